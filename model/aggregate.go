@@ -1,0 +1,105 @@
+package model
+
+import (
+	"context"
+	"iter"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// An Aggregate is a pipeline whose results are values of type R. It does nothing until All, Each or One runs it.
+type Aggregate[R any] struct {
+	Collection string
+	Pipeline   mongo.Pipeline
+	Options    ReadOptions
+	Index      string // the index that serves its first stages; "" means not known
+	Err        error  // bad input: returned by every run, before anything is sent
+
+	codec *codec
+}
+
+// Aggregate returns a pipeline over the collection whose results are decoded as D. The stages are copied.
+func (c Collection[D, K]) Aggregate(pipeline mongo.Pipeline) Aggregate[D] {
+	return AggregateAs[D](c, pipeline)
+}
+
+// AggregateAs returns a pipeline over the collection whose results are decoded as R. The stages are copied.
+func AggregateAs[R, D, K any](c Collection[D, K], pipeline mongo.Pipeline) Aggregate[R] {
+	a := Aggregate[R]{Collection: c.name, codec: c.codec, Pipeline: make(mongo.Pipeline, len(pipeline))}
+	for i, stage := range pipeline {
+		if a.Pipeline[i], a.Err = c.codec.copyD(stage); a.Err != nil {
+			return a
+		}
+	}
+	return a
+}
+
+// Command is the aggregate command as the server is sent it, less what the driver adds.
+func (a Aggregate[R]) Command() bson.D {
+	stages := make(bson.A, len(a.Pipeline))
+	for i, s := range a.Pipeline {
+		stages[i] = s
+	}
+	cmd := bson.D{{Key: "aggregate", Value: a.Collection}, {Key: "pipeline", Value: stages}, {Key: "cursor", Value: bson.D{}}}
+	return a.Options.commandOptions(cmd)
+}
+
+// String is the pipeline as a mongosh command.
+func (a Aggregate[R]) String() string {
+	if a.Err != nil {
+		return "// refused: " + a.Err.Error()
+	}
+	if o := a.Options.commandOptions(nil); len(o) > 0 {
+		return shellCall(a.Collection, "aggregate", a.Pipeline, o)
+	}
+	return shellCall(a.Collection, "aggregate", a.Pipeline)
+}
+
+// Cost is the pipeline's price: one command, and one more for each further batch of its answer.
+func (a Aggregate[R]) Cost() Cost { return readCost(a.Index) }
+
+// All runs the pipeline and returns every result. None is not an error.
+func (a Aggregate[R]) All(ctx context.Context, db *mongo.Database) ([]R, error) {
+	return collect(a.Each(ctx, db))
+}
+
+// Each runs the pipeline and yields its results batch by batch, as [Find.Each] does.
+func (a Aggregate[R]) Each(ctx context.Context, db *mongo.Database) iter.Seq2[R, error] {
+	return each[R](ctx, a.Options, a.Err, func(ctx context.Context) (*mongo.Cursor, error) {
+		o := options.Aggregate()
+		if a.Options.Hint != nil {
+			o.SetHint(a.Options.Hint)
+		}
+		if a.Options.Collation != nil {
+			o.SetCollation(a.Options.Collation)
+		}
+		if a.Options.Comment != nil {
+			o.SetComment(a.Options.Comment)
+		}
+		if len(a.Options.Let) > 0 {
+			o.SetLet(a.Options.Let)
+		}
+		if a.Options.BatchSize != 0 {
+			o.SetBatchSize(a.Options.BatchSize)
+		}
+		if a.Options.AllowDiskUse {
+			o.SetAllowDiskUse(true)
+		}
+		pipeline := a.Pipeline
+		if pipeline == nil {
+			pipeline = mongo.Pipeline{}
+		}
+		return a.codec.collection(db, a.Collection, a.Options.collectionOptions()).Aggregate(ctx, pipeline, o)
+	})
+}
+
+// One runs the pipeline and returns its first result, or [ErrNotFound]. It adds no $limit.
+func (a Aggregate[R]) One(ctx context.Context, db *mongo.Database) (R, error) {
+	for r, err := range a.Each(ctx, db) {
+		return r, err
+	}
+	var zero R
+	return zero, notFound(mongo.ErrNoDocuments, a.Collection, nil)
+}

@@ -1,0 +1,136 @@
+package model
+
+import (
+	"bytes"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// codec is how a collection's documents become BSON: the driver's own options and registry. The nil codec is the
+// driver's default.
+type codec struct {
+	options  *options.BSONOptions
+	registry *bson.Registry
+}
+
+// collection opens the driver's collection with the codec's options.
+func (c *codec) collection(db *mongo.Database, name string, more ...options.Lister[options.CollectionOptions]) *mongo.Collection {
+	if c == nil {
+		return db.Collection(name, more...)
+	}
+	o := options.Collection()
+	if c.options != nil {
+		o.SetBSONOptions(c.options)
+	}
+	if c.registry != nil {
+		o.SetRegistry(c.registry)
+	}
+	return db.Collection(name, append([]options.Lister[options.CollectionOptions]{o}, more...)...)
+}
+
+// document encodes a document as the driver would.
+func (c *codec) document(v any) (bson.Raw, error) {
+	if raw, ok := v.(bson.Raw); ok {
+		return bytes.Clone(raw), nil
+	}
+	if c == nil {
+		return bson.Marshal(v)
+	}
+	var buf bytes.Buffer
+	enc := bson.NewEncoder(bson.NewDocumentWriter(&buf))
+	if c.registry != nil {
+		enc.SetRegistry(c.registry)
+	}
+	c.configure(enc)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
+
+func (c *codec) configure(enc *bson.Encoder) {
+	o := c.options
+	if o == nil {
+		return
+	}
+	for _, set := range []struct {
+		on bool
+		do func()
+	}{
+		{o.ErrorOnInlineDuplicates, enc.ErrorOnInlineDuplicates},
+		{o.IntMinSize, enc.IntMinSize},
+		{o.NilByteSliceAsEmpty, enc.NilByteSliceAsEmpty},
+		{o.NilMapAsEmpty, enc.NilMapAsEmpty},
+		{o.NilSliceAsEmpty, enc.NilSliceAsEmpty},
+		{o.OmitZeroStruct, enc.OmitZeroStruct},
+		{o.OmitEmpty, enc.OmitEmpty},
+		{o.StringifyMapKeysWithFmt, enc.StringifyMapKeysWithFmt},
+		{o.UseJSONStructTags, enc.UseJSONStructTags},
+	} {
+		if set.on {
+			set.do()
+		}
+	}
+}
+
+// value encodes one value, so that what is generated doesn't change when the caller's value does. Scalars that can't
+// change are returned as they are.
+func (c *codec) value(v any) (any, error) {
+	switch v := v.(type) {
+	case nil, bool, int, int8, int16, int32, int64, uint8, uint16, uint32, uint64, uint, float32, float64, string,
+		bson.ObjectID, bson.DateTime, bson.Decimal128, bson.Timestamp, bson.Regex, bson.MinKey, bson.MaxKey,
+		bson.Null, bson.Undefined, bson.Symbol, bson.JavaScript, bson.DBPointer, time.Time:
+		if !c.rewritesScalars() {
+			return v, nil
+		}
+	case bson.D:
+		return c.copyD(v)
+	case bson.A:
+		return c.copyA(v)
+	case bson.RawValue:
+		return bson.RawValue{Type: v.Type, Value: bytes.Clone(v.Value)}, nil
+	}
+	doc, err := c.document(bson.D{{Key: "v", Value: v}})
+	if err != nil {
+		return nil, err
+	}
+	return doc.LookupErr("v")
+}
+
+// rewritesScalars reports whether a scalar may leave as something else than the driver's default for it.
+func (c *codec) rewritesScalars() bool {
+	return c != nil && (c.registry != nil || c.options != nil && c.options.IntMinSize)
+}
+
+func (c *codec) copyD(d bson.D) (bson.D, error) {
+	if d == nil {
+		return nil, nil
+	}
+	out := make(bson.D, len(d))
+	for i, e := range d {
+		v, err := c.value(e.Value)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = bson.E{Key: e.Key, Value: v}
+	}
+	return out, nil
+}
+
+func (c *codec) copyA(a bson.A) (bson.A, error) {
+	if a == nil {
+		return nil, nil
+	}
+	out := make(bson.A, len(a))
+	for i, e := range a {
+		v, err := c.value(e)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = v
+	}
+	return out, nil
+}

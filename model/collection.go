@@ -1,0 +1,165 @@
+package model
+
+import (
+	"fmt"
+	"reflect"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// A Collection names a collection and fixes the Go type D of its documents and K of their _id. Declare it once with
+// [NewCollection], usually as a package variable; it is a value, safe to copy and share. The zero Collection is not
+// valid: constructors that are handed one panic.
+type Collection[D, K any] struct {
+	name   string
+	layout *layout
+	codec  *codec
+	id     Reader[D, K]
+}
+
+// CollectionOptions are the driver's options under which the collection's documents are written and read. They must
+// be the client's own, where the client has any: they decide how fields are named.
+type CollectionOptions struct {
+	BSON     *options.BSONOptions // nil means the driver's defaults
+	Registry *bson.Registry       // nil means the driver's default registry
+}
+
+// NewCollection declares a collection. It panics with a [*DeclarationError] when the name can't be a collection's, when
+// D is not stored as a document, or when D's _id is missing or not a K. For a D whose fields are not known (bson.D,
+// bson.M, bson.Raw, a custom marshaler) the checks are skipped. At most one CollectionOptions may be given.
+func NewCollection[D, K any](name string, opts ...CollectionOptions) Collection[D, K] {
+	checkCollectionName(name)
+	c := Collection[D, K]{name: name}
+	if len(opts) > 1 {
+		panic(&DeclarationError{"more than one CollectionOptions", "NewCollection(" + name + ")", "give one"})
+	}
+	jsonTags := false
+	if len(opts) == 1 && (opts[0].BSON != nil || opts[0].Registry != nil) {
+		c.codec = &codec{registry: opts[0].Registry}
+		if opts[0].BSON != nil {
+			o := *opts[0].BSON
+			c.codec.options = &o
+			jsonTags = o.UseJSONStructTags
+		}
+	}
+	t := reflect.TypeFor[D]()
+	l, err := layoutOf(t, jsonTags)
+	if err != nil {
+		panic(&DeclarationError{err.Error(), fmt.Sprintf("NewCollection[%s](%q)", t, name), "use a struct, bson.D, bson.M or bson.Raw"})
+	}
+	c.layout = l
+	if k, _ := kindOf(reflect.TypeFor[K]()); k == array {
+		panic(&DeclarationError{"an _id can't be an array", c.place("_id"), "use a scalar or a document as _id"})
+	}
+	c.id = NewReader[K](c, "_id")
+	if c.id.field.Arrays > 0 {
+		panic(&DeclarationError{"an _id can't be an array", c.place("_id"), "use a scalar or a document as _id"})
+	}
+	return c
+}
+
+// Name returns the collection's name.
+func (c Collection[D, K]) Name() string { return c.name }
+
+// Named returns the same declaration under another name, for collections that come one per tenant or per month. It
+// panics for a name that MongoDB refuses.
+func (c Collection[D, K]) Named(name string) Collection[D, K] {
+	checkCollectionName(name)
+	c.name = name
+	return c
+}
+
+// Of opens the driver's collection, with the declaration's BSON options.
+func (c Collection[D, K]) Of(db *mongo.Database) *mongo.Collection {
+	return c.codec.collection(db, c.name)
+}
+
+// ID reads the document's _id. It returns a [*ValueError] when there is none or it is empty (see [CheckID]).
+func (c Collection[D, K]) ID(doc *D) (K, error) {
+	var zero K
+	if doc == nil {
+		return zero, &ValueError{Collection: c.name, Field: "_id", Reason: "the document is nil"}
+	}
+	id, ok := c.id.First(doc)
+	if !ok {
+		return zero, &ValueError{Collection: c.name, Field: "_id", Reason: "the document has none"}
+	}
+	return id, c.CheckID("_id", id)
+}
+
+// CheckID returns a [*ValueError] that names the field when id can't be the _id of a document: nil, the zero value of
+// its type unless that is a number or a boolean (a zero ObjectID is stored without complaint, once), or a value that
+// MongoDB refuses. Every technique applies it to each id that it is handed.
+func (c Collection[D, K]) CheckID(field string, id K) error {
+	if emptyID(id) {
+		return &ValueError{Collection: c.name, Field: field, Value: id, Reason: "the id is empty"}
+	}
+	return nil
+}
+
+func emptyID(id any) bool {
+	switch id := id.(type) {
+	case nil:
+		return true
+	case bson.ObjectID:
+		return id.IsZero()
+	case string:
+		return id == ""
+	case int, int32, int64:
+		return false
+	case bson.D:
+		return len(id) == 0
+	case bson.RawValue:
+		return id.Type == 0 || id.Type == bson.TypeNull || id.Type == bson.TypeUndefined || id.Type == bson.TypeArray
+	}
+	v := reflect.ValueOf(id)
+	switch {
+	case v.CanInt(), v.CanUint(), v.CanFloat(), v.Kind() == reflect.Bool:
+		return false
+	}
+	return v.IsZero()
+}
+
+// Field looks a path up in D. The error says which part of it doesn't exist and what the nearest name is.
+func (c Collection[D, K]) Field(path string) (Field, error) { return c.layout.resolve(path, c.codec) }
+
+// MustField looks a path up in D, and panics with a [*DeclarationError] when D doesn't have it: for constructors.
+func MustField[D, K any](c Collection[D, K], path string) Field {
+	if c.layout == nil {
+		panic(&DeclarationError{"the zero Collection", fmt.Sprintf("path %q", path), "declare the collection with model.NewCollection"})
+	}
+	f, err := c.Field(path)
+	if err != nil {
+		panic(&DeclarationError{err.Error(), c.place(path), "name a path that the documents have; names are those of the bson tags, or the lowercased field names"})
+	}
+	return f
+}
+
+// Encode returns v as the collection's options store it, so that it no longer changes with the caller's value. Scalars
+// that can't change are returned as they are. Techniques pass every value of the caller's through it.
+func (c Collection[D, K]) Encode(v any) (any, error) { return c.codec.value(v) }
+
+// CheckArray panics with a [*DeclarationError] unless the path is an array that $push and $addToSet can grow: an array
+// that is not inside another, and whose nil slice isn't stored as null. For constructors.
+func CheckArray[D, K any](c Collection[D, K], path string) Field {
+	f := MustField(c, path)
+	switch {
+	case f.Open:
+	case !f.IsArray():
+		panic(&DeclarationError{fmt.Sprintf("path %q is a %s, not an array", path, f.Type), c.place(path), "name a slice field"})
+	case f.Arrays > 1:
+		panic(&DeclarationError{fmt.Sprintf("path %q crosses %d arrays", path, f.Arrays), c.place(path), "name an array that is not inside another"})
+	case f.StoresNull():
+		panic(&DeclarationError{
+			fmt.Sprintf("a nil slice at %q is stored as null, on which $push and $addToSet fail", path), c.place(path),
+			"tag the field `bson:\"" + path + ",omitempty\"`, or give the collection BSONOptions{NilSliceAsEmpty: true}",
+		})
+	}
+	return f
+}
+
+func (c Collection[D, K]) place(path string) string {
+	return fmt.Sprintf("%s (%s), path %q", c.name, reflect.TypeFor[D](), path)
+}

@@ -1,0 +1,112 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+var (
+	// ErrNotFound is what every read of one document returns when none matches: [Find.One], [Aggregate.One],
+	// [Modify.Run]. It wraps [mongo.ErrNoDocuments], so code written for the driver keeps working.
+	ErrNotFound = fmt.Errorf("docmodel: no document matches: %w", mongo.ErrNoDocuments)
+
+	// ErrStale says that a write found the document changed (or gone) since it was read. [Plan.Run] and
+	// [Plan.RunTx] return it inside a [*StepError]; no later step was sent. Read again and plan again, or use
+	// [Change], which does both.
+	ErrStale = errors.New("docmodel: the document changed since it was read")
+
+	// ErrTransactional is returned by [Plan.Run] for a plan whose steps only make sense together.
+	// Use [Plan.RunTx], or set [PlanOptions.AllowPartial].
+	ErrTransactional = errors.New("docmodel: the plan needs a transaction: use RunTx, or allow a partial result")
+
+	// ErrNoTransactions is returned by [Plan.RunTx] for a server without transactions: one that is neither a member
+	// of a replica set nor a mongos. Nothing was sent.
+	ErrNoTransactions = errors.New("docmodel: the server has no transactions (it is neither a replica set member nor a mongos)")
+)
+
+// MaxDocument is the largest BSON document that MongoDB stores: 16 MiB
+// (https://www.mongodb.com/docs/manual/reference/limits/).
+const MaxDocument = 16 * 1024 * 1024
+
+// A ValueError says which value of which field was refused, and why. It is found before anything is written.
+type ValueError struct {
+	Collection string // "" where the value belongs to none
+	Field      string // dotted path
+	Value      any    // what was refused; large values are cut
+	Reason     string
+}
+
+func (e *ValueError) Error() string {
+	var b strings.Builder
+	b.WriteString("docmodel: ")
+	if e.Collection != "" {
+		b.WriteString(e.Collection + ": ")
+	}
+	fmt.Fprintf(&b, "%s: %s", e.Field, e.Reason)
+	if e.Value != nil {
+		b.WriteString(": " + clip(shell(e.Value), 80))
+	}
+	return b.String()
+}
+
+// A StepError says which step of a plan failed. Steps before it were applied; steps after it were not sent.
+// It wraps the driver's error, [ErrStale], or the step's own bad input.
+type StepError struct {
+	Step int // index in Plan.Steps
+	Err  error
+}
+
+func (e *StepError) Error() string { return fmt.Sprintf("docmodel: step %d: %v", e.Step+1, e.Err) }
+
+// Unwrap returns the cause.
+func (e *StepError) Unwrap() error { return e.Err }
+
+// A ConflictError says why two writes can't be one: the paths that both update, or what else differs.
+// [Merge] and [Policy] put it in Write.Err.
+type ConflictError struct {
+	Collection string
+	Paths      [2]string // as operator and path: "$set a", "$inc a.b"; empty where the conflict is not one of paths
+	Reason     string
+}
+
+func (e *ConflictError) Error() string {
+	s := "docmodel: " + e.Collection + ": "
+	if e.Paths[0] != "" {
+		s += e.Paths[0] + " conflicts with " + e.Paths[1] + ": "
+	}
+	return s + e.Reason
+}
+
+// A DeclarationError is what constructors panic with: a technique was declared over a path or a type that its
+// documents don't have. It is a programmer's mistake, found when the program starts.
+type DeclarationError struct {
+	Problem string // what is wrong
+	Place   string // where: the type, the collection, the path
+	Remedy  string // what to do
+}
+
+func (e *DeclarationError) Error() string {
+	return "docmodel: " + e.Problem + "\n\tat " + e.Place + "\n\tremedy: " + e.Remedy
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+// notFound gives ErrNotFound its place.
+func notFound(err error, collection string, filter bson.D) error {
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return fmt.Errorf("%w (%s %s)", ErrNotFound, collection, clip(shell(filter), 120))
+	}
+	return err
+}

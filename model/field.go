@@ -1,0 +1,124 @@
+package model
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// A Field is a path of a collection's documents, checked against their Go type.
+type Field struct {
+	Path   string       // dotted; it crosses arrays without a word, as MongoDB's paths do
+	Type   reflect.Type // the Go type of the value, arrays taken off; nil when Open
+	Arrays int          // how many arrays the path crosses or ends in
+	Open   bool         // below an interface, a map, bson.D or a custom marshaler, where nothing can be checked
+
+	list  bool   // the value itself is an array
+	null  bool   // a nil slice, map or pointer of this field is stored as null
+	steps []step // how to read it; empty when Open
+}
+
+// IsArray reports whether the value at the path is itself an array. False when Open.
+func (f Field) IsArray() bool { return f.list }
+
+// StoresNull reports whether a nil Go value of this field is stored as null rather than left out or stored empty.
+// $push and $addToSet fail on a null.
+func (f Field) StoresNull() bool { return f.null }
+
+// step goes from one Go value into a field of it.
+type step struct {
+	index []int
+	typ   reflect.Type // of the value found there
+}
+
+// resolve finds a path in a layout. The error says which part doesn't exist and which name is nearest.
+func (l *layout) resolve(path string, c *codec) (Field, error) {
+	f := Field{Path: path}
+	if err := CheckPath(path); err != nil {
+		return f, err
+	}
+	jsonTags := c != nil && c.options != nil && c.options.UseJSONStructTags
+	parts := strings.Split(path, ".")
+	for i, part := range parts {
+		m, known := l.fields[part]
+		if !known {
+			if l.open {
+				f.Open, f.Type, f.list, f.steps = true, nil, false, nil
+				return f, nil
+			}
+			return f, l.noField(part)
+		}
+		last := i == len(parts)-1
+		elem, arrays, k := takeArrays(m.typ)
+		f.Type, f.list = elem, arrays > 0
+		f.Arrays += arrays
+		f.null = storesNull(m, c)
+		f.steps = append(f.steps, step{m.index, m.typ})
+		if last {
+			break
+		}
+		switch k {
+		case scalar:
+			return f, fmt.Errorf("%q is a %s, which has no field %q", strings.Join(parts[:i+1], "."), elem, parts[i+1])
+		case open:
+			f.Open, f.Type, f.list, f.steps = true, nil, false, nil
+			return f, nil
+		}
+		next, err := layoutOf(elem, jsonTags)
+		if err != nil {
+			return f, err
+		}
+		l = next
+	}
+	if k, _ := kindOf(f.Type); k == open && f.Type.Kind() == reflect.Interface {
+		f.Open = true
+	}
+	return f, nil
+}
+
+func (l *layout) noField(name string) error {
+	msg := fmt.Sprintf("%s stores no field %q", l.typ, name)
+	if n := nearest(name, l.order); n != "" {
+		return fmt.Errorf("%s; did you mean %q? it has %s", msg, n, strings.Join(l.order, ", "))
+	}
+	return fmt.Errorf("%s; it has %s", msg, strings.Join(l.order, ", "))
+}
+
+// takeArrays takes the arrays (and pointers) off a type.
+func takeArrays(t reflect.Type) (elem reflect.Type, arrays int, k kind) {
+	for {
+		k, t = kindOf(t)
+		if k != array {
+			return t, arrays, k
+		}
+		arrays++
+		t = t.Elem()
+	}
+}
+
+// storesNull follows the driver: nil slices, maps and pointers are written as null unless an option or tag says
+// otherwise.
+func storesNull(m *member, c *codec) bool {
+	if m.omitEmpty {
+		return false
+	}
+	var o struct{ slice, mapp, bytes, omit bool }
+	if c != nil && c.options != nil {
+		o.slice, o.mapp, o.bytes, o.omit = c.options.NilSliceAsEmpty, c.options.NilMapAsEmpty, c.options.NilByteSliceAsEmpty, c.options.OmitEmpty
+	}
+	if o.omit {
+		return false
+	}
+	switch m.typ.Kind() {
+	case reflect.Slice:
+		if m.typ.Elem().Kind() == reflect.Uint8 {
+			return !o.bytes
+		}
+		return !o.slice
+	case reflect.Map:
+		return !o.mapp
+	case reflect.Pointer, reflect.Interface:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,174 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// An IndexSet is what a model's techniques need of indexes, each once.
+type IndexSet struct {
+	Needed  []Index
+	Dropped []DroppedIndex // what another index covers, and why
+}
+
+// A DroppedIndex is an index that some technique asked for and that another index makes needless.
+type DroppedIndex struct {
+	Index Index
+	By    string // the name of the index that covers it
+	Why   string
+}
+
+// Indexes unites the indexes of techniques. One whose keys are the first keys of another is dropped, since the longer
+// serves its queries (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-compound/#index-prefixes);
+// so is one on _id alone. Unique, TTL and partial indexes are dropped only for one that does the same. The order is that
+// of the techniques.
+func Indexes(techniques ...Technique) IndexSet {
+	var all []Index
+	for _, t := range techniques {
+		all = append(all, t.Indexes()...)
+	}
+	var set IndexSet
+	for i, y := range all {
+		if by, why := coveredBy(all, i, y); why != "" {
+			if !slices.ContainsFunc(set.Dropped, func(d DroppedIndex) bool { return d.Index.String() == y.String() }) && by != y.Name {
+				set.Dropped = append(set.Dropped, DroppedIndex{y, by, why})
+			}
+			continue
+		}
+		set.Needed = append(set.Needed, y)
+	}
+	return set
+}
+
+func coveredBy(all []Index, i int, y Index) (by, why string) {
+	if len(y.Keys) == 1 && y.Keys[0].Key == "_id" && y.ExpireAfter == 0 && y.Partial == nil {
+		return IDIndex, "every collection has it"
+	}
+	for j, x := range all {
+		if i == j {
+			continue
+		}
+		why := x.covers(y)
+		if why == "" {
+			continue
+		}
+		if x.covers(y) != "" && y.covers(x) != "" && j > i {
+			continue // equals: the first stays
+		}
+		return x.Name, why
+	}
+	return "", ""
+}
+
+// String is the set as mongosh commands; what was dropped follows as comments.
+func (s IndexSet) String() string {
+	var b strings.Builder
+	for _, x := range s.Needed {
+		b.WriteString(x.String() + "\n")
+	}
+	for _, d := range s.Dropped {
+		fmt.Fprintf(&b, "// %s.%s is covered by %s: %s\n", d.Index.Collection, d.Index.Name, d.By, d.Why)
+	}
+	return b.String()
+}
+
+// Ensure creates the indexes that don't exist yet: one createIndexes command for each collection. An index that exists
+// under the same name with other keys or options is an error of the server; nothing is dropped.
+func (s IndexSet) Ensure(ctx context.Context, db *mongo.Database) error {
+	byCollection := map[string][]mongo.IndexModel{}
+	var order []string
+	for _, x := range s.Needed {
+		if byCollection[x.Collection] == nil {
+			order = append(order, x.Collection)
+		}
+		byCollection[x.Collection] = append(byCollection[x.Collection], x.Model())
+	}
+	for _, name := range order {
+		if _, err := db.Collection(name).Indexes().CreateMany(ctx, byCollection[name]); err != nil {
+			return fmt.Errorf("docmodel: indexes of %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// An IndexDiff says how a database's indexes differ from a set.
+type IndexDiff struct {
+	Missing []Index  // needed, and not there under any name
+	Changed []Index  // there under this name, with other keys or options
+	Extra   []string // there in a collection of the set, as collection.name, and needed by no technique
+}
+
+// Empty reports whether nothing is missing or changed.
+func (d IndexDiff) Empty() bool { return len(d.Missing) == 0 && len(d.Changed) == 0 }
+
+// Diff compares the set with the indexes that exist: one listIndexes command for each collection. It changes nothing.
+func (s IndexSet) Diff(ctx context.Context, db *mongo.Database) (IndexDiff, error) {
+	var diff IndexDiff
+	existing := map[string][]Index{}
+	for _, x := range s.Needed {
+		have, ok := existing[x.Collection]
+		if !ok {
+			var err error
+			if have, err = listIndexes(ctx, db, x.Collection); err != nil {
+				return diff, err
+			}
+			existing[x.Collection] = have
+		}
+		equal := func(h Index) bool { return h.covers(x) != "" && x.covers(h) != "" && h.Unique == x.Unique }
+		switch {
+		case slices.ContainsFunc(have, equal):
+		case slices.ContainsFunc(have, func(h Index) bool { return h.Name == x.Name }):
+			diff.Changed = append(diff.Changed, x)
+		default:
+			diff.Missing = append(diff.Missing, x)
+		}
+	}
+	for _, x := range s.Needed {
+		for _, h := range existing[x.Collection] {
+			needed := func(n Index) bool {
+				return n.Collection == h.Collection && (n.Name == h.Name || n.covers(h) != "" && h.covers(n) != "")
+			}
+			name := h.Collection + "." + h.Name
+			if h.Name != IDIndex && !slices.ContainsFunc(s.Needed, needed) && !slices.Contains(diff.Extra, name) {
+				diff.Extra = append(diff.Extra, name)
+			}
+		}
+	}
+	return diff, nil
+}
+
+// listIndexes reads a collection's indexes; a collection that doesn't exist has none.
+func listIndexes(ctx context.Context, db *mongo.Database, collection string) ([]Index, error) {
+	var specs []struct {
+		Name    string `bson:"name"`
+		Key     bson.D `bson:"key"`
+		Unique  bool   `bson:"unique"`
+		Partial bson.D `bson:"partialFilterExpression"`
+		Expire  *int64 `bson:"expireAfterSeconds"`
+	}
+	cur, err := db.Collection(collection).Indexes().List(ctx)
+	if err == nil {
+		err = cur.All(ctx, &specs)
+	}
+	var cmd mongo.CommandError
+	if errors.As(err, &cmd) && cmd.Code == 26 { // NamespaceNotFound
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("docmodel: indexes of %s: %w", collection, err)
+	}
+	out := make([]Index, len(specs))
+	for i, s := range specs {
+		out[i] = Index{Collection: collection, Name: s.Name, Keys: s.Key, Unique: s.Unique, Partial: s.Partial}
+		if s.Expire != nil {
+			out[i].ExpireAfter = ttl(*s.Expire)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,186 @@
+package model
+
+import (
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Insert returns the write that stores a new document, checked: its _id must not be empty, no field name may hold a dot
+// or a NUL or begin with a dollar sign, at any depth, and it must fit 16 MiB. The document is encoded now: what the
+// caller changes afterwards is not stored.
+//
+// Consistency: one document, atomic. An equal document that is already there counts as this very write, applied before;
+// another one under the same _id is the server's duplicate-key error. Cost: one command, one document, and on a duplicate
+// key one more to compare.
+func (c Collection[D, K]) Insert(doc D) Write {
+	raw, _, err := c.checked(&doc)
+	if err != nil {
+		return Refused(c.name, err)
+	}
+	return Write{Collection: c.name, Model: &mongo.InsertOneModel{Document: raw}, Index: IDIndex}
+}
+
+// InsertMany returns the plan that stores documents in order, each as [Collection.Insert] does. A bad one refuses all of
+// them. Cost: one command for each 100,000 documents or 16 MiB; documents written: all. A plan that was cut can be run
+// again.
+func (c Collection[D, K]) InsertMany(docs []D) Plan {
+	p := Plan{Steps: make([]Step, 0, len(docs))}
+	for i := range docs {
+		raw, _, err := c.checked(&docs[i])
+		if err != nil {
+			return RefusedPlan(c.name, fmt.Errorf("document %d: %w", i, err))
+		}
+		p.Steps = append(p.Steps, Write{Collection: c.name, Model: &mongo.InsertOneModel{Document: raw}, Index: IDIndex})
+	}
+	return p
+}
+
+// Replace returns the write that stores a whole document over the one with its _id, checked as by [Collection.Insert].
+// It expects that one exists: else running it gives [ErrStale]. It overwrites whatever changed since the document was
+// read; where that matters, use operators.
+func (c Collection[D, K]) Replace(doc D) Write {
+	raw, id, err := c.checked(&doc)
+	if err != nil {
+		return Refused(c.name, err)
+	}
+	return Write{
+		Collection: c.name, Expect: One, Index: IDIndex,
+		Model: &mongo.ReplaceOneModel{Filter: bson.D{{Key: "_id", Value: id}}, Replacement: raw},
+	}
+}
+
+// Update returns the write that applies update operators to the document with the _id. It expects that one exists. The
+// update is copied.
+func (c Collection[D, K]) Update(id K, update bson.D) Write {
+	filter, err := c.idFilter(id)
+	if err != nil {
+		return Refused(c.name, err)
+	}
+	u, err := c.codec.copyD(update)
+	if err != nil {
+		return Refused(c.name, &ValueError{Collection: c.name, Field: "update", Reason: err.Error()})
+	}
+	if err := checkOperators(c.name, u); err != nil {
+		return Refused(c.name, err)
+	}
+	return Write{
+		Collection: c.name, Expect: One, Index: IDIndex,
+		Model: &mongo.UpdateOneModel{Filter: filter, Update: u},
+	}
+}
+
+// Delete returns the write that deletes the document with the _id, if it is there.
+func (c Collection[D, K]) Delete(id K) Write {
+	filter, err := c.idFilter(id)
+	if err != nil {
+		return Refused(c.name, err)
+	}
+	return Write{Collection: c.name, Index: IDIndex, Model: &mongo.DeleteOneModel{Filter: filter}}
+}
+
+func (c Collection[D, K]) idFilter(id K) (bson.D, error) {
+	if err := c.CheckID("_id", id); err != nil {
+		return nil, err
+	}
+	v, err := c.codec.value(id)
+	if err != nil {
+		return nil, &ValueError{Collection: c.name, Field: "_id", Reason: err.Error()}
+	}
+	return bson.D{{Key: "_id", Value: v}}, nil
+}
+
+// checked encodes a document and checks what would be stored.
+func (c Collection[D, K]) checked(doc *D) (raw bson.Raw, id bson.RawValue, err error) {
+	refuse := func(field string, v any, reason string) error {
+		return &ValueError{Collection: c.name, Field: field, Value: v, Reason: reason}
+	}
+	if c.layout == nil {
+		return nil, id, refuse("document", nil, "the zero Collection: declare it with NewCollection")
+	}
+	if isNilDocument(any(*doc)) {
+		return nil, id, refuse("document", nil, "is nil")
+	}
+	if raw, err = c.codec.document(*doc); err != nil {
+		return nil, id, refuse("document", nil, err.Error())
+	}
+	if err := raw.Validate(); err != nil {
+		return nil, id, refuse("document", nil, err.Error())
+	}
+	if len(raw) > MaxDocument {
+		return nil, id, refuse("document", nil, fmt.Sprintf("is %d bytes, more than MongoDB's 16 MiB for a document", len(raw)))
+	}
+	id = raw.Lookup("_id")
+	switch {
+	case id.Type == 0:
+		return nil, id, refuse("_id", nil, "the document has none")
+	case id.Type == bson.TypeArray, id.Type == bson.TypeRegex, id.Type == bson.TypeUndefined:
+		return nil, id, refuse("_id", id, "MongoDB takes no array, regular expression or undefined as _id")
+	case emptyRaw(id):
+		return nil, id, refuse("_id", id, "the id is empty")
+	}
+	if field, err := checkKeys(raw, "", 1); err != nil {
+		return nil, id, refuse(field, nil, err.Error())
+	}
+	return raw, id, nil
+}
+
+// emptyRaw is emptyID of an encoded id.
+func emptyRaw(id bson.RawValue) bool {
+	switch id.Type {
+	case bson.TypeNull:
+		return true
+	case bson.TypeObjectID:
+		return id.ObjectID().IsZero()
+	case bson.TypeString:
+		return id.StringValue() == ""
+	case bson.TypeEmbeddedDocument:
+		return len(id.Value) <= 5
+	}
+	return false
+}
+
+// MaxDepth is the nesting of documents and arrays that MongoDB stores.
+const MaxDepth = 100
+
+// checkKeys walks an encoded document and returns the path of the first field whose name is refused.
+func checkKeys(doc bson.Raw, prefix string, depth int) (string, error) {
+	if depth > MaxDepth {
+		return prefix, fmt.Errorf("is nested deeper than MongoDB's %d levels", MaxDepth)
+	}
+	elems, err := doc.Elements()
+	if err != nil {
+		return prefix, err
+	}
+	for _, e := range elems {
+		key := e.Key()
+		path := key
+		if prefix != "" {
+			path = prefix + "." + key
+		}
+		if err := CheckKey(key); err != nil {
+			return path, err
+		}
+		v := e.Value()
+		if v.Type == bson.TypeEmbeddedDocument || v.Type == bson.TypeArray {
+			if path, err := checkKeys(bson.Raw(v.Value), path, depth+1); err != nil {
+				return path, err
+			}
+		}
+	}
+	return "", nil
+}
+
+// checkOperators says why a document is not an update by operators, or returns nil. Values are not looked at.
+func checkOperators(collection string, update bson.D) error {
+	if len(update) == 0 {
+		return &ValueError{Collection: collection, Field: "update", Reason: "has no operator"}
+	}
+	for _, e := range update {
+		if len(e.Key) < 2 || e.Key[0] != '$' {
+			return &ValueError{Collection: collection, Field: e.Key, Reason: "is not an update operator; Replace stores whole documents"}
+		}
+	}
+	return nil
+}

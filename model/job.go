@@ -1,0 +1,183 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// A Job works through a collection in batches, in the order of _id: for migrations, backfills and repairs of live
+// collections. It is stopped by its context or by its Progress function, and goes on where it was when it is run with
+// the last progress's After, or with a Checkpoint. Documents inserted while it runs are seen if they sort after the
+// batch in hand; a job that must see all is run again.
+type Job struct {
+	Name       string // what it is called in a checkpoint and in errors
+	Collection string
+	Filter     bson.D // which documents; nil means all
+	Projection bson.D // which fields Plan needs; _id comes in any case
+	BatchSize  int    // 0 means 500
+
+	// Plan computes what to write for a batch of documents, purely. Its plans must not be transactional, for a batch that
+	// was cut is planned and run again. ErrStale makes the job read the batch again, a few times.
+	Plan func(docs []bson.Raw) (Plan, error)
+
+	// Err is bad input: Run returns it, and nothing is read.
+	Err error
+}
+
+// JobOptions say how to run a job. The zero value runs it from the start to the end.
+type JobOptions struct {
+	DryRun bool          // plan everything, write nothing
+	After  bson.RawValue // begin after this _id; the zero value begins at the start
+
+	// Checkpoint names a collection in which the job keeps its progress under its name, so that a stopped job goes on by
+	// itself. "" keeps none. A finished job's checkpoint is deleted. It costs a command per batch.
+	Checkpoint string
+
+	// Progress is told of each batch after it is written. An error from it stops the job, which returns it.
+	Progress func(Progress) error
+}
+
+// Progress is how far a job has come.
+type Progress struct {
+	Batches   int
+	Documents int64         // read
+	Writes    int64         // planned steps
+	Modified  int64         // documents inserted, changed or deleted; 0 in a dry run
+	After     bson.RawValue // the last _id that is done: JobOptions.After of a run that goes on from here
+	Done      bool
+}
+
+// errJobName is returned for a checkpoint of a job that has no name.
+var errJobName = errors.New("docmodel: a job needs a name to keep a checkpoint")
+
+// Run runs the job. It returns how far it came, on an error too.
+func (j Job) Run(ctx context.Context, db *mongo.Database, o JobOptions) (Progress, error) {
+	p := Progress{After: o.After}
+	switch {
+	case j.Err != nil:
+		return p, j.Err
+	case j.Plan == nil || j.Collection == "":
+		return p, &ValueError{Collection: j.Collection, Field: "Job", Reason: "needs a Collection and a Plan"}
+	case o.Checkpoint != "" && j.Name == "":
+		return p, errJobName
+	}
+	if o.Checkpoint != "" && o.After.Type == 0 {
+		if err := j.load(ctx, db, o, &p); err != nil {
+			return p, err
+		}
+	}
+	for !p.Done {
+		if err := j.batch(ctx, db, o, &p); err != nil {
+			return p, fmt.Errorf("docmodel: job %s: %w", j.Name, err)
+		}
+		if o.Progress != nil {
+			if err := o.Progress(p); err != nil {
+				return p, err
+			}
+		}
+	}
+	return p, nil
+}
+
+// batch does one batch, and again while its plan is stale.
+func (j Job) batch(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress) error {
+	type read struct {
+		docs []bson.Raw
+		plan Plan
+	}
+	change := Change[read]{
+		Read: func(ctx context.Context, db *mongo.Database) (read, error) {
+			docs, err := j.read(ctx, db, p.After)
+			if err != nil || len(docs) == 0 {
+				return read{}, err
+			}
+			plan, err := j.Plan(docs)
+			if err == nil {
+				err = plan.Err()
+			}
+			if err == nil && plan.Guarantee() == Transactional && !plan.Options.AllowPartial {
+				err = ErrTransactional
+			}
+			return read{docs, plan}, err
+		},
+		Decide: func(r read) (Plan, error) {
+			if o.DryRun {
+				return Plan{}, nil
+			}
+			return r.plan, nil
+		},
+	}
+	got, result, err := change.Run(ctx, db)
+	p.Modified += result.Modified()
+	if err != nil {
+		return err
+	}
+	p.Documents += int64(len(got.docs))
+	p.Writes += int64(len(got.plan.Steps))
+	if len(got.docs) == 0 {
+		p.Done = true
+		return j.forget(ctx, db, o)
+	}
+	p.Batches++
+	p.After = got.docs[len(got.docs)-1].Lookup("_id")
+	return j.save(ctx, db, o, *p)
+}
+
+// read reads the next batch: first by the comparison that the _id index bounds, which stays within one BSON type; when
+// that has no more, by one across types, so that a collection with _ids of several types is worked through whole.
+func (j Job) read(ctx context.Context, db *mongo.Database, after bson.RawValue) ([]bson.Raw, error) {
+	if after.Type == 0 {
+		return j.find(ctx, db, j.Filter)
+	}
+	docs, err := j.find(ctx, db, And(j.Filter, bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}}}))
+	if err != nil || len(docs) > 0 {
+		return docs, err
+	}
+	literal := bson.D{{Key: "$literal", Value: after}}
+	return j.find(ctx, db, And(j.Filter, bson.D{{Key: "$expr", Value: bson.D{{Key: "$gt", Value: bson.A{"$_id", literal}}}}}))
+}
+
+func (j Job) find(ctx context.Context, db *mongo.Database, filter bson.D) ([]bson.Raw, error) {
+	size := int64(j.BatchSize)
+	if size <= 0 {
+		size = 500
+	}
+	f := Find[bson.Raw]{
+		Collection: j.Collection, Filter: filter, Projection: j.Projection, Limit: size,
+		Sort: bson.D{{Key: "_id", Value: 1}}, Options: ReadOptions{BatchSize: int32(size)},
+	}
+	return f.All(ctx, db)
+}
+
+func (j Job) load(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress) error {
+	raw, err := db.Collection(o.Checkpoint).FindOne(ctx, bson.D{{Key: "_id", Value: j.Name}}).Raw()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return nil
+	}
+	if err == nil {
+		p.After = raw.Lookup("after")
+	}
+	return err
+}
+
+func (j Job) save(ctx context.Context, db *mongo.Database, o JobOptions, p Progress) error {
+	if o.Checkpoint == "" || o.DryRun {
+		return nil
+	}
+	_, err := db.Collection(o.Checkpoint).UpdateOne(ctx, bson.D{{Key: "_id", Value: j.Name}},
+		bson.D{{Key: "$set", Value: bson.D{{Key: "after", Value: p.After}}}}, options.UpdateOne().SetUpsert(true))
+	return err
+}
+
+func (j Job) forget(ctx context.Context, db *mongo.Database, o JobOptions) error {
+	if o.Checkpoint == "" || o.DryRun {
+		return nil
+	}
+	_, err := db.Collection(o.Checkpoint).DeleteOne(ctx, bson.D{{Key: "_id", Value: j.Name}})
+	return err
+}

@@ -1,0 +1,162 @@
+package model
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// A Modify changes one document and returns it, as it was before or as it is after: the findAndModify command, atomic.
+type Modify[D any] struct {
+	Collection   string
+	Filter       bson.D
+	Update       any    // bson.D of operators or mongo.Pipeline; nil with Remove
+	Sort         bson.D // which document, when several match
+	Projection   bson.D
+	ArrayFilters bson.A
+	Upsert       bool
+	After        bool // return the document as it is after; false returns it as it was
+	Remove       bool // delete it; Update must be nil and After false
+	Options      ModifyOptions
+	Index        string // the index that serves the filter; "" means not known
+	Err          error  // bad input: returned by Run, before anything is sent
+
+	codec *codec
+}
+
+// ModifyOptions pass through to the driver. The zero value sends nothing.
+type ModifyOptions struct {
+	Hint      any
+	Collation *options.Collation
+	Comment   any
+	Let       bson.D
+}
+
+// Modify returns a findAndModify of the collection. Filter and update are copied.
+func (c Collection[D, K]) Modify(filter, update bson.D) Modify[D] {
+	m := Modify[D]{Collection: c.name, codec: c.codec}
+	if m.Filter, m.Err = c.codec.copyD(filter); m.Err != nil {
+		return m
+	}
+	u, err := c.codec.copyD(update)
+	m.Update, m.Err = u, err
+	return m
+}
+
+// Command is the findAndModify command as the server is sent it, less what the driver adds.
+func (m Modify[D]) Command() bson.D {
+	cmd := bson.D{{Key: "findAndModify", Value: m.Collection}, {Key: "query", Value: orEmpty(m.Filter)}}
+	add := func(on bool, key string, v any) {
+		if on {
+			cmd = append(cmd, bson.E{Key: key, Value: v})
+		}
+	}
+	add(len(m.Sort) > 0, "sort", m.Sort)
+	add(m.Remove, "remove", true)
+	add(!m.Remove, "update", m.Update)
+	add(m.After, "new", true)
+	add(m.Upsert, "upsert", true)
+	add(len(m.Projection) > 0, "fields", m.Projection)
+	add(len(m.ArrayFilters) > 0, "arrayFilters", m.ArrayFilters)
+	add(m.Options.Hint != nil, "hint", m.Options.Hint)
+	if m.Options.Collation != nil {
+		add(true, "collation", collationD(m.Options.Collation))
+	}
+	add(m.Options.Comment != nil, "comment", m.Options.Comment)
+	add(len(m.Options.Let) > 0, "let", m.Options.Let)
+	return cmd
+}
+
+// String is the command as mongosh takes it.
+func (m Modify[D]) String() string {
+	if err := m.check(); err != nil {
+		return "// refused: " + err.Error()
+	}
+	return shellCall(m.Collection, "findAndModify", m.Command()[1:])
+}
+
+// Cost is the price: one command, one document at most.
+func (m Modify[D]) Cost() Cost { return Cost{Commands: 1, Written: 1, Indexes: indexes(m.Index)} }
+
+func (m Modify[D]) check() error {
+	switch {
+	case m.Err != nil:
+		return m.Err
+	case m.Remove && (m.Update != nil || m.After || m.Upsert):
+		return &ValueError{Collection: m.Collection, Field: "Remove", Reason: "takes no Update, After or Upsert"}
+	case !m.Remove && m.Update == nil:
+		return &ValueError{Collection: m.Collection, Field: "Update", Reason: "is missing"}
+	}
+	return nil
+}
+
+// Run runs the command and decodes the document. When none matches it returns [ErrNotFound]; so does an upsert that
+// inserted, unless After is set, for there was none before.
+func (m Modify[D]) Run(ctx context.Context, db *mongo.Database) (D, error) {
+	var out D
+	if err := m.check(); err != nil {
+		return out, err
+	}
+	coll := m.codec.collection(db, m.Collection)
+	var res *mongo.SingleResult
+	if m.Remove {
+		res = coll.FindOneAndDelete(ctx, orEmpty(m.Filter), m.deleteOptions())
+	} else {
+		res = coll.FindOneAndUpdate(ctx, orEmpty(m.Filter), m.Update, m.updateOptions())
+	}
+	return out, notFound(res.Decode(&out), m.Collection, m.Filter)
+}
+
+func (m Modify[D]) deleteOptions() *options.FindOneAndDeleteOptionsBuilder {
+	o := options.FindOneAndDelete()
+	if len(m.Sort) > 0 {
+		o.SetSort(m.Sort)
+	}
+	if len(m.Projection) > 0 {
+		o.SetProjection(m.Projection)
+	}
+	if m.Options.Hint != nil {
+		o.SetHint(m.Options.Hint)
+	}
+	if m.Options.Collation != nil {
+		o.SetCollation(m.Options.Collation)
+	}
+	if m.Options.Comment != nil {
+		o.SetComment(m.Options.Comment)
+	}
+	if len(m.Options.Let) > 0 {
+		o.SetLet(m.Options.Let)
+	}
+	return o
+}
+
+func (m Modify[D]) updateOptions() *options.FindOneAndUpdateOptionsBuilder {
+	o := options.FindOneAndUpdate().SetUpsert(m.Upsert)
+	if m.After {
+		o.SetReturnDocument(options.After)
+	}
+	if len(m.Sort) > 0 {
+		o.SetSort(m.Sort)
+	}
+	if len(m.Projection) > 0 {
+		o.SetProjection(m.Projection)
+	}
+	if len(m.ArrayFilters) > 0 {
+		o.SetArrayFilters(m.ArrayFilters)
+	}
+	if m.Options.Hint != nil {
+		o.SetHint(m.Options.Hint)
+	}
+	if m.Options.Collation != nil {
+		o.SetCollation(m.Options.Collation)
+	}
+	if m.Options.Comment != nil {
+		o.SetComment(m.Options.Comment)
+	}
+	if len(m.Options.Let) > 0 {
+		o.SetLet(m.Options.Let)
+	}
+	return o
+}

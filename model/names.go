@@ -1,0 +1,84 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+)
+
+// CheckKey says why a string can't be one field name of a document, or returns nil. Names are refused when they are
+// empty, hold a dot or a NUL, or begin with a dollar sign: stored, they could be read as a path or an operator
+// (https://www.mongodb.com/docs/manual/core/dot-dollar-considerations/). Values are never checked: they stay data.
+func CheckKey(key string) error {
+	switch {
+	case key == "":
+		return &ValueError{Field: "field name", Value: key, Reason: "must not be empty"}
+	case strings.Contains(key, "."):
+		return &ValueError{Field: "field name", Value: key, Reason: "must not hold a dot"}
+	case key[0] == '$':
+		return &ValueError{Field: "field name", Value: key, Reason: "must not begin with a dollar sign"}
+	case strings.ContainsRune(key, 0):
+		return &ValueError{Field: "field name", Value: key, Reason: "must not hold a NUL"}
+	}
+	return nil
+}
+
+// CheckPath says why a string can't be a dotted path, or returns nil: each of its parts must pass [CheckKey].
+func CheckPath(path string) error {
+	for part := range strings.SplitSeq(path, ".") {
+		if err := CheckKey(part); err != nil {
+			return fmt.Errorf("path %q: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// checkCollectionName panics for a name that MongoDB refuses.
+func checkCollectionName(name string) {
+	problem := ""
+	switch {
+	case name == "":
+		problem = "a collection needs a name"
+	case strings.ContainsAny(name, "$\x00"):
+		problem = fmt.Sprintf("collection name %q holds a dollar sign or a NUL", name)
+	case strings.HasPrefix(name, "system."):
+		problem = fmt.Sprintf("collection name %q is the server's own", name)
+	case strings.HasPrefix(name, ".") || strings.HasSuffix(name, "."):
+		problem = fmt.Sprintf("collection name %q begins or ends with a dot", name)
+	}
+	if problem != "" {
+		panic(&DeclarationError{problem, "NewCollection or Named", "give a name that MongoDB accepts"})
+	}
+}
+
+// nearest returns the candidate that a mistyped name most likely meant, or "".
+func nearest(name string, candidates []string) string {
+	best, bestDistance := "", 1+max(2, len(name)/3)
+	for _, c := range candidates {
+		d := distance(strings.ToLower(name), strings.ToLower(c))
+		if d < bestDistance {
+			best, bestDistance = c, d
+		}
+	}
+	return best
+}
+
+// distance is the Levenshtein distance of two strings, in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

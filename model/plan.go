@@ -1,0 +1,199 @@
+package model
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A Step is one step of a [Plan]: a [Write] or a [MergeInto]. No other type can be one.
+type Step interface {
+	String() string
+	step()
+}
+
+// A Plan is a list of writes in the order that makes a cut harmless, computed before anything is sent. The zero Plan has
+// nothing to do: running it sends nothing.
+//
+// Consecutive writes of one kind (insert; update or replace one; update many; delete one; delete many) to one collection
+// are sent as one ordered command, up to 100,000 statements or 16 MiB. A write that expects a match is a command of its
+// own, for a shared command reports totals only. [Plan.Cost] and [Plan.Run] split by the same code.
+type Plan struct {
+	Steps   []Step
+	Options PlanOptions
+
+	// Transactional says that the steps only make sense together, whatever their operators: Run refuses the plan.
+	Transactional bool
+
+	// Leaves says in words what a reader or a crash can find between two steps. "" means nothing of note.
+	Leaves string
+}
+
+// NewPlan returns a plan of the steps.
+func NewPlan(steps ...Step) Plan { return Plan{Steps: steps} }
+
+// RefusedPlan returns a plan that carries an error and sends nothing: what methods return for bad input.
+func RefusedPlan(collection string, err error) Plan { return NewPlan(Refused(collection, err)) }
+
+// Concat joins plans into one that does all of them in order. The result is transactional if one of them is; its options
+// are those of the first plan that has any.
+func Concat(plans ...Plan) Plan {
+	var out Plan
+	var leaves []string
+	for _, p := range plans {
+		out.Steps = append(out.Steps, p.Steps...)
+		out.Transactional = out.Transactional || p.Transactional
+		if out.Options.isZero() {
+			out.Options = p.Options
+		}
+		if p.Leaves != "" {
+			leaves = append(leaves, p.Leaves)
+		}
+	}
+	out.Leaves = strings.Join(leaves, "; ")
+	return out
+}
+
+// Err returns the first step's bad input, as a [*StepError], or nil.
+func (p Plan) Err() error {
+	for i, s := range p.Steps {
+		if err := stepErr(s); err != nil {
+			return &StepError{i, err}
+		}
+	}
+	return nil
+}
+
+func stepErr(s Step) error {
+	switch s := s.(type) {
+	case Write:
+		switch {
+		case s.Err != nil:
+			return s.Err
+		case s.Model == nil:
+			return &ValueError{Collection: s.Collection, Field: "Model", Reason: "a write needs a model"}
+		case s.Collection == "":
+			return &ValueError{Field: "Collection", Reason: "a write needs a collection"}
+		}
+	case MergeInto:
+		return s.check()
+	case nil:
+		return &ValueError{Field: "Steps", Reason: "a step is nil"}
+	}
+	return nil
+}
+
+// String is the plan as mongosh commands, one to a line.
+func (p Plan) String() string {
+	lines := make([]string, len(p.Steps))
+	for i, s := range p.Steps {
+		lines[i] = s.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// A Guarantee is what a plan promises when it is cut: by a crash, a lost connection, a cancelled context.
+type Guarantee uint8
+
+const (
+	// Atomic plans write one document once (or nothing): it is done or it isn't.
+	Atomic Guarantee = iota
+	// Rerunnable plans can be run again from any cut: the second run completes the first, and a finished plan that is
+	// run again changes nothing.
+	Rerunnable
+	// Transactional plans need a transaction: Run refuses them, RunTx runs them.
+	Transactional
+)
+
+func (g Guarantee) String() string { return [...]string{"atomic", "rerunnable", "transactional"}[g] }
+
+// Guarantee says which promise the plan's steps bear out. Several steps, or a write to many documents, are rerunnable
+// only when each is idempotent by its operators ($set, $unset, $setOnInsert, $addToSet, $pull, $pullAll, $min, $max,
+// $rename, a replacement, an insert with an _id) on documents that its filter pins (_id, or many), or is marked Once.
+func (p Plan) Guarantee() Guarantee {
+	switch {
+	case p.Transactional:
+		return Transactional
+	case len(p.Steps) == 0, len(p.Steps) == 1 && writesOne(p.Steps[0]):
+		return Atomic
+	}
+	for _, s := range p.Steps {
+		if !repeatable(s) {
+			return Transactional
+		}
+	}
+	return Rerunnable
+}
+
+func writesOne(s Step) bool {
+	w, ok := s.(Write)
+	if !ok {
+		return false
+	}
+	switch w.Model.(type) {
+	case *mongo.UpdateManyModel, *mongo.DeleteManyModel:
+		return false
+	}
+	return true
+}
+
+// repeatable reports whether a second run of the step changes nothing more.
+func repeatable(s Step) bool {
+	w, ok := s.(Write)
+	if !ok {
+		return s.(MergeInto).Once
+	}
+	if w.Once {
+		return true
+	}
+	filter, _ := w.filter().(bson.D)
+	if w.Expect == One && w.Done == nil && len(filter) > 1 {
+		return false // its own effect may be what the guard then misses
+	}
+	switch m := w.Model.(type) {
+	case *mongo.InsertOneModel:
+		raw, ok := m.Document.(bson.Raw)
+		return ok && raw.Lookup("_id").Type != 0
+	case *mongo.UpdateOneModel:
+		return pinsID(filter) && idempotent(m.Update)
+	case *mongo.UpdateManyModel:
+		return idempotent(m.Update) && (m.Upsert == nil || !*m.Upsert || pinsID(filter))
+	case *mongo.ReplaceOneModel:
+		return pinsID(filter)
+	case *mongo.DeleteOneModel:
+		return pinsID(filter) && w.Expect == Any
+	case *mongo.DeleteManyModel:
+		return w.Expect == Any
+	}
+	return false
+}
+
+// pinsID reports whether the filter holds an equality on _id.
+func pinsID(filter bson.D) bool {
+	for _, e := range filter {
+		if e.Key == "_id" {
+			ops, isDoc := e.Value.(bson.D)
+			return !isDoc || len(ops) == 0 || !strings.HasPrefix(ops[0].Key, "$")
+		}
+	}
+	return false
+}
+
+var idempotentOperators = map[string]bool{
+	"$set": true, "$unset": true, "$setOnInsert": true, "$addToSet": true, "$pull": true, "$pullAll": true,
+	"$min": true, "$max": true, "$rename": true,
+}
+
+func idempotent(update any) bool {
+	d, ok := update.(bson.D)
+	if !ok {
+		return false
+	}
+	for _, e := range d {
+		if !idempotentOperators[e.Key] {
+			return false
+		}
+	}
+	return true
+}

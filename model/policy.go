@@ -1,0 +1,238 @@
+package model
+
+import (
+	"bytes"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A Policy is what an application adds to everything it reads and writes: a tenant, soft deletion, an updatedAt. A
+// repository states it once and puts its queries and plans under it:
+//
+//	policy := model.Policy{
+//		Filter: bson.D{{Key: "tenant", Value: tenant}, {Key: "deletedAt", Value: nil}},
+//		Insert: bson.D{{Key: "tenant", Value: tenant}},
+//		Set:    bson.D{{Key: "updatedAt", Value: now}},
+//		Delete: bson.D{{Key: "deletedAt", Value: now}},
+//	}
+//	parts.Find(f).Under(policy).All(ctx, db)
+//
+// Values are given, not computed: a policy is as pure as what it is applied to. Fields are top-level paths or dotted
+// ones; a write that itself updates one of them is refused with a [*ConflictError]. The zero Policy adds nothing.
+type Policy struct {
+	Filter bson.D // ANDed to every filter; in a pipeline, to every collection that it reads
+	Insert bson.D // fields of every document that is inserted or replaced
+	Set    bson.D // fields that every update, replacement and insert sets
+
+	// Delete turns deletes into updates that set these fields. Nil deletes. A deleted document then still takes part in
+	// unique indexes; make them partial.
+	Delete bson.D
+
+	Collections []string // the collections it holds for; nil means all
+}
+
+func (p Policy) holds(collection string) bool {
+	return p.Collections == nil || slices.Contains(p.Collections, collection)
+}
+
+// Under returns the query with the policy's filter.
+func (f Find[D]) Under(p Policy) Find[D] {
+	if p.holds(f.Collection) {
+		return f.Where(p.Filter)
+	}
+	return f
+}
+
+// Under returns the command with the policy's filter and fields. A Remove under a policy with Delete is refused: it
+// would return what it has only marked.
+func (m Modify[D]) Under(p Policy) Modify[D] {
+	if !p.holds(m.Collection) || m.Err != nil {
+		return m
+	}
+	if m.Remove && p.Delete != nil {
+		m.Err = &ConflictError{Collection: m.Collection, Reason: "a Remove under a policy that marks deletions: use an Update"}
+		return m
+	}
+	m.Filter = And(m.Filter, p.Filter)
+	if !m.Remove {
+		m.Update, m.Err = p.update(m.Collection, m.Update, m.Upsert)
+	}
+	return m
+}
+
+// Under returns the plan with the policy applied to each step.
+func (pl Plan) Under(p Policy) Plan {
+	steps := make([]Step, len(pl.Steps))
+	for i, s := range pl.Steps {
+		switch s := s.(type) {
+		case Write:
+			steps[i] = s.Under(p)
+		case MergeInto:
+			steps[i] = s.Under(p)
+		}
+	}
+	pl.Steps = steps
+	return pl
+}
+
+// Under returns the write with the policy's filter and fields, and as an update if it deletes and the policy marks
+// deletions.
+func (w Write) Under(p Policy) Write {
+	if w.Err != nil || !p.holds(w.Collection) {
+		return w
+	}
+	out := w
+	if w.Done != nil {
+		out.Done = And(w.Done, p.Filter)
+	}
+	var err error
+	switch m := w.Model.(type) {
+	case *mongo.InsertOneModel:
+		c := *m
+		c.Document, err = p.document(w.Collection, m.Document)
+		out.Model = &c
+	case *mongo.ReplaceOneModel:
+		c := *m
+		if c.Filter, err = p.filter(w.Collection, m.Filter); err == nil {
+			c.Replacement, err = p.document(w.Collection, m.Replacement)
+		}
+		out.Model = &c
+	case *mongo.UpdateOneModel:
+		c := *m
+		if c.Filter, err = p.filter(w.Collection, m.Filter); err == nil {
+			c.Update, err = p.update(w.Collection, m.Update, m.Upsert != nil && *m.Upsert)
+		}
+		out.Model = &c
+	case *mongo.UpdateManyModel:
+		c := *m
+		if c.Filter, err = p.filter(w.Collection, m.Filter); err == nil {
+			c.Update, err = p.update(w.Collection, m.Update, m.Upsert != nil && *m.Upsert)
+		}
+		out.Model = &c
+	case *mongo.DeleteOneModel:
+		c := *m
+		c.Filter, err = p.filter(w.Collection, m.Filter)
+		out.Model = &c
+		if p.Delete != nil {
+			out.Model = &mongo.UpdateOneModel{Filter: c.Filter, Update: p.mark(), Hint: m.Hint, Collation: m.Collation}
+		}
+	case *mongo.DeleteManyModel:
+		c := *m
+		c.Filter, err = p.filter(w.Collection, m.Filter)
+		out.Model = &c
+		if p.Delete != nil {
+			out.Model = &mongo.UpdateManyModel{Filter: c.Filter, Update: p.mark(), Hint: m.Hint, Collation: m.Collation}
+		}
+	}
+	if err != nil {
+		return Refused(w.Collection, err)
+	}
+	return out
+}
+
+func (p Policy) mark() bson.D {
+	return bson.D{{Key: "$set", Value: slices.Concat(p.Delete, p.Set)}}
+}
+
+func (p Policy) filter(collection string, filter any) (any, error) {
+	if len(p.Filter) == 0 {
+		return filter, nil
+	}
+	f, ok := filter.(bson.D)
+	if !ok {
+		raw, isRaw := filter.(bson.Raw)
+		if !isRaw || bson.Unmarshal(raw, &f) != nil {
+			return nil, &ConflictError{Collection: collection, Reason: "a policy needs filters that are bson.D or bson.Raw"}
+		}
+	}
+	return And(f, p.Filter), nil
+}
+
+// update adds Set, and for an upsert Insert, to an update.
+func (p Policy) update(collection string, update any, upsert bool) (any, error) {
+	set, onInsert := p.Set, bson.D(nil)
+	if upsert {
+		onInsert = p.onInsert()
+	}
+	if len(set)+len(onInsert) == 0 {
+		return update, nil
+	}
+	switch u := update.(type) {
+	case bson.D:
+		m := merger{collection: collection}
+		for _, op := range u {
+			if err := m.addOperator(op); err != nil {
+				return nil, err
+			}
+		}
+		for _, op := range []bson.E{{Key: "$set", Value: set}, {Key: "$setOnInsert", Value: onInsert}} {
+			if err := m.addOperator(op); err != nil {
+				return nil, err
+			}
+		}
+		return m.update, nil
+	case mongo.Pipeline:
+		return append(slices.Clone(u), p.setStage()), nil
+	}
+	return nil, &ConflictError{Collection: collection, Reason: "a policy needs updates that are bson.D or mongo.Pipeline"}
+}
+
+// onInsert is Insert less what Set sets anyway.
+func (p Policy) onInsert() bson.D {
+	return slices.DeleteFunc(slices.Clone(p.Insert), func(e bson.E) bool {
+		return slices.ContainsFunc(p.Set, func(s bson.E) bool { return s.Key == e.Key }) ||
+			slices.ContainsFunc(p.Filter, func(s bson.E) bool { return s.Key == e.Key }) // the upsert takes it from the filter
+	})
+}
+
+func (p Policy) setStage() bson.D {
+	fields := make(bson.D, len(p.Set))
+	for i, e := range p.Set {
+		fields[i] = bson.E{Key: e.Key, Value: bson.D{{Key: "$literal", Value: e.Value}}}
+	}
+	return bson.D{{Key: "$set", Value: fields}}
+}
+
+// document appends Insert and Set to a whole document. A field that it already has must be equal.
+func (p Policy) document(collection string, doc any) (any, error) {
+	fields := slices.Concat(p.onInsertDocument(), p.Set)
+	if len(fields) == 0 {
+		return doc, nil
+	}
+	raw, ok := doc.(bson.Raw)
+	if !ok {
+		var err error
+		if raw, err = bson.Marshal(doc); err != nil {
+			return nil, err
+		}
+	}
+	out := bytes.Clone(raw[4 : len(raw)-1])
+	for _, f := range fields {
+		if err := CheckKey(f.Key); err != nil {
+			return nil, &ConflictError{Collection: collection, Paths: [2]string{"Insert " + f.Key, "document"}, Reason: "a policy sets top-level fields of whole documents only"}
+		}
+		one, err := bson.Marshal(bson.D{f})
+		if err != nil {
+			return nil, err
+		}
+		if old := raw.Lookup(f.Key); old.Type != 0 {
+			if !old.Equal(bson.Raw(one).Lookup(f.Key)) {
+				return nil, &ConflictError{Collection: collection, Paths: [2]string{"document " + f.Key, "policy " + f.Key}, Reason: "the document already holds another value"}
+			}
+			continue
+		}
+		out = append(out, one[4:len(one)-1]...)
+	}
+	n := len(out) + 5
+	head := []byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)}
+	return bson.Raw(slices.Concat(head, out, []byte{0})), nil
+}
+
+// onInsertDocument is Insert less what Set sets anyway.
+func (p Policy) onInsertDocument() bson.D {
+	return slices.DeleteFunc(slices.Clone(p.Insert), func(e bson.E) bool {
+		return slices.ContainsFunc(p.Set, func(s bson.E) bool { return s.Key == e.Key })
+	})
+}

@@ -1,0 +1,202 @@
+package model
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Under returns the pipeline with the policy's filter on every collection that it reads: its own, and those of $lookup,
+// $graphLookup and $unionWith, nested ones too.
+func (a Aggregate[R]) Under(p Policy) Aggregate[R] {
+	var err error
+	if a.Pipeline, err = p.pipeline(a.Collection, a.Pipeline); err != nil && a.Err == nil {
+		a.Err = err
+	}
+	return a
+}
+
+// Under returns the step with the policy's filter on what it reads, and its fields on what it writes.
+func (m MergeInto) Under(p Policy) MergeInto {
+	if m.check() != nil {
+		return m
+	}
+	last := len(m.Pipeline) - 1
+	head, err := p.pipeline(m.Collection, m.Pipeline[:last])
+	if err != nil {
+		m.Err = err
+		return m
+	}
+	target := targetOf(m.Pipeline[last])
+	if fields := slices.Concat(p.onInsertDocument(), p.Set); p.holds(target) && len(fields) > 0 {
+		head = append(head, Policy{Set: fields}.setStage())
+	}
+	m.Pipeline = append(head, m.Pipeline[last])
+	return m
+}
+
+// targetOf is the collection that a $merge or $out stage writes.
+func targetOf(stage bson.D) string {
+	switch v := stage[0].Value.(type) {
+	case string:
+		return v
+	case bson.D:
+		for _, e := range v {
+			if e.Key == "into" || e.Key == "coll" {
+				if s, ok := e.Value.(string); ok {
+					return s
+				}
+				if d, ok := e.Value.(bson.D); ok {
+					return targetOf(bson.D{{Key: "$out", Value: d}})
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// pipeline puts the filter before a collection's stages, and into those that read other collections.
+func (p Policy) pipeline(collection string, stages mongo.Pipeline) (mongo.Pipeline, error) {
+	out := make(mongo.Pipeline, 0, len(stages)+1)
+	if p.holds(collection) && len(p.Filter) > 0 {
+		if len(stages) > 0 && len(stages[0]) > 0 && mustBeFirst[stages[0][0].Key] {
+			return nil, &ConflictError{Collection: collection, Reason: stages[0][0].Key + " must be first in its pipeline, and so must a policy's filter: put the filter into the stage"}
+		}
+		out = append(out, bson.D{{Key: "$match", Value: p.Filter}})
+	}
+	for _, s := range stages {
+		inner, err := p.stage(s)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, inner)
+	}
+	return out, nil
+}
+
+// mustBeFirst are stages before which no $match can stand.
+var mustBeFirst = map[string]bool{
+	"$geoNear": true, "$search": true, "$searchMeta": true, "$vectorSearch": true, "$changeStream": true,
+	"$collStats": true, "$indexStats": true, "$planCacheStats": true, "$documents": true,
+}
+
+func (p Policy) stage(stage bson.D) (bson.D, error) {
+	if len(stage) != 1 {
+		return stage, nil // the server refuses it
+	}
+	name, value := stage[0].Key, stage[0].Value
+	switch name {
+	case "$unionWith":
+		if s, ok := value.(string); ok {
+			value = bson.D{{Key: "coll", Value: s}}
+		}
+	case "$lookup", "$graphLookup", "$facet":
+	default:
+		return stage, nil
+	}
+	args, ok := value.(bson.D)
+	if !ok {
+		return nil, &ConflictError{Reason: "a policy needs the arguments of " + name + " to be a bson.D"}
+	}
+	var err error
+	switch name {
+	case "$lookup":
+		args, err = p.inner(args, "from")
+	case "$unionWith":
+		args, err = p.inner(args, "coll")
+	case "$graphLookup":
+		args = p.restrict(args)
+	case "$facet":
+		args, err = p.facet(args)
+	}
+	return bson.D{{Key: name, Value: args}}, err
+}
+
+// inner puts the filter into the stage's own pipeline.
+func (p Policy) inner(args bson.D, key string) (bson.D, error) {
+	out := slices.Clone(args)
+	collection, _ := valueOf(args, key).(string)
+	at := slices.IndexFunc(out, func(e bson.E) bool { return e.Key == "pipeline" })
+	var stages mongo.Pipeline
+	if at >= 0 {
+		var ok bool
+		if stages, ok = asPipeline(out[at].Value); !ok {
+			return nil, &ConflictError{Collection: collection, Reason: "a policy needs inner pipelines of bson.D stages"}
+		}
+	}
+	stages, err := p.pipeline(collection, stages)
+	if err != nil || len(stages) == 0 {
+		return out, err
+	}
+	if at >= 0 {
+		out[at].Value = stages
+		return out, nil
+	}
+	return append(out, bson.E{Key: "pipeline", Value: stages}), nil
+}
+
+func (p Policy) restrict(args bson.D) bson.D {
+	collection, _ := valueOf(args, "from").(string)
+	if !p.holds(collection) || len(p.Filter) == 0 {
+		return args
+	}
+	const key = "restrictSearchWithMatch"
+	out := slices.Clone(args)
+	for i, e := range out {
+		if d, ok := e.Value.(bson.D); ok && e.Key == key {
+			out[i].Value = And(d, p.Filter)
+			return out
+		}
+	}
+	return append(out, bson.E{Key: key, Value: p.Filter})
+}
+
+func (p Policy) facet(args bson.D) (bson.D, error) {
+	out := slices.Clone(args)
+	for i, e := range out {
+		stages, ok := asPipeline(e.Value)
+		if !ok {
+			return nil, &ConflictError{Reason: "a policy needs facets of bson.D stages"}
+		}
+		for j, s := range stages {
+			inner, err := p.stage(s)
+			if err != nil {
+				return nil, err
+			}
+			stages[j] = inner
+		}
+		out[i].Value = stages
+	}
+	return out, nil
+}
+
+// asPipeline returns a copy of a list of stages.
+func asPipeline(v any) (mongo.Pipeline, bool) {
+	switch v := v.(type) {
+	case mongo.Pipeline:
+		return slices.Clone(v), true
+	case []bson.D:
+		return slices.Clone(mongo.Pipeline(v)), true
+	case bson.A:
+		out := make(mongo.Pipeline, len(v))
+		for i, s := range v {
+			d, ok := s.(bson.D)
+			if !ok {
+				return nil, false
+			}
+			out[i] = d
+		}
+		return out, true
+	}
+	return nil, false
+}
+
+func valueOf(d bson.D, key string) any {
+	for _, e := range d {
+		if e.Key == key {
+			return e.Value
+		}
+	}
+	return nil
+}

@@ -1,0 +1,229 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// Run sends the plan's commands in order. The whole plan is checked and encoded first: bad input, or a document that is
+// too large, is returned as a [*StepError] and nothing is sent. It stops at the first failure: a [*StepError] wraps
+// [ErrStale] when a write that expects a match found none and was not applied before, or else the driver's error; no
+// later step is sent. The result says how far it came, on an error too.
+//
+// A session in the context is used; in its running transaction the plan takes part. Without one, a transactional plan is
+// refused with [ErrTransactional] unless Options.AllowPartial is set.
+func (p Plan) Run(ctx context.Context, db *mongo.Database) (Result, error) {
+	batches, err := p.split()
+	if err != nil {
+		return newResult(p), err
+	}
+	if p.Guarantee() == Transactional && !p.Options.AllowPartial && !inTransaction(ctx) {
+		return newResult(p), ErrTransactional
+	}
+	return p.send(ctx, db, batches)
+}
+
+// Run runs the write as a plan of its own.
+func (w Write) Run(ctx context.Context, db *mongo.Database) (Result, error) {
+	return NewPlan(w).Run(ctx, db)
+}
+
+// Run runs the step as a plan of its own.
+func (m MergeInto) Run(ctx context.Context, db *mongo.Database) (Result, error) {
+	return NewPlan(m).Run(ctx, db)
+}
+
+// runner sends the batches of one plan.
+type runner struct {
+	plan   Plan
+	db     *mongo.Database
+	result Result
+}
+
+func (p Plan) send(ctx context.Context, db *mongo.Database, batches []batch) (Result, error) {
+	r := &runner{plan: p, db: db, result: newResult(p)}
+	for _, b := range batches {
+		if err := r.sendBatch(ctx, b); err != nil {
+			return r.result, err
+		}
+	}
+	return r.result, nil
+}
+
+func (r *runner) sendBatch(ctx context.Context, b batch) error {
+	if err := ctx.Err(); err != nil {
+		return &StepError{b.first, err}
+	}
+	if b.merge != nil {
+		return r.sendMerge(ctx, b)
+	}
+	for {
+		coll := r.db.Collection(b.collection, r.plan.Options.collectionOptions())
+		res, err := coll.BulkWrite(ctx, b.models, r.bulkOptions())
+		if err == nil {
+			return r.answered(ctx, b, res)
+		}
+		next, err := r.failed(ctx, b, res, err)
+		if err != nil || next.count() == 0 || len(next.models) == 0 {
+			return err
+		}
+		b = next
+	}
+}
+
+func (r *runner) bulkOptions() *options.BulkWriteOptionsBuilder {
+	o := options.BulkWrite().SetOrdered(true)
+	if r.plan.Options.Comment != nil {
+		o.SetComment(r.plan.Options.Comment)
+	}
+	if r.plan.Options.BypassDocumentValidation {
+		o.SetBypassDocumentValidation(true)
+	}
+	return o
+}
+
+// answered records a command's totals, and judges the single write of a batch that expects a match.
+func (r *runner) answered(ctx context.Context, b batch, res *mongo.BulkWriteResult) error {
+	r.record(b, res)
+	r.result.mark(b.first, b.count(), Applied)
+	w := r.plan.Steps[b.first].(Write)
+	if !b.alone || w.Expect != One || res.MatchedCount+res.DeletedCount+res.UpsertedCount > 0 || !res.Acknowledged {
+		return nil
+	}
+	return r.judge(ctx, b.first, w, ErrStale)
+}
+
+func (r *runner) record(b batch, res *mongo.BulkWriteResult) {
+	index := len(r.result.Batches)
+	r.result.Batches = append(r.result.Batches, BatchResult{
+		Collection: b.collection, First: b.first, Count: b.count(),
+		Inserted: res.InsertedCount, Matched: res.MatchedCount, Modified: res.ModifiedCount,
+		Deleted: res.DeletedCount, Upserted: res.UpsertedCount,
+	})
+	for i := range b.count() {
+		r.result.Steps[b.first+i].Batch = index
+		r.result.Steps[b.first+i].UpsertedID = res.UpsertedIDs[int64(i)]
+	}
+}
+
+// judge decides what a write that changed nothing means: applied before, when its Done condition holds, or the error.
+func (r *runner) judge(ctx context.Context, step int, w Write, otherwise error) error {
+	if w.Done != nil {
+		o := options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 1}})
+		err := r.db.Collection(w.Collection).FindOne(ctx, w.Done, o).Err()
+		if err == nil {
+			r.result.Steps[step].Status = Already
+			return nil
+		}
+		if !errors.Is(err, mongo.ErrNoDocuments) {
+			return &StepError{step, err}
+		}
+	}
+	r.result.Steps[step].Status = NotSent
+	return &StepError{step, otherwise}
+}
+
+// failed records how far an ordered command came. A duplicate key may be this very write, applied before: then the
+// rest of the batch is returned, to be sent.
+func (r *runner) failed(ctx context.Context, b batch, res *mongo.BulkWriteResult, err error) (rest batch, _ error) {
+	var bulk mongo.BulkWriteException
+	if !errors.As(err, &bulk) || len(bulk.WriteErrors) == 0 {
+		if errors.As(err, &bulk) && bulk.WriteConcernError != nil {
+			r.record(b, res)
+			r.result.mark(b.first, b.count(), Applied) // applied, though not yet as durably as asked
+			return batch{}, &StepError{b.first, err}
+		}
+		var cmd mongo.CommandError
+		if errors.As(err, &cmd) && !cmd.HasErrorLabel("NetworkError") {
+			return batch{}, &StepError{b.first, err} // the server refused the command as a whole
+		}
+		r.result.mark(b.first, b.count(), Unknown)
+		return batch{}, &StepError{b.first, err}
+	}
+	at := bulk.WriteErrors[0].Index
+	r.record(b, res)
+	r.result.mark(b.first, at, Applied)
+	for i := b.first + at; i < b.first+b.count(); i++ {
+		r.result.Steps[i].Batch = -1
+	}
+	step := b.first + at
+	w := r.plan.Steps[step].(Write)
+	if !mongo.IsDuplicateKeyError(err) {
+		return batch{}, &StepError{step, err}
+	}
+	if err := r.duplicate(ctx, step, w, b.models[at], err); err != nil {
+		return batch{}, err
+	}
+	b.first, b.models = step+1, b.models[at+1:]
+	return b, nil
+}
+
+// duplicate decides whether the document in the way is the one that this write made.
+func (r *runner) duplicate(ctx context.Context, step int, w Write, m mongo.WriteModel, dup error) error {
+	insert, ok := m.(*mongo.InsertOneModel)
+	if !ok || w.Done != nil {
+		return r.judge(ctx, step, w, dup)
+	}
+	doc := insert.Document.(bson.Raw)
+	id := doc.Lookup("_id")
+	if id.Type == 0 || inTransaction(ctx) {
+		return r.judge(ctx, step, w, dup)
+	}
+	stored, err := r.db.Collection(w.Collection).FindOne(ctx, bson.D{{Key: "_id", Value: id}}).Raw()
+	switch {
+	case err == nil && sameDocument(stored, doc):
+		r.result.Steps[step].Status = Already
+		return nil
+	case err != nil && !errors.Is(err, mongo.ErrNoDocuments):
+		return &StepError{step, err}
+	}
+	return r.judge(ctx, step, w, dup)
+}
+
+// sameDocument compares two documents whose _id may stand at different places.
+func sameDocument(a, b bson.Raw) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	x, errX := withoutID(a)
+	y, errY := withoutID(b)
+	return errX == nil && errY == nil && len(a) == len(b) && bytes.Equal(x, y) && a.Lookup("_id").Equal(b.Lookup("_id"))
+}
+
+func withoutID(doc bson.Raw) ([]byte, error) {
+	elems, err := doc.Elements()
+	var out []byte
+	for _, e := range elems {
+		if e.Key() != "_id" {
+			out = append(out, e...)
+		}
+	}
+	return out, err
+}
+
+func (r *runner) sendMerge(ctx context.Context, b batch) error {
+	o := options.Aggregate()
+	if r.plan.Options.Comment != nil {
+		o.SetComment(r.plan.Options.Comment)
+	}
+	if r.plan.Options.BypassDocumentValidation {
+		o.SetBypassDocumentValidation(true)
+	}
+	coll := r.db.Collection(b.collection, r.plan.Options.collectionOptions())
+	cur, err := coll.Aggregate(ctx, b.merge.Pipeline, o)
+	if err != nil {
+		r.result.mark(b.first, 1, Unknown)
+		return &StepError{b.first, err}
+	}
+	if err := cur.Close(ctx); err != nil {
+		return &StepError{b.first, err}
+	}
+	r.result.Steps[b.first] = StepResult{Status: Applied, Batch: len(r.result.Batches)}
+	r.result.Batches = append(r.result.Batches, BatchResult{Collection: b.collection, First: b.first, Count: 1})
+	return nil
+}

@@ -1,0 +1,209 @@
+package model
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Shell renders a value as the mongosh expression that a person would paste: ObjectId('…'), ISODate('…'), Long('…').
+// Types survive: a pasted command stores what the library stores. A value that BSON can't hold is rendered with its
+// error.
+func Shell(v any) string { return shell(v) }
+
+func shell(v any) string {
+	switch x := v.(type) {
+	case mongo.Pipeline:
+		a := make(bson.A, len(x))
+		for i, s := range x {
+			a[i] = s
+		}
+		v = a
+	case []bson.D:
+		a := make(bson.A, len(x))
+		for i, s := range x {
+			a[i] = s
+		}
+		v = a
+	case bson.RawValue:
+		return string(appendShell(nil, x))
+	}
+	raw, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
+	if err != nil {
+		return fmt.Sprintf("/* %T: %v */", v, err)
+	}
+	return string(appendShell(nil, bson.Raw(raw).Lookup("v")))
+}
+
+func appendShell(b []byte, v bson.RawValue) []byte {
+	switch v.Type {
+	case bson.TypeEmbeddedDocument:
+		return appendShellDocument(b, v.Document())
+	case bson.TypeArray:
+		return appendShellArray(b, v.Array())
+	case bson.TypeString:
+		return appendShellString(b, v.StringValue())
+	case bson.TypeInt32:
+		return strconv.AppendInt(b, int64(v.Int32()), 10)
+	case bson.TypeInt64:
+		return append(strconv.AppendInt(append(b, "Long('"...), v.Int64(), 10), "')"...)
+	case bson.TypeDouble:
+		return appendShellDouble(b, v.Double())
+	case bson.TypeBoolean:
+		return strconv.AppendBool(b, v.Boolean())
+	case bson.TypeNull:
+		return append(b, "null"...)
+	case bson.TypeObjectID:
+		return append(append(append(b, "ObjectId('"...), v.ObjectID().Hex()...), "')"...)
+	case bson.TypeDateTime:
+		return appendShellDate(b, v.DateTime())
+	}
+	return append(b, shellRare(v)...)
+}
+
+func appendShellDocument(b []byte, doc bson.Raw) []byte {
+	elems, err := doc.Elements()
+	if err != nil {
+		return fmt.Appendf(b, "/* %v */", err)
+	}
+	b = append(b, '{')
+	for i, e := range elems {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		if key := e.Key(); isIdentifier(key) {
+			b = append(b, key...)
+		} else {
+			b = appendShellString(b, key)
+		}
+		b = appendShell(append(b, ": "...), e.Value())
+	}
+	return append(b, '}')
+}
+
+func appendShellArray(b []byte, arr bson.RawArray) []byte {
+	values, err := arr.Values()
+	if err != nil {
+		return fmt.Appendf(b, "/* %v */", err)
+	}
+	b = append(b, '[')
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = appendShell(b, v)
+	}
+	return append(b, ']')
+}
+
+func appendShellString(b []byte, s string) []byte {
+	b = append(b, '\'')
+	for _, r := range s {
+		switch {
+		case r == '\'' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r == '\n':
+			b = append(b, '\\', 'n')
+		case r < ' ' || r == 0x7f || r == 0x2028 || r == 0x2029:
+			b = fmt.Appendf(b, "\\u%04x", r)
+		default:
+			b = append(b, string(r)...)
+		}
+	}
+	return append(b, '\'')
+}
+
+// appendShellDouble writes whole doubles as Double(5), since a bare 5 is stored as an int.
+func appendShellDouble(b []byte, f float64) []byte {
+	switch {
+	case math.IsNaN(f):
+		return append(b, "NaN"...)
+	case math.IsInf(f, 1):
+		return append(b, "Infinity"...)
+	case math.IsInf(f, -1):
+		return append(b, "-Infinity"...)
+	case f == math.Trunc(f):
+		return append(strconv.AppendFloat(append(b, "Double("...), f, 'g', -1, 64), ')')
+	}
+	return strconv.AppendFloat(b, f, 'g', -1, 64)
+}
+
+func appendShellDate(b []byte, ms int64) []byte {
+	t := time.UnixMilli(ms).UTC()
+	if y := t.Year(); y < 0 || y > 9999 {
+		return append(strconv.AppendInt(append(b, "new Date("...), ms, 10), ')')
+	}
+	return append(t.AppendFormat(append(b, "ISODate('"...), "2006-01-02T15:04:05.000Z"), "')"...)
+}
+
+func shellRare(v bson.RawValue) string {
+	switch v.Type {
+	case bson.TypeDecimal128:
+		return "Decimal128('" + v.Decimal128().String() + "')"
+	case bson.TypeBinary:
+		subtype, data := v.Binary()
+		if subtype == bson.TypeBinaryUUID && len(data) == 16 {
+			h := hex.EncodeToString(data)
+			return "UUID('" + h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:] + "')"
+		}
+		return fmt.Sprintf("BinData(%d, '%s')", subtype, base64.StdEncoding.EncodeToString(data))
+	case bson.TypeRegex:
+		pattern, flags := v.Regex()
+		if flags == "" {
+			return "RegExp(" + string(appendShellString(nil, pattern)) + ")"
+		}
+		return "RegExp(" + string(appendShellString(nil, pattern)) + ", '" + flags + "')"
+	case bson.TypeTimestamp:
+		t, i := v.Timestamp()
+		return fmt.Sprintf("Timestamp({t: %d, i: %d})", t, i)
+	case bson.TypeMinKey:
+		return "MinKey()"
+	case bson.TypeMaxKey:
+		return "MaxKey()"
+	case bson.TypeUndefined:
+		return "undefined"
+	case bson.TypeSymbol:
+		return "BSONSymbol(" + string(appendShellString(nil, v.Symbol())) + ")"
+	case bson.TypeJavaScript:
+		return "Code(" + string(appendShellString(nil, v.JavaScript())) + ")"
+	}
+	return v.String()
+}
+
+func isIdentifier(s string) bool {
+	for i, r := range s {
+		letter := r == '_' || r == '$' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return s != "" && s != "__proto__"
+}
+
+// shellCall renders db.collection.method(args…), leaving out what trails empty.
+func shellCall(collection, method string, args ...any) string {
+	var b strings.Builder
+	if isIdentifier(collection) {
+		b.WriteString("db." + collection)
+	} else {
+		b.WriteString("db.getCollection(" + string(appendShellString(nil, collection)) + ")")
+	}
+	b.WriteString("." + method + "(")
+	for i, a := range args {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if a == nil {
+			a = bson.D{}
+		}
+		b.WriteString(shell(a))
+	}
+	return b.String() + ")"
+}

@@ -1,0 +1,207 @@
+package model
+
+import (
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// The server takes 100,000 statements and 48 MB in one write command, and the driver splits what is larger. Batches
+// stay below both, so that one batch is one command.
+const (
+	maxBatchCount = 100_000
+	maxBatchBytes = MaxDocument
+)
+
+// writeKind is what the driver sends in one command: it splits a bulk where the kind changes.
+type writeKind uint8
+
+const (
+	insertKind writeKind = iota
+	updateOneKind
+	updateManyKind
+	deleteOneKind
+	deleteManyKind
+	mergeKind
+)
+
+// batch is one command: steps first to first+len(models)-1 of a plan, or one MergeInto.
+type batch struct {
+	collection string
+	kind       writeKind
+	first      int
+	models     []mongo.WriteModel
+	merge      *MergeInto
+	alone      bool // it reports on a single write
+	bytes      int
+}
+
+func (b *batch) count() int { return max(1, len(b.models)) }
+
+// split encodes every step and cuts the plan into commands. It returns a *StepError for the first step that is refused.
+func (p Plan) split() ([]batch, error) {
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	var out []batch
+	for i, s := range p.Steps {
+		if m, ok := s.(MergeInto); ok {
+			out = append(out, batch{collection: m.Collection, kind: mergeKind, first: i, merge: &m, alone: true})
+			continue
+		}
+		w := s.(Write)
+		model, size, err := encodeModel(w)
+		if err != nil {
+			return nil, &StepError{i, err}
+		}
+		k := kindOfModel(model)
+		alone := w.Expect == One && k != insertKind
+		if n := len(out); n > 0 && !alone {
+			b := &out[n-1]
+			if !b.alone && b.merge == nil && b.kind == k && b.collection == w.Collection &&
+				len(b.models) < maxBatchCount && b.bytes+size <= maxBatchBytes {
+				b.models = append(b.models, model)
+				b.bytes += size
+				continue
+			}
+		}
+		out = append(out, batch{
+			collection: w.Collection, kind: k, first: i, alone: alone, bytes: size, models: []mongo.WriteModel{model},
+		})
+	}
+	return out, nil
+}
+
+func kindOfModel(m mongo.WriteModel) writeKind {
+	switch m.(type) {
+	case *mongo.InsertOneModel:
+		return insertKind
+	case *mongo.UpdateManyModel:
+		return updateManyKind
+	case *mongo.DeleteOneModel:
+		return deleteOneKind
+	case *mongo.DeleteManyModel:
+		return deleteManyKind
+	}
+	return updateOneKind
+}
+
+// encodeModel returns the model with its documents encoded, and the size of its statement in bytes. What can't be
+// encoded, or is larger than the server takes, is an error before anything is sent.
+func encodeModel(w Write) (mongo.WriteModel, int, error) {
+	e := encoder{collection: w.Collection}
+	switch m := w.Model.(type) {
+	case *mongo.InsertOneModel:
+		return &mongo.InsertOneModel{Document: e.document("document", m.Document)}, e.size, e.err
+	case *mongo.UpdateOneModel:
+		c := *m
+		c.Filter, c.Update, c.ArrayFilters = e.document("filter", m.Filter), e.update(m.Update), e.list(m.ArrayFilters)
+		return &c, e.total(), e.err
+	case *mongo.UpdateManyModel:
+		c := *m
+		c.Filter, c.Update, c.ArrayFilters = e.document("filter", m.Filter), e.update(m.Update), e.list(m.ArrayFilters)
+		return &c, e.total(), e.err
+	case *mongo.ReplaceOneModel:
+		c := *m
+		c.Filter, c.Replacement = e.document("filter", m.Filter), e.document("replacement", m.Replacement)
+		return &c, e.total(), e.err
+	case *mongo.DeleteOneModel:
+		c := *m
+		c.Filter = e.document("filter", m.Filter)
+		return &c, e.total(), e.err
+	case *mongo.DeleteManyModel:
+		c := *m
+		c.Filter = e.document("filter", m.Filter)
+		return &c, e.total(), e.err
+	}
+	return nil, 0, &ValueError{Collection: w.Collection, Field: "Model", Reason: fmt.Sprintf("%T is not a write model of the driver", w.Model)}
+}
+
+// encoder encodes the parts of one statement and adds up their sizes.
+type encoder struct {
+	collection string
+	size       int
+	err        error
+}
+
+// document encodes a document. A nil filter would match everything; it is refused, an empty one is not.
+func (e *encoder) document(field string, v any) any {
+	if isNilDocument(v) {
+		e.fail(field, "is nil; write bson.D{} to match every document")
+		return nil
+	}
+	raw, ok := v.(bson.Raw)
+	if !ok {
+		var err error
+		if raw, err = bson.Marshal(v); err != nil {
+			e.fail(field, err.Error())
+			return nil
+		}
+	}
+	e.add(field, len(raw))
+	return raw
+}
+
+func isNilDocument(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case bson.D:
+		return v == nil
+	case bson.Raw:
+		return v == nil
+	case bson.M:
+		return v == nil
+	}
+	return false
+}
+
+// update encodes an update document. Pipelines are measured and left as they are, for the driver takes them as lists.
+func (e *encoder) update(v any) any {
+	switch v.(type) {
+	case mongo.Pipeline, []bson.D, bson.A:
+		_, data, err := bson.MarshalValue(v)
+		if err != nil {
+			e.fail("update", err.Error())
+		}
+		e.add("update", len(data))
+		return v
+	}
+	if d, ok := v.(bson.D); ok && len(d) == 0 {
+		e.fail("update", "has no operator")
+		return nil
+	}
+	return e.document("update", v)
+}
+
+func (e *encoder) list(filters []any) []any {
+	if filters == nil {
+		return nil
+	}
+	out := make([]any, len(filters))
+	for i, f := range filters {
+		out[i] = e.document("arrayFilters", f)
+	}
+	return out
+}
+
+func (e *encoder) add(field string, n int) {
+	if n > MaxDocument {
+		e.fail(field, fmt.Sprintf("is %d bytes, more than MongoDB's 16 MiB for a document", n))
+	}
+	e.size += n
+}
+
+func (e *encoder) total() int {
+	if e.size > MaxDocument {
+		e.fail("statement", fmt.Sprintf("is %d bytes, more than MongoDB's 16 MiB for a document", e.size))
+	}
+	return e.size + 128 // the statement's own keys, options and hint
+}
+
+func (e *encoder) fail(field, reason string) {
+	if e.err == nil {
+		e.err = &ValueError{Collection: e.collection, Field: field, Reason: reason}
+	}
+}
