@@ -12,6 +12,7 @@ type Field struct {
 	Type   reflect.Type // the Go type of the value, arrays taken off; nil when Open
 	Arrays int          // how many arrays the path crosses or ends in
 	Open   bool         // below an interface, a map, bson.D or a custom marshaler, where nothing can be checked
+	Array  string       // the path of the first array on the way, the whole path if the value itself is the first; else ""
 
 	list  bool   // the value itself is an array
 	null  bool   // a nil slice, map or pointer of this field is stored as null
@@ -52,6 +53,9 @@ func (l *layout) resolve(path string, c *codec) (Field, error) {
 		elem, arrays, k := takeArrays(m.typ)
 		f.Type, f.list = elem, arrays > 0
 		f.Arrays += arrays
+		if arrays > 0 && f.Array == "" {
+			f.Array = strings.Join(parts[:i+1], ".")
+		}
 		f.null = storesNull(m, c)
 		f.steps = append(f.steps, step{m.index, m.typ})
 		if last {

@@ -40,7 +40,7 @@ func (c Collection[D, K]) ByID(id K) Find[D] {
 		return f
 	}
 	v, err := c.codec.value(id)
-	f.Filter, f.Err = bson.D{{Key: "_id", Value: v}}, err
+	f.Filter, f.Err = bson.D{{Key: "_id", Value: Eq(v)}}, err
 	return f
 }
 
@@ -77,44 +77,6 @@ func (f Find[D]) refused(field string, v any, reason string) Find[D] {
 	return f
 }
 
-// And combines filters so that all must hold. Filters without a key in common are written one after the other; others
-// go into $and. Empty filters add nothing. The result shares no slice with its arguments.
-func And(filters ...bson.D) bson.D {
-	var parts []bson.D
-	seen := map[string]bool{}
-	disjoint := true
-	for _, f := range filters {
-		if len(f) == 0 {
-			continue
-		}
-		parts = append(parts, f)
-		for _, e := range f {
-			disjoint = disjoint && !seen[e.Key]
-			seen[e.Key] = true
-		}
-	}
-	if len(parts) == 1 || disjoint {
-		return slices.Concat(parts...)
-	}
-	all := make(bson.A, 0, len(parts))
-	for _, p := range parts {
-		if inner, ok := soleAnd(p); ok {
-			all = append(all, inner...)
-			continue
-		}
-		all = append(all, slices.Clone(p))
-	}
-	return bson.D{{Key: "$and", Value: all}}
-}
-
-func soleAnd(d bson.D) (bson.A, bool) {
-	if len(d) != 1 || d[0].Key != "$and" {
-		return nil, false
-	}
-	a, ok := d[0].Value.(bson.A)
-	return a, ok
-}
-
 // After returns the next page: the documents that sort after one whose sort fields hold the given values. The sort is
 // made total by _id first, in the direction of its last field, so that equal keys are neither skipped nor repeated; a
 // query without a sort is paged by _id. Give one value for each field of that sort: for a sort by {time: -1}, the time
@@ -142,7 +104,7 @@ func (f Find[D]) After(values ...any) Find[D] {
 			f.Filter = And(f.Filter, bson.D{{Key: s.Key, Value: bson.D{{Key: pick(len(values) == 1, op, bound), Value: v}}}})
 		}
 		branches = append(branches, append(slices.Clone(equal), bson.E{Key: s.Key, Value: bson.D{{Key: op, Value: v}}}))
-		equal = append(equal, bson.E{Key: s.Key, Value: v})
+		equal = append(equal, bson.E{Key: s.Key, Value: Eq(v)})
 	}
 	if len(branches) > 1 {
 		f.Filter = And(f.Filter, bson.D{{Key: "$or", Value: branches}})

@@ -47,7 +47,7 @@ func (c Collection[D, K]) Replace(doc D) Write {
 	}
 	return Write{
 		Collection: c.name, Expect: One, Index: IDIndex,
-		Model: &mongo.ReplaceOneModel{Filter: bson.D{{Key: "_id", Value: id}}, Replacement: raw},
+		Model: &mongo.ReplaceOneModel{Filter: bson.D{{Key: "_id", Value: Eq(id)}}, Replacement: raw},
 	}
 }
 
@@ -88,7 +88,7 @@ func (c Collection[D, K]) idFilter(id K) (bson.D, error) {
 	if err != nil {
 		return nil, &ValueError{Collection: c.name, Field: "_id", Reason: err.Error()}
 	}
-	return bson.D{{Key: "_id", Value: v}}, nil
+	return bson.D{{Key: "_id", Value: Eq(v)}}, nil
 }
 
 // checked encodes a document and checks what would be stored.

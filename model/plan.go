@@ -174,7 +174,7 @@ func pinsID(filter bson.D) bool {
 	for _, e := range filter {
 		if e.Key == "_id" {
 			ops, isDoc := e.Value.(bson.D)
-			return !isDoc || len(ops) == 0 || !strings.HasPrefix(ops[0].Key, "$")
+			return !isDoc || len(ops) == 0 || ops[0].Key == "$eq" && len(ops) == 1 || !strings.HasPrefix(ops[0].Key, "$")
 		}
 	}
 	return false

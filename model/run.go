@@ -174,7 +174,7 @@ func (r *runner) duplicate(ctx context.Context, step int, w Write, m mongo.Write
 	if id.Type == 0 || inTransaction(ctx) {
 		return r.judge(ctx, step, w, dup)
 	}
-	stored, err := r.db.Collection(w.Collection).FindOne(ctx, bson.D{{Key: "_id", Value: id}}).Raw()
+	stored, err := r.db.Collection(w.Collection).FindOne(ctx, bson.D{{Key: "_id", Value: Eq(id)}}).Raw()
 	switch {
 	case err == nil && sameDocument(stored, doc):
 		r.result.Steps[step].Status = Already

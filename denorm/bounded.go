@@ -1,0 +1,279 @@
+package denorm
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Keep says which elements a bounded array keeps.
+type Keep uint8
+
+const (
+	Last  Keep = iota // the last in the array: those pushed last, or the greatest in the order By
+	First             // the first in the array: those pushed first, or the smallest in the order By
+)
+
+// BoundedSpec says how an array is bounded. Max is required.
+type BoundedSpec struct {
+	Max  int  // how many elements are kept; at least 1
+	Keep Keep // Last by default
+
+	// By keeps the array sorted by fields of its elements, e.g. {time: 1} or {score: -1, id: 1}. Keep Last then keeps the
+	// last in that order: the newest by {time: 1}. Keep First keeps the top by {score: -1}. MongoDB does not promise an
+	// order among equal elements, so end it in a field that tells them apart. An array of scalars is sorted by the empty
+	// name: {"": -1}. Nil keeps the order of pushing.
+	By bson.D
+
+	// Key is the path, within an element, of what identifies it. With it a push is skipped when the array holds the
+	// element's key already, so that a push may be run again; and elements can be removed by key. "" means none.
+	//
+	// It recognizes what the array still holds: pushing again what was dropped long ago adds it again, unless By drops it.
+	Key string
+}
+
+// Bounded is an array that keeps n elements, in the order of pushing or in one of its own: the last 1000 messages of a
+// host in host.logmsgs. Push and bound are one atomic update. Make it with [NewBounded].
+//
+// Source: "$push with $each, $sort and $slice", "6 Rules of Thumb for MongoDB Schema Design", part 2 (seed 004);
+// https://www.mongodb.com/docs/manual/reference/operator/update/slice/.
+type Bounded[D, K any] struct {
+	owners model.Collection[D, K]
+	field  model.Field
+	spec   BoundedSpec
+}
+
+// NewBounded declares that the array at a path of the owners' documents is bounded. It panics with a
+// [*model.DeclarationError] when the path doesn't exist, is no array or lies inside another, when its nil slice is stored as
+// null, on which $push fails, when Max is below 1, or when By or Key name a field that the elements don't have.
+func NewBounded[D, K any](owners model.Collection[D, K], path string, spec BoundedSpec) Bounded[D, K] {
+	b := Bounded[D, K]{owners: owners, field: model.CheckArray(owners, path), spec: spec}
+	b.spec.By = slices.Clone(spec.By)
+	place := fmt.Sprintf("NewBounded of %s.%s", owners.Name(), path)
+	switch {
+	case spec.Max < 1:
+		panic(&model.DeclarationError{Problem: fmt.Sprintf("Max is %d", spec.Max), Place: place, Remedy: "keep at least one element"})
+	case spec.Keep > First:
+		panic(&model.DeclarationError{Problem: fmt.Sprintf("Keep is %d", spec.Keep), Place: place, Remedy: "use denorm.Last or denorm.First"})
+	}
+	for _, e := range spec.By {
+		if e.Key != "" {
+			model.MustField(owners, path+"."+e.Key)
+		} else if len(spec.By) > 1 {
+			panic(&model.DeclarationError{Problem: "By mixes an element's fields with the element itself", Place: place, Remedy: "name fields, or the empty name alone"})
+		}
+		if d := fmt.Sprint(e.Value); d != "1" && d != "-1" {
+			panic(&model.DeclarationError{Problem: fmt.Sprintf("By sorts %s by %v", e.Key, e.Value), Place: place, Remedy: "sort by 1 or -1"})
+		}
+	}
+	if spec.Key != "" {
+		model.MustField(owners, path+"."+spec.Key)
+	}
+	return b
+}
+
+// Push returns the write that adds elements to an owner's array and drops what is over the bound. Elements must be of the
+// array's element type, or a pointer to it; where that is not known, anything that BSON stores. The owner must exist: else
+// running it gives model.ErrStale.
+//
+// Cost: one command, one document, found by _id. With a Key, one command more when nothing matched, to tell elements that
+// are there from an owner that isn't; an array that holds some of the elements' keys but not all refuses them all as
+// model.ErrStale. Without a Key, a push that is run again adds its elements again.
+func (b Bounded[D, K]) Push(owner K, elements ...any) model.Write {
+	return b.push(owner, false, elements)
+}
+
+// PushOrCreate is [Bounded.Push] for an owner that may not exist: then a document with this _id and the array alone is
+// created. It is refused with a Key, for the guard would match no document and create a second.
+func (b Bounded[D, K]) PushOrCreate(owner K, elements ...any) model.Write {
+	if b.spec.Key != "" {
+		return b.refuse(b.spec.Key, nil, "PushOrCreate can't recognize elements by key: create the owner first, then Push")
+	}
+	return b.push(owner, true, elements)
+}
+
+func (b Bounded[D, K]) push(owner K, upsert bool, elements []any) model.Write {
+	if len(elements) == 0 {
+		return b.refuse(b.field.Path, nil, "no element was given")
+	}
+	each, err := b.encode(elements)
+	if err != nil {
+		return model.Refused(b.owners.Name(), err)
+	}
+	w := b.owners.Update(owner, bson.D{{Key: "$push", Value: bson.D{{Key: b.field.Path, Value: b.modifiers(each)}}}})
+	if w.Err != nil {
+		return w
+	}
+	m := w.Model.(*mongo.UpdateOneModel)
+	if upsert {
+		m.Upsert = &upsert
+	}
+	if b.spec.Key == "" {
+		return w
+	}
+	keys, err := b.keys(each)
+	if err != nil {
+		return model.Refused(b.owners.Name(), err)
+	}
+	path, id := b.field.Path+"."+b.spec.Key, m.Filter.(bson.D)
+	m.Filter = model.And(id, bson.D{{Key: path, Value: bson.D{{Key: "$nin", Value: keys}}}})
+	w.Done = model.And(id, bson.D{{Key: path, Value: bson.D{{Key: "$all", Value: keys}}}})
+	w.Once = true
+	return w
+}
+
+// modifiers is the argument of $push.
+func (b Bounded[D, K]) modifiers(each bson.A) bson.D {
+	d := bson.D{{Key: "$each", Value: each}}
+	switch {
+	case len(b.spec.By) == 1 && b.spec.By[0].Key == "":
+		d = append(d, bson.E{Key: "$sort", Value: b.spec.By[0].Value})
+	case len(b.spec.By) > 0:
+		d = append(d, bson.E{Key: "$sort", Value: slices.Clone(b.spec.By)})
+	}
+	n := b.spec.Max
+	if b.spec.Keep == Last {
+		n = -n
+	}
+	return append(d, bson.E{Key: "$slice", Value: n})
+}
+
+// encode checks the elements' types and freezes them.
+func (b Bounded[D, K]) encode(elements []any) (bson.A, error) {
+	each := make(bson.A, len(elements))
+	for i, e := range elements {
+		if t := reflect.TypeOf(e); !b.field.Open && t != b.field.Type {
+			if t == nil || t.Kind() != reflect.Pointer || t.Elem() != b.field.Type || reflect.ValueOf(e).IsNil() {
+				return nil, b.refused(fmt.Sprintf("%s[%d]", b.field.Path, i), nil, fmt.Sprintf("is a %T, not a %s", e, b.field.Type))
+			}
+		}
+		v, err := b.owners.Encode(e)
+		if err != nil {
+			return nil, b.refused(fmt.Sprintf("%s[%d]", b.field.Path, i), nil, err.Error())
+		}
+		each[i] = v
+	}
+	return each, nil
+}
+
+// keys reads the key of each element; each must have one, and none may come twice.
+func (b Bounded[D, K]) keys(each bson.A) (bson.A, error) {
+	keys := make(bson.A, len(each))
+	seen := map[string]bool{}
+	for i, e := range each {
+		field := fmt.Sprintf("%s[%d].%s", b.field.Path, i, b.spec.Key)
+		raw, err := bson.Marshal(bson.D{{Key: "v", Value: e}})
+		if err != nil {
+			return nil, b.refused(field, nil, err.Error())
+		}
+		key := bson.Raw(raw).Lookup(append([]string{"v"}, strings.Split(b.spec.Key, ".")...)...)
+		switch name := string([]byte{byte(key.Type)}) + string(key.Value); {
+		case key.Type == 0, key.Type == bson.TypeNull, key.Type == bson.TypeRegex, key.Type == bson.TypeArray:
+			return nil, b.refused(field, nil, "the element has no key")
+		case seen[name]:
+			return nil, b.refused(field, key, "two elements have the same key")
+		default:
+			seen[name] = true
+		}
+		keys[i] = key
+	}
+	return keys, nil
+}
+
+// Remove returns the write that takes elements out by their keys; keys that the array doesn't hold are passed over. It is
+// idempotent. It needs a spec with a Key.
+//
+// Cost: one command, one document, found by _id.
+func (b Bounded[D, K]) Remove(owner K, keys ...any) model.Write {
+	switch {
+	case b.spec.Key == "":
+		return b.refuse(b.field.Path, nil, "elements have no Key to be removed by")
+	case len(keys) == 0:
+		return b.refuse(b.field.Path, nil, "no key was given")
+	}
+	in, err := b.owners.Encode(bson.A(keys))
+	if err != nil {
+		return b.refuse(b.spec.Key, nil, err.Error())
+	}
+	for _, k := range in.(bson.A) {
+		if _, isRegex := k.(bson.Regex); isRegex {
+			return b.refuse(b.spec.Key, k, "a regular expression is a pattern, not a key")
+		}
+	}
+	cond := bson.D{{Key: b.spec.Key, Value: bson.D{{Key: "$in", Value: in}}}}
+	return b.owners.Update(owner, bson.D{{Key: "$pull", Value: bson.D{{Key: b.field.Path, Value: cond}}}})
+}
+
+// Clear returns the write that empties an owner's array. It is idempotent.
+func (b Bounded[D, K]) Clear(owner K) model.Write {
+	return b.owners.Update(owner, bson.D{{Key: "$set", Value: bson.D{{Key: b.field.Path, Value: bson.A{}}}}})
+}
+
+// Slice returns the query of one owner with n of its kept elements: the first n, or with a negative n the last. 0 is
+// refused. Other fields come whole.
+//
+// Cost: one command, served by _id.
+func (b Bounded[D, K]) Slice(owner K, n int) model.Find[D] {
+	f := b.owners.ByID(owner)
+	f.Projection = bson.D{{Key: b.field.Path, Value: bson.D{{Key: "$slice", Value: n}}}}
+	if n == 0 && f.Err == nil {
+		f.Err = b.refused("n", n, "must not be 0")
+	}
+	return f
+}
+
+// Oversized returns the query of the owners whose array is over the bound: written before it was declared, or by code that
+// doesn't know of it.
+//
+// Cost: one command that reads every owner; no index can serve it.
+func (b Bounded[D, K]) Oversized() model.Find[D] { return b.owners.Find(b.over()) }
+
+// Trim returns the write that brings every oversized array back to its bound, keeping what a push would keep. An array
+// within its bound is not touched. It can be run again.
+//
+// Cost: one command that reads every owner and writes the oversized ones.
+func (b Bounded[D, K]) Trim() model.Write {
+	return model.Write{
+		Collection: b.owners.Name(), Once: true,
+		Model: &mongo.UpdateManyModel{
+			Filter: b.over(),
+			Update: bson.D{{Key: "$push", Value: bson.D{{Key: b.field.Path, Value: b.modifiers(bson.A{})}}}},
+		},
+	}
+}
+
+// over matches an array that has an element after the last that is kept.
+func (b Bounded[D, K]) over() bson.D {
+	return bson.D{{Key: fmt.Sprintf("%s.%d", b.field.Path, b.spec.Max), Value: bson.D{{Key: "$exists", Value: true}}}}
+}
+
+// Validator returns the $jsonSchema that makes the server refuse an array over the bound, for the validator option of
+// create or collMod, alone or under $and with others
+// (https://www.mongodb.com/docs/manual/core/schema-validation/specify-json-schema/). Not every server enforces it.
+func (b Bounded[D, K]) Validator() bson.D {
+	schema := bson.D{{Key: "bsonType", Value: "array"}, {Key: "maxItems", Value: b.spec.Max}}
+	parts := strings.Split(b.field.Path, ".")
+	for _, part := range slices.Backward(parts) {
+		schema = bson.D{{Key: "properties", Value: bson.D{{Key: part, Value: schema}}}}
+	}
+	return bson.D{{Key: "$jsonSchema", Value: schema}}
+}
+
+// Indexes returns none: every write finds its owner by _id.
+func (b Bounded[D, K]) Indexes() []model.Index { return nil }
+
+// Relations returns none: the elements live in their owner.
+func (b Bounded[D, K]) Relations() []model.Relation { return nil }
+
+func (b Bounded[D, K]) refused(field string, v any, reason string) error {
+	return &model.ValueError{Collection: b.owners.Name(), Field: field, Value: v, Reason: reason}
+}
+
+func (b Bounded[D, K]) refuse(field string, v any, reason string) model.Write {
+	return model.Refused(b.owners.Name(), b.refused(field, v, reason))
+}

@@ -1,0 +1,28 @@
+// Package denorm declares data that is stored more than once, or beside where it belongs, because it is read there: arrays
+// that stay bounded, and what else keeps a copy true to its source.
+//
+// # Choosing
+//
+//	The last, first or top n of something, inside the document that it is read with     [Bounded]
+//
+// # Tasks
+//
+//   - Push and keep n: [Bounded.Push], [Bounded.PushOrCreate]
+//   - Read the newest few of the kept ones: [Bounded.Slice]
+//   - Find and mend documents over the bound: [Bounded.Oversized], [Bounded.Trim]
+//   - Let the server hold the bound too: [Bounded.Validator]
+//
+// # Costs
+//
+// Each method says how many commands it sends and documents it writes. A push to a bounded array rewrites its document:
+// keep the bound to what one page shows.
+//
+// # Consistency
+//
+// A push and what it drops are one atomic update of one document. What was dropped is gone: store it elsewhere first if
+// it is to be kept.
+//
+// # Limits
+//
+// A document has 16 MiB: the bound times the size of an element must stay well below.
+package denorm

@@ -1,0 +1,60 @@
+package model
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// And combines filters so that all must hold. Filters without a key in common are written one after the other; others
+// go into $and. Empty filters add nothing. The result shares no slice with its arguments.
+func And(filters ...bson.D) bson.D {
+	var parts []bson.D
+	seen := map[string]bool{}
+	disjoint := true
+	for _, f := range filters {
+		if len(f) == 0 {
+			continue
+		}
+		parts = append(parts, f)
+		for _, e := range f {
+			disjoint = disjoint && !seen[e.Key]
+			seen[e.Key] = true
+		}
+	}
+	if len(parts) == 1 || disjoint {
+		return slices.Concat(parts...)
+	}
+	all := make(bson.A, 0, len(parts))
+	for _, p := range parts {
+		if inner, ok := soleAnd(p); ok {
+			all = append(all, inner...)
+			continue
+		}
+		all = append(all, slices.Clone(p))
+	}
+	return bson.D{{Key: "$and", Value: all}}
+}
+
+func soleAnd(d bson.D) (bson.A, bool) {
+	if len(d) != 1 || d[0].Key != "$and" {
+		return nil, false
+	}
+	a, ok := d[0].Value.(bson.A)
+	return a, ok
+}
+
+// Eq is the condition that a field equals a value, whatever the value is. Values that the query language would take for
+// something else, a document of operators or a regular expression, are put under $eq; others stand for themselves.
+func Eq(v any) any {
+	switch x := v.(type) {
+	case bson.D, bson.M, bson.Raw, bson.A, bson.Regex, bson.RawArray, map[string]any:
+		return bson.D{{Key: "$eq", Value: v}}
+	case bson.RawValue:
+		switch x.Type {
+		case bson.TypeEmbeddedDocument, bson.TypeArray, bson.TypeRegex:
+			return bson.D{{Key: "$eq", Value: v}}
+		}
+	}
+	return v
+}

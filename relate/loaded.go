@@ -1,0 +1,59 @@
+package relate
+
+import (
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Loaded is a document with the documents it refers to, or that refer to it, as one pipeline returns them.
+type Loaded[P, C any] struct {
+	Parent   P   `bson:"parent"`
+	Children []C `bson:"children"`
+}
+
+// WithParent is a document with the one that it belongs to; Parent is nil when the reference leads nowhere.
+type WithParent[C, P any] struct {
+	Child  C  `bson:"child"`
+	Parent *P `bson:"parent"`
+}
+
+// nested is the stage that puts the whole document under a name, so that what is joined to it can't clash with its own
+// fields.
+func nested(name string) bson.D {
+	return bson.D{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}, {Key: name, Value: "$$ROOT"}}}}
+}
+
+func match(filter bson.D) bson.D {
+	if filter == nil {
+		filter = bson.D{}
+	}
+	return bson.D{{Key: "$match", Value: filter}}
+}
+
+// encodeIDs checks ids and freezes them, for a filter or an update. None is an error too.
+func encodeIDs[D, K any](c model.Collection[D, K], field string, ids []K) (bson.A, error) {
+	if len(ids) == 0 {
+		return nil, &model.ValueError{Collection: c.Name(), Field: field, Reason: "no id was given"}
+	}
+	out := make(bson.A, len(ids))
+	for i, id := range ids {
+		v, err := encodeID(c, field, id)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+// encodeID checks one id and freezes it.
+func encodeID[D, K any](c model.Collection[D, K], field string, id K) (any, error) {
+	if err := c.CheckID(field, id); err != nil {
+		return nil, err
+	}
+	v, err := c.Encode(id)
+	if err != nil {
+		return nil, &model.ValueError{Collection: c.Name(), Field: field, Reason: err.Error()}
+	}
+	return v, nil
+}
