@@ -27,12 +27,8 @@ func (c Collection[D, K]) Aggregate(pipeline mongo.Pipeline) Aggregate[D] {
 
 // AggregateAs returns a pipeline over the collection whose results are decoded as R. The stages are copied.
 func AggregateAs[R, D, K any](c Collection[D, K], pipeline mongo.Pipeline) Aggregate[R] {
-	a := Aggregate[R]{Collection: c.name, codec: c.codec, Pipeline: make(mongo.Pipeline, len(pipeline))}
-	for i, stage := range pipeline {
-		if a.Pipeline[i], a.Err = c.codec.copyD(stage); a.Err != nil {
-			return a
-		}
-	}
+	a := Aggregate[R]{Collection: c.name, codec: c.codec}
+	a.Pipeline, a.Err = c.codec.copyPipeline(pipeline)
 	return a
 }
 

@@ -2,6 +2,9 @@ package model
 
 import (
 	"bytes"
+	"maps"
+	"reflect"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -76,6 +79,23 @@ func (c *codec) configure(enc *bson.Encoder) {
 	}
 }
 
+// nilIsNull reports whether a nil slice or map of the type is written as null.
+func (c *codec) nilIsNull(t reflect.Type) bool {
+	var o options.BSONOptions
+	if c != nil && c.options != nil {
+		o = *c.options
+	}
+	switch {
+	case t == bytesType:
+		return !o.NilByteSliceAsEmpty
+	case t.Kind() == reflect.Slice:
+		return !o.NilSliceAsEmpty
+	case t.Kind() == reflect.Map:
+		return !o.NilMapAsEmpty
+	}
+	return false
+}
+
 // value encodes one value, so that what is generated doesn't change when the caller's value does. Scalars that can't
 // change are returned as they are.
 func (c *codec) value(v any) (any, error) {
@@ -87,9 +107,25 @@ func (c *codec) value(v any) (any, error) {
 			return v, nil
 		}
 	case bson.D:
-		return c.copyD(v)
+		if v != nil {
+			return c.copyD(v)
+		}
 	case bson.A:
-		return c.copyA(v)
+		if v != nil {
+			return c.copyA(v)
+		}
+	case bson.M:
+		if v != nil {
+			return c.sortedD(v)
+		}
+	case mongo.Pipeline:
+		if v != nil {
+			return c.copyPipeline(v)
+		}
+	case []bson.D:
+		if v != nil {
+			return c.copyPipeline(v)
+		}
 	case bson.RawValue:
 		return bson.RawValue{Type: v.Type, Value: bytes.Clone(v.Value)}, nil
 	}
@@ -116,6 +152,27 @@ func (c *codec) copyD(d bson.D) (bson.D, error) {
 			return nil, err
 		}
 		out[i] = bson.E{Key: e.Key, Value: v}
+	}
+	return out, nil
+}
+
+// sortedD copies a map as a document whose keys are in order, so that equal maps become equal bytes.
+func (c *codec) sortedD(m bson.M) (bson.D, error) {
+	d := make(bson.D, 0, len(m))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		d = append(d, bson.E{Key: k, Value: m[k]})
+	}
+	return c.copyD(d)
+}
+
+func (c *codec) copyPipeline(p mongo.Pipeline) (mongo.Pipeline, error) {
+	out := make(mongo.Pipeline, len(p))
+	for i, stage := range p {
+		d, err := c.copyD(stage)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = d
 	}
 	return out, nil
 }

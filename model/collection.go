@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"reflect"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -96,7 +97,45 @@ func (c Collection[D, K]) CheckID(field string, id K) error {
 	if emptyID(id) {
 		return &ValueError{Collection: c.name, Field: field, Value: id, Reason: "the id is empty"}
 	}
+	switch any(id).(type) {
+	case bson.ObjectID, string, int, int32, int64:
+		return nil
+	}
+	doc, err := c.codec.document(bson.D{{Key: "id", Value: id}})
+	if err != nil {
+		return &ValueError{Collection: c.name, Field: field, Reason: err.Error()}
+	}
+	if below, reason := refusedID(doc.Lookup("id")); reason != "" {
+		return &ValueError{Collection: c.name, Field: field + below, Value: id, Reason: reason}
+	}
 	return nil
+}
+
+// refusedID says what is wrong with an encoded _id, and below which path of it, or "".
+func refusedID(id bson.RawValue) (below, reason string) {
+	switch id.Type {
+	case 0:
+		return "", "the document has none"
+	case bson.TypeArray, bson.TypeRegex, bson.TypeUndefined:
+		return "", "MongoDB takes no array, regular expression or undefined as _id"
+	case bson.TypeNull:
+		return "", "the id is empty"
+	case bson.TypeObjectID:
+		return "", pick(id.ObjectID().IsZero(), "the id is empty", "")
+	case bson.TypeString:
+		return "", pick(id.StringValue() == "", "the id is empty", "")
+	case bson.TypeBinary:
+		_, data := id.Binary()
+		return "", pick(len(data) == 0, "the id is empty", "")
+	case bson.TypeEmbeddedDocument:
+		if len(id.Value) <= 5 {
+			return "", "the id is empty"
+		}
+		if path, err := checkKeys(bson.Raw(id.Value), "", 2); err != nil {
+			return "." + path, err.Error()
+		}
+	}
+	return "", ""
 }
 
 func emptyID(id any) bool {
@@ -107,12 +146,10 @@ func emptyID(id any) bool {
 		return id.IsZero()
 	case string:
 		return id == ""
-	case int, int32, int64:
+	case int, int32, int64, bson.Decimal128:
 		return false
-	case bson.D:
-		return len(id) == 0
 	case bson.RawValue:
-		return id.Type == 0 || id.Type == bson.TypeNull || id.Type == bson.TypeUndefined || id.Type == bson.TypeArray
+		return id.Type == 0
 	}
 	v := reflect.ValueOf(id)
 	switch {
@@ -146,7 +183,12 @@ func (c Collection[D, K]) Encode(v any) (any, error) { return c.codec.value(v) }
 func CheckArray[D, K any](c Collection[D, K], path string) Field {
 	f := MustField(c, path)
 	switch {
-	case f.Open:
+	case f.nullParent != "":
+		panic(&DeclarationError{
+			fmt.Sprintf("a nil value at %q is stored as null, below which $push and $addToSet fail", f.nullParent), c.place(path),
+			"tag that field omitempty, or declare it as a struct",
+		})
+	case f.Open && !f.list:
 	case !f.IsArray():
 		panic(&DeclarationError{fmt.Sprintf("path %q is a %s, not an array", path, f.Type), c.place(path), "name a slice field"})
 	case f.Arrays > 1:
@@ -154,11 +196,13 @@ func CheckArray[D, K any](c Collection[D, K], path string) Field {
 	case f.StoresNull():
 		panic(&DeclarationError{
 			fmt.Sprintf("a nil slice at %q is stored as null, on which $push and $addToSet fail", path), c.place(path),
-			"tag the field `bson:\"" + path + ",omitempty\"`, or give the collection BSONOptions{NilSliceAsEmpty: true}",
+			"tag the field `bson:\"" + lastPart(path) + ",omitempty\"`, or give the collection BSONOptions{NilSliceAsEmpty: true}",
 		})
 	}
 	return f
 }
+
+func lastPart(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
 func (c Collection[D, K]) place(path string) string {
 	return fmt.Sprintf("%s (%s), path %q", c.name, reflect.TypeFor[D](), path)

@@ -1,1 +1,50 @@
+// Package model is the vocabulary in which techniques of document modeling are written: collections of typed documents,
+// queries and writes as values, plans that say what a crash leaves, and the price of each before it runs.
+//
+// A technique (a child reference, a bounded array, a tree) is a value that is declared once over collections. Its methods
+// are pure: they return a [Find], an [Aggregate], a [Modify], a [Write], a [Plan], a [Change] or a [Job], and nothing
+// happens until the caller runs it against a *mongo.Database of the official driver. Filters and updates are bson.D,
+// pipelines mongo.Pipeline, writes mongo.WriteModel: what a technique returns can be looked at, changed, or handed to the
+// driver by hand.
+//
+// # Choosing
+//
+//	Declare documents                         [NewCollection]
+//	Read documents                            [Collection.Find], [Collection.ByID], [Find]
+//	Read a part of each                       [Project]
+//	Read page after page                      [Find.After]
+//	Read by a pipeline                        [Collection.Aggregate], [AggregateAs]
+//	Store one document, or many               [Collection.Insert], [Collection.InsertMany], [Collection.Replace]
+//	Change one document                       [Collection.Update], [Modify]
+//	Several writes that belong together       [NewPlan], [Concat], [Plan.Run], [Plan.RunTx]
+//	Two techniques on one document            [Merge]
+//	Read, decide, write, and again if stale   [Change]
+//	Work through a live collection            [Job]
+//	A tenant, soft deletion, updatedAt        [Policy]
+//	The indexes of a whole model              [Indexes]
+//	What a value would send                   its String method, a mongosh command; Command for reads
+//
+// # Costs
+//
+// Every value has a Cost method: commands sent, documents written, and the index that serves it. A plan's cost and its
+// run split the steps into commands by the same code. Package modeltest measures the same of a run, and a test can assert
+// it.
+//
+// # Consistency
+//
+// A [Plan] is atomic, rerunnable or transactional ([Plan.Guarantee]). A write that was computed from what was read carries
+// that in its filter and expects one match; when nothing matches, the plan asks whether this very write was applied before
+// (Write.Done), and if not returns [ErrStale] and sends no later step.
+//
+// # Errors
+//
+// A mistake in a declaration panics with a [*DeclarationError] when the program starts. Bad input is a [*ValueError] that
+// names the collection, the field and the value, and is found before anything is sent. A run's errors are [*StepError]s
+// that wrap the driver's error or [ErrStale]. A read of one document that finds none returns [ErrNotFound].
+//
+// # Limits
+//
+// A document has 16 MiB and 100 levels; inserts and replacements are checked for both. A statement (filter, update and
+// array filters together) has 16 MiB. BSON options that a client sets for all its collections rename fields unseen: give
+// them to [NewCollection] too.
 package model

@@ -14,12 +14,13 @@ type Field struct {
 	Open   bool         // below an interface, a map, bson.D or a custom marshaler, where nothing can be checked
 	Array  string       // the path of the first array on the way, the whole path if the value itself is the first; else ""
 
-	list  bool   // the value itself is an array
-	null  bool   // a nil slice, map or pointer of this field is stored as null
-	steps []step // how to read it; empty when Open
+	list       bool   // the value itself is an array
+	null       bool   // a nil slice, map or pointer of this field is stored as null
+	nullParent string // the first document above it that may be stored as null; "" for none
+	steps      []step // how to read it; empty when Open
 }
 
-// IsArray reports whether the value at the path is itself an array. False when Open.
+// IsArray reports whether the value at the path is itself an array. False below an open value.
 func (f Field) IsArray() bool { return f.list }
 
 // StoresNull reports whether a nil Go value of this field is stored as null rather than left out or stored empty.
@@ -30,6 +31,7 @@ func (f Field) StoresNull() bool { return f.null }
 type step struct {
 	index []int
 	typ   reflect.Type // of the value found there
+	omit  bool         // an empty value is not stored
 }
 
 // resolve finds a path in a layout. The error says which part doesn't exist and which name is nearest.
@@ -44,8 +46,7 @@ func (l *layout) resolve(path string, c *codec) (Field, error) {
 		m, known := l.fields[part]
 		if !known {
 			if l.open {
-				f.Open, f.Type, f.list, f.steps = true, nil, false, nil
-				return f, nil
+				return f.opened(), nil
 			}
 			return f, l.noField(part)
 		}
@@ -56,17 +57,19 @@ func (l *layout) resolve(path string, c *codec) (Field, error) {
 		if arrays > 0 && f.Array == "" {
 			f.Array = strings.Join(parts[:i+1], ".")
 		}
-		f.null = storesNull(m, c)
-		f.steps = append(f.steps, step{m.index, m.typ})
+		f.null = storesNull(m, c, i == 0)
+		f.steps = append(f.steps, step{m.index, m.typ, omitsEmpty(m, c, i == 0)})
 		if last {
 			break
+		}
+		if f.null && arrays == 0 && f.nullParent == "" {
+			f.nullParent = strings.Join(parts[:i+1], ".")
 		}
 		switch k {
 		case scalar:
 			return f, fmt.Errorf("%q is a %s, which has no field %q", strings.Join(parts[:i+1], "."), elem, parts[i+1])
 		case open:
-			f.Open, f.Type, f.list, f.steps = true, nil, false, nil
-			return f, nil
+			return f.opened(), nil
 		}
 		next, err := layoutOf(elem, jsonTags)
 		if err != nil {
@@ -78,6 +81,12 @@ func (l *layout) resolve(path string, c *codec) (Field, error) {
 		f.Open = true
 	}
 	return f, nil
+}
+
+// opened is the field when its path has left what is known.
+func (f Field) opened() Field {
+	f.Open, f.Type, f.list, f.null, f.steps = true, nil, false, false, nil
+	return f
 }
 
 func (l *layout) noField(name string) error {
@@ -100,29 +109,21 @@ func takeArrays(t reflect.Type) (elem reflect.Type, arrays int, k kind) {
 	}
 }
 
+// omitsEmpty follows the driver: its option OmitEmpty reaches the fields of the document itself, not those of the
+// documents within.
+func omitsEmpty(m *member, c *codec, top bool) bool {
+	return m.omitEmpty || top && c != nil && c.options != nil && c.options.OmitEmpty
+}
+
 // storesNull follows the driver: nil slices, maps and pointers are written as null unless an option or tag says
 // otherwise.
-func storesNull(m *member, c *codec) bool {
-	if m.omitEmpty {
-		return false
-	}
-	var o struct{ slice, mapp, bytes, omit bool }
-	if c != nil && c.options != nil {
-		o.slice, o.mapp, o.bytes, o.omit = c.options.NilSliceAsEmpty, c.options.NilMapAsEmpty, c.options.NilByteSliceAsEmpty, c.options.OmitEmpty
-	}
-	if o.omit {
+func storesNull(m *member, c *codec, top bool) bool {
+	if omitsEmpty(m, c, top) {
 		return false
 	}
 	switch m.typ.Kind() {
-	case reflect.Slice:
-		if m.typ.Elem().Kind() == reflect.Uint8 {
-			return !o.bytes
-		}
-		return !o.slice
-	case reflect.Map:
-		return !o.mapp
 	case reflect.Pointer, reflect.Interface:
 		return true
 	}
-	return false
+	return c.nilIsNull(m.typ)
 }

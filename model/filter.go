@@ -1,18 +1,21 @@
 package model
 
 import (
+	"bytes"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // And combines filters so that all must hold. Filters without a key in common are written one after the other; others
-// go into $and. Empty filters add nothing. The result shares no slice with its arguments.
+// go into $and. Empty filters add nothing, and neither does a condition that an earlier filter holds already: an upsert
+// fails on a field that it finds twice. The result is another slice than its arguments; the values are shared.
 func And(filters ...bson.D) bson.D {
 	var parts []bson.D
 	seen := map[string]bool{}
 	disjoint := true
 	for _, f := range filters {
+		f = without(f, parts)
 		if len(f) == 0 {
 			continue
 		}
@@ -34,6 +37,21 @@ func And(filters ...bson.D) bson.D {
 		all = append(all, slices.Clone(p))
 	}
 	return bson.D{{Key: "$and", Value: all}}
+}
+
+// without returns the filter less the conditions that one of the others holds.
+func without(filter bson.D, others []bson.D) bson.D {
+	return slices.DeleteFunc(slices.Clone(filter), func(e bson.E) bool {
+		return slices.ContainsFunc(others, func(o bson.D) bool {
+			return slices.ContainsFunc(o, func(x bson.E) bool { return x.Key == e.Key && sameValue(x.Value, e.Value) })
+		})
+	})
+}
+
+func sameValue(a, b any) bool {
+	x, errX := bson.Marshal(bson.D{{Key: "v", Value: a}})
+	y, errY := bson.Marshal(bson.D{{Key: "v", Value: b}})
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 func soleAnd(d bson.D) (bson.A, bool) {

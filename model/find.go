@@ -83,9 +83,11 @@ func (f Find[D]) refused(field string, v any, reason string) Find[D] {
 // and the _id of the last document seen.
 //
 // Comparisons are MongoDB's: a document whose sort field is missing, null, or of another BSON type than the value is on
-// no page after the first.
+// no page after the first. A null is refused, for the documents that have a value would be on none. Skip is for the first
+// page, and not kept.
 func (f Find[D]) After(values ...any) Find[D] {
 	f = f.totalOrder()
+	f.Skip = 0
 	if len(values) != len(f.Sort) {
 		return f.refused("After", len(values), fmt.Sprintf("needs %d values, one for each field of the sort %s", len(f.Sort), shell(f.Sort)))
 	}
@@ -95,6 +97,9 @@ func (f Find[D]) After(values ...any) Find[D] {
 		v, err := f.codec.value(values[i])
 		if err != nil {
 			return f.refused("After", nil, err.Error())
+		}
+		if v == nil || v != v {
+			return f.refused("After", nil, fmt.Sprintf("can't go on after a %s that is null or not a number: documents of other types would be lost", s.Key))
 		}
 		op, bound, ok := direction(s.Value)
 		if !ok {
@@ -112,11 +117,11 @@ func (f Find[D]) After(values ...any) Find[D] {
 	return f
 }
 
-// totalOrder appends _id to a sort that doesn't end in it.
+// totalOrder appends _id to a sort that doesn't hold it.
 func (f Find[D]) totalOrder() Find[D] {
-	if n := len(f.Sort); n == 0 || f.Sort[n-1].Key != "_id" {
+	if !slices.ContainsFunc(f.Sort, func(e bson.E) bool { return e.Key == "_id" }) {
 		dir := any(1)
-		if n > 0 {
+		if n := len(f.Sort); n > 0 {
 			dir = f.Sort[n-1].Value
 		}
 		f.Sort = append(slices.Clone(f.Sort), bson.E{Key: "_id", Value: dir})
@@ -157,6 +162,9 @@ func Project[R, D any](f Find[D]) Find[R] {
 	}
 	out.layout = l
 	for _, name := range l.order {
+		if err := CheckKey(name); err != nil {
+			return out.refused("projection", name, "is no field's name; name the outer field and decode into a struct")
+		}
 		if f.layout != nil {
 			if _, err := f.layout.resolve(name, f.codec); err != nil {
 				return out.refused("projection", name, err.Error())

@@ -99,7 +99,7 @@ func (c Collection[D, K]) checked(doc *D) (raw bson.Raw, id bson.RawValue, err e
 	if c.layout == nil {
 		return nil, id, refuse("document", nil, "the zero Collection: declare it with NewCollection")
 	}
-	if isNilDocument(any(*doc)) {
+	if isNilDocument(*doc) {
 		return nil, id, refuse("document", nil, "is nil")
 	}
 	if raw, err = c.codec.document(*doc); err != nil {
@@ -112,33 +112,16 @@ func (c Collection[D, K]) checked(doc *D) (raw bson.Raw, id bson.RawValue, err e
 		return nil, id, refuse("document", nil, fmt.Sprintf("is %d bytes, more than MongoDB's 16 MiB for a document", len(raw)))
 	}
 	id = raw.Lookup("_id")
-	switch {
-	case id.Type == 0:
-		return nil, id, refuse("_id", nil, "the document has none")
-	case id.Type == bson.TypeArray, id.Type == bson.TypeRegex, id.Type == bson.TypeUndefined:
-		return nil, id, refuse("_id", id, "MongoDB takes no array, regular expression or undefined as _id")
-	case emptyRaw(id):
-		return nil, id, refuse("_id", id, "the id is empty")
+	if below, reason := refusedID(id); reason != "" {
+		return nil, id, refuse("_id"+below, pick[any](id.Type == 0, nil, id), reason)
+	}
+	if typed, ok := c.id.First(doc); ok && emptyID(typed) {
+		return nil, id, refuse("_id", typed, "the id is empty")
 	}
 	if field, err := checkKeys(raw, "", 1); err != nil {
 		return nil, id, refuse(field, nil, err.Error())
 	}
 	return raw, id, nil
-}
-
-// emptyRaw is emptyID of an encoded id.
-func emptyRaw(id bson.RawValue) bool {
-	switch id.Type {
-	case bson.TypeNull:
-		return true
-	case bson.TypeObjectID:
-		return id.ObjectID().IsZero()
-	case bson.TypeString:
-		return id.StringValue() == ""
-	case bson.TypeEmbeddedDocument:
-		return len(id.Value) <= 5
-	}
-	return false
 }
 
 // MaxDepth is the nesting of documents and arrays that MongoDB stores.

@@ -2,8 +2,9 @@ package model
 
 import (
 	"fmt"
+	"net/url"
 	"reflect"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +28,13 @@ type member struct {
 	omitEmpty bool
 }
 
+// inlined is one field of a struct that was inlined as the outer struct's field i.
+func (m *member) inlined(i int) *member {
+	out := *m
+	out.index = append([]int{i}, m.index...)
+	return &out
+}
+
 // kind says how a type is stored.
 type kind uint8
 
@@ -48,12 +56,19 @@ var (
 		reflect.TypeFor[bson.Regex](): true, reflect.TypeFor[bson.DBPointer](): true,
 		reflect.TypeFor[bson.MinKey](): true, reflect.TypeFor[bson.MaxKey](): true,
 		reflect.TypeFor[bson.Null](): true, reflect.TypeFor[bson.Undefined](): true,
-		reflect.TypeFor[bson.CodeWithScope](): true,
+		reflect.TypeFor[bson.CodeWithScope](): true, reflect.TypeFor[bson.Vector](): true,
+		reflect.TypeFor[url.URL](): true,
 	}
 	openTypes = map[reflect.Type]bool{
-		reflect.TypeFor[bson.D](): true, reflect.TypeFor[bson.M](): true, reflect.TypeFor[bson.A](): true,
-		reflect.TypeFor[bson.Raw](): true, reflect.TypeFor[bson.RawValue](): true, reflect.TypeFor[bson.RawArray](): true,
+		reflect.TypeFor[bson.A](): true, reflect.TypeFor[bson.Raw](): true, reflect.TypeFor[bson.RawValue](): true,
 	}
+	// notDocuments are open, and yet never a whole document.
+	notDocuments = map[reflect.Type]bool{reflect.TypeFor[bson.A](): true, reflect.TypeFor[bson.RawValue](): true}
+
+	bytesType  = reflect.TypeFor[[]byte]()
+	byteType   = reflect.TypeFor[byte]()
+	elemType   = reflect.TypeFor[bson.E]()
+	stringType = reflect.TypeFor[string]()
 )
 
 // kindOf classifies a type; pointers are followed.
@@ -71,8 +86,11 @@ func kindOf(t reflect.Type) (kind, reflect.Type) {
 	case reflect.Struct:
 		return document, t
 	case reflect.Slice, reflect.Array:
-		if t.Elem().Kind() == reflect.Uint8 {
+		switch {
+		case t.Elem() == byteType:
 			return scalar, t
+		case t.Elem() == elemType:
+			return open, t
 		}
 		return array, t
 	case reflect.Map, reflect.Interface:
@@ -100,14 +118,18 @@ func layoutOf(t reflect.Type, jsonTags bool) (*layout, error) {
 	}
 	l := &layout{typ: t}
 	k, base := kindOf(t)
-	switch k {
-	case document:
-		l.fields = map[string]*member{}
-		if err := l.add(base, nil, jsonTags); err != nil {
+	switch {
+	case k == document:
+		members, inlineMap, err := membersOf(base, jsonTags, nil)
+		if err != nil {
 			return nil, err
 		}
-		sort.SliceStable(l.order, func(i, j int) bool { return lessIndex(l.fields[l.order[i]].index, l.fields[l.order[j]].index) })
-	case open:
+		l.fields, l.open = make(map[string]*member, len(members)), inlineMap
+		for _, m := range members {
+			l.fields[m.name] = m
+			l.order = append(l.order, m.name)
+		}
+	case k == open && !notDocuments[base]:
 		l.open = true
 	default:
 		return nil, fmt.Errorf("%s is not stored as a document", t)
@@ -116,8 +138,14 @@ func layoutOf(t reflect.Type, jsonTags bool) (*layout, error) {
 	return l, nil
 }
 
-// add enters the fields of a struct, inlined ones too; the shallowest of equal names wins, as in the driver.
-func (l *layout) add(t reflect.Type, prefix []int, jsonTags bool) error {
+// membersOf lists the fields of a struct in the order they are written, inlined ones too, and says whether an inlined
+// map adds others. The shallowest of equal names wins, as in the driver; a map that is inlined further down is not
+// stored, as in the driver. outer are the structs that t is inlined in.
+func membersOf(t reflect.Type, jsonTags bool, outer []reflect.Type) (out []*member, inlineMap bool, err error) {
+	if slices.Contains(outer, t) {
+		return nil, false, fmt.Errorf("%s is inlined in itself", t)
+	}
+	outer = append(slices.Clone(outer), t)
 	for i := range t.NumField() {
 		sf := t.Field(i)
 		if !sf.IsExported() {
@@ -127,37 +155,51 @@ func (l *layout) add(t reflect.Type, prefix []int, jsonTags bool) error {
 		if skip {
 			continue
 		}
-		index := append(append([]int(nil), prefix...), i)
-		if flags["inline"] {
-			inner := sf.Type
-			if inner.Kind() == reflect.Pointer {
-				inner = inner.Elem()
-			}
-			switch inner.Kind() {
-			case reflect.Map:
-				l.open = true
-			case reflect.Struct:
-				if err := l.add(inner, index, jsonTags); err != nil {
-					return err
-				}
-			default:
-				return fmt.Errorf("%s.%s: only a struct or a map can be inlined", t, sf.Name)
-			}
+		if !flags["inline"] {
+			out = append(out, &member{name: name, index: []int{i}, typ: sf.Type, omitEmpty: flags["omitempty"]})
 			continue
 		}
-		if old, ok := l.fields[name]; ok {
-			if len(old.index) == len(index) {
-				return fmt.Errorf("%s stores two fields as %q", l.typ, name)
-			}
-			if len(old.index) < len(index) {
-				continue
-			}
-		} else {
-			l.order = append(l.order, name)
+		inner := sf.Type
+		if inner.Kind() == reflect.Pointer && inner.Elem().Kind() == reflect.Struct {
+			inner = inner.Elem()
 		}
-		l.fields[name] = &member{name: name, index: index, typ: sf.Type, omitEmpty: flags["omitempty"]}
+		switch {
+		case inner.Kind() == reflect.Map && inner.Key() == stringType && !inlineMap:
+			inlineMap = true
+		case inner.Kind() == reflect.Struct:
+			members, _, err := membersOf(inner, jsonTags, outer)
+			if err != nil {
+				return nil, false, err
+			}
+			for _, m := range members {
+				out = append(out, m.inlined(i))
+			}
+		default:
+			return nil, false, fmt.Errorf("%s.%s: only structs and one map with string keys can be inlined", t, sf.Name)
+		}
 	}
-	return nil
+	out, err = shallowest(t, out)
+	return out, inlineMap, err
+}
+
+// shallowest leaves one member of each name: the one that is inlined the fewest times.
+func shallowest(t reflect.Type, members []*member) ([]*member, error) {
+	best := map[string]*member{}
+	twice := map[string]bool{}
+	for _, m := range members {
+		switch old := best[m.name]; {
+		case old == nil || len(m.index) < len(old.index):
+			best[m.name], twice[m.name] = m, false
+		case len(m.index) == len(old.index):
+			twice[m.name] = true
+		}
+	}
+	for _, m := range members {
+		if twice[m.name] {
+			return nil, fmt.Errorf("%s stores two fields as %q", t, m.name)
+		}
+	}
+	return slices.DeleteFunc(members, func(m *member) bool { return best[m.name] != m }), nil
 }
 
 // parseTag reads a struct tag by the driver's rules.
@@ -182,13 +224,4 @@ func parseTag(sf reflect.StructField, jsonTags bool) (name string, flags map[str
 		name = strings.ToLower(sf.Name)
 	}
 	return name, flags, false
-}
-
-func lessIndex(a, b []int) bool {
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return a[i] < b[i]
-		}
-	}
-	return len(a) < len(b)
 }

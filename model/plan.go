@@ -110,7 +110,8 @@ func (g Guarantee) String() string { return [...]string{"atomic", "rerunnable", 
 
 // Guarantee says which promise the plan's steps bear out. Several steps, or a write to many documents, are rerunnable
 // only when each is idempotent by its operators ($set, $unset, $setOnInsert, $addToSet, $pull, $pullAll, $min, $max,
-// $rename, a replacement, an insert with an _id) on documents that its filter pins (_id, or many), or is marked Once.
+// $rename, a replacement, an insert with an _id) on documents that its filter pins (_id, or many), or is marked Once; and
+// when no insert is followed by a delete, a replacement, a pipeline or a $merge that could make its document unknowable.
 func (p Plan) Guarantee() Guarantee {
 	switch {
 	case p.Transactional:
@@ -122,6 +123,9 @@ func (p Plan) Guarantee() Guarantee {
 		if !repeatable(s) {
 			return Transactional
 		}
+	}
+	if !insertsRepeat(p.Steps) {
+		return Transactional
 	}
 	return Rerunnable
 }

@@ -15,6 +15,8 @@ type Reader[D, V any] struct {
 	codec *codec
 }
 
+var zeroerType = reflect.TypeFor[bson.Zeroer]()
+
 // NewReader compiles a path of c's documents for reading values of type V. It panics with a [*DeclarationError] when the
 // path doesn't exist or holds another type. Below an open value (an interface, a map, bson.D) nothing is checked, and
 // values of another type are passed over.
@@ -34,13 +36,14 @@ func NewReader[V, D, K any](c Collection[D, K], path string) Reader[D, V] {
 // Field returns the path that is read.
 func (r Reader[D, V]) Field() Field { return r.field }
 
-// Append appends every value at the path to dst, in stored order. Nil pointers and missing fields add nothing.
+// Append appends every value at the path to dst, in stored order. What is stored as null or not at all (a nil pointer, an
+// empty field that is tagged omitempty) adds nothing.
 // A struct field takes some tens of nanoseconds and no allocation; an open document is walked by name.
 func (r Reader[D, V]) Append(dst []V, doc *D) []V {
-	if r.field.Open || len(r.field.steps) == 0 {
+	if r.field.Open {
 		return appendOpen(dst, r.codec, any(*doc), strings.Split(r.field.Path, "."))
 	}
-	return appendSteps(dst, reflect.ValueOf(doc).Elem(), r.field.steps)
+	return appendSteps(dst, r.codec, reflect.ValueOf(doc).Elem(), r.field.steps)
 }
 
 // First returns the first value at the path, and whether there is one.
@@ -53,19 +56,20 @@ func (r Reader[D, V]) First(doc *D) (V, bool) {
 	return zero, false
 }
 
-func appendSteps[V any](dst []V, v reflect.Value, steps []step) []V {
+// appendSteps follows the steps from v, which is addressable.
+func appendSteps[V any](dst []V, c *codec, v reflect.Value, steps []step) []V {
+	if len(steps) == 0 {
+		return appendValues(dst, c, v)
+	}
 	for v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			return dst
 		}
 		v = v.Elem()
 	}
-	if len(steps) == 0 {
-		return appendValues(dst, v)
-	}
 	if v.Kind() == reflect.Slice || v.Kind() == reflect.Array {
 		for i := range v.Len() {
-			dst = appendSteps(dst, v.Index(i), steps)
+			dst = appendSteps(dst, c, v.Index(i), steps)
 		}
 		return dst
 	}
@@ -78,28 +82,77 @@ func appendSteps[V any](dst []V, v reflect.Value, steps []step) []V {
 		}
 		v = v.Field(x)
 	}
-	return appendSteps(dst, v, steps[1:])
+	if steps[0].omit && isEmpty(v, c) {
+		return dst
+	}
+	return appendSteps(dst, c, v, steps[1:])
 }
 
-// appendValues appends the V, or the Vs of the slice, that v holds. v is addressable.
-func appendValues[V any](dst []V, v reflect.Value) []V {
-	if v.CanAddr() {
-		switch p := v.Addr().Interface().(type) {
-		case *V:
-			return append(dst, *p)
-		case *[]V:
+// appendValues appends the V, or the Vs of the slice, that v holds. What is stored as null is passed over.
+func appendValues[V any](dst []V, c *codec, v reflect.Value) []V {
+	nilable := v.Kind() == reflect.Pointer || v.Kind() == reflect.Map || v.Kind() == reflect.Slice
+	switch p := v.Addr().Interface().(type) {
+	case *V:
+		if nilable && v.IsNil() && (v.Kind() == reflect.Pointer || c.nilIsNull(v.Type())) {
+			return dst
+		}
+		return append(dst, *p)
+	case *[]V:
+		switch v.Type().Elem().Kind() {
+		case reflect.Pointer, reflect.Map, reflect.Slice: // one by one, for an element may be null
+		default:
 			return append(dst, *p...)
 		}
 	}
-	if v.Kind() == reflect.Slice || v.Kind() == reflect.Array {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return appendValues(dst, c, v.Elem())
+		}
+	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
-			dst = appendSteps(dst, v.Index(i), nil)
+			dst = appendValues(dst, c, v.Index(i))
 		}
 	}
 	return dst
 }
 
-// appendOpen walks a document whose fields are not known.
+// isEmpty says what omitempty leaves out, as the driver does.
+func isEmpty(v reflect.Value, c *codec) bool {
+	if z, ok := zeroer(v); ok {
+		return z.IsZero()
+	}
+	switch v.Kind() {
+	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
+		return v.Len() == 0
+	case reflect.Struct:
+		if c == nil || c.options == nil || !c.options.OmitZeroStruct {
+			return false
+		}
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); (f.IsExported() || f.Anonymous) && !isEmpty(v.Field(i), c) {
+				return false
+			}
+		}
+		return true
+	}
+	return v.IsZero()
+}
+
+// zeroer returns v as what says itself whether it is empty. It goes by v's address, which doesn't allocate.
+func zeroer(v reflect.Value) (bson.Zeroer, bool) {
+	switch {
+	case !v.Type().Implements(zeroerType) || !v.CanInterface() || v.Kind() == reflect.Pointer && v.IsNil():
+		return nil, false
+	case v.Kind() == reflect.Pointer || !v.CanAddr():
+		z, ok := v.Interface().(bson.Zeroer)
+		return z, ok
+	}
+	z, ok := v.Addr().Interface().(bson.Zeroer)
+	return z, ok
+}
+
+// appendOpen walks a value whose fields are not known. What it doesn't know, it encodes.
 func appendOpen[V any](dst []V, c *codec, v any, parts []string) []V {
 	switch x := v.(type) {
 	case nil:
@@ -111,49 +164,48 @@ func appendOpen[V any](dst []V, c *codec, v any, parts []string) []V {
 		return dst
 	case []any:
 		return appendOpen(dst, c, bson.A(x), parts)
+	case bson.RawValue:
+		return appendRawAt(dst, c, x, parts)
 	}
 	if len(parts) == 0 {
-		switch x := v.(type) {
-		case V:
+		if x, ok := v.(V); ok {
 			return append(dst, x)
-		case []V:
-			return append(dst, x...)
-		case bson.RawValue:
-			return appendRaw(dst, x)
 		}
-		return dst
-	}
-	switch x := v.(type) {
-	case bson.D:
-		for _, e := range x {
-			if e.Key == parts[0] {
-				return appendOpen(dst, c, e.Value, parts[1:])
+	} else {
+		switch x := v.(type) {
+		case bson.Raw:
+			return appendRawAt(dst, c, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: x}, parts)
+		case bson.D:
+			for _, e := range x {
+				if e.Key == parts[0] {
+					return appendOpen(dst, c, e.Value, parts[1:])
+				}
 			}
+			return dst
+		case bson.M:
+			return appendOpen(dst, c, x[parts[0]], parts[1:])
 		}
-		return dst
-	case bson.M:
-		return appendOpen(dst, c, x[parts[0]], parts[1:])
 	}
-	raw, err := c.document(v)
+	doc, err := c.document(bson.D{{Key: "v", Value: v}})
 	if err != nil {
 		return dst
 	}
-	return appendRawAt(dst, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: raw}, parts)
+	return appendRawAt(dst, c, doc.Lookup("v"), parts)
 }
 
-func appendRawAt[V any](dst []V, v bson.RawValue, parts []string) []V {
+func appendRawAt[V any](dst []V, c *codec, v bson.RawValue, parts []string) []V {
 	if v.Type == bson.TypeArray {
 		elems, err := v.Array().Values()
 		if err != nil {
 			return dst
 		}
 		for _, e := range elems {
-			dst = appendRawAt(dst, e, parts)
+			dst = appendRawAt(dst, c, e, parts)
 		}
 		return dst
 	}
 	if len(parts) == 0 {
-		return appendRaw(dst, v)
+		return appendRaw(dst, c, v)
 	}
 	doc, ok := v.DocumentOK()
 	if !ok {
@@ -163,15 +215,22 @@ func appendRawAt[V any](dst []V, v bson.RawValue, parts []string) []V {
 	if err != nil {
 		return dst
 	}
-	return appendRawAt(dst, inner, parts[1:])
+	return appendRawAt(dst, c, inner, parts[1:])
 }
 
-func appendRaw[V any](dst []V, v bson.RawValue) []V {
-	if v.Type == bson.TypeArray {
-		return appendRawAt(dst, v, nil)
-	}
+// appendRaw decodes one value. A null, and what doesn't decode as a V, is passed over.
+func appendRaw[V any](dst []V, c *codec, v bson.RawValue) []V {
 	var out V
-	if v.Type == bson.TypeNull || v.Unmarshal(&out) != nil {
+	var err error
+	switch {
+	case v.Type == bson.TypeNull:
+		return dst
+	case c != nil && c.registry != nil:
+		err = v.UnmarshalWithRegistry(c.registry, &out)
+	default:
+		err = v.Unmarshal(&out)
+	}
+	if err != nil {
 		return dst
 	}
 	return append(dst, out)

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"context"
 	"errors"
 
@@ -152,58 +151,15 @@ func (r *runner) failed(ctx context.Context, b batch, res *mongo.BulkWriteResult
 		r.result.Steps[i].Batch = -1
 	}
 	step := b.first + at
-	w := r.plan.Steps[step].(Write)
 	if !mongo.IsDuplicateKeyError(err) {
 		return batch{}, &StepError{step, err}
 	}
-	if err := r.duplicate(ctx, step, w, b.models[at], err); err != nil {
+	n, err := r.skipOwn(ctx, b, at, err)
+	if err != nil {
 		return batch{}, err
 	}
-	b.first, b.models = step+1, b.models[at+1:]
+	b.first, b.models = step+n, b.models[at+n:]
 	return b, nil
-}
-
-// duplicate decides whether the document in the way is the one that this write made.
-func (r *runner) duplicate(ctx context.Context, step int, w Write, m mongo.WriteModel, dup error) error {
-	insert, ok := m.(*mongo.InsertOneModel)
-	if !ok || w.Done != nil {
-		return r.judge(ctx, step, w, dup)
-	}
-	doc := insert.Document.(bson.Raw)
-	id := doc.Lookup("_id")
-	if id.Type == 0 || inTransaction(ctx) {
-		return r.judge(ctx, step, w, dup)
-	}
-	stored, err := r.db.Collection(w.Collection).FindOne(ctx, bson.D{{Key: "_id", Value: Eq(id)}}).Raw()
-	switch {
-	case err == nil && sameDocument(stored, doc):
-		r.result.Steps[step].Status = Already
-		return nil
-	case err != nil && !errors.Is(err, mongo.ErrNoDocuments):
-		return &StepError{step, err}
-	}
-	return r.judge(ctx, step, w, dup)
-}
-
-// sameDocument compares two documents whose _id may stand at different places.
-func sameDocument(a, b bson.Raw) bool {
-	if bytes.Equal(a, b) {
-		return true
-	}
-	x, errX := withoutID(a)
-	y, errY := withoutID(b)
-	return errX == nil && errY == nil && len(a) == len(b) && bytes.Equal(x, y) && a.Lookup("_id").Equal(b.Lookup("_id"))
-}
-
-func withoutID(doc bson.Raw) ([]byte, error) {
-	elems, err := doc.Elements()
-	var out []byte
-	for _, e := range elems {
-		if e.Key() != "_id" {
-			out = append(out, e...)
-		}
-	}
-	return out, err
 }
 
 func (r *runner) sendMerge(ctx context.Context, b batch) error {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"reflect"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -128,7 +129,7 @@ type encoder struct {
 // document encodes a document. A nil filter would match everything; it is refused, an empty one is not.
 func (e *encoder) document(field string, v any) any {
 	if isNilDocument(v) {
-		e.fail(field, "is nil; write bson.D{} to match every document")
+		e.fail(field, pick(field == "filter", "is nil; write bson.D{} to match every document", "is nil"))
 		return nil
 	}
 	raw, ok := v.(bson.Raw)
@@ -151,8 +152,10 @@ func isNilDocument(v any) bool {
 		return v == nil
 	case bson.Raw:
 		return v == nil
-	case bson.M:
-		return v == nil
+	}
+	switch rv := reflect.ValueOf(v); rv.Kind() {
+	case reflect.Pointer, reflect.Map:
+		return rv.IsNil()
 	}
 	return false
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // IDs returns the ids that a parent lists, in stored order, duplicates kept.
@@ -31,18 +30,15 @@ func (r ChildRefs[P, PK, C, CK]) Children(parent *P) model.Find[C] {
 // Cost: one command; the server looks each child up by _id.
 func (r ChildRefs[P, PK, C, CK]) ChildrenOf(parent PK) model.Aggregate[C] {
 	id, err := encodeID(r.parents, "_id", parent)
-	a := model.AggregateAs[C](r.children, mongo.Pipeline{
-		match(bson.D{{Key: "_id", Value: model.Eq(id)}}),
-		{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}, {Key: "ref", Value: "$" + r.list}}}},
-		{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$ref"}, {Key: "includeArrayIndex", Value: "i"}}}},
-		{{Key: "$lookup", Value: bson.D{
-			{Key: "from", Value: r.children.Name()}, {Key: "localField", Value: join("ref", r.key)},
-			{Key: "foreignField", Value: "_id"}, {Key: "as", Value: "child"},
-		}}},
-		{{Key: "$unwind", Value: "$child"}},
-		{{Key: "$sort", Value: bson.D{{Key: "i", Value: 1}}}},
-		{{Key: "$replaceRoot", Value: bson.D{{Key: "newRoot", Value: "$child"}}}},
-	})
+	a := model.AggregateAs[C](r.children, matching(
+		bson.D{{Key: "_id", Value: model.Eq(id)}},
+		bson.D{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}, {Key: "ref", Value: "$" + r.list}}}},
+		bson.D{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$ref"}, {Key: "includeArrayIndex", Value: "i"}}}},
+		r.lookup(join("ref", r.key), "child"),
+		bson.D{{Key: "$unwind", Value: "$child"}},
+		bson.D{{Key: "$sort", Value: bson.D{{Key: "i", Value: 1}}}},
+		bson.D{{Key: "$replaceRoot", Value: bson.D{{Key: "newRoot", Value: "$child"}}}},
+	))
 	a.Collection, a.Index = r.parents.Name(), model.IDIndex
 	if a.Err == nil {
 		a.Err = err
@@ -89,14 +85,14 @@ func (r ChildRefs[P, PK, C, CK]) Load(filter bson.D) model.Aggregate[Loaded[P, C
 	child := bson.D{{Key: "$arrayElemAt", Value: bson.A{
 		"$children", bson.D{{Key: "$indexOfArray", Value: bson.A{"$children._id", "$$id"}}},
 	}}}
-	return model.AggregateAs[Loaded[P, C]](r.parents, mongo.Pipeline{
-		match(filter),
+	return model.AggregateAs[Loaded[P, C]](r.parents, matching(
+		filter,
 		nested("parent"),
 		r.lookup("parent."+r.path, "children"),
-		{{Key: "$set", Value: bson.D{{Key: "children", Value: bson.D{{Key: "$map", Value: bson.D{
+		bson.D{{Key: "$set", Value: bson.D{{Key: "children", Value: bson.D{{Key: "$map", Value: bson.D{
 			{Key: "input", Value: found}, {Key: "as", Value: "id"}, {Key: "in", Value: child},
 		}}}}}}},
-	})
+	))
 }
 
 func join(parts ...string) string {

@@ -3,6 +3,7 @@ package relate
 import (
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Loaded is a document with the documents it refers to, or that refer to it, as one pipeline returns them.
@@ -23,11 +24,12 @@ func nested(name string) bson.D {
 	return bson.D{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}, {Key: name, Value: "$$ROOT"}}}}
 }
 
-func match(filter bson.D) bson.D {
-	if filter == nil {
-		filter = bson.D{}
+// matching is the pipeline that begins with a filter, if there is one.
+func matching(filter bson.D, stages ...bson.D) mongo.Pipeline {
+	if len(filter) == 0 {
+		return stages
 	}
-	return bson.D{{Key: "$match", Value: filter}}
+	return append(mongo.Pipeline{{{Key: "$match", Value: filter}}}, stages...)
 }
 
 // encodeIDs checks ids and freezes them, for a filter or an update. None is an error too.

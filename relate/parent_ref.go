@@ -24,9 +24,9 @@ type ParentRef[C, CK, P, PK any] struct {
 
 // ParentRefSpec says what a [ParentRef] needs beside its path. The zero value is valid.
 type ParentRefSpec struct {
-	// Time is the path by which children are put in order, the newest having the greatest value. "" means _id, which is
+	// By is the path by which children are put in order, the newest having the greatest value. "" means _id, which is
 	// in the order of creation for ObjectIDs.
-	Time string
+	By string
 }
 
 // NewParentRef declares that the path of the children's documents holds the id of a parent. It panics with a
@@ -40,9 +40,9 @@ func NewParentRef[C, CK, P, PK any](children model.Collection[C, CK], path strin
 	switch {
 	case len(spec) > 1:
 		panic(&model.DeclarationError{Problem: "more than one ParentRefSpec", Place: "NewParentRef of " + children.Name(), Remedy: "give one"})
-	case len(spec) == 1 && spec[0].Time != "" && spec[0].Time != "_id":
-		single(children, model.MustField(children, spec[0].Time))
-		r.order = bson.D{{Key: spec[0].Time, Value: -1}}
+	case len(spec) == 1 && spec[0].By != "" && spec[0].By != "_id":
+		single(children, model.MustField(children, spec[0].By))
+		r.order = bson.D{{Key: spec[0].By, Value: -1}}
 	}
 	r.order = append(r.order, bson.E{Key: "_id", Value: -1})
 	return r

@@ -29,9 +29,9 @@ func (r ParentRef[C, CK, P, PK]) lookup(local string, n int64, as string) bson.D
 // Cost: one command; per parent, n index keys and documents, served by [ParentRef.Indexes]. A parent and its children
 // together must fit 16 MiB. Needs MongoDB 5.0, for a $lookup with both a field and a pipeline.
 func (r ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) model.Aggregate[Loaded[P, C]] {
-	a := model.AggregateAs[Loaded[P, C]](r.parents, mongo.Pipeline{
-		match(filter), nested("parent"), r.lookup("parent._id", n, "children"),
-	})
+	a := model.AggregateAs[Loaded[P, C]](r.parents, matching(
+		filter, nested("parent"), r.lookup("parent._id", n, "children"),
+	))
 	if n < 0 && a.Err == nil {
 		a.Err = &model.ValueError{Collection: r.parents.Name(), Field: "n", Value: n, Reason: "must not be negative"}
 	}
@@ -43,14 +43,14 @@ func (r ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) model.Aggregate[Lo
 //
 // Cost: one command; one _id lookup per child.
 func (r ParentRef[C, CK, P, PK]) LoadParents(filter bson.D) model.Aggregate[WithParent[C, P]] {
-	return model.AggregateAs[WithParent[C, P]](r.children, mongo.Pipeline{
-		match(filter), nested("child"),
-		{{Key: "$lookup", Value: bson.D{
+	return model.AggregateAs[WithParent[C, P]](r.children, matching(
+		filter, nested("child"),
+		bson.D{{Key: "$lookup", Value: bson.D{
 			{Key: "from", Value: r.parents.Name()}, {Key: "localField", Value: "child." + r.path},
 			{Key: "foreignField", Value: "_id"}, {Key: "as", Value: "parent"},
 		}}},
-		{{Key: "$set", Value: bson.D{{Key: "parent", Value: bson.D{{Key: "$arrayElemAt", Value: bson.A{"$parent", 0}}}}}}},
-	})
+		bson.D{{Key: "$set", Value: bson.D{{Key: "parent", Value: bson.D{{Key: "$arrayElemAt", Value: bson.A{"$parent", 0}}}}}}},
+	))
 }
 
 // ParentCount is how many children a parent has.
@@ -65,11 +65,11 @@ type ParentCount[PK any] struct {
 // Cost: one command; one index key per child, served by [ParentRef.Indexes].
 func (r ParentRef[C, CK, P, PK]) Counts(parents ...PK) model.Aggregate[ParentCount[PK]] {
 	ids, err := encodeIDs(r.parents, r.path, parents)
-	a := model.AggregateAs[ParentCount[PK]](r.children, mongo.Pipeline{
-		match(bson.D{{Key: r.path, Value: bson.D{{Key: "$in", Value: ids}}}}),
-		{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$" + r.path}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
-		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-	})
+	a := model.AggregateAs[ParentCount[PK]](r.children, matching(
+		bson.D{{Key: r.path, Value: bson.D{{Key: "$in", Value: ids}}}},
+		bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$" + r.path}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
+		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
+	))
 	a.Index = r.index().Name
 	if a.Err == nil {
 		a.Err = err

@@ -1,0 +1,167 @@
+package model
+
+import (
+	"context"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// skipOwn decides whether the document in the way of an insert is the one that this write made, and how many of the
+// inserts after it were made before too: a cut command leaves its first documents. It looks at some thousand at once.
+func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipped int, _ error) {
+	step := b.first + at
+	w := r.plan.Steps[step].(Write)
+	if b.kind != insertKind || w.Done != nil || inTransaction(ctx) {
+		return 1, r.judge(ctx, step, w, dup)
+	}
+	models := b.models[at:min(at+1000, len(b.models))]
+	ids := make(bson.A, 0, len(models))
+	for _, m := range models {
+		if id := idOfInsert(m); id.Type != 0 {
+			ids = append(ids, id)
+		}
+	}
+	stored := map[string]bson.Raw{}
+	find := Find[bson.Raw]{Collection: w.Collection, Filter: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}}
+	for doc, err := range find.Each(ctx, r.db) {
+		if err != nil {
+			return 0, &StepError{step, err}
+		}
+		stored[idKey(doc.Lookup("_id"))] = doc
+	}
+	later := touchedAfter(r.plan.Steps[b.first+len(b.models):], w.Collection) // the batch itself only inserts
+	for i, m := range models {
+		doc, ok := stored[idKey(idOfInsert(m))]
+		if i > 0 && !ok {
+			return i, nil
+		}
+		if !later.same(doc, m.(*mongo.InsertOneModel).Document.(bson.Raw)) {
+			if i > 0 {
+				return i, nil // sent again, it meets its duplicate there
+			}
+			return 1, r.judge(ctx, step, w, dup)
+		}
+		r.result.Steps[step+i].Status = Already
+	}
+	return len(models), nil
+}
+
+func idOfInsert(m mongo.WriteModel) bson.RawValue {
+	return m.(*mongo.InsertOneModel).Document.(bson.Raw).Lookup("_id")
+}
+
+func idKey(id bson.RawValue) string { return string([]byte{byte(id.Type)}) + string(id.Value) }
+
+// An insert that meets a document under its own _id may have been applied before, by a run that was cut. It was, when the
+// stored document equals the inserted one but for what later steps of the same plan write to it.
+
+// touched is what steps write to documents of a collection: the first names of the paths that their operators update.
+type touched struct {
+	fields map[string]bool
+	opaque bool // a delete, a replacement, a pipeline, a $merge: anything
+}
+
+// touchedAfter collects what the steps after one write to the documents of its collection.
+func touchedAfter(steps []Step, collection string) touched {
+	t := touched{fields: map[string]bool{}}
+	for _, s := range steps {
+		if w, ok := s.(Write); ok && w.Collection != collection {
+			continue
+		}
+		t.add(s)
+	}
+	return t
+}
+
+func (t *touched) add(s Step) {
+	w, ok := s.(Write)
+	if !ok {
+		t.opaque = true
+		return
+	}
+	var update any
+	switch m := w.Model.(type) {
+	case *mongo.InsertOneModel:
+		return
+	case *mongo.UpdateOneModel:
+		update = m.Update
+	case *mongo.UpdateManyModel:
+		update = m.Update
+	}
+	ops, ok := update.(bson.D)
+	if !ok {
+		t.opaque = true
+		return
+	}
+	for _, op := range ops {
+		fields, ok := op.Value.(bson.D)
+		if !ok {
+			t.opaque = true
+			return
+		}
+		for _, f := range fields {
+			t.field(f.Key)
+			if to, isString := f.Value.(string); op.Key == "$rename" && isString {
+				t.field(to)
+			}
+		}
+	}
+}
+
+func (t *touched) field(path string) {
+	name, _, _ := strings.Cut(path, ".")
+	t.fields[name] = true
+}
+
+// same reports whether the stored document is the inserted one, but for touched fields. The order of fields counts only
+// within values: the server moves _id to the front.
+func (t touched) same(stored, inserted bson.Raw) bool {
+	a, errA := stored.Elements()
+	b, errB := inserted.Elements()
+	if stored == nil || errA != nil || errB != nil || t.opaque {
+		return false
+	}
+	n := 0
+	for _, e := range b {
+		if t.fields[e.Key()] {
+			continue
+		}
+		n++
+		if v, err := stored.LookupErr(e.Key()); err != nil || !v.Equal(e.Value()) {
+			return false
+		}
+	}
+	for _, e := range a {
+		if !t.fields[e.Key()] {
+			n--
+		}
+	}
+	return n == 0
+}
+
+// insertsRepeat reports whether each insert of the plan can be told from a foreign document with its _id when the plan is
+// run again: no later step writes to its collection in a way that can't be foreseen.
+func insertsRepeat(steps []Step) bool {
+	opaque := map[string]bool{}
+	everywhere := false // a $merge may write anywhere
+	for i := len(steps) - 1; i >= 0; i-- {
+		w, ok := steps[i].(Write)
+		if !ok {
+			everywhere = true
+			continue
+		}
+		if _, insert := w.Model.(*mongo.InsertOneModel); insert {
+			if everywhere || opaque[w.Collection] {
+				return false
+			}
+			continue
+		}
+		t := touched{fields: map[string]bool{}}
+		if t.add(w); t.opaque {
+			opaque[w.Collection] = true
+		}
+	}
+	return true
+}
