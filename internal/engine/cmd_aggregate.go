@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/pipeline"
+	"github.com/docmodel/docmodel/internal/engine/plan"
+	"github.com/docmodel/docmodel/internal/engine/query"
+	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+func init() {
+	register(&command{name: "aggregate", txn: true, run: aggregate, fields: []string{
+		"pipeline", "cursor", "explain", "allowDiskUse", "bypassDocumentValidation", "collation", "hint", "let",
+	}})
+	explainers["aggregate"] = explainAggregate
+}
+
+// aggregation is an aggregate command that has been read: a plan for what its
+// first stages ask for, and the stages that are left.
+type aggregation struct {
+	ns    store.Namespace
+	plan  *plan.Plan
+	rest  *pipeline.Pipeline
+	tail  bson.A // the stages that are left, as they came
+	batch int64
+}
+
+func aggregate(r *request) (reply, error) {
+	if _, ok := r.args().get("cursor"); !ok {
+		return nil, mongoerr.New(mongoerr.FailedToParse,
+			"The 'cursor' option is required, except for aggregate with the explain argument")
+	}
+	a, err := readAggregate(r)
+	if err != nil {
+		return nil, err
+	}
+	var docs []bson.D
+	for doc, err := range a.rest.Run(r.ctx, drain(r.ctx, a.plan)) {
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, doc)
+	}
+	return r.engine.first(r.ctx, a.ns, &documents{docs}, a.batch, false)
+}
+
+// readAggregate reads an aggregate command and plans its first stages.
+func readAggregate(r *request) (*aggregation, error) {
+	a := r.args()
+	a.required("pipeline")
+	stages := a.array("pipeline")
+	x := &aggregation{batch: batchOf(a)}
+	a.boolean("allowDiskUse", false)
+	a.boolean("bypassDocumentValidation", false)
+	a.refuse("explain", false)
+	a.collation()
+	index := hint(a)
+	vars := a.variables("let")
+	if a.err != nil {
+		return nil, a.err
+	}
+	var coll *store.Collection
+	var err error
+	if n, ok := whole(r.body[0].Value); ok && n == 1 {
+		x.ns = store.Namespace{DB: r.db, Coll: "$cmd.aggregate"}
+	} else {
+		if x.ns, err = r.namespace(); err != nil {
+			return nil, err
+		}
+		coll = r.state().Collection(x.ns)
+	}
+	env := &environment{request: r, state: r.state(), now: time.Now()}
+	p, err := pipeline.ParseVars(stages, env, vars)
+	if err != nil {
+		return nil, err
+	}
+	if p.Writes() && r.txn != nil {
+		return nil, mongoerr.New(mongoerr.OperationNotSupportedInTransaction,
+			"%s cannot be used in a transaction", stages[len(stages)-1].(bson.D)[0].Key)
+	}
+	q := plan.Query{Hint: index}
+	q.Filter, q.Sort, x.rest = p.Leading()
+	x.tail = stages[len(stages)-x.rest.Len():]
+	if q.Matcher, err = query.Parse(q.Filter, query.Options{Now: env.now, Vars: vars}); err != nil {
+		return nil, err
+	}
+	x.plan, err = plan.Choose(coll, q)
+	return x, err
+}
+
+// drain returns what a plan finds. Each range runs it again.
+func drain(ctx context.Context, p *plan.Plan) pipeline.Docs {
+	return func(yield func(bson.D, error) bool) {
+		for e := p.Open(); ; {
+			r, err := e.Next(ctx)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if r == nil || !yield(r.Doc, nil) {
+				return
+			}
+		}
+	}
+}
+
+// explainAggregate shows the plan of the first stages, and the other stages
+// after it.
+func explainAggregate(r *request) (*explained, error) {
+	a, err := readAggregate(r)
+	if err != nil {
+		return nil, err
+	}
+	x := &explained{ns: a.ns, plan: a.plan}
+	if len(a.tail) == 0 {
+		return x, nil
+	}
+	x.wrap = func(planner, stats bson.D) reply {
+		cursor := bson.D{{Key: "queryPlanner", Value: planner}}
+		if stats != nil {
+			cursor = append(cursor, bson.E{Key: "executionStats", Value: stats})
+		}
+		stages := append(bson.A{bson.D{{Key: "$cursor", Value: cursor}}}, a.tail...)
+		return reply{{Key: "stages", Value: stages}}
+	}
+	return x, nil
+}
+
+// sameFields reports whether an index's key has exactly these fields.
+func sameFields(spec *store.IndexSpec, on []string) bool {
+	if len(spec.Fields) != len(on) {
+		return false
+	}
+	for _, name := range on {
+		if value.Index(spec.Key, name) < 0 {
+			return false
+		}
+	}
+	return true
+}

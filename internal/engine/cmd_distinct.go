@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/plan"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+func init() {
+	register(&command{name: "distinct", txn: true, run: distinct, fields: []string{
+		"distinct", "key", "query", "hint", "collation",
+	}})
+}
+
+func distinct(r *request) (reply, error) {
+	p, err := readDistinct(r)
+	if err != nil {
+		return nil, err
+	}
+	path := value.ParsePath(r.args().text("key"))
+	var found []any
+	for e := p.Open(); ; {
+		x, err := e.Next(r.ctx)
+		if err != nil {
+			return nil, err
+		}
+		if x == nil {
+			break
+		}
+		found = gather(found, x.Doc, path)
+	}
+	slices.SortStableFunc(found, value.Compare)
+	found = slices.CompactFunc(found, func(a, b any) bool { return value.Compare(a, b) == 0 })
+	return reply{{Key: "values", Value: bson.A(found)}}, nil
+}
+
+// readDistinct reads a distinct command and plans it.
+func readDistinct(r *request) (*plan.Plan, error) {
+	ns, err := r.namespace()
+	if err != nil {
+		return nil, err
+	}
+	a := r.args()
+	a.required("key")
+	if key := a.text("key"); a.err == nil && key == "" {
+		return nil, mongoerr.New(mongoerr.BadValue, "'key' must not be empty")
+	}
+	q := plan.Query{Filter: a.document("query"), Hint: hint(a)}
+	a.collation()
+	q.Matcher = a.matcher(q.Filter, time.Now(), "")
+	if a.err != nil {
+		return nil, a.err
+	}
+	return plan.Choose(r.state().Collection(ns), q)
+}
+
+// gather appends what v has at the path: through arrays on the way, and the
+// elements of an array at its end.
+func gather(found []any, v any, path value.Path) []any {
+	if len(path) == 0 {
+		if a, ok := v.(bson.A); ok {
+			return append(found, a...)
+		}
+		return append(found, v)
+	}
+	switch v := v.(type) {
+	case bson.D:
+		if x, ok := value.Get(v, path[0].Name); ok {
+			return gather(found, x, path[1:])
+		}
+	case bson.A:
+		for _, x := range v {
+			if d, ok := x.(bson.D); ok {
+				found = gather(found, d, path)
+			}
+		}
+		if i := path[0].Index; i >= 0 && i < len(v) {
+			found = gather(found, v[i], path[1:])
+		}
+	}
+	return found
+}

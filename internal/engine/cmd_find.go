@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"math"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/plan"
+	"github.com/docmodel/docmodel/internal/engine/projection"
+	"github.com/docmodel/docmodel/internal/engine/query"
+	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+func init() {
+	register(&command{name: "find", txn: true, run: find, fields: []string{
+		"find", "filter", "sort", "projection", "hint", "skip", "limit", "batchSize", "singleBatch", "let",
+		"allowDiskUse", "noCursorTimeout", "allowPartialResults", "collation", "min", "max", "returnKey",
+		"showRecordId", "tailable", "awaitData", "oplogReplay",
+	}})
+}
+
+// finder is a find command that has been read.
+type finder struct {
+	ns         store.Namespace
+	plan       *plan.Plan
+	projection *projection.Projection
+	batch      int64
+	single     bool
+}
+
+func find(r *request) (reply, error) {
+	f, err := readFind(r)
+	if err != nil {
+		return nil, err
+	}
+	src := &found{exec: f.plan.Open(), projection: f.projection}
+	return r.engine.first(r.ctx, f.ns, src, f.batch, f.single)
+}
+
+// readFind reads a find command and plans it.
+func readFind(r *request) (*finder, error) {
+	ns, err := r.namespace()
+	if err != nil {
+		return nil, err
+	}
+	a := r.args()
+	f := &finder{ns: ns, batch: a.natural("batchSize", defaultFirstBatch), single: a.boolean("singleBatch", false)}
+	q := plan.Query{
+		Filter: a.document("filter"), Sort: a.document("sort"), Hint: hint(a),
+		Skip: a.natural("skip", 0), Limit: a.integer("limit", 0),
+	}
+	if q.Limit < 0 && q.Limit > math.MinInt64 {
+		q.Limit, f.single = -q.Limit, true
+	}
+	// A result that the limit ends early has no need for a cursor.
+	if q.Limit > 0 && q.Limit <= f.batch {
+		f.single, f.batch = true, max(f.batch, q.Limit)
+	}
+	spec := a.document("projection")
+	a.boolean("allowDiskUse", false)
+	a.boolean("noCursorTimeout", false)
+	a.boolean("allowPartialResults", false)
+	a.boolean("oplogReplay", false)
+	for _, name := range []string{"min", "max"} {
+		a.refuse(name, bson.D{})
+	}
+	for _, name := range []string{"returnKey", "showRecordId", "tailable", "awaitData"} {
+		a.refuse(name, false)
+	}
+	a.collation()
+	now := time.Now()
+	q.Matcher = a.matcher(q.Filter, now, "let")
+	if a.err != nil {
+		return nil, a.err
+	}
+	if len(spec) > 0 {
+		if f.projection, err = projection.ParseAt(spec, q.Matcher, now); err != nil {
+			return nil, err
+		}
+	}
+	f.plan, err = plan.Choose(r.state().Collection(ns), q)
+	return f, err
+}
+
+// matcher parses a filter, for which the field of that name defines variables.
+func (a *args) matcher(filter bson.D, now time.Time, let string) *query.Matcher {
+	vars := a.variables(let)
+	if a.err != nil {
+		return nil
+	}
+	m, err := query.Parse(filter, query.Options{Now: now, Vars: vars})
+	if err != nil {
+		a.fail(err)
+	}
+	return m
+}
+
+// variables returns what a let document defines: constants, as no document is
+// at hand when they are evaluated.
+func (a *args) variables(name string) map[string]any {
+	let := a.document(name)
+	if len(let) == 0 {
+		return nil
+	}
+	vars := make(map[string]any, len(let))
+	for _, e := range let {
+		v, err := constant(e.Value)
+		if err != nil {
+			a.fail(err)
+		}
+		vars[e.Key] = v
+	}
+	return vars
+}
+
+// hint returns the name or the key of the index to use, nil for none.
+func hint(a *args) any {
+	v, ok := a.get("hint")
+	if !ok {
+		return nil
+	}
+	switch v := v.(type) {
+	case string, bson.D:
+		return v
+	}
+	a.fail(mongoerr.New(mongoerr.FailedToParse, "hint must be a string or an object, not %s", value.TypeName(v)))
+	return nil
+}

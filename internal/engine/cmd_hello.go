@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/engine/wire"
+)
+
+func init() {
+	register(
+		&command{name: "hello", aliases: []string{"isMaster", "ismaster"}, unseen: true, run: hello, fields: []string{
+			"helloOk", "client", "compression", "saslSupportedMechs", "speculativeAuthenticate",
+			"topologyVersion", "maxAwaitTimeMS", "loadBalanced", "backpressure",
+		}},
+		&command{name: "ping", unseen: true, run: ping},
+		&command{name: "buildInfo", aliases: []string{"buildinfo"}, run: buildInfo},
+		&command{name: "getParameter", admin: true, fields: []string{"featureCompatibilityVersion", "transactionLifetimeLimitSeconds"}, run: getParameter},
+	)
+}
+
+const (
+	replicaSet      = "engine"
+	version         = "7.0.0"
+	maxWireVersion  = 21
+	maxBatch        = 100_000
+	sessionLifetime = 30 // minutes
+)
+
+// hello says that the engine is the primary of a replica set of one node,
+// which has the address that the client dialed.
+func hello(r *request) (reply, error) {
+	rep := reply{
+		{Key: "helloOk", Value: true},
+		{Key: "isWritablePrimary", Value: true},
+	}
+	if r.name != "hello" {
+		rep = append(rep, bson.E{Key: "ismaster", Value: true})
+	}
+	return append(rep, reply{
+		{Key: "secondary", Value: false},
+		{Key: "setName", Value: replicaSet},
+		{Key: "setVersion", Value: int32(1)},
+		{Key: "hosts", Value: bson.A{r.conn.address}},
+		{Key: "primary", Value: r.conn.address},
+		{Key: "me", Value: r.conn.address},
+		{Key: "maxBsonObjectSize", Value: int32(store.MaxDocument)},
+		{Key: "maxMessageSizeBytes", Value: int32(wire.MaxMessage)},
+		{Key: "maxWriteBatchSize", Value: int32(maxBatch)},
+		{Key: "localTime", Value: bson.NewDateTimeFromTime(time.Now())},
+		{Key: "logicalSessionTimeoutMinutes", Value: int32(sessionLifetime)},
+		{Key: "connectionId", Value: r.conn.id},
+		{Key: "minWireVersion", Value: int32(0)},
+		{Key: "maxWireVersion", Value: int32(maxWireVersion)},
+		{Key: "readOnly", Value: false},
+	}...), nil
+}
+
+func ping(*request) (reply, error) { return nil, nil }
+
+func buildInfo(*request) (reply, error) {
+	return reply{
+		{Key: "version", Value: version},
+		{Key: "versionArray", Value: bson.A{int32(7), int32(0), int32(0), int32(0)}},
+		{Key: "gitVersion", Value: "embedded"},
+		{Key: "modules", Value: bson.A{}},
+		{Key: "maxBsonObjectSize", Value: int32(store.MaxDocument)},
+	}, nil
+}
+
+// getParameter answers for the few parameters that it has.
+func getParameter(r *request) (reply, error) {
+	a := r.args()
+	var rep reply
+	if a.has("featureCompatibilityVersion") {
+		rep = append(rep, bson.E{Key: "featureCompatibilityVersion", Value: bson.D{{Key: "version", Value: "7.0"}}})
+	}
+	if a.has("transactionLifetimeLimitSeconds") {
+		rep = append(rep, bson.E{Key: "transactionLifetimeLimitSeconds", Value: int32(store.Lifetime / time.Second)})
+	}
+	if rep == nil {
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "no option found to get")
+	}
+	return rep, nil
+}

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+func init() {
+	register(&command{name: "insert", txn: true, run: insert, fields: []string{
+		"insert", "documents", "ordered", "bypassDocumentValidation", "stmtId", "stmtIds",
+	}})
+}
+
+func insert(r *request) (reply, error) {
+	ns, err := r.namespace()
+	if err != nil {
+		return nil, err
+	}
+	a := r.args()
+	a.required("documents")
+	docs := a.documents("documents")
+	st, err := newStatements(r, a, len(docs))
+	if err != nil {
+		return nil, err
+	}
+	n := int32(0)
+	for at := 0; at < len(docs) && !st.stopped(); {
+		// One write takes as many documents as it can. A held one ends it,
+		// unless it is the first, for which the write then waits.
+		from := at
+		err := r.write(func(w *store.Writer) error {
+			for at = from; at < len(docs) && !st.stopped(); at++ {
+				if _, again := r.recall(st.id(at)); again {
+					n++
+					continue
+				}
+				err := insertOne(w, ns, docs[at])
+				if store.IsHeld(err) {
+					if at > from {
+						return nil
+					}
+					return err
+				}
+				if err := st.result(at, err); err != nil {
+					return err
+				}
+				if err == nil {
+					n++
+					r.remember(st.id(at), outcome{n: 1})
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return st.reply(reply{{Key: "n", Value: n}}), nil
+}
+
+// insertOne stores a document after the checks that only inserts need.
+func insertOne(w *store.Writer, ns store.Namespace, doc bson.D) error {
+	doc, err := withID(doc)
+	if err != nil {
+		return err
+	}
+	_, err = w.Insert(ns, doc)
+	return err
+}
+
+// withID returns the document with an _id, as its first field, and refuses
+// what no stored document may have.
+func withID(doc bson.D) (bson.D, error) {
+	at := value.Index(doc, "_id")
+	for _, e := range doc {
+		if strings.HasPrefix(e.Key, "$") {
+			return nil, mongoerr.New(mongoerr.DollarPrefixedFieldName,
+				"The dollar ($) prefixed field '%s' in '%s' is not valid for storage.", e.Key, e.Key)
+		}
+	}
+	switch {
+	case at < 0:
+		return append(bson.D{{Key: "_id", Value: bson.NewObjectID()}}, doc...), nil
+	case at > 0:
+		moved := append(make(bson.D, 0, len(doc)), doc[at])
+		doc = append(append(moved, doc[:at]...), doc[at+1:]...)
+	}
+	return doc, checkID(doc[0].Value)
+}
+
+// checkID refuses values that can't be an _id.
+func checkID(id any) error {
+	switch v := id.(type) {
+	case bson.A, bson.Regex, bson.Undefined:
+		return mongoerr.New(mongoerr.InvalidIDField, "The '_id' value cannot be of type %s", value.TypeName(id))
+	case bson.D:
+		for _, e := range v {
+			if strings.HasPrefix(e.Key, "$") {
+				return mongoerr.New(mongoerr.DollarPrefixedFieldName,
+					"The dollar ($) prefixed field '%s' in '_id.%s' is not valid for storage.", e.Key, e.Key)
+			}
+		}
+	}
+	return nil
+}

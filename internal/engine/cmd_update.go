@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/plan"
+	"github.com/docmodel/docmodel/internal/engine/store"
+)
+
+func init() {
+	register(&command{name: "update", txn: true, run: updateMany, fields: []string{
+		"update", "updates", "ordered", "let", "bypassDocumentValidation", "stmtId", "stmtIds",
+	}})
+}
+
+var updateFields = []string{"q", "u", "c", "multi", "upsert", "arrayFilters", "hint", "sort", "collation"}
+
+// updateMany runs an update command: a list of statements.
+func updateMany(r *request) (reply, error) {
+	ns, err := r.namespace()
+	if err != nil {
+		return nil, err
+	}
+	a := r.args()
+	a.required("updates")
+	list := a.documents("updates")
+	st, err := newStatements(r, a, len(list))
+	if err != nil {
+		return nil, err
+	}
+	var n, modified int32
+	var upserted bson.A
+	for i, d := range list {
+		if st.stopped() {
+			break
+		}
+		o, again := r.recall(st.id(i))
+		if !again {
+			o, err = runUpdate(r, ns, d)
+			if err := st.result(i, err); err != nil {
+				return nil, err
+			}
+			if err == nil {
+				r.remember(st.id(i), o)
+			}
+		}
+		n, modified = n+o.n, modified+o.modified
+		if o.isUpsert {
+			upserted = append(upserted, bson.D{{Key: "index", Value: int32(i)}, {Key: "_id", Value: o.upserted}})
+		}
+	}
+	rep := reply{{Key: "n", Value: n}, {Key: "nModified", Value: modified}}
+	if upserted != nil {
+		rep = append(rep, bson.E{Key: "upserted", Value: upserted})
+	}
+	return st.reply(rep), nil
+}
+
+func runUpdate(r *request, ns store.Namespace, statement bson.D) (outcome, error) {
+	u, err := readUpdate(r, ns, &args{place: "update.updates", doc: statement})
+	if err != nil {
+		return outcome{}, err
+	}
+	return u.run(r)
+}
+
+// readUpdate reads one statement of an update command.
+func readUpdate(r *request, ns store.Namespace, a *args) (*updater, error) {
+	if err := a.known(updateFields); err != nil {
+		return nil, err
+	}
+	a.required("q", "u")
+	u := &updater{upsert: a.boolean("upsert", false)}
+	u.target = target{ns: ns, multi: a.boolean("multi", false), now: time.Now()}
+	u.query = plan.Query{Filter: a.document("q"), Sort: a.document("sort"), Hint: hint(a)}
+	if u.multi && len(u.query.Sort) > 0 {
+		a.fail(mongoerr.New(mongoerr.FailedToParse, "Cannot specify sort with multi=true"))
+	}
+	if u.multi && r.hasNumber && r.txn == nil {
+		a.fail(mongoerr.New(mongoerr.InvalidOptions, "Cannot use retryable writes with multi updates"))
+	}
+	a.collation()
+	spec, _ := a.get("u")
+	err := u.parse(r, a, spec, a.document("c"))
+	if err == nil && u.multi && u.update.IsReplacement() {
+		err = mongoerr.New(mongoerr.FailedToParse, "multi update is not supported for replacement-style update")
+	}
+	return u, err
+}

@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/engine/wire"
+)
+
+// conn is the engine's end of a connection. Its commands run one after the
+// other, in its own goroutine.
+type conn struct {
+	engine  *Engine
+	id      int32
+	address string // what the client dialed
+	pipe    net.Conn
+	ctx     context.Context // ends with the connection
+	cancel  context.CancelFunc
+	out     []byte
+}
+
+func newConn(e *Engine, pipe net.Conn, id int32, address string) *conn {
+	c := &conn{engine: e, id: id, address: address, pipe: pipe}
+	c.ctx, c.cancel = context.WithCancel(e.ctx)
+	return c
+}
+
+func (c *conn) close() {
+	c.cancel()
+	c.pipe.Close()
+}
+
+// errCut ends a connection without a reply, as a fault asks for.
+var errCut = errors.New("connection cut")
+
+// serve answers messages until the connection ends. A message that can't be
+// read ends it too.
+func (c *conn) serve() {
+	defer func() {
+		c.close()
+		c.engine.mu.Lock()
+		delete(c.engine.conns, c)
+		c.engine.mu.Unlock()
+	}()
+	r := wire.NewReader(c.pipe)
+	for {
+		m, err := r.Next()
+		if err != nil {
+			return
+		}
+		if err := c.answer(m); err != nil {
+			return
+		}
+	}
+}
+
+const keepReply = 1 << 20 // a larger buffer is given back after use
+
+// answer runs one command and writes its reply.
+func (c *conn) answer(m wire.Message) error {
+	reply, err := c.run(m)
+	if errors.Is(err, errCut) {
+		return err
+	}
+	if m.MoreToCome {
+		return nil
+	}
+	if err != nil {
+		reply = errorReply(err)
+	}
+	out := wire.StartReply(c.out[:0], m, c.engine.requests.Add(1))
+	out, err = value.Append(out, reply)
+	if err != nil {
+		return err
+	}
+	if len(out) > wire.MaxMessage {
+		return io.ErrShortWrite
+	}
+	if cap(out) <= keepReply {
+		c.out = out
+	}
+	_, err = c.pipe.Write(wire.FinishReply(out))
+	return err
+}
+
+// errorReply is the reply of a command that failed.
+func errorReply(err error) bson.D {
+	e := mongoerr.From(err)
+	reply := bson.D{
+		{Key: "ok", Value: 0.0},
+		{Key: "errmsg", Value: e.Message},
+		{Key: "code", Value: e.Code},
+		{Key: "codeName", Value: e.Name},
+	}
+	reply = append(reply, e.Extra...)
+	if len(e.Labels) > 0 {
+		reply = append(reply, bson.E{Key: "errorLabels", Value: stringArray(e.Labels)})
+	}
+	return reply
+}
+
+func stringArray(list []string) bson.A {
+	a := make(bson.A, len(list))
+	for i, s := range list {
+		a[i] = s
+	}
+	return a
+}

@@ -1,0 +1,68 @@
+package differ
+
+import (
+	"bytes"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Kind says how two outcomes differ.
+type Kind string
+
+const (
+	Same       Kind = ""
+	OnlyEngine Kind = "only the engine fails"
+	OnlyServer Kind = "only the server fails"
+	Codes      Kind = "both fail, with different codes"
+	Replies    Kind = "the replies differ"
+	States     Kind = "the stored documents differ"
+	Died       Kind = "the server ends"
+)
+
+// compare says how the engine's outcome differs from the server's.
+func compare(engine, server Outcome) Kind {
+	switch {
+	case engine.failed() && !server.failed():
+		return OnlyEngine
+	case !engine.failed() && server.failed():
+		return OnlyServer
+	case engine.failed() && !sameCode(engine.Code, server.Code):
+		return Codes
+	case !equalDocs(engine.State, server.State):
+		return States
+	case !engine.failed() && !equalDoc(engine.Reply, server.Reply):
+		return Replies
+	}
+	return Same
+}
+
+func equalDoc(x, y bson.D) bool { return bytes.Equal(encode(x), encode(y)) }
+
+func equalDocs(x, y []bson.D) bool { return bytes.Equal(encode(x), encode(y)) }
+
+// show describes a difference for a person.
+func show(engine, server Outcome) string {
+	return fmt.Sprintf("engine: %s\nserver: %s", engine.show(), server.show())
+}
+
+func (o Outcome) show() string {
+	text := func(v any) string {
+		b, err := bson.MarshalExtJSON(bson.D{{Key: "v", Value: v}}, true, false)
+		if err != nil {
+			return err.Error()
+		}
+		return string(b[len(`{"v":`) : len(b)-1])
+	}
+	s := ""
+	if o.failed() {
+		s = fmt.Sprintf("error %d (%s) ", o.Code, o.Text)
+	}
+	if len(o.Reply) > 0 {
+		s += text(o.Reply)
+	}
+	if o.State != nil {
+		s += " stored " + text(o.State)
+	}
+	return s
+}

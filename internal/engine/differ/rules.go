@@ -1,0 +1,75 @@
+package differ
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// rule names one way in which the server at hand is known to differ from MongoDB's documentation.
+type rule struct {
+	name   string
+	reason string // what MongoDB does, and the page of its manual that says so
+	// matches reports whether the rule explains the difference in full.
+	matches func(x difference) bool
+}
+
+// difference is a case with its two outcomes.
+type difference struct {
+	Case
+	kind           Kind
+	engine, server Outcome
+}
+
+// explain returns the name of the rule that explains a difference, "" if none does.
+func explain(x difference) string {
+	for _, r := range rules {
+		if r.matches(x) {
+			return r.name
+		}
+	}
+	return ""
+}
+
+var rules = slices.Concat(updateRules)
+
+// sameAfter reports whether the outcomes are equal once both have gone through f.
+func (x difference) sameAfter(f func(any) any) bool {
+	return compare(mapOutcome(x.engine, f), mapOutcome(x.server, f)) == Same
+}
+
+// mapOutcome applies f to each value of what came back and of what is stored, the inner ones first.
+func mapOutcome(o Outcome, f func(any) any) Outcome {
+	o.Reply, _ = mapValue(o.Reply, f).(bson.D)
+	state := make([]bson.D, len(o.State))
+	for i, doc := range o.State {
+		state[i], _ = mapValue(doc, f).(bson.D)
+	}
+	o.State = state
+	return o
+}
+
+func mapValue(v any, f func(any) any) any {
+	switch v := v.(type) {
+	case bson.D:
+		out := make(bson.D, len(v))
+		for i, e := range v {
+			out[i] = bson.E{Key: e.Key, Value: mapValue(e.Value, f)}
+		}
+		return f(out)
+	case bson.A:
+		out := make(bson.A, len(v))
+		for i, x := range v {
+			out[i] = mapValue(x, f)
+		}
+		return f(out)
+	}
+	return f(v)
+}
+
+// uses reports whether the command has one of the operators.
+func (c Case) uses(names ...string) bool {
+	found := false
+	walk(c.Command, func(key string, _ any) { found = found || slices.Contains(names, key) })
+	return found
+}

@@ -1,0 +1,140 @@
+package differ
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// shrink removes documents, fields and clauses from a case for as long as it still differs, and returns the
+// smallest that it found. It asks at most limit times.
+func shrink(c Case, limit int, differs func(Case) bool) Case {
+	for again := true; again; {
+		again = false
+		for _, next := range smaller(c) {
+			if limit--; limit < 0 {
+				return c
+			}
+			if differs(next) {
+				c, again = next, true
+				break
+			}
+		}
+	}
+	return c
+}
+
+// smaller lists the cases that have one thing less than c, the largest things first.
+func smaller(c Case) []Case {
+	var out []Case
+	for i := range c.Docs {
+		next := c
+		next.Docs = slices.Delete(slices.Clone(c.Docs), i, i+1)
+		out = append(out, next)
+	}
+	if len(c.Other) > 0 {
+		next := c
+		next.Other = nil
+		out = append(out, next)
+	}
+	for i := range c.Other {
+		next := c
+		next.Other = slices.Delete(slices.Clone(c.Other), i, i+1)
+		out = append(out, next)
+	}
+	for i, e := range c.Command {
+		if i == 0 || e.Key == "cursor" {
+			continue
+		}
+		for _, v := range lessOf(e.Value) {
+			next := c
+			next.Command = slices.Clone(c.Command)
+			next.Command[i].Value = v
+			out = append(out, next)
+		}
+	}
+	for _, drop := range []string{"sort", "projection", "skip", "limit", "fields", "arrayFilters"} {
+		if next := c; c.get(drop) != nil && !(drop == "sort" && c.Ordered) {
+			next.Command = slices.DeleteFunc(slices.Clone(c.Command), func(e bson.E) bool { return e.Key == drop })
+			out = append(out, next)
+		}
+	}
+	return append(out, smallerDocs(c)...)
+}
+
+func smallerDocs(c Case) []Case {
+	var out []Case
+	for i, doc := range c.Docs {
+		for _, v := range lessOf(doc) {
+			next := c
+			next.Docs = slices.Clone(c.Docs)
+			next.Docs[i] = v.(bson.D)
+			if lookup(next.Docs[i], "_id") != nil {
+				out = append(out, next)
+			}
+		}
+	}
+	for i, doc := range c.Other {
+		for _, v := range lessOf(doc) {
+			next := c
+			next.Other = slices.Clone(c.Other)
+			next.Other[i] = v.(bson.D)
+			if lookup(next.Other[i], "_id") != nil {
+				out = append(out, next)
+			}
+		}
+	}
+	return out
+}
+
+// lessOf lists values of the same type with one element less, or with one element that is less itself.
+func lessOf(v any) []any {
+	var out []any
+	switch v := v.(type) {
+	case bson.D:
+		for i := range v {
+			out = append(out, slices.Delete(slices.Clone(v), i, i+1))
+		}
+		for i, e := range v {
+			for _, less := range append(insides(e.Value), lessOf(e.Value)...) {
+				next := slices.Clone(v)
+				next[i].Value = less
+				out = append(out, next)
+			}
+		}
+	case bson.A:
+		for i := range v {
+			out = append(out, slices.Delete(slices.Clone(v), i, i+1))
+		}
+		for i, x := range v {
+			for _, less := range append(insides(x), lessOf(x)...) {
+				next := slices.Clone(v)
+				next[i] = less
+				out = append(out, next)
+			}
+		}
+	case []bson.D:
+		for i := range v {
+			out = append(out, slices.Delete(slices.Clone(v), i, i+1))
+		}
+	}
+	return out
+}
+
+// insides lists what can stand for an operator: its operands, or a constant.
+func insides(v any) []any {
+	doc, ok := v.(bson.D)
+	if !ok || len(doc) != 1 {
+		return nil
+	}
+	out := []any{doc[0].Value}
+	if list, ok := doc[0].Value.(bson.A); ok {
+		out = append(out, list...)
+	}
+	if in, ok := doc[0].Value.(bson.D); ok {
+		for _, e := range in {
+			out = append(out, e.Value)
+		}
+	}
+	return append(out, int32(1))
+}

@@ -1,0 +1,72 @@
+package differ
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// withheld names the reason for which a case isn't sent to the server, "" for most: a fault in the server
+// at hand (DocumentDB) ends the processes behind it, and with them everything that runs there meanwhile.
+func withheld(c Case) string {
+	if hasStage(c, "$documents") && (hasStage(c, "$out") || hasStage(c, "$merge")) {
+		return "server ends: $documents with $out or $merge"
+	}
+	if prunesEarly(c.get("pipeline")) {
+		return "server ends: $redact that prunes every document, before another stage"
+	}
+	if upperOfType(c.Command) {
+		return "server ends: a letter-case operator on the result of $type"
+	}
+	if constantInDotted(c.get("projection")) || constantInDotted(c.get("fields")) {
+		return "server ends: a dotted path of a projection with a constant expression"
+	}
+	return ""
+}
+
+func prunesEarly(pipeline any) bool {
+	stages, _ := pipeline.(bson.A)
+	found := false
+	for i, s := range stages {
+		redact, ok := lookup(s, "$redact").(bson.D)
+		found = found || ok && i < len(stages)-1 && mentions(redact, "$$PRUNE")
+	}
+	return found
+}
+
+func upperOfType(command bson.D) bool {
+	found := false
+	walk(command, func(key string, v any) {
+		switch key {
+		case "$toUpper", "$toLower", "$strcasecmp":
+			list, ok := v.(bson.A)
+			if !ok {
+				list = bson.A{v}
+			}
+			for _, x := range list {
+				found = found || lookup(x, "$type") != nil
+			}
+		}
+	})
+	return found
+}
+
+func constantInDotted(projection any) bool {
+	fields, _ := projection.(bson.D)
+	for _, e := range fields {
+		if _, computed := e.Value.(bson.D); computed && strings.Contains(e.Key, ".") && !mentions(e.Value, "$") {
+			return true
+		}
+	}
+	return false
+}
+
+// mentions reports whether a string in v begins with the prefix.
+func mentions(v any, prefix string) bool {
+	found := false
+	values(v, func(v any) {
+		s, ok := v.(string)
+		found = found || ok && strings.HasPrefix(s, prefix)
+	})
+	return found
+}

@@ -1,0 +1,125 @@
+// Package engine is a MongoDB-compatible server in memory and in process, for
+// tests and demonstrations.
+//
+// An [Engine] is a dialer: a driver's client that is given it as its dialer
+// talks to the engine over a pipe, whatever host its address names.
+//
+//	e := engine.New(engine.Options{})
+//	defer e.Close()
+//	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e))
+//
+// It answers as the primary of a replica set of one node, so that transactions
+// and retryable writes work. A command, stage, operator or option that it
+// doesn't know is an error that names it; nothing is ignored. There are no
+// users, no durability and no second process.
+//
+// # Not compared with a server
+//
+// Transactions and retryable writes follow MongoDB's documentation, and have
+// been run against no other server.
+package engine
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+
+	"github.com/docmodel/docmodel/internal/engine/store"
+)
+
+// Options configures an engine.
+type Options struct {
+	// Intercept is asked about each command before it runs, except hello,
+	// isMaster, ping and endSessions. By default every command passes. It is
+	// called by many connections at once.
+	Intercept func(Command) Action
+
+	// InterceptAll makes Intercept see hello, isMaster, ping and endSessions
+	// too. By default it doesn't.
+	InterceptAll bool
+}
+
+// Engine is a server. It is ready for use when New returns, safe for
+// concurrent use, and done after Close.
+type Engine struct {
+	options  Options
+	store    *store.Store
+	ctx      context.Context // ends with Close
+	cancel   context.CancelFunc
+	wait     sync.WaitGroup // connections
+	requests atomic.Int32   // ids of replies
+	faults   atomic.Int64   // commands that Intercept has seen
+
+	mu       sync.Mutex
+	closed   bool
+	conns    map[*conn]struct{}
+	lastConn int32
+	sessions map[string]*session
+	cursors  cursors
+}
+
+// New returns an engine without any data.
+func New(options Options) *Engine {
+	e := &Engine{
+		options:  options,
+		store:    store.New(),
+		conns:    map[*conn]struct{}{},
+		sessions: map[string]*session{},
+	}
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	return e
+}
+
+// Dial returns the client's end of a new connection. The network is ignored;
+// the address is what the engine calls itself.
+func (e *Engine) Dial(ctx context.Context, _, address string) (net.Conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil, &net.OpError{Op: "dial", Net: "pipe", Err: net.ErrClosed}
+	}
+	client, server := net.Pipe()
+	e.lastConn++
+	c := newConn(e, server, e.lastConn, address)
+	e.conns[c] = struct{}{}
+	e.wait.Add(1)
+	go func() {
+		defer e.wait.Done()
+		c.serve()
+	}()
+	return &clientEnd{Conn: client, cancel: c.cancel}, nil
+}
+
+// DialContext is Dial under the name that the driver's dialers have.
+func (e *Engine) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	return e.Dial(ctx, network, address)
+}
+
+// Close cuts all connections and returns when nothing of the engine runs any
+// more. It may be called again.
+func (e *Engine) Close() {
+	e.mu.Lock()
+	e.closed = true
+	for c := range e.conns {
+		c.close()
+	}
+	e.mu.Unlock()
+	e.cancel()
+	e.wait.Wait()
+}
+
+// clientEnd is the client's end of a connection. Closing it also interrupts
+// the command that runs for it, which doesn't read meanwhile.
+type clientEnd struct {
+	net.Conn
+	cancel context.CancelFunc
+}
+
+func (c *clientEnd) Close() error {
+	c.cancel()
+	return c.Conn.Close()
+}

@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/pipeline"
+	"github.com/docmodel/docmodel/internal/engine/plan"
+	"github.com/docmodel/docmodel/internal/engine/query"
+	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// environment is what a pipeline sees of the engine: the state at the begin of
+// its command, whatever it writes itself.
+type environment struct {
+	request *request
+	state   *store.State
+	now     time.Time
+}
+
+var _ pipeline.Env = (*environment)(nil)
+
+func (e *environment) Now() time.Time { return e.now }
+
+func (e *environment) namespace(db, coll string) (store.Namespace, error) {
+	if db == "" {
+		db = e.request.db
+	}
+	return checkNamespace(db, coll)
+}
+
+func (e *environment) Find(ctx context.Context, db, coll string, m *query.Matcher) pipeline.Docs {
+	ns, err := e.namespace(db, coll)
+	var p *plan.Plan
+	if err == nil {
+		p, err = plan.Choose(e.state.Collection(ns), plan.Query{Matcher: m})
+	}
+	if err != nil {
+		return func(yield func(bson.D, error) bool) { yield(nil, err) }
+	}
+	return drain(ctx, p)
+}
+
+// Out replaces all documents in one write; the collection's indexes stay.
+func (e *environment) Out(_ context.Context, db, coll string, docs pipeline.Docs) error {
+	ns, err := e.namespace(db, coll)
+	if err != nil {
+		return err
+	}
+	var list []bson.D
+	for doc, err := range docs {
+		if err != nil {
+			return err
+		}
+		if doc, err = withID(doc); err != nil {
+			return err
+		}
+		list = append(list, doc)
+	}
+	return e.request.write(func(w *store.Writer) error {
+		c := w.Collection(ns)
+		if c == nil {
+			if err := w.Create(ns, nil); err != nil {
+				return err
+			}
+		} else {
+			for r := range c.Records.All() {
+				if err := w.Delete(ns, r); err != nil {
+					return err
+				}
+			}
+		}
+		for _, doc := range list {
+			if _, err := w.Insert(ns, doc); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (e *environment) IsUnique(_ context.Context, db, coll string, on []string) (bool, error) {
+	ns, err := e.namespace(db, coll)
+	if err != nil {
+		return false, err
+	}
+	c := e.state.Collection(ns)
+	if c == nil {
+		return len(on) == 1 && on[0] == "_id", nil
+	}
+	for _, x := range c.Indexes {
+		if x.Spec.Unique && x.Spec.Partial == nil && sameFields(x.Spec, on) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (e *environment) MergeOne(ctx context.Context, db, coll string, on []string, doc bson.D,
+	apply func(old bson.D) (next bson.D, action pipeline.Action, err error)) error {
+	ns, err := e.namespace(db, coll)
+	if err != nil {
+		return err
+	}
+	var filter bson.D
+	for _, name := range on {
+		v := field(doc, name)
+		filter = append(filter, bson.E{Key: name, Value: bson.D{{Key: "$eq", Value: v}}})
+		if name == "_id" && len(on) == 1 {
+			filter = bson.D{{Key: name, Value: v}}
+		}
+	}
+	m, err := query.Parse(filter, query.Options{Now: e.now})
+	if err != nil {
+		return err
+	}
+	t := target{ns: ns, now: e.now, query: plan.Query{Filter: filter, Matcher: m}}
+	return t.one(e.request, func(w *store.Writer, old *store.Record) error {
+		var before bson.D
+		if old != nil {
+			before = old.Doc
+		}
+		next, action, err := apply(before)
+		if err != nil {
+			return err
+		}
+		switch {
+		case action == pipeline.Insert:
+			return insertOne(w, ns, next)
+		case action == pipeline.Replace && !value.Equal(next, before):
+			_, err = w.Replace(ns, old, next)
+		case action == pipeline.Keep && w.Collection(ns) == nil:
+			return w.Create(ns, nil)
+		}
+		return err
+	})
+}
+
+// field returns what a document has at a dotted path, without arrays on the
+// way, null when it has nothing.
+func field(doc bson.D, path string) any {
+	var v any = doc
+	for _, f := range value.ParsePath(path) {
+		d, _ := v.(bson.D)
+		v, _ = value.Get(d, f.Name)
+	}
+	if value.IsMissing(v) {
+		return nil
+	}
+	return v
+}

@@ -1,0 +1,200 @@
+package expr
+
+import (
+	"maps"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// Accumulator is a parsed accumulator of $group, such as {$sum: "$n"}.
+type Accumulator struct {
+	arg   Expr
+	start func() accumulation
+}
+
+// accumulation is what an accumulator has seen of a group.
+type accumulation interface {
+	add(v any) error
+	result() any
+}
+
+// Group is an accumulator at work on one group.
+type Group struct {
+	arg   Expr
+	state accumulation
+}
+
+// accumulators is the table of accumulators.
+var accumulators = map[string]func() accumulation{
+	"$sum":          func() accumulation { return &summing{} },
+	"$avg":          func() accumulation { return &averaging{} },
+	"$min":          func() accumulation { return &extreme{sign: -1} },
+	"$max":          func() accumulation { return &extreme{sign: 1} },
+	"$first":        func() accumulation { return &first{} },
+	"$last":         func() accumulation { return &last{} },
+	"$push":         func() accumulation { return &pushing{list: bson.A{}} },
+	"$addToSet":     func() accumulation { return &collecting{list: bson.A{}, seen: map[string]bool{}} },
+	"$mergeObjects": func() accumulation { return &merging{d: bson.D{}} },
+	"$count":        func() accumulation { return &summing{} },
+}
+
+// Accumulators returns the names of the accumulators, sorted.
+func Accumulators() []string { return slices.Sorted(maps.Keys(accumulators)) }
+
+// ParseAccumulator parses an accumulator with its argument.
+func ParseAccumulator(name string, arg any, s Scope) (*Accumulator, error) {
+	start, ok := accumulators[name]
+	if !ok {
+		return nil, mongoerr.New(15952, "unknown group operator '%s'", name)
+	}
+	if a, isArray := arg.(bson.A); isArray && name != "$push" && name != "$addToSet" && name != "$first" && name != "$last" {
+		if len(a) != 1 {
+			return nil, mongoerr.New(40237, "The %s accumulator is a unary operator", name)
+		}
+		arg = a[0]
+	}
+	if name == "$count" {
+		if d, ok := arg.(bson.D); !ok || len(d) > 0 {
+			return nil, mongoerr.New(mongoerr.TypeMismatch, "$count takes no arguments, i.e. $count:{}")
+		}
+		arg = int32(1)
+	}
+	e, err := Parse(arg, s)
+	if err != nil {
+		return nil, err
+	}
+	return &Accumulator{arg: e, start: start}, nil
+}
+
+// Start begins a group.
+func (a *Accumulator) Start() Group { return Group{arg: a.arg, state: a.start()} }
+
+// Add takes the context's document into the group.
+func (g Group) Add(c *Context) error {
+	v, err := g.arg.Eval(c)
+	if err != nil {
+		return err
+	}
+	return g.state.add(v)
+}
+
+// Result returns the accumulated value. It is never missing.
+func (g Group) Result() any { return g.state.result() }
+
+type summing struct{ sum }
+
+func (s *summing) add(v any) error { s.sum.add(v); return nil }
+func (s *summing) result() any     { return s.total() }
+
+type averaging struct{ sum }
+
+func (s *averaging) add(v any) error { s.sum.add(v); return nil }
+func (s *averaging) result() any     { return s.average() }
+
+// extreme keeps the least or the greatest value, null and missing apart.
+type extreme struct {
+	sign  int
+	v     any
+	found bool
+}
+
+func (e *extreme) add(v any) error {
+	if !value.IsNullish(v) && (!e.found || value.Compare(v, e.v) == e.sign) {
+		e.v, e.found = v, true
+	}
+	return nil
+}
+
+func (e *extreme) result() any { return e.v }
+
+type first struct {
+	v     any
+	found bool
+}
+
+func (f *first) add(v any) error {
+	if !f.found {
+		f.v, f.found = v, true
+	}
+	return nil
+}
+
+func (f *first) result() any { return orNull(f.v) }
+
+type last struct{ v any }
+
+func (l *last) add(v any) error { l.v = v; return nil }
+func (l *last) result() any     { return orNull(l.v) }
+
+func orNull(v any) any {
+	if value.IsMissing(v) {
+		return nil
+	}
+	return v
+}
+
+type pushing struct{ list bson.A }
+
+func (p *pushing) add(v any) error {
+	if !value.IsMissing(v) {
+		p.list = append(p.list, v)
+	}
+	return nil
+}
+
+func (p *pushing) result() any { return p.list }
+
+type collecting struct {
+	list bson.A
+	seen map[string]bool
+}
+
+func (s *collecting) add(v any) error {
+	if value.IsMissing(v) {
+		return nil
+	}
+	k := string(value.AppendKey(nil, v))
+	if !s.seen[k] {
+		s.seen[k] = true
+		s.list = append(s.list, v)
+	}
+	return nil
+}
+
+func (s *collecting) result() any { return s.list }
+
+type merging struct{ d bson.D }
+
+func (m *merging) add(v any) error {
+	if value.IsNullish(v) {
+		return nil
+	}
+	d, ok := v.(bson.D)
+	if !ok {
+		return mongoerr.New(40400, "$mergeObjects requires object inputs, but input %s is of type %s", Show(v), value.TypeName(v))
+	}
+	m.d = mergeObjects(m.d, d)
+	return nil
+}
+
+func (m *merging) result() any { return m.d }
+
+// mergeObjects returns a with the fields of b set.
+func mergeObjects(a, b bson.D) bson.D {
+	if len(a) == 0 {
+		return b
+	}
+	out := slices.Clone(a)
+	for _, e := range b {
+		if i := value.Index(out, e.Key); i >= 0 {
+			out[i].Value = e.Value
+		} else {
+			out = append(out, e)
+		}
+	}
+	return out
+}

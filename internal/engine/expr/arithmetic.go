@@ -1,0 +1,135 @@
+package expr
+
+import (
+	"math"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// arithmetic computes with numbers, and with dates where that means something.
+var arithmetic = table{
+	"$add":      call(0, -1, add),
+	"$subtract": call(2, 2, subtract),
+	"$multiply": call(0, -1, multiply),
+	"$divide":   call(2, 2, divide),
+	"$mod":      call(2, 2, mod),
+}
+
+func add(args []any) (any, error) {
+	var total any = int32(0)
+	var date bson.DateTime
+	dated := false
+	for _, v := range args {
+		switch x := v.(type) {
+		case bson.DateTime:
+			if dated {
+				return nil, mongoerr.New(16612, "only one date allowed in an $add expression")
+			}
+			date, dated = x, true
+			continue
+		}
+		if value.IsNullish(v) {
+			return nil, nil
+		}
+		if !value.IsNumber(v) {
+			return nil, mongoerr.New(mongoerr.TypeMismatch, "$add only supports numeric or date types, not %s", value.TypeName(v))
+		}
+		sum, ok := value.Add(total, v)
+		if !ok {
+			sum = asFloat(total) + asFloat(v)
+		}
+		total = sum
+	}
+	if dated {
+		return addToDate("$add", date, total)
+	}
+	return total, nil
+}
+
+func asFloat(v any) float64 {
+	f, _ := value.Float(v)
+	return f
+}
+
+func addToDate(name string, date bson.DateTime, ms any) (any, error) {
+	if f, ok := ms.(float64); ok {
+		ms = math.RoundToEven(f)
+	}
+	n, ok := value.TruncInt64(ms)
+	total, fits := value.Add(int64(date), n)
+	if !ok || !fits {
+		return nil, mongoerr.New(mongoerr.Overflow, "date overflow in %s", name)
+	}
+	return bson.DateTime(total.(int64)), nil
+}
+
+func subtract(args []any) (any, error) {
+	a, b := args[0], args[1]
+	if value.IsNullish(a) || value.IsNullish(b) {
+		return nil, nil
+	}
+	if x, ok := a.(bson.DateTime); ok {
+		if y, ok := b.(bson.DateTime); ok {
+			return int64(x) - int64(y), nil
+		}
+		if value.IsNumber(b) {
+			negative, _ := value.Mul(b, int32(-1))
+			return addToDate("$subtract", x, negative)
+		}
+	}
+	if !value.IsNumber(a) || !value.IsNumber(b) {
+		return nil, mongoerr.New(mongoerr.TypeMismatch, "can't $subtract %s from %s", value.TypeName(b), value.TypeName(a))
+	}
+	v, ok := value.Sub(a, b)
+	if !ok {
+		return asFloat(a) - asFloat(b), nil
+	}
+	return v, nil
+}
+
+func multiply(args []any) (any, error) {
+	var product any = int32(1)
+	for _, v := range args {
+		if value.IsNullish(v) {
+			return nil, nil
+		}
+		if !value.IsNumber(v) {
+			return nil, mongoerr.New(mongoerr.TypeMismatch, "$multiply only supports numeric types, not %s", value.TypeName(v))
+		}
+		next, ok := value.Mul(product, v)
+		if !ok {
+			next = asFloat(product) * asFloat(v)
+		}
+		product = next
+	}
+	return product, nil
+}
+
+func divide(args []any) (any, error) {
+	a, b := args[0], args[1]
+	switch {
+	case value.IsNullish(a) || value.IsNullish(b):
+		return nil, nil
+	case !value.IsNumber(a) || !value.IsNumber(b):
+		return nil, mongoerr.New(mongoerr.TypeMismatch, "$divide only supports numeric types, not %s and %s", value.TypeName(a), value.TypeName(b))
+	case value.Compare(b, int32(0)) == 0:
+		return nil, mongoerr.New(mongoerr.BadValue, "can't $divide by zero")
+	}
+	return value.Div(a, b), nil
+}
+
+func mod(args []any) (any, error) {
+	a, b := args[0], args[1]
+	switch {
+	case value.IsNullish(a) || value.IsNullish(b):
+		return nil, nil
+	case !value.IsNumber(a) || !value.IsNumber(b):
+		return nil, mongoerr.New(mongoerr.TypeMismatch, "$mod only supports numeric types, not %s and %s", value.TypeName(a), value.TypeName(b))
+	case value.Compare(b, int32(0)) == 0:
+		return nil, mongoerr.New(mongoerr.BadValue, "can't $mod by zero")
+	}
+	return value.Mod(a, b), nil
+}

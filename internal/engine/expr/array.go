@@ -1,0 +1,128 @@
+package expr
+
+import (
+	"math"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// arrays take parts of arrays.
+var arrays = table{
+	"$arrayElemAt":  call(2, 2, func(a []any) (any, error) { return elementAt("$arrayElemAt", a[0], a[1]) }),
+	"$first":        call(1, 1, func(a []any) (any, error) { return elementAt("$first", a[0], int32(0)) }),
+	"$last":         call(1, 1, func(a []any) (any, error) { return elementAt("$last", a[0], int32(-1)) }),
+	"$size":         call(1, 1, arraySize),
+	"$slice":        call(2, 3, slice),
+	"$concatArrays": call(0, -1, concatArrays),
+	"$isArray":      call(1, 1, func(a []any) (any, error) { _, ok := a[0].(bson.A); return ok, nil }),
+	"$reverseArray": call(1, 1, reverseArray),
+}
+
+// int32Of returns an integral number that fits an int.
+func int32Of(v any) (int64, bool) {
+	n, ok := value.Int64(v)
+	return n, ok && n >= math.MinInt32 && n <= math.MaxInt32
+}
+
+func elementAt(name string, list, at any) (any, error) {
+	if value.IsNullish(list) || value.IsNullish(at) {
+		return nil, nil
+	}
+	a, ok := list.(bson.A)
+	if !ok {
+		return nil, mongoerr.New(28689, "%s's first argument must be an array, but is %s", name, value.TypeName(list))
+	}
+	if !value.IsNumber(at) {
+		return nil, mongoerr.New(28690, "%s's second argument must be a numeric value, but is %s", name, value.TypeName(at))
+	}
+	i, ok := int32Of(at)
+	if !ok {
+		return nil, mongoerr.New(28691, "%s's second argument must be representable as a 32-bit integer: %s", name, Show(at))
+	}
+	if i < 0 {
+		i += int64(len(a))
+	}
+	if i < 0 || i >= int64(len(a)) {
+		return value.Missing, nil
+	}
+	return a[i], nil
+}
+
+func arraySize(args []any) (any, error) {
+	a, ok := args[0].(bson.A)
+	if !ok {
+		return nil, mongoerr.New(17124, "The argument to $size must be an array, but was of type: %s", value.TypeName(args[0]))
+	}
+	return int32(len(a)), nil
+}
+
+func slice(args []any) (any, error) {
+	for _, v := range args {
+		if value.IsNullish(v) {
+			return nil, nil
+		}
+	}
+	a, ok := args[0].(bson.A)
+	if !ok {
+		return nil, mongoerr.New(28724, "First argument to $slice must be an array, but is of type: %s", value.TypeName(args[0]))
+	}
+	size := int64(len(a))
+	var numbers [2]int64
+	for i, v := range args[1:] {
+		if !value.IsNumber(v) {
+			return nil, mongoerr.New(int32(28725+2*i), "argument %d to $slice must be a numeric value, but is of type: %s", i+2, value.TypeName(v))
+		}
+		if numbers[i], ok = int32Of(v); !ok {
+			return nil, mongoerr.New(int32(28726+2*i), "argument %d to $slice can't be represented as a 32-bit integer: %s", i+2, Show(v))
+		}
+	}
+	from, n := numbers[0], numbers[1]
+	if len(args) == 2 {
+		if from >= 0 {
+			return a[:min(from, size):min(from, size)], nil
+		}
+		return a[max(size+from, 0):], nil
+	}
+	if n <= 0 {
+		return nil, mongoerr.New(28729, "Third argument to $slice must be positive: %d", n)
+	}
+	if from < 0 {
+		from = max(size+from, 0)
+	}
+	from = min(from, size)
+	to := min(from+n, size)
+	return a[from:to:to], nil
+}
+
+func concatArrays(args []any) (any, error) {
+	out := bson.A{}
+	for _, v := range args {
+		if value.IsNullish(v) {
+			return nil, nil
+		}
+		a, ok := v.(bson.A)
+		if !ok {
+			return nil, mongoerr.New(28664, "$concatArrays only supports arrays, not %s", value.TypeName(v))
+		}
+		out = append(out, a...)
+	}
+	return out, nil
+}
+
+func reverseArray(args []any) (any, error) {
+	if value.IsNullish(args[0]) {
+		return nil, nil
+	}
+	a, ok := args[0].(bson.A)
+	if !ok {
+		return nil, mongoerr.New(34435, "The argument to $reverseArray must be an array, but was of type: %s", value.TypeName(args[0]))
+	}
+	out := make(bson.A, len(a))
+	for i, v := range a {
+		out[len(a)-1-i] = v
+	}
+	return out, nil
+}

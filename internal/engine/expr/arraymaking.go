@@ -1,0 +1,118 @@
+package expr
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// arrayMaking makes new arrays.
+var arrayMaking = table{
+	"$range": call(2, 3, rangeOf),
+	"$zip":   parseZip,
+}
+
+func rangeOf(args []any) (any, error) {
+	numbers := [3]int64{0, 0, 1}
+	for i, v := range args {
+		if !value.IsNumber(v) {
+			return nil, mongoerr.New(int32(34443+2*i), "$range requires numeric arguments, found value of type: %s", value.TypeName(v))
+		}
+		n, ok := int32Of(v)
+		if !ok {
+			return nil, mongoerr.New(int32(34444+2*i), "$range requires arguments that can be represented as a 32-bit integer, found: %s", Show(v))
+		}
+		numbers[i] = n
+	}
+	from, to, step := numbers[0], numbers[1], numbers[2]
+	if step == 0 {
+		return nil, mongoerr.New(34449, "$range requires a non-zero step value")
+	}
+	if n := (to - from) / step; n > 1<<24/4 {
+		return nil, mongoerr.New(mongoerr.ExceededMemoryLimit, "$range would make %d elements", n)
+	}
+	out := bson.A{}
+	for n := from; (step > 0 && n < to) || (step < 0 && n > to); n += step {
+		out = append(out, int32(n))
+	}
+	return out, nil
+}
+
+func parseZip(name string, arg any, s Scope) (Expr, error) {
+	d, ok := arg.(bson.D)
+	if !ok {
+		return nil, mongoerr.New(34460, "$zip only supports an object as an argument, found %s", value.TypeName(arg))
+	}
+	var inputs, defaults []Expr
+	longest := false
+	for _, f := range d {
+		a, isArray := f.Value.(bson.A)
+		var err error
+		switch {
+		case f.Key == "inputs" && isArray:
+			inputs, err = parseAll(a, s)
+		case f.Key == "inputs":
+			err = mongoerr.New(34461, "inputs must be an array of expressions, found %s", value.TypeName(f.Value))
+		case f.Key == "defaults" && isArray:
+			defaults, err = parseAll(a, s)
+		case f.Key == "defaults":
+			err = mongoerr.New(34462, "defaults must be an array of expressions, found %s", value.TypeName(f.Value))
+		case f.Key == "useLongestLength":
+			if longest, ok = f.Value.(bool); !ok {
+				err = mongoerr.New(34463, "useLongestLength must be a bool, found %s", value.TypeName(f.Value))
+			}
+		default:
+			err = mongoerr.New(34464, "$zip found an unknown argument: %s", f.Key)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case len(inputs) == 0:
+		return nil, mongoerr.New(34465, "$zip requires at least one input array")
+	case defaults != nil && !longest:
+		return nil, mongoerr.New(34466, "cannot specify defaults unless useLongestLength is true")
+	case defaults != nil && len(defaults) != len(inputs):
+		return nil, mongoerr.New(34467, "defaults and inputs must have the same length")
+	}
+	return function(func(c *Context) (any, error) { return zip(c, inputs, defaults, longest) }), nil
+}
+
+func zip(c *Context, inputs, defaults []Expr, longest bool) (any, error) {
+	args, err := evalAll(c, inputs)
+	if err != nil {
+		return nil, err
+	}
+	fill, err := evalAll(c, defaults)
+	if err != nil {
+		return nil, err
+	}
+	length := -1
+	for _, v := range args {
+		if value.IsNullish(v) {
+			return nil, nil
+		}
+		a, ok := v.(bson.A)
+		if !ok {
+			return nil, mongoerr.New(34468, "$zip found a non-array expression in input: %s", Show(v))
+		}
+		if length < 0 || (longest && len(a) > length) || (!longest && len(a) < length) {
+			length = len(a)
+		}
+	}
+	out := make(bson.A, length)
+	for i := range out {
+		row := make(bson.A, len(args))
+		for j, v := range args {
+			if a := v.(bson.A); i < len(a) {
+				row[j] = a[i]
+			} else if j < len(fill) {
+				row[j] = orNull(fill[j])
+			}
+		}
+		out[i] = row
+	}
+	return out, nil
+}

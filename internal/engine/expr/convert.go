@@ -1,0 +1,268 @@
+package expr
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// conversions change and tell types.
+var conversions = table{
+	"$toString":   convertTo(bson.TypeString),
+	"$toInt":      convertTo(bson.TypeInt32),
+	"$toLong":     convertTo(bson.TypeInt64),
+	"$toDouble":   convertTo(bson.TypeDouble),
+	"$toDecimal":  convertTo(bson.TypeDecimal128),
+	"$toBool":     convertTo(bson.TypeBoolean),
+	"$toDate":     convertTo(bson.TypeDateTime),
+	"$toObjectId": convertTo(bson.TypeObjectID),
+	"$convert":    parseConvert,
+	"$type":       call(1, 1, func(a []any) (any, error) { return value.TypeName(a[0]), nil }),
+	"$isNumber":   call(1, 1, func(a []any) (any, error) { return value.IsNumber(a[0]), nil }),
+}
+
+func convertTo(t bson.Type) parser {
+	return call(1, 1, func(args []any) (any, error) {
+		if value.IsNullish(args[0]) {
+			return nil, nil
+		}
+		return convert(args[0], t)
+	})
+}
+
+func parseConvert(name string, arg any, s Scope) (Expr, error) {
+	parts, err := fields(name, arg, s, mongoerr.FailedToParse, "input!", "to!", "onError", "onNull")
+	if err != nil {
+		return nil, err
+	}
+	return function(func(c *Context) (any, error) {
+		to, err := parts["to"].Eval(c)
+		if err != nil {
+			return nil, err
+		}
+		v, err := parts["input"].Eval(c)
+		if err != nil {
+			return nil, err
+		}
+		if value.IsNullish(v) {
+			return part(c, parts["onNull"], nil)
+		}
+		if value.IsNullish(to) {
+			return nil, nil
+		}
+		t, err := targetType(to)
+		if err != nil {
+			return nil, err
+		}
+		out, err := convert(v, t)
+		if err != nil && parts["onError"] != nil {
+			return parts["onError"].Eval(c)
+		}
+		return out, err
+	}), nil
+}
+
+func targetType(v any) (bson.Type, error) {
+	if name, ok := v.(string); ok {
+		if t, ok := value.TypeByAlias(name); ok {
+			return t, nil
+		}
+		return 0, mongoerr.New(mongoerr.BadValue, "Unknown type name: %s", name)
+	}
+	n, ok := value.Int64(v)
+	if !ok {
+		return 0, mongoerr.New(mongoerr.FailedToParse, "$convert's 'to' argument must be a string or number, but is %s", value.TypeName(v))
+	}
+	return bson.Type(n), nil
+}
+
+func failed(format string, args ...any) error {
+	e := mongoerr.New(mongoerr.ConversionFailure, format, args...)
+	e.Message += " in $convert with no onError value"
+	return e
+}
+
+func unsupported(v any, to bson.Type) error {
+	return failed("Unsupported conversion from %s to %s", value.TypeName(v), value.TypeAlias(to))
+}
+
+// convert changes a value's type, or fails with the code ConversionFailure.
+func convert(v any, to bson.Type) (any, error) {
+	if value.Type(v) == to {
+		return v, nil
+	}
+	switch to {
+	case bson.TypeBoolean:
+		switch v.(type) {
+		case bson.D, bson.A, bson.Regex, bson.JavaScript, bson.Timestamp, bson.MinKey, bson.MaxKey, bson.CodeWithScope, bson.Binary:
+			return nil, unsupported(v, to)
+		}
+		return value.Truthy(v), nil
+	case bson.TypeString:
+		switch v.(type) {
+		case bool, int32, int64, float64, bson.Decimal128, bson.ObjectID, bson.DateTime:
+			return textOf(v), nil
+		}
+	case bson.TypeInt32, bson.TypeInt64:
+		return toInteger(v, to)
+	case bson.TypeDouble, bson.TypeDecimal128:
+		return toFraction(v, to)
+	case bson.TypeDateTime:
+		return toDate(v)
+	case bson.TypeObjectID:
+		if s, ok := v.(string); ok {
+			id, err := bson.ObjectIDFromHex(s)
+			if err != nil {
+				return nil, failed("Failed to parse objectId '%s'", s)
+			}
+			return id, nil
+		}
+	}
+	return nil, unsupported(v, to)
+}
+
+// textOf renders a scalar as $toString does.
+func textOf(v any) string {
+	switch x := v.(type) {
+	case bool:
+		return strconv.FormatBool(x)
+	case int32:
+		return strconv.Itoa(int(x))
+	case int64:
+		return strconv.FormatInt(x, 10)
+	case float64:
+		switch {
+		case math.IsNaN(x):
+			return "NaN"
+		case math.IsInf(x, 0):
+			return strings.TrimPrefix(strconv.FormatFloat(x, 'g', -1, 64), "+") + "inity"
+		}
+		return strconv.FormatFloat(x, 'g', 16, 64)
+	case bson.Decimal128:
+		return x.String()
+	case bson.ObjectID:
+		return x.Hex()
+	case bson.DateTime:
+		return x.Time().UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	return ""
+}
+
+func toInteger(v any, to bson.Type) (any, error) {
+	var n int64
+	ok := true
+	switch x := v.(type) {
+	case bool:
+		if x {
+			n = 1
+		}
+	case string:
+		var err error
+		n, err = strconv.ParseInt(x, 10, map[bson.Type]int{bson.TypeInt32: 32, bson.TypeInt64: 64}[to])
+		if err != nil || strings.HasPrefix(x, "+") {
+			return nil, failed("Failed to parse number '%s'", x)
+		}
+	case bson.DateTime:
+		if to == bson.TypeInt32 {
+			return nil, unsupported(v, to)
+		}
+		n = int64(x)
+	default:
+		switch {
+		case !value.IsNumber(v):
+			return nil, unsupported(v, to)
+		case value.IsNaN(v):
+			return nil, failed("Attempt to convert NaN value to integer type")
+		}
+		if n, ok = value.TruncInt64(v); !ok && math.IsInf(asFloat(v), 0) {
+			return nil, failed("Attempt to convert infinity value to integer type")
+		}
+	}
+	if to == bson.TypeInt32 {
+		if !ok || n < math.MinInt32 || n > math.MaxInt32 {
+			return nil, failed("Conversion would overflow target type")
+		}
+		return int32(n), nil
+	}
+	if !ok {
+		return nil, failed("Conversion would overflow target type")
+	}
+	return n, nil
+}
+
+func toFraction(v any, to bson.Type) (any, error) {
+	switch x := v.(type) {
+	case bool:
+		v = int32(0)
+		if x {
+			v = int32(1)
+		}
+	case bson.DateTime:
+		v = int64(x)
+	case string:
+		if strings.ContainsAny(x, "_xXpP ") {
+			return nil, failed("Failed to parse number '%s'", x)
+		}
+		if to == bson.TypeDecimal128 {
+			d, err := bson.ParseDecimal128(x)
+			if err != nil {
+				return nil, failed("Failed to parse number '%s'", x)
+			}
+			return d, nil
+		}
+		f, err := strconv.ParseFloat(x, 64)
+		if err != nil {
+			return nil, failed("Failed to parse number '%s'", x)
+		}
+		return f, nil
+	}
+	if !value.IsNumber(v) {
+		return nil, unsupported(v, to)
+	}
+	if to == bson.TypeDecimal128 {
+		d, _ := value.Decimal(v)
+		return d, nil
+	}
+	f := asFloat(v)
+	if math.IsInf(f, 0) && value.Compare(v, f) != 0 {
+		return nil, failed("Conversion would overflow target type")
+	}
+	return f, nil
+}
+
+func toDate(v any) (any, error) {
+	switch x := v.(type) {
+	case bson.ObjectID:
+		return bson.NewDateTimeFromTime(x.Timestamp()), nil
+	case bson.Timestamp:
+		return bson.DateTime(int64(x.T) * 1000), nil
+	case string:
+		return parseDate(x)
+	case int64, float64, bson.Decimal128:
+		n, ok := value.TruncInt64(x)
+		if !ok {
+			return nil, failed("Conversion would overflow target type")
+		}
+		return bson.DateTime(n), nil
+	}
+	return nil, unsupported(v, bson.TypeDateTime)
+}
+
+// layouts are the ISO forms that are read.
+var layouts = []string{"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02 15:04:05",
+	"2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"}
+
+func parseDate(s string) (any, error) {
+	for _, layout := range layouts {
+		if t, err := time.Parse(layout, s); err == nil {
+			return bson.NewDateTimeFromTime(t), nil
+		}
+	}
+	return nil, failed("Error parsing date string '%s'", s)
+}

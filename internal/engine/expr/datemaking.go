@@ -1,0 +1,91 @@
+package expr
+
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// dateMaking makes dates of parts and strings of dates.
+var dateMaking = table{
+	"$dateToString":  parseDateToString,
+	"$dateFromParts": parseDateFromParts,
+}
+
+func parseDateToString(name string, arg any, s Scope) (Expr, error) {
+	parts, err := fields(name, arg, s, 18534, "date!", "format", "timezone", "onNull")
+	if err != nil {
+		return nil, err
+	}
+	return function(func(c *Context) (any, error) {
+		format, err := part(c, parts["format"], "")
+		if err != nil {
+			return nil, err
+		}
+		layout, ok := format.(string)
+		if !ok && !value.IsNullish(format) {
+			return nil, mongoerr.New(18533, "$dateToString requires that 'format' be a string, found: %s with value %s", value.TypeName(format), Show(format))
+		}
+		v, err := parts["date"].Eval(c)
+		if err != nil {
+			return nil, err
+		}
+		if value.IsNullish(v) {
+			return part(c, parts["onNull"], nil)
+		}
+		t, null, err := localDate(c, constant{v}, parts["timezone"])
+		if null || err != nil || !ok {
+			return nil, err
+		}
+		if parts["format"] == nil {
+			layout = "%Y-%m-%dT%H:%M:%S.%L"
+			if t.Location() == time.UTC {
+				layout += "Z"
+			}
+		}
+		out, err := formatDate(t, layout)
+		return out, err
+	}), nil
+}
+
+func parseDateFromParts(name string, arg any, s Scope) (Expr, error) {
+	if d, ok := arg.(bson.D); ok && value.Index(d, "isoWeekYear") >= 0 {
+		return nil, mongoerr.New(mongoerr.NotImplemented, "$dateFromParts with isoWeekYear isn't implemented by the embedded engine")
+	}
+	parts, err := fields(name, arg, s, 40518, "year!", "month", "day", "hour", "minute", "second", "millisecond", "timezone")
+	if err != nil {
+		return nil, err
+	}
+	names := []string{"year", "month", "day", "hour", "minute", "second", "millisecond"}
+	defaults := []int64{1970, 1, 1, 0, 0, 0, 0}
+	return function(func(c *Context) (any, error) {
+		var numbers [7]int
+		for i, n := range names {
+			v, err := part(c, parts[n], defaults[i])
+			if err != nil || value.IsNullish(v) {
+				return nil, err
+			}
+			x, ok := value.Int64(v)
+			switch {
+			case !ok:
+				return nil, mongoerr.New(40515, "'%s' must evaluate to an integer, found %s with value %s", n, value.TypeName(v), Show(v))
+			case i == 0 && (x < 1 || x > 9999):
+				return nil, mongoerr.New(40523, "'year' must evaluate to an integer in the range 1 to 9999, found %d", x)
+			case i > 0 && i < 5 && (x < -32768 || x > 32767):
+				return nil, mongoerr.New(31034, "'%s' must evaluate to a value in the range [-32768, 32767]; value %d is not in range", n, x)
+			case x > 1<<40 || x < -1<<40:
+				return nil, mongoerr.New(31034, "'%s' is out of range: %d", n, x)
+			}
+			numbers[i] = int(x)
+		}
+		loc, null, err := location(c, parts["timezone"])
+		if null || err != nil {
+			return nil, err
+		}
+		t := time.Date(numbers[0], time.Month(numbers[1]), numbers[2], numbers[3], numbers[4], numbers[5], 0, loc)
+		return bson.DateTime(t.UnixMilli() + int64(numbers[6])), nil
+	}), nil
+}

@@ -1,0 +1,176 @@
+package expr
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// logic evaluates only what it needs.
+var logic = table{
+	"$and":    parseUntil(false),
+	"$or":     parseUntil(true),
+	"$not":    call(1, 1, func(a []any) (any, error) { return !value.Truthy(a[0]), nil }),
+	"$cond":   parseCond,
+	"$ifNull": parseIfNull,
+	"$switch": parseSwitch,
+}
+
+// parseUntil stops at the first argument that is as true as stop.
+func parseUntil(stop bool) parser {
+	return func(name string, arg any, s Scope) (Expr, error) {
+		items, err := arguments(name, arg, s, 0, -1)
+		if err != nil {
+			return nil, err
+		}
+		return function(func(c *Context) (any, error) {
+			for _, e := range items {
+				v, err := e.Eval(c)
+				if err != nil {
+					return nil, err
+				}
+				if value.Truthy(v) == stop {
+					return stop, nil
+				}
+			}
+			return !stop, nil
+		}), nil
+	}
+}
+
+func parseCond(name string, arg any, s Scope) (Expr, error) {
+	var parts [3]Expr
+	if d, ok := arg.(bson.D); ok {
+		for _, f := range d {
+			i := map[string]int{"if": 1, "then": 2, "else": 3}[f.Key]
+			if i == 0 {
+				return nil, mongoerr.New(17083, "Unrecognized parameter to $cond: %s", f.Key)
+			}
+			e, err := Parse(f.Value, s)
+			if err != nil {
+				return nil, err
+			}
+			parts[i-1] = e
+		}
+		for i, part := range []string{"if", "then", "else"} {
+			if parts[i] == nil {
+				return nil, mongoerr.New(int32(17080+i), "Missing '%s' parameter to $cond", part)
+			}
+		}
+	} else {
+		items, err := arguments(name, arg, s, 3, 3)
+		if err != nil {
+			return nil, err
+		}
+		copy(parts[:], items)
+	}
+	return function(func(c *Context) (any, error) {
+		v, err := parts[0].Eval(c)
+		if err != nil {
+			return nil, err
+		}
+		if value.Truthy(v) {
+			return parts[1].Eval(c)
+		}
+		return parts[2].Eval(c)
+	}), nil
+}
+
+func parseIfNull(name string, arg any, s Scope) (Expr, error) {
+	a, ok := arg.(bson.A)
+	if !ok || len(a) < 2 {
+		return nil, mongoerr.New(1257300, "$ifNull needs at least two arguments, had: %d", max(len(a), 1))
+	}
+	items, err := parseAll(a, s)
+	if err != nil {
+		return nil, err
+	}
+	return function(func(c *Context) (any, error) {
+		var v any
+		for _, e := range items {
+			var err error
+			if v, err = e.Eval(c); err != nil || !value.IsNullish(v) {
+				return v, err
+			}
+		}
+		return v, nil
+	}), nil
+}
+
+type branch struct{ test, then Expr }
+
+func parseSwitch(_ string, arg any, s Scope) (Expr, error) {
+	d, ok := arg.(bson.D)
+	if !ok {
+		return nil, mongoerr.New(40060, "$switch requires an object as an argument, found: %s", value.TypeName(arg))
+	}
+	var branches []branch
+	var otherwise Expr
+	for _, f := range d {
+		var err error
+		switch f.Key {
+		case "branches":
+			branches, err = parseBranches(f.Value, s)
+		case "default":
+			otherwise, err = Parse(f.Value, s)
+		default:
+			err = mongoerr.New(40067, "$switch found an unknown argument: %s", f.Key)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(branches) == 0 {
+		return nil, mongoerr.New(40068, "$switch requires at least one branch.")
+	}
+	return function(func(c *Context) (any, error) {
+		for _, b := range branches {
+			v, err := b.test.Eval(c)
+			if err != nil {
+				return nil, err
+			}
+			if value.Truthy(v) {
+				return b.then.Eval(c)
+			}
+		}
+		if otherwise == nil {
+			return nil, mongoerr.New(40066, "$switch could not find a matching branch for an input, and no default was specified.")
+		}
+		return otherwise.Eval(c)
+	}), nil
+}
+
+func parseBranches(v any, s Scope) ([]branch, error) {
+	a, ok := v.(bson.A)
+	if !ok {
+		return nil, mongoerr.New(40061, "$switch expected an array for 'branches', found: %s", value.TypeName(v))
+	}
+	out := make([]branch, len(a))
+	for i, item := range a {
+		d, ok := item.(bson.D)
+		if !ok {
+			return nil, mongoerr.New(40062, "$switch expected each branch to be an object, found: %s", value.TypeName(item))
+		}
+		for _, f := range d {
+			e, err := Parse(f.Value, s)
+			switch {
+			case err != nil:
+				return nil, err
+			case f.Key == "case":
+				out[i].test = e
+			case f.Key == "then":
+				out[i].then = e
+			default:
+				return nil, mongoerr.New(40063, "$switch found an unknown argument to a branch: %s", f.Key)
+			}
+		}
+		switch {
+		case out[i].test == nil:
+			return nil, mongoerr.New(40064, "$switch requires each branch have a 'case' expression")
+		case out[i].then == nil:
+			return nil, mongoerr.New(40065, "$switch requires each branch have a 'then' expression.")
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,209 @@
+package expr
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// objects take documents apart and make them.
+var objects = table{
+	"$arrayToObject": call(1, 1, arrayToObject),
+	"$objectToArray": call(1, 1, objectToArray),
+	"$mergeObjects":  call(0, -1, mergeAll),
+	"$getField":      parseGetField,
+	"$setField":      parseSetField,
+	"$bsonSize":      call(1, 1, bsonSize),
+}
+
+func arrayToObject(args []any) (any, error) {
+	if value.IsNullish(args[0]) {
+		return nil, nil
+	}
+	a, ok := args[0].(bson.A)
+	if !ok {
+		return nil, mongoerr.New(40386, "$arrayToObject requires an array input, found: %s", value.TypeName(args[0]))
+	}
+	out := bson.D{}
+	for i, item := range a {
+		k, v, err := pair(item, a[0])
+		if err != nil {
+			return nil, mongoerr.From(err).Prefix("element %d: ", i)
+		}
+		if strings.IndexByte(k, 0) >= 0 {
+			return nil, mongoerr.New(4940400, "Key field cannot contain an embedded null byte")
+		}
+		out = mergeObjects(out, bson.D{{Key: k, Value: v}})
+	}
+	return out, nil
+}
+
+// pair reads {k, v} or [k, v]; all elements have the form of the first.
+func pair(item, first any) (string, any, error) {
+	_, inPairs := first.(bson.A)
+	switch x := item.(type) {
+	case bson.A:
+		if !inPairs {
+			return "", nil, mongoerr.New(40391, "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Object was detected, now found: array")
+		}
+		if len(x) != 2 {
+			return "", nil, mongoerr.New(40397, "$arrayToObject requires an array of size 2 arrays,found array of size: %d", len(x))
+		}
+		k, ok := x[0].(string)
+		if !ok {
+			return "", nil, mongoerr.New(40395, "$arrayToObject requires an array of key-value pairs, where the key must be of type string. Found key type: %s", value.TypeName(x[0]))
+		}
+		return k, x[1], nil
+	case bson.D:
+		if inPairs {
+			return "", nil, mongoerr.New(40396, "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Array was detected, now found: object")
+		}
+		k, hasKey := value.Get(x, "k")
+		v, hasValue := value.Get(x, "v")
+		if len(x) != 2 || !hasKey || !hasValue {
+			return "", nil, mongoerr.New(40392, "$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of keys:%d", len(x))
+		}
+		name, ok := k.(string)
+		if !ok {
+			return "", nil, mongoerr.New(40394, "$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. Found type: %s", value.TypeName(k))
+		}
+		return name, v, nil
+	}
+	return "", nil, mongoerr.New(40398, "Unrecognised input type format for $arrayToObject: %s", value.TypeName(item))
+}
+
+func objectToArray(args []any) (any, error) {
+	if value.IsNullish(args[0]) {
+		return nil, nil
+	}
+	d, ok := args[0].(bson.D)
+	if !ok {
+		return nil, mongoerr.New(40390, "$objectToArray requires a document input, found: %s", value.TypeName(args[0]))
+	}
+	out := make(bson.A, len(d))
+	for i, e := range d {
+		out[i] = bson.D{{Key: "k", Value: e.Key}, {Key: "v", Value: e.Value}}
+	}
+	return out, nil
+}
+
+func mergeAll(args []any) (any, error) {
+	if len(args) == 1 {
+		if a, ok := args[0].(bson.A); ok {
+			args = a
+		}
+	}
+	m := &merging{d: bson.D{}}
+	for _, v := range args {
+		if err := m.add(v); err != nil {
+			return nil, err
+		}
+	}
+	return m.d, nil
+}
+
+func bsonSize(args []any) (any, error) {
+	if value.IsNullish(args[0]) {
+		return nil, nil
+	}
+	d, ok := args[0].(bson.D)
+	if !ok {
+		return nil, mongoerr.New(31393, "$bsonSize requires a document input, found: %s", value.TypeName(args[0]))
+	}
+	return int32(value.Size(d)), nil
+}
+
+func parseGetField(name string, arg any, s Scope) (Expr, error) {
+	d, ok := arg.(bson.D)
+	if !ok || (len(d) > 0 && strings.HasPrefix(d[0].Key, "$")) {
+		d = bson.D{{Key: "field", Value: arg}}
+	}
+	for _, f := range d {
+		if f.Key != "field" && f.Key != "input" {
+			return nil, mongoerr.New(3041701, "$getField found an unknown argument: %s", f.Key)
+		}
+	}
+	field, err := fieldName(name, d, s)
+	if err != nil {
+		return nil, err
+	}
+	var input Expr = FieldPath(nil)
+	if v, ok := value.Get(d, "input"); ok {
+		if input, err = Parse(v, s); err != nil {
+			return nil, err
+		}
+	}
+	return function(func(c *Context) (any, error) {
+		v, err := input.Eval(c)
+		if err != nil || value.IsNullish(v) {
+			return orMissing(v), err
+		}
+		d, _ := v.(bson.D)
+		got, _ := value.Get(d, field)
+		return got, nil
+	}), nil
+}
+
+func orMissing(v any) any {
+	if v == nil {
+		return nil
+	}
+	return value.Missing
+}
+
+// fieldName returns the constant that $getField and $setField take as a name.
+func fieldName(name string, d bson.D, s Scope) (string, error) {
+	v, ok := value.Get(d, "field")
+	if !ok {
+		return "", mongoerr.New(3041702, "%s requires 'field' to be specified", name)
+	}
+	e, err := Parse(v, s)
+	if err != nil {
+		return "", err
+	}
+	c, ok := Literal(e)
+	if !ok {
+		return "", mongoerr.New(5654600, "%s requires 'field' to evaluate to a constant, got a non-constant argument", name)
+	}
+	field, ok := c.(string)
+	if !ok {
+		return "", mongoerr.New(5654602, "%s requires 'field' to evaluate to type String, but got %s", name, value.TypeName(c))
+	}
+	return field, nil
+}
+
+func parseSetField(name string, arg any, s Scope) (Expr, error) {
+	d, ok := arg.(bson.D)
+	if !ok {
+		return nil, mongoerr.New(4161100, "$setField only supports an object as its argument")
+	}
+	field, err := fieldName(name, d, s)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := fields(name, arg, s, 4161101, "field!", "input!", "value!")
+	if err != nil {
+		return nil, err
+	}
+	return function(func(c *Context) (any, error) {
+		in, err := parts["input"].Eval(c)
+		if err != nil || value.IsNullish(in) {
+			return nil, err
+		}
+		old, ok := in.(bson.D)
+		if !ok {
+			return nil, mongoerr.New(4161105, "$setField requires 'input' to evaluate to type Object")
+		}
+		v, err := parts["value"].Eval(c)
+		if err != nil {
+			return nil, err
+		}
+		if value.IsMissing(v) {
+			return value.Without(old, field), nil
+		}
+		return value.With(old, field, v), nil
+	}), nil
+}

@@ -1,0 +1,127 @@
+package expr
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// FieldPath is an expression that is a path from the document: "$a.b".
+type FieldPath []string
+
+// Eval follows the path; an array on the way gives the array of what its documents have there.
+func (p FieldPath) Eval(c *Context) (any, error) { return follow(c.Root, p), nil }
+
+// variable is "$$name" or "$$name.a.b".
+type variable struct {
+	name string
+	path FieldPath
+}
+
+func (v variable) Eval(c *Context) (any, error) { return follow(c.lookup(v.name), v.path), nil }
+
+func parsePath(s string, scope Scope) (Expr, error) {
+	name, isVariable := strings.CutPrefix(s, "$$")
+	if !isVariable {
+		return parseFieldPath(s[1:])
+	}
+	name, rest, dotted := strings.Cut(name, ".")
+	var path FieldPath
+	if dotted {
+		p, err := parseFieldPath(rest)
+		if err != nil {
+			return nil, err
+		}
+		path = p
+	}
+	switch {
+	case name == "ROOT" || name == "CURRENT":
+		return FieldPath(path), nil
+	case name == "NOW":
+		return function(func(c *Context) (any, error) {
+			return follow(bson.NewDateTimeFromTime(c.Now), path), nil
+		}), nil
+	case name == "REMOVE":
+		return function(func(*Context) (any, error) { return value.Missing, nil }), nil
+	case scope.has(name):
+		return variable{name: name, path: path}, nil
+	case name == "":
+		return nil, mongoerr.New(mongoerr.FailedToParse, "empty variable names are not allowed")
+	}
+	return nil, mongoerr.New(17276, "Use of undefined variable: %s", name)
+}
+
+func parseFieldPath(path string) (FieldPath, error) {
+	if path == "" {
+		return nil, mongoerr.New(16872, "'$' by itself is not a valid FieldPath")
+	}
+	if err := CheckPath(path); err != nil {
+		return nil, err
+	}
+	return strings.Split(path, "."), nil
+}
+
+// CheckPath refuses a dotted path that can't be a field path in an aggregation.
+func CheckPath(path string) error {
+	if strings.HasSuffix(path, ".") {
+		return mongoerr.New(40353, "FieldPath must not end with a '.'.")
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		switch {
+		case path == "":
+			return mongoerr.New(40352, "FieldPath cannot be constructed with empty string")
+		case name == "":
+			return mongoerr.New(15998, "FieldPath field names may not be empty strings.")
+		case strings.HasPrefix(name, "$"):
+			return mongoerr.New(16410, "FieldPath field names may not start with '$'. Consider using $getField or $setField.")
+		case strings.IndexByte(name, 0) >= 0:
+			return mongoerr.New(16411, "FieldPath field names may not contain '\\0'.")
+		}
+	}
+	return nil
+}
+
+// CheckVariable refuses a name that can't be a user's variable.
+func CheckVariable(name string) error {
+	if name == "" {
+		return mongoerr.New(mongoerr.FailedToParse, "empty variable names are not allowed")
+	}
+	if c := name[0]; c < 0x80 && (c < 'a' || c > 'z') {
+		return mongoerr.New(mongoerr.FailedToParse, "'%s' starts with an invalid character for a user variable name", name)
+	}
+	for _, c := range []byte(name) {
+		if c < 0x80 && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return mongoerr.New(mongoerr.FailedToParse, "'%s' contains an invalid character for a variable name: '%c'", name, c)
+		}
+	}
+	return nil
+}
+
+func follow(v any, path FieldPath) any {
+	for i, name := range path {
+		switch x := v.(type) {
+		case bson.D:
+			v, _ = value.Get(x, name)
+		case bson.A:
+			return followArray(x, path[i:])
+		default:
+			return value.Missing
+		}
+	}
+	return v
+}
+
+func followArray(a bson.A, path FieldPath) any {
+	out := bson.A{}
+	for _, x := range a {
+		if d, ok := x.(bson.D); ok {
+			if v := follow(d, path); !value.IsMissing(v) {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,131 @@
+package expr
+
+import (
+	"regexp"
+	"unicode/utf8"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// regexes match strings; see value.CompileRegex for their syntax.
+var regexes = table{
+	"$regexMatch":   parseMatching(func(re *regexp.Regexp, s string) any { return re.MatchString(s) }, false),
+	"$regexFind":    parseMatching(findFirst, nil),
+	"$regexFindAll": parseMatching(findAll, bson.A{}),
+}
+
+func parseMatching(f func(re *regexp.Regexp, s string) any, ofNull any) parser {
+	return func(name string, arg any, s Scope) (Expr, error) {
+		parts, err := fields(name, arg, s, 51103, "input!", "regex!", "options")
+		if err != nil {
+			return nil, err
+		}
+		compiled, err := constantRegex(name, parts)
+		if err != nil {
+			return nil, err
+		}
+		return function(func(c *Context) (any, error) {
+			input, err := parts["input"].Eval(c)
+			if err != nil {
+				return nil, err
+			}
+			re := compiled
+			if re == nil {
+				source, err := parts["regex"].Eval(c)
+				if err != nil {
+					return nil, err
+				}
+				options, err := part(c, parts["options"], nil)
+				if err != nil {
+					return nil, err
+				}
+				if re, err = compileParts(name, source, options); err != nil {
+					return nil, err
+				}
+			}
+			if re == nil || value.IsNullish(input) {
+				return ofNull, nil
+			}
+			text, ok := input.(string)
+			if !ok {
+				return nil, mongoerr.New(51104, "%s needs 'input' to be of type string", name)
+			}
+			return f(re, text), nil
+		}), nil
+	}
+}
+
+// constantRegex compiles once what doesn't depend on the document; nil when it does.
+func constantRegex(name string, parts map[string]Expr) (*regexp.Regexp, error) {
+	source, ok := Literal(parts["regex"])
+	if !ok {
+		return nil, nil
+	}
+	var options any
+	if e := parts["options"]; e != nil {
+		if options, ok = Literal(e); !ok {
+			return nil, nil
+		}
+	}
+	return compileParts(name, source, options)
+}
+
+// compileParts returns nil for a null regular expression.
+func compileParts(name string, source, options any) (*regexp.Regexp, error) {
+	text, flags := "", ""
+	switch x := source.(type) {
+	case string:
+		text = x
+	case bson.Regex:
+		text, flags = x.Pattern, x.Options
+	default:
+		if value.IsNullish(source) {
+			return nil, nil
+		}
+		return nil, mongoerr.New(51105, "%s needs 'regex' to be of type string or regex", name)
+	}
+	if !value.IsNullish(options) {
+		o, ok := options.(string)
+		switch {
+		case !ok:
+			return nil, mongoerr.New(51106, "%s needs 'options' to be of type string", name)
+		case flags != "":
+			return nil, mongoerr.New(51107, "%s: found regex option(s) specified in both 'regex' and 'option' fields", name)
+		}
+		flags = o
+	}
+	return value.CompileRegex(text, flags)
+}
+
+func findFirst(re *regexp.Regexp, s string) any {
+	at := re.FindStringSubmatchIndex(s)
+	if at == nil {
+		return nil
+	}
+	return found(s, at)
+}
+
+func findAll(re *regexp.Regexp, s string) any {
+	out := bson.A{}
+	for _, at := range re.FindAllStringSubmatchIndex(s, -1) {
+		out = append(out, found(s, at))
+	}
+	return out
+}
+
+func found(s string, at []int) bson.D {
+	captures := bson.A{}
+	for i := 2; i < len(at); i += 2 {
+		if at[i] < 0 {
+			captures = append(captures, nil)
+		} else {
+			captures = append(captures, s[at[i]:at[i+1]])
+		}
+	}
+	return bson.D{{Key: "match", Value: s[at[0]:at[1]]},
+		{Key: "idx", Value: int32(utf8.RuneCountInString(s[:at[0]]))},
+		{Key: "captures", Value: captures}}
+}

@@ -1,0 +1,146 @@
+package expr
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// parser makes an expression of an operator's argument.
+type parser func(name string, arg any, s Scope) (Expr, error)
+
+// table is a family of operators.
+type table map[string]parser
+
+// operators holds all families. init fills it in since the parsers refer to Parse.
+var operators table
+
+func init() {
+	operators = table{}
+	for _, family := range []table{literals, arithmetic, rounding, totals, comparison, logic, variables, arrays,
+		arraySearch, arrayMaking, objects, sets, texts, substrings, searching, regexes, conversions, dateParts, dateMath,
+		dateMaking} {
+		for name, p := range family {
+			if _, twice := operators[name]; twice {
+				panic("expr: " + name + " is registered twice")
+			}
+			operators[name] = p
+		}
+	}
+}
+
+// Operators returns the names of the operators, sorted.
+func Operators() []string { return slices.Sorted(maps.Keys(operators)) }
+
+var literals = table{
+	"$literal": func(_ string, arg any, _ Scope) (Expr, error) { return constant{arg}, nil },
+}
+
+// values is what an operator does with its evaluated arguments.
+type values func(args []any) (any, error)
+
+// call returns a parser for an operator that takes from least to most
+// arguments (most < 0: any number), all of them evaluated first.
+func call(least, most int, f values) parser {
+	return callIn(least, most, func(_ *Context, args []any) (any, error) { return f(args) })
+}
+
+// callIn is call for a function that needs the context.
+func callIn(least, most int, f func(c *Context, args []any) (any, error)) parser {
+	return func(name string, arg any, s Scope) (Expr, error) {
+		items, err := arguments(name, arg, s, least, most)
+		if err != nil {
+			return nil, err
+		}
+		return function(func(c *Context) (any, error) {
+			args, err := evalAll(c, items)
+			if err != nil {
+				return nil, err
+			}
+			return f(c, args)
+		}), nil
+	}
+}
+
+// arguments parses an operator's arguments: an array, or one that isn't in an array.
+func arguments(name string, arg any, s Scope, least, most int) ([]Expr, error) {
+	a, ok := arg.(bson.A)
+	if !ok {
+		a = bson.A{arg}
+	}
+	if len(a) < least || (most >= 0 && len(a) > most) {
+		switch {
+		case least == most:
+			return nil, mongoerr.New(16020, "Expression %s takes exactly %d arguments. %d were passed in.", name, least, len(a))
+		case most < 0:
+			return nil, mongoerr.New(28667, "Expression %s takes at least %d arguments, but %d were passed in.", name, least, len(a))
+		}
+		return nil, mongoerr.New(28667, "Expression %s takes at least %d arguments, and at most %d, but %d were passed in.", name, least, most, len(a))
+	}
+	return parseAll(a, s)
+}
+
+func evalAll(c *Context, items []Expr) ([]any, error) {
+	args := make([]any, len(items))
+	for i, e := range items {
+		v, err := e.Eval(c)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = v
+	}
+	return args, nil
+}
+
+// fields parses an operator whose argument is an object with named parts. Each
+// part must be among the names; those that end in "!" are required. The result
+// has nil for a part that isn't there.
+func fields(name string, arg any, s Scope, code int32, names ...string) (map[string]Expr, error) {
+	d, ok := arg.(bson.D)
+	if !ok {
+		return nil, mongoerr.New(code, "%s only supports an object as its argument, found %s", name, value.TypeName(arg))
+	}
+	parts := map[string]Expr{}
+	for _, f := range d {
+		if !slices.Contains(names, f.Key) && !slices.Contains(names, f.Key+"!") {
+			return nil, mongoerr.New(code, "%s found an unknown argument: %s", name, f.Key)
+		}
+		e, err := Parse(f.Value, s)
+		if err != nil {
+			return nil, err
+		}
+		parts[f.Key] = e
+	}
+	for _, n := range names {
+		if required, ok := strings.CutSuffix(n, "!"); ok && parts[required] == nil {
+			return nil, mongoerr.New(code, "Missing '%s' parameter to %s", required, name)
+		}
+	}
+	return parts, nil
+}
+
+// part evaluates a named part, or returns the default when it isn't there.
+func part(c *Context, e Expr, otherwise any) (any, error) {
+	if e == nil {
+		return otherwise, nil
+	}
+	return e.Eval(c)
+}
+
+// Show renders a value for a message.
+func Show(v any) string {
+	if value.IsMissing(v) {
+		return "missing"
+	}
+	b, err := bson.MarshalExtJSON(bson.D{{Key: "v", Value: v}}, false, false)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(string(b), `{"v":`), "}")
+}

@@ -1,0 +1,142 @@
+package expr
+
+import (
+	"math"
+	"math/big"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// rounding brings numbers to whole or rounder ones.
+var rounding = table{
+	"$abs":   call(1, 1, numeric("$abs", abs)),
+	"$ceil":  call(1, 1, numeric("$ceil", func(v any) (any, error) { return toPlace(v, 0, upward), nil })),
+	"$floor": call(1, 1, numeric("$floor", func(v any) (any, error) { return toPlace(v, 0, downward), nil })),
+	"$round": call(1, 2, atPlace("$round", halfEven)),
+	"$trunc": call(1, 2, atPlace("$trunc", towardZero)),
+}
+
+// numeric wraps a function of a number: null stays null, another type is refused.
+func numeric(name string, f func(v any) (any, error)) values {
+	return func(args []any) (any, error) {
+		v := args[0]
+		switch {
+		case value.IsNullish(v):
+			return nil, nil
+		case !value.IsNumber(v):
+			return nil, mongoerr.New(28765, "%s only supports numeric types, not %s", name, value.TypeName(v))
+		}
+		return f(v)
+	}
+}
+
+func abs(v any) (any, error) {
+	switch x := v.(type) {
+	case float64:
+		return math.Abs(x), nil
+	case int64:
+		if x == math.MinInt64 {
+			return nil, mongoerr.New(28680, "can't take $abs of long long min")
+		}
+	case bson.Decimal128:
+		h, l := x.GetBytes()
+		return bson.NewDecimal128(h&^(1<<63), l), nil
+	}
+	if value.Compare(v, int32(0)) >= 0 {
+		return v, nil
+	}
+	n, _ := value.Mul(v, int32(-1))
+	return n, nil
+}
+
+func atPlace(name string, mode roundMode) values {
+	return func(args []any) (any, error) {
+		place := any(int32(0))
+		if len(args) == 2 {
+			place = args[1]
+		}
+		if value.IsNullish(args[0]) || value.IsNullish(place) {
+			return nil, nil
+		}
+		if !value.IsNumber(args[0]) {
+			return nil, mongoerr.New(51081, "%s only supports numeric types, not %s", name, value.TypeName(args[0]))
+		}
+		n, ok := value.Int64(place)
+		switch {
+		case !ok:
+			return nil, mongoerr.New(51082, "precision argument to %s must be a integral value", name)
+		case n < -20 || n > 100:
+			return nil, mongoerr.New(51083, "cannot apply %s with precision value %d value must be in [-20, 100]", name, n)
+		}
+		return toPlace(args[0], int(n), mode), nil
+	}
+}
+
+type roundMode uint8
+
+const (
+	halfEven roundMode = iota
+	towardZero
+	upward
+	downward
+)
+
+// toPlace rounds to a decimal place, and keeps the type; an int that overflows becomes a long, a long a double.
+func toPlace(v any, place int, mode roundMode) any {
+	switch x := v.(type) {
+	case int32, int64:
+		if place >= 0 {
+			return v
+		}
+		n, _ := value.Int64(x)
+		whole := roundRat(new(big.Rat).SetInt64(n), place, mode).Num()
+		if !whole.IsInt64() {
+			f, _ := new(big.Float).SetInt(whole).Float64()
+			return f
+		}
+		if _, isInt := v.(int32); isInt {
+			return value.Integer(whole.Int64())
+		}
+		return whole.Int64()
+	case float64:
+		if math.IsNaN(x) || math.IsInf(x, 0) || x == 0 {
+			return v
+		}
+		f, _ := roundRat(new(big.Rat).SetFloat64(x), place, mode).Float64()
+		return math.Copysign(f, x)
+	case bson.Decimal128:
+		if x.IsNaN() || x.IsInf() != 0 {
+			return v
+		}
+		r, _ := new(big.Rat).SetString(x.String())
+		return value.DecimalFromRat(roundRat(r, place, mode))
+	}
+	return v
+}
+
+func roundRat(r *big.Rat, place int, mode roundMode) *big.Rat {
+	scale := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(place, -place))), nil))
+	if place < 0 {
+		scale.Inv(scale)
+	}
+	scaled := new(big.Rat).Mul(r, scale)
+	q, rem := new(big.Int).QuoRem(scaled.Num(), scaled.Denom(), new(big.Int))
+	away := false
+	switch mode {
+	case halfEven:
+		twice := new(big.Int).Lsh(new(big.Int).Abs(rem), 1)
+		c := twice.Cmp(scaled.Denom())
+		away = c > 0 || (c == 0 && q.Bit(0) == 1)
+	case upward:
+		away = rem.Sign() > 0
+	case downward:
+		away = rem.Sign() < 0
+	}
+	if away {
+		q.Add(q, big.NewInt(int64(scaled.Sign())))
+	}
+	return new(big.Rat).Quo(new(big.Rat).SetInt(q), scale)
+}

@@ -1,0 +1,171 @@
+package expr
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// sets take arrays for sets: duplicates and order don't count. What they
+// return is in the order of first occurrence.
+var sets = table{
+	"$setUnion":        call(0, -1, setUnion),
+	"$setIntersection": call(0, -1, setIntersection),
+	"$setDifference":   call(2, 2, setDifference),
+	"$setEquals":       call(2, -1, setEquals),
+	"$setIsSubset":     call(2, 2, setIsSubset),
+	"$anyElementTrue":  call(1, 1, func(a []any) (any, error) { return elementTrue("$anyElementTrue", 17041, a[0], true) }),
+	"$allElementsTrue": call(1, 1, func(a []any) (any, error) { return elementTrue("$allElementsTrue", 17040, a[0], false) }),
+}
+
+// set is an array without duplicates, and the keys of its elements.
+type set struct {
+	list bson.A
+	keys map[string]bool
+}
+
+func newSet() *set { return &set{list: bson.A{}, keys: map[string]bool{}} }
+
+func (s *set) add(v any) {
+	k := string(value.AppendKey(nil, v))
+	if !s.keys[k] {
+		s.keys[k] = true
+		s.list = append(s.list, v)
+	}
+}
+
+func (s *set) has(v any) bool { return s.keys[string(value.AppendKey(nil, v))] }
+
+func setOf(a bson.A) *set {
+	s := newSet()
+	for _, v := range a {
+		s.add(v)
+	}
+	return s
+}
+
+// setArgument returns an argument as an array: nil and true when it is null.
+func setArgument(name string, code int32, v any) (a bson.A, null bool, err error) {
+	if value.IsNullish(v) {
+		return nil, true, nil
+	}
+	a, ok := v.(bson.A)
+	if !ok {
+		return nil, false, mongoerr.New(code, "All operands of %s must be arrays. One argument is of type: %s", name, value.TypeName(v))
+	}
+	return a, false, nil
+}
+
+func setUnion(args []any) (any, error) {
+	s := newSet()
+	for _, v := range args {
+		a, null, err := setArgument("$setUnion", 17043, v)
+		if null || err != nil {
+			return nil, err
+		}
+		for _, x := range a {
+			s.add(x)
+		}
+	}
+	return s.list, nil
+}
+
+func setIntersection(args []any) (any, error) {
+	var s *set
+	for _, v := range args {
+		a, null, err := setArgument("$setIntersection", 17047, v)
+		if null || err != nil {
+			return nil, err
+		}
+		other := setOf(a)
+		if s == nil {
+			s = other
+			continue
+		}
+		both := newSet()
+		for _, x := range s.list {
+			if other.has(x) {
+				both.add(x)
+			}
+		}
+		s = both
+	}
+	if s == nil {
+		return bson.A{}, nil
+	}
+	return s.list, nil
+}
+
+func setDifference(args []any) (any, error) {
+	if value.IsNullish(args[0]) || value.IsNullish(args[1]) {
+		return nil, nil
+	}
+	a, ok := args[0].(bson.A)
+	if !ok {
+		return nil, mongoerr.New(17048, "both operands of $setDifference must be arrays. First argument is of type: %s", value.TypeName(args[0]))
+	}
+	b, ok := args[1].(bson.A)
+	if !ok {
+		return nil, mongoerr.New(17049, "both operands of $setDifference must be arrays. Second argument is of type: %s", value.TypeName(args[1]))
+	}
+	without, out := setOf(b), newSet()
+	for _, v := range a {
+		if !without.has(v) {
+			out.add(v)
+		}
+	}
+	return out.list, nil
+}
+
+func setEquals(args []any) (any, error) {
+	var first *set
+	equal := true
+	for _, v := range args {
+		a, ok := v.(bson.A)
+		if !ok {
+			return nil, mongoerr.New(17044, "All operands of $setEquals must be arrays. One argument is of type: %s", value.TypeName(v))
+		}
+		s := setOf(a)
+		if first == nil {
+			first = s
+			continue
+		}
+		equal = equal && len(s.list) == len(first.list)
+		for _, x := range s.list {
+			equal = equal && first.has(x)
+		}
+	}
+	return equal, nil
+}
+
+func setIsSubset(args []any) (any, error) {
+	a, ok := args[0].(bson.A)
+	if !ok {
+		return nil, mongoerr.New(17046, "both operands of $setIsSubset must be arrays. First argument is of type: %s", value.TypeName(args[0]))
+	}
+	b, ok := args[1].(bson.A)
+	if !ok {
+		return nil, mongoerr.New(17042, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", value.TypeName(args[1]))
+	}
+	all := setOf(b)
+	for _, v := range a {
+		if !all.has(v) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func elementTrue(name string, code int32, v any, want bool) (any, error) {
+	a, ok := v.(bson.A)
+	if !ok {
+		return nil, mongoerr.New(code, "%s's argument must be an array, but is %s", name, value.TypeName(v))
+	}
+	for _, x := range a {
+		if value.Truthy(x) == want {
+			return want, nil
+		}
+	}
+	return !want, nil
+}

@@ -1,0 +1,175 @@
+package expr
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// substrings take parts of strings.
+var substrings = table{
+	"$substr":      call(3, 3, substrBytes),
+	"$substrBytes": call(3, 3, substrBytes),
+	"$substrCP":    call(3, 3, substrCP),
+}
+
+// searching finds and replaces strings in strings.
+var searching = table{
+	"$indexOfCP":    call(2, 4, indexOfCP),
+	"$indexOfBytes": call(2, 4, indexOfBytes),
+	"$replaceOne":   parseReplace(1),
+	"$replaceAll":   parseReplace(-1),
+}
+
+func substrBytes(args []any) (any, error) {
+	s, err := coerceText(args[0])
+	if err != nil {
+		return nil, err
+	}
+	from, ok := value.TruncInt64(args[1])
+	if !ok {
+		return nil, mongoerr.New(16034, "$substrBytes:  starting index must be a numeric type (is BSON type %s)", value.TypeName(args[1]))
+	}
+	n, ok := value.TruncInt64(args[2])
+	if !ok {
+		return nil, mongoerr.New(16035, "$substrBytes:  length must be a numeric type (is BSON type %s)", value.TypeName(args[2]))
+	}
+	size := int64(len(s))
+	if from < 0 {
+		return nil, mongoerr.New(50752, "$substrBytes:  starting index must be non-negative (got: %d)", from)
+	}
+	if from >= size {
+		return "", nil
+	}
+	to := size
+	if n >= 0 && n < size-from {
+		to = from + n
+	}
+	if !utf8.RuneStart(s[from]) {
+		return nil, mongoerr.New(28656, "$substrBytes:  Invalid range, starting index is a UTF-8 continuation byte.")
+	}
+	if to < size && !utf8.RuneStart(s[to]) {
+		return nil, mongoerr.New(28657, "$substrBytes:  Invalid range, ending index is in the middle of a UTF-8 character.")
+	}
+	return s[from:to], nil
+}
+
+func substrCP(args []any) (any, error) {
+	s, err := coerceText(args[0])
+	if err != nil {
+		return nil, err
+	}
+	var numbers [2]int64
+	for i, v := range args[1:] {
+		what := []string{"starting index", "length"}[i]
+		if !value.IsNumber(v) {
+			return nil, mongoerr.New(int32(34450+2*i), "$substrCP: %s must be a numeric type (is BSON type %s)", what, value.TypeName(v))
+		}
+		n, ok := int32Of(v)
+		if !ok {
+			return nil, mongoerr.New(int32(34451+2*i), "$substrCP: %s cannot be represented as a 32-bit integral value: %s", what, Show(v))
+		}
+		numbers[i] = n
+	}
+	from, n := numbers[0], numbers[1]
+	switch {
+	case n < 0:
+		return nil, mongoerr.New(34454, "$substrCP: length must be a nonnegative integer.")
+	case from < 0:
+		return nil, mongoerr.New(34455, "$substrCP: the starting index must be nonnegative integer.")
+	}
+	start, end, at := len(s), len(s), int64(0)
+	for i := range s {
+		if at == from {
+			start = i
+		}
+		if at == from+n {
+			end = i
+			break
+		}
+		at++
+	}
+	return s[start:max(start, end)], nil
+}
+
+func searchStrings(name string, args []any) (s, sub string, null bool, err error) {
+	if value.IsNullish(args[0]) {
+		return "", "", true, nil
+	}
+	s, ok := args[0].(string)
+	if !ok {
+		return "", "", false, mongoerr.New(40093, "%s requires a string as the first argument, found: %s", name, value.TypeName(args[0]))
+	}
+	sub, ok = args[1].(string)
+	if !ok {
+		return "", "", false, mongoerr.New(40094, "%s requires a string as the second argument, found: %s", name, value.TypeName(args[1]))
+	}
+	return s, sub, false, nil
+}
+
+func indexOfCP(args []any) (any, error) {
+	s, sub, null, err := searchStrings("$indexOfCP", args)
+	if null || err != nil {
+		return nil, err
+	}
+	runes := []rune(s)
+	from, to, err := searchRange("$indexOfCP", args, int64(len(runes)))
+	if err != nil || from > to {
+		return int32(-1), err
+	}
+	i := strings.Index(string(runes[from:to]), sub)
+	if i < 0 {
+		return int32(-1), nil
+	}
+	return int32(int(from) + utf8.RuneCountInString(string(runes[from:to])[:i])), nil
+}
+
+func indexOfBytes(args []any) (any, error) {
+	s, sub, null, err := searchStrings("$indexOfBytes", args)
+	if null || err != nil {
+		return nil, err
+	}
+	from, to, err := searchRange("$indexOfBytes", args, int64(len(s)))
+	if err != nil || from > to {
+		return int32(-1), err
+	}
+	i := strings.Index(s[from:to], sub)
+	if i < 0 {
+		return int32(-1), nil
+	}
+	return int32(int(from) + i), nil
+}
+
+func parseReplace(times int) parser {
+	return func(name string, arg any, s Scope) (Expr, error) {
+		parts, err := fields(name, arg, s, 51750, "input!", "find!", "replacement!")
+		if err != nil {
+			return nil, err
+		}
+		return function(func(c *Context) (any, error) {
+			var texts [3]string
+			null := false
+			for i, part := range []string{"input", "find", "replacement"} {
+				v, err := parts[part].Eval(c)
+				if err != nil {
+					return nil, err
+				}
+				if value.IsNullish(v) {
+					null = true
+					continue
+				}
+				t, ok := v.(string)
+				if !ok {
+					return nil, mongoerr.New(int32(51746-i), "%s requires that '%s' be a string, found: %s", name, part, Show(v))
+				}
+				texts[i] = t
+			}
+			if null {
+				return nil, nil
+			}
+			return strings.Replace(texts[0], texts[1], texts[2], times), nil
+		}), nil
+	}
+}

@@ -1,0 +1,51 @@
+package expr
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// totals are the accumulators that also work on a list of arguments, or on the
+// elements of a single one that is an array.
+var totals = table{
+	"$sum": call(0, -1, over(func(list []any) any {
+		var s sum
+		for _, v := range list {
+			s.add(v)
+		}
+		return s.total()
+	})),
+	"$avg": call(0, -1, over(func(list []any) any {
+		var s sum
+		for _, v := range list {
+			s.add(v)
+		}
+		return s.average()
+	})),
+	"$min": call(0, -1, over(extremeOf(-1))),
+	"$max": call(0, -1, over(extremeOf(+1))),
+}
+
+func over(f func(list []any) any) values {
+	return func(args []any) (any, error) {
+		if len(args) == 1 {
+			if a, ok := args[0].(bson.A); ok {
+				args = a
+			}
+		}
+		return f(args), nil
+	}
+}
+
+func extremeOf(sign int) func(list []any) any {
+	return func(list []any) any {
+		var best any
+		for _, v := range list {
+			if !value.IsNullish(v) && (best == nil || value.Compare(v, best) == sign) {
+				best = v
+			}
+		}
+		return best
+	}
+}

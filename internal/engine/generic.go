@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// readGeneric reads the fields that every command takes.
+func (r *request) readGeneric() error {
+	a := r.args()
+	if a.has("$db") {
+		r.db = a.text("$db")
+	}
+	if id := a.document("lsid"); id != nil {
+		r.lsid = sessionID(a, id)
+	}
+	r.hasNumber = a.has("txnNumber")
+	r.number = a.integer("txnNumber", 0)
+	r.autocommit = a.has("autocommit")
+	r.start = a.boolean("startTransaction", false)
+	r.maxTime = time.Duration(a.natural("maxTimeMS", 0)) * time.Millisecond
+	if r.autocommit && a.boolean("autocommit", false) {
+		a.fail(mongoerr.New(mongoerr.InvalidOptions, "autocommit must be false or absent"))
+	}
+	if r.start && !r.autocommit {
+		a.fail(mongoerr.New(mongoerr.InvalidOptions, "'startTransaction' field requires 'autocommit' field to also be specified"))
+	}
+	if r.autocommit && !r.hasNumber {
+		a.fail(mongoerr.New(mongoerr.InvalidOptions, "'autocommit' field requires a transaction number to also be specified"))
+	}
+	if r.hasNumber && r.lsid == "" {
+		a.fail(mongoerr.New(mongoerr.InvalidOptions, "Transaction number requires a session ID to also be specified"))
+	}
+	r.readConcern(a, a.document("readConcern"))
+	r.writeConcern(a, a.document("writeConcern"))
+	if v := a.text("apiVersion"); v != "" && v != "1" {
+		a.fail(mongoerr.New(322, "API version must be \"1\""))
+	}
+	return a.err
+}
+
+func sessionID(a *args, id bson.D) string {
+	v, _ := value.Get(id, "id")
+	b, ok := v.(bson.Binary)
+	if !ok || b.Subtype != 4 || len(b.Data) != 16 {
+		a.wrong("lsid.id", v, "binData")
+		return ""
+	}
+	return string(b.Data)
+}
+
+// readConcern checks the concern. One node's data is majority-committed, and
+// a transaction's snapshot is its own, so that its level changes nothing.
+func (r *request) readConcern(a *args, concern bson.D) {
+	sub := args{place: "readConcern", doc: concern}
+	if err := sub.known([]string{"level", "afterClusterTime"}); err != nil {
+		a.fail(err)
+	}
+	switch level := sub.text("level"); level {
+	case "", "local", "available", "majority", "linearizable":
+	case "snapshot":
+		if !r.autocommit {
+			a.fail(mongoerr.New(mongoerr.NotImplemented, "read concern \"snapshot\" is not supported outside transactions"))
+		}
+	default:
+		a.fail(mongoerr.New(mongoerr.FailedToParse, "Enumeration value '%s' for field 'readConcern.level' is not a valid value.", level))
+	}
+	if sub.err != nil {
+		a.fail(sub.err)
+	}
+}
+
+// writeConcern checks the concern: more nodes than one are never there.
+func (r *request) writeConcern(a *args, concern bson.D) {
+	sub := args{place: "writeConcern", doc: concern}
+	if err := sub.known([]string{"w", "j", "fsync", "wtimeout", "provenance"}); err != nil {
+		a.fail(err)
+	}
+	sub.boolean("j", false)
+	sub.natural("wtimeout", 0)
+	switch w, _ := value.Get(concern, "w"); w := w.(type) {
+	case string:
+		if w != "majority" {
+			r.concern = fmt.Errorf("No write concern mode named '%s' found in replica set configuration", w)
+		}
+	default:
+		if sub.natural("w", 1) > 1 {
+			r.concern = fmt.Errorf("Not enough data-bearing nodes")
+		}
+	}
+	if sub.err != nil {
+		a.fail(sub.err)
+	}
+}
+
+// checkNamespace refuses names that no collection can have.
+func checkNamespace(db, coll string) (store.Namespace, error) {
+	ns := store.Namespace{DB: db, Coll: coll}
+	switch {
+	case db == "" || len(db) > 63 || strings.ContainsAny(db, "/\\. \"$\x00"):
+		return ns, mongoerr.New(mongoerr.InvalidNamespace, "Invalid database name: '%s'", db)
+	case coll == "" || strings.HasPrefix(coll, ".") || strings.HasSuffix(coll, ".") || strings.ContainsAny(coll, "$\x00"):
+		return ns, mongoerr.New(mongoerr.InvalidNamespace, "Invalid namespace specified '%s'", ns)
+	case len(db)+len(coll) > 254:
+		return ns, mongoerr.New(mongoerr.InvalidNamespace, "Fully qualified namespace is too long: '%s'", ns)
+	}
+	return ns, nil
+}

@@ -1,0 +1,24 @@
+package engine
+
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/expr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// constant evaluates an expression of a let document, which has no document to
+// refer to.
+func constant(v any) (any, error) {
+	e, err := expr.Parse(v, expr.Scope{})
+	if err != nil {
+		return nil, err
+	}
+	out, err := e.Eval(expr.NewContext(bson.D{}, time.Now(), nil))
+	if value.IsMissing(out) {
+		out = nil
+	}
+	return out, err
+}

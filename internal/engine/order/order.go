@@ -1,0 +1,194 @@
+// Package order parses MongoDB sort documents and compares documents by them.
+//
+// The manual's page on sort decides
+// (https://www.mongodb.com/docs/manual/reference/method/cursor.sort/): an
+// array sorts by its least element ascending and its greatest descending, a
+// missing field as null, an empty array before null.
+package order
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// Sort is a parsed sort document. It is immutable and safe for concurrent use.
+type Sort struct{ keys []key }
+
+type key struct {
+	name string
+	path value.Path
+	desc bool
+}
+
+// Parse parses a sort document: field names with 1 or -1. An empty one
+// compares all documents as equal. {$meta: …} is refused.
+func Parse(spec bson.D) (*Sort, error) {
+	s := &Sort{keys: make([]key, 0, len(spec))}
+	for i, f := range spec {
+		if d, ok := f.Value.(bson.D); ok {
+			if len(d) == 1 && d[0].Key == "$meta" {
+				return nil, mongoerr.New(mongoerr.NotImplemented, "$meta in a sort isn't implemented by the embedded engine")
+			}
+			return nil, mongoerr.New(15974, "Illegal key in $sort specification: %s: %v", f.Key, f.Value)
+		}
+		if !value.IsNumber(f.Value) {
+			return nil, mongoerr.New(15974, "Illegal key in $sort specification: %s: %v", f.Key, f.Value)
+		}
+		direction, ok := value.Int64(f.Value)
+		if !ok || (direction != 1 && direction != -1) {
+			return nil, mongoerr.New(15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
+		}
+		if err := checkName(f.Key); err != nil {
+			return nil, err
+		}
+		if value.Index(spec[:i], f.Key) >= 0 {
+			return nil, mongoerr.New(7472500, "duplicate sort key: %s", f.Key)
+		}
+		s.keys = append(s.keys, key{name: f.Key, path: value.ParsePath(f.Key), desc: direction < 0})
+	}
+	if len(s.keys) > 32 {
+		return nil, mongoerr.New(13103, "too many compound keys")
+	}
+	return s, nil
+}
+
+func checkName(name string) error {
+	for part := range strings.SplitSeq(name, ".") {
+		switch {
+		case name == "":
+			return mongoerr.New(40352, "FieldPath cannot be constructed with empty string")
+		case part == "":
+			return mongoerr.New(15998, "FieldPath field names may not be empty strings.")
+		case strings.HasPrefix(part, "$"):
+			return mongoerr.New(16410, "FieldPath field names may not start with '$'. Consider using $getField or $setField.")
+		}
+	}
+	return nil
+}
+
+// IsEmpty reports whether there is no key to sort by.
+func (s *Sort) IsEmpty() bool { return s == nil || len(s.keys) == 0 }
+
+// Compare returns how a sorts against b: negative before, positive after. A
+// stable sort keeps the order of documents that compare as 0.
+func (s *Sort) Compare(a, b bson.D) int {
+	for i := range s.keys {
+		k := &s.keys[i]
+		if c := k.compare(k.of(a), k.of(b)); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// Key returns the values that doc sorts by, one for each key, for CompareKeys:
+// computing them once for each document spares a sort the repetition.
+func (s *Sort) Key(doc bson.D) bson.A {
+	out := make(bson.A, len(s.keys))
+	for i := range s.keys {
+		out[i] = s.keys[i].of(doc)
+	}
+	return out
+}
+
+// CompareKeys compares two results of Key.
+func (s *Sort) CompareKeys(a, b bson.A) int {
+	for i := range s.keys {
+		if c := s.keys[i].compare(a[i], b[i]); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+func (k *key) compare(a, b any) int {
+	c := value.Compare(a, b)
+	if k.desc {
+		return -c
+	}
+	return c
+}
+
+// of returns the value that the document sorts by.
+func (k *key) of(d bson.D) any {
+	if len(k.path) == 1 {
+		v, _ := value.Get(d, k.path[0].Name)
+		if _, isArray := v.(bson.A); !isArray {
+			if value.IsMissing(v) {
+				return nil
+			}
+			return v
+		}
+	}
+	best, found := any(nil), false
+	Keys(d, k.path, func(v any) {
+		if !found || k.compare(v, best) < 0 {
+			best, found = v, true
+		}
+	})
+	return best
+}
+
+// Keys calls f with each key that an index on the path has for the document:
+// the value, each element of an array, undefined for an empty array, null
+// where the path leads nowhere. At least one.
+func Keys(d bson.D, path value.Path, f func(v any)) {
+	v, _ := value.Get(d, path[0].Name)
+	keysBelow(v, path[1:], f)
+}
+
+func keysBelow(v any, rest value.Path, f func(v any)) {
+	a, isArray := v.(bson.A)
+	switch {
+	case isArray && len(a) == 0 && len(rest) == 0:
+		f(bson.Undefined{})
+	case isArray && len(a) == 0:
+		f(nil)
+	case isArray && len(rest) == 0:
+		for _, x := range a {
+			f(x)
+		}
+	case isArray:
+		if i := rest[0].Index; i >= 0 && !anyHas(a, rest[0].Name) {
+			if i < len(a) {
+				keysBelow(a[i], rest[1:], f)
+			} else {
+				f(nil)
+			}
+			return
+		}
+		for _, x := range a {
+			if d, ok := x.(bson.D); ok {
+				Keys(d, rest, f)
+			} else {
+				f(nil)
+			}
+		}
+	case len(rest) == 0:
+		if value.IsMissing(v) {
+			v = nil
+		}
+		f(v)
+	default:
+		d, ok := v.(bson.D)
+		if !ok {
+			f(nil)
+			return
+		}
+		Keys(d, rest, f)
+	}
+}
+
+// anyHas reports whether a document in the array has a field of that name.
+func anyHas(a bson.A, name string) bool {
+	for _, x := range a {
+		if d, ok := x.(bson.D); ok && value.Index(d, name) >= 0 {
+			return true
+		}
+	}
+	return false
+}

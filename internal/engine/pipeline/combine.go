@@ -1,0 +1,110 @@
+package pipeline
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/expr"
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// unionWith is $unionWith.
+type unionWith struct {
+	db, coll string
+	inner    *subpipeline
+}
+
+func parseUnionWith(p *parser, name string, arg any) (stage, error) {
+	s := &unionWith{}
+	list := bson.A{}
+	var from any = arg
+	if d, ok := arg.(bson.D); ok {
+		from = nil
+		names := bson.D{}
+		for _, f := range d {
+			switch f.Key {
+			case "coll", "db":
+				names = append(names, f)
+			case "pipeline":
+				if list, ok = f.Value.(bson.A); !ok {
+					return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field '$unionWith.pipeline' is the wrong type '%s', expected type 'array'", value.TypeName(f.Value))
+				}
+			default:
+				return nil, mongoerr.New(mongoerr.IDLUnknownField, "BSON field '$unionWith.%s' is an unknown field.", f.Key)
+			}
+		}
+		from = names
+	}
+	var err error
+	if s.db, s.coll, err = target(name, from); err != nil {
+		return nil, err
+	}
+	s.inner, err = p.inside().subpipeline(list)
+	return s, err
+}
+
+func (s *unionWith) run(r *run, in Docs) Docs {
+	return func(yield func(bson.D, error) bool) {
+		for _, part := range []Docs{in, s.inner.over(r, s.db, s.coll, nil)} {
+			for d, err := range part {
+				if !yield(d, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// facet is $facet: several pipelines over the same documents.
+type facet []struct {
+	name   string
+	stages []stage
+}
+
+func parseFacet(p *parser, _ string, arg any) (stage, error) {
+	d, ok := arg.(bson.D)
+	if !ok || len(d) == 0 {
+		return nil, mongoerr.New(40169, "the $facet specification must be a non-empty object")
+	}
+	s := make(facet, len(d))
+	inner := p.inside()
+	inner.facet = true
+	for i, f := range d {
+		list, ok := f.Value.(bson.A)
+		if !ok {
+			return nil, mongoerr.New(40170, "arguments to $facet must be arrays, %s is type %s", f.Key, value.TypeName(f.Value))
+		}
+		if err := expr.CheckPath(f.Key); err != nil {
+			return nil, err
+		}
+		stages, err := inner.stages(list)
+		if err != nil {
+			return nil, err
+		}
+		s[i].name, s[i].stages = f.Key, stages
+	}
+	return s, nil
+}
+
+func (s facet) run(r *run, in Docs) Docs {
+	return func(yield func(bson.D, error) bool) {
+		all, err := gather(in)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		d := make(bson.D, len(s))
+		for i, f := range s {
+			list := bson.A{}
+			for x, err := range chain(r, f.stages, replay(all)) {
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				list = append(list, x)
+			}
+			d[i] = bson.E{Key: f.name, Value: list}
+		}
+		yield(d, nil)
+	}
+}

@@ -1,0 +1,212 @@
+package pipeline
+
+import (
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/expr"
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/update"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// merge is $merge.
+type merge struct {
+	db, coll   string
+	on         []string
+	matched    string // the mode, or "pipeline"
+	list       bson.A // the pipeline
+	notMatched string
+	let        []variable
+}
+
+func parseMerge(p *parser, name string, arg any) (stage, error) {
+	s := &merge{on: []string{"_id"}, matched: "merge", notMatched: "insert"}
+	d, ok := arg.(bson.D)
+	if into, isString := arg.(string); isString {
+		d, ok = bson.D{{Key: "into", Value: into}}, true
+	}
+	if !ok {
+		return nil, mongoerr.New(51182, "$merge only supports a string or object argument, not %s", value.TypeName(arg))
+	}
+	let := bson.D{{Key: "new", Value: "$$ROOT"}}
+	for _, f := range d {
+		var err error
+		switch f.Key {
+		case "into":
+			s.db, s.coll, err = target(name, f.Value)
+		case "on":
+			err = s.parseOn(f.Value)
+		case "let":
+			if let, ok = f.Value.(bson.D); !ok {
+				err = mongoerr.New(mongoerr.TypeMismatch, "BSON field '$merge.let' is the wrong type '%s', expected type 'object'", value.TypeName(f.Value))
+			}
+		case "whenMatched":
+			err = s.parseMatched(f.Value)
+		case "whenNotMatched":
+			s.notMatched, _ = f.Value.(string)
+		default:
+			err = mongoerr.New(mongoerr.IDLUnknownField, "BSON field '$merge.%s' is an unknown field.", f.Key)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return s, s.finish(p, d, let)
+}
+
+func (s *merge) finish(p *parser, d, let bson.D) error {
+	if s.coll == "" {
+		return mongoerr.New(mongoerr.IDLFailedToParse, "BSON field '$merge.into' is missing but a required field")
+	}
+	if !slices.Contains([]string{"insert", "discard", "fail"}, s.notMatched) {
+		v, _ := value.Get(d, "whenNotMatched")
+		return mongoerr.New(mongoerr.BadValue, "Enumeration value '%v' for field '$merge.whenNotMatched' is not a valid value.", v)
+	}
+	if _, said := value.Get(d, "let"); said {
+		if s.list == nil {
+			return mongoerr.New(51199, "Cannot use 'let' variables with 'whenMatched: %s' mode", s.matched)
+		}
+		if value.Index(let, "new") < 0 {
+			let = append(slices.Clone(let), bson.E{Key: "new", Value: "$$ROOT"})
+		} else if v, _ := value.Get(let, "new"); v != "$$ROOT" {
+			return mongoerr.New(51273, "'let' may not define a value for the reserved 'new' variable other than '$$ROOT'")
+		}
+	}
+	if s.list == nil {
+		return nil
+	}
+	var err error
+	if s.let, err = parseLet(p, let); err != nil {
+		return err
+	}
+	names := map[string]any{}
+	for _, v := range s.let {
+		names[v.name] = nil
+	}
+	_, err = update.Parse(s.list, nil, update.Options{Vars: names})
+	return err
+}
+
+func (s *merge) parseOn(v any) error {
+	switch x := v.(type) {
+	case string:
+		s.on = []string{x}
+		return nil
+	case bson.A:
+		s.on = nil
+		for _, item := range x {
+			name, ok := item.(string)
+			if !ok {
+				return mongoerr.New(51134, "$merge 'on' array elements must be strings, but found %s", value.TypeName(item))
+			}
+			if slices.Contains(s.on, name) {
+				return mongoerr.New(31465, "Found a duplicate field '%s'", name)
+			}
+			s.on = append(s.on, name)
+		}
+		if len(s.on) == 0 {
+			return mongoerr.New(51187, "If explicitly specifying $merge 'on', must include at least one field")
+		}
+		return nil
+	}
+	return mongoerr.New(51186, "$merge 'on' field must be either a string or an array of strings, but found %s", value.TypeName(v))
+}
+
+func (s *merge) parseMatched(v any) error {
+	switch x := v.(type) {
+	case string:
+		if slices.Contains([]string{"replace", "keepExisting", "merge", "fail"}, x) {
+			s.matched = x
+			return nil
+		}
+	case bson.A:
+		s.matched, s.list = "pipeline", x
+		return nil
+	}
+	return mongoerr.New(mongoerr.BadValue, "Enumeration value '%v' for field '$merge.whenMatched' is not a valid value.", v)
+}
+
+func (s *merge) run(r *run, in Docs) Docs {
+	return func(yield func(bson.D, error) bool) {
+		if err := s.write(r, in); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+func (s *merge) write(r *run, in Docs) error {
+	unique, err := r.env.IsUnique(r.ctx, s.db, s.coll, s.on)
+	if err != nil {
+		return err
+	}
+	if !unique {
+		return mongoerr.New(51183, "Cannot find index to verify that join fields will be unique")
+	}
+	for d, err := range in {
+		if err != nil {
+			return err
+		}
+		if value.Index(d, "_id") < 0 && slices.Contains(s.on, "_id") {
+			d = append(bson.D{{Key: "_id", Value: bson.NewObjectID()}}, d...)
+		}
+		for _, name := range s.on {
+			v := getPath(d, strings.Split(name, "."))
+			if _, isArray := v.(bson.A); isArray || value.IsNullish(v) {
+				return mongoerr.New(51132, "$merge write error: 'on' field cannot be missing, null, undefined or an array")
+			}
+		}
+		err = r.env.MergeOne(r.ctx, s.db, s.coll, s.on, d, func(old bson.D) (bson.D, Action, error) {
+			return s.apply(r.base.On(d), d, old)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *merge) apply(c *expr.Context, d, old bson.D) (bson.D, Action, error) {
+	if old == nil {
+		switch s.notMatched {
+		case "discard":
+			return nil, Keep, nil
+		case "fail":
+			return nil, Keep, mongoerr.New(13113, "$merge could not find a matching document in the target collection for at least one document in the source collection")
+		}
+		if value.Index(d, "_id") < 0 {
+			d = append(bson.D{{Key: "_id", Value: bson.NewObjectID()}}, d...)
+		}
+		return d, Insert, nil
+	}
+	var change any
+	vars := map[string]any{}
+	switch s.matched {
+	case "keepExisting":
+		return nil, Keep, nil
+	case "fail":
+		return nil, Keep, mongoerr.New(mongoerr.DuplicateKey, "E11000 duplicate key error: $merge found a document that matches, with whenMatched: fail")
+	case "replace":
+		change = d
+	case "merge":
+		change = bson.A{bson.D{{Key: "$replaceWith", Value: bson.D{{Key: "$mergeObjects", Value: bson.A{"$$ROOT", "$$new"}}}}}}
+		vars["new"] = d
+	default:
+		change = s.list
+		for _, v := range s.let {
+			x, err := v.e.Eval(c)
+			if err != nil {
+				return nil, Keep, err
+			}
+			vars[v.name] = x
+		}
+	}
+	u, err := update.Parse(change, nil, update.Options{Vars: vars})
+	if err != nil {
+		return nil, Keep, err
+	}
+	next, err := u.Apply(old, update.Input{Position: -1, Now: c.Now})
+	return next, Replace, err
+}

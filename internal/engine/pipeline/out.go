@@ -1,0 +1,39 @@
+package pipeline
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// out is $out.
+type out struct{ db, coll string }
+
+func parseOut(_ *parser, name string, arg any) (stage, error) {
+	switch arg.(type) {
+	case string, bson.D:
+	default:
+		return nil, mongoerr.New(16990, "$out only supports a string or object argument, but found %s", value.TypeName(arg))
+	}
+	db, coll, err := target(name, arg)
+	return &out{db, coll}, err
+}
+
+func (s *out) run(r *run, in Docs) Docs {
+	return func(yield func(bson.D, error) bool) {
+		withIDs := func(yield func(bson.D, error) bool) {
+			for d, err := range in {
+				if err == nil && value.Index(d, "_id") < 0 {
+					d = append(bson.D{{Key: "_id", Value: bson.NewObjectID()}}, d...)
+				}
+				if !yield(d, err) || err != nil {
+					return
+				}
+			}
+		}
+		if err := r.env.Out(r.ctx, s.db, s.coll, withIDs); err != nil {
+			yield(nil, err)
+		}
+	}
+}

@@ -1,0 +1,250 @@
+// Package pipeline parses and runs aggregation pipelines.
+//
+// The manual's pages on aggregation stages decide what they mean
+// (https://www.mongodb.com/docs/manual/reference/mql/aggregation-stages/). A
+// stage that isn't here is an error that names it.
+//
+// A pipeline streams: a document is pulled through all stages when the caller
+// asks for it, except that $group, $sort, $facet, $sample, $count and
+// $sortByCount read their whole input first. Nothing runs before the result is
+// ranged over, and each range runs the pipeline again.
+package pipeline
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/expr"
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/query"
+)
+
+// Docs is a sequence of documents that ends at the first error.
+type Docs = iter.Seq2[bson.D, error]
+
+// Action is what a merge does with a document of the target.
+type Action uint8
+
+// The actions of MergeOne's apply.
+const (
+	Keep    Action = iota // leave the target as it is
+	Replace               // put the returned document in place of the old one
+	Insert                // insert the returned document, there being no old one
+)
+
+// Env is what a pipeline needs of the engine. A database of "" is the pipeline's own.
+type Env interface {
+	// Now is the time of $$NOW, the same for the whole command.
+	Now() time.Time
+	// Find streams the documents of a collection that match, by an index when
+	// one fits. A collection that doesn't exist has none.
+	Find(ctx context.Context, db, coll string, m *query.Matcher) Docs
+	// Out replaces the collection's documents by those of the sequence; an
+	// error in the sequence leaves the collection as it was, and is returned.
+	Out(ctx context.Context, db, coll string, docs Docs) error
+	// IsUnique reports whether a unique index (of all documents) has exactly
+	// these fields, in any order. For "_id" alone it is true.
+	IsUnique(ctx context.Context, db, coll string, on []string) (bool, error)
+	// MergeOne calls apply with the target's document that equals doc in the
+	// fields, nil when there is none, and does what apply says. It makes the
+	// collection when it doesn't exist. Inserting a duplicate is an error of
+	// code DuplicateKey.
+	MergeOne(ctx context.Context, db, coll string, on []string, doc bson.D,
+		apply func(old bson.D) (next bson.D, action Action, err error)) error
+}
+
+// Pipeline is a parsed pipeline. It is safe for concurrent use as far as its Env is.
+type Pipeline struct {
+	stages []stage
+	env    Env
+	vars   map[string]any
+}
+
+// stage is one step.
+type stage interface {
+	run(r *run, in Docs) Docs
+}
+
+// run is one running of a pipeline.
+type run struct {
+	ctx  context.Context
+	env  Env
+	base *expr.Context // the variables and the time
+}
+
+// Parse parses a pipeline.
+func Parse(stages bson.A, env Env) (*Pipeline, error) { return ParseVars(stages, env, nil) }
+
+// ParseVars is Parse for a command with variables (its let).
+func ParseVars(stages bson.A, env Env, vars map[string]any) (*Pipeline, error) {
+	p := parser{env: env, scope: expr.NewScope(slices.Collect(maps.Keys(vars))...)}
+	list, err := p.stages(stages)
+	if err != nil {
+		return nil, err
+	}
+	return &Pipeline{stages: list, env: env, vars: vars}, nil
+}
+
+// Run returns the documents that the pipeline makes of those it is given. One
+// that ends with $out or $merge writes when it is ranged over, and has none.
+func (p *Pipeline) Run(ctx context.Context, in Docs) Docs {
+	r := &run{ctx: ctx, env: p.env, base: expr.NewContext(nil, p.env.Now(), p.vars)}
+	return chain(r, p.stages, in)
+}
+
+func chain(r *run, stages []stage, in Docs) Docs {
+	for _, s := range stages {
+		in = s.run(r, in)
+	}
+	return in
+}
+
+// Leading returns what a find can do before the rest: the leading $match
+// stages as one filter, nil when there is none, and the $sort that follows
+// them, nil when none does. The caller must do both. Variables of the command
+// may occur in the filter.
+func (p *Pipeline) Leading() (filter, sort bson.D, rest *Pipeline) {
+	stages := p.stages
+	var all bson.A
+	for len(stages) > 0 {
+		m, ok := stages[0].(*match)
+		if !ok {
+			break
+		}
+		all = append(all, m.filter)
+		stages = stages[1:]
+	}
+	switch len(all) {
+	case 0:
+	case 1:
+		filter = all[0].(bson.D)
+	default:
+		filter = bson.D{{Key: "$and", Value: all}}
+	}
+	if len(stages) > 0 {
+		if s, ok := stages[0].(*sorting); ok {
+			sort, stages = s.spec, stages[1:]
+		}
+	}
+	return filter, sort, &Pipeline{stages: stages, env: p.env, vars: p.vars}
+}
+
+// Len returns how many stages there are.
+func (p *Pipeline) Len() int { return len(p.stages) }
+
+// Writes reports whether the pipeline ends with $out or $merge.
+func (p *Pipeline) Writes() bool {
+	if len(p.stages) == 0 {
+		return false
+	}
+	switch p.stages[len(p.stages)-1].(type) {
+	case *out, *merge:
+		return true
+	}
+	return false
+}
+
+// parser parses the stages of a pipeline and of those within it.
+type parser struct {
+	env   Env
+	scope expr.Scope
+	depth int  // how many pipelines enclose this one
+	facet bool // inside $facet
+}
+
+// parse makes a stage of its argument.
+type parse func(p *parser, name string, arg any) (stage, error)
+
+// table holds the stages; init fills it in since some parse pipelines themselves.
+var table map[string]parse
+
+func init() {
+	table = map[string]parse{
+		"$match":       parseMatch,
+		"$project":     parseFields,
+		"$set":         parseFields,
+		"$addFields":   parseFields,
+		"$unset":       parseFields,
+		"$replaceRoot": parseFields,
+		"$replaceWith": parseFields,
+		"$unwind":      parseUnwind,
+		"$group":       parseGroup,
+		"$sortByCount": parseSortByCount,
+		"$sort":        parseSort,
+		"$limit":       parseLimit,
+		"$skip":        parseSkip,
+		"$count":       parseCount,
+		"$sample":      parseSample,
+		"$lookup":      parseLookup,
+		"$unionWith":   parseUnionWith,
+		"$facet":       parseFacet,
+		"$merge":       parseMerge,
+		"$out":         parseOut,
+	}
+}
+
+// Stages returns the names of the stages, sorted.
+func Stages() []string { return slices.Sorted(maps.Keys(table)) }
+
+// absent names what MongoDB has and this engine hasn't.
+var absent = []string{"$graphLookup", "$bucket", "$bucketAuto", "$setWindowFields", "$densify", "$fill", "$geoNear",
+	"$redact", "$documents", "$collStats", "$indexStats", "$changeStream", "$currentOp", "$planCacheStats", "$search",
+	"$searchMeta", "$listSessions", "$listLocalSessions", "$changeStreamSplitLargeEvent"}
+
+func (p *parser) stages(list bson.A) ([]stage, error) {
+	out := make([]stage, 0, len(list))
+	for i, v := range list {
+		d, ok := v.(bson.D)
+		switch {
+		case !ok:
+			return nil, mongoerr.New(mongoerr.TypeMismatch, "Each element of the 'pipeline' array must be an object")
+		case len(d) != 1:
+			return nil, mongoerr.New(40323, "A pipeline stage specification object must contain exactly one field.")
+		}
+		name := d[0].Key
+		parse, ok := table[name]
+		switch {
+		case ok:
+		case slices.Contains(absent, name):
+			return nil, mongoerr.New(mongoerr.NotImplemented, "%s isn't implemented by the embedded engine", name)
+		default:
+			return nil, mongoerr.New(40324, "Unrecognized pipeline stage name: '%s'", name)
+		}
+		if err := p.place(name, i == len(list)-1); err != nil {
+			return nil, err
+		}
+		s, err := parse(p, name, d[0].Value)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// place refuses a stage where it mustn't stand.
+func (p *parser) place(name string, last bool) error {
+	writes := name == "$out" || name == "$merge"
+	switch {
+	case p.facet && (writes || name == "$facet"):
+		return mongoerr.New(40600, "%s is not allowed to be used within a $facet stage", name)
+	case p.depth > 0 && writes:
+		return mongoerr.New(51047, "%s is not allowed within a $lookup's or a $unionWith's sub-pipeline", name)
+	case writes && !last:
+		return mongoerr.New(40601, "%s can only be the final stage in the pipeline", name)
+	}
+	return nil
+}
+
+// inside returns the parser of a pipeline within this one, with more variables.
+func (p *parser) inside(vars ...string) *parser {
+	next := *p
+	next.depth++
+	next.scope = p.scope.With(vars...)
+	return &next
+}

@@ -1,0 +1,212 @@
+package pipeline
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/order"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// sorting is $sort, stable.
+type sorting struct {
+	spec bson.D
+	sort *order.Sort
+}
+
+func parseSort(_ *parser, _ string, arg any) (stage, error) {
+	d, ok := arg.(bson.D)
+	switch {
+	case !ok:
+		return nil, mongoerr.New(15973, "the $sort key specification must be an object")
+	case len(d) == 0:
+		return nil, mongoerr.New(15976, "$sort stage must have at least one sort key")
+	}
+	s, err := order.Parse(d)
+	if err != nil {
+		return nil, err
+	}
+	return &sorting{spec: d, sort: s}, nil
+}
+
+type keyed struct {
+	key bson.A
+	d   bson.D
+}
+
+func (s *sorting) run(_ *run, in Docs) Docs {
+	return func(yield func(bson.D, error) bool) {
+		var all []keyed
+		for d, err := range in {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			all = append(all, keyed{s.sort.Key(d), d})
+		}
+		slices.SortStableFunc(all, func(a, b keyed) int { return s.sort.CompareKeys(a.key, b.key) })
+		for _, k := range all {
+			if !yield(k.d, nil) {
+				return
+			}
+		}
+	}
+}
+
+type limit int64
+
+func parseLimit(_ *parser, _ string, arg any) (stage, error) {
+	n, ok := value.Int64(arg)
+	switch {
+	case !ok:
+		return nil, mongoerr.New(2107201, "invalid argument to $limit stage: Expected a number in: $limit: %v", arg)
+	case n < 0:
+		return nil, mongoerr.New(2107201, "invalid argument to $limit stage: Expected a non-negative number in: $limit: %d", n)
+	case n == 0:
+		return nil, mongoerr.New(15958, "the limit must be positive")
+	}
+	return limit(n), nil
+}
+
+func (n limit) run(_ *run, in Docs) Docs {
+	return func(yield func(bson.D, error) bool) {
+		left := n
+		for d, err := range in {
+			left--
+			if !yield(d, err) || err != nil || left == 0 {
+				return
+			}
+		}
+	}
+}
+
+type skip int64
+
+func parseSkip(_ *parser, _ string, arg any) (stage, error) {
+	n, ok := value.Int64(arg)
+	switch {
+	case !ok:
+		return nil, mongoerr.New(5107200, "invalid argument to $skip stage: Expected a number in: $skip: %v", arg)
+	case n < 0:
+		return nil, mongoerr.New(5107200, "invalid argument to $skip stage: Expected a non-negative number in: $skip: %d", n)
+	}
+	return skip(n), nil
+}
+
+func (n skip) run(_ *run, in Docs) Docs {
+	return func(yield func(bson.D, error) bool) {
+		left := n
+		for d, err := range in {
+			if left > 0 && err == nil {
+				left--
+				continue
+			}
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// count is $count: one document with the number, none when there is nothing to count.
+type count string
+
+func parseCount(_ *parser, _ string, arg any) (stage, error) {
+	name, ok := arg.(string)
+	switch {
+	case !ok:
+		return nil, mongoerr.New(40156, "the count field must be a non-empty string")
+	case name == "":
+		return nil, mongoerr.New(40157, "the count field must be a non-empty string")
+	case strings.HasPrefix(name, "$"):
+		return nil, mongoerr.New(40158, "the count field cannot be a $-prefixed path")
+	case strings.IndexByte(name, 0) >= 0:
+		return nil, mongoerr.New(40159, "the count field cannot contain a null byte")
+	case strings.Contains(name, "."):
+		return nil, mongoerr.New(40160, "the count field cannot contain '.'")
+	}
+	return count(name), nil
+}
+
+func (name count) run(_ *run, in Docs) Docs {
+	return func(yield func(bson.D, error) bool) {
+		var n int64
+		for _, err := range in {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			n++
+		}
+		if n > 0 {
+			yield(bson.D{{Key: string(name), Value: value.Integer(n)}}, nil)
+		}
+	}
+}
+
+// sample is $sample: that many documents by chance, in random order.
+type sample int64
+
+func parseSample(_ *parser, _ string, arg any) (stage, error) {
+	d, ok := arg.(bson.D)
+	if !ok {
+		return nil, mongoerr.New(28745, "the $sample stage specification must be an object")
+	}
+	n := int64(-1)
+	for _, f := range d {
+		if f.Key != "size" {
+			return nil, mongoerr.New(28748, "unrecognized option to $sample: %s", f.Key)
+		}
+		if !value.IsNumber(f.Value) {
+			return nil, mongoerr.New(28746, "size argument to $sample must be a number")
+		}
+		if n, ok = value.TruncInt64(f.Value); !ok || n < 0 {
+			return nil, mongoerr.New(28747, "size argument to $sample must not be negative")
+		}
+	}
+	if n < 0 {
+		return nil, mongoerr.New(28749, "$sample stage must specify a size")
+	}
+	return sample(n), nil
+}
+
+func (n sample) run(_ *run, in Docs) Docs {
+	return func(yield func(bson.D, error) bool) {
+		all, err := gather(in)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		for _, d := range all[:min(int64(n), int64(len(all)))] {
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+func gather(in Docs) ([]bson.D, error) {
+	var all []bson.D
+	for d, err := range in {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+func replay(all []bson.D) Docs {
+	return func(yield func(bson.D, error) bool) {
+		for _, d := range all {
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}

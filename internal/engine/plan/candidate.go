@@ -1,0 +1,281 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/query"
+	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// candidate is one index as a way to run a query.
+type candidate struct {
+	scan    *Scan
+	bounded bool // the filter bounds its first field
+	sorted  bool // it delivers the order asked for
+	left    float64
+}
+
+// bestFor returns the best candidate of a collection's indexes, or nil. filter
+// is what partial indexes are held against; nil rules them out.
+func bestFor(coll *store.Collection, filter bson.D, m *query.Matcher, sort bson.D) *candidate {
+	wide, tight := m.Bounds(), m.TightBounds()
+	var best *candidate
+	for _, x := range coll.Indexes {
+		if x.Spec.Hidden || !x.Spec.Ordered() {
+			continue
+		}
+		c := newCandidate(x, wide, tight, sort)
+		if !c.bounded && !c.sorted || !complete(x, filter, wide, c) {
+			continue
+		}
+		if best == nil || c.left < best.left {
+			best = c
+		}
+	}
+	return best
+}
+
+// newCandidate lays the bounds of a filter on an index.
+func newCandidate(x *store.Index, wide, tight map[string][]query.Interval, sort bson.D) *candidate {
+	c := &candidate{scan: &Scan{Index: x, bounds: make([]bounds, len(x.Spec.Fields))}, left: 1}
+	prefix := true // all fields so far are bounded
+	for i, f := range x.Spec.Fields {
+		b := &c.scan.bounds[i]
+		list, ok := tight[f.Name]
+		if x.Multikey&(1<<i) != 0 {
+			list, ok = wide[f.Name]
+			ok = ok && !c.sharesArray(i)
+		}
+		b.free, b.list = !ok, list
+		if ok && i == 0 {
+			c.bounded = true
+		}
+		c.left *= estimate(*b, prefix)
+		prefix = prefix && ok
+	}
+	reverse, sorted := c.order(sort)
+	c.sorted = sorted && len(sort) > 0
+	c.scan.Reverse = reverse && c.sorted
+	if c.sorted {
+		c.left *= 0.5
+	}
+	for i := range c.scan.bounds {
+		c.scan.bounds[i].turn(x.Spec.Fields[i].Desc != c.scan.Reverse)
+	}
+	return c
+}
+
+// sharesArray reports whether an earlier bounded field of a multikey index may
+// run through the same array as the i-th: conditions on both may then be met
+// by different elements, whose keys are in different entries.
+func (c *candidate) sharesArray(i int) bool {
+	fields := c.scan.Index.Spec.Fields
+	for k := range i {
+		if !c.scan.bounds[k].free && c.scan.Index.Multikey&(1<<k) != 0 && fields[k].Path[0] == fields[i].Path[0] {
+			return true
+		}
+	}
+	return false
+}
+
+// turn puts the intervals in the order in which a scan in that direction
+// meets them.
+func (b *bounds) turn(down bool) {
+	b.down = down
+	if down {
+		b.list = slices.Clone(b.list)
+		slices.Reverse(b.list)
+	}
+}
+
+// estimate guesses the part of the keys that the bounds of a field leave.
+// Bounds behind a field without any spare fewer keys, only documents.
+func estimate(b bounds, prefix bool) float64 {
+	if b.free {
+		return 1
+	}
+	left := 0.0
+	for _, i := range b.list {
+		switch {
+		case i.IsPoint(), value.IsNullish(i.Hi):
+			left += 0.01
+		case narrow(i):
+			left += 0.1
+		default:
+			left += 0.3
+		}
+	}
+	left = min(left, 0.4)
+	if !prefix {
+		left = 0.9 + left/10
+	}
+	return left
+}
+
+// narrow reports whether an interval has two ends of one type, so that neither
+// is likely to be its type's.
+func narrow(i query.Interval) bool {
+	if value.Type(i.Lo) != value.Type(i.Hi) {
+		return false
+	}
+	switch i.Lo.(type) {
+	case bson.DateTime:
+		return i.Lo != bson.DateTime(-1<<63) && i.Hi != bson.DateTime(1<<63-1)
+	case bson.Timestamp:
+		return i.Lo != bson.Timestamp{} || i.Hi != bson.Timestamp{T: 1<<32 - 1, I: 1<<32 - 1}
+	case bool:
+		return false
+	}
+	return true
+}
+
+// order says whether the index delivers the documents in the order asked for,
+// walked forward or in reverse. Fields bound to one value don't matter, but
+// that alone makes no index worth walking.
+func (c *candidate) order(sort bson.D) (reverse, ok bool) {
+	fields := c.scan.Index.Spec.Fields
+	at, decided := 0, false
+	for _, key := range sort {
+		direction, _ := value.Int64(key.Value)
+		for at < len(fields) && fields[at].Name != key.Key && c.constant(at) {
+			at++
+		}
+		if at == len(fields) || fields[at].Name != key.Key {
+			if c.isConstant(key.Key) {
+				continue
+			}
+			return false, false
+		}
+		if c.scan.Index.Multikey&(1<<at) != 0 {
+			return false, false
+		}
+		if !c.constant(at) {
+			back := fields[at].Desc != (direction < 0)
+			if decided && back != reverse {
+				return false, false
+			}
+			reverse, decided = back, true
+		}
+		at++
+	}
+	return reverse, decided || c.bounded
+}
+
+// constant reports whether the i-th field has one value in the whole scan.
+func (c *candidate) constant(i int) bool {
+	b := c.scan.bounds[i]
+	return !b.free && len(b.list) == 1 && b.list[0].IsPoint() && c.scan.Index.Multikey&(1<<i) == 0
+}
+
+func (c *candidate) isConstant(name string) bool {
+	for i, f := range c.scan.Index.Spec.Fields {
+		if f.Name == name {
+			return c.constant(i)
+		}
+	}
+	return false
+}
+
+// complete reports whether the index has every document that the filter
+// matches.
+func complete(x *store.Index, filter bson.D, wide map[string][]query.Interval, c *candidate) bool {
+	if x.Spec.Sparse {
+		some := false
+		for _, f := range x.Spec.Fields {
+			list, ok := wide[f.Name]
+			some = some || ok && !slices.ContainsFunc(list, func(i query.Interval) bool { return i.Contains(nil) })
+		}
+		if !some {
+			return false
+		}
+	}
+	return x.Spec.Partial == nil || filter != nil && implies(filter, wide, x.Spec.Partial)
+}
+
+// implies reports whether documents that match the filter are sure to match
+// the partial index's filter too: each of its conditions is among the
+// filter's, or contains what the filter bounds the path to.
+func implies(filter bson.D, wide map[string][]query.Interval, partial bson.D) bool {
+	conditions := flatten(filter)
+	for _, want := range flatten(partial) {
+		same := slices.ContainsFunc(conditions, func(have bson.E) bool {
+			return have.Key == want.Key && value.Equal(have.Value, want.Value)
+		})
+		if !same && !contained(wide, want) {
+			return false
+		}
+	}
+	return true
+}
+
+// flatten returns the conditions of a filter, those of $and and the operators
+// on one path each by itself.
+func flatten(filter bson.D) []bson.E {
+	var list []bson.E
+	for _, e := range filter {
+		branches, isList := e.Value.(bson.A)
+		ops, isDoc := e.Value.(bson.D)
+		switch {
+		case e.Key == "$and" && isList:
+			for _, b := range branches {
+				if d, ok := b.(bson.D); ok {
+					list = append(list, flatten(d)...)
+				}
+			}
+		case isDoc && len(ops) > 0 && strings.HasPrefix(ops[0].Key, "$"):
+			for _, op := range ops {
+				if op.Key == "$eq" {
+					list = append(list, bson.E{Key: e.Key, Value: op.Value})
+					continue
+				}
+				list = append(list, bson.E{Key: e.Key, Value: bson.D{op}})
+			}
+		default:
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// contained reports whether a condition on one path holds for every key that
+// the filter bounds the path to.
+func contained(wide map[string][]query.Interval, want bson.E) bool {
+	have, ok := wide[want.Key]
+	if !ok {
+		return false
+	}
+	if ops, ok := want.Value.(bson.D); ok && len(ops) == 1 && ops[0].Key == "$exists" {
+		return value.Equal(ops[0].Value, true) &&
+			!slices.ContainsFunc(have, func(i query.Interval) bool { return i.Contains(nil) })
+	}
+	m, err := query.Parse(bson.D{want}, query.Options{})
+	if err != nil || !exact(want.Value) {
+		return false
+	}
+	around := m.Bounds()[want.Key]
+	for _, i := range have {
+		inside := slices.ContainsFunc(around, func(o query.Interval) bool { return covers(o, i) })
+		if !inside {
+			return false
+		}
+	}
+	return len(around) > 0
+}
+
+// exact reports whether a condition is one whose bounds say all of it.
+func exact(v any) bool {
+	ops, ok := v.(bson.D)
+	if !ok || len(ops) == 0 || !strings.HasPrefix(ops[0].Key, "$") {
+		return true
+	}
+	return len(ops) == 1 && slices.Contains([]string{"$eq", "$gt", "$gte", "$lt", "$lte", "$in"}, ops[0].Key)
+}
+
+func covers(outer, inner query.Interval) bool {
+	lo, hi := value.Compare(outer.Lo, inner.Lo), value.Compare(outer.Hi, inner.Hi)
+	return (lo < 0 || lo == 0 && (outer.LoInc || !inner.LoInc)) && (hi > 0 || hi == 0 && (outer.HiInc || !inner.HiInc))
+}

@@ -1,0 +1,196 @@
+package plan
+
+import (
+	"context"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/store"
+)
+
+// Exec is a plan that runs. It reads one version of the collection, from which
+// it returns one record after the other.
+type Exec struct {
+	plan    *Plan
+	records store.Cursor[*store.Record] // when there are no scans
+	started bool
+	ended   bool
+	walkers []*walker
+	at      int            // the walker whose turn it is
+	seen    map[int64]bool // records returned, when one may come again
+	sorted  []*store.Record
+	loaded  bool
+	skipped int64
+	count   int64
+	docs    int
+}
+
+// Open starts the plan.
+func (p *Plan) Open() *Exec {
+	e := &Exec{plan: p}
+	if p.coll == nil {
+		return e
+	}
+	if len(p.scans) == 0 {
+		e.records = p.coll.Records.Cursor()
+	}
+	for _, s := range p.scans {
+		e.walkers = append(e.walkers, newWalker(s))
+	}
+	if len(p.scans) > 1 || len(p.scans) == 1 && p.scans[0].Index.IsMultikey() {
+		e.seen = map[int64]bool{}
+	}
+	return e
+}
+
+// Keys returns how many index keys have been examined.
+func (e *Exec) Keys() int {
+	n := 0
+	for _, w := range e.walkers {
+		n += w.examined
+	}
+	return n
+}
+
+// KeysOf returns how many keys of the plan's i-th scan have been examined.
+func (e *Exec) KeysOf(i int) int { return e.walkers[i].examined }
+
+// Docs returns how many documents have been examined.
+func (e *Exec) Docs() int { return e.docs }
+
+// Next returns the next record, or nil when there is none.
+func (e *Exec) Next(ctx context.Context) (*store.Record, error) {
+	q := &e.plan.query
+	for {
+		if q.Limit > 0 && e.count >= q.Limit {
+			return nil, nil
+		}
+		r, err := e.ordered(ctx)
+		if r == nil || err != nil {
+			return nil, err
+		}
+		if e.skipped < q.Skip {
+			e.skipped++
+			continue
+		}
+		e.count++
+		return r, nil
+	}
+}
+
+// ordered returns the next match in the order asked for.
+func (e *Exec) ordered(ctx context.Context) (*store.Record, error) {
+	if e.plan.sort == nil {
+		return e.match(ctx)
+	}
+	if !e.loaded {
+		if err := e.load(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if len(e.sorted) == 0 {
+		return nil, nil
+	}
+	r := e.sorted[0]
+	e.sorted = e.sorted[1:]
+	return r, nil
+}
+
+// load reads all matches and sorts them.
+func (e *Exec) load(ctx context.Context) error {
+	type keyed struct {
+		record *store.Record
+		key    bson.A
+	}
+	var list []keyed
+	e.loaded = true
+	for {
+		r, err := e.match(ctx)
+		if err != nil {
+			return err
+		}
+		if r == nil {
+			break
+		}
+		list = append(list, keyed{r, e.plan.sort.Key(r.Doc)})
+	}
+	slices.SortStableFunc(list, func(a, b keyed) int { return e.plan.sort.CompareKeys(a.key, b.key) })
+	e.sorted = make([]*store.Record, len(list))
+	for i, k := range list {
+		e.sorted[i] = k.record
+	}
+	return nil
+}
+
+// checkEvery is how many documents are examined between looks at the context.
+const checkEvery = 256
+
+// match returns the next record that matches the filter.
+func (e *Exec) match(ctx context.Context) (*store.Record, error) {
+	for {
+		r := e.candidate()
+		if r == nil {
+			return nil, nil
+		}
+		if e.docs++; e.docs%checkEvery == 0 && ctx.Err() != nil {
+			return nil, mongoerr.New(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
+		}
+		ok, err := e.plan.query.Matcher.Match(r.Doc)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return r, nil
+		}
+	}
+}
+
+// candidate returns the next record to examine.
+func (e *Exec) candidate() *store.Record {
+	if e.plan.coll == nil {
+		return nil
+	}
+	if len(e.walkers) == 0 {
+		return e.scanAll()
+	}
+	for e.at < len(e.walkers) {
+		entry, ok := e.walkers[e.at].next()
+		if !ok {
+			e.at++
+			continue
+		}
+		if e.seen != nil {
+			if e.seen[entry.Record] {
+				continue
+			}
+			e.seen[entry.Record] = true
+		}
+		r, _ := e.plan.coll.Record(entry.Record)
+		return r
+	}
+	return nil
+}
+
+// scanAll returns the next of all records.
+func (e *Exec) scanAll() *store.Record {
+	ok := false
+	switch {
+	case e.ended:
+	case !e.started && e.plan.reverse:
+		ok = e.records.Last()
+	case !e.started:
+		ok = e.records.First()
+	case e.plan.reverse:
+		ok = e.records.Prev()
+	default:
+		ok = e.records.Next()
+	}
+	e.started = true
+	if !ok {
+		e.ended = true
+		return nil
+	}
+	return e.records.Item()
+}

@@ -1,0 +1,82 @@
+package plan
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+const naturalKey = "$natural"
+
+// takeNatural separates {$natural: ±1} from a sort: its direction, or 0, and
+// what is left to sort by.
+func takeNatural(sort bson.D) (direction int64, rest bson.D, err error) {
+	v, ok := value.Get(sort, naturalKey)
+	if !ok {
+		return 0, sort, nil
+	}
+	direction, whole := value.Int64(v)
+	if !whole || direction != 1 && direction != -1 || len(sort) != 1 {
+		return 0, nil, mongoerr.New(mongoerr.BadValue, "$natural sort must be 1 or -1, and nothing else may be sorted by")
+	}
+	return direction, nil, nil
+}
+
+// useHint makes the plan use what the hint names, or returns an error.
+func (p *Plan) useHint(natural int64) error {
+	var index *store.Index
+	switch hint := p.query.Hint.(type) {
+	case string:
+		if p.coll != nil {
+			index = p.coll.Index(hint)
+		}
+	case bson.D:
+		if len(hint) == 0 {
+			p.query.Hint = nil
+			if p.coll != nil && natural == 0 {
+				p.choose()
+			}
+			return nil
+		}
+		direction, _, err := takeNatural(hint)
+		if err != nil {
+			return err
+		}
+		if direction != 0 {
+			p.reverse = direction < 0
+			return nil
+		}
+		if p.coll != nil {
+			for _, x := range p.coll.Indexes {
+				if value.Equal(x.Spec.Key, hint) {
+					index = x
+				}
+			}
+		}
+	default:
+		return mongoerr.New(mongoerr.FailedToParse, "hint must be a string or an object")
+	}
+	if p.coll == nil {
+		return nil
+	}
+	if index == nil {
+		return mongoerr.New(mongoerr.BadValue, "error processing query: ns=%s: planner returned error :: caused by :: "+
+			"hint provided does not correspond to an existing index", p.coll.NS)
+	}
+	return p.force(index)
+}
+
+// force uses an index whether it fits or not.
+func (p *Plan) force(x *store.Index) error {
+	m := p.query.Matcher
+	wide := m.Bounds()
+	partial := x.Spec.Partial != nil && !implies(p.query.Filter, wide, x.Spec.Partial)
+	if !x.Spec.Ordered() || partial {
+		return mongoerr.New(mongoerr.NoQueryExecutionPlans, "error processing query: ns=%s: planner returned error :: "+
+			"caused by :: No query solutions: index %s can't serve this query", p.coll.NS, x.Spec.Name)
+	}
+	p.use(newCandidate(x, wide, m.TightBounds(), p.query.Sort))
+	return nil
+}

@@ -1,0 +1,140 @@
+// Package plan chooses how to find a query's documents, by an index where one
+// fits, and finds them.
+//
+// An index fits when the filter bounds its first field, or when it delivers
+// the documents in the order that the query asks for. Among those that fit,
+// the one that leaves the least wins, by a fixed estimate: equality before
+// ranges, more fields before fewer, and then the order asked for. The choice
+// depends on the indexes and the query alone, so a test sees the same plan
+// every time.
+package plan
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/order"
+	"github.com/docmodel/docmodel/internal/engine/query"
+	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// Query is what documents to find, and in which order.
+type Query struct {
+	Filter  bson.D
+	Matcher *query.Matcher // of Filter
+	Sort    bson.D         // nil or empty means any order
+	Skip    int64
+	Limit   int64 // 0 means all
+	Hint    any   // the name of an index, or its key; nil means none
+}
+
+// Plan is how a query runs on one version of a collection.
+type Plan struct {
+	query   Query
+	coll    *store.Collection // nil when there is none, so nothing is found
+	scans   []*Scan           // none means all documents; several mean a union
+	reverse bool              // all documents, last first
+	sort    *order.Sort       // sorts what was found; nil when it comes in order
+}
+
+// Choose returns the plan for a query. coll may be nil.
+func Choose(coll *store.Collection, q Query) (*Plan, error) {
+	p := &Plan{query: q, coll: coll}
+	natural, spec, err := takeNatural(q.Sort)
+	if err != nil {
+		return nil, err
+	}
+	p.query.Sort = spec
+	p.reverse = natural < 0
+	if len(spec) > 0 {
+		if p.sort, err = order.Parse(spec); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case q.Hint != nil:
+		err = p.useHint(natural)
+	case coll == nil, natural != 0:
+	default:
+		p.choose()
+	}
+	return p, err
+}
+
+// Scans returns the index scans of the plan: none when it reads all documents.
+func (p *Plan) Scans() []*Scan { return p.scans }
+
+// Exists reports whether the collection is there.
+func (p *Plan) Exists() bool { return p.coll != nil }
+
+// Sorts reports whether the plan sorts what it has found.
+func (p *Plan) Sorts() bool { return p.sort != nil }
+
+// Query returns the query that the plan is for.
+func (p *Plan) Query() Query { return p.query }
+
+// Reverse reports whether a plan that reads all documents begins with the last.
+func (p *Plan) Reverse() bool { return p.reverse }
+
+// choose sets the plan to the best that the indexes allow.
+func (p *Plan) choose() {
+	if s := p.pointOnID(); s != nil {
+		p.scans, p.sort = []*Scan{s}, nil
+		return
+	}
+	if len(p.coll.Indexes) == 1 && p.query.Matcher.IsEmpty() && p.sort == nil {
+		return
+	}
+	best := bestFor(p.coll, p.query.Filter, p.query.Matcher, p.query.Sort)
+	if best == nil || !best.bounded {
+		if scans := p.union(); scans != nil {
+			p.scans = scans
+			return
+		}
+	}
+	if best != nil {
+		p.use(best)
+	}
+}
+
+// union returns a scan for each branch of a filter that is an $or, or nil when
+// some branch has no index.
+func (p *Plan) union() []*Scan {
+	list, _ := value.Get(p.query.Filter, "$or")
+	filters, _ := list.(bson.A)
+	var scans []*Scan
+	branches := p.query.Matcher.Or()
+	for i, m := range branches {
+		var filter bson.D
+		if len(filters) == len(branches) {
+			filter, _ = filters[i].(bson.D)
+		}
+		c := bestFor(p.coll, filter, m, nil)
+		if c == nil {
+			return nil
+		}
+		scans = append(scans, c.scan)
+	}
+	return scans
+}
+
+func (p *Plan) use(c *candidate) {
+	p.scans = []*Scan{c.scan}
+	if c.sorted {
+		p.sort = nil
+	}
+}
+
+// pointOnID returns the scan for a filter that is {_id: v} and nothing else,
+// with a v that only equals itself: the fast path.
+func (p *Plan) pointOnID() *Scan {
+	f := p.query.Filter
+	if len(f) != 1 || f[0].Key != "_id" {
+		return nil
+	}
+	switch v := f[0].Value.(type) {
+	case bson.ObjectID, string, int32, int64, bool, bson.DateTime, bson.Binary:
+		return &Scan{Index: p.coll.Indexes[0], bounds: []bounds{{list: []query.Interval{query.Point(v)}}}}
+	}
+	return nil
+}

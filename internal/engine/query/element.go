@@ -1,0 +1,109 @@
+package query
+
+import (
+	"math"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// ofType passes for values of one of the types.
+type ofType struct{ types []bson.Type }
+
+func (t ofType) test(v any, _ *int) bool {
+	return slices.Contains(t.types, value.Type(v)) && !value.IsMissing(v)
+}
+func (ofType) whole() bool { return false }
+
+func parseType(_ *parser, arg any, _ bson.D) (cond, error) {
+	types, err := Types(arg)
+	if err != nil {
+		return nil, err
+	}
+	return leaf{ofType{types}}, nil
+}
+
+var numberTypes = []bson.Type{bson.TypeDouble, bson.TypeInt32, bson.TypeInt64, bson.TypeDecimal128}
+
+// Types returns the types that $type's argument names: an alias, a number or an array of those.
+func Types(arg any) ([]bson.Type, error) {
+	a, ok := arg.(bson.A)
+	if !ok {
+		a = bson.A{arg}
+	}
+	if len(a) == 0 {
+		return nil, mongoerr.New(mongoerr.FailedToParse, "$type must match at least one type")
+	}
+	var types []bson.Type
+	for _, v := range a {
+		if name, ok := v.(string); ok {
+			t, known := value.TypeByAlias(name)
+			switch {
+			case known:
+				types = append(types, t)
+			case name == "number":
+				types = append(types, numberTypes...)
+			default:
+				return nil, mongoerr.New(mongoerr.BadValue, "Unknown type name alias: %s", name)
+			}
+			continue
+		}
+		if !value.IsNumber(v) {
+			return nil, mongoerr.New(mongoerr.TypeMismatch, "type must be represented as a number or a string")
+		}
+		n, ok := value.Int64(v)
+		t := bson.Type(n)
+		if !ok || (n != -1 && (n < 0 || n > 127)) || value.TypeAlias(t) == "" {
+			return nil, mongoerr.New(mongoerr.BadValue, "Invalid numerical type code: %v", v)
+		}
+		types = append(types, t)
+	}
+	return types, nil
+}
+
+// modulo passes for numbers whose whole part leaves the remainder.
+type modulo struct{ divisor, remainder int64 }
+
+func (m modulo) test(v any, _ *int) bool {
+	n, ok := value.TruncInt64(v)
+	if !ok {
+		return false
+	}
+	if m.divisor == -1 && n == math.MinInt64 {
+		return m.remainder == 0
+	}
+	return n%m.divisor == m.remainder
+}
+
+func (modulo) whole() bool { return false }
+
+func parseMod(_ *parser, arg any, _ bson.D) (cond, error) {
+	a, ok := arg.(bson.A)
+	switch {
+	case !ok:
+		return nil, mongoerr.New(mongoerr.BadValue, "malformed mod, needs to be an array")
+	case len(a) < 2:
+		return nil, mongoerr.New(mongoerr.BadValue, "malformed mod, not enough elements")
+	case len(a) > 2:
+		return nil, mongoerr.New(mongoerr.BadValue, "malformed mod, too many elements")
+	case !value.IsNumber(a[0]):
+		return nil, mongoerr.New(mongoerr.BadValue, "malformed mod, divisor not a number")
+	case !value.IsNumber(a[1]):
+		return nil, mongoerr.New(mongoerr.BadValue, "malformed mod, remainder not a number")
+	}
+	divisor, ok := value.TruncInt64(a[0])
+	if !ok {
+		return nil, mongoerr.New(mongoerr.BadValue, "malformed mod, divisor value is invalid")
+	}
+	remainder, ok := value.TruncInt64(a[1])
+	if !ok {
+		return nil, mongoerr.New(mongoerr.BadValue, "malformed mod, remainder value is invalid")
+	}
+	if divisor == 0 {
+		return nil, mongoerr.New(mongoerr.BadValue, "divisor cannot be 0")
+	}
+	return leaf{modulo{divisor, remainder}}, nil
+}

@@ -1,0 +1,126 @@
+package query
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/expr"
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// parser holds what parsing needs to know of its surroundings.
+type parser struct {
+	scope expr.Scope
+	depth int // how many $elemMatch and $not enclose
+}
+
+// top is the table of operators that stand where a field name could. It is
+// filled in by init since its entries parse filters themselves.
+var top map[string]func(p *parser, name string, arg any) (node, error)
+
+func init() {
+	top = map[string]func(p *parser, name string, arg any) (node, error){
+		"$and":     (*parser).list,
+		"$or":      (*parser).list,
+		"$nor":     (*parser).list,
+		"$expr":    (*parser).expr,
+		"$comment": func(*parser, string, any) (node, error) { return and{}, nil },
+	}
+}
+
+// Operators returns the names of all operators, sorted.
+func Operators() []string {
+	names := slices.Collect(maps.Keys(top))
+	names = slices.AppendSeq(names, maps.Keys(onField))
+	slices.Sort(names)
+	return names
+}
+
+// absent names what MongoDB has and this engine hasn't.
+var absent = []string{"$where", "$text", "$jsonSchema", "$near", "$nearSphere", "$geoWithin", "$geoIntersects", "$geoNear",
+	"$within", "$bitsAllSet", "$bitsAnySet", "$bitsAllClear", "$bitsAnyClear", "$sampleRate", "$alwaysTrue", "$alwaysFalse"}
+
+func (p *parser) filter(d bson.D) (node, error) {
+	all := make(and, 0, len(d))
+	for _, f := range d {
+		n, err := p.entry(f)
+		if err != nil {
+			return nil, err
+		}
+		if none, ok := n.(and); ok && len(none) == 0 {
+			continue
+		}
+		all = append(all, n)
+	}
+	if len(all) == 1 {
+		return all[0], nil
+	}
+	return all, nil
+}
+
+func (p *parser) entry(f bson.E) (node, error) {
+	if !strings.HasPrefix(f.Key, "$") {
+		c, err := p.field(f.Key, f.Value)
+		if err != nil {
+			return nil, err
+		}
+		return onPath{path: value.ParsePath(f.Key), name: f.Key, cond: c}, nil
+	}
+	parse, ok := top[f.Key]
+	switch {
+	case ok:
+		return parse(p, f.Key, f.Value)
+	case slices.Contains(absent, f.Key):
+		return nil, mongoerr.New(mongoerr.NotImplemented, "%s isn't implemented by the embedded engine", f.Key)
+	}
+	return nil, mongoerr.New(mongoerr.BadValue, "unknown top level operator: %s. If you have a field name that starts with a '$' symbol, consider using $getField or $setField.", f.Key)
+}
+
+func (p *parser) list(name string, arg any) (node, error) {
+	a, ok := arg.(bson.A)
+	if !ok {
+		return nil, mongoerr.New(mongoerr.BadValue, "%s must be an array", name)
+	}
+	if len(a) == 0 {
+		return nil, mongoerr.New(mongoerr.BadValue, "$and/$or/$nor must be a nonempty array")
+	}
+	nodes := make([]node, len(a))
+	for i, v := range a {
+		d, ok := v.(bson.D)
+		if !ok {
+			return nil, mongoerr.New(mongoerr.BadValue, "$or/$and/$nor entries need to be full objects")
+		}
+		n, err := p.filter(d)
+		if err != nil {
+			return nil, err
+		}
+		nodes[i] = n
+	}
+	switch name {
+	case "$and":
+		return and(nodes), nil
+	case "$or":
+		return or(nodes), nil
+	}
+	return nor(nodes), nil
+}
+
+func (p *parser) expr(_ string, arg any) (node, error) {
+	if p.depth > 0 {
+		return nil, mongoerr.New(mongoerr.BadValue, "$expr can only be applied to the top-level document")
+	}
+	e, err := expr.Parse(arg, p.scope)
+	if err != nil {
+		return nil, err
+	}
+	return test{e}, nil
+}
+
+func (n test) match(c *expr.Context, d bson.D, _ *int) (bool, error) {
+	v, err := n.e.Eval(c.On(d))
+	return err == nil && value.Truthy(v), err
+}

@@ -1,0 +1,74 @@
+package query
+
+import (
+	"regexp"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// pattern passes for strings that the regular expression matches, and for the
+// same regular expression stored as a value.
+type pattern struct {
+	re     *regexp.Regexp
+	source bson.Regex
+}
+
+func newPattern(source, options string) (pattern, error) {
+	re, err := value.CompileRegex(source, options)
+	return pattern{re, bson.Regex{Pattern: source, Options: options}}, err
+}
+
+func parseRegex(source, options string) (cond, error) {
+	p, err := newPattern(source, options)
+	if err != nil {
+		return nil, err
+	}
+	return leaf{p}, nil
+}
+
+func (p pattern) test(v any, _ *int) bool {
+	switch v := v.(type) {
+	case string:
+		return p.re.MatchString(v)
+	case bson.Symbol:
+		return p.re.MatchString(string(v))
+	case bson.Regex:
+		return v == p.source
+	}
+	return false
+}
+
+func (pattern) whole() bool { return false }
+
+func parseRegexOperator(_ *parser, arg any, all bson.D) (cond, error) {
+	var source, options string
+	switch x := arg.(type) {
+	case string:
+		source = x
+	case bson.Regex:
+		source, options = x.Pattern, x.Options
+	default:
+		return nil, mongoerr.New(mongoerr.BadValue, "$regex has to be a string")
+	}
+	if v, ok := value.Get(all, "$options"); ok {
+		s, isString := v.(string)
+		switch {
+		case !isString:
+			return nil, mongoerr.New(mongoerr.BadValue, "$options has to be a string")
+		case options != "":
+			return nil, mongoerr.New(51075, "options set in both $regex and $options")
+		}
+		options = s
+	}
+	return parseRegex(source, options)
+}
+
+func parseOptions(_ *parser, _ any, all bson.D) (cond, error) {
+	if _, ok := value.Get(all, "$regex"); !ok {
+		return nil, mongoerr.New(mongoerr.BadValue, "$options needs a $regex")
+	}
+	return nil, nil
+}

@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+)
+
+// command is one command of the engine. Each registers itself, from the file
+// that holds it.
+type command struct {
+	name    string
+	aliases []string
+	fields  []string // what it takes beside its own name and the generic fields
+	txn     bool     // it may run in a transaction
+	admin   bool     // it runs on the admin database only
+	unseen  bool     // Intercept doesn't see it unless asked to
+	refused string   // it is known, and not supported for this reason
+	run     func(r *request) (reply, error)
+}
+
+var commands = map[string]*command{}
+
+func register(list ...*command) {
+	for _, c := range list {
+		commands[c.name] = c
+		for _, a := range c.aliases {
+			commands[a] = c
+		}
+	}
+}
+
+// Commands returns the names of the commands that the engine runs, sorted.
+func Commands() []string {
+	var names []string
+	for name, c := range commands {
+		if c.refused == "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// lookup returns the command of that name, or the error that says there is none.
+func lookup(name string) (*command, error) {
+	c := commands[name]
+	if c == nil {
+		return nil, mongoerr.New(mongoerr.CommandNotFound, "no such command: '%s'", name)
+	}
+	if c.refused != "" {
+		return nil, mongoerr.New(mongoerr.CommandNotSupported, "command %s is not supported: %s", name, c.refused)
+	}
+	return c, nil
+}

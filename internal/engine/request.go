@@ -1,0 +1,190 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/engine/wire"
+)
+
+// reply is a command's answer, without its "ok".
+type reply = bson.D
+
+// request is one command that runs.
+type request struct {
+	engine  *Engine
+	conn    *conn
+	ctx     context.Context // ends with the connection, and with maxTimeMS
+	command *command
+	name    string
+	db      string
+	body    bson.D
+
+	lsid       string // "" without a session
+	hasNumber  bool
+	number     int64 // txnNumber
+	autocommit bool  // the field is there: the command belongs to a transaction
+	start      bool
+	maxTime    time.Duration
+	concern    error // the write concern can't be satisfied
+
+	session *session   // checked out: the command has a number
+	txn     *store.Txn // the transaction it runs in
+}
+
+// genericFields are those that every command takes.
+var genericFields = []string{
+	"$db", "lsid", "txnNumber", "startTransaction", "autocommit", "$clusterTime", "readConcern", "writeConcern",
+	"$readPreference", "maxTimeMS", "comment", "apiVersion", "apiStrict", "apiDeprecationErrors",
+}
+
+// run reads and runs the command of a message.
+func (c *conn) run(m wire.Message) (rep reply, err error) {
+	r := &request{engine: c.engine, conn: c, ctx: c.ctx}
+	defer func() {
+		if p := recover(); p != nil {
+			rep, err = nil, mongoerr.New(mongoerr.UnknownError, "%s: the engine panicked: %v", r.name, p)
+		}
+	}()
+	if err := r.read(m); err != nil {
+		return nil, err
+	}
+	if r.maxTime > 0 {
+		ctx, cancel := context.WithTimeout(c.ctx, r.maxTime)
+		defer cancel()
+		r.ctx = ctx
+	}
+	action, err := r.intercept()
+	if err != nil {
+		return nil, err
+	}
+	return action.settle(r.execute())
+}
+
+// read takes the message apart.
+func (r *request) read(m wire.Message) (err error) {
+	if r.body, err = value.Decode(m.Body); err != nil {
+		return err
+	}
+	if len(r.body) == 0 {
+		return mongoerr.New(mongoerr.CommandNotFound, "no command in an empty document")
+	}
+	r.name = r.body[0].Key
+	if r.command, err = lookup(r.name); err != nil {
+		return err
+	}
+	if m.Query && !slices.Contains(r.command.aliases, "isMaster") {
+		return mongoerr.New(352, "Unsupported OP_QUERY command: %s", r.name)
+	}
+	for _, seq := range m.Sequences {
+		if value.Index(r.body, seq.Name) >= 0 {
+			return mongoerr.New(40413, "BSON field '%s.%s' is a duplicate field", r.name, seq.Name)
+		}
+		docs := make(bson.A, len(seq.Docs))
+		for i, b := range seq.Docs {
+			if docs[i], err = value.Decode(b); err != nil {
+				return err
+			}
+		}
+		r.body = append(r.body, bson.E{Key: seq.Name, Value: docs})
+	}
+	r.db = m.Database
+	return r.readGeneric()
+}
+
+// execute runs the command, in its session when it has a number.
+func (r *request) execute() (reply, error) {
+	a := args{place: r.name, doc: r.body[1:]}
+	if err := a.known(r.command.fields, genericFields); err != nil {
+		return nil, err
+	}
+	if r.command.admin && r.db != "admin" {
+		return nil, mongoerr.New(mongoerr.Unauthorized, "%s may only be run against the admin database.", r.name)
+	}
+	if r.hasNumber {
+		release, err := r.checkout()
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
+	if r.txn == nil {
+		r.engine.store.Sweep(time.Now())
+	}
+	rep, err := r.command.run(r)
+	if r.txn != nil && (err != nil || value.Index(rep, "writeErrors") >= 0) {
+		r.session.abort()
+	}
+	if err != nil {
+		var e *mongoerr.Error
+		if errors.As(err, &e) {
+			return nil, r.label(e)
+		}
+		return nil, err
+	}
+	if r.concern != nil {
+		rep = append(rep, bson.E{Key: "writeConcernError", Value: bson.D{
+			{Key: "code", Value: mongoerr.UnsatisfiableWriteConcern},
+			{Key: "codeName", Value: mongoerr.CodeName(mongoerr.UnsatisfiableWriteConcern)},
+			{Key: "errmsg", Value: r.concern.Error()},
+		}})
+	}
+	return append(rep, bson.E{Key: "ok", Value: 1.0}), nil
+}
+
+// args returns a reader of the command's fields.
+func (r *request) args() *args { return &args{place: r.name, doc: r.body} }
+
+// collection returns the name of the collection that the command is on, or "".
+func (r *request) collection() string {
+	name, _ := r.body[0].Value.(string)
+	if r.name == "getMore" {
+		v, _ := value.Get(r.body, "collection")
+		name, _ = v.(string)
+	}
+	return name
+}
+
+// namespace returns the collection that the command is on.
+func (r *request) namespace() (store.Namespace, error) {
+	name, ok := r.body[0].Value.(string)
+	if !ok {
+		return store.Namespace{}, mongoerr.New(mongoerr.InvalidNamespace,
+			"collection name has invalid type %s", value.TypeName(r.body[0].Value))
+	}
+	return checkNamespace(r.db, name)
+}
+
+// state returns the data as the command sees it.
+func (r *request) state() *store.State {
+	if r.txn != nil {
+		return r.txn.Snapshot()
+	}
+	return r.engine.store.Snapshot()
+}
+
+// write runs fn as one write, in the transaction if there is one.
+func (r *request) write(fn func(w *store.Writer) error) error {
+	if r.txn != nil {
+		return r.txn.Write(r.ctx, fn)
+	}
+	return r.engine.store.Write(r.ctx, fn)
+}
+
+func (r *request) inTransaction() bool { return r.autocommit }
+
+// contextError is the error of a command whose time is over.
+func contextError(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return mongoerr.New(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
+	}
+	return mongoerr.New(mongoerr.Interrupted, "operation was interrupted: %s", fmt.Sprint(context.Cause(ctx)))
+}

@@ -1,0 +1,146 @@
+package store
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+)
+
+// Create makes an empty collection with the index on _id.
+func (w *Writer) Create(ns Namespace, options bson.D) error {
+	if w.edit(ns) != nil {
+		return mongoerr.New(mongoerr.NamespaceExists, "Collection %s already exists.", ns)
+	}
+	for _, t := range w.store.txns {
+		if t != w.txn && t.created[ns] {
+			return w.blocked(t, ns)
+		}
+	}
+	if w.txn != nil {
+		if w.store.state.Load().Collection(ns) != nil {
+			return writeConflict("collection %s was created since the transaction began", ns)
+		}
+		w.txn.join()
+		w.txn.created[ns] = true
+	}
+	id := bson.NewObjectID()
+	uuid := append([]byte{0, 0, 0, 0}, id[:]...)
+	uuid[6], uuid[8] = uuid[6]&0x0f|0x40, uuid[8]&0x3f|0x80
+	c := &Collection{
+		NS: ns, Options: options, UUID: bson.Binary{Subtype: 4, Data: uuid},
+		Records: NewTree(compareRecords), Indexes: []*Index{newIndex(idSpec())}, id: w.store.nextID(),
+	}
+	w.adopt(c)
+	return nil
+}
+
+// adopt makes c a collection that the writer creates.
+func (w *Writer) adopt(c *Collection) {
+	e := editCollection(c)
+	e.created, e.changed = true, true
+	w.edits = append(w.edits, e)
+	w.ddl = true
+}
+
+// Drop removes a collection. It reports whether there was one.
+func (w *Writer) Drop(ns Namespace) (bool, error) {
+	e := w.edit(ns)
+	if e == nil {
+		return false, nil
+	}
+	if err := w.alter(ns); err != nil {
+		return false, err
+	}
+	for i := range w.edits {
+		if w.edits[i] == e {
+			w.edits = append(w.edits[:i:i], w.edits[i+1:]...)
+			break
+		}
+	}
+	w.drops = append(w.drops, ns)
+	return true, nil
+}
+
+// alter asks whether the writer may change the collection itself: not while an
+// open transaction has changed anything in it.
+func (w *Writer) alter(ns Namespace) error {
+	for _, t := range w.store.txns {
+		if t != w.txn && t.touchedCollection(ns) {
+			return w.blocked(t, ns)
+		}
+	}
+	if w.txn != nil && !w.txn.created[ns] {
+		return mongoerr.New(mongoerr.OperationNotSupportedInTransaction,
+			"Cannot change the indexes of an existing collection in a multi-document transaction.")
+	}
+	w.ddl = true
+	return nil
+}
+
+// AddIndex builds an index over what the collection holds.
+func (w *Writer) AddIndex(ns Namespace, spec *IndexSpec) error {
+	if err := w.alter(ns); err != nil {
+		return err
+	}
+	e := w.edit(ns)
+	x := &indexEdit{spec: spec, entries: NewTree(spec.compareEntries).Edit()}
+	if spec.kept() {
+		for r := range e.records.View().All() {
+			keys, multikey, err := spec.Keys(r.Doc)
+			if err != nil {
+				return err
+			}
+			for _, key := range keys {
+				if spec.Unique {
+					if _, taken := spec.find(x.entries.View(), key, r.ID); taken {
+						return duplicateKey(ns, spec, key)
+					}
+				}
+				x.entries.Set(Entry{key, r.ID})
+			}
+			x.multikey |= multikey
+		}
+	}
+	e.indexes = append(e.indexes, x)
+	e.reshape(w.store)
+	return nil
+}
+
+// DropIndex removes an index, which must be there.
+func (w *Writer) DropIndex(ns Namespace, name string) error {
+	if err := w.alter(ns); err != nil {
+		return err
+	}
+	e := w.edit(ns)
+	for i, x := range e.indexes {
+		if x.spec.Name == name {
+			e.indexes = append(e.indexes[:i:i], e.indexes[i+1:]...)
+			break
+		}
+	}
+	e.reshape(w.store)
+	return nil
+}
+
+// AlterIndex puts another spec of the same key and name in the place of an
+// index's.
+func (w *Writer) AlterIndex(ns Namespace, spec *IndexSpec) error {
+	if err := w.alter(ns); err != nil {
+		return err
+	}
+	e := w.edit(ns)
+	for i, x := range e.indexes {
+		if x.spec.Name == spec.Name {
+			e.indexes[i] = &indexEdit{spec: spec, entries: x.entries, multikey: x.multikey}
+		}
+	}
+	e.reshape(w.store)
+	return nil
+}
+
+// reshape marks the collection as one whose indexes have changed.
+func (e *collEdit) reshape(s *Store) {
+	c := *e.base
+	c.schema = s.nextID()
+	e.base, e.dirty, e.changed = &c, true, true
+}

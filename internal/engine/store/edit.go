@@ -1,0 +1,176 @@
+package store
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// collEdit is a collection that is being changed.
+type collEdit struct {
+	base    *Collection // its names, and what was there before
+	records Editor[*Record]
+	indexes []*indexEdit
+	created bool // it wasn't there before
+	dirty   bool // changed since base
+	changed bool // changed since the writer began
+}
+
+type indexEdit struct {
+	spec     *IndexSpec
+	entries  Editor[Entry]
+	multikey uint64
+}
+
+func editCollection(c *Collection) *collEdit {
+	e := &collEdit{base: c, records: c.Records.Edit(), indexes: make([]*indexEdit, len(c.Indexes))}
+	for i, x := range c.Indexes {
+		e.indexes[i] = &indexEdit{spec: x.Spec, entries: x.Entries.Edit(), multikey: x.Multikey}
+	}
+	return e
+}
+
+// freeze returns the collection as it is now.
+func (e *collEdit) freeze() *Collection {
+	if !e.dirty {
+		return e.base
+	}
+	c := *e.base
+	c.Records = e.records.Tree()
+	c.Indexes = make([]*Index, len(e.indexes))
+	for i, x := range e.indexes {
+		c.Indexes[i] = &Index{Spec: x.spec, Entries: x.entries.Tree(), Multikey: x.multikey}
+	}
+	e.base, e.dirty = &c, false
+	return &c
+}
+
+// change is what a write does to one index: keys to take away and to add.
+type change struct {
+	remove, add []Key
+	multikey    uint64
+}
+
+// changes computes what turning old into next does to each index. Either may
+// be nil. Nothing is changed yet.
+func (e *collEdit) changes(old, next *Record) ([]change, error) {
+	list := make([]change, len(e.indexes))
+	for i, x := range e.indexes {
+		if err := x.change(old, next, &list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func (x *indexEdit) change(old, next *Record, c *change) (err error) {
+	if !x.spec.kept() {
+		return nil
+	}
+	if next != nil {
+		if c.add, c.multikey, err = x.spec.Keys(next.Doc); err != nil {
+			return err
+		}
+	}
+	if old == nil {
+		return nil
+	}
+	c.remove, _, err = x.spec.Keys(old.Doc)
+	if err != nil || next == nil {
+		return err
+	}
+	c.remove, c.add = x.spec.difference(c.remove, c.add)
+	return nil
+}
+
+// difference takes away the keys that both sorted lists have.
+func (s *IndexSpec) difference(a, b []Key) (onlyA, onlyB []Key) {
+	if len(a) == 1 && len(b) == 1 && s.Compare(a[0], b[0]) == 0 {
+		return nil, nil
+	}
+	for len(a) > 0 && len(b) > 0 {
+		switch c := s.Compare(a[0], b[0]); {
+		case c < 0:
+			onlyA, a = append(onlyA, a[0]), a[1:]
+		case c > 0:
+			onlyB, b = append(onlyB, b[0]), b[1:]
+		default:
+			a, b = a[1:], b[1:]
+		}
+	}
+	return append(onlyA, a...), append(onlyB, b...)
+}
+
+// kept reports whether the index has entries.
+func (s *IndexSpec) kept() bool {
+	for _, f := range s.Fields {
+		if f.Kind == Sphere {
+			return false
+		}
+	}
+	return true
+}
+
+// checkUnique refuses keys that another record has.
+func (e *collEdit) checkUnique(list []change, self int64) error {
+	for i, x := range e.indexes {
+		if !x.spec.Unique {
+			continue
+		}
+		for _, key := range list[i].add {
+			if _, taken := x.spec.find(x.entries.View(), key, self); taken {
+				return duplicateKey(e.base.NS, x.spec, key)
+			}
+		}
+	}
+	return nil
+}
+
+func duplicateKey(ns Namespace, spec *IndexSpec, key Key) error {
+	pairs := make(bson.D, len(key))
+	for i, v := range key {
+		pairs[i] = bson.E{Key: spec.Fields[i].Name, Value: v}
+	}
+	err := mongoerr.New(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s index: %s dup key: %s",
+		ns, spec.Name, Show(pairs))
+	err.Extra = bson.D{{Key: "keyPattern", Value: spec.Key}, {Key: "keyValue", Value: pairs}}
+	return err
+}
+
+// unlink takes away the old keys of a record, link puts it in place with its
+// new ones. Both do all of it, without a check.
+func (e *collEdit) unlink(list []change, old *Record) {
+	e.dirty, e.changed = true, true
+	for i, x := range e.indexes {
+		for _, key := range list[i].remove {
+			x.entries.Delete(Entry{key, old.ID})
+		}
+	}
+}
+
+func (e *collEdit) link(list []change, old, next *Record) {
+	e.dirty, e.changed = true, true
+	for i, x := range e.indexes {
+		id := int64(0)
+		if next != nil {
+			id = next.ID
+		}
+		for _, key := range list[i].add {
+			x.entries.Set(Entry{key, id})
+		}
+		x.multikey |= list[i].multikey
+	}
+	if next != nil {
+		e.records.Set(next)
+	} else {
+		e.records.Delete(old)
+	}
+}
+
+// sameID reports whether two documents have the same _id.
+func sameID(a, b bson.D) bool {
+	x, _ := value.Get(a, "_id")
+	y, _ := value.Get(b, "_id")
+	return value.Compare(x, y) == 0
+}

@@ -1,0 +1,135 @@
+package store
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// Kind is the kind of one field of an index.
+type Kind int8
+
+// The kinds of index fields. Ordered fields are kept in order and serve
+// queries; the others are accepted and serve none.
+const (
+	Ordered Kind = iota
+	Hashed
+	Sphere // 2dsphere
+)
+
+// Field is one field of an index's key.
+type Field struct {
+	Path []string
+	Name string // the path, dotted
+	Kind Kind
+	Desc bool
+}
+
+// IndexSpec describes an index. It never changes once an index has it.
+type IndexSpec struct {
+	Name   string
+	Key    bson.D // as it was given
+	Fields []Field
+
+	Unique  bool
+	Sparse  bool
+	Hidden  bool
+	Partial bson.D                         // partialFilterExpression; nil means every document
+	Covers  func(doc bson.D) (bool, error) // evaluates Partial; nil means every document
+
+	Expires     bool // it is a TTL index
+	ExpireAfter time.Duration
+
+	Extra bson.D // further options to list, such as 2dsphereIndexVersion
+}
+
+// Ordered reports whether the index is kept in key order, so that it can
+// serve queries.
+func (s *IndexSpec) Ordered() bool {
+	for _, f := range s.Fields {
+		if f.Kind != Ordered {
+			return false
+		}
+	}
+	return true
+}
+
+// IDIndex is the name of the index that every collection has.
+const IDIndex = "_id_"
+
+func idSpec() *IndexSpec {
+	return &IndexSpec{
+		Name:   IDIndex,
+		Key:    bson.D{{Key: "_id", Value: int32(1)}},
+		Fields: []Field{{Path: []string{"_id"}, Name: "_id"}},
+		Unique: true,
+	}
+}
+
+// Key holds the values of one index entry, one for each field.
+type Key []any
+
+// Entry is one item of an index: a key and the record that has it.
+type Entry struct {
+	Key    Key
+	Record int64
+}
+
+// Index is one version of an index.
+type Index struct {
+	Spec     *IndexSpec
+	Entries  Tree[Entry]
+	Multikey uint64 // bit i: field i has run through an array in some record
+}
+
+// IsMultikey reports whether any field has run through an array.
+func (x *Index) IsMultikey() bool { return x.Multikey != 0 }
+
+func newIndex(spec *IndexSpec) *Index {
+	return &Index{Spec: spec, Entries: NewTree(spec.compareEntries)}
+}
+
+// Compare orders keys as the index does. Keys may have different lengths:
+// only the fields that both have count.
+func (s *IndexSpec) Compare(a, b Key) int {
+	for i := range min(len(a), len(b)) {
+		if c := value.Compare(a[i], b[i]); c != 0 {
+			if s.Fields[i].Desc {
+				return -c
+			}
+			return c
+		}
+	}
+	return 0
+}
+
+func (s *IndexSpec) compareEntries(a, b Entry) int {
+	if c := s.Compare(a.Key, b.Key); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.Record, b.Record)
+}
+
+// find returns an entry of that key that belongs to another record than self.
+func (s *IndexSpec) find(t Tree[Entry], key Key, self int64) (Entry, bool) {
+	c := t.Cursor()
+	for ok := c.Seek(func(e Entry) bool { return s.Compare(e.Key, key) < 0 }); ok; ok = c.Next() {
+		e := c.Item()
+		if s.Compare(e.Key, key) != 0 {
+			break
+		}
+		if e.Record != self {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}
+
+// NewField returns the field of an index on a dotted path.
+func NewField(name string, kind Kind, desc bool) Field {
+	return Field{Path: strings.Split(name, "."), Name: name, Kind: kind, Desc: desc}
+}

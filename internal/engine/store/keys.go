@@ -1,0 +1,166 @@
+package store
+
+import (
+	"slices"
+	"strconv"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// Keys returns the keys that doc has in an index of this spec, in order and
+// without repetition, and which fields ran through an array to find them. It
+// is an error when fields run through different arrays.
+func (s *IndexSpec) Keys(doc bson.D) (keys []Key, multikey uint64, err error) {
+	if s.Covers != nil {
+		covered, err := s.Covers(doc)
+		if err != nil || !covered {
+			return nil, 0, err
+		}
+	}
+	if len(s.Fields) == 1 && len(s.Fields[0].Path) == 1 {
+		v, ok := value.Get(doc, s.Fields[0].Path[0])
+		if _, isArray := v.(bson.A); !isArray {
+			if !ok {
+				if s.Sparse {
+					return nil, 0, nil
+				}
+				v = nil
+			}
+			return []Key{{v}}, 0, nil
+		}
+	}
+	g := keyGen{spec: s}
+	rest := make([][]string, len(s.Fields))
+	for i, f := range s.Fields {
+		rest[i] = f.Path
+	}
+	if err := g.walk(doc, rest, make(Key, len(s.Fields))); err != nil {
+		return nil, 0, err
+	}
+	if len(g.keys) > 1 {
+		slices.SortFunc(g.keys, s.Compare)
+		g.keys = slices.CompactFunc(g.keys, func(a, b Key) bool { return s.Compare(a, b) == 0 })
+	}
+	return g.keys, g.multikey, nil
+}
+
+// keyGen collects the keys of one document.
+type keyGen struct {
+	spec     *IndexSpec
+	keys     []Key
+	multikey uint64
+}
+
+// walk follows the paths from obj until each has arrived at a value, and goes
+// through at most one array, whose elements it walks in turn. rest[i] is what
+// is left of the i-th path, nil once fixed[i] is its value. It may change both.
+func (g *keyGen) walk(obj bson.D, rest [][]string, fixed Key) error {
+	var array bson.A
+	var through []string // the path from obj to the array
+	var hit uint64
+	for i, path := range rest {
+		if path == nil {
+			continue
+		}
+		v, left := follow(obj, path)
+		a, ok := v.(bson.A)
+		if !ok {
+			fixed[i], rest[i] = v, nil
+			continue
+		}
+		taken := path[:len(path)-len(left)]
+		switch {
+		case hit == 0:
+			array, through = a, taken
+		case !slices.Equal(taken, through):
+			return mongoerr.New(mongoerr.CannotIndexParallelArrays,
+				"cannot index parallel arrays [%s] [%s]", taken[len(taken)-1], through[len(through)-1])
+		}
+		if g.spec.Fields[i].Kind == Hashed {
+			return mongoerr.New(16766, "Error: hashed indexes do not currently support array values")
+		}
+		hit |= 1 << i
+		rest[i] = left
+	}
+	g.multikey |= hit
+	switch {
+	case hit == 0:
+		g.emit(fixed)
+		return nil
+	case len(array) == 0:
+		for i := range rest {
+			if hit&(1<<i) != 0 {
+				fixed[i] = value.Missing
+				if len(rest[i]) == 0 {
+					fixed[i] = bson.Undefined{}
+				}
+			}
+		}
+		g.emit(fixed)
+		return nil
+	}
+	for _, element := range array {
+		if err := g.element(element, rest, fixed, hit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// element goes on with one element of the array that the fields in hit have
+// arrived at.
+func (g *keyGen) element(element any, rest [][]string, fixed Key, hit uint64) error {
+	rest, fixed = slices.Clone(rest), slices.Clone(fixed)
+	obj, isDoc := element.(bson.D)
+	for i := range rest {
+		switch {
+		case hit&(1<<i) == 0:
+		case len(rest[i]) == 0:
+			fixed[i], rest[i] = element, nil
+		case !isDoc:
+			fixed[i], rest[i] = value.Missing, nil
+		}
+	}
+	return g.walk(obj, rest, fixed)
+}
+
+func (g *keyGen) emit(fixed Key) {
+	key := slices.Clone(fixed)
+	found := false
+	for i, v := range key {
+		if value.IsMissing(v) {
+			key[i] = nil
+			continue
+		}
+		found = true
+	}
+	if found || !g.spec.Sparse {
+		g.keys = append(g.keys, key)
+	}
+}
+
+// follow goes along path until it is used up or an array is in the way, and
+// returns where it arrived with what is left of the path. A number goes to
+// that element of an array.
+func follow(obj bson.D, path []string) (v any, left []string) {
+	v = obj
+	for len(path) > 0 {
+		switch container := v.(type) {
+		case bson.D:
+			v, _ = value.Get(container, path[0])
+		case bson.A:
+			i, err := strconv.Atoi(path[0])
+			if err != nil || i < 0 || i >= len(container) {
+				return container, path
+			}
+			v = container[i]
+		default:
+			return value.Missing, nil
+		}
+		path = path[1:]
+	}
+	return v, path
+}

@@ -1,0 +1,93 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+)
+
+// Store holds the current state and lets one writer at a time change it.
+type Store struct {
+	mu      sync.Mutex
+	state   atomic.Pointer[State]
+	txns    []*Txn // the open ones that have written
+	records atomic.Int64
+	ids     atomic.Int64
+}
+
+// New returns an empty store.
+func New() *Store {
+	s := &Store{}
+	s.state.Store(newState())
+	return s
+}
+
+// Snapshot returns the current state.
+func (s *Store) Snapshot() *State { return s.state.Load() }
+
+func (s *Store) nextRecord() int64 { return s.records.Add(1) }
+func (s *Store) nextID() int64     { return s.ids.Add(1) }
+
+// held is the error of a write that has to wait for a transaction's end.
+type held struct{ by *Txn }
+
+func (held) Error() string { return "held by an open transaction" }
+
+// IsHeld reports whether a write failed because an open transaction holds what
+// it changes. When the function that Write runs returns such an error, Write
+// waits and runs it again; one that has done a part may return nil instead,
+// and go on in a further Write.
+func IsHeld(err error) bool {
+	return errors.As(err, &held{})
+}
+
+// Write runs fn and publishes what it did if it returns nil. It runs fn again,
+// from the then current state, each time that an open transaction was in the
+// way and has ended. fn must not call the store's own methods.
+func (s *Store) Write(ctx context.Context, fn func(w *Writer) error) error {
+	for {
+		err := s.try(fn)
+		var h held
+		if err == nil || !errors.As(err, &h) {
+			return err
+		}
+		if err := h.by.wait(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Store) try(fn func(w *Writer) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := &Writer{store: s, base: s.state.Load()}
+	if err := fn(w); err != nil {
+		return err
+	}
+	if w.changed() {
+		s.state.Store(w.State())
+	}
+	return nil
+}
+
+// wait returns when the transaction has ended, which its lifetime makes sure
+// of, or with the context's error.
+func (t *Txn) wait(ctx context.Context) error {
+	timer := time.NewTimer(time.Until(t.deadline))
+	defer timer.Stop()
+	select {
+	case <-t.done:
+	case <-timer.C:
+		t.Abort()
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return mongoerr.New(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
+		}
+		return mongoerr.New(mongoerr.Interrupted, "operation was interrupted")
+	}
+	return nil
+}

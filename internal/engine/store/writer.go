@@ -1,0 +1,149 @@
+package store
+
+import (
+	"cmp"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+)
+
+// Writer makes changes, which its owner then publishes or forgets.
+type Writer struct {
+	store *Store
+	txn   *Txn // nil outside transactions
+	base  *State
+	edits []*collEdit
+	ddl   bool // collections came or went; dropped names the latter
+	drops []Namespace
+}
+
+// State returns what the writer would publish now.
+func (w *Writer) State() *State {
+	s := *w.base
+	e := s.colls.Edit()
+	for _, ns := range w.drops {
+		e.Delete(&Collection{NS: ns})
+	}
+	for _, edit := range w.edits {
+		if edit.changed {
+			e.Set(edit.freeze())
+		}
+	}
+	s.colls = e.Tree()
+	if w.ddl {
+		s.ttl = 0
+		for c := range s.Collections("") {
+			if c.expires() {
+				s.ttl++
+			}
+		}
+	}
+	return &s
+}
+
+// changed reports whether there is anything to publish.
+func (w *Writer) changed() bool {
+	for _, e := range w.edits {
+		if e.changed {
+			return true
+		}
+	}
+	return w.ddl
+}
+
+// Collection returns the collection as the writer has it now, or nil.
+func (w *Writer) Collection(ns Namespace) *Collection {
+	if e := w.edit(ns); e != nil {
+		return e.freeze()
+	}
+	return nil
+}
+
+// edit returns the collection's edit, or nil when there is no such collection.
+func (w *Writer) edit(ns Namespace) *collEdit {
+	for _, e := range w.edits {
+		if e.base.NS == ns {
+			return e
+		}
+	}
+	for _, d := range w.drops {
+		if d == ns {
+			return nil
+		}
+	}
+	c := w.base.Collection(ns)
+	if c == nil {
+		return nil
+	}
+	e := editCollection(c)
+	w.edits = append(w.edits, e)
+	return e
+}
+
+// Insert stores a document, whose _id the caller has seen to. The collection
+// is made when it isn't there.
+func (w *Writer) Insert(ns Namespace, doc bson.D) (*Record, error) {
+	if err := checkSize(doc); err != nil {
+		return nil, err
+	}
+	e := w.edit(ns)
+	if e == nil {
+		if err := w.Create(ns, nil); err != nil {
+			return nil, err
+		}
+		e = w.edit(ns)
+	}
+	next := &Record{ID: w.store.nextRecord(), Doc: doc}
+	return next, w.put(e, nil, next)
+}
+
+// Replace stores doc in place of old, which must be a record that the writer
+// has now. It is an error when the _id would change.
+func (w *Writer) Replace(ns Namespace, old *Record, doc bson.D) (*Record, error) {
+	if err := checkSize(doc); err != nil {
+		return nil, err
+	}
+	if !sameID(old.Doc, doc) {
+		return nil, mongoerr.New(mongoerr.ImmutableField,
+			"Performing an update on the path '_id' would modify the immutable field '_id'")
+	}
+	next := &Record{ID: old.ID, Doc: doc}
+	return next, w.put(w.edit(ns), old, next)
+}
+
+// Delete removes old, which must be a record that the writer has now.
+func (w *Writer) Delete(ns Namespace, old *Record) error {
+	return w.put(w.edit(ns), old, nil)
+}
+
+// put turns old into next, either of which may be nil. It does all or nothing.
+func (w *Writer) put(e *collEdit, old, next *Record) error {
+	list, err := e.changes(old, next)
+	if err != nil {
+		return err
+	}
+	if err := w.store.claim(w, e, list, old, next); err != nil {
+		return err
+	}
+	if next != nil {
+		if err := e.checkUnique(list, next.ID); err != nil {
+			return err
+		}
+	}
+	if w.txn != nil {
+		w.txn.note(e, list, old, next)
+	}
+	e.unlink(list, old)
+	e.link(list, old, next)
+	return nil
+}
+
+// Record returns the record of that id as the writer has it now.
+func (w *Writer) Record(ns Namespace, id int64) (*Record, bool) {
+	e := w.edit(ns)
+	if e == nil {
+		return nil, false
+	}
+	return e.records.View().Find(func(r *Record) int { return cmp.Compare(r.ID, id) })
+}

@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/plan"
+	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// target is the documents that a write is for: the first that a query finds,
+// or all of them.
+type target struct {
+	ns    store.Namespace
+	query plan.Query
+	multi bool
+	now   time.Time
+}
+
+// letOf returns the command's let field, as statements share it.
+func letOf(r *request) bson.D {
+	if v, ok := value.Get(r.body, "let"); ok {
+		return bson.D{{Key: "let", Value: v}}
+	}
+	return nil
+}
+
+// each calls do for each document of the target, in its latest version. A
+// document that an open transaction holds is waited for, after which one that
+// no longer matches is left out; those done before stay done.
+func (t *target) each(r *request, do func(w *store.Writer, old *store.Record) error) error {
+	if !t.multi {
+		return t.one(r, func(w *store.Writer, old *store.Record) error {
+			if old == nil {
+				return nil
+			}
+			return do(w, old)
+		})
+	}
+	records, err := t.find(r)
+	if err != nil {
+		return err
+	}
+	for at := 0; at < len(records); {
+		from := at
+		var failed error
+		err := r.write(func(w *store.Writer) error {
+			failed = nil
+			for at = from; at < len(records); at++ {
+				now, err := t.again(w, records[at])
+				if err == nil && now != nil {
+					err = do(w, now)
+				}
+				if err == nil {
+					continue
+				}
+				if at == from && held(err) || r.txn != nil {
+					return err
+				}
+				if !held(err) {
+					failed = err
+				}
+				return nil // what was done before is kept
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if failed != nil {
+			return failed
+		}
+	}
+	return nil
+}
+
+// find returns all documents of the target as they are now.
+func (t *target) find(r *request) ([]*store.Record, error) {
+	p, err := plan.Choose(r.state().Collection(t.ns), t.query)
+	if err != nil {
+		return nil, err
+	}
+	var list []*store.Record
+	for e := p.Open(); ; {
+		x, err := e.Next(r.ctx)
+		if x == nil || err != nil {
+			return list, err
+		}
+		list = append(list, x)
+	}
+}
+
+// again returns the latest version of a record if it still matches, else nil.
+func (t *target) again(w *store.Writer, old *store.Record) (*store.Record, error) {
+	now, ok := w.Record(t.ns, old.ID)
+	if !ok || now == old {
+		return now, nil
+	}
+	matched, err := t.query.Matcher.Match(now.Doc)
+	if !matched || err != nil {
+		return nil, err
+	}
+	return now, nil
+}
+
+// one calls do with the first document of the target, nil if there is none,
+// within one write.
+func (t *target) one(r *request, do func(w *store.Writer, old *store.Record) error) error {
+	return r.write(func(w *store.Writer) error {
+		p, err := plan.Choose(w.Collection(t.ns), t.query)
+		if err != nil {
+			return err
+		}
+		old, err := p.Open().Next(r.ctx)
+		if err != nil {
+			return err
+		}
+		return do(w, old)
+	})
+}

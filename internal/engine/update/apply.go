@@ -1,0 +1,255 @@
+package update
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// state is what an action may need to know.
+type state struct {
+	in   Input
+	id   any        // the document's _id, for messages
+	path value.Path // the change's path
+}
+
+func (s *state) document() string { return show(bson.D{{Key: "_id", Value: s.id}}) }
+
+// maxPadding is how many nulls a set beyond an array's end may add.
+const maxPadding = 1_500_000
+
+// applyChanges resolves the positional parts of the paths, orders the changes
+// by path, as MongoDB does, and applies one after another.
+func (u *Update) applyChanges(doc bson.D, in Input) (bson.D, error) {
+	changes, err := u.resolve(doc, in)
+	if err != nil {
+		return nil, err
+	}
+	id, _ := value.Get(doc, "_id")
+	if value.IsMissing(id) {
+		id = nil
+	}
+	var v any = doc
+	for _, c := range changes {
+		s := &state{in: in, id: id, path: c.path}
+		if c.from != nil {
+			v, err = rename(v, c, s)
+		} else {
+			v, err = c.action.at(v, c.path, 0, s)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return v.(bson.D), nil
+}
+
+func (u *Update) resolve(doc bson.D, in Input) ([]change, error) {
+	out := make([]change, 0, len(u.changes))
+	resolved := false
+	for _, c := range u.changes {
+		if c.insert && !in.IsInsert {
+			continue
+		}
+		if !slices.ContainsFunc(c.path, func(f value.Field) bool { return f.Name[0] == '$' }) {
+			out = append(out, c)
+			continue
+		}
+		resolved = true
+		err := u.expand(doc, c.path, 0, in, func(p value.Path) {
+			next := c
+			next.path = p
+			out = append(out, next)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(out, func(a, b change) int { return comparePaths(a.path, b.path) })
+	for i := 1; resolved && i < len(out); i++ {
+		if err := conflict(out[i-1].path, out[i].path); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// comparePaths orders by name, and numbers by their value.
+func comparePaths(a, b value.Path) int {
+	for i := range min(len(a), len(b)) {
+		x, y := a[i], b[i]
+		c := strings.Compare(x.Name, y.Name)
+		if x.Index >= 0 && y.Index >= 0 {
+			c = cmp.Compare(x.Index, y.Index)
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// expand calls f with every path that p stands for in the document.
+func (u *Update) expand(v any, p value.Path, i int, in Input, f func(value.Path)) error {
+	for ; i < len(p); i++ {
+		name := p[i].Name
+		switch {
+		case name == "$":
+			if in.Position < 0 {
+				return mongoerr.New(mongoerr.BadValue, "The positional operator did not find the match needed from the query.")
+			}
+			p = replaced(p, i, in.Position)
+		case isArrayOperator(name):
+			return u.expandArray(v, p, i, in, f)
+		}
+		v = step(v, p[i])
+	}
+	f(p)
+	return nil
+}
+
+func (u *Update) expandArray(v any, p value.Path, i int, in Input, f func(value.Path)) error {
+	a, ok := v.(bson.A)
+	switch {
+	case value.IsMissing(v):
+		return mongoerr.New(mongoerr.BadValue, "The path '%s' must exist in the document in order to apply array updates.", p[:i])
+	case !ok:
+		return mongoerr.New(mongoerr.BadValue, "Cannot apply array updates to non-array element %s: %s", p[i-1].Name, show(v))
+	}
+	filter := u.filters[p[i].Name[2:len(p[i].Name)-1]]
+	for k, x := range a {
+		if filter != nil {
+			if matched, err := filter.match(x); err != nil {
+				return err
+			} else if !matched {
+				continue
+			}
+		}
+		if err := u.expand(x, replaced(p, i, k), i+1, in, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func replaced(p value.Path, i, index int) value.Path {
+	next := slices.Clone(p)
+	next[i] = value.Field{Name: strconv.Itoa(index), Index: index}
+	return next
+}
+
+func step(v any, f value.Field) any {
+	switch x := v.(type) {
+	case bson.D:
+		v, _ := value.Get(x, f.Name)
+		return v
+	case bson.A:
+		if f.Index >= 0 && f.Index < len(x) {
+			return x[f.Index]
+		}
+	}
+	return value.Missing
+}
+
+// at applies the action to what v has at the path from its i-th component on,
+// and returns v with the result: v itself when nothing changed.
+func (a action) at(v any, p value.Path, i int, s *state) (any, error) {
+	if i == len(p) {
+		return a.apply(v, s)
+	}
+	switch x := v.(type) {
+	case bson.D:
+		return a.inDocument(x, p, i, s)
+	case bson.A:
+		return a.inArray(x, p, i, s)
+	}
+	switch {
+	case value.IsMissing(v) && !a.creates:
+		return v, nil
+	case value.IsMissing(v):
+		inner, err := a.at(value.Missing, p, i+1, s)
+		if err != nil || value.IsMissing(inner) {
+			return value.Missing, err
+		}
+		return bson.D{{Key: p[i].Name, Value: inner}}, nil
+	case a.tolerant:
+		return v, nil
+	case !a.creates:
+		return nil, mongoerr.New(mongoerr.PathNotViable, "Cannot use the part (%s) of (%s) to traverse the element (%s)",
+			p[i].Name, p, show(bson.D{{Key: p[i-1].Name, Value: v}}))
+	}
+	return nil, notViable(p, i, v)
+}
+
+func notViable(p value.Path, i int, v any) error {
+	return mongoerr.New(mongoerr.PathNotViable, "Cannot create field '%s' in element %s",
+		p[i].Name, show(bson.D{{Key: p[i-1].Name, Value: v}}))
+}
+
+func (a action) inDocument(d bson.D, p value.Path, i int, s *state) (any, error) {
+	name := p[i].Name
+	old, has := value.Get(d, name)
+	next, err := a.at(old, p, i+1, s)
+	switch {
+	case err != nil:
+		return nil, err
+	case value.IsMissing(next):
+		return value.Without(d, name), nil
+	case has && value.Equal(old, next):
+		return d, nil
+	}
+	return value.With(d, name, next), nil
+}
+
+func (a action) inArray(x bson.A, p value.Path, i int, s *state) (any, error) {
+	k := p[i].Index
+	switch {
+	case k < 0 && (a.tolerant || !a.creates):
+		return x, nil
+	case k < 0:
+		return nil, notViable(p, i, x)
+	case k >= len(x) && !a.creates:
+		return x, nil
+	case k >= len(x)+maxPadding:
+		return nil, mongoerr.New(mongoerr.BadValue, "can't backfill more than %d elements", maxPadding)
+	}
+	var old any = value.Missing
+	if k < len(x) {
+		old = x[k]
+	}
+	next, err := a.at(old, p, i+1, s)
+	switch {
+	case err != nil:
+		return nil, err
+	case value.IsMissing(next) && k >= len(x):
+		return x, nil
+	case value.IsMissing(next):
+		next = nil // an element that is unset becomes null
+	}
+	if k < len(x) && value.Equal(old, next) {
+		return x, nil
+	}
+	out := make(bson.A, max(len(x), k+1))
+	copy(out, x)
+	out[k] = next
+	return out, nil
+}
+
+// show renders a value for a message.
+func show(v any) string {
+	if value.IsMissing(v) {
+		return "missing"
+	}
+	b, err := bson.MarshalExtJSON(bson.D{{Key: "v", Value: v}}, false, false)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(string(b), `{"v":`), "}")
+}

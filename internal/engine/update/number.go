@@ -1,0 +1,108 @@
+package update
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+func parseInc(path string, arg any) (action, error) {
+	if !value.IsNumber(arg) {
+		return action{}, mongoerr.New(mongoerr.TypeMismatch, "Cannot increment with non-numeric argument: {%s: %s}", path, show(arg))
+	}
+	return arithmetic("$inc", arg, arg, value.Add), nil
+}
+
+func parseMul(path string, arg any) (action, error) {
+	if !value.IsNumber(arg) {
+		return action{}, mongoerr.New(mongoerr.TypeMismatch, "Cannot multiply with non-numeric argument: {%s: %s}", path, show(arg))
+	}
+	zero, _ := value.Mul(arg, int32(0))
+	if value.IsNaN(zero) {
+		zero = float64(0)
+	}
+	return arithmetic("$mul", arg, zero, value.Mul), nil
+}
+
+func arithmetic(name string, arg, absent any, op func(a, b any) (any, bool)) action {
+	return action{creates: true, apply: func(old any, s *state) (any, error) {
+		switch {
+		case value.IsMissing(old):
+			return absent, nil
+		case !value.IsNumber(old):
+			return nil, mongoerr.New(mongoerr.TypeMismatch, "Cannot apply %s to a value of non-numeric type. %s has the field '%s' of non-numeric type %s",
+				name, s.document(), s.path[len(s.path)-1].Name, value.TypeName(old))
+		}
+		v, ok := op(old, arg)
+		if !ok {
+			return nil, mongoerr.New(mongoerr.BadValue, "Failed to apply %s operations to current value (%s) for document %s",
+				name, show(old), s.document())
+		}
+		return v, nil
+	}}
+}
+
+func parseBit(path string, arg any) (action, error) {
+	d, ok := arg.(bson.D)
+	if !ok {
+		return action{}, mongoerr.New(mongoerr.BadValue,
+			"The $bit modifier is not compatible with a %s. You must pass in an embedded document: {$bit: {field: {and/or/xor: #}}", value.TypeName(arg))
+	}
+	if len(d) == 0 {
+		return action{}, mongoerr.New(mongoerr.BadValue,
+			"You must pass in at least one bitwise operation. The format is: {$bit: {field: {and/or/xor: #}}")
+	}
+	for _, f := range d {
+		switch f.Key {
+		case "and", "or", "xor":
+		default:
+			return action{}, mongoerr.New(mongoerr.BadValue, "The $bit modifier only supports 'and', 'or', and 'xor', not '%s' which is an unknown operator: {%s: %s}",
+				f.Key, f.Key, show(f.Value))
+		}
+		if !isInteger(f.Value) {
+			return action{}, mongoerr.New(mongoerr.BadValue, "The $bit modifier field must be an Integer(32/64 bit); a '%s' is not supported here: {%s: %s}",
+				value.TypeName(f.Value), f.Key, show(f.Value))
+		}
+	}
+	return action{creates: true, apply: func(old any, s *state) (any, error) {
+		if value.IsMissing(old) {
+			old = int32(0)
+		}
+		if !isInteger(old) {
+			return nil, mongoerr.New(mongoerr.BadValue, "Cannot apply $bit to a value of non-integral type.%s has the field %s of non-integer type %s",
+				s.document(), s.path[len(s.path)-1].Name, value.TypeName(old))
+		}
+		for _, f := range d {
+			old = bitwise(f.Key, old, f.Value)
+		}
+		return old, nil
+	}}, nil
+}
+
+func isInteger(v any) bool {
+	switch v.(type) {
+	case int32, int64:
+		return true
+	}
+	return false
+}
+
+func bitwise(op string, a, b any) any {
+	x, _ := value.Int64(a)
+	y, _ := value.Int64(b)
+	switch op {
+	case "and":
+		x &= y
+	case "or":
+		x |= y
+	default:
+		x ^= y
+	}
+	if _, ok := a.(int32); ok {
+		if _, ok := b.(int32); ok {
+			return int32(x)
+		}
+	}
+	return x
+}

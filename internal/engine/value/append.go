@@ -1,0 +1,177 @@
+package value
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+)
+
+// Append appends the encoding of d to dst. A value that isn't canonical, or a
+// field name or regular expression that contains NUL, is an error.
+func Append(dst []byte, d bson.D) ([]byte, error) {
+	return appendDocument(dst, d)
+}
+
+func appendDocument(dst []byte, d bson.D) ([]byte, error) {
+	start, dst := bsoncore.ReserveLength(dst)
+	var err error
+	for i := range d {
+		if strings.IndexByte(d[i].Key, 0) >= 0 {
+			return nil, mongoerr.New(mongoerr.BadValue, "field name %q contains a NUL byte", d[i].Key)
+		}
+		if dst, err = appendElement(dst, d[i].Key, d[i].Value); err != nil {
+			return nil, err
+		}
+	}
+	return finish(dst, start)
+}
+
+func appendArray(dst []byte, a bson.A) ([]byte, error) {
+	start, dst := bsoncore.ReserveLength(dst)
+	var err error
+	for i, v := range a {
+		if dst, err = appendElement(dst, strconv.Itoa(i), v); err != nil {
+			return nil, err
+		}
+	}
+	return finish(dst, start)
+}
+
+func finish(dst []byte, start int32) ([]byte, error) {
+	dst = append(dst, 0)
+	n := len(dst) - int(start)
+	if n > math.MaxInt32 {
+		return nil, mongoerr.New(mongoerr.BSONObjectTooLarge, "document of %d bytes", n)
+	}
+	return bsoncore.UpdateLength(dst, start, int32(n)), nil
+}
+
+func appendElement(dst []byte, key string, v any) ([]byte, error) {
+	t := Type(v)
+	if t == 0 {
+		return nil, mongoerr.New(mongoerr.InternalError, "field %q holds a value of Go type %T, which has no BSON form", key, v)
+	}
+	dst = append(dst, byte(t))
+	dst = append(dst, key...)
+	dst = append(dst, 0)
+	switch v := v.(type) {
+	case float64:
+		return bsoncore.AppendDouble(dst, v), nil
+	case string:
+		return bsoncore.AppendString(dst, v), nil
+	case bson.D:
+		return appendDocument(dst, v)
+	case bson.A:
+		return appendArray(dst, v)
+	case bson.ObjectID:
+		return append(dst, v[:]...), nil
+	case bool:
+		return bsoncore.AppendBoolean(dst, v), nil
+	case bson.DateTime:
+		return bsoncore.AppendDateTime(dst, int64(v)), nil
+	case int32:
+		return bsoncore.AppendInt32(dst, v), nil
+	case int64:
+		return bsoncore.AppendInt64(dst, v), nil
+	}
+	return appendRare(dst, v)
+}
+
+func appendRare(dst []byte, v any) ([]byte, error) {
+	switch v := v.(type) {
+	case bson.Binary:
+		return bsoncore.AppendBinary(dst, v.Subtype, v.Data), nil
+	case bson.Regex:
+		if strings.IndexByte(v.Pattern, 0) >= 0 || strings.IndexByte(v.Options, 0) >= 0 {
+			return nil, mongoerr.New(mongoerr.BadValue, "regular expression contains a NUL byte")
+		}
+		dst = append(dst, v.Pattern...)
+		dst = append(dst, 0)
+		dst = append(dst, v.Options...)
+		return append(dst, 0), nil
+	case bson.DBPointer:
+		return append(bsoncore.AppendString(dst, v.DB), v.Pointer[:]...), nil
+	case bson.JavaScript:
+		return bsoncore.AppendString(dst, string(v)), nil
+	case bson.Symbol:
+		return bsoncore.AppendString(dst, string(v)), nil
+	case bson.CodeWithScope:
+		start, dst := bsoncore.ReserveLength(dst)
+		dst = bsoncore.AppendString(dst, string(v.Code))
+		scope, _ := v.Scope.(bson.D)
+		dst, err := appendDocument(dst, scope)
+		if err != nil {
+			return nil, err
+		}
+		return bsoncore.UpdateLength(dst, start, int32(len(dst)-int(start))), nil
+	case bson.Timestamp:
+		return bsoncore.AppendTimestamp(dst, v.T, v.I), nil
+	case bson.Decimal128:
+		h, l := v.GetBytes()
+		return bsoncore.AppendDecimal128(dst, h, l), nil
+	}
+	return dst, nil // null, undefined, minKey, maxKey: no body
+}
+
+// Size returns the length that Append gives d, without allocating.
+func Size(d bson.D) int {
+	n := 5
+	for i := range d {
+		n += 2 + len(d[i].Key) + bodySize(d[i].Value)
+	}
+	return n
+}
+
+func arraySize(a bson.A) int {
+	n, digits, limit := 5, 1, 10
+	for i, v := range a {
+		if i == limit {
+			digits, limit = digits+1, limit*10
+		}
+		n += 2 + digits + bodySize(v)
+	}
+	return n
+}
+
+func bodySize(v any) int {
+	switch v := v.(type) {
+	case float64, int64, bson.DateTime, bson.Timestamp:
+		return 8
+	case string:
+		return len(v) + 5
+	case bson.D:
+		return Size(v)
+	case bson.A:
+		return arraySize(v)
+	case bson.Binary:
+		if v.Subtype == bson.TypeBinaryBinaryOld {
+			return len(v.Data) + 9
+		}
+		return len(v.Data) + 5
+	case bson.ObjectID:
+		return 12
+	case bool:
+		return 1
+	case int32:
+		return 4
+	case bson.Decimal128:
+		return 16
+	case bson.Regex:
+		return len(v.Pattern) + len(v.Options) + 2
+	case bson.DBPointer:
+		return len(v.DB) + 5 + 12
+	case bson.JavaScript:
+		return len(v) + 5
+	case bson.Symbol:
+		return len(v) + 5
+	case bson.CodeWithScope:
+		scope, _ := v.Scope.(bson.D)
+		return 4 + len(v.Code) + 5 + Size(scope)
+	}
+	return 0
+}

@@ -1,0 +1,61 @@
+package value
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Field is one component of a dotted path.
+type Field struct {
+	Name  string
+	Index int // the array position that Name can mean, -1 when it isn't a number
+}
+
+// Path is a dotted path, split.
+type Path []Field
+
+// ParsePath splits a dotted path. It takes empty components as they are.
+func ParsePath(dotted string) Path {
+	p := make(Path, 0, 1+strings.Count(dotted, "."))
+	for name := range strings.SplitSeq(dotted, ".") {
+		p = append(p, Field{Name: name, Index: ArrayIndex(name)})
+	}
+	return p
+}
+
+// ArrayIndex returns the array position that a component can mean: "0" or
+// digits without a leading zero. It is -1 for every other name.
+func ArrayIndex(name string) int {
+	if name == "" || len(name) > 9 || (name[0] == '0' && name != "0") {
+		return -1
+	}
+	for i := range len(name) {
+		if name[i] < '0' || name[i] > '9' {
+			return -1
+		}
+	}
+	n, err := strconv.Atoi(name)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// String returns the path with dots.
+func (p Path) String() string {
+	names := make([]string, len(p))
+	for i, f := range p {
+		names[i] = f.Name
+	}
+	return strings.Join(names, ".")
+}
+
+// HasIndex reports whether a component can mean an array position.
+func (p Path) HasIndex() bool {
+	for _, f := range p {
+		if f.Index >= 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,145 @@
+package value
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Type returns the BSON type of v, 0 for Missing and for a Go value that isn't canonical.
+func Type(v any) bson.Type {
+	switch v.(type) {
+	case float64:
+		return bson.TypeDouble
+	case string:
+		return bson.TypeString
+	case bson.D:
+		return bson.TypeEmbeddedDocument
+	case bson.A:
+		return bson.TypeArray
+	case bson.Binary:
+		return bson.TypeBinary
+	case bson.Undefined:
+		return bson.TypeUndefined
+	case bson.ObjectID:
+		return bson.TypeObjectID
+	case bool:
+		return bson.TypeBoolean
+	case bson.DateTime:
+		return bson.TypeDateTime
+	case nil, bson.Null:
+		return bson.TypeNull
+	case bson.Regex:
+		return bson.TypeRegex
+	case bson.DBPointer:
+		return bson.TypeDBPointer
+	case bson.JavaScript:
+		return bson.TypeJavaScript
+	case bson.Symbol:
+		return bson.TypeSymbol
+	case bson.CodeWithScope:
+		return bson.TypeCodeWithScope
+	case int32:
+		return bson.TypeInt32
+	case bson.Timestamp:
+		return bson.TypeTimestamp
+	case int64:
+		return bson.TypeInt64
+	case bson.Decimal128:
+		return bson.TypeDecimal128
+	case bson.MinKey:
+		return bson.TypeMinKey
+	case bson.MaxKey:
+		return bson.TypeMaxKey
+	}
+	return 0
+}
+
+// TypeName returns the alias of v's type, as $type names it: "int", "objectId",
+// "null"; "missing" for Missing.
+func TypeName(v any) string {
+	if IsMissing(v) {
+		return "missing"
+	}
+	if name, ok := aliases[Type(v)]; ok {
+		return name
+	}
+	return "invalid"
+}
+
+// TypeAlias returns the alias of a type, "" for an unknown one.
+func TypeAlias(t bson.Type) string { return aliases[t] }
+
+// TypeByAlias returns the type that an alias names.
+func TypeByAlias(alias string) (bson.Type, bool) {
+	for t, name := range aliases {
+		if name == alias {
+			return t, true
+		}
+	}
+	return 0, false
+}
+
+var aliases = map[bson.Type]string{
+	bson.TypeDouble:           "double",
+	bson.TypeString:           "string",
+	bson.TypeEmbeddedDocument: "object",
+	bson.TypeArray:            "array",
+	bson.TypeBinary:           "binData",
+	bson.TypeUndefined:        "undefined",
+	bson.TypeObjectID:         "objectId",
+	bson.TypeBoolean:          "bool",
+	bson.TypeDateTime:         "date",
+	bson.TypeNull:             "null",
+	bson.TypeRegex:            "regex",
+	bson.TypeDBPointer:        "dbPointer",
+	bson.TypeJavaScript:       "javascript",
+	bson.TypeSymbol:           "symbol",
+	bson.TypeCodeWithScope:    "javascriptWithScope",
+	bson.TypeInt32:            "int",
+	bson.TypeTimestamp:        "timestamp",
+	bson.TypeInt64:            "long",
+	bson.TypeDecimal128:       "decimal",
+	bson.TypeMinKey:           "minKey",
+	bson.TypeMaxKey:           "maxKey",
+}
+
+// Rank returns the place of v's type in the comparison order: equal for types
+// that compare by value with each other (all numbers; strings and symbols).
+func Rank(v any) int {
+	switch v.(type) {
+	case bson.MinKey:
+		return -1
+	case missing, bson.Undefined:
+		return 0
+	case nil, bson.Null:
+		return 5
+	case int32, int64, float64, bson.Decimal128:
+		return 10
+	case string, bson.Symbol:
+		return 15
+	case bson.D:
+		return 20
+	case bson.A:
+		return 25
+	case bson.Binary:
+		return 30
+	case bson.ObjectID:
+		return 35
+	case bool:
+		return 40
+	case bson.DateTime:
+		return 45
+	case bson.Timestamp:
+		return 47
+	case bson.Regex:
+		return 50
+	case bson.DBPointer:
+		return 55
+	case bson.JavaScript:
+		return 60
+	case bson.CodeWithScope:
+		return 65
+	case bson.MaxKey:
+		return 127
+	}
+	return 126
+}
