@@ -1,0 +1,139 @@
+package modeltest
+
+import (
+	"fmt"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/docmodel/docmodel/model"
+)
+
+// A Command is a command that a client sent.
+type Command struct {
+	Name       string // as sent, e.g. "findAndModify"
+	Database   string
+	Collection string   // "" when the command is not about one
+	Body       bson.Raw // the whole command; what a monitor keeps of a large one is cut, see [Monitor.Commands]
+}
+
+// String is the command for a reader: its collection, its name and its body without what the driver adds.
+func (c Command) String() string {
+	s := c.Name
+	if c.Collection != "" {
+		s = c.Collection + "." + c.Name
+	}
+	var shown bson.D
+	elements, _ := c.Body.Elements()
+	for i, e := range elements {
+		switch e.Key() {
+		case "lsid", "$db", "$clusterTime", "txnNumber", "ordered", "$readPreference", "autocommit", "startTransaction":
+			continue
+		}
+		if i > 0 {
+			shown = append(shown, bson.E{Key: e.Key(), Value: e.Value()})
+		}
+	}
+	if len(shown) == 0 {
+		return s
+	}
+	return s + " " + cut(model.Shell(shown), 200)
+}
+
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+// newCommand reads name and collection from a command's body.
+func newCommand(database string, body bson.Raw) Command {
+	c := Command{Database: database, Body: body}
+	first, err := body.IndexErr(0)
+	if err != nil {
+		return c
+	}
+	c.Name = first.Key()
+	switch v := first.Value(); {
+	case c.Name == "getMore":
+		c.Collection, _ = body.Lookup("collection").StringValueOK()
+	case c.Name == "explain":
+		if inner, ok := v.DocumentOK(); ok {
+			c.Collection = newCommand(database, inner).Collection
+		}
+	case databaseCommands[c.Name]:
+	default:
+		c.Collection, _ = v.StringValueOK()
+	}
+	return c
+}
+
+// databaseCommands take a string or a number that is no collection.
+var databaseCommands = map[string]bool{
+	"renameCollection": true, "listCollections": true, "dropDatabase": true, "getLog": true,
+}
+
+// own reports whether the driver sends the command for itself: the handshake, the watch over the server, the end of
+// sessions. A hello that a program runs has none of the fields that the driver's has.
+func (c Command) own() bool {
+	switch c.Name {
+	case "hello", "isMaster", "ismaster":
+		for _, key := range []string{"helloOk", "client", "topologyVersion", "maxAwaitTimeMS"} {
+			if _, err := c.Body.LookupErr(key); err == nil {
+				return true
+			}
+		}
+		return false
+	case "endSessions", "saslStart", "saslContinue", "authenticate":
+		return true
+	}
+	return false
+}
+
+const (
+	clipValue = 4 << 10  // a larger value of a command is cut
+	clipBody  = 16 << 10 // a larger command is cut
+)
+
+// clip returns a copy of a command's body for keeping. Of a large one, long arrays keep their first elements, and other
+// large values are replaced by a string that says how large they were.
+func clip(body bson.Raw) bson.Raw {
+	if len(body) <= clipBody {
+		return append(bson.Raw(nil), body...)
+	}
+	elements, err := body.Elements()
+	if err != nil {
+		return nil
+	}
+	b := bsoncore.NewDocumentBuilder()
+	for _, e := range elements {
+		v := e.Value()
+		switch {
+		case len(v.Value) <= clipValue:
+			b.AppendValue(e.Key(), bsoncore.Value{Type: bsoncore.Type(v.Type), Data: v.Value})
+		case v.Type == bson.TypeArray:
+			b.AppendArray(e.Key(), clipArray(v))
+		default:
+			b.AppendString(e.Key(), clipped(len(v.Value)))
+		}
+	}
+	return bson.Raw(b.Build())
+}
+
+func clipArray(v bson.RawValue) bsoncore.Array {
+	array, _ := v.ArrayOK()
+	values, _ := array.Values()
+	b := bsoncore.NewArrayBuilder()
+	for i, size := 0, 0; i < len(values); i++ {
+		if size += len(values[i].Value); size > clipValue {
+			b.AppendString(fmt.Sprintf("… %d more", len(values)-i))
+			break
+		}
+		b.AppendValue(bsoncore.Value{Type: bsoncore.Type(values[i].Type), Data: values[i].Value})
+	}
+	return b.Build()
+}
+
+func clipped(n int) string { return fmt.Sprintf("… %d bytes", n) }

@@ -1,0 +1,163 @@
+package modeltest
+
+import (
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/wiremessage"
+)
+
+// A faultConn is a client's connection whose messages are looked at on their way out. All that is done to a command is
+// done in Write, by the goroutine that sends it.
+type faultConn struct {
+	net.Conn
+	faults *Faults
+
+	out      []byte          // the beginning of a message that is not yet complete
+	released <-chan struct{} // closed when the faults are reset
+
+	mu            sync.Mutex
+	in            []byte // an answer that Read gives before what the server sends
+	gone          bool   // cut: Read finds the end
+	writeDeadline time.Time
+
+	closing sync.Once
+	closed  chan struct{}
+}
+
+func (c *faultConn) Write(p []byte) (int, error) {
+	c.out = append(c.out, p...)
+	for {
+		n, err := messageSize(c.out)
+		if err != nil {
+			return 0, err
+		}
+		if n == 0 || n > len(c.out) {
+			return len(p), nil
+		}
+		m, err := parseMessage(c.out[:n:n])
+		if err != nil {
+			return 0, err
+		}
+		rest := c.out[n:]
+		if err := c.send(m); err != nil {
+			return 0, err
+		}
+		c.out = append(c.out[:0], rest...)
+	}
+}
+
+func (c *faultConn) send(m *message) error {
+	if m.handshake || m.command.own() {
+		return c.forward(m)
+	}
+	var action Action
+	action, c.released = c.faults.decide(m.command)
+	return action.do(c, m)
+}
+
+// forward sends the message to the server.
+func (c *faultConn) forward(m *message) error {
+	_, err := c.Conn.Write(m.raw)
+	return err
+}
+
+// answer has Read return a reply of one's own.
+func (c *faultConn) answer(m *message, reply bson.D) error {
+	if m.moreToCome {
+		return nil
+	}
+	body, err := bson.Marshal(reply)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.in = append(c.in, newMessage(wiremessage.NextRequestID(), m.requestID, body)...)
+	return nil
+}
+
+// readReply takes the server's next message off the connection.
+func (c *faultConn) readReply() ([]byte, error) {
+	if err := c.Conn.SetReadDeadline(c.deadline()); err != nil {
+		return nil, err
+	}
+	return readMessage(c.Conn)
+}
+
+// cut breaks the connection. The command is as good as sent: it is the answer that doesn't come.
+func (c *faultConn) cut() error {
+	c.mu.Lock()
+	c.gone = true
+	c.mu.Unlock()
+	c.Conn.Close()
+	return nil
+}
+
+func (c *faultConn) Read(p []byte) (int, error) {
+	c.mu.Lock()
+	if len(c.in) > 0 {
+		n := copy(p, c.in)
+		c.in = c.in[n:]
+		c.mu.Unlock()
+		return n, nil
+	}
+	gone := c.gone
+	c.mu.Unlock()
+	if gone {
+		return 0, io.EOF
+	}
+	return c.Conn.Read(p)
+}
+
+// Close ends what Write is waiting for, too.
+func (c *faultConn) Close() error {
+	c.closing.Do(func() { close(c.closed) })
+	err := c.Conn.Close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gone {
+		return nil
+	}
+	return err
+}
+
+func (c *faultConn) SetDeadline(t time.Time) error {
+	c.setDeadline(t)
+	return c.ignoreGone(c.Conn.SetDeadline(t))
+}
+
+func (c *faultConn) SetWriteDeadline(t time.Time) error {
+	c.setDeadline(t)
+	return c.ignoreGone(c.Conn.SetWriteDeadline(t))
+}
+
+func (c *faultConn) SetReadDeadline(t time.Time) error {
+	return c.ignoreGone(c.Conn.SetReadDeadline(t))
+}
+
+func (c *faultConn) setDeadline(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.writeDeadline = t
+}
+
+// deadline is how long Write may wait.
+func (c *faultConn) deadline() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.writeDeadline
+}
+
+// ignoreGone hides that a connection that was cut is closed already: the client shall find out by reading.
+func (c *faultConn) ignoreGone(err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gone {
+		return nil
+	}
+	return err
+}

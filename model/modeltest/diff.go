@@ -1,0 +1,122 @@
+package modeltest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/model"
+)
+
+// A DiffOption changes what [Diff] compares.
+type DiffOption func(*differ)
+
+// IgnoreOrder makes [Diff] compare documents whatever the order of their fields. Arrays keep theirs. By default the
+// order of fields is part of a document, as it is for MongoDB.
+func IgnoreOrder() DiffOption { return func(d *differ) { d.anyOrder = true } }
+
+// Diff compares two values by how they are stored, and returns "" when they are the same. It takes any mix of bson.D,
+// bson.M, bson.Raw, structs, scalars and slices of them: a struct is equal to the bson.D that it is stored as. BSON types
+// are part of a value: an int32 is no int64. The order of fields is compared, except for a map, which has none, nor has
+// what encodes a struct that holds a map.
+//
+// Otherwise it returns a line for each difference: the dotted path, and the type and value at it on both sides.
+//
+//	items.1.qty: want int32 2, got int64 2
+//	items.2: want nothing, got document {sku: 'c'}
+//	(document): order of fields: want _id, items; got items, _id
+func Diff(want, got any, opts ...DiffOption) string {
+	d := &differ{}
+	for _, o := range opts {
+		o(d)
+	}
+	w, err := storedValue(want)
+	if err != nil {
+		return fmt.Sprintf("want can't be stored: %v\n", err)
+	}
+	g, err := storedValue(got)
+	if err != nil {
+		return fmt.Sprintf("got can't be stored: %v\n", err)
+	}
+	cmp.Equal(w, g, cmp.Reporter(d), cmp.Comparer(d.sameOrder), cmp.Comparer(sameScalar))
+	return strings.Join(d.lines, "")
+}
+
+// differ is a cmp.Reporter that writes a line for each difference of stored values.
+type differ struct {
+	anyOrder bool
+	path     cmp.Path
+	lines    []string
+}
+
+// sameOrder compares the order of the fields that both documents have the same set of. What only one has is a difference
+// by itself.
+func (d *differ) sameOrder(a, b fieldOrder) bool {
+	if d.anyOrder || a == nil || b == nil {
+		return true
+	}
+	sortedA, sortedB := slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	return !slices.Equal(sortedA, sortedB) || slices.Equal(a, b)
+}
+
+func sameScalar(a, b storedScalar) bool { return a == b }
+
+func (d *differ) PushStep(s cmp.PathStep) { d.path = append(d.path, s) }
+
+func (d *differ) PopStep() { d.path = d.path[:len(d.path)-1] }
+
+func (d *differ) Report(r cmp.Result) {
+	if r.Equal() {
+		return
+	}
+	want, got := d.path.Last().Values()
+	if want.IsValid() && want.Type() == fieldOrderType {
+		d.add("order of fields: want %s; got %s", want.Interface().(fieldOrder), got.Interface().(fieldOrder))
+		return
+	}
+	side := func(v reflectValue) string {
+		if !v.IsValid() || !v.CanInterface() {
+			return "nothing"
+		}
+		return describe(v.Interface())
+	}
+	d.add("want %s, got %s", side(want), side(got))
+}
+
+func (d *differ) add(format string, args ...any) {
+	d.lines = append(d.lines, d.place()+": "+fmt.Sprintf(format, args...)+"\n")
+}
+
+// place is the path as MongoDB writes it.
+func (d *differ) place() string {
+	var parts []string
+	for _, step := range d.path {
+		switch s := step.(type) {
+		case cmp.MapIndex:
+			parts = append(parts, s.Key().String())
+		case cmp.SliceIndex:
+			i, j := s.SplitKeys()
+			parts = append(parts, fmt.Sprint(max(i, j)))
+		}
+	}
+	if len(parts) == 0 {
+		return "(document)"
+	}
+	return strings.Join(parts, ".")
+}
+
+// describe is the type and the value at one side of a difference.
+func describe(v any) string {
+	raw := rebuild(v)
+	if raw.Type == 0 {
+		return "nothing"
+	}
+	s := typeName(raw.Type)
+	if raw.Type == bson.TypeNull {
+		return s
+	}
+	return s + " " + cut(model.Shell(raw), 200)
+}

@@ -1,0 +1,125 @@
+package modeltest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// Dump returns everything that a database's collections hold, as canonical extended JSON: one object, its fields the
+// collections by name, each an array of documents in the order of their _id, one to a line. Equal databases have equal
+// dumps. Indexes, validators and system collections are left out; an empty collection is in it. It is for the small
+// databases of tests: it reads all at once.
+func Dump(ctx context.Context, db *mongo.Database) (string, error) {
+	names, err := db.ListCollectionNames(ctx, bson.D{{Key: "type", Value: "collection"}})
+	if err != nil {
+		return "", fmt.Errorf("modeltest: dump: %w", err)
+	}
+	slices.Sort(names)
+	var b strings.Builder
+	b.WriteString("{")
+	first := true
+	for _, name := range names {
+		if strings.HasPrefix(name, "system.") {
+			continue
+		}
+		docs, err := dumpCollection(ctx, db.Collection(name))
+		if err != nil {
+			return "", fmt.Errorf("modeltest: dump %s: %w", name, err)
+		}
+		if !first {
+			b.WriteString(",")
+		}
+		first = false
+		fmt.Fprintf(&b, "\n%q: [", name)
+		for i, d := range docs {
+			if i > 0 {
+				b.WriteString(",")
+			}
+			b.WriteString("\n  ")
+			b.Write(d)
+		}
+		if len(docs) > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString("]")
+	}
+	if !first {
+		b.WriteString("\n")
+	}
+	b.WriteString("}\n")
+	return b.String(), nil
+}
+
+// dumpCollection returns the documents as JSON, in the order of their _id.
+func dumpCollection(ctx context.Context, coll *mongo.Collection) ([][]byte, error) {
+	cursor, err := coll.Find(ctx, bson.D{})
+	if err != nil {
+		return nil, err
+	}
+	var docs []bson.Raw
+	if err := cursor.All(ctx, &docs); err != nil {
+		return nil, err
+	}
+	type line struct {
+		id   any
+		json []byte
+	}
+	lines := make([]line, len(docs))
+	for i, raw := range docs {
+		d, err := value.Decode(raw)
+		if err != nil {
+			return nil, err
+		}
+		lines[i].id, _ = value.Get(d, "_id")
+		if lines[i].json, err = bson.MarshalExtJSON(raw, true, false); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b line) int { return value.Compare(a.id, b.id) })
+	out := make([][]byte, len(lines))
+	for i, l := range lines {
+		out[i] = bytes.TrimSpace(l.json)
+	}
+	return out, nil
+}
+
+// Load inserts what [Dump] wrote, or what was written by hand in its form, into a database. Documents that are there stay;
+// one of the same _id is an error. Collections that have no document are created. Nothing is inserted from a text that
+// isn't a dump.
+func Load(ctx context.Context, db *mongo.Database, dump string) error {
+	var collections bson.D
+	if err := bson.UnmarshalExtJSON([]byte(dump), true, &collections); err != nil {
+		return fmt.Errorf("modeltest: load: %w", err)
+	}
+	for _, c := range collections {
+		docs, ok := c.Value.(bson.A)
+		if !ok {
+			return fmt.Errorf("modeltest: load %s: want an array of documents, got %T", c.Key, c.Value)
+		}
+		for i, d := range docs {
+			if _, ok := d.(bson.D); !ok {
+				return fmt.Errorf("modeltest: load %s: want a document at %d, got %T", c.Key, i, d)
+			}
+		}
+	}
+	for _, c := range collections {
+		var err error
+		if docs := c.Value.(bson.A); len(docs) > 0 {
+			_, err = db.Collection(c.Key).InsertMany(ctx, []any(docs))
+		} else {
+			err = db.CreateCollection(ctx, c.Key)
+		}
+		if err != nil {
+			return fmt.Errorf("modeltest: load %s: %w", c.Key, err)
+		}
+	}
+	return nil
+}

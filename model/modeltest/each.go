@@ -1,0 +1,110 @@
+package modeltest
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/docmodel/docmodel/internal/engine"
+)
+
+// EnvURI is the environment variable that names a real server. When it is set, [Each], [FaultMatrix] and [Interleave]
+// run on that server too.
+const EnvURI = "MONGODB_URI"
+
+// The names of the subtests.
+const (
+	engineName = "engine"
+	serverName = "server"
+)
+
+// Each runs f as the subtest "engine", with a database of a fresh engine, and, when MONGODB_URI is set, as the subtest
+// "server", with a fresh database of that server. The database has a name of its own, which no other test or process
+// uses, and is dropped when the subtest ends. A server that can't be reached fails the test.
+//
+// Whatever f does must give the same on both. What a server can't do is left out by one of the Need functions, which
+// name it; nothing is skipped silently.
+func Each(t *testing.T, f func(t *testing.T, db *mongo.Database), opts ...Option) {
+	t.Helper()
+	eachBackend(t, func(t *testing.T, b *backend) {
+		t.Helper()
+		f(t, b.mustConnect(t, opts...).Database(b.newName(t)))
+	})
+}
+
+// A backend is an engine or a real server. Several clients may be connected to it.
+type backend struct {
+	name   string // of the subtest
+	uri    string
+	dialer options.ContextDialer // nil means TCP
+	plain  *mongo.Client         // a client without monitors and faults; nil for an engine, which is thrown away whole
+}
+
+func newEngine() (*backend, func()) {
+	e := engine.New(engine.Options{})
+	return &backend{name: engineName, uri: "mongodb://engine.local/", dialer: e}, e.Close
+}
+
+// eachBackend runs f once for each backend there is. An engine lives as long as its subtest.
+func eachBackend(t *testing.T, f func(t *testing.T, b *backend)) {
+	t.Helper()
+	t.Run(engineName, func(t *testing.T) {
+		b, stop := newEngine()
+		t.Cleanup(stop)
+		f(t, b)
+	})
+	uri := os.Getenv(EnvURI)
+	if uri == "" {
+		return
+	}
+	t.Run(serverName, func(t *testing.T) {
+		b := &backend{name: serverName, uri: uri}
+		b.plain = b.mustConnect(t)
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := b.plain.Ping(ctx, nil); err != nil {
+			t.Fatalf("modeltest: the server that %s names: %v", EnvURI, err)
+		}
+		f(t, b)
+	})
+}
+
+var (
+	// processName tells the databases of this process from those of others on the same server.
+	processName  = "dm_" + strings.ToLower(rand.Text()[:6])
+	lastDatabase atomic.Int64
+)
+
+// newName returns the name of a database that doesn't exist, and has it dropped when the test ends.
+func (b *backend) newName(t testing.TB) string {
+	t.Helper()
+	name := fmt.Sprintf("%s_%d", processName, lastDatabase.Add(1))
+	if b.plain != nil {
+		t.Cleanup(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+			defer cancel()
+			if err := b.plain.Database(name).Drop(ctx); err != nil {
+				t.Errorf("modeltest: drop the test's database %s: %v", name, err)
+			}
+		})
+	}
+	return name
+}
+
+// onServer reports whether t is, or is inside, a subtest "server" of [Each].
+func onServer(t testing.TB) bool {
+	for _, name := range strings.Split(t.Name(), "/") {
+		if base, _, _ := strings.Cut(name, "#"); base == serverName {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,51 @@
+package modeltest
+
+import (
+	"context"
+	"sync"
+)
+
+// A Gate holds commands back, see [Hold]. Make it with [NewGate]. It is safe for concurrent use.
+type Gate struct {
+	open    chan struct{}
+	opening sync.Once
+
+	mu      sync.Mutex
+	waiting []Command
+	changed chan struct{}
+}
+
+// NewGate returns a closed gate.
+func NewGate() *Gate { return &Gate{open: make(chan struct{}), changed: make(chan struct{})} }
+
+// Open lets go of what waits, and of all that comes. Opening again does nothing.
+func (g *Gate) Open() { g.opening.Do(func() { close(g.open) }) }
+
+// Wait returns the next command that has come to the gate and was not returned before.
+func (g *Gate) Wait(ctx context.Context) (Command, error) {
+	for {
+		g.mu.Lock()
+		if len(g.waiting) > 0 {
+			c := g.waiting[0]
+			g.waiting = g.waiting[1:]
+			g.mu.Unlock()
+			return c, nil
+		}
+		changed := g.changed
+		g.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return Command{}, ctx.Err()
+		}
+	}
+}
+
+func (g *Gate) arrive(c Command) {
+	c.Body = clip(c.Body)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.waiting = append(g.waiting, c)
+	close(g.changed)
+	g.changed = make(chan struct{})
+}

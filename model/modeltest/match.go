@@ -1,0 +1,75 @@
+package modeltest
+
+import "slices"
+
+// A Match says whether a command is meant. [All], [Reads] and [Writes] are matches; [Named] and [On] return them; a
+// function of one's own may look at the command's Body, which is whole, a document sequence being an array in it.
+//
+// What the driver sends for itself is never asked about: handshakes, the watch over the server, endSessions.
+type Match func(Command) bool
+
+// All matches every command.
+func All(Command) bool { return true }
+
+// Writes matches the commands that change data or collections: insert, update, delete, findAndModify, bulkWrite, an
+// aggregate that ends in $merge or $out, commitTransaction, and those that create, change or drop.
+func Writes(c Command) bool {
+	switch c.Name {
+	case "insert", "update", "delete", "findAndModify", "findandmodify", "bulkWrite", "commitTransaction",
+		"create", "createIndexes", "drop", "dropDatabase", "dropIndexes", "collMod", "renameCollection":
+		return true
+	case "aggregate":
+		stages, ok := c.Body.Lookup("pipeline").ArrayOK()
+		if !ok {
+			return false
+		}
+		values, _ := stages.Values()
+		if len(values) == 0 {
+			return false
+		}
+		last, ok := values[len(values)-1].DocumentOK()
+		if !ok {
+			return false
+		}
+		stage, err := last.IndexErr(0)
+		return err == nil && (stage.Key() == "$merge" || stage.Key() == "$out")
+	}
+	return false
+}
+
+// Reads matches the commands that return data: find, getMore, count, distinct, listCollections, listIndexes, and an
+// aggregate that doesn't write.
+func Reads(c Command) bool {
+	switch c.Name {
+	case "find", "getMore", "count", "distinct", "listCollections", "listIndexes", "listDatabases":
+		return true
+	case "aggregate":
+		return !Writes(c)
+	}
+	return false
+}
+
+// Named matches commands of one of the names, as they are sent: "insert", "update", "findAndModify".
+func Named(names ...string) Match {
+	names = slices.Clone(names)
+	return func(c Command) bool { return slices.Contains(names, c.Name) }
+}
+
+// On matches commands on one of the collections.
+func On(collections ...string) Match {
+	collections = slices.Clone(collections)
+	return func(c Command) bool { return c.Collection != "" && slices.Contains(collections, c.Collection) }
+}
+
+// Both matches what every one of the matches does: Both(modeltest.Writes, modeltest.On("products")).
+func Both(matches ...Match) Match {
+	matches = slices.Clone(matches)
+	return func(c Command) bool {
+		for _, m := range matches {
+			if !m(c) {
+				return false
+			}
+		}
+		return true
+	}
+}

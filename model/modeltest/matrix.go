@@ -1,0 +1,248 @@
+package modeltest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// A FaultCase is an operation of several writes that must survive being cut anywhere.
+type FaultCase struct {
+	// Seed stores what the operation begins with. Nil begins with nothing.
+	Seed func(ctx context.Context, db *mongo.Database) error
+
+	// Run is the operation. It must send the same writes, one after the other, each time that it begins with Seed's
+	// state. It is run again with everything read anew, as another process would.
+	Run func(ctx context.Context, db *mongo.Database) error
+
+	// Repair is run instead of the second and third Run: for operations that are not rerunnable, and whose half-done
+	// state a repair mends. Nil means Run.
+	Repair func(ctx context.Context, db *mongo.Database) error
+
+	// Check fails the test unless the database is as intended.
+	Check func(t testing.TB, db *mongo.Database)
+
+	// Match says which commands are cut. Nil means Writes.
+	Match Match
+
+	// Transactions leaves the case out on a server without them.
+	Transactions bool
+}
+
+// FaultMatrix runs the operation once without a fault, and once for every way in which each of its writes can go wrong,
+// each on a fresh database of each backend:
+//
+//   - fail: the server refuses the write; the process lives and gets the error
+//   - cut-before: the process dies before the write arrives
+//   - cut-inside: the write is done in part, and the process dies; see [CutInside]. Of several statements the first, half
+//     of them, and all but the last are done; of a write of many documents, the first document
+//   - cut-after: the process dies when the write is done, before it knows
+//
+// A process that has died sends nothing any more: its context is cancelled, its connections are broken, and its
+// transactions aborted. Then Run must succeed, undisturbed, Check must hold, and running it once more must not change the
+// database. If Run returned nil in spite of the fault, Check must hold before the second run too. FaultMatrix logs how
+// many rows it ran; each is a subtest.
+//
+// It doesn't show what two processes do to each other; see [Interleave].
+func FaultMatrix(t *testing.T, c FaultCase) {
+	t.Helper()
+	if c.Run == nil || c.Check == nil {
+		panic("modeltest: FaultMatrix: the case needs Run and Check")
+	}
+	if c.Match == nil {
+		c.Match = Writes
+	}
+	if c.Repair == nil {
+		c.Repair = c.Run
+	}
+	eachBackend(t, func(t *testing.T, b *backend) {
+		if c.Transactions {
+			NeedTransactions(t, b.mustConnect(t).Database("admin"))
+		}
+		var writes []Command
+		if !t.Run("clean", func(t *testing.T) { writes = c.clean(t, b) }) {
+			return
+		}
+		rows := faultRows(writes)
+		for _, row := range rows {
+			t.Run(row.name, func(t *testing.T) { c.row(t, b, row) })
+		}
+		t.Logf("%d rows: %d writes, cut in every way", len(rows), len(writes))
+	})
+}
+
+// A faultRow is one way in which one write goes wrong.
+type faultRow struct {
+	name   string
+	n      int // which write
+	action Action
+	dies   bool
+}
+
+func faultRows(writes []Command) []faultRow {
+	var rows []faultRow
+	for i, w := range writes {
+		add := func(way string, a Action, dies bool) {
+			rows = append(rows, faultRow{fmt.Sprintf("%d-%s-%s", i+1, w.Name, way), i + 1, a, dies})
+		}
+		add("fail", Fail(96), false) // OperationFailed
+		add("cut-before", CutBefore(), true)
+		for _, n := range parts(w) {
+			add(fmt.Sprintf("cut-inside-%d", n), CutInside(n), true)
+		}
+		add("cut-after", CutAfter(), true)
+	}
+	return rows
+}
+
+// parts returns after how many parts a write is cut.
+func parts(w Command) []int {
+	if w.inTransaction() {
+		return nil
+	}
+	n := len(w.statements())
+	switch {
+	case n > 1:
+		return slices.Compact([]int{1, max(1, n/2), n - 1})
+	case w.many():
+		return []int{1}
+	}
+	return nil
+}
+
+const rowTimeout = time.Minute
+
+// start returns the seeded database of a row.
+func (c FaultCase) start(t *testing.T, b *backend) (context.Context, *backend, *mongo.Database) {
+	t.Helper()
+	if b.plain == nil { // an engine of its own for every row
+		fresh, stop := newEngine()
+		t.Cleanup(stop)
+		b = fresh
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), rowTimeout)
+	t.Cleanup(cancel)
+	db := b.mustConnect(t).Database(b.newName(t))
+	if c.Seed != nil {
+		if err := c.Seed(ctx, db); err != nil {
+			t.Fatalf("Seed: %v", err)
+		}
+	}
+	return ctx, b, db
+}
+
+// clean runs the operation without a fault and returns its writes.
+func (c FaultCase) clean(t *testing.T, b *backend) []Command {
+	ctx, b, db := c.start(t, b)
+	f := NewFaults()
+	if err := c.Run(ctx, b.mustConnect(t, WithFaults(f)).Database(db.Name())); err != nil {
+		t.Fatalf("Run without a fault: %v%s", err, listCommands(f.Commands()))
+	}
+	writes := slices.DeleteFunc(f.Commands(), func(x Command) bool { return !c.Match(x) })
+	if len(writes) == 0 {
+		t.Fatalf("Run sent nothing that could be cut%s", listCommands(f.Commands()))
+	}
+	c.Check(t, db)
+	c.unchanged(ctx, t, db)
+	return writes
+}
+
+func (c FaultCase) row(t *testing.T, b *backend, row faultRow) {
+	ctx, b, db := c.start(t, b)
+	f := NewFaults()
+	err := c.runCut(ctx, t, b, db, f, row)
+	defer func() {
+		if t.Failed() {
+			t.Logf("the first run sent:%s", listCommands(f.Commands()))
+		}
+	}()
+	if err == nil {
+		c.Check(t, db)
+		if t.Failed() {
+			t.Fatal("the first Run returned nil in spite of the fault, and the state was not as intended")
+		}
+	}
+	if again := c.Repair(ctx, db); again != nil {
+		t.Fatalf("the second run failed: %v\nthe first one's error: %v", again, err)
+	}
+	c.Check(t, db)
+	c.unchanged(ctx, t, db)
+}
+
+// runCut runs the operation in a process that meets the fault.
+func (c FaultCase) runCut(ctx context.Context, t *testing.T, b *backend, db *mongo.Database, f *Faults, row faultRow) error {
+	t.Helper()
+	client, err := mongo.Connect((&config{faults: []*Faults{f}, client: []*options.ClientOptions{
+		options.Client().SetRetryWrites(false).SetRetryReads(false).SetServerSelectionTimeout(200 * time.Millisecond),
+	}}).clientOptions(b.uri, b.dialer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for client.Ping(ctx, nil) != nil { // a busy machine may need longer than the selection's timeout
+		if ctx.Err() != nil {
+			t.Fatal("the backend doesn't answer")
+		}
+	}
+	process, die := context.WithCancel(ctx)
+	defer die()
+	fired := make(chan struct{}, 1)
+	f.Reset()
+	f.On(c.Match, row.n, Action{func(fc *faultConn, m *message) error {
+		fired <- struct{}{}
+		err := row.action.do(fc, m)
+		if row.dies {
+			f.kill()
+			die()
+		}
+		return err
+	}})
+	err = c.Run(process, client.Database(db.Name()))
+	die()
+	_ = client.Disconnect(process) // at once, since it is cancelled
+	if len(fired) == 0 {
+		t.Fatalf("write %d never came; Run must send the same writes each time: %v%s", row.n, err, listCommands(f.Commands()))
+	}
+	endTransactions(ctx, t, db, f)
+	return err
+}
+
+// endTransactions has the server abort the transactions that a dead process began.
+func endTransactions(ctx context.Context, t *testing.T, db *mongo.Database, f *Faults) {
+	t.Helper()
+	f.mu.Lock()
+	sessions := slices.Clone(f.sessions)
+	f.mu.Unlock()
+	if len(sessions) == 0 {
+		return
+	}
+	command := bson.D{{Key: "killSessions", Value: sessions}}
+	if err := db.Client().Database("admin").RunCommand(ctx, command).Err(); err != nil {
+		t.Fatalf("end the dead process's transactions: %v", err)
+	}
+}
+
+// unchanged runs the operation once more and compares the database.
+func (c FaultCase) unchanged(ctx context.Context, t *testing.T, db *mongo.Database) {
+	t.Helper()
+	before, err := Dump(ctx, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Repair(ctx, db); err != nil {
+		t.Fatalf("running it once more failed: %v", err)
+	}
+	after, err := Dump(ctx, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before != after {
+		t.Errorf("running it once more changed the database (-before +after):\n%s", cmp.Diff(before, after))
+	}
+}

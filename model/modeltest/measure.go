@@ -1,0 +1,85 @@
+package modeltest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+)
+
+// Measure runs f and returns what it cost: what m saw meanwhile. Commands that others send through m's clients at the
+// same time are counted too. The error is f's.
+func Measure(m *Monitor, f func() error) (model.Cost, error) {
+	cost, _, err := measure(m, f)
+	return cost, err
+}
+
+func measure(m *Monitor, f func() error) (model.Cost, []Command, error) {
+	m.mu.Lock()
+	before, first := m.cost, len(m.commands)
+	m.mu.Unlock()
+	err := f()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	cost := model.Cost{
+		Commands: m.cost.Commands - before.Commands,
+		Written:  m.cost.Written - before.Written,
+		Returned: m.cost.Returned - before.Returned,
+	}
+	return cost, append([]Command(nil), m.commands[first:]...), err
+}
+
+// WantCost runs f and fails the test unless f succeeds and costs what is wanted, exactly, and shows the commands that
+// were sent. A price that a value tells of itself, such as [model.Plan.Cost], can be wanted as it is: where it says
+// Unbounded, more documents may be written; where it says Batches, there may be more commands, and any number of
+// documents returned unless it states one. Its Indexes are not compared; see [WantIndexed].
+func WantCost(t testing.TB, m *Monitor, want model.Cost, f func() error) {
+	t.Helper()
+	got, commands, err := measure(m, f)
+	if err != nil {
+		t.Errorf("cost: the operation failed: %v%s", err, listCommands(commands))
+		return
+	}
+	if diff := compareCost(want, got); diff != "" {
+		t.Errorf("cost: %s%s", diff, listCommands(commands))
+	}
+}
+
+func compareCost(want, got model.Cost) string {
+	var out []string
+	compare := func(what string, want, got int, more bool) {
+		if got == want || more && got > want {
+			return
+		}
+		atLeast := ""
+		if more {
+			atLeast = "at least "
+		}
+		out = append(out, fmt.Sprintf("%s: want %s%d, got %d", what, atLeast, want, got))
+	}
+	compare("commands", want.Commands, got.Commands, want.Batches)
+	compare("documents written", want.Written, got.Written, want.Unbounded)
+	if !want.Batches || want.Returned > 0 {
+		compare("documents returned", want.Returned, got.Returned, false)
+	}
+	return strings.Join(out, "; ")
+}
+
+const listed = 30 // commands shown in a failure
+
+func listCommands(commands []Command) string {
+	if len(commands) == 0 {
+		return "\nno command was sent"
+	}
+	var b strings.Builder
+	b.WriteString("\nsent:")
+	for i, c := range commands {
+		if i == listed {
+			fmt.Fprintf(&b, "\n\t… and %d more", len(commands)-listed)
+			break
+		}
+		fmt.Fprintf(&b, "\n\t%s", c)
+	}
+	return b.String()
+}

@@ -1,0 +1,144 @@
+package modeltest
+
+import (
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/wiremessage"
+)
+
+// statementsOf names the array of statements of the commands that have one.
+var statementsOf = map[string]string{"insert": "documents", "update": "updates", "delete": "deletes"}
+
+// statements returns the statements of a write command.
+func (c Command) statements() []bson.RawValue {
+	array, ok := c.Body.Lookup(statementsOf[c.Name]).ArrayOK()
+	if !ok {
+		return nil
+	}
+	values, _ := array.Values()
+	return values
+}
+
+// many reports whether the command is one update or delete of many documents.
+func (c Command) many() bool {
+	list := c.statements()
+	if len(list) != 1 {
+		return false
+	}
+	s, ok := list[0].DocumentOK()
+	if !ok {
+		return false
+	}
+	multi, _ := s.Lookup("multi").BooleanOK()
+	limit, limited := s.Lookup("limit").AsInt64OK()
+	return c.Name == "update" && multi || c.Name == "delete" && limited && limit == 0
+}
+
+func (c Command) inTransaction() bool {
+	_, err := c.Body.LookupErr("autocommit")
+	return err == nil
+}
+
+// narrowed returns the message that does the first n parts of a write only, or m itself.
+func (c *faultConn) narrowed(m *message, n int) (*message, error) {
+	list := m.command.statements()
+	switch {
+	case m.command.inTransaction():
+		return m, nil
+	case len(list) > n:
+		docs := make([]bsoncore.Document, n)
+		for i := range docs {
+			docs[i] = bsoncore.Document(list[i].Value)
+		}
+		return m.withStatements(docs)
+	case !m.command.many():
+		return m, nil
+	}
+	statement := list[0].Document()
+	ids, err := c.matching(m.command, statement, n)
+	if err != nil || len(ids) <= n {
+		return m, err
+	}
+	b := bsoncore.NewDocumentBuilder()
+	elements, _ := statement.Elements()
+	for _, e := range elements {
+		v := bsoncore.Value{Type: bsoncore.Type(e.Value().Type), Data: e.Value().Value}
+		if e.Key() == "q" {
+			q, err := bson.Marshal(bson.D{{Key: "$and", Value: bson.A{
+				e.Value(), bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids[:n]}}}},
+			}}})
+			if err != nil {
+				return nil, err
+			}
+			v = bsoncore.Value{Type: bsoncore.TypeEmbeddedDocument, Data: q}
+		}
+		b.AppendValue(e.Key(), v)
+	}
+	return m.withStatements([]bsoncore.Document{b.Build()})
+}
+
+// withStatements returns the message with other statements, all in the body.
+func (m *message) withStatements(docs []bsoncore.Document) (*message, error) {
+	name := statementsOf[m.command.Name]
+	b := bsoncore.NewDocumentBuilder()
+	elements, _ := m.command.Body.Elements()
+	for _, e := range elements {
+		if e.Key() == name {
+			b.AppendArray(name, documentArray(docs))
+			continue
+		}
+		b.AppendValue(e.Key(), bsoncore.Value{Type: bsoncore.Type(e.Value().Type), Data: e.Value().Value})
+	}
+	raw := newMessage(m.requestID, 0, b.Build())
+	if m.moreToCome { // keep the flag
+		raw[headerSize] |= byte(wiremessage.MoreToCome)
+	}
+	return parseMessage(raw)
+}
+
+// matching asks the server, on this very connection, for the lowest n+1 _ids that a statement matches.
+func (c *faultConn) matching(command Command, statement bson.Raw, n int) ([]bson.RawValue, error) {
+	find := bson.D{
+		{Key: "find", Value: command.Collection}, {Key: "filter", Value: statement.Lookup("q")},
+		{Key: "projection", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "sort", Value: bson.D{{Key: "_id", Value: 1}}},
+		{Key: "limit", Value: n + 1}, {Key: "batchSize", Value: n + 1}, {Key: "singleBatch", Value: true},
+	}
+	for _, key := range []string{"collation", "hint"} {
+		if v, err := statement.LookupErr(key); err == nil {
+			find = append(find, bson.E{Key: key, Value: v})
+		}
+	}
+	if let, err := command.Body.LookupErr("let"); err == nil {
+		find = append(find, bson.E{Key: "let", Value: let})
+	}
+	body, err := bson.Marshal(append(find, bson.E{Key: "$db", Value: command.Database}))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Conn.Write(newMessage(wiremessage.NextRequestID(), 0, body)); err != nil {
+		return nil, err
+	}
+	raw, err := c.readReply()
+	if err != nil {
+		return nil, err
+	}
+	reply, err := parseMessage(raw)
+	if err != nil {
+		return nil, err
+	}
+	batch, ok := bson.Raw(reply.body).Lookup("cursor", "firstBatch").ArrayOK()
+	if !ok {
+		return nil, fmt.Errorf("modeltest: CutInside: the documents to write can't be found: %v", bson.Raw(reply.body))
+	}
+	values, err := batch.Values()
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]bson.RawValue, len(values))
+	for i, v := range values {
+		ids[i] = v.Document().Lookup("_id")
+	}
+	return ids, nil
+}

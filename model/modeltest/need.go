@@ -1,0 +1,82 @@
+package modeltest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// lacks begins the message of every skip. What CI compares the tests of both backends by relies on it.
+const lacks = "server lacks: "
+
+// Need leaves the rest of the test out, with the message "server lacks: " and the feature, when the server can't do it.
+// The probe says so by an error. It must leave nothing behind. On the engine an error of the probe fails the test, for
+// only what a real server lacks may be left out.
+func Need(t testing.TB, db *mongo.Database, feature string, probe func(ctx context.Context, db *mongo.Database) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	err := probe(ctx, db)
+	switch {
+	case err == nil:
+	case onServer(t):
+		t.Skip(lacks + feature)
+	default:
+		t.Fatalf("modeltest: the test needs %s, and is not on a server that may lack it: %v", feature, err)
+	}
+}
+
+// NeedTransactions needs a member of a replica set or a mongos: what transactions and change streams take.
+func NeedTransactions(t testing.TB, db *mongo.Database) {
+	t.Helper()
+	Need(t, db, "transactions", replicated)
+}
+
+// NeedChangeStreams needs what [NeedTransactions] does.
+func NeedChangeStreams(t testing.TB, db *mongo.Database) {
+	t.Helper()
+	Need(t, db, "change streams", replicated)
+}
+
+func replicated(ctx context.Context, db *mongo.Database) error {
+	var hello struct {
+		SetName string `bson:"setName"`
+		Msg     string `bson:"msg"`
+	}
+	if err := db.Client().Database("admin").RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Decode(&hello); err != nil {
+		return err
+	}
+	if hello.SetName == "" && hello.Msg != "isdbgrid" {
+		return errors.New("hello shows neither setName nor msg isdbgrid")
+	}
+	return nil
+}
+
+// NeedValidators needs a server that enforces validators. It creates and drops a collection to see.
+func NeedValidators(t testing.TB, db *mongo.Database) {
+	t.Helper()
+	Need(t, db, "enforced validators", func(ctx context.Context, db *mongo.Database) error {
+		const name = "needvalidators"
+		err := db.CreateCollection(ctx, name, options.CreateCollection().SetValidator(bson.D{{Key: "n", Value: 1}}))
+		if err != nil {
+			return err
+		}
+		_, err = db.Collection(name).InsertOne(ctx, bson.D{{Key: "n", Value: 2}})
+		if drop := db.Collection(name).Drop(ctx); drop != nil {
+			return drop
+		}
+		var failure mongo.ServerError
+		switch {
+		case err == nil:
+			return errors.New("a document that the validator refuses was stored")
+		case errors.As(err, &failure) && failure.HasErrorCode(121):
+			return nil
+		}
+		return err
+	})
+}

@@ -1,0 +1,124 @@
+package modeltest
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/event"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// An Option changes what [NewClient], [Start] and [Each] connect. Options add to each other; [Options] makes one of
+// several.
+type Option func(*config)
+
+type config struct {
+	monitors []*Monitor
+	faults   []*Faults
+	client   []*options.ClientOptions
+}
+
+// Options returns the option that applies all of opts.
+func Options(opts ...Option) Option {
+	return func(c *config) {
+		for _, o := range opts {
+			o(c)
+		}
+	}
+}
+
+// WithMonitor makes m see the client's commands. It may be given several times, and beside a monitor in
+// [WithClientOptions].
+func WithMonitor(m *Monitor) Option {
+	return func(c *config) { c.monitors = append(c.monitors, m) }
+}
+
+// WithFaults puts f between the client and its server. Given several times, the last one is next to the server. When the
+// client is closed at the end of a test, f is reset first.
+func WithFaults(f *Faults) Option {
+	return func(c *config) { c.faults = append(c.faults, f) }
+}
+
+// WithClientOptions sets options of the driver: timeouts, retries, concerns, BSON options. Later ones win. Where the
+// client connects to is this package's business: hosts, a dialer, TLS, compressors or direct connections panic.
+func WithClientOptions(o *options.ClientOptions) Option {
+	if o == nil {
+		panic("modeltest: WithClientOptions: the options are nil\n\tremedy: leave the option out")
+	}
+	switch {
+	case len(o.Hosts) > 0:
+		refuseOption("hosts or a URI")
+	case o.Dialer != nil:
+		refuseOption("a dialer")
+	case o.TLSConfig != nil:
+		refuseOption("TLS")
+	case len(o.Compressors) > 0:
+		refuseOption("compressors")
+	}
+	return func(c *config) { c.client = append(c.client, o) }
+}
+
+func refuseOption(what string) {
+	panic("modeltest: WithClientOptions: the options have " + what + ", which this package sets by itself\n\tremedy: " +
+		"leave it out, or connect with mongo.Connect and give it Monitor.CommandMonitor and Faults.Dialer")
+}
+
+func newConfig(opts []Option) *config {
+	c := &config{}
+	Options(opts...)(c)
+	return c
+}
+
+// clientOptions returns the driver's options for a server at uri that is reached by dialer; nil means by TCP.
+func (c *config) clientOptions(uri string, dialer options.ContextDialer) *options.ClientOptions {
+	merged := options.MergeClientOptions(append([]*options.ClientOptions{options.Client().ApplyURI(uri)}, c.client...)...)
+	if len(c.monitors) > 0 {
+		monitors := make([]*event.CommandMonitor, 0, len(c.monitors)+1)
+		if merged.Monitor != nil {
+			monitors = append(monitors, merged.Monitor)
+		}
+		for _, m := range c.monitors {
+			monitors = append(monitors, m.CommandMonitor())
+		}
+		merged.SetMonitor(joinMonitors(monitors))
+	}
+	for i := len(c.faults) - 1; i >= 0; i-- {
+		dialer = c.faults[i].Dialer(dialer)
+	}
+	if dialer != nil {
+		merged.SetDialer(dialer)
+	}
+	return merged
+}
+
+// reset ends what the faults hold back, so that a client can be closed.
+func (c *config) reset() {
+	for _, f := range c.faults {
+		f.Reset()
+	}
+}
+
+func joinMonitors(monitors []*event.CommandMonitor) *event.CommandMonitor {
+	return &event.CommandMonitor{
+		Started: func(ctx context.Context, e *event.CommandStartedEvent) {
+			for _, m := range monitors {
+				if m.Started != nil {
+					m.Started(ctx, e)
+				}
+			}
+		},
+		Succeeded: func(ctx context.Context, e *event.CommandSucceededEvent) {
+			for _, m := range monitors {
+				if m.Succeeded != nil {
+					m.Succeeded(ctx, e)
+				}
+			}
+		},
+		Failed: func(ctx context.Context, e *event.CommandFailedEvent) {
+			for _, m := range monitors {
+				if m.Failed != nil {
+					m.Failed(ctx, e)
+				}
+			}
+		},
+	}
+}
