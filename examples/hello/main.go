@@ -1,0 +1,47 @@
+// Hello declares one reference and runs it, with no server.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/relate"
+)
+
+type Part struct {
+	ID   string `bson:"_id"`
+	Name string `bson:"name"`
+}
+
+type Product struct {
+	ID    string   `bson:"_id"`
+	Parts []string `bson:"parts,omitempty"` // ids of parts, in the order of assembly
+}
+
+var (
+	parts    = model.NewCollection[Part, string]("parts")
+	products = model.NewCollection[Product, string]("products")
+	uses     = relate.NewChildRefs(products, "parts", parts)
+)
+
+func main() {
+	client, stop := modeltest.Start() // an engine in this process; mongo.Connect reaches a server
+	defer stop()
+	ctx, db := context.Background(), client.Database("shop")
+
+	plan := model.Concat(
+		parts.InsertMany([]Part{{"nut", "M8 nut"}, {"bolt", "M8 bolt"}}),
+		model.NewPlan(products.Insert(Product{ID: "bench"}), uses.Add("bench", "nut", "bolt")),
+	)
+	if _, err := plan.Run(ctx, db); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(plan)
+	fmt.Println(plan.Cost(), "-", plan.Guarantee())
+
+	found, err := uses.ChildrenOf("bench").All(ctx, db)
+	fmt.Println(found, err)
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+// two packages as go list prints them, and an import that it doesn't list.
+const listOutput = `{"ImportPath": "a", "Name": "a", "Doc": "Package a.", "Dir": "/src/a", "GoFiles": ["x.go", "y.go"], "Imports": ["b", "C"]}
+{"ImportPath": "b", "Name": "b", "Dir": "/src/b", "GoFiles": ["z.go"]}`
+
+func TestDocuments(t *testing.T) {
+	listed, err := decodeList(strings.NewReader(listOutput))
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages, files, err := documents(listed, func(path string) (int64, error) { return int64(len(path)), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Package{{ID: "a", Name: "a", Doc: "Package a.", Imports: []string{"b"}}, {ID: "b", Name: "b"}}
+	for i, p := range packages {
+		if d := modeltest.Diff(want[i], p); d != "" {
+			t.Error(d)
+		}
+	}
+	if len(files) != 3 || files[0] != (File{ID: "a/x.go", Package: "a", Name: "x.go", Bytes: int64(len("/src/a/x.go"))}) {
+		t.Errorf("files: %+v", files)
+	}
+}
+
+func TestDocumentsUnreadableFile(t *testing.T) {
+	listed, _ := decodeList(strings.NewReader(listOutput))
+	if _, _, err := documents(listed, func(string) (int64, error) { return 0, errors.New("gone") }); err == nil || !strings.Contains(err.Error(), "gone") {
+		t.Errorf("want the file's error, got %v", err)
+	}
+}
+
+func TestDecodeListBroken(t *testing.T) {
+	if _, err := decodeList(strings.NewReader(`{"ImportPath": `)); err == nil || !strings.Contains(err.Error(), "go list") {
+		t.Errorf("want an error that names go list, got %v", err)
+	}
+}
+
+func TestNoGoCommand(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if err := run(context.Background(), io.Discard, io.Discard, ""); !errors.Is(err, errNoGo) {
+		t.Errorf("want %v, got %v", errNoGo, err)
+	}
+}
+
+func TestServerThatIsDown(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_, _, err := connect(ctx, modeltest.NewMonitor(), "mongodb://127.0.0.1:1/")
+	if err == nil || !strings.Contains(err.Error(), "MONGODB_URI") {
+		t.Errorf("want an error that names MONGODB_URI, got %v", err)
+	}
+}
+
+// The whole tour, on the standard library of this machine.
+func TestTour(t *testing.T) {
+	var out bytes.Buffer
+	if err := run(context.Background(), &out, io.Discard, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"who imports unsafe\n    db.packages.find({imports: 'unsafe'}).sort({_id: 1})\n",
+		"cost: 2 commands", // the stale move
+		"the document changed since it was read",
+		"\noperation ", "\ntotal ",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the tour lacks %q", want)
+		}
+	}
+}
