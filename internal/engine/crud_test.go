@@ -2,12 +2,16 @@ package engine_test
 
 import (
 	"context"
+	"io"
 	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"github.com/docmodel/docmodel/internal/engine"
 )
 
 var ctx = context.Background()
@@ -173,10 +177,47 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestUnacknowledged writes without waiting for a reply. The ping on the only
+// connection comes after the write.
 func TestUnacknowledged(t *testing.T) {
+	client, _ := start(t, engine.Options{}, options.Client().SetMaxPoolSize(1))
+	quiet := client.Database("test").Collection("things", options.Collection().SetWriteConcern(writeconcern.Unacknowledged()))
+	if _, err := quiet.InsertOne(ctx, doc(t, `{"_id":1}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Ping(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	wantAll(t, client.Database("test").Collection("things"), `{"_id":1}`)
+}
+
+// TestWriteConcern asks for more nodes than there are.
+func TestWriteConcern(t *testing.T) {
 	c := collection(t)
-	quiet := c.Database().Collection("things", options.Collection().SetWriteConcern(nil))
-	_ = quiet
-	insert(t, c, `{"_id":1}`)
+	three := c.Database().Collection("things", options.Collection().SetWriteConcern(&writeconcern.WriteConcern{W: 3}))
+	_, err := three.InsertOne(ctx, doc(t, `{"_id":1}`))
+	wantCode(t, "w: 3", err, 100)
 	wantAll(t, c, `{"_id":1}`)
+}
+
+// TestMalformed sends what is no message: the connection ends, the engine
+// doesn't.
+func TestMalformed(t *testing.T) {
+	client, e := start(t, engine.Options{})
+	for _, b := range []string{"GET / HTTP/1.1\r\n\r\n", "\x10\x00\x00\x00aaaabbbb\xdd\x07\x00\x00"} {
+		conn, err := e.Dial(ctx, "tcp", "engine.local:27017")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Write([]byte(b)); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := conn.Read(make([]byte, 10)); err != io.EOF {
+			t.Errorf("%q: read %d bytes, %v", b, n, err)
+		}
+		conn.Close()
+	}
+	if err := client.Ping(ctx, nil); err != nil {
+		t.Error(err)
+	}
 }

@@ -31,6 +31,12 @@ type Action struct {
 	CutBefore bool            // close the connection without running it
 	CutAfter  bool            // run it, then close the connection without a reply
 
+	// FailAfter runs the command and then answers with this error in place of
+	// the reply. With HostUnreachable, say, it looks to an application like a
+	// lost reply, but the driver goes on at once: after a cut it waits for up
+	// to half a second before it uses the server again.
+	FailAfter *mongoerr.Error
+
 	// Concern runs the command and adds this error to its reply as its
 	// writeConcernError.
 	Concern *mongoerr.Error
@@ -83,22 +89,28 @@ func (a Action) hold(ctx context.Context) error {
 	return nil
 }
 
-// settle changes a reply as the action says.
-func (a Action) settle(reply bson.D, err error) (bson.D, error) {
+// settle changes the answer of a command that has run as the action says.
+func (r *request) settle(a Action, rep reply, err error) (reply, error) {
 	if a.CutAfter {
 		return nil, errCut
 	}
+	if a.FailAfter != nil {
+		return nil, r.label(a.FailAfter)
+	}
 	if a.Concern != nil && err == nil {
-		reply = append(slices.Clip(reply), bson.E{Key: "writeConcernError", Value: bson.D{
-			{Key: "code", Value: a.Concern.Code},
-			{Key: "codeName", Value: a.Concern.Name},
-			{Key: "errmsg", Value: a.Concern.Message},
-		}})
+		rep = append(slices.Clip(rep), concernError(a.Concern))
 		if len(a.Concern.Labels) > 0 {
-			reply = append(reply, bson.E{Key: "errorLabels", Value: stringArray(a.Concern.Labels)})
+			rep = append(rep, bson.E{Key: "errorLabels", Value: stringArray(a.Concern.Labels)})
 		}
 	}
-	return reply, err
+	return rep, err
+}
+
+// concernError is the field of a reply that says why a write concern wasn't met.
+func concernError(e *mongoerr.Error) bson.E {
+	return bson.E{Key: "writeConcernError", Value: bson.D{
+		{Key: "code", Value: e.Code}, {Key: "codeName", Value: e.Name}, {Key: "errmsg", Value: e.Message},
+	}}
 }
 
 // retryable lists the codes after which a driver may send a command again.

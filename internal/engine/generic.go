@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -88,11 +87,12 @@ func (r *request) writeConcern(a *args, concern bson.D) {
 	switch w, _ := value.Get(concern, "w"); w := w.(type) {
 	case string:
 		if w != "majority" {
-			r.concern = fmt.Errorf("No write concern mode named '%s' found in replica set configuration", w)
+			r.concern = mongoerr.New(mongoerr.UnknownReplWriteConcern,
+				"No write concern mode named '%s' found in replica set configuration", w)
 		}
 	default:
 		if sub.natural("w", 1) > 1 {
-			r.concern = fmt.Errorf("Not enough data-bearing nodes")
+			r.concern = mongoerr.New(mongoerr.UnsatisfiableWriteConcern, "Not enough data-bearing nodes")
 		}
 	}
 	if sub.err != nil {

@@ -68,6 +68,53 @@ func stagesOf(plan bson.D) string {
 	return strings.Join(out, " ")
 }
 
+// explainCases run over 100 documents {_id: i, a: i % 10, b: i, tags: [i % 3, i % 5]}.
+var explainCases = []struct{ command, want, reason string }{
+	{`{"find":"things","filter":{"_id":7}}`,
+		`FETCH < IXSCAN _id_ _id[[7, 7]]: 1 of 1 keys, 1 docs`, "by _id"},
+	{`{"find":"things","filter":{"a":3}}`,
+		`FETCH < IXSCAN a_1_b_-1 a[[3, 3]] b[[MaxKey, MinKey]]: 10 of 10 keys, 10 docs`, "a prefix"},
+	{`{"find":"things","filter":{"a":3,"b":{"$gte":20,"$lt":50}}}`,
+		`FETCH < IXSCAN a_1_b_-1 a[[3, 3]] b[(50, 20]]: 3 of 3 keys, 3 docs`, "a prefix and a range"},
+	{`{"find":"things","filter":{"a":{"$in":[3,5]},"b":{"$gt":80}}}`,
+		`FETCH < IXSCAN a_1_b_-1 a[[3, 3] [5, 5]] b[[inf.0, 80)]: 4 of 5 keys, 4 docs`, "two prefixes: one key is read to go on from"},
+	{`{"find":"things","filter":{"a":3},"sort":{"b":-1},"limit":2}`,
+		`LIMIT < FETCH < IXSCAN a_1_b_-1 a[[3, 3]] b[[MaxKey, MinKey]]: 2 of 2 keys, 2 docs`, "sorted by the index"},
+	{`{"find":"things","filter":{"a":3},"sort":{"b":1},"limit":2}`,
+		`LIMIT < FETCH < IXSCAN a_1_b_-1 backward a[[3, 3]] b[[MinKey, MaxKey]]: 2 of 2 keys, 2 docs`, "sorted by the index in reverse"},
+	{`{"find":"things","sort":{"a":-1,"b":1},"limit":3}`,
+		`LIMIT < FETCH < IXSCAN a_1_b_-1 backward a[[MaxKey, MinKey]] b[[MinKey, MaxKey]]: 3 of 3 keys, 3 docs`, "an index for the order alone"},
+	{`{"find":"things","filter":{"b":3},"sort":{"b":1}}`,
+		`SORT < COLLSCAN: 1 of 0 keys, 100 docs`, "b alone is no prefix"},
+	{`{"find":"things","filter":{"tags":4}}`,
+		`FETCH < IXSCAN tags_1 tags[[4, 4]]: 20 of 20 keys, 20 docs`, "multikey"},
+	{`{"find":"things","filter":{"$or":[{"_id":1},{"tags":4}]}}`,
+		`FETCH < OR < IXSCAN _id_ _id[[1, 1]] < IXSCAN tags_1 tags[[4, 4]]: 21 of 21 keys, 21 docs`, "a union"},
+	{`{"find":"things","filter":{"$or":[{"_id":1},{"z":4}]}}`,
+		`COLLSCAN: 1 of 0 keys, 100 docs`, "a branch without an index"},
+	{`{"find":"things","filter":{"p":null}}`,
+		`COLLSCAN: 100 of 0 keys, 100 docs`, "a partial index lacks documents"},
+	{`{"find":"things","filter":{"p":null,"b":{"$gte":60}}}`,
+		`FETCH < IXSCAN p_1 p[[undefined, null]]: 40 of 50 keys, 50 docs`, "a partial index that has all that can match"},
+	{`{"find":"things","filter":{"a":3},"hint":{"$natural":-1},"limit":1}`,
+		`LIMIT < COLLSCAN backward: 1 of 0 keys, 7 docs`, "as hinted"},
+	{`{"find":"things","filter":{"a":3},"hint":"_id_"}`,
+		`FETCH < IXSCAN _id_ _id[[MinKey, MaxKey]]: 10 of 100 keys, 100 docs`, "as hinted, a full scan of an index"},
+	{`{"find":"nothing"}`, `EOF: 0 of 0 keys, 0 docs`, "no collection"},
+	{`{"count":"things","query":{"a":3}}`,
+		`COUNT < FETCH < IXSCAN a_1_b_-1 a[[3, 3]] b[[MaxKey, MinKey]]: 10 of 10 keys, 10 docs`, "count"},
+	{`{"distinct":"things","key":"b","query":{"_id":1}}`,
+		`FETCH < IXSCAN _id_ _id[[1, 1]]: 1 of 1 keys, 1 docs`, "distinct"},
+	{`{"update":"things","updates":[{"q":{"a":3},"u":{"$set":{"x":1}}}]}`,
+		`UPDATE < FETCH < IXSCAN a_1_b_-1 a[[3, 3]] b[[MaxKey, MinKey]]: 1 of 1 keys, 1 docs`, "an update of one"},
+	{`{"delete":"things","deletes":[{"q":{"a":3},"limit":0}]}`,
+		`DELETE < FETCH < IXSCAN a_1_b_-1 a[[3, 3]] b[[MaxKey, MinKey]]: 10 of 10 keys, 10 docs`, "a delete of all"},
+	{`{"findAndModify":"things","query":{"_id":3},"remove":true}`,
+		`DELETE < FETCH < IXSCAN _id_ _id[[3, 3]]: 1 of 1 keys, 1 docs`, "findAndModify"},
+	{`{"aggregate":"things","pipeline":[{"$match":{"_id":3}}],"cursor":{}}`,
+		`FETCH < IXSCAN _id_ _id[[3, 3]]: 1 of 1 keys, 1 docs`, "a pipeline that a find can do"},
+}
+
 func TestExplain(t *testing.T) {
 	c := collection(t)
 	var docs []any
@@ -82,51 +129,7 @@ func TestExplain(t *testing.T) {
 	addIndex(t, c, `{"a":1,"b":-1}`, nil)
 	addIndex(t, c, `{"tags":1}`, nil)
 	addIndex(t, c, `{"p":1}`, options.Index().SetPartialFilterExpression(doc(t, `{"b":{"$gte":50}}`)))
-	for _, x := range []struct{ command, want, reason string }{
-		{`{"find":"things","filter":{"_id":7}}`,
-			`FETCH < IXSCAN _id_ _id[[7, 7]]: 1 of 1 keys, 1 docs`, "by _id"},
-		{`{"find":"things","filter":{"a":3}}`,
-			`FETCH < IXSCAN a_1_b_-1 a[[3, 3]] b[[MaxKey, MinKey]]: 10 of 10 keys, 10 docs`, "a prefix"},
-		{`{"find":"things","filter":{"a":3,"b":{"$gte":20,"$lt":50}}}`,
-			`FETCH < IXSCAN a_1_b_-1 a[[3, 3]] b[(50, 20]]: 3 of 3 keys, 3 docs`, "a prefix and a range"},
-		{`{"find":"things","filter":{"a":{"$in":[3,5]},"b":{"$gt":80}}}`,
-			`FETCH < IXSCAN a_1_b_-1 a[[3, 3] [5, 5]] b[[inf.0, 80)]: 4 of 5 keys, 4 docs`, "two prefixes: one key is read to go on from"},
-		{`{"find":"things","filter":{"a":3},"sort":{"b":-1},"limit":2}`,
-			`LIMIT < FETCH < IXSCAN a_1_b_-1 a[[3, 3]] b[[MaxKey, MinKey]]: 2 of 2 keys, 2 docs`, "sorted by the index"},
-		{`{"find":"things","filter":{"a":3},"sort":{"b":1},"limit":2}`,
-			`LIMIT < FETCH < IXSCAN a_1_b_-1 backward a[[3, 3]] b[[MinKey, MaxKey]]: 2 of 2 keys, 2 docs`, "sorted by the index in reverse"},
-		{`{"find":"things","sort":{"a":-1,"b":1},"limit":3}`,
-			`LIMIT < FETCH < IXSCAN a_1_b_-1 backward a[[MaxKey, MinKey]] b[[MinKey, MaxKey]]: 3 of 3 keys, 3 docs`, "an index for the order alone"},
-		{`{"find":"things","filter":{"b":3},"sort":{"b":1}}`,
-			`SORT < COLLSCAN: 1 of 0 keys, 100 docs`, "b alone is no prefix"},
-		{`{"find":"things","filter":{"tags":4}}`,
-			`FETCH < IXSCAN tags_1 tags[[4, 4]]: 20 of 20 keys, 20 docs`, "multikey"},
-		{`{"find":"things","filter":{"$or":[{"_id":1},{"tags":4}]}}`,
-			`FETCH < OR < IXSCAN _id_ _id[[1, 1]] < IXSCAN tags_1 tags[[4, 4]]: 21 of 21 keys, 21 docs`, "a union"},
-		{`{"find":"things","filter":{"$or":[{"_id":1},{"z":4}]}}`,
-			`COLLSCAN: 1 of 0 keys, 100 docs`, "a branch without an index"},
-		{`{"find":"things","filter":{"p":null}}`,
-			`COLLSCAN: 100 of 0 keys, 100 docs`, "a partial index lacks documents"},
-		{`{"find":"things","filter":{"p":null,"b":{"$gte":60}}}`,
-			`FETCH < IXSCAN p_1 p[[undefined, null]]: 40 of 50 keys, 50 docs`, "a partial index that has all that can match"},
-		{`{"find":"things","filter":{"a":3},"hint":{"$natural":-1},"limit":1}`,
-			`LIMIT < COLLSCAN backward: 1 of 0 keys, 7 docs`, "as hinted"},
-		{`{"find":"things","filter":{"a":3},"hint":"_id_"}`,
-			`FETCH < IXSCAN _id_ _id[[MinKey, MaxKey]]: 10 of 100 keys, 100 docs`, "as hinted, a full scan of an index"},
-		{`{"find":"nothing"}`, `EOF: 0 of 0 keys, 0 docs`, "no collection"},
-		{`{"count":"things","query":{"a":3}}`,
-			`COUNT < FETCH < IXSCAN a_1_b_-1 a[[3, 3]] b[[MaxKey, MinKey]]: 10 of 10 keys, 10 docs`, "count"},
-		{`{"distinct":"things","key":"b","query":{"_id":1}}`,
-			`FETCH < IXSCAN _id_ _id[[1, 1]]: 1 of 1 keys, 1 docs`, "distinct"},
-		{`{"update":"things","updates":[{"q":{"a":3},"u":{"$set":{"x":1}}}]}`,
-			`UPDATE < FETCH < IXSCAN a_1_b_-1 a[[3, 3]] b[[MaxKey, MinKey]]: 1 of 1 keys, 1 docs`, "an update of one"},
-		{`{"delete":"things","deletes":[{"q":{"a":3},"limit":0}]}`,
-			`DELETE < FETCH < IXSCAN a_1_b_-1 a[[3, 3]] b[[MaxKey, MinKey]]: 10 of 10 keys, 10 docs`, "a delete of all"},
-		{`{"findAndModify":"things","query":{"_id":3},"remove":true}`,
-			`DELETE < FETCH < IXSCAN _id_ _id[[3, 3]]: 1 of 1 keys, 1 docs`, "findAndModify"},
-		{`{"aggregate":"things","pipeline":[{"$match":{"_id":3}}],"cursor":{}}`,
-			`FETCH < IXSCAN _id_ _id[[3, 3]]: 1 of 1 keys, 1 docs`, "a pipeline that a find can do"},
-	} {
+	for _, x := range explainCases {
 		var got explanation
 		cmd := bson.D{{Key: "explain", Value: doc(t, x.command)}, {Key: "verbosity", Value: "executionStats"}}
 		if err := c.Database().RunCommand(ctx, cmd).Decode(&got); err != nil {

@@ -34,7 +34,7 @@ type request struct {
 	autocommit bool  // the field is there: the command belongs to a transaction
 	start      bool
 	maxTime    time.Duration
-	concern    error // the write concern can't be satisfied
+	concern    *mongoerr.Error // why the write concern can't be satisfied
 
 	session *session   // checked out: the command has a number
 	txn     *store.Txn // the transaction it runs in
@@ -66,7 +66,8 @@ func (c *conn) run(m wire.Message) (rep reply, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return action.settle(r.execute())
+	rep, err = r.execute()
+	return r.settle(action, rep, err)
 }
 
 // read takes the message apart.
@@ -131,11 +132,7 @@ func (r *request) execute() (reply, error) {
 		return nil, err
 	}
 	if r.concern != nil {
-		rep = append(rep, bson.E{Key: "writeConcernError", Value: bson.D{
-			{Key: "code", Value: mongoerr.UnsatisfiableWriteConcern},
-			{Key: "codeName", Value: mongoerr.CodeName(mongoerr.UnsatisfiableWriteConcern)},
-			{Key: "errmsg", Value: r.concern.Error()},
-		}})
+		rep = append(rep, concernError(r.concern))
 	}
 	return append(rep, bson.E{Key: "ok", Value: 1.0}), nil
 }

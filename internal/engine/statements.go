@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"errors"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
@@ -80,12 +78,6 @@ func (st *statements) reply(rep reply) reply {
 		rep = append(rep, bson.E{Key: "writeErrors", Value: st.errors})
 	}
 	return rep
-}
-
-// duplicate reports whether err is a unique index's.
-func duplicate(err error) bool {
-	var e *mongoerr.Error
-	return errors.As(err, &e) && e.Code == mongoerr.DuplicateKey
 }
 
 // held reports whether a write has to wait for a transaction.

@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,7 +13,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/docmodel/docmodel/internal/engine"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 )
 
 // begin starts a session with a transaction.
@@ -144,6 +142,46 @@ func TestTransactionConflicts(t *testing.T) {
 	wantTransient(t, "a unique key added since the begin", err, 112)
 }
 
+// TestCommitIsRetried cuts the connection after a commit was applied: the
+// driver sends it again, and it succeeds.
+func TestCommitIsRetried(t *testing.T) {
+	commits := 0
+	client, _ := start(t, engine.Options{Intercept: func(c engine.Command) engine.Action {
+		if c.Name == "commitTransaction" {
+			commits++
+		}
+		return engine.Action{CutAfter: c.Name == "commitTransaction" && commits == 1}
+	}})
+	c := client.Database("test").Collection("things")
+	insert(t, c, `{"_id":1,"n":1}`)
+	s, tx := begin(t, c)
+	if _, err := c.UpdateOne(tx, bson.D{}, doc(t, `{"$inc":{"n":1}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CommitTransaction(ctx); err != nil || commits != 2 {
+		t.Fatalf("%v after %d commits", err, commits)
+	}
+	wantAll(t, c, `{"_id":1,"n":2}`)
+}
+
+// TestKillAllSessions holds that it ends open transactions.
+func TestKillAllSessions(t *testing.T) {
+	c := collection(t)
+	insert(t, c, `{"_id":1,"n":1}`)
+	s, tx := begin(t, c)
+	if err := set(tx, c, 1, 2); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Database().RunCommand(ctx, doc(t, `{"killAllSessions":[]}`)).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := set(ctx, c, 1, 3); err != nil {
+		t.Error(err)
+	}
+	wantTransient(t, "committing what was killed", s.CommitTransaction(ctx), 251)
+	wantAll(t, c, `{"_id":1,"n":3}`)
+}
+
 // TestTransactionDuplicate holds that a duplicate key aborts the transaction.
 func TestTransactionDuplicate(t *testing.T) {
 	c := collection(t)
@@ -205,17 +243,19 @@ func TestWriteWaitsForTransaction(t *testing.T) {
 		if err := set(tx, c, 1, 10); err != nil {
 			t.Fatal(err)
 		}
-		go func() {
+		var wg sync.WaitGroup
+		wg.Go(func() {
 			time.Sleep(5 * time.Second)
 			if err := s.CommitTransaction(ctx); err != nil {
 				t.Error(err)
 			}
-		}()
+		})
 		began := time.Now()
 		_, err = c.UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}}, doc(t, `{"$inc":{"n":1}}`))
 		if err != nil || time.Since(began) < 4*time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
+		wg.Wait()
 		wantAll(t, c, `{"_id":1,"n":11}`)
 
 		if err := s.StartTransaction(); err != nil {
@@ -237,94 +277,4 @@ func TestWriteWaitsForTransaction(t *testing.T) {
 		}
 		e.Close()
 	})
-}
-
-// TestRetryableWrites cuts the connection after a write was applied: the
-// driver sends it again, and it must not be applied twice.
-func TestRetryableWrites(t *testing.T) {
-	for _, name := range []string{"insert", "update", "delete", "findAndModify"} {
-		t.Run(name, func(t *testing.T) {
-			seen := 0
-			client, _ := start(t, engine.Options{Intercept: func(c engine.Command) engine.Action {
-				if c.Name == name && c.Collection == "things" {
-					seen++
-				}
-				return engine.Action{CutAfter: c.Name == name && seen == 1}
-			}})
-			c := client.Database("test").Collection("things")
-			other := client.Database("test").Collection("other")
-			_ = other
-			var err error
-			switch name {
-			case "insert":
-				_, err = c.InsertMany(ctx, []any{doc(t, `{"_id":1}`), doc(t, `{"_id":2}`)})
-			case "update":
-				insert(t, c, `{"_id":1,"n":0}`)
-				var r *mongo.UpdateResult
-				r, err = c.UpdateOne(ctx, bson.D{}, doc(t, `{"$inc":{"n":1}}`))
-				if err == nil && (r.MatchedCount != 1 || r.ModifiedCount != 1) {
-					t.Errorf("the result of the retry is %+v", r)
-				}
-				wantAll(t, c, `{"_id":1,"n":1}`)
-			case "delete":
-				insert(t, c, `{"_id":1}`, `{"_id":2}`)
-				_, err = c.DeleteOne(ctx, bson.D{})
-				wantAll(t, c, `{"_id":2}`)
-			case "findAndModify":
-				insert(t, c, `{"_id":1,"n":0}`)
-				var got bson.D
-				err = c.FindOneAndUpdate(ctx, bson.D{}, doc(t, `{"$inc":{"n":1}}`)).Decode(&got)
-				if s := show(t, got); s != `{"_id":1,"n":0}` {
-					t.Errorf("the retry returned %s", s)
-				}
-				wantAll(t, c, `{"_id":1,"n":1}`)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if seen != 2 {
-				t.Errorf("%d commands, want 2", seen)
-			}
-		})
-	}
-}
-
-func TestFaults(t *testing.T) {
-	var action engine.Action
-	var names []string
-	client, _ := start(t, engine.Options{Intercept: func(c engine.Command) engine.Action {
-		names = append(names, c.Name+" "+c.DB+"."+c.Collection)
-		if c.Name == "insert" && !strings.Contains(c.Body.String(), "documents") {
-			t.Errorf("the body %v lacks its documents", c.Body)
-		}
-		return action
-	}}, options.Client().SetRetryWrites(false).SetRetryReads(false))
-	c := client.Database("test").Collection("things")
-	action = engine.Action{Fail: mongoerr.New(mongoerr.NotWritablePrimary, "stepping down")}
-	_, err := c.InsertOne(ctx, doc(t, `{"_id":1}`))
-	wantCode(t, "Fail", err, 10107)
-	action = engine.Action{CutBefore: true}
-	_, err = c.InsertOne(ctx, doc(t, `{"_id":2}`))
-	if !mongo.IsNetworkError(err) {
-		t.Errorf("CutBefore: %v", err)
-	}
-	action = engine.Action{CutAfter: true}
-	_, err = c.InsertOne(ctx, doc(t, `{"_id":3}`))
-	if !mongo.IsNetworkError(err) {
-		t.Errorf("CutAfter: %v", err)
-	}
-	action = engine.Action{Concern: mongoerr.New(mongoerr.WriteConcernTimeout, "waiting for replication timed out")}
-	_, err = c.InsertOne(ctx, doc(t, `{"_id":4}`))
-	var we mongo.WriteException
-	if !errors.As(err, &we) || we.WriteConcernError == nil || we.WriteConcernError.Code != 64 {
-		t.Errorf("Concern: %v", err)
-	}
-	action = engine.Action{Delay: time.Millisecond}
-	if err := client.Ping(ctx, nil); err != nil {
-		t.Error(err)
-	}
-	wantAll(t, c, `{"_id":3}`, `{"_id":4}`)
-	if want := "insert test.things"; names[0] != want || len(names) != 5 {
-		t.Errorf("intercepted %q", names)
-	}
 }

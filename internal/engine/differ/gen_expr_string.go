@@ -84,9 +84,6 @@ func dateOps() map[string]form {
 			return g.zoned(d("date", g.expr(date)))
 		}},
 		"$dateFromParts": {date, func(g *gen) any {
-			if g.chance(25) {
-				return d("isoWeekYear", 2020, "isoWeek", pick(g, 1, 53, 10), "isoDayOfWeek", pick(g, 1, 7))
-			}
 			out := d("year", pick(g, 2000, 2024, 1970), "month", pick(g, 1, 2, 12, 14), "day", pick(g, 1, 29, 31, 0))
 			if g.chance(40) {
 				out = append(out, d("hour", pick(g, 0, 23, 25), "minute", 5, "second", 7, "millisecond", 8)...)

@@ -2,6 +2,7 @@ package differ
 
 import (
 	"maps"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -39,11 +40,15 @@ func (g *gen) condition(path string, depth int) any {
 	var out bson.D
 	for range 1 + g.IntN(5)/4 {
 		name := pickKey(g, fieldOps)
-		if lookup(out, name) == nil {
+		if !has(out, name) {
 			out = append(out, g.operator(name, path, depth)...)
 		}
 	}
 	return out
+}
+
+func has(doc bson.D, key string) bool {
+	return slices.ContainsFunc(doc, func(e bson.E) bool { return e.Key == key })
 }
 
 // operator is one operator with its operand, and with what belongs to it.
@@ -98,6 +103,18 @@ func treeTable() map[string]func(g *gen, depth int) any {
 	}
 }
 
+// elements is a filter on the elements of an array, where operators on whole documents can't stand.
+func (g *gen) elements(depth int) bson.D {
+	for {
+		clause := bson.D{g.clause(depth)}
+		whole := false
+		walk(clause, func(key string, _ any) { whole = whole || key == "$expr" || key == "$jsonSchema" || key == "$comment" })
+		if !whole {
+			return clause
+		}
+	}
+}
+
 func (g *gen) branches(depth int) bson.A {
 	return list(g, 1, 3, func() any { return bson.D{g.clause(depth)} })
 }
@@ -146,7 +163,7 @@ func fieldTable() map[string]func(g *gen, path string, depth int) any {
 			if g.chance(50) || depth <= 0 {
 				return g.operator(pick(g, "$gt", "$lte", "$in", "$eq", "$ne", "$exists", "$type", "$mod"), "a", 0)
 			}
-			return bson.D{g.clause(depth - 1)}
+			return g.elements(depth - 1)
 		},
 		"$bitsAllSet": bits, "$bitsAllClear": bits, "$bitsAnySet": bits, "$bitsAnyClear": bits,
 	}

@@ -25,10 +25,11 @@ var needsOrder = map[string]bool{
 	"$setWindowFields": true, "$fill": true, "$sample": true, "$densify": true,
 }
 
-// onlyFirst and onlyLast are the stages that can stand at one end only.
+// onlyFirst and onlyLast are the stages that can stand at one end only, and $count, after which there is
+// nothing to say.
 var (
 	onlyFirst = map[string]bool{"$documents": true, "$geoNear": true, "$collStats": true, "$indexStats": true}
-	onlyLast  = map[string]bool{"$out": true, "$merge": true}
+	onlyLast  = map[string]bool{"$out": true, "$merge": true, "$count": true}
 )
 
 // stages are the stages of a pipeline, with their operands.
@@ -120,7 +121,11 @@ func (p *pipe) nested(high int, names ...string) bson.A {
 	out := bson.A{d("$sort", d("_id", 1))}
 	in.ordered = true
 	for range p.IntN(high + 1) {
-		out = append(out, in.stage(pick(p.gen, names...))...)
+		name := pick(p.gen, names...)
+		out = append(out, in.stage(name)...)
+		if onlyLast[name] {
+			break
+		}
 	}
 	if !in.ordered {
 		out = append(out, d("$sort", d("_id", 1)))

@@ -190,6 +190,10 @@ func normal(v any) any {
 		if math.IsNaN(v) {
 			return math.NaN()
 		}
+	case bson.Decimal128:
+		if v.IsNaN() {
+			return decimal("NaN")
+		}
 	case bson.DateTime:
 		if recent(v.Time()) {
 			return someNow

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // Found is a difference that no rule explains.
@@ -84,7 +86,31 @@ func (p pair) try(ctx context.Context, c Case) (Kind, string, Outcome, Outcome, 
 	if kind == Same {
 		return kind, "", engine, server, nil
 	}
-	return kind, explain(difference{c, kind, engine, server}), engine, server, nil
+	known := explain(difference{c, kind, engine, server})
+	if known == "" && kind == OnlyEngine && p.failsEarlier(ctx, c) {
+		known = unneeded
+	}
+	return kind, known, engine, server, nil
+}
+
+// unneeded is the one rule that has to ask the server: MongoDB's manual doesn't say whether an expression is
+// computed whose value a later stage drops.
+const unneeded = "what later stages drop isn't computed"
+
+// failsEarlier reports whether the server fails too once the pipeline ends where the engine fails.
+func (p pair) failsEarlier(ctx context.Context, c Case) bool {
+	stages, _ := c.get("pipeline").(bson.A)
+	for n := 1; n < len(stages); n++ {
+		cut := c
+		cut.Command = slices.Clone(c.Command)
+		cut.Command[1] = bson.E{Key: "pipeline", Value: stages[:n]}
+		if engine, err := p.engine.run(ctx, cut); err != nil || !engine.failed() {
+			continue
+		}
+		server, err := p.server.run(ctx, cut)
+		return err == nil && server.failed()
+	}
+	return false
 }
 
 // maxFound limits how many forms of differences are shrunk, which takes longer than to find them.

@@ -23,7 +23,7 @@ func TestTmp(t *testing.T) {
 	verbs := strings.Fields(os.Getenv("V"))
 	lo, _ := strconv.Atoi(os.Getenv("LO"))
 	n, _ := strconv.Atoi(os.Getenv("N"))
-	max := 25
+	max := 30
 	r := &Report{Known: map[string]int{}, Found: map[string]*Found{}}
 	skip := strings.Fields(os.Getenv("SKIP"))
 	raw := map[string]int{}

@@ -17,7 +17,7 @@ type Exec struct {
 	records store.Cursor[*store.Record] // when there are no scans
 	started bool
 	ended   bool
-	walkers []*walker
+	walkers []walker
 	at      int            // the walker whose turn it is
 	seen    map[int64]bool // records returned, when one may come again
 	sorted  []*store.Record
@@ -36,8 +36,9 @@ func (p *Plan) Open() *Exec {
 	if len(p.scans) == 0 {
 		e.records = p.coll.Records.Cursor()
 	}
-	for _, s := range p.scans {
-		e.walkers = append(e.walkers, newWalker(s))
+	e.walkers = make([]walker, len(p.scans))
+	for i, s := range p.scans {
+		e.walkers[i] = walker{scan: s, cursor: s.Index.Entries.Cursor()}
 	}
 	if len(p.scans) > 1 || len(p.scans) == 1 && p.scans[0].Index.IsMultikey() {
 		e.seen = map[int64]bool{}
@@ -48,8 +49,8 @@ func (p *Plan) Open() *Exec {
 // Keys returns how many index keys have been examined.
 func (e *Exec) Keys() int {
 	n := 0
-	for _, w := range e.walkers {
-		n += w.examined
+	for i := range e.walkers {
+		n += e.walkers[i].examined
 	}
 	return n
 }

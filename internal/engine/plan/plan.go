@@ -134,7 +134,15 @@ func (p *Plan) pointOnID() *Scan {
 	}
 	switch v := f[0].Value.(type) {
 	case bson.ObjectID, string, int32, int64, bool, bson.DateTime, bson.Binary:
-		return &Scan{Index: p.coll.Indexes[0], bounds: []bounds{{list: []query.Interval{query.Point(v)}}}}
+		var all struct { // one allocation
+			scan  Scan
+			field [1]bounds
+			value [1]query.Interval
+		}
+		all.value[0] = query.Point(v)
+		all.field[0].list = all.value[:]
+		all.scan = Scan{Index: p.coll.Indexes[0], bounds: all.field[:]}
+		return &all.scan
 	}
 	return nil
 }

@@ -73,10 +73,6 @@ type walker struct {
 	examined int
 }
 
-func newWalker(s *Scan) *walker {
-	return &walker{scan: s, cursor: s.Index.Entries.Cursor()}
-}
-
 // next returns the next entry within the bounds.
 func (w *walker) next() (store.Entry, bool) {
 	var ok bool

@@ -9,6 +9,8 @@
 package projection
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -25,6 +27,7 @@ type Projection struct {
 	positional value.Path // the path before ".$", nil when there is none
 	matcher    *query.Matcher
 	now        time.Time
+	vars       map[string]any
 }
 
 // Parse parses a find projection. m is the query it belongs to, which the
@@ -33,21 +36,26 @@ func Parse(spec bson.D, m *query.Matcher) (*Projection, error) {
 	return ParseAt(spec, m, time.Time{})
 }
 
-// ParseAt is Parse for expressions that use $$NOW.
+// ParseAt is Parse for expressions that use $$NOW. They see the variables that
+// the query was parsed with.
 func ParseAt(spec bson.D, m *query.Matcher, now time.Time) (*Projection, error) {
-	b := builder{find: true, root: &node{}}
+	var vars map[string]any
+	if m != nil {
+		vars = m.Vars()
+	}
+	b := builder{find: true, root: &node{}, scope: expr.NewScope(slices.Collect(maps.Keys(vars))...)}
 	if err := b.document("", spec); err != nil {
 		return nil, err
 	}
 	if b.positional != nil && (m == nil || m.IsEmpty()) {
 		return nil, mongoerr.New(51246, "positional operator '.$' couldn't find a matching element in the array")
 	}
-	return &Projection{fields: b.build(), positional: b.positional, matcher: m, now: now}, nil
+	return &Projection{fields: b.build(), positional: b.positional, matcher: m, now: now, vars: vars}, nil
 }
 
 // Apply returns the projected document, which shares what it can with doc.
 func (p *Projection) Apply(doc bson.D) (bson.D, error) {
-	out, err := p.fields.Apply(expr.NewContext(doc, p.now, nil), doc)
+	out, err := p.fields.Apply(expr.NewContext(doc, p.now, p.vars), doc)
 	if err != nil || p.positional == nil {
 		return out, err
 	}

@@ -80,6 +80,9 @@ func (m *Matcher) MatchArrayIndex(doc bson.D) (matched bool, index int, err erro
 // those it was parsed with, whose names it must have.
 func (m *Matcher) With(c *expr.Context) *Matcher { return &Matcher{root: m.root, base: c} }
 
+// Vars returns the variables that the filter was parsed with.
+func (m *Matcher) Vars() map[string]any { return m.base.Vars() }
+
 // IsEmpty reports whether the filter has no condition at all.
 func (m *Matcher) IsEmpty() bool {
 	all, ok := m.root.(and)

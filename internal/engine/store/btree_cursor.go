@@ -18,7 +18,11 @@ type step[T any] struct {
 }
 
 // Cursor returns a cursor over t, at no item yet.
-func (t Tree[T]) Cursor() Cursor[T] { return Cursor[T]{tree: t} }
+func (t Tree[T]) Cursor() Cursor[T] {
+	return Cursor[T]{tree: t, path: make([]step[T], 0, usualDepth)}
+}
+
+const usualDepth = 5 // enough for some 500,000 items
 
 // All ranges over the items in order. It can be ranged again.
 func (t Tree[T]) All() iter.Seq[T] {

@@ -25,8 +25,10 @@ type indexEdit struct {
 
 func editCollection(c *Collection) *collEdit {
 	e := &collEdit{base: c, records: c.Records.Edit(), indexes: make([]*indexEdit, len(c.Indexes))}
+	block := make([]indexEdit, len(c.Indexes))
 	for i, x := range c.Indexes {
-		e.indexes[i] = &indexEdit{spec: x.Spec, entries: x.Entries.Edit(), multikey: x.Multikey}
+		block[i] = indexEdit{spec: x.Spec, entries: x.Entries.Edit(), multikey: x.Multikey}
+		e.indexes[i] = &block[i]
 	}
 	return e
 }
@@ -39,8 +41,10 @@ func (e *collEdit) freeze() *Collection {
 	c := *e.base
 	c.Records = e.records.Tree()
 	c.Indexes = make([]*Index, len(e.indexes))
+	block := make([]Index, len(e.indexes))
 	for i, x := range e.indexes {
-		c.Indexes[i] = &Index{Spec: x.spec, Entries: x.entries.Tree(), Multikey: x.multikey}
+		block[i] = Index{Spec: x.spec, Entries: x.entries.Tree(), Multikey: x.multikey}
+		c.Indexes[i] = &block[i]
 	}
 	e.base, e.dirty = &c, false
 	return &c

@@ -37,7 +37,7 @@ var ascending = [][]string{
 	{"{a: 1}"},
 	{"{a: 1, b: 1}"},
 	{"{a: 2}"},
-	{"{b: 1}"},  // same type: by name
+	{"{b: 1}"},   // same type: by name
 	{"{a: 'x'}"}, // by type before name
 	{"[]"},
 	{"[null]"},

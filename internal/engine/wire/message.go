@@ -35,6 +35,8 @@ type Sequence struct {
 }
 
 const (
+	opQuery wiremessage.OpCode = 2004 // what a driver opens a connection with
+
 	headerLen      = 16
 	requiredFlags  = 0xffff
 	supportedFlags = wiremessage.ChecksumPresent | wiremessage.MoreToCome
@@ -51,7 +53,7 @@ func Parse(b []byte) (Message, error) {
 	switch opcode {
 	case wiremessage.OpMsg:
 		return parseMsg(b, rest, id)
-	case wiremessage.OpQuery:
+	case opQuery:
 		return parseQuery(rest, id)
 	}
 	return Message{}, malformed("opcode %s is not supported", opcode)

@@ -42,7 +42,7 @@ func sequence(name string, docs ...[]byte) []byte {
 }
 
 func legacy(collection string, doc []byte) []byte {
-	b := wiremessage.AppendHeader(nil, 0, 7, 0, wiremessage.OpQuery)
+	b := wiremessage.AppendHeader(nil, 0, 7, 0, opQuery)
 	b = append(b, 0, 0, 0, 0)
 	b = append(append(b, collection...), 0)
 	b = append(b, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff)
