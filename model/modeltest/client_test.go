@@ -2,6 +2,7 @@ package modeltest_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -110,16 +111,37 @@ func TestEachHasFreshDatabases(t *testing.T) {
 func TestNeeds(t *testing.T) {
 	for name, need := range map[string]func(testing.TB, *mongo.Database){
 		"transactions": modeltest.NeedTransactions, "changestreams": modeltest.NeedChangeStreams,
-		"validators": modeltest.NeedValidators,
 	} {
 		t.Run(name, func(t *testing.T) {
 			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 				need(t, db)
-				names, err := db.ListCollectionNames(context.Background(), bson.D{})
-				if err != nil || len(names) != 0 {
-					t.Errorf("the probe left %v, %v", names, err)
-				}
 			})
 		})
 	}
+}
+
+// What NeedValidators finds out, it finds out without a trace.
+func TestNeedValidators(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		modeltest.NeedValidators(&recorder{TB: t}, db)
+		names, err := db.ListCollectionNames(context.Background(), bson.D{})
+		if err != nil || len(names) != 0 {
+			t.Errorf("the probe left %v, %v", names, err)
+		}
+	})
+}
+
+func TestNeed(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		r := &recorder{TB: t}
+		modeltest.Need(r, db, "telepathy", func(context.Context, *mongo.Database) error { return errors.New("none here") })
+		want := "modeltest: the test needs telepathy, and is not on a server that may lack it: none here"
+		if strings.HasSuffix(t.Name(), "/server") {
+			want = "skipped: server lacks: telepathy"
+		}
+		if r.text != want {
+			t.Errorf("got %q, want %q", r.text, want)
+		}
+		modeltest.Need(t, db, "nothing", func(context.Context, *mongo.Database) error { return nil })
+	})
 }

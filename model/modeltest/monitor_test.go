@@ -110,6 +110,8 @@ type recorder struct {
 
 func (*recorder) Helper()                        {}
 func (r *recorder) Errorf(f string, args ...any) { r.text += fmt.Sprintf(f, args...) }
+func (r *recorder) Fatalf(f string, args ...any) { r.Errorf(f, args...) }
+func (r *recorder) Skip(args ...any)             { r.text += "skipped: " + fmt.Sprint(args...) }
 
 func TestWantCostFails(t *testing.T) {
 	ctx := context.Background()

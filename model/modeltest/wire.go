@@ -14,6 +14,7 @@ import (
 const (
 	headerSize = 16
 	maxMessage = 48_000_000 + headerSize
+	opQuery    = wiremessage.OpCode(2004) // drivers say hello by it
 )
 
 // A message is one that a client sends. Only OP_MSG is taken apart.
@@ -39,10 +40,19 @@ func messageSize(b []byte) (int, error) {
 		return 0, nil
 	}
 	n := int(int32(binary.LittleEndian.Uint32(b)))
-	if n < headerSize || n > maxMessage {
-		return 0, fmt.Errorf("modeltest: Faults: a message of %d bytes; is the connection encrypted?", n)
+	if n < headerSize || n > maxMessage || len(b) >= headerSize && !isOp(b[12:]) {
+		return 0, errors.New("modeltest: Faults: what the client sends is no MongoDB message; is the connection encrypted?")
 	}
 	return n, nil
+}
+
+// isOp reports whether a message's kind is one that clients send.
+func isOp(b []byte) bool {
+	switch wiremessage.OpCode(binary.LittleEndian.Uint32(b)) {
+	case wiremessage.OpMsg, wiremessage.OpCompressed, opQuery:
+		return true
+	}
+	return false
 }
 
 // readMessage returns one whole message.
@@ -72,7 +82,7 @@ func parseMessage(raw []byte) (*message, error) {
 	m := &message{raw: raw, requestID: id}
 	switch op {
 	case wiremessage.OpMsg:
-	case wiremessage.OpQuery:
+	case opQuery:
 		m.handshake = true
 		return m, nil
 	default:

@@ -1,0 +1,147 @@
+package modeltest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A director lets two operations go on one command at a time, in an order given by a schedule.
+type director struct {
+	match    Match
+	patience time.Duration
+	events   chan stageEvent
+	actors   [2]*actor
+	taken    schedule
+	steps    []string
+}
+
+// An actor is an operation that runs.
+type actor struct {
+	name    string
+	pending []stageEvent // commands that wait for their turn
+	done    bool
+	blocked bool // it didn't come to its next command in time
+	err     error
+}
+
+// A stageEvent says that an operation wants to send a command, or has ended.
+type stageEvent struct {
+	actor   *actor
+	command Command
+	turn    chan struct{} // closed when the command may go
+	done    bool
+	err     error
+}
+
+// faults hold back each command of the actor until it is its turn.
+func (d *director) faults(a *actor) *Faults {
+	return NewFaults().From(d.match, 1, Action{func(c *faultConn, m *message) error {
+		e := stageEvent{actor: a, command: m.command, turn: make(chan struct{})}
+		e.command.Body = clip(e.command.Body)
+		d.events <- e
+		if err := waitFor(c, e.turn); err != nil {
+			return err
+		}
+		return c.forward(m)
+	}})
+}
+
+// stuck is how many times the patience may pass without anything happening.
+const stuck = 100
+
+// direct runs both operations to their ends.
+func (d *director) direct(s schedule) error {
+	for idle := 0; ; {
+		d.await()
+		a := d.choose(s)
+		switch {
+		case a != nil:
+			idle = 0
+			d.release(a)
+		case d.actors[0].done && d.actors[1].done:
+			return nil
+		default:
+			if idle++; idle == stuck {
+				return errors.New("both operations wait, and neither sends a command" + d.story())
+			}
+		}
+	}
+}
+
+// await returns when each operation has come to a command, has ended, or has used up its patience.
+func (d *director) await() {
+	for _, a := range d.actors {
+		a.blocked = false
+	}
+	timer := time.NewTimer(d.patience)
+	defer timer.Stop()
+	for d.anyRunning() {
+		select {
+		case e := <-d.events:
+			if e.done {
+				e.actor.done, e.actor.err = true, e.err
+			} else {
+				e.actor.pending = append(e.actor.pending, e)
+			}
+		case <-timer.C:
+			for _, a := range d.actors {
+				a.blocked = !a.done && len(a.pending) == 0
+			}
+		}
+	}
+}
+
+func (d *director) anyRunning() bool {
+	for _, a := range d.actors {
+		if !a.done && !a.blocked && len(a.pending) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// choose returns the operation that goes on, or nil when neither can. Where both can, it follows the schedule.
+func (d *director) choose(s schedule) *actor {
+	a, b := d.actors[0], d.actors[1]
+	switch {
+	case len(a.pending) == 0 && len(b.pending) == 0:
+		return nil
+	case len(b.pending) == 0:
+		return a
+	case len(a.pending) == 0:
+		return b
+	}
+	choice := a
+	if n := len(d.taken); n < len(s) && s[n] == 'B' {
+		choice = b
+	}
+	d.taken += schedule(choice.name)
+	return choice
+}
+
+func (d *director) release(a *actor) {
+	e := a.pending[0]
+	a.pending = a.pending[1:]
+	d.steps = append(d.steps, a.name+" "+e.command.String())
+	close(e.turn)
+}
+
+// story tells what was sent, in order, and how both operations ended.
+func (d *director) story() string {
+	var b strings.Builder
+	for _, s := range d.steps {
+		b.WriteString("\n\t" + s)
+	}
+	for _, a := range d.actors {
+		switch {
+		case a == nil:
+		case a.done:
+			fmt.Fprintf(&b, "\n\t%s returned %v", a.name, a.err)
+		default:
+			fmt.Fprintf(&b, "\n\t%s had not ended", a.name)
+		}
+	}
+	return b.String()
+}

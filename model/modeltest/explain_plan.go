@@ -1,0 +1,158 @@
+package modeltest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/model"
+)
+
+// A queryPlan is what an explain says about reading: which indexes, and what in full.
+type queryPlan struct {
+	indexes []string // read within bounds
+	whole   []string // indexes that are read from end to end
+	scans   []string // stages that read a collection
+	found   bool
+}
+
+// problem says why the plan isn't that of a query served by the index, or returns "".
+func (p *queryPlan) problem(index string) string {
+	switch {
+	case !p.found:
+		return "explain shows no plan"
+	case len(p.scans) > 0:
+		return fmt.Sprintf("the collection is scanned (%s), want index %s", strings.Join(p.scans, ", "), index)
+	case slices.Contains(p.indexes, index):
+		return ""
+	case slices.Contains(p.whole, index):
+		return fmt.Sprintf("index %s is read from end to end", index)
+	case len(p.indexes)+len(p.whole) == 0:
+		return "no index is read, want " + index
+	}
+	return fmt.Sprintf("served by %s, want %s", strings.Join(append(p.indexes, p.whole...), ", "), index)
+}
+
+// readPlan reads MongoDB's explain, as the engine and MongoDB 4.4 to 8 show it, or DocumentDB's.
+func readPlan(reply bson.Raw) *queryPlan {
+	p := &queryPlan{}
+	p.look(reply)
+	return p
+}
+
+// look searches an explain for plans, which stand in queryPlanner, or deeper in that of a pipeline's or a shard's.
+func (p *queryPlan) look(v bson.Raw) {
+	elements, _ := v.Elements()
+	for _, e := range elements {
+		switch e.Key() {
+		case "winningPlan":
+			p.found = true
+			each(e.Value(), p.mongo)
+		case "Plan":
+			p.found = true
+			each(e.Value(), p.postgres)
+		case "command", "rejectedPlans", "serverInfo", "parsedQuery", "serverParameters":
+		default:
+			each(e.Value(), p.look)
+		}
+	}
+}
+
+// each calls f for a document, or for the documents of an array.
+func each(v bson.RawValue, f func(bson.Raw)) {
+	if d, ok := v.DocumentOK(); ok {
+		f(d)
+		return
+	}
+	array, ok := v.ArrayOK()
+	if !ok {
+		return
+	}
+	values, _ := array.Values()
+	for _, item := range values {
+		each(item, f)
+	}
+}
+
+// mongo reads a stage of MongoDB's and what is below it.
+func (p *queryPlan) mongo(stage bson.Raw) {
+	name, _ := stage.Lookup("stage").StringValueOK()
+	index, _ := stage.Lookup("indexName").StringValueOK()
+	switch {
+	case name == "COLLSCAN":
+		p.scans = append(p.scans, name)
+	case name == "IDHACK", name == "EXPRESS_CLUSTERED_IXSCAN", name == "CLUSTERED_IXSCAN":
+		p.indexes = append(p.indexes, model.IDIndex)
+	case index != "" && unbounded(stage.Lookup("indexBounds")):
+		p.whole = append(p.whole, index)
+	case index != "":
+		p.indexes = append(p.indexes, index)
+	}
+	elements, _ := stage.Elements()
+	for _, e := range elements {
+		switch e.Key() {
+		case "slotBasedPlan", "rejectedPlans", "indexBounds", "keyPattern", "filter":
+		default:
+			each(e.Value(), p.mongo)
+		}
+	}
+}
+
+// unbounded reports whether index bounds leave the first key open at both ends.
+func unbounded(bounds bson.RawValue) bool {
+	d, ok := bounds.DocumentOK()
+	if !ok {
+		return false
+	}
+	first, err := d.IndexErr(0)
+	if err != nil {
+		return false
+	}
+	array, ok := first.Value().ArrayOK()
+	if !ok {
+		return false
+	}
+	values, _ := array.Values()
+	if len(values) != 1 {
+		return false
+	}
+	s, _ := values[0].StringValueOK()
+	return s == "[MinKey, MaxKey]" || s == "[MaxKey, MinKey]"
+}
+
+// postgres reads a node of a PostgreSQL plan and what is below it. A collection that is read in full shows as a
+// sequential scan, or as one of the index on _id whose condition is the collection alone.
+func (p *queryPlan) postgres(node bson.Raw) {
+	kind, _ := node.Lookup("Node Type").StringValueOK()
+	index, _ := node.Lookup("Index Name").StringValueOK()
+	condition, _ := node.Lookup("Index Cond").StringValueOK()
+	bounded := strings.Contains(condition, "object_id") || strings.Contains(condition, "document OPERATOR")
+	switch {
+	case kind == "Seq Scan":
+		p.scans = append(p.scans, kind)
+	case index == model.IDIndex && !bounded:
+		p.scans = append(p.scans, kind+" of "+index+" on "+condition)
+	case index != "" && !bounded:
+		p.whole = append(p.whole, index)
+	case index != "":
+		p.indexes = append(p.indexes, index)
+	}
+	elements, _ := node.Elements()
+	for _, e := range elements {
+		if e.Key() == "Plans" {
+			each(e.Value(), p.postgres)
+		}
+	}
+}
+
+// planOf is the part of an explain that a reader wants to see.
+func planOf(reply bson.Raw) string {
+	for _, path := range [][]string{{"queryPlanner", "winningPlan"}, {"queryPlanner", "Plan"}, {"stages"}, {"shards"}} {
+		if v, err := reply.LookupErr(path...); err == nil {
+			return cut(model.Shell(v), 2000)
+		}
+	}
+	return cut(model.Shell(reply), 2000)
+}

@@ -1,0 +1,85 @@
+package modeltest_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+// seedIndexed stores so many documents that a server prefers an index.
+func seedIndexed(t testing.TB, db *mongo.Database) {
+	t.Helper()
+	ctx := context.Background()
+	docs := make([]any, 4000)
+	for i := range docs {
+		docs[i] = bson.D{{Key: "_id", Value: int32(i)}, {Key: "n", Value: int32(i % 400)}, {Key: "m", Value: int32(i)}}
+	}
+	if _, err := db.Collection("parts").InsertMany(ctx, docs); err != nil {
+		t.Fatal(err)
+	}
+	index := model.NewIndex("parts", bson.D{{Key: "n", Value: 1}, {Key: "m", Value: 1}})
+	if _, err := db.Collection("parts").Indexes().CreateOne(ctx, index.Model()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeTo(m mongo.WriteModel) model.Write { return model.Write{Collection: "parts", Model: m} }
+
+func TestWantIndexed(t *testing.T) {
+	n3, byID := bson.D{{Key: "n", Value: 3}}, bson.D{{Key: "_id", Value: 3}}
+	both := bson.D{{Key: "$or", Value: bson.A{n3, bson.D{{Key: "n", Value: 5}}}}}
+	tests := []struct {
+		name, reason string
+		query        any
+		index        string
+		problem      string // a part of the failure on the engine; "" for none
+	}{
+		{"find", "", parts.Find(n3), "n_1_m_1", ""},
+		{"by id", "", parts.ByID(3), "_id_", ""},
+		{"or", "each branch has its index", parts.Find(both), "n_1_m_1", ""},
+		{"command", "a command of one's own", bson.D{{Key: "count", Value: "parts"}, {Key: "query", Value: n3}}, "n_1_m_1", ""},
+		{"aggregate", "", parts.Aggregate(mongo.Pipeline{
+			{{Key: "$match", Value: n3}}, {{Key: "$group", Value: bson.D{{Key: "_id", Value: "$m"}}}}}), "n_1_m_1", ""},
+		{"update", "", writeTo(mongo.NewUpdateOneModel().SetFilter(n3).SetUpdate(set(1))), "n_1_m_1", ""},
+		{"update many", "", writeTo(mongo.NewUpdateManyModel().SetFilter(n3).SetUpdate(set(1))), "n_1_m_1", ""},
+		{"replace", "", writeTo(mongo.NewReplaceOneModel().SetFilter(byID).SetReplacement(bson.D{})), "_id_", ""},
+		{"delete", "", writeTo(mongo.NewDeleteManyModel().SetFilter(n3)), "n_1_m_1", ""},
+		{"modify", "", parts.Modify(n3, set(1)), "n_1_m_1", ""},
+		{"no index", "a scan", parts.Find(bson.D{{Key: "m", Value: 3}}), "n_1_m_1", "the collection is scanned (COLLSCAN)"},
+		{"wrong index", "another one", parts.ByID(3), "n_1_m_1", "served by _id_, want n_1_m_1"},
+		{"insert", "it looks nothing up", parts.Insert(part{ID: 1}), "_id_", "looks nothing up"},
+		{"refused", "bad input", parts.Find(nil).Limited(-1), "_id_", "must not be negative"},
+		{"no command", "", 5, "_id_", "a int has no command to explain"},
+		{"empty", "", bson.D{}, "_id_", "the command is empty"},
+		{"unknown", "", bson.D{{Key: "frobnicate", Value: 1}}, "_id_", "explain: "},
+	}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seedIndexed(t, db)
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				if tt.problem == "" {
+					modeltest.WantIndexed(t, db, tt.query, tt.index)
+					return
+				}
+				r := &recorder{TB: t}
+				modeltest.WantIndexed(r, db, tt.query, tt.index)
+				want := tt.problem
+				if strings.Contains(t.Name(), "/server/") && strings.Contains(want, "COLLSCAN") {
+					want = "the collection is scanned ("
+				}
+				if !strings.Contains(r.text, want) {
+					t.Errorf("%s: got %q, want %q in it", tt.reason, r.text, want)
+				}
+			})
+		}
+		if n := count(t, db, nil); n != 4000 {
+			t.Errorf("%d documents are left: something was written", n)
+		}
+	})
+}

@@ -1,0 +1,178 @@
+package modeltest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// An InterleaveCase is two operations that may run at the same time.
+type InterleaveCase struct {
+	// Seed stores what both begin with. Nil begins with nothing.
+	Seed func(ctx context.Context, db *mongo.Database) error
+
+	// A and B are the operations. Each has a client of its own, and sends one command at a time.
+	A, B func(ctx context.Context, db *mongo.Database) error
+
+	// Check fails the test unless the database and what A and B returned are as intended. It must not call t.Run.
+	Check func(t testing.TB, db *mongo.Database, errA, errB error)
+
+	// Match says before which commands the other operation may come in. Nil means All. With Writes, what an operation
+	// reads after a write it reads at once, before the other goes on: fewer orders, and races of reads are not found.
+	Match Match
+
+	// Max is how many schedules there may be at most; more fail the test. 0 means 5000.
+	Max int
+
+	// OnServer is how many of the schedules a real server runs, evenly chosen. 0 means 20, and a negative number all.
+	OnServer int
+
+	// Transactions leaves the case out on a server without them.
+	Transactions bool
+}
+
+// Interleave runs A and B together in every order that their commands can come in, each on a fresh database, and has Check
+// look at every outcome. Operations of m and n commands have (m+n)!/(m!n!) orders, A wholly before B and B wholly before A
+// among them; their number is found while they run, for what one does may change what the other sends. It logs how many
+// there were. A failure names its order, and is the last.
+//
+// On the engine each order runs in a testing/synctest bubble: the same order always gives the same, and pauses take no
+// time. Its clock begins with the year 2000. On a real server a share of the orders runs, in real
+// time. A command that waits for a lock, as a write does for the other's transaction, lets the other operation go on.
+func Interleave(t *testing.T, c InterleaveCase) {
+	t.Helper()
+	if c.A == nil || c.B == nil || c.Check == nil {
+		panic("modeltest: Interleave: the case needs A, B and Check")
+	}
+	if c.Match == nil {
+		c.Match = All
+	}
+	if c.Max == 0 {
+		c.Max = 5000
+	}
+	if c.OnServer == 0 {
+		c.OnServer = 20
+	}
+	var schedules []schedule
+	whole := t
+	eachBackend(t, func(t *testing.T, b *backend) {
+		if c.Transactions {
+			NeedTransactions(t, b.mustConnect(t).Database("admin"))
+		}
+		if b.plain == nil {
+			schedules = c.everyOrder(t)
+			t.Logf("%d schedules", len(schedules))
+			return
+		}
+		if whole.Failed() {
+			return
+		}
+		if len(schedules) == 0 { // the engine's subtest was not asked for
+			schedules = c.everyOrder(t)
+		}
+		chosen := sample(schedules, c.OnServer)
+		for _, s := range chosen {
+			c.play(t, b, s, serverPatience)
+		}
+		t.Logf("%d of %d schedules", len(chosen), len(schedules))
+	})
+}
+
+// The patience is how long an operation may take to its next command before it is held to wait for the other.
+const (
+	enginePatience = 5 * time.Second // of the bubble's clock
+	serverPatience = 250 * time.Millisecond
+)
+
+// everyOrder goes through the schedules on engines, depth first, and returns them.
+func (c InterleaveCase) everyOrder(t *testing.T) []schedule {
+	var out []schedule
+	for next, more := schedule(""), true; more; next, more = out[len(out)-1].next() {
+		if len(out) == c.Max {
+			t.Fatalf("more than %d schedules\n\tremedy: set Match: modeltest.Writes, or Max", c.Max)
+		}
+		var taken schedule
+		synctest.Test(t, func(t *testing.T) {
+			b, stop := newEngine()
+			defer stop()
+			taken = c.play(t, b, next, enginePatience)
+		})
+		out = append(out, taken)
+	}
+	return out
+}
+
+// A schedule says for each moment in which both operations could go on which one did, as "A" or "B".
+type schedule string
+
+// next returns the first choices of the schedule that follows, all further choices being A.
+func (s schedule) next() (schedule, bool) {
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i] == 'A' {
+			return s[:i] + "B", true
+		}
+	}
+	return "", false
+}
+
+// sample returns n of the schedules, the first and the last among them; all if n is negative.
+func sample(all []schedule, n int) []schedule {
+	if n < 0 || n >= len(all) {
+		return all
+	}
+	out := make([]schedule, 0, n)
+	for i := range n {
+		out = append(out, all[i*(len(all)-1)/max(1, n-1)])
+	}
+	return out
+}
+
+// play runs both operations by the schedule, A wherever it says nothing, and returns all choices that were made.
+func (c InterleaveCase) play(t *testing.T, b *backend, s schedule, patience time.Duration) schedule {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	plain, disconnect, err := b.connect(newConfig(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disconnect()
+	db := plain.Database(b.newName(t))
+	if c.Seed != nil {
+		if err := c.Seed(ctx, db); err != nil {
+			t.Fatalf("Seed: %v", err)
+		}
+	}
+	d := &director{match: c.Match, patience: patience, events: make(chan stageEvent, 16)}
+	defer func() {
+		if t.Failed() {
+			t.Logf("the order was:%s", d.story())
+		}
+	}()
+	for i, op := range []func(context.Context, *mongo.Database) error{c.A, c.B} {
+		actor := &actor{name: "AB"[i : i+1]}
+		d.actors[i] = actor
+		client, disconnect, err := b.connect(newConfig([]Option{WithFaults(d.faults(actor))}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer disconnect()
+		go func() {
+			err := fmt.Errorf("%s ended its goroutine", actor.name)
+			defer func() { d.events <- stageEvent{actor: actor, done: true, err: err} }()
+			err = op(ctx, client.Database(db.Name()))
+		}()
+	}
+	if err := d.direct(s); err != nil {
+		t.Fatal(err)
+	}
+	c.Check(t, db, d.actors[0].err, d.actors[1].err)
+	if t.Failed() {
+		t.FailNow()
+	}
+	return d.taken
+}

@@ -1,0 +1,149 @@
+package modeltest_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+func seedOne(ctx context.Context, db *mongo.Database) error {
+	_, err := parts.Insert(part{ID: 1}).Run(ctx, db)
+	return err
+}
+
+// readThenSet loses an update when two of it run at a time.
+func readThenSet(ctx context.Context, db *mongo.Database) error {
+	p, err := parts.ByID(1).One(ctx, db)
+	if err != nil {
+		return err
+	}
+	_, err = db.Collection("parts").UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}}, set(int(p.N)+1))
+	return err
+}
+
+func wantTwo(t testing.TB, db *mongo.Database, errA, errB error) {
+	t.Helper()
+	p, err := parts.ByID(1).One(context.Background(), db)
+	if err := errors.Join(err, errA, errB); err != nil || p.N != 2 {
+		t.Errorf("n is %d, %v", p.N, err)
+	}
+}
+
+var lostUpdate = modeltest.InterleaveCase{Seed: seedOne, A: readThenSet, B: readThenSet, Check: wantTwo}
+
+// change is readThenSet with a guard, tried again when it is stale.
+func change(ctx context.Context, db *mongo.Database) error {
+	_, _, err := model.Change[part]{
+		Read: func(ctx context.Context, db *mongo.Database) (part, error) { return parts.ByID(1).One(ctx, db) },
+		Decide: func(p part) (model.Plan, error) {
+			return model.NewPlan(model.Write{Collection: "parts", Expect: model.One, Model: mongo.NewUpdateOneModel().
+				SetFilter(bson.D{{Key: "_id", Value: 1}, {Key: "n", Value: p.N}}).SetUpdate(set(int(p.N) + 1))}), nil
+		},
+	}.Run(ctx, db)
+	return err
+}
+
+func TestInterleave(t *testing.T) {
+	modeltest.Interleave(t, modeltest.InterleaveCase{Seed: seedOne, A: change, B: change, Check: wantTwo})
+}
+
+// Every order of three and two commands comes once.
+func TestInterleaveOrders(t *testing.T) {
+	insertEach := func(ids ...int32) func(context.Context, *mongo.Database) error {
+		return func(ctx context.Context, db *mongo.Database) error {
+			for _, id := range ids {
+				if err := insert(ctx, db, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	orders := map[string]int{}
+	modeltest.Interleave(t, modeltest.InterleaveCase{
+		A: insertEach(1, 2, 3), B: insertEach(7, 8),
+		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+			if err := errors.Join(errA, errB); err != nil {
+				t.Error(err)
+			}
+			stored, err := parts.Find(nil).All(context.Background(), db)
+			if err != nil || len(stored) != 5 {
+				t.Errorf("%v, %v", stored, err)
+			}
+			if strings.HasSuffix(t.Name(), "/engine") {
+				var order strings.Builder
+				for _, p := range stored { // in the order of insertion
+					order.WriteByte('0' + byte(p.ID))
+				}
+				orders[order.String()]++
+			}
+		},
+	})
+	if len(orders) != 10 {
+		t.Errorf("want 5!/(3!2!) = 10 orders, got %d: %v", len(orders), orders)
+	}
+	for order, n := range orders {
+		if n != 1 {
+			t.Errorf("%s came %d times", order, n)
+		}
+	}
+}
+
+// A write waits for the other's transaction: the other must go on.
+func TestInterleaveTransactions(t *testing.T) {
+	increment := func(ctx context.Context, db *mongo.Database) error {
+		return model.InTx(ctx, db, func(ctx context.Context) error {
+			if _, err := parts.ByID(1).One(ctx, db); err != nil {
+				return err
+			}
+			_, err := db.Collection("parts").UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}}, inc())
+			return err
+		})
+	}
+	began := time.Now()
+	modeltest.Interleave(t, modeltest.InterleaveCase{
+		Seed: seedOne, A: increment, B: readThenInc, Check: wantTwo, Transactions: true, Match: modeltest.Writes,
+	})
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+func readThenInc(ctx context.Context, db *mongo.Database) error {
+	_, err := db.Collection("parts").UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}}, inc())
+	return err
+}
+
+func TestInterleaveFinds(t *testing.T) {
+	for name, want := range map[string][]string{
+		"interleave": {"n is 1", "the order was:", "A parts.find", "B parts.find", "A parts.update", "B returned <nil>"},
+		"toomany":    {"more than 3 schedules"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command(os.Args[0], "-test.run", "^TestBrokenCase$")
+			cmd.Env = append(os.Environ(), "DOCMODEL_BROKEN_CASE="+name, modeltest.EnvURI+"=")
+			out, err := cmd.CombinedOutput()
+			if err == nil {
+				t.Error("it passed")
+			}
+			for _, w := range want {
+				if !strings.Contains(string(out), w) {
+					t.Errorf("want %q in\n%s", w, out)
+				}
+			}
+			if n := strings.Count(string(out), "the order was:"); n > 1 {
+				t.Errorf("%d orders failed, want it to stop at the first", n)
+			}
+		})
+	}
+}

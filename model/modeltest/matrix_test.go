@@ -1,0 +1,201 @@
+package modeltest_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+func set(n int) bson.D {
+	return bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: n}}}}
+}
+
+func inc() bson.D {
+	return bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}
+}
+
+func seedParts(ctx context.Context, db *mongo.Database) error {
+	_, err := parts.InsertMany(manyParts(4)).Run(ctx, db)
+	return err
+}
+
+// setAll is rerunnable: a bulk of single updates, a write to many, and an upsert elsewhere.
+func setAll(ctx context.Context, db *mongo.Database) error {
+	coll := db.Collection("parts")
+	var bulk []mongo.WriteModel
+	for id := range 3 {
+		bulk = append(bulk, mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: id}}).SetUpdate(set(10)))
+	}
+	if _, err := coll.BulkWrite(ctx, bulk); err != nil {
+		return err
+	}
+	if _, err := coll.UpdateMany(ctx, bson.D{{Key: "n", Value: 10}}, set(20)); err != nil {
+		return err
+	}
+	_, err := db.Collection("log").UpdateOne(ctx, bson.D{{Key: "_id", Value: "done"}}, set(1), options.UpdateOne().SetUpsert(true))
+	return err
+}
+
+func checkAll(t testing.TB, db *mongo.Database) {
+	t.Helper()
+	if n := count(t, db, bson.D{{Key: "n", Value: 20}}); n != 3 {
+		t.Errorf("%d of 3 are set", n)
+	}
+}
+
+func TestFaultMatrix(t *testing.T) {
+	modeltest.FaultMatrix(t, modeltest.FaultCase{Seed: seedParts, Run: setAll, Check: checkAll})
+}
+
+// A count that is kept beside what it counts: not rerunnable, but it can be counted anew.
+func TestFaultMatrixRepair(t *testing.T) {
+	counted := func(ctx context.Context, db *mongo.Database) (want, got int32, err error) {
+		n, err := parts.Find(nil).Count(ctx, db)
+		if err != nil {
+			return 0, 0, err
+		}
+		var counter part
+		err = db.Collection("counters").FindOne(ctx, bson.D{}).Decode(&counter)
+		return int32(n), counter.N, err
+	}
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Seed: func(ctx context.Context, db *mongo.Database) error {
+			_, err := db.Collection("counters").InsertOne(ctx, part{})
+			return err
+		},
+		Run: func(ctx context.Context, db *mongo.Database) error {
+			if err := insert(ctx, db, 1); err != nil {
+				return err
+			}
+			_, err := db.Collection("counters").UpdateOne(ctx, bson.D{}, inc())
+			return err
+		},
+		Repair: func(ctx context.Context, db *mongo.Database) error {
+			want, _, err := counted(ctx, db)
+			if err != nil {
+				return err
+			}
+			_, err = db.Collection("counters").UpdateOne(ctx, bson.D{}, set(int(want)))
+			return err
+		},
+		Check: func(t testing.TB, db *mongo.Database) {
+			if want, got, err := counted(context.Background(), db); err != nil || want != got {
+				t.Errorf("%d counted as %d, %v", want, got, err)
+			}
+		},
+	})
+}
+
+func TestFaultMatrixTransaction(t *testing.T) {
+	plan := model.NewPlan(
+		model.Write{Collection: "parts", Expect: model.One, Done: bson.D{{Key: "_id", Value: 0}, {Key: "n", Value: 9}},
+			Model: mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: 0}, {Key: "n", Value: 0}}).SetUpdate(set(9))},
+		model.Write{Collection: "log", Model: mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: 0}}).
+			SetUpdate(set(9)).SetUpsert(true)},
+	)
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Transactions: true,
+		Seed: func(ctx context.Context, db *mongo.Database) error {
+			if err := db.CreateCollection(ctx, "log"); err != nil {
+				return err
+			}
+			return seedParts(ctx, db)
+		},
+		Run: func(ctx context.Context, db *mongo.Database) error {
+			_, err := plan.RunTx(ctx, db)
+			return err
+		},
+		Check: func(t testing.TB, db *mongo.Database) {
+			if n := count(t, db, bson.D{{Key: "_id", Value: 0}, {Key: "n", Value: 9}}); n != 1 {
+				t.Error("not applied")
+			}
+		},
+	})
+}
+
+// TestFaultMatrixFinds runs broken cases in another process and reads what it says.
+func TestFaultMatrixFinds(t *testing.T) {
+	tests := []struct{ name, reason, want string }{
+		{"once", "an increment done again counts twice", "running it once more changed the database"},
+		{"half", "a rerun that takes its first write for the whole", "1 of 2 are set"},
+		{"swallows", "success although a write was lost", "the first Run returned nil in spite of the fault"},
+		{"many", "a write of many that takes its first document for all", "1 of 4 are set"},
+		{"none", "nothing to cut", "Run sent nothing that could be cut"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			cmd := exec.Command(os.Args[0], "-test.run", "^TestBrokenCase$")
+			cmd.Env = append(os.Environ(), "DOCMODEL_BROKEN_CASE="+tt.name, modeltest.EnvURI+"=")
+			out, err := cmd.CombinedOutput()
+			if err == nil || !strings.Contains(string(out), tt.want) {
+				t.Errorf("%s: want a failure with %q, got %v:\n%s", tt.reason, tt.want, err, out)
+			}
+		})
+	}
+}
+
+// TestBrokenCase does nothing unless TestFaultMatrixFinds or TestInterleaveFinds starts it.
+func TestBrokenCase(t *testing.T) {
+	wantSet := func(of int64) func(t testing.TB, db *mongo.Database) {
+		return func(t testing.TB, db *mongo.Database) {
+			if n := count(t, db, bson.D{{Key: "n", Value: 10}}); n != of {
+				t.Errorf("%d of %d are set", n, of)
+			}
+		}
+	}
+	update := func(ctx context.Context, db *mongo.Database, id int, update bson.D) error {
+		_, err := db.Collection("parts").UpdateOne(ctx, bson.D{{Key: "_id", Value: id}}, update)
+		return err
+	}
+	c := modeltest.FaultCase{Seed: seedParts, Check: func(testing.TB, *mongo.Database) {}}
+	switch os.Getenv("DOCMODEL_BROKEN_CASE") {
+	case "once":
+		c.Run = func(ctx context.Context, db *mongo.Database) error { return update(ctx, db, 0, inc()) }
+	case "half":
+		c.Run = func(ctx context.Context, db *mongo.Database) error {
+			if count(t, db, bson.D{{Key: "n", Value: 10}}) > 0 {
+				return nil
+			}
+			if err := update(ctx, db, 0, set(10)); err != nil {
+				return err
+			}
+			return update(ctx, db, 1, set(10))
+		}
+		c.Check = wantSet(2)
+	case "swallows":
+		c.Run = func(ctx context.Context, db *mongo.Database) error { _ = update(ctx, db, 0, set(10)); return nil }
+		c.Check = wantSet(1)
+	case "many":
+		c.Run = func(ctx context.Context, db *mongo.Database) error {
+			if count(t, db, bson.D{{Key: "n", Value: 10}}) > 0 {
+				return nil
+			}
+			_, err := db.Collection("parts").UpdateMany(ctx, bson.D{}, set(10))
+			return err
+		}
+		c.Check = wantSet(4)
+	case "none":
+		c.Run = func(ctx context.Context, db *mongo.Database) error { return nil }
+	case "interleave":
+		modeltest.Interleave(t, lostUpdate)
+		return
+	case "toomany":
+		few := lostUpdate
+		few.Max = 3
+		few.Check = func(testing.TB, *mongo.Database, error, error) {}
+		modeltest.Interleave(t, few)
+		return
+	default:
+		return
+	}
+	modeltest.FaultMatrix(t, c)
+}
