@@ -34,11 +34,15 @@ func AggregateAs[R, D, K any](c Collection[D, K], pipeline mongo.Pipeline) Aggre
 
 // Command is the aggregate command as the server is sent it, less what the driver adds.
 func (a Aggregate[R]) Command() bson.D {
+	cursor := bson.D{}
+	if a.Options.BatchSize != 0 {
+		cursor = bson.D{{Key: "batchSize", Value: a.Options.BatchSize}}
+	}
 	stages := make(bson.A, len(a.Pipeline))
 	for i, s := range a.Pipeline {
 		stages[i] = s
 	}
-	cmd := bson.D{{Key: "aggregate", Value: a.Collection}, {Key: "pipeline", Value: stages}, {Key: "cursor", Value: bson.D{}}}
+	cmd := bson.D{{Key: "aggregate", Value: a.Collection}, {Key: "pipeline", Value: stages}, {Key: "cursor", Value: cursor}}
 	return a.Options.commandOptions(cmd)
 }
 

@@ -88,7 +88,10 @@ func (c Change[S]) pause(ctx context.Context, n int) error {
 	if most <= 0 {
 		most = 500 * time.Millisecond
 	}
-	mean = min(mean<<min(n-1, 20), most)
+	for ; n > 1 && mean < most; n-- {
+		mean *= 2
+	}
+	mean = max(min(mean, most/2), 1)
 	timer := time.NewTimer(rand.N(2*mean) + 1)
 	defer timer.Stop()
 	select {

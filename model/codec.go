@@ -19,6 +19,21 @@ type codec struct {
 	registry *bson.Registry
 }
 
+// jsonRegistry is the default registry for collections that are named by JSON tags. A registry keeps the names of each
+// struct as it first met them, by whichever tags; so both kinds can't share one.
+var jsonRegistry = bson.NewRegistry()
+
+// driverRegistry is the registry to hand to the driver; nil means its default.
+func (c *codec) driverRegistry() *bson.Registry {
+	if c != nil && c.registry == nil && c.options != nil && c.options.UseJSONStructTags {
+		return jsonRegistry
+	}
+	if c == nil {
+		return nil
+	}
+	return c.registry
+}
+
 // collection opens the driver's collection with the codec's options.
 func (c *codec) collection(db *mongo.Database, name string, more ...options.Lister[options.CollectionOptions]) *mongo.Collection {
 	if c == nil {
@@ -28,8 +43,8 @@ func (c *codec) collection(db *mongo.Database, name string, more ...options.List
 	if c.options != nil {
 		o.SetBSONOptions(c.options)
 	}
-	if c.registry != nil {
-		o.SetRegistry(c.registry)
+	if r := c.driverRegistry(); r != nil {
+		o.SetRegistry(r)
 	}
 	return db.Collection(name, append([]options.Lister[options.CollectionOptions]{o}, more...)...)
 }
@@ -44,8 +59,8 @@ func (c *codec) document(v any) (bson.Raw, error) {
 	}
 	var buf bytes.Buffer
 	enc := bson.NewEncoder(bson.NewDocumentWriter(&buf))
-	if c.registry != nil {
-		enc.SetRegistry(c.registry)
+	if r := c.driverRegistry(); r != nil {
+		enc.SetRegistry(r)
 	}
 	c.configure(enc)
 	if err := enc.Encode(v); err != nil {

@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -60,6 +61,27 @@ func soleAnd(d bson.D) (bson.A, bool) {
 	}
 	a, ok := d[0].Value.(bson.A)
 	return a, ok
+}
+
+// isEquality reports whether a condition asks for one value: it is not a document of operators (but for $eq alone), and
+// not a pattern.
+func isEquality(v any) bool {
+	switch v := v.(type) {
+	case nil, string, int, int32, int64, bson.ObjectID:
+		return true
+	case bson.D:
+		return len(v) == 0 || !strings.HasPrefix(v[0].Key, "$") || len(v) == 1 && v[0].Key == "$eq"
+	}
+	raw, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
+	if err != nil {
+		return false
+	}
+	value := bson.Raw(raw).Lookup("v")
+	if doc, ok := value.DocumentOK(); ok {
+		first, err := doc.IndexErr(0)
+		return err != nil || !strings.HasPrefix(first.Key(), "$")
+	}
+	return value.Type != bson.TypeRegex
 }
 
 // Eq is the condition that a field equals a value, whatever the value is. Values that the query language would take for

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -98,7 +99,7 @@ func (f Find[D]) After(values ...any) Find[D] {
 		if err != nil {
 			return f.refused("After", nil, err.Error())
 		}
-		if v == nil || v != v {
+		if f64, isFloat := v.(float64); v == nil || isFloat && math.IsNaN(f64) {
 			return f.refused("After", nil, fmt.Sprintf("can't go on after a %s that is null or not a number: documents of other types would be lost", s.Key))
 		}
 		op, bound, ok := direction(s.Value)
@@ -194,6 +195,9 @@ func (f Find[D]) Command() bson.D {
 	if f.Limit != 0 {
 		add("limit", f.Limit)
 	}
+	if f.Options.BatchSize != 0 {
+		add("batchSize", f.Options.BatchSize)
+	}
 	return f.Options.commandOptions(cmd)
 }
 
@@ -203,8 +207,11 @@ func (f Find[D]) String() string {
 		return "// refused: " + f.Err.Error()
 	}
 	args := []any{orEmpty(f.Filter)}
-	if len(f.Projection) > 0 {
-		args = append(args, f.Projection)
+	if len(f.Projection)+len(f.Options.Let) > 0 {
+		args = append(args, orEmpty(f.Projection))
+	}
+	if len(f.Options.Let) > 0 {
+		args = append(args, bson.D{{Key: "let", Value: f.Options.Let}})
 	}
 	var b strings.Builder
 	b.WriteString(shellCall(f.Collection, "find", args...))
@@ -225,6 +232,12 @@ func (f Find[D]) String() string {
 	}
 	if f.Options.Comment != nil {
 		b.WriteString(".comment(" + shell(f.Options.Comment) + ")")
+	}
+	if f.Options.BatchSize != 0 {
+		fmt.Fprintf(&b, ".batchSize(%d)", f.Options.BatchSize)
+	}
+	if f.Options.AllowDiskUse {
+		b.WriteString(".allowDiskUse()")
 	}
 	return b.String()
 }

@@ -79,7 +79,8 @@ func (x Index) Model() mongo.IndexModel {
 func (x Index) covers(y Index) string {
 	switch {
 	case x.Collection != y.Collection, x.Partial != nil && !sameD(x.Partial, y.Partial),
-		y.Unique && !(x.Unique && len(x.Keys) == len(y.Keys)), y.ExpireAfter != 0 && x.ExpireAfter != y.ExpireAfter,
+		y.Unique && !(x.Unique && len(x.Keys) == len(y.Keys)),
+		y.ExpireAfter != 0 && (x.ExpireAfter == 0 || x.seconds() != y.seconds()),
 		len(y.Keys) > len(x.Keys):
 		return ""
 	}

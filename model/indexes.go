@@ -35,7 +35,7 @@ func Indexes(techniques ...Technique) IndexSet {
 	}
 	var set IndexSet
 	for i, y := range all {
-		if by, why := coveredBy(all, i, y); why != "" {
+		if by, why := needless(all, i); why != "" {
 			if !slices.ContainsFunc(set.Dropped, func(d DroppedIndex) bool { return d.Index.String() == y.String() }) && by != y.Name {
 				set.Dropped = append(set.Dropped, DroppedIndex{y, by, why})
 			}
@@ -46,24 +46,34 @@ func Indexes(techniques ...Technique) IndexSet {
 	return set
 }
 
-func coveredBy(all []Index, i int, y Index) (by, why string) {
+// needless says which index that stays covers the i-th, and why; "" when it stays itself.
+func needless(all []Index, i int) (by, why string) {
+	y := all[i]
 	if len(y.Keys) == 1 && y.Keys[0].Key == "_id" && y.ExpireAfter == 0 && y.Partial == nil {
-		return IDIndex, "every collection has it"
+		if _, _, ok := direction(y.Keys[0].Value); ok {
+			return IDIndex, "every collection has it"
+		}
 	}
+	at := i
+	for range all { // what covers it may itself be covered
+		if next := coveredBy(all, at); next >= 0 {
+			at = next
+		}
+	}
+	if at == i {
+		return "", ""
+	}
+	return all[at].Name, all[at].covers(y)
+}
+
+// coveredBy returns the first index that covers the i-th, or -1. Of equals, the first covers the others.
+func coveredBy(all []Index, i int) int {
 	for j, x := range all {
-		if i == j {
-			continue
+		if i != j && x.covers(all[i]) != "" && (j < i || all[i].covers(x) == "") {
+			return j
 		}
-		why := x.covers(y)
-		if why == "" {
-			continue
-		}
-		if x.covers(y) != "" && y.covers(x) != "" && j > i {
-			continue // equals: the first stays
-		}
-		return x.Name, why
 	}
-	return "", ""
+	return -1
 }
 
 // String is the set as mongosh commands; what was dropped follows as comments.

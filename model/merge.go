@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -98,16 +99,16 @@ func (m *merger) comparable(a, b *mongo.UpdateOneModel) error {
 
 // addOperator adds the fields of one operator, e.g. {$set: {a: 1, b: 2}}.
 func (m *merger) addOperator(op bson.E) error {
-	fields, ok := op.Value.(bson.D)
+	fields, ok := asDocument(op.Value)
 	if !ok {
-		return m.conflict("the argument of " + op.Key + " must be a bson.D")
+		return m.conflict("the argument of " + op.Key + " must be a document")
 	}
 	for _, f := range fields {
 		dup, err := m.use(pathUse{op.Key, f.Key, f.Value})
 		if err != nil {
 			return err
 		}
-		if to, isString := f.Value.(string); op.Key == "$rename" && isString {
+		if to, isString := asString(f.Value); op.Key == "$rename" && isString {
 			if _, err := m.use(pathUse{op.Key, to, f.Key}); err != nil {
 				return err
 			}
@@ -117,6 +118,35 @@ func (m *merger) addOperator(op bson.E) error {
 		}
 	}
 	return nil
+}
+
+// asDocument returns the fields of a document, whatever Go type holds it.
+func asDocument(v any) (bson.D, bool) {
+	if d, ok := v.(bson.D); ok {
+		return d, true
+	}
+	raw, err := (*codec)(nil).document(bson.D{{Key: "v", Value: v}})
+	if err != nil {
+		return nil, false
+	}
+	doc, ok := raw.Lookup("v").DocumentOK()
+	if !ok {
+		return nil, false
+	}
+	elems, err := doc.Elements()
+	out := make(bson.D, len(elems))
+	for i, e := range elems {
+		out[i] = bson.E{Key: e.Key(), Value: e.Value()}
+	}
+	return out, err == nil
+}
+
+func asString(v any) (string, bool) {
+	if raw, ok := v.(bson.RawValue); ok {
+		return raw.StringValueOK()
+	}
+	s, ok := v.(string)
+	return s, ok
 }
 
 // use enters a path, unless one that is entered conflicts with it. The same $set twice is a duplicate.
@@ -244,7 +274,7 @@ func (m *merger) filter(writes []Write) (bson.D, error) {
 		filters = append(filters, f)
 	}
 	if equal {
-		return And(filters[0]), nil
+		return slices.Clone(filters[0]), nil
 	}
 	id := idOf(filters[0])
 	for _, f := range filters[1:] {

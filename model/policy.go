@@ -116,14 +116,22 @@ func (w Write) Under(p Policy) Write {
 		c.Filter, err = p.filter(w.Collection, m.Filter)
 		out.Model = &c
 		if p.Delete != nil {
-			out.Model = &mongo.UpdateOneModel{Filter: c.Filter, Update: p.mark(), Hint: m.Hint, Collation: m.Collation}
+			mark := &mongo.UpdateOneModel{Filter: c.Filter, Hint: m.Hint, Collation: m.Collation}
+			if err == nil {
+				mark.Update, err = p.mark(w.Collection)
+			}
+			out.Model = mark
 		}
 	case *mongo.DeleteManyModel:
 		c := *m
 		c.Filter, err = p.filter(w.Collection, m.Filter)
 		out.Model = &c
 		if p.Delete != nil {
-			out.Model = &mongo.UpdateManyModel{Filter: c.Filter, Update: p.mark(), Hint: m.Hint, Collation: m.Collation}
+			mark := &mongo.UpdateManyModel{Filter: c.Filter, Hint: m.Hint, Collation: m.Collation}
+			if err == nil {
+				mark.Update, err = p.mark(w.Collection)
+			}
+			out.Model = mark
 		}
 	}
 	if err != nil {
@@ -132,8 +140,9 @@ func (w Write) Under(p Policy) Write {
 	return out
 }
 
-func (p Policy) mark() bson.D {
-	return bson.D{{Key: "$set", Value: slices.Concat(p.Delete, p.Set)}}
+// mark is the update that stands for a delete.
+func (p Policy) mark(collection string) (any, error) {
+	return p.update(collection, bson.D{{Key: "$set", Value: p.Delete}}, false)
 }
 
 func (p Policy) filter(collection string, filter any) (any, error) {
@@ -174,6 +183,9 @@ func (p Policy) update(collection string, update any, upsert bool) (any, error) 
 		}
 		return m.update, nil
 	case mongo.Pipeline:
+		if len(onInsert) > 0 {
+			return nil, &ConflictError{Collection: collection, Reason: "a policy with Insert fields can't add them to an upsert by a pipeline"}
+		}
 		return append(slices.Clone(u), p.setStage()), nil
 	}
 	return nil, &ConflictError{Collection: collection, Reason: "a policy needs updates that are bson.D or mongo.Pipeline"}
@@ -183,7 +195,7 @@ func (p Policy) update(collection string, update any, upsert bool) (any, error) 
 func (p Policy) onInsert() bson.D {
 	return slices.DeleteFunc(slices.Clone(p.Insert), func(e bson.E) bool {
 		return slices.ContainsFunc(p.Set, func(s bson.E) bool { return s.Key == e.Key }) ||
-			slices.ContainsFunc(p.Filter, func(s bson.E) bool { return s.Key == e.Key }) // the upsert takes it from the filter
+			slices.ContainsFunc(p.Filter, func(s bson.E) bool { return s.Key == e.Key && isEquality(s.Value) }) // the upsert takes it from the filter
 	})
 }
 

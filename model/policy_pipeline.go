@@ -95,9 +95,9 @@ func (p Policy) stage(stage bson.D) (bson.D, error) {
 	default:
 		return stage, nil
 	}
-	args, ok := value.(bson.D)
+	args, ok := asDocument(value)
 	if !ok {
-		return nil, &ConflictError{Reason: "a policy needs the arguments of " + name + " to be a bson.D"}
+		return nil, &ConflictError{Reason: "the argument of " + name + " must be a document"}
 	}
 	var err error
 	switch name {
@@ -106,7 +106,7 @@ func (p Policy) stage(stage bson.D) (bson.D, error) {
 	case "$unionWith":
 		args, err = p.inner(args, "coll")
 	case "$graphLookup":
-		args = p.restrict(args)
+		args, err = p.restrict(args)
 	case "$facet":
 		args, err = p.facet(args)
 	}
@@ -116,13 +116,16 @@ func (p Policy) stage(stage bson.D) (bson.D, error) {
 // inner puts the filter into the stage's own pipeline.
 func (p Policy) inner(args bson.D, key string) (bson.D, error) {
 	out := slices.Clone(args)
-	collection, _ := valueOf(args, key).(string)
+	collection, isName := asString(valueOf(args, key))
+	if from := valueOf(args, key); from != nil && !isName {
+		return nil, &ConflictError{Reason: "a policy needs " + key + " to be a collection's name"}
+	}
 	at := slices.IndexFunc(out, func(e bson.E) bool { return e.Key == "pipeline" })
 	var stages mongo.Pipeline
 	if at >= 0 {
 		var ok bool
 		if stages, ok = asPipeline(out[at].Value); !ok {
-			return nil, &ConflictError{Collection: collection, Reason: "a policy needs inner pipelines of bson.D stages"}
+			return nil, &ConflictError{Collection: collection, Reason: "the inner pipeline must be a list of documents"}
 		}
 	}
 	stages, err := p.pipeline(collection, stages)
@@ -136,20 +139,28 @@ func (p Policy) inner(args bson.D, key string) (bson.D, error) {
 	return append(out, bson.E{Key: "pipeline", Value: stages}), nil
 }
 
-func (p Policy) restrict(args bson.D) bson.D {
-	collection, _ := valueOf(args, "from").(string)
-	if !p.holds(collection) || len(p.Filter) == 0 {
-		return args
+func (p Policy) restrict(args bson.D) (bson.D, error) {
+	collection, ok := asString(valueOf(args, "from"))
+	switch {
+	case !ok:
+		return nil, &ConflictError{Reason: "a policy needs $graphLookup's from to be a collection's name"}
+	case !p.holds(collection) || len(p.Filter) == 0:
+		return args, nil
 	}
 	const key = "restrictSearchWithMatch"
 	out := slices.Clone(args)
 	for i, e := range out {
-		if d, ok := e.Value.(bson.D); ok && e.Key == key {
-			out[i].Value = And(d, p.Filter)
-			return out
+		if e.Key != key {
+			continue
 		}
+		d, ok := asDocument(e.Value)
+		if !ok {
+			return nil, &ConflictError{Collection: collection, Reason: key + " must be a document"}
+		}
+		out[i].Value = And(d, p.Filter)
+		return out, nil
 	}
-	return append(out, bson.E{Key: key, Value: p.Filter})
+	return append(out, bson.E{Key: key, Value: p.Filter}), nil
 }
 
 func (p Policy) facet(args bson.D) (bson.D, error) {
@@ -157,7 +168,7 @@ func (p Policy) facet(args bson.D) (bson.D, error) {
 	for i, e := range out {
 		stages, ok := asPipeline(e.Value)
 		if !ok {
-			return nil, &ConflictError{Reason: "a policy needs facets of bson.D stages"}
+			return nil, &ConflictError{Reason: "a facet must be a list of documents"}
 		}
 		for j, s := range stages {
 			inner, err := p.stage(s)
@@ -181,13 +192,25 @@ func asPipeline(v any) (mongo.Pipeline, bool) {
 	case bson.A:
 		out := make(mongo.Pipeline, len(v))
 		for i, s := range v {
-			d, ok := s.(bson.D)
+			d, ok := asDocument(s)
 			if !ok {
 				return nil, false
 			}
 			out[i] = d
 		}
 		return out, true
+	case bson.RawValue:
+		arr, ok := v.ArrayOK()
+		if !ok {
+			return nil, false
+		}
+		values, err := arr.Values()
+		list := make(bson.A, len(values))
+		for i, e := range values {
+			list[i] = e
+		}
+		stages, ok := asPipeline(list)
+		return stages, ok && err == nil
 	}
 	return nil, false
 }

@@ -225,8 +225,8 @@ func appendRaw[V any](dst []V, c *codec, v bson.RawValue) []V {
 	switch {
 	case v.Type == bson.TypeNull:
 		return dst
-	case c != nil && c.registry != nil:
-		err = v.UnmarshalWithRegistry(c.registry, &out)
+	case c.driverRegistry() != nil:
+		err = v.UnmarshalWithRegistry(c.driverRegistry(), &out)
 	default:
 		err = v.Unmarshal(&out)
 	}

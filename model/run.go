@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
 // Run sends the plan's commands in order. The whole plan is checked and encoded first: bad input, or a document that is
@@ -110,11 +111,17 @@ func (r *runner) record(b batch, res *mongo.BulkWriteResult) {
 	}
 }
 
+// primary opens a collection for the reads that decide what a write's answer means: the database's read preference may
+// ask another member, which may be behind.
+func (r *runner) primary(collection string) *mongo.Collection {
+	return r.db.Collection(collection, options.Collection().SetReadPreference(readpref.Primary()))
+}
+
 // judge decides what a write that changed nothing means: applied before, when its Done condition holds, or the error.
 func (r *runner) judge(ctx context.Context, step int, w Write, otherwise error) error {
 	if w.Done != nil {
 		o := options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 1}})
-		err := r.db.Collection(w.Collection).FindOne(ctx, w.Done, o).Err()
+		err := r.primary(w.Collection).FindOne(ctx, w.Done, o).Err()
 		if err == nil {
 			r.result.Steps[step].Status = Already
 			return nil

@@ -6,14 +6,19 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
 // skipOwn decides whether the document in the way of an insert is the one that this write made, and how many of the
-// inserts after it were made before too: a cut command leaves its first documents. It looks at some thousand at once.
+// inserts after it were made before too: a cut command leaves its first documents. It looks at some thousand at once. In
+// a transaction nothing can be asked, for the error has aborted it.
 func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipped int, _ error) {
 	step := b.first + at
 	w := r.plan.Steps[step].(Write)
-	if b.kind != insertKind || w.Done != nil || inTransaction(ctx) {
+	if inTransaction(ctx) {
+		return 0, &StepError{step, dup}
+	}
+	if b.kind != insertKind || w.Done != nil {
 		return 1, r.judge(ctx, step, w, dup)
 	}
 	models := b.models[at:min(at+1000, len(b.models))]
@@ -24,7 +29,10 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 		}
 	}
 	stored := map[string]bson.Raw{}
-	find := Find[bson.Raw]{Collection: w.Collection, Filter: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}}
+	find := Find[bson.Raw]{
+		Collection: w.Collection, Filter: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}},
+		Options: ReadOptions{ReadPreference: readpref.Primary()},
+	}
 	for doc, err := range find.Each(ctx, r.db) {
 		if err != nil {
 			return 0, &StepError{step, err}

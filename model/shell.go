@@ -78,9 +78,12 @@ func appendShellDocument(b []byte, doc bson.Raw) []byte {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		if key := e.Key(); isIdentifier(key) {
+		switch key := e.Key(); {
+		case key == "__proto__": // a plain key of that name sets the object's prototype
+			b = append(b, "['__proto__']"...)
+		case isIdentifier(key):
 			b = append(b, key...)
-		} else {
+		default:
 			b = appendShellString(b, key)
 		}
 		b = appendShell(append(b, ": "...), e.Value())
@@ -156,10 +159,14 @@ func shellRare(v bson.RawValue) string {
 		return fmt.Sprintf("BinData(%d, '%s')", subtype, base64.StdEncoding.EncodeToString(data))
 	case bson.TypeRegex:
 		pattern, flags := v.Regex()
-		if flags == "" {
-			return "RegExp(" + string(appendShellString(nil, pattern)) + ")"
+		name := "RegExp"
+		if pattern == "" || strings.Contains(pattern, "(?") || strings.Trim(flags, "ims") != "" {
+			name = "BSONRegExp" // what JavaScript's own writes otherwise, or refuses
 		}
-		return "RegExp(" + string(appendShellString(nil, pattern)) + ", '" + flags + "')"
+		if flags == "" {
+			return name + "(" + string(appendShellString(nil, pattern)) + ")"
+		}
+		return name + "(" + string(appendShellString(nil, pattern)) + ", " + string(appendShellString(nil, flags)) + ")"
 	case bson.TypeTimestamp:
 		t, i := v.Timestamp()
 		return fmt.Sprintf("Timestamp({t: %d, i: %d})", t, i)
@@ -173,6 +180,9 @@ func shellRare(v bson.RawValue) string {
 		return "BSONSymbol(" + string(appendShellString(nil, v.Symbol())) + ")"
 	case bson.TypeJavaScript:
 		return "Code(" + string(appendShellString(nil, v.JavaScript())) + ")"
+	case bson.TypeCodeWithScope:
+		code, scope := v.CodeWithScope()
+		return "Code(" + string(appendShellString(nil, code)) + ", " + string(appendShellDocument(nil, scope)) + ")"
 	}
 	return v.String()
 }
@@ -184,13 +194,36 @@ func isIdentifier(s string) bool {
 			return false
 		}
 	}
-	return s != "" && s != "__proto__"
+	return s != ""
+}
+
+// isMethod reports whether db.name is something else in mongosh than the collection. Names that begin with an underscore
+// are never one.
+func isMethod(name string) bool {
+	if name[0] == '_' {
+		return true
+	}
+	switch name {
+	case "adminCommand", "aggregate", "auth", "commandHelp", "constructor", "createCollection", "createEncryptedCollection",
+		"createRole", "createUser", "createView", "currentOp", "disableFreeMonitoring", "dropAllRoles", "dropAllUsers",
+		"dropDatabase", "dropRole", "dropUser", "enableFreeMonitoring", "eval", "fsyncLock", "fsyncUnlock", "getCollection",
+		"getCollectionInfos", "getCollectionNames", "getFreeMonitoringStatus", "getLogComponents", "getMongo", "getName",
+		"getProfilingStatus", "getReplicationInfo", "getRole", "getRoles", "getSiblingDB", "getUser", "getUsers",
+		"grantPrivilegesToRole", "grantRolesToRole", "grantRolesToUser", "hasOwnProperty", "hello", "help", "hostInfo",
+		"isMaster", "killOp", "listCommands", "logout", "printCollectionStats", "printReplicationInfo",
+		"printSecondaryReplicationInfo", "printShardingStatus", "revokePrivilegesFromRole", "revokeRolesFromRole",
+		"revokeRolesFromUser", "rotateCertificates", "runCommand", "serverBits", "serverBuildInfo", "serverCmdLineOpts",
+		"serverStatus", "setLogLevel", "setProfilingLevel", "shutdownServer", "sql", "stats", "toJSON", "toString",
+		"updateRole", "updateUser", "valueOf", "version", "watch":
+		return true
+	}
+	return false
 }
 
 // shellCall renders db.collection.method(args…), leaving out what trails empty.
 func shellCall(collection, method string, args ...any) string {
 	var b strings.Builder
-	if isIdentifier(collection) {
+	if isIdentifier(collection) && !isMethod(collection) {
 		b.WriteString("db." + collection)
 	} else {
 		b.WriteString("db.getCollection(" + string(appendShellString(nil, collection)) + ")")

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"errors"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -22,31 +23,39 @@ func (p Plan) RunTx(ctx context.Context, db *mongo.Database) (Result, error) {
 	if len(batches) == 0 {
 		return newResult(p), nil
 	}
-	var result Result
+	result, sent := newResult(p), false
 	err = inTx(ctx, db, func(ctx context.Context) error {
 		var err error
 		result, err = p.send(ctx, db, batches)
+		sent = err == nil
 		return err
 	})
-	if result.Steps == nil {
-		result = newResult(p)
-	}
-	if err != nil {
-		result = rolledBack(result)
+	if err != nil && !inTransaction(ctx) { // the owner of a transaction that was joined may still commit it
+		result = rolledBack(result, sent && commitUnknown(err))
 	}
 	return result, err
 }
 
-// rolledBack says that no step of an aborted transaction was applied. Where the commit's outcome is not known, Unknown
-// is what remains true of the last command.
-func rolledBack(r Result) Result {
+// rolledBack says what became of the steps of a transaction that failed: nothing, or, where the outcome of its commit is
+// not known, that it is not known.
+func rolledBack(r Result, unknown bool) Result {
 	for i := range r.Steps {
-		if r.Steps[i].Status == Applied {
-			r.Steps[i].Status = NotSent
+		r.Steps[i].Status, r.Steps[i].Batch = NotSent, -1
+		if unknown {
+			r.Steps[i].Status = Unknown
 		}
 	}
 	r.Batches = nil
 	return r
+}
+
+// commitUnknown reports whether an error of a commit leaves open whether it happened.
+func commitUnknown(err error) bool {
+	var labeled mongo.LabeledError
+	if !errors.As(err, &labeled) {
+		return true
+	}
+	return labeled.HasErrorLabel("UnknownTransactionCommitResult") || labeled.HasErrorLabel("NetworkError") || mongo.IsTimeout(err)
 }
 
 // InTx runs f in a transaction: the one that the context's session is running, or a new one. Give f's context to

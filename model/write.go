@@ -34,7 +34,8 @@ type Write struct {
 	Expect Expect
 
 	// Done is a filter that some document of the collection matches when this very operation was applied before. It is
-	// asked only when a write that expects one matched nothing, or met a duplicate key. Nil means never.
+	// asked only when a write that expects one matched nothing, or met a duplicate key outside a transaction (in one, the
+	// duplicate key aborts it). Nil means never.
 	Done bson.D
 
 	// Once says that a second run of this write changes nothing although its operators alone don't show it, because its
@@ -149,6 +150,9 @@ func (m MergeInto) String() string {
 func (m MergeInto) check() error {
 	if m.Err != nil {
 		return m.Err
+	}
+	if m.Collection == "" {
+		return &ValueError{Field: "Collection", Reason: "a step needs a collection"}
 	}
 	if n := len(m.Pipeline); n > 0 && len(m.Pipeline[n-1]) == 1 {
 		switch m.Pipeline[n-1][0].Key {

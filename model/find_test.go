@@ -1,0 +1,165 @@
+package model_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/model"
+)
+
+func TestAnd(t *testing.T) {
+	for _, c := range []struct {
+		in           []bson.D
+		want, reason string
+	}{
+		{nil, "null", "no filter"},
+		{[]bson.D{nil, {}}, "null", "empty filters add nothing"},
+		{[]bson.D{d("a", 1)}, "{a: 1}", "one"},
+		{[]bson.D{nil, d("a", 1), {}}, "{a: 1}", "one among empty ones"},
+		{[]bson.D{d("a", 1), d("b", 2), d("c", 3)}, "{a: 1, b: 2, c: 3}", "no field in common"},
+		{[]bson.D{d("a", d("$gt", 1)), d("a", d("$lt", 5))}, "{$and: [{a: {$gt: 1}}, {a: {$lt: 5}}]}", "a field in common: neither replaces the other"},
+		{[]bson.D{d("a", 1), d("a", 1, "b", 2)}, "{a: 1, b: 2}", "the same condition twice: an upsert fails on it"},
+		{[]bson.D{d("a", 1), d("a", int64(1))}, "{$and: [{a: 1}, {a: Long('1')}]}", "another type is another condition"},
+		{[]bson.D{d("$or", bson.A{d("a", 1)}), d("$or", bson.A{d("b", 1)})}, "{$and: [{$or: [{a: 1}]}, {$or: [{b: 1}]}]}", "$or of each must hold"},
+		{[]bson.D{d("$and", bson.A{d("a", 1)}), d("$and", bson.A{d("a", 2)})}, "{$and: [{a: 1}, {a: 2}]}", "$and of $and is one"},
+		{[]bson.D{d("a", 1, "a", 2)}, "{a: 1, a: 2}", "what the caller wrote twice stays"},
+		{[]bson.D{d("a", 1), d("$and", bson.A{d("b", 1)})}, "{a: 1, $and: [{b: 1}]}", "an $and beside a field"},
+	} {
+		before := model.Shell(c.in)
+		if diff := cmp.Diff(c.want, model.Shell(model.And(c.in...))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+		}
+		if model.Shell(c.in) != before {
+			t.Errorf("%s: an argument was changed", c.reason)
+		}
+	}
+	first := d("a", 1)
+	got := model.And(first)
+	got[0].Value = 2
+	_ = append(got[:0], d("z", 1)...)
+	if first[0].Value != 1 {
+		t.Error("the result shares its slice with the argument")
+	}
+}
+
+func TestEq(t *testing.T) {
+	for _, c := range []struct {
+		v            any
+		want, reason string
+	}{
+		{"$where", "'$where'", "a string is no operator"},
+		{nil, "null", "a null; it matches missing fields too"},
+		{oid(1), "ObjectId('5f0000000000000000000001')", "a scalar"},
+		{d("$gt", 1), "{$eq: {$gt: 1}}", "a document that would be operators"},
+		{bson.M{"$gt": 1}, "{$eq: {$gt: 1}}", "a map"},
+		{bson.Regex{Pattern: "^.*"}, "{$eq: RegExp('^.*')}", "a pattern would match"},
+		{bson.A{1}, "{$eq: [1]}", "an array"},
+	} {
+		if got := model.Shell(model.Eq(c.v)); got != c.want {
+			t.Errorf("Eq(%s) = %s, want %s: %s", model.Shell(c.v), got, c.want, c.reason)
+		}
+	}
+}
+
+// command renders a Find, or its error.
+func command[D any](f model.Find[D]) string {
+	if f.Err != nil {
+		return f.Err.Error()
+	}
+	return model.Shell(f.Command())
+}
+
+func TestFindCommand(t *testing.T) {
+	sorted := func(nameDir ...any) model.Find[product] { return products.Find(nil).Sorted(d(nameDir...)) }
+	skipping := sorted("name", 1)
+	skipping.Skip = 10
+	type brief struct {
+		ID   bson.ObjectID `bson:"_id"`
+		Name string        `bson:"name"`
+	}
+	type wrong struct {
+		Nmae string
+	}
+	type dotted struct {
+		Country string `bson:"origin.country"`
+	}
+	for _, c := range []struct{ got, want, reason string }{
+		{command(products.Find(nil)), "{find: 'products', filter: {}}", "all documents"},
+		{command(products.Find(d("a", 1)).Where(d("a", 2)).Where(nil)), "{find: 'products', filter: {$and: [{a: 1}, {a: 2}]}}", "Where narrows"},
+		{command(products.Find(nil).Limited(3).Sorted(d("a", -1))), "{find: 'products', filter: {}, sort: {a: -1}, limit: Long('3')}", "limit and sort"},
+		{command(products.Find(nil).After(oid(1))), "{find: 'products', filter: {_id: {$gt: ObjectId('5f0000000000000000000001')}}, sort: {_id: 1}}", "by _id"},
+		{command(sorted("name", -1).After("x", oid(1))),
+			"{find: 'products', filter: {name: {$lte: 'x'}, $or: [{name: {$lt: 'x'}}, {name: 'x', _id: {$lt: ObjectId('5f0000000000000000000001')}}]}, sort: {name: -1, _id: -1}}",
+			"a sort is made total in its last direction, and bounded for the index"},
+		{command(sorted("_id", 1, "name", 1).After(oid(1), "x")),
+			"{find: 'products', filter: {_id: {$gte: ObjectId('5f0000000000000000000001')}, $or: [{_id: {$gt: ObjectId('5f0000000000000000000001')}}, {_id: ObjectId('5f0000000000000000000001'), name: {$gt: 'x'}}]}, sort: {_id: 1, name: 1}}",
+			"a sort that holds _id is total already"},
+		{command(sorted("a", 1).After(d("$gt", 1), bson.Regex{Pattern: "^.*"})),
+			"{find: 'products', filter: {a: {$gte: {$gt: 1}}, $or: [{a: {$gt: {$gt: 1}}}, {a: {$eq: {$gt: 1}}, _id: {$gt: RegExp('^.*')}}]}, sort: {a: 1, _id: 1}}",
+			"a value is never an operator"},
+		{command(skipping.After("x", oid(1)).Limited(2))[:30], command(sorted("name", 1).After("x", oid(1)))[:30], "Skip is for the first page"},
+		{command(sorted("name", 1).After("x")), "needs 2 values, one for each field of the sort {name: 1, _id: 1}", "too few values"},
+		{command(products.Find(nil).After()), "needs 1 values", "no value"},
+		{command(sorted("name", "text").After("x", oid(1))), "by 1 and -1 only", "a sort that isn't an order of values"},
+		{command(sorted("name", 1).After(nil, oid(1))), "null", "after a null, documents that have a value would be lost"},
+		{command(sorted("name", 1).After(math.NaN(), oid(1))), "not a number", "nothing sorts after NaN in a query"},
+		{command(sorted("name", 1).After(func() {}, oid(1))), "no encoder", "what BSON can't hold"},
+		{command(products.Find(nil).Limited(-1)), "must not be negative", "a negative limit"},
+		{command(model.Project[brief](products.Find(d("a", 1)))), "{find: 'products', filter: {a: 1}, projection: {_id: 1, name: 1}}", "the fields of R"},
+		{command(model.Project[wrong](products.Find(nil))), `did you mean "name"?`, "a field that D doesn't store"},
+		{command(model.Project[dotted](products.Find(nil))), "origin.country", "a dotted tag is a path to the server, and a plain name to the decoder"},
+		{command(model.Project[bson.M](products.Find(nil))), "must be a struct", "an R whose fields are not known"},
+		{command(model.Project[struct{}](products.Find(nil))), "must be a struct", "an R without fields"},
+		{command(model.Project[int](products.Find(nil))), "must be a struct", "a scalar R"},
+		{command(model.Project[wrong](notes.Find(nil))), "projection: {nmae: 1, _id: 0}", "documents whose fields are not known"},
+		{command(products.Find(d("a", func() {}))), "no encoder", "a filter that can't be encoded"},
+		{command(products.ByID(oid(1)).Where(d("a", 1))), "{find: 'products', filter: {_id: ObjectId('5f0000000000000000000001'), a: 1}, limit: Long('1')}", "one document, on a condition"},
+	} {
+		if !strings.Contains(c.got, c.want) {
+			t.Errorf("got %s\nwant %s: %s", c.got, c.want, c.reason)
+		}
+	}
+	if strings.Contains(command(skipping.After("x", oid(1))), "skip") {
+		t.Error("After keeps Skip, which would pass over documents of each page")
+	}
+}
+
+// TestFindIsAValue changes copies, and what was handed in.
+func TestFindIsAValue(t *testing.T) {
+	filter := d("a", bson.A{1})
+	f := products.Find(filter).Sorted(d("name", 1))
+	before := command(f)
+	f.Where(d("b", 1))
+	f.Limited(3)
+	f.After("x", oid(1))
+	f.Sorted(nil)
+	model.Project[struct{ Name string }](f)
+	filter[0].Value.(bson.A)[0] = 2
+	if got := command(f); got != before {
+		t.Errorf("changed from %s to %s", before, got)
+	}
+	var v *model.ValueError
+	if err := products.Find(nil).Limited(-1).Where(d("a", 1)).Err; !errors.As(err, &v) || v.Collection != "products" {
+		t.Errorf("the error of a query goes along, with its collection: %v", err)
+	}
+}
+
+func TestIndexOfFind(t *testing.T) {
+	for _, c := range []struct {
+		got, want, reason string
+	}{
+		{products.ByID(oid(1)).Index, model.IDIndex, "by _id"},
+		{products.Find(nil).Index, "", "not known"},
+		{products.ByID(oid(1)).Where(d("a", 1)).Index, model.IDIndex, "a condition more changes nothing"},
+		{products.ByID(oid(1)).Sorted(d("a", 1)).Index, "", "another order may need another index"},
+	} {
+		if c.got != c.want {
+			t.Errorf("index %q, want %q: %s", c.got, c.want, c.reason)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package model_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/model"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files under testdata")
+
+// golden compares a text with testdata/name.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (run with -update to write it)", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// The documents of these tests: products of parts.
+type (
+	part struct {
+		ID   int32  `bson:"_id"`
+		Name string `bson:"name"`
+		Qty  int32  `bson:"qty"`
+	}
+	product struct {
+		ID     bson.ObjectID   `bson:"_id"`
+		Name   string          `bson:"name"`
+		Parts  []bson.ObjectID `bson:"parts,omitempty"`
+		Items  []item          `bson:"items,omitempty"`
+		Nils   []string        `bson:"nils"`
+		Extra  map[string]any  `bson:"extra,omitempty"`
+		Origin *origin         `bson:"origin"`
+	}
+	item struct {
+		ID   bson.ObjectID `bson:"id"`
+		Tags []string      `bson:"tags,omitempty"`
+	}
+	origin struct {
+		Country string   `bson:"country"`
+		Ports   []string `bson:"ports,omitempty"`
+	}
+)
+
+var (
+	parts    = model.NewCollection[part, int32]("parts")
+	products = model.NewCollection[product, bson.ObjectID]("products")
+	notes    = model.NewCollection[bson.D, any]("notes") // documents of any fields, ids of any type
+)
+
+// d builds a document of alternating names and values.
+func d(nameValue ...any) bson.D {
+	out := make(bson.D, 0, len(nameValue)/2)
+	for i := 0; i < len(nameValue); i += 2 {
+		out = append(out, bson.E{Key: nameValue[i].(string), Value: nameValue[i+1]})
+	}
+	return out
+}
+
+// oid returns the n-th of a row of ids.
+func oid(n int) bson.ObjectID {
+	return bson.ObjectID{0x5f, 0, 0, 0, 0, 0, 0, 0, 0, 0, byte(n >> 8), byte(n)}
+}
+
+// catch returns the DeclarationError that f panics with, or nil.
+func catch(t *testing.T, f func()) (e *model.DeclarationError) {
+	t.Helper()
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *model.DeclarationError:
+			e = p
+		default:
+			t.Errorf("panicked with %T %v, not a *DeclarationError", p, p)
+		}
+	}()
+	f()
+	return nil
+}
