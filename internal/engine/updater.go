@@ -32,7 +32,7 @@ func (u *updater) parse(r *request, a *args, spec any, constants bson.D) error {
 		return a.err
 	}
 	var err error
-	u.query.Matcher, err = query.Parse(u.query.Filter, query.Options{Now: u.now, Vars: vars})
+	u.query.Matcher, err = query.Parse(u.query.Filter, query.Options{Now: u.now, Vars: vars, Upsert: u.upsert})
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func load(name string) (Case, saved, error) {
 		return Case{}, saved{}, err
 	}
 	var s saved
-	if err := bson.UnmarshalExtJSON(text, true, &s); err != nil {
+	if err := bson.UnmarshalExtJSON(text, false, &s); err != nil {
 		return Case{}, saved{}, err
 	}
 	return Case{s.Collection, s.Docs, s.Other, s.Command, s.Ordered}, s, nil

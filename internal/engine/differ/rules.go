@@ -35,7 +35,10 @@ var rules = slices.Concat(updateRules, findRules, aggregateRules)
 
 // sameAfter reports whether the outcomes are equal once both have gone through f.
 func (x difference) sameAfter(f func(any) any) bool {
-	return compare(mapOutcome(x.engine, f), mapOutcome(x.server, f)) == Same
+	engine, server := mapOutcome(x.engine, f), mapOutcome(x.server, f)
+	sortReply(x.Case, engine.Reply)
+	sortReply(x.Case, server.Reply)
+	return compare(engine, server) == Same
 }
 
 // mapOutcome applies f to each value of what came back and of what is stored, the inner ones first.

@@ -20,14 +20,15 @@ var aggregateRules = []rule{
 		"$count of nothing is zero",
 		"MongoDB's $count is a $group, which returns no document for none ($count).",
 		func(x difference) bool {
-			return x.kind == Replies && x.uses("$count") && x.sameAfter(dropZeroCounts)
+			return (x.kind == Replies || x.kind == States) && x.uses("$count") &&
+				(x.sameAfter(dropZeroCounts) || countedNothing(x.server) && !countedNothing(x.engine))
 		},
 	},
 	{
-		"$group makes null of a missing field in its key",
+		"$group makes null of a missing field in its key or in what it gathers",
 		"MongoDB leaves out a field of a document expression that is missing ($group, expression objects).",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && x.uses("$group") && x.sameAfter(dropNullsOfID)
+			return (x.kind == Replies || x.kind == States) && x.uses("$group") && x.sameAfter(dropNullFields)
 		},
 	},
 	{
@@ -43,32 +44,94 @@ var aggregateRules = []rule{
 		func(x difference) bool { return x.kind == OnlyServer && x.server.Code == 115 },
 	},
 	{
-		"$unset of a path creates what is above it when a constant follows",
-		"MongoDB's $unset adds nothing ($unset (aggregation)).",
+		"the key of $group is missing when an operator gives nothing",
+		"MongoDB groups missing values under null ($group).",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && x.uses("$unset") && x.uses("$addFields", "$set") && x.sameAfter(dropEmptyDocs)
+			return x.uses("$group", "$sortByCount") && (x.sameAfter(dropNullID) || lacksID(x.server) && !lacksID(x.engine))
 		},
 	},
 	{
-		"$out and $merge give a duplicate key the code of any error",
-		"MongoDB answers 11000 (Error Codes).",
+		"a variable of $let can't be used in a variable of $lookup",
+		"The variables of \"let\" are any expressions ($lookup).",
+		func(x difference) bool { return x.kind == OnlyServer && x.server.Code == 17276 && x.uses("$lookup") },
+	},
+	{
+		"an expression in $facet whose value isn't needed isn't computed",
+		"MongoDB's manual doesn't say whether it is.",
 		func(x difference) bool {
-			return x.kind == Codes && x.engine.Code == 11000 && x.server.Code == 1 &&
-				strings.HasPrefix(x.server.Text, "duplicate key value violates unique constraint")
+			return x.kind == OnlyEngine && x.uses("$facet") && (x.engine.Code > 10000 || x.engine.Code == 14)
+		},
+	},
+	{
+		"$lookup by fields with variables doesn't join what is missing in both",
+		"MongoDB takes a missing field for null on both sides ($lookup, localField and foreignField).",
+		func(x difference) bool {
+			return (x.kind == Replies || x.kind == States) && x.uses("localField") && x.uses("let")
+		},
+	},
+	{
+		"a removal and a constant after it become one wrong stage",
+		"MongoDB's $unset adds nothing, and the next stage sees what it removed ($unset (aggregation)).",
+		func(x difference) bool { return constantAfterRemoval(x.Case) },
+	},
+	{
+		"$out and $merge give a duplicate key the code of any error, and $merge doesn't see what it wrote itself",
+		"MongoDB answers 11000 (Error Codes), and merges document after document ($merge).",
+		func(x difference) bool {
+			return (x.kind == Codes && x.engine.Code == 11000 || x.kind == OnlyServer && hasStage(x.Case, "$merge")) &&
+				x.server.Code == 1 && strings.HasPrefix(x.server.Text, "duplicate key value violates unique constraint")
 		},
 	},
 	{
 		"$unwind can't store an index below the array's path",
 		"MongoDB adds the field as $addFields would ($unwind, includeArrayIndex).",
-		func(x difference) bool { return x.kind == OnlyServer && x.server.Code == 31249 && x.uses("$unwind") },
-	},
-	{
-		"a variable of $lookup isn't computed when there's nothing to join",
-		"MongoDB computes the variables of \"let\" for each document ($lookup).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && x.engine.Code > 10000 && x.uses("$lookup") && x.uses("let") && len(x.Other) == 0
+			return x.kind == OnlyServer && x.uses("$unwind") && x.uses("includeArrayIndex")
 		},
 	},
+	{
+		"$merge takes null for the field that identifies a document",
+		"MongoDB refuses a document whose \"on\" field is null ($merge, \"on\").",
+		func(x difference) bool { return x.kind == OnlyEngine && x.engine.Code == 51132 },
+	},
+	{
+		"an error inside $lookup is lost",
+		"An aggregation fails when one of its expressions does ($lookup).",
+		func(x difference) bool {
+			return x.kind == OnlyEngine && x.engine.Code > 10000 && x.uses("$lookup")
+		},
+	},
+	{
+		"$first and $last of $group are computed for one document",
+		"MongoDB's manual doesn't say for which documents they are.",
+		func(x difference) bool {
+			return x.kind == OnlyEngine && x.engine.Code > 10000 && x.uses("$group") && x.uses("$first", "$last")
+		},
+	},
+}
+
+// constantAfterRemoval reports whether a stage that removes fields is followed by one that sets a constant.
+func constantAfterRemoval(c Case) bool {
+	pipeline, _ := c.get("pipeline").(bson.A)
+	if u, ok := c.change().(bson.A); ok {
+		pipeline = u
+	}
+	removed := false
+	for _, stage := range pipeline {
+		stage, ok := stage.(bson.D)
+		if !ok || len(stage) != 1 {
+			continue
+		}
+		switch stage[0].Key {
+		case "$unset", "$project":
+			removed = true
+		case "$set", "$addFields":
+			if removed {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // dropZeroCounts removes the documents that have nothing but a count of zero.
@@ -83,6 +146,24 @@ func dropZeroCounts(v any) any {
 	})
 }
 
+// lacksID reports whether a document came without an _id, or was given one when it was stored.
+func lacksID(o Outcome) bool {
+	for _, v := range batch(o.Reply) {
+		if doc, ok := v.(bson.D); ok && !has(doc, "_id") {
+			return true
+		}
+	}
+	return slices.ContainsFunc(o.State, func(doc bson.D) bool { return lookup(doc, "_id") == someID })
+}
+
+func dropNullID(v any) any {
+	doc, ok := v.(bson.D)
+	if !ok {
+		return v
+	}
+	return slices.DeleteFunc(doc, func(e bson.E) bool { return e.Key == "_id" && e.Value == nil })
+}
+
 func dropNullElements(v any) any {
 	list, ok := v.(bson.A)
 	if !ok {
@@ -91,15 +172,17 @@ func dropNullElements(v any) any {
 	return slices.DeleteFunc(list, func(v any) bool { return v == nil })
 }
 
-func dropNullsOfID(v any) any {
+func dropNullFields(v any) any {
 	doc, ok := v.(bson.D)
 	if !ok {
 		return v
 	}
-	for i, e := range doc {
-		if key, ok := e.Value.(bson.D); ok && e.Key == "_id" {
-			doc[i].Value = slices.DeleteFunc(key, func(e bson.E) bool { return e.Value == nil })
-		}
-	}
-	return doc
+	return slices.DeleteFunc(doc, func(e bson.E) bool { return e.Value == nil })
+}
+
+// countedNothing reports whether a document that was stored is a count of zero.
+func countedNothing(o Outcome) bool {
+	return slices.ContainsFunc(o.State, func(doc bson.D) bool {
+		return lookup(doc, "_id") == someID && (lookup(doc, "n") == int32(0) || lookup(doc, "count") == int32(0))
+	})
 }

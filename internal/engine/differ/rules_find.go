@@ -2,8 +2,8 @@ package differ
 
 import (
 	"bytes"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -15,14 +15,15 @@ var findRules = []rule{
 		"MongoDB's manual doesn't say when an expression without fields is computed; the engine does it for " +
 			"each document that needs it, the server once and in any case.",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.server.Code > 10000 && x.reached() == 0
+			computing := x.server.Code > 10000 || x.server.Code == 241 || strings.HasPrefix(x.server.Text, "can't $subtract")
+			return x.kind == OnlyServer && computing && x.reached() == 0
 		},
 	},
 	{
 		"$zip takes no constant expression",
 		"MongoDB takes any expression that resolves to an array ($zip).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && strings.HasPrefix(x.server.Text, "The $zip encountered an input that is not an array: { \"$")
+			return (x.kind == OnlyServer || x.kind == Codes) && strings.HasPrefix(x.server.Text, "The $zip encountered an input that is not an array: { \"$")
 		},
 	},
 	{
@@ -31,10 +32,10 @@ var findRules = []rule{
 		func(x difference) bool { return x.uses("$dateTrunc") && x.sameAfter(dropScalars) },
 	},
 	{
-		"$ifNull and $switch compute what they don't need",
+		"$ifNull, $switch and $convert compute what they don't need",
 		"MongoDB returns the first operand that isn't null or missing, or of the first branch that is true ($ifNull, $switch).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$ifNull", "$switch", "$cond") && (x.server.Code > 10000 || x.server.Code == 241)
+			return x.kind == OnlyServer && x.uses("$ifNull", "$switch", "$cond", "$convert") && (x.server.Code > 10000 || x.server.Code == 241)
 		},
 	},
 	{
@@ -57,7 +58,8 @@ var findRules = []rule{
 		"MongoDB puts computed fields in the order in which they are given, in place of the field that they " +
 			"replace ($project, $addFields).",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && x.uses("$project", "$addFields", "$set", "$lookup") && x.sameAfter(sortFields)
+			return (x.kind == Replies || x.kind == States) && x.sameAfter(sortFields) &&
+				(x.uses("$project", "$addFields", "$set", "$lookup", "$unwind") || x.get("projection") != nil || x.get("fields") != nil)
 		},
 	},
 	{
@@ -90,14 +92,15 @@ var findRules = []rule{
 	{
 		"$avg returns the type of what it averages",
 		"MongoDB returns a double, and a decimal if there is one among the values ($avg, \"Result Data Type\").",
-		func(x difference) bool { return x.uses("$avg") && x.sameAfter(asDoubles) },
+		func(x difference) bool { return x.uses("$avg") && x.sameAfter(dropNumbers) },
 	},
 	{
 		"an empty array sorts as null does",
 		"MongoDB sorts an empty array before null (Comparison/Sort Order, \"Arrays\").",
 		func(x difference) bool {
 			return (x.kind == Replies || x.kind == States) && x.holds(isEmptyArray) && (x.get("sort") != nil ||
-				x.uses("$sort", "$top", "$topN", "$bottom", "$bottomN", "$sortArray"))
+				x.uses("$sort", "$top", "$topN", "$bottom", "$bottomN", "$sortArray")) &&
+				(x.verb() != "find" || x.get("limit") != nil || x.sameAfter(sortElements))
 		},
 	},
 	{
@@ -111,7 +114,8 @@ var findRules = []rule{
 		"a regular expression can be compared with by order",
 		"MongoDB refuses it for $gt and the like ($regex).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && strings.HasPrefix(x.engine.Text, "Can't have RegEx as arg to predicate")
+			return x.kind == OnlyEngine && (strings.HasPrefix(x.engine.Text, "Can't have RegEx as arg to predicate") ||
+				strings.HasPrefix(x.engine.Text, "Can't have regex as arg to $ne"))
 		},
 	},
 	{
@@ -122,10 +126,144 @@ var findRules = []rule{
 		},
 	},
 	{
+		"a filter computes $expr last",
+		"MongoDB's manual doesn't say in which order the clauses of a filter are computed.",
+		func(x difference) bool {
+			filter, _ := x.filter().(bson.D)
+			computing := x.engine.Code > 10000 || x.engine.Code == 241 || x.engine.Code == 14
+			return x.kind == OnlyEngine && computing && x.uses("$expr") &&
+				(len(filter) > 1 || x.uses("$and", "$or", "$nor"))
+		},
+	},
+	{
+		"$getField fails on what is no document",
+		"MongoDB returns a missing value ($getField).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.uses("$getField") && strings.HasPrefix(x.server.Text, "expected a document or array to init iterator")
+		},
+	},
+	{
+		"%Z of UTC has no sign",
+		"MongoDB writes the offset in minutes with its sign ($dateToString, \"Format Specifiers\").",
+		func(x difference) bool { return x.holds(isZoneFormat) && x.sameAfter(dropStrings) },
+	},
+	{
+		"$dateAdd overflows before the type does",
+		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
+		func(x difference) bool {
+			return x.kind == OnlyServer && strings.HasSuffix(x.server.Text, " overflowed") && x.uses("$dateAdd", "$dateSubtract")
+		},
+	},
+	{
+		"a projection is computed for documents beyond the limit",
+		"MongoDB's find projects what it returns (find, \"projection\").",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.get("limit") != nil && x.get("projection") != nil && x.server.Code > 10000
+		},
+	},
+	{
+		"$regexFindAll anchors anew after each match",
+		"The beginning of a string is in one place (Regular Expressions; $regexFindAll).",
+		func(x difference) bool { return x.uses("$regexFindAll") && x.holds(isAnchored) && !x.engine.failed() },
+	},
+	{
+		"$mod of a double by a long is a long, and that of a large long inexact",
+		"MongoDB returns a double when the dividend is one ($mod).",
+		func(x difference) bool {
+			return x.uses("$mod") && (x.sameAfter(asDoubles) || x.holds(isLarge) && x.sameAfter(dropNumbers))
+		},
+	},
+	{
+		"$reduce fails when it comes to a missing value",
+		"MongoDB takes a missing value for any other ($reduce).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.uses("$reduce") && x.server.Text == "Unrecognized BSON data type code 0"
+		},
+	},
+	{
+		"$round of a large double loses digits",
+		"MongoDB returns an integral double as it is ($round).",
+		func(x difference) bool {
+			return x.uses("$round", "$trunc") && x.holds(isLarge) && x.sameAfter(dropNumbers)
+		},
+	},
+	{
+		"an operand after a null one isn't computed",
+		"MongoDB's manual doesn't say whether it is.",
+		func(x difference) bool {
+			return x.kind == OnlyEngine && x.uses("$indexOfArray", "$concatArrays", "$indexOfCP", "$indexOfBytes", "$multiply", "$add") &&
+				(x.engine.Code > 10000 || x.engine.Code == 14 || x.engine.Code == 241)
+		},
+	},
+	{
+		"$slice of a projection can't be the expression",
+		"Since 4.4 a projection takes any aggregation expression (find, \"projection\").",
+		func(x difference) bool {
+			return x.kind == OnlyServer && (strings.HasPrefix(x.server.Text, "$slice takes 2 arguments") ||
+				strings.HasPrefix(x.server.Text, "Expected numeric value for first parameter of $slice"))
+		},
+	},
+	{
+		"a number inside a computed document of a projection isn't an inclusion or exclusion",
+		"MongoDB refuses to mix them, below a field too (find, \"projection\").",
+		func(x difference) bool {
+			return x.kind == OnlyEngine && (x.engine.Code == 31253 || x.engine.Code == 31254)
+		},
+	},
+	{
+		"$setEquals stops at the first set that differs",
+		"All operands must be arrays ($setEquals).",
+		func(x difference) bool { return x.kind == OnlyEngine && x.engine.Code == 17044 },
+	},
+	{
+		"JavaScript isn't a string, and a timestamp is one",
+		"MongoDB's manual names neither among what becomes a string by itself ($toUpper, $strcasecmp, $substrBytes).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.server.Code == 16007 && strings.Contains(x.server.Text, "javascript") ||
+				x.kind == OnlyEngine && x.engine.Code == 16007 && strings.Contains(x.engine.Text, "timestamp")
+		},
+	},
+	{
+		"$dateToString ends with Z in any time zone",
+		"MongoDB writes Z for UTC alone ($dateToString, \"format\").",
+		func(x difference) bool { return x.uses("$dateToString") && x.uses("timezone") && x.sameAfter(dropZ) },
+	},
+	{
+		"-0 and 0 are mixed up in sums",
+		"They are equal (Comparison/Sort Order, \"Numeric Types\").",
+		func(x difference) bool { return x.uses("$sum", "$add", "$avg") && x.sameAfter(plainZeros) },
+	},
+	{
+		"$setField computes what null makes needless, and takes no missing document",
+		"MongoDB returns null for an input that is null or missing ($setField).",
+		func(x difference) bool { return x.kind == OnlyServer && x.uses("$setField") && !x.engine.failed() },
+	},
+	{
+		"$toDate of a large number fails",
+		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
+		func(x difference) bool {
+			return x.kind == OnlyServer && strings.HasSuffix(x.server.Text, "is out of range for timestamps.")
+		},
+	},
+	{
+		"$subtract of a fraction from a date rounds it",
+		"MongoDB subtracts whole milliseconds ($subtract).",
+		func(x difference) bool { return x.uses("$subtract") && x.sameAfter(dropDates) },
+	},
+	{
+		"a large double becomes a string with an exponent",
+		"MongoDB writes up to 16 digits before it does ($toLower, $toUpper, $toString).",
+		func(x difference) bool {
+			return x.uses("$toLower", "$toUpper", "$toString", "$strcasecmp", "$convert", "$substr", "$substrCP", "$substrBytes") &&
+				x.holds(isTenDigits) && x.sameAfter(dropStrings)
+		},
+	},
+	{
 		"sets come in another order",
 		"MongoDB leaves the order of the elements unspecified ($setUnion, $setIntersection, $setDifference).",
 		func(x difference) bool {
-			return x.uses("$setUnion", "$setIntersection", "$setDifference") && x.sameAfter(sortElements)
+			return x.uses("$setUnion", "$setIntersection", "$setDifference") && (x.sameAfter(sortElements) ||
+				x.kind == Replies && x.uses("$slice", "$first", "$last", "$firstN", "$lastN", "$arrayElemAt", "$zip"))
 		},
 	},
 }
@@ -147,17 +285,82 @@ func (x difference) reached() int {
 	return n
 }
 
+// filter is the query of the command.
+func (c Case) filter() any {
+	for _, key := range []string{"filter", "query"} {
+		if v := c.get(key); v != nil {
+			return v
+		}
+	}
+	if deletes, ok := c.get("deletes").(bson.A); ok {
+		return lookup(deletes[0], "q")
+	}
+	return c.statement("q")
+}
+
+func isAnchored(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.HasPrefix(v, "^")
+	case bson.Regex:
+		return strings.HasPrefix(v.Pattern, "^")
+	}
+	return false
+}
+
+func isLarge(v any) bool {
+	if n, ok := v.(int64); ok {
+		return n >= 1<<53
+	}
+	f, ok := v.(float64)
+	return ok && math.Abs(f) >= 1<<53
+}
+
 func asDoubles(v any) any {
 	switch n := v.(type) {
 	case int32:
 		return float64(n)
 	case int64:
 		return float64(n)
-	case bson.Decimal128:
-		f, err := strconv.ParseFloat(n.String(), 64)
-		if err == nil {
-			return f
-		}
+	}
+	return v
+}
+
+func dropDates(v any) any {
+	if _, ok := v.(bson.DateTime); ok {
+		return nil
+	}
+	return v
+}
+
+func dropZ(v any) any {
+	if s, ok := v.(string); ok {
+		return strings.TrimSuffix(s, "Z")
+	}
+	return v
+}
+
+func isTenDigits(v any) bool {
+	f, ok := v.(float64)
+	return ok && math.Abs(f) >= 1e10 && !math.IsInf(f, 0)
+}
+
+func isZoneFormat(v any) bool {
+	s, ok := v.(string)
+	return ok && strings.Contains(s, "%Z")
+}
+
+func dropStrings(v any) any {
+	if _, ok := v.(string); ok {
+		return nil
+	}
+	return v
+}
+
+func dropNumbers(v any) any {
+	switch v.(type) {
+	case int32, int64, float64, bson.Decimal128:
+		return nil
 	}
 	return v
 }

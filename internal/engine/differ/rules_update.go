@@ -1,14 +1,16 @@
 package differ
 
 import (
-	"cmp"
 	"slices"
 	"strings"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 var updateRules = []rule{
+	{
+		"$expr in an upsert is refused only when it inserts",
+		"MongoDB refuses $expr in the query of any upsert ($expr, \"Behavior\").",
+		func(x difference) bool { return x.kind == OnlyEngine && x.engine.Code == 224 },
+	},
 	{
 		"updateMany is all or nothing",
 		"MongoDB updates document by document and keeps what it did before an error (Bulk Write Operations: " +
@@ -51,12 +53,12 @@ var updateRules = []rule{
 		},
 	},
 	{
-		"a compound unique index lets missing fields differ",
+		"a unique index on several fields or below an array lets missing fields differ",
 		"MongoDB stores null for a missing field, and enforces uniqueness on the combination (Unique Indexes, " +
 			"\"Missing Document Field in a Unique Compound Index\").",
 		func(x difference) bool {
-			return x.Collection == "u_ab" && x.kind == OnlyEngine && x.engine.Code == 11000 &&
-				strings.Contains(x.engine.Text, "null")
+			return slices.Contains([]string{"u_ab", "u_deep"}, x.Collection) && x.engine.Code == 11000 &&
+				strings.Contains(x.engine.Text, "null") && x.verb() != "aggregate"
 		},
 	},
 	{
@@ -71,14 +73,14 @@ var updateRules = []rule{
 		"MongoDB does nothing when the path doesn't exist ($pull, $pop, $rename, $unset: \"Behavior\").",
 		func(x difference) bool {
 			return x.updates() && x.uses("$pull", "$pullAll", "$pop", "$rename", "$unset") &&
-				(x.kind == States || x.kind == Replies) && x.sameAfter(dropEmptyDocs)
+				(x.kind == States || x.kind == Replies) && (x.sameAfter(dropCreated) || x.sameAfter(dropPadding))
 		},
 	},
 	{
-		"$inc and $mul of a double count a modification that isn't one",
+		"$inc, $mul and $replaceWith count a modification that isn't one",
 		"nModified counts the documents that changed (update, \"update.nModified\").",
 		func(x difference) bool {
-			return x.uses("$inc", "$mul") && x.kind == Replies && equalDocs(x.engine.State, x.server.State) &&
+			return x.uses("$inc", "$mul", "$replaceWith", "$replaceRoot") && x.kind == Replies && equalDocs(x.engine.State, x.server.State) &&
 				equalDoc(without(x.engine.Reply, "nModified"), without(x.server.Reply, "nModified"))
 		},
 	},
@@ -86,7 +88,7 @@ var updateRules = []rule{
 		"the positional operator conflicts with an index of the same array",
 		"MongoDB looks for conflicts between the paths as they resolve (Update Operators Conflict).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.server.Code == 40 && strings.Contains(x.server.Text, ".$")
+			return x.kind == OnlyServer && x.server.Code == 40 && x.hasPath(".$")
 		},
 	},
 	{
@@ -94,6 +96,13 @@ var updateRules = []rule{
 		"MongoDB refuses two operators on one path (Update Operators Conflict).",
 		func(x difference) bool {
 			return x.kind == OnlyEngine && x.engine.Code == 40 && x.uses("$setOnInsert")
+		},
+	},
+	{
+		"$[] conflicts with no other way into the same array",
+		"MongoDB refuses two operators on one path (Update Operators Conflict).",
+		func(x difference) bool {
+			return x.kind == OnlyEngine && x.engine.Code == 40 && x.hasPath(".$[")
 		},
 	},
 	{
@@ -114,7 +123,9 @@ var updateRules = []rule{
 		"an upsert stores $elemMatch of $all as a value",
 		"MongoDB sets fields from equality conditions alone (update, \"Upsert with Operator Expressions\").",
 		func(x difference) bool {
-			return x.kind == States && x.uses("$all") && x.uses("$elemMatch") && x.sameAfter(dropElemMatch)
+			return x.uses("$all") && x.uses("$elemMatch") && (x.kind == States && x.sameAfter(dropElemMatch) ||
+				(x.kind == OnlyServer || x.kind == Codes) && (lookup(x.engine.Reply, "upserted") != nil || strings.Contains(x.server.Text, "$elemMatch") ||
+					strings.Contains(x.server.Text, "is required to be an array")))
 		},
 	},
 	{
@@ -129,29 +140,30 @@ var updateRules = []rule{
 		"$unset of every element doesn't need the array",
 		"MongoDB fails when the path before $[] doesn't exist ($[]).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && x.uses("$unset") && (strings.Contains(x.engine.Text, "must exist in the document in order to apply array updates") ||
+			return (x.kind == OnlyEngine || x.kind == Codes) && x.uses("$unset") && (strings.Contains(x.engine.Text, "must exist in the document in order to apply array updates") ||
 				strings.HasPrefix(x.engine.Text, "Cannot apply array updates to non-array"))
 		},
 	},
 	{
-		"an upsert can't unset an _id that isn't there yet",
-		"MongoDB does nothing when the field doesn't exist ($unset).",
+		"an upsert can't remove an _id that isn't there yet",
+		"MongoDB does nothing when the field doesn't exist ($unset, $pull).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.server.Code == 66 && x.uses("$unset")
+			return x.kind == OnlyServer && x.server.Code == 66 && x.uses("$unset", "$pull", "$pullAll", "$pop", "$rename")
 		},
 	},
 	{
 		"$unset below an array fails for a name that is no index",
 		"MongoDB does nothing when the field doesn't exist ($unset).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$unset") && strings.HasPrefix(x.server.Text, "Invalid array index path")
+			return x.kind == OnlyServer && x.uses("$unset") && (strings.HasPrefix(x.server.Text, "Invalid array index path") ||
+				strings.HasPrefix(x.server.Text, "Failed to create the field"))
 		},
 	},
 	{
-		"$inc by a decimal overwrites what is no number",
-		"MongoDB fails when the field isn't numeric ($inc).",
+		"$inc and $mul take a boolean for a number",
+		"MongoDB fails when the field isn't numeric ($inc, $mul).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && x.engine.Code == 14 && x.uses("$inc", "$mul") && x.holds(isDecimal)
+			return x.kind == OnlyEngine && x.engine.Code == 14 && strings.HasSuffix(x.engine.Text, "of non-numeric type bool")
 		},
 	},
 	{
@@ -170,133 +182,50 @@ var updateRules = []rule{
 		},
 	},
 	{
+		"$mul of a missing field by -0 stores 0",
+		"MongoDB multiplies by zero of the same type ($mul, \"Missing Field\").",
+		func(x difference) bool { return x.uses("$mul") && x.kind != Same && x.sameAfter(plainZeros) },
+	},
+	{
+		"an update by $replaceWith of the whole document stores _id twice",
+		"A field name is unique in a document (Documents, \"Field Names\").",
+		func(x difference) bool {
+			return x.uses("$replaceWith", "$replaceRoot") && slices.ContainsFunc(x.server.State, twiceID)
+		},
+	},
+	{
+		"findAndModify whose projection fails changes nothing",
+		"MongoDB's manual doesn't say whether the change stays (findAndModify, \"fields\").",
+		func(x difference) bool {
+			return x.verb() == "findAndModify" && x.get("fields") != nil && x.engine.failed() && x.server.failed() &&
+				equalDocs(x.server.State, x.Docs)
+		},
+	},
+	{
+		"$inc and $mul check their operand only for an element that is there",
+		"MongoDB parses an update before it looks for documents (Update Operators).",
+		func(x difference) bool {
+			return x.kind == OnlyEngine && (strings.HasPrefix(x.engine.Text, "Cannot increment with non-numeric argument") ||
+				strings.HasPrefix(x.engine.Text, "Cannot multiply with non-numeric argument"))
+		},
+	},
+	{
+		"a unique index tells 1.5 from 1.50, and a NaN from that of another type",
+		"MongoDB compares numbers by value (Comparison/Sort Order, \"Numeric Types\").",
+		func(x difference) bool {
+			return strings.HasPrefix(x.Collection, "u_") && x.equalDecimals() && (x.kind == States || x.kind == OnlyEngine)
+		},
+	},
+	{
+		"an update shows several of the differences above",
+		"See there.",
+		func(x difference) bool {
+			return x.updates() && x.operators() && (x.kind == States || x.kind == Replies) && x.sameAfter(plainUpdate)
+		},
+	},
+	{
 		"decimals keep the digits that a double doesn't have",
 		"MongoDB turns a double into a decimal of 15 digits before it computes with both ($mul, $inc, $add).",
 		func(x difference) bool { return x.sameAfter(plainDecimals) },
 	},
-}
-
-// holds reports whether a value of the command or of its documents is of a kind.
-func (c Case) holds(is func(any) bool) bool {
-	found := false
-	for _, v := range []any{c.Command, c.Docs, c.Other} {
-		values(v, func(v any) { found = found || is(v) })
-	}
-	return found
-}
-
-func isDecimal(v any) bool { _, ok := v.(bson.Decimal128); return ok }
-
-func isExtreme(v any) bool {
-	switch v.(type) {
-	case bson.MinKey, bson.MaxKey:
-		return true
-	}
-	return false
-}
-
-func isEmptyArray(v any) bool {
-	list, ok := v.(bson.A)
-	return ok && len(list) == 0
-}
-
-// updates reports whether the command is an update or a findAndModify.
-func (c Case) updates() bool {
-	return c.verb() == "update" || c.verb() == "findAndModify" && c.get("update") != nil
-}
-
-// statement is a field of the only statement of an update.
-func (c Case) statement(key string) any {
-	statements, _ := c.get("updates").(bson.A)
-	if len(statements) == 0 {
-		return nil
-	}
-	return lookup(statements[0], key)
-}
-
-// change is what an update or findAndModify does: operators, a replacement or a pipeline.
-func (c Case) change() any {
-	if c.verb() == "findAndModify" {
-		return c.get("update")
-	}
-	return c.statement("u")
-}
-
-// operators reports whether the update has operators.
-func (c Case) operators() bool {
-	u, _ := c.change().(bson.D)
-	return len(u) > 0 && strings.HasPrefix(u[0].Key, "$")
-}
-
-func sortFields(v any) any {
-	if doc, ok := v.(bson.D); ok {
-		slices.SortStableFunc(doc, func(x, y bson.E) int { return cmp.Compare(x.Key, y.Key) })
-	}
-	return v
-}
-
-func dropEmptyArrays(v any) any {
-	doc, ok := v.(bson.D)
-	if !ok {
-		return v
-	}
-	return slices.DeleteFunc(doc, func(e bson.E) bool {
-		a, ok := e.Value.(bson.A)
-		return ok && len(a) == 0 || e.Key == "nModified"
-	})
-}
-
-func dropEmptyDocs(v any) any {
-	doc, ok := v.(bson.D)
-	if !ok {
-		return v
-	}
-	return slices.DeleteFunc(doc, func(e bson.E) bool {
-		inner, ok := e.Value.(bson.D)
-		return ok && len(inner) == 0
-	})
-}
-
-// repeatedIn reports whether an $in holds one value several times, and no other.
-func repeatedIn(command bson.D) bool {
-	found := false
-	walk(command, func(key string, v any) {
-		list, _ := v.(bson.A)
-		if key != "$in" || len(list) < 2 {
-			return
-		}
-		same := true
-		for _, x := range list {
-			same = same && string(encode(x)) == string(encode(list[0]))
-		}
-		found = found || same
-	})
-	return found
-}
-
-func dropElemMatch(v any) any {
-	doc, ok := v.(bson.D)
-	if !ok {
-		return v
-	}
-	doc = slices.DeleteFunc(doc, func(e bson.E) bool { return e.Key == "$elemMatch" })
-	return dropEmptyDocs(doc)
-}
-
-// without is a document without one of its fields.
-func without(doc bson.D, key string) bson.D {
-	return slices.DeleteFunc(slices.Clone(doc), func(e bson.E) bool { return e.Key == key })
-}
-
-// plainDecimals writes decimals without their trailing zeros.
-func plainDecimals(v any) any {
-	decimal, ok := v.(bson.Decimal128)
-	if !ok {
-		return v
-	}
-	n, exp, err := decimal.BigInt()
-	if err != nil {
-		return v
-	}
-	return stripped(n, exp)
 }

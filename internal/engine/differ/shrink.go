@@ -50,6 +50,7 @@ func smaller(c Case) []Case {
 			next := c
 			next.Command = slices.Clone(c.Command)
 			next.Command[i].Value = v
+			next.Ordered = c.Ordered && sorts(next) == sorts(c)
 			out = append(out, next)
 		}
 	}
@@ -60,6 +61,17 @@ func smaller(c Case) []Case {
 		}
 	}
 	return append(out, smallerDocs(c)...)
+}
+
+// sorts counts the stages that put documents in order.
+func sorts(c Case) int {
+	n := 0
+	walk(c.Command, func(key string, _ any) {
+		if key == "$sort" {
+			n++
+		}
+	})
+	return n
 }
 
 func smallerDocs(c Case) []Case {

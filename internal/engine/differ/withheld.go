@@ -54,11 +54,21 @@ func upperOfType(command bson.D) bool {
 func constantInDotted(projection any) bool {
 	fields, _ := projection.(bson.D)
 	for _, e := range fields {
-		if _, computed := e.Value.(bson.D); computed && strings.Contains(e.Key, ".") && !mentions(e.Value, "$") {
+		if strings.Contains(e.Key, ".") && hasConstant(e.Value) {
 			return true
 		}
 	}
 	return false
+}
+
+// hasConstant reports whether a value is a document without any field of the input, or has one inside.
+func hasConstant(v any) bool {
+	found := false
+	values(v, func(v any) {
+		_, ok := v.(bson.D)
+		found = found || ok && !mentions(v, "$")
+	})
+	return found
 }
 
 // mentions reports whether a string in v begins with the prefix.

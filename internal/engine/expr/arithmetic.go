@@ -56,7 +56,7 @@ func asFloat(v any) float64 {
 
 func addToDate(name string, date bson.DateTime, ms any) (any, error) {
 	if f, ok := ms.(float64); ok {
-		ms = math.RoundToEven(f)
+		ms = math.Round(f)
 	}
 	n, ok := value.TruncInt64(ms)
 	total, fits := value.Add(int64(date), n)

@@ -99,10 +99,6 @@ func convert(v any, to bson.Type) (any, error) {
 	}
 	switch to {
 	case bson.TypeBoolean:
-		switch v.(type) {
-		case bson.D, bson.A, bson.Regex, bson.JavaScript, bson.Timestamp, bson.MinKey, bson.MaxKey, bson.CodeWithScope, bson.Binary:
-			return nil, unsupported(v, to)
-		}
 		return value.Truthy(v), nil
 	case bson.TypeString:
 		switch v.(type) {

@@ -125,6 +125,11 @@ func parseDateDiff(name string, arg any, s Scope) (Expr, error) {
 		return nil, err
 	}
 	return function(func(c *Context) (any, error) {
+		for _, part := range []string{"startDate", "endDate"} {
+			if v, err := parts[part].Eval(c); err != nil || value.IsNullish(v) {
+				return nil, err // before either is converted
+			}
+		}
 		from, null, err := localDate(c, parts["startDate"], parts["timezone"])
 		if null || err != nil {
 			return nil, err

@@ -111,6 +111,9 @@ func findFirst(re *regexp.Regexp, s string) any {
 func findAll(re *regexp.Regexp, s string) any {
 	out := bson.A{}
 	for _, at := range re.FindAllStringSubmatchIndex(s, -1) {
+		if at[0] == len(s) && s != "" {
+			break // there is no search at the end
+		}
 		out = append(out, found(s, at))
 	}
 	return out

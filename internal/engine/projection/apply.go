@@ -104,7 +104,11 @@ func (f *Fields) includeIn(n *node, v any) any {
 	case bson.A:
 		out := make(bson.A, 0, len(x))
 		for _, item := range x {
-			if kept := f.includeIn(n, item); !value.IsMissing(kept) {
+			kept := f.includeIn(n, item)
+			if value.IsMissing(kept) && n.computes {
+				kept = bson.D{} // a computed field makes a document of an element that is none
+			}
+			if !value.IsMissing(kept) {
 				out = append(out, kept)
 			}
 		}

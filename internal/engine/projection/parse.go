@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -38,6 +39,9 @@ func (b *builder) build() *Fields {
 		} else {
 			b.root.child("_id").kind = named
 		}
+	}
+	if b.id == true && !f.include { // an exclusion keeps _id unless told otherwise
+		b.root.children = slices.DeleteFunc(b.root.children, func(n *node) bool { return n.name == "_id" })
 	}
 	b.root.finish()
 	return f

@@ -14,8 +14,9 @@ import (
 
 // parser holds what parsing needs to know of its surroundings.
 type parser struct {
-	scope expr.Scope
-	depth int // how many $elemMatch and $not enclose
+	scope  expr.Scope
+	depth  int // how many $elemMatch and $not enclose
+	upsert bool
 }
 
 // top is the table of operators that stand where a field name could. It is
@@ -112,6 +113,9 @@ func (p *parser) list(name string, arg any) (node, error) {
 func (p *parser) expr(_ string, arg any) (node, error) {
 	if p.depth > 0 {
 		return nil, mongoerr.New(mongoerr.BadValue, "$expr can only be applied to the top-level document")
+	}
+	if p.upsert {
+		return nil, mongoerr.New(mongoerr.QueryFeatureNotAllowed, "$expr is not allowed in the query predicate for an upsert")
 	}
 	e, err := expr.Parse(arg, p.scope)
 	if err != nil {

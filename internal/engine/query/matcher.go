@@ -22,6 +22,8 @@ import (
 type Options struct {
 	Now  time.Time      // $$NOW in $expr
 	Vars map[string]any // variables in $expr, as $lookup's let defines them
+	// Upsert refuses $expr, which MongoDB doesn't take in an upsert.
+	Upsert bool
 	// Scope, when not nil, names the variables instead; [Matcher.With] gives them values.
 	Scope *expr.Scope
 }
@@ -38,7 +40,7 @@ func Parse(filter bson.D, opt Options) (*Matcher, error) {
 	for name := range opt.Vars {
 		names = append(names, name)
 	}
-	p := &parser{scope: expr.NewScope(names...)}
+	p := &parser{scope: expr.NewScope(names...), upsert: opt.Upsert}
 	if opt.Scope != nil {
 		p.scope = *opt.Scope
 	}

@@ -182,10 +182,14 @@ func (a action) at(v any, p value.Path, i int, s *state) (any, error) {
 	case a.tolerant:
 		return v, nil
 	case !a.creates:
-		return nil, mongoerr.New(mongoerr.PathNotViable, "Cannot use the part (%s) of (%s) to traverse the element (%s)",
-			p[i].Name, p, show(bson.D{{Key: p[i-1].Name, Value: v}}))
+		return nil, notTraversable(p, i, v)
 	}
 	return nil, notViable(p, i, v)
+}
+
+func notTraversable(p value.Path, i int, v any) error {
+	return mongoerr.New(mongoerr.PathNotViable, "Cannot use the part (%s) of (%s) to traverse the element (%s)",
+		p[i].Name, p, show(bson.D{{Key: p[i-1].Name, Value: v}}))
 }
 
 func notViable(p value.Path, i int, v any) error {
@@ -211,8 +215,10 @@ func (a action) inDocument(d bson.D, p value.Path, i int, s *state) (any, error)
 func (a action) inArray(x bson.A, p value.Path, i int, s *state) (any, error) {
 	k := p[i].Index
 	switch {
-	case k < 0 && (a.tolerant || !a.creates):
+	case k < 0 && a.tolerant:
 		return x, nil
+	case k < 0 && !a.creates:
+		return nil, notTraversable(p, i, x)
 	case k < 0:
 		return nil, notViable(p, i, x)
 	case k >= len(x) && !a.creates:

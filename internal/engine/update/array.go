@@ -126,7 +126,7 @@ func parsePullAll(_ string, arg any) (action, error) {
 
 // cull removes the elements that drop says.
 func cull(drop func(v any) (bool, error)) action {
-	return action{tolerant: true, apply: func(old any, _ *state) (any, error) {
+	return action{apply: func(old any, _ *state) (any, error) {
 		a, ok := old.(bson.A)
 		switch {
 		case value.IsMissing(old):

@@ -84,6 +84,9 @@ func dynamic(path string) bool {
 
 // rename moves what v has at c.from to c.path.
 func rename(v any, c change, s *state) (any, error) {
+	if err := traversable(v, c.from); err != nil {
+		return nil, err
+	}
 	moved, err := plain(v, c.from, "source", s)
 	if err != nil || value.IsMissing(moved) {
 		return v, err
@@ -97,6 +100,26 @@ func rename(v any, c change, s *state) (any, error) {
 	}
 	set, _ := parseSet("", moved)
 	return set.at(v, c.path, 0, s)
+}
+
+// traversable refuses a path that leads into something without fields.
+func traversable(v any, p value.Path) error {
+	for i, f := range p {
+		switch x := v.(type) {
+		case bson.D:
+		case bson.A:
+			if f.Index < 0 {
+				return notTraversable(p, i, x)
+			}
+		default:
+			if value.IsMissing(v) {
+				return nil
+			}
+			return notTraversable(p, i, v)
+		}
+		v = step(v, f)
+	}
+	return nil
 }
 
 // plain returns what v has at the path, and refuses an array on the way.

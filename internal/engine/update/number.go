@@ -20,7 +20,11 @@ func parseMul(path string, arg any) (action, error) {
 	}
 	zero, _ := value.Mul(arg, int32(0))
 	if value.IsNaN(zero) {
-		zero = float64(0)
+		if _, ok := arg.(float64); ok {
+			zero = float64(0)
+		} else {
+			zero = bson.NewDecimal128(0x3040000000000000, 0)
+		}
 	}
 	return arithmetic("$mul", arg, zero, value.Mul), nil
 }

@@ -1,0 +1,102 @@
+package differ
+
+import (
+	"cmp"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+func sortFields(v any) any {
+	if doc, ok := v.(bson.D); ok {
+		slices.SortStableFunc(doc, func(x, y bson.E) int { return cmp.Compare(x.Key, y.Key) })
+	}
+	return v
+}
+
+func dropEmptyArrays(v any) any {
+	doc, ok := v.(bson.D)
+	if !ok {
+		return v
+	}
+	return slices.DeleteFunc(doc, func(e bson.E) bool {
+		inner, _ := e.Value.(bson.D)
+		return isEmptyArray(e.Value) || inner != nil && len(inner) == 0 || e.Key == "nModified"
+	})
+}
+
+func dropEmptyDocs(v any) any {
+	doc, ok := v.(bson.D)
+	if !ok {
+		return v
+	}
+	return slices.DeleteFunc(doc, func(e bson.E) bool {
+		inner, ok := e.Value.(bson.D)
+		return ok && len(inner) == 0
+	})
+}
+
+// repeatedIn reports whether an $in holds one value several times, and no other.
+func repeatedIn(command bson.D) bool {
+	found := false
+	walk(command, func(key string, v any) {
+		list, _ := v.(bson.A)
+		if key != "$in" || len(list) < 2 {
+			return
+		}
+		same := true
+		for _, x := range list {
+			same = same && string(encode(x)) == string(encode(list[0]))
+		}
+		found = found || same
+	})
+	return found
+}
+
+func dropCreated(v any) any { return sortFields(dropEmptyDocs(v)) }
+
+func dropPadding(v any) any {
+	if doc, ok := v.(bson.D); ok {
+		return without(doc, "nModified")
+	}
+	return dropNullElements(v)
+}
+
+func dropElemMatch(v any) any {
+	doc, ok := v.(bson.D)
+	if !ok {
+		return v
+	}
+	doc = slices.DeleteFunc(doc, func(e bson.E) bool { return e.Key == "$elemMatch" })
+	return sortFields(dropEmptyDocs(doc))
+}
+
+// without is a document without one of its fields.
+func without(doc bson.D, key string) bson.D {
+	return slices.DeleteFunc(slices.Clone(doc), func(e bson.E) bool { return e.Key == key })
+}
+
+// plainDecimals writes decimals without their trailing zeros.
+func plainDecimals(v any) any {
+	if doc, ok := v.(bson.D); ok {
+		return without(doc, "nModified")
+	}
+	decimal, ok := v.(bson.Decimal128)
+	if !ok {
+		return v
+	}
+	n, exp, err := decimal.BigInt()
+	if err != nil {
+		return v
+	}
+	return stripped(n, exp)
+}
+
+// plainUpdate removes from a document what the server's updates are known to do otherwise: the order of new
+// fields, empty paths that operators left, the digits of decimals, the sign of zero.
+func plainUpdate(v any) any {
+	if doc, ok := v.(bson.D); ok {
+		return sortFields(dropEmptyDocs(without(doc, "nModified")))
+	}
+	return plainZeros(plainDecimals(v))
+}
