@@ -67,7 +67,11 @@ func (a Aggregate[R]) All(ctx context.Context, db *mongo.Database) ([]R, error) 
 
 // Each runs the pipeline and yields its results batch by batch, as [Find.Each] does.
 func (a Aggregate[R]) Each(ctx context.Context, db *mongo.Database) iter.Seq2[R, error] {
-	return each[R](ctx, a.Options, a.Err, func(ctx context.Context) (*mongo.Cursor, error) {
+	err := a.Err
+	if err == nil && a.Collection == "" {
+		err = errNoCollection("a pipeline")
+	}
+	return each[R](ctx, a.Options, err, func(ctx context.Context) (*mongo.Cursor, error) {
 		o := options.Aggregate()
 		if a.Options.Hint != nil {
 			o.SetHint(a.Options.Hint)

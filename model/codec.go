@@ -2,9 +2,9 @@ package model
 
 import (
 	"bytes"
-	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -129,10 +129,6 @@ func (c *codec) value(v any) (any, error) {
 		if v != nil {
 			return c.copyA(v)
 		}
-	case bson.M:
-		if v != nil {
-			return c.sortedD(v)
-		}
 	case mongo.Pipeline:
 		if v != nil {
 			return c.copyPipeline(v)
@@ -143,6 +139,9 @@ func (c *codec) value(v any) (any, error) {
 		}
 	case bson.RawValue:
 		return bson.RawValue{Type: v.Type, Value: bytes.Clone(v.Value)}, nil
+	}
+	if m := reflect.ValueOf(v); c.isPlainMap(m) {
+		return c.sortedD(m)
 	}
 	doc, err := c.document(bson.D{{Key: "v", Value: v}})
 	if err != nil {
@@ -171,12 +170,19 @@ func (c *codec) copyD(d bson.D) (bson.D, error) {
 	return out, nil
 }
 
+// isPlainMap reports whether v is a map that the driver encodes key by key, in any order.
+func (c *codec) isPlainMap(v reflect.Value) bool {
+	return v.Kind() == reflect.Map && !v.IsNil() && v.Type().Key() == stringType && !isMarshaler(v.Type()) &&
+		(c == nil || c.registry == nil)
+}
+
 // sortedD copies a map as a document whose keys are in order, so that equal maps become equal bytes.
-func (c *codec) sortedD(m bson.M) (bson.D, error) {
-	d := make(bson.D, 0, len(m))
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		d = append(d, bson.E{Key: k, Value: m[k]})
+func (c *codec) sortedD(m reflect.Value) (bson.D, error) {
+	d := make(bson.D, 0, m.Len())
+	for k, v := range m.Seq2() {
+		d = append(d, bson.E{Key: k.String(), Value: v.Interface()})
 	}
+	slices.SortFunc(d, func(a, b bson.E) int { return strings.Compare(a.Key, b.Key) })
 	return c.copyD(d)
 }
 

@@ -77,7 +77,7 @@ func (c Collection[D, K]) Of(db *mongo.Database) *mongo.Collection {
 	return c.codec.collection(db, c.name)
 }
 
-// ID reads the document's _id. It returns a [*ValueError] when there is none or it is empty (see [CheckID]).
+// ID reads the document's _id. It returns a [*ValueError] when there is none or it is empty (see [Collection.CheckID]).
 func (c Collection[D, K]) ID(doc *D) (K, error) {
 	var zero K
 	if doc == nil {

@@ -39,8 +39,8 @@
 // # Errors
 //
 // A mistake in a declaration panics with a [*DeclarationError] when the program starts. Bad input is a [*ValueError] that
-// names the collection, the field and the value, and is found before anything is sent. A run's errors are [*StepError]s
-// that wrap the driver's error or [ErrStale]. A read of one document that finds none returns [ErrNotFound].
+// names the collection, the field and the value, and is found before anything is sent. A run's errors are of type [*StepError],
+// which wraps the driver's error or [ErrStale]. A read of one document that finds none returns [ErrNotFound].
 //
 // # Limits
 //

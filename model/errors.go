@@ -53,7 +53,13 @@ func (e *ValueError) Error() string {
 	return b.String()
 }
 
-// A StepError says which step of a plan failed. Steps before it were applied; steps after it were not sent.
+// errNoCollection refuses a value that was made by hand, without a collection.
+func errNoCollection(what string) error {
+	return &ValueError{Field: "Collection", Reason: what + " needs a collection"}
+}
+
+// A StepError says which step of a plan failed. Steps before it were applied, unless a transaction took them back; steps
+// after it were not sent.
 // It wraps the driver's error, [ErrStale], or the step's own bad input.
 type StepError struct {
 	Step int // index in Plan.Steps
@@ -74,7 +80,10 @@ type ConflictError struct {
 }
 
 func (e *ConflictError) Error() string {
-	s := "docmodel: " + e.Collection + ": "
+	s := "docmodel: "
+	if e.Collection != "" {
+		s += e.Collection + ": "
+	}
 	if e.Paths[0] != "" {
 		s += e.Paths[0] + " conflicts with " + e.Paths[1] + ": "
 	}

@@ -50,9 +50,14 @@ func without(filter bson.D, others []bson.D) bson.D {
 }
 
 func sameValue(a, b any) bool {
-	x, errX := bson.Marshal(bson.D{{Key: "v", Value: a}})
-	y, errY := bson.Marshal(bson.D{{Key: "v", Value: b}})
-	return errX == nil && errY == nil && bytes.Equal(x, y)
+	x, errX := (*codec)(nil).copyD(bson.D{{Key: "v", Value: a}}) // in which maps have an order
+	y, errY := (*codec)(nil).copyD(bson.D{{Key: "v", Value: b}})
+	if errX != nil || errY != nil {
+		return false
+	}
+	rawX, errX := bson.Marshal(x)
+	rawY, errY := bson.Marshal(y)
+	return errX == nil && errY == nil && bytes.Equal(rawX, rawY)
 }
 
 func soleAnd(d bson.D) (bson.A, bool) {

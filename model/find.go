@@ -78,16 +78,20 @@ func (f Find[D]) refused(field string, v any, reason string) Find[D] {
 	return f
 }
 
-// After returns the next page: the documents that sort after one whose sort fields hold the given values. The sort is
-// made total by _id first, in the direction of its last field, so that equal keys are neither skipped nor repeated; a
-// query without a sort is paged by _id. Give one value for each field of that sort: for a sort by {time: -1}, the time
-// and the _id of the last document seen.
+// After returns the next page: the documents that sort after one whose sort fields hold the given values; without values,
+// the first page. The sort is made total by _id, in the direction of its last field, so that equal keys are neither
+// skipped nor repeated; a query without a sort is paged by _id. Give one value for each field of that sort: for a sort by
+// {time: -1}, the time and the _id of the last document seen. Each page, the first too, must come from After, for it is
+// After that makes the sort total.
 //
 // Comparisons are MongoDB's: a document whose sort field is missing, null, or of another BSON type than the value is on
 // no page after the first. A null is refused, for the documents that have a value would be on none. Skip is for the first
 // page, and not kept.
 func (f Find[D]) After(values ...any) Find[D] {
 	f = f.totalOrder()
+	if len(values) == 0 {
+		return f
+	}
 	f.Skip = 0
 	if len(values) != len(f.Sort) {
 		return f.refused("After", len(values), fmt.Sprintf("needs %d values, one for each field of the sort %s", len(f.Sort), shell(f.Sort)))

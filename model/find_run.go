@@ -17,7 +17,7 @@ func (f Find[D]) All(ctx context.Context, db *mongo.Database) ([]D, error) {
 // Each runs the query and yields its documents batch by batch, in bounded memory. An error ends the sequence. Each range
 // over it runs the query anew. The cursor is closed when the loop ends, early too.
 func (f Find[D]) Each(ctx context.Context, db *mongo.Database) iter.Seq2[D, error] {
-	return each[D](ctx, f.Options, f.Err, func(ctx context.Context) (*mongo.Cursor, error) {
+	return each[D](ctx, f.Options, f.check(), func(ctx context.Context) (*mongo.Cursor, error) {
 		o := options.Find()
 		if len(f.Projection) > 0 {
 			o.SetProjection(f.Projection)
@@ -53,6 +53,13 @@ func (f Find[D]) Each(ctx context.Context, db *mongo.Database) iter.Seq2[D, erro
 	})
 }
 
+func (f Find[D]) check() error {
+	if f.Err == nil && f.Collection == "" {
+		return errNoCollection("a query")
+	}
+	return f.Err
+}
+
 // One runs the query and returns its first document, or [ErrNotFound].
 func (f Find[D]) One(ctx context.Context, db *mongo.Database) (D, error) {
 	f.Limit = 1
@@ -66,8 +73,8 @@ func (f Find[D]) One(ctx context.Context, db *mongo.Database) (D, error) {
 // Count counts what the query would return, Skip and Limit included, exactly: one command, which reads every matching
 // index key or document. Sort and projection don't matter.
 func (f Find[D]) Count(ctx context.Context, db *mongo.Database) (int64, error) {
-	if f.Err != nil {
-		return 0, f.Err
+	if err := f.check(); err != nil {
+		return 0, err
 	}
 	ctx, cancel := f.Options.context(ctx)
 	defer cancel()

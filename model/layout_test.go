@@ -77,9 +77,9 @@ func storedPaths(doc bson.Raw) []stored {
 // TestLayoutAgreesWithDriver encodes random documents of random types with the driver, and holds the layout to what came
 // out: each stored path resolves, each other doesn't, names come in the order they are written, and StoresNull is right.
 func TestLayoutAgreesWithDriver(t *testing.T) {
-	rounds := 400
+	rounds := 80
 	if testing.Short() {
-		rounds = 50
+		rounds = 20
 	}
 	for name, o := range shapeOptions() {
 		t.Run(name, func(t *testing.T) {
@@ -165,7 +165,7 @@ func TestReaderAgreesWithDriver(t *testing.T) {
 	for name, o := range shapeOptions() {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(3, 5))
-			for range 150 {
+			for range 25 {
 				typ := randomStruct(r, 2)
 				l, err := layoutOf(typ, o != nil && o.UseJSONStructTags)
 				if err != nil {

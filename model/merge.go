@@ -174,11 +174,15 @@ func (m *merger) put(op string, f bson.E) {
 	m.update = append(m.update, bson.E{Key: op, Value: bson.D{f}})
 }
 
-// overlap reports whether two update paths are equal or one lies below the other. Array positions written differently
-// ($, $[], $[x], 0) may be the same element.
+// overlap reports whether the server refuses two update paths in one update, or may at run time: one is equal to the
+// other or lies below it, array positions written differently ($, $[], $[x], 0) being perhaps the same element; or one
+// has $[] or $[x] where the other has anything else, whatever follows.
 func overlap(a, b string) bool {
 	x, y := strings.Split(a, "."), strings.Split(b, ".")
 	for i := range min(len(x), len(y)) {
+		if strings.HasPrefix(x[i], "$[") != strings.HasPrefix(y[i], "$[") {
+			return true
+		}
 		if x[i] != y[i] && !(isPosition(x[i]) && isPosition(y[i]) && (x[i][0] == '$' || y[i][0] == '$')) {
 			return false
 		}

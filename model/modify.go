@@ -84,6 +84,8 @@ func (m Modify[D]) check() error {
 	switch {
 	case m.Err != nil:
 		return m.Err
+	case m.Collection == "":
+		return errNoCollection("a findAndModify")
 	case m.Remove && (m.Update != nil || m.After || m.Upsert):
 		return &ValueError{Collection: m.Collection, Field: "Remove", Reason: "takes no Update, After or Upsert"}
 	case !m.Remove && m.Update == nil:
@@ -133,7 +135,10 @@ func (m Modify[D]) deleteOptions() *options.FindOneAndDeleteOptionsBuilder {
 }
 
 func (m Modify[D]) updateOptions() *options.FindOneAndUpdateOptionsBuilder {
-	o := options.FindOneAndUpdate().SetUpsert(m.Upsert)
+	o := options.FindOneAndUpdate()
+	if m.Upsert {
+		o.SetUpsert(true)
+	}
 	if m.After {
 		o.SetReturnDocument(options.After)
 	}

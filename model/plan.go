@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -31,7 +32,7 @@ type Plan struct {
 }
 
 // NewPlan returns a plan of the steps.
-func NewPlan(steps ...Step) Plan { return Plan{Steps: steps} }
+func NewPlan(steps ...Step) Plan { return Plan{Steps: slices.Clone(steps)} }
 
 // RefusedPlan returns a plan that carries an error and sends nothing: what methods return for bad input.
 func RefusedPlan(collection string, err error) Plan { return NewPlan(Refused(collection, err)) }

@@ -20,7 +20,8 @@ import (
 //	parts.Find(f).Under(policy).All(ctx, db)
 //
 // Values are given, not computed: a policy is as pure as what it is applied to. Fields are top-level paths or dotted
-// ones; a write that itself updates one of them is refused with a [*ConflictError]. The zero Policy adds nothing.
+// ones; a write that itself gives one of Insert or Set another value is refused with a [*ConflictError], but for an update
+// by a pipeline, into which nobody looks. The zero Policy adds nothing.
 type Policy struct {
 	Filter bson.D // ANDed to every filter; in a pipeline, to every collection that it reads
 	Insert bson.D // fields of every document that is inserted or replaced
@@ -31,6 +32,17 @@ type Policy struct {
 	Delete bson.D
 
 	Collections []string // the collections it holds for; nil means all
+}
+
+// frozen is the policy with values of its own, so that nothing that is put under it changes with the caller's. A value that
+// BSON can't hold is left, and refused when it is sent.
+func (p Policy) frozen() Policy {
+	for _, d := range []*bson.D{&p.Filter, &p.Insert, &p.Set, &p.Delete} {
+		if c, err := (*codec)(nil).copyD(*d); err == nil {
+			*d = c
+		}
+	}
+	return p
 }
 
 func (p Policy) holds(collection string) bool {
@@ -51,6 +63,7 @@ func (m Modify[D]) Under(p Policy) Modify[D] {
 	if !p.holds(m.Collection) || m.Err != nil {
 		return m
 	}
+	p = p.frozen()
 	if m.Remove && p.Delete != nil {
 		m.Err = &ConflictError{Collection: m.Collection, Reason: "a Remove under a policy that marks deletions: use an Update"}
 		return m
@@ -83,6 +96,7 @@ func (w Write) Under(p Policy) Write {
 	if w.Err != nil || !p.holds(w.Collection) {
 		return w
 	}
+	p = p.frozen()
 	out := w
 	if w.Done != nil {
 		out.Done = And(w.Done, p.Filter)
@@ -165,7 +179,7 @@ func (p Policy) update(collection string, update any, upsert bool) (any, error) 
 	if upsert {
 		onInsert = p.onInsert()
 	}
-	if len(set)+len(onInsert) == 0 {
+	if len(set)+len(p.Insert) == 0 {
 		return update, nil
 	}
 	switch u := update.(type) {
@@ -175,6 +189,9 @@ func (p Policy) update(collection string, update any, upsert bool) (any, error) 
 			if err := m.addOperator(op); err != nil {
 				return nil, err
 			}
+		}
+		if err := m.keeps(p.Insert); err != nil {
+			return nil, err
 		}
 		for _, op := range []bson.E{{Key: "$set", Value: set}, {Key: "$setOnInsert", Value: onInsert}} {
 			if err := m.addOperator(op); err != nil {
@@ -191,7 +208,21 @@ func (p Policy) update(collection string, update any, upsert bool) (any, error) 
 	return nil, &ConflictError{Collection: collection, Reason: "a policy needs updates that are bson.D or mongo.Pipeline"}
 }
 
-// onInsert is Insert less what Set sets anyway.
+// keeps refuses an update that gives another value to a field that the policy gives to new documents: it would hand the
+// document to another tenant.
+func (m *merger) keeps(fields bson.D) error {
+	for _, f := range fields {
+		for _, q := range m.paths {
+			same := q.path == f.Key && (q.op == "$set" || q.op == "$setOnInsert") && shell(q.value) == shell(f.Value)
+			if overlap(q.path, f.Key) && !same {
+				return m.conflict("the policy gives this field its value", q.op+" "+q.path, "policy "+f.Key)
+			}
+		}
+	}
+	return nil
+}
+
+// onInsert is Insert less what Set sets anyway, and what the server takes from the filter.
 func (p Policy) onInsert() bson.D {
 	return slices.DeleteFunc(slices.Clone(p.Insert), func(e bson.E) bool {
 		return slices.ContainsFunc(p.Set, func(s bson.E) bool { return s.Key == e.Key }) ||

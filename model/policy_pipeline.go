@@ -11,7 +11,7 @@ import (
 // $graphLookup and $unionWith, nested ones too.
 func (a Aggregate[R]) Under(p Policy) Aggregate[R] {
 	var err error
-	if a.Pipeline, err = p.pipeline(a.Collection, a.Pipeline); err != nil && a.Err == nil {
+	if a.Pipeline, err = p.frozen().pipeline(a.Collection, a.Pipeline); err != nil && a.Err == nil {
 		a.Err = err
 	}
 	return a
@@ -22,6 +22,7 @@ func (m MergeInto) Under(p Policy) MergeInto {
 	if m.check() != nil {
 		return m
 	}
+	p = p.frozen()
 	last := len(m.Pipeline) - 1
 	head, err := p.pipeline(m.Collection, m.Pipeline[:last])
 	if err != nil {

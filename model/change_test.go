@@ -1,0 +1,143 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+// addOne reads a part and stores one more, unless somebody else wrote in between.
+func addOne(attempts int) model.Change[part] {
+	return model.Change[part]{
+		Read: func(ctx context.Context, db *mongo.Database) (part, error) { return parts.ByID(1).One(ctx, db) },
+		Decide: func(p part) (model.Plan, error) {
+			return model.NewPlan(expectOne(updateOne(d("_id", p.ID, "qty", p.Qty), d("$set", d("qty", p.Qty+1))))), nil
+		},
+		Attempts: attempts, Pause: time.Millisecond, MaxPause: 20 * time.Millisecond,
+	}
+}
+
+// TestChangeLosesNoUpdate: writers that read, compute and write at the same time, with a plain guard and in transactions.
+func TestChangeLosesNoUpdate(t *testing.T) {
+	const writers, rounds = 10, 5
+	for _, tx := range []bool{false, true} {
+		t.Run(map[bool]string{false: "guarded", true: "in transactions"}[tx], func(t *testing.T) {
+			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+				if tx {
+					modeltest.NeedTransactions(t, db)
+				}
+				mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 0})))
+				change := addOne(1000)
+				change.Tx = tx
+				var wg sync.WaitGroup
+				for range writers {
+					wg.Go(func() {
+						for range rounds {
+							if _, result, err := change.Run(t.Context(), db); err != nil || result.Modified() != 1 {
+								t.Errorf("%v, %v", result, err)
+							}
+						}
+					})
+				}
+				wg.Wait()
+				if left := stock(t, db); left[0].Qty != writers*rounds {
+					t.Errorf("%d updates, want %d", left[0].Qty, writers*rounds)
+				}
+			})
+		})
+	}
+}
+
+// TestChangeEnds: when a change stops, and with what.
+func TestChangeEnds(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 0})))
+		stale := addOne(3)
+		reads := 0
+		read := stale.Read
+		stale.Read = func(ctx context.Context, db *mongo.Database) (part, error) {
+			reads++
+			p, err := read(ctx, db)
+			p.Qty += 7 // never what is stored
+			return p, err
+		}
+		state, _, err := stale.Run(t.Context(), db)
+		var step *model.StepError
+		if !errors.Is(err, model.ErrStale) || !errors.As(err, &step) || reads != 3 || state.Qty != 7 || !strings.Contains(err.Error(), "3 attempts") {
+			t.Errorf("after %d reads: %v, %v", reads, state, err)
+		}
+		refuse := addOne(0)
+		refuse.Decide = func(part) (model.Plan, error) { return model.Plan{}, errBad }
+		if _, _, err := refuse.Run(t.Context(), db); !errors.Is(err, errBad) {
+			t.Errorf("an error of Decide: %v", err)
+		}
+		missing := addOne(0)
+		missing.Read = func(ctx context.Context, db *mongo.Database) (part, error) { return parts.ByID(9).One(ctx, db) }
+		if _, _, err := missing.Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) || !errors.Is(err, mongo.ErrNoDocuments) {
+			t.Errorf("an error of Read: %v", err)
+		}
+		if _, _, err := (model.Change[int]{Err: errBad}).Run(t.Context(), db); !errors.Is(err, errBad) {
+			t.Errorf("bad input: %v", err)
+		}
+		var v *model.ValueError
+		if _, _, err := (model.Change[int]{}).Run(t.Context(), db); !errors.As(err, &v) {
+			t.Errorf("the zero Change: %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		slow := stale
+		slow.Attempts, slow.Pause, slow.MaxPause = 1000, time.Hour, 100*time.Hour
+		if _, _, err := slow.Run(ctx, db); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a pause longer than its context: %v", err)
+		}
+	})
+}
+
+// TestChangeInATransaction: in a transaction that runs already, a second read would see the same.
+func TestChangeInATransaction(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		modeltest.NeedTransactions(t, db)
+		mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 0})))
+		for _, tx := range []bool{false, true} {
+			change, reads := addOne(5), 0
+			change.Tx = tx
+			change.Read = func(context.Context, *mongo.Database) (part, error) { reads++; return part{ID: 1, Qty: 77}, nil }
+			err := model.InTx(t.Context(), db, func(ctx context.Context) error {
+				_, _, err := change.Run(ctx, db)
+				return err
+			})
+			if !errors.Is(err, model.ErrStale) || reads != 1 {
+				t.Errorf("Tx %v: %d reads, %v", tx, reads, err)
+			}
+		}
+	})
+}
+
+// TestChangePauses: pauses grow, and none is longer than MaxPause; odd settings do no harm.
+func TestChangePauses(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, c := range []struct{ pause, most time.Duration }{{1, 1}, {1, 2}, {time.Hour, time.Millisecond}, {-1, -1}, {1 << 62, 1}, {time.Millisecond, 4 * time.Millisecond}} {
+			change := model.Change[bson.D]{
+				Read: func(context.Context, *mongo.Database) (bson.D, error) { return nil, nil },
+				Decide: func(bson.D) (model.Plan, error) {
+					return model.RefusedPlan("parts", model.ErrStale), nil // nothing is sent
+				},
+				Attempts: 5, Pause: c.pause, MaxPause: c.most,
+			}
+			begin := time.Now()
+			_, _, err := change.Run(t.Context(), db)
+			if limit := 4*max(c.most, 0) + 5*time.Second; !errors.Is(err, model.ErrStale) || time.Since(begin) > limit {
+				t.Errorf("%v: %v after %v", c, err, time.Since(begin))
+			}
+		}
+	})
+}

@@ -1,0 +1,116 @@
+package model_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+// ix is an index of the parts.
+func ix(nameDir ...any) model.Index { return model.NewIndex("parts", d(nameDir...)) }
+
+func unique(x model.Index) model.Index { x.Unique = true; return x }
+
+func partial(x model.Index, filter bson.D) model.Index { x.Partial = filter; return x }
+
+func expiring(x model.Index, after time.Duration) model.Index { x.ExpireAfter = after; return x }
+
+func named(x model.Index, name string) model.Index { x.Name = name; return x }
+
+// TestIndexes: which indexes are needed, and which another makes needless.
+func TestIndexes(t *testing.T) {
+	some := d("a", d("$gt", 0))
+	for _, c := range []struct {
+		in           []model.Index
+		want, reason string
+	}{
+		{nil, "", "none"},
+		{[]model.Index{ix("a", 1), ix("b", 1)}, "a_1 b_1", "two"},
+		{[]model.Index{ix("a", 1), ix("a", 1)}, "a_1", "the same twice"},
+		{[]model.Index{ix("a", 1), ix("a", 1, "b", 1)}, "a_1_b_1; a_1 by a_1_b_1", "the first keys of another"},
+		{[]model.Index{ix("a", 1, "b", 1), ix("a", 1)}, "a_1_b_1; a_1 by a_1_b_1", "the first keys of another, which comes first"},
+		{[]model.Index{ix("a", 1), ix("a", 1, "b", 1), ix("a", 1, "b", 1, "c", 1)}, "a_1_b_1_c_1; a_1 by a_1_b_1_c_1; a_1_b_1 by a_1_b_1_c_1", "by one that stays"},
+		{[]model.Index{ix("b", 1), ix("a", 1, "b", 1)}, "b_1 a_1_b_1", "not the first keys"},
+		{[]model.Index{ix("a", 1), ix("a", -1)}, "a_1; a_-1 by a_1", "an index is read both ways"},
+		{[]model.Index{ix("a", 1, "b", -1), ix("a", -1, "b", 1)}, "a_1_b_-1; a_-1_b_1 by a_1_b_-1", "both ways, all keys"},
+		{[]model.Index{ix("a", 1, "b", 1), ix("a", 1, "b", -1)}, "a_1_b_1 a_1_b_-1", "another order"},
+		{[]model.Index{unique(ix("a", 1)), ix("a", 1, "b", 1)}, "a_1 a_1_b_1", "a unique index does more than serve queries"},
+		{[]model.Index{ix("a", 1), named(unique(ix("a", 1)), "u")}, "u; a_1 by u", "a unique one serves the same queries"},
+		{[]model.Index{ix("a", 1), unique(ix("a", 1, "b", 1))}, "a_1_b_1; a_1 by a_1_b_1", "a unique index serves queries too"},
+		{[]model.Index{ix("a", 1), partial(ix("a", 1, "b", 1), some)}, "a_1 a_1_b_1", "a partial index leaves documents out"},
+		{[]model.Index{partial(ix("a", 1), some), ix("a", 1, "b", 1)}, "a_1_b_1; a_1 by a_1_b_1", "a whole index has them"},
+		{[]model.Index{partial(ix("a", 1), some), partial(ix("a", 1, "b", 1), some)}, "a_1_b_1; a_1 by a_1_b_1", "the same part"},
+		{[]model.Index{expiring(ix("a", 1), time.Hour), ix("a", 1, "b", 1)}, "a_1 a_1_b_1", "a TTL index deletes"},
+		{[]model.Index{expiring(ix("a", 1), time.Hour), expiring(named(ix("a", 1), "t"), time.Hour+time.Millisecond)}, "a_1; t by a_1", "TTL is in whole seconds"},
+		{[]model.Index{ix("_id", 1), ix("_id", -1), unique(ix("_id", 1))}, "; _id_1 by _id_; _id_-1 by _id_; _id_1 by _id_", "every collection has it"},
+		{[]model.Index{ix("_id", "hashed")}, "_id_hashed", "a hashed index on _id is another"},
+		{[]model.Index{ix("_id", 1, "a", 1)}, "_id_1_a_1", "more than _id"},
+		{[]model.Index{ix("loc", "2dsphere"), ix("loc", 1)}, "loc_2dsphere loc_1", "another kind"},
+		{[]model.Index{ix("a", 1), model.NewIndex("other", d("a", 1, "b", 1))}, "a_1 a_1_b_1", "another collection"},
+		{[]model.Index{ix("a", 1), ix("a", int64(1))}, "a_1", "the same number"},
+	} {
+		set := model.Indexes(wants(c.in), wants{})
+		var needed []string
+		for _, x := range set.Needed {
+			needed = append(needed, x.Name)
+		}
+		got := []string{strings.Join(needed, " ")}
+		for _, x := range set.Dropped {
+			got = append(got, x.Index.Name+" by "+x.By)
+			if x.Why == "" {
+				t.Errorf("%s: no reason for dropping %s", c.reason, x.Index.Name)
+			}
+		}
+		if s := strings.Join(got, "; "); s != c.want {
+			t.Errorf("%s\nwant %s: %s", s, c.want, c.reason)
+		}
+	}
+}
+
+// TestIndexesOnServer: Ensure makes what Diff misses, and nothing twice.
+func TestIndexesOnServer(t *testing.T) {
+	monitor := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		set := model.Indexes(wants{ix("a", 1), unique(ix("b", -1)), partial(ix("c", 1), d("c", d("$gt", 0))), expiring(ix("at", 1), 90*time.Minute+time.Millisecond),
+			expiring(ix("gone", 1), -time.Second), model.NewIndex("products", d("a", 1, "b", 1))})
+		diff, err := set.Diff(t.Context(), db)
+		if err != nil || len(diff.Missing) != 6 || diff.Empty() {
+			t.Fatalf("before: %+v, %v", diff, err)
+		}
+		monitor.Reset()
+		for range 2 {
+			if err := set.Ensure(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if cost := monitor.Cost(); cost.Commands != 4 {
+			t.Errorf("%d commands, want one for each collection and time", cost.Commands)
+		}
+		monitor.Reset()
+		if diff, err := set.Diff(t.Context(), db); err != nil || !diff.Empty() || len(diff.Extra) != 0 || monitor.Cost().Commands != 2 {
+			t.Errorf("after: %+v, %v, %v", diff, err, monitor.Cost())
+		}
+		other := model.Indexes(wants{ix("a", -1), ix("b", -1), unique(ix("new", 1)), expiring(ix("at", 1), time.Hour)})
+		diff, err = other.Diff(t.Context(), db)
+		if err != nil || names(diff.Missing) != "new_1" || names(diff.Changed) != "b_-1 at_1" || strings.Join(diff.Extra, " ") != "parts.c_1 parts.gone_1" {
+			t.Errorf("missing %s, changed %s, extra %v, %v", names(diff.Missing), names(diff.Changed), diff.Extra, err)
+		}
+		if err := other.Ensure(t.Context(), db); err == nil || !strings.Contains(err.Error(), "parts") {
+			t.Errorf("an index under the same name with other options: %v", err)
+		}
+	}, modeltest.WithMonitor(monitor))
+}
+
+func names(all []model.Index) string {
+	var out []string
+	for _, x := range all {
+		out = append(out, x.Name)
+	}
+	return strings.Join(out, " ")
+}

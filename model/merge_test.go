@@ -1,0 +1,233 @@
+package model_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+// up is an update of document 1.
+func up(opFields ...any) model.Write { return updateOne(d("_id", 1), d(opFields...)) }
+
+func guarded(w model.Write, nameValue ...any) model.Write {
+	m := w.Model.(*mongo.UpdateOneModel)
+	m.Filter = model.And(m.Filter.(bson.D), d(nameValue...))
+	return expectOne(w)
+}
+
+func with(w model.Write, change func(*mongo.UpdateOneModel)) model.Write {
+	change(w.Model.(*mongo.UpdateOneModel))
+	return w
+}
+
+func filters(w model.Write, f ...any) model.Write {
+	return with(w, func(m *mongo.UpdateOneModel) { m.ArrayFilters = f })
+}
+
+func TestMergeConflicts(t *testing.T) {
+	yes := true
+	for _, c := range []struct {
+		a, b         model.Write
+		paths        string
+		want, reason string
+	}{
+		{up("$set", d("a", 1)), up("$inc", d("a.b", 1)), "$set a|$inc a.b", "both at once", "a path and one below it"},
+		{up("$set", d("a.b", 1)), up("$set", d("a", 1)), "$set a.b|$set a", "both at once", "a path and one above it"},
+		{up("$set", d("a", 1)), up("$set", d("a", 2)), "$set a|$set a", "both at once", "two values for one path"},
+		{up("$set", d("a", 1)), up("$unset", d("a", "")), "$set a|$unset a", "both at once", "two operators"},
+		{up("$inc", d("a", 1)), up("$inc", d("a", 1)), "$inc a|$inc a", "both at once", "the same $inc twice is twice as much"},
+		{up("$push", d("l", 1)), up("$pull", d("l", 1)), "$push l|$pull l", "both at once", "one array"},
+		{up("$push", d("l", 1)), up("$set", d("l.0.x", 1)), "$push l|$set l.0.x", "both at once", "an array and its element"},
+		{up("$set", d("l.$[e].x", 1)), up("$set", d("l.0.x", 1)), "$set l.$[e].x|$set l.0.x", "both at once", "e may be element 0"},
+		{up("$set", d("l.$[].x", 1)), up("$set", d("l.$.x", 1)), "$set l.$[].x|$set l.$.x", "both at once", "positions may be one"},
+		{filters(up("$set", d("l.$[e].x", 1)), d("e.id", 1)), up("$set", d("l.0.y", 1)), "$set l.$[e].x|$set l.0.y", "both at once", "the server takes no $[e] beside a number"},
+		{filters(up("$set", d("l.$[e].x", 1)), d("e.id", 1)), up("$set", d("l.$.y", 1)), "$set l.$[e].x|$set l.$.y", "both at once", "nor beside a $"},
+		{up("$rename", d("a", "b")), up("$set", d("b.c", 1)), "$rename b|$set b.c", "both at once", "where a field is renamed to"},
+		{up("$rename", d("a", "b")), up("$set", d("a", 1)), "$rename a|$set a", "both at once", "what is renamed"},
+		{up("$setOnInsert", d("a", 1)), up("$set", d("a", 1)), "$setOnInsert a|$set a", "both at once", "the same value, and another operator"},
+		{filters(up("$set", d("l.$[e].x", 1)), d("e.id", 1)), filters(up("$set", d("m.$[e].x", 1)), d("e.id", 2)), "arrayFilters e|arrayFilters e", "means two things", "one identifier for two"},
+		{filters(up("$set", d("l.$[e].x", 1)), d("$or", bson.A{d("e.id", 1)})), filters(up("$set", d("m.$[e].x", 1)), d("e.id", 2)), "arrayFilters e|arrayFilters e", "means two things", "an identifier inside $or"},
+		{up("$set", d("a", 1)), updateOne(d("_id", 2), d("$set", d("b", 1))), "|", "same _id", "two documents"},
+		{up("$set", d("a", 1)), updateOne(d("x", 2), d("$set", d("b", 1))), "|", "same _id", "not known to be one document"},
+		{updateOne(d("_id", d("$gt", 1)), d("$set", d("a", 1))), updateOne(d("_id", d("$gt", 1), "x", 1), d("$set", d("b", 1))), "|", "same _id", "no equality on _id"},
+		{up("$set", d("a", 1)), guarded(up("$set", d("b", 1)), "x", 1), "|", "would swallow", "a guard, and a write that needs none"},
+		{up("$set", d("a", 1)), write(&mongo.DeleteOneModel{Filter: d("_id", 1)}), "|", "only updates of one document", "a delete"},
+		{up("$set", d("a", 1)), updateMany(d("_id", 1), d("$set", d("b", 1))), "|", "only updates of one document", "an update of many"},
+		{up("$set", d("a", 1)), with(up(), func(m *mongo.UpdateOneModel) { m.Update = mongo.Pipeline{d("$set", d("b", 1))} }), "|", "pipeline can't be merged", "a pipeline"},
+		{up("$set", d("a", 1)), up("$set", 1), "|", "$set must be a document", "no fields"},
+		{up("$set", d("a", 1)), with(up("$set", d("b", 1)), func(m *mongo.UpdateOneModel) { m.Upsert = &yes }), "|", "upserts and the other doesn't", "an upsert"},
+		{up("$set", d("a", 1)), with(up("$set", d("b", 1)), func(m *mongo.UpdateOneModel) { m.Hint = "x" }), "|", "different hints", "a hint"},
+		{up("$set", d("a", 1)), with(up("$set", d("b", 1)), func(m *mongo.UpdateOneModel) { m.Sort = d("x", 1) }), "|", "different sorts", "a sort"},
+		{up("$set", d("a", 1)), with(up("$set", d("b", 1)), func(m *mongo.UpdateOneModel) { m.Collation = &options.Collation{Locale: "en"} }), "|", "different collations", "a collation"},
+		{up("$set", d("a", 1)), with(up("$set", d("b", 1)), func(m *mongo.UpdateOneModel) { m.Filter = bson.Raw{5, 0, 0, 0, 0} }), "|", "filters must be bson.D", "a filter in raw bytes"},
+		{up("$set", d("a", 1)), model.Write{Collection: "other", Model: up("$set", d("b", 1)).Model}, "|", "to other", "another collection"},
+	} {
+		got := model.Merge(c.a, c.b)
+		var e *model.ConflictError
+		if !errors.As(got.Err, &e) || strings.Join(e.Paths[:], "|") != c.paths || !strings.Contains(e.Error(), c.want) || e.Collection != "parts" {
+			t.Errorf("%s\n\tand %s\n\tgive %v, want paths %s and %q: %s", c.a, c.b, got.Err, c.paths, c.want, c.reason)
+		}
+	}
+	if err := model.Merge().Err; err == nil {
+		t.Error("nothing to merge, and no error")
+	}
+	if err := model.Merge(up("$set", d("a", 1)), model.Refused("parts", errBad)).Err; !errors.Is(err, errBad) {
+		t.Errorf("bad input: %v", err)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	for _, c := range []struct {
+		writes       []model.Write
+		want, reason string
+	}{
+		{[]model.Write{up("$set", d("a", 1))}, "{_id: 1}, {$set: {a: 1}}", "one"},
+		{[]model.Write{up("$set", d("a", 1)), up("$inc", d("b", 1)), up("$set", d("c", 1))}, "{_id: 1}, {$set: {a: 1, c: 1}, $inc: {b: 1}}", "operators are united"},
+		{[]model.Write{up("$set", d("at", 1)), up("$set", d("at", 1, "b", 2))}, "{_id: 1}, {$set: {at: 1, b: 2}}", "the same $set twice is one"},
+		{[]model.Write{up("$set", bson.M{"a": 1}), up("$set", item{ID: oid(1)})}, "{_id: 1}, {$set: {a: 1, id: ObjectId('5f0000000000000000000001')}}", "fields in a map or a struct"},
+		{[]model.Write{up("$set", d("a.b", 1)), up("$set", d("a.c", 1)), up("$set", d("ab", 1))}, "{_id: 1}, {$set: {'a.b': 1, 'a.c': 1, ab: 1}}", "paths side by side"},
+		{[]model.Write{up("$set", d("l.0.x", 1)), up("$set", d("l.1.x", 1)), up("$set", d("l.0.y", 1))}, "{_id: 1}, {$set: {'l.0.x': 1, 'l.1.x': 1, 'l.0.y': 1}}", "different elements"},
+		{[]model.Write{filters(up("$set", d("l.$[e].x", 1)), d("e.id", 1)), filters(up("$set", d("l.$[e].y", 1)), d("e.id", 1))},
+			"{_id: 1}, {$set: {'l.$[e].x': 1, 'l.$[e].y': 1}}, {arrayFilters: [{'e.id': 1}]}", "an equal array filter is one"},
+		{[]model.Write{guarded(up("$set", d("a", 1)), "v", 1), guarded(up("$set", d("b", 1)), "n", d("$lt", 9))},
+			"{_id: 1, v: 1, n: {$lt: 9}}, {$set: {a: 1, b: 1}}", "guards are ANDed when each expects a match"},
+		{[]model.Write{guarded(up("$set", d("a", 1)), "v", d("$gt", 1)), guarded(up("$set", d("b", 1)), "v", d("$lt", 9))},
+			"{$and: [{_id: 1}, {v: {$gt: 1}}, {v: {$lt: 9}}]}, {$set: {a: 1, b: 1}}", "guards on one field"},
+		{[]model.Write{updateOne(d("k", 1), d("$set", d("a", 1))), updateOne(d("k", 1), d("$set", d("b", 1)))}, "{k: 1}, {$set: {a: 1, b: 1}}", "equal filters without an _id"},
+		{[]model.Write{updateOne(bson.D{}, d("$set", d("a", 1))), updateOne(bson.D{}, d("$set", d("b", 1)))}, "{}, {$set: {a: 1, b: 1}}", "empty filters stay filters"},
+	} {
+		before := fmt.Sprint(c.writes)
+		got := model.Merge(c.writes...)
+		if diff := cmp.Diff("db.parts.updateOne("+c.want+")", got.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+		}
+		if err := model.NewPlan(got).Err(); err != nil || fmt.Sprint(c.writes) != before {
+			t.Errorf("%s: %v; the writes are now %v", c.reason, err, c.writes)
+		}
+	}
+	a := done(once(guarded(up("$set", d("a", 1)), "v", 1)), d("_id", 1, "a", 1))
+	b := done(once(guarded(up("$set", d("b", 1)), "v", 1)), d("_id", 1, "b", 1))
+	if got := model.Merge(a, b); model.Shell(got.Done) != "{_id: 1, a: 1, b: 1}" || !got.Once || got.Expect != model.One {
+		t.Errorf("Done %s, Once %v, Expect %v", model.Shell(got.Done), got.Once, got.Expect)
+	}
+	if got := model.Merge(a, guarded(up("$set", d("b", 1)), "v", 1)); got.Done != nil || got.Once {
+		t.Errorf("where one has no Done, none is known: %s, %v", model.Shell(got.Done), got.Once)
+	}
+}
+
+// randomUpdate is one operator on one path of the document that TestMergeIsSequential stores.
+func randomUpdate(r *rand.Rand) model.Write {
+	numbers := []string{"a", "b", "o.x", "o.y", "o.deep.z", "ab", "items.0.v", "items.1.v"}
+	arrays := []string{"l", "o.l"}
+	number, n := numbers[r.IntN(len(numbers))], r.IntN(9)
+	list := arrays[r.IntN(len(arrays))]
+	switch r.IntN(11) {
+	case 0:
+		return up("$inc", d(number, n))
+	case 1:
+		return up("$mul", d(number, n))
+	case 2:
+		return up("$min", d(number, n))
+	case 3:
+		return up("$max", d(number, n))
+	case 4:
+		return up("$unset", d(number, ""))
+	case 5:
+		return up("$push", d(list, n))
+	case 6:
+		return up("$addToSet", d(list, n))
+	case 7:
+		return up("$pull", d(list, d("$gt", n)))
+	case 8:
+		return up("$rename", d(number, []string{"new", "b", "o.moved"}[r.IntN(3)]))
+	case 9:
+		id := r.IntN(3)
+		return filters(up("$set", d("items.$[e].w", n)), d("e.id", id))
+	}
+	return up("$set", d([]string{"o", "l", number}[r.IntN(3)], n))
+}
+
+// TestMergeIsSequential: what Merge takes does what its writes do one after the other.
+func TestMergeIsSequential(t *testing.T) {
+	doc := d("_id", 1, "a", 1, "b", 2, "ab", 3, "o", d("x", 1, "y", 2, "deep", d("z", 3), "l", bson.A{1, 9}), "l", bson.A{1, 5, 9},
+		"items", bson.A{d("id", 1, "v", 1), d("id", 2, "v", 2)})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		r := rand.New(rand.NewPCG(1, 2))
+		after := func(writes ...model.Write) (bson.M, error) {
+			coll := db.Collection("parts")
+			if _, err := coll.ReplaceOne(t.Context(), d("_id", 1), doc, options.Replace().SetUpsert(true)); err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range writes {
+				if _, err := w.Run(t.Context(), db); err != nil {
+					return nil, err
+				}
+			}
+			var got bson.M
+			return got, coll.FindOne(t.Context(), d("_id", 1)).Decode(&got)
+		}
+		merged := 0
+		for range 400 {
+			writes := []model.Write{randomUpdate(r), randomUpdate(r)}
+			if r.IntN(2) == 0 {
+				writes = append(writes, randomUpdate(r))
+			}
+			one := model.Merge(writes...)
+			if one.Err != nil {
+				continue
+			}
+			want, err := after(writes...)
+			if err != nil {
+				continue // the server refuses one by itself, such as a $rename of an element
+			}
+			got, err := after(one)
+			if err != nil {
+				t.Errorf("%v\n\tone by one are taken, and %s gives %v", writes, one, err)
+				continue
+			}
+			merged++
+			// Where a $rename has moved its field is not the order of the others: compare as maps.
+			if diff := cmp.Diff(flatten(want), flatten(got)); diff != "" {
+				t.Errorf("%v (-one by one +%s):\n%s", writes, one, diff)
+			}
+		}
+		if merged < 100 {
+			t.Errorf("only %d merged", merged)
+		}
+	})
+}
+
+// flatten makes documents comparable whatever the order of their fields.
+func flatten(v any) any {
+	switch v := v.(type) {
+	case bson.M:
+		out := map[string]any{}
+		for k, x := range v {
+			out[k] = flatten(x)
+		}
+		return out
+	case bson.D:
+		out := map[string]any{}
+		for _, e := range v {
+			out[e.Key] = flatten(e.Value)
+		}
+		return out
+	case bson.A:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = flatten(x)
+		}
+		return out
+	}
+	return v
+}

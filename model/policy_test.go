@@ -1,0 +1,190 @@
+package model_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+// policy is a tenant's: soft deletion, and a time of change.
+var policy = model.Policy{
+	Filter: d("tenant", "a", "deletedAt", nil),
+	Insert: d("tenant", "a"),
+	Set:    d("updatedAt", 7),
+	Delete: d("deletedAt", 7),
+}
+
+// TestPolicy renders what a policy makes of each kind of value.
+func TestPolicy(t *testing.T) {
+	yes := true
+	set := d("$set", d("x", 1))
+	lookup := func(args ...any) bson.D { return d("$lookup", d(args...)) }
+	agg := func(stages ...bson.D) model.Aggregate[product] { return products.Aggregate(stages) }
+	only := policy
+	only.Collections = []string{"parts"}
+	ranged := model.Policy{Filter: d("tenant", d("$in", bson.A{"a", "b"})), Insert: d("tenant", "a")}
+	plain := model.Policy{Filter: d("tenant", "a")}
+	var b strings.Builder
+	for _, c := range []struct {
+		reason string
+		s      fmt.Stringer
+	}{
+		{"a query", parts.Find(d("x", 1)).Under(policy)},
+		{"a query that has the condition", parts.Find(d("tenant", "a")).Under(policy)},
+		{"a query of another tenant finds nothing", parts.Find(d("tenant", "b")).Under(policy)},
+		{"twice is once", parts.Find(nil).Under(policy).Under(policy)},
+		{"another collection", products.Find(d("x", 1)).Under(only)},
+		{"an update", parts.Update(1, set).Under(policy)},
+		{"an update of the same field to the same value", parts.Update(1, d("$set", d("updatedAt", 7))).Under(policy)},
+		{"an update of the same field", parts.Update(1, d("$set", d("updatedAt", 8))).Under(policy)},
+		{"an update of the same field by another operator", parts.Update(1, d("$unset", d("updatedAt", ""))).Under(policy)},
+		{"an update whose fields are a map", parts.Update(1, d("$set", bson.M{"x": 1})).Under(policy)},
+		{"an update that moves to another tenant", parts.Update(1, d("$set", d("tenant", "b"))).Under(policy)},
+		{"an update that stays", parts.Update(1, d("$set", d("tenant", "a"))).Under(policy)},
+		{"an update that takes the tenant away", parts.Update(1, d("$rename", d("x", "tenant"))).Under(policy)},
+		{"an update by a pipeline", updateMany(d("x", 1), mongo.Pipeline{set}).Under(policy)},
+		{"an upsert: equalities of the filter are stored by the server", write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: set, Upsert: &yes}).Under(policy)},
+		{"an upsert whose filter has the tenant: not twice, or the server refuses", write(&mongo.UpdateOneModel{Filter: d("_id", 1, "tenant", "a"), Update: set, Upsert: &yes}).Under(policy)},
+		{"an upsert, where the filter is no equality", write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: set, Upsert: &yes}).Under(ranged)},
+		{"an upsert by a pipeline", write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: mongo.Pipeline{set}, Upsert: &yes}).Under(policy)},
+		{"an upsert by a pipeline that needs an Insert field", write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: mongo.Pipeline{set}, Upsert: &yes}).Under(ranged)},
+		{"an insert", parts.Insert(part{ID: 1}).Under(policy)},
+		{"an insert that has the field", insertDoc(d("_id", 1, "tenant", "a")).Under(policy)},
+		{"an insert of another tenant", insertDoc(d("_id", 1, "tenant", "b")).Under(policy)},
+		{"an insert under a dotted field", insertDoc(d("_id", 1)).Under(model.Policy{Insert: d("a.b", 1)})},
+		{"a replacement", parts.Replace(part{ID: 1}).Under(policy)},
+		{"a delete marks", parts.Delete(1).Under(policy)},
+		{"a delete of many marks", write(&mongo.DeleteManyModel{Filter: d("x", 1)}).Under(policy)},
+		{"a delete without marks", parts.Delete(1).Under(plain)},
+		{"a mark that Set sets too", parts.Delete(1).Under(model.Policy{Set: d("at", 1), Delete: d("gone", true, "at", 1)})},
+		{"a mark that Set sets otherwise", parts.Delete(1).Under(model.Policy{Set: d("at", 1), Delete: d("at", 2)})},
+		{"a filter in raw bytes", write(&mongo.DeleteOneModel{Filter: raw(d("x", 1))}).Under(plain)},
+		{"a filter in a map", write(&mongo.DeleteOneModel{Filter: bson.M{"x": 1}}).Under(plain)},
+		{"what is refused stays refused", model.Refused("parts", errBad).Under(policy)},
+		{"a findAndModify", parts.Modify(d("x", 1), set).Under(policy)},
+		{"a Remove", model.Modify[part]{Collection: "parts", Filter: d("x", 1), Remove: true}.Under(policy)},
+		{"a Remove without marks", model.Modify[part]{Collection: "parts", Filter: d("x", 1), Remove: true}.Under(plain)},
+		{"a pipeline", agg(d("$limit", 1)).Under(policy)},
+		{"an empty pipeline", agg().Under(policy)},
+		{"another collection's pipeline, joining this one", agg(lookup("from", "parts", "localField", "parts", "foreignField", "_id", "as", "p")).Under(only)},
+		{"a join of another", agg(lookup("from", "stock", "as", "p")).Under(only)},
+		{"a join with a pipeline", agg(lookup("from", "parts", "as", "p", "pipeline", mongo.Pipeline{d("$limit", 1)})).Under(plain)},
+		{"a join with a pipeline as a list", agg(lookup("from", "parts", "as", "p", "pipeline", bson.A{d("$limit", 1)})).Under(plain)},
+		{"a join with a pipeline of maps", agg(lookup("from", "parts", "as", "p", "pipeline", []bson.M{{"$limit": 1}})).Under(plain)},
+		{"a join in a map", agg(d("$lookup", bson.M{"from": "parts", "as": "p"})).Under(plain)},
+		{"a join in a join", agg(lookup("from", "parts", "as", "p", "pipeline", mongo.Pipeline{lookup("from", "parts", "as", "q")})).Under(plain)},
+		{"a join from another database", agg(lookup("from", d("db", "x", "coll", "parts"), "as", "p")).Under(plain)},
+		{"a union", agg(d("$unionWith", "parts")).Under(plain)},
+		{"a union with a pipeline", agg(d("$unionWith", d("coll", "parts", "pipeline", bson.A{}))).Under(plain)},
+		{"a graph", agg(d("$graphLookup", d("from", "parts", "as", "p"))).Under(plain)},
+		{"a graph with a condition", agg(d("$graphLookup", d("from", "parts", "as", "p", "restrictSearchWithMatch", d("x", 1)))).Under(plain)},
+		{"a graph with a condition in a map", agg(d("$graphLookup", d("from", "parts", "as", "p", "restrictSearchWithMatch", bson.M{"x": 1}))).Under(plain)},
+		{"facets", agg(d("$facet", d("a", bson.A{d("$limit", 1), lookup("from", "parts", "as", "p")}))).Under(plain)},
+		{"a stage that must be first", agg(d("$geoNear", d("near", 1))).Under(plain)},
+		{"a stage that must be first, inside", agg(lookup("from", "parts", "as", "p", "pipeline", bson.A{d("$search", d())})).Under(plain)},
+		{"a $merge", mergeInto("parts", d("$match", d("x", 1)), d("$merge", d("into", "copy"))).Under(policy)},
+		{"an $out into another collection", mergeInto("parts", d("$out", "copy")).Under(only)},
+		{"an $out from another collection", mergeInto("stock", d("$out", d("db", "x", "coll", "parts"))).Under(only)},
+		{"a plan", model.NewPlan(parts.Delete(1), parts.Insert(part{ID: 2}), mergeInto("parts", d("$out", "copy"))).Under(policy)},
+		{"no policy", model.NewPlan(parts.Update(1, set), parts.Delete(1)).Under(model.Policy{})},
+	} {
+		fmt.Fprintf(&b, "# %s\n%s\n", c.reason, c.s)
+	}
+	golden(t, "policy.golden", b.String())
+}
+
+func raw(doc bson.D) bson.Raw {
+	b, err := bson.Marshal(doc)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func TestPolicyDone(t *testing.T) {
+	w := done(expectOne(updateOne(d("_id", 1, "v", 1), d("$set", d("v", 2)))), d("_id", 1, "v", 2)).Under(policy)
+	if model.Shell(w.Done) != "{_id: 1, v: 2, tenant: 'a', deletedAt: null}" || w.Expect != model.One {
+		t.Errorf("Done %s, %v", model.Shell(w.Done), w.Expect)
+	}
+	var e *model.ConflictError
+	if err := parts.Update(1, d("$set", d("updatedAt", 8))).Under(policy).Err; !errors.As(err, &e) || e.Paths != [2]string{"$set updatedAt", "$set updatedAt"} {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestPolicyHolds: what runs under a tenant's policy neither sees nor changes another's documents.
+func TestPolicyHolds(t *testing.T) {
+	yes := true
+	docs := model.NewCollection[bson.D, int32]("parts")
+	of := func(tenant string) model.Policy {
+		return model.Policy{Filter: d("tenant", tenant, "deletedAt", nil), Insert: d("tenant", tenant), Set: d("updatedAt", 7), Delete: d("deletedAt", 7)}
+	}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		a, b := of("a"), of("b")
+		mustRun(t, db, docs.InsertMany([]bson.D{d("_id", 1, "x", 1), d("_id", 2, "x", 2)}).Under(a), docs.InsertMany([]bson.D{d("_id", 3, "x", 1)}).Under(b))
+		ids := func(p model.Policy) []int32 {
+			t.Helper()
+			var out []int32
+			for doc, err := range docs.Find(nil).Sorted(d("_id", 1)).Under(p).Each(t.Context(), db) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				out = append(out, doc[0].Value.(int32))
+			}
+			return out
+		}
+		run := func(w model.Write, want error) {
+			t.Helper()
+			if _, err := w.Under(b).Run(t.Context(), db); !errors.Is(err, want) {
+				t.Errorf("%s: %v, want %v", w.Under(b), err, want)
+			}
+		}
+		run(docs.Update(1, d("$set", d("x", 9))), model.ErrStale)
+		run(docs.Replace(d("_id", 1, "x", 9)), model.ErrStale)
+		run(docs.Delete(1), nil)
+		run(write(&mongo.DeleteManyModel{Filter: d("x", d("$lt", 2))}), nil)
+		run(updateMany(bson.D{}, d("$inc", d("x", 10))).Under(model.Policy{}), model.ErrTransactional)
+		run(once(updateMany(bson.D{}, d("$inc", d("x", 10)))), nil)
+		run(write(&mongo.UpdateOneModel{Filter: d("_id", 4), Update: d("$set", d("x", 4)), Upsert: &yes}), nil)
+		run(write(&mongo.UpdateOneModel{Filter: d("_id", 5, "tenant", "b"), Update: d("$set", d("x", 5)), Upsert: &yes}), nil)
+		if got := ids(a); !slices.Equal(got, []int32{1, 2}) {
+			t.Errorf("a has %v", got)
+		}
+		if got := ids(b); !slices.Equal(got, []int32{4, 5}) {
+			t.Errorf("b has %v; 3 is marked as deleted", got)
+		}
+		if _, err := docs.Modify(d("_id", 1), d("$set", d("x", 9))).Under(b).Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
+			t.Errorf("Modify of another tenant's: %v", err)
+		}
+		joined, err := model.AggregateAs[bson.Raw](docs, mongo.Pipeline{
+			d("$lookup", d("from", "parts", "let", d("x", "$x"), "pipeline", mongo.Pipeline{}, "as", "all")),
+			d("$unionWith", "parts"),
+		}).Under(b).All(t.Context(), db)
+		if err != nil || len(joined) != 4 {
+			t.Errorf("%d joined, %v", len(joined), err)
+		}
+		for _, doc := range joined {
+			if all, ok := doc.Lookup("all").ArrayOK(); doc.Lookup("tenant").StringValue() != "b" || ok && len(must(all.Values())) != 2 {
+				t.Errorf("joined %s", doc)
+			}
+		}
+		if left, err := docs.Find(d("tenant", "a")).All(t.Context(), db); err != nil || model.Shell(left) != "[{_id: 1, x: 1, tenant: 'a', updatedAt: 7}, {_id: 2, x: 2, tenant: 'a', updatedAt: 7}]" {
+			t.Errorf("a's documents are %s, %v", model.Shell(left), err)
+		}
+	})
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
