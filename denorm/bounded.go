@@ -61,13 +61,16 @@ func NewBounded[D, K any](owners model.Collection[D, K], path string, spec Bound
 	case spec.Keep > First:
 		panic(&model.DeclarationError{Problem: fmt.Sprintf("Keep is %d", spec.Keep), Place: place, Remedy: "use denorm.Last or denorm.First"})
 	}
-	for _, e := range spec.By {
+	for i, e := range spec.By {
+		if slices.ContainsFunc(spec.By[:i], func(x bson.E) bool { return x.Key == e.Key }) {
+			panic(&model.DeclarationError{Problem: fmt.Sprintf("By names %q twice", e.Key), Place: place, Remedy: "name each field once"})
+		}
 		if e.Key != "" {
 			model.MustField(owners, path+"."+e.Key)
 		} else if len(spec.By) > 1 {
 			panic(&model.DeclarationError{Problem: "By mixes an element's fields with the element itself", Place: place, Remedy: "name fields, or the empty name alone"})
 		}
-		if d := fmt.Sprint(e.Value); d != "1" && d != "-1" {
+		if !isDirection(e.Value) {
 			panic(&model.DeclarationError{Problem: fmt.Sprintf("By sorts %s by %v", e.Key, e.Value), Place: place, Remedy: "sort by 1 or -1"})
 		}
 	}
@@ -77,13 +80,22 @@ func NewBounded[D, K any](owners model.Collection[D, K], path string, spec Bound
 	return b
 }
 
+func isDirection(v any) bool {
+	switch v {
+	case 1, -1, int32(1), int32(-1), int64(1), int64(-1), 1.0, -1.0:
+		return true
+	}
+	return false
+}
+
 // Push returns the write that adds elements to an owner's array and drops what is over the bound. Elements must be of the
 // array's element type, or a pointer to it; where that is not known, anything that BSON stores. The owner must exist: else
 // running it gives model.ErrStale.
 //
 // Cost: one command, one document, found by _id. With a Key, one command more when nothing matched, to tell elements that
 // are there from an owner that isn't; an array that holds some of the elements' keys but not all refuses them all as
-// model.ErrStale. Without a Key, a push that is run again adds its elements again.
+// model.ErrStale, unless it is full and would drop the others again. Without a Key, a push that is run again adds its
+// elements again.
 func (b Bounded[D, K]) Push(owner K, elements ...any) model.Write {
 	return b.push(owner, false, elements)
 }
@@ -122,7 +134,7 @@ func (b Bounded[D, K]) push(owner K, upsert bool, elements []any) model.Write {
 	}
 	path, id := b.field.Path+"."+b.spec.Key, m.Filter.(bson.D)
 	m.Filter = model.And(id, bson.D{{Key: path, Value: bson.D{{Key: "$nin", Value: keys}}}})
-	w.Done = model.And(id, bson.D{{Key: path, Value: bson.D{{Key: "$all", Value: keys}}}})
+	w.Done = model.And(id, b.done(path, each, keys))
 	w.Once = true
 	return w
 }
@@ -156,7 +168,12 @@ func (b Bounded[D, K]) encode(elements []any) (bson.A, error) {
 		if err != nil {
 			return nil, b.refused(fmt.Sprintf("%s[%d]", b.field.Path, i), nil, err.Error())
 		}
-		each[i] = v
+		if each[i] = v; v == nil {
+			continue
+		}
+		if path, err := badName(v); err != nil {
+			return nil, b.refused(fmt.Sprintf("%s[%d]%s", b.field.Path, i, path), nil, err.Error())
+		}
 	}
 	return each, nil
 }
@@ -173,7 +190,7 @@ func (b Bounded[D, K]) keys(each bson.A) (bson.A, error) {
 		}
 		key := bson.Raw(raw).Lookup(append([]string{"v"}, strings.Split(b.spec.Key, ".")...)...)
 		switch name := string([]byte{byte(key.Type)}) + string(key.Value); {
-		case key.Type == 0, key.Type == bson.TypeNull, key.Type == bson.TypeRegex, key.Type == bson.TypeArray:
+		case !isKey(key):
 			return nil, b.refused(field, nil, "the element has no key")
 		case seen[name]:
 			return nil, b.refused(field, key, "two elements have the same key")
@@ -183,6 +200,15 @@ func (b Bounded[D, K]) keys(each bson.A) (bson.A, error) {
 		keys[i] = key
 	}
 	return keys, nil
+}
+
+// isKey reports whether a value can tell elements apart.
+func isKey(v bson.RawValue) bool {
+	switch v.Type {
+	case 0, bson.TypeNull, bson.TypeUndefined, bson.TypeRegex, bson.TypeArray:
+		return false
+	}
+	return true
 }
 
 // Remove returns the write that takes elements out by their keys; keys that the array doesn't hold are passed over. It is
@@ -200,9 +226,17 @@ func (b Bounded[D, K]) Remove(owner K, keys ...any) model.Write {
 	if err != nil {
 		return b.refuse(b.spec.Key, nil, err.Error())
 	}
-	for _, k := range in.(bson.A) {
-		if _, isRegex := k.(bson.Regex); isRegex {
-			return b.refuse(b.spec.Key, k, "a regular expression is a pattern, not a key")
+	raw, err := bson.Marshal(bson.D{{Key: "v", Value: in}})
+	if err != nil {
+		return b.refuse(b.spec.Key, nil, err.Error())
+	}
+	values, err := bson.Raw(raw).Lookup("v").Array().Values()
+	if err != nil {
+		return b.refuse(b.spec.Key, nil, err.Error())
+	}
+	for _, k := range values {
+		if !isKey(k) {
+			return b.refuse(b.field.Path+"."+b.spec.Key, k, "is not a key: null would match elements without one, a regular expression is a pattern")
 		}
 	}
 	cond := bson.D{{Key: b.spec.Key, Value: bson.D{{Key: "$in", Value: in}}}}

@@ -2,6 +2,7 @@ package relate
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/docmodel/docmodel/model"
@@ -19,9 +20,10 @@ type ChildRefs[P, PK, C, CK any] struct {
 	parents  model.Collection[P, PK]
 	children model.Collection[C, CK]
 	ids      model.Reader[P, CK]
-	path     string // of the ids
-	list     string // of the array
-	key      string // of the id within an element; "" when the elements are the ids
+	elements model.Field // the array
+	path     string      // of the ids
+	list     string      // of the array
+	key      string      // of the id within an element; "" when the elements are the ids
 }
 
 // NewChildRefs declares that the path of the parents' documents lists ids of children. It panics with a
@@ -35,7 +37,7 @@ func NewChildRefs[P, PK, C, CK any](parents model.Collection[P, PK], path string
 		r.list = f.Array
 	}
 	r.key = strings.TrimPrefix(strings.TrimPrefix(path, r.list), ".")
-	model.CheckArray(parents, r.list)
+	r.elements = model.CheckArray(parents, r.list)
 	if f := r.ids.Field(); !f.Open && f.Arrays > 1 {
 		panic(&model.DeclarationError{
 			Problem: fmt.Sprintf("path %q crosses %d arrays", path, f.Arrays),
@@ -51,7 +53,7 @@ func NewChildRefs[P, PK, C, CK any](parents model.Collection[P, PK], path string
 //
 // Cost: one command, one document, found by _id. Ids are added in the order given.
 func (r ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
-	ids, err := encodeIDs(r.children, r.path, children)
+	ids, err := encodeIDs(r.children, r.parents.Name(), r.path, children)
 	if err != nil {
 		return model.Refused(r.parents.Name(), err)
 	}
@@ -71,8 +73,9 @@ func (r ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
 }
 
 // AddElement returns the write that puts an element at the end of a parent's list, for lists of documents that each hold
-// an id beside other fields: {stockId, numberHeld}. A parent that lists the id already is left as it is, its element too.
-// The parent must exist.
+// an id beside other fields: {stockId, numberHeld}. An element must be of the array's element type, or a pointer to it;
+// where that is not known, any document. A parent that lists the id already is left as it is, its element too. The parent
+// must exist.
 //
 // Cost: one command, one document; one command more when nothing matched, to tell a listed id from a missing parent.
 func (r ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write {
@@ -81,6 +84,11 @@ func (r ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write 
 	}
 	if r.key == "" {
 		return refuse("lists bare ids: use Add")
+	}
+	if t := reflect.TypeOf(element); !r.elements.Open && t != r.elements.Type {
+		if t == nil || t.Kind() != reflect.Pointer || t.Elem() != r.elements.Type || reflect.ValueOf(element).IsNil() {
+			return refuse(fmt.Sprintf("an element is a %s, not a %T", r.elements.Type, element))
+		}
 	}
 	v, err := r.parents.Encode(element)
 	if err != nil {
@@ -94,12 +102,15 @@ func (r ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write 
 	if !ok {
 		return refuse("an element must be a document")
 	}
+	if path, err := badName(doc); err != nil {
+		return model.Refused(r.parents.Name(), &model.ValueError{Collection: r.parents.Name(), Field: r.list + path, Reason: err.Error()})
+	}
 	var child CK
 	id := doc.Lookup(strings.Split(r.key, ".")...)
 	if id.Type == 0 || id.Unmarshal(&child) != nil {
 		return refuse(fmt.Sprintf("the element holds no %T at %q", child, r.key))
 	}
-	if err := r.children.CheckID(r.path, child); err != nil {
+	if _, err := encodeID(r.children, r.parents.Name(), r.path, child); err != nil {
 		return model.Refused(r.parents.Name(), err)
 	}
 	return r.push(parent, id, doc, nil)
@@ -110,7 +121,7 @@ func (r ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write 
 //
 // Cost: one command, one document; one command more when nothing matched, to tell a listed id from a missing parent.
 func (r ChildRefs[P, PK, C, CK]) InsertAt(parent PK, position int, child CK) model.Write {
-	id, err := encodeID(r.children, r.path, child)
+	id, err := encodeID(r.children, r.parents.Name(), r.path, child)
 	if err != nil {
 		return model.Refused(r.parents.Name(), err)
 	}
@@ -144,7 +155,7 @@ func (r ChildRefs[P, PK, C, CK]) push(parent PK, id, element any, position *int)
 //
 // Cost: one command, one document, found by _id.
 func (r ChildRefs[P, PK, C, CK]) Remove(parent PK, children ...CK) model.Write {
-	ids, err := encodeIDs(r.children, r.path, children)
+	ids, err := encodeIDs(r.children, r.parents.Name(), r.path, children)
 	if err != nil {
 		return model.Refused(r.parents.Name(), err)
 	}
@@ -156,7 +167,7 @@ func (r ChildRefs[P, PK, C, CK]) Remove(parent PK, children ...CK) model.Write {
 // Cost: one command, as many documents as list the id, found by [ChildRefs.Indexes]. The command is not atomic over
 // documents; it is idempotent.
 func (r ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
-	id, err := encodeID(r.children, r.path, child)
+	id, err := encodeID(r.children, r.parents.Name(), r.path, child)
 	if err != nil {
 		return model.Refused(r.parents.Name(), err)
 	}
@@ -184,11 +195,11 @@ func (r ChildRefs[P, PK, C, CK]) Reorder(parent PK, was, becomes []CK) model.Wri
 			Collection: r.parents.Name(), Field: r.path, Reason: "holds documents, not bare ids: reorder them with $push, $each and $sort",
 		})
 	}
-	old, err := encodeList(r.children, r.path, was)
+	old, err := encodeList(r.children, r.parents.Name(), r.path, was)
 	if err != nil {
 		return model.Refused(r.parents.Name(), err)
 	}
-	next, err := encodeList(r.children, r.path, becomes)
+	next, err := encodeList(r.children, r.parents.Name(), r.path, becomes)
 	if err != nil {
 		return model.Refused(r.parents.Name(), err)
 	}
@@ -204,11 +215,11 @@ func (r ChildRefs[P, PK, C, CK]) Reorder(parent PK, was, becomes []CK) model.Wri
 }
 
 // encodeList is encodeIDs for a list that may be empty.
-func encodeList[D, K any](c model.Collection[D, K], field string, ids []K) (bson.A, error) {
+func encodeList[D, K any](c model.Collection[D, K], holder, field string, ids []K) (bson.A, error) {
 	if len(ids) == 0 {
 		return bson.A{}, nil
 	}
-	return encodeIDs(c, field, ids)
+	return encodeIDs(c, holder, field, ids)
 }
 
 // listIs matches a whole stored list; an empty one may be missing.

@@ -7,17 +7,25 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// IDs returns the ids that a parent lists, in stored order, duplicates kept.
-func (r ChildRefs[P, PK, C, CK]) IDs(parent *P) []CK { return r.ids.Append(nil, parent) }
+// IDs returns the ids that a parent lists, in stored order, duplicates kept. A nil parent lists none.
+func (r ChildRefs[P, PK, C, CK]) IDs(parent *P) []CK {
+	if parent == nil {
+		return nil
+	}
+	return r.ids.Append(nil, parent)
+}
 
 // Children returns the query of the children that a parent in hand lists: what $in returns, in no stored order, each once,
 // and none for an id that leads nowhere. A parent without children gives a query that matches nothing.
 //
 // Cost: one command, served by _id.
 func (r ChildRefs[P, PK, C, CK]) Children(parent *P) model.Find[C] {
-	ids, err := encodeList(r.children, r.path, r.IDs(parent))
+	ids, err := encodeList(r.children, r.parents.Name(), r.path, r.IDs(parent))
 	f := r.children.Find(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
 	f.Index = model.IDIndex
+	if parent == nil {
+		err = &model.ValueError{Collection: r.parents.Name(), Field: r.path, Reason: "the document is nil"}
+	}
 	if f.Err == nil {
 		f.Err = err
 	}
@@ -29,7 +37,7 @@ func (r ChildRefs[P, PK, C, CK]) Children(parent *P) model.Find[C] {
 //
 // Cost: one command; the server looks each child up by _id.
 func (r ChildRefs[P, PK, C, CK]) ChildrenOf(parent PK) model.Aggregate[C] {
-	id, err := encodeID(r.parents, "_id", parent)
+	id, err := encodeID(r.parents, r.parents.Name(), "_id", parent)
 	a := model.AggregateAs[C](r.children, matching(
 		bson.D{{Key: "_id", Value: model.Eq(id)}},
 		bson.D{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}, {Key: "ref", Value: "$" + r.list}}}},
@@ -50,7 +58,7 @@ func (r ChildRefs[P, PK, C, CK]) ChildrenOf(parent PK) model.Aggregate[C] {
 //
 // Cost: one command, served by [ChildRefs.Indexes].
 func (r ChildRefs[P, PK, C, CK]) ParentsOf(child CK) model.Find[P] {
-	id, err := encodeID(r.children, r.path, child)
+	id, err := encodeID(r.children, r.parents.Name(), r.path, child)
 	f := r.parents.Find(bson.D{{Key: r.path, Value: model.Eq(id)}})
 	f.Index = r.index().Name
 	if f.Err == nil {

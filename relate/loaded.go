@@ -1,6 +1,8 @@
 package relate
 
 import (
+	"errors"
+
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -32,14 +34,15 @@ func matching(filter bson.D, stages ...bson.D) mongo.Pipeline {
 	return append(mongo.Pipeline{{{Key: "$match", Value: filter}}}, stages...)
 }
 
-// encodeIDs checks ids and freezes them, for a filter or an update. None is an error too.
-func encodeIDs[D, K any](c model.Collection[D, K], field string, ids []K) (bson.A, error) {
+// encodeIDs checks ids of documents of c and freezes them, for a filter or an update. None is an error too. Errors name
+// the field, and the collection whose documents hold it.
+func encodeIDs[D, K any](c model.Collection[D, K], holder, field string, ids []K) (bson.A, error) {
 	if len(ids) == 0 {
-		return nil, &model.ValueError{Collection: c.Name(), Field: field, Reason: "no id was given"}
+		return nil, &model.ValueError{Collection: holder, Field: field, Reason: "no id was given"}
 	}
 	out := make(bson.A, len(ids))
 	for i, id := range ids {
-		v, err := encodeID(c, field, id)
+		v, err := encodeID(c, holder, field, id)
 		if err != nil {
 			return nil, err
 		}
@@ -49,13 +52,39 @@ func encodeIDs[D, K any](c model.Collection[D, K], field string, ids []K) (bson.
 }
 
 // encodeID checks one id and freezes it.
-func encodeID[D, K any](c model.Collection[D, K], field string, id K) (any, error) {
+func encodeID[D, K any](c model.Collection[D, K], holder, field string, id K) (any, error) {
 	if err := c.CheckID(field, id); err != nil {
+		var bad *model.ValueError
+		if errors.As(err, &bad) {
+			held := *bad
+			held.Collection = holder
+			return nil, &held
+		}
 		return nil, err
 	}
 	v, err := c.Encode(id)
 	if err != nil {
-		return nil, &model.ValueError{Collection: c.Name(), Field: field, Reason: err.Error()}
+		return nil, &model.ValueError{Collection: holder, Field: field, Reason: err.Error()}
 	}
 	return v, nil
+}
+
+// badName returns the path, below an encoded document, of the first field whose name can't be stored, and why.
+func badName(doc bson.Raw) (string, error) {
+	elems, err := doc.Elements()
+	if err != nil {
+		return "", err
+	}
+	for _, e := range elems {
+		if err := model.CheckKey(e.Key()); err != nil {
+			return "." + e.Key(), err
+		}
+		switch v := e.Value(); v.Type {
+		case bson.TypeEmbeddedDocument, bson.TypeArray:
+			if path, err := badName(bson.Raw(v.Value)); err != nil {
+				return "." + e.Key() + path, err
+			}
+		}
+	}
+	return "", nil
 }

@@ -40,6 +40,10 @@ func NewParentRef[C, CK, P, PK any](children model.Collection[C, CK], path strin
 	switch {
 	case len(spec) > 1:
 		panic(&model.DeclarationError{Problem: "more than one ParentRefSpec", Place: "NewParentRef of " + children.Name(), Remedy: "give one"})
+	case path == "_id":
+		panic(&model.DeclarationError{Problem: "path \"_id\" can't change", Place: "NewParentRef of " + children.Name(), Remedy: "hold the parent's id in a field of its own"})
+	case len(spec) == 1 && spec[0].By == path:
+		panic(&model.DeclarationError{Problem: fmt.Sprintf("By is the reference %q itself", path), Place: "NewParentRef of " + children.Name(), Remedy: "name a field in which one parent's children differ, or none for _id"})
 	case len(spec) == 1 && spec[0].By != "" && spec[0].By != "_id":
 		single(children, model.MustField(children, spec[0].By))
 		r.order = bson.D{{Key: spec[0].By, Value: -1}}
@@ -59,8 +63,11 @@ func single[D, K any](c model.Collection[D, K], f model.Field) {
 }
 
 // ParentID returns the id that a child holds, and whether it holds one.
-func (r ParentRef[C, CK, P, PK]) ParentID(child *C) (PK, bool) {
-	id, ok := r.ref.First(child)
+func (r ParentRef[C, CK, P, PK]) ParentID(child *C) (id PK, ok bool) {
+	if child == nil {
+		return id, false
+	}
+	id, ok = r.ref.First(child)
 	return id, ok && r.parents.CheckID(r.path, id) == nil
 }
 
@@ -69,7 +76,7 @@ func (r ParentRef[C, CK, P, PK]) ParentID(child *C) (PK, bool) {
 //
 // Cost: one command, served by _id.
 func (r ParentRef[C, CK, P, PK]) Parent(child *C) model.Find[P] {
-	id, ok := r.ref.First(child)
+	id, ok := r.ParentID(child)
 	if !ok {
 		f := r.parents.Find(nil)
 		f.Err = &model.ValueError{Collection: r.children.Name(), Field: r.path, Reason: "the document holds no parent"}
@@ -82,7 +89,7 @@ func (r ParentRef[C, CK, P, PK]) Parent(child *C) model.Find[P] {
 //
 // Cost: one command, and one per further batch; filter and order are served by [ParentRef.Indexes].
 func (r ParentRef[C, CK, P, PK]) Children(parent PK) model.Find[C] {
-	id, err := encodeID(r.parents, r.path, parent)
+	id, err := encodeID(r.parents, r.children.Name(), r.path, parent)
 	f := r.children.Find(bson.D{{Key: r.path, Value: model.Eq(id)}}).Sorted(r.order)
 	f.Index = r.index().Name
 	if f.Err == nil {
@@ -108,11 +115,11 @@ func (r ParentRef[C, CK, P, PK]) Newest(parent PK, n int64) model.Find[C] {
 //
 // Cost: one command, one document, found by _id; one command more when nothing matched. It can be run again.
 func (r ParentRef[C, CK, P, PK]) Move(child CK, from, to PK) model.Write {
-	old, err := encodeID(r.parents, r.path, from)
+	old, err := encodeID(r.parents, r.children.Name(), r.path, from)
 	if err != nil {
 		return model.Refused(r.children.Name(), err)
 	}
-	next, err := encodeID(r.parents, r.path, to)
+	next, err := encodeID(r.parents, r.children.Name(), r.path, to)
 	if err != nil {
 		return model.Refused(r.children.Name(), err)
 	}
@@ -125,7 +132,7 @@ func (r ParentRef[C, CK, P, PK]) Move(child CK, from, to PK) model.Write {
 //
 // Cost: as [ParentRef.Move].
 func (r ParentRef[C, CK, P, PK]) Detach(child CK, from PK) model.Write {
-	old, err := encodeID(r.parents, r.path, from)
+	old, err := encodeID(r.parents, r.children.Name(), r.path, from)
 	if err != nil {
 		return model.Refused(r.children.Name(), err)
 	}
@@ -137,7 +144,7 @@ func (r ParentRef[C, CK, P, PK]) Detach(child CK, from PK) model.Write {
 //
 // Cost: as [ParentRef.Move].
 func (r ParentRef[C, CK, P, PK]) Attach(child CK, to PK) model.Write {
-	next, err := encodeID(r.parents, r.path, to)
+	next, err := encodeID(r.parents, r.children.Name(), r.path, to)
 	if err != nil {
 		return model.Refused(r.children.Name(), err)
 	}
@@ -162,11 +169,11 @@ func (r ParentRef[C, CK, P, PK]) guarded(w model.Write, was, becomes any) model.
 // Cost: one command, as many documents as there are children, found by [ParentRef.Indexes]. The command is not atomic
 // over documents; cut, it leaves some moved and can be run again.
 func (r ParentRef[C, CK, P, PK]) MoveAll(from, to PK) model.Write {
-	old, err := encodeID(r.parents, r.path, from)
+	old, err := encodeID(r.parents, r.children.Name(), r.path, from)
 	if err != nil {
 		return model.Refused(r.children.Name(), err)
 	}
-	next, err := encodeID(r.parents, r.path, to)
+	next, err := encodeID(r.parents, r.children.Name(), r.path, to)
 	if err != nil {
 		return model.Refused(r.children.Name(), err)
 	}

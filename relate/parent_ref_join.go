@@ -64,7 +64,7 @@ type ParentCount[PK any] struct {
 //
 // Cost: one command; one index key per child, served by [ParentRef.Indexes].
 func (r ParentRef[C, CK, P, PK]) Counts(parents ...PK) model.Aggregate[ParentCount[PK]] {
-	ids, err := encodeIDs(r.parents, r.path, parents)
+	ids, err := encodeIDs(r.parents, r.children.Name(), r.path, parents)
 	a := model.AggregateAs[ParentCount[PK]](r.children, matching(
 		bson.D{{Key: r.path, Value: bson.D{{Key: "$in", Value: ids}}}},
 		bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$" + r.path}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
