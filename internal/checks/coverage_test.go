@@ -1,0 +1,160 @@
+package checks
+
+import (
+	"go/types"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every function that generates a command has a case, and every case is of such a function.
+func TestCoverage(t *testing.T) {
+	byMethod := map[string][]Case{}
+	for _, c := range registered {
+		byMethod[c.Method] = append(byMethod[c.Method], c)
+	}
+	found := 0
+	for _, f := range generators(t) {
+		found++
+		cases := byMethod[f.name]
+		delete(byMethod, f.name)
+		switch {
+		case len(cases) == 0:
+			t.Errorf("%s returns a %s and has no case: register one in internal/checks", f.name, f.returns)
+		case f.mutable != "" && !slices.ContainsFunc(cases, func(c Case) bool { return c.From != nil }):
+			t.Errorf("%s is handed a %s and has no case with From: nothing tells whether it changes or keeps it", f.name, f.mutable)
+		}
+	}
+	for name := range byMethod {
+		t.Errorf("%s has a case, but no exported function of that name generates anything", name)
+	}
+	if found < 30 {
+		t.Errorf("found only %d functions: something is wrong with the search", found)
+	}
+	t.Logf("%d functions, %d cases", found, len(registered))
+}
+
+// Cases say what they are, once.
+func TestCasesAreWhole(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range registered {
+		switch {
+		case c.Reason == "":
+			t.Errorf("%s: a case has no reason", c.Method)
+		case (c.Make == nil) == (c.From == nil):
+			t.Errorf("%s: a case gives either Make or From", c.name())
+		case seen[c.name()]:
+			t.Errorf("%s: is registered twice", c.name())
+		}
+		seen[c.name()] = true
+	}
+}
+
+// generator is an exported function or method that returns something to be sent.
+type generator struct {
+	name    string // as Case.Method
+	returns string
+	mutable string // the type of a parameter that the caller could change afterwards
+}
+
+// generators finds them in every package of the library.
+func generators(t *testing.T) (out []generator) {
+	for _, p := range libraries(t) {
+		for _, name := range p.Scope().Names() {
+			obj := p.Scope().Lookup(name)
+			if !obj.Exported() {
+				continue
+			}
+			switch obj := obj.(type) {
+			case *types.Func:
+				out = appendGenerator(out, p, p.Name()+"."+name, obj)
+			case *types.TypeName:
+				if obj.IsAlias() || types.IsInterface(obj.Type()) {
+					continue // the methods of an interface are those of its types
+				}
+				set := types.NewMethodSet(types.NewPointer(obj.Type()))
+				for i := range set.Len() {
+					if m, ok := set.At(i).Obj().(*types.Func); ok && m.Exported() {
+						out = appendGenerator(out, p, p.Name()+"."+name+"."+m.Name(), m)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+func appendGenerator(out []generator, p *types.Package, name string, f *types.Func) []generator {
+	sig := f.Signature()
+	for i := range sig.Results().Len() {
+		if r := generated(sig.Results().At(i).Type(), p.Path()); r != "" {
+			g := generator{name: name, returns: r}
+			for v := range sig.Params().Variables() {
+				if isMutable(v.Type(), nil) {
+					g.mutable = types.TypeString(v.Type(), func(p *types.Package) string { return p.Name() })
+				}
+			}
+			return append(out, g)
+		}
+	}
+	return out
+}
+
+// generated names what a result is, if it is something to be sent; lists of it count too. In a technique's package a
+// bare document or pipeline counts as well: it is a stage, a filter or a schema.
+func generated(t types.Type, pkg string) string {
+	switch u := types.Unalias(t).(type) {
+	case *types.Pointer:
+		return generated(u.Elem(), pkg)
+	case *types.Slice:
+		return generated(u.Elem(), pkg)
+	case *types.Map:
+		return generated(u.Elem(), pkg)
+	case *types.Named:
+		obj := u.Obj()
+		if obj.Pkg() == nil {
+			return ""
+		}
+		switch full := obj.Pkg().Path() + "." + obj.Name(); strings.TrimPrefix(full, modelPath+".") {
+		case "Find", "Aggregate", "Modify", "Write", "MergeInto", "Plan", "Change", "Job", "Index", "IndexSet":
+			return "model." + obj.Name()
+		case driver + "bson.D", driver + "mongo.Pipeline":
+			if pkg != modelPath {
+				return obj.Pkg().Name() + "." + obj.Name()
+			}
+		}
+	}
+	return ""
+}
+
+const driver = "go.mongodb.org/mongo-driver/v2/"
+
+// isMutable reports whether a value of the type shares memory with the caller's. What the model generates is a value of
+// its own: copies of a Find share their filter, and nothing writes to it.
+func isMutable(t types.Type, seen []types.Type) bool {
+	t = types.Unalias(t)
+	if _, isParam := t.(*types.TypeParam); isParam || slices.Contains(seen, t) {
+		return false
+	}
+	seen = append(seen, t)
+	switch types.TypeString(t, nil) {
+	case "time.Time", "error":
+		return false
+	}
+	if _, isStruct := t.Underlying().(*types.Struct); isStruct && generated(t, modelPath) != "" {
+		return false
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Slice, *types.Pointer, *types.Map, *types.Interface:
+		return true
+	case *types.Array:
+		return isMutable(u.Elem(), seen)
+	case *types.Struct:
+		for f := range u.Fields() {
+			if f.Exported() && isMutable(f.Type(), seen) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,140 @@
+package checks
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// deferredParts takes apart what plans only once something was read: it shows the plan for the case's State.
+func (c Case) deferredParts(v any, s string) ([]part, error) {
+	if job, ok := v.(model.Job); ok {
+		return c.jobParts(job, s)
+	}
+	if decide := reflect.Indirect(reflect.ValueOf(v)); decide.Kind() == reflect.Struct && decide.FieldByName("Decide").IsValid() {
+		if err := errorOf(v); err != nil {
+			return nil, err
+		}
+		p, err := c.decided(v, s)
+		if err != nil {
+			return nil, err
+		}
+		return planParts(p)
+	}
+	return nil, fmt.Errorf("%s returns a %T, which the checks can't take apart", c.Method, v)
+}
+
+// decided is the plan of a model.Change of any state.
+func (c Case) decided(v any, s string) (model.Plan, error) {
+	if c.State == nil {
+		return model.Plan{}, fmt.Errorf("%s: the case needs a State to decide from", c.Method)
+	}
+	out := reflect.ValueOf(v).FieldByName("Decide").Call([]reflect.Value{reflect.ValueOf(c.State(s))})
+	err, _ := out[1].Interface().(error)
+	return out[0].Interface().(model.Plan), err
+}
+
+func (c Case) jobParts(job model.Job, s string) ([]part, error) {
+	if job.Err != nil {
+		return nil, job.Err
+	}
+	p, err := c.planned(job, s)
+	if err != nil {
+		return nil, err
+	}
+	out := []part{
+		{"name", data, job.Name}, {"collection", names, job.Collection},
+		{"filter", filter, orEmpty(job.Filter)}, {"projection", expression, orEmpty(job.Projection)},
+	}
+	more, err := planParts(p)
+	return append(out, more...), err
+}
+
+func (c Case) planned(job model.Job, s string) (model.Plan, error) {
+	var docs []bson.Raw
+	if c.State != nil {
+		docs, _ = c.State(s).([]bson.Raw)
+	}
+	if len(docs) == 0 {
+		return model.Plan{}, fmt.Errorf("%s: the case needs a State of []bson.Raw to plan for", c.Method)
+	}
+	return job.Plan(docs)
+}
+
+// errorOf is the Err field of a value of any of the model's types.
+func errorOf(v any) error {
+	r := reflect.Indirect(reflect.ValueOf(v))
+	if r.Kind() != reflect.Struct {
+		return nil
+	}
+	if f := r.FieldByName("Err"); f.IsValid() {
+		err, _ := f.Interface().(error)
+		return err
+	}
+	return nil
+}
+
+// indexOf is the Index field of a value of any of the model's types, or "".
+func indexOf(v any) string {
+	r := reflect.Indirect(reflect.ValueOf(v))
+	if r.Kind() != reflect.Struct {
+		return ""
+	}
+	if f := r.FieldByName("Index"); f.IsValid() && f.Kind() == reflect.String {
+		return f.String()
+	}
+	return ""
+}
+
+func orEmpty(d bson.D) bson.D {
+	if d == nil {
+		return bson.D{}
+	}
+	return d
+}
+
+// What plans only once something was read is taken apart by the plan for its State.
+func TestDeferred(t *testing.T) {
+	move := Case{
+		Method: "x.T.Move",
+		Make: func(s string) any {
+			return model.Change[string]{Decide: func(read string) (model.Plan, error) { return model.NewPlan(from.Move(oid(1), read, s)), nil }}
+		},
+		State: func(s string) any { return s + "2" },
+	}
+	fill := Case{
+		Method: "x.T.Fill",
+		Make: func(s string) any {
+			return model.Job{Name: "fill", Collection: "products", Filter: bson.D{{Key: "name", Value: s}}, Plan: func(docs []bson.Raw) (model.Plan, error) {
+				return model.NewPlan(uses.Add(docs[0].Lookup("_id").StringValue(), s)), nil
+			}}
+		},
+		State: func(s string) any {
+			raw, _ := bson.Marshal(bson.D{{Key: "_id", Value: s}})
+			return []bson.Raw{raw}
+		},
+	}
+	for _, test := range []struct {
+		c    Case
+		want string
+	}{
+		{move, "db.logmsgs.updateOne({_id: ObjectId('507f00000000000000000001'), host: 'nut2'}, {$set: {host: 'nut'}})"},
+		{fill, "db.products.find({name: 'nut'})"},
+		{fill, "db.products.updateOne({_id: 'nut'}, {$addToSet: {parts: 'nut'}})"},
+	} {
+		if got := test.c.show(t, "nut"); !strings.Contains(got, test.want) {
+			t.Errorf("%s shows\n%s\nwithout %s", test.c.Method, got, test.want)
+		}
+		if problems := test.c.underHostile("$where"); len(problems) > 0 {
+			t.Errorf("%s: %q", test.c.Method, problems)
+		}
+		missing := Case{Method: test.c.Method, Make: test.c.Make}
+		if _, err := missing.parts(missing.value("nut"), "nut"); err == nil {
+			t.Errorf("%s: a case without a State is taken apart", test.c.Method)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package checks
+
+import (
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+type (
+	line struct {
+		ID   string    `bson:"id"`
+		Time time.Time `bson:"time"`
+		Text string    `bson:"text"`
+	}
+	busyHost struct {
+		ID     string    `bson:"_id"`
+		Lines  []line    `bson:"lines,omitempty"`
+		Stats  hostStats `bson:"stats"`
+		Labels []string  `bson:"labels,omitempty"`
+	}
+	hostStats struct {
+		Tops []int64 `bson:"tops,omitempty"`
+	}
+)
+
+var (
+	busyHosts = model.NewCollection[busyHost, string]("hosts")
+	lastLines = denorm.NewBounded(busyHosts, "lines", denorm.BoundedSpec{Max: 3})
+	keyLines  = denorm.NewBounded(busyHosts, "lines", denorm.BoundedSpec{Max: 3, Key: "id"})
+	firstKeys = denorm.NewBounded(busyHosts, "lines", denorm.BoundedSpec{Max: 3, Key: "id", Keep: denorm.First})
+	timeLines = denorm.NewBounded(busyHosts, "lines", denorm.BoundedSpec{
+		Max: 3, By: bson.D{{Key: "time", Value: 1}, {Key: "id", Value: 1}}, Key: "id",
+	})
+	tops   = denorm.NewBounded(busyHosts, "stats.tops", denorm.BoundedSpec{Max: 5, Keep: denorm.First, By: bson.D{{Key: "", Value: -1}}})
+	labels = denorm.NewBounded(busyHosts, "labels", denorm.BoundedSpec{Max: 2})
+)
+
+func init() {
+	register(boundedPushes()...)
+	register(boundedOthers()...)
+}
+
+func boundedPushes() []Case {
+	return []Case{
+		{Method: "denorm.Bounded.Push", Reason: "the last three, in the order of pushing",
+			Make: func(s string) any { return lastLines.Push(s, line{ID: s, Time: noon(0), Text: s}) }},
+		{Method: "denorm.Bounded.Push", Reason: "by pointer, and several",
+			From: func(s string) ([]any, func() any) {
+				a, b := &line{ID: s, Time: noon(0)}, &line{ID: s + "2", Time: noon(1)}
+				list := roomy([]any{a, b})
+				return []any{list, a, b}, func() any { return lastLines.Push("h", list...) }
+			}},
+		{Method: "denorm.Bounded.Push", Reason: "one element with a key, recognized",
+			Make: func(s string) any { return keyLines.Push("h", line{ID: s, Time: noon(0), Text: s}) }},
+		{Method: "denorm.Bounded.Push", Reason: "four elements with keys, of which three stay", MayRefuse: "it is the key of another",
+			Make: func(s string) any {
+				return keyLines.Push("h", line{ID: "a"}, line{ID: s}, line{ID: "c"}, line{ID: "d"})
+			}},
+		{Method: "denorm.Bounded.Push", Reason: "the first three: what doesn't fit is dropped", MayRefuse: "it is the key of another",
+			Make: func(s string) any { return firstKeys.Push("h", line{ID: "a"}, line{ID: s}) }},
+		{Method: "denorm.Bounded.Push", Reason: "elements with keys, sorted: what sorts too low is dropped",
+			Make: func(s string) any {
+				return timeLines.Push("h", line{ID: s, Time: noon(0)}, line{ID: s + "2", Time: noon(1)})
+			}},
+		{Method: "denorm.Bounded.Push", Reason: "the top five scalars, below a field",
+			Make: func(s string) any { return tops.Push(s, int64(4)) }},
+		{Method: "denorm.Bounded.Push", Reason: "a string is an element",
+			Make: func(s string) any { return labels.Push("h", s) }},
+		{Method: "denorm.Bounded.Push", Reason: "none is refused",
+			Make: func(s string) any { return lastLines.Push(s) }},
+		{Method: "denorm.Bounded.Push", Reason: "an element of another type is refused",
+			Make: func(s string) any { return lastLines.Push("h", s) }},
+		{Method: "denorm.Bounded.Push", Reason: "the same key twice is refused",
+			Make: func(s string) any { return keyLines.Push("h", line{ID: s}, line{ID: s}) }},
+		{Method: "denorm.Bounded.PushOrCreate", Reason: "an owner that may not exist",
+			From: func(s string) ([]any, func() any) {
+				list := roomy([]any{s})
+				return []any{list}, func() any { return labels.PushOrCreate(s, list...) }
+			}},
+		{Method: "denorm.Bounded.PushOrCreate", Reason: "with a key is refused",
+			Make: func(s string) any { return keyLines.PushOrCreate("h", line{ID: s}) }},
+	}
+}
+
+func boundedOthers() []Case {
+	return []Case{
+		{Method: "denorm.Bounded.Remove", Reason: "by keys",
+			From: func(s string) ([]any, func() any) {
+				keys := roomy([]any{s, "b"})
+				return []any{keys}, func() any { return keyLines.Remove(s, keys...) }
+			}},
+		{Method: "denorm.Bounded.Remove", Reason: "without a Key is refused",
+			Make: func(s string) any { return lastLines.Remove("h", s) }},
+		{Method: "denorm.Bounded.Remove", Reason: "of no key is refused, for it would match elements without one",
+			Make: func(s string) any { return keyLines.Remove(s, nil) }},
+		{Method: "denorm.Bounded.Clear", Reason: "the array stays, empty",
+			Make: func(s string) any { return lastLines.Clear(s) }},
+		{Method: "denorm.Bounded.Slice", Reason: "the first two",
+			Make: func(s string) any { return timeLines.Slice(s, 2) }},
+		{Method: "denorm.Bounded.Slice", Reason: "the last two",
+			Make: func(s string) any { return timeLines.Slice(s, -2) }},
+		{Method: "denorm.Bounded.Slice", Reason: "none is refused",
+			Make: func(s string) any { return timeLines.Slice(s, 0) }},
+		{Method: "denorm.Bounded.Oversized", Reason: "an element after the last that is kept",
+			Make: func(string) any { return lastLines.Oversized() }},
+		{Method: "denorm.Bounded.Trim", Reason: "to the last three",
+			Make: func(string) any { return lastLines.Trim() }},
+		{Method: "denorm.Bounded.Trim", Reason: "to the top five",
+			Make: func(string) any { return tops.Trim() }},
+		{Method: "denorm.Bounded.Validator", Reason: "of an array below a field",
+			Make: func(string) any { return tops.Validator() }},
+		{Method: "denorm.Bounded.Indexes", Reason: "owners are found by _id",
+			Make: func(string) any { return lastLines.Indexes() }},
+	}
+}

@@ -1,0 +1,154 @@
+package checks
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// What each case generates, and its price, is what the file testdata/<type>.golden shows.
+func TestGolden(t *testing.T) {
+	groups := map[string][]Case{}
+	packages := map[string]string{}
+	for _, c := range registered {
+		groups[c.group()] = append(groups[c.group()], c)
+		pkg, _, _ := strings.Cut(c.Method, ".")
+		if other := packages[c.group()]; other != "" && other != pkg {
+			t.Fatalf("%s and %s both have a %s: give one of the golden files another name", other, pkg, c.group())
+		}
+		packages[c.group()] = pkg
+	}
+	for group, cases := range groups {
+		t.Run(group, func(t *testing.T) { golden(t, group, cases) })
+	}
+	if *update {
+		return
+	}
+	files, err := filepath.Glob("testdata/*.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if groups[strings.TrimSuffix(filepath.Base(f), ".golden")] == nil {
+			t.Errorf("%s belongs to no case", f)
+		}
+	}
+}
+
+func golden(t *testing.T, group string, cases []Case) {
+	slices.SortStableFunc(cases, func(a, b Case) int { return strings.Compare(a.Method, b.Method) })
+	var b strings.Builder
+	for i, c := range cases {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "// %s: %s\n%s", c.Method, c.Reason, c.show(t, "nut"))
+	}
+	file := filepath.Join("testdata", group+".golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v; go test ./internal/checks -update writes it", err)
+	}
+	if diff := lineDiff(string(want), b.String()); diff != "" {
+		t.Errorf("%s (-golden +generated; -update writes it):\n%s", file, diff)
+	}
+}
+
+// show renders a case's value as a mongosh script, with what mongosh has no word for as comments.
+func (c Case) show(t *testing.T, s string) string {
+	var b strings.Builder
+	comment := func(format string, args ...any) { fmt.Fprintf(&b, "//   "+format+"\n", args...) }
+	v := c.value(s)
+	switch v := v.(type) {
+	case model.Write:
+		b.WriteString(v.String() + "\n")
+		showWrite(comment, v)
+		comment("%s; %s", v.Cost(), model.NewPlan(v).Guarantee())
+	case model.Plan:
+		showPlan(&b, comment, v)
+	case model.MergeInto:
+		b.WriteString(v.String() + "\n")
+		comment("%s; %s", v.Cost(), model.NewPlan(v).Guarantee())
+	case model.Index:
+		showIndexes(&b, comment, v)
+	case []model.Index:
+		showIndexes(&b, comment, v...)
+	case model.IndexSet:
+		b.WriteString(strings.TrimRight(v.String(), "\n") + "\n")
+	case bson.D:
+		b.WriteString(model.Shell(v) + "\n")
+	case mongo.Pipeline:
+		b.WriteString(model.Shell(v) + "\n")
+	case model.Job:
+		p, err := c.planned(v, s)
+		b.WriteString(model.Find[bson.Raw]{Collection: v.Collection, Filter: v.Filter, Projection: v.Projection, Err: v.Err}.String() + "\n")
+		comment("and for a batch: %v", err)
+		showPlan(&b, comment, p)
+	case interface {
+		fmt.Stringer
+		Cost() model.Cost
+	}:
+		b.WriteString(v.String() + "\n")
+		comment("%s", v.Cost())
+	default:
+		p, err := c.decided(v, s)
+		if err != nil {
+			t.Errorf("%s: %v", c.name(), err)
+		}
+		showPlan(&b, comment, p)
+	}
+	return b.String()
+}
+
+func showWrite(comment func(string, ...any), w model.Write) {
+	switch {
+	case w.Done != nil:
+		comment("expects %s match, or, done before: %s", w.Expect, model.Shell(w.Done))
+	case w.Expect == model.One:
+		comment("expects %s match", w.Expect)
+	}
+}
+
+func showPlan(b *strings.Builder, comment func(string, ...any), p model.Plan) {
+	for _, step := range p.Steps {
+		b.WriteString(step.String() + "\n")
+		if w, ok := step.(model.Write); ok {
+			showWrite(comment, w)
+		}
+	}
+	if len(p.Steps) == 0 {
+		comment("nothing to do")
+	}
+	comment("%s; %s", p.Cost(), p.Guarantee())
+	if p.Leaves != "" {
+		comment("cut, it leaves %s", p.Leaves)
+	}
+}
+
+func showIndexes(b *strings.Builder, comment func(string, ...any), list ...model.Index) {
+	for _, x := range list {
+		b.WriteString(x.String() + "\n")
+		if x.Why != "" {
+			comment("for %s", x.Why)
+		}
+	}
+	if len(list) == 0 {
+		comment("none")
+	}
+}

@@ -1,0 +1,160 @@
+package checks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+var hostile = []struct{ s, reason string }{
+	{"$where", "an operator that runs code"},
+	{"$set", "an update operator"},
+	{"a.b", "a path"},
+	{"^.*", "a pattern that matches all"},
+	{"NUL\x00", "ends a key, a path and a pattern"},
+	{"|", "an alternative in a pattern, a separator in a key"},
+	{"é", "more bytes than characters"},
+	{"e\u0301\U0001f9e9", "a combining mark, and a character beyond 16 bits"},
+	{"$$ROOT", "a variable of a pipeline"},
+	{"$name", "a field of a pipeline"},
+	{"'); db.dropDatabase(); //", "ends a quoted string of a script"},
+	{"/", "ends a pattern, separates a path"},
+	{"{\"$gt\": \"\"}", "a condition as text"},
+	{strings.Repeat("x", 1<<20), "1 MiB"},
+}
+
+// Whatever a caller's string holds, the generated documents have the same keys and operators, and the string is a value.
+func TestHostileStrings(t *testing.T) {
+	for _, c := range registered {
+		t.Run(c.name(), func(t *testing.T) {
+			for _, h := range hostile {
+				for _, problem := range c.underHostile(h.s) {
+					t.Errorf("%s (%s): %s", clip(h.s), h.reason, problem)
+				}
+			}
+		})
+	}
+}
+
+func FuzzHostileStrings(f *testing.F) {
+	for _, h := range hostile {
+		if len(h.s) < 1000 {
+			f.Add(h.s)
+		}
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if s == "" || !utf8.ValidString(s) || len(s) > 1000 {
+			return // an empty id is refused, and says so in its own cases; BSON strings are UTF-8
+		}
+		for _, c := range registered {
+			for _, problem := range c.underHostile(s) {
+				t.Errorf("%s: %q: %s", c.name(), s, problem)
+			}
+		}
+	})
+}
+
+// underHostile says what a string changes in what is generated, other than values.
+func (c Case) underHostile(s string) []string {
+	want, calmErr := c.parts(c.value(harmless), harmless)
+	got, err := c.parts(c.value(s), s)
+	var refused *model.ValueError
+	switch {
+	case calmErr != nil && err != nil: // the case is a refusal
+		return nil
+	case calmErr != nil:
+		return []string{"is not refused, as a harmless string is: " + calmErr.Error()}
+	case err != nil && c.MayRefuse != "" && errors.As(err, &refused):
+		return nil
+	case err != nil:
+		return []string{"is refused: " + err.Error()}
+	}
+	return compareParts(want, got)
+}
+
+// A string that no document can hold is refused before anything is sent.
+func TestTooLargeStrings(t *testing.T) {
+	huge := strings.Repeat("x", 17<<20)
+	db := unreachable(t)
+	for _, c := range registered {
+		t.Run(c.name(), func(t *testing.T) {
+			if _, isWrite := planOf(c.value(harmless)); !isWrite || !c.storesIts(t, harmless) {
+				return // nothing is written, or the string isn't
+			}
+			p, _ := planOf(c.value(huge))
+			p.Options.AllowPartial = true
+			_, err := p.Run(t.Context(), db)
+			var refused *model.ValueError
+			if !errors.As(err, &refused) {
+				t.Fatalf("running it gives %v, not a *model.ValueError", err)
+			}
+			if n := len(err.Error()); n > 2000 {
+				t.Errorf("the error repeats %d bytes of the value", n)
+			}
+		})
+	}
+}
+
+// planOf is the plan that a value is, if it writes.
+func planOf(v any) (model.Plan, bool) {
+	switch v := v.(type) {
+	case model.Write:
+		return model.NewPlan(v), true
+	case model.Plan:
+		return v, true
+	}
+	return model.Plan{}, false
+}
+
+// storesIts reports whether the string goes into what is generated; it doesn't into what is refused anyway.
+func (c Case) storesIts(t *testing.T, s string) bool {
+	parts, err := c.parts(c.value(s), s)
+	if err != nil {
+		return false
+	}
+	for _, x := range parts {
+		raw, err := bson.Marshal(bson.D{{Key: "v", Value: x.value}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(raw, []byte(s)) {
+			return true
+		}
+	}
+	return false
+}
+
+// unreachable is a database of a server that nobody answers for.
+func unreachable(t *testing.T) *mongo.Database {
+	client, err := mongo.Connect(options.Client().
+		SetDialer(nobody{}).SetServerSelectionTimeout(time.Millisecond).ApplyURI("mongodb://nobody.invalid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
+	return client.Database("checks")
+}
+
+type nobody struct{}
+
+func (nobody) DialContext(context.Context, string, string) (net.Conn, error) {
+	return nil, errors.New("nobody answers")
+}
+
+func clip(s string) string {
+	if len(s) > 40 {
+		return fmt.Sprintf("%q… (%d bytes)", s[:8], len(s))
+	}
+	return fmt.Sprintf("%q", s)
+}

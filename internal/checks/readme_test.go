@@ -1,0 +1,125 @@
+package checks
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// README.md shows code and output that are held equal to a program's. Above a block of Go stands
+// <!-- file: examples/hello/main.go -->, above a block of text that a program prints <!-- output: examples/hello -->.
+func TestReadme(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root(), "README.md"))
+	if err != nil {
+		t.Fatalf("the module needs a README.md at its root: %v", err)
+	}
+	blocks := blocksOf(string(text))
+	code := 0
+	for _, b := range blocks {
+		for _, problem := range b.check(readFile, func(dir string) (string, error) { return goCommand("run", "./"+dir) }) {
+			t.Errorf("README.md:%d: %s", b.line, problem)
+		}
+		if b.language == "go" {
+			code++
+		}
+	}
+	if code == 0 {
+		t.Error("README.md shows no Go code: a reader wants to see a program")
+	}
+}
+
+func readFile(name string) (string, error) {
+	b, err := os.ReadFile(filepath.Join(root(), filepath.FromSlash(name)))
+	return string(b), err
+}
+
+// block is a fenced block of a Markdown file.
+type block struct {
+	line         int
+	language     string
+	marker, name string // of the comment directly above: file or output, and its path
+	body         string
+}
+
+var marker = regexp.MustCompile(`^<!--\s*(\w+):\s*(\S+)\s*-->$`)
+
+func blocksOf(text string) (out []block) {
+	lines := strings.SplitAfter(text, "\n")
+	above := ""
+	for i := 0; i < len(lines); i++ {
+		line := strings.TrimSpace(lines[i])
+		if !strings.HasPrefix(line, "```") {
+			if line != "" {
+				above = line
+			}
+			continue
+		}
+		b := block{line: i + 1, language: strings.TrimPrefix(line, "```")}
+		if m := marker.FindStringSubmatch(above); m != nil {
+			b.marker, b.name = m[1], m[2]
+		}
+		above = ""
+		for i++; i < len(lines) && strings.TrimSpace(lines[i]) != "```"; i++ {
+			b.body += lines[i]
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// check says how a block differs from what its marker names.
+func (b block) check(read, run func(string) (string, error)) []string {
+	var want string
+	var err error
+	switch {
+	case b.marker == "file":
+		want, err = read(b.name)
+	case b.marker == "output":
+		want, err = run(b.name)
+	case b.marker != "":
+		return []string{"the marker " + b.marker + " is not known: write file or output"}
+	case b.language == "go":
+		return []string{"a block of Go has no marker above it: write <!-- file: path/of/a/file.go -->"}
+	default:
+		return nil
+	}
+	if err != nil {
+		return []string{err.Error()}
+	}
+	if want != b.body {
+		return []string{"differs from " + b.name + " (-README +" + b.marker + "):\n" + lineDiff(b.body, want)}
+	}
+	return nil
+}
+
+// The blocks of a Markdown file are found and judged.
+func TestBlocks(t *testing.T) {
+	echo := func(name string) (string, error) { return "text of " + name + "\n", nil }
+	tests := []struct {
+		reason, text string
+		problems     int
+	}{
+		{"the file's text", "<!-- file: a.go -->\n```go\ntext of a.go\n```\n", 0},
+		{"another text", "<!-- file: a.go -->\n```go\ntext of b.go\n```\n", 1},
+		{"a blank line between marker and block", "<!-- file: a.go -->\n\n```go\ntext of a.go\n```\n", 0},
+		{"text between marker and block", "<!-- file: a.go -->\nSee:\n```go\ntext of a.go\n```\n", 1},
+		{"Go without a marker", "```go\nx\n```\n", 1},
+		{"another language without a marker", "```sh\ngo get\n```\n", 0},
+		{"a program's output", "<!-- output: a -->\n```text\ntext of a\n```\n", 0},
+		{"a marker holds for one block", "<!-- file: a.go -->\n```go\ntext of a.go\n```\n```go\nx\n```\n", 1},
+		{"a marker that is not known", "<!-- code: a.go -->\n```go\ntext of a.go\n```\n", 1},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			var problems []string
+			for _, b := range blocksOf(test.text) {
+				problems = append(problems, b.check(echo, echo)...)
+			}
+			if len(problems) != test.problems {
+				t.Errorf("problems: %q", problems)
+			}
+		})
+	}
+}

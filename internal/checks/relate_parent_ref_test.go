@@ -1,0 +1,90 @@
+package checks
+
+import (
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+var (
+	from  = relate.NewParentRef(logmsgs, "host", hosts, relate.ParentRefSpec{By: "time"})
+	plain = relate.NewParentRef(logmsgs, "host", hosts)
+	below = relate.NewParentRef(anything, "parent.id", anything)
+)
+
+func init() {
+	register(parentRefWrites()...)
+	register(parentRefReads()...)
+}
+
+func parentRefWrites() []Case {
+	return []Case{
+		{Method: "relate.ParentRef.Move", Reason: "if the parent is still the one that was read",
+			Make: func(s string) any { return from.Move(oid(1), s, "other") }},
+		{Method: "relate.ParentRef.Move", Reason: "to a parent that a user names",
+			Make: func(s string) any { return from.Move(oid(1), "AAAB", s) }},
+		{Method: "relate.ParentRef.Move", Reason: "ids that are documents are compared, not read as conditions",
+			From: func(s string) ([]any, func() any) {
+				old, next := bson.D{{Key: "site", Value: s}}, bson.D{{Key: "site", Value: s + "2"}}
+				return []any{old, next}, func() any { return below.Move(s, old, next) }
+			}},
+		{Method: "relate.ParentRef.Move", Reason: "to an empty id is refused",
+			Make: func(s string) any { return from.Move(oid(1), s, "") }},
+		{Method: "relate.ParentRef.Detach", Reason: "the field goes",
+			Make: func(s string) any { return from.Detach(oid(1), s) }},
+		{Method: "relate.ParentRef.Attach", Reason: "only where there is none",
+			Make: func(s string) any { return from.Attach(oid(1), s) }},
+		{Method: "relate.ParentRef.MoveAll", Reason: "every child of a parent",
+			Make: func(s string) any { return from.MoveAll(s, s+"2") }},
+	}
+}
+
+func parentRefReads() []Case {
+	return []Case{
+		{Method: "relate.ParentRef.Parent", Reason: "of a document in hand",
+			From: func(s string) ([]any, func() any) {
+				m := &logmsg{ID: oid(1), Host: s}
+				return []any{m}, func() any { return from.Parent(m) }
+			}},
+		{Method: "relate.ParentRef.Parent", Reason: "of a document without one is refused",
+			Make: func(s string) any { return from.Parent(&logmsg{Text: s}) }},
+		{Method: "relate.ParentRef.Parent", Reason: "of no document is refused",
+			Make: func(s string) any { return from.Parent(nil) }},
+		{Method: "relate.ParentRef.Children", Reason: "newest first",
+			Make: func(s string) any { return from.Children(s) }},
+		{Method: "relate.ParentRef.Children", Reason: "in the order of _id",
+			Make: func(s string) any { return plain.Children(s) }},
+		{Method: "relate.ParentRef.Newest", Reason: "the first page",
+			Make: func(s string) any { return from.Newest(s, 20) }},
+		{Method: "relate.ParentRef.Newest", Reason: "the next page",
+			Make: func(s string) any { return from.Newest(s, 20).After(noon(0), oid(9)) }},
+		{Method: "relate.ParentRef.Newest", Reason: "none is refused, for the server would return all",
+			Make: func(s string) any { return from.Newest(s, 0) }},
+		{Method: "relate.ParentRef.Lookup", Reason: "the newest few of each parent, for a pipeline of one's own",
+			Make: func(string) any { return from.Lookup(3, "lastMsgs") }},
+		{Method: "relate.ParentRef.Lookup", Reason: "all",
+			Make: func(string) any { return plain.Lookup(0, "msgs") }},
+		{Method: "relate.ParentRef.Load", Reason: "parents with their newest children",
+			From: func(s string) ([]any, func() any) {
+				f := roomy(bson.D{{Key: "name", Value: s}})
+				return []any{f}, func() any { return from.Load(f, 3) }
+			}},
+		{Method: "relate.ParentRef.Load", Reason: "all parents with all their children",
+			Make: func(string) any { return plain.Load(nil, 0) }},
+		{Method: "relate.ParentRef.LoadParents", Reason: "children with their parent",
+			From: func(s string) ([]any, func() any) {
+				f := roomy(bson.D{{Key: "text", Value: s}})
+				return []any{f}, func() any { return from.LoadParents(f) }
+			}},
+		{Method: "relate.ParentRef.Counts", Reason: "of some parents",
+			From: func(s string) ([]any, func() any) {
+				ids := roomy([]string{s, "AAAB"})
+				return []any{ids}, func() any { return from.Counts(ids...) }
+			}},
+		{Method: "relate.ParentRef.Counts", Reason: "of none is refused",
+			Make: func(string) any { return from.Counts() }},
+		{Method: "relate.ParentRef.Indexes", Reason: "by parent and time",
+			Make: func(string) any { return from.Indexes() }},
+		{Method: "relate.ParentRef.Indexes", Reason: "by parent and _id",
+			Make: func(string) any { return plain.Indexes() }},
+	}
+}
