@@ -28,6 +28,11 @@ var (
 	ErrNoTransactions = errors.New("docmodel: the server has no transactions (it is neither a replica set member nor a mongos)")
 )
 
+var (
+	errUnacknowledged = errors.New("docmodel: a write that expects a match was sent without acknowledgement, and can't be judged")
+	errMergeInTx      = errors.New("docmodel: $merge and $out can't run in a transaction: run the step by itself, with Options.AllowPartial or marked Once")
+)
+
 // MaxDocument is the largest BSON document that MongoDB stores: 16 MiB
 // (https://www.mongodb.com/docs/manual/reference/limits/).
 const MaxDocument = 16 * 1024 * 1024

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -89,17 +90,19 @@ func isEquality(v any) bool {
 	return value.Type != bson.TypeRegex
 }
 
-// Eq is the condition that a field equals a value, whatever the value is. Values that the query language would take for
-// something else, a document of operators or a regular expression, are put under $eq; others stand for themselves.
+// Eq is the condition that a field equals a value, whatever the value is. Scalars stand for themselves; what the query
+// language could take for something else, a document of operators or a regular expression, is put under $eq.
 func Eq(v any) any {
 	switch x := v.(type) {
-	case bson.D, bson.M, bson.Raw, bson.A, bson.Regex, bson.RawArray, map[string]any:
-		return bson.D{{Key: "$eq", Value: v}}
+	case nil, bool, int, int8, int16, int32, int64, uint8, uint16, uint32, uint64, uint, float32, float64, string, time.Time,
+		bson.ObjectID, bson.DateTime, bson.Decimal128, bson.Timestamp, bson.Binary, bson.Null:
+		return v
 	case bson.RawValue:
 		switch x.Type {
 		case bson.TypeEmbeddedDocument, bson.TypeArray, bson.TypeRegex:
-			return bson.D{{Key: "$eq", Value: v}}
+		default:
+			return v
 		}
 	}
-	return v
+	return bson.D{{Key: "$eq", Value: v}}
 }

@@ -34,7 +34,8 @@ type ModifyOptions struct {
 	Let       bson.D
 }
 
-// Modify returns a findAndModify of the collection. Filter and update are copied.
+// Modify returns a findAndModify of the collection. Filter and update are copied. A nil filter is refused; an empty one
+// matches any document.
 func (c Collection[D, K]) Modify(filter, update bson.D) Modify[D] {
 	m := Modify[D]{Collection: c.name, codec: c.codec}
 	if m.Filter, m.Err = c.codec.copyD(filter); m.Err != nil {
@@ -86,6 +87,8 @@ func (m Modify[D]) check() error {
 		return m.Err
 	case m.Collection == "":
 		return errNoCollection("a findAndModify")
+	case m.Filter == nil:
+		return &ValueError{Collection: m.Collection, Field: "Filter", Reason: "is nil; write bson.D{} to match any document"}
 	case m.Remove && (m.Update != nil || m.After || m.Upsert):
 		return &ValueError{Collection: m.Collection, Field: "Remove", Reason: "takes no Update, After or Upsert"}
 	case !m.Remove && m.Update == nil:

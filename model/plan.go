@@ -114,7 +114,8 @@ func (g Guarantee) String() string { return [...]string{"atomic", "rerunnable", 
 // Guarantee says which promise the plan's steps bear out. Several steps, or a write to many documents, are rerunnable
 // only when each is idempotent by its operators ($set, $unset, $setOnInsert, $addToSet, $pull, $pullAll, $min, $max,
 // $rename, a replacement, an insert with an _id) on documents that its filter pins (_id, or many), or is marked Once; and
-// when no insert is followed by a delete, a replacement, a pipeline or a $merge that could make its document unknowable.
+// when no insert is followed by a delete, a replacement, a pipeline or a $merge that could make its document unknowable, and
+// no filter asks for what a later step writes.
 func (p Plan) Guarantee() Guarantee {
 	switch {
 	case p.Transactional:
@@ -127,7 +128,7 @@ func (p Plan) Guarantee() Guarantee {
 			return Transactional
 		}
 	}
-	if !insertsRepeat(p.Steps) {
+	if !insertsRepeat(p.Steps) || !filtersRepeat(p.Steps) {
 		return Transactional
 	}
 	return Rerunnable

@@ -226,3 +226,24 @@ func TestUnencodable(t *testing.T) {
 		}
 	}
 }
+
+// A plan whose first step would find, on a second run, what its last step wrote, is not rerunnable.
+func TestGuaranteeOfChains(t *testing.T) {
+	many := func(from, to int) model.Write {
+		return model.Write{Collection: "parts", Model: &mongo.UpdateManyModel{
+			Filter: bson.D{{Key: "qty", Value: from}}, Update: bson.D{{Key: "$set", Value: bson.D{{Key: "qty", Value: to}}}},
+		}}
+	}
+	for _, c := range []struct {
+		reason string
+		plan   model.Plan
+		want   model.Guarantee
+	}{
+		{"the second run would raise what was raised to 1", model.NewPlan(many(1, 2), many(0, 1)), model.Transactional},
+		{"one step asks for what it writes itself", model.NewPlan(many(1, 2)), model.Rerunnable},
+	} {
+		if got := c.plan.Guarantee(); got != c.want {
+			t.Errorf("%s: %v, want %v", c.reason, got, c.want)
+		}
+	}
+}

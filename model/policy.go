@@ -75,6 +75,33 @@ func (m Modify[D]) Under(p Policy) Modify[D] {
 	return m
 }
 
+// Under returns the change with the policy applied to what it decides. Put what Read reads under it too.
+func (c Change[S]) Under(p Policy) Change[S] {
+	p = p.frozen()
+	if decide := c.Decide; decide != nil {
+		c.Decide = func(state S) (Plan, error) {
+			plan, err := decide(state)
+			return plan.Under(p), err
+		}
+	}
+	return c
+}
+
+// Under returns the job with the policy applied to what it reads and plans.
+func (j Job) Under(p Policy) Job {
+	p = p.frozen()
+	if p.holds(j.Collection) {
+		j.Filter = And(j.Filter, p.Filter)
+	}
+	if plan := j.Plan; plan != nil {
+		j.Plan = func(docs []bson.Raw) (Plan, error) {
+			out, err := plan(docs)
+			return out.Under(p), err
+		}
+	}
+	return j
+}
+
 // Under returns the plan with the policy applied to each step.
 func (pl Plan) Under(p Policy) Plan {
 	steps := make([]Step, len(pl.Steps))
@@ -105,12 +132,12 @@ func (w Write) Under(p Policy) Write {
 	switch m := w.Model.(type) {
 	case *mongo.InsertOneModel:
 		c := *m
-		c.Document, err = p.document(w.Collection, m.Document)
+		c.Document, err = p.document(w.Collection, m.Document, false)
 		out.Model = &c
 	case *mongo.ReplaceOneModel:
 		c := *m
 		if c.Filter, err = p.filter(w.Collection, m.Filter); err == nil {
-			c.Replacement, err = p.document(w.Collection, m.Replacement)
+			c.Replacement, err = p.document(w.Collection, m.Replacement, true)
 		}
 		out.Model = &c
 	case *mongo.UpdateOneModel:
@@ -238,8 +265,9 @@ func (p Policy) setStage() bson.D {
 	return bson.D{{Key: "$set", Value: fields}}
 }
 
-// document appends Insert and Set to a whole document. A field that it already has must be equal.
-func (p Policy) document(collection string, doc any) (any, error) {
+// document appends Insert and Set to a whole document. A field that it already has must be equal; but a replacement keeps
+// what Insert once gave it (createdAt), unless the policy's filter asks for that field (tenant).
+func (p Policy) document(collection string, doc any, replaces bool) (any, error) {
 	fields := slices.Concat(p.onInsertDocument(), p.Set)
 	if len(fields) == 0 {
 		return doc, nil
@@ -261,7 +289,8 @@ func (p Policy) document(collection string, doc any) (any, error) {
 			return nil, err
 		}
 		if old := raw.Lookup(f.Key); old.Type != 0 {
-			if !old.Equal(bson.Raw(one).Lookup(f.Key)) {
+			kept := replaces && valueOf(p.Set, f.Key) == nil && valueOf(p.Filter, f.Key) == nil
+			if !kept && !old.Equal(bson.Raw(one).Lookup(f.Key)) {
 				return nil, &ConflictError{Collection: collection, Paths: [2]string{"document " + f.Key, "policy " + f.Key}, Reason: "the document already holds another value"}
 			}
 			continue

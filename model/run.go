@@ -92,7 +92,13 @@ func (r *runner) answered(ctx context.Context, b batch, res *mongo.BulkWriteResu
 	r.record(b, res)
 	r.result.mark(b.first, b.count(), Applied)
 	w := r.plan.Steps[b.first].(Write)
-	if !b.alone || w.Expect != One || res.MatchedCount+res.DeletedCount+res.UpsertedCount > 0 || !res.Acknowledged {
+	switch {
+	case !b.alone || w.Expect != One:
+		return nil
+	case !res.Acknowledged:
+		r.result.Steps[b.first].Status = Unknown
+		return &StepError{b.first, errUnacknowledged}
+	case res.MatchedCount+res.DeletedCount+res.UpsertedCount > 0:
 		return nil
 	}
 	return r.judge(ctx, b.first, w, ErrStale)

@@ -123,8 +123,8 @@ func (t *touched) field(path string) {
 	t.fields[name] = true
 }
 
-// same reports whether the stored document is the inserted one, but for touched fields. The order of fields counts only
-// within values: the server moves _id to the front.
+// same reports whether the stored document is the inserted one, but for touched fields. The order of fields doesn't count:
+// the server moves _id to the front, and a Go map has none.
 func (t touched) same(stored, inserted bson.Raw) bool {
 	a, errA := stored.Elements()
 	b, errB := inserted.Elements()
@@ -137,7 +137,7 @@ func (t touched) same(stored, inserted bson.Raw) bool {
 			continue
 		}
 		n++
-		if v, err := stored.LookupErr(e.Key()); err != nil || !v.Equal(e.Value()) {
+		if v, err := stored.LookupErr(e.Key()); err != nil || !equalUnordered(v, e.Value()) {
 			return false
 		}
 	}
@@ -147,6 +147,28 @@ func (t touched) same(stored, inserted bson.Raw) bool {
 		}
 	}
 	return n == 0
+}
+
+// equalUnordered compares values, documents within them without the order of their fields.
+func equalUnordered(a, b bson.RawValue) bool {
+	if a.Equal(b) {
+		return true
+	}
+	if a.Type != b.Type || len(a.Value) != len(b.Value) || a.Type != bson.TypeEmbeddedDocument && a.Type != bson.TypeArray {
+		return false
+	}
+	x, errX := bson.Raw(a.Value).Elements()
+	y, errY := bson.Raw(b.Value).Elements()
+	if errX != nil || errY != nil || len(x) != len(y) {
+		return false
+	}
+	for _, e := range x {
+		v, err := bson.Raw(b.Value).LookupErr(e.Key())
+		if err != nil || !equalUnordered(e.Value(), v) {
+			return false
+		}
+	}
+	return true
 }
 
 // insertsRepeat reports whether each insert of the plan can be told from a foreign document with its _id when the plan is
@@ -172,4 +194,66 @@ func insertsRepeat(steps []Step) bool {
 		}
 	}
 	return true
+}
+
+// filtersRepeat reports whether no step's filter asks for a field that a later step of the plan writes: the second run would
+// find other documents than the first. Filters of one document by _id that expect it, and those marked Once, may.
+func filtersRepeat(steps []Step) bool {
+	for i, s := range steps {
+		w, ok := s.(Write)
+		if !ok || w.Once || w.Expect == One {
+			continue
+		}
+		asked := fieldsOf(w.filter())
+		for _, other := range steps[i+1:] {
+			o, ok := other.(Write)
+			if ok && o.Collection != w.Collection {
+				continue
+			}
+			t := touched{fields: map[string]bool{}}
+			if t.add(other); t.opaque && ok {
+				continue // a delete or replacement: what is gone is found by nobody
+			}
+			for name := range asked {
+				if t.fields[name] || t.opaque {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// fieldsOf collects the first names of the paths of a filter, less _id.
+func fieldsOf(filter any) map[string]bool {
+	out := map[string]bool{}
+	raw, err := bson.Marshal(filter)
+	if err != nil {
+		return out
+	}
+	collectFields(bson.Raw(raw), out)
+	return out
+}
+
+func collectFields(doc bson.Raw, out map[string]bool) {
+	elems, err := doc.Elements()
+	if err != nil {
+		return
+	}
+	for _, e := range elems {
+		if !strings.HasPrefix(e.Key(), "$") {
+			if name, _, _ := strings.Cut(e.Key(), "."); name != "_id" {
+				out[name] = true
+			}
+			continue
+		}
+		if list, ok := e.Value().ArrayOK(); ok { // $and, $or, $nor
+			values, _ := list.Values()
+			for _, v := range values {
+				if inner, ok := v.DocumentOK(); ok {
+					collectFields(inner, out)
+				}
+			}
+		}
+	}
 }

@@ -23,6 +23,11 @@ func (p Plan) RunTx(ctx context.Context, db *mongo.Database) (Result, error) {
 	if len(batches) == 0 {
 		return newResult(p), nil
 	}
+	for _, b := range batches {
+		if b.merge != nil {
+			return newResult(p), &StepError{b.first, errMergeInTx}
+		}
+	}
 	result, sent := newResult(p), false
 	err = inTx(ctx, db, func(ctx context.Context) error {
 		var err error
