@@ -86,3 +86,23 @@ func underPolicy() []Case {
 		}),
 	}
 }
+
+func deferredUnderPolicy() []Case {
+	rename := func(s string) model.Plan {
+		return model.NewPlan(parts.Update("nut", bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: s}}}}))
+	}
+	change := under("model.Change.Under", "what it decides", func(p model.Policy, s string) any {
+		return model.Change[string]{Decide: func(s string) (model.Plan, error) { return rename(s), nil }}.Under(p)
+	})
+	change.State = func(s string) any { return s }
+	job := under("model.Job.Under", "what it reads and plans", func(p model.Policy, s string) any {
+		return model.Job{Name: "rename", Collection: "parts", Plan: func([]bson.Raw) (model.Plan, error) { return rename(s), nil }}.Under(p)
+	})
+	job.State = func(s string) any {
+		raw, _ := bson.Marshal(bson.D{{Key: "_id", Value: "nut"}, {Key: "name", Value: s}})
+		return []bson.Raw{raw}
+	}
+	return []Case{change, job}
+}
+
+func init() { register(deferredUnderPolicy()...) }
