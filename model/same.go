@@ -197,11 +197,12 @@ func insertsRepeat(steps []Step) bool {
 }
 
 // filtersRepeat reports whether no step's filter asks for a field that a later step of the plan writes: the second run would
-// find other documents than the first. Filters of one document by _id that expect it, and those marked Once, may.
+// find other documents than the first. It looks at writes of many documents; one that is pinned by its _id is guarded by what
+// its filter says, and so may one be that is marked Once.
 func filtersRepeat(steps []Step) bool {
 	for i, s := range steps {
 		w, ok := s.(Write)
-		if !ok || w.Once || w.Expect == One {
+		if !ok || w.Once || writesOne(s) {
 			continue
 		}
 		asked := fieldsOf(w.filter())
