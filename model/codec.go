@@ -212,3 +212,35 @@ func (c *codec) copyA(a bson.A) (bson.A, error) {
 	}
 	return out, nil
 }
+
+// decode is the inverse of document.
+func (c *codec) decode(raw bson.Raw, doc any) error {
+	if c == nil {
+		return bson.Unmarshal(raw, doc)
+	}
+	dec := bson.NewDecoder(bson.NewDocumentReader(bytes.NewReader(raw)))
+	if c.registry != nil {
+		dec.SetRegistry(c.registry)
+	}
+	if o := c.options; o != nil {
+		for _, set := range []struct {
+			on bool
+			do func()
+		}{
+			{o.AllowTruncatingDoubles, dec.AllowTruncatingDoubles},
+			{o.BinaryAsSlice, dec.BinaryAsSlice},
+			{o.DefaultDocumentM, dec.DefaultDocumentM},
+			{o.DefaultDocumentMap, dec.DefaultDocumentMap},
+			{o.ObjectIDAsHexString, dec.ObjectIDAsHexString},
+			{o.UseJSONStructTags, dec.UseJSONStructTags},
+			{o.UseLocalTimeZone, dec.UseLocalTimeZone},
+			{o.ZeroMaps, dec.ZeroMaps},
+			{o.ZeroStructs, dec.ZeroStructs},
+		} {
+			if set.on {
+				set.do()
+			}
+		}
+	}
+	return dec.Decode(doc)
+}

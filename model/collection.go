@@ -105,8 +105,9 @@ func (c Collection[D, K]) CheckID(field string, id K) error {
 	if err != nil {
 		return &ValueError{Collection: c.name, Field: field, Reason: err.Error()}
 	}
-	if below, reason := refusedID(doc.Lookup("id")); reason != "" {
-		return &ValueError{Collection: c.name, Field: field + below, Value: id, Reason: reason}
+	held := doc.Lookup("id") // a copy: the caller's may change
+	if below, reason := refusedID(held); reason != "" {
+		return &ValueError{Collection: c.name, Field: field + below, Value: held, Reason: reason}
 	}
 	return nil
 }
@@ -207,3 +208,6 @@ func lastPart(path string) string { return path[strings.LastIndexByte(path, '.')
 func (c Collection[D, K]) place(path string) string {
 	return fmt.Sprintf("%s (%s), path %q", c.name, reflect.TypeFor[D](), path)
 }
+
+// Decode decodes a document as the collection's options read it.
+func (c Collection[D, K]) Decode(raw bson.Raw, doc *D) error { return c.codec.decode(raw, doc) }

@@ -3,6 +3,9 @@ package model
 import (
 	"fmt"
 	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // CheckKey says why a string can't be one field name of a document, or returns nil. Names are refused when they are
@@ -30,6 +33,26 @@ func CheckPath(path string) error {
 		}
 	}
 	return nil
+}
+
+// CheckNames says which field name within a value, at any depth, can't be stored ([CheckKey]), and at which path; or
+// returns "". prefix is the value's own path. Scalars have no names.
+func CheckNames(v any, prefix string) (path string, err error) {
+	switch x := v.(type) {
+	case nil, string, bool, int, int32, int64, float64, bson.ObjectID, bson.DateTime, time.Time:
+		return "", nil
+	case bson.Raw:
+		return checkKeys(x, prefix, 1)
+	}
+	doc, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
+	if err != nil {
+		return prefix, err
+	}
+	in := bson.Raw(doc).Lookup("v")
+	if in.Type != bson.TypeEmbeddedDocument && in.Type != bson.TypeArray {
+		return "", nil
+	}
+	return checkKeys(bson.Raw(in.Value), prefix, 1)
 }
 
 // checkCollectionName panics for a name that MongoDB refuses.

@@ -27,6 +27,11 @@ type Plan struct {
 	// Transactional says that the steps only make sense together, whatever their operators: Run refuses the plan.
 	Transactional bool
 
+	// IfStale takes back what the first steps wrote for the sake of a later one. It is sent when the plan ends at a write
+	// after the first that expected a match and found none, before the error is returned; not in a transaction, which takes
+	// back by itself. Its own failure is joined to the error. A crash can keep it from being sent.
+	IfStale []Step
+
 	// Leaves says in words what a reader or a crash can find between two steps. "" means nothing of note.
 	Leaves string
 }
@@ -44,6 +49,7 @@ func Concat(plans ...Plan) Plan {
 	var leaves []string
 	for _, p := range plans {
 		out.Steps = append(out.Steps, p.Steps...)
+		out.IfStale = append(out.IfStale, p.IfStale...)
 		out.Transactional = out.Transactional || p.Transactional
 		if out.Options.isZero() {
 			out.Options = p.Options
@@ -92,6 +98,9 @@ func (p Plan) String() string {
 		if lines[i] = "// a step that is nil"; s != nil {
 			lines[i] = s.String()
 		}
+	}
+	for _, s := range p.IfStale {
+		lines = append(lines, "// if stale: "+s.String())
 	}
 	return strings.Join(lines, "\n")
 }

@@ -104,17 +104,21 @@ func (j Job) Under(p Policy) Job {
 
 // Under returns the plan with the policy applied to each step.
 func (pl Plan) Under(p Policy) Plan {
-	steps := make([]Step, len(pl.Steps))
-	for i, s := range pl.Steps {
+	pl.Steps, pl.IfStale = p.steps(pl.Steps), p.steps(pl.IfStale)
+	return pl
+}
+
+func (p Policy) steps(steps []Step) []Step {
+	out := make([]Step, len(steps))
+	for i, s := range steps {
 		switch s := s.(type) {
 		case Write:
-			steps[i] = s.Under(p)
+			out[i] = s.Under(p)
 		case MergeInto:
-			steps[i] = s.Under(p)
+			out[i] = s.Under(p)
 		}
 	}
-	pl.Steps = steps
-	return pl
+	return out
 }
 
 // Under returns the write with the policy's filter and fields, and as an update if it deletes and the policy marks

@@ -49,10 +49,27 @@ func (p Plan) send(ctx context.Context, db *mongo.Database, batches []batch) (Re
 	r := &runner{plan: p, db: db, result: newResult(p)}
 	for _, b := range batches {
 		if err := r.sendBatch(ctx, b); err != nil {
+			if back := r.takeBack(ctx, err); back != nil {
+				err = errors.Join(err, back)
+			}
 			return r.result, err
 		}
 	}
 	return r.result, nil
+}
+
+// takeBack sends IfStale when the plan ends at a write that matched nothing. A transaction takes back by itself.
+func (r *runner) takeBack(ctx context.Context, err error) error {
+	var failed *StepError
+	if len(r.plan.IfStale) == 0 || inTransaction(ctx) || !errors.As(err, &failed) || failed.Step == 0 || r.result.Steps[failed.Step].Status != NotSent {
+		return nil
+	}
+	var server mongo.ServerError
+	if errors.As(err, &server) || ctx.Err() != nil {
+		return nil
+	}
+	_, err = Plan{Steps: r.plan.IfStale, Options: r.plan.Options}.Run(ctx, r.db)
+	return err
 }
 
 func (r *runner) sendBatch(ctx context.Context, b batch) error {
@@ -126,18 +143,36 @@ func (r *runner) primary(collection string) *mongo.Collection {
 // judge decides what a write that changed nothing means: applied before, when its Done condition holds, or the error.
 func (r *runner) judge(ctx context.Context, step int, w Write, otherwise error) error {
 	if w.Done != nil {
-		o := options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 1}})
-		err := r.primary(w.Collection).FindOne(ctx, w.Done, o).Err()
-		if err == nil {
+		done, err := r.holds(ctx, w.Collection, w.Done)
+		if err != nil {
+			return &StepError{step, err}
+		}
+		if done {
 			r.result.Steps[step].Status = Already
 			return nil
 		}
-		if !errors.Is(err, mongo.ErrNoDocuments) {
-			return &StepError{step, err}
-		}
 	}
 	r.result.Steps[step].Status = NotSent
+	for _, reason := range w.Reasons {
+		holds, err := r.holds(ctx, w.Collection, reason.If)
+		if err != nil {
+			return &StepError{step, err}
+		}
+		if holds {
+			return &StepError{step, reason.Err}
+		}
+	}
 	return &StepError{step, otherwise}
+}
+
+// holds asks whether some document matches.
+func (r *runner) holds(ctx context.Context, collection string, filter bson.D) (bool, error) {
+	o := options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 1}})
+	err := r.primary(collection).FindOne(ctx, filter, o).Err()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // failed records how far an ordered command came. A duplicate key may be this very write, applied before: then the

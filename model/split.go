@@ -45,6 +45,11 @@ func (p Plan) split() ([]batch, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
+	if len(p.IfStale) > 0 {
+		if _, err := (Plan{Steps: p.IfStale}).split(); err != nil {
+			return nil, err
+		}
+	}
 	var out []batch
 	for i, s := range p.Steps {
 		if m, ok := s.(MergeInto); ok {

@@ -38,6 +38,10 @@ type Write struct {
 	// duplicate key aborts it). Nil means never.
 	Done bson.D
 
+	// Reasons are asked, in order, when a write that expects one matched nothing and was not applied before: the first whose
+	// filter some document of the collection matches gives its error in the place of ErrStale.
+	Reasons []Reason
+
 	// Once says that a second run of this write changes nothing although its operators alone don't show it, because its
 	// filter carries what was read or the operation's token. [Plan.Guarantee] relies on it.
 	Once bool
@@ -46,6 +50,12 @@ type Write struct {
 	Index string
 
 	// Err is bad input. Run refuses the whole plan, and sends nothing.
+	Err error
+}
+
+// A Reason is why a write can match nothing other than that its document changed: its list is full, it is locked.
+type Reason struct {
+	If  bson.D
 	Err error
 }
 
