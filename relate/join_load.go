@@ -1,0 +1,153 @@
+package relate
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Load joins parents that are in memory. The result has one entry for each, in their order.
+//
+// Cost: ⌈unique ids / ChunkIDs⌉ commands, more when the ids of a chunk exceed ChunkBytes; one more for each further batch
+// of an answer. Parents without ids cost nothing.
+func (j Join[P, PK, C, CK]) Load(ctx context.Context, db *mongo.Database, parents []P) ([]Joined[P, C, CK], error) {
+	lists := make([][]CK, len(parents))
+	flat := make([]CK, 0, len(parents))
+	for i := range parents {
+		start := len(flat)
+		flat = j.ids.Append(flat, &parents[i])
+		lists[i] = flat[start:len(flat):len(flat)]
+	}
+	unique, err := j.unique(flat)
+	if err != nil {
+		return nil, err
+	}
+	found, err := j.fetch(ctx, db, unique)
+	if err != nil {
+		return nil, err
+	}
+	absent, err := j.absent(ctx, db, unique, found)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Joined[P, C, CK], len(parents))
+	for i := range parents {
+		out[i] = j.assemble(parents[i], lists[i], found, absent)
+	}
+	return out, nil
+}
+
+// Each joins a stream of parents, Batch of them at a time, in memory bounded by one batch and its children. An error ends
+// the sequence. It can be ranged as often as the parents can.
+//
+// Cost: as [Join.Load], for each batch. An id is fetched once in a batch.
+func (j Join[P, PK, C, CK]) Each(ctx context.Context, db *mongo.Database, parents iter.Seq2[P, error]) iter.Seq2[Joined[P, C, CK], error] {
+	return func(yield func(Joined[P, C, CK], error) bool) {
+		batch := make([]P, 0, j.spec.Batch)
+		flush := func() bool {
+			joined, err := j.Load(ctx, db, batch)
+			if err != nil {
+				yield(Joined[P, C, CK]{}, err)
+				return false
+			}
+			clear(batch)
+			batch = batch[:0]
+			for i := range joined {
+				if !yield(joined[i], nil) {
+					return false
+				}
+			}
+			return true
+		}
+		for p, err := range parents {
+			if err != nil {
+				yield(Joined[P, C, CK]{}, err)
+				return
+			}
+			if batch = append(batch, p); len(batch) == j.spec.Batch && !flush() {
+				return
+			}
+		}
+		if len(batch) > 0 {
+			flush()
+		}
+	}
+}
+
+// Queries returns the queries that Load sends for parents, one for each chunk of ids.
+func (j Join[P, PK, C, CK]) Queries(parents []P) []model.Find[C] {
+	var flat []CK
+	for i := range parents {
+		flat = j.ids.Append(flat, &parents[i])
+	}
+	unique, err := j.unique(flat)
+	if err != nil {
+		f := j.children.Find(nil)
+		f.Err = err
+		return []model.Find[C]{f}
+	}
+	var out []model.Find[C]
+	for _, chunk := range j.chunks(unique) {
+		out = append(out, j.query(chunk))
+	}
+	return out
+}
+
+// assemble puts one parent's children in order and notes what is missing.
+func (j Join[P, PK, C, CK]) assemble(p P, ids []CK, found map[CK]child[C], absent map[CK]bool) Joined[P, C, CK] {
+	out := Joined[P, C, CK]{Parent: p}
+	kept := make([]child[C], 0, len(ids))
+	for _, id := range ids {
+		if c, ok := found[id]; ok {
+			kept = append(kept, c)
+		} else if absent[id] && !slices.Contains(out.Missing, id) {
+			out.Missing = append(out.Missing, id)
+		}
+	}
+	if len(j.spec.Sort) > 0 {
+		slices.SortStableFunc(kept, func(a, b child[C]) int { return j.order.CompareKeys(a.keys, b.keys) })
+	}
+	if n := j.spec.Limit; n > 0 && len(kept) > n {
+		kept = kept[:n]
+	}
+	if len(kept) > 0 {
+		out.Children = make([]C, len(kept))
+		for i, c := range kept {
+			out.Children[i] = c.doc
+		}
+	}
+	return out
+}
+
+// absent tells ids that lead nowhere from children that the filter left out, which takes a second look by _id alone when
+// there is a filter and something is not there.
+func (j Join[P, PK, C, CK]) absent(ctx context.Context, db *mongo.Database, ids []CK, found map[CK]child[C]) (map[CK]bool, error) {
+	var rest []CK
+	for _, id := range ids {
+		if _, ok := found[id]; !ok {
+			rest = append(rest, id)
+		}
+	}
+	absent := make(map[CK]bool, len(rest))
+	for _, id := range rest {
+		absent[id] = true
+	}
+	if len(rest) > 0 && len(j.spec.Filter) > 0 {
+		if err := j.seen(ctx, db, rest, absent); err != nil {
+			return nil, err
+		}
+	}
+	if len(absent) == 0 || !j.spec.Strict {
+		return absent, nil
+	}
+	e := &MissingError{Collection: j.children.Name(), Path: j.path}
+	for _, id := range rest {
+		if absent[id] {
+			e.IDs = append(e.IDs, id)
+		}
+	}
+	return nil, e
+}
