@@ -1,0 +1,123 @@
+package relate
+
+import (
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Link is one end of a relation that is stored on both sides, with what makes it safe under races: the version that it was
+// made at, and the operation that made it. Use it as the element of a list, or as a single reference:
+//
+//	Tasks []relate.Link[string] `bson:"tasks,omitempty"`
+//	Owner relate.Link[string]   `bson:"owner"`
+//
+// The zero Link holds nothing.
+type Link[K any] struct {
+	ID K             `bson:"id"`
+	V  int64         `bson:"v"`
+	Op bson.ObjectID `bson:"op"` // its time is the operation's, by which repairs leave plans in flight alone
+
+	// Ended says that a single reference holds nothing any more. Its version goes on counting.
+	Ended bool `bson:"ended,omitempty"`
+}
+
+// Holds reports whether the link leads to a document.
+func (l Link[K]) Holds() bool { return l.V > 0 && !l.Ended }
+
+// Side says which of two stored sides of a relation is believed when they differ.
+type Side uint8
+
+const (
+	// TrustRefs believes the single reference, or the left side: what the other side lists is mended by it.
+	TrustRefs Side = iota
+	// TrustLists believes the list, or the right side.
+	TrustLists
+)
+
+// HalfLink is one direction of a relation whose other direction is missing, as a check finds it.
+type HalfLink[A, B any] struct {
+	List bool          `bson:"list"` // it was found in the list of A (the owner, the left side), else in B
+	A    A             `bson:"a"`
+	B    B             `bson:"b"`
+	V    int64         `bson:"v"`  // of versioned links
+	Op   bson.ObjectID `bson:"op"` // of versioned links
+}
+
+// FullError says that a list holds as many links as it may.
+type FullError struct {
+	Collection, Path string
+	ID               any // of the document that holds the list
+	Max              int
+}
+
+func (e *FullError) Error() string {
+	return fmt.Sprintf("docmodel: %s of %s %s is full: it holds %d links already", e.Path, e.Collection, model.Shell(e.ID), e.Max)
+}
+
+// isLink reports whether a field holds versioned links to K, and whether it holds links at all.
+func isLink[K any](f model.Field) (versioned bool) {
+	return !f.Open && f.Type == reflect.TypeFor[Link[K]]()
+}
+
+// room is the condition that a list holds fewer than max elements, or nothing for no bound.
+func room(path string, max int) bson.D {
+	if max == 0 {
+		return nil
+	}
+	return bson.D{{Key: fmt.Sprintf("%s.%d", path, max-1), Value: bson.D{{Key: "$exists", Value: false}}}}
+}
+
+// full is the reason that a list without room matches nothing.
+func full(collection, path string, id any, max int) []model.Reason {
+	if max == 0 {
+		return nil
+	}
+	return []model.Reason{{
+		If: bson.D{
+			{Key: "_id", Value: model.Eq(id)},
+			{Key: fmt.Sprintf("%s.%d", path, max-1), Value: bson.D{{Key: "$exists", Value: true}}},
+		},
+		Err: &FullError{collection, path, id, max},
+	}}
+}
+
+// checkOp refuses the operation token that the form of the links doesn't take.
+func checkOp(collection string, versioned bool, op bson.ObjectID) error {
+	switch {
+	case versioned && op.IsZero():
+		return &model.ValueError{Collection: collection, Field: "op", Reason: "versioned links need the operation's token: bson.NewObjectID(), the same when it is run again"}
+	case !versioned && !op.IsZero():
+		return &model.ValueError{Collection: collection, Field: "op", Value: op, Reason: "bare ids keep no token: give bson.NilObjectID"}
+	}
+	return nil
+}
+
+// settled keeps the half-links of operations begun before a time.
+func settled[A, B any](found []HalfLink[A, B], before time.Time) []HalfLink[A, B] {
+	var out []HalfLink[A, B]
+	for _, h := range found {
+		if h.Op.IsZero() || h.Op.Timestamp().Before(before) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// both keeps the half-links that two checks found.
+func both[A, B any](first, second []HalfLink[A, B]) []HalfLink[A, B] {
+	seen := map[string]bool{}
+	for _, h := range first {
+		seen[model.Shell(h)] = true
+	}
+	var out []HalfLink[A, B]
+	for _, h := range second {
+		if seen[model.Shell(h)] {
+			out = append(out, h)
+		}
+	}
+	return out
+}

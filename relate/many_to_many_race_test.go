@@ -1,0 +1,166 @@
+package relate_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+type (
+	barePeer struct {
+		ID    string   `bson:"_id"`
+		Peers []string `bson:"peers,omitempty"`
+	}
+	linkPeer struct {
+		ID    string                `bson:"_id"`
+		Peers []relate.Link[string] `bson:"peers,omitempty"`
+		V     int64                 `bson:"v"`
+	}
+)
+
+var (
+	bareLefts  = model.NewCollection[barePeer, string]("lefts")
+	bareRights = model.NewCollection[barePeer, string]("rights")
+	linkLefts  = model.NewCollection[linkPeer, string]("lefts")
+	linkRights = model.NewCollection[linkPeer, string]("rights")
+
+	barePeers = relate.NewManyToMany(bareLefts, "peers", bareRights, "peers")
+	linkPeers = relate.NewManyToMany(linkLefts, "peers", linkRights, "peers", relate.ManyToManySpec{Version: "v", MaxLeft: 3, MaxRight: 3})
+)
+
+// manyOperations are what can happen between left documents l, m and right documents r, s.
+func manyOperations[D any](way relate.ManyToMany[D, string, D, string], lefts model.Collection[D, string]) []operation {
+	op := func(name, left string, plan func(*D, bson.ObjectID) model.Plan) operation {
+		return operation{name, func(ctx context.Context, db *mongo.Database, token bson.ObjectID) error {
+			doc, err := lefts.ByID(left).One(ctx, db)
+			if err != nil {
+				return err
+			}
+			return run(plan(&doc, token), ctx, db)
+		}}
+	}
+	link := func(left, right string) operation {
+		return op("link "+left+right, left, func(d *D, token bson.ObjectID) model.Plan { return way.Link(d, right, token) })
+	}
+	unlink := func(left, right string) operation {
+		return op("unlink "+left+right, left, func(d *D, token bson.ObjectID) model.Plan { return way.Unlink(d, right, token) })
+	}
+	// lr is linked to begin with; ls isn't.
+	return []operation{link("l", "r"), unlink("l", "r"), link("l", "s"), unlink("l", "s"), link("m", "r")}
+}
+
+func wantNoHalfPeers[D any](t testing.TB, db *mongo.Database, way relate.ManyToMany[D, string, D, string]) {
+	t.Helper()
+	ctx := context.Background()
+	lefts, err := way.CheckLeft().All(ctx, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rights, err := way.CheckRight().All(ctx, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lefts)+len(rights) > 0 {
+		t.Errorf("half-links: %v on the left, %v on the right", lefts, rights)
+	}
+}
+
+func TestManyToManyVersionedInterleaved(t *testing.T) {
+	ops := manyOperations(linkPeers, linkLefts)
+	seed := func(ctx context.Context, db *mongo.Database) error {
+		load := model.Concat(linkLefts.InsertMany([]linkPeer{{ID: "l"}, {ID: "m"}}), linkRights.InsertMany([]linkPeer{{ID: "r"}, {ID: "s"}}))
+		if err := run(load, ctx, db); err != nil {
+			return err
+		}
+		return ops[0].run(ctx, db, token(9))
+	}
+	for _, pair := range pairs(ops) {
+		a, b := pair[0], pair[1]
+		t.Run(a.name+" | "+b.name, func(t *testing.T) {
+			modeltest.Interleave(t, modeltest.InterleaveCase{
+				OnServer: 3, Seed: seed,
+				A: func(ctx context.Context, db *mongo.Database) error { return a.run(ctx, db, token(1)) },
+				B: func(ctx context.Context, db *mongo.Database) error { return b.run(ctx, db, token(2)) },
+				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+					staleOrNil(t, errA)
+					staleOrNil(t, errB)
+					wantNoHalfPeers(t, db, linkPeers)
+				},
+			})
+		})
+	}
+}
+
+func TestManyToManyBareInterleaved(t *testing.T) {
+	ops := manyOperations(barePeers, bareLefts)
+	seed := func(ctx context.Context, db *mongo.Database) error {
+		load := model.Concat(bareLefts.InsertMany([]barePeer{{"l", []string{"r"}}, {ID: "m"}}), bareRights.InsertMany([]barePeer{{"r", []string{"l"}}, {ID: "s"}}))
+		return run(load, ctx, db)
+	}
+	for _, pair := range pairs(ops) {
+		a, b := pair[0], pair[1]
+		t.Run(a.name+" | "+b.name, func(t *testing.T) {
+			modeltest.Interleave(t, modeltest.InterleaveCase{
+				OnServer: 3, Seed: seed,
+				A: func(ctx context.Context, db *mongo.Database) error { return a.run(ctx, db, bson.NilObjectID) },
+				B: func(ctx context.Context, db *mongo.Database) error { return b.run(ctx, db, bson.NilObjectID) },
+				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+					staleOrNil(t, errA)
+					staleOrNil(t, errB)
+					for _, trust := range []relate.Side{relate.TrustRefs, relate.TrustLists} {
+						if _, _, err := barePeers.Mend(trust, 0).Run(context.Background(), db); err != nil {
+							t.Fatal(err)
+						}
+						wantNoHalfPeers(t, db, barePeers)
+					}
+				},
+			})
+		})
+	}
+}
+
+func TestManyToManyFaults(t *testing.T) {
+	before := linkPeer{ID: "l", Peers: []relate.Link[string]{{ID: "r", V: 1, Op: token(9)}}, V: 1}
+	seed := func(ctx context.Context, db *mongo.Database) error {
+		return run(model.Concat(
+			linkLefts.InsertMany([]linkPeer{before}),
+			linkRights.InsertMany([]linkPeer{{ID: "r", Peers: []relate.Link[string]{{ID: "l", V: 1, Op: token(9)}}}, {ID: "s"}})), ctx, db)
+	}
+	for _, c := range []struct {
+		name string
+		plan model.Plan
+	}{
+		{"link", linkPeers.Link(&before, "s", token(1))},
+		{"unlink", linkPeers.Unlink(&before, "r", token(1))},
+	} {
+		t.Run("versioned "+c.name, func(t *testing.T) {
+			modeltest.FaultMatrix(t, modeltest.FaultCase{
+				Seed: seed, Run: func(ctx context.Context, db *mongo.Database) error { return run(c.plan, ctx, db) },
+				Check: func(t testing.TB, db *mongo.Database) { wantNoHalfPeers(t, db, linkPeers) },
+			})
+		})
+	}
+	bare := barePeer{"l", []string{"r"}}
+	for _, c := range []struct {
+		name string
+		plan model.Plan
+	}{
+		{"link", barePeers.Link(&bare, "s", bson.NilObjectID)},
+		{"unlink", barePeers.Unlink(&bare, "r", bson.NilObjectID)},
+	} {
+		t.Run("bare "+c.name, func(t *testing.T) {
+			modeltest.FaultMatrix(t, modeltest.FaultCase{
+				Seed: func(ctx context.Context, db *mongo.Database) error {
+					return run(model.Concat(bareLefts.InsertMany([]barePeer{bare}), bareRights.InsertMany([]barePeer{{"r", []string{"l"}}, {ID: "s"}})), ctx, db)
+				},
+				Run:   func(ctx context.Context, db *mongo.Database) error { return run(c.plan, ctx, db) },
+				Check: func(t testing.TB, db *mongo.Database) { wantNoHalfPeers(t, db, barePeers) },
+			})
+		})
+	}
+}
