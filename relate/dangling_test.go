@@ -1,0 +1,355 @@
+package relate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A crate refers to tags in every way there is.
+type (
+	crate struct {
+		ID    string              `bson:"_id"`
+		Main  string              `bson:"main,omitempty"`
+		Spare string              `bson:"spare"` // "" is stored, and stands for none
+		Tags  []string            `bson:"tags,omitempty"`
+		Lines []crateLine         `bson:"lines,omitempty"`
+		Owner relate.Link[string] `bson:"owner"`
+	}
+	crateLine struct {
+		Tag string `bson:"tag,omitempty"`
+		N   int    `bson:"n"`
+	}
+	tag struct {
+		ID string `bson:"_id"`
+	}
+)
+
+var (
+	crates = model.NewCollection[crate, string]("crates")
+	tags   = model.NewCollection[tag, string]("tags")
+)
+
+// Tags a and b exist, x and y don't.
+func seedCrates(ctx context.Context, db *mongo.Database) error {
+	op := bson.ObjectID{1}
+	_, err := model.Concat(
+		tags.InsertMany([]tag{{"a"}, {"b"}}),
+		crates.InsertMany([]crate{
+			{ID: "1", Main: "a", Tags: []string{"a", "b"}, Lines: []crateLine{{"a", 1}}, Owner: relate.Link[string]{ID: "a", V: 1, Op: op}},
+			{ID: "2", Main: "x", Spare: "x", Tags: []string{"x", "a", "y", "x"}, Lines: []crateLine{{"x", 1}, {"b", 2}, {"", 3}, {"x", 4}}, Owner: relate.Link[string]{ID: "x", V: 2, Op: op}},
+			{ID: "3", Main: "y", Tags: []string{"y", "x"}, Lines: []crateLine{{"y", 9}}},
+			{ID: "4", Spare: "b"},
+		}),
+	).Run(ctx, db)
+	if err == nil { // what the type can't hold: null as an id, and in a list
+		_, err = db.Collection("crates").InsertOne(ctx, bson.D{{Key: "_id", Value: "5"}, {Key: "main", Value: nil}, {Key: "tags", Value: bson.A{nil, "", "a"}}})
+	}
+	return err
+}
+
+// The ways, each with what is found and what each repair leaves at its path, as model.Shell shows it.
+var danglingWays = []struct {
+	path, refs, missing      string
+	detached, deleted, other string // what is at the path afterwards, document by document
+}{
+	{
+		"main", "'2' main → 'x', '3' main → 'y'", "'x' (1 document), 'y' (1 document)",
+		"'a' - - - null", "'a' - null", "'a' 'b' 'b' - null",
+	}, {
+		"spare", "'2' spare → 'x'", "'x' (1 document)",
+		"'' - '' 'b' -", "'' '' 'b' -", "'' 'b' '' 'b' -",
+	}, {
+		"tags", "'2' tags → 'x', '2' tags → 'y', '3' tags → 'y', '3' tags → 'x'", "'x' (2 documents), 'y' (2 documents)",
+		"['a', 'b'] ['a'] [] - [null, '', 'a']", "['a', 'b'] - [null, '', 'a']", "['a', 'b'] ['b', 'a', 'b', 'b'] ['b', 'b'] - [null, '', 'a']",
+	}, {
+		"lines.tag", "'2' lines.tag → 'x', '3' lines.tag → 'y'", "'x' (1 document), 'y' (1 document)",
+		"[{tag: 'a', n: 1}] [{tag: 'b', n: 2}, {n: 3}] [] - -",
+		"[{tag: 'a', n: 1}] - -",
+		"[{tag: 'a', n: 1}] [{tag: 'b', n: 1}, {tag: 'b', n: 2}, {n: 3}, {tag: 'b', n: 4}] [{tag: 'b', n: 9}] - -",
+	}, {
+		"owner.id", "'2' owner.id → 'x'", "'x' (1 document)",
+		"{id: 'a', v: Long('1'), op: ObjectId('010000000000000000000000')} {id: null, v: Long('3'), op: ObjectId('010000000000000000000000'), ended: true} " +
+			"{id: '', v: Long('0'), op: ObjectId('000000000000000000000000')} {id: '', v: Long('0'), op: ObjectId('000000000000000000000000')} -",
+		"{id: 'a', v: Long('1'), op: ObjectId('010000000000000000000000')} " +
+			"{id: '', v: Long('0'), op: ObjectId('000000000000000000000000')} {id: '', v: Long('0'), op: ObjectId('000000000000000000000000')} -", "",
+	},
+}
+
+func joinStrings[T fmt.Stringer](list []T) string {
+	var s []string
+	for _, x := range list {
+		s = append(s, x.String())
+	}
+	return strings.Join(s, ", ")
+}
+
+// valuesOf is what the crates hold at the first name of a path.
+func valuesOf(t testing.TB, db *mongo.Database, path string) string {
+	t.Helper()
+	name, _, _ := strings.Cut(path, ".")
+	find := model.Find[bson.Raw]{Collection: "crates", Sort: bson.D{{Key: "_id", Value: 1}}}
+	var out []string
+	for doc, err := range find.Each(context.Background(), db) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := doc.LookupErr(name); err == nil {
+			out = append(out, model.Shell(v))
+		} else {
+			out = append(out, "-")
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func TestDangling(t *testing.T) {
+	m := modeltest.NewMonitor()
+	for _, way := range danglingWays {
+		t.Run(way.path, func(t *testing.T) {
+			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+				ctx := mustSeed(t, db, seedCrates)
+				lost := relate.NewDangling(crates, way.path, tags)
+				modeltest.WantCost(t, m, model.Cost{Commands: 1, Batches: true}, func() error {
+					refs, err := lost.Find(nil).All(ctx, db)
+					if got := joinStrings(refs); got != way.refs {
+						t.Errorf("references: %s, want %s", got, way.refs)
+					}
+					return err
+				})
+				modeltest.WantCost(t, m, model.Cost{Commands: 1, Batches: true}, func() error {
+					missing, err := lost.Missing(nil).All(ctx, db)
+					if got := joinStrings(missing); got != way.missing {
+						t.Errorf("missing: %s, want %s", got, way.missing)
+					}
+					return err
+				})
+				some, err := lost.Find(bson.D{{Key: "_id", Value: "2"}}).All(ctx, db)
+				if err != nil || len(some) == 0 || slices.ContainsFunc(some, func(r relate.DanglingRef[string]) bool { return r.Doc != "2" }) {
+					t.Errorf("of one document: %v, %v", some, err)
+				}
+			}, modeltest.WithMonitor(m))
+		})
+	}
+}
+
+// Every policy, by a change of its own and by a job in batches of one: the same is left.
+func TestDanglingMend(t *testing.T) {
+	m := modeltest.NewMonitor()
+	for _, way := range danglingWays {
+		before := ""
+		for _, c := range []struct {
+			spec relate.DanglingSpec
+			want func() string
+		}{
+			{relate.DanglingSpec{}, func() string { return before }},
+			{relate.DanglingSpec{Repair: relate.DetachIDs}, func() string { return way.detached }},
+			{relate.DanglingSpec{Repair: relate.DeleteReferrers}, func() string { return way.deleted }},
+			{relate.DanglingSpec{Repair: relate.ReplaceIDs, ReplaceBy: "b"}, func() string { return way.other }},
+		} {
+			if c.spec.Repair == relate.ReplaceIDs && way.path == "owner.id" {
+				continue // refused at construction
+			}
+			lost := relate.NewDangling(crates, way.path, tags, c.spec)
+			t.Run(way.path+"/"+c.spec.Repair.String(), func(t *testing.T) {
+				modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+					ctx := mustSeed(t, db, seedCrates)
+					before = valuesOf(t, db, way.path)
+					want := 3
+					if c.spec.Repair == relate.ReportOnly {
+						want = 2
+					}
+					cost, err := modeltest.Measure(m, func() error {
+						_, _, err := lost.Mend(0).Run(ctx, db)
+						return err
+					})
+					if err != nil || cost.Commands != want {
+						t.Errorf("mend: %v, %v, want %d commands", cost, err, want)
+					}
+					if got := valuesOf(t, db, way.path); got != c.want() {
+						t.Errorf("left %s\nwant %s", got, c.want())
+					}
+				}, modeltest.WithMonitor(m))
+			})
+			t.Run(way.path+"/"+c.spec.Repair.String()+"/job", func(t *testing.T) {
+				testDanglingJob(t, lost, way.path, c.want)
+			})
+		}
+	}
+}
+
+// testDanglingJob runs a job in batches of one.
+func testDanglingJob(t *testing.T, lost relate.Dangling[crate, string, tag, string], path string, want func() string) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := mustSeed(t, db, seedCrates)
+		before := valuesOf(t, db, path)
+		missing, err := lost.Missing(nil).All(ctx, db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		job := lost.Job(missing...)
+		job.BatchSize = 1
+		if _, err := job.Run(ctx, db, model.JobOptions{DryRun: true}); err != nil || valuesOf(t, db, path) != before {
+			t.Errorf("a dry run wrote, %v", err)
+		}
+		p, err := job.Run(ctx, db, model.JobOptions{})
+		if got := valuesOf(t, db, path); got != want() || err != nil {
+			t.Errorf("left %s\nwant %s, %v", got, want(), err)
+		}
+		if p.Documents > 2 { // crates 2 and 3
+			t.Errorf("read %d documents", p.Documents)
+		}
+	})
+}
+
+func TestDanglingRefuses(t *testing.T) {
+	open := model.NewCollection[bson.D, any]("open")
+	deep := model.NewCollection[struct {
+		ID string `bson:"_id"`
+		A  []struct {
+			B []string `bson:"b"`
+		} `bson:"a"`
+	}, string]("deep")
+	for _, c := range []struct {
+		reason, want string
+		declare      func()
+	}{
+		{"a path that isn't there", "no field", func() { relate.NewDangling(crates, "tag", tags) }},
+		{"another type", "holds int, not string", func() { relate.NewDangling(crates, "lines.n", tags) }},
+		{"two arrays on the way", "more than one array", func() { relate.NewDangling(deep, "a.b", tags) }},
+		{"two specs", "more than one", func() { relate.NewDangling(crates, "main", tags, relate.DanglingSpec{}, relate.DanglingSpec{}) }},
+		{"a policy that isn't one", "no such", func() { relate.NewDangling(crates, "main", tags, relate.DanglingSpec{Repair: 9}) }},
+		{"nothing to replace by", "ReplaceBy is <nil>", func() { relate.NewDangling(crates, "main", tags, relate.DanglingSpec{Repair: relate.ReplaceIDs}) }},
+		{"an id of another type", "ReplaceBy is int, not string", func() {
+			relate.NewDangling(crates, "main", tags, relate.DanglingSpec{Repair: relate.ReplaceIDs, ReplaceBy: 1})
+		}},
+		{"an empty id", "the id is empty", func() {
+			relate.NewDangling(crates, "main", tags, relate.DanglingSpec{Repair: relate.ReplaceIDs, ReplaceBy: ""})
+		}},
+		{"an id and no replacing", "nothing is replaced", func() { relate.NewDangling(crates, "main", tags, relate.DanglingSpec{ReplaceBy: "a"}) }},
+		{"the id of a Link", "Link can't be replaced", func() {
+			relate.NewDangling(crates, "owner.id", tags, relate.DanglingSpec{Repair: relate.ReplaceIDs, ReplaceBy: "a"})
+		}},
+		{"a list where the type tells", "though the type tells", func() { relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{List: "tags"}) }},
+		{"a list off the path", "not on the path", func() { relate.NewDangling(open, "a.b", tags, relate.DanglingSpec{List: "b"}) }},
+	} {
+		wantPanic(t, c.reason, c.want, c.declare)
+	}
+
+	lost := relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{Repair: relate.DetachIDs})
+	regex := relate.MissingID{ID: rawValue(bson.Regex{Pattern: ".*"})}
+	for _, c := range []struct {
+		reason string
+		err    error
+	}{
+		{"an id that a filter takes for a pattern", lost.Repair(regex).Err()},
+		{"the same in a job", lost.Job(regex).Err},
+		{"no id", lost.Repair(relate.MissingID{}).Err()},
+		{"null", lost.Repair(relate.MissingID{ID: rawValue(bson.Null{})}).Err()},
+		{"more ids than one job takes", lost.Job(manyMissing(10_001)...).Err},
+	} {
+		var refused *model.ValueError
+		if !errors.As(c.err, &refused) {
+			t.Errorf("%s: %v", c.reason, c.err)
+		}
+	}
+	if p := lost.Repair(manyMissing(10_001)...); len(p.Steps) != 2 || p.Guarantee() != model.Rerunnable {
+		t.Errorf("%d steps, %v", len(p.Steps), p.Guarantee())
+	}
+}
+
+func rawValue(v any) bson.RawValue {
+	t, data, err := bson.MarshalValue(v)
+	if err != nil {
+		panic(err)
+	}
+	return bson.RawValue{Type: t, Value: data}
+}
+
+func manyMissing(n int) []relate.MissingID {
+	var out []relate.MissingID
+	for i := range n {
+		out = append(out, relate.MissingID{ID: rawValue(int32(i))})
+	}
+	return out
+}
+
+// Documents whose fields are not known: the declared list is mended; an array where a single id was declared is left.
+func TestDanglingOpen(t *testing.T) {
+	open := model.NewCollection[bson.D, any]("open")
+	anyTags := model.NewCollection[bson.D, any]("tags")
+	doc := func(id int, v any) bson.D { return bson.D{{Key: "_id", Value: id}, {Key: "ref", Value: v}} }
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := context.Background()
+		mend := func(d relate.Dangling[bson.D, any, bson.D, any]) string {
+			t.Helper()
+			if _, _, err := d.Mend(0).Run(ctx, db); err != nil {
+				t.Fatal(err)
+			}
+			all, err := open.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).All(ctx, db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return model.Shell(all)
+		}
+		seed := model.Concat(
+			anyTags.InsertMany([]bson.D{{{Key: "_id", Value: int32(5)}}}),
+			open.InsertMany([]bson.D{doc(1, "x"), doc(2, bson.A{"x", int64(5)}), doc(3, 5.0), {{Key: "_id", Value: 4}}, doc(5, bson.D{{Key: "k", Value: "$x"}})}),
+		)
+		if _, err := seed.Run(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		single := relate.NewDangling(open, "ref", anyTags, relate.DanglingSpec{Repair: relate.DetachIDs})
+		if got, want := mend(single), "[{_id: 1}, {_id: 2, ref: ['x', Long('5')]}, {_id: 3, ref: Double(5)}, {_id: 4}, {_id: 5}]"; got != want {
+			t.Errorf("single: %s, want %s", got, want)
+		}
+		list := relate.NewDangling(open, "ref", anyTags, relate.DanglingSpec{Repair: relate.DetachIDs, List: "ref"})
+		if got, want := mend(list), "[{_id: 1}, {_id: 2, ref: [Long('5')]}, {_id: 3, ref: Double(5)}, {_id: 4}, {_id: 5}]"; got != want {
+			t.Errorf("list: %s, want %s", got, want)
+		}
+	})
+}
+
+// A target that comes while Mend waits for the age saves its references; one that was there and stays away doesn't.
+func TestDanglingMendAge(t *testing.T) {
+	lost := relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{Repair: relate.DetachIDs})
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := mustSeed(t, db, seedCrates)
+		done := make(chan error)
+		go func() {
+			time.Sleep(100 * time.Millisecond)
+			_, err := tags.Insert(tag{"x"}).Run(ctx, db)
+			done <- err
+		}()
+		var mended []relate.MissingID
+		cost, err := modeltest.Measure(m, func() (err error) {
+			mended, _, err = lost.Mend(400*time.Millisecond).Run(ctx, db)
+			return errors.Join(err, <-done)
+		})
+		if err != nil || joinStrings(mended) != "'y' (2 documents)" || cost.Commands != 5 { // two checks, once more, the repair; and the insert
+			t.Errorf("mended %v, %v, %v", mended, cost, err)
+		}
+		if got, want := valuesOf(t, db, "tags"), "['a', 'b'] ['x', 'a', 'x'] ['x'] - [null, '', 'a']"; got != want {
+			t.Errorf("left %s, want %s", got, want)
+		}
+		short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+		defer cancel()
+		if _, err := tags.Delete("x").Run(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := lost.Mend(time.Hour).Run(short, db); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("cancelled while it waits: %v", err)
+		}
+	}, modeltest.WithMonitor(m))
+}

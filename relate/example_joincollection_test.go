@@ -1,0 +1,114 @@
+package relate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// An author writes books, a book has authors, and what each did for it belongs to neither: it is a document of its own.
+type writer struct {
+	ID   string `bson:"_id"`
+	Name string `bson:"name"`
+}
+
+type writtenBook struct {
+	ID   string `bson:"_id"`
+	Name string `bson:"name"`
+}
+
+type authorship struct {
+	ID       string    `bson:"_id"`
+	AuthorID string    `bson:"authorId"`
+	BookID   string    `bson:"bookId"`
+	Role     string    `bson:"role"`
+	Since    time.Time `bson:"since"`
+}
+
+var (
+	writers      = model.NewCollection[writer, string]("authors")
+	writtenBooks = model.NewCollection[writtenBook, string]("books")
+	authorships  = model.NewCollection[authorship, string]("authorships")
+	authored     = relate.NewJoinCollection(authorships, "authorId", writers, "bookId", writtenBooks, relate.JoinCollectionSpec{By: "since"})
+)
+
+func seedAuthorships(ctx context.Context, db *mongo.Database) error {
+	day := func(n int) time.Time { return time.Date(2024, 1, n, 0, 0, 0, 0, time.UTC) }
+	plan := model.Concat(
+		writers.InsertMany([]writer{{"a1", "Thomas Andersen"}, {"a2", "William Wakefield"}}),
+		writtenBooks.InsertMany([]writtenBook{{"b1", "Azure Cosmos DB 101"}, {"b2", "Azure Cosmos DB for RDBMS Users"}}),
+		authored.LinkAll([]authorship{
+			{"1", "a1", "b1", "author", day(1)},
+			{"2", "a2", "b1", "editor", day(2)},
+			{"3", "a1", "b2", "author", day(3)},
+			{"4", "a1", "b3", "author", day(4)},
+		}),
+	)
+	if err := model.Indexes(authored).Ensure(ctx, db); err != nil {
+		return err
+	}
+	_, err := plan.Run(ctx, db)
+	return err
+}
+
+func ExampleJoinCollection() {
+	client, stop := modeltest.Start()
+	defer stop()
+	ctx, db := context.Background(), client.Database("press")
+
+	if err := seedAuthorships(ctx, db); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(model.Indexes(authored))
+
+	// The books of an author with his part in each, newest first, in one command. A book that is missing is seen as such.
+	books := authored.RightsOf("a1", relate.LinkPage[authorship]{Limit: 2})
+	fmt.Println(books)
+	for book, err := range books.Each(ctx, db) {
+		switch {
+		case err != nil:
+			fmt.Println(err)
+		case book.Doc == nil:
+			fmt.Println("-", book.Link.BookID, "is missing")
+		default:
+			fmt.Println("-", book.Doc.Name, "as", book.Link.Role)
+		}
+	}
+
+	// The other direction.
+	people, err := authored.LeftsOf("b1", relate.LinkPage[authorship]{}).All(ctx, db)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, p := range people {
+		fmt.Println("-", p.Doc.Name, "as", p.Link.Role)
+	}
+
+	// A pair is linked once: the index sees to it, whoever else writes.
+	_, err = authored.Link(authorship{"5", "a1", "b1", "illustrator", time.Now()}).Run(ctx, db)
+	var linked *relate.LinkedError
+	fmt.Println(errors.As(err, &linked), linked)
+	fmt.Println(authored.Update("a1", "b1", bson.D{{Key: "$set", Value: bson.D{{Key: "role", Value: "illustrator"}}}}))
+	fmt.Println(authored.Unlink("a2", "b1"))
+	// Output:
+	// db.authorships.createIndex({authorId: 1, bookId: 1}, {name: 'authorId_1_bookId_1', unique: true})
+	// db.authorships.createIndex({authorId: 1, since: -1, _id: -1})
+	// db.authorships.createIndex({bookId: 1, since: -1, _id: -1})
+	// db.authorships.aggregate([{$match: {authorId: 'a1'}}, {$sort: {since: -1, _id: -1}}, {$limit: Long('2')}, {$project: {_id: 0, link: '$$ROOT'}}, {$lookup: {from: 'books', localField: 'link.bookId', foreignField: '_id', as: 'doc'}}, {$set: {doc: {$arrayElemAt: ['$doc', 0]}}}])
+	// - b3 is missing
+	// - Azure Cosmos DB for RDBMS Users as author
+	// - William Wakefield as editor
+	// - Thomas Andersen as author
+	// true docmodel: authorships: 'a1' and 'b1' are linked already
+	// db.authorships.updateOne({authorId: 'a1', bookId: 'b1'}, {$set: {role: 'illustrator'}})
+	// db.authorships.deleteOne({authorId: 'a2', bookId: 'b1'})
+}

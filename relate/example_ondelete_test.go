@@ -1,0 +1,100 @@
+package relate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/relate"
+)
+
+// A publisher's books go with it, and their reviews with them; readers' shelves let go of a book; a book that a shop still
+// lists in its catalog can't go at all.
+type press struct {
+	ID string `bson:"_id"`
+}
+
+type title struct {
+	ID    string `bson:"_id"`
+	PubID string `bson:"pub-id"`
+}
+
+type critique struct {
+	ID     string `bson:"_id"`
+	BookID string `bson:"bookId"`
+}
+
+type shelf struct {
+	ID    string   `bson:"_id"`
+	Books []string `bson:"books,omitempty"`
+}
+
+var (
+	presses   = model.NewCollection[press, string]("publishers")
+	titles    = model.NewCollection[title, string]("books")
+	critiques = model.NewCollection[critique, string]("reviews")
+	shelves   = model.NewCollection[shelf, string]("shelves")
+	catalogs  = model.NewCollection[shelf, string]("catalogs")
+
+	whenGone = relate.NewOnDelete(presses,
+		relate.Cascade(relate.NewParentRef(titles, "pub-id", presses)),
+		relate.Cascade(relate.NewParentRef(critiques, "bookId", titles)),
+		relate.Nullify(relate.NewChildRefs(shelves, "books", titles)),
+		relate.Restrict(relate.NewChildRefs(catalogs, "books", titles)),
+	)
+)
+
+func ExampleOnDelete() {
+	client, stop := modeltest.Start()
+	defer stop()
+	ctx, db := context.Background(), client.Database("press")
+
+	seed := model.Concat(
+		presses.InsertMany([]press{{"mspress"}, {"other"}}),
+		titles.InsertMany([]title{{"b1", "mspress"}, {"b2", "mspress"}, {"b3", "other"}}),
+		critiques.InsertMany([]critique{{"r1", "b1"}, {"r2", "b1"}, {"r3", "b3"}}),
+		shelves.InsertMany([]shelf{{"mary", []string{"b1", "b3"}}}),
+		catalogs.InsertMany([]shelf{{"shop", []string{"b2"}}}),
+	)
+	if _, err := seed.Run(ctx, db); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	// The shop's catalog forbids it; nothing is written.
+	_, _, err := whenGone.Delete("mspress").Run(ctx, db)
+	var forbidden *relate.RestrictError
+	fmt.Println(errors.As(err, &forbidden), err)
+	if _, err := catalogs.Delete("shop").Run(ctx, db); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	// What would go, and the plan: the deepest level first.
+	reach, err := whenGone.Reach(ctx, db, "mspress")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	plan, err := whenGone.Plan(reach)
+	fmt.Println(reach.Count(), "documents in", len(reach.Levels), "levels, read by", reach.Queries, "queries", err)
+	fmt.Println(plan)
+	fmt.Println(plan.Cost())
+
+	_, result, err := whenGone.Delete("mspress").Run(ctx, db)
+	fmt.Println(result.Modified(), "documents deleted or changed,", err)
+	left, err := shelves.Find(nil).All(ctx, db)
+	fmt.Println(left, err)
+	// Output:
+	// true docmodel: the deletion is forbidden by catalogs 'shop' books → 'b2'
+	// 5 documents in 3 levels, read by 3 queries <nil>
+	// db.reviews.deleteMany({_id: {$in: ['r1', 'r2']}, bookId: {$in: ['b1', 'b2']}})
+	// db.shelves.updateMany({books: {$in: ['b1', 'b2']}}, {$pullAll: {books: ['b1', 'b2']}})
+	// db.books.deleteMany({_id: {$in: ['b1', 'b2']}, 'pub-id': {$in: ['mspress']}})
+	// db.publishers.deleteMany({_id: {$in: ['mspress']}})
+	// 4 commands, as many documents written as match, by _id_, books_1
+	// 6 documents deleted or changed, <nil>
+	// [{mary [b3]}] <nil>
+}
