@@ -102,8 +102,8 @@ func (r ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write 
 	if !ok {
 		return refuse("an element must be a document")
 	}
-	if path, err := badName(doc); err != nil {
-		return model.Refused(r.parents.Name(), &model.ValueError{Collection: r.parents.Name(), Field: r.list + path, Reason: err.Error()})
+	if path, err := model.CheckNames(doc, r.list); err != nil {
+		return model.Refused(r.parents.Name(), &model.ValueError{Collection: r.parents.Name(), Field: path, Reason: err.Error()})
 	}
 	var child CK
 	id := doc.Lookup(strings.Split(r.key, ".")...)

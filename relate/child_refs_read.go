@@ -86,20 +86,11 @@ func (r ChildRefs[P, PK, C, CK]) lookup(local, as string) bson.D {
 // and its children together must fit 16 MiB.
 func (r ChildRefs[P, PK, C, CK]) Load(filter bson.D) model.Aggregate[Loaded[P, C]] {
 	ids := bson.D{{Key: "$ifNull", Value: bson.A{"$parent." + r.path, bson.A{}}}}
-	found := bson.D{{Key: "$filter", Value: bson.D{
-		{Key: "input", Value: ids}, {Key: "as", Value: "id"},
-		{Key: "cond", Value: bson.D{{Key: "$in", Value: bson.A{"$$id", "$children._id"}}}},
-	}}}
-	child := bson.D{{Key: "$arrayElemAt", Value: bson.A{
-		"$children", bson.D{{Key: "$indexOfArray", Value: bson.A{"$children._id", "$$id"}}},
-	}}}
 	return model.AggregateAs[Loaded[P, C]](r.parents, matching(
 		filter,
 		nested("parent"),
 		r.lookup("parent."+r.path, "children"),
-		bson.D{{Key: "$set", Value: bson.D{{Key: "children", Value: bson.D{{Key: "$map", Value: bson.D{
-			{Key: "input", Value: found}, {Key: "as", Value: "id"}, {Key: "in", Value: child},
-		}}}}}}},
+		bson.D{{Key: "$set", Value: bson.D{{Key: "children", Value: inOrder(ids, "children")}}}},
 	))
 }
 

@@ -1,10 +1,17 @@
-// Package relate declares references between documents: which document holds the ids of which, and the queries, updates
-// and indexes that follow from it.
+// Package relate declares references between documents: which document holds the ids of which, and the queries, updates,
+// indexes, checks and repairs that follow from it.
 //
 // # Choosing
 //
 //	The one side has few to some thousand children, and lists them in order     [ChildRefs]
 //	A child belongs to one parent, and there may be squillions of children      [ParentRef]
+//	Both sides are read from, one to many                                       [TwoWay]
+//	Both sides are read from, many to many, some thousand links per document    [ManyToMany]
+//	A link has fields of its own, or there is no bound on links                 [JoinCollection]
+//	Load what many documents in hand refer to                                   [Join], [Then]
+//	Find and mend references that lead nowhere                                  [Dangling]
+//	Delete a document that others refer to                                      [OnDelete]
+//	Move a relation from one side to the other, or out of and into documents    [Invert], [Extract], [Absorb]
 //
 // # Tasks
 //
@@ -14,14 +21,17 @@
 //   - Which documents refer to this one: [ChildRefs.ParentsOf], [ParentRef.Children]
 //   - Newest n, page after page: [ParentRef.Newest], with model.Find's After
 //   - Move a child: [ParentRef.Move], [ParentRef.MoveAll]
-//   - Parents with their children in one command: [ChildRefs.Load], [ParentRef.Load]
+//   - Parents with their children: in one command [ChildRefs.Load], [ParentRef.Load], [Join.Pipeline]; in the application
+//     [Join.Load], and of a stream [Join.Each]
 //   - Create or delete a child with its reference: [ChildRefs.InsertChild], [ChildRefs.DeleteChild]
+//   - Assign, reassign, take away: [TwoWay.Assign], [TwoWay.Unassign], [ManyToMany.Link], [ManyToMany.Unlink]
+//   - Find and mend what two sides don't agree on: [TwoWay.CheckLists], [TwoWay.CheckRefs], [TwoWay.Mend],
+//     [ManyToMany.CheckLeft], [ManyToMany.CheckRight], [ManyToMany.Mend]
 //
 // # Costs
 //
 // Each method says how many commands it sends and documents it writes; model's Cost methods say the same of the value
-// that it returns. All reads of this package are served by the indexes that the technique declares ([ChildRefs.Indexes],
-// [ParentRef.Indexes]) or by _id.
+// that it returns. Reads are served by the indexes that each technique declares, or by _id. Checks read whole collections.
 //
 // # Consistency
 //
@@ -29,9 +39,14 @@
 // write the child before the reference and delete the reference before the child, so that a cut leaves a child that
 // nobody lists, never a reference that leads nowhere.
 //
+// A relation that both sides store is two documents that say the same. With bare ids, two operations on one pair that
+// interleave can leave one side without the other, whatever the order of the writes; the checks find it, a repair believes
+// one side, and a transaction avoids it. With versioned elements ([Link]) one side decides by a compare-and-set, and no
+// interleaving leaves a half-link; a process that dies half way can, and a repair takes it away by its age.
+//
 // # Limits
 //
-// A list of ids shares its document's 16 MiB: some thousand ids are fine, more belong into a parent reference (rule three
-// of the MongoDB blog's six rules of thumb). Ids are compared as BSON values: an int32 equals an int64, a string never
-// equals an ObjectID.
+// A list of ids shares its document's 16 MiB: some thousand ids are fine, more belong into a parent reference or a join
+// collection (rule three of the MongoDB blog's six rules of thumb). Ids are compared as BSON values: an int32 equals an
+// int64, a string never equals an ObjectID.
 package relate

@@ -68,23 +68,3 @@ func encodeID[D, K any](c model.Collection[D, K], holder, field string, id K) (a
 	}
 	return v, nil
 }
-
-// badName returns the path, below an encoded document, of the first field whose name can't be stored, and why.
-func badName(doc bson.Raw) (string, error) {
-	elems, err := doc.Elements()
-	if err != nil {
-		return "", err
-	}
-	for _, e := range elems {
-		if err := model.CheckKey(e.Key()); err != nil {
-			return "." + e.Key(), err
-		}
-		switch v := e.Value(); v.Type {
-		case bson.TypeEmbeddedDocument, bson.TypeArray:
-			if path, err := badName(bson.Raw(v.Value)); err != nil {
-				return "." + e.Key() + path, err
-			}
-		}
-	}
-	return "", nil
-}

@@ -1,0 +1,70 @@
+package relate_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/relate"
+)
+
+// A person has a few addresses, which nobody asks for without the person: they move from a collection of their own, as it
+// came out of a relational database, into the person.
+type resident struct {
+	ID        string        `bson:"_id"`
+	Name      string        `bson:"name"`
+	Home      []int         `bson:"addressIds,omitempty"`
+	Addresses []homeAddress `bson:"addresses,omitempty"`
+}
+
+type homeAddress struct {
+	ID     int    `bson:"_id"`
+	Street string `bson:"street"`
+	City   string `bson:"city"`
+}
+
+var (
+	residents     = model.NewCollection[resident, string]("people")
+	homeAddresses = model.NewCollection[homeAddress, int]("addresses")
+	movedIn       = relate.NewAbsorb(residents, "addresses", homeAddresses, relate.AbsorbSpec{Refs: "addressIds"})
+)
+
+func ExampleAbsorb() {
+	client, stop := modeltest.Start()
+	defer stop()
+	ctx, db := context.Background(), client.Database("registry")
+
+	seed := model.Concat(
+		residents.InsertMany([]resident{
+			{ID: "kate", Name: "Kate Monster", Home: []int{2, 1}}, {ID: "lucy", Name: "Lucy", Home: []int{9}},
+		}),
+		homeAddresses.InsertMany([]homeAddress{{1, "123 Avenue Q", "New York"}, {2, "123 Sesame St", "Anytown"}, {3, "Nobody's", "Nowhere"}}),
+	)
+	if _, err := seed.Run(ctx, db); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := model.Indexes(movedIn).Ensure(ctx, db); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, pass := range []relate.Pass{movedIn.Copy(), movedIn.Drop()} {
+		passed, err := pass.Run(ctx, db, model.JobOptions{})
+		fmt.Println(passed.Modified, err)
+	}
+
+	// Kate's addresses moved in, in the order of her list. Lucy's id led nowhere, and stays for somebody to decide; so does
+	// an address that nobody refers to.
+	for person, err := range residents.Find(nil).Each(ctx, db) {
+		fmt.Println(person, err)
+	}
+	rest, err := homeAddresses.Find(nil).All(ctx, db)
+	fmt.Println(rest, err)
+	// Output:
+	// 2 docmodel: copy absorb: addresses > people.addresses left documents as they were, for 1 reasons; dangling: people 'lucy': [9]
+	// 3 docmodel: drop absorb: addresses > people.addresses left documents as they were, for 1 reasons; dangling: people 'lucy': [9]
+	// {kate Kate Monster [] [{2 123 Sesame St Anytown} {1 123 Avenue Q New York}]} <nil>
+	// {lucy Lucy [9] []} <nil>
+	// [{3 Nobody's Nowhere}] <nil>
+}

@@ -1,0 +1,104 @@
+package relate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// migrationState is the document that says how far a migration is.
+type migrationState struct {
+	collection, name string
+
+	// What is stored in the new form by somebody else is a document of the collection that the filter matches.
+	target    string
+	present   bson.D // nil for a migration that tells its own by itself
+	overwrite bool
+}
+
+func newState(collection, name string) migrationState {
+	if collection == "" {
+		collection = "migrations"
+	}
+	return migrationState{collection: collection, name: name}
+}
+
+// begin records that copying, or dropping, has begun.
+func (s migrationState) begin(phase string) model.Write {
+	upsert := true
+	return model.Write{Collection: s.collection, Index: model.IDIndex, Model: &mongo.UpdateOneModel{
+		Filter: bson.D{{Key: "_id", Value: s.name}}, Update: set(phase, true), Upsert: &upsert,
+	}}
+}
+
+// beginCopy refuses to copy after a drop, and to begin over what is there.
+func (s migrationState) beginCopy(ctx context.Context, db *mongo.Database, dry bool) error {
+	begun, err := s.begun(ctx, db)
+	if begun || err != nil {
+		return err
+	}
+	if s.present != nil && !s.overwrite {
+		there, err := s.holds(ctx, db, s.target, s.present)
+		if err != nil {
+			return err
+		}
+		if there {
+			return fmt.Errorf("%w: %s", ErrPresent, s.name)
+		}
+	}
+	if dry {
+		return nil
+	}
+	_, err = s.begin("copying").Run(ctx, db)
+	return err
+}
+
+// begun reports whether a copy has begun. A drop is an error.
+func (s migrationState) begun(ctx context.Context, db *mongo.Database) (bool, error) {
+	raw, err := db.Collection(s.collection).FindOne(ctx, bson.D{{Key: "_id", Value: s.name}}).Raw()
+	switch {
+	case errors.Is(err, mongo.ErrNoDocuments):
+		return false, nil
+	case err != nil:
+		return false, err
+	case raw.Lookup("dropping").Type != 0:
+		return true, fmt.Errorf("%w: %s", ErrDropping, s.name)
+	}
+	return true, nil
+}
+
+func (s migrationState) holds(ctx context.Context, db *mongo.Database, collection string, filter bson.D) (bool, error) {
+	err := db.Collection(collection).FindOne(ctx, filter).Err()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// lookup is the stage that puts the state into each row of a pipeline: an empty array until a drop begins.
+func (s migrationState) lookup() bson.D {
+	filter := bson.D{{Key: "_id", Value: s.name}, {Key: "dropping", Value: true}}
+	return bson.D{{Key: "$lookup", Value: bson.D{
+		{Key: "from", Value: s.collection},
+		{Key: "pipeline", Value: mongo.Pipeline{{{Key: "$match", Value: filter}}, {{Key: "$project", Value: bson.D{{Key: "_id", Value: 1}}}}}},
+		{Key: "as", Value: "dropping"},
+	}}}
+}
+
+// over says what the migration would take away.
+func (s migrationState) over(target string, present bson.D, overwrite bool) migrationState {
+	s.target, s.present, s.overwrite = target, present, overwrite
+	return s
+}
+
+// noID are the values that hold no id: what a Go type's zero value is stored as, too.
+func noID() bson.A { return bson.A{nil, "", bson.ObjectID{}} }
+
+// holdsID is the condition that a path holds an id.
+func holdsID(path string) bson.D {
+	return bson.D{{Key: path, Value: bson.D{{Key: "$nin", Value: noID()}}}}
+}

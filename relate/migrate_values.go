@@ -1,0 +1,209 @@
+package relate
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// valueAt returns the value at a dotted path that crosses no array; its type is 0 when there is none.
+func valueAt(doc bson.Raw, path string) bson.RawValue {
+	v, err := doc.LookupErr(strings.Split(path, ".")...)
+	if err != nil {
+		return bson.RawValue{}
+	}
+	return v
+}
+
+// holdsValue reports whether there is a value other than null.
+func holdsValue(v bson.RawValue) bool { return v.Type != 0 && v.Type != bson.TypeNull }
+
+// isID reports whether a value can be an id: it is not what an empty field is stored as.
+func isID(v bson.RawValue) bool {
+	switch v.Type {
+	case bson.TypeString:
+		return v.StringValue() != ""
+	case bson.TypeObjectID:
+		return !v.ObjectID().IsZero()
+	}
+	return holdsValue(v)
+}
+
+// valuesOf returns the elements of an array, and no element for anything else.
+func valuesOf(v bson.RawValue) []bson.RawValue {
+	a, ok := v.ArrayOK()
+	if !ok {
+		return nil
+	}
+	values, _ := a.Values()
+	return values
+}
+
+// arrayOf is the inverse of valuesOf.
+func arrayOf(values []bson.RawValue) bson.RawValue {
+	a := make(bson.A, len(values))
+	for i, v := range values {
+		a[i] = v
+	}
+	return rawOf(a)
+}
+
+// rawOf encodes a value that is known to be encodable.
+func rawOf(v any) bson.RawValue {
+	t, data, err := bson.MarshalValue(v)
+	if err != nil {
+		return bson.RawValue{}
+	}
+	return bson.RawValue{Type: t, Value: data}
+}
+
+// valueKey is a map key of a value: an int32 has that of the int64 and the double that MongoDB takes for equal.
+func valueKey(v bson.RawValue) string {
+	switch v.Type {
+	case bson.TypeInt32:
+		return "n" + strconv.FormatInt(int64(v.Int32()), 10)
+	case bson.TypeInt64:
+		return "n" + strconv.FormatInt(v.Int64(), 10)
+	case bson.TypeDouble:
+		if f := v.Double(); f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+			return "n" + strconv.FormatInt(int64(f), 10)
+		}
+	}
+	return string([]byte{byte(v.Type)}) + string(v.Value)
+}
+
+func sameValues(a, b []bson.RawValue) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if valueKey(a[i]) != valueKey(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// sortsBefore reports whether a value sorts before another, as MongoDB compares them.
+func sortsBefore(a, b bson.RawValue) bool {
+	pair, err := bson.Marshal(bson.D{{Key: "a", Value: a}, {Key: "b", Value: b}})
+	if err != nil {
+		return false
+	}
+	d, err := value.Decode(pair)
+	return err == nil && value.Compare(d[0].Value, d[1].Value) < 0
+}
+
+func sameBytes(a, b bson.RawValue) bool { return a.Type == b.Type && bytes.Equal(a.Value, b.Value) }
+
+// uniqueValues returns the values without later duplicates.
+func uniqueValues(values []bson.RawValue) []bson.RawValue {
+	first, _ := splitDuplicates(values)
+	return first
+}
+
+// splitDuplicates parts the first occurrences from those that repeat one.
+func splitDuplicates(values []bson.RawValue) (first, again []bson.RawValue) {
+	seen := make(map[string]bool, len(values))
+	for _, v := range values {
+		if k := valueKey(v); !seen[k] {
+			seen[k] = true
+			first = append(first, v)
+		} else {
+			again = append(again, v)
+		}
+	}
+	return first, again
+}
+
+// partBy parts the values that are among others from those that aren't.
+func partBy(values, others []bson.RawValue) (in, out []bson.RawValue) {
+	among := make(map[string]bool, len(others))
+	for _, v := range others {
+		among[valueKey(v)] = true
+	}
+	for _, v := range values {
+		if among[valueKey(v)] {
+			in = append(in, v)
+		} else {
+			out = append(out, v)
+		}
+	}
+	return in, out
+}
+
+// idsOf returns the values of a field of documents.
+func idsOf(docs []bson.Raw, path string) []bson.RawValue {
+	out := make([]bson.RawValue, 0, len(docs))
+	for _, d := range docs {
+		if v := valueAt(d, path); isID(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// as is the condition that a field is still as it was read, even if that is missing.
+func as(v bson.RawValue) any {
+	if v.Type == 0 {
+		return bson.D{{Key: "$exists", Value: false}}
+	}
+	if v.Type == bson.TypeNull {
+		return bson.D{{Key: "$type", Value: "null"}}
+	}
+	return bson.D{{Key: "$eq", Value: v}}
+}
+
+// unchanged is the filter of a document as it was read, all of it.
+func unchanged(doc bson.Raw) bson.D {
+	return bson.D{
+		{Key: "_id", Value: model.Eq(doc.Lookup("_id"))},
+		{Key: "$expr", Value: bson.D{{Key: "$eq", Value: bson.A{"$$ROOT", bson.D{{Key: "$literal", Value: doc}}}}}},
+	}
+}
+
+// guardedUpdate is an update of one document that passes over one that has changed since.
+func guardedUpdate(collection string, id bson.RawValue, guard, update bson.D) model.Write {
+	w := updateOne(collection, append(bson.D{{Key: "_id", Value: model.Eq(id)}}, guard...), update)
+	w.Expect = model.Any
+	return w
+}
+
+// guardedDelete deletes a document if it is still as it was read.
+func guardedDelete(collection string, doc bson.Raw) model.Write {
+	return model.Write{Collection: collection, Index: model.IDIndex, Model: &mongo.DeleteOneModel{Filter: unchanged(doc)}}
+}
+
+// fieldsProjection asks for some paths.
+func fieldsProjection(paths ...string) bson.D {
+	var d bson.D
+	for _, p := range paths {
+		if p != "" && p != "_id" {
+			d = append(d, bson.E{Key: p, Value: 1})
+		}
+	}
+	if len(d) == 0 {
+		return bson.D{{Key: "_id", Value: 1}}
+	}
+	return d
+}
+
+func unsetOf(paths ...string) bson.D {
+	var d bson.D
+	for _, p := range paths {
+		if p != "" {
+			d = append(d, bson.E{Key: p, Value: ""})
+		}
+	}
+	return bson.D{{Key: "$unset", Value: d}}
+}
+
+func exists(path string, yes bool) bson.D {
+	return bson.D{{Key: path, Value: bson.D{{Key: "$exists", Value: yes}}}}
+}
