@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"reflect"
+	"slices"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// What is compared must give the same.
+
+func TestStatementsAreEqual(t *testing.T) {
+	for name, statements := range map[string][]statement{"in": inStatements, "push": pushStatements} {
+		want, err := statements[0].make()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range statements[1:] {
+			t.Run(name+"/"+s.name, func(t *testing.T) {
+				got, err := s.make()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(want, got) {
+					t.Errorf("want %s\n got %s", bson.Raw(want), bson.Raw(got))
+				}
+			})
+		}
+	}
+}
+
+func TestJoinsAreEqual(t *testing.T) {
+	eachBackend(t, func(t *testing.T, b backend) {
+		for _, s := range shapes {
+			t.Run(s.name, func(t *testing.T) {
+				db, stop, err := b.open(nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer stop()
+				if err := s.store(t.Context(), db); err != nil {
+					t.Fatal(err)
+				}
+				var want []joined
+				for i, j := range joiners {
+					got, err := j.join(t.Context(), db)
+					if err != nil {
+						t.Fatalf("%s: %v", j.name, err)
+					}
+					slices.SortFunc(got, func(a, b joined) int { return bytes.Compare(a.Parent.ID[:], b.Parent.ID[:]) })
+					for n := range got {
+						if len(got[n].Missing) == 0 {
+							got[n].Missing = nil
+						}
+					}
+					if i == 0 {
+						want = got
+						if len(want) != parents || len(want[0].Children) != perParent {
+							t.Fatalf("%s: %d products, %d parts of the first", j.name, len(want), len(want[0].Children))
+						}
+					} else if !reflect.DeepEqual(want, got) {
+						t.Errorf("%s gives something else than %s", j.name, joiners[0].name)
+					}
+				}
+			})
+		}
+	})
+}
+
+func eachBackend(t *testing.T, f func(*testing.T, backend)) {
+	all, err := backends(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range all {
+		t.Run(b.name, func(t *testing.T) { f(t, b) })
+	}
+}
+
+func BenchmarkIn(b *testing.B)   { benchmark(b, contenders(inStatements)) }
+func BenchmarkPush(b *testing.B) { benchmark(b, contenders(pushStatements)) }
+
+func BenchmarkJoin(b *testing.B) {
+	all, err := backends(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, on := range all {
+		for _, s := range shapes {
+			b.Run(on.name+"/"+s.name, func(b *testing.B) {
+				cs, stop, err := joinContenders(b.Context(), on, s)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer stop()
+				benchmark(b, cs)
+			})
+		}
+	}
+}
+
+func benchmark(b *testing.B, cs []contender) {
+	for _, c := range cs {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := c.run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
