@@ -168,12 +168,10 @@ func (b Bounded[D, K]) encode(elements []any) (bson.A, error) {
 		if err != nil {
 			return nil, b.refused(fmt.Sprintf("%s[%d]", b.field.Path, i), nil, err.Error())
 		}
-		if each[i] = v; v == nil {
-			continue
+		if path, err := model.CheckNames(v, fmt.Sprintf("%s[%d]", b.field.Path, i)); err != nil {
+			return nil, b.refused(path, nil, err.Error())
 		}
-		if path, err := badName(v); err != nil {
-			return nil, b.refused(fmt.Sprintf("%s[%d]%s", b.field.Path, i, path), nil, err.Error())
-		}
+		each[i] = v
 	}
 	return each, nil
 }

@@ -3,7 +3,6 @@ package denorm
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -76,38 +75,4 @@ func (b Bounded[D, K]) dropped(values []any) bson.D {
 	return bson.D{{Key: "$not", Value: bson.A{bson.D{{Key: "$anyElementTrue", Value: bson.A{bson.D{{Key: "$map", Value: bson.D{
 		{Key: "input", Value: "$" + b.field.Path}, {Key: "as", Value: "kept"}, {Key: "in", Value: bson.D{{Key: "$or", Value: before}}},
 	}}}}}}}}}
-}
-
-// badName returns the path, below a value, of the first field whose name can't be stored, and why.
-func badName(v any) (string, error) {
-	switch v := v.(type) {
-	case nil, string, bool, int, int32, int64, float64, bson.ObjectID, bson.DateTime, time.Time:
-		return "", nil
-	case bson.RawValue:
-		return badNameIn(v)
-	}
-	raw, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
-	if err != nil {
-		return "", err
-	}
-	return badNameIn(bson.Raw(raw).Lookup("v"))
-}
-
-func badNameIn(v bson.RawValue) (string, error) {
-	if v.Type != bson.TypeEmbeddedDocument && v.Type != bson.TypeArray {
-		return "", nil
-	}
-	elems, err := bson.Raw(v.Value).Elements()
-	if err != nil {
-		return "", err
-	}
-	for _, e := range elems {
-		if err := model.CheckKey(e.Key()); err != nil {
-			return "." + e.Key(), err
-		}
-		if path, err := badNameIn(e.Value()); err != nil {
-			return "." + e.Key() + path, err
-		}
-	}
-	return "", nil
 }

@@ -35,7 +35,7 @@ func refuseImport(p goPackage, imported string) string {
 	switch {
 	case within(imported, goCmp) && local != "model/modeltest":
 		return "go-cmp is for tests and model/modeltest"
-	case isWithin(imported, "internal/engine") && local != "model/modeltest" && !within(local, "internal/engine"):
+	case isWithin(imported, "internal/engine") && local != "model/modeltest" && !within(local, "internal/engine") && !relateSorts(local, imported):
 		return "the engine is reached through model/modeltest"
 	case isOurs && isWithin(imported, "model/modeltest") && p.isLibrary():
 		return "a library's own code doesn't need a test's helper"
@@ -45,7 +45,7 @@ func refuseImport(p goPackage, imported string) string {
 		return "the vocabulary knows no technique"
 	case local == "model" && isOurs:
 		return "model is the root: keys, schema and advise are written in it"
-	case slices.Contains(techniqueAreas, area) && isOurs && other != area && other != "model" && !geofieldUsesGeohash(local, imported):
+	case slices.Contains(techniqueAreas, area) && isOurs && other != area && other != "model" && !geofieldUsesGeohash(local, imported) && !relateSorts(local, imported):
 		return "techniques know the vocabulary, and never each other"
 	case p.isLibrary() && !isOurs && strings.Contains(strings.SplitN(imported, "/", 2)[0], ".") && !strings.HasPrefix(imported, driver):
 		return "the library depends on the driver alone"
@@ -65,6 +65,13 @@ func isWithin(imported, dir string) bool { return within(imported, module+"/"+di
 
 func geofieldUsesGeohash(local, imported string) bool {
 	return local == "geohash/geofield" && imported == module+"/geohash"
+}
+
+// relateSorts allows relate what it sorts children by in the application: BSON's order of values, and the values. One
+// definition of that order serves the library and the engine that its tests run against; nothing else of the engine is
+// meant to be linked into programs.
+func relateSorts(local, imported string) bool {
+	return local == "relate" && (imported == module+"/internal/engine/order" || imported == module+"/internal/engine/value")
 }
 
 // The module itself needs two others.
@@ -116,6 +123,11 @@ func TestRefuseImport(t *testing.T) {
 		{"it doesn't know its parts", "model", "model/keys", false},
 		{"the test package knows the engine", "model/modeltest", "internal/engine", true},
 		{"nobody else does", "paths", "internal/engine/value", false},
+		{"but relate sorts as the server does", "relate", "internal/engine/order", true},
+		{"and compares its values", "relate", "internal/engine/value", true},
+		{"relate runs no engine", "relate", "internal/engine", false},
+		{"nor a part of one", "relate", "internal/engine/query", false},
+		{"no other technique sorts", "denorm", "internal/engine/order", false},
 		{"but the engine itself", "internal/engine/plan", "internal/engine/value", true},
 		{"a library doesn't know the test package", "relate", "model/modeltest", false},
 		{"an example may", "examples/hello", "model/modeltest", true},

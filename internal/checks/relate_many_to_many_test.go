@@ -1,0 +1,136 @@
+package checks
+
+import (
+	"time"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Authors list books and books list authors, by bare ids and by versioned links.
+type (
+	author struct {
+		ID    string   `bson:"_id"`
+		Books []string `bson:"books,omitempty"`
+	}
+	novel struct {
+		ID      string   `bson:"_id"`
+		Authors []string `bson:"authors,omitempty"`
+	}
+	linkedAuthor struct {
+		ID    string                `bson:"_id"`
+		Books []relate.Link[string] `bson:"books,omitempty"`
+		V     int64                 `bson:"v"`
+	}
+	linkedBook struct {
+		ID      string                `bson:"_id"`
+		Authors []relate.Link[string] `bson:"authors,omitempty"`
+	}
+)
+
+var (
+	authors       = model.NewCollection[author, string]("authors")
+	novels        = model.NewCollection[novel, string]("books")
+	linkedAuthors = model.NewCollection[linkedAuthor, string]("authors")
+	linkedBooks   = model.NewCollection[linkedBook, string]("books")
+
+	wrote       = relate.NewManyToMany(authors, "books", novels, "authors")
+	wroteFew    = relate.NewManyToMany(authors, "books", novels, "authors", relate.ManyToManySpec{MaxLeft: 3, MaxRight: 2})
+	linkedWrote = relate.NewManyToMany(linkedAuthors, "books", linkedBooks, "authors", relate.ManyToManySpec{Version: "v", MaxLeft: 3, MaxRight: 2})
+)
+
+func init() {
+	register(manyToManyLinks()...)
+	register(manyToManyRepairs()...)
+	register(manyToManyReads()...)
+}
+
+// listing is an author who lists a book at version 4, as it was read.
+func listing(id, book string) *linkedAuthor {
+	return &linkedAuthor{ID: id, Books: roomy([]relate.Link[string]{{ID: book, V: 4, Op: oid(4)}}), V: 4}
+}
+
+func manyToManyLinks() []Case {
+	none := bson.NilObjectID
+	return []Case{
+		{Method: "relate.ManyToMany.Link", Reason: "the left list, then the right", From: func(s string) ([]any, func() any) {
+			a := &author{ID: s}
+			return []any{a}, func() any { return wrote.Link(a, s, none) }
+		}},
+		{Method: "relate.ManyToMany.Link", Reason: "bounds: the left is taken back when the right is full", Make: func(s string) any { return wroteFew.Link(&author{ID: s}, s, none) }},
+		{Method: "relate.ManyToMany.Link", Reason: "by a link: the right list first, the left decides", From: func(s string) ([]any, func() any) {
+			a := listing(s, "other")
+			return []any{a}, func() any { return linkedWrote.Link(a, s, oid(5)) }
+		}},
+		{Method: "relate.ManyToMany.Link", Reason: "the first link of a document without a version", Make: func(s string) any { return linkedWrote.Link(&linkedAuthor{ID: s}, s, oid(5)) }},
+		{Method: "relate.ManyToMany.Link", Reason: "linked by this very operation: the same plan again", Make: func(s string) any { return linkedWrote.Link(listing(s, s), s, oid(4)) }},
+		{Method: "relate.ManyToMany.Link", Reason: "linked already: nothing", Make: func(s string) any { return linkedWrote.Link(listing(s, s), s, oid(5)) }},
+		{Method: "relate.ManyToMany.Link", Reason: "to an empty id is refused", Make: func(s string) any { return wrote.Link(&author{ID: s}, "", none) }},
+		{Method: "relate.ManyToMany.Link", Reason: "a link without a token is refused", Make: func(s string) any { return linkedWrote.Link(&linkedAuthor{ID: s}, s, none) }},
+		{Method: "relate.ManyToMany.Link", Reason: "bare ids with a token are refused", Make: func(s string) any { return wrote.Link(&author{ID: s}, s, oid(5)) }},
+		{Method: "relate.ManyToMany.Unlink", Reason: "off both lists", From: func(s string) ([]any, func() any) {
+			a := &author{ID: s, Books: roomy([]string{s})}
+			return []any{a}, func() any { return wrote.Unlink(a, s, none) }
+		}},
+		{Method: "relate.ManyToMany.Unlink", Reason: "by a link: the left decides, then off the right up to its version", From: func(s string) ([]any, func() any) {
+			a := listing(s, s)
+			return []any{a}, func() any { return linkedWrote.Unlink(a, s, oid(5)) }
+		}},
+		{Method: "relate.ManyToMany.Unlink", Reason: "a link that is not there: off the right alone", Make: func(s string) any { return linkedWrote.Unlink(listing(s, "other"), s, oid(5)) }},
+		{Method: "relate.ManyToMany.Unlink", Reason: "of no document is refused", Make: func(s string) any { return linkedWrote.Unlink(nil, s, oid(5)) }},
+	}
+}
+
+func manyToManyRepairs() []Case {
+	return []Case{
+		{Method: "relate.ManyToMany.Repair", Reason: "the left is believed", From: func(s string) ([]any, func() any) {
+			found := roomy(bareHalves(s))
+			return []any{found}, func() any { return wrote.Repair(found, relate.TrustRefs) }
+		}},
+		{Method: "relate.ManyToMany.Repair", Reason: "the right is believed", Make: func(s string) any { return wrote.Repair(bareHalves(s), relate.TrustLists) }},
+		{Method: "relate.ManyToMany.Repair", Reason: "links: one added, one off, each by its version", From: func(s string) ([]any, func() any) {
+			found := roomy(halves(s))
+			return []any{found}, func() any { return linkedWrote.Repair(found, relate.TrustRefs) }
+		}},
+		{Method: "relate.ManyToMany.Repair", Reason: "links decide by the left: the right is not believed", Make: func(s string) any { return linkedWrote.Repair(halves(s), relate.TrustLists) }},
+		{Method: "relate.ManyToMany.Mend", Reason: "what both checks found", State: func(s string) any { return bareHalves(s) },
+			Make: func(string) any { return wrote.Mend(relate.TrustLists, time.Minute) }},
+		{Method: "relate.ManyToMany.Mend", Reason: "links by their age", State: func(s string) any { return halves(s) },
+			Make: func(string) any { return linkedWrote.Mend(relate.TrustRefs, time.Minute) }},
+		{Method: "relate.ManyToMany.CheckLeft", Reason: "bare ids", Make: func(string) any { return wrote.CheckLeft() }},
+		{Method: "relate.ManyToMany.CheckLeft", Reason: "links", Make: func(string) any { return linkedWrote.CheckLeft() }},
+		{Method: "relate.ManyToMany.CheckRight", Reason: "bare ids", Make: func(string) any { return wrote.CheckRight() }},
+		{Method: "relate.ManyToMany.CheckRight", Reason: "links", Make: func(string) any { return linkedWrote.CheckRight() }},
+	}
+}
+
+func manyToManyReads() []Case {
+	return []Case{
+		{Method: "relate.ManyToMany.RightsOf", Reason: "by the index on the right list", Make: func(s string) any { return wrote.RightsOf(s) }},
+		{Method: "relate.ManyToMany.RightsOf", Reason: "by the ids of the links", Make: func(s string) any { return linkedWrote.RightsOf(s) }},
+		{Method: "relate.ManyToMany.LeftsOf", Reason: "by the index on the left list", Make: func(s string) any { return wrote.LeftsOf(s) }},
+		{Method: "relate.ManyToMany.LeftsOf", Reason: "by the ids of the links", Make: func(s string) any { return linkedWrote.LeftsOf(s) }},
+		{Method: "relate.ManyToMany.LeftsOf", Reason: "an empty id is refused", Make: func(string) any { return wrote.LeftsOf("") }},
+		{Method: "relate.ManyToMany.Rights", Reason: "of a left document in hand", From: func(s string) ([]any, func() any) {
+			a := &author{ID: s, Books: roomy([]string{s, "b"})}
+			return []any{a}, func() any { return wrote.Rights(a) }
+		}},
+		{Method: "relate.ManyToMany.Rights", Reason: "the left's links are the truth", From: func(s string) ([]any, func() any) {
+			a := listing(s, s)
+			return []any{a}, func() any { return linkedWrote.Rights(a) }
+		}},
+		{Method: "relate.ManyToMany.Rights", Reason: "of no document is refused", Make: func(string) any { return wrote.Rights(nil) }},
+		{Method: "relate.ManyToMany.Lefts", Reason: "of a right document in hand", From: func(s string) ([]any, func() any) {
+			b := &novel{ID: s, Authors: roomy([]string{s, "a"})}
+			return []any{b}, func() any { return wrote.Lefts(b) }
+		}},
+		{Method: "relate.ManyToMany.Lefts", Reason: "links that the left bears out", From: func(s string) ([]any, func() any) {
+			b := &linkedBook{ID: s, Authors: roomy([]relate.Link[string]{{ID: s, V: 1, Op: oid(1)}})}
+			return []any{b}, func() any { return linkedWrote.Lefts(b) }
+		}},
+		{Method: "relate.ManyToMany.Lefts", Reason: "of no document is refused", Make: func(string) any { return wrote.Lefts(nil) }},
+		{Method: "relate.ManyToMany.Indexes", Reason: "bare ids", Make: func(string) any { return wrote.Indexes() }},
+		{Method: "relate.ManyToMany.Indexes", Reason: "links", Make: func(string) any { return linkedWrote.Indexes() }},
+	}
+}

@@ -1,0 +1,118 @@
+package checks
+
+import (
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+var (
+	// A product goes with its fittings and its own parts; those that other products list stay listed nowhere.
+	deletesProducts = relate.NewOnDelete(products, relate.Cascade(fitted.LeftReference()), relate.Owns(uses), relate.Nullify(uses), relate.Restrict(fitted.RightReference()))
+	deletesHosts    = relate.NewOnDelete(hosts, relate.Nullify(from), relate.Nullify(lostOwner))
+	deletesStocks   = relate.NewOnDelete(stocks, relate.Nullify(owns))
+	deletesAnything = relate.NewOnDelete(anything, relate.Cascade(keyed), relate.Nullify(below))
+)
+
+func init() {
+	register(onDeletePlans()...)
+	register(onDeleteChanges()...)
+}
+
+// rawValues are values as they are stored, with room behind.
+func rawValues(values ...any) []bson.RawValue {
+	out := make([]bson.RawValue, len(values))
+	for i, v := range values {
+		out[i] = rawValue(v)
+	}
+	return roomy(out)
+}
+
+// alone is a reach of first documents, which nothing refers to that goes with them.
+func alone(collection string, ids ...any) relate.Reach {
+	return relate.Reach{Levels: roomy([]relate.ReachLevel{{Collection: collection, IDs: rawValues(ids...)}})}
+}
+
+// withFittings is the reach of a product, its fittings and its own part.
+func withFittings(s string) relate.Reach {
+	r := alone("products", s)
+	r.Levels = append(r.Levels,
+		relate.ReachLevel{Depth: 1, Collection: "fittings", IDs: rawValues(oid(1), oid(2)), Via: []relate.ReachVia{
+			{Reference: fitted.LeftReference(), IDs: rawValues(oid(1), oid(2)), Targets: rawValues(s)},
+		}},
+		relate.ReachLevel{Depth: 1, Collection: "parts", IDs: rawValues(s + "2"), Via: []relate.ReachVia{
+			{Reference: uses.References()[0], Owned: true, IDs: rawValues(s + "2"), Targets: rawValues(s)},
+		}},
+	)
+	return r
+}
+
+// blocked is the reach of a product whose part is fitted elsewhere.
+func blocked(s string) relate.Reach {
+	r := withFittings(s)
+	r.Blocked = []relate.BlockingRef{{Reference: fitted.RightReference(), Doc: rawValue(oid(9)), Target: rawValue(s + "2")}}
+	return r
+}
+
+// nested is the reach of a document, and of one that lists it, whose ids are documents.
+func nested(s string) relate.Reach {
+	first, second := bson.D{{Key: "site", Value: s}}, bson.D{{Key: "site", Value: s + "2"}, {Key: "tags", Value: bson.A{s}}}
+	r := alone("anything", first)
+	r.Levels = append(r.Levels, relate.ReachLevel{Depth: 1, Collection: "anything", IDs: rawValues(second), Via: []relate.ReachVia{
+		{Reference: keyed.References()[0], IDs: rawValues(second), Targets: rawValues(first)},
+	}})
+	return r
+}
+
+// planOrRefusal is a plan, or the error that came instead.
+func planOrRefusal(p model.Plan, err error) model.Plan {
+	if err != nil {
+		return model.RefusedPlan("", err)
+	}
+	return p
+}
+
+func onDeletePlans() []Case {
+	plan := func(reason string, reach func(s string) relate.Reach, decide func(relate.Reach) (model.Plan, error)) Case {
+		return Case{Method: "relate.OnDelete.Plan", Reason: reason, From: func(s string) ([]any, func() any) {
+			r := reach(s)
+			return []any{&r}, func() any { return planOrRefusal(decide(r)) }
+		}}
+	}
+	return []Case{
+		plan("the deepest level first, and lists let go before", withFittings, deletesProducts.Plan),
+		plan("one id in a command", withFittings, deletesProducts.Chunk(1).Plan),
+		plan("what is forbidden is refused", blocked, deletesProducts.Plan),
+		plan("a single reference and a link are let go of", func(s string) relate.Reach { return alone("hosts", s, "AAAB") }, deletesHosts.Plan),
+		plan("whole elements are let go of", func(s string) relate.Reach { return alone("stocks", s) }, deletesStocks.Plan),
+		plan("ids that are documents are compared, not read as conditions", nested, deletesAnything.Plan),
+		plan("nothing was reached", func(string) relate.Reach { return relate.Reach{Levels: roomy([]relate.ReachLevel{})} }, deletesProducts.Plan),
+		{Method: "relate.OnDelete.Indexes", Reason: "on each path that is asked for, once",
+			Make: func(string) any { return deletesProducts.Indexes() }},
+		{Method: "relate.OnDelete.Indexes", Reason: "on what refers to hosts",
+			Make: func(string) any { return deletesHosts.Indexes() }},
+	}
+}
+
+func onDeleteChanges() []Case {
+	return []Case{
+		{Method: "relate.OnDelete.Delete", Reason: "a product with all that goes with it",
+			From: func(s string) ([]any, func() any) {
+				ids := roomy([]string{s, "bench"})
+				return []any{ids}, func() any { return deletesProducts.Delete(ids...) }
+			},
+			State: func(s string) any { return withFittings(s) }},
+		{Method: "relate.OnDelete.Delete", Reason: "an id that is a document",
+			From: func(s string) ([]any, func() any) {
+				id := bson.D{{Key: "site", Value: s}}
+				return []any{id}, func() any { return deletesAnything.Delete(id) }
+			},
+			State: func(s string) any { return nested(s) }},
+		{Method: "relate.OnDelete.Sweep", Reason: "what came to refer to them since",
+			From: func(s string) ([]any, func() any) {
+				r := withFittings(s)
+				return []any{&r}, func() any { return deletesProducts.Sweep(r) }
+			},
+			State: func(s string) any { return withFittings(s) }},
+	}
+}
