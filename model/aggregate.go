@@ -9,8 +9,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// An Aggregate is a pipeline whose results are values of type R. It does nothing until All, Each or One runs it.
-type Aggregate[R any] struct {
+// An Aggregate is a pipeline whose results are values of type R. It does nothing until All, Each or One runs it; Under
+// returns a changed copy.
+type Aggregate[R any] struct{ Aggregation }
+
+// An Aggregation is what an [Aggregate] sends, whatever it decodes into. The fields may be set by hand.
+type Aggregation struct {
 	Collection string
 	Pipeline   mongo.Pipeline
 	Options    ReadOptions
@@ -22,18 +26,45 @@ type Aggregate[R any] struct {
 
 // Aggregate returns a pipeline over the collection whose results are decoded as D. The stages are copied.
 func (c Collection[D, K]) Aggregate(pipeline mongo.Pipeline) Aggregate[D] {
-	return AggregateAs[D](c, pipeline)
+	return Aggregate[D]{c.decl.aggregation(pipeline)}
 }
 
 // AggregateAs returns a pipeline over the collection whose results are decoded as R. The stages are copied.
 func AggregateAs[R, D, K any](c Collection[D, K], pipeline mongo.Pipeline) Aggregate[R] {
-	a := Aggregate[R]{Collection: c.name, codec: c.codec}
+	return Aggregate[R]{c.decl.aggregation(pipeline)}
+}
+
+// All runs the pipeline and returns every result. None is not an error.
+func (a Aggregate[R]) All(ctx context.Context, db *mongo.Database) ([]R, error) {
+	return all[R](readPipeline(ctx, db, &a.Aggregation))
+}
+
+// Each runs the pipeline and yields its results batch by batch, as [Find.Each] does.
+func (a Aggregate[R]) Each(ctx context.Context, db *mongo.Database) iter.Seq2[R, error] {
+	return each[R](readPipeline(ctx, db, &a.Aggregation))
+}
+
+// One runs the pipeline and returns its first result, or [ErrNotFound]. It adds no $limit.
+func (a Aggregate[R]) One(ctx context.Context, db *mongo.Database) (R, error) {
+	return one[R](readPipeline(ctx, db, &a.Aggregation))
+}
+
+// Under returns the pipeline with the policy's filter on every collection that it reads: its own, and those of $lookup,
+// $graphLookup and $unionWith, nested ones too.
+func (a Aggregate[R]) Under(p Policy) Aggregate[R] {
+	a.Pipeline, a.Err = pipelineUnder(&a.Aggregation, p)
+	return a
+}
+
+func (c *declaration) aggregation(pipeline mongo.Pipeline) Aggregation {
+	c = c.orZero()
+	a := Aggregation{Collection: c.name, codec: c.codec}
 	a.Pipeline, a.Err = c.codec.copyPipeline(pipeline)
 	return a
 }
 
 // Command is the aggregate command as the server is sent it, less what the driver adds.
-func (a Aggregate[R]) Command() bson.D {
+func (a Aggregation) Command() bson.D {
 	cursor := bson.D{}
 	if a.Options.BatchSize != 0 {
 		cursor = bson.D{{Key: "batchSize", Value: a.Options.BatchSize}}
@@ -47,7 +78,7 @@ func (a Aggregate[R]) Command() bson.D {
 }
 
 // String is the pipeline as a mongosh command.
-func (a Aggregate[R]) String() string {
+func (a Aggregation) String() string {
 	if a.Err != nil {
 		return "// refused: " + a.Err.Error()
 	}
@@ -58,20 +89,26 @@ func (a Aggregate[R]) String() string {
 }
 
 // Cost is the pipeline's price: one command, and one more for each further batch of its answer.
-func (a Aggregate[R]) Cost() Cost { return readCost(a.Index) }
+func (a Aggregation) Cost() Cost { return readCost(a.Index) }
 
-// All runs the pipeline and returns every result. None is not an error.
-func (a Aggregate[R]) All(ctx context.Context, db *mongo.Database) ([]R, error) {
-	return collect(a.Each(ctx, db))
+//go:noinline
+func pipelineUnder(a *Aggregation, p Policy) (mongo.Pipeline, error) {
+	pipeline, err := p.frozen().pipeline(a.Collection, a.Pipeline)
+	if a.Err != nil {
+		err = a.Err
+	}
+	return pipeline, err
 }
 
-// Each runs the pipeline and yields its results batch by batch, as [Find.Each] does.
-func (a Aggregate[R]) Each(ctx context.Context, db *mongo.Database) iter.Seq2[R, error] {
+// readPipeline is the pipeline, ready to run.
+//
+//go:noinline
+func readPipeline(ctx context.Context, db *mongo.Database, a *Aggregation) *read {
 	err := a.Err
 	if err == nil && a.Collection == "" {
 		err = errNoCollection("a pipeline")
 	}
-	return each[R](ctx, a.Options, err, func(ctx context.Context) (*mongo.Cursor, error) {
+	return &read{ctx, a.Options, a.codec, err, a.Collection, nil, func(ctx context.Context) (*mongo.Cursor, error) {
 		o := options.Aggregate()
 		if a.Options.Hint != nil {
 			o.SetHint(a.Options.Hint)
@@ -96,14 +133,5 @@ func (a Aggregate[R]) Each(ctx context.Context, db *mongo.Database) iter.Seq2[R,
 			pipeline = mongo.Pipeline{}
 		}
 		return a.codec.collection(db, a.Collection, a.Options.collectionOptions()).Aggregate(ctx, pipeline, o)
-	})
-}
-
-// One runs the pipeline and returns its first result, or [ErrNotFound]. It adds no $limit.
-func (a Aggregate[R]) One(ctx context.Context, db *mongo.Database) (R, error) {
-	for r, err := range a.Each(ctx, db) {
-		return r, err
-	}
-	var zero R
-	return zero, notFound(mongo.ErrNoDocuments, a.Collection, nil)
+	}}
 }

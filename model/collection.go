@@ -14,10 +14,19 @@ import (
 // [NewCollection], usually as a package variable; it is a value, safe to copy and share. The zero Collection is not
 // valid: constructors that are handed one panic.
 type Collection[D, K any] struct {
+	decl *declaration
+	id   Reader[D, K]
+}
+
+// A declaration is what of a Collection doesn't depend on its types. Whatever can be is a method of it: methods of
+// generic types, promoted ones too, are compiled for each document type of a program.
+type declaration struct {
 	name   string
 	layout *layout
 	codec  *codec
-	id     Reader[D, K]
+	typ    reflect.Type // of the documents
+
+	emptyID func(doc any) (any, bool) // the _id of the document that doc points at, and whether it is empty
 }
 
 // CollectionOptions are the driver's options under which the collection's documents are written and read. They must
@@ -31,8 +40,18 @@ type CollectionOptions struct {
 // D is not stored as a document, or when D's _id is missing or not a K. For a D whose fields are not known (bson.D,
 // bson.M, bson.Raw, a custom marshaler) the checks are skipped. At most one CollectionOptions may be given.
 func NewCollection[D, K any](name string, opts ...CollectionOptions) Collection[D, K] {
+	c := Collection[D, K]{decl: declare(name, reflect.TypeFor[D](), reflect.TypeFor[K](), opts)}
+	c.id = NewReader[K](c, "_id")
+	c.decl.emptyID = func(doc any) (any, bool) {
+		id, ok := first[K](c.id.r, doc)
+		return id, ok && emptyID(id)
+	}
+	return c
+}
+
+func declare(name string, doc, id reflect.Type, opts []CollectionOptions) *declaration {
 	checkCollectionName(name)
-	c := Collection[D, K]{name: name}
+	c := &declaration{name: name, typ: doc}
 	if len(opts) > 1 {
 		panic(&DeclarationError{"more than one CollectionOptions", "NewCollection(" + name + ")", "give one"})
 	}
@@ -45,59 +64,86 @@ func NewCollection[D, K any](name string, opts ...CollectionOptions) Collection[
 			jsonTags = o.UseJSONStructTags
 		}
 	}
-	t := reflect.TypeFor[D]()
-	l, err := layoutOf(t, jsonTags)
+	l, err := layoutOf(doc, jsonTags)
 	if err != nil {
-		panic(&DeclarationError{err.Error(), fmt.Sprintf("NewCollection[%s](%q)", t, name), "use a struct, bson.D, bson.M or bson.Raw"})
+		panic(&DeclarationError{err.Error(), fmt.Sprintf("NewCollection[%s](%q)", doc, name), "use a struct, bson.D, bson.M or bson.Raw"})
 	}
 	c.layout = l
-	if k, _ := kindOf(reflect.TypeFor[K]()); k == array {
-		panic(&DeclarationError{"an _id can't be an array", c.place("_id"), "use a scalar or a document as _id"})
-	}
-	c.id = NewReader[K](c, "_id")
-	if c.id.field.Arrays > 0 {
+	if k, _ := kindOf(id); k == array || c.mustField("_id").Arrays > 0 {
 		panic(&DeclarationError{"an _id can't be an array", c.place("_id"), "use a scalar or a document as _id"})
 	}
 	return c
 }
 
 // Name returns the collection's name.
-func (c Collection[D, K]) Name() string { return c.name }
+func (c Collection[D, K]) Name() string { return c.decl.orZero().name }
 
 // Named returns the same declaration under another name, for collections that come one per tenant or per month. It
 // panics for a name that MongoDB refuses.
 func (c Collection[D, K]) Named(name string) Collection[D, K] {
+	c.decl = c.decl.named(name)
+	return c
+}
+
+func (c *declaration) named(name string) *declaration {
 	checkCollectionName(name)
-	c.name = name
+	out := *c.orZero()
+	out.name = name
+	return &out
+}
+
+var zeroDeclaration declaration
+
+// orZero is the declaration, or for a zero Collection one without a name.
+func (c *declaration) orZero() *declaration {
+	if c == nil {
+		return &zeroDeclaration
+	}
 	return c
 }
 
 // Of opens the driver's collection, with the declaration's BSON options.
-func (c Collection[D, K]) Of(db *mongo.Database) *mongo.Collection {
+func (c Collection[D, K]) Of(db *mongo.Database) *mongo.Collection { return c.decl.of(db) }
+
+func (c *declaration) of(db *mongo.Database) *mongo.Collection {
+	c = c.orZero()
 	return c.codec.collection(db, c.name)
 }
 
 // ID reads the document's _id. It returns a [*ValueError] when there is none or it is empty (see [Collection.CheckID]).
-func (c Collection[D, K]) ID(doc *D) (K, error) {
-	var zero K
-	if doc == nil {
-		return zero, &ValueError{Collection: c.name, Field: "_id", Reason: "the document is nil"}
+func (c Collection[D, K]) ID(doc *D) (id K, err error) {
+	found := false
+	if doc != nil {
+		id, found = c.id.First(doc)
 	}
-	id, ok := c.id.First(doc)
-	if !ok {
-		return zero, &ValueError{Collection: c.name, Field: "_id", Reason: "the document has none"}
+	return id, c.decl.checkFound(id, found, doc == nil)
+}
+
+func (c *declaration) checkFound(id any, found, nilDocument bool) error {
+	switch {
+	case nilDocument:
+		return c.refuse("_id", nil, "the document is nil")
+	case !found:
+		return c.refuse("_id", nil, "the document has none")
 	}
-	return id, c.CheckID("_id", id)
+	return c.checkID("_id", id)
+}
+
+func (c *declaration) refuse(field string, v any, reason string) error {
+	return &ValueError{Collection: c.orZero().name, Field: field, Value: v, Reason: reason}
 }
 
 // CheckID returns a [*ValueError] that names the field when id can't be the _id of a document: nil, the zero value of
 // its type unless that is a number or a boolean (a zero ObjectID is stored without complaint, once), or a value that
 // MongoDB refuses. Every technique applies it to each id that it is handed.
-func (c Collection[D, K]) CheckID(field string, id K) error {
+func (c Collection[D, K]) CheckID(field string, id K) error { return c.decl.checkID(field, id) }
+
+func (c *declaration) checkID(field string, id any) error {
+	c = c.orZero()
 	if emptyID(id) {
 		return &ValueError{Collection: c.name, Field: field, Value: id, Reason: "the id is empty"}
 	}
-	switch any(id).(type) {
+	switch id.(type) {
 	case bson.ObjectID, string, int, int32, int64:
 		return nil
 	}
@@ -161,14 +207,18 @@ func emptyID(id any) bool {
 }
 
 // Field looks a path up in D. The error says which part of it doesn't exist and what the nearest name is.
-func (c Collection[D, K]) Field(path string) (Field, error) { return c.layout.resolve(path, c.codec) }
+func (c Collection[D, K]) Field(path string) (Field, error) { return c.decl.field(path) }
+
+func (c *declaration) field(path string) (Field, error) { return c.layout.resolve(path, c.codec) }
 
 // MustField looks a path up in D, and panics with a [*DeclarationError] when D doesn't have it: for constructors.
-func MustField[D, K any](c Collection[D, K], path string) Field {
-	if c.layout == nil {
+func MustField[D, K any](c Collection[D, K], path string) Field { return c.decl.mustField(path) }
+
+func (c *declaration) mustField(path string) Field {
+	if c == nil {
 		panic(&DeclarationError{"the zero Collection", fmt.Sprintf("path %q", path), "declare the collection with model.NewCollection"})
 	}
-	f, err := c.Field(path)
+	f, err := c.field(path)
 	if err != nil {
 		panic(&DeclarationError{err.Error(), c.place(path), "name a path that the documents have; names are those of the bson tags, or the lowercased field names"})
 	}
@@ -177,12 +227,14 @@ func MustField[D, K any](c Collection[D, K], path string) Field {
 
 // Encode returns v as the collection's options store it, so that it no longer changes with the caller's value. Scalars
 // that can't change are returned as they are. Techniques pass every value of the caller's through it.
-func (c Collection[D, K]) Encode(v any) (any, error) { return c.codec.value(v) }
+func (c Collection[D, K]) Encode(v any) (any, error) { return c.decl.orZero().codec.value(v) }
 
 // CheckArray panics with a [*DeclarationError] unless the path is an array that $push and $addToSet can grow: an array
 // that is not inside another, and whose nil slice isn't stored as null. For constructors.
-func CheckArray[D, K any](c Collection[D, K], path string) Field {
-	f := MustField(c, path)
+func CheckArray[D, K any](c Collection[D, K], path string) Field { return c.decl.checkArray(path) }
+
+func (c *declaration) checkArray(path string) Field {
+	f := c.mustField(path)
 	switch {
 	case f.nullParent != "":
 		panic(&DeclarationError{
@@ -205,9 +257,11 @@ func CheckArray[D, K any](c Collection[D, K], path string) Field {
 
 func lastPart(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-func (c Collection[D, K]) place(path string) string {
-	return fmt.Sprintf("%s (%s), path %q", c.name, reflect.TypeFor[D](), path)
+func (c *declaration) place(path string) string {
+	return fmt.Sprintf("%s (%s), path %q", c.name, c.typ, path)
 }
 
 // Decode decodes a document as the collection's options read it.
-func (c Collection[D, K]) Decode(raw bson.Raw, doc *D) error { return c.codec.decode(raw, doc) }
+func (c Collection[D, K]) Decode(raw bson.Raw, doc *D) error {
+	return c.decl.orZero().codec.decode(raw, doc)
+}

@@ -69,6 +69,7 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+//go:noinline
 func readCost(index string) Cost { return Cost{Commands: 1, Batches: true, Indexes: indexes(index)} }
 
 func indexes(name string) []string {

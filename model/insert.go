@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"reflect"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -14,36 +15,53 @@ import (
 // Consistency: one document, atomic. An equal document that is already there counts as this very write, applied before;
 // another one under the same _id is the server's duplicate-key error. Cost: one command, one document, and on a duplicate
 // key one more to compare.
-func (c Collection[D, K]) Insert(doc D) Write {
-	raw, _, err := c.checked(&doc)
-	if err != nil {
-		return Refused(c.name, err)
-	}
-	return Write{Collection: c.name, Model: &mongo.InsertOneModel{Document: raw}, Index: IDIndex}
-}
+func (c Collection[D, K]) Insert(doc D) Write { return c.decl.insert(&doc) }
 
 // InsertMany returns the plan that stores documents in order, each as [Collection.Insert] does. A bad one refuses all of
 // them. Cost: one command for each 100,000 documents or 16 MiB; documents written: all. A plan that was cut can be run
 // again.
 func (c Collection[D, K]) InsertMany(docs []D) Plan {
-	p := Plan{Steps: make([]Step, 0, len(docs))}
-	for i := range docs {
-		raw, _, err := c.checked(&docs[i])
-		if err != nil {
-			return RefusedPlan(c.name, fmt.Errorf("document %d: %w", i, err))
-		}
-		p.Steps = append(p.Steps, Write{Collection: c.name, Model: &mongo.InsertOneModel{Document: raw}, Index: IDIndex})
-	}
-	return p
+	return c.decl.insertMany(len(docs), func(i int) any { return &docs[i] })
 }
 
 // Replace returns the write that stores a whole document over the one with its _id, checked as by [Collection.Insert].
 // It expects that one exists: else running it gives [ErrStale]. It overwrites whatever changed since the document was
 // read; where that matters, use operators.
-func (c Collection[D, K]) Replace(doc D) Write {
-	raw, id, err := c.checked(&doc)
+func (c Collection[D, K]) Replace(doc D) Write { return c.decl.replace(&doc) }
+
+// Update returns the write that applies update operators to the document with the _id. It expects that one exists. The
+// update is copied.
+func (c Collection[D, K]) Update(id K, update bson.D) Write { return c.decl.update(id, update) }
+
+// Delete returns the write that deletes the document with the _id, if it is there.
+func (c Collection[D, K]) Delete(id K) Write { return c.decl.delete(id) }
+
+//go:noinline
+func (c *declaration) insert(doc any) Write {
+	raw, _, err := c.checked(doc)
 	if err != nil {
-		return Refused(c.name, err)
+		return Refused(c.orZero().name, err)
+	}
+	return Write{Collection: c.name, Model: &mongo.InsertOneModel{Document: raw}, Index: IDIndex}
+}
+
+func (c *declaration) insertMany(n int, doc func(int) any) Plan {
+	p := Plan{Steps: make([]Step, 0, n)}
+	for i := range n {
+		w := c.insert(doc(i))
+		if w.Err != nil {
+			return RefusedPlan(c.orZero().name, fmt.Errorf("document %d: %w", i, w.Err))
+		}
+		p.Steps = append(p.Steps, w)
+	}
+	return p
+}
+
+//go:noinline
+func (c *declaration) replace(doc any) Write {
+	raw, id, err := c.checked(doc)
+	if err != nil {
+		return Refused(c.orZero().name, err)
 	}
 	return Write{
 		Collection: c.name, Expect: One, Index: IDIndex,
@@ -51,19 +69,19 @@ func (c Collection[D, K]) Replace(doc D) Write {
 	}
 }
 
-// Update returns the write that applies update operators to the document with the _id. It expects that one exists. The
-// update is copied.
-func (c Collection[D, K]) Update(id K, update bson.D) Write {
+//go:noinline
+func (c *declaration) update(id any, update bson.D) Write {
+	c = c.orZero()
 	filter, err := c.idFilter(id)
 	if err != nil {
-		return Refused(c.name, err)
+		return Refused(c.orZero().name, err)
 	}
 	u, err := c.codec.copyD(update)
 	if err != nil {
 		return Refused(c.name, &ValueError{Collection: c.name, Field: "update", Reason: err.Error()})
 	}
 	if err := checkOperators(c.name, u); err != nil {
-		return Refused(c.name, err)
+		return Refused(c.orZero().name, err)
 	}
 	return Write{
 		Collection: c.name, Expect: One, Index: IDIndex,
@@ -71,17 +89,19 @@ func (c Collection[D, K]) Update(id K, update bson.D) Write {
 	}
 }
 
-// Delete returns the write that deletes the document with the _id, if it is there.
-func (c Collection[D, K]) Delete(id K) Write {
+//go:noinline
+func (c *declaration) delete(id any) Write {
+	c = c.orZero()
 	filter, err := c.idFilter(id)
 	if err != nil {
-		return Refused(c.name, err)
+		return Refused(c.orZero().name, err)
 	}
 	return Write{Collection: c.name, Index: IDIndex, Model: &mongo.DeleteOneModel{Filter: filter}}
 }
 
-func (c Collection[D, K]) idFilter(id K) (bson.D, error) {
-	if err := c.CheckID("_id", id); err != nil {
+func (c *declaration) idFilter(id any) (bson.D, error) {
+	c = c.orZero()
+	if err := c.checkID("_id", id); err != nil {
 		return nil, err
 	}
 	v, err := c.codec.value(id)
@@ -91,35 +111,33 @@ func (c Collection[D, K]) idFilter(id K) (bson.D, error) {
 	return bson.D{{Key: "_id", Value: Eq(v)}}, nil
 }
 
-// checked encodes a document and checks what would be stored.
-func (c Collection[D, K]) checked(doc *D) (raw bson.Raw, id bson.RawValue, err error) {
-	refuse := func(field string, v any, reason string) error {
-		return &ValueError{Collection: c.name, Field: field, Value: v, Reason: reason}
+// checked encodes the document that ptr points at and checks what would be stored.
+func (c *declaration) checked(ptr any) (raw bson.Raw, id bson.RawValue, err error) {
+	if c == nil {
+		return nil, id, c.refuse("document", nil, "the zero Collection: declare it with NewCollection")
 	}
-	if c.layout == nil {
-		return nil, id, refuse("document", nil, "the zero Collection: declare it with NewCollection")
+	doc := reflect.ValueOf(ptr).Elem().Interface()
+	if isNilDocument(doc) {
+		return nil, id, c.refuse("document", nil, "is nil")
 	}
-	if isNilDocument(*doc) {
-		return nil, id, refuse("document", nil, "is nil")
-	}
-	if raw, err = c.codec.document(*doc); err != nil {
-		return nil, id, refuse("document", nil, err.Error())
+	if raw, err = c.codec.document(doc); err != nil {
+		return nil, id, c.refuse("document", nil, err.Error())
 	}
 	if err := raw.Validate(); err != nil {
-		return nil, id, refuse("document", nil, err.Error())
+		return nil, id, c.refuse("document", nil, err.Error())
 	}
 	if len(raw) > MaxDocument {
-		return nil, id, refuse("document", nil, fmt.Sprintf("is %d bytes, more than MongoDB's 16 MiB for a document", len(raw)))
+		return nil, id, c.refuse("document", nil, fmt.Sprintf("is %d bytes, more than MongoDB's 16 MiB for a document", len(raw)))
 	}
 	id = raw.Lookup("_id")
 	if below, reason := refusedID(id); reason != "" {
-		return nil, id, refuse("_id"+below, pick[any](id.Type == 0, nil, id), reason)
+		return nil, id, c.refuse("_id"+below, pick[any](id.Type == 0, nil, id), reason)
 	}
-	if typed, ok := c.id.First(doc); ok && emptyID(typed) {
-		return nil, id, refuse("_id", typed, "the id is empty")
+	if typed, empty := c.emptyID(ptr); empty {
+		return nil, id, c.refuse("_id", typed, "the id is empty")
 	}
 	if field, err := checkKeys(raw, "", 1); err != nil {
-		return nil, id, refuse(field, nil, err.Error())
+		return nil, id, c.refuse(field, nil, err.Error())
 	}
 	return raw, id, nil
 }

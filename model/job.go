@@ -147,10 +147,10 @@ func (j Job) find(ctx context.Context, db *mongo.Database, filter bson.D) ([]bso
 	if size <= 0 {
 		size = 500
 	}
-	f := Find[bson.Raw]{
+	f := Find[bson.Raw]{Query{
 		Collection: j.Collection, Filter: filter, Projection: j.Projection, Limit: size,
 		Sort: bson.D{{Key: "_id", Value: 1}}, Options: ReadOptions{BatchSize: int32(size)},
-	}
+	}}
 	return f.All(ctx, db)
 }
 

@@ -9,7 +9,10 @@ import (
 )
 
 // A Modify changes one document and returns it, as it was before or as it is after: the findAndModify command, atomic.
-type Modify[D any] struct {
+type Modify[D any] struct{ FindAndModify }
+
+// A FindAndModify is what a [Modify] sends, whatever it decodes into. The fields may be set by hand.
+type FindAndModify struct {
 	Collection   string
 	Filter       bson.D
 	Update       any    // bson.D of operators or mongo.Pipeline; nil with Remove
@@ -37,7 +40,27 @@ type ModifyOptions struct {
 // Modify returns a findAndModify of the collection. Filter and update are copied. A nil filter is refused; an empty one
 // matches any document.
 func (c Collection[D, K]) Modify(filter, update bson.D) Modify[D] {
-	m := Modify[D]{Collection: c.name, codec: c.codec}
+	return Modify[D]{c.decl.findAndModify(filter, update)}
+}
+
+// Under returns the command with the policy's filter and fields. A Remove under a policy with Delete is refused: it
+// would return what it has only marked.
+func (m Modify[D]) Under(p Policy) Modify[D] {
+	modifyUnder(&m.FindAndModify, p)
+	return m
+}
+
+// Run runs the command and decodes the document. When none matches it returns [ErrNotFound]; so does an upsert that
+// inserted, unless After is set, for there was none before.
+func (m Modify[D]) Run(ctx context.Context, db *mongo.Database) (D, error) {
+	var doc D
+	err := runModify(ctx, db, &m.FindAndModify, &doc)
+	return doc, err
+}
+
+func (c *declaration) findAndModify(filter, update bson.D) FindAndModify {
+	c = c.orZero()
+	m := FindAndModify{Collection: c.name, codec: c.codec}
 	if m.Filter, m.Err = c.codec.copyD(filter); m.Err != nil {
 		return m
 	}
@@ -46,8 +69,37 @@ func (c Collection[D, K]) Modify(filter, update bson.D) Modify[D] {
 	return m
 }
 
+func modifyUnder(m *FindAndModify, p Policy) {
+	if !p.holds(m.Collection) || m.Err != nil {
+		return
+	}
+	p = p.frozen()
+	if m.Remove && p.Delete != nil {
+		m.Err = &ConflictError{Collection: m.Collection, Reason: "a Remove under a policy that marks deletions: use an Update"}
+		return
+	}
+	m.Filter = And(m.Filter, p.Filter)
+	if !m.Remove {
+		m.Update, m.Err = p.update(m.Collection, m.Update, m.Upsert)
+	}
+}
+
+func runModify(ctx context.Context, db *mongo.Database, m *FindAndModify, doc any) error {
+	if err := checkModify(m); err != nil {
+		return err
+	}
+	coll := m.codec.collection(db, m.Collection)
+	var res *mongo.SingleResult
+	if m.Remove {
+		res = coll.FindOneAndDelete(ctx, orEmpty(m.Filter), deleteOptions(m))
+	} else {
+		res = coll.FindOneAndUpdate(ctx, orEmpty(m.Filter), m.Update, updateOptions(m))
+	}
+	return notFound(res.Decode(doc), m.Collection, m.Filter)
+}
+
 // Command is the findAndModify command as the server is sent it, less what the driver adds.
-func (m Modify[D]) Command() bson.D {
+func (m FindAndModify) Command() bson.D {
 	cmd := bson.D{{Key: "findAndModify", Value: m.Collection}, {Key: "query", Value: orEmpty(m.Filter)}}
 	add := func(on bool, key string, v any) {
 		if on {
@@ -71,17 +123,17 @@ func (m Modify[D]) Command() bson.D {
 }
 
 // String is the command as mongosh takes it.
-func (m Modify[D]) String() string {
-	if err := m.check(); err != nil {
+func (m FindAndModify) String() string {
+	if err := checkModify(&m); err != nil {
 		return "// refused: " + err.Error()
 	}
 	return shellCall(m.Collection, "findAndModify", m.Command()[1:])
 }
 
 // Cost is the price: one command, one document at most.
-func (m Modify[D]) Cost() Cost { return Cost{Commands: 1, Written: 1, Indexes: indexes(m.Index)} }
+func (m FindAndModify) Cost() Cost { return Cost{Commands: 1, Written: 1, Indexes: indexes(m.Index)} }
 
-func (m Modify[D]) check() error {
+func checkModify(m *FindAndModify) error {
 	switch {
 	case m.Err != nil:
 		return m.Err
@@ -97,24 +149,7 @@ func (m Modify[D]) check() error {
 	return nil
 }
 
-// Run runs the command and decodes the document. When none matches it returns [ErrNotFound]; so does an upsert that
-// inserted, unless After is set, for there was none before.
-func (m Modify[D]) Run(ctx context.Context, db *mongo.Database) (D, error) {
-	var out D
-	if err := m.check(); err != nil {
-		return out, err
-	}
-	coll := m.codec.collection(db, m.Collection)
-	var res *mongo.SingleResult
-	if m.Remove {
-		res = coll.FindOneAndDelete(ctx, orEmpty(m.Filter), m.deleteOptions())
-	} else {
-		res = coll.FindOneAndUpdate(ctx, orEmpty(m.Filter), m.Update, m.updateOptions())
-	}
-	return out, notFound(res.Decode(&out), m.Collection, m.Filter)
-}
-
-func (m Modify[D]) deleteOptions() *options.FindOneAndDeleteOptionsBuilder {
+func deleteOptions(m *FindAndModify) *options.FindOneAndDeleteOptionsBuilder {
 	o := options.FindOneAndDelete()
 	if len(m.Sort) > 0 {
 		o.SetSort(m.Sort)
@@ -137,7 +172,7 @@ func (m Modify[D]) deleteOptions() *options.FindOneAndDeleteOptionsBuilder {
 	return o
 }
 
-func (m Modify[D]) updateOptions() *options.FindOneAndUpdateOptionsBuilder {
+func updateOptions(m *FindAndModify) *options.FindOneAndUpdateOptionsBuilder {
 	o := options.FindOneAndUpdate()
 	if m.Upsert {
 		o.SetUpsert(true)

@@ -49,32 +49,6 @@ func (p Policy) holds(collection string) bool {
 	return p.Collections == nil || slices.Contains(p.Collections, collection)
 }
 
-// Under returns the query with the policy's filter.
-func (f Find[D]) Under(p Policy) Find[D] {
-	if p.holds(f.Collection) {
-		return f.Where(p.Filter)
-	}
-	return f
-}
-
-// Under returns the command with the policy's filter and fields. A Remove under a policy with Delete is refused: it
-// would return what it has only marked.
-func (m Modify[D]) Under(p Policy) Modify[D] {
-	if !p.holds(m.Collection) || m.Err != nil {
-		return m
-	}
-	p = p.frozen()
-	if m.Remove && p.Delete != nil {
-		m.Err = &ConflictError{Collection: m.Collection, Reason: "a Remove under a policy that marks deletions: use an Update"}
-		return m
-	}
-	m.Filter = And(m.Filter, p.Filter)
-	if !m.Remove {
-		m.Update, m.Err = p.update(m.Collection, m.Update, m.Upsert)
-	}
-	return m
-}
-
 // Under returns the change with the policy applied to what it decides. Put what Read reads under it too.
 func (c Change[S]) Under(p Policy) Change[S] {
 	p = p.frozen()

@@ -7,16 +7,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Under returns the pipeline with the policy's filter on every collection that it reads: its own, and those of $lookup,
-// $graphLookup and $unionWith, nested ones too.
-func (a Aggregate[R]) Under(p Policy) Aggregate[R] {
-	var err error
-	if a.Pipeline, err = p.frozen().pipeline(a.Collection, a.Pipeline); err != nil && a.Err == nil {
-		a.Err = err
-	}
-	return a
-}
-
 // Under returns the step with the policy's filter on what it reads, and its fields on what it writes.
 func (m MergeInto) Under(p Policy) MergeInto {
 	if m.check() != nil {

@@ -56,7 +56,7 @@ var generators = map[string]func(inputs) fmt.Stringer{
 	"AggregateAs": func(in inputs) fmt.Stringer { return model.AggregateAs[bson.D](products, in.pipeline) },
 	"Agg.Under":   func(in inputs) fmt.Stringer { return products.Aggregate(in.pipeline).Under(in.policy) },
 	"Agg by hand": func(in inputs) fmt.Stringer {
-		return model.Aggregate[bson.D]{Collection: "x", Pipeline: in.pipeline}.Under(in.policy)
+		return model.Aggregate[bson.D]{Aggregation: model.Aggregation{Collection: "x", Pipeline: in.pipeline}}.Under(in.policy)
 	},
 	"Modify":      func(in inputs) fmt.Stringer { return products.Modify(in.filter, in.update).Under(in.policy) },
 	"Insert":      func(in inputs) fmt.Stringer { return products.Insert(in.product).Under(in.policy) },

@@ -10,9 +10,13 @@ import (
 
 // A Reader reads the values at one path of a D, through the arrays on the way, without decoding or allocating. Make it
 // once with [NewReader]; it is safe for concurrent use.
-type Reader[D, V any] struct {
+type Reader[D, V any] struct{ r *reader }
+
+// reader reads a path of whatever it is handed a pointer to.
+type reader struct {
 	field Field
 	codec *codec
+	parts []string // of the path
 }
 
 var zeroerType = reflect.TypeFor[bson.Zeroer]()
@@ -21,8 +25,11 @@ var zeroerType = reflect.TypeFor[bson.Zeroer]()
 // path doesn't exist or holds another type. Below an open value (an interface, a map, bson.D) nothing is checked, and
 // values of another type are passed over.
 func NewReader[V, D, K any](c Collection[D, K], path string) Reader[D, V] {
-	f := MustField(c, path)
-	want := reflect.TypeFor[V]()
+	return Reader[D, V]{c.decl.reader(path, reflect.TypeFor[V]())}
+}
+
+func (c *declaration) reader(path string, want reflect.Type) *reader {
+	f := c.mustField(path)
 	if !f.Open && f.Type != want {
 		panic(&DeclarationError{
 			Problem: fmt.Sprintf("path %q holds %s, not %s", path, f.Type, want),
@@ -30,30 +37,35 @@ func NewReader[V, D, K any](c Collection[D, K], path string) Reader[D, V] {
 			Remedy:  fmt.Sprintf("declare the field as %s (or a slice of it), or name another path", want),
 		})
 	}
-	return Reader[D, V]{f, c.codec}
+	return &reader{f, c.codec, strings.Split(path, ".")}
 }
 
 // Field returns the path that is read.
-func (r Reader[D, V]) Field() Field { return r.field }
+func (r Reader[D, V]) Field() Field { return r.r.field }
 
 // Append appends every value at the path to dst, in stored order. What is stored as null or not at all (a nil pointer, an
 // empty field that is tagged omitempty) adds nothing.
 // A struct field takes some tens of nanoseconds and no allocation; an open document is walked by name.
-func (r Reader[D, V]) Append(dst []V, doc *D) []V {
-	if r.field.Open {
-		return appendOpen(dst, r.codec, any(*doc), strings.Split(r.field.Path, "."))
-	}
-	return appendSteps(dst, r.codec, reflect.ValueOf(doc).Elem(), r.field.steps)
-}
+func (r Reader[D, V]) Append(dst []V, doc *D) []V { return appendAt(dst, r.r, doc) }
 
 // First returns the first value at the path, and whether there is one.
-func (r Reader[D, V]) First(doc *D) (V, bool) {
+func (r Reader[D, V]) First(doc *D) (V, bool) { return first[V](r.r, doc) }
+
+// appendAt appends the values of what doc points at.
+func appendAt[V any](dst []V, r *reader, doc any) []V {
+	v := reflect.ValueOf(doc).Elem()
+	if r.field.Open {
+		return appendOpen(dst, r.codec, v.Interface(), r.parts)
+	}
+	return appendSteps(dst, r.codec, v, r.field.steps)
+}
+
+func first[V any](r *reader, doc any) (v V, ok bool) {
 	var buf [4]V
-	if all := r.Append(buf[:0], doc); len(all) > 0 {
+	if all := appendAt(buf[:0], r, doc); len(all) > 0 {
 		return all[0], true
 	}
-	var zero V
-	return zero, false
+	return v, false
 }
 
 // appendSteps follows the steps from v, which is addressable.

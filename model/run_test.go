@@ -190,6 +190,7 @@ func TestRunSecondaryUnique(t *testing.T) {
 
 // TestRunStopsWithItsContext: nothing is sent for a context that is over, and a server that is down is told within it.
 func TestRunStopsWithItsContext(t *testing.T) {
+	t.Parallel() // it waits
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, cancel := context.WithCancel(t.Context())

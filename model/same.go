@@ -29,10 +29,10 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 		}
 	}
 	stored := map[string]bson.Raw{}
-	find := Find[bson.Raw]{
+	find := Find[bson.Raw]{Query{
 		Collection: w.Collection, Filter: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}},
 		Options: ReadOptions{ReadPreference: readpref.Primary()},
-	}
+	}}
 	for doc, err := range find.Each(ctx, r.db) {
 		if err != nil {
 			return 0, &StepError{step, err}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -108,19 +109,26 @@ func appendShellArray(b []byte, arr bson.RawArray) []byte {
 
 func appendShellString(b []byte, s string) []byte {
 	b = append(b, '\'')
-	for _, r := range s {
-		switch {
-		case r == '\'' || r == '\\':
+	plain := 0 // s[plain:i] needs no escape
+	for i, r := range s {
+		if r >= ' ' && r != '\'' && r != '\\' && r != 0x7f && r != 0x2028 && r != 0x2029 && r != utf8.RuneError {
+			continue
+		}
+		b = append(b, s[plain:i]...)
+		_, size := utf8.DecodeRuneInString(s[i:])
+		plain = i + size
+		switch r {
+		case '\'', '\\':
 			b = append(b, '\\', byte(r))
-		case r == '\n':
+		case '\n':
 			b = append(b, '\\', 'n')
-		case r < ' ' || r == 0x7f || r == 0x2028 || r == 0x2029:
-			b = fmt.Appendf(b, "\\u%04x", r)
+		case utf8.RuneError:
+			b = utf8.AppendRune(b, r)
 		default:
-			b = append(b, string(r)...)
+			b = fmt.Appendf(b, "\\u%04x", r)
 		}
 	}
-	return append(b, '\'')
+	return append(append(b, s[plain:]...), '\'')
 }
 
 // appendShellDouble writes whole doubles as Double(5), since a bare 5 is stored as an int.

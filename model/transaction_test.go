@@ -144,6 +144,7 @@ func TestJoinedTransaction(t *testing.T) {
 
 // TestRunTxRetriesTransient: the driver finds the label of a transient error through a StepError, and runs all again.
 func TestRunTxRetriesTransient(t *testing.T) {
+	t.Parallel() // the driver waits after a cut
 	for _, c := range []struct {
 		on     string
 		action modeltest.Action

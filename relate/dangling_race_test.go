@@ -121,7 +121,7 @@ func TestDanglingInterleaved(t *testing.T) {
 func crateHolds(t testing.TB, db *mongo.Database, path string) string {
 	t.Helper()
 	name, _, _ := strings.Cut(path, ".")
-	all, err := model.Find[bson.Raw]{Collection: "crates", Filter: bson.D{{Key: "_id", Value: "2"}}}.All(context.Background(), db)
+	all, err := model.Find[bson.Raw]{Query: model.Query{Collection: "crates", Filter: bson.D{{Key: "_id", Value: "2"}}}}.All(context.Background(), db)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,7 +98,7 @@ func joinStrings[T fmt.Stringer](list []T) string {
 func valuesOf(t testing.TB, db *mongo.Database, path string) string {
 	t.Helper()
 	name, _, _ := strings.Cut(path, ".")
-	find := model.Find[bson.Raw]{Collection: "crates", Sort: bson.D{{Key: "_id", Value: 1}}}
+	find := model.Find[bson.Raw]{Query: model.Query{Collection: "crates", Sort: bson.D{{Key: "_id", Value: 1}}}}
 	var out []string
 	for doc, err := range find.Each(context.Background(), db) {
 		if err != nil {

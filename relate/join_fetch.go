@@ -80,9 +80,9 @@ func (j Join[P, PK, C, CK]) fetchChunk(ctx context.Context, db *mongo.Database, 
 		}
 		return nil
 	}
-	raw := model.Find[bson.Raw]{
+	raw := model.Find[bson.Raw]{Query: model.Query{
 		Collection: q.Collection, Filter: q.Filter, Projection: q.Projection, Options: q.Options, Err: q.Err,
-	}
+	}}
 	for doc, err := range raw.Each(ctx, db) {
 		if err != nil {
 			return err

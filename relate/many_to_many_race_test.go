@@ -82,6 +82,7 @@ func TestManyToManyVersionedInterleaved(t *testing.T) {
 	for _, pair := range pairs(ops) {
 		a, b := pair[0], pair[1]
 		t.Run(a.name+" | "+b.name, func(t *testing.T) {
+			t.Parallel()
 			modeltest.Interleave(t, modeltest.InterleaveCase{
 				OnServer: 3, Seed: seed,
 				A: func(ctx context.Context, db *mongo.Database) error { return a.run(ctx, db, token(1)) },

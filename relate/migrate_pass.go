@@ -149,10 +149,10 @@ func (b *batchReader) read(collection, path string, values []bson.RawValue, proj
 			in = append(in, v)
 			bytes += len(v.Value) + 10
 		}
-		f := model.Find[bson.Raw]{
+		f := model.Find[bson.Raw]{Query: model.Query{
 			Collection: collection, Projection: projection, Sort: sort,
 			Filter: bson.D{{Key: path, Value: bson.D{{Key: "$in", Value: in}}}},
-		}
+		}}
 		docs, err := f.All(b.ctx, b.db)
 		if err != nil {
 			return nil, err

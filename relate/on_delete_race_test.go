@@ -112,6 +112,7 @@ func TestOnDeleteInterleaved(t *testing.T) {
 		{"a list takes one up", write(inList.Add("o", "c")), "o p"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
 			seen := map[string]int{}
 			match := modeltest.All
 			if strings.Contains(c.reason, "deletion") {
@@ -220,7 +221,7 @@ func TestOnDeleteIndexed(t *testing.T) {
 		if _, err := nodes.InsertMany(all).Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		read := model.Find[bson.Raw]{Collection: "nodes", Filter: bson.D{{Key: "parent", Value: bson.D{{Key: "$in", Value: bson.A{all[900].ID}}}}}}
+		read := model.Find[bson.Raw]{Query: model.Query{Collection: "nodes", Filter: bson.D{{Key: "parent", Value: bson.D{{Key: "$in", Value: bson.A{all[900].ID}}}}}}}
 		modeltest.WantIndexed(t, db, read, "parent_1")
 		reach, err := way.Reach(ctx, db, all[900].ID)
 		if err != nil {

@@ -204,7 +204,7 @@ func (w *walker) follow(ctx context.Context, level *ReachLevel, r deleteRule) er
 
 func (w *walker) query(ref Reference, filter bson.D, fields ...string) model.Find[bson.Raw] {
 	w.reach.Queries++
-	f := model.Find[bson.Raw]{Collection: ref.from, Filter: filter}
+	f := model.Find[bson.Raw]{Query: model.Query{Collection: ref.from, Filter: filter}}
 	for _, name := range fields {
 		f.Projection = append(f.Projection, bson.E{Key: name, Value: 1})
 	}

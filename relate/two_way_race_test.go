@@ -111,6 +111,7 @@ func TestTwoWayVersionedInterleaved(t *testing.T) {
 	for _, pair := range pairs(ops) {
 		a, b := pair[0], pair[1]
 		t.Run(a.name+" | "+b.name, func(t *testing.T) {
+			t.Parallel()
 			modeltest.Interleave(t, modeltest.InterleaveCase{
 				OnServer: 3, Seed: seed,
 				A: func(ctx context.Context, db *mongo.Database) error { return a.run(ctx, db, token(1)) },
@@ -145,6 +146,7 @@ func TestTwoWayBareInterleaved(t *testing.T) {
 		for _, pair := range pairs(ops) {
 			a, b := pair[0], pair[1]
 			t.Run(way.name+": "+a.name+" | "+b.name, func(t *testing.T) {
+				t.Parallel()
 				modeltest.Interleave(t, modeltest.InterleaveCase{
 					OnServer: 3, Seed: seed, A: none(a), B: none(b),
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {

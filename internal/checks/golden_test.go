@@ -97,7 +97,7 @@ func (c Case) show(t *testing.T, s string) string {
 		b.WriteString(model.Shell(v) + "\n")
 	case model.Job:
 		p, err := c.planned(v, s)
-		b.WriteString(model.Find[bson.Raw]{Collection: v.Collection, Filter: v.Filter, Projection: v.Projection, Err: v.Err}.String() + "\n")
+		b.WriteString(model.Find[bson.Raw]{Query: model.Query{Collection: v.Collection, Filter: v.Filter, Projection: v.Projection, Err: v.Err}}.String() + "\n")
 		comment("and for a batch: %v", err)
 		showPlan(&b, comment, p)
 	case interface {

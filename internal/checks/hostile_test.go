@@ -38,6 +38,7 @@ var hostile = []struct{ s, reason string }{
 func TestHostileStrings(t *testing.T) {
 	for _, c := range registered {
 		t.Run(c.name(), func(t *testing.T) {
+			t.Parallel()
 			for _, h := range hostile {
 				for _, problem := range c.underHostile(h.s) {
 					t.Errorf("%s (%s): %s", clip(h.s), h.reason, problem)
@@ -89,6 +90,7 @@ func TestTooLargeStrings(t *testing.T) {
 	db := unreachable(t)
 	for _, c := range registered {
 		t.Run(c.name(), func(t *testing.T) {
+			t.Parallel()
 			if _, isWrite := planOf(c.value(harmless)); !isWrite || !c.storesIts(t, harmless) {
 				return // nothing is written, or the string isn't
 			}

@@ -1,0 +1,85 @@
+package model
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// readQuery is the query, ready to run.
+//
+//go:noinline
+func readQuery(ctx context.Context, db *mongo.Database, q *Query) *read {
+	return &read{ctx, q.Options, q.codec, checkQuery(q), q.Collection, q.Filter, func(ctx context.Context) (*mongo.Cursor, error) {
+		o := options.Find()
+		if len(q.Projection) > 0 {
+			o.SetProjection(q.Projection)
+		}
+		if len(q.Sort) > 0 {
+			o.SetSort(q.Sort)
+		}
+		if q.Skip != 0 {
+			o.SetSkip(q.Skip)
+		}
+		if q.Limit != 0 {
+			o.SetLimit(q.Limit)
+		}
+		if q.Options.Hint != nil {
+			o.SetHint(q.Options.Hint)
+		}
+		if q.Options.Collation != nil {
+			o.SetCollation(q.Options.Collation)
+		}
+		if q.Options.Comment != nil {
+			o.SetComment(q.Options.Comment)
+		}
+		if len(q.Options.Let) > 0 {
+			o.SetLet(q.Options.Let)
+		}
+		if q.Options.BatchSize != 0 {
+			o.SetBatchSize(q.Options.BatchSize)
+		}
+		if q.Options.AllowDiskUse {
+			o.SetAllowDiskUse(true)
+		}
+		return q.codec.collection(db, q.Collection, q.Options.collectionOptions()).Find(ctx, orEmpty(q.Filter), o)
+	}}
+}
+
+func checkQuery(q *Query) error {
+	if q.Err == nil && q.Collection == "" {
+		return errNoCollection("a query")
+	}
+	return q.Err
+}
+
+// Count counts what the query would return, Skip and Limit included, exactly: one command, which reads every matching
+// index key or document. Sort and projection don't matter.
+func (q Query) Count(ctx context.Context, db *mongo.Database) (int64, error) {
+	if err := checkQuery(&q); err != nil {
+		return 0, err
+	}
+	ctx, cancel := q.Options.context(ctx)
+	defer cancel()
+	o := options.Count()
+	if q.Skip != 0 {
+		o.SetSkip(q.Skip)
+	}
+	if q.Limit != 0 {
+		o.SetLimit(q.Limit)
+	}
+	if q.Options.Hint != nil {
+		o.SetHint(q.Options.Hint)
+	}
+	if q.Options.Collation != nil {
+		o.SetCollation(q.Options.Collation)
+	}
+	if q.Options.Comment != nil {
+		o.SetComment(q.Options.Comment)
+	}
+	if len(q.Options.Let) > 0 {
+		return 0, &ValueError{Collection: q.Collection, Field: "Let", Reason: "Count takes no variables"}
+	}
+	return q.codec.collection(db, q.Collection, q.Options.collectionOptions()).CountDocuments(ctx, orEmpty(q.Filter), o)
+}
