@@ -47,7 +47,7 @@ var (
 	tops     = denorm.NewBounded(boards, "stats.tops", denorm.BoundedSpec{Max: 2, Keep: denorm.First, By: bson.D{{Key: "", Value: -1}}})
 )
 
-func bounded(spec denorm.BoundedSpec) denorm.Bounded[board, string] {
+func bounded(spec denorm.BoundedSpec) *denorm.Bounded[board, string] {
 	return denorm.NewBounded(boards, "posts", spec)
 }
 

@@ -51,8 +51,8 @@ type Bounded[D, K any] struct {
 // NewBounded declares that the array at a path of the owners' documents is bounded. It panics with a
 // [*model.DeclarationError] when the path doesn't exist, is no array or lies inside another, when its nil slice is stored as
 // null, on which $push fails, when Max is below 1, or when By or Key name a field that the elements don't have.
-func NewBounded[D, K any](owners model.Collection[D, K], path string, spec BoundedSpec) Bounded[D, K] {
-	b := Bounded[D, K]{owners: owners, field: model.CheckArray(owners, path), spec: spec}
+func NewBounded[D, K any](owners model.Collection[D, K], path string, spec BoundedSpec) *Bounded[D, K] {
+	b := &Bounded[D, K]{owners: owners, field: model.CheckArray(owners, path), spec: spec}
 	b.spec.By = slices.Clone(spec.By)
 	place := fmt.Sprintf("NewBounded of %s.%s", owners.Name(), path)
 	switch {
@@ -96,20 +96,20 @@ func isDirection(v any) bool {
 // are there from an owner that isn't; an array that holds some of the elements' keys but not all refuses them all as
 // model.ErrStale, unless it is full and would drop the others again. Without a Key, a push that is run again adds its
 // elements again.
-func (b Bounded[D, K]) Push(owner K, elements ...any) model.Write {
+func (b *Bounded[D, K]) Push(owner K, elements ...any) model.Write {
 	return b.push(owner, false, elements)
 }
 
 // PushOrCreate is [Bounded.Push] for an owner that may not exist: then a document with this _id and the array alone is
 // created. It is refused with a Key, for the guard would match no document and create a second.
-func (b Bounded[D, K]) PushOrCreate(owner K, elements ...any) model.Write {
+func (b *Bounded[D, K]) PushOrCreate(owner K, elements ...any) model.Write {
 	if b.spec.Key != "" {
 		return b.refuse(b.spec.Key, nil, "PushOrCreate can't recognize elements by key: create the owner first, then Push")
 	}
 	return b.push(owner, true, elements)
 }
 
-func (b Bounded[D, K]) push(owner K, upsert bool, elements []any) model.Write {
+func (b *Bounded[D, K]) push(owner K, upsert bool, elements []any) model.Write {
 	if len(elements) == 0 {
 		return b.refuse(b.field.Path, nil, "no element was given")
 	}
@@ -140,7 +140,7 @@ func (b Bounded[D, K]) push(owner K, upsert bool, elements []any) model.Write {
 }
 
 // modifiers is the argument of $push.
-func (b Bounded[D, K]) modifiers(each bson.A) bson.D {
+func (b *Bounded[D, K]) modifiers(each bson.A) bson.D {
 	d := bson.D{{Key: "$each", Value: each}}
 	switch {
 	case len(b.spec.By) == 1 && b.spec.By[0].Key == "":
@@ -156,7 +156,7 @@ func (b Bounded[D, K]) modifiers(each bson.A) bson.D {
 }
 
 // encode checks the elements' types and freezes them.
-func (b Bounded[D, K]) encode(elements []any) (bson.A, error) {
+func (b *Bounded[D, K]) encode(elements []any) (bson.A, error) {
 	each := make(bson.A, len(elements))
 	for i, e := range elements {
 		if t := reflect.TypeOf(e); !b.field.Open && t != b.field.Type {
@@ -177,7 +177,7 @@ func (b Bounded[D, K]) encode(elements []any) (bson.A, error) {
 }
 
 // keys reads the key of each element; each must have one, and none may come twice.
-func (b Bounded[D, K]) keys(each bson.A) (bson.A, error) {
+func (b *Bounded[D, K]) keys(each bson.A) (bson.A, error) {
 	keys := make(bson.A, len(each))
 	seen := map[string]bool{}
 	for i, e := range each {
@@ -213,7 +213,7 @@ func isKey(v bson.RawValue) bool {
 // idempotent. It needs a spec with a Key.
 //
 // Cost: one command, one document, found by _id.
-func (b Bounded[D, K]) Remove(owner K, keys ...any) model.Write {
+func (b *Bounded[D, K]) Remove(owner K, keys ...any) model.Write {
 	switch {
 	case b.spec.Key == "":
 		return b.refuse(b.field.Path, nil, "elements have no Key to be removed by")
@@ -242,7 +242,7 @@ func (b Bounded[D, K]) Remove(owner K, keys ...any) model.Write {
 }
 
 // Clear returns the write that empties an owner's array. It is idempotent.
-func (b Bounded[D, K]) Clear(owner K) model.Write {
+func (b *Bounded[D, K]) Clear(owner K) model.Write {
 	return b.owners.Update(owner, bson.D{{Key: "$set", Value: bson.D{{Key: b.field.Path, Value: bson.A{}}}}})
 }
 
@@ -250,7 +250,7 @@ func (b Bounded[D, K]) Clear(owner K) model.Write {
 // refused. Other fields come whole.
 //
 // Cost: one command, served by _id.
-func (b Bounded[D, K]) Slice(owner K, n int) model.Find[D] {
+func (b *Bounded[D, K]) Slice(owner K, n int) model.Find[D] {
 	f := b.owners.ByID(owner)
 	f.Projection = bson.D{{Key: b.field.Path, Value: bson.D{{Key: "$slice", Value: n}}}}
 	if n == 0 && f.Err == nil {
@@ -263,13 +263,13 @@ func (b Bounded[D, K]) Slice(owner K, n int) model.Find[D] {
 // doesn't know of it.
 //
 // Cost: one command that reads every owner; no index can serve it.
-func (b Bounded[D, K]) Oversized() model.Find[D] { return b.owners.Find(b.over()) }
+func (b *Bounded[D, K]) Oversized() model.Find[D] { return b.owners.Find(b.over()) }
 
 // Trim returns the write that brings every oversized array back to its bound, keeping what a push would keep. An array
 // within its bound is not touched. It can be run again.
 //
 // Cost: one command that reads every owner and writes the oversized ones.
-func (b Bounded[D, K]) Trim() model.Write {
+func (b *Bounded[D, K]) Trim() model.Write {
 	return model.Write{
 		Collection: b.owners.Name(), Once: true,
 		Model: &mongo.UpdateManyModel{
@@ -280,14 +280,14 @@ func (b Bounded[D, K]) Trim() model.Write {
 }
 
 // over matches an array that has an element after the last that is kept.
-func (b Bounded[D, K]) over() bson.D {
+func (b *Bounded[D, K]) over() bson.D {
 	return bson.D{{Key: fmt.Sprintf("%s.%d", b.field.Path, b.spec.Max), Value: bson.D{{Key: "$exists", Value: true}}}}
 }
 
 // Validator returns the $jsonSchema that makes the server refuse an array over the bound, for the validator option of
 // create or collMod, alone or under $and with others
 // (https://www.mongodb.com/docs/manual/core/schema-validation/specify-json-schema/). Not every server enforces it.
-func (b Bounded[D, K]) Validator() bson.D {
+func (b *Bounded[D, K]) Validator() bson.D {
 	schema := bson.D{{Key: "bsonType", Value: "array"}, {Key: "maxItems", Value: b.spec.Max}}
 	parts := strings.Split(b.field.Path, ".")
 	for _, part := range slices.Backward(parts) {
@@ -297,15 +297,15 @@ func (b Bounded[D, K]) Validator() bson.D {
 }
 
 // Indexes returns none: every write finds its owner by _id.
-func (b Bounded[D, K]) Indexes() []model.Index { return nil }
+func (b *Bounded[D, K]) Indexes() []model.Index { return nil }
 
 // Relations returns none: the elements live in their owner.
-func (b Bounded[D, K]) Relations() []model.Relation { return nil }
+func (b *Bounded[D, K]) Relations() []model.Relation { return nil }
 
-func (b Bounded[D, K]) refused(field string, v any, reason string) error {
+func (b *Bounded[D, K]) refused(field string, v any, reason string) error {
 	return &model.ValueError{Collection: b.owners.Name(), Field: field, Value: v, Reason: reason}
 }
 
-func (b Bounded[D, K]) refuse(field string, v any, reason string) model.Write {
+func (b *Bounded[D, K]) refuse(field string, v any, reason string) model.Write {
 	return model.Refused(b.owners.Name(), b.refused(field, v, reason))
 }

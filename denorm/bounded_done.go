@@ -10,7 +10,7 @@ import (
 
 // done matches an array as a push of elements with keys leaves it, so that the push is recognized when it is run again:
 // the array holds each of them, or it is full and would drop again what it doesn't hold.
-func (b Bounded[D, K]) done(path string, each, keys bson.A) bson.D {
+func (b *Bounded[D, K]) done(path string, each, keys bson.A) bson.D {
 	all := func(keys bson.A) bson.D { return bson.D{{Key: path, Value: bson.D{{Key: "$all", Value: keys}}}} }
 	switch {
 	case len(keys) == 1:
@@ -34,12 +34,12 @@ func (b Bounded[D, K]) done(path string, each, keys bson.A) bson.D {
 	return bson.D{{Key: "$or", Value: bson.A{all(keys), bson.D{{Key: "$and", Value: again}}}}}
 }
 
-func (b Bounded[D, K]) full() bson.D {
+func (b *Bounded[D, K]) full() bson.D {
 	return bson.D{{Key: fmt.Sprintf("%s.%d", b.field.Path, b.spec.Max-1), Value: bson.D{{Key: "$exists", Value: true}}}}
 }
 
 // sortValues reads what an element is sorted by. An array there has no single place in the order.
-func (b Bounded[D, K]) sortValues(element any) ([]any, bool) {
+func (b *Bounded[D, K]) sortValues(element any) ([]any, bool) {
 	raw, err := bson.Marshal(bson.D{{Key: "v", Value: element}})
 	if err != nil {
 		return nil, false
@@ -59,7 +59,7 @@ func (b Bounded[D, K]) sortValues(element any) ([]any, bool) {
 }
 
 // dropped is the expression that no kept element would be dropped before one with these sort values.
-func (b Bounded[D, K]) dropped(values []any) bson.D {
+func (b *Bounded[D, K]) dropped(values []any) bson.D {
 	var before bson.A
 	equal := bson.A{}
 	for i, by := range b.spec.By {

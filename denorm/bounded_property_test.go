@@ -92,7 +92,7 @@ func TestBoundedIsAppendSortCut(t *testing.T) {
 	})
 }
 
-func lockstep(t *testing.T, db *mongo.Database, random *rand.Rand, b denorm.Bounded[board, string], k *kept) {
+func lockstep(t *testing.T, db *mongo.Database, random *rand.Rand, b *denorm.Bounded[board, string], k *kept) {
 	for range random.IntN(9) { // what was there before the bound was declared
 		k.list = append(k.list, post{ID: fmt.Sprint("old", len(k.list)), N: random.IntN(5)})
 	}

@@ -42,12 +42,12 @@ type AbsorbSpec struct {
 
 // NewAbsorb declares both forms: the path of the owners' documents that shall embed, an array or a subdocument, and the
 // documents. It panics as [NewExtract] does.
-func NewAbsorb[O, OK, C, CK any](owners model.Collection[O, OK], path string, children model.Collection[C, CK], spec AbsorbSpec) Absorb[O, OK, C, CK] {
+func NewAbsorb[O, OK, C, CK any](owners model.Collection[O, OK], path string, children model.Collection[C, CK], spec AbsorbSpec) *Absorb[O, OK, C, CK] {
 	place := "NewAbsorb of " + owners.Name() + "." + path
 	if spec.Key == "" {
 		spec.Key = "_id"
 	}
-	var a Absorb[O, OK, C, CK]
+	a := &Absorb[O, OK, C, CK]{}
 	if spec.Refs != "" && spec.Order != "" {
 		panic(&model.DeclarationError{Problem: "both Refs and Order are given", Place: place, Remedy: "the ids have an order of their own: leave Order out"})
 	}
@@ -79,7 +79,7 @@ func NewAbsorb[O, OK, C, CK any](owners model.Collection[O, OK], path string, ch
 }
 
 // Indexes returns the indexes by which an owner's documents, or the owners of a document, are found.
-func (a Absorb[O, OK, C, CK]) Indexes() []model.Index {
+func (a *Absorb[O, OK, C, CK]) Indexes() []model.Index {
 	out := a.indexes()
 	if a.refs != "" {
 		x := model.NewIndex(a.owners, bson.D{{Key: a.path + "." + a.key, Value: 1}})
@@ -90,7 +90,7 @@ func (a Absorb[O, OK, C, CK]) Indexes() []model.Index {
 }
 
 // Relations returns the relation, for diagrams, as the references store it.
-func (a Absorb[O, OK, C, CK]) Relations() []model.Relation { return a.relations() }
+func (a *Absorb[O, OK, C, CK]) Relations() []model.Relation { return a.relations() }
 
 // absorbing are the owners that may have documents.
 func (e embedding) absorbing() bson.D {

@@ -13,7 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-func newAbsorb(spec relate.AbsorbSpec) relate.Absorb[bson.D, string, bson.D, int] {
+func newAbsorb(spec relate.AbsorbSpec) *relate.Absorb[bson.D, string, bson.D, int] {
 	return relate.NewAbsorb(anyParents, "list", anyChildren, spec)
 }
 

@@ -29,8 +29,8 @@ type ChildRefs[P, PK, C, CK any] struct {
 // NewChildRefs declares that the path of the parents' documents lists ids of children. It panics with a
 // [*model.DeclarationError] when the path doesn't exist, is no array, holds another type than the children's _id, or when
 // a nil slice there is stored as null, on which $addToSet fails.
-func NewChildRefs[P, PK, C, CK any](parents model.Collection[P, PK], path string, children model.Collection[C, CK]) ChildRefs[P, PK, C, CK] {
-	r := ChildRefs[P, PK, C, CK]{parents: parents, children: children, path: path, list: path}
+func NewChildRefs[P, PK, C, CK any](parents model.Collection[P, PK], path string, children model.Collection[C, CK]) *ChildRefs[P, PK, C, CK] {
+	r := &ChildRefs[P, PK, C, CK]{parents: parents, children: children, path: path, list: path}
 	model.MustField(children, "_id")
 	r.ids = model.NewReader[CK](parents, path)
 	if f := r.ids.Field(); f.Array != "" {
@@ -52,7 +52,7 @@ func NewChildRefs[P, PK, C, CK any](parents model.Collection[P, PK], path string
 // The parent must exist: else running it gives model.ErrStale. It is idempotent.
 //
 // Cost: one command, one document, found by _id. Ids are added in the order given.
-func (r ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
+func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
 	ids, err := encodeIDs(r.children, r.parents.Name(), r.path, children)
 	if err != nil {
 		return model.Refused(r.parents.Name(), err)
@@ -78,7 +78,7 @@ func (r ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
 // must exist.
 //
 // Cost: one command, one document; one command more when nothing matched, to tell a listed id from a missing parent.
-func (r ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write {
+func (r *ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write {
 	refuse := func(reason string) model.Write {
 		return model.Refused(r.parents.Name(), &model.ValueError{Collection: r.parents.Name(), Field: r.list, Reason: reason})
 	}
@@ -120,7 +120,7 @@ func (r ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write 
 // counting from the end; a place beyond the end is the end. A parent that lists the id already is left as it is.
 //
 // Cost: one command, one document; one command more when nothing matched, to tell a listed id from a missing parent.
-func (r ChildRefs[P, PK, C, CK]) InsertAt(parent PK, position int, child CK) model.Write {
+func (r *ChildRefs[P, PK, C, CK]) InsertAt(parent PK, position int, child CK) model.Write {
 	id, err := encodeID(r.children, r.parents.Name(), r.path, child)
 	if err != nil {
 		return model.Refused(r.parents.Name(), err)
@@ -133,7 +133,7 @@ func (r ChildRefs[P, PK, C, CK]) InsertAt(parent PK, position int, child CK) mod
 }
 
 // push adds an element to a list that doesn't hold its id.
-func (r ChildRefs[P, PK, C, CK]) push(parent PK, id, element any, position *int) model.Write {
+func (r *ChildRefs[P, PK, C, CK]) push(parent PK, id, element any, position *int) model.Write {
 	value := element
 	if position != nil {
 		value = bson.D{{Key: "$each", Value: bson.A{element}}, {Key: "$position", Value: *position}}
@@ -154,7 +154,7 @@ func (r ChildRefs[P, PK, C, CK]) push(parent PK, id, element any, position *int)
 // passed over. The children stay. The parent must exist. It is idempotent.
 //
 // Cost: one command, one document, found by _id.
-func (r ChildRefs[P, PK, C, CK]) Remove(parent PK, children ...CK) model.Write {
+func (r *ChildRefs[P, PK, C, CK]) Remove(parent PK, children ...CK) model.Write {
 	ids, err := encodeIDs(r.children, r.parents.Name(), r.path, children)
 	if err != nil {
 		return model.Refused(r.parents.Name(), err)
@@ -166,7 +166,7 @@ func (r ChildRefs[P, PK, C, CK]) Remove(parent PK, children ...CK) model.Write {
 //
 // Cost: one command, as many documents as list the id, found by [ChildRefs.Indexes]. The command is not atomic over
 // documents; it is idempotent.
-func (r ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
+func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
 	id, err := encodeID(r.children, r.parents.Name(), r.path, child)
 	if err != nil {
 		return model.Refused(r.parents.Name(), err)
@@ -177,7 +177,7 @@ func (r ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
 	}
 }
 
-func (r ChildRefs[P, PK, C, CK]) pull(ids bson.A) bson.D {
+func (r *ChildRefs[P, PK, C, CK]) pull(ids bson.A) bson.D {
 	if r.key == "" {
 		return bson.D{{Key: "$pullAll", Value: bson.D{{Key: r.list, Value: ids}}}}
 	}
@@ -189,7 +189,7 @@ func (r ChildRefs[P, PK, C, CK]) pull(ids bson.A) bson.D {
 // running it gives model.ErrStale. For lists of bare ids.
 //
 // Cost: one command, one document; one command more when nothing matched.
-func (r ChildRefs[P, PK, C, CK]) Reorder(parent PK, was, becomes []CK) model.Write {
+func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, was, becomes []CK) model.Write {
 	if r.key != "" {
 		return model.Refused(r.parents.Name(), &model.ValueError{
 			Collection: r.parents.Name(), Field: r.path, Reason: "holds documents, not bare ids: reorder them with $push, $each and $sort",
@@ -243,7 +243,7 @@ func under(path string, v any) bson.D {
 //
 // Cost: two commands, two documents. Consistency: cut between the two, it leaves a child that nobody lists; run again, it
 // lists it. A parent that doesn't exist gives model.ErrStale, and leaves the child so too.
-func (r ChildRefs[P, PK, C, CK]) InsertChild(parent PK, child C) model.Plan {
+func (r *ChildRefs[P, PK, C, CK]) InsertChild(parent PK, child C) model.Plan {
 	id, err := r.children.ID(&child)
 	if err != nil {
 		return model.RefusedPlan(r.children.Name(), err)
@@ -258,23 +258,23 @@ func (r ChildRefs[P, PK, C, CK]) InsertChild(parent PK, child C) model.Plan {
 // Cost: two commands; the child and every document that lists it. Consistency: cut between the two, it leaves a child
 // that nobody lists; run again, it deletes it. A parent that lists the child in between keeps a reference that leads
 // nowhere.
-func (r ChildRefs[P, PK, C, CK]) DeleteChild(child CK) model.Plan {
+func (r *ChildRefs[P, PK, C, CK]) DeleteChild(child CK) model.Plan {
 	p := model.NewPlan(r.RemoveEverywhere(child), r.children.Delete(child))
 	p.Leaves = "the child, which no parent lists any more"
 	return p
 }
 
 // Indexes returns the index on the list, by which a child's parents are found.
-func (r ChildRefs[P, PK, C, CK]) Indexes() []model.Index { return []model.Index{r.index()} }
+func (r *ChildRefs[P, PK, C, CK]) Indexes() []model.Index { return []model.Index{r.index()} }
 
-func (r ChildRefs[P, PK, C, CK]) index() model.Index {
+func (r *ChildRefs[P, PK, C, CK]) index() model.Index {
 	x := model.NewIndex(r.parents.Name(), bson.D{{Key: r.path, Value: 1}})
 	x.Why = "the documents of " + r.parents.Name() + " that list a document of " + r.children.Name()
 	return x
 }
 
 // Relations returns the relation, for diagrams: many parents may list many children.
-func (r ChildRefs[P, PK, C, CK]) Relations() []model.Relation {
+func (r *ChildRefs[P, PK, C, CK]) Relations() []model.Relation {
 	return []model.Relation{{
 		From: r.parents.Name(), FromPath: r.path, To: r.children.Name(), ToPath: "_id",
 		FromEnd: model.Many, ToEnd: model.Many, Label: "child references",

@@ -8,7 +8,7 @@ import (
 )
 
 // IDs returns the ids that a parent lists, in stored order, duplicates kept. A nil parent lists none.
-func (r ChildRefs[P, PK, C, CK]) IDs(parent *P) []CK {
+func (r *ChildRefs[P, PK, C, CK]) IDs(parent *P) []CK {
 	if parent == nil {
 		return nil
 	}
@@ -19,7 +19,7 @@ func (r ChildRefs[P, PK, C, CK]) IDs(parent *P) []CK {
 // and none for an id that leads nowhere. A parent without children gives a query that matches nothing.
 //
 // Cost: one command, served by _id.
-func (r ChildRefs[P, PK, C, CK]) Children(parent *P) model.Find[C] {
+func (r *ChildRefs[P, PK, C, CK]) Children(parent *P) model.Find[C] {
 	ids, err := encodeList(r.children, r.parents.Name(), r.path, r.IDs(parent))
 	f := r.children.Find(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
 	f.Index = model.IDIndex
@@ -36,7 +36,7 @@ func (r ChildRefs[P, PK, C, CK]) Children(parent *P) model.Find[C] {
 // passed over; so is a parent that doesn't exist.
 //
 // Cost: one command; the server looks each child up by _id.
-func (r ChildRefs[P, PK, C, CK]) ChildrenOf(parent PK) model.Aggregate[C] {
+func (r *ChildRefs[P, PK, C, CK]) ChildrenOf(parent PK) model.Aggregate[C] {
 	id, err := encodeID(r.parents, r.parents.Name(), "_id", parent)
 	a := model.AggregateAs[C](r.children, matching(
 		bson.D{{Key: "_id", Value: model.Eq(id)}},
@@ -57,7 +57,7 @@ func (r ChildRefs[P, PK, C, CK]) ChildrenOf(parent PK) model.Aggregate[C] {
 // ParentsOf returns the query of the parents that list a child.
 //
 // Cost: one command, served by [ChildRefs.Indexes].
-func (r ChildRefs[P, PK, C, CK]) ParentsOf(child CK) model.Find[P] {
+func (r *ChildRefs[P, PK, C, CK]) ParentsOf(child CK) model.Find[P] {
 	id, err := encodeID(r.children, r.parents.Name(), r.path, child)
 	f := r.parents.Find(bson.D{{Key: r.path, Value: model.Eq(id)}})
 	f.Index = r.index().Name
@@ -68,11 +68,11 @@ func (r ChildRefs[P, PK, C, CK]) ParentsOf(child CK) model.Find[P] {
 }
 
 // Lookup returns the $lookup stage that adds the children of each parent in a pipeline as an array, in no stored order.
-func (r ChildRefs[P, PK, C, CK]) Lookup(as string) bson.D {
+func (r *ChildRefs[P, PK, C, CK]) Lookup(as string) bson.D {
 	return r.lookup(r.path, as)
 }
 
-func (r ChildRefs[P, PK, C, CK]) lookup(local, as string) bson.D {
+func (r *ChildRefs[P, PK, C, CK]) lookup(local, as string) bson.D {
 	return bson.D{{Key: "$lookup", Value: bson.D{
 		{Key: "from", Value: r.children.Name()}, {Key: "localField", Value: local},
 		{Key: "foreignField", Value: "_id"}, {Key: "as", Value: as},
@@ -84,7 +84,7 @@ func (r ChildRefs[P, PK, C, CK]) lookup(local, as string) bson.D {
 //
 // Cost: one command; the server looks each child up by _id, and orders each list in the square of its length. A parent
 // and its children together must fit 16 MiB.
-func (r ChildRefs[P, PK, C, CK]) Load(filter bson.D) model.Aggregate[Loaded[P, C]] {
+func (r *ChildRefs[P, PK, C, CK]) Load(filter bson.D) model.Aggregate[Loaded[P, C]] {
 	ids := bson.D{{Key: "$ifNull", Value: bson.A{"$parent." + r.path, bson.A{}}}}
 	return model.AggregateAs[Loaded[P, C]](r.parents, matching(
 		filter,

@@ -94,8 +94,8 @@ func (m MissingID) String() string {
 // NewDangling declares that the path of the documents holds ids of targets. It panics with a [*model.DeclarationError] when
 // the path doesn't exist, crosses more than one array, or holds another type than the targets' _id, and when the spec
 // contradicts itself. At most one spec may be given.
-func NewDangling[D, DK, T, TK any](docs model.Collection[D, DK], path string, targets model.Collection[T, TK], spec ...DanglingSpec) Dangling[D, DK, T, TK] {
-	d := Dangling[D, DK, T, TK]{docs: docs, targets: targets}
+func NewDangling[D, DK, T, TK any](docs model.Collection[D, DK], path string, targets model.Collection[T, TK], spec ...DanglingSpec) *Dangling[D, DK, T, TK] {
+	d := &Dangling[D, DK, T, TK]{docs: docs, targets: targets}
 	model.MustField(targets, "_id")
 	field := model.NewReader[TK](docs, path).Field()
 	d.ref = newReference(docs.Name(), field, targets.Name())
@@ -157,9 +157,9 @@ func (d *Dangling[D, DK, T, TK]) specify(spec DanglingSpec, fail func(problem, r
 }
 
 // References returns the one reference.
-func (d Dangling[D, DK, T, TK]) References() []Reference { return []Reference{d.ref} }
+func (d *Dangling[D, DK, T, TK]) References() []Reference { return []Reference{d.ref} }
 
-func (d Dangling[D, DK, T, TK]) referrer() {}
+func (d *Dangling[D, DK, T, TK]) referrer() {}
 
 // Find returns the references that lead nowhere of the documents that match a filter, nil for all, in the order of the
 // documents' _id; an id that a document lists several times comes once. What stands for no reference, nothing, null and
@@ -167,7 +167,7 @@ func (d Dangling[D, DK, T, TK]) referrer() {}
 //
 // Cost: one command; it reads every document of the filter, and the server looks each one's ids up by _id. Needs MongoDB
 // 5.0, for a $lookup with both a field and a pipeline.
-func (d Dangling[D, DK, T, TK]) Find(filter bson.D) model.Aggregate[DanglingRef[DK]] {
+func (d *Dangling[D, DK, T, TK]) Find(filter bson.D) model.Aggregate[DanglingRef[DK]] {
 	known := bson.D{{Key: "$concatArrays", Value: bson.A{"$known._id", literal(bson.A(d.none))}}}
 	a := model.AggregateAs[DanglingRef[DK]](d.docs, matching(filter,
 		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
@@ -191,7 +191,7 @@ func (d Dangling[D, DK, T, TK]) Find(filter bson.D) model.Aggregate[DanglingRef[
 //
 // Cost: one command; it reads every document of the filter, and the server looks each id up by _id once, however many hold
 // it. Many million different ids need ReadOptions.AllowDiskUse.
-func (d Dangling[D, DK, T, TK]) Missing(filter bson.D) model.Aggregate[MissingID] {
+func (d *Dangling[D, DK, T, TK]) Missing(filter bson.D) model.Aggregate[MissingID] {
 	return model.AggregateAs[MissingID](d.docs, matching(filter,
 		bson.D{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}, {Key: "ids", Value: bson.D{{Key: "$setUnion", Value: bson.A{d.ref.ids()}}}}}}},
 		bson.D{{Key: "$unwind", Value: "$ids"}},
@@ -205,7 +205,7 @@ func (d Dangling[D, DK, T, TK]) Missing(filter bson.D) model.Aggregate[MissingID
 }
 
 // lookup adds the targets that exist, their ids only.
-func (d Dangling[D, DK, T, TK]) lookup(local string) bson.D {
+func (d *Dangling[D, DK, T, TK]) lookup(local string) bson.D {
 	return bson.D{{Key: "$lookup", Value: bson.D{
 		{Key: "from", Value: d.targets.Name()}, {Key: "localField", Value: local}, {Key: "foreignField", Value: "_id"},
 		{Key: "pipeline", Value: mongo.Pipeline{{{Key: "$project", Value: bson.D{{Key: "_id", Value: 1}}}}}}, {Key: "as", Value: "known"},
@@ -221,10 +221,10 @@ func (r Reference) ids() bson.D {
 }
 
 // Indexes returns the index on the path, by which a repair finds the documents that hold an id.
-func (d Dangling[D, DK, T, TK]) Indexes() []model.Index { return []model.Index{d.ref.index()} }
+func (d *Dangling[D, DK, T, TK]) Indexes() []model.Index { return []model.Index{d.ref.index()} }
 
 // Relations returns the relation, for diagrams: a reference leads to one document or to none.
-func (d Dangling[D, DK, T, TK]) Relations() []model.Relation {
+func (d *Dangling[D, DK, T, TK]) Relations() []model.Relation {
 	to := model.ZeroOrOne
 	if d.ref.IsList() {
 		to = model.Many

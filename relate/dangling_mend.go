@@ -20,7 +20,7 @@ const maxIDs = 10_000
 //
 // Cost: one command for every 10,000 ids; as many documents as hold them, found by [Dangling.Indexes]. A command is not
 // atomic over documents; the plan can be run again.
-func (d Dangling[D, DK, T, TK]) Repair(missing ...MissingID) model.Plan {
+func (d *Dangling[D, DK, T, TK]) Repair(missing ...MissingID) model.Plan {
 	ids, err := d.values(missing)
 	if err != nil {
 		return model.RefusedPlan(d.docs.Name(), err)
@@ -39,7 +39,7 @@ func (d Dangling[D, DK, T, TK]) Repair(missing ...MissingID) model.Plan {
 }
 
 // values checks missing ids and copies them.
-func (d Dangling[D, DK, T, TK]) values(missing []MissingID) ([]bson.RawValue, error) {
+func (d *Dangling[D, DK, T, TK]) values(missing []MissingID) ([]bson.RawValue, error) {
 	ids := make([]bson.RawValue, 0, len(missing))
 	for _, m := range missing {
 		if !canBeID(m.ID) {
@@ -59,7 +59,7 @@ func (d Dangling[D, DK, T, TK]) values(missing []MissingID) ([]bson.RawValue, er
 }
 
 // mendAll is the write to every document that holds one of some ids.
-func (d Dangling[D, DK, T, TK]) mendAll(ids bson.A) model.Write {
+func (d *Dangling[D, DK, T, TK]) mendAll(ids bson.A) model.Write {
 	filter := d.ref.refers(ids)
 	switch d.repair {
 	case DeleteReferrers:
@@ -72,7 +72,7 @@ func (d Dangling[D, DK, T, TK]) mendAll(ids bson.A) model.Write {
 }
 
 // mendOne is the write to one document, if it still holds one of some ids.
-func (d Dangling[D, DK, T, TK]) mendOne(id bson.RawValue, ids bson.A) model.Write {
+func (d *Dangling[D, DK, T, TK]) mendOne(id bson.RawValue, ids bson.A) model.Write {
 	filter := append(bson.D{{Key: "_id", Value: model.Eq(id)}}, d.ref.refers(ids)...)
 	w := model.Write{Collection: d.docs.Name(), Index: model.IDIndex, Once: true}
 	switch d.repair {
@@ -95,7 +95,7 @@ func (d Dangling[D, DK, T, TK]) mendOne(id bson.RawValue, ids bson.A) model.Writ
 //
 // Cost: two checks ([Dangling.Missing]), one when the first finds nothing or the age is 0; one command for every 10,000
 // missing ids to check once more the documents that hold them; and those of [Dangling.Repair].
-func (d Dangling[D, DK, T, TK]) Mend(age time.Duration) model.Change[[]MissingID] {
+func (d *Dangling[D, DK, T, TK]) Mend(age time.Duration) model.Change[[]MissingID] {
 	read := func(ctx context.Context, db *mongo.Database) ([]MissingID, error) {
 		found, err := d.Missing(nil).All(ctx, db)
 		if err != nil || len(found) == 0 {
@@ -131,7 +131,7 @@ func StillMissing(first, second []MissingID) []MissingID {
 }
 
 // again checks some ids once more, by the documents that hold them, and keeps those that still lead nowhere.
-func (d Dangling[D, DK, T, TK]) again(ctx context.Context, db *mongo.Database, missing []MissingID) ([]MissingID, error) {
+func (d *Dangling[D, DK, T, TK]) again(ctx context.Context, db *mongo.Database, missing []MissingID) ([]MissingID, error) {
 	ids, err := d.values(missing)
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (d Dangling[D, DK, T, TK]) again(ctx context.Context, db *mongo.Database, m
 //
 // Cost: two commands for each batch; documents written: those that hold one of the ids. Documents are found in the order of
 // _id, so that the job reads the whole collection once.
-func (d Dangling[D, DK, T, TK]) Job(missing ...MissingID) model.Job {
+func (d *Dangling[D, DK, T, TK]) Job(missing ...MissingID) model.Job {
 	job := model.Job{
 		Name: "dangling " + d.ref.from + "." + d.ref.path, Collection: d.docs.Name(),
 		Projection: bson.D{{Key: d.ref.path, Value: 1}},
@@ -181,7 +181,7 @@ func (d Dangling[D, DK, T, TK]) Job(missing ...MissingID) model.Job {
 }
 
 // batch is the plan for some documents that hold missing ids.
-func (d Dangling[D, DK, T, TK]) batch(docs []bson.Raw, missing []bson.RawValue) model.Plan {
+func (d *Dangling[D, DK, T, TK]) batch(docs []bson.Raw, missing []bson.RawValue) model.Plan {
 	var p model.Plan
 	if d.repair == ReportOnly {
 		return p

@@ -189,7 +189,7 @@ func TestDanglingMend(t *testing.T) {
 }
 
 // testDanglingJob runs a job in batches of one.
-func testDanglingJob(t *testing.T, lost relate.Dangling[crate, string, tag, string], path string, want func() string) {
+func testDanglingJob(t *testing.T, lost *relate.Dangling[crate, string, tag, string], path string, want func() string) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := mustSeed(t, db, seedCrates)
 		before := valuesOf(t, db, path)
@@ -291,7 +291,7 @@ func TestDanglingOpen(t *testing.T) {
 	doc := func(id int, v any) bson.D { return bson.D{{Key: "_id", Value: id}, {Key: "ref", Value: v}} }
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
-		mend := func(d relate.Dangling[bson.D, any, bson.D, any]) string {
+		mend := func(d *relate.Dangling[bson.D, any, bson.D, any]) string {
 			t.Helper()
 			if _, _, err := d.Mend(0).Run(ctx, db); err != nil {
 				t.Fatal(err)

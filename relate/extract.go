@@ -55,9 +55,9 @@ type ExtractSpec[OK, CK any] struct {
 // documents that they become. All paths must be declared in the documents' types, but for the mark. It panics with a
 // [*model.DeclarationError] when a path doesn't exist, is nested in an array, or holds another type than the id that it
 // shall hold, and when the spec has none or both of what it needs one of.
-func NewExtract[O, OK, C, CK any](owners model.Collection[O, OK], path string, children model.Collection[C, CK], spec ExtractSpec[OK, CK]) Extract[O, OK, C, CK] {
+func NewExtract[O, OK, C, CK any](owners model.Collection[O, OK], path string, children model.Collection[C, CK], spec ExtractSpec[OK, CK]) *Extract[O, OK, C, CK] {
 	place := "NewExtract of " + owners.Name() + "." + path
-	x := Extract[O, OK, C, CK]{children: children, makeID: spec.ID}
+	x := &Extract[O, OK, C, CK]{children: children, makeID: spec.ID}
 	x.embedding = newEmbedding(place, owners, path, children, forms{spec.Refs, spec.Parent, spec.Order, spec.Key})
 	if (spec.Key == "") == (spec.ID == nil) {
 		panic(&model.DeclarationError{Problem: "one of Key and ID must be given", Place: place, Remedy: "name the field that holds an element's id, or make one of its owner and position"})
@@ -97,13 +97,13 @@ func NewExtract[O, OK, C, CK any](owners model.Collection[O, OK], path string, c
 }
 
 // Indexes returns the index by which an owner's documents, or the owner of a document, are found.
-func (x Extract[O, OK, C, CK]) Indexes() []model.Index { return x.indexes() }
+func (x *Extract[O, OK, C, CK]) Indexes() []model.Index { return x.indexes() }
 
 // Relations returns the relation, for diagrams, as the references store it.
-func (x Extract[O, OK, C, CK]) Relations() []model.Relation { return x.relations() }
+func (x *Extract[O, OK, C, CK]) Relations() []model.Relation { return x.relations() }
 
 // concerned are the owners that have elements, or references to what were elements.
-func (x Extract[O, OK, C, CK]) concerned() bson.D {
+func (x *Extract[O, OK, C, CK]) concerned() bson.D {
 	if x.refs == "" {
 		return exists(x.path, true)
 	}

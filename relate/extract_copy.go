@@ -19,7 +19,7 @@ type extracted struct {
 
 // extractAll makes the documents of a batch of owners. An owner with an element that can't be extracted is reported, and
 // left out.
-func (x Extract[O, OK, C, CK]) extractAll(b *batchReader, owners []bson.Raw) []extracted {
+func (x *Extract[O, OK, C, CK]) extractAll(b *batchReader, owners []bson.Raw) []extracted {
 	var out []extracted
 	taken := map[string]bson.RawValue{}
 	for _, o := range owners {
@@ -50,7 +50,7 @@ func (x Extract[O, OK, C, CK]) extractAll(b *batchReader, owners []bson.Raw) []e
 	return out
 }
 
-func (x Extract[O, OK, C, CK]) extract(b *batchReader, owner bson.Raw) (extracted, bool) {
+func (x *Extract[O, OK, C, CK]) extract(b *batchReader, owner bson.Raw) (extracted, bool) {
 	out := extracted{owner: owner}
 	id := owner.Lookup("_id")
 	for i, element := range x.elements(owner) {
@@ -65,7 +65,7 @@ func (x Extract[O, OK, C, CK]) extract(b *batchReader, owner bson.Raw) (extracte
 }
 
 // document makes the document of an element.
-func (x Extract[O, OK, C, CK]) document(owner bson.RawValue, i int, element bson.RawValue) (bson.RawValue, bson.Raw, error) {
+func (x *Extract[O, OK, C, CK]) document(owner bson.RawValue, i int, element bson.RawValue) (bson.RawValue, bson.Raw, error) {
 	none := bson.RawValue{}
 	raw, ok := element.DocumentOK()
 	if !ok {
@@ -110,7 +110,7 @@ func (x Extract[O, OK, C, CK]) document(owner bson.RawValue, i int, element bson
 	return id, marked, err
 }
 
-func (x Extract[O, OK, C, CK]) idOf(owner bson.RawValue, i int, element bson.RawValue) (bson.RawValue, error) {
+func (x *Extract[O, OK, C, CK]) idOf(owner bson.RawValue, i int, element bson.RawValue) (bson.RawValue, error) {
 	if x.makeID == nil {
 		v := x.keyOf(element)
 		var id CK
@@ -172,7 +172,7 @@ func (e embedding) says(stored, want bson.Raw) bool {
 }
 
 // copyOwners plans the documents and references of a batch of owners.
-func (x Extract[O, OK, C, CK]) copyOwners(b *batchReader, owners []bson.Raw) ([]model.Step, error) {
+func (x *Extract[O, OK, C, CK]) copyOwners(b *batchReader, owners []bson.Raw) ([]model.Step, error) {
 	all := x.extractAll(b, owners)
 	var ids []bson.RawValue
 	for _, e := range all {
@@ -212,7 +212,7 @@ func (x Extract[O, OK, C, CK]) copyOwners(b *batchReader, owners []bson.Raw) ([]
 }
 
 // refStep is the update of an owner's references, or nil when they are right.
-func (x Extract[O, OK, C, CK]) refStep(e extracted) *model.Write {
+func (x *Extract[O, OK, C, CK]) refStep(e extracted) *model.Write {
 	if x.refs == "" {
 		return nil
 	}

@@ -24,7 +24,7 @@ type dweller struct {
 
 var dwellers = model.NewCollection[dweller, string]("p")
 
-func newExtract(spec relate.ExtractSpec[string, int]) relate.Extract[bson.D, string, bson.D, int] {
+func newExtract(spec relate.ExtractSpec[string, int]) *relate.Extract[bson.D, string, bson.D, int] {
 	return relate.NewExtract(anyParents, "list", anyChildren, spec)
 }
 

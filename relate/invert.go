@@ -48,9 +48,9 @@ const (
 // must be declared in the documents' types. It panics with a [*model.DeclarationError] when a path doesn't exist, is not a
 // list of bare ids (the list), crosses an array (the others), or holds another type than the other side's _id. At most one
 // spec may be given.
-func NewInvert[P, PK, C, CK any](parents model.Collection[P, PK], list string, children model.Collection[C, CK], ref string, spec ...InvertSpec) Invert[P, PK, C, CK] {
+func NewInvert[P, PK, C, CK any](parents model.Collection[P, PK], list string, children model.Collection[C, CK], ref string, spec ...InvertSpec) *Invert[P, PK, C, CK] {
 	place := "NewInvert of " + parents.Name() + "." + list + " and " + children.Name() + "." + ref
-	v := Invert[P, PK, C, CK]{parents: parents.Name(), children: children.Name(), list: list, ref: ref}
+	v := &Invert[P, PK, C, CK]{parents: parents.Name(), children: children.Name(), list: list, ref: ref}
 	model.MustField(parents, "_id")
 	ids := model.NewReader[CK](parents, list).Field()
 	if !ids.Open && ids.Array != "" && ids.Array != list {
@@ -89,7 +89,7 @@ type SharedChild[PK, CK any] struct {
 // Conflicts returns the children that several parents list, or one parent lists twice: what a single reference can't hold.
 //
 // Cost: one command that reads all parents and groups their ids.
-func (v Invert[P, PK, C, CK]) Conflicts() model.Aggregate[SharedChild[PK, CK]] {
+func (v *Invert[P, PK, C, CK]) Conflicts() model.Aggregate[SharedChild[PK, CK]] {
 	return model.AggregateAs[SharedChild[PK, CK]](model.NewCollection[bson.D, any](v.parents), matching(
 		bson.D{},
 		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
@@ -101,7 +101,7 @@ func (v Invert[P, PK, C, CK]) Conflicts() model.Aggregate[SharedChild[PK, CK]] {
 }
 
 // Indexes returns the indexes that both directions are read by: on the list, and on the reference and the order.
-func (v Invert[P, PK, C, CK]) Indexes() []model.Index {
+func (v *Invert[P, PK, C, CK]) Indexes() []model.Index {
 	list := model.NewIndex(v.parents, bson.D{{Key: v.list, Value: 1}})
 	list.Why = "the documents of " + v.parents + " that list a document of " + v.children
 	ref := model.NewIndex(v.children, append(bson.D{{Key: v.ref, Value: 1}}, v.order()...))
@@ -110,7 +110,7 @@ func (v Invert[P, PK, C, CK]) Indexes() []model.Index {
 }
 
 // Relations returns the relation, for diagrams, as the reference stores it.
-func (v Invert[P, PK, C, CK]) Relations() []model.Relation {
+func (v *Invert[P, PK, C, CK]) Relations() []model.Relation {
 	return []model.Relation{{
 		From: v.children, FromPath: v.ref, To: v.parents, ToPath: "_id",
 		FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "parent reference",
@@ -118,7 +118,7 @@ func (v Invert[P, PK, C, CK]) Relations() []model.Relation {
 }
 
 // order is the order of a parent's children, total.
-func (v Invert[P, PK, C, CK]) order() bson.D {
+func (v *Invert[P, PK, C, CK]) order() bson.D {
 	if v.spec.Order == "" {
 		return bson.D{{Key: "_id", Value: 1}}
 	}
@@ -126,7 +126,7 @@ func (v Invert[P, PK, C, CK]) order() bson.D {
 }
 
 // childrenOf reads the children of some parents, in order, by the key of the parent.
-func (v Invert[P, PK, C, CK]) childrenOf(b *batchReader, parents []bson.Raw) (map[string][]bson.Raw, error) {
+func (v *Invert[P, PK, C, CK]) childrenOf(b *batchReader, parents []bson.Raw) (map[string][]bson.Raw, error) {
 	docs, err := b.read(v.children, v.ref, idsOf(parents, "_id"), fieldsProjection(v.ref, v.spec.Order), v.order())
 	out := map[string][]bson.Raw{}
 	for _, d := range docs {
@@ -137,7 +137,7 @@ func (v Invert[P, PK, C, CK]) childrenOf(b *batchReader, parents []bson.Raw) (ma
 }
 
 // pass is what all passes have in common.
-func (v Invert[P, PK, C, CK]) pass(name string, state migrationState, drops bool, s passStage) Pass {
+func (v *Invert[P, PK, C, CK]) pass(name string, state migrationState, drops bool, s passStage) Pass {
 	s.size = v.spec.BatchSize
 	return Pass{Name: name, state: state, drops: drops, stages: []passStage{s}}
 }

@@ -14,7 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-func newInvert(spec relate.InvertSpec) relate.Invert[bson.D, string, bson.D, int] {
+func newInvert(spec relate.InvertSpec) *relate.Invert[bson.D, string, bson.D, int] {
 	return relate.NewInvert(anyParents, "list", anyChildren, "of.parent", spec)
 }
 

@@ -75,8 +75,8 @@ func clipped(ids []any) string {
 // NewJoin declares that the path of the parents' documents holds ids of children. It panics with a
 // [*model.DeclarationError] when the path doesn't exist or holds another type than the children's _id, and when a number
 // in the spec is negative. At most one spec may be given.
-func NewJoin[P, PK, C any, CK comparable](parents model.Collection[P, PK], path string, children model.Collection[C, CK], spec ...JoinSpec) Join[P, PK, C, CK] {
-	j := Join[P, PK, C, CK]{parents: parents, children: children, path: path}
+func NewJoin[P, PK, C any, CK comparable](parents model.Collection[P, PK], path string, children model.Collection[C, CK], spec ...JoinSpec) *Join[P, PK, C, CK] {
+	j := &Join[P, PK, C, CK]{parents: parents, children: children, path: path}
 	model.MustField(children, "_id")
 	j.ids = model.NewReader[CK](parents, path)
 	if len(spec) > 1 {

@@ -52,8 +52,8 @@ func (e *LinkedError) Error() string {
 func NewJoinCollection[L, LK, A, AK, B, BK any](
 	links model.Collection[L, LK], leftPath string, lefts model.Collection[A, AK], rightPath string, rights model.Collection[B, BK],
 	spec ...JoinCollectionSpec,
-) JoinCollection[L, LK, A, AK, B, BK] {
-	j := JoinCollection[L, LK, A, AK, B, BK]{links: links, lefts: lefts, rights: rights}
+) *JoinCollection[L, LK, A, AK, B, BK] {
+	j := &JoinCollection[L, LK, A, AK, B, BK]{links: links, lefts: lefts, rights: rights}
 	model.MustField(lefts, "_id")
 	model.MustField(rights, "_id")
 	j.left, j.right = model.NewReader[AK](links, leftPath), model.NewReader[BK](links, rightPath)
@@ -94,18 +94,18 @@ func overlap(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
 }
 
-func (j JoinCollection[L, LK, A, AK, B, BK]) leftPath() string  { return j.left.Field().Path }
-func (j JoinCollection[L, LK, A, AK, B, BK]) rightPath() string { return j.right.Field().Path }
+func (j *JoinCollection[L, LK, A, AK, B, BK]) leftPath() string  { return j.left.Field().Path }
+func (j *JoinCollection[L, LK, A, AK, B, BK]) rightPath() string { return j.right.Field().Path }
 
 // Ends returns the ids that a link holds, and whether it holds both.
-func (j JoinCollection[L, LK, A, AK, B, BK]) Ends(link *L) (left AK, right BK, ok bool) {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) Ends(link *L) (left AK, right BK, ok bool) {
 	left, okLeft := j.left.First(link)
 	right, okRight := j.right.First(link)
 	return left, right, okLeft && okRight && j.lefts.CheckID(j.leftPath(), left) == nil && j.rights.CheckID(j.rightPath(), right) == nil
 }
 
 // pair is the filter of one pair.
-func (j JoinCollection[L, LK, A, AK, B, BK]) pair(left AK, right BK) (bson.D, error) {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) pair(left AK, right BK) (bson.D, error) {
 	a, err := encodeID(j.lefts, j.links.Name(), j.leftPath(), left)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (j JoinCollection[L, LK, A, AK, B, BK]) pair(left AK, right BK) (bson.D, er
 	return bson.D{{Key: j.leftPath(), Value: model.Eq(a)}, {Key: j.rightPath(), Value: model.Eq(b)}}, nil
 }
 
-func (j JoinCollection[L, LK, A, AK, B, BK]) pairOf(link *L) (bson.D, error) {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) pairOf(link *L) (bson.D, error) {
 	for _, end := range []struct {
 		path string
 		held bool
@@ -140,7 +140,7 @@ func holds[D, V any](r model.Reader[D, V], doc *D) bool {
 }
 
 // linked is the reason that a pair can't be stored: another link ties it.
-func (j JoinCollection[L, LK, A, AK, B, BK]) linked(pair bson.D) []model.Reason {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) linked(pair bson.D) []model.Reason {
 	e := &LinkedError{Collection: j.links.Name(), Left: bare(pair[0].Value), Right: bare(pair[1].Value)}
 	return []model.Reason{{If: pair, Err: e}}
 }
@@ -155,23 +155,23 @@ func bare(cond any) any {
 
 // Indexes returns the unique index on the pair, and for each side the compound index that serves its links newest first.
 // Without the first, two links of one pair can be stored by two writers at once.
-func (j JoinCollection[L, LK, A, AK, B, BK]) Indexes() []model.Index {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) Indexes() []model.Index {
 	unique := model.NewIndex(j.links.Name(), bson.D{{Key: j.leftPath(), Value: 1}, {Key: j.rightPath(), Value: 1}})
 	unique.Unique = true
 	unique.Why = "one link for each pair; the link of a pair"
 	return []model.Index{unique, j.index(j.leftPath(), j.lefts.Name()), j.index(j.rightPath(), j.rights.Name())}
 }
 
-func (j JoinCollection[L, LK, A, AK, B, BK]) pairIndex() string { return j.Indexes()[0].Name }
+func (j *JoinCollection[L, LK, A, AK, B, BK]) pairIndex() string { return j.Indexes()[0].Name }
 
-func (j JoinCollection[L, LK, A, AK, B, BK]) index(path, side string) model.Index {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) index(path, side string) model.Index {
 	x := model.NewIndex(j.links.Name(), append(bson.D{{Key: path, Value: 1}}, j.order...))
 	x.Why = "the " + j.links.Name() + " of a document of " + side + ", newest first"
 	return x
 }
 
 // Relations returns both relations, for diagrams: a link belongs to one document on each side.
-func (j JoinCollection[L, LK, A, AK, B, BK]) Relations() []model.Relation {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) Relations() []model.Relation {
 	end := func(path, to string) model.Relation {
 		return model.Relation{
 			From: j.links.Name(), FromPath: path, To: to, ToPath: "_id",
@@ -182,29 +182,29 @@ func (j JoinCollection[L, LK, A, AK, B, BK]) Relations() []model.Relation {
 }
 
 // References returns both references, left first: what is decided about them is decided about the links of either side.
-func (j JoinCollection[L, LK, A, AK, B, BK]) References() []Reference {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) References() []Reference {
 	return []Reference{j.LeftReference(), j.RightReference()}
 }
 
-func (j JoinCollection[L, LK, A, AK, B, BK]) referrer() {}
+func (j *JoinCollection[L, LK, A, AK, B, BK]) referrer() {}
 
 // LeftReference returns the reference from the links to the left side.
-func (j JoinCollection[L, LK, A, AK, B, BK]) LeftReference() Reference {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) LeftReference() Reference {
 	return Reference{from: j.links.Name(), path: j.leftPath(), to: j.lefts.Name()}
 }
 
 // RightReference returns the reference from the links to the right side.
-func (j JoinCollection[L, LK, A, AK, B, BK]) RightReference() Reference {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) RightReference() Reference {
 	return Reference{from: j.links.Name(), path: j.rightPath(), to: j.rights.Name()}
 }
 
 // DanglingLefts finds links whose left document is missing. Its repair, unless a spec says otherwise, deletes them.
-func (j JoinCollection[L, LK, A, AK, B, BK]) DanglingLefts(spec ...DanglingSpec) Dangling[L, LK, A, AK] {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) DanglingLefts(spec ...DanglingSpec) *Dangling[L, LK, A, AK] {
 	return NewDangling(j.links, j.leftPath(), j.lefts, orDelete(spec)...)
 }
 
 // DanglingRights finds links whose right document is missing. Its repair, unless a spec says otherwise, deletes them.
-func (j JoinCollection[L, LK, A, AK, B, BK]) DanglingRights(spec ...DanglingSpec) Dangling[L, LK, B, BK] {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) DanglingRights(spec ...DanglingSpec) *Dangling[L, LK, B, BK] {
 	return NewDangling(j.links, j.rightPath(), j.rights, orDelete(spec)...)
 }
 
@@ -216,6 +216,6 @@ func orDelete(spec []DanglingSpec) []DanglingSpec {
 }
 
 // deleteMany is a write that deletes links by a filter, which an index serves.
-func (j JoinCollection[L, LK, A, AK, B, BK]) deleteMany(filter bson.D, index string) model.Write {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) deleteMany(filter bson.D, index string) model.Write {
 	return model.Write{Collection: j.links.Name(), Index: index, Model: &mongo.DeleteManyModel{Filter: filter}}
 }

@@ -28,7 +28,7 @@ type LinkPage[L any] struct {
 // Pair returns the query of the link of a pair.
 //
 // Cost: one command, served by the unique index on the pair.
-func (j JoinCollection[L, LK, A, AK, B, BK]) Pair(left AK, right BK) model.Find[L] {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) Pair(left AK, right BK) model.Find[L] {
 	pair, err := j.pair(left, right)
 	f := j.links.Find(pair).Limited(1)
 	f.Index = j.pairIndex()
@@ -41,7 +41,7 @@ func (j JoinCollection[L, LK, A, AK, B, BK]) Pair(left AK, right BK) model.Find[
 // OfLeft returns the query of a left document's links, newest first. Its Count tells how many there are.
 //
 // Cost: one command, and one per further batch; filter and order are served by [JoinCollection.Indexes].
-func (j JoinCollection[L, LK, A, AK, B, BK]) OfLeft(left AK) model.Find[L] {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) OfLeft(left AK) model.Find[L] {
 	id, err := encodeID(j.lefts, j.links.Name(), j.leftPath(), left)
 	return j.of(j.leftPath(), id, err, 1)
 }
@@ -49,12 +49,12 @@ func (j JoinCollection[L, LK, A, AK, B, BK]) OfLeft(left AK) model.Find[L] {
 // OfRight returns the query of a right document's links, newest first. Its Count tells how many there are.
 //
 // Cost: as [JoinCollection.OfLeft].
-func (j JoinCollection[L, LK, A, AK, B, BK]) OfRight(right BK) model.Find[L] {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) OfRight(right BK) model.Find[L] {
 	id, err := encodeID(j.rights, j.links.Name(), j.rightPath(), right)
 	return j.of(j.rightPath(), id, err, 2)
 }
 
-func (j JoinCollection[L, LK, A, AK, B, BK]) of(path string, id any, err error, index int) model.Find[L] {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) of(path string, id any, err error, index int) model.Find[L] {
 	f := j.links.Find(bson.D{{Key: path, Value: model.Eq(id)}}).Sorted(j.order)
 	f.Index = j.Indexes()[index].Name
 	if f.Err == nil {
@@ -68,7 +68,7 @@ func (j JoinCollection[L, LK, A, AK, B, BK]) of(path string, id any, err error, 
 //
 // Cost: one command; as many index keys and links as are returned, served by [JoinCollection.Indexes], and a lookup by
 // _id for each.
-func (j JoinCollection[L, LK, A, AK, B, BK]) RightsOf(left AK, page LinkPage[L]) model.Aggregate[Linked[L, B]] {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) RightsOf(left AK, page LinkPage[L]) model.Aggregate[Linked[L, B]] {
 	return joined[Linked[L, B]](j.links, j.page(j.OfLeft(left), page), j.rightPath(), j.rights.Name())
 }
 
@@ -76,12 +76,12 @@ func (j JoinCollection[L, LK, A, AK, B, BK]) RightsOf(left AK, page LinkPage[L])
 // command. A link whose left document is missing comes with none.
 //
 // Cost: as [JoinCollection.RightsOf].
-func (j JoinCollection[L, LK, A, AK, B, BK]) LeftsOf(right BK, page LinkPage[L]) model.Aggregate[Linked[L, A]] {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) LeftsOf(right BK, page LinkPage[L]) model.Aggregate[Linked[L, A]] {
 	return joined[Linked[L, A]](j.links, j.page(j.OfRight(right), page), j.leftPath(), j.lefts.Name())
 }
 
 // page narrows a query to what comes after a link.
-func (j JoinCollection[L, LK, A, AK, B, BK]) page(f model.Find[L], page LinkPage[L]) model.Find[L] {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) page(f model.Find[L], page LinkPage[L]) model.Find[L] {
 	if page.After != nil && f.Err == nil {
 		values, err := j.place(page.After)
 		if err != nil {
@@ -94,7 +94,7 @@ func (j JoinCollection[L, LK, A, AK, B, BK]) page(f model.Find[L], page LinkPage
 }
 
 // place returns what a link holds at the fields of the order.
-func (j JoinCollection[L, LK, A, AK, B, BK]) place(link *L) ([]any, error) {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) place(link *L) ([]any, error) {
 	doc, err := j.links.Encode(*link)
 	if err != nil {
 		return nil, &model.ValueError{Collection: j.links.Name(), Field: "After", Reason: err.Error()}
@@ -139,13 +139,13 @@ func joined[R, L, LK any](links model.Collection[L, LK], f model.Find[L], path, 
 // entry. No id at all is refused.
 //
 // Cost: one command; one index key per link, served by [JoinCollection.Indexes].
-func (j JoinCollection[L, LK, A, AK, B, BK]) LeftCounts(lefts ...AK) model.Aggregate[LinkCount[AK]] {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) LeftCounts(lefts ...AK) model.Aggregate[LinkCount[AK]] {
 	ids, err := encodeIDs(j.lefts, j.links.Name(), j.leftPath(), lefts)
 	return counts[LinkCount[AK]](j.links, j.leftPath(), ids, err, j.Indexes()[1].Name)
 }
 
 // RightCounts returns how many links each of some right documents has, as [JoinCollection.LeftCounts].
-func (j JoinCollection[L, LK, A, AK, B, BK]) RightCounts(rights ...BK) model.Aggregate[LinkCount[BK]] {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) RightCounts(rights ...BK) model.Aggregate[LinkCount[BK]] {
 	ids, err := encodeIDs(j.rights, j.links.Name(), j.rightPath(), rights)
 	return counts[LinkCount[BK]](j.links, j.rightPath(), ids, err, j.Indexes()[2].Name)
 }

@@ -13,7 +13,7 @@ import (
 // documents at both ends exist is not checked: store them first.
 //
 // Cost: one command, one document; on a pair that is linked already, one or two commands more to tell whose it is.
-func (j JoinCollection[L, LK, A, AK, B, BK]) Link(link L) model.Write {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) Link(link L) model.Write {
 	w := j.links.Insert(link)
 	if w.Err != nil {
 		return w
@@ -31,7 +31,7 @@ func (j JoinCollection[L, LK, A, AK, B, BK]) Link(link L) model.Write {
 // stay. No link at all gives a plan that does nothing.
 //
 // Cost: one command for each 100,000 links or 16 MiB; documents written: all. A plan that was cut can be run again.
-func (j JoinCollection[L, LK, A, AK, B, BK]) LinkAll(links []L) model.Plan {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) LinkAll(links []L) model.Plan {
 	return j.many(links, j.Link)
 }
 
@@ -39,7 +39,7 @@ func (j JoinCollection[L, LK, A, AK, B, BK]) LinkAll(links []L) model.Plan {
 // _id too. It can be run again; of two at once, one is stored.
 //
 // Cost: one command, one document; one command more when two writers met.
-func (j JoinCollection[L, LK, A, AK, B, BK]) Ensure(link L) model.Write {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) Ensure(link L) model.Write {
 	w := j.Link(link)
 	if w.Err != nil {
 		return w
@@ -67,12 +67,12 @@ func (j JoinCollection[L, LK, A, AK, B, BK]) Ensure(link L) model.Write {
 // refuses all of them. No link at all gives a plan that does nothing.
 //
 // Cost: one command for each 100,000 links or 16 MiB; documents written: all that were not there.
-func (j JoinCollection[L, LK, A, AK, B, BK]) EnsureAll(links []L) model.Plan {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) EnsureAll(links []L) model.Plan {
 	return j.many(links, j.Ensure)
 }
 
 // many is the plan of one write for each link, of pairs that differ.
-func (j JoinCollection[L, LK, A, AK, B, BK]) many(links []L, write func(L) model.Write) model.Plan {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) many(links []L, write func(L) model.Write) model.Plan {
 	var p model.Plan
 	seen := make(map[string]int, len(links))
 	for i := range links {
@@ -97,7 +97,7 @@ func (j JoinCollection[L, LK, A, AK, B, BK]) many(links []L, write func(L) model
 // Unlink returns the write that deletes the link of a pair, if there is one.
 //
 // Cost: one command, one document, served by the unique index on the pair.
-func (j JoinCollection[L, LK, A, AK, B, BK]) Unlink(left AK, right BK) model.Write {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) Unlink(left AK, right BK) model.Write {
 	pair, err := j.pair(left, right)
 	if err != nil {
 		return model.Refused(j.links.Name(), err)
@@ -112,7 +112,7 @@ func (j JoinCollection[L, LK, A, AK, B, BK]) Unlink(left AK, right BK) model.Wri
 //
 // Cost: one command, as many documents as it has links, served by [JoinCollection.Indexes]. The command is not atomic over
 // documents; it is idempotent.
-func (j JoinCollection[L, LK, A, AK, B, BK]) UnlinkLeft(left AK) model.Write {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) UnlinkLeft(left AK) model.Write {
 	id, err := encodeID(j.lefts, j.links.Name(), j.leftPath(), left)
 	if err != nil {
 		return model.Refused(j.links.Name(), err)
@@ -123,7 +123,7 @@ func (j JoinCollection[L, LK, A, AK, B, BK]) UnlinkLeft(left AK) model.Write {
 // UnlinkRight returns the write that deletes all links of a right document.
 //
 // Cost: as [JoinCollection.UnlinkLeft].
-func (j JoinCollection[L, LK, A, AK, B, BK]) UnlinkRight(right BK) model.Write {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) UnlinkRight(right BK) model.Write {
 	id, err := encodeID(j.rights, j.links.Name(), j.rightPath(), right)
 	if err != nil {
 		return model.Refused(j.links.Name(), err)
@@ -137,7 +137,7 @@ func (j JoinCollection[L, LK, A, AK, B, BK]) UnlinkRight(right BK) model.Write {
 //
 // Cost: one command, one document, served by the unique index on the pair. It can be run again as far as its operators
 // can.
-func (j JoinCollection[L, LK, A, AK, B, BK]) Update(left AK, right BK, update bson.D) model.Write {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) Update(left AK, right BK, update bson.D) model.Write {
 	pair, err := j.pair(left, right)
 	if err != nil {
 		return model.Refused(j.links.Name(), err)
@@ -159,7 +159,7 @@ func (j JoinCollection[L, LK, A, AK, B, BK]) Update(left AK, right BK, update bs
 
 // checkUpdate refuses what is not an update by operators of the link's own fields, and reports whether a second run of it
 // changes nothing.
-func (j JoinCollection[L, LK, A, AK, B, BK]) checkUpdate(update bson.D) (once bool, _ error) {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) checkUpdate(update bson.D) (once bool, _ error) {
 	refuse := func(field, reason string) (bool, error) {
 		return false, &model.ValueError{Collection: j.links.Name(), Field: field, Reason: reason}
 	}
@@ -215,7 +215,7 @@ func documentOf(v any) ([]bson.RawElement, bool) {
 // moved or deleted since, running it gives model.ErrStale; when another link ties the new pair already, a [*LinkedError].
 //
 // Cost: one command, one document, found by _id; one or two commands more when nothing matched. It can be run again.
-func (j JoinCollection[L, LK, A, AK, B, BK]) Move(link *L, left AK, right BK) model.Write {
+func (j *JoinCollection[L, LK, A, AK, B, BK]) Move(link *L, left AK, right BK) model.Write {
 	refused := func(err error) model.Write { return model.Refused(j.links.Name(), err) }
 	id, err := j.links.ID(link)
 	if err != nil {

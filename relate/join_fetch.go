@@ -17,7 +17,7 @@ type child[C any] struct {
 }
 
 // fetch loads the chunks, several at once if asked for and no session forbids it.
-func (j Join[P, PK, C, CK]) fetch(ctx context.Context, db *mongo.Database, ids []CK) (map[CK]child[C], error) {
+func (j *Join[P, PK, C, CK]) fetch(ctx context.Context, db *mongo.Database, ids []CK) (map[CK]child[C], error) {
 	chunks := j.chunks(ids)
 	found := make(map[CK]child[C], len(ids))
 	parallel := min(j.spec.Parallel, len(chunks))
@@ -35,7 +35,7 @@ func (j Join[P, PK, C, CK]) fetch(ctx context.Context, db *mongo.Database, ids [
 	return found, j.fetchParallel(ctx, db, chunks, parallel, found)
 }
 
-func (j Join[P, PK, C, CK]) fetchParallel(ctx context.Context, db *mongo.Database, chunks [][]CK, parallel int, found map[CK]child[C]) error {
+func (j *Join[P, PK, C, CK]) fetchParallel(ctx context.Context, db *mongo.Database, chunks [][]CK, parallel int, found map[CK]child[C]) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var (
@@ -65,7 +65,7 @@ func (j Join[P, PK, C, CK]) fetchParallel(ctx context.Context, db *mongo.Databas
 	return context.Cause(ctx)
 }
 
-func (j Join[P, PK, C, CK]) fetchChunk(ctx context.Context, db *mongo.Database, ids []CK, put func(CK, child[C])) error {
+func (j *Join[P, PK, C, CK]) fetchChunk(ctx context.Context, db *mongo.Database, ids []CK, put func(CK, child[C])) error {
 	q := j.query(ids)
 	if len(j.spec.Sort) == 0 {
 		for doc, err := range q.Each(ctx, db) {
@@ -96,7 +96,7 @@ func (j Join[P, PK, C, CK]) fetchChunk(ctx context.Context, db *mongo.Database, 
 	return nil
 }
 
-func (j Join[P, PK, C, CK]) sortable(raw bson.Raw) (c child[C], id CK, err error) {
+func (j *Join[P, PK, C, CK]) sortable(raw bson.Raw) (c child[C], id CK, err error) {
 	if err = j.children.Decode(raw, &c.doc); err != nil {
 		return c, id, err
 	}
@@ -113,7 +113,7 @@ func (j Join[P, PK, C, CK]) sortable(raw bson.Raw) (c child[C], id CK, err error
 
 // unique returns the ids without duplicates, in the order of their first use. An empty one is refused: it can lead
 // nowhere.
-func (j Join[P, PK, C, CK]) unique(ids []CK) ([]CK, error) {
+func (j *Join[P, PK, C, CK]) unique(ids []CK) ([]CK, error) {
 	seen := make(map[CK]struct{}, len(ids))
 	out := make([]CK, 0, len(ids))
 	for _, id := range ids {
@@ -130,7 +130,7 @@ func (j Join[P, PK, C, CK]) unique(ids []CK) ([]CK, error) {
 }
 
 // chunks cuts ids into what one command holds.
-func (j Join[P, PK, C, CK]) chunks(ids []CK) [][]CK {
+func (j *Join[P, PK, C, CK]) chunks(ids []CK) [][]CK {
 	var out [][]CK
 	start, bytes := 0, 0
 	for i, id := range ids {
@@ -165,7 +165,7 @@ func sizeOf(id any) int {
 	return len(raw) + key
 }
 
-func (j Join[P, PK, C, CK]) query(ids []CK) model.Find[C] {
+func (j *Join[P, PK, C, CK]) query(ids []CK) model.Find[C] {
 	in := make(bson.A, len(ids))
 	for i, id := range ids {
 		in[i] = id
@@ -179,7 +179,7 @@ func (j Join[P, PK, C, CK]) query(ids []CK) model.Find[C] {
 }
 
 // seen takes the ids of documents that exist off the absent ones.
-func (j Join[P, PK, C, CK]) seen(ctx context.Context, db *mongo.Database, ids []CK, absent map[CK]bool) error {
+func (j *Join[P, PK, C, CK]) seen(ctx context.Context, db *mongo.Database, ids []CK, absent map[CK]bool) error {
 	type key struct {
 		ID CK `bson:"_id"`
 	}

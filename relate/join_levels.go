@@ -23,20 +23,20 @@ type Nested[P, R any, CK comparable] struct {
 
 // Levels is a join of several levels. Make it with [Then].
 type Levels[P, PK, C any, CK comparable, R any] struct {
-	first Join[P, PK, C, CK]
+	first *Join[P, PK, C, CK]
 	next  Loader[C, R]
 }
 
 // Then continues a join with what belongs to the children: product → parts → suppliers. What it returns is a Loader, which
 // can be the next of another Then, to any depth.
-func Then[P, PK, C any, CK comparable, R any](first Join[P, PK, C, CK], next Loader[C, R]) Levels[P, PK, C, CK, R] {
-	return Levels[P, PK, C, CK, R]{first, next}
+func Then[P, PK, C any, CK comparable, R any](first *Join[P, PK, C, CK], next Loader[C, R]) *Levels[P, PK, C, CK, R] {
+	return &Levels[P, PK, C, CK, R]{first, next}
 }
 
 // Load joins parents that are in memory. A child that several parents share is fetched, and continued, once.
 //
 // Cost: that of each level's Load.
-func (l Levels[P, PK, C, CK, R]) Load(ctx context.Context, db *mongo.Database, parents []P) ([]Nested[P, R, CK], error) {
+func (l *Levels[P, PK, C, CK, R]) Load(ctx context.Context, db *mongo.Database, parents []P) ([]Nested[P, R, CK], error) {
 	joined, err := l.first.Load(ctx, db, parents)
 	if err != nil {
 		return nil, err
@@ -79,16 +79,16 @@ func (l Levels[P, PK, C, CK, R]) Load(ctx context.Context, db *mongo.Database, p
 // parent's own.
 //
 // Cost: one command for each 10,000 parents, as [ParentRef.Load].
-func (r ParentRef[C, CK, P, PK]) Loader(n int64) Loader[P, Loaded[P, C]] {
-	return childLoader[C, CK, P, PK]{r, n}
+func (r *ParentRef[C, CK, P, PK]) Loader(n int64) Loader[P, Loaded[P, C]] {
+	return &childLoader[C, CK, P, PK]{r, n}
 }
 
 type childLoader[C, CK, P, PK any] struct {
-	ref ParentRef[C, CK, P, PK]
+	ref *ParentRef[C, CK, P, PK]
 	n   int64
 }
 
-func (l childLoader[C, CK, P, PK]) Load(ctx context.Context, db *mongo.Database, parents []P) ([]Loaded[P, C], error) {
+func (l *childLoader[C, CK, P, PK]) Load(ctx context.Context, db *mongo.Database, parents []P) ([]Loaded[P, C], error) {
 	out := make([]Loaded[P, C], len(parents))
 	at := make(map[string][]int, len(parents))
 	ids := make(bson.A, 0, len(parents))

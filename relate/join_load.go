@@ -13,7 +13,7 @@ import (
 //
 // Cost: ⌈unique ids / ChunkIDs⌉ commands, more when the ids of a chunk exceed ChunkBytes; one more for each further batch
 // of an answer. Parents without ids cost nothing.
-func (j Join[P, PK, C, CK]) Load(ctx context.Context, db *mongo.Database, parents []P) ([]Joined[P, C, CK], error) {
+func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db *mongo.Database, parents []P) ([]Joined[P, C, CK], error) {
 	lists := make([][]CK, len(parents))
 	flat := make([]CK, 0, len(parents))
 	for i := range parents {
@@ -44,7 +44,7 @@ func (j Join[P, PK, C, CK]) Load(ctx context.Context, db *mongo.Database, parent
 // the sequence. It can be ranged as often as the parents can.
 //
 // Cost: as [Join.Load], for each batch. An id is fetched once in a batch.
-func (j Join[P, PK, C, CK]) Each(ctx context.Context, db *mongo.Database, parents iter.Seq2[P, error]) iter.Seq2[Joined[P, C, CK], error] {
+func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db *mongo.Database, parents iter.Seq2[P, error]) iter.Seq2[Joined[P, C, CK], error] {
 	return func(yield func(Joined[P, C, CK], error) bool) {
 		batch := make([]P, 0, j.spec.Batch)
 		flush := func() bool {
@@ -78,7 +78,7 @@ func (j Join[P, PK, C, CK]) Each(ctx context.Context, db *mongo.Database, parent
 }
 
 // Queries returns the queries that Load sends for parents, one for each chunk of ids.
-func (j Join[P, PK, C, CK]) Queries(parents []P) []model.Find[C] {
+func (j *Join[P, PK, C, CK]) Queries(parents []P) []model.Find[C] {
 	var flat []CK
 	for i := range parents {
 		flat = j.ids.Append(flat, &parents[i])
@@ -97,7 +97,7 @@ func (j Join[P, PK, C, CK]) Queries(parents []P) []model.Find[C] {
 }
 
 // assemble puts one parent's children in order and notes what is missing.
-func (j Join[P, PK, C, CK]) assemble(p P, ids []CK, found map[CK]child[C], absent map[CK]bool) Joined[P, C, CK] {
+func (j *Join[P, PK, C, CK]) assemble(p P, ids []CK, found map[CK]child[C], absent map[CK]bool) Joined[P, C, CK] {
 	out := Joined[P, C, CK]{Parent: p}
 	kept := make([]child[C], 0, len(ids))
 	for _, id := range ids {
@@ -124,7 +124,7 @@ func (j Join[P, PK, C, CK]) assemble(p P, ids []CK, found map[CK]child[C], absen
 
 // absent tells ids that lead nowhere from children that the filter left out, which takes a second look by _id alone when
 // there is a filter and something is not there.
-func (j Join[P, PK, C, CK]) absent(ctx context.Context, db *mongo.Database, ids []CK, found map[CK]child[C]) (map[CK]bool, error) {
+func (j *Join[P, PK, C, CK]) absent(ctx context.Context, db *mongo.Database, ids []CK, found map[CK]child[C]) (map[CK]bool, error) {
 	var rest []CK
 	for _, id := range ids {
 		if _, ok := found[id]; !ok {

@@ -12,7 +12,7 @@ import (
 //
 // Cost: one command; the server looks each parent's ids up anew, though other parents hold them too, and orders each
 // list in the square of its length. A parent and its children together must fit 16 MiB. A Sort needs MongoDB 5.2.
-func (j Join[P, PK, C, CK]) Pipeline(filter bson.D) model.Aggregate[Joined[P, C, CK]] {
+func (j *Join[P, PK, C, CK]) Pipeline(filter bson.D) model.Aggregate[Joined[P, C, CK]] {
 	stages := matching(filter,
 		nested("parent"),
 		bson.D{{Key: "$set", Value: bson.D{{Key: "ids", Value: j.idList()}}}},
@@ -36,7 +36,7 @@ func (j Join[P, PK, C, CK]) Pipeline(filter bson.D) model.Aggregate[Joined[P, C,
 }
 
 // idList is the list of a parent's ids as an expression, whatever is stored: a list, one id, null or nothing.
-func (j Join[P, PK, C, CK]) idList() any {
+func (j *Join[P, PK, C, CK]) idList() any {
 	path := "$parent." + j.path
 	if f := j.ids.Field(); !f.Open && f.Arrays > 0 {
 		return bson.D{{Key: "$ifNull", Value: bson.A{path, bson.A{}}}}
@@ -47,7 +47,7 @@ func (j Join[P, PK, C, CK]) idList() any {
 	return bson.D{{Key: "$cond", Value: bson.A{bson.D{{Key: "$isArray", Value: path}}, path, one}}}
 }
 
-func (j Join[P, PK, C, CK]) lookup(as string, inner mongo.Pipeline) bson.D {
+func (j *Join[P, PK, C, CK]) lookup(as string, inner mongo.Pipeline) bson.D {
 	args := bson.D{
 		{Key: "from", Value: j.children.Name()}, {Key: "localField", Value: "ids"}, {Key: "foreignField", Value: "_id"},
 	}
@@ -57,7 +57,7 @@ func (j Join[P, PK, C, CK]) lookup(as string, inner mongo.Pipeline) bson.D {
 	return bson.D{{Key: "$lookup", Value: append(args, bson.E{Key: "as", Value: as})}}
 }
 
-func (j Join[P, PK, C, CK]) childStages() mongo.Pipeline {
+func (j *Join[P, PK, C, CK]) childStages() mongo.Pipeline {
 	stages := matching(j.spec.Filter)
 	if j.spec.Fields {
 		stages = append(stages, bson.D{{Key: "$project", Value: model.Project[C](j.children.Find(nil)).Projection}})
@@ -66,7 +66,7 @@ func (j Join[P, PK, C, CK]) childStages() mongo.Pipeline {
 }
 
 // ordered is the list of children in the order of the ids, duplicates kept, then sorted and cut.
-func (j Join[P, PK, C, CK]) ordered() any {
+func (j *Join[P, PK, C, CK]) ordered() any {
 	list := inOrder("$ids", "children")
 	if len(j.spec.Sort) > 0 {
 		list = bson.D{{Key: "$sortArray", Value: bson.D{{Key: "input", Value: list}, {Key: "sortBy", Value: j.spec.Sort}}}}

@@ -49,8 +49,8 @@ type ManyToManySpec struct {
 // other when links are versioned: let the side with fewer concurrent changes be the left one. It panics with a
 // [*model.DeclarationError] when a path doesn't exist or is no array, holds another type, or when one side is versioned and
 // the other isn't. At most one spec may be given.
-func NewManyToMany[L, LK, R, RK any](left model.Collection[L, LK], leftPath string, right model.Collection[R, RK], rightPath string, spec ...ManyToManySpec) ManyToMany[L, LK, R, RK] {
-	m := ManyToMany[L, LK, R, RK]{left: left, right: right, leftPath: leftPath, rightPath: rightPath}
+func NewManyToMany[L, LK, R, RK any](left model.Collection[L, LK], leftPath string, right model.Collection[R, RK], rightPath string, spec ...ManyToManySpec) *ManyToMany[L, LK, R, RK] {
+	m := &ManyToMany[L, LK, R, RK]{left: left, right: right, leftPath: leftPath, rightPath: rightPath}
 	place := fmt.Sprintf("NewManyToMany of %s.%s and %s.%s", left.Name(), leftPath, right.Name(), rightPath)
 	fail := func(problem, remedy string) {
 		panic(&model.DeclarationError{Problem: problem, Place: place, Remedy: remedy})
@@ -88,7 +88,7 @@ func NewManyToMany[L, LK, R, RK any](left model.Collection[L, LK], leftPath stri
 // ObjectID, the same when the plan is run again; for bare ids it is bson.NilObjectID.
 //
 // Cost: two commands, two documents. The plan can be run again after a cut.
-func (m ManyToMany[L, LK, R, RK]) Link(left *L, right RK, op bson.ObjectID) model.Plan {
+func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, op bson.ObjectID) model.Plan {
 	a, b, err := m.ids(left, right, op)
 	if err != nil {
 		return model.RefusedPlan(m.left.Name(), err)
@@ -107,7 +107,7 @@ func (m ManyToMany[L, LK, R, RK]) Link(left *L, right RK, op bson.ObjectID) mode
 	return p
 }
 
-func (m ManyToMany[L, LK, R, RK]) ids(left *L, right RK, op bson.ObjectID) (a, b any, err error) {
+func (m *ManyToMany[L, LK, R, RK]) ids(left *L, right RK, op bson.ObjectID) (a, b any, err error) {
 	if err := checkOp(m.left.Name(), m.version != "", op); err != nil {
 		return nil, nil, err
 	}
@@ -141,7 +141,7 @@ func pull(collection string, owner any, path string, cond any) model.Write {
 }
 
 // linkVersioned lists the left document with the right one first, and then lets the left one decide.
-func (m ManyToMany[L, LK, R, RK]) linkVersioned(left *L, a, b any, op bson.ObjectID) model.Plan {
+func (m *ManyToMany[L, LK, R, RK]) linkVersioned(left *L, a, b any, op bson.ObjectID) model.Plan {
 	v, listed := m.state(left, b)
 	if listed.Op == op && !op.IsZero() {
 		v = listed.V - 1 // this very operation, read after its own write
@@ -173,7 +173,7 @@ func link(id any, v int64, op bson.ObjectID) bson.D {
 }
 
 // state reads the version of a left document and its link to a right one.
-func (m ManyToMany[L, LK, R, RK]) state(left *L, right any) (v int64, listed Link[RK]) {
+func (m *ManyToMany[L, LK, R, RK]) state(left *L, right any) (v int64, listed Link[RK]) {
 	v, _ = m.count.First(left)
 	want := model.Shell(right)
 	for _, l := range m.links.Append(nil, left) {
@@ -185,7 +185,7 @@ func (m ManyToMany[L, LK, R, RK]) state(left *L, right any) (v int64, listed Lin
 }
 
 // guard finds a left document whose list is as it was read.
-func (m ManyToMany[L, LK, R, RK]) guard(a any, v int64) bson.D {
+func (m *ManyToMany[L, LK, R, RK]) guard(a any, v int64) bson.D {
 	is := any(v)
 	if v == 0 {
 		is = bson.D{{Key: "$in", Value: bson.A{nil, int64(0)}}}
@@ -198,7 +198,7 @@ func (m ManyToMany[L, LK, R, RK]) guard(a any, v int64) bson.D {
 // is taken off the right side alone. op is as in [ManyToMany.Link].
 //
 // Cost: two commands, two documents. The plan can be run again after a cut.
-func (m ManyToMany[L, LK, R, RK]) Unlink(left *L, right RK, op bson.ObjectID) model.Plan {
+func (m *ManyToMany[L, LK, R, RK]) Unlink(left *L, right RK, op bson.ObjectID) model.Plan {
 	a, b, err := m.ids(left, right, op)
 	if err != nil {
 		return model.RefusedPlan(m.left.Name(), err)
@@ -225,7 +225,7 @@ func (m ManyToMany[L, LK, R, RK]) Unlink(left *L, right RK, op bson.ObjectID) mo
 }
 
 // Indexes returns the indexes on both lists, by which each side is found from the other.
-func (m ManyToMany[L, LK, R, RK]) Indexes() []model.Index {
+func (m *ManyToMany[L, LK, R, RK]) Indexes() []model.Index {
 	l := model.NewIndex(m.left.Name(), bson.D{{Key: m.idPath(m.leftPath), Value: 1}})
 	l.Why = "the documents of " + m.left.Name() + " that list a document of " + m.right.Name()
 	r := model.NewIndex(m.right.Name(), bson.D{{Key: m.idPath(m.rightPath), Value: 1}})
@@ -233,7 +233,7 @@ func (m ManyToMany[L, LK, R, RK]) Indexes() []model.Index {
 	return []model.Index{l, r}
 }
 
-func (m ManyToMany[L, LK, R, RK]) idPath(path string) string {
+func (m *ManyToMany[L, LK, R, RK]) idPath(path string) string {
 	if m.version != "" {
 		return path + ".id"
 	}
@@ -241,7 +241,7 @@ func (m ManyToMany[L, LK, R, RK]) idPath(path string) string {
 }
 
 // Relations returns the relation, for diagrams.
-func (m ManyToMany[L, LK, R, RK]) Relations() []model.Relation {
+func (m *ManyToMany[L, LK, R, RK]) Relations() []model.Relation {
 	return []model.Relation{{
 		From: m.left.Name(), FromPath: m.leftPath, To: m.right.Name(), ToPath: m.rightPath,
 		FromEnd: model.Many, ToEnd: model.Many, Label: "many to many",

@@ -13,7 +13,7 @@ import (
 // where it matters, use [ManyToMany.Rights] of a left document in hand.
 //
 // Cost: one command, served by [ManyToMany.Indexes].
-func (m ManyToMany[L, LK, R, RK]) RightsOf(left LK) model.Find[R] {
+func (m *ManyToMany[L, LK, R, RK]) RightsOf(left LK) model.Find[R] {
 	id, err := encodeID(m.left, m.right.Name(), m.rightPath, left)
 	f := m.right.Find(bson.D{{Key: m.idPath(m.rightPath), Value: model.Eq(id)}})
 	f.Index = m.Indexes()[1].Name
@@ -26,7 +26,7 @@ func (m ManyToMany[L, LK, R, RK]) RightsOf(left LK) model.Find[R] {
 // LeftsOf returns the query of the left documents that list a right one.
 //
 // Cost: one command, served by [ManyToMany.Indexes].
-func (m ManyToMany[L, LK, R, RK]) LeftsOf(right RK) model.Find[L] {
+func (m *ManyToMany[L, LK, R, RK]) LeftsOf(right RK) model.Find[L] {
 	id, err := encodeID(m.right, m.left.Name(), m.leftPath, right)
 	f := m.left.Find(bson.D{{Key: m.idPath(m.leftPath), Value: model.Eq(id)}})
 	f.Index = m.Indexes()[0].Name
@@ -39,7 +39,7 @@ func (m ManyToMany[L, LK, R, RK]) LeftsOf(right RK) model.Find[L] {
 // Rights returns the query of the right documents that a left one in hand lists, in no stored order.
 //
 // Cost: one command, served by _id.
-func (m ManyToMany[L, LK, R, RK]) Rights(left *L) model.Find[R] {
+func (m *ManyToMany[L, LK, R, RK]) Rights(left *L) model.Find[R] {
 	var list []RK
 	switch {
 	case left == nil:
@@ -66,7 +66,7 @@ func (m ManyToMany[L, LK, R, RK]) Rights(left *L) model.Find[R] {
 // one that doesn't bear the link out is left out.
 //
 // Cost: one command, served by _id.
-func (m ManyToMany[L, LK, R, RK]) Lefts(right *R) model.Find[L] {
+func (m *ManyToMany[L, LK, R, RK]) Lefts(right *R) model.Find[L] {
 	var list []LK
 	switch {
 	case right == nil:
@@ -100,7 +100,7 @@ func (m ManyToMany[L, LK, R, RK]) Lefts(right *R) model.Find[L] {
 // CheckLeft returns the links that left documents list and right ones don't, or that lead nowhere.
 //
 // Cost: one command; it reads every left document, and the server looks each link up by _id.
-func (m ManyToMany[L, LK, R, RK]) CheckLeft() model.Aggregate[HalfLink[LK, RK]] {
+func (m *ManyToMany[L, LK, R, RK]) CheckLeft() model.Aggregate[HalfLink[LK, RK]] {
 	return model.AggregateAs[HalfLink[LK, RK]](m.left, m.check(m.leftPath, m.right.Name(), m.rightPath, true))
 }
 
@@ -108,11 +108,11 @@ func (m ManyToMany[L, LK, R, RK]) CheckLeft() model.Aggregate[HalfLink[LK, RK]] 
 // also a link of another version than the left side's.
 //
 // Cost: one command; it reads every right document, and the server looks each link up by _id.
-func (m ManyToMany[L, LK, R, RK]) CheckRight() model.Aggregate[HalfLink[LK, RK]] {
+func (m *ManyToMany[L, LK, R, RK]) CheckRight() model.Aggregate[HalfLink[LK, RK]] {
 	return model.AggregateAs[HalfLink[LK, RK]](m.right, m.check(m.rightPath, m.left.Name(), m.leftPath, false))
 }
 
-func (m ManyToMany[L, LK, R, RK]) check(path, other, otherPath string, left bool) mongo.Pipeline {
+func (m *ManyToMany[L, LK, R, RK]) check(path, other, otherPath string, left bool) mongo.Pipeline {
 	id, back := "link", any("$_id")
 	self, far := "b", "a"
 	if left {
@@ -144,7 +144,7 @@ func (m ManyToMany[L, LK, R, RK]) check(path, other, otherPath string, left bool
 // plan takes, as [ManyToMany.Mend] does. Bounds are not enforced here.
 //
 // Cost: one command for each run of half-links of one kind; one document each.
-func (m ManyToMany[L, LK, R, RK]) Repair(found []HalfLink[LK, RK], trust Side) model.Plan {
+func (m *ManyToMany[L, LK, R, RK]) Repair(found []HalfLink[LK, RK], trust Side) model.Plan {
 	if m.version != "" && trust == TrustLists {
 		return model.RefusedPlan(m.left.Name(), &model.ValueError{
 			Collection: m.left.Name(), Field: "trust", Reason: "versioned links are decided by the left document: use TrustRefs",
@@ -166,7 +166,7 @@ func (m ManyToMany[L, LK, R, RK]) Repair(found []HalfLink[LK, RK], trust Side) m
 }
 
 // mend takes a half-link off, or adds its other half.
-func (m ManyToMany[L, LK, R, RK]) mend(h HalfLink[LK, RK], a, b any, trust Side) model.Step {
+func (m *ManyToMany[L, LK, R, RK]) mend(h HalfLink[LK, RK], a, b any, trust Side) model.Step {
 	var w model.Write
 	switch {
 	case m.version != "" && h.List:
@@ -191,7 +191,7 @@ func (m ManyToMany[L, LK, R, RK]) mend(h HalfLink[LK, RK], a, b any, trust Side)
 // Mend returns the change that checks both sides, and repairs what has stood for an age, as [TwoWay.Mend] does.
 //
 // Cost: two commands, four for bare ids, and those of [ManyToMany.Repair].
-func (m ManyToMany[L, LK, R, RK]) Mend(trust Side, age time.Duration) model.Change[[]HalfLink[LK, RK]] {
+func (m *ManyToMany[L, LK, R, RK]) Mend(trust Side, age time.Duration) model.Change[[]HalfLink[LK, RK]] {
 	check := func(ctx context.Context, db *mongo.Database) ([]HalfLink[LK, RK], error) {
 		lefts, err := m.CheckLeft().All(ctx, db)
 		if err != nil {

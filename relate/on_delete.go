@@ -81,9 +81,9 @@ func Owns(r Referrer) DeleteRule { return DeleteRule{r.References(), owns} }
 // several roots. It panics with a [*model.DeclarationError] for a reference of which it can't be told what it holds, when
 // one reference is given two of Restrict, Cascade and Nullify, and when Nullify would take array elements by which
 // another rule follows.
-func NewOnDelete[D, K any](root model.Collection[D, K], rules ...DeleteRule) OnDelete[D, K] {
+func NewOnDelete[D, K any](root model.Collection[D, K], rules ...DeleteRule) *OnDelete[D, K] {
 	model.MustField(root, "_id")
-	o := OnDelete[D, K]{root: root, chunk: maxIDs}
+	o := &OnDelete[D, K]{root: root, chunk: maxIDs}
 	for _, rule := range rules {
 		for _, ref := range rule.refs {
 			r := deleteRule{ref, rule.action}
@@ -96,7 +96,7 @@ func NewOnDelete[D, K any](root model.Collection[D, K], rules ...DeleteRule) OnD
 	return o
 }
 
-func (o OnDelete[D, K]) check(r deleteRule) (problem, remedy string) {
+func (o *OnDelete[D, K]) check(r deleteRule) (problem, remedy string) {
 	if problem, remedy = r.ref.check(); problem != "" {
 		return problem, remedy
 	}
@@ -124,16 +124,17 @@ func (r deleteRule) takes(other deleteRule) bool {
 
 // Chunk returns the same deletion with at most n ids in one command. By default there are 10,000, and 4 MiB of them. An n
 // below one is the default.
-func (o OnDelete[D, K]) Chunk(n int) OnDelete[D, K] {
+func (o *OnDelete[D, K]) Chunk(n int) *OnDelete[D, K] {
 	if n < 1 {
 		n = maxIDs
 	}
-	o.chunk = n
-	return o
+	c := *o
+	c.chunk = n
+	return &c
 }
 
 // Indexes returns an index on each path by which referring documents are found.
-func (o OnDelete[D, K]) Indexes() []model.Index {
+func (o *OnDelete[D, K]) Indexes() []model.Index {
 	var out []model.Index
 	for _, r := range o.rules {
 		x := r.ref.index()
@@ -145,7 +146,7 @@ func (o OnDelete[D, K]) Indexes() []model.Index {
 }
 
 // Relations returns the references, for diagrams, each with its rule.
-func (o OnDelete[D, K]) Relations() []model.Relation {
+func (o *OnDelete[D, K]) Relations() []model.Relation {
 	var out []model.Relation
 	for _, r := range o.rules {
 		to := model.ZeroOrOne
@@ -161,7 +162,7 @@ func (o OnDelete[D, K]) Relations() []model.Relation {
 }
 
 // String is the rules in words, one to a line.
-func (o OnDelete[D, K]) String() string {
+func (o *OnDelete[D, K]) String() string {
 	lines := []string{"delete " + o.root.Name()}
 	for _, r := range o.rules {
 		lines = append(lines, r.action.String()+" "+r.ref.String())
@@ -175,7 +176,7 @@ func (o OnDelete[D, K]) String() string {
 // Cost: for each level one command for every rule that lets go of its collection and every 10,000 ids, and one for every
 // way by which its documents were reached; fewer where neighbours share a command. Documents written: those that were
 // reached and those that let go. It can be run again.
-func (o OnDelete[D, K]) Plan(reach Reach) (model.Plan, error) {
+func (o *OnDelete[D, K]) Plan(reach Reach) (model.Plan, error) {
 	if len(reach.Blocked) > 0 {
 		return model.Plan{}, &RestrictError{cloneBlocked(reach.Blocked), reach.More}
 	}
@@ -222,7 +223,7 @@ func owners(level ReachLevel, ref Reference) bson.D {
 }
 
 // deletes is what deletes one level: the first documents by their ids, others if they still hold what led to them.
-func (o OnDelete[D, K]) deletes(level ReachLevel) []model.Step {
+func (o *OnDelete[D, K]) deletes(level ReachLevel) []model.Step {
 	remove := func(filter bson.D) model.Write {
 		return model.Write{Collection: level.Collection, Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: filter}}
 	}

@@ -18,7 +18,7 @@ func nodeSeed(text string) func(context.Context, *mongo.Database) error {
 	return func(ctx context.Context, db *mongo.Database) error { return insertNodes(ctx, db, text) }
 }
 
-func deleting(way relate.OnDelete[node, string], id string) func(context.Context, *mongo.Database) error {
+func deleting(way *relate.OnDelete[node, string], id string) func(context.Context, *mongo.Database) error {
 	return func(ctx context.Context, db *mongo.Database) error {
 		_, _, err := way.Delete(id).Run(ctx, db)
 		return err
@@ -30,7 +30,7 @@ func deleting(way relate.OnDelete[node, string], id string) func(context.Context
 func TestOnDeleteFaults(t *testing.T) {
 	for _, c := range []struct {
 		reason, nodes, left string
-		way                 relate.OnDelete[node, string]
+		way                 *relate.OnDelete[node, string]
 	}{
 		{"four levels in one command", "a b<a c<b d<c e<b f", "f", relate.NewOnDelete(nodes, relate.Cascade(ofParent))},
 		{"lists pulled between the levels", "a b<a c<b d:a,x,b e:c,b x", "d:x e x", relate.NewOnDelete(nodes, relate.Cascade(ofParent), relate.Nullify(inList))},
@@ -54,7 +54,7 @@ func TestOnDeleteFaults(t *testing.T) {
 // After every cut of a deletion without circles, no reference leads nowhere.
 func TestOnDeleteCutKeepsReferences(t *testing.T) {
 	way := relate.NewOnDelete(nodes, relate.Cascade(ofParent), relate.Nullify(inList)).Chunk(1)
-	lost := []relate.Dangling[node, string, node, string]{relate.NewDangling(nodes, "parent", nodes), relate.NewDangling(nodes, "list", nodes)}
+	lost := []*relate.Dangling[node, string, node, string]{relate.NewDangling(nodes, "parent", nodes), relate.NewDangling(nodes, "list", nodes)}
 	cuts := 0
 	for n := 1; ; n++ {
 		f := modeltest.NewFaults()
@@ -147,7 +147,7 @@ func mendNodes(t testing.TB, db *mongo.Database) {
 	listed := relate.NewDangling(nodes, "list", nodes, relate.DanglingSpec{Repair: relate.DetachIDs})
 	for range 5 {
 		found := 0
-		for _, d := range []relate.Dangling[node, string, node, string]{orphans, listed} {
+		for _, d := range []*relate.Dangling[node, string, node, string]{orphans, listed} {
 			missing, _, err := d.Mend(0).Run(context.Background(), db)
 			if err != nil {
 				t.Fatal(err)

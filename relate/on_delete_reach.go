@@ -80,7 +80,7 @@ const maxBlocked = 10
 //
 // Cost: for each level, one query for every rule about its collection and every 10,000 ids, and one per further batch of
 // an answer; then those of [OnDelete.Plan]. Reach.Queries says how many it was.
-func (o OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
+func (o *OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
 	roots, err := o.roots(ids)
 	return model.Change[Reach]{
 		Read:   func(ctx context.Context, db *mongo.Database) (Reach, error) { return o.walk(ctx, db, roots) },
@@ -92,7 +92,7 @@ func (o OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
 // Reach reads what the deletion of some documents would reach, and writes nothing: a dry run, with [OnDelete.Plan].
 //
 // Cost: as the reads of [OnDelete.Delete].
-func (o OnDelete[D, K]) Reach(ctx context.Context, db *mongo.Database, ids ...K) (Reach, error) {
+func (o *OnDelete[D, K]) Reach(ctx context.Context, db *mongo.Database, ids ...K) (Reach, error) {
 	roots, err := o.roots(ids)
 	if err != nil {
 		return Reach{}, err
@@ -105,7 +105,7 @@ func (o OnDelete[D, K]) Reach(ctx context.Context, db *mongo.Database, ids ...K)
 // late, by a [*RestrictError].
 //
 // Cost: as [OnDelete.Delete] of every document that was reached.
-func (o OnDelete[D, K]) Sweep(reach Reach) model.Change[Reach] {
+func (o *OnDelete[D, K]) Sweep(reach Reach) model.Change[Reach] {
 	var roots []ReachLevel
 	for _, level := range reach.Levels {
 		ids := make([]bson.RawValue, len(level.IDs))
@@ -120,7 +120,7 @@ func (o OnDelete[D, K]) Sweep(reach Reach) model.Change[Reach] {
 	}
 }
 
-func (o OnDelete[D, K]) roots(ids []K) ([]ReachLevel, error) {
+func (o *OnDelete[D, K]) roots(ids []K) ([]ReachLevel, error) {
 	encoded, err := encodeIDs(o.root, o.root.Name(), "_id", ids)
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ type walker struct {
 	at     map[string]*ReachLevel // of each document that was reached
 }
 
-func (o OnDelete[D, K]) walk(ctx context.Context, db *mongo.Database, roots []ReachLevel) (Reach, error) {
+func (o *OnDelete[D, K]) walk(ctx context.Context, db *mongo.Database, roots []ReachLevel) (Reach, error) {
 	w := &walker{db: db, rules: o.rules, chunk: o.chunk, at: map[string]*ReachLevel{}}
 	for _, root := range roots {
 		w.reached(0, root.Collection, root.IDs, nil)

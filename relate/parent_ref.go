@@ -32,8 +32,8 @@ type ParentRefSpec struct {
 // NewParentRef declares that the path of the children's documents holds the id of a parent. It panics with a
 // [*model.DeclarationError] when a path doesn't exist, crosses an array, or holds another type than the parents' _id. At
 // most one spec may be given.
-func NewParentRef[C, CK, P, PK any](children model.Collection[C, CK], path string, parents model.Collection[P, PK], spec ...ParentRefSpec) ParentRef[C, CK, P, PK] {
-	r := ParentRef[C, CK, P, PK]{children: children, parents: parents, path: path}
+func NewParentRef[C, CK, P, PK any](children model.Collection[C, CK], path string, parents model.Collection[P, PK], spec ...ParentRefSpec) *ParentRef[C, CK, P, PK] {
+	r := &ParentRef[C, CK, P, PK]{children: children, parents: parents, path: path}
 	model.MustField(parents, "_id")
 	r.ref = model.NewReader[PK](children, path)
 	single(children, r.ref.Field())
@@ -63,7 +63,7 @@ func single[D, K any](c model.Collection[D, K], f model.Field) {
 }
 
 // ParentID returns the id that a child holds, and whether it holds one.
-func (r ParentRef[C, CK, P, PK]) ParentID(child *C) (id PK, ok bool) {
+func (r *ParentRef[C, CK, P, PK]) ParentID(child *C) (id PK, ok bool) {
 	if child == nil {
 		return id, false
 	}
@@ -75,7 +75,7 @@ func (r ParentRef[C, CK, P, PK]) ParentID(child *C) (id PK, ok bool) {
 // *model.ValueError.
 //
 // Cost: one command, served by _id.
-func (r ParentRef[C, CK, P, PK]) Parent(child *C) model.Find[P] {
+func (r *ParentRef[C, CK, P, PK]) Parent(child *C) model.Find[P] {
 	id, ok := r.ParentID(child)
 	if !ok {
 		f := r.parents.Find(nil)
@@ -88,7 +88,7 @@ func (r ParentRef[C, CK, P, PK]) Parent(child *C) model.Find[P] {
 // Children returns the query of a parent's children, newest first. Page through it with model.Find's Limited and After.
 //
 // Cost: one command, and one per further batch; filter and order are served by [ParentRef.Indexes].
-func (r ParentRef[C, CK, P, PK]) Children(parent PK) model.Find[C] {
+func (r *ParentRef[C, CK, P, PK]) Children(parent PK) model.Find[C] {
 	id, err := encodeID(r.parents, r.children.Name(), r.path, parent)
 	f := r.children.Find(bson.D{{Key: r.path, Value: model.Eq(id)}}).Sorted(r.order)
 	f.Index = r.index().Name
@@ -102,7 +102,7 @@ func (r ParentRef[C, CK, P, PK]) Children(parent PK) model.Find[C] {
 // for all.
 //
 // Cost: one command; n index keys and documents are read.
-func (r ParentRef[C, CK, P, PK]) Newest(parent PK, n int64) model.Find[C] {
+func (r *ParentRef[C, CK, P, PK]) Newest(parent PK, n int64) model.Find[C] {
 	f := r.Children(parent)
 	if n < 1 && f.Err == nil {
 		f.Err = &model.ValueError{Collection: r.children.Name(), Field: "n", Value: n, Reason: "must be at least 1"}
@@ -114,7 +114,7 @@ func (r ParentRef[C, CK, P, PK]) Newest(parent PK, n int64) model.Find[C] {
 // model.ErrStale.
 //
 // Cost: one command, one document, found by _id; one command more when nothing matched. It can be run again.
-func (r ParentRef[C, CK, P, PK]) Move(child CK, from, to PK) model.Write {
+func (r *ParentRef[C, CK, P, PK]) Move(child CK, from, to PK) model.Write {
 	old, err := encodeID(r.parents, r.children.Name(), r.path, from)
 	if err != nil {
 		return model.Refused(r.children.Name(), err)
@@ -131,7 +131,7 @@ func (r ParentRef[C, CK, P, PK]) Move(child CK, from, to PK) model.Write {
 // model.ErrStale. The field is unset.
 //
 // Cost: as [ParentRef.Move].
-func (r ParentRef[C, CK, P, PK]) Detach(child CK, from PK) model.Write {
+func (r *ParentRef[C, CK, P, PK]) Detach(child CK, from PK) model.Write {
 	old, err := encodeID(r.parents, r.children.Name(), r.path, from)
 	if err != nil {
 		return model.Refused(r.children.Name(), err)
@@ -143,7 +143,7 @@ func (r ParentRef[C, CK, P, PK]) Detach(child CK, from PK) model.Write {
 // Attach returns the write that gives a parent to a child that has none: else running it gives model.ErrStale.
 //
 // Cost: as [ParentRef.Move].
-func (r ParentRef[C, CK, P, PK]) Attach(child CK, to PK) model.Write {
+func (r *ParentRef[C, CK, P, PK]) Attach(child CK, to PK) model.Write {
 	next, err := encodeID(r.parents, r.children.Name(), r.path, to)
 	if err != nil {
 		return model.Refused(r.children.Name(), err)
@@ -153,7 +153,7 @@ func (r ParentRef[C, CK, P, PK]) Attach(child CK, to PK) model.Write {
 }
 
 // guarded puts what was read into the write's filter, and what it leaves into its Done condition.
-func (r ParentRef[C, CK, P, PK]) guarded(w model.Write, was, becomes any) model.Write {
+func (r *ParentRef[C, CK, P, PK]) guarded(w model.Write, was, becomes any) model.Write {
 	if w.Err != nil {
 		return w
 	}
@@ -168,7 +168,7 @@ func (r ParentRef[C, CK, P, PK]) guarded(w model.Write, was, becomes any) model.
 //
 // Cost: one command, as many documents as there are children, found by [ParentRef.Indexes]. The command is not atomic
 // over documents; cut, it leaves some moved and can be run again.
-func (r ParentRef[C, CK, P, PK]) MoveAll(from, to PK) model.Write {
+func (r *ParentRef[C, CK, P, PK]) MoveAll(from, to PK) model.Write {
 	old, err := encodeID(r.parents, r.children.Name(), r.path, from)
 	if err != nil {
 		return model.Refused(r.children.Name(), err)
@@ -187,9 +187,9 @@ func (r ParentRef[C, CK, P, PK]) MoveAll(from, to PK) model.Write {
 }
 
 // Indexes returns the compound index on the reference and the order, which serves children, newest n and counts.
-func (r ParentRef[C, CK, P, PK]) Indexes() []model.Index { return []model.Index{r.index()} }
+func (r *ParentRef[C, CK, P, PK]) Indexes() []model.Index { return []model.Index{r.index()} }
 
-func (r ParentRef[C, CK, P, PK]) index() model.Index {
+func (r *ParentRef[C, CK, P, PK]) index() model.Index {
 	keys := append(bson.D{{Key: r.path, Value: 1}}, r.order...)
 	x := model.NewIndex(r.children.Name(), keys)
 	x.Why = "the " + r.children.Name() + " of a document of " + r.parents.Name() + ", newest first"
@@ -197,7 +197,7 @@ func (r ParentRef[C, CK, P, PK]) index() model.Index {
 }
 
 // Relations returns the relation, for diagrams: one parent has many children.
-func (r ParentRef[C, CK, P, PK]) Relations() []model.Relation {
+func (r *ParentRef[C, CK, P, PK]) Relations() []model.Relation {
 	return []model.Relation{{
 		From: r.children.Name(), FromPath: r.path, To: r.parents.Name(), ToPath: "_id",
 		FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "parent reference",
@@ -205,4 +205,4 @@ func (r ParentRef[C, CK, P, PK]) Relations() []model.Relation {
 }
 
 // newestFirst returns the order, for a pipeline.
-func (r ParentRef[C, CK, P, PK]) newestFirst() bson.D { return slices.Clone(r.order) }
+func (r *ParentRef[C, CK, P, PK]) newestFirst() bson.D { return slices.Clone(r.order) }

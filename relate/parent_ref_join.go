@@ -8,11 +8,11 @@ import (
 
 // Lookup returns the $lookup stage that adds the n newest children of each parent in a pipeline as an array, newest
 // first; n 0 adds all. A negative n counts as 0.
-func (r ParentRef[C, CK, P, PK]) Lookup(n int64, as string) bson.D {
+func (r *ParentRef[C, CK, P, PK]) Lookup(n int64, as string) bson.D {
 	return r.lookup("_id", n, as)
 }
 
-func (r ParentRef[C, CK, P, PK]) lookup(local string, n int64, as string) bson.D {
+func (r *ParentRef[C, CK, P, PK]) lookup(local string, n int64, as string) bson.D {
 	inner := mongo.Pipeline{{{Key: "$sort", Value: r.newestFirst()}}}
 	if n > 0 {
 		inner = append(inner, bson.D{{Key: "$limit", Value: n}})
@@ -28,7 +28,7 @@ func (r ParentRef[C, CK, P, PK]) lookup(local string, n int64, as string) bson.D
 //
 // Cost: one command; per parent, n index keys and documents, served by [ParentRef.Indexes]. A parent and its children
 // together must fit 16 MiB. Needs MongoDB 5.0, for a $lookup with both a field and a pipeline.
-func (r ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) model.Aggregate[Loaded[P, C]] {
+func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) model.Aggregate[Loaded[P, C]] {
 	a := model.AggregateAs[Loaded[P, C]](r.parents, matching(
 		filter, nested("parent"), r.lookup("parent._id", n, "children"),
 	))
@@ -42,7 +42,7 @@ func (r ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) model.Aggregate[Lo
 // reference is missing or leads nowhere.
 //
 // Cost: one command; one _id lookup per child.
-func (r ParentRef[C, CK, P, PK]) LoadParents(filter bson.D) model.Aggregate[WithParent[C, P]] {
+func (r *ParentRef[C, CK, P, PK]) LoadParents(filter bson.D) model.Aggregate[WithParent[C, P]] {
 	return model.AggregateAs[WithParent[C, P]](r.children, matching(
 		filter, nested("child"),
 		bson.D{{Key: "$lookup", Value: bson.D{
@@ -63,7 +63,7 @@ type ParentCount[PK any] struct {
 // children has no entry. Of one parent, Children(id).Count counts the same. No parent at all is refused.
 //
 // Cost: one command; one index key per child, served by [ParentRef.Indexes].
-func (r ParentRef[C, CK, P, PK]) Counts(parents ...PK) model.Aggregate[ParentCount[PK]] {
+func (r *ParentRef[C, CK, P, PK]) Counts(parents ...PK) model.Aggregate[ParentCount[PK]] {
 	ids, err := encodeIDs(r.parents, r.children.Name(), r.path, parents)
 	a := model.AggregateAs[ParentCount[PK]](r.children, matching(
 		bson.D{{Key: r.path, Value: bson.D{{Key: "$in", Value: ids}}}},

@@ -66,45 +66,45 @@ func newReference(from string, f model.Field, to string) Reference {
 }
 
 // References returns the one reference: from the children to their parent.
-func (r ParentRef[C, CK, P, PK]) References() []Reference {
+func (r *ParentRef[C, CK, P, PK]) References() []Reference {
 	ref := newReference(r.children.Name(), r.ref.Field(), r.parents.Name())
 	ref.open = false // declared as single
 	return []Reference{ref}
 }
 
-func (r ParentRef[C, CK, P, PK]) referrer() {}
+func (r *ParentRef[C, CK, P, PK]) referrer() {}
 
 // References returns the one reference: from the parents to the children that they list.
-func (r ChildRefs[P, PK, C, CK]) References() []Reference {
+func (r *ChildRefs[P, PK, C, CK]) References() []Reference {
 	return []Reference{{from: r.parents.Name(), path: r.path, to: r.children.Name(), list: r.list, key: r.key}}
 }
 
-func (r ChildRefs[P, PK, C, CK]) referrer() {}
+func (r *ChildRefs[P, PK, C, CK]) referrer() {}
 
 // References returns the one reference: from the documents that hold the ids to those that they join.
-func (j Join[P, PK, C, CK]) References() []Reference {
+func (j *Join[P, PK, C, CK]) References() []Reference {
 	return []Reference{newReference(j.parents.Name(), j.ids.Field(), j.children.Name())}
 }
 
-func (j Join[P, PK, C, CK]) referrer() {}
+func (j *Join[P, PK, C, CK]) referrer() {}
 
 // ItemReference returns the reference from the items to their owner.
-func (t TwoWay[O, OK, I, IK]) ItemReference() Reference {
+func (t *TwoWay[O, OK, I, IK]) ItemReference() Reference {
 	return Reference{from: t.items.Name(), path: t.refID(), to: t.owners.Name(), link: t.versioned}
 }
 
 // ListReference returns the reference from the owners to the items that they list.
-func (t TwoWay[O, OK, I, IK]) ListReference() Reference {
+func (t *TwoWay[O, OK, I, IK]) ListReference() Reference {
 	return listOf(t.owners.Name(), t.list, t.items.Name(), t.versioned)
 }
 
 // LeftReference returns the reference from the left documents to the right ones that they list.
-func (m ManyToMany[L, LK, R, RK]) LeftReference() Reference {
+func (m *ManyToMany[L, LK, R, RK]) LeftReference() Reference {
 	return listOf(m.left.Name(), m.leftPath, m.right.Name(), m.version != "")
 }
 
 // RightReference returns the reference from the right documents to the left ones that they list.
-func (m ManyToMany[L, LK, R, RK]) RightReference() Reference {
+func (m *ManyToMany[L, LK, R, RK]) RightReference() Reference {
 	return listOf(m.right.Name(), m.rightPath, m.left.Name(), m.version != "")
 }
 

@@ -39,8 +39,8 @@ type TwoWaySpec struct {
 // relation: ids of each other, or both of type [Link]. It panics with a [*model.DeclarationError] when a path doesn't
 // exist, is no array (the list) or crosses one (the reference), holds another type, or when one side is versioned and the
 // other isn't. At most one spec may be given.
-func NewTwoWay[O, OK, I, IK any](owners model.Collection[O, OK], list string, items model.Collection[I, IK], ref string, spec ...TwoWaySpec) TwoWay[O, OK, I, IK] {
-	t := TwoWay[O, OK, I, IK]{owners: owners, items: items, list: list, ref: ref}
+func NewTwoWay[O, OK, I, IK any](owners model.Collection[O, OK], list string, items model.Collection[I, IK], ref string, spec ...TwoWaySpec) *TwoWay[O, OK, I, IK] {
+	t := &TwoWay[O, OK, I, IK]{owners: owners, items: items, list: list, ref: ref}
 	place := fmt.Sprintf("NewTwoWay of %s.%s and %s.%s", owners.Name(), list, items.Name(), ref)
 	l, r := model.CheckArray(owners, list), model.MustField(items, ref)
 	single(items, r)
@@ -65,7 +65,7 @@ func NewTwoWay[O, OK, I, IK any](owners model.Collection[O, OK], list string, it
 }
 
 // Owner returns the owner that an item names, and whether it names one.
-func (t TwoWay[O, OK, I, IK]) Owner(item *I) (OK, bool) {
+func (t *TwoWay[O, OK, I, IK]) Owner(item *I) (OK, bool) {
 	if item == nil {
 		var none OK
 		return none, false
@@ -92,7 +92,7 @@ func (t TwoWay[O, OK, I, IK]) Owner(item *I) (OK, bool) {
 // cut. Links in flight count towards a bound. Bare ids are written item first, so that a stale plan has written nothing;
 // with a bound, or versioned, the new owner's list first. An owner that doesn't exist gives model.ErrStale too: with bare
 // ids and no bound the item names it by then, which [TwoWay.CheckRefs] finds; else nothing is left.
-func (t TwoWay[O, OK, I, IK]) Assign(item *I, to OK, op bson.ObjectID) model.Plan {
+func (t *TwoWay[O, OK, I, IK]) Assign(item *I, to OK, op bson.ObjectID) model.Plan {
 	id, next, err := t.ids(item, to, op)
 	if err != nil {
 		return model.RefusedPlan(t.items.Name(), err)
@@ -103,7 +103,7 @@ func (t TwoWay[O, OK, I, IK]) Assign(item *I, to OK, op bson.ObjectID) model.Pla
 	return t.assignBare(item, id, next)
 }
 
-func (t TwoWay[O, OK, I, IK]) ids(item *I, to OK, op bson.ObjectID) (id, next any, err error) {
+func (t *TwoWay[O, OK, I, IK]) ids(item *I, to OK, op bson.ObjectID) (id, next any, err error) {
 	if err := checkOp(t.items.Name(), t.versioned, op); err != nil {
 		return nil, nil, err
 	}
@@ -118,7 +118,7 @@ func (t TwoWay[O, OK, I, IK]) ids(item *I, to OK, op bson.ObjectID) (id, next an
 	return id, next, err
 }
 
-func (t TwoWay[O, OK, I, IK]) assignBare(item *I, id, to any) model.Plan {
+func (t *TwoWay[O, OK, I, IK]) assignBare(item *I, id, to any) model.Plan {
 	was, had := t.Owner(item)
 	old, stored := any(nil), t.nobody()
 	if had {
@@ -147,11 +147,11 @@ func (t TwoWay[O, OK, I, IK]) assignBare(item *I, id, to any) model.Plan {
 }
 
 // nobody is the condition of an item without an owner: it stores nothing, null, or the empty id of its Go type.
-func (t TwoWay[O, OK, I, IK]) nobody() any {
+func (t *TwoWay[O, OK, I, IK]) nobody() any {
 	return bson.D{{Key: "$in", Value: t.emptyRefs()}}
 }
 
-func (t TwoWay[O, OK, I, IK]) emptyRefs() bson.A {
+func (t *TwoWay[O, OK, I, IK]) emptyRefs() bson.A {
 	none := bson.A{nil}
 	var zero OK
 	if t.owners.CheckID(t.ref, zero) != nil {
@@ -162,7 +162,7 @@ func (t TwoWay[O, OK, I, IK]) emptyRefs() bson.A {
 	return none
 }
 
-func (t TwoWay[O, OK, I, IK]) assignVersioned(item *I, id, to any, op bson.ObjectID) model.Plan {
+func (t *TwoWay[O, OK, I, IK]) assignVersioned(item *I, id, to any, op bson.ObjectID) model.Plan {
 	was, _ := t.links.First(item)
 	var old any
 	if was.Holds() {
@@ -190,7 +190,7 @@ func (t TwoWay[O, OK, I, IK]) assignVersioned(item *I, id, to any, op bson.Objec
 }
 
 // sweep takes older links to an item off every list: what an operation that died after it decided left to do.
-func (t TwoWay[O, OK, I, IK]) sweep(id any, v int64) model.Write {
+func (t *TwoWay[O, OK, I, IK]) sweep(id any, v int64) model.Write {
 	old := bson.D{{Key: "id", Value: model.Eq(id)}, {Key: "v", Value: bson.D{{Key: "$lt", Value: v}}}}
 	return model.Write{Collection: t.owners.Name(), Index: t.Indexes()[1].Name, Model: &mongo.UpdateManyModel{
 		Filter: bson.D{{Key: t.list, Value: bson.D{{Key: "$elemMatch", Value: old}}}},
@@ -199,7 +199,7 @@ func (t TwoWay[O, OK, I, IK]) sweep(id any, v int64) model.Write {
 }
 
 // claim is the compare-and-set of the item: it decides.
-func (t TwoWay[O, OK, I, IK]) claim(id any, was Link[OK], becomes bson.D, op bson.ObjectID) model.Write {
+func (t *TwoWay[O, OK, I, IK]) claim(id any, was Link[OK], becomes bson.D, op bson.ObjectID) model.Write {
 	guard := bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: t.ref + ".v", Value: nil}}
 	if was.V > 0 {
 		guard = bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: t.ref + ".v", Value: was.V}, {Key: t.ref + ".op", Value: was.Op}}
@@ -213,7 +213,7 @@ func (t TwoWay[O, OK, I, IK]) claim(id any, was Link[OK], becomes bson.D, op bso
 }
 
 // upTo is the condition of the links to an item up to a version: those that an operation which read it may take away.
-func (t TwoWay[O, OK, I, IK]) upTo(id any, v int64) bson.D {
+func (t *TwoWay[O, OK, I, IK]) upTo(id any, v int64) bson.D {
 	return bson.D{{Key: "id", Value: model.Eq(id)}, {Key: "v", Value: bson.D{{Key: "$lte", Value: v}}}}
 }
 
@@ -222,7 +222,7 @@ func (t TwoWay[O, OK, I, IK]) upTo(id any, v int64) bson.D {
 // nothing. op is as in [TwoWay.Assign].
 //
 // Cost: two commands, two documents. The plan can be run again after a cut.
-func (t TwoWay[O, OK, I, IK]) Unassign(item *I, op bson.ObjectID) model.Plan {
+func (t *TwoWay[O, OK, I, IK]) Unassign(item *I, op bson.ObjectID) model.Plan {
 	was, had := t.Owner(item)
 	if err := checkOp(t.items.Name(), t.versioned, op); err != nil {
 		return model.RefusedPlan(t.items.Name(), err)
@@ -253,7 +253,7 @@ func (t TwoWay[O, OK, I, IK]) Unassign(item *I, op bson.ObjectID) model.Plan {
 }
 
 // pull takes links out of an owner's list.
-func (t TwoWay[O, OK, I, IK]) pull(owner, cond any) model.Write {
+func (t *TwoWay[O, OK, I, IK]) pull(owner, cond any) model.Write {
 	return pull(t.owners.Name(), owner, t.list, cond)
 }
 

@@ -12,7 +12,7 @@ import (
 // ItemsOf returns the query of the items that name an owner: the truth of the relation. The order is that of _id.
 //
 // Cost: one command, served by [TwoWay.Indexes].
-func (t TwoWay[O, OK, I, IK]) ItemsOf(owner OK) model.Find[I] {
+func (t *TwoWay[O, OK, I, IK]) ItemsOf(owner OK) model.Find[I] {
 	id, err := encodeID(t.owners, t.items.Name(), t.ref, owner)
 	f := t.items.Find(bson.D{{Key: t.refID(), Value: model.Eq(id)}}).Sorted(bson.D{{Key: "_id", Value: 1}})
 	f.Index = t.Indexes()[0].Name
@@ -23,7 +23,7 @@ func (t TwoWay[O, OK, I, IK]) ItemsOf(owner OK) model.Find[I] {
 }
 
 // Listed returns the ids that an owner in hand lists, in stored order.
-func (t TwoWay[O, OK, I, IK]) Listed(owner *O) []IK {
+func (t *TwoWay[O, OK, I, IK]) Listed(owner *O) []IK {
 	if owner == nil {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (t TwoWay[O, OK, I, IK]) Listed(owner *O) []IK {
 // names another owner meanwhile is left out.
 //
 // Cost: one command, served by _id.
-func (t TwoWay[O, OK, I, IK]) Items(owner *O) model.Find[I] {
+func (t *TwoWay[O, OK, I, IK]) Items(owner *O) model.Find[I] {
 	ids, err := encodeList(t.items, t.owners.Name(), t.list, t.Listed(owner))
 	if owner == nil {
 		_, err = t.owners.ID(owner)
@@ -65,7 +65,7 @@ func (t TwoWay[O, OK, I, IK]) Items(owner *O) model.Find[I] {
 // OwnersListing returns the query of the owners that list an item: one, or more where a list is stale.
 //
 // Cost: one command, served by [TwoWay.Indexes].
-func (t TwoWay[O, OK, I, IK]) OwnersListing(item IK) model.Find[O] {
+func (t *TwoWay[O, OK, I, IK]) OwnersListing(item IK) model.Find[O] {
 	id, err := encodeID(t.items, t.owners.Name(), t.list, item)
 	f := t.owners.Find(bson.D{{Key: t.listID(), Value: model.Eq(id)}})
 	f.Index = t.Indexes()[1].Name
@@ -75,10 +75,10 @@ func (t TwoWay[O, OK, I, IK]) OwnersListing(item IK) model.Find[O] {
 	return f
 }
 
-func (t TwoWay[O, OK, I, IK]) refID() string  { return t.idPath(t.ref) }
-func (t TwoWay[O, OK, I, IK]) listID() string { return t.idPath(t.list) }
+func (t *TwoWay[O, OK, I, IK]) refID() string  { return t.idPath(t.ref) }
+func (t *TwoWay[O, OK, I, IK]) listID() string { return t.idPath(t.list) }
 
-func (t TwoWay[O, OK, I, IK]) idPath(path string) string {
+func (t *TwoWay[O, OK, I, IK]) idPath(path string) string {
 	if t.versioned {
 		return path + ".id"
 	}
@@ -89,7 +89,7 @@ func (t TwoWay[O, OK, I, IK]) idPath(path string) string {
 // versioned links also a link of another version than the item's.
 //
 // Cost: one command; it reads every owner, and the server looks each listed item up by _id.
-func (t TwoWay[O, OK, I, IK]) CheckLists() model.Aggregate[HalfLink[OK, IK]] {
+func (t *TwoWay[O, OK, I, IK]) CheckLists() model.Aggregate[HalfLink[OK, IK]] {
 	item := "$link"
 	same := bson.D{{Key: "$in", Value: bson.A{"$_id", "$doc." + t.ref}}}
 	fields := bson.D{{Key: "_id", Value: 0}, {Key: "list", Value: literal(true)}, {Key: "a", Value: "$_id"}}
@@ -115,7 +115,7 @@ func (t TwoWay[O, OK, I, IK]) CheckLists() model.Aggregate[HalfLink[OK, IK]] {
 // CheckRefs returns what items name and owners don't list: the owner lists no such item, or is gone.
 //
 // Cost: one command; it reads every item that names an owner, and the server looks each owner up by _id.
-func (t TwoWay[O, OK, I, IK]) CheckRefs() model.Aggregate[HalfLink[OK, IK]] {
+func (t *TwoWay[O, OK, I, IK]) CheckRefs() model.Aggregate[HalfLink[OK, IK]] {
 	mine := any("$_id")
 	fields := bson.D{{Key: "_id", Value: 0}, {Key: "list", Value: literal(false)}, {Key: "a", Value: "$" + t.refID()}, {Key: "b", Value: "$_id"}}
 	if t.versioned {
@@ -152,7 +152,7 @@ func literal(v any) bson.D { return bson.D{{Key: "$literal", Value: v}} }
 // for longer than any plan takes, as [TwoWay.Mend] does.
 //
 // Cost: one command for each run of half-links of one kind; one document each.
-func (t TwoWay[O, OK, I, IK]) Repair(found []HalfLink[OK, IK], trust Side) model.Plan {
+func (t *TwoWay[O, OK, I, IK]) Repair(found []HalfLink[OK, IK], trust Side) model.Plan {
 	if t.versioned && trust == TrustLists {
 		return model.RefusedPlan(t.owners.Name(), &model.ValueError{
 			Collection: t.owners.Name(), Field: "trust", Reason: "versioned links are decided by the item: use TrustRefs",
@@ -173,7 +173,7 @@ func (t TwoWay[O, OK, I, IK]) Repair(found []HalfLink[OK, IK], trust Side) model
 	return p
 }
 
-func (t TwoWay[O, OK, I, IK]) mend(h HalfLink[OK, IK], owner, item any, trust Side) model.Step {
+func (t *TwoWay[O, OK, I, IK]) mend(h HalfLink[OK, IK], owner, item any, trust Side) model.Step {
 	var w model.Write
 	switch {
 	case h.List && t.versioned:
@@ -201,7 +201,7 @@ func (t TwoWay[O, OK, I, IK]) mend(h HalfLink[OK, IK], owner, item any, trust Si
 // repairs what both checks found. The state that it returns is what it repaired.
 //
 // Cost: two commands, four for bare ids, and those of [TwoWay.Repair].
-func (t TwoWay[O, OK, I, IK]) Mend(trust Side, age time.Duration) model.Change[[]HalfLink[OK, IK]] {
+func (t *TwoWay[O, OK, I, IK]) Mend(trust Side, age time.Duration) model.Change[[]HalfLink[OK, IK]] {
 	check := func(ctx context.Context, db *mongo.Database) ([]HalfLink[OK, IK], error) {
 		lists, err := t.CheckLists().All(ctx, db)
 		if err != nil {
@@ -239,7 +239,7 @@ func mending[A, B any](
 }
 
 // Indexes returns the index on the items' reference, and the one on the owners' list.
-func (t TwoWay[O, OK, I, IK]) Indexes() []model.Index {
+func (t *TwoWay[O, OK, I, IK]) Indexes() []model.Index {
 	refs := model.NewIndex(t.items.Name(), bson.D{{Key: t.refID(), Value: 1}, {Key: "_id", Value: 1}})
 	refs.Why = "the " + t.items.Name() + " of a document of " + t.owners.Name()
 	lists := model.NewIndex(t.owners.Name(), bson.D{{Key: t.listID(), Value: 1}})
@@ -248,7 +248,7 @@ func (t TwoWay[O, OK, I, IK]) Indexes() []model.Index {
 }
 
 // Relations returns the relation, for diagrams: one owner has many items.
-func (t TwoWay[O, OK, I, IK]) Relations() []model.Relation {
+func (t *TwoWay[O, OK, I, IK]) Relations() []model.Relation {
 	return []model.Relation{{
 		From: t.items.Name(), FromPath: t.ref, To: t.owners.Name(), ToPath: t.list,
 		FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "two-way",

@@ -75,7 +75,7 @@ func run(p model.Plan, ctx context.Context, db *mongo.Database) error {
 }
 
 // twoWayOperations are what can happen to item x, each as one client does it: read the item, decide, write.
-func twoWayOperations[O, I any](way relate.TwoWay[O, string, I, string], items model.Collection[I, string]) []operation {
+func twoWayOperations[O, I any](way *relate.TwoWay[O, string, I, string], items model.Collection[I, string]) []operation {
 	op := func(name string, plan func(*I, bson.ObjectID) model.Plan) operation {
 		return operation{name, func(ctx context.Context, db *mongo.Database, token bson.ObjectID) error {
 			item, err := items.ByID("x").One(ctx, db)
@@ -133,7 +133,7 @@ func TestTwoWayVersionedInterleaved(t *testing.T) {
 func TestTwoWayBareInterleaved(t *testing.T) {
 	for _, way := range []struct {
 		name string
-		way  relate.TwoWay[bareOwner, string, bareItem, string]
+		way  *relate.TwoWay[bareOwner, string, bareItem, string]
 	}{{"unbounded", bareWay}, {"bounded", boundedWay}} {
 		ops := twoWayOperations(way.way, bareItems)
 		seed := func(ctx context.Context, db *mongo.Database) error {
@@ -171,7 +171,7 @@ func TestTwoWayBareInterleaved(t *testing.T) {
 	}
 }
 
-func wantNoHalfLinks[O, OK, I, IK any](t testing.TB, db *mongo.Database, way relate.TwoWay[O, OK, I, IK]) {
+func wantNoHalfLinks[O, OK, I, IK any](t testing.TB, db *mongo.Database, way *relate.TwoWay[O, OK, I, IK]) {
 	t.Helper()
 	ctx := context.Background()
 	lists, err := way.CheckLists().All(ctx, db)

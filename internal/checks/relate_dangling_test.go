@@ -62,15 +62,15 @@ func rawDocs(docs ...any) []bson.Raw {
 }
 
 // replacing puts an id in the place of missing ones.
-func replacing(s string) relate.Dangling[product, string, sparePart, string] {
+func replacing(s string) *relate.Dangling[product, string, sparePart, string] {
 	return relate.NewDangling(products, "parts", parts, relate.DanglingSpec{Repair: relate.ReplaceIDs, ReplaceBy: s})
 }
 
-func replacingStock(s string) relate.Dangling[portfolio, string, stock, string] {
+func replacingStock(s string) *relate.Dangling[portfolio, string, stock, string] {
 	return relate.NewDangling(portfolios, "holdings.stockId", stocks, relate.DanglingSpec{Repair: relate.ReplaceIDs, ReplaceBy: s})
 }
 
-func replacingHost(s string) relate.Dangling[logmsg, bson.ObjectID, host, string] {
+func replacingHost(s string) *relate.Dangling[logmsg, bson.ObjectID, host, string] {
 	return relate.NewDangling(logmsgs, "host", hosts, relate.DanglingSpec{Repair: relate.ReplaceIDs, ReplaceBy: s})
 }
 

@@ -55,7 +55,7 @@ func linked(id, owner string) *linkedTask {
 
 func twoWayAssigns() []Case {
 	none := bson.NilObjectID
-	bare := func(way relate.TwoWay[worker, string, task, string], was string) func(s string) ([]any, func() any) {
+	bare := func(way *relate.TwoWay[worker, string, task, string], was string) func(s string) ([]any, func() any) {
 		return func(s string) ([]any, func() any) {
 			item := &task{ID: s, Owner: was}
 			return []any{item}, func() any { return way.Assign(item, s, none) }
