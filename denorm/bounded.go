@@ -43,7 +43,7 @@ type BoundedSpec struct {
 // Source: "$push with $each, $sort and $slice", "6 Rules of Thumb for MongoDB Schema Design", part 2 (seed 004);
 // https://www.mongodb.com/docs/manual/reference/operator/update/slice/.
 type Bounded[D, K any] struct {
-	owners model.Collection[D, K]
+	owners *model.Collection[D, K]
 	field  model.Field
 	spec   BoundedSpec
 }
@@ -51,7 +51,7 @@ type Bounded[D, K any] struct {
 // NewBounded declares that the array at a path of the owners' documents is bounded. It panics with a
 // [*model.DeclarationError] when the path doesn't exist, is no array or lies inside another, when its nil slice is stored as
 // null, on which $push fails, when Max is below 1, or when By or Key name a field that the elements don't have.
-func NewBounded[D, K any](owners model.Collection[D, K], path string, spec BoundedSpec) *Bounded[D, K] {
+func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec BoundedSpec) *Bounded[D, K] {
 	b := &Bounded[D, K]{owners: owners, field: model.CheckArray(owners, path), spec: spec}
 	b.spec.By = slices.Clone(spec.By)
 	place := fmt.Sprintf("NewBounded of %s.%s", owners.Name(), path)

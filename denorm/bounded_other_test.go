@@ -172,7 +172,7 @@ func TestBoundedDeclarations(t *testing.T) {
 		{"an order by an operator", func() { denorm.NewBounded(nulls, "maps", by(bson.E{Key: "$n", Value: 1})) }, "dollar", "nullBoards", "path"},
 		{"a key that elements don't have", func() { bounded(denorm.BoundedSpec{Max: 1, Key: "_id"}) }, `"_id"`, "boards", "bson tags"},
 		{"a key of scalars", func() { denorm.NewBounded(boards, "stats.tops", denorm.BoundedSpec{Max: 1, Key: "id"}) }, `no field "id"`, "boards", "bson tags"},
-		{"no collection", func() { denorm.NewBounded(model.Collection[board, string]{}, "posts", by()) }, "zero Collection", "posts", "NewCollection"},
+		{"no collection", func() { denorm.NewBounded(&model.Collection[board, string]{}, "posts", by()) }, "zero Collection", "posts", "NewCollection"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			err := panicOf(test.declare)

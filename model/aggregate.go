@@ -25,13 +25,13 @@ type Aggregation struct {
 }
 
 // Aggregate returns a pipeline over the collection whose results are decoded as D. The stages are copied.
-func (c Collection[D, K]) Aggregate(pipeline mongo.Pipeline) Aggregate[D] {
-	return Aggregate[D]{c.decl.aggregation(pipeline)}
+func (c *Collection[D, K]) Aggregate(pipeline mongo.Pipeline) Aggregate[D] {
+	return Aggregate[D]{declOf(c).aggregation(pipeline)}
 }
 
 // AggregateAs returns a pipeline over the collection whose results are decoded as R. The stages are copied.
-func AggregateAs[R, D, K any](c Collection[D, K], pipeline mongo.Pipeline) Aggregate[R] {
-	return Aggregate[R]{c.decl.aggregation(pipeline)}
+func AggregateAs[R, D, K any](c *Collection[D, K], pipeline mongo.Pipeline) Aggregate[R] {
+	return Aggregate[R]{declOf(c).aggregation(pipeline)}
 }
 
 // All runs the pipeline and returns every result. None is not an error.

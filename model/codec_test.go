@@ -117,11 +117,11 @@ func TestEncodeUsesOptionsAndRegistry(t *testing.T) {
 		N  int64    `bson:"n"`
 		S  []string `bson:"s"`
 	}
-	with := func(o model.CollectionOptions) model.Collection[doc, int64] {
+	with := func(o model.CollectionOptions) *model.Collection[doc, int64] {
 		return model.NewCollection[doc, int64]("docs", o)
 	}
 	for _, c := range []struct {
-		c            model.Collection[doc, int64]
+		c            *model.Collection[doc, int64]
 		v            any
 		want, reason string
 	}{

@@ -11,11 +11,11 @@ import (
 )
 
 // A Collection names a collection and fixes the Go type D of its documents and K of their _id. Declare it once with
-// [NewCollection], usually as a package variable; it is a value, safe to copy and share. The zero Collection is not
+// [NewCollection], usually as a package variable; it is immutable, and safe to share. A nil or zero Collection is not
 // valid: constructors that are handed one panic.
 type Collection[D, K any] struct {
 	decl *declaration
-	id   Reader[D, K]
+	id   *Reader[D, K]
 }
 
 // A declaration is what of a Collection doesn't depend on its types. Whatever can be is a method of it: methods of
@@ -39,8 +39,8 @@ type CollectionOptions struct {
 // NewCollection declares a collection. It panics with a [*DeclarationError] when the name can't be a collection's, when
 // D is not stored as a document, or when D's _id is missing or not a K. For a D whose fields are not known (bson.D,
 // bson.M, bson.Raw, a custom marshaler) the checks are skipped. At most one CollectionOptions may be given.
-func NewCollection[D, K any](name string, opts ...CollectionOptions) Collection[D, K] {
-	c := Collection[D, K]{decl: declare(name, reflect.TypeFor[D](), reflect.TypeFor[K](), opts)}
+func NewCollection[D, K any](name string, opts ...CollectionOptions) *Collection[D, K] {
+	c := &Collection[D, K]{decl: declare(name, reflect.TypeFor[D](), reflect.TypeFor[K](), opts)}
 	c.id = NewReader[K](c, "_id")
 	c.decl.emptyID = func(doc any) (any, bool) {
 		id, ok := first[K](c.id.r, doc)
@@ -76,13 +76,12 @@ func declare(name string, doc, id reflect.Type, opts []CollectionOptions) *decla
 }
 
 // Name returns the collection's name.
-func (c Collection[D, K]) Name() string { return c.decl.orZero().name }
+func (c *Collection[D, K]) Name() string { return declOf(c).orZero().name }
 
 // Named returns the same declaration under another name, for collections that come one per tenant or per month. It
 // panics for a name that MongoDB refuses.
-func (c Collection[D, K]) Named(name string) Collection[D, K] {
-	c.decl = c.decl.named(name)
-	return c
+func (c *Collection[D, K]) Named(name string) *Collection[D, K] {
+	return &Collection[D, K]{declOf(c).named(name), c.id}
 }
 
 func (c *declaration) named(name string) *declaration {
@@ -90,6 +89,14 @@ func (c *declaration) named(name string) *declaration {
 	out := *c.orZero()
 	out.name = name
 	return &out
+}
+
+// declOf is what a collection declares; nil for a nil or zero one.
+func declOf[D, K any](c *Collection[D, K]) *declaration {
+	if c == nil {
+		return nil
+	}
+	return c.decl
 }
 
 var zeroDeclaration declaration
@@ -103,7 +110,7 @@ func (c *declaration) orZero() *declaration {
 }
 
 // Of opens the driver's collection, with the declaration's BSON options.
-func (c Collection[D, K]) Of(db *mongo.Database) *mongo.Collection { return c.decl.of(db) }
+func (c *Collection[D, K]) Of(db *mongo.Database) *mongo.Collection { return declOf(c).of(db) }
 
 func (c *declaration) of(db *mongo.Database) *mongo.Collection {
 	c = c.orZero()
@@ -111,12 +118,12 @@ func (c *declaration) of(db *mongo.Database) *mongo.Collection {
 }
 
 // ID reads the document's _id. It returns a [*ValueError] when there is none or it is empty (see [Collection.CheckID]).
-func (c Collection[D, K]) ID(doc *D) (id K, err error) {
+func (c *Collection[D, K]) ID(doc *D) (id K, err error) {
 	found := false
-	if doc != nil {
+	if doc != nil && c != nil {
 		id, found = c.id.First(doc)
 	}
-	return id, c.decl.checkFound(id, found, doc == nil)
+	return id, declOf(c).checkFound(id, found, doc == nil)
 }
 
 func (c *declaration) checkFound(id any, found, nilDocument bool) error {
@@ -136,7 +143,7 @@ func (c *declaration) refuse(field string, v any, reason string) error {
 // CheckID returns a [*ValueError] that names the field when id can't be the _id of a document: nil, the zero value of
 // its type unless that is a number or a boolean (a zero ObjectID is stored without complaint, once), or a value that
 // MongoDB refuses. Every technique applies it to each id that it is handed.
-func (c Collection[D, K]) CheckID(field string, id K) error { return c.decl.checkID(field, id) }
+func (c *Collection[D, K]) CheckID(field string, id K) error { return declOf(c).checkID(field, id) }
 
 func (c *declaration) checkID(field string, id any) error {
 	c = c.orZero()
@@ -207,12 +214,17 @@ func emptyID(id any) bool {
 }
 
 // Field looks a path up in D. The error says which part of it doesn't exist and what the nearest name is.
-func (c Collection[D, K]) Field(path string) (Field, error) { return c.decl.field(path) }
+func (c *Collection[D, K]) Field(path string) (Field, error) { return declOf(c).field(path) }
 
-func (c *declaration) field(path string) (Field, error) { return c.layout.resolve(path, c.codec) }
+func (c *declaration) field(path string) (Field, error) {
+	if c == nil {
+		return Field{}, c.refuse("path", path, "the zero Collection: declare it with NewCollection")
+	}
+	return c.layout.resolve(path, c.codec)
+}
 
 // MustField looks a path up in D, and panics with a [*DeclarationError] when D doesn't have it: for constructors.
-func MustField[D, K any](c Collection[D, K], path string) Field { return c.decl.mustField(path) }
+func MustField[D, K any](c *Collection[D, K], path string) Field { return declOf(c).mustField(path) }
 
 func (c *declaration) mustField(path string) Field {
 	if c == nil {
@@ -227,11 +239,11 @@ func (c *declaration) mustField(path string) Field {
 
 // Encode returns v as the collection's options store it, so that it no longer changes with the caller's value. Scalars
 // that can't change are returned as they are. Techniques pass every value of the caller's through it.
-func (c Collection[D, K]) Encode(v any) (any, error) { return c.decl.orZero().codec.value(v) }
+func (c *Collection[D, K]) Encode(v any) (any, error) { return declOf(c).orZero().codec.value(v) }
 
 // CheckArray panics with a [*DeclarationError] unless the path is an array that $push and $addToSet can grow: an array
 // that is not inside another, and whose nil slice isn't stored as null. For constructors.
-func CheckArray[D, K any](c Collection[D, K], path string) Field { return c.decl.checkArray(path) }
+func CheckArray[D, K any](c *Collection[D, K], path string) Field { return declOf(c).checkArray(path) }
 
 func (c *declaration) checkArray(path string) Field {
 	f := c.mustField(path)
@@ -262,6 +274,6 @@ func (c *declaration) place(path string) string {
 }
 
 // Decode decodes a document as the collection's options read it.
-func (c Collection[D, K]) Decode(raw bson.Raw, doc *D) error {
-	return c.decl.orZero().codec.decode(raw, doc)
+func (c *Collection[D, K]) Decode(raw bson.Raw, doc *D) error {
+	return declOf(c).orZero().codec.decode(raw, doc)
 }

@@ -127,7 +127,7 @@ func TestNewCollectionPanics(t *testing.T) {
 		{func() { model.NewCollection[twoMaps, string]("x") }, "can be inlined", "the driver refuses it at the first insert"},
 		{func() { model.NewCollection[inItself, string]("x") }, "inlined in itself", "the driver overflows its stack"},
 		{func() { model.NewCollection[part, int32]("x", model.CollectionOptions{}, model.CollectionOptions{}) }, "more than one", "two options"},
-		{func() { model.MustField(model.Collection[part, int32]{}, "name") }, "zero Collection", "the zero Collection"},
+		{func() { model.MustField(&model.Collection[part, int32]{}, "name") }, "zero Collection", "the zero Collection"},
 		{func() { model.NewReader[int64](parts, "qty") }, "holds int32, not int64", "a reader of another type"},
 	} {
 		e := catch(t, c.declare)

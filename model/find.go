@@ -14,10 +14,10 @@ import (
 type Find[D any] struct{ Query }
 
 // Find returns a query of the collection. The filter may be nil, for all documents. It is copied.
-func (c Collection[D, K]) Find(filter bson.D) Find[D] { return Find[D]{c.decl.query(filter)} }
+func (c *Collection[D, K]) Find(filter bson.D) Find[D] { return Find[D]{declOf(c).query(filter)} }
 
 // ByID returns the query of one document by its _id: one command, served by the _id index.
-func (c Collection[D, K]) ByID(id K) Find[D] { return Find[D]{c.decl.queryByID(id)} }
+func (c *Collection[D, K]) ByID(id K) Find[D] { return Find[D]{declOf(c).queryByID(id)} }
 
 // Where returns the query with the filter ANDed to it. A condition on a field that the query already has a condition
 // on narrows it; it never replaces it.

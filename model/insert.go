@@ -15,26 +15,26 @@ import (
 // Consistency: one document, atomic. An equal document that is already there counts as this very write, applied before;
 // another one under the same _id is the server's duplicate-key error. Cost: one command, one document, and on a duplicate
 // key one more to compare.
-func (c Collection[D, K]) Insert(doc D) Write { return c.decl.insert(&doc) }
+func (c *Collection[D, K]) Insert(doc D) Write { return declOf(c).insert(&doc) }
 
 // InsertMany returns the plan that stores documents in order, each as [Collection.Insert] does. A bad one refuses all of
 // them. Cost: one command for each 100,000 documents or 16 MiB; documents written: all. A plan that was cut can be run
 // again.
-func (c Collection[D, K]) InsertMany(docs []D) Plan {
-	return c.decl.insertMany(len(docs), func(i int) any { return &docs[i] })
+func (c *Collection[D, K]) InsertMany(docs []D) Plan {
+	return declOf(c).insertMany(len(docs), func(i int) any { return &docs[i] })
 }
 
 // Replace returns the write that stores a whole document over the one with its _id, checked as by [Collection.Insert].
 // It expects that one exists: else running it gives [ErrStale]. It overwrites whatever changed since the document was
 // read; where that matters, use operators.
-func (c Collection[D, K]) Replace(doc D) Write { return c.decl.replace(&doc) }
+func (c *Collection[D, K]) Replace(doc D) Write { return declOf(c).replace(&doc) }
 
 // Update returns the write that applies update operators to the document with the _id. It expects that one exists. The
 // update is copied.
-func (c Collection[D, K]) Update(id K, update bson.D) Write { return c.decl.update(id, update) }
+func (c *Collection[D, K]) Update(id K, update bson.D) Write { return declOf(c).update(id, update) }
 
 // Delete returns the write that deletes the document with the _id, if it is there.
-func (c Collection[D, K]) Delete(id K) Write { return c.decl.delete(id) }
+func (c *Collection[D, K]) Delete(id K) Write { return declOf(c).delete(id) }
 
 //go:noinline
 func (c *declaration) insert(doc any) Write {

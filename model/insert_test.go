@@ -85,7 +85,7 @@ func TestBadDocumentsAreRefused(t *testing.T) {
 	checkRefused(t, "a zero time", "_id", "empty", "notes", times.Insert(timeDoc{}))
 	bad := model.NewCollection[badKeys, string]("notes")
 	checkRefused(t, "a bad name in a struct's map", "m.$x", "dollar", "notes", bad.Insert(badKeys{ID: "a", M: map[string]any{"$x": 1}}))
-	var zero model.Collection[part, int32]
+	var zero *model.Collection[part, int32]
 	if err := zero.Insert(part{ID: 1}).Err; err == nil {
 		t.Error("the zero Collection takes documents")
 	}

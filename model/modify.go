@@ -39,8 +39,8 @@ type ModifyOptions struct {
 
 // Modify returns a findAndModify of the collection. Filter and update are copied. A nil filter is refused; an empty one
 // matches any document.
-func (c Collection[D, K]) Modify(filter, update bson.D) Modify[D] {
-	return Modify[D]{c.decl.findAndModify(filter, update)}
+func (c *Collection[D, K]) Modify(filter, update bson.D) Modify[D] {
+	return Modify[D]{declOf(c).findAndModify(filter, update)}
 }
 
 // Under returns the command with the policy's filter and fields. A Remove under a policy with Delete is refused: it

@@ -24,8 +24,8 @@ var zeroerType = reflect.TypeFor[bson.Zeroer]()
 // NewReader compiles a path of c's documents for reading values of type V. It panics with a [*DeclarationError] when the
 // path doesn't exist or holds another type. Below an open value (an interface, a map, bson.D) nothing is checked, and
 // values of another type are passed over.
-func NewReader[V, D, K any](c Collection[D, K], path string) Reader[D, V] {
-	return Reader[D, V]{c.decl.reader(path, reflect.TypeFor[V]())}
+func NewReader[V, D, K any](c *Collection[D, K], path string) *Reader[D, V] {
+	return &Reader[D, V]{declOf(c).reader(path, reflect.TypeFor[V]())}
 }
 
 func (c *declaration) reader(path string, want reflect.Type) *reader {
@@ -41,15 +41,15 @@ func (c *declaration) reader(path string, want reflect.Type) *reader {
 }
 
 // Field returns the path that is read.
-func (r Reader[D, V]) Field() Field { return r.r.field }
+func (r *Reader[D, V]) Field() Field { return r.r.field }
 
 // Append appends every value at the path to dst, in stored order. What is stored as null or not at all (a nil pointer, an
 // empty field that is tagged omitempty) adds nothing.
 // A struct field takes some tens of nanoseconds and no allocation; an open document is walked by name.
-func (r Reader[D, V]) Append(dst []V, doc *D) []V { return appendAt(dst, r.r, doc) }
+func (r *Reader[D, V]) Append(dst []V, doc *D) []V { return appendAt(dst, r.r, doc) }
 
 // First returns the first value at the path, and whether there is one.
-func (r Reader[D, V]) First(doc *D) (V, bool) { return first[V](r.r, doc) }
+func (r *Reader[D, V]) First(doc *D) (V, bool) { return first[V](r.r, doc) }
 
 // appendAt appends the values of what doc points at.
 func appendAt[V any](dst []V, r *reader, doc any) []V {

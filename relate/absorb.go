@@ -42,7 +42,7 @@ type AbsorbSpec struct {
 
 // NewAbsorb declares both forms: the path of the owners' documents that shall embed, an array or a subdocument, and the
 // documents. It panics as [NewExtract] does.
-func NewAbsorb[O, OK, C, CK any](owners model.Collection[O, OK], path string, children model.Collection[C, CK], spec AbsorbSpec) *Absorb[O, OK, C, CK] {
+func NewAbsorb[O, OK, C, CK any](owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], spec AbsorbSpec) *Absorb[O, OK, C, CK] {
 	place := "NewAbsorb of " + owners.Name() + "." + path
 	if spec.Key == "" {
 		spec.Key = "_id"

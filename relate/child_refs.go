@@ -17,9 +17,9 @@ import (
 // Source: one-to-many by an array of references, "6 Rules of Thumb for MongoDB Schema Design", part 1 (seed 004);
 // https://www.mongodb.com/docs/manual/tutorial/model-referenced-one-to-many-relationships-between-documents/.
 type ChildRefs[P, PK, C, CK any] struct {
-	parents  model.Collection[P, PK]
-	children model.Collection[C, CK]
-	ids      model.Reader[P, CK]
+	parents  *model.Collection[P, PK]
+	children *model.Collection[C, CK]
+	ids      *model.Reader[P, CK]
 	elements model.Field // the array
 	path     string      // of the ids
 	list     string      // of the array
@@ -29,7 +29,7 @@ type ChildRefs[P, PK, C, CK any] struct {
 // NewChildRefs declares that the path of the parents' documents lists ids of children. It panics with a
 // [*model.DeclarationError] when the path doesn't exist, is no array, holds another type than the children's _id, or when
 // a nil slice there is stored as null, on which $addToSet fails.
-func NewChildRefs[P, PK, C, CK any](parents model.Collection[P, PK], path string, children model.Collection[C, CK]) *ChildRefs[P, PK, C, CK] {
+func NewChildRefs[P, PK, C, CK any](parents *model.Collection[P, PK], path string, children *model.Collection[C, CK]) *ChildRefs[P, PK, C, CK] {
 	r := &ChildRefs[P, PK, C, CK]{parents: parents, children: children, path: path, list: path}
 	model.MustField(children, "_id")
 	r.ids = model.NewReader[CK](parents, path)
@@ -215,7 +215,7 @@ func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, was, becomes []CK) model.Wr
 }
 
 // encodeList is encodeIDs for a list that may be empty.
-func encodeList[D, K any](c model.Collection[D, K], holder, field string, ids []K) (bson.A, error) {
+func encodeList[D, K any](c *model.Collection[D, K], holder, field string, ids []K) (bson.A, error) {
 	if len(ids) == 0 {
 		return bson.A{}, nil
 	}

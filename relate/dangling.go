@@ -25,8 +25,8 @@ import (
 //
 // Source: foreign keys as weak links, "Hoe zit het met refererende sleutels", seed 003; seed 000.
 type Dangling[D, DK, T, TK any] struct {
-	docs    model.Collection[D, DK]
-	targets model.Collection[T, TK]
+	docs    *model.Collection[D, DK]
+	targets *model.Collection[T, TK]
 	ref     Reference
 	repair  RepairPolicy
 	by      any   // what replaces an id
@@ -94,7 +94,7 @@ func (m MissingID) String() string {
 // NewDangling declares that the path of the documents holds ids of targets. It panics with a [*model.DeclarationError] when
 // the path doesn't exist, crosses more than one array, or holds another type than the targets' _id, and when the spec
 // contradicts itself. At most one spec may be given.
-func NewDangling[D, DK, T, TK any](docs model.Collection[D, DK], path string, targets model.Collection[T, TK], spec ...DanglingSpec) *Dangling[D, DK, T, TK] {
+func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, targets *model.Collection[T, TK], spec ...DanglingSpec) *Dangling[D, DK, T, TK] {
 	d := &Dangling[D, DK, T, TK]{docs: docs, targets: targets}
 	model.MustField(targets, "_id")
 	field := model.NewReader[TK](docs, path).Field()

@@ -11,44 +11,33 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-type (
-	nullList struct {
-		ID     string   `bson:"_id"`
+// odd holds what only declarations are tried with.
+type odd struct {
+	ID    int      `bson:"_id"`
+	Nulls []string `bson:"nulls"`
+	Rows  []struct {
 		Screws []string `bson:"screws"`
-	}
-	deepList struct {
-		ID   string `bson:"_id"`
-		Rows []struct {
-			Screws []string `bson:"screws"`
-		} `bson:"rows,omitempty"`
-		Grid [][]string `bson:"grid,omitempty"`
-	}
-	openList struct {
-		ID   string   `bson:"_id"`
-		Rows []bson.M `bson:"rows,omitempty"`
-		Any  any      `bson:"any,omitempty"`
-	}
-	manyServers struct {
-		ID      int      `bson:"_id"`
-		Servers []string `bson:"servers,omitempty"`
-		Homes   []struct {
-			Server string `bson:"server"`
-		} `bson:"homes,omitempty"`
-		Stamps  []int   `bson:"stamps,omitempty"`
-		Server  string  `bson:"server"`
-		Pointer *string `bson:"pointer,omitempty"`
-		In      struct {
-			Server string `bson:"server"`
-		} `bson:"in"`
-	}
-)
+	} `bson:"rows,omitempty"`
+	Grid    [][]string `bson:"grid,omitempty"`
+	Docs    []bson.M   `bson:"docs,omitempty"`
+	Any     any        `bson:"any,omitempty"`
+	Servers []string   `bson:"servers,omitempty"`
+	Homes   []struct {
+		Server string `bson:"server"`
+		Number int    `bson:"number"`
+	} `bson:"homes,omitempty"`
+	Stamps  []int   `bson:"stamps,omitempty"`
+	Server  string  `bson:"server"`
+	Stamp   int     `bson:"stamp"`
+	Pointer *string `bson:"pointer,omitempty"`
+	In      struct {
+		Server string `bson:"server"`
+	} `bson:"in"`
+}
 
 var (
-	nullLists = model.NewCollection[nullList, string]("nullLists")
-	deepLists = model.NewCollection[deepList, string]("deepLists")
-	openLists = model.NewCollection[openList, string]("openLists")
-	manyOnes  = model.NewCollection[manyServers, int]("manyServers")
-	anything  = model.NewCollection[bson.D, any]("anything")
+	odds     = model.NewCollection[odd, int]("odds")
+	anything = model.NewCollection[bson.D, any]("anything")
 )
 
 // A mistake in a declaration panics with what is wrong, where, and what to do.
@@ -63,30 +52,30 @@ func TestDeclarations(t *testing.T) {
 		{"not even below a field", func() { relate.NewChildRefs(folios, "holdings.share", shares) }, `"share"`, "folios", "bson tags"},
 		{"no list", func() { relate.NewChildRefs(gadgets, "name", screws) }, "not an array", "gadgets", "slice"},
 		{"below no document", func() { relate.NewChildRefs(gadgets, "screws.id", screws) }, `no field "id"`, "gadgets", "bson tags"},
-		{"a list of another type", func() { relate.NewChildRefs(gadgets, "screws", shares) }, "string, not int64", "gadgets", "int64"},
-		{"elements whose id is of another type", func() { relate.NewChildRefs(folios, "holdings.shareId", screws) }, "int64, not string", "folios", "string"},
+		{"a list of another type", func() { relate.NewChildRefs(odds, "stamps", screws) }, "int, not string", "odds", "string"},
+		{"elements whose id is of another type", func() { relate.NewChildRefs(odds, "homes.number", screws) }, "int, not string", "odds", "string"},
 		{"the elements instead of their ids", func() { relate.NewChildRefs(folios, "holdings", shares) }, "holding, not int64", "folios", "int64"},
-		{"a nil list that is stored as null", func() { relate.NewChildRefs(nullLists, "screws", screws) }, "null", "nullLists", "omitempty"},
-		{"a list within a list", func() { relate.NewChildRefs(deepLists, "rows.screws", screws) }, "crosses 2 arrays", "deepLists", "array"},
-		{"a list of lists", func() { relate.NewChildRefs(deepLists, "grid", screws) }, "crosses 2 arrays", "deepLists", "array"},
+		{"a nil list that is stored as null", func() { relate.NewChildRefs(odds, "nulls", screws) }, "null", "odds", "omitempty"},
+		{"a list within a list", func() { relate.NewChildRefs(odds, "rows.screws", screws) }, "crosses 2 arrays", "odds", "array"},
+		{"a list of lists", func() { relate.NewChildRefs(odds, "grid", screws) }, "crosses 2 arrays", "odds", "array"},
 		{"an _id is no list", func() { relate.NewChildRefs(gadgets, "_id", screws) }, "not an array", "gadgets", "slice"},
 		{"an empty path", func() { relate.NewChildRefs(gadgets, "", screws) }, "must not be empty", "gadgets", "path"},
 		{"a path that is an operator", func() { relate.NewChildRefs(anything, "$where", anything) }, "dollar", "anything", "path"},
 		{"a path with an empty part", func() { relate.NewChildRefs(anything, "a..b", anything) }, "must not be empty", "anything", "path"},
-		{"no collection", func() { relate.NewChildRefs(model.Collection[gadget, string]{}, "screws", screws) }, "zero Collection", "screws", "NewCollection"},
-		{"no collection of children", func() { relate.NewChildRefs(gadgets, "screws", model.Collection[screw, string]{}) }, "zero Collection", "_id", "NewCollection"},
+		{"no collection", func() { relate.NewChildRefs(&model.Collection[gadget, string]{}, "screws", screws) }, "zero Collection", "screws", "NewCollection"},
+		{"no collection of children", func() { relate.NewChildRefs(gadgets, "screws", &model.Collection[screw, string]{}) }, "zero Collection", "_id", "NewCollection"},
 
 		{"a reference that isn't there", func() { relate.NewParentRef(entries, "sever", servers) }, `did you mean "server"`, "entries", "bson tags"},
-		{"a reference of another type", func() { relate.NewParentRef(entries, "server", shares) }, "string, not int64", "entries", "int64"},
-		{"a list of references", func() { relate.NewParentRef(manyOnes, "servers", servers) }, "crosses an array", "manyServers", "NewChildRefs"},
-		{"a reference in a list", func() { relate.NewParentRef(manyOnes, "homes.server", servers) }, "crosses an array", "manyServers", "NewChildRefs"},
+		{"a reference of another type", func() { relate.NewParentRef(odds, "stamp", servers) }, "int, not string", "odds", "string"},
+		{"a list of references", func() { relate.NewParentRef(odds, "servers", servers) }, "crosses an array", "odds", "NewChildRefs"},
+		{"a reference in a list", func() { relate.NewParentRef(odds, "homes.server", servers) }, "crosses an array", "odds", "NewChildRefs"},
 		{"an order that isn't there", func() { relate.NewParentRef(entries, "server", servers, spec("when")) }, `"when"`, "entries", "bson tags"},
-		{"an order by a list", func() { relate.NewParentRef(manyOnes, "server", servers, spec("stamps")) }, "crosses an array", "manyServers", "single"},
+		{"an order by a list", func() { relate.NewParentRef(odds, "server", servers, spec("stamps")) }, "crosses an array", "odds", "single"},
 		{"an order by the reference itself", func() { relate.NewParentRef(entries, "server", servers, spec("server")) }, "the reference", "entries", "differ"},
 		{"two specs", func() { relate.NewParentRef(entries, "server", servers, spec(""), spec("at")) }, "more than one", "entries", "one"},
-		{"an _id can't change its value", func() { relate.NewParentRef(servers, "_id", screws) }, "can't change", "servers", "own"},
-		{"no collection of parents", func() { relate.NewParentRef(entries, "server", model.Collection[server, string]{}) }, "zero Collection", "_id", "NewCollection"},
-		{"no collection of their own", func() { relate.NewParentRef(model.Collection[entry, int]{}, "server", servers) }, "zero Collection", "server", "NewCollection"},
+		{"an _id can't change its value", func() { relate.NewParentRef(servers, "_id", servers) }, "can't change", "servers", "own"},
+		{"no collection of parents", func() { relate.NewParentRef(entries, "server", &model.Collection[server, string]{}) }, "zero Collection", "_id", "NewCollection"},
+		{"no collection of their own", func() { relate.NewParentRef(&model.Collection[entry, int]{}, "server", servers) }, "zero Collection", "server", "NewCollection"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -115,14 +104,14 @@ func panicOf(f func()) (err error) {
 // What can be declared although little is known of it.
 func TestDeclarationsThatHold(t *testing.T) {
 	empty := true
-	filled := model.NewCollection[nullList, string]("nullLists", model.CollectionOptions{BSON: &options.BSONOptions{NilSliceAsEmpty: empty}})
+	filled := model.NewCollection[odd, int]("odds", model.CollectionOptions{BSON: &options.BSONOptions{NilSliceAsEmpty: empty}})
 	for reason, declare := range map[string]func(){
-		"a nil slice that the options store as empty": func() { relate.NewChildRefs(filled, "screws", screws) },
+		"a nil slice that the options store as empty": func() { relate.NewChildRefs(filled, "nulls", screws) },
 		"documents of any form":                       func() { relate.NewChildRefs(anything, "refs", anything) },
-		"elements of any form":                        func() { relate.NewChildRefs(openLists, "rows.id", screws) },
-		"a field of any form":                         func() { relate.NewChildRefs(openLists, "any", screws) },
-		"a reference by pointer":                      func() { relate.NewParentRef(manyOnes, "pointer", servers) },
-		"a reference below a field":                   func() { relate.NewParentRef(manyOnes, "in.server", servers) },
+		"elements of any form":                        func() { relate.NewChildRefs(odds, "docs.id", screws) },
+		"a field of any form":                         func() { relate.NewChildRefs(odds, "any", screws) },
+		"a reference by pointer":                      func() { relate.NewParentRef(odds, "pointer", servers) },
+		"a reference below a field":                   func() { relate.NewParentRef(odds, "in.server", servers) },
 		"an order by _id, said":                       func() { relate.NewParentRef(entries, "server", servers, relate.ParentRefSpec{By: "_id"}) },
 		"children that are parents":                   func() { relate.NewParentRef(servers, "rack", servers) },
 	} {
@@ -132,8 +121,8 @@ func TestDeclarationsThatHold(t *testing.T) {
 			}
 		})
 	}
-	rows := relate.NewChildRefs(openLists, "rows.id", screws)
-	if got, want := rows.AddElement("o", bson.M{"id": "a"}).String(), "db.openLists.updateOne({_id: 'o', 'rows.id': {$ne: 'a'}}, {$push: {rows: {id: 'a'}}})"; got != want {
+	rows := relate.NewChildRefs(odds, "docs.id", screws)
+	if got, want := rows.AddElement(1, bson.M{"id": "a"}).String(), "db.odds.updateOne({_id: 1, 'docs.id': {$ne: 'a'}}, {$push: {docs: {id: 'a'}}})"; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	for reason, element := range map[string]any{
@@ -145,7 +134,7 @@ func TestDeclarationsThatHold(t *testing.T) {
 		"the id is of another type":              bson.M{"id": 5},
 		"the id is null":                         bson.M{"id": nil},
 	} {
-		t.Run(reason, func(t *testing.T) { wantError(t, rows.AddElement("o", element).Err, errRefused) })
+		t.Run(reason, func(t *testing.T) { wantError(t, rows.AddElement(1, element).Err, errRefused) })
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 type Extract[O, OK, C, CK any] struct {
 	Migration
 	embedding
-	children model.Collection[C, CK]
+	children *model.Collection[C, CK]
 	makeID   func(owner OK, position int, element bson.Raw) (CK, error)
 }
 
@@ -55,7 +55,7 @@ type ExtractSpec[OK, CK any] struct {
 // documents that they become. All paths must be declared in the documents' types, but for the mark. It panics with a
 // [*model.DeclarationError] when a path doesn't exist, is nested in an array, or holds another type than the id that it
 // shall hold, and when the spec has none or both of what it needs one of.
-func NewExtract[O, OK, C, CK any](owners model.Collection[O, OK], path string, children model.Collection[C, CK], spec ExtractSpec[OK, CK]) *Extract[O, OK, C, CK] {
+func NewExtract[O, OK, C, CK any](owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], spec ExtractSpec[OK, CK]) *Extract[O, OK, C, CK] {
 	place := "NewExtract of " + owners.Name() + "." + path
 	x := &Extract[O, OK, C, CK]{children: children, makeID: spec.ID}
 	x.embedding = newEmbedding(place, owners, path, children, forms{spec.Refs, spec.Parent, spec.Order, spec.Key})
@@ -114,7 +114,7 @@ func (x *Extract[O, OK, C, CK]) concerned() bson.D {
 type forms struct{ refs, parent, order, key string }
 
 // newEmbedding checks the paths that Extract and Absorb have in common.
-func newEmbedding[O, OK, C, CK any](place string, owners model.Collection[O, OK], path string, children model.Collection[C, CK], f forms) embedding {
+func newEmbedding[O, OK, C, CK any](place string, owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], f forms) embedding {
 	problem := func(p, remedy string) { panic(&model.DeclarationError{Problem: p, Place: place, Remedy: remedy}) }
 	e := embedding{owners: owners.Name(), docs: children.Name(), path: path, key: f.key, refs: f.refs, parent: f.parent, order: f.order}
 	model.MustField(owners, "_id")

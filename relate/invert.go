@@ -48,7 +48,7 @@ const (
 // must be declared in the documents' types. It panics with a [*model.DeclarationError] when a path doesn't exist, is not a
 // list of bare ids (the list), crosses an array (the others), or holds another type than the other side's _id. At most one
 // spec may be given.
-func NewInvert[P, PK, C, CK any](parents model.Collection[P, PK], list string, children model.Collection[C, CK], ref string, spec ...InvertSpec) *Invert[P, PK, C, CK] {
+func NewInvert[P, PK, C, CK any](parents *model.Collection[P, PK], list string, children *model.Collection[C, CK], ref string, spec ...InvertSpec) *Invert[P, PK, C, CK] {
 	place := "NewInvert of " + parents.Name() + "." + list + " and " + children.Name() + "." + ref
 	v := &Invert[P, PK, C, CK]{parents: parents.Name(), children: children.Name(), list: list, ref: ref}
 	model.MustField(parents, "_id")

@@ -18,9 +18,9 @@ import (
 //
 // Source: "application-level joins", "6 Rules of Thumb for MongoDB Schema Design", parts 1 and 3 (seed 004); seed 002 §3.
 type Join[P, PK, C any, CK comparable] struct {
-	parents  model.Collection[P, PK]
-	children model.Collection[C, CK]
-	ids      model.Reader[P, CK]
+	parents  *model.Collection[P, PK]
+	children *model.Collection[C, CK]
+	ids      *model.Reader[P, CK]
 	path     string
 	spec     JoinSpec
 	order    *order.Sort
@@ -75,7 +75,7 @@ func clipped(ids []any) string {
 // NewJoin declares that the path of the parents' documents holds ids of children. It panics with a
 // [*model.DeclarationError] when the path doesn't exist or holds another type than the children's _id, and when a number
 // in the spec is negative. At most one spec may be given.
-func NewJoin[P, PK, C any, CK comparable](parents model.Collection[P, PK], path string, children model.Collection[C, CK], spec ...JoinSpec) *Join[P, PK, C, CK] {
+func NewJoin[P, PK, C any, CK comparable](parents *model.Collection[P, PK], path string, children *model.Collection[C, CK], spec ...JoinSpec) *Join[P, PK, C, CK] {
 	j := &Join[P, PK, C, CK]{parents: parents, children: children, path: path}
 	model.MustField(children, "_id")
 	j.ids = model.NewReader[CK](parents, path)

@@ -19,11 +19,11 @@ import (
 //
 // Source: authors and books by joining documents, seeds 000 and 003; likes with their time, seed 001.
 type JoinCollection[L, LK, A, AK, B, BK any] struct {
-	links  model.Collection[L, LK]
-	lefts  model.Collection[A, AK]
-	rights model.Collection[B, BK]
-	left   model.Reader[L, AK]
-	right  model.Reader[L, BK]
+	links  *model.Collection[L, LK]
+	lefts  *model.Collection[A, AK]
+	rights *model.Collection[B, BK]
+	left   *model.Reader[L, AK]
+	right  *model.Reader[L, BK]
 	by     string // "" means _id
 	order  bson.D // newest first, total
 }
@@ -50,7 +50,7 @@ func (e *LinkedError) Error() string {
 // within _id, or holds another type than the _id that it leads to, and when both paths are the same. At most one spec may
 // be given.
 func NewJoinCollection[L, LK, A, AK, B, BK any](
-	links model.Collection[L, LK], leftPath string, lefts model.Collection[A, AK], rightPath string, rights model.Collection[B, BK],
+	links *model.Collection[L, LK], leftPath string, lefts *model.Collection[A, AK], rightPath string, rights *model.Collection[B, BK],
 	spec ...JoinCollectionSpec,
 ) *JoinCollection[L, LK, A, AK, B, BK] {
 	j := &JoinCollection[L, LK, A, AK, B, BK]{links: links, lefts: lefts, rights: rights}
@@ -131,7 +131,7 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) pairOf(link *L) (bson.D, error) {
 	return j.pair(left, right)
 }
 
-func holds[D, V any](r model.Reader[D, V], doc *D) bool {
+func holds[D, V any](r *model.Reader[D, V], doc *D) bool {
 	if doc == nil {
 		return false
 	}

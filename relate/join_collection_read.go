@@ -115,7 +115,7 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) place(link *L) ([]any, error) {
 }
 
 // joined is the pipeline of a query of links, each with the document at one of its ends.
-func joined[R, L, LK any](links model.Collection[L, LK], f model.Find[L], path, from string) model.Aggregate[R] {
+func joined[R, L, LK any](links *model.Collection[L, LK], f model.Find[L], path, from string) model.Aggregate[R] {
 	stages := matching(f.Filter, bson.D{{Key: "$sort", Value: f.Sort}})
 	if f.Limit > 0 {
 		stages = append(stages, bson.D{{Key: "$limit", Value: f.Limit}})
@@ -150,7 +150,7 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) RightCounts(rights ...BK) model.Ag
 	return counts[LinkCount[BK]](j.links, j.rightPath(), ids, err, j.Indexes()[2].Name)
 }
 
-func counts[R, L, LK any](links model.Collection[L, LK], path string, ids bson.A, err error, index string) model.Aggregate[R] {
+func counts[R, L, LK any](links *model.Collection[L, LK], path string, ids bson.A, err error, index string) model.Aggregate[R] {
 	a := model.AggregateAs[R](links, matching(
 		bson.D{{Key: path, Value: bson.D{{Key: "$in", Value: ids}}}},
 		bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$" + path}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}},

@@ -309,7 +309,7 @@ func TestNewJoinCollectionPanics(t *testing.T) {
 			relate.NewJoinCollection(likings, "user", fans, "item", things, relate.JoinCollectionSpec{}, relate.JoinCollectionSpec{})
 		}},
 		{"the zero collection", "zero Collection", func() {
-			relate.NewJoinCollection(likings, "user", model.Collection[fan, string]{}, "item", things)
+			relate.NewJoinCollection(likings, "user", &model.Collection[fan, string]{}, "item", things)
 		}},
 	} {
 		wantPanic(t, c.reason, c.want, c.declare)

@@ -36,7 +36,7 @@ func matching(filter bson.D, stages ...bson.D) mongo.Pipeline {
 
 // encodeIDs checks ids of documents of c and freezes them, for a filter or an update. None is an error too. Errors name
 // the field, and the collection whose documents hold it.
-func encodeIDs[D, K any](c model.Collection[D, K], holder, field string, ids []K) (bson.A, error) {
+func encodeIDs[D, K any](c *model.Collection[D, K], holder, field string, ids []K) (bson.A, error) {
 	if len(ids) == 0 {
 		return nil, &model.ValueError{Collection: holder, Field: field, Reason: "no id was given"}
 	}
@@ -52,7 +52,7 @@ func encodeIDs[D, K any](c model.Collection[D, K], holder, field string, ids []K
 }
 
 // encodeID checks one id and freezes it.
-func encodeID[D, K any](c model.Collection[D, K], holder, field string, id K) (any, error) {
+func encodeID[D, K any](c *model.Collection[D, K], holder, field string, id K) (any, error) {
 	if err := c.CheckID(field, id); err != nil {
 		var bad *model.ValueError
 		if errors.As(err, &bad) {

@@ -19,20 +19,20 @@ import (
 //
 // Source: many-to-many by lists on both sides, seeds 000 and 003.
 type ManyToMany[L, LK, R, RK any] struct {
-	left      model.Collection[L, LK]
-	right     model.Collection[R, RK]
+	left      *model.Collection[L, LK]
+	right     *model.Collection[R, RK]
 	leftPath  string // in the left documents: ids of right ones
 	rightPath string // in the right documents: ids of left ones
 	version   string // in the left documents; "" for bare ids
 	maxLeft   int
 	maxRight  int
 
-	bare  model.Reader[L, RK]
-	links model.Reader[L, Link[RK]]
-	count model.Reader[L, int64]
+	bare  *model.Reader[L, RK]
+	links *model.Reader[L, Link[RK]]
+	count *model.Reader[L, int64]
 
-	bareRight model.Reader[R, LK]
-	linkRight model.Reader[R, Link[LK]]
+	bareRight *model.Reader[R, LK]
+	linkRight *model.Reader[R, Link[LK]]
 }
 
 // ManyToManySpec says what a [ManyToMany] needs beside its paths. The zero value is valid for bare ids.
@@ -49,7 +49,7 @@ type ManyToManySpec struct {
 // other when links are versioned: let the side with fewer concurrent changes be the left one. It panics with a
 // [*model.DeclarationError] when a path doesn't exist or is no array, holds another type, or when one side is versioned and
 // the other isn't. At most one spec may be given.
-func NewManyToMany[L, LK, R, RK any](left model.Collection[L, LK], leftPath string, right model.Collection[R, RK], rightPath string, spec ...ManyToManySpec) *ManyToMany[L, LK, R, RK] {
+func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath string, right *model.Collection[R, RK], rightPath string, spec ...ManyToManySpec) *ManyToMany[L, LK, R, RK] {
 	m := &ManyToMany[L, LK, R, RK]{left: left, right: right, leftPath: leftPath, rightPath: rightPath}
 	place := fmt.Sprintf("NewManyToMany of %s.%s and %s.%s", left.Name(), leftPath, right.Name(), rightPath)
 	fail := func(problem, remedy string) {

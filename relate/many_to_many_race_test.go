@@ -34,7 +34,7 @@ var (
 )
 
 // manyOperations are what can happen between left documents l, m and right documents r, s.
-func manyOperations[D any](way *relate.ManyToMany[D, string, D, string], lefts model.Collection[D, string]) []operation {
+func manyOperations[D any](way *relate.ManyToMany[D, string, D, string], lefts *model.Collection[D, string]) []operation {
 	op := func(name, left string, plan func(*D, bson.ObjectID) model.Plan) operation {
 		return operation{name, func(ctx context.Context, db *mongo.Database, token bson.ObjectID) error {
 			doc, err := lefts.ByID(left).One(ctx, db)

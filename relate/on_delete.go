@@ -32,7 +32,7 @@ import (
 //
 // Source: references that the database doesn't check, seeds 000 and 003; the actions are SQL's.
 type OnDelete[D, K any] struct {
-	root  model.Collection[D, K]
+	root  *model.Collection[D, K]
 	rules []deleteRule
 	chunk int
 }
@@ -81,7 +81,7 @@ func Owns(r Referrer) DeleteRule { return DeleteRule{r.References(), owns} }
 // several roots. It panics with a [*model.DeclarationError] for a reference of which it can't be told what it holds, when
 // one reference is given two of Restrict, Cascade and Nullify, and when Nullify would take array elements by which
 // another rule follows.
-func NewOnDelete[D, K any](root model.Collection[D, K], rules ...DeleteRule) *OnDelete[D, K] {
+func NewOnDelete[D, K any](root *model.Collection[D, K], rules ...DeleteRule) *OnDelete[D, K] {
 	model.MustField(root, "_id")
 	o := &OnDelete[D, K]{root: root, chunk: maxIDs}
 	for _, rule := range rules {

@@ -281,7 +281,7 @@ func TestOnDeleteDeclared(t *testing.T) {
 		}},
 		{"the zero reference", "leads nowhere", func() { relate.NewOnDelete(nodes, relate.Cascade(relate.Reference{})) }},
 		{"a path of which nothing is known", "can't be told", func() { relate.NewOnDelete(nodes, relate.Nullify(relate.NewJoin(open, "a", nodes))) }},
-		{"the zero collection", "zero Collection", func() { relate.NewOnDelete(model.Collection[node, string]{}) }},
+		{"the zero collection", "zero Collection", func() { relate.NewOnDelete(&model.Collection[node, string]{}) }},
 	} {
 		wantPanic(t, c.reason, c.want, c.declare)
 	}

@@ -15,9 +15,9 @@ import (
 // Source: one-to-squillions by parent reference, "6 Rules of Thumb for MongoDB Schema Design", part 1 (seed 004);
 // https://www.mongodb.com/docs/manual/tutorial/model-referenced-one-to-many-relationships-between-documents/.
 type ParentRef[C, CK, P, PK any] struct {
-	children model.Collection[C, CK]
-	parents  model.Collection[P, PK]
-	ref      model.Reader[C, PK]
+	children *model.Collection[C, CK]
+	parents  *model.Collection[P, PK]
+	ref      *model.Reader[C, PK]
 	path     string
 	order    bson.D // newest first, total
 }
@@ -32,7 +32,7 @@ type ParentRefSpec struct {
 // NewParentRef declares that the path of the children's documents holds the id of a parent. It panics with a
 // [*model.DeclarationError] when a path doesn't exist, crosses an array, or holds another type than the parents' _id. At
 // most one spec may be given.
-func NewParentRef[C, CK, P, PK any](children model.Collection[C, CK], path string, parents model.Collection[P, PK], spec ...ParentRefSpec) *ParentRef[C, CK, P, PK] {
+func NewParentRef[C, CK, P, PK any](children *model.Collection[C, CK], path string, parents *model.Collection[P, PK], spec ...ParentRefSpec) *ParentRef[C, CK, P, PK] {
 	r := &ParentRef[C, CK, P, PK]{children: children, parents: parents, path: path}
 	model.MustField(parents, "_id")
 	r.ref = model.NewReader[PK](children, path)
@@ -52,7 +52,7 @@ func NewParentRef[C, CK, P, PK any](children model.Collection[C, CK], path strin
 	return r
 }
 
-func single[D, K any](c model.Collection[D, K], f model.Field) {
+func single[D, K any](c *model.Collection[D, K], f model.Field) {
 	if f.Arrays > 0 {
 		panic(&model.DeclarationError{
 			Problem: fmt.Sprintf("path %q crosses an array", f.Path),

@@ -18,16 +18,16 @@ import (
 //
 // Source: two-way referencing, "6 Rules of Thumb for MongoDB Schema Design", part 2 (seed 004).
 type TwoWay[O, OK, I, IK any] struct {
-	owners    model.Collection[O, OK]
-	items     model.Collection[I, IK]
+	owners    *model.Collection[O, OK]
+	items     *model.Collection[I, IK]
 	list, ref string
 	versioned bool
 	max       int
 
-	bareRef  model.Reader[I, OK]
-	bareList model.Reader[O, IK]
-	links    model.Reader[I, Link[OK]]
-	listed   model.Reader[O, Link[IK]]
+	bareRef  *model.Reader[I, OK]
+	bareList *model.Reader[O, IK]
+	links    *model.Reader[I, Link[OK]]
+	listed   *model.Reader[O, Link[IK]]
 }
 
 // TwoWaySpec says what a [TwoWay] needs beside its paths. The zero value is valid.
@@ -39,7 +39,7 @@ type TwoWaySpec struct {
 // relation: ids of each other, or both of type [Link]. It panics with a [*model.DeclarationError] when a path doesn't
 // exist, is no array (the list) or crosses one (the reference), holds another type, or when one side is versioned and the
 // other isn't. At most one spec may be given.
-func NewTwoWay[O, OK, I, IK any](owners model.Collection[O, OK], list string, items model.Collection[I, IK], ref string, spec ...TwoWaySpec) *TwoWay[O, OK, I, IK] {
+func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], list string, items *model.Collection[I, IK], ref string, spec ...TwoWaySpec) *TwoWay[O, OK, I, IK] {
 	t := &TwoWay[O, OK, I, IK]{owners: owners, items: items, list: list, ref: ref}
 	place := fmt.Sprintf("NewTwoWay of %s.%s and %s.%s", owners.Name(), list, items.Name(), ref)
 	l, r := model.CheckArray(owners, list), model.MustField(items, ref)

@@ -75,7 +75,7 @@ func run(p model.Plan, ctx context.Context, db *mongo.Database) error {
 }
 
 // twoWayOperations are what can happen to item x, each as one client does it: read the item, decide, write.
-func twoWayOperations[O, I any](way *relate.TwoWay[O, string, I, string], items model.Collection[I, string]) []operation {
+func twoWayOperations[O, I any](way *relate.TwoWay[O, string, I, string], items *model.Collection[I, string]) []operation {
 	op := func(name string, plan func(*I, bson.ObjectID) model.Plan) operation {
 		return operation{name, func(ctx context.Context, db *mongo.Database, token bson.ObjectID) error {
 			item, err := items.ByID("x").One(ctx, db)
