@@ -18,6 +18,7 @@ func newAbsorb(spec relate.AbsorbSpec) *relate.Absorb[bson.D, string, bson.D, in
 }
 
 func TestAbsorbPhases(t *testing.T) {
+	parallel(t)
 	for _, tc := range []struct {
 		reason    string
 		migration relate.Migration
@@ -59,6 +60,7 @@ func TestAbsorbPhases(t *testing.T) {
 }
 
 func TestAbsorbReports(t *testing.T) {
+	parallel(t)
 	half := strings.Repeat("x", 9<<20)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{

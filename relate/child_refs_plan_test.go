@@ -70,6 +70,7 @@ func TestChildRefsNothingAfterStale(t *testing.T) {
 
 // Every write and plan, cut anywhere and run again, ends right.
 func TestChildRefsFaults(t *testing.T) {
+	parallel(t)
 	gh := docs{
 		"gadgets": {gadget{ID: "g", Screws: []string{"a", "b"}}, gadget{ID: "h", Screws: []string{"c", "a"}}, gadget{ID: "i", Screws: []string{"a", "d"}}},
 		"screws":  {screw{ID: "a"}, screw{ID: "b"}, screw{ID: "c"}},

@@ -109,6 +109,7 @@ func TestCostsOfNoMatch(t *testing.T) {
 
 // The indexes that the techniques declare serve their queries, among thousands of documents.
 func TestIndexed(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		fill(t, db)
 		if err := model.Indexes(uses, holds, writes, byID).Ensure(t.Context(), db); err != nil {

@@ -20,6 +20,7 @@ var danglingSpecs = []relate.DanglingSpec{
 
 // A mending that was cut is completed by running it again.
 func TestDanglingFaults(t *testing.T) {
+	parallel(t)
 	for _, way := range danglingWays {
 		for i, spec := range danglingSpecs {
 			if spec.Repair == relate.ReplaceIDs && way.path == "owner.id" {
@@ -60,6 +61,7 @@ func TestDanglingFaults(t *testing.T) {
 // Another writer gives the crate 2 other tags while it is mended: what it wrote stays. The missing tag that it puts in
 // comes back as it is, and only that.
 func TestDanglingInterleaved(t *testing.T) {
+	parallel(t)
 	update := func(update bson.D) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error {
 			_, err := crates.Update("2", update).Run(ctx, db)

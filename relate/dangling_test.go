@@ -322,6 +322,7 @@ func TestDanglingOpen(t *testing.T) {
 
 // A target that comes while Mend waits for the age saves its references; one that was there and stays away doesn't.
 func TestDanglingMendAge(t *testing.T) {
+	parallel(t)
 	lost := relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{Repair: relate.DetachIDs})
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {

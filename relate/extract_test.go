@@ -33,6 +33,7 @@ func ownedBy(owner string, i int, _ bson.Raw) (string, error) {
 }
 
 func TestExtractPhases(t *testing.T) {
+	parallel(t)
 	before := stored{"p": {`{"_id":"$a","list":[{"id":2,"t":"$x"},{"id":1,"u":{"$v":1}}]}`, `{"_id":"b","list":[]}`, `{"_id":"c"}`}}
 	owners := []string{`{"_id":"$a"}`, `{"_id":"b"}`, `{"_id":"c"}`}
 	for _, tc := range []struct {
@@ -280,6 +281,7 @@ func TestExtractCost(t *testing.T) {
 
 // TestExtractThenAbsorb: random elements, extracted and absorbed again, are the same.
 func TestExtractThenAbsorb(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for seed := range uint64(12) {
 			r := rand.New(rand.NewPCG(seed, 2))

@@ -19,6 +19,7 @@ func newInvert(spec relate.InvertSpec) *relate.Invert[bson.D, string, bson.D, in
 }
 
 func TestInvertPhases(t *testing.T) {
+	parallel(t)
 	inLists := stored{
 		"p": {`{"_id":"$a","n":1,"list":[3,1]}`, `{"_id":"b.","list":[]}`, `{"_id":"c","list":[2]}`},
 		"c": {`{"_id":1}`, `{"_id":2,"x":"$list"}`, `{"_id":3}`, `{"_id":4}`},

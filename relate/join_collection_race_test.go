@@ -73,6 +73,7 @@ func likeOperations() []likeOperation {
 // Whatever two writers do at once, a pair is tied by one link, no error is another than stale or linked, and the outcome is
 // that of one after the other.
 func TestJoinCollectionInterleaved(t *testing.T) {
+	parallel(t)
 	ops := likeOperations()
 	for _, a := range ops {
 		for _, b := range ops {

@@ -93,6 +93,7 @@ type joinWant struct {
 
 // Load, Each and the pipeline give what a loop over the parents gives, whatever the spec and the chunks.
 func TestJoinAgrees(t *testing.T) {
+	parallel(t)
 	byName := bson.D{{Key: "name", Value: -1}, {Key: "_id", Value: 1}}
 	cases := []struct {
 		reason string

@@ -82,7 +82,7 @@ func TestManyToManyVersionedInterleaved(t *testing.T) {
 	for _, pair := range pairs(ops) {
 		a, b := pair[0], pair[1]
 		t.Run(a.name+" | "+b.name, func(t *testing.T) {
-			t.Parallel()
+			parallel(t)
 			modeltest.Interleave(t, modeltest.InterleaveCase{
 				OnServer: 3, Seed: seed,
 				A: func(ctx context.Context, db *mongo.Database) error { return a.run(ctx, db, token(1)) },
@@ -98,6 +98,7 @@ func TestManyToManyVersionedInterleaved(t *testing.T) {
 }
 
 func TestManyToManyBareInterleaved(t *testing.T) {
+	parallel(t)
 	ops := manyOperations(barePeers, bareLefts)
 	seed := func(ctx context.Context, db *mongo.Database) error {
 		load := model.Concat(bareLefts.InsertMany([]barePeer{{"l", []string{"r"}}, {ID: "m"}}), bareRights.InsertMany([]barePeer{{"r", []string{"l"}}, {ID: "s"}}))

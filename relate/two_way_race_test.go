@@ -52,6 +52,13 @@ func token(n int) bson.ObjectID { return bson.ObjectID{0x38, 0x6d, 0x43, 0x80, 1
 // DOCMODEL_FULL, and runs every ordered pair.
 var everyPair = os.Getenv("DOCMODEL_FULL") != ""
 
+// parallel lets a test run beside others on the engine. The locks of a real server would couple them.
+func parallel(t *testing.T) {
+	if os.Getenv("MONGODB_URI") == "" {
+		t.Parallel()
+	}
+}
+
 // pairs are the operations that meet.
 func pairs(ops []operation) (out [][2]operation) {
 	for i, a := range ops {
@@ -111,7 +118,7 @@ func TestTwoWayVersionedInterleaved(t *testing.T) {
 	for _, pair := range pairs(ops) {
 		a, b := pair[0], pair[1]
 		t.Run(a.name+" | "+b.name, func(t *testing.T) {
-			t.Parallel()
+			parallel(t)
 			modeltest.Interleave(t, modeltest.InterleaveCase{
 				OnServer: 3, Seed: seed,
 				A: func(ctx context.Context, db *mongo.Database) error { return a.run(ctx, db, token(1)) },
@@ -146,7 +153,7 @@ func TestTwoWayBareInterleaved(t *testing.T) {
 		for _, pair := range pairs(ops) {
 			a, b := pair[0], pair[1]
 			t.Run(way.name+": "+a.name+" | "+b.name, func(t *testing.T) {
-				t.Parallel()
+				parallel(t)
 				modeltest.Interleave(t, modeltest.InterleaveCase{
 					OnServer: 3, Seed: seed, A: none(a), B: none(b),
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
