@@ -46,6 +46,9 @@ func (r *read) decode(cur *mongo.Cursor, into any) error {
 		*raw = append(bson.Raw(nil), cur.Current...)
 		return nil
 	}
+	if r.codec == nil {
+		return bson.Unmarshal(cur.Current, into) // what the cursor would do, without a decoder for each document
+	}
 	return cur.Decode(into)
 }
 

@@ -136,10 +136,10 @@ func newEmbedding[O, OK, C, CK any](place string, owners *model.Collection[O, OK
 			problem("the elements and the ids have one path", "keep them beside each other while the migration runs")
 		}
 	} else {
-		single(children, model.NewReader[OK](children, f.parent).Field())
+		single(place, model.NewReader[OK](children, f.parent).Field())
 	}
 	if f.order != "" {
-		single(children, model.MustField(children, f.order))
+		single(place, model.MustField(children, f.order))
 	}
 	return e
 }

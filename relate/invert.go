@@ -57,7 +57,7 @@ func NewInvert[P, PK, C, CK any](parents *model.Collection[P, PK], list string, 
 		panic(&model.DeclarationError{Problem: "the list holds documents, not bare ids", Place: place, Remedy: "fields beside the ids would be lost: move them first"})
 	}
 	model.CheckArray(parents, list)
-	single(children, model.NewReader[PK](children, ref).Field())
+	single(place, model.NewReader[PK](children, ref).Field())
 	if len(spec) > 1 {
 		panic(&model.DeclarationError{Problem: "more than one InvertSpec", Place: place, Remedy: "give one"})
 	}
@@ -65,7 +65,7 @@ func NewInvert[P, PK, C, CK any](parents *model.Collection[P, PK], list string, 
 		v.spec = spec[0]
 	}
 	if v.spec.Order != "" {
-		single(children, model.MustField(children, v.spec.Order))
+		single(place, model.MustField(children, v.spec.Order))
 	}
 	checkMigration(place, v.spec.BatchSize, v.spec.Shared > FirstWins, "Shared")
 	return v

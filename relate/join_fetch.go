@@ -17,83 +17,92 @@ type child[C any] struct {
 }
 
 // fetch loads the chunks, several at once if asked for and no session forbids it.
-func (j *Join[P, PK, C, CK]) fetch(ctx context.Context, db *mongo.Database, ids []CK) (map[CK]child[C], error) {
+func (j *Join[P, PK, C, CK]) fetch(ctx context.Context, db *mongo.Database, ids []CK) (map[CK]*child[C], error) {
 	chunks := j.chunks(ids)
-	found := make(map[CK]child[C], len(ids))
+	blocks := make([]block[C, CK], len(chunks))
 	parallel := min(j.spec.Parallel, len(chunks))
 	if mongo.SessionFromContext(ctx) != nil {
 		parallel = 1
 	}
-	if parallel <= 1 {
-		for _, chunk := range chunks {
-			if err := j.fetchChunk(ctx, db, chunk, func(id CK, c child[C]) { found[id] = c }); err != nil {
-				return nil, err
-			}
+	var err error
+	if parallel > 1 {
+		err = j.fetchParallel(ctx, db, chunks, parallel, blocks)
+	} else {
+		for i := 0; i < len(chunks) && err == nil; i++ {
+			blocks[i], err = j.fetchChunk(ctx, db, chunks[i])
 		}
-		return found, nil
 	}
-	return found, j.fetchParallel(ctx, db, chunks, parallel, found)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[CK]*child[C], len(ids))
+	for _, b := range blocks {
+		for i, id := range b.ids {
+			found[id] = &b.children[i]
+		}
+	}
+	return found, nil
 }
 
-func (j *Join[P, PK, C, CK]) fetchParallel(ctx context.Context, db *mongo.Database, chunks [][]CK, parallel int, found map[CK]child[C]) error {
+func (j *Join[P, PK, C, CK]) fetchParallel(ctx context.Context, db *mongo.Database, chunks [][]CK, parallel int, blocks []block[C, CK]) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var (
-		mu   sync.Mutex
-		wg   sync.WaitGroup
-		work = make(chan []CK)
-	)
+	var wg sync.WaitGroup
+	work := make(chan int)
 	for range parallel {
 		wg.Go(func() {
-			for chunk := range work {
-				err := j.fetchChunk(ctx, db, chunk, func(id CK, c child[C]) {
-					mu.Lock()
-					found[id] = c
-					mu.Unlock()
-				})
-				if err != nil {
+			for i := range work {
+				var err error
+				if blocks[i], err = j.fetchChunk(ctx, db, chunks[i]); err != nil {
 					cancel(err)
 				}
 			}
 		})
 	}
-	for _, chunk := range chunks {
-		work <- chunk
+	for i := range chunks {
+		work <- i
 	}
 	close(work)
 	wg.Wait()
 	return context.Cause(ctx)
 }
 
-func (j *Join[P, PK, C, CK]) fetchChunk(ctx context.Context, db *mongo.Database, ids []CK, put func(CK, child[C])) error {
+// block is what one command fetched.
+type block[C, CK any] struct {
+	ids      []CK
+	children []child[C]
+}
+
+func (j *Join[P, PK, C, CK]) fetchChunk(ctx context.Context, db *mongo.Database, ids []CK) (b block[C, CK], err error) {
+	b = block[C, CK]{make([]CK, 0, len(ids)), make([]child[C], 0, len(ids))}
 	q := j.query(ids)
 	if len(j.spec.Sort) == 0 {
 		for doc, err := range q.Each(ctx, db) {
 			if err != nil {
-				return err
+				return b, err
 			}
 			id, err := j.children.ID(&doc)
 			if err != nil {
-				return err
+				return b, err
 			}
-			put(id, child[C]{doc: doc})
+			b.ids, b.children = append(b.ids, id), append(b.children, child[C]{doc: doc})
 		}
-		return nil
+		return b, nil
 	}
 	raw := model.Find[bson.Raw]{Query: model.Query{
 		Collection: q.Collection, Filter: q.Filter, Projection: q.Projection, Options: q.Options, Err: q.Err,
 	}}
 	for doc, err := range raw.Each(ctx, db) {
 		if err != nil {
-			return err
+			return b, err
 		}
 		c, id, err := j.sortable(doc)
 		if err != nil {
-			return err
+			return b, err
 		}
-		put(id, c)
+		b.ids, b.children = append(b.ids, id), append(b.children, c)
 	}
-	return nil
+	return b, nil
 }
 
 func (j *Join[P, PK, C, CK]) sortable(raw bson.Raw) (c child[C], id CK, err error) {
@@ -111,17 +120,20 @@ func (j *Join[P, PK, C, CK]) sortable(raw bson.Raw) (c child[C], id CK, err erro
 	return c, id, nil
 }
 
-// unique returns the ids without duplicates, in the order of their first use. An empty one is refused: it can lead
-// nowhere.
+// unique returns the ids without duplicates, in the order of their first use. An empty one leads nowhere, and is looked for
+// all the same, as $lookup does. What can't be an id is refused.
 func (j *Join[P, PK, C, CK]) unique(ids []CK) ([]CK, error) {
+	var empty CK
 	seen := make(map[CK]struct{}, len(ids))
 	out := make([]CK, 0, len(ids))
 	for _, id := range ids {
 		if _, ok := seen[id]; ok {
 			continue
 		}
-		if err := j.children.CheckID(j.path, id); err != nil {
-			return nil, err
+		if id != empty {
+			if err := j.children.CheckID(j.path, id); err != nil {
+				return nil, err
+			}
 		}
 		seen[id] = struct{}{}
 		out = append(out, id)
@@ -148,9 +160,9 @@ func (j *Join[P, PK, C, CK]) chunks(ids []CK) [][]CK {
 }
 
 // sizeOf is what an id takes in an array, roughly and never too little: its value, its index as a key, and a type.
-func sizeOf(id any) int {
+func sizeOf[K any](id K) int {
 	const key = 10
-	switch id := id.(type) {
+	switch id := any(id).(type) {
 	case bson.ObjectID:
 		return 12 + key
 	case string:
@@ -172,10 +184,20 @@ func (j *Join[P, PK, C, CK]) query(ids []CK) model.Find[C] {
 	}
 	f := j.children.Find(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: in}}}}).Where(j.spec.Filter)
 	f.Options, f.Index = j.spec.Options, model.IDIndex
+	f.Options.BatchSize = wholeReply(f.Options.BatchSize, len(ids))
 	if j.spec.Fields {
 		f = model.Project[C](f)
 	}
 	return f
+}
+
+// wholeReply is the batch size with which the first reply is the last, unless the caller gave one: the server's own 101,
+// or one more than the documents that can match.
+func wholeReply(given int32, n int) int32 {
+	if given != 0 || n <= 100 {
+		return given
+	}
+	return int32(n + 1)
 }
 
 // seen takes the ids of documents that exist off the absent ones.
@@ -190,6 +212,7 @@ func (j *Join[P, PK, C, CK]) seen(ctx context.Context, db *mongo.Database, ids [
 		}
 		f := model.Project[key](j.children.Find(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: in}}}}))
 		f.Options = j.spec.Options
+		f.Options.BatchSize = wholeReply(f.Options.BatchSize, len(chunk))
 		for k, err := range f.Each(ctx, db) {
 			if err != nil {
 				return err

@@ -11,8 +11,10 @@ import (
 
 // Load joins parents that are in memory. The result has one entry for each, in their order.
 //
-// Cost: ⌈unique ids / ChunkIDs⌉ commands, more when the ids of a chunk exceed ChunkBytes; one more for each further batch
-// of an answer. Parents without ids cost nothing.
+// Cost: ⌈unique ids / ChunkIDs⌉ commands, more when the ids of a chunk exceed ChunkBytes; one more for each further 16 MB of
+// an answer, or batch where Options.BatchSize is set. Parents without ids cost nothing. With a Filter, the ids that it or
+// nothing matched are looked for once more by _id alone, in as many chunks as they fill: to tell what it left out from what
+// is missing.
 func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db *mongo.Database, parents []P) ([]Joined[P, C, CK], error) {
 	lists := make([][]CK, len(parents))
 	flat := make([]CK, 0, len(parents))
@@ -97,9 +99,9 @@ func (j *Join[P, PK, C, CK]) Queries(parents []P) []model.Find[C] {
 }
 
 // assemble puts one parent's children in order and notes what is missing.
-func (j *Join[P, PK, C, CK]) assemble(p P, ids []CK, found map[CK]child[C], absent map[CK]bool) Joined[P, C, CK] {
+func (j *Join[P, PK, C, CK]) assemble(p P, ids []CK, found map[CK]*child[C], absent map[CK]bool) Joined[P, C, CK] {
 	out := Joined[P, C, CK]{Parent: p}
-	kept := make([]child[C], 0, len(ids))
+	kept := make([]*child[C], 0, len(ids))
 	for _, id := range ids {
 		if c, ok := found[id]; ok {
 			kept = append(kept, c)
@@ -108,7 +110,7 @@ func (j *Join[P, PK, C, CK]) assemble(p P, ids []CK, found map[CK]child[C], abse
 		}
 	}
 	if len(j.spec.Sort) > 0 {
-		slices.SortStableFunc(kept, func(a, b child[C]) int { return j.order.CompareKeys(a.keys, b.keys) })
+		slices.SortStableFunc(kept, func(a, b *child[C]) int { return j.order.CompareKeys(a.keys, b.keys) })
 	}
 	if n := j.spec.Limit; n > 0 && len(kept) > n {
 		kept = kept[:n]
@@ -124,7 +126,7 @@ func (j *Join[P, PK, C, CK]) assemble(p P, ids []CK, found map[CK]child[C], abse
 
 // absent tells ids that lead nowhere from children that the filter left out, which takes a second look by _id alone when
 // there is a filter and something is not there.
-func (j *Join[P, PK, C, CK]) absent(ctx context.Context, db *mongo.Database, ids []CK, found map[CK]child[C]) (map[CK]bool, error) {
+func (j *Join[P, PK, C, CK]) absent(ctx context.Context, db *mongo.Database, ids []CK, found map[CK]*child[C]) (map[CK]bool, error) {
 	var rest []CK
 	for _, id := range ids {
 		if _, ok := found[id]; !ok {

@@ -269,24 +269,46 @@ func TestJoinLevels(t *testing.T) {
 	})
 }
 
-func TestJoinRefuses(t *testing.T) {
-	client := modeltest.NewClient(t)
-	type stringParent struct {
-		ID   string   `bson:"_id"`
-		Kids []string `bson:"kids,omitempty"`
-	}
-	strs := model.NewCollection[stringParent, string]("parents")
-	j := relate.NewJoin(strs, "kids", strs)
+// An empty id is looked for as any other, so that Load says what the pipeline says; what can be no id is refused.
+func TestJoinEmptyID(t *testing.T) {
+	j := relate.NewJoin(gadgets, "screws", screws)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		parent := gadget{ID: "p", Screws: []string{"a", "", "a"}}
+		seed(t, db, docs{"gadgets": {parent}, "screws": {screw{ID: "a"}}})
+		loaded, err := j.Load(t.Context(), db, []gadget{parent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		piped, err := j.Pipeline(nil).All(t.Context(), db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []relate.Joined[gadget, screw, string]{{Parent: parent, Children: []screw{{ID: "a"}, {ID: "a"}}, Missing: []string{""}}}
+		for _, got := range [][]relate.Joined[gadget, screw, string]{loaded, piped} {
+			if diff := modeltest.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		}
+	})
+	open := relate.NewJoin(anything, "refs", anything)
 	var value *model.ValueError
-	if _, err := j.Load(context.Background(), client.Database("d"), []stringParent{{"p", []string{"a", ""}}}); !errors.As(err, &value) || value.Field != "kids" {
-		t.Errorf("want a ValueError for the empty id, got %v", err)
+	pattern := bson.D{{Key: "refs", Value: bson.A{bson.Regex{Pattern: "."}}}}
+	if _, err := open.Load(t.Context(), modeltest.NewClient(t).Database("d"), []bson.D{pattern}); !errors.As(err, &value) || value.Field != "refs" {
+		t.Errorf("want a ValueError for the pattern, got %v", err)
 	}
+}
+
+func TestJoinDeclarations(t *testing.T) {
 	for reason, declare := range map[string]func(){
-		"no such path":      func() { relate.NewJoin(strs, "kidz", strs) },
-		"another type":      func() { relate.NewJoin(strs, "kids", joinKids) },
-		"a negative limit":  func() { relate.NewJoin(strs, "kids", strs, relate.JoinSpec{Limit: -1}) },
-		"a sort by text":    func() { relate.NewJoin(strs, "kids", strs, relate.JoinSpec{Sort: bson.D{{Key: "_id", Value: "up"}}}) },
-		"a sort by nothing": func() { relate.NewJoin(strs, "kids", strs, relate.JoinSpec{Sort: bson.D{{Key: "name", Value: 1}}}) },
+		"no such path":     func() { relate.NewJoin(joinParents, "kidz", joinKids) },
+		"another type":     func() { relate.NewJoin(joinParents, "lines", joinKids) },
+		"a negative limit": func() { relate.NewJoin(joinParents, "kids", joinKids, relate.JoinSpec{Limit: -1}) },
+		"a sort by text": func() {
+			relate.NewJoin(joinParents, "kids", joinKids, relate.JoinSpec{Sort: bson.D{{Key: "_id", Value: "up"}}})
+		},
+		"a sort by nothing": func() {
+			relate.NewJoin(joinParents, "kids", joinKids, relate.JoinSpec{Sort: bson.D{{Key: "names", Value: 1}}})
+		},
 	} {
 		func() {
 			defer func() {

@@ -43,8 +43,14 @@ type HalfLink[A, B any] struct {
 	List bool          `bson:"list"` // it was found in the list of A (the owner, the left side), else in B
 	A    A             `bson:"a"`
 	B    B             `bson:"b"`
-	V    int64         `bson:"v"`  // of versioned links
-	Op   bson.ObjectID `bson:"op"` // of versioned links
+	V    int64         `bson:"v"`    // of versioned links
+	Op   bson.ObjectID `bson:"op"`   // of versioned links
+	Gone bool          `bson:"gone"` // the document on the other side doesn't exist
+
+	// Of a [TwoWay] of bare ids, where a list says more than the item bears out: what the item names instead, none or one;
+	// and whether that one lists it too.
+	Names []A  `bson:"names"`
+	Kept  bool `bson:"kept"`
 }
 
 // FullError says that a list holds as many links as it may.
@@ -58,9 +64,14 @@ func (e *FullError) Error() string {
 	return fmt.Sprintf("docmodel: %s of %s %s is full: it holds %d links already", e.Path, e.Collection, model.Shell(e.ID), e.Max)
 }
 
-// isLink reports whether a field holds versioned links to K, and whether it holds links at all.
+// isLink reports whether a field holds versioned links to K.
 func isLink[K any](f model.Field) (versioned bool) {
 	return !f.Open && f.Type == reflect.TypeFor[Link[K]]()
+}
+
+// ended is a single reference that holds nothing any more.
+func ended(v int64, op bson.ObjectID) bson.D {
+	return bson.D{{Key: "id", Value: nil}, {Key: "v", Value: v}, {Key: "op", Value: op}, {Key: "ended", Value: true}}
 }
 
 // room is the condition that a list holds fewer than max elements, or nothing for no bound.

@@ -2,6 +2,7 @@ package relate
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -75,7 +76,7 @@ func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath str
 	if versioned {
 		m.links, m.linkRight = model.NewReader[Link[RK]](left, leftPath), model.NewReader[Link[LK]](right, rightPath)
 		m.count = model.NewReader[int64](left, m.version)
-		single(left, m.count.Field())
+		single(place, m.count.Field())
 	} else {
 		m.bare, m.bareRight = model.NewReader[RK](left, leftPath), model.NewReader[LK](right, rightPath)
 	}
@@ -86,6 +87,9 @@ func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath str
 // more. With versioned links, another operation on the left document's list since gives model.ErrStale and leaves nothing
 // behind; read it again. A list that is full gives a [*FullError]. op is the operation's token for versioned links, a new
 // ObjectID, the same when the plan is run again; for bare ids it is bson.NilObjectID.
+//
+// Bare ids are written left first. Where the right list is bounded and turns out full, the left document's is taken off
+// again, unless it listed the right one as it was read.
 //
 // Cost: two commands, two documents. The plan can be run again after a cut.
 func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, op bson.ObjectID) model.Plan {
@@ -100,11 +104,20 @@ func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, op bson.ObjectID) mod
 		addToSet(m.left.Name(), m.leftPath, a, b, m.maxLeft),
 		addToSet(m.right.Name(), m.rightPath, b, a, m.maxRight),
 	)
-	if m.maxRight > 0 {
+	if m.maxRight > 0 && !m.lists(left, b) {
 		p.IfStale = []model.Step{pull(m.left.Name(), a, m.leftPath, model.Eq(b))}
 	}
 	p.Leaves = "a link that the right side doesn't list yet"
 	return p
+}
+
+// lists reports whether a left document in hand lists the bare id of a right one.
+func (m *ManyToMany[L, LK, R, RK]) lists(left *L, right any) bool {
+	want := model.Shell(right)
+	return slices.ContainsFunc(m.bare.Append(nil, left), func(id RK) bool {
+		v, err := m.right.Encode(id)
+		return err == nil && model.Shell(v) == want
+	})
 }
 
 func (m *ManyToMany[L, LK, R, RK]) ids(left *L, right RK, op bson.ObjectID) (a, b any, err error) {

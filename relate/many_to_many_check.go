@@ -118,27 +118,25 @@ func (m *ManyToMany[L, LK, R, RK]) check(path, other, otherPath string, left boo
 	if left {
 		self, far = "a", "b"
 	}
-	fields := bson.D{{Key: "_id", Value: 0}, {Key: "list", Value: literal(left)}, {Key: self, Value: "$_id"}}
+	fields := bson.D{{Key: "_id", Value: 0}, {Key: "list", Value: literal(left)}, {Key: self, Value: "$_id"}, {Key: "gone", Value: isGone}}
 	if m.version != "" {
 		id, back = "link.id", bson.D{{Key: "id", Value: "$_id"}, {Key: "v", Value: "$link.v"}, {Key: "op", Value: "$link.op"}}
 		fields = append(fields, bson.E{Key: "v", Value: "$link.v"}, bson.E{Key: "op", Value: "$link.op"})
 	}
-	list := bson.D{{Key: "$ifNull", Value: bson.A{bson.D{{Key: "$arrayElemAt", Value: bson.A{"$doc." + otherPath, 0}}}, bson.A{}}}}
 	return mongo.Pipeline{
 		{{Key: "$project", Value: bson.D{{Key: "link", Value: "$" + path}}}},
 		{{Key: "$unwind", Value: "$link"}},
-		{{Key: "$lookup", Value: bson.D{
-			{Key: "from", Value: other}, {Key: "localField", Value: id}, {Key: "foreignField", Value: "_id"}, {Key: "as", Value: "doc"},
-		}}},
-		{{Key: "$match", Value: bson.D{{Key: "$expr", Value: bson.D{{Key: "$not", Value: bson.A{bson.D{{Key: "$in", Value: bson.A{back, list}}}}}}}}}},
+		lookupID(other, id, "doc"),
+		{{Key: "$match", Value: bson.D{{Key: "$expr", Value: bson.D{{Key: "$not", Value: bson.A{bson.D{{Key: "$in", Value: bson.A{back, firstList("doc." + otherPath)}}}}}}}}}},
 		{{Key: "$project", Value: append(fields, bson.E{Key: far, Value: "$" + id})}},
-		{{Key: "$sort", Value: bson.D{{Key: "a", Value: 1}, {Key: "b", Value: 1}}}},
+		halfLinkOrder,
 	}
 }
 
 // Repair returns the plan that mends half-links as the checks found them. TrustRefs believes the left side: what only the
 // right lists is taken off, what only the left lists is added to the right. TrustLists believes the right side, in the same
 // way. Versioned links always trust the left document, whose compare-and-set decided; TrustLists is refused for them.
+// Whichever side is trusted, what leads to a document that is gone is taken away.
 //
 // What a plan in flight is about to complete looks like a half-link too: give Repair what has stood for longer than any
 // plan takes, as [ManyToMany.Mend] does. Bounds are not enforced here.
@@ -169,17 +167,23 @@ func (m *ManyToMany[L, LK, R, RK]) Repair(found []HalfLink[LK, RK], trust Side) 
 func (m *ManyToMany[L, LK, R, RK]) mend(h HalfLink[LK, RK], a, b any, trust Side) model.Step {
 	var w model.Write
 	switch {
+	case m.version != "" && h.List && h.Gone:
+		w = updateOne(m.left.Name(), bson.D{{Key: "_id", Value: model.Eq(a)}, {Key: m.leftPath + ".op", Value: h.Op}}, bson.D{
+			{Key: "$pull", Value: bson.D{{Key: m.leftPath, Value: bson.D{{Key: "id", Value: model.Eq(b)}, {Key: "op", Value: h.Op}}}}},
+			{Key: "$inc", Value: bson.D{{Key: m.version, Value: int64(1)}}}, // who read the list before is stale
+		})
+		w.Once = true
 	case m.version != "" && h.List:
 		w = updateOne(m.right.Name(), bson.D{{Key: "_id", Value: model.Eq(b)}, {Key: m.rightPath + ".op", Value: bson.D{{Key: "$ne", Value: h.Op}}}},
 			bson.D{{Key: "$push", Value: bson.D{{Key: m.rightPath, Value: link(a, h.V, h.Op)}}}})
 		w.Once = true
 	case m.version != "":
 		return pull(m.right.Name(), b, m.rightPath, bson.D{{Key: "id", Value: model.Eq(a)}, {Key: "v", Value: h.V}, {Key: "op", Value: h.Op}})
-	case h.List && trust == TrustRefs:
-		w = addToSet(m.right.Name(), m.rightPath, b, a, 0)
-	case h.List:
+	case h.List && (h.Gone || trust == TrustLists):
 		return pull(m.left.Name(), a, m.leftPath, model.Eq(b))
-	case trust == TrustRefs:
+	case h.List:
+		w = addToSet(m.right.Name(), m.rightPath, b, a, 0)
+	case h.Gone || trust == TrustRefs:
 		return pull(m.right.Name(), b, m.rightPath, model.Eq(a))
 	default:
 		w = addToSet(m.left.Name(), m.leftPath, a, b, 0)

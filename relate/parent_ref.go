@@ -36,7 +36,7 @@ func NewParentRef[C, CK, P, PK any](children *model.Collection[C, CK], path stri
 	r := &ParentRef[C, CK, P, PK]{children: children, parents: parents, path: path}
 	model.MustField(parents, "_id")
 	r.ref = model.NewReader[PK](children, path)
-	single(children, r.ref.Field())
+	single("NewParentRef of "+children.Name(), r.ref.Field())
 	switch {
 	case len(spec) > 1:
 		panic(&model.DeclarationError{Problem: "more than one ParentRefSpec", Place: "NewParentRef of " + children.Name(), Remedy: "give one"})
@@ -45,19 +45,20 @@ func NewParentRef[C, CK, P, PK any](children *model.Collection[C, CK], path stri
 	case len(spec) == 1 && spec[0].By == path:
 		panic(&model.DeclarationError{Problem: fmt.Sprintf("By is the reference %q itself", path), Place: "NewParentRef of " + children.Name(), Remedy: "name a field in which one parent's children differ, or none for _id"})
 	case len(spec) == 1 && spec[0].By != "" && spec[0].By != "_id":
-		single(children, model.MustField(children, spec[0].By))
+		single("NewParentRef of "+children.Name(), model.MustField(children, spec[0].By))
 		r.order = bson.D{{Key: spec[0].By, Value: -1}}
 	}
 	r.order = append(r.order, bson.E{Key: "_id", Value: -1})
 	return r
 }
 
-func single[D, K any](c *model.Collection[D, K], f model.Field) {
+// single panics unless the field is outside arrays.
+func single(place string, f model.Field) {
 	if f.Arrays > 0 {
 		panic(&model.DeclarationError{
 			Problem: fmt.Sprintf("path %q crosses an array", f.Path),
-			Place:   "NewParentRef of " + c.Name(),
-			Remedy:  "name a single value; a list of ids is declared with NewChildRefs",
+			Place:   place,
+			Remedy:  "name a single value, outside arrays; a list of ids is declared with NewChildRefs",
 		})
 	}
 }

@@ -43,7 +43,7 @@ func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], list string, i
 	t := &TwoWay[O, OK, I, IK]{owners: owners, items: items, list: list, ref: ref}
 	place := fmt.Sprintf("NewTwoWay of %s.%s and %s.%s", owners.Name(), list, items.Name(), ref)
 	l, r := model.CheckArray(owners, list), model.MustField(items, ref)
-	single(items, r)
+	single(place, r)
 	t.versioned = isLink[IK](l)
 	if t.versioned != isLink[OK](r) {
 		panic(&model.DeclarationError{Problem: "one side is versioned and the other isn't", Place: place, Remedy: "use relate.Link on both sides, or bare ids on both"})
@@ -240,8 +240,7 @@ func (t *TwoWay[O, OK, I, IK]) Unassign(item *I, op bson.ObjectID) model.Plan {
 	var p model.Plan
 	if t.versioned {
 		held, _ := t.links.First(item)
-		end := bson.D{{Key: "id", Value: nil}, {Key: "v", Value: held.V + 1}, {Key: "op", Value: op}, {Key: "ended", Value: true}}
-		p = model.NewPlan(t.claim(id, held, end, op), t.pull(old, t.upTo(id, held.V)))
+		p = model.NewPlan(t.claim(id, held, ended(held.V+1, op), op), t.pull(old, t.upTo(id, held.V)))
 	} else {
 		claim := updateOne(t.items.Name(), bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: t.ref, Value: model.Eq(old)}},
 			bson.D{{Key: "$unset", Value: bson.D{{Key: t.ref, Value: ""}}}})

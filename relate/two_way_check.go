@@ -88,28 +88,51 @@ func (t *TwoWay[O, OK, I, IK]) idPath(path string) string {
 // CheckLists returns what owners list and items don't bear out: the item names another owner, or none, or is gone. With
 // versioned links also a link of another version than the item's.
 //
-// Cost: one command; it reads every owner, and the server looks each listed item up by _id.
+// Cost: one command; it reads every owner, and the server looks each listed item up by _id, and for each half-link of bare
+// ids the owner that the item names.
 func (t *TwoWay[O, OK, I, IK]) CheckLists() model.Aggregate[HalfLink[OK, IK]] {
 	item := "$link"
 	same := bson.D{{Key: "$in", Value: bson.A{"$_id", "$doc." + t.ref}}}
-	fields := bson.D{{Key: "_id", Value: 0}, {Key: "list", Value: literal(true)}, {Key: "a", Value: "$_id"}}
+	fields := bson.D{{Key: "_id", Value: 0}, {Key: "list", Value: literal(true)}, {Key: "a", Value: "$_id"}, {Key: "gone", Value: isGone}}
 	if t.versioned {
 		item = "$link.id"
 		same = bson.D{{Key: "$in", Value: bson.A{
 			bson.D{{Key: "id", Value: "$_id"}, {Key: "v", Value: "$link.v"}, {Key: "op", Value: "$link.op"}}, "$doc." + t.ref,
 		}}}
 		fields = append(fields, bson.E{Key: "v", Value: "$link.v"}, bson.E{Key: "op", Value: "$link.op"})
+	} else {
+		fields = append(fields, bson.E{Key: "names", Value: bson.D{{Key: "$setDifference", Value: bson.A{"$doc." + t.ref, literal(t.emptyRefs())}}}})
 	}
-	return model.AggregateAs[HalfLink[OK, IK]](t.owners, mongo.Pipeline{
+	stages := mongo.Pipeline{
 		{{Key: "$project", Value: bson.D{{Key: "link", Value: "$" + t.list}}}},
 		{{Key: "$unwind", Value: "$link"}},
-		{{Key: "$lookup", Value: bson.D{
-			{Key: "from", Value: t.items.Name()}, {Key: "localField", Value: item[1:]}, {Key: "foreignField", Value: "_id"}, {Key: "as", Value: "doc"},
-		}}},
+		lookupID(t.items.Name(), item[1:], "doc"),
 		{{Key: "$match", Value: bson.D{{Key: "$expr", Value: bson.D{{Key: "$not", Value: bson.A{same}}}}}}},
 		{{Key: "$project", Value: append(fields, bson.E{Key: "b", Value: item})}},
-		{{Key: "$sort", Value: bson.D{{Key: "a", Value: 1}, {Key: "b", Value: 1}}}},
-	})
+	}
+	if !t.versioned {
+		stages = append(stages, lookupID(t.owners.Name(), "names", "other"), bson.D{{Key: "$set", Value: bson.D{
+			{Key: "kept", Value: bson.D{{Key: "$in", Value: bson.A{"$b", firstList("other." + t.list)}}}},
+		}}}, bson.D{{Key: "$unset", Value: "other"}})
+	}
+	return model.AggregateAs[HalfLink[OK, IK]](t.owners, append(stages, halfLinkOrder))
+}
+
+var (
+	isGone        = bson.D{{Key: "$eq", Value: bson.A{"$doc", bson.A{}}}}
+	halfLinkOrder = bson.D{{Key: "$sort", Value: bson.D{{Key: "a", Value: 1}, {Key: "b", Value: 1}}}}
+)
+
+// lookupID looks documents up by _id.
+func lookupID(from, path, as string) bson.D {
+	return bson.D{{Key: "$lookup", Value: bson.D{
+		{Key: "from", Value: from}, {Key: "localField", Value: path}, {Key: "foreignField", Value: "_id"}, {Key: "as", Value: as},
+	}}}
+}
+
+// firstList is the list that a document looked up holds, or an empty one.
+func firstList(path string) bson.D {
+	return bson.D{{Key: "$ifNull", Value: bson.A{bson.D{{Key: "$arrayElemAt", Value: bson.A{"$" + path, 0}}}, bson.A{}}}}
 }
 
 // CheckRefs returns what items name and owners don't list: the owner lists no such item, or is gone.
@@ -117,7 +140,7 @@ func (t *TwoWay[O, OK, I, IK]) CheckLists() model.Aggregate[HalfLink[OK, IK]] {
 // Cost: one command; it reads every item that names an owner, and the server looks each owner up by _id.
 func (t *TwoWay[O, OK, I, IK]) CheckRefs() model.Aggregate[HalfLink[OK, IK]] {
 	mine := any("$_id")
-	fields := bson.D{{Key: "_id", Value: 0}, {Key: "list", Value: literal(false)}, {Key: "a", Value: "$" + t.refID()}, {Key: "b", Value: "$_id"}}
+	fields := bson.D{{Key: "_id", Value: 0}, {Key: "list", Value: literal(false)}, {Key: "a", Value: "$" + t.refID()}, {Key: "b", Value: "$_id"}, {Key: "gone", Value: isGone}}
 	if t.versioned {
 		mine = bson.D{{Key: "id", Value: "$_id"}, {Key: "v", Value: "$" + t.ref + ".v"}, {Key: "op", Value: "$" + t.ref + ".op"}}
 		fields = append(fields, bson.E{Key: "v", Value: "$" + t.ref + ".v"}, bson.E{Key: "op", Value: "$" + t.ref + ".op"})
@@ -126,26 +149,24 @@ func (t *TwoWay[O, OK, I, IK]) CheckRefs() model.Aggregate[HalfLink[OK, IK]] {
 	if t.versioned {
 		filter = append(filter, bson.E{Key: t.ref + ".v", Value: bson.D{{Key: "$gt", Value: 0}}})
 	}
-	lists := bson.D{{Key: "$ifNull", Value: bson.A{bson.D{{Key: "$arrayElemAt", Value: bson.A{"$doc." + t.list, 0}}}, bson.A{}}}}
 	return model.AggregateAs[HalfLink[OK, IK]](t.items, mongo.Pipeline{
 		{{Key: "$match", Value: filter}},
-		{{Key: "$lookup", Value: bson.D{
-			{Key: "from", Value: t.owners.Name()}, {Key: "localField", Value: t.refID()}, {Key: "foreignField", Value: "_id"}, {Key: "as", Value: "doc"},
-		}}},
-		{{Key: "$match", Value: bson.D{{Key: "$expr", Value: bson.D{{Key: "$not", Value: bson.A{bson.D{{Key: "$in", Value: bson.A{mine, lists}}}}}}}}}},
+		lookupID(t.owners.Name(), t.refID(), "doc"),
+		{{Key: "$match", Value: bson.D{{Key: "$expr", Value: bson.D{{Key: "$not", Value: bson.A{bson.D{{Key: "$in", Value: bson.A{mine, firstList("doc." + t.list)}}}}}}}}}},
 		{{Key: "$project", Value: fields}},
-		{{Key: "$sort", Value: bson.D{{Key: "a", Value: 1}, {Key: "b", Value: 1}}}},
+		halfLinkOrder,
 	})
 }
 
 func literal(v any) bson.D { return bson.D{{Key: "$literal", Value: v}} }
 
-// Repair returns the plan that mends half-links as a check found them.
+// Repair returns the plan that mends half-links as the checks found them.
 //
 // TrustRefs believes the items: what only a list says is taken off the list, what only an item says is added to its
-// owner's. TrustLists believes the lists: an item that names no owner is given to the one that lists it, one that names an
-// owner that doesn't list it is freed. Versioned links always trust the item, whose compare-and-set decided; TrustLists is
-// refused for them. An item that two owners list is given to the first found, and is found again by the next check.
+// owner's. TrustLists believes the lists: an item is given to the owner that lists it, and one that no list bears out is
+// freed. Of several owners that list an item, the one that it names keeps it, else the first found; the others' lists lose
+// it. Versioned links always trust the item, whose compare-and-set decided; TrustLists is refused for them. Whichever side
+// is trusted, what leads to a document that is gone is taken away. Bounds are not enforced here.
 //
 // Each write is guarded by what the check saw, as far as one document can show it: an item's side exactly; a list's side
 // by the link itself. What a plan in flight is about to complete looks like a half-link too: give Repair what has stood
@@ -159,6 +180,7 @@ func (t *TwoWay[O, OK, I, IK]) Repair(found []HalfLink[OK, IK], trust Side) mode
 		})
 	}
 	var p model.Plan
+	given := map[string]bool{} // items that TrustLists has given to an owner
 	for _, h := range found {
 		owner, err := encodeID(t.owners, t.items.Name(), t.ref, h.A)
 		if err != nil {
@@ -168,31 +190,56 @@ func (t *TwoWay[O, OK, I, IK]) Repair(found []HalfLink[OK, IK], trust Side) mode
 		if err != nil {
 			return model.RefusedPlan(t.owners.Name(), err)
 		}
-		p.Steps = append(p.Steps, t.mend(h, owner, item, trust))
+		var w model.Write
+		switch key := model.Shell(item); {
+		case t.versioned:
+			w = t.mendVersioned(h, owner, item)
+		case !h.List && (h.Gone || trust == TrustLists):
+			w = updateOne(t.items.Name(), bson.D{{Key: "_id", Value: model.Eq(item)}, {Key: t.ref, Value: model.Eq(owner)}},
+				bson.D{{Key: "$unset", Value: bson.D{{Key: t.ref, Value: ""}}}})
+		case !h.List:
+			w = addToSet(t.owners.Name(), t.list, owner, item, 0)
+		case h.Gone || h.Kept || trust == TrustRefs || given[key]:
+			w = t.pull(owner, model.Eq(item))
+		default:
+			given[key] = true
+			if w, err = t.give(h, owner, item); err != nil {
+				return model.RefusedPlan(t.owners.Name(), err)
+			}
+		}
+		w.Expect = model.Any // somebody may have mended it; the next check tells
+		p.Steps = append(p.Steps, w)
 	}
 	return p
 }
 
-func (t *TwoWay[O, OK, I, IK]) mend(h HalfLink[OK, IK], owner, item any, trust Side) model.Step {
-	var w model.Write
-	switch {
-	case h.List && t.versioned:
-		return t.pull(owner, bson.D{{Key: "id", Value: model.Eq(item)}, {Key: "v", Value: h.V}, {Key: "op", Value: h.Op}})
-	case h.List && trust == TrustRefs:
-		return t.pull(owner, model.Eq(item))
-	case h.List:
-		w = updateOne(t.items.Name(), bson.D{{Key: "_id", Value: model.Eq(item)}, {Key: t.ref, Value: t.nobody()}}, set(t.ref, owner))
-	case t.versioned:
-		w = updateOne(t.owners.Name(), bson.D{{Key: "_id", Value: model.Eq(owner)}, {Key: t.list + ".op", Value: bson.D{{Key: "$ne", Value: h.Op}}}},
-			bson.D{{Key: "$push", Value: bson.D{{Key: t.list, Value: link(item, h.V, h.Op)}}}})
-		w.Once = true
-	case trust == TrustRefs:
-		w = addToSet(t.owners.Name(), t.list, owner, item, 0)
-	default:
-		w = updateOne(t.items.Name(), bson.D{{Key: "_id", Value: model.Eq(item)}, {Key: t.ref, Value: model.Eq(owner)}},
-			bson.D{{Key: "$unset", Value: bson.D{{Key: t.ref, Value: ""}}}})
+// give makes an item name an owner that lists it, if it still names whom the check saw, or nobody.
+func (t *TwoWay[O, OK, I, IK]) give(h HalfLink[OK, IK], owner, item any) (model.Write, error) {
+	names := t.emptyRefs()
+	for _, id := range h.Names {
+		v, err := encodeID(t.owners, t.items.Name(), t.ref, id)
+		if err != nil {
+			return model.Write{}, err
+		}
+		names = append(names, v)
 	}
-	w.Expect = model.Any // somebody may have mended it; the next check tells
+	return updateOne(t.items.Name(), bson.D{{Key: "_id", Value: model.Eq(item)}, {Key: t.ref, Value: bson.D{{Key: "$in", Value: names}}}}, set(t.ref, owner)), nil
+}
+
+// mendVersioned believes the item: a list's link is taken off or added, and one to an owner that is gone is ended, under
+// the version and the token that the check saw.
+func (t *TwoWay[O, OK, I, IK]) mendVersioned(h HalfLink[OK, IK], owner, item any) model.Write {
+	switch {
+	case h.List:
+		return t.pull(owner, bson.D{{Key: "id", Value: model.Eq(item)}, {Key: "v", Value: h.V}, {Key: "op", Value: h.Op}})
+	case h.Gone:
+		w := updateOne(t.items.Name(), bson.D{{Key: "_id", Value: model.Eq(item)}, {Key: t.ref + ".v", Value: h.V}, {Key: t.ref + ".op", Value: h.Op}}, set(t.ref, ended(h.V+1, h.Op)))
+		w.Once = true
+		return w
+	}
+	w := updateOne(t.owners.Name(), bson.D{{Key: "_id", Value: model.Eq(owner)}, {Key: t.list + ".op", Value: bson.D{{Key: "$ne", Value: h.Op}}}},
+		bson.D{{Key: "$push", Value: bson.D{{Key: t.list, Value: link(item, h.V, h.Op)}}}})
+	w.Once = true
 	return w
 }
 
