@@ -1,9 +1,11 @@
 package relate_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,6 +69,9 @@ var (
 // errRefused stands for any *model.ValueError in a table of cases.
 var errRefused = errors.New("refused with a *model.ValueError")
 
+// errFull stands for any *relate.FullError.
+var errFull = errors.New("refused with a *relate.FullError")
+
 // oid is an ObjectID that ends in n.
 func oid(n byte) bson.ObjectID { return bson.ObjectID{0x50, 11: n} }
 
@@ -84,7 +89,7 @@ type writeCase struct {
 	again  model.Status // of a second run, which must change nothing
 }
 
-// docs are the documents of each collection, in the order of _id.
+// docs are the documents of each collection, in any order.
 type docs map[string][]any
 
 func one(w model.Write) model.Plan { return model.NewPlan(w) }
@@ -157,29 +162,52 @@ func store(ctx context.Context, db *mongo.Database, d docs) error {
 func wantDocs(t testing.TB, db *mongo.Database, want docs) {
 	t.Helper()
 	for name, list := range want {
-		cur, err := db.Collection(name).Find(t.Context(), bson.D{}, sortByID())
+		cur, err := db.Collection(name).Find(t.Context(), bson.D{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := []bson.D{}
-		if err := cur.All(t.Context(), &got); err != nil {
+		got := []any{}
+		for cur.Next(t.Context()) {
+			got = append(got, bson.Raw(bytes.Clone(cur.Current)))
+		}
+		if err := cur.Err(); err != nil {
 			t.Fatal(err)
 		}
-		if diff := modeltest.Diff(list, got, modeltest.IgnoreOrder()); diff != "" {
+		if diff := modeltest.Diff(sortedDocs(t, list), sortedDocs(t, got), modeltest.IgnoreOrder()); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}
 }
 
+// sortedDocs encodes documents and puts them in one order.
+func sortedDocs(t testing.TB, list []any) []bson.Raw {
+	t.Helper()
+	out := make([]bson.Raw, len(list))
+	for i, d := range list {
+		raw, err := bson.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[i] = raw
+	}
+	slices.SortFunc(out, func(a, b bson.Raw) int {
+		return strings.Compare(model.Shell(a.Lookup("_id")), model.Shell(b.Lookup("_id")))
+	})
+	return out
+}
+
 func wantError(t testing.TB, err, want error) {
 	t.Helper()
 	var bad *model.ValueError
+	var full *relate.FullError
 	switch {
 	case want == nil && err != nil:
 		t.Fatalf("error %v", err)
 	case want == errRefused && !errors.As(err, &bad):
 		t.Fatalf("error %v, want a *model.ValueError", err)
-	case want != nil && want != errRefused && !errors.Is(err, want):
+	case want == errFull && !errors.As(err, &full):
+		t.Fatalf("error %v, want a *relate.FullError", err)
+	case want != nil && want != errRefused && want != errFull && !errors.Is(err, want):
 		t.Fatalf("error %v, want %v", err, want)
 	}
 }

@@ -5,12 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
-
-func sortByID() *options.FindOptionsBuilder {
-	return options.Find().SetSort(bson.D{{Key: "_id", Value: 1}})
-}
 
 // lists is one gadget that lists screws.
 func lists(ids ...string) docs { return docs{"gadgets": {gadget{ID: "g", Screws: ids}}} }

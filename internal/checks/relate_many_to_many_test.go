@@ -89,6 +89,12 @@ func manyToManyRepairs() []Case {
 			return []any{found}, func() any { return wrote.Repair(found, relate.TrustRefs) }
 		}},
 		{Method: "relate.ManyToMany.Repair", Reason: "the right is believed", Make: func(s string) any { return wrote.Repair(bareHalves(s), relate.TrustLists) }},
+		{Method: "relate.ManyToMany.Repair", Reason: "what leads nowhere goes, from either side", Make: func(s string) any {
+			return wrote.Repair([]relate.HalfLink[string, string]{{List: true, A: "ann", B: s, Gone: true}, {A: s, B: "t", Gone: true}}, relate.TrustLists)
+		}},
+		{Method: "relate.ManyToMany.Repair", Reason: "a link to a right document that is gone", Make: func(s string) any {
+			return linkedWrote.Repair([]relate.HalfLink[string, string]{{List: true, A: s, B: s, V: 4, Op: oid(4), Gone: true}}, relate.TrustRefs)
+		}},
 		{Method: "relate.ManyToMany.Repair", Reason: "links: one added, one off, each by its version", From: func(s string) ([]any, func() any) {
 			found := roomy(halves(s))
 			return []any{found}, func() any { return linkedWrote.Repair(found, relate.TrustRefs) }

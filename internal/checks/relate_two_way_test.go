@@ -110,6 +110,17 @@ func twoWayRepairs() []Case {
 			return []any{found}, func() any { return owned.Repair(found, relate.TrustRefs) }
 		}},
 		{Method: "relate.TwoWay.Repair", Reason: "the lists are believed", Make: func(s string) any { return owned.Repair(bareHalves(s), relate.TrustLists) }},
+		{Method: "relate.TwoWay.Repair", Reason: "what leads nowhere goes, and of two lists one keeps the item", From: func(s string) ([]any, func() any) {
+			names := roomy([]string{s})
+			found := roomy([]relate.HalfLink[string, string]{
+				{List: true, A: "ann", B: s, Gone: true}, {A: s, B: "t", Gone: true}, {List: true, A: "ann", B: "t", Names: names, Kept: true},
+				{List: true, A: s, B: "u", Names: names}, {List: true, A: "bob", B: "u", Names: names},
+			})
+			return []any{found, names}, func() any { return owned.Repair(found, relate.TrustLists) }
+		}},
+		{Method: "relate.TwoWay.Repair", Reason: "a link to an owner that is gone is ended", Make: func(s string) any {
+			return linkedOwned.Repair([]relate.HalfLink[string, string]{{A: s, B: s, V: 4, Op: oid(4), Gone: true}}, relate.TrustRefs)
+		}},
 		{Method: "relate.TwoWay.Repair", Reason: "links: one off, one added, each by its version", From: func(s string) ([]any, func() any) {
 			found := roomy(halves(s))
 			return []any{found}, func() any { return linkedOwned.Repair(found, relate.TrustRefs) }
