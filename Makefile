@@ -23,5 +23,6 @@ fuzz: ## each fuzz target for FUZZTIME (30s)
 		done || exit 1; \
 	done
 
-bench: ## every benchmark
+bench: ## every benchmark, and the tables beside other libraries (internal/bench/RESULTS.md)
 	go test -run '^$$' -bench . -benchmem ./...
+	cd internal/bench && go run .

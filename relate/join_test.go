@@ -168,9 +168,12 @@ func TestJoinCost(t *testing.T) {
 		if _, err := model.Concat(joinParents.InsertMany(parents), joinKids.InsertMany(kids)).Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		unique := map[int64]bool{}
+		unique, there := map[int64]bool{}, 0
 		for _, p := range parents {
 			for _, id := range p.Kids {
+				if !unique[id] && id <= int64(len(kids)) {
+					there++
+				}
 				unique[id] = true
 			}
 		}
@@ -185,9 +188,24 @@ func TestJoinCost(t *testing.T) {
 				return err
 			}
 		}
-		modeltest.WantCost(t, m, model.Cost{Commands: chunks, Batches: true}, load(parents))
+		modeltest.WantCost(t, m, model.Cost{Commands: chunks, Returned: there}, load(parents))
 		modeltest.WantCost(t, m, model.Cost{}, load(nil))
 		modeltest.WantCost(t, m, model.Cost{}, load([]joinParent{{ID: 1}}))
+
+		// More than the server's first batch of 101, in one reply; and once more for what a filter left out.
+		many := make([]joinKid, 300)
+		parent := joinParent{ID: 1}
+		for i := range many {
+			many[i] = joinKid{ID: int64(1000 + i), Group: int32(i % 2)}
+			parent.Kids = append(parent.Kids, many[i].ID)
+		}
+		if _, err := joinKids.InsertMany(many).Run(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		j = relate.NewJoin(joinParents, "kids", joinKids)
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 300}, load([]joinParent{parent}))
+		j = relate.NewJoin(joinParents, "kids", joinKids, relate.JoinSpec{Filter: bson.D{{Key: "group", Value: 1}}})
+		modeltest.WantCost(t, m, model.Cost{Commands: 2, Returned: 300}, load([]joinParent{parent}))
 	}, modeltest.WithMonitor(m))
 }
 
