@@ -71,7 +71,10 @@ func (c Case) underHostile(s string) []string {
 	want, calmErr := c.parts(c.value(harmless), harmless)
 	got, err := c.parts(c.value(s), s)
 	var refused *model.ValueError
+	var unseen caseError
 	switch {
+	case errors.As(calmErr, &unseen):
+		return []string{unseen.Error()}
 	case calmErr != nil && err != nil: // the case is a refusal
 		return nil
 	case calmErr != nil:
