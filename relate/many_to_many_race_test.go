@@ -2,6 +2,7 @@ package relate_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
@@ -153,6 +154,7 @@ func TestManyToManyFaults(t *testing.T) {
 		plan model.Plan
 	}{
 		{"link", barePeers.Link(&bare, "s", bson.NilObjectID)},
+		{"link within bounds", boundedPeers.Link(&bare, "s", bson.NilObjectID)},
 		{"unlink", barePeers.Unlink(&bare, "r", bson.NilObjectID)},
 	} {
 		t.Run("bare "+c.name, func(t *testing.T) {
@@ -161,6 +163,24 @@ func TestManyToManyFaults(t *testing.T) {
 					return run(model.Concat(bareLefts.InsertMany([]barePeer{bare}), bareRights.InsertMany([]barePeer{{"r", []string{"l"}}, {ID: "s"}})), ctx, db)
 				},
 				Run:   func(ctx context.Context, db *mongo.Database) error { return run(c.plan, ctx, db) },
+				Check: func(t testing.TB, db *mongo.Database) { wantNoHalfPeers(t, db, barePeers) },
+			})
+		})
+	}
+}
+
+// A repair that is cut at any write and run again ends right.
+func TestManyToManyRepairFaults(t *testing.T) {
+	for _, trust := range []relate.Side{relate.TrustRefs, relate.TrustLists} {
+		t.Run(fmt.Sprint("trust ", trust), func(t *testing.T) {
+			modeltest.FaultMatrix(t, modeltest.FaultCase{
+				Seed: func(ctx context.Context, db *mongo.Database) error {
+					return store(ctx, db, docs{"lefts": {peer("l", "left", "lost"), peer("m")}, "rights": {peer("left"), peer("right", "m", "nobody")}})
+				},
+				Run: func(ctx context.Context, db *mongo.Database) error {
+					_, _, err := barePeers.Mend(trust, 0).Run(ctx, db)
+					return err
+				},
 				Check: func(t testing.TB, db *mongo.Database) { wantNoHalfPeers(t, db, barePeers) },
 			})
 		})

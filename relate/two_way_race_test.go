@@ -213,6 +213,17 @@ func TestTwoWayFaults(t *testing.T) {
 		}, func(ctx context.Context, db *mongo.Database) error {
 			return run(model.Concat(bareOwners.InsertMany([]bareOwner{{ID: "a", Items: []string{"x"}}, {ID: "b"}}), bareItems.InsertMany([]bareItem{{"x", "a"}})), ctx, db)
 		}, func(t testing.TB, db *mongo.Database) { wantNoHalfLinks(t, db, bareWay) }},
+		{"bounded", func(to string) func(ctx context.Context, db *mongo.Database) error {
+			return func(ctx context.Context, db *mongo.Database) error {
+				item := bareItem{"x", "a"}
+				if to == "" {
+					return run(boundedWay.Unassign(&item, bson.NilObjectID), ctx, db)
+				}
+				return run(boundedWay.Assign(&item, to, bson.NilObjectID), ctx, db)
+			}
+		}, func(ctx context.Context, db *mongo.Database) error {
+			return run(model.Concat(bareOwners.InsertMany([]bareOwner{{ID: "a", Items: []string{"x"}}, {ID: "b", Items: []string{"y"}}}), bareItems.InsertMany([]bareItem{{"x", "a"}, {"y", "b"}})), ctx, db)
+		}, func(t testing.TB, db *mongo.Database) { wantNoHalfLinks(t, db, boundedWay) }},
 		{"versioned", func(to string) func(ctx context.Context, db *mongo.Database) error {
 			return func(ctx context.Context, db *mongo.Database) error {
 				item := linkItem{"x", relate.Link[string]{ID: "a", V: 1, Op: token(9)}}
@@ -233,6 +244,54 @@ func TestTwoWayFaults(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A repair that is cut at any write and run again ends right.
+func TestTwoWayRepairFaults(t *testing.T) {
+	for _, trust := range []relate.Side{relate.TrustRefs, relate.TrustLists} {
+		t.Run(fmt.Sprint("trust ", trust), func(t *testing.T) {
+			modeltest.FaultMatrix(t, modeltest.FaultCase{
+				Seed: func(ctx context.Context, db *mongo.Database) error {
+					return store(ctx, db, docs{
+						"owners": {lister("a", "lost", "free", "both"), lister("b", "both")},
+						"items":  {bareItem{ID: "free"}, bareItem{"both", "b"}, bareItem{"alone", "b"}, bareItem{"orphan", "z"}},
+					})
+				},
+				Run: func(ctx context.Context, db *mongo.Database) error {
+					_, _, err := bareWay.Mend(trust, 0).Run(ctx, db)
+					return err
+				},
+				Check: func(t testing.TB, db *mongo.Database) { wantNoHalfLinks(t, db, bareWay) },
+			})
+		})
+	}
+}
+
+// Of bare ids, Mend repairs what two checks found, an age apart: what a plan in flight completes in between stays as it is.
+func TestTwoWayMendWaits(t *testing.T) {
+	parallel(t)
+	half := relation(bareItem{"x", "b"}, emptied("a"), lister("b"))
+	whole := relation(bareItem{"x", "b"}, emptied("a"), lister("b", "x"))
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, half)
+		done := make(chan error, 1)
+		go func() {
+			time.Sleep(100 * time.Millisecond)
+			_, err := bareOwners.Update("b", bson.D{{Key: "$addToSet", Value: bson.D{{Key: "items", Value: "x"}}}}).Run(t.Context(), db)
+			done <- err
+		}()
+		mended, _, err := bareWay.Mend(relate.TrustLists, time.Second).Run(t.Context(), db)
+		if err := errors.Join(err, <-done); err != nil || len(mended) != 0 {
+			t.Errorf("a plan in flight was undone: %v, %v", mended, err)
+		}
+		wantDocs(t, db, whole)
+		seed(t, db, half)
+		mended, _, err = bareWay.Mend(relate.TrustRefs, 10*time.Millisecond).Run(t.Context(), db)
+		if err != nil || len(mended) != 1 {
+			t.Errorf("want one half-link mended, got %v, %v", mended, err)
+		}
+		wantDocs(t, db, whole)
+	})
 }
 
 // A process that dies after its first write and never comes back leaves a half-link; Mend takes it away, but not while the
