@@ -168,8 +168,8 @@ func (b *Bounded[D, K]) encode(elements []any) (bson.A, error) {
 		if err != nil {
 			return nil, b.refused(fmt.Sprintf("%s[%d]", b.field.Path, i), nil, err.Error())
 		}
-		if path, err := model.CheckNames(v, fmt.Sprintf("%s[%d]", b.field.Path, i)); err != nil {
-			return nil, b.refused(path, nil, err.Error())
+		if path, err := model.CheckNames(v, ""); err != nil {
+			return nil, b.refused(strings.TrimSuffix(fmt.Sprintf("%s[%d].%s", b.field.Path, i, path), "."), nil, err.Error())
 		}
 		each[i] = v
 	}

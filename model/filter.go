@@ -13,18 +13,17 @@ import (
 // go into $and. Empty filters add nothing, and neither does a condition that an earlier filter holds already: an upsert
 // fails on a field that it finds twice. The result is another slice than its arguments; the values are shared.
 func And(filters ...bson.D) bson.D {
-	var parts []bson.D
-	seen := map[string]bool{}
+	parts := make([]bson.D, 0, 4)
 	disjoint := true
 	for _, f := range filters {
-		f = without(f, parts)
-		if len(f) == 0 {
-			continue
+		if len(parts) > 0 {
+			f = without(f, parts)
 		}
-		parts = append(parts, f)
-		for _, e := range f {
-			disjoint = disjoint && !seen[e.Key]
-			seen[e.Key] = true
+		for j, e := range f {
+			disjoint = disjoint && !hasKey(f[:j], e.Key) && !slices.ContainsFunc(parts, func(p bson.D) bool { return hasKey(p, e.Key) })
+		}
+		if len(f) > 0 {
+			parts = append(parts, f)
 		}
 	}
 	if len(parts) == 1 || disjoint {
@@ -41,6 +40,10 @@ func And(filters ...bson.D) bson.D {
 	return bson.D{{Key: "$and", Value: all}}
 }
 
+func hasKey(d bson.D, key string) bool {
+	return slices.ContainsFunc(d, func(e bson.E) bool { return e.Key == key })
+}
+
 // without returns the filter less the conditions that one of the others holds.
 func without(filter bson.D, others []bson.D) bson.D {
 	return slices.DeleteFunc(slices.Clone(filter), func(e bson.E) bool {
@@ -50,7 +53,34 @@ func without(filter bson.D, others []bson.D) bson.D {
 	})
 }
 
+// sameValue reports whether two values are stored as the same bytes.
 func sameValue(a, b any) bool {
+	switch x := a.(type) {
+	case nil:
+		if b == nil {
+			return true
+		}
+	case string:
+		if y, ok := b.(string); ok {
+			return x == y
+		}
+	case bson.ObjectID:
+		if y, ok := b.(bson.ObjectID); ok {
+			return x == y
+		}
+	case int64:
+		if y, ok := b.(int64); ok {
+			return x == y
+		}
+	case bson.RawValue:
+		if y, ok := b.(bson.RawValue); ok {
+			return x.Equal(y)
+		}
+	case bson.D:
+		if y, ok := b.(bson.D); ok && x != nil && y != nil {
+			return sameD(x, y)
+		}
+	}
 	x, errX := (*codec)(nil).copyD(bson.D{{Key: "v", Value: a}}) // in which maps have an order
 	y, errY := (*codec)(nil).copyD(bson.D{{Key: "v", Value: b}})
 	if errX != nil || errY != nil {

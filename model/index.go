@@ -102,7 +102,9 @@ func (x Index) covers(y Index) string {
 	return "its keys are the first of " + x.Name
 }
 
-func sameD(a, b bson.D) bool { return shell(a) == shell(b) }
+func sameD(a, b bson.D) bool {
+	return slices.EqualFunc(a, b, func(x, y bson.E) bool { return x.Key == y.Key && sameValue(x.Value, y.Value) })
+}
 
 // ttl is the ExpireAfter that an expireAfterSeconds stands for.
 func ttl(seconds int64) time.Duration {

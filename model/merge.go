@@ -21,7 +21,7 @@ func Merge(writes ...Write) Write {
 		return Refused("", &ConflictError{Reason: "nothing to merge"})
 	}
 	first := writes[0]
-	m := merger{collection: first.Collection}
+	m := merger{collection: first.Collection, models: make([]*mongo.UpdateOneModel, 0, len(writes)), paths: make([]pathUse, 0, 8)}
 	for _, w := range writes {
 		if err := m.add(w); err != nil {
 			return Refused(first.Collection, err)
@@ -86,9 +86,9 @@ func (m *merger) comparable(a, b *mongo.UpdateOneModel) error {
 	switch {
 	case isUpsert(a) != isUpsert(b):
 		return m.conflict("one write upserts and the other doesn't")
-	case shell(a.Hint) != shell(b.Hint):
+	case !sameValue(a.Hint, b.Hint):
 		return m.conflict("the writes have different hints")
-	case shell(a.Sort) != shell(b.Sort):
+	case !sameValue(a.Sort, b.Sort):
 		return m.conflict("the writes have different sorts")
 	case (a.Collation == nil) != (b.Collation == nil),
 		a.Collation != nil && shell(collationD(a.Collation)) != shell(collationD(b.Collation)):
@@ -155,7 +155,7 @@ func (m *merger) use(p pathUse) (duplicate bool, err error) {
 		if !overlap(p.path, q.path) {
 			continue
 		}
-		if p.path == q.path && p.op == q.op && (p.op == "$set" || p.op == "$unset" || p.op == "$setOnInsert") && shell(p.value) == shell(q.value) {
+		if p.path == q.path && p.op == q.op && (p.op == "$set" || p.op == "$unset" || p.op == "$setOnInsert") && sameValue(p.value, q.value) {
 			return true, nil
 		}
 		return false, m.conflict("one document can't be updated by both at once", q.op+" "+q.path, p.op+" "+p.path)
@@ -178,16 +178,20 @@ func (m *merger) put(op string, f bson.E) {
 // other or lies below it, array positions written differently ($, $[], $[x], 0) being perhaps the same element; or one
 // has $[] or $[x] where the other has anything else, whatever follows.
 func overlap(a, b string) bool {
-	x, y := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range min(len(x), len(y)) {
-		if strings.HasPrefix(x[i], "$[") != strings.HasPrefix(y[i], "$[") {
+	for {
+		x, restA, moreA := strings.Cut(a, ".")
+		y, restB, moreB := strings.Cut(b, ".")
+		if strings.HasPrefix(x, "$[") != strings.HasPrefix(y, "$[") {
 			return true
 		}
-		if x[i] != y[i] && !(isPosition(x[i]) && isPosition(y[i]) && (x[i][0] == '$' || y[i][0] == '$')) {
+		if x != y && !(isPosition(x) && isPosition(y) && (x[0] == '$' || y[0] == '$')) {
 			return false
 		}
+		if !moreA || !moreB {
+			return true
+		}
+		a, b = restA, restB
 	}
-	return true
 }
 
 func isPosition(s string) bool {
@@ -196,7 +200,7 @@ func isPosition(s string) bool {
 
 // addFilters unites arrayFilters. Two that name one identifier must be equal, for it can only mean one thing.
 func (m *merger) addFilters(filters []any) error {
-	if m.names == nil {
+	if m.names == nil && len(filters) > 0 {
 		m.names = map[string]bson.Raw{}
 	}
 	for _, f := range filters {
@@ -266,7 +270,7 @@ func (m *merger) write(writes []Write) Write {
 }
 
 func (m *merger) filter(writes []Write) (bson.D, error) {
-	var filters []bson.D
+	filters := make([]bson.D, 0, len(m.models))
 	equal, all := true, true
 	for i, u := range m.models {
 		f, ok := u.Filter.(bson.D)
@@ -280,9 +284,9 @@ func (m *merger) filter(writes []Write) (bson.D, error) {
 	if equal {
 		return slices.Clone(filters[0]), nil
 	}
-	id := idOf(filters[0])
+	id, pinned := idOf(filters[0])
 	for _, f := range filters[1:] {
-		if other := idOf(f); id == "" || other != id {
+		if other, ok := idOf(f); !pinned || !ok || !sameValue(other, id) {
 			return nil, m.conflict("the writes are not known to be to one document: each filter needs the same _id")
 		}
 	}
@@ -299,11 +303,12 @@ func (m *merger) filter(writes []Write) (bson.D, error) {
 	return And(rest...), nil
 }
 
-func idOf(filter bson.D) string {
+// idOf is the one _id that a filter asks for.
+func idOf(filter bson.D) (id any, ok bool) {
 	if i := indexOfID(filter); i >= 0 && pinsID(filter) {
-		return shell(filter[i].Value)
+		return filter[i].Value, true
 	}
-	return ""
+	return nil, false
 }
 
 func indexOfID(filter bson.D) int {

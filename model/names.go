@@ -43,6 +43,11 @@ func CheckNames(v any, prefix string) (path string, err error) {
 		return "", nil
 	case bson.Raw:
 		return checkKeys(x, prefix, 1)
+	case bson.RawValue:
+		if x.Type != bson.TypeEmbeddedDocument && x.Type != bson.TypeArray {
+			return "", nil
+		}
+		return checkKeys(bson.Raw(x.Value), prefix, 1)
 	}
 	doc, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
 	if err != nil {
