@@ -137,6 +137,14 @@ func (c *codec) value(v any) (any, error) {
 		if v != nil {
 			return c.copyPipeline(v)
 		}
+	case []bson.ObjectID:
+		if v != nil && !c.rewritesScalars() {
+			return slices.Clone(v), nil
+		}
+	case []string:
+		if v != nil && !c.rewritesScalars() {
+			return slices.Clone(v), nil
+		}
 	case bson.RawValue:
 		return bson.RawValue{Type: v.Type, Value: bytes.Clone(v.Value)}, nil
 	}

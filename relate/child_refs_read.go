@@ -20,7 +20,7 @@ func (r *ChildRefs[P, PK, C, CK]) IDs(parent *P) []CK {
 //
 // Cost: one command, served by _id.
 func (r *ChildRefs[P, PK, C, CK]) Children(parent *P) model.Find[C] {
-	ids, err := encodeList(r.children, r.parents.Name(), r.path, r.IDs(parent))
+	ids, err := plainIDs(r.children, r.parents.Name(), r.path, r.IDs(parent))
 	f := r.children.Find(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
 	f.Index = model.IDIndex
 	if parent == nil {

@@ -2,6 +2,8 @@ package relate
 
 import (
 	"errors"
+	"reflect"
+	"slices"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -49,6 +51,27 @@ func encodeIDs[D, K any](c *model.Collection[D, K], holder, field string, ids []
 		out[i] = v
 	}
 	return out, nil
+}
+
+// plainIDs is encodeList for a query. Ids of the plain kinds stay a typed slice, which is not boxed id by id.
+func plainIDs[D, K any](c *model.Collection[D, K], holder, field string, ids []K) (any, error) {
+	if len(ids) > 0 {
+		if v, err := encodeID(c, holder, field, ids[0]); err != nil {
+			return nil, err
+		} else if reflect.TypeOf(v) == reflect.TypeFor[K]() { // no registry makes something else of it
+			switch ids := any(ids).(type) {
+			case []bson.ObjectID:
+				if !slices.Contains(ids, bson.NilObjectID) {
+					return slices.Clone(ids), nil
+				}
+			case []string:
+				if !slices.Contains(ids, "") {
+					return slices.Clone(ids), nil
+				}
+			}
+		}
+	}
+	return encodeList(c, holder, field, ids)
 }
 
 // encodeID checks one id and freezes it.

@@ -50,7 +50,7 @@ func (m *ManyToMany[L, LK, R, RK]) Rights(left *L) model.Find[R] {
 			list = append(list, l.ID)
 		}
 	}
-	in, err := encodeList(m.right, m.left.Name(), m.leftPath, list)
+	in, err := plainIDs(m.right, m.left.Name(), m.leftPath, list)
 	if left == nil {
 		_, err = m.left.ID(left)
 	}
@@ -77,7 +77,7 @@ func (m *ManyToMany[L, LK, R, RK]) Lefts(right *R) model.Find[L] {
 			list = append(list, l.ID)
 		}
 	}
-	in, err := encodeList(m.left, m.right.Name(), m.rightPath, list)
+	in, err := plainIDs(m.left, m.right.Name(), m.rightPath, list)
 	if right == nil {
 		_, err = m.right.ID(right)
 	}

@@ -42,7 +42,7 @@ func (t *TwoWay[O, OK, I, IK]) Listed(owner *O) []IK {
 //
 // Cost: one command, served by _id.
 func (t *TwoWay[O, OK, I, IK]) Items(owner *O) model.Find[I] {
-	ids, err := encodeList(t.items, t.owners.Name(), t.list, t.Listed(owner))
+	ids, err := plainIDs(t.items, t.owners.Name(), t.list, t.Listed(owner))
 	if owner == nil {
 		_, err = t.owners.ID(owner)
 	}
