@@ -4,6 +4,7 @@
 // # Choosing
 //
 //	The last, first or top n of something, inside the document that it is read with     [Bounded]
+//	Properties that differ from document to document, queried by any of them            [Attributes]
 //
 // # Tasks
 //
@@ -11,6 +12,9 @@
 //   - Read the newest few of the kept ones: [Bounded.Slice]
 //   - Find and mend documents over the bound: [Bounded.Oversized], [Bounded.Trim]
 //   - Let the server hold the bound too: [Bounded.Validator]
+//   - Give, change and take off properties: [Attributes.Set], [Attributes.Unset]
+//   - Query by properties: [Attributes.Equal], [Attributes.Match], [Attributes.Has], [Attributes.Filter]
+//   - See what properties there are: [Attributes.Survey]; mend repeated ones: [Attributes.Repeated], [Attributes.Repair]
 //
 // # Costs
 //

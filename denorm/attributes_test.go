@@ -1,0 +1,309 @@
+package denorm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+type (
+	spec struct {
+		K    string `bson:"k"`
+		V    any    `bson:"v"`
+		Unit string `bson:"unit,omitempty"`
+	}
+	good struct {
+		ID    string `bson:"_id"`
+		Specs []spec `bson:"specs,omitempty"`
+	}
+)
+
+var (
+	goods = model.NewCollection[good, string]("goods")
+	specs = denorm.NewAttributes(goods, "specs")
+)
+
+func specified(list ...spec) docs { return docs{"goods": {good{"g", list}}} }
+
+func attr(name string, v any) denorm.Attribute { return denorm.Attribute{Name: name, Value: v} }
+
+func TestAttributesWrites(t *testing.T) {
+	red := spec{K: "color", V: "red"}
+	runWriteCases(t, []writeCase{
+		{reason: "the first attribute", before: specified(), write: specs.Set("g", attr("color", "red")), after: specified(red), status: model.Applied, again: model.Applied},
+		{reason: "one more comes last", before: specified(red), write: specs.Set("g", attr("size", 5)), after: specified(red, spec{K: "size", V: 5}), status: model.Applied, again: model.Applied},
+		{reason: "one that is there changes where it stands, and keeps what is beside it", before: specified(spec{K: "size", V: 4, Unit: "cm"}, red), write: specs.Set("g", attr("size", 5)),
+			after: specified(spec{K: "size", V: 5, Unit: "cm"}, red), status: model.Applied, again: model.Applied},
+		{reason: "some that are there and some that aren't", before: specified(red, spec{K: "size", V: 4}), write: specs.Set("g", attr("width", 1.5), attr("size", nil), attr("tags", bson.A{"a", "$b"})),
+			after: specified(red, spec{K: "size"}, spec{K: "width", V: 1.5}, spec{K: "tags", V: bson.A{"a", "$b"}}), status: model.Applied, again: model.Applied},
+		{reason: "a list that is stored as null", before: docs{"goods": {bson.D{{Key: "_id", Value: "g"}, {Key: "specs", Value: nil}}}}, write: specs.Set("g", attr("color", "red")),
+			after: specified(red), status: model.Applied, again: model.Applied},
+		{reason: "an owner that isn't there", before: docs{"goods": {}}, write: specs.Set("g", attr("color", "red")), err: model.ErrStale},
+		{reason: "no attribute", before: specified(red), write: specs.Set("g"), err: errRefused},
+		{reason: "an empty name", before: specified(red), write: specs.Set("g", attr("", 1)), err: errRefused},
+		{reason: "a name twice", before: specified(red), write: specs.Set("g", attr("a", 1), attr("a", 2)), err: errRefused},
+		{reason: "an empty owner", before: specified(red), write: specs.Set("", attr("a", 1)), err: errRefused},
+		{reason: "a value that can't be stored", before: specified(red), write: specs.Set("g", attr("a", func() {})), err: errRefused},
+		{reason: "a value with a name that can't be stored", before: specified(red), write: specs.Set("g", attr("a", bson.D{{Key: "$x", Value: 1}})), err: errRefused},
+		{reason: "taken off", before: specified(red, spec{K: "size", V: 4}), write: specs.Unset("g", "color", "none"), after: specified(spec{K: "size", V: 4}), status: model.Applied, again: model.Applied},
+		{reason: "taken off where it isn't", before: specified(red), write: specs.Unset("g", "size"), status: model.Applied, again: model.Applied},
+		{reason: "taken off an owner that isn't there", before: docs{"goods": {}}, write: specs.Unset("g", "size"), err: model.ErrStale},
+		{reason: "nothing to take off", before: specified(red), write: specs.Unset("g"), err: errRefused},
+		{reason: "an empty name to take off", before: specified(red), write: specs.Unset("g", ""), err: errRefused},
+	})
+}
+
+// Names and values that look like commands stay data.
+func TestAttributesHostile(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, s := range []string{"$where", "a.b", "$specs", "$$this", "^.*", "é\x00"} {
+			seed(t, db, specified(spec{K: "x", V: 1}))
+			for range 2 {
+				if _, err := specs.Set("g", attr(s, s), attr(s+"2", bson.D{{Key: "in", Value: s}})).Run(t.Context(), db); err != nil {
+					t.Fatal(s, err)
+				}
+			}
+			wantDocs(t, db, specified(spec{K: "x", V: 1}, spec{K: s, V: s}, spec{K: s + "2", V: bson.D{{Key: "in", Value: s}}}))
+			if found, err := specs.Equal(s, s).All(t.Context(), db); err != nil || len(found) != 1 {
+				t.Errorf("%s: found %d, %v", s, len(found), err)
+			}
+			if _, err := specs.Unset("g", s, s+"2").Run(t.Context(), db); err != nil {
+				t.Fatal(s, err)
+			}
+			wantDocs(t, db, specified(spec{K: "x", V: 1}))
+		}
+	})
+}
+
+func TestAttributesReads(t *testing.T) {
+	d := func(op string, v any) bson.D { return bson.D{{Key: op, Value: v}} }
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, docs{"goods": {
+			good{"a", []spec{{K: "size", V: 5}, {K: "width", V: 9}, {K: "color", V: "red"}}},
+			good{"b", []spec{{K: "size", V: 9}, {K: "width", V: 5}, {K: "tags", V: bson.A{"x", "y"}}}},
+			good{"c", []spec{{K: "size", V: "5"}, {K: "none", V: nil}}}, good{ID: "d"},
+		}})
+		for _, test := range []struct {
+			reason string
+			query  model.Find[good]
+			want   []string
+		}{
+			{"by name and value, not by another's value", specs.Equal("size", 5), []string{"a"}},
+			{"by a value that is an array", specs.Equal("tags", bson.A{"x", "y"}), []string{"b"}},
+			{"by null", specs.Equal("none", nil), []string{"c"}},
+			{"by range", specs.Match("size", d("$gte", 6)), []string{"b"}},
+			{"by several attributes", specs.Match("size", d("$gte", 5)).Where(specs.Filter("width", d("$lt", 6))), []string{"b"}},
+			{"by name alone", specs.Has("size"), []string{"a", "b", "c"}},
+			{"by what nobody has", specs.Has("weight"), []string{}},
+		} {
+			t.Run(test.reason, func(t *testing.T) {
+				list, err := test.query.Sorted(bson.D{{Key: "_id", Value: 1}}).All(t.Context(), db)
+				got := []string{}
+				for _, g := range list {
+					got = append(got, g.ID)
+				}
+				if err != nil || !slices.Equal(got, test.want) {
+					t.Errorf("got %v, want %v, %v", got, test.want, err)
+				}
+			})
+		}
+		uses, err := specs.Survey().All(t.Context(), db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := fmt.Sprint(uses), "[{color string 1} {none null 1} {size int 2} {size string 1} {tags array 1} {width int 2}]"; got != want {
+			t.Errorf("survey\n%s, want\n%s", got, want)
+		}
+	})
+	for reason, err := range map[string]error{
+		"an empty name": specs.Equal("", 1).Err, "an empty name to have": specs.Has("").Err, "an empty condition": specs.Match("a", nil).Err,
+		"a condition without operators": specs.Match("a", bson.D{{Key: "b", Value: 1}}).Err, "a value that can't be stored": specs.Equal("a", func() {}).Err,
+	} {
+		t.Run(reason, func(t *testing.T) { wantError(t, err, errRefused) })
+	}
+}
+
+// Whatever is set and taken off in whatever order, the list is the map that the same makes, in the order of first setting.
+func TestAttributesLockstep(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		random := rand.New(rand.NewPCG(5, 6))
+		seed(t, db, specified())
+		var want []spec
+		for range 60 {
+			name := string(rune('a' + random.IntN(6)))
+			i := slices.IndexFunc(want, func(s spec) bool { return s.K == name })
+			w := specs.Unset("g", name)
+			switch v := random.Int32N(100); {
+			case random.IntN(3) == 0:
+				want = slices.DeleteFunc(want, func(s spec) bool { return s.K == name })
+			case i >= 0:
+				w, want[i].V = specs.Set("g", attr(name, v)), v
+			default:
+				w, want = specs.Set("g", attr(name, v)), append(want, spec{K: name, V: v})
+			}
+			if _, err := w.Run(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			got, err := goods.ByID("g").One(t.Context(), db)
+			if err != nil || fmt.Sprint(got.Specs) != fmt.Sprint(want) {
+				t.Fatalf("got %v, want %v, %v", got.Specs, want, err)
+			}
+		}
+	})
+}
+
+// Thirty-two that set at once: every name is there once.
+func TestAttributesConcurrent(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, specified())
+		errs := make([]error, 32)
+		var all sync.WaitGroup
+		for n := range errs {
+			all.Go(func() {
+				_, errs[n] = specs.Set("g", attr("shared", n), attr(fmt.Sprint("own", n), n)).Run(t.Context(), db)
+			})
+		}
+		all.Wait()
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		repeated, err := specs.Repeated().All(t.Context(), db)
+		got, err2 := goods.ByID("g").One(t.Context(), db)
+		if err := errors.Join(err, err2); err != nil || len(repeated) != 0 || len(got.Specs) != len(errs)+1 {
+			t.Errorf("%d attributes, repeated %v, %v", len(got.Specs), repeated, err)
+		}
+	})
+}
+
+// Names that other code repeated are found, all of them, and the first of each stays.
+func TestAttributesRepair(t *testing.T) {
+	nameless := bson.D{{Key: "v", Value: 1}}
+	damaged := docs{"goods": {
+		good{"a", []spec{{K: "x", V: 1}, {K: "y", V: 2}, {K: "x", V: 3}, {K: "x", V: 4}, {K: "y", V: 5}}},
+		good{"b", []spec{{K: "x", V: 1}, {K: "y", V: 1}}},
+		bson.D{{Key: "_id", Value: "c"}, {Key: "specs", Value: bson.A{nameless, spec{K: "z", V: 1}, nameless, spec{K: "z", V: 2}}}},
+	}}
+	mended := docs{"goods": {
+		good{"a", []spec{{K: "x", V: 1}, {K: "y", V: 2}}}, damaged["goods"][1],
+		bson.D{{Key: "_id", Value: "c"}, {Key: "specs", Value: bson.A{nameless, spec{K: "z", V: 1}, nameless}}},
+	}}
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Seed: func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, damaged) },
+		Run: func(ctx context.Context, db *mongo.Database) error {
+			found, err := specs.Repeated().All(ctx, db)
+			if err == nil {
+				_, err = specs.Repair(found).Run(ctx, db)
+			}
+			return err
+		},
+		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, mended) },
+	})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, damaged)
+		found, err := specs.Repeated().All(t.Context(), db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := fmt.Sprint(found), `[{"a" x 3} {"a" y 2} {"c" z 2}]`; got != want {
+			t.Errorf("found %s, want %s", got, want)
+		}
+		if c := specs.Repair(found).Cost(); c.Commands != 2 && c.Commands != 1 {
+			t.Errorf("%d commands for two documents", c.Commands)
+		}
+	})
+	if _, err := specs.Repair([]denorm.RepeatedAttribute{{Name: "x"}}).Run(t.Context(), nil); err == nil {
+		t.Error("a finding without an id is taken")
+	}
+}
+
+func TestAttributesFaults(t *testing.T) {
+	for reason, c := range map[string]struct {
+		w     model.Write
+		after docs
+	}{
+		"Set":   {specs.Set("g", attr("a", 2), attr("b", 3)), specified(spec{K: "a", V: 2}, spec{K: "b", V: 3})},
+		"Unset": {specs.Unset("g", "a"), docs{"goods": {bson.D{{Key: "_id", Value: "g"}, {Key: "specs", Value: bson.A{}}}}}},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			modeltest.FaultMatrix(t, modeltest.FaultCase{
+				Seed: func(ctx context.Context, db *mongo.Database) error {
+					return store(ctx, db, specified(spec{K: "a", V: 1}))
+				},
+				Run: func(ctx context.Context, db *mongo.Database) error {
+					_, err := c.w.Run(ctx, db)
+					return err
+				},
+				Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, c.after) },
+			})
+		})
+	}
+}
+
+func TestAttributesCostsAndIndex(t *testing.T) {
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		var list []any
+		for i := range 4000 {
+			list = append(list, good{fmt.Sprint("g", i), []spec{{K: fmt.Sprint("k", i%50), V: i}, {K: "all", V: i}}})
+		}
+		seed(t, db, docs{"goods": list})
+		if err := model.Indexes(specs).Ensure(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		index := "specs.k_1_specs.v_1"
+		for _, test := range []struct {
+			reason string
+			query  any
+			index  string
+		}{
+			{"Equal", specs.Equal("k7", 7), index}, {"Match", specs.Match("k7", bson.D{{Key: "$lt", Value: 60}}), index}, {"Has", specs.Has("k7"), index},
+			{"Set", specs.Set("g7", attr("k7", 1)), model.IDIndex}, {"Unset", specs.Unset("g7", "k7"), model.IDIndex},
+		} {
+			t.Run(test.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, test.query, test.index) })
+		}
+		for reason, w := range map[string]model.Write{"Set": specs.Set("g9", attr("k7", 1)), "Unset": specs.Unset("g11", "k11")} {
+			t.Run(reason+" costs", func(t *testing.T) {
+				modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1}, func() error {
+					_, err := w.Run(t.Context(), db)
+					return err
+				})
+				modeltest.WantCost(t, m, w.Cost(), func() error {
+					_, err := w.Run(t.Context(), db)
+					return err
+				})
+			})
+		}
+	}, modeltest.WithMonitor(m))
+}
+
+func TestAttributesDeclarations(t *testing.T) {
+	for reason, declare := range map[string]func(){
+		"no such path":    func() { denorm.NewAttributes(goods, "spex") },
+		"no array":        func() { denorm.NewAttributes(goods, "_id") },
+		"no such name":    func() { denorm.NewAttributes(goods, "specs", denorm.AttributesSpec{Name: "key"}) },
+		"no such value":   func() { denorm.NewAttributes(goods, "specs", denorm.AttributesSpec{Value: "val"}) },
+		"no string":       func() { denorm.NewAttributes(boards, "posts", denorm.AttributesSpec{Name: "n", Value: "id"}) },
+		"a dotted name":   func() { denorm.NewAttributes(goods, "specs", denorm.AttributesSpec{Name: "k.k"}) },
+		"two specs":       func() { denorm.NewAttributes(goods, "specs", denorm.AttributesSpec{}, denorm.AttributesSpec{}) },
+		"elements of ids": func() { denorm.NewAttributes(boards, "stats.tops") },
+	} {
+		t.Run(reason, func(t *testing.T) {
+			defer func() {
+				if d, ok := recover().(*model.DeclarationError); !ok || d.Remedy == "" {
+					t.Errorf("panicked with %v", d)
+				}
+			}()
+			declare()
+		})
+	}
+}

@@ -1,0 +1,85 @@
+package checks
+
+import (
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+type article struct {
+	ID    string `bson:"_id"`
+	Specs []struct {
+		K string `bson:"k"`
+		V any    `bson:"v"`
+	} `bson:"specs,omitempty"`
+}
+
+var (
+	articles     = model.NewCollection[article, string]("articles")
+	articleSpecs = denorm.NewAttributes(articles, "specs")
+)
+
+func init() {
+	register(attributesWrites()...)
+	register(attributesReads()...)
+}
+
+func attributesWrites() []Case {
+	set := func(list ...denorm.Attribute) model.Write { return articleSpecs.Set("a", list...) }
+	return []Case{
+		{Method: "denorm.Attributes.Set", Reason: "one, where it stands or last", Make: func(s string) any {
+			return articleSpecs.Set(s, denorm.Attribute{Name: s, Value: s})
+		}},
+		{Method: "denorm.Attributes.Set", Reason: "two, one of which is a document", From: func(s string) ([]any, func() any) {
+			doc := bson.M{"to": s, "from": s}
+			list := roomy([]denorm.Attribute{{Name: "size", Value: doc}, {Name: "width", Value: s}})
+			return []any{list, doc}, func() any { return set(list...) }
+		}},
+		{Method: "denorm.Attributes.Set", Reason: "none is refused", Make: func(string) any { return set() }},
+		{Method: "denorm.Attributes.Set", Reason: "an empty name is refused", Make: func(string) any { return set(denorm.Attribute{Value: 1}) }},
+		{Method: "denorm.Attributes.Unset", Reason: "some", From: func(s string) ([]any, func() any) {
+			names := roomy([]string{s, s + "2"})
+			return []any{names}, func() any { return articleSpecs.Unset("a", names...) }
+		}},
+		{Method: "denorm.Attributes.Unset", Reason: "none is refused", Make: func(string) any { return articleSpecs.Unset("a") }},
+		{Method: "denorm.Attributes.Repair", Reason: "two names of one document, one of another", From: func(s string) ([]any, func() any) {
+			found := roomy([]denorm.RepeatedAttribute{
+				{ID: rawString(s), Name: s, Times: 2}, {ID: rawString(s), Name: "b", Times: 3}, {ID: rawString("c"), Name: s, Times: 2},
+			})
+			return []any{found}, func() any { return articleSpecs.Repair(found) }
+		}},
+	}
+}
+
+func rawString(s string) bson.RawValue {
+	raw, err := bson.Marshal(bson.D{{Key: "v", Value: s}})
+	if err != nil {
+		panic(err)
+	}
+	return bson.Raw(raw).Lookup("v")
+}
+
+func attributesReads() []Case {
+	less := func(s string) bson.D { return bson.D{{Key: "$lt", Value: s}} }
+	return []Case{
+		{Method: "denorm.Attributes.Equal", Reason: "by name and value", Make: func(s string) any { return articleSpecs.Equal(s, s) }},
+		{Method: "denorm.Attributes.Equal", Reason: "a value that looks like a condition", From: func(s string) ([]any, func() any) {
+			v := bson.D{{Key: "$gt", Value: s}}
+			return []any{v}, func() any { return articleSpecs.Equal("size", v) }
+		}},
+		{Method: "denorm.Attributes.Equal", Reason: "an empty name is refused", Make: func(s string) any { return articleSpecs.Equal("", s) }},
+		{Method: "denorm.Attributes.Match", Reason: "a range", From: func(s string) ([]any, func() any) {
+			c := roomy(less(s))
+			return []any{c}, func() any { return articleSpecs.Match(s, c) }
+		}},
+		{Method: "denorm.Attributes.Match", Reason: "no operator is refused", Make: func(s string) any { return articleSpecs.Match("size", bson.D{{Key: "a", Value: s}}) }},
+		{Method: "denorm.Attributes.Has", Reason: "any value", Make: func(s string) any { return articleSpecs.Has(s) }},
+		{Method: "denorm.Attributes.Filter", Reason: "to be ANDed", From: func(s string) ([]any, func() any) {
+			c := roomy(less(s))
+			return []any{c}, func() any { return articleSpecs.Filter(s, c) }
+		}},
+		{Method: "denorm.Attributes.Survey", Reason: "names and types", Make: func(string) any { return articleSpecs.Survey() }},
+		{Method: "denorm.Attributes.Repeated", Reason: "names that stand twice", Make: func(string) any { return articleSpecs.Repeated() }},
+		{Method: "denorm.Attributes.Indexes", Reason: "one for all", Make: func(string) any { return articleSpecs.Indexes() }},
+	}
+}
