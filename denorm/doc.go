@@ -5,6 +5,7 @@
 //
 //	The last, first or top n of something, inside the document that it is read with     [Bounded]
 //	Properties that differ from document to document, queried by any of them            [Attributes]
+//	A count of more events than a document can be written                              [Approximate]
 //
 // # Tasks
 //
@@ -14,6 +15,7 @@
 //   - Let the server hold the bound too: [Bounded.Validator]
 //   - Give, change and take off properties: [Attributes.Set], [Attributes.Unset]
 //   - Query by properties: [Attributes.Equal], [Attributes.Match], [Attributes.Has], [Attributes.Filter]
+//   - Count once in n: [Approximate.Count], [Approximate.CountMany]; the error of it: [Approximate.Deviation]
 //   - See what properties there are: [Attributes.Survey]; mend repeated ones: [Attributes.Repeated], [Attributes.Repair]
 //
 // # Costs

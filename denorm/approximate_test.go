@@ -1,0 +1,160 @@
+package denorm_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+var views = denorm.NewApproximate(tallies, "views", 10)
+
+// tally is a document with numbers in it.
+type tally struct {
+	ID    string  `bson:"_id"`
+	Views int64   `bson:"views"`
+	Name  string  `bson:"name,omitempty"`
+	List  []int64 `bson:"list,omitempty"`
+}
+
+var tallies = model.NewCollection[tally, string]("tallies")
+
+func viewed(n int64) docs { return docs{"tallies": {tally{ID: "t", Views: n}}} }
+
+func TestApproximateCount(t *testing.T) {
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, c := range []struct {
+			reason string
+			plan   model.Plan
+			after  int64 // of 50 before
+			err    error
+		}{
+			{"a draw below 1/n", views.Count("t", 0.0999), 60, nil},
+			{"a draw of 1/n", views.Count("t", 0.1), 50, nil},
+			{"a draw of 0", views.Count("t", 0), 60, nil},
+			{"a multiple, whatever the draw", views.CountMany("t", 30, 0.999), 80, nil},
+			{"a multiple and a rest, below", views.CountMany("t", 34, 0.4), 80, nil},
+			{"a multiple and a rest, above", views.CountMany("t", 34, 0.399), 90, nil},
+			{"no event", views.CountMany("t", 0, 0), 50, nil},
+			{"an owner that isn't there", views.Count("u", 0), 50, model.ErrStale},
+			{"an empty owner", views.Count("", 0), 50, errRefused},
+			{"an empty owner, although nothing would be written", views.Count("", 0.9), 50, errRefused},
+			{"a draw of 1", views.Count("t", 1), 50, errRefused},
+			{"a negative draw", views.Count("t", -0.1), 50, errRefused},
+			{"a draw that is no number", views.Count("t", math.NaN()), 50, errRefused},
+			{"negative events", views.CountMany("t", -1, 0), 50, errRefused},
+			{"too many events", views.CountMany("t", math.MaxInt64, 0), 50, errRefused},
+		} {
+			t.Run(c.reason, func(t *testing.T) {
+				seed(t, db, viewed(50))
+				run := func() error {
+					_, err := c.plan.Run(t.Context(), db)
+					return err
+				}
+				if c.err != nil {
+					wantError(t, run(), c.err)
+				} else {
+					modeltest.WantCost(t, m, c.plan.Cost(), func() error { return run() })
+				}
+				wantDocs(t, db, viewed(c.after))
+			})
+		}
+	}, modeltest.WithMonitor(m))
+}
+
+// Over all draws alike, what is added is what happened: no event weighs more or less than one.
+func TestApproximateIsUnbiased(t *testing.T) {
+	const grid = 1000
+	for _, n := range []int64{1, 3, 10, 1000} {
+		a := denorm.NewApproximate(tallies, "views", n)
+		for _, events := range []int64{1, 2, 7, 10, 999, 1001, 12345} {
+			added := int64(0)
+			for i := range grid {
+				for _, s := range a.CountMany("t", events, (float64(i)+0.5)/grid).Steps {
+					added += s.(model.Write).Model.(*mongo.UpdateOneModel).Update.(bson.D)[0].Value.(bson.D)[0].Value.(int64)
+				}
+			}
+			if got := float64(added) / grid; math.Abs(got-float64(events)) > float64(n)/grid {
+				t.Errorf("n %d: %d events count %g on average", n, events, got)
+			}
+		}
+	}
+}
+
+// Random draws stay within the deviation that is said, as often as it says.
+func TestApproximateDeviation(t *testing.T) {
+	const events, runs = 4_000, 200
+	random := rand.New(rand.NewPCG(1, 2))
+	within, sum := 0, 0.0
+	for range runs {
+		count := int64(0)
+		for range events {
+			if len(views.Count("t", random.Float64()).Steps) > 0 {
+				count += 10
+			}
+		}
+		off := float64(count - events)
+		sum += off
+		if math.Abs(off) <= views.Deviation(events) {
+			within++
+		}
+	}
+	if share := float64(within) / runs; share < 0.60 || share > 0.76 {
+		t.Errorf("%.2f of the counts are within the deviation, want about 0.68", share)
+	}
+	if mean := sum / runs; math.Abs(mean) > 4*views.Deviation(events)/math.Sqrt(runs) {
+		t.Errorf("counts are off by %.1f on average", mean)
+	}
+	if d := denorm.NewApproximate(tallies, "views", 1).Deviation(events); d != 0 {
+		t.Errorf("an exact count deviates by %g", d)
+	}
+}
+
+// A cut before the answer may have counted, and a rerun counts again; a failure before the write counts nothing.
+func TestApproximateCut(t *testing.T) {
+	faults := modeltest.NewFaults()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, viewed(0))
+		faults.Reset()
+		faults.From(modeltest.Writes, 1, modeltest.Fail(8000))
+		if _, err := views.Count("t", 0).Run(t.Context(), db); err == nil {
+			t.Error("a failed write is no error")
+		}
+		faults.Reset()
+		wantDocs(t, db, viewed(0))
+		if _, err := views.Count("t", 0).Run(context.WithoutCancel(t.Context()), db); err != nil {
+			t.Error(err)
+		}
+		wantDocs(t, db, viewed(10))
+	}, modeltest.WithFaults(faults))
+}
+
+func TestApproximateDeclarations(t *testing.T) {
+	for reason, declare := range map[string]func(){
+		"no such path":     func() { denorm.NewApproximate(tallies, "vews", 10) },
+		"no number":        func() { denorm.NewApproximate(tallies, "name", 10) },
+		"numbers in lists": func() { denorm.NewApproximate(tallies, "list", 10) },
+		"once in none":     func() { denorm.NewApproximate(tallies, "views", 0) },
+	} {
+		t.Run(reason, func(t *testing.T) {
+			var d *model.DeclarationError
+			func() {
+				defer func() {
+					err, _ := recover().(error)
+					if !errors.As(err, &d) || d.Remedy == "" {
+						t.Errorf("panicked with %v", err)
+					}
+				}()
+				declare()
+			}()
+		})
+	}
+}
