@@ -10,7 +10,7 @@ import (
 )
 
 // An Aggregate is a pipeline whose results are values of type R. It does nothing until All, Each or One runs it; Under
-// returns a changed copy.
+// returns a changed copy. Its fields, Command, String and Cost are those of [Aggregation].
 type Aggregate[R any] struct{ Aggregation }
 
 // An Aggregation is what an [Aggregate] sends, whatever it decodes into. The fields may be set by hand.

@@ -10,7 +10,8 @@ import (
 )
 
 // A Find is a query that returns documents as values of type D. It does nothing until All, Each, One or Count runs it;
-// Where, Project, Under and After return changed copies.
+// Where, Project, Under and After return changed copies. Its fields, and what doesn't depend on D (Command, String, Cost,
+// Count), are those of [Query].
 type Find[D any] struct{ Query }
 
 // Find returns a query of the collection. The filter may be nil, for all documents. It is copied.

@@ -9,6 +9,7 @@ import (
 )
 
 // A Modify changes one document and returns it, as it was before or as it is after: the findAndModify command, atomic.
+// Its fields, Command, String and Cost are those of [FindAndModify].
 type Modify[D any] struct{ FindAndModify }
 
 // A FindAndModify is what a [Modify] sends, whatever it decodes into. The fields may be set by hand.

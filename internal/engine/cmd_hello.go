@@ -12,11 +12,11 @@ import (
 
 func init() {
 	register(
-		&command{name: "hello", aliases: []string{"isMaster", "ismaster"}, unseen: true, run: hello, fields: []string{
+		&command{name: "hello", aliases: []string{"isMaster", "ismaster"}, run: hello, fields: []string{
 			"helloOk", "client", "compression", "saslSupportedMechs", "speculativeAuthenticate",
 			"topologyVersion", "maxAwaitTimeMS", "loadBalanced", "backpressure",
 		}},
-		&command{name: "ping", unseen: true, run: ping},
+		&command{name: "ping", run: ping},
 		&command{name: "buildInfo", aliases: []string{"buildinfo"}, run: buildInfo},
 		&command{name: "getParameter", admin: true, fields: []string{"featureCompatibilityVersion", "transactionLifetimeLimitSeconds"}, run: getParameter},
 	)

@@ -13,7 +13,7 @@ func init() {
 	register(
 		&command{name: "commitTransaction", txn: true, admin: true, fields: []string{"recoveryToken"}, run: commitTransaction},
 		&command{name: "abortTransaction", txn: true, admin: true, fields: []string{"recoveryToken"}, run: abortTransaction},
-		&command{name: "endSessions", unseen: true, run: endSessions},
+		&command{name: "endSessions", run: endSessions},
 		&command{name: "killSessions", run: endSessions},
 		&command{name: "killAllSessions", run: killAllSessions},
 	)

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
 
@@ -36,9 +35,6 @@ func (c *conn) close() {
 	c.pipe.Close()
 }
 
-// errCut ends a connection without a reply, as a fault asks for.
-var errCut = errors.New("connection cut")
-
 // serve answers messages until the connection ends. A message that can't be
 // read ends it too.
 func (c *conn) serve() {
@@ -65,9 +61,6 @@ const keepReply = 1 << 20 // a larger buffer is given back after use
 // answer runs one command and writes its reply.
 func (c *conn) answer(m wire.Message) error {
 	reply, err := c.run(m)
-	if errors.Is(err, errCut) {
-		return err
-	}
 	if m.MoreToCome {
 		return nil
 	}

@@ -11,7 +11,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
-	"github.com/docmodel/docmodel/internal/engine"
 )
 
 var ctx = context.Background()
@@ -180,7 +179,7 @@ func TestRefusals(t *testing.T) {
 // TestUnacknowledged writes without waiting for a reply. The ping on the only
 // connection comes after the write.
 func TestUnacknowledged(t *testing.T) {
-	client, _ := start(t, engine.Options{}, options.Client().SetMaxPoolSize(1))
+	client, _ := start(t, options.Client().SetMaxPoolSize(1))
 	quiet := client.Database("test").Collection("things", options.Collection().SetWriteConcern(writeconcern.Unacknowledged()))
 	if _, err := quiet.InsertOne(ctx, doc(t, `{"_id":1}`)); err != nil {
 		t.Fatal(err)
@@ -203,7 +202,7 @@ func TestWriteConcern(t *testing.T) {
 // TestMalformed sends what is no message: the connection ends, the engine
 // doesn't.
 func TestMalformed(t *testing.T) {
-	client, e := start(t, engine.Options{})
+	client, e := start(t)
 	for _, b := range []string{"GET / HTTP/1.1\r\n\r\n", "\x10\x00\x00\x00aaaabbbb\xdd\x07\x00\x00"} {
 		conn, err := e.Dial(ctx, "tcp", "engine.local:27017")
 		if err != nil {

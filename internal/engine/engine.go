@@ -4,7 +4,7 @@
 // An [Engine] is a dialer: a driver's client that is given it as its dialer
 // talks to the engine over a pipe, whatever host its address names.
 //
-//	e := engine.New(engine.Options{})
+//	e := engine.New()
 //	defer e.Close()
 //	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e))
 //
@@ -28,28 +28,14 @@ import (
 	"github.com/docmodel/docmodel/internal/engine/store"
 )
 
-// Options configures an engine.
-type Options struct {
-	// Intercept is asked about each command before it runs, except hello,
-	// isMaster, ping and endSessions. By default every command passes. It is
-	// called by many connections at once.
-	Intercept func(Command) Action
-
-	// InterceptAll makes Intercept see hello, isMaster, ping and endSessions
-	// too. By default it doesn't.
-	InterceptAll bool
-}
-
 // Engine is a server. It is ready for use when New returns, safe for
 // concurrent use, and done after Close.
 type Engine struct {
-	options  Options
 	store    *store.Store
 	ctx      context.Context // ends with Close
 	cancel   context.CancelFunc
 	wait     sync.WaitGroup // connections
 	requests atomic.Int32   // ids of replies
-	faults   atomic.Int64   // commands that Intercept has seen
 
 	mu       sync.Mutex
 	closed   bool
@@ -60,9 +46,8 @@ type Engine struct {
 }
 
 // New returns an engine without any data.
-func New(options Options) *Engine {
+func New() *Engine {
 	e := &Engine{
-		options:  options,
 		store:    store.New(),
 		conns:    map[*conn]struct{}{},
 		sessions: map[string]*session{},

@@ -47,7 +47,7 @@ func BenchmarkConnect(b *testing.B) {
 	ctx := context.Background()
 	b.ReportAllocs()
 	for b.Loop() {
-		e := engine.New(engine.Options{})
+		e := engine.New()
 		client, err := mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e))
 		if err != nil {
 			b.Fatal(err)

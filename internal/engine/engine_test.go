@@ -13,9 +13,9 @@ import (
 )
 
 // start returns a client of a fresh engine, and the engine.
-func start(t testing.TB, opts engine.Options, more ...*options.ClientOptions) (*mongo.Client, *engine.Engine) {
+func start(t testing.TB, more ...*options.ClientOptions) (*mongo.Client, *engine.Engine) {
 	t.Helper()
-	e := engine.New(opts)
+	e := engine.New()
 	all := append([]*options.ClientOptions{options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e)}, more...)
 	client, err := mongo.Connect(all...)
 	if err != nil {
@@ -33,7 +33,7 @@ func start(t testing.TB, opts engine.Options, more ...*options.ClientOptions) (*
 // collection returns an empty collection of a fresh engine.
 func collection(t testing.TB) *mongo.Collection {
 	t.Helper()
-	client, _ := start(t, engine.Options{})
+	client, _ := start(t)
 	return client.Database("test").Collection("things")
 }
 

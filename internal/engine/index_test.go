@@ -194,7 +194,7 @@ func TestIndexCommands(t *testing.T) {
 }
 
 func TestCollections(t *testing.T) {
-	client, _ := start(t, engine.Options{})
+	client, _ := start(t)
 	db := client.Database("one")
 	if err := db.CreateCollection(ctx, "made"); err != nil {
 		t.Fatal(err)
@@ -227,7 +227,7 @@ func TestCollections(t *testing.T) {
 
 func TestTTL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := engine.New(engine.Options{})
+		e := engine.New()
 		client, err := mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e))
 		if err != nil {
 			t.Fatal(err)
@@ -272,7 +272,7 @@ func TestTTL(t *testing.T) {
 func TestNoLeaks(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 3 {
-		e := engine.New(engine.Options{})
+		e := engine.New()
 		client, err := mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e))
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,6 @@ type command struct {
 	fields  []string // what it takes beside its own name and the generic fields
 	txn     bool     // it may run in a transaction
 	admin   bool     // it runs on the admin database only
-	unseen  bool     // Intercept doesn't see it unless asked to
 	refused string   // it is known, and not supported for this reason
 	run     func(r *request) (reply, error)
 }

@@ -62,12 +62,7 @@ func (c *conn) run(m wire.Message) (rep reply, err error) {
 		defer cancel()
 		r.ctx = ctx
 	}
-	action, err := r.intercept()
-	if err != nil {
-		return nil, err
-	}
-	rep, err = r.execute()
-	return r.settle(action, rep, err)
+	return r.execute()
 }
 
 // read takes the message apart.
@@ -139,16 +134,6 @@ func (r *request) execute() (reply, error) {
 
 // args returns a reader of the command's fields.
 func (r *request) args() *args { return &args{place: r.name, doc: r.body} }
-
-// collection returns the name of the collection that the command is on, or "".
-func (r *request) collection() string {
-	name, _ := r.body[0].Value.(string)
-	if r.name == "getMore" {
-		v, _ := value.Get(r.body, "collection")
-		name, _ = v.(string)
-	}
-	return name
-}
 
 // namespace returns the collection that the command is on.
 func (r *request) namespace() (store.Namespace, error) {

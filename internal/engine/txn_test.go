@@ -142,28 +142,6 @@ func TestTransactionConflicts(t *testing.T) {
 	wantTransient(t, "a unique key added since the begin", err, 112)
 }
 
-// TestCommitIsRetried cuts the connection after a commit was applied: the
-// driver sends it again, and it succeeds.
-func TestCommitIsRetried(t *testing.T) {
-	commits := 0
-	client, _ := start(t, engine.Options{Intercept: func(c engine.Command) engine.Action {
-		if c.Name == "commitTransaction" {
-			commits++
-		}
-		return engine.Action{CutAfter: c.Name == "commitTransaction" && commits == 1}
-	}})
-	c := client.Database("test").Collection("things")
-	insert(t, c, `{"_id":1,"n":1}`)
-	s, tx := begin(t, c)
-	if _, err := c.UpdateOne(tx, bson.D{}, doc(t, `{"$inc":{"n":1}}`)); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.CommitTransaction(ctx); err != nil || commits != 2 {
-		t.Fatalf("%v after %d commits", err, commits)
-	}
-	wantAll(t, c, `{"_id":1,"n":2}`)
-}
-
 // TestKillAllSessions holds that it ends open transactions.
 func TestKillAllSessions(t *testing.T) {
 	c := collection(t)
@@ -228,7 +206,7 @@ func TestCountersInTransactions(t *testing.T) {
 // than the transaction may live.
 func TestWriteWaitsForTransaction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := engine.New(engine.Options{})
+		e := engine.New()
 		client, err := mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e))
 		if err != nil {
 			t.Fatal(err)

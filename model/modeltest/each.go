@@ -53,7 +53,7 @@ type backend struct {
 const engineURI = "mongodb://engine.local/?heartbeatFrequencyMS=3600000"
 
 func newEngine() (*backend, func()) {
-	e := engine.New(engine.Options{})
+	e := engine.New()
 	return &backend{name: engineName, uri: engineURI, dialer: e}, e.Close
 }
 

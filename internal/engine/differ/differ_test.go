@@ -72,7 +72,7 @@ func compareAll(t *testing.T, server *mongo.Client, seed uint64, cases int) *Rep
 
 func newEngine(t *testing.T) *backend {
 	t.Helper()
-	e := engine.New(engine.Options{})
+	e := engine.New()
 	t.Cleanup(e.Close)
 	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/?directConnection=true").SetDialer(e))
 	if err != nil {
