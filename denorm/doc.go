@@ -1,9 +1,10 @@
 // Package denorm declares data that is stored more than once, or beside where it belongs, because it is read there: arrays
-// that stay bounded, and what else keeps a copy true to its source.
+// that stay bounded, sequences kept by the page, and what else keeps a copy true to its source.
 //
 // # Choosing
 //
 //	The last, first or top n of something, inside the document that it is read with     [Bounded]
+//	All of it, without end, read page by page: a document for each page                 [Bucket]
 //	Properties that differ from document to document, queried by any of them            [Attributes]
 //	A count of more events than a document can be written                              [Approximate]
 //
@@ -13,6 +14,10 @@
 //   - Read the newest few of the kept ones: [Bounded.Slice]
 //   - Find and mend documents over the bound: [Bounded.Oversized], [Bounded.Trim]
 //   - Let the server hold the bound too: [Bounded.Validator]
+//   - Append to a sequence of pages: [Bucket.Append], [Bucket.AppendTo]
+//   - Read its pages: [Bucket.Oldest], [Bucket.Newest], [Bucket.Page], [Bucket.Between]
+//   - Read what is on them: [Bucket.Elements], [Bucket.Holding], [Bucket.Totals]
+//   - Find and mend pages that don't add up: [Bucket.Check], [Bucket.Repair], [Bucket.Oversized], [Bucket.Validator]
 //   - Give, change and take off properties: [Attributes.Set], [Attributes.Unset]
 //   - Query by properties: [Attributes.Equal], [Attributes.Match], [Attributes.Has], [Attributes.Filter]
 //   - Count once in n: [Approximate.Count], [Approximate.CountMany]; the error of it: [Approximate.Deviation]
@@ -21,14 +26,19 @@
 // # Costs
 //
 // Each method says how many commands it sends and documents it writes. A push to a bounded array rewrites its document:
-// keep the bound to what one page shows.
+// keep the bound to what one page shows. An append to a bucket reads the newest bucket's counts, and rewrites that bucket; a
+// page is read as one document.
 //
 // # Consistency
 //
 // A push and what it drops are one atomic update of one document. What was dropped is gone: store it elsewhere first if
 // it is to be kept.
 //
+// An append to a bucket, its counts and its totals are one atomic update too. With a key for each element, an append that
+// was cut is run again and adds once. A key's totals are added up from its buckets, so they are as fresh as the read.
+//
 // # Limits
 //
-// A document has 16 MiB: the bound times the size of an element must stay well below.
+// A document has 16 MiB: the bound times the size of an element must stay well below. Buckets can be given
+// a bound in bytes for that. A key has up to 10,000,000,000 buckets, in each period.
 package denorm

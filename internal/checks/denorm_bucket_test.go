@@ -1,0 +1,163 @@
+package checks
+
+import (
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+)
+
+// What is kept in buckets: the mail of a mailbox.
+type mail struct {
+	ID   string    `bson:"id"`
+	Sent time.Time `bson:"sent"`
+	Text string    `bson:"text"`
+	Head struct {
+		KB int64 `bson:"kb"`
+	} `bson:"head"`
+	Score *float64 `bson:"score,omitempty"`
+}
+
+var (
+	mailBuckets = model.NewCollection[denorm.BucketDoc[string, mail], string]("mail")
+	mails       = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100})
+	keyMails    = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, Key: "id"})
+	addedMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, Totals: []string{"head.kb", "score"}})
+	largeMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, Key: "id", MaxBytes: 2 << 20})
+	dailyMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, Key: "id", Period: denorm.Daily, At: "sent"})
+	monthMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, Period: denorm.Monthly, At: "sent", Location: time.FixedZone("", -3600)})
+	countMails  = denorm.NewBucket(
+		model.NewCollection[denorm.BucketDoc[int64, mail], string]("mail"), denorm.BucketSpec{Max: 100, Key: "id"})
+)
+
+func init() {
+	register(bucketAppends()...)
+	register(bucketReads()...)
+	register(bucketChecks()...)
+}
+
+func mailOf(s string) mail {
+	m := mail{ID: s, Sent: noon(0), Text: s}
+	m.Head.KB = 3
+	return m
+}
+
+func bucketAppends() []Case {
+	end := func(seq, n, bytes int64, closed bool) func(string) any {
+		return func(string) any {
+			return denorm.BucketEnd{ID: "b#0000000004", Seq: seq, N: n, Bytes: bytes, Closed: closed}
+		}
+	}
+	return []Case{
+		{Method: "denorm.Bucket.Append", Reason: "the first of a key",
+			Make:  func(s string) any { return keyMails.Append(s, mailOf(s)) },
+			State: func(string) any { return denorm.BucketEnd{} }},
+		{Method: "denorm.Bucket.Append", Reason: "the newest bucket has room",
+			Make: func(s string) any { return mails.Append("b", mailOf(s)) }, State: end(4, 99, 9, false)},
+		{Method: "denorm.Bucket.Append", Reason: "the newest bucket is full",
+			Make: func(s string) any { return mails.Append("b", mailOf(s)) }, State: end(4, 100, 9, false)},
+		{Method: "denorm.Bucket.Append", Reason: "the newest bucket is closed",
+			Make: func(s string) any { return mails.Append("b", mailOf(s)) }, State: end(4, 2, 9, true)},
+		{Method: "denorm.Bucket.Append", Reason: "the element doesn't fit: the bucket is closed", MayRefuse: "it is too large for a bucket",
+			Make: func(s string) any { return largeMails.Append("b", mailOf(s)) }, State: end(4, 2, 2<<20, false)},
+		{Method: "denorm.Bucket.Append", Reason: "the element is there: nothing is sent",
+			Make:  func(s string) any { return keyMails.Append("b", mailOf(s)) },
+			State: func(string) any { return denorm.BucketEnd{ID: "b#0000000004", Seq: 4, N: 9, Holds: "b#0000000001"} }},
+		{Method: "denorm.Bucket.Append", Reason: "no key is refused",
+			Make:  func(s string) any { return keyMails.Append("", mailOf(s)) },
+			State: func(string) any { return denorm.BucketEnd{} }},
+		{Method: "denorm.Bucket.AppendTo", Reason: "by number",
+			Make: func(s string) any { return mails.AppendTo(s, 7, mailOf(s)) }},
+		{Method: "denorm.Bucket.AppendTo", Reason: "an element that is recognized",
+			Make: func(s string) any { return keyMails.AppendTo("a#b%c", 0, mailOf(s)) }},
+		{Method: "denorm.Bucket.AppendTo", Reason: "within bytes", MayRefuse: "it is too large for a bucket",
+			Make: func(s string) any { m := mailOf(s); m.Text = ""; return largeMails.AppendTo(s, 0, m) }},
+		{Method: "denorm.Bucket.AppendTo", Reason: "numbers are added up; one has no value",
+			Make: func(s string) any { return addedMails.AppendTo(s, 0, mailOf(s)) }},
+		{Method: "denorm.Bucket.AppendTo", Reason: "both numbers are added up; the pointer is not kept",
+			From: func(s string) ([]any, func() any) {
+				m, score := mailOf(s), 0.5
+				m.Score = &score
+				return []any{&score}, func() any { return addedMails.AppendTo(s, 0, m) }
+			}},
+		{Method: "denorm.Bucket.AppendTo", Reason: "by day",
+			Make: func(s string) any { return dailyMails.AppendTo(s, 0, mailOf(s)) }},
+		{Method: "denorm.Bucket.AppendTo", Reason: "by month, an hour behind UTC",
+			Make: func(s string) any {
+				m := mailOf(s)
+				m.Sent = time.Date(2014, 4, 1, 0, 59, 0, 0, time.UTC)
+				return monthMails.AppendTo(s, 0, m)
+			}},
+		{Method: "denorm.Bucket.AppendTo", Reason: "a key that is a number",
+			Make: func(s string) any { return countMails.AppendTo(-5, 0, mailOf(s)) }},
+		{Method: "denorm.Bucket.AppendTo", Reason: "a number below 0 is refused",
+			Make: func(s string) any { return mails.AppendTo(s, -1, mailOf(s)) }},
+		{Method: "denorm.Bucket.AppendTo", Reason: "an element without its key is refused",
+			Make: func(s string) any {
+				return denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 1, Key: "score"}).AppendTo(s, 0, mailOf(s))
+			}},
+	}
+}
+
+func bucketReads() []Case {
+	return []Case{
+		{Method: "denorm.Bucket.Page", Reason: "by number",
+			Make: func(s string) any { return mails.Page(s, 12) }},
+		{Method: "denorm.Bucket.Page", Reason: "with a Period is refused",
+			Make: func(s string) any { return dailyMails.Page(s, 0) }},
+		{Method: "denorm.Bucket.Oldest", Reason: "of a key",
+			Make: func(s string) any { return mails.Oldest(s) }},
+		{Method: "denorm.Bucket.Oldest", Reason: "a key that holds what ends a key",
+			Make: func(s string) any { return mails.Oldest("50%#" + s) }},
+		{Method: "denorm.Bucket.Newest", Reason: "of a key",
+			Make: func(s string) any { return mails.Newest(s) }},
+		{Method: "denorm.Bucket.Newest", Reason: "the next two",
+			Make: func(s string) any { return mails.Newest(s).Limited(2).After(s + "#0000000004") }},
+		{Method: "denorm.Bucket.Between", Reason: "two days",
+			Make: func(s string) any { return dailyMails.Between(s, noon(0), noon(24*60)) }},
+		{Method: "denorm.Bucket.Between", Reason: "a month, up to its end an hour behind UTC",
+			Make: func(s string) any {
+				return monthMails.Between(s, noon(0), time.Date(2014, 4, 1, 1, 0, 0, 0, time.UTC))
+			}},
+		{Method: "denorm.Bucket.Between", Reason: "without a Period is refused",
+			Make: func(s string) any { return mails.Between(s, noon(0), noon(1)) }},
+		{Method: "denorm.Bucket.Elements", Reason: "of a key",
+			Make: func(s string) any { return mails.Elements(s) }},
+		{Method: "denorm.Bucket.Holding", Reason: "an element of a key",
+			Make: func(s string) any { return keyMails.Holding(s, s) }},
+		{Method: "denorm.Bucket.Holding", Reason: "a document as key is not kept",
+			From: func(s string) ([]any, func() any) {
+				key := map[string]string{"$gt": s}
+				return []any{key}, func() any { return keyMails.Holding("b", key) }
+			}},
+		{Method: "denorm.Bucket.Holding", Reason: "nil is refused, for it would match elements without a key",
+			Make: func(s string) any { return keyMails.Holding(s, nil) }},
+		{Method: "denorm.Bucket.Totals", Reason: "counts alone",
+			Make: func(s string) any { return mails.Totals(s) }},
+		{Method: "denorm.Bucket.Totals", Reason: "two numbers",
+			Make: func(s string) any { return addedMails.Totals(s) }},
+	}
+}
+
+func bucketChecks() []Case {
+	return []Case{
+		{Method: "denorm.Bucket.Check", Reason: "counts alone",
+			Make: func(string) any { return mails.Check() }},
+		{Method: "denorm.Bucket.Check", Reason: "two numbers",
+			Make: func(string) any { return addedMails.Check() }},
+		{Method: "denorm.Bucket.Repair", Reason: "counts alone",
+			Make: func(string) any { return mails.Repair() }},
+		{Method: "denorm.Bucket.Repair", Reason: "two numbers",
+			Make: func(string) any { return addedMails.Repair() }},
+		{Method: "denorm.Bucket.Oversized", Reason: "an item after the last that fits",
+			Make: func(string) any { return mails.Oversized() }},
+		{Method: "denorm.Bucket.Oversized", Reason: "or more bytes",
+			Make: func(string) any { return largeMails.Oversized() }},
+		{Method: "denorm.Bucket.Validator", Reason: "a hundred items",
+			Make: func(string) any { return mails.Validator() }},
+		{Method: "denorm.Bucket.Indexes", Reason: "buckets are found by _id",
+			Make: func(string) any { return mails.Indexes() }},
+		{Method: "denorm.Bucket.Indexes", Reason: "elements by their key",
+			Make: func(string) any { return keyMails.Indexes() }},
+	}
+}
