@@ -4,6 +4,8 @@
 // # Choosing
 //
 //	The last, first or top n of something, inside the document that it is read with     [Bounded]
+//	Documents found by another field, where no secondary index can serve                [IndexTable]
+//	A value that one document may hold, across shards or collections                    [IndexTable], unique
 //	All of it, without end, read page by page: a document for each page                 [Bucket]
 //	Properties that differ from document to document, queried by any of them            [Attributes]
 //	A count of more events than a document can be written                              [Approximate]
@@ -14,6 +16,10 @@
 //   - Read the newest few of the kept ones: [Bounded.Slice]
 //   - Find and mend documents over the bound: [Bounded.Oversized], [Bounded.Trim]
 //   - Let the server hold the bound too: [Bounded.Validator]
+//   - Store, change and delete a document with its entries: [IndexTable.Insert], [IndexTable.Set], [IndexTable.Delete]
+//   - Find by value, with or without the documents: [IndexTable.Lookup], [IndexTable.Documents]
+//   - Fill an index table, find and mend what differs: [IndexTable.Rebuild], [IndexTable.CheckEntries],
+//     [IndexTable.CheckDocuments], [IndexTable.Repair]
 //   - Append to a sequence of pages: [Bucket.Append], [Bucket.AppendTo]
 //   - Read its pages: [Bucket.Oldest], [Bucket.Newest], [Bucket.Page], [Bucket.Between]
 //   - Read what is on them: [Bucket.Elements], [Bucket.Holding], [Bucket.Totals]
@@ -26,6 +32,8 @@
 // # Costs
 //
 // Each method says how many commands it sends and documents it writes. A push to a bounded array rewrites its document:
+// keep the bound to what one page shows. A document of an index table costs three commands to store or delete, and four to
+// give another value; a lookup one.
 // keep the bound to what one page shows. An append to a bucket reads the newest bucket's counts, and rewrites that bucket; a
 // page is read as one document.
 //
@@ -34,6 +42,13 @@
 // A push and what it drops are one atomic update of one document. What was dropped is gone: store it elsewhere first if
 // it is to be kept.
 //
+// An index table's entry and its document are two writes: the entry comes first and goes last, so that a cut leaves an entry
+// too many, which lookups of documents pass over, the checks find and a repair deletes once its operation is old enough.
+//
+// # Limits
+//
+// A document has 16 MiB: the bound times the size of an element must stay well below.
+// A value of an index table is no array, null, or regular expression.
 // An append to a bucket, its counts and its totals are one atomic update too. With a key for each element, an append that
 // was cut is run again and adds once. A key's totals are added up from its buckets, so they are as fresh as the read.
 //

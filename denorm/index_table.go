@@ -1,0 +1,268 @@
+package denorm
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// IndexTable is a collection of entries that finds documents by another field than their _id: users by city, users by email.
+// It is kept beside the documents, for where a secondary index can't serve: the other key of a sharded collection, a value
+// that is unique across shards or collections, a lookup that is answered by a few copied fields alone. Where a secondary
+// index can serve, use one: the server keeps it true by itself. Make it with [NewIndexTable].
+//
+// An entry is {_id: {v: value, id: the document's _id}, doc: {copied fields}, ops: [...], sure: true}. A value's entries are
+// one range of _id, in the order of the documents' ids; an entry is written by its _id alone; no further index is needed. A
+// unique table's entry is {_id: value, id: the document's _id, ...}: the _id itself keeps a second document from the value.
+//
+// Values are those of the path. What is missing or null has no entry (the table is sparse); an empty string has one. The
+// path may be an array: then each distinct element has an entry. Numbers of different types that are equal are one value.
+//
+// # Consistency
+//
+// The documents say what is true. A value is entered before the document holds it, and taken out after the document doesn't
+// hold it any more. So a plan that is cut leaves at most an entry too many, never a document that a lookup misses; and
+// [IndexTable.Documents] asks each document again. An entry lists the operations that claim it (ops), and whether the
+// document was seen to hold the value (sure), so that what one operation takes back or takes out is not what another has
+// just entered. That holds for any two operations on one document, but for two that leave what [IndexTable.CheckEntries]
+// finds and [IndexTable.Repair] mends: a deletion that meets a change of the value can leave an entry of the deleted
+// document, and of two changes of copied fields the earlier can be the last that reaches the entry. With three and more at
+// once, an entry can be missing too; [IndexTable.CheckDocuments] finds it.
+//
+// Writes that don't go through the table leave it as it was; the checks find what they changed.
+//
+// Source: "Index Table", users by city (seed 002); the Index Table pattern
+// (https://learn.microsoft.com/azure/architecture/patterns/index-table); "Unique Constraints on Arbitrary Fields",
+// https://www.mongodb.com/docs/manual/tutorial/unique-constraints-on-arbitrary-fields/.
+type IndexTable[D, K any] struct {
+	docs    *model.Collection[D, K]
+	entries *model.Collection[D, K] // under the entries' name, for pipelines that end in documents
+	t       *indexTable
+}
+
+// IndexTableSpec says what an [IndexTable] keeps. The zero value keeps any number of documents for a value, and no copies.
+type IndexTableSpec struct {
+	// Unique lets one document hold a value: the entry's _id is the value, and reserves it.
+	Unique bool
+
+	// Copies are paths of fields that entries hold a copy of, under doc, for lookups that need no document. They can be
+	// arrays, but not lie within one.
+	Copies []string
+}
+
+// An IndexEntry is an entry of either form, as [IndexTable.Lookup] reads it.
+type IndexEntry[K any] struct {
+	Key   bson.RawValue   // the entry's _id: Find.After(entry.Key) goes on after it
+	Value bson.RawValue   // the value, as it is stored
+	ID    K               // of the document
+	Doc   bson.Raw        // the copied fields, nested as in the document; nil if none are declared
+	Ops   []bson.ObjectID // the operations that claim it; none for one that was rebuilt, or that is being taken out
+	Sure  bool            // the document was seen to hold the value; false while an operation is under way, or was cut
+}
+
+// UnmarshalBSON reads either form.
+func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
+	var in struct {
+		Key  bson.RawValue   `bson:"_id"`
+		ID   bson.RawValue   `bson:"id"`
+		Doc  bson.Raw        `bson:"doc"`
+		Ops  []bson.ObjectID `bson:"ops"`
+		Sure bool            `bson:"sure"`
+	}
+	if err := bson.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	*e = IndexEntry[K]{Key: in.Key, Value: in.Key, Doc: in.Doc, Ops: in.Ops, Sure: in.Sure}
+	if in.ID.Type == 0 {
+		key, ok := in.Key.DocumentOK()
+		if !ok {
+			return fmt.Errorf("docmodel: %s is not the _id of an entry", model.Shell(in.Key))
+		}
+		e.Value, in.ID = key.Lookup("v"), key.Lookup("id")
+	}
+	return in.ID.Unmarshal(&e.ID)
+}
+
+// TakenError says that a value is held by another document: a unique table's value, or the _id of an inserted document.
+type TakenError struct {
+	Collection string // that holds it: of the entries, or of the documents
+	Value      any    // as it is stored
+	Pending    bool   // the claim is not confirmed: its operation is under way, or was cut, and Repair may free it
+}
+
+func (e *TakenError) Error() string {
+	s := fmt.Sprintf("docmodel: %s: %s is taken by another document", e.Collection, cut(model.Shell(e.Value)))
+	if e.Pending {
+		s += ", which has not confirmed it"
+	}
+	return s
+}
+
+// cut shortens a value for an error.
+func cut(s string) string {
+	if len(s) > 80 {
+		return strings.ToValidUTF8(s[:80], "") + "…"
+	}
+	return s
+}
+
+// NewIndexTable declares that the collection named entries finds the documents by the values at a path. It panics with a
+// [*model.DeclarationError] when the path doesn't exist, is within _id, or lies inside an array (an array of values itself
+// is fine), when the entries' name is not a collection's or is that of the documents, and when a copied path doesn't exist,
+// overlaps another or the path, or lies inside an array. At most one spec may be given.
+func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string, spec ...IndexTableSpec) *IndexTable[D, K] {
+	t := &indexTable{
+		docs: docs.Name(), entries: entries, path: path, field: model.MustField(docs, path), encode: docs.Encode, lookup: docs.Field,
+	}
+	t.declare(spec, func(p string) model.Field { return model.MustField(docs, p) })
+	return &IndexTable[D, K]{docs: docs, entries: docs.Named(entries), t: t}
+}
+
+// Insert returns the plan that enters a new document's values and stores it: enter, insert, confirm. op is the operation's
+// token, a fresh bson.NewObjectID(); the plan run again with the same token completes itself. A document under the same _id
+// gives a [*TakenError], and so does a value of a unique table that another document holds; nothing is left behind then. (One
+// that is deleted before it could be asked for gives the driver's duplicate-key error, and leaves the entries.) In a
+// transaction both are the driver's duplicate-key error, for the server has aborted it. A document without values is just
+// stored.
+//
+// Cost: three commands; twice as many entries as the document has values, and the document. Cut, it leaves entries without
+// the document: run it again, or see [IndexTable.Repair].
+func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
+	w := x.docs.Insert(doc)
+	if w.Err != nil {
+		return model.NewPlan(w)
+	}
+	return x.t.insert(w, op)
+}
+
+// Set returns the plan that sets fields of a document, as it was read, by their paths, and keeps its entries true: enter new
+// values, write the document, confirm with the copied fields as they are now, take old values out. Any fields may be set,
+// the indexed one and copied ones among them; nil stores null. A field must be of its type. A path below the indexed one or
+// a copied one is refused: set that one whole.
+//
+// The write is guarded by the indexed value and the copied fields as they were read: when one of them changed, or the
+// document is gone, running it gives model.ErrStale, and what was entered for it is taken back. Fields that are neither
+// are not guarded. In a unique table a value that another document holds gives a [*TakenError], and nothing changes.
+//
+// Cost: one command when no entry changes; two when copied fields change only; three when values are entered or taken out,
+// four when both. Documents written: one; each entry that is entered or taken out twice, and each that stays once when copied
+// fields change. Cut, it leaves an entry too many, or copies that are old: run it again, or see [IndexTable.Repair].
+func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Plan {
+	raw, err := x.read(doc)
+	if err != nil {
+		return model.RefusedPlan(x.docs.Name(), err)
+	}
+	return x.t.set(raw, fields, op)
+}
+
+// Delete returns the plan that deletes a document, as it was read, and then its entries: the document first, for a cut then
+// leaves an entry that leads nowhere, which lookups of documents pass over, and not a document that they miss. The document
+// is deleted whatever it holds by now; entries of values that it got since it was read stay, and
+// [IndexTable.CheckEntries] finds them. It can be run again.
+//
+// Cost: three commands; the document, and each of its entries twice. One command for a document without values.
+func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {
+	raw, err := x.read(doc)
+	if err != nil {
+		return model.RefusedPlan(x.docs.Name(), err)
+	}
+	return x.t.delete(raw)
+}
+
+// read encodes a document that was read.
+func (x *IndexTable[D, K]) read(doc *D) (bson.Raw, error) {
+	if _, err := x.docs.ID(doc); err != nil {
+		return nil, err
+	}
+	v, err := x.docs.Encode(*doc)
+	if err != nil {
+		return nil, x.t.refused("document", nil, err.Error())
+	}
+	return rawDocument(v)
+}
+
+// Lookup returns the query of a value's entries, in the order of the documents' ids. Null is refused, for it has no entries.
+// An entry may lead to a document that doesn't hold the value any more, or not yet: see [IndexTable.Documents].
+// model.Project decodes into a type of the caller's, with the copied fields under doc.
+//
+// Cost: one command, and one per further batch; served by _id.
+func (x *IndexTable[D, K]) Lookup(value any) model.Find[IndexEntry[K]] {
+	filter, err := x.t.find(value)
+	return model.Find[IndexEntry[K]]{Query: model.Query{
+		Collection: x.t.entries, Filter: filter, Sort: bson.D{{Key: "_id", Value: 1}}, Index: model.IDIndex, Err: err,
+	}}
+}
+
+// Documents returns the documents that hold a value, in the order of their ids: the entries, each with its document, in one
+// command. Each document is asked again for the value, so that entries too many give none.
+//
+// Cost: one command, and one per further batch; as many entries and documents as are returned, served by _id.
+func (x *IndexTable[D, K]) Documents(value any) model.Aggregate[D] {
+	stages, err := x.t.documents(value)
+	a := x.entries.Aggregate(stages)
+	a.Index = model.IDIndex
+	if err != nil {
+		a.Err = err
+	}
+	return a
+}
+
+// Rebuild returns the job that enters what is missing, document by document: for documents that were there before the table,
+// or were loaded beside it. It changes no entry that is there, and takes none out: see the checks. In a unique table the
+// first document in the order of _id gets a value that several hold; [IndexTable.CheckDocuments] finds the others.
+//
+// Cost: two commands for a batch of 500 documents, and two to find the end; as many entries written as are missing. It can
+// be run again, and while others write.
+func (x *IndexTable[D, K]) Rebuild() model.Job {
+	return model.Job{Name: "index table " + x.t.entries, Collection: x.t.docs, Projection: x.t.projection(), Plan: x.t.rebuild}
+}
+
+// CheckEntries returns the entries that differ from their documents: those whose document is gone or doesn't hold the value
+// (Surplus), and those whose copied fields are not the document's (StaleCopy). What is as it should be is not returned; an
+// operation that is under way can show.
+//
+// Cost: one command; it reads every entry, and the server looks each one's document up by _id.
+func (x *IndexTable[D, K]) CheckEntries() model.Aggregate[IndexDrift] {
+	return model.AggregateAs[IndexDrift](x.entries, x.t.checkEntries())
+}
+
+// CheckDocuments returns the values that documents hold and that have no entry (Missing), or in a unique table the entry of
+// another document (Conflict).
+//
+// Cost: one command; it reads every document, and the server looks each one's entries up by _id.
+func (x *IndexTable[D, K]) CheckDocuments() model.Aggregate[IndexDrift] {
+	return model.AggregateAs[IndexDrift](x.docs, x.t.checkDocuments())
+}
+
+// Repair returns the plan that mends what the checks found, by what the documents say: surplus entries are deleted, missing
+// ones entered, stale copies set. Entries that an operation has claimed at limit or later, by the time in its token, are left
+// alone: it may be under way. Let limit be longer ago than any plan takes. A conflict is left alone too, for no document is to
+// lose its value unasked: set one of the two, and check again.
+//
+// Every change of an entry asks that it is as it was found, claims and copies; entering changes none that is there. No
+// document is written. What changed since the check, the next check tells.
+//
+// Cost: a command for each run of one kind of drift; one entry each. It can be run again.
+func (x *IndexTable[D, K]) Repair(found []IndexDrift, limit time.Time) model.Plan {
+	return x.t.repair(found, limit)
+}
+
+// Indexes returns none: entries are found by _id, and their documents too.
+func (x *IndexTable[D, K]) Indexes() []model.Index { return nil }
+
+// Relations returns the relation, for diagrams: an entry leads to one document.
+func (x *IndexTable[D, K]) Relations() []model.Relation {
+	path, from := "_id.id", model.Many
+	if x.t.unique {
+		path = "id"
+	}
+	if x.t.unique && !x.t.field.IsArray() {
+		from = model.ZeroOrOne
+	}
+	return []model.Relation{{
+		From: x.t.entries, FromPath: path, To: x.t.docs, ToPath: "_id", FromEnd: from, ToEnd: model.ExactlyOne, Label: "index table",
+	}}
+}
