@@ -59,8 +59,8 @@ func ExampleIndexTable() {
 	// db.usersByCity.updateOne({_id: {v: 'Rome', id: 1}}, {$setOnInsert: {doc: {name: 'Ann'}, sure: false}, $addToSet: {ops: ObjectId('650000000000000000000001')}}, {upsert: true})
 	// db.users.insertOne({_id: 1, name: 'Ann', city: 'Rome'})
 	// db.usersByCity.updateOne({_id: {v: 'Rome', id: 1}, ops: ObjectId('650000000000000000000001')}, {$set: {doc: {name: 'Ann'}, sure: true}})
-	// // if stale: db.usersByCity.deleteOne({_id: {v: 'Rome', id: 1}, sure: false, ops: {$eq: [ObjectId('650000000000000000000001')]}})
 	// // if stale: db.usersByCity.updateOne({_id: {v: 'Rome', id: 1}}, {$pull: {ops: ObjectId('650000000000000000000001')}})
+	// // if stale: db.usersByCity.deleteOne({_id: {v: 'Rome', id: 1}, sure: false, ops: {$eq: []}})
 	// 3 commands, 3 documents written, by _id_ - rerunnable
 	// db.usersByCity.find({_id: {$gte: {v: 'Oslo', id: MinKey()}, $lte: {v: 'Oslo', id: MaxKey()}}}).sort({_id: 1})
 	// - 1 Ann

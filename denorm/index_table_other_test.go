@@ -164,6 +164,32 @@ func TestIndexTableConflict(t *testing.T) {
 	})
 }
 
+// Of several unique values that one document claims, one that is taken gives back the others.
+func TestIndexTableUniqueElements(t *testing.T) {
+	x := denorm.NewIndexTable(members, "tags", "tags", denorm.IndexTableSpec{Unique: true})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		b := member{ID: "b", Tags: []string{"z"}}
+		mustExec(t, db, x.Insert(member{ID: "a", Tags: []string{"x", "y"}}, token(1)), x.Insert(b, token(2)))
+		before, err := modeltest.Dump(t.Context(), db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []model.Plan{
+			x.Insert(member{ID: "c", Tags: []string{"w", "y"}}, token(3)),
+			x.Set(&b, bson.D{e("tags", []string{"z", "w", "x"})}, token(4)),
+		} {
+			var taken *denorm.TakenError
+			if err := exec(t.Context(), db, p); !errors.As(err, &taken) {
+				t.Errorf("error %v", err)
+			}
+		}
+		wantDrifts(t, db, x)
+		if after, _ := modeltest.Dump(t.Context(), db); after != before {
+			t.Errorf("changed:\n%s", after)
+		}
+	})
+}
+
 func TestIndexTableRefuses(t *testing.T) {
 	m := member{ID: "a", City: "Rome"}
 	badDoc := bson.D{e("_id", 1), e("at", bson.A{bson.D{e("place", 1)}})}

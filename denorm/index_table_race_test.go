@@ -118,6 +118,17 @@ func operations(x *denorm.IndexTable[member, string], there, back, copied bson.D
 		{"insert", func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
 			return exec(ctx, db, x.Insert(member{ID: "a", Name: "New", City: "Kyiv", Email: "k@x"}, op))
 		}},
+		{"repair", func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
+			found, err := drifts(ctx, db, x)
+			if err != nil {
+				return err
+			}
+			return exec(ctx, db, x.Repair(found, token(0).Timestamp())) // every claim may be under way
+		}},
+		{"rebuild", func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
+			_, err := x.Rebuild().Run(ctx, db, model.JobOptions{})
+			return err
+		}},
 	}
 }
 

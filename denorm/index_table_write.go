@@ -26,8 +26,8 @@ func (t *indexTable) insert(w model.Write, op bson.ObjectID) model.Plan {
 	var p model.Plan
 	for _, v := range s.values {
 		p.Steps = append(p.Steps, t.enter(v, s.id, s.copies, op))
-		p.IfStale = append(p.IfStale, t.takeBack(v, s.id, op)...)
 	}
+	p.IfStale = t.takeBack(s.values, s.id, op)
 	p.Steps = append(p.Steps, w)
 	for _, v := range s.values {
 		p.Steps = append(p.Steps, t.confirm(v, s.id, s.copies, op))
@@ -87,8 +87,8 @@ func (t *indexTable) set(doc bson.Raw, fields bson.D, op bson.ObjectID) model.Pl
 	var p model.Plan
 	for _, v := range entered {
 		p.Steps = append(p.Steps, t.enter(v, was.id, now.copies, op))
-		p.IfStale = append(p.IfStale, t.takeBack(v, was.id, op)...)
 	}
+	p.IfStale = t.takeBack(entered, was.id, op)
 	for _, v := range left {
 		p.Steps = append(p.Steps, t.leave(v, was.id))
 	}
@@ -287,10 +287,15 @@ func (t *indexTable) leave(v, id bson.RawValue) model.Write {
 	return t.update(t.key(v, id), bson.D{{Key: "$set", Value: bson.D{{Key: "ops", Value: bson.A{}}, {Key: "sure", Value: false}}}})
 }
 
-// takeBack ends a claim: the entry goes if it was this claim's alone.
-func (t *indexTable) takeBack(v, id bson.RawValue, op bson.ObjectID) []model.Step {
-	alone := t.remove(append(t.key(v, id), bson.E{Key: "sure", Value: false}), bson.A{op})
-	return []model.Step{alone, t.update(t.key(v, id), bson.D{{Key: "$pull", Value: bson.D{{Key: "ops", Value: op}}}})}
+// takeBack ends claims: an entry goes if it was claimed by nobody else, and nobody has confirmed it.
+func (t *indexTable) takeBack(values []bson.RawValue, id bson.RawValue, op bson.ObjectID) (steps []model.Step) {
+	for _, v := range values {
+		steps = append(steps, t.update(t.key(v, id), bson.D{{Key: "$pull", Value: bson.D{{Key: "ops", Value: op}}}}))
+	}
+	for _, v := range values {
+		steps = append(steps, t.remove(append(t.key(v, id), bson.E{Key: "sure", Value: false}), bson.A{}))
+	}
+	return steps
 }
 
 // remove deletes an entry that holds just these claims.
