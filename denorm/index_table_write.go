@@ -9,13 +9,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-var errNoToken = "the operation's token is empty: pass bson.NewObjectID()"
+const noToken = "the operation's token is empty: pass bson.NewObjectID()"
 
 // insert is the plan around the insert of a document.
 func (t *indexTable) insert(w model.Write, op bson.ObjectID) model.Plan {
 	refuse := func(err error) model.Plan { return model.RefusedPlan(t.docs, err) }
 	if op.IsZero() {
-		return refuse(t.refused("op", nil, errNoToken))
+		return refuse(t.refused("op", nil, noToken))
 	}
 	doc := w.Model.(*mongo.InsertOneModel).Document.(bson.Raw)
 	s, err := t.state(doc)
@@ -38,7 +38,7 @@ func (t *indexTable) insert(w model.Write, op bson.ObjectID) model.Plan {
 	return p
 }
 
-// state is what of a document the table depends on.
+// An indexState is what of a document the table depends on.
 type indexState struct {
 	id     bson.RawValue
 	at     bson.RawValue // what the path holds
@@ -69,7 +69,7 @@ func (t *indexTable) state(doc bson.Raw) (s indexState, err error) {
 func (t *indexTable) set(doc bson.Raw, fields bson.D, op bson.ObjectID) model.Plan {
 	refuse := func(err error) model.Plan { return model.RefusedPlan(t.docs, err) }
 	if op.IsZero() {
-		return refuse(t.refused("op", nil, errNoToken))
+		return refuse(t.refused("op", nil, noToken))
 	}
 	set, err := t.fields(fields)
 	if err != nil {
