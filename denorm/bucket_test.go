@@ -38,7 +38,7 @@ var (
 	byKey    = denorm.NewBucket(notes, denorm.BucketSpec{Max: 3, Key: "id"})
 	added    = denorm.NewBucket(notes, denorm.BucketSpec{Max: 3, Key: "id", Totals: []string{"n", "f", "sub.x"}})
 	budgeted = denorm.NewBucket(notes, denorm.BucketSpec{Max: 10, Key: "id", MaxBytes: 120})
-	loose    = denorm.NewBucket(notes, denorm.BucketSpec{Max: 10, MaxBytes: 120})
+	roomy    = denorm.NewBucket(notes, denorm.BucketSpec{Max: 10, MaxBytes: 120})
 	daily    = denorm.NewBucket(notes, denorm.BucketSpec{Max: 2, Key: "id", Period: denorm.Daily, At: "at"})
 )
 
@@ -162,7 +162,7 @@ func TestBucketAppend(t *testing.T) {
 func TestBucketAppendBounds(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		t.Run("by bytes", func(t *testing.T) {
-			for _, b := range []*noteBucket{budgeted, loose} {
+			for _, b := range []*noteBucket{budgeted, roomy} {
 				empty(t, db)
 				appendAll(t, db, b, "p", ofSize("a", 60), ofSize("b", 60), ofSize("c", 61), ofSize("d", 60), ofSize("e", 59), ofSize("f", 120))
 				wantPages(t, db, b, "p", []string{"a", "b"}, []string{"c"}, []string{"d", "e"}, []string{"f"})

@@ -32,10 +32,9 @@
 // # Costs
 //
 // Each method says how many commands it sends and documents it writes. A push to a bounded array rewrites its document:
-// keep the bound to what one page shows. A document of an index table costs three commands to store or delete, and four to
-// give another value; a lookup one.
 // keep the bound to what one page shows. An append to a bucket reads the newest bucket's counts, and rewrites that bucket; a
-// page is read as one document.
+// page is read as one document. A document of an index table costs three commands to store or delete, and four to give
+// another value; a lookup one.
 //
 // # Consistency
 //
@@ -45,15 +44,12 @@
 // An index table's entry and its document are two writes: the entry comes first and goes last, so that a cut leaves an entry
 // too many, which lookups of documents pass over, the checks find and a repair deletes once its operation is old enough.
 //
-// # Limits
-//
-// A document has 16 MiB: the bound times the size of an element must stay well below.
-// A value of an index table is no array, null, or regular expression.
 // An append to a bucket, its counts and its totals are one atomic update too. With a key for each element, an append that
 // was cut is run again and adds once. A key's totals are added up from its buckets, so they are as fresh as the read.
 //
 // # Limits
 //
-// A document has 16 MiB: the bound times the size of an element must stay well below. Buckets can be given
-// a bound in bytes for that. A key has up to 10,000,000,000 buckets, in each period.
+// A document has 16 MiB: the bound times the size of an element must stay well below. Buckets can be given a bound in bytes
+// for that. A key has up to 10,000,000,000 buckets, in each period. A value of an index table is no null or regular
+// expression; an array is entered by its elements.
 package denorm

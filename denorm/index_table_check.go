@@ -131,8 +131,6 @@ func (t *indexTable) checkEntries() mongo.Pipeline {
 	}
 }
 
-func literal(v any) bson.D { return bson.D{{Key: "$literal", Value: v}} }
-
 // checkDocuments is the pipeline over the documents.
 func (t *indexTable) checkDocuments() mongo.Pipeline {
 	fields := bson.D{{Key: "v", Value: "$" + t.path}}

@@ -19,7 +19,7 @@ type (
 		Lines  []line    `bson:"lines,omitempty"`
 		Stats  hostStats `bson:"stats"`
 		Labels []string  `bson:"labels,omitempty"`
-		Views  int64     `bson:"views"`
+		Views  int64     `bson:"views,omitempty"`
 	}
 	hostStats struct {
 		Tops []int64 `bson:"tops,omitempty"`
