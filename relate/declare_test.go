@@ -26,10 +26,11 @@ type odd struct {
 		Server string `bson:"server"`
 		Number int    `bson:"number"`
 	} `bson:"homes,omitempty"`
-	Stamps  []int   `bson:"stamps,omitempty"`
-	Server  string  `bson:"server"`
-	Stamp   int     `bson:"stamp"`
-	Pointer *string `bson:"pointer,omitempty"`
+	Stamps  []int              `bson:"stamps,omitempty"`
+	Links   []relate.Link[int] `bson:"links,omitempty"`
+	Server  string             `bson:"server"`
+	Stamp   int                `bson:"stamp"`
+	Pointer *string            `bson:"pointer,omitempty"`
 	In      struct {
 		Server string `bson:"server"`
 	} `bson:"in"`

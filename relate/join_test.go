@@ -289,20 +289,20 @@ func TestJoinLevels(t *testing.T) {
 
 // An empty id is looked for as any other, so that Load says what the pipeline says; what can be no id is refused.
 func TestJoinEmptyID(t *testing.T) {
-	j := relate.NewJoin(gadgets, "screws", screws)
+	j := relate.NewJoin(nodes, "list", nodes)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		parent := gadget{ID: "p", Screws: []string{"a", "", "a"}}
-		seed(t, db, docs{"gadgets": {parent}, "screws": {screw{ID: "a"}}})
-		loaded, err := j.Load(t.Context(), db, []gadget{parent})
+		parent := node{ID: "p", List: []string{"a", "", "a"}}
+		seed(t, db, docs{"nodes": {parent, node{ID: "a"}}})
+		loaded, err := j.Load(t.Context(), db, []node{parent})
 		if err != nil {
 			t.Fatal(err)
 		}
-		piped, err := j.Pipeline(nil).All(t.Context(), db)
+		piped, err := j.Pipeline(bson.D{{Key: "_id", Value: "p"}}).All(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []relate.Joined[gadget, screw, string]{{Parent: parent, Children: []screw{{ID: "a"}, {ID: "a"}}, Missing: []string{""}}}
-		for _, got := range [][]relate.Joined[gadget, screw, string]{loaded, piped} {
+		want := []relate.Joined[node, node, string]{{Parent: parent, Children: []node{{ID: "a"}, {ID: "a"}}, Missing: []string{""}}}
+		for _, got := range [][]relate.Joined[node, node, string]{loaded, piped} {
 			if diff := modeltest.Diff(want, got); diff != "" {
 				t.Error(diff)
 			}

@@ -366,18 +366,20 @@ func TestTwoWayConcurrent(t *testing.T) {
 }
 
 func TestTwoWayDeclarations(t *testing.T) {
+	declare := func(list, ref string, spec ...relate.TwoWaySpec) func() {
+		return func() { relate.NewTwoWay(odds, list, odds, ref, spec...) }
+	}
 	for reason, declare := range map[string]func(){
-		"no such list":                func() { relate.NewTwoWay(bareOwners, "itms", bareItems, "owner") },
-		"no such reference":           func() { relate.NewTwoWay(bareOwners, "items", bareItems, "ownr") },
-		"no list":                     func() { relate.NewTwoWay(bareOwners, "_id", bareItems, "owner") },
-		"a list as reference":         func() { relate.NewTwoWay(bareOwners, "items", bareOwners, "items") },
-		"a reference of another type": func() { relate.NewTwoWay(odds, "servers", servers, "rack") },
-		"one side versioned":          func() { relate.NewTwoWay(linkOwners, "items", bareItems, "owner") },
-		"a negative bound":            func() { relate.NewTwoWay(bareOwners, "items", bareItems, "owner", relate.TwoWaySpec{Max: -1}) },
-		"two specs": func() {
-			relate.NewTwoWay(bareOwners, "items", bareItems, "owner", relate.TwoWaySpec{}, relate.TwoWaySpec{})
-		},
-		"no owners": func() { relate.NewTwoWay(&model.Collection[bareOwner, string]{}, "items", bareItems, "owner") },
+		"no such list":                declare("stmps", "stamp"),
+		"no such reference":           declare("stamps", "stmp"),
+		"no list":                     declare("_id", "stamp"),
+		"a list as reference":         declare("stamps", "stamps"),
+		"a list of another type":      declare("servers", "stamp"),
+		"a reference of another type": declare("stamps", "server"),
+		"one side versioned":          declare("links", "stamp"),
+		"a negative bound":            declare("stamps", "stamp", relate.TwoWaySpec{Max: -1}),
+		"two specs":                   declare("stamps", "stamp", relate.TwoWaySpec{}, relate.TwoWaySpec{}),
+		"no owners":                   func() { relate.NewTwoWay(&model.Collection[odd, int]{}, "stamps", odds, "stamp") },
 	} {
 		t.Run(reason, func(t *testing.T) {
 			var d *model.DeclarationError

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -91,7 +92,10 @@ func (c Case) underHostile(s string) []string {
 func TestTooLargeStrings(t *testing.T) {
 	huge := strings.Repeat("x", 17<<20)
 	db := unreachable(t)
-	for _, c := range registered {
+	for i, c := range registered {
+		if os.Getenv("DOCMODEL_FULL") == "" && i%4 > 0 {
+			continue // .ci/run tries them all
+		}
 		t.Run(c.name(), func(t *testing.T) {
 			t.Parallel()
 			if _, isWrite := planOf(c.value(harmless)); !isWrite || !c.storesIts(t, harmless) {
