@@ -23,6 +23,10 @@ type node struct {
 	List   []string             `bson:"list,omitempty"`
 	Lines  []crateLine          `bson:"lines,omitempty"`
 	Owner  *relate.Link[string] `bson:"owner,omitempty"`
+	Twos   []struct {
+		A string `bson:"a"`
+		B string `bson:"b"`
+	} `bson:"twos,omitempty"`
 }
 
 var (
@@ -263,21 +267,14 @@ func TestOnDeleteAgrees(t *testing.T) {
 
 func TestOnDeleteDeclared(t *testing.T) {
 	open := model.NewCollection[bson.D, any]("open")
-	twos := model.NewCollection[struct {
-		ID    string `bson:"_id"`
-		Lines []struct {
-			A string `bson:"a"`
-			B string `bson:"b"`
-		} `bson:"lines,omitempty"`
-	}, string]("twos")
 	for _, c := range []struct {
 		reason, want string
 		declare      func()
 	}{
 		{"two rules of one reference", "two rules: cascade and nullify", func() { relate.NewOnDelete(nodes, relate.Cascade(ofParent), relate.Nullify(ofParent)) }},
 		{"one rule twice", "two rules: owns and owns", func() { relate.NewOnDelete(nodes, relate.Owns(inList), relate.Owns(inList)) }},
-		{"one array whose elements are taken and followed", "to nullify lines.b takes whole elements, and with them lines.a", func() {
-			relate.NewOnDelete(twos, relate.Cascade(relate.NewJoin(twos, "lines.a", twos)), relate.Nullify(relate.NewJoin(twos, "lines.b", twos)))
+		{"one array whose elements are taken and followed", "to nullify twos.b takes whole elements, and with them twos.a", func() {
+			relate.NewOnDelete(nodes, relate.Cascade(relate.NewJoin(nodes, "twos.a", nodes)), relate.Nullify(relate.NewJoin(nodes, "twos.b", nodes)))
 		}},
 		{"the zero reference", "leads nowhere", func() { relate.NewOnDelete(nodes, relate.Cascade(relate.Reference{})) }},
 		{"a path of which nothing is known", "can't be told", func() { relate.NewOnDelete(nodes, relate.Nullify(relate.NewJoin(open, "a", nodes))) }},
