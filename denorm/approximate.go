@@ -3,7 +3,6 @@ package denorm
 import (
 	"fmt"
 	"math"
-	"reflect"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -96,19 +95,10 @@ func checkNumber(place string, f model.Field) {
 	switch {
 	case f.Arrays > 0:
 		problem = fmt.Sprintf("path %q crosses an array", f.Path)
-	case !f.Open && !isNumber(f):
+	case !f.Open && !isNumberType(f.Type):
 		problem = fmt.Sprintf("path %q is a %s, not a number", f.Path, f.Type)
 	}
 	if problem != "" {
 		panic(&model.DeclarationError{Problem: problem, Place: place, Remedy: "name a field that is an int64, int32, int or float64"})
 	}
-}
-
-func isNumber(f model.Field) bool {
-	switch f.Type.Kind() {
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uint, reflect.Float32, reflect.Float64:
-		return true
-	}
-	return false
 }

@@ -86,7 +86,10 @@ func (c *Collection[D, K]) Named(name string) *Collection[D, K] {
 
 func (c *declaration) named(name string) *declaration {
 	checkCollectionName(name)
-	out := *c.orZero()
+	if c == nil {
+		return nil
+	}
+	out := *c
 	out.name = name
 	return &out
 }
@@ -120,7 +123,7 @@ func (c *declaration) of(db *mongo.Database) *mongo.Collection {
 // ID reads the document's _id. It returns a [*ValueError] when there is none or it is empty (see [Collection.CheckID]).
 func (c *Collection[D, K]) ID(doc *D) (id K, err error) {
 	found := false
-	if doc != nil && c != nil {
+	if doc != nil && declOf(c) != nil {
 		id, found = c.id.First(doc)
 	}
 	return id, declOf(c).checkFound(id, found, doc == nil)

@@ -181,3 +181,24 @@ func TestCollectionID(t *testing.T) {
 }
 
 func second[A, B any](_ A, b B) B { return b }
+
+// A nil or zero Collection refuses what it is handed, under another name too; it doesn't panic half way.
+func TestZeroCollectionRefuses(t *testing.T) {
+	zero := &model.Collection[part, int32]{}
+	for name, c := range map[string]*model.Collection[part, int32]{"nil": nil, "zero": zero, "named": zero.Named("parts")} {
+		doc := part{ID: 1}
+		_, idErr := c.ID(&doc)
+		_, fieldErr := c.Field("name")
+		for what, err := range map[string]error{
+			"ID": idErr, "Field": fieldErr, "Insert": c.Insert(doc).Err, "Replace": c.Replace(doc).Err,
+			"InsertMany": c.InsertMany([]part{doc}).Steps[0].(model.Write).Err,
+		} {
+			if err == nil {
+				t.Errorf("%s of a %s Collection is no error", what, name)
+			}
+		}
+		if _, err := c.Find(nil).All(t.Context(), nil); err == nil || c.Name() != "" {
+			t.Errorf("a %s Collection reads from %q: %v", name, c.Name(), err)
+		}
+	}
+}

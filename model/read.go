@@ -47,7 +47,7 @@ func (r *read) decode(cur *mongo.Cursor, into any) error {
 		return nil
 	}
 	if r.codec == nil {
-		return bson.Unmarshal(cur.Current, into) // what the cursor would do, without a decoder for each document
+		return bson.Unmarshal(cur.Current, into) // the driver's defaults, as the declaration says, without a decoder for each document
 	}
 	return cur.Decode(into)
 }

@@ -20,14 +20,9 @@ func (r *ChildRefs[P, PK, C, CK]) IDs(parent *P) []CK {
 //
 // Cost: one command, served by _id.
 func (r *ChildRefs[P, PK, C, CK]) Children(parent *P) model.Find[C] {
-	ids, err := plainIDs(r.children, r.parents.Name(), r.path, r.IDs(parent))
-	f := r.children.Find(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
-	f.Index = model.IDIndex
+	f := findIDs(r.children, r.parents.Name(), r.path, r.IDs(parent))
 	if parent == nil {
-		err = &model.ValueError{Collection: r.parents.Name(), Field: r.path, Reason: "the document is nil"}
-	}
-	if f.Err == nil {
-		f.Err = err
+		f.Err = &model.ValueError{Collection: r.parents.Name(), Field: r.path, Reason: "the document is nil"}
 	}
 	return f
 }

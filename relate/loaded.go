@@ -2,7 +2,6 @@ package relate
 
 import (
 	"errors"
-	"reflect"
 	"slices"
 
 	"github.com/docmodel/docmodel/model"
@@ -53,25 +52,26 @@ func encodeIDs[D, K any](c *model.Collection[D, K], holder, field string, ids []
 	return out, nil
 }
 
-// plainIDs is encodeList for a query. Ids of the plain kinds stay a typed slice, which is not boxed id by id.
-func plainIDs[D, K any](c *model.Collection[D, K], holder, field string, ids []K) (any, error) {
-	if len(ids) > 0 {
-		if v, err := encodeID(c, holder, field, ids[0]); err != nil {
-			return nil, err
-		} else if reflect.TypeOf(v) == reflect.TypeFor[K]() { // no registry makes something else of it
-			switch ids := any(ids).(type) {
-			case []bson.ObjectID:
-				if !slices.Contains(ids, bson.NilObjectID) {
-					return slices.Clone(ids), nil
-				}
-			case []string:
-				if !slices.Contains(ids, "") {
-					return slices.Clone(ids), nil
-				}
-			}
-		}
+// findIDs is the query of the documents of c with ids that the holder's field lists; without ids it matches nothing. Ids of
+// the plain kinds stay a typed slice, which is not boxed id by id; Find copies it.
+func findIDs[D, K any](c *model.Collection[D, K], holder, field string, ids []K) model.Find[D] {
+	in, plain := any(ids), false
+	switch ids := in.(type) {
+	case []bson.ObjectID:
+		plain = len(ids) > 0 && !slices.Contains(ids, bson.NilObjectID)
+	case []string:
+		plain = len(ids) > 0 && !slices.Contains(ids, "")
 	}
-	return encodeList(c, holder, field, ids)
+	var err error
+	if !plain {
+		in, err = encodeList(c, holder, field, ids)
+	}
+	f := c.Find(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: in}}}})
+	f.Index = model.IDIndex
+	if f.Err == nil {
+		f.Err = err
+	}
+	return f
 }
 
 // encodeID checks one id and freezes it.

@@ -50,14 +50,9 @@ func (m *ManyToMany[L, LK, R, RK]) Rights(left *L) model.Find[R] {
 			list = append(list, l.ID)
 		}
 	}
-	in, err := plainIDs(m.right, m.left.Name(), m.leftPath, list)
+	f := findIDs(m.right, m.left.Name(), m.leftPath, list)
 	if left == nil {
-		_, err = m.left.ID(left)
-	}
-	f := m.right.Find(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: in}}}})
-	f.Index = model.IDIndex
-	if f.Err == nil {
-		f.Err = err
+		_, f.Err = m.left.ID(left)
 	}
 	return f
 }
@@ -77,22 +72,18 @@ func (m *ManyToMany[L, LK, R, RK]) Lefts(right *R) model.Find[L] {
 			list = append(list, l.ID)
 		}
 	}
-	in, err := plainIDs(m.left, m.right.Name(), m.rightPath, list)
-	if right == nil {
-		_, err = m.right.ID(right)
-	}
-	f := m.left.Find(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: in}}}})
-	if m.version != "" && err == nil {
-		var id RK
-		if id, err = m.right.ID(right); err == nil {
-			var v any
-			v, err = encodeID(m.right, m.right.Name(), "_id", id)
-			f = f.Where(bson.D{{Key: m.idPath(m.leftPath), Value: model.Eq(v)}})
+	f := findIDs(m.left, m.right.Name(), m.rightPath, list)
+	if right == nil || m.version != "" && f.Err == nil {
+		id, err := m.right.ID(right)
+		if err != nil {
+			f.Err = err
+			return f
 		}
-	}
-	f.Index = model.IDIndex
-	if f.Err == nil {
-		f.Err = err
+		v, err := encodeID(m.right, m.right.Name(), "_id", id)
+		f = f.Where(bson.D{{Key: m.idPath(m.leftPath), Value: model.Eq(v)}})
+		if f.Err == nil {
+			f.Err = err
+		}
 	}
 	return f
 }

@@ -42,22 +42,18 @@ func (t *TwoWay[O, OK, I, IK]) Listed(owner *O) []IK {
 //
 // Cost: one command, served by _id.
 func (t *TwoWay[O, OK, I, IK]) Items(owner *O) model.Find[I] {
-	ids, err := plainIDs(t.items, t.owners.Name(), t.list, t.Listed(owner))
-	if owner == nil {
-		_, err = t.owners.ID(owner)
-	}
-	f := t.items.Find(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
-	if t.versioned && err == nil {
-		var id OK
-		if id, err = t.owners.ID(owner); err == nil {
-			var v any
-			v, err = encodeID(t.owners, t.owners.Name(), "_id", id)
-			f = f.Where(bson.D{{Key: t.refID(), Value: model.Eq(v)}})
+	f := findIDs(t.items, t.owners.Name(), t.list, t.Listed(owner))
+	if owner == nil || t.versioned && f.Err == nil {
+		id, err := t.owners.ID(owner)
+		if err != nil {
+			f.Err = err
+			return f
 		}
-	}
-	f.Index = model.IDIndex
-	if f.Err == nil {
-		f.Err = err
+		v, err := encodeID(t.owners, t.owners.Name(), "_id", id)
+		f = f.Where(bson.D{{Key: t.refID(), Value: model.Eq(v)}})
+		if f.Err == nil {
+			f.Err = err
+		}
 	}
 	return f
 }
