@@ -18,8 +18,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// everyPair is false where a run is to be quick: then each operation meets itself and the next one only. .ci/run sets
-// DOCMODEL_FULL, and runs every ordered pair.
+// everyPair is false where a run is to be quick: then each operation meets the next one on one table, and itself on the
+// other. .ci/run sets DOCMODEL_FULL, and runs every ordered pair on both.
 var everyPair = os.Getenv("DOCMODEL_FULL") != ""
 
 // future is a limit by which no claim is in flight any more.
@@ -135,17 +135,17 @@ func operations(x *denorm.IndexTable[member, string], there, back, copied bson.D
 // Two operations on one document, in every order of their commands: each succeeds or says why not, and what is left is as
 // it should be, or what the checks find and one repair mends. No entry is ever missing, no document is changed by the repair.
 func TestIndexTableInterleaved(t *testing.T) {
-	for _, x := range []struct {
+	for quick, x := range []struct {
 		name  string
 		table *denorm.IndexTable[member, string]
 		ops   []operation
 	}{
-		{"city", byCity, operations(byCity, bson.D{e("city", "Oslo")}, bson.D{e("city", "Rome")}, bson.D{e("name", "Bo")})},
 		{"email", byEmail, operations(byEmail, bson.D{e("email", "b@x")}, bson.D{e("email", "a@x")}, bson.D{e("name", "Bo")})},
+		{"city", byCity, operations(byCity, bson.D{e("city", "Oslo")}, bson.D{e("city", "Rome")}, bson.D{e("name", "Bo")})},
 	} {
 		for i, a := range x.ops {
 			for j, b := range x.ops {
-				if !everyPair && i != j && j != (i+1)%len(x.ops) {
+				if !everyPair && j != (i+quick)%len(x.ops) {
 					continue
 				}
 				t.Run(x.name+" "+a.name+" | "+b.name, func(t *testing.T) { meet(t, x.table, a, b) })
