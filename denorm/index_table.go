@@ -115,7 +115,7 @@ func cut(s string) string {
 // overlaps another or the path, or lies inside an array. At most one spec may be given.
 func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string, spec ...IndexTableSpec) *IndexTable[D, K] {
 	t := &indexTable{
-		docs: docs.Name(), entries: entries, path: path, field: model.MustField(docs, path), encode: docs.Encode, lookup: docs.Field,
+		stored: storedIn(docs), entries: entries, path: path, field: model.MustField(docs, path),
 	}
 	t.declare(spec, func(p string) model.Field { return model.MustField(docs, p) })
 	return &IndexTable[D, K]{docs: docs, entries: docs.Named(entries), t: t}

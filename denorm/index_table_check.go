@@ -100,7 +100,7 @@ func (t *indexTable) valuePath() string {
 
 // wanted is the expression of the copied fields of a document that lies at a prefix.
 func (t *indexTable) wanted(prefix string) bson.D {
-	return t.shape().build(func(path string) (any, bool) { return prefix + path, true })
+	return shapeOf(t.copies).build(func(path string) (any, bool) { return prefix + path, true })
 }
 
 // checkEntries is the pipeline over the entries.
@@ -198,10 +198,6 @@ func (t *indexTable) repair(found []IndexDrift, limit time.Time) model.Plan {
 		p.Leaves = "some entries mended, others not yet"
 	}
 	return p
-}
-
-func clone(v bson.RawValue) bson.RawValue {
-	return bson.RawValue{Type: v.Type, Value: slices.Clone(v.Value)}
 }
 
 // ensure enters a value unless it is entered.

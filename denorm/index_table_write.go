@@ -1,9 +1,6 @@
 package denorm
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -71,7 +68,7 @@ func (t *indexTable) set(doc bson.Raw, fields bson.D, op bson.ObjectID) model.Pl
 	if op.IsZero() {
 		return refuse(t.refused("op", nil, noToken))
 	}
-	set, err := t.fields(fields)
+	set, err := t.fields(fields, append([]string{t.path}, t.copies...))
 	if err != nil {
 		return refuse(err)
 	}
@@ -119,70 +116,16 @@ func sameCopies(a, b indexState) bool {
 	return true
 }
 
-// fields checks what is to be set, and encodes it.
-func (t *indexTable) fields(fields bson.D) (bson.D, error) {
-	if len(fields) == 0 {
-		return nil, t.refused("fields", nil, "no field was given")
-	}
-	out := make(bson.D, len(fields))
-	for i, e := range fields {
-		f, err := t.lookup(e.Key)
-		switch {
-		case err != nil:
-			return nil, t.refused("fields", nil, err.Error())
-		case overlaps(e.Key, "_id"):
-			return nil, t.refused(e.Key, nil, "an _id can't be set")
-		case f.Array != "" && f.Array != e.Key:
-			return nil, t.refused(e.Key, nil, "lies inside an array: set the array whole")
-		}
-		for _, path := range append([]string{t.path}, t.copies...) {
-			if e.Key != path && strings.HasPrefix(e.Key, path+".") {
-				return nil, t.refused(e.Key, nil, fmt.Sprintf("is below %q, which entries hold: set that whole", path))
-			}
-		}
-		for _, other := range fields[:i] {
-			if overlaps(e.Key, other.Key) {
-				return nil, t.refused(e.Key, nil, fmt.Sprintf("is set by %q too", other.Key))
-			}
-		}
-		v, err := t.rawValue(f, e.Value, false)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = bson.E{Key: e.Key, Value: v}
-	}
-	return out, nil
-}
-
 // after is the state once the fields are set.
 func (t *indexTable) after(was indexState, set bson.D) (now indexState, err error) {
 	now = indexState{id: was.id, held: map[string]bson.RawValue{}}
-	at := func(path string, old bson.RawValue) bson.RawValue {
-		for _, e := range set {
-			v := e.Value.(bson.RawValue)
-			if e.Key == path {
-				return v
-			}
-			if below, ok := strings.CutPrefix(path, e.Key+"."); ok {
-				inner, isDoc := v.DocumentOK()
-				if !isDoc {
-					return bson.RawValue{}
-				}
-				got, atErr := t.at(inner, below)
-				if atErr != nil {
-					err = atErr
-				}
-				return got
-			}
-		}
-		return old
-	}
-	now.at = at(t.path, was.at)
-	for _, path := range t.copies {
-		now.held[path] = at(path, was.held[path])
-	}
-	if err != nil {
+	if now.at, err = t.afterSet(set, t.path, was.at); err != nil {
 		return now, err
+	}
+	for _, path := range t.copies {
+		if now.held[path], err = t.afterSet(set, path, was.held[path]); err != nil {
+			return now, err
+		}
 	}
 	now.copies = t.copied(func(path string) bson.RawValue { return now.held[path] })
 	now.values, err = t.values(now.at)
@@ -210,14 +153,6 @@ func (t *indexTable) write(was, now indexState, set bson.D) model.Write {
 		Collection: t.docs, Expect: model.One, Done: done, Once: true, Index: model.IDIndex,
 		Model: &mongo.UpdateOneModel{Filter: filter, Update: bson.D{{Key: "$set", Value: set}}},
 	}
-}
-
-// holdsAt is the condition that a path holds just this.
-func holdsAt(path string, v bson.RawValue) bson.E {
-	if v.Type == 0 {
-		return bson.E{Key: path, Value: bson.D{{Key: "$exists", Value: false}}}
-	}
-	return bson.E{Key: path, Value: model.Eq(v)}
 }
 
 // delete is the plan that deletes a document that was read.

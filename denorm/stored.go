@@ -1,0 +1,165 @@
+package denorm
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// stored is a collection whose documents come encoded: what of a declaration the techniques' cores need.
+type stored struct {
+	docs   string // the collection
+	encode func(any) (any, error)
+	lookup func(path string) (model.Field, error)
+}
+
+func storedIn[D, K any](c *model.Collection[D, K]) stored { return stored{c.Name(), c.Encode, c.Field} }
+
+// overlaps reports whether one path is the other, or above it.
+func overlaps(a, b string) bool {
+	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
+}
+
+func (s stored) refused(field string, v any, reason string) error {
+	e := &model.ValueError{Collection: s.docs, Field: field, Reason: reason}
+	if raw, ok := v.(bson.RawValue); v != nil && (!ok || raw.Type != 0) {
+		e.Value = v
+	}
+	return e
+}
+
+// rawDocument is an encoded value that is a document, in bytes of its own.
+func rawDocument(v any) (bson.Raw, error) {
+	raw, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
+	if err != nil {
+		return nil, err
+	}
+	doc, ok := bson.Raw(raw).Lookup("v").DocumentOK()
+	if !ok {
+		return nil, fmt.Errorf("docmodel: a %T is not a document", v)
+	}
+	return doc, nil
+}
+
+// rawValue encodes a value of the caller's, of the type of a field.
+func (s stored) rawValue(f model.Field, v any, element bool) (bson.RawValue, error) {
+	if !fits(f, reflect.TypeOf(v), element) {
+		return bson.RawValue{}, s.refused(f.Path, nil, fmt.Sprintf("is a %T, not a %s", v, f.Type))
+	}
+	enc, err := s.encode(v)
+	if err != nil {
+		return bson.RawValue{}, s.refused(f.Path, nil, err.Error())
+	}
+	raw, err := bson.Marshal(bson.D{{Key: "v", Value: enc}})
+	if err != nil {
+		return bson.RawValue{}, s.refused(f.Path, nil, err.Error())
+	}
+	out := bson.Raw(raw).Lookup("v")
+	if path, err := model.CheckNames(out, f.Path); err != nil {
+		return bson.RawValue{}, s.refused(path, nil, err.Error())
+	}
+	return out, nil
+}
+
+// fits reports whether values of a type can be stored in a field; element asks for an element where it is an array.
+func fits(f model.Field, have reflect.Type, element bool) bool {
+	if have == nil || f.Open {
+		return true
+	}
+	if have.Kind() == reflect.Pointer {
+		have = have.Elem()
+	}
+	if !f.IsArray() || element {
+		return have == f.Type
+	}
+	if have.Kind() != reflect.Slice && have.Kind() != reflect.Array {
+		return false
+	}
+	have = have.Elem()
+	return have == f.Type || have.Kind() == reflect.Pointer && have.Elem() == f.Type || have.Kind() == reflect.Interface
+}
+
+// at returns what a document holds at a path; type 0 for nothing.
+func (s stored) at(doc bson.Raw, path string) (bson.RawValue, error) {
+	v := bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}
+	for _, part := range strings.Split(path, ".") {
+		switch v.Type {
+		case bson.TypeEmbeddedDocument:
+			v = bson.Raw(v.Value).Lookup(part)
+		case bson.TypeArray:
+			return v, s.refused(path, nil, "lies inside an array in this document")
+		default:
+			return bson.RawValue{}, nil
+		}
+	}
+	return v, nil
+}
+
+// fields checks what is to be set, and encodes it.
+func (s stored) fields(fields bson.D, whole []string) (bson.D, error) {
+	if len(fields) == 0 {
+		return nil, s.refused("fields", nil, "no field was given")
+	}
+	out := make(bson.D, len(fields))
+	for i, e := range fields {
+		f, err := s.lookup(e.Key)
+		switch {
+		case err != nil:
+			return nil, s.refused("fields", nil, err.Error())
+		case overlaps(e.Key, "_id"):
+			return nil, s.refused(e.Key, nil, "an _id can't be set")
+		case f.Array != "" && f.Array != e.Key:
+			return nil, s.refused(e.Key, nil, "lies inside an array: set the array whole")
+		}
+		for _, path := range whole {
+			if e.Key != path && strings.HasPrefix(e.Key, path+".") {
+				return nil, s.refused(e.Key, nil, fmt.Sprintf("is below %q, which is kept elsewhere too: set that whole", path))
+			}
+		}
+		for _, other := range fields[:i] {
+			if overlaps(e.Key, other.Key) {
+				return nil, s.refused(e.Key, nil, fmt.Sprintf("is set by %q too", other.Key))
+			}
+		}
+		v, err := s.rawValue(f, e.Value, false)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = bson.E{Key: e.Key, Value: v}
+	}
+	return out, nil
+}
+
+// afterSet is what a path that held old holds once encoded fields are set.
+func (s stored) afterSet(set bson.D, path string, old bson.RawValue) (bson.RawValue, error) {
+	for _, e := range set {
+		v := e.Value.(bson.RawValue)
+		if e.Key == path {
+			return v, nil
+		}
+		if below, ok := strings.CutPrefix(path, e.Key+"."); ok {
+			inner, isDoc := v.DocumentOK()
+			if !isDoc {
+				return bson.RawValue{}, nil
+			}
+			return s.at(inner, below)
+		}
+	}
+	return old, nil
+}
+
+// holdsAt is the condition that a path holds just this.
+func holdsAt(path string, v bson.RawValue) bson.E {
+	if v.Type == 0 {
+		return bson.E{Key: path, Value: bson.D{{Key: "$exists", Value: false}}}
+	}
+	return bson.E{Key: path, Value: model.Eq(v)}
+}
+
+func clone(v bson.RawValue) bson.RawValue {
+	return bson.RawValue{Type: v.Type, Value: slices.Clone(v.Value)}
+}
