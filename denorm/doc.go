@@ -3,6 +3,7 @@
 //
 // # Choosing
 //
+//	Fields of another document, which change seldom         [Copy]
 //	The last, first or top n of something, inside the document that it is read with     [Bounded]
 //	Documents found by another field, where no secondary index can serve                [IndexTable]
 //	A value that one document may hold, across shards or collections                    [IndexTable], unique
@@ -12,6 +13,10 @@
 //
 // # Tasks
 //
+//   - Store a copy, take one away: [Copy.Attach], [Copy.Detach], [Copy.Snapshot]
+//   - Change a source and its copies: [Copy.Set]; bring copies up to date: [Copy.Propagate], [Copy.PropagateJob], [Copy.Refresh]
+//   - Find and mend copies that differ: [Copy.Drift], [Copy.Repair], [Copy.Rebuild]
+//   - See whether copies pay: [Copy.Spread], [CopySpread.BreakEven]; do away with the sources: [Copy.Unfolded], [Copy.Fold]
 //   - Push and keep n: [Bounded.Push], [Bounded.PushOrCreate]
 //   - Read the newest few of the kept ones: [Bounded.Slice]
 //   - Find and mend documents over the bound: [Bounded.Oversized], [Bounded.Trim]
@@ -31,7 +36,8 @@
 //
 // # Costs
 //
-// Each method says how many commands it sends and documents it writes. A push to a bounded array rewrites its document:
+// Each method says how many commands it sends and documents it writes. A change of a copied field writes every document that
+// holds a copy. A push to a bounded array rewrites its document:
 // keep the bound to what one page shows. An append to a bucket reads the newest bucket's counts, and rewrites that bucket; a
 // page is read as one document. A document of an index table costs three commands to store or delete, and four to give
 // another value; a lookup one.
@@ -46,6 +52,9 @@
 //
 // An append to a bucket, its counts and its totals are one atomic update too. With a key for each element, an append that
 // was cut is run again and adds once. A key's totals are added up from its buckets, so they are as fresh as the read.
+//
+// A copy and its source are two writes. Readers see the old value until the second, a cut leaves it until the plan is run again,
+// and copies carry the version of their source, so that no older change overwrites a newer one.
 //
 // # Limits
 //

@@ -71,16 +71,17 @@ func (t *indexTable) documents(value any) (mongo.Pipeline, error) {
 	return mongo.Pipeline{
 		{{Key: "$match", Value: filter}},
 		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-		lookupBy(t.docs, t.idPath(), "found"),
+		lookup(t.docs, t.idPath(), "_id", "found"),
 		{{Key: "$unwind", Value: "$found"}},
 		{{Key: "$replaceRoot", Value: bson.D{{Key: "newRoot", Value: "$found"}}}},
 		{{Key: "$match", Value: bson.D{{Key: t.path, Value: model.Eq(v)}}}},
 	}, err
 }
 
-func lookupBy(from, path, as string) bson.D {
+// lookup is the stage that adds the documents of another collection.
+func lookup(from, local, foreign, as string) bson.D {
 	return bson.D{{Key: "$lookup", Value: bson.D{
-		{Key: "from", Value: from}, {Key: "localField", Value: path}, {Key: "foreignField", Value: "_id"}, {Key: "as", Value: as},
+		{Key: "from", Value: from}, {Key: "localField", Value: local}, {Key: "foreignField", Value: foreign}, {Key: "as", Value: as},
 	}}}
 }
 
@@ -119,7 +120,7 @@ func (t *indexTable) checkEntries() mongo.Pipeline {
 		fields = append(fields, bson.E{Key: "found", Value: "$doc"}, bson.E{Key: "want", Value: t.wanted("$src.")})
 	}
 	return mongo.Pipeline{
-		lookupBy(t.docs, t.idPath(), "src"),
+		lookup(t.docs, t.idPath(), "_id", "src"),
 		{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$src"}, {Key: "preserveNullAndEmptyArrays", Value: true}}}},
 		{{Key: "$project", Value: fields}},
 		{{Key: "$match", Value: bson.D{{Key: "$or", Value: bson.A{bson.D{{Key: "held", Value: false}}, bson.D{{Key: "same", Value: false}}}}}}},
@@ -156,7 +157,7 @@ func (t *indexTable) checkDocuments() mongo.Pipeline {
 		{{Key: "$unwind", Value: "$v"}},
 		{{Key: "$match", Value: bson.D{{Key: "v", Value: bson.D{{Key: "$ne", Value: nil}}}}}},
 		{{Key: "$group", Value: group}},
-		lookupBy(t.entries, local, "entry"),
+		lookup(t.entries, local, "_id", "entry"),
 		{{Key: "$match", Value: mine}},
 		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
 		{{Key: "$project", Value: out}},

@@ -19,6 +19,24 @@ type stored struct {
 
 func storedIn[D, K any](c *model.Collection[D, K]) stored { return stored{c.Name(), c.Encode, c.Field} }
 
+// encodedID is an _id of the caller's, checked and encoded.
+func encodedID[D, K any](c *model.Collection[D, K], id K) (bson.RawValue, error) {
+	if err := c.CheckID("_id", id); err != nil {
+		return bson.RawValue{}, err
+	}
+	v, err := c.Encode(id)
+	if err != nil {
+		return bson.RawValue{}, err
+	}
+	return raw(v)
+}
+
+// raw is an encoded value in bytes.
+func raw(v any) (bson.RawValue, error) {
+	doc, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
+	return bson.Raw(doc).Lookup("v"), err
+}
+
 // overlaps reports whether one path is the other, or above it.
 func overlaps(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
@@ -26,7 +44,7 @@ func overlaps(a, b string) bool {
 
 func (s stored) refused(field string, v any, reason string) error {
 	e := &model.ValueError{Collection: s.docs, Field: field, Reason: reason}
-	if raw, ok := v.(bson.RawValue); v != nil && (!ok || raw.Type != 0) {
+	if x, ok := v.(bson.RawValue); v != nil && (!ok || x.Type != 0) {
 		e.Value = v
 	}
 	return e
@@ -34,11 +52,11 @@ func (s stored) refused(field string, v any, reason string) error {
 
 // rawDocument is an encoded value that is a document, in bytes of its own.
 func rawDocument(v any) (bson.Raw, error) {
-	raw, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
+	value, err := raw(v)
 	if err != nil {
 		return nil, err
 	}
-	doc, ok := bson.Raw(raw).Lookup("v").DocumentOK()
+	doc, ok := value.DocumentOK()
 	if !ok {
 		return nil, fmt.Errorf("docmodel: a %T is not a document", v)
 	}
@@ -54,11 +72,10 @@ func (s stored) rawValue(f model.Field, v any, element bool) (bson.RawValue, err
 	if err != nil {
 		return bson.RawValue{}, s.refused(f.Path, nil, err.Error())
 	}
-	raw, err := bson.Marshal(bson.D{{Key: "v", Value: enc}})
+	out, err := raw(enc)
 	if err != nil {
 		return bson.RawValue{}, s.refused(f.Path, nil, err.Error())
 	}
-	out := bson.Raw(raw).Lookup("v")
 	if path, err := model.CheckNames(out, f.Path); err != nil {
 		return bson.RawValue{}, s.refused(path, nil, err.Error())
 	}

@@ -21,6 +21,10 @@ type Job struct {
 	Projection bson.D // which fields Plan needs; _id comes in any case
 	BatchSize  int    // 0 means 500
 
+	// Stages are applied to each batch by the server before Plan sees it: for what a $lookup tells. They must keep each
+	// document's _id, and neither drop nor multiply documents.
+	Stages mongo.Pipeline
+
 	// Plan computes what to write for a batch of documents, purely. Its plans must not be transactional, for a batch that
 	// was cut is planned and run again. ErrStale makes the job read the batch again, a few times.
 	Plan func(docs []bson.Raw) (Plan, error)
@@ -143,15 +147,50 @@ func (j Job) read(ctx context.Context, db *mongo.Database, after bson.RawValue) 
 }
 
 func (j Job) find(ctx context.Context, db *mongo.Database, filter bson.D) ([]bson.Raw, error) {
-	size := int64(j.BatchSize)
-	if size <= 0 {
-		size = 500
+	if len(j.Stages) > 0 {
+		return Aggregate[bson.Raw]{j.aggregation(filter)}.All(ctx, db)
 	}
-	f := Find[bson.Raw]{Query{
-		Collection: j.Collection, Filter: filter, Projection: j.Projection, Limit: size,
-		Sort: bson.D{{Key: "_id", Value: 1}}, Options: ReadOptions{BatchSize: int32(size)},
-	}}
-	return f.All(ctx, db)
+	return Find[bson.Raw]{j.query(filter)}.All(ctx, db)
+}
+
+func (j Job) size() int64 {
+	if j.BatchSize <= 0 {
+		return 500
+	}
+	return int64(j.BatchSize)
+}
+
+// query reads a batch.
+func (j Job) query(filter bson.D) Query {
+	return Query{
+		Collection: j.Collection, Filter: filter, Projection: j.Projection, Limit: j.size(),
+		Sort: bson.D{{Key: "_id", Value: 1}}, Options: ReadOptions{BatchSize: int32(j.size())}, Err: j.Err,
+	}
+}
+
+// aggregation reads a batch through the stages.
+func (j Job) aggregation(filter bson.D) Aggregation {
+	if filter == nil {
+		filter = bson.D{}
+	}
+	pipeline := mongo.Pipeline{
+		{{Key: "$match", Value: filter}}, {{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}}, {{Key: "$limit", Value: j.size()}},
+	}
+	if len(j.Projection) > 0 {
+		pipeline = append(pipeline, bson.D{{Key: "$project", Value: j.Projection}})
+	}
+	return Aggregation{
+		Collection: j.Collection, Pipeline: append(pipeline, j.Stages...), Err: j.Err,
+		Options: ReadOptions{BatchSize: int32(j.size() + 1)}, // so that the reply to a full batch is its last
+	}
+}
+
+// String is the command that reads the first batch, as in mongosh; a refused job is a comment that says why.
+func (j Job) String() string {
+	if len(j.Stages) > 0 {
+		return j.aggregation(j.Filter).String()
+	}
+	return j.query(j.Filter).String()
 }
 
 func (j Job) load(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress) error {

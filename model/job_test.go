@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -204,4 +205,34 @@ func TestJobRerunAfterCut(t *testing.T) {
 		}
 	}
 	all.Wait()
+}
+
+// Stages see each batch before the plan does, and the collections that they read are under the policy too.
+func TestJobStages(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mustRun(t, db, manyParts(7))
+		lookup := d("from", "parts", "localField", "_id", "foreignField", "_id", "as", "same")
+		var seen []int
+		job := model.Job{
+			Name: "stages", Collection: "parts", BatchSize: 3, Projection: d("_id", 1),
+			Stages: mongo.Pipeline{d("$lookup", lookup), d("$set", d("n", d("$size", "$same")))},
+			Plan: func(docs []bson.Raw) (model.Plan, error) {
+				for _, doc := range docs {
+					seen = append(seen, int(doc.Lookup("_id").AsInt64()*10+doc.Lookup("n").AsInt64()))
+				}
+				return model.Plan{}, nil
+			},
+		}
+		if p, err := job.Run(t.Context(), db, model.JobOptions{}); err != nil || p.Documents != 7 || p.Batches != 3 {
+			t.Errorf("%+v, %v", p, err)
+		}
+		if want := []int{11, 21, 31, 41, 51, 61, 71}; !slices.Equal(seen, want) {
+			t.Errorf("seen %v, want %v", seen, want)
+		}
+		policy := model.Policy{Filter: d("tenant", 7), Collections: []string{"prices"}}
+		lookup[0].Value = "prices"
+		if text := job.Under(policy).String(); !strings.Contains(text, "{$match: {tenant: 7}}") {
+			t.Errorf("%s is not under the policy", text)
+		}
+	})
 }

@@ -67,6 +67,11 @@ func (j Job) Under(p Policy) Job {
 	if p.holds(j.Collection) {
 		j.Filter = And(j.Filter, p.Filter)
 	}
+	if stages, err := p.within(j.Stages); err == nil {
+		j.Stages = stages
+	} else if j.Err == nil {
+		j.Err = err
+	}
 	if plan := j.Plan; plan != nil {
 		j.Plan = func(docs []bson.Raw) (Plan, error) {
 			out, err := plan(docs)

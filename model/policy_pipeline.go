@@ -49,19 +49,25 @@ func targetOf(stage bson.D) string {
 
 // pipeline puts the filter before a collection's stages, and into those that read other collections.
 func (p Policy) pipeline(collection string, stages mongo.Pipeline) (mongo.Pipeline, error) {
-	out := make(mongo.Pipeline, 0, len(stages)+1)
+	var first mongo.Pipeline
 	if p.holds(collection) && len(p.Filter) > 0 {
 		if len(stages) > 0 && len(stages[0]) > 0 && mustBeFirst[stages[0][0].Key] {
 			return nil, &ConflictError{Collection: collection, Reason: stages[0][0].Key + " must be first in its pipeline, and so must a policy's filter: put the filter into the stage"}
 		}
-		out = append(out, bson.D{{Key: "$match", Value: p.Filter}})
+		first = mongo.Pipeline{{{Key: "$match", Value: p.Filter}}}
 	}
-	for _, s := range stages {
-		inner, err := p.stage(s)
-		if err != nil {
+	rest, err := p.within(stages)
+	return append(first, rest...), err
+}
+
+// within puts the filter into those stages that read other collections.
+func (p Policy) within(stages mongo.Pipeline) (mongo.Pipeline, error) {
+	out := make(mongo.Pipeline, len(stages))
+	for i, s := range stages {
+		var err error
+		if out[i], err = p.stage(s); err != nil {
 			return nil, err
 		}
-		out = append(out, inner)
 	}
 	return out, nil
 }

@@ -66,6 +66,9 @@ func (c Case) jobParts(job model.Job, s string) ([]part, error) {
 		{"name", data, job.Name}, {"collection", names, job.Collection},
 		{"filter", filter, orEmpty(job.Filter)}, {"projection", expression, orEmpty(job.Projection)},
 	}
+	if len(job.Stages) > 0 {
+		out = append(out, part{"stages", stages, job.Stages})
+	}
 	more, err := planParts(p)
 	return append(out, more...), err
 }

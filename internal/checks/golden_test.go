@@ -96,9 +96,15 @@ func (c Case) show(t *testing.T, s string) string {
 	case mongo.Pipeline:
 		b.WriteString(model.Shell(v) + "\n")
 	case model.Job:
+		b.WriteString(v.String() + "\n")
+		if v.Err != nil {
+			break
+		}
 		p, err := c.planned(v, s)
-		b.WriteString(model.Find[bson.Raw]{Query: model.Query{Collection: v.Collection, Filter: v.Filter, Projection: v.Projection, Err: v.Err}}.String() + "\n")
-		comment("and for a batch: %v", err)
+		if err != nil {
+			t.Errorf("%s: %v", c.name(), err)
+		}
+		comment("and for a batch:")
 		showPlan(&b, comment, p)
 	case interface {
 		fmt.Stringer

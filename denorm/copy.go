@@ -1,0 +1,251 @@
+package denorm
+
+import (
+	"context"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Copy keeps fields of a source document where they are read: the part's name in the products that list it, the product's
+// name in each of its parts, the host's address in its log messages, the authors' names in books. Make it with [NewCopy].
+//
+// A copy is one of three things, by where the source's _id is stored:
+//
+//   - an element of an array (items.id), or of an array within the elements of another: many documents hold copies of many
+//     sources;
+//   - fields of the document itself, beside the source's _id (host, or publisher.id): each document is of one source;
+//   - fields of the documents that the source lists (CopySpec.Listed): nothing of the source's _id is stored with them.
+//
+// # Consistency
+//
+// The source says what is true. Its copies follow in writes of their own: between the two a reader sees the old value. A
+// write to many documents is not atomic over them, and can be cut; run again, it completes itself.
+//
+// With a Version, a copy holds the version of the source that it was made from, and is never overwritten by an older one,
+// in whatever order changes arrive. That rests on one rule: whoever changes a copied field of the source gives the source a
+// greater version in the same write, as [Copy.Set] does. Since any change may be the only one that arrives, each carries all
+// copied fields. Without a Version the last write wins, and only the fields that differ are written.
+//
+// What no version can prevent is a copy that is stored, from a source as it was read earlier, after a change of the source has
+// passed over the copies that were there. [Copy.Refresh], run after such a write, brings it up to date; [Copy.Drift] finds it.
+//
+// Source: "Denormalization", "6 Rules of Thumb for MongoDB Schema Design", part 2 (seed 004); authors in books (seed 000);
+// the Extended Reference pattern, https://www.mongodb.com/company/blog/building-with-patterns-the-extended-reference-pattern.
+type Copy[S, SK, TK any] struct {
+	sources *model.Collection[S, SK]
+	target  func(id TK) (bson.RawValue, error) // the _id of a document that holds copies, checked and encoded
+	c       *copying
+}
+
+// A Field is a field of the source and where its copy is.
+type Field struct {
+	From string // in the source; it must not lie inside an array, but can be one
+	To   string // in the documents that hold the copy: "items.name"
+}
+
+// CopySpec says what a [Copy] keeps, and where.
+type CopySpec struct {
+	// KeyPath is where the documents hold the source's _id: "host", "publisher.id", "items.id", "groups.items.id". In an
+	// array, the fields of the copy are in the same element.
+	KeyPath string
+
+	// Listed is the path of the source that lists the _ids of the documents that hold its copies, in the place of KeyPath.
+	Listed string
+
+	// Fields are what is copied.
+	Fields []Field
+
+	// Version is a field of the source that grows with each change of a copied field: a whole number that [Copy.Set] counts
+	// up, or a time. VersionTo is where a copy keeps it. Both or none.
+	Version, VersionTo string
+
+	// Lists are the paths of arrays on KeyPath, for documents whose fields are not known (bson.D and the like). It is refused
+	// where the type tells.
+	Lists []string
+}
+
+// NewCopy declares that documents hold copies of the sources' fields. It panics with a [*model.DeclarationError] when a path
+// doesn't exist; when KeyPath doesn't hold the sources' _id, or is itself an array of ids, which has no room for a copy; when
+// a copy is of another type than its source, outside the key's element or inside a further array; when paths overlap; and
+// when the array that copies are pushed to can be stored as null.
+func NewCopy[S, SK, T, TK any](sources *model.Collection[S, SK], targets *model.Collection[T, TK], spec CopySpec) *Copy[S, SK, TK] {
+	c := &copying{stored: storedIn(sources), to: storedIn(targets), spec: spec}
+	c.declare(
+		func(path string) model.Field { return model.MustField(sources, path) },
+		func(path string) model.Field { return model.MustField(targets, path) },
+		func(path string) { model.CheckArray(targets, path) },
+	)
+	return &Copy[S, SK, TK]{
+		sources: sources,
+		target:  func(id TK) (bson.RawValue, error) { return encodedID(targets, id) },
+		c:       c,
+	}
+}
+
+// Snapshot returns the copy of a source: an element of the array, with the source's _id, the copied fields and the version;
+// or the fields of a document, nested as it stores them. It is for the documents that the caller writes by other means. A
+// field that the source doesn't have is left out.
+//
+// What is stored from it is as old as the source that was read: see [Copy.Refresh].
+func (c *Copy[S, SK, TK]) Snapshot(source *S) (bson.D, error) {
+	s, err := c.state(source)
+	return c.c.snapshot(s), err
+}
+
+// Attach returns the write that gives a document the copy of a source. In an array, the copy is pushed unless the array has
+// one of this source; then nothing is written, for [Copy.Propagate] keeps that one. Beside a single key, key and copy are
+// set, unless a newer copy of this source is there. Into an array that lies within another it is refused, for which element
+// of the outer one is meant is not known: push [Copy.Snapshot] there.
+//
+// Consistency: one document, atomic; it expects that the document exists, else running it gives model.ErrStale. It can be run
+// again. Run [Copy.Refresh] after it if the source may have changed since it was read. Cost: one command, one document, by
+// _id; one more to ask when it wrote nothing.
+func (c *Copy[S, SK, TK]) Attach(id TK, source *S) model.Write {
+	s, err := c.state(source)
+	if err != nil {
+		return model.Refused(c.c.docs, err)
+	}
+	target, err := c.target(id)
+	return c.c.attach(target, s, err)
+}
+
+// Detach returns the write that takes the copy of a source out of a document: the element, or key and fields. It writes
+// nothing where there is none. Where the source lists its documents, the copied fields are unset; the list is not the copy's.
+//
+// Consistency: one document, atomic. Cost: one command, one document, by _id.
+func (c *Copy[S, SK, TK]) Detach(id TK, source SK) model.Write {
+	key, err := encodedID(c.sources, source)
+	if err != nil {
+		return model.Refused(c.c.docs, err)
+	}
+	target, err := c.target(id)
+	return c.c.detach(target, key, err)
+}
+
+// Set returns the plan that sets fields of a source, as it was read, by their paths, and then those of its copies. nil stores
+// null. With a whole-number Version the version is counted up by one; a time is to be among the fields, later than the one
+// that was read. When no copied field changes, only the source is written.
+//
+// With a Version, the write to the source is guarded by the one that was read: when another change came in between, running
+// it gives model.ErrStale, and nothing is written. Without, it only expects that the source is there.
+//
+// Cost: two commands, one when no copied field changes; the source, and each document that holds a copy. Cut, it leaves copies
+// that are older than the source: run it again, or [Copy.Refresh].
+func (c *Copy[S, SK, TK]) Set(source *S, fields bson.D) model.Plan {
+	raw, err := c.read(source)
+	if err != nil {
+		return model.RefusedPlan(c.c.docs, err)
+	}
+	return c.c.set(raw, fields)
+}
+
+// Propagate returns the plan that brings every copy of a source up to date: an update of many documents, in which copies in
+// arrays are reached by array filters, each copy of the source in each element. Copies that are of this version or a newer
+// one are not touched; without a Version, documents in which nothing differs.
+//
+// Cost: one command, and one for each further 10,000 documents that the source lists; documents written: those with an older
+// copy, found by [Copy.Indexes]. A cut leaves some documents to do; it can be run again, and late.
+func (c *Copy[S, SK, TK]) Propagate(source *S) model.Plan {
+	s, err := c.state(source)
+	if err != nil {
+		return model.RefusedPlan(c.c.docs, err)
+	}
+	return model.NewPlan(c.c.propagate(s)...)
+}
+
+// PropagateJob returns the job that does what [Copy.Propagate] does in batches of documents in the order of _id, with progress,
+// a dry run, and going on where it stopped: for sources with so many copies that one command would take too long. It reads and
+// writes only documents with an older copy. Where the source lists its documents it is refused: the list bounds them.
+//
+// Cost: two commands for each batch of 500 documents, and one to find the end.
+func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
+	s, err := c.state(source)
+	return c.c.propagateJob(s, err)
+}
+
+// Refresh returns the change that reads a source and brings its copies up to date: for after a copy was stored, or a plan was
+// cut. A source that is not there gives model.ErrNotFound. The state that it returns is the source as it is stored.
+//
+// Run after [Copy.Attach] it closes the gap in which the source changed: a later change finds the new copy by itself.
+//
+// Cost: two commands; documents written: those with an older copy.
+func (c *Copy[S, SK, TK]) Refresh(source SK) model.Change[bson.Raw] {
+	id, err := encodedID(c.sources, source)
+	return model.Change[bson.Raw]{
+		Err: err,
+		Read: func(ctx context.Context, db *mongo.Database) (bson.Raw, error) {
+			q := model.Query{Collection: c.c.docs, Filter: bson.D{{Key: "_id", Value: model.Eq(id)}}, Index: model.IDIndex}
+			return model.Find[bson.Raw]{Query: q}.One(ctx, db)
+		},
+		Decide: func(doc bson.Raw) (model.Plan, error) {
+			s, err := c.c.state(doc)
+			return model.NewPlan(c.c.propagate(s)...), err
+		},
+	}
+}
+
+// Rebuild returns the job over the sources that brings every copy up to date, whatever its version says but for newer ones: for
+// documents that were loaded beside the copy, or after a field was added to it.
+//
+// Cost: two commands for each batch of 500 sources, and one to find the end; documents written: those with a copy that is older
+// or differs. It can be run again, and while others write.
+func (c *Copy[S, SK, TK]) Rebuild() model.Job {
+	return model.Job{Name: "copy " + c.c.docs + " to " + c.c.to.docs, Collection: c.c.docs, Projection: c.c.projection(), Plan: c.c.rebuild}
+}
+
+// Drift returns the copies that differ from their sources, of the documents that match a filter, nil for all, in the order of
+// _id: those with other values (CopyStale), those whose version is beyond the source's (CopyAhead), and those whose source is
+// gone (CopyGone). What is as it should be is not returned; a change that is under way can show. A copy that only lags in its
+// version is no drift: what changed in between was not copied.
+//
+// Cost: one command; it reads every document of the filter, and the server looks up the source of each copy by _id (or, where
+// the source lists documents, by the index of that list).
+func (c *Copy[S, SK, TK]) Drift(filter bson.D) model.Aggregate[CopyDrift] {
+	filter, err := c.c.filter(filter)
+	return model.Aggregate[CopyDrift]{Aggregation: model.Aggregation{Collection: c.c.to.docs, Pipeline: c.c.drift(filter), Err: err}}
+}
+
+// Repair returns the plan that gives copies the values and the version that their sources had when [Copy.Drift] found them. Each
+// write asks that the copy is as it was found, in its document and, in an array, in its element; it sets the copied fields and
+// nothing else, so that elements that were pushed since, and other fields, stay. What changed since the check, the next check
+// tells. Copies whose source is gone are left as they are: they may be all that is left of it.
+//
+// Cost: a command for each kind of step in a row, as a rule one; one document each. It can be run again.
+func (c *Copy[S, SK, TK]) Repair(found []CopyDrift) model.Plan { return c.c.repair(found) }
+
+// Spread returns one row, of how many documents hold how many copies of how many sources, from which
+// [CopySpread.BreakEven] computes at which ratio of reads to writes the copy pays. No documents give no row.
+//
+// Cost: one command; it reads every document.
+func (c *Copy[S, SK, TK]) Spread() model.Aggregate[CopySpread] {
+	return model.Aggregate[CopySpread]{Aggregation: model.Aggregation{Collection: c.c.to.docs, Pipeline: c.c.spread()}}
+}
+
+// Indexes returns the index by which the copies of a source are found, in the order of the documents' _id, so that
+// [Copy.PropagateJob] reads a batch without sorting. Where the source lists its documents, it is the index of the list.
+func (c *Copy[S, SK, TK]) Indexes() []model.Index { return c.c.indexes() }
+
+// Relations returns the relation, for diagrams.
+func (c *Copy[S, SK, TK]) Relations() []model.Relation { return c.c.relations() }
+
+// read encodes a source that was read.
+func (c *Copy[S, SK, TK]) read(source *S) (bson.Raw, error) {
+	if _, err := c.sources.ID(source); err != nil {
+		return nil, err
+	}
+	v, err := c.sources.Encode(*source)
+	if err != nil {
+		return nil, c.c.refused("document", nil, err.Error())
+	}
+	return rawDocument(v)
+}
+
+func (c *Copy[S, SK, TK]) state(source *S) (copyState, error) {
+	raw, err := c.read(source)
+	if err != nil {
+		return copyState{}, err
+	}
+	return c.c.state(raw)
+}

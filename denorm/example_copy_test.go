@@ -1,0 +1,89 @@
+package denorm_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A product's page shows the names of its parts; so each product holds them, beside the parts' ids. A part's price changes
+// often, and its name seldom: only the name is copied.
+type (
+	part struct {
+		ID    string  `bson:"_id"`
+		Name  string  `bson:"name"`
+		Price float64 `bson:"price"`
+		V     int     `bson:"v"`
+	}
+	product struct {
+		ID    string     `bson:"_id"`
+		Items []partCopy `bson:"items,omitempty"`
+	}
+	partCopy struct {
+		ID   string `bson:"id"`
+		Name string `bson:"name,omitempty"`
+		V    int    `bson:"v"`
+	}
+)
+
+var (
+	parts     = model.NewCollection[part, string]("parts")
+	products  = model.NewCollection[product, string]("products")
+	partNames = denorm.NewCopy(parts, products, denorm.CopySpec{
+		KeyPath: "items.id", Fields: []denorm.Field{{From: "name", To: "items.name"}}, Version: "v", VersionTo: "items.v",
+	})
+)
+
+func ExampleCopy() {
+	client, stop := modeltest.Start()
+	defer stop()
+	ctx, db := context.Background(), client.Database("shop")
+
+	grommet := part{ID: "AAAA", Name: "#4 grommet", Price: 3.99}
+	shifter, scraper := product{ID: "left-handed smoke shifter"}, product{ID: "bench scraper"}
+	add := partNames.Attach(shifter.ID, &grommet)
+	fmt.Println(add)
+	plan := model.Concat(products.InsertMany([]product{shifter, scraper}), model.NewPlan(
+		parts.Insert(grommet), add, partNames.Attach(scraper.ID, &grommet),
+	))
+	if _, err := plan.Run(ctx, db); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	// Another name reaches the part, and every product that lists it.
+	rename := partNames.Set(&grommet, bson.D{{Key: "name", Value: "#5 grommet"}})
+	fmt.Println(rename)
+	fmt.Println(rename.Cost(), "-", rename.Guarantee())
+	result, err := rename.Run(ctx, db)
+	fmt.Println(result.Modified(), "documents", err)
+
+	// Another price is the part's own affair.
+	fmt.Println(partNames.Set(&grommet, bson.D{{Key: "price", Value: 4.49}}))
+
+	// Somebody writes to a product past the copy: the check finds it, and the repair gives the name back.
+	slip := products.Update(shifter.ID, bson.D{{Key: "$set", Value: bson.D{{Key: "items.0.name", Value: "#6 grommet"}}}})
+	if _, err := slip.Run(ctx, db); err != nil {
+		fmt.Println(err)
+	}
+	found, err := partNames.Drift(nil).All(ctx, db)
+	fmt.Println(found, err)
+	fmt.Println(partNames.Repair(found))
+
+	// Reads of products for each rename of a part, from which on the copy is the cheaper model.
+	fmt.Printf("%.1f\n", denorm.CopySpread{Documents: 1000, Sources: 500, Pairs: 20_000}.BreakEven(denorm.CopyPrices{}))
+	// Output:
+	// db.products.updateOne({_id: 'left-handed smoke shifter', items: {$not: {$elemMatch: {id: 'AAAA'}}}}, {$push: {items: {id: 'AAAA', name: '#4 grommet', v: 0}}})
+	// db.parts.updateOne({_id: 'AAAA', v: 0}, {$set: {name: '#5 grommet', v: 1}})
+	// db.products.updateMany({items: {$elemMatch: {id: 'AAAA', v: {$not: {$gte: 1}}}}}, {$set: {'items.$[e].name': '#5 grommet', 'items.$[e].v': 1}}, {arrayFilters: [{'e.id': 'AAAA', 'e.v': {$not: {$gte: 1}}}]})
+	// 2 commands, 1 document written and as many as match, by _id_, items.id_1__id_1 - rerunnable
+	// 3 documents <nil>
+	// db.parts.updateOne({_id: 'AAAA'}, {$set: {price: 4.49}})
+	// [stale: 'left-handed smoke shifter' has {name: '#6 grommet'} of 'AAAA', which has {name: '#5 grommet'}] <nil>
+	// db.products.updateOne({_id: 'left-handed smoke shifter', items: {$elemMatch: {id: 'AAAA', name: '#6 grommet', v: 1}}}, {$set: {'items.$[e].name': '#5 grommet', 'items.$[e].v': 1}}, {arrayFilters: [{'e.id': 'AAAA', 'e.name': '#6 grommet', 'e.v': 1}]})
+	// 8.5
+}

@@ -1,0 +1,165 @@
+package checks
+
+import (
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+var (
+	copyFields = []denorm.Field{{From: "name", To: "name"}, {From: "home.city", To: "place.city"}}
+	elements   = []denorm.Field{{From: "name", To: "items.name"}, {From: "home.city", To: "items.place.city"}}
+
+	copyNames  = denorm.NewCopy(parts, portfolios, denorm.CopySpec{KeyPath: "holdings.stockId", Fields: []denorm.Field{{From: "name", To: "holdings.note"}}})
+	copyBeside = denorm.NewCopy(anything, anything, denorm.CopySpec{KeyPath: "owner.id", Fields: []denorm.Field{{From: "name", To: "owner.name"}}, Version: "v", VersionTo: "owner.v"})
+	copyBare   = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{KeyPath: "owner", Fields: copyFields})
+	copyItems  = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{KeyPath: "items.id", Fields: elements, Version: "v", VersionTo: "items.v", Lists: []string{"items"}})
+	copyNested = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{
+		KeyPath: "groups.items.id", Fields: []denorm.Field{{From: "name", To: "groups.items.name"}}, Version: "v", VersionTo: "groups.items.v",
+		Lists: []string{"groups", "groups.items"},
+	})
+	copyListed = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{Listed: "docs", Fields: copyFields, Version: "v", VersionTo: "v"})
+)
+
+func init() {
+	register(copyWrites()...)
+	register(copyJobs()...)
+	register(copyChecks()...)
+}
+
+// sourceOf is a source of each copy, in version 4.
+func sourceOf(s string) bson.D {
+	return roomy(bson.D{
+		{Key: "_id", Value: s}, {Key: "name", Value: s}, {Key: "home", Value: roomy(bson.D{{Key: "city", Value: s}})},
+		{Key: "v", Value: int32(4)}, {Key: "docs", Value: roomy(bson.A{s, s + "2", s})},
+	})
+}
+
+// ofSource is a case about a source.
+func ofSource(method, reason string, call func(doc *bson.D, s string) any) Case {
+	return Case{Method: "denorm.Copy." + method, Reason: reason, From: func(s string) ([]any, func() any) {
+		doc := sourceOf(s)
+		return []any{doc}, func() any { return call(&doc, s) }
+	}}
+}
+
+func copyWrites() []Case {
+	set := func(path string, v any) bson.D { return bson.D{{Key: path, Value: v}} }
+	return []Case{
+		ofSource("Snapshot", "an element", func(doc *bson.D, _ string) any {
+			d, _ := copyItems.Snapshot(doc)
+			return d
+		}),
+		ofSource("Attach", "push it unless it is there", func(doc *bson.D, s string) any { return copyItems.Attach(s, doc) }),
+		ofSource("Attach", "over an older one", func(doc *bson.D, s string) any { return copyBeside.Attach(s, doc) }),
+		ofSource("Attach", "without a version", func(doc *bson.D, s string) any { return copyBare.Attach(s, doc) }),
+		ofSource("Attach", "to a document that the source lists", func(doc *bson.D, s string) any { return copyListed.Attach(s, doc) }),
+		ofSource("Attach", "in an array within another it is refused", func(doc *bson.D, s string) any { return copyNested.Attach(s, doc) }),
+		{Method: "denorm.Copy.Detach", Reason: "an element", Make: func(s string) any { return copyNames.Detach(s, s+"2") }},
+		{Method: "denorm.Copy.Detach", Reason: "in arrays within an array", Make: func(s string) any { return copyNested.Detach(s, s+"2") }},
+		{Method: "denorm.Copy.Detach", Reason: "key and fields", Make: func(s string) any { return copyBeside.Detach(s, s+"2") }},
+		{Method: "denorm.Copy.Detach", Reason: "from a document that the source lists", Make: func(s string) any { return copyListed.Detach(s, s+"2") }},
+		{Method: "denorm.Copy.Detach", Reason: "no id is refused", Make: func(string) any { return copyNames.Detach("", "p") }},
+		ofSource("Set", "a copied field: the version is counted up", func(doc *bson.D, s string) any { return copyItems.Set(doc, set("name", s+"2")) }),
+		ofSource("Set", "a document that holds a copied field", func(doc *bson.D, s string) any {
+			return copyNested.Set(doc, bson.D{{Key: "home", Value: set("city", s+"2")}, {Key: "name", Value: nil}})
+		}),
+		ofSource("Set", "without a version, only what changes", func(doc *bson.D, s string) any { return copyBare.Set(doc, set("home.city", s+"2")) }),
+		ofSource("Set", "to what was read: nothing is propagated", func(doc *bson.D, s string) any { return copyItems.Set(doc, set("name", s)) }),
+		ofSource("Set", "a field that is not copied", func(doc *bson.D, s string) any { return copyItems.Set(doc, set("note", s)) }),
+		ofSource("Set", "below a copied field is refused", func(doc *bson.D, s string) any { return copyItems.Set(doc, set("name.x", s)) }),
+		ofSource("Propagate", "to elements", func(doc *bson.D, _ string) any { return copyItems.Propagate(doc) }),
+		ofSource("Propagate", "to elements of arrays within an array", func(doc *bson.D, _ string) any { return copyNested.Propagate(doc) }),
+		ofSource("Propagate", "beside a key", func(doc *bson.D, _ string) any { return copyBeside.Propagate(doc) }),
+		ofSource("Propagate", "without a version, where something differs", func(doc *bson.D, _ string) any { return copyBare.Propagate(doc) }),
+		ofSource("Propagate", "to the documents that the source lists", func(doc *bson.D, _ string) any { return copyListed.Propagate(doc) }),
+		{Method: "denorm.Copy.Propagate", Reason: "a value that is not there", From: func(s string) ([]any, func() any) {
+			doc := roomy(bson.D{{Key: "_id", Value: s}, {Key: "name", Value: nil}})
+			return []any{doc}, func() any { return copyBare.Propagate(&doc) }
+		}},
+		{Method: "denorm.Copy.Propagate", Reason: "typed documents",
+			Make: func(s string) any { return copyNames.Propagate(&sparePart{ID: s, Name: s}) }},
+		{Method: "denorm.Copy.Propagate", Reason: "no _id is refused",
+			Make: func(string) any { return copyNames.Propagate(&sparePart{}) }},
+		{Method: "denorm.Copy.Refresh", Reason: "as the source is now",
+			Make: func(s string) any { return copyItems.Refresh(s) }, State: func(s string) any { return rawDoc(sourceOf(s)) }},
+	}
+}
+
+func rawDoc(d bson.D) bson.Raw {
+	raw, err := bson.Marshal(d)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
+
+func copyJobs() []Case {
+	sources := func(s string) any { return []bson.Raw{rawDoc(sourceOf(s)), rawDoc(sourceOf(s + "2"))} }
+	holders := func(s string) any {
+		return []bson.Raw{rawDoc(bson.D{{Key: "_id", Value: s}}), rawDoc(bson.D{{Key: "_id", Value: s + "2"}})}
+	}
+	rows := func(s string) any {
+		row := func(copied, stale bool, extra bson.A) bson.Raw {
+			return rawDoc(bson.D{{Key: "source", Value: sourceOf(s)}, {Key: "copied", Value: copied}, {Key: "stale", Value: stale}, {Key: "extra", Value: extra}})
+		}
+		return []bson.Raw{row(true, false, bson.A{}), row(false, false, bson.A{}), row(true, true, bson.A{}), row(true, false, bson.A{"x"})}
+	}
+	job := func(c Case, state func(string) any) Case {
+		c.State = state
+		return c
+	}
+	return []Case{
+		job(ofSource("PropagateJob", "a batch of documents", func(doc *bson.D, _ string) any { return copyNested.PropagateJob(doc) }), holders),
+		ofSource("PropagateJob", "of listed documents is refused", func(doc *bson.D, _ string) any { return copyListed.PropagateJob(doc) }),
+		{Method: "denorm.Copy.Rebuild", Reason: "a batch of sources", Make: func(string) any { return copyItems.Rebuild() }, State: sources},
+		{Method: "denorm.Copy.Rebuild", Reason: "without versions", Make: func(string) any { return copyBare.Rebuild() }, State: sources},
+		{Method: "denorm.Copy.Rebuild", Reason: "listed documents", Make: func(string) any { return copyListed.Rebuild() }, State: sources},
+		{Method: "denorm.Copy.Fold", Reason: "of four sources one can go", State: rows, From: func(string) ([]any, func() any) {
+			drop := []string{"docs", "note"}
+			return []any{drop}, func() any { return copyItems.Fold(drop...) }
+		}},
+		{Method: "denorm.Copy.Fold", Reason: "a field that can't be one is refused", Make: func(string) any { return copyItems.Fold("$x") }},
+	}
+}
+
+func copyChecks() []Case {
+	repair := func(reason string, c *denorm.Copy[bson.D, any, any], fault denorm.CopyFault, version any) Case {
+		return Case{Method: "denorm.Copy.Repair", Reason: reason, From: func(s string) ([]any, func() any) {
+			row := rawDoc(bson.D{
+				{Key: "doc", Value: s}, {Key: "src", Value: s + "2"}, {Key: "v", Value: version}, {Key: "wv", Value: int32(4)},
+				{Key: "found", Value: bson.D{{Key: "name", Value: s}}},
+				{Key: "want", Value: bson.D{{Key: "name", Value: s + "2"}, {Key: "place", Value: bson.D{{Key: "city", Value: s}}}}},
+			})
+			list := roomy([]denorm.CopyDrift{{
+				Fault: fault, Doc: row.Lookup("doc"), Source: row.Lookup("src"), Found: row.Lookup("found").Document(), Want: row.Lookup("want").Document(),
+				Version: row.Lookup("v"), SourceVersion: row.Lookup("wv"),
+			}})
+			return []any{list}, func() any { return c.Repair(list) }
+		}}
+	}
+	return []Case{
+		{Method: "denorm.Copy.Drift", Reason: "of elements", Make: func(string) any { return copyItems.Drift(nil) }},
+		{Method: "denorm.Copy.Drift", Reason: "of elements within elements, of some documents", From: func(s string) ([]any, func() any) {
+			filter := roomy(bson.D{{Key: "_id", Value: s}})
+			return []any{filter}, func() any { return copyNested.Drift(filter) }
+		}},
+		{Method: "denorm.Copy.Drift", Reason: "beside a key", Make: func(string) any { return copyBare.Drift(nil) }},
+		{Method: "denorm.Copy.Drift", Reason: "of listed documents", Make: func(string) any { return copyListed.Drift(nil) }},
+		repair("an element, as it was found", copyItems, denorm.CopyStale, int32(4)),
+		repair("a version that is ahead", copyItems, denorm.CopyAhead, int32(9)),
+		repair("beside a key", copyBare, denorm.CopyStale, int32(4)),
+		repair("a copy whose source is gone stays", copyItems, denorm.CopyGone, int32(4)),
+		{Method: "denorm.Copy.Unfolded", Reason: "of elements", From: func(string) ([]any, func() any) {
+			drop := []string{"docs", "note"}
+			return []any{drop}, func() any { return copyItems.Unfolded(drop...) }
+		}},
+		{Method: "denorm.Copy.Unfolded", Reason: "of listed documents", Make: func(string) any { return copyListed.Unfolded() }},
+		{Method: "denorm.Copy.Spread", Reason: "of elements within elements", Make: func(string) any { return copyNested.Spread() }},
+		{Method: "denorm.Copy.Spread", Reason: "of listed documents", Make: func(string) any { return copyListed.Spread() }},
+		{Method: "denorm.Copy.Indexes", Reason: "copies by source", Make: func(string) any { return copyItems.Indexes() }},
+		{Method: "denorm.Copy.Indexes", Reason: "sources by what they list", Make: func(string) any { return copyListed.Indexes() }},
+	}
+}
+
+var _ model.Technique = copyItems
