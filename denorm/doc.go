@@ -5,6 +5,7 @@
 //
 //	Fields of another document, which change seldom         [Copy]
 //	The last, first or top n of something, inside the document that it is read with     [Bounded]
+//	The first few children in their parent, all beside it   [Subset]
 //	Documents found by another field, where no secondary index can serve                [IndexTable]
 //	A value that one document may hold, across shards or collections                    [IndexTable], unique
 //	All of it, without end, read page by page: a document for each page                 [Bucket]
@@ -21,6 +22,9 @@
 //   - Read the newest few of the kept ones: [Bounded.Slice]
 //   - Find and mend documents over the bound: [Bounded.Oversized], [Bounded.Trim]
 //   - Let the server hold the bound too: [Bounded.Validator]
+//   - Store, change, move and delete a child that its parent may hold: [Subset.Insert], [Subset.Set], [Subset.Delete]
+//   - Page on from where the parent ends: [Subset.Rest], [Subset.Children]
+//   - Find and mend parents that hold others: [Subset.Drift], [Subset.Repair], [Subset.Refresh], [Subset.Rebuild]
 //   - Store, change and delete a document with its entries: [IndexTable.Insert], [IndexTable.Set], [IndexTable.Delete]
 //   - Find by value, with or without the documents: [IndexTable.Lookup], [IndexTable.Documents]
 //   - Fill an index table, find and mend what differs: [IndexTable.Rebuild], [IndexTable.CheckEntries],
@@ -49,6 +53,9 @@
 //
 // An index table's entry and its document are two writes: the entry comes first and goes last, so that a cut leaves an entry
 // too many, which lookups of documents pass over, the checks find and a repair deletes once its operation is old enough.
+//
+// A child and the parent that holds it are two writes. An array is replaced only as it was read, so that no child that is
+// pushed meanwhile is lost. A deletion that meets a change of the same child can leave its element; the check finds it.
 //
 // An append to a bucket, its counts and its totals are one atomic update too. With a key for each element, an append that
 // was cut is run again and adds once. A key's totals are added up from its buckets, so they are as fresh as the read.

@@ -180,3 +180,30 @@ func holdsAt(path string, v bson.RawValue) bson.E {
 func clone(v bson.RawValue) bson.RawValue {
 	return bson.RawValue{Type: v.Type, Value: slices.Clone(v.Value)}
 }
+
+// applySet is a document after encoded fields are set.
+func applySet(doc bson.Raw, set bson.D) (bson.Raw, error) {
+	var d bson.D
+	if err := bson.Unmarshal(doc, &d); err != nil {
+		return nil, err
+	}
+	for _, e := range set {
+		d = setAt(d, strings.Split(e.Key, "."), e.Value)
+	}
+	return bson.Marshal(d)
+}
+
+func setAt(d bson.D, path []string, v any) bson.D {
+	i := slices.IndexFunc(d, func(e bson.E) bool { return e.Key == path[0] })
+	if i < 0 {
+		i = len(d)
+		d = append(d, bson.E{Key: path[0]})
+	}
+	if len(path) == 1 {
+		d[i].Value = v
+		return d
+	}
+	inner, _ := d[i].Value.(bson.D)
+	d[i].Value = setAt(inner, path[1:], v)
+	return d
+}

@@ -113,6 +113,10 @@ func (c Case) show(t *testing.T, s string) string {
 		b.WriteString(v.String() + "\n")
 		comment("%s", v.Cost())
 	default:
+		if err := errorOf(v); err != nil {
+			b.WriteString("// refused: " + err.Error() + "\n")
+			break
+		}
 		p, err := c.decided(v, s)
 		if err != nil {
 			t.Errorf("%s: %v", c.name(), err)

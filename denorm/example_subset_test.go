@@ -1,0 +1,89 @@
+package denorm_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A post is shown with its newest comments; who wants to read the others pages through them. Unbounded, the comments would
+// outgrow the post.
+type (
+	blogPost struct {
+		ID     string         `bson:"_id"`
+		Title  string         `bson:"title"`
+		Recent []shownComment `bson:"recent,omitempty"`
+	}
+	shownComment struct {
+		ID   string `bson:"_id"`
+		Time int    `bson:"time"`
+		Text string `bson:"text"`
+	}
+	reply struct {
+		ID    string `bson:"_id"`
+		Post  string `bson:"post"`
+		Time  int    `bson:"time"`
+		Text  string `bson:"text"`
+		Email string `bson:"email"`
+	}
+)
+
+var (
+	blogPosts = model.NewCollection[blogPost, string]("posts")
+	replies   = model.NewCollection[reply, string]("comments")
+	recent    = denorm.NewSubset(replies, "post", blogPosts, "recent", denorm.SubsetSpec{
+		Max: 2, By: bson.D{{Key: "time", Value: -1}}, Fields: []string{"text"},
+	})
+)
+
+func ExampleSubset() {
+	client, stop := modeltest.Start()
+	defer stop()
+	ctx, db := context.Background(), client.Database("blog")
+	show := func(p model.Plan) {
+		if _, err := p.Run(ctx, db); err != nil {
+			fmt.Println(err)
+		}
+	}
+
+	show(model.NewPlan(blogPosts.Insert(blogPost{ID: "p1", Title: "Six rules"})))
+	first := recent.Insert(reply{ID: "c1", Post: "p1", Time: 9, Text: "First!", Email: "a@x"})
+	fmt.Println(first)
+	fmt.Println(first.Cost(), "-", first.Guarantee())
+	show(first)
+	show(recent.Insert(reply{ID: "c2", Post: "p1", Time: 10, Text: "Thanks."}))
+	show(recent.Insert(reply{ID: "c3", Post: "p1", Time: 11, Text: "Why six?"}))
+
+	// The post shows two, and knows where the rest begins.
+	post, err := blogPosts.ByID("p1").One(ctx, db)
+	fmt.Println(post.Recent, err)
+	fmt.Println(recent.Rest(&post).Limited(10))
+
+	// One is deleted, and the next takes its place.
+	if _, _, err := recent.Delete("c2").Run(ctx, db); err != nil {
+		fmt.Println(err)
+	}
+	post, err = blogPosts.ByID("p1").One(ctx, db)
+	fmt.Println(post.Recent, err)
+
+	// A comment that is deleted past the subset is found.
+	show(model.NewPlan(replies.Delete("c3")))
+	drift, err := recent.Drift(nil).All(ctx, db)
+	fmt.Println(drift, err)
+	show(recent.Repair(drift))
+	post, err = blogPosts.ByID("p1").One(ctx, db)
+	fmt.Println(post.Recent, err)
+	// Output:
+	// db.comments.insertOne({_id: 'c1', post: 'p1', time: 9, text: 'First!', email: 'a@x'})
+	// db.posts.updateOne({_id: 'p1', 'recent._id': {$ne: 'c1'}}, {$push: {recent: {$each: [{_id: 'c1', text: 'First!', time: 9}], $sort: {time: -1, _id: -1}, $slice: 2}}})
+	// 2 commands, 2 documents written, by _id_ - rerunnable
+	// [{c3 11 Why six?} {c2 10 Thanks.}] <nil>
+	// db.comments.find({post: 'p1', time: {$lte: 10}, $or: [{time: {$lt: 10}}, {time: 10, _id: {$lt: 'c2'}}]}).sort({time: -1, _id: -1}).limit(10)
+	// [{c3 11 Why six?} {c1 9 First!}] <nil>
+	// ['p1' holds 2 children, and should hold 1] <nil>
+	// [{c1 9 First!}] <nil>
+}
