@@ -46,13 +46,17 @@ type Bounded[D, K any] struct {
 	owners *model.Collection[D, K]
 	field  model.Field
 	spec   BoundedSpec
+	slice  any // Max, or -Max to keep the last
 }
 
 // NewBounded declares that the array at a path of the owners' documents is bounded. It panics with a
 // [*model.DeclarationError] when the path doesn't exist, is no array or lies inside another, when its nil slice is stored as
 // null, on which $push fails, when Max is below 1, or when By or Key name a field that the elements don't have.
 func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec BoundedSpec) *Bounded[D, K] {
-	b := &Bounded[D, K]{owners: owners, field: model.CheckArray(owners, path), spec: spec}
+	b := &Bounded[D, K]{owners: owners, field: model.CheckArray(owners, path), spec: spec, slice: spec.Max}
+	if spec.Keep == Last {
+		b.slice = -spec.Max
+	}
 	b.spec.By = slices.Clone(spec.By)
 	place := fmt.Sprintf("NewBounded of %s.%s", owners.Name(), path)
 	switch {
@@ -97,7 +101,21 @@ func isDirection(v any) bool {
 // model.ErrStale, unless it is full and would drop the others again. Without a Key, a push that is run again adds its
 // elements again.
 func (b *Bounded[D, K]) Push(owner K, elements ...any) model.Write {
-	return b.push(owner, false, elements)
+	return b.push(owner, false, nil, elements)
+}
+
+// PushWith is [Bounded.Push] with other operators on the same document, as one write: a counter, the time of the last push. It
+// is what model.Merge makes of both, in fewer steps. The array's path, or one above or below it, gives a [*model.ConflictError].
+//
+// With a Key, a push that is skipped since the element is there skips the other operators too: a push that is run again doesn't
+// count again.
+//
+// Cost: as Push.
+func (b *Bounded[D, K]) PushWith(owner K, with bson.D, elements ...any) model.Write {
+	if len(with) == 0 {
+		return b.refuse("with", nil, "no operator was given: use Push")
+	}
+	return b.push(owner, false, with, elements)
 }
 
 // PushOrCreate is [Bounded.Push] for an owner that may not exist: then a document with this _id and the array alone is
@@ -106,22 +124,36 @@ func (b *Bounded[D, K]) PushOrCreate(owner K, elements ...any) model.Write {
 	if b.spec.Key != "" {
 		return b.refuse(b.spec.Key, nil, "PushOrCreate can't recognize elements by key: create the owner first, then Push")
 	}
-	return b.push(owner, true, elements)
+	return b.push(owner, true, nil, elements)
 }
 
-func (b *Bounded[D, K]) push(owner K, upsert bool, elements []any) model.Write {
+func (b *Bounded[D, K]) push(owner K, upsert bool, with bson.D, elements []any) model.Write {
 	if len(elements) == 0 {
 		return b.refuse(b.field.Path, nil, "no element was given")
 	}
-	each, err := b.encode(elements)
+	p := new(pushParts)
+	each, err := b.encode(p.each[:0], elements)
 	if err != nil {
 		return model.Refused(b.owners.Name(), err)
 	}
-	w := b.owners.Update(owner, bson.D{{Key: "$push", Value: bson.D{{Key: b.field.Path, Value: b.modifiers(each)}}}})
-	if w.Err != nil {
+	update := p.update(b.field.Path, b.modifiers(p.modifiers[:0], each))
+	update, simple := p.add(update, with, b.owners.Encode)
+	if !simple { // let it be refused, or united with care
+		push := b.push(owner, upsert, nil, elements)
+		w := model.Merge(push, b.owners.Update(owner, with))
+		if w.Err == nil {
+			w.Done, w.Once = push.Done, push.Once
+		}
 		return w
 	}
-	m := w.Model.(*mongo.UpdateOneModel)
+	id, err := b.id(owner)
+	if err != nil {
+		return model.Refused(b.owners.Name(), err)
+	}
+	m := &p.model
+	p.filter[0] = bson.E{Key: "_id", Value: model.Eq(id)}
+	m.Filter, m.Update = bson.D(p.filter[:]), update
+	w := model.Write{Collection: b.owners.Name(), Model: m, Expect: model.One, Index: model.IDIndex}
 	if upsert {
 		m.Upsert = &upsert
 	}
@@ -132,32 +164,35 @@ func (b *Bounded[D, K]) push(owner K, upsert bool, elements []any) model.Write {
 	if err != nil {
 		return model.Refused(b.owners.Name(), err)
 	}
-	path, id := b.field.Path+"."+b.spec.Key, m.Filter.(bson.D)
-	m.Filter = model.And(id, bson.D{{Key: path, Value: bson.D{{Key: "$nin", Value: keys}}}})
-	w.Done = model.And(id, b.done(path, each, keys))
+	path, byID := b.field.Path+"."+b.spec.Key, m.Filter.(bson.D)
+	m.Filter = model.And(byID, bson.D{{Key: path, Value: bson.D{{Key: "$nin", Value: keys}}}})
+	w.Done = model.And(byID, b.done(path, each, keys))
 	w.Once = true
 	return w
 }
 
-// modifiers is the argument of $push.
-func (b *Bounded[D, K]) modifiers(each bson.A) bson.D {
-	d := bson.D{{Key: "$each", Value: each}}
+// id is an owner's _id, checked and encoded.
+func (b *Bounded[D, K]) id(owner K) (any, error) {
+	if err := b.owners.CheckID("_id", owner); err != nil {
+		return nil, err
+	}
+	return b.owners.Encode(owner)
+}
+
+// modifiers appends the argument of $push.
+func (b *Bounded[D, K]) modifiers(d bson.D, each bson.A) bson.D {
+	d = append(d, bson.E{Key: "$each", Value: each})
 	switch {
 	case len(b.spec.By) == 1 && b.spec.By[0].Key == "":
 		d = append(d, bson.E{Key: "$sort", Value: b.spec.By[0].Value})
 	case len(b.spec.By) > 0:
 		d = append(d, bson.E{Key: "$sort", Value: slices.Clone(b.spec.By)})
 	}
-	n := b.spec.Max
-	if b.spec.Keep == Last {
-		n = -n
-	}
-	return append(d, bson.E{Key: "$slice", Value: n})
+	return append(d, bson.E{Key: "$slice", Value: b.slice})
 }
 
-// encode checks the elements' types and freezes them.
-func (b *Bounded[D, K]) encode(elements []any) (bson.A, error) {
-	each := make(bson.A, len(elements))
+// encode checks the elements' types, and appends them frozen.
+func (b *Bounded[D, K]) encode(each bson.A, elements []any) (bson.A, error) {
 	for i, e := range elements {
 		if t := reflect.TypeOf(e); !b.field.Open && t != b.field.Type {
 			if t == nil || t.Kind() != reflect.Pointer || t.Elem() != b.field.Type || reflect.ValueOf(e).IsNil() {
@@ -171,7 +206,7 @@ func (b *Bounded[D, K]) encode(elements []any) (bson.A, error) {
 		if path, err := model.CheckNames(v, ""); err != nil {
 			return nil, b.refused(strings.TrimSuffix(fmt.Sprintf("%s[%d].%s", b.field.Path, i, path), "."), nil, err.Error())
 		}
-		each[i] = v
+		each = append(each, v)
 	}
 	return each, nil
 }
@@ -274,7 +309,7 @@ func (b *Bounded[D, K]) Trim() model.Write {
 		Collection: b.owners.Name(), Once: true,
 		Model: &mongo.UpdateManyModel{
 			Filter: b.over(),
-			Update: bson.D{{Key: "$push", Value: bson.D{{Key: b.field.Path, Value: b.modifiers(bson.A{})}}}},
+			Update: bson.D{{Key: "$push", Value: bson.D{{Key: b.field.Path, Value: b.modifiers(nil, bson.A{})}}}},
 		},
 	}
 }

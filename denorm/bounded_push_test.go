@@ -1,6 +1,7 @@
 package denorm_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
@@ -108,4 +109,40 @@ func TestBoundedOpenElements(t *testing.T) {
 		}
 		wantDocs(t, db, docs{"boards": {bson.M{"_id": "b", "posts": bson.A{key(bson.D{{Key: "x", Value: "y"}})}}}})
 	})
+}
+
+// PushWith is what Merge makes of the push and the other update, byte for byte, or as much refused.
+func TestBoundedPushWith(t *testing.T) {
+	inc := func(path string) bson.E { return bson.E{Key: "$inc", Value: bson.D{{Key: path, Value: int64(1)}}} }
+	set := func(path string, v any) bson.E { return bson.E{Key: "$set", Value: bson.D{{Key: path, Value: v}}} }
+	list := []string{"a"}
+	for _, with := range []bson.D{
+		{inc("n")}, {inc("n"), set("name", "x")}, {set("name", "x"), inc("stats.n")}, {inc("n"), inc("m")}, {inc("n"), set("n", 1)},
+		{inc("stats.n"), set("stats.m", 1)}, {inc("stats"), set("stats.m", 1)}, {set("posts", nil)}, {set("posts.0", nil)}, {set("postscript", 1)},
+		{{Key: "$set", Value: bson.D{{Key: "a", Value: list}, {Key: "b", Value: list}}}}, {{Key: "$push", Value: bson.D{{Key: "other", Value: 1}}}},
+		{{Key: "$push", Value: bson.D{{Key: "posts", Value: 1}}}}, {{Key: "$rename", Value: bson.D{{Key: "a", Value: "posts"}}}}, {{Key: "$set", Value: bson.D{}}},
+		{{Key: "$set", Value: map[string]any{"a": 1}}}, {{Key: "set", Value: bson.D{{Key: "a", Value: 1}}}}, {{Key: "$set", Value: 7}},
+		{inc("a"), set("b", 1), {Key: "$max", Value: bson.D{{Key: "c", Value: 1}, {Key: "d", Value: 2}, {Key: "e", Value: 3}}}, {Key: "$min", Value: bson.D{{Key: "f", Value: 1}}}},
+	} {
+		for _, b := range []*denorm.Bounded[board, string]{last, newest, topKey} {
+			for _, elements := range [][]any{{post{ID: "a"}}, {post{ID: "a"}, &post{ID: "b"}}} {
+				got, want := b.PushWith("b", with, elements...), model.Merge(b.Push("b", elements...), boards.Update("b", with))
+				if want.Err == nil {
+					want.Done = b.Push("b", elements...).Done // which holds for the whole write
+				}
+				if (got.Err == nil) != (want.Err == nil) || got.String() != want.String() || got.Expect != want.Expect ||
+					modeltest.Diff(want.Done, got.Done) != "" {
+					t.Errorf("%v:\n got %v\nwant %v", with, got, want)
+				}
+			}
+		}
+	}
+	w := last.PushWith("b", bson.D{set("a", list)}, post{ID: "a"})
+	list[0] = "changed"
+	if text := w.String(); !strings.Contains(text, "['a']") {
+		t.Errorf("the write changed with the caller's list: %s", text)
+	}
+	if w := last.PushWith("b", nil, post{ID: "a"}); w.Err == nil {
+		t.Error("no operator was accepted")
+	}
 }

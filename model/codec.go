@@ -111,8 +111,8 @@ func (c *codec) nilIsNull(t reflect.Type) bool {
 	return false
 }
 
-// value encodes one value, so that what is generated doesn't change when the caller's value does. Scalars that can't
-// change are returned as they are.
+// value encodes one value, so that what is generated doesn't change when the caller's value does. Scalars and structs that
+// can't change are returned as they are.
 func (c *codec) value(v any) (any, error) {
 	switch v := v.(type) {
 	case nil, bool, int, int8, int16, int32, int64, uint8, uint16, uint32, uint64, uint, float32, float64, string,
@@ -147,6 +147,9 @@ func (c *codec) value(v any) (any, error) {
 		}
 	case bson.RawValue:
 		return bson.RawValue{Type: v.Type, Value: bytes.Clone(v.Value)}, nil
+	}
+	if c == nil && isPlain(reflect.TypeOf(v)) {
+		return v, nil
 	}
 	if m := reflect.ValueOf(v); c.isPlainMap(m) {
 		return c.sortedD(m)

@@ -154,3 +154,45 @@ func TestEncodeUsesOptionsAndRegistry(t *testing.T) {
 		t.Error("changing the options after the declaration changed the collection")
 	}
 }
+
+// Structs that can't change are kept as they are; what could change, or needs a look at its names, is encoded.
+func TestEncodePlain(t *testing.T) {
+	type plain struct {
+		Name string
+		At   time.Time
+		ID   bson.ObjectID
+		In   struct{ N int64 }
+	}
+	type named struct {
+		N int `bson:"$n"`
+	}
+	type inline struct {
+		In map[string]any `bson:",inline"`
+	}
+	for _, c := range []struct {
+		v    any
+		kept bool
+	}{
+		{plain{Name: "a"}, true}, {struct{}{}, true}, {&plain{}, false}, {struct{ P *int }{}, false}, {struct{ L []int }{}, false},
+		{struct{ A any }{}, false}, {struct{ M bson.M }{}, false}, {named{}, false}, {inline{}, false}, {struct{ B bson.Binary }{}, false},
+		{struct{ A [2]string }{}, false}, {struct{ V bson.RawValue }{bson.RawValue{Type: bson.TypeNull}}, false},
+	} {
+		got, err := products.Encode(c.v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, isRaw := got.(bson.RawValue); isRaw == c.kept {
+			t.Errorf("%T: encoded %v, want %v", c.v, isRaw, !c.kept)
+		}
+		if encoded(t, got) != encoded(t, c.v) {
+			t.Errorf("%T: encoded otherwise than the driver does", c.v)
+		}
+	}
+	if path, err := model.CheckNames(named{}, "x"); err == nil || path != "x.$n" {
+		t.Errorf("%q, %v: a name that can't be stored", path, err)
+	}
+	json := model.NewCollection[part, int32]("parts", model.CollectionOptions{BSON: &options.BSONOptions{UseJSONStructTags: true}})
+	if got, err := json.Encode(plain{}); err != nil || reflect.TypeOf(got) != reflect.TypeFor[bson.RawValue]() {
+		t.Errorf("%T, %v: a collection with options of its own encodes by them", got, err)
+	}
+}

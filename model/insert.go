@@ -72,21 +72,23 @@ func (c *declaration) replace(doc any) Write {
 //go:noinline
 func (c *declaration) update(id any, update bson.D) Write {
 	c = c.orZero()
-	filter, err := c.idFilter(id)
+	v, err := c.encodedID(id)
 	if err != nil {
-		return Refused(c.orZero().name, err)
+		return Refused(c.name, err)
 	}
 	u, err := c.codec.copyD(update)
 	if err != nil {
 		return Refused(c.name, &ValueError{Collection: c.name, Field: "update", Reason: err.Error()})
 	}
 	if err := checkOperators(c.name, u); err != nil {
-		return Refused(c.orZero().name, err)
+		return Refused(c.name, err)
 	}
-	return Write{
-		Collection: c.name, Expect: One, Index: IDIndex,
-		Model: &mongo.UpdateOneModel{Filter: filter, Update: u},
-	}
+	w := &struct { // in one allocation
+		model mongo.UpdateOneModel
+		id    [1]bson.E
+	}{id: [1]bson.E{{Key: "_id", Value: Eq(v)}}}
+	w.model.Filter, w.model.Update = bson.D(w.id[:]), u
+	return Write{Collection: c.name, Expect: One, Index: IDIndex, Model: &w.model}
 }
 
 //go:noinline
@@ -100,6 +102,15 @@ func (c *declaration) delete(id any) Write {
 }
 
 func (c *declaration) idFilter(id any) (bson.D, error) {
+	v, err := c.encodedID(id)
+	if err != nil {
+		return nil, err
+	}
+	return bson.D{{Key: "_id", Value: Eq(v)}}, nil
+}
+
+// encodedID checks an _id and encodes it.
+func (c *declaration) encodedID(id any) (any, error) {
 	c = c.orZero()
 	if err := c.checkID("_id", id); err != nil {
 		return nil, err
@@ -108,7 +119,7 @@ func (c *declaration) idFilter(id any) (bson.D, error) {
 	if err != nil {
 		return nil, &ValueError{Collection: c.name, Field: "_id", Reason: err.Error()}
 	}
-	return bson.D{{Key: "_id", Value: Eq(v)}}, nil
+	return v, nil
 }
 
 // checked encodes the document that ptr points at and checks what would be stored.

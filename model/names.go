@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -48,6 +49,9 @@ func CheckNames(v any, prefix string) (path string, err error) {
 			return "", nil
 		}
 		return checkKeys(bson.Raw(x.Value), prefix, 1)
+	}
+	if isPlain(reflect.TypeOf(v)) {
+		return "", nil
 	}
 	doc, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
 	if err != nil {

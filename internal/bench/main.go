@@ -12,8 +12,10 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -42,13 +44,16 @@ func run(ctx context.Context, rounds int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	makers := []func() (table, error){
+	tables := []func() (table, error){
 		func() (table, error) { return inTable(rounds) },
 		func() (table, error) { return pushTable(rounds) },
 	}
 	for _, b := range all {
 		for _, s := range shapes {
-			makers = append(makers, func() (table, error) { return joinTable(ctx, rounds, b, s) })
+			tables = append(tables, func() (table, error) { return joinTable(ctx, rounds, b, s) })
+		}
+		for _, where := range slices.Sorted(maps.Keys(propagations)) {
+			tables = append(tables, func() (table, error) { return propagateTable(ctx, rounds, b, where) })
 		}
 	}
 	var report strings.Builder
@@ -57,7 +62,7 @@ func run(ctx context.Context, rounds int) (string, error) {
 		"table in the same round: the median, and in brackets the quartiles. CPU is what the process used, on all cores; its\n"+
 		"ratio is the steadier one on a machine that does other work too.\n",
 		cpu(), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, time.Now().UTC().Format(time.DateOnly), rounds)
-	for _, make := range makers {
+	for _, make := range tables {
 		t, err := make()
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", t.title, err)

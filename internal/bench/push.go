@@ -60,6 +60,17 @@ var pushStatements = []statement{
 		m := w.Model.(*mongo.UpdateOneModel)
 		return marshalUpdate(m.Filter, m.Update)
 	}},
+	{"docmodel Bounded.PushWith", func() ([]byte, error) {
+		w := recent.PushWith(hostID, bson.D{
+			{Key: "$inc", Value: bson.D{{Key: "count", Value: int64(1)}}},
+			{Key: "$set", Value: bson.D{{Key: "last", Value: message.Time}}},
+		}, message)
+		if w.Err != nil {
+			return nil, w.Err
+		}
+		m := w.Model.(*mongo.UpdateOneModel)
+		return marshalUpdate(m.Filter, m.Update)
+	}},
 	{"go-mongox builders", func() ([]byte, error) {
 		return marshalUpdate(
 			query.NewBuilder().Id(hostID).Build(),

@@ -53,6 +53,24 @@ func boundedPushes() []Case {
 				list := roomy([]any{a, b})
 				return []any{list, a, b}, func() any { return lastLines.Push("h", list...) }
 			}},
+		{Method: "denorm.Bounded.PushWith", Reason: "a counter and a time beside it",
+			From: func(s string) ([]any, func() any) {
+				with := roomy(bson.D{
+					{Key: "$inc", Value: roomy(bson.D{{Key: "views", Value: int64(1)}})}, {Key: "$set", Value: roomy(bson.D{{Key: "note", Value: s}})},
+				})
+				return []any{with}, func() any { return lastLines.PushWith("h", with, line{ID: s, Time: noon(0), Text: s}) }
+			}},
+		{Method: "denorm.Bounded.PushWith", Reason: "another push, with care, and a list that is copied",
+			From: func(s string) ([]any, func() any) {
+				list := roomy([]string{s})
+				with := roomy(bson.D{{Key: "$push", Value: roomy(bson.D{{Key: "labels", Value: bson.D{{Key: "$each", Value: list}}}})}})
+				return []any{with, list}, func() any { return keyLines.PushWith("h", with, line{ID: s, Time: noon(0)}) }
+			}},
+		{Method: "denorm.Bounded.PushWith", Reason: "to the array itself it is refused",
+			From: func(s string) ([]any, func() any) {
+				with := roomy(bson.D{{Key: "$set", Value: roomy(bson.D{{Key: "lines.0.text", Value: s}})}})
+				return []any{with}, func() any { return lastLines.PushWith("h", with, line{ID: s}) }
+			}},
 		{Method: "denorm.Bounded.Push", Reason: "one element with a key, recognized",
 			Make: func(s string) any { return keyLines.Push("h", line{ID: s, Time: noon(0), Text: s}) }},
 		{Method: "denorm.Bounded.Push", Reason: "four elements with keys, of which three stay", MayRefuse: "it is the key of another",
