@@ -173,10 +173,11 @@ func (b *Bounded[D, K]) push(owner K, upsert bool, with bson.D, elements []any) 
 
 // id is an owner's _id, checked and encoded.
 func (b *Bounded[D, K]) id(owner K) (any, error) {
-	if err := b.owners.CheckID("_id", owner); err != nil {
-		return nil, err
+	id, err := b.owners.Encode(owner)
+	if v, ok := id.(bson.ObjectID); ok && !v.IsZero() || err != nil {
+		return id, err // CheckID would allocate another
 	}
-	return b.owners.Encode(owner)
+	return id, b.owners.CheckID("_id", owner)
 }
 
 // modifiers appends the argument of $push.

@@ -32,7 +32,7 @@ func (p *pushParts) add(update, with bson.D, encode func(any) (any, error)) (_ b
 	all := bson.D(p.fields[:0])
 	for i, op := range with {
 		fields, ok := op.Value.(bson.D)
-		if !ok || len(fields) == 0 || op.Key == "$push" || op.Key == "$rename" || hasOperator(with[:i], op.Key) {
+		if !ok || len(fields) == 0 || !strings.HasPrefix(op.Key, "$") || op.Key == "$push" || op.Key == "$rename" || hasOperator(with[:i], op.Key) {
 			return nil, false
 		}
 		first := len(all)
