@@ -10,6 +10,7 @@
 //	A value that one document may hold, across shards or collections                    [IndexTable], unique
 //	All of it, without end, read page by page: a document for each page                 [Bucket]
 //	Properties that differ from document to document, queried by any of them            [Attributes]
+//	How many children a parent has, their sum, average, smallest and greatest           [Counter]
 //	A count of more events than a document can be written                              [Approximate]
 //
 // # Tasks
@@ -35,6 +36,10 @@
 //   - Find and mend pages that don't add up: [Bucket.Check], [Bucket.Repair], [Bucket.Oversized], [Bucket.Validator]
 //   - Give, change and take off properties: [Attributes.Set], [Attributes.Unset]
 //   - Query by properties: [Attributes.Equal], [Attributes.Match], [Attributes.Has], [Attributes.Filter]
+//   - Store, change, move and delete a child, and keep its parents' numbers: [Counter.Insert], [Counter.Set], [Counter.Move],
+//     [Counter.Delete]
+//   - Count anew, find and mend what differs: [Counter.Recount], [Counter.RecountAll], [Counter.Check], [Counter.Repair]
+//   - Finish what was cut: [Counter.Pending], [Counter.Settle]
 //   - Count once in n: [Approximate.Count], [Approximate.CountMany]; the error of it: [Approximate.Deviation]
 //   - See what properties there are: [Attributes.Survey]; mend repeated ones: [Attributes.Repeated], [Attributes.Repair]
 //
@@ -44,7 +49,7 @@
 // holds a copy. A push to a bounded array rewrites its document:
 // keep the bound to what one page shows. An append to a bucket reads the newest bucket's counts, and rewrites that bucket; a
 // page is read as one document. A document of an index table costs three commands to store or delete, and four to give
-// another value; a lookup one.
+// another value; a lookup one. A child whose parent counts it costs four commands to store, and five to change or delete.
 //
 // # Consistency
 //
@@ -60,6 +65,8 @@
 // An append to a bucket, its counts and its totals are one atomic update too. With a key for each element, an append that
 // was cut is run again and adds once. A key's totals are added up from its buckets, so they are as fresh as the read.
 //
+// A counter's child and parent are two documents: the child says that it is pending until its parents were told, each once by the
+// operation's token. So a cut leaves what the next operation on the child, or a job, finishes.
 // A copy and its source are two writes. Readers see the old value until the second, a cut leaves it until the plan is run again,
 // and copies carry the version of their source, so that no older change overwrites a newer one.
 //
@@ -67,5 +74,6 @@
 //
 // A document has 16 MiB: the bound times the size of an element must stay well below. Buckets can be given a bound in bytes
 // for that. A key has up to 10,000,000,000 buckets, in each period. A value of an index table is no null or regular
-// expression; an array is entered by its elements.
+// expression; an array is entered by its elements. A parent of a counter remembers the latest 100 operations, or as many as are
+// asked for.
 package denorm

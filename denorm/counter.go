@@ -1,0 +1,272 @@
+package denorm
+
+import (
+	"context"
+	"time"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// CounterSpec says what a [Counter] keeps in the parents. At least one field must be kept. Paths of parents and children
+// lie outside arrays; those of parents don't overlap.
+type CounterSpec struct {
+	Count    string           // the parents' path of the number of children; "" means that it is not kept
+	Sums     []CounterField   // numbers added up
+	Averages []CounterAverage // numbers' averages
+	Mins     []CounterField   // the smallest number or date
+	Maxs     []CounterField   // the greatest
+
+	// Where are conditions on fields of a child, all of which must hold for it to count: {path: value} for equality, or
+	// {path: {operator: value}} with $eq, $ne, $gt, $gte, $lt, $lte, $in or $exists, of scalars. They mean what they
+	// mean in a query. By default every child that names a parent counts.
+	Where bson.D
+
+	// Tokens is the parents' path of an array of bson.ObjectID, which keeps the tokens of the latest operations, and
+	// Pending the children's path of a *[CounterPending], tagged omitempty, which is there while an operation on the
+	// child is under way. With both, operations are exact without transactions. With neither, they run in transactions;
+	// see Partial.
+	Tokens  string
+	Pending string
+
+	// Keep is how many tokens a parent keeps: at least as many as operations on one parent can be under way at a time,
+	// or come between an operation and its being run again. 0 means 100, which is some 2 KB in each busy parent; at
+	// most 10,000.
+	Keep int
+
+	// Partial, without Tokens, lets operations run without a transaction, as two plain writes: for servers that have
+	// none, where a count may be wrong. A cut or a race leaves what [Counter.Check] finds and [Counter.RecountAll] mends.
+	Partial bool
+}
+
+// A CounterField is a number of the children, and where the parents keep what is made of it.
+type CounterField struct {
+	From string // path in a child; a child without a value there adds nothing
+	To   string // path in the parent
+}
+
+// A CounterAverage is a number of the children whose average the parents keep. The sum and how many have a value are
+// what is kept exactly, in a document {sum, n} such as [Average]; the quotient follows from them.
+type CounterAverage struct {
+	From string // path in a child; a child without a value there is not averaged
+	To   string // path in the parent of a document with sum and n
+
+	// Value is the path in the parent of sum/n, which is written in the same update, for queries and sorts. "" means that it
+	// is not stored.
+	Value string
+}
+
+// An Average is kept by a [CounterAverage].
+type Average struct {
+	Sum float64 `bson:"sum"`
+	N   int64   `bson:"n"`
+}
+
+// Value is the average; 0 of nothing.
+func (a Average) Value() float64 {
+	if a.N == 0 {
+		return 0
+	}
+	return a.Sum / float64(a.N)
+}
+
+// A CounterPending is what a child holds while an operation on it is under way: what the parents have still to learn.
+type CounterPending struct {
+	Op      bson.ObjectID   `bson:"op"`
+	Parents []bson.RawValue `bson:"parents"`        // the one that the child leaves, and the one that it comes to
+	Was     bson.Raw        `bson:"was,omitempty"`  // what it counted for before: {parent, values}
+	Gone    bool            `bson:"gone,omitempty"` // it is being deleted, and doesn't count any more
+}
+
+// Counter keeps numbers in parents that are computed from the children which name them: how many books a publisher has,
+// their pages in all, the price of the cheapest. Reading a parent then needs no child. Make it with [NewCounter].
+//
+// Every write to a child that the numbers depend on goes through the counter: [Counter.Insert], [Counter.Set] (another
+// value, another parent, a condition that begins or ceases to hold), [Counter.Delete]. What is written past it,
+// [Counter.Check] finds. A child whose reference is missing or null, or leads nowhere, counts nowhere; a parent that is
+// stored after its children begins with [Counter.Recount].
+//
+// Counts, sums and averages of integers and of bson.Decimal128 are exact, and an integer sum that leaves 64 bits is
+// refused by the server. A sum of floats is as exact as adding them in the order of the operations: it drifts by
+// rounding, and Check passes over 1e-9 of what was added. A smallest or greatest value that leaves is looked up again
+// among the children.
+//
+// # Consistency
+//
+// An operation with tokens is four writes at most, each of one document. The child is changed and marked as pending in
+// one, guarded by what it held; so of two operations that read the same, one reads again, and each change of a child
+// counts once. Then each parent is changed by the difference, unless it holds the operation's token; then the mark is
+// taken off, or the child deleted. Whoever meets a mark finishes that operation first. A cut therefore leaves a child
+// and a parent that differ and say so: the same operation run again, the next one on the child, or [Counter.Settle]
+// finishes it. Readers see a parent's numbers behind by the operations under way, and a child that is being deleted
+// until it is.
+//
+// This holds while a parent keeps the tokens of what is under way, see CounterSpec.Keep. An operation that is finished
+// after so many others counts twice, or is done again by a second run; Recount mends that.
+//
+// Source: "countOfBooks", fields that are computed when written (seed 000, 003);
+// https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
+type Counter[C, CK, P, PK any] struct {
+	children *model.Collection[C, CK]
+	parents  *model.Collection[P, PK]
+	c        *counter
+}
+
+// NewCounter declares that the parents keep numbers of the children that name them at a reference's path. It panics with a
+// [*model.DeclarationError] when a path doesn't exist, lies inside an array or overlaps another, when a type doesn't fit (a
+// reference and the parents' _id, a number or date and where it is kept), when a condition is none of those that
+// CounterSpec.Where names, when nothing is kept, and when only one of Tokens and Pending is given.
+func NewCounter[C, CK, P, PK any](
+	children *model.Collection[C, CK], reference string, parents *model.Collection[P, PK], spec CounterSpec,
+) *Counter[C, CK, P, PK] {
+	var child C
+	empty, _ := children.Encode(child)
+	c := declareCounter(counterSides{
+		children: children.Name(), parents: parents.Name(), encode: children.Encode, lookup: children.Field, emptyChild: empty,
+		child:   func(path string) model.Field { return model.MustField(children, path) },
+		parent:  func(path string) model.Field { return model.MustField(parents, path) },
+		anArray: func(path string) model.Field { return model.CheckArray(parents, path) },
+	}, reference, spec)
+	return &Counter[C, CK, P, PK]{children, parents, c}
+}
+
+// A CounterState is what an operation of a [Counter] decides from.
+type CounterState struct {
+	Child   bson.Raw        // the child: what counts, and the operation under way; nil for none
+	Parents []CounterParent // the parents that the operation touches, as far as they are needed
+	Done    bool            // a parent holds the operation's token, and the child no mark of it: it was done before
+}
+
+// A CounterParent is a parent as an operation read it.
+type CounterParent struct {
+	ID  bson.RawValue
+	Doc bson.Raw // its tokens, and the smallest and greatest; nil if it is gone
+
+	// Next are the smallest or greatest values of the other children, by the path where the parent keeps them; of type 0 for
+	// none.
+	Next map[string]bson.RawValue
+}
+
+// Insert returns the change that stores a new child and counts it. op is the operation's token, a fresh
+// bson.NewObjectID(). Another document under the same _id gives a [*TakenError]. Run again with the same token it
+// completes itself, and does nothing when it was done, even if the child was changed or deleted since.
+//
+// Cost: four commands, served by _id: the parent's tokens, then three writes of the child, the parent, the child. A
+// child that doesn't count is just stored.
+//
+// In a transaction (set Tx, or run it within one) it is the driver's duplicate-key error that a taken _id gives.
+// Without Tokens: two commands, the child and the parent, in a transaction.
+func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[CounterState] {
+	return x.c.insert(x.children.Insert(child), op)
+}
+
+// Set returns the change that sets fields of a child by their paths, and changes what its parent keeps by the
+// difference; with the reference among the fields, what both parents keep. Any fields outside arrays may be set; nil
+// stores null, and a null reference leaves the parent. A path below a counted one is refused: set that whole. No such
+// child is model.ErrNotFound. The fields are set whatever the child holds by then; what it counts for is read and
+// guarded, again after another writer, up to 100 times. Run again with the same token after a cut it completes itself;
+// when it was done, it does nothing while the child's parent remembers the token. If another operation has given the
+// child another parent since, it sets its fields again, and the numbers follow: nothing is counted twice.
+//
+// Cost: five commands when the numbers change, served by _id: the child and the parents' tokens read, then the child,
+// the parents, the child written. Where a smallest or greatest value leaves its parent, one more read each, served by
+// [Counter.Indexes]. Two commands when no number changes. Without Tokens: three, in a transaction.
+func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, op bson.ObjectID) model.Change[CounterState] {
+	return x.c.set(idOf(x.children, child), fields, op)
+}
+
+// Move returns the change that gives a child another parent: [Counter.Set] of the reference alone.
+//
+// Cost: as Set.
+func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, op bson.ObjectID) model.Change[CounterState] {
+	if err := x.parents.CheckID(x.c.reference, parent); err != nil {
+		return refusedChange[CounterState](x.c.parents, err)
+	}
+	return x.Set(child, bson.D{{Key: x.c.reference, Value: parent}}, op)
+}
+
+// Delete returns the change that deletes a child and takes it off what its parent keeps. The child is marked first,
+// then taken off, then deleted: one that is not there any more was taken off, by this or another operation, and is not
+// an error. A child that doesn't count is just deleted.
+//
+// Cost: as Set.
+func (x *Counter[C, CK, P, PK]) Delete(child CK, op bson.ObjectID) model.Change[CounterState] {
+	return x.c.delete(idOf(x.children, child), op)
+}
+
+// Pending returns the query of children whose operation was begun before a limit, by the time in its token, and is
+// still under way: cut, if no operation takes that long. [Counter.Settle] finishes it. It needs a spec with Pending.
+//
+// Cost: one command, served by the partial index of [Counter.Indexes].
+func (x *Counter[C, CK, P, PK]) Pending(limit time.Time) model.Find[C] {
+	filter, err := x.c.pendingBefore(limit)
+	f := x.children.Find(filter)
+	f.Index = x.c.opIndex().Name
+	if err != nil {
+		f.Err = err
+	}
+	return f
+}
+
+// Settle returns the change that finishes the operation that is under way on a child, if there is one. It may be run while
+// that operation runs: each change counts once.
+//
+// Cost: one command when there is none; otherwise as the rest of the operation.
+func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[CounterState] {
+	return x.c.settle(idOf(x.children, child))
+}
+
+// Recount returns the change that counts the children of one parent anew, and writes what differs. No such parent is
+// model.ErrNotFound.
+//
+// Consistency: with tokens it is exact whatever else runs: it reads the operations under way, the parent, the children,
+// and again what is under way, in this order; when an operation came between, or the parent changes before the write,
+// it begins again, up to 100 times. What was under way is counted with its child, and its token given to the parent. In
+// a transaction it is exact too. With CounterSpec.Partial it is not: see [Counter.RecountAll].
+//
+// Cost: two commands, one document; it reads every child of the parent, by the index on the reference.
+func (x *Counter[C, CK, P, PK]) Recount(parent PK) model.Change[CounterDrift] {
+	return x.c.recount(idOf(x.parents, parent))
+}
+
+// Check returns the pipeline that finds the parents whose numbers are not those of their children, with both, in the
+// order of _id: what children add up to that the parent doesn't hold, and what it holds that they don't. It returns
+// nothing else. An operation under way can show.
+//
+// Cost: one command that reads every parent and every child, these by the index on the reference.
+func (x *Counter[C, CK, P, PK]) Check() model.Aggregate[CounterDrift] {
+	return model.AggregateAs[CounterDrift](x.parents, x.c.check())
+}
+
+// Repair returns the plan that writes what [Counter.Check] counted. Each parent is written only if it is as it was
+// found; with tokens, only if no operation came between the reads, so that what is under way is neither undone nor
+// counted twice. What changed since, the next check tells. With CounterSpec.Partial an operation under way is not seen:
+// repair twice, as [Counter.RecountAll] does.
+//
+// Cost: one command, and one document for each drift, found by _id. It can be run again.
+func (x *Counter[C, CK, P, PK]) Repair(found []CounterDrift) model.Plan { return x.c.repair(found) }
+
+// RecountAll returns the recount of all parents that differ. wait is how long an operation takes at most: it is used
+// where a second pass is due.
+func (x *Counter[C, CK, P, PK]) RecountAll(wait time.Duration) *CounterRecount {
+	check := x.Check()
+	return &CounterRecount{c: x.c, wait: wait, found: func(ctx context.Context, db *mongo.Database) ([]CounterDrift, error) {
+		return check.All(ctx, db)
+	}}
+}
+
+// Indexes returns the indexes on the children: the reference, with each field whose smallest or greatest value is kept;
+// and the two partial ones on the operations under way, which are next to empty.
+func (x *Counter[C, CK, P, PK]) Indexes() []model.Index { return x.c.indexes() }
+
+// Relations returns the relation, for diagrams.
+func (x *Counter[C, CK, P, PK]) Relations() []model.Relation {
+	return []model.Relation{{
+		From: x.c.children, FromPath: x.c.reference, To: x.c.parents, ToPath: "_id",
+		FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "counted",
+	}}
+}
+
+// idOf is the filter of one document.
+func idOf[D, K any](c *model.Collection[D, K], id K) model.Query { return c.ByID(id).Query }

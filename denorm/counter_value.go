@@ -1,0 +1,278 @@
+package denorm
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A contribution is what a child counts for: nothing if parent is of type 0. Values are those of counter.sources, of type 0
+// where the child has none.
+type contribution struct {
+	parent bson.RawValue
+	values []bson.RawValue
+}
+
+func (a contribution) of(parent bson.RawValue) bool {
+	return a.parent.Type != 0 && equalValues(a.parent, parent)
+}
+
+// same reports whether two contributions are equal, in type too.
+func (a contribution) same(b contribution) bool {
+	if a.parent.Type == 0 || b.parent.Type == 0 {
+		return a.parent.Type == b.parent.Type
+	}
+	if !a.of(b.parent) {
+		return false
+	}
+	for i, v := range a.values {
+		if !v.Equal(b.values[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// contribution reads what a child counts for, by what it has at each path.
+func (c *counter) contribution(at func(path string) (bson.RawValue, error)) (out contribution, err error) {
+	ref, err := at(c.reference)
+	if err != nil || ref.Type == 0 || ref.Type == bson.TypeNull || ref.Type == bson.TypeUndefined {
+		return out, err
+	}
+	if !isKey(ref) {
+		return out, c.doc.refused(c.reference, nil, "a reference can't be an array or a regular expression")
+	}
+	for _, w := range c.where {
+		v, err := at(w.path)
+		if err != nil {
+			return out, err
+		}
+		if v.Type == bson.TypeArray {
+			return out, c.doc.refused(w.path, nil, "an array can't be compared as its condition is")
+		}
+		if !w.holds(v) {
+			return out, nil
+		}
+	}
+	out.parent = clone(ref)
+	for _, s := range c.sources {
+		v, err := at(s.path)
+		if err == nil {
+			v, err = c.amount(s, v)
+		}
+		if err != nil {
+			return out, err
+		}
+		out.values = append(out.values, v)
+	}
+	return out, nil
+}
+
+// amount is the value of a source as it is counted: an int64, a finite double or decimal, or a date; nothing for what
+// is none.
+func (c *counter) amount(s source, v bson.RawValue) (bson.RawValue, error) {
+	if s.date {
+		if v.Type != bson.TypeDateTime {
+			return bson.RawValue{}, nil
+		}
+		return clone(v), nil
+	}
+	switch v.Type {
+	case bson.TypeInt32:
+		return asRaw(int64(v.Int32())), nil
+	case bson.TypeInt64:
+		return clone(v), nil
+	case bson.TypeDouble, bson.TypeDecimal128:
+		if !isScalar(v) {
+			return v, c.doc.refused(s.path, v, "can't be added up: it is no finite number")
+		}
+		return clone(v), nil
+	case bson.TypeArray:
+		return v, c.doc.refused(s.path, nil, "an array can't be added up")
+	}
+	return bson.RawValue{}, nil
+}
+
+// ofDocument reads a child.
+func (c *counter) ofDocument(doc bson.Raw) (contribution, error) {
+	return c.contribution(func(path string) (bson.RawValue, error) { return c.doc.at(doc, path) })
+}
+
+// afterSet reads a child as it will be when fields are set.
+func (c *counter) afterSet(doc bson.Raw, set bson.D) (contribution, error) {
+	return c.contribution(func(path string) (bson.RawValue, error) {
+		for _, e := range set {
+			v := e.Value.(bson.RawValue)
+			if e.Key == path {
+				return v, nil
+			}
+			if below, ok := strings.CutPrefix(path, e.Key+"."); ok {
+				inner, isDoc := v.DocumentOK()
+				if !isDoc {
+					return bson.RawValue{}, nil
+				}
+				return c.doc.at(inner, below)
+			}
+		}
+		return c.doc.at(doc, path)
+	})
+}
+
+// stored is a contribution as a pending mark keeps it; nil for none.
+func (c *counter) stored(a contribution) bson.D {
+	if a.parent.Type == 0 {
+		return nil
+	}
+	values := bson.D{}
+	for i, s := range c.sources {
+		if a.values[i].Type != 0 {
+			values = append(values, bson.E{Key: s.name(), Value: a.values[i]})
+		}
+	}
+	return bson.D{{Key: "parent", Value: a.parent}, {Key: "values", Value: values}}
+}
+
+// restored is the inverse of stored.
+func (c *counter) restored(doc bson.Raw) (a contribution) {
+	if doc == nil {
+		return a
+	}
+	a.parent = clone(doc.Lookup("parent"))
+	for _, s := range c.sources {
+		v, _ := doc.LookupErr("values", s.name())
+		a.values = append(a.values, clone(v))
+	}
+	return a
+}
+
+var errSum = errors.New("the difference doesn't fit a number")
+
+// difference is a - b as it is added to a sum; either may be nothing. Integers stay integers.
+func difference(a, b bson.RawValue) (any, error) {
+	if a.Type == bson.TypeDecimal128 || b.Type == bson.TypeDecimal128 {
+		return decimalDifference(a, b)
+	}
+	if a.Type == bson.TypeDouble || b.Type == bson.TypeDouble {
+		f := asFloat(a) - asFloat(b)
+		if math.IsInf(f, 0) {
+			return nil, errSum
+		}
+		return f, nil
+	}
+	x, y := asInt(a), asInt(b)
+	if d := x - y; (d < x) == (y > 0) {
+		return d, nil
+	}
+	return nil, errSum
+}
+
+func asInt(v bson.RawValue) int64 {
+	if v.Type != bson.TypeInt64 {
+		return 0
+	}
+	return v.Int64()
+}
+
+func asFloat(v bson.RawValue) float64 {
+	if v.Type == bson.TypeDouble {
+		return v.Double()
+	}
+	return float64(asInt(v))
+}
+
+// decimalDifference subtracts exactly; what has no exact decimal of 34 digits is refused.
+func decimalDifference(a, b bson.RawValue) (any, error) {
+	x, ex, errX := decimalParts(a)
+	y, ey, errY := decimalParts(b)
+	if err := errors.Join(errX, errY); err != nil {
+		return nil, err
+	}
+	exp := min(ex, ey)
+	if max(ex, ey)-exp > 100 {
+		return nil, errSum
+	}
+	shift := func(n *big.Int, by int) *big.Int {
+		return n.Mul(n, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(by)), nil))
+	}
+	d, ok := bson.ParseDecimal128FromBigInt(new(big.Int).Sub(shift(x, ex-exp), shift(y, ey-exp)), exp)
+	if !ok {
+		return nil, errSum
+	}
+	return d, nil
+}
+
+func decimalParts(v bson.RawValue) (*big.Int, int, error) {
+	switch v.Type {
+	case bson.TypeDecimal128:
+		return v.Decimal128().BigInt()
+	case bson.TypeDouble:
+		return nil, 0, fmt.Errorf("a float and a decimal can't be subtracted exactly")
+	}
+	return big.NewInt(asInt(v)), 0, nil
+}
+
+// beyond reports whether a value is at least as extreme as another.
+func (s slot) beyond(a, b bson.RawValue) bool {
+	n, ok := compareScalars(a, b)
+	if s.kind == smallest {
+		n = -n
+	}
+	return ok && n >= 0
+}
+
+// setFields checks and encodes what is to be set.
+func (c *counter) setFields(fields bson.D) (bson.D, error) {
+	if len(fields) == 0 {
+		return nil, c.doc.refused("fields", nil, "no field was given")
+	}
+	out := make(bson.D, len(fields))
+	for i, e := range fields {
+		f, err := c.doc.lookup(e.Key)
+		switch {
+		case err != nil:
+			return nil, c.doc.refused("fields", nil, err.Error())
+		case overlaps(e.Key, "_id") || c.pending != "" && overlaps(e.Key, c.pending):
+			return nil, c.doc.refused(e.Key, nil, "can't be set")
+		case f.Array != "" && f.Array != e.Key:
+			return nil, c.doc.refused(e.Key, nil, "lies inside an array: set the array whole")
+		}
+		for _, path := range c.paths() {
+			if strings.HasPrefix(e.Key, path+".") {
+				return nil, c.doc.refused(e.Key, nil, fmt.Sprintf("is below %q, which is counted: set that whole", path))
+			}
+		}
+		for _, other := range fields[:i] {
+			if overlaps(e.Key, other.Key) {
+				return nil, c.doc.refused(e.Key, nil, fmt.Sprintf("is set by %q too", other.Key))
+			}
+		}
+		v, err := c.doc.rawValue(f, e.Value, false)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = bson.E{Key: e.Key, Value: v}
+	}
+	return out, nil
+}
+
+// touches reports whether setting fields can change what a child counts for.
+func (c *counter) touches(set bson.D) bool {
+	for _, path := range c.paths() {
+		for _, e := range set {
+			if overlaps(e.Key, path) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// refusedChange is a change that returns an error.
+func refusedChange[S any](collection string, err error) model.Change[S] {
+	return model.Change[S]{Err: err, Decide: func(S) (model.Plan, error) { return model.RefusedPlan(collection, err), nil }}
+}
