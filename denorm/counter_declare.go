@@ -23,7 +23,7 @@ type counter struct {
 	tokens, pending   string // "" without tokens
 	keep              int
 	partial           bool
-	doc               *indexTable // reads and checks values of children
+	doc               stored // reads and checks values of children
 }
 
 // A slot is a number that a parent keeps.
@@ -71,7 +71,7 @@ func declareCounter(s counterSides, reference string, spec CounterSpec) *counter
 	c := &counter{
 		children: s.children, parents: s.parents, reference: reference, tokens: spec.Tokens, pending: spec.Pending,
 		keep: cmp.Or(spec.Keep, 100), partial: spec.Partial,
-		doc: &indexTable{docs: s.children, encode: s.encode, lookup: s.lookup},
+		doc: stored{docs: s.children, encode: s.encode, lookup: s.lookup},
 	}
 	c.declareReference(s)
 	c.declareTokens(s, spec)
