@@ -10,6 +10,7 @@
 //	A value that one document may hold, across shards or collections                    [IndexTable], unique
 //	All of it, without end, read page by page: a document for each page                 [Bucket]
 //	Properties that differ from document to document, queried by any of them            [Attributes]
+//	A list of small documents for a store or an index that knows flat documents only    [Numbered]
 //	How many children a parent has, their sum, average, smallest and greatest           [Counter]
 //	A count of more events than a document can be written                              [Approximate]
 //
@@ -42,6 +43,11 @@
 //   - Finish what was cut: [Counter.Pending], [Counter.Settle]
 //   - Count once in n: [Approximate.Count], [Approximate.CountMany]; the error of it: [Approximate.Deviation]
 //   - See what properties there are: [Attributes.Survey]; mend repeated ones: [Attributes.Repeated], [Attributes.Repair]
+//   - Store a list as numbered fields: [Numbered.Insert], [Numbered.Set], [Numbered.Append]; nested again:
+//     [Numbered.Documents], [Numbered.Back]
+//   - Query by several fields of one element: [Numbered.Equal], [Numbered.Match]
+//   - Make nested documents flat in place, and back: [Numbered.Convert], [Numbered.Restore]; mend: [Numbered.Check],
+//     [Numbered.Repair]
 //
 // # Costs
 //
@@ -52,6 +58,9 @@
 // another value; a lookup one. A child whose parent counts it costs four commands to store, and five to change or delete.
 //
 // # Consistency
+//
+// What is stored flat is written with its count by one atomic update; a document that was read flat and decoded as nested is
+// refused, not misread.
 //
 // A push and what it drops are one atomic update of one document. What was dropped is gone: store it elsewhere first if
 // it is to be kept.
@@ -74,6 +83,9 @@
 //
 // A document has 16 MiB: the bound times the size of an element must stay well below. Buckets can be given a bound in bytes
 // for that. A key has up to 10,000,000,000 buckets, in each period. A value of an index table is no null or regular
+// expression; an array is entered by its elements.
+//
+// A list of numbered fields has up to 60 positions, each with an index of its own, and an element of it no list.
 // expression; an array is entered by its elements. A parent of a counter remembers the latest 100 operations, or as many as are
 // asked for.
 package denorm

@@ -1,0 +1,248 @@
+package denorm_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// numberedRandom is any value.
+func numberedRandom(r *rand.Rand, depth int) any {
+	texts := []string{"", "a", "é\U0001f9e9", "$gt", "a.b", "NUL\x00", "|,%/_#", "1"}
+	switch r.IntN(18) {
+	case 0:
+		return nil
+	case 1:
+		return r.Float64()
+	case 2:
+		return math.Inf(-1)
+	case 3:
+		return r.Int64() - r.Int64()
+	case 4:
+		return int32(r.Int32())
+	case 5:
+		return bson.ObjectID{byte(r.IntN(256)), 11: 1}
+	case 6:
+		return bson.DateTime(r.Int64N(1e15))
+	case 7:
+		return bson.Binary{Subtype: byte(r.IntN(2)) * 4, Data: []byte{1, 2, 3}}
+	case 8:
+		return bson.Regex{Pattern: "^.*", Options: "i"}
+	case 9:
+		return bson.Timestamp{T: 1, I: r.Uint32()}
+	case 10:
+		d, _ := bson.ParseDecimal128("1.50")
+		return d
+	case 11:
+		return []any{bson.MinKey{}, bson.MaxKey{}, bson.Undefined{}, bson.JavaScript("x"), bson.Symbol("s")}[r.IntN(5)]
+	case 12:
+		return r.IntN(2) == 0
+	case 13:
+		return math.NaN()
+	case 14, 15:
+		if depth > 0 {
+			d := bson.D{}
+			for i := range r.IntN(4) {
+				d = append(d, e(texts[1+r.IntN(2)]+fmt.Sprint(i), numberedRandom(r, depth-1)))
+			}
+			return d
+		}
+	}
+	return texts[r.IntN(len(texts))]
+}
+
+// numberedDocument is a random document whose skills and langs are lists, null, empty or missing.
+func numberedDocument(r *rand.Rand) bson.D {
+	d := bson.D{e("_id", fmt.Sprint("r", r.IntN(1e9)))}
+	list := func(name string, element func() any) {
+		switch r.IntN(6) {
+		case 0:
+			d = append(d, e(name, nil))
+		case 1:
+		default:
+			a := bson.A{}
+			for range r.IntN(4) {
+				a = append(a, element())
+			}
+			d = append(d, e(name, a))
+		}
+	}
+	d = append(d, e("x", numberedRandom(r, 2)))
+	list("skills", func() any {
+		el := bson.D{}
+		for _, f := range []string{"skill", "level"} {
+			if r.IntN(4) > 0 {
+				el = append(el, e(f, numberedRandom(r, 2)))
+			}
+		}
+		return el
+	})
+	list("langs", func() any { return numberedRandom(r, 1) })
+	return append(d, e("y", numberedRandom(r, 2)))
+}
+
+// Whatever a document holds, it comes back byte for byte: from the library and from the server.
+func TestNumberedThereAndBack(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		r := rand.New(rand.NewPCG(7, 7))
+		for range 300 {
+			d := numberedDocument(r)
+			for _, x := range []*denorm.Numbered[bson.D, any]{numberedAny, numberedAnyValues} {
+				flat, err := x.Flatten(d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				back, err := x.Back(flat)
+				if err != nil || !bytes.Equal(marshal(back), marshal(d)) {
+					t.Fatalf("%v came back as %v, %v", d, back, err)
+				}
+			}
+		}
+		seed(t, db, docs{"resumes": {}})
+		var want []any
+		for range 60 {
+			d := numberedDocument(r)
+			want = append(want, d)
+			if _, err := numberedAny.Insert(d).Run(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+		}
+		slices.SortFunc(want, func(a, b any) int {
+			return bytes.Compare([]byte(a.(bson.D)[0].Value.(string)), []byte(b.(bson.D)[0].Value.(string)))
+		})
+		wantNumberedSound(t, db, numberedAny)
+		got, err := numberedAny.Documents(model.Find[bson.Raw]{Query: model.Query{Sort: bson.D{e("_id", 1)}}}).All(t.Context(), db)
+		if err != nil || len(got) != len(want) {
+			t.Fatal(len(got), err)
+		}
+		for i := range got {
+			if diff := modeltest.Diff(want[i], got[i]); diff != "" {
+				t.Errorf("document %d:\n%s", i, diff)
+			}
+		}
+	})
+}
+
+func FuzzNumberedBack(f *testing.F) {
+	for seed := range uint64(8) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		flat, err := numberedAny.Flatten(numberedDocument(r))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add([]byte(flat))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if bson.Raw(b).Validate() != nil {
+			return
+		}
+		d, err := numberedAny.Back(b)
+		if err != nil {
+			return
+		}
+		flat, err := numberedAny.Flatten(d)
+		if err != nil {
+			return // it was nested already, with what can't be flat
+		}
+		again, err := numberedAny.Back(flat)
+		if err != nil || !bytes.Equal(marshal(again), marshal(d)) {
+			t.Errorf("%v came back as %v, %v", d, again, err)
+		}
+	})
+}
+
+// What other code left is found, all of it, and mended without losing a field.
+func TestNumberedRepair(t *testing.T) {
+	d := func(id string, fields ...bson.E) bson.D { return append(bson.D{e("_id", id)}, fields...) }
+	damaged := docs{"resumes": {
+		d("a", e("skills", 1), e("skill_2", "Math")), d("b", e("skill_1", "Math")), d("c", e("skills", "two"), e("level_1", "Poor")),
+		d("d", e("skills", 2.5)), d("e", e("skills", nil), e("skill_3", 1)), d("f", e("skills", bson.A{})), d("g", e("skills", 9)), d("h", e("skills", -1)),
+		d("ok1", e("skills", 2.0), e("skill_1", 1)), d("ok2"), d("ok3", e("skills", nil)), d("ok4", e("skills", int64(0))),
+	}}
+	mended := docs{"resumes": {
+		d("a", e("skills", 2), e("skill_2", "Math")), d("b", e("skill_1", "Math"), e("skills", 1)), d("c", e("skills", 1), e("level_1", "Poor")),
+		d("d", e("skills", 0)), d("e", e("skills", 3), e("skill_3", 1)), damaged["resumes"][5], damaged["resumes"][6], d("h", e("skills", 0)),
+		damaged["resumes"][8], damaged["resumes"][9], damaged["resumes"][10], damaged["resumes"][11],
+	}}
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Seed: func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, damaged) },
+		Run: func(ctx context.Context, db *mongo.Database) error {
+			_, err := skillFields.Repair().Run(ctx, db)
+			return err
+		},
+		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, mended) },
+	})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, damaged)
+		found, err := skillFields.Check().All(t.Context(), db)
+		got := ""
+		for _, f := range found {
+			got += fmt.Sprint(f.ID.StringValue(), f.Highest, " ")
+			raw := bson.Raw(marshal(damaged["resumes"][slices.IndexFunc(damaged["resumes"], func(d any) bool { return d.(bson.D)[0].Value == f.ID.StringValue() })].(bson.D)))
+			if _, err := skillFields.Back(raw); err == nil && f.Count.Type != bson.TypeArray {
+				t.Errorf("%s is taken back", raw)
+			}
+		}
+		if want := "a2 b1 c1 d0 e3 f0 g0 h0 "; err != nil || got != want {
+			t.Errorf("found %s, want %s, %v", got, want, err)
+		}
+		seed(t, db, docs{"resumes": {d("a", e("langs", 2), e("langs-1", "en")), d("b", e("langs", 0), e("langs-1", "en")), d("c", e("langs", 1), e("langs-1", nil))}})
+		plain, err := numberedLangs.Check().All(t.Context(), db)
+		if err != nil || len(plain) != 2 {
+			t.Errorf("found %v, %v", plain, err)
+		}
+		if _, err := numberedLangs.Repair().Run(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		wantNumberedSound(t, db, numberedLangs)
+	})
+}
+
+// Nested documents become flat in place, and nested again.
+func TestNumberedConvert(t *testing.T) {
+	nested := docs{"resumes": {
+		resume{ID: "a", Name: "Ann", Skills: []skillLevel{{"Math", "Poor"}, {"Poetry", "Good"}}}, resume{ID: "b", Skills: []skillLevel{{}}},
+		bson.D{e("_id", "c"), e("skills", bson.A{})}, bson.D{e("_id", "d"), e("skills", nil)}, resume{ID: "e"},
+	}}
+	convert := func(ctx context.Context, db *mongo.Database) error {
+		_, err := skillFields.Convert().Run(ctx, db, model.JobOptions{})
+		return err
+	}
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Seed: func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, nested) },
+		Run:  convert,
+		Check: func(t testing.TB, db *mongo.Database) {
+			wantDocs(t, db, docs{"resumes": {
+				bson.D{e("_id", "a"), e("name", "Ann"), e("skills", 2), e("skill_1", "Math"), e("level_1", "Poor"), e("skill_2", "Poetry"), e("level_2", "Good")},
+				bson.D{e("_id", "b"), e("skills", 1)}, bson.D{e("_id", "c"), e("skills", 0)}, nested["resumes"][3], nested["resumes"][4],
+			}})
+		},
+	})
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Seed: func(ctx context.Context, db *mongo.Database) error {
+			return errors.Join(store(ctx, db, nested), convert(ctx, db))
+		},
+		Run: func(ctx context.Context, db *mongo.Database) error {
+			_, err := skillFields.Restore().Run(ctx, db)
+			return err
+		},
+		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, nested) },
+	})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, docs{"resumes": {resume{ID: "a", Skills: make([]skillLevel, 4)}}})
+		wantError(t, convert(t.Context(), db), errRefused)
+		seed(t, db, docs{"resumes": {bson.D{e("_id", "a"), e("skills", bson.A{1})}}})
+		wantError(t, convert(t.Context(), db), errRefused)
+	})
+}

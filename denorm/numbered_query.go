@@ -1,0 +1,209 @@
+package denorm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// equal matches an element whose fields hold these values.
+func (n *numbered) equal(fields bson.D) (bson.D, error) {
+	values, err := n.equalities(fields)
+	if err != nil {
+		return nil, err
+	}
+	absent := true // does it match where there is no element?
+	for i, v := range values {
+		raw := v.Value.(bson.RawValue)
+		if raw.Type == bson.TypeArray {
+			return nil, n.refused(n.path+"."+v.Key, nil, "a list within the list is never stored")
+		}
+		absent = absent && raw.Type == bson.TypeNull
+		values[i].Value = model.Eq(raw)
+	}
+	return n.anywhere(values, absent), nil
+}
+
+// match matches an element that fulfils conditions of operators.
+func (n *numbered) match(conditions bson.D) (bson.D, error) {
+	if err := n.conditionsOn(conditions); err != nil {
+		return nil, err
+	}
+	held := make(bson.D, len(conditions))
+	for i, c := range conditions {
+		v, err := encodedValue(n.encode, c.Value)
+		if err != nil {
+			return nil, n.refused(n.path+"."+c.Key, nil, err.Error())
+		}
+		doc, ok := v.DocumentOK()
+		var first bson.RawElement
+		if ok {
+			first, err = doc.IndexErr(0)
+		}
+		if !ok || err != nil || !strings.HasPrefix(first.Key(), "$") {
+			return nil, n.refused(n.path+"."+c.Key, nil, "the condition is not one of operators: use Equal for values")
+		}
+		held[i] = bson.E{Key: c.Key, Value: v}
+	}
+	return n.anywhere(held, true), nil
+}
+
+// anywhere matches conditions at one position, whichever. Where they could hold of a position without an element, the count
+// must reach it.
+func (n *numbered) anywhere(conditions bson.D, absent bool) bson.D {
+	or := make(bson.A, n.max)
+	for i := range or {
+		at := make(bson.D, 0, len(conditions)+1)
+		for _, column := range n.columns() { // in the order of the index
+			if j := slices.IndexFunc(conditions, func(c bson.E) bool { return c.Key == column }); j >= 0 {
+				at = append(at, bson.E{Key: n.name(column, i+1), Value: conditions[j].Value})
+			}
+		}
+		if absent {
+			at = append(at, bson.E{Key: n.path, Value: bson.D{{Key: "$gte", Value: i + 1}}})
+		}
+		or[i] = at
+	}
+	return bson.D{{Key: "$or", Value: or}}
+}
+
+func (n *numbered) index(position int) model.Index {
+	var keys bson.D
+	for _, c := range n.columns() {
+		keys = append(keys, bson.E{Key: n.name(c, position), Value: 1})
+	}
+	x := model.NewIndex(n.collection, keys)
+	x.Why = fmt.Sprintf("%s by element %d of %s", n.collection, position, n.path)
+	return x
+}
+
+// serves is the index that conditions are served by at the first position, or "".
+func (n *numbered) serves(conditions bson.D) string {
+	if !slices.ContainsFunc(conditions, func(c bson.E) bool { return c.Key == n.columns()[0] }) {
+		return ""
+	}
+	return n.index(1).Name
+}
+
+// documents is the pipeline of a query whose results are nested again.
+func (n *numbered) documents(q model.Query) (p mongo.Pipeline) {
+	if len(q.Filter) > 0 {
+		p = append(p, bson.D{{Key: "$match", Value: q.Filter}})
+	}
+	if len(q.Sort) > 0 {
+		p = append(p, bson.D{{Key: "$sort", Value: q.Sort}})
+	}
+	if q.Skip > 0 {
+		p = append(p, bson.D{{Key: "$skip", Value: q.Skip}})
+	}
+	if q.Limit > 0 {
+		p = append(p, bson.D{{Key: "$limit", Value: q.Limit}})
+	}
+	return append(p, n.nest()...)
+}
+
+// nest are the stages that make the list of the numbered fields.
+func (n *numbered) nest() mongo.Pipeline {
+	list := make(bson.A, n.max)
+	for i := range list {
+		if len(n.fields) == 0 {
+			list[i] = "$" + n.name(n.columns()[0], i+1)
+			continue
+		}
+		e := bson.D{}
+		for _, f := range n.fields {
+			e = append(e, bson.E{Key: f, Value: "$" + n.name(f, i+1)})
+		}
+		list[i] = e
+	}
+	count := "$" + n.path
+	return mongo.Pipeline{
+		{{Key: "$set", Value: bson.D{{Key: n.path, Value: op("$cond", op("$isNumber", count), op("$slice", list, op("$toInt", count)), count)}}}},
+		{{Key: "$unset", Value: toA(n.all(1))}},
+	}
+}
+
+func toA(list []string) bson.A {
+	out := make(bson.A, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}
+
+// A NumberedDrift is a document whose count is not that of its numbered fields, as [Numbered.Check] found it.
+type NumberedDrift struct {
+	ID      bson.RawValue `bson:"_id"`
+	Count   bson.RawValue `bson:"count"`   // what stands for the list, as it is stored; of type 0 for nothing
+	Highest int           `bson:"highest"` // the highest position that has a field
+}
+
+// highest is the expression of the highest position that has a field.
+func (n *numbered) highest() bson.D {
+	there := bson.A{}
+	for i := n.max; i > 0; i-- {
+		any := bson.A{}
+		for _, c := range n.columns() {
+			any = append(any, op("$ne", op("$type", "$"+n.name(c, i)), "missing"))
+		}
+		there = append(there, bson.D{{Key: "case", Value: op("$or", any...)}, {Key: "then", Value: i}})
+	}
+	return op("$switch", bson.D{{Key: "branches", Value: there}, {Key: "default", Value: 0}})
+}
+
+// sound is the expression that a count fits the highest position. An element can be without fields, but not a plain value.
+func (n *numbered) sound(count string, highest any) bson.D {
+	whole := op("$and", op("$isNumber", count), op("$gte", count, highest), op("$lte", count, n.max), op("$eq", count, op("$trunc", count)))
+	if len(n.fields) == 0 {
+		whole = op("$and", op("$isNumber", count), op("$eq", count, highest))
+	}
+	none := op("$and", op("$in", op("$type", count), bson.A{"missing", "null"}), op("$eq", highest, 0))
+	return op("$or", none, whole)
+}
+
+func (n *numbered) check() mongo.Pipeline {
+	return mongo.Pipeline{
+		{{Key: "$project", Value: bson.D{{Key: "count", Value: "$" + n.path}, {Key: "highest", Value: n.highest()}}}},
+		{{Key: "$match", Value: op("$expr", op("$not", n.sound("$count", "$highest")))}},
+		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
+	}
+}
+
+// repair sets the count of what check finds, but for arrays and counts that are too great.
+func (n *numbered) repair() model.Write {
+	count := "$" + n.path
+	mendable := op("$and", op("$not", n.sound(count, n.highest())), op("$not", op("$isArray", count)),
+		op("$not", op("$and", op("$isNumber", count), op("$gt", count, n.max))))
+	return model.Write{Collection: n.collection, Once: true, Model: &mongo.UpdateManyModel{
+		Filter: op("$expr", mendable),
+		Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: n.path, Value: n.highest()}}}}},
+	}}
+}
+
+// convert is the plan for a batch of nested documents.
+func (n *numbered) convert(docs []bson.Raw) (model.Plan, error) {
+	var p model.Plan
+	for _, doc := range docs {
+		doc = slices.Clone(doc)
+		v := doc.Lookup(n.path)
+		if v.Type != bson.TypeArray {
+			continue
+		}
+		list, err := n.listed(v)
+		if err == nil {
+			err = n.fits(len(list))
+		}
+		if err != nil {
+			return model.Plan{}, fmt.Errorf("document %s: %w", cut(model.Shell(doc.Lookup("_id"))), err)
+		}
+		p.Steps = append(p.Steps, model.Write{Collection: n.collection, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{
+			Filter: bson.D{{Key: "_id", Value: model.Eq(doc.Lookup("_id"))}, {Key: n.path, Value: model.Eq(v)}},
+			Update: n.set(list),
+		}})
+	}
+	return p, nil
+}
