@@ -11,6 +11,7 @@
 //	All of it, without end, read page by page: a document for each page                 [Bucket]
 //	Properties that differ from document to document, queried by any of them            [Attributes]
 //	A list of small documents for a store or an index that knows flat documents only    [Numbered]
+//	Words that stand together in one element of a list                                  [Proximity]
 //	How many children a parent has, their sum, average, smallest and greatest           [Counter]
 //	A count of more events than a document can be written                              [Approximate]
 //
@@ -48,6 +49,8 @@
 //   - Query by several fields of one element: [Numbered.Equal], [Numbered.Match]
 //   - Make nested documents flat in place, and back: [Numbered.Convert], [Numbered.Restore]; mend: [Numbered.Check],
 //     [Numbered.Repair]
+//   - Keep a list as text too: [Proximity.Insert], [Proximity.Add], [Proximity.Remove]; find words that stand together:
+//     [Proximity.Near], [Proximity.Equal]; mend texts: [Proximity.Check], [Proximity.Repair]; read one back: [Proximity.Back]
 //
 // # Costs
 //
@@ -86,6 +89,7 @@
 // expression; an array is entered by its elements.
 //
 // A list of numbered fields has up to 60 positions, each with an index of its own, and an element of it no list.
+// A query by words reads every text. Its pattern has up to 32,000 bytes.
 // expression; an array is entered by its elements. A parent of a counter remembers the latest 100 operations, or as many as are
 // asked for.
 package denorm

@@ -14,6 +14,7 @@ type nestedList struct {
 	collection string
 	path       string
 	fields     []string // of an element that is a document; nil for a list of plain values
+	beside     bool     // the list is stored as it is too, so that other fields of an element are not lost
 	encode     func(any) (any, error)
 }
 
@@ -138,6 +139,8 @@ func (n *nestedList) element(i int, v bson.RawValue) (flatElement, error) {
 	for _, e := range elems {
 		at := slices.Index(n.fields, e.Key())
 		switch {
+		case at < 0 && n.beside:
+			continue
 		case at < 0:
 			return nil, n.refused(place+"."+e.Key(), nil, "is not among the declared Fields, and would be lost")
 		case out[at].Type != 0:

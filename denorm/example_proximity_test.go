@@ -1,0 +1,52 @@
+package denorm_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// The résumés of ExampleNumbered keep their skills as one text too, in which a skill and its level stand together.
+var skillText = denorm.NewProximity(resumes, "skills", denorm.ProximitySpec{Text: "skillText", Fields: []string{"skill", "level"}})
+
+func ExampleProximity() {
+	client, stop := modeltest.Start()
+	defer stop()
+	ctx, db := context.Background(), client.Database("jobs")
+
+	john := skillText.Insert(resume{ID: "john", Skills: []skillLevel{{"Poetry", "Poor"}, {"Math", "Excellent"}}})
+	fmt.Println(john)
+	add := skillText.Add("ann", skillLevel{"Classical Poetry", "Truly Excellent"})
+	fmt.Println(add)
+	fmt.Println(add.Cost())
+	for _, w := range []model.Write{john, skillText.Insert(resume{ID: "ann"}), add} {
+		if _, err := w.Run(ctx, db); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+
+	// John has poetry, and something excellent, but no excellent poetry.
+	near := skillText.Near("Poetry", "Excellent", 1, denorm.AnyOrder)
+	fmt.Println(near)
+	found, err := near.All(ctx, db)
+	fmt.Println(found, err)
+	fmt.Println(skillText.Equal(bson.D{{Key: "skill", Value: "C++ (2020)"}}))
+
+	// The text says what the list says.
+	var skills []skillLevel
+	err = skillText.Back("|Classical Poetry,Truly Excellent|", &skills)
+	fmt.Println(skills, err)
+	// Output:
+	// db.resumes.insertOne({_id: 'john', skills: [{skill: 'Poetry', level: 'Poor'}, {skill: 'Math', level: 'Excellent'}], skillText: '|Poetry,Poor|Math,Excellent|'})
+	// db.resumes.updateOne({_id: 'ann', skills: {$not: {$elemMatch: {$eq: {skill: 'Classical Poetry', level: 'Truly Excellent'}}}}}, [{$set: {skills: {$concatArrays: [{$ifNull: ['$skills', []]}, [{$literal: {skill: 'Classical Poetry', level: 'Truly Excellent'}}]]}, skillText: {$concat: [{$ifNull: ['$skillText', '|']}, {$literal: 'Classical Poetry,Truly Excellent|'}]}}}])
+	// 1 command, 1 document written, by _id_
+	// db.resumes.find({skillText: BSONRegExp('[ \\t\\r\\n,;|](?:Poetry[ \\t\\r\\n,;]+(?:[^ \\t\\r\\n,;|]+[ \\t\\r\\n,;]+){0,1}Excellent|Excellent[ \\t\\r\\n,;]+(?:[^ \\t\\r\\n,;|]+[ \\t\\r\\n,;]+){0,1}Poetry)[ \\t\\r\\n,;|]')})
+	// [{ann  [{Classical Poetry Truly Excellent}] []}] <nil>
+	// db.resumes.find({skillText: RegExp('\\|C\\+\\+ \\(2020\\),[^,|]*\\|')})
+	// [{Classical Poetry Truly Excellent}] <nil>
+}

@@ -1,0 +1,167 @@
+package denorm
+
+import (
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// ProximitySpec says how a list is written as text. Text is required.
+type ProximitySpec struct {
+	// Text is the name of the field, of the document itself, that holds the text. The documents' Go type may have it, as a
+	// string, or not.
+	Text string
+
+	// Fields are the names of the elements' fields that go into the text, in this order; each is a string. They are required
+	// when elements are documents, and left out for a list of strings.
+	Fields []string
+
+	// IgnoreCase lets queries match letters of either case, as the server's regular expressions do with the option i.
+	IgnoreCase bool
+}
+
+// Proximity keeps a list of small documents as one text beside it: "|Math,Poor|Poetry,Excellent|". That two words belong to
+// one element is then that they stand together in the text, with no end of an element between: a query by one regular
+// expression. Make it with [NewProximity].
+//
+// An element is its fields' values with a comma between, and ends with "|". Within values "%", "|", ",", ";" and NUL are
+// written as %25, %7C, %2C, %3B and %00, so that the text can be read back ([Proximity.Back]); a field that an element
+// hasn't is ";", a null ";;", and ";;;" something that other code stored and is no text. An empty list is "|"; a document
+// without a list has no text.
+//
+// Words are what spaces, tabs, line ends and the ends of values separate; a comma or a hyphen within a value doesn't. Case
+// counts, unless IgnoreCase is set.
+//
+// List and text are written by one atomic update. Writes that don't go through here leave the text as it was:
+// [Proximity.Check] finds that, and [Proximity.Repair] mends it.
+//
+// No bounds on an index serve a word in the middle of a text: a query reads every text. It is for collections of some
+// thousands, and for conditions beside one that an index serves; else use [Numbered], $elemMatch, or a search engine.
+//
+// Source: "Nested Documents Flattening: Proximity Queries", the skills of a résumé in one field (seed 002 §16);
+// https://www.mongodb.com/docs/manual/reference/operator/query/regex/.
+type Proximity[D, K any] struct {
+	docs *model.Collection[D, K]
+	p    *proximity
+}
+
+// NewProximity declares that the list at a path is kept as text too. It panics with a [*model.DeclarationError] when the path
+// doesn't exist, or is not an array of strings or of documents with such fields, or lies inside another array, and when Text is
+// not a name, is that of the list, or is a field of another type.
+func NewProximity[D, K any](docs *model.Collection[D, K], path string, spec ProximitySpec) *Proximity[D, K] {
+	p := declareProximity(nestedList{collection: docs.Name(), path: path, fields: spec.Fields, beside: true, encode: docs.Encode}, spec,
+		func(p string) model.Field { return model.MustField(docs, p) }, docs.Field)
+	return &Proximity[D, K]{docs, p}
+}
+
+// Text returns the text of a list of elements. A value that is not text, and one that is not UTF-8, is refused with a
+// [*model.ValueError]; null and missing fields are not.
+func (x *Proximity[D, K]) Text(elements ...any) (string, error) {
+	list, err := x.p.given(elements)
+	if err != nil {
+		return "", err
+	}
+	return x.p.text(list)
+}
+
+// Back decodes the list that a text was made of into what a pointer points at, a slice. Each element has the declared Fields,
+// and no other. A text that no list has is refused with a [*model.ValueError].
+func (x *Proximity[D, K]) Back(text string, list any) error { return x.p.back(text, list) }
+
+// Insert returns the write that stores a new document with its text, whatever it holds in the text's place.
+//
+// Cost: one command, one document.
+func (x *Proximity[D, K]) Insert(doc D) model.Write { return x.p.stored(x.docs.Insert(doc)) }
+
+// Replace returns the write that stores a whole document with its text over the one with its _id, which must exist: else
+// running it gives model.ErrStale.
+//
+// Cost: one command, one document, found by _id.
+func (x *Proximity[D, K]) Replace(doc D) model.Write { return x.p.stored(x.docs.Replace(doc)) }
+
+// Set returns the write that gives a document's list these elements, and its text. No element empties the list. The document
+// must exist: else running it gives model.ErrStale. It is idempotent.
+//
+// Cost: one command, one document, found by _id; one atomic update.
+func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {
+	stored, list, err := x.p.both(elements)
+	var text string
+	if err == nil {
+		text, err = x.p.text(list)
+	}
+	if err != nil {
+		return model.Refused(x.p.collection, err)
+	}
+	return x.docs.Update(id, bson.D{{Key: "$set", Value: bson.D{{Key: x.p.path, Value: stored}, {Key: x.p.field, Value: text}}}})
+}
+
+// Add returns the write that adds an element to a document's list, and to its text, unless the list holds an equal one, with
+// the same fields in the same order: running it then gives the status Already. The document must exist: else model.ErrStale.
+// It is idempotent, and takes part in races safely: one atomic update, whatever others add at the same time.
+//
+// Cost: one command, one document, found by _id; when it matches nothing, one more that asks why.
+func (x *Proximity[D, K]) Add(id K, element any) model.Write {
+	f := x.docs.ByID(id)
+	return x.p.add(f.Filter, element, f.Err)
+}
+
+// Remove returns the write that takes elements out of a document's list, and writes its text anew on the server. Elements
+// that the list doesn't hold are passed over, and so is a document that isn't there. It is idempotent.
+//
+// Cost: one command, one document, found by _id; one atomic update.
+func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
+	f := x.docs.ByID(id)
+	return x.p.remove(f.Filter, elements, f.Err)
+}
+
+// Equal returns the query of the documents with an element whose fields are just these strings, all in one element; a nil is a
+// field that is null or missing. It is refused when the pattern has more than 32,000 bytes, the server's bound.
+//
+// Cost: one command; the server reads every text, or every key of the index of [Proximity.Indexes].
+func (x *Proximity[D, K]) Equal(fields bson.D) model.Find[D] {
+	filter, err := x.p.equal(fields)
+	return x.find(filter, err)
+}
+
+// Near returns the query of the documents with an element in which two words stand together: with at most so many other
+// words between, from 0, for next to each other, to 100. The order is InOrder for the first word before the second, in the
+// order of Fields, or AnyOrder. A word is refused when it is empty or holds a space, tab or line end.
+//
+// Cost: as [Proximity.Equal].
+func (x *Proximity[D, K]) Near(word, other string, between int, order WordOrder) model.Find[D] {
+	filter, err := x.p.near(word, other, between, order)
+	return x.find(filter, err)
+}
+
+func (x *Proximity[D, K]) find(filter bson.D, err error) model.Find[D] {
+	f := x.docs.Find(filter)
+	if err != nil {
+		f.Err = err
+	}
+	return f
+}
+
+// Check returns the pipeline that finds the documents whose text is not that of their list, in the order of _id.
+//
+// Cost: one command that reads every document; no index can serve it.
+func (x *Proximity[D, K]) Check() model.Aggregate[ProximityDrift] {
+	return model.AggregateAs[ProximityDrift](x.docs, x.p.check())
+}
+
+// Repair returns the write that makes the texts anew, on the server, of the documents that [Proximity.Check] finds: those that
+// were there before the declaration too. Each is one atomic update of what the list holds at that moment. What is no text in
+// a list is written as ";;;", which no query finds.
+//
+// Cost: one command that reads every document and writes those that differ. It can be run again; stopped half way, it leaves
+// some to the next run.
+func (x *Proximity[D, K]) Repair() model.Write { return x.p.repair() }
+
+// Indexes returns an index on the text. It bounds no query; it lets the server read the texts in place of the documents. Leave
+// it out where that is not worth its room.
+func (x *Proximity[D, K]) Indexes() []model.Index {
+	i := model.NewIndex(x.p.collection, bson.D{{Key: x.p.field, Value: 1}})
+	i.Why = "reads the texts of " + x.p.path + " in place of the documents"
+	return []model.Index{i}
+}
+
+// Relations returns none: the text lives beside its list.
+func (x *Proximity[D, K]) Relations() []model.Relation { return nil }

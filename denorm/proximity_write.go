@@ -1,0 +1,191 @@
+package denorm
+
+import (
+	"slices"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A ProximityDrift is a document whose text is not that of its list, as [Proximity.Check] found it.
+type ProximityDrift struct {
+	ID   bson.RawValue `bson:"_id"`
+	Text bson.RawValue `bson:"text"` // as it is stored; of type 0 for nothing
+	Want *string       `bson:"want"` // what the list says; nil where there is no list
+}
+
+// both encodes elements as they are stored, and takes them apart.
+func (p *proximity) both(elements []any) (stored bson.A, list []flatElement, err error) {
+	stored = make(bson.A, len(elements))
+	list = make([]flatElement, len(elements))
+	for i, e := range elements {
+		v, err := p.encoded(p.path+"[]", e)
+		if err == nil {
+			list[i], err = p.element(i, v)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		stored[i] = v
+	}
+	return stored, list, nil
+}
+
+// stored adds the text to a document that is inserted, or replaces one.
+func (p *proximity) stored(w model.Write) model.Write {
+	if w.Err != nil {
+		return w
+	}
+	var err error
+	switch m := w.Model.(type) {
+	case *mongo.InsertOneModel:
+		m.Document, err = p.withText(m.Document.(bson.Raw))
+	case *mongo.ReplaceOneModel:
+		m.Replacement, err = p.withText(m.Replacement.(bson.Raw))
+	}
+	if err != nil {
+		return model.Refused(p.collection, err)
+	}
+	return w
+}
+
+func (p *proximity) withText(doc bson.Raw) (bson.Raw, error) {
+	elems, err := doc.Elements()
+	if err != nil {
+		return nil, p.refused("document", nil, err.Error())
+	}
+	out := make(bson.D, 0, len(elems)+1)
+	for _, e := range elems {
+		if e.Key() != p.field {
+			out = append(out, bson.E{Key: e.Key(), Value: e.Value()})
+		}
+	}
+	v, err := (&indexTable{docs: p.collection}).at(doc, p.path)
+	switch {
+	case err != nil:
+		return nil, err
+	case v.Type == bson.TypeArray:
+		list, err := p.listed(v)
+		if err != nil {
+			return nil, err
+		}
+		text, err := p.text(list)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, bson.E{Key: p.field, Value: text})
+	case v.Type != 0 && v.Type != bson.TypeNull:
+		return nil, p.refused(p.path, v, "is not a list")
+	}
+	return bson.Marshal(out)
+}
+
+func (p *proximity) add(id bson.D, element any, err error) model.Write {
+	var stored bson.A
+	var list []flatElement
+	if err == nil {
+		stored, list, err = p.both([]any{element})
+	}
+	var text string
+	if err == nil {
+		text, err = p.elementText(0, list[0])
+	}
+	if err != nil {
+		return model.Refused(p.collection, err)
+	}
+	return model.Write{
+		Collection: p.collection, Expect: model.One, Index: model.IDIndex, Once: true,
+		Done: append(slices.Clone(id), bson.E{Key: p.path, Value: bson.D{{Key: "$elemMatch", Value: bson.D{{Key: "$eq", Value: stored[0]}}}}}),
+		Model: &mongo.UpdateOneModel{
+			Filter: append(slices.Clone(id), bson.E{Key: p.path, Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$elemMatch", Value: bson.D{{Key: "$eq", Value: stored[0]}}}}}}}),
+			Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{
+				{Key: p.path, Value: op("$concatArrays", ifNull("$"+p.path, bson.A{}), bson.A{literal(stored[0])})},
+				{Key: p.field, Value: op("$concat", ifNull("$"+p.field, "|"), literal(text))},
+			}}}},
+		},
+	}
+}
+
+func (p *proximity) remove(id bson.D, elements []any, err error) model.Write {
+	var stored bson.A
+	if err == nil {
+		stored, _, err = p.both(elements)
+	}
+	if err == nil && len(stored) == 0 {
+		err = p.refused(p.path, nil, "no element was given")
+	}
+	if err != nil {
+		return model.Refused(p.collection, err)
+	}
+	kept := op("$filter", bson.D{
+		{Key: "input", Value: "$" + p.path}, {Key: "as", Value: "element"},
+		{Key: "cond", Value: op("$not", op("$in", "$$element", literal(stored)))},
+	})
+	return model.Write{Collection: p.collection, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{
+		Filter: append(slices.Clone(id), bson.E{Key: p.path, Value: bson.D{{Key: "$elemMatch", Value: bson.D{{Key: "$in", Value: stored}}}}}),
+		Update: mongo.Pipeline{
+			{{Key: "$set", Value: bson.D{{Key: p.path, Value: kept}}}},
+			{{Key: "$set", Value: bson.D{{Key: p.field, Value: p.listText()}}}},
+		},
+	}}
+}
+
+// listText is the expression of the text of the list that a document holds.
+func (p *proximity) listText() bson.D {
+	parts := bson.A{"$$value"}
+	for i, column := range p.columns() {
+		if i > 0 {
+			parts = append(parts, ",")
+		}
+		v := "$$this." + column
+		if len(p.fields) == 0 {
+			v = "$$this"
+		}
+		parts = append(parts, valueText(v))
+	}
+	return op("$reduce", bson.D{
+		{Key: "input", Value: "$" + p.path}, {Key: "initialValue", Value: "|"}, {Key: "in", Value: op("$concat", append(parts, "|")...)},
+	})
+}
+
+// valueText is the expression of one value's text.
+func valueText(v string) bson.D {
+	var escaped any = v
+	for _, x := range textEscapes {
+		escaped = op("$replaceAll", bson.D{{Key: "input", Value: escaped}, {Key: "find", Value: x.char}, {Key: "replacement", Value: x.as}})
+	}
+	branch := func(of string, then any) bson.D {
+		return bson.D{{Key: "case", Value: op("$eq", op("$type", v), of)}, {Key: "then", Value: then}}
+	}
+	return op("$switch", bson.D{
+		{Key: "branches", Value: bson.A{
+			branch("string", escaped), branch("missing", textMissing), branch("null", textNull), branch("undefined", textNull),
+		}},
+		{Key: "default", Value: textForeign},
+	})
+}
+
+// differs is the expression that a text is not that of its list.
+func (p *proximity) differs() bson.D {
+	return op("$ne", ifNull("$"+p.field, nil), op("$cond", op("$isArray", "$"+p.path), p.listText(), nil))
+}
+
+func (p *proximity) check() mongo.Pipeline {
+	return mongo.Pipeline{
+		{{Key: "$match", Value: op("$expr", p.differs())}},
+		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
+		{{Key: "$project", Value: bson.D{
+			{Key: "text", Value: "$" + p.field}, {Key: "want", Value: op("$cond", op("$isArray", "$"+p.path), p.listText(), nil)},
+		}}},
+	}
+}
+
+func (p *proximity) repair() model.Write {
+	return model.Write{Collection: p.collection, Once: true, Model: &mongo.UpdateManyModel{
+		Filter: op("$expr", p.differs()),
+		Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{
+			{Key: p.field, Value: op("$cond", op("$isArray", "$"+p.path), p.listText(), "$$REMOVE")},
+		}}}},
+	}}
+}

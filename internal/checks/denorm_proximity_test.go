@@ -1,0 +1,78 @@
+package checks
+
+import (
+	"github.com/docmodel/docmodel/denorm"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+var (
+	skillText = denorm.NewProximity(anything, "skills", denorm.ProximitySpec{Text: "skillText", Fields: []string{"skill", "level"}})
+	langText  = denorm.NewProximity(anything, "cv.langs", denorm.ProximitySpec{Text: "langText", IgnoreCase: true})
+)
+
+const (
+	longPattern = "a pattern has at most 32,000 bytes"
+	oneWord     = "a word has no spaces, and a pattern at most 32,000 bytes"
+)
+
+func init() {
+	register(proximityWrites()...)
+	register(proximityReads()...)
+}
+
+// skillOf is a skill whose fields are all text.
+func skillOf(s string) bson.D {
+	return roomy(bson.D{{Key: "skill", Value: s}, {Key: "level", Value: s}})
+}
+
+func proximityWrites() []Case {
+	write := func(method, reason string, call func(skill bson.D, s string) any) Case {
+		return Case{Method: "denorm.Proximity." + method, Reason: reason, From: func(s string) ([]any, func() any) {
+			skill := skillOf(s)
+			return []any{skill}, func() any { return call(skill, s) }
+		}}
+	}
+	doc := func(skill bson.D, s string) bson.D {
+		return bson.D{{Key: "_id", Value: s}, {Key: "skills", Value: bson.A{skill, bson.D{{Key: "level", Value: nil}, {Key: "years", Value: 3}}}}}
+	}
+	return []Case{
+		write("Insert", "the list and its text", func(skill bson.D, s string) any { return skillText.Insert(doc(skill, s)) }),
+		write("Replace", "the list and its text", func(skill bson.D, s string) any { return skillText.Replace(doc(skill, s)) }),
+		write("Set", "both", func(skill bson.D, s string) any { return skillText.Set(s, skill) }),
+		write("Set", "none", func(_ bson.D, s string) any { return skillText.Set(s) }),
+		{Method: "denorm.Proximity.Set", Reason: "strings", From: func(s string) ([]any, func() any) {
+			list := roomy([]any{s, nil})
+			return []any{list}, func() any { return langText.Set(s, list...) }
+		}},
+		write("Add", "unless it is there", func(skill bson.D, s string) any { return skillText.Add(s, skill) }),
+		write("Add", "what is no text is refused", func(_ bson.D, s string) any { return skillText.Add(s, bson.D{{Key: "skill", Value: 1}}) }),
+		write("Remove", "from both", func(skill bson.D, s string) any { return skillText.Remove(s, skill) }),
+		write("Remove", "nothing is refused", func(_ bson.D, s string) any { return skillText.Remove(s) }),
+		{Method: "denorm.Proximity.Repair", Reason: "of documents", Make: func(string) any { return skillText.Repair() }},
+	}
+}
+
+func proximityReads() []Case {
+	equal := func(reason string, make func(s string) bson.D, x *denorm.Proximity[bson.D, any]) Case {
+		return Case{Method: "denorm.Proximity.Equal", Reason: reason, MayRefuse: longPattern, From: func(s string) ([]any, func() any) {
+			d := roomy(make(s))
+			return []any{d}, func() any { return x.Equal(d) }
+		}}
+	}
+	near := func(reason string, between int, order denorm.WordOrder) Case {
+		return Case{Method: "denorm.Proximity.Near", Reason: reason, MayRefuse: oneWord, Make: func(s string) any { return skillText.Near(s, s+"2", between, order) }}
+	}
+	return []Case{
+		equal("all fields", skillOf, skillText),
+		equal("one of the fields", func(s string) bson.D { return bson.D{{Key: "level", Value: s}} }, skillText),
+		equal("a field that an element hasn't", func(s string) bson.D { return bson.D{{Key: "level", Value: s}, {Key: "skill", Value: nil}} }, skillText),
+		equal("strings, of either case", func(s string) bson.D { return bson.D{{Key: "langs", Value: s}} }, langText),
+		equal("what is no text is refused", func(s string) bson.D { return bson.D{{Key: "skill", Value: bson.D{{Key: "$gt", Value: s}}}} }, skillText),
+		near("next to each other", 0, denorm.InOrder),
+		near("with two words between, in any order", 2, denorm.AnyOrder),
+		near("too many between is refused", 101, denorm.AnyOrder),
+		{Method: "denorm.Proximity.Check", Reason: "of documents", Make: func(string) any { return skillText.Check() }},
+		{Method: "denorm.Proximity.Check", Reason: "of strings", Make: func(string) any { return langText.Check() }},
+		{Method: "denorm.Proximity.Indexes", Reason: "the text", Make: func(string) any { return skillText.Indexes() }},
+	}
+}
