@@ -12,6 +12,8 @@
 //	Properties that differ from document to document, queried by any of them            [Attributes]
 //	A list of small documents for a store or an index that knows flat documents only    [Numbered]
 //	Words that stand together in one element of a list                                  [Proximity]
+//	Documents for readers that know tables: a column for each value                     [Columns]
+//	Documents for readers that know tables: rows in several collections                 [Normalized]
 //	How many children a parent has, their sum, average, smallest and greatest           [Counter]
 //	A count of more events than a document can be written                              [Approximate]
 //
@@ -51,6 +53,10 @@
 //     [Numbered.Repair]
 //   - Keep a list as text too: [Proximity.Insert], [Proximity.Add], [Proximity.Remove]; find words that stand together:
 //     [Proximity.Near], [Proximity.Equal]; mend texts: [Proximity.Check], [Proximity.Repair]; read one back: [Proximity.Back]
+//   - Store documents as columns: [Columns.Store], [Columns.Fill]; see what is refused: [Columns.Problems]; what columns there
+//     are: [Columns.Survey]; back: [Columns.Back]; take out what is gone: [Columns.Surplus], [Columns.Prune]
+//   - Divide documents into rows of several collections: [Normalized.Plan]; whole again: [Normalized.Documents]; find and
+//     mend what differs: [Normalized.Checks], [Normalized.Prune], [Normalized.Conflicts]
 //
 // # Costs
 //
@@ -64,6 +70,8 @@
 //
 // What is stored flat is written with its count by one atomic update; a document that was read flat and decoded as nested is
 // refused, not misread.
+// Columns and rows for other readers are copies, as fresh as the last run that stored them; a run can be cut and run again, and
+// what was deleted since is found apart.
 //
 // A push and what it drops are one atomic update of one document. What was dropped is gone: store it elsewhere first if
 // it is to be kept.
@@ -90,6 +98,7 @@
 //
 // A list of numbered fields has up to 60 positions, each with an index of its own, and an element of it no list.
 // A query by words reads every text. Its pattern has up to 32,000 bytes.
+// Columns are of documents with up to 1000 properties and 127 levels, unless other limits are declared.
 // expression; an array is entered by its elements. A parent of a counter remembers the latest 100 operations, or as many as are
 // asked for.
 package denorm

@@ -61,7 +61,7 @@ func (p *proximity) withText(doc bson.Raw) (bson.Raw, error) {
 			out = append(out, bson.E{Key: e.Key(), Value: e.Value()})
 		}
 	}
-	v, err := (&indexTable{docs: p.collection}).at(doc, p.path)
+	v, err := (stored{docs: p.collection}).at(doc, p.path)
 	switch {
 	case err != nil:
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -116,6 +117,13 @@ func (c Case) show(t *testing.T, s string) string {
 		if err := errorOf(v); err != nil {
 			b.WriteString("// refused: " + err.Error() + "\n")
 			break
+		}
+		if list := reflect.ValueOf(v); list.Kind() == reflect.Slice {
+			for i := range list.Len() {
+				one := Case{Method: c.Method, Reason: c.Reason, State: c.State, Make: func(string) any { return list.Index(i).Interface() }}
+				b.WriteString(one.show(t, s))
+			}
+			return b.String()
 		}
 		p, err := c.decided(v, s)
 		if err != nil {

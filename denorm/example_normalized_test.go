@@ -1,0 +1,60 @@
+package denorm_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// The orders of ExampleColumns have too many properties for one table: they are divided into orders, customers and items.
+var orderRows = denorm.NewNormalized(orders, "orders",
+	denorm.Part{Path: "customer", Into: "customers", Key: "id"}, denorm.Part{Path: "items", Into: "items"})
+
+func ExampleNormalized() {
+	client, stop := modeltest.Start()
+	defer stop()
+	ctx, db := context.Background(), client.Database("shop")
+
+	shop := orders.InsertMany([]order{
+		{ID: 1, Customer: &customer{"ann", "Oslo"}, Items: []orderItem{{"bolt", 4}, {"nut", 8}}},
+		{ID: 2, Customer: &customer{"ann", "Rome"}, Items: []orderItem{{"nut", 1}}},
+	})
+	plan := orderRows.Plan(nil)
+	fmt.Println(plan.Steps[2])
+	fmt.Println(plan.Cost(), "-", plan.Guarantee())
+	for _, p := range []model.Plan{shop, plan} {
+		if _, err := p.Run(ctx, db); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	for _, name := range []string{"orders", "customers", "items"} {
+		rows := model.Find[bson.Raw]{Query: model.Query{Collection: name}}
+		for row, err := range rows.Each(ctx, db) {
+			fmt.Println(name, model.Shell(row), err)
+		}
+	}
+
+	// Ann has moved: of what her orders say, one is the row.
+	conflicts, err := orderRows.Conflicts()[0].All(ctx, db)
+	for _, c := range conflicts {
+		fmt.Println(c.Key, len(c.Versions), "versions", err)
+	}
+	whole, err := orderRows.Documents(nil).One(ctx, db)
+	fmt.Println(whole.ID, *whole.Customer, whole.Items, err)
+	// Output:
+	// db.customersOrdersAndItems.aggregate([{$set: {customer: {$cond: [{$and: [{$eq: [{$type: '$customer'}, 'object']}, {$not: {$in: [{$type: '$customer.id'}, ['missing', 'null', 'undefined', 'array']]}}]}, '$customer.id', '$customer']}, items: {$cond: [{$isArray: '$items'}, {$size: '$items'}, '$items']}}}, {$merge: {into: 'orders', on: '_id', whenMatched: 'replace', whenNotMatched: 'insert'}}])
+	// 3 commands, as many documents written as match - rerunnable
+	// orders {_id: 1, customer: 'ann', items: 2} <nil>
+	// orders {_id: 2, customer: 'ann', items: 1} <nil>
+	// customers {_id: 'ann', city: 'Rome'} <nil>
+	// items {_id: {of: 1, n: Long('0')}, sku: 'bolt', qty: 4} <nil>
+	// items {_id: {of: 1, n: Long('1')}, sku: 'nut', qty: 8} <nil>
+	// items {_id: {of: 2, n: Long('0')}, sku: 'nut', qty: 1} <nil>
+	// "ann" 2 versions <nil>
+	// 1 {ann Rome} [{bolt 4} {nut 8}] <nil>
+}

@@ -1,0 +1,145 @@
+package denorm
+
+import (
+	"slices"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A Part is a field of a document that becomes rows of a collection of its own.
+type Part struct {
+	Path string // a field of the documents themselves: an array, or with a Key a document
+	Into string // the collection of its rows
+
+	// Key names the field of the document at Path that identifies it: a customer's id. There is a row for each key, whichever
+	// documents hold it, of the last of them in the order of _id; [Normalized.Conflicts] finds those that say different things
+	// of one key. "" means that Path is an array, and there is a row for each of its elements.
+	Key string
+}
+
+// Normalized divides documents into several collections, on the server: orders that hold their customer and items into
+// orders, customers and items, each with few fields, for readers that can't take the whole. Make it with [NewNormalized].
+//
+// A row of the main collection is the document with, in the place of each part, the part's key, or the number of its
+// elements. A row of an array is {_id: {of: the document's _id, n: its position}, and the element's fields}, or value for
+// an array of plain values; a row of a keyed part is {_id: the key, and its other fields}. What is null or missing, and a
+// document without a key, stays where it is, so that [Normalized.Documents] gives back what there was; the key comes first in
+// its document.
+//
+// A part must be an array, or with a Key a document, or null or missing; elements documents without an _id of their own, or
+// plain values. Documents of Go structs are so by their types; of others nothing tells.
+//
+// The rows are a copy. Each run of [Normalized.Plan] is as true as what it read; documents that change meanwhile may be
+// divided half before and half after: run it again. It deletes nothing: [Normalized.Checks] finds rows too many, and
+// [Normalized.Prune] deletes them.
+//
+// Source: normalizing into customers, orders and items for an analytical store (seed 003);
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/merge/.
+type Normalized[D, K any] struct {
+	docs *model.Collection[D, K]
+	main *model.Collection[D, K] // under the name of the main rows' collection
+	n    *normalized
+}
+
+// NewNormalized declares that the documents are divided into the collection named into and those of the parts. It panics with
+// a [*model.DeclarationError] when two collections have one name, or that of the documents, and when a part's path is not a
+// field of the documents themselves, is named twice, is no array or, with a Key, no document with that field, or when elements
+// have an _id.
+func NewNormalized[D, K any](docs *model.Collection[D, K], into string, parts ...Part) *Normalized[D, K] {
+	for _, p := range parts {
+		docs.Named(p.Into) // panics for a name that is none
+	}
+	n := declareNormalized(docs.Name(), into, slices.Clone(parts), func(p string) model.Field { return model.MustField(docs, p) }, docs.Field)
+	return &Normalized[D, K]{docs, docs.Named(into), n}
+}
+
+// Plan returns the plan that writes the rows of the documents that a filter finds, or of all: those of the parts first, so that
+// a cut leaves no main row without them. Rows that are there are replaced. The server does it, in one aggregation with $merge
+// for each collection.
+//
+// Cost: one command for each collection; each reads the documents, and writes all their rows. It can be run again.
+func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
+	f := x.docs.Find(filter)
+	if f.Err != nil {
+		return model.RefusedPlan(x.n.docs, f.Err)
+	}
+	return x.n.plan(f.Filter)
+}
+
+// Documents returns the pipeline of whole documents, put together again from the rows: those whose main row a filter finds, or
+// all.
+//
+// Cost: one command; each main row's parts are looked up, an array's by the index of [Normalized.Indexes], a key's by _id.
+func (x *Normalized[D, K]) Documents(filter bson.D) model.Aggregate[D] {
+	f := x.main.Find(filter)
+	a := x.main.Aggregate(x.n.documents(f.Filter))
+	if f.Err != nil {
+		a.Err = f.Err
+	}
+	return a
+}
+
+// Checks returns the pipelines that find the rows that are missing or differ from what the documents say, and those too many,
+// for each collection: run them all. Of keyed parts the rows too many are those whose key no document holds any more.
+//
+// Cost: one command each. They read all documents, or all rows; rows are looked up by _id, and documents too, but for those
+// that hold a key: an index on it saves reading all of them for each row.
+func (x *Normalized[D, K]) Checks() []model.Aggregate[NormalizedDrift] {
+	var out []model.Aggregate[NormalizedDrift]
+	for _, c := range x.n.checks() {
+		out = append(out, model.AggregateAs[NormalizedDrift](x.docs.Named(c.collection), c.pipeline))
+	}
+	return out
+}
+
+// Prune returns the plan that deletes the rows too many that [Normalized.Checks] found; other findings are passed over: run
+// [Normalized.Plan] for those. A row that is right again by now is deleted too, and comes back with the next run.
+//
+// Cost: a command for each run of rows of one collection; one row each. It can be run again.
+func (x *Normalized[D, K]) Prune(found []NormalizedDrift) model.Plan { return x.n.prune(found) }
+
+// Conflicts returns the pipeline that finds, for each keyed part, the keys of which documents say different things: a customer
+// who has moved. Only one of them becomes the row. The parts are those of the declaration, in its order; without a keyed part
+// there is no pipeline.
+//
+// Cost: one command each, which reads every document.
+func (x *Normalized[D, K]) Conflicts() []model.Aggregate[NormalizedConflict] {
+	var out []model.Aggregate[NormalizedConflict]
+	for _, p := range x.n.parts {
+		if p.Key != "" {
+			out = append(out, model.AggregateAs[NormalizedConflict](x.docs, x.n.conflicts(p)))
+		}
+	}
+	return out
+}
+
+// Indexes returns, for each part that is an array, the index of its rows by document and position.
+func (x *Normalized[D, K]) Indexes() []model.Index {
+	var out []model.Index
+	for _, p := range x.n.parts {
+		if p.Key == "" {
+			i := model.NewIndex(p.Into, bson.D{{Key: "_id.of", Value: 1}, {Key: "_id.n", Value: 1}})
+			i.Why = "the " + p.Path + " of one of " + x.n.into + ", in order"
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Relations returns the relations between the rows, for diagrams.
+func (x *Normalized[D, K]) Relations() []model.Relation {
+	var out []model.Relation
+	for _, p := range x.n.parts {
+		r := model.Relation{
+			From: p.Into, FromPath: "_id.of", To: x.n.into, ToPath: "_id", FromEnd: model.Many, ToEnd: model.ExactlyOne, Label: p.Path,
+		}
+		if p.Key != "" {
+			r = model.Relation{
+				From: x.n.into, FromPath: p.Path, To: p.Into, ToPath: "_id", FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: p.Path,
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
