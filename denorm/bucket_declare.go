@@ -81,17 +81,6 @@ func declareBuckets(name string, key any, spec BucketSpec, field func(string) mo
 	return b
 }
 
-func isKeyType(t reflect.Type) bool {
-	if t == nil {
-		return false
-	}
-	switch t.Kind() {
-	case reflect.String, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return !t.Implements(reflect.TypeFor[bson.ValueMarshaler]())
-	}
-	return t == reflect.TypeFor[bson.ObjectID]()
-}
-
 func isNumberType(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Float32, reflect.Float64,
@@ -114,20 +103,13 @@ func (b *bucketing) refused(field string, v any, reason string) error {
 // maxSeq is the greatest number that the _id of a bucket has room for.
 const maxSeq = 9_999_999_999
 
-// keyText is a key as the beginning of an _id. No two keys have the same text, and none holds the "#" that ends it; so the
-// buckets of a key are those from text# up to text$, and nobody else's.
+// keyText is a key as the beginning of an _id.
 func (b *bucketing) keyText(key any) (string, error) {
-	v := reflect.ValueOf(key)
-	switch {
-	case v.IsValid() && v.Kind() == reflect.String && v.Len() > 0:
-		return strings.NewReplacer("%", "%25", "#", "%23").Replace(v.String()), nil
-	case v.IsValid() && v.CanInt():
-		return fmt.Sprintf("%020d", uint64(v.Int())^(1<<63)), nil // negative ones first
+	text, ok := keyText(key)
+	if !ok {
+		return "", b.refused("key", nil, "the key is empty")
 	}
-	if id, ok := key.(bson.ObjectID); ok && !id.IsZero() {
-		return id.Hex(), nil
-	}
-	return "", b.refused("key", nil, "the key is empty")
+	return text, nil
 }
 
 // bucketID is the _id of a bucket.
@@ -153,14 +135,11 @@ func (b *bucketing) pageID(key any, seq int64) (string, error) {
 
 // period is the day or month that a time falls into.
 func (b *bucketing) period(field string, t time.Time) (string, error) {
-	t = t.In(b.spec.Location)
-	switch {
-	case t.Year() < 0 || t.Year() > 9999:
+	text, ok := b.spec.Period.text(t, b.spec.Location)
+	if !ok {
 		return "", b.refused(field, t, "the year is not within 0 and 9999")
-	case b.spec.Period == Monthly:
-		return t.Format("2006-01"), nil
 	}
-	return t.Format("2006-01-02"), nil
+	return text, nil
 }
 
 // ofKey matches the buckets of a key.
@@ -175,13 +154,5 @@ func (b *bucketing) ofKey(key any) (bson.D, error) {
 // ofPeriods matches the buckets of a key from one period to another, both included.
 func (b *bucketing) ofPeriods(key any, first, last string) (bson.D, error) {
 	text, err := b.keyText(key)
-	if err != nil || first == "" {
-		return idRange(text+"#", text+"$"), err
-	}
-	return idRange(text+"#"+first+"#", text+"#"+last+"$"), nil
-}
-
-// idRange matches the ids from one up to, but not including, another.
-func idRange(from, to string) bson.D {
-	return bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: from}, {Key: "$lt", Value: to}}}}
+	return periodRange(text, first, last), err
 }

@@ -14,6 +14,7 @@
 //	Words that stand together in one element of a list                                  [Proximity]
 //	Documents for readers that know tables: a column for each value                     [Columns]
 //	Documents for readers that know tables: rows in several collections                 [Normalized]
+//	How many different members a group has: the visitors of each site                   [UniqueCount]
 //	How many children a parent has, their sum, average, smallest and greatest           [Counter]
 //	A count of more events than a document can be written                              [Approximate]
 //
@@ -57,6 +58,8 @@
 //     are: [Columns.Survey]; back: [Columns.Back]; take out what is gone: [Columns.Surplus], [Columns.Prune]
 //   - Divide documents into rows of several collections: [Normalized.Plan]; whole again: [Normalized.Documents]; find and
 //     mend what differs: [Normalized.Checks], [Normalized.Prune], [Normalized.Conflicts]
+//   - Count each member once: [UniqueCount.Visit], [UniqueCount.VisitAll]; read counts: [UniqueCount.Count], [UniqueCount.Counts],
+//     [UniqueCount.PerPeriod]; keep months when days go: [UniqueCount.Rollup], [UniqueCount.Expire]
 //
 // # Costs
 //
@@ -99,6 +102,7 @@
 // A list of numbered fields has up to 60 positions, each with an index of its own, and an element of it no list.
 // A query by words reads every text. Its pattern has up to 32,000 bytes.
 // Columns are of documents with up to 1000 properties and 127 levels, unless other limits are declared.
+// A unique count keeps a document for each member of a group and period: room for exactness.
 // expression; an array is entered by its elements. A parent of a counter remembers the latest 100 operations, or as many as are
 // asked for.
 package denorm

@@ -1,0 +1,89 @@
+package denorm
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// isKeyType reports whether keys of a type can be written into an _id.
+func isKeyType(t reflect.Type) bool {
+	if t == nil {
+		return false
+	}
+	switch t.Kind() {
+	case reflect.String, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return !t.Implements(reflect.TypeFor[bson.ValueMarshaler]())
+	}
+	return t == reflect.TypeFor[bson.ObjectID]()
+}
+
+// keyText is a key as a part of an _id; false for an empty one. No two keys have the same text, and none holds the "#" that
+// ends it; so what begins with a key are the ids from text# up to text$, and nobody else's. Integers and ObjectIDs stand in
+// their order; texts bytewise, but that "#" and "%" stand where "%" does.
+func keyText(key any) (string, bool) {
+	v := reflect.ValueOf(key)
+	switch {
+	case v.IsValid() && v.Kind() == reflect.String && v.Len() > 0:
+		return strings.NewReplacer("%", "%25", "#", "%23").Replace(v.String()), true
+	case v.IsValid() && v.CanInt():
+		return fmt.Sprintf("%020d", uint64(v.Int())^(1<<63)), true // negative ones first
+	}
+	if id, ok := key.(bson.ObjectID); ok && !id.IsZero() {
+		return id.Hex(), true
+	}
+	return "", false
+}
+
+// idRange matches the ids from one up to, but not including, another.
+func idRange(from, to string) bson.D {
+	return bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: from}, {Key: "$lt", Value: to}}}}
+}
+
+// periodRange matches the ids that begin with a key and a period, from one to another, both included; "" is no bound.
+func periodRange(key, first, last string) bson.D {
+	from, to := key+"#", key+"$"
+	if first != "" {
+		from += first + "#"
+	}
+	if last != "" {
+		to = key + "#" + last + "$"
+	}
+	return idRange(from, to)
+}
+
+// text is the day or month that a time falls into, so that texts stand in the order of times; "" without a period, and false
+// for a year that has not four digits.
+func (p Period) text(t time.Time, location *time.Location) (string, bool) {
+	t = t.In(location)
+	switch {
+	case t.Year() < 0 || t.Year() > 9999:
+		return "", false
+	case p == Monthly:
+		return t.Format("2006-01"), true
+	case p == Daily:
+		return t.Format("2006-01-02"), true
+	}
+	return "", true
+}
+
+// start is when the day or month begins that a time falls into.
+func (p Period) start(t time.Time, location *time.Location) time.Time {
+	year, month, day := t.In(location).Date()
+	if p == Monthly {
+		day = 1
+	}
+	return time.Date(year, month, day, 0, 0, 0, 0, location)
+}
+
+// next is when the period after that of a time begins.
+func (p Period) next(t time.Time, location *time.Location) time.Time {
+	year, month, day := t.In(location).Date()
+	if p == Monthly {
+		return time.Date(year, month+1, 1, 0, 0, 0, 0, location)
+	}
+	return time.Date(year, month, day+1, 0, 0, 0, 0, location)
+}
