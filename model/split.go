@@ -53,6 +53,10 @@ func (p Plan) split() ([]batch, error) {
 	var out []batch
 	for i, s := range p.Steps {
 		if m, ok := s.(MergeInto); ok {
+			e := encoder{collection: m.Collection}
+			if e.pipeline("pipeline", m.Pipeline); e.err != nil {
+				return nil, &StepError{i, e.err}
+			}
 			out = append(out, batch{collection: m.Collection, kind: mergeKind, first: i, merge: &m, alone: true})
 			continue
 		}
@@ -169,11 +173,7 @@ func isNilDocument(v any) bool {
 func (e *encoder) update(v any) any {
 	switch v.(type) {
 	case mongo.Pipeline, []bson.D, bson.A:
-		_, data, err := bson.MarshalValue(v)
-		if err != nil {
-			e.fail("update", err.Error())
-		}
-		e.add("update", len(data))
+		e.pipeline("update", v)
 		return v
 	}
 	if d, ok := v.(bson.D); ok && len(d) == 0 {
@@ -181,6 +181,15 @@ func (e *encoder) update(v any) any {
 		return nil
 	}
 	return e.document("update", v)
+}
+
+// pipeline measures a list of stages.
+func (e *encoder) pipeline(field string, v any) {
+	_, data, err := bson.MarshalValue(v)
+	if err != nil {
+		e.fail(field, err.Error())
+	}
+	e.add(field, len(data))
 }
 
 func (e *encoder) list(filters []any) []any {
