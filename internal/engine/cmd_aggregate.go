@@ -36,6 +36,9 @@ func aggregate(r *request) (reply, error) {
 		return nil, mongoerr.New(mongoerr.FailedToParse,
 			"The 'cursor' option is required, except for aggregate with the explain argument")
 	}
+	if stages := r.args().array("pipeline"); isWatch(stages) {
+		return watch(r, stages)
+	}
 	a, err := readAggregate(r)
 	if err != nil {
 		return nil, err
@@ -47,7 +50,7 @@ func aggregate(r *request) (reply, error) {
 		}
 		docs = append(docs, doc)
 	}
-	return r.engine.first(r.ctx, a.ns, &documents{docs}, a.batch, false)
+	return r.first(a.ns, &documents{docs}, a.batch, false)
 }
 
 // readAggregate reads an aggregate command and plans its first stages.
@@ -55,6 +58,9 @@ func readAggregate(r *request) (*aggregation, error) {
 	a := r.args()
 	a.required("pipeline")
 	stages := a.array("pipeline")
+	if isWatch(stages) {
+		return nil, mongoerr.New(mongoerr.NotImplemented, "explain isn't implemented for $changeStream")
+	}
 	x := &aggregation{batch: batchOf(a)}
 	a.boolean("allowDiskUse", false)
 	a.boolean("bypassDocumentValidation", false)

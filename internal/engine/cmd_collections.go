@@ -37,6 +37,7 @@ func create(r *request) (reply, error) {
 		return nil, err
 	}
 	a := r.args()
+	var options bson.D
 	for _, name := range r.command.fields {
 		switch name {
 		case "capped":
@@ -49,6 +50,15 @@ func create(r *request) (reply, error) {
 			a.text(name) // says nothing without a validator
 		case "autoIndexId":
 			a.refuse(name, true)
+		case "changeStreamPreAndPostImages":
+			images := a.document(name)
+			part := &args{place: "create." + name, doc: images}
+			a.fail(part.known([]string{"enabled"}))
+			if images != nil {
+				on := part.boolean("enabled", false)
+				options = append(options, bson.E{Key: name, Value: bson.D{{Key: "enabled", Value: on}}})
+			}
+			a.fail(part.err)
 		case "flags":
 			a.integer(name, 0)
 		default:
@@ -58,7 +68,7 @@ func create(r *request) (reply, error) {
 	if a.err != nil {
 		return nil, a.err
 	}
-	return nil, r.write(func(w *store.Writer) error { return w.Create(ns, nil) })
+	return nil, r.write(func(w *store.Writer) error { return w.Create(ns, options) })
 }
 
 func drop(r *request) (reply, error) {
@@ -81,14 +91,9 @@ func drop(r *request) (reply, error) {
 func dropDatabase(r *request) (reply, error) {
 	found := false
 	err := r.write(func(w *store.Writer) error {
-		found = false
-		for c := range w.State().Collections(r.db) {
-			found = true
-			if _, err := w.Drop(c.NS); err != nil {
-				return err
-			}
-		}
-		return nil
+		var err error
+		found, err = w.DropDatabase(r.db)
+		return err
 	})
 	if !found {
 		return nil, err
@@ -128,7 +133,7 @@ func listCollections(r *request) (reply, error) {
 		}
 	}
 	ns := store.Namespace{DB: r.db, Coll: "$cmd.listCollections"}
-	return r.engine.first(r.ctx, ns, &documents{list}, limit, false)
+	return r.first(ns, &documents{list}, limit, false)
 }
 
 // batchOf reads the cursor field of a command: the size of the first batch.

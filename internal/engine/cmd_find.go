@@ -37,7 +37,7 @@ func find(r *request) (reply, error) {
 		return nil, err
 	}
 	src := &found{exec: f.plan.Open(), projection: f.projection}
-	return r.engine.first(r.ctx, f.ns, src, f.batch, f.single)
+	return r.first(f.ns, src, f.batch, f.single)
 }
 
 // readFind reads a find command and plans it.

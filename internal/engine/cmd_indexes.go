@@ -136,7 +136,7 @@ func listIndexes(r *request) (reply, error) {
 	for _, x := range c.Indexes {
 		list = append(list, describeIndex(x.Spec))
 	}
-	return r.engine.first(r.ctx, ns, &documents{list}, limit, false)
+	return r.first(ns, &documents{list}, limit, false)
 }
 
 // dropIndexes drops indexes by name, by key, or all with "*".

@@ -73,5 +73,6 @@ func killAllSessions(r *request) (reply, error) {
 			r.engine.endSession(id)
 		}
 	}
+	r.engine.cursors.kill(func(c *cursor) bool { return c.lsid != "" && c.lsid != r.lsid })
 	return nil, nil
 }

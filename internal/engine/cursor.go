@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"sync"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -24,14 +25,20 @@ type source interface {
 type cursor struct {
 	id     int64
 	ns     store.Namespace
+	lsid   string // the session it belongs to, "" if to none
 	source source
 	held   bson.D // read, but too large for the last batch
+
+	stream *changeStream // the source, if it is one
+	resume bson.D        // the stream's token after the last document that was given
+	killed chan struct{} // the stream's: closed when it is to wait no more
 }
 
 // cursors are the open cursors of an engine.
 type cursors struct {
 	mu   sync.Mutex
 	open map[int64]*cursor
+	busy map[int64]*cursor // streams that a getMore has, and may wait for
 }
 
 const (
@@ -53,7 +60,11 @@ func (c *cursor) batch(ctx context.Context, limit int64) (docs bson.A, more bool
 			}
 		}
 		if d == nil {
-			return docs, false, nil
+			if c.stream == nil {
+				return docs, false, nil
+			}
+			c.resume = c.stream.token
+			return docs, !c.stream.over, nil
 		}
 		n := value.Size(d)
 		if len(docs) > 0 && size+n > maxBatchBytes {
@@ -62,49 +73,99 @@ func (c *cursor) batch(ctx context.Context, limit int64) (docs bson.A, more bool
 		}
 		size += n
 		docs = append(docs, d)
+		if c.stream != nil {
+			c.resume = c.stream.token
+		}
 	}
 	return docs, true, nil
 }
 
 // first replies with the first batch of a result, and keeps its cursor when
 // there may be more.
-func (e *Engine) first(ctx context.Context, ns store.Namespace, src source, limit int64, single bool) (reply, error) {
-	c := &cursor{ns: ns, source: src}
+func (r *request) first(ns store.Namespace, src source, limit int64, single bool) (reply, error) {
+	return r.open(r.ctx, &cursor{ns: ns, lsid: r.lsid, source: src}, limit, single)
+}
+
+func (r *request) open(ctx context.Context, c *cursor, limit int64, single bool) (reply, error) {
 	docs, more, err := c.batch(ctx, limit)
 	if err != nil {
 		return nil, err
 	}
 	if more && !single {
-		e.cursors.keep(c)
+		r.engine.cursors.keep(c)
 	}
 	return cursorReply(c, "firstBatch", docs), nil
 }
 
 func cursorReply(c *cursor, name string, docs bson.A) reply {
-	return reply{{Key: "cursor", Value: bson.D{
-		{Key: name, Value: docs}, {Key: "id", Value: c.id}, {Key: "ns", Value: c.ns.String()},
-	}}}
+	d := bson.D{{Key: name, Value: docs}}
+	if c.stream != nil {
+		d = append(d, bson.E{Key: "postBatchResumeToken", Value: c.resume})
+	}
+	return reply{{Key: "cursor", Value: append(d,
+		bson.E{Key: "id", Value: c.id}, bson.E{Key: "ns", Value: c.ns.String()})}}
 }
 
 func (c *cursors) keep(x *cursor) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if x.id != 0 && x.stream != nil && c.busy[x.id] == nil {
+		return // it was killed meanwhile
+	}
 	for x.id == 0 || c.open[x.id] != nil {
 		x.id = rand.Int64()
 	}
 	if c.open == nil {
-		c.open = map[int64]*cursor{}
+		c.open, c.busy = map[int64]*cursor{}, map[int64]*cursor{}
 	}
+	delete(c.busy, x.id)
 	c.open[x.id] = x
 }
 
-// take removes a cursor, so that only one command uses it; nil if there is none.
-func (c *cursors) take(id int64) *cursor {
+// take removes a cursor, so that only one command uses it.
+func (c *cursors) take(id int64) (*cursor, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.busy[id] != nil {
+		return nil, mongoerr.New(mongoerr.CursorInUse, "cursor id %d is already in use", id)
+	}
 	x := c.open[id]
+	if x == nil {
+		return nil, mongoerr.New(mongoerr.CursorNotFound, "cursor id %d not found", id)
+	}
 	delete(c.open, id)
-	return x
+	if x.stream != nil {
+		c.busy[id] = x
+	}
+	return x, nil
+}
+
+// done forgets a cursor that take returned.
+func (c *cursors) done(x *cursor) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.busy, x.id)
+}
+
+// kill removes the cursors of which it is true, and ends the waiting of those
+// that are in use. It returns how many they were.
+func (c *cursors) kill(which func(*cursor) bool) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, x := range c.open {
+		if which(x) {
+			delete(c.open, id)
+			n++
+		}
+	}
+	for id, x := range c.busy {
+		if which(x) {
+			delete(c.busy, id)
+			close(x.killed)
+			n++
+		}
+	}
+	return n
 }
 
 // documents is a source that has everything in memory.
@@ -159,25 +220,58 @@ func getMore(r *request) (reply, error) {
 	if limit == 0 {
 		limit = -1
 	}
-	c := r.engine.cursors.take(id)
-	if c == nil {
-		return nil, mongoerr.New(mongoerr.CursorNotFound, "cursor id %d not found", id)
+	c, err := r.engine.cursors.take(id)
+	if err != nil {
+		return nil, err
 	}
 	if c.ns.DB != r.db || c.ns.Coll != coll {
 		r.engine.cursors.keep(c)
 		return nil, mongoerr.New(mongoerr.Unauthorized,
 			"Requested getMore on namespace '%s.%s', but cursor belongs to a different namespace %s", r.db, coll, c.ns)
 	}
-	docs, more, err := c.batch(r.ctx, limit)
+	docs, more, err := r.more(c, limit)
+	if more && err == nil {
+		r.engine.cursors.keep(c)
+	} else {
+		r.engine.cursors.done(c)
+		c.id = 0
+	}
 	if err != nil {
 		return nil, err
 	}
-	if more {
-		r.engine.cursors.keep(c)
-	} else {
-		c.id = 0
-	}
 	return cursorReply(c, "nextBatch", docs), nil
+}
+
+const defaultAwait = time.Second
+
+// more reads a batch. That of a stream is waited for, as long as maxTimeMS says.
+func (r *request) more(c *cursor, limit int64) (docs bson.A, more bool, err error) {
+	if c.stream == nil {
+		return c.batch(r.ctx, limit)
+	}
+	r.watching = true
+	ctx := r.conn.ctx
+	await := defaultAwait
+	if r.maxTime > 0 {
+		await = r.maxTime
+	}
+	timer := time.NewTimer(await)
+	defer timer.Stop()
+	for {
+		docs, more, err = c.batch(ctx, limit)
+		if err != nil || len(docs) > 0 || !more {
+			return docs, more, err
+		}
+		select {
+		case <-c.stream.wake:
+		case <-timer.C:
+			return docs, true, nil
+		case <-c.killed:
+			return nil, false, mongoerr.New(mongoerr.CursorKilled, "cursor id %d was killed", c.id)
+		case <-ctx.Done():
+			return nil, false, contextError(ctx)
+		}
+	}
 }
 
 func killCursors(r *request) (reply, error) {
@@ -189,7 +283,7 @@ func killCursors(r *request) (reply, error) {
 		switch {
 		case !ok:
 			a.wrong("cursors", v, "long")
-		case r.engine.cursors.take(id) != nil:
+		case r.engine.cursors.kill(func(x *cursor) bool { return x.id == id }) > 0:
 			killed = append(killed, id)
 		default:
 			missing = append(missing, id)

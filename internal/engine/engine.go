@@ -13,10 +13,25 @@
 // doesn't know is an error that names it; nothing is ignored. There are no
 // users, no durability and no second process.
 //
+// # Change streams
+//
+// $changeStream watches a collection, a database or all of them: insert,
+// update, replace, delete, drop, dropDatabase, rename (of what $out writes) and
+// invalidate events, with resume tokens, resumeAfter, startAfter and
+// startAtOperationTime, all modes of fullDocument and fullDocumentBeforeChange,
+// and the stages $match, $project, $set, $addFields, $unset, $replaceRoot and
+// $replaceWith. An updateDescription is the difference of the document before
+// and after, whatever operators made it; see update.Describe. What of it is
+// refused by name: showExpandedEvents, $redact, $changeStreamSplitLargeEvent.
+//
+// The history is the latest 10,000 changes, or fewer that have about 32 MB of
+// documents. A token from before that is error 286, ChangeStreamHistoryLost. A
+// change costs an engine that nobody watches a reference to the documents.
+//
 // # Not compared with a server
 //
-// Transactions and retryable writes follow MongoDB's documentation, and have
-// been run against no other server.
+// Transactions, retryable writes and change streams follow MongoDB's
+// documentation, and have been run against no other server.
 package engine
 
 import (

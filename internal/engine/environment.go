@@ -61,25 +61,29 @@ func (e *environment) Out(_ context.Context, db, coll string, docs pipeline.Docs
 		list = append(list, doc)
 	}
 	return e.request.write(func(w *store.Writer) error {
-		c := w.Collection(ns)
-		if c == nil {
-			if err := w.Create(ns, nil); err != nil {
-				return err
-			}
-		} else {
-			for r := range c.Records.All() {
-				if err := w.Delete(ns, r); err != nil {
-					return err
-				}
-			}
-		}
-		for _, doc := range list {
-			if _, err := w.Insert(ns, doc); err != nil {
-				return err
-			}
-		}
-		return nil
+		return w.Overwrite(ns, func() error { return overwrite(w, ns, list) })
 	})
+}
+
+func overwrite(w *store.Writer, ns store.Namespace, list []bson.D) error {
+	c := w.Collection(ns)
+	if c == nil {
+		if err := w.Create(ns, nil); err != nil {
+			return err
+		}
+	} else {
+		for r := range c.Records.All() {
+			if err := w.Delete(ns, r); err != nil {
+				return err
+			}
+		}
+	}
+	for _, doc := range list {
+		if _, err := w.Insert(ns, doc); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (e *environment) IsUnique(_ context.Context, db, coll string, on []string) (bool, error) {
@@ -130,8 +134,11 @@ func (e *environment) MergeOne(ctx context.Context, db, coll string, on []string
 		switch {
 		case action == pipeline.Insert:
 			return insertOne(w, ns, next)
-		case action == pipeline.Replace && !value.Equal(next, before):
+		case action != pipeline.Keep && value.Equal(next, before):
+		case action == pipeline.Replace:
 			_, err = w.Replace(ns, old, next)
+		case action == pipeline.Update:
+			_, err = w.Update(ns, old, next)
 		case action == pipeline.Keep && w.Collection(ns) == nil:
 			return w.Create(ns, nil)
 		}

@@ -24,6 +24,12 @@ var retryable = []int32{
 	mongoerr.NotPrimaryNoSecondaryOk, mongoerr.NotPrimaryOrSecondary, 134, 9001,
 }
 
+// resumable lists the further codes after which a driver may open a change
+// stream anew where it ended.
+var resumable = []int32{mongoerr.StaleShardVersion, 133, 150, 234, 13388}
+
+const resumableChangeStreamError = "ResumableChangeStreamError"
+
 const retryableWriteError = "RetryableWriteError"
 
 // label gives an error that has no labels those that a server would add: in a
@@ -42,6 +48,8 @@ func (r *request) label(e *mongoerr.Error) *mongoerr.Error {
 		labelled.Labels = []string{store.TransientTransactionError}
 	case again && (ends || r.hasNumber && !r.inTransaction()):
 		labelled.Labels = []string{retryableWriteError}
+	case r.watching && (again || slices.Contains(resumable, e.Code)):
+		labelled.Labels = []string{resumableChangeStreamError}
 	}
 	return &labelled
 }

@@ -36,6 +36,8 @@ type request struct {
 	maxTime    time.Duration
 	concern    *mongoerr.Error // why the write concern can't be satisfied
 
+	watching bool // the command is of a change stream
+
 	session *session   // checked out: the command has a number
 	txn     *store.Txn // the transaction it runs in
 }
@@ -129,7 +131,8 @@ func (r *request) execute() (reply, error) {
 	if r.concern != nil {
 		rep = append(rep, concernError(r.concern))
 	}
-	return append(rep, bson.E{Key: "ok", Value: 1.0}), nil
+	now := r.engine.store.Latest().Timestamp
+	return append(rep, bson.E{Key: "ok", Value: 1.0}, bson.E{Key: "operationTime", Value: now}), nil
 }
 
 // args returns a reader of the command's fields.

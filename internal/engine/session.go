@@ -86,7 +86,9 @@ func (r *request) enterTransaction(s *session) error {
 	case r.start:
 		s.renew(r.number)
 		r.engine.store.Sweep(time.Now())
-		s.txn.Store(r.engine.store.Begin())
+		t := r.engine.store.Begin()
+		t.Origin = store.Origin{Session: r.lsid, Number: r.number}
+		s.txn.Store(t)
 		s.progress = running
 	case r.number > s.number || s.progress == idle:
 		return store.NoSuchTransaction("Given transaction number %d does not match any in-progress transactions."+
@@ -156,13 +158,14 @@ func (r *request) remember(stmt int32, o outcome) {
 	}
 }
 
-// endSession forgets a session and aborts its transaction. A command that runs
+// endSession forgets a session, kills its cursors and aborts its transaction. A command that runs
 // in that fails at its next write.
 func (e *Engine) endSession(id string) {
 	e.mu.Lock()
 	s := e.sessions[id]
 	delete(e.sessions, id)
 	e.mu.Unlock()
+	e.cursors.kill(func(c *cursor) bool { return c.lsid == id })
 	if s == nil {
 		return
 	}

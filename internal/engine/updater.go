@@ -91,7 +91,11 @@ func (u *updater) apply(w *store.Writer, old *store.Record, o *outcome) error {
 	if value.Equal(old.Doc, next) {
 		next = old.Doc
 	} else {
-		if _, err := w.Replace(u.ns, old, next); err != nil {
+		put := w.Update
+		if u.update.IsReplacement() {
+			put = w.Replace
+		}
+		if _, err := put(u.ns, old, next); err != nil {
 			return err
 		}
 		o.modified++

@@ -41,5 +41,6 @@
 //
 // It is verified: the suites of this library run on it and on a real server, and a differential test gives both the same
 // random filters, updates and pipelines and compares what comes back. Not compared with a server, because the one at hand
-// has none: transactions, enforced validators, change streams. They follow MongoDB's documentation.
+// has none: transactions, enforced validators, change streams. They follow MongoDB's documentation. A change stream goes back
+// 10,000 changes.
 package modeltest

@@ -31,16 +31,22 @@ func Need(t testing.TB, db *mongo.Database, feature string, probe func(ctx conte
 	}
 }
 
-// NeedTransactions needs a member of a replica set or a mongos: what transactions and change streams take.
+// NeedTransactions needs a member of a replica set or a mongos: what transactions take.
 func NeedTransactions(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	Need(t, db, "transactions", replicated)
 }
 
-// NeedChangeStreams needs what [NeedTransactions] does.
+// NeedChangeStreams needs a server that opens a change stream, which is closed again.
 func NeedChangeStreams(t testing.TB, db *mongo.Database) {
 	t.Helper()
-	Need(t, db, "change streams", replicated)
+	Need(t, db, "change streams", func(ctx context.Context, db *mongo.Database) error {
+		stream, err := db.Watch(ctx, mongo.Pipeline{})
+		if err != nil {
+			return err
+		}
+		return stream.Close(ctx)
+	})
 }
 
 func replicated(ctx context.Context, db *mongo.Database) error {

@@ -31,6 +31,7 @@ const (
 	ConflictingUpdateOperators               int32 = 40
 	CursorNotFound                           int32 = 43
 	LockBusy                                 int32 = 46
+	NoMatchingDocument                       int32 = 47
 	NamespaceExists                          int32 = 48
 	MaxTimeMSExpired                         int32 = 50
 	DollarPrefixedFieldName                  int32 = 52
@@ -87,6 +88,7 @@ const (
 	NoSuchTransaction                        int32 = 251
 	TransactionCommitted                     int32 = 256
 	TransactionTooLarge                      int32 = 257
+	InvalidResumeToken                       int32 = 260
 	ExceededTimeLimit                        int32 = 262
 	OperationNotSupportedInTransaction       int32 = 263
 	ChangeStreamFatalError                   int32 = 280
@@ -137,6 +139,7 @@ var names = map[int32]string{
 	ConflictingUpdateOperators:               "ConflictingUpdateOperators",
 	CursorNotFound:                           "CursorNotFound",
 	LockBusy:                                 "LockBusy",
+	NoMatchingDocument:                       "NoMatchingDocument",
 	NamespaceExists:                          "NamespaceExists",
 	MaxTimeMSExpired:                         "MaxTimeMSExpired",
 	DollarPrefixedFieldName:                  "DollarPrefixedFieldName",
@@ -193,6 +196,7 @@ var names = map[int32]string{
 	NoSuchTransaction:                        "NoSuchTransaction",
 	TransactionCommitted:                     "TransactionCommitted",
 	TransactionTooLarge:                      "TransactionTooLarge",
+	InvalidResumeToken:                       "InvalidResumeToken",
 	ExceededTimeLimit:                        "ExceededTimeLimit",
 	OperationNotSupportedInTransaction:       "OperationNotSupportedInTransaction",
 	ChangeStreamFatalError:                   "ChangeStreamFatalError",

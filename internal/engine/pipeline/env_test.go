@@ -78,7 +78,7 @@ func (m *memory) MergeOne(_ context.Context, _, coll string, on []string, doc bs
 		return err
 	case action == Insert:
 		m.colls[coll] = append(m.colls[coll], next)
-	case action == Replace:
+	case action == Replace, action == Update:
 		m.colls[coll][at] = next
 	}
 	return nil

@@ -208,5 +208,8 @@ func (s *merge) apply(c *expr.Context, d, old bson.D) (bson.D, Action, error) {
 		return nil, Keep, err
 	}
 	next, err := u.Apply(old, update.Input{Position: -1, Now: c.Now})
+	if s.matched != "replace" {
+		return next, Update, err
+	}
 	return next, Replace, err
 }

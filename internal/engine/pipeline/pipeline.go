@@ -34,6 +34,7 @@ type Action uint8
 const (
 	Keep    Action = iota // leave the target as it is
 	Replace               // put the returned document in place of the old one
+	Update                // Replace, the returned document being the old one with changes
 	Insert                // insert the returned document, there being no old one
 )
 
@@ -193,7 +194,7 @@ func Stages() []string { return slices.Sorted(maps.Keys(table)) }
 
 // absent names what MongoDB has and this engine hasn't.
 var absent = []string{"$graphLookup", "$bucket", "$bucketAuto", "$setWindowFields", "$densify", "$fill", "$geoNear",
-	"$redact", "$documents", "$collStats", "$indexStats", "$changeStream", "$currentOp", "$planCacheStats", "$search",
+	"$redact", "$documents", "$collStats", "$indexStats", "$currentOp", "$planCacheStats", "$search",
 	"$searchMeta", "$listSessions", "$listLocalSessions", "$changeStreamSplitLargeEvent"}
 
 func (p *parser) stages(list bson.A) ([]stage, error) {
@@ -210,6 +211,8 @@ func (p *parser) stages(list bson.A) ([]stage, error) {
 		parse, ok := table[name]
 		switch {
 		case ok:
+		case name == "$changeStream":
+			return nil, mongoerr.New(40602, "$changeStream is only valid as the first stage in a pipeline")
 		case slices.Contains(absent, name):
 			return nil, mongoerr.New(mongoerr.NotImplemented, "%s isn't implemented by the embedded engine", name)
 		default:

@@ -58,7 +58,24 @@ func (w *Writer) Drop(ns Namespace) (bool, error) {
 		}
 	}
 	w.drops = append(w.drops, ns)
+	w.note(Dropped, e.base, nil, nil, 0)
 	return true, nil
+}
+
+// DropDatabase removes all collections of a database. It reports whether there
+// were any.
+func (w *Writer) DropDatabase(db string) (bool, error) {
+	found := false
+	for c := range w.State().Collections(db) {
+		found = true
+		if _, err := w.Drop(c.NS); err != nil {
+			return true, err
+		}
+	}
+	if found {
+		w.events = append(w.events, &Event{Kind: DatabaseDropped, NS: Namespace{DB: db}})
+	}
+	return found, nil
 }
 
 // alter asks whether the writer may change the collection itself: not while an

@@ -21,14 +21,15 @@ type Record struct {
 
 func compareRecords(a, b *Record) int { return cmp.Compare(a.ID, b.ID) }
 
-// checkSize refuses documents beyond MaxDocument.
-func checkSize(doc bson.D) error {
-	if n := value.Size(doc); n > MaxDocument {
-		return mongoerr.New(mongoerr.BSONObjectTooLarge,
+// checkSize refuses documents beyond MaxDocument, and returns the size.
+func checkSize(doc bson.D) (int, error) {
+	n := value.Size(doc)
+	if n > MaxDocument {
+		return 0, mongoerr.New(mongoerr.BSONObjectTooLarge,
 			"BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB) First element: %s",
 			n, n, MaxDocument, firstElement(doc))
 	}
-	return nil
+	return n, nil
 }
 
 func firstElement(doc bson.D) string {

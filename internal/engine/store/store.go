@@ -17,12 +17,14 @@ type Store struct {
 	txns    []*Txn // the open ones that have written
 	records atomic.Int64
 	ids     atomic.Int64
+	history history
 }
 
 // New returns an empty store.
 func New() *Store {
 	s := &Store{}
 	s.state.Store(newState())
+	s.history.begin()
 	return s
 }
 
@@ -70,6 +72,7 @@ func (s *Store) try(fn func(w *Writer) error) error {
 	}
 	if w.changed() {
 		s.state.Store(w.State())
+		s.history.publish(w.events)
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ const TransientTransactionError = "TransientTransactionError"
 // Txn is a transaction: what it has read from, and what it has written. Only
 // one goroutine at a time may use it, but any may abort it.
 type Txn struct {
+	Origin   Origin // what change events say of it
 	store    *Store
 	writer   *Writer
 	deadline time.Time
@@ -127,6 +128,10 @@ func (t *Txn) Commit() error {
 		return err
 	}
 	s.state.Store(w.State())
+	for _, e := range t.writer.events {
+		e.Origin = &t.Origin
+	}
+	s.history.publish(t.writer.events)
 	return nil
 }
 

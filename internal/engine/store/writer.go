@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
 // Writer makes changes, which its owner then publishes or forgets.
@@ -16,6 +17,9 @@ type Writer struct {
 	edits []*collEdit
 	ddl   bool // collections came or went; dropped names the latter
 	drops []Namespace
+
+	events []*Event // what it did, for the history
+	mute   bool     // nothing is noted
 }
 
 // State returns what the writer would publish now.
@@ -84,7 +88,8 @@ func (w *Writer) edit(ns Namespace) *collEdit {
 // Insert stores a document, whose _id the caller has seen to. The collection
 // is made when it isn't there.
 func (w *Writer) Insert(ns Namespace, doc bson.D) (*Record, error) {
-	if err := checkSize(doc); err != nil {
+	size, err := checkSize(doc)
+	if err != nil {
 		return nil, err
 	}
 	e := w.edit(ns)
@@ -95,13 +100,28 @@ func (w *Writer) Insert(ns Namespace, doc bson.D) (*Record, error) {
 		e = w.edit(ns)
 	}
 	next := &Record{ID: w.store.nextRecord(), Doc: doc}
-	return next, w.put(e, nil, next)
+	if err := w.put(e, nil, next); err != nil {
+		return next, err
+	}
+	w.note(Inserted, e.base, nil, doc, size)
+	return next, nil
 }
 
 // Replace stores doc in place of old, which must be a record that the writer
 // has now. It is an error when the _id would change.
 func (w *Writer) Replace(ns Namespace, old *Record, doc bson.D) (*Record, error) {
-	if err := checkSize(doc); err != nil {
+	return w.replace(Replaced, ns, old, doc)
+}
+
+// Update is Replace for a document that is old's with changes, which is told
+// from another document in the history only.
+func (w *Writer) Update(ns Namespace, old *Record, doc bson.D) (*Record, error) {
+	return w.replace(Updated, ns, old, doc)
+}
+
+func (w *Writer) replace(kind string, ns Namespace, old *Record, doc bson.D) (*Record, error) {
+	size, err := checkSize(doc)
+	if err != nil {
 		return nil, err
 	}
 	if !sameID(old.Doc, doc) {
@@ -109,12 +129,22 @@ func (w *Writer) Replace(ns Namespace, old *Record, doc bson.D) (*Record, error)
 			"Performing an update on the path '_id' would modify the immutable field '_id'")
 	}
 	next := &Record{ID: old.ID, Doc: doc}
-	return next, w.put(w.edit(ns), old, next)
+	e := w.edit(ns)
+	if err := w.put(e, old, next); err != nil {
+		return next, err
+	}
+	w.note(kind, e.base, old.Doc, doc, size)
+	return next, nil
 }
 
 // Delete removes old, which must be a record that the writer has now.
 func (w *Writer) Delete(ns Namespace, old *Record) error {
-	return w.put(w.edit(ns), old, nil)
+	e := w.edit(ns)
+	if err := w.put(e, old, nil); err != nil {
+		return err
+	}
+	w.note(Deleted, e.base, old.Doc, nil, value.Size(old.Doc))
+	return nil
 }
 
 // put turns old into next, either of which may be nil. It does all or nothing.

@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/query"
+	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/engine/update"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// event returns the document of a change, as the manual's pages on change
+// events have it.
+func (s *changeStream) event(ctx context.Context, e *store.Event) (bson.D, error) {
+	doc := header(e, token{e.Position, changed}, e.Kind)
+	if e.Origin != nil {
+		lsid := bson.D{
+			{Key: "id", Value: bson.Binary{Subtype: 4, Data: []byte(e.Origin.Session)}},
+			{Key: "uid", Value: bson.Binary{Data: nobody[:]}},
+		}
+		doc = append(doc, bson.E{Key: "txnNumber", Value: e.Origin.Number}, bson.E{Key: "lsid", Value: lsid})
+	}
+	full, has, err := s.fullDocument(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	if has {
+		doc = append(doc, bson.E{Key: "fullDocument", Value: full})
+	}
+	doc = append(doc, bson.E{Key: "ns", Value: namespaceDocument(e.NS)})
+	if e.Kind == store.Renamed {
+		doc = append(doc, bson.E{Key: "to", Value: namespaceDocument(e.To)})
+	}
+	if e.New == nil && e.Old == nil {
+		return doc, nil
+	}
+	doc = append(doc, bson.E{Key: "documentKey", Value: bson.D{{Key: "_id", Value: e.ID()}}})
+	if e.Kind == store.Updated {
+		doc = append(doc, bson.E{Key: "updateDescription", Value: update.Describe(e.Old, e.New)})
+	}
+	if s.before != "off" && e.Old != nil {
+		before, err := image(e, e.Old, s.before, "pre-image")
+		if err != nil {
+			return nil, err
+		}
+		doc = append(doc, bson.E{Key: "fullDocumentBeforeChange", Value: before})
+	}
+	return doc, nil
+}
+
+// invalidation returns the event that follows one that ends the stream.
+func invalidation(e *store.Event) bson.D {
+	return header(e, token{e.Position, invalidated}, "invalidate")
+}
+
+// nobody is what a session's owner hashes to when there are no users.
+var nobody = sha256.Sum256(nil)
+
+func header(e *store.Event, t token, kind string) bson.D {
+	return append(make(bson.D, 0, 12),
+		bson.E{Key: "_id", Value: t.document()},
+		bson.E{Key: "operationType", Value: kind},
+		bson.E{Key: "clusterTime", Value: e.Timestamp},
+		bson.E{Key: "wallTime", Value: bson.NewDateTimeFromTime(e.Wall)})
+}
+
+func namespaceDocument(ns store.Namespace) bson.D {
+	d := bson.D{{Key: "db", Value: ns.DB}}
+	if ns.Coll != "" {
+		d = append(d, bson.E{Key: "coll", Value: ns.Coll})
+	}
+	return d
+}
+
+// fullDocument returns the document that an event has, if it has one.
+func (s *changeStream) fullDocument(ctx context.Context, e *store.Event) (any, bool, error) {
+	switch e.Kind {
+	case store.Inserted, store.Replaced:
+		return e.New, true, nil
+	case store.Updated:
+	default:
+		return nil, false, nil
+	}
+	switch s.full {
+	case "default":
+		return nil, false, nil
+	case "updateLookup":
+		doc, err := s.current(ctx, e)
+		return doc, true, err
+	}
+	doc, err := image(e, e.New, s.full, "post-image")
+	return doc, true, err
+}
+
+// current looks up the document as it is now, null when it is gone.
+func (s *changeStream) current(ctx context.Context, e *store.Event) (any, error) {
+	state := s.engine.store.Snapshot()
+	c := state.Collection(e.NS)
+	if c == nil || !value.Equal(c.UUID, e.UUID) {
+		return nil, nil
+	}
+	m, err := query.Parse(bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: e.ID()}}}}, query.Options{})
+	if err != nil {
+		return nil, err
+	}
+	env := &environment{state: state}
+	for doc, err := range env.Find(ctx, e.NS.DB, e.NS.Coll, m) {
+		return doc, err
+	}
+	return nil, nil
+}
+
+// image returns a document before or after a change, which only collections
+// with changeStreamPreAndPostImages have recorded.
+func image(e *store.Event, doc bson.D, mode, what string) (any, error) {
+	switch {
+	case e.Images:
+		return doc, nil
+	case mode == "required":
+		return nil, fatal(mongoerr.NoMatchingDocument,
+			"Change stream was configured to require a %s for all update, delete and replace events, but the %s was not found for event: %s",
+			what, what, store.Show(token{e.Position, changed}.document()))
+	}
+	return nil, nil
+}

@@ -1,0 +1,265 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/pipeline"
+	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// changeStream is the source of a cursor over changes. Its next returns nil
+// when there is nothing yet, and wake says when that may be over.
+type changeStream struct {
+	engine *Engine
+	options
+	scope scope
+	pipe  *pipeline.Pipeline
+
+	at     store.Position // what has been read
+	token  bson.D         // from where a new stream goes on
+	queue  []*store.Event // read from the history, and still to be looked at
+	ending *store.Event   // what invalidates the stream, to be reported next
+	over   bool           // the stream has been invalidated
+	wake   <-chan struct{}
+}
+
+// scope is what a stream is about: a collection, a database, or all of them.
+type scope struct{ db, coll string }
+
+// sees reports whether the stream has an event of the change.
+func (s scope) sees(e *store.Event) bool {
+	switch {
+	case s.coll != "" && e.Kind == store.DatabaseDropped:
+		return false
+	case s.coll != "":
+		ns := store.Namespace{DB: s.db, Coll: s.coll}
+		return e.NS == ns || e.Kind == store.Renamed && e.To == ns
+	case s.db != "":
+		return e.NS.DB == s.db && !strings.HasPrefix(e.NS.Coll, "system.")
+	}
+	return !slices.Contains(internalDatabases, e.NS.DB) && !strings.HasPrefix(e.NS.Coll, "system.")
+}
+
+// endsBy reports whether the change, which the scope sees, invalidates a stream.
+func (s scope) endsBy(e *store.Event) bool {
+	if s.coll != "" {
+		return e.Kind == store.Dropped || e.Kind == store.Renamed
+	}
+	return s.db != "" && e.Kind == store.DatabaseDropped
+}
+
+var internalDatabases = []string{"admin", "config", "local"}
+
+// changeStages are the stages that may follow $changeStream.
+var changeStages = []string{"$match", "$project", "$set", "$addFields", "$unset", "$replaceRoot", "$replaceWith"}
+
+// isWatch reports whether a pipeline opens a change stream.
+func isWatch(stages bson.A) bool {
+	if len(stages) == 0 {
+		return false
+	}
+	d, _ := stages[0].(bson.D)
+	return len(d) == 1 && d[0].Key == "$changeStream"
+}
+
+// watch runs an aggregate command whose first stage is $changeStream.
+func watch(r *request, stages bson.A) (reply, error) {
+	r.watching = true
+	a := r.args()
+	batch := batchOf(a)
+	a.boolean("allowDiskUse", false)
+	a.boolean("bypassDocumentValidation", false)
+	a.refuse("explain", false)
+	a.refuse("hint")
+	a.collation()
+	vars := a.variables("let")
+	if a.err != nil {
+		return nil, a.err
+	}
+	if r.autocommit {
+		return nil, mongoerr.New(mongoerr.OperationNotSupportedInTransaction, "$changeStream cannot be used in a transaction")
+	}
+	s := &changeStream{engine: r.engine}
+	spec, ok := stages[0].(bson.D)[0].Value.(bson.D)
+	if !ok {
+		return nil, mongoerr.New(50808, "$changeStream stage expects a document as argument")
+	}
+	if err := s.options.read(&args{place: "$changeStream", doc: spec}); err != nil {
+		return nil, err
+	}
+	ns, err := s.locate(r)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range stages[1:] {
+		if d, _ := v.(bson.D); len(d) == 1 && slices.Contains(pipeline.Stages(), d[0].Key) && !slices.Contains(changeStages, d[0].Key) {
+			return nil, mongoerr.New(mongoerr.IllegalOperation, "%s is not permitted in a $changeStream pipeline", d[0].Key)
+		}
+	}
+	if s.pipe, err = pipeline.ParseVars(stages[1:], &environment{now: time.Now()}, vars); err != nil {
+		return nil, err
+	}
+	if err := s.start(); err != nil {
+		return nil, err
+	}
+	c := &cursor{ns: ns, lsid: r.lsid, source: s, stream: s, killed: make(chan struct{}), resume: s.token}
+	return r.open(r.conn.ctx, c, batch, false)
+}
+
+// locate reads what the stream is about.
+func (s *changeStream) locate(r *request) (store.Namespace, error) {
+	if n, ok := whole(r.body[0].Value); !ok || n != 1 {
+		ns, err := r.namespace()
+		switch {
+		case err != nil:
+			return ns, err
+		case s.all:
+			return ns, mongoerr.New(mongoerr.InvalidOptions, "A $changeStream with 'allChangesForCluster:true' may only be opened on the 'admin' database, and with no collection name; found %s", ns)
+		case slices.Contains(internalDatabases, ns.DB):
+			return ns, mongoerr.New(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s database", ns.DB)
+		case strings.HasPrefix(ns.Coll, "system."):
+			return ns, mongoerr.New(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s collection", ns)
+		}
+		s.scope = scope{ns.DB, ns.Coll}
+		return ns, nil
+	}
+	ns := store.Namespace{DB: r.db, Coll: "$cmd.aggregate"}
+	switch {
+	case s.all && r.db != "admin":
+		return ns, mongoerr.New(mongoerr.InvalidOptions, "A $changeStream with 'allChangesForCluster:true' may only be opened on the 'admin' database, and with no collection name; found %s", ns)
+	case s.all:
+		return ns, nil
+	case slices.Contains(internalDatabases, r.db):
+		return ns, mongoerr.New(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s database", r.db)
+	}
+	s.scope = scope{db: r.db}
+	return ns, nil
+}
+
+// start finds the place from which the stream reads.
+func (s *changeStream) start() error {
+	st := s.engine.store
+	switch {
+	case s.hasToken:
+		return s.resume(s.from)
+	case s.hasTime:
+		s.at = store.Position{Timestamp: s.time}
+		if s.at.Compare(st.Forgotten()) < 0 {
+			return historyLost()
+		}
+	default:
+		s.at = st.Latest()
+	}
+	s.token = token{s.at, mark}.document()
+	return nil
+}
+
+func (s *changeStream) resume(t token) error {
+	st := s.engine.store
+	s.at, s.token = t.at, t.document()
+	lost := t.at.Compare(st.Forgotten())
+	if lost < 0 || lost == 0 && t.kind != mark {
+		return historyLost()
+	}
+	if t.kind == mark {
+		return nil
+	}
+	e := st.Event(t.at)
+	if e == nil || !s.scope.sees(e) || t.kind == invalidated && !s.scope.endsBy(e) {
+		return fatal(mongoerr.ChangeStreamFatalError, "cannot resume stream; the resume token was not found. %s",
+			store.Show(t.document()))
+	}
+	if t.kind == changed && s.scope.endsBy(e) {
+		s.ending = e
+	}
+	return nil
+}
+
+func historyLost() error {
+	return fatal(mongoerr.ChangeStreamHistoryLost,
+		"Resume of change stream was not possible, as the resume point may no longer be in the oplog.")
+}
+
+func fatal(code int32, format string, args ...any) error {
+	err := mongoerr.New(code, format, args...)
+	err.Labels = []string{"NonResumableChangeStreamError"}
+	return err
+}
+
+const readAhead = 256 // changes that are read from the history at a time
+
+// next returns the next event, or nil when there is none yet, or no more.
+func (s *changeStream) next(ctx context.Context) (bson.D, error) {
+	for !s.over {
+		if err := ctx.Err(); err != nil {
+			return nil, contextError(ctx)
+		}
+		if e := s.ending; e != nil {
+			s.ending, s.over = nil, true
+			doc, err := s.transform(ctx, invalidation(e), token{e.Position, invalidated})
+			if doc != nil || err != nil {
+				return doc, err
+			}
+			continue
+		}
+		if len(s.queue) == 0 {
+			var kept bool
+			if s.queue, s.wake, kept = s.engine.store.Events(s.at, readAhead); !kept {
+				return nil, historyLost()
+			}
+			if len(s.queue) == 0 {
+				return nil, nil
+			}
+		}
+		e := s.queue[0]
+		s.queue = s.queue[1:]
+		s.at = e.Position
+		s.token = token{s.at, mark}.document()
+		if !s.scope.sees(e) {
+			continue
+		}
+		if s.scope.endsBy(e) {
+			s.ending = e
+		}
+		doc, err := s.event(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		if doc, err = s.transform(ctx, doc, token{s.at, changed}); doc != nil || err != nil {
+			return doc, err
+		}
+	}
+	return nil, nil
+}
+
+// transform puts an event through the stages that follow $changeStream. They
+// may leave it out.
+func (s *changeStream) transform(ctx context.Context, doc bson.D, t token) (bson.D, error) {
+	id := t.document()
+	in := func(yield func(bson.D, error) bool) { yield(doc, nil) }
+	for out, err := range s.pipe.Run(ctx, in) {
+		if err != nil {
+			return nil, err
+		}
+		if got, _ := value.Get(out, "_id"); !value.Equal(got, id) {
+			return nil, fatal(mongoerr.ChangeStreamFatalError,
+				"Encountered an event whose _id field, which contains the resume token, was modified by the pipeline. "+
+					"Modifying the _id field of an event makes it impossible to resume the stream from that point. "+
+					"Only transformations that retain the unmodified _id field are allowed. Expected: %s but found: %s",
+				store.Show(bson.D{{Key: "_id", Value: id}}), store.Show(bson.D{{Key: "_id", Value: got}}))
+		}
+		if n := value.Size(out); n > store.MaxDocument {
+			return nil, mongoerr.New(mongoerr.BSONObjectTooLarge, "BSONObj size: %d is invalid: a change event may have 16MB", n)
+		}
+		s.token = id
+		return out, nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,227 @@
+package store
+
+import (
+	"cmp"
+	"sort"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// Kind of a change, as a change event names it.
+const (
+	Inserted        = "insert"
+	Updated         = "update"
+	Replaced        = "replace"
+	Deleted         = "delete"
+	Dropped         = "drop"
+	Renamed         = "rename"
+	DatabaseDropped = "dropDatabase"
+)
+
+// Event is one change that was committed. It never changes. It refers to the
+// documents, which are shared with the records, rather than copying them.
+type Event struct {
+	Position
+	Wall   time.Time
+	Kind   string
+	NS     Namespace
+	To     Namespace // Renamed: the new name
+	UUID   bson.Binary
+	Old    bson.D // Updated, Replaced, Deleted
+	New    bson.D // Inserted, Updated, Replaced
+	Images bool   // the collection records documents before and after changes
+	Origin *Origin
+
+	size int // bytes that the history keeps alive by it, about
+}
+
+// ID returns the _id of the changed document.
+func (e *Event) ID() any {
+	doc := e.New
+	if doc == nil {
+		doc = e.Old
+	}
+	id, _ := value.Get(doc, "_id")
+	return id
+}
+
+// Origin is the transaction that a change belongs to.
+type Origin struct {
+	Session string // the 16 bytes of its id
+	Number  int64
+}
+
+// Position is a place in the order of changes: the cluster time of the commit,
+// and the place within it, from 1 on. Before the first change of a time is 0.
+type Position struct {
+	bson.Timestamp
+	N uint32
+}
+
+// Compare orders positions.
+func (p Position) Compare(q Position) int {
+	return cmp.Or(cmp.Compare(p.T, q.T), cmp.Compare(p.I, q.I), cmp.Compare(p.N, q.N))
+}
+
+// How much the history keeps: the latest changes, up to a number and to about
+// so many bytes of documents, but at least one.
+const (
+	keepEvents = 10_000
+	keepBytes  = 32 << 20
+)
+
+// history is the latest changes, in order. What it costs a store that nobody
+// watches is a reference for each change.
+type history struct {
+	mu     sync.Mutex
+	events []*Event
+	head   int // events before it have been forgotten
+	bytes  int
+	lost   Position      // the last one that was forgotten
+	last   Position      // the latest time
+	wake   chan struct{} // closed by the next change; nil when nobody waits
+}
+
+// begin starts an empty history at the present.
+func (h *history) begin() {
+	now := uint32(time.Now().Unix())
+	h.lost = Position{Timestamp: bson.Timestamp{T: now}}
+	h.last = Position{Timestamp: bson.Timestamp{T: now, I: 1}}
+}
+
+// tick returns the time of the next commit.
+func (h *history) tick(now time.Time) bson.Timestamp {
+	if t := uint32(now.Unix()); t > h.last.T {
+		return bson.Timestamp{T: t, I: 1}
+	}
+	return bson.Timestamp{T: h.last.T, I: h.last.I + 1}
+}
+
+// publish adds what one commit did. The changes of a transaction have one
+// time, others each their own.
+func (h *history) publish(events []*Event) {
+	if len(events) == 0 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := time.Now()
+	for i, e := range events {
+		if i == 0 || e.Origin == nil {
+			h.last = Position{Timestamp: h.tick(now)}
+		}
+		h.last.N++
+		e.Position, e.Wall = h.last, now
+		h.bytes += e.size
+		h.events = append(h.events, e)
+	}
+	h.forget()
+	if h.wake != nil {
+		close(h.wake)
+		h.wake = nil
+	}
+}
+
+func (h *history) forget() {
+	for n := len(h.events) - h.head; n > 1 && (n > keepEvents || h.bytes > keepBytes); n-- {
+		e := h.events[h.head]
+		h.bytes -= e.size
+		h.lost = e.Position
+		h.events[h.head] = nil
+		h.head++
+	}
+	if h.head > keepEvents/10 && h.head > len(h.events)/2 {
+		n := copy(h.events, h.events[h.head:])
+		clear(h.events[n:])
+		h.events, h.head = h.events[:n], 0
+	}
+}
+
+// search returns the index of the first kept event after the position.
+func (h *history) search(after Position) int {
+	kept := h.events[h.head:]
+	return h.head + sort.Search(len(kept), func(i int) bool { return kept[i].Compare(after) > 0 })
+}
+
+// Latest returns the place of the latest change. Its time is the cluster time.
+func (s *Store) Latest() Position {
+	s.history.mu.Lock()
+	defer s.history.mu.Unlock()
+	return s.history.last
+}
+
+// Forgotten returns the place of the latest change that is no longer kept.
+func (s *Store) Forgotten() Position {
+	s.history.mu.Lock()
+	defer s.history.mu.Unlock()
+	return s.history.lost
+}
+
+// Events returns at most limit changes that came after the position; when there
+// are none, a channel that is closed when some come. It reports false when
+// some that came after it may have been forgotten.
+func (s *Store) Events(after Position, limit int) (list []*Event, wake <-chan struct{}, kept bool) {
+	h := &s.history
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if after.Compare(h.lost) < 0 {
+		return nil, nil, false
+	}
+	from := h.search(after)
+	list = append(list, h.events[from:min(from+limit, len(h.events))]...)
+	if len(list) > 0 {
+		return list, nil, true
+	}
+	if h.wake == nil {
+		h.wake = make(chan struct{})
+	}
+	return nil, h.wake, true
+}
+
+// Event returns the change at exactly that place, or nil.
+func (s *Store) Event(at Position) *Event {
+	h := &s.history
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if i := h.search(at) - 1; i >= h.head && h.events[i].Position == at {
+		return h.events[i]
+	}
+	return nil
+}
+
+// note remembers a change, which shows in the history when it is published.
+func (w *Writer) note(kind string, c *Collection, old, next bson.D, size int) {
+	if w.mute {
+		return
+	}
+	e := &Event{Kind: kind, NS: c.NS, UUID: c.UUID, Old: old, New: next, Images: c.images(), size: size}
+	w.events = append(w.events, e)
+}
+
+// images reports whether the collection has changeStreamPreAndPostImages.
+func (c *Collection) images() bool {
+	v, _ := value.Get(c.Options, "changeStreamPreAndPostImages")
+	d, _ := v.(bson.D)
+	on, _ := value.Get(d, "enabled")
+	return on == true
+}
+
+// Overwrite runs fn, which puts documents into the collection in place of
+// others, and notes in place of its changes that a temporary collection was
+// renamed to it, which is how $out does it.
+func (w *Writer) Overwrite(ns Namespace, fn func() error) error {
+	was := w.mute
+	w.mute = true
+	err := fn()
+	w.mute = was
+	if c := w.Collection(ns); err == nil && c != nil && !w.mute {
+		id := bson.NewObjectID()
+		from := Namespace{DB: ns.DB, Coll: "tmp.agg_out." + id.Hex()}
+		w.events = append(w.events, &Event{Kind: Renamed, NS: from, To: ns, UUID: c.UUID})
+	}
+	return err
+}

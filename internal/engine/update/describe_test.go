@@ -1,0 +1,208 @@
+package update_test
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	. "github.com/docmodel/docmodel/internal/engine/update"
+	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/engine/value/valuetest"
+)
+
+func TestDescribe(t *testing.T) {
+	long := "'" + strings.Repeat("x", 80) + "'"
+	for _, c := range []struct{ reason, old, next, updated, removed, truncated string }{
+		{"a field", "{_id: 1, a: 1, b: 2}", "{_id: 1, a: 2, b: 2}", "{a: 2}", "[]", "[]"},
+		{"a type", "{a: 1}", "{a: 1.0}", "{a: 1.0}", "[]", "[]"},
+		{"a new field", "{a: 1}", "{a: 1, b: {c: 1}}", "{b: {c: 1}}", "[]", "[]"},
+		{"a removed field", "{a: 1, b: 2}", "{b: 2}", "{}", "['a']", "[]"},
+		{"one embedded field of many", "{a: {b: 1, c: 2, d: 3}}", "{a: {b: 1, c: 5, d: 3}}", "{'a.c': 5}", "[]", "[]"},
+		{"a new embedded field", "{a: {b: 1}}", "{a: {b: 1, c: 2}}", "{'a.c': 2}", "[]", "[]"},
+		{"a removed embedded field", "{a: {b: 1, l: " + long + "}}", "{a: {l: " + long + "}}", "{}", "['a.b']", "[]"},
+		{"what is shorter as a whole", "{a: {b: 1, c: 2, d: 3, e: 4}}", "{a: {b: 3, c: 4, d: 5, e: 6}}", "{a: {b: 3, c: 4, d: 5, e: 6}}", "[]", "[]"},
+		{"a document for a scalar", "{a: 1}", "{a: {b: 1}}", "{a: {b: 1}}", "[]", "[]"},
+		{"an array for a document", "{a: {b: 1}}", "{a: [1]}", "{a: [1]}", "[]", "[]"},
+		{"$push", "{a: [1, 2]}", "{a: [1, 2, 3]}", "{'a.2': 3}", "[]", "[]"},
+		{"an element", "{a: [1, 2, 3]}", "{a: [1, 5, 3]}", "{'a.1': 5}", "[]", "[]"},
+		{"a field of an element", "{a: [{b: 1, c: 1}, {b: 2, c: 2}]}", "{a: [{b: 1, c: 1}, {b: 2, c: 3}]}", "{'a.1.c': 3}", "[]", "[]"},
+		{"$pop", "{a: [" + long + ", " + long + ", 3]}", "{a: [" + long + ", " + long + "]}", "{}", "[]", "[{field: 'a', newSize: 2}]"},
+		{"a shorter and changed array", "{a: [" + long + ", 2, 3]}", "{a: [" + long + ", 4]}", "{'a.1': 4}", "[]", "[{field: 'a', newSize: 2}]"},
+		{"$pull from the front is the whole array", "{a: [1, 2, 3, 4]}", "{a: [2, 3, 4]}", "{a: [2, 3, 4]}", "[]", "[]"},
+		{"an emptied array", "{a: [1]}", "{a: []}", "{a: []}", "[]", "[]"},
+		{"an array in an array", "{a: [[1, 2], " + long + "]}", "{a: [[1, 2, 3], " + long + "]}", "{'a.0.2': 3}", "[]", "[]"},
+		{"a name with a dot", "{a: {'b.c': 1, l: " + long + "}}", "{a: {'b.c': 2, l: " + long + "}}", "{a: {'b.c': 2, l: " + long + "}}", "[]", "[]"},
+		{"fields that changed places", "{a: 1, b: 2, c: 3}", "{b: 2, a: 1, c: 3}", "{b: 2, a: 1, c: 3}", "[]", "[]"},
+		{"embedded fields that changed places", "{a: {b: 1, c: 2}}", "{a: {c: 2, b: 1}}", "{a: {c: 2, b: 1}}", "[]", "[]"},
+		{"nothing", "{a: {b: [1]}}", "{a: {b: [1]}}", "{}", "[]", "[]"},
+	} {
+		got := Describe(valuetest.Doc(c.old), valuetest.Doc(c.next))
+		want := bson.D{
+			{Key: "updatedFields", Value: valuetest.Of(c.updated)},
+			{Key: "removedFields", Value: valuetest.Of(c.removed)},
+			{Key: "truncatedArrays", Value: valuetest.Of(c.truncated)},
+		}
+		if g, w := valuetest.Text(got), valuetest.Text(want); g != w {
+			t.Errorf("%s: %s to %s is\n%s, want\n%s", c.reason, c.old, c.next, g, w)
+		}
+	}
+}
+
+// TestDescribeApplied changes random documents and holds that what Describe
+// says makes one of the other, as a consumer would: by $set and $unset.
+func TestDescribeApplied(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		old := randomDocument(rng, 3)
+		next := mutate(rng, old, 3).(bson.D)
+		got := applyDescription(t, old, Describe(old, next))
+		if !value.Equal(ordered(got), ordered(next)) {
+			t.Fatalf("%s to %s: %s gives %s", valuetest.Text(old), valuetest.Text(next),
+				valuetest.Text(Describe(old, next)), valuetest.Text(got))
+		}
+	}
+}
+
+func applyDescription(t *testing.T, old, d bson.D) bson.D {
+	t.Helper()
+	doc := old
+	truncated, _ := value.Get(d, "truncatedArrays")
+	for _, v := range truncated.(bson.A) {
+		path, size := v.(bson.D)[0].Value.(string), v.(bson.D)[1].Value.(int32)
+		doc = cutArray(doc, strings.Split(path, "."), int(size)).(bson.D)
+	}
+	updated, _ := value.Get(d, "updatedFields")
+	removed, _ := value.Get(d, "removedFields")
+	change := bson.D{}
+	if set := updated.(bson.D); len(set) > 0 {
+		change = append(change, bson.E{Key: "$set", Value: set})
+	}
+	unset := bson.D{}
+	for _, name := range removed.(bson.A) {
+		unset = append(unset, bson.E{Key: name.(string), Value: ""})
+	}
+	if len(unset) > 0 {
+		change = append(change, bson.E{Key: "$unset", Value: unset})
+	}
+	if len(change) == 0 {
+		return doc
+	}
+	u, err := Parse(change, nil, Options{})
+	if err != nil {
+		t.Fatalf("%s: %v", valuetest.Text(change), err)
+	}
+	next, err := u.Apply(doc, Input{Position: -1})
+	if err != nil {
+		t.Fatalf("%s on %s: %v", valuetest.Text(change), valuetest.Text(doc), err)
+	}
+	return next
+}
+
+func cutArray(v any, path []string, size int) any {
+	switch v := v.(type) {
+	case bson.D:
+		next := append(bson.D{}, v...)
+		i := value.Index(v, path[0])
+		next[i].Value = cutArray(v[i].Value, path[1:], size)
+		return next
+	case bson.A:
+		next := append(bson.A{}, v...)
+		if len(path) == 0 {
+			return next[:size]
+		}
+		i, _ := strconv.Atoi(path[0])
+		next[i] = cutArray(v[i], path[1:], size)
+		return next
+	}
+	return v
+}
+
+// ordered sorts fields by name, for a comparison that leaves their order out.
+func ordered(v any) any {
+	switch v := v.(type) {
+	case bson.D:
+		out := bson.D{}
+		for _, e := range v {
+			at := 0
+			for at < len(out) && out[at].Key < e.Key {
+				at++
+			}
+			out = append(out[:at:at], append(bson.D{{Key: e.Key, Value: ordered(e.Value)}}, out[at:]...)...)
+		}
+		return out
+	case bson.A:
+		out := bson.A{}
+		for _, x := range v {
+			out = append(out, ordered(x))
+		}
+		return out
+	}
+	return v
+}
+
+var fieldNames = []string{"a", "b", "c", "d"}
+
+func randomDocument(rng *rand.Rand, depth int) bson.D {
+	d := bson.D{}
+	for _, i := range rng.Perm(len(fieldNames))[:rng.IntN(len(fieldNames)+1)] {
+		d = append(d, bson.E{Key: fieldNames[i], Value: randomValue(rng, depth-1)})
+	}
+	return d
+}
+
+func randomValue(rng *rand.Rand, depth int) any {
+	switch k := rng.IntN(6); {
+	case k == 0 && depth > 0:
+		return randomDocument(rng, depth)
+	case k == 1 && depth > 0:
+		a := bson.A{}
+		for range rng.IntN(5) {
+			a = append(a, randomValue(rng, depth-1))
+		}
+		return a
+	case k == 2:
+		return strings.Repeat("x", rng.IntN(60))
+	}
+	return int32(rng.IntN(3))
+}
+
+// mutate returns a value that has something in common with v.
+func mutate(rng *rand.Rand, v any, depth int) any {
+	if rng.IntN(8) == 0 && depth < 3 {
+		return randomValue(rng, depth)
+	}
+	switch v := v.(type) {
+	case bson.D:
+		d := bson.D{}
+		for _, e := range v {
+			if rng.IntN(8) > 0 {
+				d = append(d, bson.E{Key: e.Key, Value: mutate(rng, e.Value, depth-1)})
+			}
+		}
+		if name := fieldNames[rng.IntN(len(fieldNames))]; value.Index(d, name) < 0 {
+			d = append(d, bson.E{Key: name, Value: randomValue(rng, depth-1)})
+		}
+		if rng.IntN(6) == 0 {
+			rng.Shuffle(len(d), func(i, j int) { d[i], d[j] = d[j], d[i] })
+		}
+		return d
+	case bson.A:
+		a := bson.A{}
+		for _, x := range v {
+			if rng.IntN(8) > 0 {
+				a = append(a, mutate(rng, x, depth-1))
+			}
+		}
+		for range rng.IntN(2) {
+			a = append(a, randomValue(rng, depth-1))
+		}
+		return a
+	}
+	if rng.IntN(3) == 0 {
+		return randomValue(rng, depth)
+	}
+	return v
+}
