@@ -17,6 +17,7 @@
 //	How many different members a group has: the visitors of each site                   [UniqueCount]
 //	How many children a parent has, their sum, average, smallest and greatest           [Counter]
 //	A count of more events than a document can be written                              [Approximate]
+//	Copies of any shape, kept by the changes of their source, whoever writes it        [Feed]
 //
 // # Tasks
 //
@@ -46,6 +47,8 @@
 //   - Count anew, find and mend what differs: [Counter.Recount], [Counter.RecountAll], [Counter.Check], [Counter.Repair]
 //   - Finish what was cut: [Counter.Pending], [Counter.Settle]
 //   - Count once in n: [Approximate.Count], [Approximate.CountMany]; the error of it: [Approximate.Deviation]
+//   - Keep copies by a change stream, or by polling: [Feed.Stream]; fill them or make them good: [Feed.Job]
+//   - See the plan of a change: [Feed.Plan]
 //   - See what properties there are: [Attributes.Survey]; mend repeated ones: [Attributes.Repeated], [Attributes.Repair]
 //   - Store a list as numbered fields: [Numbered.Insert], [Numbered.Set], [Numbered.Append]; nested again:
 //     [Numbered.Documents], [Numbered.Back]
@@ -67,6 +70,7 @@
 // holds a copy. A push to a bounded array rewrites its document:
 // keep the bound to what one page shows. An append to a bucket reads the newest bucket's counts, and rewrites that bucket; a
 // page is read as one document. A document of an index table costs three commands to store or delete, and four to give
+// another value; a lookup one. A feed costs its plans, and a command in a hundred changes.
 // another value; a lookup one. A child whose parent counts it costs four commands to store, and five to change or delete.
 //
 // # Consistency
@@ -88,6 +92,8 @@
 // An append to a bucket, its counts and its totals are one atomic update too. With a key for each element, an append that
 // was cut is run again and adds once. A key's totals are added up from its buckets, so they are as fresh as the read.
 //
+// A feed's copies are late, by as much as its progress reports. It runs each change's plan at least once, those of a document
+// in order; killed anywhere and run again it comes to the same end.
 // A counter's child and parent are two documents: the child says that it is pending until its parents were told, each once by the
 // operation's token. So a cut leaves what the next operation on the child, or a job, finishes.
 // A copy and its source are two writes. Readers see the old value until the second, a cut leaves it until the plan is run again,
@@ -99,6 +105,8 @@
 // for that. A key has up to 10,000,000,000 buckets, in each period. A value of an index table is no null or regular
 // expression; an array is entered by its elements.
 //
+// A feed that polls sees no deletions. One that falls behind the server's history of changes stops, or goes through all
+// documents again, which doesn't show deletions either.
 // A list of numbered fields has up to 60 positions, each with an index of its own, and an element of it no list.
 // A query by words reads every text. Its pattern has up to 32,000 bytes.
 // Columns are of documents with up to 1000 properties and 127 levels, unless other limits are declared.

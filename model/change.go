@@ -81,7 +81,11 @@ func (c Change[S]) attempt(ctx context.Context, db *mongo.Database) (state S, re
 
 // pause waits a random time between nothing and twice the mean, so that writers that met once don't meet again.
 func (c Change[S]) pause(ctx context.Context, n int) error {
-	mean, most := c.Pause, c.MaxPause
+	return jitter(ctx, n, c.Pause, c.MaxPause)
+}
+
+// jitter waits after the n-th attempt.
+func jitter(ctx context.Context, n int, mean, most time.Duration) error {
 	if mean <= 0 {
 		mean = 5 * time.Millisecond
 	}

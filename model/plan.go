@@ -143,6 +143,20 @@ func (p Plan) Guarantee() Guarantee {
 	return Rerunnable
 }
 
+// Repeatable reports whether the plan may be run any number of times, from any cut: a second run changes nothing more. It asks
+// each step for what [Rerunnable] plans need, also where there is only one, which may add or push.
+func (p Plan) Repeatable() bool {
+	if p.Transactional || p.Err() != nil {
+		return false
+	}
+	for _, s := range p.Steps {
+		if !repeatable(s) {
+			return false
+		}
+	}
+	return insertsRepeat(p.Steps) && filtersRepeat(p.Steps)
+}
+
 func writesOne(s Step) bool {
 	w, ok := s.(Write)
 	if !ok {

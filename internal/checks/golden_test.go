@@ -107,6 +107,8 @@ func (c Case) show(t *testing.T, s string) string {
 		}
 		comment("and for a batch:")
 		showPlan(&b, comment, p)
+	case model.Stream:
+		b.WriteString(v.String() + "\n")
 	case interface {
 		fmt.Stringer
 		Cost() model.Cost

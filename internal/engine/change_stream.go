@@ -121,7 +121,7 @@ func (s *changeStream) locate(r *request) (store.Namespace, error) {
 		case err != nil:
 			return ns, err
 		case s.all:
-			return ns, mongoerr.New(mongoerr.InvalidOptions, "A $changeStream with 'allChangesForCluster:true' may only be opened on the 'admin' database, and with no collection name; found %s", ns)
+			return ns, notCluster(ns)
 		case slices.Contains(internalDatabases, ns.DB):
 			return ns, mongoerr.New(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s database", ns.DB)
 		case strings.HasPrefix(ns.Coll, "system."):
@@ -133,7 +133,7 @@ func (s *changeStream) locate(r *request) (store.Namespace, error) {
 	ns := store.Namespace{DB: r.db, Coll: "$cmd.aggregate"}
 	switch {
 	case s.all && r.db != "admin":
-		return ns, mongoerr.New(mongoerr.InvalidOptions, "A $changeStream with 'allChangesForCluster:true' may only be opened on the 'admin' database, and with no collection name; found %s", ns)
+		return ns, notCluster(ns)
 	case s.all:
 		return ns, nil
 	case slices.Contains(internalDatabases, r.db):
@@ -141,6 +141,11 @@ func (s *changeStream) locate(r *request) (store.Namespace, error) {
 	}
 	s.scope = scope{db: r.db}
 	return ns, nil
+}
+
+func notCluster(ns store.Namespace) error {
+	return mongoerr.New(mongoerr.InvalidOptions, "A $changeStream with 'allChangesForCluster:true' may only be opened "+
+		"on the 'admin' database, and with no collection name; found %s", ns)
 }
 
 // start finds the place from which the stream reads.

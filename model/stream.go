@@ -1,0 +1,256 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// EventKind says what happened to a document.
+type EventKind uint8
+
+const (
+	Inserted EventKind = iota
+	Updated            // some fields were changed
+	Replaced           // by another document with its _id
+	Deleted            //
+	Scanned            // nothing that is known: the document was found by going through the collection
+)
+
+func (k EventKind) String() string {
+	return [...]string{"inserted", "updated", "replaced", "deleted", "scanned"}[k]
+}
+
+// An Event is one change of a document, as a [Stream] plans for it.
+type Event struct {
+	Kind EventKind
+	ID   bson.RawValue // of the document
+
+	// Document is the whole document. Of an update it is the one that was stored when the event was read, which may be
+	// newer. Nil for Deleted, and for Updated in a Bare stream.
+	Document bson.Raw
+
+	Updated   bson.Raw // of an update: the fields that were set, by dotted path
+	Removed   []string // of an update: the fields that were removed
+	Truncated bson.Raw // of an update: an array of {field, newSize}
+
+	Token string    // the same each time that the event is delivered, and greater than those before; "" for Scanned
+	Time  time.Time // of the change; zero for Scanned
+}
+
+// A Stream runs a plan for every change of a collection, in the order in which each document changed, as MongoDB's change
+// streams (https://www.mongodb.com/docs/manual/changeStreams/) tell of them. Where it has come to is stored, after the
+// plans were run: a stream that was killed is run again and goes on from there. So each event comes at least once, the last
+// ones again after a kill, in order; plans that may not be run again are refused.
+//
+// On a server without change streams the collection is polled by a field that grows with each write: see Since.
+type Stream struct {
+	Name       string // its place is stored under it
+	Collection string // what is watched
+	Places     string // the collection in which the place is stored
+
+	// Plan computes what to write for an event, purely. Its plans must be repeatable (see [Plan.Repeatable]). An error stops
+	// the stream.
+	Plan func(Event) (Plan, error)
+
+	Bare bool // don't look up the documents of updates, which costs the server a read for each
+
+	// Mark is a field of the watched documents in which plans that update them leave the event that they are for, so that the
+	// stream passes over its own updates. It must belong to this stream alone. "" refuses such plans. Inserts, upserts,
+	// replacements and deletes can't be told from those of others, and are refused in the watched collection.
+	Mark string
+
+	// Since is the path of a field that each write of a document sets to more than all before: a time, a version. "" can't
+	// poll. Deletes are not seen by polling, and neither are documents without the field.
+	Since string
+
+	// Overlap is how far a poll goes back before the last one's end, where Since is a date or an ObjectID: for writers whose
+	// clocks differ, or whose writes take time. What lies there is planned for each time.
+	Overlap time.Duration
+
+	// Err is bad input: Run returns it, and nothing is read.
+	Err error
+}
+
+// StreamOptions say how to run a stream. The zero value goes through the collection once, then follows its changes.
+type StreamOptions struct {
+	Workers   int           // plans that run at a time, of different documents; 0 means 4
+	Queue     int           // events that are read ahead; 0 means 1000
+	SaveEvery int           // events after which the place is stored at the latest; 0 means 100
+	Wait      time.Duration // how long the server is asked to wait for an event; 0 means 1 s
+	Attempts  int           // how often is tried what others or the network disturb; 0 means 8
+	Grace     time.Duration // how long plans in hand may take once the context has ended; 0 means 10 s
+
+	// FromNow begins a new stream with the changes from now on. By default it first plans for every document that there is,
+	// as Scanned.
+	FromNow bool
+
+	// Rescan goes through all documents again when the server has forgotten the changes since the stored place. By default
+	// that is ErrHistoryLost. What was deleted meanwhile is not seen.
+	Rescan bool
+
+	Poll     bool          // poll by Since, where there are change streams too
+	Interval time.Duration // between polls; 0 means 1 s
+
+	// Once returns when there is nothing more to do, instead of waiting for it: when the server had no event for Wait.
+	Once bool
+
+	// Progress is told whenever the place was stored, and when there is nothing to do. An error from it stops the stream,
+	// which returns it.
+	Progress func(StreamProgress) error
+}
+
+// StreamMode says where events come from.
+type StreamMode uint8
+
+const (
+	Following StreamMode = iota // a change stream
+	Scanning                    // all documents
+	Polling                     // documents by the field Since
+)
+
+func (m StreamMode) String() string { return [...]string{"following", "scanning", "polling"}[m] }
+
+// StreamProgress is how far a stream has come.
+type StreamProgress struct {
+	Mode    StreamMode
+	Applied int64         // events whose plans were run, in this run
+	Backlog int           // events read whose plans have not been run
+	Lag     time.Duration // the age of the oldest event that is not done; 0 when nothing waits, and of what is scanned
+	Place   string        // what is stored: the token, or the value of Since
+}
+
+var (
+	// ErrHistoryLost is returned by [Stream.Run] when the server no longer has the changes since the stored place.
+	ErrHistoryLost = errors.New("docmodel: the changes since the stored place are no longer known: " +
+		"run with Rescan, and check what was deleted")
+
+	// ErrNoChangeStreams is returned by [Stream.Run] on a server without change streams for a stream that can't poll.
+	ErrNoChangeStreams = errors.New("docmodel: the server has no change streams: name a field in Since to poll by")
+
+	// ErrTakenOver is returned by [Stream.Run] when the stream was run a second time meanwhile: the later run goes on.
+	ErrTakenOver = errors.New("docmodel: another run of the stream has taken over")
+
+	// ErrSourceGone is returned by [Stream.Run] when the watched collection was dropped or renamed. The place is stored: the
+	// next run goes on with the collection that then has its name.
+	ErrSourceGone = errors.New("docmodel: the watched collection was dropped or renamed")
+
+	// ErrNotRepeatable is returned by [Stream.Run], in a [*StreamError], for a plan that may not be run twice.
+	ErrNotRepeatable = errors.New("docmodel: the plan is not repeatable: running it twice may do more than running it once")
+)
+
+// A StreamError says for which event a stream stopped. The stored place is before it.
+type StreamError struct {
+	Stream string
+	Event  Event
+	Err    error
+}
+
+func (e *StreamError) Error() string {
+	s := fmt.Sprintf("docmodel: stream %s: %s %s", e.Stream, e.Event.Kind, clip(shell(e.Event.ID), 80))
+	if e.Event.Token != "" {
+		s += " (" + e.Event.Token + ")"
+	}
+	return s + ": " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *StreamError) Unwrap() error { return e.Err }
+
+// Command is the aggregate command that opens the change stream of a new stream, less what the driver adds.
+func (s Stream) Command() bson.D {
+	return bson.D{
+		{Key: "aggregate", Value: s.Collection},
+		{Key: "pipeline", Value: append(mongo.Pipeline{s.open()}, s.stages()...)},
+		{Key: "cursor", Value: bson.D{}},
+	}
+}
+
+// String is the stream as a mongosh command.
+func (s Stream) String() string {
+	if s.Err != nil {
+		return "// refused: " + s.Err.Error()
+	}
+	return shellCall(s.Collection, "aggregate", append(mongo.Pipeline{s.open()}, s.stages()...))
+}
+
+func (s Stream) open() bson.D {
+	o := bson.D{}
+	if !s.Bare {
+		o = bson.D{{Key: "fullDocument", Value: "updateLookup"}}
+	}
+	return bson.D{{Key: "$changeStream", Value: o}}
+}
+
+// stages leave out the stream's own updates.
+func (s Stream) stages() mongo.Pipeline {
+	if s.Mark == "" {
+		return nil
+	}
+	return mongo.Pipeline{{{Key: "$match", Value: bson.D{
+		{Key: "updateDescription.updatedFields." + s.Mark, Value: bson.D{{Key: "$exists", Value: false}}},
+	}}}}
+}
+
+// PlanFor is the plan that running sends for an event: that of s.Plan, checked, and marked where it updates the watched
+// collection. It returns the plan's bad input, [ErrNotRepeatable], or a [*ValueError] for writes that the stream could not
+// tell from those of others.
+func (s Stream) PlanFor(e Event) (Plan, error) {
+	mark := e.Token
+	if mark == "" {
+		mark = scanMark(e.Document)
+	}
+	return s.planFor(e, mark)
+}
+
+// scanMark differs from that of an earlier scan if the document does, so that the update shows in the change stream.
+func scanMark(doc bson.Raw) string {
+	h := fnv.New64a()
+	_, _ = h.Write(doc)
+	return fmt.Sprintf("scanned %016x", h.Sum64())
+}
+
+func (s Stream) planFor(e Event, mark string) (Plan, error) {
+	plan, err := s.Plan(e)
+	if err == nil {
+		err = plan.Err()
+	}
+	if err == nil && !plan.Repeatable() {
+		err = ErrNotRepeatable
+	}
+	if err != nil {
+		return Plan{}, err
+	}
+	return s.marked(plan, mark)
+}
+
+// Run runs the stream until its context ends, which lets the plans in hand be run, stores the place and returns nil. It
+// returns a [*StreamError] when a plan can't be computed or run; ErrStale and what comes of the network is tried again
+// first, with growing, jittered pauses. So is reading and storing the place.
+//
+// Run the stream once at a time. A second run takes over: the first one stops with [ErrTakenOver] when it next stores its
+// place, having run at most the plans that it had in hand. Each event costs its plan's commands; storing the place one
+// more, for up to SaveEvery events.
+func (s Stream) Run(ctx context.Context, db *mongo.Database, o StreamOptions) error {
+	bad := func(field, reason string) error {
+		return &ValueError{Collection: s.Collection, Field: field, Reason: reason}
+	}
+	switch {
+	case s.Err != nil:
+		return s.Err
+	case s.Plan == nil || s.Collection == "" || s.Places == "" || s.Name == "":
+		return bad("Stream", "needs a Name, a Collection, Places and a Plan")
+	case s.Places == s.Collection:
+		return bad("Places", "must be another collection than the one that is watched")
+	case o.Poll && s.Since == "":
+		return bad("Poll", "needs the field Since")
+	case mongo.SessionFromContext(ctx) != nil:
+		return bad("Run", "takes no session: several plans run at a time")
+	}
+	return newStreamRun(s, db, o).run(ctx)
+}

@@ -1,0 +1,149 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// watch opens the change stream after a token, or now.
+func (r *streamRun) watch(ctx context.Context, after bson.Raw) (*mongo.ChangeStream, error) {
+	o := options.ChangeStream().SetMaxAwaitTime(r.options.Wait)
+	if !r.stream.Bare {
+		o.SetFullDocument(options.UpdateLookup)
+	}
+	if after != nil {
+		o.SetStartAfter(after)
+	}
+	stages := r.stream.stages()
+	if stages == nil {
+		stages = mongo.Pipeline{}
+	}
+	return r.db.Collection(r.stream.Collection).Watch(ctx, stages, o)
+}
+
+// follow hands the events of the change stream to the pool, until the context ends.
+func (r *streamRun) follow(ctx context.Context) error {
+	token, n := r.pool.done()
+	r.since += n
+	if token == nil {
+		token = bytes.Clone(r.place.Token)
+	}
+	cs, err := r.watch(ctx, token)
+	if unsupported(err) {
+		return fmt.Errorf("%w: %w", ErrNoChangeStreams, err)
+	}
+	if err != nil {
+		return err
+	}
+	defer closeStream(ctx, cs)
+	r.mode = Following
+	r.pool.idle(token)
+	for tries := 0; ; tries++ {
+		got := cs.TryNext(ctx)
+		if err := cs.Err(); err != nil {
+			return err
+		}
+		if got {
+			if err := r.take(ctx, cs); err != nil {
+				return err
+			}
+		}
+		r.pool.idle(bytes.Clone(cs.ResumeToken()))
+		if got && cs.RemainingBatchLength() > 0 {
+			if err := r.store(ctx, false, false); err != nil {
+				return err
+			}
+			continue
+		}
+		if cs.ID() == 0 {
+			if err := r.settle(ctx, cs); err != nil {
+				return err
+			}
+			return ErrSourceGone
+		}
+		// The first look at a new stream shows only what came with its opening.
+		if !got && r.options.Once && tries > 0 {
+			return r.settle(ctx, cs)
+		}
+		if err := r.store(ctx, !got, false); err != nil {
+			return err
+		}
+		if !got {
+			if err := r.report(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// closeStream closes the server's cursor, whether the context has ended or not.
+func closeStream(ctx context.Context, cs *mongo.ChangeStream) {
+	short, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	_ = cs.Close(short) // a cursor that is left the server closes by itself
+}
+
+// store stores the token of what is done: when enough is, when something is and there is nothing to do, or in any case.
+func (r *streamRun) store(ctx context.Context, idle, always bool) error {
+	token, n := r.pool.done()
+	r.since += n
+	return r.saveToken(ctx, token, always || idle && r.since > 0)
+}
+
+// settle waits until all that was read is done, and stores that.
+func (r *streamRun) settle(ctx context.Context, cs *mongo.ChangeStream) error {
+	if err := r.pool.wait(ctx); err != nil {
+		return err
+	}
+	r.pool.idle(bytes.Clone(cs.ResumeToken()))
+	return r.store(ctx, true, true)
+}
+
+// take hands the current event to the pool.
+func (r *streamRun) take(ctx context.Context, cs *mongo.ChangeStream) error {
+	raw := bytes.Clone(cs.Current)
+	e, ok := readEvent(raw)
+	if !ok || e.Kind == Updated && e.Document == nil && !r.stream.Bare {
+		return nil // of the collection as a whole; or the document is gone, which is an event that is still to come
+	}
+	token, _ := bson.Raw(raw).Lookup("_id").DocumentOK()
+	return r.pool.add(ctx, &streamJob{event: e, mark: e.Token, token: token})
+}
+
+var eventKinds = map[string]EventKind{"insert": Inserted, "update": Updated, "replace": Replaced, "delete": Deleted}
+
+// readEvent reads an event of a change stream. It reports false for one that is not about a document.
+func readEvent(raw bson.Raw) (e Event, ok bool) {
+	name, _ := raw.Lookup("operationType").StringValueOK()
+	if e.Kind, ok = eventKinds[name]; !ok {
+		return e, false
+	}
+	e.ID = raw.Lookup("documentKey", "_id")
+	e.Document, _ = raw.Lookup("fullDocument").DocumentOK()
+	if token, isDocument := raw.Lookup("_id").DocumentOK(); isDocument {
+		e.Token = tokenText(token)
+	}
+	if e.Kind == Updated {
+		e.Updated, _ = raw.Lookup("updateDescription", "updatedFields").DocumentOK()
+		e.Truncated = raw.Lookup("updateDescription", "truncatedArrays").Value
+		list, _ := raw.Lookup("updateDescription", "removedFields").ArrayOK()
+		values, _ := list.Values()
+		for _, v := range values {
+			if s, isString := v.StringValueOK(); isString {
+				e.Removed = append(e.Removed, s)
+			}
+		}
+	}
+	if wall, isDate := raw.Lookup("wallTime").DateTimeOK(); isDate {
+		e.Time = time.UnixMilli(wall).UTC()
+	} else if t, _, isTime := raw.Lookup("clusterTime").TimestampOK(); isTime {
+		e.Time = time.Unix(int64(t), 0).UTC()
+	}
+	return e, true
+}

@@ -1,0 +1,117 @@
+package model
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// marked is the plan with the mark in each update of the watched collection. It refuses what can't carry one.
+func (s Stream) marked(p Plan, mark string) (Plan, error) {
+	own := false
+	for _, list := range [][]Step{p.Steps, p.IfStale} {
+		for _, step := range list {
+			touches, reason := s.touches(step)
+			if reason != "" {
+				return Plan{}, &ValueError{Collection: s.Collection, Field: "Plan", Value: clip(step.String(), 200), Reason: reason}
+			}
+			own = own || touches
+		}
+	}
+	if !own {
+		return p, nil
+	}
+	p = p.Under(Policy{Set: bson.D{{Key: s.Mark, Value: mark}}, Collections: []string{s.Collection}})
+	return p, p.Err()
+}
+
+// touches reports whether the step writes to the watched collection, and why it must not.
+func (s Stream) touches(step Step) (own bool, reason string) {
+	switch step := step.(type) {
+	case MergeInto:
+		if mergeTarget(step) == s.Collection {
+			return true, "a step of the server's can't be told from the writes of others: let it write elsewhere"
+		}
+	case Write:
+		if step.Collection != s.Collection {
+			return false, ""
+		}
+		var update any
+		upsert := (*bool)(nil)
+		switch m := step.Model.(type) {
+		case *mongo.UpdateOneModel:
+			update, upsert = m.Update, m.Upsert
+		case *mongo.UpdateManyModel:
+			update, upsert = m.Update, m.Upsert
+		}
+		switch {
+		case s.Mark == "":
+			return true, "the plan writes to the watched collection, and would come again as an event: name a field for its Mark"
+		case update == nil || upsert != nil && *upsert:
+			return true, "only updates of existing documents of the watched collection can be told from those of others"
+		case s.Since != "" && setsField(update, s.Since):
+			return true, "the plan sets the field " + s.Since + ", by which its own write would be polled again"
+		}
+		return true, ""
+	}
+	return false, ""
+}
+
+// mergeTarget is the collection that a step of the server's writes to.
+func mergeTarget(m MergeInto) string {
+	if len(m.Pipeline) == 0 {
+		return ""
+	}
+	last := m.Pipeline[len(m.Pipeline)-1][0].Value
+	if d, ok := last.(bson.D); ok {
+		for _, key := range []string{"into", "coll"} {
+			if v := valueOf(d, key); v != nil {
+				last = v
+				break
+			}
+		}
+	}
+	if d, ok := last.(bson.D); ok {
+		last = valueOf(d, "coll")
+	}
+	name, _ := last.(string)
+	return name
+}
+
+// setsField reports whether an update may set a field, or one around or inside it.
+func setsField(update any, path string) bool {
+	hits := func(fields any) bool {
+		switch f := fields.(type) {
+		case bson.D:
+			for _, e := range f {
+				if overlap(e.Key, path) {
+					return true
+				}
+			}
+			return false
+		case string:
+			return overlap(f, path)
+		}
+		return true
+	}
+	switch u := update.(type) {
+	case bson.D:
+		for _, op := range u {
+			if hits(op.Value) {
+				return true
+			}
+		}
+		return false
+	case mongo.Pipeline:
+		for _, stage := range u {
+			for _, e := range stage {
+				if name := strings.TrimPrefix(e.Key, "$"); name != "set" && name != "addFields" && name != "unset" || hits(e.Value) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return true
+}

@@ -1,0 +1,131 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// place is where a stream has come to, as it is stored. Fence counts the runs: only the latest may store.
+type place struct {
+	Fence int64         `bson:"fence"`
+	Token bson.Raw      `bson:"token,omitempty"` // of the change stream
+	Scan  *scanPlace    `bson:"scan,omitempty"`  // while all documents are gone through
+	Since *sincePlace   `bson:"since,omitempty"` // of polling
+	At    bson.DateTime `bson:"at,omitempty"`
+}
+
+type scanPlace struct {
+	After bson.RawValue `bson:"after,omitempty"`
+}
+
+type sincePlace struct {
+	Value bson.RawValue `bson:"value"`
+	ID    bson.RawValue `bson:"id"`
+}
+
+// claim makes this run the latest, and reads where the last one came to.
+func (r *streamRun) claim(ctx context.Context) error {
+	o := options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)
+	filter := bson.D{{Key: "_id", Value: r.stream.Name}}
+	inc := bson.D{{Key: "$inc", Value: bson.D{{Key: "fence", Value: int64(1)}}}}
+	err := r.places().FindOneAndUpdate(ctx, filter, inc, o).Decode(&r.place)
+	if mongo.IsDuplicateKeyError(err) { // another one's first run
+		err = r.places().FindOneAndUpdate(ctx, filter, inc, o).Decode(&r.place)
+	}
+	return err
+}
+
+func (r *streamRun) places() *mongo.Collection { return r.db.Collection(r.stream.Places) }
+
+// save stores the place, unless a later run has begun.
+func (r *streamRun) save(ctx context.Context) error {
+	set, unset := bson.D{}, bson.D{}
+	put := func(name string, v any, there bool) {
+		if there {
+			set = append(set, bson.E{Key: name, Value: v})
+			return
+		}
+		unset = append(unset, bson.E{Key: name, Value: ""})
+	}
+	put("token", r.place.Token, r.place.Token != nil)
+	put("scan", r.place.Scan, r.place.Scan != nil)
+	put("since", r.place.Since, r.place.Since != nil)
+	put("at", bson.NewDateTimeFromTime(time.Now()), true)
+	update := bson.D{{Key: "$set", Value: set}}
+	if len(unset) > 0 {
+		update = append(update, bson.E{Key: "$unset", Value: unset})
+	}
+	filter := bson.D{{Key: "_id", Value: r.stream.Name}, {Key: "fence", Value: r.place.Fence}}
+	res, err := r.places().UpdateOne(ctx, filter, update)
+	if err != nil {
+		return err
+	}
+	if res.Acknowledged && res.MatchedCount == 0 {
+		return ErrTakenOver
+	}
+	r.saved, r.since = time.Now(), 0
+	return r.report()
+}
+
+// saveToken stores how far the change stream has been done, when that is due.
+func (r *streamRun) saveToken(ctx context.Context, token bson.Raw, due bool) error {
+	same := token == nil || bytes.Equal(token, r.place.Token)
+	if same || !due && r.since < r.saveEvery && time.Since(r.saved) < saveInterval {
+		return nil
+	}
+	r.place.Token = bytes.Clone(token)
+	return r.save(ctx)
+}
+
+// saveInterval is how often the place of a stream without events is stored, so that it stays within the history.
+const saveInterval = time.Minute
+
+func (r *streamRun) report() error {
+	if r.options.Progress == nil {
+		return nil
+	}
+	p := StreamProgress{Mode: r.mode}
+	p.Applied, p.Backlog, p.Lag = r.pool.state()
+	switch {
+	case r.mode == Polling && r.place.Since != nil:
+		p.Place = shell(r.place.Since.Value)
+	case r.place.Token != nil:
+		p.Place = tokenText(r.place.Token)
+	}
+	return r.options.Progress(p)
+}
+
+// tokenText is a resume token as a string: its _data, where that is one.
+func tokenText(token bson.Raw) string {
+	if s, ok := token.Lookup("_data").StringValueOK(); ok {
+		return s
+	}
+	return shell(token)
+}
+
+// lost and unsupported say what a change stream can't be opened for.
+func lost(err error) bool {
+	var e mongo.ServerError
+	return errors.As(err, &e) && e.HasErrorCode(286) // ChangeStreamHistoryLost
+}
+
+func unsupported(err error) bool {
+	var e mongo.ServerError
+	if !errors.As(err, &e) {
+		return false
+	}
+	// CommandNotFound, CommandNotSupported, NotImplemented, "only supported on replica sets", an unknown stage, a deprecated
+	// or gated feature.
+	for _, code := range []int{59, 115, 238, 40573, 40324, 303} {
+		if e.HasErrorCode(code) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,227 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
+)
+
+// streamPool runs the plans of events: those of one document one after the other, others at the same time.
+type streamPool struct {
+	run   *streamRun
+	late  context.Context         // what is in hand goes on in it
+	stop  context.CancelCauseFunc // ends the run
+	lanes []chan *streamJob
+	wg    sync.WaitGroup
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	pending []*streamJob // in the order of the events, from the first that is not done
+	token   bson.Raw     // of the last event before the first that is not done
+	popped  int          // events that were done since done was asked
+	applied int64
+	failed  error
+	quit    bool // the context has ended
+}
+
+// streamJob is an event with its place.
+type streamJob struct {
+	event Event
+	mark  string
+	token bson.Raw // nil when it was scanned
+	done  bool
+}
+
+func startPool(r *streamRun, ctx, late context.Context, stop context.CancelCauseFunc) *streamPool {
+	p := &streamPool{run: r, late: late, stop: stop, lanes: make([]chan *streamJob, r.options.Workers)}
+	p.changed = sync.NewCond(&p.mu)
+	context.AfterFunc(ctx, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.quit = true
+		p.changed.Broadcast()
+	})
+	for i := range p.lanes {
+		lane := make(chan *streamJob, max(1, r.options.Queue/len(p.lanes)))
+		p.lanes[i] = lane
+		p.wg.Go(func() { p.work(ctx, lane) })
+	}
+	return p
+}
+
+// add hands an event to the lane of its document, and waits while that is full.
+func (p *streamPool) add(ctx context.Context, j *streamJob) error {
+	p.mu.Lock()
+	p.pending = append(p.pending, j)
+	p.mu.Unlock()
+	select {
+	case p.lanes[p.lane(j.event.ID)] <- j:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// lane is the same for all events of a document. Numbers count by their value: 1 and 1.0 are one _id.
+func (p *streamPool) lane(id bson.RawValue) int {
+	h := fnv.New32a()
+	switch number, ok := id.AsFloat64OK(); {
+	case ok:
+		fmt.Fprint(h, number)
+	case id.Type == bson.TypeDecimal128:
+		number, _ := strconv.ParseFloat(id.Decimal128().String(), 64)
+		fmt.Fprint(h, number)
+	default:
+		_, _ = h.Write(append([]byte{byte(id.Type)}, id.Value...))
+	}
+	return int(h.Sum32() % uint32(len(p.lanes)))
+}
+
+// wait returns when all events that were added are done, or the context has ended.
+func (p *streamPool) wait(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.pending) > 0 && !p.quit {
+		p.changed.Wait()
+	}
+	if len(p.pending) > 0 {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// close waits for the plans in hand, and returns why one of them failed.
+func (p *streamPool) close() error {
+	for _, lane := range p.lanes {
+		close(lane)
+	}
+	p.wg.Wait()
+	return p.failed
+}
+
+// done returns the token of the last event that is done with all before it, and how many were done since it was asked.
+func (p *streamPool) done() (bson.Raw, int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := p.popped
+	p.popped = 0
+	return p.token, n
+}
+
+// idle sets the token when nothing is pending.
+func (p *streamPool) idle(token bson.Raw) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.pending) == 0 {
+		p.token = token
+	}
+}
+
+// forget drops the token of a change stream that is no longer followed.
+func (p *streamPool) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.token = nil
+}
+
+func (p *streamPool) state() (applied int64, backlog int, lag time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.pending) > 0 && !p.pending[0].event.Time.IsZero() {
+		lag = max(0, time.Since(p.pending[0].event.Time))
+	}
+	return p.applied, len(p.pending), lag
+}
+
+func (p *streamPool) work(ctx context.Context, lane chan *streamJob) {
+	for j := range lane {
+		if ctx.Err() != nil {
+			continue // it comes again in the next run
+		}
+		err := p.apply(ctx, j)
+		p.mu.Lock()
+		switch {
+		case err == nil:
+			j.done = true
+			p.applied++
+			p.pop()
+		case !errors.Is(err, errStopped) && p.failed == nil:
+			p.failed = &StreamError{p.run.stream.Name, j.event, err}
+			p.stop(p.failed)
+		}
+		p.changed.Broadcast()
+		p.mu.Unlock()
+	}
+}
+
+func (p *streamPool) pop() {
+	for len(p.pending) > 0 && p.pending[0].done {
+		if p.pending[0].token != nil {
+			p.token = p.pending[0].token
+		}
+		p.pending[0] = nil
+		p.pending = p.pending[1:]
+		p.popped++
+	}
+}
+
+// errStopped ends a plan that could be tried again when the run ends.
+var errStopped = errors.New("docmodel: stopped")
+
+func (p *streamPool) apply(ctx context.Context, j *streamJob) error {
+	plan, err := p.run.stream.planFor(j.event, j.mark)
+	if err != nil || len(plan.Steps) == 0 {
+		return err
+	}
+	for n := 1; ; n++ {
+		_, err := plan.Run(p.late, p.run.db)
+		switch {
+		case err == nil:
+			return nil
+		case !disturbed(err):
+			return err
+		case ctx.Err() != nil:
+			return errStopped
+		case n >= p.run.options.Attempts:
+			return err
+		}
+		if jitter(ctx, n, 0, 0) != nil {
+			return errStopped
+		}
+	}
+}
+
+// disturbed reports whether a plan may succeed when it is run again: somebody else wrote in between, or the network or the
+// server was in the way.
+func disturbed(err error) bool {
+	var server mongo.ServerError
+	var value *ValueError
+	switch {
+	case errors.Is(err, ErrStale):
+		return true
+	case errors.As(err, &server):
+		for _, label := range []string{"NetworkError", "RetryableWriteError", "TransientTransactionError"} {
+			if server.HasErrorLabel(label) {
+				return true
+			}
+		}
+		return server.HasErrorCode(112) || server.HasErrorCode(50) // WriteConflict, MaxTimeMSExpired
+	case errors.As(err, &value), errors.Is(err, ErrTransactional):
+		return false
+	}
+	// What the driver returns as it is when it has no connection: the pool was cleared, none could be made.
+	var pool interface{ Retryable() bool }
+	var conn topology.ConnectionError
+	if errors.As(err, &pool) && pool.Retryable() || errors.As(err, &conn) {
+		return true
+	}
+	return mongo.IsNetworkError(err) || mongo.IsTimeout(err) || errors.Is(err, context.Canceled)
+}
