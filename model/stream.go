@@ -62,7 +62,8 @@ type Stream struct {
 
 	// Mark is a field of the watched documents in which plans that update them leave the event that they are for, so that the
 	// stream passes over its own updates. It must belong to this stream alone. "" refuses such plans. Inserts, upserts,
-	// replacements and deletes can't be told from those of others, and are refused in the watched collection.
+	// replacements and deletes can't be told from those of others, and are refused in the watched collection. An update by a
+	// pipeline that changes so much that the server records the whole document comes once as a replacement.
 	Mark string
 
 	// Since is the path of a field that each write of a document sets to more than all before: a time, a version. "" can't

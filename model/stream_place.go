@@ -38,13 +38,22 @@ func (r *streamRun) claim(ctx context.Context) error {
 	if mongo.IsDuplicateKeyError(err) { // another one's first run
 		err = r.places().FindOneAndUpdate(ctx, filter, inc, o).Decode(&r.place)
 	}
+	r.saved = time.Now()
 	return err
 }
 
 func (r *streamRun) places() *mongo.Collection { return r.db.Collection(r.stream.Places) }
 
-// save stores the place, unless a later run has begun.
+// save stores the place, and tells of it.
 func (r *streamRun) save(ctx context.Context) error {
+	if err := r.write(ctx); err != nil {
+		return err
+	}
+	return r.report()
+}
+
+// write stores the place, unless a later run has begun.
+func (r *streamRun) write(ctx context.Context) error {
 	set, unset := bson.D{}, bson.D{}
 	put := func(name string, v any, there bool) {
 		if there {
@@ -70,7 +79,7 @@ func (r *streamRun) save(ctx context.Context) error {
 		return ErrTakenOver
 	}
 	r.saved, r.since = time.Now(), 0
-	return r.report()
+	return nil
 }
 
 // saveToken stores how far the change stream has been done, when that is due.
@@ -79,8 +88,13 @@ func (r *streamRun) saveToken(ctx context.Context, token bson.Raw, due bool) err
 	if same || !due && r.since < r.saveEvery && time.Since(r.saved) < saveInterval {
 		return nil
 	}
+	before := r.place.Token
 	r.place.Token = bytes.Clone(token)
-	return r.save(ctx)
+	if err := r.write(ctx); err != nil {
+		r.place.Token = before // it is not known whether it was stored
+		return err
+	}
+	return r.report()
 }
 
 // saveInterval is how often the place of a stream without events is stored, so that it stays within the history.
