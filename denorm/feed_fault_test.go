@@ -143,6 +143,8 @@ func TestFeedCut(t *testing.T) {
 				if err := feed.Run(t.Context(), db, o); err != nil {
 					t.Errorf("command %d: the feed ended with %v", n, err)
 				}
+				f.Reset() // what it didn't meet
+				time.Sleep(time.Minute)
 				wantCopies(t, db)
 			})
 		}

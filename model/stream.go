@@ -81,7 +81,7 @@ type Stream struct {
 // StreamOptions say how to run a stream. The zero value goes through the collection once, then follows its changes.
 type StreamOptions struct {
 	Workers   int           // plans that run at a time, of different documents; 0 means 4
-	Queue     int           // events that are read ahead; 0 means 1000
+	Queue     int           // events that are read ahead, documents that are scanned at a time; 0 means 1000
 	SaveEvery int           // events after which the place is stored at the latest; 0 means 100
 	Wait      time.Duration // how long the server is asked to wait for an event; 0 means 1 s
 	Attempts  int           // how often is tried what others or the network disturb; 0 means 8

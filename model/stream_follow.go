@@ -98,11 +98,19 @@ func (r *streamRun) store(ctx context.Context, idle, always bool) error {
 
 // settle waits until all that was read is done, and stores that.
 func (r *streamRun) settle(ctx context.Context, cs *mongo.ChangeStream) error {
-	if err := r.pool.wait(ctx); err != nil {
-		return err
+	for {
+		all, err := r.pool.waitFor(ctx, r.saveEvery)
+		if err != nil {
+			return err
+		}
+		if all {
+			r.pool.idle(bytes.Clone(cs.ResumeToken()))
+			return r.store(ctx, true, true)
+		}
+		if err := r.store(ctx, false, false); err != nil {
+			return err
+		}
 	}
-	r.pool.idle(bytes.Clone(cs.ResumeToken()))
-	return r.store(ctx, true, true)
 }
 
 // take hands the current event to the pool.

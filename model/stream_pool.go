@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"strconv"
 	"sync"
 	"time"
@@ -87,15 +88,21 @@ func (p *streamPool) lane(id bson.RawValue) int {
 
 // wait returns when all events that were added are done, or the context has ended.
 func (p *streamPool) wait(ctx context.Context) error {
+	_, err := p.waitFor(ctx, math.MaxInt)
+	return err
+}
+
+// waitFor returns, too, when n events are done since done was asked. It reports whether all are.
+func (p *streamPool) waitFor(ctx context.Context, n int) (all bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for len(p.pending) > 0 && !p.quit {
+	for len(p.pending) > 0 && p.popped < n && !p.quit {
 		p.changed.Wait()
 	}
-	if len(p.pending) > 0 {
-		return context.Cause(ctx)
+	if len(p.pending) > 0 && p.quit {
+		return false, context.Cause(ctx)
 	}
-	return nil
+	return len(p.pending) == 0, nil
 }
 
 // close waits for the plans in hand, and returns why one of them failed.
