@@ -14,7 +14,7 @@ type partChange = denorm.FeedChange[sparePart, string]
 var (
 	partNames  = denorm.NewFeed(parts, "names", sparePart{ID: "s", Name: "sample"}, copyName)
 	partShouts = denorm.NewFeed(parts, "shouts", sparePart{ID: "s", Name: "sample"}, shout, denorm.FeedSpec{Mark: "shouted", Since: "name"})
-	partBare   = denorm.NewFeed(parts, "bare", sparePart{ID: "s", Name: "sample"}, copyBare, denorm.FeedSpec{Bare: true, Places: "places"})
+	partBare   = denorm.NewFeed(parts, "bare", sparePart{ID: "s", Name: "sample"}, feedBare, denorm.FeedSpec{Bare: true, Places: "places"})
 )
 
 func copyName(c partChange) model.Plan {
@@ -37,7 +37,7 @@ func shout(c partChange) model.Plan {
 	return model.NewPlan(parts.Update(c.ID, bson.D{{Key: "$set", Value: bson.D{{Key: "loud", Value: c.Doc.Name}}}}))
 }
 
-func copyBare(c partChange) model.Plan {
+func feedBare(c partChange) model.Plan {
 	set := bson.D{{Key: "kind", Value: c.Kind.String()}}
 	if c.Updated != nil {
 		set = append(set, bson.E{Key: "updated", Value: c.Updated}, bson.E{Key: "removed", Value: c.Removed})
