@@ -28,15 +28,21 @@ func keyText(key any) (string, bool) {
 	v := reflect.ValueOf(key)
 	switch {
 	case v.IsValid() && v.Kind() == reflect.String && v.Len() > 0:
-		return strings.NewReplacer("%", "%25", "#", "%23").Replace(v.String()), true
+		return stringText(v.String()), true
 	case v.IsValid() && v.CanInt():
-		return fmt.Sprintf("%020d", uint64(v.Int())^(1<<63)), true // negative ones first
+		return intText(v.Int()), true
 	}
 	if id, ok := key.(bson.ObjectID); ok && !id.IsZero() {
 		return id.Hex(), true
 	}
 	return "", false
 }
+
+// stringText is a string without the "#" that ends a key.
+func stringText(s string) string { return strings.NewReplacer("%", "%25", "#", "%23").Replace(s) }
+
+// intText is an integer whose text sorts as it does, negative ones first.
+func intText(n int64) string { return fmt.Sprintf("%020d", uint64(n)^(1<<63)) }
 
 // idRange matches the ids from one up to, but not including, another.
 func idRange(from, to string) bson.D {

@@ -9,6 +9,7 @@
 //	Documents found by another field, where no secondary index can serve                [IndexTable]
 //	A value that one document may hold, across shards or collections                    [IndexTable], unique
 //	All of it, without end, read page by page: a document for each page                 [Bucket]
+//	A many-to-many relation read from both ends by time, with names: who likes what     [WideRow]
 //	Properties that differ from document to document, queried by any of them            [Attributes]
 //	A list of small documents for a store or an index that knows flat documents only    [Numbered]
 //	Words that stand together in one element of a list                                  [Proximity]
@@ -46,6 +47,9 @@
 //     [Counter.Delete]
 //   - Count anew, find and mend what differs: [Counter.Recount], [Counter.RecountAll], [Counter.Check], [Counter.Repair]
 //   - Finish what was cut: [Counter.Pending], [Counter.Settle]
+//   - Link and unlink, and read either end's page by time: [WideRow.Link], [WideRow.Unlink], [WideRow.LeftNewest],
+//     [WideRow.RightNewest]
+//   - Renew copied fields, find and mend half links: [WideRow.RefreshLeft], [WideRow.Check], [WideRow.Mend]
 //   - Count once in n: [Approximate.Count], [Approximate.CountMany]; the error of it: [Approximate.Deviation]
 //   - Keep copies by a change stream, or by polling: [Feed.Stream]; fill them or make them good: [Feed.Job]
 //   - See the plan of a change: [Feed.Plan]
@@ -72,6 +76,7 @@
 // page is read as one document. A document of an index table costs three commands to store or delete, and four to give
 // another value; a lookup one. A feed costs its plans, and a command in a hundred changes.
 // another value; a lookup one. A child whose parent counts it costs four commands to store, and five to change or delete.
+// A link of a wide row costs six, and a page of it one.
 //
 // # Consistency
 //
@@ -98,6 +103,8 @@
 // operation's token. So a cut leaves what the next operation on the child, or a job, finishes.
 // A copy and its source are two writes. Readers see the old value until the second, a cut leaves it until the plan is run again,
 // and copies carry the version of their source, so that no older change overwrites a newer one.
+//
+// A link of a wide row is two columns in two documents, of which the left one says what is true; half a link is found and mended.
 //
 // # Limits
 //
