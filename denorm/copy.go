@@ -235,11 +235,7 @@ func (c *Copy[S, SK, TK]) read(source *S) (bson.Raw, error) {
 	if _, err := c.sources.ID(source); err != nil {
 		return nil, err
 	}
-	v, err := c.sources.Encode(*source)
-	if err != nil {
-		return nil, c.c.refused("document", nil, err.Error())
-	}
-	return rawDocument(v)
+	return c.c.encoded(*source)
 }
 
 func (c *Copy[S, SK, TK]) state(source *S) (copyState, error) {

@@ -16,6 +16,7 @@
 //	Documents for readers that know tables: a column for each value                     [Columns]
 //	Documents for readers that know tables: rows in several collections                 [Normalized]
 //	How many different members a group has: the visitors of each site                   [UniqueCount]
+//	Documents by several fields' values, intersected, united and subtracted             [Inverted]
 //	How many children a parent has, their sum, average, smallest and greatest           [Counter]
 //	A count of more events than a document can be written                              [Approximate]
 //	Copies of any shape, kept by the changes of their source, whoever writes it        [Feed]
@@ -67,6 +68,8 @@
 //     mend what differs: [Normalized.Checks], [Normalized.Prune], [Normalized.Conflicts]
 //   - Count each member once: [UniqueCount.Visit], [UniqueCount.VisitAll]; read counts: [UniqueCount.Count], [UniqueCount.Counts],
 //     [UniqueCount.PerPeriod]; keep months when days go: [UniqueCount.Rollup], [UniqueCount.Expire]
+//   - Keep inverted indexes of several fields: [Inverted.Insert], [Inverted.Set], [Inverted.Delete], [Inverted.Rebuild]; query
+//     them: [Inverted.Is], [Inverted.IDs], [Inverted.Documents], [Inverted.Count]; report by category: [Inverted.Report]
 //
 // # Costs
 //
@@ -118,6 +121,7 @@
 // A query by words reads every text. Its pattern has up to 32,000 bytes.
 // Columns are of documents with up to 1000 properties and 127 levels, unless other limits are declared.
 // A unique count keeps a document for each member of a group and period: room for exactness.
+// An inverted query combines up to 256 values, and groups their ids in the server's memory.
 // expression; an array is entered by its elements. A parent of a counter remembers the latest 100 operations, or as many as are
 // asked for.
 package denorm

@@ -135,7 +135,7 @@ func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 	if w.Err != nil {
 		return model.NewPlan(w)
 	}
-	return x.t.insert(w, op)
+	return indexTables{x.t}.insert(w, op)
 }
 
 // Set returns the plan that sets fields of a document, as it was read, by their paths, and keeps its entries true: enter new
@@ -155,7 +155,7 @@ func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Pl
 	if err != nil {
 		return model.RefusedPlan(x.docs.Name(), err)
 	}
-	return x.t.set(raw, fields, op)
+	return indexTables{x.t}.set(raw, fields, op)
 }
 
 // Delete returns the plan that deletes a document, as it was read, and then its entries: the document first, for a cut then
@@ -169,7 +169,7 @@ func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {
 	if err != nil {
 		return model.RefusedPlan(x.docs.Name(), err)
 	}
-	return x.t.delete(raw)
+	return indexTables{x.t}.delete(raw)
 }
 
 // read encodes a document that was read.
@@ -177,11 +177,7 @@ func (x *IndexTable[D, K]) read(doc *D) (bson.Raw, error) {
 	if _, err := x.docs.ID(doc); err != nil {
 		return nil, err
 	}
-	v, err := x.docs.Encode(*doc)
-	if err != nil {
-		return nil, x.t.refused("document", nil, err.Error())
-	}
-	return rawDocument(v)
+	return x.t.encoded(*doc)
 }
 
 // Lookup returns the query of a value's entries, in the order of the documents' ids. Null is refused, for it has no entries.
@@ -217,7 +213,7 @@ func (x *IndexTable[D, K]) Documents(value any) model.Aggregate[D] {
 // Cost: two commands for a batch of 500 documents, and two to find the end; as many entries written as are missing. It can
 // be run again, and while others write.
 func (x *IndexTable[D, K]) Rebuild() model.Job {
-	return model.Job{Name: "index table " + x.t.entries, Collection: x.t.docs, Projection: x.t.projection(), Plan: x.t.rebuild}
+	return model.Job{Name: "index table " + x.t.entries, Collection: x.t.docs, Projection: indexTables{x.t}.projection(), Plan: indexTables{x.t}.rebuild}
 }
 
 // CheckEntries returns the entries that differ from their documents: those whose document is gone or doesn't hold the value

@@ -57,8 +57,13 @@ func (t *indexTable) find(value any) (bson.D, error) {
 	case t.unique:
 		return bson.D{{Key: "_id", Value: model.Eq(v)}}, nil
 	}
+	return t.ofValue(v), nil
+}
+
+// ofValue is the range of a value's entries, in a table that is not unique.
+func (t *indexTable) ofValue(v bson.RawValue) bson.D {
 	bound := func(id any) bson.D { return bson.D{{Key: "v", Value: v}, {Key: "id", Value: id}} }
-	return bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: bound(bson.MinKey{})}, {Key: "$lte", Value: bound(bson.MaxKey{})}}}}, nil
+	return bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: bound(bson.MinKey{})}, {Key: "$lte", Value: bound(bson.MaxKey{})}}}}
 }
 
 // documents is the pipeline from a value's entries to the documents that hold it.
@@ -218,24 +223,28 @@ func (t *indexTable) ensure(v, id bson.RawValue, copies any) model.Write {
 }
 
 // projection is what a rebuild reads.
-func (t *indexTable) projection() bson.D {
-	d := bson.D{{Key: t.path, Value: 1}}
-	for _, path := range t.copies {
+func (ts indexTables) projection() (d bson.D) {
+	for _, path := range ts.held() {
 		d = append(d, bson.E{Key: path, Value: 1})
 	}
 	return d
 }
 
 // rebuild is the plan for a batch of documents.
-func (t *indexTable) rebuild(docs []bson.Raw) (model.Plan, error) {
-	var p model.Plan
-	for _, doc := range docs {
-		s, err := t.state(slices.Clone(doc))
-		if err != nil {
+func (ts indexTables) rebuild(docs []bson.Raw) (model.Plan, error) {
+	states := make([][]indexState, len(docs))
+	for i, doc := range docs {
+		var err error
+		if states[i], err = ts.states(slices.Clone(doc)); err != nil {
 			return model.Plan{}, fmt.Errorf("document %s: %w", cut(model.Shell(doc.Lookup("_id"))), err)
 		}
-		for _, v := range s.values {
-			p.Steps = append(p.Steps, t.ensure(v, s.id, s.copies))
+	}
+	var p model.Plan
+	for i, t := range ts { // table by table, so that the writes of one share a command
+		for _, of := range states {
+			for _, v := range of[i].values {
+				p.Steps = append(p.Steps, t.ensure(v, of[i].id, of[i].copies))
+			}
 		}
 	}
 	return p, nil

@@ -1,6 +1,8 @@
 package denorm
 
 import (
+	"slices"
+
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -8,31 +10,51 @@ import (
 
 const noToken = "the operation's token is empty: pass bson.NewObjectID()"
 
+// indexTables are tables of the same documents, which one plan keeps: what is said of an [IndexTable] holds of each. There is
+// at least one.
+type indexTables []*indexTable
+
 // insert is the plan around the insert of a document.
-func (t *indexTable) insert(w model.Write, op bson.ObjectID) model.Plan {
-	refuse := func(err error) model.Plan { return model.RefusedPlan(t.docs, err) }
+func (ts indexTables) insert(w model.Write, op bson.ObjectID) model.Plan {
+	docs := ts[0].docs
 	if op.IsZero() {
-		return refuse(t.refused("op", nil, noToken))
+		return model.RefusedPlan(docs, ts[0].refused("op", nil, noToken))
 	}
-	doc := w.Model.(*mongo.InsertOneModel).Document.(bson.Raw)
-	s, err := t.state(doc)
+	states, err := ts.states(w.Model.(*mongo.InsertOneModel).Document.(bson.Raw))
 	if err != nil {
-		return refuse(err)
+		return model.RefusedPlan(docs, err)
 	}
-	w.Reasons = []model.Reason{{If: bson.D{{Key: "_id", Value: model.Eq(s.id)}}, Err: &TakenError{Collection: t.docs, Value: s.id}}}
+	id := states[0].id
+	w.Reasons = []model.Reason{{If: bson.D{{Key: "_id", Value: model.Eq(id)}}, Err: &TakenError{Collection: docs, Value: id}}}
 	var p model.Plan
-	for _, v := range s.values {
-		p.Steps = append(p.Steps, t.enter(v, s.id, s.copies, op))
+	for i, t := range ts {
+		for _, v := range states[i].values {
+			p.Steps = append(p.Steps, t.enter(v, id, states[i].copies, op))
+		}
+		p.IfStale = append(p.IfStale, t.takeBack(states[i].values, id, op)...)
 	}
-	p.IfStale = t.takeBack(s.values, s.id, op)
-	p.Steps = append(p.Steps, w)
-	for _, v := range s.values {
-		p.Steps = append(p.Steps, t.confirm(v, s.id, s.copies, op))
-	}
-	if len(s.values) > 0 {
+	if len(p.Steps) > 0 {
 		p.Leaves = "entries without their document, or not confirmed"
 	}
+	p.Steps = append(p.Steps, w)
+	for i, t := range ts {
+		for _, v := range states[i].values {
+			p.Steps = append(p.Steps, t.confirm(v, id, states[i].copies, op))
+		}
+	}
 	return p
+}
+
+// states are what of a document each table depends on.
+func (ts indexTables) states(doc bson.Raw) ([]indexState, error) {
+	out := make([]indexState, len(ts))
+	for i, t := range ts {
+		var err error
+		if out[i], err = t.state(doc); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // An indexState is what of a document the table depends on.
@@ -63,44 +85,44 @@ func (t *indexTable) state(doc bson.Raw) (s indexState, err error) {
 }
 
 // set is the plan that sets fields of a document that was read.
-func (t *indexTable) set(doc bson.Raw, fields bson.D, op bson.ObjectID) model.Plan {
-	refuse := func(err error) model.Plan { return model.RefusedPlan(t.docs, err) }
+func (ts indexTables) set(doc bson.Raw, fields bson.D, op bson.ObjectID) model.Plan {
+	refuse := func(err error) model.Plan { return model.RefusedPlan(ts[0].docs, err) }
 	if op.IsZero() {
-		return refuse(t.refused("op", nil, noToken))
+		return refuse(ts[0].refused("op", nil, noToken))
 	}
-	set, err := t.fields(fields, append([]string{t.path}, t.copies...))
+	set, err := ts[0].fields(fields, ts.held())
 	if err != nil {
 		return refuse(err)
 	}
-	was, err := t.state(doc)
+	was, err := ts.states(doc)
 	if err != nil {
 		return refuse(err)
 	}
-	now, err := t.after(was, set)
-	if err != nil {
-		return refuse(err)
-	}
-	entered, left := without(now.values, was.values), without(was.values, now.values)
+	now := make([]indexState, len(ts))
 	var p model.Plan
-	for _, v := range entered {
-		p.Steps = append(p.Steps, t.enter(v, was.id, now.copies, op))
-	}
-	p.IfStale = t.takeBack(entered, was.id, op)
-	for _, v := range left {
-		p.Steps = append(p.Steps, t.leave(v, was.id))
-	}
-	p.Steps = append(p.Steps, t.write(was, now, set))
-	for _, v := range entered {
-		p.Steps = append(p.Steps, t.confirm(v, was.id, now.copies, op))
-	}
-	if !sameCopies(was, now) {
-		for _, v := range without(now.values, entered) {
-			p.Steps = append(p.Steps, t.update(t.key(v, was.id), bson.D{{Key: "$set", Value: bson.D{{Key: "doc", Value: now.copies}}}}))
+	var leaves, after, removes []model.Step
+	for i, t := range ts {
+		if now[i], err = t.after(was[i], set); err != nil {
+			return refuse(err)
+		}
+		id, copies := was[i].id, now[i].copies
+		entered, left := without(now[i].values, was[i].values), without(was[i].values, now[i].values)
+		for _, v := range entered {
+			p.Steps = append(p.Steps, t.enter(v, id, copies, op))
+			after = append(after, t.confirm(v, id, copies, op))
+		}
+		p.IfStale = append(p.IfStale, t.takeBack(entered, id, op)...)
+		for _, v := range left {
+			leaves = append(leaves, t.leave(v, id))
+			removes = append(removes, t.remove(t.key(v, id), bson.A{}))
+		}
+		if !sameCopies(was[i], now[i]) {
+			for _, v := range without(now[i].values, entered) {
+				after = append(after, t.update(t.key(v, id), bson.D{{Key: "$set", Value: bson.D{{Key: "doc", Value: copies}}}}))
+			}
 		}
 	}
-	for _, v := range left {
-		p.Steps = append(p.Steps, t.remove(t.key(v, was.id), bson.A{}))
-	}
+	p.Steps = slices.Concat(p.Steps, leaves, []model.Step{ts.write(was, now, set)}, after, removes)
 	if len(p.Steps) > 1 {
 		p.Leaves = "an entry of a value that the document doesn't hold, or copied fields that are old"
 	}
@@ -114,6 +136,14 @@ func sameCopies(a, b indexState) bool {
 		}
 	}
 	return true
+}
+
+// held are the paths that entries hold values of.
+func (ts indexTables) held() (out []string) {
+	for _, t := range ts {
+		out = append(append(out, t.path), t.copies...)
+	}
+	return out
 }
 
 // after is the state once the fields are set.
@@ -134,44 +164,47 @@ func (t *indexTable) after(was indexState, set bson.D) (now indexState, err erro
 
 // write is the guarded write to the document. It was done before if the document holds all that the entries say, and what
 // was to be set.
-func (t *indexTable) write(was, now indexState, set bson.D) model.Write {
-	id := bson.D{{Key: "_id", Value: model.Eq(was.id)}}
-	filter := append(id[:1:1], holdsAt(t.path, was.at))
-	for _, path := range t.copies {
-		filter = append(filter, holdsAt(path, was.held[path]))
+func (ts indexTables) write(was, now []indexState, set bson.D) model.Write {
+	id := bson.D{{Key: "_id", Value: model.Eq(was[0].id)}}
+	filter, done := id[:1:1], id[:1:1]
+	for i, t := range ts {
+		filter, done = append(filter, holdsAt(t.path, was[i].at)), append(done, holdsAt(t.path, now[i].at))
+		for _, path := range t.copies {
+			filter, done = append(filter, holdsAt(path, was[i].held[path])), append(done, holdsAt(path, now[i].held[path]))
+		}
 	}
-	done := append(id[:1:1], holdsAt(t.path, now.at))
-	for _, path := range t.copies {
-		done = append(done, holdsAt(path, now.held[path]))
-	}
+	held := ts.held()
 	for _, e := range set {
-		if _, held := now.held[e.Key]; !held && e.Key != t.path {
+		if !slices.Contains(held, e.Key) {
 			done = append(done, holdsAt(e.Key, e.Value.(bson.RawValue)))
 		}
 	}
 	return model.Write{
-		Collection: t.docs, Expect: model.One, Done: done, Once: true, Index: model.IDIndex,
+		Collection: ts[0].docs, Expect: model.One, Done: done, Once: true, Index: model.IDIndex,
 		Model: &mongo.UpdateOneModel{Filter: filter, Update: bson.D{{Key: "$set", Value: set}}},
 	}
 }
 
 // delete is the plan that deletes a document that was read.
-func (t *indexTable) delete(doc bson.Raw) model.Plan {
-	s, err := t.state(doc)
+func (ts indexTables) delete(doc bson.Raw) model.Plan {
+	states, err := ts.states(doc)
 	if err != nil {
-		return model.RefusedPlan(t.docs, err)
+		return model.RefusedPlan(ts[0].docs, err)
 	}
+	id := states[0].id
 	var p model.Plan
-	for _, v := range s.values {
-		p.Steps = append(p.Steps, t.leave(v, s.id))
+	var removes []model.Step
+	for i, t := range ts {
+		for _, v := range states[i].values {
+			p.Steps = append(p.Steps, t.leave(v, id))
+			removes = append(removes, t.remove(t.key(v, id), bson.A{}))
+		}
 	}
 	p.Steps = append(p.Steps, model.Write{
-		Collection: t.docs, Index: model.IDIndex, Model: &mongo.DeleteOneModel{Filter: bson.D{{Key: "_id", Value: model.Eq(s.id)}}},
+		Collection: ts[0].docs, Index: model.IDIndex, Model: &mongo.DeleteOneModel{Filter: bson.D{{Key: "_id", Value: model.Eq(id)}}},
 	})
-	for _, v := range s.values {
-		p.Steps = append(p.Steps, t.remove(t.key(v, s.id), bson.A{}))
-	}
-	if len(s.values) > 0 {
+	p.Steps = append(p.Steps, removes...)
+	if len(removes) > 0 {
 		p.Leaves = "entries without their document"
 	}
 	return p

@@ -63,6 +63,15 @@ func rawDocument(v any) (bson.Raw, error) {
 	return doc, nil
 }
 
+// encoded is a document of the caller's, in bytes of its own.
+func (s stored) encoded(doc any) (bson.Raw, error) {
+	v, err := s.encode(doc)
+	if err != nil {
+		return nil, s.refused("document", nil, err.Error())
+	}
+	return rawDocument(v)
+}
+
 // rawValue encodes a value of the caller's, of the type of a field.
 func (s stored) rawValue(f model.Field, v any, element bool) (bson.RawValue, error) {
 	if !fits(f, reflect.TypeOf(v), element) {

@@ -194,10 +194,16 @@ func (u *uniqueCount) count(group any, from, to time.Time) (mongo.Pipeline, erro
 	if !u.once(first, last) {
 		p = append(p, grouped("$member"))
 	}
-	return append(p, grouped(nil, number1()),
-		bson.D{{Key: "$facet", Value: bson.D{{Key: "found", Value: mongo.Pipeline{{{Key: "$limit", Value: 1}}}}}}}, // so that nothing gives 0
-		bson.D{{Key: "$project", Value: bson.D{{Key: "n", Value: ifNull(op("$arrayElemAt", "$found.n", 0), 0)}}}},
-	), err
+	return append(p, oneTotal()...), err
+}
+
+// oneTotal counts what comes, in one result, which is 0 where nothing does.
+func oneTotal() mongo.Pipeline {
+	return mongo.Pipeline{
+		grouped(nil, number1()),
+		{{Key: "$facet", Value: bson.D{{Key: "found", Value: mongo.Pipeline{{{Key: "$limit", Value: 1}}}}}}},
+		{{Key: "$project", Value: bson.D{{Key: "n", Value: ifNull(op("$arrayElemAt", "$found.n", 0), 0)}}}},
+	}
 }
 
 func (u *uniqueCount) perPeriod(group any, from, to time.Time) (mongo.Pipeline, error) {

@@ -62,7 +62,7 @@ func declareWideRow(spec WideRowSpec, left, right wideEnd) *wideRow {
 				}
 			}
 		}
-		w.sides[i] = wideSide{rows, &indexTable{docs: end.name, copies: copies, encode: end.encode}}
+		w.sides[i] = wideSide{rows, &indexTable{stored: stored{docs: end.name, encode: end.encode}, copies: copies}}
 	}
 	switch {
 	case spec.Max < 0 || spec.Max == 1 || w.max > 100_000:

@@ -1,0 +1,74 @@
+package denorm_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A log says which kinds of user came from which city to which sites. How many of each kind fulfil a condition?
+type surfer struct {
+	ID         string   `bson:"_id"`
+	Categories []string `bson:"categories,omitempty"`
+	City       string   `bson:"city,omitempty"`
+	Sites      []string `bson:"sites,omitempty"`
+}
+
+var (
+	surfers   = model.NewCollection[surfer, string]("surfers")
+	surfersBy = denorm.NewInverted(surfers, "surfersBy", "city", "sites")
+)
+
+func ExampleInverted() {
+	client, stop := modeltest.Start()
+	defer stop()
+	ctx, db := context.Background(), client.Database("log")
+	op := func(n byte) bson.ObjectID { return bson.ObjectID{0x65, 11: n} } // bson.NewObjectID() gives a fresh one
+
+	for i, s := range []surfer{
+		{"ann", []string{"women", "bloggers"}, "Oslo", []string{"a.com", "b.com"}},
+		{"bob", []string{"men"}, "Oslo", []string{"a.com"}},
+		{"cy", []string{"men", "bloggers"}, "Rome", []string{"a.com", "c.com"}},
+		{"dee", []string{"women"}, "Oslo", []string{"a.com"}},
+	} {
+		plan := surfersBy.Insert(s, op(byte(i)))
+		if i == 1 {
+			for _, step := range plan.Steps {
+				fmt.Println(step)
+			}
+			fmt.Println(plan.Cost())
+		}
+		if _, err := plan.Run(ctx, db); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+
+	// Who came to a.com, from Oslo or to c.com, but never to b.com?
+	query := surfersBy.Is("sites", "a.com").And(surfersBy.Is("city", "Oslo").Or(surfersBy.Is("sites", "c.com"))).Minus(surfersBy.Is("sites", "b.com"))
+	fmt.Println(surfersBy.IDs(query))
+	ids, err := surfersBy.IDs(query).All(ctx, db)
+	fmt.Println(ids, err)
+	report, err := surfersBy.Report(query, "categories").All(ctx, db)
+	for _, c := range report {
+		fmt.Println(c.Value, c.N)
+	}
+	fmt.Println(err)
+	// Output:
+	// db.getCollection('surfersBy.city').updateOne({_id: {v: 'Oslo', id: 'bob'}}, {$setOnInsert: {sure: false}, $addToSet: {ops: ObjectId('650000000000000000000001')}}, {upsert: true})
+	// db.getCollection('surfersBy.sites').updateOne({_id: {v: 'a.com', id: 'bob'}}, {$setOnInsert: {sure: false}, $addToSet: {ops: ObjectId('650000000000000000000001')}}, {upsert: true})
+	// db.surfers.insertOne({_id: 'bob', categories: ['men'], city: 'Oslo', sites: ['a.com']})
+	// db.getCollection('surfersBy.city').updateOne({_id: {v: 'Oslo', id: 'bob'}, ops: ObjectId('650000000000000000000001')}, {$set: {sure: true}})
+	// db.getCollection('surfersBy.sites').updateOne({_id: {v: 'a.com', id: 'bob'}, ops: ObjectId('650000000000000000000001')}, {$set: {sure: true}})
+	// 5 commands, 5 documents written, by _id_
+	// db.getCollection('surfersBy.sites').aggregate([{$match: {$or: [{_id: {$gte: {v: 'a.com', id: MinKey()}, $lte: {v: 'a.com', id: MaxKey()}}}, {_id: {$gte: {v: 'c.com', id: MinKey()}, $lte: {v: 'c.com', id: MaxKey()}}}, {_id: {$gte: {v: 'b.com', id: MinKey()}, $lte: {v: 'b.com', id: MaxKey()}}}]}}, {$project: {_id: 0, id: '$_id.id', is: {$switch: {branches: [{case: {$eq: ['$_id.v', {$literal: 'a.com'}]}, then: {$literal: 0}}, {case: {$eq: ['$_id.v', {$literal: 'c.com'}]}, then: {$literal: 2}}, {case: {$eq: ['$_id.v', {$literal: 'b.com'}]}, then: {$literal: 3}}], default: null}}}}, {$unionWith: {coll: 'surfersBy.city', pipeline: [{$match: {_id: {$gte: {v: 'Oslo', id: MinKey()}, $lte: {v: 'Oslo', id: MaxKey()}}}}, {$project: {_id: 0, id: '$_id.id', is: {$literal: 1}}}]}}, {$group: {_id: '$id', is: {$addToSet: '$is'}}}, {$match: {$and: [{$and: [{is: 0}, {$or: [{is: 1}, {is: 2}]}]}, {$nor: [{is: 3}]}]}}, {$sort: {_id: 1}}, {$project: {_id: 1}}])
+	// [{bob} {cy} {dee}] <nil>
+	// "bloggers" 1
+	// "men" 2
+	// "women" 1
+	// <nil>
+}
