@@ -9,6 +9,7 @@
 //	Documents found by another field, where no secondary index can serve                [IndexTable]
 //	A value that one document may hold, across shards or collections                    [IndexTable], unique
 //	All of it, without end, read page by page: a document for each page                 [Bucket]
+//	An array that few documents outgrow: the first n in it, the rest of those few beside it    [Outlier]
 //	A many-to-many relation read from both ends by time, with names: who likes what     [WideRow]
 //	Properties that differ from document to document, queried by any of them            [Attributes]
 //	A list of small documents for a store or an index that knows flat documents only    [Numbered]
@@ -42,6 +43,11 @@
 //   - Read its pages: [Bucket.Oldest], [Bucket.Newest], [Bucket.Page], [Bucket.Between]
 //   - Read what is on them: [Bucket.Elements], [Bucket.Holding], [Bucket.Totals]
 //   - Find and mend pages that don't add up: [Bucket.Check], [Bucket.Repair], [Bucket.Oversized], [Bucket.Validator]
+//   - Append to an array that can overflow, remove, delete it all: [Outlier.Append], [Outlier.Remove], [Outlier.Delete]
+//   - Read it whole, count it, find those that overflow: [Outlier.Elements], [Outlier.Holding], [Outlier.Count], [Outlier.Overflow],
+//     [Outlier.Outliers]
+//   - Move what outgrew its document: [Outlier.Split]; find and mend what doesn't go together: [Outlier.Check], [Outlier.Repair],
+//     [Outlier.Orphans], [Outlier.DeleteOrphans]
 //   - Give, change and take off properties: [Attributes.Set], [Attributes.Unset]
 //   - Query by properties: [Attributes.Equal], [Attributes.Match], [Attributes.Has], [Attributes.Filter]
 //   - Store, change, move and delete a child, and keep its parents' numbers: [Counter.Insert], [Counter.Set], [Counter.Move],
@@ -76,6 +82,9 @@
 // Each method says how many commands it sends and documents it writes. A change of a copied field writes every document that
 // holds a copy. A push to a bounded array rewrites its document:
 // keep the bound to what one page shows. An append to a bucket reads the newest bucket's counts, and rewrites that bucket; a
+// page is read as one document. An append to an array that can overflow costs two commands while it has room, and four beside
+// it. A document of an index table costs three commands to store or delete, and four to give
+// another value; a lookup one.
 // page is read as one document. A document of an index table costs three commands to store or delete, and four to give
 // another value; a lookup one. A feed costs its plans, and a command in a hundred changes.
 // another value; a lookup one. A child whose parent counts it costs four commands to store, and five to change or delete.
@@ -96,6 +105,9 @@
 //
 // A child and the parent that holds it are two writes. An array is replaced only as it was read, so that no child that is
 // pushed meanwhile is lost. A deletion that meets a change of the same child can leave its element; the check finds it.
+//
+// An array and its overflow are separate documents. The flag is set first, so that a cut leaves a flag without overflow, and no
+// reader who sees none misses anything.
 //
 // An append to a bucket, its counts and its totals are one atomic update too. With a key for each element, an append that
 // was cut is run again and adds once. A key's totals are added up from its buckets, so they are as fresh as the read.

@@ -1,0 +1,82 @@
+package denorm_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A book knows the customers who bought it. Nearly every book has few; a bestseller has more than its document can hold. Here
+// a book keeps two, and an overflow document three.
+type (
+	book struct {
+		ID     string  `bson:"_id"`
+		Title  string  `bson:"title,omitempty"`
+		Extras bool    `bson:"extras,omitempty"`
+		Buyers []buyer `bson:"buyers,omitempty"`
+	}
+	buyer struct {
+		ID   string `bson:"id"`
+		Paid int    `bson:"paid,omitempty"`
+	}
+	buyerPage = denorm.BucketDoc[string, buyer]
+)
+
+var (
+	books      = model.NewCollection[book, string]("books")
+	moreBuyers = model.NewCollection[buyerPage, string]("buyers")
+	buyerPages = denorm.NewBucket(moreBuyers, denorm.BucketSpec{Max: 3, Key: "id", Totals: []string{"paid"}})
+	buyersOf   = denorm.NewOutlier(books, "buyers", buyerPages, denorm.OutlierSpec{Max: 2, Flag: "extras"})
+)
+
+func ExampleOutlier() {
+	client, stop := modeltest.Start()
+	defer stop()
+	ctx, db := context.Background(), client.Database("shop")
+	show := func(p model.Plan) {
+		if _, err := p.Run(ctx, db); err != nil {
+			fmt.Println(err)
+		}
+	}
+
+	show(model.NewPlan(books.Insert(book{ID: "b1", Title: "Six rules"}), books.Insert(book{ID: "b2", Title: "Seven"})))
+	for i, id := range []string{"ann", "bob", "cy", "cy", "dee"} {
+		if _, _, err := buyersOf.Append("b1", buyer{ID: id, Paid: 10 + i}).Run(ctx, db); err != nil {
+			fmt.Println(err)
+		}
+	}
+	// What the third sent: the flag first, so that no reader takes two for all.
+	third, err := buyersOf.Append("b1", buyer{ID: "cy", Paid: 12}).Decide(denorm.OutlierEnd{N: 2})
+	fmt.Println(third, err)
+
+	b1, err := books.ByID("b1").One(ctx, db)
+	fmt.Println(b1.Buyers, b1.Extras, err)
+	all, err := buyersOf.Elements("b1").All(ctx, db)
+	fmt.Println(all, err)
+	n, err := buyersOf.Count("b1").One(ctx, db)
+	fmt.Println(n.Kept, "and", n.Overflow, err)
+	fmt.Println(buyersOf.Outliers())
+
+	// A book that outgrew its document before overflow was declared.
+	show(model.NewPlan(books.Update("b2", bson.D{{Key: "$set", Value: bson.D{{Key: "buyers", Value: []buyer{{ID: "ann"}, {ID: "bob"}, {ID: "cy"}}}}}})))
+	found, err := buyersOf.Check().All(ctx, db)
+	fmt.Println(found, err)
+	p, err := buyersOf.Split().Run(ctx, db, model.JobOptions{})
+	fmt.Println(p.Modified, "written", err)
+	b2, err := books.ByID("b2").One(ctx, db)
+	fmt.Println(b2.Buyers, b2.Extras, err)
+	// Output:
+	// db.books.updateOne({_id: 'b1', extras: {$ne: true}, 'buyers.2': {$exists: false}, 'buyers.id': {$ne: 'cy'}}, {$set: {extras: true}})
+	// db.buyers.updateOne({_id: 'b1#0000000000', n: {$lt: 3}, closed: {$ne: true}, 'items.id': {$ne: 'cy'}}, {$push: {items: {id: 'cy', paid: 12}}, $inc: {n: 1, bytes: Long('26'), 'totals.paid.sum': Long('12')}, $min: {'totals.paid.min': Long('12')}, $max: {'totals.paid.max': Long('12')}, $setOnInsert: {key: 'b1', seq: Long('0')}}, {upsert: true}) <nil>
+	// [{ann 10} {bob 11}] true <nil>
+	// [{ann 10} {bob 11} {cy 12} {dee 14}] <nil>
+	// 2 and 2 <nil>
+	// db.books.find({extras: true}).sort({_id: 1})
+	// [unsplit: 'b2' holds 3] <nil>
+	// 2 written <nil>
+	// [{ann 0} {bob 0}] true <nil>
+}

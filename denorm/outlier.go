@@ -1,0 +1,223 @@
+package denorm
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+var (
+	// ErrUnsplit says that an array holds more than Max, and has no overflow yet: it outgrew Max before the [Outlier] was
+	// declared, or by other code. [Outlier.Append] and [Outlier.Remove] return it; run [Outlier.Split] first.
+	ErrUnsplit = errors.New("denorm: the array outgrew Max and has no overflow yet: run Outlier.Split first")
+
+	// ErrUnflagged says that an owner has overflow documents, and its flag doesn't say so. [Outlier.Append] and
+	// [Outlier.Remove] return it; [Outlier.Check] and [Outlier.Repair] mend it.
+	ErrUnflagged = errors.New("denorm: there is overflow without the flag: run Outlier.Check and Repair first")
+
+	// ErrLeftover says that [Outlier.Split] met overflow documents that are not the end of the array: another Split is ahead, and
+	// the job reads again; or one was cut, and the array was shortened since. It wraps model.ErrStale.
+	ErrLeftover = fmt.Errorf("denorm: overflow is there that is not the end of the array: %w", model.ErrStale)
+)
+
+// OutlierSpec says what an owner keeps. Max and Flag are required.
+type OutlierSpec struct {
+	Max int // how many elements the owner's array holds at most; at least 1
+
+	// MaxBytes is how many bytes of elements the array holds at most, each counted as the BSON document that it is. From 1 to 15
+	// MiB; 0 means no bound other than Max. The first element that doesn't fit goes to the overflow, and so do all after it.
+	MaxBytes int64
+
+	// Flag is the path of a bool of the owner that says that there is overflow, outside arrays; false can be left out.
+	Flag string
+}
+
+// Outlier keeps the elements of nearly every owner in the owner, and those of the few that have too many in overflow documents:
+// the customers who bought a book, of which bestsellers have more than a document can hold. Who reads an owner whose flag isn't
+// set has all. The overflow is a [Bucket], declared over its own collection; its key is the owner's _id. Make it with
+// [NewOutlier].
+//
+// The array fills first, and then overflow documents, one after the other; once the flag is set the array takes no more, even
+// if something is removed from it. So the array and then the overflow, in the order of pages, is the order of appending.
+//
+// # Consistency
+//
+// The flag is set before the first overflow document is written, so that a reader who sees no flag misses nothing that was there
+// before. Owner and overflow are two documents: a cut between them leaves a flag without overflow, which reads as none, and the
+// next append goes there. With a Key in the Bucket's spec, the write that sets the flag asks that the array doesn't hold the
+// element, so that none is in both, whoever else appends. It relies on the flag not being taken off.
+//
+// Source: the Outlier pattern,
+// https://www.mongodb.com/company/blog/building-with-patterns-the-outlier-pattern.
+type Outlier[D, K, E any] struct {
+	owners   *model.Collection[D, K]
+	overflow *Bucket[K, E]
+	o        *outlying
+}
+
+// NewOutlier declares that the array at a path of the owners holds their first elements, and a Bucket the others. It panics with a
+// [*model.DeclarationError] when a path doesn't exist, the array lies inside another, can be stored as null or has other
+// elements than the Bucket, Flag is no bool or overlaps the array, Max or MaxBytes is out of range, the Bucket has a Period (its
+// pages are not in the order of appending), or both are one collection.
+func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overflow *Bucket[K, E], spec OutlierSpec) *Outlier[D, K, E] {
+	var element E
+	o := &outlying{stored: storedIn(owners), path: path, spec: spec, in: overflow.in}
+	o.declare(element, model.CheckArray(owners, path), model.MustField(owners, path), func(path string) model.Field { return model.MustField(owners, path) })
+	return &Outlier[D, K, E]{owners, overflow, o}
+}
+
+// Append returns the change that adds an element after all others: to the owner's array, or to its overflow when the array is
+// full. It reads, decides and writes, and again when another writer came first, up to 100 times; set Attempts for another bound.
+// With a Key in the Bucket's spec, an element that is there already adds nothing. An owner that is not there gives
+// model.ErrNotFound, an array over Max [ErrUnsplit], overflow without the flag [ErrUnflagged].
+//
+// Cost: two commands while the array has room, the owner's counts by _id and one guarded push. With overflow one more to read,
+// and with a Key two; the first to go over sends one more, that sets the flag. Where the Bucket closes a document for its
+// MaxBytes, one more.
+//
+// Consistency: each write is atomic. Reads ask the primary. A cut leaves at most a flag without overflow, or a closed overflow
+// document; with a Key run the same change again, without one look first whether the element is there.
+func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change[OutlierEnd] {
+	id, err := encodedID(x.owners, owner)
+	return x.o.append(id, err, owner, element)
+}
+
+// Remove returns the change that takes an element out by its key, from the array or from the overflow document that holds it, whose
+// counts and totals are counted anew in the same update. An overflow document that was full stays closed, so that nothing is
+// appended in the middle. An element that is not there is no error: nothing is written. It needs a Bucket with a Key. Errors are
+// those of [Outlier.Append].
+//
+// Cost: one to four commands to read, one to write, one document.
+func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change[OutlierEnd] {
+	id, err := encodedID(x.owners, owner)
+	return x.o.remove(id, err, owner, key)
+}
+
+// Delete returns the plan that deletes an owner and its overflow, in this order. It can be run again. Cut, it leaves overflow without
+// an owner, and so can an append that is under way; [Outlier.Orphans] finds it.
+//
+// Cost: two commands, by _id; as many documents as there are.
+func (x *Outlier[D, K, E]) Delete(owner K) model.Plan {
+	return x.o.delete(x.owners.Delete(owner), owner)
+}
+
+// Elements returns the pipeline of all elements of an owner in the order of appending, each by itself. Overflow is read if the owner,
+// as it was read, has the flag; so an element that [Outlier.Split] is about to move comes once. An owner that is not there
+// has none.
+//
+// Cost: one command, served by _id in both collections, and one more for each further batch of elements.
+func (x *Outlier[D, K, E]) Elements(owner K) model.Aggregate[E] {
+	id, err := encodedID(x.owners, owner)
+	pipeline, err := x.o.elements(id, err, owner)
+	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), pipeline, err)
+}
+
+// Holding returns the pipeline of an owner's element by its key, from the array or the overflow: none or one, unless it came
+// twice by other means. It needs a Bucket with a Key.
+//
+// Cost: one command, served by _id, and in the overflow by the Bucket's index.
+func (x *Outlier[D, K, E]) Holding(owner K, key any) model.Aggregate[E] {
+	id, err := encodedID(x.owners, owner)
+	pipeline, err := x.o.holding(id, err, owner, key)
+	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), pipeline, err)
+}
+
+// aggregateByID is a pipeline that begins with an owner. Its results are elements, which the buckets' options decode.
+func aggregateByID[R, D, K any](decode *model.Collection[D, K], owners string, pipeline []bson.D, err error) model.Aggregate[R] {
+	a := model.AggregateAs[R](decode, pipeline)
+	a.Collection, a.Index = owners, model.IDIndex
+	if err != nil {
+		a.Err = err
+	}
+	return a
+}
+
+// Count returns the pipeline that counts an owner's elements. It adds up what the overflow documents say of themselves, and so is as
+// true as [Bucket.Check] says. An owner that is not there gives no result, so that One returns model.ErrNotFound.
+//
+// Cost: one command, served by _id in both collections; it reads every overflow document of the owner.
+func (x *Outlier[D, K, E]) Count(owner K) model.Aggregate[OutlierCount] {
+	id, err := encodedID(x.owners, owner)
+	pipeline, err := x.o.count(id, err, owner)
+	return aggregateByID[OutlierCount](x.owners, x.owners.Name(), pipeline, err)
+}
+
+// Overflow returns the query of an owner's overflow documents, the first first: ask it when the owner has the flag. Limit it with
+// Limited, and go on after a page with After(page.ID).
+//
+// Cost: one command, served by _id; one document for each page.
+func (x *Outlier[D, K, E]) Overflow(owner K) model.Find[BucketDoc[K, E]] {
+	return x.overflow.Oldest(owner)
+}
+
+// Outliers returns the query of the owners that have the flag, in the order of _id.
+//
+// Cost: one command for each batch, served by the partial index of [Outlier.Indexes].
+func (x *Outlier[D, K, E]) Outliers() model.Find[D] {
+	f := x.owners.Find(bson.D{{Key: x.o.spec.Flag, Value: true}})
+	f.Sort, f.Index = bson.D{{Key: "_id", Value: 1}}, x.o.flagIndex().Name
+	return f
+}
+
+// Split returns the job that moves what arrays hold over the bound into overflow documents, and sets the flag: to introduce the
+// technique, or after other code pushed past it. An array that is over Max although the flag is set is left; [Outlier.Check]
+// reports it. An element without the Bucket's Key, or that the Bucket couldn't hold, stops the job with a [*model.ValueError].
+//
+// The overflow documents are written first, closed and stamped with the array's length; then one write shortens the array and sets
+// the flag, if the array's end is as it was read. Before that write readers see the array, after it the overflow, each element
+// once. What is pushed meanwhile by other code makes the job read again, and several of these jobs may run. Elements should not
+// be removed by other code while it runs: it could end with [ErrLeftover], and [Outlier.Check] then says what is left.
+//
+// Cost: a scan of the owners, in batches of 10 of those that are over Max; for each of them a command for each overflow document
+// and one for the owner. It can be run again. Cut, it leaves overflow documents that nobody reads, and that the next run completes.
+func (x *Outlier[D, K, E]) Split() model.Job {
+	return model.Job{
+		Name: "outlier " + x.o.docs + "." + x.o.path, Collection: x.o.docs, BatchSize: 10,
+		Filter: x.o.unsplit(), Projection: bson.D{{Key: x.o.path, Value: 1}}, Plan: x.o.split,
+	}
+}
+
+// Check returns the pipeline that finds the owners, of all, whose array, flag and overflow don't go together, in the order of _id. An
+// append or a Split that is under way can show.
+//
+// Cost: one command that reads every owner, and the overflow documents of those without the flag by the index of
+// [Outlier.Indexes]. It doesn't look into pages: [Bucket.Check] does.
+func (x *Outlier[D, K, E]) Check() model.Aggregate[OutlierDrift] {
+	return model.AggregateAs[OutlierDrift](x.owners, x.o.check())
+}
+
+// Repair returns the plan that mends what [Outlier.Check] found: it sets the flags that are missing, and deletes what a Split that was
+// cut has left, where all of it is still in the array. It leaves Unsplit to [Outlier.Split], and what can't be decided: Oversized,
+// and Leftover that isn't all in the array or, without a Key, might not be. Where other code shortened an array whose Split was
+// cut, an owner that gets its flag can have an element in both: none is lost.
+//
+// Cost: one or two commands, as a rule; one document each. It can be run again.
+func (x *Outlier[D, K, E]) Repair(found []OutlierDrift) model.Plan { return x.o.repair(found) }
+
+// Orphans returns the pipeline that finds the overflow documents whose owner is not there, in the order of _id.
+//
+// Cost: one command that reads every overflow document, and for each of them its owner by _id.
+func (x *Outlier[D, K, E]) Orphans() model.Aggregate[OutlierOrphan] {
+	return model.AggregateAs[OutlierOrphan](x.overflow.buckets, x.o.orphans())
+}
+
+// DeleteOrphans returns the plan that deletes overflow documents that [Outlier.Orphans] found, if nothing was appended to them or
+// removed since. Their elements are gone then. It can be run again.
+//
+// Cost: as a rule one command; one document each.
+func (x *Outlier[D, K, E]) DeleteOrphans(found []OutlierOrphan) model.Plan {
+	return x.o.deleteOrphans(found)
+}
+
+// Indexes returns the partial index of the owners with the flag, and the one that finds overflow by its owner: the Bucket's own, if
+// it has a Key.
+func (x *Outlier[D, K, E]) Indexes() []model.Index { return x.o.indexes() }
+
+// Relations returns the relation, for diagrams: an owner has any number of overflow documents.
+func (x *Outlier[D, K, E]) Relations() []model.Relation {
+	return []model.Relation{{
+		From: x.o.in.name, FromPath: "key", To: x.o.docs, ToPath: "_id", FromEnd: model.Many, ToEnd: model.ExactlyOne, Label: "overflow",
+	}}
+}

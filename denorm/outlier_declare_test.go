@@ -1,0 +1,66 @@
+package denorm_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+func TestOutlierDeclarations(t *testing.T) {
+	spec := denorm.OutlierSpec{Max: 2, Flag: "extras"}
+	daily := denorm.NewBucket(notes, denorm.BucketSpec{Max: 2, Period: denorm.Daily, At: "at"})
+	for reason, declare := range map[string]func(){
+		"no bound": func() { denorm.NewOutlier(books, "buyers", buyerPages, denorm.OutlierSpec{Flag: "extras"}) },
+		"no flag":  func() { denorm.NewOutlier(books, "buyers", buyerPages, denorm.OutlierSpec{Max: 2}) },
+		"too many bytes": func() {
+			denorm.NewOutlier(books, "buyers", buyerPages, denorm.OutlierSpec{Max: 2, MaxBytes: 16 << 20, Flag: "extras"})
+		},
+		"flag is text": func() { denorm.NewOutlier(books, "buyers", buyerPages, denorm.OutlierSpec{Max: 2, Flag: "title"}) },
+		"flag in the array": func() {
+			denorm.NewOutlier(books, "buyers", buyerPages, denorm.OutlierSpec{Max: 2, Flag: "buyers.paid"})
+		},
+		"unknown flag":   func() { denorm.NewOutlier(books, "buyers", buyerPages, denorm.OutlierSpec{Max: 2, Flag: "extra"}) },
+		"unknown array":  func() { denorm.NewOutlier(books, "buyer", buyerPages, spec) },
+		"no array":       func() { denorm.NewOutlier(books, "title", buyerPages, spec) },
+		"other elements": func() { denorm.NewOutlier(boards, "posts", buyerPages, denorm.OutlierSpec{Max: 2, Flag: "name"}) },
+		"by day":         func() { denorm.NewOutlier(boards, "posts", daily, denorm.OutlierSpec{Max: 2, Flag: "name"}) },
+		"one collection": func() { denorm.NewOutlier(books.Named("buyers"), "buyers", buyerPages, spec) },
+	} {
+		t.Run(reason, func(t *testing.T) {
+			defer func() {
+				if d, ok := recover().(*model.DeclarationError); !ok || d.Problem == "" || d.Place == "" || d.Remedy == "" {
+					t.Errorf("panicked with %v, want a *model.DeclarationError", d)
+				}
+			}()
+			declare()
+		})
+	}
+}
+
+func TestOutlierRefusals(t *testing.T) {
+	for reason, err := range map[string]error{
+		"append to nobody":      buyersOf.Append("", buyer{ID: "x"}).Err,
+		"a key that is null":    buyersOf.Holding("a", nil).Err,
+		"remove from nobody":    buyersOf.Remove("", "x").Err,
+		"remove nothing":        buyersOf.Remove("a", nil).Err,
+		"remove without a Key":  outlierPlain.Remove("a", "x").Err,
+		"too large":             outlierBytes.Append("a", buyer{ID: string(make([]byte, 80))}).Err,
+		"delete nobody":         buyersOf.Delete("").Err(),
+		"nobody's elements":     buyersOf.Elements("").Err,
+		"nobody's overflow":     buyersOf.Overflow("").Err,
+		"nobody's count":        buyersOf.Count("").Err,
+		"a pattern":             buyersOf.Holding("a", bson.Regex{Pattern: "."}).Err,
+		"holding without a Key": outlierPlain.Holding("a", "x").Err,
+		"nothing found":         buyersOf.Repair([]denorm.OutlierDrift{{}}).Err(),
+		"no orphan":             buyersOf.DeleteOrphans([]denorm.OutlierOrphan{{}}).Err(),
+		"none of the faults":    buyersOf.Repair([]denorm.OutlierDrift{{ID: bson.RawValue{Type: bson.TypeBoolean, Value: []byte{1}}, Fault: "x"}}).Err(),
+	} {
+		var bad *model.ValueError
+		if !errors.As(err, &bad) || bad.Collection == "" || bad.Field == "" || bad.Reason == "" {
+			t.Errorf("%s: error %v, want a *model.ValueError with collection, field and reason", reason, err)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package denorm
+
+import (
+	"fmt"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// unsplit matches the owners whose array outgrew Max without overflow.
+func (o *outlying) unsplit() bson.D {
+	return bson.D{
+		{Key: o.position(o.spec.Max), Value: bson.D{{Key: "$exists", Value: true}}},
+		{Key: o.spec.Flag, Value: bson.D{{Key: "$ne", Value: true}}},
+	}
+}
+
+// split is the plan for a batch of owners.
+func (o *outlying) split(docs []bson.Raw) (p model.Plan, _ error) {
+	for _, doc := range docs {
+		steps, err := o.splitOne(doc)
+		if err != nil {
+			return model.Plan{}, fmt.Errorf("document %s: %w", cut(model.Shell(doc.Lookup("_id"))), err)
+		}
+		p.Steps = append(p.Steps, steps...)
+	}
+	if len(p.Steps) > 0 {
+		p.Leaves = "overflow documents of an array that still holds all; the next run completes them"
+	}
+	return p, nil
+}
+
+// splitOne are the steps for one owner: an overflow document for each part of what is over, and then the array.
+func (o *outlying) splitOne(doc bson.Raw) (steps []model.Step, _ error) {
+	v, err := o.at(doc, o.path)
+	if err != nil {
+		return nil, err
+	}
+	list := elementsOf(v)
+	id := clone(doc.Lookup("_id"))
+	key, err := o.ownerKey(id)
+	if err != nil || len(list) <= o.spec.Max {
+		return nil, err
+	}
+	keep := o.keep(list)
+	var page []bucketElement
+	var bytes int64
+	flush := func() error {
+		w, err := o.splitPage(key, id, int64(len(steps)), page, len(list))
+		steps, page, bytes = append(steps, w), nil, 0
+		return err
+	}
+	for _, item := range list[keep:] {
+		e, err := o.in.element(key, clone(item))
+		if err != nil {
+			return nil, err
+		}
+		size := int64(len(e.item.Value))
+		if len(page) == o.in.spec.Max || len(page) > 0 && bytes+size > o.pageBytes() {
+			if err := flush(); err != nil {
+				return nil, err
+			}
+		}
+		page, bytes = append(page, e), bytes+size
+	}
+	if err := flush(); err != nil {
+		return nil, err
+	}
+	return append(steps, o.shorten(id, keep, list)), nil
+}
+
+// keep is how many elements stay in the array.
+func (o *outlying) keep(list []bson.RawValue) int {
+	var bytes int64
+	for i, item := range list {
+		if item.Type == bson.TypeEmbeddedDocument {
+			bytes += int64(len(item.Value))
+		}
+		if i == o.spec.Max || o.spec.MaxBytes > 0 && bytes > o.spec.MaxBytes {
+			return i
+		}
+	}
+	return len(list)
+}
+
+// pageBytes is how much a Split puts into one document. Without a bound of the Bucket's it leaves room for the command.
+func (o *outlying) pageBytes() int64 {
+	if o.in.spec.MaxBytes > 0 {
+		return o.in.spec.MaxBytes
+	}
+	return maxBucketBytes / 2
+}
+
+// ownerKey is an owner's _id as the key of buckets.
+func (o *outlying) ownerKey(id bson.RawValue) (any, error) {
+	switch id.Type {
+	case bson.TypeString:
+		return id.StringValue(), nil
+	case bson.TypeInt32:
+		return int64(id.Int32()), nil
+	case bson.TypeInt64:
+		return id.Int64(), nil
+	case bson.TypeObjectID:
+		return id.ObjectID(), nil
+	}
+	return nil, o.refused("_id", id, "is not of a type that overflow can be kept under")
+}
+
+// splitPage is the upsert of an overflow document. It replaces what a Split of a shorter array left under this number, if it
+// begins as this one does; what a Split of the same array left is the same.
+func (o *outlying) splitPage(key any, id bson.RawValue, seq int64, page []bucketElement, length int) (model.Write, error) {
+	bucket, err := o.in.bucketID(key, "", seq)
+	if err != nil {
+		return model.Write{}, err
+	}
+	list := make(bson.A, len(page))
+	for i, e := range page {
+		list[i] = e.item
+	}
+	byID, upsert := bson.D{{Key: "_id", Value: bucket}}, true
+	set := bson.D{
+		{Key: "key", Value: literal(id)}, {Key: "seq", Value: seq}, {Key: "closed", Value: true},
+		{Key: "split", Value: int64(length)}, {Key: "items", Value: literal(list)},
+	}
+	return model.Write{
+		Collection: o.in.name, Index: model.IDIndex, Expect: model.One, Once: true,
+		Done:    bson.D{byID[0], {Key: "split", Value: int64(length)}, {Key: "items", Value: bson.D{{Key: "$eq", Value: list}}}},
+		Reasons: []model.Reason{{If: byID, Err: ErrLeftover}},
+		Model: &mongo.UpdateOneModel{
+			Filter: bson.D{byID[0], {Key: "split", Value: bson.D{{Key: "$lt", Value: int64(length)}}}, {Key: "items.0", Value: bson.D{{Key: "$eq", Value: list[0]}}}},
+			Update: mongo.Pipeline{{{Key: "$set", Value: set}}, {{Key: "$set", Value: o.in.recounted()}}}, Upsert: &upsert,
+		},
+	}, nil
+}
+
+// shorten is the write that cuts off the array what is in the overflow, and says so, if its end is as it was read.
+func (o *outlying) shorten(id bson.RawValue, keep int, list []bson.RawValue) model.Write {
+	end := make(bson.A, 0, len(list)-keep)
+	for _, item := range list[keep:] {
+		end = append(end, clone(item))
+	}
+	byID := bson.E{Key: "_id", Value: model.Eq(id)}
+	return model.Write{
+		Collection: o.docs, Index: model.IDIndex, Expect: model.One, Once: true,
+		Done: bson.D{byID, {Key: o.spec.Flag, Value: true}},
+		Model: &mongo.UpdateOneModel{
+			Filter: bson.D{
+				byID, {Key: o.spec.Flag, Value: bson.D{{Key: "$ne", Value: true}}},
+				{Key: o.position(o.spec.Max), Value: bson.D{{Key: "$exists", Value: true}}},
+				// One more than was read, so that a longer array differs.
+				{Key: "$expr", Value: op("$eq", op("$slice", o.list(), keep, len(end)+1), literal(end))},
+			},
+			Update: bson.D{
+				{Key: "$set", Value: bson.D{{Key: o.spec.Flag, Value: true}}},
+				{Key: "$push", Value: bson.D{{Key: o.path, Value: bson.D{{Key: "$each", Value: bson.A{}}, {Key: "$slice", Value: keep}}}}},
+			},
+		},
+	}
+}
+
+// repair is the plan that mends what a check found.
+func (o *outlying) repair(found []OutlierDrift) (p model.Plan) {
+	refuse := func(i int, field, reason string) model.Plan {
+		return model.RefusedPlan(o.docs, o.refused(fmt.Sprintf("found[%d]%s", i, field), nil, reason))
+	}
+	for i, d := range found {
+		if !isKey(d.ID) {
+			return refuse(i, "", "has no _id: pass what Check returned")
+		}
+		switch d.Fault {
+		case Unflagged:
+			p.Steps = append(p.Steps, model.Write{Collection: o.docs, Index: model.IDIndex, Model: &mongo.UpdateOneModel{
+				Filter: bson.D{{Key: "_id", Value: model.Eq(clone(d.ID))}},
+				Update: bson.D{{Key: "$set", Value: bson.D{{Key: o.spec.Flag, Value: true}}}},
+			}})
+		case Leftover:
+			p.Steps = append(p.Steps, o.discard(d.Pages)...)
+		case Unsplit, Oversized:
+		default:
+			return refuse(i, ".Fault", fmt.Sprintf("%q is none of the faults", cut(string(d.Fault))))
+		}
+	}
+	if len(p.Steps) > 1 {
+		p.Leaves = "some owners mended, others not yet"
+	}
+	return p
+}
+
+// discard deletes the pages that a Split left, if all that is on them is in the array. Without a key, elements that are
+// equal can be two.
+func (o *outlying) discard(pages []OutlierPage) (steps []model.Step) {
+	if o.in.spec.Key == "" {
+		return nil
+	}
+	for _, page := range pages {
+		if page.Split == 0 || !page.Held {
+			return nil
+		}
+		steps = append(steps, model.Write{Collection: o.in.name, Index: model.IDIndex, Once: true, Model: &mongo.DeleteOneModel{
+			Filter: bson.D{{Key: "_id", Value: page.ID}, {Key: "split", Value: page.Split}},
+		}})
+	}
+	return steps
+}
+
+func (o *outlying) deleteOrphans(found []OutlierOrphan) (p model.Plan) {
+	for i, d := range found {
+		if d.ID == "" {
+			return model.RefusedPlan(o.in.name, o.in.refused(fmt.Sprintf("found[%d]", i), nil, "has no _id: pass what Orphans returned"))
+		}
+		p.Steps = append(p.Steps, model.Write{Collection: o.in.name, Index: model.IDIndex, Once: true, Model: &mongo.DeleteOneModel{
+			Filter: bson.D{{Key: "_id", Value: d.ID}, {Key: "n", Value: d.N}, {Key: "bytes", Value: d.Bytes}},
+		}})
+	}
+	if len(p.Steps) > 1 {
+		p.Leaves = "some orphans deleted, others not yet"
+	}
+	return p
+}
