@@ -35,12 +35,13 @@ type ColumnsSpec struct {
 	Typed bool
 }
 
-// Columns stores documents as flat ones, a column for each value, for readers that know tables: an analytical store, Spark, a
-// CSV file. {_id: 1, to: {city: "Rome"}, items: [{sku: "a"}]} becomes {_id: 1, "to/city": "Rome", "items/#0/sku": "a"}, and
-// back, exactly: types, order, nulls, empty documents and arrays stay. Make it with [NewColumns].
+// Columns stores documents as flat ones, a column for each value, for readers that know tables: an analytical store, Spark,
+// a CSV file. {_id: 1, to: {city: "Rome"}, items: [{sku: "a"}]} becomes {_id: 1, "to/city": "Rome", "items/#0/sku": "a"},
+// and back, exactly: types, order, nulls, empty documents and arrays stay. Make it with [NewColumns].
 //
 // The name of a column is the path's names with the separator between; "#" and a number is an element of an array. In a
-// name, "%", the separator and a leading "#" are written as % and two hexadecimal digits; an empty name is "%". The _id is one column, whatever it is.
+// name, "%", the separator and a leading "#" are written as % and two hexadecimal digits; an empty name is "%". The _id is
+// one column, whatever it is.
 //
 // What an analytical store would leave out without a word is refused here, with a [*model.ValueError] that names the path:
 // too many properties, too deep, a refused character, a name that stands twice. [Columns.Problems] lists all of it.
@@ -78,8 +79,8 @@ func (x *Columns[D, K]) Flatten(doc D) (bson.Raw, error) {
 	return x.c.flatten(raw)
 }
 
-// Problems returns all that keeps a document from being flattened, each with its path; none if nothing does. Below what is too
-// deep it looks no further.
+// Problems returns all that keeps a document from being flattened, each with its path; none if nothing does. Below what is
+// too deep it looks no further.
 func (x *Columns[D, K]) Problems(doc D) []error {
 	raw, err := x.encoded(doc)
 	if err != nil {
@@ -131,8 +132,8 @@ func (x *Columns[D, K]) Store(doc D) model.Write {
 // Cost: one command, one document, found by _id.
 func (x *Columns[D, K]) Delete(id K) model.Write { return x.flat.Delete(id) }
 
-// Fill returns the job that stores all documents as columns, or those that a filter finds: changed since the last run. It also
-// mends what differs. The first document that can't be flattened ends it with an error that names it.
+// Fill returns the job that stores all documents as columns, or those that a filter finds: changed since the last run. It
+// also mends what differs. The first document that can't be flattened ends it with an error that names it.
 //
 // Cost: a command to read and one to write for a batch of 500 documents; each is written once, and read whole. It can be run
 // again, and while others write: a document that changes meanwhile may be stored as it was.

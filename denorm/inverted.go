@@ -7,8 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Inverted finds documents by any combination of the values of several fields, and counts them by the values of any: users of
-// some city who came to this site and not to that, by category. Make it with [NewInverted].
+// Inverted finds documents by any combination of the values of several fields, and counts them by the values of any: users
+// of some city who came to this site and not to that, by category. Make it with [NewInverted].
 //
 // It keeps, for each declared path, an inverted index: value → ids, in their order. The direct index, id → values, is the
 // documents themselves. A query takes the ids of each of its values and intersects, unites and subtracts them, in one
@@ -64,8 +64,8 @@ func (x *Inverted[D, K]) Table(path string) *IndexTable[D, K] {
 
 // Insert returns the plan that enters a new document's values, of all paths, and stores it, as [IndexTable.Insert] does.
 //
-// Cost: two commands for each path that has values, and one; twice as many entries as the document has values, and the document.
-// Cut, it leaves entries without the document: run it again, or see [IndexTable.Repair].
+// Cost: two commands for each path that has values, and one; twice as many entries as the document has values, and the
+// document. Cut, it leaves entries without the document: run it again, or see [IndexTable.Repair].
 func (x *Inverted[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 	w := x.docs.Insert(doc)
 	if w.Err != nil {
@@ -75,8 +75,8 @@ func (x *Inverted[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 }
 
 // Set returns the plan that sets fields of a document, as it was read, and keeps the entries of all paths true, as
-// [IndexTable.Set] does. The write is guarded by what all the paths held as they were read: when one changed, or the document
-// is gone, running it gives model.ErrStale, and what was entered for it is taken back.
+// [IndexTable.Set] does. The write is guarded by what all the paths held as they were read: when one changed, or the
+// document is gone, running it gives model.ErrStale, and what was entered for it is taken back.
 //
 // Cost: one command when no entry changes; otherwise two for each path that gets values, two for each that loses some, and
 // one. Documents written: one, and each entry that is entered or taken out twice. Cut, it leaves an entry too many: run it
@@ -111,14 +111,14 @@ func (x *Inverted[D, K]) Rebuild() model.Job {
 	}
 }
 
-// Is returns the query of the documents that hold a value at a declared path, for [Inverted.IDs] and the others. Null, an array
-// and a pattern have no entries, and are refused by what the query is handed to.
+// Is returns the query of the documents that hold a value at a declared path, for [Inverted.IDs] and the others. Null, an
+// array and a pattern have no entries, and are refused by what the query is handed to.
 func (x *Inverted[D, K]) Is(path string, value any) InvertedQuery { return x.in.is(path, value) }
 
 // IDs returns the pipeline of the _ids that a query finds, in their order.
 //
-// Cost: one command; it reads the entries of each of the query's values, served by _id. Ids are grouped in the server's memory,
-// within 100 MB; set Options.AllowDiskUse for more.
+// Cost: one command; it reads the entries of each of the query's values, served by _id. Ids are grouped in the server's
+// memory, within 100 MB; set Options.AllowDiskUse for more.
 func (x *Inverted[D, K]) IDs(q InvertedQuery) model.Aggregate[InvertedID[K]] {
 	c, err := x.in.ids(q)
 	return indexed(model.AggregateAs[InvertedID[K]](x.docs.Named(c.collection), c.pipeline), model.IDIndex, err)
@@ -142,8 +142,8 @@ func (x *Inverted[D, K]) Documents(q InvertedQuery) model.Aggregate[D] {
 }
 
 // Report returns the pipeline of how many of the documents that a query finds have each value of a field, in the order of
-// values: a report by category. The field is any of the documents, a declared path or not; of an array each different element
-// counts. Documents without a value, or with null, count nowhere. Each is asked again for the query's values.
+// values: a report by category. The field is any of the documents, a declared path or not; of an array each different
+// element counts. Documents without a value, or with null, count nowhere. Each is asked again for the query's values.
 //
 // Cost: as [Inverted.Documents]; one pass.
 func (x *Inverted[D, K]) Report(q InvertedQuery, path string) model.Aggregate[InvertedCount] {
@@ -161,8 +161,8 @@ func (x *Inverted[D, K]) Values(path string) model.Aggregate[InvertedCount] {
 	return indexed(model.AggregateAs[InvertedCount](x.docs.Named(c.collection), c.pipeline), "", err)
 }
 
-// Direct returns the query of what documents hold at the declared paths, by their _ids, in the order of _id: the direct index,
-// asked for many at once. Ids that no document has give none.
+// Direct returns the query of what documents hold at the declared paths, by their _ids, in the order of _id: the direct
+// index, asked for many at once. Ids that no document has give none.
 //
 // Cost: one command, and one per further batch; one document for each id, by _id.
 func (x *Inverted[D, K]) Direct(ids ...K) model.Find[bson.Raw] {

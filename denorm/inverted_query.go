@@ -169,8 +169,8 @@ func (in *inverted) checked(q InvertedQuery) ([]queryTerm, error) {
 	return terms, nil
 }
 
-// ids is the pipeline of a query's ids. Each entry gives its id and the number of its value; an id's numbers are grouped, and
-// say whether the query finds it. What comes last sorts: a single value's entries are in order as they are.
+// ids is the pipeline of a query's ids. Each entry gives its id and the number of its value; an id's numbers are grouped,
+// and say whether the query finds it. What comes last sorts: a single value's entries are in order as they are.
 func (in *inverted) ids(q InvertedQuery) (c normalCheck, err error) {
 	terms, err := in.checked(q)
 	if err != nil {

@@ -24,8 +24,8 @@ type Part struct {
 // A row of the main collection is the document with, in the place of each part, the part's key, or the number of its
 // elements. A row of an array is {_id: {of: the document's _id, n: its position}, and the element's fields}, or value for
 // an array of plain values; a row of a keyed part is {_id: the key, and its other fields}. What is null or missing, and a
-// document without a key, stays where it is, so that [Normalized.Documents] gives back what there was; the key comes first in
-// its document.
+// document without a key, stays where it is, so that [Normalized.Documents] gives back what there was; the key comes first
+// in its document.
 //
 // A part must be an array, or with a Key a document, or null or missing; elements documents without an _id of their own, or
 // plain values. Documents of Go structs are so by their types; of others nothing tells.
@@ -42,10 +42,10 @@ type Normalized[D, K any] struct {
 	n    *normalized
 }
 
-// NewNormalized declares that the documents are divided into the collection named into and those of the parts. It panics with
-// a [*model.DeclarationError] when two collections have one name, or that of the documents, and when a part's path is not a
-// field of the documents themselves, is named twice, is no array or, with a Key, no document with that field, or when elements
-// have an _id.
+// NewNormalized declares that the documents are divided into the collection named into and those of the parts. It panics
+// with a [*model.DeclarationError] when two collections have one name, or that of the documents, and when a part's path is
+// not a field of the documents themselves, is named twice, is no array or, with a Key, no document with that field, or when
+// elements have an _id.
 func NewNormalized[D, K any](docs *model.Collection[D, K], into string, parts ...Part) *Normalized[D, K] {
 	for _, p := range parts {
 		docs.Named(p.Into) // panics for a name that is none
@@ -54,9 +54,9 @@ func NewNormalized[D, K any](docs *model.Collection[D, K], into string, parts ..
 	return &Normalized[D, K]{docs, docs.Named(into), n}
 }
 
-// Plan returns the plan that writes the rows of the documents that a filter finds, or of all: those of the parts first, so that
-// a cut leaves no main row without them. Rows that are there are replaced. The server does it, in one aggregation with $merge
-// for each collection.
+// Plan returns the plan that writes the rows of the documents that a filter finds, or of all: those of the parts first, so
+// that a cut leaves no main row without them. Rows that are there are replaced. The server does it, in one aggregation with
+// $merge for each collection.
 //
 // Cost: one command for each collection; each reads the documents, and writes all their rows. It can be run again.
 func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
@@ -67,8 +67,8 @@ func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
 	return x.n.plan(f.Filter)
 }
 
-// Documents returns the pipeline of whole documents, put together again from the rows: those whose main row a filter finds, or
-// all.
+// Documents returns the pipeline of whole documents, put together again from the rows: those whose main row a filter finds,
+// or all.
 //
 // Cost: one command; each main row's parts are looked up, an array's by the index of [Normalized.Indexes], a key's by _id.
 func (x *Normalized[D, K]) Documents(filter bson.D) model.Aggregate[D] {
@@ -80,8 +80,8 @@ func (x *Normalized[D, K]) Documents(filter bson.D) model.Aggregate[D] {
 	return a
 }
 
-// Checks returns the pipelines that find the rows that are missing or differ from what the documents say, and those too many,
-// for each collection: run them all. Of keyed parts the rows too many are those whose key no document holds any more.
+// Checks returns the pipelines that find the rows that are missing or differ from what the documents say, and those too
+// many, for each collection: run them all. Of keyed parts the rows too many are those whose key no document holds any more.
 //
 // Cost: one command each. They read all documents, or all rows; rows are looked up by _id, and documents too, but for those
 // that hold a key: an index on it saves reading all of them for each row.
@@ -99,9 +99,9 @@ func (x *Normalized[D, K]) Checks() []model.Aggregate[NormalizedDrift] {
 // Cost: a command for each run of rows of one collection; one row each. It can be run again.
 func (x *Normalized[D, K]) Prune(found []NormalizedDrift) model.Plan { return x.n.prune(found) }
 
-// Conflicts returns the pipeline that finds, for each keyed part, the keys of which documents say different things: a customer
-// who has moved. Only one of them becomes the row. The parts are those of the declaration, in its order; without a keyed part
-// there is no pipeline.
+// Conflicts returns the pipeline that finds, for each keyed part, the keys of which documents say different things: a
+// customer who has moved. Only one of them becomes the row. The parts are those of the declaration, in its order; without a
+// keyed part there is no pipeline.
 //
 // Cost: one command each, which reads every document.
 func (x *Normalized[D, K]) Conflicts() []model.Aggregate[NormalizedConflict] {

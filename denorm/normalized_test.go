@@ -202,6 +202,23 @@ func TestNormalizedSome(t *testing.T) {
 	}, modeltest.WithMonitor(m))
 }
 
+// The parts of a row are looked up by index.
+func TestNormalizedIndexed(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		var list []any
+		for i := range 3000 {
+			list = append(list, order{ID: i, Customer: &customer{fmt.Sprint("c", i%1000), "Oslo"}, Items: []orderItem{{"a", i}, {"b", i}}})
+		}
+		seed(t, db, docs{"source": list})
+		if err := errors.Join(normalize(t.Context(), db), model.Indexes(allRows).Ensure(t.Context(), db)); err != nil {
+			t.Fatal(err)
+		}
+		modeltest.WantIndexed(t, db, allRows.Documents(bson.D{e("_id", 7)}), model.IDIndex)
+		asLookedUp := model.Find[bson.Raw]{Query: model.Query{Collection: "items", Filter: bson.D{e("_id.of", 7)}}} // explain is silent on lookups
+		modeltest.WantIndexed(t, db, asLookedUp, allRows.Indexes()[0].Name)
+	})
+}
+
 func TestNormalizedDeclarations(t *testing.T) {
 	declare := func(into string, parts ...denorm.Part) func() {
 		return func() { denorm.NewNormalized(orders, into, parts...) }

@@ -115,8 +115,8 @@ func (x *Numbered[D, K]) Set(id K, elements ...any) model.Write {
 }
 
 // AppendAt returns the write that adds an element after the first n, for one who knows how many there are: [Numbered.Append]
-// decides from what it reads. It is guarded by the count: running it gives model.ErrStale when the list has another length by
-// now, or the document is gone. With n at Max it carries [ErrNumberedFull]. With a Key, an element that the list holds
+// decides from what it reads. It is guarded by the count: running it gives model.ErrStale when the list has another length
+// by now, or the document is gone. With n at Max it carries [ErrNumberedFull]. With a Key, an element that the list holds
 // already is recognized (Already), and nothing is written.
 //
 // Cost: one command, one document, found by _id; one more when it matches nothing, with a Key.
@@ -134,8 +134,8 @@ func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 
 // Append returns the change that adds an element at the end of a document's list: it reads the count, writes guarded by it,
 // and reads again when another writer came first, up to 100 times; set Attempts for another bound. Running it gives
-// [ErrNumberedFull] when every position is taken, and model.ErrNotFound when there is no such document. With a Key, an element
-// that the list holds adds nothing. A count that doesn't fit the fields is refused: see [Numbered.Check].
+// [ErrNumberedFull] when every position is taken, and model.ErrNotFound when there is no such document. With a Key, an
+// element that the list holds adds nothing. A count that doesn't fit the fields is refused: see [Numbered.Check].
 //
 // Cost: two commands and one document, found by _id; the same again for each writer that came first.
 //
@@ -179,7 +179,8 @@ func (x *Numbered[D, K]) find(filter bson.D, index string, err error) model.Find
 }
 
 // Documents returns the pipeline of the documents that a query finds, nested again by the server. The query is one of
-// [Numbered.Equal] or [Numbered.Match], or any of the flat collection; its filter, sort, skip and limit are kept.
+// [Numbered.Equal] or [Numbered.Match], or any of the flat collection; its filter, sort, skip, limit and
+// options are kept, a projection is not.
 //
 // Cost: one command, and one per further batch; served as the query is.
 func (x *Numbered[D, K]) Documents(query model.Find[bson.Raw]) model.Aggregate[D] {
@@ -200,10 +201,10 @@ func (x *Numbered[D, K]) Check() model.Aggregate[NumberedDrift] {
 	return model.AggregateAs[NumberedDrift](x.docs, x.n.check())
 }
 
-// Repair returns the write that sets the counts of the documents that [Numbered.Check] finds to the highest position that has
-// a field: no field is lost, and a gap becomes an element without fields, or a null among plain values. It counts on the
-// server, in the update itself, so that a write at the same time is met whole, before or after. Left alone are nested documents,
-// and counts beyond Max: declare a larger one.
+// Repair returns the write that sets the counts of the documents that [Numbered.Check] finds to the highest position that
+// has a field: no field is lost, and a gap becomes an element without fields, or a null among plain values. It counts on the
+// server, in the update itself, so that a write at the same time is met whole, before or after. Left alone are nested
+// documents, and counts beyond Max: declare a larger one.
 //
 // Cost: one command that reads every document and writes those that it mends. It can be run again; stopped half way, it
 // leaves some to the next run.

@@ -44,9 +44,9 @@ type Proximity[D, K any] struct {
 	p    *proximity
 }
 
-// NewProximity declares that the list at a path is kept as text too. It panics with a [*model.DeclarationError] when the path
-// doesn't exist, or is not an array of strings or of documents with such fields, or lies inside another array, and when Text is
-// not a name, is that of the list, or is a field of another type.
+// NewProximity declares that the list at a path is kept as text too. It panics with a [*model.DeclarationError] when the
+// path doesn't exist, or is not an array of strings or of documents with such fields, or lies inside another array, and when
+// Text is not a name, is that of the list, or is a field of another type.
 func NewProximity[D, K any](docs *model.Collection[D, K], path string, spec ProximitySpec) *Proximity[D, K] {
 	p := declareProximity(nestedList{collection: docs.Name(), path: path, fields: spec.Fields, beside: true, encode: docs.Encode}, spec,
 		func(p string) model.Field { return model.MustField(docs, p) }, docs.Field)
@@ -63,8 +63,8 @@ func (x *Proximity[D, K]) Text(elements ...any) (string, error) {
 	return x.p.text(list)
 }
 
-// Back decodes the list that a text was made of into what a pointer points at, a slice. Each element has the declared Fields,
-// and no other. A text that no list has is refused with a [*model.ValueError].
+// Back decodes the list that a text was made of into what a pointer points at, a slice. Each element has the declared
+// Fields, and no other. A text that no list has is refused with a [*model.ValueError].
 func (x *Proximity[D, K]) Back(text string, list any) error { return x.p.back(text, list) }
 
 // Insert returns the write that stores a new document with its text, whatever it holds in the text's place.
@@ -113,8 +113,8 @@ func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
 	return x.p.remove(f.Filter, elements, f.Err)
 }
 
-// Equal returns the query of the documents with an element whose fields are just these strings, all in one element; a nil is a
-// field that is null or missing. It is refused when the pattern has more than 32,000 bytes, the server's bound.
+// Equal returns the query of the documents with an element whose fields are just these strings, all in one element; a nil is
+// a field that is null or missing. It is refused when the pattern has more than 32,000 bytes, the server's bound.
 //
 // Cost: one command; the server reads every text, or every key of the index of [Proximity.Indexes].
 func (x *Proximity[D, K]) Equal(fields bson.D) model.Find[D] {
@@ -147,16 +147,16 @@ func (x *Proximity[D, K]) Check() model.Aggregate[ProximityDrift] {
 	return model.AggregateAs[ProximityDrift](x.docs, x.p.check())
 }
 
-// Repair returns the write that makes the texts anew, on the server, of the documents that [Proximity.Check] finds: those that
-// were there before the declaration too. Each is one atomic update of what the list holds at that moment. What is no text in
-// a list is written as ";;;", which no query finds.
+// Repair returns the write that makes the texts anew, on the server, of the documents that [Proximity.Check] finds: those
+// that were there before the declaration too. Each is one atomic update of what the list holds at that moment. What is no
+// text in a list is written as ";;;", which no query finds.
 //
 // Cost: one command that reads every document and writes those that differ. It can be run again; stopped half way, it leaves
 // some to the next run.
 func (x *Proximity[D, K]) Repair() model.Write { return x.p.repair() }
 
-// Indexes returns an index on the text. It bounds no query; it lets the server read the texts in place of the documents. Leave
-// it out where that is not worth its room.
+// Indexes returns an index on the text. It bounds no query; it lets the server read the texts in place of the documents.
+// Leave it out where that is not worth its room.
 func (x *Proximity[D, K]) Indexes() []model.Index {
 	i := model.NewIndex(x.p.collection, bson.D{{Key: x.p.field, Value: 1}})
 	i.Why = "reads the texts of " + x.p.path + " in place of the documents"

@@ -25,7 +25,8 @@ const (
 	textForeign = ";;;"
 )
 
-// textEscapes are the characters that a value can't hold as they are: "%" is the first to be written, and the last to be read.
+// textEscapes are the characters that a value can't hold as they are: "%" is the first to be written, and the last to be
+// read.
 var textEscapes = []struct{ char, as string }{{"%", "%25"}, {"|", "%7C"}, {",", "%2C"}, {";", "%3B"}, {"\x00", "%00"}}
 
 func declareProximity(list nestedList, spec ProximitySpec, field func(string) model.Field, lookup func(string) (model.Field, error)) *proximity {

@@ -61,10 +61,10 @@ func (p *proximity) withText(doc bson.Raw) (bson.Raw, error) {
 			out = append(out, bson.E{Key: e.Key(), Value: e.Value()})
 		}
 	}
-	v, err := (stored{docs: p.collection}).at(doc, p.path)
+	v, inArray := valueAt(doc, p.path)
 	switch {
-	case err != nil:
-		return nil, err
+	case inArray:
+		return nil, p.refused(p.path, nil, "lies inside an array in this document")
 	case v.Type == bson.TypeArray:
 		list, err := p.listed(v)
 		if err != nil {
@@ -94,11 +94,12 @@ func (p *proximity) add(id bson.D, element any, err error) model.Write {
 	if err != nil {
 		return model.Refused(p.collection, err)
 	}
+	holds := bson.D{{Key: "$elemMatch", Value: bson.D{{Key: "$eq", Value: stored[0]}}}}
 	return model.Write{
 		Collection: p.collection, Expect: model.One, Index: model.IDIndex, Once: true,
-		Done: append(slices.Clone(id), bson.E{Key: p.path, Value: bson.D{{Key: "$elemMatch", Value: bson.D{{Key: "$eq", Value: stored[0]}}}}}),
+		Done: append(slices.Clone(id), bson.E{Key: p.path, Value: holds}),
 		Model: &mongo.UpdateOneModel{
-			Filter: append(slices.Clone(id), bson.E{Key: p.path, Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$elemMatch", Value: bson.D{{Key: "$eq", Value: stored[0]}}}}}}}),
+			Filter: append(slices.Clone(id), bson.E{Key: p.path, Value: bson.D{{Key: "$not", Value: holds}}}),
 			Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{
 				{Key: p.path, Value: op("$concatArrays", ifNull("$"+p.path, bson.A{}), bson.A{literal(stored[0])})},
 				{Key: p.field, Value: op("$concat", ifNull("$"+p.field, "|"), literal(text))},

@@ -111,18 +111,27 @@ func fits(f model.Field, have reflect.Type, element bool) bool {
 
 // at returns what a document holds at a path; type 0 for nothing.
 func (s stored) at(doc bson.Raw, path string) (bson.RawValue, error) {
-	v := bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}
-	for _, part := range strings.Split(path, ".") {
+	v, inArray := valueAt(doc, path)
+	if inArray {
+		return v, s.refused(path, nil, "lies inside an array in this document")
+	}
+	return v, nil
+}
+
+// valueAt is what a document holds at a path, type 0 for nothing; or the array that is on the way.
+func valueAt(doc bson.Raw, path string) (v bson.RawValue, inArray bool) {
+	v = bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}
+	for part := range strings.SplitSeq(path, ".") {
 		switch v.Type {
 		case bson.TypeEmbeddedDocument:
 			v = bson.Raw(v.Value).Lookup(part)
 		case bson.TypeArray:
-			return v, s.refused(path, nil, "lies inside an array in this document")
+			return v, true
 		default:
-			return bson.RawValue{}, nil
+			return bson.RawValue{}, false
 		}
 	}
-	return v, nil
+	return v, false
 }
 
 // fields checks what is to be set, and encodes it.

@@ -50,13 +50,13 @@ type UniqueTotal struct {
 	N int64 `bson:"n"`
 }
 
-// UniqueCount counts the different members of groups, exactly: the visitors of each site, each once, however often they come.
-// There is one document for each group, period and member, whose _id holds all three; so seeing a member again writes the same
-// document, and a group's count is that of a range of _id. Make it with [NewUniqueCount].
+// UniqueCount counts the different members of groups, exactly: the visitors of each site, each once, however often they
+// come. There is one document for each group, period and member, whose _id holds all three; so seeing a member again writes
+// the same document, and a group's count is that of a range of _id. Make it with [NewUniqueCount].
 //
 // The _id is the group, the period if there is one, and the member, with "#" between; "#" and "%" within them are written as
-// %23 and %25, and integers in 20 digits. So the ranges of "CA:San" and "CA:San Francisco" don't meet. Ranges are bytewise: the
-// collection must not have a collation.
+// %23 and %25, and integers in 20 digits. So the ranges of "CA:San" and "CA:San Francisco" don't meet. Ranges are bytewise:
+// the collection must not have a collation.
 //
 // Times of a query are from ≤ t < to; periods that they touch count whole. A zero time is no bound. Over several periods a
 // member counts once. Without a Period both times must be zero.
@@ -70,9 +70,9 @@ type UniqueCount[G, M any] struct {
 	u    *uniqueCount
 }
 
-// NewUniqueCount declares that a collection counts members. It panics with a [*model.DeclarationError] when groups or members
-// can't be written into an _id, when Period is none of the three, when Location or Keep come without a Period, and when Keep is
-// shorter than a period. At most one spec may be given.
+// NewUniqueCount declares that a collection counts members. It panics with a [*model.DeclarationError] when groups or
+// members can't be written into an _id, when Period is none of the three, when Location or Keep come without a Period, and
+// when Keep is shorter than a period. At most one spec may be given.
 func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], spec ...UniqueSpec) *UniqueCount[G, M] {
 	var group G
 	var member M
@@ -86,8 +86,8 @@ func (x *UniqueCount[G, M]) Visit(group G, member M, at time.Time) model.Write {
 	return x.u.visit(group, member, at)
 }
 
-// VisitAll returns the plan of many visits, in the order of keys; of those of one member in one group and period one is sent. It
-// can be run again.
+// VisitAll returns the plan of many visits, in the order of keys; of those of one member in one group and period one is
+// sent. It can be run again.
 //
 // Cost: one command for each 100,000 visits; one document for each that is new. Cut, it leaves the first ones counted.
 func (x *UniqueCount[G, M]) VisitAll(visits []Visit[G, M]) model.Plan {
@@ -132,8 +132,8 @@ func (x *UniqueCount[G, M]) Count(group G, from, to time.Time) model.Aggregate[U
 	return indexed(model.AggregateAs[UniqueTotal](x.docs, pipeline), model.IDIndex, err)
 }
 
-// PerPeriod returns the pipeline of how many different members a group has in each period in which it has any, in their order.
-// It needs a Period.
+// PerPeriod returns the pipeline of how many different members a group has in each period in which it has any, in their
+// order. It needs a Period.
 //
 // Cost: as [UniqueCount.Count].
 func (x *UniqueCount[G, M]) PerPeriod(group G, from, to time.Time) model.Aggregate[PeriodCount] {
@@ -144,8 +144,8 @@ func (x *UniqueCount[G, M]) PerPeriod(group G, from, to time.Time) model.Aggrega
 // Counts returns the pipeline of how many different members each group has, in the order of groups; groups without any are
 // not returned.
 //
-// Cost: one command that reads the keys of these periods, of all groups, served by the index of [UniqueCount.Indexes]; without
-// a bound it reads all.
+// Cost: one command that reads the keys of these periods, of all groups, served by the index of [UniqueCount.Indexes];
+// without a bound it reads all.
 func (x *UniqueCount[G, M]) Counts(from, to time.Time) model.Aggregate[GroupCount[G]] {
 	pipeline, index, err := x.u.counts(from, to)
 	return indexed(model.AggregateAs[GroupCount[G]](x.docs, pipeline), index, err)
@@ -172,12 +172,12 @@ func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], from, to time.Time) 
 // Expire returns the write that deletes what was seen in periods that ended by a time; the period that the time falls into
 // stays. It needs a Period. It is idempotent.
 //
-// Cost: one command, served by the index of [UniqueCount.Indexes]; all documents of these periods. Stopped half way, it leaves
-// some, so that counts of these periods are too low: don't ask for them any more.
+// Cost: one command, served by the index of [UniqueCount.Indexes]; all documents of these periods. Stopped half way, it
+// leaves some, so that counts of these periods are too low: don't ask for them any more.
 func (x *UniqueCount[G, M]) Expire(before time.Time) model.Write { return x.u.expire(before) }
 
-// Indexes returns the index of periods, groups and members, which [UniqueCount.Counts] is answered from, and with Keep the one
-// by which the server deletes what is old. Without a Period there is none.
+// Indexes returns the index of periods, groups and members, which [UniqueCount.Counts] is answered from, and with Keep the
+// one by which the server deletes what is old. Without a Period there is none.
 func (x *UniqueCount[G, M]) Indexes() []model.Index { return x.u.indexes() }
 
 // Relations returns none: what groups and members are keys of is not declared here.

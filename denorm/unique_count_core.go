@@ -132,7 +132,8 @@ func (u *uniqueCount) visitAll(n int, visit func(int) (group, member any, at tim
 		}
 		visits[i] = v
 	}
-	slices.SortStableFunc(visits, func(a, b uniqueVisit) int { return strings.Compare(a.id, b.id) }) // one order, so that no two plans block each other
+	// In one order, so that no two plans block each other.
+	slices.SortStableFunc(visits, func(a, b uniqueVisit) int { return strings.Compare(a.id, b.id) })
 	var p model.Plan
 	for i, v := range visits {
 		if i == 0 || v.id != visits[i-1].id {

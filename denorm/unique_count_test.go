@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
@@ -212,6 +213,29 @@ func TestUniqueCountFaults(t *testing.T) {
 				},
 			})
 		},
+	})
+}
+
+// The server deletes a day when Keep is over, and not before; the months stay.
+func TestUniqueCountKeep(t *testing.T) {
+	twoDays := denorm.NewUniqueCount(clicks, denorm.UniqueSpec{Period: denorm.Daily, Keep: 48 * time.Hour})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, db := context.Background(), modeltest.NewClient(t).Database("log")
+		if err := model.Indexes(twoDays, monthsOf).Ensure(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now() // of the bubble
+		if err := exec(ctx, db, model.NewPlan(twoDays.Visit("g", "x", start)), twoDays.Rollup(monthsOf, start, start.Add(time.Hour))); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []int64{1, 1, 0} {
+			day, err := twoDays.Count("g", start, start.Add(time.Hour)).One(ctx, db)
+			month, err2 := monthsOf.Count("g", start, start.Add(time.Hour)).One(ctx, db)
+			if err := errors.Join(err, err2); err != nil || day.N != want || month.N != 1 {
+				t.Errorf("after %s: %d of the day, want %d, %d of the month, %v", time.Since(start), day.N, want, month.N, err)
+			}
+			time.Sleep(24*time.Hour + 2*time.Minute)
+		}
 	})
 }
 
