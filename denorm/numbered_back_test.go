@@ -197,6 +197,15 @@ func TestNumberedRepair(t *testing.T) {
 		if want := "a2 b1 c1 d0 e3 f0 g0 h0 "; err != nil || got != want {
 			t.Errorf("found %s, want %s, %v", got, want, err)
 		}
+		// What no list counts fails no query.
+		seed(t, db, docs{"resumes": {
+			d("a", e("skills", math.NaN()), e("skill_1", "Go")), d("b", e("skills", math.Inf(1)), e("skill_1", "Go")), d("c", e("skills", -5), e("skill_1", "Go")), d("d", e("skills", 1.5), e("skill_1", "Go")),
+		}})
+		query := skillFields.Equal(bson.D{e("skill", "Go")}).Sorted(bson.D{e("_id", 1)})
+		odd, err := skillFields.Documents(query).All(t.Context(), db)
+		if err != nil || len(odd) != 4 || len(odd[0].Skills) != 0 || len(odd[1].Skills) != 3 || len(odd[2].Skills) != 0 || len(odd[3].Skills) != 1 {
+			t.Errorf("odd counts: %v, %v", odd, err)
+		}
 		seed(t, db, docs{"resumes": {d("a", e("langs", 2), e("langs-1", "en")), d("b", e("langs", 0), e("langs-1", "en")), d("c", e("langs", 1), e("langs-1", nil))}})
 		plain, err := numberedLangs.Check().All(t.Context(), db)
 		if err != nil || len(plain) != 2 {

@@ -121,8 +121,9 @@ func (n *numbered) nest() mongo.Pipeline {
 		list[i] = e
 	}
 	count := "$" + n.path
+	within := op("$toInt", op("$max", 0, op("$min", count, n.max))) // whatever number stands there, so that no document fails the query
 	return mongo.Pipeline{
-		{{Key: "$set", Value: bson.D{{Key: n.path, Value: op("$cond", op("$isNumber", count), op("$slice", list, op("$toInt", count)), count)}}}},
+		{{Key: "$set", Value: bson.D{{Key: n.path, Value: op("$cond", op("$isNumber", count), op("$slice", list, within), count)}}}},
 		{{Key: "$unset", Value: toA(n.all(1))}},
 	}
 }
