@@ -1,26 +1,27 @@
-// Package denorm declares data that is stored more than once, or beside where it belongs, because it is read there: arrays
-// that stay bounded, sequences kept by the page, and what else keeps a copy true to its source.
+// Package denorm declares data that is stored more than once, or beside where it belongs, because it is read there: copies that
+// follow their source, numbers kept with what they count, arrays that stay bounded, sequences kept by the page, tables that find
+// documents by another field, and documents made flat.
 //
 // # Choosing
 //
-//	Fields of another document, which change seldom         [Copy]
-//	The last, first or top n of something, inside the document that it is read with     [Bounded]
-//	The first few children in their parent, all beside it   [Subset]
-//	Documents found by another field, where no secondary index can serve                [IndexTable]
-//	A value that one document may hold, across shards or collections                    [IndexTable], unique
-//	All of it, without end, read page by page: a document for each page                 [Bucket]
-//	An array that few documents outgrow: the first n in it, the rest of those few beside it    [Outlier]
-//	A many-to-many relation read from both ends by time, with names: who likes what     [WideRow]
-//	Properties that differ from document to document, queried by any of them            [Attributes]
-//	A list of small documents for a store or an index that knows flat documents only    [Numbered]
-//	Words that stand together in one element of a list                                  [Proximity]
-//	Documents for readers that know tables: a column for each value                     [Columns]
-//	Documents for readers that know tables: rows in several collections                 [Normalized]
-//	How many different members a group has: the visitors of each site                   [UniqueCount]
-//	Documents by several fields' values, intersected, united and subtracted             [Inverted]
-//	How many children a parent has, their sum, average, smallest and greatest           [Counter]
-//	A count of more events than a document can be written                              [Approximate]
-//	Copies of any shape, kept by the changes of their source, whoever writes it        [Feed]
+//	Fields of another document, which change seldom                                           [Copy]
+//	The same for copies of any shape, kept by the changes of their source, whoever writes it  [Feed]
+//	The last, first or top n of something, inside the document that it is read with           [Bounded]
+//	The first few children in their parent, and all of them beside it                         [Subset]
+//	All of it, without end, read page by page: a document for each page                       [Bucket]
+//	An array that few documents outgrow: the first n in it, the rest of those few beside it   [Outlier]
+//	A many-to-many relation read from both ends by time, with names: who likes what           [WideRow]
+//	How many children a parent has, their sum, average, smallest and greatest                 [Counter]
+//	How many different members a group has: the visitors of each site                         [UniqueCount]
+//	A count of more events than a document can be written                                     [Approximate]
+//	Documents found by another field, where no secondary index can serve                      [IndexTable]
+//	A value that one document may hold, across shards or collections                          [IndexTable], unique
+//	Documents by several fields' values, intersected, united and subtracted                   [Inverted]
+//	Properties that differ from document to document, queried by any of them                  [Attributes]
+//	A list of small documents for a store or an index that knows flat documents only          [Numbered]
+//	Words that stand together in one element of a list                                        [Proximity]
+//	Documents for readers that know tables: a column for each value                           [Columns]
+//	Documents for readers that know tables: rows in several collections                       [Normalized]
 //
 // # Tasks
 //
@@ -28,17 +29,15 @@
 //   - Change a source and its copies: [Copy.Set]; bring copies up to date: [Copy.Propagate], [Copy.PropagateJob], [Copy.Refresh]
 //   - Find and mend copies that differ: [Copy.Drift], [Copy.Repair], [Copy.Rebuild]
 //   - See whether copies pay: [Copy.Spread], [CopySpread.BreakEven]; do away with the sources: [Copy.Unfolded], [Copy.Fold]
-//   - Push and keep n: [Bounded.Push], [Bounded.PushOrCreate]
+//   - Keep copies by a change stream, or by polling: [Feed.Stream]; fill them or make them good: [Feed.Job]
+//   - See the plan of a change: [Feed.Plan]
+//   - Push and keep n: [Bounded.Push], [Bounded.PushOrCreate]; and count with it: [Bounded.PushWith]
 //   - Read the newest few of the kept ones: [Bounded.Slice]
 //   - Find and mend documents over the bound: [Bounded.Oversized], [Bounded.Trim]
 //   - Let the server hold the bound too: [Bounded.Validator]
 //   - Store, change, move and delete a child that its parent may hold: [Subset.Insert], [Subset.Set], [Subset.Delete]
 //   - Page on from where the parent ends: [Subset.Rest], [Subset.Children]
 //   - Find and mend parents that hold others: [Subset.Drift], [Subset.Repair], [Subset.Refresh], [Subset.Rebuild]
-//   - Store, change and delete a document with its entries: [IndexTable.Insert], [IndexTable.Set], [IndexTable.Delete]
-//   - Find by value, with or without the documents: [IndexTable.Lookup], [IndexTable.Documents]
-//   - Fill an index table, find and mend what differs: [IndexTable.Rebuild], [IndexTable.CheckEntries],
-//     [IndexTable.CheckDocuments], [IndexTable.Repair]
 //   - Append to a sequence of pages: [Bucket.Append], [Bucket.AppendTo]
 //   - Read its pages: [Bucket.Oldest], [Bucket.Newest], [Bucket.Page], [Bucket.Between]
 //   - Read what is on them: [Bucket.Elements], [Bucket.Holding], [Bucket.Totals]
@@ -48,18 +47,24 @@
 //     [Outlier.Outliers]
 //   - Move what outgrew its document: [Outlier.Split]; find and mend what doesn't go together: [Outlier.Check], [Outlier.Repair],
 //     [Outlier.Orphans], [Outlier.DeleteOrphans]
-//   - Give, change and take off properties: [Attributes.Set], [Attributes.Unset]
-//   - Query by properties: [Attributes.Equal], [Attributes.Match], [Attributes.Has], [Attributes.Filter]
+//   - Link and unlink, and read either end's page by time: [WideRow.Link], [WideRow.Unlink], [WideRow.LeftNewest],
+//     [WideRow.RightNewest]
+//   - Renew copied fields, find and mend half links: [WideRow.RefreshLeft], [WideRow.Check], [WideRow.Mend]
 //   - Store, change, move and delete a child, and keep its parents' numbers: [Counter.Insert], [Counter.Set], [Counter.Move],
 //     [Counter.Delete]
 //   - Count anew, find and mend what differs: [Counter.Recount], [Counter.RecountAll], [Counter.Check], [Counter.Repair]
 //   - Finish what was cut: [Counter.Pending], [Counter.Settle]
-//   - Link and unlink, and read either end's page by time: [WideRow.Link], [WideRow.Unlink], [WideRow.LeftNewest],
-//     [WideRow.RightNewest]
-//   - Renew copied fields, find and mend half links: [WideRow.RefreshLeft], [WideRow.Check], [WideRow.Mend]
+//   - Count each member once: [UniqueCount.Visit], [UniqueCount.VisitAll]; read counts: [UniqueCount.Count], [UniqueCount.Counts],
+//     [UniqueCount.PerPeriod]; keep months when days go: [UniqueCount.Rollup], [UniqueCount.Expire]
 //   - Count once in n: [Approximate.Count], [Approximate.CountMany]; the error of it: [Approximate.Deviation]
-//   - Keep copies by a change stream, or by polling: [Feed.Stream]; fill them or make them good: [Feed.Job]
-//   - See the plan of a change: [Feed.Plan]
+//   - Store, change and delete a document with its entries: [IndexTable.Insert], [IndexTable.Set], [IndexTable.Delete]
+//   - Find by value, with or without the documents: [IndexTable.Lookup], [IndexTable.Documents]
+//   - Fill an index table, find and mend what differs: [IndexTable.Rebuild], [IndexTable.CheckEntries],
+//     [IndexTable.CheckDocuments], [IndexTable.Repair]
+//   - Keep inverted indexes of several fields: [Inverted.Insert], [Inverted.Set], [Inverted.Delete], [Inverted.Rebuild]; query
+//     them: [Inverted.Is], [Inverted.IDs], [Inverted.Documents], [Inverted.Count]; report by category: [Inverted.Report]
+//   - Give, change and take off properties: [Attributes.Set], [Attributes.Unset]
+//   - Query by properties: [Attributes.Equal], [Attributes.Match], [Attributes.Has], [Attributes.Filter]
 //   - See what properties there are: [Attributes.Survey]; mend repeated ones: [Attributes.Repeated], [Attributes.Repair]
 //   - Store a list as numbered fields: [Numbered.Insert], [Numbered.Set], [Numbered.Append]; nested again:
 //     [Numbered.Documents], [Numbered.Back]
@@ -72,68 +77,56 @@
 //     are: [Columns.Survey]; back: [Columns.Back]; take out what is gone: [Columns.Surplus], [Columns.Prune]
 //   - Divide documents into rows of several collections: [Normalized.Plan]; whole again: [Normalized.Documents]; find and
 //     mend what differs: [Normalized.Checks], [Normalized.Prune], [Normalized.Conflicts]
-//   - Count each member once: [UniqueCount.Visit], [UniqueCount.VisitAll]; read counts: [UniqueCount.Count], [UniqueCount.Counts],
-//     [UniqueCount.PerPeriod]; keep months when days go: [UniqueCount.Rollup], [UniqueCount.Expire]
-//   - Keep inverted indexes of several fields: [Inverted.Insert], [Inverted.Set], [Inverted.Delete], [Inverted.Rebuild]; query
-//     them: [Inverted.Is], [Inverted.IDs], [Inverted.Documents], [Inverted.Count]; report by category: [Inverted.Report]
 //
 // # Costs
 //
-// Each method says how many commands it sends and documents it writes. A change of a copied field writes every document that
-// holds a copy. A push to a bounded array rewrites its document:
-// keep the bound to what one page shows. An append to a bucket reads the newest bucket's counts, and rewrites that bucket; a
-// page is read as one document. An append to an array that can overflow costs two commands while it has room, and four beside
-// it. A document of an index table costs three commands to store or delete, and four to give
-// another value; a lookup one.
-// page is read as one document. A document of an index table costs three commands to store or delete, and four to give
-// another value; a lookup one. A feed costs its plans, and a command in a hundred changes.
-// another value; a lookup one. A child whose parent counts it costs four commands to store, and five to change or delete.
-// A link of a wide row costs six, and a page of it one.
+// Each method says how many commands it sends and documents it writes. In short, in commands:
+//
+//	Copy         a change of a copied field: 2, and every document that holds a copy is written
+//	Feed         its plans, and one more in a hundred changes
+//	Bounded      a push: 1; the document is rewritten: keep the bound to what one page shows
+//	Subset       a new child: 2; another change: 3 to 5
+//	Bucket       an append: 2, 3 with a key; a page: 1, one document
+//	Outlier      an append: 2 while there is room in the array, 4 beside it
+//	WideRow      a link: 6; a page: 1
+//	Counter      a new child: 4; another change: 5
+//	UniqueCount  a visit: 1; a document for each member of a group and period
+//	IndexTable   a document stored or deleted: 3, another value: 4; a lookup: 1
+//	Inverted     as an index table for each value; a query: 1
+//	Columns, Normalized  as many as there are batches or collections
 //
 // # Consistency
 //
-// What is stored flat is written with its count by one atomic update; a document that was read flat and decoded as nested is
-// refused, not misread.
-// Columns and rows for other readers are copies, as fresh as the last run that stored them; a run can be cut and run again, and
-// what was deleted since is found apart.
+// What is one document is one atomic update: a push and what it drops, an append with its counts and totals, a list stored flat
+// with its count. What was dropped is gone: store it elsewhere first if it is to be kept.
 //
-// A push and what it drops are one atomic update of one document. What was dropped is gone: store it elsewhere first if
-// it is to be kept.
+// What is two documents is two writes, and every technique says which comes first and what a cut leaves. Its check finds that,
+// and its repair mends it; no repair loses what somebody wrote meanwhile.
 //
-// An index table's entry and its document are two writes: the entry comes first and goes last, so that a cut leaves an entry
-// too many, which lookups of documents pass over, the checks find and a repair deletes once its operation is old enough.
+//   - A copy and its source: readers see the old value until the second write. Copies carry their source's version, so that no
+//     older change overwrites a newer one, in whatever order they arrive.
+//   - A feed's copies are late, by as much as its progress reports. It runs each change's plan at least once, those of a
+//     document in order; killed anywhere and run again it comes to the same end.
+//   - A child and the parent that holds it: an array is replaced only as it was read. A deletion that meets a change of the same
+//     child can leave its element; the check finds it.
+//   - An array and its overflow: the flag is set first, so that no reader who sees none misses anything.
+//   - A link of a wide row is two columns in two documents, of which the left one says what is true.
+//   - A counter's child and parent: the child says that it is pending until its parents were told, each once by the operation's
+//     token. The next operation on the child, or a job, finishes what was cut.
+//   - An index table's entry and its document: the entry comes first and goes last, so that a cut leaves an entry too many, which
+//     lookups of documents pass over.
+//   - Columns and rows for other readers are as fresh as the last run that stored them.
 //
-// A child and the parent that holds it are two writes. An array is replaced only as it was read, so that no child that is
-// pushed meanwhile is lost. A deletion that meets a change of the same child can leave its element; the check finds it.
-//
-// An array and its overflow are separate documents. The flag is set first, so that a cut leaves a flag without overflow, and no
-// reader who sees none misses anything.
-//
-// An append to a bucket, its counts and its totals are one atomic update too. With a key for each element, an append that
-// was cut is run again and adds once. A key's totals are added up from its buckets, so they are as fresh as the read.
-//
-// A feed's copies are late, by as much as its progress reports. It runs each change's plan at least once, those of a document
-// in order; killed anywhere and run again it comes to the same end.
-// A counter's child and parent are two documents: the child says that it is pending until its parents were told, each once by the
-// operation's token. So a cut leaves what the next operation on the child, or a job, finishes.
-// A copy and its source are two writes. Readers see the old value until the second, a cut leaves it until the plan is run again,
-// and copies carry the version of their source, so that no older change overwrites a newer one.
-//
-// A link of a wide row is two columns in two documents, of which the left one says what is true; half a link is found and mended.
+// With a key for each element, or an operation's token, an append or a change that was cut is run again and counts once.
 //
 // # Limits
 //
-// A document has 16 MiB: the bound times the size of an element must stay well below. Buckets can be given a bound in bytes
-// for that. A key has up to 10,000,000,000 buckets, in each period. A value of an index table is no null or regular
-// expression; an array is entered by its elements.
-//
-// A feed that polls sees no deletions. One that falls behind the server's history of changes stops, or goes through all
-// documents again, which doesn't show deletions either.
-// A list of numbered fields has up to 60 positions, each with an index of its own, and an element of it no list.
-// A query by words reads every text. Its pattern has up to 32,000 bytes.
-// Columns are of documents with up to 1000 properties and 127 levels, unless other limits are declared.
-// A unique count keeps a document for each member of a group and period: room for exactness.
-// An inverted query combines up to 256 values, and groups their ids in the server's memory.
-// expression; an array is entered by its elements. A parent of a counter remembers the latest 100 operations, or as many as are
-// asked for.
+// A document has 16 MiB: a bound times the size of an element must stay well below. Buckets, wide rows and outliers can be given
+// a bound in bytes for that. A key has up to 10,000,000,000 buckets, in each period. A value of an index table is no null or
+// regular expression; an array is entered by its elements. A parent of a counter remembers the latest 100 operations, or as many
+// as are asked for. A feed that polls sees no deletions; one that falls behind the server's history of changes stops, or goes
+// through all documents again, which doesn't show deletions either. A list of numbered fields has up to 60 positions, each with
+// an index of its own, and an element of it no list. A query by words reads every text; its pattern has up to 32,000 bytes.
+// Columns are of documents with up to 1000 properties and 127 levels, unless other limits are declared. An inverted query
+// combines up to 256 values, and groups their ids in the server's memory.
 package denorm
