@@ -7,7 +7,6 @@ import (
 	"os"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
@@ -270,100 +269,5 @@ func TestCounterRunAgain(t *testing.T) {
 				}
 			}
 		}
-	})
-}
-
-// A parent's tokens stay as many as are kept; an operation that others outran is mended by a recount.
-func TestCounterKeep(t *testing.T) {
-	spec := fullCounter
-	spec.Keep = 3
-	few := counterOf(spec)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		if err := seedHouses(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
-		for i := range 6 {
-			mustCount(t, db, few.Insert(volumeOf(fmt.Sprint(i), "a", i), token(i)))
-		}
-		h, err := houses.ByID("a").One(t.Context(), db)
-		if err != nil || fmt.Sprint(h.Ops) != fmt.Sprint([]bson.ObjectID{token(3), token(4), token(5)}) {
-			t.Errorf("tokens %v, %v", h.Ops, err)
-		}
-		wantAgreed(t, db, few)
-	})
-}
-
-// Without tokens operations need a transaction, and are exact in it; with Partial they don't, and a recount runs twice.
-func TestCounterWithoutTokens(t *testing.T) {
-	t.Run("transaction", func(t *testing.T) {
-		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-			modeltest.NeedTransactions(t, db)
-			if err := exec(t.Context(), db, houses.InsertMany([]house{{ID: "a"}, {ID: "b"}})); err != nil {
-				t.Fatal(err)
-			}
-			mustCount(t, db, inTx.Insert(volumeOf("1", "a", 10), token(1)), inTx.Insert(volumeOf("2", "a", 20), token(1)))
-			wantHouses(t, db, inTx, house{ID: "a", Volumes: 2, Mean: denorm.Average{Sum: 30, N: 2}, Each: 15, Most: 20}, house{ID: "b"})
-			mustCount(t, db, inTx.Move("2", "b", token(1)), inTx.Set("1", bson.D{e("pages", 5)}, token(1)))
-			wantHouses(t, db, inTx, house{ID: "a", Volumes: 1, Mean: denorm.Average{Sum: 5, N: 1}, Each: 5, Most: 5},
-				house{ID: "b", Volumes: 1, Mean: denorm.Average{Sum: 20, N: 1}, Each: 20, Most: 20})
-			mustCount(t, db, inTx.Delete("1", token(1)), inTx.Delete("1", token(1)))
-			wantHouses(t, db, inTx, house{ID: "a"}, house{ID: "b", Volumes: 1, Mean: denorm.Average{Sum: 20, N: 1}, Each: 20, Most: 20})
-			if r := inTx.RecountAll(0); r.SecondPass(t.Context()) {
-				t.Error("a second pass is due")
-			}
-			change := inTx.Move("2", "a", token(1))
-			change.Tx = false
-			if err := counterRun(t.Context(), db, change); !errors.Is(err, model.ErrTransactional) {
-				t.Errorf("without a transaction: %v", err)
-			}
-		})
-	})
-	t.Run("partial", func(t *testing.T) {
-		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-			if err := exec(t.Context(), db, houses.InsertMany([]house{{ID: "a"}, {ID: "b"}})); err != nil {
-				t.Fatal(err)
-			}
-			mustCount(t, db, loosen.Insert(volumeOf("1", "a", 10), token(1)), loosen.Insert(volumeOf("2", "a", 20), token(1)), loosen.Set("2", bson.D{e("pages", 5)}, token(1)))
-			wantHouses(t, db, loosen, house{ID: "a", Volumes: 2, Pages: 15, Most: 10}, house{ID: "b"})
-			r := loosen.RecountAll(time.Millisecond)
-			if !r.SecondPass(t.Context()) {
-				t.Error("no second pass is due")
-			}
-			if _, err := houses.Update("a", bson.D{e("$set", bson.D{e("volumes", 7)})}).Run(t.Context(), db); err != nil {
-				t.Fatal(err)
-			}
-			if out, err := r.Run(t.Context(), db); err != nil || out != (denorm.CounterRecounted{Parents: 1, Passes: 2}) {
-				t.Errorf("%+v, %v", out, err)
-			}
-			wantAgreed(t, db, loosen)
-			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-			defer cancel()
-			if out, err := loosen.RecountAll(time.Hour).Run(ctx, db); err == nil || !out.Due || out.Passes != 1 {
-				t.Errorf("stopped while it waits: %+v, %v", out, err)
-			}
-		})
-	})
-}
-
-// The second pass mends what an operation under way made wrong in the first.
-func TestCounterSecondPass(t *testing.T) {
-	modeltest.Interleave(t, modeltest.InterleaveCase{
-		OnServer: 3,
-		Seed: func(ctx context.Context, db *mongo.Database) error {
-			return errors.Join(store(ctx, db, docs{"houses": {house{ID: "a", Volumes: 3}}}), counterRun(ctx, db, loosen.Insert(volumeOf("1", "a", 10), token(1))))
-		},
-		A: func(ctx context.Context, db *mongo.Database) error {
-			return counterRun(ctx, db, loosen.Insert(volumeOf("2", "a", 20), token(2)))
-		},
-		B: func(ctx context.Context, db *mongo.Database) error {
-			_, err := loosen.RecountAll(time.Minute/4).Run(ctx, db)
-			return err
-		},
-		Match: func(c modeltest.Command) bool { return true },
-		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
-			if errA != nil || errB != nil {
-				t.Errorf("%v, %v", errA, errB)
-			}
-		},
 	})
 }

@@ -1,0 +1,158 @@
+package denorm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A parent's tokens stay as many as are kept; an operation that others outran is mended by a recount.
+func TestCounterKeep(t *testing.T) {
+	spec := fullCounter
+	spec.Keep = 3
+	few := counterOf(spec)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := seedHouses(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 6 {
+			mustCount(t, db, few.Insert(volumeOf(fmt.Sprint(i), "a", i), token(i)))
+		}
+		h, err := houses.ByID("a").One(t.Context(), db)
+		if err != nil || fmt.Sprint(h.Ops) != fmt.Sprint([]bson.ObjectID{token(3), token(4), token(5)}) {
+			t.Errorf("tokens %v, %v", h.Ops, err)
+		}
+		wantAgreed(t, db, few)
+	})
+}
+
+// Without tokens operations need a transaction, and are exact in it; with Partial they don't, and a recount runs twice.
+func TestCounterWithoutTokens(t *testing.T) {
+	t.Run("transaction", func(t *testing.T) {
+		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			modeltest.NeedTransactions(t, db)
+			if err := exec(t.Context(), db, houses.InsertMany([]house{{ID: "a"}, {ID: "b"}})); err != nil {
+				t.Fatal(err)
+			}
+			mustCount(t, db, inTx.Insert(volumeOf("1", "a", 10), token(1)), inTx.Insert(volumeOf("2", "a", 20), token(1)))
+			wantHouses(t, db, inTx, house{ID: "a", Volumes: 2, Mean: denorm.Average{Sum: 30, N: 2}, Each: 15, Most: 20}, house{ID: "b"})
+			mustCount(t, db, inTx.Move("2", "b", token(1)), inTx.Set("1", bson.D{e("pages", 5)}, token(1)))
+			wantHouses(t, db, inTx, house{ID: "a", Volumes: 1, Mean: denorm.Average{Sum: 5, N: 1}, Each: 5, Most: 5},
+				house{ID: "b", Volumes: 1, Mean: denorm.Average{Sum: 20, N: 1}, Each: 20, Most: 20})
+			mustCount(t, db, inTx.Delete("1", token(1)), inTx.Delete("1", token(1)))
+			wantHouses(t, db, inTx, house{ID: "a"}, house{ID: "b", Volumes: 1, Mean: denorm.Average{Sum: 20, N: 1}, Each: 20, Most: 20})
+			if r := inTx.RecountAll(0); r.SecondPass(t.Context()) {
+				t.Error("a second pass is due")
+			}
+			change := inTx.Move("2", "a", token(1))
+			change.Tx = false
+			if err := counterRun(t.Context(), db, change); !errors.Is(err, model.ErrTransactional) {
+				t.Errorf("without a transaction: %v", err)
+			}
+		})
+	})
+	t.Run("partial", func(t *testing.T) {
+		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			if err := exec(t.Context(), db, houses.InsertMany([]house{{ID: "a"}, {ID: "b"}})); err != nil {
+				t.Fatal(err)
+			}
+			mustCount(t, db, loosen.Insert(volumeOf("1", "a", 10), token(1)), loosen.Insert(volumeOf("2", "a", 20), token(1)), loosen.Set("2", bson.D{e("pages", 5)}, token(1)))
+			wantHouses(t, db, loosen, house{ID: "a", Volumes: 2, Pages: 15, Most: 10}, house{ID: "b"})
+			r := loosen.RecountAll(time.Millisecond)
+			if !r.SecondPass(t.Context()) {
+				t.Error("no second pass is due")
+			}
+			if _, err := houses.Update("a", bson.D{e("$set", bson.D{e("volumes", 7)})}).Run(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := r.Run(t.Context(), db); err != nil || out != (denorm.CounterRecounted{Parents: 1, Passes: 2}) {
+				t.Errorf("%+v, %v", out, err)
+			}
+			wantAgreed(t, db, loosen)
+			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+			defer cancel()
+			if out, err := loosen.RecountAll(time.Hour).Run(ctx, db); err == nil || !out.Due || out.Passes != 1 {
+				t.Errorf("stopped while it waits: %+v, %v", out, err)
+			}
+		})
+	})
+}
+
+// Without tokens and without a transaction a recount counts an insert that the house is yet to be told of; the second pass,
+// which comes when that has ended, mends it.
+func TestCounterSecondPass(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := store(t.Context(), db, docs{"houses": {house{ID: "a", Volumes: 3}}, "volumes": {volumeOf("1", "a", 10)}}); err != nil {
+			t.Fatal(err)
+		}
+		insert, err := loosen.Insert(volumeOf("2", "a", 20), token(2)).Decide(denorm.CounterState{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustExec(t, db, model.NewPlan(insert.Steps[0]))
+		ended := make(chan error)
+		go func() {
+			out, err := loosen.RecountAll(time.Second).Run(t.Context(), db)
+			if err == nil && out != (denorm.CounterRecounted{Parents: 2, Passes: 2}) {
+				err = fmt.Errorf("gave %+v", out)
+			}
+			ended <- err
+		}()
+		for { // the first pass counts the volume
+			h, err := houses.ByID("a").One(t.Context(), db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h.Volumes == 2 {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		mustExec(t, db, model.NewPlan(insert.Steps[1])) // and then the insert tells the house of it
+		if found, err := loosen.Check().All(t.Context(), db); err != nil || len(found) != 1 {
+			t.Errorf("between the passes the check finds %v, %v", found, err)
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		wantAgreed(t, db, loosen)
+	})
+}
+
+// In transactions, recounts that run among other operations are exact without tokens.
+func TestCounterRecountInTransaction(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		modeltest.NeedTransactions(t, db)
+		if err := store(t.Context(), db, docs{"houses": {house{ID: "a", Volumes: 3}}, "volumes": {volumeOf("0", "a", 10)}}); err != nil {
+			t.Fatal(err)
+		}
+		var wait sync.WaitGroup
+		for i := range 3 {
+			wait.Go(func() {
+				id := fmt.Sprint(i + 1)
+				err := counterRun(t.Context(), db, inTx.Insert(volumeOf(id, "a", i), token(i)), inTx.Set(id, bson.D{e("pages", 9-i)}, token(i)))
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Go(func() {
+			for range 4 {
+				if _, _, err := inTx.Recount("a").Run(t.Context(), db); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		wait.Wait()
+		wantAgreed(t, db, inTx)
+	})
+}
