@@ -100,7 +100,7 @@ func (w *wideRow) mark(side int, o linkOperation, page bson.Raw, at string) mode
 	split := bson.D{{Key: "at", Value: at}, {Key: "page", Value: o.pair.texts[side] + "#" + at}}
 	return model.Write{
 		Collection: w.sides[side].rows, Index: model.IDIndex, Expect: model.One, Once: true,
-		Done: bson.D{id, {Key: "split.at", Value: at}},
+		Done: bson.D{id, {Key: "rev", Value: rev}, {Key: "split.at", Value: at}}, // else another marked what was not read
 		Model: &mongo.UpdateOneModel{
 			Filter: bson.D{id, {Key: "rev", Value: rev}, {Key: "split", Value: bson.D{{Key: "$exists", Value: false}}}},
 			Update: bson.D{{Key: "$set", Value: bson.D{{Key: "split", Value: split}}}},

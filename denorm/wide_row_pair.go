@@ -214,6 +214,9 @@ func (w *wideRow) readPlace(
 	}
 	p.Page, err = w.readPage(ctx, db, side, textOf(p.Page.Lookup("_id")))
 	p.Whole = true
+	if err == nil && textOf(p.Page.Lookup("hi")) <= key {
+		err = model.ErrStale // it was split meanwhile, and the key belongs into another
+	}
 	return p, err
 }
 
