@@ -128,9 +128,10 @@ func TestBoundedPushMeetsPush(t *testing.T) {
 		}
 	}
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Seed: func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, with("a1", "b2", "c3")) },
-		A:    push("d9"),
-		B:    push("e5"),
+		Match: interleaved,
+		Seed:  func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, with("a1", "b2", "c3")) },
+		A:     push("d9"),
+		B:     push("e5"),
 		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 			if err := errors.Join(errA, errB); err != nil {
 				t.Error(err)

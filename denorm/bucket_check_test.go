@@ -157,6 +157,7 @@ func TestBucketRepairFaults(t *testing.T) {
 		},
 	})
 	modeltest.Interleave(t, modeltest.InterleaveCase{
+		Match: interleaved,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			return store(ctx, db, docs{"notes": {bucketDoc(0, ab, bson.E{Key: "n", Value: 0})}})
 		},

@@ -114,6 +114,7 @@ func TestBucketInterleaved(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			modeltest.Interleave(t, modeltest.InterleaveCase{
+				Match:    interleaved,
 				OnServer: 5,
 				Seed:     filled(c.b, c.before...),
 				A:        appending(c.b, "p", c.x),

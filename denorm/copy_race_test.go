@@ -152,6 +152,7 @@ func TestCopyInterleaved(t *testing.T) {
 					t.Parallel()
 				}
 				modeltest.Interleave(t, modeltest.InterleaveCase{
+					Match:    interleaved,
 					OnServer: 3, Seed: f.oneOf, A: f.rename("b"), B: b,
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 						for _, err := range []error{errA, errB} {
@@ -172,6 +173,7 @@ func TestCopyInterleaved(t *testing.T) {
 // A repair loses neither an element that is pushed while it runs, nor a change of another field.
 func TestCopyRepairLosesNothing(t *testing.T) {
 	modeltest.Interleave(t, modeltest.InterleaveCase{
+		Match:    interleaved,
 		OnServer: 3,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			if err := copyForms[2].oneOf(ctx, db); err != nil {
@@ -278,6 +280,7 @@ func TestCopySetStale(t *testing.T) {
 func TestCopyFoldRace(t *testing.T) {
 	f := copyForms[2]
 	modeltest.Interleave(t, modeltest.InterleaveCase{
+		Match:    interleaved,
 		OnServer: 3, Seed: f.oneOf,
 		A: func(ctx context.Context, db *mongo.Database) error {
 			return exec(ctx, db, f.c.Set(&origin{ID: "s", Name: "a"}, bson.D{e("name", "b"), e("note", "own")}))
