@@ -29,6 +29,7 @@ var tallies = model.NewCollection[tally, string]("tallies")
 func viewed(n int64) docs { return docs{"tallies": {tally{ID: "t", Views: n}}} }
 
 func TestApproximateCount(t *testing.T) {
+	parallel(t)
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
@@ -72,6 +73,7 @@ func TestApproximateCount(t *testing.T) {
 
 // Over all draws alike, what is added is what happened: no event weighs more or less than one.
 func TestApproximateIsUnbiased(t *testing.T) {
+	parallel(t)
 	const grid = 1000
 	for _, n := range []int64{1, 3, 10, 1000} {
 		a := denorm.NewApproximate(tallies, "views", n)
@@ -91,6 +93,7 @@ func TestApproximateIsUnbiased(t *testing.T) {
 
 // Random draws stay within the deviation that is said, as often as it says.
 func TestApproximateDeviation(t *testing.T) {
+	parallel(t)
 	const events, runs = 4_000, 200
 	random := rand.New(rand.NewPCG(1, 2))
 	within, sum := 0, 0.0
@@ -120,6 +123,7 @@ func TestApproximateDeviation(t *testing.T) {
 
 // A cut before the answer may have counted, and a rerun counts again; a failure before the write counts nothing.
 func TestApproximateCut(t *testing.T) {
+	parallel(t)
 	faults := modeltest.NewFaults()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, viewed(0))
@@ -138,6 +142,7 @@ func TestApproximateCut(t *testing.T) {
 }
 
 func TestApproximateDeclarations(t *testing.T) {
+	parallel(t)
 	for reason, declare := range map[string]func(){
 		"no such path":     func() { denorm.NewApproximate(tallies, "vews", 10) },
 		"no number":        func() { denorm.NewApproximate(tallies, "name", 10) },

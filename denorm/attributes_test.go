@@ -38,6 +38,7 @@ func specified(list ...spec) docs { return docs{"goods": {good{"g", list}}} }
 func attr(name string, v any) denorm.Attribute { return denorm.Attribute{Name: name, Value: v} }
 
 func TestAttributesWrites(t *testing.T) {
+	parallel(t)
 	red := spec{K: "color", V: "red"}
 	runWriteCases(t, []writeCase{
 		{reason: "the first attribute", before: specified(), write: specs.Set("g", attr("color", "red")), after: specified(red), status: model.Applied, again: model.Applied},
@@ -65,6 +66,7 @@ func TestAttributesWrites(t *testing.T) {
 
 // Names and values that look like commands stay data.
 func TestAttributesHostile(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, s := range []string{"$where", "a.b", "$specs", "$$this", "^.*", "é\x00"} {
 			seed(t, db, specified(spec{K: "x", V: 1}))
@@ -86,6 +88,7 @@ func TestAttributesHostile(t *testing.T) {
 }
 
 func TestAttributesReads(t *testing.T) {
+	parallel(t)
 	d := func(op string, v any) bson.D { return bson.D{{Key: op, Value: v}} }
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"goods": {
@@ -135,6 +138,7 @@ func TestAttributesReads(t *testing.T) {
 
 // Whatever is set and taken off in whatever order, the list is the map that the same makes, in the order of first setting.
 func TestAttributesLockstep(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		random := rand.New(rand.NewPCG(5, 6))
 		seed(t, db, specified())
@@ -164,6 +168,7 @@ func TestAttributesLockstep(t *testing.T) {
 
 // Thirty-two that set at once: every name is there once.
 func TestAttributesConcurrent(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, specified())
 		errs := make([]error, 32)
@@ -187,6 +192,7 @@ func TestAttributesConcurrent(t *testing.T) {
 
 // Names that other code repeated are found, all of them, and the first of each stays.
 func TestAttributesRepair(t *testing.T) {
+	parallel(t)
 	nameless := bson.D{{Key: "v", Value: 1}}
 	damaged := docs{"goods": {
 		good{"a", []spec{{K: "x", V: 1}, {K: "y", V: 2}, {K: "x", V: 3}, {K: "x", V: 4}, {K: "y", V: 5}}},
@@ -227,6 +233,7 @@ func TestAttributesRepair(t *testing.T) {
 }
 
 func TestAttributesFaults(t *testing.T) {
+	parallel(t)
 	for reason, c := range map[string]struct {
 		w     model.Write
 		after docs
@@ -250,6 +257,7 @@ func TestAttributesFaults(t *testing.T) {
 }
 
 func TestAttributesCostsAndIndex(t *testing.T) {
+	parallel(t)
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
@@ -287,6 +295,7 @@ func TestAttributesCostsAndIndex(t *testing.T) {
 }
 
 func TestAttributesDeclarations(t *testing.T) {
+	parallel(t)
 	for reason, declare := range map[string]func(){
 		"no such path":    func() { denorm.NewAttributes(goods, "spex") },
 		"no array":        func() { denorm.NewAttributes(goods, "_id") },

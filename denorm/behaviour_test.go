@@ -3,6 +3,7 @@ package denorm_test
 import (
 	"context"
 	"errors"
+	"os"
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
@@ -124,6 +125,15 @@ func (c writeCase) run(t *testing.T, db *mongo.Database) {
 		t.Errorf("run again: status %d, want %d", s, c.again)
 	}
 	wantDocs(t, db, after)
+}
+
+// parallel lets a test run beside others on the engine. On a server they run one after the other, for their databases are one
+// server's.
+func parallel(t *testing.T) {
+	t.Helper()
+	if os.Getenv(modeltest.EnvURI) == "" {
+		t.Parallel()
+	}
 }
 
 // seed empties the collections and stores the documents.

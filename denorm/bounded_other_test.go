@@ -29,6 +29,7 @@ func trimmed(d, e []post) docs {
 }
 
 func TestBoundedTrim(t *testing.T) {
+	parallel(t)
 	runWriteCases(t, []writeCase{
 		{reason: "to the last", before: many, write: last.Trim(), after: trimmed(posts("a1", "d4", "b2"), posts("b8", "d6", "c7")), status: model.Applied, again: model.Applied},
 		{reason: "to the first", before: many, write: first.Trim(), after: trimmed(posts("c3", "a1", "d4"), posts("a9", "e5", "b8")), status: model.Applied, again: model.Applied},
@@ -39,6 +40,7 @@ func TestBoundedTrim(t *testing.T) {
 }
 
 func TestBoundedRemoveAndClear(t *testing.T) {
+	parallel(t)
 	empty := docs{"boards": {bson.D{{Key: "_id", Value: "b"}, {Key: "posts", Value: bson.A{}}}}}
 	runWriteCases(t, []writeCase{
 		{reason: "by key", before: with("a1", "b2", "c3"), write: lastKey.Remove("b", "a", "c"), after: with("b2"), status: model.Applied, again: model.Applied},
@@ -56,6 +58,7 @@ func TestBoundedRemoveAndClear(t *testing.T) {
 }
 
 func TestBoundedReads(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"boards": append(slices.Clone(many["boards"][:5]), board{ID: "h", Name: "n", Posts: posts("a1", "b2", "c3")})})
 		for n, want := range map[int][]post{1: posts("a1"), 2: posts("a1", "b2"), -1: posts("c3"), -2: posts("b2", "c3"), 9: posts("a1", "b2", "c3"), -9: posts("a1", "b2", "c3")} {
@@ -79,6 +82,7 @@ func TestBoundedReads(t *testing.T) {
 
 // Every write that can be run again, cut anywhere, ends right.
 func TestBoundedFaults(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct {
 		name   string
 		before docs
@@ -108,6 +112,7 @@ func TestBoundedFaults(t *testing.T) {
 
 // Without a Key a push that is run again adds its elements again, as its documentation says.
 func TestBoundedPushAgain(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, with("a1"))
 		for range 2 {
@@ -121,6 +126,7 @@ func TestBoundedPushAgain(t *testing.T) {
 
 // Two pushes at once: both are there, whatever the order.
 func TestBoundedPushMeetsPush(t *testing.T) {
+	parallel(t)
 	push := func(notation string) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error {
 			_, err := newKey.Push("b", elements(notation)...).Run(ctx, db)
@@ -143,6 +149,7 @@ func TestBoundedPushMeetsPush(t *testing.T) {
 
 // A mistake in a declaration panics with what is wrong, where, and what to do.
 func TestBoundedDeclarations(t *testing.T) {
+	parallel(t)
 	type nullBoard struct {
 		ID    string `bson:"_id"`
 		Posts []post `bson:"posts"`

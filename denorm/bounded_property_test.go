@@ -66,6 +66,7 @@ func (k *kept) trim() {
 
 // Under random operations the stored array is what the plain one is.
 func TestBoundedIsAppendSortCut(t *testing.T) {
+	parallel(t)
 	orders := []struct {
 		by   bson.D
 		less func(a, b post) int
@@ -138,6 +139,7 @@ func randomPosts(random *rand.Rand) (list []post, args []any) {
 
 // MongoDB doesn't promise which of equal elements stays; which values stay, it does.
 func TestBoundedTies(t *testing.T) {
+	parallel(t)
 	tied := bounded(denorm.BoundedSpec{Max: 3, By: bson.D{{Key: "n", Value: 1}}})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, with("a2", "b2", "c1"))

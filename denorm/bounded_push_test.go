@@ -12,6 +12,7 @@ import (
 )
 
 func TestBoundedPush(t *testing.T) {
+	parallel(t)
 	none := docs{"boards": {}}
 	scored := func(n ...int64) docs { return docs{"boards": {board{ID: "b", Stats: &scores{Tops: n}}}} }
 	runWriteCases(t, []writeCase{
@@ -51,6 +52,7 @@ func TestBoundedPush(t *testing.T) {
 
 // With a Key, a push that is run again is recognized by what it left.
 func TestBoundedPushWithKey(t *testing.T) {
+	parallel(t)
 	runWriteCases(t, []writeCase{
 		{reason: "one", before: with("a1"), write: lastKey.Push("b", elements("b2")...), after: with("a1", "b2"), status: model.Applied, again: model.Already},
 		{reason: "several", before: with("a1"), write: lastKey.Push("b", elements("b2", "c3")...), after: with("a1", "b2", "c3"), status: model.Applied, again: model.Already},
@@ -74,6 +76,7 @@ func TestBoundedPushWithKey(t *testing.T) {
 
 // Elements of any form are checked for what can't be a key, and for names that can't be stored.
 func TestBoundedOpenElements(t *testing.T) {
+	parallel(t)
 	logs := denorm.NewBounded(model.NewCollection[bson.M, string]("boards"), "posts", denorm.BoundedSpec{Max: 3, Key: "at.id"})
 	key := func(id any) bson.M { return bson.M{"at": bson.M{"id": id}} }
 	for reason, w := range map[string]model.Write{
@@ -113,6 +116,7 @@ func TestBoundedOpenElements(t *testing.T) {
 
 // PushWith is what Merge makes of the push and the other update, byte for byte, or as much refused.
 func TestBoundedPushWith(t *testing.T) {
+	parallel(t)
 	inc := func(path string) bson.E { return bson.E{Key: "$inc", Value: bson.D{{Key: path, Value: int64(1)}}} }
 	set := func(path string, v any) bson.E { return bson.E{Key: "$set", Value: bson.D{{Key: path, Value: v}}} }
 	list := []string{"a"}

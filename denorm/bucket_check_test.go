@@ -47,6 +47,7 @@ func totalOf(sum, least, most any) bson.D {
 
 // Whatever doesn't add up is found, and nothing else; one repair mends it all, and a second one changes nothing.
 func TestBucketRepair(t *testing.T) {
+	parallel(t)
 	ab := []note{numbered("a", 5, 0.5), numbered("b", -2, 0.25)}
 	right := []bson.E{totalsOf(totalOf(int64(3), int64(-2), int64(5)), totalOf(0.75, 0.25, 0.5))}
 	bare := []note{noted("a")}
@@ -98,6 +99,7 @@ func TestBucketRepair(t *testing.T) {
 
 // A difference says what is stored and what the items give.
 func TestBucketCheck(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ab := []note{numbered("a", 5, 0.5), numbered("b", -2, 0.25)}
 		seed(t, db, docs{"notes": {bucketDoc(0, ab, bson.E{Key: "n", Value: 9}), bucketDoc(1, ab, bson.E{Key: "bytes", Value: "x"})}})
@@ -143,6 +145,7 @@ func TestBucketCheck(t *testing.T) {
 
 // A repair that is cut, or that meets an append, leaves what adds up.
 func TestBucketRepairFaults(t *testing.T) {
+	parallel(t)
 	ab := []note{numbered("a", 5, 0.5), numbered("b", -2, 0.25)}
 	wrong := docs{"notes": {bucketDoc(0, ab, bson.E{Key: "n", Value: 0}), bucketDoc(1, ab), bucketDoc(2, ab, bson.E{Key: "bytes", Value: 1})}}
 	seedWrong := func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, wrong) }

@@ -25,6 +25,7 @@ type bucketCost struct {
 
 // What each operation costs is what its documentation says, and where its value says a price, that.
 func TestBucketCosts(t *testing.T) {
+	parallel(t)
 	noon := time.Date(2014, 3, 28, 12, 0, 0, 0, time.UTC)
 	type run = func(context.Context, *mongo.Database) error
 	write := func(w model.Write) run {
@@ -104,6 +105,7 @@ func full(w model.Write) func(context.Context, *mongo.Database) error {
 
 // Buckets are found by _id and elements by the index on their key, among thousands.
 func TestBucketIndexed(t *testing.T) {
+	parallel(t)
 	noon := time.Date(2014, 3, 28, 12, 0, 0, 0, time.UTC)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
@@ -139,6 +141,7 @@ type size int64
 
 // Keys may be numbers and ObjectIDs as well: their buckets don't mix.
 func TestBucketKeyTypes(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		eachKey(t, db, []size{-12, -1, 0, 1, 12, 1 << 40}, "")
 		eachKey(t, db, []bson.ObjectID{{11: 1}, {11: 2}}, bson.NilObjectID.Hex())
@@ -183,6 +186,7 @@ func eachKey[K comparable](t *testing.T, db *mongo.Database, keys []K, empty str
 
 // A mistake in a declaration panics with what is wrong, where, and what to do.
 func TestBucketDeclarations(t *testing.T) {
+	parallel(t)
 	type spec = denorm.BucketSpec
 	of := func(s spec) func() { return func() { denorm.NewBucket(notes, s) } }
 	for _, test := range []struct {

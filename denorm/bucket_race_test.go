@@ -40,6 +40,7 @@ func filled(b *noteBucket, list ...note) func(context.Context, *mongo.Database) 
 // An append that is cut anywhere, and run again, adds once: into an empty sequence, a bucket with room, after a full one, and
 // after one that is closed for it.
 func TestBucketFaults(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct {
 		reason string
 		b      *noteBucket
@@ -65,6 +66,7 @@ func TestBucketFaults(t *testing.T) {
 
 // Without a Key an append that is run again adds its element again, as its documentation says.
 func TestBucketAppendAgain(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
 		appendAll(t, db, plain, "p", noted("a"), noted("a"))
@@ -74,6 +76,7 @@ func TestBucketAppendAgain(t *testing.T) {
 
 // An append takes part in a transaction, and goes with it.
 func TestBucketAppendInTransaction(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		modeltest.NeedTransactions(t, db)
 		appendAll(t, db, byKey, "p", noted("a"), noted("b"))
@@ -95,6 +98,7 @@ func TestBucketAppendInTransaction(t *testing.T) {
 
 // Two appends in every order of their commands: both elements are there once, or the one is, if it is the same.
 func TestBucketInterleaved(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct {
 		reason string
 		b      *noteBucket
@@ -158,6 +162,7 @@ func wantWhole(t testing.TB, db *mongo.Database, b *noteBucket, most int, want [
 
 // Thirty-two that append at once, each element by two of them: nothing is lost, doubled or overfilled, by number or by bytes.
 func TestBucketConcurrent(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := createIndexes(t.Context(), db, added); err != nil {
 			t.Fatal(err)
@@ -198,6 +203,7 @@ func appendTwice(t *testing.T, db *mongo.Database, b *noteBucket, most int, of f
 
 // Without keys of elements, every append counts.
 func TestBucketConcurrentWithoutKey(t *testing.T) {
+	parallel(t)
 	const writers, each = 32, 4
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
@@ -233,6 +239,7 @@ func createIndexes(ctx context.Context, db *mongo.Database, t model.Technique) e
 
 // Pages give back exactly what was appended, in order, whatever the sizes, the bounds and the keys.
 func TestBucketProperty(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for s := range uint64(6) {
 			random := rand.New(rand.NewPCG(s, 1))
@@ -272,6 +279,7 @@ func TestBucketProperty(t *testing.T) {
 
 // Keys that look like commands, patterns or other keys' buckets stay data.
 func TestBucketHostileKeys(t *testing.T) {
+	parallel(t)
 	keys := []string{"$where", "a.b", "^.*", "$$ROOT", "{$ne: null}", "é\x00", "p", "p#", "p#0000000000", "p%23", "p%", "p$", "#", "%", "p#2014-03-28", "|", "/"}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)

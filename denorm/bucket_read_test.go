@@ -14,6 +14,7 @@ import (
 
 // Every way of reading gives what was appended to its key.
 func TestBucketReads(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
 		var want []string
@@ -46,6 +47,7 @@ func TestBucketReads(t *testing.T) {
 
 // Page after page, from either end.
 func TestBucketPaging(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
 		for i := range 11 {
@@ -77,6 +79,7 @@ func TestBucketPaging(t *testing.T) {
 }
 
 func TestBucketTotals(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
 		for i := range int64(7) {
@@ -111,6 +114,7 @@ func TestBucketTotals(t *testing.T) {
 
 // A day begins where the spec says; a month's range takes whole months.
 func TestBucketPeriods(t *testing.T) {
+	parallel(t)
 	tokyo := time.FixedZone("Tokyo", 9*60*60)
 	inTokyo := denorm.NewBucket(notes, denorm.BucketSpec{Max: 2, Period: denorm.Daily, At: "at", Location: tokyo})
 	monthly := denorm.NewBucket(notes, denorm.BucketSpec{Max: 2, Period: denorm.Monthly, At: "at"})

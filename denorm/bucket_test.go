@@ -111,6 +111,7 @@ func sizeOf(list ...note) (bytes int64) {
 }
 
 func TestBucketAppend(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		t.Run("three to a bucket, each key by itself", func(t *testing.T) {
 			empty(t, db)
@@ -160,6 +161,7 @@ func TestBucketAppend(t *testing.T) {
 
 // Bytes and days decide which bucket takes an element, too.
 func TestBucketAppendBounds(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		t.Run("by bytes", func(t *testing.T) {
 			for _, b := range []*noteBucket{budgeted, roomy} {
@@ -190,6 +192,7 @@ func TestBucketAppendBounds(t *testing.T) {
 
 // The pure form says why a bucket doesn't take an element, and recognizes one that it holds.
 func TestBucketAppendTo(t *testing.T) {
+	parallel(t)
 	bucketOf := func(n int, more ...bson.E) bson.D {
 		list := []note{noted("a"), noted("b"), noted("c")}[:n]
 		d := bson.D{
@@ -218,6 +221,7 @@ func TestBucketAppendTo(t *testing.T) {
 
 // What can't be appended is refused before anything is sent.
 func TestBucketRefusals(t *testing.T) {
+	parallel(t)
 	nan, late := note{ID: "a", F: math.NaN()}, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 	open := denorm.NewBucket(notes, denorm.BucketSpec{Max: 3, Key: "any", Totals: []string{"any"}})
 	anything := denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, any], string]("anything"), denorm.BucketSpec{Max: 1})

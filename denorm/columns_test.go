@@ -57,6 +57,7 @@ func columnsValue(r *rand.Rand, depth int) any {
 
 // Whatever a document holds, it comes back byte for byte.
 func TestColumnsThereAndBack(t *testing.T) {
+	parallel(t)
 	r := rand.New(rand.NewPCG(11, 3))
 	for range 2000 {
 		d := columnsRandom(r, 4)
@@ -121,6 +122,7 @@ func FuzzColumnsBack(f *testing.F) {
 }
 
 func TestColumnsNames(t *testing.T) {
+	parallel(t)
 	d := bson.D{e("_id", bson.D{e("a", 1)}), e("to", bson.D{e("city", "Rome"), e("", nil)}), e("l", bson.A{1, bson.D{e("x/y", true)}, bson.A{}}), e("#n", bson.D{})}
 	for i, want := range []string{
 		"{_id: {a: 1}, 'to/city': 'Rome', 'to/%': null, 'l/#0': 1, 'l/#1/x%2Fy': true, 'l/#2': [], '%23n': {}}",
@@ -147,6 +149,7 @@ func TestColumnsNames(t *testing.T) {
 
 // All that an analytical store would leave out is listed, each with its path.
 func TestColumnsProblems(t *testing.T) {
+	parallel(t)
 	small := denorm.NewColumns(openSheets, "flat", denorm.ColumnsSpec{MaxProperties: 6, MaxDepth: 3})
 	deep := bson.D{e("d", 1)}
 	for range 2 {
@@ -191,6 +194,7 @@ func TestColumnsProblems(t *testing.T) {
 }
 
 func TestColumnsBackRefuses(t *testing.T) {
+	parallel(t)
 	for _, d := range []bson.D{
 		{e("#0", 1)}, {e("a/#0", 1), e("a/b", 1)}, {e("a/b", 1), e("a/#0", 1)}, {e("a", 1), e("a/b", 1)}, {e("a/b", 1), e("a", 1)}, {e("a", 1), e("a", 1)}, {e("a", 1), e("%61", 1)},
 		{e("a/#1", 1)}, {e("a/#0", 1), e("a/#00", 1)}, {e("a/#x", 1)}, {e("a//b", 1)}, {e("a/", 1)}, {e("a%2", 1)}, {e("a%zz", 1)}, {e("a%00", 1)}, {e(strings.Repeat("a/", 300)+"a", 1)},
@@ -213,6 +217,7 @@ func TestColumnsBackRefuses(t *testing.T) {
 }
 
 func TestColumnsStore(t *testing.T) {
+	parallel(t)
 	doc := bson.D{e("_id", "s"), e("to", bson.D{e("city", "Rome")})}
 	flat := docs{"flat": {bson.D{e("_id", "s"), e("to/city", "Rome")}}}
 	runWriteCases(t, []writeCase{
@@ -227,6 +232,7 @@ func TestColumnsStore(t *testing.T) {
 }
 
 func TestColumnsFill(t *testing.T) {
+	parallel(t)
 	source := docs{"sheets": {bson.D{e("_id", "a"), e("x", bson.D{e("y", 1)})}, bson.D{e("_id", "b"), e("x", bson.A{"1", 2})}, bson.D{e("_id", "c"), e("x", 3)}}}
 	flat := docs{"flat": {bson.D{e("_id", "a"), e("x/y", 1)}, bson.D{e("_id", "b"), e("x/#0", "1"), e("x/#1", 2)}, bson.D{e("_id", "c"), e("x", 3)}}}
 	fill := func(ctx context.Context, db *mongo.Database) error {
@@ -276,6 +282,7 @@ func TestColumnsFill(t *testing.T) {
 }
 
 func TestColumnsDeclarations(t *testing.T) {
+	parallel(t)
 	declare := func(spec ...denorm.ColumnsSpec) func() {
 		return func() { denorm.NewColumns(openSheets, "flat", spec...) }
 	}

@@ -12,6 +12,7 @@ import (
 
 // Bad declarations panic and say what to do.
 func TestCopyDeclarations(t *testing.T) {
+	parallel(t)
 	name := []denorm.Field{{From: "name", To: "items.name"}}
 	type nulls struct {
 		ID    string `bson:"_id"`
@@ -88,6 +89,7 @@ func TestCopyDeclarations(t *testing.T) {
 
 // Bad input is refused before anything is written.
 func TestCopyRefusals(t *testing.T) {
+	parallel(t)
 	s := origin{ID: "s", At: time.Unix(100, 0)}
 	loose := model.NewCollection[bson.D, any]("origins")
 	c := denorm.NewCopy(loose, looseDocs, denorm.CopySpec{

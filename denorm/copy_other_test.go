@@ -25,6 +25,7 @@ var (
 
 // Ragged documents, in which what should be an array is missing, null, a scalar or holds scalars, don't stop a propagation.
 func TestCopyRagged(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		s := origin{ID: "s", Name: "new", V: 2}
 		item := bson.D{e("id", "s"), e("name", "old")}
@@ -70,6 +71,7 @@ func TestCopyRagged(t *testing.T) {
 
 // A value that a source doesn't have, or has as null, arrives as that.
 func TestCopyNothing(t *testing.T) {
+	parallel(t)
 	loose := model.NewCollection[bson.D, any]("origins")
 	c := denorm.NewCopy(loose, looseDocs, denorm.CopySpec{KeyPath: "src", Fields: []denorm.Field{{From: "x", To: "x"}}})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -95,6 +97,7 @@ func TestCopyNothing(t *testing.T) {
 
 // Attach and Detach: what is there stays, what is newer too.
 func TestCopyAttach(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		s := origin{ID: "s", Name: "b", V: 2}
 		newer := holder{ID: "h", Src: "s", Name: "c", V: 3}
@@ -141,6 +144,7 @@ func TestCopyAttach(t *testing.T) {
 
 // What Fold leaves, Unfolded explains; what it deletes, its copies tell whole.
 func TestCopyFold(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range copyForms {
 			listed := []string{}
@@ -185,6 +189,7 @@ func TestCopyFold(t *testing.T) {
 
 // A job over many copies reads and writes only what is to be changed, tells how far it is, and goes on where it stopped.
 func TestCopyPropagateJob(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var hs []holder
 		for i := range 25 {
@@ -215,6 +220,7 @@ func TestCopyPropagateJob(t *testing.T) {
 
 // A list of more ids than a command holds is reached by several.
 func TestCopyManyListed(t *testing.T) {
+	parallel(t)
 	s := origin{ID: "s", Name: "b", V: 1}
 	for i := range 20_001 {
 		s.Docs = append(s.Docs, fmt.Sprint("h", i%20_001))
@@ -234,6 +240,7 @@ func TestCopyManyListed(t *testing.T) {
 
 // What each operation costs, and which index serves it.
 func TestCopyCosts(t *testing.T) {
+	parallel(t)
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		s := origin{ID: "s", Name: "a"}
@@ -263,6 +270,7 @@ func TestCopyCosts(t *testing.T) {
 
 // A propagation finds the copies of its source by the index, and only those.
 func TestCopyIndexed(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var hs []holder
 		for i := range 3000 {
@@ -287,6 +295,7 @@ func TestCopyIndexed(t *testing.T) {
 
 // The ratio at which copies pay, and the spread that it is computed from.
 func TestCopySpread(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range copyForms {
 			if err := f.oneOf(t.Context(), db); err != nil {

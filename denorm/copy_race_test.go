@@ -58,6 +58,7 @@ func (f copyForm) rename(name string) func(context.Context, *mongo.Database) err
 
 // Every plan and job can be cut anywhere and run again.
 func TestCopyFaults(t *testing.T) {
+	parallel(t)
 	source := origin{ID: "s", Name: "a", Docs: []string{"h1", "h2"}}
 	later := origin{ID: "s", Name: "b", V: 4, Docs: []string{"h1", "h2"}}
 	job := func(j model.Job) func(context.Context, *mongo.Database) error {
@@ -119,6 +120,7 @@ func TestCopyFaults(t *testing.T) {
 // Two operations in every order of their commands: of two changes of one read the second is refused; in any case the copies are
 // the source's in the end.
 func TestCopyInterleaved(t *testing.T) {
+	parallel(t)
 	attach := func(f copyForm) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error {
 			s, err := origins.ByID("s").One(ctx, db)
@@ -172,6 +174,7 @@ func TestCopyInterleaved(t *testing.T) {
 
 // A repair loses neither an element that is pushed while it runs, nor a change of another field.
 func TestCopyRepairLosesNothing(t *testing.T) {
+	parallel(t)
 	modeltest.Interleave(t, modeltest.InterleaveCase{
 		Match:    interleaved,
 		OnServer: 3,
@@ -208,6 +211,7 @@ func TestCopyRepairLosesNothing(t *testing.T) {
 
 // 32 writers of one source: every change is made once, and the copies are the source's in the end.
 func TestCopyWriters(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		f := copyForms[2]
 		f.fill(t, db, rand.New(rand.NewPCG(1, 1)))
@@ -239,6 +243,7 @@ func TestCopyWriters(t *testing.T) {
 
 // A source as it was read before another change is refused, and nothing is written.
 func TestCopySetStale(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		old := origin{ID: "s", Name: "a", At: time.Unix(100, 0)}
 		for _, c := range []struct {
@@ -278,6 +283,7 @@ func TestCopySetStale(t *testing.T) {
 
 // A source that gets a field of its own while it is folded away stays.
 func TestCopyFoldRace(t *testing.T) {
+	parallel(t)
 	f := copyForms[2]
 	modeltest.Interleave(t, modeltest.InterleaveCase{
 		Match:    interleaved,

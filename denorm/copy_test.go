@@ -230,6 +230,7 @@ func (f copyForm) fill(t testing.TB, db *mongo.Database, r *rand.Rand) {
 
 // Whatever is changed through the copy, in whatever order it arrives, the copies are those of their sources.
 func TestCopyFollows(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range copyForms {
 			t.Run(f.name, func(t *testing.T) {
@@ -290,6 +291,7 @@ func (f copyForm) step(t *testing.T, db *mongo.Database, r *rand.Rand, n int, la
 
 // What is changed past the copy is found completely, and repaired exactly: the copied fields of those copies and nothing else.
 func TestCopyDrift(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range copyForms {
 			t.Run(f.name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 // What each operation costs is what its value says, and what its documentation says.
 func TestBoundedCosts(t *testing.T) {
+	parallel(t)
 	write := func(w model.Write) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error {
 			_, err := w.Run(ctx, db)
@@ -56,6 +57,7 @@ func TestBoundedCosts(t *testing.T) {
 
 // Owners are found by _id, among thousands.
 func TestBoundedIndexed(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 4000 {

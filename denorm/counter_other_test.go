@@ -16,6 +16,7 @@ import (
 
 // What each operation costs is what its documentation says.
 func TestCounterCosts(t *testing.T) {
+	parallel(t)
 	run := func(c model.Change[denorm.CounterState]) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error { return counterRun(ctx, db, c) }
 	}
@@ -69,6 +70,7 @@ func TestCounterCosts(t *testing.T) {
 
 // A parent's children, the next greatest and what is under way are found by the counter's indexes, among thousands.
 func TestCounterIndexed(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 4000 {
@@ -99,6 +101,7 @@ func TestCounterIndexed(t *testing.T) {
 
 // What is decided here is what the server decides, for values of every kind.
 func TestCounterWhere(t *testing.T) {
+	parallel(t)
 	var values []any
 	for _, n := range []float64{-1, 0, 1, 1.5, 2, math.Inf(1), math.Inf(-1), math.NaN()} {
 		values = append(values, n)
@@ -157,6 +160,7 @@ func TestCounterWhere(t *testing.T) {
 
 // Decimals are added up exactly, integers to their bounds, and floats to what the check allows.
 func TestCounterNumbers(t *testing.T) {
+	parallel(t)
 	owners := loose.Named("owners")
 	c := denorm.NewCounter(loose, "of", owners, denorm.CounterSpec{
 		Sums: []denorm.CounterField{{From: "v", To: "sum"}}, Mins: []denorm.CounterField{{From: "v", To: "min"}}, Maxs: []denorm.CounterField{{From: "v", To: "max"}},

@@ -16,6 +16,7 @@ import (
 
 // Random operations on a few volumes keep what a plain model says, and random drift is found whole and mended exactly.
 func TestCounterProperty(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(3, 4))
 		if err := seedHouses(t.Context(), db); err != nil {

@@ -17,6 +17,7 @@ import (
 
 // Every operation can be cut anywhere and run again, or be finished by others.
 func TestCounterFaults(t *testing.T) {
+	parallel(t)
 	seeds := []volume{{ID: "1", House: "a", Pages: 100, Price: price(10)}, {ID: "2", House: "a", Pages: 300, Price: price(30)}}
 	for _, c := range []struct {
 		name string
@@ -106,6 +107,7 @@ func counterOps(c *volumeCounter) []operation {
 // Any two operations, in every order of their commands, leave numbers that are exact, and no mark. One of two inserts of the
 // same child is told that it is taken.
 func TestCounterInterleaved(t *testing.T) {
+	parallel(t)
 	for quick, c := range []struct {
 		name    string
 		counter *volumeCounter
@@ -128,6 +130,7 @@ func TestCounterInterleaved(t *testing.T) {
 
 // The greatest leaves while the next greatest gets smaller.
 func TestCounterExtremesMeet(t *testing.T) {
+	parallel(t)
 	ops := counterOps(ranged)
 	lower := operation{"lower", func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
 		return counterRun(ctx, db, ranged.Set("1", bson.D{e("pages", 20)}, op))
@@ -174,6 +177,7 @@ func wrong(ctx context.Context, db *mongo.Database, really bool) error {
 
 // 32 writers on one parent lose nothing and count nothing twice, while others recount it.
 func TestCounterManyWriters(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []*volumeCounter{counted, ranged} {
 			seed(t, db, docs{"volumes": nil, "houses": {house{ID: "a"}, house{ID: "b"}}})
@@ -215,6 +219,7 @@ func TestCounterManyWriters(t *testing.T) {
 
 // Two writers who changed one child from the same state, and one who deletes it, count it once.
 func TestCounterOneChild(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := seedHouses(t.Context(), db, volumeOf("1", "a", 7)); err != nil {
 			t.Fatal(err)
@@ -245,6 +250,7 @@ func TestCounterOneChild(t *testing.T) {
 // A finished operation that is run again changes nothing, whatever others did since, while the child's parent remembers
 // it: a deleted child doesn't come back.
 func TestCounterRunAgain(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := seedHouses(t.Context(), db); err != nil {
 			t.Fatal(err)

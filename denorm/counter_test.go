@@ -151,6 +151,7 @@ func day(n int) *time.Time {
 
 // Every number follows every kind of write.
 func TestCounterKeeps(t *testing.T) {
+	parallel(t)
 	set := func(id string, op int, fields ...bson.E) model.Change[denorm.CounterState] {
 		return fully.Set(id, fields, token(op))
 	}
@@ -213,6 +214,7 @@ func TestCounterKeeps(t *testing.T) {
 
 // What can't be is an error, and nothing is written.
 func TestCounterRefuses(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := seedHouses(t.Context(), db, volumeOf("1", "a", 5)); err != nil {
 			t.Fatal(err)
@@ -262,6 +264,7 @@ func TestCounterRefuses(t *testing.T) {
 }
 
 func TestCounterDeclaration(t *testing.T) {
+	parallel(t)
 	field := func(from, to string) []denorm.CounterField { return []denorm.CounterField{{From: from, To: to}} }
 	tokens := func(s denorm.CounterSpec) denorm.CounterSpec {
 		s.Tokens, s.Pending = "ops", "pending"
@@ -314,6 +317,7 @@ func TestCounterDeclaration(t *testing.T) {
 // Where the server doesn't read all of a pipeline at one moment, an operation that came between shows, and the recount begins
 // again.
 func TestCounterDisturbed(t *testing.T) {
+	parallel(t)
 	for reason, d := range map[string]denorm.CounterDrift{
 		"came":     {After: []bson.ObjectID{token(1)}},
 		"went":     {Before: []bson.ObjectID{token(1)}},

@@ -17,6 +17,7 @@ import (
 
 // A parent's tokens stay as many as are kept; an operation that others outran is mended by a recount.
 func TestCounterKeep(t *testing.T) {
+	parallel(t)
 	spec := fullCounter
 	spec.Keep = 3
 	few := counterOf(spec)
@@ -37,6 +38,7 @@ func TestCounterKeep(t *testing.T) {
 
 // Without tokens operations need a transaction, and are exact in it; with Partial they don't, and a recount runs twice.
 func TestCounterWithoutTokens(t *testing.T) {
+	parallel(t)
 	t.Run("transaction", func(t *testing.T) {
 		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 			modeltest.NeedTransactions(t, db)
@@ -90,6 +92,7 @@ func TestCounterWithoutTokens(t *testing.T) {
 // Without tokens and without a transaction a recount counts an insert that the house is yet to be told of; the second pass,
 // which comes when that has ended, mends it.
 func TestCounterSecondPass(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := store(t.Context(), db, docs{"houses": {house{ID: "a", Volumes: 3}}, "volumes": {volumeOf("1", "a", 10)}}); err != nil {
 			t.Fatal(err)
@@ -130,6 +133,7 @@ func TestCounterSecondPass(t *testing.T) {
 
 // In transactions, recounts that run among other operations are exact without tokens.
 func TestCounterRecountInTransaction(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		modeltest.NeedTransactions(t, db)
 		if err := store(t.Context(), db, docs{"houses": {house{ID: "a", Volumes: 3}}, "volumes": {volumeOf("0", "a", 10)}}); err != nil {

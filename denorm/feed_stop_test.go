@@ -17,6 +17,7 @@ import (
 
 // A plan that can't be run stops the feed at its change, and the next run begins with it.
 func TestFeedFails(t *testing.T) {
+	parallel(t)
 	for _, test := range []struct {
 		reason string
 		plan   func(id string) model.Plan
@@ -75,6 +76,7 @@ func TestFeedFails(t *testing.T) {
 
 // The later run of a feed takes over.
 func TestFeedTakenOver(t *testing.T) {
+	parallel(t)
 	feed := newFeed(feedCopy)
 	client := modeltest.NewClient(t)
 	db := client.Database("feed")
@@ -100,6 +102,7 @@ func TestFeedTakenOver(t *testing.T) {
 
 // A feed waits, tells its backlog and lag, and stops when its context ends, with what it has in hand done.
 func TestFeedStops(t *testing.T) {
+	parallel(t)
 	synctest.Test(t, func(t *testing.T) {
 		gate, f := modeltest.NewGate(), modeltest.NewFaults()
 		db := modeltest.NewClient(t, modeltest.WithFaults(f)).Database("feed")
@@ -144,6 +147,7 @@ func TestFeedStops(t *testing.T) {
 }
 
 func TestFeedSourceGone(t *testing.T) {
+	parallel(t)
 	feed := newFeed(feedCopy)
 	db := modeltest.NewClient(t).Database("feed")
 	feedRun(t, db, feed, feedOnce)
@@ -159,6 +163,7 @@ func TestFeedSourceGone(t *testing.T) {
 }
 
 func TestFeedHistoryLost(t *testing.T) {
+	parallel(t)
 	feed := newFeed(feedCopy)
 	db := modeltest.NewClient(t).Database("feed")
 	o := feedOnce

@@ -87,6 +87,7 @@ func feedWrite(t testing.TB, err error) {
 
 // A feed fills the copies, follows the changes, and goes on where it stopped.
 func TestFeedFollows(t *testing.T) {
+	parallel(t)
 	feed := newFeed(feedCopy)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		modeltest.NeedChangeStreams(t, db)
@@ -118,6 +119,7 @@ func TestFeedFollows(t *testing.T) {
 
 // What the function is handed of each kind of change.
 func TestFeedChanges(t *testing.T) {
+	parallel(t)
 	var got []string
 	see := func(c feedChange) model.Plan {
 		doc := "none"
@@ -178,6 +180,7 @@ func TestFeedChanges(t *testing.T) {
 }
 
 func TestFeedDeclarations(t *testing.T) {
+	parallel(t)
 	write := func(m mongo.WriteModel, collection string) func(feedChange) model.Plan {
 		return func(feedChange) model.Plan { return model.NewPlan(model.Write{Collection: collection, Model: m}) }
 	}
@@ -238,6 +241,7 @@ func TestFeedDeclarations(t *testing.T) {
 
 // What the function is tried on: the sample as it will meet documents, in a value of its own.
 func TestFeedSample(t *testing.T) {
+	parallel(t)
 	for _, bare := range []bool{false, true} {
 		var got []string
 		sample := board{ID: "s", Posts: posts("a1")}
@@ -258,6 +262,7 @@ func TestFeedSample(t *testing.T) {
 
 // A feed that updates what it watches passes over its own updates, by operators and by a pipeline.
 func TestFeedOwnWrites(t *testing.T) {
+	parallel(t)
 	for _, pipeline := range []bool{false, true} {
 		var mu sync.Mutex
 		seen := 0

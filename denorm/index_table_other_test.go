@@ -16,6 +16,7 @@ import (
 
 // What each operation costs is what its value says, and what its documentation says.
 func TestIndexTableCosts(t *testing.T) {
+	parallel(t)
 	ann := member{ID: "a", Name: "Ann", City: "Rome", Email: "a@x", Tags: []string{"x", "y"}}
 	cut := byCity.Insert(member{ID: "z", City: "Rome"}, token(3))
 	cut.Steps = cut.Steps[:1]
@@ -73,6 +74,7 @@ func TestIndexTableCosts(t *testing.T) {
 
 // Entries are found by _id, among thousands.
 func TestIndexTableIndexed(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var cities, emails []any
 		for i := range 3000 {
@@ -107,6 +109,7 @@ func TestIndexTableIndexed(t *testing.T) {
 
 // Values may hold anything: they stay data, of whatever type.
 func TestIndexTableHostile(t *testing.T) {
+	parallel(t)
 	values := []any{
 		"$where", "a.b", "NUL\x00", "é", "", strings.Repeat("x", 2000), int32(1), 1.5, true, bson.NewObjectID(), bson.D{e("a", "$x"), e("b", int64(2))},
 		bson.Binary{Data: []byte{1}}, bson.DateTime(5), bson.MinKey{}, bson.MaxKey{},
@@ -149,6 +152,7 @@ func TestIndexTableHostile(t *testing.T) {
 
 // A value that several documents held before the table is found, and left to the application.
 func TestIndexTableConflict(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		twins := []member{{ID: "a", Email: "a@x"}, {ID: "b", Email: "a@x"}}
 		mustExec(t, db, members.InsertMany(twins))
@@ -166,6 +170,7 @@ func TestIndexTableConflict(t *testing.T) {
 
 // Of several unique values that one document claims, one that is taken gives back the others.
 func TestIndexTableUniqueElements(t *testing.T) {
+	parallel(t)
 	x := denorm.NewIndexTable(members, "tags", "tags", denorm.IndexTableSpec{Unique: true})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		b := member{ID: "b", Tags: []string{"z"}}
@@ -191,6 +196,7 @@ func TestIndexTableUniqueElements(t *testing.T) {
 }
 
 func TestIndexTableRefuses(t *testing.T) {
+	parallel(t)
 	m := member{ID: "a", City: "Rome"}
 	badDoc := bson.D{e("_id", 1), e("at", bson.A{bson.D{e("place", 1)}})}
 	nested := bson.D{e("_id", 1), e("at", bson.D{e("place", bson.A{bson.A{1}})})}
@@ -233,6 +239,7 @@ func marshal(d bson.D) bson.Raw {
 }
 
 func TestIndexTableDeclaration(t *testing.T) {
+	parallel(t)
 	copies := func(paths ...string) denorm.IndexTableSpec { return denorm.IndexTableSpec{Copies: paths} }
 	for reason, declare := range map[string]func(){
 		"no such path":           func() { denorm.NewIndexTable(members, "town", "x") },
@@ -264,6 +271,7 @@ func TestIndexTableDeclaration(t *testing.T) {
 
 // In a running transaction nothing is asked after a duplicate key, for it has aborted it: both reservations are gone.
 func TestIndexTableTransaction(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		modeltest.NeedTransactions(t, db)
 		mustExec(t, db, byEmail.Insert(member{ID: "a", Email: "a@x"}, token(1)))

@@ -44,6 +44,7 @@ func mend[D, K any](ctx context.Context, db *mongo.Database, x *denorm.IndexTabl
 
 // Every plan can be cut anywhere and run again.
 func TestIndexTableFaults(t *testing.T) {
+	parallel(t)
 	ann := member{ID: "a", Name: "Ann", City: "Rome", Email: "a@x", Tags: []string{"x", "y"}}
 	for _, x := range []struct {
 		name   string
@@ -143,6 +144,7 @@ func operations(x *denorm.IndexTable[member, string], there, back, copied bson.D
 // Two operations on one document, in every order of their commands: each succeeds or says why not, and what is left is as
 // it should be, or what the checks find and one repair mends. No entry is ever missing, no document is changed by the repair.
 func TestIndexTableInterleaved(t *testing.T) {
+	parallel(t)
 	for quick, x := range []struct {
 		name  string
 		table *denorm.IndexTable[member, string]
@@ -212,6 +214,7 @@ func meet(t *testing.T, x *denorm.IndexTable[member, string], a, b operation) {
 
 // Of 32 writers of one unique value one wins, and the others leave nothing.
 func TestIndexTableOneWins(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var wait sync.WaitGroup
 		errs := make([]error, 32)
@@ -240,6 +243,7 @@ func TestIndexTableOneWins(t *testing.T) {
 
 // Whatever is spoilt is found whole, and repaired to exactly what a rebuild from nothing gives.
 func TestIndexTableDrift(t *testing.T) {
+	parallel(t)
 	cities := []string{"Rome", "Oslo", "Kyiv", ""}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(1, 2))

@@ -116,6 +116,7 @@ func named(name, zip string) bson.D {
 }
 
 func TestIndexTableInsert(t *testing.T) {
+	parallel(t)
 	ann := member{ID: "a", Name: "Ann", City: "Rome", Home: &address{"00118"}}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		t.Run("with a value", func(t *testing.T) {
@@ -153,6 +154,7 @@ func TestIndexTableInsert(t *testing.T) {
 }
 
 func TestIndexTableSet(t *testing.T) {
+	parallel(t)
 	ann := member{ID: "a", Name: "Ann", City: "Rome", Age: 7}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range []struct {
@@ -209,6 +211,7 @@ func TestIndexTableSet(t *testing.T) {
 
 // Who read what is no longer so gets ErrStale, and leaves nothing behind.
 func TestIndexTableStale(t *testing.T) {
+	parallel(t)
 	ann := member{ID: "a", Name: "Ann", City: "Rome"}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range []struct {
@@ -249,6 +252,7 @@ func TestIndexTableStale(t *testing.T) {
 }
 
 func TestIndexTableDelete(t *testing.T) {
+	parallel(t)
 	m := member{ID: "a", City: "Rome", Tags: []string{"x", "y"}, Email: "a@b"}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, x := range []*denorm.IndexTable[member, string]{byCity, byTag, byEmail} {
@@ -262,6 +266,7 @@ func TestIndexTableDelete(t *testing.T) {
 }
 
 func TestIndexTableLookup(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, city := range []string{"Rome", "Oslo", "Rome", "Rom", "Romeo", "Rome"} {
 			id := string(rune('f' - i))
@@ -314,6 +319,7 @@ func TestIndexTableLookup(t *testing.T) {
 
 // A unique value is held by one document; who else claims it is told, and leaves nothing.
 func TestIndexTableUnique(t *testing.T) {
+	parallel(t)
 	ann, bob := member{ID: "a", Email: "a@x"}, member{ID: "b", Email: "b@x"}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustExec(t, db, byEmail.Insert(ann, token(1)), byEmail.Insert(bob, token(2)))

@@ -17,6 +17,7 @@ import (
 
 // Every plan can be cut anywhere and run again.
 func TestInvertedFaults(t *testing.T) {
+	parallel(t)
 	ann := member{ID: "a", City: "Rome", Tags: []string{"x", "y"}}
 	inserted := membersBy.Insert(ann, token(1))
 	for _, c := range []struct {
@@ -47,6 +48,7 @@ func TestInvertedFaults(t *testing.T) {
 // Two operations on one document that change different paths, in every order of their commands: no entry is missing, and what
 // is left over one repair mends.
 func TestInvertedInterleaved(t *testing.T) {
+	parallel(t)
 	op := func(name string, plan func(*member, bson.ObjectID) model.Plan) operation {
 		return operation{name, func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
 			m, err := members.ByID("a").One(ctx, db)
@@ -106,6 +108,7 @@ func meetInverted(t *testing.T, a, b operation) {
 
 // Thirty-two that insert and change documents of the same values at once: all are found.
 func TestInvertedConcurrent(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"members": nil})
 		errs := make([]error, 32)

@@ -83,6 +83,7 @@ func wantInverted(t testing.TB, db *mongo.Database) {
 
 // Whatever was inserted, set and deleted: every query finds what a plain search of the members does.
 func TestInvertedProperty(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"members": nil})
 		r := rand.New(rand.NewPCG(6, 1))
@@ -178,6 +179,7 @@ func checkInverted(t *testing.T, db *mongo.Database, stored map[string]member, s
 }
 
 func TestInvertedReads(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"members": {
 			member{ID: "a", City: "Oslo", Tags: []string{"x", "y", "x"}}, member{ID: "b", City: "Oslo", Tags: []string{"y"}}, member{ID: "c", City: "Rome"},
@@ -218,6 +220,7 @@ func TestInvertedReads(t *testing.T) {
 }
 
 func TestInvertedRefusals(t *testing.T) {
+	parallel(t)
 	other := denorm.NewInverted(members, "other", "city")
 	city := membersBy.Is("city", "Oslo")
 	many := city
@@ -256,6 +259,7 @@ func TestInvertedRefusals(t *testing.T) {
 }
 
 func TestInvertedCostsAndIndex(t *testing.T) {
+	parallel(t)
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any

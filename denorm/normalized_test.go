@@ -74,6 +74,7 @@ func normalize(ctx context.Context, db *mongo.Database) error {
 
 // Documents that were divided come back as they were, and the checks have nothing to say.
 func TestNormalizedThereAndBack(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(4, 4))
 		var list []any
@@ -106,6 +107,7 @@ func TestNormalizedThereAndBack(t *testing.T) {
 
 // Each kind of drift is found, nothing else is, and a run and a pruning mend it.
 func TestNormalizedRepair(t *testing.T) {
+	parallel(t)
 	source := docs{"source": {
 		order{ID: 1, Customer: &customer{"ann", "Oslo"}, Items: []orderItem{{"a", 1}, {"b", 2}}, Notes: []string{"x"}},
 		order{ID: 2, Customer: &customer{"bob", "Rome"}, Items: []orderItem{{"a", 3}}}, order{ID: 3, Customer: &customer{City: "Bonn"}},
@@ -185,6 +187,7 @@ func TestNormalizedRepair(t *testing.T) {
 
 // A filter divides some; customers of whom orders differ are found.
 func TestNormalizedSome(t *testing.T) {
+	parallel(t)
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"source": {
@@ -204,6 +207,7 @@ func TestNormalizedSome(t *testing.T) {
 
 // The parts of a row are looked up by index.
 func TestNormalizedIndexed(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 3000 {
@@ -220,6 +224,7 @@ func TestNormalizedIndexed(t *testing.T) {
 }
 
 func TestNormalizedDeclarations(t *testing.T) {
+	parallel(t)
 	declare := func(into string, parts ...denorm.Part) func() {
 		return func() { denorm.NewNormalized(orders, into, parts...) }
 	}

@@ -94,6 +94,7 @@ func numberedDocument(r *rand.Rand) bson.D {
 
 // Whatever a document holds, it comes back byte for byte: from the library and from the server.
 func TestNumberedThereAndBack(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(7, 7))
 		for range 300 {
@@ -164,6 +165,7 @@ func FuzzNumberedBack(f *testing.F) {
 
 // What other code left is found, all of it, and mended without losing a field.
 func TestNumberedRepair(t *testing.T) {
+	parallel(t)
 	d := func(id string, fields ...bson.E) bson.D { return append(bson.D{e("_id", id)}, fields...) }
 	damaged := docs{"resumes": {
 		d("a", e("skills", 1), e("skill_2", "Math")), d("b", e("skill_1", "Math")), d("c", e("skills", "two"), e("level_1", "Poor")),
@@ -220,6 +222,7 @@ func TestNumberedRepair(t *testing.T) {
 
 // Nested documents become flat in place, and nested again.
 func TestNumberedConvert(t *testing.T) {
+	parallel(t)
 	nested := docs{"resumes": {
 		resume{ID: "a", Name: "Ann", Skills: []skillLevel{{"Math", "Poor"}, {"Poetry", "Good"}}}, resume{ID: "b", Skills: []skillLevel{{}}},
 		bson.D{e("_id", "c"), e("skills", bson.A{})}, bson.D{e("_id", "d"), e("skills", nil)}, resume{ID: "e"},

@@ -34,6 +34,7 @@ func numberedFlat(fields ...any) docs {
 }
 
 func TestNumberedWrites(t *testing.T) {
+	parallel(t)
 	one := numberedFlat("skills", 1, "skill_1", "Math", "level_1", "Poor")
 	two := numberedFlat("skills", 2, "skill_1", "Math", "level_1", "Poor", "skill_2", "Poetry", "level_2", "Good")
 	three := numberedFlat("skills", 3, "skill_1", "Math", "skill_2", "Poetry", "skill_3", "Go")
@@ -73,6 +74,7 @@ func TestNumberedWrites(t *testing.T) {
 }
 
 func TestNumberedAppend(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, numberedFlat())
 		add := func(x *denorm.Numbered[resume, string], e skillLevel) (model.Result, error) {
@@ -106,6 +108,7 @@ func TestNumberedAppend(t *testing.T) {
 
 // Thirty-two at once: nothing is lost, nothing is there twice, and the list has no gap.
 func TestNumberedConcurrent(t *testing.T) {
+	parallel(t)
 	wide := denorm.NewNumbered(resumes, "skills", denorm.NumberedSpec{Max: 40, Fields: []string{"skill", "level"}, Key: "skill"})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, numberedFlat())
@@ -147,6 +150,7 @@ func wantNumberedSound[D, K any](t testing.TB, db *mongo.Database, x *denorm.Num
 }
 
 func TestNumberedQueries(t *testing.T) {
+	parallel(t)
 	is := func(kv ...any) (d bson.D) {
 		for i := 0; i < len(kv); i += 2 {
 			d = append(d, e(kv[i].(string), kv[i+1]))
@@ -211,6 +215,7 @@ func TestNumberedQueries(t *testing.T) {
 }
 
 func TestNumberedCostsAndIndexes(t *testing.T) {
+	parallel(t)
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
@@ -250,6 +255,7 @@ func TestNumberedCostsAndIndexes(t *testing.T) {
 }
 
 func TestNumberedDeclarations(t *testing.T) {
+	parallel(t)
 	declare := func(path string, spec denorm.NumberedSpec) func() {
 		return func() { denorm.NewNumbered(resumes, path, spec) }
 	}

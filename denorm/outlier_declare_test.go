@@ -10,6 +10,7 @@ import (
 )
 
 func TestOutlierDeclarations(t *testing.T) {
+	parallel(t)
 	spec := denorm.OutlierSpec{Max: 2, Flag: "extras"}
 	daily := denorm.NewBucket(notes, denorm.BucketSpec{Max: 2, Period: denorm.Daily, At: "at"})
 	for reason, declare := range map[string]func(){
@@ -41,6 +42,7 @@ func TestOutlierDeclarations(t *testing.T) {
 }
 
 func TestOutlierRefusals(t *testing.T) {
+	parallel(t)
 	for reason, err := range map[string]error{
 		"append to nobody":      buyersOf.Append("", buyer{ID: "x"}).Err,
 		"a key that is null":    buyersOf.Holding("a", nil).Err,

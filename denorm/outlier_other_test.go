@@ -34,6 +34,7 @@ func outlierUpTo(p model.Plan, n int) model.Plan { return model.NewPlan(p.Steps[
 
 // A plan that was decided before others wrote puts no element where another one is, and none in twice.
 func TestOutlierStale(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			reason, before, remove, then string
@@ -79,6 +80,7 @@ func TestOutlierStale(t *testing.T) {
 
 // A Split that was cut goes on when the array has grown, and one that is late does no harm.
 func TestOutlierSplitGrown(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for cut := range 4 {
 			for _, x := range []*outlier{buyersOf, outlierPlain} {
@@ -121,6 +123,7 @@ func TestOutlierSplitGrown(t *testing.T) {
 
 // What other code does past the technique is found completely, and mended where that loses nothing.
 func TestOutlierDrift(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		seed(t, db, docs{"books": nil, "buyers": nil})
@@ -188,6 +191,7 @@ func TestOutlierDrift(t *testing.T) {
 
 // Flags that get lost at random are all found, and nothing else; repaired, all is as it was.
 func TestOutlierFlagsLost(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"books": nil, "buyers": nil})
 		r := rand.New(rand.NewPCG(5, 5))
@@ -225,6 +229,7 @@ func TestOutlierFlagsLost(t *testing.T) {
 
 // Overflow whose owner is gone is found, and deleted only if nothing came to it since.
 func TestOutlierOrphans(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"books": {book{ID: "a"}, book{ID: "b"}, book{ID: "c"}}, "buyers": nil})
 		for _, id := range []string{"a", "b", "c"} {
@@ -253,6 +258,7 @@ func TestOutlierOrphans(t *testing.T) {
 
 // What each operation costs is what its documentation says.
 func TestOutlierCosts(t *testing.T) {
+	parallel(t)
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		add := func(x *outlier, id string) func(context.Context) error {
@@ -298,6 +304,7 @@ func TestOutlierCosts(t *testing.T) {
 }
 
 func TestOutlierIndexed(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list, pages := make([]book, 3000), make([]buyerPage, 3000)
 		for i := range list {
@@ -319,6 +326,7 @@ func TestOutlierIndexed(t *testing.T) {
 // The partial index on the flag serves the outliers. On DocumentDB it does too, but all of it is read, which is what is asked, and that
 // looks like an index read from end to end; so only the engine is asked.
 func TestOutlierFlagIndexed(t *testing.T) {
+	parallel(t)
 	db := modeltest.NewClient(t).Database("shop")
 	list := make([]book, 300)
 	for i := range list {
@@ -333,6 +341,7 @@ func TestOutlierFlagIndexed(t *testing.T) {
 
 // An owner that is not there, and one that stores something else than an array.
 func TestOutlierMissing(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"books": {bson.D{e("_id", "null"), e("buyers", nil)}, bson.D{e("_id", "text"), e("buyers", "x")}}, "buyers": nil})
 		wantError(t, outlierAppend(t.Context(), db, buyersOf, "gone", "x"), model.ErrNotFound)

@@ -124,6 +124,7 @@ func wantOutlierDrift(t testing.TB, db *mongo.Database, x *outlier, want ...stri
 
 // Whatever is appended and removed, by whichever bound, the elements are those of a list in memory, in its order.
 func TestOutlierProperty(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for n, x := range []*outlier{buyersOf, outlierBytes, buyersOf} {
 			r := rand.New(rand.NewPCG(uint64(n), 7))
@@ -173,6 +174,7 @@ func TestOutlierProperty(t *testing.T) {
 
 // Of 32 that append at once none is lost and none comes twice, with and without a key.
 func TestOutlierWriters(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for name, x := range map[string]*outlier{"key": buyersOf, "no key": outlierPlain, "bytes": outlierBytes} {
 			t.Run(name, func(t *testing.T) {
@@ -209,6 +211,7 @@ func TestOutlierWriters(t *testing.T) {
 
 // An append, a removal, a deletion and a Split can be cut anywhere and run again.
 func TestOutlierFaults(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct {
 		name   string
 		x      *outlier
@@ -258,6 +261,7 @@ func TestOutlierFaults(t *testing.T) {
 
 // Two operations in every order of their commands: each element is there once, in an order that both could have been in.
 func TestOutlierInterleaved(t *testing.T) {
+	parallel(t)
 	add := func(id string) operation {
 		return operation{"append " + id, func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
 			return outlierAppend(ctx, db, buyersOf, "b", id)

@@ -34,6 +34,7 @@ func proximityElement(r *rand.Rand) bson.D {
 
 // A list comes back from its text, the server writes the same text, and queries find what a plain search of the list does.
 func TestProximityThereAndBack(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(9, 9))
 		lists := map[string]bson.A{}
@@ -120,6 +121,7 @@ func proximityHolds(list bson.A, a, b string, between int, order denorm.WordOrde
 }
 
 func TestProximityBackRefuses(t *testing.T) {
+	parallel(t)
 	var list []bson.D
 	for _, text := range []string{"", "x", "|a,b", "|a|", "|a,b,c|", "|a%2,b|", "|%2c,b|", "|;;;,b|", "|a;b,c|", "||"} {
 		wantError(t, openText.Back(text, &list), errRefused)

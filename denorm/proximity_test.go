@@ -23,6 +23,7 @@ var (
 )
 
 func TestProximityWrites(t *testing.T) {
+	parallel(t)
 	skill := func(kv ...string) bson.D {
 		d := bson.D{}
 		for i := 0; i < len(kv); i += 2 {
@@ -73,6 +74,7 @@ func TestProximityWrites(t *testing.T) {
 }
 
 func TestProximityQueries(t *testing.T) {
+	parallel(t)
 	list := []any{
 		resume{ID: "a", Skills: []skillLevel{{"Poetry", "Poor"}, {"Math", "Excellent"}}},
 		resume{ID: "b", Skills: []skillLevel{{"Classical Poetry", "Truly Excellent"}, {"Math", "Poor"}}},
@@ -148,6 +150,7 @@ func TestProximityQueries(t *testing.T) {
 
 // Thirty-two that add at once: each element is there once, in the list and in the text.
 func TestProximityConcurrent(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, numberedFlat())
 		errs := make([]error, 32)
@@ -183,6 +186,7 @@ func wantTexts[D, K any](t testing.TB, db *mongo.Database, x *denorm.Proximity[D
 
 // What other code left is found, all of it, and mended.
 func TestProximityRepair(t *testing.T) {
+	parallel(t)
 	math := bson.D{e("skill", "Math"), e("level", "a|b%")}
 	d := func(id string, fields ...bson.E) bson.D { return append(bson.D{e("_id", id)}, fields...) }
 	damaged := docs{"resumes": {
@@ -215,6 +219,7 @@ func TestProximityRepair(t *testing.T) {
 }
 
 func TestProximityCosts(t *testing.T) {
+	parallel(t)
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"resumes": {resume{ID: "r", Skills: []skillLevel{{"Math", "Poor"}}}, resume{ID: "s"}}})
@@ -240,6 +245,7 @@ func TestProximityCosts(t *testing.T) {
 }
 
 func TestProximityDeclarations(t *testing.T) {
+	parallel(t)
 	fields := []string{"skill", "level"}
 	declare := func(path string, spec denorm.ProximitySpec) func() {
 		return func() { denorm.NewProximity(resumes, path, spec) }

@@ -15,6 +15,7 @@ import (
 
 // What each operation costs is what its documentation says.
 func TestSubsetCosts(t *testing.T) {
+	parallel(t)
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		run := func(c model.Change[denorm.SubsetState]) func(context.Context) error {
@@ -47,6 +48,7 @@ func TestSubsetCosts(t *testing.T) {
 }
 
 func TestSubsetIndexed(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list := make([]remark, 3000)
 		for i := range list {
@@ -63,6 +65,7 @@ func TestSubsetIndexed(t *testing.T) {
 
 // A parent that is not there, a child without one, and a child that is not there.
 func TestSubsetMissing(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := fiveRemarks(t.Context(), db); err != nil {
 			t.Fatal(err)
@@ -81,6 +84,7 @@ func TestSubsetMissing(t *testing.T) {
 }
 
 func TestSubsetDeclarations(t *testing.T) {
+	parallel(t)
 	by := bson.D{e("at", -1)}
 	for reason, declare := range map[string]func(){
 		"no order": func() { denorm.NewSubset(remarks, "thread", threads, "newest", denorm.SubsetSpec{Max: 3}) },
@@ -114,6 +118,7 @@ func TestSubsetDeclarations(t *testing.T) {
 }
 
 func TestSubsetRefusals(t *testing.T) {
+	parallel(t)
 	for reason, err := range map[string]error{
 		"no _id":            newestThree.Insert(remark{Thread: "a"}).Err(),
 		"no parent":         newestThree.Insert(remark{ID: "a"}).Err(),

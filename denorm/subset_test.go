@@ -108,6 +108,7 @@ func runChange(ctx context.Context, db *mongo.Database, c model.Change[denorm.Su
 
 // Whatever is inserted, changed, moved and deleted, the threads hold the first of their remarks, after each operation.
 func TestSubsetFollows(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, x := range []*denorm.Subset[thread, string, remark, string]{newestThree, wholeTwo} {
 			seed(t, db, docs{"threads": {thread{ID: "a"}, thread{ID: "b", Newest: []remark{}}}, "remarks": nil})
@@ -144,6 +145,7 @@ func TestSubsetFollows(t *testing.T) {
 
 // What is changed past the subset is found completely, and mended exactly, by each of the ways.
 func TestSubsetDrift(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for name, repair := range map[string]func() error{
@@ -197,6 +199,7 @@ func TestSubsetDrift(t *testing.T) {
 
 // The rest begins after the last that the thread holds, and pages on.
 func TestSubsetRest(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustExec(t, db, model.NewPlan(threads.Insert(thread{ID: "a"}), threads.Insert(thread{ID: "b"})))
 		for n := range 10 {
@@ -233,6 +236,7 @@ func TestSubsetRest(t *testing.T) {
 
 // Every plan and change can be cut anywhere and run again.
 func TestSubsetFaults(t *testing.T) {
+	parallel(t)
 	for name, run := range map[string]func(context.Context, *mongo.Database) error{
 		"insert": func(ctx context.Context, db *mongo.Database) error {
 			return exec(ctx, db, newestThree.Insert(remark{ID: "new", Thread: "a", At: 9}))
@@ -282,6 +286,7 @@ func fiveRemarks(ctx context.Context, db *mongo.Database) error {
 // Two operations in every order of their commands leave the threads true, but for a deletion that meets what puts its child back:
 // that, the check finds, and a refresh mends.
 func TestSubsetInterleaved(t *testing.T) {
+	parallel(t)
 	ops := []operation{
 		{"insert", func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
 			return exec(ctx, db, newestThree.Insert(remark{ID: op.Hex(), Thread: "a", At: 9}))
@@ -337,6 +342,7 @@ func TestSubsetInterleaved(t *testing.T) {
 
 // Of 32 writers none is lost and none comes twice.
 func TestSubsetWriters(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := fiveRemarks(t.Context(), db); err != nil {
 			t.Fatal(err)

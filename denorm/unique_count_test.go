@@ -35,6 +35,7 @@ func uniqueDoc(group, day, member string) click {
 }
 
 func TestUniqueCountVisit(t *testing.T) {
+	parallel(t)
 	ann := docs{"clicks": {uniqueDoc("a", "2014-03-28", "ann")}}
 	runWriteCases(t, []writeCase{
 		{reason: "somebody new", before: docs{"clicks": {}}, write: visitors.Visit("a", "ann", noon), after: ann, status: model.Applied, again: model.Applied},
@@ -72,6 +73,7 @@ func TestUniqueCountVisit(t *testing.T) {
 // Whatever visits there are, in whatever order: counts are those of a plain map, rolled up too, with groups and members that
 // hold what keys are written with.
 func TestUniqueCountProperty(t *testing.T) {
+	parallel(t)
 	groups := []string{"CA:San", "CA:San Francisco", "CA", "a#b", "a%23b", "a", "$g", "é", "a\x00"}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"clicks": {}, "months": {}, "forever": {}})
@@ -169,6 +171,7 @@ func TestUniqueCountProperty(t *testing.T) {
 
 // Thirty-two that see the same few at once: each is counted once.
 func TestUniqueCountConcurrent(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"clicks": {}})
 		errs := make([]error, 32)
@@ -198,6 +201,7 @@ func TestUniqueCountConcurrent(t *testing.T) {
 }
 
 func TestUniqueCountFaults(t *testing.T) {
+	parallel(t)
 	visits := []denorm.Visit[string, string]{{"a", "x", noon}, {"a", "y", noon}, {"a", "x", uniqueDay(5)}, {"a", "x", noon}}
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Run: func(ctx context.Context, db *mongo.Database) error {
@@ -218,6 +222,7 @@ func TestUniqueCountFaults(t *testing.T) {
 
 // The server deletes a day when Keep is over, and not before; the months stay.
 func TestUniqueCountKeep(t *testing.T) {
+	parallel(t)
 	twoDays := denorm.NewUniqueCount(clicks, denorm.UniqueSpec{Period: denorm.Daily, Keep: 48 * time.Hour})
 	synctest.Test(t, func(t *testing.T) {
 		ctx, db := context.Background(), modeltest.NewClient(t).Database("log")
@@ -240,6 +245,7 @@ func TestUniqueCountKeep(t *testing.T) {
 }
 
 func TestUniqueCountCostsAndIndexes(t *testing.T) {
+	parallel(t)
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
@@ -275,6 +281,7 @@ func TestUniqueCountCostsAndIndexes(t *testing.T) {
 }
 
 func TestUniqueCountDeclarations(t *testing.T) {
+	parallel(t)
 	declare := func(spec ...denorm.UniqueSpec) func() { return func() { denorm.NewUniqueCount(clicks, spec...) } }
 	for reason, f := range map[string]func(){
 		"two specs": declare(denorm.UniqueSpec{}, denorm.UniqueSpec{}), "no such Period": declare(denorm.UniqueSpec{Period: 7}),

@@ -37,6 +37,7 @@ func wideMend(ctx context.Context, db *mongo.Database) error {
 
 // Every operation can be cut anywhere and run again, a split too.
 func TestWideRowFaults(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct {
 		name string
 		ops  []model.Change[denorm.LinkState]
@@ -84,6 +85,7 @@ func wantNoHalf(t testing.TB, db *mongo.Database) {
 
 // Any two operations in every order of their writes lose no column, and leave at most half links, which are mended.
 func TestWideRowInterleaved(t *testing.T) {
+	parallel(t)
 	op := func(name string, change func(op bson.ObjectID) model.Change[denorm.LinkState]) operation {
 		return operation{name, func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
 			return wideRun(ctx, db, change(op))
@@ -157,6 +159,7 @@ func wideMeet(t *testing.T, a, b operation) {
 
 // 32 writers into one row lose nothing, while it is split again and again and others take columns away.
 func TestWideRowManyWriters(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := createIndexes(t.Context(), db, wide); err != nil {
 			t.Fatal(err)
@@ -185,6 +188,7 @@ func TestWideRowManyWriters(t *testing.T) {
 
 // What each operation costs is what its documentation says.
 func TestWideRowCosts(t *testing.T) {
+	parallel(t)
 	run := func(c model.Change[denorm.LinkState]) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error { return wideRun(ctx, db, c) }
 	}
@@ -229,6 +233,7 @@ func TestWideRowCosts(t *testing.T) {
 
 // Pages and pairs are found by indexes, among thousands.
 func TestWideRowIndexed(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 4000 {
@@ -259,6 +264,7 @@ func TestWideRowIndexed(t *testing.T) {
 
 // A plan that was made before a document was marked doesn't change what is being moved, though there is room again.
 func TestWideRowStalePlan(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustLink(t, db, wide.Link(fan(1), song(1), at(10), token(1)), wide.Link(fan(1), song(2), at(20), token(2)))
 		link := wide.Link(fan(1), song(3), at(25), token(3))

@@ -106,6 +106,7 @@ func wantWide(t testing.TB, db *mongo.Database, w *fanRow, most int) {
 
 // Columns are read in the order of time, by pages, however late they came; documents are split.
 func TestWideRowOrder(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, n := range []int{3, 1, 9, 2, 8, 0, 5, 4, 7, 6} {
 			mustLink(t, db, wide.Link(fan(1), song(n), at(n), token(n)))
@@ -154,6 +155,7 @@ func TestWideRowOrder(t *testing.T) {
 
 // Columns that come in order fill their documents; a document doesn't outgrow its bytes.
 func TestWideRowSizes(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for n := range 12 {
 			mustLink(t, db, wide.Link(fan(1), song(n), at(n), token(n)))
@@ -185,6 +187,7 @@ func TestWideRowSizes(t *testing.T) {
 
 // A document whose count other code made wrong is counted when it seems full.
 func TestWideRowWrongCount(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustLink(t, db, wide.Link(fan(1), song(1), at(1), token(1)))
 		emptied := bson.D{e("_id", "f2#"), e("row", "f2"), e("low", ""), e("hi", "~"), e("n", 4), e("rev", 1), e("cols", bson.A{})}
@@ -203,6 +206,7 @@ func TestWideRowWrongCount(t *testing.T) {
 }
 
 func TestWideRowRefresh(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for n := range 6 {
 			mustLink(t, db, wide.Link(fan(1), song(n), at(n), token(n)), wide.Link(fan(2), song(n), at(n), token(10+n)))
@@ -243,6 +247,7 @@ func TestWideRowRefresh(t *testing.T) {
 }
 
 func TestWideRowRefuses(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for reason, err := range map[string]error{
 			"no token":     wideRun(t.Context(), db, wide.Link(fan(1), song(1), at(1), bson.NilObjectID)),
@@ -283,6 +288,7 @@ func TestWideRowRefuses(t *testing.T) {
 // Random links at random times are what a plain map says, from both ends; random drift is found whole and mended as the left
 // rows say.
 func TestWideRowProperty(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(5, 6))
 		plain := map[[2]int]int{}

@@ -100,6 +100,7 @@ func TestAbsorbReports(t *testing.T) {
 }
 
 func TestAbsorbVerify(t *testing.T) {
+	parallel(t)
 	for _, tc := range []struct {
 		reason   string
 		refs     bool
@@ -150,6 +151,7 @@ func TestAbsorbVerify(t *testing.T) {
 }
 
 func TestAbsorbLiveWriters(t *testing.T) {
+	parallel(t)
 	for _, refs := range []bool{true, false} {
 		t.Run(fmt.Sprint("refs ", refs), func(t *testing.T) {
 			race := &racer{}
@@ -200,6 +202,7 @@ func TestAbsorbLiveWriters(t *testing.T) {
 }
 
 func TestAbsorbCost(t *testing.T) {
+	parallel(t)
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{}

@@ -12,6 +12,7 @@ import (
 )
 
 func TestChildRefsPlans(t *testing.T) {
+	parallel(t)
 	runWriteCases(t, []writeCase{
 		{reason: "a new child, listed", before: lists("a"), plan: uses.InsertChild("g", screw{ID: "b", Size: 3}),
 			after:  docs{"gadgets": {gadget{ID: "g", Screws: []string{"a", "b"}}}, "screws": {screw{ID: "b", Size: 3}}},
@@ -36,6 +37,7 @@ func TestChildRefsPlans(t *testing.T) {
 
 // Another child under the id is the server's error, and the parent doesn't list it.
 func TestChildRefsInsertChildTaken(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		before := docs{"gadgets": {gadget{ID: "g"}}, "screws": {screw{ID: "b", Size: 1}}}
 		seed(t, db, before)
@@ -49,6 +51,7 @@ func TestChildRefsInsertChildTaken(t *testing.T) {
 
 // No step is sent after one that finds the state changed.
 func TestChildRefsNothingAfterStale(t *testing.T) {
+	parallel(t)
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"gadgets": {gadget{ID: "h"}}, "screws": {}})
@@ -130,6 +133,7 @@ func faults(t *testing.T, cases []faultCase) {
 // A child that is deleted while a parent takes it up: whatever the order, the other parents no longer list it. A reference
 // that comes in between the two writes leads nowhere, as DeleteChild says.
 func TestChildRefsDeleteMeetsAdd(t *testing.T) {
+	parallel(t)
 	dangling := 0
 	run := func(p model.Plan) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error {
@@ -164,6 +168,7 @@ func TestChildRefsDeleteMeetsAdd(t *testing.T) {
 
 // Two that reorder at once: one is told that the list changed.
 func TestChildRefsReorderMeetsReorder(t *testing.T) {
+	parallel(t)
 	reorder := func(becomes ...string) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error {
 			_, err := uses.Reorder("g", []string{"a", "b", "c"}, becomes).Run(ctx, db)

@@ -11,6 +11,7 @@ import (
 
 // Children by a parent's id, and by one $lookup, come in stored order.
 func TestChildRefsStoredOrder(t *testing.T) {
+	parallel(t)
 	tests := []struct {
 		reason string
 		parent any // the stored document of g
@@ -63,6 +64,7 @@ type loadedDoc struct {
 }
 
 func TestChildRefsReads(t *testing.T) {
+	parallel(t)
 	id := func(s screw) string { return s.ID }
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		g := gadget{ID: "g", Name: "first", Screws: []string{"b", "a", "b", "nobody"}}
@@ -141,6 +143,7 @@ func TestChildRefsReads(t *testing.T) {
 
 // Lists of elements are read as lists of ids are.
 func TestChildRefsElementReads(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		f := folio{oid(1), []holding{{9, 1}, {7, 2}, {9, 3}, {5, 4}}}
 		seed(t, db, docs{

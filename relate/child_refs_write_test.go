@@ -11,6 +11,7 @@ import (
 func lists(ids ...string) docs { return docs{"gadgets": {gadget{ID: "g", Screws: ids}}} }
 
 func TestChildRefsAdd(t *testing.T) {
+	parallel(t)
 	runWriteCases(t, []writeCase{
 		{reason: "one id to a document without a list", before: lists(), plan: one(uses.Add("g", "a")), after: lists("a"),
 			status: model.Applied, again: model.Applied},
@@ -28,6 +29,7 @@ func TestChildRefsAdd(t *testing.T) {
 }
 
 func TestChildRefsInsertAt(t *testing.T) {
+	parallel(t)
 	runWriteCases(t, []writeCase{
 		{reason: "at the front", before: lists("a", "b"), plan: one(uses.InsertAt("g", 0, "x")), after: lists("x", "a", "b"),
 			status: model.Applied, again: model.Already},
@@ -49,6 +51,7 @@ func TestChildRefsInsertAt(t *testing.T) {
 }
 
 func TestChildRefsRemove(t *testing.T) {
+	parallel(t)
 	runWriteCases(t, []writeCase{
 		{reason: "every occurrence", before: lists("a", "b", "a"), plan: one(uses.Remove("g", "a")), after: lists("b"),
 			status: model.Applied, again: model.Applied},
@@ -70,6 +73,7 @@ func TestChildRefsRemove(t *testing.T) {
 }
 
 func TestChildRefsReorder(t *testing.T) {
+	parallel(t)
 	abc, cab := []string{"a", "b", "c"}, []string{"c", "a", "b"}
 	runWriteCases(t, []writeCase{
 		{reason: "another order", before: lists(abc...), plan: one(uses.Reorder("g", abc, cab)), after: lists(cab...),
@@ -96,6 +100,7 @@ func TestChildRefsReorder(t *testing.T) {
 func held(h ...holding) docs { return docs{"folios": {folio{ID: oid(1), Holdings: h}}} }
 
 func TestChildRefsElements(t *testing.T) {
+	parallel(t)
 	h7, h8, h9 := holding{7, 70}, holding{8, 80}, holding{9, 90}
 	listed := held(h7, h8)
 	runWriteCases(t, []writeCase{

@@ -12,6 +12,7 @@ import (
 
 // What each operation costs is what its value says, and what its documentation says: commands and documents written.
 func TestCosts(t *testing.T) {
+	parallel(t)
 	before := docs{
 		"gadgets": {gadget{ID: "g", Screws: []string{"b", "a"}}, gadget{ID: "h", Screws: []string{"a"}}},
 		"screws":  {screw{ID: "a"}, screw{ID: "b"}},
@@ -88,6 +89,7 @@ func readOf[R any](reason string, q interface {
 
 // A write that matches nothing asks once whether it was applied before.
 func TestCostsOfNoMatch(t *testing.T) {
+	parallel(t)
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"gadgets": {gadget{ID: "g", Screws: []string{"a"}}}, "entries": {entry{1, "b", at(1)}}})

@@ -139,6 +139,7 @@ func crateHolds(t testing.TB, db *mongo.Database, path string) string {
 
 // What a repair sends, and what it costs.
 func TestDanglingRepairs(t *testing.T) {
+	parallel(t)
 	missing := []relate.MissingID{{ID: rawValue("x")}, {ID: rawValue("$y")}}
 	for _, c := range []struct {
 		path   string
@@ -174,6 +175,7 @@ func TestDanglingRepairs(t *testing.T) {
 }
 
 func TestDanglingCommands(t *testing.T) {
+	parallel(t)
 	lost := relate.NewDangling(crates, "lines.tag", tags, relate.DanglingSpec{Repair: relate.DetachIDs})
 	ids := "{$cond: [{$isArray: '$lines.tag'}, '$lines.tag', {$cond: [{$eq: [{$ifNull: ['$lines.tag', null]}, null]}, [], ['$lines.tag']]}]}"
 	for _, c := range []struct{ reason, got, want string }{
@@ -194,6 +196,7 @@ func TestDanglingCommands(t *testing.T) {
 
 // What a call returns doesn't change with what the caller does to its arguments afterwards.
 func TestDanglingPure(t *testing.T) {
+	parallel(t)
 	lost := relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{Repair: relate.DetachIDs})
 	missing := []relate.MissingID{{ID: rawValue("x")}, {ID: rawValue("y")}}
 	filter := bson.D{{Key: "_id", Value: "1"}}

@@ -114,6 +114,7 @@ func valuesOf(t testing.TB, db *mongo.Database, path string) string {
 }
 
 func TestDangling(t *testing.T) {
+	parallel(t)
 	m := modeltest.NewMonitor()
 	for _, way := range danglingWays {
 		t.Run(way.path, func(t *testing.T) {
@@ -145,6 +146,7 @@ func TestDangling(t *testing.T) {
 
 // Every policy, by a change of its own and by a job in batches of one: the same is left.
 func TestDanglingMend(t *testing.T) {
+	parallel(t)
 	m := modeltest.NewMonitor()
 	for _, way := range danglingWays {
 		before := ""
@@ -213,6 +215,7 @@ func testDanglingJob(t *testing.T, lost *relate.Dangling[crate, string, tag, str
 }
 
 func TestDanglingRefuses(t *testing.T) {
+	parallel(t)
 	open := model.NewCollection[bson.D, any]("open")
 	for _, c := range []struct {
 		reason, want string
@@ -280,6 +283,7 @@ func manyMissing(n int) []relate.MissingID {
 
 // Documents whose fields are not known: the declared list is mended; an array where a single id was declared is left.
 func TestDanglingOpen(t *testing.T) {
+	parallel(t)
 	open := model.NewCollection[bson.D, any]("open")
 	anyTags := model.NewCollection[bson.D, any]("tags")
 	doc := func(id int, v any) bson.D { return bson.D{{Key: "_id", Value: id}, {Key: "ref", Value: v}} }

@@ -43,6 +43,7 @@ var (
 
 // A mistake in a declaration panics with what is wrong, where, and what to do.
 func TestDeclarations(t *testing.T) {
+	parallel(t)
 	spec := func(by string) relate.ParentRefSpec { return relate.ParentRefSpec{By: by} }
 	tests := []struct {
 		reason              string
@@ -104,6 +105,7 @@ func panicOf(f func()) (err error) {
 
 // What can be declared although little is known of it.
 func TestDeclarationsThatHold(t *testing.T) {
+	parallel(t)
 	empty := true
 	filled := model.NewCollection[odd, int]("odds", model.CollectionOptions{BSON: &options.BSONOptions{NilSliceAsEmpty: empty}})
 	for reason, declare := range map[string]func(){
@@ -141,6 +143,7 @@ func TestDeclarationsThatHold(t *testing.T) {
 
 // A refusal names the collection that holds the field, and the field.
 func TestRefusalsNameTheField(t *testing.T) {
+	parallel(t)
 	tests := []struct {
 		reason            string
 		err               error

@@ -132,6 +132,7 @@ var extractReportCases = []struct {
 
 // TestExtractReports: what can't be extracted is left as it is, with its owner, and the others are extracted.
 func TestExtractReports(t *testing.T) {
+	parallel(t)
 	for _, tc := range extractReportCases {
 		t.Run(tc.reason, func(t *testing.T) {
 			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -162,6 +163,7 @@ func TestExtractReports(t *testing.T) {
 }
 
 func TestExtractVerify(t *testing.T) {
+	parallel(t)
 	for _, tc := range []struct {
 		reason string
 		refs   bool
@@ -207,6 +209,7 @@ func TestExtractVerify(t *testing.T) {
 }
 
 func TestExtractLiveWriters(t *testing.T) {
+	parallel(t)
 	race := &racer{}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{"p": {`{"_id":"a","list":[{"id":1,"t":1},{"id":2,"t":1}]}`, `{"_id":"b","list":[{"id":3}]}`, `{"_id":"c","list":[{"id":4}]}`}}
@@ -250,6 +253,7 @@ func TestExtractLiveWriters(t *testing.T) {
 }
 
 func TestExtractCost(t *testing.T) {
+	parallel(t)
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{}

@@ -11,6 +11,7 @@ import (
 
 // TestInvertToListsLiveWriters: writers move, detach and attach children while the lists are made and the references go.
 func TestInvertToListsLiveWriters(t *testing.T) {
+	parallel(t)
 	race := &racer{}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{

@@ -138,6 +138,7 @@ var invertVerifyCases = []struct {
 }
 
 func TestInvertVerify(t *testing.T) {
+	parallel(t)
 	for _, tc := range invertVerifyCases {
 		t.Run(tc.reason, func(t *testing.T) {
 			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -158,6 +159,7 @@ func TestInvertVerify(t *testing.T) {
 }
 
 func TestInvertConflicts(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{
 			"p": {`{"_id":"a","list":[1,2,7]}`, `{"_id":"b","list":[2,3,3]}`, `{"_id":"c","list":[4]}`},
@@ -190,6 +192,7 @@ func TestInvertConflicts(t *testing.T) {
 }
 
 func TestInvertFirstWins(t *testing.T) {
+	parallel(t)
 	migrationCase{
 		migration: newInvert(relate.InvertSpec{Shared: relate.FirstWins, BatchSize: 1}).ToRefs(),
 		before:    stored{"p": {`{"_id":"a","list":[1]}`, `{"_id":"b","list":[1,2]}`}, "c": {`{"_id":1}`, `{"_id":2}`}},
@@ -199,6 +202,7 @@ func TestInvertFirstWins(t *testing.T) {
 }
 
 func TestInvertBegin(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{"p": {`{"_id":"a","list":[1]}`}, "c": {`{"_id":1}`}}
 		if err := seed.insert(t.Context(), db); err != nil {
@@ -216,6 +220,7 @@ func TestInvertBegin(t *testing.T) {
 }
 
 func TestInvertResumes(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{"p": {`{"_id":"a","list":[4,3,2,1]}`}, "c": {`{"_id":1}`, `{"_id":2}`, `{"_id":3}`, `{"_id":4}`}}
 		if err := seed.insert(t.Context(), db); err != nil {
@@ -246,6 +251,7 @@ func TestInvertResumes(t *testing.T) {
 }
 
 func TestInvertCost(t *testing.T) {
+	parallel(t)
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var seed stored = stored{}
@@ -278,6 +284,7 @@ func TestInvertCost(t *testing.T) {
 }
 
 func TestInvertLiveWriters(t *testing.T) {
+	parallel(t)
 	race := &racer{}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{
@@ -328,6 +335,7 @@ func TestInvertLiveWriters(t *testing.T) {
 
 // TestInvertThereAndBack: random lists, to references and back, are the same.
 func TestInvertThereAndBack(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for seed := range uint64(12) {
 			r := rand.New(rand.NewPCG(seed, 1))

@@ -15,6 +15,7 @@ import (
 )
 
 func TestJoinCollectionFaults(t *testing.T) {
+	parallel(t)
 	l4 := like("l4", "bob", 1, 3)
 	many := func(prefix string) []liking {
 		return []liking{like(prefix+"1", "cid", 1, 9), like(prefix+"2", "cid", 2, 9), like(prefix+"3", "cid", 3, 9), like(prefix+"4", "bob", 2, 9)}
@@ -109,6 +110,7 @@ func TestJoinCollectionInterleaved(t *testing.T) {
 // Each query is served by the index that it names. DocumentDB serves no sorts by indexes, so that the unique index would do
 // as well for it: that one is made last.
 func TestJoinCollectionIndexed(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := (model.IndexSet{Needed: likes.Indexes()[1:]}).Ensure(context.Background(), db); err != nil {
 			t.Fatal(err)
@@ -143,6 +145,7 @@ func TestJoinCollectionIndexed(t *testing.T) {
 
 // Ids that look like commands stay data, from the write to the lookup.
 func TestJoinCollectionHostile(t *testing.T) {
+	parallel(t)
 	type side struct {
 		ID any `bson:"_id"`
 	}
@@ -198,6 +201,7 @@ func TestJoinCollectionHostile(t *testing.T) {
 
 // What a call returns doesn't change with what the caller does to its arguments afterwards.
 func TestJoinCollectionPure(t *testing.T) {
+	parallel(t)
 	fields := bson.D{{Key: "stars", Value: 1}}
 	update := bson.D{{Key: "$set", Value: fields}}
 	l := like("l4", "bob", 1, 3)

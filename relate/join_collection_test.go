@@ -86,6 +86,7 @@ func linkIDs(t testing.TB, db *mongo.Database) []string {
 }
 
 func TestJoinCollectionRead(t *testing.T) {
+	parallel(t)
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := mustSeed(t, db, seedLikes)
@@ -124,6 +125,7 @@ func TestJoinCollectionRead(t *testing.T) {
 }
 
 func TestJoinCollectionSides(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := mustSeed(t, db, seedLikes)
 		lefts, err := likes.LeftsOf(1, relate.LinkPage[liking]{}).All(ctx, db)
@@ -158,6 +160,7 @@ func TestJoinCollectionSides(t *testing.T) {
 
 // What a write does to the links of seedLikes.
 func TestJoinCollectionWrite(t *testing.T) {
+	parallel(t)
 	type outcome struct {
 		want   string // the links that differ: +stored, -gone; what Stars became
 		err    error
@@ -245,6 +248,7 @@ func changes(before, after []string, more string) string {
 }
 
 func TestJoinCollectionRefuses(t *testing.T) {
+	parallel(t)
 	set := func(path string) bson.D { return bson.D{{Key: "$set", Value: bson.D{{Key: path, Value: 1}}}} }
 	l := like("l4", "bob", 1, 3)
 	noTime := liking{ID: "l", User: "ann", Item: 1}
@@ -278,6 +282,7 @@ func TestJoinCollectionRefuses(t *testing.T) {
 }
 
 func TestNewJoinCollectionPanics(t *testing.T) {
+	parallel(t)
 	type key struct {
 		A string `bson:"a"`
 	}
@@ -331,6 +336,7 @@ func wantPanic(t *testing.T, reason, want string, f func()) {
 
 // Links whose other end is missing are found, and deleted.
 func TestJoinCollectionDangling(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := mustSeed(t, db, seedLikes)
 		lefts, err := likes.DanglingLefts().Find(nil).All(ctx, db)
@@ -357,6 +363,7 @@ func TestJoinCollectionDangling(t *testing.T) {
 }
 
 func TestJoinCollectionCommands(t *testing.T) {
+	parallel(t)
 	l := like("l4", "bob", 1, 3)
 	noTime := relate.NewJoinCollection(likings, "user", fans, "item", things)
 	for _, c := range []struct {

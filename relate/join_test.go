@@ -161,6 +161,7 @@ func joinDiff(want, got relate.Joined[joinParent, joinKid, int64]) string {
 }
 
 func TestJoinCost(t *testing.T) {
+	parallel(t)
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
@@ -210,6 +211,7 @@ func TestJoinCost(t *testing.T) {
 }
 
 func TestJoinStrict(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		if _, err := joinKids.Insert(joinKid{ID: 1}).Run(ctx, db); err != nil {
@@ -232,6 +234,7 @@ func TestJoinStrict(t *testing.T) {
 
 // A join inside a transaction is sequential, whatever Parallel says, and sees the transaction's own writes.
 func TestJoinInSession(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		modeltest.NeedTransactions(t, db)
 		ctx := context.Background()
@@ -257,6 +260,7 @@ func TestJoinInSession(t *testing.T) {
 
 // Three levels: parents, their kids, and the parents that list each kid.
 func TestJoinLevels(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		one, two := int64(1), int64(2)
@@ -289,6 +293,7 @@ func TestJoinLevels(t *testing.T) {
 
 // An empty id is looked for as any other, so that Load says what the pipeline says; what can be no id is refused.
 func TestJoinEmptyID(t *testing.T) {
+	parallel(t)
 	j := relate.NewJoin(nodes, "list", nodes)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		parent := node{ID: "p", List: []string{"a", "", "a"}}
@@ -317,6 +322,7 @@ func TestJoinEmptyID(t *testing.T) {
 }
 
 func TestJoinDeclarations(t *testing.T) {
+	parallel(t)
 	for reason, declare := range map[string]func(){
 		"no such path":     func() { relate.NewJoin(joinParents, "kidz", joinKids) },
 		"another type":     func() { relate.NewJoin(joinParents, "lines", joinKids) },

@@ -72,6 +72,7 @@ func wantNoHalfPeers[D any](t testing.TB, db *mongo.Database, way *relate.ManyTo
 }
 
 func TestManyToManyVersionedInterleaved(t *testing.T) {
+	parallel(t)
 	ops := manyOperations(linkPeers, linkLefts)
 	seed := func(ctx context.Context, db *mongo.Database) error {
 		load := model.Concat(linkLefts.InsertMany([]linkPeer{{ID: "l"}, {ID: "m"}}), linkRights.InsertMany([]linkPeer{{ID: "r"}, {ID: "s"}}))
@@ -128,6 +129,7 @@ func TestManyToManyBareInterleaved(t *testing.T) {
 }
 
 func TestManyToManyFaults(t *testing.T) {
+	parallel(t)
 	before := linkPeer{ID: "l", Peers: []relate.Link[string]{{ID: "r", V: 1, Op: token(9)}}, V: 1}
 	seed := func(ctx context.Context, db *mongo.Database) error {
 		return run(model.Concat(
@@ -171,6 +173,7 @@ func TestManyToManyFaults(t *testing.T) {
 
 // A repair that is cut at any write and run again ends right.
 func TestManyToManyRepairFaults(t *testing.T) {
+	parallel(t)
 	for _, trust := range []relate.Side{relate.TrustRefs, relate.TrustLists} {
 		t.Run(fmt.Sprint("trust ", trust), func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{

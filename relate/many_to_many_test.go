@@ -29,6 +29,7 @@ func alone(id string) bson.D {
 }
 
 func TestManyToManyBareWrites(t *testing.T) {
+	parallel(t)
 	none := bson.NilObjectID
 	l := peer("l")
 	linked := peers(peer("l", "r"), peer("r", "l"))
@@ -53,6 +54,7 @@ func TestManyToManyBareWrites(t *testing.T) {
 }
 
 func TestManyToManyBoundedWrites(t *testing.T) {
+	parallel(t)
 	none := bson.NilObjectID
 	l, half := peer("l"), peer("l", "r")
 	runWriteCases(t, []writeCase{
@@ -66,6 +68,7 @@ func TestManyToManyBoundedWrites(t *testing.T) {
 }
 
 func TestManyToManyVersionedWrites(t *testing.T) {
+	parallel(t)
 	link := func(id string, v int64, op int) relate.Link[string] {
 		return relate.Link[string]{ID: id, V: v, Op: token(op)}
 	}
@@ -102,6 +105,7 @@ func TestManyToManyVersionedWrites(t *testing.T) {
 }
 
 func TestManyToManyReads(t *testing.T) {
+	parallel(t)
 	link := func(id string) relate.Link[string] { return relate.Link[string]{ID: id, V: 1, Op: token(1)} }
 	bareID, linkID := func(p barePeer) string { return p.ID }, func(p linkPeer) string { return p.ID }
 	byID := bson.D{{Key: "_id", Value: 1}}
@@ -134,6 +138,7 @@ func TestManyToManyReads(t *testing.T) {
 
 // Every kind of half-link is found, from its side; one repair mends them all, whichever side is trusted.
 func TestManyToManyRepair(t *testing.T) {
+	parallel(t)
 	half := docs{
 		"lefts":  {peer("l", "ok", "left", "lost"), peer("m")},
 		"rights": {peer("ok", "l"), peer("left"), peer("right", "m", "nobody")},
@@ -169,6 +174,7 @@ func TestManyToManyRepair(t *testing.T) {
 // Of versioned links the left document decides; one to a right document that is gone is taken off, and whoever read the
 // list before is told so.
 func TestManyToManyRepairVersioned(t *testing.T) {
+	parallel(t)
 	link := func(id string, v int64, op int) relate.Link[string] {
 		return relate.Link[string]{ID: id, V: v, Op: token(op)}
 	}
@@ -190,6 +196,7 @@ func TestManyToManyRepairVersioned(t *testing.T) {
 
 // Ids that look like commands stay data.
 func TestManyToManyHostileIDs(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, id := range []string{"$where", "a.b", "^.*", "$$ROOT", "{$ne: null}", "é\x00"} {
 			l := peer(id)
@@ -204,6 +211,7 @@ func TestManyToManyHostileIDs(t *testing.T) {
 }
 
 func TestManyToManyCosts(t *testing.T) {
+	parallel(t)
 	none := bson.NilObjectID
 	l, r := peer("l", "r"), peer("r", "l")
 	link := func(id string) relate.Link[string] { return relate.Link[string]{ID: id, V: 1, Op: token(9)} }
@@ -236,6 +244,7 @@ func TestManyToManyCosts(t *testing.T) {
 
 // Thirty-two that link one left document at once: each link is there in the end, on both sides.
 func TestManyToManyConcurrent(t *testing.T) {
+	parallel(t)
 	const writers = 32
 	unbounded := relate.NewManyToMany(linkLefts, "peers", linkRights, "peers", relate.ManyToManySpec{Version: "v"})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -270,6 +279,7 @@ func TestManyToManyConcurrent(t *testing.T) {
 }
 
 func TestManyToManyDeclarations(t *testing.T) {
+	parallel(t)
 	type spec = relate.ManyToManySpec
 	for reason, declare := range map[string]func(){
 		"no such left list":         func() { relate.NewManyToMany(bareLefts, "pears", bareRights, "peers") },

@@ -13,6 +13,7 @@ import (
 
 // TestMigrationDeclarations: a mistake is found when the program starts.
 func TestMigrationDeclarations(t *testing.T) {
+	parallel(t)
 	extract := func(spec relate.ExtractSpec[string, int]) {
 		relate.NewExtract(blogPosts, "comments", blogRemarks, spec)
 	}
@@ -74,6 +75,7 @@ func TestMigrationDeclarations(t *testing.T) {
 // TestMigrationValues: a migration gives the same each time that it is asked, and what the caller changes in it changes
 // nothing else.
 func TestMigrationValues(t *testing.T) {
+	parallel(t)
 	x := newExtract(relate.ExtractSpec[string, int]{Key: "id", Refs: "ids"})
 	for name, verify := range map[string]func() model.Aggregate[relate.Mismatch]{
 		"to refs": newInvert(relate.InvertSpec{Order: "at"}).ToRefs().Verify, "to lists": newInvert(relate.InvertSpec{}).ToLists().Verify,
@@ -102,6 +104,7 @@ func TestMigrationValues(t *testing.T) {
 
 // TestMigrationAfter: a pass through two collections can't begin after an _id of one of them.
 func TestMigrationAfter(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		x := newExtract(relate.ExtractSpec[string, int]{Key: "id", Refs: "ids"})
 		_, err := x.Copy().Run(t.Context(), db, model.JobOptions{After: bson.RawValue{Type: bson.TypeNull}})

@@ -54,6 +54,7 @@ func TestOnDeleteFaults(t *testing.T) {
 
 // After every cut of a deletion without circles, no reference leads nowhere.
 func TestOnDeleteCutKeepsReferences(t *testing.T) {
+	parallel(t)
 	way := relate.NewOnDelete(nodes, relate.Cascade(ofParent), relate.Nullify(inList)).Chunk(1)
 	lost := []*relate.Dangling[node, string, node, string]{relate.NewDangling(nodes, "parent", nodes), relate.NewDangling(nodes, "list", nodes)}
 	cuts := 0
@@ -86,6 +87,7 @@ func TestOnDeleteCutKeepsReferences(t *testing.T) {
 
 // What others do while a goes: b and c are below it, and o stays.
 func TestOnDeleteInterleaved(t *testing.T) {
+	parallel(t)
 	const seed = "a b<a c<b o p:b"
 	way := relate.NewOnDelete(nodes, relate.Cascade(ofParent), relate.Nullify(inList))
 	insert := func(n node) func(context.Context, *mongo.Database) error {
@@ -167,6 +169,7 @@ func mendNodes(t testing.TB, db *mongo.Database) {
 
 // A second look at what was deleted finds what came meanwhile, at any depth, and deletes it.
 func TestOnDeleteSweep(t *testing.T) {
+	parallel(t)
 	way := relate.NewOnDelete(nodes, relate.Cascade(ofParent), relate.Nullify(inList))
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := mustSeed(t, db, nodeSeed("a b<a c<b o"))
@@ -189,6 +192,7 @@ func TestOnDeleteSweep(t *testing.T) {
 
 // In a transaction a document that moves out takes its own with it.
 func TestOnDeleteTransaction(t *testing.T) {
+	parallel(t)
 	way := relate.NewOnDelete(nodes, relate.Cascade(ofParent))
 	modeltest.Interleave(t, modeltest.InterleaveCase{
 		Transactions: true, Seed: nodeSeed("a b<a c<b o"),
@@ -212,6 +216,7 @@ func TestOnDeleteTransaction(t *testing.T) {
 
 // Every query of a reach, and every write of a plan, is served by the declared indexes.
 func TestOnDeleteIndexed(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		way := relate.NewOnDelete(nodes, relate.Cascade(ofParent), relate.Nullify(inList))

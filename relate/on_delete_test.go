@@ -120,6 +120,7 @@ var onDeleteCases = []struct {
 }
 
 func TestOnDelete(t *testing.T) {
+	parallel(t)
 	for _, c := range onDeleteCases {
 		for _, chunk := range []int{0, 1} {
 			t.Run(fmt.Sprintf("%s/chunk %d", c.reason, chunk), func(t *testing.T) {
@@ -156,6 +157,7 @@ func TestOnDelete(t *testing.T) {
 
 // The ends of a join collection, of both sides; a versioned link is ended, and counts on.
 func TestOnDeleteOthers(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := mustSeed(t, db, seedLikes)
 		users, items := relate.NewOnDelete(fans, relate.Cascade(likes)), relate.NewOnDelete(things, relate.Cascade(likes))
@@ -186,6 +188,7 @@ func TestOnDeleteOthers(t *testing.T) {
 }
 
 func TestOnDeleteManyForbid(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		text := "a"
 		for r := 'b'; r <= 'z'; r++ {
@@ -205,6 +208,7 @@ func TestOnDeleteManyForbid(t *testing.T) {
 
 // Random graphs, in lockstep with a plain model in memory.
 func TestOnDeleteAgrees(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		if err := (model.IndexSet{Needed: relate.NewOnDelete(nodes, relate.Cascade(ofParent), relate.Nullify(inList)).Indexes()}).Ensure(ctx, db); err != nil {
@@ -266,6 +270,7 @@ func TestOnDeleteAgrees(t *testing.T) {
 }
 
 func TestOnDeleteDeclared(t *testing.T) {
+	parallel(t)
 	open := model.NewCollection[bson.D, any]("open")
 	for _, c := range []struct {
 		reason, want string
@@ -300,6 +305,7 @@ func TestOnDeleteDeclared(t *testing.T) {
 
 // Ids that look like commands stay data; what no _id can be, in a list, is not followed.
 func TestOnDeleteHostile(t *testing.T) {
+	parallel(t)
 	open := model.NewCollection[bson.D, any]("open")
 	list := relate.NewChildRefs(open, "list", open)
 	up := relate.NewParentRef(open, "up", open)
@@ -340,6 +346,7 @@ func TestOnDeleteHostile(t *testing.T) {
 
 // A plan from what was reached, without a server.
 func TestOnDeletePlan(t *testing.T) {
+	parallel(t)
 	way := relate.NewOnDelete(nodes, relate.Cascade(ofParent), relate.Nullify(inLines), relate.Owns(inList), relate.Nullify(inList)).Chunk(2)
 	ids := func(text string) (out []bson.RawValue) {
 		for id := range strings.FieldsSeq(text) {

@@ -24,6 +24,7 @@ var log = docs{
 func entryID(e entry) int { return e.ID }
 
 func TestParentRefReads(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, log)
 		t.Run("children come newest first, equal times by _id", func(t *testing.T) {
@@ -78,6 +79,7 @@ func TestParentRefReads(t *testing.T) {
 
 // Page after page gives each child once, in order, whatever the pages' size, and while others write.
 func TestParentRefPages(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, log)
 		for _, size := range []int64{1, 2, 3, 7, 8} {
@@ -105,6 +107,7 @@ func TestParentRefPages(t *testing.T) {
 }
 
 func TestParentRefJoins(t *testing.T) {
+	parallel(t)
 	type loaded = relate.Loaded[server, entry]
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, log)

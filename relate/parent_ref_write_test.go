@@ -15,6 +15,7 @@ import (
 func of(server string) docs { return docs{"entries": {entry{1, server, at(1)}}} }
 
 func TestParentRefWrites(t *testing.T) {
+	parallel(t)
 	null := docs{"entries": {bson.D{{Key: "_id", Value: 1}, {Key: "server", Value: nil}, {Key: "at", Value: at(1)}}}}
 	some := func(servers ...string) docs {
 		var list []any
@@ -54,6 +55,7 @@ func TestParentRefWrites(t *testing.T) {
 
 // Every write, cut and run again, ends right.
 func TestParentRefFaults(t *testing.T) {
+	parallel(t)
 	three := func(a, b, c string) docs {
 		return docs{"entries": {entry{1, a, at(1)}, entry{2, b, at(2)}, entry{3, c, at(3)}}}
 	}
@@ -70,6 +72,7 @@ func TestParentRefFaults(t *testing.T) {
 
 // Two that move one child at once: one is told, and the child is where the other put it.
 func TestParentRefMoveMeetsMove(t *testing.T) {
+	parallel(t)
 	move := func(to string) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error {
 			_, err := writes.Move(1, "a", to).Run(ctx, db)
@@ -95,6 +98,7 @@ func TestParentRefMoveMeetsMove(t *testing.T) {
 
 // A move that read and decides again after a race moves what is there then.
 func TestParentRefMoveInChange(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, of("a"))
 		reads := 0

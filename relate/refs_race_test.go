@@ -41,6 +41,7 @@ func meet(t *testing.T, ops []operation, before docs, check func(t testing.TB, d
 
 // Whatever meets, a list holds no id twice, and none that leads nowhere but where a child was deleted meanwhile.
 func TestChildRefsInterleaved(t *testing.T) {
+	parallel(t)
 	before := docs{
 		"gadgets": {gadget{ID: "g", Screws: []string{"a", "b"}}, gadget{ID: "h", Screws: []string{"a"}}},
 		"screws":  {screw{ID: "a"}, screw{ID: "b"}, screw{ID: "c"}},
@@ -70,6 +71,7 @@ func TestChildRefsInterleaved(t *testing.T) {
 
 // Elements: each share is held once, whoever adds it first.
 func TestChildRefsElementsInterleaved(t *testing.T) {
+	parallel(t)
 	before := held(holding{7, 70})
 	meet(t, []operation{
 		planned("AddElement", one(holds.AddElement(oid(1), holding{8, 80}))),
@@ -93,6 +95,7 @@ func TestChildRefsElementsInterleaved(t *testing.T) {
 
 // An entry is moved by whoever found it where he read it: it ends where one of the two put it.
 func TestParentRefInterleaved(t *testing.T) {
+	parallel(t)
 	where := map[string]string{"Move to b": "b", "Move to c": "c", "Detach": "", "Attach to b": "b", "MoveAll to b": "b", "MoveAll from b": "c"}
 	meet(t, []operation{
 		planned("Move to b", one(writes.Move(1, "a", "b"))),

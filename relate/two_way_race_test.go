@@ -107,6 +107,7 @@ func staleOrNil(t testing.TB, err error) {
 
 // Versioned links: no pair of operations, in any order of their commands, leaves a half-link, and who lost is told.
 func TestTwoWayVersionedInterleaved(t *testing.T) {
+	parallel(t)
 	ops := twoWayOperations(linkWay, linkItems)
 	seed := func(ctx context.Context, db *mongo.Database) error {
 		load := model.Concat(linkOwners.InsertMany([]linkOwner{{ID: "a"}, {ID: "b"}, {ID: "c"}}), linkItems.InsertMany([]linkItem{{ID: "x"}}))
@@ -138,6 +139,7 @@ func TestTwoWayVersionedInterleaved(t *testing.T) {
 
 // Bare ids: at worst a half-link, which the checks find and a repair mends.
 func TestTwoWayBareInterleaved(t *testing.T) {
+	parallel(t)
 	for _, way := range []struct {
 		name string
 		way  *relate.TwoWay[bareOwner, string, bareItem, string]
@@ -196,6 +198,7 @@ func wantNoHalfLinks[O, OK, I, IK any](t testing.TB, db *mongo.Database, way *re
 
 // A plan that is cut at any write and run again, with the same token, ends right.
 func TestTwoWayFaults(t *testing.T) {
+	parallel(t)
 	for _, way := range []struct {
 		name string
 		plan func(from string) func(ctx context.Context, db *mongo.Database) error
@@ -248,6 +251,7 @@ func TestTwoWayFaults(t *testing.T) {
 
 // A repair that is cut at any write and run again ends right.
 func TestTwoWayRepairFaults(t *testing.T) {
+	parallel(t)
 	for _, trust := range []relate.Side{relate.TrustRefs, relate.TrustLists} {
 		t.Run(fmt.Sprint("trust ", trust), func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
@@ -297,6 +301,7 @@ func TestTwoWayMendWaits(t *testing.T) {
 // A process that dies after its first write and never comes back leaves a half-link; Mend takes it away, but not while the
 // operation may still be running.
 func TestTwoWayMendAge(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		op := bson.NewObjectID()

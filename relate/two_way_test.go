@@ -28,6 +28,7 @@ func emptied(id string) bson.D {
 }
 
 func TestTwoWayBareWrites(t *testing.T) {
+	parallel(t)
 	none := bson.NilObjectID
 	free, ofA := &bareItem{ID: "x"}, &bareItem{"x", "a"}
 	started := relation(*ofA, lister("a", "y", "x"), lister("b"))
@@ -62,6 +63,7 @@ func TestTwoWayBareWrites(t *testing.T) {
 }
 
 func TestTwoWayBoundedWrites(t *testing.T) {
+	parallel(t)
 	none := bson.NilObjectID
 	free, ofA := &bareItem{ID: "x"}, &bareItem{"x", "a"}
 	runWriteCases(t, []writeCase{
@@ -78,6 +80,7 @@ func TestTwoWayBoundedWrites(t *testing.T) {
 }
 
 func TestTwoWayVersionedWrites(t *testing.T) {
+	parallel(t)
 	link := func(id string, v int64, op int) relate.Link[string] {
 		return relate.Link[string]{ID: id, V: v, Op: token(op)}
 	}
@@ -113,6 +116,7 @@ func TestTwoWayVersionedWrites(t *testing.T) {
 
 // An item without an owner has nothing to be taken away: nothing is sent.
 func TestTwoWayUnassignFree(t *testing.T) {
+	parallel(t)
 	for reason, p := range map[string]model.Plan{
 		"bare": bareWay.Unassign(&bareItem{ID: "x"}, bson.NilObjectID), "versioned": linkWay.Unassign(&linkItem{ID: "x"}, token(1)),
 		"ended": linkWay.Unassign(&linkItem{"x", relate.Link[string]{ID: "a", V: 2, Op: token(3), Ended: true}}, token(1)),
@@ -124,6 +128,7 @@ func TestTwoWayUnassignFree(t *testing.T) {
 }
 
 func TestTwoWayReads(t *testing.T) {
+	parallel(t)
 	link := func(id string) relate.Link[string] { return relate.Link[string]{ID: id, V: 1, Op: token(1)} }
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		bareItemID := func(i bareItem) string { return i.ID }
@@ -167,6 +172,7 @@ func TestTwoWayReads(t *testing.T) {
 
 // Every kind of half-link is found, from its side; one repair mends them all, whichever side is trusted.
 func TestTwoWayRepair(t *testing.T) {
+	parallel(t)
 	half := docs{
 		"owners": {lister("a", "ok", "lost", "free", "taken", "both"), lister("b", "both", "moved"), lister("c")},
 		"items": {
@@ -225,6 +231,7 @@ func TestTwoWayRepair(t *testing.T) {
 
 // An item on two lists that names neither goes to the first; what has changed since the check is left alone.
 func TestTwoWayRepairGuards(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, relation(bareItem{ID: "x"}, lister("a", "x"), lister("b", "x")))
 		if _, _, err := bareWay.Mend(relate.TrustLists, 0).Run(t.Context(), db); err != nil {
@@ -245,6 +252,7 @@ func TestTwoWayRepairGuards(t *testing.T) {
 
 // Of versioned links the item decides: links of other versions go, missing ones come, and those to what is gone end.
 func TestTwoWayRepairVersioned(t *testing.T) {
+	parallel(t)
 	link := func(id string, v int64, op int) relate.Link[string] {
 		return relate.Link[string]{ID: id, V: v, Op: token(op)}
 	}
@@ -270,6 +278,7 @@ func TestTwoWayRepairVersioned(t *testing.T) {
 
 // Owners whose id is an ObjectID: an item that stores the zero one has no owner.
 func TestTwoWayZeroObjectID(t *testing.T) {
+	parallel(t)
 	owners, items := model.NewCollection[bson.D, bson.ObjectID]("owners"), model.NewCollection[bson.D, string]("items")
 	way := relate.NewTwoWay(owners, "items", items, "owner")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -287,6 +296,7 @@ func TestTwoWayZeroObjectID(t *testing.T) {
 
 // Ids that look like commands stay data.
 func TestTwoWayHostileIDs(t *testing.T) {
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, id := range []string{"$where", "a.b", "^.*", "$$ROOT", "{$ne: null}", "é\x00"} {
 			item := bareItem{ID: id}
@@ -301,6 +311,7 @@ func TestTwoWayHostileIDs(t *testing.T) {
 }
 
 func TestTwoWayCosts(t *testing.T) {
+	parallel(t)
 	none := bson.NilObjectID
 	ofA := bareItem{"x", "a"}
 	before := docs{"owners": {lister("a", "x"), lister("b")}, "items": {ofA, bareItem{ID: "y"}}}
@@ -334,6 +345,7 @@ func TestTwoWayCosts(t *testing.T) {
 
 // Thirty-two that assign one item at once: each succeeds once it has read what the others wrote, and no half-link is left.
 func TestTwoWayConcurrent(t *testing.T) {
+	parallel(t)
 	const writers = 32
 	unbounded := relate.NewTwoWay(linkOwners, "items", linkItems, "owner")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -366,6 +378,7 @@ func TestTwoWayConcurrent(t *testing.T) {
 }
 
 func TestTwoWayDeclarations(t *testing.T) {
+	parallel(t)
 	declare := func(list, ref string, spec ...relate.TwoWaySpec) func() {
 		return func() { relate.NewTwoWay(odds, list, odds, ref, spec...) }
 	}
