@@ -85,7 +85,7 @@
 //	Copy         a change of a copied field: 2, and every document that holds a copy is written
 //	Feed         its plans, and one more in a hundred changes
 //	Bounded      a push: 1; the document is rewritten: keep the bound to what one page shows
-//	Subset       a new child: 2; another change: 3 to 5
+//	Subset       a new child: 2; another change: 3 to 6
 //	Bucket       an append: 2, 3 with a key; a page: 1, one document
 //	Outlier      an append: 2 while there is room in the array, 4 beside it
 //	WideRow      a link: 6; a page: 1

@@ -19,8 +19,9 @@ import (
 // The children say what is true. A child and its parent are two writes; a cut between them leaves an array that lacks a new
 // child, or still has the old fields of one. [Subset.Drift] finds it, and [Subset.Refresh] mends it.
 //
-// What replaces the array asks that it is as it was read, and otherwise reads again; a new child is pushed by its _id. So none
-// that is pushed meanwhile is lost, and none comes twice. One race is left open: a deletion that meets a change of the same
+// What replaces the array asks that it is as it was read, and otherwise reads again; what fills it up with children that it
+// didn't hold is looked at again afterwards; a new child is pushed by its _id. So none that is pushed meanwhile is lost, and none
+// comes twice. One race is left open: a deletion that meets a change of the same
 // child can leave its element.
 //
 // Source: recent comments (seeds 000, 003); the Subset pattern,
@@ -77,8 +78,9 @@ func (x *Subset[P, PK, C, CK]) Insert(child C) model.Plan {
 // The child is read anew, and its write is guarded by the copied fields and the reference. A child that is not there gives
 // model.ErrNotFound.
 //
-// Cost: two commands to read; one for the child, and one or two for each parent whose array changes. It can be run again, and
-// completes itself. Cut, it leaves an array with the child's old fields or place.
+// Cost: two commands to read; one for the child, and one or two for each parent whose array changes; and one to look again when
+// another child took its place. It can be run again, and completes itself. Cut, it leaves an array with the child's old fields
+// or place.
 func (x *Subset[P, PK, C, CK]) Set(child CK, fields bson.D) model.Change[SubsetState] {
 	set, err := x.s.fields(fields, x.s.fixed())
 	return x.change(child, err, func(s SubsetState) (model.Plan, error) { return x.s.set(s, set) },
@@ -88,8 +90,8 @@ func (x *Subset[P, PK, C, CK]) Set(child CK, fields bson.D) model.Change[SubsetS
 // Delete returns the change that takes a child out of its parent's array, where the next one takes its place, and deletes it.
 // A child that is not there is no error: nothing is written.
 //
-// Cost: two commands to read, and two to write if the parent held it. Cut, it leaves an array without a child that is there:
-// run it again.
+// Cost: two commands to read, and two to write if the parent held it; and one to look again when the next took its place. Cut, it
+// leaves an array without a child that is there: run it again.
 func (x *Subset[P, PK, C, CK]) Delete(child CK) model.Change[SubsetState] {
 	change := x.change(child, nil, x.s.delete, func(doc bson.Raw) ([]bson.RawValue, error) { return x.s.parentsOf(doc, nil) })
 	read := change.Read
@@ -106,7 +108,7 @@ func (x *Subset[P, PK, C, CK]) change(child CK, err error, decide func(SubsetSta
 	if err == nil {
 		err = idErr
 	}
-	return model.Change[SubsetState]{Err: err, Decide: decide, Read: func(ctx context.Context, db *mongo.Database) (s SubsetState, err error) {
+	return model.Change[SubsetState]{Err: err, Decide: decide, Then: x.again(decide), Read: func(ctx context.Context, db *mongo.Database) (s SubsetState, err error) {
 		q := model.Query{Collection: x.s.docs, Filter: bson.D{{Key: "_id", Value: model.Eq(id)}}, Index: model.IDIndex}
 		if s.Child, err = (model.Find[bson.Raw]{Query: q}).One(ctx, db); err != nil {
 			return s, err
@@ -123,16 +125,34 @@ func (x *Subset[P, PK, C, CK]) change(child CK, err error, decide func(SubsetSta
 // Refresh returns the change that makes a parent's array what its children say: after a plan that was cut, or a write past the
 // subset. A parent that is not there is no error; nothing is written.
 //
-// Cost: one command to read, served by [Subset.Indexes], and one to write if the array differs.
+// Cost: one command to read, served by [Subset.Indexes]; if the array differs, one to write, and one to look again.
 func (x *Subset[P, PK, C, CK]) Refresh(parent PK) model.Change[SubsetState] {
 	id, err := encodedID(x.parents, parent)
+	return x.refresh([]bson.RawValue{id}, err)
+}
+
+// refresh makes the arrays of some parents what their children say, until there is nothing more to do.
+func (x *Subset[P, PK, C, CK]) refresh(ids []bson.RawValue, err error) model.Change[SubsetState] {
+	decide := func(s SubsetState) (model.Plan, error) { return x.s.repair(s.Parents, true), nil }
 	return model.Change[SubsetState]{
-		Err: err,
+		Err: err, Decide: decide, Then: x.again(decide),
 		Read: func(ctx context.Context, db *mongo.Database) (s SubsetState, err error) {
-			s.Parents, err = model.Aggregate[SubsetDrift]{Aggregation: x.s.held([]bson.RawValue{id})}.All(ctx, db)
+			s.Parents, err = model.Aggregate[SubsetDrift]{Aggregation: x.s.held(ids)}.All(ctx, db)
 			return s, err
 		},
-		Decide: func(s SubsetState) (model.Plan, error) { return x.s.repair(s.Parents, true), nil },
+	}
+}
+
+// again follows a plan that filled arrays up.
+func (x *Subset[P, PK, C, CK]) again(decide func(SubsetState) (model.Plan, error)) func(SubsetState) *model.Change[SubsetState] {
+	return func(s SubsetState) *model.Change[SubsetState] {
+		plan, err := decide(s)
+		ids := x.s.unsure(s, plan)
+		if err != nil || len(ids) == 0 {
+			return nil
+		}
+		next := x.refresh(ids, nil)
+		return &next
 	}
 }
 

@@ -258,6 +258,46 @@ func (s *subset) without(d SubsetDrift, child bson.RawValue) []model.Step {
 	return []model.Step{s.setArray(d, others, true)}
 }
 
+// unsure are the parents whose array a plan fills up with children that it didn't hold. Others may have come before those since
+// they were read, and have been dropped from the array while it was full: it must be looked at again.
+func (s *subset) unsure(state SubsetState, p model.Plan) (ids []bson.RawValue) {
+	for _, step := range p.Steps {
+		w, ok := step.(model.Write)
+		if !ok || w.Collection != s.parents {
+			continue
+		}
+		update, _ := w.Model.(*mongo.UpdateOneModel).Update.(bson.D)
+		if update[0].Key != "$set" {
+			continue
+		}
+		list, _ := update[0].Value.(bson.D)[0].Value.(bson.A)
+		for _, d := range state.Parents {
+			if sameValues(w.Model.(*mongo.UpdateOneModel).Filter.(bson.D)[0].Value, model.Eq(d.ID)) && s.fills(d, list) {
+				ids = append(ids, clone(d.ID))
+			}
+		}
+	}
+	return ids
+}
+
+func sameValues(a, b any) bool {
+	x, errX := raw(a)
+	y, errY := raw(b)
+	return errX == nil && errY == nil && sameBytes(x, y)
+}
+
+// fills reports whether a list holds a child that a parent didn't.
+func (s *subset) fills(d SubsetDrift, list bson.A) bool {
+	held := elementsOf(d.Found)
+	return slices.ContainsFunc(list, func(e any) bool {
+		id := e.(bson.RawValue).Document().Lookup("_id")
+		return !slices.ContainsFunc(held, func(h bson.RawValue) bool {
+			doc, ok := h.DocumentOK()
+			return ok && equalValues(doc.Lookup("_id"), id)
+		})
+	})
+}
+
 // delete is the plan that takes a child that was read out of its parent, and deletes it.
 func (s *subset) delete(state SubsetState) (p model.Plan, _ error) {
 	if state.Child == nil {

@@ -27,11 +27,16 @@ type Change[S any] struct {
 	// nothing is retried, for it would read the same again.
 	Tx bool
 
+	// Then, if it is not nil, is asked once the plan was run, with the state that it was decided from: the change that it returns
+	// is run too, unless that is nil. For what must be looked at again after it was written.
+	Then func(S) *Change[S]
+
 	// Err is bad input: Run returns it, and nothing is read.
 	Err error
 }
 
-// Run runs the change. It returns the state that the last attempt read, and the result of its plan. Besides what Read and
+// Run runs the change. It returns the state that the last attempt read, and the result of its plan, and of those of the changes
+// that follow it. Besides what Read and
 // Decide return, errors are those of [Plan.Run]; after the last attempt, the [*StepError] with ErrStale.
 func (c Change[S]) Run(ctx context.Context, db *mongo.Database) (S, Result, error) {
 	var state S
@@ -47,6 +52,12 @@ func (c Change[S]) Run(ctx context.Context, db *mongo.Database) (S, Result, erro
 	}
 	for n := 1; ; n++ {
 		state, result, err := c.attempt(ctx, db)
+		if err == nil && c.Then != nil {
+			if next := c.Then(state); next != nil {
+				_, more, err := next.Run(ctx, db)
+				return state, result.followedBy(more), err
+			}
+		}
 		if !errors.Is(err, ErrStale) || inTransaction(ctx) {
 			return state, result, err
 		}

@@ -141,3 +141,30 @@ func TestChangePauses(t *testing.T) {
 		}
 	})
 }
+
+// What follows a change is run after it, under its policy, and its result is added.
+func TestChangeThen(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		var change model.Change[int]
+		change = model.Change[int]{
+			Read: func(ctx context.Context, db *mongo.Database) (int, error) {
+				n, err := db.Collection("parts").CountDocuments(ctx, d())
+				return int(n), err
+			},
+			Decide: func(n int) (model.Plan, error) { return parts.InsertMany([]part{{ID: int32(n + 1), Name: "x"}}), nil },
+			Then: func(n int) *model.Change[int] {
+				if n == 3 {
+					return nil
+				}
+				return &change
+			},
+		}
+		state, result, err := change.Under(model.Policy{Insert: d("tenant", 7)}).Run(t.Context(), db)
+		if err != nil || state != 0 || len(result.Steps) != 4 || len(result.Batches) != 4 || result.Steps[3].Batch != 3 {
+			t.Errorf("%d, %+v, %v", state, result, err)
+		}
+		if n, err := parts.Find(d("tenant", 7)).Count(t.Context(), db); n != 4 || err != nil {
+			t.Errorf("%d parts of the tenant, %v", n, err)
+		}
+	})
+}

@@ -58,6 +58,16 @@ func (c Change[S]) Under(p Policy) Change[S] {
 			return plan.Under(p), err
 		}
 	}
+	if then := c.Then; then != nil {
+		c.Then = func(state S) *Change[S] {
+			next := then(state)
+			if next == nil {
+				return nil
+			}
+			under := next.Under(p)
+			return &under
+		}
+	}
 	return c
 }
 

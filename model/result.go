@@ -67,3 +67,15 @@ func (r *Result) mark(first, count int, s Status) {
 		r.Steps[i].Status = s
 	}
 }
+
+// followedBy is the result of two plans, one after the other.
+func (r Result) followedBy(more Result) Result {
+	for _, s := range more.Steps {
+		if s.Batch >= 0 {
+			s.Batch += len(r.Batches)
+		}
+		r.Steps = append(r.Steps, s)
+	}
+	r.Batches = append(r.Batches, more.Batches...)
+	return r
+}
