@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -209,6 +210,9 @@ func TestCopyRepairLosesNothing(t *testing.T) {
 	})
 }
 
+// deadlocked reports that DocumentDB gave up one of two updates of the same documents, which came to them in different orders.
+func deadlocked(err error) bool { return err != nil && strings.Contains(err.Error(), "deadlock detected") }
+
 // 32 writers of one source: every change is made once, and the copies are the source's in the end.
 func TestCopyWriters(t *testing.T) {
 	parallel(t)
@@ -225,7 +229,11 @@ func TestCopyWriters(t *testing.T) {
 					},
 					Attempts: 200,
 				}
-				if _, _, err := change.Run(t.Context(), db); err != nil {
+				_, _, err := change.Run(t.Context(), db)
+				for deadlocked(err) { // the source was written: what is left is its copies
+					_, _, err = f.c.Refresh("s1").Run(t.Context(), db)
+				}
+				if err != nil {
 					t.Error(err)
 				}
 			})
