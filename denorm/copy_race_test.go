@@ -211,7 +211,9 @@ func TestCopyRepairLosesNothing(t *testing.T) {
 }
 
 // deadlocked reports that DocumentDB gave up one of two updates of the same documents, which came to them in different orders.
-func deadlocked(err error) bool { return err != nil && strings.Contains(err.Error(), "deadlock detected") }
+func deadlocked(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "deadlock detected")
+}
 
 // 32 writers of one source: every change is made once, and the copies are the source's in the end.
 func TestCopyWriters(t *testing.T) {
