@@ -204,8 +204,11 @@ func (b *Bounded[D, K]) encode(each bson.A, elements []any) (bson.A, error) {
 		if err != nil {
 			return nil, b.refused(fmt.Sprintf("%s[%d]", b.field.Path, i), nil, err.Error())
 		}
-		if path, err := model.CheckNames(v, ""); err != nil {
-			return nil, b.refused(strings.TrimSuffix(fmt.Sprintf("%s[%d].%s", b.field.Path, i, path), "."), nil, err.Error())
+		switch v.(type) {
+		case bson.RawValue, bson.D, bson.A, mongo.Pipeline: // what else Encode returns has no names, or those of a Go type
+			if path, err := model.CheckNames(v, ""); err != nil {
+				return nil, b.refused(strings.TrimSuffix(fmt.Sprintf("%s[%d].%s", b.field.Path, i, path), "."), nil, err.Error())
+			}
 		}
 		each = append(each, v)
 	}
