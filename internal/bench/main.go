@@ -14,6 +14,7 @@ import (
 	"log"
 	"maps"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -24,11 +25,16 @@ func main() {
 	log.SetFlags(0)
 	rounds := flag.Int("rounds", 25, "how often each contender runs")
 	out := flag.String("o", "RESULTS.md", "the file to write")
+	only := flag.String("only", "", "a regular expression: of in, push, join and propagate, which tables to make; all by default")
 	flag.Parse()
+	chosen, err := regexp.Compile(*only)
+	if err != nil {
+		log.Fatal("bench: ", err)
+	}
 	if *rounds < 1 {
 		log.Fatal("bench: -rounds must be at least 1")
 	}
-	report, err := run(context.Background(), *rounds)
+	report, err := run(context.Background(), *rounds, chosen)
 	if err != nil {
 		log.Fatal("bench: ", err)
 	}
@@ -39,21 +45,25 @@ func main() {
 }
 
 // run makes every table.
-func run(ctx context.Context, rounds int) (string, error) {
+func run(ctx context.Context, rounds int, chosen *regexp.Regexp) (string, error) {
 	all, err := backends(ctx)
 	if err != nil {
 		return "", err
 	}
-	tables := []func() (table, error){
-		func() (table, error) { return inTable(rounds) },
-		func() (table, error) { return pushTable(rounds) },
+	var tables []func() (table, error)
+	add := func(name string, make func() (table, error)) {
+		if chosen.MatchString(name) {
+			tables = append(tables, make)
+		}
 	}
+	add("in", func() (table, error) { return inTable(rounds) })
+	add("push", func() (table, error) { return pushTable(rounds) })
 	for _, b := range all {
 		for _, s := range shapes {
-			tables = append(tables, func() (table, error) { return joinTable(ctx, rounds, b, s) })
+			add("join", func() (table, error) { return joinTable(ctx, rounds, b, s) })
 		}
 		for _, where := range slices.Sorted(maps.Keys(propagations)) {
-			tables = append(tables, func() (table, error) { return propagateTable(ctx, rounds, b, where) })
+			add("propagate", func() (table, error) { return propagateTable(ctx, rounds, b, where) })
 		}
 	}
 	var report strings.Builder
