@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
@@ -97,8 +98,10 @@ func storeGoods(ctx context.Context, db *mongo.Database, n int) error {
 	for i := range all {
 		all[i] = made{ID: id(5, i), Maker: one, Name: "-", By: []makerCopy{{ID: id(4, 1), Name: "another"}, {ID: one, Name: "-"}, {ID: id(4, 2), Name: "a third"}}}
 	}
-	if _, err := goods.InsertMany(all).Run(ctx, db); err != nil {
-		return err
+	for part := range slices.Chunk(all, 10_000) { // DocumentDB takes 25,000 in a command
+		if _, err := goods.InsertMany(part).Run(ctx, db); err != nil {
+			return err
+		}
 	}
 	return model.Indexes(byMaker, inList).Ensure(ctx, db)
 }
