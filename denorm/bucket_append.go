@@ -228,11 +228,11 @@ func (b *bucketing) value(field string, v any) (bson.RawValue, error) {
 	if err != nil {
 		return bson.RawValue{}, b.refused(field, nil, err.Error())
 	}
-	raw, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
+	out, err := raw(v)
 	if err != nil {
 		return bson.RawValue{}, b.refused(field, nil, err.Error())
 	}
-	return bson.Raw(raw).Lookup("v"), nil
+	return out, nil
 }
 
 // number is what is added to a total: an int64 or a float64, so that a sum is not bound to 32 bits; nil for none.

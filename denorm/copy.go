@@ -152,7 +152,7 @@ func (c *Copy[S, SK, TK]) Propagate(source *S) model.Plan {
 	if err != nil {
 		return model.RefusedPlan(c.c.docs, err)
 	}
-	return model.NewPlan(c.c.propagate(s)...)
+	return model.NewPlan(c.c.propagate(s, nil)...)
 }
 
 // PropagateJob returns the job that does what [Copy.Propagate] does in batches of documents in the order of _id, with progress,
@@ -181,7 +181,7 @@ func (c *Copy[S, SK, TK]) Refresh(source SK) model.Change[bson.Raw] {
 		},
 		Decide: func(doc bson.Raw) (model.Plan, error) {
 			s, err := c.c.state(doc)
-			return model.NewPlan(c.c.propagate(s)...), err
+			return model.NewPlan(c.c.propagate(s, nil)...), err
 		},
 	}
 }

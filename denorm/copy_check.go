@@ -45,16 +45,11 @@ func (c *copying) filter(filter bson.D) (bson.D, error) {
 	if len(filter) == 0 {
 		return nil, nil
 	}
-	v, err := c.to.encode(filter)
+	copied, err := c.to.encode(filter)
 	if err != nil {
 		return nil, c.to.refused("filter", nil, err.Error())
 	}
-	raw, err := rawDocument(v)
-	if err != nil {
-		return nil, c.to.refused("filter", nil, err.Error())
-	}
-	var out bson.D
-	return out, bson.Unmarshal(raw, &out)
+	return copied.(bson.D), nil
 }
 
 // pairs are the stages that give a row for each copy: doc is the _id of the document, c the element or, outside arrays, the

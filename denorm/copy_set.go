@@ -28,7 +28,7 @@ func (c *copying) set(doc bson.Raw, fields bson.D) model.Plan {
 		if c.version != "" {
 			change.changed = nil // the one that arrives may be the only one
 		}
-		p.Steps = append(p.Steps, c.propagate(change.now, change.changed...)...)
+		p.Steps = append(p.Steps, c.propagate(change.now, change.changed)...)
 		p.Leaves = "copies that are older than the source"
 		break
 	}

@@ -159,11 +159,8 @@ func (c *copying) touched(s copyState) bson.D {
 	return c.element(s.id)
 }
 
-// propagate are the steps that bring the copies of a source up to date.
-func (c *copying) propagate(s copyState, which ...bool) []model.Step {
-	if len(which) == 0 {
-		which = nil
-	}
+// propagate are the steps that bring the copies of a source up to date, in some fields only, if which is not nil.
+func (c *copying) propagate(s copyState, which []bool) []model.Step {
 	return c.updates(s, c.pending(s, which), c.touched(s), c.update(s, which, c.path))
 }
 

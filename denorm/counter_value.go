@@ -106,18 +106,8 @@ func (c *counter) ofDocument(doc bson.Raw) (contribution, error) {
 // afterSet reads a child as it will be when fields are set.
 func (c *counter) afterSet(doc bson.Raw, set bson.D) (contribution, error) {
 	return c.contribution(func(path string) (bson.RawValue, error) {
-		for _, e := range set {
-			v := e.Value.(bson.RawValue)
-			if e.Key == path {
-				return v, nil
-			}
-			if below, ok := strings.CutPrefix(path, e.Key+"."); ok {
-				inner, isDoc := v.DocumentOK()
-				if !isDoc {
-					return bson.RawValue{}, nil
-				}
-				return c.doc.at(inner, below)
-			}
+		if v, given, err := c.doc.givenBy(set, path); given {
+			return v, err
 		}
 		return c.doc.at(doc, path)
 	})

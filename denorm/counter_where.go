@@ -98,11 +98,11 @@ func isScalar(v bson.RawValue) bool {
 
 // asRaw is an encoded value as a raw one.
 func asRaw(v any) bson.RawValue {
-	raw, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
+	out, err := raw(v)
 	if err != nil {
 		return bson.RawValue{}
 	}
-	return bson.Raw(raw).Lookup("v")
+	return out
 }
 
 // holds decides the condition for what a child has at the path.

@@ -256,7 +256,7 @@ func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 		Token: c.Token, Time: c.Time,
 	}
 	if err == nil {
-		e.ID, err = rawID(id)
+		e.ID, err = raw(id)
 	}
 	if err == nil && c.Doc != nil {
 		e.Document, err = f.encode(*c.Doc)
@@ -269,11 +269,6 @@ func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 		return model.RefusedPlan(f.source.Name(), err)
 	}
 	return plan
-}
-
-func rawID(id any) (bson.RawValue, error) {
-	raw, err := bson.Marshal(bson.D{{Key: "_id", Value: id}})
-	return bson.Raw(raw).Lookup("_id"), err
 }
 
 // Job returns the job that goes through all documents and runs their plans as Scanned ones, in batches: to fill copies

@@ -78,11 +78,7 @@ func encodedValue(encode func(any) (any, error), v any) (bson.RawValue, error) {
 	if err != nil {
 		return bson.RawValue{}, err
 	}
-	raw, err := bson.Marshal(bson.D{{Key: "v", Value: enc}})
-	if err != nil {
-		return bson.RawValue{}, err
-	}
-	return bson.Raw(raw).Lookup("v"), nil
+	return raw(enc)
 }
 
 // A flatElement is an element's values in the order of columns; type 0 for a field that it hasn't.

@@ -151,8 +151,8 @@ func (p *proximity) back(text string, list any) error {
 }
 
 func stringValue(s string) bson.RawValue {
-	raw, _ := bson.Marshal(bson.D{{Key: "v", Value: s}}) // a string can be encoded
-	return bson.Raw(raw).Lookup("v")
+	v, _ := raw(s) // a string can be encoded
+	return v
 }
 
 // A WordOrder says in which order two words stand.

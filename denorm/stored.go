@@ -171,20 +171,29 @@ func (s stored) fields(fields bson.D, whole []string) (bson.D, error) {
 
 // afterSet is what a path that held old holds once encoded fields are set.
 func (s stored) afterSet(set bson.D, path string, old bson.RawValue) (bson.RawValue, error) {
+	if v, given, err := s.givenBy(set, path); given {
+		return v, err
+	}
+	return old, nil
+}
+
+// givenBy is what encoded fields set a path to, if they do.
+func (s stored) givenBy(set bson.D, path string) (v bson.RawValue, given bool, err error) {
 	for _, e := range set {
 		v := e.Value.(bson.RawValue)
 		if e.Key == path {
-			return v, nil
+			return v, true, nil
 		}
 		if below, ok := strings.CutPrefix(path, e.Key+"."); ok {
 			inner, isDoc := v.DocumentOK()
 			if !isDoc {
-				return bson.RawValue{}, nil
+				return bson.RawValue{}, true, nil
 			}
-			return s.at(inner, below)
+			v, err := s.at(inner, below)
+			return v, true, err
 		}
 	}
-	return old, nil
+	return v, false, nil
 }
 
 // holdsAt is the condition that a path holds just this.

@@ -28,7 +28,8 @@ type Change[S any] struct {
 	Tx bool
 
 	// Then, if it is not nil, is asked once the plan was run, with the state that it was decided from: the change that it returns
-	// is run too, unless that is nil. For what must be looked at again after it was written.
+	// is run too, unless that is nil. For what must be looked at again after it was written. Its error is Run's, though the plan
+	// before it was applied.
 	Then func(S) *Change[S]
 
 	// Err is bad input: Run returns it, and nothing is read.

@@ -41,7 +41,7 @@ func findPlain(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Bool, reflect.String, reflect.Float32, reflect.Float64,
 		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		reflect.Uint8, reflect.Uint16, reflect.Uint32: // a greater one may not fit BSON's integers, which encoding it tells
 		return true
 	case reflect.Struct:
 	default:
