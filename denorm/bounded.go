@@ -2,7 +2,6 @@ package denorm
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -46,17 +45,14 @@ type Bounded[D, K any] struct {
 	owners *model.Collection[D, K]
 	field  model.Field
 	spec   BoundedSpec
-	slice  any // Max, or -Max to keep the last
+	bound  []byte // the elements of modifiers, encoded
 }
 
 // NewBounded declares that the array at a path of the owners' documents is bounded. It panics with a
 // [*model.DeclarationError] when the path doesn't exist, is no array or lies inside another, when its nil slice is stored as
 // null, on which $push fails, when Max is below 1, or when By or Key name a field that the elements don't have.
 func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec BoundedSpec) *Bounded[D, K] {
-	b := &Bounded[D, K]{owners: owners, field: model.CheckArray(owners, path), spec: spec, slice: spec.Max}
-	if spec.Keep == Last {
-		b.slice = -spec.Max
-	}
+	b := &Bounded[D, K]{owners: owners, field: model.CheckArray(owners, path), spec: spec}
 	b.spec.By = slices.Clone(spec.By)
 	place := fmt.Sprintf("NewBounded of %s.%s", owners.Name(), path)
 	switch {
@@ -81,6 +77,11 @@ func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec Boun
 	if spec.Key != "" {
 		model.MustField(owners, path+"."+spec.Key)
 	}
+	bound, err := bson.Marshal(b.modifiers())
+	if err != nil {
+		panic(&model.DeclarationError{Problem: err.Error(), Place: place, Remedy: "sort by 1 or -1"})
+	}
+	b.bound = bound[4 : len(bound)-1]
 	return b
 }
 
@@ -131,14 +132,15 @@ func (b *Bounded[D, K]) push(owner K, upsert bool, with bson.D, elements []any) 
 	if len(elements) == 0 {
 		return b.refuse(b.field.Path, nil, "no element was given")
 	}
-	p := new(pushParts)
-	each, err := b.encode(p.each[:0], elements)
+	id, err := b.id(owner)
 	if err != nil {
 		return model.Refused(b.owners.Name(), err)
 	}
-	update := p.update(b.field.Path, b.modifiers(p.modifiers[:0], each))
-	update, simple := p.add(update, with, b.owners.Encode)
-	if !simple { // let it be refused, or united with care
+	p := newPush()
+	if err := b.appendPush(&p, elements); err != nil {
+		return model.Refused(b.owners.Name(), err)
+	}
+	if !p.appendOthers(with, b.field.Path, b.owners.AppendElement) { // let it be refused, or united with care
 		push := b.push(owner, upsert, nil, elements)
 		w := model.Merge(push, b.owners.Update(owner, with))
 		if w.Err == nil {
@@ -146,13 +148,9 @@ func (b *Bounded[D, K]) push(owner K, upsert bool, with bson.D, elements []any) 
 		}
 		return w
 	}
-	id, err := b.id(owner)
-	if err != nil {
-		return model.Refused(b.owners.Name(), err)
-	}
-	m := &p.model
-	p.filter[0] = bson.E{Key: "_id", Value: model.Eq(id)}
-	m.Filter, m.Update = bson.D(p.filter[:]), update
+	m, byID := &p.parts.model, bson.D(p.parts.filter[:])
+	byID[0] = bson.E{Key: "_id", Value: model.Eq(id)}
+	m.Filter, m.Update = byID, p.update()
 	w := model.Write{Collection: b.owners.Name(), Model: m, Expect: model.One, Index: model.IDIndex}
 	if upsert {
 		m.Upsert = &upsert
@@ -160,11 +158,11 @@ func (b *Bounded[D, K]) push(owner K, upsert bool, with bson.D, elements []any) 
 	if b.spec.Key == "" {
 		return w
 	}
-	keys, err := b.keys(each)
+	each, keys, err := b.keys(p.each)
 	if err != nil {
 		return model.Refused(b.owners.Name(), err)
 	}
-	path, byID := b.field.Path+"."+b.spec.Key, m.Filter.(bson.D)
+	path := b.field.Path + "." + b.spec.Key
 	m.Filter = model.And(byID, bson.D{{Key: path, Value: bson.D{{Key: "$nin", Value: keys}}}})
 	w.Done = model.And(byID, b.done(path, each, keys))
 	w.Once = true
@@ -180,63 +178,50 @@ func (b *Bounded[D, K]) id(owner K) (any, error) {
 	return id, b.owners.CheckID("_id", owner)
 }
 
-// modifiers appends the argument of $push.
-func (b *Bounded[D, K]) modifiers(d bson.D, each bson.A) bson.D {
-	d = append(d, bson.E{Key: "$each", Value: each})
+// modifiers are those of $push after $each: what keeps the bound.
+func (b *Bounded[D, K]) modifiers() bson.D {
+	slice := bson.E{Key: "$slice", Value: b.spec.Max}
+	if b.spec.Keep == Last {
+		slice.Value = -b.spec.Max
+	}
 	switch {
 	case len(b.spec.By) == 1 && b.spec.By[0].Key == "":
-		d = append(d, bson.E{Key: "$sort", Value: b.spec.By[0].Value})
+		return bson.D{{Key: "$sort", Value: b.spec.By[0].Value}, slice}
 	case len(b.spec.By) > 0:
-		d = append(d, bson.E{Key: "$sort", Value: slices.Clone(b.spec.By)})
+		return bson.D{{Key: "$sort", Value: slices.Clone(b.spec.By)}, slice}
 	}
-	return append(d, bson.E{Key: "$slice", Value: b.slice})
+	return bson.D{slice}
 }
 
-// encode checks the elements' types, and appends them frozen.
-func (b *Bounded[D, K]) encode(each bson.A, elements []any) (bson.A, error) {
-	for i, e := range elements {
-		if t := reflect.TypeOf(e); !b.field.Open && t != b.field.Type {
-			if t == nil || t.Kind() != reflect.Pointer || t.Elem() != b.field.Type || reflect.ValueOf(e).IsNil() {
-				return nil, b.refused(fmt.Sprintf("%s[%d]", b.field.Path, i), nil, fmt.Sprintf("is a %T, not a %s", e, b.field.Type))
-			}
-		}
-		v, err := b.owners.Encode(e)
-		if err != nil {
-			return nil, b.refused(fmt.Sprintf("%s[%d]", b.field.Path, i), nil, err.Error())
-		}
-		switch v.(type) {
-		case bson.RawValue, bson.D, bson.A, mongo.Pipeline: // what else Encode returns has no names, or those of a Go type
-			if path, err := model.CheckNames(v, ""); err != nil {
-				return nil, b.refused(strings.TrimSuffix(fmt.Sprintf("%s[%d].%s", b.field.Path, i, path), "."), nil, err.Error())
-			}
-		}
-		each = append(each, v)
+// keys reads the elements of an encoded array, and the key of each; each must have one, and none may come twice.
+func (b *Bounded[D, K]) keys(array bson.RawArray) (each []bson.RawValue, keys bson.A, err error) {
+	if each, err = array.Values(); err != nil {
+		return nil, nil, err
 	}
-	return each, nil
-}
-
-// keys reads the key of each element; each must have one, and none may come twice.
-func (b *Bounded[D, K]) keys(each bson.A) (bson.A, error) {
-	keys := make(bson.A, len(each))
+	keys = make(bson.A, len(each))
 	seen := map[string]bool{}
 	for i, e := range each {
-		field := fmt.Sprintf("%s[%d].%s", b.field.Path, i, b.spec.Key)
-		raw, err := bson.Marshal(bson.D{{Key: "v", Value: e}})
-		if err != nil {
-			return nil, b.refused(field, nil, err.Error())
-		}
-		key := bson.Raw(raw).Lookup(append([]string{"v"}, strings.Split(b.spec.Key, ".")...)...)
+		key, field := elementAt(e, b.spec.Key), fmt.Sprintf("%s[%d].%s", b.field.Path, i, b.spec.Key)
 		switch name := string([]byte{byte(key.Type)}) + string(key.Value); {
 		case !isKey(key):
-			return nil, b.refused(field, nil, "the element has no key")
+			return nil, nil, b.refused(field, nil, "the element has no key")
 		case seen[name]:
-			return nil, b.refused(field, key, "two elements have the same key")
+			return nil, nil, b.refused(field, key, "two elements have the same key")
 		default:
 			seen[name] = true
 		}
 		keys[i] = key
 	}
-	return keys, nil
+	return each, keys, nil
+}
+
+// elementAt is what an element holds at a path, or the value itself at the empty one.
+func elementAt(v bson.RawValue, path string) bson.RawValue {
+	if path == "" {
+		return v
+	}
+	doc, _ := v.DocumentOK()
+	return doc.Lookup(strings.Split(path, ".")...)
 }
 
 // isKey reports whether a value can tell elements apart.
@@ -313,7 +298,7 @@ func (b *Bounded[D, K]) Trim() model.Write {
 		Collection: b.owners.Name(), Once: true,
 		Model: &mongo.UpdateManyModel{
 			Filter: b.over(),
-			Update: bson.D{{Key: "$push", Value: bson.D{{Key: b.field.Path, Value: b.modifiers(nil, bson.A{})}}}},
+			Update: bson.D{{Key: "$push", Value: bson.D{{Key: b.field.Path, Value: append(bson.D{{Key: "$each", Value: bson.A{}}}, b.modifiers()...)}}}},
 		},
 	}
 }

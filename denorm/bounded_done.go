@@ -2,7 +2,6 @@ package denorm
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -10,7 +9,7 @@ import (
 
 // done matches an array as a push of elements with keys leaves it, so that the push is recognized when it is run again:
 // the array holds each of them, or it is full and would drop again what it doesn't hold.
-func (b *Bounded[D, K]) done(path string, each, keys bson.A) bson.D {
+func (b *Bounded[D, K]) done(path string, each []bson.RawValue, keys bson.A) bson.D {
 	all := func(keys bson.A) bson.D { return bson.D{{Key: path, Value: bson.D{{Key: "$all", Value: keys}}}} }
 	switch {
 	case len(keys) == 1:
@@ -39,15 +38,10 @@ func (b *Bounded[D, K]) full() bson.D {
 }
 
 // sortValues reads what an element is sorted by. An array there has no single place in the order.
-func (b *Bounded[D, K]) sortValues(element any) ([]any, bool) {
-	raw, err := bson.Marshal(bson.D{{Key: "v", Value: element}})
-	if err != nil {
-		return nil, false
-	}
+func (b *Bounded[D, K]) sortValues(element bson.RawValue) ([]any, bool) {
 	values := make([]any, len(b.spec.By))
 	for i, by := range b.spec.By {
-		v := bson.Raw(raw).Lookup(append([]string{"v"}, strings.Split(by.Key, ".")...)...)
-		switch v.Type {
+		switch v := elementAt(element, by.Key); v.Type {
 		case bson.TypeArray:
 			return nil, false
 		case 0: // missing: sorts as null

@@ -1,66 +1,110 @@
 package denorm
 
 import (
+	"fmt"
+	"reflect"
+	"strconv"
 	"strings"
 
+	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// pushParts are the parts of a push of one element with a few other operators, in one allocation. What is larger grows out of
-// them.
+// A pushUpdate is an update by $push and other operators, encoded while it is built: the driver has only to copy it.
+type pushUpdate struct {
+	parts *pushParts
+	buf   []byte
+	each  bson.RawArray // the elements
+}
+
+// pushParts are the parts of a small update, in one allocation. What is larger grows out of them.
 type pushParts struct {
-	model     mongo.UpdateOneModel
-	filter    [1]bson.E
-	each      [1]any
-	modifiers [3]bson.E
-	push      [1]bson.E
-	operators [4]bson.E
-	fields    [4]bson.E // of the other operators
+	model  mongo.UpdateOneModel
+	filter [1]bson.E
+	buf    [192]byte
 }
 
-// update is the update by $push.
-func (p *pushParts) update(path string, modifiers bson.D) bson.D {
-	push := append(bson.D(p.push[:0]), bson.E{Key: path, Value: modifiers})
-	return append(bson.D(p.operators[:0]), bson.E{Key: "$push", Value: push})
+func newPush() pushUpdate {
+	p := new(pushParts)
+	return pushUpdate{parts: p, buf: p.buf[:4]} // that hold the length at last
 }
 
-// add appends other operators to a $push, their values encoded. It reports false where it takes care to say whether they go
-// together: when two name one field, or fields within one, or an operator comes twice.
-func (p *pushParts) add(update, with bson.D, encode func(any) (any, error)) (_ bson.D, simple bool) {
-	path := update[0].Value.(bson.D)[0].Key
-	all := bson.D(p.fields[:0])
+// update ends the update.
+func (p *pushUpdate) update() bson.Raw { return model.EndDocument(p.buf, 0) }
+
+// appendPush adds the $push of elements, whose types are checked.
+func (b *Bounded[D, K]) appendPush(p *pushUpdate, elements []any) error {
+	buf, push := model.AppendDocument(p.buf, bson.TypeEmbeddedDocument, "$push")
+	buf, array := model.AppendDocument(buf, bson.TypeEmbeddedDocument, b.field.Path)
+	buf, each := model.AppendDocument(buf, bson.TypeArray, "$each")
+	var err error
+	for i, e := range elements {
+		if buf, err = b.appendElement(buf, i, e); err != nil {
+			return err
+		}
+	}
+	buf = model.EndDocument(buf, each)
+	p.each = bson.RawArray(buf[each:])
+	buf = append(buf, b.bound...)
+	p.buf = model.EndDocument(model.EndDocument(buf, array), push)
+	return nil
+}
+
+func (b *Bounded[D, K]) appendElement(buf []byte, i int, e any) ([]byte, error) {
+	refused := func(below, reason string) error {
+		return b.refused(strings.TrimSuffix(fmt.Sprintf("%s[%d].%s", b.field.Path, i, below), "."), nil, reason)
+	}
+	if t := reflect.TypeOf(e); !b.field.Open && t != b.field.Type {
+		if t == nil || t.Kind() != reflect.Pointer || t.Elem() != b.field.Type || reflect.ValueOf(e).IsNil() {
+			return nil, refused("", fmt.Sprintf("is a %T, not a %s", e, b.field.Type))
+		}
+	}
+	name := strconv.Itoa(i)
+	begun := len(buf)
+	buf, err := b.owners.AppendElement(buf, name, e)
+	if err != nil {
+		return nil, refused("", err.Error())
+	}
+	if b.field.Closed {
+		return buf, nil
+	}
+	v := bson.RawValue{Type: bson.Type(buf[begun]), Value: buf[begun+len(name)+2:]}
+	if path, err := model.CheckNames(v, ""); err != nil {
+		return nil, refused(path, err.Error())
+	}
+	return buf, nil
+}
+
+// appendOthers adds other operators. It reports false where it takes care to say whether they go together: when two name one
+// field, or fields within one, or an operator comes twice; and where a value can't be stored.
+func (p *pushUpdate) appendOthers(with bson.D, path string, element func([]byte, string, any) ([]byte, error)) bool {
 	for i, op := range with {
 		fields, ok := op.Value.(bson.D)
-		if !ok || len(fields) == 0 || !strings.HasPrefix(op.Key, "$") || op.Key == "$push" || op.Key == "$rename" || hasOperator(with[:i], op.Key) {
-			return nil, false
+		if !ok || len(fields) == 0 || !strings.HasPrefix(op.Key, "$") || op.Key == "$push" || op.Key == "$rename" {
+			return false
 		}
-		first := len(all)
-		for _, f := range fields {
-			if sameField(f.Key, path) || hasField(all, f.Key) {
-				return nil, false
+		buf, begun := model.AppendDocument(p.buf, bson.TypeEmbeddedDocument, op.Key)
+		for j, f := range fields {
+			if sameField(f.Key, path) || setsField(fields[:j], f.Key) {
+				return false
 			}
-			v, err := encode(f.Value)
-			if err != nil {
-				return nil, false
+			for _, before := range with[:i] {
+				if before.Key == op.Key || setsField(before.Value.(bson.D), f.Key) {
+					return false
+				}
 			}
-			all = append(all, bson.E{Key: f.Key, Value: v})
+			var err error
+			if buf, err = element(buf, f.Key, f.Value); err != nil {
+				return false
+			}
 		}
-		update = append(update, bson.E{Key: op.Key, Value: all[first:len(all):len(all)]})
+		p.buf = model.EndDocument(buf, begun)
 	}
-	return update, true
+	return true
 }
 
-func hasOperator(update bson.D, name string) bool {
-	for _, op := range update {
-		if op.Key == name {
-			return true
-		}
-	}
-	return false
-}
-
-func hasField(fields bson.D, path string) bool {
+func setsField(fields bson.D, path string) bool {
 	for _, f := range fields {
 		if sameField(f.Key, path) {
 			return true
@@ -71,7 +115,13 @@ func hasField(fields bson.D, path string) bool {
 
 // sameField reports whether two paths begin with the same field.
 func sameField(a, b string) bool {
-	a, _, _ = strings.Cut(a, ".")
-	b, _, _ = strings.Cut(b, ".")
-	return a == b
+	for i := 0; ; i++ {
+		endA, endB := i == len(a) || a[i] == '.', i == len(b) || b[i] == '.'
+		switch {
+		case endA || endB:
+			return endA && endB
+		case a[i] != b[i]:
+			return false
+		}
+	}
 }

@@ -12,6 +12,7 @@ type Field struct {
 	Type   reflect.Type // the Go type of the value, arrays taken off; nil when Open
 	Arrays int          // how many arrays the path crosses or ends in
 	Open   bool         // below an interface, a map, bson.D or a custom marshaler, where nothing can be checked
+	Closed bool         // the value's type holds no names but its own fields
 	Array  string       // the path of the first array on the way, the whole path if the value itself is the first; else ""
 
 	list       bool   // the value itself is an array
@@ -80,6 +81,7 @@ func (l *layout) resolve(path string, c *codec) (Field, error) {
 	if k, _ := kindOf(f.Type); k == open && f.Type.Kind() == reflect.Interface {
 		f.Open = true
 	}
+	f.Closed = c == nil && isPlain(f.Type)
 	return f, nil
 }
 

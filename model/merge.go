@@ -62,7 +62,7 @@ func (m *merger) add(w Write) error {
 	case w.Collection != m.collection:
 		return m.conflict("the other write is to " + w.Collection)
 	}
-	ops, ok := u.Update.(bson.D)
+	ops, ok := operators(u.Update)
 	if !ok {
 		return m.conflict("an update by a pipeline can't be merged; run it as a step of its own")
 	}
@@ -120,18 +120,41 @@ func (m *merger) addOperator(op bson.E) error {
 	return nil
 }
 
+// operators returns an update by operators, in which each holds a bson.D; false for another kind of update.
+func operators(update any) (bson.D, bool) {
+	raw, ok := update.(bson.Raw)
+	if !ok {
+		d, ok := update.(bson.D)
+		return d, ok
+	}
+	d, ok := asDocument(raw)
+	for i := range d {
+		if fields, isDocument := asDocument(d[i].Value); isDocument {
+			d[i].Value = fields
+		}
+	}
+	return d, ok
+}
+
 // asDocument returns the fields of a document, whatever Go type holds it.
 func asDocument(v any) (bson.D, bool) {
-	if d, ok := v.(bson.D); ok {
-		return d, true
-	}
-	raw, err := (*codec)(nil).document(bson.D{{Key: "v", Value: v}})
-	if err != nil {
-		return nil, false
-	}
-	doc, ok := raw.Lookup("v").DocumentOK()
-	if !ok {
-		return nil, false
+	var doc bson.Raw
+	switch v := v.(type) {
+	case bson.D:
+		return v, true
+	case bson.Raw:
+		doc = v
+	case bson.RawValue:
+		var ok bool
+		if doc, ok = v.DocumentOK(); !ok {
+			return nil, false
+		}
+	default:
+		raw, err := (*codec)(nil).document(bson.D{{Key: "v", Value: v}})
+		if err != nil {
+			return nil, false
+		}
+		return asDocument(raw.Lookup("v"))
 	}
 	elems, err := doc.Elements()
 	out := make(bson.D, len(elems))

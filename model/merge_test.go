@@ -34,6 +34,26 @@ func filters(w model.Write, f ...any) model.Write {
 	return with(w, func(m *mongo.UpdateOneModel) { m.ArrayFilters = f })
 }
 
+// inBytes is the write with its update by operators in bytes, as techniques may make it.
+func inBytes(t *testing.T, w model.Write) model.Write {
+	m, ok := w.Model.(*mongo.UpdateOneModel)
+	if !ok {
+		return w
+	}
+	ops, ok := m.Update.(bson.D)
+	if !ok {
+		return w
+	}
+	raw, err := bson.Marshal(ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := *m
+	c.Update = bson.Raw(raw)
+	w.Model = &c
+	return w
+}
+
 func TestMergeConflicts(t *testing.T) {
 	yes := true
 	for _, c := range []struct {
@@ -72,10 +92,11 @@ func TestMergeConflicts(t *testing.T) {
 		{up("$set", d("a", 1)), with(up("$set", d("b", 1)), func(m *mongo.UpdateOneModel) { m.Filter = bson.Raw{5, 0, 0, 0, 0} }), "|", "filters must be bson.D", "a filter in raw bytes"},
 		{up("$set", d("a", 1)), model.Write{Collection: "other", Model: up("$set", d("b", 1)).Model}, "|", "to other", "another collection"},
 	} {
-		got := model.Merge(c.a, c.b)
-		var e *model.ConflictError
-		if !errors.As(got.Err, &e) || strings.Join(e.Paths[:], "|") != c.paths || !strings.Contains(e.Error(), c.want) || e.Collection != "parts" {
-			t.Errorf("%s\n\tand %s\n\tgive %v, want paths %s and %q: %s", c.a, c.b, got.Err, c.paths, c.want, c.reason)
+		for _, got := range []model.Write{model.Merge(c.a, c.b), model.Merge(inBytes(t, c.a), inBytes(t, c.b))} {
+			var e *model.ConflictError
+			if !errors.As(got.Err, &e) || strings.Join(e.Paths[:], "|") != c.paths || !strings.Contains(e.Error(), c.want) || e.Collection != "parts" {
+				t.Errorf("%s\n\tand %s\n\tgive %v, want paths %s and %q: %s", c.a, c.b, got.Err, c.paths, c.want, c.reason)
+			}
 		}
 	}
 	if err := model.Merge().Err; err == nil {
@@ -110,6 +131,13 @@ func TestMerge(t *testing.T) {
 		got := model.Merge(c.writes...)
 		if diff := cmp.Diff("db.parts.updateOne("+c.want+")", got.String()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+		}
+		raw := []model.Write{}
+		for _, w := range c.writes {
+			raw = append(raw, inBytes(t, w))
+		}
+		if fromBytes := model.Merge(raw...); fromBytes.String() != got.String() || model.NewPlan(raw[0]).Guarantee() != model.NewPlan(c.writes[0]).Guarantee() {
+			t.Errorf("%s: encoded writes give %s", c.reason, fromBytes)
 		}
 		if err := model.NewPlan(got).Err(); err != nil || fmt.Sprint(c.writes) != before {
 			t.Errorf("%s: %v; the writes are now %v", c.reason, err, c.writes)

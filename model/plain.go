@@ -31,6 +31,11 @@ var immutableTypes = map[reflect.Type]bool{
 	reflect.TypeFor[bson.Timestamp](): true, reflect.TypeFor[time.Time](): true,
 }
 
+// isPlainStruct reports whether a type is plain, and stored as a document.
+func isPlainStruct(t reflect.Type) bool {
+	return t != nil && t.Kind() == reflect.Struct && isPlain(t) && !immutableTypes[t]
+}
+
 func findPlain(t reflect.Type) bool {
 	switch k, _ := kindOf(t); {
 	case immutableTypes[t]:

@@ -217,14 +217,11 @@ var idempotentOperators = map[string]bool{
 }
 
 func idempotent(update any) bool {
-	d, ok := update.(bson.D)
-	if !ok {
-		return false
-	}
+	d, ok := operators(update)
 	for _, e := range d {
 		if !idempotentOperators[e.Key] {
 			return false
 		}
 	}
-	return true
+	return ok
 }

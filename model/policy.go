@@ -202,6 +202,9 @@ func (p Policy) update(collection string, update any, upsert bool) (any, error) 
 	if len(set)+len(p.Insert) == 0 {
 		return update, nil
 	}
+	if raw, ok := update.(bson.Raw); ok {
+		update, _ = operators(raw)
+	}
 	switch u := update.(type) {
 	case bson.D:
 		m := merger{collection: collection}

@@ -47,6 +47,8 @@ func TestPolicy(t *testing.T) {
 		{"an update of the same field", parts.Update(1, d("$set", d("updatedAt", 8))).Under(policy)},
 		{"an update of the same field by another operator", parts.Update(1, d("$unset", d("updatedAt", ""))).Under(policy)},
 		{"an update whose fields are a map", parts.Update(1, d("$set", bson.M{"x": 1})).Under(policy)},
+		{"an update in raw bytes", write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: raw(set)}).Under(policy)},
+		{"an update in raw bytes that moves to another tenant", write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: raw(d("$set", d("tenant", "b")))}).Under(policy)},
 		{"an update that moves to another tenant", parts.Update(1, d("$set", d("tenant", "b"))).Under(policy)},
 		{"an update that stays", parts.Update(1, d("$set", d("tenant", "a"))).Under(policy)},
 		{"an update that takes the tenant away", parts.Update(1, d("$rename", d("x", "tenant"))).Under(policy)},

@@ -98,7 +98,7 @@ func (t *touched) add(s Step) {
 	case *mongo.UpdateManyModel:
 		update = m.Update
 	}
-	ops, ok := update.(bson.D)
+	ops, ok := operators(update)
 	if !ok {
 		t.opaque = true
 		return
@@ -111,7 +111,7 @@ func (t *touched) add(s Step) {
 		}
 		for _, f := range fields {
 			t.field(f.Key)
-			if to, isString := f.Value.(string); op.Key == "$rename" && isString {
+			if to, isString := asString(f.Value); op.Key == "$rename" && isString {
 				t.field(to)
 			}
 		}

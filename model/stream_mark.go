@@ -95,16 +95,8 @@ func setsField(update any, path string) bool {
 		}
 		return true
 	}
-	switch u := update.(type) {
-	case bson.D:
-		for _, op := range u {
-			if hits(op.Value) {
-				return true
-			}
-		}
-		return false
-	case mongo.Pipeline:
-		for _, stage := range u {
+	if stages, ok := update.(mongo.Pipeline); ok {
+		for _, stage := range stages {
 			for _, e := range stage {
 				if name := strings.TrimPrefix(e.Key, "$"); name != "set" && name != "addFields" && name != "unset" || hits(e.Value) {
 					return true
@@ -113,5 +105,11 @@ func setsField(update any, path string) bool {
 		}
 		return false
 	}
-	return true
+	ops, known := operators(update)
+	for _, op := range ops {
+		if hits(op.Value) {
+			return true
+		}
+	}
+	return !known
 }

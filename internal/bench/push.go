@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
 // A host keeps its last messages, how many there ever were, and when the last came.
@@ -83,16 +84,32 @@ var pushStatements = []statement{
 	}},
 }
 
+// marshalUpdate makes the bytes of a statement as the driver's BulkWrite does: the filter and the update are marshaled each, an
+// update that is a bson.Raw is taken as it is, and the command gets their bytes.
 func marshalUpdate(filter, update any) ([]byte, error) {
-	return bson.Marshal(bson.D{{Key: "q", Value: filter}, {Key: "u", Value: update}})
+	q, err := bson.Marshal(filter)
+	if err != nil {
+		return nil, err
+	}
+	u, ok := update.(bson.Raw)
+	if !ok {
+		if u, err = bson.Marshal(update); err != nil {
+			return nil, err
+		}
+	}
+	at, doc := bsoncore.AppendDocumentStart(nil)
+	doc = bsoncore.AppendDocumentElement(doc, "q", q)
+	doc = bsoncore.AppendDocumentElement(doc, "u", u)
+	return bsoncore.AppendDocumentEnd(doc, at)
 }
 
 func pushTable(rounds int) (table, error) {
 	rows, err := compare(rounds, contenders(pushStatements))
 	return table{
 		title: "Build and marshal a bounded push with a counter and a field",
-		note: "Three techniques' updates of one document, as one write. Target: at most 1.0 of the hand-written bson.D, in time " +
-			"and allocations. The bytes that come out are the same.",
+		note: "Three techniques' updates of one document, as one write, marshaled as the driver's BulkWrite does: filter and update " +
+			"each, a bson.Raw taken as it is. Target: at most 1.0 of the hand-written bson.D, in time and allocations. The bytes " +
+			"that come out are the same.",
 		rows: rows,
 	}, err
 }
