@@ -61,7 +61,7 @@ func (p *proximity) withText(doc bson.Raw) (bson.Raw, error) {
 			out = append(out, bson.E{Key: e.Key(), Value: e.Value()})
 		}
 	}
-	v, inArray := valueAt(doc, p.path)
+	v, inArray := model.ValueAt(doc, p.path)
 	switch {
 	case inArray:
 		return nil, p.refused(p.path, nil, "lies inside an array in this document")

@@ -111,27 +111,11 @@ func fits(f model.Field, have reflect.Type, element bool) bool {
 
 // at returns what a document holds at a path; type 0 for nothing.
 func (s stored) at(doc bson.Raw, path string) (bson.RawValue, error) {
-	v, inArray := valueAt(doc, path)
+	v, inArray := model.ValueAt(doc, path)
 	if inArray {
 		return v, s.refused(path, nil, "lies inside an array in this document")
 	}
 	return v, nil
-}
-
-// valueAt is what a document holds at a path, type 0 for nothing; or the array that is on the way.
-func valueAt(doc bson.Raw, path string) (v bson.RawValue, inArray bool) {
-	v = bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}
-	for part := range strings.SplitSeq(path, ".") {
-		switch v.Type {
-		case bson.TypeEmbeddedDocument:
-			v = bson.Raw(v.Value).Lookup(part)
-		case bson.TypeArray:
-			return v, true
-		default:
-			return bson.RawValue{}, false
-		}
-	}
-	return v, false
 }
 
 // fields checks what is to be set, and encodes it.
@@ -206,31 +190,4 @@ func holdsAt(path string, v bson.RawValue) bson.E {
 
 func clone(v bson.RawValue) bson.RawValue {
 	return bson.RawValue{Type: v.Type, Value: slices.Clone(v.Value)}
-}
-
-// applySet is a document after encoded fields are set.
-func applySet(doc bson.Raw, set bson.D) (bson.Raw, error) {
-	var d bson.D
-	if err := bson.Unmarshal(doc, &d); err != nil {
-		return nil, err
-	}
-	for _, e := range set {
-		d = setAt(d, strings.Split(e.Key, "."), e.Value)
-	}
-	return bson.Marshal(d)
-}
-
-func setAt(d bson.D, path []string, v any) bson.D {
-	i := slices.IndexFunc(d, func(e bson.E) bool { return e.Key == path[0] })
-	if i < 0 {
-		i = len(d)
-		d = append(d, bson.E{Key: path[0]})
-	}
-	if len(path) == 1 {
-		d[i].Value = v
-		return d
-	}
-	inner, _ := d[i].Value.(bson.D)
-	d[i].Value = setAt(inner, path[1:], v)
-	return d
 }

@@ -219,7 +219,7 @@ func (s *subset) afterChange(child bson.Raw, set bson.D) (bson.Raw, bson.D, erro
 		}
 		guard = append(guard, holdsAt(path, clone(v)))
 	}
-	out, err := applySet(child, set)
+	out, err := model.SetFields(child, set)
 	return out, guard, err
 }
 

@@ -27,6 +27,10 @@ type Change[S any] struct {
 	// nothing is retried, for it would read the same again.
 	Tx bool
 
+	// Lease, if it is not nil, is held from before the state is read until the plan was run, by one writer at a time; a plan of
+	// more than one document is stored, so that the next writer finishes it if this one dies. It can't be had in a transaction.
+	Lease *Lease
+
 	// Then, if it is not nil, is asked once the plan was run, with the state that it was decided from: the change that it returns
 	// is run too, unless that is nil. For what must be looked at again after it was written. Its error is Run's, though the plan
 	// before it was applied.
@@ -83,11 +87,31 @@ func (c Change[S]) attempt(ctx context.Context, db *mongo.Database) (state S, re
 		result, err = plan.Run(ctx, db)
 		return err
 	}
+	if c.Lease != nil {
+		return c.leased(ctx, db)
+	}
 	if c.Tx {
 		err = inTx(ctx, db, once)
 		return state, result, err
 	}
 	err = once(ctx)
+	return state, result, err
+}
+
+// leased is an attempt under a lease.
+func (c Change[S]) leased(ctx context.Context, db *mongo.Database) (state S, result Result, err error) {
+	run, release, ctx, err := c.Lease.hold(ctx, db, c.Tx)
+	if err != nil {
+		return state, result, err
+	}
+	if state, err = c.Read(ctx, db); err != nil {
+		return state, result, release(err)
+	}
+	plan, err := c.Decide(state)
+	if err != nil {
+		return state, result, release(err)
+	}
+	result, err = run(plan)
 	return state, result, err
 }
 

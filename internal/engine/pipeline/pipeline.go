@@ -181,6 +181,7 @@ func init() {
 		"$skip":        parseSkip,
 		"$count":       parseCount,
 		"$sample":      parseSample,
+		"$graphLookup": parseGraphLookup,
 		"$lookup":      parseLookup,
 		"$unionWith":   parseUnionWith,
 		"$facet":       parseFacet,
@@ -193,7 +194,7 @@ func init() {
 func Stages() []string { return slices.Sorted(maps.Keys(table)) }
 
 // absent names what MongoDB has and this engine hasn't.
-var absent = []string{"$graphLookup", "$bucket", "$bucketAuto", "$setWindowFields", "$densify", "$fill", "$geoNear",
+var absent = []string{"$bucket", "$bucketAuto", "$setWindowFields", "$densify", "$fill", "$geoNear",
 	"$redact", "$documents", "$collStats", "$indexStats", "$currentOp", "$planCacheStats", "$search",
 	"$searchMeta", "$listSessions", "$listLocalSessions", "$changeStreamSplitLargeEvent"}
 

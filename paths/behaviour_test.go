@@ -1,0 +1,138 @@
+package paths_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/paths"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// category is a node of each representation.
+type category struct {
+	ID     string  `bson:"_id"`
+	Name   string  `bson:"name,omitempty"`
+	Parent *string `bson:"parent"`
+	Order  string  `bson:"order"`
+	Change int64   `bson:"change"`
+
+	Ancestors []string `bson:"ancestors,omitempty"`
+	Path      string   `bson:"path,omitempty"`
+}
+
+// full is set where the tests run as long as they should.
+var full = os.Getenv("DOCMODEL_FULL") != ""
+
+// A kind is a representation, in a collection of its own.
+type kind struct {
+	name string
+	docs *model.Collection[category, string]
+	tree *paths.Tree[category, string]
+}
+
+var kinds = []kind{
+	of("parents", func(c *model.Collection[category, string]) *paths.Tree[category, string] {
+		return paths.NewParentTree(c, paths.Links{}).Tree(paths.TreeSpec{})
+	}),
+	of("ancestors", func(c *model.Collection[category, string]) *paths.Tree[category, string] {
+		return paths.NewAncestorArray(c, paths.AncestorArraySpec{}).Tree(paths.TreeSpec{})
+	}),
+	of("paths", func(c *model.Collection[category, string]) *paths.Tree[category, string] {
+		return paths.NewMaterializedPath(c, paths.MaterializedPathSpec{}).Tree(paths.TreeSpec{})
+	}),
+}
+
+func of(name string, tree func(*model.Collection[category, string]) *paths.Tree[category, string]) kind {
+	c := model.NewCollection[category, string](name)
+	return kind{name, c, tree(c)}
+}
+
+// parallel lets a test run beside others on the engine.
+func parallel(t *testing.T) {
+	t.Helper()
+	if os.Getenv(modeltest.EnvURI) == "" {
+		t.Parallel()
+	}
+}
+
+// ensure makes the indexes.
+func (k kind) ensure(t testing.TB, db *mongo.Database) {
+	t.Helper()
+	if err := model.Indexes(k.tree).Ensure(context.WithoutCancel(t.Context()), db); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stored is the forest that the links of the stored documents make.
+func (k kind) stored(t testing.TB, db *mongo.Database) *paths.Forest[string] {
+	t.Helper()
+	all, err := k.docs.Find(nil).All(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := make([]paths.Link[string], len(all))
+	for i, c := range all {
+		links[i] = paths.Link[string]{ID: c.ID, Order: c.Order, Root: c.Parent == nil}
+		if c.Parent != nil {
+			links[i].Parent = *c.Parent
+		}
+	}
+	f, lost := paths.NewForest(links)
+	if len(lost) > 0 {
+		t.Fatalf("%s: no place for %v", k.name, lost)
+	}
+	return f
+}
+
+// shape is a forest in a small notation: a(b c(d)).
+func shape(f *paths.Forest[string]) string {
+	var list func(ids []string) string
+	list = func(ids []string) string {
+		s := ""
+		for i, id := range ids {
+			if i > 0 {
+				s += " "
+			}
+			s += id
+			if c := f.Children(id); len(c) > 0 {
+				s += "(" + list(c) + ")"
+			}
+		}
+		return s
+	}
+	return list(f.Roots())
+}
+
+// ids are the _ids of what a query gave.
+func ids(docs []category, err error) ([]string, error) {
+	out := make([]string, len(docs))
+	for i, d := range docs {
+		out[i] = d.ID
+	}
+	return out, err
+}
+
+// sameErr reports whether two errors are of one kind.
+func sameErr(a, b error) bool {
+	if (a == nil) != (b == nil) {
+		return false
+	}
+	for _, kind := range []error{paths.ErrCycle, paths.ErrExists, paths.ErrHasChildren, paths.ErrNoNode, paths.ErrSegment} {
+		if errors.Is(a, kind) != errors.Is(b, kind) {
+			return false
+		}
+	}
+	return true
+}
+
+func mustEqual[T comparable](t *testing.T, what string, got, want []T) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Fatalf("%s: got %v, want %v", what, got, want)
+	}
+}

@@ -1,0 +1,260 @@
+package paths
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+)
+
+// A Forest is an ordered tree in memory, of nodes that are known by their ids, with any number of roots: what the documents of a
+// tree say, without a database. The zero Forest is empty. It is not safe for use by several goroutines while it is changed.
+//
+// Its operations are those of [Tree], by the same names.
+type Forest[K comparable] struct {
+	nodes map[K]*leaf[K]
+	roots []K
+}
+
+// leaf is a node of a forest.
+type leaf[K comparable] struct {
+	parent   K
+	root     bool
+	children []K
+}
+
+// Len is the number of nodes.
+func (f *Forest[K]) Len() int { return len(f.nodes) }
+
+// Has reports whether there is a node of the id.
+func (f *Forest[K]) Has(id K) bool { return f.nodes[id] != nil }
+
+// Roots are the ids of the roots, in order.
+func (f *Forest[K]) Roots() []K { return slices.Clone(f.roots) }
+
+// Parent is the id of a node's parent; false for a root, and for what is no node.
+func (f *Forest[K]) Parent(id K) (parent K, ok bool) {
+	if n := f.nodes[id]; n != nil && !n.root {
+		return n.parent, true
+	}
+	return parent, false
+}
+
+// Children are the ids of a node's children, in order.
+func (f *Forest[K]) Children(id K) []K {
+	if n := f.nodes[id]; n != nil {
+		return slices.Clone(n.children)
+	}
+	return nil
+}
+
+// Siblings are the ids of the other children of a node's parent, or of the other roots, in order.
+func (f *Forest[K]) Siblings(id K) []K {
+	n := f.nodes[id]
+	if n == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(*f.list(n)), func(x K) bool { return x == id })
+}
+
+// list is the list that a node is in.
+func (f *Forest[K]) list(n *leaf[K]) *[]K {
+	if n.root {
+		return &f.roots
+	}
+	return &f.nodes[n.parent].children
+}
+
+// Ancestors are the ids of the nodes above a node, root first.
+func (f *Forest[K]) Ancestors(id K) []K {
+	var out []K
+	for p, ok := f.Parent(id); ok; p, ok = f.Parent(p) {
+		out = append(out, p)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// Depth is the number of a node's ancestors.
+func (f *Forest[K]) Depth(id K) int { return len(f.Ancestors(id)) }
+
+// Descendants are the ids of the nodes below a node, down to a depth: 1 means children. A depth of 0 or less means all. They come
+// in preorder.
+func (f *Forest[K]) Descendants(id K, depth int) []K {
+	var out []K
+	for x, d := range f.Walk(id) {
+		if d > 0 && (depth <= 0 || d <= depth) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Leaves are the ids of the nodes without children, at or below a node, in order.
+func (f *Forest[K]) Leaves(id K) []K {
+	var out []K
+	for x := range f.Walk(id) {
+		if len(f.nodes[x].children) == 0 {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Count is the number of a node's descendants.
+func (f *Forest[K]) Count(id K) int {
+	n := -1
+	for range f.Walk(id) {
+		n++
+	}
+	return max(n, 0)
+}
+
+// IsAncestor reports whether a node lies above another.
+func (f *Forest[K]) IsAncestor(ancestor, id K) bool {
+	return slices.Contains(f.Ancestors(id), ancestor)
+}
+
+// CommonAncestor is the lowest node that is each of both, or above it; false when they are in different trees.
+func (f *Forest[K]) CommonAncestor(a, b K) (id K, ok bool) {
+	if !f.Has(a) || !f.Has(b) {
+		return id, false
+	}
+	x, y := append(f.Ancestors(a), a), append(f.Ancestors(b), b)
+	for i := 0; i < min(len(x), len(y)) && x[i] == y[i]; i++ {
+		id, ok = x[i], true
+	}
+	return id, ok
+}
+
+// Walk goes through a node and its descendants in preorder: parents before their children, siblings in order. The number is the
+// depth below the node. It can be ranged over again; the forest must not be changed meanwhile.
+func (f *Forest[K]) Walk(id K) iter.Seq2[K, int] {
+	return func(yield func(K, int) bool) {
+		if f.nodes[id] != nil {
+			f.walk([]K{id}, yield)
+		}
+	}
+}
+
+// All goes through all nodes in preorder, with their depths.
+func (f *Forest[K]) All() iter.Seq2[K, int] {
+	return func(yield func(K, int) bool) { f.walk(f.roots, yield) }
+}
+
+// walk keeps its own stack: trees may be deeper than a goroutine's.
+func (f *Forest[K]) walk(from []K, yield func(K, int) bool) {
+	stack := [][]K{from}
+	for len(stack) > 0 {
+		top := &stack[len(stack)-1]
+		if len(*top) == 0 {
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		id := (*top)[0]
+		*top = (*top)[1:]
+		depth := len(stack) - 1
+		if children := f.nodes[id].children; len(children) > 0 {
+			stack = append(stack, children)
+		}
+		if !yield(id, depth) {
+			return
+		}
+	}
+}
+
+// Insert adds a node at a place. It returns [ErrExists] or [ErrNoNode].
+func (f *Forest[K]) Insert(id K, at Place[K]) error {
+	if f.Has(id) {
+		return fmt.Errorf("%w: %v", ErrExists, id)
+	}
+	if !at.at.root() && !f.Has(at.ref) {
+		return fmt.Errorf("%w: %v", ErrNoNode, at.ref)
+	}
+	if f.nodes == nil {
+		f.nodes = map[K]*leaf[K]{}
+	}
+	f.nodes[id] = &leaf[K]{}
+	f.put(id, at)
+	return nil
+}
+
+// put enters a node, which is in no list, at a place.
+func (f *Forest[K]) put(id K, at Place[K]) {
+	n := f.nodes[id]
+	switch at.at {
+	case firstChild, lastChild:
+		n.parent, n.root = at.ref, false
+	case before, after:
+		sibling := f.nodes[at.ref]
+		n.parent, n.root = sibling.parent, sibling.root
+	default:
+		n.root = true
+	}
+	list := f.list(n)
+	i := 0
+	switch at.at {
+	case lastRoot, lastChild:
+		i = len(*list)
+	case before:
+		i = slices.Index(*list, at.ref)
+	case after:
+		i = slices.Index(*list, at.ref) + 1
+	}
+	*list = slices.Insert(*list, i, id)
+}
+
+// Move takes a node, with all below it, to a place. It returns [ErrNoNode] or [ErrCycle]. A place beside the node itself is where
+// it is.
+func (f *Forest[K]) Move(id K, to Place[K]) error {
+	switch {
+	case !f.Has(id):
+		return fmt.Errorf("%w: %v", ErrNoNode, id)
+	case to.at.root():
+	case !f.Has(to.ref):
+		return fmt.Errorf("%w: %v", ErrNoNode, to.ref)
+	case to.ref == id && (to.at == before || to.at == after):
+		return nil
+	case to.ref == id, f.IsAncestor(id, to.ref):
+		return fmt.Errorf("%w: %v %v", ErrCycle, id, to)
+	}
+	f.take(id)
+	f.put(id, to)
+	return nil
+}
+
+// take takes a node out of its list.
+func (f *Forest[K]) take(id K) {
+	list := f.list(f.nodes[id])
+	i := slices.Index(*list, id)
+	*list = slices.Delete(*list, i, i+1)
+}
+
+// Delete takes a node out. It returns [ErrNoNode], or [ErrHasChildren] where the mode is [Restrict].
+func (f *Forest[K]) Delete(id K, mode DeleteMode) error {
+	n := f.nodes[id]
+	switch {
+	case n == nil:
+		return fmt.Errorf("%w: %v", ErrNoNode, id)
+	case mode == Restrict && len(n.children) > 0:
+		return fmt.Errorf("%w: %v has %d", ErrHasChildren, id, len(n.children))
+	case mode == Subtree:
+		for _, x := range f.Descendants(id, 0) {
+			delete(f.nodes, x)
+		}
+	case mode == Promote:
+		list := f.list(n)
+		i := slices.Index(*list, id)
+		for _, c := range n.children {
+			f.nodes[c].parent, f.nodes[c].root = n.parent, n.root
+		}
+		*list = slices.Insert(*list, i+1, n.children...)
+	case mode == Rootify:
+		for _, c := range n.children {
+			f.nodes[c].root = true
+		}
+		f.roots = append(f.roots, n.children...)
+	}
+	f.take(id)
+	delete(f.nodes, id)
+	return nil
+}

@@ -1,0 +1,88 @@
+package paths
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrCycle says that a node would become its own ancestor. Nothing was written.
+	ErrCycle = errors.New("docmodel: a node can't be moved under itself or a descendant")
+
+	// ErrHasChildren says that a node that has children was to be deleted with [Restrict]. Nothing was written.
+	ErrHasChildren = errors.New("docmodel: the node has children")
+
+	// ErrNoNode says that a node that an operation names doesn't exist. Nothing was written.
+	ErrNoNode = errors.New("docmodel: there is no such node")
+
+	// ErrExists says that a node with this _id is there already. Nothing was written.
+	ErrExists = errors.New("docmodel: a node with this _id exists")
+)
+
+// A Place says where a node is put: make it with [FirstChild], [LastChild], [Before], [After], [FirstRoot] or [LastRoot]. The zero
+// Place is after the last root.
+type Place[K any] struct {
+	at  position
+	ref K
+}
+
+type position uint8
+
+const (
+	lastRoot position = iota
+	firstRoot
+	firstChild
+	lastChild
+	before
+	after
+)
+
+func (p position) String() string {
+	return [...]string{"last root", "first root", "first child of", "last child of", "before", "after"}[p]
+}
+
+// root reports whether no node is named.
+func (p position) root() bool { return p <= firstRoot }
+
+// FirstChild is the place before the first child of a node.
+func FirstChild[K any](parent K) Place[K] { return Place[K]{firstChild, parent} }
+
+// LastChild is the place after the last child of a node.
+func LastChild[K any](parent K) Place[K] { return Place[K]{lastChild, parent} }
+
+// Before is the place before a sibling.
+func Before[K any](sibling K) Place[K] { return Place[K]{before, sibling} }
+
+// After is the place after a sibling.
+func After[K any](sibling K) Place[K] { return Place[K]{after, sibling} }
+
+// FirstRoot is the place before the first root.
+func FirstRoot[K any]() Place[K] { return Place[K]{at: firstRoot} }
+
+// LastRoot is the place after the last root.
+func LastRoot[K any]() Place[K] { return Place[K]{} }
+
+// String says the place in words.
+func (p Place[K]) String() string {
+	if p.at.root() {
+		return p.at.String()
+	}
+	return fmt.Sprintf("%s %v", p.at, p.ref)
+}
+
+// DeleteMode says what becomes of a deleted node's children.
+type DeleteMode uint8
+
+const (
+	Restrict DeleteMode = iota // a node that has children is not deleted
+	Subtree                    // they are deleted too, and theirs
+	Promote                    // they take its place, in their order
+	Rootify                    // they become roots, after the last one
+)
+
+func (m DeleteMode) String() string {
+	if m > Rootify {
+		return fmt.Sprintf("DeleteMode(%d)", uint8(m))
+	}
+	return [...]string{"restrict", "subtree", "promote", "rootify"}[m]
+}

@@ -1,0 +1,59 @@
+package paths
+
+import (
+	"fmt"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// inserted is the document of a collection's insert.
+func inserted(w model.Write) bson.Raw { return w.Model.(*mongo.InsertOneModel).Document.(bson.Raw) }
+
+// orderOf gives a spot its order key.
+func (t *tree) orderOf(s *spot) error {
+	prev, next := "", ""
+	if s.prev != nil {
+		prev = s.prev.order
+	}
+	if s.next != nil {
+		next = s.next.order
+	}
+	var err error
+	if s.order, err = Between(prev, next); err != nil {
+		return fmt.Errorf("%s: the siblings' order is damaged, which Repair mends: %w", t.docs, err)
+	}
+	return nil
+}
+
+// insert is the plan that stores a document at a spot.
+func (t *tree) insert(doc bson.Raw, s spot, change int64) (model.Plan, error) {
+	n, err := t.read(doc)
+	if err != nil {
+		return model.Plan{}, err
+	}
+	derived, err := t.rep.derive(n, s)
+	if err != nil {
+		return model.Plan{}, err
+	}
+	stored, err := model.SetFields(doc, append(t.linked(s, change), derived...))
+	if err != nil {
+		return model.Plan{}, err
+	}
+	insert := model.Write{Collection: t.docs, Model: &mongo.InsertOneModel{Document: stored}, Expect: model.One}
+	return model.NewPlan(append(t.rep.insertion(n, s, change), insert)...), nil
+}
+
+// moveTo is the plan that takes a node to a spot.
+func (t *tree) moveTo(n node, s spot, change int64) (model.Plan, error) {
+	if s.parent != nil {
+		if in, _ := t.rep.within(*s.parent, n); in {
+			return model.Plan{}, fmt.Errorf("%w: %s under %s", ErrCycle, text(n.id), text(s.parent.id))
+		}
+	}
+	return model.NewPlan(t.rep.move(n, s, change)...), nil
+}
+
+// text is an _id in an error.
+func text(id bson.RawValue) string { return model.Shell(id) }

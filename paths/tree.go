@@ -1,0 +1,281 @@
+package paths
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Tree is a tree of documents, with the same operations however it is stored: it reads what an operation needs, decides, and runs.
+// Get it from a representation: [ParentTree], [AncestorArray], [MaterializedPath].
+//
+// Changes are made by one writer at a time: each holds the tree's lease ([model.Lease]) from before it reads until its plan was run,
+// and leaves its plan there for the next writer to finish if it dies. So concurrent moves can't make a cycle, and a tree is whole
+// again after the next change. Whoever reads while a change is written may see a part of it: a subtree of which some nodes are in
+// the old place and some in the new. Read in a transaction with snapshot isolation where that matters.
+//
+// The methods that read run their queries at once, and say how many; those that change return a [model.Change] to be run.
+type Tree[D, K any] struct {
+	docs  *model.Collection[D, K]
+	t     *tree
+	lease *model.Lease
+}
+
+// TreeSpec says how the changes of a tree are kept apart.
+type TreeSpec struct {
+	Locks string        // the collection of the lock documents; "" means "docmodel.locks"
+	Name  string        // the tree's lock document; "" means the name of the nodes' collection
+	For   time.Duration // after which a writer that didn't finish counts as dead; 0 means 30 s
+	Wait  time.Duration // how long a change waits for another; 0 means twice For
+}
+
+// Tree returns the tree's operations.
+func (p planner[D, K]) Tree(s TreeSpec) *Tree[D, K] {
+	if s.Locks == "" {
+		s.Locks = "docmodel.locks"
+	}
+	if s.Name == "" {
+		s.Name = p.t.docs
+	}
+	return &Tree[D, K]{p.docs, p.t, &model.Lease{Collection: s.Locks, ID: s.Name, For: s.For, Wait: s.Wait}}
+}
+
+// Indexes returns what the queries of the tree use.
+func (t *Tree[D, K]) Indexes() []model.Index { return t.t.indexes }
+
+// Relations returns the link from a node to its parent.
+func (t *Tree[D, K]) Relations() []model.Relation { return t.t.relations() }
+
+// id checks and encodes an _id.
+func (t *Tree[D, K]) id(id K) (bson.RawValue, error) {
+	if err := t.docs.CheckID("_id", id); err != nil {
+		return bson.RawValue{}, err
+	}
+	doc, err := t.docs.AppendElement(make([]byte, 4), "v", id)
+	return bson.Raw(model.EndDocument(doc, 0)).Lookup("v"), err
+}
+
+func (t *Tree[D, K]) place(at Place[K]) (place, error) {
+	if at.at.root() {
+		return place{at: at.at}, nil
+	}
+	ref, err := t.id(at.ref)
+	return place{at.at, ref}, err
+}
+
+// decode decodes nodes.
+func (t *Tree[D, K]) decode(nodes []node, err error) ([]D, error) {
+	if err != nil {
+		return nil, err
+	}
+	out := make([]D, len(nodes))
+	for i, n := range nodes {
+		if err := t.docs.Decode(n.raw, &out[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Insert returns the change that stores a node at a place. The fields of the tree in doc are overwritten; its others are kept. Its
+// errors are [ErrExists], [ErrNoNode] and [ErrSegment].
+//
+// Cost: one document; five to seven commands, two of them for the lease.
+func (t *Tree[D, K]) Insert(doc D, at Place[K]) model.Change[State] {
+	w := t.docs.Insert(doc)
+	if w.Err != nil {
+		return model.Change[State]{Err: w.Err}
+	}
+	p, err := t.place(at)
+	c := t.t.insertion(t.lease, inserted(w), p)
+	c.Err = err
+	return c
+}
+
+// Move returns the change that takes a node, with all below it, to a place. Its errors are [ErrNoNode], [ErrCycle] and
+// [ErrSegment]. A place beside the node itself is where it is: nothing is written.
+//
+// Cost: six to nine commands, two of them for the lease and one for the intent; the documents are those of the representation.
+func (t *Tree[D, K]) Move(id K, to Place[K]) model.Change[State] {
+	n, err := t.id(id)
+	p, errTo := t.place(to)
+	if err == nil {
+		err = errTo
+	}
+	c := t.t.moving(t.lease, n, p)
+	c.Err = err
+	return c
+}
+
+// Delete returns the change that deletes a node; the mode says what becomes of its children. Its errors are [ErrNoNode],
+// [ErrHasChildren] and [ErrSegment].
+func (t *Tree[D, K]) Delete(id K, mode DeleteMode) model.Change[State] {
+	n, err := t.id(id)
+	if err == nil && mode > Rootify {
+		err = t.t.refused("mode", uint8(mode), "is not a DeleteMode")
+	}
+	c := t.t.deletion(t.lease, n, mode)
+	c.Err = err
+	return c
+}
+
+// read runs a query that begins at a node.
+func (t *Tree[D, K]) read(ctx context.Context, db *mongo.Database, id K, of func(n node) ([]node, error)) ([]node, error) {
+	enc, err := t.id(id)
+	if err != nil {
+		return nil, err
+	}
+	n, err := t.t.one(ctx, db, enc)
+	if err != nil {
+		return nil, err
+	}
+	return of(n)
+}
+
+// Roots reads the roots, in order. Cost: one command.
+func (t *Tree[D, K]) Roots(ctx context.Context, db *mongo.Database) ([]D, error) {
+	return t.decode(t.t.nodes(ctx, db, t.t.children(nil)))
+}
+
+// Children reads a node's children, in order. Cost: one command.
+func (t *Tree[D, K]) Children(ctx context.Context, db *mongo.Database, id K) ([]D, error) {
+	enc, err := t.id(id)
+	if err != nil {
+		return nil, err
+	}
+	return t.decode(t.t.nodes(ctx, db, t.t.children(enc)))
+}
+
+// Siblings reads the other children of a node's parent, or the other roots, in order. It returns [ErrNoNode]; so do those below.
+//
+// Cost: two commands.
+func (t *Tree[D, K]) Siblings(ctx context.Context, db *mongo.Database, id K) ([]D, error) {
+	return t.decode(t.read(ctx, db, id, func(n node) ([]node, error) {
+		parent := any(nil)
+		if !n.root() {
+			parent = n.parent
+		}
+		return t.t.nodes(ctx, db, t.t.children(parent, bson.E{Key: "_id", Value: bson.D{{Key: "$ne", Value: n.id}}}))
+	}))
+}
+
+// Ancestors reads the nodes above a node, root first. Cost: two commands.
+func (t *Tree[D, K]) Ancestors(ctx context.Context, db *mongo.Database, id K) ([]D, error) {
+	return t.decode(t.read(ctx, db, id, func(n node) ([]node, error) { return t.t.ancestors(ctx, db, n) }))
+}
+
+// Descendants reads the nodes below a node down to a depth, in preorder: 1 means children, 0 means all.
+//
+// Cost: two commands; all that is read is held in memory, to be put in order.
+func (t *Tree[D, K]) Descendants(ctx context.Context, db *mongo.Database, id K, depth int) ([]D, error) {
+	if depth < 0 {
+		return nil, t.t.refused("depth", depth, "is negative; 0 means all")
+	}
+	return t.decode(t.read(ctx, db, id, func(n node) ([]node, error) {
+		all, err := t.t.subtree(ctx, db, n, depth)
+		if err != nil {
+			return nil, err
+		}
+		return all.preorder()[1:], nil
+	}))
+}
+
+// Leaves reads the nodes without children, at or below a node, in order. Cost: as Descendants.
+func (t *Tree[D, K]) Leaves(ctx context.Context, db *mongo.Database, id K) ([]D, error) {
+	return t.decode(t.read(ctx, db, id, func(n node) ([]node, error) {
+		all, err := t.t.subtree(ctx, db, n, 0)
+		if err != nil {
+			return nil, err
+		}
+		return all.pick(all.forest.Leaves(n.key())), nil
+	}))
+}
+
+// Count counts a node's descendants. Cost: two commands; no documents are sent.
+func (t *Tree[D, K]) Count(ctx context.Context, db *mongo.Database, id K) (int, error) {
+	count := 0
+	_, err := t.read(ctx, db, id, func(n node) (_ []node, err error) {
+		count, err = t.t.count(ctx, db, t.t.rep.below(n, 0))
+		return nil, err
+	})
+	return count, err
+}
+
+// IsAncestor reports whether a node lies above another. Cost: two commands, or three for a [ParentTree].
+func (t *Tree[D, K]) IsAncestor(ctx context.Context, db *mongo.Database, ancestor, id K) (bool, error) {
+	above, err := t.id(ancestor)
+	if err != nil {
+		return false, err
+	}
+	is := false
+	_, err = t.read(ctx, db, id, func(n node) (_ []node, err error) {
+		top, err := t.t.one(ctx, db, above)
+		if err == nil {
+			is, err = t.t.isBelow(ctx, db, n, top)
+		}
+		return nil, err
+	})
+	return is, err
+}
+
+// CommonAncestor reads the lowest node that is each of two, or above it; false when they are in different trees.
+//
+// Cost: four commands.
+func (t *Tree[D, K]) CommonAncestor(ctx context.Context, db *mongo.Database, a, b K) (doc D, ok bool, err error) {
+	var chains [2][]node
+	for i, id := range []K{a, b} {
+		if _, err := t.read(ctx, db, id, func(n node) (_ []node, err error) {
+			chains[i], err = t.t.ancestors(ctx, db, n)
+			chains[i] = append(chains[i], n)
+			return nil, err
+		}); err != nil {
+			return doc, false, err
+		}
+	}
+	common := -1
+	for i := range min(len(chains[0]), len(chains[1])) {
+		if chains[0][i].key() != chains[1][i].key() {
+			break
+		}
+		common = i
+	}
+	if common < 0 {
+		return doc, false, nil
+	}
+	return doc, true, t.docs.Decode(chains[0][common].raw, &doc)
+}
+
+// A Visit is a node that a walk comes to.
+type Visit[D any] struct {
+	Doc   D
+	Depth int // below where the walk began
+}
+
+// Walk goes through a node and its descendants in preorder: parents before their children, siblings in order. It can be ranged over
+// again, and reads again then.
+//
+// Cost: as Descendants.
+func (t *Tree[D, K]) Walk(ctx context.Context, db *mongo.Database, id K) iter.Seq2[Visit[D], error] {
+	return func(yield func(Visit[D], error) bool) {
+		_, err := t.read(ctx, db, id, func(n node) ([]node, error) {
+			all, err := t.t.subtree(ctx, db, n, 0)
+			if err != nil {
+				return nil, err
+			}
+			for key, depth := range all.forest.Walk(n.key()) {
+				v := Visit[D]{Depth: depth}
+				if !yield(v, t.docs.Decode(all.nodes[key].raw, &v.Doc)) {
+					break
+				}
+			}
+			return nil, nil
+		})
+		if err != nil {
+			yield(Visit[D]{}, err)
+		}
+	}
+}
