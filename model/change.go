@@ -31,6 +31,10 @@ type Change[S any] struct {
 	// more than one document is stored, so that the next writer finishes it if this one dies. It can't be had in a transaction.
 	Lease *Lease
 
+	// Mends says that the plan puts right whatever is half done, and can be decided again at any time: under a Lease it is not
+	// stored, so that it may be of any size, and what a dead writer left is dropped where it can't be finished.
+	Mends bool
+
 	// Then, if it is not nil, is asked once the plan was run, with the state that it was decided from: the change that it returns
 	// is run too, unless that is nil. For what must be looked at again after it was written. Its error is Run's, though the plan
 	// before it was applied.
@@ -100,7 +104,7 @@ func (c Change[S]) attempt(ctx context.Context, db *mongo.Database) (state S, re
 
 // leased is an attempt under a lease.
 func (c Change[S]) leased(ctx context.Context, db *mongo.Database) (state S, result Result, err error) {
-	run, release, ctx, err := c.Lease.hold(ctx, db, c.Tx)
+	run, release, ctx, err := c.Lease.hold(ctx, db, c.Tx, c.Mends)
 	if err != nil {
 		return state, result, err
 	}

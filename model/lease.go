@@ -60,7 +60,7 @@ func Fence(ctx context.Context) int64 {
 }
 
 // hold acquires the lease. The state is to be read with the context, which carries the fence; then one of both functions is called.
-func (l Lease) hold(ctx context.Context, db *mongo.Database, tx bool) (
+func (l Lease) hold(ctx context.Context, db *mongo.Database, tx, mends bool) (
 	run func(Plan) (Result, error), release func(error) error, _ context.Context, _ error,
 ) {
 	if err := l.check(); err != nil {
@@ -69,7 +69,7 @@ func (l Lease) hold(ctx context.Context, db *mongo.Database, tx bool) (
 	if tx || inTransaction(ctx) {
 		return nil, nil, ctx, &ValueError{Collection: l.Collection, Field: "Lease", Value: l.ID, Reason: "can't be taken in a transaction, which others don't see before it ends"}
 	}
-	h, err := l.acquire(ctx, db)
+	h, err := l.acquire(ctx, db, mends)
 	if err != nil {
 		return nil, nil, ctx, err
 	}
@@ -81,6 +81,7 @@ func (l Lease) hold(ctx context.Context, db *mongo.Database, tx bool) (
 // held is a lease that was acquired.
 type held struct {
 	lease  Lease
+	mends  bool
 	locks  *mongo.Collection
 	fence  int64
 	holder bson.ObjectID
@@ -95,14 +96,14 @@ func (l Lease) check() error {
 }
 
 // acquire takes the lease, as soon as nobody has it, and finishes what its last holder left.
-func (l Lease) acquire(ctx context.Context, db *mongo.Database) (*held, error) {
+func (l Lease) acquire(ctx context.Context, db *mongo.Database, mends bool) (*held, error) {
 	if l.For <= 0 {
 		l.For = 30 * time.Second
 	}
 	if l.Wait <= 0 {
 		l.Wait = 2 * l.For
 	}
-	h := &held{lease: l, locks: db.Collection(l.Collection), holder: bson.NewObjectID()}
+	h := &held{lease: l, mends: mends, locks: db.Collection(l.Collection), holder: bson.NewObjectID()}
 	giveUp := time.Now().Add(l.Wait)
 	for n := 1; ; n++ {
 		found, err := h.take(ctx)
@@ -113,19 +114,35 @@ func (l Lease) acquire(ctx context.Context, db *mongo.Database) (*held, error) {
 			}
 			return h, nil
 		}
-		if !mongo.IsDuplicateKeyError(err) {
+		if !errors.Is(err, mongo.ErrNoDocuments) {
 			return nil, err
+		}
+		if n == 1 {
+			if err := h.create(ctx); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		if time.Now().After(giveUp) {
 			return nil, fmt.Errorf("%w: %s in %s, for %v", ErrLeased, shell(l.ID), l.Collection, l.Wait)
 		}
-		if err := jitter(ctx, min(n, 5), 0, 50*time.Millisecond); err != nil {
+		if err := jitter(ctx, min(n-1, 5), 0, 50*time.Millisecond); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// take makes this writer the holder, unless another is: then the upsert of a second lock document gives a duplicate key.
+// create stores the lock document, if it is not there.
+func (h *held) create(ctx context.Context) error {
+	_, err := h.locks.UpdateOne(ctx, bson.D{{Key: "_id", Value: Eq(h.lease.ID)}},
+		bson.D{{Key: "$setOnInsert", Value: bson.D{{Key: "fence", Value: int64(0)}}}}, options.UpdateOne().SetUpsert(true))
+	if mongo.IsDuplicateKeyError(err) {
+		return nil // another was faster
+	}
+	return err
+}
+
+// take makes this writer the holder, unless another is.
 func (h *held) take(ctx context.Context) (lock, error) {
 	now := time.Now()
 	update := bson.D{
@@ -134,7 +151,7 @@ func (h *held) take(ctx context.Context) (lock, error) {
 	}
 	var found lock
 	err := h.locks.FindOneAndUpdate(ctx, h.lease.free(now), update,
-		options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(&found)
+		options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&found)
 	return found, err
 }
 
@@ -147,7 +164,7 @@ func (h *held) finish(ctx context.Context, db *mongo.Database, i *intent) error 
 	if err == nil {
 		_, err = plan.Run(ctx, db)
 	}
-	if err != nil && !errors.Is(err, ErrStale) { // a guard that doesn't hold: it was done, or never can be
+	if err != nil && !h.mends && !errors.Is(err, ErrStale) { // a guard that doesn't hold: it was done, or never can be
 		return fmt.Errorf("docmodel: what another writer began (%s, fence %d) can't be finished: %w", i.What, i.Fence, err)
 	}
 	_, err = h.locks.UpdateOne(ctx, h.mine(), bson.D{{Key: "$unset", Value: bson.D{{Key: "intent", Value: ""}}}})
@@ -170,7 +187,7 @@ func (h *held) run(ctx context.Context, db *mongo.Database, p Plan) (r Result, e
 		return r, ErrTransactional
 	case time.Now().After(h.until): // another may be at work
 		return r, fmt.Errorf("%w: the lease of %s ran out before the plan began", ErrStale, shell(h.lease.ID))
-	case guarantee == Atomic:
+	case guarantee == Atomic, h.mends:
 		return p.Run(ctx, db)
 	}
 	begin, err := h.begin(p)

@@ -130,6 +130,8 @@ func (t *ancestorArray) below(n node, depth int) source {
 	return match(t.indexes[1].Name, filter)
 }
 
+func (t *ancestorArray) parked(node, bson.D) bson.D { return nil }
+
 func (t *ancestorArray) canonical(f *Forest[string], nodes map[string]node) map[string]bson.D {
 	out := make(map[string]bson.D, len(nodes))
 	var stack []bson.RawValue

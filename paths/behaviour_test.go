@@ -30,26 +30,30 @@ var full = os.Getenv("DOCMODEL_FULL") != ""
 
 // A kind is a representation, in a collection of its own.
 type kind struct {
-	name string
-	docs *model.Collection[category, string]
-	tree *paths.Tree[category, string]
+	name    string
+	docs    *model.Collection[category, string]
+	planner func(paths.TreeSpec) *paths.Tree[category, string]
+	tree    *paths.Tree[category, string]
 }
+
+type nodes = model.Collection[category, string]
 
 var kinds = []kind{
-	of("parents", func(c *model.Collection[category, string]) *paths.Tree[category, string] {
-		return paths.NewParentTree(c, paths.Links{}).Tree(paths.TreeSpec{})
+	of("parents", func(c *nodes) func(paths.TreeSpec) *paths.Tree[category, string] {
+		return paths.NewParentTree(c, paths.Links{}).Tree
 	}),
-	of("ancestors", func(c *model.Collection[category, string]) *paths.Tree[category, string] {
-		return paths.NewAncestorArray(c, paths.AncestorArraySpec{}).Tree(paths.TreeSpec{})
+	of("ancestors", func(c *nodes) func(paths.TreeSpec) *paths.Tree[category, string] {
+		return paths.NewAncestorArray(c, paths.AncestorArraySpec{}).Tree
 	}),
-	of("paths", func(c *model.Collection[category, string]) *paths.Tree[category, string] {
-		return paths.NewMaterializedPath(c, paths.MaterializedPathSpec{}).Tree(paths.TreeSpec{})
+	of("paths", func(c *nodes) func(paths.TreeSpec) *paths.Tree[category, string] {
+		return paths.NewMaterializedPath(c, paths.MaterializedPathSpec{}).Tree
 	}),
 }
 
-func of(name string, tree func(*model.Collection[category, string]) *paths.Tree[category, string]) kind {
+func of(name string, planner func(*nodes) func(paths.TreeSpec) *paths.Tree[category, string]) kind {
 	c := model.NewCollection[category, string](name)
-	return kind{name, c, tree(c)}
+	tree := planner(c)
+	return kind{name, c, tree, tree(paths.TreeSpec{})}
 }
 
 // parallel lets a test run beside others on the engine.

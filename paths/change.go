@@ -21,6 +21,7 @@ type State struct {
 	children []node
 	spots    []spot // of children
 	still    bool   // the node is there already
+	repair   model.Plan
 }
 
 // place is a Place of encoded ids.
@@ -99,7 +100,43 @@ func (t *tree) resolve(ctx context.Context, db *mongo.Database, at place, n *nod
 	if err == nil {
 		err = t.orderOf(&s)
 	}
+	if err == nil && len(s.order) > longKey {
+		err = t.crowd(ctx, db, &s, n)
+	}
 	return s, err
+}
+
+// crowd has the siblings around a spot get new order keys, short ones.
+func (t *tree) crowd(ctx context.Context, db *mongo.Database, s *spot, n *node) error {
+	siblings, err := t.nodes(ctx, db, t.children(under(s.parent), bson.E{Key: "_id", Value: bson.D{{Key: "$ne", Value: n.id}}}))
+	if err != nil {
+		return err
+	}
+	for i, x := range siblings {
+		if s.prev != nil && x.key() == s.prev.key() {
+			s.at = i + 1
+		}
+	}
+	s.crowd, s.order = siblings, Spread(len(siblings) + 1)[s.at]
+	return nil
+}
+
+// uncrowd are the writes that give the siblings around a spot their new order keys.
+func (t *tree) uncrowd(s spot) []model.Step {
+	var steps []model.Step
+	keys := slices.Delete(Spread(len(s.crowd)+1), s.at, s.at+1)
+	for i, n := range s.crowd {
+		steps = append(steps, t.reorder(n, keys[i]))
+	}
+	return steps
+}
+
+// reorder gives a node another order key. It doesn't mark the node as changed, for the same change may still have to move it.
+func (t *tree) reorder(n node, key string) model.Write {
+	return model.Write{Collection: t.docs, Index: model.IDIndex, Model: &mongo.UpdateOneModel{
+		Filter: bson.D{{Key: "_id", Value: model.Eq(n.id)}},
+		Update: bson.D{{Key: "$set", Value: bson.D{{Key: t.links.Order, Value: key}}}},
+	}}
 }
 
 // free returns an error when the representation can't have a node at a spot, since another takes it.

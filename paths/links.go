@@ -32,6 +32,7 @@ type tree struct {
 	links   Links
 	encode  func(any) (any, error)
 	fields  []string // that the representation keeps, beside the links
+	own     []string // fields of the user's that it reads
 	indexes []model.Index
 	rep     representation
 }
@@ -54,6 +55,9 @@ type representation interface {
 	removal(n node, change int64) []model.Step
 	// canonical is what the documents of a whole forest hold beside their links.
 	canonical(f *Forest[string], nodes map[string]node) map[string]bson.D
+	// parked are values for the fields of a unique index that no node has otherwise, for a node that will get other ones; nil where
+	// there is no such index.
+	parked(n node, want bson.D) bson.D
 	// above is the query of a node's ancestors, and below that of its descendants down to a depth, which is 0 for all.
 	above(n node) source
 	below(n node, depth int) source
@@ -87,6 +91,8 @@ type spot struct {
 	parent     *node // nil for a root
 	prev, next *node // nil at the ends
 	order      string
+	crowd      []node // the siblings in order, when they get new order keys; nil when they don't
+	at         int    // where among them
 }
 
 // declareTree checks the links of a declaration.

@@ -49,6 +49,9 @@ func NewMaterializedPath[D, K any](c *model.Collection[D, K], spec MaterializedP
 		panic(&model.DeclarationError{Problem: fmt.Sprintf("an _id of type %s is no segment", id.Type), Place: "NewMaterializedPath of " + c.Name(), Remedy: "name a string field as Segment"})
 	}
 	t.fields = []string{p.path}
+	if p.segment != "" {
+		t.own = []string{p.segment}
+	}
 	index := model.NewIndex(t.docs, bson.D{{Key: p.path, Value: 1}})
 	index.Unique, index.Why = true, "ancestors and descendants"
 	t.indexes = append(t.indexes, index)
@@ -194,6 +197,11 @@ func (t *materializedPath) below(n node, depth int) source {
 	return match(t.indexes[1].Name, filter)
 }
 
+// parked is a path that no segments make, in which 25 or 2F follows each %.
+func (t *materializedPath) parked(n node, _ bson.D) bson.D {
+	return bson.D{{Key: t.path, Value: "%" + text(n.id)}}
+}
+
 func (t *materializedPath) canonical(f *Forest[string], nodes map[string]node) map[string]bson.D {
 	out := make(map[string]bson.D, len(nodes))
 	var stack []string
@@ -210,4 +218,14 @@ func (t *materializedPath) canonical(f *Forest[string], nodes map[string]node) m
 		out[id] = bson.D{{Key: t.path, Value: stack[depth]}}
 	}
 	return out
+}
+
+// renamed is a node as if it had another segment.
+func (t *materializedPath) renamed(n node, segment string) (node, error) {
+	if t.segment == "" {
+		return n, t.refused("segment", segment, "the segments are the _ids, which don't change")
+	}
+	var err error
+	n.raw, err = model.SetFields(n.raw, bson.D{{Key: t.segment, Value: segment}})
+	return n, err
 }

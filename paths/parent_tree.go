@@ -41,6 +41,7 @@ func (t *parentTree) within(n, top node) (is, known bool) {
 func (t *parentTree) move(n node, s spot, c int64) []model.Step {
 	return []model.Step{t.relink(n, s, c)}
 }
+func (t *parentTree) parked(node, bson.D) bson.D                                   { return nil }
 func (t *parentTree) canonical(*Forest[string], map[string]node) map[string]bson.D { return nil }
 
 func (t *parentTree) dissolve(n node, children []node, to []spot, change int64) []model.Step {

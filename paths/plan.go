@@ -2,6 +2,7 @@ package paths
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -42,7 +43,7 @@ func (t *tree) insert(doc bson.Raw, s spot, change int64) (model.Plan, error) {
 		return model.Plan{}, err
 	}
 	insert := model.Write{Collection: t.docs, Model: &mongo.InsertOneModel{Document: stored}, Expect: model.One}
-	return model.NewPlan(append(t.rep.insertion(n, s, change), insert)...), nil
+	return model.NewPlan(slices.Concat(t.uncrowd(s), t.rep.insertion(n, s, change), []model.Step{insert})...), nil
 }
 
 // moveTo is the plan that takes a node to a spot.
@@ -52,7 +53,7 @@ func (t *tree) moveTo(n node, s spot, change int64) (model.Plan, error) {
 			return model.Plan{}, fmt.Errorf("%w: %s under %s", ErrCycle, text(n.id), text(s.parent.id))
 		}
 	}
-	return model.NewPlan(t.rep.move(n, s, change)...), nil
+	return model.NewPlan(append(t.uncrowd(s), t.rep.move(n, s, change)...)...), nil
 }
 
 // text is an _id in an error.

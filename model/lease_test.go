@@ -1,0 +1,239 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+var lease = &model.Lease{Collection: "locks", ID: "tree", For: 80 * time.Millisecond, Wait: 10 * time.Second}
+
+// pairOf adds one to two documents, which only a lease keeps equal.
+func pairOf(l *model.Lease) model.Change[int64] {
+	return model.Change[int64]{
+		Lease: l,
+		Read: func(ctx context.Context, db *mongo.Database) (int64, error) {
+			doc, err := docsAny.ByID(1).One(ctx, db)
+			if errors.Is(err, model.ErrNotFound) {
+				err = nil
+			}
+			n := int64(0)
+			if doc != nil {
+				n = doc[1].Value.(int64)
+			}
+			if model.Fence(ctx) == 0 {
+				err = errors.New("there is no fence")
+			}
+			return n, err
+		},
+		Decide: func(n int64) (model.Plan, error) {
+			yes := true
+			set := func(id int) model.Write {
+				return model.Write{Collection: "pairs", Model: &mongo.UpdateOneModel{
+					Filter: d("_id", id), Update: d("$set", d("n", n+1)), Upsert: &yes,
+				}}
+			}
+			return model.NewPlan(set(1), set(2)), nil
+		},
+	}
+}
+
+var docsAny = model.NewCollection[bson.D, int32]("pairs")
+
+// Writers under a lease do not come between each other.
+func TestLeaseKeepsWritersApart(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		long := *lease
+		long.For = time.Minute
+		var wg sync.WaitGroup
+		for range 16 {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				for range 3 {
+					if _, _, err := pairOf(&long).Run(t.Context(), db); err != nil {
+						t.Error(err)
+					}
+				}
+			}()
+		}
+		wg.Wait()
+		all, err := docsAny.Find(nil).All(t.Context(), db)
+		if err != nil || len(all) != 2 || all[0][1].Value != int64(48) || all[1][1].Value != int64(48) {
+			t.Errorf("%v, %v", all, err)
+		}
+	})
+}
+
+// A writer that dies at any of its writes is finished by the next one, or has done nothing.
+func TestLeaseFinishesTheDead(t *testing.T) {
+	f := modeltest.NewFaults()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for cut := 1; ; cut++ {
+			for _, name := range []string{"pairs", "locks"} {
+				if _, err := db.Collection(name).DeleteMany(t.Context(), bson.D{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f.Reset()
+			f.From(modeltest.Writes, cut, modeltest.Fail(96))
+			_, _, err := pairOf(lease).Run(t.Context(), db)
+			died := f.Count(modeltest.Writes) >= cut
+			f.Reset()
+			if !died {
+				break
+			}
+			n, _, nextErr := pairOf(lease).Run(t.Context(), db)
+			if nextErr != nil || n != 0 && n != 1 {
+				t.Fatalf("cut at %d (%v): the next read %d, %v", cut, err, n, nextErr)
+			}
+			all, err := docsAny.Find(nil).All(t.Context(), db)
+			if err != nil || len(all) != 2 || all[0][1].Value != n+1 || all[1][1].Value != n+1 {
+				t.Fatalf("cut at %d: %v, %v", cut, all, err)
+			}
+		}
+	}, modeltest.WithFaults(f), modeltest.WithClientOptions(options.Client().SetRetryWrites(false).SetRetryReads(false)))
+}
+
+func TestLeaseRefuses(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		run := func(c model.Change[int64], want string) {
+			t.Helper()
+			if _, _, err := c.Run(t.Context(), db); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %q", err, want)
+			}
+		}
+		run(pairOf(&model.Lease{Collection: "locks"}), "needs a Collection and an ID")
+		run(pairOf(&model.Lease{ID: "x"}), "needs a Collection and an ID")
+		inTx := pairOf(lease)
+		inTx.Tx = true
+		run(inTx, "can't be taken in a transaction")
+
+		transactional := pairOf(lease)
+		transactional.Decide = func(int64) (model.Plan, error) {
+			p := model.NewPlan(updateOne(d("_id", 1), d("$inc", d("n", 1))), updateOne(d("_id", 2), d("$inc", d("n", 1))))
+			return p, nil
+		}
+		run(transactional, "needs a transaction")
+		server := pairOf(lease)
+		server.Decide = func(int64) (model.Plan, error) {
+			return model.NewPlan(model.MergeInto{Collection: "pairs", Once: true, Pipeline: mongo.Pipeline{d("$merge", "others")}}), nil
+		}
+		run(server, "can't be stored")
+		undecided := pairOf(lease)
+		undecided.Decide = func(int64) (model.Plan, error) { return model.Plan{}, errBad }
+		run(undecided, errBad.Error())
+
+		held := d("_id", "tree", "fence", int64(9), "holder", bson.NewObjectID(), "until", time.Now().Add(time.Minute))
+		if _, err := db.Collection("locks").ReplaceOne(t.Context(), d("_id", "tree"), held, options.Replace().SetUpsert(true)); err != nil {
+			t.Fatal(err)
+		}
+		waits := *lease
+		waits.Wait = 50 * time.Millisecond
+		if _, _, err := pairOf(&waits).Run(t.Context(), db); !errors.Is(err, model.ErrLeased) {
+			t.Errorf("a lease that another holds: %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		if _, _, err := pairOf(lease).Run(ctx, db); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("while the context ends: %v", err)
+		}
+	})
+}
+
+// What can't be finished stops those that come after it, until it is forgotten or mended.
+func TestLeaseUnfinished(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		store := func() {
+			t.Helper()
+			lock := d("_id", "tree", "fence", int64(4), "intent", d("fence", int64(4), "what", "nonsense", "plan", []byte{1, 2, 3}))
+			if _, err := db.Collection("locks").ReplaceOne(t.Context(), d("_id", "tree"), lock, options.Replace().SetUpsert(true)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		store()
+		if _, _, err := pairOf(lease).Run(t.Context(), db); err == nil || !strings.Contains(err.Error(), "nonsense") {
+			t.Errorf("%v", err)
+		}
+		if err := lease.Forget(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := pairOf(lease).Run(t.Context(), db); err != nil {
+			t.Error(err)
+		}
+		store()
+		mends := pairOf(lease)
+		mends.Mends = true
+		if _, _, err := mends.Run(t.Context(), db); err != nil {
+			t.Error(err)
+		}
+		if _, _, err := pairOf(lease).Run(t.Context(), db); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A stored plan does what the plan does, whatever its writes are.
+func TestLeaseStoresEveryWrite(t *testing.T) {
+	yes := true
+	seed := []any{d("_id", 1, "l", bson.A{d("id", 1, "x", 1), d("id", 2, "x", 1)}), d("_id", 2, "s", "é"), d("_id", 3), d("_id", 4), d("_id", 5, "n", 1)}
+	on := func(m mongo.WriteModel) model.Write { return model.Write{Collection: "pairs", Model: m, Once: true} }
+	plan := model.NewPlan(
+		on(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: d("$set", d("l.$[e].x", int64(7))), ArrayFilters: []any{d("e.id", 2)}}),
+		on(&mongo.UpdateManyModel{Filter: d("s", "é"), Update: mongo.Pipeline{d("$set", d("t", d("$concat", bson.A{"$s", d("$literal", "$s")})))}}),
+		on(&mongo.ReplaceOneModel{Filter: d("_id", 8), Replacement: d("_id", 8, "r", 1.5), Upsert: &yes}),
+		on(&mongo.DeleteOneModel{Filter: d("_id", 3)}),
+		on(&mongo.DeleteManyModel{Filter: d("_id", d("$in", bson.A{4}))}),
+		model.Write{Collection: "pairs", Expect: model.One, Model: &mongo.UpdateOneModel{Filter: d("_id", 5, "n", 1), Update: d("$set", d("n", 2))}, Done: d("_id", 5, "n", 2)},
+		on(&mongo.InsertOneModel{Document: d("_id", 9, "x", bson.Regex{Pattern: "^a"})}),
+	)
+	f := modeltest.NewFaults()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		var dumps []string
+		for _, dies := range []bool{false, true} {
+			for _, name := range []string{"pairs", "locks"} {
+				if _, err := db.Collection(name).DeleteMany(t.Context(), bson.D{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := db.Collection("pairs").InsertMany(t.Context(), seed); err != nil {
+				t.Fatal(err)
+			}
+			f.Reset()
+			if dies {
+				f.From(modeltest.Both(modeltest.Writes, modeltest.On("pairs")), 1, modeltest.Fail(96)).From(modeltest.Writes, 5, modeltest.Fail(96)) // after the intent
+			}
+			c := pairOf(lease)
+			c.Read = func(context.Context, *mongo.Database) (int64, error) { return 0, nil }
+			c.Decide = func(int64) (model.Plan, error) { return plan, nil }
+			if _, _, err := c.Run(t.Context(), db); (err != nil) != dies {
+				t.Fatal(err)
+			}
+			f.Reset()
+			c.Decide = func(int64) (model.Plan, error) { return model.Plan{}, nil }
+			if _, _, err := c.Run(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := db.Collection("locks").DeleteMany(t.Context(), bson.D{}); err != nil {
+				t.Fatal(err)
+			}
+			dump, err := modeltest.Dump(t.Context(), db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dumps = append(dumps, dump)
+		}
+		if dumps[0] != dumps[1] {
+			t.Errorf("run: %s\nfinished: %s", dumps[0], dumps[1])
+		}
+	}, modeltest.WithFaults(f), modeltest.WithClientOptions(options.Client().SetRetryWrites(false).SetRetryReads(false)))
+}

@@ -1,0 +1,282 @@
+package paths
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A ProblemKind is what can be wrong with a node of a tree.
+type ProblemKind uint8
+
+const (
+	Orphan     ProblemKind = iota // its parent doesn't exist
+	Cycle                         // it is its own ancestor
+	BadOrder                      // its order key is none, or a sibling has the same
+	WrongField                    // a field of the representation is not what the links say
+	SameField                     // another node would have to have the same: the segment of a sibling
+)
+
+func (k ProblemKind) String() string {
+	return [...]string{"orphan", "cycle", "order", "field", "same"}[k]
+}
+
+// A Problem is what is wrong with one node.
+type Problem struct {
+	Kind      ProblemKind
+	ID        bson.RawValue
+	Field     string
+	Got, Want bson.RawValue // type 0 for nothing
+}
+
+// String is the problem in words.
+func (p Problem) String() string {
+	show := func(v bson.RawValue) string {
+		if v.Type == 0 {
+			return "missing"
+		}
+		return text(v)
+	}
+	switch p.Kind {
+	case Orphan:
+		return fmt.Sprintf("%s: its parent %s doesn't exist", text(p.ID), show(p.Got))
+	case Cycle:
+		return fmt.Sprintf("%s: is its own ancestor, by its parent %s", text(p.ID), show(p.Got))
+	case BadOrder:
+		return fmt.Sprintf("%s: %s is %s, which is no order key or a sibling's", text(p.ID), p.Field, show(p.Got))
+	case SameField:
+		return fmt.Sprintf("%s: %s is to be %s, which another node has", text(p.ID), p.Field, show(p.Want))
+	}
+	return fmt.Sprintf("%s: %s is %s, not %s", text(p.ID), p.Field, show(p.Got), show(p.Want))
+}
+
+// A Report is what a check found.
+type Report struct {
+	Nodes    int
+	Problems []Problem  // in preorder of the nodes, as the repair leaves them
+	Repair   model.Plan // what mends them: a dry run of [Tree.Repair]
+}
+
+// check compares all nodes with what their links make of them.
+func (t *tree) check(ctx context.Context, db *mongo.Database, change int64) (Report, error) {
+	project := bson.D{{Key: t.links.Parent, Value: 1}, {Key: t.links.Order, Value: 1}, {Key: t.links.Change, Value: 1}}
+	for _, f := range append(slices.Clone(t.fields), t.own...) {
+		project = append(project, bson.E{Key: f, Value: 1})
+	}
+	all, err := t.nodes(ctx, db, source{pipeline: mongo.Pipeline{{{Key: "$project", Value: project}}}})
+	if err != nil {
+		return Report{}, err
+	}
+	return t.judge(all, change), nil
+}
+
+// mending is a check on its way.
+type mending struct {
+	*tree
+	report Report
+	want   map[string]bson.D // the fields that a node is to have, where they differ
+}
+
+// judge is what is wrong with nodes, and what mends it: orphans, and of each cycle the node with the smallest _id, become roots
+// after the others; siblings whose keys are no good get new ones; and the fields of the representation are what the links say.
+func (t *tree) judge(all []node, change int64) Report {
+	m := &mending{tree: t, report: Report{Nodes: len(all)}, want: map[string]bson.D{}}
+	f := m.place(all)
+	m.order(f)
+	canonical := t.rep.canonical(f.forest, f.nodes)
+	for key := range f.forest.All() {
+		m.compare(f.nodes[key], canonical[key])
+	}
+	m.plan(f, change)
+	at := map[string]int{}
+	for key := range f.forest.All() {
+		at[key] = len(at)
+	}
+	slices.SortStableFunc(m.report.Problems, func(a, b Problem) int { return cmp.Compare(at[keyOf(a.ID)], at[keyOf(b.ID)]) })
+	return m.report
+}
+
+// place finds orphans and cycles, and makes them roots.
+func (m *mending) place(all []node) family {
+	f := familyOf(all, "")
+	last := ""
+	for _, id := range f.forest.Roots() {
+		last = max(last, f.nodes[id].order)
+	}
+	for len(f.lost) > 0 {
+		places := make(map[string]int, len(all))
+		for i, n := range all {
+			places[n.key()] = i
+		}
+		for _, w := range misplaced(f) {
+			n := f.nodes[w.id]
+			m.report.Problems = append(m.report.Problems, Problem{Kind: w.kind, ID: n.id, Field: m.links.Parent, Got: n.parent})
+			if checkKey(last) != nil {
+				last = ""
+			}
+			if key, err := Between(last, ""); err == nil {
+				last = key
+			}
+			m.set(n, bson.E{Key: m.links.Parent, Value: nil})
+			m.set(n, bson.E{Key: m.links.Order, Value: last})
+			n.parent, n.order = bson.RawValue{Type: bson.TypeNull}, last
+			all[places[w.id]] = n
+		}
+		f = familyOf(all, "")
+	}
+	return f
+}
+
+// misfit is a node that has no place by its links.
+type misfit struct {
+	kind ProblemKind
+	id   string
+}
+
+// misplaced are the nodes that keep others from a place: orphans, and of each cycle the node with the smallest _id.
+func misplaced(f family) []misfit {
+	var out []misfit
+	state := map[string]int{} // 1: on the way of this search, 2: seen before
+	ids := make([]string, 0, len(f.lost))
+	for _, l := range f.lost {
+		ids = append(ids, l.ID)
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		var way []string
+		for state[id] == 0 {
+			state[id] = 1
+			way = append(way, id)
+			parent := keyOf(f.nodes[id].parent)
+			if _, ok := f.nodes[parent]; !ok {
+				out = append(out, misfit{Orphan, id})
+				break
+			}
+			id = parent
+		}
+		if i := slices.Index(way, id); i >= 0 && (len(out) == 0 || out[len(out)-1].id != id) { // met on this way
+			out = append(out, misfit{Cycle, slices.Min(way[i:])})
+		}
+		for _, x := range way {
+			state[x] = 2
+		}
+	}
+	return out
+}
+
+func (m *mending) set(n node, e bson.E) { m.want[n.key()] = append(m.want[n.key()], e) }
+
+// order finds siblings whose keys don't order them.
+func (m *mending) order(f family) {
+	m.siblings(f, f.forest.Roots())
+	for key := range f.forest.All() {
+		m.siblings(f, f.forest.Children(key))
+	}
+}
+
+func (m *mending) siblings(f family, ids []string) {
+	good := true
+	for i, id := range ids {
+		n := f.nodes[id]
+		if checkKey(n.order) != nil || i > 0 && f.nodes[ids[i-1]].order == n.order {
+			good = false
+			got, _ := model.ValueAt(n.raw, m.links.Order)
+			m.report.Problems = append(m.report.Problems, Problem{Kind: BadOrder, ID: n.id, Field: m.links.Order, Got: got})
+		}
+	}
+	if good {
+		return
+	}
+	for i, key := range Spread(len(ids)) {
+		n := f.nodes[ids[i]]
+		m.want[n.key()] = slices.DeleteFunc(m.want[n.key()], func(e bson.E) bool { return e.Key == m.links.Order })
+		if n.order != key {
+			m.set(n, bson.E{Key: m.links.Order, Value: key})
+		}
+	}
+}
+
+// compare compares the representation's fields of a node.
+func (m *mending) compare(n node, want bson.D) {
+	for _, e := range want {
+		doc, err := bson.Marshal(bson.D{{Key: "v", Value: e.Value}})
+		if err != nil {
+			continue // of encoded values
+		}
+		v := bson.Raw(doc).Lookup("v")
+		got, _ := model.ValueAt(n.raw, e.Key)
+		if sameField(got, v) {
+			continue
+		}
+		m.report.Problems = append(m.report.Problems, Problem{Kind: WrongField, ID: n.id, Field: e.Key, Got: got, Want: v})
+		m.set(n, bson.E{Key: e.Key, Value: v})
+	}
+}
+
+// sameField compares values; numbers whatever their type.
+func sameField(a, b bson.RawValue) bool {
+	x, okX := a.AsInt64OK()
+	y, okY := b.AsInt64OK()
+	if okX && okY && a.Type != bson.TypeDouble && b.Type != bson.TypeDouble {
+		return x == y
+	}
+	return a.Equal(b)
+}
+
+// plan makes the writes. Where a unique index would be in the way, fields are parked first.
+func (m *mending) plan(f family, change int64) {
+	var park, set []model.Step
+	held, wanted := map[string]string{}, map[string]string{}
+	name := func(v any) string { return model.Shell(v) }
+	for key := range f.forest.All() {
+		for _, path := range m.tree.fields {
+			if v, _ := model.ValueAt(f.nodes[key].raw, path); v.Type != 0 {
+				held[path+name(v)] = key
+			}
+		}
+	}
+	for key := range f.forest.All() {
+		n, want := f.nodes[key], m.want[key]
+		if len(want) == 0 {
+			continue
+		}
+		inTheWay, twice := false, false
+		for _, e := range want {
+			v, isRaw := e.Value.(bson.RawValue)
+			if parked := m.rep.parked(n, want); !isRaw || parked == nil || parked[0].Key != e.Key {
+				continue
+			}
+			holder := held[e.Key+name(v)]
+			inTheWay = holder != "" && holder != key
+			if wanted[e.Key+name(v)] != "" || inTheWay && !m.changes(holder, e.Key) {
+				twice = true
+				m.report.Problems = append(m.report.Problems, Problem{Kind: SameField, ID: n.id, Field: e.Key, Want: v})
+			}
+			wanted[e.Key+name(v)] = key
+		}
+		if twice {
+			continue // only a person can say which is to be renamed
+		}
+		if inTheWay {
+			park = append(park, m.mend(n, m.rep.parked(n, want)))
+		}
+		set = append(set, m.mend(n, append(want, bson.E{Key: m.links.Change, Value: change})))
+	}
+	m.report.Repair = model.NewPlan(append(park, set...)...)
+}
+
+// changes reports whether a node gets another value of a field.
+func (m *mending) changes(key, path string) bool {
+	return slices.ContainsFunc(m.want[key], func(e bson.E) bool { return e.Key == path })
+}
+
+func (m *mending) mend(n node, set bson.D) model.Write {
+	return model.Write{Collection: m.docs, Index: model.IDIndex, Model: &mongo.UpdateOneModel{
+		Filter: bson.D{{Key: "_id", Value: model.Eq(n.id)}}, Update: bson.D{{Key: "$set", Value: set}},
+	}}
+}

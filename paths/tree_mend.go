@@ -1,0 +1,232 @@
+package paths
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Check compares every node with what the links of all make of it: orphans, cycles, siblings without an order, and fields of the
+// representation that aren't what they should be. The report's plan is what Repair would write now.
+//
+// Cost: one command that reads the tree's fields of all documents, which are held in memory, some 300 bytes for each. What others
+// change meanwhile may be reported; [Tree.Repair] keeps them away.
+func (t *Tree[D, K]) Check(ctx context.Context, db *mongo.Database) (Report, error) {
+	return t.t.check(ctx, db, 0)
+}
+
+// Repair returns the change that makes a tree whole from its parent links: orphans, and of each cycle the node with the smallest
+// _id, become roots after the others; siblings that have no order get one; and each field of the representation becomes what the
+// links say. Only documents that differ are written, and nothing of the user's is lost or deleted. Of siblings that must have the
+// same segment none is renamed: the next check reports them still.
+//
+// A plan that another writer left and that can't be finished is dropped. The change can be run again, from any cut.
+//
+// Cost: that of Check, and a command for each 100,000 documents or 16 MiB of writes; two for the lease.
+func (t *Tree[D, K]) Repair() model.Change[State] {
+	c := t.t.changing(t.lease, func(ctx context.Context, db *mongo.Database, s *State) error {
+		report, err := t.t.check(ctx, db, s.Change)
+		s.repair = report.Repair
+		return err
+	}, func(s *State) (model.Plan, error) { return s.repair, nil })
+	c.Mends = true
+	return c
+}
+
+// Convert returns the change that makes a tree also a tree of another representation of the same documents, with the same links:
+// each document gets the fields of the other one, where it hasn't got them yet. The fields of the first stay, so that its readers
+// and writers go on; what they change afterwards, Convert brings up to date when it is run again. Once all have gone over to the
+// other representation, [Tree.Drop] takes the old fields away.
+//
+// Both must be declared over one collection with equal [Links] and [TreeSpec]s, else it is refused.
+//
+// Cost and consistency: those of [Tree.Repair] of the other tree, which it is.
+func Convert[D, K any](from, to *Tree[D, K]) model.Change[State] {
+	c := to.Repair()
+	if from.t.docs != to.t.docs || from.t.links != to.t.links || from.lease.ID != to.lease.ID || from.lease.Collection != to.lease.Collection {
+		c.Err = to.t.refused("Links", nil, "the trees are not of the same documents, links and locks")
+	}
+	return c
+}
+
+// Drop returns the job that takes away the fields that this representation keeps beside the links, once all have gone over to
+// another. A unique index on them must be dropped before.
+//
+// Cost: batches of documents by _id; it can be stopped and run again.
+func (t *Tree[D, K]) Drop() model.Job {
+	unset := bson.D{}
+	var any bson.A
+	for _, f := range t.t.fields {
+		unset = append(unset, bson.E{Key: f, Value: ""})
+		any = append(any, bson.D{{Key: f, Value: bson.D{{Key: "$exists", Value: true}}}})
+	}
+	j := model.Job{Name: "drop " + t.t.docs, Collection: t.t.docs, Projection: bson.D{{Key: "_id", Value: 1}}}
+	if len(unset) == 0 {
+		j.Err = t.t.refused("fields", nil, "this representation has none beside the links")
+		return j
+	}
+	j.Filter = bson.D{{Key: "$or", Value: any}}
+	j.Plan = func(docs []bson.Raw) (model.Plan, error) {
+		ids := make(bson.A, len(docs))
+		for i, d := range docs {
+			ids[i] = d.Lookup("_id")
+		}
+		return model.NewPlan(model.Write{Collection: t.t.docs, Index: model.IDIndex, Model: &mongo.UpdateManyModel{
+			Filter: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, Update: bson.D{{Key: "$unset", Value: unset}},
+		}}), nil
+	}
+	return j
+}
+
+// Load returns the plan that stores the nodes of a whole tree, in any order of them: each names its parent, and its order key if it
+// has one. Siblings come in the order of their keys, or as they are listed; where one has none, all of them get new ones. The
+// collection must be empty of them. Orphans, cycles and second nodes of one _id refuse all.
+//
+// Cost: a command for each 100,000 documents or 16 MiB; some 300 bytes of memory for each node.
+func (p planner[D, K]) Load(docs []D, change int64) model.Plan {
+	nodes := make([]node, len(docs))
+	for i := range docs {
+		n, err := p.node(&docs[i])
+		if err != nil {
+			return model.RefusedPlan(p.t.docs, fmt.Errorf("document %d: %w", i, err))
+		}
+		nodes[i] = n
+	}
+	return p.t.load(nodes, change)
+}
+
+// Load is the Load of the representation, under the lease.
+func (t *Tree[D, K]) Load(docs []D) model.Change[State] {
+	p := planner[D, K]{t.docs, t.t}
+	c := t.t.changing(t.lease, func(context.Context, *mongo.Database, *State) error { return nil },
+		func(s *State) (model.Plan, error) { return p.Load(docs, s.Change), nil })
+	c.Mends = true
+	return c
+}
+
+func (t *tree) load(nodes []node, change int64) model.Plan {
+	links := make([]Link[string], len(nodes))
+	byKey := make(map[string]node, len(nodes))
+	for i, n := range nodes {
+		links[i] = n.link()
+		byKey[n.key()] = n
+	}
+	f, lost := NewForest(links)
+	if len(lost) > 0 {
+		n := byKey[lost[0].ID]
+		return model.RefusedPlan(t.docs, t.refused(t.links.Parent, n.parent, fmt.Sprintf("%s has no place: its parent is missing, above itself, or it comes twice", text(n.id))))
+	}
+	orders := t.loadOrders(f, byKey)
+	canonical := t.rep.canonical(f, byKey)
+	p := model.Plan{Steps: make([]model.Step, 0, len(nodes))}
+	for key := range f.All() {
+		n := byKey[key]
+		set := bson.D{{Key: t.links.Parent, Value: parentValue(n)}, {Key: t.links.Order, Value: orders[key]}, {Key: t.links.Change, Value: change}}
+		doc, err := model.SetFields(n.raw, append(set, canonical[key]...))
+		if err == nil {
+			err = t.loadable(n)
+		}
+		if err != nil {
+			return model.RefusedPlan(t.docs, err)
+		}
+		p.Steps = append(p.Steps, model.Write{Collection: t.docs, Model: &mongo.InsertOneModel{Document: doc}, Index: model.IDIndex})
+	}
+	return p
+}
+
+// loadable returns the error of a node that the representation can't have, such as a bad segment.
+func (t *tree) loadable(n node) error {
+	_, err := t.rep.derive(n, spot{})
+	return err
+}
+
+func parentValue(n node) any {
+	if n.root() {
+		return nil
+	}
+	return n.parent
+}
+
+// loadOrders are the order keys of nodes that are stored together.
+func (t *tree) loadOrders(f *Forest[string], nodes map[string]node) map[string]string {
+	out := make(map[string]string, len(nodes))
+	give := func(ids []string) {
+		keep := true
+		for i, id := range ids {
+			keep = keep && checkKey(nodes[id].order) == nil && (i == 0 || nodes[ids[i-1]].order < nodes[id].order)
+		}
+		spread := Spread(len(ids))
+		for i, id := range ids {
+			if out[id] = spread[i]; keep {
+				out[id] = nodes[id].order
+			}
+		}
+	}
+	give(f.Roots())
+	for id := range f.All() {
+		give(f.Children(id))
+	}
+	return out
+}
+
+// Rebalance returns the change that gives a node's children new order keys, the shortest that there are, or the roots for nil.
+// [Tree.Insert] and [Tree.Move] do it by themselves where a key would come to have more than 48 characters.
+//
+// Cost: a command to read and one to write, a document for each child, and three for the lease and the intent.
+func (t *Tree[D, K]) Rebalance(parent *K) model.Change[State] {
+	var id any
+	var err error
+	if parent != nil {
+		id, err = t.id(*parent)
+	}
+	c := t.t.changing(t.lease, func(ctx context.Context, db *mongo.Database, s *State) (err error) {
+		s.children, err = t.t.nodes(ctx, db, t.t.children(id))
+		return err
+	}, func(s *State) (model.Plan, error) {
+		return model.NewPlan(t.t.uncrowd(spot{crowd: s.children, at: len(s.children)})...), nil
+	})
+	c.Err = err
+	return c
+}
+
+// A renamer is a representation whose nodes have segments.
+type renamer interface {
+	rename(n node, segment string, change int64) []model.Step
+	renamed(n node, segment string) (node, error)
+}
+
+// Rename returns the change that gives a node another segment, and with it all below it other paths. It is for a [MaterializedPath]
+// with a Segment; others refuse it. Its errors are [ErrNoNode] and [ErrSegment].
+//
+// Cost: as Move.
+func (t *Tree[D, K]) Rename(id K, segment string) model.Change[State] {
+	enc, err := t.id(id)
+	r, ok := t.t.rep.(renamer)
+	if !ok && err == nil {
+		err = t.t.refused("segment", segment, "the nodes of this representation have no segments")
+	}
+	c := t.t.changing(t.lease, func(ctx context.Context, db *mongo.Database, s *State) error {
+		n, err := t.t.one(ctx, db, enc)
+		if err != nil {
+			return err
+		}
+		s.node = &n
+		if !n.root() {
+			parent, err := t.t.one(ctx, db, n.parent)
+			if err != nil {
+				return err
+			}
+			s.spot.parent = &parent
+		}
+		as, err := r.renamed(n, segment)
+		if err == nil {
+			err = t.t.free(ctx, db, as, s.spot)
+		}
+		return err
+	}, func(s *State) (model.Plan, error) { return model.NewPlan(r.rename(*s.node, segment, s.Change)...), nil })
+	c.Err = err
+	return c
+}
