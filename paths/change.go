@@ -10,18 +10,79 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// State is what a change of a tree read before it was decided.
+// State is what a change of a tree is decided from: documents, as they were read.
 type State struct {
-	Change int64 // the number that the change writes to each document that it touches
+	Change int64    // the number that the change writes to each document that it touches
+	Node   bson.Raw // what is inserted, moved or deleted
 
-	doc      bson.Raw // to be inserted
-	node     *node
-	spot     spot
-	below    []node
-	children []node
-	spots    []spot // of children
-	still    bool   // the node is there already
-	repair   model.Plan
+	Parent, Prev, Next bson.Raw   // around the new place; nil for none
+	Siblings           []bson.Raw // in the new place, in order, where they get new order keys
+	Children           []bson.Raw // of a node that is deleted, or whose children get new order keys
+	Below              []bson.Raw // all below a node that is deleted with them
+
+	// Still says that the node is in its place already.
+	Still bool
+
+	Repair model.Plan // what mends the tree
+}
+
+// put notes a spot.
+func (s *State) put(at spot) {
+	s.Parent, s.Prev, s.Next, s.Siblings = rawOf(at.parent), rawOf(at.prev), rawOf(at.next), rawsOf(at.crowd)
+}
+
+func rawOf(n *node) bson.Raw {
+	if n == nil {
+		return nil
+	}
+	return n.raw
+}
+
+func rawsOf(nodes []node) []bson.Raw {
+	var out []bson.Raw
+	for _, n := range nodes {
+		out = append(out, n.raw)
+	}
+	return out
+}
+
+// readAll reads documents' links.
+func (t *tree) readAll(docs []bson.Raw) ([]node, error) {
+	out := make([]node, len(docs))
+	for i, doc := range docs {
+		var err error
+		if out[i], err = t.read(doc); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// spotOf is the spot that a state tells of.
+func (t *tree) spotOf(s *State) (at spot, err error) {
+	for doc, to := range map[*bson.Raw]**node{&s.Parent: &at.parent, &s.Prev: &at.prev, &s.Next: &at.next} {
+		if *doc == nil {
+			continue
+		}
+		n, err := t.read(*doc)
+		if err != nil {
+			return at, err
+		}
+		*to = &n
+	}
+	if err := t.orderOf(&at); err != nil || len(s.Siblings) == 0 {
+		return at, err
+	}
+	if at.crowd, err = t.readAll(s.Siblings); err != nil {
+		return at, err
+	}
+	for i, x := range at.crowd {
+		if at.prev != nil && x.key() == at.prev.key() {
+			at.at = i + 1
+		}
+	}
+	at.order = Spread(len(at.crowd) + 1)[at.at]
+	return at, nil
 }
 
 // place is a Place of encoded ids.
@@ -101,24 +162,9 @@ func (t *tree) resolve(ctx context.Context, db *mongo.Database, at place, n *nod
 		err = t.orderOf(&s)
 	}
 	if err == nil && len(s.order) > longKey {
-		err = t.crowd(ctx, db, &s, n)
+		s.crowd, err = t.nodes(ctx, db, t.children(under(s.parent), bson.E{Key: "_id", Value: bson.D{{Key: "$ne", Value: n.id}}}))
 	}
 	return s, err
-}
-
-// crowd has the siblings around a spot get new order keys, short ones.
-func (t *tree) crowd(ctx context.Context, db *mongo.Database, s *spot, n *node) error {
-	siblings, err := t.nodes(ctx, db, t.children(under(s.parent), bson.E{Key: "_id", Value: bson.D{{Key: "$ne", Value: n.id}}}))
-	if err != nil {
-		return err
-	}
-	for i, x := range siblings {
-		if s.prev != nil && x.key() == s.prev.key() {
-			s.at = i + 1
-		}
-	}
-	s.crowd, s.order = siblings, Spread(len(siblings) + 1)[s.at]
-	return nil
 }
 
 // uncrowd are the writes that give the siblings around a spot their new order keys.
@@ -162,19 +208,27 @@ func (t *tree) insertion(lease *model.Lease, doc bson.Raw, at place) model.Chang
 		if err != nil {
 			return err
 		}
-		s.doc = doc
+		s.Node = doc
 		found, err := t.nodes(ctx, db, t.byID(n.id))
 		if err == nil && len(found) > 0 {
 			err = fmt.Errorf("%w: %s in %s", ErrExists, text(n.id), t.docs)
 		}
-		if err == nil {
-			s.spot, err = t.resolve(ctx, db, at, &n)
+		if err != nil {
+			return err
 		}
+		to, err := t.resolve(ctx, db, at, &n)
 		if err == nil {
-			err = t.free(ctx, db, n, s.spot)
+			s.put(to)
+			err = t.free(ctx, db, n, to)
 		}
 		return err
-	}, func(s *State) (model.Plan, error) { return t.insert(s.doc, s.spot, s.Change) })
+	}, func(s *State) (model.Plan, error) {
+		at, err := t.spotOf(s)
+		if err != nil {
+			return model.Plan{}, err
+		}
+		return t.insert(s.Node, at, s.Change)
+	})
 }
 
 // moving is the change that takes a node to a place.
@@ -184,25 +238,35 @@ func (t *tree) moving(lease *model.Lease, id bson.RawValue, to place) model.Chan
 		if err != nil {
 			return err
 		}
-		s.node = &n
+		s.Node = n.raw
 		if !to.at.root() && keyOf(to.ref) == n.key() {
-			if s.still = to.at == before || to.at == after; !s.still {
+			if s.Still = to.at == before || to.at == after; !s.Still {
 				return fmt.Errorf("%w: %s %s itself", ErrCycle, text(id), to.at)
 			}
 			return nil
 		}
-		if s.spot, err = t.resolve(ctx, db, to, &n); err != nil {
+		at, err := t.resolve(ctx, db, to, &n)
+		if err != nil {
 			return err
 		}
-		if err := t.checkCycle(ctx, db, n, s.spot); err != nil {
+		s.put(at)
+		if err := t.checkCycle(ctx, db, n, at); err != nil {
 			return err
 		}
-		return t.free(ctx, db, n, s.spot)
+		return t.free(ctx, db, n, at)
 	}, func(s *State) (model.Plan, error) {
-		if s.still {
+		if s.Still {
 			return model.Plan{}, nil
 		}
-		return t.moveTo(*s.node, s.spot, s.Change)
+		n, err := t.read(s.Node)
+		if err != nil {
+			return model.Plan{}, err
+		}
+		at, err := t.spotOf(s)
+		if err != nil {
+			return model.Plan{}, err
+		}
+		return t.moveTo(n, at, s.Change)
 	})
 }
 
@@ -223,77 +287,4 @@ func (t *tree) checkCycle(ctx context.Context, db *mongo.Database, n node, s spo
 		return fmt.Errorf("%w: %s under %s", ErrCycle, text(n.id), text(s.parent.id))
 	}
 	return nil
-}
-
-// deletion is the change that deletes a node.
-func (t *tree) deletion(lease *model.Lease, id bson.RawValue, mode DeleteMode) model.Change[State] {
-	return t.changing(lease, func(ctx context.Context, db *mongo.Database, s *State) error {
-		n, err := t.one(ctx, db, id)
-		if err != nil {
-			return err
-		}
-		s.node = &n
-		if mode == Subtree {
-			s.below, err = t.nodes(ctx, db, t.rep.below(n, 0))
-			return err
-		}
-		if s.children, err = t.nodes(ctx, db, t.children(n.id)); err != nil || len(s.children) == 0 {
-			return err
-		}
-		switch mode {
-		case Restrict:
-			return fmt.Errorf("%w: %s has %d", ErrHasChildren, text(id), len(s.children))
-		case Promote:
-			s.spot, err = t.resolve(ctx, db, place{after, n.id}, &n)
-			s.spot.prev = &n // in whose place the first child comes
-		case Rootify:
-			s.spot, err = t.resolve(ctx, db, place{at: lastRoot}, &n)
-		}
-		if err == nil {
-			err = t.spread(s)
-		}
-		for i := 0; err == nil && i < len(s.children); i++ {
-			err = t.freeBut(ctx, db, s.children[i], s.spots[i], n)
-		}
-		return err
-	}, func(s *State) (model.Plan, error) {
-		n := *s.node
-		if mode == Subtree {
-			return model.NewPlan(t.rep.prune(n, s.below, s.Change)...), nil
-		}
-		if len(s.children) == 0 {
-			return model.NewPlan(t.rep.removal(n, s.Change)...), nil
-		}
-		p := model.NewPlan(t.rep.dissolve(n, s.children, s.spots, s.Change)...)
-		p.Leaves = "children that have left the node, which is still there"
-		return p, nil
-	})
-}
-
-// spread gives the children spots of their own, one after the other.
-func (t *tree) spread(s *State) error {
-	at := s.spot
-	for range s.children {
-		if err := t.orderOf(&at); err != nil {
-			return err
-		}
-		s.spots = append(s.spots, at)
-		at.prev = &node{order: at.order}
-	}
-	return nil
-}
-
-// freeBut is free for a place that a node is about to leave.
-func (t *tree) freeBut(ctx context.Context, db *mongo.Database, n node, s spot, leaves node) error {
-	filter := t.rep.taken(n, s)
-	if filter == nil {
-		return nil
-	}
-	found, err := t.nodes(ctx, db, match("", filter))
-	for _, f := range found {
-		if err == nil && f.key() != leaves.key() {
-			err = fmt.Errorf("%w: %s has it in this place", ErrSegment, text(f.id))
-		}
-	}
-	return err
 }

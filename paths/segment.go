@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/docmodel/docmodel/model"
 )
 
 // ErrSegment says that a node's segment can't be part of a path: it is empty, too long, holds a NUL, or another child of the same
@@ -14,17 +16,21 @@ var ErrSegment = errors.New("docmodel: the segment can't be part of the path")
 // Separator ends each segment of a path, the last one too, so that "/one/two" isn't a prefix of "/one/two-test".
 const Separator = "/"
 
-// Escape returns a segment as paths hold it: % and / as %25 and %2F. [Unescape] gives it back.
+// Escape returns a segment as paths hold it: % and / as %25 and %2F. [Unescape] gives it back. Its error is [ErrSegment] and a
+// [*model.ValueError].
 func Escape(segment string) (string, error) {
+	reason := ""
 	switch {
 	case segment == "":
-		return "", fmt.Errorf("%w: it is empty", ErrSegment)
+		reason = "is empty"
 	case !utf8.ValidString(segment):
-		return "", fmt.Errorf("%w: %q is not UTF-8", ErrSegment, segment)
+		reason = "is not UTF-8"
 	case strings.IndexByte(segment, 0) >= 0:
-		return "", fmt.Errorf("%w: %q holds a NUL, which indexes on strings end at in some servers", ErrSegment, segment)
+		reason = "holds a NUL"
+	default:
+		return escaper.Replace(segment), nil
 	}
-	return escaper.Replace(segment), nil
+	return "", fmt.Errorf("%w: %w", ErrSegment, &model.ValueError{Field: "segment", Value: segment, Reason: reason})
 }
 
 // Unescape is the inverse of [Escape].

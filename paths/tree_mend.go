@@ -29,9 +29,9 @@ func (t *Tree[D, K]) Check(ctx context.Context, db *mongo.Database) (Report, err
 func (t *Tree[D, K]) Repair() model.Change[State] {
 	c := t.t.changing(t.lease, func(ctx context.Context, db *mongo.Database, s *State) error {
 		report, err := t.t.check(ctx, db, s.Change)
-		s.repair = report.Repair
+		s.Repair = report.Repair
 		return err
-	}, func(s *State) (model.Plan, error) { return s.repair, nil })
+	}, func(s *State) (model.Plan, error) { return s.Repair, nil })
 	c.Mends = true
 	return c
 }
@@ -87,23 +87,32 @@ func (t *Tree[D, K]) Drop() model.Job {
 //
 // Cost: a command for each 100,000 documents or 16 MiB; some 300 bytes of memory for each node.
 func (p planner[D, K]) Load(docs []D, change int64) model.Plan {
-	nodes := make([]node, len(docs))
-	for i := range docs {
-		n, err := p.node(&docs[i])
-		if err != nil {
-			return model.RefusedPlan(p.t.docs, fmt.Errorf("document %d: %w", i, err))
-		}
-		nodes[i] = n
+	nodes, err := p.nodes(docs)
+	if err != nil {
+		return model.RefusedPlan(p.t.docs, err)
 	}
 	return p.t.load(nodes, change)
 }
 
+// nodes reads documents of the caller's.
+func (p planner[D, K]) nodes(docs []D) ([]node, error) {
+	nodes := make([]node, len(docs))
+	for i := range docs {
+		n, err := p.node(&docs[i])
+		if err != nil {
+			return nil, fmt.Errorf("document %d: %w", i, err)
+		}
+		nodes[i] = n
+	}
+	return nodes, nil
+}
+
 // Load is the Load of the representation, under the lease.
 func (t *Tree[D, K]) Load(docs []D) model.Change[State] {
-	p := planner[D, K]{t.docs, t.t}
+	nodes, err := planner[D, K]{t.docs, t.t}.nodes(docs)
 	c := t.t.changing(t.lease, func(context.Context, *mongo.Database, *State) error { return nil },
-		func(s *State) (model.Plan, error) { return p.Load(docs, s.Change), nil })
-	c.Mends = true
+		func(s *State) (model.Plan, error) { return t.t.load(nodes, s.Change), nil })
+	c.Mends, c.Err = true, err
 	return c
 }
 
@@ -182,11 +191,13 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change[State] {
 	if parent != nil {
 		id, err = t.id(*parent)
 	}
-	c := t.t.changing(t.lease, func(ctx context.Context, db *mongo.Database, s *State) (err error) {
-		s.children, err = t.t.nodes(ctx, db, t.t.children(id))
+	c := t.t.changing(t.lease, func(ctx context.Context, db *mongo.Database, s *State) error {
+		children, err := t.t.nodes(ctx, db, t.t.children(id))
+		s.Children = rawsOf(children)
 		return err
 	}, func(s *State) (model.Plan, error) {
-		return model.NewPlan(t.t.uncrowd(spot{crowd: s.children, at: len(s.children)})...), nil
+		children, err := t.t.readAll(s.Children)
+		return model.NewPlan(t.t.uncrowd(spot{crowd: children, at: len(children)})...), err
 	})
 	c.Err = err
 	return c
@@ -213,20 +224,27 @@ func (t *Tree[D, K]) Rename(id K, segment string) model.Change[State] {
 		if err != nil {
 			return err
 		}
-		s.node = &n
+		s.Node = n.raw
+		var at spot
 		if !n.root() {
 			parent, err := t.t.one(ctx, db, n.parent)
 			if err != nil {
 				return err
 			}
-			s.spot.parent = &parent
+			at.parent = &parent
 		}
 		as, err := r.renamed(n, segment)
 		if err == nil {
-			err = t.t.free(ctx, db, as, s.spot)
+			err = t.t.free(ctx, db, as, at)
 		}
 		return err
-	}, func(s *State) (model.Plan, error) { return model.NewPlan(r.rename(*s.node, segment, s.Change)...), nil })
+	}, func(s *State) (model.Plan, error) {
+		n, err := t.t.read(s.Node)
+		if err != nil {
+			return model.Plan{}, err
+		}
+		return model.NewPlan(r.rename(n, segment, s.Change)...), nil
+	})
 	c.Err = err
 	return c
 }

@@ -145,7 +145,10 @@ func isMutable(t types.Type, seen []types.Type) bool {
 		return false
 	}
 	switch u := t.Underlying().(type) {
-	case *types.Slice, *types.Pointer, *types.Map, *types.Interface:
+	case *types.Pointer:
+		s, isStruct := u.Elem().Underlying().(*types.Struct)
+		return !isStruct || slices.ContainsFunc(slices.Collect(s.Fields()), (*types.Var).Exported) // else a declaration, with nothing to set
+	case *types.Slice, *types.Map, *types.Interface:
 		return true
 	case *types.Array:
 		return isMutable(u.Elem(), seen)

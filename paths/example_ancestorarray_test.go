@@ -1,0 +1,58 @@
+package paths_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/paths"
+)
+
+// A part of a catalog holds the ids of all categories above it.
+type part struct {
+	ID        string   `bson:"_id"`
+	Parent    *string  `bson:"parent"`
+	Order     string   `bson:"order"`
+	Change    int64    `bson:"change"`
+	Ancestors []string `bson:"ancestors,omitempty"`
+}
+
+var (
+	catalog     = model.NewCollection[part, string]("catalog")
+	catalogTree = paths.NewAncestorArray(catalog, paths.AncestorArraySpec{})
+)
+
+// All that lies below a category is found by one condition, which other conditions can stand beside.
+func ExampleAncestorArray() {
+	client, stop := modeltest.Start()
+	defer stop()
+	ctx, db := context.Background(), client.Database("shop")
+	tree := catalogTree.Tree(paths.TreeSpec{})
+
+	books, databases := "books", "databases"
+	if _, _, err := tree.Load([]part{
+		{ID: "books"}, {ID: "programming", Parent: &books}, {ID: "databases", Parent: &books}, {ID: "mongodb", Parent: &databases},
+	}).Run(ctx, db); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, _, err := tree.Move("databases", paths.LastChild("programming")).Run(ctx, db); err != nil {
+		fmt.Println(err)
+	}
+	mongodb, err := catalog.ByID("mongodb").One(ctx, db)
+	fmt.Println(mongodb.Ancestors, err)
+
+	above, err := tree.Ancestors(ctx, db, "mongodb")
+	for _, c := range above {
+		fmt.Print(c.ID, " > ")
+	}
+	fmt.Println("mongodb", err)
+	fmt.Println(catalogTree.Ancestors(&mongodb))
+	fmt.Println(catalogTree.Descendants(&above[0], 2))
+	// Output:
+	// [books programming databases mongodb] <nil>
+	// books > programming > databases > mongodb <nil>
+	// db.catalog.aggregate([{$match: {_id: {$in: ['books', 'programming', 'databases']}}}])
+	// db.catalog.aggregate([{$match: {ancestors: 'books', _id: {$ne: 'books'}, 'ancestors.3': {$exists: false}}}])
+}

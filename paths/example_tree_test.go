@@ -1,0 +1,76 @@
+package paths_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/paths"
+)
+
+// A shelf of a shop is in a tree with the others. The tree's own fields are written by the library.
+type shelf struct {
+	ID     string  `bson:"_id"`
+	Parent *string `bson:"parent"`
+	Order  string  `bson:"order"`
+	Change int64   `bson:"change"`
+	Path   string  `bson:"path"`
+}
+
+var (
+	shelves   = model.NewCollection[shelf, string]("shelves")
+	shelfTree = paths.NewMaterializedPath(shelves, paths.MaterializedPathSpec{}).Tree(paths.TreeSpec{})
+)
+
+// Any representation has these operations; this one keeps paths.
+func ExampleTree() {
+	client, stop := modeltest.Start()
+	defer stop()
+	ctx, db := context.Background(), client.Database("shop")
+	if err := model.Indexes(shelfTree).Ensure(ctx, db); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	for _, s := range []struct {
+		id string
+		at paths.Place[string]
+	}{
+		{"clothing", paths.LastRoot[string]()},
+		{"men", paths.LastChild("clothing")},
+		{"women", paths.FirstChild("clothing")},
+		{"shoes", paths.LastChild("men")},
+		{"boots", paths.LastChild("shoes")},
+		{"sale", paths.LastRoot[string]()},
+	} {
+		if _, _, err := shelfTree.Insert(shelf{ID: s.id}, s.at).Run(ctx, db); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	for v, err := range shelfTree.Walk(ctx, db, "clothing") {
+		fmt.Printf("%s%s %v\n", strings.Repeat("  ", v.Depth), v.Doc.ID, err)
+	}
+
+	if _, _, err := shelfTree.Move("shoes", paths.LastChild("sale")).Run(ctx, db); err != nil {
+		fmt.Println(err)
+	}
+	boots, err := shelves.ByID("boots").One(ctx, db)
+	fmt.Println(boots.Path, err)
+	_, _, err = shelfTree.Move("sale", paths.LastChild("boots")).Run(ctx, db)
+	fmt.Println(err)
+
+	report, err := shelfTree.Check(ctx, db)
+	fmt.Println(report.Nodes, "nodes,", len(report.Problems), "problems", err)
+	// Output:
+	// clothing <nil>
+	//   women <nil>
+	//   men <nil>
+	//     shoes <nil>
+	//       boots <nil>
+	// sale/shoes/boots/ <nil>
+	// docmodel: a node can't be moved under itself or a descendant: 'sale' under 'boots'
+	// 6 nodes, 0 problems <nil>
+}
