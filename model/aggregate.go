@@ -25,18 +25,22 @@ type Aggregation struct {
 }
 
 // Aggregate returns a pipeline over the collection whose results are decoded as D. The stages are copied.
-func (c *Collection[D, K]) Aggregate(pipeline mongo.Pipeline) Aggregate[D] {
-	return Aggregate[D]{declOf(c).aggregation(pipeline)}
+func (c *Collection[D, K]) Aggregate(pipeline mongo.Pipeline) (a Aggregate[D]) {
+	declOf(c).aggregation(&a.Aggregation, pipeline)
+	return a
 }
 
 // AggregateAs returns a pipeline over the collection whose results are decoded as R. The stages are copied.
-func AggregateAs[R, D, K any](c *Collection[D, K], pipeline mongo.Pipeline) Aggregate[R] {
-	return Aggregate[R]{declOf(c).aggregation(pipeline)}
+func AggregateAs[R, D, K any](c *Collection[D, K], pipeline mongo.Pipeline) (a Aggregate[R]) {
+	declOf(c).aggregation(&a.Aggregation, pipeline)
+	return a
 }
 
 // All runs the pipeline and returns every result. None is not an error.
 func (a Aggregate[R]) All(ctx context.Context, db *mongo.Database) ([]R, error) {
-	return all[R](readPipeline(ctx, db, &a.Aggregation))
+	var docs []R
+	err := readPipeline(ctx, db, &a.Aggregation).all(&docs)
+	return docs, err
 }
 
 // Each runs the pipeline and yields its results batch by batch, as [Find.Each] does.
@@ -46,21 +50,26 @@ func (a Aggregate[R]) Each(ctx context.Context, db *mongo.Database) iter.Seq2[R,
 
 // One runs the pipeline and returns its first result, or [ErrNotFound]. It adds no $limit.
 func (a Aggregate[R]) One(ctx context.Context, db *mongo.Database) (R, error) {
-	return one[R](readPipeline(ctx, db, &a.Aggregation))
+	var doc R
+	err := readPipeline(ctx, db, &a.Aggregation).one(&doc)
+	return doc, err
 }
 
 // Under returns the pipeline with the policy's filter on every collection that it reads: its own, and those of $lookup,
 // $graphLookup and $unionWith, nested ones too.
 func (a Aggregate[R]) Under(p Policy) Aggregate[R] {
-	a.Pipeline, a.Err = pipelineUnder(&a.Aggregation, p)
+	pipelineUnder(&a.Aggregation, &p)
 	return a
 }
 
-func (c *declaration) aggregation(pipeline mongo.Pipeline) Aggregation {
+// aggregation fills in a pipeline of the collection. What a typed method returns is filled in by pointer, for a copy of it
+// would be compiled for every type of documents.
+//
+//go:noinline
+func (c *declaration) aggregation(a *Aggregation, pipeline mongo.Pipeline) {
 	c = c.orZero()
-	a := Aggregation{Collection: c.name, codec: c.codec}
+	a.Collection, a.codec = c.name, c.codec
 	a.Pipeline, a.Err = c.codec.copyPipeline(pipeline)
-	return a
 }
 
 // Command is the aggregate command as the server is sent it, less what the driver adds.
@@ -92,18 +101,20 @@ func (a Aggregation) String() string {
 func (a Aggregation) Cost() Cost { return readCost(a.Index) }
 
 //go:noinline
-func pipelineUnder(a *Aggregation, p Policy) (mongo.Pipeline, error) {
+func pipelineUnder(a *Aggregation, p *Policy) {
 	pipeline, err := p.frozen().pipeline(a.Collection, a.Pipeline)
-	if a.Err != nil {
-		err = a.Err
+	a.Pipeline = pipeline
+	if a.Err == nil {
+		a.Err = err
 	}
-	return pipeline, err
 }
 
 // readPipeline is the pipeline, ready to run.
 //
 //go:noinline
-func readPipeline(ctx context.Context, db *mongo.Database, a *Aggregation) *read {
+func readPipeline(ctx context.Context, db *mongo.Database, of *Aggregation) *read {
+	own := *of // so that a caller's stays on its stack
+	a := &own
 	err := a.Err
 	if err == nil && a.Collection == "" {
 		err = errNoCollection("a pipeline")

@@ -15,10 +15,16 @@ import (
 type Find[D any] struct{ Query }
 
 // Find returns a query of the collection. The filter may be nil, for all documents. It is copied.
-func (c *Collection[D, K]) Find(filter bson.D) Find[D] { return Find[D]{declOf(c).query(filter)} }
+func (c *Collection[D, K]) Find(filter bson.D) (f Find[D]) {
+	declOf(c).query(&f.Query, filter)
+	return f
+}
 
 // ByID returns the query of one document by its _id: one command, served by the _id index.
-func (c *Collection[D, K]) ByID(id K) Find[D] { return Find[D]{declOf(c).queryByID(id)} }
+func (c *Collection[D, K]) ByID(id K) (f Find[D]) {
+	declOf(c).queryByID(&f.Query, id)
+	return f
+}
 
 // Where returns the query with the filter ANDed to it. A condition on a field that the query already has a condition
 // on narrows it; it never replaces it.
@@ -55,7 +61,7 @@ func (f Find[D]) After(values ...any) Find[D] {
 
 // Under returns the query with the policy's filter.
 func (f Find[D]) Under(p Policy) Find[D] {
-	queryUnder(&f.Query, p)
+	queryUnder(&f.Query, &p)
 	return f
 }
 
@@ -66,7 +72,9 @@ func Project[R, D any](f Find[D]) Find[R] { return Find[R]{project(f.Query, refl
 
 // All runs the query and returns every document. None is not an error.
 func (f Find[D]) All(ctx context.Context, db *mongo.Database) ([]D, error) {
-	return all[D](readQuery(ctx, db, &f.Query))
+	var docs []D
+	err := readQuery(ctx, db, &f.Query).all(&docs)
+	return docs, err
 }
 
 // Each runs the query and yields its documents batch by batch, in bounded memory. An error ends the sequence. Each range
@@ -78,5 +86,7 @@ func (f Find[D]) Each(ctx context.Context, db *mongo.Database) iter.Seq2[D, erro
 // One runs the query and returns its first document, or [ErrNotFound].
 func (f Find[D]) One(ctx context.Context, db *mongo.Database) (D, error) {
 	f.Limit = 1
-	return one[D](readQuery(ctx, db, &f.Query))
+	var doc D
+	err := readQuery(ctx, db, &f.Query).one(&doc)
+	return doc, err
 }

@@ -15,7 +15,10 @@ import (
 // Consistency: one document, atomic. An equal document that is already there counts as this very write, applied before;
 // another one under the same _id is the server's duplicate-key error. Cost: one command, one document, and on a duplicate
 // key one more to compare.
-func (c *Collection[D, K]) Insert(doc D) Write { return declOf(c).insert(&doc) }
+func (c *Collection[D, K]) Insert(doc D) (w Write) {
+	declOf(c).insert(&w, &doc)
+	return w
+}
 
 // InsertMany returns the plan that stores documents in order, each as [Collection.Insert] does. A bad one refuses all of
 // them. Cost: one command for each 100,000 documents or 16 MiB; documents written: all. A plan that was cut can be run
@@ -27,29 +30,42 @@ func (c *Collection[D, K]) InsertMany(docs []D) Plan {
 // Replace returns the write that stores a whole document over the one with its _id, checked as by [Collection.Insert].
 // It expects that one exists: else running it gives [ErrStale]. It overwrites whatever changed since the document was
 // read; where that matters, use operators.
-func (c *Collection[D, K]) Replace(doc D) Write { return declOf(c).replace(&doc) }
+func (c *Collection[D, K]) Replace(doc D) (w Write) {
+	declOf(c).replace(&w, &doc)
+	return w
+}
 
 // Update returns the write that applies update operators to the document with the _id. It expects that one exists. The
 // update is copied.
-func (c *Collection[D, K]) Update(id K, update bson.D) Write { return declOf(c).update(id, update) }
+func (c *Collection[D, K]) Update(id K, update bson.D) (w Write) {
+	declOf(c).update(&w, id, update)
+	return w
+}
 
 // Delete returns the write that deletes the document with the _id, if it is there.
-func (c *Collection[D, K]) Delete(id K) Write { return declOf(c).delete(id) }
+func (c *Collection[D, K]) Delete(id K) (w Write) {
+	declOf(c).delete(&w, id)
+	return w
+}
 
+// insert fills in the write. What a typed method returns is filled in by pointer, for a copy of it would be compiled for
+// every type of documents.
+//
 //go:noinline
-func (c *declaration) insert(doc any) Write {
+func (c *declaration) insert(w *Write, doc any) {
 	raw, _, err := c.checked(doc)
 	if err != nil {
-		return Refused(c.orZero().name, err)
+		w.Collection, w.Err = c.orZero().name, err
+		return
 	}
-	return Write{Collection: c.name, Model: &mongo.InsertOneModel{Document: raw}, Index: IDIndex}
+	*w = Write{Collection: c.name, Model: &mongo.InsertOneModel{Document: raw}, Index: IDIndex}
 }
 
 func (c *declaration) insertMany(n int, doc func(int) any) Plan {
 	p := Plan{Steps: make([]Step, 0, n)}
 	for i := range n {
-		w := c.insert(doc(i))
-		if w.Err != nil {
+		var w Write
+		if c.insert(&w, doc(i)); w.Err != nil {
 			return RefusedPlan(c.orZero().name, fmt.Errorf("document %d: %w", i, w.Err))
 		}
 		p.Steps = append(p.Steps, w)
@@ -58,47 +74,52 @@ func (c *declaration) insertMany(n int, doc func(int) any) Plan {
 }
 
 //go:noinline
-func (c *declaration) replace(doc any) Write {
+func (c *declaration) replace(w *Write, doc any) {
 	raw, id, err := c.checked(doc)
 	if err != nil {
-		return Refused(c.orZero().name, err)
+		w.Collection, w.Err = c.orZero().name, err
+		return
 	}
-	return Write{
+	*w = Write{
 		Collection: c.name, Expect: One, Index: IDIndex,
 		Model: &mongo.ReplaceOneModel{Filter: bson.D{{Key: "_id", Value: Eq(id)}}, Replacement: raw},
 	}
 }
 
 //go:noinline
-func (c *declaration) update(id any, update bson.D) Write {
+func (c *declaration) update(w *Write, id any, update bson.D) {
 	c = c.orZero()
 	v, err := c.encodedID(id)
 	if err != nil {
-		return Refused(c.name, err)
+		w.Collection, w.Err = c.name, err
+		return
 	}
 	u, err := c.codec.copyD(update)
 	if err != nil {
-		return Refused(c.name, &ValueError{Collection: c.name, Field: "update", Reason: err.Error()})
+		w.Collection, w.Err = c.name, &ValueError{Collection: c.name, Field: "update", Reason: err.Error()}
+		return
 	}
 	if err := checkOperators(c.name, u); err != nil {
-		return Refused(c.name, err)
+		w.Collection, w.Err = c.name, err
+		return
 	}
-	w := &struct { // in one allocation
+	m := &struct { // in one allocation
 		model mongo.UpdateOneModel
 		id    [1]bson.E
 	}{id: [1]bson.E{{Key: "_id", Value: Eq(v)}}}
-	w.model.Filter, w.model.Update = bson.D(w.id[:]), u
-	return Write{Collection: c.name, Expect: One, Index: IDIndex, Model: &w.model}
+	m.model.Filter, m.model.Update = bson.D(m.id[:]), u
+	*w = Write{Collection: c.name, Expect: One, Index: IDIndex, Model: &m.model}
 }
 
 //go:noinline
-func (c *declaration) delete(id any) Write {
+func (c *declaration) delete(w *Write, id any) {
 	c = c.orZero()
 	filter, err := c.idFilter(id)
 	if err != nil {
-		return Refused(c.orZero().name, err)
+		w.Collection, w.Err = c.orZero().name, err
+		return
 	}
-	return Write{Collection: c.name, Index: IDIndex, Model: &mongo.DeleteOneModel{Filter: filter}}
+	*w = Write{Collection: c.name, Index: IDIndex, Model: &mongo.DeleteOneModel{Filter: filter}}
 }
 
 func (c *declaration) idFilter(id any) (bson.D, error) {

@@ -40,14 +40,15 @@ type ModifyOptions struct {
 
 // Modify returns a findAndModify of the collection. Filter and update are copied. A nil filter is refused; an empty one
 // matches any document.
-func (c *Collection[D, K]) Modify(filter, update bson.D) Modify[D] {
-	return Modify[D]{declOf(c).findAndModify(filter, update)}
+func (c *Collection[D, K]) Modify(filter, update bson.D) (m Modify[D]) {
+	declOf(c).findAndModify(&m.FindAndModify, filter, update)
+	return m
 }
 
 // Under returns the command with the policy's filter and fields. A Remove under a policy with Delete is refused: it
 // would return what it has only marked.
 func (m Modify[D]) Under(p Policy) Modify[D] {
-	modifyUnder(&m.FindAndModify, p)
+	modifyUnder(&m.FindAndModify, &p)
 	return m
 }
 
@@ -59,22 +60,23 @@ func (m Modify[D]) Run(ctx context.Context, db *mongo.Database) (D, error) {
 	return doc, err
 }
 
-func (c *declaration) findAndModify(filter, update bson.D) FindAndModify {
+//go:noinline
+func (c *declaration) findAndModify(m *FindAndModify, filter, update bson.D) {
 	c = c.orZero()
-	m := FindAndModify{Collection: c.name, codec: c.codec}
+	m.Collection, m.codec = c.name, c.codec
 	if m.Filter, m.Err = c.codec.copyD(filter); m.Err != nil {
-		return m
+		return
 	}
 	u, err := c.codec.copyD(update)
 	m.Update, m.Err = u, err
-	return m
 }
 
-func modifyUnder(m *FindAndModify, p Policy) {
-	if !p.holds(m.Collection) || m.Err != nil {
+//go:noinline
+func modifyUnder(m *FindAndModify, under *Policy) {
+	if !under.holds(m.Collection) || m.Err != nil {
 		return
 	}
-	p = p.frozen()
+	p := under.frozen()
 	if m.Remove && p.Delete != nil {
 		m.Err = &ConflictError{Collection: m.Collection, Reason: "a Remove under a policy that marks deletions: use an Update"}
 		return
@@ -85,6 +87,7 @@ func modifyUnder(m *FindAndModify, p Policy) {
 	}
 }
 
+//go:noinline
 func runModify(ctx context.Context, db *mongo.Database, m *FindAndModify, doc any) error {
 	if err := checkModify(m); err != nil {
 		return err

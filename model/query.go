@@ -26,19 +26,20 @@ type Query struct {
 	layout *layout
 }
 
-// query is a query of the collection.
-func (c *declaration) query(filter bson.D) Query {
+// query fills in a query of the collection.
+//
+//go:noinline
+func (c *declaration) query(q *Query, filter bson.D) {
 	c = c.orZero()
-	q := Query{Collection: c.name, codec: c.codec, layout: c.layout}
+	q.Collection, q.codec, q.layout = c.name, c.codec, c.layout
 	q.Filter, q.Err = c.codec.copyD(filter)
-	return q
 }
 
-func (c *declaration) queryByID(id any) Query {
+//go:noinline
+func (c *declaration) queryByID(q *Query, id any) {
 	c = c.orZero()
-	q := Query{Collection: c.name, codec: c.codec, layout: c.layout, Limit: 1, Index: IDIndex}
+	q.Collection, q.codec, q.layout, q.Limit, q.Index = c.name, c.codec, c.layout, 1, IDIndex
 	q.Filter, q.Err = c.idFilter(id)
-	return q
 }
 
 //go:noinline
@@ -69,7 +70,7 @@ func limit(q *Query, n int64) {
 func sorted(q *Query, sort bson.D) { q.Sort, q.Index = slices.Clone(sort), "" }
 
 //go:noinline
-func queryUnder(q *Query, p Policy) {
+func queryUnder(q *Query, p *Policy) {
 	if p.holds(q.Collection) {
 		where(q, p.Filter)
 	}

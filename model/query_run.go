@@ -10,7 +10,9 @@ import (
 // readQuery is the query, ready to run.
 //
 //go:noinline
-func readQuery(ctx context.Context, db *mongo.Database, q *Query) *read {
+func readQuery(ctx context.Context, db *mongo.Database, of *Query) *read {
+	own := *of // so that a caller's stays on its stack
+	q := &own
 	return &read{ctx, q.Options, q.codec, checkQuery(q), q.Collection, q.Filter, func(ctx context.Context) (*mongo.Cursor, error) {
 		o := options.Find()
 		if len(q.Projection) > 0 {

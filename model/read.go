@@ -3,13 +3,14 @@ package model
 import (
 	"context"
 	"iter"
+	"reflect"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// read is a query or a pipeline, ready to run. What doesn't depend on the type of its documents is done here; all, each
-// and one, which are compiled for every such type, are kept short, and out of line.
+// read is a query or a pipeline, ready to run. What doesn't depend on the type of its documents is done here, by pointers
+// to them; each, which is compiled for every such type, is kept short.
 type read struct {
 	ctx        context.Context
 	options    ReadOptions
@@ -52,52 +53,61 @@ func (r *read) decode(cur *mongo.Cursor, into any) error {
 	return cur.Decode(into)
 }
 
-//go:noinline
-func all[R any](r *read) ([]R, error) {
-	var out []R
+// all reads every document into the slice that docs points at, which stays nil on an error.
+func (r *read) all(docs any) error {
+	out := reflect.ValueOf(docs).Elem()
 	err := r.run(func(cur *mongo.Cursor) (bool, error) {
-		var zero R
-		out = append(out, zero)
-		return true, r.decode(cur, &out[len(out)-1])
+		n := out.Len()
+		if n == out.Cap() {
+			out.Grow(1)
+		}
+		out.SetLen(n + 1)
+		return true, r.decode(cur, out.Index(n).Addr().Interface())
 	})
 	if err != nil {
-		return nil, err
+		out.SetZero()
 	}
-	return out, nil
+	return err
 }
 
-//go:noinline
-func each[R any](r *read) iter.Seq2[R, error] {
-	return func(yield func(R, error) bool) {
-		var doc, zero R
-		err := r.run(func(cur *mongo.Cursor) (bool, error) {
-			doc = zero
-			if err := r.decode(cur, &doc); err != nil {
-				return false, err
-			}
-			return yield(doc, nil), nil
-		})
-		if err != nil {
-			yield(zero, err)
-		}
-	}
-}
-
-//go:noinline
-func one[R any](r *read) (R, error) {
-	var doc, zero R
+// one reads the first document into what doc points at, which stays zero on an error.
+func (r *read) one(doc any) error {
 	found := false
 	err := r.run(func(cur *mongo.Cursor) (bool, error) {
 		found = true
-		return false, r.decode(cur, &doc)
+		return false, r.decode(cur, doc)
 	})
 	if err == nil && !found {
 		err = notFound(mongo.ErrNoDocuments, r.collection, r.filter)
 	}
 	if err != nil {
-		return zero, err
+		reflect.ValueOf(doc).Elem().SetZero()
 	}
-	return doc, nil
+	return err
+}
+
+// each reads one document after the other into what doc points at, and calls yield at each until that returns false.
+func (r *read) each(doc any, yield func(error) bool) {
+	held := reflect.ValueOf(doc).Elem()
+	err := r.run(func(cur *mongo.Cursor) (bool, error) {
+		held.SetZero()
+		if err := r.decode(cur, doc); err != nil {
+			return false, err
+		}
+		return yield(nil), nil
+	})
+	if err != nil {
+		held.SetZero()
+		yield(err)
+	}
+}
+
+//go:noinline
+func each[R any](r *read) iter.Seq2[R, error] {
+	return func(yield func(R, error) bool) {
+		var doc R
+		r.each(&doc, func(err error) bool { return yield(doc, err) })
+	}
 }
 
 // context applies MaxTime.
