@@ -1,13 +1,8 @@
 package relate
 
 import (
-	"fmt"
-	"reflect"
-	"strings"
-
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // ChildRefs is a document that lists the ids of its children: product.parts holds ids of parts. The list is either an
@@ -20,32 +15,34 @@ type ChildRefs[P, PK, C, CK any] struct {
 	parents  *model.Collection[P, PK]
 	children *model.Collection[C, CK]
 	ids      *model.Reader[P, CK]
-	elements model.Field // the array
-	path     string      // of the ids
-	list     string      // of the array
-	key      string      // of the id within an element; "" when the elements are the ids
+	in       childRefs
 }
 
 // NewChildRefs declares that the path of the parents' documents lists ids of children. It panics with a
 // [*model.DeclarationError] when the path doesn't exist, is no array, holds another type than the children's _id, or when
 // a nil slice there is stored as null, on which $addToSet fails.
 func NewChildRefs[P, PK, C, CK any](parents *model.Collection[P, PK], path string, children *model.Collection[C, CK]) *ChildRefs[P, PK, C, CK] {
-	r := &ChildRefs[P, PK, C, CK]{parents: parents, children: children, path: path, list: path}
 	model.MustField(children, "_id")
-	r.ids = model.NewReader[CK](parents, path)
-	if f := r.ids.Field(); f.Array != "" {
-		r.list = f.Array
-	}
-	r.key = strings.TrimPrefix(strings.TrimPrefix(path, r.list), ".")
-	r.elements = model.CheckArray(parents, r.list)
-	if f := r.ids.Field(); !f.Open && f.Arrays > 1 {
-		panic(&model.DeclarationError{
-			Problem: fmt.Sprintf("path %q crosses %d arrays", path, f.Arrays),
-			Place:   "NewChildRefs of " + parents.Name(),
-			Remedy:  "name one array of ids, or one array of documents that each hold an id",
-		})
-	}
+	r := &ChildRefs[P, PK, C, CK]{parents: parents, children: children, ids: model.NewReader[CK](parents, path)}
+	r.in = childRefs{parents: parents.Name(), children: children.Name(), path: path}
+	r.in.declare(r.ids.Field(), func(list string) model.Field { return model.CheckArray(parents, list) })
 	return r
+}
+
+// edit is a write to a parent's list.
+func (r *ChildRefs[P, PK, C, CK]) edit(parent PK, e guardedEdit, err error) (w model.Write) {
+	if err != nil {
+		w.Collection, w.Err = r.in.parents, err
+		return w
+	}
+	w = r.parents.Update(parent, e.update)
+	e.guard(&w)
+	return w
+}
+
+// id is an encoded id of a child.
+func (r *ChildRefs[P, PK, C, CK]) id(child CK) (any, error) {
+	return encodeID(r.children, r.in.parents, r.in.path, child)
 }
 
 // Add returns the write that puts ids at the end of a parent's list; those that are there already stay where they are.
@@ -53,23 +50,9 @@ func NewChildRefs[P, PK, C, CK any](parents *model.Collection[P, PK], path strin
 //
 // Cost: one command, one document, found by _id. Ids are added in the order given.
 func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
-	ids, err := encodeIDs(r.children, r.parents.Name(), r.path, children)
-	if err != nil {
-		return model.Refused(r.parents.Name(), err)
-	}
-	if r.key != "" {
-		if len(ids) > 1 {
-			return model.Refused(r.parents.Name(), &model.ValueError{
-				Collection: r.parents.Name(), Field: r.path, Value: ids, Reason: "elements are added one at a time: use a plan of several writes",
-			})
-		}
-		return r.push(parent, ids[0], under(r.key, ids[0]), nil)
-	}
-	value := any(bson.D{{Key: "$each", Value: ids}})
-	if len(ids) == 1 {
-		value = ids[0]
-	}
-	return r.parents.Update(parent, bson.D{{Key: "$addToSet", Value: bson.D{{Key: r.list, Value: value}}}})
+	ids, err := encodeIDs(r.children, r.in.parents, r.in.path, children)
+	e, err := r.in.add(ids, err)
+	return r.edit(parent, e, err)
 }
 
 // AddElement returns the write that puts an element at the end of a parent's list, for lists of documents that each hold
@@ -79,41 +62,20 @@ func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
 //
 // Cost: one command, one document; one command more when nothing matched, to tell a listed id from a missing parent.
 func (r *ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write {
-	refuse := func(reason string) model.Write {
-		return model.Refused(r.parents.Name(), &model.ValueError{Collection: r.parents.Name(), Field: r.list, Reason: reason})
-	}
-	if r.key == "" {
-		return refuse("lists bare ids: use Add")
-	}
-	if t := reflect.TypeOf(element); !r.elements.Open && t != r.elements.Type {
-		if t == nil || t.Kind() != reflect.Pointer || t.Elem() != r.elements.Type || reflect.ValueOf(element).IsNil() {
-			return refuse(fmt.Sprintf("an element is a %s, not a %T", r.elements.Type, element))
-		}
+	if err := r.in.checkElement(element); err != nil {
+		return model.Refused(r.in.parents, err)
 	}
 	v, err := r.parents.Encode(element)
-	if err != nil {
-		return refuse(err.Error())
+	doc, id, err := r.in.element(v, err)
+	if err == nil {
+		var child CK
+		if id.Type == 0 || id.Unmarshal(&child) != nil {
+			err = r.in.holdsNone(child)
+		} else {
+			_, err = r.id(child)
+		}
 	}
-	raw, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
-	if err != nil {
-		return refuse(err.Error())
-	}
-	doc, ok := bson.Raw(raw).Lookup("v").DocumentOK()
-	if !ok {
-		return refuse("an element must be a document")
-	}
-	if path, err := model.CheckNames(doc, r.list); err != nil {
-		return model.Refused(r.parents.Name(), &model.ValueError{Collection: r.parents.Name(), Field: path, Reason: err.Error()})
-	}
-	var child CK
-	id := doc.Lookup(strings.Split(r.key, ".")...)
-	if id.Type == 0 || id.Unmarshal(&child) != nil {
-		return refuse(fmt.Sprintf("the element holds no %T at %q", child, r.key))
-	}
-	if _, err := encodeID(r.children, r.parents.Name(), r.path, child); err != nil {
-		return model.Refused(r.parents.Name(), err)
-	}
-	return r.push(parent, id, doc, nil)
+	return r.edit(parent, r.in.push(id, doc, nil), err)
 }
 
 // InsertAt returns the write that puts an id at a place in a parent's list, 0 being the first and a negative position
@@ -121,33 +83,8 @@ func (r *ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write
 //
 // Cost: one command, one document; one command more when nothing matched, to tell a listed id from a missing parent.
 func (r *ChildRefs[P, PK, C, CK]) InsertAt(parent PK, position int, child CK) model.Write {
-	id, err := encodeID(r.children, r.parents.Name(), r.path, child)
-	if err != nil {
-		return model.Refused(r.parents.Name(), err)
-	}
-	element := id
-	if r.key != "" {
-		element = under(r.key, id)
-	}
-	return r.push(parent, id, element, &position)
-}
-
-// push adds an element to a list that doesn't hold its id.
-func (r *ChildRefs[P, PK, C, CK]) push(parent PK, id, element any, position *int) model.Write {
-	value := element
-	if position != nil {
-		value = bson.D{{Key: "$each", Value: bson.A{element}}, {Key: "$position", Value: *position}}
-	}
-	w := r.parents.Update(parent, bson.D{{Key: "$push", Value: bson.D{{Key: r.list, Value: value}}}})
-	if w.Err != nil {
-		return w
-	}
-	m := w.Model.(*mongo.UpdateOneModel)
-	filter := m.Filter.(bson.D)
-	w.Done = model.And(filter, bson.D{{Key: r.path, Value: model.Eq(id)}})
-	m.Filter = model.And(filter, bson.D{{Key: r.path, Value: bson.D{{Key: "$ne", Value: id}}}})
-	w.Once = true
-	return w
+	id, err := r.id(child)
+	return r.edit(parent, r.in.insertAt(id, position), err)
 }
 
 // Remove returns the write that takes ids out of a parent's list, every occurrence of each; ids that are not listed are
@@ -155,11 +92,8 @@ func (r *ChildRefs[P, PK, C, CK]) push(parent PK, id, element any, position *int
 //
 // Cost: one command, one document, found by _id.
 func (r *ChildRefs[P, PK, C, CK]) Remove(parent PK, children ...CK) model.Write {
-	ids, err := encodeIDs(r.children, r.parents.Name(), r.path, children)
-	if err != nil {
-		return model.Refused(r.parents.Name(), err)
-	}
-	return r.parents.Update(parent, r.pull(ids))
+	ids, err := encodeIDs(r.children, r.in.parents, r.in.path, children)
+	return r.edit(parent, guardedEdit{update: r.in.pull(ids)}, err)
 }
 
 // RemoveEverywhere returns the write that takes an id out of every parent's list: what must go before the child does.
@@ -167,22 +101,8 @@ func (r *ChildRefs[P, PK, C, CK]) Remove(parent PK, children ...CK) model.Write 
 // Cost: one command, as many documents as list the id, found by [ChildRefs.Indexes]. The command is not atomic over
 // documents; it is idempotent.
 func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
-	id, err := encodeID(r.children, r.parents.Name(), r.path, child)
-	if err != nil {
-		return model.Refused(r.parents.Name(), err)
-	}
-	return model.Write{
-		Collection: r.parents.Name(), Index: r.index().Name,
-		Model: &mongo.UpdateManyModel{Filter: bson.D{{Key: r.path, Value: model.Eq(id)}}, Update: r.pull(bson.A{id})},
-	}
-}
-
-func (r *ChildRefs[P, PK, C, CK]) pull(ids bson.A) bson.D {
-	if r.key == "" {
-		return bson.D{{Key: "$pullAll", Value: bson.D{{Key: r.list, Value: ids}}}}
-	}
-	in := bson.D{{Key: r.key, Value: bson.D{{Key: "$in", Value: ids}}}}
-	return bson.D{{Key: "$pull", Value: bson.D{{Key: r.list, Value: in}}}}
+	id, err := r.id(child)
+	return r.in.removeEverywhere(id, err)
 }
 
 // Reorder returns the write that stores a list in another order, or another list, if it is still as it was read: else
@@ -190,28 +110,15 @@ func (r *ChildRefs[P, PK, C, CK]) pull(ids bson.A) bson.D {
 //
 // Cost: one command, one document; one command more when nothing matched.
 func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, was, becomes []CK) model.Write {
-	if r.key != "" {
-		return model.Refused(r.parents.Name(), &model.ValueError{
-			Collection: r.parents.Name(), Field: r.path, Reason: "holds documents, not bare ids: reorder them with $push, $each and $sort",
-		})
+	err := r.in.checkBare()
+	var old, next bson.A
+	if err == nil {
+		old, err = encodeList(r.children, r.in.parents, r.in.path, was)
 	}
-	old, err := encodeList(r.children, r.parents.Name(), r.path, was)
-	if err != nil {
-		return model.Refused(r.parents.Name(), err)
+	if err == nil {
+		next, err = encodeList(r.children, r.in.parents, r.in.path, becomes)
 	}
-	next, err := encodeList(r.children, r.parents.Name(), r.path, becomes)
-	if err != nil {
-		return model.Refused(r.parents.Name(), err)
-	}
-	w := r.parents.Update(parent, bson.D{{Key: "$set", Value: bson.D{{Key: r.list, Value: next}}}})
-	if w.Err != nil {
-		return w
-	}
-	m := w.Model.(*mongo.UpdateOneModel)
-	filter := m.Filter.(bson.D)
-	w.Done = model.And(filter, bson.D{{Key: r.list, Value: listIs(next)}})
-	m.Filter = model.And(filter, bson.D{{Key: r.list, Value: listIs(old)}})
-	return w
+	return r.edit(parent, r.in.reorder(old, next), err)
 }
 
 // encodeList is encodeIDs for a list that may be empty.
@@ -222,23 +129,6 @@ func encodeList[D, K any](c *model.Collection[D, K], holder, field string, ids [
 	return encodeIDs(c, holder, field, ids)
 }
 
-// listIs matches a whole stored list; an empty one may be missing.
-func listIs(ids bson.A) any {
-	if len(ids) == 0 {
-		return bson.D{{Key: "$in", Value: bson.A{nil, bson.A{}}}}
-	}
-	return model.Eq(ids)
-}
-
-// under is a document that holds a value at a dotted path.
-func under(path string, v any) bson.D {
-	head, rest, nested := strings.Cut(path, ".")
-	if nested {
-		return bson.D{{Key: head, Value: under(rest, v)}}
-	}
-	return bson.D{{Key: head, Value: v}}
-}
-
 // InsertChild returns the plan that stores a new child and then lists it with a parent.
 //
 // Cost: two commands, two documents. Consistency: cut between the two, it leaves a child that nobody lists; run again, it
@@ -246,11 +136,9 @@ func under(path string, v any) bson.D {
 func (r *ChildRefs[P, PK, C, CK]) InsertChild(parent PK, child C) model.Plan {
 	id, err := r.children.ID(&child)
 	if err != nil {
-		return model.RefusedPlan(r.children.Name(), err)
+		return model.RefusedPlan(r.in.children, err)
 	}
-	p := model.NewPlan(r.children.Insert(child), r.Add(parent, id))
-	p.Leaves = "a new child that no parent lists yet"
-	return p
+	return leaving("a new child that no parent lists yet", r.children.Insert(child), r.Add(parent, id))
 }
 
 // DeleteChild returns the plan that takes a child out of every list and then deletes it.
@@ -259,24 +147,13 @@ func (r *ChildRefs[P, PK, C, CK]) InsertChild(parent PK, child C) model.Plan {
 // that nobody lists; run again, it deletes it. A parent that lists the child in between keeps a reference that leads
 // nowhere.
 func (r *ChildRefs[P, PK, C, CK]) DeleteChild(child CK) model.Plan {
-	p := model.NewPlan(r.RemoveEverywhere(child), r.children.Delete(child))
-	p.Leaves = "the child, which no parent lists any more"
-	return p
+	return leaving("the child, which no parent lists any more", r.RemoveEverywhere(child), r.children.Delete(child))
 }
 
 // Indexes returns the index on the list, by which a child's parents are found.
-func (r *ChildRefs[P, PK, C, CK]) Indexes() []model.Index { return []model.Index{r.index()} }
-
-func (r *ChildRefs[P, PK, C, CK]) index() model.Index {
-	x := model.NewIndex(r.parents.Name(), bson.D{{Key: r.path, Value: 1}})
-	x.Why = "the documents of " + r.parents.Name() + " that list a document of " + r.children.Name()
-	return x
-}
+func (r *ChildRefs[P, PK, C, CK]) Indexes() []model.Index { return []model.Index{r.in.index()} }
 
 // Relations returns the relation, for diagrams: many parents may list many children.
 func (r *ChildRefs[P, PK, C, CK]) Relations() []model.Relation {
-	return []model.Relation{{
-		From: r.parents.Name(), FromPath: r.path, To: r.children.Name(), ToPath: "_id",
-		FromEnd: model.Many, ToEnd: model.Many, Label: "child references",
-	}}
+	return r.in.relations()
 }

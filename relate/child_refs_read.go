@@ -20,9 +20,9 @@ func (r *ChildRefs[P, PK, C, CK]) IDs(parent *P) []CK {
 //
 // Cost: one command, served by _id.
 func (r *ChildRefs[P, PK, C, CK]) Children(parent *P) model.Find[C] {
-	f := findIDs(r.children, r.parents.Name(), r.path, r.IDs(parent))
+	f := findIDs(r.children, r.in.parents, r.in.path, r.IDs(parent))
 	if parent == nil {
-		f.Err = &model.ValueError{Collection: r.parents.Name(), Field: r.path, Reason: "the document is nil"}
+		f.Err = r.in.refused(r.in.path, "the document is nil")
 	}
 	return f
 }
@@ -32,20 +32,10 @@ func (r *ChildRefs[P, PK, C, CK]) Children(parent *P) model.Find[C] {
 //
 // Cost: one command; the server looks each child up by _id.
 func (r *ChildRefs[P, PK, C, CK]) ChildrenOf(parent PK) model.Aggregate[C] {
-	id, err := encodeID(r.parents, r.parents.Name(), "_id", parent)
-	a := model.AggregateAs[C](r.children, matching(
-		bson.D{{Key: "_id", Value: model.Eq(id)}},
-		bson.D{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}, {Key: "ref", Value: "$" + r.list}}}},
-		bson.D{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$ref"}, {Key: "includeArrayIndex", Value: "i"}}}},
-		r.lookup(join("ref", r.key), "child"),
-		bson.D{{Key: "$unwind", Value: "$child"}},
-		bson.D{{Key: "$sort", Value: bson.D{{Key: "i", Value: 1}}}},
-		bson.D{{Key: "$replaceRoot", Value: bson.D{{Key: "newRoot", Value: "$child"}}}},
-	))
-	a.Collection, a.Index = r.parents.Name(), model.IDIndex
-	if a.Err == nil {
-		a.Err = err
-	}
+	id, err := encodeID(r.parents, r.in.parents, "_id", parent)
+	a := model.AggregateAs[C](r.children, r.in.childrenOf(id))
+	a.Collection = r.in.parents
+	piped(&a.Aggregation, model.IDIndex, err)
 	return a
 }
 
@@ -53,25 +43,15 @@ func (r *ChildRefs[P, PK, C, CK]) ChildrenOf(parent PK) model.Aggregate[C] {
 //
 // Cost: one command, served by [ChildRefs.Indexes].
 func (r *ChildRefs[P, PK, C, CK]) ParentsOf(child CK) model.Find[P] {
-	id, err := encodeID(r.children, r.parents.Name(), r.path, child)
-	f := r.parents.Find(bson.D{{Key: r.path, Value: model.Eq(id)}})
-	f.Index = r.index().Name
-	if f.Err == nil {
-		f.Err = err
-	}
+	id, err := r.id(child)
+	f := r.parents.Find(r.in.listing(id))
+	served(&f.Query, r.in.index().Name, err)
 	return f
 }
 
 // Lookup returns the $lookup stage that adds the children of each parent in a pipeline as an array, in no stored order.
 func (r *ChildRefs[P, PK, C, CK]) Lookup(as string) bson.D {
-	return r.lookup(r.path, as)
-}
-
-func (r *ChildRefs[P, PK, C, CK]) lookup(local, as string) bson.D {
-	return bson.D{{Key: "$lookup", Value: bson.D{
-		{Key: "from", Value: r.children.Name()}, {Key: "localField", Value: local},
-		{Key: "foreignField", Value: "_id"}, {Key: "as", Value: as},
-	}}}
+	return r.in.lookup(r.in.path, as)
 }
 
 // Load returns the parents that match a filter, each with its children in stored order, duplicates kept, by one $lookup.
@@ -80,13 +60,7 @@ func (r *ChildRefs[P, PK, C, CK]) lookup(local, as string) bson.D {
 // Cost: one command; the server looks each child up by _id, and orders each list in the square of its length. A parent
 // and its children together must fit 16 MiB.
 func (r *ChildRefs[P, PK, C, CK]) Load(filter bson.D) model.Aggregate[Loaded[P, C]] {
-	ids := bson.D{{Key: "$ifNull", Value: bson.A{"$parent." + r.path, bson.A{}}}}
-	return model.AggregateAs[Loaded[P, C]](r.parents, matching(
-		filter,
-		nested("parent"),
-		r.lookup("parent."+r.path, "children"),
-		bson.D{{Key: "$set", Value: bson.D{{Key: "children", Value: inOrder(ids, "children")}}}},
-	))
+	return model.AggregateAs[Loaded[P, C]](r.parents, r.in.load(filter))
 }
 
 func join(parts ...string) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -25,12 +26,8 @@ import (
 //
 // Source: foreign keys as weak links, "Hoe zit het met refererende sleutels", seed 003; seed 000.
 type Dangling[D, DK, T, TK any] struct {
-	docs    *model.Collection[D, DK]
-	targets *model.Collection[T, TK]
-	ref     Reference
-	repair  RepairPolicy
-	by      any   // what replaces an id
-	none    []any // values that stand for no reference
+	docs *model.Collection[D, DK]
+	in   *dangling
 }
 
 // DanglingSpec says how a [Dangling] reads and mends. The zero value reports, and mends nothing.
@@ -95,69 +92,29 @@ func (m MissingID) String() string {
 // the path doesn't exist, crosses more than one array, or holds another type than the targets' _id, and when the spec
 // contradicts itself. At most one spec may be given.
 func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, targets *model.Collection[T, TK], spec ...DanglingSpec) *Dangling[D, DK, T, TK] {
-	d := &Dangling[D, DK, T, TK]{docs: docs, targets: targets}
 	model.MustField(targets, "_id")
-	field := model.NewReader[TK](docs, path).Field()
-	d.ref = newReference(docs.Name(), field, targets.Name())
+	in := &dangling{docs: docs.Name(), targets: targets.Name(), path: path}
+	in.ref = newReference(in.docs, model.NewReader[TK](docs, path).Field(), in.targets)
 	if base, isID := strings.CutSuffix(path, ".id"); isID {
-		d.ref.link = isLink[TK](model.MustField(docs, base))
-	}
-	fail := func(problem, remedy string) {
-		panic(&model.DeclarationError{Problem: problem, Place: "NewDangling of " + docs.Name() + "." + path, Remedy: remedy})
-	}
-	if problem, remedy := d.ref.check(); d.ref.deep {
-		fail(problem, remedy)
+		in.ref.link = isLink[TK](model.MustField(docs, base))
 	}
 	var zero TK
-	d.none = []any{nil}
-	if v, err := targets.Encode(zero); err == nil && v != nil && targets.CheckID("_id", zero) != nil {
-		d.none = append(d.none, v)
+	v, err := targets.Encode(zero)
+	in.declare(v, err, targets.CheckID("_id", zero), spec)
+	if in.repair == ReplaceIDs {
+		by, ok := spec[0].ReplaceBy.(TK)
+		in.replacing(ok, spec[0].ReplaceBy, reflect.TypeFor[TK]())
+		v, err := encodeID(targets, in.docs, "ReplaceBy", by)
+		in.replaceBy(v, err)
 	}
-	switch {
-	case len(spec) > 1:
-		fail("more than one DanglingSpec", "give one")
-	case len(spec) == 1:
-		d.specify(spec[0], fail)
+	in.missingIn = func(stages mongo.Pipeline) model.Aggregate[MissingID] {
+		return model.AggregateAs[MissingID](docs, stages)
 	}
-	return d
-}
-
-func (d *Dangling[D, DK, T, TK]) specify(spec DanglingSpec, fail func(problem, remedy string)) {
-	if spec.Repair > ReplaceIDs {
-		fail("no such RepairPolicy", "use one of the constants")
-	}
-	d.repair = spec.Repair
-	switch {
-	case spec.List == "":
-	case !d.ref.open:
-		fail("List is given though the type tells", "leave List empty")
-	case spec.List != d.ref.path && !strings.HasPrefix(d.ref.path, spec.List+"."):
-		fail(fmt.Sprintf("List %q is not on the path", spec.List), "name the path itself, or one above it")
-	default:
-		d.ref.list, d.ref.open = spec.List, false
-		d.ref.key = strings.TrimPrefix(strings.TrimPrefix(d.ref.path, spec.List), ".")
-	}
-	switch {
-	case spec.Repair != ReplaceIDs && spec.ReplaceBy != nil:
-		fail("ReplaceBy is given, and nothing is replaced", "set Repair to ReplaceIDs, or leave ReplaceBy empty")
-	case spec.Repair != ReplaceIDs:
-		return
-	case d.ref.link:
-		fail("the id of a Link can't be replaced", "detach it, or delete the referring document: a Link belongs to the operation that made it")
-	}
-	by, ok := spec.ReplaceBy.(TK)
-	if !ok {
-		fail(fmt.Sprintf("ReplaceBy is %T, not %s", spec.ReplaceBy, reflect.TypeFor[TK]()), "give an id of "+d.targets.Name())
-	}
-	v, err := encodeID(d.targets, d.docs.Name(), "ReplaceBy", by)
-	if err != nil {
-		fail(err.Error(), "give an id that a document can have")
-	}
-	d.by = v
+	return &Dangling[D, DK, T, TK]{docs, in}
 }
 
 // References returns the one reference.
-func (d *Dangling[D, DK, T, TK]) References() []Reference { return []Reference{d.ref} }
+func (d *Dangling[D, DK, T, TK]) References() []Reference { return []Reference{d.in.ref} }
 
 func (d *Dangling[D, DK, T, TK]) referrer() {}
 
@@ -168,20 +125,9 @@ func (d *Dangling[D, DK, T, TK]) referrer() {}
 // Cost: one command; it reads every document of the filter, and the server looks each one's ids up by _id. Needs MongoDB
 // 5.0, for a $lookup with both a field and a pipeline.
 func (d *Dangling[D, DK, T, TK]) Find(filter bson.D) model.Aggregate[DanglingRef[DK]] {
-	known := bson.D{{Key: "$concatArrays", Value: bson.A{"$known._id", literal(bson.A(d.none))}}}
-	a := model.AggregateAs[DanglingRef[DK]](d.docs, matching(filter,
-		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-		bson.D{{Key: "$project", Value: bson.D{{Key: "ids", Value: d.ref.ids()}}}},
-		d.lookup("ids"),
-		bson.D{{Key: "$project", Value: bson.D{
-			{Key: "_id", Value: 0}, {Key: "doc", Value: "$_id"}, {Key: "path", Value: literal(d.ref.path)},
-			{Key: "id", Value: distinct(except("$ids", known))},
-		}}},
-		bson.D{{Key: "$unwind", Value: "$id"}},
-	))
-	a.Index = model.IDIndex
-	if len(filter) > 0 {
-		a.Index = ""
+	a := model.AggregateAs[DanglingRef[DK]](d.docs, d.in.find(filter))
+	if len(filter) == 0 {
+		a.Index = model.IDIndex
 	}
 	return a
 }
@@ -192,45 +138,45 @@ func (d *Dangling[D, DK, T, TK]) Find(filter bson.D) model.Aggregate[DanglingRef
 // Cost: one command; it reads every document of the filter, and the server looks each id up by _id once, however many hold
 // it. Many million different ids need ReadOptions.AllowDiskUse.
 func (d *Dangling[D, DK, T, TK]) Missing(filter bson.D) model.Aggregate[MissingID] {
-	return model.AggregateAs[MissingID](d.docs, matching(filter,
-		bson.D{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}, {Key: "ids", Value: bson.D{{Key: "$setUnion", Value: bson.A{d.ref.ids()}}}}}}},
-		bson.D{{Key: "$unwind", Value: "$ids"}},
-		bson.D{{Key: "$match", Value: bson.D{{Key: "ids", Value: bson.D{{Key: "$nin", Value: bson.A(d.none)}}}}}},
-		bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$ids"}, {Key: "n", Value: bson.D{{Key: "$sum", Value: int64(1)}}}}}},
-		d.lookup("_id"),
-		bson.D{{Key: "$match", Value: bson.D{{Key: "known", Value: bson.D{{Key: "$size", Value: 0}}}}}},
-		bson.D{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}, {Key: "id", Value: "$_id"}, {Key: "n", Value: 1}}}},
-		bson.D{{Key: "$sort", Value: bson.D{{Key: "n", Value: -1}, {Key: "id", Value: 1}}}},
-	))
+	return d.in.missing(filter)
 }
 
-// lookup adds the targets that exist, their ids only.
-func (d *Dangling[D, DK, T, TK]) lookup(local string) bson.D {
-	return bson.D{{Key: "$lookup", Value: bson.D{
-		{Key: "from", Value: d.targets.Name()}, {Key: "localField", Value: local}, {Key: "foreignField", Value: "_id"},
-		{Key: "pipeline", Value: mongo.Pipeline{{{Key: "$project", Value: bson.D{{Key: "_id", Value: 1}}}}}}, {Key: "as", Value: "known"},
-	}}}
+// Repair returns the plan that mends the references to missing ids, as a check found them, by the declared policy. It is
+// for ids known to be gone for good; [Dangling.Mend] finds out which are. ReportOnly gives a plan that does nothing.
+//
+// An id that no _id can be (a regular expression, an array) is refused: mend it by hand.
+//
+// Cost: one command for every 10,000 ids; as many documents as hold them, found by [Dangling.Indexes]. A command is not
+// atomic over documents; the plan can be run again.
+func (d *Dangling[D, DK, T, TK]) Repair(missing ...MissingID) model.Plan {
+	return d.in.repairPlan(missing)
 }
 
-// ids is the list of what a document holds, as an expression, whatever is stored: a list, one id, null or nothing.
-func (r Reference) ids() bson.D {
-	path := "$" + r.path
-	none := bson.D{{Key: "$eq", Value: bson.A{bson.D{{Key: "$ifNull", Value: bson.A{path, nil}}}, nil}}}
-	one := bson.D{{Key: "$cond", Value: bson.A{none, bson.A{}, bson.A{path}}}}
-	return bson.D{{Key: "$cond", Value: bson.A{bson.D{{Key: "$isArray", Value: path}}, path, one}}}
+// Mend returns the change that finds the ids that have been missing for an age, and mends the references to them by the
+// declared policy. The age is to be longer than any plan of the application takes: a reference is not mended for being
+// stored a moment before its target. It checks twice, that long apart; an age of 0 checks once, for a database that
+// nobody else writes. The state that it returns is what it mended or, under ReportOnly, would have; its numbers of
+// documents are those of the last check.
+//
+// Cost: two checks ([Dangling.Missing]), one when the first finds nothing or the age is 0; one command for every 10,000
+// missing ids to check once more the documents that hold them; and those of [Dangling.Repair].
+func (d *Dangling[D, DK, T, TK]) Mend(age time.Duration) model.Change[[]MissingID] {
+	return d.in.mend(age)
 }
+
+// Job returns the job that mends the references to missing ids by the declared policy, batch by batch in the order of the
+// documents' _id: for ids that very many documents hold, where one command would take too long. It has dry runs,
+// progress, and goes on where it stopped. The ids are those of a check, or what [Dangling.Mend] under ReportOnly returned;
+// more than 10,000 are refused.
+//
+// Cost: two commands for each batch; documents written: those that hold one of the ids. Documents are found in the order of
+// _id, so that the job reads the whole collection once.
+func (d *Dangling[D, DK, T, TK]) Job(missing ...MissingID) model.Job { return d.in.job(missing) }
 
 // Indexes returns the index on the path, by which a repair finds the documents that hold an id.
-func (d *Dangling[D, DK, T, TK]) Indexes() []model.Index { return []model.Index{d.ref.index()} }
+func (d *Dangling[D, DK, T, TK]) Indexes() []model.Index { return []model.Index{d.in.ref.index()} }
 
 // Relations returns the relation, for diagrams: a reference leads to one document or to none.
 func (d *Dangling[D, DK, T, TK]) Relations() []model.Relation {
-	to := model.ZeroOrOne
-	if d.ref.IsList() {
-		to = model.Many
-	}
-	return []model.Relation{{
-		From: d.ref.from, FromPath: d.ref.path, To: d.ref.to, ToPath: "_id",
-		FromEnd: model.Many, ToEnd: to, Label: "weak link",
-	}}
+	return d.in.relations()
 }

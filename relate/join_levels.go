@@ -90,41 +90,63 @@ type childLoader[C, CK, P, PK any] struct {
 
 func (l *childLoader[C, CK, P, PK]) Load(ctx context.Context, db *mongo.Database, parents []P) ([]Loaded[P, C], error) {
 	out := make([]Loaded[P, C], len(parents))
-	at := make(map[string][]int, len(parents))
-	ids := make(bson.A, 0, len(parents))
+	var places idPlaces
 	for i := range parents {
 		out[i].Parent = parents[i]
 		id, err := l.ref.parents.ID(&parents[i])
+		var v any
+		if err == nil {
+			v, err = encodeID(l.ref.parents, l.ref.in.parents, "_id", id)
+		}
 		if err != nil {
 			return nil, err
 		}
-		v, err := encodeID(l.ref.parents, l.ref.parents.Name(), "_id", id)
-		if err != nil {
-			return nil, err
-		}
-		key := model.Shell(v)
-		if _, ok := at[key]; !ok {
-			ids = append(ids, v)
-		}
-		at[key] = append(at[key], i)
+		places.add(v, i)
 	}
-	const chunk = 10_000
-	for len(ids) > 0 {
-		n := min(chunk, len(ids))
-		load := l.ref.Load(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids[:n]}}}}, l.n)
-		for found, err := range load.Each(ctx, db) {
+	for filter := places.next(); filter != nil; filter = places.next() {
+		found, err := l.ref.Load(filter, l.n).All(ctx, db)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			id, err := l.ref.parents.ID(&found[i].Parent)
 			if err != nil {
 				return nil, err
 			}
-			id, err := l.ref.parents.ID(&found.Parent)
-			if err != nil {
-				return nil, err
-			}
-			for _, i := range at[model.Shell(id)] {
-				out[i].Children = found.Children
+			for _, place := range places.of(id) {
+				out[place].Children = found[i].Children
 			}
 		}
-		ids = ids[n:]
 	}
 	return out, nil
 }
+
+// idPlaces are ids, and where in a list each stands.
+type idPlaces struct {
+	at  map[string][]int
+	ids bson.A
+}
+
+func (p *idPlaces) add(id any, place int) {
+	if p.at == nil {
+		p.at = map[string][]int{}
+	}
+	key := model.Shell(id)
+	if _, ok := p.at[key]; !ok {
+		p.ids = append(p.ids, id)
+	}
+	p.at[key] = append(p.at[key], place)
+}
+
+// next is the filter of the next ids that one command holds, or nil after the last.
+func (p *idPlaces) next() bson.D {
+	if len(p.ids) == 0 {
+		return nil
+	}
+	n := min(maxIDs, len(p.ids))
+	filter := withIDs(p.ids[:n])
+	p.ids = p.ids[n:]
+	return filter
+}
+
+func (p *idPlaces) of(id any) []int { return p.at[model.Shell(id)] }

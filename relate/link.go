@@ -53,6 +53,32 @@ type HalfLink[A, B any] struct {
 	Kept  bool `bson:"kept"`
 }
 
+// half is a half-link in which both ends are encoded.
+type half struct {
+	list, gone, kept bool
+	a, b             any
+	v                int64
+	op               bson.ObjectID
+	names            []any
+	err, namesErr    error // of encoding the ends, and the names
+}
+
+// halves are half-links between the documents of two collections, each of whose ids the other holds in a field.
+func halves[AD, A, BD, B any](found []HalfLink[A, B], as *model.Collection[AD, A], aHolder, aField string, bs *model.Collection[BD, B], bHolder, bField string) []half {
+	out := make([]half, len(found))
+	for i := range found {
+		f, h := &found[i], &out[i]
+		*h = half{list: f.List, gone: f.Gone, kept: f.Kept, v: f.V, op: f.Op}
+		if h.a, h.err = encodeID(as, aHolder, aField, f.A); h.err == nil {
+			h.b, h.err = encodeID(bs, bHolder, bField, f.B)
+		}
+		if len(f.Names) > 0 {
+			h.names, h.namesErr = encodeIDs(as, aHolder, aField, f.Names)
+		}
+	}
+	return out
+}
+
 // FullError says that a list holds as many links as it may.
 type FullError struct {
 	Collection, Path string

@@ -39,7 +39,7 @@ func matching(filter bson.D, stages ...bson.D) mongo.Pipeline {
 // the field, and the collection whose documents hold it.
 func encodeIDs[D, K any](c *model.Collection[D, K], holder, field string, ids []K) (bson.A, error) {
 	if len(ids) == 0 {
-		return nil, &model.ValueError{Collection: holder, Field: field, Reason: "no id was given"}
+		return nil, noneGiven(holder, field)
 	}
 	out := make(bson.A, len(ids))
 	for i, id := range ids {
@@ -55,39 +55,104 @@ func encodeIDs[D, K any](c *model.Collection[D, K], holder, field string, ids []
 // findIDs is the query of the documents of c with ids that the holder's field lists; without ids it matches nothing. Ids of
 // the plain kinds stay a typed slice, which is not boxed id by id; Find copies it.
 func findIDs[D, K any](c *model.Collection[D, K], holder, field string, ids []K) model.Find[D] {
-	in, plain := any(ids), false
-	switch ids := in.(type) {
-	case []bson.ObjectID:
-		plain = len(ids) > 0 && !slices.Contains(ids, bson.NilObjectID)
-	case []string:
-		plain = len(ids) > 0 && !slices.Contains(ids, "")
-	}
+	in := any(ids)
 	var err error
-	if !plain {
+	if !plainIDs(in) {
 		in, err = encodeList(c, holder, field, ids)
 	}
-	f := c.Find(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: in}}}})
-	f.Index = model.IDIndex
-	if f.Err == nil {
-		f.Err = err
-	}
+	f := c.Find(withIDs(in))
+	served(&f.Query, model.IDIndex, err)
 	return f
+}
+
+// plainIDs reports whether ids need neither a check nor an encoding.
+func plainIDs(ids any) bool {
+	switch ids := ids.(type) {
+	case []bson.ObjectID:
+		return len(ids) > 0 && !slices.Contains(ids, bson.NilObjectID)
+	case []string:
+		return len(ids) > 0 && !slices.Contains(ids, "")
+	}
+	return false
 }
 
 // encodeID checks one id and freezes it.
 func encodeID[D, K any](c *model.Collection[D, K], holder, field string, id K) (any, error) {
 	if err := c.CheckID(field, id); err != nil {
-		var bad *model.ValueError
-		if errors.As(err, &bad) {
-			held := *bad
-			held.Collection = holder
-			return nil, &held
-		}
-		return nil, err
+		return nil, heldBy(holder, err)
 	}
 	v, err := c.Encode(id)
 	if err != nil {
-		return nil, &model.ValueError{Collection: holder, Field: field, Reason: err.Error()}
+		return nil, notEncoded(holder, field, err)
 	}
 	return v, nil
 }
+
+//go:noinline
+func noneGiven(holder, field string) error {
+	return &model.ValueError{Collection: holder, Field: field, Reason: "no id was given"}
+}
+
+// heldBy is the error of an id, of the collection that holds it.
+//
+//go:noinline
+func heldBy(holder string, err error) error {
+	var bad *model.ValueError
+	if errors.As(err, &bad) {
+		held := *bad
+		held.Collection = holder
+		return &held
+	}
+	return err
+}
+
+//go:noinline
+func notEncoded(holder, field string, err error) error {
+	return &model.ValueError{Collection: holder, Field: field, Reason: err.Error()}
+}
+
+// served says which index serves a query, and why it can't be asked.
+//
+//go:noinline
+func served(q *model.Query, index string, err error) {
+	q.Index = index
+	if q.Err == nil {
+		q.Err = err
+	}
+}
+
+// piped is [served] for a pipeline.
+//
+//go:noinline
+func piped(a *model.Aggregation, index string, err error) {
+	a.Index = index
+	if a.Err == nil {
+		a.Err = err
+	}
+}
+
+// narrowed adds a condition to a query, unless an error says why it can't be.
+//
+//go:noinline
+func narrowed(q *model.Query, filter bson.D, err error) {
+	if err != nil {
+		q.Err = err
+		return
+	}
+	q.Filter = model.And(q.Filter, filter)
+}
+
+// leaving is a plan, and what it leaves when it is cut.
+//
+//go:noinline
+func leaving(leaves string, first, second model.Write) model.Plan {
+	p := model.NewPlan(first, second)
+	p.Leaves = leaves
+	return p
+}
+
+// byID is the order of _id.
+func byID() bson.D { return bson.D{{Key: "_id", Value: 1}} }
+
+// withIDs is the filter of the documents with some ids.
+func withIDs(ids any) bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}} }

@@ -1,12 +1,8 @@
 package relate
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // ManyToMany is a relation in which both sides list the other: an author lists books, and a book lists authors. Make it
@@ -20,13 +16,9 @@ import (
 //
 // Source: many-to-many by lists on both sides, seeds 000 and 003.
 type ManyToMany[L, LK, R, RK any] struct {
-	left      *model.Collection[L, LK]
-	right     *model.Collection[R, RK]
-	leftPath  string // in the left documents: ids of right ones
-	rightPath string // in the right documents: ids of left ones
-	version   string // in the left documents; "" for bare ids
-	maxLeft   int
-	maxRight  int
+	left  *model.Collection[L, LK]
+	right *model.Collection[R, RK]
+	in    manyToMany
 
 	bare  *model.Reader[L, RK]
 	links *model.Reader[L, Link[RK]]
@@ -51,32 +43,14 @@ type ManyToManySpec struct {
 // [*model.DeclarationError] when a path doesn't exist or is no array, holds another type, or when one side is versioned and
 // the other isn't. At most one spec may be given.
 func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath string, right *model.Collection[R, RK], rightPath string, spec ...ManyToManySpec) *ManyToMany[L, LK, R, RK] {
-	m := &ManyToMany[L, LK, R, RK]{left: left, right: right, leftPath: leftPath, rightPath: rightPath}
-	place := fmt.Sprintf("NewManyToMany of %s.%s and %s.%s", left.Name(), leftPath, right.Name(), rightPath)
-	fail := func(problem, remedy string) {
-		panic(&model.DeclarationError{Problem: problem, Place: place, Remedy: remedy})
-	}
-	if len(spec) > 1 {
-		fail("more than one ManyToManySpec", "give one")
-	}
-	if len(spec) == 1 {
-		m.version, m.maxLeft, m.maxRight = spec[0].Version, spec[0].MaxLeft, spec[0].MaxRight
-	}
+	m := &ManyToMany[L, LK, R, RK]{left: left, right: right, in: manyToMany{left: left.Name(), right: right.Name(), leftPath: leftPath, rightPath: rightPath}}
+	m.in.declareSpec(spec)
 	versioned := isLink[RK](model.CheckArray(left, leftPath))
-	switch {
-	case versioned != isLink[LK](model.CheckArray(right, rightPath)):
-		fail("one side is versioned and the other isn't", "use relate.Link on both sides, or bare ids on both")
-	case versioned && m.version == "":
-		fail("versioned links need a version", "give ManyToManySpec.Version, the path of an int64 in the left documents")
-	case !versioned && m.version != "":
-		fail("bare ids take no version", "use relate.Link as the element of both lists, or leave Version empty")
-	case m.maxLeft < 0 || m.maxRight < 0:
-		fail("a bound is negative", "use 0 for no bound")
-	}
+	m.in.declareForm(versioned, isLink[LK](model.CheckArray(right, rightPath)))
 	if versioned {
 		m.links, m.linkRight = model.NewReader[Link[RK]](left, leftPath), model.NewReader[Link[LK]](right, rightPath)
-		m.count = model.NewReader[int64](left, m.version)
-		single(place, m.count.Field())
+		m.count = model.NewReader[int64](left, m.in.version)
+		single(m.in.place(), m.count.Field())
 	} else {
 		m.bare, m.bareRight = model.NewReader[RK](left, leftPath), model.NewReader[LK](right, rightPath)
 	}
@@ -94,116 +68,46 @@ func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath str
 // Cost: two commands, two documents. The plan can be run again after a cut.
 func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, op bson.ObjectID) model.Plan {
 	a, b, err := m.ids(left, right, op)
-	if err != nil {
-		return model.RefusedPlan(m.left.Name(), err)
+	var was listedLink
+	if err == nil && (m.in.version != "" || m.in.maxRight > 0) {
+		was = m.state(left, b)
 	}
-	if m.version != "" {
-		return m.linkVersioned(left, a, b, op)
-	}
-	p := model.NewPlan(
-		addToSet(m.left.Name(), m.leftPath, a, b, m.maxLeft),
-		addToSet(m.right.Name(), m.rightPath, b, a, m.maxRight),
-	)
-	if m.maxRight > 0 && !m.lists(left, b) {
-		p.IfStale = []model.Step{pull(m.left.Name(), a, m.leftPath, model.Eq(b))}
-	}
-	p.Leaves = "a link that the right side doesn't list yet"
-	return p
+	return m.in.link(a, b, was, op, err)
 }
 
-// lists reports whether a left document in hand lists the bare id of a right one.
-func (m *ManyToMany[L, LK, R, RK]) lists(left *L, right any) bool {
+// state reads of a left document its version, and its link to a right one, encoded.
+func (m *ManyToMany[L, LK, R, RK]) state(left *L, right any) (s listedLink) {
 	want := model.Shell(right)
-	return slices.ContainsFunc(m.bare.Append(nil, left), func(id RK) bool {
-		v, err := m.right.Encode(id)
-		return err == nil && model.Shell(v) == want
-	})
+	if m.in.version == "" {
+		for _, id := range m.bare.Append(nil, left) {
+			if v, err := m.right.Encode(id); err == nil && model.Shell(v) == want {
+				s.bare = true
+			}
+		}
+		return s
+	}
+	s.version, _ = m.count.First(left)
+	for _, l := range m.links.Append(nil, left) {
+		if id, err := m.right.Encode(l.ID); err == nil && model.Shell(id) == want {
+			s.v, s.op = l.V, l.Op
+		}
+	}
+	return s
 }
 
 func (m *ManyToMany[L, LK, R, RK]) ids(left *L, right RK, op bson.ObjectID) (a, b any, err error) {
-	if err := checkOp(m.left.Name(), m.version != "", op); err != nil {
+	if err := checkOp(m.in.left, m.in.version != "", op); err != nil {
 		return nil, nil, err
 	}
 	id, err := m.left.ID(left)
 	if err != nil {
 		return nil, nil, err
 	}
-	if a, err = encodeID(m.left, m.right.Name(), m.rightPath, id); err != nil {
+	if a, err = encodeID(m.left, m.in.right, m.in.rightPath, id); err != nil {
 		return nil, nil, err
 	}
-	b, err = encodeID(m.right, m.left.Name(), m.leftPath, right)
+	b, err = encodeID(m.right, m.in.left, m.in.leftPath, right)
 	return a, b, err
-}
-
-// addToSet is the write that lists an id, if there is room.
-func addToSet(collection, path string, owner, id any, max int) model.Write {
-	w := updateOne(collection, bson.D{{Key: "_id", Value: model.Eq(owner)}}, bson.D{{Key: "$addToSet", Value: bson.D{{Key: path, Value: id}}}})
-	if max > 0 {
-		m := w.Model.(*mongo.UpdateOneModel)
-		m.Filter = model.And(m.Filter.(bson.D), bson.D{{Key: "$or", Value: bson.A{bson.D{{Key: path, Value: model.Eq(id)}}, room(path, max)}}})
-		w.Once, w.Reasons = true, full(collection, path, owner, max)
-	}
-	return w
-}
-
-// pull is the write that takes elements out of a list; a document that is gone is no matter.
-func pull(collection string, owner any, path string, cond any) model.Write {
-	w := updateOne(collection, bson.D{{Key: "_id", Value: model.Eq(owner)}}, bson.D{{Key: "$pull", Value: bson.D{{Key: path, Value: cond}}}})
-	w.Expect = model.Any
-	return w
-}
-
-// linkVersioned lists the left document with the right one first, and then lets the left one decide.
-func (m *ManyToMany[L, LK, R, RK]) linkVersioned(left *L, a, b any, op bson.ObjectID) model.Plan {
-	v, listed := m.state(left, b)
-	if listed.Op == op && !op.IsZero() {
-		v = listed.V - 1 // this very operation, read after its own write
-	} else if listed.V > 0 {
-		return model.Plan{}
-	}
-	add := updateOne(m.right.Name(),
-		model.And(bson.D{{Key: "_id", Value: model.Eq(b)}, {Key: m.rightPath + ".op", Value: bson.D{{Key: "$ne", Value: op}}}}, room(m.rightPath, m.maxRight)),
-		bson.D{{Key: "$push", Value: bson.D{{Key: m.rightPath, Value: link(a, v+1, op)}}}})
-	add.Done = bson.D{{Key: "_id", Value: model.Eq(b)}, {Key: m.rightPath + ".op", Value: op}}
-	add.Once, add.Reasons = true, full(m.right.Name(), m.rightPath, b, m.maxRight)
-
-	claim := updateOne(m.left.Name(), model.And(m.guard(a, v), room(m.leftPath, m.maxLeft)),
-		bson.D{
-			{Key: "$push", Value: bson.D{{Key: m.leftPath, Value: link(b, v+1, op)}}},
-			{Key: "$set", Value: bson.D{{Key: m.version, Value: v + 1}}},
-		})
-	claim.Done = bson.D{{Key: "_id", Value: model.Eq(a)}, {Key: m.leftPath + ".op", Value: op}}
-	claim.Once, claim.Reasons = true, full(m.left.Name(), m.leftPath, a, m.maxLeft)
-
-	p := model.NewPlan(add, claim)
-	p.IfStale = []model.Step{pull(m.right.Name(), b, m.rightPath, bson.D{{Key: "id", Value: model.Eq(a)}, {Key: "op", Value: op}})}
-	p.Leaves = "a link on the right side that the left side doesn't bear out: a reader believes the left"
-	return p
-}
-
-func link(id any, v int64, op bson.ObjectID) bson.D {
-	return bson.D{{Key: "id", Value: id}, {Key: "v", Value: v}, {Key: "op", Value: op}}
-}
-
-// state reads the version of a left document and its link to a right one.
-func (m *ManyToMany[L, LK, R, RK]) state(left *L, right any) (v int64, listed Link[RK]) {
-	v, _ = m.count.First(left)
-	want := model.Shell(right)
-	for _, l := range m.links.Append(nil, left) {
-		if id, err := m.right.Encode(l.ID); err == nil && model.Shell(id) == want {
-			listed = l
-		}
-	}
-	return v, listed
-}
-
-// guard finds a left document whose list is as it was read.
-func (m *ManyToMany[L, LK, R, RK]) guard(a any, v int64) bson.D {
-	is := any(v)
-	if v == 0 {
-		is = bson.D{{Key: "$in", Value: bson.A{nil, int64(0)}}}
-	}
-	return bson.D{{Key: "_id", Value: model.Eq(a)}, {Key: m.version, Value: is}}
 }
 
 // Unlink returns the plan that takes the link between a left document, as it was read, and a right one away, on both sides.
@@ -213,50 +117,22 @@ func (m *ManyToMany[L, LK, R, RK]) guard(a any, v int64) bson.D {
 // Cost: two commands, two documents. The plan can be run again after a cut.
 func (m *ManyToMany[L, LK, R, RK]) Unlink(left *L, right RK, op bson.ObjectID) model.Plan {
 	a, b, err := m.ids(left, right, op)
-	if err != nil {
-		return model.RefusedPlan(m.left.Name(), err)
+	var was listedLink
+	if err == nil && m.in.version != "" {
+		was = m.state(left, b)
 	}
-	if m.version == "" {
-		p := model.NewPlan(pull(m.left.Name(), a, m.leftPath, model.Eq(b)), pull(m.right.Name(), b, m.rightPath, model.Eq(a)))
-		p.Leaves = "a link that only the right side still lists"
-		return p
-	}
-	v, listed := m.state(left, b)
-	away := pull(m.right.Name(), b, m.rightPath, bson.D{{Key: "id", Value: model.Eq(a)}, {Key: "v", Value: bson.D{{Key: "$lte", Value: v}}}})
-	if listed.V == 0 {
-		return model.NewPlan(away)
-	}
-	claim := updateOne(m.left.Name(), m.guard(a, v), bson.D{
-		{Key: "$pull", Value: bson.D{{Key: m.leftPath, Value: bson.D{{Key: "id", Value: model.Eq(b)}}}}},
-		{Key: "$set", Value: bson.D{{Key: m.version, Value: v + 1}}},
-	})
-	claim.Done = bson.D{{Key: "_id", Value: model.Eq(a)}, {Key: m.leftPath + ".id", Value: bson.D{{Key: "$ne", Value: b}}}}
-	claim.Once = true
-	p := model.NewPlan(claim, away)
-	p.Leaves = "a link that only the right side still lists: a reader believes the left"
-	return p
+	return m.in.unlink(a, b, was, err)
 }
 
 // Indexes returns the indexes on both lists, by which each side is found from the other.
 func (m *ManyToMany[L, LK, R, RK]) Indexes() []model.Index {
-	l := model.NewIndex(m.left.Name(), bson.D{{Key: m.idPath(m.leftPath), Value: 1}})
-	l.Why = "the documents of " + m.left.Name() + " that list a document of " + m.right.Name()
-	r := model.NewIndex(m.right.Name(), bson.D{{Key: m.idPath(m.rightPath), Value: 1}})
-	r.Why = "the documents of " + m.right.Name() + " that list a document of " + m.left.Name()
-	return []model.Index{l, r}
-}
-
-func (m *ManyToMany[L, LK, R, RK]) idPath(path string) string {
-	if m.version != "" {
-		return path + ".id"
-	}
-	return path
+	return []model.Index{m.in.leftIndex(), m.in.rightIndex()}
 }
 
 // Relations returns the relation, for diagrams.
 func (m *ManyToMany[L, LK, R, RK]) Relations() []model.Relation {
 	return []model.Relation{{
-		From: m.left.Name(), FromPath: m.leftPath, To: m.right.Name(), ToPath: m.rightPath,
+		From: m.in.left, FromPath: m.in.leftPath, To: m.in.right, ToPath: m.in.rightPath,
 		FromEnd: model.Many, ToEnd: model.Many, Label: "many to many",
 	}}
 }

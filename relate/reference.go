@@ -67,7 +67,7 @@ func newReference(from string, f model.Field, to string) Reference {
 
 // References returns the one reference: from the children to their parent.
 func (r *ParentRef[C, CK, P, PK]) References() []Reference {
-	ref := newReference(r.children.Name(), r.ref.Field(), r.parents.Name())
+	ref := newReference(r.in.children, r.ref.Field(), r.in.parents)
 	ref.open = false // declared as single
 	return []Reference{ref}
 }
@@ -76,7 +76,7 @@ func (r *ParentRef[C, CK, P, PK]) referrer() {}
 
 // References returns the one reference: from the parents to the children that they list.
 func (r *ChildRefs[P, PK, C, CK]) References() []Reference {
-	return []Reference{{from: r.parents.Name(), path: r.path, to: r.children.Name(), list: r.list, key: r.key}}
+	return []Reference{{from: r.in.parents, path: r.in.path, to: r.in.children, list: r.in.list, key: r.in.key}}
 }
 
 func (r *ChildRefs[P, PK, C, CK]) referrer() {}
@@ -90,22 +90,22 @@ func (j *Join[P, PK, C, CK]) referrer() {}
 
 // ItemReference returns the reference from the items to their owner.
 func (t *TwoWay[O, OK, I, IK]) ItemReference() Reference {
-	return Reference{from: t.items.Name(), path: t.refID(), to: t.owners.Name(), link: t.versioned}
+	return Reference{from: t.in.items, path: t.in.refID(), to: t.in.owners, link: t.in.versioned}
 }
 
 // ListReference returns the reference from the owners to the items that they list.
 func (t *TwoWay[O, OK, I, IK]) ListReference() Reference {
-	return listOf(t.owners.Name(), t.list, t.items.Name(), t.versioned)
+	return listOf(t.in.owners, t.in.list, t.in.items, t.in.versioned)
 }
 
 // LeftReference returns the reference from the left documents to the right ones that they list.
 func (m *ManyToMany[L, LK, R, RK]) LeftReference() Reference {
-	return listOf(m.left.Name(), m.leftPath, m.right.Name(), m.version != "")
+	return listOf(m.in.left, m.in.leftPath, m.in.right, m.in.version != "")
 }
 
 // RightReference returns the reference from the right documents to the left ones that they list.
 func (m *ManyToMany[L, LK, R, RK]) RightReference() Reference {
-	return listOf(m.right.Name(), m.rightPath, m.left.Name(), m.version != "")
+	return listOf(m.in.right, m.in.rightPath, m.in.left, m.in.version != "")
 }
 
 func listOf(from, list, to string, links bool) Reference {
