@@ -21,7 +21,7 @@ import (
 // Source: "when to embed", person and addresses (seeds 000, 004).
 type Absorb[O, OK, C, CK any] struct {
 	Migration
-	embedding
+	in embedding
 }
 
 // AbsorbSpec says where the documents are: one of Refs and Parent must be given. Key, Parent and Order are names, not
@@ -47,17 +47,34 @@ func NewAbsorb[O, OK, C, CK any](owners *model.Collection[O, OK], path string, c
 	if spec.Key == "" {
 		spec.Key = "_id"
 	}
-	a := &Absorb[O, OK, C, CK]{}
+	spec.checkOrder(place)
+	e := newEmbedding(place, owners, path, children, forms{spec.Refs, spec.Parent, spec.Order, spec.Key})
+	return &Absorb[O, OK, C, CK]{e.absorption(place, spec), e}
+}
+
+// Indexes returns the indexes by which an owner's documents, or the owners of a document, are found.
+func (a *Absorb[O, OK, C, CK]) Indexes() []model.Index { return a.in.absorbIndexes() }
+
+// Relations returns the relation, for diagrams, as the references store it.
+func (a *Absorb[O, OK, C, CK]) Relations() []model.Relation { return a.in.relations() }
+
+func (spec AbsorbSpec) checkOrder(place string) {
 	if spec.Refs != "" && spec.Order != "" {
 		panic(&model.DeclarationError{Problem: "both Refs and Order are given", Place: place, Remedy: "the ids have an order of their own: leave Order out"})
 	}
-	a.embedding = newEmbedding(place, owners, path, children, forms{spec.Refs, spec.Parent, spec.Order, spec.Key})
+}
+
+// absorption completes the declaration, and is the migration.
+func (e *embedding) absorption(place string, spec AbsorbSpec) Migration {
 	checkFieldNames(place, spec.Key, spec.Parent, spec.Order)
 	checkMigration(place, spec.BatchSize, false, "")
-	a.size = spec.BatchSize
-	name := "absorb: " + children.Name() + " > " + owners.Name() + "." + path
-	a.embedding.state = newState(spec.State, name).over(a.owners, a.holdsAt(path), spec.Overwrite)
-	e := a.embedding
+	e.size = spec.BatchSize
+	name := "absorb: " + e.docs + " > " + e.owners + "." + e.path
+	e.state = newState(spec.State, name).over(e.owners, e.holdsAt(e.path), spec.Overwrite)
+	return e.absorbMigration(name)
+}
+
+func (e embedding) absorbMigration(name string) Migration {
 	drop := []passStage{{collection: e.owners, projection: fieldsProjection(e.path), filter: exists(e.path, true), size: e.size, plan: e.dropDocs}}
 	if e.refs != "" {
 		drop = []passStage{
@@ -65,7 +82,7 @@ func NewAbsorb[O, OK, C, CK any](owners *model.Collection[O, OK], path string, c
 			{collection: e.docs, size: e.size, plan: e.dropUnreferred},
 		}
 	}
-	a.Migration = Migration{
+	return Migration{
 		state: e.state,
 		copy: func() Pass {
 			return Pass{Name: "copy " + name, state: e.state, stages: []passStage{
@@ -75,22 +92,17 @@ func NewAbsorb[O, OK, C, CK any](owners *model.Collection[O, OK], path string, c
 		drop:   func() Pass { return Pass{Name: "drop " + name, state: e.state, drops: true, stages: drop} },
 		verify: func() model.Aggregate[Mismatch] { return e.verify(false) },
 	}
-	return a
 }
 
-// Indexes returns the indexes by which an owner's documents, or the owners of a document, are found.
-func (a *Absorb[O, OK, C, CK]) Indexes() []model.Index {
-	out := a.indexes()
-	if a.refs != "" {
-		x := model.NewIndex(a.owners, bson.D{{Key: a.path + "." + a.key, Value: 1}})
-		x.Why = "the documents of " + a.owners + " that embed a document of " + a.docs
+func (e embedding) absorbIndexes() []model.Index {
+	out := e.indexes()
+	if e.refs != "" {
+		x := model.NewIndex(e.owners, bson.D{{Key: e.path + "." + e.key, Value: 1}})
+		x.Why = "the documents of " + e.owners + " that embed a document of " + e.docs
 		out = append(out, x)
 	}
 	return out
 }
-
-// Relations returns the relation, for diagrams, as the references store it.
-func (a *Absorb[O, OK, C, CK]) Relations() []model.Relation { return a.relations() }
 
 // absorbing are the owners that may have documents.
 func (e embedding) absorbing() bson.D {

@@ -19,7 +19,7 @@ type extracted struct {
 
 // extractAll makes the documents of a batch of owners. An owner with an element that can't be extracted is reported, and
 // left out.
-func (x *Extract[O, OK, C, CK]) extractAll(b *batchReader, owners []bson.Raw) []extracted {
+func (x *extraction) extractAll(b *batchReader, owners []bson.Raw) []extracted {
 	var out []extracted
 	taken := map[string]bson.RawValue{}
 	for _, o := range owners {
@@ -50,7 +50,7 @@ func (x *Extract[O, OK, C, CK]) extractAll(b *batchReader, owners []bson.Raw) []
 	return out
 }
 
-func (x *Extract[O, OK, C, CK]) extract(b *batchReader, owner bson.Raw) (extracted, bool) {
+func (x *extraction) extract(b *batchReader, owner bson.Raw) (extracted, bool) {
 	out := extracted{owner: owner}
 	id := owner.Lookup("_id")
 	for i, element := range x.elements(owner) {
@@ -65,7 +65,7 @@ func (x *Extract[O, OK, C, CK]) extract(b *batchReader, owner bson.Raw) (extract
 }
 
 // document makes the document of an element.
-func (x *Extract[O, OK, C, CK]) document(owner bson.RawValue, i int, element bson.RawValue) (bson.RawValue, bson.Raw, error) {
+func (x *extraction) document(owner bson.RawValue, i int, element bson.RawValue) (bson.RawValue, bson.Raw, error) {
 	none := bson.RawValue{}
 	raw, ok := element.DocumentOK()
 	if !ok {
@@ -110,30 +110,6 @@ func (x *Extract[O, OK, C, CK]) document(owner bson.RawValue, i int, element bso
 	return id, marked, err
 }
 
-func (x *Extract[O, OK, C, CK]) idOf(owner bson.RawValue, i int, element bson.RawValue) (bson.RawValue, error) {
-	if x.makeID == nil {
-		v := x.keyOf(element)
-		var id CK
-		if v.Type == 0 {
-			return v, fmt.Errorf("the element has no %q", x.key)
-		}
-		if err := v.Unmarshal(&id); err != nil {
-			return v, fmt.Errorf("the element's %q is no %T: %w", x.key, id, err)
-		}
-		return v, x.children.CheckID(x.key, id)
-	}
-	var ok OK
-	if err := owner.Unmarshal(&ok); err != nil {
-		return owner, err
-	}
-	id, err := x.makeID(ok, i, append(bson.Raw(nil), element.Value...))
-	if err != nil {
-		return owner, err
-	}
-	v, err := encodeID(x.children, x.children.Name(), "_id", id)
-	return rawOf(v), err
-}
-
 func checksum(doc bson.Raw) string {
 	h := sha256.Sum256(doc)
 	return hex.EncodeToString(h[:8])
@@ -172,7 +148,7 @@ func (e embedding) says(stored, want bson.Raw) bool {
 }
 
 // copyOwners plans the documents and references of a batch of owners.
-func (x *Extract[O, OK, C, CK]) copyOwners(b *batchReader, owners []bson.Raw) ([]model.Step, error) {
+func (x *extraction) copyOwners(b *batchReader, owners []bson.Raw) ([]model.Step, error) {
 	all := x.extractAll(b, owners)
 	var ids []bson.RawValue
 	for _, e := range all {
@@ -212,7 +188,7 @@ func (x *Extract[O, OK, C, CK]) copyOwners(b *batchReader, owners []bson.Raw) ([
 }
 
 // refStep is the update of an owner's references, or nil when they are right.
-func (x *Extract[O, OK, C, CK]) refStep(e extracted) *model.Write {
+func (x *extraction) refStep(e extracted) *model.Write {
 	if x.refs == "" {
 		return nil
 	}

@@ -6,12 +6,12 @@ import (
 )
 
 // ownersOf reads the owners that marked documents are copies of.
-func (x *Extract[O, OK, C, CK]) ownersOf(b *batchReader, docs []bson.Raw, projection bson.D) (map[string]bson.Raw, error) {
+func (x *extraction) ownersOf(b *batchReader, docs []bson.Raw, projection bson.D) (map[string]bson.Raw, error) {
 	return b.byID(x.owners, idsOf(docs, x.mark+".of"), projection)
 }
 
 // sweep plans to delete the copies whose element is gone.
-func (x *Extract[O, OK, C, CK]) sweep(b *batchReader, docs []bson.Raw) ([]model.Step, error) {
+func (x *extraction) sweep(b *batchReader, docs []bson.Raw) ([]model.Step, error) {
 	owners, err := x.ownersOf(b, docs, fieldsProjection(x.path))
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (x *Extract[O, OK, C, CK]) sweep(b *batchReader, docs []bson.Raw) ([]model.
 }
 
 // dropElements plans to unset the elements, of a batch of owners, that documents hold.
-func (x *Extract[O, OK, C, CK]) dropElements(b *batchReader, owners []bson.Raw) ([]model.Step, error) {
+func (x *extraction) dropElements(b *batchReader, owners []bson.Raw) ([]model.Step, error) {
 	all := x.extractAll(b, owners)
 	var ids []bson.RawValue
 	for _, e := range all {
@@ -85,7 +85,7 @@ func (x *Extract[O, OK, C, CK]) dropElements(b *batchReader, owners []bson.Raw) 
 }
 
 // compareRefs reports what an owner's references lack, and what they have beside.
-func (x *Extract[O, OK, C, CK]) compareRefs(b *batchReader, e extracted) {
+func (x *extraction) compareRefs(b *batchReader, e extracted) {
 	id, refs := e.owner.Lookup("_id"), x.ids(e.owner)
 	kept, missing := partBy(e.ids, refs)
 	_, extra := partBy(refs, e.ids)
@@ -97,7 +97,7 @@ func (x *Extract[O, OK, C, CK]) compareRefs(b *batchReader, e extracted) {
 }
 
 // dropMarks plans to take the marks off the documents whose elements have been dropped.
-func (x *Extract[O, OK, C, CK]) dropMarks(b *batchReader, docs []bson.Raw) ([]model.Step, error) {
+func (x *extraction) dropMarks(b *batchReader, docs []bson.Raw) ([]model.Step, error) {
 	owners, err := x.ownersOf(b, docs, fieldsProjection(x.path))
 	if err != nil {
 		return nil, err
