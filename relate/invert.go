@@ -3,6 +3,7 @@ package relate
 import (
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Invert moves a one-to-many relation from one side to the other, on a live collection: from a list of child ids in the
@@ -14,7 +15,10 @@ import (
 // that holds it twice, is not dropped until that is resolved.
 //
 // Source: "where do you store the relationship", publisher and books (seed 000).
-type Invert[P, PK, C, CK any] struct {
+type Invert[P, PK, C, CK any] struct{ in *inversion }
+
+// inversion is what of an [Invert] doesn't depend on its types.
+type inversion struct {
 	parents, children string
 	list, ref         string
 	spec              InvertSpec
@@ -49,15 +53,27 @@ const (
 // list of bare ids (the list), crosses an array (the others), or holds another type than the other side's _id. At most one
 // spec may be given.
 func NewInvert[P, PK, C, CK any](parents *model.Collection[P, PK], list string, children *model.Collection[C, CK], ref string, spec ...InvertSpec) *Invert[P, PK, C, CK] {
-	place := "NewInvert of " + parents.Name() + "." + list + " and " + children.Name() + "." + ref
-	v := &Invert[P, PK, C, CK]{parents: parents.Name(), children: children.Name(), list: list, ref: ref}
+	v := &inversion{parents: parents.Name(), children: children.Name(), list: list, ref: ref}
 	model.MustField(parents, "_id")
-	ids := model.NewReader[CK](parents, list).Field()
-	if !ids.Open && ids.Array != "" && ids.Array != list {
-		panic(&model.DeclarationError{Problem: "the list holds documents, not bare ids", Place: place, Remedy: "fields beside the ids would be lost: move them first"})
-	}
+	v.checkList(model.NewReader[CK](parents, list).Field())
 	model.CheckArray(parents, list)
-	single(place, model.NewReader[PK](children, ref).Field())
+	v.declare(model.NewReader[PK](children, ref).Field(), spec, func(path string) model.Field { return model.MustField(children, path) })
+	return &Invert[P, PK, C, CK]{v}
+}
+
+func (v *inversion) placeOf() string {
+	return "NewInvert of " + v.parents + "." + v.list + " and " + v.children + "." + v.ref
+}
+
+func (v *inversion) checkList(ids model.Field) {
+	if !ids.Open && ids.Array != "" && ids.Array != v.list {
+		panic(&model.DeclarationError{Problem: "the list holds documents, not bare ids", Place: v.placeOf(), Remedy: "fields beside the ids would be lost: move them first"})
+	}
+}
+
+func (v *inversion) declare(ref model.Field, spec []InvertSpec, field func(path string) model.Field) {
+	place := v.placeOf()
+	single(place, ref)
 	if len(spec) > 1 {
 		panic(&model.DeclarationError{Problem: "more than one InvertSpec", Place: place, Remedy: "give one"})
 	}
@@ -65,10 +81,9 @@ func NewInvert[P, PK, C, CK any](parents *model.Collection[P, PK], list string, 
 		v.spec = spec[0]
 	}
 	if v.spec.Order != "" {
-		single(place, model.MustField(children, v.spec.Order))
+		single(place, field(v.spec.Order))
 	}
 	checkMigration(place, v.spec.BatchSize, v.spec.Shared > FirstWins, "Shared")
-	return v
 }
 
 func checkMigration(place string, batch int, bad bool, field string) {
@@ -90,18 +105,27 @@ type SharedChild[PK, CK any] struct {
 //
 // Cost: one command that reads all parents and groups their ids.
 func (v *Invert[P, PK, C, CK]) Conflicts() model.Aggregate[SharedChild[PK, CK]] {
-	return model.AggregateAs[SharedChild[PK, CK]](model.NewCollection[bson.D, any](v.parents), matching(
+	return model.AggregateAs[SharedChild[PK, CK]](model.NewCollection[bson.D, any](v.in.parents), v.in.conflicts())
+}
+
+func (v *inversion) conflicts() mongo.Pipeline {
+	return matching(
 		bson.D{},
 		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
 		bson.D{{Key: "$unwind", Value: "$" + v.list}},
 		bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$" + v.list}, {Key: "parents", Value: op("$push", "$_id")}}}},
 		bson.D{{Key: "$match", Value: exists("parents.1", true)}},
 		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-	))
+	)
 }
 
 // Indexes returns the indexes that both directions are read by: on the list, and on the reference and the order.
-func (v *Invert[P, PK, C, CK]) Indexes() []model.Index {
+func (v *Invert[P, PK, C, CK]) Indexes() []model.Index { return v.in.indexes() }
+
+// Relations returns the relation, for diagrams, as the reference stores it.
+func (v *Invert[P, PK, C, CK]) Relations() []model.Relation { return v.in.relations() }
+
+func (v *inversion) indexes() []model.Index {
 	list := model.NewIndex(v.parents, bson.D{{Key: v.list, Value: 1}})
 	list.Why = "the documents of " + v.parents + " that list a document of " + v.children
 	ref := model.NewIndex(v.children, append(bson.D{{Key: v.ref, Value: 1}}, v.order()...))
@@ -109,8 +133,7 @@ func (v *Invert[P, PK, C, CK]) Indexes() []model.Index {
 	return []model.Index{list, ref}
 }
 
-// Relations returns the relation, for diagrams, as the reference stores it.
-func (v *Invert[P, PK, C, CK]) Relations() []model.Relation {
+func (v *inversion) relations() []model.Relation {
 	return []model.Relation{{
 		From: v.children, FromPath: v.ref, To: v.parents, ToPath: "_id",
 		FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "parent reference",
@@ -118,7 +141,7 @@ func (v *Invert[P, PK, C, CK]) Relations() []model.Relation {
 }
 
 // order is the order of a parent's children, total.
-func (v *Invert[P, PK, C, CK]) order() bson.D {
+func (v *inversion) order() bson.D {
 	if v.spec.Order == "" {
 		return bson.D{{Key: "_id", Value: 1}}
 	}
@@ -126,7 +149,7 @@ func (v *Invert[P, PK, C, CK]) order() bson.D {
 }
 
 // childrenOf reads the children of some parents, in order, by the key of the parent.
-func (v *Invert[P, PK, C, CK]) childrenOf(b *batchReader, parents []bson.Raw) (map[string][]bson.Raw, error) {
+func (v *inversion) childrenOf(b *batchReader, parents []bson.Raw) (map[string][]bson.Raw, error) {
 	docs, err := b.read(v.children, v.ref, idsOf(parents, "_id"), fieldsProjection(v.ref, v.spec.Order), v.order())
 	out := map[string][]bson.Raw{}
 	for _, d := range docs {
@@ -137,7 +160,7 @@ func (v *Invert[P, PK, C, CK]) childrenOf(b *batchReader, parents []bson.Raw) (m
 }
 
 // pass is what all passes have in common.
-func (v *Invert[P, PK, C, CK]) pass(name string, state migrationState, drops bool, s passStage) Pass {
+func (v *inversion) pass(name string, state migrationState, drops bool, s passStage) Pass {
 	s.size = v.spec.BatchSize
 	return Pass{Name: name, state: state, drops: drops, stages: []passStage{s}}
 }

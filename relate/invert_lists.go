@@ -14,7 +14,9 @@ import (
 //
 // A reference is dropped only if it, and the place, are still as they were read. A child of a parent that doesn't exist,
 // and a listed id without a child, are reported and left alone.
-func (v *Invert[P, PK, C, CK]) ToLists() Migration {
+func (v *Invert[P, PK, C, CK]) ToLists() Migration { return v.in.toLists() }
+
+func (v *inversion) toLists() Migration {
 	name := "to lists: " + v.children + "." + v.ref + " > " + v.parents + "." + v.list
 	state := newState(v.spec.State, name).over(v.parents, exists(v.list+".0", true), v.spec.Overwrite)
 	return Migration{
@@ -34,7 +36,7 @@ func (v *Invert[P, PK, C, CK]) ToLists() Migration {
 }
 
 // copyLists plans what the lists of a batch of parents shall be.
-func (v *Invert[P, PK, C, CK]) copyLists(b *batchReader, parents []bson.Raw) ([]model.Step, error) {
+func (v *inversion) copyLists(b *batchReader, parents []bson.Raw) ([]model.Step, error) {
 	mine, err := v.childrenOf(b, parents)
 	if err != nil {
 		return nil, err
@@ -57,7 +59,7 @@ func (v *Invert[P, PK, C, CK]) copyLists(b *batchReader, parents []bson.Raw) ([]
 }
 
 // dropRefs plans to unset the references that the lists of a batch of parents bear out.
-func (v *Invert[P, PK, C, CK]) dropRefs(b *batchReader, parents []bson.Raw) ([]model.Step, error) {
+func (v *inversion) dropRefs(b *batchReader, parents []bson.Raw) ([]model.Step, error) {
 	mine, err := v.childrenOf(b, parents)
 	if err != nil {
 		return nil, err
@@ -94,7 +96,7 @@ func (v *Invert[P, PK, C, CK]) dropRefs(b *batchReader, parents []bson.Raw) ([]m
 
 // verifyLists compares from the parents' side, and adds the children whose reference leads nowhere. A child without a
 // reference may be listed once the drop has begun.
-func (v *Invert[P, PK, C, CK]) verifyLists(state migrationState) model.Aggregate[Mismatch] {
+func (v *inversion) verifyLists(state migrationState) model.Aggregate[Mismatch] {
 	free := op("$in", op("$ifNull", "$$c.ref", nil), noID())
 	other := op("$and", op("$not", bson.A{free}), op("$ne", "$$c.ref", "$_id"))
 	detached := op("$and", free, op("$eq", "$dropping", bson.A{}))

@@ -15,7 +15,9 @@ import (
 // (by the index on the reference), and one update command.
 //
 // A list is dropped only if it is still as it was read, so a child that is added to it meanwhile keeps it.
-func (v *Invert[P, PK, C, CK]) ToRefs() Migration {
+func (v *Invert[P, PK, C, CK]) ToRefs() Migration { return v.in.toRefs() }
+
+func (v *inversion) toRefs() Migration {
 	name := "to refs: " + v.parents + "." + v.list + " > " + v.children + "." + v.ref
 	state := newState(v.spec.State, name).over(v.children, holdsID(v.ref), v.spec.Overwrite)
 	return Migration{
@@ -41,7 +43,7 @@ type claim struct {
 }
 
 // copyRefs plans what the references of a batch of children shall be.
-func (v *Invert[P, PK, C, CK]) copyRefs(b *batchReader, children []bson.Raw) ([]model.Step, error) {
+func (v *inversion) copyRefs(b *batchReader, children []bson.Raw) ([]model.Step, error) {
 	parents, err := b.read(v.parents, v.list, idsOf(children, "_id"), fieldsProjection(v.list), bson.D{{Key: "_id", Value: 1}})
 	if err != nil {
 		return nil, err
@@ -80,7 +82,7 @@ func (v *Invert[P, PK, C, CK]) copyRefs(b *batchReader, children []bson.Raw) ([]
 }
 
 // refUpdate is what makes a child hold the first of its claims, or nil when it does.
-func (v *Invert[P, PK, C, CK]) refUpdate(child bson.Raw, by []claim) bson.D {
+func (v *inversion) refUpdate(child bson.Raw, by []claim) bson.D {
 	ref, place := valueAt(child, v.ref), v.place(child)
 	if len(by) == 0 {
 		if !isID(ref) {
@@ -101,7 +103,7 @@ func (v *Invert[P, PK, C, CK]) refUpdate(child bson.Raw, by []claim) bson.D {
 	return bson.D{{Key: "$set", Value: want}}
 }
 
-func (v *Invert[P, PK, C, CK]) place(child bson.Raw) bson.RawValue {
+func (v *inversion) place(child bson.Raw) bson.RawValue {
 	if v.spec.Order == "" {
 		return bson.RawValue{}
 	}
@@ -109,7 +111,7 @@ func (v *Invert[P, PK, C, CK]) place(child bson.Raw) bson.RawValue {
 }
 
 // refGuard is the condition that a child's reference and place are as they were read.
-func (v *Invert[P, PK, C, CK]) refGuard(child bson.Raw) bson.D {
+func (v *inversion) refGuard(child bson.Raw) bson.D {
 	d := bson.D{{Key: v.ref, Value: as(valueAt(child, v.ref))}}
 	if v.spec.Order != "" {
 		d = append(d, bson.E{Key: v.spec.Order, Value: as(v.place(child))})
@@ -118,7 +120,7 @@ func (v *Invert[P, PK, C, CK]) refGuard(child bson.Raw) bson.D {
 }
 
 // dropLists plans to unset the lists, of a batch of parents, that their children bear out.
-func (v *Invert[P, PK, C, CK]) dropLists(b *batchReader, parents []bson.Raw) ([]model.Step, error) {
+func (v *inversion) dropLists(b *batchReader, parents []bson.Raw) ([]model.Step, error) {
 	mine, err := v.childrenOf(b, parents)
 	if err != nil {
 		return nil, err
@@ -157,7 +159,7 @@ func (v *Invert[P, PK, C, CK]) dropLists(b *batchReader, parents []bson.Raw) ([]
 type unheldIDs struct{ held, free, dangling []bson.RawValue }
 
 // unheld looks them up, for a batch of parents. Under FirstWins a child that holds an earlier parent is left out.
-func (v *Invert[P, PK, C, CK]) unheld(b *batchReader, parents []bson.Raw, mine map[string][]bson.Raw) ([]unheldIDs, error) {
+func (v *inversion) unheld(b *batchReader, parents []bson.Raw, mine map[string][]bson.Raw) ([]unheldIDs, error) {
 	rest := make([][]bson.RawValue, len(parents))
 	var all []bson.RawValue
 	for i, p := range parents {
@@ -189,7 +191,7 @@ func (v *Invert[P, PK, C, CK]) unheld(b *batchReader, parents []bson.Raw, mine m
 }
 
 // verifyRefs compares from the parents' side, and adds the children whose reference leads nowhere.
-func (v *Invert[P, PK, C, CK]) verifyRefs(state migrationState) model.Aggregate[Mismatch] {
+func (v *inversion) verifyRefs(state migrationState) model.Aggregate[Mismatch] {
 	unheld := op("$in", op("$ifNull", "$$c.ref", nil), noID())
 	if v.spec.Shared == FirstWins {
 		unheld = op("$or", unheld, op("$gt", "$$c.ref", "$_id"))
@@ -209,7 +211,7 @@ func (v *Invert[P, PK, C, CK]) verifyRefs(state migrationState) model.Aggregate[
 }
 
 // compared are the stages that put both forms of a parent side by side: ids, mine, there.
-func (v *Invert[P, PK, C, CK]) compared(state migrationState) mongo.Pipeline {
+func (v *inversion) compared(state migrationState) mongo.Pipeline {
 	return mongo.Pipeline{
 		{{Key: "$project", Value: bson.D{{Key: "ids", Value: arrayAt(v.list)}, {Key: "has", Value: op("$ne", op("$type", "$"+v.list), "missing")}}}},
 		state.lookup(),
@@ -223,7 +225,7 @@ func (v *Invert[P, PK, C, CK]) compared(state migrationState) mongo.Pipeline {
 }
 
 // common adds the mismatches that both directions have.
-func (v *Invert[P, PK, C, CK]) common(lists ...foundList) []foundList {
+func (v *inversion) common(lists ...foundList) []foundList {
 	lists = append(lists,
 		foundList{MismatchDangling, notAmong("$ids", "$there._id")},
 		foundList{MismatchDuplicate, repeated("$ids")},

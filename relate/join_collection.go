@@ -2,11 +2,9 @@ package relate
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // JoinCollection is a many-to-many relation with a document for each pair, which can hold fields of its own: an author has
@@ -24,8 +22,7 @@ type JoinCollection[L, LK, A, AK, B, BK any] struct {
 	rights *model.Collection[B, BK]
 	left   *model.Reader[L, AK]
 	right  *model.Reader[L, BK]
-	by     string // "" means _id
-	order  bson.D // newest first, total
+	in     joinCollection
 }
 
 // JoinCollectionSpec says what a [JoinCollection] needs beside its paths. The zero value is valid.
@@ -53,133 +50,65 @@ func NewJoinCollection[L, LK, A, AK, B, BK any](
 	links *model.Collection[L, LK], leftPath string, lefts *model.Collection[A, AK], rightPath string, rights *model.Collection[B, BK],
 	spec ...JoinCollectionSpec,
 ) *JoinCollection[L, LK, A, AK, B, BK] {
-	j := &JoinCollection[L, LK, A, AK, B, BK]{links: links, lefts: lefts, rights: rights}
 	model.MustField(lefts, "_id")
 	model.MustField(rights, "_id")
+	j := &JoinCollection[L, LK, A, AK, B, BK]{links: links, lefts: lefts, rights: rights}
 	j.left, j.right = model.NewReader[AK](links, leftPath), model.NewReader[BK](links, rightPath)
-	place := "NewJoinCollection of " + links.Name()
-	fail := func(problem, remedy string) {
-		panic(&model.DeclarationError{Problem: problem, Place: place, Remedy: remedy})
-	}
-	for _, f := range []model.Field{j.left.Field(), j.right.Field()} {
-		switch {
-		case f.Arrays > 0:
-			fail(fmt.Sprintf("path %q crosses an array", f.Path), "name a single id: each link ties one pair")
-		case f.Path == "_id" || strings.HasPrefix(f.Path, "_id."):
-			fail(fmt.Sprintf("path %q is within _id", f.Path), "hold both ids in fields of their own; _id may repeat them")
-		}
-	}
-	if overlap(leftPath, rightPath) {
-		fail(fmt.Sprintf("paths %q and %q overlap", leftPath, rightPath), "hold each id in a field of its own")
-	}
-	switch {
-	case len(spec) > 1:
-		fail("more than one JoinCollectionSpec", "give one")
-	case len(spec) == 1 && spec[0].By != "" && spec[0].By != "_id":
-		j.by = spec[0].By
-		if f := model.MustField(links, j.by); f.Arrays > 0 {
-			fail(fmt.Sprintf("path %q crosses an array", f.Path), "order by a single value")
-		}
-		if overlap(j.by, leftPath) || overlap(j.by, rightPath) {
-			fail(fmt.Sprintf("the order %q is one of the ids", j.by), "order by another field")
-		}
-		j.order = bson.D{{Key: j.by, Value: -1}}
-	}
-	j.order = append(j.order, bson.E{Key: "_id", Value: -1})
+	j.in = joinCollection{links: links.Name(), lefts: lefts.Name(), rights: rights.Name(), left: leftPath, right: rightPath}
+	j.in.declare(j.left.Field(), j.right.Field(), spec, func(path string) model.Field { return model.MustField(links, path) })
 	return j
 }
-
-// overlap reports whether one path is the other, or above it.
-func overlap(a, b string) bool {
-	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
-}
-
-func (j *JoinCollection[L, LK, A, AK, B, BK]) leftPath() string  { return j.left.Field().Path }
-func (j *JoinCollection[L, LK, A, AK, B, BK]) rightPath() string { return j.right.Field().Path }
 
 // Ends returns the ids that a link holds, and whether it holds both.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Ends(link *L) (left AK, right BK, ok bool) {
 	left, okLeft := j.left.First(link)
 	right, okRight := j.right.First(link)
-	return left, right, okLeft && okRight && j.lefts.CheckID(j.leftPath(), left) == nil && j.rights.CheckID(j.rightPath(), right) == nil
+	return left, right, okLeft && okRight && j.lefts.CheckID(j.in.left, left) == nil && j.rights.CheckID(j.in.right, right) == nil
+}
+
+// leftID and rightID are encoded ids of the documents at a link's ends.
+func (j *JoinCollection[L, LK, A, AK, B, BK]) leftID(id AK) (any, error) {
+	return encodeID(j.lefts, j.in.links, j.in.left, id)
+}
+
+func (j *JoinCollection[L, LK, A, AK, B, BK]) rightID(id BK) (any, error) {
+	return encodeID(j.rights, j.in.links, j.in.right, id)
 }
 
 // pair is the filter of one pair.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) pair(left AK, right BK) (bson.D, error) {
-	a, err := encodeID(j.lefts, j.links.Name(), j.leftPath(), left)
+	a, err := j.leftID(left)
 	if err != nil {
 		return nil, err
 	}
-	b, err := encodeID(j.rights, j.links.Name(), j.rightPath(), right)
+	b, err := j.rightID(right)
 	if err != nil {
 		return nil, err
 	}
-	return bson.D{{Key: j.leftPath(), Value: model.Eq(a)}, {Key: j.rightPath(), Value: model.Eq(b)}}, nil
+	return j.in.pair(a, b), nil
 }
 
 func (j *JoinCollection[L, LK, A, AK, B, BK]) pairOf(link *L) (bson.D, error) {
-	for _, end := range []struct {
-		path string
-		held bool
-	}{{j.leftPath(), holds(j.left, link)}, {j.rightPath(), holds(j.right, link)}} {
-		if !end.held {
-			return nil, &model.ValueError{Collection: j.links.Name(), Field: end.path, Reason: "the link holds no id"}
-		}
+	if link == nil {
+		return nil, j.in.holdsNone(j.in.left)
 	}
-	left, _ := j.left.First(link)
-	right, _ := j.right.First(link)
+	left, ok := j.left.First(link)
+	if !ok {
+		return nil, j.in.holdsNone(j.in.left)
+	}
+	right, ok := j.right.First(link)
+	if !ok {
+		return nil, j.in.holdsNone(j.in.right)
+	}
 	return j.pair(left, right)
-}
-
-func holds[D, V any](r *model.Reader[D, V], doc *D) bool {
-	if doc == nil {
-		return false
-	}
-	_, ok := r.First(doc)
-	return ok
-}
-
-// linked is the reason that a pair can't be stored: another link ties it.
-func (j *JoinCollection[L, LK, A, AK, B, BK]) linked(pair bson.D) []model.Reason {
-	e := &LinkedError{Collection: j.links.Name(), Left: bare(pair[0].Value), Right: bare(pair[1].Value)}
-	return []model.Reason{{If: pair, Err: e}}
-}
-
-// bare takes the $eq off a condition that model.Eq made.
-func bare(cond any) any {
-	if d, ok := cond.(bson.D); ok && len(d) == 1 && d[0].Key == "$eq" {
-		return d[0].Value
-	}
-	return cond
 }
 
 // Indexes returns the unique index on the pair, and for each side the compound index that serves its links newest first.
 // Without the first, two links of one pair can be stored by two writers at once.
-func (j *JoinCollection[L, LK, A, AK, B, BK]) Indexes() []model.Index {
-	unique := model.NewIndex(j.links.Name(), bson.D{{Key: j.leftPath(), Value: 1}, {Key: j.rightPath(), Value: 1}})
-	unique.Unique = true
-	unique.Why = "one link for each pair; the link of a pair"
-	return []model.Index{unique, j.index(j.leftPath(), j.lefts.Name()), j.index(j.rightPath(), j.rights.Name())}
-}
-
-func (j *JoinCollection[L, LK, A, AK, B, BK]) pairIndex() string { return j.Indexes()[0].Name }
-
-func (j *JoinCollection[L, LK, A, AK, B, BK]) index(path, side string) model.Index {
-	x := model.NewIndex(j.links.Name(), append(bson.D{{Key: path, Value: 1}}, j.order...))
-	x.Why = "the " + j.links.Name() + " of a document of " + side + ", newest first"
-	return x
-}
+func (j *JoinCollection[L, LK, A, AK, B, BK]) Indexes() []model.Index { return j.in.indexes() }
 
 // Relations returns both relations, for diagrams: a link belongs to one document on each side.
-func (j *JoinCollection[L, LK, A, AK, B, BK]) Relations() []model.Relation {
-	end := func(path, to string) model.Relation {
-		return model.Relation{
-			From: j.links.Name(), FromPath: path, To: to, ToPath: "_id",
-			FromEnd: model.Many, ToEnd: model.ExactlyOne, Label: "join document",
-		}
-	}
-	return []model.Relation{end(j.leftPath(), j.lefts.Name()), end(j.rightPath(), j.rights.Name())}
-}
+func (j *JoinCollection[L, LK, A, AK, B, BK]) Relations() []model.Relation { return j.in.relations() }
 
 // References returns both references, left first: what is decided about them is decided about the links of either side.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) References() []Reference {
@@ -190,22 +119,22 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) referrer() {}
 
 // LeftReference returns the reference from the links to the left side.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) LeftReference() Reference {
-	return Reference{from: j.links.Name(), path: j.leftPath(), to: j.lefts.Name()}
+	return Reference{from: j.in.links, path: j.in.left, to: j.in.lefts}
 }
 
 // RightReference returns the reference from the links to the right side.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) RightReference() Reference {
-	return Reference{from: j.links.Name(), path: j.rightPath(), to: j.rights.Name()}
+	return Reference{from: j.in.links, path: j.in.right, to: j.in.rights}
 }
 
 // DanglingLefts finds links whose left document is missing. Its repair, unless a spec says otherwise, deletes them.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) DanglingLefts(spec ...DanglingSpec) *Dangling[L, LK, A, AK] {
-	return NewDangling(j.links, j.leftPath(), j.lefts, orDelete(spec)...)
+	return NewDangling(j.links, j.in.left, j.lefts, orDelete(spec)...)
 }
 
 // DanglingRights finds links whose right document is missing. Its repair, unless a spec says otherwise, deletes them.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) DanglingRights(spec ...DanglingSpec) *Dangling[L, LK, B, BK] {
-	return NewDangling(j.links, j.rightPath(), j.rights, orDelete(spec)...)
+	return NewDangling(j.links, j.in.right, j.rights, orDelete(spec)...)
 }
 
 func orDelete(spec []DanglingSpec) []DanglingSpec {
@@ -213,9 +142,4 @@ func orDelete(spec []DanglingSpec) []DanglingSpec {
 		return []DanglingSpec{{Repair: DeleteReferrers}}
 	}
 	return spec
-}
-
-// deleteMany is a write that deletes links by a filter, which an index serves.
-func (j *JoinCollection[L, LK, A, AK, B, BK]) deleteMany(filter bson.D, index string) model.Write {
-	return model.Write{Collection: j.links.Name(), Index: index, Model: &mongo.DeleteManyModel{Filter: filter}}
 }

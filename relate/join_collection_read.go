@@ -1,11 +1,6 @@
 package relate
 
-import (
-	"strings"
-
-	"github.com/docmodel/docmodel/model"
-	"go.mongodb.org/mongo-driver/v2/bson"
-)
+import "github.com/docmodel/docmodel/model"
 
 // Linked is a link with the document at its other end; Doc is nil when that one is missing.
 type Linked[L, D any] struct {
@@ -30,11 +25,9 @@ type LinkPage[L any] struct {
 // Cost: one command, served by the unique index on the pair.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Pair(left AK, right BK) model.Find[L] {
 	pair, err := j.pair(left, right)
-	f := j.links.Find(pair).Limited(1)
-	f.Index = j.pairIndex()
-	if f.Err == nil {
-		f.Err = err
-	}
+	f := j.links.Find(pair)
+	f.Limit = 1
+	served(&f.Query, j.in.pairIndex(), err)
 	return f
 }
 
@@ -42,24 +35,19 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Pair(left AK, right BK) model.Find
 //
 // Cost: one command, and one per further batch; filter and order are served by [JoinCollection.Indexes].
 func (j *JoinCollection[L, LK, A, AK, B, BK]) OfLeft(left AK) model.Find[L] {
-	id, err := encodeID(j.lefts, j.links.Name(), j.leftPath(), left)
-	return j.of(j.leftPath(), id, err, 1)
+	id, err := j.leftID(left)
+	f := j.links.Find(nil)
+	j.in.of(&f.Query, j.in.left, id, j.in.leftIndex(), err)
+	return f
 }
 
 // OfRight returns the query of a right document's links, newest first. Its Count tells how many there are.
 //
 // Cost: as [JoinCollection.OfLeft].
 func (j *JoinCollection[L, LK, A, AK, B, BK]) OfRight(right BK) model.Find[L] {
-	id, err := encodeID(j.rights, j.links.Name(), j.rightPath(), right)
-	return j.of(j.rightPath(), id, err, 2)
-}
-
-func (j *JoinCollection[L, LK, A, AK, B, BK]) of(path string, id any, err error, index int) model.Find[L] {
-	f := j.links.Find(bson.D{{Key: path, Value: model.Eq(id)}}).Sorted(j.order)
-	f.Index = j.Indexes()[index].Name
-	if f.Err == nil {
-		f.Err = err
-	}
+	id, err := j.rightID(right)
+	f := j.links.Find(nil)
+	j.in.of(&f.Query, j.in.right, id, j.in.rightIndex(), err)
 	return f
 }
 
@@ -69,7 +57,10 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) of(path string, id any, err error,
 // Cost: one command; as many index keys and links as are returned, served by [JoinCollection.Indexes], and a lookup by
 // _id for each.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) RightsOf(left AK, page LinkPage[L]) model.Aggregate[Linked[L, B]] {
-	return joined[Linked[L, B]](j.links, j.page(j.OfLeft(left), page), j.rightPath(), j.rights.Name())
+	f := j.page(j.OfLeft(left), page)
+	a := model.AggregateAs[Linked[L, B]](j.links, j.in.joined(&f.Query, j.in.right, j.in.rights))
+	linkedBy(&a.Aggregation, &f.Query)
+	return a
 }
 
 // LeftsOf returns a right document's links with the left documents that they lead to, newest link first: both in one
@@ -77,7 +68,10 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) RightsOf(left AK, page LinkPage[L]
 //
 // Cost: as [JoinCollection.RightsOf].
 func (j *JoinCollection[L, LK, A, AK, B, BK]) LeftsOf(right BK, page LinkPage[L]) model.Aggregate[Linked[L, A]] {
-	return joined[Linked[L, A]](j.links, j.page(j.OfRight(right), page), j.leftPath(), j.lefts.Name())
+	f := j.page(j.OfRight(right), page)
+	a := model.AggregateAs[Linked[L, A]](j.links, j.in.joined(&f.Query, j.in.left, j.in.lefts))
+	linkedBy(&a.Aggregation, &f.Query)
+	return a
 }
 
 // page narrows a query to what comes after a link.
@@ -96,43 +90,7 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) page(f model.Find[L], page LinkPag
 // place returns what a link holds at the fields of the order.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) place(link *L) ([]any, error) {
 	doc, err := j.links.Encode(*link)
-	if err != nil {
-		return nil, &model.ValueError{Collection: j.links.Name(), Field: "After", Reason: err.Error()}
-	}
-	raw, err := bson.Marshal(bson.D{{Key: "v", Value: doc}})
-	if err != nil {
-		return nil, &model.ValueError{Collection: j.links.Name(), Field: "After", Reason: err.Error()}
-	}
-	values := make([]any, len(j.order))
-	for i, e := range j.order {
-		v, err := bson.Raw(raw).LookupErr(append([]string{"v"}, strings.Split(e.Key, ".")...)...)
-		if err != nil || v.Type == bson.TypeNull {
-			return nil, &model.ValueError{Collection: j.links.Name(), Field: "After", Reason: "the link holds nothing at " + e.Key + ", by which links are in order"}
-		}
-		values[i] = v
-	}
-	return values, nil
-}
-
-// joined is the pipeline of a query of links, each with the document at one of its ends.
-func joined[R, L, LK any](links *model.Collection[L, LK], f model.Find[L], path, from string) model.Aggregate[R] {
-	stages := matching(f.Filter, bson.D{{Key: "$sort", Value: f.Sort}})
-	if f.Limit > 0 {
-		stages = append(stages, bson.D{{Key: "$limit", Value: f.Limit}})
-	}
-	stages = append(stages,
-		nested("link"),
-		bson.D{{Key: "$lookup", Value: bson.D{
-			{Key: "from", Value: from}, {Key: "localField", Value: "link." + path}, {Key: "foreignField", Value: "_id"}, {Key: "as", Value: "doc"},
-		}}},
-		bson.D{{Key: "$set", Value: bson.D{{Key: "doc", Value: bson.D{{Key: "$arrayElemAt", Value: bson.A{"$doc", 0}}}}}}},
-	)
-	a := model.AggregateAs[R](links, stages)
-	a.Index = f.Index
-	if f.Err != nil {
-		a.Err = f.Err
-	}
-	return a
+	return j.in.place(doc, err)
 }
 
 // LeftCounts returns how many links each of some left documents has, in the order of their ids; one without links has no
@@ -140,25 +98,16 @@ func joined[R, L, LK any](links *model.Collection[L, LK], f model.Find[L], path,
 //
 // Cost: one command; one index key per link, served by [JoinCollection.Indexes].
 func (j *JoinCollection[L, LK, A, AK, B, BK]) LeftCounts(lefts ...AK) model.Aggregate[LinkCount[AK]] {
-	ids, err := encodeIDs(j.lefts, j.links.Name(), j.leftPath(), lefts)
-	return counts[LinkCount[AK]](j.links, j.leftPath(), ids, err, j.Indexes()[1].Name)
+	ids, err := encodeIDs(j.lefts, j.in.links, j.in.left, lefts)
+	a := model.AggregateAs[LinkCount[AK]](j.links, j.in.counts(j.in.left, ids))
+	piped(&a.Aggregation, j.in.leftIndex(), err)
+	return a
 }
 
 // RightCounts returns how many links each of some right documents has, as [JoinCollection.LeftCounts].
 func (j *JoinCollection[L, LK, A, AK, B, BK]) RightCounts(rights ...BK) model.Aggregate[LinkCount[BK]] {
-	ids, err := encodeIDs(j.rights, j.links.Name(), j.rightPath(), rights)
-	return counts[LinkCount[BK]](j.links, j.rightPath(), ids, err, j.Indexes()[2].Name)
-}
-
-func counts[R, L, LK any](links *model.Collection[L, LK], path string, ids bson.A, err error, index string) model.Aggregate[R] {
-	a := model.AggregateAs[R](links, matching(
-		bson.D{{Key: path, Value: bson.D{{Key: "$in", Value: ids}}}},
-		bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$" + path}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
-		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-	))
-	a.Index = index
-	if a.Err == nil {
-		a.Err = err
-	}
+	ids, err := encodeIDs(j.rights, j.in.links, j.in.right, rights)
+	a := model.AggregateAs[LinkCount[BK]](j.links, j.in.counts(j.in.right, ids))
+	piped(&a.Aggregation, j.in.rightIndex(), err)
 	return a
 }
