@@ -16,18 +16,29 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
+// Types of documents that several tests share, under names of their own: each type takes its time to compile. A named
+// document is what others refer to; a bareEnd holds ids of others, singly or in lists.
+type (
+	named struct {
+		ID   string `bson:"_id"`
+		Size int    `bson:"size,omitempty"`
+		Rack string `bson:"rack,omitempty"`
+	}
+	bareEnd struct {
+		ID     string   `bson:"_id"`
+		Name   string   `bson:"name,omitempty"`
+		Owner  string   `bson:"owner,omitempty"`
+		Screws []string `bson:"screws,omitempty"`
+		Items  []string `bson:"items,omitempty"`
+		Peers  []string `bson:"peers,omitempty"`
+	}
+)
+
 // What the tests are about: gadgets list their screws by bare ids, folios their shares by elements, entries hold the id
 // of their server, and tags hang below a field of their owner.
 type (
-	gadget struct {
-		ID     string   `bson:"_id"`
-		Name   string   `bson:"name,omitempty"`
-		Screws []string `bson:"screws,omitempty"`
-	}
-	screw struct {
-		ID   string `bson:"_id"`
-		Size int    `bson:"size,omitempty"`
-	}
+	gadget  = bareEnd
+	screw   = named
 	holding struct {
 		ShareID int64 `bson:"shareId"`
 		Number  int64 `bson:"number,omitempty"`
@@ -36,15 +47,9 @@ type (
 		ID       bson.ObjectID `bson:"_id"`
 		Holdings []holding     `bson:"holdings,omitempty"`
 	}
-	share struct {
-		ID   int64  `bson:"_id"`
-		Name string `bson:"name,omitempty"`
-	}
-	server struct {
-		ID   string `bson:"_id"`
-		Rack string `bson:"rack,omitempty"`
-	}
-	entry struct {
+	share  = thing
+	server = named
+	entry  struct {
 		ID     int       `bson:"_id"`
 		Server string    `bson:"server,omitempty"`
 		At     time.Time `bson:"at"`

@@ -84,7 +84,7 @@ func TestDanglingInterleaved(t *testing.T) {
 		{
 			"the target comes: saved, or taken away in the last round trip", "main",
 			func(ctx context.Context, db *mongo.Database) error {
-				_, err := tags.Insert(tag{"x"}).Run(ctx, db)
+				_, err := tags.Insert(tag{ID: "x"}).Run(ctx, db)
 				return err
 			},
 			[]string{"'x'|null", "'x'|-", "'x'|'b'"},

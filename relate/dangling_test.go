@@ -30,9 +30,7 @@ type (
 		Tag string `bson:"tag,omitempty"`
 		N   int    `bson:"n"`
 	}
-	tag struct {
-		ID string `bson:"_id"`
-	}
+	tag = named
 )
 
 var (
@@ -44,7 +42,7 @@ var (
 func seedCrates(ctx context.Context, db *mongo.Database) error {
 	op := bson.ObjectID{1}
 	_, err := model.Concat(
-		tags.InsertMany([]tag{{"a"}, {"b"}}),
+		tags.InsertMany([]tag{{ID: "a"}, {ID: "b"}}),
 		crates.InsertMany([]crate{
 			{ID: "1", Main: "a", Tags: []string{"a", "b"}, Lines: []crateLine{{"a", 1}}, Owner: relate.Link[string]{ID: "a", V: 1, Op: op}},
 			{ID: "2", Main: "x", Spare: "x", Tags: []string{"x", "a", "y", "x"}, Lines: []crateLine{{"x", 1}, {"b", 2}, {"", 3}, {"x", 4}}, Owner: relate.Link[string]{ID: "x", V: 2, Op: op}},
@@ -328,7 +326,7 @@ func TestDanglingMendAge(t *testing.T) {
 		done := make(chan error)
 		go func() {
 			time.Sleep(100 * time.Millisecond)
-			_, err := tags.Insert(tag{"x"}).Run(ctx, db)
+			_, err := tags.Insert(tag{ID: "x"}).Run(ctx, db)
 			done <- err
 		}()
 		var mended []relate.MissingID

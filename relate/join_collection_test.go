@@ -18,12 +18,10 @@ import (
 
 // Users like items, at a time.
 type (
-	fan struct {
-		ID string `bson:"_id"`
-	}
+	fan   = named
 	thing struct {
 		ID   int64  `bson:"_id"`
-		Name string `bson:"name"`
+		Name string `bson:"name,omitempty"`
 	}
 	liking struct {
 		ID    string     `bson:"_id"`
@@ -54,7 +52,7 @@ func seedLikes(ctx context.Context, db *mongo.Database) error {
 		return err
 	}
 	_, err := model.Concat(
-		fans.InsertMany([]fan{{"ann"}, {"bob"}, {"cid"}}),
+		fans.InsertMany([]fan{{ID: "ann"}, {ID: "bob"}, {ID: "cid"}}),
 		things.InsertMany([]thing{{1, "one"}, {2, "two"}, {3, "three"}}),
 		likes.LinkAll([]liking{
 			like("l1", "ann", 1, 1), like("l2", "ann", 2, 2), like("l3", "ann", 3, 2), like("l4", "bob", 1, 3), like("l5", "gone", 1, 4), like("l6", "ann", 9, 5),

@@ -13,10 +13,7 @@ import (
 )
 
 type (
-	barePeer struct {
-		ID    string   `bson:"_id"`
-		Peers []string `bson:"peers,omitempty"`
-	}
+	barePeer = bareEnd
 	linkPeer struct {
 		ID    string                `bson:"_id"`
 		Peers []relate.Link[string] `bson:"peers,omitempty"`
@@ -103,7 +100,7 @@ func TestManyToManyBareInterleaved(t *testing.T) {
 	parallel(t)
 	ops := manyOperations(barePeers, bareLefts)
 	seed := func(ctx context.Context, db *mongo.Database) error {
-		load := model.Concat(bareLefts.InsertMany([]barePeer{{"l", []string{"r"}}, {ID: "m"}}), bareRights.InsertMany([]barePeer{{"r", []string{"l"}}, {ID: "s"}}))
+		load := model.Concat(bareLefts.InsertMany([]barePeer{{ID: "l", Peers: []string{"r"}}, {ID: "m"}}), bareRights.InsertMany([]barePeer{{ID: "r", Peers: []string{"l"}}, {ID: "s"}}))
 		return run(load, ctx, db)
 	}
 	for _, pair := range pairs(ops) {
@@ -150,7 +147,7 @@ func TestManyToManyFaults(t *testing.T) {
 			})
 		})
 	}
-	bare := barePeer{"l", []string{"r"}}
+	bare := barePeer{ID: "l", Peers: []string{"r"}}
 	for _, c := range []struct {
 		name string
 		plan model.Plan
@@ -162,7 +159,7 @@ func TestManyToManyFaults(t *testing.T) {
 		t.Run("bare "+c.name, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
 				Seed: func(ctx context.Context, db *mongo.Database) error {
-					return run(model.Concat(bareLefts.InsertMany([]barePeer{bare}), bareRights.InsertMany([]barePeer{{"r", []string{"l"}}, {ID: "s"}})), ctx, db)
+					return run(model.Concat(bareLefts.InsertMany([]barePeer{bare}), bareRights.InsertMany([]barePeer{{ID: "r", Peers: []string{"l"}}, {ID: "s"}})), ctx, db)
 				},
 				Run:   func(ctx context.Context, db *mongo.Database) error { return run(c.plan, ctx, db) },
 				Check: func(t testing.TB, db *mongo.Database) { wantNoHalfPeers(t, db, barePeers) },

@@ -21,7 +21,7 @@ func peers(left any, rights ...any) docs {
 	return docs{"lefts": {left}, "rights": append([]any{}, rights...)}
 }
 
-func peer(id string, list ...string) barePeer { return barePeer{id, list} }
+func peer(id string, list ...string) barePeer { return barePeer{ID: id, Peers: list} }
 
 // alone is a document whose list has become empty.
 func alone(id string) bson.D {
@@ -72,7 +72,7 @@ func TestManyToManyVersionedWrites(t *testing.T) {
 	link := func(id string, v int64, op int) relate.Link[string] {
 		return relate.Link[string]{ID: id, V: v, Op: token(op)}
 	}
-	left := func(v int64, list ...relate.Link[string]) linkPeer { return linkPeer{"l", list, v} }
+	left := func(v int64, list ...relate.Link[string]) linkPeer { return linkPeer{ID: "l", Peers: list, V: v} }
 	right := func(id string, list ...relate.Link[string]) linkPeer { return linkPeer{ID: id, Peers: list} }
 	emptied := func(id string, v int64) bson.D {
 		return bson.D{{Key: "_id", Value: id}, {Key: "peers", Value: bson.A{}}, {Key: "v", Value: v}}
@@ -93,7 +93,7 @@ func TestManyToManyVersionedWrites(t *testing.T) {
 		{reason: "taken apart", before: linked, plan: linkPeers.Unlink(&one, "r", token(1)), after: peers(emptied("l", 6), emptied("r", 0)), status: model.Applied, again: model.Applied},
 		{reason: "taken apart, read before another changed the list", before: peers(left(6, link("r", 5, 9), link("t", 6, 3)), right("r", link("l", 5, 9))),
 			plan: linkPeers.Unlink(&one, "r", token(1)), err: model.ErrStale},
-		{reason: "what only the right lists goes", before: peers(left(2, link("s", 2, 2)), right("r", link("l", 1, 1))), plan: linkPeers.Unlink(&linkPeer{"l", []relate.Link[string]{link("s", 2, 2)}, 2}, "r", token(3)),
+		{reason: "what only the right lists goes", before: peers(left(2, link("s", 2, 2)), right("r", link("l", 1, 1))), plan: linkPeers.Unlink(&linkPeer{ID: "l", Peers: []relate.Link[string]{link("s", 2, 2)}, V: 2}, "r", token(3)),
 			after: peers(left(2, link("s", 2, 2)), emptied("r", 0)), status: model.Applied, again: model.Applied},
 		{reason: "no token", before: linked, plan: linkPeers.Link(&fresh, "r", bson.NilObjectID), err: errRefused},
 		{reason: "no token to unlink", before: linked, plan: linkPeers.Unlink(&one, "r", bson.NilObjectID), err: errRefused},
@@ -121,7 +121,7 @@ func TestManyToManyReads(t *testing.T) {
 		}
 
 		// With links, a left document that doesn't list the right one is none of its.
-		ll, lr := linkPeer{"l", []relate.Link[string]{link("r")}, 1}, linkPeer{ID: "r", Peers: []relate.Link[string]{link("l"), link("m")}}
+		ll, lr := linkPeer{ID: "l", Peers: []relate.Link[string]{link("r")}, V: 1}, linkPeer{ID: "r", Peers: []relate.Link[string]{link("l"), link("m")}}
 		seed(t, db, docs{"lefts": {ll, linkPeer{ID: "m"}}, "rights": {lr}})
 		wantIDs(t, idsOf(all(t, db, linkPeers.Rights(&ll)), linkID), []string{"r"})
 		wantIDs(t, idsOf(all(t, db, linkPeers.Lefts(&lr)), linkID), []string{"l"})
@@ -178,7 +178,7 @@ func TestManyToManyRepairVersioned(t *testing.T) {
 	link := func(id string, v int64, op int) relate.Link[string] {
 		return relate.Link[string]{ID: id, V: v, Op: token(op)}
 	}
-	read := linkPeer{"l", []relate.Link[string]{link("r", 1, 1), link("s", 2, 2), link("gone", 3, 3)}, 3}
+	read := linkPeer{ID: "l", Peers: []relate.Link[string]{link("r", 1, 1), link("s", 2, 2), link("gone", 3, 3)}, V: 3}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, peers(read, linkPeer{ID: "r", Peers: []relate.Link[string]{link("l", 1, 1), link("l", 0, 8), link("k", 1, 9)}}, linkPeer{ID: "s"}))
 		found, _, err := linkPeers.Mend(relate.TrustRefs, 0).Run(t.Context(), db)
@@ -186,7 +186,7 @@ func TestManyToManyRepairVersioned(t *testing.T) {
 			t.Fatalf("mended %v, %v", found, err)
 		}
 		wantNoHalfPeers(t, db, linkPeers)
-		wantDocs(t, db, peers(linkPeer{"l", read.Peers[:2], 4},
+		wantDocs(t, db, peers(linkPeer{ID: "l", Peers: read.Peers[:2], V: 4},
 			linkPeer{ID: "r", Peers: []relate.Link[string]{link("l", 1, 1)}}, linkPeer{ID: "s", Peers: []relate.Link[string]{link("l", 2, 2)}}))
 		_, err = linkPeers.Unlink(&read, "r", token(5)).Run(t.Context(), db)
 		wantError(t, err, model.ErrStale)
@@ -215,7 +215,7 @@ func TestManyToManyCosts(t *testing.T) {
 	none := bson.NilObjectID
 	l, r := peer("l", "r"), peer("r", "l")
 	link := func(id string) relate.Link[string] { return relate.Link[string]{ID: id, V: 1, Op: token(9)} }
-	ll := linkPeer{"l", []relate.Link[string]{link("r")}, 1}
+	ll := linkPeer{ID: "l", Peers: []relate.Link[string]{link("r")}, V: 1}
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []costCase{

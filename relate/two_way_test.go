@@ -20,7 +20,7 @@ func relation(item any, owners ...any) docs {
 }
 
 // lister is an owner by bare ids.
-func lister(id string, items ...string) bareOwner { return bareOwner{id, items} }
+func lister(id string, items ...string) bareOwner { return bareOwner{ID: id, Items: items} }
 
 // emptied is an owner whose list has become empty.
 func emptied(id string) bson.D {
@@ -30,7 +30,7 @@ func emptied(id string) bson.D {
 func TestTwoWayBareWrites(t *testing.T) {
 	parallel(t)
 	none := bson.NilObjectID
-	free, ofA := &bareItem{ID: "x"}, &bareItem{"x", "a"}
+	free, ofA := &bareItem{ID: "x"}, &bareItem{ID: "x", Owner: "a"}
 	started := relation(*ofA, lister("a", "y", "x"), lister("b"))
 	runWriteCases(t, []writeCase{
 		{reason: "a free item", before: relation(*free, lister("a", "y"), lister("b")), plan: bareWay.Assign(free, "a", none),
@@ -40,19 +40,19 @@ func TestTwoWayBareWrites(t *testing.T) {
 		{reason: "an item whose owner is stored as null", before: relation(bson.D{{Key: "_id", Value: "x"}, {Key: "owner", Value: nil}}, lister("a", "y"), lister("b")),
 			plan: bareWay.Assign(free, "a", none), after: started, status: model.Applied, again: model.Applied},
 		{reason: "from one owner to another", before: started, plan: bareWay.Assign(ofA, "b", none),
-			after: relation(bareItem{"x", "b"}, lister("a", "y"), lister("b", "x")), status: model.Applied, again: model.Applied},
+			after: relation(bareItem{ID: "x", Owner: "b"}, lister("a", "y"), lister("b", "x")), status: model.Applied, again: model.Applied},
 		{reason: "to the owner that it has lists it, where that was missing", before: relation(*ofA, lister("a")), plan: bareWay.Assign(ofA, "a", none),
 			after: relation(*ofA, lister("a", "x")), status: model.Applied, again: model.Applied},
-		{reason: "read before another took it", before: relation(bareItem{"x", "b"}, lister("a"), lister("b", "x")), plan: bareWay.Assign(free, "a", none), err: model.ErrStale},
+		{reason: "read before another took it", before: relation(bareItem{ID: "x", Owner: "b"}, lister("a"), lister("b", "x")), plan: bareWay.Assign(free, "a", none), err: model.ErrStale},
 		{reason: "read before it was freed", before: relation(*free, lister("a"), lister("b")), plan: bareWay.Assign(ofA, "b", none), err: model.ErrStale},
 		{reason: "an item that is gone", before: docs{"owners": {lister("a")}, "items": {}}, plan: bareWay.Assign(free, "a", none), err: model.ErrStale},
 		{reason: "an owner that isn't there is named, and found by the check", before: relation(*free), plan: bareWay.Assign(free, "z", none),
-			after: relation(bareItem{"x", "z"}), err: model.ErrStale},
+			after: relation(bareItem{ID: "x", Owner: "z"}), err: model.ErrStale},
 		{reason: "an item taken away", before: started, plan: bareWay.Unassign(ofA, none),
 			after: relation(*free, lister("a", "y"), lister("b")), status: model.Applied, again: model.Applied},
 		{reason: "the last item taken away", before: relation(*ofA, lister("a", "x")), plan: bareWay.Unassign(ofA, none),
 			after: relation(*free, emptied("a")), status: model.Applied, again: model.Applied},
-		{reason: "taken away, read before another took it", before: relation(bareItem{"x", "b"}, lister("a"), lister("b", "x")), plan: bareWay.Unassign(ofA, none), err: model.ErrStale},
+		{reason: "taken away, read before another took it", before: relation(bareItem{ID: "x", Owner: "b"}, lister("a"), lister("b", "x")), plan: bareWay.Unassign(ofA, none), err: model.ErrStale},
 		{reason: "a token that bare ids don't keep", before: started, plan: bareWay.Assign(ofA, "b", token(1)), err: errRefused},
 		{reason: "a token to take away", before: started, plan: bareWay.Unassign(ofA, token(1)), err: errRefused},
 		{reason: "no item", before: started, plan: bareWay.Assign(nil, "b", none), err: errRefused},
@@ -65,16 +65,16 @@ func TestTwoWayBareWrites(t *testing.T) {
 func TestTwoWayBoundedWrites(t *testing.T) {
 	parallel(t)
 	none := bson.NilObjectID
-	free, ofA := &bareItem{ID: "x"}, &bareItem{"x", "a"}
+	free, ofA := &bareItem{ID: "x"}, &bareItem{ID: "x", Owner: "a"}
 	runWriteCases(t, []writeCase{
 		{reason: "to the last place", before: relation(*free, lister("b", "y")), plan: boundedWay.Assign(free, "b", none),
-			after: relation(bareItem{"x", "b"}, lister("b", "y", "x")), status: model.Applied, again: model.Already},
+			after: relation(bareItem{ID: "x", Owner: "b"}, lister("b", "y", "x")), status: model.Applied, again: model.Already},
 		{reason: "a full list", before: relation(*free, lister("b", "y", "z")), plan: boundedWay.Assign(free, "b", none), err: errFull},
 		{reason: "a full list, of an item that has an owner", before: relation(*ofA, lister("a", "x"), lister("b", "y", "z")), plan: boundedWay.Assign(ofA, "b", none), err: errFull},
 		{reason: "a full list that lists it already", before: relation(*free, lister("b", "y", "x")), plan: boundedWay.Assign(free, "b", none),
-			after: relation(bareItem{"x", "b"}, lister("b", "y", "x")), status: model.Applied, again: model.Already},
+			after: relation(bareItem{ID: "x", Owner: "b"}, lister("b", "y", "x")), status: model.Applied, again: model.Already},
 		{reason: "an owner that isn't there", before: relation(*free), plan: boundedWay.Assign(free, "z", none), err: model.ErrStale},
-		{reason: "stale: what was listed first is taken back", before: relation(bareItem{"x", "b"}, lister("a", "y"), lister("b", "x")),
+		{reason: "stale: what was listed first is taken back", before: relation(bareItem{ID: "x", Owner: "b"}, lister("a", "y"), lister("b", "x")),
 			plan: boundedWay.Assign(free, "a", none), err: model.ErrStale},
 	})
 }
@@ -86,7 +86,7 @@ func TestTwoWayVersionedWrites(t *testing.T) {
 	}
 	owner := func(id string, items ...relate.Link[string]) linkOwner { return linkOwner{id, items} }
 	free, ofA := &linkItem{ID: "x"}, &linkItem{"x", link("a", 3, 9)}
-	ended := linkItem{"x", relate.Link[string]{V: 4, Op: token(1), Ended: true}}
+	ended := linkItem{ID: "x", Owner: relate.Link[string]{V: 4, Op: token(1), Ended: true}}
 	endedDoc := bson.D{{Key: "_id", Value: "x"}, {Key: "owner", Value: bson.D{{Key: "id", Value: nil}, {Key: "v", Value: int64(4)}, {Key: "op", Value: token(1)}, {Key: "ended", Value: true}}}}
 	started := relation(*ofA, owner("a", link("x", 3, 9)), owner("b"))
 	runWriteCases(t, []writeCase{
@@ -119,7 +119,7 @@ func TestTwoWayUnassignFree(t *testing.T) {
 	parallel(t)
 	for reason, p := range map[string]model.Plan{
 		"bare": bareWay.Unassign(&bareItem{ID: "x"}, bson.NilObjectID), "versioned": linkWay.Unassign(&linkItem{ID: "x"}, token(1)),
-		"ended": linkWay.Unassign(&linkItem{"x", relate.Link[string]{ID: "a", V: 2, Op: token(3), Ended: true}}, token(1)),
+		"ended": linkWay.Unassign(&linkItem{ID: "x", Owner: relate.Link[string]{ID: "a", V: 2, Op: token(3), Ended: true}}, token(1)),
 	} {
 		if p.Cost().Commands != 0 || len(p.Steps) != 0 {
 			t.Errorf("%s: %s", reason, p)
@@ -133,7 +133,7 @@ func TestTwoWayReads(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		bareItemID := func(i bareItem) string { return i.ID }
 		a := lister("a", "y", "x", "gone")
-		seed(t, db, docs{"owners": {a, lister("b", "z", "x")}, "items": {bareItem{"x", "a"}, bareItem{"y", "a"}, bareItem{"z", "b"}, bareItem{ID: "w"}}})
+		seed(t, db, docs{"owners": {a, lister("b", "z", "x")}, "items": {bareItem{ID: "x", Owner: "a"}, bareItem{ID: "y", Owner: "a"}, bareItem{ID: "z", Owner: "b"}, bareItem{ID: "w"}}})
 		wantIDs(t, idsOf(all(t, db, bareWay.ItemsOf("a")), bareItemID), []string{"x", "y"})
 		wantIDs(t, idsOf(all(t, db, bareWay.Items(&a).Sorted(bson.D{{Key: "_id", Value: 1}})), bareItemID), []string{"x", "y"})
 		wantIDs(t, idsOf(all(t, db, bareWay.OwnersListing("x").Sorted(bson.D{{Key: "_id", Value: 1}})), func(o bareOwner) string { return o.ID }), []string{"a", "b"})
@@ -162,10 +162,10 @@ func TestTwoWayReads(t *testing.T) {
 	if id, ok := bareWay.Owner(nil); ok {
 		t.Errorf("no item has the owner %q", id)
 	}
-	if id, ok := bareWay.Owner(&bareItem{"x", "a"}); id != "a" || !ok {
+	if id, ok := bareWay.Owner(&bareItem{ID: "x", Owner: "a"}); id != "a" || !ok {
 		t.Errorf("owner %q, %v", id, ok)
 	}
-	if _, ok := linkWay.Owner(&linkItem{"x", relate.Link[string]{ID: "a", V: 1, Ended: true}}); ok {
+	if _, ok := linkWay.Owner(&linkItem{ID: "x", Owner: relate.Link[string]{ID: "a", V: 1, Ended: true}}); ok {
 		t.Error("an ended link holds an owner")
 	}
 }
@@ -176,29 +176,29 @@ func TestTwoWayRepair(t *testing.T) {
 	half := docs{
 		"owners": {lister("a", "ok", "lost", "free", "taken", "both"), lister("b", "both", "moved"), lister("c")},
 		"items": {
-			bareItem{"ok", "a"},    // both sides
-			bareItem{ID: "free"},   // a lists it, it names nobody
-			bareItem{"taken", "c"}, // a lists it, it names c, which doesn't
-			bareItem{"both", "b"},  // a lists it too
-			bareItem{"moved", "b"},
-			bareItem{"alone", "c"}, // nobody lists it
-			bareItem{"orphan", "z"},
+			bareItem{ID: "ok", Owner: "a"},    // both sides
+			bareItem{ID: "free"},              // a lists it, it names nobody
+			bareItem{ID: "taken", Owner: "c"}, // a lists it, it names c, which doesn't
+			bareItem{ID: "both", Owner: "b"},  // a lists it too
+			bareItem{ID: "moved", Owner: "b"},
+			bareItem{ID: "alone", Owner: "c"}, // nobody lists it
+			bareItem{ID: "orphan", Owner: "z"},
 			bson.D{{Key: "_id", Value: "empty"}, {Key: "owner", Value: ""}},
 			bson.D{{Key: "_id", Value: "null"}, {Key: "owner", Value: nil}},
 		},
 	}
-	kept := []any{bareItem{"both", "b"}, bareItem{"moved", "b"}, bareItem{"ok", "a"}, half["items"][7], half["items"][8]}
+	kept := []any{bareItem{ID: "both", Owner: "b"}, bareItem{ID: "moved", Owner: "b"}, bareItem{ID: "ok", Owner: "a"}, half["items"][7], half["items"][8]}
 	for _, c := range []struct {
 		trust relate.Side
 		after docs
 	}{
 		{relate.TrustRefs, docs{
 			"owners": {lister("a", "ok"), lister("b", "both", "moved"), lister("c", "alone", "taken")},
-			"items":  append([]any{bareItem{ID: "free"}, bareItem{"taken", "c"}, bareItem{"alone", "c"}, bareItem{ID: "orphan"}}, kept...),
+			"items":  append([]any{bareItem{ID: "free"}, bareItem{ID: "taken", Owner: "c"}, bareItem{ID: "alone", Owner: "c"}, bareItem{ID: "orphan"}}, kept...),
 		}},
 		{relate.TrustLists, docs{
 			"owners": {lister("a", "ok", "free", "taken"), lister("b", "both", "moved"), lister("c")},
-			"items":  append([]any{bareItem{"free", "a"}, bareItem{"taken", "a"}, bareItem{ID: "alone"}, bareItem{ID: "orphan"}}, kept...),
+			"items":  append([]any{bareItem{ID: "free", Owner: "a"}, bareItem{ID: "taken", Owner: "a"}, bareItem{ID: "alone"}, bareItem{ID: "orphan"}}, kept...),
 		}},
 	} {
 		t.Run(fmt.Sprint("trust ", c.trust), func(t *testing.T) {
@@ -237,15 +237,15 @@ func TestTwoWayRepairGuards(t *testing.T) {
 		if _, _, err := bareWay.Mend(relate.TrustLists, 0).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		wantDocs(t, db, relation(bareItem{"x", "a"}, lister("a", "x"), emptied("b")))
+		wantDocs(t, db, relation(bareItem{ID: "x", Owner: "a"}, lister("a", "x"), emptied("b")))
 
 		seed(t, db, relation(bareItem{ID: "x"}, lister("a", "x"), lister("b")))
 		found := all(t, db, bareWay.CheckLists())
-		seed(t, db, relation(bareItem{"x", "b"}, lister("a", "x"), lister("b", "x")))
+		seed(t, db, relation(bareItem{ID: "x", Owner: "b"}, lister("a", "x"), lister("b", "x")))
 		if _, err := bareWay.Repair(found, relate.TrustLists).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		wantDocs(t, db, relation(bareItem{"x", "b"}, lister("a", "x"), lister("b", "x")))
+		wantDocs(t, db, relation(bareItem{ID: "x", Owner: "b"}, lister("a", "x"), lister("b", "x")))
 	})
 	wantError(t, linkWay.Repair(nil, relate.TrustLists).Steps[0].(model.Write).Err, errRefused)
 }
@@ -300,12 +300,12 @@ func TestTwoWayHostileIDs(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, id := range []string{"$where", "a.b", "^.*", "$$ROOT", "{$ne: null}", "é\x00"} {
 			item := bareItem{ID: id}
-			seed(t, db, docs{"owners": {lister(id), lister("a", "y")}, "items": {item, bareItem{"y", "a"}}})
+			seed(t, db, docs{"owners": {lister(id), lister("a", "y")}, "items": {item, bareItem{ID: "y", Owner: "a"}}})
 			if _, err := bareWay.Assign(&item, id, bson.NilObjectID).Run(t.Context(), db); err != nil {
 				t.Fatal(id, err)
 			}
 			wantNoHalfLinks(t, db, bareWay)
-			wantDocs(t, db, docs{"owners": {lister(id, id), lister("a", "y")}, "items": {bareItem{id, id}, bareItem{"y", "a"}}})
+			wantDocs(t, db, docs{"owners": {lister(id, id), lister("a", "y")}, "items": {bareItem{ID: id, Owner: id}, bareItem{ID: "y", Owner: "a"}}})
 		}
 	})
 }
@@ -313,7 +313,7 @@ func TestTwoWayHostileIDs(t *testing.T) {
 func TestTwoWayCosts(t *testing.T) {
 	parallel(t)
 	none := bson.NilObjectID
-	ofA := bareItem{"x", "a"}
+	ofA := bareItem{ID: "x", Owner: "a"}
 	before := docs{"owners": {lister("a", "x"), lister("b")}, "items": {ofA, bareItem{ID: "y"}}}
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -323,7 +323,7 @@ func TestTwoWayCosts(t *testing.T) {
 			costOf("Assign within a bound", boundedWay.Assign(&ofA, "b", none), 3, 3),
 			costOf("Unassign", bareWay.Unassign(&ofA, none), 2, 2),
 			readOf("ItemsOf", bareWay.ItemsOf("a"), 1),
-			readOf("Items", bareWay.Items(&bareOwner{"a", []string{"x"}}), 1),
+			readOf("Items", bareWay.Items(&bareOwner{ID: "a", Items: []string{"x"}}), 1),
 			readOf("OwnersListing", bareWay.OwnersListing("x"), 1),
 			readOf("CheckLists", bareWay.CheckLists(), 0),
 			readOf("CheckRefs", bareWay.CheckRefs(), 0),

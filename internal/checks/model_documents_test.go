@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -31,12 +32,10 @@ type (
 		ID       string    `bson:"_id"`
 		Holdings []holding `bson:"holdings,omitempty"`
 	}
-	stock struct {
-		ID string `bson:"_id"`
-	}
-	host struct {
+	stock = host
+	host  struct {
 		ID   string `bson:"_id"`
-		Name string `bson:"name"`
+		Name string `bson:"name,omitempty"`
 	}
 	logmsg struct {
 		ID   bson.ObjectID `bson:"_id"`
@@ -54,6 +53,23 @@ var (
 	hosts      = model.NewCollection[host, string]("hosts")
 	logmsgs    = model.NewCollection[logmsg, bson.ObjectID]("logmsgs")
 	anything   = model.NewCollection[bson.D, any]("anything")
+)
+
+// bareEnd holds ids of others, as the documents at either end of some relations do, and linkList links: each type takes its
+// time to compile.
+type (
+	bareEnd struct {
+		ID      string   `bson:"_id"`
+		Owner   string   `bson:"owner,omitempty"`
+		Tasks   []string `bson:"tasks,omitempty"`
+		Books   []string `bson:"books,omitempty"`
+		Authors []string `bson:"authors,omitempty"`
+	}
+	linkList struct {
+		ID      string                `bson:"_id"`
+		Tasks   []relate.Link[string] `bson:"tasks,omitempty"`
+		Authors []relate.Link[string] `bson:"authors,omitempty"`
+	}
 )
 
 // oid is an ObjectID that ends in n.

@@ -7,10 +7,7 @@ import (
 )
 
 // An errand belongs to whoever has taken it.
-type errand struct {
-	ID    string              `bson:"_id"`
-	Owner relate.Link[string] `bson:"owner"`
-}
+type errand = linkedTask
 
 var (
 	errands = model.NewCollection[errand, string]("errands")

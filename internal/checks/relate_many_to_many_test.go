@@ -10,23 +10,14 @@ import (
 
 // Authors list books and books list authors, by bare ids and by versioned links.
 type (
-	author struct {
-		ID    string   `bson:"_id"`
-		Books []string `bson:"books,omitempty"`
-	}
-	novel struct {
-		ID      string   `bson:"_id"`
-		Authors []string `bson:"authors,omitempty"`
-	}
+	author       = bareEnd
+	novel        = bareEnd
 	linkedAuthor struct {
 		ID    string                `bson:"_id"`
 		Books []relate.Link[string] `bson:"books,omitempty"`
 		V     int64                 `bson:"v"`
 	}
-	linkedBook struct {
-		ID      string                `bson:"_id"`
-		Authors []relate.Link[string] `bson:"authors,omitempty"`
-	}
+	linkedBook = linkList
 )
 
 var (

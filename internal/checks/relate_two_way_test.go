@@ -10,19 +10,10 @@ import (
 
 // Workers list their tasks and tasks name their owner, by bare ids and by versioned links.
 type (
-	worker struct {
-		ID    string   `bson:"_id"`
-		Tasks []string `bson:"tasks,omitempty"`
-	}
-	task struct {
-		ID    string `bson:"_id"`
-		Owner string `bson:"owner,omitempty"`
-	}
-	linkedWorker struct {
-		ID    string                `bson:"_id"`
-		Tasks []relate.Link[string] `bson:"tasks,omitempty"`
-	}
-	linkedTask struct {
+	worker       = bareEnd
+	task         = bareEnd
+	linkedWorker = linkList
+	linkedTask   struct {
 		ID    string              `bson:"_id"`
 		Owner relate.Link[string] `bson:"owner"`
 	}
