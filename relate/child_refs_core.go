@@ -35,6 +35,7 @@ func (r *childRefs) declare(ids model.Field, array func(path string) model.Field
 	}
 }
 
+//go:noinline
 func (r *childRefs) refused(field, reason string) error {
 	return &model.ValueError{Collection: r.parents, Field: field, Reason: reason}
 }
@@ -90,10 +91,12 @@ func (r *childRefs) element(v any, err error) (doc bson.Raw, id bson.RawValue, _
 	return doc, doc.Lookup(strings.Split(r.key, ".")...), nil
 }
 
+//go:noinline
 func (r *childRefs) holdsNone(id any) error {
 	return r.refused(r.list, fmt.Sprintf("the element holds no %T at %q", id, r.key))
 }
 
+//go:noinline
 func (r *childRefs) insertAt(id any, position int) guardedEdit {
 	element := id
 	if r.key != "" {
@@ -103,6 +106,8 @@ func (r *childRefs) insertAt(id any, position int) guardedEdit {
 }
 
 // push adds an element to a list that doesn't hold its id.
+//
+//go:noinline
 func (r *childRefs) push(id, element any, position *int) guardedEdit {
 	value := element
 	if position != nil {
@@ -126,6 +131,7 @@ func (r *childRefs) removeEverywhere(id any, err error) model.Write {
 	}
 }
 
+//go:noinline
 func (r *childRefs) pull(ids bson.A) bson.D {
 	if r.key == "" {
 		return bson.D{{Key: "$pullAll", Value: bson.D{{Key: r.list, Value: ids}}}}
@@ -135,6 +141,8 @@ func (r *childRefs) pull(ids bson.A) bson.D {
 }
 
 // checkBare refuses to reorder what isn't a list of bare ids.
+//
+//go:noinline
 func (r *childRefs) checkBare() error {
 	if r.key != "" {
 		return r.refused(r.path, "holds documents, not bare ids: reorder them with $push, $each and $sort")
@@ -142,6 +150,7 @@ func (r *childRefs) checkBare() error {
 	return nil
 }
 
+//go:noinline
 func (r *childRefs) reorder(old, next bson.A) guardedEdit {
 	return guardedEdit{
 		update: set(r.list, next),
@@ -201,6 +210,8 @@ func (r *childRefs) lookup(local, as string) bson.D {
 }
 
 // listing is the filter of the parents that list a child.
+//
+//go:noinline
 func (r *childRefs) listing(id any) bson.D { return bson.D{{Key: r.path, Value: model.Eq(id)}} }
 
 // load is the pipeline of the parents with their children.

@@ -22,6 +22,7 @@ type dangling struct {
 	missingIn func(mongo.Pipeline) model.Aggregate[MissingID] // the pipeline over the documents
 }
 
+//go:noinline
 func (d *dangling) fail(problem, remedy string) {
 	panic(&model.DeclarationError{Problem: problem, Place: "NewDangling of " + d.docs + "." + d.path, Remedy: remedy})
 }
@@ -69,12 +70,15 @@ func (d *dangling) specify(spec DanglingSpec) {
 }
 
 // replacing fails unless what replaces an id is one.
+//
+//go:noinline
 func (d *dangling) replacing(ok bool, by any, want reflect.Type) {
 	if !ok {
 		d.fail(fmt.Sprintf("ReplaceBy is %T, not %s", by, want), "give an id of "+d.targets)
 	}
 }
 
+//go:noinline
 func (d *dangling) replaceBy(by any, err error) {
 	if err != nil {
 		d.fail(err.Error(), "give an id that a document can have")

@@ -14,6 +14,8 @@ import (
 const maxIDs = 10_000
 
 // repairPlan is the plan that mends the references to missing ids.
+//
+//go:noinline
 func (d *dangling) repairPlan(missing []MissingID) model.Plan {
 	ids, err := d.values(missing)
 	if err != nil {
@@ -82,6 +84,8 @@ func (d *dangling) mendOne(id bson.RawValue, ids bson.A) model.Write {
 }
 
 // mend is the change that finds and mends.
+//
+//go:noinline
 func (d *dangling) mend(age time.Duration) model.Change[[]MissingID] {
 	read := func(ctx context.Context, db *mongo.Database) ([]MissingID, error) {
 		found, err := d.missing(nil).All(ctx, db)
@@ -137,6 +141,8 @@ func (d *dangling) again(ctx context.Context, db *mongo.Database, missing []Miss
 }
 
 // job is the job that mends the references to missing ids.
+//
+//go:noinline
 func (d *dangling) job(missing []MissingID) model.Job {
 	job := model.Job{
 		Name: "dangling " + d.ref.from + "." + d.ref.path, Collection: d.docs,

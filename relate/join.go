@@ -79,28 +79,35 @@ func NewJoin[P, PK, C any, CK comparable](parents *model.Collection[P, PK], path
 	j := &Join[P, PK, C, CK]{parents: parents, children: children, path: path}
 	model.MustField(children, "_id")
 	j.ids = model.NewReader[CK](parents, path)
+	j.spec, j.order = declareJoin(parents.Name(), spec, func(path string) { model.MustField(children, path) })
+	return j
+}
+
+// declareJoin is the checked spec of a join, and its order.
+func declareJoin(parents string, spec []JoinSpec, field func(path string)) (s JoinSpec, _ *order.Sort) {
+	place := "NewJoin of " + parents
 	if len(spec) > 1 {
-		panic(&model.DeclarationError{Problem: "more than one JoinSpec", Place: "NewJoin of " + parents.Name(), Remedy: "give one"})
+		panic(&model.DeclarationError{Problem: "more than one JoinSpec", Place: place, Remedy: "give one"})
 	}
 	if len(spec) == 1 {
-		j.spec = spec[0]
-		j.spec.Filter, j.spec.Sort = slices.Clone(spec[0].Filter), slices.Clone(spec[0].Sort)
+		s = spec[0]
+		s.Filter, s.Sort = slices.Clone(spec[0].Filter), slices.Clone(spec[0].Sort)
 	}
-	j.spec.check("NewJoin of " + parents.Name())
+	s.check(place)
 	var sort bson.D
-	for _, s := range j.spec.Sort {
-		model.MustField(children, s.Key)
+	for _, e := range s.Sort {
+		field(e.Key)
 		direction := int32(1)
-		if fmt.Sprint(s.Value) == "-1" {
+		if fmt.Sprint(e.Value) == "-1" {
 			direction = -1
 		}
-		sort = append(sort, bson.E{Key: s.Key, Value: direction})
+		sort = append(sort, bson.E{Key: e.Key, Value: direction})
 	}
-	var err error
-	if j.order, err = order.Parse(sort); err != nil {
-		panic(&model.DeclarationError{Problem: err.Error(), Place: "NewJoin of " + parents.Name(), Remedy: "sort by fields, each once"})
+	parsed, err := order.Parse(sort)
+	if err != nil {
+		panic(&model.DeclarationError{Problem: err.Error(), Place: place, Remedy: "sort by fields, each once"})
 	}
-	return j
+	return s, parsed
 }
 
 func (s *JoinSpec) check(place string) {

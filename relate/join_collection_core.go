@@ -54,10 +54,13 @@ func overlap(a, b string) bool {
 }
 
 // pair is the filter of one pair.
+//
+//go:noinline
 func (j *joinCollection) pair(left, right any) bson.D {
 	return bson.D{{Key: j.left, Value: model.Eq(left)}, {Key: j.right, Value: model.Eq(right)}}
 }
 
+//go:noinline
 func (j *joinCollection) holdsNone(path string) error {
 	return j.refused(path, "the link holds no id")
 }
@@ -87,8 +90,13 @@ func (j *joinCollection) indexes() []model.Index {
 	return []model.Index{unique, j.index(j.left, j.lefts), j.index(j.right, j.rights)}
 }
 
-func (j *joinCollection) pairIndex() string  { return j.indexes()[0].Name }
-func (j *joinCollection) leftIndex() string  { return j.index(j.left, j.lefts).Name }
+//go:noinline
+func (j *joinCollection) pairIndex() string { return j.indexes()[0].Name }
+
+//go:noinline
+func (j *joinCollection) leftIndex() string { return j.index(j.left, j.lefts).Name }
+
+//go:noinline
 func (j *joinCollection) rightIndex() string { return j.index(j.right, j.rights).Name }
 
 func (j *joinCollection) index(path, side string) model.Index {
@@ -108,6 +116,8 @@ func (j *joinCollection) relations() []model.Relation {
 }
 
 // deleteMany is a write that deletes the links of a document at one end, which an index serves.
+//
+//go:noinline
 func (j *joinCollection) deleteMany(path string, id any, index string, err error) model.Write {
 	if err != nil {
 		return model.Refused(j.links, err)
@@ -172,6 +182,7 @@ func (j *joinCollection) add(p *linkPlan, i int, w model.Write, pair bson.D) err
 	return nil
 }
 
+//go:noinline
 func (j *joinCollection) unlink(pair bson.D, err error) model.Write {
 	if err != nil {
 		return model.Refused(j.links, err)

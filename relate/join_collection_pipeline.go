@@ -10,6 +10,8 @@ import (
 )
 
 // of completes the query of the links of a document at one end.
+//
+//go:noinline
 func (j *joinCollection) of(q *model.Query, path string, id any, index string, err error) {
 	q.Filter, q.Sort = bson.D{{Key: path, Value: model.Eq(id)}}, slices.Clone(j.order)
 	served(q, index, err)
@@ -59,6 +61,8 @@ func linkedBy(a *model.Aggregation, q *model.Query) {
 }
 
 // counts is the pipeline of how many links each of some documents at one end has.
+//
+//go:noinline
 func (j *joinCollection) counts(path string, ids bson.A) mongo.Pipeline {
 	return matching(
 		bson.D{{Key: path, Value: bson.D{{Key: "$in", Value: ids}}}},

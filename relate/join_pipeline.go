@@ -13,6 +13,26 @@ import (
 // Cost: one command; the server looks each parent's ids up anew, though other parents hold them too, and orders each
 // list in the square of its length. A parent and its children together must fit 16 MiB. A Sort needs MongoDB 5.2.
 func (j *Join[P, PK, C, CK]) Pipeline(filter bson.D) model.Aggregate[Joined[P, C, CK]] {
+	var fields bson.D
+	if j.spec.Fields {
+		fields = model.Project[C](j.children.Find(nil)).Projection
+	}
+	p := joinPipeline{&j.spec, j.parents.Name(), j.children.Name(), j.path, j.ids.Field(), fields}
+	a := model.AggregateAs[Joined[P, C, CK]](j.parents, p.stages(filter))
+	p.complete(&a.Aggregation)
+	return a
+}
+
+// joinPipeline is what of a [Join]'s pipeline doesn't depend on its types.
+type joinPipeline struct {
+	spec              *JoinSpec
+	parents, children string
+	path              string
+	ids               model.Field
+	fields            bson.D // the projection of the children, if they are asked for some fields only
+}
+
+func (j *joinPipeline) stages(filter bson.D) mongo.Pipeline {
 	stages := matching(filter,
 		nested("parent"),
 		bson.D{{Key: "$set", Value: bson.D{{Key: "ids", Value: j.idList()}}}},
@@ -23,22 +43,24 @@ func (j *Join[P, PK, C, CK]) Pipeline(filter bson.D) model.Aggregate[Joined[P, C
 		known = "$known._id"
 		stages = append(stages, j.lookup("known", mongo.Pipeline{{{Key: "$project", Value: bson.D{{Key: "_id", Value: 1}}}}}))
 	}
-	a := model.AggregateAs[Joined[P, C, CK]](j.parents, append(stages, bson.D{{Key: "$project", Value: bson.D{
+	return append(stages, bson.D{{Key: "$project", Value: bson.D{
 		{Key: "parent", Value: 1},
 		{Key: "children", Value: j.ordered()},
 		{Key: "missing", Value: distinct(except("$ids", known))},
-	}}}))
+	}}})
+}
+
+func (j *joinPipeline) complete(a *model.Aggregation) {
 	a.Options = j.spec.Options
 	if j.spec.Strict && a.Err == nil {
-		a.Err = &model.ValueError{Collection: j.parents.Name(), Field: "Strict", Reason: "a pipeline can't fail for missing ids: look at Missing, or use Load"}
+		a.Err = &model.ValueError{Collection: j.parents, Field: "Strict", Reason: "a pipeline can't fail for missing ids: look at Missing, or use Load"}
 	}
-	return a
 }
 
 // idList is the list of a parent's ids as an expression, whatever is stored: a list, one id, null or nothing.
-func (j *Join[P, PK, C, CK]) idList() any {
+func (j *joinPipeline) idList() any {
 	path := "$parent." + j.path
-	if f := j.ids.Field(); !f.Open && f.Arrays > 0 {
+	if f := &j.ids; !f.Open && f.Arrays > 0 {
 		return bson.D{{Key: "$ifNull", Value: bson.A{path, bson.A{}}}}
 	}
 	one := bson.D{{Key: "$cond", Value: bson.A{
@@ -47,9 +69,9 @@ func (j *Join[P, PK, C, CK]) idList() any {
 	return bson.D{{Key: "$cond", Value: bson.A{bson.D{{Key: "$isArray", Value: path}}, path, one}}}
 }
 
-func (j *Join[P, PK, C, CK]) lookup(as string, inner mongo.Pipeline) bson.D {
+func (j *joinPipeline) lookup(as string, inner mongo.Pipeline) bson.D {
 	args := bson.D{
-		{Key: "from", Value: j.children.Name()}, {Key: "localField", Value: "ids"}, {Key: "foreignField", Value: "_id"},
+		{Key: "from", Value: j.children}, {Key: "localField", Value: "ids"}, {Key: "foreignField", Value: "_id"},
 	}
 	if len(inner) > 0 {
 		args = append(args, bson.E{Key: "pipeline", Value: inner})
@@ -57,16 +79,16 @@ func (j *Join[P, PK, C, CK]) lookup(as string, inner mongo.Pipeline) bson.D {
 	return bson.D{{Key: "$lookup", Value: append(args, bson.E{Key: "as", Value: as})}}
 }
 
-func (j *Join[P, PK, C, CK]) childStages() mongo.Pipeline {
+func (j *joinPipeline) childStages() mongo.Pipeline {
 	stages := matching(j.spec.Filter)
 	if j.spec.Fields {
-		stages = append(stages, bson.D{{Key: "$project", Value: model.Project[C](j.children.Find(nil)).Projection}})
+		stages = append(stages, bson.D{{Key: "$project", Value: j.fields}})
 	}
 	return stages
 }
 
 // ordered is the list of children in the order of the ids, duplicates kept, then sorted and cut.
-func (j *Join[P, PK, C, CK]) ordered() any {
+func (j *joinPipeline) ordered() any {
 	list := inOrder("$ids", "children")
 	if len(j.spec.Sort) > 0 {
 		list = bson.D{{Key: "$sortArray", Value: bson.D{{Key: "input", Value: list}, {Key: "sortBy", Value: j.spec.Sort}}}}

@@ -152,7 +152,11 @@ func leaving(leaves string, first, second model.Write) model.Plan {
 }
 
 // byID is the order of _id.
+//
+//go:noinline
 func byID() bson.D { return bson.D{{Key: "_id", Value: 1}} }
 
 // withIDs is the filter of the documents with some ids.
+//
+//go:noinline
 func withIDs(ids any) bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}} }

@@ -161,12 +161,15 @@ func (m *manyToMany) unlink(a, b any, was listedLink, err error) model.Plan {
 }
 
 // leftIndex and rightIndex are the indexes on the lists.
+//
+//go:noinline
 func (m *manyToMany) leftIndex() model.Index {
 	x := model.NewIndex(m.left, bson.D{{Key: m.idPath(m.leftPath), Value: 1}})
 	x.Why = "the documents of " + m.left + " that list a document of " + m.right
 	return x
 }
 
+//go:noinline
 func (m *manyToMany) rightIndex() model.Index {
 	x := model.NewIndex(m.right, bson.D{{Key: m.idPath(m.rightPath), Value: 1}})
 	x.Why = "the documents of " + m.right + " that list a document of " + m.left
@@ -174,10 +177,13 @@ func (m *manyToMany) rightIndex() model.Index {
 }
 
 // listingLeft is the filter of the right documents that list a left one, listingRight that of the left ones.
+//
+//go:noinline
 func (m *manyToMany) listingLeft(id any) bson.D {
 	return bson.D{{Key: m.idPath(m.rightPath), Value: model.Eq(id)}}
 }
 
+//go:noinline
 func (m *manyToMany) listingRight(id any) bson.D {
 	return bson.D{{Key: m.idPath(m.leftPath), Value: model.Eq(id)}}
 }

@@ -32,7 +32,13 @@ import (
 //
 // Source: references that the database doesn't check, seeds 000 and 003; the actions are SQL's.
 type OnDelete[D, K any] struct {
-	root  *model.Collection[D, K]
+	root *model.Collection[D, K]
+	in   *onDelete
+}
+
+// onDelete is what of an [OnDelete] doesn't depend on its types.
+type onDelete struct {
+	root  string
 	rules []deleteRule
 	chunk int
 }
@@ -83,12 +89,16 @@ func Owns(r Referrer) DeleteRule { return DeleteRule{r.References(), owns} }
 // another rule follows.
 func NewOnDelete[D, K any](root *model.Collection[D, K], rules ...DeleteRule) *OnDelete[D, K] {
 	model.MustField(root, "_id")
-	o := &OnDelete[D, K]{root: root, chunk: maxIDs}
+	return &OnDelete[D, K]{root, declareOnDelete(root.Name(), rules)}
+}
+
+func declareOnDelete(root string, rules []DeleteRule) *onDelete {
+	o := &onDelete{root: root, chunk: maxIDs}
 	for _, rule := range rules {
 		for _, ref := range rule.refs {
 			r := deleteRule{ref, rule.action}
 			if problem, remedy := o.check(r); problem != "" {
-				panic(&model.DeclarationError{Problem: problem, Place: "NewOnDelete of " + root.Name(), Remedy: remedy})
+				panic(&model.DeclarationError{Problem: problem, Place: "NewOnDelete of " + root, Remedy: remedy})
 			}
 			o.rules = append(o.rules, r)
 		}
@@ -96,7 +106,7 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], rules ...DeleteRule) *O
 	return o
 }
 
-func (o *OnDelete[D, K]) check(r deleteRule) (problem, remedy string) {
+func (o *onDelete) check(r deleteRule) (problem, remedy string) {
 	if problem, remedy = r.ref.check(); problem != "" {
 		return problem, remedy
 	}
@@ -128,13 +138,15 @@ func (o *OnDelete[D, K]) Chunk(n int) *OnDelete[D, K] {
 	if n < 1 {
 		n = maxIDs
 	}
-	c := *o
-	c.chunk = n
-	return &c
+	in := *o.in
+	in.chunk = n
+	return &OnDelete[D, K]{o.root, &in}
 }
 
 // Indexes returns an index on each path by which referring documents are found.
-func (o *OnDelete[D, K]) Indexes() []model.Index {
+func (o *OnDelete[D, K]) Indexes() []model.Index { return o.in.indexes() }
+
+func (o *onDelete) indexes() []model.Index {
 	var out []model.Index
 	for _, r := range o.rules {
 		x := r.ref.index()
@@ -146,7 +158,9 @@ func (o *OnDelete[D, K]) Indexes() []model.Index {
 }
 
 // Relations returns the references, for diagrams, each with its rule.
-func (o *OnDelete[D, K]) Relations() []model.Relation {
+func (o *OnDelete[D, K]) Relations() []model.Relation { return o.in.relations() }
+
+func (o *onDelete) relations() []model.Relation {
 	var out []model.Relation
 	for _, r := range o.rules {
 		to := model.ZeroOrOne
@@ -162,8 +176,11 @@ func (o *OnDelete[D, K]) Relations() []model.Relation {
 }
 
 // String is the rules in words, one to a line.
-func (o *OnDelete[D, K]) String() string {
-	lines := []string{"delete " + o.root.Name()}
+func (o *OnDelete[D, K]) String() string { return o.in.String() }
+
+// String is the rules in words.
+func (o *onDelete) String() string {
+	lines := []string{"delete " + o.root}
 	for _, r := range o.rules {
 		lines = append(lines, r.action.String()+" "+r.ref.String())
 	}
@@ -176,7 +193,9 @@ func (o *OnDelete[D, K]) String() string {
 // Cost: for each level one command for every rule that lets go of its collection and every 10,000 ids, and one for every
 // way by which its documents were reached; fewer where neighbours share a command. Documents written: those that were
 // reached and those that let go. It can be run again.
-func (o *OnDelete[D, K]) Plan(reach Reach) (model.Plan, error) {
+func (o *OnDelete[D, K]) Plan(reach Reach) (model.Plan, error) { return o.in.plan(reach) }
+
+func (o *onDelete) plan(reach Reach) (model.Plan, error) {
 	if len(reach.Blocked) > 0 {
 		return model.Plan{}, &RestrictError{cloneBlocked(reach.Blocked), reach.More}
 	}
@@ -223,7 +242,7 @@ func owners(level ReachLevel, ref Reference) bson.D {
 }
 
 // deletes is what deletes one level: the first documents by their ids, others if they still hold what led to them.
-func (o *OnDelete[D, K]) deletes(level ReachLevel) []model.Step {
+func (o *onDelete) deletes(level ReachLevel) []model.Step {
 	remove := func(filter bson.D) model.Write {
 		return model.Write{Collection: level.Collection, Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: filter}}
 	}

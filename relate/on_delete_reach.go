@@ -82,11 +82,7 @@ const maxBlocked = 10
 // an answer; then those of [OnDelete.Plan]. Reach.Queries says how many it was.
 func (o *OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
 	roots, err := o.roots(ids)
-	return model.Change[Reach]{
-		Read:   func(ctx context.Context, db *mongo.Database) (Reach, error) { return o.walk(ctx, db, roots) },
-		Decide: o.Plan,
-		Err:    err,
-	}
+	return o.in.change(roots, err)
 }
 
 // Reach reads what the deletion of some documents would reach, and writes nothing: a dry run, with [OnDelete.Plan].
@@ -97,7 +93,7 @@ func (o *OnDelete[D, K]) Reach(ctx context.Context, db *mongo.Database, ids ...K
 	if err != nil {
 		return Reach{}, err
 	}
-	return o.walk(ctx, db, roots)
+	return o.in.walk(ctx, db, roots)
 }
 
 // Sweep returns the change that deletes, or lets go of, what has come to refer to deleted documents since they were
@@ -106,6 +102,25 @@ func (o *OnDelete[D, K]) Reach(ctx context.Context, db *mongo.Database, ids ...K
 //
 // Cost: as [OnDelete.Delete] of every document that was reached.
 func (o *OnDelete[D, K]) Sweep(reach Reach) model.Change[Reach] {
+	return o.in.sweep(reach)
+}
+
+func (o *OnDelete[D, K]) roots(ids []K) ([]ReachLevel, error) {
+	encoded, err := encodeIDs(o.root, o.in.root, "_id", ids)
+	return o.in.roots(encoded, err)
+}
+
+// change is the change that deletes what is reached from some documents.
+func (o *onDelete) change(roots []ReachLevel, err error) model.Change[Reach] {
+	return model.Change[Reach]{
+		Read:   func(ctx context.Context, db *mongo.Database) (Reach, error) { return o.walk(ctx, db, roots) },
+		Decide: o.plan,
+		Err:    err,
+	}
+}
+
+// sweep is the change that deletes what refers to what was reached before.
+func (o *onDelete) sweep(reach Reach) model.Change[Reach] {
 	var roots []ReachLevel
 	for _, level := range reach.Levels {
 		ids := make([]bson.RawValue, len(level.IDs))
@@ -114,22 +129,18 @@ func (o *OnDelete[D, K]) Sweep(reach Reach) model.Change[Reach] {
 		}
 		roots = append(roots, ReachLevel{Collection: level.Collection, IDs: ids})
 	}
-	return model.Change[Reach]{
-		Read:   func(ctx context.Context, db *mongo.Database) (Reach, error) { return o.walk(ctx, db, roots) },
-		Decide: o.Plan,
-	}
+	return o.change(roots, nil)
 }
 
-func (o *OnDelete[D, K]) roots(ids []K) ([]ReachLevel, error) {
-	encoded, err := encodeIDs(o.root, o.root.Name(), "_id", ids)
+func (o *onDelete) roots(ids bson.A, err error) ([]ReachLevel, error) {
 	if err != nil {
 		return nil, err
 	}
-	level := ReachLevel{Collection: o.root.Name()}
-	for _, id := range encoded {
+	level := ReachLevel{Collection: o.root}
+	for _, id := range ids {
 		raw, err := rawID(id)
 		if err != nil {
-			return nil, &model.ValueError{Collection: o.root.Name(), Field: "_id", Reason: err.Error()}
+			return nil, &model.ValueError{Collection: o.root, Field: "_id", Reason: err.Error()}
 		}
 		level.IDs = append(level.IDs, raw)
 	}
@@ -146,7 +157,7 @@ type walker struct {
 	at     map[string]*ReachLevel // of each document that was reached
 }
 
-func (o *OnDelete[D, K]) walk(ctx context.Context, db *mongo.Database, roots []ReachLevel) (Reach, error) {
+func (o *onDelete) walk(ctx context.Context, db *mongo.Database, roots []ReachLevel) (Reach, error) {
 	w := &walker{db: db, rules: o.rules, chunk: o.chunk, at: map[string]*ReachLevel{}}
 	for _, root := range roots {
 		w.reached(0, root.Collection, root.IDs, nil)

@@ -44,14 +44,19 @@ func single(place string, f model.Field) {
 	}
 }
 
+//go:noinline
 func (r *parentRef) holdsNone() error {
 	return &model.ValueError{Collection: r.children, Field: r.path, Reason: "the document holds no parent"}
 }
 
 // of is the filter of the children of a parent.
+//
+//go:noinline
 func (r *parentRef) of(id any) bson.D { return bson.D{{Key: r.path, Value: model.Eq(id)}} }
 
 // newest limits the query of a parent's children.
+//
+//go:noinline
 func (r *parentRef) newest(q *model.Query, n int64) {
 	if n < 1 && q.Err == nil {
 		q.Err = &model.ValueError{Collection: r.children, Field: "n", Value: n, Reason: "must be at least 1"}
@@ -66,6 +71,7 @@ type guardedEdit struct {
 	once      bool
 }
 
+//go:noinline
 func (e *guardedEdit) guard(w *model.Write) {
 	if w.Err != nil || e.when == nil {
 		return
@@ -76,18 +82,22 @@ func (e *guardedEdit) guard(w *model.Write) {
 	m.Filter = model.And(id, e.when)
 }
 
+//go:noinline
 func (r *parentRef) edit(update bson.D, was, becomes any) guardedEdit {
 	return guardedEdit{update: update, when: bson.D{{Key: r.path, Value: was}}, was: bson.D{{Key: r.path, Value: becomes}}}
 }
 
+//go:noinline
 func (r *parentRef) move(old, next any) guardedEdit {
 	return r.edit(set(r.path, next), model.Eq(old), model.Eq(next))
 }
 
+//go:noinline
 func (r *parentRef) detach(old any) guardedEdit {
 	return r.edit(bson.D{{Key: "$unset", Value: bson.D{{Key: r.path, Value: ""}}}}, model.Eq(old), bson.D{{Key: "$exists", Value: false}})
 }
 
+//go:noinline
 func (r *parentRef) attach(next any) guardedEdit {
 	return r.edit(set(r.path, next), nil, model.Eq(next))
 }
@@ -117,6 +127,8 @@ func (r *parentRef) relations() []model.Relation {
 }
 
 // newestFirst returns the order, for a query or a pipeline.
+//
+//go:noinline
 func (r *parentRef) newestFirst() bson.D { return slices.Clone(r.order) }
 
 func (r *parentRef) lookup(local string, n int64, as string) bson.D {

@@ -59,6 +59,8 @@ func (t *twoWay) declareNone(empty any, encoding, refused error) {
 }
 
 // assign is the plan that gives an item to an owner.
+//
+//go:noinline
 func (t *twoWay) assign(id, to any, was heldLink, op bson.ObjectID, err error) model.Plan {
 	switch {
 	case err != nil:

@@ -17,15 +17,21 @@ func (t *twoWay) idPath(path string) string {
 }
 
 // naming is the filter of the items that name an owner, listing that of the owners that list an item.
+//
+//go:noinline
 func (t *twoWay) naming(owner any) bson.D { return bson.D{{Key: t.refID(), Value: model.Eq(owner)}} }
+
+//go:noinline
 func (t *twoWay) listing(item any) bson.D { return bson.D{{Key: t.listID(), Value: model.Eq(item)}} }
 
+//go:noinline
 func (t *twoWay) refIndex() model.Index {
 	x := model.NewIndex(t.items, bson.D{{Key: t.refID(), Value: 1}, {Key: "_id", Value: 1}})
 	x.Why = "the " + t.items + " of a document of " + t.owners
 	return x
 }
 
+//go:noinline
 func (t *twoWay) listIndex() model.Index {
 	x := model.NewIndex(t.owners, bson.D{{Key: t.listID(), Value: 1}})
 	x.Why = "the documents of " + t.owners + " that list a document of " + t.items
