@@ -49,82 +49,120 @@ type Change[S any] struct {
 // Decide return, errors are those of [Plan.Run]; after the last attempt, the [*StepError] with ErrStale.
 func (c Change[S]) Run(ctx context.Context, db *mongo.Database) (S, Result, error) {
 	var state S
-	if c.Err != nil {
-		return state, Result{}, c.Err
+	run := changing{
+		err: c.Err, attempts: c.Attempts, pause: c.Pause, maxPause: c.MaxPause, tx: c.Tx, incomplete: c.Read == nil || c.Decide == nil,
+		lease: c.Lease, mends: c.Mends,
+		read: func(ctx context.Context) (err error) {
+			state, err = c.Read(ctx, db)
+			return err
+		},
+		decide: func() (Plan, error) { return c.Decide(state) },
+		reset: func() {
+			var none S
+			state = none
+		},
 	}
-	if c.Read == nil || c.Decide == nil {
-		return state, Result{}, &ValueError{Field: "Change", Reason: "needs Read and Decide"}
+	if c.Then != nil {
+		run.then = func(result *Result) error {
+			next := c.Then(state)
+			if next == nil {
+				return nil
+			}
+			_, more, err := next.Run(ctx, db)
+			*result = result.followedBy(more)
+			return err
+		}
 	}
-	attempts := c.Attempts
+	result, err := run.run(ctx, db)
+	return state, result, err
+}
+
+// changing is a [Change] that runs. What doesn't depend on the type of its state is done here.
+type changing struct {
+	err             error
+	attempts        int
+	pause, maxPause time.Duration
+	tx, incomplete  bool
+	lease           *Lease
+	mends           bool
+
+	read   func(context.Context) error // the state
+	decide func() (Plan, error)
+	reset  func()
+	then   func(*Result) error // runs the change that follows; nil for none
+}
+
+func (c *changing) run(ctx context.Context, db *mongo.Database) (Result, error) {
+	if c.err != nil {
+		return Result{}, c.err
+	}
+	if c.incomplete {
+		return Result{}, &ValueError{Field: "Change", Reason: "needs Read and Decide"}
+	}
+	attempts := c.attempts
 	if attempts <= 0 {
 		attempts = 8
 	}
 	for n := 1; ; n++ {
-		state, result, err := c.attempt(ctx, db)
-		if err == nil && c.Then != nil {
-			if next := c.Then(state); next != nil {
-				_, more, err := next.Run(ctx, db)
-				return state, result.followedBy(more), err
-			}
+		result, err := c.attempt(ctx, db)
+		if err == nil && c.then != nil {
+			err = c.then(&result)
+			return result, err
 		}
 		if !errors.Is(err, ErrStale) || inTransaction(ctx) {
-			return state, result, err
+			return result, err
 		}
 		if n == attempts {
-			return state, result, fmt.Errorf("docmodel: gave up after %d attempts: %w", n, err)
+			return result, fmt.Errorf("docmodel: gave up after %d attempts: %w", n, err)
 		}
-		if err := c.pause(ctx, n); err != nil {
-			return state, result, err
+		if err := jitter(ctx, n, c.pause, c.maxPause); err != nil {
+			return result, err
 		}
 	}
 }
 
-func (c Change[S]) attempt(ctx context.Context, db *mongo.Database) (state S, result Result, err error) {
+func (c *changing) attempt(ctx context.Context, db *mongo.Database) (result Result, err error) {
+	c.reset()
 	once := func(ctx context.Context) error {
-		if state, err = c.Read(ctx, db); err != nil {
+		if err := c.read(ctx); err != nil {
 			return err
 		}
-		plan, err := c.Decide(state)
+		plan, err := c.decide()
 		if err != nil {
 			return err
 		}
 		result, err = plan.Run(ctx, db)
 		return err
 	}
-	if c.Lease != nil {
+	if c.lease != nil {
 		return c.leased(ctx, db)
 	}
-	if c.Tx {
+	if c.tx {
 		err = inTx(ctx, db, once)
-		return state, result, err
+	} else {
+		err = once(ctx)
 	}
-	err = once(ctx)
-	return state, result, err
+	return result, err
 }
 
 // leased is an attempt under a lease.
-func (c Change[S]) leased(ctx context.Context, db *mongo.Database) (state S, result Result, err error) {
-	run, release, ctx, err := c.Lease.hold(ctx, db, c.Tx, c.Mends)
+func (c *changing) leased(ctx context.Context, db *mongo.Database) (Result, error) {
+	run, release, ctx, err := c.lease.hold(ctx, db, c.tx, c.mends)
 	if err != nil {
-		return state, result, err
+		return Result{}, err
 	}
-	if state, err = c.Read(ctx, db); err != nil {
-		return state, result, release(err)
+	if err := c.read(ctx); err != nil {
+		return Result{}, release(err)
 	}
-	plan, err := c.Decide(state)
+	plan, err := c.decide()
 	if err != nil {
-		return state, result, release(err)
+		return Result{}, release(err)
 	}
-	result, err = run(plan)
-	return state, result, err
+	return run(plan)
 }
 
-// pause waits a random time between nothing and twice the mean, so that writers that met once don't meet again.
-func (c Change[S]) pause(ctx context.Context, n int) error {
-	return jitter(ctx, n, c.Pause, c.MaxPause)
-}
-
-// jitter waits after the n-th attempt.
+// jitter waits after the n-th attempt a random time between nothing and twice the mean, so that writers that met once don't
+// meet again.
 func jitter(ctx context.Context, n int, mean, most time.Duration) error {
 	if mean <= 0 {
 		mean = 5 * time.Millisecond
