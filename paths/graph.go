@@ -1,0 +1,255 @@
+package paths
+
+import (
+	"fmt"
+	"math"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
+)
+
+// GraphSpec says where a computation over a [Graph] keeps what it knows. The zero value is a good one.
+type GraphSpec struct {
+	// States names the collection of the vertices' states. Records of supersteps are kept in another, named like it with
+	// "_steps", and messages of programs in a third, with "_messages". "" means the vertices' name with "_states".
+	States string
+}
+
+// VertexState is what a computation knows of a vertex: of each computation the fields that are named for it, the others being
+// zero.
+type VertexState[K any] struct {
+	ID   K     `bson:"_id"`  // the vertex's
+	Step int64 `bson:"step"` // the superstep that wrote the state last; of [Graph.Distances] the distance itself
+
+	Via       K             `bson:"via"`       // Distances: the vertex before it on a shortest path, the least where there are several
+	Component K             `bson:"component"` // Components: the least _id of the vertices that it hangs together with
+	Rank      float64       `bson:"rank"`      // PageRank: its rank, from 0 to 1; 0 before the first superstep
+	Halted    bool          `bson:"halted"`    // a program: the vertex waits for messages
+	Value     bson.RawValue `bson:"value"`     // a program: the vertex's State; Value.Unmarshal decodes it
+}
+
+// Graph is a directed graph: the documents of a collection are its vertices, and each lists the _ids of those that its edges lead to.
+// Make it with [NewGraph]. A Graph holds one computation, in a collection of states of its own: declare another, with other States,
+// for another computation over the same vertices.
+//
+// An edge to an _id that no vertex has is no edge. An edge that is listed twice is one. An edge may lead to its own vertex; a PageRank
+// counts that.
+//
+// Vertices are never written. What an edge that changes meanwhile does is said by each computation.
+//
+// Source: "Batch Graph Processing" (seed 002 §17), which is message passing in rounds: Malewicz and others, "Pregel: A System for
+// Large-Scale Graph Processing", SIGMOD 2010.
+type Graph[D, K any] struct {
+	docs   *model.Collection[D, K]
+	states *model.Collection[VertexState[K], K]
+	edges  *model.Reader[D, K]
+	g      *graph
+}
+
+// graph is what of a [Graph] doesn't depend on its types.
+type graph struct {
+	vertices, edges         string
+	states, steps, messages string
+}
+
+// NewGraph declares that documents list at a path the _ids of those that their edges lead to: follows, or roads.to where each edge
+// is a document. It panics with a [*model.DeclarationError] when the path doesn't exist, holds other values than _ids of these
+// documents, crosses no array or more than one, or is within _id; and when a name is not a collection's, or is that of the vertices.
+// At most one spec may be given.
+func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec ...GraphSpec) *Graph[D, K] {
+	field := model.MustField(vertices, edges)
+	g := declareGraph(vertices.Name(), field, spec)
+	x := &Graph[D, K]{docs: vertices, edges: model.NewReader[K](vertices, edges), g: g}
+	for _, name := range []string{g.steps, g.messages} {
+		vertices.Named(name)
+	}
+	x.states = model.NewCollection[VertexState[K], K](g.states)
+	return x
+}
+
+func declareGraph(name string, edges model.Field, spec []GraphSpec) *graph {
+	bad := func(problem, remedy string) {
+		panic(&model.DeclarationError{Problem: problem, Place: "NewGraph of " + name, Remedy: remedy})
+	}
+	g := &graph{vertices: name, edges: edges.Path, states: name + "_states"}
+	if len(spec) > 1 {
+		bad("more than one GraphSpec", "give one")
+	}
+	if len(spec) == 1 && spec[0].States != "" {
+		g.states = spec[0].States
+	}
+	g.steps, g.messages = g.states+"_steps", g.states+"_messages"
+	switch {
+	case !edges.Open && edges.Arrays != 1:
+		bad(fmt.Sprintf("edges %q crosses %d arrays", edges.Path, edges.Arrays), "name a list of ids, or the ids in a list of documents")
+	case edges.Path == "_id" || len(edges.Path) > 4 && edges.Path[:4] == "_id.":
+		bad("edges are within _id", "list them in a field of their own")
+	case g.states == name || g.steps == name || g.messages == name:
+		bad(fmt.Sprintf("States %q or what is named after it is the vertices' collection", g.states), "name another collection")
+	}
+	return g
+}
+
+// Distances returns the computation of how many edges each vertex is away from the nearest of some, which are 0 away: breadth
+// first, a superstep for each distance. A state's Step is the distance; Via leads back. Vertices that can't be reached get no
+// state: see [Graph.Unreached].
+//
+// The edges are read as the search comes to them: one that changes meanwhile counts as it is then, or not, and a distance that was
+// found stays. Clear and run it again for distances of the edges as they are.
+//
+// A superstep reads the states of the one before by the index of [Supersteps.Indexes], and their edges and targets by _id; it writes
+// a state for each vertex that it reaches. Vertices of from that don't exist are passed over; empty ids are refused.
+func (x *Graph[D, K]) Distances(from ...K) *Supersteps {
+	s := &Supersteps{g: x.g, kind: distances, from: bson.A{}}
+	for i, id := range from {
+		if err := x.docs.CheckID(fmt.Sprintf("from[%d]", i), id); err != nil {
+			s.err = err
+			return s
+		}
+		v, err := x.docs.Encode(id)
+		if err != nil {
+			s.err = err
+			return s
+		}
+		s.from = append(s.from, v)
+	}
+	return s.asking(s.from)
+}
+
+// Components returns the computation of which vertices hang together, edges being taken as leading both ways. A state's Component
+// is the least _id of those that it hangs together with, in the server's order.
+//
+// It begins with copying each vertex's edges into its state; so edges that change later don't count. Then a vertex tells its
+// component to its neighbours whenever that changed: as many supersteps as the longest way from a least _id to a vertex of its
+// component, and one. States that changed are found by an index, and those whose edges lead to them by another; a hub with very
+// many edges to it makes none of the documents large.
+func (x *Graph[D, K]) Components() *Supersteps {
+	return &Supersteps{g: x.g, kind: components}
+}
+
+// RankSpec says how a PageRank is computed. The zero value is the usual one.
+type RankSpec struct {
+	Damping   float64 // how much of a rank comes from edges, above 0 and below 1; 0 means 0.85
+	Tolerance float64 // ends when all ranks together changed by no more than that; 0 means 1e-10
+}
+
+// PageRank returns the computation of how often somebody is at each vertex who follows edges at random and, once in 1/(1-Damping)
+// steps, goes anywhere; one who is at a vertex without edges goes anywhere too. The ranks of all vertices sum up to 1. It ends at
+// the tolerance: the sum of all errors is then below Tolerance·Damping/(1-Damping), but for rounding.
+//
+// It begins with copying each vertex's edges into its state; so edges and vertices that change later don't count. A superstep reads
+// all states and writes each. It panics with a [*model.DeclarationError] for a Damping that is not between 0 and 1, or a negative
+// Tolerance. At most one spec may be given.
+//
+// Source: Page and others, "The PageRank Citation Ranking", 1998.
+func (x *Graph[D, K]) PageRank(spec ...RankSpec) *Supersteps {
+	bad := func(problem, remedy string) {
+		panic(&model.DeclarationError{Problem: problem, Place: "PageRank of " + x.g.vertices, Remedy: remedy})
+	}
+	r := RankSpec{}
+	if len(spec) > 1 {
+		bad("more than one RankSpec", "give one")
+	}
+	if len(spec) == 1 {
+		r = spec[0]
+	}
+	if r.Damping == 0 {
+		r.Damping = 0.85
+	}
+	if r.Tolerance == 0 {
+		r.Tolerance = 1e-10
+	}
+	switch {
+	case !(r.Damping > 0 && r.Damping < 1):
+		bad(fmt.Sprintf("Damping is %v", r.Damping), "use a number above 0 and below 1")
+	case !(r.Tolerance > 0) || math.IsInf(r.Tolerance, 1):
+		bad(fmt.Sprintf("Tolerance is %v", r.Tolerance), "use a small positive number")
+	}
+	return (&Supersteps{g: x.g, kind: rank, damping: r.Damping, tolerance: r.Tolerance}).asking(r.Damping)
+}
+
+// States returns the query of all states, in the order of _id.
+//
+// Cost: one command, and one per further batch; served by _id.
+func (x *Graph[D, K]) States() model.Find[VertexState[K]] {
+	return x.find(nil, "_id", 1, model.IDIndex)
+}
+
+// State returns the query of one vertex's state; none is model.ErrNotFound.
+//
+// Cost: one command, one document by _id.
+func (x *Graph[D, K]) State(id K) model.Find[VertexState[K]] { return x.states.ByID(id) }
+
+// Within returns the query of the vertices that are up to so many edges away, nearest first: after [Graph.Distances].
+//
+// Cost: one command, and one per further batch; served by the index of [Supersteps.Indexes].
+func (x *Graph[D, K]) Within(distance int64) model.Find[VertexState[K]] {
+	return x.find(bson.D{e("step", op("$lte", distance))}, "step", 1, "step_1__id_1")
+}
+
+// Component returns the query of the vertices of a component, which is named by its least _id: after [Graph.Components].
+//
+// Cost: one command, and one per further batch; served by the index of [Supersteps.Indexes].
+func (x *Graph[D, K]) Component(id K) model.Find[VertexState[K]] {
+	v, err := x.docs.Encode(id)
+	f := x.find(bson.D{e("component", model.Eq(v))}, "_id", 1, "component_1__id_1")
+	if err == nil {
+		err = x.docs.CheckID("id", id)
+	}
+	f.Err = err
+	return f
+}
+
+// Top returns the query of the n vertices of the highest rank, the highest first: after [Graph.PageRank].
+//
+// Cost: one command, and one per further batch; the server reads all states and keeps n, for an index on ranks would be written anew
+// in each superstep. Make one when the ranks are done, if this is asked often.
+func (x *Graph[D, K]) Top(n int64) model.Find[VertexState[K]] {
+	f := x.find(nil, "rank", -1, "")
+	f.Limit = n
+	if n < 1 {
+		f.Err = &model.ValueError{Collection: x.g.states, Field: "n", Value: n, Reason: "must be at least 1"}
+	}
+	return f
+}
+
+func (x *Graph[D, K]) find(filter bson.D, sort string, direction int, index string) model.Find[VertexState[K]] {
+	f := x.states.Find(filter)
+	f.Sort, f.Index = bson.D{e(sort, direction)}, index
+	if sort != "_id" {
+		f.Sort = append(f.Sort, e("_id", 1))
+	}
+	return f
+}
+
+// Unreached returns the vertices that have no state, in the order of _id: after [Graph.Distances] those that can't be reached.
+//
+// Cost: one command, and one per further batch; the server reads every vertex, and looks its state up by _id.
+func (x *Graph[D, K]) Unreached() model.Aggregate[D] {
+	return x.docs.Aggregate(mongo.Pipeline{
+		op("$sort", bson.D{e("_id", 1)}),
+		stageProject(e("vertex", "$$ROOT")),
+		stageLookup(x.g.states, "_id", "_id", "state", e("_id", 1)),
+		stageMatch(e("state", op("$size", 0))),
+		op("$replaceRoot", bson.D{e("newRoot", "$vertex")}),
+	})
+}
+
+// Clear returns the plan that deletes states, messages and records, for a computation to begin anew. A computation refuses to go
+// on after one that was cut, until Clear is run to its end.
+//
+// Cost: four commands, for the last two deletions share one; all states, messages and records.
+func (x *Graph[D, K]) Clear() model.Plan { return x.g.clear() }
+
+// Indexes returns none: those that a computation needs are its own ([Supersteps.Indexes]); vertices are found by _id.
+func (x *Graph[D, K]) Indexes() []model.Index { return nil }
+
+// Relations returns the relations, for diagrams: the edges, and a state to its vertex.
+func (x *Graph[D, K]) Relations() []model.Relation {
+	return []model.Relation{
+		{From: x.g.vertices, FromPath: x.g.edges, To: x.g.vertices, ToPath: "_id", FromEnd: model.Many, ToEnd: model.Many, Label: "edge"},
+		{From: x.g.states, FromPath: "_id", To: x.g.vertices, ToPath: "_id", FromEnd: model.ZeroOrOne, ToEnd: model.ExactlyOne, Label: "state"},
+	}
+}

@@ -1,0 +1,101 @@
+package paths
+
+import (
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
+)
+
+// Vertices returns the job of a program's superstep, after the last that is over: it calls the function for the vertices, batch by
+// batch, and writes their states and what they sent. When it is through, [Supersteps.Step] ends the superstep. It can be stopped,
+// resumed and run again; once the superstep is over it finds nothing to do.
+//
+// Cost of a batch of 500 vertices: one command that reads the vertices, the server looking up their states by _id and what they
+// were sent by the index of [Supersteps.Indexes]; one that writes the states of those that are computed, and one that writes
+// messages, one document for each pair of vertices of which one sent to the other. And two commands to find the end.
+func (s *Supersteps) Vertices(last GraphStep) model.Job {
+	n := last.Step + 1
+	job := model.Job{Name: fmt.Sprintf("superstep %d of %s", n, s.g.states), Collection: s.g.vertices, Err: s.check(last)}
+	if s.kind != program {
+		job.Err = errNoProgram
+	}
+	job.Stages = s.g.vertexStages(n)
+	job.Plan = func(docs []bson.Raw) (model.Plan, error) { return s.vertexPlan(n, docs) }
+	return job
+}
+
+// vertexStages gives each vertex what the function is to see: vertex, which is null where it isn't to be called; was, the state
+// before the superstep; inbox.
+func (g *graph) vertexStages(n int64) mongo.Pipeline {
+	ours := op("$eq", "$state.step", n)
+	stages := mongo.Pipeline{
+		stageProject(e("vertex", "$$ROOT")),
+		stageLookup(g.states, "_id", "_id", "state"),
+		op("$unwind", bson.D{e("path", "$state"), e("preserveNullAndEmptyArrays", true)}),
+		op("$lookup", bson.D{
+			e("from", g.messages), e("localField", "_id"), e("foreignField", "_id.t"),
+			e("pipeline", mongo.Pipeline{stageMatch(e("_id.s", n)), op("$sort", bson.D{e("_id", 1)})}), e("as", "inbox"),
+		}),
+		stageProject(e("vertex", 1), e("inbox", 1), e("was", op("$cond", ours, "$state.was",
+			bson.D{e("value", "$state.value"), e("halted", "$state.halted")}))),
+		stageProject(e("inbox", 1), e("was", 1), e("vertex", op("$cond",
+			op("$and", op("$eq", "$inbox", bson.A{}), op("$eq", "$was.halted", true)), nil, "$vertex"))),
+	}
+	return append(stages, g.unlessRecorded(n)...)
+}
+
+// vertexPlan calls the function for a batch.
+func (s *Supersteps) vertexPlan(n int64, docs []bson.Raw) (model.Plan, error) {
+	var states, messages []model.Step
+	for _, doc := range docs {
+		if v := doc.Lookup("vertex"); v.Type != bson.TypeEmbeddedDocument {
+			continue
+		}
+		id := doc.Lookup("_id")
+		out, err := s.compute(n, doc)
+		if err != nil {
+			return model.Plan{}, fmt.Errorf("vertex %s: %w", model.Shell(id), err)
+		}
+		was := bson.Raw{5, 0, 0, 0, 0}
+		if d, ok := doc.Lookup("was").DocumentOK(); ok {
+			was = d
+		}
+		states = append(states, put(s.g.states, bson.D{e("_id", id)}, &mongo.UpdateOneModel{Update: bson.D{e("$set", bson.D{
+			e("step", n), e("halted", out.halted), e("value", out.value), e("sent", len(out.to)), e("was", was),
+		})}}))
+		for i, to := range out.to {
+			key := bson.D{e("_id", bson.D{e("s", n+1), e("t", to), e("f", id)})}
+			messages = append(messages, put(s.g.messages, key, &mongo.UpdateOneModel{Update: bson.D{e("$set", bson.D{e("m", out.told[i])})}}))
+		}
+	}
+	p := model.NewPlan(append(states, messages...)...)
+	if len(p.Steps) > 1 {
+		p.Leaves = "some vertices computed, others not yet"
+	}
+	return p, nil
+}
+
+// put is an upsert by _id.
+func put(collection string, key bson.D, m *mongo.UpdateOneModel) model.Write {
+	upsert := true
+	m.Filter, m.Upsert = key, &upsert
+	return model.Write{Collection: collection, Index: model.IDIndex, Model: m}
+}
+
+// beginProgram counts the vertices, all of which are active.
+func (s *Supersteps) beginProgram() model.Plan {
+	return model.NewPlan(s.record(0, s.g.vertices, mongo.Pipeline{counting("n")}, e("vertices", found("n")), e("active", found("n"))))
+}
+
+// endProgram deletes the messages that were read in earlier supersteps, which nobody reads again, and counts what this one did. The
+// record comes last, for after it nobody would delete them.
+func (s *Supersteps) endProgram(n int64) model.Plan {
+	return model.NewPlan(model.Write{Collection: s.g.messages, Index: model.IDIndex, Model: &mongo.DeleteManyModel{
+		Filter: bson.D{e("_id", bson.D{e("$gte", bson.D{e("s", int64(0))}), e("$lt", bson.D{e("s", n)})})},
+	}}, s.record(n, s.g.states, mongo.Pipeline{stageMatch(e("step", n)), stageGroup(nil,
+		e("n", op("$sum", 1)), e("active", op("$sum", op("$cond", "$halted", 0, 1))), e("sent", op("$sum", "$sent")),
+	)}, e("changed", found("n")), e("active", found("active")), e("sent", found("sent"))))
+}
