@@ -74,7 +74,7 @@ func ExampleGraph() {
 	// Output:
 	// reached 2 in superstep 1 <nil>
 	// 2 commands, as many documents written as match - rerunnable
-	// db.near.aggregate([{$match: {step: Long('1')}}, {$lookup: {from: 'accounts', localField: '_id', foreignField: '_id', as: 'vertex'}}, {$unwind: '$vertex'}, {$project: {to: {$cond: [{$isArray: '$vertex.follows'}, '$vertex.follows', []]}}}, {$unwind: '$to'}, {$group: {_id: '$to', via: {$min: '$_id'}}}, {$lookup: {from: 'near', localField: '_id', foreignField: '_id', pipeline: [{$project: {_id: 1}}], as: 'seen'}}, {$match: {seen: {$size: 0}}}, {$lookup: {from: 'accounts', localField: '_id', foreignField: '_id', pipeline: [{$project: {_id: 1}}], as: 'exists'}}, {$unwind: '$exists'}, {$project: {step: {$literal: Long('2')}, via: 1}}, {$merge: {into: 'near', whenMatched: 'keepExisting', whenNotMatched: 'insert'}}])
+	// db.near.aggregate([{$match: {step: Long('1')}}, {$lookup: {from: 'accounts', localField: '_id', foreignField: '_id', as: 'vertex'}}, {$unwind: '$vertex'}, {$project: {to: {$cond: [{$isArray: '$vertex.follows'}, '$vertex.follows', []]}}}, {$unwind: '$to'}, {$group: {_id: '$to', via: {$min: '$_id'}}}, {$lookup: {from: 'near', localField: '_id', foreignField: '_id', pipeline: [{$project: {_id: 1}}], as: 'seen'}}, {$match: {seen: {$size: 0}}}, {$lookup: {from: 'accounts', localField: '_id', foreignField: '_id', pipeline: [{$project: {_id: 1}}], as: 'exists'}}, {$unwind: '$exists'}, {$project: {_id: '$exists._id', step: {$literal: Long('2')}, via: 1}}, {$merge: {into: 'near', whenMatched: 'keepExisting', whenNotMatched: 'insert'}}])
 	// ann is 0 away, by ""
 	// bob is 1 away, by "ann"
 	// cy is 1 away, by "ann"

@@ -168,18 +168,18 @@ func TestGraphIndexed(t *testing.T) {
 	})
 }
 
-// A larger graph, with a superstep for each of a hundred steps of a path: only in full runs.
+// A larger graph, with a superstep for each of forty steps of a path: only in full runs.
 func TestGraphLarge(t *testing.T) {
 	if os.Getenv("DOCMODEL_FULL") == "" {
 		t.Skip("only with DOCMODEL_FULL")
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var all []account
-		for i := range 100 {
-			for j := range 50 {
+		for i := range 40 {
+			for j := range 25 {
 				a := account{ID: fmt.Sprintf("%02d-%02d", i, j)}
-				if i < 99 {
-					a.Follows = []string{fmt.Sprintf("%02d-%02d", i+1, j), fmt.Sprintf("%02d-%02d", i+1, (j*7)%50)}
+				if i < 39 {
+					a.Follows = []string{fmt.Sprintf("%02d-%02d", i+1, j), fmt.Sprintf("%02d-%02d", i+1, (j*7)%25)}
 				}
 				all = append(all, a)
 			}

@@ -30,7 +30,7 @@ func (s *Supersteps) stepDistances(n int64) model.Plan {
 		stageMatch(e("seen", op("$size", 0))),
 		stageLookup(g.vertices, "_id", "_id", "exists", e("_id", 1)),
 		stageUnwind("$exists"),
-		stageProject(e("step", literal(n)), e("via", 1)),
+		stageProject(e("_id", "$exists._id"), e("step", literal(n)), e("via", 1)),
 		stageMerge(g.states, "keepExisting", "insert"),
 	), s.recordChanged(n))
 }

@@ -67,7 +67,7 @@ func (g *graph) targets(prefix string) bson.D {
 
 // existing are the stages that leave of the field to those _ids that are vertices, each once.
 func (g *graph) existing(more ...bson.E) mongo.Pipeline {
-	fields := append(bson.D{e("to", op("$setIntersection", "$to", "$found._id")), e("step", literal(0))}, more...)
+	fields := append(bson.D{e("to", "$found._id"), e("step", literal(0))}, more...)
 	return mongo.Pipeline{
 		stageLookup(g.vertices, "to", "_id", "found", e("_id", 1)),
 		stageProject(fields...),
