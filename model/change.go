@@ -45,8 +45,8 @@ type Change[S any] struct {
 }
 
 // Run runs the change. It returns the state that the last attempt read, and the result of its plan, and of those of the changes
-// that follow it. Besides what Read and
-// Decide return, errors are those of [Plan.Run]; after the last attempt, the [*StepError] with ErrStale.
+// that follow it. Besides what Read and Decide return, errors are those of [Plan.Run]; after the last attempt, the [*StepError]
+// with ErrStale; under a [Lease], [ErrLeased].
 func (c Change[S]) Run(ctx context.Context, db *mongo.Database) (S, Result, error) {
 	var state S
 	run := changing{

@@ -19,6 +19,7 @@
 //	Several writes that belong together       [NewPlan], [Concat], [Plan.Run], [Plan.RunTx]
 //	Two techniques on one document            [Merge]
 //	Read, decide, write, and again if stale   [Change]
+//	One writer at a time, the dead finished   [Lease]
 //	Work through a live collection            [Job]
 //	A tenant, soft deletion, updatedAt        [Policy]
 //	The indexes of a whole model              [Indexes]
