@@ -280,3 +280,9 @@ func (c *declaration) place(path string) string {
 func (c *Collection[D, K]) Decode(raw bson.Raw, doc *D) error {
 	return declOf(c).orZero().codec.decode(raw, doc)
 }
+
+// DecodeAs decodes a document that is a part of one of the collection's, an element of a list, as the collection's options read
+// it. into is a pointer to a value of its type.
+func (c *Collection[D, K]) DecodeAs(raw bson.Raw, into any) error {
+	return declOf(c).orZero().codec.decode(raw, into)
+}

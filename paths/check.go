@@ -15,15 +15,21 @@ import (
 type ProblemKind uint8
 
 const (
-	Orphan     ProblemKind = iota // its parent doesn't exist
-	Cycle                         // it is its own ancestor
-	BadOrder                      // its order key is none, or a sibling has the same
-	WrongField                    // a field of the representation is not what the links say
-	SameField                     // another node would have to have the same: the segment of a sibling
+	Orphan      ProblemKind = iota // its parent doesn't exist
+	Cycle                          // it is its own ancestor
+	BadOrder                       // its order key is none, or a sibling has the same
+	WrongField                     // a field of the representation is not what the links say
+	SameField                      // another node would have to have the same: the segment of a sibling
+	DuplicateID                    // in a document: a node before it has the same id
+	NotANode                       // in a document: it is no document, or has no id
+	NotAList                       // in a document: the whole list is something else
 )
 
 func (k ProblemKind) String() string {
-	return [...]string{"orphan", "cycle", "order", "field", "same"}[k]
+	return [...]string{
+		"has a parent that isn't there", "is its own ancestor", "has no order key, or a sibling's", "has a field that isn't what the links say",
+		"is to have what another node has", "has the id of another node", "is not a node", "is not a list of nodes",
+	}[k]
 }
 
 // A Problem is what is wrong with one node.
@@ -43,16 +49,12 @@ func (p Problem) String() string {
 		return text(v)
 	}
 	switch p.Kind {
-	case Orphan:
-		return fmt.Sprintf("%s: its parent %s doesn't exist", text(p.ID), show(p.Got))
-	case Cycle:
-		return fmt.Sprintf("%s: is its own ancestor, by its parent %s", text(p.ID), show(p.Got))
-	case BadOrder:
-		return fmt.Sprintf("%s: %s is %s, which is no order key or a sibling's", text(p.ID), p.Field, show(p.Got))
 	case SameField:
-		return fmt.Sprintf("%s: %s is to be %s, which another node has", text(p.ID), p.Field, show(p.Want))
+		return fmt.Sprintf("%s %v: %s, to be %s", text(p.ID), p.Kind, p.Field, show(p.Want))
+	case WrongField:
+		return fmt.Sprintf("%s: %s is %s, not %s", text(p.ID), p.Field, show(p.Got), show(p.Want))
 	}
-	return fmt.Sprintf("%s: %s is %s, not %s", text(p.ID), p.Field, show(p.Got), show(p.Want))
+	return fmt.Sprintf("%s %v: %s is %s", text(p.ID), p.Kind, p.Field, show(p.Got))
 }
 
 // A Report is what a check found.

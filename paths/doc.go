@@ -9,7 +9,8 @@
 //	all _ids above; subtrees are one condition among others                              [AncestorArray]
 //	the path as a string; nodes are found by it too, and shown by it                     [MaterializedPath]
 //
-// A tree that never outgrows a document, and is read whole, is best kept in it. For what many nodes of a graph, with more than one
+// A tree that is shown whole, and stays within one document, such as the comments of a post, is best kept in it: [DocumentTree]. For
+// what many nodes of a graph, with more than one
 // way to each, have to do with each other, see [Graph].
 //
 //	                    ParentTree                AncestorArray            MaterializedPath
@@ -37,11 +38,20 @@
 //	The same, without a database                 [Forest]
 //	Order anything by strings between strings    [Between], [Spread]
 //
+//	A tree in one document: grow, edit and cut it, a command each   [DocumentTree.Push], [DocumentTree.Patch], [DocumentTree.Pull]
+//	At any place, in any form                                       [DocumentTree.Insert], [DocumentTree.Move], [DocumentTree.Delete],
+//	                                                                [DocumentTree.Set], [DocumentTree.Replace], [DocumentTree.Load]
+//	Read it in order                                                [DocumentTree.All], [DocumentTree.Subtree], [DocumentTree.Arrange]
+//	Find and mend one that is damaged                               [DocumentTree.Check], [DocumentTree.Suspects], [DocumentTree.Repair]
+//
 // # Costs
 //
 // Each change holds the tree's lease: one command before it and one after it, and one that stores the plan where it writes more than
 // one document. What it reads to decide is three to six commands, whatever the size of the tree. Reads take two commands, one for
 // the node and one for what is asked, and put it in order in memory.
+//
+// A [DocumentTree]'s push, patch and pull are one command and one document, its other changes two commands and one document, and
+// any question one command.
 //
 // # Consistency
 //
@@ -55,7 +65,13 @@
 // some in the new; no node is in neither. Reads in a transaction with snapshot read concern see all or nothing, where the update is
 // one command.
 //
+// A [DocumentTree] is changed by one write of its document, which names in its filter what it was decided by: there is nothing
+// between to be seen, and nothing for a crash to leave.
+//
 // # Limits
+//
+// A tree in one document shares the 16 MiB of that document, which the server writes whole for each change; nested, it is up to 49
+// levels deep.
 //
 // Paths have no limit of their own but the document's; MongoDB refused keys over 1024 bytes in indexes before 4.2. $graphLookup
 // keeps at most 100 MB. Check, Repair and Load hold some 300 bytes for each node in memory. One collection is one tree, of any

@@ -17,6 +17,47 @@ var aggregateRules = []rule{
 		},
 	},
 	{
+		"a depth of $graphLookup is an int",
+		"MongoDB's depthField is a long ($graphLookup).",
+		func(x difference) bool { return x.uses("$graphLookup") && x.sameAfter(widened) },
+	},
+	{
+		"a restriction of $graphLookup is computed for what isn't reached",
+		"MongoDB's manual says only that restrictSearchWithMatch is a condition of the search ($graphLookup).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.server.Code > 10000 && x.uses("$graphLookup") && x.uses("$expr")
+		},
+	},
+	{
+		"$out and $merge store names that begin with a dollar sign",
+		"From MongoDB 5.0 on an insert takes them, with restrictions (Field Names with Periods and Dollar Signs); the engine refuses " +
+			"them, as the library does.",
+		func(x difference) bool {
+			return x.kind == OnlyEngine && x.engine.Code == 52 && (hasStage(x.Case, "$out") || hasStage(x.Case, "$merge"))
+		},
+	},
+	{
+		"what is set within an empty array's elements is computed",
+		"MongoDB's manual doesn't say whether it is ($set, \"Add an Element to an Array\").",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.uses("$set", "$addFields") && (x.server.Code > 10000 || x.server.Code == 241) && hasEmptyArray(x.engine.Reply)
+		},
+	},
+	{
+		"an empty document is lost in $facet",
+		"MongoDB's $facet gathers all documents of each pipeline ($facet).",
+		func(x difference) bool {
+			return x.kind == Replies && x.uses("$facet") && x.sameAfter(dropEmptyDocuments)
+		},
+	},
+	{
+		"$lookup with a field and a pipeline doesn't match missing with missing",
+		"MongoDB treats a missing field as null on both sides ($lookup, \"Equality Match with a Single Join Condition\").",
+		func(x difference) bool {
+			return (x.kind == Replies || x.kind == States) && x.uses("$lookup") && x.uses("pipeline") && x.uses("localField") && x.sameAfter(dropArrays)
+		},
+	},
+	{
 		"$count of nothing is zero",
 		"MongoDB's $count is a $group, which returns no document for none ($count).",
 		func(x difference) bool {
@@ -144,6 +185,48 @@ func dropZeroCounts(v any) any {
 		doc, ok := v.(bson.D)
 		return ok && len(doc) == 1 && doc[0].Value == int32(0)
 	})
+}
+
+func hasEmptyArray(v any) (found bool) {
+	mapValue(v, func(v any) any {
+		a, ok := v.(bson.A)
+		found = found || ok && len(a) == 0
+		return v
+	})
+	return found
+}
+
+func dropEmptyDocuments(v any) any {
+	list, ok := v.(bson.A)
+	if !ok {
+		return v
+	}
+	return slices.DeleteFunc(list, func(v any) bool {
+		doc, isDoc := v.(bson.D)
+		return isDoc && len(doc) == 0
+	})
+}
+
+// dropArrays makes all arrays below documents equal.
+func dropArrays(v any) any {
+	doc, ok := v.(bson.D)
+	if !ok {
+		return v
+	}
+	for i, e := range doc {
+		if _, isArray := e.Value.(bson.A); isArray && e.Key != "batch" && e.Key != "firstBatch" {
+			doc[i].Value = nil
+		}
+	}
+	return doc
+}
+
+// widened makes a long of an int.
+func widened(v any) any {
+	if n, ok := v.(int32); ok {
+		return int64(n)
+	}
+	return v
 }
 
 // lacksID reports whether a document came without an _id, or was given one when it was stored.

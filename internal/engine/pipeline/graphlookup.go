@@ -15,18 +15,17 @@ import (
 // graphLookup is $graphLookup: it follows connections from document to document, each reached once, nearest first.
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/graphLookup/
 type graphLookup struct {
-	db, from     string
-	as           []string
-	start        expr.Expr
-	fromField    value.Path
-	toField      string
-	maxDepth     int64    // below 0: no limit
-	depthField   []string // nil for none
-	restrict     *query.Matcher
-	maxDocuments int64 // what it may hold, in bytes
+	db, from   string
+	as         []string
+	start      expr.Expr
+	fromField  value.Path
+	toField    string
+	maxDepth   int64    // below 0: no limit
+	depthField []string // nil for none
+	restrict   *query.Matcher
 }
 
-// maxGraph is what $graphLookup may hold in memory.
+// maxGraph is what $graphLookup may hold in memory, in bytes.
 const maxGraph = 100 << 20
 
 func parseGraphLookup(p *parser, _ string, arg any) (stage, error) {
@@ -34,7 +33,7 @@ func parseGraphLookup(p *parser, _ string, arg any) (stage, error) {
 	if !ok {
 		return nil, mongoerr.New(40327, "the $graphLookup stage specification must be an object, but found %s", value.TypeName(arg))
 	}
-	s := &graphLookup{maxDepth: -1, maxDocuments: maxGraph}
+	s := &graphLookup{maxDepth: -1}
 	for _, f := range d {
 		if err := s.option(p, f); err != nil {
 			return nil, err
@@ -136,7 +135,7 @@ func (s *graphLookup) search(r *run, d bson.D) (bson.A, error) {
 	if s.restrict != nil {
 		restrict = s.restrict.With(r.base)
 	}
-	out, seen, held := bson.A{}, map[string]bool{}, int64(0)
+	out, seen, held := bson.A{}, map[string]bool{}, 0
 	for depth := int64(0); len(frontier) > 0 && (s.maxDepth < 0 || depth <= s.maxDepth); depth++ {
 		m, err := equality(s.toField, frontier)
 		if err != nil {
@@ -156,7 +155,7 @@ func (s *graphLookup) search(r *run, d bson.D) (bson.A, error) {
 				continue
 			}
 			seen[key] = true
-			if held += int64(value.Size(x)); held > s.maxDocuments {
+			if held += value.Size(x); held > maxGraph {
 				return nil, mongoerr.New(40099, "$graphLookup reached maximum memory consumption")
 			}
 			visit(x, s.fromField, func(v any) { frontier = append(frontier, v) })

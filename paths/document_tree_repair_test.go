@@ -1,0 +1,253 @@
+package paths_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/paths"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// What each kind of damage is called, what the server sees of it, and what becomes of it.
+func TestDocumentTreeRepair(t *testing.T) {
+	parallel(t)
+	n := func(id, parent, order string) remark {
+		return remark{ID: id, Parent: parent, Order: order, Text: id + parent}
+	}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, test := range []struct {
+			reason string
+			form   documentForm
+			list   []remark
+			want   string // the problems: where, and the kind's number
+			unseen bool   // by the server
+			fresh  []string
+			mended string // "" if the repair is refused
+		}{
+			{"whole", listed, []remark{n("b", "a", ""), n("a", "", "")}, "", false, nil, "a(b)"},
+			{"an orphan and what is below it", listed, []remark{n("b", "z", ""), n("c", "b", ""), n("a", "", "")}, "0:2", false, nil, "a b(c)"},
+			{"its own parent", listed, []remark{n("a", "", ""), n("b", "b", ""), n("c", "b", "")}, "1:3", false, nil, "a b(c)"},
+			{"a cycle of three, and what hangs on it", listed, []remark{n("x", "b", ""), n("c", "b", ""), n("b", "d", ""), n("d", "c", ""), n("a", "", "")}, "2:3", true, nil, "a b(x c(d))"},
+			{"two cycles", listed, []remark{n("a", "b", ""), n("b", "a", ""), n("d", "c", ""), n("c", "d", "")}, "0:3 3:3", true, nil, "a(b) c(d)"},
+			{"the same twice", listed, []remark{n("a", "", ""), n("b", "a", ""), n("b", "a", "")}, "2:1", false, nil, "a(b)"},
+			{"another by the same id", listed, []remark{n("a", "", ""), n("b", "a", ""), n("b", "", ""), n("c", "b", "")}, "2:1", false, nil, ""},
+			{"another by the same id, which gets a new one", listed, []remark{n("a", "", ""), n("b", "a", ""), n("b", "", ""), n("c", "b", "")}, "2:1", false, []string{"e"}, "a(b(c)) e"},
+			{"the new one is taken", listed, []remark{n("a", "", ""), n("b", "a", ""), n("b", "", "")}, "2:1", false, []string{"a"}, ""},
+			{"the new one is an orphan's parent, and its child", listed, []remark{n("a", "e", ""), n("b", "", ""), n("b", "a", "")}, "0:2 2:1", false, []string{"e"}, "b a(e)"},
+			{"keys that are equal", keyed, []remark{n("a", "", "a0"), n("b", "", "a0"), n("c", "", "a1")}, "1:4", false, nil, "a b c"},
+			{"no keys, beside those that are right", keyed, []remark{n("a", "", ""), n("b", "", "a1"), n("c", "b", "a1"), n("d", "b", "a0")}, "0:4", true, nil, "b(d c) a"},
+			{"an orphan's key among the roots'", keyed, []remark{n("a", "", "a1"), n("b", "z", "a0"), n("c", "", "a2")}, "1:2", false, nil, "a c b"},
+			{"a long list of keys that are none", keyed, []remark{n("a", "", "~"), n("b", "", "x x"), n("c", "", "a0")}, "0:4 1:4", true, nil, "c b a"},
+			{"nested, the same twice", nested, []remark{{ID: "a", Below: []remark{{ID: "b"}}}, {ID: "b"}}, "1:1", true, nil, "a(b)"},
+			{"nested, another", nested, []remark{{ID: "a", Below: []remark{{ID: "b"}, {ID: "a", Below: []remark{{ID: "c"}}}}}}, "0.below.1:1", true, []string{"x"}, "a(b x(c))"},
+			{"nested, another without an id for it", nested, []remark{{ID: "a", Below: []remark{{ID: "a", Text: "x"}}}}, "0.below.0:1", true, nil, ""},
+		} {
+			test.form.start(t, db, test.list...)
+			problems, err := test.form.tree.Check(t.Context(), db, "p")
+			var got []string
+			for _, p := range problems {
+				got = append(got, fmt.Sprintf("%s:%d", strings.TrimPrefix(p.At, "remarks."), p.Kind))
+			}
+			if strings.Join(got, " ") != test.want || err != nil {
+				t.Errorf("%s: %v, %v", test.reason, problems, err)
+			}
+			if test.form.spec.Nested == "" {
+				suspects, err := test.form.tree.Suspects(nil).All(t.Context(), db)
+				if err != nil || (len(suspects) > 0) != (test.want != "" && !test.unseen) {
+					t.Errorf("%s: the server saw %v, %v", test.reason, suspects, err)
+				}
+			}
+			before := test.form.document(t, db)
+			_, result, err := test.form.tree.Repair("p", test.fresh...).Run(t.Context(), db)
+			if test.mended == "" {
+				wantDocumentError(t, test.reason, err, paths.ErrExists)
+				if after := test.form.document(t, db); after != before {
+					t.Errorf("%s: %s", test.reason, after)
+				}
+				continue
+			}
+			after, errAfter := test.form.tree.Check(t.Context(), db, "p")
+			if shape := test.form.shape(t, db); err != nil || errAfter != nil || len(after) > 0 || shape != test.mended || result.Modified() > 1 {
+				t.Errorf("%s: %v, %v, %v: %s, want %s", test.reason, err, errAfter, after, shape, test.mended)
+			}
+		}
+	})
+}
+
+func (f documentForm) document(t testing.TB, db *mongo.Database) string {
+	t.Helper()
+	raw, err := db.Collection(f.name).FindOne(t.Context(), bson.D{}).Raw()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw.String()
+}
+
+// Random damage is found whole, and mended; what is right stays, and no text is lost. A second repair writes nothing.
+func TestDocumentTreeRepairRandom(t *testing.T) {
+	parallel(t)
+	rounds := 60
+	if full {
+		rounds = 2000
+	}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		r := rand.New(rand.NewPCG(7, uint64(rounds)))
+		for round := range rounds {
+			f := []documentForm{listed, listedRev, keyed, keyedRev}[round%4]
+			list := randomRemarks(r)
+			f.start(t, db, list...)
+			var fresh []string
+			for i := range list {
+				fresh = append(fresh, fmt.Sprint("fresh", i))
+			}
+			if _, _, err := f.tree.Repair("p", fresh...).Run(t.Context(), db); err != nil {
+				t.Fatalf("%s: %v: %v", f.name, err, list)
+			}
+			problems, err := f.tree.Check(t.Context(), db, "p")
+			suspects, errSuspects := f.tree.Suspects(nil).All(t.Context(), db)
+			if err != nil || errSuspects != nil || len(problems)+len(suspects) > 0 {
+				t.Fatalf("%s: %v, %v, %v, %v after %v", f.name, problems, suspects, err, errSuspects, list)
+			}
+			visits, err := f.tree.All(t.Context(), db, "p")
+			if err != nil || !slices.Equal(textsOf(visits), textsIn(list)) {
+				t.Fatalf("%s: %v, %v, want %v", f.name, textsOf(visits), err, textsIn(list))
+			}
+			before := f.document(t, db)
+			if _, result, err := f.tree.Repair("p").Run(t.Context(), db); err != nil || len(result.Batches) > 0 || f.document(t, db) != before {
+				t.Fatalf("%s: a second repair: %v, %v", f.name, result, err)
+			}
+		}
+	})
+}
+
+// randomRemarks is a list with every kind of damage, and texts that differ unless the nodes are the same.
+func randomRemarks(r *rand.Rand) []remark {
+	list := make([]remark, r.IntN(12)+1)
+	for i := range list {
+		n := remark{ID: fmt.Sprint("n", r.IntN(14)), Text: fmt.Sprint("t", i), Order: paths.Spread(8)[r.IntN(8)]}
+		if r.IntN(4) > 0 {
+			n.Parent = fmt.Sprint("n", r.IntN(14))
+		}
+		if r.IntN(6) == 0 {
+			n.Order = ""
+		}
+		if i > 0 && r.IntN(5) == 0 {
+			n = list[r.IntN(i)]
+		}
+		list[i] = n
+	}
+	return list
+}
+
+func textsOf(visits []paths.Visit[remark]) []string {
+	var out []string
+	for _, v := range visits {
+		out = append(out, v.Doc.Text)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// textsIn are the texts of a list, each once.
+func textsIn(list []remark) []string {
+	var out []string
+	for _, n := range list {
+		out = append(out, n.Text)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// What is no node stays where it is, and doesn't keep the others from being changed; a nested tree has to be mended by hand.
+func TestDocumentTreeStrangers(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, f := range []documentForm{listed, keyed, nested} {
+			if _, err := db.Collection(f.name).InsertMany(t.Context(), []any{
+				bson.D{{Key: "_id", Value: "p"}, {Key: "remarks", Value: bson.A{"text", bson.D{{Key: "text", Value: "no id"}}, bson.D{{Key: "id", Value: "a"}, {Key: "order", Value: "a0"}}}}},
+				bson.D{{Key: "_id", Value: "q"}, {Key: "remarks", Value: "none"}},
+				bson.D{{Key: "_id", Value: "r"}}, bson.D{{Key: "_id", Value: "s"}, {Key: "remarks", Value: nil}},
+			}); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for p, err := range f.tree.CheckAll(t.Context(), db, nil) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, p.String())
+			}
+			slices.Sort(got)
+			if diff := modeltest.Diff(bson.A{
+				"'p': remarks.0 is not a node", "'p': remarks.1 is not a node", "'q': remarks is not a list of nodes",
+			}, bson.A{got[0], got[1], got[2]}); diff != "" || len(got) != 3 {
+				t.Error(diff, got)
+			}
+			_, _, err := f.tree.Insert("q", remark{ID: "x"}, paths.LastRoot[string]()).Run(t.Context(), db)
+			wantDocumentError(t, "no list", err, paths.ErrDamaged)
+			_, _, err = f.tree.Insert("p", remark{ID: "x"}, paths.FirstChild("a")).Run(t.Context(), db)
+			if f.spec.Nested != "" {
+				wantDocumentError(t, "nested", err, paths.ErrDamaged)
+				continue
+			}
+			for _, c := range []model.Change[paths.DocumentState]{
+				f.tree.Insert("p", remark{ID: "y"}, paths.FirstChild("a")), f.tree.Move("p", "x", paths.Before("a")), f.tree.Delete("p", "a", paths.Promote), f.tree.Repair("p"),
+			} {
+				if _, _, err := c.Run(t.Context(), db); err != nil {
+					t.Error(err)
+				}
+			}
+			if s := f.shape(t, db); s != "x y" {
+				t.Error(f.name, s)
+			}
+			if problems, err := f.tree.Check(t.Context(), db, "p"); err != nil || len(problems) != 2 {
+				t.Error(problems, err)
+			}
+		}
+	})
+}
+
+// The job mends all but different nodes with one id.
+func TestDocumentTreeRepairAll(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, f := range []documentForm{listed, keyedRev} {
+			var list []any
+			for i := range 20 {
+				a := article{ID: fmt.Sprint(i), Remarks: []remark{{ID: "a", Order: "a0"}, {ID: "b", Parent: "a", Order: "a0"}}}
+				switch i {
+				case 3:
+					a.Remarks = append(a.Remarks, remark{ID: "c", Parent: "z", Order: "a2"})
+				case 5:
+					a.Remarks = append(a.Remarks, remark{ID: "b", Text: "other", Order: "a2"})
+				}
+				list = append(list, a)
+			}
+			list = append(list, bson.D{{Key: "_id", Value: "q"}, {Key: "remarks", Value: "none"}})
+			if _, err := db.Collection(f.name).InsertMany(t.Context(), list); err != nil {
+				t.Fatal(err)
+			}
+			for _, writes := range []int64{1, 0} {
+				p, err := f.tree.RepairAll(nil).Run(t.Context(), db, model.JobOptions{})
+				if err != nil || p.Writes != writes || p.Modified != writes || p.Documents != 21 {
+					t.Errorf("%s: %+v, %v", f.name, p, err)
+				}
+			}
+			n := 0
+			for p, err := range f.tree.CheckAll(t.Context(), db, nil) {
+				if n++; err != nil || p.Kind != paths.DuplicateID && p.Kind != paths.NotAList {
+					t.Error(p, err)
+				}
+			}
+			if n != 2 {
+				t.Errorf("%s: %d problems are left", f.name, n)
+			}
+		}
+	})
+}
