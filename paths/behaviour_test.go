@@ -23,6 +23,10 @@ type category struct {
 
 	Ancestors []string `bson:"ancestors,omitempty"`
 	Path      string   `bson:"path,omitempty"`
+
+	Left  int64 `bson:"left,omitempty"`
+	Right int64 `bson:"right,omitempty"`
+	Depth int   `bson:"depth,omitempty"`
 }
 
 // full is set where the tests run as long as they should.
@@ -47,6 +51,9 @@ var kinds = []kind{
 	}),
 	of("paths", func(c *nodes) func(paths.TreeSpec) *paths.Tree[category, string] {
 		return paths.NewMaterializedPath(c, paths.MaterializedPathSpec{}).Tree
+	}),
+	of("nested", func(c *nodes) func(paths.TreeSpec) *paths.Tree[category, string] {
+		return paths.NewNestedSet(c, paths.NestedSetSpec{}).Tree
 	}),
 }
 

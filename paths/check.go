@@ -247,15 +247,17 @@ func (m *mending) plan(f family, change int64) {
 		if len(want) == 0 {
 			continue
 		}
-		inTheWay, twice := false, false
+		inTheWay, twice := "", false // the node that holds what this one is to have
 		for _, e := range want {
 			v, isRaw := e.Value.(bson.RawValue)
 			if parked := m.rep.parked(n, want); !isRaw || parked == nil || parked[0].Key != e.Key {
 				continue
 			}
 			holder := held[e.Key+name(v)]
-			inTheWay = holder != "" && holder != key
-			if wanted[e.Key+name(v)] != "" || inTheWay && !m.changes(holder, e.Key) {
+			if holder != key {
+				inTheWay = holder
+			}
+			if wanted[e.Key+name(v)] != "" || inTheWay != "" && !m.changes(holder, e.Key) {
 				twice = true
 				m.report.Problems = append(m.report.Problems, Problem{Kind: SameField, ID: n.id, Field: e.Key, Want: v})
 			}
@@ -264,8 +266,8 @@ func (m *mending) plan(f family, change int64) {
 		if twice {
 			continue // only a person can say which is to be renamed
 		}
-		if inTheWay {
-			park = append(park, m.mend(n, m.rep.parked(n, want)))
+		if inTheWay != "" { // it gives up what it holds before any node gets its own
+			park = append(park, m.mend(f.nodes[inTheWay], m.rep.parked(f.nodes[inTheWay], m.want[inTheWay])))
 		}
 		set = append(set, m.mend(n, append(want, bson.E{Key: m.links.Change, Value: change})))
 	}

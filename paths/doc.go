@@ -8,6 +8,7 @@
 //	nothing else; moves are frequent, subtrees are asked for in whole and not too large  [ParentTree]
 //	all _ids above; subtrees are one condition among others                              [AncestorArray]
 //	the path as a string; nodes are found by it too, and shown by it                     [MaterializedPath]
+//	two numbers; subtrees are read whole and in order, and seldom changed                [NestedSet]
 //
 // A tree that is shown whole, and stays within one document, such as the comments of a post, is best kept in it: [DocumentTree]. For
 // what many nodes of a graph, with more than one
@@ -22,9 +23,11 @@
 //	to a depth          maxDepth                  one query                one range, counted
 //	children in order   one query, by an index, in all
 //
+// What a [NestedSet] writes depends on where: see there. Its descendants are one range of an index, already in order.
+//
 // # Tasks
 //
-//	Declare a tree                               [NewParentTree], [NewAncestorArray], [NewMaterializedPath]
+//	Declare a tree                               [NewParentTree], [NewAncestorArray], [NewMaterializedPath], [NewNestedSet]
 //	Get its operations                           .Tree, which gives a [Tree]
 //	Store, move, delete, rename a node           [Tree.Insert], [Tree.Move], [Tree.Delete], [Tree.Rename]
 //	Say where                                    [FirstChild], [LastChild], [Before], [After], [FirstRoot], [LastRoot]
@@ -34,6 +37,8 @@
 //	Find what is wrong, and mend it              [Tree.Check], [Tree.Repair]
 //	Go over to another representation            [Convert], then [Tree.Drop]
 //	Give siblings short order keys               [Tree.Rebalance]; inserts do it by themselves
+//	Read what no change is written beside        [Tree.Settled]
+//	Number the nodes of a nested set             [Number], streamed
 //	Generate single queries and writes           the methods of the representations
 //	The same, without a database                 [Forest]
 //	Order anything by strings between strings    [Between], [Spread]
@@ -62,8 +67,8 @@
 // links.
 //
 // A reader sees a change of several documents as it goes on: for a moment, some nodes of a moved subtree are in the old place, and
-// some in the new; no node is in neither. Reads in a transaction with snapshot read concern see all or nothing, where the update is
-// one command.
+// some in the new; no node is in neither, but for a [NestedSet], of which some aren't found meanwhile. Reads in a transaction with
+// snapshot read concern see all or nothing, where the update is one command; reads by [Tree.Settled] do in any case.
 //
 // A [DocumentTree] is changed by one write of its document, which names in its filter what it was decided by: there is nothing
 // between to be seen, and nothing for a crash to leave.

@@ -123,6 +123,12 @@ func TestTreeRepair(t *testing.T) {
 	})
 }
 
+// number is a left number that no other node has: 100 for n0, 101 for n1.
+func number(id string) (n int64) {
+	_, _ = fmt.Sscan(id[1:], &n)
+	return 100 + n
+}
+
 // damage is a change of one document that a tree doesn't survive, or one of its links that moves the node.
 func (k kind) damage(r *rand.Rand, id string) bson.D {
 	other := fmt.Sprint("n", r.IntN(30))
@@ -135,6 +141,11 @@ func (k kind) damage(r *rand.Rand, id string) bson.D {
 		return bson.D{{Key: "order", Value: []string{"", "!", "a0", "a10"}[r.IntN(4)]}}
 	case k.name == "ancestors":
 		return bson.D{{Key: "ancestors", Value: []string{other, id}}}
+	case k.name == "nested":
+		return []bson.D{
+			{{Key: "left", Value: number(id)}}, {{Key: "left", Value: "1" + id}}, {{Key: "right", Value: int64(r.IntN(50))}},
+			{{Key: "right", Value: nil}}, {{Key: "depth", Value: r.IntN(5)}},
+		}[r.IntN(5)]
 	case k.name == "paths":
 		return bson.D{{Key: "path", Value: other + "/" + id + "/" + id + "/"}}
 	}
@@ -172,6 +183,7 @@ func TestConvert(t *testing.T) {
 		paths.NewParentTree(docs, paths.Links{}).Tree(paths.TreeSpec{}),
 		paths.NewAncestorArray(docs, paths.AncestorArraySpec{}).Tree(paths.TreeSpec{}),
 		paths.NewMaterializedPath(docs, paths.MaterializedPathSpec{}).Tree(paths.TreeSpec{}),
+		paths.NewNestedSet(docs, paths.NestedSetSpec{}).Tree(paths.TreeSpec{}),
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, from := range trees {

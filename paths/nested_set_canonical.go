@@ -1,0 +1,130 @@
+package paths
+
+import (
+	"slices"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// canonical numbers are dense ones; where there are gaps, those that are stored, as far as they are in order.
+func (t *nestedSet) canonical(f *Forest[string], nodes map[string]node) map[string]bson.D {
+	out := make(map[string]bson.D, f.Len())
+	var numbers map[string][2]int64
+	if t.gap > 1 {
+		numbers = t.kept(f, nodes)
+	}
+	if numbers == nil {
+		numbers = f.Numbers(t.gap)
+	}
+	for id, depth := range f.All() {
+		out[id] = t.stored(span{numbers[id][0], numbers[id][1], int64(depth)})
+	}
+	return out
+}
+
+// side is one of a node's two numbers.
+type side struct {
+	id    string
+	right int // 0 or 1
+}
+
+// kept are numbers of which as many as can be are those that are stored, and the others lie in the gaps between them; nil when
+// nothing is stored, or a gap is too narrow.
+func (t *nestedSet) kept(f *Forest[string], nodes map[string]node) map[string][2]int64 {
+	sides := make([]side, 0, 2*f.Len())
+	var open []string
+	closeTo := func(depth int) {
+		for len(open) > depth {
+			sides = append(sides, side{open[len(open)-1], 1})
+			open = open[:len(open)-1]
+		}
+	}
+	for id, depth := range f.All() {
+		closeTo(depth)
+		sides, open = append(sides, side{id, 0}), append(open, id)
+	}
+	closeTo(0)
+	values := make([]int64, len(sides))
+	for i, s := range sides {
+		v, _ := model.ValueAt(nodes[s.id].raw, [...]string{t.left, t.right}[s.right])
+		if v.Type == bson.TypeInt64 {
+			values[i] = v.Int64()
+		}
+	}
+	if !t.fill(values, ascending(values)) {
+		return nil
+	}
+	out := make(map[string][2]int64, f.Len())
+	for i, s := range sides {
+		n := out[s.id]
+		n[s.right] = values[i]
+		out[s.id] = n
+	}
+	return out
+}
+
+// fill gives the values that aren't kept others, between those that are; false if they don't fit.
+func (t *nestedSet) fill(values []int64, keep []bool) bool {
+	last := int64(0)
+	for i := 0; i < len(values); i++ {
+		if keep[i] {
+			last = values[i]
+			continue
+		}
+		n := slices.Index(keep[i:], true)
+		step := t.gap
+		switch {
+		case n < 0 && i == 0:
+			return false // nothing is stored
+		case n < 0:
+			n = len(values) - i
+			if last > maxNumber-int64(n)*step {
+				return false
+			}
+		default:
+			if step = (values[i+n] - last) / int64(n+1); step < 1 {
+				return false
+			}
+		}
+		for j := range n {
+			values[i+j] = last + int64(j+1)*step
+		}
+		i += n - 1
+		last = values[i]
+	}
+	return true
+}
+
+// ascending marks the longest ascending sequence of numbers that can be kept: those from 1 on.
+func ascending(values []int64) []bool {
+	ends := []int{} // where the sequences end that are the best of their length
+	before := make([]int, len(values))
+	for i, v := range values {
+		if v < 1 || v > maxNumber {
+			continue
+		}
+		n, _ := slices.BinarySearchFunc(ends, v, func(at int, v int64) int {
+			if values[at] < v {
+				return -1
+			}
+			return 1
+		})
+		before[i] = -1
+		if n > 0 {
+			before[i] = ends[n-1]
+		}
+		if n == len(ends) {
+			ends = append(ends, i)
+		} else {
+			ends[n] = i
+		}
+	}
+	keep := make([]bool, len(values))
+	if len(ends) > 0 {
+		for i := ends[len(ends)-1]; i >= 0; i = before[i] {
+			keep[i] = true
+		}
+	}
+	return keep
+}

@@ -1,0 +1,70 @@
+package paths_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/paths"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// Sixteen writers move nodes at the same time: every node is there in the end, once, and the numbers fit the links.
+func TestNestedSetMovers(t *testing.T) {
+	parallel(t)
+	moves := 6
+	if full {
+		moves = 60
+	}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		forest := nestedForest("a(b(c d) e) f(g(h i) j) k(l(m(n)) o) p")
+		for _, k := range []nestedKind{nestedKinds[0], nestedKinds[1], nestedKinds[2]} {
+			k.nestedSeed(t, db, forest)
+			var writers sync.WaitGroup
+			for w := range 16 {
+				writers.Go(func() {
+					r := rand.New(rand.NewPCG(uint64(w), 16))
+					letter := func() string { return string(rune('a' + r.IntN(16))) }
+					for range moves {
+						to := []paths.Place[string]{
+							paths.FirstChild(letter()), paths.LastChild(letter()), paths.Before(letter()), paths.After(letter()), paths.FirstRoot[string](),
+						}[r.IntN(5)]
+						if _, _, err := k.tree.Move(letter(), to).Run(t.Context(), db); err != nil && !errors.Is(err, paths.ErrCycle) {
+							t.Error(err)
+						}
+					}
+				})
+			}
+			writers.Wait()
+			after := k.stored(t, db)
+			if after.Len() != forest.Len() {
+				t.Fatalf("%s: %d nodes", k.name, after.Len())
+			}
+			k.wantNumbers(t, db, after, "after all")
+		}
+	})
+}
+
+// A direct shift fails under a unique index: what the other form is for.
+func TestNestedSetDirectNotUnique(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		k := nestedKinds[2]
+		k.nestedSeed(t, db, nestedForest(nestedShape))
+		if err := db.Collection(k.name).Indexes().DropOne(t.Context(), "left_1"); err != nil {
+			t.Fatal(err)
+		}
+		unique := mongo.IndexModel{Keys: bson.D{{Key: "left", Value: 1}}, Options: options.Index().SetUnique(true)}
+		if _, err := db.Collection(k.name).Indexes().CreateOne(t.Context(), unique); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := k.tree.Move("k", paths.FirstRoot[string]()).Run(t.Context(), db)
+		if !mongo.IsDuplicateKeyError(err) {
+			t.Errorf("got %v, want a duplicate key", err)
+		}
+	})
+}

@@ -1,0 +1,149 @@
+package paths
+
+import (
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A band is a range of numbers, both ends included, that are shifted.
+type band struct {
+	from, to int64 // to may be end
+	by       int64
+	depth    int64 // added to the depth of nodes whose left number is in the band
+}
+
+// shift is a change of numbers: of one band, or of two of which the second follows the first. The map that they make of numbers
+// keeps different ones different.
+type shift struct {
+	bands  []band
+	whole  bool   // each node that has a number in the bands has both there
+	but    *node  // is not written
+	links  bson.D // fields that are set too, by expressions
+	change int64
+}
+
+// steps are the updates of a shift, and none when nothing is shifted: one when no left number changes, or it is a direct one; else
+// the one that writes negative numbers, and the one that turns them. Each document is written by the first while it doesn't have
+// the number of this change or a later one, and by the second while it has it and is negative. So a document is shifted once,
+// wherever the updates are cut and how often they are run: one that was shifted is passed over by the first, whether it is
+// negative or turned already; and one that wasn't is not touched by the second.
+func (t *nestedSet) steps(s shift) []model.Step {
+	var bands []band
+	moves := false
+	for _, b := range s.bands {
+		if b.from <= b.to && (b.by != 0 || b.depth != 0) {
+			bands = append(bands, b)
+			moves = moves || b.by != 0
+		}
+	}
+	if len(bands) == 0 {
+		return nil
+	}
+	s.bands = bands
+	filter, index := t.shifted(s)
+	sign := moves && !t.direct
+	steps := []model.Step{model.Write{
+		Collection: t.docs, Index: index, Once: true,
+		Model: &mongo.UpdateManyModel{Filter: filter, Update: mongo.Pipeline{{{Key: "$set", Value: t.numbers(s, moves, sign)}}}},
+	}}
+	if sign {
+		steps = append(steps, t.turn(s.change))
+	}
+	return steps
+}
+
+// shifted matches what a shift writes.
+func (t *nestedSet) shifted(s shift) (filter bson.D, index string) {
+	from, to := s.bands[0].from, s.bands[len(s.bands)-1].to
+	also := bson.D{}
+	if s.but != nil {
+		also = append(also, bson.E{Key: "_id", Value: bson.D{{Key: "$ne", Value: s.but.id}}})
+	}
+	also = append(also, t.before(s.change))
+	on := func(path string) bson.D { return append(bson.D{between(path, from, to)}, also...) }
+	switch {
+	case s.whole:
+		return on(t.left), t.byLeft()
+	case to == end: // a left number in the band has its right number there
+		return on(t.right), t.byRight()
+	default:
+		return bson.D{{Key: "$or", Value: bson.A{on(t.left), on(t.right)}}}, t.byLeft()
+	}
+}
+
+// before is the condition that neither a change nor a later one wrote a document: a writer that is only slow, whose change another
+// finished, finds nothing to write, also where a third has changed documents since.
+func (t *nestedSet) before(change int64) bson.E {
+	return bson.E{Key: t.links.Change, Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$gte", Value: change}}}}}
+}
+
+// turn is the update that makes a change's negative numbers positive.
+func (t *nestedSet) turn(change int64) model.Write {
+	return model.Write{
+		Collection: t.docs, Index: t.byLeft(), Once: true,
+		Model: &mongo.UpdateManyModel{
+			Filter: bson.D{{Key: t.left, Value: bson.D{{Key: "$lt", Value: int64(0)}}}, {Key: t.links.Change, Value: change}},
+			Update: bson.D{{Key: "$mul", Value: bson.D{{Key: t.left, Value: int64(-1)}, {Key: t.right, Value: int64(-1)}}}},
+		},
+	}
+}
+
+// numbers are the fields that the first update sets. Both numbers get the sign of the left one, which is negative where it changes.
+func (t *nestedSet) numbers(s shift, moves, sign bool) bson.D {
+	set := s.links
+	if set == nil {
+		set = bson.D{{Key: t.links.Change, Value: s.change}}
+	}
+	left, right := "$"+t.left, "$"+t.right
+	if moves {
+		set = append(set, bson.E{Key: t.left, Value: s.mapped(left, sign)})
+		if sign && !s.whole {
+			hull := band{from: s.bands[0].from, to: s.bands[len(s.bands)-1].to}
+			set = append(set, bson.E{Key: t.right, Value: bson.D{{Key: "$multiply", Value: bson.A{s.mapped(right, false), cond(hull.has(left), -1, 1)}}}})
+		} else {
+			set = append(set, bson.E{Key: t.right, Value: s.mapped(right, sign)})
+		}
+	}
+	for _, b := range s.bands {
+		if b.depth == 0 {
+			continue
+		}
+		by := any(int32(b.depth))
+		if !s.whole || len(s.bands) > 1 {
+			by = cond(b.has(left), by, 0)
+		}
+		depth := bson.D{{Key: "$ifNull", Value: bson.A{"$" + t.depth, 0}}} // which a root may leave out
+		set = append(set, bson.E{Key: t.depth, Value: bson.D{{Key: "$add", Value: bson.A{depth, by}}}})
+	}
+	return set
+}
+
+// mapped is the expression of a shifted number, negative if it is shifted and so it is wanted.
+func (s shift) mapped(field string, negative bool) any {
+	branches := bson.A{}
+	for _, b := range s.bands {
+		then := any(bson.D{{Key: "$add", Value: bson.A{field, b.by}}})
+		if negative {
+			then = bson.D{{Key: "$subtract", Value: bson.A{-b.by, field}}}
+		}
+		if s.whole && len(s.bands) == 1 {
+			return then
+		}
+		branches = append(branches, bson.D{{Key: "case", Value: b.has(field)}, {Key: "then", Value: then}})
+	}
+	return bson.D{{Key: "$switch", Value: bson.D{{Key: "branches", Value: branches}, {Key: "default", Value: field}}}}
+}
+
+// has is the expression of whether a number is in the band.
+func (b band) has(field string) bson.D {
+	from := bson.D{{Key: "$gte", Value: bson.A{field, b.from}}}
+	if b.to == end {
+		return from
+	}
+	return bson.D{{Key: "$and", Value: bson.A{from, bson.D{{Key: "$lte", Value: bson.A{field, b.to}}}}}}
+}
+
+func cond(is, then, otherwise any) bson.D {
+	return bson.D{{Key: "$cond", Value: bson.A{is, then, otherwise}}}
+}
