@@ -12,7 +12,7 @@ import (
 
 // The catalog of a shop is read all the time, and changed now and then. Every category has two numbers, which lie around those of
 // all categories below it: whatever is below Clothing is one range.
-type shelf struct {
+type aisle struct {
 	ID     string  `bson:"_id"`
 	Parent *string `bson:"parent"`
 	Order  string  `bson:"order"`
@@ -23,16 +23,16 @@ type shelf struct {
 }
 
 var (
-	shelves = model.NewCollection[shelf, string]("shelves")
-	catalog = paths.NewNestedSet(shelves, paths.NestedSetSpec{})
-	shop    = catalog.Tree(paths.TreeSpec{})
+	aisles    = model.NewCollection[aisle, string]("aisles")
+	aisleSet  = paths.NewNestedSet(aisles, paths.NestedSetSpec{})
+	aisleTree = aisleSet.Tree(paths.TreeSpec{})
 )
 
 func ExampleNestedSet() {
 	client, stop := modeltest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
-	if err := model.Indexes(shop).Ensure(ctx, db); err != nil {
+	if err := model.Indexes(aisleTree).Ensure(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -43,23 +43,23 @@ func ExampleNestedSet() {
 		{"Clothing", paths.LastRoot[string]()}, {"Men", paths.LastChild("Clothing")}, {"Women", paths.LastChild("Clothing")},
 		{"Shoes", paths.LastChild("Men")}, {"Books", paths.LastRoot[string]()}, {"Comics", paths.LastChild("Books")},
 	} {
-		if _, _, err := shop.Insert(shelf{ID: c.id}, c.at).Run(ctx, db); err != nil {
+		if _, _, err := aisleTree.Insert(aisle{ID: c.id}, c.at).Run(ctx, db); err != nil {
 			fmt.Println(err)
 			return
 		}
 	}
 
-	stored := func(id string) *shelf {
-		doc, err := shelves.Find(bson.D{{Key: "_id", Value: id}}).One(ctx, db)
+	stored := func(id string) *aisle {
+		doc, err := aisles.Find(bson.D{{Key: "_id", Value: id}}).One(ctx, db)
 		if err != nil {
 			fmt.Println(err)
-			return &shelf{}
+			return &aisle{}
 		}
 		return &doc
 	}
 
 	clothing := stored("Clothing")
-	below := catalog.Descendants(clothing, 0)
+	below := aisleSet.Descendants(clothing, 0)
 	fmt.Println(below)
 	fmt.Println(below.Cost())
 	all, err := below.All(ctx, db)
@@ -73,10 +73,10 @@ func ExampleNestedSet() {
 
 	// Shoes becomes the first child of Clothing: one command of two updates, which can be cut anywhere.
 	shoes, men := stored("Shoes"), stored("Men")
-	plan := catalog.Move(shoes, paths.At[shelf]{Parent: clothing, Next: men}, 7)
+	plan := aisleSet.Move(shoes, paths.At[aisle]{Parent: clothing, Next: men}, 7)
 	fmt.Println(plan)
 	fmt.Println(plan.Guarantee())
-	_, result, err := shop.Move("Shoes", paths.FirstChild("Clothing")).Run(ctx, db)
+	_, result, err := aisleTree.Move("Shoes", paths.FirstChild("Clothing")).Run(ctx, db)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -87,13 +87,13 @@ func ExampleNestedSet() {
 		fmt.Printf("%*s%s %d–%d\n", 2*c.Depth, "", c.ID, c.Left, c.Right)
 	}
 	// Output:
-	// db.shelves.aggregate([{$match: {left: {$gte: Long('2'), $lte: Long('7')}}}, {$sort: {left: 1}}])
+	// db.aisles.aggregate([{$match: {left: {$gte: Long('2'), $lte: Long('7')}}}, {$sort: {left: 1}}])
 	// 1 command and one per further batch, by left_1
 	//   Men 2–5
 	//     Shoes 3–4
 	//   Women 6–7
-	// db.shelves.updateMany({$or: [{left: {$gte: Long('2'), $lte: Long('4')}, change: {$not: {$gte: Long('7')}}}, {right: {$gte: Long('2'), $lte: Long('4')}, change: {$not: {$gte: Long('7')}}}]}, [{$set: {parent: {$cond: [{$eq: ['$_id', {$literal: 'Shoes'}]}, {$literal: 'Clothing'}, '$parent']}, order: {$cond: [{$eq: ['$_id', {$literal: 'Shoes'}]}, {$literal: 'Zz'}, '$order']}, change: Long('7'), left: {$switch: {branches: [{case: {$and: [{$gte: ['$left', Long('2')]}, {$lte: ['$left', Long('2')]}]}, then: {$subtract: [Long('-2'), '$left']}}, {case: {$and: [{$gte: ['$left', Long('3')]}, {$lte: ['$left', Long('4')]}]}, then: {$subtract: [Long('1'), '$left']}}], default: '$left'}}, right: {$multiply: [{$switch: {branches: [{case: {$and: [{$gte: ['$right', Long('2')]}, {$lte: ['$right', Long('2')]}]}, then: {$add: ['$right', Long('2')]}}, {case: {$and: [{$gte: ['$right', Long('3')]}, {$lte: ['$right', Long('4')]}]}, then: {$add: ['$right', Long('-1')]}}], default: '$right'}}, {$cond: [{$and: [{$gte: ['$left', Long('2')]}, {$lte: ['$left', Long('4')]}]}, -1, 1]}]}, depth: {$add: [{$ifNull: ['$depth', 0]}, {$cond: [{$and: [{$gte: ['$left', Long('3')]}, {$lte: ['$left', Long('4')]}]}, -1, 0]}]}}}])
-	// db.shelves.updateMany({left: {$lt: Long('0')}, change: Long('7')}, {$mul: {left: Long('-1'), right: Long('-1')}})
+	// db.aisles.updateMany({$or: [{left: {$gte: Long('2'), $lte: Long('4')}, change: {$not: {$gte: Long('7')}}}, {right: {$gte: Long('2'), $lte: Long('4')}, change: {$not: {$gte: Long('7')}}}]}, [{$set: {parent: {$cond: [{$eq: ['$_id', {$literal: 'Shoes'}]}, {$literal: 'Clothing'}, '$parent']}, order: {$cond: [{$eq: ['$_id', {$literal: 'Shoes'}]}, {$literal: 'Zz'}, '$order']}, change: Long('7'), left: {$switch: {branches: [{case: {$and: [{$gte: ['$left', Long('2')]}, {$lte: ['$left', Long('2')]}]}, then: {$subtract: [Long('-2'), '$left']}}, {case: {$and: [{$gte: ['$left', Long('3')]}, {$lte: ['$left', Long('4')]}]}, then: {$subtract: [Long('1'), '$left']}}], default: '$left'}}, right: {$multiply: [{$switch: {branches: [{case: {$and: [{$gte: ['$right', Long('2')]}, {$lte: ['$right', Long('2')]}]}, then: {$add: ['$right', Long('2')]}}, {case: {$and: [{$gte: ['$right', Long('3')]}, {$lte: ['$right', Long('4')]}]}, then: {$add: ['$right', Long('-1')]}}], default: '$right'}}, {$cond: [{$and: [{$gte: ['$left', Long('2')]}, {$lte: ['$left', Long('4')]}]}, -1, 1]}]}, depth: {$add: [{$ifNull: ['$depth', 0]}, {$cond: [{$and: [{$gte: ['$left', Long('3')]}, {$lte: ['$left', Long('4')]}]}, -1, 0]}]}}}])
+	// db.aisles.updateMany({left: {$lt: Long('0')}, change: Long('7')}, {$mul: {left: Long('-1'), right: Long('-1')}})
 	// rerunnable
 	// 1 command, 4 documents written
 	// Clothing 1–8

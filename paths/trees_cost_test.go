@@ -23,10 +23,10 @@ func TestTreeCosts(t *testing.T) {
 				commands map[string]int // by representation
 				written  map[string]int // of the tree; the lease's two or three updates come to them
 			}{
-				{"a leaf", k.tree.Insert(category{ID: "x"}, paths.LastChild("d")), map[string]int{"parents": 6, "ancestors": 6, "paths": 7}, map[string]int{"parents": 1, "ancestors": 1, "paths": 1}},
-				{"a move of three nodes", k.tree.Move("d", paths.LastChild("g")), map[string]int{"parents": 6, "ancestors": 7, "paths": 8}, map[string]int{"parents": 1, "ancestors": 3, "paths": 3}},
-				{"a node where it is", k.tree.Move("d", paths.After("d")), map[string]int{"parents": 3, "ancestors": 3, "paths": 3}, map[string]int{}},
-				{"a subtree", k.tree.Delete("g", paths.Subtree), map[string]int{"parents": 6, "ancestors": 6, "paths": 6}, map[string]int{"parents": 5, "ancestors": 5, "paths": 5}},
+				{"a leaf", k.tree.Insert(category{ID: "x"}, paths.LastChild("d")), map[string]int{"parents": 6, "ancestors": 6, "paths": 7, "nested": 8}, map[string]int{"parents": 1, "ancestors": 1, "paths": 1, "nested": 1 + 2*3 + 3}},
+				{"a move of three nodes", k.tree.Move("d", paths.LastChild("g")), map[string]int{"parents": 6, "ancestors": 7, "paths": 8, "nested": 7}, map[string]int{"parents": 1, "ancestors": 3, "paths": 3, "nested": 2*(3+3) + 2}},
+				{"a node where it is", k.tree.Move("d", paths.After("d")), map[string]int{"parents": 3, "ancestors": 3, "paths": 3, "nested": 3}, map[string]int{}},
+				{"a subtree", k.tree.Delete("g", paths.Subtree), map[string]int{"parents": 6, "ancestors": 6, "paths": 6, "nested": 7}, map[string]int{"parents": 5, "ancestors": 5, "paths": 5, "nested": 5}},
 			} {
 				got, err := modeltest.Measure(monitor, func() error {
 					_, _, err := c.change.Run(t.Context(), db)
