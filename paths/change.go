@@ -168,19 +168,19 @@ func (t *tree) resolve(ctx context.Context, db *mongo.Database, at place, n *nod
 }
 
 // uncrowd are the writes that give the siblings around a spot their new order keys.
-func (t *tree) uncrowd(s spot) []model.Step {
+func (t *tree) uncrowd(s spot, change int64) []model.Step {
 	var steps []model.Step
 	keys := slices.Delete(Spread(len(s.crowd)+1), s.at, s.at+1)
 	for i, n := range s.crowd {
-		steps = append(steps, t.reorder(n, keys[i]))
+		steps = append(steps, t.reorder(n, keys[i], change))
 	}
 	return steps
 }
 
 // reorder gives a node another order key. It doesn't mark the node as changed, for the same change may still have to move it.
-func (t *tree) reorder(n node, key string) model.Write {
-	return model.Write{Collection: t.docs, Index: model.IDIndex, Model: &mongo.UpdateOneModel{
-		Filter: bson.D{{Key: "_id", Value: model.Eq(n.id)}},
+func (t *tree) reorder(n node, key string, change int64) model.Write {
+	return model.Write{Collection: t.docs, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{
+		Filter: bson.D{{Key: "_id", Value: model.Eq(n.id)}, t.notLater(change)},
 		Update: bson.D{{Key: "$set", Value: bson.D{{Key: t.links.Order, Value: key}}}},
 	}}
 }

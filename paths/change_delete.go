@@ -66,6 +66,9 @@ func (t *tree) delete(s *State, mode DeleteMode) (model.Plan, error) {
 	if err != nil {
 		return model.Plan{}, err
 	}
+	if err := t.newer(s.Change, spot{}, append(append(children, below...), n)...); err != nil {
+		return model.Plan{}, err
+	}
 	switch {
 	case mode == Subtree:
 		return model.NewPlan(t.rep.prune(n, below, s.Change)...), nil

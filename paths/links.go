@@ -165,9 +165,15 @@ func (t *tree) linked(s spot, change int64) bson.D {
 	return bson.D{{Key: t.links.Parent, Value: parent}, {Key: t.links.Order, Value: s.order}, {Key: t.links.Change, Value: change}}
 }
 
-// notYet is the condition that a change didn't write a document.
+// notYet is the condition that neither a change nor a later one wrote a document: a writer that is only slow, whose change another
+// finished, finds nothing to write, also where a third has changed documents since.
 func (t *tree) notYet(change int64) bson.E {
-	return bson.E{Key: t.links.Change, Value: bson.D{{Key: "$ne", Value: change}}}
+	return bson.E{Key: t.links.Change, Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$gte", Value: change}}}}}
+}
+
+// notLater is the condition that no later change wrote a document.
+func (t *tree) notLater(change int64) bson.E {
+	return bson.E{Key: t.links.Change, Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$gt", Value: change}}}}}
 }
 
 // under is the parent's id, or null.

@@ -29,7 +29,7 @@ func TestLockstep(t *testing.T) {
 		forest := &paths.Forest[string]{}
 		done := map[string]int{}
 		for i := range steps {
-			op, want, change := randomStep(r, forest)
+			op, change, want := randomStep(r, forest)
 			done[op]++
 			for _, k := range kinds {
 				if _, _, err := change(k).Run(t.Context(), db); !sameErr(err, want) {
@@ -60,7 +60,7 @@ func pick(r *rand.Rand, f *paths.Forest[string]) string {
 }
 
 // randomStep does a random operation to the plain tree, and returns what it gave, and the same for a representation.
-func randomStep(r *rand.Rand, f *paths.Forest[string]) (name string, want error, change func(kind) model.Change[paths.State]) {
+func randomStep(r *rand.Rand, f *paths.Forest[string]) (name string, change func(kind) model.Change[paths.State], want error) {
 	ref := pick(r, f)
 	place := []paths.Place[string]{
 		paths.FirstChild(ref), paths.LastChild(ref), paths.Before(ref), paths.After(ref), paths.FirstRoot[string](), paths.LastRoot[string](),
@@ -76,14 +76,14 @@ func randomStep(r *rand.Rand, f *paths.Forest[string]) (name string, want error,
 		if r.IntN(8) > 0 {
 			id += fmt.Sprint(r.IntN(1000))
 		}
-		return fmt.Sprintf("insert %q %v", id, place), f.Insert(id, place), func(k kind) model.Change[paths.State] {
+		return fmt.Sprintf("insert %q %v", id, place), func(k kind) model.Change[paths.State] {
 			return k.tree.Insert(category{ID: id, Name: "n"}, place)
-		}
+		}, f.Insert(id, place)
 	case n < 85:
-		return fmt.Sprintf("move %q %v", id, place), f.Move(id, place), func(k kind) model.Change[paths.State] { return k.tree.Move(id, place) }
+		return fmt.Sprintf("move %q %v", id, place), func(k kind) model.Change[paths.State] { return k.tree.Move(id, place) }, f.Move(id, place)
 	}
 	mode := paths.DeleteMode(r.IntN(4))
-	return fmt.Sprintf("delete %q %v", id, mode), f.Delete(id, mode), func(k kind) model.Change[paths.State] { return k.tree.Delete(id, mode) }
+	return fmt.Sprintf("delete %q %v", id, mode), func(k kind) model.Change[paths.State] { return k.tree.Delete(id, mode) }, f.Delete(id, mode)
 }
 
 // compareNode asks every query of a node, of every representation.

@@ -61,7 +61,7 @@ func TestNestedSetRepairsGaps(t *testing.T) {
 		forest := &paths.Forest[string]{}
 		k.nestedSeed(t, db, forest)
 		for range 120 {
-			_, want, change := randomStep(r, forest)
+			_, change, want := randomStep(r, forest)
 			if _, _, err := change(k.kind).Run(t.Context(), db); !sameErr(err, want) {
 				t.Fatal(err)
 			}

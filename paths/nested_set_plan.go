@@ -73,24 +73,11 @@ func (t *nestedSet) derive(_ node, s spot) (bson.D, error) {
 
 func (t *nestedSet) insertion(_ node, s spot, change int64) []model.Step {
 	r, err := t.room(s)
-	if err == nil {
-		err = t.newer(change, s.parent, s.prev, s.next)
-	}
 	if err != nil {
 		return t.refuse(err)
 	}
 	_, by, _ := t.leaf(r)
 	return t.steps(shift{bands: []band{{from: r.after + 1, to: end, by: by}}, change: change})
-}
-
-// newer checks that a change has a greater number than the documents that it was decided from; else it would pass them over.
-func (t *nestedSet) newer(change int64, nodes ...*node) error {
-	for _, n := range nodes {
-		if n != nil && n.change >= change {
-			return t.refused(t.links.Change, change, "is not above what "+text(n.id)+" has: the numbers of changes must grow, as those of one lock document do")
-		}
-	}
-	return nil
 }
 
 func (t *nestedSet) refuse(err error) []model.Step {
@@ -102,9 +89,6 @@ func (t *nestedSet) move(n node, s spot, change int64) []model.Step {
 	r, errTo := t.room(s)
 	if err == nil {
 		err = errTo
-	}
-	if err == nil {
-		err = t.newer(change, &n, s.parent, s.prev, s.next)
 	}
 	if err != nil {
 		return t.refuse(err)
@@ -142,11 +126,8 @@ func (t *nestedSet) swap(own span, r room) (bands []band, whole bool) {
 func (t *nestedSet) dissolve(n node, children []node, to []spot, change int64) []model.Step {
 	own, err := t.span(n)
 	r, errTo := t.room(to[0])
-	switch {
-	case err == nil && errTo != nil:
+	if err == nil {
 		err = errTo
-	case err == nil:
-		err = t.newer(change, &n, to[0].parent, to[0].prev, to[0].next)
 	}
 	if err != nil {
 		return t.refuse(err)
@@ -175,22 +156,16 @@ func (t *nestedSet) dissolve(n node, children []node, to []spot, change int64) [
 // prune passes over what has the change's number: when it is run again, nodes may have come into the range.
 func (t *nestedSet) prune(n node, _ []node, change int64) []model.Step {
 	own, err := t.span(n)
-	if err == nil {
-		err = t.newer(change, &n)
-	}
 	if err != nil {
 		return t.refuse(err)
 	}
-	filter := bson.D{between(t.left, own.left, own.right), t.before(change)}
+	filter := bson.D{between(t.left, own.left, own.right), t.notYet(change)}
 	del := model.Write{Collection: t.docs, Index: t.byLeft(), Once: true, Model: &mongo.DeleteManyModel{Filter: filter}}
 	return append([]model.Step{del}, t.closed(own, change)...)
 }
 
 func (t *nestedSet) removal(n node, change int64) []model.Step {
 	own, err := t.span(n)
-	if err == nil {
-		err = t.newer(change, &n)
-	}
 	if err != nil {
 		return t.refuse(err)
 	}

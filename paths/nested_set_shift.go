@@ -60,7 +60,7 @@ func (t *nestedSet) shifted(s shift) (filter bson.D, index string) {
 	if s.but != nil {
 		also = append(also, bson.E{Key: "_id", Value: bson.D{{Key: "$ne", Value: s.but.id}}})
 	}
-	also = append(also, t.before(s.change))
+	also = append(also, t.notYet(s.change))
 	on := func(path string) bson.D { return append(bson.D{between(path, from, to)}, also...) }
 	switch {
 	case s.whole:
@@ -70,12 +70,6 @@ func (t *nestedSet) shifted(s shift) (filter bson.D, index string) {
 	default:
 		return bson.D{{Key: "$or", Value: bson.A{on(t.left), on(t.right)}}}, t.byLeft()
 	}
-}
-
-// before is the condition that neither a change nor a later one wrote a document: a writer that is only slow, whose change another
-// finished, finds nothing to write, also where a third has changed documents since.
-func (t *nestedSet) before(change int64) bson.E {
-	return bson.E{Key: t.links.Change, Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$gte", Value: change}}}}}
 }
 
 // turn is the update that makes a change's negative numbers positive.

@@ -134,7 +134,7 @@ func TestNestedSetNumbers(t *testing.T) {
 			k.nestedSeed(t, db, forest)
 		}
 		for i := range steps {
-			op, want, change := randomStep(r, forest)
+			op, change, want := randomStep(r, forest)
 			for _, k := range nestedKinds {
 				if _, _, err := change(k.kind).Run(t.Context(), db); !sameErr(err, want) {
 					t.Fatalf("step %d, %s: %s: %v, want %v", i, k.name, op, err, want)

@@ -104,8 +104,8 @@ func (t *tree) relink(n node, s spot, change int64) model.Write {
 func (t *tree) relinkAll(nodes []node, to []spot, change int64) []model.Step {
 	steps := make([]model.Step, len(nodes))
 	for i, n := range nodes {
-		steps[i] = model.Write{Collection: t.docs, Index: model.IDIndex, Model: &mongo.UpdateOneModel{
-			Filter: bson.D{{Key: "_id", Value: model.Eq(n.id)}}, Update: bson.D{{Key: "$set", Value: t.linked(to[i], change)}},
+		steps[i] = model.Write{Collection: t.docs, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{
+			Filter: bson.D{{Key: "_id", Value: model.Eq(n.id)}, t.notLater(change)}, Update: bson.D{{Key: "$set", Value: t.linked(to[i], change)}},
 		}}
 	}
 	return steps

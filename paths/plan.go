@@ -28,10 +28,30 @@ func (t *tree) orderOf(s *spot) error {
 	return nil
 }
 
+// newer refuses the number of a change that isn't above those of the documents that it was decided from: its writes would pass them
+// over, as done. That can be when the lock document was lost, or the tree goes under another name.
+func (t *tree) newer(change int64, s spot, nodes ...node) error {
+	for _, n := range []*node{s.parent, s.prev, s.next} {
+		if n != nil {
+			nodes = append(nodes, *n)
+		}
+	}
+	for _, n := range nodes {
+		if n.change >= change {
+			return t.refused(t.links.Change, n.change, fmt.Sprintf("%s was written by this change or a later one, not before change %d: has the lock document been lost? "+
+				"Its fence must be above the numbers of all documents", text(n.id), change))
+		}
+	}
+	return nil
+}
+
 // insert is the plan that stores a document at a spot.
 func (t *tree) insert(doc bson.Raw, s spot, change int64) (model.Plan, error) {
 	n, err := t.read(doc)
 	if err != nil {
+		return model.Plan{}, err
+	}
+	if err := t.newer(change, s); err != nil {
 		return model.Plan{}, err
 	}
 	derived, err := t.rep.derive(n, s)
@@ -43,7 +63,7 @@ func (t *tree) insert(doc bson.Raw, s spot, change int64) (model.Plan, error) {
 		return model.Plan{}, err
 	}
 	insert := model.Write{Collection: t.docs, Model: &mongo.InsertOneModel{Document: stored}, Expect: model.One}
-	return model.NewPlan(slices.Concat(t.uncrowd(s), t.rep.insertion(n, s, change), []model.Step{insert})...), nil
+	return model.NewPlan(slices.Concat(t.uncrowd(s, change), t.rep.insertion(n, s, change), []model.Step{insert})...), nil
 }
 
 // moveTo is the plan that takes a node to a spot.
@@ -53,7 +73,10 @@ func (t *tree) moveTo(n node, s spot, change int64) (model.Plan, error) {
 			return model.Plan{}, fmt.Errorf("%w: %s under %s", ErrCycle, text(n.id), text(s.parent.id))
 		}
 	}
-	return model.NewPlan(append(t.uncrowd(s), t.rep.move(n, s, change)...)...), nil
+	if err := t.newer(change, s, n); err != nil {
+		return model.Plan{}, err
+	}
+	return model.NewPlan(append(t.uncrowd(s, change), t.rep.move(n, s, change)...)...), nil
 }
 
 // text is an _id in an error.

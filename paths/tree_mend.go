@@ -197,7 +197,7 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change[State] {
 		return err
 	}, func(s *State) (model.Plan, error) {
 		children, err := t.t.readAll(s.Children)
-		return model.NewPlan(t.t.uncrowd(spot{crowd: children, at: len(children)})...), err
+		return model.NewPlan(t.t.uncrowd(spot{crowd: children, at: len(children)}, s.Change)...), err
 	})
 	c.Err = err
 	return c
