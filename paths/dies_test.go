@@ -120,7 +120,7 @@ func TestTreeDies(t *testing.T) {
 			k.ensure(t, db)
 			n := 0
 			for name, m := range moves {
-				if n++; !full && n%4 > 0 {
+				if n++; !full && n%6 > 0 {
 					continue
 				}
 				after := parse(begin)

@@ -3,7 +3,6 @@ package paths_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 
@@ -168,18 +167,19 @@ func TestGraphIndexed(t *testing.T) {
 	})
 }
 
-// A larger graph, with a superstep for each of forty steps of a path: only in full runs.
+// A deeper graph, with a superstep for each step of its paths: ten, in long runs forty.
 func TestGraphLarge(t *testing.T) {
-	if os.Getenv("DOCMODEL_FULL") == "" {
-		t.Skip("only with DOCMODEL_FULL")
+	layers, wide := 10, 6
+	if full {
+		layers, wide = 40, 25
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var all []account
-		for i := range 40 {
-			for j := range 25 {
+		for i := range layers {
+			for j := range wide {
 				a := account{ID: fmt.Sprintf("%02d-%02d", i, j)}
-				if i < 39 {
-					a.Follows = []string{fmt.Sprintf("%02d-%02d", i+1, j), fmt.Sprintf("%02d-%02d", i+1, (j*7)%25)}
+				if i < layers-1 {
+					a.Follows = []string{fmt.Sprintf("%02d-%02d", i+1, j), fmt.Sprintf("%02d-%02d", i+1, (j*7)%wide)}
 				}
 				all = append(all, a)
 			}

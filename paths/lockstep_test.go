@@ -3,6 +3,8 @@ package paths_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
@@ -17,9 +19,9 @@ var hostile = []string{"a", "ab", "a b", "a.b", "a/b", "$x", "|", `\|`, "é", "%
 // Random operations leave every representation as they leave the plain tree, with the same errors; and every query gives the same.
 func TestLockstep(t *testing.T) {
 	parallel(t)
-	steps := 400
-	if full {
-		steps = 4000
+	steps := 250
+	if n, err := strconv.Atoi(os.Getenv("DOCMODEL_STEPS")); err == nil {
+		steps = n
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range kinds {
