@@ -24,7 +24,10 @@ var ErrLeased = errors.New("docmodel: another writer holds the lease")
 // documents that exist already carry the fence ([Fence]): then a writer that was only slow, and lost its lease, finds its writes
 // done and changes nothing more.
 //
-// Cost: two commands for each change, and two more if it stores an intent.
+// A fence that goes back would be taken for one of before: write the lock documents with the write concern majority, which is
+// MongoDB's default, and don't delete them while documents hold their numbers.
+//
+// Cost: two commands for each change, and one more if it stores an intent; two more for the first change of all.
 //
 // Source: "How to do distributed locking" (Kleppmann, 2016), for fences; intent logging as in write-ahead logs.
 type Lease struct {
@@ -95,14 +98,19 @@ func (l Lease) check() error {
 	return nil
 }
 
-// acquire takes the lease, as soon as nobody has it, and finishes what its last holder left.
-func (l Lease) acquire(ctx context.Context, db *mongo.Database, mends bool) (*held, error) {
+func (l Lease) withDefaults() Lease {
 	if l.For <= 0 {
 		l.For = 30 * time.Second
 	}
 	if l.Wait <= 0 {
 		l.Wait = 2 * l.For
 	}
+	return l
+}
+
+// acquire takes the lease, as soon as nobody has it, and finishes what its last holder left.
+func (l Lease) acquire(ctx context.Context, db *mongo.Database, mends bool) (*held, error) {
+	l = l.withDefaults()
 	h := &held{lease: l, mends: mends, locks: db.Collection(l.Collection), holder: bson.NewObjectID()}
 	giveUp := time.Now().Add(l.Wait)
 	for n := 1; ; n++ {

@@ -26,12 +26,7 @@ func (l Lease) Settled(ctx context.Context, db *mongo.Database, read func(ctx co
 	if err := l.check(); err != nil {
 		return err
 	}
-	if l.For <= 0 {
-		l.For = 30 * time.Second
-	}
-	if l.Wait <= 0 {
-		l.Wait = 2 * l.For
-	}
+	l = l.withDefaults()
 	giveUp := time.Now().Add(l.Wait)
 	for n := 1; ; n++ {
 		before, err := l.look(ctx, db)
