@@ -19,7 +19,7 @@ import (
 )
 
 // everyPair is false where a run is to be quick: then each operation meets the next one on one table, and itself on the
-// other. .ci/run sets DOCMODEL_FULL, and runs every ordered pair on both.
+// other. .ci/run sets DOCMODEL_FULL on the engine, and runs every ordered pair there; on a server a sample.
 var everyPair = os.Getenv("DOCMODEL_FULL") != ""
 
 // interleaved says where the other of two operations comes in: before each command in full runs, before each write in quick ones.

@@ -19,7 +19,10 @@ var hostile = []string{"a", "ab", "a b", "a.b", "a/b", "$x", "|", `\|`, "é", "%
 // Random operations leave every representation as they leave the plain tree, with the same errors; and every query gives the same.
 func TestLockstep(t *testing.T) {
 	parallel(t)
-	steps := 250
+	steps := 150
+	if testing.Short() {
+		steps = 60
+	}
 	if n, err := strconv.Atoi(os.Getenv("DOCMODEL_STEPS")); err == nil {
 		steps = n
 	}

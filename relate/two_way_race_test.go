@@ -43,7 +43,7 @@ var (
 func token(n int) bson.ObjectID { return bson.ObjectID{0x38, 0x6d, 0x43, 0x80, 11: byte(n)} }
 
 // everyPair is false where a run is to be quick: then each operation meets itself and the next one only. .ci/run sets
-// DOCMODEL_FULL, and runs every ordered pair.
+// DOCMODEL_FULL on the engine, and runs every ordered pair there.
 var everyPair = os.Getenv("DOCMODEL_FULL") != ""
 
 // parallel lets a test run beside others on the engine. The locks of a real server would couple them.
