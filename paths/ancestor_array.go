@@ -63,6 +63,13 @@ func (t *ancestorArray) list(n *node) []bson.RawValue {
 	return values
 }
 
+func (t *ancestorArray) sound(n node) error {
+	if list := t.list(&n); len(list) == 0 || keyOf(list[len(list)-1]) != n.key() {
+		return t.unsound(n, t.path)
+	}
+	return nil
+}
+
 func (t *ancestorArray) derive(n node, s spot) (bson.D, error) {
 	return bson.D{{Key: t.path, Value: append(t.list(s.parent), n.id)}}, nil
 }

@@ -97,7 +97,8 @@ func (t *tree) changing(lease *model.Lease, read func(context.Context, *mongo.Da
 		Lease: lease,
 		Read: func(ctx context.Context, db *mongo.Database) (State, error) {
 			s := State{Change: model.Fence(ctx)}
-			return s, read(ctx, db, &s)
+			err := read(ctx, db, &s)
+			return s, err
 		},
 		Decide: func(s State) (model.Plan, error) { return decide(&s) },
 	}
@@ -112,7 +113,7 @@ func (t *tree) one(ctx context.Context, db *mongo.Database, id bson.RawValue) (n
 	if err != nil {
 		return node{}, err
 	}
-	return found[0], nil
+	return found[0], t.rep.sound(found[0])
 }
 
 // resolve finds a place for a node, which is not in the way of itself.

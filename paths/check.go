@@ -197,7 +197,7 @@ func (m *mending) siblings(f family, ids []string) {
 	for i, key := range Spread(len(ids)) {
 		n := f.nodes[ids[i]]
 		m.want[n.key()] = slices.DeleteFunc(m.want[n.key()], func(e bson.E) bool { return e.Key == m.links.Order })
-		if n.order != key {
+		if stored, _ := model.ValueAt(n.raw, m.links.Order); stored.Type != bson.TypeString || stored.StringValue() != key {
 			m.set(n, bson.E{Key: m.links.Order, Value: key})
 		}
 	}

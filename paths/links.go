@@ -9,8 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Links says in which fields the documents of a tree hold what ties them together. Each representation but [DocumentTree] and
-// [ChildTree] has them, beside its own: what a tree is repaired and converted from. The zero Links are the names of the defaults.
+// Links says in which fields the documents of a tree hold what ties them together. Each representation but [DocumentTree] has
+// them, beside its own: what a tree is repaired and converted from. The zero Links are the names of the defaults.
 type Links struct {
 	Parent string // the _id of the parent, of the _id's type, or null for a root; "" means "parent"
 	Order  string // a string, by whose bytes siblings are ordered: see [Between]; "" means "order"
@@ -39,6 +39,8 @@ type tree struct {
 
 // A representation is how a tree is stored.
 type representation interface {
+	// sound returns an error for a stored node that lacks what the representation keeps beside its links.
+	sound(n node) error
 	// derive returns what a node's document holds beside its links, for a new node at a spot.
 	derive(n node, s spot) (bson.D, error)
 	// taken is a condition that no document may match before a node is put at a spot; nil for none.

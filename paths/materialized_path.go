@@ -84,6 +84,13 @@ func (t *materializedPath) of(n *node) string {
 	return s
 }
 
+func (t *materializedPath) sound(n node) error {
+	if !strings.HasSuffix(t.of(&n), Separator) {
+		return t.unsound(n, t.path)
+	}
+	return nil
+}
+
 // own is a node's segment, escaped.
 func (t *materializedPath) own(n node) (string, error) {
 	v := n.id

@@ -31,6 +31,7 @@ func NewParentTree[D, K any](c *model.Collection[D, K], l Links) *ParentTree[D, 
 // parentTree keeps nothing beside the links.
 type parentTree struct{ *tree }
 
+func (t *parentTree) sound(node) error                          { return nil }
 func (t *parentTree) derive(node, spot) (bson.D, error)         { return nil, nil }
 func (t *parentTree) taken(node, spot) bson.D                   { return nil }
 func (t *parentTree) insertion(node, spot, int64) []model.Step  { return nil }

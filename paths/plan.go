@@ -12,6 +12,11 @@ import (
 // inserted is the document of a collection's insert.
 func inserted(w model.Write) bson.Raw { return w.Model.(*mongo.InsertOneModel).Document.(bson.Raw) }
 
+// unsound is the error of a stored node without what the representation keeps.
+func (t *tree) unsound(n node, field string) error {
+	return t.refused(field, nil, text(n.id)+" lacks what the tree keeps there: Repair or Convert writes it")
+}
+
 // orderOf gives a spot its order key.
 func (t *tree) orderOf(s *spot) error {
 	prev, next := "", ""

@@ -60,7 +60,7 @@ func (p planner[D, K]) Descendants(n *D, depth int) model.Aggregate[D] {
 }
 
 func (p planner[D, K]) query(doc *D, of func(node) source) model.Aggregate[D] {
-	n, err := p.node(doc)
+	n, err := p.stored(doc)
 	if err != nil {
 		a := model.AggregateAs[D](p.docs, nil)
 		a.Err = err
@@ -89,7 +89,7 @@ func (p planner[D, K]) Insert(doc *D, at At[D], change int64) model.Plan {
 //
 // Cost: the documents of the subtree, by one update; a [ParentTree] writes one document, a [NestedSet] those between both places too.
 func (p planner[D, K]) Move(n *D, to At[D], change int64) model.Plan {
-	moved, err := p.node(n)
+	moved, err := p.stored(n)
 	if err != nil {
 		return model.RefusedPlan(p.t.docs, err)
 	}
@@ -101,7 +101,7 @@ func (p planner[D, K]) plan(at At[D], of func(spot) (model.Plan, error)) model.P
 	var around [3]*node
 	for i, doc := range []*D{at.Parent, at.Prev, at.Next} {
 		if doc != nil {
-			n, err := p.node(doc)
+			n, err := p.stored(doc)
 			if err != nil {
 				return model.RefusedPlan(p.t.docs, err)
 			}
@@ -130,4 +130,13 @@ func (p planner[D, K]) node(doc *D) (node, error) {
 		return node{}, w.Err
 	}
 	return p.t.read(inserted(w))
+}
+
+// stored reads a document that the caller read.
+func (p planner[D, K]) stored(doc *D) (node, error) {
+	n, err := p.node(doc)
+	if err == nil {
+		err = p.t.rep.sound(n)
+	}
+	return n, err
 }

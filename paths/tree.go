@@ -11,7 +11,7 @@ import (
 )
 
 // Tree is a tree of documents, with the same operations however it is stored: it reads what an operation needs, decides, and runs.
-// Get it from a representation: [ParentTree], [AncestorArray], [MaterializedPath].
+// Get it from a representation: [ParentTree], [AncestorArray], [MaterializedPath], [NestedSet].
 //
 // Changes are made by one writer at a time: each holds the tree's lease ([model.Lease]) from before it reads until its plan was run,
 // and leaves its plan there for the next writer to finish if it dies. So concurrent moves can't make a cycle, and a tree is whole

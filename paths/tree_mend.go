@@ -107,11 +107,11 @@ func (p planner[D, K]) nodes(docs []D) ([]node, error) {
 	return nodes, nil
 }
 
-// Load is the Load of the representation, under the lease.
+// Load is the Load of the representation, under the lease, with 0 as the number of the change. So it can be run again, from any cut.
 func (t *Tree[D, K]) Load(docs []D) model.Change[State] {
 	nodes, err := planner[D, K]{t.docs, t.t}.nodes(docs)
 	c := t.t.changing(t.lease, func(context.Context, *mongo.Database, *State) error { return nil },
-		func(s *State) (model.Plan, error) { return t.t.load(nodes, s.Change), nil })
+		func(*State) (model.Plan, error) { return t.t.load(nodes, 0), nil })
 	c.Mends, c.Err = true, err
 	return c
 }
@@ -197,6 +197,9 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change[State] {
 		return err
 	}, func(s *State) (model.Plan, error) {
 		children, err := t.t.readAll(s.Children)
+		if err == nil {
+			err = t.t.newer(s.Change, spot{}, children...)
+		}
 		return model.NewPlan(t.t.uncrowd(spot{crowd: children, at: len(children)}, s.Change)...), err
 	})
 	c.Err = err
@@ -240,6 +243,9 @@ func (t *Tree[D, K]) Rename(id K, segment string) model.Change[State] {
 		return err
 	}, func(s *State) (model.Plan, error) {
 		n, err := t.t.read(s.Node)
+		if err == nil {
+			err = t.t.newer(s.Change, spot{}, n)
+		}
 		if err != nil {
 			return model.Plan{}, err
 		}
