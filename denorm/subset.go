@@ -20,9 +20,9 @@ import (
 // child, or still has the old fields of one. [Subset.Drift] finds it, and [Subset.Refresh] mends it.
 //
 // What replaces the array asks that it is as it was read, and otherwise reads again; what fills it up with children that it
-// didn't hold is looked at again afterwards; a new child is pushed by its _id. So none that is pushed meanwhile is lost, and none
-// comes twice. One race is left open: a deletion that meets a change of the same
-// child can leave its element.
+// didn't hold, or pushes a changed child, is looked at again afterwards; a new child is pushed by its _id. So none that is pushed
+// meanwhile is lost, and none comes twice. Two races are left open: a deletion that meets a change of the same child can leave
+// its element, and so can, with its old fields, an insertion that meets a change of the child before it has returned.
 //
 // Source: recent comments (seeds 000, 003); the Subset pattern,
 // https://www.mongodb.com/company/blog/building-with-patterns-the-subset-pattern.
@@ -79,7 +79,7 @@ func (x *Subset[P, PK, C, CK]) Insert(child C) model.Plan {
 // model.ErrNotFound.
 //
 // Cost: two commands to read; one for the child, and one or two for each parent whose array changes; and one to look again when
-// another child took its place. It can be run again, and completes itself. Cut, it leaves an array with the child's old fields
+// its place changed. It can be run again, and completes itself. Cut, it leaves an array with the child's old fields
 // or place.
 func (x *Subset[P, PK, C, CK]) Set(child CK, fields bson.D) model.Change[SubsetState] {
 	set, err := x.s.fields(fields, x.s.fixed())

@@ -258,8 +258,9 @@ func (s *subset) without(d SubsetDrift, child bson.RawValue) []model.Step {
 	return []model.Step{s.setArray(d, others, true)}
 }
 
-// unsure are the parents whose array a plan fills up with children that it didn't hold. Others may have come before those since
-// they were read, and have been dropped from the array while it was full: it must be looked at again.
+// unsure are the parents whose array a plan fills up with children that it didn't hold, or pushes a changed child into. Others may
+// have come before those since they were read, and have been dropped from the array while it was full; another change of the
+// child may have come first. It must be looked at again.
 func (s *subset) unsure(state SubsetState, p model.Plan) (ids []bson.RawValue) {
 	for _, step := range p.Steps {
 		w, ok := step.(model.Write)
@@ -267,12 +268,9 @@ func (s *subset) unsure(state SubsetState, p model.Plan) (ids []bson.RawValue) {
 			continue
 		}
 		update, _ := w.Model.(*mongo.UpdateOneModel).Update.(bson.D)
-		if update[0].Key != "$set" {
-			continue
-		}
 		list, _ := update[0].Value.(bson.D)[0].Value.(bson.A)
 		for _, d := range state.Parents {
-			if sameValues(w.Model.(*mongo.UpdateOneModel).Filter.(bson.D)[0].Value, model.Eq(d.ID)) && s.fills(d, list) {
+			if sameValues(w.Model.(*mongo.UpdateOneModel).Filter.(bson.D)[0].Value, model.Eq(d.ID)) && (update[0].Key == "$push" || s.fills(d, list)) {
 				ids = append(ids, clone(d.ID))
 			}
 		}

@@ -186,8 +186,8 @@ func (s *subset) insert(w model.Write) model.Plan {
 		return model.RefusedPlan(s.docs, err)
 	}
 	push := s.push(parent, element)
-	push.Expect = model.One
-	push.Done = bson.D{{Key: "_id", Value: model.Eq(parent)}, {Key: s.path + "._id", Value: model.Eq(element.Document().Lookup("_id"))}}
+	// An array that was not touched holds the child, or held it: it was read from the children meanwhile, and others came before it.
+	push.Expect, push.Done = model.One, bson.D{{Key: "_id", Value: model.Eq(parent)}}
 	p := model.NewPlan(w, push)
 	p.Leaves = "an array that lacks the new child"
 	return p

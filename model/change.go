@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ type Change[S any] struct {
 
 	// Then, if it is not nil, is asked once the plan was run, with the state that it was decided from: the change that it returns
 	// is run too, unless that is nil. For what must be looked at again after it was written. Its error is Run's, though the plan
-	// before it was applied.
+	// before it was applied. It has the Attempts and pauses of this one where it says none.
 	Then func(S) *Change[S]
 
 	// Err is bad input: Run returns it, and nothing is read.
@@ -68,7 +69,10 @@ func (c Change[S]) Run(ctx context.Context, db *mongo.Database) (S, Result, erro
 			if next == nil {
 				return nil
 			}
-			_, more, err := next.Run(ctx, db)
+			after := *next
+			after.Attempts = cmp.Or(after.Attempts, c.Attempts)
+			after.Pause, after.MaxPause = cmp.Or(after.Pause, c.Pause), cmp.Or(after.MaxPause, c.MaxPause)
+			_, more, err := after.Run(ctx, db)
 			*result = result.followedBy(more)
 			return err
 		}

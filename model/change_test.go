@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -143,6 +144,30 @@ func TestChangePauses(t *testing.T) {
 }
 
 // What follows a change is run after it, under its policy, and its result is added.
+// A change that follows has the attempts and pauses of the first, unless it says its own.
+func TestChangeThenAttempts(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, own := range []int{0, 2} {
+			reads := 0
+			stale := model.Change[int]{
+				Attempts: own,
+				Read:     func(context.Context, *mongo.Database) (int, error) { reads++; return 0, nil },
+				Decide:   func(int) (model.Plan, error) { return model.Plan{}, model.ErrStale },
+			}
+			first := stale
+			first.Attempts, first.Pause = 12, time.Microsecond
+			first.Decide = func(int) (model.Plan, error) { return model.Plan{}, nil }
+			first.Then = func(int) *model.Change[int] { return &stale }
+			if _, _, err := first.Run(t.Context(), db); !errors.Is(err, model.ErrStale) {
+				t.Errorf("error %v", err)
+			}
+			if want := 1 + cmp.Or(own, 12); reads != want {
+				t.Errorf("own attempts %d: %d reads, want %d", own, reads, want)
+			}
+		}
+	})
+}
+
 func TestChangeThen(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var change model.Change[int]

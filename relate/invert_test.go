@@ -340,7 +340,7 @@ func TestInvertThereAndBack(t *testing.T) {
 		for seed := range uint64(12) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			for _, name := range []string{"p", "c", "migrations"} {
-				if err := db.Collection(name).Drop(t.Context()); err != nil {
+				if _, err := db.Collection(name).DeleteMany(t.Context(), bson.D{}); err != nil {
 					t.Fatal(err)
 				}
 			}
