@@ -76,7 +76,7 @@ func (t *ancestorArray) derive(n node, s spot) (bson.D, error) {
 
 func (t *ancestorArray) taken(node, spot) bson.D                   { return nil }
 func (t *ancestorArray) insertion(node, spot, int64) []model.Step  { return nil }
-func (t *ancestorArray) removal(n node, change int64) []model.Step { return t.deleteOne(n) }
+func (t *ancestorArray) removal(n node, change int64) []model.Step { return t.deleteOne(n, change) }
 
 func (t *ancestorArray) within(n, top node) (is, known bool) {
 	for _, id := range t.list(&n) {
@@ -112,11 +112,11 @@ func (t *ancestorArray) dissolve(n node, children []node, to []spot, change int6
 	stage := bson.D{{Key: t.links.Change, Value: change}, t.rebased(to[0].parent, len(t.list(&n)))}
 	filter := bson.D{t.inSubtree(n), {Key: "_id", Value: bson.D{{Key: "$ne", Value: n.id}}}}
 	steps := []model.Step{t.updateSubtree(t.indexes[1].Name, filter, stage, change)}
-	return slices.Concat(steps, t.relinkAll(children, to, change), t.deleteOne(n))
+	return slices.Concat(steps, t.relinkAll(children, to, change), t.deleteOne(n, change))
 }
 
-func (t *ancestorArray) prune(n node, _ []node, _ int64) []model.Step {
-	return []model.Step{t.deleteMany(t.indexes[1].Name, bson.D{t.inSubtree(n)})}
+func (t *ancestorArray) prune(n node, _ []node, change int64) []model.Step {
+	return []model.Step{t.deleteMany(t.indexes[1].Name, bson.D{t.inSubtree(n)}, change)}
 }
 
 func (t *ancestorArray) above(n node) source {
@@ -147,6 +147,15 @@ func (t *ancestorArray) canonical(f *Forest[string], nodes map[string]node) map[
 		out[id] = bson.D{{Key: t.path, Value: append([]bson.RawValue{}, stack...)}}
 	}
 	return out
+}
+
+// fits says that a node's array is its parent's, and its own _id: so no node can be above itself.
+func (t *ancestorArray) fits() fitting {
+	own, above := "$"+t.path, "$$up."+t.path
+	return fitting{
+		root:  op("$eq", own, bson.A{"$_id"}),
+		child: op("$and", op("$isArray", above), op("$eq", own, op("$concatArrays", op("$cond", op("$isArray", above), above, bson.A{}), bson.A{"$_id"}))),
+	}
 }
 
 // movedLinks are the fields of a stage that ties a node to another spot, and marks it and what lies below it as changed.

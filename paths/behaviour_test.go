@@ -10,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/paths"
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -38,29 +39,30 @@ type kind struct {
 	docs    *model.Collection[category, string]
 	planner func(paths.TreeSpec) *paths.Tree[category, string]
 	tree    *paths.Tree[category, string]
+
+	fields   []string // beside the links
+	suspects []model.Aggregate[bson.Raw]
+}
+
+// planned is what is declared of a representation.
+type planned interface {
+	Tree(paths.TreeSpec) *paths.Tree[category, string]
+	Suspects() []model.Aggregate[bson.Raw]
 }
 
 type nodes = model.Collection[category, string]
 
 var kinds = []kind{
-	of("parents", func(c *nodes) func(paths.TreeSpec) *paths.Tree[category, string] {
-		return paths.NewParentTree(c, paths.Links{}).Tree
-	}),
-	of("ancestors", func(c *nodes) func(paths.TreeSpec) *paths.Tree[category, string] {
-		return paths.NewAncestorArray(c, paths.AncestorArraySpec{}).Tree
-	}),
-	of("paths", func(c *nodes) func(paths.TreeSpec) *paths.Tree[category, string] {
-		return paths.NewMaterializedPath(c, paths.MaterializedPathSpec{}).Tree
-	}),
-	of("nested", func(c *nodes) func(paths.TreeSpec) *paths.Tree[category, string] {
-		return paths.NewNestedSet(c, paths.NestedSetSpec{}).Tree
-	}),
+	of("parents", func(c *nodes) planned { return paths.NewParentTree(c, paths.Links{}) }),
+	of("ancestors", func(c *nodes) planned { return paths.NewAncestorArray(c, paths.AncestorArraySpec{}) }, "ancestors"),
+	of("paths", func(c *nodes) planned { return paths.NewMaterializedPath(c, paths.MaterializedPathSpec{}) }, "path"),
+	of("nested", func(c *nodes) planned { return paths.NewNestedSet(c, paths.NestedSetSpec{}) }, "left", "right", "depth"),
 }
 
-func of(name string, planner func(*nodes) func(paths.TreeSpec) *paths.Tree[category, string]) kind {
+func of(name string, planner func(*nodes) planned, fields ...string) kind {
 	c := model.NewCollection[category, string](name)
-	tree := planner(c)
-	return kind{name, c, tree, tree(paths.TreeSpec{})}
+	p := planner(c)
+	return kind{name, c, p.Tree, p.Tree(paths.TreeSpec{}), fields, p.Suspects()}
 }
 
 // parallel lets a test run beside others on the engine.

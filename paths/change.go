@@ -186,18 +186,25 @@ func (t *tree) reorder(n node, key string, change int64) model.Write {
 	}}
 }
 
-// free returns an error when the representation can't have a node at a spot, since another takes it.
-func (t *tree) free(ctx context.Context, db *mongo.Database, n node, s spot) error {
+// fit returns an error when the representation can't have a node at a spot.
+func (t *tree) fit(ctx context.Context, db *mongo.Database, n node, s spot) error {
 	if _, err := t.rep.derive(n, s); err != nil {
 		return err
 	}
+	return t.free(ctx, db, n, s)
+}
+
+// free returns an error when another node takes a spot, other than those that are leaving it.
+func (t *tree) free(ctx context.Context, db *mongo.Database, n node, s spot, leaving ...node) error {
 	filter := t.rep.taken(n, s)
 	if filter == nil {
 		return nil
 	}
-	found, err := t.nodes(ctx, db, match("", filter, limit(1)))
-	if err == nil && len(found) > 0 {
-		err = fmt.Errorf("%w: %s has it in this place", ErrSegment, text(found[0].id))
+	found, err := t.nodes(ctx, db, match("", filter, limit(1+len(leaving))))
+	for _, f := range found {
+		if !slices.ContainsFunc(leaving, func(n node) bool { return n.key() == f.key() }) {
+			return fmt.Errorf("%w: %s has it in this place", ErrSegment, text(f.id))
+		}
 	}
 	return err
 }
@@ -220,7 +227,7 @@ func (t *tree) insertion(lease *model.Lease, doc bson.Raw, at place) model.Chang
 		to, err := t.resolve(ctx, db, at, &n)
 		if err == nil {
 			s.put(to)
-			err = t.free(ctx, db, n, to)
+			err = t.fit(ctx, db, n, to)
 		}
 		return err
 	}, func(s *State) (model.Plan, error) {
@@ -254,7 +261,7 @@ func (t *tree) moving(lease *model.Lease, id bson.RawValue, to place) model.Chan
 		if err := t.checkCycle(ctx, db, n, at); err != nil {
 			return err
 		}
-		return t.free(ctx, db, n, at)
+		return t.fit(ctx, db, n, at)
 	}, func(s *State) (model.Plan, error) {
 		if s.Still {
 			return model.Plan{}, nil

@@ -47,7 +47,7 @@ func (t *tree) readDissolved(ctx context.Context, db *mongo.Database, n node, ch
 	s.put(at)
 	spots, err := t.spread(at, len(children))
 	for i := 0; err == nil && i < len(children); i++ {
-		err = t.freeBut(ctx, db, children[i], spots[i], n)
+		err = t.free(ctx, db, children[i], spots[i], n)
 	}
 	return err
 }
@@ -100,19 +100,4 @@ func (t *tree) spread(at spot, n int) ([]spot, error) {
 		at.prev = &node{order: at.order}
 	}
 	return out, nil
-}
-
-// freeBut is free for a place that a node is about to leave.
-func (t *tree) freeBut(ctx context.Context, db *mongo.Database, n node, s spot, leaves node) error {
-	filter := t.rep.taken(n, s)
-	if filter == nil {
-		return nil
-	}
-	found, err := t.nodes(ctx, db, match("", filter))
-	for _, f := range found {
-		if err == nil && f.key() != leaves.key() {
-			err = fmt.Errorf("%w: %s has it in this place", ErrSegment, text(f.id))
-		}
-	}
-	return err
 }

@@ -23,12 +23,14 @@ const (
 	DuplicateID                    // in a document: a node before it has the same id
 	NotANode                       // in a document: it is no document, or has no id
 	NotAList                       // in a document: the whole list is something else
+	BadSegment                     // it has no segment that a path can hold; neither it nor what is below it is repaired
 )
 
 func (k ProblemKind) String() string {
 	return [...]string{
 		"has a parent that isn't there", "is its own ancestor", "has no order key, or a sibling's", "has a field that isn't what the links say",
 		"is to have what another node has", "has the id of another node", "is not a node", "is not a list of nodes",
+		"has no segment for a path",
 	}[k]
 }
 
@@ -66,11 +68,15 @@ type Report struct {
 
 // check compares all nodes with what their links make of them.
 func (t *tree) check(ctx context.Context, db *mongo.Database, change int64) (Report, error) {
-	project := bson.D{{Key: t.links.Parent, Value: 1}, {Key: t.links.Order, Value: 1}, {Key: t.links.Change, Value: 1}}
-	for _, f := range append(slices.Clone(t.fields), t.own...) {
-		project = append(project, bson.E{Key: f, Value: 1})
+	suspicious, err := t.suspicious(ctx, db)
+	if err != nil {
+		return Report{}, err
 	}
-	all, err := t.nodes(ctx, db, source{pipeline: mongo.Pipeline{{{Key: "$project", Value: project}}}})
+	if !suspicious {
+		n, err := t.count(ctx, db, source{})
+		return Report{Nodes: n}, err
+	}
+	all, err := t.nodes(ctx, db, source{pipeline: mongo.Pipeline{t.onlyTreeFields()}})
 	if err != nil {
 		return Report{}, err
 	}
@@ -93,6 +99,11 @@ func (t *tree) judge(all []node, change int64) Report {
 	canonical := t.rep.canonical(f.forest, f.nodes)
 	for key := range f.forest.All() {
 		m.compare(f.nodes[key], canonical[key])
+		if n := f.nodes[key]; t.loadable(n) != nil {
+			field := append(slices.Clone(t.own), "_id")[0]
+			got, _ := model.ValueAt(n.raw, field)
+			m.report.Problems = append(m.report.Problems, Problem{Kind: BadSegment, ID: n.id, Field: field, Got: got})
+		}
 	}
 	m.plan(f, change)
 	at := map[string]int{}

@@ -63,8 +63,8 @@
 // Writers are kept apart by the lease, a lock document that each really modifies ([model.Lease]): concurrent moves make no cycle,
 // and lose no node. A writer that dies leaves its plan in the lock document, and the next writer finishes it before it does anything
 // else; each document notes the number of the change that wrote it last, so that nothing is done twice. Code that writes the
-// documents' tree fields past [Tree] is not kept apart: [Tree.Check] finds what it breaks, [Tree.Repair] mends it from the parent
-// links.
+// documents' tree fields past [Tree] is not kept apart: [Tree.Check] finds what it breaks, by queries on the server that send nothing
+// of a tree that is whole, and [Tree.Repair] mends it from the parent links.
 //
 // A reader sees a change of several documents as it goes on: for a moment, some nodes of a moved subtree are in the old place, and
 // some in the new; no node is in neither, but for a [NestedSet], of which some aren't found meanwhile. Reads in a transaction with
@@ -79,7 +79,7 @@
 // levels deep.
 //
 // Paths have no limit of their own but the document's; MongoDB refused keys over 1024 bytes in indexes before 4.2. $graphLookup
-// keeps at most 100 MB. Check, Repair and Load hold some 300 bytes for each node in memory. One collection is one tree, of any
+// keeps at most 100 MB. Load, and Check and Repair of a damaged tree, hold some 300 bytes for each node in memory. One collection is one tree, of any
 // number of roots.
 //
 // # Graphs

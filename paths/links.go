@@ -30,7 +30,6 @@ func (l Links) withDefaults() Links {
 type tree struct {
 	docs    string
 	links   Links
-	encode  func(any) (any, error)
 	fields  []string // that the representation keeps, beside the links
 	own     []string // fields of the user's that it reads
 	indexes []model.Index
@@ -57,6 +56,8 @@ type representation interface {
 	removal(n node, change int64) []model.Step
 	// canonical is what the documents of a whole forest hold beside their links.
 	canonical(f *Forest[string], nodes map[string]node) map[string]bson.D
+	// fits says how a sound node is told: see [tree.suspects].
+	fits() fitting
 	// parked are values for the fields of a unique index that no node has otherwise, for a node that will get other ones; nil where
 	// there is no such index.
 	parked(n node, want bson.D) bson.D
@@ -100,7 +101,7 @@ type spot struct {
 // declareTree checks the links of a declaration.
 func declareTree[D, K any](c *model.Collection[D, K], l Links, kind string) *tree {
 	l = l.withDefaults()
-	t := &tree{docs: c.Name(), links: l, encode: c.Encode}
+	t := &tree{docs: c.Name(), links: l}
 	place := func(path string) string { return fmt.Sprintf("New%s of %s, path %q", kind, c.Name(), path) }
 	for _, want := range []struct {
 		path, what string

@@ -131,7 +131,7 @@ func (t *materializedPath) others(n node, path string) bson.D {
 }
 
 func (t *materializedPath) insertion(node, spot, int64) []model.Step  { return nil }
-func (t *materializedPath) removal(n node, change int64) []model.Step { return t.deleteOne(n) }
+func (t *materializedPath) removal(n node, change int64) []model.Step { return t.deleteOne(n, change) }
 
 func (t *materializedPath) within(n, top node) (is, known bool) {
 	return n.key() == top.key() || t.of(&top) != "" && strings.HasPrefix(t.of(&n), t.of(&top)), true
@@ -180,17 +180,15 @@ func (t *materializedPath) dissolve(n node, children []node, to []spot, change i
 	old := t.of(&n)
 	set := bson.D{{Key: t.links.Change, Value: change}, t.rebased(t.of(to[0].parent), old)}
 	step := t.updateSubtree(t.indexes[1].Name, bson.D{t.prefix(old, false)}, set, change)
-	return slices.Concat(t.deleteOne(n), []model.Step{step}, t.relinkAll(children, to, change))
+	return slices.Concat(t.deleteOne(n, change), []model.Step{step}, t.relinkAll(children, to, change))
 }
 
-func (t *materializedPath) prune(n node, _ []node, _ int64) []model.Step {
-	return []model.Step{t.deleteMany(t.indexes[1].Name, bson.D{t.prefix(t.of(&n), true)})}
+func (t *materializedPath) prune(n node, _ []node, change int64) []model.Step {
+	return []model.Step{t.deleteMany(t.indexes[1].Name, bson.D{t.prefix(t.of(&n), true)}, change)}
 }
 
 func (t *materializedPath) above(n node) source {
-	s := match(t.indexes[1].Name, bson.D{{Key: t.path, Value: bson.D{{Key: "$in", Value: prefixes(t.of(&n))}}}}, sortBy(t.path, 1))
-	s.sorted = true
-	return s
+	return match(t.indexes[1].Name, bson.D{{Key: t.path, Value: bson.D{{Key: "$in", Value: prefixes(t.of(&n))}}}}, sortBy(t.path, 1))
 }
 
 // below counts the segments of each path for a depth, beside the range that the index serves.
@@ -209,22 +207,43 @@ func (t *materializedPath) parked(n node, _ bson.D) bson.D {
 	return bson.D{{Key: t.path, Value: "%" + text(n.id)}}
 }
 
+// canonical leaves out nodes whose segments can't be in a path, and what lies below them.
 func (t *materializedPath) canonical(f *Forest[string], nodes map[string]node) map[string]bson.D {
 	out := make(map[string]bson.D, len(nodes))
-	var stack []string
+	var stack []string // "" where there is no path
 	for id, depth := range f.All() {
-		begin := ""
+		begin, whole := "", true
 		if depth > 0 {
 			begin = stack[depth-1]
+			whole = begin != ""
 		}
 		segment, err := t.own(nodes[id])
-		if err != nil {
-			segment = "%" // which no escaped segment is
+		if stack = append(stack[:depth], ""); err == nil && whole {
+			stack[depth] = begin + segment + Separator
+			out[id] = bson.D{{Key: t.path, Value: stack[depth]}}
 		}
-		stack = append(stack[:depth], begin+segment+Separator)
-		out[id] = bson.D{{Key: t.path, Value: stack[depth]}}
 	}
 	return out
+}
+
+// fits says that a node's path is its parent's, and its own segment, escaped: so no node can be above itself.
+func (t *materializedPath) fits() fitting {
+	v := "$_id"
+	if t.segment != "" {
+		v = "$" + t.segment
+	}
+	segment := op("$cond", op("$in", op("$type", v), bson.A{"string", "objectId", "int", "long"}), op("$toString", v), nil)
+	escaped := any(segment)
+	for _, pair := range [][2]string{{"%", "%25"}, {"/", "%2F"}} {
+		escaped = op("$replaceAll", bson.D{e("input", escaped), e("find", pair[0]), e("replacement", pair[1])})
+	}
+	own, above := "$"+t.path, "$$up."+t.path
+	isSegment := op("$gt", segment, "")
+	return fitting{
+		root: op("$and", isSegment, op("$eq", own, op("$concat", escaped, Separator))),
+		child: op("$and", isSegment, op("$eq", op("$type", above), "string"),
+			op("$eq", own, op("$concat", op("$cond", op("$eq", op("$type", above), "string"), above, ""), escaped, Separator))),
+	}
 }
 
 // renamed is a node as if it had another segment.

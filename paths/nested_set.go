@@ -183,11 +183,9 @@ func (t *nestedSet) above(n node) source {
 	if err != nil {
 		return t.nothing()
 	}
-	s := match(t.byRight(), bson.D{
+	return match(t.byRight(), bson.D{
 		{Key: t.right, Value: bson.D{{Key: "$gt", Value: own.right}}}, {Key: t.left, Value: bson.D{{Key: "$gt", Value: int64(0)}, {Key: "$lt", Value: own.left}}},
 	}, sortBy(t.left, 1))
-	s.sorted = true
-	return s
 }
 
 // below asks for a range of left numbers, in preorder.
@@ -200,9 +198,7 @@ func (t *nestedSet) below(n node, depth int) source {
 	if depth > 0 {
 		filter = append(filter, bson.E{Key: t.depth, Value: bson.D{{Key: "$lte", Value: own.depth + int64(depth)}}})
 	}
-	s := match(t.byLeft(), filter, sortBy(t.left, 1))
-	s.sorted = true
-	return s
+	return match(t.byLeft(), filter, sortBy(t.left, 1))
 }
 
 // nothing is the query for a node without numbers.

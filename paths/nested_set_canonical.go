@@ -5,6 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // canonical numbers are dense ones; where there are gaps, those that are stored, as far as they are in order.
@@ -21,6 +22,28 @@ func (t *nestedSet) canonical(f *Forest[string], nodes map[string]node) map[stri
 		out[id] = t.stored(span{numbers[id][0], numbers[id][1], int64(depth)})
 	}
 	return out
+}
+
+// fits says that a node's numbers lie within its parent's, and after those of the sibling before: so no node can be above itself,
+// and no number comes twice. Dense numbers end with twice the number of nodes.
+func (t *nestedSet) fits() fitting {
+	left, right, depth := "$"+t.left, "$"+t.right, "$"+t.depth
+	isNumber := op("$and", op("$eq", op("$type", left), "long"), op("$eq", op("$type", right), "long"), op("$in", op("$type", depth), bson.A{"int", "long"}))
+	above := "$$up."
+	aboveDepth := op("$cond", op("$in", op("$type", above+t.depth), bson.A{"int", "long"}), above+t.depth, 0)
+	f := fitting{
+		root: op("$and", isNumber, op("$gte", left, 1), op("$lt", left, right), op("$lte", right, int64(maxNumber)), op("$eq", depth, 0)),
+		child: op("$and", isNumber, op("$lt", above+t.left, left), op("$lt", left, right), op("$lt", right, above+t.right),
+			op("$eq", depth, op("$add", aboveDepth, 1))),
+		prev: t.right, after: op("$lt", "$"+former, left),
+	}
+	if t.gap == 1 {
+		total := bson.D{e("_id", nil), e("nodes", op("$sum", 1)), e("last", op("$max", right))}
+		f.more = []source{{pipeline: mongo.Pipeline{
+			{e("$group", total)}, {e("$match", bson.D{e("$expr", op("$ne", "$last", op("$multiply", "$nodes", 2)))})},
+		}}}
+	}
+	return f
 }
 
 // side is one of a node's two numbers.

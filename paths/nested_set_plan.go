@@ -149,7 +149,7 @@ func (t *nestedSet) dissolve(n node, children []node, to []spot, change int64) [
 		s.bands = []band{inner, {from: own.right + 1, to: end, by: -2}}
 	}
 	steps := t.steps(s)
-	rest := slices.Concat(t.relinkAll(children, to, change), t.deleteOne(n))
+	rest := slices.Concat(t.relinkAll(children, to, change), t.deleteOne(n, change))
 	return slices.Insert(steps, min(1, len(steps)), rest...)
 }
 
@@ -169,7 +169,7 @@ func (t *nestedSet) removal(n node, change int64) []model.Step {
 	if err != nil {
 		return t.refuse(err)
 	}
-	return append(t.deleteOne(n), t.closed(own, change)...)
+	return append(t.deleteOne(n, change), t.closed(own, change)...)
 }
 
 // closed are the steps that close the room of what was deleted, if numbers are dense.

@@ -32,9 +32,12 @@ var nestedKinds = []nestedKind{
 }
 
 func nestedOf(name string, spec paths.NestedSetSpec) nestedKind {
-	c := model.NewCollection[category, string](name)
-	set := paths.NewNestedSet(c, spec)
-	return nestedKind{kind{name, c, set.Tree, set.Tree(paths.TreeSpec{})}, set, max(spec.Gap, 1)}
+	var set *paths.NestedSet[category, string]
+	k := of(name, func(c *nodes) planned {
+		set = paths.NewNestedSet(c, spec)
+		return set
+	}, "left", "right", "depth")
+	return nestedKind{k, set, max(spec.Gap, 1)}
 }
 
 // nestedSeed stores a forest that is written in the notation of shape, with canonical numbers.

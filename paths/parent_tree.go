@@ -35,7 +35,7 @@ func (t *parentTree) sound(node) error                          { return nil }
 func (t *parentTree) derive(node, spot) (bson.D, error)         { return nil, nil }
 func (t *parentTree) taken(node, spot) bson.D                   { return nil }
 func (t *parentTree) insertion(node, spot, int64) []model.Step  { return nil }
-func (t *parentTree) removal(n node, change int64) []model.Step { return t.deleteOne(n) }
+func (t *parentTree) removal(n node, change int64) []model.Step { return t.deleteOne(n, change) }
 func (t *parentTree) within(n, top node) (is, known bool) {
 	return n.key() == top.key(), n.root() || n.key() == top.key()
 }
@@ -44,17 +44,18 @@ func (t *parentTree) move(n node, s spot, c int64) []model.Step {
 }
 func (t *parentTree) parked(node, bson.D) bson.D                                   { return nil }
 func (t *parentTree) canonical(*Forest[string], map[string]node) map[string]bson.D { return nil }
+func (t *parentTree) fits() fitting                                                { return fitting{more: []source{t.circular()}} }
 
 func (t *parentTree) dissolve(n node, children []node, to []spot, change int64) []model.Step {
-	return append(t.relinkAll(children, to, change), t.deleteOne(n)...)
+	return append(t.relinkAll(children, to, change), t.deleteOne(n, change)...)
 }
 
-func (t *parentTree) prune(n node, below []node, _ int64) []model.Step {
+func (t *parentTree) prune(n node, below []node, change int64) []model.Step {
 	ids := make([]bson.RawValue, 0, len(below)+1)
 	for _, b := range slices.Backward(below) {
 		ids = append(ids, b.id)
 	}
-	return t.deleteAll(append(ids, n.id))
+	return t.deleteAll(append(ids, n.id), change)
 }
 
 func (t *parentTree) above(n node) source {
@@ -112,19 +113,22 @@ func (t *tree) relinkAll(nodes []node, to []spot, change int64) []model.Step {
 	return steps
 }
 
-func (t *tree) deleteOne(n node) []model.Step {
-	return []model.Step{model.Write{Collection: t.docs, Index: model.IDIndex, Model: &mongo.DeleteOneModel{Filter: bson.D{{Key: "_id", Value: model.Eq(n.id)}}}}}
+// deleteOne deletes a node, unless a later change wrote one of its _id: see notYet.
+func (t *tree) deleteOne(n node, change int64) []model.Step {
+	return []model.Step{model.Write{Collection: t.docs, Index: model.IDIndex, Model: &mongo.DeleteOneModel{
+		Filter: bson.D{{Key: "_id", Value: model.Eq(n.id)}, t.notLater(change)},
+	}}}
 }
 
 // deleteAll are the writes that delete documents, ten thousand in each.
-func (t *tree) deleteAll(ids []bson.RawValue) []model.Step {
+func (t *tree) deleteAll(ids []bson.RawValue, change int64) []model.Step {
 	var steps []model.Step
 	for part := range slices.Chunk(ids, 10_000) {
-		steps = append(steps, t.deleteMany(model.IDIndex, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: part}}}}))
+		steps = append(steps, t.deleteMany(model.IDIndex, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: part}}}}, change))
 	}
 	return steps
 }
 
-func (t *tree) deleteMany(index string, filter bson.D) model.Write {
-	return model.Write{Collection: t.docs, Index: index, Model: &mongo.DeleteManyModel{Filter: filter}}
+func (t *tree) deleteMany(index string, filter bson.D, change int64) model.Write {
+	return model.Write{Collection: t.docs, Index: index, Model: &mongo.DeleteManyModel{Filter: append(filter, t.notLater(change))}}
 }

@@ -12,7 +12,6 @@ import (
 type source struct {
 	pipeline mongo.Pipeline
 	index    string
-	sorted   bool // ancestors root first; descendants in preorder
 }
 
 func (t *tree) aggregate(s source) model.Aggregate[bson.Raw] {

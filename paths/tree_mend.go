@@ -9,11 +9,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Check compares every node with what the links of all make of it: orphans, cycles, siblings without an order, and fields of the
+// Check finds every node that isn't what the links of all make of it: orphans, cycles, siblings without an order, and fields of the
 // representation that aren't what they should be. The report's plan is what Repair would write now.
 //
-// Cost: one command that reads the tree's fields of all documents, which are held in memory, some 300 bytes for each. What others
-// change meanwhile may be reported; [Tree.Repair] keeps them away.
+// Queries on the server look for documents that can't be right: see Suspects of the representations. Only when they find one, the
+// tree's fields of all documents are read, to say what is wrong and what mends it.
+//
+// Cost: three or four commands, that send no document of a sound tree. Of a damaged one, one more, whose documents are held in
+// memory, some 300 bytes for each. What others change meanwhile may be reported; [Tree.Repair] keeps them away.
 func (t *Tree[D, K]) Check(ctx context.Context, db *mongo.Database) (Report, error) {
 	return t.t.check(ctx, db, 0)
 }
@@ -238,7 +241,7 @@ func (t *Tree[D, K]) Rename(id K, segment string) model.Change[State] {
 		}
 		as, err := r.renamed(n, segment)
 		if err == nil {
-			err = t.t.free(ctx, db, as, at)
+			err = t.t.fit(ctx, db, as, at)
 		}
 		return err
 	}, func(s *State) (model.Plan, error) {

@@ -11,7 +11,10 @@ var (
 	directOnes = paths.NewNestedSet(anything, paths.NestedSetSpec{Direct: true})
 )
 
-func init() { register(nestedSets()...) }
+func init() {
+	register(nestedSets()...)
+	registerSuspects("paths.NestedSet.", nestedOnes)
+}
 
 // nestedNode is a node of nestedOnes and directOnes, as it was read.
 func nestedNode(id string, parent any, order string, left, right int64, depth int32) *bson.D {

@@ -46,6 +46,7 @@ type planning interface {
 	Load(docs []treeNode, change int64) model.Plan
 	Indexes() []model.Index
 	Relations() []model.Relation
+	Suspects() []model.Aggregate[bson.Raw]
 }
 
 // badSegment is why a path doesn't take every string.
@@ -133,6 +134,17 @@ func registerPlanning(method string, p planning) {
 		}},
 		Case{Method: method + "Indexes", Reason: "the declared ones", Make: func(string) any { return p.Indexes() }},
 	)
+	registerSuspects(method, p)
+}
+
+func registerSuspects(method string, p interface {
+	Suspects() []model.Aggregate[bson.Raw]
+}) {
+	for i, reason := range []string{"by the parent", "by the sibling before", "by all"} {
+		if i < len(p.Suspects()) {
+			register(Case{Method: method + "Suspects", Reason: reason, Make: func(string) any { return p.Suspects()[i] }})
+		}
+	}
 }
 
 func registerTree(name string, t *paths.Tree[treeNode, string]) {

@@ -75,25 +75,18 @@ func bucketAuto(p *pipe) any {
 	return out
 }
 
-// windowStage makes windows over documents in the order of _id.
+// windowStage shifts along documents in the order of _id.
 func windowStage(p *pipe) any {
-	output := bson.D{}
-	switch p.IntN(3) {
-	case 0:
-		output = d("r", bson.D{{Key: pick(p.gen, "$documentNumber", "$rank", "$denseRank"), Value: bson.D{}}})
-	case 1:
-		output = d("r", d("$shift", d("output", "$a", "by", pick(p.gen, -1, 1), "default", "none")))
-	case 2:
-		name := pick(p.gen, "$sum", "$avg", "$min", "$max", "$push", "$first", "$last", "$count")
-		output = d("r", bson.D{{Key: name, Value: accumulators[name](p.gen)}, {Key: "window", Value: d("documents",
-			pick(p.gen, bson.A{"unbounded", "current"}, bson.A{int32(-1), int32(1)}, bson.A{"current", "unbounded"}))}})
+	shift := d("output", p.exprTo(anyKind, 1), "by", pick[any](p.gen, int32(-1), int64(1), int32(0), int32(2), int32(-100), "x", 1.5))
+	if p.chance(60) {
+		shift = append(shift, bson.E{Key: "default", Value: pick[any](p.gen, "none", nil, int32(7), "$a")})
 	}
 	out := bson.D{}
 	if p.chance(50) {
 		out = d("partitionBy", p.exprTo(anyKind, 0))
 		p.ordered = false
 	}
-	return append(out, d("sortBy", d("_id", 1), "output", output)...)
+	return append(out, d("sortBy", d("_id", 1), "output", d("r", d("$shift", shift)))...)
 }
 
 func facetStage(p *pipe) any {

@@ -80,9 +80,16 @@ var aggregateRules = []rule{
 		},
 	},
 	{
+		"$setWindowFields can't be partitioned by a missing field",
+		"A missing field partitions as null does ($setWindowFields).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.server.Code == 1 && x.uses("$setWindowFields") && x.uses("partitionBy")
+		},
+	},
+	{
 		"what the server says that it doesn't support",
 		"MongoDB has it; see the list in the package's documentation of servers.",
-		func(x difference) bool { return x.kind == OnlyServer && x.server.Code == 115 },
+		func(x difference) bool { return (x.kind == OnlyServer || x.kind == Codes) && x.server.Code == 115 },
 	},
 	{
 		"the key of $group is missing when an operator gives nothing",
@@ -146,7 +153,7 @@ var aggregateRules = []rule{
 		"$first and $last of $group are computed for one document",
 		"MongoDB's manual doesn't say for which documents they are.",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && x.engine.Code > 10000 && x.uses("$group") && x.uses("$first", "$last")
+			return x.kind == OnlyEngine && (x.engine.Code > 10000 || x.engine.Code == 241) && x.uses("$group") && x.uses("$first", "$last")
 		},
 	},
 }

@@ -166,27 +166,28 @@ var table map[string]parse
 
 func init() {
 	table = map[string]parse{
-		"$match":       parseMatch,
-		"$project":     parseFields,
-		"$set":         parseFields,
-		"$addFields":   parseFields,
-		"$unset":       parseFields,
-		"$replaceRoot": parseFields,
-		"$replaceWith": parseFields,
-		"$unwind":      parseUnwind,
-		"$group":       parseGroup,
-		"$sortByCount": parseSortByCount,
-		"$sort":        parseSort,
-		"$limit":       parseLimit,
-		"$skip":        parseSkip,
-		"$count":       parseCount,
-		"$sample":      parseSample,
-		"$graphLookup": parseGraphLookup,
-		"$lookup":      parseLookup,
-		"$unionWith":   parseUnionWith,
-		"$facet":       parseFacet,
-		"$merge":       parseMerge,
-		"$out":         parseOut,
+		"$match":           parseMatch,
+		"$project":         parseFields,
+		"$set":             parseFields,
+		"$addFields":       parseFields,
+		"$unset":           parseFields,
+		"$replaceRoot":     parseFields,
+		"$replaceWith":     parseFields,
+		"$unwind":          parseUnwind,
+		"$group":           parseGroup,
+		"$sortByCount":     parseSortByCount,
+		"$sort":            parseSort,
+		"$limit":           parseLimit,
+		"$skip":            parseSkip,
+		"$count":           parseCount,
+		"$sample":          parseSample,
+		"$graphLookup":     parseGraphLookup,
+		"$setWindowFields": parseWindowFields,
+		"$lookup":          parseLookup,
+		"$unionWith":       parseUnionWith,
+		"$facet":           parseFacet,
+		"$merge":           parseMerge,
+		"$out":             parseOut,
 	}
 }
 
@@ -194,7 +195,7 @@ func init() {
 func Stages() []string { return slices.Sorted(maps.Keys(table)) }
 
 // absent names what MongoDB has and this engine hasn't.
-var absent = []string{"$bucket", "$bucketAuto", "$setWindowFields", "$densify", "$fill", "$geoNear",
+var absent = []string{"$bucket", "$bucketAuto", "$densify", "$fill", "$geoNear",
 	"$redact", "$documents", "$collStats", "$indexStats", "$currentOp", "$planCacheStats", "$search",
 	"$searchMeta", "$listSessions", "$listLocalSessions", "$changeStreamSplitLargeEvent"}
 

@@ -1,0 +1,130 @@
+package paths_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/paths"
+)
+
+// Whatever one document is damaged by, the server's queries find something exactly when a look at all documents does.
+func TestSuspects(t *testing.T) {
+	parallel(t)
+	runs := 8
+	if full {
+		runs = 200
+	}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, k := range kinds {
+			k.ensure(t, db)
+			clean := 0
+			for seed := range runs {
+				r := rand.New(rand.NewPCG(uint64(seed), 8))
+				begin := &paths.Forest[string]{}
+				for i := range 12 {
+					at := paths.LastRoot[string]()
+					if i > 1 {
+						at = paths.LastChild(fmt.Sprint("n", r.IntN(i)))
+					}
+					_ = begin.Insert(fmt.Sprint("n", i), at)
+				}
+				k.store(t, db, begin)
+				for range 6 { // each on top of those before
+					id := fmt.Sprint("n", r.IntN(12))
+					set := k.damage(r, id)
+					if r.IntN(2) == 0 {
+						set = k.oddity(r, id)
+					}
+					if set == nil {
+						continue
+					}
+					if _, err := db.Collection(k.name).UpdateOne(t.Context(), bson.D{{Key: "_id", Value: id}}, bson.D{{Key: "$set", Value: set}}); err != nil {
+						if mongo.IsDuplicateKeyError(err) {
+							continue
+						}
+						t.Fatal(err)
+					}
+					report, err := k.tree.Judge(t.Context(), db)
+					if err != nil {
+						t.Fatal(err)
+					}
+					found := 0
+					for _, q := range k.suspects {
+						n, err := q.All(t.Context(), db)
+						if err != nil {
+							t.Fatal(err)
+						}
+						found += len(n)
+					}
+					if (found > 0) != (len(report.Problems) > 0) {
+						t.Fatalf("%s, seed %d: %v of %s: %d suspects, problems %v", k.name, seed, set, id, found, report.Problems)
+					}
+					if found > 0 {
+						if _, _, err := k.tree.Repair().Run(t.Context(), db); err != nil {
+							t.Fatalf("%s, seed %d: %v", k.name, seed, err)
+						}
+					} else {
+						clean++
+					}
+				}
+			}
+			if clean == runs*6 {
+				t.Errorf("%s: nothing was damaged", k.name)
+			}
+		}
+	})
+}
+
+// oddity is a value of a type that a field of the tree doesn't have.
+func (k kind) oddity(r *rand.Rand, id string) bson.D {
+	fields := append([]string{"parent", "order"}, k.fields...)
+	values := []any{nil, "", "n1", "n1/", "a0\n", int32(3), int64(-5), 2.5, true, bson.A{}, bson.A{"n1", id}, bson.A{id}, bson.D{}, bson.Regex{Pattern: "n"}}
+	return bson.D{{Key: fields[r.IntN(len(fields))], Value: values[r.IntN(len(values))]}}
+}
+
+// A sound tree is checked without a document being sent, and repaired without a write.
+func TestCheckCost(t *testing.T) {
+	monitor := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, k := range kinds {
+			k.ensure(t, db)
+			k.store(t, db, parse("a(b(c d(e)) f) g(h)"))
+			modeltest.WantCost(t, monitor, model.Cost{Commands: len(k.suspects) + 1, Returned: 1}, func() error {
+				report, err := k.tree.Check(t.Context(), db)
+				if report.Nodes != 8 || len(report.Problems) > 0 {
+					t.Errorf("%s: %+v", k.name, report)
+				}
+				return err
+			})
+		}
+	}, modeltest.WithMonitor(monitor))
+}
+
+// What the server takes for an order key is one.
+func TestKeyPattern(t *testing.T) {
+	pattern := regexp.MustCompile(paths.KeyPattern)
+	r := rand.New(rand.NewPCG(1, 1))
+	const letters = "aabZYc019zA0! é\n"
+	good := 0
+	for range 50_000 {
+		key := make([]rune, r.IntN(6))
+		for i := range key {
+			key[i] = []rune(letters)[r.IntN(len([]rune(letters)))]
+		}
+		if err := paths.CheckKey(string(key)); (err == nil) != pattern.MatchString(string(key)) {
+			t.Fatalf("%q: %v", string(key), err)
+		} else if err == nil {
+			good++
+		}
+	}
+	if good < 100 {
+		t.Errorf("%d keys", good)
+	}
+}
