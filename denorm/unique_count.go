@@ -89,7 +89,7 @@ func (x *UniqueCount[G, M]) Visit(group G, member M, at time.Time) model.Write {
 // VisitAll returns the plan of many visits, in the order of keys; of those of one member in one group and period one is
 // sent. It can be run again.
 //
-// Cost: one command for each 100,000 visits; one document for each that is new. Cut, it leaves the first ones counted.
+// Cost: one command for each 25,000 visits; one document for each that is new. Cut, it leaves the first ones counted.
 func (x *UniqueCount[G, M]) VisitAll(visits []Visit[G, M]) model.Plan {
 	return x.u.visitAll(len(visits), func(i int) (group, member any, at time.Time) {
 		return visits[i].Group, visits[i].Member, visits[i].At

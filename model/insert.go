@@ -21,7 +21,7 @@ func (c *Collection[D, K]) Insert(doc D) (w Write) {
 }
 
 // InsertMany returns the plan that stores documents in order, each as [Collection.Insert] does. A bad one refuses all of
-// them. Cost: one command for each 100,000 documents or 16 MiB; documents written: all. A plan that was cut can be run
+// them. Cost: one command for each 25,000 documents or 16 MiB; documents written: all. A plan that was cut can be run
 // again.
 func (c *Collection[D, K]) InsertMany(docs []D) Plan {
 	return declOf(c).insertMany(len(docs), func(i int) any { return &docs[i] })

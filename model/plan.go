@@ -18,7 +18,7 @@ type Step interface {
 // nothing to do: running it sends nothing.
 //
 // Consecutive writes of one kind (insert; update or replace one; update many; delete one; delete many) to one collection
-// are sent as one ordered command, up to 100,000 statements or 16 MiB. A write that expects a match is a command of its
+// are sent as one ordered command, up to 25,000 statements or 16 MiB. A write that expects a match is a command of its
 // own, for a shared command reports totals only. [Plan.Cost] and [Plan.Run] split by the same code.
 type Plan struct {
 	Steps   []Step

@@ -235,3 +235,18 @@ func TestRunStopsWithItsContext(t *testing.T) {
 		}
 	}
 }
+
+// A plan of more statements than a server takes in one command is sent in two: 25,000 is DocumentDB's limit.
+func TestRunManyStatements(t *testing.T) {
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		docs := make([]part, 25_001)
+		for i := range docs {
+			docs[i].ID = int32(i)
+		}
+		modeltest.WantCost(t, m, model.Cost{Commands: 2, Written: len(docs)}, func() error {
+			_, err := parts.InsertMany(docs).Run(t.Context(), db)
+			return err
+		})
+	}, modeltest.WithMonitor(m))
+}

@@ -8,10 +8,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// The server takes 100,000 statements and 48 MB in one write command, and the driver splits what is larger. Batches
-// stay below both, so that one batch is one command.
+// MongoDB takes 100,000 statements and 48 MB in one write command, and the driver splits what is larger; DocumentDB refuses
+// more than 25,000 statements, whatever its hello says. Batches stay below all of these, so that one batch is one command.
 const (
-	maxBatchCount = 100_000
+	maxBatchCount = 25_000
 	maxBatchBytes = MaxDocument
 )
 

@@ -28,7 +28,7 @@ func (t *Tree[D, K]) Check(ctx context.Context, db *mongo.Database) (Report, err
 //
 // A plan that another writer left and that can't be finished is dropped. The change can be run again, from any cut.
 //
-// Cost: that of Check, and a command for each 100,000 documents or 16 MiB of writes; two for the lease.
+// Cost: that of Check, and a command for each 25,000 documents or 16 MiB of writes; two for the lease.
 func (t *Tree[D, K]) Repair() model.Change[State] {
 	c := t.t.changing(t.lease, func(ctx context.Context, db *mongo.Database, s *State) error {
 		report, err := t.t.check(ctx, db, s.Change)
@@ -88,7 +88,7 @@ func (t *Tree[D, K]) Drop() model.Job {
 // has one. Siblings come in the order of their keys, or as they are listed; where one has none, all of them get new ones. The
 // collection must be empty of them. Orphans, cycles and second nodes of one _id refuse all.
 //
-// Cost: a command for each 100,000 documents or 16 MiB; some 300 bytes of memory for each node.
+// Cost: a command for each 25,000 documents or 16 MiB; some 300 bytes of memory for each node.
 func (p planner[D, K]) Load(docs []D, change int64) model.Plan {
 	nodes, err := p.nodes(docs)
 	if err != nil {

@@ -24,7 +24,7 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Link(link L) model.Write {
 // refuses all of them. The first that another document ties already ends the plan with a [*LinkedError]; those before it
 // stay. No link at all gives a plan that does nothing.
 //
-// Cost: one command for each 100,000 links or 16 MiB; documents written: all. A plan that was cut can be run again.
+// Cost: one command for each 25,000 links or 16 MiB; documents written: all. A plan that was cut can be run again.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) LinkAll(links []L) model.Plan {
 	return j.many(links, j.Link)
 }
@@ -45,7 +45,7 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Ensure(link L) model.Write {
 // EnsureAll returns the plan that links pairs in order, each as [JoinCollection.Ensure] does. A pair that is given twice
 // refuses all of them. No link at all gives a plan that does nothing.
 //
-// Cost: one command for each 100,000 links or 16 MiB; documents written: all that were not there.
+// Cost: one command for each 25,000 links or 16 MiB; documents written: all that were not there.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) EnsureAll(links []L) model.Plan {
 	return j.many(links, j.Ensure)
 }
