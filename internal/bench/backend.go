@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
@@ -49,19 +50,19 @@ func backends(ctx context.Context) ([]backend, error) {
 }
 
 // open returns an empty database, which stop drops. A monitor may be nil.
-func (b backend) open(m *modeltest.Monitor) (db *mongo.Database, stop func(), err error) {
+func (b backend) open(m *event.CommandMonitor) (db *mongo.Database, stop func(), err error) {
 	name := "bench_" + bson.NewObjectID().Hex()
 	if b.uri == "" {
 		var opts []modeltest.Option
 		if m != nil {
-			opts = append(opts, modeltest.WithMonitor(m))
+			opts = append(opts, modeltest.WithClientOptions(options.Client().SetMonitor(m)))
 		}
 		client, stop := modeltest.Start(opts...)
 		return client.Database(name), stop, nil
 	}
 	o := options.Client().ApplyURI(b.uri)
 	if m != nil {
-		o.SetMonitor(m.CommandMonitor())
+		o.SetMonitor(m)
 	}
 	client, err := mongo.Connect(o)
 	if err != nil {

@@ -21,6 +21,8 @@ type table struct {
 	rows        []row
 }
 
+func (t table) heading() string { return t.title }
+
 type row struct {
 	name          string
 	time          time.Duration // median

@@ -83,7 +83,7 @@ func joinTable(ctx context.Context, rounds int, b backend, s shape) (table, erro
 // for a monitor would slow down what is timed.
 func joinContenders(ctx context.Context, b backend, s shape) (cs []contender, stop func(), err error) {
 	monitor := modeltest.NewMonitor()
-	watched, stopWatched, err := b.open(monitor)
+	watched, stopWatched, err := b.open(monitor.CommandMonitor())
 	if err != nil {
 		return nil, nil, err
 	}

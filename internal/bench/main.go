@@ -3,20 +3,25 @@
 //
 // Contenders take turns, so that what else the machine does falls on all alike; times are medians, and ratios are medians
 // of what two contenders took in the same round. MONGODB_URI names a server to measure on too.
+//
+// The trees are measured one after another, each operation for -budget at most; on one of a million nodes it may take minutes to
+// run a single time. With -only, the other tables of the file stay as they are.
 package main
 
 import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"log"
 	"maps"
 	"os"
 	"regexp"
-	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -25,7 +30,10 @@ func main() {
 	log.SetFlags(0)
 	rounds := flag.Int("rounds", 25, "how often each contender runs")
 	out := flag.String("o", "RESULTS.md", "the file to write")
-	only := flag.String("only", "", "a regular expression: of in, push, join and propagate, which tables to make; all by default")
+	only := flag.String("only", "", "a regular expression: of in, push, join, propagate and trees, which tables to make; all by default")
+	nodes := flag.String("nodes", "1000,100000,1000000", "the sizes of the trees")
+	budget := flag.Duration("budget", 20*time.Second, "how long an operation on a tree is repeated at most; each runs once at least")
+	limit := flag.Duration("limit", 5*time.Minute, "how long an operation on a tree may take, by what it took in the tree before; one that would take longer is left out")
 	flag.Parse()
 	chosen, err := regexp.Compile(*only)
 	if err != nil {
@@ -34,53 +42,83 @@ func main() {
 	if *rounds < 1 {
 		log.Fatal("bench: -rounds must be at least 1")
 	}
-	report, err := run(context.Background(), *rounds, chosen)
+	sizes, err := parseSizes(*nodes)
 	if err != nil {
-		log.Fatal("bench: ", err)
+		log.Fatal("bench: -nodes: ", err)
 	}
-	fmt.Print(report)
-	if err := os.WriteFile(*out, []byte(report), 0o644); err != nil {
+	file := ""
+	if *only != "" { // the other tables stay
+		old, err := os.ReadFile(*out)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			log.Fatal("bench: ", err)
+		}
+		file = string(old)
+	}
+	err = run(context.Background(), *rounds, chosen, treeOptions{*rounds, sizes, *budget, *limit}, func(tables string) error {
+		fmt.Print(tables)
+		file = renewed(file, tables)
+		return os.WriteFile(*out, []byte(file), 0o644)
+	})
+	if err != nil {
 		log.Fatal("bench: ", err)
 	}
 }
 
-// run makes every table.
-func run(ctx context.Context, rounds int, chosen *regexp.Regexp) (string, error) {
+// run makes the tables, and gives each as soon as it is made; those of trees as far as they came, if something went wrong.
+func run(ctx context.Context, rounds int, chosen *regexp.Regexp, o treeOptions, give func(string) error) error {
 	all, err := backends(ctx)
 	if err != nil {
-		return "", err
+		return err
 	}
-	var tables []func() (table, error)
-	add := func(name string, make func() (table, error)) {
+	var tables []func() (section, error)
+	add := func(name string, make func() (section, error)) {
 		if chosen.MatchString(name) {
 			tables = append(tables, make)
 		}
 	}
-	add("in", func() (table, error) { return inTable(rounds) })
-	add("push", func() (table, error) { return pushTable(rounds) })
+	add("in", func() (section, error) { return inTable(rounds) })
+	add("push", func() (section, error) { return pushTable(rounds) })
 	for _, b := range all {
 		for _, s := range shapes {
-			add("join", func() (table, error) { return joinTable(ctx, rounds, b, s) })
+			add("join", func() (section, error) { return joinTable(ctx, rounds, b, s) })
 		}
 		for _, where := range slices.Sorted(maps.Keys(propagations)) {
-			add("propagate", func() (table, error) { return propagateTable(ctx, rounds, b, where) })
+			add("propagate", func() (section, error) { return propagateTable(ctx, rounds, b, where) })
 		}
+		add("trees", func() (section, error) { return treeTables(ctx, b, o) })
 	}
-	var report strings.Builder
-	fmt.Fprintf(&report, "# Benchmarks\n\n%s, %d cores, %s %s/%s, %s. Made by `go run .`: contenders take turns for %d rounds.\n\n"+
-		"Times, CPU, allocations and bytes are medians of one operation. A ratio is that of the contender to the first of its\n"+
-		"table in the same round: the median, and in brackets the quartiles. CPU is what the process used, on all cores; its\n"+
-		"ratio is the steadier one on a machine that does other work too.\n",
-		cpu(), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, time.Now().UTC().Format(time.DateOnly), rounds)
 	for _, make := range tables {
 		t, err := make()
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", t.title, err)
+		if _, partly := t.(*wood); partly || err == nil {
+			err = errors.Join(err, give(stamp(t.String(), rounds)))
 		}
-		fmt.Fprintln(os.Stderr, "done:", t.title)
-		fmt.Fprintf(&report, "\n%s", t)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.heading(), err)
+		}
+		fmt.Fprintln(os.Stderr, "done:", t.heading())
 	}
-	return report.String(), nil
+	return nil
+}
+
+// A section is one or more tables, in Markdown.
+type section interface {
+	heading() string
+	String() string
+}
+
+func parseSizes(list string) ([]int, error) {
+	var sizes []int
+	for _, s := range strings.Split(list, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(s))
+		if err != nil {
+			return nil, err
+		}
+		if n < 100 {
+			return nil, fmt.Errorf("a tree of %d nodes: it takes 100", n)
+		}
+		sizes = append(sizes, n)
+	}
+	return sizes, nil
 }
 
 // cpu returns the processor's name, where the system tells.

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A wood is what every forester took for trees of some sizes on one backend.
+type wood struct {
+	on      backend
+	sizes   []int
+	trees   []*grown
+	figures map[string][]map[string]figure // by forester, size and operation
+}
+
+// treeTables plants trees of some sizes.
+func treeTables(ctx context.Context, b backend, o treeOptions) (section, error) {
+	w := &wood{on: b, sizes: o.sizes, figures: map[string][]map[string]figure{}}
+	for i, n := range o.sizes {
+		g := grow(n)
+		w.trees = append(w.trees, g)
+		for _, f := range foresters {
+			begun, smaller, times := time.Now(), map[string]figure(nil), 0.0
+			if i > 0 {
+				smaller, times = w.figures[f.name][i-1], float64(n)/float64(o.sizes[i-1])
+			}
+			figures, err := cultivate(ctx, b, f, g, o, smaller, times)
+			w.figures[f.name] = append(w.figures[f.name], figures)
+			if err != nil {
+				return w, fmt.Errorf("%s, %d nodes: %w", f.name, n, err)
+			}
+			fmt.Fprintf(os.Stderr, "done: %s, %s nodes, on %s, in %s\n", f.name, digits(n), b.name, short(time.Since(begun)))
+		}
+	}
+	return w, nil
+}
+
+// figure is what a forester took for an operation on the i-th tree, if it came so far.
+func (w *wood) figure(f forester, i int, op string) (figure, bool) {
+	if i >= len(w.figures[f.name]) {
+		return figure{}, false
+	}
+	fig, ok := w.figures[f.name][i][op]
+	return fig, ok
+}
+
+func (w *wood) heading() string { return "Trees, on " + w.on.name }
+
+// String is a table for each size, of all representations, and one for each representation, of all sizes.
+func (w *wood) String() string {
+	var b strings.Builder
+	for i, g := range w.trees {
+		n := w.sizes[i]
+		fmt.Fprintf(&b, "## Trees of %s nodes, on %s\n\n", digits(n), w.on.name)
+		fmt.Fprintf(&b, "A tree of depth %d, in which a node has 1 to 19 children. The branch has %s descendants; the node whose children are\n"+
+			"read, and into which a leaf is inserted, lies in the middle of the preorder; what is moved goes from a quarter of it to three\n"+
+			"quarters, or back. Times are medians of one operation. %s\n\n", g.depth, digits(g.below), w.on.note)
+		b.WriteString("| operation |")
+		for _, f := range foresters {
+			fmt.Fprintf(&b, " %s |", f.name)
+		}
+		b.WriteString("\n| --- |" + strings.Repeat(" ---: |", len(foresters)) + "\n")
+		for _, op := range treeOperations() {
+			fmt.Fprintf(&b, "| %s |", op)
+			for _, f := range foresters {
+				fig, ok := w.figure(f, i, op)
+				fmt.Fprintf(&b, " %s |", fig.text(ok))
+			}
+			b.WriteString("\n")
+		}
+		b.WriteString("\n")
+	}
+	for _, f := range foresters {
+		w.representation(&b, f)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func (w *wood) representation(b *strings.Builder, f forester) {
+	fmt.Fprintf(b, "## Trees as %s, on %s\n\n", f.name, w.on.name)
+	b.WriteString("Beside each time: commands, and documents written. Memory is how much the heap of this process grew at most, garbage\n" +
+		"included, beside the nodes that are given to the load.\n\n| operation |")
+	for _, n := range w.sizes {
+		fmt.Fprintf(b, " %s nodes | commands, documents |", digits(n))
+	}
+	b.WriteString("\n| --- |" + strings.Repeat(" ---: | ---: |", len(w.sizes)) + "\n")
+	for _, op := range treeOperations() {
+		if _, ok := w.figure(f, 0, op); !ok {
+			continue
+		}
+		fmt.Fprintf(b, "| %s |", op)
+		for i, n := range w.sizes {
+			fig, ok := w.figure(f, i, op)
+			fmt.Fprintf(b, " %s", fig.text(ok))
+			switch {
+			case fig.runs == 0:
+				b.WriteString(" | – |")
+				continue
+			case fig.peak > 0:
+				fmt.Fprintf(b, ", %s nodes/s, %s MB", digits(int(float64(n)/fig.time.Seconds())), digits(int(fig.peak/1e6)))
+			case fig.byHand > 0:
+				fmt.Fprintf(b, ", %.2f of the same by hand", fig.byHand)
+			}
+			fmt.Fprintf(b, " | %s, %s |", digits(fig.cost.Commands), digits(fig.cost.Written))
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\n")
+}
+
+func treeOperations() []string {
+	all := []string{bulkLoad, streamedLoad}
+	for _, t := range tasks {
+		all = append(all, t.name)
+	}
+	return all
+}
+
+// text is a time, with a mark when it was taken once, or not at all.
+func (f figure) text(known bool) string {
+	switch {
+	case !known:
+		return "–"
+	case f.runs == 0:
+		return "left out: some " + f.time.Round(time.Second).String()
+	case f.runs == 1:
+		return short(f.time) + " (once)"
+	}
+	return short(f.time)
+}
+
+// digits is a number in groups of three digits.
+func digits(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
