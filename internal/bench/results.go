@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"time"
@@ -17,13 +18,23 @@ const headingMark = "\n## "
 
 // stamp says of each table of a text where and when it was made.
 func stamp(tables string, rounds int) string {
-	made := fmt.Sprintf("\n%s, %d cores, %s %s/%s, %s, %d rounds.\n",
-		cpu(), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, time.Now().UTC().Format(time.DateOnly), rounds)
+	made := fmt.Sprintf("\n%s, %d cores, %s %s/%s, %s, %d rounds%s.\n", cpu(), runtime.NumCPU(), runtime.Version(), runtime.GOOS,
+		runtime.GOARCH, time.Now().UTC().Format(time.DateOnly), rounds, load())
 	parts := strings.Split("\n"+tables, headingMark)
 	for i, p := range parts[1:] {
 		parts[i+1] = strings.TrimRight(p, "\n") + "\n" + made
 	}
 	return strings.Join(parts, headingMark)
+}
+
+// load tells how busy the machine is, where the system does: above the number of cores, times are too long.
+func load() string {
+	averages, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return ""
+	}
+	last, _, _ := strings.Cut(string(averages), " ")
+	return ", load average " + last
 }
 
 // renewed puts new tables in the place of those that have the same headings in a file, and the others behind.

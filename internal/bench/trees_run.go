@@ -66,6 +66,7 @@ func (w *watch) measure(f func() error) (model.Cost, error) {
 // A figure is what an operation took.
 type figure struct {
 	time   time.Duration // median
+	cpu    time.Duration // of this process, median
 	cost   model.Cost
 	byHand float64 // the ratio to the same by hand, in the same round: the median; 0 where there is no such
 	peak   uint64  // bytes of the heap, at most, while a tree was loaded
@@ -80,17 +81,21 @@ type step struct{ before, run, after func() error }
 // only when there is no other.
 func (p *plot) time(of step, others ...step) (figure, error) {
 	all := append([]step{of}, others...)
-	times := make([][]time.Duration, len(all))
+	times, cpus := make([][]time.Duration, len(all)), []time.Duration(nil)
 	cost, begun := model.Cost{}, time.Now()
 	runtime.GC() // what was before is not this one's
 	for round := 0; ; round++ {
 		for i := range all {
 			n := (round + i) % len(all)
-			took, c, err := p.once(all[n], round == 0)
+			took, used, c, err := p.once(all[n], round == 0)
 			if err != nil {
 				return figure{}, err
 			}
-			if times[n] = append(times[n], took); n == 0 && round == 0 {
+			times[n] = append(times[n], took)
+			if n == 0 {
+				cpus = append(cpus, used)
+			}
+			if n == 0 && round == 0 {
 				cost = c
 			}
 		}
@@ -103,8 +108,9 @@ func (p *plot) time(of step, others ...step) (figure, error) {
 		for i := range times {
 			times[i] = times[i][1:]
 		}
+		cpus = cpus[1:]
 	}
-	f := figure{time: quartile(times[0], 2), cost: cost, runs: len(times[0])}
+	f := figure{time: quartile(times[0], 2), cpu: quartile(cpus, 2), cost: cost, runs: len(times[0])}
 	if len(others) > 0 {
 		ratios := make([]float64, len(times[0]))
 		for i := range ratios {
@@ -115,23 +121,23 @@ func (p *plot) time(of step, others ...step) (figure, error) {
 	return f, nil
 }
 
-func (p *plot) once(s step, counted bool) (took time.Duration, cost model.Cost, err error) {
+func (p *plot) once(s step, counted bool) (took, used time.Duration, cost model.Cost, err error) {
 	if s.before != nil {
 		if err := s.before(); err != nil {
-			return 0, cost, err
+			return 0, 0, cost, err
 		}
 	}
-	start := time.Now()
+	start, cpu := time.Now(), cpuTime()
 	if counted {
 		cost, err = p.watch.measure(s.run)
 	} else {
 		err = s.run()
 	}
-	took = time.Since(start)
+	took, used = time.Since(start), cpuTime()-cpu
 	if err == nil && s.after != nil {
 		err = s.after()
 	}
-	return took, cost, err
+	return took, used, cost, err
 }
 
 // A task is an operation as every forester does it.
@@ -262,7 +268,7 @@ const (
 // loaded loads a tree, up to five times while there is time, and returns the last plot.
 func loaded(ctx context.Context, b backend, f forester, load func(context.Context, *mongo.Database, *grown) error, g *grown, o treeOptions) (*plot, func(), figure, error) {
 	var fig figure
-	var times []time.Duration
+	var times, cpus []time.Duration
 	for begun := time.Now(); ; {
 		w := &watch{monitor: modeltest.NewMonitor()}
 		db, stop, err := b.open(w.commands())
@@ -276,10 +282,10 @@ func loaded(ctx context.Context, b backend, f forester, load func(context.Contex
 		p := &plot{forester: f, g: g, db: db, watch: w, treeOptions: o}
 		runtime.GC()
 		peak := heapPeak()
-		start := time.Now()
+		start, cpu := time.Now(), cpuTime()
 		cost, err := w.measure(func() error { return load(ctx, db, g) })
-		times = append(times, time.Since(start))
-		fig = figure{time: quartile(times, 2), cost: cost, peak: max(fig.peak, peak()), runs: len(times)}
+		times, cpus = append(times, time.Since(start)), append(cpus, cpuTime()-cpu)
+		fig = figure{time: quartile(times, 2), cpu: quartile(cpus, 2), cost: cost, peak: max(fig.peak, peak()), runs: len(times)}
 		if err == nil && (len(times) >= min(o.rounds, 5) || time.Since(begun) > o.budget) {
 			err = db.Collection("forest").FindOne(ctx, bson.D{{Key: "_id", Value: g.branch}}).Decode(&p.top)
 			if err == nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -17,9 +18,10 @@ type wood struct {
 	figures map[string][]map[string]figure // by forester, size and operation
 }
 
-// treeTables plants trees of some sizes.
+// treeTables plants trees of some sizes. After an error it goes on with the next, so that a long run isn't lost.
 func treeTables(ctx context.Context, b backend, o treeOptions) (section, error) {
 	w := &wood{on: b, sizes: o.sizes, figures: map[string][]map[string]figure{}}
+	var failed []error
 	for i, n := range o.sizes {
 		g := grow(n)
 		w.trees = append(w.trees, g)
@@ -31,12 +33,15 @@ func treeTables(ctx context.Context, b backend, o treeOptions) (section, error) 
 			figures, err := cultivate(ctx, b, f, g, o, smaller, times)
 			w.figures[f.name] = append(w.figures[f.name], figures)
 			if err != nil {
-				return w, fmt.Errorf("%s, %d nodes: %w", f.name, n, err)
+				err = fmt.Errorf("%s, %d nodes: %w", f.name, n, err)
+				fmt.Fprintln(os.Stderr, "failed:", err)
+				failed = append(failed, err)
+				continue
 			}
 			fmt.Fprintf(os.Stderr, "done: %s, %s nodes, on %s, in %s\n", f.name, digits(n), b.name, short(time.Since(begun)))
 		}
 	}
-	return w, nil
+	return w, errors.Join(failed...)
 }
 
 // figure is what a forester took for an operation on the i-th tree, if it came so far.
@@ -82,12 +87,12 @@ func (w *wood) String() string {
 
 func (w *wood) representation(b *strings.Builder, f forester) {
 	fmt.Fprintf(b, "## Trees as %s, on %s\n\n", f.name, w.on.name)
-	b.WriteString("Beside each time: commands, and documents written. Memory is how much the heap of this process grew at most, garbage\n" +
-		"included, beside the nodes that are given to the load.\n\n| operation |")
+	b.WriteString("Beside each time: what this process used of CPU, and the commands and the documents written. Memory is how much its heap grew\n" +
+		"at most, garbage included, beside the nodes that are given to the load. " + w.on.note + "\n\n| operation |")
 	for _, n := range w.sizes {
-		fmt.Fprintf(b, " %s nodes | commands, documents |", digits(n))
+		fmt.Fprintf(b, " %s nodes | CPU | commands, documents |", digits(n))
 	}
-	b.WriteString("\n| --- |" + strings.Repeat(" ---: | ---: |", len(w.sizes)) + "\n")
+	b.WriteString("\n| --- |" + strings.Repeat(" ---: | ---: | ---: |", len(w.sizes)) + "\n")
 	for _, op := range treeOperations() {
 		if _, ok := w.figure(f, 0, op); !ok {
 			continue
@@ -98,14 +103,14 @@ func (w *wood) representation(b *strings.Builder, f forester) {
 			fmt.Fprintf(b, " %s", fig.text(ok))
 			switch {
 			case fig.runs == 0:
-				b.WriteString(" | – |")
+				b.WriteString(" | – | – |")
 				continue
 			case fig.peak > 0:
 				fmt.Fprintf(b, ", %s nodes/s, %s MB", digits(int(float64(n)/fig.time.Seconds())), digits(int(fig.peak/1e6)))
 			case fig.byHand > 0:
 				fmt.Fprintf(b, ", %.2f of the same by hand", fig.byHand)
 			}
-			fmt.Fprintf(b, " | %s, %s |", digits(fig.cost.Commands), digits(fig.cost.Written))
+			fmt.Fprintf(b, " | %s | %s, %s |", short(fig.cpu), digits(fig.cost.Commands), digits(fig.cost.Written))
 		}
 		b.WriteString("\n")
 	}
