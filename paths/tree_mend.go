@@ -88,7 +88,8 @@ func (t *Tree[D, K]) Drop() model.Job {
 // has one. Siblings come in the order of their keys, or as they are listed; where one has none, all of them get new ones. The
 // collection must be empty of them. Orphans, cycles and second nodes of one _id refuse all.
 //
-// Cost: a command for each 25,000 documents or 16 MiB; some 300 bytes of memory for each node.
+// Cost: a command for each 25,000 documents or 16 MiB; some 800 bytes of memory for each node, and its document
+// twice.
 func (p planner[D, K]) Load(docs []D, change int64) model.Plan {
 	nodes, err := p.nodes(docs)
 	if err != nil {
