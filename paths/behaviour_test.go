@@ -30,6 +30,12 @@ type category struct {
 	Depth int   `bson:"depth,omitempty"`
 }
 
+// onServer is set where the tests run on a server too. There they are fewer; every cut and every operation is run on the engine.
+var onServer = os.Getenv(modeltest.EnvURI) != ""
+
+// every is set where each operation is cut everywhere.
+var every = os.Getenv("DOCMODEL_FULL") != ""
+
 // full is set where random tests run ten times as long, by hand: a server takes most of an hour for them.
 var full = os.Getenv("DOCMODEL_LONG") != ""
 
@@ -68,7 +74,7 @@ func of(name string, planner func(*nodes) planned, fields ...string) kind {
 // parallel lets a test run beside others on the engine.
 func parallel(t *testing.T) {
 	t.Helper()
-	if os.Getenv(modeltest.EnvURI) == "" {
+	if !onServer {
 		t.Parallel()
 	}
 }

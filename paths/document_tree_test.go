@@ -164,8 +164,11 @@ func documentStep(r *rand.Rand, f *paths.Forest[string]) (name string, change fu
 func TestDocumentTreeLockstep(t *testing.T) {
 	parallel(t)
 	steps := 250
-	if full {
+	switch {
+	case full:
 		steps = 1500
+	case onServer:
+		steps = 100
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range documentForms {

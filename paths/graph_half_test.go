@@ -15,7 +15,7 @@ import (
 
 // A $merge can stop half way: some states are of the superstep already, others not yet, in whatever order.
 func TestGraphHalfMerged(t *testing.T) {
-	graphParallel(t)
+	parallel(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	all := randomGraph(r, 30)
 	all[0].ID, all[1].Follows = "a", append(all[1].Follows, "a", all[2].ID)

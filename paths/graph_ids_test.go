@@ -13,7 +13,7 @@ import (
 
 // Documents of no declared type, ids of several types: numbers are equal whatever their types, and what is no list of ids is no edge.
 func TestGraphOpenDocuments(t *testing.T) {
-	graphParallel(t)
+	parallel(t)
 	things := model.NewCollection[bson.D, any]("things")
 	g := paths.NewGraph(things, "links.to")
 	id := bson.D{{Key: "a", Value: "$x"}, {Key: "n", Value: int32(2)}}

@@ -20,7 +20,7 @@ func graphPanic(f func()) (err error) {
 }
 
 func TestGraphDeclarations(t *testing.T) {
-	graphParallel(t)
+	parallel(t)
 	declare := func(path string, spec ...paths.GraphSpec) func() {
 		return func() { paths.NewGraph(towns, path, spec...) }
 	}
@@ -49,7 +49,7 @@ func TestGraphDeclarations(t *testing.T) {
 }
 
 func TestGraphRefused(t *testing.T) {
-	graphParallel(t)
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		graphMustSeed(t, db, graphOf("a:b b:"))
 		ctx := t.Context()
@@ -86,7 +86,7 @@ func TestGraphRefused(t *testing.T) {
 
 // States of another computation, of a Clear that was cut, or of two processes at once are not gone on from.
 func TestGraphMixed(t *testing.T) {
-	graphParallel(t)
+	parallel(t)
 	all := graphOf("a:bc b:c c:ad d:")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
@@ -131,7 +131,7 @@ func TestGraphMixed(t *testing.T) {
 
 // What changes in the graph while it is computed, counts as the computations say.
 func TestGraphChanges(t *testing.T) {
-	graphParallel(t)
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, before := t.Context(), graphOf("a:b b:c c:d d: e:")
 		graphMustSeed(t, db, before)
@@ -162,7 +162,7 @@ func TestGraphChanges(t *testing.T) {
 
 // What a program's function does wrong ends the run, and writes nothing.
 func TestGraphProgramErrors(t *testing.T) {
-	graphParallel(t)
+	parallel(t)
 	errOwn := errors.New("own")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range []struct {
@@ -193,7 +193,7 @@ func TestGraphProgramErrors(t *testing.T) {
 // Several messages to one vertex come in the order of senders and of sending; one to nobody is lost; an account that doesn't halt
 // is called again without a message.
 func TestGraphMessages(t *testing.T) {
-	graphParallel(t)
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		graphMustSeed(t, db, graphOf("a:d b:d c: d:"))
 		heard := paths.NewProgram(told, func(v *paths.GraphVertex[account, string, leastHeard, string]) error {
@@ -230,7 +230,7 @@ func TestGraphMessages(t *testing.T) {
 
 // A run can be stopped after each superstep, and a program within one.
 func TestGraphStops(t *testing.T) {
-	graphParallel(t)
+	parallel(t)
 	all, errStop := graphOf("a:b b:c c:d d:e e:"), errors.New("stop")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, s := range graphComputations() {
@@ -256,7 +256,7 @@ func TestGraphStops(t *testing.T) {
 }
 
 func TestGraphResults(t *testing.T) {
-	graphParallel(t)
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		graphMustSeed(t, db, graphOf("a:b b:c c:a d:a x:y y:x z:"))
 		ids := func(f model.Find[graphState]) (out string) {

@@ -19,14 +19,6 @@ import (
 
 type graphState = paths.VertexState[string]
 
-// graphParallel lets a test run beside others on the engine; on a server they run one after the other.
-func graphParallel(t *testing.T) {
-	t.Helper()
-	if os.Getenv(modeltest.EnvURI) == "" {
-		t.Parallel()
-	}
-}
-
 // graphSeed empties the database and stores the accounts.
 func graphSeed(ctx context.Context, db *mongo.Database, all []account) error {
 	names, err := db.ListCollectionNames(ctx, bson.D{})
@@ -134,7 +126,7 @@ func graphWantRanks(t testing.TB, got map[string]graphState, all []account, damp
 }
 
 func TestGraphShapes(t *testing.T) {
-	graphParallel(t)
+	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range []struct{ reason, graph string }{
 			{"no vertex", ""},
@@ -164,7 +156,7 @@ func TestGraphShapes(t *testing.T) {
 }
 
 func TestGraphRandom(t *testing.T) {
-	graphParallel(t)
+	parallel(t)
 	rounds := 6
 	if os.Getenv("DOCMODEL_FULL") != "" {
 		rounds = 40
@@ -191,7 +183,7 @@ func TestGraphRandom(t *testing.T) {
 
 // Whatever superstep is run again, at once or when others have followed, nothing changes; vertices that came later don't matter.
 func TestGraphAgain(t *testing.T) {
-	graphParallel(t)
+	parallel(t)
 	all := graphOf("a:bc b:d c:d d:ef e:g f: g:ah h:h i:j j:")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, s := range graphComputations() {
@@ -285,7 +277,7 @@ func graphComputations() []graphComputation {
 
 // A process that dies at any write is followed by another that comes to the same states.
 func TestGraphFaults(t *testing.T) {
-	graphParallel(t)
+	parallel(t)
 	all := graphOf("c:b b:a a:c e:ez")
 	if os.Getenv("DOCMODEL_FULL") != "" {
 		all = graphOf("d:c c:b b:a a:d e:e f:ez")
@@ -294,7 +286,8 @@ func TestGraphFaults(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			want := map[bool]string{} // of the engine and of the server, which order new fields differently
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
-				Seed: func(ctx context.Context, db *mongo.Database) error { return graphSeed(ctx, db, all) },
+				OnServer: 8,
+				Seed:     func(ctx context.Context, db *mongo.Database) error { return graphSeed(ctx, db, all) },
 				Run: func(ctx context.Context, db *mongo.Database) error {
 					_, err := s.steps.Run(ctx, db, paths.GraphOptions{BatchSize: 4, Steps: 0})
 					return err

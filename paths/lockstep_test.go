@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
@@ -17,40 +18,125 @@ import (
 var hostile = []string{"a", "ab", "a b", "a.b", "a/b", "$x", "|", `\|`, "é", "%", "%2F", "^a", "a/", "/", "{}", "𝄞", "A", "0"}
 
 // Random operations leave every representation as they leave the plain tree, with the same errors; and every query gives the same.
+// By hand, DOCMODEL_STEPS says how many, and DOCMODEL_SEED which; from 10,000 on, the tree grows to 300 nodes, and chains to 20 levels.
 func TestLockstep(t *testing.T) {
 	parallel(t)
-	steps := 150
-	if testing.Short() {
+	steps, seed, most := 150, 5, 60
+	if testing.Short() || onServer {
 		steps = 60
 	}
-	if n, err := strconv.Atoi(os.Getenv("DOCMODEL_STEPS")); err == nil {
-		steps = n
+	for name, n := range map[string]*int{"DOCMODEL_STEPS": &steps, "DOCMODEL_SEED": &seed} {
+		if s, err := strconv.Atoi(os.Getenv(name)); err == nil {
+			*n = s
+		}
+	}
+	if steps >= 10_000 {
+		most = 300
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range kinds {
 			k.ensure(t, db)
 		}
-		r := rand.New(rand.NewPCG(uint64(steps), 5))
-		forest := &paths.Forest[string]{}
-		done := map[string]int{}
+		draw := &drawing{r: rand.New(rand.NewPCG(uint64(steps), uint64(seed))), forest: &paths.Forest[string]{}, most: most}
+		forest, done, largest, deepest := draw.forest, map[string]int{}, 0, 0
 		for i := range steps {
-			op, change, want := randomStep(r, forest)
-			done[op]++
+			s := draw.step()
+			done[s.name]++
 			for _, k := range kinds {
-				if _, _, err := change(k).Run(t.Context(), db); !sameErr(err, want) {
-					t.Fatalf("step %d, %s: %s: %v, want %v\nof %s", i, k.name, op, err, want, shape(forest))
+				if _, _, err := s.change(k).Run(t.Context(), db); !sameErr(err, s.want) {
+					t.Fatalf("step %d, %s: %s %q: %v, want %v\nof %s", i, k.name, s.name, s.id, err, s.want, shape(forest))
 				}
 				if got := shape(k.stored(t, db)); got != shape(forest) {
-					t.Fatalf("step %d, %s: %s\n got %s\nwant %s", i, k.name, op, got, shape(forest))
+					t.Fatalf("step %d, %s: %s %q\n got %s\nwant %s", i, k.name, s.name, s.id, got, shape(forest))
 				}
 			}
-			if forest.Len() > 0 {
-				compareNode(t, db, forest, pick(r, forest), pick(r, forest))
+			if forest.Len() > 0 && (most == 60 || i%20 == 0) {
+				compareNode(t, db, forest, draw.pick(), draw.pick())
+			}
+			if most > 60 && i%5000 == 0 {
+				for id := range forest.All() {
+					compareNode(t, db, forest, id, draw.pick())
+				}
+				for _, k := range kinds {
+					k.whole(t, db)
+				}
+			}
+			largest = max(largest, forest.Len())
+			for _, depth := range forest.All() {
+				deepest = max(deepest, depth)
 			}
 		}
-		t.Log(done, forest.Len())
+		t.Log(done, "at most", largest, "nodes, to depth", deepest)
 	})
 }
+
+// drawing draws operations.
+type drawing struct {
+	r         *rand.Rand
+	forest    *paths.Forest[string]
+	most      int // about how many nodes the tree grows to, before it shrinks again
+	shrinking bool
+}
+
+// A step is a random operation, done to the plain tree already.
+type step struct {
+	name, id string
+	change   func(kind) model.Change[paths.State]
+	want     error
+}
+
+func (d *drawing) step() step {
+	r, f := d.r, d.forest
+	switch {
+	case f.Len() >= d.most:
+		d.shrinking = true
+	case f.Len() < d.most/4:
+		d.shrinking = false
+	}
+	ref := d.pick()
+	if !d.shrinking && r.IntN(3) == 0 { // so that some lie deep
+		deepest := -1
+		for id, depth := range f.All() {
+			if depth > deepest && depth < 25 {
+				ref, deepest = id, depth
+			}
+		}
+	}
+	place := []paths.Place[string]{
+		paths.FirstChild(ref), paths.LastChild(ref), paths.Before(ref), paths.After(ref), paths.FirstRoot[string](), paths.LastRoot[string](),
+	}[r.IntN(6)]
+	where := strings.TrimSuffix(place.String(), " "+ref)
+	id, grow := d.pick(), 60
+	if d.shrinking {
+		grow = 20
+	}
+	switch n := r.IntN(100); {
+	case n < grow:
+		id := hostile[r.IntN(len(hostile))]
+		if r.IntN(8) > 0 {
+			id += fmt.Sprint(r.IntN(1000))
+		}
+		return step{"insert " + where, id, func(k kind) model.Change[paths.State] { return k.tree.Insert(category{ID: id, Name: "n"}, place) }, f.Insert(id, place)}
+	case n < 85:
+		return step{"move " + where, id, func(k kind) model.Change[paths.State] { return k.tree.Move(id, place) }, f.Move(id, place)}
+	case n < 88:
+		return step{"rebalance", id, func(k kind) model.Change[paths.State] { return k.tree.Rebalance(&id) }, nil}
+	}
+	mode := paths.DeleteMode(r.IntN(4))
+	if mode == paths.Subtree && f.Has(id) && f.Count(id) > 20 { // so that it grows at all
+		mode = paths.Promote
+	}
+	return step{"delete " + mode.String(), id, func(k kind) model.Change[paths.State] { return k.tree.Delete(id, mode) }, f.Delete(id, mode)}
+}
+
+// randomStep draws one operation, for a tree of some sixty nodes.
+func randomStep(r *rand.Rand, f *paths.Forest[string]) (name string, change func(kind) model.Change[paths.State], want error) {
+	s := (&drawing{r: r, forest: f, most: 60}).step()
+	return fmt.Sprintf("%s %q", s.name, s.id), s.change, s.want
+}
+
+// pick picks a node, or one that isn't there.
+func (d *drawing) pick() string { return pick(d.r, d.forest) }
 
 // pick is a random node, or now and then one that isn't there.
 func pick(r *rand.Rand, f *paths.Forest[string]) string {
@@ -62,33 +148,6 @@ func pick(r *rand.Rand, f *paths.Forest[string]) string {
 		return "nobody"
 	}
 	return all[r.IntN(len(all))]
-}
-
-// randomStep does a random operation to the plain tree, and returns what it gave, and the same for a representation.
-func randomStep(r *rand.Rand, f *paths.Forest[string]) (name string, change func(kind) model.Change[paths.State], want error) {
-	ref := pick(r, f)
-	place := []paths.Place[string]{
-		paths.FirstChild(ref), paths.LastChild(ref), paths.Before(ref), paths.After(ref), paths.FirstRoot[string](), paths.LastRoot[string](),
-	}[r.IntN(6)]
-	id := pick(r, f)
-	grow := 45
-	if f.Len() > 60 {
-		grow = 25
-	}
-	switch n := r.IntN(100); {
-	case n < grow:
-		id := hostile[r.IntN(len(hostile))]
-		if r.IntN(8) > 0 {
-			id += fmt.Sprint(r.IntN(1000))
-		}
-		return fmt.Sprintf("insert %q %v", id, place), func(k kind) model.Change[paths.State] {
-			return k.tree.Insert(category{ID: id, Name: "n"}, place)
-		}, f.Insert(id, place)
-	case n < 85:
-		return fmt.Sprintf("move %q %v", id, place), func(k kind) model.Change[paths.State] { return k.tree.Move(id, place) }, f.Move(id, place)
-	}
-	mode := paths.DeleteMode(r.IntN(4))
-	return fmt.Sprintf("delete %q %v", id, mode), func(k kind) model.Change[paths.State] { return k.tree.Delete(id, mode) }, f.Delete(id, mode)
 }
 
 // compareNode asks every query of a node, of every representation.

@@ -143,8 +143,11 @@ func nestedPart(t testing.TB, db *mongo.Database, r *rand.Rand, w model.Write) b
 func TestNestedSetCuts(t *testing.T) {
 	parallel(t)
 	rounds := 3
-	if full {
+	switch {
+	case full:
 		rounds = 40
+	case onServer:
+		rounds = 1
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(3, 14))

@@ -120,11 +120,11 @@ func (s schedule) next() (schedule, bool) {
 }
 
 // sample returns n of the schedules, the first and the last among them; all if n is negative.
-func sample(all []schedule, n int) []schedule {
+func sample[T any](all []T, n int) []T {
 	if n < 0 || n >= len(all) {
 		return all
 	}
-	out := make([]schedule, 0, n)
+	out := make([]T, 0, n)
 	for i := range n {
 		out = append(out, all[i*(len(all)-1)/max(1, n-1)])
 	}
