@@ -30,6 +30,12 @@ func (p *NestedSet[D, K]) Count(n *D) (int, error) {
 	return int((own.right - own.left) / 2), err
 }
 
+// counted is how many nodes are below a node, if its numbers tell.
+func (t *nestedSet) counted(n node) (int, bool) {
+	own, err := t.span(n)
+	return int((own.right - own.left) / 2), err == nil && t.gap == 1
+}
+
 // joined is the field in which children are joined; it is not in the results.
 const joined = "_children"
 

@@ -184,9 +184,20 @@ func (t *Tree[D, K]) Descendants(ctx context.Context, db *mongo.Database, id K, 
 	}))
 }
 
-// Leaves reads the nodes without children, at or below a node, in order. Cost: as Descendants.
+// ranged is a representation whose numbers tell leaves and counts.
+type ranged interface {
+	leaves(n node) source
+	counted(n node) (int, bool)
+}
+
+// Leaves reads the nodes without children, at or below a node, in order.
+//
+// Cost: as Descendants; of a [NestedSet], only the leaves are read.
 func (t *Tree[D, K]) Leaves(ctx context.Context, db *mongo.Database, id K) ([]D, error) {
 	return t.decode(t.read(ctx, db, id, func(n node) ([]node, error) {
+		if r, ok := t.t.rep.(ranged); ok {
+			return t.t.nodes(ctx, db, r.leaves(n))
+		}
 		all, err := t.t.subtree(ctx, db, n, 0)
 		if err != nil {
 			return nil, err
@@ -195,10 +206,17 @@ func (t *Tree[D, K]) Leaves(ctx context.Context, db *mongo.Database, id K) ([]D,
 	}))
 }
 
-// Count counts a node's descendants. Cost: two commands; no documents are sent.
+// Count counts a node's descendants.
+//
+// Cost: two commands, of which the second sends no documents; of a [NestedSet] without gaps, the first.
 func (t *Tree[D, K]) Count(ctx context.Context, db *mongo.Database, id K) (int, error) {
 	count := 0
 	_, err := t.read(ctx, db, id, func(n node) (_ []node, err error) {
+		if r, ok := t.t.rep.(ranged); ok {
+			if count, ok = r.counted(n); ok {
+				return nil, nil
+			}
+		}
 		count, err = t.t.count(ctx, db, t.t.rep.below(n, 0))
 		return nil, err
 	})
