@@ -19,6 +19,7 @@ type contender struct {
 type table struct {
 	title, note string
 	rows        []row
+	text        string // a table of another form, instead of rows
 }
 
 func (t table) heading() string { return t.title }
@@ -130,6 +131,10 @@ func quartile[T time.Duration | float64 | uint64](values []T, q int) T {
 func (t table) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n%s\n\n", t.title, t.note)
+	if t.text != "" {
+		b.WriteString(t.text)
+		return b.String()
+	}
 	b.WriteString("| contender | time | ratio (quartiles) | CPU | CPU ratio | allocations | bytes | round trips |\n")
 	b.WriteString("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, r := range t.rows {

@@ -6,6 +6,8 @@ require (
 	github.com/chenmingyong0423/go-mongox/v2 v2.8.0
 	github.com/docmodel/docmodel v0.0.0
 	github.com/dwoolworth/goodm v0.5.0
+	github.com/golang/geo v0.0.0-20260818125358-b200a1149890
+	github.com/mmcloughlin/geohash v0.10.0
 	go.mongodb.org/mongo-driver/v2 v2.9.3
 )
 

@@ -30,7 +30,7 @@ func main() {
 	log.SetFlags(0)
 	rounds := flag.Int("rounds", 25, "how often each contender runs")
 	out := flag.String("o", "RESULTS.md", "the file to write")
-	only := flag.String("only", "", "a regular expression: of in, push, join, propagate and trees, which tables to make; all by default")
+	only := flag.String("only", "", "a regular expression: of in, push, geohash, join, propagate and trees, which tables to make; all by default")
 	nodes := flag.String("nodes", "1000,100000,1000000", "the sizes of the trees")
 	budget := flag.Duration("budget", 20*time.Second, "how long an operation on a tree is repeated at most; each runs once at least")
 	limit := flag.Duration("limit", 5*time.Minute, "how long an operation on a tree may take, by what it took in the tree before; one that would take longer is left out")
@@ -78,6 +78,8 @@ func run(ctx context.Context, rounds int, chosen *regexp.Regexp, o treeOptions, 
 	}
 	add("in", func() (section, error) { return inTable(rounds) })
 	add("push", func() (section, error) { return pushTable(rounds) })
+	add("geohash", func() (section, error) { return geohashTable(rounds) })
+	add("geohash", func() (section, error) { return overScanTable() })
 	for _, b := range all {
 		for _, s := range shapes {
 			add("join", func() (section, error) { return joinTable(ctx, rounds, b, s) })

@@ -1,0 +1,74 @@
+package geohash
+
+import "strconv"
+
+// Direction is one of the eight neighbours of a cell, clockwise from North.
+type Direction uint8
+
+// The directions.
+const (
+	North Direction = iota
+	NorthEast
+	East
+	SouthEast
+	South
+	SouthWest
+	West
+	NorthWest
+)
+
+var directionNames = [8]string{"North", "NorthEast", "East", "SouthEast", "South", "SouthWest", "West", "NorthWest"}
+
+// String returns the direction's name, or "Direction(n)" for one that is none.
+func (d Direction) String() string {
+	if int(d) < len(directionNames) {
+		return directionNames[d]
+	}
+	return "Direction(" + strconv.Itoa(int(d)) + ")"
+}
+
+// Neighbor returns the next cell of the same size in a direction. Beyond a pole there is none: false. East of 180 comes the
+// cell at -180; east and west of the world is the world.
+func (c Cell) Neighbor(d Direction) (Cell, bool) {
+	if d > NorthWest {
+		return Cell{}, false
+	}
+	cells, ok := c.Neighbors()
+	return cells[d], ok>>d&1 == 1
+}
+
+// Neighbors returns all eight neighbours, by [Direction]. The bit 1<<d of ok says that there is one in the direction d; where
+// there is none, the cell is the zero value. Cells of few bits can have one neighbour in two directions.
+func (c Cell) Neighbors() (cells [8]Cell, ok uint8) {
+	n := min(c.Bits, MaxBits)
+	columnUnit, rowUnit := Key(1)<<(MaxBits+1-(n+1)/2*2), Key(1)<<(MaxBits-n/2*2)
+	columns, rows := columnMask&-columnUnit, rowMask&-rowUnit
+	column, row := c.Key&columns, c.Key&rows
+	// One more on every second bit: with the bits between set, a carry passes through them. One less: with the bits between
+	// clear, a borrow does.
+	west, east := (column-columnUnit)&columns, ((column|^columns)+columnUnit)&columns
+	south, north := (row-rowUnit)&rows, ((row|^rows)+rowUnit)&rows
+	if row == 0 || row == rows {
+		return atPole(n, [3]Key{west, column, east}, [3]Key{south, row, north}, row == 0, row == rows)
+	}
+	return [8]Cell{
+		North: {north | column, n}, NorthEast: {north | east, n}, East: {row | east, n}, SouthEast: {south | east, n},
+		South: {south | column, n}, SouthWest: {south | west, n}, West: {row | west, n}, NorthWest: {north | west, n},
+	}, 0xff
+}
+
+// atPole returns the neighbours of a cell in the first or the last row, or both.
+func atPole(n uint8, columns, rows [3]Key, first, last bool) (cells [8]Cell, ok uint8) {
+	for d, step := range [8][2]int{{1, 2}, {2, 2}, {2, 1}, {2, 0}, {1, 0}, {0, 0}, {0, 1}, {0, 2}} {
+		if step[1] == 0 && first || step[1] == 2 && last {
+			continue
+		}
+		cells[d], ok = Cell{columns[step[0]] | rows[step[1]], n}, ok|1<<d
+	}
+	return cells, ok
+}
+
+const (
+	columnMask Key = 0x0aaaaaaaaaaaaaaa // of a key, the bits of the column
+	rowMask    Key = 0x0555555555555555
+)

@@ -1,0 +1,51 @@
+package geohash
+
+import (
+	"iter"
+	"math/bits"
+)
+
+// Range is the keys from Lo to below Hi. It is empty if Hi isn't greater than Lo, as in the zero value.
+type Range struct{ Lo, Hi Key }
+
+// Contains reports whether a key is in the range.
+func (r Range) Contains(k Key) bool { return r.Lo <= k && k < r.Hi }
+
+// Cells goes through the fewest cells that make up the range, in order; at most 118. Numbers in the range that are no keys are
+// left out. It can be ranged over any number of times.
+func (r Range) Cells() iter.Seq[Cell] {
+	return func(yield func(Cell) bool) {
+		for lo, hi := max(r.Lo, 0), min(r.Hi, 1<<MaxBits); lo < hi; {
+			// As many low bits as lo has zero and as fit below hi.
+			rest := min(bits.TrailingZeros64(uint64(lo|1<<MaxBits)), bits.Len64(uint64(hi-lo))-1)
+			if !yield(Cell{Key: lo, Bits: uint8(MaxBits - rest)}) {
+				return
+			}
+			lo += 1 << rest
+		}
+	}
+}
+
+// Subtract appends to dst the keys of a that aren't in b: what a wider circle adds to the one that was searched already. Both
+// must be sorted and disjoint, as covers are, and so is what is appended: at most len(a)+len(b) ranges, none empty. dst may share
+// no memory with a or b. It allocates only what dst lacks.
+func Subtract(dst, a, b []Range) []Range {
+	for _, r := range a {
+		for len(b) > 0 && b[0].Hi <= r.Lo {
+			b = b[1:]
+		}
+		for i := 0; i < len(b) && b[i].Lo < r.Hi && r.Lo < r.Hi; i++ {
+			if b[i].Hi <= b[i].Lo {
+				continue
+			}
+			if r.Lo < b[i].Lo {
+				dst = append(dst, Range{r.Lo, b[i].Lo})
+			}
+			r.Lo = b[i].Hi
+		}
+		if r.Lo < r.Hi {
+			dst = append(dst, r)
+		}
+	}
+	return dst
+}
