@@ -28,6 +28,9 @@ type category struct {
 	Left  int64 `bson:"left,omitempty"`
 	Right int64 `bson:"right,omitempty"`
 	Depth int   `bson:"depth,omitempty"`
+
+	Items int64                `bson:"items,omitempty"`
+	Total *paths.Totals[int64] `bson:"total,omitempty"`
 }
 
 // onServer is set where the tests run on a server too. There they are fewer; every cut and every operation is run on the engine.

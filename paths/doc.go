@@ -36,6 +36,10 @@
 //	Store a whole tree                           [Tree.Load]
 //	Find what is wrong, and mend it              [Tree.Check], [Tree.Repair]
 //	Go over to another representation            [Convert], then [Tree.Drop]
+//	Go over to another collection                [ConvertInto], until no reader is left on the old side
+//	From one document to a collection, and back  [Extract], [Absorb]; from one document to another: [ConvertDocument]
+//	Read all nodes, or make a plain tree of them [Tree.Dump], [NewForestOf]
+//	Add up a number over subtrees                [NewRollUp]: [RollUp.Of], [RollUp.Children], [RollUp.Roots], [RollUp.Store]
 //	Give siblings short order keys               [Tree.Rebalance]; inserts do it by themselves
 //	Read what no change is written beside        [Tree.Settled]
 //	Number the nodes of a nested set             [Number], streamed
@@ -55,6 +59,10 @@
 // one document. What it reads to decide is three to six commands, whatever the size of the tree. Reads take two commands, one for
 // the node and one for what is asked, and put it in order in memory.
 //
+// A [Conversion] reads both trees once, and writes what differs, in batches, each under the lease; one that finds nothing takes two
+// commands and writes nothing. A [RollUp] takes two commands for a node, and three for a node's children, however many; the server
+// reads the subtree. Stored totals cost a document for each that differs.
+//
 // A [DocumentTree]'s push, patch and pull are one command and one document, its other changes two commands and one document, and
 // any question one command.
 //
@@ -70,6 +78,10 @@
 // some in the new; no node is in neither, but for a [NestedSet], of which some aren't found meanwhile. Reads in a transaction with
 // snapshot read concern see all or nothing, where the update is one command; reads by [Tree.Settled] do in any case.
 //
+// A [Conversion] leaves the source as it is, and the target behind it: what is changed in the source comes over with the next run. A
+// run that is cut leaves some nodes of the target as they were and others as they are to be; the next run brings it to the end, and
+// says nil when the target is a whole tree. Stored totals of a [RollUp] are what they were when they were stored.
+//
 // A [DocumentTree] is changed by one write of its document, which names in its filter what it was decided by: there is nothing
 // between to be seen, and nothing for a crash to leave.
 //
@@ -79,8 +91,8 @@
 // levels deep.
 //
 // Paths have no limit of their own but the document's; MongoDB refused keys over 1024 bytes in indexes before 4.2. $graphLookup
-// keeps at most 100 MB. Load, and Check and Repair of a damaged tree, hold some 300 bytes for each node in memory. One collection is one tree, of any
-// number of roots.
+// keeps at most 100 MB. Load, and Check and Repair of a damaged tree, hold some 800 bytes for each node in memory,
+// [Conversion.Run] some 2 KB. One collection is one tree, of any number of roots.
 //
 // # Graphs
 //

@@ -16,7 +16,7 @@ import (
 // tree's fields of all documents are read, to say what is wrong and what mends it.
 //
 // Cost: three or four commands, that send no document of a sound tree. Of a damaged one, one more, whose documents are held in
-// memory, some 300 bytes for each. What others change meanwhile may be reported; [Tree.Repair] keeps them away.
+// memory, some 800 bytes for each. What others change meanwhile may be reported; [Tree.Repair] keeps them away.
 func (t *Tree[D, K]) Check(ctx context.Context, db *mongo.Database) (Report, error) {
 	return t.t.check(ctx, db, 0)
 }
@@ -36,22 +36,6 @@ func (t *Tree[D, K]) Repair() model.Change[State] {
 		return err
 	}, func(s *State) (model.Plan, error) { return s.Repair, nil })
 	c.Mends = true
-	return c
-}
-
-// Convert returns the change that makes a tree also a tree of another representation of the same documents, with the same links:
-// each document gets the fields of the other one, where it hasn't got them yet. The fields of the first stay, so that its readers
-// and writers go on; what they change afterwards, Convert brings up to date when it is run again. Once all have gone over to the
-// other representation, [Tree.Drop] takes the old fields away.
-//
-// Both must be declared over one collection with equal [Links] and [TreeSpec]s, else it is refused.
-//
-// Cost and consistency: those of [Tree.Repair] of the other tree, which it is.
-func Convert[D, K any](from, to *Tree[D, K]) model.Change[State] {
-	c := to.Repair()
-	if from.t.docs != to.t.docs || from.t.links != to.t.links || from.lease.ID != to.lease.ID || from.lease.Collection != to.lease.Collection {
-		c.Err = to.t.refused("Links", nil, "the trees are not of the same documents, links and locks")
-	}
 	return c
 }
 

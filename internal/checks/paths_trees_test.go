@@ -16,6 +16,9 @@ type treeNode struct {
 
 	Ancestors []string `bson:"ancestors,omitempty"`
 	Path      string   `bson:"path,omitempty"`
+
+	Items int64                `bson:"items,omitempty"`
+	Total *paths.Totals[int64] `bson:"total,omitempty"`
 }
 
 var (

@@ -1,0 +1,103 @@
+package paths_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/paths"
+)
+
+// A shop's categories are a tree of parent links, with numbers for ids. Subtrees are asked for more and more, so the nodes are to
+// hold all their ancestors. In the end the categories move into another collection, where their ids are words, and the words of
+// their paths are what customers see.
+type (
+	section struct {
+		ID        int    `bson:"_id"`
+		Title     string `bson:"title"`
+		Parent    *int   `bson:"parent"`
+		Order     string `bson:"order"`
+		Change    int64  `bson:"change"`
+		Ancestors []int  `bson:"ancestors,omitempty"`
+	}
+	page struct {
+		ID     string  `bson:"_id"`
+		Title  string  `bson:"title"`
+		Parent *string `bson:"parent"`
+		Order  string  `bson:"order"`
+		Change int64   `bson:"change"`
+		Path   string  `bson:"path"`
+	}
+)
+
+var (
+	sections  = model.NewCollection[section, int]("sections")
+	byParents = paths.NewParentTree(sections, paths.Links{}).Tree(paths.TreeSpec{})
+	byAbove   = paths.NewAncestorArray(sections, paths.AncestorArraySpec{}).Tree(paths.TreeSpec{})
+	pages     = model.NewCollection[page, string]("pages")
+	byWords   = paths.NewMaterializedPath(pages, paths.MaterializedPathSpec{}).Tree(paths.TreeSpec{})
+)
+
+func ExampleConvert() {
+	client, stop := modeltest.Start()
+	defer stop()
+	ctx, db := context.Background(), client.Database("shop")
+	if err := model.Indexes(byParents, byAbove, byWords).Ensure(ctx, db); err != nil {
+		fmt.Println(err)
+		return
+	}
+	run := func(c model.Change[paths.State]) {
+		if _, _, err := c.Run(ctx, db); err != nil {
+			fmt.Println(err)
+		}
+	}
+	for _, s := range []struct {
+		id    int
+		title string
+		at    paths.Place[int]
+	}{
+		{1, "Clothing", paths.LastRoot[int]()}, {2, "Men", paths.LastChild(1)}, {3, "Women", paths.FirstChild(1)}, {4, "Shoes", paths.LastChild(2)},
+	} {
+		run(byParents.Insert(section{ID: s.id, Title: s.title}, s.at))
+	}
+
+	// In place: each document gets its ancestors. Writers that know the parents alone go on; a second run follows them.
+	run(paths.Convert(byParents, byAbove))
+	run(byParents.Move(4, paths.LastChild(3)))
+	run(paths.Convert(byParents, byAbove))
+	shoes, err := sections.ByID(4).One(ctx, db)
+	fmt.Println(shoes.Ancestors, err)
+
+	// Into another collection: a function makes the new documents; parents and order come along.
+	words := paths.ConvertInto(byAbove, byWords, func(s section) (page, error) {
+		return page{ID: strings.ToLower(s.Title), Title: s.Title}, nil
+	}, paths.IntoSpec[string]{Delete: true})
+	show := func() {
+		done, err := words.Run(ctx, db)
+		fmt.Printf("%d nodes: %d stored, %d written, %d deleted, %v\n", done.Nodes, done.Inserted, done.Updated, done.Deleted, err)
+	}
+	show()
+	for v, err := range byWords.Dump(ctx, db) {
+		fmt.Printf("%s%s %s %v\n", strings.Repeat("  ", v.Depth), v.Doc.Title, v.Doc.Path, err)
+	}
+
+	// The shop goes on, and what it changes is brought over until the last reader has changed sides.
+	run(byAbove.Delete(2, paths.Restrict))
+	run(byAbove.Insert(section{ID: 5, Title: "Sale"}, paths.FirstRoot[int]()))
+	show()
+	show()
+	report, err := byWords.Check(ctx, db)
+	fmt.Println(report.Nodes, "nodes,", len(report.Problems), "problems", err)
+	// Output:
+	// [1 3 4] <nil>
+	// 4 nodes: 4 stored, 0 written, 0 deleted, <nil>
+	// Clothing clothing/ <nil>
+	//   Women clothing/women/ <nil>
+	//     Shoes clothing/women/shoes/ <nil>
+	//   Men clothing/men/ <nil>
+	// 4 nodes: 1 stored, 0 written, 1 deleted, <nil>
+	// 4 nodes: 0 stored, 0 written, 0 deleted, <nil>
+	// 4 nodes, 0 problems <nil>
+}

@@ -1,0 +1,137 @@
+package paths
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// sums are the totals of a subtree.
+type sums struct {
+	nodes, values   int64
+	whole, low, top int64 // of whole numbers
+	real, min, max  float64
+}
+
+// add adds the totals of another subtree; false when a sum leaves int64.
+func (s *sums) add(o sums) bool {
+	sum := s.whole + o.whole
+	if (sum > s.whole) != (o.whole > 0) && o.whole != 0 {
+		return false
+	}
+	s.nodes += o.nodes
+	if o.values == 0 {
+		return true
+	}
+	if s.values == 0 {
+		s.low, s.top, s.min, s.max = o.low, o.top, o.min, o.max
+	}
+	s.values, s.whole, s.real = s.values+o.values, sum, s.real+o.real
+	s.low, s.top = min(s.low, o.low), max(s.top, o.top)
+	s.min, s.max = math.Min(s.min, o.min), math.Max(s.max, o.max)
+	return true
+}
+
+// store is the change that stores totals.
+func (r *rollUp) store(lease *model.Lease) model.Change[RollUpState] {
+	c := model.Change[RollUpState]{
+		Lease: lease, Mends: true,
+		Read: func(ctx context.Context, db *mongo.Database) (RollUpState, error) {
+			f, err := r.tree.skeleton(ctx, db, nil, []string{r.path, r.into})
+			if err != nil {
+				return RollUpState{}, err
+			}
+			return RollUpState{rawsOf(f.preorder())}, nil
+		},
+		Decide: func(s RollUpState) (model.Plan, error) { return r.stored(s.Nodes) },
+	}
+	if r.into == "" {
+		c.Err = r.tree.refused("into", nil, "no field for the totals was declared")
+	}
+	return c
+}
+
+// stored is the plan that stores totals, where they differ.
+func (r *rollUp) stored(docs []bson.Raw) (model.Plan, error) {
+	nodes, err := r.tree.readAll(docs)
+	if err != nil {
+		return model.Plan{}, err
+	}
+	f := familyOf(nodes, "")
+	if len(f.lost) > 0 {
+		return model.Plan{}, fmt.Errorf("%w: %d nodes of %s have no place", ErrDamaged, len(f.lost), r.tree.docs)
+	}
+	totals := make(map[string]*sums, len(nodes))
+	order := f.preorder()
+	for _, n := range order {
+		own, err := r.own(n)
+		if err != nil {
+			return model.Plan{}, err
+		}
+		totals[n.key()] = &own
+	}
+	for _, n := range slices.Backward(order) { // children before their parents
+		if n.root() {
+			continue
+		}
+		if parent := f.nodes[keyOf(n.parent)]; !totals[parent.key()].add(*totals[n.key()]) {
+			return model.Plan{}, r.tree.refused(r.path, parent.id, "is the _id of a node whose sum is beyond int64")
+		}
+	}
+	var p model.Plan
+	for _, n := range order {
+		want, err := r.encoded(*totals[n.key()])
+		if err != nil {
+			return p, err
+		}
+		if got, _ := model.ValueAt(n.raw, r.into); sameValue(got, want) {
+			continue
+		}
+		p.Steps = append(p.Steps, model.Write{Collection: r.tree.docs, Index: model.IDIndex, Model: &mongo.UpdateOneModel{
+			Filter: bson.D{{Key: "_id", Value: model.Eq(n.id)}}, Update: bson.D{{Key: "$set", Value: bson.D{{Key: r.into, Value: want}}}},
+		}})
+	}
+	return p, nil
+}
+
+// own are the totals of a node alone.
+func (r *rollUp) own(n node) (sums, error) {
+	v, _ := model.ValueAt(n.raw, r.path)
+	s := sums{nodes: 1}
+	switch v.Type {
+	case bson.TypeInt32, bson.TypeInt64:
+		s.whole, s.real = v.AsInt64(), float64(v.AsInt64())
+	case bson.TypeDouble:
+		s.real = v.Double()
+		if s.whole = int64(s.real); !r.float && float64(s.whole) != s.real {
+			return s, r.tree.refused(r.path, v, text(n.id)+" has a number there that is not whole")
+		}
+	case bson.TypeDecimal128:
+		return s, r.tree.refused(r.path, v, text(n.id)+" has a decimal there, which is not added up")
+	default:
+		return s, nil
+	}
+	if r.float {
+		s.whole = 0
+	}
+	s.values, s.low, s.top, s.min, s.max = 1, s.whole, s.whole, s.real, s.real
+	return s, nil
+}
+
+// encoded are totals as they are stored.
+func (r *rollUp) encoded(s sums) (bson.RawValue, error) {
+	sum, low, top := any(s.whole), any(s.low), any(s.top)
+	if r.float {
+		sum, low, top = s.real, s.min, s.max
+	}
+	if s.values == 0 {
+		low, top = nil, nil
+	}
+	doc, err := bson.Marshal(bson.D{{Key: "nodes", Value: s.nodes}, {Key: "values", Value: s.values}, {Key: "sum", Value: sum}, {Key: "min", Value: low}, {Key: "max", Value: top}})
+	return documentValue(doc), err
+}
