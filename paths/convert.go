@@ -55,7 +55,9 @@ type Converted struct {
 // make gives the target's document for one of the source, with its _id; what ties it to the tree is filled in. make must be pure,
 // and give no _id twice.
 //
-//	moved := paths.ConvertInto(oldTree, newTree, func(c oldCategory) (category, error) { return category{ID: c.Slug, Name: c.Title}, nil }, paths.IntoSpec[string]{})
+//	moved := paths.ConvertInto(oldTree, newTree, func(c oldCategory) (category, error) {
+//		return category{ID: c.Slug, Name: c.Title}, nil
+//	}, paths.IntoSpec[string]{})
 //
 // It panics with a [*model.DeclarationError] for trees of one collection, which [Convert] is for, when make is nil, and when a
 // number of the spec is negative.
@@ -90,9 +92,9 @@ func ConvertInto[D, K, E, L any](from *Tree[D, K], to *Tree[E, L], make func(D) 
 //
 // The source is read twice at most: once wholly, and what has to be stored once more, in batches. The target is read once, and what
 // was written is checked. Nodes that are missing are stored in preorder, then those that differ are written, a batch at a time, each
-// under the target's lease; so a node's parent is there before it. Where a unique index would be in the way, a node first gives up its path or its numbers, and gets the new ones
-// with its batch: whoever reads the target by them meanwhile misses it. Deletions come last, or, where what is deleted is in the
-// way, first.
+// under the target's lease; so a node's parent is there before it. Where a unique index would be in the way, a node first gives up
+// its path or its numbers, and gets the new ones with its batch: whoever reads the target by them meanwhile misses it. Deletions
+// come last, or, where what is deleted is in the way, first.
 //
 // A run that was cut can be run again, from any cut, and one that is over changes nothing when it is run again. What writers of
 // the source change meanwhile the next run brings over. When nodes vanish during a run, or somebody writes the target, it begins
