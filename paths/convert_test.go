@@ -586,3 +586,35 @@ func withoutLocks(dump string) string {
 	lines := slices.DeleteFunc(strings.Split(dump, "\n"), func(l string) bool { return strings.Contains(l, "fence") })
 	return strings.Join(lines, "\n")
 }
+
+// Where the source has no order keys, those that are stored stay: a new node among them is one write.
+func TestExtractKeepsKeys(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		form, to := convertForms[0], kinds[1]
+		form.grow(t, db, "a(b c d) e")
+		to.convertClear(t, db)
+		c := paths.Extract(form.tree, "p", to.tree, convertBack, paths.IntoSpec[string]{})
+		for _, step := range []struct {
+			change            model.Change[paths.DocumentState]
+			inserted, updated int
+			want              string
+		}{
+			{model.Change[paths.DocumentState]{}, 5, 0, "a(b c d) e"},
+			{form.tree.Insert("p", remark{ID: "x"}, paths.FirstChild("a")), 1, 0, "a(x b c d) e"},
+			{form.tree.Insert("p", remark{ID: "y"}, paths.Before("c")), 1, 0, "a(x b y c d) e"},
+			{form.tree.Move("p", "d", paths.FirstChild("a")), 0, 1, "a(d x b y c) e"},
+		} {
+			if step.change.Read != nil {
+				if _, _, err := step.change.Run(t.Context(), db); err != nil {
+					t.Fatal(err)
+				}
+			}
+			done, err := c.Run(t.Context(), db)
+			if err != nil || done.Inserted != step.inserted || done.Updated != step.updated || shape(to.stored(t, db)) != step.want {
+				t.Fatalf("%s: %s, %+v, %v", step.want, shape(to.stored(t, db)), done, err)
+			}
+			to.whole(t, db)
+		}
+	})
+}
