@@ -105,8 +105,8 @@ func ConvertInto[D, K, E, L any](from *Tree[D, K], to *Tree[E, L], make func(D) 
 // to be repaired first; those of make; and [model.ErrLeased]. Before an error of these nothing is written.
 //
 // Cost: one command, in batches, that reads all of the source, and one that reads all of the target. For each batch of nodes that
-// differ, one that reads those whose content does, two for the lease, and one to three that write; in the end one that reads the
-// tree's fields of the target. Some 2 KB of memory for each node; documents are held a batch at a time.
+// differ, one that reads those whose content does, two for the lease, and one to three that write; in the end those of
+// [Tree.Check] of the target. Some 2 KB of memory for each node; documents are held a batch at a time.
 func (c *Conversion) Run(ctx context.Context, db *mongo.Database) (Converted, error) {
 	return c.c.run(ctx, db)
 }

@@ -118,12 +118,12 @@ func (c *conversion) write(ctx context.Context, db *mongo.Database, steps func(c
 // delete deletes what is gone, children before their parents.
 func (s *survey) delete(ctx context.Context, db *mongo.Database, done *Converted) error {
 	for batch := range slices.Chunk(s.gone, s.size) {
-		err := s.write(ctx, db, func(context.Context, int64) ([]model.Step, error) {
+		err := s.write(ctx, db, func(_ context.Context, change int64) ([]model.Step, error) {
 			ids := make([]bson.RawValue, len(batch))
 			for i, n := range batch {
 				ids[i] = n.id
 			}
-			return s.to.deleteAll(ids), nil
+			return s.to.deleteAll(ids, change), nil
 		})
 		if err != nil {
 			return err

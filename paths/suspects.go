@@ -43,14 +43,10 @@ func (p planner[D, K]) Suspects() []model.Aggregate[bson.Raw] {
 	return out
 }
 
-// treeFields are the fields of a tree's documents that its check reads.
-func (t *tree) treeFields() []string {
-	return slices.Concat([]string{t.links.Parent, t.links.Order, t.links.Change}, t.fields, t.own)
-}
-
+// onlyTreeFields is the stage that leaves what the check of a tree reads.
 func (t *tree) onlyTreeFields() bson.D {
 	project := bson.D{}
-	for _, f := range t.treeFields() {
+	for _, f := range slices.Concat(t.tied(), t.own) {
 		project = append(project, e(f, 1))
 	}
 	return bson.D{e("$project", project)}
