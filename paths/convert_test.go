@@ -307,7 +307,7 @@ func TestConvertIntoDies(t *testing.T) {
 // Writers of both trees come in between; another run brings over what they did.
 func TestConvertIntoLive(t *testing.T) {
 	parallel(t)
-	step := 7
+	step := 16
 	if full {
 		step = 1
 	}

@@ -56,7 +56,7 @@ func TestRollUp(t *testing.T) {
 		for _, k := range kinds {
 			k.ensure(t, db)
 			r := rand.New(rand.NewPCG(3, 12))
-			f := convertForest(r, 40)
+			f := convertForest(r, 24)
 			items := map[string]int64{}
 			for id := range f.All() {
 				if r.IntN(4) > 0 {
@@ -65,7 +65,7 @@ func TestRollUp(t *testing.T) {
 			}
 			k.rollUpStore(t, db, f, items)
 			up := k.rollUp()
-			for round := range 3 {
+			for round := range 2 {
 				for id := range f.All() {
 					if got, err := up.Of(t.Context(), db, id); err != nil || got != rollUpOracle(f, items, id) {
 						t.Fatalf("%s: %q: %+v, %v, want %+v in %s", k.name, id, got, err, rollUpOracle(f, items, id), shape(f))
@@ -76,7 +76,7 @@ func TestRollUp(t *testing.T) {
 				got, err := up.Roots(t.Context(), db)
 				rollUpSame(t, k.name, f, items, f.Roots(), got, err)
 				rollUpStored(t, db, k, f, items)
-				if round == 2 {
+				if round == 1 {
 					break
 				}
 				for range 6 { // a store finds what has changed since
