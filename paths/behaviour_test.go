@@ -22,6 +22,7 @@ type category struct {
 	Order  string  `bson:"order"`
 	Change int64   `bson:"change"`
 
+	Children  []string `bson:"children,omitempty"`
 	Ancestors []string `bson:"ancestors,omitempty"`
 	Path      string   `bson:"path,omitempty"`
 
@@ -66,6 +67,7 @@ var kinds = []kind{
 	of("ancestors", func(c *nodes) planned { return paths.NewAncestorArray(c, paths.AncestorArraySpec{}) }, "ancestors"),
 	of("paths", func(c *nodes) planned { return paths.NewMaterializedPath(c, paths.MaterializedPathSpec{}) }, "path"),
 	of("nested", func(c *nodes) planned { return paths.NewNestedSet(c, paths.NestedSetSpec{}) }, "left", "right", "depth"),
+	of("children", func(c *nodes) planned { return paths.NewChildTree(c, paths.ChildTreeSpec{}) }, "children"),
 }
 
 func of(name string, planner func(*nodes) planned, fields ...string) kind {

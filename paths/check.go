@@ -24,6 +24,7 @@ const (
 	NotANode                       // in a document: it is no document, or has no id
 	NotAList                       // in a document: the whole list is something else
 	BadSegment                     // it has no segment that a path can hold; neither it nor what is below it is repaired
+	TwoParents                     // two lists of children name it
 )
 
 func (k ProblemKind) String() string {
@@ -31,6 +32,7 @@ func (k ProblemKind) String() string {
 		"has a parent that isn't there", "is its own ancestor", "has no order key, or a sibling's", "has a field that isn't what the links say",
 		"is to have what another node has", "has the id of another node", "is not a node", "is not a list of nodes",
 		"has no segment for a path",
+		"is a child of two",
 	}[k]
 }
 
@@ -53,6 +55,8 @@ func (p Problem) String() string {
 	switch p.Kind {
 	case SameField:
 		return fmt.Sprintf("%s %v: %s, to be %s", text(p.ID), p.Kind, p.Field, show(p.Want))
+	case TwoParents:
+		return fmt.Sprintf("%s %v: the %s of %s and of %s name it", text(p.ID), p.Kind, p.Field, show(p.Got), show(p.Want))
 	case WrongField:
 		return fmt.Sprintf("%s: %s is %s, not %s", text(p.ID), p.Field, show(p.Got), show(p.Want))
 	}

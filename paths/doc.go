@@ -6,6 +6,7 @@
 // and what the representation adds:
 //
 //	nothing else; moves are frequent, subtrees are asked for in whole and not too large  [ParentTree]
+//	all _ids of its children; nodes are shown with them, by pages or by their number     [ChildTree]
 //	all _ids above; subtrees are one condition among others                              [AncestorArray]
 //	the path as a string; nodes are found by it too, and shown by it                     [MaterializedPath]
 //	two numbers; subtrees are read whole and in order, and seldom changed                [NestedSet]
@@ -23,11 +24,15 @@
 //	to a depth          maxDepth                  one query                one range, counted
 //	children in order   one query, by an index, in all
 //
+// A [ChildTree] writes what a ParentTree does, and a list for each parent that is concerned: an insert and a delete are 2 documents, a
+// move 3, or 2 under one parent or to the roots. Its ancestors are found as those of a ParentTree, its descendants by $graphLookup by
+// _id, and any page of a node's children, or how many there are, by that node's document.
+//
 // What a [NestedSet] writes depends on where: see there. Its descendants are one range of an index, already in order.
 //
 // # Tasks
 //
-//	Declare a tree                               [NewParentTree], [NewAncestorArray], [NewMaterializedPath], [NewNestedSet]
+//	Declare a tree                               [NewParentTree], [NewAncestorArray], [NewMaterializedPath], [NewNestedSet], [NewChildTree]
 //	Get its operations                           .Tree, which gives a [Tree]
 //	Store, move, delete, rename a node           [Tree.Insert], [Tree.Move], [Tree.Delete], [Tree.Rename]
 //	Say where                                    [FirstChild], [LastChild], [Before], [After], [FirstRoot], [LastRoot]
@@ -43,6 +48,8 @@
 //	Give siblings short order keys               [Tree.Rebalance]; inserts do it by themselves
 //	Read what no change is written beside        [Tree.Settled]
 //	Number the nodes of a nested set             [Number], streamed
+//	Read children by a list of them              [ChildTree.Page], [ChildTree.CountChildren], [ChildTree.Listing]
+//	Make a tree of lists that are there already  [ChildTree.Adopt], [ChildTree.Survey]
 //	Generate single queries and writes           the methods of the representations
 //	The same, without a database                 [Forest]
 //	Order anything by strings between strings    [Between], [Spread]
@@ -82,6 +89,10 @@
 // run that is cut leaves some nodes of the target as they were and others as they are to be; the next run brings it to the end, and
 // says nil when the target is a whole tree. Stored totals of a [RollUp] are what they were when they were stored.
 //
+// The lists of a [ChildTree] are written in such an order that a node is in a list before its link says so, and leaves one after:
+// whoever reads by lists, as Tree does, and takes those that the links confirm, finds a moved node in one place or the other at each
+// moment. A node that was just inserted is found by its parent link, one write later by the list.
+//
 // A [DocumentTree] is changed by one write of its document, which names in its filter what it was decided by: there is nothing
 // between to be seen, and nothing for a crash to leave.
 //
@@ -89,6 +100,9 @@
 //
 // A tree in one document shares the 16 MiB of that document, which the server writes whole for each change; nested, it is up to 49
 // levels deep.
+//
+// A list of a [ChildTree] shares the 16 MiB of its node's document, some hundred thousand children; the server writes that document
+// for each child that comes or goes, and inserts under one node meet there.
 //
 // Paths have no limit of their own but the document's; MongoDB refused keys over 1024 bytes in indexes before 4.2. $graphLookup
 // keeps at most 100 MB. Load, and Check and Repair of a damaged tree, hold some 800 bytes for each node in memory,

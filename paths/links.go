@@ -68,6 +68,13 @@ type representation interface {
 	within(n, top node) (is, known bool)
 }
 
+// A lister is a representation that writes another document after a node is inserted, and before it is moved.
+type lister interface {
+	listed(n node, s spot, change int64) []model.Step
+	// unlisted takes back what a move wrote before it found the node elsewhere.
+	unlisted(n node, s spot, change int64) []model.Step
+}
+
 // node is a document of a tree, read.
 type node struct {
 	raw    bson.Raw
@@ -75,6 +82,7 @@ type node struct {
 	parent bson.RawValue // null or type 0 for a root
 	order  string
 	change int64
+	typed  bool // it came through the caller's Go type, which may leave out what is empty
 }
 
 // key is a node's _id as a key of maps.

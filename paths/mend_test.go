@@ -146,6 +146,11 @@ func (k kind) damage(r *rand.Rand, id string) bson.D {
 			{{Key: "left", Value: number(id)}}, {{Key: "left", Value: "1" + id}}, {{Key: "right", Value: int64(r.IntN(50))}},
 			{{Key: "right", Value: nil}}, {{Key: "depth", Value: r.IntN(5)}},
 		}[r.IntN(5)]
+	case k.name == "children":
+		return []bson.D{
+			{{Key: "children", Value: []string{other}}}, {{Key: "children", Value: []string{id, "nobody"}}}, {{Key: "children", Value: []string{}}},
+			{{Key: "children", Value: nil}}, {{Key: "children", Value: other}},
+		}[r.IntN(5)]
 	case k.name == "paths":
 		return bson.D{{Key: "path", Value: other + "/" + id + "/" + id + "/"}}
 	}
@@ -184,6 +189,7 @@ func TestConvert(t *testing.T) {
 		paths.NewAncestorArray(docs, paths.AncestorArraySpec{}).Tree(paths.TreeSpec{}),
 		paths.NewMaterializedPath(docs, paths.MaterializedPathSpec{}).Tree(paths.TreeSpec{}),
 		paths.NewNestedSet(docs, paths.NestedSetSpec{}).Tree(paths.TreeSpec{}),
+		paths.NewChildTree(docs, paths.ChildTreeSpec{}).Tree(paths.TreeSpec{}),
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, from := range trees {

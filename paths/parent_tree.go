@@ -70,7 +70,7 @@ func (t *parentTree) below(n node, depth int) source {
 const distance = "_distance"
 
 // follow is the pipeline of the documents that are reached from a node's, by distance in a direction.
-func (t *parentTree) follow(n node, start, from, to string, direction, depth int) source {
+func (t *tree) follow(n node, start, from, to string, direction, depth int) source {
 	lookup := bson.D{
 		{Key: "from", Value: t.docs}, {Key: "startWith", Value: start}, {Key: "connectFromField", Value: from},
 		{Key: "connectToField", Value: to}, {Key: "as", Value: "nodes"}, {Key: "depthField", Value: distance},

@@ -18,7 +18,7 @@ var (
 	// ErrExists says that a node with this _id is there already. Nothing was written.
 	ErrExists = errors.New("docmodel: a node with this _id exists")
 
-	// ErrFull says that a [DocumentTree] would outgrow its bound. Nothing was written.
+	// ErrFull says that a [DocumentTree], or a list of a [ChildTree], would outgrow its bound. Nothing was written.
 	ErrFull = errors.New("docmodel: the tree has no room for it in its document")
 
 	// ErrDamaged says that a [DocumentTree] can't be changed before [DocumentTree.Repair] has mended it. Nothing was written.

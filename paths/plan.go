@@ -68,7 +68,11 @@ func (t *tree) insert(doc bson.Raw, s spot, change int64) (model.Plan, error) {
 		return model.Plan{}, err
 	}
 	insert := model.Write{Collection: t.docs, Model: &mongo.InsertOneModel{Document: stored}, Expect: model.One}
-	return model.NewPlan(slices.Concat(t.uncrowd(s, change), t.rep.insertion(n, s, change), []model.Step{insert})...), nil
+	p := model.NewPlan(slices.Concat(t.uncrowd(s, change), t.rep.insertion(n, s, change), []model.Step{insert})...)
+	if l, ok := t.rep.(lister); ok {
+		p.Steps = append(p.Steps, l.listed(n, s, change)...)
+	}
+	return p, nil
 }
 
 // moveTo is the plan that takes a node to a spot.
@@ -81,7 +85,11 @@ func (t *tree) moveTo(n node, s spot, change int64) (model.Plan, error) {
 	if err := t.newer(change, s, n); err != nil {
 		return model.Plan{}, err
 	}
-	return model.NewPlan(append(t.uncrowd(s, change), t.rep.move(n, s, change)...)...), nil
+	p := model.NewPlan(append(t.uncrowd(s, change), t.rep.move(n, s, change)...)...)
+	if l, ok := t.rep.(lister); ok {
+		p.IfStale = l.unlisted(n, s, change)
+	}
+	return p, nil
 }
 
 // text is an _id in an error.

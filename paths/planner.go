@@ -75,7 +75,7 @@ func (p planner[D, K]) query(doc *D, of func(node) source) model.Aggregate[D] {
 // Insert returns the plan that stores a node at a place. The fields of the tree in doc are overwritten; its others are kept. change
 // is the number of this change, greater than those before: see [model.Fence].
 //
-// Cost: one document, inserted; a [NestedSet] writes those after it too.
+// Cost: one document, inserted; a [ChildTree] writes the parent too, and a [NestedSet] those after it.
 func (p planner[D, K]) Insert(doc *D, at At[D], change int64) model.Plan {
 	w := p.docs.Insert(*doc)
 	if w.Err != nil {
@@ -87,7 +87,8 @@ func (p planner[D, K]) Insert(doc *D, at At[D], change int64) model.Plan {
 // Move returns the plan that takes a node, with all below it, to another place. It gives [ErrCycle] for a place in its own subtree,
 // as far as the documents tell.
 //
-// Cost: the documents of the subtree, by one update; a [ParentTree] writes one document, a [NestedSet] those between both places too.
+// Cost: the documents of the subtree, by one update; a [ParentTree] writes one document, a [ChildTree] that and both
+// parents, a [NestedSet] those between both places too.
 func (p planner[D, K]) Move(n *D, to At[D], change int64) model.Plan {
 	moved, err := p.stored(n)
 	if err != nil {
@@ -129,7 +130,9 @@ func (p planner[D, K]) node(doc *D) (node, error) {
 	if w.Err != nil {
 		return node{}, w.Err
 	}
-	return p.t.read(inserted(w))
+	n, err := p.t.read(inserted(w))
+	n.typed = true
+	return n, err
 }
 
 // stored reads a document that the caller read.

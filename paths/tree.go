@@ -11,7 +11,7 @@ import (
 )
 
 // Tree is a tree of documents, with the same operations however it is stored: it reads what an operation needs, decides, and runs.
-// Get it from a representation: [ParentTree], [AncestorArray], [MaterializedPath], [NestedSet].
+// Get it from a representation: [ParentTree], [ChildTree], [AncestorArray], [MaterializedPath], [NestedSet].
 //
 // Changes are made by one writer at a time: each holds the tree's lease ([model.Lease]) from before it reads until its plan was run,
 // and leaves its plan there for the next writer to finish if it dies. So concurrent moves can't make a cycle, and a tree is whole
@@ -84,7 +84,8 @@ func (t *Tree[D, K]) decode(nodes []node, err error) ([]D, error) {
 // Insert returns the change that stores a node at a place. The fields of the tree in doc are overwritten; its others are kept. Its
 // errors are [ErrExists], [ErrNoNode] and [ErrSegment].
 //
-// Cost: one document; five to seven commands, two of them for the lease.
+// Cost: one document; five to seven commands, two of them for the lease. Under a parent, a [ChildTree] writes two documents, by two
+// commands more: one for the intent.
 func (t *Tree[D, K]) Insert(doc D, at Place[K]) model.Change[State] {
 	w := t.docs.Insert(doc)
 	if w.Err != nil {
@@ -180,7 +181,7 @@ func (t *Tree[D, K]) Descendants(ctx context.Context, db *mongo.Database, id K, 
 		if err != nil {
 			return nil, err
 		}
-		return all.preorder()[1:], nil
+		return all.pick(all.forest.Descendants(n.key(), 0)), nil
 	}))
 }
 
@@ -223,7 +224,7 @@ func (t *Tree[D, K]) Count(ctx context.Context, db *mongo.Database, id K) (int, 
 	return count, err
 }
 
-// IsAncestor reports whether a node lies above another. Cost: two commands, or three for a [ParentTree].
+// IsAncestor reports whether a node lies above another. Cost: two commands, or three for a [ParentTree] or [ChildTree].
 func (t *Tree[D, K]) IsAncestor(ctx context.Context, db *mongo.Database, ancestor, id K) (bool, error) {
 	above, err := t.id(ancestor)
 	if err != nil {

@@ -45,14 +45,6 @@ func (f family) pick(keys []string) []node {
 	return out
 }
 
-func (f family) preorder() []node {
-	out := make([]node, 0, len(f.nodes))
-	for k := range f.forest.All() {
-		out = append(out, f.nodes[k])
-	}
-	return out
-}
-
 // subtree reads a node's descendants, and puts them in order.
 func (t *tree) subtree(ctx context.Context, db *mongo.Database, n node, depth int) (family, error) {
 	below, err := t.nodes(ctx, db, t.rep.below(n, depth))

@@ -1,4 +1,4 @@
-// Shop keeps the categories of a shop as a tree, in four representations side by side: each answers the same questions with the
+// Shop keeps the categories of a shop as a tree, in five representations side by side: each answers the same questions with the
 // same answers, and each pays another price. It needs no server.
 package main
 
@@ -25,6 +25,7 @@ type Category struct {
 	Order  string  `bson:"order"`
 	Change int64   `bson:"change"`
 
+	Children  []string `bson:"children,omitempty"`
 	Ancestors []string `bson:"ancestors,omitempty"`
 	Path      string   `bson:"path,omitempty"`
 	Left      int64    `bson:"left,omitempty"`
@@ -44,6 +45,7 @@ var trees = []struct {
 	tree *Tree
 }{
 	{"ParentTree", paths.NewParentTree(collection("parents"), paths.Links{}).Tree(paths.TreeSpec{})},
+	{"ChildTree", paths.NewChildTree(collection("children"), paths.ChildTreeSpec{}).Tree(paths.TreeSpec{})},
 	{"AncestorArray", paths.NewAncestorArray(collection("ancestors"), paths.AncestorArraySpec{}).Tree(paths.TreeSpec{})},
 	{"MaterializedPath", paths.NewMaterializedPath(collection("paths"), paths.MaterializedPathSpec{}).Tree(paths.TreeSpec{})},
 	{"NestedSet", paths.NewNestedSet(collection("sets"), paths.NestedSetSpec{}).Tree(paths.TreeSpec{})},

@@ -13,6 +13,7 @@ func Example() {
 	// Output:
 	//                   move Shoes under Sale   walk Sale   below Clothing  above Boots  items of Clothing
 	// ParentTree        6 commands, 3 written   2 commands  2 commands      2 commands   2 commands
+	// ChildTree         9 commands, 6 written   2 commands  2 commands      2 commands   2 commands
 	// AncestorArray     7 commands, 5 written   2 commands  2 commands      2 commands   2 commands
 	// MaterializedPath  8 commands, 5 written   2 commands  2 commands      2 commands   2 commands
 	// NestedSet         7 commands, 17 written  2 commands  2 commands      2 commands   2 commands
@@ -33,6 +34,7 @@ func TestMoveCosts(t *testing.T) {
 			commands, documents int
 		}{
 			{"ParentTree", 6, 1 + 2},
+			{"ChildTree", 9, 3 + 3},
 			{"AncestorArray", 7, 2 + 3},
 			{"MaterializedPath", 8, 2 + 3},
 			{"NestedSet", 7, 14 + 3},

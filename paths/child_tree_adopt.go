@@ -1,0 +1,195 @@
+package paths
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// An AdoptError says why lists of children are no tree. Nothing was written.
+type AdoptError struct {
+	Collection string
+	Problems   []Problem // of the kinds TwoParents, Cycle and NotAList
+}
+
+// Error names the first problem.
+func (e *AdoptError) Error() string {
+	s := fmt.Sprintf("docmodel: the lists of %s are no tree: %v", e.Collection, e.Problems[0])
+	if n := len(e.Problems) - 1; n > 0 {
+		s += fmt.Sprintf(", and %d more", n)
+	}
+	return s
+}
+
+// Adopt returns the change that gives documents their [Links] by their lists of children, for a collection that has the lists alone:
+// each node gets the one that lists it as its parent, and an order key by its place there; what no list names becomes a root, in the
+// order of the _ids, or of the order keys if all roots have one; a document without a list gets an empty one. Then [Tree.Check]
+// finds nothing but ids in lists that lead nowhere, or come twice, which [Tree.Repair] takes out, and [Convert] takes the tree to any
+// other representation.
+//
+// The lists are taken for the truth, and no list is changed that is one: a node that two of them name, a cycle, and a list that is
+// something else are an [*AdoptError], and nothing is written: only a person can say which is right. [ChildTree.Survey] tells before.
+//
+// Only documents that differ are written, each by its _id, so that it can be run again from any cut, and again while other code still
+// writes lists alone. Once all writers use [Tree], don't: then the links are the truth.
+//
+// Cost: one command that reads the tree's fields of all documents, which are held in memory, some 300 bytes for each and its list; a
+// command for each 100,000 documents or 16 MiB of writes; two for the lease, which is that of the Tree of the spec.
+func (p *ChildTree[D, K]) Adopt(s TreeSpec) model.Change[State] {
+	return p.t.rep.(*childTree).adoption(p.Tree(s).lease)
+}
+
+// Survey tells what [ChildTree.Adopt] would do, and what keeps it from doing so. Beside the kinds of an [AdoptError], WrongField is of
+// a list that names what isn't there, or a child twice, and of a parent link that the lists contradict: these keep it from nothing.
+// The report's plan is what Adopt would write now; it is empty where Adopt refuses.
+//
+// Cost: one command, as Adopt reads.
+func (p *ChildTree[D, K]) Survey(ctx context.Context, db *mongo.Database) (Report, error) {
+	report, _, err := p.t.rep.(*childTree).survey(ctx, db, 0)
+	return report, err
+}
+
+func (t *childTree) adoption(lease *model.Lease) model.Change[State] {
+	c := t.changing(lease, func(ctx context.Context, db *mongo.Database, s *State) error {
+		report, refused, err := t.survey(ctx, db, s.Change)
+		s.Repair = report.Repair
+		if err == nil && len(refused) > 0 {
+			err = &AdoptError{t.docs, refused}
+		}
+		return err
+	}, func(s *State) (model.Plan, error) { return s.Repair, nil })
+	c.Mends = true
+	return c
+}
+
+// adopting is a survey on its way.
+type adopting struct {
+	*childTree
+	report  Report
+	refused []Problem
+	all     []node          // in the order of _id
+	nodes   map[string]node // with the parents of the lists
+	at      map[string]int  // the place in the list
+}
+
+func (t *childTree) survey(ctx context.Context, db *mongo.Database, change int64) (Report, []Problem, error) {
+	project := bson.D{{Key: t.links.Parent, Value: 1}, {Key: t.links.Order, Value: 1}, {Key: t.links.Change, Value: 1}, {Key: t.path, Value: 1}}
+	all, err := t.tree.nodes(ctx, db, source{pipeline: mongo.Pipeline{sortBy("_id", 1), {{Key: "$project", Value: project}}}})
+	if err != nil {
+		return Report{}, nil, err
+	}
+	a := &adopting{childTree: t, report: Report{Nodes: len(all)}, all: all, nodes: make(map[string]node, len(all)), at: map[string]int{}}
+	for _, n := range all {
+		n.parent = bson.RawValue{}
+		a.nodes[n.key()] = n
+	}
+	for _, n := range all {
+		a.children(n)
+	}
+	f := a.forest()
+	a.contradicted()
+	if len(a.refused) == 0 {
+		a.plan(f, change)
+	}
+	return a.report, a.refused, nil
+}
+
+func (a *adopting) problem(p Problem) {
+	a.report.Problems = append(a.report.Problems, p)
+	switch p.Kind {
+	case TwoParents, Cycle, NotAList:
+		a.refused = append(a.refused, p)
+	}
+}
+
+// children notes whom a node lists.
+func (a *adopting) children(n node) {
+	stored, _ := model.ValueAt(n.raw, a.path)
+	n.typed = true // so that a list that is missing is an empty one
+	list, ok := a.list(&n)
+	if !ok {
+		a.problem(Problem{Kind: NotAList, ID: n.id, Field: a.path, Got: stored})
+		return
+	}
+	clean := make([]bson.RawValue, 0, len(list))
+	for _, id := range list {
+		key := keyOf(id)
+		child, there := a.nodes[key]
+		_, listed := a.at[key]
+		switch {
+		case !there, listed && keyOf(child.parent) == n.key():
+			continue
+		case listed:
+			a.problem(Problem{Kind: TwoParents, ID: id, Field: a.path, Got: child.parent, Want: n.id})
+		default:
+			a.at[key] = len(clean)
+			child.parent = n.id
+			a.nodes[key] = child
+		}
+		clean = append(clean, id)
+	}
+	if len(clean) < len(list) {
+		a.problem(Problem{Kind: WrongField, ID: n.id, Field: a.path, Got: stored, Want: rawArray(clean)})
+	}
+}
+
+func rawArray(list []bson.RawValue) bson.RawValue {
+	doc, err := bson.Marshal(bson.D{{Key: "v", Value: list}})
+	if err != nil {
+		return bson.RawValue{} // of values that were read
+	}
+	return bson.Raw(doc).Lookup("v")
+}
+
+// forest is what the lists make, and finds cycles.
+func (a *adopting) forest() *Forest[string] {
+	links := make([]Link[string], len(a.all))
+	for i, n := range a.all {
+		listed := a.nodes[n.key()]
+		links[i] = listed.link()
+		if !links[i].Root {
+			links[i].Order = fmt.Sprintf("%010d", a.at[n.key()])
+		}
+	}
+	f, lost := NewForest(links)
+	for _, m := range misplaced(family{nodes: a.nodes, forest: f, lost: lost}) {
+		n := a.nodes[m.id]
+		a.problem(Problem{Kind: m.kind, ID: n.id, Field: a.path, Got: n.parent})
+	}
+	return f
+}
+
+// contradicted finds parent links that say something else than the lists.
+func (a *adopting) contradicted() {
+	for _, n := range a.all {
+		if listed := a.nodes[n.key()]; !n.root() && keyOf(n.parent) != keyOf(listed.parent) {
+			a.problem(Problem{Kind: WrongField, ID: n.id, Field: a.links.Parent, Got: n.parent, Want: listed.parent})
+		}
+	}
+}
+
+// plan makes the writes.
+func (a *adopting) plan(f *Forest[string], change int64) {
+	m := mending{tree: a.tree}
+	orders := a.loadOrders(f, a.nodes)
+	for _, n := range a.all {
+		var set bson.D
+		want := a.nodes[n.key()]
+		link, _ := model.ValueAt(n.raw, a.links.Parent)
+		if link.Type == 0 || n.root() != want.root() || !n.root() && keyOf(n.parent) != keyOf(want.parent) {
+			set = append(set, bson.E{Key: a.links.Parent, Value: parentValue(want)})
+		}
+		if order := orders[n.key()]; n.order != order {
+			set = append(set, bson.E{Key: a.links.Order, Value: order})
+		}
+		if _, ok := a.list(&n); !ok { // it is missing or null
+			set = append(set, bson.E{Key: a.path, Value: bson.A{}})
+		}
+		if len(set) > 0 {
+			a.report.Repair.Steps = append(a.report.Repair.Steps, m.mend(n, append(set, bson.E{Key: a.links.Change, Value: change})))
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package paths_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/paths"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// listsOnly stores nodes that have their lists alone; of leaves only some have one.
+func listsOnly(ctx context.Context, db *mongo.Database, lists map[string]any) error {
+	for _, name := range []string{childKind.name, "docmodel.locks"} {
+		if _, err := db.Collection(name).DeleteMany(ctx, bson.D{}); err != nil {
+			return err
+		}
+	}
+	var docs []bson.D
+	for id, children := range lists {
+		d := bson.D{{Key: "_id", Value: id}, {Key: "name", Value: "of " + id}}
+		if children != nil {
+			d = append(d, bson.E{Key: "children", Value: children})
+		}
+		docs = append(docs, d)
+	}
+	_, err := db.Collection(childKind.name).InsertMany(ctx, docs)
+	return err
+}
+
+// Lists of any tree become its links, whole but for what the lists say twice or in vain; run again, it writes nothing.
+func TestAdopt(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		childKind.ensure(t, db)
+		for seed := range 12 {
+			r := rand.New(rand.NewPCG(uint64(seed), 17))
+			f := &paths.Forest[string]{}
+			for i := range 40 {
+				at := paths.LastRoot[string]()
+				if i > 2 {
+					at = paths.FirstChild(fmt.Sprint("n", 10+r.IntN(i)))
+				}
+				_ = f.Insert(fmt.Sprint("n", 10+i), at)
+			}
+			lists, noise := map[string]any{}, 0
+			for id := range f.All() {
+				children := f.Children(id)
+				switch {
+				case len(children) == 0 && r.IntN(2) == 0:
+					lists[id] = nil
+					continue
+				case len(children) > 0 && r.IntN(5) == 0:
+					children = slices.Insert(append(children, children[0]), 1, "nobody")
+					noise++
+				}
+				lists[id] = append([]string{}, children...)
+			}
+			if err := listsOnly(t.Context(), db, lists); err != nil {
+				t.Fatal(err)
+			}
+			adopt := childTree.Adopt(paths.TreeSpec{})
+			before, err := childTree.Survey(t.Context(), db)
+			if err != nil || before.Nodes != 40 || len(before.Problems) != noise || len(before.Repair.Steps) != 40 {
+				t.Fatal(before, err)
+			}
+			if _, result, err := adopt.Run(t.Context(), db); err != nil || len(result.Steps) != 40 {
+				t.Fatal(result, err)
+			}
+			if got := shape(childKind.stored(t, db)); got != shape(f) {
+				t.Fatalf("seed %d:\n got %s\nwant %s", seed, got, shape(f))
+			}
+			if _, result, err := adopt.Run(t.Context(), db); err != nil || len(result.Steps) != 0 {
+				t.Fatal(result, err)
+			}
+			report, err := childKind.tree.Check(t.Context(), db)
+			if err != nil || len(report.Problems) != noise {
+				t.Fatalf("seed %d: %v, %v, want %d problems", seed, report.Problems, err, noise)
+			}
+			if _, _, err := childKind.tree.Repair().Run(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			childKind.whole(t, db)
+			if n := childDoc(t, db, "n10"); n.Name != "of n10" {
+				t.Error(n)
+			}
+		}
+		// Other code goes on writing lists: adopted again, a moved node is where it is now, and writes little.
+		if err := listsOnly(t.Context(), db, map[string]any{"a": []string{"b", "c"}, "b": []string{}, "c": nil, "d": []string{}}); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []string{"a(b c) d", "a(b) d(c)"} {
+			_, result, err := childTree.Adopt(paths.TreeSpec{}).Run(t.Context(), db)
+			if got := shape(childKind.stored(t, db)); err != nil || got != want || i == 1 && len(result.Steps) != 1 {
+				t.Fatal(got, len(result.Steps), err)
+			}
+			childSet(t, db, "a", bson.D{{Key: "children", Value: []string{"b"}}})
+			childSet(t, db, "d", bson.D{{Key: "children", Value: []string{"c"}}})
+		}
+		childKind.whole(t, db)
+	})
+}
+
+// Adopted lists go on to every other representation.
+func TestAdoptConvert(t *testing.T) {
+	parallel(t)
+	array := paths.NewAncestorArray(childKind.docs, paths.AncestorArraySpec{}).Tree(paths.TreeSpec{})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := listsOnly(t.Context(), db, map[string]any{"a": []string{"c", "b"}, "c": []string{"d"}, "b": nil, "d": nil}); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []model.Change[paths.State]{childTree.Adopt(paths.TreeSpec{}), paths.Convert(childKind.tree, array)} {
+			if _, _, err := c.Run(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := ids(array.Descendants(t.Context(), db, "a", 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustEqual(t, "below", got, []string{"c", "d", "b"})
+	})
+}
+
+// What no person but the owner can decide is told, and nothing is written.
+func TestAdoptRefuses(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for name, c := range map[string]struct {
+			lists map[string]any
+			want  []string
+		}{
+			"two parents": {map[string]any{"a": []string{"c"}, "b": []string{"c", "d"}, "c": nil, "d": nil}, []string{"'c' is a child of two: the children of 'a' and of 'b' name it"}},
+			"three": {map[string]any{"a": []string{"d"}, "b": []string{"d"}, "c": []string{"d"}, "d": nil},
+				[]string{"'d' is a child of two: the children of 'a' and of 'b' name it", "'d' is a child of two: the children of 'a' and of 'c' name it"}},
+			"itself":     {map[string]any{"a": []string{"a"}, "b": nil}, []string{"'a' is its own ancestor: children is 'a'"}},
+			"a cycle":    {map[string]any{"a": []string{"b"}, "b": []string{"c", "d"}, "c": []string{"a"}, "d": nil}, []string{"'a' is its own ancestor: children is 'c'"}},
+			"no list":    {map[string]any{"a": "b", "b": []string{}}, []string{"'a' is not a list of nodes: children is 'b'"}},
+			"all others": {map[string]any{"a": []string{"b", "x"}, "b": []string{"b"}}, []string{"'b' is a child of two: the children of 'a' and of 'b' name it"}},
+		} {
+			if err := listsOnly(t.Context(), db, c.lists); err != nil {
+				t.Fatal(err)
+			}
+			_, _, err := childTree.Adopt(paths.TreeSpec{}).Run(t.Context(), db)
+			var refused *paths.AdoptError
+			if !errors.As(err, &refused) {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			var got []string
+			for _, p := range refused.Problems {
+				got = append(got, p.String())
+			}
+			mustEqual(t, name, got, c.want)
+			report, err := childTree.Survey(t.Context(), db)
+			if err != nil || len(report.Repair.Steps) > 0 || len(report.Problems) < len(c.want) {
+				t.Error(name, report, err)
+			}
+			if n, err := db.Collection(childKind.name).CountDocuments(t.Context(), bson.D{{Key: "change", Value: bson.D{{Key: "$exists", Value: true}}}}); err != nil || n > 0 {
+				t.Errorf("%s: %d documents were written, %v", name, n, err)
+			}
+		}
+		// A link that the lists contradict is told of, and follows them.
+		childKind.store(t, db, parse("a(b) c"))
+		childSet(t, db, "b", bson.D{{Key: "parent", Value: "c"}})
+		report, err := childTree.Survey(t.Context(), db)
+		if err != nil || len(report.Problems) != 1 || report.Problems[0].String() != "'b': parent is 'c', not 'a'" {
+			t.Error(report.Problems, err)
+		}
+		if _, _, err := childTree.Adopt(paths.TreeSpec{}).Run(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		childKind.whole(t, db)
+	})
+}
+
+// An adoption that is cut at any write goes on where it was.
+func TestAdoptCut(t *testing.T) {
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Seed: func(ctx context.Context, db *mongo.Database) error {
+			return listsOnly(ctx, db, map[string]any{"a": []string{"c", "b"}, "b": nil, "c": []string{"d", "e"}, "d": nil, "e": nil})
+		},
+		Match: func(c modeltest.Command) bool { return modeltest.Writes(c) && c.Collection == childKind.name },
+		Run: func(ctx context.Context, db *mongo.Database) error {
+			_, _, err := childTree.Adopt(paths.TreeSpec{For: 100 * time.Millisecond, Wait: 10 * time.Second}).Run(ctx, db)
+			if err == nil { // the lease's number is no part of the matrix
+				_, err = db.Collection("docmodel.locks").DeleteMany(ctx, bson.D{})
+			}
+			return err
+		},
+		Check: func(t testing.TB, db *mongo.Database) {
+			if got := shape(childKind.stored(t, db)); got != "a(c(d e) b)" {
+				t.Error(got)
+			}
+			childKind.whole(t, db)
+		},
+	})
+}

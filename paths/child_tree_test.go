@@ -1,0 +1,367 @@
+package paths_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/paths"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+var (
+	childKind = kinds[4]
+	childTree = paths.NewChildTree(childKind.docs, paths.ChildTreeSpec{})
+	fewTree   = paths.NewChildTree(childKind.docs, paths.ChildTreeSpec{Max: 2})
+)
+
+// childDoc reads a node.
+func childDoc(t testing.TB, db *mongo.Database, id string) *category {
+	t.Helper()
+	n, err := childKind.docs.ByID(id).One(t.Context(), db)
+	if err != nil {
+		t.Fatal(id, err)
+	}
+	return &n
+}
+
+// childSet sets fields of a node past the tree.
+func childSet(t testing.TB, db *mongo.Database, id string, set bson.D) {
+	t.Helper()
+	if _, err := db.Collection(childKind.name).UpdateOne(t.Context(), bson.D{{Key: "_id", Value: id}}, bson.D{{Key: "$set", Value: set}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Lists are read page by page, counted, and found by what they name, with the costs that are promised.
+func TestChildTreeReads(t *testing.T) {
+	monitor := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		childKind.ensure(t, db)
+		childKind.store(t, db, parse("a(e d c b) f"))
+		childSet(t, db, "a", bson.D{{Key: "children", Value: []string{"e", "nobody", "d", "c", "b"}}})
+		for _, c := range []struct {
+			id          string
+			skip, limit int
+			want        []string
+		}{
+			{"a", 0, 0, []string{"e", "d", "c", "b"}}, {"a", 0, 3, []string{"e", "d"}}, {"a", 2, 2, []string{"d", "c"}}, {"a", 4, 9, []string{"b"}},
+			{"a", 5, 1, nil}, {"a", 1 << 40, 1 << 40, nil}, {"f", 0, 0, nil}, {"nobody", 0, 0, nil},
+		} {
+			q := childTree.Page(c.id, c.skip, c.limit)
+			var got []string
+			modeltest.WantCost(t, monitor, model.Cost{Commands: 1, Returned: len(c.want)}, func() error {
+				var err error
+				got, err = ids(q.All(t.Context(), db))
+				return err
+			})
+			mustEqual(t, q.String(), got, c.want)
+		}
+		for id, want := range map[string][]paths.ChildCount{"a": {{N: 5}}, "f": {{N: 0}}, "nobody": {}} {
+			got, err := childTree.CountChildren(id).All(t.Context(), db)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s has %v, %v, want %v", id, got, err, want)
+			}
+		}
+		for id, want := range map[string][]string{"d": {"a"}, "nobody": {"a"}, "a": {}} {
+			got, err := ids(childTree.Listing(id).All(t.Context(), db))
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustEqual(t, "lists "+id, got, want)
+		}
+	}, modeltest.WithMonitor(monitor))
+}
+
+// What one type leaves out when it is empty is an empty list; in a stored document it is a list that nobody wrote.
+func TestChildTreeUnsound(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, damage := range []any{nil, "b", bson.D{{Key: "0", Value: "b"}}} {
+			childKind.store(t, db, parse("a(b) c"))
+			childSet(t, db, "a", bson.D{{Key: "children", Value: damage}})
+			var refused *model.ValueError
+			if _, _, err := childKind.tree.Insert(category{ID: "x"}, paths.LastChild("a")).Run(t.Context(), db); !errors.As(err, &refused) || refused.Field != "children" {
+				t.Errorf("%v: insert: %v", damage, err)
+			}
+			if _, _, err := childKind.tree.Move("b", paths.LastRoot[string]()).Run(t.Context(), db); err != nil { // the list is left as it is
+				t.Errorf("%v: move: %v", damage, err)
+			}
+			if _, _, err := childKind.tree.Repair().Run(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			childKind.whole(t, db)
+			if got := shape(childKind.stored(t, db)); got != "a c b" {
+				t.Errorf("%v: %s", damage, got)
+			}
+		}
+		leaf := childDoc(t, db, "c")
+		if leaf.Children = nil; childTree.Insert(&category{ID: "x"}, paths.At[category]{Parent: leaf}, 99).Err() != nil {
+			t.Error("a leaf as the driver decodes it has no list")
+		}
+	})
+}
+
+// A full list takes no more: nothing is written, and the next change goes on at once. What is in it already may be moved within.
+func TestChildTreeFull(t *testing.T) {
+	parallel(t)
+	tree := fewTree.Tree(paths.TreeSpec{})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for name, c := range map[string]struct {
+			change model.Change[paths.State]
+			want   error
+			after  string
+		}{
+			"insert":               {tree.Insert(category{ID: "x"}, paths.LastChild("a")), paths.ErrFull, "a(b(c d) e) f"},
+			"insert below another": {tree.Insert(category{ID: "x"}, paths.FirstChild("e")), nil, "a(b(c d) e(x)) f"},
+			"move":                 {tree.Move("f", paths.After("b")), paths.ErrFull, "a(b(c d) e) f"},
+			"move within":          {tree.Move("e", paths.Before("b")), nil, "a(e b(c d)) f"},
+			"promote":              {tree.Delete("b", paths.Promote), paths.ErrFull, "a(b(c d) e) f"},
+			"promote to the roots": {tree.Delete("a", paths.Promote), nil, "b(c d) e f"},
+			"rootify":              {tree.Delete("b", paths.Rootify), nil, "a(e) f c d"},
+			"delete":               {tree.Delete("b", paths.Subtree), nil, "a(e) f"},
+		} {
+			childKind.store(t, db, parse("a(b(c d) e) f"))
+			if _, _, err := c.change.Run(t.Context(), db); !errors.Is(err, c.want) {
+				t.Errorf("%s: %v, want %v", name, err, c.want)
+			}
+			if got := shape(childKind.stored(t, db)); got != c.after {
+				t.Errorf("%s: %s, want %s", name, got, c.after)
+			}
+			childKind.whole(t, db)
+			if _, _, err := tree.Move("f", paths.FirstRoot[string]()).Run(t.Context(), db); err != nil {
+				t.Errorf("%s: the next change: %v", name, err)
+			}
+		}
+	})
+	big := &category{ID: "a", Order: "a0", Children: []string{"b"}, Name: strings.Repeat("x", model.MaxDocument-200)}
+	if err := childTree.Insert(&category{ID: "c"}, paths.At[category]{Parent: big}, 7).Err(); err != nil {
+		t.Error(err)
+	}
+	if err := childTree.Insert(&category{ID: strings.Repeat("c", 200)}, paths.At[category]{Parent: big}, 7).Err(); !errors.Is(err, paths.ErrFull) {
+		t.Errorf("a list that outgrows its document: %v", err)
+	}
+}
+
+// An insert that the server refuses leaves no list that names it, and nothing for the next writer to finish.
+func TestChildTreeInsertRefused(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		childKind.store(t, db, parse("a(b) c"))
+		unique := options.Index().SetUnique(true).SetPartialFilterExpression(bson.D{{Key: "name", Value: bson.D{{Key: "$gt", Value: ""}}}})
+		if _, err := db.Collection(childKind.name).Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "name", Value: 1}}, Options: unique}); err != nil {
+			t.Fatal(err)
+		}
+		childSet(t, db, "b", bson.D{{Key: "name", Value: "taken"}})
+		_, _, err := childKind.tree.Insert(category{ID: "x", Name: "taken"}, paths.LastChild("a")).Run(t.Context(), db)
+		if !mongo.IsDuplicateKeyError(err) {
+			t.Fatal(err)
+		}
+		childKind.whole(t, db)
+		if _, _, err := childKind.tree.Insert(category{ID: "x", Name: "free"}, paths.LastChild("a")).Run(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		childKind.whole(t, db)
+	})
+}
+
+// A list that names what isn't below it makes no delete reach there, and no read.
+func TestChildTreeForeign(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		childKind.store(t, db, parse("a(b(c) d) e(f) g"))
+		childSet(t, db, "b", bson.D{{Key: "children", Value: []string{"e", "c", "g", "a", "b", "nobody"}}})
+		got, err := ids(childKind.tree.Descendants(t.Context(), db, "a", 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustEqual(t, "below", got, []string{"b", "c", "d"})
+		if _, _, err := childKind.tree.Delete("b", paths.Subtree).Run(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		if got := shape(childKind.stored(t, db)); got != "a(d) e(f) g" {
+			t.Error(got)
+		}
+		childKind.whole(t, db)
+	})
+}
+
+// At each moment of a move, a reader finds the node below one of both parents, and below what lies above both.
+func TestChildTreeBetween(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, to := range []string{"c", "a", ""} {
+			childKind.store(t, db, parse("a(b(x(y)) c)"))
+			at := paths.At[category]{}
+			switch to {
+			case "":
+				at.Prev = childDoc(t, db, "a")
+			case "a":
+				at.Parent, at.Prev = childDoc(t, db, "a"), childDoc(t, db, "c")
+			default:
+				at.Parent = childDoc(t, db, to)
+			}
+			steps := childTree.Move(childDoc(t, db, "x"), at, 7).Steps
+			for i := 0; i <= len(steps); i++ {
+				found := ""
+				for _, id := range []string{"a", "b", "c"} {
+					below, err := ids(childKind.tree.Descendants(t.Context(), db, id, 0))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if slices.Contains(below, "x") != slices.Contains(below, "y") {
+						t.Errorf("to %q, after %d: below %s are %v", to, i, id, below)
+					}
+					if slices.Contains(below, "x") {
+						found += id
+					}
+				}
+				roots, err := ids(childKind.tree.Roots(t.Context(), db))
+				if want := map[string]string{"c": "ac", "a": "a", "": ""}[to]; err != nil || found != "ab" && found != want || found == "" && !slices.Contains(roots, "x") {
+					t.Errorf("to %q, after %d writes it is below %q, %v", to, i, found, err)
+				}
+				if i < len(steps) {
+					one := model.NewPlan(steps[i])
+					if _, err := one.Run(t.Context(), db); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			childKind.whole(t, db)
+		}
+	})
+}
+
+// A move of a node that was moved in the meantime is stale, and takes back what it wrote; another that moved it there stays.
+func TestChildTreeStale(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, to := range []string{"b", "c", "d"} {
+			childKind.store(t, db, parse("a(x) b c d"))
+			x, b := childDoc(t, db, "x"), childDoc(t, db, "b")
+			other := childTree.Move(x, paths.At[category]{Parent: childDoc(t, db, to)}, 6)
+			late := childTree.Move(x, paths.At[category]{Parent: b}, 7)
+			if to == "b" { // to another place under it
+				late = childTree.Move(x, paths.At[category]{Parent: b, Next: &category{ID: "y", Order: "a5"}}, 7)
+			}
+			if _, err := other.Run(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := late.Run(t.Context(), db); !errors.Is(err, model.ErrStale) {
+				t.Errorf("to %s: %v", to, err)
+			}
+			childKind.whole(t, db)
+		}
+	})
+}
+
+// A plan that is run again, wholly or in part, after others have gone on, changes nothing more.
+func TestChildTreeLate(t *testing.T) {
+	parallel(t)
+	runs := 40
+	if full {
+		runs = 400
+	}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		r := rand.New(rand.NewPCG(21, 6))
+		for range runs {
+			f := parse("a(b(c d) e(f g)) h")
+			childKind.store(t, db, f)
+			var plans []model.Plan
+			for change := int64(5); change < 10; change++ {
+				id, to := pick(r, f), pick(r, f)
+				if f.Move(id, paths.LastChild(to)) != nil {
+					continue
+				}
+				at := paths.At[category]{Parent: childDoc(t, db, to)}
+				if s := f.Siblings(id); len(s) > 0 {
+					at.Prev = childDoc(t, db, s[len(s)-1])
+				}
+				p := childTree.Move(childDoc(t, db, id), at, change)
+				if _, err := p.Run(t.Context(), db); err != nil {
+					t.Fatal(p, err)
+				}
+				plans = append(plans, p)
+			}
+			if len(plans) == 0 {
+				continue
+			}
+			late := plans[r.IntN(len(plans))]
+			for _, s := range late.Steps[r.IntN(len(late.Steps)):] {
+				p := model.NewPlan(s)
+				if _, err := p.Run(t.Context(), db); err != nil && !errors.Is(err, model.ErrStale) {
+					t.Fatal(err)
+				}
+			}
+			if got := shape(childKind.stored(t, db)); got != shape(f) {
+				t.Fatalf("%s, want %s\n%v", got, shape(f), late)
+			}
+			childKind.whole(t, db)
+		}
+	})
+}
+
+// After each of many operations the lists are those of the links, and the typed reads say so.
+func TestChildTreeLists(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		childKind.store(t, db, &paths.Forest[string]{})
+		r := rand.New(rand.NewPCG(8, 11))
+		f := &paths.Forest[string]{}
+		for range 80 {
+			op, change, want := randomStep(r, f)
+			if _, _, err := change(childKind).Run(t.Context(), db); !sameErr(err, want) {
+				t.Fatalf("%s: %v, want %v", op, err, want)
+			}
+			childKind.whole(t, db)
+			id := pick(r, f)
+			children, err := ids(childTree.Page(id, 0, 0).All(t.Context(), db))
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustEqual(t, op, children, f.Children(id))
+		}
+	})
+}
+
+func TestChildTreeDeclaration(t *testing.T) {
+	type wrong struct {
+		ID       string  `bson:"_id"`
+		Parent   *string `bson:"parent"`
+		Order    string  `bson:"order"`
+		Change   int64   `bson:"change"`
+		Children []int   `bson:"children,omitempty"`
+		Nulls    []string
+		Name     string
+	}
+	docs := model.NewCollection[wrong, string]("wrong")
+	for want, spec := range map[string]paths.ChildTreeSpec{
+		"not _ids":     {},
+		"as null":      {Children: "nulls"},
+		"not an array": {Children: "name"},
+		"no field":     {Children: "kids"},
+	} {
+		wantChildPanic(t, want, func() { paths.NewChildTree(docs, spec) })
+	}
+	open := model.NewCollection[bson.D, any]("open")
+	wantChildPanic(t, "two things", func() { paths.NewChildTree(open, paths.ChildTreeSpec{Children: "order"}) })
+	wantChildPanic(t, "Max is -1", func() { paths.NewChildTree(childKind.docs, paths.ChildTreeSpec{Max: -1}) })
+}
+
+func wantChildPanic(t *testing.T, want string, f func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		var e *model.DeclarationError
+		if err, ok := recover().(error); !ok || !errors.As(err, &e) || !strings.Contains(strings.ToLower(e.Error()), strings.ToLower(want)) {
+			t.Errorf("%q: %v (%v)", want, err, reflect.TypeOf(err))
+		}
+	}()
+	f()
+}
