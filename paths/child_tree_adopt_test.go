@@ -46,7 +46,7 @@ func TestAdopt(t *testing.T) {
 			for i := range 40 {
 				at := paths.LastRoot[string]()
 				if i > 2 {
-					at = paths.FirstChild(fmt.Sprint("n", 10+r.IntN(i)))
+					at = paths.FirstChild(fmt.Sprint("n", 10+r.IntN(min(i, 3+10*(seed%3)))))
 				}
 				_ = f.Insert(fmt.Sprint("n", 10+i), at)
 			}
@@ -88,6 +88,10 @@ func TestAdopt(t *testing.T) {
 				t.Fatal(err)
 			}
 			childKind.whole(t, db)
+			none := bson.D{{Key: "parent", Value: bson.D{{Key: "$exists", Value: false}}}}
+			if n, err := db.Collection(childKind.name).CountDocuments(t.Context(), none); err != nil || n > 0 {
+				t.Errorf("%d nodes have no parent field, %v", n, err)
+			}
 			if n := childDoc(t, db, "n10"); n.Name != "of n10" {
 				t.Error(n)
 			}

@@ -118,16 +118,17 @@ func TestChildTreeFull(t *testing.T) {
 			want   error
 			after  string
 		}{
-			"insert":               {tree.Insert(category{ID: "x"}, paths.LastChild("a")), paths.ErrFull, "a(b(c d) e) f"},
-			"insert below another": {tree.Insert(category{ID: "x"}, paths.FirstChild("e")), nil, "a(b(c d) e(x)) f"},
-			"move":                 {tree.Move("f", paths.After("b")), paths.ErrFull, "a(b(c d) e) f"},
-			"move within":          {tree.Move("e", paths.Before("b")), nil, "a(e b(c d)) f"},
-			"promote":              {tree.Delete("b", paths.Promote), paths.ErrFull, "a(b(c d) e) f"},
-			"promote to the roots": {tree.Delete("a", paths.Promote), nil, "b(c d) e f"},
-			"rootify":              {tree.Delete("b", paths.Rootify), nil, "a(e) f c d"},
-			"delete":               {tree.Delete("b", paths.Subtree), nil, "a(e) f"},
+			"insert":               {tree.Insert(category{ID: "x"}, paths.LastChild("a")), paths.ErrFull, "a(b(c d) e(g)) f"},
+			"insert below another": {tree.Insert(category{ID: "x"}, paths.FirstChild("e")), nil, "a(b(c d) e(x g)) f"},
+			"move":                 {tree.Move("f", paths.After("b")), paths.ErrFull, "a(b(c d) e(g)) f"},
+			"move within":          {tree.Move("e", paths.Before("b")), nil, "a(e(g) b(c d)) f"},
+			"promote":              {tree.Delete("b", paths.Promote), paths.ErrFull, "a(b(c d) e(g)) f"},
+			"promote an only one":  {tree.Delete("e", paths.Promote), nil, "a(b(c d) g) f"},
+			"promote to the roots": {tree.Delete("a", paths.Promote), nil, "b(c d) e(g) f"},
+			"rootify":              {tree.Delete("b", paths.Rootify), nil, "a(e(g)) f c d"},
+			"delete":               {tree.Delete("b", paths.Subtree), nil, "a(e(g)) f"},
 		} {
-			childKind.store(t, db, parse("a(b(c d) e) f"))
+			childKind.store(t, db, parse("a(b(c d) e(g)) f"))
 			if _, _, err := c.change.Run(t.Context(), db); !errors.Is(err, c.want) {
 				t.Errorf("%s: %v, want %v", name, err, c.want)
 			}
@@ -303,6 +304,40 @@ func TestChildTreeLate(t *testing.T) {
 				t.Fatalf("%s, want %s\n%v", got, shape(f), late)
 			}
 			childKind.whole(t, db)
+		}
+	})
+}
+
+// A node in the middle of a list is deleted, and its children take its place: cut after any write and run again, they stay there.
+func TestChildTreePromoteCut(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for mode, want := range map[paths.DeleteMode]string{paths.Promote: "a(b d e f)", paths.Rootify: "a(b f) d e", paths.Subtree: "a(b f)"} {
+			for cut := 0; ; cut++ {
+				childKind.store(t, db, parse("a(b c(d e) f)"))
+				change := childKind.tree.Delete("c", mode)
+				state, err := change.Read(t.Context(), db)
+				if err != nil {
+					t.Fatal(err)
+				}
+				state.Change = 9
+				plan, err := change.Decide(state)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if cut > len(plan.Steps) {
+					break
+				}
+				for _, p := range []model.Plan{model.NewPlan(plan.Steps[:cut]...), plan, plan} {
+					if _, err := p.Run(t.Context(), db); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if got := shape(childKind.stored(t, db)); got != want {
+					t.Errorf("%v, cut after %d: %s", mode, cut, got)
+				}
+				childKind.whole(t, db)
+			}
 		}
 	})
 }
