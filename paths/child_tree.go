@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // ChildTree is a tree whose nodes hold the _ids of their children, in order, beside the [Links] that all trees of this package have:
@@ -149,4 +150,16 @@ func (t *childTree) canonical(f *Forest[string], nodes map[string]node) map[stri
 		out[id] = bson.D{{Key: t.path, Value: list}}
 	}
 	return out
+}
+
+// fits says that a list holds those that name the node as their parent, in order. The lists don't tell a cycle.
+func (t *childTree) fits() fitting {
+	lookup := bson.D{
+		e("from", t.docs), e("localField", "_id"), e("foreignField", t.links.Parent), e("as", up), e("pipeline", mongo.Pipeline{
+			{e("$sort", bson.D{e(t.links.Order, 1), e("_id", 1)})}, {e("$project", bson.D{e(t.links.Parent, 1)})},
+		}),
+	}
+	return fitting{more: []source{t.circular(), {pipeline: mongo.Pipeline{
+		t.onlyTreeFields(), {e("$lookup", lookup)}, {e("$match", bson.D{e("$expr", op("$ne", "$"+t.path, "$"+up+"._id"))})}, {e("$unset", up)},
+	}}}}
 }

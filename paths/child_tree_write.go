@@ -55,7 +55,7 @@ func (t *childTree) dissolve(n node, children []node, to []spot, change int64) [
 		}
 		lists = []model.Step{t.place(parent.id, &n, ids, &n, change)}
 	}
-	return slices.Concat(t.relinkAll(children, to, change), lists, t.deleteOne(n))
+	return slices.Concat(t.relinkAll(children, to, change), lists, t.deleteOne(n, change))
 }
 
 // prune deletes what the links say lies below: a list that is damaged deletes nothing from elsewhere.
@@ -66,7 +66,7 @@ func (t *childTree) prune(n node, below []node, change int64) []model.Step {
 }
 
 func (t *childTree) removal(n node, change int64) []model.Step {
-	return append(t.pull(n, change), t.deleteOne(n)...)
+	return append(t.pull(n, change), t.deleteOne(n, change)...)
 }
 
 // push is the write that enters a node in the list of its parent-to-be, behind the sibling before it.

@@ -142,6 +142,11 @@ func (f *Forest[K]) All() iter.Seq2[K, int] {
 }
 
 // walk keeps its own stack: trees may be deeper than a goroutine's.
+// keys are all nodes in preorder.
+func (f *Forest[K]) keys() iter.Seq[K] {
+	return func(yield func(K) bool) { f.walk(f.roots, func(id K, _ int) bool { return yield(id) }) }
+}
+
 func (f *Forest[K]) walk(from []K, yield func(K, int) bool) {
 	stack := [][]K{from}
 	for len(stack) > 0 {

@@ -45,6 +45,8 @@ func (f family) pick(keys []string) []node {
 	return out
 }
 
+func (f family) preorder() []node { return f.pick(slices.Collect(f.forest.keys())) }
+
 // subtree reads a node's descendants, and puts them in order.
 func (t *tree) subtree(ctx context.Context, db *mongo.Database, n node, depth int) (family, error) {
 	below, err := t.nodes(ctx, db, t.rep.below(n, depth))
