@@ -11,19 +11,29 @@ import (
 // A cover holds every point of its circle, in few ranges, sorted and disjoint.
 func TestCircleCover(t *testing.T) {
 	r := newPoints(11)
-	n := scale(3000, 100)
 	var dst []Range
-	for range n {
+	sampled, inside, close := 0, 0, 0
+	for range scale(3000, 250) {
 		c, at := r.circle()
 		limit := r.limit()
 		dst = c.Cover(dst[:0], limit)
 		wantRanges(t, c, dst, limit)
 		for range 20 {
-			if p := r.around(c, at); c.Contains(p) && !holds(dst, bisect(p)) {
+			p := r.around(c, at)
+			sampled++
+			if math.Abs(Distance(c.Center, p)-c.Meters) <= 1 {
+				close++
+			}
+			if !c.Contains(p) {
+				continue
+			}
+			inside++
+			if !holds(dst, bisect(p)) {
 				t.Fatalf("%v.Cover(%d) misses %v, %v from the center: %v", c, limit, p, Distance(c.Center, p), dst)
 			}
 		}
 	}
+	t.Logf("%d points, %d of them in their circles, %d within a metre of the rim", sampled, inside, close)
 }
 
 // circle makes one of any size, around any kind of point, and a point to look at: often one on the rim, which can be the corner of
