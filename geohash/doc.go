@@ -34,14 +34,14 @@
 // Nothing here allocates but [Cell.String], [Key.String] and errors, given a dst with room. Nanoseconds, as medians of one run beside
 // other packages on a busy machine (internal/bench/RESULTS.md; what nothing else disturbs takes three fifths of that):
 //
-//	                          docmodel  mmcloughlin v0.10.0   S2  GeoFire's bounds
-//	Encode                          10                    6
-//	AppendEncode, 12 characters     16                   67
-//	Parse                           16                   18
-//	Key.Point                        9                   27
-//	Cell.Box                        13                   27
-//	Cell.Neighbors                  25                  118
-//	Circle.Cover, 8 ranges        6800                    67000               620
+//	                             docmodel  mmcloughlin v0.10.0         S2  GeoFire's bounds
+//	Encode                             11                    6
+//	AppendEncode, 12 characters        16                   70
+//	Parse, 12 characters               14                   19
+//	Key.Point                           9                   28
+//	Cell.Box                           14                   28
+//	Cell.Neighbors                     26                  118
+//	Circle.Cover, 8 ranges           6000                          44000               630
 //
 // The other's key comes from assembly, and is another one than bisection gives at most points one step below a cell's corner; its
 // Parse doesn't look for wrong characters. S2 (golang/geo) takes cells, which cover more of a sphere's surface with as many scans:

@@ -122,7 +122,10 @@ var pairs = func() (t [1 << 10]uint16) {
 
 // putChars writes the geohash of two mantissas.
 func putChars(dst *[MaxChars]byte, x, y uint64) {
-	pair := func(n int) uint64 { return uint64(pairs[x>>(47-5*n)&31<<5|y>>(47-5*n)&31]) }
-	binary.LittleEndian.PutUint64(dst[:8], pair(0)|pair(1)<<16|pair(2)<<32|pair(3)<<48)
-	binary.LittleEndian.PutUint32(dst[8:], uint32(pair(4)|pair(5)<<16))
+	const columns, rows = 31 << 5, 31
+	first := uint64(pairs[x>>42&columns|y>>47&rows]) | uint64(pairs[x>>37&columns|y>>42&rows])<<16 |
+		uint64(pairs[x>>32&columns|y>>37&rows])<<32 | uint64(pairs[x>>27&columns|y>>32&rows])<<48
+	last := uint32(pairs[x>>22&columns|y>>27&rows]) | uint32(pairs[x>>17&columns|y>>22&rows])<<16
+	binary.LittleEndian.PutUint64(dst[:8], first)
+	binary.LittleEndian.PutUint32(dst[8:], last)
 }

@@ -20,10 +20,14 @@ const noDigit = 1 << 7
 // case. Anything else is a [*SyntaxError].
 func Parse(s string) (Cell, error) {
 	if len(s) == MaxChars {
-		upper, bad := six(s)
-		lower, worse := six(s[6:])
-		if (bad|worse)&noDigit == 0 {
-			return Cell{Key: Key(upper<<30 | lower), Bits: MaxBits}, nil
+		a, b, c, d, e, f := digits[s[0]], digits[s[1]], digits[s[2]], digits[s[3]], digits[s[4]], digits[s[5]]
+		bad := a | b | c | d | e | f
+		upper := uint64(a)<<55 | uint64(b)<<50 | uint64(c)<<45 | uint64(d)<<40 | uint64(e)<<35 | uint64(f)<<30
+		a, b, c, d, e, f = digits[s[6]], digits[s[7]], digits[s[8]], digits[s[9]], digits[s[10]], digits[s[11]]
+		bad |= a | b | c | d | e | f
+		lower := uint64(a)<<25 | uint64(b)<<20 | uint64(c)<<15 | uint64(d)<<10 | uint64(e)<<5 | uint64(f)
+		if bad&noDigit == 0 {
+			return Cell{Key: Key(upper | lower), Bits: MaxBits}, nil
 		}
 		return Cell{}, syntaxError(s)
 	}
@@ -40,13 +44,6 @@ func Parse(s string) (Cell, error) {
 		return Cell{}, syntaxError(s)
 	}
 	return Cell{Key: Key(key << (MaxBits - 5*len(s))), Bits: uint8(5 * len(s))}, nil
-}
-
-// six reads six characters; what it returns second has the bit noDigit for a character that is none.
-func six(s string) (uint64, uint8) {
-	_ = s[5]
-	a, b, c, d, e, f := digits[s[0]], digits[s[1]], digits[s[2]], digits[s[3]], digits[s[4]], digits[s[5]]
-	return uint64(a)<<25 | uint64(b)<<20 | uint64(c)<<15 | uint64(d)<<10 | uint64(e)<<5 | uint64(f), a | b | c | d | e | f
 }
 
 // syntaxError says what is wrong with a text.

@@ -83,9 +83,11 @@ func (d *geoData) batches() []batch {
 			}
 		}, 0},
 		{"12 characters", ours, func() {
+			buffer := d.buffer
 			for _, p := range d.points {
-				d.buffer, _ = geohash.AppendEncode(d.buffer[:0], p, geohash.MaxChars)
+				buffer, _ = geohash.AppendEncode(buffer[:0], p, geohash.MaxChars)
 			}
+			d.buffer = buffer
 		}, 5.5},
 		{"12 characters", theirs, func() {
 			for _, p := range d.points {
@@ -133,9 +135,11 @@ func (d *geoData) batches() []batch {
 			}
 		}, 0},
 		{"circle, 8 ranges", ours, func() {
+			ranges := d.ranges
 			for _, c := range d.circles {
-				d.ranges = c.Cover(d.ranges[:0], 8)
+				ranges = c.Cover(ranges[:0], 8)
 			}
+			d.ranges = ranges
 		}, 4000},
 		{"circle, 8 cells", "S2 RegionCoverer", func() {
 			for _, c := range d.circles {
