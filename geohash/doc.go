@@ -43,7 +43,7 @@
 //	Cell.Neighbors                     26                  118
 //	Circle.Cover, 8 ranges           6000                          44000               630
 //
-// The other's key comes from assembly, and is another one than bisection gives at most points one step below a cell's corner; its
+// The other's key comes from assembly, and is another one than bisection gives at nearly all points one step below a cell's corner; its
 // Parse doesn't look for wrong characters. S2 (golang/geo) takes cells, which cover more of a sphere's surface with as many scans:
 // 3.7, 2.1 and 1.5 times a circle's area for 4, 8 and 16. GeoFire's bounds are 5.3 times as large as the circle, and miss places near
 // the poles and in large circles.
