@@ -43,10 +43,9 @@
 //	Cell.Neighbors                     26                  118
 //	Circle.Cover, 8 ranges           6000                          44000               630
 //
-// The other's key comes from assembly, and is another one than bisection gives at nearly all points one step below a cell's corner; its
-// Parse doesn't look for wrong characters. S2 (golang/geo) takes cells, which cover more of a sphere's surface with as many scans:
-// 3.7, 2.1 and 1.5 times a circle's area for 4, 8 and 16. GeoFire's bounds are 5.3 times as large as the circle, and miss places near
-// the poles and in large circles.
+// The other's key comes from assembly; at nearly all points one float64 below a cell's corner it is another than bisection gives.
+// Its Parse doesn't look for wrong characters. S2 (golang/geo) takes cells, whose areas are 3.7, 2.1 and 1.5 times a circle's for 4,
+// 8 and 16 of them. GeoFire's bounds are 5.3 times as large as the circle, and miss places near the poles and in large circles.
 //
 // A range costs a query one scan of an index, so fewer ranges mean more keys read beside the circle, and more ranges more scans.
 // Eight is a good budget. The area of a cover, as a multiple of its circle's, is for radii of 10 m to 1000 km below 60° of latitude:
