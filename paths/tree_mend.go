@@ -96,6 +96,9 @@ func (p planner[D, K]) nodes(docs []D) ([]node, error) {
 }
 
 // Load is the Load of the representation, under the lease, with 0 as the number of the change. So it can be run again, from any cut.
+//
+// The lease isn't extended while it runs: other changes wait for TreeSpec.For, and then begin. Give a tree that is loaded with millions
+// of nodes a longer one, or load it before others know it.
 func (t *Tree[D, K]) Load(docs []D) model.Change[State] {
 	nodes, err := planner[D, K]{t.docs, t.t}.nodes(docs)
 	c := t.t.changing(t.lease, func(context.Context, *mongo.Database, *State) error { return nil },
