@@ -33,6 +33,7 @@ var forest = model.NewCollection[treeNode, string]("forest")
 var foresters = []forester{
 	adjacency,
 	forestry("ParentTree", paths.NewParentTree(forest, paths.Links{}), levels),
+	forestry("ChildTree", paths.NewChildTree(forest, paths.ChildTreeSpec{}), levels),
 	forestry("AncestorArray", paths.NewAncestorArray(forest, paths.AncestorArraySpec{}), withAncestor),
 	forestry("MaterializedPath", paths.NewMaterializedPath(forest, paths.MaterializedPathSpec{}), withPrefix),
 	streamed(forestry("NestedSet, dense", paths.NewNestedSet(forest, paths.NestedSetSpec{}), betweenNumbers), 1),

@@ -16,6 +16,7 @@ type treeNode struct {
 	Order  string  `bson:"order"`
 	Change int64   `bson:"change"`
 
+	Children  []string `bson:"children,omitempty"`
 	Ancestors []string `bson:"ancestors,omitempty"`
 	Path      string   `bson:"path,omitempty"`
 	Left      int64    `bson:"left,omitempty"`
