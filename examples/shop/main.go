@@ -1,5 +1,5 @@
-// Shop keeps the categories of a shop as a tree, in five representations side by side: each answers the same questions with the
-// same answers, and each pays another price. It needs no server.
+// Shop keeps the categories of a shop as a tree, in six representations side by side: each answers the same questions with the same
+// answers, and each pays another price. It needs no server.
 package main
 
 import (
@@ -17,42 +17,24 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Category has the fields of every representation, so that one type will do here; an application has those of one.
-type Category struct {
-	ID     string  `bson:"_id"`
-	Items  int64   `bson:"items,omitempty"`
-	Parent *string `bson:"parent"`
-	Order  string  `bson:"order"`
-	Change int64   `bson:"change"`
-
-	Children  []string `bson:"children,omitempty"`
-	Ancestors []string `bson:"ancestors,omitempty"`
-	Path      string   `bson:"path,omitempty"`
-	Left      int64    `bson:"left,omitempty"`
-	Right     int64    `bson:"right,omitempty"`
-	Depth     int      `bson:"depth,omitempty"`
+var shops = []struct {
+	name string
+	Categories
+}{
+	{"DocumentTree", inMenu{"main"}},
+	{"ParentTree", categories(paths.NewParentTree(collection("parents"), paths.Links{}))},
+	{"ChildTree", categories(paths.NewChildTree(collection("children"), paths.ChildTreeSpec{}))},
+	{"AncestorArray", categories(paths.NewAncestorArray(collection("ancestors"), paths.AncestorArraySpec{}))},
+	{"MaterializedPath", categories(paths.NewMaterializedPath(collection("paths"), paths.MaterializedPathSpec{}))},
+	{"NestedSet", categories(paths.NewNestedSet(collection("sets"), paths.NestedSetSpec{}))},
 }
-
-// Tree is a tree of categories.
-type Tree = paths.Tree[Category, string]
 
 func collection(name string) *model.Collection[Category, string] {
 	return model.NewCollection[Category, string](name)
 }
 
-var trees = []struct {
-	name string
-	tree *Tree
-}{
-	{"ParentTree", paths.NewParentTree(collection("parents"), paths.Links{}).Tree(paths.TreeSpec{})},
-	{"ChildTree", paths.NewChildTree(collection("children"), paths.ChildTreeSpec{}).Tree(paths.TreeSpec{})},
-	{"AncestorArray", paths.NewAncestorArray(collection("ancestors"), paths.AncestorArraySpec{}).Tree(paths.TreeSpec{})},
-	{"MaterializedPath", paths.NewMaterializedPath(collection("paths"), paths.MaterializedPathSpec{}).Tree(paths.TreeSpec{})},
-	{"NestedSet", paths.NewNestedSet(collection("sets"), paths.NestedSetSpec{}).Tree(paths.TreeSpec{})},
-}
-
-// The shop: what is in what, and how many items it has itself.
-var shop = []struct {
+// What is in what, and how many items it has itself.
+var stock = []struct {
 	id, in string
 	items  int64
 }{
@@ -69,100 +51,84 @@ func main() {
 	}
 }
 
+// run puts the same questions to all, and prints what each answer costs; and the answers, of which there is to be one of each.
 func run(ctx context.Context, db *mongo.Database, monitor *modeltest.Monitor, out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "\tmove Shoes under Sale\twalk Sale\tbelow Clothing\tabove Boots\titems of Clothing")
-	answers := map[string]string{}
-	for _, t := range trees {
-		if err := store(ctx, db, t.tree); err != nil {
+	fmt.Fprintln(table, "\tmove Shoes into Sale\tshow Sale\tabove Boots\titems of Clothing")
+	answers := map[string][]string{}
+	for _, s := range shops {
+		if err := store(ctx, db, s); err != nil {
 			return err
 		}
-		row := t.name
-		var said strings.Builder
+		row, said := s.name, ""
 		for _, ask := range []func() (string, error){
-			func() (string, error) {
-				_, _, err := t.tree.Move("Shoes", paths.LastChild("Sale")).Run(ctx, db)
-				return "Shoes are moved", err
-			},
-			func() (string, error) { return walk(ctx, db, t.tree, "Sale") },
-			func() (string, error) { return names(t.tree.Descendants(ctx, db, "Clothing", 0)) },
-			func() (string, error) { return names(t.tree.Ancestors(ctx, db, "Boots")) },
-			func() (string, error) { return items(ctx, db, t.tree) },
+			func() (string, error) { return "Shoes are moved", s.Move(ctx, db, "Shoes", "Sale") },
+			func() (string, error) { return shown(s.Show(ctx, db, "Sale")) },
+			func() (string, error) { return names(s.Above(ctx, db, "Boots")) },
+			func() (string, error) { n, err := s.Items(ctx, db, "Clothing"); return fmt.Sprint(n, " items"), err },
 		} {
 			cost, err := modeltest.Measure(monitor, func() error {
 				answer, err := ask()
-				fmt.Fprintln(&said, answer)
+				said += answer + "\n"
 				return err
 			})
 			if err != nil {
 				return err
 			}
-			row += fmt.Sprintf("\t%d commands", cost.Commands)
-			if cost.Written > 0 {
-				row += fmt.Sprintf(", %d written", cost.Written)
-			}
+			row += "\t" + price(cost)
 		}
-		answers[said.String()] = t.name
+		answers[said] = append(answers[said], s.name)
 		fmt.Fprintln(table, row)
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	for answer, name := range answers {
-		if len(answers) > 1 {
-			fmt.Fprintln(out, name, "answers otherwise:")
-		}
-		fmt.Fprint(out, answer)
+	for answer, names := range answers {
+		fmt.Fprintf(out, "%d say:\n%s", len(names), answer)
 	}
 	return nil
 }
 
-// store stores the shop, a category at a time, and the indexes of the tree.
-func store(ctx context.Context, db *mongo.Database, t *Tree) error {
-	if err := model.Indexes(t).Ensure(ctx, db); err != nil {
+// store stores the shop, a category at a time, and the indexes.
+func store(ctx context.Context, db *mongo.Database, c Categories) error {
+	if err := model.Indexes(c).Ensure(ctx, db); err != nil {
 		return err
 	}
-	for _, c := range shop {
-		at := paths.LastRoot[string]()
-		if c.in != "" {
-			at = paths.LastChild(c.in)
-		}
-		if _, _, err := t.Insert(Category{ID: c.id, Items: c.items}, at).Run(ctx, db); err != nil {
+	if err := c.Begin(ctx, db); err != nil {
+		return err
+	}
+	for _, s := range stock {
+		if err := c.Put(ctx, db, Category{ID: s.id, Items: s.items}, s.in); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// walk is a category with all below it, each indented by its depth.
-func walk(ctx context.Context, db *mongo.Database, t *Tree, id string) (string, error) {
-	var out []string
-	for v, err := range t.Walk(ctx, db, id) {
-		if err != nil {
-			return "", err
-		}
-		out = append(out, strings.Repeat(">", v.Depth)+v.Doc.ID)
+func price(c model.Cost) string {
+	text := fmt.Sprintf("%d commands", c.Commands)
+	if c.Commands == 1 {
+		text = "1 command"
 	}
-	return strings.Join(out, " "), nil
+	if c.Written > 0 {
+		text += fmt.Sprintf(", %d written", c.Written)
+	}
+	return text
 }
 
-// names are the categories that a query gave.
+// shown are categories, each indented by its depth.
+func shown(visits []paths.Visit[Category], err error) (string, error) {
+	var out []string
+	for _, v := range visits {
+		out = append(out, strings.Repeat(">", v.Depth)+v.Doc.ID)
+	}
+	return strings.Join(out, " "), err
+}
+
 func names(found []Category, err error) (string, error) {
 	var out []string
 	for _, c := range found {
 		out = append(out, c.ID)
 	}
 	return strings.Join(out, ", "), err
-}
-
-// items adds up what is in a category and all below it.
-func items(ctx context.Context, db *mongo.Database, t *Tree) (string, error) {
-	sum := int64(0)
-	for v, err := range t.Walk(ctx, db, "Clothing") {
-		if err != nil {
-			return "", err
-		}
-		sum += v.Doc.Items
-	}
-	return fmt.Sprint(sum, " items"), nil
 }
