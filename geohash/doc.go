@@ -22,6 +22,8 @@
 //	A cover, to look at                                             [AppendGeoJSON]
 //	Coordinates that may lie beyond 180 or a pole                   [Point.Normalize]
 //
+// Package geohash/geofield stores keys in MongoDB documents, and finds them within circles and boxes, and the nearest.
+//
 // # Exactness
 //
 // A cell is what bisection gives: a point on an edge belongs to the upper or eastern cell, 90 and 180 to the last. Edges of cells

@@ -90,6 +90,8 @@ var explainCases = []struct{ command, want, reason string }{
 		`FETCH < IXSCAN tags_1 tags[[4, 4]]: 20 of 20 keys, 20 docs`, "multikey"},
 	{`{"find":"things","filter":{"$or":[{"_id":1},{"tags":4}]}}`,
 		`FETCH < OR < IXSCAN _id_ _id[[1, 1]] < IXSCAN tags_1 tags[[4, 4]]: 21 of 21 keys, 21 docs`, "a union"},
+	{`{"find":"things","filter":{"z":{"$ne":1},"$or":[{"_id":1},{"tags":4}]}}`,
+		`FETCH < OR < IXSCAN _id_ _id[[1, 1]] < IXSCAN tags_1 tags[[4, 4]]: 21 of 21 keys, 21 docs`, "a union beside another condition"},
 	{`{"find":"things","filter":{"$or":[{"_id":1},{"z":4}]}}`,
 		`COLLSCAN: 1 of 0 keys, 100 docs`, "a branch without an index"},
 	{`{"find":"things","filter":{"p":null}}`,

@@ -97,25 +97,32 @@ func (p *Plan) choose() {
 	}
 }
 
-// union returns a scan for each branch of a filter that is an $or, or nil when
-// some branch has no index.
+// union returns a scan for each branch of the first $or whose branches all
+// have an index, or nil when there is none. Other conditions narrow the
+// branches' scans.
 func (p *Plan) union() []*Scan {
 	list, _ := value.Get(p.query.Filter, "$or")
 	filters, _ := list.(bson.A)
-	var scans []*Scan
-	branches := p.query.Matcher.Or()
-	for i, m := range branches {
-		var filter bson.D
-		if len(filters) == len(branches) {
-			filter, _ = filters[i].(bson.D)
-		}
-		c := bestFor(p.coll, filter, m, nil)
-		if c == nil {
-			return nil
-		}
-		scans = append(scans, c.scan)
+	if len(p.query.Filter) != 1 { // they are other branches' perhaps
+		filters = nil
 	}
-	return scans
+next:
+	for _, branches := range p.query.Matcher.Or() {
+		scans := make([]*Scan, len(branches))
+		for i, m := range branches {
+			var filter bson.D
+			if len(filters) == len(branches) {
+				filter, _ = filters[i].(bson.D)
+			}
+			c := bestFor(p.coll, filter, m, nil)
+			if c == nil {
+				continue next
+			}
+			scans[i] = c.scan
+		}
+		return scans
+	}
+	return nil
 }
 
 func (p *Plan) use(c *candidate) {

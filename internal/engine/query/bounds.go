@@ -43,26 +43,39 @@ func (m *Matcher) TightBounds() map[string][]Interval {
 	return out
 }
 
-// Or returns a matcher for each branch when the filter is a single $or and
-// nothing else, else nil.
-func (m *Matcher) Or() []*Matcher {
-	n := m.root
-	for {
-		all, ok := n.(and)
-		if !ok || len(all) != 1 {
-			break
+// Or returns, for each $or that every match must fulfill, a matcher for each
+// of its branches together with all other conditions: a document matches when
+// one of them does.
+func (m *Matcher) Or() [][]*Matcher {
+	conditions := conjuncts(nil, m.root)
+	var out [][]*Matcher
+	for i, n := range conditions {
+		branches, ok := n.(or)
+		if !ok {
+			continue
 		}
-		n = all[0]
-	}
-	branches, ok := n.(or)
-	if !ok {
-		return nil
-	}
-	out := make([]*Matcher, len(branches))
-	for i, b := range branches {
-		out[i] = &Matcher{root: b, base: m.base}
+		list := make([]*Matcher, len(branches))
+		for k, b := range branches {
+			list[k] = &Matcher{root: b, base: m.base}
+			if len(conditions) > 1 {
+				list[k].root = append(append(and{b}, conditions[:i]...), conditions[i+1:]...)
+			}
+		}
+		out = append(out, list)
 	}
 	return out
+}
+
+// conjuncts appends the conditions that a node is an $and of, or the node itself.
+func conjuncts(list []node, n node) []node {
+	all, ok := n.(and)
+	if !ok {
+		return append(list, n)
+	}
+	for _, x := range all {
+		list = conjuncts(list, x)
+	}
+	return list
 }
 
 // Paths returns the paths that top-level conditions test, sorted, each once.

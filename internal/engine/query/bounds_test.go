@@ -130,14 +130,23 @@ func TestBounds(t *testing.T) {
 }
 
 func TestOr(t *testing.T) {
-	for filter, want := range map[string]int{
-		"{$or: [{a: 1}, {b: 2}]}":           2,
-		"{$and: [{$or: [{a: 1}, {b: 2}]}]}": 2,
-		"{$or: [{a: 1}, {b: 2}], c: 1}":     0,
-		"{a: 1}":                            0,
+	for filter, want := range map[string]string{
+		"{$or: [{a: 1}, {b: 2}]}":                           "[[a] [b]]",
+		"{$and: [{$or: [{a: 1}, {b: 2}]}]}":                 "[[a] [b]]",
+		"{$or: [{a: 1}, {b: 2}], c: 1}":                     "[[a c] [b c]]",
+		"{$and: [{c: 1}, {$or: [{a: 1}, {b: 2}]}, {d: 1}]}": "[[a c d] [b c d]]",
+		"{$or: [{a: 1}, {b: 2}], $and: [{$or: [{c: 1}]}]}":  "[[a c] [b c] [c]]",
+		"{a: 1}":                            "[]",
+		"{$nor: [{$or: [{a: 1}, {b: 2}]}]}": "[]",
 	} {
-		if got := MustParse(valuetest.Doc(filter)).Or(); len(got) != want {
-			t.Errorf("%s: %d branches", filter, len(got))
+		got := []any{}
+		for _, branches := range MustParse(valuetest.Doc(filter)).Or() {
+			for _, m := range branches {
+				got = append(got, m.Paths())
+			}
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s: branches on %v, want %s", filter, got, want)
 		}
 	}
 }

@@ -1,0 +1,194 @@
+package geofield
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/docmodel/docmodel/geohash"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Area is where to look: a [geohash.Circle], a [geohash.Box], or a shape of one's own, such as a polygon. Cover must hold the key of
+// each point that Contains holds, in at most so many ranges, sorted and disjoint; Validate says why the area is none.
+type Area interface {
+	Cover(dst []geohash.Range, max int) []geohash.Range
+	Contains(p geohash.Point) bool
+	Validate() error
+}
+
+// Candidates returns the query of the documents whose key is in the area's cover: all that are in the area and, but for a box, some
+// around it. It is the filter to compose with conditions, a sort and a projection of one's own; [Field.Within] is this query with
+// what lies around left out. For a box it is exact: conditions on the stored coordinates, which the server compares as
+// [geohash.Box.Contains] does, are ANDed. Beside a circle of up to some hundred kilometres lie 44 % more by area, with eight ranges.
+//
+// Conditions are ANDed to it; those on fields of the index, Prefix above all, go into each range, where they bound it. A condition on
+// each field of Prefix is needed. Bad input is in Err: an area that is none, a field of Prefix without a condition.
+//
+// Cost: one command, one scan of [Field.Indexes] for each range, at most FieldSpec.Ranges.
+func (f *Field[D, K]) Candidates(area Area, where ...bson.D) model.Find[D] {
+	filter, err := f.f.within(area, true, where)
+	return f.find(filter, err)
+}
+
+// Keys returns the query of the index alone (a covered query, which reads no documents) for the area's cover: its fields, Prefix, key
+// and Suffix, by their names and without _id. [geohash.Key.Point] of a key is within 2.1 cm of the point. What lies around the area is
+// in it, for a box too.
+//
+// Cost: as of [Field.Candidates], with no document read; with conditions on fields beside the index, documents are read, and on
+// DocumentDB in any case.
+func (f *Field[D, K]) Keys(area Area, where ...bson.D) model.Find[bson.Raw] {
+	filter, err := f.f.within(area, false, where)
+	q := f.find(filter, err)
+	q.Projection = bson.D{{Key: "_id", Value: 0}}
+	for _, k := range f.f.indexKeys() {
+		q.Projection = append(q.Projection, bson.E{Key: k.Key, Value: 1})
+	}
+	return model.Find[bson.Raw](q)
+}
+
+func (f *Field[D, K]) find(filter bson.D, err error) model.Find[D] {
+	q := f.owners.Find(filter)
+	q.Index = f.f.index()
+	if q.Err == nil {
+		q.Err = err
+	}
+	return q
+}
+
+// within is the filter of an area's cover, and of the area itself where conditions can say it.
+func (f *field) within(area Area, exactly bool, where []bson.D) (bson.D, error) {
+	ranges, err := f.cover(area)
+	if err != nil {
+		return nil, err
+	}
+	own, rest, err := f.divide(where)
+	if err != nil {
+		return nil, err
+	}
+	filter := f.filter(ranges, own)
+	if b, ok := area.(geohash.Box); ok && exactly {
+		return model.And(filter, f.inBox(b), rest), nil
+	}
+	return model.And(filter, rest), nil
+}
+
+// cover is that of an area, checked.
+func (f *field) cover(area Area) ([]geohash.Range, error) {
+	if area == nil {
+		return nil, &model.ValueError{Collection: f.collection, Field: "area", Reason: "is nil"}
+	}
+	if err := area.Validate(); err != nil {
+		return nil, f.badArea(err)
+	}
+	return area.Cover(nil, f.ranges), nil
+}
+
+func (f *field) badArea(err error) error {
+	var c *geohash.CoordinateError
+	if errors.As(err, &c) {
+		return &model.ValueError{Collection: f.collection, Field: c.Field, Value: c.Value, Reason: c.Reason}
+	}
+	return &model.ValueError{Collection: f.collection, Field: "area", Reason: err.Error()}
+}
+
+// divide takes the conditions on fields of the index from the others.
+func (f *field) divide(where []bson.D) (own, rest bson.D, err error) {
+	for i, d := range where {
+		v, err := f.encode(d)
+		if err != nil {
+			return nil, nil, &model.ValueError{Collection: f.collection, Field: fmt.Sprintf("where[%d]", i), Reason: err.Error()}
+		}
+		copied, ok := v.(bson.D)
+		if !ok { // nil
+			continue
+		}
+		for _, e := range copied {
+			if slices.Contains(f.prefix, e.Key) || slices.Contains(f.suffix, e.Key) {
+				own = model.And(own, bson.D{e})
+			} else {
+				rest = model.And(rest, bson.D{e})
+			}
+		}
+	}
+	for _, name := range f.prefix {
+		if !conditionOn(own, name) {
+			return nil, nil, &model.ValueError{Collection: f.collection, Field: name, Reason: "comes first in the index, so the query needs a condition on it"}
+		}
+	}
+	return own, rest, nil
+}
+
+// conditionOn reports whether a filter of plain conditions, or of $and of such, has one on a field.
+func conditionOn(filter bson.D, name string) bool {
+	return slices.ContainsFunc(filter, func(e bson.E) bool {
+		list, _ := e.Value.(bson.A)
+		return e.Key == name || e.Key == "$and" && slices.ContainsFunc(list, func(x any) bool {
+			d, _ := x.(bson.D)
+			return conditionOn(d, name)
+		})
+	})
+}
+
+// filter asks for keys in ranges, with the conditions on other fields of the index in each.
+func (f *field) filter(ranges []geohash.Range, own bson.D) bson.D {
+	switch len(ranges) {
+	case 0:
+		return model.And(own, bson.D{{Key: f.key, Value: bson.D{{Key: "$in", Value: bson.A{}}}}})
+	case 1:
+		return model.And(own, f.in(ranges[0]))
+	}
+	branches := make(bson.A, len(ranges))
+	for i, r := range ranges {
+		branches[i] = model.And(own, f.in(r))
+	}
+	return bson.D{{Key: "$or", Value: branches}}
+}
+
+// in asks for keys in one range.
+func (f *field) in(r geohash.Range) bson.D {
+	lo, hi, op := any(int64(r.Lo)), any(int64(r.Hi)), "$lt"
+	if f.text {
+		lo = short(r.Lo)
+		if hi = short(r.Hi); r.Hi > lastKey {
+			hi, op = lastKey.String(), "$lte"
+		}
+	}
+	return bson.D{{Key: f.key, Value: bson.D{{Key: "$gte", Value: lo}, {Key: op, Value: hi}}}}
+}
+
+const lastKey geohash.Key = 1<<geohash.MaxBits - 1
+
+// short is the shortest text that orders among geohashes of 12 characters as the key does: zeros at the end say nothing.
+func short(k geohash.Key) string {
+	s := k.String()
+	for len(s) > 1 && s[len(s)-1] == '0' {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// inBox asks for coordinates in a box, as [geohash.Box.Contains] does: 180 is -180.
+func (f *field) inBox(b geohash.Box) bson.D {
+	lat, lng := f.point+".coordinates.1", f.point+".coordinates.0"
+	between := func(path string, lo, hi float64) bson.D {
+		return bson.D{{Key: path, Value: bson.D{{Key: "$gte", Value: lo}, {Key: "$lte", Value: hi}}}}
+	}
+	rows := between(lat, b.South, b.North)
+	meridian := func(at float64) bson.D { return bson.D{{Key: lng, Value: at}} }
+	var columns bson.A
+	switch {
+	case b.West > b.East:
+		columns = bson.A{between(lng, b.West, 180), between(lng, -180, b.East)}
+	case b.West == -180 && b.East == 180:
+		return append(rows, between(lng, b.West, b.East)...)
+	case b.West == -180:
+		columns = bson.A{between(lng, b.West, b.East), meridian(180)}
+	case b.East == 180:
+		columns = bson.A{between(lng, b.West, b.East), meridian(-180)}
+	default:
+		return append(rows, between(lng, b.West, b.East)...)
+	}
+	return append(rows, bson.E{Key: "$or", Value: columns})
+}

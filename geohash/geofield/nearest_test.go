@@ -1,0 +1,157 @@
+package geofield_test
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/docmodel/docmodel/geohash"
+	"github.com/docmodel/docmodel/geohash/geofield"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// byDistance are the ids of all cafés, nearest first.
+func byDistance(list []cafe, from geohash.Point, also func(cafe) bool) []int64 {
+	near := func(c cafe) float64 { return geohash.Distance(from, geohash.Point(c.Loc)) }
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b cafe) int { return cmp.Or(cmp.Compare(near(a), near(b)), cmp.Compare(a.ID, b.ID)) })
+	out := []int64{}
+	for _, c := range list {
+		if also == nil || also(c) {
+			out = append(out, c.ID)
+		}
+	}
+	return out
+}
+
+// The k nearest are the first k of all, sorted by distance; ties too, of which the places on the poles give many.
+func TestNearestIsExact(t *testing.T) {
+	t.Parallel()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		list := open(t, db, 900, byKey, byText, byChain)
+		random := rand.New(rand.NewPCG(3, 4))
+		isB := func(c cafe) bool { return c.Chain == "b" && c.Seats > 2 }
+		b := bson.D{{Key: "chain", Value: "b"}, {Key: "seats", Value: bson.D{{Key: "$gt", Value: 2}}}}
+		for i := range 24 {
+			from := somewhere(random)
+			k := []int{1, 5, 30, 200, 2000}[i%5]
+			for reason, x := range map[string]struct {
+				search geofield.Nearest[cafe]
+				also   func(cafe) bool
+			}{
+				"by numbers": {byKey.Nearest(k, from), nil}, "by texts": {byText.Nearest(k, from, geofield.NearestSpec{Start: 100}), nil},
+				"a chain's": {byChain.Nearest(k, from, geofield.NearestSpec{Where: b}), isB},
+			} {
+				want := byDistance(list, from, x.also)
+				want = want[:min(k, len(want))]
+				got, err := x.search.All(t.Context(), db)
+				if err != nil || !slices.Equal(ids(got), want) {
+					t.Errorf("%d nearest to %v %s:\n%v, want\n%v, %v", k, from, reason, ids(got), want, err)
+				}
+			}
+			most := geohash.Distance(from, somewhere(random))
+			want := byDistance(list, from, func(c cafe) bool { return geohash.Distance(from, geohash.Point(c.Loc)) <= most })
+			got, err := byKey.Nearest(0, from, geofield.NearestSpec{Max: most}).All(t.Context(), db)
+			if err != nil || !slices.Equal(ids(got), want) {
+				t.Errorf("all within %g m of %v: %d, want %d, %v", most, from, len(got), len(want), err)
+			}
+		}
+	})
+}
+
+// Pages are the whole, in order: nothing twice, nothing missing, also where many are equally far.
+func TestNearestPages(t *testing.T) {
+	t.Parallel()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		list := open(t, db, 600, byKey)
+		for _, from := range []geohash.Point{{Lat: 48.86, Lng: 2.33}, {Lat: 90}, {Lat: -89.99, Lng: 3}, {Lat: 5, Lng: 179.999}} {
+			var all []int64
+			spec := geofield.NearestSpec{}
+			for len(all) < 200 {
+				page, err := byKey.Nearest(17, from, spec).All(t.Context(), db)
+				if err != nil || len(page) != 17 {
+					t.Fatalf("a page of %d, %v", len(page), err)
+				}
+				all = append(all, ids(page)...)
+				spec.After = page[len(page)-1].Mark()
+			}
+			if want := byDistance(list, from, nil)[:len(all)]; !slices.Equal(all, want) {
+				t.Errorf("pages around %v are\n%v, want\n%v", from, all, want)
+			}
+			far, err := byKey.Nearest(5, from, geofield.NearestSpec{After: spec.After, Max: spec.After.Meters / 2}).All(t.Context(), db)
+			if err != nil || len(far) != 0 {
+				t.Errorf("after the farthest come %v, %v", far, err)
+			}
+		}
+	})
+}
+
+// No key is in two rings of a search, and the next page leaves out what lies within the last.
+func TestNearestReads(t *testing.T) {
+	t.Parallel()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		open(t, db, 3000, byKey)
+		from := geohash.Point{Lat: 48.86, Lng: 2.33}
+		read, rings := 0, 0
+		spec := geofield.NearestSpec{Start: 300, Trace: func(r geofield.Ring) { read, rings = read+r.Read, rings+1 }}
+		first, err := byKey.Nearest(20, from, spec).All(t.Context(), db)
+		if err != nil || rings > 3 || read > 160 {
+			t.Errorf("20 nearest by %d rings and %d documents, %v", rings, read, err)
+		}
+		read, rings = 0, 0
+		spec.After, spec.Start = first[19].Mark(), 0
+		for range 10 {
+			page, err := byKey.Nearest(20, from, spec).All(t.Context(), db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec.After = page[19].Mark()
+		}
+		if rings > 20 || read > 1200 {
+			t.Errorf("ten pages of 20 by %d rings and %d documents", rings, read)
+		}
+		t.Logf("ten pages of 20: %d rings, %d documents", rings, read)
+		read, rings = 0, 0
+		for _, err := range byKey.Nearest(0, from, spec).Each(t.Context(), db) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if read > 2900 || read < 2780 {
+			t.Errorf("all others by %d documents: some are read twice, or the last pages anew", read)
+		}
+	})
+}
+
+func TestNearestRefuses(t *testing.T) {
+	t.Parallel()
+	nan := math.NaN()
+	p := geohash.Point{Lat: 1, Lng: 2}
+	for reason, x := range map[string]struct {
+		search geofield.Nearest[cafe]
+		field  string
+	}{
+		"a latitude":           {byKey.Nearest(1, geohash.Point{Lat: 91}), "Lat"},
+		"a longitude":          {byKey.Nearest(1, geohash.Point{Lng: nan}), "Lng"},
+		"fewer than none":      {byKey.Nearest(-1, p), "k"},
+		"a negative distance":  {byKey.Nearest(1, p, geofield.NearestSpec{Max: -1}), "Max"},
+		"a start that is none": {byKey.Nearest(1, p, geofield.NearestSpec{Start: nan}), "Start"},
+		"a mark that is none":  {byKey.Nearest(1, p, geofield.NearestSpec{After: geofield.Mark{Meters: -1}}), "After.Meters"},
+		"two specs":            {byKey.Nearest(1, p, geofield.NearestSpec{}, geofield.NearestSpec{}), "NearestSpec"},
+		"no chain":             {byChain.Nearest(1, p), "chain"},
+		"no value for BSON":    {byKey.Nearest(1, p, geofield.NearestSpec{Where: bson.D{{Key: "a", Value: func() {}}}}), "where[0]"},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			_, err := x.search.All(t.Context(), nil)
+			wantField(t, err, x.field)
+			if s := fmt.Sprint(x.search); s != "// refused: "+err.Error() {
+				t.Errorf("is shown as %s", s)
+			}
+		})
+	}
+}

@@ -1,0 +1,108 @@
+package geofield
+
+import (
+	"fmt"
+
+	"github.com/docmodel/docmodel/geohash"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Point is a place as a document stores it, a GeoJSON point: {type: 'Point', coordinates: [lng, lat]}. Its fields are those of
+// [geohash.Point], so that one converts to the other, and nobody has to remember which coordinate comes first. The zero value counts
+// as empty: with omitempty it isn't stored.
+//
+// It is stored as it is, valid or not; what [Field] writes is checked. When it is read, further coordinates (a height) are passed
+// over, and what is no GeoJSON point is an error.
+//
+// Source: https://www.mongodb.com/docs/manual/reference/geojson/#point.
+type Point geohash.Point
+
+// Validate returns a [*geohash.CoordinateError] for a coordinate that is NaN, infinite or out of range.
+func (p Point) Validate() error { return geohash.Point(p).Validate() }
+
+// IsZero reports whether the point is on the equator south of Ghana, where nobody is.
+func (p Point) IsZero() bool { return p == Point{} }
+
+// MarshalBSONValue implements [bson.ValueMarshaler].
+func (p Point) MarshalBSONValue() (typ byte, data []byte, err error) {
+	raw, err := bson.Marshal(geoJSON(geohash.Point(p)))
+	return byte(bson.TypeEmbeddedDocument), raw, err
+}
+
+// UnmarshalBSONValue implements [bson.ValueUnmarshaler]. A null gives the zero value.
+func (p *Point) UnmarshalBSONValue(typ byte, data []byte) error {
+	v := bson.RawValue{Type: bson.Type(typ), Value: data}
+	if v.Type == bson.TypeNull {
+		*p = Point{}
+		return nil
+	}
+	at, problem := pointOf(v)
+	if problem.reason != "" {
+		return fmt.Errorf("geofield: a point%s: %s", problem.below, problem.reason)
+	}
+	*p = Point(at)
+	return nil
+}
+
+// geoJSON is a point as it is stored.
+func geoJSON(p geohash.Point) bson.D {
+	return bson.D{{Key: "type", Value: "Point"}, {Key: "coordinates", Value: bson.A{p.Lng, p.Lat}}}
+}
+
+// A flaw is what is wrong with a stored value, and below which part of it.
+type flaw struct {
+	below  string
+	value  any
+	reason string
+}
+
+func (f flaw) err(collection, path string) error {
+	return &model.ValueError{Collection: collection, Field: path + f.below, Value: f.value, Reason: f.reason}
+}
+
+// pointOf reads a stored point. Its coordinates may be out of range.
+func pointOf(v bson.RawValue) (p geohash.Point, _ flaw) {
+	doc, ok := v.DocumentOK()
+	if !ok {
+		return p, flaw{"", nil, "is no GeoJSON point but a BSON " + v.Type.String()}
+	}
+	if kind, ok := doc.Lookup("type").StringValueOK(); !ok || kind != "Point" {
+		return p, flaw{".type", nil, "must be 'Point'"}
+	}
+	list, ok := doc.Lookup("coordinates").ArrayOK()
+	if !ok {
+		return p, flaw{".coordinates", nil, "must be an array of longitude and latitude"}
+	}
+	values, err := list.Values()
+	if err != nil || len(values) < 2 {
+		return p, flaw{".coordinates", nil, "must be an array of longitude and latitude"}
+	}
+	for i, to := range []*float64{&p.Lng, &p.Lat} {
+		switch values[i].Type {
+		case bson.TypeDouble:
+			*to = values[i].Double()
+		case bson.TypeInt32, bson.TypeInt64:
+			*to = float64(values[i].AsInt64())
+		default:
+			return p, flaw{coordinate(i), nil, "must be a number, not a BSON " + values[i].Type.String()}
+		}
+	}
+	return p, flaw{}
+}
+
+// checkPoint says why a point is refused.
+func (f *field) checkPoint(p geohash.Point) flaw {
+	if err := (geohash.Point{Lat: p.Lat}).Validate(); err != nil {
+		return flaw{coordinate(1), p.Lat, "the latitude must be within -90 to 90"}
+	}
+	if err := (geohash.Point{Lng: p.Lng}).Validate(); err != nil {
+		return flaw{coordinate(0), p.Lng, "the longitude must be within -180 to 180"}
+	}
+	if p == (geohash.Point{}) && !f.zero {
+		return flaw{".coordinates", nil, "both coordinates are 0, as in a point that was never set; FieldSpec.Zero allows it"}
+	}
+	return flaw{}
+}
+
+func coordinate(i int) string { return fmt.Sprintf(".coordinates.%d", i) }

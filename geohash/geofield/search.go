@@ -1,0 +1,162 @@
+package geofield
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/docmodel/docmodel/geohash"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// search is a run of a [Nearest].
+type search struct {
+	nearest
+	limit  float64           // metres: no farther
+	radius float64           // of the next circle
+	read   [][]geohash.Range // what needn't be read again
+	known  map[string]bool   // _ids of what was read
+	ahead  []found           // read, and not yet returned, in order
+	near   int               // how many lie within the last circle
+	out    int               // how many were returned
+}
+
+const (
+	everywhere   = math.Pi * geohash.EarthRadius // metres to the antipode
+	defaultStart = 1000
+	widest       = 8 // times the last radius
+)
+
+// run reads ring after ring, and returns what lies within the circle read so far, in order.
+//
+// That is exact: a cover holds the keys of all points of its circle, so everything not farther away than the radius has been read
+// once the ring is, and whatever hasn't been read is farther. What was read beyond the radius waits for the next ring. So once k lie
+// within the radius, they are the nearest.
+func (s *search) run(ctx context.Context, db *mongo.Database, yield func(found) bool) error {
+	if s.err != nil {
+		return s.err
+	}
+	for s.begin(); ; s.grow() {
+		if err := s.readRing(ctx, db); err != nil {
+			return err
+		}
+		within := len(s.ahead)
+		if s.radius < everywhere {
+			within, _ = slices.BinarySearchFunc(s.ahead, s.radius, func(x found, r float64) int {
+				if x.meters <= r {
+					return -1
+				}
+				return 1
+			})
+		}
+		for _, x := range s.ahead[:within] {
+			s.out++
+			x.rank = s.spec.After.Rank + s.out
+			if !yield(x) || s.out == s.k {
+				return nil
+			}
+		}
+		s.ahead, s.near = slices.Delete(s.ahead, 0, within), s.near+within
+		if s.radius >= s.limit {
+			return nil
+		}
+	}
+}
+
+// begin sets the first circle.
+func (s *search) begin() {
+	s.limit, s.known = everywhere, map[string]bool{}
+	if s.spec.Max > 0 {
+		s.limit = min(s.limit, s.spec.Max)
+	}
+	s.radius = cmp.Or(s.spec.Start, defaultStart)
+	if after := s.spec.After; after.ID.Type != 0 && after.Meters > 0 {
+		s.read = append(s.read, interior(geohash.Circle{Center: s.from, Meters: after.Meters}, 2*s.f.ranges))
+		if s.spec.Start == 0 || s.radius < after.Meters {
+			more := 1.0 // the same area again, unless it is known how many are in it
+			if after.Rank > 0 && s.k > 0 {
+				more = min(1.3*float64(s.k)/float64(after.Rank), widest)
+			}
+			s.radius = after.Meters * math.Sqrt(1+more)
+		}
+	}
+	s.radius = min(s.radius, s.limit)
+}
+
+// grow sets the next circle: what was found in this area lets expect one in which the rest will be, and half as much again.
+func (s *search) grow() {
+	r := s.radius
+	next := widest * r
+	switch {
+	case s.near == 0:
+	case s.k == 0:
+		next = 2 * r
+	default:
+		inner := s.spec.After.Meters
+		next = math.Sqrt(r*r + 1.5*float64(s.k-s.out)*max(0, r*r-inner*inner)/float64(s.near))
+	}
+	s.radius = min(max(next, 1.2*r), widest*r, s.limit)
+}
+
+// ring is what must be read for the circle, and no other ring has.
+func (s *search) ring() []geohash.Range {
+	ranges := geohash.Circle{Center: s.from, Meters: s.radius}.Cover(nil, s.f.ranges)
+	for _, done := range s.read {
+		ranges = geohash.Subtract(nil, ranges, done)
+	}
+	return ranges
+}
+
+func (s *search) query(ranges []geohash.Range) model.Query {
+	return s.find(model.And(s.f.filter(ranges, s.own), s.rest))
+}
+
+// readRing reads the ring of the circle into what is ahead.
+func (s *search) readRing(ctx context.Context, db *mongo.Database) error {
+	ranges := s.ring()
+	if len(ranges) == 0 {
+		return nil
+	}
+	s.read = append(s.read, ranges)
+	q := s.query(ranges)
+	read := 0
+	for raw, err := range (model.Find[bson.Raw]{Query: q}).Each(ctx, db) {
+		if err != nil {
+			return err
+		}
+		read++
+		x, ok, err := s.f.placeOf(&q, raw)
+		if err != nil {
+			return err
+		}
+		if ok {
+			s.add(x)
+		}
+	}
+	slices.SortFunc(s.ahead, func(a, b found) int { return compare(a.mark(), b.mark()) })
+	if rest := s.k - s.out; s.k > 0 && len(s.ahead) > rest {
+		clear(s.ahead[rest:])
+		s.ahead = s.ahead[:rest]
+	}
+	if s.spec.Trace != nil {
+		s.spec.Trace(Ring{Meters: s.radius, Ranges: len(ranges), Read: read})
+	}
+	return nil
+}
+
+// add keeps what was read, unless it is too far, was shown on the page before, or moved from one ring to another meanwhile.
+func (s *search) add(x found) {
+	x.meters = geohash.Distance(s.from, x.point)
+	if s.spec.Max > 0 && x.meters > s.spec.Max || s.spec.After.ID.Type != 0 && compare(x.mark(), s.spec.After) <= 0 {
+		return
+	}
+	id := string(append([]byte{byte(x.id.Type)}, x.id.Value...))
+	if s.known[id] {
+		return
+	}
+	s.known[id] = true
+	s.ahead = append(s.ahead, x)
+}

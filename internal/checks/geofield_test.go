@@ -1,0 +1,118 @@
+package checks
+
+import (
+	"github.com/docmodel/docmodel/geohash"
+	"github.com/docmodel/docmodel/geohash/geofield"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+var (
+	keyedPlaces = geofield.NewField(anything, "loc", "geo", geofield.FieldSpec{Prefix: []string{"kind"}, Suffix: []string{"stars"}, Ranges: 2, Sphere: true})
+	namedPlaces = geofield.NewField(anything, "loc", "hash", geofield.FieldSpec{Text: true, Ranges: 2})
+
+	louvre   = geohash.Point{Lat: 48.8606, Lng: 2.3376}
+	aroundIt = geohash.Circle{Center: louvre, Meters: 1000}
+	fiji     = geohash.Box{South: -20, West: 176, North: -12, East: -178}
+)
+
+func init() {
+	register(fieldWrites()...)
+	register(fieldReads()...)
+}
+
+// placed is a document of a place.
+func placed(s string, more ...bson.E) bson.D {
+	at := roomy(bson.D{{Key: "type", Value: "Point"}, {Key: "coordinates", Value: roomy(bson.A{louvre.Lng, louvre.Lat})}})
+	return roomy(append(bson.D{{Key: "_id", Value: s}, {Key: "name", Value: s}, {Key: "loc", Value: at}}, more...))
+}
+
+func fieldWrites() []Case {
+	write := func(method, reason string, call func(doc bson.D) any) Case {
+		return Case{Method: "geofield.Field." + method, Reason: reason, From: func(s string) ([]any, func() any) {
+			doc := placed(s)
+			return []any{doc}, func() any { return call(doc) }
+		}}
+	}
+	raws := func(s string) any {
+		wrong, err := bson.Marshal(placed(s, bson.E{Key: "geo", Value: int64(7)}))
+		if err != nil {
+			panic(err)
+		}
+		gone, err := bson.Marshal(bson.D{{Key: "_id", Value: s}, {Key: "geo", Value: s}})
+		if err != nil {
+			panic(err)
+		}
+		return []bson.Raw{wrong, gone}
+	}
+	return []Case{
+		write("Insert", "with a number", func(doc bson.D) any { return keyedPlaces.Insert(doc) }),
+		write("Insert", "with a text", func(doc bson.D) any { return namedPlaces.Insert(doc) }),
+		write("InsertMany", "two kinds of documents", func(doc bson.D) any { return keyedPlaces.InsertMany([]bson.D{doc, {{Key: "_id", Value: 2}}}) }),
+		write("Replace", "with a number", func(doc bson.D) any { return keyedPlaces.Replace(doc) }),
+		{Method: "geofield.Field.Insert", Reason: "another key is refused", From: func(s string) ([]any, func() any) {
+			doc := placed(s, bson.E{Key: "geo", Value: int64(7)})
+			return []any{doc}, func() any { return keyedPlaces.Insert(doc) }
+		}},
+		{Method: "geofield.Field.Set", Reason: "a number", Make: func(s string) any { return keyedPlaces.Set(s, louvre) }},
+		{Method: "geofield.Field.Set", Reason: "a text", Make: func(s string) any { return namedPlaces.Set(s, louvre) }},
+		{Method: "geofield.Field.Set", Reason: "a latitude beyond the pole is refused", Make: func(s string) any { return keyedPlaces.Set(s, geohash.Point{Lat: 90.5}) }},
+		{Method: "geofield.Field.Unset", Reason: "both", Make: func(s string) any { return keyedPlaces.Unset(s) }},
+		{Method: "geofield.Field.Fields", Reason: "for an upsert of one's own", Make: func(string) any {
+			d, err := keyedPlaces.Fields(louvre)
+			if err != nil {
+				panic(err)
+			}
+			return d
+		}},
+		{Method: "geofield.Field.Complete", Reason: "an update of the point", From: func(s string) ([]any, func() any) {
+			filter, update := bson.D{{Key: "name", Value: s}}, bson.D{{Key: "$set", Value: placed(s)[1:]}, {Key: "$push", Value: bson.D{{Key: "log", Value: s}}}}
+			return []any{filter, update}, func() any {
+				return keyedPlaces.Complete(anything.Update(s, update))
+			}
+		}},
+		{Method: "geofield.Field.Complete", Reason: "a key alone is refused", From: func(s string) ([]any, func() any) {
+			update := bson.D{{Key: "$set", Value: bson.D{{Key: "geo", Value: s}}}}
+			return []any{update}, func() any {
+				return keyedPlaces.Complete(model.Write{Collection: "anything", Model: &mongo.UpdateManyModel{Filter: bson.D{}, Update: update}})
+			}
+		}},
+		{Method: "geofield.Field.Repair", Reason: "a wrong key, one without a point", From: func(s string) ([]any, func() any) {
+			found := roomy([]geofield.Misplaced{
+				{ID: rawString(s), Point: rawString(s), Key: rawString(s), Want: int64(7)}, {ID: rawString(s + "2"), Key: rawString(s)}, {ID: rawString(s), Point: rawString(s)},
+			})
+			return []any{found}, func() any { return keyedPlaces.Repair(found) }
+		}},
+		{Method: "geofield.Field.Rebuild", Reason: "numbers", Make: func(string) any { return keyedPlaces.Rebuild() }, State: raws},
+		{Method: "geofield.Field.Rebuild", Reason: "texts", Make: func(string) any { return namedPlaces.Rebuild() }, State: raws},
+	}
+}
+
+func fieldReads() []Case {
+	read := func(method, reason string, call func(kind bson.D) any) Case {
+		return Case{Method: "geofield.Field." + method, Reason: reason, From: func(s string) ([]any, func() any) {
+			kind := roomy(bson.D{{Key: "kind", Value: s}, {Key: "name", Value: roomy(bson.D{{Key: "$gt", Value: s}})}})
+			return []any{kind}, func() any { return call(kind) }
+		}}
+	}
+	return []Case{
+		read("Candidates", "a circle", func(kind bson.D) any { return keyedPlaces.Candidates(aroundIt, kind) }),
+		read("Candidates", "a box across the antimeridian", func(kind bson.D) any { return keyedPlaces.Candidates(fiji, kind) }),
+		read("Candidates", "a box that ends at it", func(kind bson.D) any {
+			return namedPlaces.Candidates(geohash.Box{South: 50, West: 170, North: 51, East: 180}, kind)
+		}),
+		read("Candidates", "texts", func(kind bson.D) any { return namedPlaces.Candidates(aroundIt, kind) }),
+		read("Candidates", "texts to the last", func(kind bson.D) any { return namedPlaces.Candidates(geohash.Circle{Meters: 3e7}, kind) }),
+		{Method: "geofield.Field.Candidates", Reason: "a field of the index without a condition is refused", Make: func(string) any { return keyedPlaces.Candidates(aroundIt) }},
+		{Method: "geofield.Field.Candidates", Reason: "a circle that is none is refused", Make: func(string) any { return namedPlaces.Candidates(geohash.Circle{Meters: -1}) }},
+		read("Keys", "of a circle", func(kind bson.D) any { return keyedPlaces.Keys(aroundIt, kind) }),
+		read("Ring", "of two circles", func(kind bson.D) any {
+			return namedPlaces.Ring(geohash.Circle{Center: louvre, Meters: 2000}, 1000, kind)
+		}),
+		read("Clusters", "by numbers", func(kind bson.D) any { return keyedPlaces.Clusters(aroundIt, 32, kind) }),
+		read("Clusters", "by texts", func(kind bson.D) any { return namedPlaces.Clusters(aroundIt, 30, kind) }),
+		{Method: "geofield.Field.Indexes", Reason: "between other fields, and one on the sphere", Make: func(string) any { return keyedPlaces.Indexes() }},
+		{Method: "geofield.Field.ShardKey", Reason: "after what spreads", Make: func(string) any { return keyedPlaces.ShardKey() }},
+	}
+}
