@@ -37,7 +37,7 @@ func TestNearestIsExact(t *testing.T) {
 		random := rand.New(rand.NewPCG(3, 4))
 		isB := func(c cafe) bool { return c.Chain == "b" && c.Seats > 2 }
 		b := bson.D{{Key: "chain", Value: "b"}, {Key: "seats", Value: bson.D{{Key: "$gt", Value: 2}}}}
-		for i := range 24 {
+		for i := range 15 {
 			from := somewhere(random)
 			k := []int{1, 5, 30, 200, 2000}[i%5]
 			for reason, x := range map[string]struct {
@@ -124,6 +124,33 @@ func TestNearestReads(t *testing.T) {
 		}
 		if read > 2900 || read < 2780 {
 			t.Errorf("all others by %d documents: some are read twice, or the last pages anew", read)
+		}
+	})
+}
+
+// A place that moves away while rings are read is returned once.
+func TestNearestMoves(t *testing.T) {
+	t.Parallel()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		paris := geohash.Point{Lat: 48.86, Lng: 2.33}
+		var list []cafe
+		for i := range 10 {
+			list = append(list, cafe{ID: int64(i + 1), Loc: geofield.Point{Lat: paris.Lat + float64(i*i)*0.003, Lng: paris.Lng}})
+		}
+		run(t, db, byKey.InsertMany(list))
+		times := map[int64]int{}
+		for p, err := range byKey.Nearest(0, paris).Each(t.Context(), db) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if times[p.Doc.ID]++; p.Rank == 1 {
+				run(t, db, byKey.Set(p.Doc.ID, geohash.Point{Lat: paris.Lat + 0.2, Lng: paris.Lng + 0.1}))
+			}
+		}
+		for _, c := range list {
+			if times[c.ID] != 1 {
+				t.Errorf("%d was returned %d times", c.ID, times[c.ID])
+			}
 		}
 	})
 }

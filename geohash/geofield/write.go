@@ -136,10 +136,8 @@ func (f *field) completeDocument(doc any) (bson.Raw, error) {
 		return raw, nil
 	case !emptyKey(s.key):
 		return nil, &model.ValueError{Collection: f.collection, Field: f.key, Value: s.key, Reason: "is not the key of the document's point: leave it empty"}
-	case s.want == nil:
-		return model.SetFields(raw, bson.D{{Key: f.key, Value: bson.Null{}}}) // 0 would be a key, near the South Pole
 	}
-	return model.SetFields(raw, bson.D{{Key: f.key, Value: s.want}})
+	return model.SetFields(raw, bson.D{{Key: f.key, Value: s.want}}) // null without a point, as 0 is a key, near the South Pole
 }
 
 // rawOf encodes a document.
