@@ -155,7 +155,7 @@ func (f *field) index() string { return model.IndexName(f.indexKeys()) }
 // Queries of this package are then sent to the shards that hold the ranges alone. Places near together are on one shard: where most
 // of them are in one city, and nearly all writes too, a field of Prefix spreads them. 2dsphere can't be a shard key.
 //
-// A key in a shard key changes with its point: MongoDB 4.4 and later move the document then, in a transaction or by a retryable
+// A key in a shard key changes with its point: MongoDB 4.2 and later move the document then, in a transaction or by a retryable
 // write, if the update names the whole old shard key in its filter (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/):
 // AND it to the filter of [Field.Set].
 func (f *Field[D, K]) ShardKey() bson.D { return f.f.shardKey() }

@@ -57,7 +57,7 @@ type nearest struct {
 // a condition.
 //
 // Cost: one command for each ring, with at most FieldSpec.Ranges scans of the index and what subtracting adds. Two or three rings as a
-// rule; from the default start seven to the end of the world, where nothing is near. What is read is about twice k; much more where
+// rule; from the default start six to the end of the world, where nothing is near. What is read is about twice k; much more where
 // Start is far too wide, as no limit can be sent. Next pages (After) read anew only what is around the rim of what was shown: the
 // ranges within it are left out. Consistency: each ring is a query of its own. A document that moves meanwhile is returned once at
 // most, and may be missed.
