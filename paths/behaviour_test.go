@@ -37,6 +37,17 @@ type category struct {
 // onServer is set where the tests run on a server too. There they are fewer; every cut and every operation is run on the engine.
 var onServer = os.Getenv(modeltest.EnvURI) != ""
 
+// few reports whether random tests are to be short: on a server, and with -short, under the race detector.
+func few() bool { return onServer || testing.Short() }
+
+// alone leaves a test out with -short: it does one thing after the other on many documents, so that there is nothing to race.
+func alone(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("nothing to race")
+	}
+}
+
 // every is set where each operation is cut everywhere.
 var every = os.Getenv("DOCMODEL_FULL") != ""
 

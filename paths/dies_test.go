@@ -114,7 +114,7 @@ func TestTreeDies(t *testing.T) {
 	}{func(k kind) model.Change[paths.State] { return k.tree.Insert(category{ID: "x"}, paths.FirstChild("b")) },
 		func(f *paths.Forest[string]) error { return f.Insert("x", paths.FirstChild("b")) }}
 	cuts, share := 0, 6
-	if onServer {
+	if few() {
 		share = 12
 	}
 	faults := modeltest.NewFaults()

@@ -167,6 +167,7 @@ func TestDocumentTreeIDs(t *testing.T) {
 
 // Keys that inserts at one place have made long are made short again.
 func TestDocumentTreeLongKeys(t *testing.T) {
+	alone(t)
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		keyed.grow(t, db, "a(x y) b")

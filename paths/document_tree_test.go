@@ -167,7 +167,7 @@ func TestDocumentTreeLockstep(t *testing.T) {
 	switch {
 	case full:
 		steps = 1500
-	case onServer:
+	case few():
 		steps = 100
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {

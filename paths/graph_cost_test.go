@@ -31,6 +31,7 @@ func binaryTree(n int) []account {
 
 // What each superstep sends and writes: the table of the package's documentation.
 func TestGraphCosts(t *testing.T) {
+	alone(t)
 	parallel(t)
 	m := modeltest.NewMonitor()
 	same := func(n, times int) []int { return slices.Repeat([]int{n}, times) }
@@ -106,6 +107,7 @@ func graphBegun(t testing.TB, db *mongo.Database, s *paths.Supersteps) paths.Gra
 
 // Supersteps and results are served by the indexes that the computations name.
 func TestGraphIndexed(t *testing.T) {
+	alone(t)
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, all := t.Context(), binaryTree(6000)

@@ -158,8 +158,11 @@ func TestGraphShapes(t *testing.T) {
 func TestGraphRandom(t *testing.T) {
 	parallel(t)
 	rounds := 6
-	if os.Getenv("DOCMODEL_FULL") != "" {
+	switch {
+	case every:
 		rounds = 40
+	case few():
+		rounds = 3
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for seed := range rounds {

@@ -22,7 +22,7 @@ var hostile = []string{"a", "ab", "a b", "a.b", "a/b", "$x", "|", `\|`, "é", "%
 func TestLockstep(t *testing.T) {
 	parallel(t)
 	steps, seed, most := 150, 5, 60
-	if testing.Short() || onServer {
+	if few() {
 		steps = 60
 	}
 	for name, n := range map[string]*int{"DOCMODEL_STEPS": &steps, "DOCMODEL_SEED": &seed} {

@@ -105,6 +105,7 @@ func TestNestedSetCosts(t *testing.T) {
 
 // Descendants, ancestors and what is shifted are found by the indexes, among thousands.
 func TestNestedSetIndexed(t *testing.T) {
+	alone(t)
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		k := nestedKinds[0]

@@ -146,7 +146,7 @@ func TestNestedSetCuts(t *testing.T) {
 	switch {
 	case full:
 		rounds = 40
-	case onServer:
+	case few():
 		rounds = 1
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -218,9 +218,12 @@ func TestNestedSetDeadWriter(t *testing.T) {
 	f := modeltest.NewFaults()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(1, 14))
-		k, cuts := nestedKinds[0], 0
+		k, cuts, share := nestedKinds[0], 0, 2
+		if few() {
+			share = 5
+		}
 		for _, op := range nestedTable() {
-			if !full && r.IntN(2) > 0 {
+			if !full && r.IntN(share) > 0 {
 				continue
 			}
 			for n := 1; ; n++ {

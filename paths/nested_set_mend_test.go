@@ -55,12 +55,16 @@ func TestNestedSetRepairsCuts(t *testing.T) {
 // of them is mended.
 func TestNestedSetRepairsGaps(t *testing.T) {
 	parallel(t)
+	steps := 120
+	if few() {
+		steps = 50
+	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(14, 6))
 		k := nestedKinds[1]
 		forest := &paths.Forest[string]{}
 		k.nestedSeed(t, db, forest)
-		for range 120 {
+		for range steps {
 			_, change, want := randomStep(r, forest)
 			if _, _, err := change(k.kind).Run(t.Context(), db); !sameErr(err, want) {
 				t.Fatal(err)

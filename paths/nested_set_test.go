@@ -127,8 +127,11 @@ func (k nestedKind) wantNumbers(t testing.TB, db *mongo.Database, f *paths.Fores
 func TestNestedSetNumbers(t *testing.T) {
 	parallel(t)
 	steps := 150
-	if full {
+	switch {
+	case full:
 		steps = 3000
+	case few():
+		steps = 60
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(14, 2))

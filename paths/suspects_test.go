@@ -18,8 +18,11 @@ import (
 func TestSuspects(t *testing.T) {
 	parallel(t)
 	runs := 8
-	if full {
+	switch {
+	case full:
 		runs = 200
+	case few():
+		runs = 3
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range kinds {
@@ -109,6 +112,7 @@ func TestCheckCost(t *testing.T) {
 
 // What the server takes for an order key is one.
 func TestKeyPattern(t *testing.T) {
+	alone(t)
 	pattern := regexp.MustCompile(paths.KeyPattern)
 	r := rand.New(rand.NewPCG(1, 1))
 	const letters = "aabZYc019zA0! é\n"

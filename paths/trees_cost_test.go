@@ -48,6 +48,7 @@ func TestTreeCosts(t *testing.T) {
 
 // Every query of a tree is served by an index that the tree declares.
 func TestTreeIndexes(t *testing.T) {
+	alone(t)
 	parallel(t)
 	array := paths.NewAncestorArray(kinds[1].docs, paths.AncestorArraySpec{})
 	path := paths.NewMaterializedPath(kinds[2].docs, paths.MaterializedPathSpec{})

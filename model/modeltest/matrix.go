@@ -34,7 +34,7 @@ type FaultCase struct {
 	Match Match
 
 	// OnServer is how many of the rows run, evenly chosen, where there is a real server, on it and on the engine, so that both run
-	// the same. 0 means 24, and a negative number all. Without a server all run.
+	// the same; and with -short. 0 means 24, and a negative number all. Else all run.
 	OnServer int
 
 	// Transactions leaves the case out on a server without them.
@@ -79,7 +79,7 @@ func FaultMatrix(t *testing.T, c FaultCase) {
 			return // every row would fail as well
 		}
 		rows := faultRows(writes)
-		if os.Getenv(EnvURI) != "" {
+		if os.Getenv(EnvURI) != "" || testing.Short() {
 			rows = sample(rows, c.OnServer)
 		}
 		for _, row := range rows {
