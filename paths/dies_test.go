@@ -115,7 +115,7 @@ func TestTreeDies(t *testing.T) {
 		func(f *paths.Forest[string]) error { return f.Insert("x", paths.FirstChild("b")) }}
 	cuts, share := 0, 6
 	if few() {
-		share = 12
+		share = 20
 	}
 	faults := modeltest.NewFaults()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {

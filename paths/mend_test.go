@@ -20,8 +20,11 @@ import (
 func TestTreeMovers(t *testing.T) {
 	parallel(t)
 	each := 6
-	if full {
+	switch {
+	case full:
 		each = 20
+	case few():
+		each = 3
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range kinds {
