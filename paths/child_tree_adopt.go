@@ -36,7 +36,7 @@ func (e *AdoptError) Error() string {
 // Only documents that differ are written, each by its _id, so that it can be run again from any cut, and again while other code still
 // writes lists alone. Once all writers use [Tree], don't: then the links are the truth.
 //
-// Cost: one command that reads the tree's fields of all documents, which are held in memory, some 300 bytes for each and its list; a
+// Cost: one command that reads the tree's fields of all documents, which are held in memory, some 800 bytes for each and its list; a
 // command for each 100,000 documents or 16 MiB of writes; two for the lease, which is that of the Tree of the spec.
 func (p *ChildTree[D, K]) Adopt(s TreeSpec) model.Change[State] {
 	return p.t.rep.(*childTree).adoption(p.Tree(s).lease)
@@ -76,8 +76,7 @@ type adopting struct {
 }
 
 func (t *childTree) survey(ctx context.Context, db *mongo.Database, change int64) (Report, []Problem, error) {
-	project := bson.D{{Key: t.links.Parent, Value: 1}, {Key: t.links.Order, Value: 1}, {Key: t.links.Change, Value: 1}, {Key: t.path, Value: 1}}
-	all, err := t.tree.nodes(ctx, db, source{pipeline: mongo.Pipeline{sortBy("_id", 1), {{Key: "$project", Value: project}}}})
+	all, err := t.tree.nodes(ctx, db, source{pipeline: mongo.Pipeline{sortBy("_id", 1), t.onlyTreeFields()}})
 	if err != nil {
 		return Report{}, nil, err
 	}

@@ -45,11 +45,6 @@ func (p *ChildTree[D, K]) Listing(id K) model.Find[D] {
 	return f
 }
 
-// id checks and encodes an _id.
-func (p planner[D, K]) id(id K) (bson.RawValue, error) {
-	return (&Tree[D, K]{docs: p.docs, t: p.t}).id(id)
-}
-
 func aggregateOf[D, K any](p planner[D, K], s source, err error) model.Aggregate[D] {
 	a := model.AggregateAs[D](p.docs, s.pipeline)
 	a.Index, a.Err = s.index, err

@@ -111,15 +111,6 @@ func (s *survey) differs(key string) (content, missing bool) {
 
 // would is what there is to do.
 func (s *survey) would() Converted {
-	done := Converted{Nodes: len(s.wanted), Kept: s.kept, Deleted: len(s.gone)}
-	for key := range s.target.All() {
-		content, missing := s.differs(key)
-		switch {
-		case missing:
-			done.Inserted++
-		case content || len(s.want[key]) > 0:
-			done.Updated++
-		}
-	}
-	return done
+	missing, differ := s.work()
+	return Converted{Nodes: len(s.wanted), Kept: s.kept, Deleted: len(s.gone), Inserted: len(missing), Updated: len(differ)}
 }

@@ -24,8 +24,11 @@ func orderKeys(wanted, had []string) []string {
 			}
 		}
 	} else {
-		for _, i := range ascendingKeys(had) {
-			out[i], keep[i] = had[i], true
+		keep = ascending(had, func(key string) bool { return checkKey(key) == nil })
+		for i := range had {
+			if keep[i] {
+				out[i] = had[i]
+			}
 		}
 	}
 	kept := slices.Index(keep, true) // the next that is
@@ -52,39 +55,5 @@ func orderKeys(wanted, had []string) []string {
 		}
 		out[i] = key
 	}
-	return out
-}
-
-// ascendingKeys are the positions of the longest ascending sequence of order keys.
-func ascendingKeys(keys []string) []int {
-	var ends []int // where the sequences end that are the best of their length
-	before := make([]int, len(keys))
-	for i, k := range keys {
-		if checkKey(k) != nil {
-			continue
-		}
-		n, _ := slices.BinarySearchFunc(ends, k, func(at int, k string) int {
-			if keys[at] < k {
-				return -1
-			}
-			return 1
-		})
-		before[i] = -1
-		if n > 0 {
-			before[i] = ends[n-1]
-		}
-		if n == len(ends) {
-			ends = append(ends, i)
-		} else {
-			ends[n] = i
-		}
-	}
-	var out []int
-	if len(ends) > 0 {
-		for i := ends[len(ends)-1]; i >= 0; i = before[i] {
-			out = append(out, i)
-		}
-	}
-	slices.Reverse(out)
 	return out
 }

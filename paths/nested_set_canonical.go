@@ -1,6 +1,7 @@
 package paths
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/docmodel/docmodel/model"
@@ -75,7 +76,7 @@ func (t *nestedSet) kept(f *Forest[string], nodes map[string]node) map[string][2
 			values[i] = v.Int64()
 		}
 	}
-	if !t.fill(values, ascending(values)) {
+	if !t.fill(values, ascending(values, func(v int64) bool { return v >= 1 && v <= maxNumber })) {
 		return nil
 	}
 	out := make(map[string][2]int64, f.Len())
@@ -119,15 +120,15 @@ func (t *nestedSet) fill(values []int64, keep []bool) bool {
 	return true
 }
 
-// ascending marks the longest ascending sequence of numbers that can be kept: those from 1 on.
-func ascending(values []int64) []bool {
+// ascending marks the longest ascending sequence of values that can be kept.
+func ascending[V cmp.Ordered](values []V, can func(V) bool) []bool {
 	ends := []int{} // where the sequences end that are the best of their length
 	before := make([]int, len(values))
 	for i, v := range values {
-		if v < 1 || v > maxNumber {
+		if !can(v) {
 			continue
 		}
-		n, _ := slices.BinarySearchFunc(ends, v, func(at int, v int64) int {
+		n, _ := slices.BinarySearchFunc(ends, v, func(at int, v V) int {
 			if values[at] < v {
 				return -1
 			}

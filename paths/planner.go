@@ -121,6 +121,15 @@ func (p planner[D, K]) plan(at At[D], of func(spot) (model.Plan, error)) model.P
 	return plan
 }
 
+// id checks and encodes an _id.
+func (p planner[D, K]) id(id K) (bson.RawValue, error) {
+	if err := p.docs.CheckID("_id", id); err != nil {
+		return bson.RawValue{}, err
+	}
+	doc, err := p.docs.AppendElement(make([]byte, 4), "v", id)
+	return bson.Raw(model.EndDocument(doc, 0)).Lookup("v"), err
+}
+
 // node reads a document of the caller's.
 func (p planner[D, K]) node(doc *D) (node, error) {
 	if doc == nil {

@@ -52,11 +52,7 @@ func (t *Tree[D, K]) Relations() []model.Relation { return t.t.relations() }
 
 // id checks and encodes an _id.
 func (t *Tree[D, K]) id(id K) (bson.RawValue, error) {
-	if err := t.docs.CheckID("_id", id); err != nil {
-		return bson.RawValue{}, err
-	}
-	doc, err := t.docs.AppendElement(make([]byte, 4), "v", id)
-	return bson.Raw(model.EndDocument(doc, 0)).Lookup("v"), err
+	return planner[D, K]{t.docs, t.t}.id(id)
 }
 
 func (t *Tree[D, K]) place(at Place[K]) (place, error) {
