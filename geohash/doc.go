@@ -34,16 +34,16 @@
 // # Costs
 //
 // Nothing here allocates but [Cell.String], [Key.String] and errors, given a dst with room. Nanoseconds, as medians of one run beside
-// other packages on a busy machine (internal/bench/RESULTS.md; what nothing else disturbs takes three fifths of that):
+// other packages on a shared machine (internal/bench/RESULTS.md; what nothing else disturbs takes three fifths of that):
 //
 //	                             docmodel  mmcloughlin v0.10.0         S2  GeoFire's bounds
-//	Encode                             11                    6
-//	AppendEncode, 12 characters        16                   70
-//	Parse, 12 characters               14                   19
-//	Key.Point                           9                   28
-//	Cell.Box                           14                   28
-//	Cell.Neighbors                     26                  118
-//	Circle.Cover, 8 ranges           6000                          44000               630
+//	Encode                             10                    6
+//	AppendEncode, 12 characters        15                   64
+//	Parse, 12 characters               12                   18
+//	Key.Point                           9                   27
+//	Cell.Box                           13                   27
+//	Cell.Neighbors                     24                  108
+//	Circle.Cover, 8 ranges           5500                          35000               590
 //
 // The other's key comes from assembly; at nearly all points one float64 below a cell's corner it is another than bisection gives.
 // Its Parse doesn't look for wrong characters. S2 (golang/geo) takes cells, whose areas are 3.7, 2.1 and 1.5 times a circle's for 4,

@@ -62,8 +62,8 @@ func scaled(p Point) (x, y uint64) {
 
 // exact reports whether the number of a cell is certain: the mantissas are in range, and two or more away from an edge.
 func exact(x, y uint64) bool {
-	const fraction = 1<<fractionBits - 1
-	return (x|y)>>52 == 0 && (x+2)&fraction >= 4 && (y+2)&fraction >= 4
+	const fraction = 1<<fractionBits - 4
+	return (x|y)>>52 == 0 && (x+2)&fraction != 0 && (y+2)&fraction != 0
 }
 
 func encodeSlowly(p Point) (Key, error) {
@@ -104,9 +104,10 @@ const spreadBits = 11
 // interleave makes a key of a column's and a row's number.
 func interleave(column, row uint64) Key {
 	const low = 1<<spreadBits - 1
-	return Key(uint64(spread[column>>(2*spreadBits)&low])<<(4*spreadBits+1) | uint64(spread[row>>(2*spreadBits)&low])<<(4*spreadBits) |
-		uint64(spread[column>>spreadBits&low])<<(2*spreadBits+1) | uint64(spread[row>>spreadBits&low])<<(2*spreadBits) |
-		uint64(spread[column&low])<<1 | uint64(spread[row&low]))
+	first := uint64(spread[column>>(2*spreadBits)&low])<<1 | uint64(spread[row>>(2*spreadBits)&low])
+	middle := uint64(spread[column>>spreadBits&low])<<1 | uint64(spread[row>>spreadBits&low])
+	last := uint64(spread[column&low])<<1 | uint64(spread[row&low])
+	return Key(first<<(4*spreadBits) | middle<<(2*spreadBits) | last)
 }
 
 const alphabet = "0123456789bcdefghjkmnpqrstuvwxyz"
