@@ -78,7 +78,7 @@ func (c *copying) declareKey(id model.Field, to func(string) model.Field) {
 	if !id.Open && !key.Open && key.Type != id.Type {
 		c.fail(fmt.Sprintf("KeyPath %q holds %s, and the _ids of %s are %s", path, key.Type, c.docs, id.Type), "name the path of those ids")
 	}
-	if overlaps(path, "_id") {
+	if model.Overlap(path, "_id") {
 		c.fail("KeyPath is within _id", "an _id can't be written anew: keep the copied key in a field of its own")
 	}
 	c.key = path
@@ -118,9 +118,9 @@ func (c *copying) declareField(f Field, from, to func(string) model.Field) strin
 	switch {
 	case src.Array != "" && src.Array != src.Path:
 		c.fail(fmt.Sprintf("From %q lies inside an array", f.From), "copy the array whole")
-	case overlaps(f.From, "_id"):
+	case model.Overlap(f.From, "_id"):
 		c.fail("From is the _id", "the key is copied as KeyPath")
-	case overlaps(f.To, "_id"):
+	case model.Overlap(f.To, "_id"):
 		c.fail("To is within _id", "an _id can't be changed: copy to another field")
 	case !inside:
 		c.fail(fmt.Sprintf("To %q is not in the element that KeyPath %q is in", f.To, c.spec.KeyPath), "copy to a path that begins with "+c.base)
@@ -175,7 +175,7 @@ func (c *copying) checkOverlap() {
 	for _, paths := range [][]string{from, to} {
 		for i, p := range paths {
 			for _, other := range paths[:i] {
-				if overlaps(p, other) {
+				if model.Overlap(p, other) {
 					c.fail(fmt.Sprintf("the paths %q and %q overlap", other, p), "copy each field once, to a place of its own")
 				}
 			}
@@ -183,7 +183,7 @@ func (c *copying) checkOverlap() {
 	}
 	for _, f := range c.fields {
 		for _, place := range c.places() {
-			if c.docs == c.to.docs && overlaps(f.From, c.base+place) {
+			if c.docs == c.to.docs && model.Overlap(f.From, c.base+place) {
 				c.fail(fmt.Sprintf("From %q is itself within a copy, %q", f.From, c.base+place), "copy from the document that holds the value first")
 			}
 		}

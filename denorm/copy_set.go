@@ -61,7 +61,7 @@ func (c *copying) change(doc bson.Raw, fields bson.D) (x copyChange, err error) 
 		x.now.values[i], x.changed[i] = v, !sameBytes(v, x.was.values[i])
 		any = any || x.changed[i]
 		for _, e := range x.set {
-			x.touches = x.touches || overlaps(e.Key, f.From)
+			x.touches = x.touches || model.Overlap(e.Key, f.From)
 		}
 	}
 	if c.spec.Listed != "" {
@@ -83,7 +83,7 @@ func (c *copying) change(doc bson.Raw, fields bson.D) (x copyChange, err error) 
 // listedAfter are the documents that a source lists after a change.
 func (c *copying) listedAfter(x copyChange) ([]bson.RawValue, error) {
 	for _, e := range x.set {
-		if overlaps(e.Key, c.spec.Listed) {
+		if model.Overlap(e.Key, c.spec.Listed) {
 			v, err := c.afterSet(x.set, c.spec.Listed, bson.RawValue{})
 			if err != nil {
 				return nil, err

@@ -95,7 +95,7 @@ func (c *counter) declareSlots(s counterSides, spec CounterSpec) {
 			c.bad(fmt.Sprintf("the parents' path %q is a %s", path, f.Type), "declare it as "+want)
 		}
 		for _, other := range taken {
-			if overlaps(path, other) {
+			if model.Overlap(path, other) {
 				c.bad(fmt.Sprintf("the parents' paths %q and %q overlap", other, path), "keep each in a field of its own")
 			}
 		}
@@ -147,7 +147,7 @@ func (c *counter) declareReference(s counterSides) {
 	switch {
 	case ref.Arrays > 0:
 		c.bad(fmt.Sprintf("the reference %q is an array, or lies inside one", c.reference), "a child has one parent: name a scalar")
-	case overlaps(c.reference, "_id"):
+	case model.Overlap(c.reference, "_id"):
 		c.bad(fmt.Sprintf("the reference %q is within _id", c.reference), "keep it in a field that can be set")
 	case !ref.Open && !id.Open && ref.Type != id.Type:
 		c.bad(fmt.Sprintf("the reference %q is a %s, the parents' _id a %s", c.reference, ref.Type, id.Type), "give both one type")
@@ -176,7 +176,7 @@ func (c *counter) declareTokens(s counterSides, spec CounterSpec) {
 		c.bad(fmt.Sprintf("Pending %q is not a field of the child itself", c.pending), "give it a field of its own")
 	case f.Arrays > 0 || !f.Open && f.Type != reflect.TypeFor[CounterPending]():
 		c.bad(fmt.Sprintf("Pending %q is a %s", c.pending, f.Type), "declare it as *denorm.CounterPending, tagged omitempty")
-	case overlaps(c.pending, c.reference) || overlaps(c.pending, "_id"):
+	case model.Overlap(c.pending, c.reference) || model.Overlap(c.pending, "_id"):
 		c.bad(fmt.Sprintf("Pending %q overlaps the reference or _id", c.pending), "give it a field of its own")
 	}
 	if raw, err := rawDocument(s.emptyChild); err == nil && !f.Open {
@@ -207,7 +207,7 @@ func (c *counter) watched(s counterSides, path string) model.Field {
 	switch {
 	case f.Arrays > 0:
 		c.bad(fmt.Sprintf("the children's path %q lies inside an array, or is one", path), "name a field outside arrays")
-	case c.pending != "" && overlaps(path, c.pending) || overlaps(path, c.reference):
+	case c.pending != "" && model.Overlap(path, c.pending) || model.Overlap(path, c.reference):
 		c.bad(fmt.Sprintf("the children's path %q overlaps the reference or Pending", path), "name a field of its own")
 	}
 	return f

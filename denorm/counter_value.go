@@ -226,7 +226,7 @@ func (c *counter) setFields(fields bson.D) (bson.D, error) {
 		switch {
 		case err != nil:
 			return nil, c.doc.refused("fields", nil, err.Error())
-		case overlaps(e.Key, "_id") || c.pending != "" && overlaps(e.Key, c.pending):
+		case model.Overlap(e.Key, "_id") || c.pending != "" && model.Overlap(e.Key, c.pending):
 			return nil, c.doc.refused(e.Key, nil, "can't be set")
 		case f.Array != "" && f.Array != e.Key:
 			return nil, c.doc.refused(e.Key, nil, "lies inside an array: set the array whole")
@@ -237,7 +237,7 @@ func (c *counter) setFields(fields bson.D) (bson.D, error) {
 			}
 		}
 		for _, other := range fields[:i] {
-			if overlaps(e.Key, other.Key) {
+			if model.Overlap(e.Key, other.Key) {
 				return nil, c.doc.refused(e.Key, nil, fmt.Sprintf("is set by %q too", other.Key))
 			}
 		}
@@ -254,7 +254,7 @@ func (c *counter) setFields(fields bson.D) (bson.D, error) {
 func (c *counter) touches(set bson.D) bool {
 	for _, path := range c.paths() {
 		for _, e := range set {
-			if overlaps(e.Key, path) {
+			if model.Overlap(e.Key, path) {
 				return true
 			}
 		}

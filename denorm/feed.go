@@ -153,7 +153,7 @@ func declareFeed(place, name, source string, none bool, specs []FeedSpec, field 
 		case !clock && spec.Overlap > 0:
 			bad(fmt.Sprintf("an Overlap, though Since %q is a %s", spec.Since, f.Type),
 				"leave it out: only times and ObjectIDs overlap by a time")
-		case overlaps(spec.Since, spec.Mark):
+		case model.Overlap(spec.Since, spec.Mark):
 			bad("Since and Mark are one field", "name two")
 		}
 	}

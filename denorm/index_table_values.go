@@ -23,7 +23,7 @@ func (t *indexTable) declare(spec []IndexTableSpec, mustField func(string) model
 		panic(&model.DeclarationError{Problem: problem, Place: fmt.Sprintf("NewIndexTable of %s.%s", t.docs, t.path), Remedy: remedy})
 	}
 	switch {
-	case overlaps(t.path, "_id"):
+	case model.Overlap(t.path, "_id"):
 		fail(fmt.Sprintf("path %q is within _id", t.path), "documents are found by _id already")
 	case t.field.Arrays > 1 || t.field.Array != "" && t.field.Array != t.path:
 		fail(fmt.Sprintf("path %q lies inside an array", t.path), "keep the values in an array field of the document itself, and name that")
@@ -40,11 +40,11 @@ func (t *indexTable) declare(spec []IndexTableSpec, mustField func(string) model
 		switch {
 		case f.Array != "" && f.Array != p:
 			fail(fmt.Sprintf("the copied path %q lies inside an array", p), "copy the array whole")
-		case overlaps(p, "_id") || overlaps(p, t.path):
+		case model.Overlap(p, "_id") || model.Overlap(p, t.path):
 			fail(fmt.Sprintf("the copied path %q is in the entry already", p), "leave it out of Copies")
 		}
 		for _, other := range t.copies[:i] {
-			if overlaps(p, other) {
+			if model.Overlap(p, other) {
 				fail(fmt.Sprintf("the copied paths %q and %q overlap", other, p), "copy each field once")
 			}
 		}

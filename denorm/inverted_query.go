@@ -88,7 +88,7 @@ func (in *inverted) declare() {
 	}
 	for i, t := range in.tables {
 		for _, other := range in.tables[:i] {
-			if overlaps(t.path, other.path) {
+			if model.Overlap(t.path, other.path) {
 				fail(fmt.Sprintf("the paths %q and %q overlap", other.path, t.path), "name each field once")
 			}
 		}

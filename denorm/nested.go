@@ -26,7 +26,7 @@ func declareNested(place string, n nestedList, field func(string) model.Field) n
 	n.fields = slices.Clone(n.fields)
 	list := field(n.path)
 	switch {
-	case overlaps(n.path, "_id"):
+	case model.Overlap(n.path, "_id"):
 		fail(fmt.Sprintf("path %q is within _id", n.path), "an _id is not stored flat")
 	case list.Open:
 	case !list.IsArray() || list.Arrays > 1:

@@ -40,7 +40,7 @@ func (o *outlying) declare(element any, array, field model.Field, owner func(pat
 		fail(fmt.Sprintf("MaxBytes is %d", o.spec.MaxBytes), "give 0, or at most 15 MiB, which leaves room in MongoDB's 16 MiB")
 	case o.spec.Flag == "":
 		fail("no Flag", "name the path of a bool that says that there is overflow")
-	case overlaps(o.spec.Flag, o.path) || overlaps(o.spec.Flag, "_id"):
+	case model.Overlap(o.spec.Flag, o.path) || model.Overlap(o.spec.Flag, "_id"):
 		fail(fmt.Sprintf("Flag %q is the array's or the _id's place", o.spec.Flag), "name another field")
 	case o.in.spec.Period != NoPeriod:
 		fail("the overflow is kept by a Period", "declare the Bucket without one: its pages must be in the order of appending")

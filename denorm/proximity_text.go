@@ -41,7 +41,7 @@ func declareProximity(list nestedList, spec ProximitySpec, field func(string) mo
 	switch f, err := lookup(spec.Text); {
 	case model.CheckKey(spec.Text) != nil:
 		fail(fmt.Sprintf("Text is %q", spec.Text), "name a field of the document itself")
-	case overlaps(spec.Text, p.path) || spec.Text == "_id":
+	case model.Overlap(spec.Text, p.path) || spec.Text == "_id":
 		fail(fmt.Sprintf("Text %q is where the list or the _id is", spec.Text), "give the text a field of its own")
 	case err == nil && !f.Open && (f.IsArray() || f.Type.Kind() != reflect.String):
 		fail(fmt.Sprintf("Text %q is a %s", spec.Text, f.Type), "declare it as a string, or not at all")

@@ -37,11 +37,6 @@ func raw(v any) (bson.RawValue, error) {
 	return bson.Raw(doc).Lookup("v"), err
 }
 
-// overlaps reports whether one path is the other, or above it.
-func overlaps(a, b string) bool {
-	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
-}
-
 func (s stored) refused(field string, v any, reason string) error {
 	e := &model.ValueError{Collection: s.docs, Field: field, Reason: reason}
 	if x, ok := v.(bson.RawValue); v != nil && (!ok || x.Type != 0) {
@@ -129,7 +124,7 @@ func (s stored) fields(fields bson.D, whole []string) (bson.D, error) {
 		switch {
 		case err != nil:
 			return nil, s.refused("fields", nil, err.Error())
-		case overlaps(e.Key, "_id"):
+		case model.Overlap(e.Key, "_id"):
 			return nil, s.refused(e.Key, nil, "an _id can't be set")
 		case f.Array != "" && f.Array != e.Key:
 			return nil, s.refused(e.Key, nil, "lies inside an array: set the array whole")
@@ -140,7 +135,7 @@ func (s stored) fields(fields bson.D, whole []string) (bson.D, error) {
 			}
 		}
 		for _, other := range fields[:i] {
-			if overlaps(e.Key, other.Key) {
+			if model.Overlap(e.Key, other.Key) {
 				return nil, s.refused(e.Key, nil, fmt.Sprintf("is set by %q too", other.Key))
 			}
 		}

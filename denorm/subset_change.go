@@ -202,12 +202,12 @@ func (s *subset) afterChange(child bson.Raw, set bson.D) (bson.Raw, bson.D, erro
 			return nil, nil, err
 		}
 		for _, e := range elems {
-			if e.Key() != "_id" && !overlaps(e.Key(), s.ref) {
+			if e.Key() != "_id" && !model.Overlap(e.Key(), s.ref) {
 				depends = append(depends, e.Key())
 			}
 		}
 		for _, e := range set {
-			if !slices.ContainsFunc(depends, func(path string) bool { return overlaps(path, e.Key) }) {
+			if !slices.ContainsFunc(depends, func(path string) bool { return model.Overlap(path, e.Key) }) {
 				depends = append(depends, e.Key)
 			}
 		}

@@ -66,7 +66,7 @@ func (s *subset) checkOrder(by bson.D, fail func(problem, remedy string)) {
 		switch {
 		case !isDirection(e.Value):
 			fail(fmt.Sprintf("By sorts %s by %v", e.Key, e.Value), "sort by 1 or -1")
-		case slices.ContainsFunc(by[:i], func(o bson.E) bool { return overlaps(o.Key, e.Key) }):
+		case slices.ContainsFunc(by[:i], func(o bson.E) bool { return model.Overlap(o.Key, e.Key) }):
 			fail(fmt.Sprintf("By names %q twice", e.Key), "name each field once")
 		}
 		direction := int32(1)
@@ -98,7 +98,7 @@ func (s *subset) copy(path string, d declaring, fail func(problem, remedy string
 		fail(fmt.Sprintf("%q lies inside an array in %s.%s", path, s.parents, s.path), "copy the array whole")
 	}
 	for _, other := range s.copies {
-		if overlaps(other, path) {
+		if model.Overlap(other, path) {
 			fail(fmt.Sprintf("Fields %q and %q overlap", other, path), "copy each field once")
 		}
 	}

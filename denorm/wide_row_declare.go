@@ -57,7 +57,7 @@ func declareWideRow(spec WideRowSpec, left, right wideEnd) *wideRow {
 				bad(fmt.Sprintf("the copied path %q lies inside an array", p), "copy the array whole")
 			}
 			for _, other := range copies[:j] {
-				if overlaps(p, other) {
+				if model.Overlap(p, other) {
 					bad(fmt.Sprintf("the copied paths %q and %q overlap", other, p), "copy each field once")
 				}
 			}

@@ -175,7 +175,7 @@ func asString(v any) (string, bool) {
 // use enters a path, unless one that is entered conflicts with it. The same $set twice is a duplicate.
 func (m *merger) use(p pathUse) (duplicate bool, err error) {
 	for _, q := range m.paths {
-		if !overlap(p.path, q.path) {
+		if !clash(p.path, q.path) {
 			continue
 		}
 		if p.path == q.path && p.op == q.op && (p.op == "$set" || p.op == "$unset" || p.op == "$setOnInsert") && sameValue(p.value, q.value) {
@@ -197,10 +197,10 @@ func (m *merger) put(op string, f bson.E) {
 	m.update = append(m.update, bson.E{Key: op, Value: bson.D{f}})
 }
 
-// overlap reports whether the server refuses two update paths in one update, or may at run time: one is equal to the
+// clash reports whether the server refuses two update paths in one update, or may at run time: one is equal to the
 // other or lies below it, array positions written differently ($, $[], $[x], 0) being perhaps the same element; or one
 // has $[] or $[x] where the other has anything else, whatever follows.
-func overlap(a, b string) bool {
+func clash(a, b string) bool {
 	for {
 		x, restA, moreA := strings.Cut(a, ".")
 		y, restB, moreB := strings.Cut(b, ".")

@@ -114,3 +114,8 @@ func distance(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// Overlap reports whether one path is the other, or lies below it.
+func Overlap(a, b string) bool {
+	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
+}

@@ -237,7 +237,7 @@ func (m *merger) keeps(fields bson.D) error {
 	for _, f := range fields {
 		for _, q := range m.paths {
 			same := q.path == f.Key && (q.op == "$set" || q.op == "$setOnInsert") && shell(q.value) == shell(f.Value)
-			if overlap(q.path, f.Key) && !same {
+			if clash(q.path, f.Key) && !same {
 				return m.conflict("the policy gives this field its value", q.op+" "+q.path, "policy "+f.Key)
 			}
 		}

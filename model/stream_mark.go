@@ -85,13 +85,13 @@ func setsField(update any, path string) bool {
 		switch f := fields.(type) {
 		case bson.D:
 			for _, e := range f {
-				if overlap(e.Key, path) {
+				if clash(e.Key, path) {
 					return true
 				}
 			}
 			return false
 		case string:
-			return overlap(f, path)
+			return clash(f, path)
 		}
 		return true
 	}

@@ -221,11 +221,10 @@ func (m *mending) siblings(f family, ids []string) {
 // compare compares the representation's fields of a node.
 func (m *mending) compare(n node, want bson.D) {
 	for _, e := range want {
-		doc, err := bson.Marshal(bson.D{{Key: "v", Value: e.Value}})
+		v, err := rawValue(e.Value)
 		if err != nil {
 			continue // of encoded values
 		}
-		v := bson.Raw(doc).Lookup("v")
 		got, _ := model.ValueAt(n.raw, e.Key)
 		if sameField(got, v) {
 			continue

@@ -131,16 +131,9 @@ func (a *adopting) children(n node) {
 		clean = append(clean, id)
 	}
 	if len(clean) < len(list) {
-		a.problem(Problem{Kind: WrongField, ID: n.id, Field: a.path, Got: stored, Want: rawArray(clean)})
+		want, _ := rawValue(clean) // of values that were read
+		a.problem(Problem{Kind: WrongField, ID: n.id, Field: a.path, Got: stored, Want: want})
 	}
-}
-
-func rawArray(list []bson.RawValue) bson.RawValue {
-	doc, err := bson.Marshal(bson.D{{Key: "v", Value: list}})
-	if err != nil {
-		return bson.RawValue{} // of values that were read
-	}
-	return bson.Raw(doc).Lookup("v")
 }
 
 // forest is what the lists make, and finds cycles.

@@ -43,11 +43,11 @@ func (s *survey) set(key, path string, v bson.RawValue) {
 func encodedFields(d bson.D) (bson.D, error) {
 	out := make(bson.D, len(d))
 	for i, e := range d {
-		doc, err := bson.Marshal(bson.D{{Key: "v", Value: e.Value}})
+		v, err := rawValue(e.Value)
 		if err != nil {
 			return nil, err
 		}
-		out[i] = bson.E{Key: e.Key, Value: bson.Raw(doc).Lookup("v")}
+		out[i] = bson.E{Key: e.Key, Value: v}
 	}
 	return out, nil
 }

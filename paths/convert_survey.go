@@ -164,7 +164,7 @@ func (s *survey) scope() error {
 		if i, j := at[a.key()], at[b.key()]; i != j {
 			return j - i
 		}
-		return compareIDs(a.id, b.id)
+		return model.CompareIDs(a.id, b.id)
 	})
 	return nil
 }

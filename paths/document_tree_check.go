@@ -1,10 +1,8 @@
 package paths
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -97,31 +95,11 @@ func (g *grove) cycles() []int {
 func (g *grove) smallest(keys []string) int {
 	i := g.at[keys[0]]
 	for _, k := range keys[1:] {
-		if compareIDs(g.all[g.at[k]].id, g.all[i].id) < 0 {
+		if model.CompareIDs(g.all[g.at[k]].id, g.all[i].id) < 0 {
 			i = g.at[k]
 		}
 	}
 	return i
-}
-
-// compareIDs orders ids of one type: strings by bytes, whole numbers by value, others by their bytes.
-func compareIDs(a, b bson.RawValue) int {
-	if x, ok := a.StringValueOK(); ok {
-		if y, ok := b.StringValueOK(); ok {
-			return strings.Compare(x, y)
-		}
-	}
-	x, okX := a.AsInt64OK()
-	if y, ok := b.AsInt64OK(); ok && okX && x != y {
-		if x < y {
-			return -1
-		}
-		return 1
-	}
-	if a.Type != b.Type {
-		return int(a.Type) - int(b.Type)
-	}
-	return bytes.Compare(a.Value, b.Value)
 }
 
 // disordered are the nodes of the forest whose order keys are none, or those of siblings before them.

@@ -97,16 +97,11 @@ func (t *documentTree) declareRevision(fail func(problem, remedy string)) {
 	switch {
 	case err != nil:
 		fail("Revision: "+err.Error(), "name a number of the owner")
-	case r == "_id" || overlap(r, t.path):
+	case r == "_id" || model.Overlap(r, t.path):
 		fail(fmt.Sprintf("Revision %q is in the list, or is the _id", r), "name a number of the owner")
 	case !f.Open && (f.Arrays > 0 || f.Type.Kind() != reflect.Int64):
 		fail(fmt.Sprintf("Revision %q is not an int64", r), "name an int64 of the owner")
 	}
-}
-
-// overlap reports whether a path is another, or one lies below the other.
-func overlap(a, b string) bool {
-	return a == b || len(a) < len(b) && b[:len(a)+1] == a+"." || len(b) < len(a) && a[:len(b)+1] == b+"."
 }
 
 func (t *documentTree) refused(field string, v any, reason string) error {
@@ -198,11 +193,11 @@ func (t *documentTree) fields(set bson.D) ([]field, error) {
 			return nil, t.refused(path, nil, err.Error())
 		}
 		for _, own := range []string{t.spec.ID, t.spec.Parent, t.spec.Order, t.spec.Nested} {
-			if own != "" && overlap(e.Key, own) {
+			if own != "" && model.Overlap(e.Key, own) {
 				return nil, t.refused(path, nil, "ties the node to the tree: it is changed by Move, Insert and Delete")
 			}
 		}
-		if slices.ContainsFunc(set[:i], func(o bson.E) bool { return overlap(o.Key, e.Key) }) {
+		if slices.ContainsFunc(set[:i], func(o bson.E) bool { return model.Overlap(o.Key, e.Key) }) {
 			return nil, t.refused(path, nil, "is set twice")
 		}
 		if _, err := t.lookup(path); err != nil {
@@ -271,9 +266,15 @@ func documentValue(doc bson.Raw) bson.RawValue {
 	return bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}
 }
 
+// rawValue is an encoded value.
+func rawValue(v any) (bson.RawValue, error) {
+	doc, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
+	return bson.Raw(doc).Lookup("v"), err
+}
+
 func stringValue(s string) bson.RawValue {
-	doc, _ := bson.Marshal(bson.D{{Key: "v", Value: s}})
-	return bson.Raw(doc).Lookup("v")
+	v, _ := rawValue(s)
+	return v
 }
 
 // nodeKey is an id as a key of maps. Whole numbers are equal whatever their type, as they are to the server.

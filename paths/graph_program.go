@@ -145,10 +145,5 @@ func (o *vertexOut) sent(encode func(any) (any, error), to, m any) {
 	o.to, o.told = append(o.to, key), append(o.told, bson.A{told})
 }
 
-func rawValue(v any) (bson.RawValue, error) {
-	raw, err := bson.Marshal(bson.D{e("v", v)})
-	return bson.Raw(raw).Lookup("v"), err
-}
-
 // errNoProgram is what a job for vertices is refused with.
 var errNoProgram = &model.ValueError{Field: "Vertices", Reason: "only a program has a job for its vertices: see NewProgram"}

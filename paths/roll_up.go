@@ -66,7 +66,7 @@ func NewRollUp[V Numeric, D, K any](t *Tree[D, K], path, into string) *RollUp[V,
 	r.check(model.MustField(t.docs, path), reflect.TypeFor[V]())
 	if into != "" {
 		r.check(model.MustField(t.docs, into), reflect.TypeFor[Totals[V]]())
-		if overlap(into, path) {
+		if model.Overlap(into, path) {
 			panic(&model.DeclarationError{Problem: fmt.Sprintf("%q and %q overlap", path, into), Place: r.place(), Remedy: "name another field for the totals"})
 		}
 	}

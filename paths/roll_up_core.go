@@ -29,7 +29,7 @@ func (r *rollUp) check(f model.Field, want reflect.Type) {
 		fail(fmt.Sprintf("%q is a %s, not a %s", f.Path, f.Type, want), "name another field, or change its type")
 	}
 	for _, own := range append(slices.Concat(r.tree.tied(), r.tree.own), "_id") {
-		if overlap(f.Path, own) {
+		if model.Overlap(f.Path, own) {
 			fail(fmt.Sprintf("%q is a field of the tree's", f.Path), "name another field")
 		}
 	}

@@ -30,7 +30,7 @@ func (j *joinCollection) checkUpdate(update bson.D) (once bool, _ error) {
 				paths = append(paths, to)
 			}
 			for _, path := range paths {
-				if overlap(path, j.left) || overlap(path, j.right) || overlap(path, "_id") {
+				if model.Overlap(path, j.left) || model.Overlap(path, j.right) || model.Overlap(path, "_id") {
 					return refuse(path, "is an id of the link: use Move")
 				}
 			}

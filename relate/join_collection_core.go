@@ -29,7 +29,7 @@ func (j *joinCollection) declare(left, right model.Field, spec []JoinCollectionS
 			fail(fmt.Sprintf("path %q is within _id", f.Path), "hold both ids in fields of their own; _id may repeat them")
 		}
 	}
-	if overlap(j.left, j.right) {
+	if model.Overlap(j.left, j.right) {
 		fail(fmt.Sprintf("paths %q and %q overlap", j.left, j.right), "hold each id in a field of its own")
 	}
 	switch {
@@ -40,17 +40,12 @@ func (j *joinCollection) declare(left, right model.Field, spec []JoinCollectionS
 		if f := field(j.by); f.Arrays > 0 {
 			fail(fmt.Sprintf("path %q crosses an array", f.Path), "order by a single value")
 		}
-		if overlap(j.by, j.left) || overlap(j.by, j.right) {
+		if model.Overlap(j.by, j.left) || model.Overlap(j.by, j.right) {
 			fail(fmt.Sprintf("the order %q is one of the ids", j.by), "order by another field")
 		}
 		j.order = bson.D{{Key: j.by, Value: -1}}
 	}
 	j.order = append(j.order, bson.E{Key: "_id", Value: -1})
-}
-
-// overlap reports whether one path is the other, or above it.
-func overlap(a, b string) bool {
-	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
 }
 
 // pair is the filter of one pair.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/model"
@@ -103,12 +102,12 @@ func (f *field) declare(p, k model.Field, s FieldSpec, refuse func(problem, reme
 			refuse(fmt.Sprintf("%q is in an array", x.Path), "keep one place to a document: those of an array belong into documents of their own")
 		}
 	}
-	if overlap(f.point, f.key) {
+	if model.Overlap(f.point, f.key) {
 		refuse("the key lies in the point, or the point in the key", "name two fields, neither below the other")
 	}
 	names := []string{f.key, f.point}
 	for _, name := range slices.Concat(f.prefix, f.suffix) {
-		if slices.ContainsFunc(names, func(n string) bool { return n == name || name == f.point || n != f.point && overlap(n, name) }) {
+		if slices.ContainsFunc(names, func(n string) bool { return n == name || name == f.point || n != f.point && model.Overlap(n, name) }) {
 			refuse(fmt.Sprintf("%q is in the index twice", name), "name each field of Prefix and Suffix once, and neither the key nor the point")
 		}
 		names = append(names, name)
@@ -119,11 +118,6 @@ func (f *field) declare(p, k model.Field, s FieldSpec, refuse func(problem, reme
 	if f.ranges < 1 || f.ranges > 100 {
 		refuse(fmt.Sprintf("FieldSpec.Ranges is %d", f.ranges), "give 1 to 100, or 0 for 8")
 	}
-}
-
-// overlap reports whether two paths are the same, or one is below the other.
-func overlap(a, b string) bool {
-	return strings.HasPrefix(a+".", b+".") || strings.HasPrefix(b+".", a+".")
 }
 
 // Indexes returns the index on the key, between the fields of Prefix and Suffix, and with FieldSpec.Sphere a 2dsphere index on the

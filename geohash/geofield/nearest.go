@@ -156,30 +156,5 @@ func (x *found) mark() Mark { return Mark{Meters: x.meters, ID: x.id} }
 
 // compare orders by distance, then _id.
 func compare(a, b Mark) int {
-	return cmp.Or(cmp.Compare(a.Meters, b.Meters), compareIDs(a.ID, b.ID))
-}
-
-// compareIDs orders _ids: a total order, which is MongoDB's for the types that most have.
-func compareIDs(a, b bson.RawValue) int {
-	rank := func(v bson.RawValue) (bson.Type, float64) {
-		switch v.Type {
-		case bson.TypeInt32, bson.TypeInt64:
-			return bson.TypeDouble, float64(v.AsInt64())
-		case bson.TypeDouble:
-			return bson.TypeDouble, v.Double()
-		}
-		return v.Type, 0
-	}
-	ta, na := rank(a)
-	tb, nb := rank(b)
-	if c := cmp.Or(cmp.Compare(ta, tb), cmp.Compare(na, nb)); c != 0 {
-		return c
-	}
-	switch {
-	case a.Type == bson.TypeString:
-		return cmp.Compare(a.StringValue(), b.StringValue())
-	case a.Type == bson.TypeInt64 && b.Type == bson.TypeInt64:
-		return cmp.Compare(a.Int64(), b.Int64())
-	}
-	return cmp.Or(bytes.Compare(a.Value, b.Value), cmp.Compare(a.Type, b.Type))
+	return cmp.Or(cmp.Compare(a.Meters, b.Meters), model.CompareIDs(a.ID, b.ID))
 }

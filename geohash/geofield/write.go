@@ -207,7 +207,7 @@ func (f *field) completeUpdate(update any) (any, error) {
 
 // uses reports whether an operator's fields touch point or key.
 func (f *field) uses(op string, fields bson.D) (bool, error) {
-	touches := func(path string) bool { return overlap(path, f.point) || overlap(path, f.key) }
+	touches := func(path string) bool { return model.Overlap(path, f.point) || model.Overlap(path, f.key) }
 	for _, e := range fields {
 		to, _ := e.Value.(string)
 		if touches(e.Key) || op == "$rename" && touches(to) {
@@ -227,7 +227,7 @@ func (f *field) completeOperator(op string, fields bson.D, stored bson.RawValue)
 		return slices.ContainsFunc(fields, func(e bson.E) bool { return e.Key == path })
 	}
 	for _, e := range fields {
-		if (overlap(e.Key, f.point) || overlap(e.Key, f.key)) && e.Key != f.point && e.Key != f.key {
+		if (model.Overlap(e.Key, f.point) || model.Overlap(e.Key, f.key)) && e.Key != f.point && e.Key != f.key {
 			return nil, &model.ValueError{Collection: f.collection, Field: e.Key, Reason: "is a part of the place, or holds it: set the point as a whole"}
 		}
 	}

@@ -1,0 +1,56 @@
+package model
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// CompareIDs orders _ids: a total order, which is MongoDB's for numbers and for ids of one type other than documents, arrays and
+// Decimal128. Numbers of one value are told apart by their type and bytes.
+func CompareIDs(a, b bson.RawValue) int {
+	class := func(v bson.RawValue) bson.Type {
+		if v.Type == bson.TypeInt32 || v.Type == bson.TypeInt64 {
+			return bson.TypeDouble
+		}
+		return v.Type
+	}
+	c := cmp.Compare(class(a), class(b))
+	switch {
+	case c != 0:
+		return c
+	case a.Type == bson.TypeString:
+		return cmp.Compare(a.StringValue(), b.StringValue())
+	case class(a) == bson.TypeDouble:
+		c = compareNumbers(a, b)
+	}
+	return cmp.Or(c, cmp.Compare(a.Type, b.Type), bytes.Compare(a.Value, b.Value))
+}
+
+// compareNumbers orders int32, int64 and double exactly, NaN first.
+func compareNumbers(a, b bson.RawValue) int {
+	x, xDouble := a.DoubleOK()
+	y, yDouble := b.DoubleOK()
+	switch {
+	case xDouble && yDouble:
+		return cmp.Compare(x, y)
+	case xDouble:
+		return -compareToDouble(b.AsInt64(), x)
+	case yDouble:
+		return compareToDouble(a.AsInt64(), y)
+	}
+	return cmp.Compare(a.AsInt64(), b.AsInt64())
+}
+
+func compareToDouble(n int64, d float64) int {
+	switch {
+	case d >= 1<<63:
+		return -1
+	case !(d >= -1<<63): // NaN too
+		return 1
+	}
+	whole := math.Trunc(d)
+	return cmp.Or(cmp.Compare(n, int64(whole)), cmp.Compare(whole, d))
+}
