@@ -162,8 +162,8 @@ func (x *Outlier[D, K, E]) Outliers() model.Find[D] {
 }
 
 // Split returns the job that moves what arrays hold over the bound into overflow documents, and sets the flag: to introduce the
-// technique, or after other code pushed past it. An array that is over Max although the flag is set is left; [Outlier.Check]
-// reports it. An element without the Bucket's Key, or that the Bucket couldn't hold, stops the job with a [*model.ValueError].
+// technique, or after other code pushed past it. An array that is over Max although the flag is set is left to
+// [Outlier.Settle]. An element without the Bucket's Key, or that the Bucket couldn't hold, stops the job with a [*model.ValueError].
 //
 // The overflow documents are written first, closed and stamped with the array's length; then one write shortens the array and sets
 // the flag, if the array's end is as it was read. Before that write readers see the array, after it the overflow, each element
@@ -179,6 +179,29 @@ func (x *Outlier[D, K, E]) Split() model.Job {
 	}
 }
 
+// Settle returns the job that mends Oversized: what other code pushed over Max, though there was overflow, goes to the end of the
+// overflow, as what was appended last. It needs a Bucket with a Key, by which it knows what the overflow holds already, and is
+// refused without. An element that the owner has already, with other fields, stops the job with a [*model.ValueError]: which of both
+// is right, only their writers know.
+//
+// The overflow documents are written first, and then the array is shortened, if its end is as it was read: in between readers see those
+// elements twice, none is missed. What is pushed or appended meanwhile makes the job read again. An element that is removed between
+// both writes can come back: let nobody remove while it runs.
+//
+// Cost: a scan of the owners, in batches of 10 of those that are over Max, with all their overflow documents, by the index of
+// [Outlier.Indexes]; for each of them a command for each new overflow document and one for the owner. It can be run again. Cut,
+// it leaves elements in both, and the next run completes it.
+func (x *Outlier[D, K, E]) Settle() model.Job {
+	j := model.Job{
+		Name: "outlier settled " + x.o.docs + "." + x.o.path, Collection: x.o.docs, BatchSize: 10,
+		Filter: x.o.oversized(), Projection: bson.D{{Key: x.o.path, Value: 1}}, Stages: x.o.crowd(), Plan: x.o.settle,
+	}
+	if x.o.in.spec.Key == "" {
+		j.Err = x.o.refused(x.o.path, nil, "can be settled only if the Bucket has a Key")
+	}
+	return j
+}
+
 // Check returns the pipeline that finds the owners, of all, whose array, flag and overflow don't go together, in the order of _id. An
 // append or a Split that is under way can show.
 //
@@ -189,8 +212,8 @@ func (x *Outlier[D, K, E]) Check() model.Aggregate[OutlierDrift] {
 }
 
 // Repair returns the plan that mends what [Outlier.Check] found: it sets the flags that are missing, and deletes what a Split that was
-// cut has left, where all of it is still in the array. It leaves Unsplit to [Outlier.Split], and what can't be decided: Oversized,
-// and Leftover that isn't all in the array or, without a Key, might not be. Where other code shortened an array whose Split was
+// cut has left, where all of it is still in the array. It leaves Unsplit to [Outlier.Split], Oversized to [Outlier.Settle], and what
+// can't be decided: Leftover that isn't all in the array or, without a Key, might not be. Where other code shortened an array whose Split was
 // cut, an owner that gets its flag can have an element in both: none is lost.
 //
 // Cost: one or two commands, as a rule; one document each. It can be run again.

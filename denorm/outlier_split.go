@@ -44,30 +44,37 @@ func (o *outlying) splitOne(doc bson.Raw) (steps []model.Step, _ error) {
 		return nil, err
 	}
 	keep := o.keep(list)
-	var page []bucketElement
-	var bytes int64
-	flush := func() error {
-		w, err := o.splitPage(key, id, int64(len(steps)), page, len(list))
-		steps, page, bytes = append(steps, w), nil, 0
-		return err
-	}
+	move := make([]bucketElement, 0, len(list)-keep)
 	for _, item := range list[keep:] {
 		e, err := o.in.element(key, clone(item))
 		if err != nil {
 			return nil, err
 		}
-		size := int64(len(e.item.Value))
-		if len(page) == o.in.spec.Max || len(page) > 0 && bytes+size > o.pageBytes() {
-			if err := flush(); err != nil {
-				return nil, err
-			}
-		}
-		page, bytes = append(page, e), bytes+size
+		move = append(move, e)
 	}
-	if err := flush(); err != nil {
+	if steps, err = o.splitPages(key, id, 0, move, len(list)); err != nil {
 		return nil, err
 	}
-	return append(steps, o.shorten(id, keep, list)), nil
+	return append(steps, o.shorten(id, keep, list, false)), nil
+}
+
+// splitPages are the writes of as few overflow documents as hold these elements of an array, from a number on.
+func (o *outlying) splitPages(key any, id bson.RawValue, seq int64, move []bucketElement, length int) (steps []model.Step, _ error) {
+	for len(move) > 0 {
+		n, bytes := 0, int64(0)
+		for n < len(move) && n < o.in.spec.Max {
+			if bytes += int64(len(move[n].item.Value)); n > 0 && bytes > o.pageBytes() {
+				break
+			}
+			n++
+		}
+		w, err := o.splitPage(key, id, seq, move[:n], length)
+		if err != nil {
+			return nil, err
+		}
+		steps, move, seq = append(steps, w), move[n:], seq+1
+	}
+	return steps, nil
 }
 
 // keep is how many elements stay in the array.
@@ -135,18 +142,21 @@ func (o *outlying) splitPage(key any, id bson.RawValue, seq int64, page []bucket
 }
 
 // shorten is the write that cuts off the array what is in the overflow, and says so, if its end is as it was read.
-func (o *outlying) shorten(id bson.RawValue, keep int, list []bson.RawValue) model.Write {
+func (o *outlying) shorten(id bson.RawValue, keep int, list []bson.RawValue, flagged bool) model.Write {
 	end := make(bson.A, 0, len(list)-keep)
 	for _, item := range list[keep:] {
 		end = append(end, clone(item))
 	}
 	byID := bson.E{Key: "_id", Value: model.Eq(id)}
+	is, done := any(true), bson.D(nil)
+	if !flagged {
+		is, done = bson.D{{Key: "$ne", Value: true}}, bson.D{byID, {Key: o.spec.Flag, Value: true}}
+	}
 	return model.Write{
-		Collection: o.docs, Index: model.IDIndex, Expect: model.One, Once: true,
-		Done: bson.D{byID, {Key: o.spec.Flag, Value: true}},
+		Collection: o.docs, Index: model.IDIndex, Expect: model.One, Once: true, Done: done,
 		Model: &mongo.UpdateOneModel{
 			Filter: bson.D{
-				byID, {Key: o.spec.Flag, Value: bson.D{{Key: "$ne", Value: true}}},
+				byID, {Key: o.spec.Flag, Value: is},
 				{Key: o.position(o.spec.Max), Value: bson.D{{Key: "$exists", Value: true}}},
 				// One more than was read, so that a longer array differs.
 				{Key: "$expr", Value: op("$eq", op("$slice", o.list(), keep, len(end)+1), literal(end))},

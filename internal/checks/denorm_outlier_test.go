@@ -94,6 +94,13 @@ func outlierRepairs() []Case {
 		}
 		return []bson.Raw{rawDocs(mailbox{ID: s, Mails: list})[0]}
 	}
+	crowd := func(s string) any { // four in the array, of which the third is in the overflow's last document
+		doc := four(s).([]bson.Raw)[0]
+		list := doc.Lookup("mails")
+		third := list.Array().Index(2)
+		page := bson.D{{Key: "seq", Value: int64(4)}, {Key: "items", Value: bson.A{third}}}
+		return []bson.Raw{rawDoc(bson.D{{Key: "_id", Value: s}, {Key: "kept", Value: list}, {Key: "pages", Value: bson.A{page}}})}
+	}
 	found := func(s string) []denorm.OutlierDrift {
 		id := rawDoc(bson.D{{Key: "id", Value: s}}).Lookup("id")
 		return []denorm.OutlierDrift{
@@ -111,6 +118,8 @@ func outlierRepairs() []Case {
 	return []Case{
 		{Method: "denorm.Outlier.Split", Reason: "what is over, and then the array", Make: func(string) any { return addingBoxes.Split() }, State: four},
 		{Method: "denorm.Outlier.Split", Reason: "within bytes", MayRefuse: "it is too large for a bucket", Make: func(string) any { return largeBoxes.Split() }, State: four},
+		{Method: "denorm.Outlier.Settle", Reason: "what the overflow doesn't hold yet, and then the array", Make: func(string) any { return boxMails.Settle() }, State: crowd},
+		{Method: "denorm.Outlier.Settle", Reason: "without a Key is refused", Make: func(string) any { return plainBoxes.Settle() }, State: crowd},
 		repair("flags that are missing, and what a Split left that is in the array", boxMails),
 		repair("without a Key only flags", plainBoxes),
 		{Method: "denorm.Outlier.Repair", Reason: "what no check returned is refused", From: func(s string) ([]any, func() any) {
