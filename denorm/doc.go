@@ -45,11 +45,12 @@
 //   - Append to an array that can overflow, remove, delete it all: [Outlier.Append], [Outlier.Remove], [Outlier.Delete]
 //   - Read it whole, count it, find those that overflow: [Outlier.Elements], [Outlier.Holding], [Outlier.Count], [Outlier.Overflow],
 //     [Outlier.Outliers]
-//   - Move what outgrew its document: [Outlier.Split]; find and mend what doesn't go together: [Outlier.Check], [Outlier.Repair],
-//     [Outlier.Orphans], [Outlier.DeleteOrphans]
+//   - Move what outgrew its document: [Outlier.Split], [Outlier.Settle]; find and mend what doesn't go together:
+//     [Outlier.Check], [Outlier.Repair], [Outlier.Orphans], [Outlier.DeleteOrphans]
 //   - Link and unlink, and read either end's page by time: [WideRow.Link], [WideRow.Unlink], [WideRow.LeftNewest],
 //     [WideRow.RightNewest]
-//   - Renew copied fields, find and mend half links: [WideRow.RefreshLeft], [WideRow.Check], [WideRow.Mend]
+//   - Renew copied fields, find old ones, find and mend half links: [WideRow.RefreshLeft], [WideRow.StaleLeft],
+//     [WideRow.RenewLeft], [WideRow.Check], [WideRow.Mend]
 //   - Store, change, move and delete a child, and keep its parents' numbers: [Counter.Insert], [Counter.Set], [Counter.Move],
 //     [Counter.Delete]
 //   - Count anew, find and mend what differs: [Counter.Recount], [Counter.RecountAll], [Counter.Check], [Counter.Repair]

@@ -66,7 +66,9 @@ func TestOutlierSettle(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			appending := func(ctx context.Context, db *mongo.Database, id, list string) error { return outlierAppend(ctx, db, x, id, list) }
+			appending := func(ctx context.Context, db *mongo.Database, id, list string) error {
+				return outlierAppend(ctx, db, x, id, list)
+			}
 			for i := range 6 {
 				id := fmt.Sprintf("b%d", i)
 				mustExec(t, db, model.NewPlan(books.Insert(book{ID: id})))

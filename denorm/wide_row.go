@@ -49,7 +49,8 @@ type RowColumn[K any] struct {
 // writes: each write asks that the document is the one for its time and has room, and a split is marked before it
 // begins, so that whoever meets it finishes it. A reader who meets a split can see columns twice.
 //
-// Copied fields are as old as the link, or the last [WideRow.RefreshLeft] or [WideRow.RefreshRight].
+// Copied fields are as old as the link, or the last [WideRow.RefreshLeft] or [WideRow.RefreshRight]; [WideRow.StaleLeft] and
+// [WideRow.StaleRight] find those that are old.
 //
 // Source: user_by_item and item_by_user with composite columns of time and id (seed 001).
 type WideRow[L, LK, R, RK any] struct {
@@ -212,6 +213,32 @@ func (x *WideRow[L, LK, R, RK]) RefreshLeft(left *L) model.Write {
 func (x *WideRow[L, LK, R, RK]) RefreshRight(right *R) model.Write {
 	doc, err := encodedDocument(x.right, right)
 	return x.w.refresh(1, doc, err)
+}
+
+// StaleLeft returns the left documents of which columns of right rows carry other fields than the document has, or whose document is
+// gone; nothing else. A refresh under way can show. It fails if no fields are copied.
+//
+// Cost: one command that reads every document of the right rows, and each left document by _id, once for each form that columns carry.
+func (x *WideRow[L, LK, R, RK]) StaleLeft() model.Aggregate[ColumnDrift] { return x.w.staleOf(0) }
+
+// StaleRight is [WideRow.StaleLeft] for right documents, in the columns of left rows.
+//
+// Cost: as StaleLeft.
+func (x *WideRow[L, LK, R, RK]) StaleRight() model.Aggregate[ColumnDrift] { return x.w.staleOf(1) }
+
+// RenewLeft returns the plan that gives columns that [WideRow.StaleLeft] found the fields that it found in their documents. Columns
+// that carry something else by now are left alone. Those whose document is gone stay as they are: [WideRow.Unlink] takes
+// them away. It can be run again.
+//
+// Cost: one command, as a rule; as many documents of right rows as hold them, found by the index of [WideRow.Indexes]. A document
+// that is split meanwhile can keep old fields: check again.
+func (x *WideRow[L, LK, R, RK]) RenewLeft(found []ColumnDrift) model.Plan { return x.w.renew(0, found) }
+
+// RenewRight is [WideRow.RenewLeft] for what [WideRow.StaleRight] found.
+//
+// Cost: as RenewLeft.
+func (x *WideRow[L, LK, R, RK]) RenewRight(found []ColumnDrift) model.Plan {
+	return x.w.renew(1, found)
 }
 
 // Check returns the pairs that don't have just one column in each row, both with the same time: half links, and

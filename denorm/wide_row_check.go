@@ -116,8 +116,8 @@ func (w *wideRow) oversized(side int) model.Query {
 // refresh gives columns that link to a document its fields. They are in the other side's rows.
 func (w *wideRow) refresh(side int, doc bson.Raw, err error) model.Write {
 	rows := w.sides[1-side].rows
-	if err == nil && len(w.sides[side].doc.copies) == 0 {
-		err = w.sides[side].doc.refused("copies", nil, "no fields are copied")
+	if err == nil {
+		err = w.copiesNothing(side)
 	}
 	var copied bson.Raw
 	if err == nil {
@@ -131,16 +131,7 @@ func (w *wideRow) refresh(side int, doc bson.Raw, err error) model.Write {
 	if err != nil {
 		return model.Refused(rows, err)
 	}
-	old := bson.D{{Key: "id", Value: model.Eq(id)}, {Key: "doc", Value: bson.D{{Key: "$ne", Value: copied}}}}
-	return model.Write{
-		Collection: rows, Index: w.pairIndex(1 - side), Once: true,
-		Model: &mongo.UpdateManyModel{
-			Filter: bson.D{{Key: "cols", Value: bson.D{{Key: "$elemMatch", Value: old}}}},
-			Update: bson.D{
-				{Key: "$set", Value: bson.D{{Key: "cols.$[c].doc", Value: copied}}},
-				{Key: "$inc", Value: bson.D{{Key: "rev", Value: int64(1)}}},
-			},
-			ArrayFilters: []any{bson.D{{Key: "c.id", Value: model.Eq(id)}}},
-		},
-	}
+	return w.carry(side,
+		bson.D{{Key: "id", Value: model.Eq(id)}, {Key: "doc", Value: bson.D{{Key: "$ne", Value: copied}}}},
+		bson.D{{Key: "c.id", Value: model.Eq(id)}}, copied)
 }

@@ -49,6 +49,15 @@ func wideRowWrites() []Case {
 				return []any{left, right}, func() any { return likes.Link(left, right, noon(minute), oid(1)) }
 			}}
 	}
+	renew := func(method string, of func([]denorm.ColumnDrift) model.Plan) Case {
+		return Case{Method: method, Reason: "what is old, and what is missing; not what is gone", From: func(s string) ([]any, func() any) {
+			id, doc := rawDoc(bson.D{{Key: "id", Value: s}}).Lookup("id"), rawDoc(bson.D{{Key: "name", Value: s}})
+			list := roomy([]denorm.ColumnDrift{
+				{ID: id, Found: rawDoc(bson.D{{Key: "name", Value: "old"}}), Want: doc, N: 2}, {ID: id, Want: doc, N: 1}, {ID: id, Found: doc, N: 1},
+			})
+			return []any{list}, func() any { return of(list) }
+		}}
+	}
 	empty := func(string) denorm.LinkState { return denorm.LinkState{} }
 	full := func(s string) denorm.LinkState {
 		var st denorm.LinkState
@@ -114,6 +123,7 @@ func wideRowWrites() []Case {
 			return st
 		}),
 		mend("what may be under way is left alone", time.Unix(0, 0), one),
+		renew("denorm.WideRow.RenewLeft", likes.RenewLeft), renew("denorm.WideRow.RenewRight", likes.RenewRight),
 		{Method: "denorm.WideRow.RefreshLeft", Reason: "in the right rows", From: func(s string) ([]any, func() any) {
 			d := liker(s)
 			return []any{d}, func() any { return likes.RefreshLeft(d) }
@@ -137,6 +147,8 @@ func wideRowReads() []Case {
 		{Method: "denorm.WideRow.LeftCount", Reason: "by the documents' counts", Make: func(s string) any { return likes.LeftCount(s) }},
 		{Method: "denorm.WideRow.RightCount", Reason: "by the documents' counts", Make: func(s string) any { return likes.RightCount(s) }},
 		{Method: "denorm.WideRow.Check", Reason: "half links and repeated ones", Make: func(string) any { return likes.Check() }},
+		{Method: "denorm.WideRow.StaleLeft", Reason: "what the right rows carry", Make: func(string) any { return likes.StaleLeft() }},
+		{Method: "denorm.WideRow.StaleRight", Reason: "what the left rows carry", Make: func(string) any { return likes.StaleRight() }},
 		{Method: "denorm.WideRow.Oversized", Reason: "more than two", Make: func(string) any { return likes.Oversized() }},
 		{Method: "denorm.WideRow.Indexes", Reason: "of both rows", Make: func(string) any { return likes.Indexes() }},
 	}
