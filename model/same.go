@@ -172,7 +172,7 @@ func equalUnordered(a, b bson.RawValue) bool {
 }
 
 // insertsRepeat reports whether each insert of the plan can be told from a foreign document with its _id when the plan is
-// run again: no later step writes to its collection in a way that can't be foreseen.
+// run again: by its Done, or because no later step writes to its collection in a way that can't be foreseen.
 func insertsRepeat(steps []Step) bool {
 	opaque := map[string]bool{}
 	everywhere := false // a $merge may write anywhere
@@ -183,7 +183,7 @@ func insertsRepeat(steps []Step) bool {
 			continue
 		}
 		if _, insert := w.Model.(*mongo.InsertOneModel); insert {
-			if everywhere || opaque[w.Collection] {
+			if w.Done == nil && (everywhere || opaque[w.Collection]) {
 				return false
 			}
 			continue

@@ -23,7 +23,7 @@ const (
 	DuplicateID                    // in a document: a node before it has the same id
 	NotANode                       // in a document: it is no document, or has no id
 	NotAList                       // in a document: the whole list is something else
-	BadSegment                     // it has no segment that a path can hold; neither it nor what is below it is repaired
+	BadSegment                     // it has no segment that a path can hold; its path and those of what is below it are left as they are
 	TwoParents                     // two lists of children name it
 )
 

@@ -37,7 +37,7 @@ func (e *AdoptError) Error() string {
 // writes lists alone. Once all writers use [Tree], don't: then the links are the truth.
 //
 // Cost: one command that reads the tree's fields of all documents, which are held in memory, some 800 bytes for each and its list; a
-// command for each 100,000 documents or 16 MiB of writes; two for the lease, which is that of the Tree of the spec.
+// command for each 25,000 documents or 16 MiB of writes; two for the lease, which is that of the Tree of the spec.
 func (p *ChildTree[D, K]) Adopt(s TreeSpec) model.Change[State] {
 	return p.t.rep.(*childTree).adoption(p.Tree(s).lease)
 }

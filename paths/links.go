@@ -44,8 +44,9 @@ type representation interface {
 	derive(n node, s spot) (bson.D, error)
 	// taken is a condition that no document may match before a node is put at a spot; nil for none.
 	taken(n node, s spot) bson.D
-	// insertion makes room for a node, before it is inserted.
-	insertion(n node, s spot, change int64) []model.Step
+	// insertion returns what a new node's document holds beside its links when it is inserted, and the steps that come then, to
+	// make room for it: so a document that the server refuses is refused before anything is written.
+	insertion(n node, s spot, change int64) (bson.D, []model.Step, error)
 	// move takes a node and all below it to a spot.
 	move(n node, s spot, change int64) []model.Step
 	// dissolve takes the children of a node, with all below them, to spots under one parent, and deletes the node.

@@ -23,19 +23,20 @@ import (
 // Numbers are shifted in two updates, of which the first writes the new numbers as negative ones, and the second turns their
 // sign: so two documents never have one left number, which a unique index holds to. Each marks what it wrote with the change's
 // number, so that it can be cut anywhere, and be run again. Nodes whose right number alone changes, which are ancestors, are
-// written once. With Direct the numbers are shifted in one update, which no unique index stands.
+// written once. A node that is inserted before others comes with negative numbers, and is turned with them. With Direct the numbers
+// are shifted in one update, which no unique index stands.
 //
 // What a reader can see. Between both updates, the nodes whose left number changes have negative numbers: queries by ranges, which
 // are all here, don't find them, and find all others where they belong. While one of the updates runs, some nodes have their new
 // numbers and some not yet: then a range can hold a node that doesn't belong there too. With Direct this is so while the one
-// update runs. [Tree.Settled] reads when no change is being written, and so does a transaction with snapshot isolation.
+// update runs, and from an insert before others to the end of its update. [Tree.Settled] reads when no change is being written, and so does a transaction with snapshot isolation.
 //
 // Its indexes are on the left number, which is unique but with Direct: for descendants; and on the right number and the left: for
 // ancestors, and for what is shifted. Ancestors are found among the keys of all nodes that end after the node.
 //
 // Costs, of the nodes alone; each shift of numbers is one command, of both updates:
 //
-//	Insert                 1 document; 2 for each node after it and 1 for each ancestor, unless it comes last or into a gap
+//	Insert                 1 document, if it comes last or into a gap; else 2, 2 for each node after it and 1 for each ancestor
 //	Move                   2 documents for each node of the subtree, and for each on the way unless it fits into a gap; 1 for each ancestor
 //	Delete with Subtree    1 for each node of the subtree; 2 for each node after it and 1 for each ancestor, where numbers are dense
 //	Delete that dissolves  as Move of all children, and 1 document for each child

@@ -71,13 +71,18 @@ func (t *nestedSet) derive(_ node, s spot) (bson.D, error) {
 	return t.stored(numbers), err
 }
 
-func (t *nestedSet) insertion(_ node, s spot, change int64) []model.Step {
+// insertion begins with negative numbers where others are shifted, and ends when all are turned.
+func (t *nestedSet) insertion(_ node, s spot, change int64) (bson.D, []model.Step, error) {
 	r, err := t.room(s)
 	if err != nil {
-		return t.refuse(err)
+		return nil, nil, err
 	}
-	_, by, _ := t.leaf(r)
-	return t.steps(shift{bands: []band{{from: r.after + 1, to: end, by: by}}, change: change})
+	numbers, by, err := t.leaf(r)
+	steps := t.steps(shift{bands: []band{{from: r.after + 1, to: end, by: by}}, change: change})
+	if len(steps) > 1 {
+		numbers.left, numbers.right = -numbers.left, -numbers.right
+	}
+	return t.stored(numbers), steps, err
 }
 
 func (t *nestedSet) refuse(err error) []model.Step {

@@ -59,16 +59,19 @@ func (t *tree) insert(doc bson.Raw, s spot, change int64) (model.Plan, error) {
 	if err := t.newer(change, s); err != nil {
 		return model.Plan{}, err
 	}
-	derived, err := t.rep.derive(n, s)
+	fields, room, err := t.rep.insertion(n, s, change)
 	if err != nil {
 		return model.Plan{}, err
 	}
-	stored, err := model.SetFields(doc, append(t.linked(s, change), derived...))
+	stored, err := model.SetFields(doc, append(t.linked(s, change), fields...))
 	if err != nil {
 		return model.Plan{}, err
 	}
-	insert := model.Write{Collection: t.docs, Model: &mongo.InsertOneModel{Document: stored}, Expect: model.One}
-	p := model.NewPlan(slices.Concat(t.uncrowd(s, change), t.rep.insertion(n, s, change), []model.Step{insert})...)
+	insert := model.Write{
+		Collection: t.docs, Model: &mongo.InsertOneModel{Document: stored}, Expect: model.One,
+		Done: bson.D{{Key: "_id", Value: model.Eq(n.id)}, {Key: t.links.Change, Value: change}},
+	}
+	p := model.NewPlan(slices.Concat([]model.Step{insert}, room, t.uncrowd(s, change))...)
 	if l, ok := t.rep.(lister); ok {
 		p.Steps = append(p.Steps, l.listed(n, s, change)...)
 	}

@@ -178,7 +178,7 @@ type RollUpState struct{ Nodes []bson.Raw }
 // with those of before; it can be run again.
 //
 // Cost: one command, in batches, that reads the links, the field and the totals of all nodes, which are held in memory, some 1 KB
-// for each; a document written for each total that differs, and a command for each 100,000 documents or 16 MiB of them; two
+// for each; a document written for each total that differs, and a command for each 25,000 documents or 16 MiB of them; two
 // commands for the lease. A change of one leaf's number changes the totals of its ancestors, and of no others.
 func (r *RollUp[V, D, K]) Store() model.Change[RollUpState] {
 	return r.r.store(r.tree.lease)

@@ -83,9 +83,7 @@ func (t *Tree[D, K]) decode(nodes []node, err error) ([]D, error) {
 // Cost: one document; five to seven commands, two of them for the lease. Under a parent, a [ChildTree] writes two documents, by two
 // commands more: one for the intent.
 //
-// A document that the server refuses, for a unique index or a validator of yours, is refused before anything else is written; but in
-// a [NestedSet] where numbers are shifted, and where siblings get new order keys, it comes last. Then the next changes return the
-// refusal too, until [Tree.Repair] drops what can't be finished.
+// A document that the server refuses, for a unique index or a validator of yours, is refused before anything else is written.
 func (t *Tree[D, K]) Insert(doc D, at Place[K]) model.Change[State] {
 	w := t.docs.Insert(doc)
 	if w.Err != nil {

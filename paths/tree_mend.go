@@ -15,7 +15,7 @@ import (
 // Queries on the server look for documents that can't be right: see Suspects of the representations. Only when they find one, the
 // tree's fields of all documents are read, to say what is wrong and what mends it.
 //
-// Cost: three or four commands, that send no document of a sound tree. Of a damaged one, one more, whose documents are held in
+// Cost: three to five commands, that send no document of a sound tree. Of a damaged one, one more, whose documents are held in
 // memory, some 800 bytes for each. What others change meanwhile may be reported; [Tree.Repair] keeps them away.
 func (t *Tree[D, K]) Check(ctx context.Context, db *mongo.Database) (Report, error) {
 	return t.t.check(ctx, db, 0)

@@ -1,0 +1,136 @@
+package paths_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/paths"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A node that a unique index of the user's refuses leaves the tree as it was, and in nobody's way: also where others would be
+// shifted for it, or get new order keys.
+func TestInsertRefused(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, k := range kinds {
+			k.ensure(t, db)
+			k.store(t, db, parse("a(b(c d) e) f"))
+			crowded := "a0" + strings.Repeat("0", 150) + "V" // d comes so close after c
+			names := model.Plan{}
+			for id, name := range map[string]string{"a": "A", "b": "B", "c": "C", "d": "D", "e": "E", "f": "F"} {
+				names.Steps = append(names.Steps, k.docs.Update(id, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: name}}}}))
+			}
+			for id, order := range map[string]string{"c": "a0", "d": crowded} {
+				names.Steps = append(names.Steps, k.docs.Update(id, bson.D{{Key: "$set", Value: bson.D{{Key: "order", Value: order}}}}))
+			}
+			_, err := names.Run(t.Context(), db)
+			if err == nil {
+				err = createUnique(t.Context(), db, k.docs.Name(), bson.D{{Key: "name", Value: 1}})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := k.all(t, db)
+			for _, at := range []paths.Place[string]{paths.FirstRoot[string](), paths.LastRoot[string](), paths.FirstChild("a"), paths.Before("e"), paths.After("c"), paths.LastChild("f")} {
+				_, _, err := k.tree.Insert(category{ID: "x", Name: "E"}, at).Run(t.Context(), db)
+				if !mongo.IsDuplicateKeyError(err) {
+					t.Fatalf("%s: %v: %v", k.name, at, err)
+				}
+				if after := k.all(t, db); !reflect.DeepEqual(before, after) {
+					t.Errorf("%s: %v: a refused insert wrote %v", k.name, at, after)
+				}
+			}
+			if _, _, err := k.tree.Insert(category{ID: "x", Name: "X"}, paths.After("c")).Run(t.Context(), db); err != nil {
+				t.Errorf("%s: the next one: %v", k.name, err)
+			}
+			k.whole(t, db)
+			if got := shape(k.stored(t, db)); got != "a(b(c x d) e) f" {
+				t.Errorf("%s: %s", k.name, got)
+			}
+		}
+	})
+}
+
+func createUnique(ctx context.Context, db *mongo.Database, collection string, keys any) error {
+	return db.RunCommand(ctx, bson.D{{Key: "createIndexes", Value: collection}, {Key: "indexes", Value: bson.A{
+		bson.D{{Key: "name", Value: "unique"}, {Key: "key", Value: keys}, {Key: "unique", Value: true}},
+	}}}).Err()
+}
+
+// all are the stored documents.
+func (k kind) all(t testing.TB, db *mongo.Database) map[string]category {
+	t.Helper()
+	list, err := k.docs.Find(nil).All(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]category{}
+	for _, c := range list {
+		out[c.ID] = c
+	}
+	return out
+}
+
+// A node without a segment, by other code, is reported and left alone with all below it; the others are mended.
+func TestBadSegment(t *testing.T) {
+	docs := model.NewCollection[category, string]("named")
+	planner := paths.NewMaterializedPath(docs, paths.MaterializedPathSpec{Segment: "name"})
+	tree := planner.Tree(paths.TreeSpec{})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := t.Context()
+		for _, n := range []struct {
+			id string
+			at paths.Place[string]
+		}{{"a", paths.LastRoot[string]()}, {"b", paths.LastChild("a")}, {"c", paths.LastChild("b")}, {"d", paths.LastChild("a")}} {
+			if _, _, err := tree.Insert(category{ID: n.id, Name: strings.ToUpper(n.id)}, n.at).Run(ctx, db); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for id, set := range map[string]bson.D{
+			"b": {{Key: "$unset", Value: bson.D{{Key: "name", Value: ""}}}},
+			"d": {{Key: "$set", Value: bson.D{{Key: "path", Value: "wrong/"}}}},
+		} {
+			if _, err := model.NewPlan(docs.Update(id, set)).Run(ctx, db); err != nil {
+				t.Fatal(err)
+			}
+		}
+		suspects := 0
+		for _, q := range planner.Suspects() {
+			found, err := q.All(ctx, db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			suspects += len(found)
+		}
+		if suspects == 0 {
+			t.Error("nothing is suspected")
+		}
+		for range 2 {
+			report, err := tree.Check(ctx, db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bad := false
+			for _, p := range report.Problems {
+				bad = bad || p.Kind == paths.BadSegment && p.ID.StringValue() == "b" && p.Field == "name"
+			}
+			if !bad {
+				t.Errorf("the check finds %v", report.Problems)
+			}
+			if _, _, err := tree.Repair().Run(ctx, db); err != nil && !errors.Is(err, paths.ErrSegment) {
+				t.Fatal(err)
+			}
+		}
+		for id, want := range map[string]string{"a": "A/", "b": "A/B/", "c": "A/B/C/", "d": "A/D/"} {
+			if c, err := docs.ByID(id).One(ctx, db); err != nil || c.Path != want {
+				t.Errorf("%s has %q, %v, want %q", id, c.Path, err, want)
+			}
+		}
+	})
+}
