@@ -1,0 +1,237 @@
+package model
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Diagram returns a Mermaid entity relationship diagram of techniques: each collection with the fields that tie it to others, the
+// _id as PK, references as FK, fields of unique indexes as UK; and each relation, with how many documents stand at its ends, the
+// path that holds it and what it is called. GitHub and others draw it from a code block marked mermaid. Give it [Entity] of a
+// collection to show all of its fields, with their types.
+//
+// Entities come first, then other collections and all relations in the order of the techniques, each once. What can't stand in a name of Mermaid's is written as an
+// underscore, and a path that differs for it is told beside.
+//
+// Source: https://mermaid.js.org/syntax/entityRelationshipDiagram.html.
+func Diagram(techniques ...Technique) string {
+	var d diagram
+	for _, t := range techniques {
+		if e, ok := t.(entity); ok {
+			d.describe(e)
+		}
+	}
+	for _, t := range techniques {
+		for _, r := range t.Relations() {
+			d.relate(r)
+		}
+		for _, x := range t.Indexes() {
+			if x.Unique && len(x.Keys) == 1 {
+				d.field(x.Collection, x.Keys[0].Key, "UK")
+			}
+		}
+	}
+	return d.String()
+}
+
+// Entity is a collection as a part of a [Diagram]: with all fields of its documents. It declares no technique.
+func Entity[D, K any](c *Collection[D, K]) Technique { return entity{declOf(c).orZero()} }
+
+type entity struct{ c *declaration }
+
+func (entity) Indexes() []Index      { return nil }
+func (entity) Relations() []Relation { return nil }
+
+// diagram is a diagram in the making.
+type diagram struct {
+	boxes []box
+	ties  []tie
+}
+
+// A box is a collection of a diagram.
+type box struct {
+	name   string
+	fields []drawn
+	typeOf func(path string) string
+}
+
+// drawn is a field of a box.
+type drawn struct {
+	path string
+	keys []string
+}
+
+func (d *diagram) at(collection string) *box {
+	i := slices.IndexFunc(d.boxes, func(b box) bool { return b.name == collection })
+	if i < 0 {
+		i = len(d.boxes)
+		d.boxes = append(d.boxes, box{name: collection, fields: []drawn{{"_id", []string{"PK"}}}, typeOf: func(string) string { return "" }})
+	}
+	return &d.boxes[i]
+}
+
+func (d *diagram) describe(e entity) {
+	d.at(e.c.name).typeOf = func(path string) string {
+		f, err := e.c.field(path)
+		if err != nil {
+			return ""
+		}
+		return typeName(f)
+	}
+	if e.c.layout == nil {
+		return
+	}
+	for _, name := range e.c.layout.order {
+		d.field(e.c.name, name, "")
+	}
+}
+
+// field notes a field, and what it is a key of.
+func (d *diagram) field(collection, path, key string) {
+	if path == "_id" {
+		key = "PK" // as it is already
+	}
+	b := d.at(collection)
+	i := slices.IndexFunc(b.fields, func(f drawn) bool { return f.path == path })
+	if i < 0 {
+		i = len(b.fields)
+		b.fields = append(b.fields, drawn{path: path})
+	}
+	if f := &b.fields[i]; key != "" && !slices.Contains(f.keys, key) {
+		f.keys = append(f.keys, key)
+	}
+}
+
+func (d *diagram) relate(r Relation) {
+	d.field(r.To, r.ToPath, "")
+	d.field(r.From, r.FromPath, "FK")
+	label := r.Label
+	r.Label = ""
+	i := slices.IndexFunc(d.ties, func(t tie) bool { return t.Relation == r })
+	if i < 0 {
+		i = len(d.ties)
+		d.ties = append(d.ties, tie{Relation: r})
+	}
+	if t := &d.ties[i]; label != "" && label != r.FromPath && !slices.Contains(t.labels, label) {
+		t.labels = append(t.labels, label)
+	}
+}
+
+// A tie is a relation, and what those call it who declare it.
+type tie struct {
+	Relation
+	labels []string
+}
+
+func (t tie) String() string {
+	left := map[Cardinality]string{ZeroOrOne: "|o", ExactlyOne: "||", Many: "}o"}[t.FromEnd]
+	right := map[Cardinality]string{ZeroOrOne: "o|", ExactlyOne: "||", Many: "o{"}[t.ToEnd]
+	what := t.FromPath
+	if len(t.labels) > 0 {
+		what += ": " + strings.Join(t.labels, ", ")
+	}
+	return fmt.Sprintf("    %s %s--%s %s : %s\n", quoted(t.From), left, right, quoted(t.To), quoted(what))
+}
+
+func (d *diagram) String() string {
+	var b strings.Builder
+	b.WriteString("erDiagram\n")
+	for _, x := range d.boxes {
+		fmt.Fprintf(&b, "    %s {\n", quoted(x.name))
+		for _, f := range x.fields {
+			name, typ := word(f.path), x.typeOf(f.path)
+			if typ == "" {
+				typ = "any"
+			}
+			fmt.Fprintf(&b, "        %s %s", typ, name)
+			if len(f.keys) > 0 {
+				b.WriteString(" " + strings.Join(f.keys, ", "))
+			}
+			if name != f.path {
+				b.WriteString(" " + quoted(f.path))
+			}
+			b.WriteByte('\n')
+		}
+		b.WriteString("    }\n")
+	}
+	for _, t := range d.ties {
+		b.WriteString(t.String())
+	}
+	return b.String()
+}
+
+// quoted is a name or a text in quotes, which Mermaid has no escape in.
+func quoted(s string) string {
+	return `"` + strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`"\%`, r) {
+			return '_'
+		}
+		return r
+	}, s) + `"`
+}
+
+// word is a path as a name of a field.
+func word(path string) string {
+	s := strings.Map(func(r rune) rune {
+		if r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, path)
+	if s == "" || s[0] >= '0' && s[0] <= '9' {
+		return "_" + s
+	}
+	return s
+}
+
+// typeName is a field's type by the alias that MongoDB has for it; document for a struct, any for what is open.
+func typeName(f Field) string {
+	name := "any"
+	if !f.Open && f.Type != nil {
+		name = bsonName(f.Type)
+	}
+	if f.IsArray() {
+		return name + "[]"
+	}
+	return name
+}
+
+func bsonName(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t {
+	case reflect.TypeFor[bson.ObjectID]():
+		return "objectId"
+	case reflect.TypeFor[time.Time](), reflect.TypeFor[bson.DateTime]():
+		return "date"
+	case reflect.TypeFor[bson.Decimal128]():
+		return "decimal"
+	case reflect.TypeFor[bson.Binary](), bytesType:
+		return "binData"
+	}
+	switch k, _ := kindOf(t); k {
+	case open:
+		return "any"
+	case document:
+		return "document"
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "bool"
+	case reflect.Float32, reflect.Float64:
+		return "double"
+	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Uint8, reflect.Uint16:
+		return "int"
+	case reflect.Int, reflect.Uint, reflect.Uint32, reflect.Int64, reflect.Uint64:
+		return "long"
+	}
+	return "any"
+}

@@ -1,0 +1,75 @@
+package model_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Publishers have books; a book shows its publisher's name, and a publisher counts its books.
+type imprint struct {
+	ID    string `bson:"_id"`
+	Name  string `bson:"name"`
+	Books int64  `bson:"books"`
+}
+
+type title struct {
+	ID        bson.ObjectID `bson:"_id"`
+	Title     string        `bson:"title"`
+	ISBN      string        `bson:"isbn"`
+	Published time.Time     `bson:"published"`
+	Publisher struct {
+		ID   string `bson:"id"`
+		Name string `bson:"name"`
+	} `bson:"publisher"`
+	Tags []string `bson:"tags,omitempty"`
+}
+
+var (
+	imprints    = model.NewCollection[imprint, string]("publishers")
+	titles      = model.NewCollection[title, bson.ObjectID]("books")
+	publishedBy = relate.NewParentRef(titles, "publisher.id", imprints)
+	theirNames  = denorm.NewCopy(imprints, titles, denorm.CopySpec{
+		KeyPath: "publisher.id", Fields: []denorm.Field{{From: "name", To: "publisher.name"}}})
+	countBooks = denorm.NewCounter(titles, "publisher.id", imprints, denorm.CounterSpec{Count: "books"})
+	byISBN     = denorm.NewIndexTable(titles, "isbn", "bookByISBN", denorm.IndexTableSpec{Unique: true})
+)
+
+func ExampleDiagram() {
+	fmt.Print(model.Diagram(model.Entity(imprints), model.Entity(titles), publishedBy, theirNames, countBooks, byISBN))
+	// Output:
+	// erDiagram
+	//     "publishers" {
+	//         string _id PK
+	//         string name
+	//         long books
+	//     }
+	//     "books" {
+	//         objectId _id PK
+	//         string title
+	//         string isbn
+	//         date published
+	//         document publisher
+	//         string[] tags
+	//         string publisher_id FK "publisher.id"
+	//     }
+	//     "bookByISBN" {
+	//         any _id PK
+	//         any id FK
+	//     }
+	//     "books" }o--o| "publishers" : "publisher.id: parent reference, copy, counted"
+	//     "bookByISBN" |o--|| "books" : "id: index table"
+}
+
+func ExampleIndexes() {
+	set := model.Indexes(publishedBy, theirNames, countBooks, byISBN)
+	fmt.Print(set)
+	// Output:
+	// db.books.createIndex({'publisher.id': 1, _id: -1})
+	// db.books.createIndex({'publisher.id': 1, _id: 1})
+	// // books.publisher.id_1 is covered by publisher.id_1__id_-1: its keys are the first of publisher.id_1__id_-1
+}
