@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,7 +10,8 @@ import (
 )
 
 // README.md shows code and output that are held equal to a program's. Above a block of Go stands
-// <!-- file: examples/hello/main.go -->, above a block of text that a program prints <!-- output: examples/hello -->.
+// <!-- file: examples/hello/main.go -->, above a block of text that a program prints <!-- output: examples/hello -->, above what the
+// first Example of a file prints <!-- example: model/example_diagram_test.go -->.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root(), "README.md"))
 	if err != nil {
@@ -69,6 +71,20 @@ func blocksOf(text string) (out []block) {
 	return out
 }
 
+// printed is what the first Example of a file prints.
+func printed(file string) (string, error) {
+	_, comment, ok := strings.Cut(file, "\t// Output:\n")
+	if !ok {
+		return "", errors.New("no Example prints anything there")
+	}
+	comment, _, _ = strings.Cut(comment, "\n}")
+	var out strings.Builder
+	for line := range strings.SplitSeq(comment, "\n") {
+		out.WriteString(strings.TrimPrefix(strings.TrimPrefix(line, "\t//"), " ") + "\n")
+	}
+	return out.String(), nil
+}
+
 // check says how a block differs from what its marker names.
 func (b block) check(read, run func(string) (string, error)) []string {
 	var want string
@@ -78,8 +94,12 @@ func (b block) check(read, run func(string) (string, error)) []string {
 		want, err = read(b.name)
 	case b.marker == "output":
 		want, err = run(b.name)
+	case b.marker == "example":
+		if want, err = read(b.name); err == nil {
+			want, err = printed(want)
+		}
 	case b.marker != "":
-		return []string{"the marker " + b.marker + " is not known: write file or output"}
+		return []string{"the marker " + b.marker + " is not known: write file, output or example"}
 	case b.language == "go":
 		return []string{"a block of Go has no marker above it: write <!-- file: path/of/a/file.go -->"}
 	default:
