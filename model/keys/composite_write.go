@@ -1,0 +1,134 @@
+package keys
+
+import (
+	"fmt"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// raws are documents as they are stored, by the name of their collection: for the model's checks of what is inserted.
+func (c *composite) raws() *model.Collection[bson.Raw, string] {
+	return model.NewCollection[bson.Raw, string](c.name)
+}
+
+// ofDocument is a document's key: by its fields, and for parts that are in the key alone by the _id that it has. An _id that is
+// another key than the fields' is refused.
+func (c *composite) ofDocument(doc bson.Raw) (string, error) {
+	id, hasID := doc.Lookup("_id").StringValueOK()
+	hasID = hasID && id != ""
+	var own []bson.RawValue
+	vs := make([]bson.RawValue, len(c.parts))
+	for i, p := range c.parts {
+		switch v, inArray := model.ValueAt(doc, p.Path); {
+		case !p.only && inArray:
+			return "", c.refused(p.Path, nil, "is in an array: a key has one value for each part")
+		case !p.only:
+			vs[i] = v
+			continue
+		case !hasID:
+			return "", c.refused("_id", nil, fmt.Sprintf("is missing, and %s is in the key alone: set it by KeyOf", p.Path))
+		case own == nil:
+			var err error
+			if own, err = c.split(id, len(c.parts)); err != nil {
+				return "", err
+			}
+		}
+		vs[i] = own[i]
+	}
+	key, err := c.join(vs)
+	if err == nil && hasID && id != key {
+		return "", c.refused("_id", id, "is not the key of the document's fields, which is "+model.Shell(key))
+	}
+	return key, err
+}
+
+// keyed is a document under its key, as it is stored.
+func (c *composite) keyed(doc any) (bson.Raw, string, error) {
+	v, err := c.encoded("document", doc)
+	if err != nil {
+		return nil, "", err
+	}
+	raw, ok := v.DocumentOK()
+	if !ok {
+		return nil, "", c.refused("document", nil, "is stored as no document")
+	}
+	key, err := c.ofDocument(raw)
+	if err != nil {
+		return nil, "", err
+	}
+	elements, err := raw.Elements()
+	if err != nil {
+		return nil, "", c.refused("document", nil, err.Error())
+	}
+	d := bson.D{{Key: "_id", Value: key}}
+	for _, e := range elements {
+		if e.Key() != "_id" {
+			d = append(d, bson.E{Key: e.Key(), Value: e.Value()})
+		}
+	}
+	out, err := bson.Marshal(d)
+	if err != nil {
+		return nil, "", c.refused("document", nil, err.Error())
+	}
+	return out, key, nil
+}
+
+func (c *composite) insert(doc any) model.Write {
+	raw, _, err := c.keyed(doc)
+	if err != nil {
+		return model.Refused(c.name, err)
+	}
+	return c.raws().Insert(raw)
+}
+
+func (c *composite) insertMany(n int, doc func(int) any) model.Plan {
+	raws := make([]bson.Raw, n)
+	for i := range n {
+		var err error
+		if raws[i], _, err = c.keyed(doc(i)); err != nil {
+			return model.RefusedPlan(c.name, fmt.Errorf("document %d: %w", i, err))
+		}
+	}
+	return c.raws().InsertMany(raws)
+}
+
+// move is the plan that stores a document in the place of another, which was read.
+func (c *composite) move(was, now any) model.Plan {
+	old, from, err := c.keyed(was)
+	if err != nil {
+		return model.RefusedPlan(c.name, fmt.Errorf("as it was: %w", err))
+	}
+	doc, to, err := c.keyed(now)
+	if err != nil {
+		return model.RefusedPlan(c.name, fmt.Errorf("as it shall be: %w", err))
+	}
+	asItWas, asItIs := whole(old), whole(doc)
+	if from == to {
+		w := c.raws().Replace(doc)
+		if m, ok := w.Model.(*mongo.ReplaceOneModel); ok {
+			m.Filter = asItWas
+			w.Done, w.Once = asItIs, true
+		}
+		return model.NewPlan(w)
+	}
+	w := c.raws().Insert(doc)
+	w.Done = asItIs
+	p := model.NewPlan(w, model.Write{
+		Collection: c.name, Model: &mongo.DeleteOneModel{Filter: asItWas}, Expect: model.One, Index: model.IDIndex,
+	})
+	p.Transactional = true
+	p.Leaves = "the document under both keys"
+	return p
+}
+
+// whole matches a document whose fields are those of another.
+func whole(doc bson.Raw) bson.D {
+	elements, _ := doc.Elements() // made by keyed
+	d := make(bson.D, 0, len(elements))
+	for _, e := range elements {
+		d = append(d, bson.E{Key: e.Key(), Value: model.Eq(e.Value())})
+	}
+	return d
+}
