@@ -63,7 +63,7 @@ func readAggregate(r *request) (*aggregation, error) {
 	}
 	x := &aggregation{batch: batchOf(a)}
 	a.boolean("allowDiskUse", false)
-	a.boolean("bypassDocumentValidation", false)
+	r.bypass = a.boolean("bypassDocumentValidation", false)
 	a.refuse("explain", false)
 	a.collation()
 	index := hint(a)

@@ -46,8 +46,7 @@ func create(r *request) (reply, error) {
 			a.collation()
 		case "pipeline", "storageEngine", "indexOptionDefaults":
 			a.refuse(name, bson.A{}, bson.D{})
-		case "validationLevel", "validationAction":
-			a.text(name) // says nothing without a validator
+		case "validator", "validationLevel", "validationAction": // see below
 		case "autoIndexId":
 			a.refuse(name, true)
 		case "changeStreamPreAndPostImages":
@@ -68,7 +67,16 @@ func create(r *request) (reply, error) {
 	if a.err != nil {
 		return nil, a.err
 	}
-	return nil, r.write(func(w *store.Writer) error { return w.Create(ns, options) })
+	v, err := readValidation(a)
+	if err != nil {
+		return nil, err
+	}
+	return nil, r.write(func(w *store.Writer) error {
+		if err := w.Create(ns, options); err != nil || len(v.given) == 0 {
+			return err
+		}
+		return w.SetOptions(ns, append(options, v.given...), v.check())
+	})
 }
 
 func drop(r *request) (reply, error) {

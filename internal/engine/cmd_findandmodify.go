@@ -54,7 +54,7 @@ func readModify(r *request) (*modifier, int32, error) {
 	m.upsert = a.boolean("upsert", false)
 	m.target = target{ns: ns, now: time.Now()}
 	m.query = plan.Query{Filter: a.document("query"), Sort: a.document("sort"), Hint: hint(a)}
-	a.boolean("bypassDocumentValidation", false)
+	r.bypass = a.boolean("bypassDocumentValidation", false)
 	stmt := int32(a.natural("stmtId", 0))
 	spec := a.document("fields")
 	a.collation()

@@ -215,17 +215,21 @@ func indexNames(c *store.Collection, which any) (names []string, err error) {
 	return names, nil
 }
 
-// collMod changes the expiry or the visibility of an index, and nothing else.
+// collMod changes the expiry or the visibility of an index, or what a collection is validated by, and nothing else.
 func collMod(r *request) (reply, error) {
 	ns, err := r.namespace()
 	if err != nil {
 		return nil, err
 	}
 	a := r.args()
-	for _, name := range r.command.fields[1:] {
+	for _, name := range r.command.fields[4:] {
 		a.refuse(name)
 	}
-	a.required("index")
+	v, err := readValidation(a)
+	a.fail(err)
+	if len(v.given) == 0 {
+		a.required("index")
+	}
 	part := &args{place: "collMod.index", doc: a.document("index")}
 	a.fail(part.known([]string{"name", "keyPattern", "expireAfterSeconds", "hidden", "unique", "prepareUnique"}))
 	part.refuse("unique")
@@ -239,6 +243,16 @@ func collMod(r *request) (reply, error) {
 		c := w.Collection(ns)
 		if c == nil {
 			return missing(ns)
+		}
+		if len(v.given) > 0 {
+			v, err := v.over(c.Options)
+			if err == nil {
+				err = w.SetOptions(ns, v.options(c.Options), v.check())
+			}
+			if err != nil || !a.has("index") {
+				return err
+			}
+			c = w.Collection(ns)
 		}
 		which, ok := part.get("name")
 		if !ok {

@@ -37,6 +37,7 @@ type request struct {
 	concern    *mongoerr.Error // why the write concern can't be satisfied
 
 	watching bool // the command is of a change stream
+	bypass   bool // what validators refuse is stored
 
 	session *session   // checked out: the command has a number
 	txn     *store.Txn // the transaction it runs in
@@ -158,6 +159,13 @@ func (r *request) state() *store.State {
 
 // write runs fn as one write, in the transaction if there is one.
 func (r *request) write(fn func(w *store.Writer) error) error {
+	if r.bypass {
+		checked := fn
+		fn = func(w *store.Writer) error {
+			w.Unchecked = true
+			return checked(w)
+		}
+	}
 	if r.txn != nil {
 		return r.txn.Write(r.ctx, fn)
 	}

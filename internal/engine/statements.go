@@ -20,7 +20,7 @@ type statements struct {
 // newStatements reads the common fields of a write command of n statements.
 func newStatements(r *request, a *args, n int) (*statements, error) {
 	st := &statements{request: r, ordered: a.boolean("ordered", true)}
-	a.boolean("bypassDocumentValidation", false)
+	r.bypass = a.boolean("bypassDocumentValidation", false)
 	st.first = int32(a.natural("stmtId", 0))
 	for _, v := range a.array("stmtIds") {
 		id, ok := whole(v)

@@ -37,7 +37,8 @@
 //
 // It answers as MongoDB 7.0, as the primary of a replica set of one member: the commands, operators and stages that this
 // library emits, and those that code around it commonly needs. What it doesn't know is an error that names it; nothing is
-// ignored. Indexes are enforced and used: unique, compound, multikey, partial and expiring ones.
+// ignored. Indexes are enforced and used: unique, compound, multikey, partial and expiring ones. So are validators, by
+// $jsonSchema with all of MongoDB's keywords but those of encryption, or by any other filter.
 //
 // It is verified: the suites of this library run on it and on a real server, and a differential test gives both the same
 // random filters, updates and pipelines and compares what comes back. Not compared with a server, because the one at hand

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/expr"
+	"github.com/docmodel/docmodel/internal/engine/jsonschema"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/value"
 )
@@ -25,11 +26,12 @@ var top map[string]func(p *parser, name string, arg any) (node, error)
 
 func init() {
 	top = map[string]func(p *parser, name string, arg any) (node, error){
-		"$and":     (*parser).list,
-		"$or":      (*parser).list,
-		"$nor":     (*parser).list,
-		"$expr":    (*parser).expr,
-		"$comment": func(*parser, string, any) (node, error) { return and{}, nil },
+		"$and":        (*parser).list,
+		"$or":         (*parser).list,
+		"$nor":        (*parser).list,
+		"$expr":       (*parser).expr,
+		"$jsonSchema": (*parser).jsonSchema,
+		"$comment":    func(*parser, string, any) (node, error) { return and{}, nil },
 	}
 }
 
@@ -42,7 +44,7 @@ func Operators() []string {
 }
 
 // absent names what MongoDB has and this engine hasn't.
-var absent = []string{"$where", "$text", "$jsonSchema", "$near", "$nearSphere", "$geoWithin", "$geoIntersects", "$geoNear",
+var absent = []string{"$where", "$text", "$near", "$nearSphere", "$geoWithin", "$geoIntersects", "$geoNear",
 	"$within", "$bitsAllSet", "$bitsAnySet", "$bitsAllClear", "$bitsAnyClear", "$sampleRate", "$alwaysTrue", "$alwaysFalse"}
 
 func (p *parser) filter(d bson.D) (node, error) {
@@ -122,6 +124,26 @@ func (p *parser) expr(_ string, arg any) (node, error) {
 		return nil, err
 	}
 	return test{e}, nil
+}
+
+// schema passes for documents that conform.
+type schema struct{ s *jsonschema.Schema }
+
+func (n schema) match(_ *expr.Context, d bson.D, _ *int) (bool, error) { return n.s.Match(d), nil }
+
+func (p *parser) jsonSchema(_ string, arg any) (node, error) {
+	d, ok := arg.(bson.D)
+	switch {
+	case !ok:
+		return nil, mongoerr.New(mongoerr.TypeMismatch, "$jsonSchema must be an object")
+	case p.depth > 0:
+		return nil, mongoerr.New(mongoerr.BadValue, "$jsonSchema can only be applied to the top-level document")
+	}
+	s, err := jsonschema.Parse(d)
+	if err != nil {
+		return nil, err
+	}
+	return schema{s}, nil
 }
 
 func (n test) match(c *expr.Context, d bson.D, _ *int) (bool, error) {

@@ -125,6 +125,8 @@ var matchCases = []struct {
 	{"$options first", "{a: {$options: 'i', $regex: '^X'}}", "{a: 'xy'}", true},
 	{"$regex of no string", "{a: {$regex: '1'}}", "{a: 1}", false},
 	{"$expr", "{$expr: {$gt: ['$a', '$b']}}", "{a: 2, b: 1}", true},
+	{"$jsonSchema", "{$jsonSchema: {properties: {a: {bsonType: 'int'}}}}", "{a: 1}", true},
+	{"$jsonSchema in $nor", "{$nor: [{$jsonSchema: {required: ['a']}}]}", "{b: 1}", true},
 	{"$expr in $or", "{$or: [{c: 1}, {$expr: {$eq: ['$a', 2]}}]}", "{a: 2}", true},
 }
 
@@ -171,6 +173,9 @@ func TestParseRefuses(t *testing.T) {
 		{"options twice", "{a: {$regex: {$regularExpression: {pattern: 'a', options: 'i'}}, $options: 'm'}}", 51075},
 		{"lookahead", "{a: {$regex: 'a(?=b)'}}", 51091},
 		{"unknown option", "{a: {$regex: 'a', $options: 'z'}}", 51108},
+		{"$jsonSchema of no object", "{$jsonSchema: 1}", mongoerr.TypeMismatch},
+		{"$jsonSchema of an unknown keyword", "{$jsonSchema: {foo: 1}}", mongoerr.FailedToParse},
+		{"$jsonSchema in $elemMatch", "{a: {$elemMatch: {$jsonSchema: {}}}}", mongoerr.BadValue},
 		{"$expr in $elemMatch", "{a: {$elemMatch: {$expr: true}}}", mongoerr.BadValue},
 		{"mixed $all", "{a: {$all: [{$elemMatch: {b: 1}}, 2]}}", mongoerr.BadValue},
 		{"$elemMatch of a value", "{a: {$elemMatch: 1}}", mongoerr.BadValue},

@@ -34,6 +34,18 @@ func (w *Writer) Create(ns Namespace, options bson.D) error {
 	return nil
 }
 
+// SetOptions gives a collection, which must be there, other options, and the check that they ask for.
+func (w *Writer) SetOptions(ns Namespace, options bson.D, check Check) error {
+	if err := w.alter(ns); err != nil {
+		return err
+	}
+	e := w.edit(ns)
+	c := *e.freeze()
+	c.Options, c.Check = options, check
+	e.base, e.dirty, e.changed = &c, true, true
+	return nil
+}
+
 // adopt makes c a collection that the writer creates.
 func (w *Writer) adopt(c *Collection) {
 	e := editCollection(c)

@@ -31,13 +31,17 @@ func compareNamespaces(a, b Namespace) int {
 type Collection struct {
 	NS      Namespace
 	UUID    bson.Binary
-	Options bson.D // as create got them
+	Options bson.D // as create got them, or collMod changed them
+	Check   Check  // nil lets everything through
 	Records Tree[*Record]
 	Indexes []*Index // the first is the index on _id
 
 	id     int64 // tells collections apart that had the same name
 	schema int64 // changes whenever the indexes do
 }
+
+// A Check says why a document may not be stored in the place of another, which is nil for an insert.
+type Check func(old, next bson.D) error
 
 // Index returns the index of that name, or nil.
 func (c *Collection) Index(name string) *Index {

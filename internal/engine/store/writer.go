@@ -20,6 +20,8 @@ type Writer struct {
 
 	events []*Event // what it did, for the history
 	mute   bool     // nothing is noted
+
+	Unchecked bool // stores what the collection's check refuses
 }
 
 // State returns what the writer would publish now.
@@ -99,6 +101,9 @@ func (w *Writer) Insert(ns Namespace, doc bson.D) (*Record, error) {
 		}
 		e = w.edit(ns)
 	}
+	if err := w.check(e, nil, doc); err != nil {
+		return nil, err
+	}
 	next := &Record{ID: w.store.nextRecord(), Doc: doc}
 	if err := w.put(e, nil, next); err != nil {
 		return next, err
@@ -130,11 +135,21 @@ func (w *Writer) replace(kind string, ns Namespace, old *Record, doc bson.D) (*R
 	}
 	next := &Record{ID: old.ID, Doc: doc}
 	e := w.edit(ns)
+	if err := w.check(e, old.Doc, doc); err != nil {
+		return nil, err
+	}
 	if err := w.put(e, old, next); err != nil {
 		return next, err
 	}
 	w.note(kind, e.base, old.Doc, doc, size)
 	return next, nil
+}
+
+func (w *Writer) check(e *collEdit, old, next bson.D) error {
+	if e.base.Check == nil || w.Unchecked {
+		return nil
+	}
+	return e.base.Check(old, next)
 }
 
 // Delete removes old, which must be a record that the writer has now.

@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/query"
+	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// validation is what a collection's documents must match
+// (https://www.mongodb.com/docs/manual/core/schema-validation/): strictly all that are inserted or changed; moderately not those
+// that didn't match before their change. A validation that warns lets everything through, for there is no log.
+type validation struct {
+	given         bson.D // the options, as create or collMod got them
+	validator     bson.D
+	level, action string
+	matcher       *query.Matcher // nil without a validator
+}
+
+var validationOptions = []string{"validator", "validationLevel", "validationAction"}
+
+// readValidation reads the options of a command, or those that a collection has.
+func readValidation(a *args) (validation, error) {
+	v := validation{validator: a.document("validator"), level: a.text("validationLevel"), action: a.text("validationAction")}
+	for _, name := range validationOptions {
+		if x, ok := a.get(name); ok {
+			v.given = append(v.given, bson.E{Key: name, Value: x})
+		}
+	}
+	for _, x := range []struct {
+		name, got string
+		known     []string
+	}{
+		{"validationLevel", v.level, []string{"", "off", "strict", "moderate"}},
+		{"validationAction", v.action, []string{"", "error", "warn"}},
+	} {
+		if !slices.Contains(x.known, x.got) {
+			a.fail(mongoerr.New(mongoerr.BadValue, "Enumeration value '%s' for field '%s.%s' is not a valid value.", x.got, a.place, x.name))
+		}
+	}
+	if a.err != nil || len(v.validator) == 0 {
+		return v, a.err
+	}
+	var err error
+	if v.matcher, err = query.Parse(v.validator, query.Options{}); err != nil {
+		err = mongoerr.From(err).Prefix("Parsing of collection validator failed :: caused by :: ")
+	}
+	return v, err
+}
+
+// over is the validation with what it doesn't say taken from a collection's options.
+func (v validation) over(options bson.D) (validation, error) {
+	merged := slices.Clone(v.given)
+	for _, name := range validationOptions {
+		if x, ok := value.Get(options, name); ok && value.Index(merged, name) < 0 {
+			merged = append(merged, bson.E{Key: name, Value: x})
+		}
+	}
+	return readValidation(&args{place: "collMod", doc: merged})
+}
+
+// options are a collection's options with this validation in the place of the one before, as collMod writes them: with the
+// level and the action, and without a validator that is empty.
+func (v validation) options(old bson.D) bson.D {
+	out := slices.DeleteFunc(slices.Clone(old), func(e bson.E) bool { return slices.Contains(validationOptions, e.Key) })
+	if len(v.validator) > 0 {
+		out = append(out, bson.E{Key: "validator", Value: v.validator})
+	}
+	level, action := v.level, v.action
+	if level == "" {
+		level = "strict"
+	}
+	if action == "" {
+		action = "error"
+	}
+	return append(out, bson.E{Key: "validationLevel", Value: level}, bson.E{Key: "validationAction", Value: action})
+}
+
+// check is what the store asks before it stores a document; nil lets everything through.
+func (v validation) check() store.Check {
+	if v.matcher == nil || v.level == "off" || v.action == "warn" {
+		return nil
+	}
+	return func(old, next bson.D) error {
+		ok, err := v.matcher.Match(next)
+		if ok || err != nil {
+			return err
+		}
+		if old != nil && v.level == "moderate" {
+			if was, err := v.matcher.Match(old); !was || err != nil {
+				return err
+			}
+		}
+		id, _ := value.Get(next, "_id")
+		return mongoerr.New(mongoerr.DocumentValidationFailure, "Document failed validation").WithExtra(bson.E{Key: "errInfo", Value: bson.D{
+			{Key: "failingDocumentId", Value: id},
+			{Key: "details", Value: bson.D{{Key: "operatorName", Value: v.validator[0].Key}}},
+		}})
+	}
+}

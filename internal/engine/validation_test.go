@@ -1,0 +1,116 @@
+package engine_test
+
+import (
+	"errors"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// A validation refuses what its level and action say, whichever command stores it.
+func TestValidation(t *testing.T) {
+	commands := []struct{ reason, command string }{
+		{"insert", `{"insert":"things","documents":[{"_id":9,"n":"x"}]}`},
+		{"update", `{"update":"things","updates":[{"q":{"_id":1},"u":{"$set":{"n":"x"}}}]}`},
+		{"update of what didn't match", `{"update":"things","updates":[{"q":{"_id":2},"u":{"$set":{"n":"y"}}}]}`},
+		{"update of many", `{"update":"things","updates":[{"q":{"_id":1},"u":{"$set":{"n":"x"}},"multi":true}]}`},
+		{"update by a pipeline", `{"update":"things","updates":[{"q":{"_id":1},"u":[{"$set":{"n":"x"}}]}]}`},
+		{"replacement", `{"update":"things","updates":[{"q":{"_id":1},"u":{"n":"x"}}]}`},
+		{"upsert", `{"update":"things","updates":[{"q":{"_id":9},"u":{"$set":{"n":"x"}},"upsert":true}]}`},
+		{"findAndModify", `{"findAndModify":"things","query":{"_id":1},"update":{"$set":{"n":"x"}}}`},
+		{"findAndModify, upsert", `{"findAndModify":"things","query":{"_id":9},"update":{"$set":{"n":"x"}},"upsert":true}`},
+		{"$merge", `{"aggregate":"others","pipeline":[{"$merge":"things"}],"cursor":{}}`},
+		{"$out", `{"aggregate":"others","pipeline":[{"$out":"things"}],"cursor":{}}`},
+		{"no change", `{"update":"things","updates":[{"q":{"_id":2},"u":{"$set":{"n":"x"}}}]}`},
+	}
+	const wrong = 2 // what was wrong before
+	for _, level := range []struct {
+		options         string
+		refuses, strict bool // strict: refuses to leave wrong what was wrong before
+	}{
+		{`{}`, true, true},
+		{`{"validationLevel":"strict","validationAction":"error"}`, true, true},
+		{`{"validationLevel":"moderate"}`, true, false},
+		{`{"validationLevel":"off"}`, false, false},
+		{`{"validationAction":"warn"}`, false, false},
+	} {
+		for i, x := range commands {
+			for _, bypass := range []bool{false, true} {
+				c := collection(t)
+				db := c.Database()
+				insert(t, c, `{"_id":1,"n":1}`, `{"_id":2,"n":"x"}`)
+				insert(t, db.Collection("others"), `{"_id":9,"n":"x"}`)
+				mod := append(doc(t, `{"collMod":"things","validator":{"$jsonSchema":{"properties":{"n":{"bsonType":"int"}}}}}`), doc(t, level.options)...)
+				if err := db.RunCommand(ctx, mod).Err(); err != nil {
+					t.Fatal(err)
+				}
+				command := doc(t, x.command)
+				if bypass {
+					command = append(command, bson.E{Key: "bypassDocumentValidation", Value: true})
+				}
+				rep, err := db.RunCommand(ctx, command).Raw()
+				if err == nil {
+					if list, ok := rep.Lookup("writeErrors").ArrayOK(); ok {
+						first := bson.RawArray(list).Index(0).Document()
+						err = mongo.CommandError{Code: first.Lookup("code").Int32()}
+					}
+				}
+				want := level.refuses && !bypass && x.reason != "no change" && (i != wrong || level.strict)
+				switch {
+				case want:
+					wantCode(t, level.options+" "+x.reason, err, 121)
+				case err != nil:
+					t.Errorf("%s, bypass %t, %s: %v", level.options, bypass, x.reason, err)
+				}
+				if want {
+					wantAll(t, c, `{"_id":1,"n":1}`, `{"_id":2,"n":"x"}`)
+				}
+			}
+		}
+	}
+}
+
+// A failure says which document it was.
+func TestValidationError(t *testing.T) {
+	c := collection(t)
+	err := c.Database().CreateCollection(ctx, "things", options.CreateCollection().SetValidator(doc(t, `{"n":{"$gt":0}}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.InsertMany(ctx, []any{doc(t, `{"_id":1,"n":1}`), doc(t, `{"_id":2}`), doc(t, `{"_id":3,"n":3}`)})
+	var bulk mongo.BulkWriteException
+	if !errors.As(err, &bulk) || len(bulk.WriteErrors) != 1 || bulk.WriteErrors[0].Code != 121 || bulk.WriteErrors[0].Index != 1 {
+		t.Fatalf("got %v", err)
+	}
+	if got := bulk.WriteErrors[0].Details.Lookup("failingDocumentId"); got.Int32() != 2 {
+		t.Errorf("details name %s", got)
+	}
+	wantAll(t, c, `{"_id":1,"n":1}`)
+}
+
+// listCollections shows what create and collMod asked for; collMod keeps what it isn't told.
+func TestValidationOptions(t *testing.T) {
+	client, _ := start(t)
+	db := client.Database("test")
+	for _, step := range []struct{ command, options string }{
+		{`{"create":"c","validator":{"n":1},"validationLevel":"moderate"}`, `{"validator":{"n":1},"validationLevel":"moderate"}`},
+		{`{"collMod":"c","validationAction":"warn"}`, `{"validator":{"n":1},"validationLevel":"moderate","validationAction":"warn"}`},
+		{`{"collMod":"c","validator":{"n":2}}`, `{"validator":{"n":2},"validationLevel":"moderate","validationAction":"warn"}`},
+		{`{"collMod":"c","validator":{}}`, `{"validationLevel":"moderate","validationAction":"warn"}`},
+	} {
+		if err := db.RunCommand(ctx, doc(t, step.command)).Err(); err != nil {
+			t.Fatal(err)
+		}
+		list, err := db.ListCollectionSpecifications(ctx, bson.D{})
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		if got := show(t, list[0].Options); got != step.options {
+			t.Errorf("%s leaves %s, want %s", step.command, got, step.options)
+		}
+	}
+	err := db.RunCommand(ctx, doc(t, `{"collMod":"c","validator":{"$jsonSchema":{"foo":1}}}`)).Err()
+	wantCode(t, "an unknown keyword", err, 9)
+}
