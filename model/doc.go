@@ -23,6 +23,7 @@
 //	Work through a live collection            [Job]
 //	A tenant, soft deletion, updatedAt        [Policy]
 //	The indexes of a whole model              [Indexes]
+//	How a type's values are stored            [ShapeOf]
 //	What a value would send                   its String method, a mongosh command; Command for reads
 //
 // # Costs

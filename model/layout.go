@@ -26,6 +26,7 @@ type member struct {
 	index     []int // as in reflect.Value.FieldByIndex
 	typ       reflect.Type
 	omitEmpty bool
+	minSize   bool // integers of 64 bits are stored in 32 where they fit
 }
 
 // inlined is one field of a struct that was inlined as the outer struct's field i.
@@ -156,7 +157,7 @@ func membersOf(t reflect.Type, jsonTags bool, outer []reflect.Type) (out []*memb
 			continue
 		}
 		if !flags["inline"] {
-			out = append(out, &member{name: name, index: []int{i}, typ: sf.Type, omitEmpty: flags["omitempty"]})
+			out = append(out, &member{name: name, index: []int{i}, typ: sf.Type, omitEmpty: flags["omitempty"], minSize: flags["minsize"]})
 			continue
 		}
 		inner := sf.Type

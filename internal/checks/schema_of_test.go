@@ -1,0 +1,73 @@
+package checks
+
+import (
+	"time"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/schema"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A ware has a field of each kind that schemas tell apart.
+type ware struct {
+	ID     string           `bson:"_id"`
+	Name   string           `bson:"name"`
+	State  *string          `bson:"state"`
+	Price  bson.Decimal128  `bson:"price"`
+	Count  int              `bson:"count"`
+	Sold   int64            `bson:"sold"`
+	Rating float64          `bson:"rating,omitempty"`
+	At     time.Time        `bson:"at"`
+	Tags   []string         `bson:"tags"`
+	Sizes  []size           `bson:"sizes,omitempty"`
+	Stock  map[string]int32 `bson:"stock,omitempty"`
+	More   any              `bson:"more,omitempty"`
+}
+
+type size struct {
+	Name string `bson:"name"`
+	CM   uint16 `bson:"cm"`
+}
+
+type bookWare struct {
+	Author string `bson:"author"`
+}
+
+var (
+	wares     = model.NewCollection[ware, string]("wares")
+	wareRules = []schema.Rule{
+		schema.Field("name").Length(1, 80).Pattern("^[^<]*$"),
+		schema.Field("state").Enum("new", "sold"),
+		schema.Field("count").Range(0, 1000).MultipleOf(2),
+		schema.Field("sold").Between(-1, nil).Optional(),
+		schema.Field("tags").Items(1, 5).Unique().NotNull(),
+		schema.Field("sizes.name").Enum("S", "M"),
+		schema.Field("stock.*").Range(0, nil),
+		schema.Field("more.since").Type("date", "null"),
+	}
+	bareWares   = schema.Of(wares)
+	ruledWares  = schema.Of(wares, wareRules...)
+	closedWares = schema.Of(wares, append(wareRules[:len(wareRules):len(wareRules)], schema.Closed(), schema.Loose())...)
+	mixedWares  = schema.Of(model.NewCollection[bson.Raw, string]("wares"),
+		schema.Field("name").Type("string"), schema.OneOf("kind", schema.As[bookWare]("book"), schema.As[size]("trousers")))
+	partWares = schema.Of(wares, schema.Field("more").OneOf("kind", schema.As[bookWare]("book")), schema.Closed())
+)
+
+func init() {
+	register(
+		Case{Method: "schema.Schema.JSONSchema", Reason: "of a type alone", Make: func(string) any { return bareWares.JSONSchema() }},
+		Case{Method: "schema.Schema.JSONSchema", Reason: "with rules", Make: func(string) any { return ruledWares.JSONSchema() }},
+		Case{Method: "schema.Schema.JSONSchema", Reason: "closed and loose", Make: func(string) any { return closedWares.JSONSchema() }},
+		Case{Method: "schema.Schema.JSONSchema", Reason: "documents of two kinds", Make: func(string) any { return mixedWares.JSONSchema() }},
+		Case{Method: "schema.Schema.JSONSchema", Reason: "a field of kinds, closed", Make: func(string) any { return partWares.JSONSchema() }},
+		Case{Method: "schema.Schema.Validator", Reason: "a filter", Make: func(string) any { return mixedWares.Validator() }},
+		Case{Method: "schema.Schema.Nonconforming", Reason: "all that don't match it", Make: func(string) any { return mixedWares.Nonconforming() }},
+		Case{Method: "schema.Validation.Create", Reason: "strict", Make: func(string) any { return mixedWares.Enforced("", "").Create() }},
+		Case{Method: "schema.Validation.CollMod", Reason: "moderate, and warning", Make: func(string) any {
+			return mixedWares.Enforced(schema.Moderate, schema.Warn).CollMod()
+		}},
+		Case{Method: "schema.Validation.CollMod", Reason: "none any longer", Make: func(string) any {
+			return schema.Validation{Collection: "wares"}.CollMod()
+		}},
+	)
+}

@@ -1,0 +1,135 @@
+package schema
+
+import (
+	"slices"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A Schema says what the documents of a collection look like: which fields they have, of which types, within which bounds. It
+// is made by [Of] from their Go type. From it come the $jsonSchema that a server enforces, the query of the documents that
+// don't conform, and the same check in Go, without a server. It is immutable and safe to share.
+//
+// Source: MongoDB's manual on schema validation (https://www.mongodb.com/docs/manual/core/schema-validation/) and on
+// $jsonSchema (https://www.mongodb.com/docs/manual/reference/operator/query/jsonSchema/).
+type Schema[D, K any] struct {
+	c  *model.Collection[D, K]
+	in described
+}
+
+// described is what a Schema holds, whatever its documents' type.
+type described struct {
+	collection string
+	root       *node
+	opaque     []Opaque
+}
+
+// Of describes the documents of a collection. The types are those that the driver writes for the Go type under the
+// collection's options:
+//
+//	bool, string, time.Time      bool, string, date
+//	int                          int or long, as the value needs
+//	int8, int16, int32           int; those of less than 32 bits with their bounds
+//	int64                        long; with minsize or IntMinSize int or long
+//	uint8, uint16                int, with bounds
+//	uint, uint32, uint64         long, not below 0; with minsize or IntMinSize int or long
+//	float32, float64             double
+//	[]byte, [n]byte              binData
+//	other slices                 array; arrays of Go with exactly their elements
+//	structs                      object with their fields, inlined ones too
+//	maps                         object of any names, each with a value of the type
+//	bson.ObjectID, Decimal128, … their own
+//	bson.D, bson.M, bson.Raw     object of anything
+//	any, custom marshalers       anything: nothing is said about them, see [Schema.Opaque]
+//
+// A field is required unless an empty value isn't stored (omitempty), or it is inlined through a pointer. It may be null when
+// a nil value is stored so: a pointer, a slice or a map without omitempty and without the option that stores it empty. The _id
+// is always required. A type that holds itself is described once; below that it is an object of anything, for $jsonSchema
+// can't refer to itself.
+//
+// Rules say more about some fields: see [Field] and [OneOf]; [Closed] refuses what the type doesn't have, [Loose] takes the
+// numbers that the type can read. Of panics with a [*model.DeclarationError] for a path that the documents don't have, a rule
+// that doesn't fit its type, and a type that can't be stored.
+func Of[D, K any](c *model.Collection[D, K], rules ...Rule) *Schema[D, K] {
+	b := &builder{collection: c.Name(), encode: c.Encode, field: func(path string) { model.MustField(c, path) }}
+	return &Schema[D, K]{c, b.describe(model.ShapeOf(c), rules)}
+}
+
+// JSONSchema returns the schema, as $jsonSchema takes it. The same declaration gives the same bytes.
+func (s *Schema[D, K]) JSONSchema() bson.D { return s.in.root.document() }
+
+// Validator returns the filter that conforming documents match: for the validator of a collection, alone or combined with
+// another by [model.And].
+func (s *Schema[D, K]) Validator() bson.D { return s.in.validator() }
+
+func (d described) validator() bson.D {
+	return bson.D{{Key: "$jsonSchema", Value: d.root.document()}}
+}
+
+// Enforced returns the validation by which the server refuses what doesn't conform, ready to be compared with what a database
+// has and put there. The zero Level and Action are [Strict] and [Refuse].
+func (s *Schema[D, K]) Enforced(level Level, action Action) Validation {
+	return Validation{Collection: s.in.collection, Validator: s.in.validator(), Level: level, Action: action}
+}
+
+// Nonconforming returns the query of the documents that don't conform, each as it is stored, since it may not be readable as a
+// D: what to look at before a validation is enforced, for it says nothing about documents that are there. What is wrong with
+// one, [Schema.ValidateRaw] tells.
+//
+// Cost: one command, and one more for each further batch; it reads the whole collection.
+func (s *Schema[D, K]) Nonconforming() model.Find[bson.Raw] {
+	return model.Find[bson.Raw]{Query: s.c.Find(s.in.nonconforming()).Query}
+}
+
+func (d described) nonconforming() bson.D {
+	return bson.D{{Key: "$nor", Value: bson.A{d.validator()}}}
+}
+
+// Validate says in what a document doesn't conform, before it is sent: nil, or [Violations]. The document is encoded as
+// [model.Collection.Insert] does, whose errors are returned too. No server is asked; the answer is the server's.
+func (s *Schema[D, K]) Validate(doc D) error {
+	w := s.c.Insert(doc)
+	if w.Err != nil {
+		return w.Err
+	}
+	return s.in.validateInsert(w)
+}
+
+func (d described) validateInsert(w model.Write) error {
+	m, _ := w.Model.(*mongo.InsertOneModel)
+	raw, err := rawOf(m.Document)
+	if err != nil {
+		return err
+	}
+	return d.validate(raw)
+}
+
+func rawOf(doc any) (bson.Raw, error) {
+	if raw, ok := doc.(bson.Raw); ok {
+		return raw, nil
+	}
+	return bson.Marshal(doc)
+}
+
+// ValidateRaw is [Schema.Validate] for a document as it is stored.
+func (s *Schema[D, K]) ValidateRaw(doc bson.Raw) error { return s.in.validate(doc) }
+
+func (d described) validate(doc bson.Raw) error {
+	if err := doc.Validate(); err != nil {
+		return &model.ValueError{Collection: d.collection, Field: "document", Reason: err.Error()}
+	}
+	v := validator{collection: d.collection}
+	v.check(d.root, "", bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc})
+	if len(v.found) == 0 {
+		return nil
+	}
+	return v.found
+}
+
+// An Opaque is a path about which a schema says nothing, or nothing beyond its being a document, and why.
+type Opaque struct{ Path, Why string }
+
+// Opaque returns the paths that the schema can't describe, in the order of the type's fields. Rules can: see [FieldRule.Type].
+func (s *Schema[D, K]) Opaque() []Opaque { return slices.Clone(s.in.opaque) }

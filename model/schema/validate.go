@@ -1,0 +1,237 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A Violation is one way in which a document doesn't conform. It wraps a [*model.ValueError] of the same field and value.
+type Violation struct {
+	Collection string
+	Path       string        // dotted, with the positions of array elements; "" for the document itself
+	Rule       string        // the keyword of $jsonSchema that isn't fulfilled: bsonType, required, enum, maximum, …
+	Want       any           // what the keyword asks for
+	Value      bson.RawValue // what is there; of type 0 if nothing is
+}
+
+func (v *Violation) Error() string { return v.Unwrap().Error() }
+
+// Unwrap returns the violation as bad input, which is what techniques of this library return.
+func (v *Violation) Unwrap() error {
+	e := &model.ValueError{Collection: v.Collection, Field: v.Path, Reason: v.reason()}
+	if v.Path == "" {
+		e.Field = "document"
+	}
+	if v.Value.Type != 0 {
+		e.Value = v.Value
+	}
+	return e
+}
+
+func (v *Violation) reason() string {
+	switch v.Rule {
+	case "required":
+		return "is required"
+	case "additionalProperties":
+		return "is no field of the schema"
+	}
+	return v.Rule + " " + model.Shell(v.Want)
+}
+
+// Violations are all ways in which one document doesn't conform, in the order of the schema. errors.As finds each [*Violation],
+// and [*model.ValueError].
+type Violations []*Violation
+
+func (v Violations) Error() string {
+	if len(v) == 1 {
+		return v[0].Error()
+	}
+	return fmt.Sprintf("%v; and %d more", v[0], len(v)-1)
+}
+
+// Unwrap returns the violations.
+func (v Violations) Unwrap() []error {
+	out := make([]error, len(v))
+	for i, x := range v {
+		out[i] = x
+	}
+	return out
+}
+
+// validator collects the violations of one document.
+type validator struct {
+	collection string
+	found      Violations
+}
+
+func (c *validator) fail(path, rule string, want any, value bson.RawValue) {
+	if value.Type != 0 {
+		value = bson.RawValue{Type: value.Type, Value: slices.Clone(value.Value)}
+	}
+	c.found = append(c.found, &Violation{c.collection, path, rule, want, value})
+}
+
+func (c *validator) check(n *node, path string, v bson.RawValue) {
+	if len(n.types) > 0 && !slices.ContainsFunc(n.types, func(t string) bool { return slices.Contains(typesOf(t), v.Type) }) {
+		var want any = n.types[0]
+		if len(n.types) > 1 {
+			want = array(n.types)
+		}
+		c.fail(path, "bsonType", want, v)
+		return // what else is wrong with it follows from that
+	}
+	if len(n.enum) > 0 && !slices.ContainsFunc(n.enum, func(e bson.RawValue) bool { return sameValue(e, v) }) {
+		c.fail(path, "enum", array(n.enum), v)
+	}
+	switch {
+	case isNumber(v):
+		c.number(n, path, v)
+	case v.Type == bson.TypeString:
+		c.text(n, path, v)
+	case v.Type == bson.TypeArray:
+		c.list(n, path, v)
+	case v.Type == bson.TypeEmbeddedDocument:
+		c.fields(n, path, v)
+	}
+}
+
+func (c *validator) number(n *node, path string, v bson.RawValue) {
+	outside := func(l limit, sign int) bool {
+		if l.value.Type == 0 {
+			return false
+		}
+		order, ordered := orderNumbers(v, l.value)
+		return !ordered || order*sign < 0 || order == 0 && l.exclusive
+	}
+	if outside(n.min, 1) {
+		c.fail(path, "minimum", n.min.value, v)
+	}
+	if outside(n.max, -1) {
+		c.fail(path, "maximum", n.max.value, v)
+	}
+	if n.multipleOf != 0 && !isMultiple(v, n.multipleOf) {
+		c.fail(path, "multipleOf", rawInteger(n.multipleOf), v)
+	}
+}
+
+func (c *validator) text(n *node, path string, v bson.RawValue) {
+	s := v.StringValue()
+	length := int64(utf8.RuneCountInString(s))
+	if length < n.minLength {
+		c.fail(path, "minLength", rawInteger(n.minLength), v)
+	}
+	if n.maxLength > 0 && length > n.maxLength {
+		c.fail(path, "maxLength", rawInteger(n.maxLength), v)
+	}
+	if n.compiled != nil && !n.compiled.MatchString(s) {
+		c.fail(path, "pattern", n.pattern, v)
+	}
+}
+
+func (c *validator) list(n *node, path string, v bson.RawValue) {
+	values, _ := v.Array().Values() // the document is known to be valid
+	length := int64(len(values))
+	if n.minItems != nil && length < *n.minItems {
+		c.fail(path, "minItems", rawInteger(*n.minItems), v)
+	}
+	if n.maxItems != nil && length > *n.maxItems {
+		c.fail(path, "maxItems", rawInteger(*n.maxItems), v)
+	}
+	if n.unique {
+		seen := map[string]bool{}
+		for i, x := range values {
+			key := canonical(x)
+			if seen[key] {
+				c.fail(join(path, strconv.Itoa(i)), "uniqueItems", true, x)
+				break
+			}
+			seen[key] = true
+		}
+	}
+	if n.items != nil {
+		for i, x := range values {
+			c.check(n.items, join(path, strconv.Itoa(i)), x)
+		}
+	}
+}
+
+func (c *validator) fields(n *node, path string, v bson.RawValue) {
+	elements, _ := bson.Raw(v.Value).Elements() // the document is known to be valid
+	for _, name := range n.required {
+		if !slices.ContainsFunc(elements, func(e bson.RawElement) bool { return e.Key() == name }) {
+			c.fail(join(path, name), "required", true, bson.RawValue{})
+		}
+	}
+	for _, e := range elements {
+		name := e.Key()
+		switch inner := n.property(name); {
+		case inner != nil:
+			c.check(inner, join(path, name), e.Value())
+		case n.closed:
+			c.fail(join(path, name), "additionalProperties", false, e.Value())
+		case n.rest != nil:
+			c.check(n.rest, join(path, name), e.Value())
+		}
+	}
+	if len(n.variants) > 0 {
+		c.variant(n, path, v)
+	}
+}
+
+// variant checks the form that a document says it has.
+func (c *validator) variant(n *node, path string, v bson.RawValue) {
+	tag, _ := bson.Raw(v.Value).LookupErr(n.tag)
+	var tags bson.A
+	for _, x := range n.variants {
+		if s, ok := tag.StringValueOK(); ok && s == x.tag {
+			c.check(x.node, path, v)
+			return
+		}
+		tags = append(tags, x.tag)
+	}
+	c.fail(join(path, n.tag), "oneOf", tags, tag)
+}
+
+// typesOf are the types that an alias names, nil for none.
+func typesOf(alias string) []bson.Type {
+	if alias == "number" {
+		return numberTypes
+	}
+	for i, a := range typeAliases {
+		if a.name == alias {
+			return []bson.Type{typeAliases[i].typ}
+		}
+	}
+	return nil
+}
+
+func aliasOf(t bson.Type) string {
+	for _, a := range typeAliases {
+		if a.typ == t {
+			return a.name
+		}
+	}
+	return strings.ToLower(t.String())
+}
+
+var numberTypes = []bson.Type{bson.TypeDouble, bson.TypeInt32, bson.TypeInt64, bson.TypeDecimal128}
+
+// typeAliases are the types as $type and bsonType name them
+// (https://www.mongodb.com/docs/manual/reference/bson-types/).
+var typeAliases = []struct {
+	name string
+	typ  bson.Type
+}{
+	{"string", bson.TypeString}, {"int", bson.TypeInt32}, {"long", bson.TypeInt64}, {"double", bson.TypeDouble},
+	{"decimal", bson.TypeDecimal128}, {"object", bson.TypeEmbeddedDocument}, {"array", bson.TypeArray},
+	{"objectId", bson.TypeObjectID}, {"date", bson.TypeDateTime}, {"bool", bson.TypeBoolean}, {"null", bson.TypeNull},
+	{"binData", bson.TypeBinary}, {"regex", bson.TypeRegex}, {"timestamp", bson.TypeTimestamp},
+	{"javascript", bson.TypeJavaScript}, {"javascriptWithScope", bson.TypeCodeWithScope}, {"symbol", bson.TypeSymbol},
+	{"dbPointer", bson.TypeDBPointer}, {"undefined", bson.TypeUndefined}, {"minKey", bson.TypeMinKey}, {"maxKey", bson.TypeMaxKey},
+}
