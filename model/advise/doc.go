@@ -1,0 +1,47 @@
+// Package advise says how to store a relation: by which structure, why, and what would have to change for another one to be the
+// better choice.
+//
+// # Choosing
+//
+// [Choose] is handed a [Relation], which is what an application knows of its data: how many children a parent has, how large they
+// are, how they are read and written. What isn't known is assumed, and said so. In short:
+//
+//	a parent has few, read with it                        [Embed]          model.Embedded
+//	few of them kept, the others dropped                  [Embed]|[Bound]  denorm.Bounded
+//	many, or looked up on their own, or shared            [ChildRefs]      relate.ChildRefs
+//	squillions, or growing without bound                  [ParentRef]      relate.ParentRef
+//	both ends ask for the other                           [TwoWay]         relate.TwoWay, relate.ManyToMany
+//	neither end can list the other                        [Links]          relate.JoinCollection, denorm.WideRow
+//	too many for an array, read page by page              [Bucket]         denorm.Bucket
+//	fields of the other side shown, which change seldom   [CopyIntoParent], [CopyIntoChild]   denorm.Copy
+//	such fields that are all there is of the parent       [Fold]           denorm.Copy.Fold
+//	the newest few shown with the parent                  [Subset]         denorm.Subset
+//	a number of them shown with the parent                [Counter]        denorm.Counter
+//
+// # Rules
+//
+// Each [Reason] of an [Advice] names its rule and the figures that were compared. The sources are texts, which the rules quote by
+// number:
+//
+//	001  rows by one id with columns by the other: users who like items
+//	002  "NoSQL Data Modeling Techniques", by its sections
+//	000  data modeling for document databases (Azure Cosmos DB); 003 is its newer version
+//	004  "6 Rules of Thumb for MongoDB Schema Design", parts 1 to 3; the six rules are in part 3
+//
+//	limit                                        figure            published as
+//	[FewLimit], children to embed                300               "a few hundred" (004 rule 3)
+//	[ManyLimit], ids in an array                 3000              "a few thousand" (004 rule 3)
+//	model.MaxDocument                            16 MiB            the server's limit (004 part 1)
+//	[AccessLimit], a way of access counts        1 read in 10      "need to access an object on its own" (004 rules 2, 6)
+//	[WriteLimit], reads per write                1                 "changes infrequently" (000), "appended all the time" (002 §3),
+//	                                                               "less often than they are updated" (004 part 2)
+//	[CopyLimit], reads per change of a copy      10, and as many   "read much more often than updated" (004 rule 5); with more
+//	                                             as hold a copy    holders the ratio matters more (004 part 2)
+//
+// Where a text gives words and no figure, the figure is this package's; a few is three. A relation near a limit is told so by its
+// flips: the nearest comes first.
+//
+// # Costs
+//
+// Choose computes; it sends nothing, and takes some microseconds.
+package advise

@@ -1,0 +1,10 @@
+package advise
+
+// Decide is Choose's choice, without reasons and flips; none for a relation that is refused.
+func Decide(r Relation) Choice {
+	f, err := r.facts()
+	if err != nil {
+		return 0
+	}
+	return f.decide(false).choice
+}

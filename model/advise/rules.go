@@ -1,0 +1,65 @@
+package advise
+
+import "fmt"
+
+// A Rule is where a reason is published.
+type Rule struct {
+	Source string // the text: "004" is "6 Rules of Thumb for MongoDB Schema Design"; see the package's comment for the others
+	Place  string // where in it: "rule 3"
+}
+
+// String is "004 rule 3".
+func (r Rule) String() string { return r.Source + " " + r.Place }
+
+// The rules, in the order of their texts.
+var (
+	ruleEmbed      = Rule{"004", "rule 1"} // favor embedding unless there is a compelling reason not to
+	ruleStandalone = Rule{"004", "rule 2"} // needing to access an object on its own is one
+	ruleArrays     = Rule{"004", "rule 3"} // arrays should not grow without bound
+	ruleJoins      = Rule{"004", "rule 4"} // don't be afraid of application-level joins
+	ruleRatio      = Rule{"004", "rule 5"} // consider the ratio of reads to writes when denormalizing
+	ruleAccess     = Rule{"004", "rule 6"} // structure your data by the ways it is accessed
+	ruleLimit      = Rule{"004", "part 1"} // squillions overflow 16 MB, even as ObjectIDs
+	ruleTwoWay     = Rule{"004", "part 2"} // two-way references; no atomic update of what is stored twice
+	ruleFold       = Rule{"004", "part 2"} // denormalize all of the one side, and get rid of it
+	ruleNewest     = Rule{"004", "part 2"} // the last 1000 messages of a host
+
+	ruleChange   = Rule{"000", "when to embed, 3"}     // embedded data changes infrequently
+	ruleTogether = Rule{"000", "when to embed, 5"}     // it is queried together
+	ruleShared   = Rule{"000", "when to refer, 2"}     // many-to-many
+	ruleWhere    = Rule{"000", "where to refer"}       // the growth of the relation says which side holds it
+	ruleNoJoin   = Rule{"000", "many-to-many"}         // ids on both sides rather than joining documents
+	rulePages    = Rule{"000", "when not to embed"}    // comments in documents of a hundred
+	ruleComputed = Rule{"000", "hybrid data models"}   // countOfBooks
+	ruleAppended = Rule{"002", "§3"}                   // messages that are added all the time leave the user
+	ruleAtomic   = Rule{"002", "§4"}                   // one aggregate is one atomic update
+	ruleWide     = Rule{"001", "users who like items"} // rows by either id, with copied names
+)
+
+// bytesText is a size in the units that MongoDB's limits are in: 1 kB is 1024 B.
+func bytesText(n int64) string {
+	switch v := float64(n); {
+	case n < 1024:
+		return fmt.Sprintf("%d B", n)
+	case v < 1024*1023.95:
+		return fmt.Sprintf("%.1f kB", v/1024)
+	case v < 1024*1024*1023.95:
+		if n%(1<<20) == 0 {
+			return fmt.Sprintf("%d MB", n>>20)
+		}
+		return fmt.Sprintf("%.1f MB", v/1024/1024)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1024/1024/1024)
+}
+
+// countText is a number with thousands set apart.
+func countText(n int64) string {
+	if n == unbounded {
+		return "any number of"
+	}
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
