@@ -24,7 +24,7 @@ const (
 
 // Additions.
 const (
-	Bound          Choice = 1 << (4 + iota) // the array keeps the newest, and drops the rest: denorm.Bounded
+	Bounded        Choice = 1 << (4 + iota) // the array keeps the newest, and drops the rest: denorm.Bounded
 	Subset                                  // the newest are in the parent too: denorm.Subset
 	CopyIntoParent                          // fields of the children are copied to where the parent lists them: denorm.Copy
 	CopyIntoChild                           // fields of the parent are copied into each child: denorm.Copy
@@ -42,7 +42,7 @@ var additions = []struct {
 	name string
 	typ  string
 }{
-	{Bound, "bounded", "denorm.Bounded"}, {Subset, "the newest in the parent", "denorm.Subset"},
+	{Bounded, "bounded", "denorm.Bounded"}, {Subset, "the newest in the parent", "denorm.Subset"},
 	{CopyIntoParent, "copies in the parent", "denorm.Copy"}, {CopyIntoChild, "copies in the children", "denorm.Copy"},
 	{Fold, "the parent folded away", "denorm.Copy.Fold"}, {Counter, "a counter in the parent", "denorm.Counter"},
 }
@@ -83,7 +83,7 @@ func (c Choice) types(shared bool) []string {
 	}
 	copies := c & (CopyIntoParent | CopyIntoChild)
 	switch s := c & structure; {
-	case s == Embed && c&Bound == 0:
+	case s == Embed && c&Bounded == 0:
 		add("model.Embedded")
 	case s == ChildRefs, s == ParentRef && shared:
 		add("relate.ChildRefs") // for shared children, declared from the child's side

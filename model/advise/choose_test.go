@@ -345,7 +345,7 @@ func TestChooseLimits(t *testing.T) {
 		}, advise.ParentRef | advise.Subset, advise.ParentRef},
 		{"kept", base, func(r *advise.Relation, over bool) {
 			r.Children.Unbounded, r.Newest = true, advise.Newest{N: pick[int64](over, 301, 300), ReadsPerWrite: 0.5, Drop: true}
-		}, advise.Embed | advise.Bound, advise.ParentRef},
+		}, advise.Embed | advise.Bounded, advise.ParentRef},
 		{"pages", base, func(r *advise.Relation, over bool) {
 			r.Children.Unbounded, r.Page = true, pick[int64](over, 3001, 3000)
 		}, advise.Bucket, advise.ParentRef},

@@ -29,7 +29,7 @@ func (f *facts) decide(want bool) *decision {
 	if d.embeds() {
 		d.choice = Embed
 		if d.bounded {
-			d.choice |= Bound
+			d.choice |= Bounded
 		}
 		return d
 	}

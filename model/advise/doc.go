@@ -1,5 +1,5 @@
 // Package advise says how to store a relation: by which structure, why, and what would have to change for another one to be the
-// better choice.
+// better choice; and how large documents get.
 //
 // # Choosing
 //
@@ -7,7 +7,7 @@
 // are, how they are read and written. What isn't known is assumed, and said so. In short:
 //
 //	a parent has few, read with it                        [Embed]          model.Embedded
-//	few of them kept, the others dropped                  [Embed]|[Bound]  denorm.Bounded
+//	few of them kept, the others dropped                  [Embed]|[Bounded]denorm.Bounded
 //	many, or looked up on their own, or shared            [ChildRefs]      relate.ChildRefs
 //	squillions, or growing without bound                  [ParentRef]      relate.ParentRef
 //	both ends ask for the other                           [TwoWay]         relate.TwoWay, relate.ManyToMany
@@ -41,7 +41,24 @@
 // Where a text gives words and no figure, the figure is this package's; a few is three. A relation near a limit is told so by its
 // flips: the nearest comes first.
 //
+// # Sizes
+//
+// A [Budget] computes from a Go type and the bounds that are declared for its strings, arrays and maps how large a document gets,
+// to the byte; what has no bound is named by its path, with how many items it can have until 16 MB. An array's element costs its
+// value, a byte of type, and its index in decimal as a name ([ArrayBytes]).
+//
+//   - The size of a value: [Size], [Budget.Size]; the largest document: [Budget.Worst]; in a test: [Worst.Fits]
+//   - One element at its worst, a relation's ChildBytes: [Budget.Item]
+//   - How many there is room for: [Budget.Room]; how long that lasts: [Budget.Days], [DaysLeft]
+//   - What breaks the bounds: [Budget.Breaches]
+//
 // # Costs
 //
-// Choose computes; it sends nothing, and takes some microseconds.
+// Choose and Budget compute; they send nothing, and take microseconds.
+//
+// # Limits
+//
+// A budget knows what Go types say. Of an interface, bson.D, bson.Raw or a custom marshaler it knows the bytes that are declared,
+// and not how deep they are nested. A type within itself (a comment with replies) has no worst case. Strings are counted in bytes
+// of UTF-8, of which a character has up to four.
 package advise

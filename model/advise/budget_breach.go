@@ -1,0 +1,135 @@
+package advise
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A Breach is a bound that a document breaks.
+type Breach struct {
+	Path  string
+	Bound string // "Items", "Bytes" or "Key"; "Type" for a field that the documents' type doesn't have
+	Max   int64  // as declared
+	Got   int64  // the most that the document has there; for "Type" the bytes of the value and its type
+}
+
+// Breaches returns which bounds a document breaks, each once, in the order in which the document meets them; none if it keeps to
+// all. doc is a document of the collection in any form: its Go value, bson.Raw or bson.D. What can't be stored, and what is no
+// document, is an error.
+func (b *Budget) Breaches(doc any) ([]Breach, error) {
+	if _, err := b.Size(doc); err != nil {
+		return nil, err
+	}
+	raw, err := encodedValue(b.encode, doc)
+	if err != nil {
+		return nil, err
+	}
+	var found breaches
+	found.look(b.root, raw)
+	return found, nil
+}
+
+type breaches []Breach
+
+// add notes what is more than declared, or not declared at all where limit is 0.
+func (f *breaches) add(path, bound string, limit, got int64) {
+	if got <= limit {
+		return
+	}
+	for i, x := range *f {
+		if x.Path == path && x.Bound == bound {
+			(*f)[i].Got = max(x.Got, got)
+			return
+		}
+	}
+	*f = append(*f, Breach{path, bound, limit, got})
+}
+
+func (f *breaches) declared(path, bound string, limit, got int64) {
+	if limit > 0 {
+		f.add(path, bound, limit, got)
+	}
+}
+
+// look compares a value with its node. One of another type than the node's is left out: it is not the budget's to check.
+func (f *breaches) look(n *node, v bson.RawValue) {
+	switch n.class {
+	case variable:
+		f.declared(n.path, "Bytes", n.bounds.Bytes, held(v))
+	case opaque:
+		f.declared(n.path, "Bytes", n.bounds.Bytes, int64(len(v.Value)))
+	case list:
+		values, ok := elements(v, bson.TypeArray)
+		if !ok {
+			return
+		}
+		f.declared(n.path, "Items", n.bounds.Items, int64(len(values)))
+		for _, e := range values {
+			f.look(n.elem, e.Value())
+		}
+	case entries:
+		if values, ok := elements(v, bson.TypeEmbeddedDocument); ok {
+			f.entries(n, values)
+		}
+	case object:
+		if values, ok := elements(v, bson.TypeEmbeddedDocument); ok {
+			f.object(n, values)
+		}
+	}
+}
+
+func (f *breaches) entries(n *node, values []bson.RawElement) {
+	f.declared(n.path, "Items", n.bounds.Items, int64(len(values)))
+	for _, e := range values {
+		f.declared(n.path, "Key", n.bounds.Key, int64(len(e.Key())))
+		f.look(n.elem, e.Value())
+	}
+}
+
+func (f *breaches) object(n *node, values []bson.RawElement) {
+	var rest []bson.RawElement
+next:
+	for _, e := range values {
+		for _, field := range n.fields {
+			if field.name == e.Key() {
+				f.look(field, e.Value())
+				continue next
+			}
+		}
+		if n.rest != nil {
+			rest = append(rest, e)
+			continue
+		}
+		f.add(join(n.path, e.Key()), "Type", 0, int64(len(e.Value().Value))+1)
+	}
+	if n.rest != nil {
+		f.entries(n.rest, rest)
+	}
+}
+
+func elements(v bson.RawValue, want bson.Type) ([]bson.RawElement, bool) {
+	if v.Type != want {
+		return nil, false
+	}
+	out, err := bson.Raw(v.Value).Elements()
+	return out, err == nil
+}
+
+// held is how many bytes a bound counts of a value.
+func held(v bson.RawValue) int64 {
+	overhead := 0
+	switch v.Type {
+	case bson.TypeString, bson.TypeSymbol, bson.TypeJavaScript:
+		overhead = 5
+	case bson.TypeBinary:
+		if overhead = 5; len(v.Value) > 4 && v.Value[4] == 2 {
+			overhead = 9
+		}
+	case bson.TypeRegex:
+		overhead = 2
+	case bson.TypeDBPointer:
+		overhead = 17
+	default:
+		return 0
+	}
+	return int64(max(0, len(v.Value)-overhead))
+}

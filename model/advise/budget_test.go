@@ -1,0 +1,537 @@
+package advise_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/advise"
+)
+
+type budgetInner struct {
+	A string `bson:"a,omitempty"`
+	B int    `bson:"b,minsize"`
+}
+
+type budgetInlined struct {
+	Left  *string `bson:"left"`
+	Right []byte  `bson:"right,omitempty"`
+}
+
+type budgetName string
+
+// budgetDoc has a field of every kind that the driver stores.
+type budgetDoc struct {
+	ID       bson.ObjectID             `bson:"_id"`
+	Bool     bool                      `bson:"bool"`
+	I8       int8                      `bson:"i8"`
+	I32      int32                     `bson:"i32"`
+	I64      *int64                    `bson:"i64,omitempty"`
+	Int      int                       `bson:"int"`
+	U16      uint16                    `bson:"u16"`
+	U32      uint32                    `bson:"u32"`
+	U64      uint64                    `bson:"u64"`
+	F32      float32                   `bson:"f32"`
+	F64      float64                   `bson:"f64"`
+	Name     budgetName                `bson:"name"`
+	Data     []byte                    `bson:"data"`
+	Hash     [32]byte                  `bson:"hash"`
+	When     time.Time                 `bson:"when"`
+	For      time.Duration             `bson:"for"`
+	Decimal  bson.Decimal128           `bson:"decimal"`
+	Date     bson.DateTime             `bson:"date"`
+	Stamp    bson.Timestamp            `bson:"stamp"`
+	Binary   bson.Binary               `bson:"binary"`
+	Regex    bson.Regex                `bson:"regex"`
+	Pointer  bson.DBPointer            `bson:"pointer"`
+	Min      bson.MinKey               `bson:"min"`
+	Max      bson.MaxKey               `bson:"max"`
+	Null     bson.Null                 `bson:"null"`
+	Gone     bson.Undefined            `bson:"gone"`
+	Symbol   bson.Symbol               `bson:"symbol"`
+	Script   bson.JavaScript           `bson:"script"`
+	URL      url.URL                   `bson:"url"`
+	Number   json.Number               `bson:"number"`
+	Inner    *budgetInner              `bson:"inner"`
+	Inners   []budgetInner             `bson:"inners"`
+	Pointers []*budgetInner            `bson:"pointers,omitempty"`
+	Tags     []string                  `bson:"tags"`
+	Grid     [][]int32                 `bson:"grid"`
+	Words    [][]string                `bson:"words,omitempty"`
+	Pair     [2]budgetInner            `bson:"pair"`
+	None     [0]int32                  `bson:"none,omitempty"`
+	Prices   map[string]budgetInner    `bson:"prices"`
+	Counts   map[string]int64          `bson:"counts"`
+	Lists    map[string][]budgetInner  `bson:"lists"`
+	Texts    map[string]string         `bson:"texts"`
+	Any      any                       `bson:"any"`
+	Raw      bson.Raw                  `bson:"raw"`
+	D        bson.D                    `bson:"d"`
+	Skipped  string                    `bson:"-"`
+	Inlined  budgetInlined             `bson:",inline"`
+	Through  *budgetThrough            `bson:",inline"`
+	Rest     map[string]map[string]int `bson:",inline"`
+}
+
+type budgetThrough struct {
+	Deep struct {
+		Er []struct {
+			Est []bool `bson:"est"`
+		} `bson:"er"`
+	} `bson:"deep"`
+}
+
+var budgetDocs = model.NewCollection[budgetDoc, bson.ObjectID]("docs")
+
+// budgetBounds bound all of a budgetDoc.
+var budgetBounds = []advise.Bound{
+	{Path: "name", Bytes: 20}, {Path: "data", Bytes: 33}, {Path: "binary", Bytes: 7}, {Path: "regex", Bytes: 9},
+	{Path: "pointer", Bytes: 5}, {Path: "symbol", Bytes: 4}, {Path: "script", Bytes: 6}, {Path: "url", Bytes: 40},
+	{Path: "inner.a", Bytes: 11}, {Path: "inners", Items: 12}, {Path: "inners.a", Bytes: 3}, {Path: "pointers", Items: 101},
+	{Path: "pointers.a", Bytes: 1}, {Path: "tags", Items: 1005, Bytes: 8}, {Path: "grid", Items: 11}, {Path: "grid.*", Items: 3},
+	{Path: "words", Items: 2}, {Path: "words.*", Items: 3, Bytes: 5}, {Path: "pair.a", Bytes: 2},
+	{Path: "prices", Items: 4, Key: 6}, {Path: "prices.*.a", Bytes: 7}, {Path: "counts", Items: 3, Key: 2},
+	{Path: "lists", Items: 2, Key: 3}, {Path: "lists.*", Items: 2}, {Path: "lists.*.a", Bytes: 9},
+	{Path: "texts", Items: 2, Key: 5, Bytes: 10}, {Path: "any", Bytes: 21}, {Path: "raw", Bytes: 30}, {Path: "d", Bytes: 25},
+	{Path: "left", Bytes: 4}, {Path: "right", Bytes: 5}, {Path: "deep.er", Items: 10}, {Path: "deep.er.est", Items: 2},
+	{Path: "*", Items: 2, Key: 12}, {Path: "*.*", Items: 5, Key: 3},
+}
+
+// maximal makes the largest values that keep to bounds, by reflection over Go's values: it knows nothing of the budget.
+type maximal map[string]advise.Bound
+
+func newMaximal(bounds []advise.Bound) maximal {
+	m := maximal{}
+	for _, b := range bounds {
+		m[b.Path] = b
+	}
+	return m
+}
+
+func bytesOf(n int64) string { return strings.Repeat("x", int(n)) }
+
+// documentOf is a BSON document of exactly n bytes, for values that are open.
+func documentOf(n int64) bson.D { return bson.D{{Key: "k", Value: bytesOf(n - 13)}} }
+
+func (m maximal) set(v reflect.Value, path string) {
+	b := m[path]
+	switch p := v.Addr().Interface().(type) {
+	case *bson.Binary:
+		*p = bson.Binary{Subtype: 2, Data: []byte(bytesOf(b.Bytes))}
+		return
+	case *bson.Regex:
+		*p = bson.Regex{Pattern: bytesOf(b.Bytes - 1), Options: "i"}
+		return
+	case *bson.DBPointer:
+		*p = bson.DBPointer{DB: bytesOf(b.Bytes), Pointer: bson.NewObjectID()}
+		return
+	case *url.URL:
+		*p = url.URL{Path: bytesOf(b.Bytes)}
+		return
+	case *json.Number:
+		*p = "1234567890123"
+		return
+	case *any:
+		*p = documentOf(b.Bytes)
+		return
+	case *bson.Raw:
+		*p, _ = bson.Marshal(documentOf(b.Bytes))
+		return
+	case *bson.D:
+		*p = documentOf(b.Bytes)
+		return
+	case *bson.ObjectID, *time.Time, *bson.Decimal128, *bson.Timestamp, *bson.MinKey, *bson.MaxKey, *bson.Null, *bson.Undefined:
+		return
+	}
+	m.setKind(v, path, b)
+}
+
+func (m maximal) setKind(v reflect.Value, path string, b advise.Bound) {
+	at := func(name string) string { return strings.TrimPrefix(path+"."+name, ".") }
+	within := func(t reflect.Type) string { // the path of what a list or map holds
+		for t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		switch k := t.Kind(); {
+		case k == reflect.Map, k == reflect.Slice && t.Elem().Kind() != reflect.Uint8, v.Kind() == reflect.Map && k == reflect.Struct:
+			return at("*")
+		}
+		return path
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		m.set(v.Elem(), path)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			name, flags, _ := strings.Cut(f.Tag.Get("bson"), ",")
+			switch inline := strings.Contains(flags, "inline"); {
+			case name == "-":
+			case inline && f.Type.Kind() == reflect.Map:
+				m.set(v.Field(i), at("*"))
+			case inline:
+				m.set(v.Field(i), path)
+			default:
+				m.set(v.Field(i), at(name))
+			}
+		}
+	case reflect.String:
+		v.SetString(bytesOf(b.Bytes))
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			v.SetBytes([]byte(bytesOf(b.Bytes)))
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), int(b.Items), int(b.Items)))
+		for i := range v.Len() {
+			m.set(v.Index(i), within(v.Type().Elem()))
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			m.set(v.Index(i), within(v.Type().Elem()))
+		}
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		for i := range b.Items {
+			elem := reflect.New(v.Type().Elem()).Elem()
+			m.set(elem, within(v.Type().Elem()))
+			v.SetMapIndex(reflect.ValueOf(fmt.Sprintf("%0*d", b.Key, i)), elem)
+		}
+	case reflect.Int, reflect.Int64:
+		v.SetInt(math.MinInt64)
+	case reflect.Uint, reflect.Uint64:
+		v.SetUint(math.MaxInt64)
+	case reflect.Uint32:
+		v.SetUint(math.MaxUint32)
+	}
+}
+
+// The worst case is what the largest value measures, to the byte.
+func TestBudgetWorstIsMeasured(t *testing.T) {
+	var doc budgetDoc
+	newMaximal(budgetBounds).set(reflect.ValueOf(&doc).Elem(), "")
+	data, err := bson.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := advise.NewBudget(budgetDocs, budgetBounds...)
+	w := b.Worst()
+	if w.Bytes != int64(len(data)) || len(w.Open) != 0 || !w.Fits() {
+		t.Errorf("worst %d, measured %d\n%s", w.Bytes, len(data), w)
+	}
+	total := int64(5)
+	for _, p := range w.Parts {
+		total += p.Bytes
+		value, err := bson.Raw(data).LookupErr(p.Path)
+		if err != nil {
+			continue // an inlined map, and what isn't stored
+		}
+		if got := int64(len(value.Value) + len(p.Path) + 2); got != p.Bytes {
+			t.Errorf("%s: worst %d, measured %d", p.Path, p.Bytes, got)
+		}
+	}
+	if total != w.Bytes {
+		t.Errorf("the parts are %d, not %d", total, w.Bytes)
+	}
+	if size, err := b.Size(&doc); err != nil || size != w.Bytes {
+		t.Errorf("Size: %d, %v", size, err)
+	}
+	if size, err := advise.Size(doc); err != nil || size != w.Bytes {
+		t.Errorf("Size: %d, %v", size, err)
+	}
+	if got := deepest(data); got != w.Depth {
+		t.Errorf("depth %d, measured %d", w.Depth, got)
+	}
+}
+
+// deepest counts the levels of documents and arrays.
+func deepest(doc bson.Raw) int {
+	elems, _ := doc.Elements()
+	below := 0
+	for _, e := range elems {
+		if v := e.Value(); v.Type == bson.TypeEmbeddedDocument || v.Type == bson.TypeArray {
+			below = max(below, deepest(v.Value))
+		}
+	}
+	return 1 + below
+}
+
+// Each bound counts: one more of it, and the worst case is still what is measured.
+func TestBudgetEachBound(t *testing.T) {
+	for i, bound := range budgetBounds {
+		bounds := append([]advise.Bound(nil), budgetBounds...)
+		if bound.Items > 0 {
+			bounds[i].Items += 95
+		}
+		if bound.Bytes > 0 {
+			bounds[i].Bytes += 17
+		}
+		if bound.Key > 0 {
+			bounds[i].Key++
+		}
+		var doc budgetDoc
+		newMaximal(bounds).set(reflect.ValueOf(&doc).Elem(), "")
+		data, err := bson.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := advise.NewBudget(budgetDocs, bounds...).Worst().Bytes; got != int64(len(data)) {
+			t.Errorf("%s: worst %d, measured %d", bound.Path, got, len(data))
+		}
+	}
+}
+
+// Without a bound its path is named, and nothing else.
+func TestBudgetNamesWhatIsOpen(t *testing.T) {
+	for i, bound := range budgetBounds {
+		bounds := append(append([]advise.Bound(nil), budgetBounds[:i]...), budgetBounds[i+1:]...)
+		w := advise.NewBudget(budgetDocs, bounds...).Worst()
+		if len(w.Open) == 0 || w.Fits() {
+			t.Errorf("%s isn't named", bound.Path)
+		}
+		for _, o := range w.Open {
+			if o.Path != bound.Path || o.Why == "" || !strings.Contains(w.String(), o.Path+" has no bound: "+o.Why) {
+				t.Errorf("without %s: %+v", bound.Path, o)
+			}
+		}
+	}
+}
+
+// Room is where the worst case crosses 16 MB.
+func TestBudgetRoom(t *testing.T) {
+	for i, bound := range budgetBounds {
+		b := advise.NewBudget(budgetDocs, budgetBounds...)
+		room := b.Room(bound.Path)
+		with := func(n int64) int64 {
+			bounds := append([]advise.Bound(nil), budgetBounds...)
+			if bound.Items > 0 {
+				bounds[i].Items = n
+			} else if bound.Bytes > 0 {
+				bounds[i].Bytes = n
+			}
+			return advise.NewBudget(budgetDocs, bounds...).Worst().Bytes
+		}
+		if bound.Items == 0 && bound.Bytes == 0 {
+			continue
+		}
+		if with(room) > model.MaxDocument || with(room+1) <= model.MaxDocument || room == 0 {
+			t.Errorf("%s: room %d, %d bytes and %d", bound.Path, room, with(room), with(room+1))
+		}
+	}
+}
+
+type budgetComment struct {
+	Author string   `bson:"author"`
+	Text   string   `bson:"text"`
+	Likes  []string `bson:"likes,omitempty"`
+}
+
+type budgetPost struct {
+	ID       string          `bson:"_id"`
+	Title    string          `bson:"title"`
+	Comments []budgetComment `bson:"comments"`
+	Meta     any             `bson:"meta,omitempty"`
+}
+
+type budgetTree struct {
+	ID      string       `bson:"_id"`
+	Replies []budgetTree `bson:"replies"`
+}
+
+func TestBudgetUnbounded(t *testing.T) {
+	posts := model.NewCollection[budgetPost, string]("posts")
+	b := advise.NewBudget(posts, advise.Bound{Path: "_id", Bytes: 10}, advise.Bound{Path: "title", Bytes: 100},
+		advise.Bound{Path: "comments.author", Bytes: 20}, advise.Bound{Path: "comments.text", Bytes: 500})
+	w := b.Worst()
+	var paths []string
+	for _, o := range w.Open {
+		paths = append(paths, o.Path)
+	}
+	if got := strings.Join(paths, " "); got != "comments comments.likes comments.likes meta" {
+		t.Errorf("open: %s", got)
+	}
+	// Without likes a comment is {author, text}: measured.
+	one, _ := advise.Size(budgetComment{Author: bytesOf(20), Text: bytesOf(500)})
+	if got := b.Item("comments"); got != one {
+		t.Errorf("an item has %d, measured %d", got, one)
+	}
+	room := b.Room("comments")
+	full := budgetPost{ID: bytesOf(10), Title: bytesOf(100), Comments: make([]budgetComment, room+1)}
+	for i := range full.Comments {
+		full.Comments[i] = budgetComment{Author: bytesOf(20), Text: bytesOf(500)}
+	}
+	over, _ := b.Size(full)
+	full.Comments = full.Comments[:room]
+	within, _ := b.Size(full)
+	if within > model.MaxDocument || over <= model.MaxDocument {
+		t.Errorf("%d comments: %d and %d bytes", room, within, over)
+	}
+	if d := b.Days("comments", room-50, 10); d != 5 {
+		t.Errorf("days: %v", d)
+	}
+	if b.Days("comments", room, 10) != 0 || !math.IsInf(b.Days("comments", 3, 0), 1) {
+		t.Error("days at the ends")
+	}
+	if advise.DaysLeft(model.MaxDocument-1000, 100) != 10 || advise.DaysLeft(model.MaxDocument, 1) != 0 || !math.IsInf(advise.DaysLeft(5, 0), 1) {
+		t.Error("days left")
+	}
+	if r := b.Room("comments.likes"); r < 1e6 {
+		t.Errorf("likes of one comment: %d", r)
+	}
+}
+
+func TestBudgetWithinItself(t *testing.T) {
+	trees := model.NewCollection[budgetTree, string]("trees")
+	w := advise.NewBudget(trees, advise.Bound{Path: "_id", Bytes: 10}, advise.Bound{Path: "replies", Items: 3}).Worst()
+	if len(w.Open) != 1 || w.Open[0].Path != "replies" || !strings.Contains(w.Open[0].Why, "within itself") || w.Fits() {
+		t.Errorf("%s", w)
+	}
+}
+
+// A document that is too large, and numbers beyond any document.
+func TestBudgetTooLarge(t *testing.T) {
+	posts := model.NewCollection[budgetPost, string]("posts")
+	bounds := []advise.Bound{
+		{Path: "_id", Bytes: 10}, {Path: "title", Bytes: 100}, {Path: "meta", Bytes: 50}, {Path: "comments", Items: math.MaxInt64},
+		{Path: "comments.author", Bytes: 20}, {Path: "comments.text", Bytes: math.MaxInt64}, {Path: "comments.likes", Items: math.MaxInt64, Bytes: math.MaxInt64},
+	}
+	b := advise.NewBudget(posts, bounds...)
+	if w := b.Worst(); w.Bytes != math.MaxInt64 || w.Fits() || b.Room("comments") != 0 || b.Room("title") != 0 {
+		t.Errorf("%s", w)
+	}
+}
+
+func TestBudgetOptions(t *testing.T) {
+	type doc struct {
+		ID   string  `json:"_id"`
+		Name string  `json:"full_name"`
+		N    int64   `json:"n"`
+		List []int64 `json:"list"`
+	}
+	c := model.NewCollection[doc, string]("docs", model.CollectionOptions{BSON: &options.BSONOptions{UseJSONStructTags: true, IntMinSize: true, OmitEmpty: true}})
+	b := advise.NewBudget(c, advise.Bound{Path: "_id", Bytes: 3}, advise.Bound{Path: "full_name", Bytes: 7}, advise.Bound{Path: "list", Items: 2})
+	size, err := b.Size(doc{"abc", "abcdefg", math.MaxInt64, []int64{math.MinInt64, math.MaxInt64}})
+	if got := b.Worst().Bytes; err != nil || got != size {
+		t.Errorf("worst %d, measured %d, %v", got, size, err)
+	}
+	if small, _ := b.Size(doc{ID: "abc", N: 1}); small >= size-16 {
+		t.Errorf("the options don't count: %d", small)
+	}
+}
+
+func TestBudgetDeclarations(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		bounds []advise.Bound
+		want   string
+	}{
+		{"a path that isn't there", []advise.Bound{{Path: "nam", Bytes: 1}}, "no such path"},
+		{"a field that isn't stored", []advise.Bound{{Path: "skipped", Bytes: 1}}, "no such path"},
+		{"two bounds", []advise.Bound{{Path: "name", Bytes: 1}, {Path: "name", Bytes: 2}}, "two bounds"},
+		{"items of a string", []advise.Bound{{Path: "name", Items: 1}}, "Items is for"},
+		{"items of a Go array", []advise.Bound{{Path: "pair", Items: 1}}, "as many items as its type"},
+		{"bytes of a number", []advise.Bound{{Path: "i32", Bytes: 1}}, "Bytes is for"},
+		{"bytes of documents", []advise.Bound{{Path: "inners", Items: 1, Bytes: 5}}, "Bytes is for"},
+		{"keys of an array", []advise.Bound{{Path: "tags", Items: 1, Key: 3}}, "Key is for"},
+		{"nothing", []advise.Bound{{Path: "tags"}}, "declares nothing"},
+		{"negative", []advise.Bound{{Path: "tags", Items: -1}}, "not negative"},
+	} {
+		wantDeclaration(t, test.reason, test.want, func() { advise.NewBudget(budgetDocs, test.bounds...) })
+	}
+	b := advise.NewBudget(budgetDocs, budgetBounds...)
+	wantDeclaration(t, "an item of a string", "neither an array nor a map", func() { b.Item("name") })
+	wantDeclaration(t, "the room of a number", "no bound can be declared", func() { b.Room("i32") })
+	wantDeclaration(t, "an open document", "nothing is known", func() { advise.NewBudget(model.NewCollection[bson.D, string]("open")) })
+}
+
+func wantDeclaration(t *testing.T, reason, want string, f func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		var bad *model.DeclarationError
+		if err, _ := recover().(error); !errors.As(err, &bad) || !strings.Contains(bad.Problem, want) {
+			t.Errorf("%s: %v", reason, err)
+		}
+	}()
+	f()
+}
+
+func TestSizeRefuses(t *testing.T) {
+	for _, v := range []any{"text", 5, nil, func() {}} {
+		var bad *model.ValueError
+		if _, err := advise.Size(v); !errors.As(err, &bad) {
+			t.Errorf("%T: %v", v, err)
+		}
+	}
+	for v, want := range map[any]int64{budgetInner{}: 12} {
+		if got, err := advise.Size(v); err != nil || got != want {
+			t.Errorf("%d, %v", got, err)
+		}
+	}
+	if got, err := advise.Size([]int32{1, 2}); err != nil || got != 5+2*7 {
+		t.Errorf("%d, %v", got, err)
+	}
+}
+
+// The sum over digits is what counting one by one gives.
+func TestArrayBytes(t *testing.T) {
+	want, each := int64(5), int64(7)
+	for n := range int64(12000) {
+		if got := advise.ArrayBytes(n, each); got != want {
+			t.Fatalf("%d: %d, want %d", n, got, want)
+		}
+		want += 2 + int64(len(fmt.Sprint(n))) + each
+	}
+	if advise.ArrayBytes(math.MaxInt64, 1) != math.MaxInt64 || advise.ArrayBytes(2, math.MaxInt64-5) != math.MaxInt64 {
+		t.Error("what doesn't fit a number")
+	}
+}
+
+// A document keeps to its bounds or not: each bound lowered by one is broken by the maximal document, and by nothing else.
+func TestBudgetBreaches(t *testing.T) {
+	var doc budgetDoc
+	newMaximal(budgetBounds).set(reflect.ValueOf(&doc).Elem(), "")
+	if found, err := advise.NewBudget(budgetDocs, budgetBounds...).Breaches(doc); err != nil || len(found) != 0 {
+		t.Errorf("%+v, %v", found, err)
+	}
+	for i, bound := range budgetBounds {
+		for _, lower := range []struct {
+			name string
+			at   func(b *advise.Bound) *int64
+		}{
+			{"Items", func(b *advise.Bound) *int64 { return &b.Items }}, {"Bytes", func(b *advise.Bound) *int64 { return &b.Bytes }},
+			{"Key", func(b *advise.Bound) *int64 { return &b.Key }},
+		} {
+			bounds := append([]advise.Bound(nil), budgetBounds...)
+			limit := lower.at(&bounds[i])
+			if *limit < 2 {
+				continue
+			}
+			*limit--
+			found, err := advise.NewBudget(budgetDocs, bounds...).Breaches(&doc)
+			want := advise.Breach{Path: bound.Path, Bound: lower.name, Max: *limit, Got: *limit + 1}
+			if err != nil || len(found) != 1 || found[0] != want {
+				t.Errorf("want %+v, got %+v, %v", want, found, err)
+			}
+		}
+	}
+	b := advise.NewBudget(model.NewCollection[budgetPost, string]("posts"), advise.Bound{Path: "comments", Items: 2})
+	found, err := b.Breaches(bson.D{{Key: "_id", Value: "a"}, {Key: "other", Value: int32(1)}, {Key: "comments", Value: bson.A{1, 2, 3}}})
+	if err != nil || len(found) != 2 || found[0] != (advise.Breach{"other", "Type", 0, 5}) || found[1] != (advise.Breach{"comments", "Items", 2, 3}) {
+		t.Errorf("%+v, %v", found, err)
+	}
+	if _, err := b.Breaches("text"); err == nil {
+		t.Error("a string is no document")
+	}
+}
