@@ -5,6 +5,7 @@
 //
 //	An _id of several values, listed, counted and paged through by the first of them    [Composite]
 //	The same as a document, whose values keep their types                               [DocumentKey]
+//	By which fields documents are divided among shards, and what that means for queries  [Shard]
 //
 // Where documents have an _id anyway, a compound index on ordinary fields ({state: 1, city: 1, _id: 1}) serves the same queries:
 // at the cost of an index, and without moving a document when its city changes. A composite key saves that index, says by itself
@@ -18,10 +19,16 @@
 //   - The last first: [Composite.Descending]; the one before and after: [Composite.Previous], [Composite.Next]
 //   - Count by state, by city of a state: [Composite.Counts]
 //   - See whether a document is under its own key: [Composite.Check]
+//   - Shard a collection: [Shard.Command], [Shard.Index]; by another key: [Shard.Reshard]
+//   - See which shards a query, write or plan is sent to: [Shard.Find], [Shard.Filter], [Shard.Aggregate], [Shard.Write],
+//     [Shard.Modify], [Shard.Plan]
+//   - See which unique indexes a key leaves: [Shard.Check], [Shard.CheckIndexes], [Shard.IDIsUnique]
+//   - See how documents would lie, and what is wrong with a key: [Shard.Distribution], [Shard.DistributionOf]; a hash: [HashedValue]
 //
 // # Costs
 //
-// Every query is one command, served by the index on _id; an insert is one, a move two.
+// Every query of a composite key is one command, served by the index on _id; an insert is one, a move two. What a [Shard] tells is
+// computed, and sends nothing.
 //
 // # Consistency
 //
@@ -31,4 +38,7 @@
 //
 // Keys compare bytewise: the collection must not have a collation. Times in keys are of the years 0 to 9999, in milliseconds.
 // There are no descending parts.
+//
+// What a [Shard] says are the rules of MongoDB's manual; nothing of it has been run against a cluster. A server may target more
+// than is told; zones and the balancer's settings are not looked at.
 package keys

@@ -1,0 +1,33 @@
+package checks
+
+import (
+	"github.com/docmodel/docmodel/model/keys"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+var (
+	ranged  = keys.NewShard(anyKeyed, bson.D{{Key: "device", Value: 1}, {Key: "at", Value: 1}}, keys.ShardSpec{Unique: true})
+	hashed  = keys.NewShard(anyKeyed, bson.D{{Key: "device", Value: "hashed"}}, keys.ShardSpec{Collated: true})
+	mixed   = keys.NewShard(anyKeyed, bson.D{{Key: "site", Value: 1}, {Key: "device", Value: "hashed"}, {Key: "at", Value: 1}})
+	shardID = keys.NewShard(residents, bson.D{{Key: "_id", Value: 1}})
+)
+
+func init() { register(shardCases()...) }
+
+func shardCases() []Case {
+	of := func(method, reason string, make func() any) Case {
+		return Case{Method: "keys.Shard." + method, Reason: reason, Make: func(string) any { return make() }}
+	}
+	return []Case{
+		of("Command", "ranged, compound, unique", func() any { return ranged.Command("iot") }),
+		of("Command", "hashed, of a collection with a collation", func() any { return hashed.Command("iot") }),
+		of("Command", "hashed behind another field", func() any { return mixed.Command("iot") }),
+		of("Command", "by a composite _id", func() any { return shardID.Command("site") }),
+		of("Reshard", "by another key", func() any { return mixed.Reshard("iot") }),
+		of("Index", "unique", func() any { return ranged.Index() }),
+		of("Index", "hashed", func() any { return hashed.Index() }),
+		of("Index", "of the _id", func() any { return shardID.Index() }),
+		of("Indexes", "what the key needs", func() any { return mixed.Indexes() }),
+		of("Indexes", "none for the _id", func() any { return shardID.Indexes() }),
+	}
+}

@@ -1,0 +1,168 @@
+package keys
+
+import (
+	"iter"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// ShardSpec says how a collection is sharded. The zero value is right for most.
+type ShardSpec struct {
+	// Unique lets no two documents have the same key: all its fields together. Not for hashed keys.
+	Unique bool
+
+	// Collated says that the collection has a default collation. Its key compares bytewise all the same, so that queries for
+	// texts must ask for the collation {locale: "simple"} to be targeted. The index of the key must be made with that collation,
+	// too, which model.Index doesn't tell: let the server make it, on the empty collection, or make it by hand.
+	Collated bool
+}
+
+// Shard is a shard key: the fields by which a collection's documents are divided among the shards of a cluster, by ranges of
+// their values ({device: 1, at: 1}) or of a hash ({device: "hashed"}). Make it with [NewShard].
+//
+// A good key has many values, none of which is frequent; it spreads what is written at one time; and most queries give it, so
+// that they go to one shard. [Shard.Distribution] tells the first two of a sample of documents, [Shard.Find] and its siblings the
+// third of a query, and [Shard.Check] which unique indexes the key leaves possible. [Shard.Command] shards the collection.
+//
+// Neither the engine nor FerretDB shards: nothing here has been run against a cluster. What is tested is the command, byte by
+// byte; the hash, against the values of MongoDB's own test; and the rules, as the manual has them on the pages that the methods
+// name.
+//
+// Source: partition keys, by device id, book and post (seeds 000 and 003). Manual: "Shard Keys", "Choose a Shard Key".
+type Shard[D any] struct {
+	docs interface{ Encode(any) (any, error) }
+	s    *shard
+}
+
+// NewShard declares a collection's shard key: its fields in order, each 1 or "hashed". It panics with a
+// [*model.DeclarationError] for what MongoDB refuses: no field; a field that is there twice, or below another; a path that goes
+// through an array or ends in one, for an index on it has several keys for a document; an order other than 1, more than one
+// hashed field; a unique hashed key. So does a path that the documents don't have. At most one spec may be given.
+func NewShard[D, K any](docs *model.Collection[D, K], key bson.D, spec ...ShardSpec) *Shard[D] {
+	return &Shard[D]{docs, declareShard(docs.Name(), key, spec, func(path string) model.Field { return model.MustField(docs, path) })}
+}
+
+// Command returns the command that shards the collection, for the database admin, by way of a mongos: db is the collection's
+// database. A collection with documents needs the index of [Shard.Index] first; for an empty one the server makes it. It can't be
+// taken back but by [Shard.Reshard] or unshardCollection (MongoDB 8.0). It panics with a [*model.DeclarationError] for a name that
+// no database has. Manual: "shardCollection".
+//
+//	client.Database("admin").RunCommand(ctx, byDevice.Command("iot"))
+func (x *Shard[D]) Command(db string) bson.D { return x.s.command("shardCollection", db) }
+
+// Reshard returns the command that gives a collection that is sharded by another key this one (MongoDB 5.0 and later): it writes
+// all documents anew, which takes time, and room for them beside the old ones until it is done. Manual: "reshardCollection".
+func (x *Shard[D]) Reshard(db string) bson.D { return x.s.command("reshardCollection", db) }
+
+// Index returns the index that the key needs: on its fields, in order. A longer one that begins with them will do. For the key
+// {_id: 1} it is the one that every collection has.
+func (x *Shard[D]) Index() model.Index { return x.s.index() }
+
+// Indexes returns that of [Shard.Index]; none for the key {_id: 1}.
+func (x *Shard[D]) Indexes() []model.Index {
+	if len(x.s.key) == 1 && x.s.key[0].path == "_id" && !x.s.key[0].hashed {
+		return nil
+	}
+	return []model.Index{x.s.index()}
+}
+
+// Relations returns none.
+func (x *Shard[D]) Relations() []model.Relation { return nil }
+
+// Filter tells which shards a query with the filter is sent to. Manual: "Targeted Operations vs. Broadcast Operations".
+//
+// It is targeted by conditions on the first fields of the key: equality ($in is as many values, an $or the sum of its branches)
+// and, behind these, one range. A hashed field is targeted by equality alone, for a range of values is not one of hashes.
+// Equality with null stands for missing fields too. What is a condition for an index but not on a value ($ne, $not, a pattern
+// that isn't anchored, $elemMatch, $expr), and equality with a whole document above a field of the key, targets nothing here; a
+// server may do better.
+func (x *Shard[D]) Filter(filter bson.D) Target { return x.s.filter(filter, nil) }
+
+// Find tells which shards a query is sent to, as [Shard.Filter]; one with a collation of its own is not targeted by texts. It
+// takes the query of any Find: byDevice.Find(f.Query).
+func (x *Shard[D]) Find(q model.Query) Target { return x.s.find(q) }
+
+// Aggregate tells which shards a pipeline's first stages are sent to: those that $match filters as a query's, when the pipeline
+// begins with it. Where that is more than one, the stages from the first $group, $sort or the like are done once more where
+// results are put together. Collections that a $lookup reads are not looked at.
+func (x *Shard[D]) Aggregate(a model.Aggregation) Target { return x.s.aggregate(a) }
+
+// Modify tells which shards a findAndModify is sent to, by the rules of [Shard.Write]; before MongoDB 7.1 it needs the whole
+// key, and the _id is not enough. Manual: "findAndModify", "Sharded Collections".
+func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
+
+// Write tells which shards a write is sent to, or why it is refused.
+//
+//   - An insert goes to the shard of its key; a document without a field of the key is kept as if that were null (MongoDB 4.4),
+//     one that has an array there is refused. Manual: "Missing Shard Key Fields".
+//   - updateMany and deleteMany go where a query does.
+//   - updateOne, replaceOne and deleteOne go to one shard if the filter has the whole key. With the _id instead they are sent to
+//     all shards. With neither, MongoDB 7.1 and later find the document on all shards first, and earlier ones refuse unless one
+//     shard has the range. Manual: "db.collection.updateOne()", "Sharded Collections".
+//   - An upsert needs the whole key in its filter.
+//   - A change of a field of the key moves the document to another shard: by updateOne, replaceOne or findAndModify with the
+//     whole key in the filter, in a transaction or as a retryable write, which is the driver's default. updateMany can't, and no
+//     _id changes. Manual: "Change a Document's Shard Key Value".
+func (x *Shard[D]) Write(w model.Write) Target { return x.s.write(w) }
+
+// Plan tells of each step of a plan which shards it is sent to. Several writes that share a command are sent to the shards of
+// each. A $merge is told by where it reads.
+func (x *Shard[D]) Plan(p model.Plan) []Target {
+	out := make([]Target, 0, len(p.Steps))
+	for _, step := range p.Steps {
+		switch step := step.(type) {
+		case model.Write:
+			out = append(out, x.s.write(step))
+		case model.MergeInto:
+			out = append(out, x.s.aggregate(model.Aggregation{Collection: step.Collection, Pipeline: step.Pipeline, Err: step.Err}))
+		}
+	}
+	return out
+}
+
+// Check returns which of the indexes of techniques can't be unique under the key: a shard knows nothing of the others'
+// documents, so that a unique index must begin with all fields of the key, in its order and any direction, and may go on. The _id
+// is let pass, unique on each shard only: [Shard.IDIsUnique] tells. Indexes of other collections are passed by. Manual: "Shard
+// Key Indexes", "Unique Indexes"; for hashed keys, of which it says nothing, as the server's source has it: fields of equal
+// values are on one shard, however they are hashed.
+func (x *Shard[D]) Check(techniques ...model.Technique) []IndexProblem {
+	var list []model.Index
+	for _, t := range techniques {
+		list = append(list, t.Indexes()...)
+	}
+	return x.s.checkIndexes(list)
+}
+
+// CheckIndexes is [Shard.Check] of indexes.
+func (x *Shard[D]) CheckIndexes(list ...model.Index) []IndexProblem { return x.s.checkIndexes(list) }
+
+// IDIsUnique reports whether no two documents of the whole cluster can have the same _id: whether the key is {_id: 1} or
+// {_id: "hashed"}. Else the application sees to it, as by ObjectIDs; a technique that relies on a unique _id (a reservation, a
+// lock, a counter) needs a collection that isn't sharded, or one by _id.
+func (x *Shard[D]) IDIsUnique() bool { return len(x.s.key) == 1 && x.s.key[0].path == "_id" }
+
+// Distribution tells how a sample of documents would lie on shards, and what to be warned of: see [Distribution]. Give them in
+// the order in which they were stored, if that is known, so that keys which always grow are seen. The first error of the
+// sequence is returned; and so is a [*model.ValueError] for a document that can't be stored under the key. It keeps each
+// document's key in memory.
+func (x *Shard[D]) Distribution(docs iter.Seq2[D, error], spec ...SampleSpec) (Distribution, error) {
+	return x.s.distribution(func(yield func(any, error) bool) {
+		for doc, err := range docs {
+			if !yield(doc, err) {
+				return
+			}
+		}
+	}, x.docs.Encode, spec)
+}
+
+// DistributionOf is [Shard.Distribution] of a list.
+func (x *Shard[D]) DistributionOf(docs []D, spec ...SampleSpec) (Distribution, error) {
+	return x.Distribution(func(yield func(D, error) bool) {
+		for _, doc := range docs {
+			if !yield(doc, nil) {
+				return
+			}
+		}
+	}, spec...)
+}

@@ -1,0 +1,140 @@
+package keys
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// shard is what of a [Shard] doesn't depend on its type.
+type shard struct {
+	name string
+	key  []shardField
+	spec ShardSpec
+}
+
+type shardField struct {
+	path   string
+	hashed bool
+}
+
+func declareShard(name string, key bson.D, spec []ShardSpec, field func(path string) model.Field) *shard {
+	s := &shard{name: name}
+	bad := func(problem, remedy string) {
+		panic(&model.DeclarationError{Problem: problem, Place: "NewShard of " + name, Remedy: remedy})
+	}
+	if len(spec) > 1 {
+		bad("more than one ShardSpec", "give one")
+	}
+	if len(spec) == 1 {
+		s.spec = spec[0]
+	}
+	if len(key) == 0 {
+		bad("a shard key without fields", "name the fields that queries give")
+	}
+	for _, e := range key {
+		f := shardField{path: e.Key, hashed: e.Value == "hashed"}
+		if !f.hashed && fmt.Sprint(e.Value) != "1" {
+			bad(fmt.Sprintf("the shard key's field %q has the value %v", e.Key, e.Value), `use 1 for ranges or "hashed": a shard key is not descending`)
+		}
+		if f.hashed && slices.ContainsFunc(s.key, func(g shardField) bool { return g.hashed }) {
+			bad("a shard key with two hashed fields", "hash one field: the first for an even spread, a later one to spread what shares the first")
+		}
+		for _, g := range s.key {
+			if model.Overlap(f.path, g.path) {
+				bad(fmt.Sprintf("the shard key's fields %q and %q overlap", g.path, f.path), "name each field once, and none below another")
+			}
+		}
+		if field(f.path).Arrays > 0 {
+			bad(fmt.Sprintf("the shard key's field %q is in an array", f.path), "name a field with one value for each document: an index with several can't divide them")
+		}
+		if s.spec.Unique && f.hashed {
+			bad("a hashed shard key that is unique", "take a ranged key, or leave uniqueness to an index that begins with the key's fields")
+		}
+		s.key = append(s.key, f)
+	}
+	return s
+}
+
+// pattern is the key as commands have it.
+func (s *shard) pattern() bson.D {
+	d := make(bson.D, len(s.key))
+	for i, f := range s.key {
+		d[i] = bson.E{Key: f.path, Value: 1}
+		if f.hashed {
+			d[i].Value = "hashed"
+		}
+	}
+	return d
+}
+
+// String is the key as it is written.
+func (s *shard) String() string { return model.Shell(s.pattern()) }
+
+func (s *shard) refused(field string, v any, reason string) error {
+	return &model.ValueError{Collection: s.name, Field: field, Value: v, Reason: reason}
+}
+
+func (s *shard) command(name, db string) bson.D {
+	if db == "" || strings.ContainsAny(db, "/\\. \"$\x00") {
+		panic(&model.DeclarationError{Problem: fmt.Sprintf("no database has the name %q", db), Place: name + " of " + s.name, Remedy: "name the collection's database"})
+	}
+	d := bson.D{{Key: name, Value: db + "." + s.name}, {Key: "key", Value: s.pattern()}}
+	if s.spec.Unique {
+		d = append(d, bson.E{Key: "unique", Value: true})
+	}
+	if s.spec.Collated {
+		d = append(d, bson.E{Key: "collation", Value: bson.D{{Key: "locale", Value: "simple"}}})
+	}
+	return d
+}
+
+func (s *shard) index() model.Index {
+	x := model.NewIndex(s.name, s.pattern())
+	x.Unique = s.spec.Unique && !(len(s.key) == 1 && s.key[0].path == "_id")
+	x.Why = "the shard key"
+	return x
+}
+
+// An IndexProblem is an index that can't be under a shard key.
+type IndexProblem struct {
+	Index  model.Index
+	Reason string
+	Remedy string
+}
+
+func (p IndexProblem) String() string {
+	return fmt.Sprintf("%s: %s: %s", p.Index.Name, p.Reason, p.Remedy)
+}
+
+func (s *shard) checkIndexes(list []model.Index) (out []IndexProblem) {
+	for _, x := range list {
+		if x.Collection != s.name || !x.Unique || len(x.Keys) > 0 && x.Keys[0].Key == "_id" {
+			continue
+		}
+		begins := len(x.Keys) >= len(s.key)
+		for i := 0; begins && i < len(s.key); i++ {
+			begins = x.Keys[i].Key == s.key[i].path
+		}
+		hashed := slices.ContainsFunc(x.Keys, func(e bson.E) bool { return e.Value == "hashed" })
+		switch {
+		case hashed:
+			out = append(out, IndexProblem{x, "a hashed index can't be unique", "declare the fields with 1"})
+		case !begins:
+			out = append(out, IndexProblem{x, fmt.Sprintf("a unique index under the shard key %s must begin with its fields", s),
+				"put " + strings.Join(s.paths(), ", ") + " before its keys, or keep the values in a collection that is sharded by them, as a unique index table does"})
+		}
+	}
+	return out
+}
+
+func (s *shard) paths() []string {
+	out := make([]string, len(s.key))
+	for i, f := range s.key {
+		out[i] = f.path
+	}
+	return out
+}

@@ -1,0 +1,350 @@
+package keys
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// SampleSpec says what a sample stands for. The zero value is a small cluster that holds the sample alone.
+type SampleSpec struct {
+	Shards    int   // 0 means 3
+	Range     int64 // bytes of a chunk before it is divided; 0 means 128 MiB, MongoDB's default since 6.0
+	Documents int64 // how many the collection has, or shall have; 0 means as many as the sample
+	Hot       int   // how many of the most frequent keys are told; 0 means 5
+}
+
+// A Distribution is how documents would lie on shards. Sizes are those of the documents in BSON, scaled from the sample to the
+// whole collection; what a shard stores is compressed.
+//
+// Ranged keys: the documents in the order of their keys are divided into chunks of the range's size, between two keys and never
+// within one; and the chunks are given to the shards, the largest first, each to that which has least. Keys that begin with a
+// hashed field: the hashes are divided evenly among the shards to begin with, and stay there. A balancer does about that, in its
+// time. So a ranged collection that is less than a chunk is on one shard.
+//
+// Writes are told by another experiment: the earlier half of the sample is divided evenly, by ranges of the key, and the later
+// half is sent to where it belongs then. With a key that grows, all of it goes to the last range.
+type Distribution struct {
+	Documents int // in the sample
+	Keys      int // different ones in it
+	Missing   int // documents without a field of the key: they lie where null does
+	Chunks    int
+	Shards    []ShardLoad
+	Jumbo     int      // keys that are larger than a chunk
+	Hot       []HotKey // the most frequent keys, the first of all first
+	Rising    float64  // the share of the later half whose keys are above all of the earlier half; 0 for hashed keys
+	Warnings  []Warning
+}
+
+// A ShardLoad is what one shard has, and gets.
+type ShardLoad struct {
+	Documents int64   // scaled
+	Bytes     int64   // scaled
+	Share     float64 // of the bytes
+	Writes    float64 // of what is written next
+}
+
+// A HotKey is a frequent key.
+type HotKey struct {
+	Key   bson.D
+	Share float64 // of the documents
+	Bytes int64   // scaled
+	Jumbo bool    // larger than a chunk, which can't be divided within one key
+}
+
+// A WarningKind says what a warning is about.
+type WarningKind string
+
+const (
+	Monotonic     WarningKind = "monotonic"      // keys grow with time: all that is new goes to one shard
+	FewKeys       WarningKind = "few keys"       // fewer keys than shards, or than chunks
+	JumboChunk    WarningKind = "jumbo chunk"    // one key outgrows a chunk
+	FrequentKey   WarningKind = "frequent key"   // one key has more than a shard's fair share
+	HotShard      WarningKind = "hot shard"      // one shard gets half as much again as its fair share of what is written
+	MissingFields WarningKind = "missing fields" // documents without a field of the key lie together
+	HashedDoubles WarningKind = "hashed doubles" // doubles are cut off to integers before they are hashed
+)
+
+// A Warning is what speaks against a key.
+type Warning struct {
+	Kind WarningKind
+	Text string
+}
+
+func (w Warning) String() string { return string(w.Kind) + ": " + w.Text }
+
+// sample is what is gathered of documents.
+type sample struct {
+	docs    []sampled
+	missing int
+	doubles int
+	timed   int // documents whose key begins with a time or an ObjectID
+}
+
+type sampled struct {
+	raw  []bson.RawValue // the key's values, as they are
+	key  []bson.RawValue // hashed, where the key is
+	size int64
+}
+
+// group is the documents of one key.
+type group struct {
+	sampled
+	n     int
+	bytes int64
+}
+
+func (s *shard) distribution(docs iter.Seq2[any, error], encode func(any) (any, error), specs []SampleSpec) (d Distribution, err error) {
+	if len(specs) > 1 {
+		return d, s.refused("spec", len(specs), "is more than one")
+	}
+	spec := SampleSpec{}
+	if len(specs) == 1 {
+		spec = specs[0]
+	}
+	if spec.Shards < 0 || spec.Range < 0 || spec.Documents < 0 || spec.Hot < 0 {
+		return d, s.refused("spec", nil, "has a negative number")
+	}
+	spec = spec.orDefaults()
+	all, err := s.gather(docs, encode)
+	if err != nil || len(all.docs) == 0 {
+		return d, err
+	}
+	scale := 1.0
+	if spec.Documents > 0 {
+		scale = float64(spec.Documents) / float64(len(all.docs))
+	}
+	groups := groupsOf(all.docs)
+	d = Distribution{Documents: len(all.docs), Keys: len(groups), Missing: all.missing}
+	s.divide(&d, groups, spec, scale)
+	s.writes(&d, all.docs)
+	s.hot(&d, groups, spec, scale)
+	s.warn(&d, all, spec)
+	return d, nil
+}
+
+func (p SampleSpec) orDefaults() SampleSpec {
+	if p.Shards == 0 {
+		p.Shards = 3
+	}
+	if p.Range == 0 {
+		p.Range = 128 << 20
+	}
+	if p.Hot == 0 {
+		p.Hot = 5
+	}
+	return p
+}
+
+// gather reads the documents' keys.
+func (s *shard) gather(docs iter.Seq2[any, error], encode func(any) (any, error)) (all sample, err error) {
+	c := composite{name: s.name, enc: encode}
+	for doc, err := range docs {
+		if err != nil {
+			return all, err
+		}
+		v, err := c.encoded("document", doc)
+		if err != nil {
+			return all, fmt.Errorf("document %d: %w", len(all.docs), err)
+		}
+		raw, ok := v.DocumentOK()
+		if !ok {
+			return all, fmt.Errorf("document %d: %w", len(all.docs), s.refused("document", nil, "is stored as no document"))
+		}
+		key, missing, err := s.keyOf(raw)
+		if err != nil {
+			return all, fmt.Errorf("document %d: %w", len(all.docs), err)
+		}
+		if len(missing) > 0 {
+			all.missing++
+		}
+		one := sampled{raw: make([]bson.RawValue, len(key)), size: int64(len(raw))}
+		for i, v := range key {
+			one.raw[i] = bson.RawValue{Type: v.Type, Value: slices.Clone(v.Value)} // not the whole document
+			if s.key[i].hashed && v.Type == bson.TypeDouble && v.Double() != float64(wholeNumber(v)) {
+				all.doubles++
+			}
+		}
+		if t := key[0].Type; !s.key[0].hashed && (t == bson.TypeObjectID || t == bson.TypeDateTime || t == bson.TypeTimestamp) {
+			all.timed++
+		}
+		one.key = s.placed(one.raw)
+		all.docs = append(all.docs, one)
+	}
+	return all, nil
+}
+
+// placed is a key as it is stored in the index: its hashed field by its hash.
+func (s *shard) placed(key []bson.RawValue) []bson.RawValue {
+	for i, f := range s.key {
+		if f.hashed {
+			out := slices.Clone(key)
+			out[i] = value(HashedValue(key[i]))
+			return out
+		}
+	}
+	return key
+}
+
+// groupsOf are the documents by key, in the order of keys.
+func groupsOf(docs []sampled) (out []group) {
+	sorted := slices.Clone(docs)
+	slices.SortStableFunc(sorted, func(a, b sampled) int { return compareKeys(a.key, b.key) })
+	for i, d := range sorted {
+		if i == 0 || compareKeys(d.key, sorted[i-1].key) != 0 {
+			out = append(out, group{sampled: d})
+		}
+		out[len(out)-1].n++
+		out[len(out)-1].bytes += d.size
+	}
+	return out
+}
+
+// chunk is neighbouring keys.
+type chunk struct{ n, bytes float64 }
+
+// divide makes chunks and gives them to shards.
+func (s *shard) divide(d *Distribution, groups []group, spec SampleSpec, scale float64) {
+	d.Shards = make([]ShardLoad, spec.Shards)
+	total := 0.0
+	loads := make([]chunk, spec.Shards)
+	var chunks []chunk
+	last := -1
+	for _, g := range groups {
+		n, bytes := float64(g.n)*scale, float64(g.bytes)*scale
+		total += bytes
+		home := s.home(g.key, spec.Shards)
+		if len(chunks) == 0 || chunks[len(chunks)-1].bytes+bytes > float64(spec.Range) || home != last {
+			chunks = append(chunks, chunk{})
+		}
+		last = home
+		at := &chunks[len(chunks)-1]
+		at.n, at.bytes = at.n+n, at.bytes+bytes
+		if home >= 0 {
+			loads[home].n, loads[home].bytes = loads[home].n+n, loads[home].bytes+bytes
+		}
+	}
+	d.Chunks = len(chunks)
+	if !s.key[0].hashed {
+		slices.SortStableFunc(chunks, func(a, b chunk) int { return -compareFloats(a.bytes, b.bytes) })
+		for _, c := range chunks {
+			least := 0
+			for i := range loads {
+				if loads[i].bytes < loads[least].bytes {
+					least = i
+				}
+			}
+			loads[least].n, loads[least].bytes = loads[least].n+c.n, loads[least].bytes+c.bytes
+		}
+	}
+	for i, l := range loads {
+		d.Shards[i] = ShardLoad{Documents: int64(l.n + 0.5), Bytes: int64(l.bytes + 0.5), Share: l.bytes / total}
+	}
+}
+
+func compareFloats(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// home is the shard to which a key's hash belongs to begin with, of n; -1 for a key that doesn't begin with one.
+func (s *shard) home(key []bson.RawValue, n int) int {
+	if !s.key[0].hashed {
+		return -1
+	}
+	width := ^uint64(0)/uint64(n) + 1
+	if n == 1 {
+		return 0
+	}
+	return int((uint64(key[0].AsInt64()) ^ 1<<63) / width)
+}
+
+// writes sends the later half of the sample to ranges that divide the earlier half.
+func (s *shard) writes(d *Distribution, docs []sampled) {
+	earlier, later := docs[:(len(docs)+1)/2], docs[(len(docs)+1)/2:]
+	if len(later) == 0 {
+		return
+	}
+	one := 1 / float64(len(later))
+	sorted := slices.Clone(earlier)
+	slices.SortStableFunc(sorted, func(a, b sampled) int { return compareKeys(a.key, b.key) })
+	for _, doc := range later {
+		at := s.home(doc.key, len(d.Shards))
+		if at < 0 {
+			for at = 0; at < len(d.Shards)-1; at++ { // the first range that ends above the key
+				end := sorted[min((at+1)*len(sorted)/len(d.Shards), len(sorted)-1)]
+				if compareKeys(doc.key, end.key) < 0 {
+					break
+				}
+			}
+			if compareKeys(doc.key, sorted[len(sorted)-1].key) > 0 {
+				d.Rising += one
+			}
+		}
+		d.Shards[at].Writes += one
+	}
+}
+
+// hot tells the most frequent keys.
+func (s *shard) hot(d *Distribution, groups []group, spec SampleSpec, scale float64) {
+	groups = slices.Clone(groups)
+	slices.SortStableFunc(groups, func(a, b group) int { return b.n - a.n })
+	jumbo := func(g group) bool { return g.n > 1 && float64(g.bytes)*scale > float64(spec.Range) }
+	for _, g := range groups {
+		if jumbo(g) {
+			d.Jumbo++
+		}
+	}
+	for _, g := range groups[:min(spec.Hot, len(groups))] {
+		h := HotKey{Share: float64(g.n) / float64(d.Documents), Bytes: int64(float64(g.bytes)*scale + 0.5), Jumbo: jumbo(g)}
+		for i, f := range s.key {
+			h.Key = append(h.Key, bson.E{Key: f.path, Value: g.raw[i]})
+		}
+		d.Hot = append(d.Hot, h)
+	}
+}
+
+// warn says what speaks against the key.
+func (s *shard) warn(d *Distribution, all sample, spec SampleSpec) {
+	add := func(kind WarningKind, format string, args ...any) {
+		d.Warnings = append(d.Warnings, Warning{kind, fmt.Sprintf(format, args...)})
+	}
+	percent := func(n int) string { return fmt.Sprintf("%.0f %%", 100*float64(n)/float64(d.Documents)) }
+	switch {
+	case d.Rising > 0.5 && d.Documents >= 10:
+		add(Monotonic, "%.0f %% of the later documents have keys above all earlier ones: what is new goes to the shard of the last range; hash %s, or put a field before it that spreads",
+			100*d.Rising, s.key[0].path)
+	case all.timed*2 > d.Documents:
+		add(Monotonic, "%s of the keys begin with a time or an ObjectID: where these are given when documents are stored, what is new goes to the shard of the last range; hash %s, or put a field before it that spreads",
+			percent(all.timed), s.key[0].path)
+	}
+	if d.Documents > d.Keys && d.Keys < 10*spec.Shards {
+		add(FewKeys, "%d keys in %d documents: there are never more chunks than keys; add a field to the key", d.Keys, d.Documents)
+	}
+	if d.Jumbo > 0 {
+		add(JumboChunk, "%d of %d keys: what has one key can't be divided, and %[4]s has %[5]d MiB, more than a chunk of %[3]d; add a field to the key",
+			d.Jumbo, d.Keys, spec.Range>>20, model.Shell(d.Hot[0].Key), d.Hot[0].Bytes>>20)
+	}
+	if h := d.Hot[0]; d.Documents > d.Keys && h.Share > 1/float64(spec.Shards) {
+		add(FrequentKey, "%s has %.0f %% of the documents, more than one shard of %d: no balancing makes it less", model.Shell(h.Key), 100*h.Share, spec.Shards)
+	}
+	if w := slices.MaxFunc(d.Shards, func(a, b ShardLoad) int { return compareFloats(a.Writes, b.Writes) }).Writes; d.Rising <= 0.5 && d.Documents >= 100 &&
+		w*float64(spec.Shards) > 1.5 && spec.Shards > 1 {
+		add(HotShard, "%.0f %% of the later documents go to one shard of %d", 100*w, spec.Shards)
+	}
+	if d.Missing > 0 {
+		add(MissingFields, "%s of the documents lack a field of the key (%s), and lie together where null does", percent(d.Missing), strings.Join(s.paths(), ", "))
+	}
+	if all.doubles > 0 {
+		add(HashedDoubles, "%d doubles are no integers: 2.3 and 2.9 have the hash of 2, and lie together", all.doubles)
+	}
+}
