@@ -56,6 +56,7 @@ func compositeWrites() []Case {
 			docs := list(s)
 			return []any{docs}, func() any { return byPlace.InsertMany(docs) }
 		}},
+		{Method: "keys.Composite.Rekey", Reason: "what has another key or none; one stays", State: drifted, Make: func(string) any { return byPlace.Rekey() }},
 		{Method: "keys.Composite.Move", Reason: "to another city", From: func(s string) ([]any, func() any) {
 			was := &resident{State: s, City: "San", User: 1}
 			return []any{was}, func() any { return byPlace.Move(was, resident{State: s, City: "Oakland", User: 1}) }
@@ -66,6 +67,23 @@ func compositeWrites() []Case {
 			return []any{was, now}, func() any { return byDevice.Move(&was, now) }
 		}},
 	}
+}
+
+// drifted are documents under the _id that they had before.
+func drifted(s string) any {
+	var out []bson.Raw
+	for _, doc := range []bson.D{
+		{{Key: "_id", Value: oid(1)}, {Key: "state", Value: s}, {Key: "city", Value: "San"}, {Key: "user", Value: 1}},
+		{{Key: "_id", Value: "NV :Reno :b42"}, {Key: "state", Value: "NV"}, {Key: "city", Value: "Reno"}, {Key: "user", Value: 42}},
+		{{Key: "_id", Value: "old"}, {Key: "state", Value: "NV"}, {Key: "city", Value: "Reno"}, {Key: "user", Value: 7}, {Key: "more", Value: bson.A{s}}},
+	} {
+		raw, err := bson.Marshal(doc)
+		if err != nil {
+			panic(err)
+		}
+		out = append(out, raw)
+	}
+	return out
 }
 
 func compositeReads() []Case {

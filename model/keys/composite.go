@@ -35,7 +35,8 @@ import (
 // # Consistency
 //
 // A key and the fields that it is made of are in one document, stored at once. A write that changes a field past
-// [Composite.Move] leaves a document under a key that is not its own: [Composite.Check] says so.
+// [Composite.Move] leaves a document under a key that is not its own: [Composite.Check] says so, and [Composite.Rekey] finds and
+// moves all of them.
 //
 // Comparisons are bytewise: the collection must not have a collation.
 //
@@ -118,6 +119,19 @@ func (x *Composite[D]) Move(was *D, now D) model.Plan {
 	}
 	return x.c.move(*was, now)
 }
+
+// Rekey returns the job that brings every document under the key of its fields: those that somebody changed past
+// [Composite.Move], and those of a collection whose _ids are something else so far. A document that lacks a part, or can't have a
+// key, stops it with a [*model.ValueError]; one whose key another document has, with the server's duplicate-key error. It is
+// refused where parts are in the key alone.
+//
+// Each document is stored under its key before the old one is deleted, as it was read; so nothing is lost, and a run that was cut
+// is completed by the next. A document that changes in between is left under both keys, and the next run stops at it with the
+// duplicate key: compare the two, and delete one.
+//
+// Cost: two commands for a batch of 500 documents, and two to find the end; where documents move, one to insert those of a batch
+// and one to delete each. Documents written: two for each that moves.
+func (x *Composite[D]) Rekey() model.Job { return x.c.rekey() }
 
 // ByKey returns the query of one document by all its parts. None is model.ErrNotFound.
 //

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -92,6 +94,74 @@ func TestCompositeMove(t *testing.T) {
 		}
 		if _, err := byPlace.Move(&ann, moved).RunTx(t.Context(), db); err != nil || compositeAll(t, db) != there {
 			t.Errorf("moved: %v, %s", err, compositeAll(t, db))
+		}
+	})
+}
+
+// Documents that drifted, and those of a collection with other _ids, come under their keys, each whole; cut anywhere too.
+func TestCompositeRekey(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	world := compositeWorld(r, 9)
+	if compositeFull() {
+		world = compositeWorld(r, 60)
+	}
+	var docs []any
+	var want []string
+	typed := int64(0) // documents with fields that aren't in their type
+	for i, z := range world {
+		z.Name = fmt.Sprint("n", i)
+		z.ID, _ = byPlace.Key(&z)
+		want = append(want, z.ID+"="+z.Name)
+		doc := bson.D{{Key: "_id", Value: z.ID}, {Key: "state", Value: z.State}, {Key: "city", Value: z.City}, {Key: "user", Value: z.User}, {Key: "name", Value: z.Name}}
+		switch i % 4 {
+		case 0:
+			doc[0].Value = bson.ObjectID{1, 11: byte(i)}
+		case 1:
+			doc[0].Value = fmt.Sprint("old ", i)
+		case 2:
+			doc = append(doc, bson.E{Key: "more", Value: bson.A{i, nil, bson.D{{Key: "x", Value: "$y"}}}})
+			doc[0].Value = i
+			typed++
+		}
+		docs = append(docs, doc)
+	}
+	store := func(ctx context.Context, db *mongo.Database) error {
+		_, err := db.Collection("residents").InsertMany(ctx, docs)
+		return err
+	}
+	check := func(t testing.TB, db *mongo.Database) {
+		t.Helper()
+		all, err := byPlace.Prefix().All(context.Background(), db)
+		var got []string
+		for _, z := range all {
+			got = append(got, z.ID+"="+z.Name)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v, %v", got, err)
+		}
+		n, err := db.Collection("residents").CountDocuments(context.Background(), bson.D{{Key: "more.x", Value: "$y"}})
+		if err != nil || n != typed {
+			t.Errorf("%d documents of %d kept what isn't in their type, %v", n, typed, err)
+		}
+	}
+	job := byPlace.Rekey()
+	job.BatchSize = 5
+	run := func(ctx context.Context, db *mongo.Database) error {
+		_, err := job.Run(ctx, db, model.JobOptions{})
+		return err
+	}
+	modeltest.FaultMatrix(t, modeltest.FaultCase{Seed: store, Run: run, Check: check, OnServer: 6})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		taken := resident{State: "CA", City: "San", User: 1, Name: "Ann"}
+		taken.ID, _ = byPlace.Key(&taken)
+		compositeStore(t, db, "residents", []any{taken, resident{ID: "old", State: "CA", City: "San", User: 1, Name: "Bob"}})
+		if err := run(t.Context(), db); !mongo.IsDuplicateKeyError(err) {
+			t.Errorf("a key that is taken: %v", err)
+		}
+		compositeStore(t, db, "residents", []any{bson.D{{Key: "_id", Value: 1}, {Key: "state", Value: "CA"}}})
+		var bad *model.ValueError
+		if err := run(t.Context(), db); !errors.As(err, &bad) || bad.Field != "city" {
+			t.Errorf("a missing part: %v", err)
 		}
 	})
 }

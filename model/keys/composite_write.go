@@ -115,12 +115,63 @@ func (c *composite) move(was, now any) model.Plan {
 	}
 	w := c.raws().Insert(doc)
 	w.Done = asItIs
-	p := model.NewPlan(w, model.Write{
-		Collection: c.name, Model: &mongo.DeleteOneModel{Filter: asItWas}, Expect: model.One, Index: model.IDIndex,
-	})
+	p := model.NewPlan(w, c.takeOut(asItWas))
 	p.Transactional = true
 	p.Leaves = "the document under both keys"
 	return p
+}
+
+// takeOut deletes a document as it was read. A second time it finds none, and changes nothing.
+func (c *composite) takeOut(asItWas bson.D) model.Write {
+	return model.Write{Collection: c.name, Model: &mongo.DeleteOneModel{Filter: asItWas}, Expect: model.One, Once: true, Index: model.IDIndex}
+}
+
+// rekey is the job that brings documents under their own keys.
+func (c *composite) rekey() model.Job {
+	j := model.Job{Name: "composite key of " + c.name, Collection: c.name, Plan: c.rekeyed}
+	for _, p := range c.parts {
+		if p.only {
+			j.Err = c.refused(p.Path, nil, "is in the key alone: no field tells which key a document should have")
+		}
+	}
+	return j
+}
+
+func (c *composite) rekeyed(docs []bson.Raw) (p model.Plan, err error) {
+	var removed []model.Step
+	for _, doc := range docs {
+		elements, err := doc.Elements()
+		if err != nil {
+			return p, err
+		}
+		id, fields := doc.Lookup("_id"), bson.D{{Key: "_id", Value: nil}}
+		for _, e := range elements {
+			if e.Key() != "_id" {
+				fields = append(fields, bson.E{Key: e.Key(), Value: e.Value()})
+			}
+		}
+		raw, err := bson.Marshal(fields)
+		if err != nil {
+			return p, err
+		}
+		now, key, err := c.keyed(bson.Raw(raw))
+		if err != nil {
+			return p, fmt.Errorf("document %s: %w", model.Shell(id), err)
+		}
+		if is, ok := id.StringValueOK(); ok && is == key {
+			continue
+		}
+		w := c.raws().Insert(now)
+		w.Done = whole(now)
+		p.Steps = append(p.Steps, w)
+		removed = append(removed, c.takeOut(whole(doc)))
+	}
+	if len(removed) > 0 {
+		p.Leaves = "documents under both keys"
+		p.Options.AllowPartial = true // the next run reads them under the old ones, and completes
+	}
+	p.Steps = append(p.Steps, removed...)
+	return p, nil
 }
 
 // whole matches a document whose fields are those of another.

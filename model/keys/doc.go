@@ -18,7 +18,8 @@
 //   - List by the first parts: [Composite.Prefix]; and by a range of the next: [Composite.Range], [Composite.StartingWith]
 //   - The last first: [Composite.Descending]; the one before and after: [Composite.Previous], [Composite.Next]
 //   - Count by state, by city of a state: [Composite.Counts]
-//   - See whether a document is under its own key: [Composite.Check]
+//   - See whether a document is under its own key: [Composite.Check]; bring all under theirs, or a collection that has other _ids:
+//     [Composite.Rekey]
 //   - Shard a collection: [Shard.Command], [Shard.Index]; by another key: [Shard.Reshard]
 //   - See which shards a query, write or plan is sent to: [Shard.Find], [Shard.Filter], [Shard.Aggregate], [Shard.Write],
 //     [Shard.Modify], [Shard.Plan]
