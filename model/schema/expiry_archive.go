@@ -1,0 +1,224 @@
+package schema
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+)
+
+// beside puts a document into a field, and what another collection holds under its _id beside it.
+func beside(mine, other, as string) mongo.Pipeline {
+	return mongo.Pipeline{
+		{{Key: "$replaceWith", Value: bson.D{{Key: "_id", Value: "$_id"}, {Key: mine, Value: "$$ROOT"}}}},
+		{{Key: "$lookup", Value: bson.D{
+			{Key: "from", Value: other}, {Key: "localField", Value: "_id"}, {Key: "foreignField", Value: "_id"}, {Key: "as", Value: as},
+		}}},
+	}
+}
+
+func (x *expiry) archive(now time.Time) model.Job {
+	j := model.Job{
+		Name: "archive " + x.docs, Collection: x.docs, Filter: x.expired(now), Stages: beside("doc", x.cold, "cold"), Plan: x.move,
+	}
+	if x.cold == "" {
+		j.Err = x.noArchive()
+	}
+	return j
+}
+
+// move is the plan for a batch: all copies first, then all deletions.
+func (x *expiry) move(batch []bson.Raw) (model.Plan, error) {
+	var copies, replaced, deletions []model.Step
+	for _, d := range batch {
+		doc, ok := d.Lookup("doc").DocumentOK()
+		if !ok {
+			return model.Plan{}, x.refused("doc", nil, "the batch was not read by the job's stages")
+		}
+		doc = bson.Raw(bytes.Clone(doc)) // a plan outlives its batch
+		w, err := x.copyOf(doc, coldOf(d))
+		if err != nil {
+			return model.Plan{}, err
+		}
+		switch w.Model.(type) {
+		case *mongo.InsertOneModel:
+			copies = append(copies, w)
+		case *mongo.ReplaceOneModel:
+			replaced = append(replaced, w)
+		}
+		deletions = append(deletions, model.Write{
+			Collection: x.docs, Index: model.IDIndex, Model: &mongo.DeleteOneModel{Filter: x.unchanged(doc)},
+		})
+	}
+	p := model.NewPlan(slices.Concat(replaced, copies, deletions)...)
+	p.Leaves = "documents in both collections; the next run deletes those that haven't changed"
+	return p, nil
+}
+
+// coldOf is the archived copy that was read with a document, or nil.
+func coldOf(d bson.Raw) bson.Raw {
+	if list, ok := d.Lookup("cold").ArrayOK(); ok {
+		if first, err := list.IndexErr(0); err == nil {
+			return bson.Raw(bytes.Clone(first.Document()))
+		}
+	}
+	return nil
+}
+
+// copyOf is the write that archives a document, given what is archived of it; without a model where that is the same.
+func (x *expiry) copyOf(doc, cold bson.Raw) (model.Write, error) {
+	w := model.Write{Collection: x.cold, Index: model.IDIndex}
+	id := bson.D{{Key: "_id", Value: model.Eq(doc.Lookup("_id"))}}
+	if cold == nil {
+		w.Model = &mongo.InsertOneModel{Document: doc}
+		w.Reasons = []model.Reason{{If: id, Err: model.ErrStale}} // another run archived it in another state: look again
+		return w, nil
+	}
+	old, earlier, err := splitEarlier(cold)
+	if err != nil || bytes.Equal(old, doc) {
+		return w, err
+	}
+	elems, err := doc.Elements()
+	if err != nil {
+		return w, err
+	}
+	d := make(bson.D, 0, len(elems)+1)
+	for _, e := range elems {
+		d = append(d, bson.E{Key: e.Key(), Value: e.Value()})
+	}
+	next, err := bson.Marshal(append(d, bson.E{Key: earlierField, Value: append(earlier, old)}))
+	if err != nil {
+		return w, err
+	}
+	w.Model = &mongo.ReplaceOneModel{Filter: equals(cold), Replacement: bson.Raw(next)}
+	w.Expect, w.Done, w.Once = model.One, equals(next), true
+	return w, nil
+}
+
+// splitEarlier takes the copies that were replaced off an archived document.
+func splitEarlier(cold bson.Raw) (doc bson.Raw, earlier bson.A, err error) {
+	list := cold.Lookup(earlierField)
+	if list.Type == 0 {
+		return cold, nil, nil
+	}
+	elems, err := cold.Elements()
+	if err != nil {
+		return nil, nil, err
+	}
+	var d bson.D
+	for _, e := range elems {
+		if e.Key() != earlierField {
+			d = append(d, bson.E{Key: e.Key(), Value: e.Value()})
+		}
+	}
+	if values, ok := list.ArrayOK(); ok {
+		all, err := values.Values()
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, v := range all {
+			earlier = append(earlier, v)
+		}
+	}
+	doc, err = bson.Marshal(d)
+	return doc, earlier, err
+}
+
+func (x *expiry) restore(w model.Write, until time.Time) model.Change[ExpiryState] {
+	err := w.Err
+	switch {
+	case err != nil:
+	case x.cold == "":
+		err = x.noArchive()
+	case x.spec.After > 0 && !until.IsZero():
+		err = x.refused(x.at, until, "is no moment of expiry: documents expire a time after it")
+	}
+	if err != nil {
+		refuse := func(ExpiryState) (model.Plan, error) { return model.RefusedPlan(x.docs, err), nil }
+		return model.Change[ExpiryState]{Err: err, Decide: refuse}
+	}
+	id := w.Model.(*mongo.DeleteOneModel).Filter.(bson.D)
+	return model.Change[ExpiryState]{
+		Read: func(ctx context.Context, db *mongo.Database) (s ExpiryState, err error) {
+			if s.Hot, err = readOne(ctx, db, x.docs, id); err == nil {
+				s.Cold, err = readOne(ctx, db, x.cold, id)
+			}
+			return s, err
+		},
+		Decide: func(s ExpiryState) (model.Plan, error) { return x.restored(s, id, until) },
+	}
+}
+
+func (x *expiry) restored(s ExpiryState, id bson.D, until time.Time) (model.Plan, error) {
+	if s.Hot != nil {
+		return model.Plan{}, nil
+	}
+	if s.Cold == nil {
+		return model.Plan{}, model.ErrNotFound
+	}
+	doc, _, err := splitEarlier(s.Cold)
+	if err == nil && x.spec.After == 0 {
+		if until.IsZero() {
+			doc, err = model.SetFields(doc, bson.D{{Key: x.at, Value: bson.Null{}}})
+		} else {
+			doc, err = model.SetFields(doc, bson.D{{Key: x.at, Value: bson.NewDateTimeFromTime(until)}})
+		}
+	}
+	if err != nil {
+		return model.Plan{}, err
+	}
+	return model.NewPlan(model.Write{
+		Collection: x.docs, Index: model.IDIndex, Model: &mongo.InsertOneModel{Document: bson.Raw(bytes.Clone(doc))},
+		Reasons: []model.Reason{{If: id, Err: model.ErrStale}},
+	}), nil
+}
+
+func readOne(ctx context.Context, db *mongo.Database, collection string, filter bson.D) (bson.Raw, error) {
+	doc, err := model.Find[bson.Raw]{Query: model.Query{
+		Collection: collection, Filter: filter, Options: model.ReadOptions{ReadPreference: readpref.Primary()},
+	}}.One(ctx, db)
+	if errors.Is(err, model.ErrNotFound) {
+		return nil, nil
+	}
+	return doc, err
+}
+
+func (x *expiry) both(now time.Time) mongo.Pipeline {
+	isDate := bson.D{{Key: "$eq", Value: bson.A{bson.D{{Key: "$type", Value: "$doc." + x.at}}, "date"}}}
+	past := bson.D{{Key: "$lte", Value: bson.A{"$doc." + x.at, x.cutoff(now)}}}
+	return append(beside("cold", x.docs, "doc"),
+		bson.D{{Key: "$unwind", Value: "$doc"}},
+		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
+		bson.D{{Key: "$addFields", Value: bson.D{{Key: "expired", Value: bson.D{{Key: "$and", Value: bson.A{isDate, past}}}}}}})
+}
+
+func (x *expiry) discard(pair ExpiryPair, op bson.ObjectID) model.Plan {
+	refuse := func(field, reason string) model.Plan { return model.RefusedPlan(x.docs, x.refused(field, nil, reason)) }
+	switch {
+	case x.cold == "":
+		return model.RefusedPlan(x.docs, x.noArchive())
+	case op.IsZero():
+		return refuse("op", "the operation's token is empty: pass bson.NewObjectID()")
+	case pair.Expired:
+		return refuse("expired", "the document has expired: the next run of Archive finishes it")
+	case pair.Cold.Validate() != nil || pair.ID.Type == 0 || !pair.Cold.Lookup("_id").Equal(pair.ID):
+		return refuse("cold", "is no pair that Both returned")
+	}
+	id := bson.D{{Key: "_id", Value: model.Eq(bson.RawValue{Type: pair.ID.Type, Value: bytes.Clone(pair.ID.Value)})}}
+	mark := bson.D{{Key: "$set", Value: bson.D{{Key: touchedField, Value: op}}}}
+	if x.version != "" {
+		mark = append(mark, bson.E{Key: "$inc", Value: bson.D{{Key: x.version, Value: int64(1)}}})
+	}
+	p := model.NewPlan(
+		model.Write{Collection: x.docs, Index: model.IDIndex, Expect: model.One, Once: true, Model: &mongo.UpdateOneModel{Filter: id, Update: mark}},
+		model.Write{Collection: x.cold, Index: model.IDIndex, Model: &mongo.DeleteOneModel{Filter: equals(bytes.Clone(pair.Cold))}},
+	)
+	p.Leaves = "a document marked as living, and its copy"
+	return p
+}
