@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -210,85 +209,6 @@ func expSomewhere(t testing.TB, db *mongo.Database, id string) bool {
 	return false
 }
 
-// A writer and the archive, in all orders: what the writer stored is somewhere.
-func TestExpiryInterleaved(t *testing.T) {
-	type writer struct {
-		reason string
-		run    func(ctx context.Context, db *mongo.Database) error
-		n      int64 // what must be found
-	}
-	set := func(v bson.D) func(ctx context.Context, db *mongo.Database) error {
-		return func(ctx context.Context, db *mongo.Database) error {
-			update := bson.D{{Key: "$set", Value: v}, {Key: "$inc", Value: bson.D{{Key: "v", Value: 1}}}}
-			_, err := db.Collection("orders").UpdateOne(ctx, bson.D{{Key: "_id", Value: "a"}, {Key: "n", Value: bson.D{{Key: "$exists", Value: true}}}}, update)
-			return err
-		}
-	}
-	run := func(x *schema.Expiry[expOrder, string]) func(ctx context.Context, db *mongo.Database) error {
-		return func(ctx context.Context, db *mongo.Database) error {
-			_, err := x.Archive(expNow).Run(ctx, db, model.JobOptions{})
-			return err
-		}
-	}
-	for _, w := range []writer{
-		{"changes it", set(bson.D{{Key: "n", Value: int64(99)}}), 99},
-		{"extends it", set(bson.D{{Key: "n", Value: int64(98)}, {Key: "placed", Value: expNow}}), 98},
-		{"archives it too", run(expVersion), 31},
-		{"archives it too, by the whole document", run(expArchived), 31},
-	} {
-		if w.n == 31 && os.Getenv("DOCMODEL_FULL") == "" {
-			continue // hundreds of orders: TestExpiryConcurrent takes some
-		}
-		for name, x := range map[string]*schema.Expiry[expOrder, string]{"whole": expArchived, "version": expVersion} {
-			t.Run(w.reason+" "+name, func(t *testing.T) {
-				modeltest.Interleave(t, modeltest.InterleaveCase{
-					OnServer: 4,
-					Seed: func(ctx context.Context, db *mongo.Database) error {
-						expPut(t, ctx, db, "orders", expAged("a", 31), expAged("b", 32))
-						return nil
-					},
-					A: run(x),
-					B: func(ctx context.Context, db *mongo.Database) error {
-						n, err := db.Collection("orders").CountDocuments(ctx, bson.D{{Key: "_id", Value: "a"}})
-						if err != nil || n == 0 {
-							return err
-						}
-						return w.run(ctx, db)
-					},
-					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
-						if err := errors.Join(errA, errB); err != nil {
-							t.Error(err)
-						}
-						for _, id := range []string{"a", "b"} {
-							if !expSomewhere(t, db, id) {
-								t.Errorf("%s is lost", id)
-							}
-						}
-						hot, err := expOrders.ByID("a").One(context.Background(), db)
-						cold, err2 := x.Archived("a").One(context.Background(), db)
-						if err == nil && hot.N != 31 && hot.N != w.n || err2 == nil && err != nil && cold.N != 31 && cold.N != w.n {
-							t.Errorf("a is %+v (%v) and %+v (%v)", hot, err, cold, err2)
-						}
-						if err == nil && hot.N == 31 && w.n != 31 {
-							t.Errorf("what was written is lost: %+v", hot)
-						}
-						expRun(t, db, x, model.JobOptions{}) // what is left goes then
-						pairs, err := x.Both(expNow).All(context.Background(), db)
-						if err != nil {
-							t.Fatal(err)
-						}
-						for _, p := range pairs {
-							if p.Expired {
-								t.Errorf("%v is still in both", p.ID)
-							}
-						}
-					},
-				})
-			})
-		}
-	}
-}
-
 // Random changes between runs: each document's last state is where it belongs.
 func TestExpiryProperty(t *testing.T) {
 	expParallel(t)
@@ -406,39 +326,5 @@ func TestExpiryTTL(t *testing.T) {
 		expWant(t, db, []string{"never"}, []string{"a"})
 		time.Sleep(2 * time.Hour)
 		expWant(t, db, []string{"never"}, nil)
-	})
-}
-
-// Archives that run at once, and those who change what they archive: nothing is lost.
-func TestExpiryConcurrent(t *testing.T) {
-	expParallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		const docs, workers = 60, 8
-		for i := range docs {
-			expPut(t, t.Context(), db, "orders", expAged(fmt.Sprint(i), 31))
-		}
-		errs := make([]error, 2*workers)
-		var all sync.WaitGroup
-		for w := range workers {
-			all.Go(func() {
-				job := expArchived.Archive(expNow)
-				job.BatchSize = 5 + w
-				_, errs[w] = job.Run(t.Context(), db, model.JobOptions{})
-			})
-			all.Go(func() {
-				for i := w; i < docs; i += workers {
-					_, err := db.Collection("orders").UpdateByID(t.Context(), fmt.Sprint(i), bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 100}}}})
-					errs[workers+w] = errors.Join(errs[workers+w], err)
-				}
-			})
-		}
-		all.Wait()
-		if err := errors.Join(errs...); err != nil {
-			t.Fatal(err)
-		}
-		expRun(t, db, expArchived, model.JobOptions{})
-		if got := expIDs(t, db, "cold"); len(got) != docs || len(expIDs(t, db, "orders")) > 0 {
-			t.Errorf("%d are archived", len(got))
-		}
 	})
 }
