@@ -16,6 +16,7 @@
 //	Read by a pipeline                        [Collection.Aggregate], [AggregateAs]
 //	Store one document, or many               [Collection.Insert], [Collection.InsertMany], [Collection.Replace]
 //	Change one document                       [Collection.Update], [Modify]
+//	Small documents inside their parent       [Embedded], [Nested] in its elements, [EmbeddedOne]
 //	Several writes that belong together       [NewPlan], [Concat], [Plan.Run], [Plan.RunTx]
 //	Two techniques on one document            [Merge]
 //	Read, decide, write, and again if stale   [Change]
@@ -25,6 +26,14 @@
 //	The indexes of a whole model              [Indexes]
 //	How a type's values are stored            [ShapeOf]
 //	What a value would send                   its String method, a mongosh command; Command for reads
+//
+// # Tasks
+//
+//   - Write one element of an array, known by its key: [Embedded.Add], [Embedded.Put], [Embedded.Set], [Embedded.Remove],
+//     [Embedded.Move]; one in an array of its own: [Nested.Add], [Nested.Set]
+//   - Find parents by an element, and elements of one parent or of all: [Embedded.Having], [Embedded.Element], [Embedded.Elements]
+//   - Find and mend arrays that other code wrote to: [Embedded.Repeated], [Embedded.Repair], [Embedded.Oversized], [Embedded.Trim],
+//     [Embedded.Malformed]
 //
 // # Costs
 //

@@ -1,0 +1,185 @@
+package checks
+
+import (
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+type (
+	lodger struct {
+		ID     string     `bson:"_id"`
+		Places []dwelling `bson:"places,omitempty"`
+		Home   *dwelling  `bson:"home,omitempty"`
+	}
+	dwelling struct {
+		Label string     `bson:"label"`
+		City  string     `bson:"city"`
+		Note  any        `bson:"note,omitempty"`
+		Rooms []dwelling `bson:"rooms,omitempty"`
+	}
+)
+
+var (
+	lodgers       = model.NewCollection[lodger, string]("lodgers")
+	lodgerPlaces  = model.NewEmbedded[dwelling](lodgers, "places", model.EmbeddedSpec{Key: "label", Max: 5, Indexes: []bson.D{{{Key: "city", Value: 1}}}})
+	lodgerRooms   = model.NewNested[dwelling](lodgerPlaces, "rooms", model.EmbeddedSpec{Key: "label", Max: 3})
+	lodgerHome    = model.NewEmbeddedOne[dwelling](lodgers, "home", bson.D{{Key: "city", Value: 1}})
+	lodgerUnbound = model.NewEmbedded[dwelling](lodgers, "places", model.EmbeddedSpec{Key: "label"})
+)
+
+func init() {
+	register(embeddedWrites()...)
+	register(embeddedReads()...)
+	register(embeddedRepairs()...)
+	register(nestedCases()...)
+	register(embeddedOneCases()...)
+}
+
+func setOf(s string) bson.D {
+	return roomy(bson.D{{Key: "city", Value: s}, {Key: "note", Value: bson.A{s, bson.D{{Key: "x", Value: s}}}}})
+}
+
+func embeddedWrites() []Case {
+	return []Case{
+		{Method: "model.Embedded.Add", Reason: "one, if the key is new and there is room", From: func(s string) ([]any, func() any) {
+			list := roomy([]dwelling{{Label: s, City: s}})
+			return []any{list}, func() any { return lodgerPlaces.Add(s, list...) }
+		}},
+		{Method: "model.Embedded.Add", Reason: "two, all or none", From: func(s string) ([]any, func() any) {
+			list := roomy([]dwelling{{Label: s, Note: bson.A{s}}, {Label: s + "2"}})
+			return []any{list}, func() any { return lodgerPlaces.Add("d", list...) }
+		}},
+		{Method: "model.Embedded.Add", Reason: "without a bound", From: func(s string) ([]any, func() any) {
+			list := roomy([]dwelling{{Label: s}})
+			return []any{list}, func() any { return lodgerUnbound.Add("d", list...) }
+		}},
+		{Method: "model.Embedded.Add", Reason: "one key twice is refused", Make: func(s string) any { return lodgerPlaces.Add("d", dwelling{Label: s}, dwelling{Label: s}) }},
+		{Method: "model.Embedded.Put", Reason: "where it stands, or at the end", Make: func(s string) any { return lodgerPlaces.Put(s, dwelling{Label: s, City: s}) }},
+		{Method: "model.Embedded.Replace", Reason: "where it stands", Make: func(s string) any { return lodgerPlaces.Replace("d", dwelling{Label: s, City: s}) }},
+		{Method: "model.Embedded.Set", Reason: "fields, without reading", From: func(s string) ([]any, func() any) {
+			set := setOf(s)
+			return []any{set}, func() any { return lodgerPlaces.Set("d", s, set) }
+		}},
+		{Method: "model.Embedded.Set", Reason: "by a key that is a document", From: func(s string) ([]any, func() any) {
+			key := roomy(bson.D{{Key: "no", Value: s}})
+			return []any{key}, func() any { return lodgerPlaces.Set("d", key, bson.D{{Key: "city", Value: s}}) }
+		}},
+		{Method: "model.Embedded.Set", Reason: "the key is refused", Make: func(s string) any { return lodgerPlaces.Set("d", "home", bson.D{{Key: "label", Value: s}}) }},
+		{Method: "model.Embedded.Update", Reason: "by operators", From: func(s string) ([]any, func() any) {
+			u := roomy(bson.D{{Key: "$set", Value: setOf(s)}, {Key: "$push", Value: bson.D{{Key: "rooms", Value: bson.D{{Key: "label", Value: s}}}}}})
+			return []any{u}, func() any { return lodgerPlaces.Update("d", s, u) }
+		}},
+		{Method: "model.Embedded.Update", Reason: "an operator that can't reach into arrays is refused", Make: func(s string) any {
+			return lodgerPlaces.Update("d", s, bson.D{{Key: "$rename", Value: bson.D{{Key: "city", Value: "note"}}}})
+		}},
+		{Method: "model.Embedded.Remove", Reason: "by keys", From: func(s string) ([]any, func() any) {
+			keys := roomy([]any{s, s + "2"})
+			return []any{keys}, func() any { return lodgerPlaces.Remove(s, keys...) }
+		}},
+		{Method: "model.Embedded.Remove", Reason: "by null is refused", Make: func(string) any { return lodgerPlaces.Remove("d", nil) }},
+		{Method: "model.Embedded.Clear", Reason: "the array stays, empty", Make: func(s string) any { return lodgerPlaces.Clear(s) }},
+		{Method: "model.Embedded.Move", Reason: "to another parent, as it was read", Make: func(s string) any { return lodgerPlaces.Move("a", "b", dwelling{Label: s, City: s}) }},
+		{Method: "model.Embedded.Move", Reason: "to itself is refused", Make: func(s string) any { return lodgerPlaces.Move(s, s, dwelling{Label: s}) }},
+	}
+}
+
+func embeddedReads() []Case {
+	cond := func(s string) bson.D {
+		return roomy(bson.D{{Key: "city", Value: s}, {Key: "$or", Value: bson.A{bson.D{{Key: "label", Value: bson.D{{Key: "$gt", Value: s}}}}, bson.D{{Key: "note", Value: nil}}}}})
+	}
+	return []Case{
+		{Method: "model.Embedded.Holding", Reason: "parents by key", From: func(s string) ([]any, func() any) {
+			key := roomy(bson.D{{Key: "$gt", Value: s}})
+			return []any{key}, func() any { return lodgerPlaces.Holding(key) }
+		}},
+		{Method: "model.Embedded.Holding", Reason: "null is refused", Make: func(string) any { return lodgerPlaces.Holding(nil) }},
+		{Method: "model.Embedded.Having", Reason: "parents by one element", From: func(s string) ([]any, func() any) {
+			c := cond(s)
+			return []any{c}, func() any { return lodgerPlaces.Having(c) }
+		}},
+		{Method: "model.Embedded.Having", Reason: "an unknown field is refused", Make: func(s string) any { return lodgerPlaces.Having(bson.D{{Key: "cty", Value: s}}) }},
+		{Method: "model.Embedded.With", Reason: "one element, by the positional projection", From: func(s string) ([]any, func() any) {
+			key := roomy([]string{s})
+			return []any{key}, func() any { return lodgerPlaces.With(s, any(key).([]string)[0]) }
+		}},
+		{Method: "model.Embedded.Element", Reason: "one element", From: func(s string) ([]any, func() any) {
+			key := roomy(bson.D{{Key: "no", Value: s}})
+			return []any{key}, func() any { return lodgerPlaces.Element(s, key) }
+		}},
+		{Method: "model.Embedded.ElementsOf", Reason: "of one parent, in an order", From: func(s string) ([]any, func() any) {
+			c, order := cond(s), roomy(bson.D{{Key: "city", Value: -1}})
+			return []any{c, order}, func() any { return lodgerPlaces.ElementsOf(s, c, order) }
+		}},
+		{Method: "model.Embedded.Elements", Reason: "of all parents", From: func(s string) ([]any, func() any) {
+			c, order := cond(s), roomy(bson.D{{Key: "city", Value: 1}, {Key: "label", Value: -1}})
+			return []any{c, order}, func() any { return lodgerPlaces.Elements(c, order) }
+		}},
+		{Method: "model.Embedded.Elements", Reason: "all of them", Make: func(string) any { return lodgerPlaces.Elements(nil, nil) }},
+		{Method: "model.Embedded.Indexes", Reason: "on the key, and what is asked for", Make: func(string) any { return lodgerPlaces.Indexes() }},
+	}
+}
+
+func embeddedRepairs() []Case {
+	repair := func(keep model.KeepElement) func(s string) ([]any, func() any) {
+		return func(s string) ([]any, func() any) {
+			found := roomy([]model.RepeatedElement{{ID: rawString(s), Key: rawString(s), Times: 2}, {ID: rawString("b"), Key: rawString(s), Times: 3}})
+			return []any{found}, func() any { return lodgerPlaces.Repair(found, keep) }
+		}
+	}
+	return []Case{
+		{Method: "model.Embedded.Repeated", Reason: "keys that stand twice", Make: func(string) any { return lodgerPlaces.Repeated() }},
+		{Method: "model.Embedded.Repair", Reason: "exact copies go", From: repair(model.KeepDistinct)},
+		{Method: "model.Embedded.Repair", Reason: "the first stays", From: repair(model.KeepFirst)},
+		{Method: "model.Embedded.Repair", Reason: "the last stays", From: repair(model.KeepLast)},
+		{Method: "model.Embedded.Oversized", Reason: "more than may be", Make: func(string) any { return lodgerPlaces.Oversized() }},
+		{Method: "model.Embedded.Oversized", Reason: "without a Max is refused", Make: func(string) any { return lodgerUnbound.Oversized() }},
+		{Method: "model.Embedded.Trim", Reason: "the last stay", Make: func(string) any { return lodgerPlaces.Trim(model.KeepLast) }},
+		{Method: "model.Embedded.Trim", Reason: "without saying which is refused", Make: func(string) any { return lodgerPlaces.Trim(model.KeepDistinct) }},
+		{Method: "model.Embedded.Malformed", Reason: "no array, no document, no key", Make: func(string) any { return lodgerPlaces.Malformed() }},
+		{Method: "model.Embedded.MendNull", Reason: "null becomes empty", Make: func(string) any { return lodgerPlaces.MendNull() }},
+	}
+}
+
+func nestedCases() []Case {
+	return []Case{
+		{Method: "model.Nested.Add", Reason: "to one element", From: func(s string) ([]any, func() any) {
+			list, key := roomy([]dwelling{{Label: s}, {Label: s + "2", Note: s}}), roomy(bson.D{{Key: "no", Value: s}})
+			return []any{list, key}, func() any { return lodgerRooms.Add("d", key, list...) }
+		}},
+		{Method: "model.Nested.Set", Reason: "by two keys", From: func(s string) ([]any, func() any) {
+			set, key := setOf(s), roomy(bson.D{{Key: "no", Value: s}})
+			return []any{set, key}, func() any { return lodgerRooms.Set(s, key, s, set) }
+		}},
+		{Method: "model.Nested.Update", Reason: "by operators", From: func(s string) ([]any, func() any) {
+			u := roomy(bson.D{{Key: "$unset", Value: bson.D{{Key: "note", Value: s}}}})
+			return []any{u}, func() any { return lodgerRooms.Update("d", s, s, u) }
+		}},
+		{Method: "model.Nested.Remove", Reason: "from one element", From: func(s string) ([]any, func() any) {
+			keys := roomy([]any{s, s + "2"})
+			return []any{keys}, func() any { return lodgerRooms.Remove("d", s, keys...) }
+		}},
+		{Method: "model.Nested.Remove", Reason: "nothing is refused", Make: func(s string) any { return lodgerRooms.Remove("d", s) }},
+		{Method: "model.Nested.Indexes", Reason: "on the inner key", Make: func(string) any { return lodgerRooms.Indexes() }},
+	}
+}
+
+func embeddedOneCases() []Case {
+	return []Case{
+		{Method: "model.EmbeddedOne.Put", Reason: "whether there was one or not", Make: func(s string) any { return lodgerHome.Put(s, dwelling{Label: s, City: s}) }},
+		{Method: "model.EmbeddedOne.Create", Reason: "where there is none", Make: func(s string) any { return lodgerHome.Create(s, dwelling{Label: s, City: s}) }},
+		{Method: "model.EmbeddedOne.Set", Reason: "where there is one", From: func(s string) ([]any, func() any) {
+			set := setOf(s)
+			return []any{set}, func() any { return lodgerHome.Set(s, set) }
+		}},
+		{Method: "model.EmbeddedOne.Update", Reason: "by operators", From: func(s string) ([]any, func() any) {
+			u := roomy(bson.D{{Key: "$set", Value: setOf(s)}, {Key: "$unset", Value: bson.D{{Key: "label", Value: ""}}}})
+			return []any{u}, func() any { return lodgerHome.Update("d", u) }
+		}},
+		{Method: "model.EmbeddedOne.Unset", Reason: "taken away", Make: func(s string) any { return lodgerHome.Unset(s) }},
+		{Method: "model.EmbeddedOne.Having", Reason: "by its fields", From: func(s string) ([]any, func() any) {
+			c := roomy(bson.D{{Key: "city", Value: s}, {Key: "$or", Value: bson.A{bson.D{{Key: "label", Value: s}}, bson.D{{Key: "note", Value: nil}}}}})
+			return []any{c}, func() any { return lodgerHome.Having(c) }
+		}},
+		{Method: "model.EmbeddedOne.Indexes", Reason: "those that were asked for", Make: func(string) any { return lodgerHome.Indexes() }},
+	}
+}

@@ -1,0 +1,153 @@
+package model_test
+
+import (
+	"fmt"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+func TestEmbeddedCostsAndIndexes(t *testing.T) {
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		var people []any
+		for i := range 4000 {
+			people = append(people, embPerson{ID: fmt.Sprint("p", i), Home: &embHome{City: fmt.Sprint("c", i)}, Tasks: []embTask{
+				{ID: fmt.Sprint("t", i), Due: int32(2 * i), Steps: []embStep{{No: int32(i)}}}, {ID: fmt.Sprint("u", i), Due: int32(2*i + 1)},
+			}})
+		}
+		if err := embStore(t.Context(), db, people...); err != nil {
+			t.Fatal(err)
+		}
+		if err := model.Indexes(embTasks, embSteps, embHomes).Ensure(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		due := d("due", d("$gte", 100, "$lt", 104))
+		for _, c := range []struct {
+			reason string
+			query  any
+			index  string
+		}{
+			{"Holding", embTasks.Holding("t7"), "tasks.id_1"},
+			{"Having the key", embTasks.Having(d("id", "t7", "text", d("$exists", false))), "tasks.id_1"},
+			{"Having", embTasks.Having(due), "tasks.due_1"},
+			{"Elements", embTasks.Elements(due, d("due", 1)), "tasks.due_1"},
+			{"inner keys", embPeople.Find(d("tasks.steps.no", 7)), "tasks.steps.no_1"},
+			{"Having a home", embHomes.Having(d("city", "c7")), "home.city_1"},
+			{"With", embTasks.With("p7", "t7"), model.IDIndex},
+			{"ElementsOf", embTasks.ElementsOf("p7", due, nil), model.IDIndex},
+			{"Element", embTasks.Element("p7", "t7"), model.IDIndex},
+			{"Set", embTasks.Set("p7", "t7", d("due", 1)), model.IDIndex},
+			{"Add", embTasks.Add("p7", embTask{ID: "n"}), model.IDIndex},
+			{"a nested Set", embSteps.Set("p7", "t7", 7, d("text", "x")), model.IDIndex},
+		} {
+			t.Run(c.reason, func(t *testing.T) {
+				modeltest.WantIndexed(t, db, c.query, c.index)
+			})
+			if q, ok := c.query.(interface{ Cost() model.Cost }); ok && c.reason != "inner keys" && fmt.Sprint(q.Cost().Indexes) != fmt.Sprint([]string{c.index}) {
+				t.Errorf("%s says that %v serves it, not %s", c.reason, q.Cost().Indexes, c.index)
+			}
+		}
+		one := model.Cost{Commands: 1, Written: 1}
+		for reason, w := range map[string]model.Write{
+			"Add": embTasks.Add("p1", embTask{ID: "n"}), "Put": embTasks.Put("p2", embTask{ID: "n"}), "Set": embTasks.Set("p3", "t3", d("due", 1)),
+			"Remove": embTasks.Remove("p4", "t4"), "nested": embSteps.Add("p5", "t5", embStep{No: -1}), "one": embHomes.Put("p6", embHome{}),
+		} {
+			t.Run(reason+" costs", func(t *testing.T) {
+				run := func() error {
+					_, err := w.Run(t.Context(), db)
+					return err
+				}
+				modeltest.WantCost(t, m, one, run)
+				if got := w.Cost(); got.Commands != 1 || got.Written != 1 {
+					t.Errorf("says %s", got)
+				}
+			})
+		}
+		t.Run("the tasks due between, of two parents", func(t *testing.T) {
+			modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 4}, func() error {
+				_, err := embTasks.Elements(due, d("due", 1)).All(t.Context(), db)
+				return err
+			})
+		})
+	}, modeltest.WithMonitor(m))
+}
+
+type (
+	embNulls struct {
+		ID    string                 `bson:"_id"`
+		Tasks []embTask              `bson:"tasks"`
+		Names []string               `bson:"names,omitempty"`
+		Deep  *struct{ L []embTask } `bson:"deep"`
+		In    []struct {
+			K     string    `bson:"k"`
+			Steps []embStep `bson:"steps"`
+		} `bson:"in,omitempty"`
+		Tags []struct {
+			K []string `bson:"k,omitempty"`
+		} `bson:"tags,omitempty"`
+	}
+)
+
+func TestEmbeddedDeclarations(t *testing.T) {
+	nulls := model.NewCollection[embNulls, string]("nulls")
+	open := model.NewCollection[bson.D, string]("open")
+	key := model.EmbeddedSpec{Key: "id"}
+	type in = struct {
+		K     string    `bson:"k"`
+		Steps []embStep `bson:"steps"`
+	}
+	inner := model.NewEmbedded[in](nulls, "in", model.EmbeddedSpec{Key: "k"})
+	for reason, f := range map[string]func(){
+		"no such path":             func() { model.NewEmbedded[embTask](embPeople, "taks", key) },
+		"no array":                 func() { model.NewEmbedded[embHome](embPeople, "home", key) },
+		"an array in another":      func() { model.NewEmbedded[embStep](embPeople, "tasks.steps", key) },
+		"a nil slice that is null": func() { model.NewEmbedded[embTask](nulls, "tasks", key) },
+		"below what may be null":   func() { model.NewEmbedded[embTask](nulls, "deep.l", key) },
+		"another type":             func() { model.NewEmbedded[embHome](embPeople, "tasks", key) },
+		"plain values":             func() { model.NewEmbedded[string](nulls, "names", key) },
+		"no key":                   func() { model.NewEmbedded[embTask](embPeople, "tasks", model.EmbeddedSpec{}) },
+		"no such key":              func() { model.NewEmbedded[embTask](embPeople, "tasks", model.EmbeddedSpec{Key: "name"}) },
+		"a key that is an array":   func() { model.NewEmbedded[embTask](embPeople, "tasks", model.EmbeddedSpec{Key: "steps"}) },
+		"a negative Max":           func() { model.NewEmbedded[embTask](embPeople, "tasks", model.EmbeddedSpec{Key: "id", Max: -1}) },
+		"an index of no such field": func() {
+			model.NewEmbedded[embTask](embPeople, "tasks", model.EmbeddedSpec{Key: "id", Indexes: []bson.D{d("dew", 1)}})
+		},
+		"an index of no field": func() {
+			model.NewEmbedded[embTask](embPeople, "tasks", model.EmbeddedSpec{Key: "id", Indexes: []bson.D{{}}})
+		},
+		"an index sideways": func() {
+			model.NewEmbedded[embTask](embPeople, "tasks", model.EmbeddedSpec{Key: "id", Indexes: []bson.D{d("due", 3)}})
+		},
+		"no collection":               func() { model.NewEmbedded[embTask]((*model.Collection[embPerson, string])(nil), "tasks", key) },
+		"scalars of an open type":     func() { model.NewEmbedded[string](open, "tasks", key) },
+		"nested: no such path":        func() { model.NewNested[embStep](embTasks, "stps", model.EmbeddedSpec{Key: "no"}) },
+		"nested: no array":            func() { model.NewNested[embStep](embTasks, "text", model.EmbeddedSpec{Key: "no"}) },
+		"nested: no key":              func() { model.NewNested[embStep](embTasks, "steps", model.EmbeddedSpec{}) },
+		"nested: a negative Max":      func() { model.NewNested[embStep](embTasks, "steps", model.EmbeddedSpec{Key: "no", Max: -1}) },
+		"nested: stored as null":      func() { model.NewNested[embStep](inner, "steps", model.EmbeddedSpec{Key: "no"}) },
+		"nested: another type":        func() { model.NewNested[embHome](embTasks, "steps", model.EmbeddedSpec{Key: "city"}) },
+		"nested in nothing":           func() { model.NewNested[embStep]((*model.Embedded[embPerson, string, embTask])(nil), "steps", key) },
+		"one: an array":               func() { model.NewEmbeddedOne[embTask](embPeople, "tasks") },
+		"one: no such path":           func() { model.NewEmbeddedOne[embHome](embPeople, "hom") },
+		"one: another type":           func() { model.NewEmbeddedOne[embTask](embPeople, "home") },
+		"one: below what may be null": func() { model.NewEmbeddedOne[embTask](nulls, "deep.l") },
+		"one: an unknown index":       func() { model.NewEmbeddedOne[embHome](embPeople, "home", d("zap", 1)) },
+		"one: the _id":                func() { model.NewEmbeddedOne[bson.D](model.NewCollection[bson.D, bson.D]("x"), "_id") },
+	} {
+		t.Run(reason, func(t *testing.T) {
+			if e := catch(t, f); e == nil || e.Remedy == "" {
+				t.Errorf("panicked with %v", e)
+			}
+		})
+	}
+	model.NewEmbedded[bson.D](open, "tasks", key)
+	model.NewEmbeddedOne[bson.D](open, "home", d("city", 1))
+	if got := fmt.Sprint(embTasks.Relations(), embSteps.Relations(), embHomes.Relations()); got != "[] [] []" {
+		t.Error(got)
+	}
+}

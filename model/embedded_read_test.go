@@ -1,0 +1,287 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+// embElems writes results as "parent.at key due".
+func embElems(t testing.TB, db *mongo.Database, a model.Aggregate[model.ElementOf[string, embTask]]) string {
+	t.Helper()
+	var out []string
+	for e, err := range a.Each(context.Background(), db) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, fmt.Sprintf("%s.%d %s%d", e.Parent, e.At, e.Element.ID, e.Element.Due))
+	}
+	return strings.Join(out, ", ")
+}
+
+func embIDs(t testing.TB, db *mongo.Database, f model.Find[embPerson]) string {
+	t.Helper()
+	var out []string
+	for p, err := range f.Sorted(d("_id", 1)).Each(context.Background(), db) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, p.ID)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestEmbeddedReads(t *testing.T) {
+	between := func(a, b int) bson.D { return d("due", d("$gte", a, "$lt", b)) }
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := embStore(t.Context(), db, embPerson{ID: "a", Tasks: embList("x1 y5 z9"), Home: &embHome{City: "Rome"}},
+			embPerson{ID: "b", Tasks: embList("x5"), Home: &embHome{City: "Oslo"}}, embPerson{ID: "c"}, d("_id", "n", "tasks", nil)); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			reason    string
+			got, want string
+		}{
+			{"parents by key", embIDs(t, db, embTasks.Holding("x")), "a b"},
+			{"parents by one element's fields together", embIDs(t, db, embTasks.Having(d("id", "x", "due", 5))), "b"},
+			{"one element between, not one below and one above", embIDs(t, db, embTasks.Having(between(2, 5))), ""},
+			{"either", embIDs(t, db, embTasks.Having(d("$or", bson.A{d("due", 9), d("id", "x", "due", 5)}))), "a b"},
+			{"parents by their subdocument", embIDs(t, db, embHomes.Having(d("city", "Rome"))), "a"},
+			{"either, of a subdocument", embIDs(t, db, embHomes.Having(d("$or", bson.A{d("city", "Rome"), d("city", "Oslo")}))), "a b"},
+			{"all elements, by parent and place", embElems(t, db, embTasks.Elements(nil, nil)), "a.0 x1, a.1 y5, a.2 z9, b.0 x5"},
+			{"in an order of their own", embElems(t, db, embTasks.Elements(nil, d("due", -1))), "a.2 z9, a.1 y5, b.0 x5, a.0 x1"},
+			{"those due between", embElems(t, db, embTasks.Elements(between(2, 9), d("id", 1))), "b.0 x5, a.1 y5"},
+			{"by either of two", embElems(t, db, embTasks.Elements(d("$or", bson.A{d("due", 9), d("id", "x")}), d("due", 1))), "a.0 x1, b.0 x5, a.2 z9"},
+			{"one parent's", embElems(t, db, embTasks.ElementsOf("a", between(2, 10), d("due", -1))), "a.2 z9, a.1 y5"},
+			{"those of nobody", embElems(t, db, embTasks.ElementsOf("q", nil, nil)), ""},
+			{"one", embElems(t, db, embTasks.Element("a", "y")), "a.1 y5"},
+		} {
+			if c.got != c.want {
+				t.Errorf("%s: %q, want %q", c.reason, c.got, c.want)
+			}
+		}
+		p, err := embTasks.With("a", "y").One(t.Context(), db)
+		if err != nil || p.Home != nil || fmt.Sprint(p.Tasks) != fmt.Sprint(embList("y5")) {
+			t.Errorf("with one element: %v, %v", p, err)
+		}
+		for _, f := range []model.Find[embPerson]{embTasks.With("a", "q"), embTasks.With("q", "y")} {
+			if _, err := f.One(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
+				t.Errorf("%s: %v", f, err)
+			}
+		}
+		if _, err := embTasks.Element("a", "q").One(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
+			t.Error(err)
+		}
+	})
+	for reason, err := range map[string]error{
+		"a key that is null": embTasks.Holding(nil).Err, "no condition": embTasks.Having(nil).Err, "an unknown field": embTasks.Having(d("dew", 1)).Err,
+		"an operator that runs code": embTasks.Having(d("$where", "1")).Err, "a list that is none": embTasks.Having(d("$or", d("due", 1))).Err,
+		"an empty list": embTasks.Having(d("$or", bson.A{})).Err, "an empty condition in a list": embTasks.Having(d("$or", bson.A{bson.D{}})).Err,
+		"an unknown field in a list": embTasks.Having(d("$nor", bson.A{d("dew", 1)})).Err, "a value that can't be stored": embTasks.Having(d("due", func() {})).Err,
+		"an unknown field to sort by": embTasks.Elements(nil, d("dew", 1)).Err, "sorted sideways": embTasks.Elements(nil, d("due", 2)).Err,
+		"sorted twice": embTasks.Elements(nil, d("due", 1, "due", -1)).Err, "an empty parent": embTasks.ElementsOf("", nil, nil).Err,
+		"an empty parent of one": embTasks.Element("", "a").Err, "one by null": embTasks.Element("p", nil).Err, "with one by null": embTasks.With("p", nil).Err,
+		"an unknown field of elements": embTasks.Elements(d("dew", 1), nil).Err, "a subdocument without conditions": embHomes.Having(nil).Err,
+	} {
+		t.Run(reason, func(t *testing.T) { embErr(t, err, errEmbRefused) })
+	}
+}
+
+// Damage that other code did is found, all of it, and mended as asked.
+func TestEmbeddedRepair(t *testing.T) {
+	damaged := []any{
+		embPerson{ID: "a", Tasks: embList("x1 y2 x1 x3 y2")}, embPerson{ID: "b", Tasks: embList("x1 y1")}, embPerson{ID: "c", Tasks: embList("x1 y2 z3 q4")},
+		d("_id", "d", "tasks", bson.A{d("id", "x"), "loose", d("due", 1)}), d("_id", "e", "tasks", nil), d("_id", "f", "tasks", d("id", "x")),
+		d("_id", "g", "tasks", bson.A{d("id", bson.A{"x"})}), d("_id", "h"), d("_id", "i", "tasks", bson.A{}),
+	}
+	seed := func(ctx context.Context, db *mongo.Database) error { return embStore(ctx, db, damaged...) }
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := seed(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		found, err := embTasks.Repeated().All(t.Context(), db)
+		if err != nil || fmt.Sprint(found) != `[{"a" "x" 3} {"a" "y" 2}]` {
+			t.Fatalf("repeated: %v, %v", found, err)
+		}
+		if got := embIDs(t, db, model.Find[embPerson]{Query: embTasks.Oversized().Where(d("_id", d("$ne", "d"))).Query}); got != "a c" {
+			t.Errorf("oversized: %s", got)
+		}
+		bad, err := embTasks.Malformed().Sorted(d("_id", 1)).All(t.Context(), db)
+		ids := make([]string, len(bad))
+		for i, doc := range bad {
+			ids[i] = doc.Lookup("_id").StringValue()
+		}
+		if err != nil || strings.Join(ids, " ") != "d e f g" {
+			t.Errorf("malformed: %v, %v", ids, err)
+		}
+		for _, c := range []struct {
+			keep model.KeepElement
+			want string
+			left int
+		}{{model.KeepDistinct, "x1 y2 x3", 1}, {model.KeepFirst, "x1 y2", 0}, {model.KeepLast, "x3 y2", 0}} {
+			if err := seed(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if _, err := embTasks.Repair(found, c.keep).Run(t.Context(), db); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a, err := embPeople.ByID("a").One(t.Context(), db)
+			if err != nil || fmt.Sprint(a.Tasks) != fmt.Sprint(embList(c.want)) {
+				t.Errorf("keep %d: %v, want %s, %v", c.keep, a.Tasks, c.want, err)
+			}
+			if left, err := embTasks.Repeated().All(t.Context(), db); err != nil || len(left) != c.left {
+				t.Errorf("keep %d: left %v, %v", c.keep, left, err)
+			}
+		}
+		mustRun(t, db, model.Plan{Steps: []model.Step{embTasks.MendNull(), embTasks.Trim(model.KeepFirst)}})
+		c, err := embPeople.ByID("c").One(t.Context(), db)
+		if err != nil || fmt.Sprint(c.Tasks) != fmt.Sprint(embList("x1 y2 z3")) || !strings.Contains(embShow(t, db), "{_id: 'e', tasks: []}") {
+			t.Errorf("trimmed %v, %v\n%s", c.Tasks, err, embShow(t, db))
+		}
+		mustRun(t, db, model.NewPlan(embPeople.Replace(embPerson{ID: "c", Tasks: embList("x1 y2 z3 q4")}), embTasks.Trim(model.KeepLast)))
+		if c, err = embPeople.ByID("c").One(t.Context(), db); err != nil || fmt.Sprint(c.Tasks) != fmt.Sprint(embList("y2 z3 q4")) {
+			t.Errorf("trimmed %v, %v", c.Tasks, err)
+		}
+	})
+	for reason, err := range map[string]error{
+		"no id":            embTasks.Repair([]model.RepeatedElement{{Key: embRaw("x"), Times: 2}}, 0).Err(),
+		"no key":           embTasks.Repair([]model.RepeatedElement{{ID: embRaw("x"), Times: 2}}, 0).Err(),
+		"keep what":        embTasks.Repair([]model.RepeatedElement{{ID: embRaw("x"), Key: embRaw("x")}}, 7).Err(),
+		"trim which":       embTasks.Trim(model.KeepDistinct).Err,
+		"trim to what":     embLoose.Trim(model.KeepFirst).Err,
+		"over which bound": embLoose.Oversized().Err,
+	} {
+		t.Run(reason, func(t *testing.T) { embErr(t, err, errEmbRefused) })
+	}
+}
+
+func embRaw(v any) bson.RawValue {
+	raw, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
+	if err != nil {
+		panic(err)
+	}
+	return bson.Raw(raw).Lookup("v")
+}
+
+// A move that is cut anywhere is completed by running it again; it never loses the element.
+func TestEmbeddedMoveFaults(t *testing.T) {
+	move := embTasks.Move("a", "b", embList("x1")[0])
+	partial := move
+	partial.Options.AllowPartial = true
+	seed := func(ctx context.Context, db *mongo.Database) error {
+		return embStore(ctx, db, embPerson{ID: "a", Tasks: embList("w0 x1")}, embPerson{ID: "b", Tasks: embList("y2")}, embPerson{ID: "c", Tasks: embList("x9")})
+	}
+	const moved = "{_id: 'a', tasks: [{id: 'w', due: 0}]}\n{_id: 'b', tasks: [{id: 'y', due: 2}, {id: 'x', due: 1}]}\n{_id: 'c', tasks: [{id: 'x', due: 9}]}"
+	check := func(t testing.TB, db *mongo.Database) {
+		if got := embShow(t, db); got != moved {
+			t.Errorf("stored\n%s", got)
+		}
+	}
+	for _, tx := range []bool{false, true} {
+		modeltest.FaultMatrix(t, modeltest.FaultCase{
+			Seed: seed, Check: check, Transactions: tx,
+			Run: func(ctx context.Context, db *mongo.Database) error {
+				if tx {
+					_, err := move.RunTx(ctx, db)
+					return err
+				}
+				_, err := partial.Run(ctx, db)
+				return err
+			},
+		})
+	}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := seed(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := move.Run(t.Context(), db); !errors.Is(err, model.ErrTransactional) {
+			t.Errorf("without a transaction: %v", err)
+		}
+		for _, c := range []struct {
+			reason string
+			plan   model.Plan
+			err    error
+		}{
+			{"to one who has another of the key", embTasks.Move("a", "c", embList("x1")[0]), model.ErrElementExists},
+			{"to nobody", embTasks.Move("a", "q", embList("x1")[0]), model.ErrStale},
+			{"what changed since", embTasks.Move("a", "b", embList("x7")[0]), model.ErrStale},
+			{"to itself", embTasks.Move("a", "a", embList("x1")[0]), errEmbRefused},
+			{"from nobody's id", embTasks.Move("", "a", embList("x1")[0]), errEmbRefused},
+			{"without a key", embTasks.Move("a", "b", embTask{}), model.ErrStale},
+		} {
+			c.plan.Options.AllowPartial = true
+			_, err := c.plan.Run(t.Context(), db)
+			embErr(t, err, c.err)
+			if a, err := embPeople.ByID("a").One(t.Context(), db); err != nil || fmt.Sprint(a.Tasks) != fmt.Sprint(embList("w0 x1")) {
+				t.Errorf("%s: %v, %v", c.reason, a, err)
+			}
+		}
+	})
+}
+
+// Two that move one element to different parents: it is nowhere lost.
+func TestEmbeddedMoveInterleaved(t *testing.T) {
+	run := func(to string) func(context.Context, *mongo.Database) error {
+		return func(ctx context.Context, db *mongo.Database) error {
+			p := embTasks.Move("a", to, embList("x1")[0])
+			p.Options.AllowPartial = true
+			_, err := p.Run(ctx, db)
+			return err
+		}
+	}
+	modeltest.Interleave(t, modeltest.InterleaveCase{
+		Seed: func(ctx context.Context, db *mongo.Database) error {
+			return embStore(ctx, db, embPerson{ID: "a", Tasks: embList("x1")}, embPerson{ID: "b"}, embPerson{ID: "c"})
+		},
+		A: run("b"), B: run("c"), OnServer: 6,
+		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+			at := embElems(t, db, embTasks.Elements(d("id", "x"), nil))
+			if at != "b.0 x1" && at != "c.0 x1" && at != "b.0 x1, c.0 x1" || errA != nil && errB != nil {
+				t.Errorf("the element is at %q: %v, %v", at, errA, errB)
+			}
+		},
+	})
+}
+
+// In transactions, of many that move one element to different parents one succeeds, and it is there alone.
+func TestEmbeddedMoveConcurrent(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		modeltest.NeedTransactions(t, db)
+		to := []any{embPerson{ID: "a", Tasks: embList("x1")}}
+		for n := range 8 {
+			to = append(to, embPerson{ID: fmt.Sprint(n)})
+		}
+		if err := embStore(t.Context(), db, to...); err != nil {
+			t.Fatal(err)
+		}
+		errs := make([]error, 8)
+		var all sync.WaitGroup
+		for n := range errs {
+			all.Go(func() { _, errs[n] = embTasks.Move("a", fmt.Sprint(n), embList("x1")[0]).RunTx(t.Context(), db) })
+		}
+		all.Wait()
+		done := -1
+		for n, err := range errs {
+			switch {
+			case err == nil && done < 0:
+				done = n
+			case !errors.Is(err, model.ErrStale):
+				t.Errorf("%d: %v", n, err)
+			}
+		}
+		if got, want := embElems(t, db, embTasks.Elements(nil, nil)), fmt.Sprintf("%d.0 x1", done); got != want {
+			t.Errorf("the element is at %q, want %q", got, want)
+		}
+	})
+}
