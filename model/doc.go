@@ -17,6 +17,7 @@
 //	Store one document, or many               [Collection.Insert], [Collection.InsertMany], [Collection.Replace]
 //	Change one document                       [Collection.Update], [Modify]
 //	Small documents inside their parent       [Embedded], [Nested] in its elements, [EmbeddedOne]
+//	A document nobody overwrites unseen       [Versioned]
 //	Several writes that belong together       [NewPlan], [Concat], [Plan.Run], [Plan.RunTx]
 //	Two techniques on one document            [Merge]
 //	Read, decide, write, and again if stale   [Change]
@@ -34,6 +35,8 @@
 //   - Find parents by an element, and elements of one parent or of all: [Embedded.Having], [Embedded.Element], [Embedded.Elements]
 //   - Find and mend arrays that other code wrote to: [Embedded.Repeated], [Embedded.Repair], [Embedded.Oversized], [Embedded.Trim],
 //     [Embedded.Malformed]
+//   - Write what was read only if it is still so: [Versioned.Replace], [Versioned.Update]; with retries: [Versioned.Change]; while
+//     a condition holds: [Versioned.Guarded], [Versioned.Take]
 //
 // # Costs
 //

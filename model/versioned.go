@@ -1,0 +1,307 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+)
+
+var (
+	// ErrVersion is what running a compare-and-set of [Versioned] gives when the document is there in another version. It is
+	// [ErrStale] too; ErrStale alone says that the document is gone.
+	ErrVersion = fmt.Errorf("%w: it has another version", ErrStale)
+
+	// ErrGuard is what running a write of [Versioned.Guarded] gives when the document is there and its guard doesn't hold: there
+	// is not as much left as is to be taken. Trying again doesn't help until somebody changes the document.
+	ErrGuard = errors.New("docmodel: the document is there, and the condition of the write doesn't hold")
+)
+
+// VersionedSpec names the fields that a versioned document has. The zero value is valid.
+type VersionedSpec struct {
+	Version string // path of the version, an int64 (or int); "" means version
+
+	// Ops is the path of a []bson.ObjectID in which the document keeps the tokens of the latest operations, so that an operation
+	// whose answer was lost is known to have been applied, and is applied once however often it is run. "" means none: then its
+	// second run finds another version, and can't tell its own from somebody else's.
+	Ops string
+
+	Keep int // how many tokens are kept; 0 means 100
+}
+
+// Versioned is a document as the unit of consistency: it has a version, which every write counts up, and a write that was computed
+// from what was read is applied only while the version is still the one that was read (test-and-set). So no update is lost,
+// without locks or transactions. Make it with [NewVersioned].
+//
+// All writers must count the version up: plain writes to the same fields are not seen. A document without a version, from before
+// the technique, has version 0.
+//
+// Source: "Atomic Aggregates", "NoSQL Data Modeling Techniques" (seed 002, 4);
+// https://www.mongodb.com/docs/manual/core/write-operations-atomicity/.
+type Versioned[D, K any] struct {
+	c *Collection[D, K]
+	v *versioning
+}
+
+// versioning is what of a Versioned doesn't depend on types.
+type versioning struct {
+	decl    *declaration
+	version string
+	ops     string
+	keep    int
+	reader  *reader // of the version; nil where it is an int
+	ints    *reader
+}
+
+// NewVersioned declares that c's documents have a version. It panics with a [*DeclarationError] when there is no such field, it is
+// no int64 or int, or crosses an array; when Ops is no array of bson.ObjectID, or its nil slice is stored as null; when one holds
+// the other; when Keep is negative. At most one spec may be given.
+func NewVersioned[D, K any](c *Collection[D, K], spec ...VersionedSpec) *Versioned[D, K] {
+	return &Versioned[D, K]{c, newVersioning(declOf(c), spec)}
+}
+
+func newVersioning(c *declaration, specs []VersionedSpec) *versioning {
+	place := fmt.Sprintf("NewVersioned of %s", c.orZero().name)
+	fail := func(problem, remedy string) { panic(&DeclarationError{problem, place, remedy}) }
+	if len(specs) > 1 {
+		fail("more than one VersionedSpec", "give one")
+	}
+	var s VersionedSpec
+	if len(specs) == 1 {
+		s = specs[0]
+	}
+	v := &versioning{decl: c, version: cmp.Or(s.Version, "version"), ops: s.Ops, keep: cmp.Or(s.Keep, 100)}
+	f := c.mustField(v.version)
+	switch {
+	case f.Arrays > 0:
+		fail(fmt.Sprintf("the version at %q is or crosses an array", v.version), "name a field that holds one number")
+	case f.nullParent != "" || f.StoresNull():
+		fail(fmt.Sprintf("the version at %q can be stored as null, which can't be counted up", v.version), "declare it as a plain int64")
+	case Overlap(v.version, "_id"):
+		fail("the version is within _id, which can't change", "name another field")
+	case !f.Open && f.Type == reflect.TypeFor[int]():
+		v.ints = c.reader(v.version, f.Type)
+	default:
+		v.reader = c.reader(v.version, reflect.TypeFor[int64]())
+	}
+	if v.keep < 1 {
+		fail(fmt.Sprintf("Keep is %d", s.Keep), "keep at least one token")
+	}
+	if v.ops == "" {
+		return v
+	}
+	ops := c.checkArray(v.ops)
+	if !ops.Open && ops.Type != reflect.TypeFor[bson.ObjectID]() {
+		fail(fmt.Sprintf("the tokens at %q are of type %s", v.ops, ops.Type), "declare them as []bson.ObjectID")
+	}
+	if Overlap(v.ops, v.version) {
+		fail("the version and the tokens are at one path", "name two fields")
+	}
+	return v
+}
+
+// Version reads a document's version; 0 for one that has none.
+func (v *Versioned[D, K]) Version(doc *D) int64 { return v.v.of(doc) }
+
+// Insert returns the write that stores a new document, as [Collection.Insert] does, in version 1, with the operation's token. What
+// version the value says must be 0 or 1.
+//
+// op is the operation's token, one for each; without Ops in the spec it must be the zero ObjectID, here and below.
+//
+// Cost: as Collection.Insert.
+func (v *Versioned[D, K]) Insert(doc D, op bson.ObjectID) Write { return v.v.insert(&doc, op) }
+
+// Replace returns the write that stores a whole document over the one with its _id, if that still has the version that doc says, in
+// the next version. Running it gives [ErrVersion] when it has another, and [ErrStale] when it is gone. Fields that D doesn't know
+// are lost: where there are such, use Update.
+//
+// With Ops, a second run after any number of other operations, up to Keep, counts as applied before. Without, it is ErrVersion.
+//
+// Bad input, refused: a version below 0, or the greatest int64; a token where none is kept, or none where they are.
+//
+// Cost: one command, one document, found by _id; up to two reads more when nothing matched.
+func (v *Versioned[D, K]) Replace(doc D, op bson.ObjectID) Write { return v.v.replace(&doc, op) }
+
+// Update returns the write that applies update operators to a document that still has a version, and counts that up. Otherwise it is
+// as [Versioned.Replace]. The operators must not touch the version or the tokens.
+func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, op bson.ObjectID) Write {
+	return v.v.update(id, version, update, op)
+}
+
+// Delete returns the write that deletes a document that still has a version. Running it gives [ErrVersion] when it has another, and
+// [ErrStale] when it is gone, be it by this very write, run before.
+//
+// Cost: one command, one document, found by _id; one read more when nothing matched.
+func (v *Versioned[D, K]) Delete(id K, version int64) Write { return v.v.delete(id, version) }
+
+// Guarded returns the write that applies update operators to a document while a guard holds, whatever its version, and counts that
+// up: {qty: {$gte: 3}} with {$inc: {qty: -3}}. Running it gives [ErrGuard] when the document is there and the guard doesn't hold,
+// and [ErrStale] when there is none. It needs no read before, and has no retries: writers that meet wait for each other.
+//
+// With Ops, a second run counts as applied before. Without, it is applied again, unless the guard doesn't hold any longer.
+//
+// Cost: one command, one document, found by _id; up to two reads more when nothing matched. A version that is the greatest int64
+// is refused by the server.
+func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, op bson.ObjectID) Write {
+	return v.v.guarded(id, guard, update, op)
+}
+
+// Take returns the write that takes n from a number, if there is as much: [Versioned.Guarded] with {path: {$gte: n}} and {$inc:
+// {path: -n}}. n must be greater than 0.
+func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) Write {
+	return v.v.take(id, path, n, op)
+}
+
+// Change returns the change that reads a document, has decide compute what it becomes, and stores that by [Versioned.Replace]; and
+// if somebody wrote in between, reads again and decides anew, up to 100 times with growing, jittered pauses (set Attempts for
+// another bound; after the last, the error is ErrStale). decide must be pure; its error ends the change, and nothing is written.
+// What it says of the version and the tokens doesn't count. A document that is gone gives [ErrNotFound].
+//
+// With Ops, a change that is run again with its token is applied once. Cost: two commands for each attempt.
+func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, error)) Change[D] {
+	return v.change(id, op, func(doc D) (Write, error) {
+		next, err := decide(doc)
+		if err != nil {
+			return Write{}, err
+		}
+		return v.v.replaceRead(&doc, &next, op), nil
+	})
+}
+
+// ChangeBy is [Versioned.Change] by update operators, as [Versioned.Update] applies them: for documents of which D doesn't know
+// every field.
+func (v *Versioned[D, K]) ChangeBy(id K, op bson.ObjectID, decide func(D) (bson.D, error)) Change[D] {
+	return v.change(id, op, func(doc D) (Write, error) {
+		update, err := decide(doc)
+		if err != nil {
+			return Write{}, err
+		}
+		return v.v.update(id, v.v.of(&doc), update, op), nil
+	})
+}
+
+func (v *Versioned[D, K]) change(id K, op bson.ObjectID, write func(D) (Write, error)) Change[D] {
+	find := v.c.ByID(id)
+	find.Options.ReadPreference = readpref.Primary()
+	err := v.v.checkOp(op)
+	if find.Err != nil {
+		err = find.Err
+	}
+	return Change[D]{
+		Err: err, Attempts: 100,
+		Read: func(ctx context.Context, db *mongo.Database) (D, error) { return find.One(ctx, db) },
+		Decide: func(doc D) (Plan, error) {
+			applied, err := v.v.applied(&doc, op)
+			if applied || err != nil {
+				return Plan{}, err
+			}
+			w, err := write(doc)
+			if err != nil {
+				return Plan{}, err
+			}
+			return NewPlan(w), nil
+		},
+	}
+}
+
+// Malformed returns the query of the documents whose version is stored as something that can't be counted up: null, a string.
+//
+// Cost: one command that reads every document.
+func (v *Versioned[D, K]) Malformed() (f Find[bson.Raw]) {
+	v.v.decl.query(&f.Query, nil)
+	f.Filter = v.v.malformed()
+	return f
+}
+
+// Mend returns the write that gives those documents version 1; nobody can have read them in a version. It can be run again.
+//
+// Cost: one command that reads every document and writes those.
+func (v *Versioned[D, K]) Mend() Write {
+	return Write{Collection: v.v.decl.name, Once: true, Model: &mongo.UpdateManyModel{
+		Filter: v.v.malformed(), Update: bson.D{{Key: "$set", Value: bson.D{{Key: v.v.version, Value: int64(1)}}}},
+	}}
+}
+
+// Indexes returns none: every write finds its document by _id.
+func (v *Versioned[D, K]) Indexes() []Index { return nil }
+
+// Relations returns none.
+func (v *Versioned[D, K]) Relations() []Relation { return nil }
+
+// of reads the version of what doc points at.
+func (v *versioning) of(doc any) int64 {
+	if reflect.ValueOf(doc).IsNil() {
+		return 0
+	}
+	if v.ints != nil {
+		n, _ := first[int](v.ints, doc)
+		return int64(n)
+	}
+	n, _ := first[int64](v.reader, doc)
+	return n
+}
+
+func (v *versioning) malformed() bson.D {
+	return bson.D{{Key: v.version, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "number"}}}}}}
+}
+
+// checkOp checks an operation's token.
+func (v *versioning) checkOp(op bson.ObjectID) error {
+	switch {
+	case v.ops == "" && !op.IsZero():
+		return v.decl.refuse("op", op, "no tokens are kept: name a field for them in VersionedSpec.Ops, or give the zero ObjectID")
+	case v.ops != "" && op.IsZero():
+		return v.decl.refuse(v.ops, nil, "the operation has no token")
+	}
+	return nil
+}
+
+func (v *versioning) checkVersion(n int64) error {
+	switch {
+	case n < 0:
+		return v.decl.refuse(v.version, n, "must not be negative")
+	case n == math.MaxInt64:
+		return v.decl.refuse(v.version, n, "is the last that there is")
+	}
+	return nil
+}
+
+// at is the condition that a document has a version.
+func (v *versioning) at(n int64) bson.D {
+	if n == 0 {
+		return bson.D{{Key: v.version, Value: bson.D{{Key: "$in", Value: bson.A{int64(0), nil}}}}}
+	}
+	return bson.D{{Key: v.version, Value: n}}
+}
+
+// tokens are those that an encoded document holds.
+func (v *versioning) tokens(doc bson.Raw) ([]bson.RawValue, error) {
+	held, _ := ValueAt(doc, v.ops)
+	switch held.Type {
+	case 0, bson.TypeNull:
+		return nil, nil
+	case bson.TypeArray:
+		return held.Array().Values()
+	}
+	return nil, v.decl.refuse(v.ops, held, "is no array of tokens")
+}
+
+// applied reports whether a document that was read holds the operation's token.
+func (v *versioning) applied(doc any, op bson.ObjectID) (bool, error) {
+	if v.ops == "" {
+		return false, nil
+	}
+	raw, err := v.decl.codec.document(reflect.ValueOf(doc).Elem().Interface())
+	if err != nil {
+		return false, v.decl.refuse("document", nil, err.Error())
+	}
+	all, err := v.tokens(raw)
+	return slices.ContainsFunc(all, func(t bson.RawValue) bool { return t.Type == bson.TypeObjectID && t.ObjectID() == op }), err
+}

@@ -1,0 +1,396 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+// Lots of goods, of which there is a number; with the tokens of operations, or not.
+type verLot struct {
+	ID      string          `bson:"_id"`
+	Qty     int32           `bson:"qty"`
+	Version int64           `bson:"version"`
+	Ops     []bson.ObjectID `bson:"ops,omitempty"`
+}
+
+var (
+	verLots   = model.NewCollection[verLot, string]("lots")
+	verPlain  = model.NewVersioned(verLots)
+	verTokens = model.NewVersioned(verLots, model.VersionedSpec{Ops: "ops", Keep: 3})
+	verNone   bson.ObjectID
+)
+
+func verStore(ctx context.Context, db *mongo.Database, docs ...any) error {
+	if _, err := db.Collection("lots").DeleteMany(ctx, bson.D{}); err != nil || len(docs) == 0 {
+		return err
+	}
+	_, err := db.Collection("lots").InsertMany(ctx, docs)
+	return err
+}
+
+func verShow(t testing.TB, db *mongo.Database) string {
+	t.Helper()
+	lot, err := (model.Find[bson.Raw]{Query: verLots.ByID("l").Query}).One(context.Background(), db)
+	if errors.Is(err, model.ErrNotFound) {
+		return ""
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := ""
+	for _, name := range []string{"qty", "version"} {
+		if v, err := lot.LookupErr(name); err == nil {
+			n, _ := v.AsInt64OK()
+			out += fmt.Sprint(" ", name, " ", n)
+		}
+	}
+	if ops, ok := lot.Lookup("ops").ArrayOK(); ok {
+		all, _ := ops.Values()
+		out += fmt.Sprint(" ", len(all), " ops")
+	}
+	return out[1:]
+}
+
+func TestVersionedWrites(t *testing.T) {
+	lot := func(qty int32, version int64, ops ...bson.ObjectID) verLot { return verLot{"l", qty, version, ops} }
+	inc := d("$inc", d("qty", int32(1)))
+	enough := d("qty", d("$gte", 3))
+	bare := d("_id", "l", "qty", int32(5))
+	cases := []struct {
+		reason string
+		before any
+		write  model.Write
+		after  string
+		err    error
+		again  error // of a second run, which changes nothing; errNever for none
+	}{
+		{"inserted in version 1", nil, verPlain.Insert(lot(5, 0), verNone), "qty 5 version 1", nil, nil},
+		{"inserted with a token", nil, verTokens.Insert(lot(5, 1), oid(1)), "qty 5 version 1 1 ops", nil, nil},
+		{"inserted over another", lot(4, 9), verPlain.Insert(lot(5, 0), verNone), "qty 4 version 9", errDuplicate, errDuplicate},
+		{"inserted in a later version", nil, verPlain.Insert(lot(5, 2), verNone), "", errEmbRefused, errEmbRefused},
+
+		{"replaced", lot(5, 7), verPlain.Replace(lot(6, 7), verNone), "qty 6 version 8", nil, model.ErrVersion},
+		{"replaced in another version", lot(5, 8), verPlain.Replace(lot(6, 7), verNone), "qty 5 version 8", model.ErrVersion, model.ErrStale},
+		{"replaced when it is gone", nil, verPlain.Replace(lot(6, 7), verNone), "", model.ErrStale, model.ErrStale},
+		{"replaced with a token", lot(5, 7, oid(1)), verTokens.Replace(lot(6, 7, oid(1)), oid(2)), "qty 6 version 8 2 ops", nil, nil},
+		{"replaced where tokens are as many as are kept", lot(5, 7, oid(1), oid(2), oid(3)), verTokens.Replace(lot(6, 7, oid(1), oid(2), oid(3)), oid(4)), "qty 6 version 8 3 ops", nil, nil},
+		{"replaced, and others have written since", lot(9, 9, oid(2), oid(3)), verTokens.Replace(lot(6, 7), oid(2)), "qty 9 version 9 2 ops", nil, nil},
+		{"from before versions", bare, verPlain.Replace(lot(6, 0), verNone), "qty 6 version 1", nil, model.ErrVersion},
+		{"from before versions, a null", d("_id", "l", "qty", int32(5), "version", nil), verPlain.Replace(lot(6, 0), verNone), "qty 6 version 1", nil, model.ErrVersion},
+		{"from before, by somebody else since", lot(5, 1), verPlain.Replace(lot(6, 0), verNone), "qty 5 version 1", model.ErrVersion, model.ErrVersion},
+		{"the last version", lot(5, math.MaxInt64), verPlain.Replace(lot(6, math.MaxInt64), verNone), fmt.Sprint("qty 5 version ", math.MaxInt64), errEmbRefused, errEmbRefused},
+		{"a version below 0", lot(5, 1), verPlain.Replace(lot(6, -1), verNone), "qty 5 version 1", errEmbRefused, errEmbRefused},
+		{"without a token", lot(5, 7), verTokens.Replace(lot(6, 7), verNone), "qty 5 version 7", errEmbRefused, errEmbRefused},
+		{"a token that nothing keeps", lot(5, 7), verPlain.Replace(lot(6, 7), oid(1)), "qty 5 version 7", errEmbRefused, errEmbRefused},
+		{"without an id", lot(5, 7), verPlain.Replace(verLot{}, verNone), "qty 5 version 7", errEmbRefused, errEmbRefused},
+
+		{"updated", lot(5, 7), verPlain.Update("l", 7, inc, verNone), "qty 6 version 8", nil, model.ErrVersion},
+		{"updated with a token", lot(5, 7), verTokens.Update("l", 7, inc, oid(1)), "qty 6 version 8 1 ops", nil, nil},
+		{"updated from before versions", bare, verTokens.Update("l", 0, inc, oid(1)), "qty 6 version 1 1 ops", nil, nil},
+		{"updated in another version", lot(5, 6), verTokens.Update("l", 7, inc, oid(1)), "qty 5 version 6", model.ErrVersion, model.ErrVersion},
+		{"the version updated", lot(5, 7), verPlain.Update("l", 7, d("$set", d("version", 3)), verNone), "qty 5 version 7", errEmbRefused, errEmbRefused},
+		{"the tokens updated", lot(5, 7), verTokens.Update("l", 7, d("$unset", d("ops", 3)), oid(1)), "qty 5 version 7", errEmbRefused, errEmbRefused},
+		{"renamed to the version", lot(5, 7), verPlain.Update("l", 7, d("$rename", d("qty", "version")), verNone), "qty 5 version 7", errEmbRefused, errEmbRefused},
+		{"no operator", lot(5, 7), verPlain.Update("l", 7, d("qty", 3), verNone), "qty 5 version 7", errEmbRefused, errEmbRefused},
+		{"the last version updated", lot(5, 7), verPlain.Update("l", math.MaxInt64, inc, verNone), "qty 5 version 7", errEmbRefused, errEmbRefused},
+
+		{"deleted", lot(5, 7), verPlain.Delete("l", 7), "", nil, model.ErrStale},
+		{"deleted in another version", lot(5, 8), verPlain.Delete("l", 7), "qty 5 version 8", model.ErrVersion, model.ErrVersion},
+		{"deleted by no version", lot(5, 8), verPlain.Delete("l", -7), "qty 5 version 8", errEmbRefused, errEmbRefused},
+		{"deleted by no id", lot(5, 8), verPlain.Delete("", 7), "qty 5 version 8", errEmbRefused, errEmbRefused},
+
+		{"guarded", lot(3, 7), verPlain.Guarded("l", enough, d("$inc", d("qty", int32(-3))), verNone), "qty 0 version 8", nil, model.ErrGuard},
+		{"guarded with a token", lot(9, 7), verTokens.Guarded("l", enough, d("$inc", d("qty", int32(-3))), oid(1)), "qty 6 version 8 1 ops", nil, nil},
+		{"guarded from before versions", bare, verTokens.Guarded("l", enough, d("$inc", d("qty", int32(-3))), oid(1)), "qty 2 version 1 1 ops", nil, nil},
+		{"the guard doesn't hold", lot(2, 7), verTokens.Guarded("l", enough, inc, oid(1)), "qty 2 version 7", model.ErrGuard, model.ErrGuard},
+		{"guarded when it is gone", nil, verTokens.Guarded("l", enough, inc, oid(1)), "", model.ErrStale, model.ErrStale},
+		{"without a guard", lot(2, 7), verPlain.Guarded("l", nil, inc, verNone), "qty 2 version 7", errEmbRefused, errEmbRefused},
+		{"taken", lot(5, 7), verTokens.Take("l", "qty", 5, oid(1)), "qty 0 version 8 1 ops", nil, nil},
+		{"more than there is taken", lot(5, 7), verTokens.Take("l", "qty", 6, oid(1)), "qty 5 version 7", model.ErrGuard, model.ErrGuard},
+		{"nothing taken", lot(5, 7), verTokens.Take("l", "qty", 0, oid(1)), "qty 5 version 7", errEmbRefused, errEmbRefused},
+		{"taken from no field", lot(5, 7), verTokens.Take("l", "quantity", 1, oid(1)), "qty 5 version 7", errEmbRefused, errEmbRefused},
+		{"taken from a list", lot(5, 7), verTokens.Take("l", "ops", 1, oid(1)), "qty 5 version 7", errEmbRefused, errEmbRefused},
+		{"the last version, guarded", lot(5, math.MaxInt64), verPlain.Take("l", "qty", 1, verNone), fmt.Sprint("qty 5 version ", math.MaxInt64), errServer, errServer},
+	}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, c := range cases {
+			t.Run(c.reason, func(t *testing.T) {
+				var docs []any
+				if c.before != nil {
+					docs = append(docs, c.before)
+				}
+				if err := verStore(t.Context(), db, docs...); err != nil {
+					t.Fatal(err)
+				}
+				for _, want := range []error{c.err, c.again} {
+					_, err := c.write.Run(t.Context(), db)
+					if want == errDuplicate || want == errServer {
+						checkErr(t, err, want)
+					} else {
+						embErr(t, err, want)
+					}
+					if got := verShow(t, db); got != c.after {
+						t.Errorf("stored %s, want %s", got, c.after)
+					}
+				}
+				if c.err == model.ErrStale || c.err == model.ErrGuard {
+					if _, err := c.write.Run(t.Context(), db); errors.Is(err, model.ErrVersion) {
+						t.Errorf("error %v", err)
+					}
+				}
+			})
+		}
+	})
+}
+
+// Two customers who take the last one at the same time write the same document in the same version: without tokens the second is
+// told that it is stale, with tokens it knows whose it is.
+func TestVersionedSameNumber(t *testing.T) {
+	for _, v := range []*model.Versioned[verLot, string]{verPlain, verTokens} {
+		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			if err := verStore(t.Context(), db, verLot{ID: "l", Qty: 2, Version: 1}); err != nil {
+				t.Fatal(err)
+			}
+			var a, b bson.ObjectID
+			if v == verTokens {
+				a, b = oid(1), oid(2)
+			}
+			less := verLot{ID: "l", Qty: 1, Version: 1}
+			if _, err := v.Replace(less, a).Run(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := v.Replace(less, b).Run(t.Context(), db); !errors.Is(err, model.ErrVersion) {
+				t.Errorf("the second takes the first one's write for its own: %v", err)
+			}
+		})
+	}
+}
+
+// verTaken is a change that takes one.
+func verTaken(v *model.Versioned[verLot, string], by bool, op bson.ObjectID) model.Change[verLot] {
+	none := errors.New("sold out")
+	if by {
+		return v.ChangeBy("l", op, func(l verLot) (bson.D, error) {
+			if l.Qty == 0 {
+				return nil, none
+			}
+			return d("$set", d("qty", l.Qty-1)), nil
+		})
+	}
+	return v.Change("l", op, func(l verLot) (verLot, error) {
+		if l.Qty == 0 {
+			return l, none
+		}
+		l.Qty--
+		l.Version, l.Ops = 77, nil // what it says of these doesn't count
+		return l, nil
+	})
+}
+
+// Thirty-two writers lose no update, whichever way they write.
+func TestVersionedConcurrent(t *testing.T) {
+	const writers = 32
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for reason, run := range map[string]func(n int) error{
+			"Change":   func(n int) error { _, _, err := verTaken(verPlain, false, verNone).Run(t.Context(), db); return err },
+			"ChangeBy": func(n int) error { _, _, err := verTaken(verTokens, true, oid(n+1)).Run(t.Context(), db); return err },
+			"Take":     func(n int) error { _, err := verTokens.Take("l", "qty", 1, oid(n+1)).Run(t.Context(), db); return err },
+		} {
+			if err := verStore(t.Context(), db, verLot{ID: "l", Qty: writers + 3, Version: 1}); err != nil {
+				t.Fatal(err)
+			}
+			errs := make([]error, writers)
+			var all sync.WaitGroup
+			for n := range errs {
+				all.Go(func() { errs[n] = run(n) })
+			}
+			all.Wait()
+			lot, err := verLots.ByID("l").One(t.Context(), db)
+			if err := errors.Join(append(errs, err)...); err != nil || lot.Qty != 3 || lot.Version != writers+1 {
+				t.Errorf("%s: %+v, %v", reason, lot, err)
+			}
+		}
+		if err := verStore(t.Context(), db, verLot{ID: "l", Qty: 10, Version: 1}); err != nil {
+			t.Fatal(err)
+		}
+		errs := make([]error, writers)
+		var all sync.WaitGroup
+		for n := range errs {
+			all.Go(func() { _, errs[n] = verPlain.Take("l", "qty", 1, verNone).Run(t.Context(), db) })
+		}
+		all.Wait()
+		taken := 0
+		for _, err := range errs {
+			if err == nil {
+				taken++
+			} else if !errors.Is(err, model.ErrGuard) {
+				t.Error(err)
+			}
+		}
+		if lot, err := verLots.ByID("l").One(t.Context(), db); taken != 10 || lot.Qty != 0 || err != nil {
+			t.Errorf("%d taken of 10, %+v, %v", taken, lot, err)
+		}
+	})
+}
+
+// A change that is cut anywhere and run again is applied once, with its token.
+func TestVersionedFaults(t *testing.T) {
+	for reason, run := range map[string]func(context.Context, *mongo.Database) error{
+		"Change": func(ctx context.Context, db *mongo.Database) error {
+			_, _, err := verTaken(verTokens, false, oid(1)).Run(ctx, db)
+			return err
+		},
+		"ChangeBy": func(ctx context.Context, db *mongo.Database) error {
+			_, _, err := verTaken(verTokens, true, oid(1)).Run(ctx, db)
+			return err
+		},
+		"Take": func(ctx context.Context, db *mongo.Database) error {
+			_, err := verTokens.Take("l", "qty", 1, oid(1)).Run(ctx, db)
+			return err
+		},
+		"Replace": func(ctx context.Context, db *mongo.Database) error {
+			_, err := verTokens.Replace(verLot{ID: "l", Qty: 4, Version: 1}, oid(1)).Run(ctx, db)
+			return err
+		},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			modeltest.FaultMatrix(t, modeltest.FaultCase{
+				Seed: func(ctx context.Context, db *mongo.Database) error {
+					return verStore(ctx, db, verLot{ID: "l", Qty: 5, Version: 1})
+				},
+				Run: run,
+				Check: func(t testing.TB, db *mongo.Database) {
+					if got := verShow(t, db); got != "qty 4 version 2 1 ops" {
+						t.Errorf("stored %s", got)
+					}
+				},
+			})
+		})
+	}
+}
+
+// Two changes in every order: both are applied, each once, also when one is run twice.
+func TestVersionedInterleaved(t *testing.T) {
+	for _, tokens := range []bool{false, true} {
+		op := func(v *model.Versioned[verLot, string], by bool, n, times int) func(context.Context, *mongo.Database) error {
+			return func(ctx context.Context, db *mongo.Database) error {
+				var token bson.ObjectID
+				if tokens {
+					token = oid(n)
+				} else {
+					times = 1
+				}
+				for range times {
+					if _, _, err := verTaken(v, by, token).Run(ctx, db); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+		}
+		v := map[bool]*model.Versioned[verLot, string]{false: verPlain, true: verTokens}[tokens]
+		modeltest.Interleave(t, modeltest.InterleaveCase{
+			Seed: func(ctx context.Context, db *mongo.Database) error {
+				return verStore(ctx, db, verLot{ID: "l", Qty: 5, Version: 1})
+			},
+			A: op(v, false, 1, 2), B: op(v, true, 2, 1), OnServer: 6,
+			Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+				lot, err := verLots.ByID("l").One(context.Background(), db)
+				if err := errors.Join(err, errA, errB); err != nil || lot.Qty != 3 || lot.Version != 3 {
+					t.Errorf("%+v, %v", lot, err)
+				}
+			},
+		})
+	}
+}
+
+func TestVersionedChanges(t *testing.T) {
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := verStore(t.Context(), db, verLot{ID: "l", Qty: 1, Version: 4}, d("_id", "n", "version", nil), d("_id", "s", "version", "x")); err != nil {
+			t.Fatal(err)
+		}
+		modeltest.WantCost(t, m, model.Cost{Commands: 2, Written: 1, Returned: 1}, func() error {
+			_, _, err := verTaken(verTokens, false, oid(1)).Run(t.Context(), db)
+			return err
+		})
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error {
+			_, _, err := verTaken(verTokens, false, oid(1)).Run(t.Context(), db)
+			return err
+		})
+		if _, _, err := verTaken(verPlain, true, verNone).Run(t.Context(), db); err == nil || err.Error() != "sold out" {
+			t.Errorf("an error of decide: %v", err)
+		}
+		other := verPlain.Change("l", verNone, func(l verLot) (verLot, error) { l.ID = "q"; return l, nil })
+		_, _, err := other.Run(t.Context(), db)
+		embErr(t, err, errEmbRefused)
+		gone := verPlain.Change("q", verNone, func(l verLot) (verLot, error) { return l, nil })
+		_, _, err = gone.Run(t.Context(), db)
+		embErr(t, err, model.ErrNotFound)
+		if bad, err := verPlain.Malformed().All(t.Context(), db); err != nil || len(bad) != 2 {
+			t.Errorf("malformed: %v, %v", bad, err)
+		}
+		mustRun(t, db, model.Plan{Steps: []model.Step{verPlain.Mend()}})
+		if bad, err := verPlain.Malformed().All(t.Context(), db); err != nil || len(bad) != 0 {
+			t.Errorf("malformed: %v, %v", bad, err)
+		}
+		modeltest.WantIndexed(t, db, verTokens.Take("l", "qty", 1, oid(9)), model.IDIndex)
+	}, modeltest.WithMonitor(m))
+	for _, c := range []model.Change[verLot]{verPlain.Change("", verNone, nil), verPlain.Change("l", oid(1), nil), verTokens.ChangeBy("l", verNone, nil)} {
+		embErr(t, c.Err, errEmbRefused)
+	}
+	if l := (verLot{Version: 8}); verPlain.Version(&l) != 8 || verPlain.Version(nil) != 0 {
+		t.Error("Version")
+	}
+}
+
+func TestVersionedDeclarations(t *testing.T) {
+	type odd struct {
+		ID   string  `bson:"_id"`
+		I    int     `bson:"i"`
+		N    int32   `bson:"n"`
+		P    *int64  `bson:"p"`
+		L    []int64 `bson:"l,omitempty"`
+		Nil  []bson.ObjectID
+		Deep struct {
+			V   int64           `bson:"v"`
+			Ops []bson.ObjectID `bson:"ops,omitempty"`
+		} `bson:"deep"`
+	}
+	odds := model.NewCollection[odd, string]("odds")
+	spec := func(s ...model.VersionedSpec) func() { return func() { model.NewVersioned(odds, s...) } }
+	for reason, f := range map[string]func(){
+		"no such field": spec(), "a narrow number": spec(model.VersionedSpec{Version: "n"}), "a number or null": spec(model.VersionedSpec{Version: "p"}),
+		"an array": spec(model.VersionedSpec{Version: "l"}), "two specs": spec(model.VersionedSpec{Version: "i"}, model.VersionedSpec{Version: "i"}),
+		"the _id": spec(model.VersionedSpec{Version: "_id"}), "tokens of another type": spec(model.VersionedSpec{Version: "i", Ops: "l"}),
+		"tokens stored as null": spec(model.VersionedSpec{Version: "i", Ops: "nil"}), "no such tokens": spec(model.VersionedSpec{Version: "i", Ops: "ops"}),
+		"a negative Keep": spec(model.VersionedSpec{Version: "i", Keep: -1}), "no collection": func() { model.NewVersioned[odd, string](nil) },
+	} {
+		t.Run(reason, func(t *testing.T) {
+			if e := catch(t, f); e == nil || e.Remedy == "" {
+				t.Errorf("panicked with %v", e)
+			}
+		})
+	}
+	ints := model.NewVersioned(odds, model.VersionedSpec{Version: "i"})
+	deep := model.NewVersioned(odds, model.VersionedSpec{Version: "deep.v", Ops: "deep.ops"})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mustRun(t, db, model.NewPlan(ints.Insert(odd{ID: "i"}, verNone)), model.NewPlan(deep.Insert(odd{ID: "d"}, oid(1))),
+			model.NewPlan(ints.Replace(odd{ID: "i", I: 1, N: 5}, verNone)), model.NewPlan(deep.Guarded("d", d("n", 0), d("$inc", d("n", 5)), oid(2))))
+		i, err := odds.ByID("i").One(t.Context(), db)
+		e, err2 := odds.ByID("d").One(t.Context(), db)
+		if err := errors.Join(err, err2); err != nil || i.I != 2 || i.N != 5 || ints.Version(&i) != 2 || deep.Version(&e) != 2 || e.N != 5 || len(e.Deep.Ops) != 2 {
+			t.Errorf("%+v, %+v, %v", i, e, err)
+		}
+	})
+}

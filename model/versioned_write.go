@@ -1,0 +1,218 @@
+package model
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+func (v *versioning) insert(doc any, op bson.ObjectID) Write {
+	refused := func(err error) Write { return Refused(v.decl.orZero().name, err) }
+	if err := v.checkOp(op); err != nil {
+		return refused(err)
+	}
+	raw, _, err := v.decl.checked(doc)
+	if err != nil {
+		return refused(err)
+	}
+	if n := v.of(doc); n != 0 && n != 1 {
+		return refused(v.decl.refuse(v.version, n, "a new document has version 1"))
+	}
+	if raw, err = v.stamped(raw, 1, nil, op); err != nil {
+		return refused(err)
+	}
+	return Write{Collection: v.decl.name, Model: &mongo.InsertOneModel{Document: raw}, Index: IDIndex}
+}
+
+// stamped is an encoded document with a version, and the operation's token after those before it.
+func (v *versioning) stamped(doc bson.Raw, version int64, before []bson.RawValue, op bson.ObjectID) (bson.Raw, error) {
+	set := bson.D{{Key: v.version, Value: version}}
+	if v.ops != "" {
+		list := bson.A{}
+		for _, t := range before[max(0, len(before)+1-v.keep):] {
+			list = append(list, bson.RawValue{Type: t.Type, Value: bytes.Clone(t.Value)})
+		}
+		set = append(set, bson.E{Key: v.ops, Value: append(list, op)})
+	}
+	out, err := SetFields(doc, set)
+	if err == nil && len(out) > MaxDocument {
+		err = fmt.Errorf("is %d bytes, more than MongoDB's 16 MiB for a document", len(out))
+	}
+	if err != nil {
+		return nil, v.decl.refuse("document", nil, err.Error())
+	}
+	return out, nil
+}
+
+func (v *versioning) replace(doc any, op bson.ObjectID) Write { return v.replaceRead(doc, doc, op) }
+
+// replaceRead replaces a document as it was read, with its version and tokens, by another with its _id.
+func (v *versioning) replaceRead(read, next any, op bson.ObjectID) Write {
+	refused := func(err error) Write { return Refused(v.decl.orZero().name, err) }
+	n := v.of(read)
+	if err := v.checkVersion(n); err != nil {
+		return refused(err)
+	}
+	old, id, err := v.decl.checked(read)
+	if err != nil {
+		return refused(err)
+	}
+	raw, nextID, err := v.decl.checked(next)
+	if err != nil {
+		return refused(err)
+	}
+	if !nextID.Equal(id) {
+		return refused(v.decl.refuse("_id", nextID, "is not the _id of the document that was read"))
+	}
+	var before []bson.RawValue
+	if v.ops != "" {
+		if before, err = v.tokens(old); err != nil {
+			return refused(err)
+		}
+	}
+	if raw, err = v.stamped(raw, n+1, before, op); err != nil {
+		return refused(err)
+	}
+	return v.comparing(id, n, op, func(filter bson.D) mongo.WriteModel {
+		return &mongo.ReplaceOneModel{Filter: filter, Replacement: raw}
+	})
+}
+
+func (v *versioning) update(id any, version int64, update bson.D, op bson.ObjectID) Write {
+	u, err := v.counting(update, bson.E{Key: "$set", Value: bson.D{{Key: v.version, Value: version + 1}}}, op)
+	if err == nil {
+		err = v.checkVersion(version)
+	}
+	if err != nil {
+		return Refused(v.decl.orZero().name, err)
+	}
+	return v.comparing(id, version, op, func(filter bson.D) mongo.WriteModel {
+		return &mongo.UpdateOneModel{Filter: filter, Update: u}
+	})
+}
+
+func (v *versioning) delete(id any, version int64) Write {
+	if err := v.checkVersion(version); err != nil {
+		return Refused(v.decl.orZero().name, err)
+	}
+	byID, err := v.decl.idFilter(id)
+	if err != nil {
+		return Refused(v.decl.orZero().name, err)
+	}
+	return Write{
+		Collection: v.decl.name, Expect: One, Index: IDIndex, Reasons: []Reason{{If: byID, Err: ErrVersion}},
+		Model: &mongo.DeleteOneModel{Filter: And(byID, v.at(version))},
+	}
+}
+
+// comparing is a write to a document that has a version.
+func (v *versioning) comparing(id any, version int64, op bson.ObjectID, write func(bson.D) mongo.WriteModel) Write {
+	return v.when(id, v.at(version), op, ErrVersion, write)
+}
+
+// when is a write to a document while a condition holds; otherwise is its error when the document is there.
+func (v *versioning) when(id any, cond bson.D, op bson.ObjectID, otherwise error, write func(bson.D) mongo.WriteModel) Write {
+	byID, err := v.decl.idFilter(id)
+	if err == nil {
+		err = v.checkOp(op)
+	}
+	if err != nil {
+		return Refused(v.decl.orZero().name, err)
+	}
+	w := Write{Collection: v.decl.name, Expect: One, Index: IDIndex, Reasons: []Reason{{If: byID, Err: otherwise}}}
+	filter := And(byID, cond)
+	if v.ops != "" {
+		filter = And(filter, bson.D{{Key: v.ops, Value: bson.D{{Key: "$ne", Value: op}}}})
+		w.Done, w.Once = And(byID, bson.D{{Key: v.ops, Value: op}}), true
+	}
+	w.Model = write(filter)
+	return w
+}
+
+func (v *versioning) guarded(id any, guard, update bson.D, op bson.ObjectID) Write {
+	refused := func(err error) Write { return Refused(v.decl.orZero().name, err) }
+	if len(guard) == 0 {
+		return refused(v.decl.refuse("guard", nil, "has no condition"))
+	}
+	cond, err := v.decl.codec.copyD(guard)
+	if err != nil {
+		return refused(v.decl.refuse("guard", nil, err.Error()))
+	}
+	u, err := v.counting(update, bson.E{Key: "$inc", Value: bson.D{{Key: v.version, Value: int64(1)}}}, op)
+	if err != nil {
+		return refused(err)
+	}
+	return v.when(id, cond, op, ErrGuard, func(filter bson.D) mongo.WriteModel {
+		return &mongo.UpdateOneModel{Filter: filter, Update: u}
+	})
+}
+
+func (v *versioning) take(id any, path string, n int64, op bson.ObjectID) Write {
+	f, err := v.decl.field(path)
+	switch {
+	case err != nil:
+		err = v.decl.refuse(path, nil, err.Error())
+	case f.Arrays > 0:
+		err = v.decl.refuse(path, nil, "is or crosses an array")
+	case n < 1:
+		err = v.decl.refuse(path, n, "nothing is taken: n must be greater than 0")
+	}
+	if err != nil {
+		return Refused(v.decl.orZero().name, err)
+	}
+	return v.guarded(id, bson.D{{Key: path, Value: bson.D{{Key: "$gte", Value: n}}}}, bson.D{{Key: "$inc", Value: bson.D{{Key: path, Value: -n}}}}, op)
+}
+
+// counting is an update with what counts the version up and keeps the operation's token.
+func (v *versioning) counting(update bson.D, count bson.E, op bson.ObjectID) (bson.D, error) {
+	c := v.decl.orZero()
+	u, err := c.codec.copyD(update)
+	if err != nil {
+		return nil, c.refuse("update", nil, err.Error())
+	}
+	if err := checkOperators(c.name, u); err != nil {
+		return nil, err
+	}
+	own := bson.D{count}
+	if v.ops != "" {
+		own = append(own, bson.E{Key: "$push", Value: bson.D{{Key: v.ops, Value: bson.D{
+			{Key: "$each", Value: bson.A{op}}, {Key: "$slice", Value: -v.keep},
+		}}}})
+	}
+	for i, e := range u {
+		fields, ok := e.Value.(bson.D)
+		if !ok || hasKey(u[:i], e.Key) {
+			return nil, c.refuse(e.Key, nil, "needs a bson.D of fields, once")
+		}
+		for _, f := range fields {
+			to, _ := f.Value.(string)
+			if v.holds(f.Key) || e.Key == "$rename" && v.holds(to) {
+				return nil, c.refuse(strings.TrimPrefix(f.Key, "$"), nil, "is kept by the technique")
+			}
+		}
+		u[i].Value = append(bson.D(nil), fields...)
+	}
+	for _, e := range own {
+		u = merged(u, e)
+	}
+	return u, nil
+}
+
+// holds reports whether a path is, or holds, what the technique keeps.
+func (v *versioning) holds(path string) bool {
+	return Overlap(path, v.version) || v.ops != "" && Overlap(path, v.ops) || Overlap(path, "_id")
+}
+
+// merged is an update with the fields of one more operator.
+func merged(u bson.D, op bson.E) bson.D {
+	for i := range u {
+		if u[i].Key == op.Key {
+			u[i].Value = append(u[i].Value.(bson.D), op.Value.(bson.D)...)
+			return u
+		}
+	}
+	return append(u, op)
+}
