@@ -1,0 +1,125 @@
+package advise
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A Sampled says how many documents of how many were read.
+type Sampled struct {
+	N, Of int64
+}
+
+// Whole reports whether all were read, so that nothing is estimated.
+func (s Sampled) Whole() bool { return s.N >= s.Of }
+
+// String is "1,000 of 28,000 sampled", or "all 120 read".
+func (s Sampled) String() string {
+	if s.Whole() {
+		return "all " + countText(s.N) + " read"
+	}
+	return countText(s.N) + " of " + countText(s.Of) + " sampled"
+}
+
+// A Quantile is a value that a share of documents doesn't exceed, and between which values that of all documents lies, with the
+// survey's confidence, whatever their distribution: two of the sampled values, chosen by their ranks (order statistics).
+type Quantile struct {
+	Value     int64
+	Low, High int64 // equal to Value if all documents were read
+	Open      bool  // the sample is too small to tell how much more it may be: High is only the largest value seen
+}
+
+// A Spread is how a number differs from document to document.
+type Spread struct {
+	Sampled
+	P50, P99 Quantile
+	Max      int64   // of those read: in a sample, at least one document has as much
+	Beyond   float64 // the share of documents that may have more than Max, at most, with the survey's confidence; 0 if all were read
+}
+
+// String is "2 at p50 (2 to 3), 9 at p99, max 12".
+func (s Spread) String() string {
+	if s.N == 0 {
+		return "nothing read"
+	}
+	text := fmt.Sprintf("%s at p50, %s at p99, at most %s", s.P50, s.P99, countText(s.Max))
+	if !s.Whole() {
+		text = fmt.Sprintf("%s at p50, %s at p99, at least %s at most (up to %.2g %% may have more)", s.P50, s.P99, countText(s.Max), s.Beyond*100)
+	}
+	return text + "; " + s.Sampled.String()
+}
+
+// String is "12 (9 to 14)".
+func (q Quantile) String() string {
+	switch {
+	case q.Open:
+		return fmt.Sprintf("%s (%s or more)", countText(q.Value), countText(q.Low))
+	case q.Low == q.Value && q.High == q.Value:
+		return countText(q.Value)
+	}
+	return fmt.Sprintf("%s (%s to %s)", countText(q.Value), countText(q.Low), countText(q.High))
+}
+
+// spreadOf sums up the values of a sample of so many documents.
+func spreadOf(values []int64, of int64, confidence float64) Spread {
+	n := int64(len(values))
+	s := Spread{Sampled: Sampled{n, max(n, of)}}
+	if n == 0 {
+		return s
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	s.Max = sorted[n-1]
+	s.P50, s.P99 = quantile(sorted, 0.50, s.Whole(), confidence), quantile(sorted, 0.99, s.Whole(), confidence)
+	if !s.Whole() {
+		s.Beyond = 1 - math.Pow(1-confidence, 1/float64(n))
+	}
+	return s
+}
+
+// quantile is the smallest value that at least a share p of the sample doesn't exceed.
+func quantile(sorted []int64, p float64, whole bool, confidence float64) Quantile {
+	n := len(sorted)
+	v := sorted[rankOf(n, p)-1]
+	q := Quantile{Value: v, Low: v, High: v}
+	if whole {
+		return q
+	}
+	low, high := ranks(n, p, confidence)
+	q.Low = sorted[max(low, 1)-1]
+	if high > n {
+		q.High, q.Open = sorted[n-1], true
+	} else {
+		q.High = sorted[high-1]
+	}
+	return q
+}
+
+func rankOf(n int, p float64) int { return max(1, min(n, int(math.Ceil(p*float64(n)-1e-9)))) }
+
+// ranks returns between which order statistics of n the quantile p lies with that confidence at least: the number of values that
+// don't exceed it is binomial. A low of 0 says that no value is a lower bound, a high of n+1 that none is an upper one.
+func ranks(n int, p, confidence float64) (low, high int) {
+	tail := (1 - confidence) / 2
+	sum, found := 0.0, false
+	for k := 0; k <= n; k++ {
+		sum += binomial(n, k, p)
+		if sum <= tail {
+			low = k + 1 // P(K ≤ low−1) ≤ tail
+		}
+		if sum >= 1-tail {
+			high, found = k+1, true // P(K ≤ high−1) ≥ 1−tail
+			break
+		}
+	}
+	if !found {
+		high = n + 1
+	}
+	return min(low, n), high
+}
+
+// binomial is the probability of k successes among n.
+func binomial(n, k int, p float64) float64 {
+	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x + 1)); return v }
+	return math.Exp(lg(n) - lg(k) - lg(n-k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
+}

@@ -1,0 +1,256 @@
+package advise
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
+)
+
+// A SurveyResult is what a survey found. Its Relation is ready for [Choose], but for what only the application knows.
+type SurveyResult struct {
+	Relation Relation // with everything measured filled in, and nothing else
+	Measured []Measure
+
+	Parents, Children Sampled
+	PerParent         Spread // children of one parent
+	PerChild          Spread // parents of one child; nothing read where the children are embedded
+	ParentBytes       Spread // of parents, without children that are embedded
+	ChildBytes        Spread // of children; of embedded ones, the largest of each parent
+
+	Daily   float64 // children that are added in a day, all parents taken together; 0 where nothing tells
+	Missing Share   // references that lead nowhere, or aren't there
+}
+
+// A Measure is a field of the relation that was measured.
+type Measure struct {
+	Field string // as in [Change]
+	Value any    // int64 or float64
+	How   string // "p50 of 1,000 of 28,000 sampled"
+}
+
+// A Share is how many of those that were looked at are so.
+type Share struct {
+	N, Of int64
+}
+
+// String is "3 of 1,000".
+func (s Share) String() string { return countText(s.N) + " of " + countText(s.Of) }
+
+// String is the result for a reader.
+func (r SurveyResult) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s; %s: %s\n", r.Relation.Parent, r.Parents, r.Relation.Child, r.Children)
+	line := func(name, text string) { fmt.Fprintf(&b, "  %s: %s\n", name, text) }
+	line("children of a parent", r.PerParent.String())
+	if r.PerChild.N > 0 {
+		line("parents of a child", r.PerChild.String())
+	}
+	line("bytes of a parent", r.ParentBytes.String())
+	line("bytes of a child", r.ChildBytes.String())
+	if r.Daily > 0 {
+		line("children added a day", fmt.Sprintf("%.3g in all, %.3g to the parent that gains most", r.Daily, max(0, r.Relation.Children.PerDay)))
+	}
+	if r.Missing.Of > 0 {
+		line("references that lead nowhere", r.Missing.String())
+	}
+	return b.String()
+}
+
+// surveying is a run.
+type surveying struct {
+	*Survey
+	ctx    context.Context
+	db     *mongo.Database
+	result SurveyResult
+
+	parentDocs, childDocs []SurveyDocument
+	perParent             []family // of each parent read
+	perChild              []int64
+}
+
+// family is a parent's children.
+type family struct {
+	n           int64
+	first, last *time.Time
+}
+
+// Run measures. A collection without documents is a [*model.ValueError] that names it.
+//
+// Cost: two counts, which read every key of an index, two samples, and a command for each thousand sampled documents to see what
+// refers to them, and one for each thousand references to see where they lead; for embedded children one count and one sample. It
+// is no snapshot: what is written meanwhile may be counted once, twice or not at all. With children that refer to their parents, an
+// index on the reference serves it; without one, each thousand parents read all children.
+func (s *Survey) Run(ctx context.Context, db *mongo.Database) (SurveyResult, error) {
+	r := &surveying{Survey: s, ctx: ctx, db: db}
+	steps := []func() error{r.readParents, r.readChildren, r.readLinks, r.readMissing}
+	if s.spec.Embedded != "" {
+		steps = []func() error{r.readParents, r.readEmbedded}
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return SurveyResult{}, err
+		}
+	}
+	r.conclude()
+	return r.result, nil
+}
+
+// read samples one side, each document once: $sample may return one again.
+func (r *surveying) read(of side, sample func(whole bool) model.Aggregate[SurveyDocument]) (docs []SurveyDocument, s Sampled, err error) {
+	total, err := of.all.Count(r.ctx, r.db)
+	if err != nil {
+		return nil, s, err
+	}
+	if total == 0 {
+		return nil, s, &model.ValueError{Collection: of.name, Field: "_id", Reason: "the collection has no documents: there is nothing to measure"}
+	}
+	seen := map[string]bool{}
+	for doc, err := range sample(total <= r.spec.Sample).Each(r.ctx, r.db) {
+		if err != nil {
+			return nil, s, err
+		}
+		if key := keyOf(doc.ID); !seen[key] {
+			seen[key] = true
+			docs = append(docs, doc)
+		}
+	}
+	n := int64(len(docs))
+	return docs, Sampled{n, max(n, total)}, nil
+}
+
+func (r *surveying) readParents() (err error) {
+	r.parentDocs, r.result.Parents, err = r.read(r.parents, r.Parents)
+	return err
+}
+
+func (r *surveying) readChildren() (err error) {
+	r.childDocs, r.result.Children, err = r.read(r.children, r.Children)
+	return err
+}
+
+// readEmbedded takes the children from their parents.
+func (r *surveying) readEmbedded() error {
+	var sampled int64
+	for _, d := range r.parentDocs {
+		r.perParent = append(r.perParent, family{d.Items, d.First, d.Last})
+		sampled += d.Items
+	}
+	p := r.result.Parents
+	r.result.Children = Sampled{sampled, int64(float64(sampled) / float64(p.N) * float64(p.Of))}
+	return nil
+}
+
+// readLinks counts the children of each parent, and the parents of each child.
+func (r *surveying) readLinks() error {
+	counted, to := r.parentDocs, r.childDocs // those that are referred to
+	if r.spec.List != "" {
+		counted, to = r.childDocs, r.parentDocs
+	}
+	links := map[string]SurveyLink{}
+	ids := make([]bson.RawValue, len(counted))
+	for i, d := range counted {
+		ids[i] = d.ID
+	}
+	err := inThousands(ids, func(some []bson.RawValue) error {
+		return r.collect(r.Links(some...), links)
+	})
+	if err != nil {
+		return err
+	}
+	if r.spec.List != "" {
+		for _, d := range to {
+			r.perParent = append(r.perParent, family{d.Items, d.First, d.Last})
+		}
+		for _, d := range counted {
+			if n := links[keyOf(d.ID)].N; n > 0 { // a child that nobody lists says nothing of how many do
+				r.perChild = append(r.perChild, n)
+			}
+		}
+		return nil
+	}
+	for _, d := range counted {
+		l := links[keyOf(d.ID)]
+		r.perParent = append(r.perParent, family{l.N, l.First, l.Last})
+	}
+	for _, d := range to {
+		if d.Items > 0 {
+			r.perChild = append(r.perChild, d.Items)
+		}
+	}
+	return nil
+}
+
+func (r *surveying) collect(a model.Aggregate[SurveyLink], into map[string]SurveyLink) error {
+	for l, err := range a.Each(r.ctx, r.db) {
+		if err != nil {
+			return err
+		}
+		into[keyOf(l.ID)] = l
+	}
+	return nil
+}
+
+// readMissing looks up what the sampled documents refer to.
+func (r *surveying) readMissing() error {
+	from := r.childDocs
+	if r.spec.List != "" {
+		from = r.parentDocs
+	}
+	var ids []bson.RawValue
+	asked, found := map[string]bool{}, map[string]SurveyLink{}
+	for _, d := range from {
+		for _, id := range d.Links {
+			if key := keyOf(id); !asked[key] {
+				asked[key] = true
+				ids = append(ids, id)
+			}
+		}
+	}
+	if err := inThousands(ids, func(some []bson.RawValue) error { return r.collect(r.Existing(some...), found) }); err != nil {
+		return err
+	}
+	for _, d := range from {
+		if len(d.Links) == 0 && r.spec.Ref != "" {
+			r.result.Missing.N++
+			r.result.Missing.Of++
+		}
+		for _, id := range d.Links {
+			r.result.Missing.Of++
+			if _, ok := found[keyOf(id)]; !ok {
+				r.result.Missing.N++
+			}
+		}
+	}
+	return nil
+}
+
+// keyOf tells ids apart. An int32 and an equal int64 are one id, as for the server.
+func keyOf(id bson.RawValue) string {
+	switch id.Type {
+	case bson.TypeInt32, bson.TypeInt64:
+		return fmt.Sprint("n", id.AsInt64())
+	case bson.TypeDouble:
+		if f := id.Double(); f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+			return fmt.Sprint("n", int64(f))
+		}
+	}
+	return string(id.Type) + string(id.Value)
+}
+
+func inThousands(ids []bson.RawValue, f func([]bson.RawValue) error) error {
+	for len(ids) > 0 {
+		n := min(1000, len(ids))
+		if err := f(ids[:n]); err != nil {
+			return err
+		}
+		ids = ids[n:]
+	}
+	return nil
+}

@@ -1,0 +1,394 @@
+package advise_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/advise"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+// surveyParent and surveyChild are tied in three ways at once.
+type surveyParent struct {
+	ID       bson.ObjectID   `bson:"_id"`
+	Name     string          `bson:"name"`
+	Children []bson.ObjectID `bson:"children,omitempty"`
+	Embedded []surveyItem    `bson:"embedded,omitempty"`
+}
+
+type surveyItem struct {
+	ID   bson.ObjectID `bson:"_id"`
+	Text string        `bson:"text"`
+	At   time.Time     `bson:"at"`
+}
+
+type surveyChild struct {
+	ID      bson.ObjectID   `bson:"_id"`
+	Text    string          `bson:"text"`
+	Parent  *bson.ObjectID  `bson:"parent,omitempty"`
+	Parents []bson.ObjectID `bson:"parents,omitempty"`
+}
+
+var (
+	surveyParents  = model.NewCollection[surveyParent, bson.ObjectID]("parents")
+	surveyChildren = model.NewCollection[surveyChild, bson.ObjectID]("children")
+
+	embeddedSurvey = advise.NewSurvey(surveyParents, surveyParents, advise.SurveySpec{Embedded: "embedded"})
+	listSurvey     = advise.NewSurvey(surveyParents, surveyChildren, advise.SurveySpec{List: "children"})
+	refSurvey      = advise.NewSurvey(surveyParents, surveyChildren, advise.SurveySpec{Ref: "parent"})
+	refsSurvey     = advise.NewSurvey(surveyParents, surveyChildren, advise.SurveySpec{Ref: "parents"})
+)
+
+// surveyID is an ObjectID of a day.
+func surveyID(days float64, n int) bson.ObjectID {
+	id := bson.NewObjectIDFromTimestamp(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(days * 24 * float64(time.Hour))))
+	copy(id[4:], []byte{0, 0, 0, 0, 0, byte(n >> 16), byte(n >> 8), byte(n)})
+	return id
+}
+
+// world is random data, and what is true of it.
+type world struct {
+	parents  []surveyParent
+	children []surveyChild
+}
+
+func newWorld(rng *rand.Rand, parents, children int) world {
+	var w world
+	for i := range parents {
+		p := surveyParent{ID: surveyID(rng.Float64()*10, i), Name: bytesOf(rng.Int64N(100))}
+		for j := range rng.IntN(6) {
+			p.Embedded = append(p.Embedded, surveyItem{surveyID(rng.Float64()*300, 1000*i+j), bytesOf(rng.Int64N(50)), time.Unix(0, 0)})
+		}
+		w.parents = append(w.parents, p)
+	}
+	for i := range children {
+		c := surveyChild{ID: surveyID(rng.Float64()*365, i), Text: bytesOf(rng.Int64N(200))}
+		if of := rng.IntN(parents + 2); of < parents {
+			c.Parent = &w.parents[of].ID
+		} else if of == parents {
+			lost := surveyID(900, i)
+			c.Parent = &lost
+		}
+		for range rng.IntN(4) {
+			p := &w.parents[rng.IntN(parents)]
+			if !slices.Contains(c.Parents, p.ID) {
+				c.Parents = append(c.Parents, p.ID)
+				p.Children = append(p.Children, c.ID)
+			}
+		}
+		w.children = append(w.children, c)
+	}
+	w.parents[0].Children = append(w.parents[0].Children, surveyID(5, 999999))
+	return w
+}
+
+func (w world) store(t *testing.T, db *mongo.Database) {
+	t.Helper()
+	if _, err := model.Concat(surveyParents.InsertMany(w.parents), surveyChildren.InsertMany(w.children)).Run(context.Background(), db); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustSurvey(t *testing.T, s *advise.Survey, db *mongo.Database) advise.SurveyResult {
+	t.Helper()
+	r, err := s.Run(context.Background(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// truth is a spread of everything, sorted by hand.
+func truth(values []int64) (p50, p99, most int64) {
+	slices.Sort(values)
+	at := func(p float64) int64 {
+		for i, v := range values {
+			if float64(i+1) >= p*float64(len(values))-1e-9 {
+				return v
+			}
+		}
+		return 0
+	}
+	return at(0.5), at(0.99), values[len(values)-1]
+}
+
+func wantSpread(t *testing.T, name string, s advise.Spread, values []int64) {
+	t.Helper()
+	p50, p99, most := truth(values)
+	if s.P50.Value != p50 || s.P99.Value != p99 || s.Max != most || !s.Whole() || s.N != int64(len(values)) || s.Beyond != 0 {
+		t.Errorf("%s: got %s; want %d, %d, %d of %d", name, s, p50, p99, most, len(values))
+	}
+	if s.P50.Low != p50 || s.P50.High != p50 {
+		t.Errorf("%s: an interval of what is known: %s", name, s)
+	}
+}
+
+// A collection that is read whole gives what is true.
+func TestSurveyWhole(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	w := newWorld(rng, 40, 300)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		w.store(t, db)
+		t.Run("embedded", func(t *testing.T) { w.checkEmbedded(t, mustSurvey(t, embeddedSurvey, db)) })
+		t.Run("list", func(t *testing.T) { w.checkList(t, mustSurvey(t, listSurvey, db)) })
+		t.Run("ref", func(t *testing.T) { w.checkRef(t, mustSurvey(t, refSurvey, db)) })
+		t.Run("refs", func(t *testing.T) {
+			r := mustSurvey(t, refsSurvey, db)
+			var counts, parents []int64
+			for _, p := range w.parents {
+				n := int64(0)
+				for _, c := range w.children {
+					if slices.Contains(c.Parents, p.ID) {
+						n++
+					}
+				}
+				counts = append(counts, n)
+			}
+			for _, c := range w.children {
+				if len(c.Parents) > 0 {
+					parents = append(parents, int64(len(c.Parents)))
+				}
+			}
+			wantSpread(t, "children", r.PerParent, counts)
+			wantSpread(t, "parents", r.PerChild, parents)
+			if a := advise.Choose(r.Relation); a.Err != nil || a.Choice.Structure() != advise.ChildRefs {
+				t.Errorf("%s", a)
+			}
+		})
+	})
+}
+
+func (w world) checkEmbedded(t *testing.T, r advise.SurveyResult) {
+	var counts, own, largest []int64
+	fastest, last := 0.0, time.Time{}
+	for _, p := range w.parents {
+		for _, e := range p.Embedded {
+			if at := e.ID.Timestamp(); at.After(last) {
+				last = at
+			}
+		}
+	}
+	for _, p := range w.parents {
+		counts = append(counts, int64(len(p.Embedded)))
+		whole, _ := advise.Size(p)
+		array, _ := advise.Size(p.Embedded)
+		if len(p.Embedded) == 0 {
+			own = append(own, whole)
+			continue
+		}
+		own = append(own, whole-array+5)
+		most, first, end := int64(0), last, time.Time{}
+		for _, e := range p.Embedded {
+			n, _ := advise.Size(e)
+			most = max(most, n)
+			if at := e.ID.Timestamp(); at.Before(first) {
+				first = at
+			}
+			if at := e.ID.Timestamp(); at.After(end) {
+				end = at
+			}
+		}
+		largest = append(largest, most)
+		if end.Sub(first) >= 24*time.Hour {
+			fastest = max(fastest, float64(len(p.Embedded)-1)/(last.Sub(first).Hours()/24))
+		}
+	}
+	wantSpread(t, "children", r.PerParent, counts)
+	wantSpread(t, "bytes of parents", r.ParentBytes, own)
+	wantSpread(t, "bytes of children", r.ChildBytes, largest)
+	if got := r.Relation.Children.PerDay; math.Abs(got-fastest) > 1e-9 {
+		t.Errorf("growth %v, want %v", got, fastest)
+	}
+	if r.PerChild.N != 0 || r.Missing.Of != 0 || r.Relation.Child != "embedded" || !r.Parents.Whole() {
+		t.Errorf("%s", r)
+	}
+	p50, _, most := truth(counts)
+	if rel := r.Relation; rel.Children.Typical != p50 || rel.Children.Max != most || rel.IDBytes != 0 || rel.Parents != (advise.Count{}) {
+		t.Errorf("%+v", rel)
+	}
+	if a := advise.Choose(r.Relation); a.Err != nil {
+		t.Error(a.Err)
+	}
+}
+
+func (w world) checkList(t *testing.T, r advise.SurveyResult) {
+	var counts, parents, bytes []int64
+	listed := map[bson.ObjectID]int64{}
+	looked := 0
+	for _, p := range w.parents {
+		counts = append(counts, int64(len(p.Children)))
+		looked += min(10, len(p.Children))
+		for _, id := range p.Children {
+			listed[id]++
+		}
+	}
+	for _, c := range w.children {
+		n, _ := advise.Size(c)
+		bytes = append(bytes, n)
+		if listed[c.ID] > 0 {
+			parents = append(parents, listed[c.ID])
+		}
+	}
+	wantSpread(t, "children", r.PerParent, counts)
+	wantSpread(t, "parents", r.PerChild, parents)
+	wantSpread(t, "bytes", r.ChildBytes, bytes)
+	lost := int64(0)
+	if len(w.parents[0].Children) <= 10 {
+		lost = 1
+	}
+	if r.Missing != (advise.Share{N: lost, Of: int64(looked)}) || r.Relation.IDBytes != 12 {
+		t.Errorf("missing %s, want %d of %d", r.Missing, lost, looked)
+	}
+	if math.Abs(r.Daily-300.0/365) > 0.05 {
+		t.Errorf("daily %v", r.Daily)
+	}
+}
+
+func (w world) checkRef(t *testing.T, r advise.SurveyResult) {
+	n := map[bson.ObjectID]int64{}
+	missing := int64(0)
+	for _, c := range w.children {
+		if c.Parent == nil || !slices.ContainsFunc(w.parents, func(p surveyParent) bool { return p.ID == *c.Parent }) {
+			missing++
+		}
+		if c.Parent != nil {
+			n[*c.Parent]++
+		}
+	}
+	var counts []int64
+	for _, p := range w.parents {
+		counts = append(counts, n[p.ID])
+	}
+	wantSpread(t, "children", r.PerParent, counts)
+	if r.Missing != (advise.Share{N: missing, Of: int64(len(w.children))}) || r.Relation.Parents != (advise.Count{Typical: 1, Max: 1}) {
+		t.Errorf("missing %s, want %d; %+v", r.Missing, missing, r.Relation.Parents)
+	}
+	if r.Relation.Children.PerDay <= 0 || r.Relation.Children.PerDay > 1 {
+		t.Errorf("growth %v", r.Relation.Children.PerDay)
+	}
+	if a := advise.Choose(r.Relation); a.Err != nil || !slices.ContainsFunc(r.Measured, func(m advise.Measure) bool { return m.Field == "Children.PerDay" }) {
+		t.Errorf("%s\n%+v", a, r.Measured)
+	}
+	for _, m := range r.Measured {
+		if m.How == "" || !strings.Contains(fmt.Sprintf("%+v", r.Relation), fmt.Sprint(m.Value)) {
+			t.Errorf("%+v isn't in %+v", m, r.Relation)
+		}
+	}
+}
+
+// A sample says that it is one, and its intervals hold the truth.
+func TestSurveySampled(t *testing.T) {
+	w := newWorld(rand.New(rand.NewPCG(5, 6)), 400, 1200)
+	sampled := advise.NewSurvey(surveyParents, surveyChildren, advise.SurveySpec{Ref: "parent", Sample: 100, Confidence: 0.999999})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		w.store(t, db)
+		r := mustSurvey(t, sampled, db)
+		if r.Parents != (advise.Sampled{N: 100, Of: 400}) || r.Children != (advise.Sampled{N: 100, Of: 1200}) || r.Parents.Whole() {
+			t.Errorf("%s, %s", r.Parents, r.Children)
+		}
+		var all []int64
+		for _, c := range w.children {
+			n, _ := advise.Size(c)
+			all = append(all, n)
+		}
+		p50, p99, most := truth(all)
+		s := r.ChildBytes
+		if s.P50.Low > p50 || s.P50.High < p50 || s.P99.Low > p99 || !s.P99.Open && s.P99.High < p99 || s.Max > most || s.Beyond <= 0 || s.Beyond > 0.2 {
+			t.Errorf("%s; the truth is %d, %d, %d", s, p50, p99, most)
+		}
+		if !strings.Contains(r.String(), "100 of 1,200 sampled") || !strings.Contains(r.String(), "may have more") {
+			t.Errorf("%s", r)
+		}
+		if how := r.Measured[1].How; !strings.Contains(how, "at least") {
+			t.Errorf("a maximum of a sample: %s", how)
+		}
+	})
+}
+
+func TestSurveyCost(t *testing.T) {
+	w := newWorld(rand.New(rand.NewPCG(7, 8)), 20, 50)
+	monitor := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		w.store(t, db)
+		for name, test := range map[string]struct {
+			s    *advise.Survey
+			want int
+		}{"embedded": {embeddedSurvey, 2}, "list": {listSurvey, 6}, "ref": {refSurvey, 6}} {
+			cost, err := modeltest.Measure(monitor, func() error { _, err := test.s.Run(context.Background(), db); return err })
+			if err != nil || cost.Commands != test.want || cost.Written != 0 {
+				t.Errorf("%s: %s, %v", name, cost, err)
+			}
+		}
+	}, modeltest.WithMonitor(monitor))
+}
+
+// An import of everything at once is no growth; nor is anything without times.
+func TestSurveyWithoutTimes(t *testing.T) {
+	p := surveyParent{ID: surveyID(3, 1)}
+	for i := range 20 {
+		p.Embedded = append(p.Embedded, surveyItem{surveyID(3.01*float64(i%2), i), "x", time.Unix(int64(i)*86400, 0)})
+	}
+	for i := range p.Embedded {
+		p.Embedded[i].ID = surveyID(3, i)
+	}
+	byDate := advise.NewSurvey(surveyParents, surveyParents, advise.SurveySpec{Embedded: "embedded", At: "at"})
+	byText := advise.NewSurvey(surveyParents, surveyParents, advise.SurveySpec{Embedded: "embedded", At: "text"})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := context.Background()
+		var bad *model.ValueError
+		if _, err := embeddedSurvey.Run(ctx, db); !errors.As(err, &bad) || bad.Collection != "parents" {
+			t.Errorf("an empty collection: %v", err)
+		}
+		if _, err := surveyParents.Insert(p).Run(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := refSurvey.Run(ctx, db); !errors.As(err, &bad) || bad.Collection != "children" {
+			t.Errorf("no children: %v", err)
+		}
+		if r := mustSurvey(t, embeddedSurvey, db); r.Relation.Children.PerDay != 0 || r.Daily != 0 {
+			t.Errorf("%s", r)
+		}
+		if r := mustSurvey(t, byDate, db); r.Relation.Children.PerDay != 1 {
+			t.Errorf("%s", r)
+		}
+		if r := mustSurvey(t, byText, db); r.Relation.Children.PerDay != 0 {
+			t.Errorf("%s", r)
+		}
+	})
+}
+
+func TestSurveyDeclarations(t *testing.T) {
+	type spec = advise.SurveySpec
+	for _, test := range []struct {
+		want string
+		spec spec
+	}{
+		{"none or several", spec{}},
+		{"none or several", spec{List: "children", Ref: "parent"}},
+		{"no field", spec{List: "childs"}},
+		{"no field", spec{Ref: "parnet"}},
+		{"doesn't go through one array", spec{List: "name"}},
+		{"doesn't go through one array", spec{Embedded: "name"}},
+		{"At is for", spec{Ref: "parent", At: "at"}},
+		{"Sample", spec{Ref: "parent", Sample: -1}},
+		{"Confidence", spec{Ref: "parent", Confidence: 1}},
+		{"Confidence", spec{Ref: "parent", Confidence: math.NaN()}},
+		{"dollar", spec{Embedded: "embedded", At: "$at"}},
+	} {
+		wantDeclaration(t, fmt.Sprintf("%+v", test.spec), test.want, func() { advise.NewSurvey(surveyParents, surveyChildren, test.spec) })
+	}
+	if embeddedSurvey.Children(true).Err == nil || embeddedSurvey.Links().Err == nil || embeddedSurvey.Existing().Err == nil {
+		t.Error("embedded children have no collection")
+	}
+}
