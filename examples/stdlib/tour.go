@@ -25,7 +25,7 @@ type tour struct {
 }
 
 func (t *tour) all(ctx context.Context, pkgs []Package, fs []File) error {
-	for _, chapter := range []func(context.Context, []Package, []File) error{t.load, t.references, t.parents, t.bounded} {
+	for _, chapter := range []func(context.Context, []Package, []File) error{t.load, t.references, t.parents, t.bounded, t.advice} {
 		if err := chapter(ctx, pkgs, fs); err != nil {
 			return err
 		}

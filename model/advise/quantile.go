@@ -38,14 +38,14 @@ type Spread struct {
 	Beyond   float64 // the share of documents that may have more than Max, at most, with the survey's confidence; 0 if all were read
 }
 
-// String is "2 at p50 (2 to 3), 9 at p99, max 12".
+// String is "2 (2 to 3) at p50, 9 (8 or more) at p99, greatest seen 12 (up to 0.3 % may have more); 1,000 of 28,000 sampled".
 func (s Spread) String() string {
 	if s.N == 0 {
 		return "nothing read"
 	}
 	text := fmt.Sprintf("%s at p50, %s at p99, at most %s", s.P50, s.P99, countText(s.Max))
 	if !s.Whole() {
-		text = fmt.Sprintf("%s at p50, %s at p99, at least %s at most (up to %.2g %% may have more)", s.P50, s.P99, countText(s.Max), s.Beyond*100)
+		text = fmt.Sprintf("%s at p50, %s at p99, greatest seen %s (up to %.2g %% may have more)", s.P50, s.P99, countText(s.Max), s.Beyond*100)
 	}
 	return text + "; " + s.Sampled.String()
 }

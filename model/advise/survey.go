@@ -161,7 +161,9 @@ func (s *Survey) measured(of side, whole bool, fields bson.D) model.Aggregate[Su
 	if !whole {
 		p = append(p, bson.D{{Key: "$sample", Value: bson.D{{Key: "size", Value: s.spec.Sample}}}})
 	}
-	return model.Aggregate[SurveyDocument]{Aggregation: of.aggregate(append(p, bson.D{{Key: "$project", Value: fields}}))}
+	a := model.Aggregate[SurveyDocument]{Aggregation: of.aggregate(append(p, bson.D{{Key: "$project", Value: fields}}))}
+	a.Options.BatchSize = replies
+	return a
 }
 
 // Links returns how often documents are referred to, by their ids: with SurveySpec.Ref parents, which is how many children they
@@ -186,6 +188,7 @@ func (s *Survey) Links(ids ...bson.RawValue) model.Aggregate[SurveyLink] {
 		}}},
 	}
 	a := model.Aggregate[SurveyLink]{Aggregation: from.aggregate(p)}
+	a.Options.BatchSize = replies
 	if s.spec.Embedded != "" {
 		a.Err = &model.ValueError{Collection: s.parents.name, Field: s.path, Reason: "the children are embedded: nothing refers to them"}
 	}
@@ -205,7 +208,7 @@ func (s *Survey) Existing(ids ...bson.RawValue) model.Aggregate[SurveyLink] {
 		{{Key: "$match", Value: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: values(ids)}}}}}},
 		{{Key: "$project", Value: bson.D{{Key: "n", Value: bson.D{{Key: "$literal", Value: int64(1)}}}}}},
 	})}
-	a.Index = "_id_"
+	a.Index, a.Options.BatchSize = "_id_", replies
 	if s.spec.Embedded != "" {
 		a.Err = &model.ValueError{Collection: s.parents.name, Field: s.path, Reason: "the children are embedded: nothing refers to them"}
 	}
@@ -219,6 +222,10 @@ func values(ids []bson.RawValue) bson.A {
 	}
 	return out
 }
+
+// batch is how many ids are asked for at once, and replies how many results come in one batch: one more than there are, so that
+// the server sees the end of them.
+const batch, replies = 1000, 1001
 
 // linksKept is how many references of one document are looked up.
 const linksKept = 10

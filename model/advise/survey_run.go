@@ -246,7 +246,7 @@ func keyOf(id bson.RawValue) string {
 
 func inThousands(ids []bson.RawValue, f func([]bson.RawValue) error) error {
 	for len(ids) > 0 {
-		n := min(1000, len(ids))
+		n := min(batch, len(ids))
 		if err := f(ids[:n]); err != nil {
 			return err
 		}

@@ -333,6 +333,30 @@ func TestSurveyCost(t *testing.T) {
 	}, modeltest.WithMonitor(monitor))
 }
 
+// Each thousand costs what it says, and indexes serve what is asked of references.
+func TestSurveyLarge(t *testing.T) {
+	w := newWorld(rand.New(rand.NewPCG(8, 8)), 1100, 3000)
+	monitor := modeltest.NewMonitor()
+	twoThousand := advise.NewSurvey(surveyParents, surveyChildren, advise.SurveySpec{Ref: "parent", Sample: 2000})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		set := model.IndexSet{Needed: []model.Index{model.NewIndex("children", bson.D{{Key: "parent", Value: 1}})}}
+		if err := set.Ensure(context.Background(), db); err != nil {
+			t.Fatal(err)
+		}
+		w.store(t, db)
+		var r advise.SurveyResult
+		cost, err := modeltest.Measure(monitor, func() (err error) { r, err = twoThousand.Run(context.Background(), db); return err })
+		// Two counts, 1100 parents in two batches, 2000 children in two, links of 1100 parents, and the parents, some 900, of 2000 children.
+		if err != nil || cost.Commands != 2+2+2+2+1 || r.Parents != (advise.Sampled{N: 1100, Of: 1100}) || r.Children != (advise.Sampled{N: 2000, Of: 3000}) {
+			t.Errorf("%s, %v\n%s", cost, err, r)
+		}
+		id := w.parents[7].ID
+		raw := bson.RawValue{Type: bson.TypeObjectID, Value: id[:]}
+		modeltest.WantIndexed(t, db, twoThousand.Links(raw), "parent_1")
+		modeltest.WantIndexed(t, db, twoThousand.Existing(raw), "_id_")
+	}, modeltest.WithMonitor(monitor))
+}
+
 // An import of everything at once is no growth; nor is anything without times.
 func TestSurveyWithoutTimes(t *testing.T) {
 	p := surveyParent{ID: surveyID(3, 1)}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/docmodel/docmodel/model/advise"
+)
+
+// What the data says of both relations, and whether their techniques are still the right ones.
+var (
+	importsSurvey = advise.NewSurvey(packages, packages, advise.SurveySpec{List: "imports"})
+	insideSurvey  = advise.NewSurvey(packages, files, advise.SurveySpec{Ref: "package"})
+
+	packageBudget = advise.NewBudget(packages,
+		advise.Bound{Path: "_id", Bytes: 100}, advise.Bound{Path: "name", Bytes: 50}, advise.Bound{Path: "doc", Bytes: 300},
+		advise.Bound{Path: "largest", Items: 3}, advise.Bound{Path: "largest.name", Bytes: 100},
+		advise.Bound{Path: "imports", Bytes: 100})
+)
+
+func (t *tour) advice(ctx context.Context, _ []Package, _ []File) error {
+	t.title("Advice: the figures of the live data, and what they ask for (advise.Survey, Choose, Budget)")
+	for _, relation := range []struct {
+		name   string
+		survey *advise.Survey
+		known  func(r *advise.Relation) // what no collection tells
+	}{
+		{"imports", importsSurvey, func(r *advise.Relation) {
+			r.Parent, r.Child = "packages", "imported packages"
+			r.Standalone, r.ReadsPerWrite = 0.5, 1000
+		}},
+		{"files", insideSurvey, func(r *advise.Relation) {
+			r.Standalone, r.ToParent, r.Together, r.ReadsPerWrite = 0.5, 0.5, 0.05, 1000
+		}},
+	} {
+		sample := relation.survey.Parents(false)
+		err := t.step("survey a package and its "+relation.name, sample, sample.Index, func() (string, error) {
+			found, err := relation.survey.Run(ctx, t.db)
+			if err != nil {
+				return "", err
+			}
+			relation.known(&found.Relation)
+			advice := advise.Choose(found.Relation)
+			return indented(found.String() + advice.String()), advice.Err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(t.out, "\nhow large a package gets\n  → %s\n", indented(packageBudget.Worst().String()))
+	return nil
+}
+
+// indented shows several lines as one answer.
+func indented(s string) string { return strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n    ") }
