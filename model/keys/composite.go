@@ -129,8 +129,8 @@ func (x *Composite[D]) Move(was *D, now D) model.Plan {
 // is completed by the next. A document that changes in between is left under both keys, and the next run stops at it with the
 // duplicate key: compare the two, and delete one.
 //
-// Cost: two commands for a batch of 500 documents, and two to find the end; where documents move, one to insert those of a batch
-// and one to delete each. Documents written: two for each that moves.
+// Cost: one command for a batch of 500 documents, and two to find the end; where documents move, one more to insert those of a
+// batch, and one to delete each. Documents written: two for each that moves.
 func (x *Composite[D]) Rekey() model.Job { return x.c.rekey() }
 
 // ByKey returns the query of one document by all its parts. None is model.ErrNotFound.

@@ -216,6 +216,12 @@ func TestCompositeCosts(t *testing.T) {
 			modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 2}, func() error { _, err := f.All(t.Context(), db); return err })
 		}
 		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error { _, err := byPlace.Next("CA :San :a1", 2).One(t.Context(), db); return err })
+		modeltest.WantCost(t, m, model.Cost{Commands: 3, Returned: 3}, func() error { // "z" is no key, and has no parts
+			job := byPlace.Rekey()
+			job.Filter = bson.D{{Key: "state", Value: bson.D{{Key: "$exists", Value: true}}}}
+			_, err := job.Run(t.Context(), db, model.JobOptions{})
+			return err
+		})
 		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error { _, err := byPlace.Counts("CA").All(t.Context(), db); return err })
 	}, modeltest.WithMonitor(m))
 }

@@ -2,7 +2,6 @@ package keys_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -250,92 +249,6 @@ func TestShardTargets(t *testing.T) {
 
 func sameTarget(got, want keys.Target) bool {
 	return got.Scope == want.Scope && got.Values == want.Values && got.Ranges == want.Ranges && got.Since == want.Since && got.Why != ""
-}
-
-func TestShardWrites(t *testing.T) {
-	yes := true
-	id := bson.ObjectID{1}
-	whole, some, none := shardD("device", "a", "at", 1), shardD("device", "a"), shardD("n", 1)
-	set := func(pairs ...any) bson.D { return shardD("$set", shardD(pairs...)) }
-	one, ranged, all := keys.Target{Scope: keys.OneShard, Values: 1}, keys.Target{Scope: keys.SomeShards, Ranges: 1}, keys.Target{}
-	no := keys.Target{Scope: keys.NoShard}
-	later := func(t keys.Target) keys.Target {
-		t.Since = "7.1"
-		return t
-	}
-	for _, test := range []struct {
-		reason string
-		key    *keys.Shard[bson.D]
-		model  mongo.WriteModel
-		want   keys.Target
-	}{
-		{"insert", byDevice, &mongo.InsertOneModel{Document: shardD("_id", id, "device", "a", "at", 1)}, one},
-		{"insert without a field", byDevice, &mongo.InsertOneModel{Document: shardD("_id", id, "at", 1)}, one},
-		{"insert of an array", byDevice, &mongo.InsertOneModel{Document: shardD("_id", id, "device", bson.A{"a"}, "at", 1)}, no},
-		{"updateOne by the key", byDevice, &mongo.UpdateOneModel{Filter: whole, Update: set("n", 1)}, one},
-		{"updateOne by _id", byDevice, &mongo.UpdateOneModel{Filter: shardD("_id", id), Update: set("n", 1)}, all},
-		{"updateOne by _id and a part", byDevice, &mongo.UpdateOneModel{Filter: shardD("_id", id, "device", "a"), Update: set("n", 1)}, ranged},
-		{"updateOne by two _ids", byDevice, &mongo.UpdateOneModel{Filter: shardD("_id", shardD("$in", bson.A{id, 2})), Update: set("n", 1)}, later(all)},
-		{"updateOne by a part", byDevice, &mongo.UpdateOneModel{Filter: some, Update: set("n", 1)}, later(ranged)},
-		{"updateOne by neither", byDevice, &mongo.UpdateOneModel{Filter: none, Update: set("n", 1)}, later(all)},
-		{"upsert by the key", byDevice, &mongo.UpdateOneModel{Filter: whole, Update: set("n", 1), Upsert: &yes}, one},
-		{"upsert by _id", byDevice, &mongo.UpdateOneModel{Filter: shardD("_id", id), Update: set("n", 1), Upsert: &yes}, no},
-		{"upsert by a part", byDevice, &mongo.UpdateOneModel{Filter: some, Update: set("n", 1), Upsert: &yes}, no},
-		{"upsert by _id that is the key", byReading, &mongo.UpdateOneModel{Filter: shardD("_id", id), Update: shardD("$setOnInsert", shardD("_id", id)), Upsert: &yes}, one},
-		{"deleteOne by the key", byDevice, &mongo.DeleteOneModel{Filter: whole}, one},
-		{"deleteOne by _id", byDevice, &mongo.DeleteOneModel{Filter: shardD("_id", id)}, all},
-		{"deleteOne by neither", byDevice, &mongo.DeleteOneModel{Filter: none}, later(all)},
-		{"deleteMany", byDevice, &mongo.DeleteManyModel{Filter: some}, ranged},
-		{"updateMany", byDevice, &mongo.UpdateManyModel{Filter: none, Update: set("n", 1)}, all},
-		{"updateMany upsert", byDevice, &mongo.UpdateManyModel{Filter: none, Update: set("n", 1), Upsert: &yes}, no},
-		{"updateMany upsert by the key", byDevice, &mongo.UpdateManyModel{Filter: whole, Update: set("n", 1), Upsert: &yes}, one},
-		{"updateMany of the key", byDevice, &mongo.UpdateManyModel{Filter: some, Update: set("at", 1)}, no},
-		{"the key changes", byDevice, &mongo.UpdateOneModel{Filter: whole, Update: set("at", 2)}, one},
-		{"the key stays", byDevice, &mongo.UpdateOneModel{Filter: whole, Update: set("at", int64(1))}, one},
-		{"the key changes, and isn't given", byDevice, &mongo.UpdateOneModel{Filter: shardD("_id", id), Update: set("at", 2)}, no},
-		{"a part of the key changes by $inc", byDevice, &mongo.UpdateOneModel{Filter: some, Update: shardD("$inc", shardD("at", 2))}, no},
-		{"below the key", byDevice, &mongo.UpdateOneModel{Filter: some, Update: set("at.x", 2)}, no},
-		{"renamed to the key", byDevice, &mongo.UpdateOneModel{Filter: some, Update: shardD("$rename", shardD("x", "at"))}, no},
-		{"by a pipeline", byDevice, &mongo.UpdateOneModel{Filter: some, Update: mongo.Pipeline{set("at", "$x")}}, no},
-		{"unset by a pipeline", byDevice, &mongo.UpdateOneModel{Filter: some, Update: mongo.Pipeline{shardD("$unset", bson.A{"x", "at"})}}, no},
-		{"a pipeline of other fields", byDevice, &mongo.UpdateOneModel{Filter: whole, Update: mongo.Pipeline{set("x", "$at"), shardD("$unset", "y")}}, one},
-		{"the _id as key changes", byReading, &mongo.UpdateOneModel{Filter: shardD("_id", id), Update: set("_id", bson.ObjectID{2})}, no},
-		{"the _id as key stays", byReading, &mongo.UpdateOneModel{Filter: shardD("_id", id), Update: set("_id", id)}, one},
-		{"replaceOne by the key", byDevice, &mongo.ReplaceOneModel{Filter: whole, Replacement: shardD("device", "a", "at", 1)}, one},
-		{"replaceOne that moves", byDevice, &mongo.ReplaceOneModel{Filter: whole, Replacement: shardD("device", "a")}, one},
-		{"replaceOne by _id", byDevice, &mongo.ReplaceOneModel{Filter: shardD("_id", id), Replacement: shardD("device", "a")}, all},
-		{"without a model", byDevice, nil, no},
-	} {
-		got := test.key.Write(model.Write{Collection: "readings", Model: test.model})
-		if !sameTarget(got, test.want) {
-			t.Errorf("%s: %+v", test.reason, got)
-		}
-		wantMove := test.reason == "the key changes" || test.reason == "replaceOne that moves"
-		if strings.Contains(got.Why, "retryable") != wantMove {
-			t.Errorf("%s: %s", test.reason, got)
-		}
-	}
-	for reason, test := range map[string]struct {
-		m    model.FindAndModify
-		want keys.Target
-	}{
-		"by the key":   {readings.Modify(whole, set("n", 1)).FindAndModify, one},
-		"by a part":    {readings.Modify(some, set("n", 1)).FindAndModify, later(ranged)},
-		"by _id alone": {readings.Modify(shardD("_id", id), set("n", 1)).FindAndModify, later(all)},
-		"elsewhere":    {byDocs.Modify(shardD("n", 1), set("n", 1)).FindAndModify, no},
-	} {
-		if got := byDevice.Modify(test.m); !sameTarget(got, test.want) {
-			t.Errorf("findAndModify %s: %+v", reason, got)
-		}
-	}
-	p := model.NewPlan(readings.Insert(shardD("_id", id, "device", "a", "at", 1)), readings.Delete(id), byPlace.Insert(resident{}),
-		model.MergeInto{Collection: "readings", Pipeline: mongo.Pipeline{shardD("$match", some), shardD("$merge", shardD("into", "x"))}})
-	if got := fmt.Sprint(byDevice.Plan(p)); strings.Count(got, ": ") < 4 || len(byDevice.Plan(p)) != 4 || !sameTarget(byDevice.Plan(p)[3], ranged) {
-		t.Errorf("a plan: %s", got)
-	}
-	if got := byDevice.Write(model.Refused("readings", errors.New("no"))); got.Scope != keys.NoShard {
-		t.Errorf("a refused write: %+v", got)
-	}
 }
 
 // What a target says holds for what a query finds: the documents have no more keys than it names.
