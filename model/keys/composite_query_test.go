@@ -213,3 +213,37 @@ func TestCompositeCounts(t *testing.T) {
 		}
 	})
 }
+
+// Bounds of StartingWith hold what begins so, and nothing else: computed, for every pair of the texts.
+func TestCompositeStartingWith(t *testing.T) {
+	texts := slices.Concat(compositeTexts, []string{"San!", "a \x1f", "a <<", "\uD7FFx", "\U0010ffff", "\U0010ffff\U0010ffffx", "a\U0010ffffx"})
+	for _, prefix := range [][]any{nil, {"CA"}} {
+		for _, p := range texts {
+			f := byPlace.StartingWith(prefix, p)
+			low, high := "", "\U0010ffff\U0010ffff\U0010ffff\U0010ffff"
+			if len(f.Filter) > 0 {
+				for _, e := range f.Filter[0].Value.(bson.D) {
+					switch e.Key {
+					case "$gte":
+						low = e.Value.(string)
+					case "$lt":
+						high = e.Value.(string)
+					}
+				}
+			}
+			for _, x := range texts {
+				values := []any{x, "z", 1} // a state, or the city of one
+				if prefix != nil {
+					values = []any{prefix[0], x, 1}
+				}
+				key, err := byPlace.KeyOf(values...)
+				if err != nil || f.Err != nil {
+					t.Fatal(err, f.Err)
+				}
+				if in := low <= key && key < high; in != strings.HasPrefix(x, p) {
+					t.Errorf("%q in %q ≤ key < %q: %v, of %q and %q", key, low, high, in, x, p)
+				}
+			}
+		}
+	}
+}

@@ -117,6 +117,13 @@ func TestShardDistributionCounts(t *testing.T) {
 	if got := shardKinds(d); !slices.Equal(got, []keys.WarningKind{keys.FewKeys, keys.MissingFields}) {
 		t.Errorf("warnings %v", d.Warnings)
 	}
+	var exact []bson.D
+	for _, id := range []int{1, 2, 3, 4, 3, 3, 1, 9} {
+		exact = append(exact, shardD("_id", id))
+	}
+	if d, err := byReading.DistributionOf(exact, keys.SampleSpec{Shards: 2, Range: 1}); err != nil || d.Shards[0].Writes != 0.25 || d.Rising != 0.25 || d.Chunks != 5 || d.Jumbo != 2 {
+		t.Errorf("a range begins with its first key, and ends before the next one's: %+v, %v", d, err)
+	}
 	if d, err := byDevice.DistributionOf(nil); err != nil || d.Documents != 0 || d.Warnings != nil {
 		t.Errorf("of nothing: %+v, %v", d, err)
 	}
