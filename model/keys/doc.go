@@ -3,8 +3,8 @@
 //
 // # Choosing
 //
-//	An _id of several values, listed, counted and paged through by the first of them    [Composite]
-//	The same as a document, whose values keep their types                               [DocumentKey]
+//	An _id of several values, listed, counted and paged through by the first of them     [Composite]
+//	The same as a document, whose values keep their types                                [DocumentKey]
 //	By which fields documents are divided among shards, and what that means for queries  [Shard]
 //
 // Where documents have an _id anyway, a compound index on ordinary fields ({state: 1, city: 1, _id: 1}) serves the same queries:
