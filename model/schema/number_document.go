@@ -1,0 +1,246 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// DocumentJSON writes a whole document as JSON, of which only the numbers that are not [Number.Safe] are strings; it returns their
+// paths, with the positions of array elements in them: "items.0.id". What JSON has no word for is relaxed Extended JSON:
+// {"$oid": …}, {"$date": …}. Fields keep their order. A document that isn't valid BSON, or that has a field name that is empty, begins with
+// "$" or holds a dot or a NUL, is refused with a [*model.ValueError].
+func DocumentJSON(doc bson.Raw) (text []byte, risky []string, err error) {
+	if err := doc.Validate(); err != nil {
+		return nil, nil, &model.ValueError{Field: "document", Reason: err.Error()}
+	}
+	if path, err := model.CheckNames(doc, ""); err != nil {
+		return nil, nil, &model.ValueError{Field: path, Reason: err.Error()}
+	}
+	w := &jsonWriter{}
+	if err := w.value("", bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}); err != nil {
+		return nil, nil, err
+	}
+	return w.out.Bytes(), w.risky, nil
+}
+
+// DocumentFromJSON reads what [DocumentJSON] wrote, or what a reader made of it: the strings at the paths are numbers again, and each
+// number is stored as a [Number] is. Numbers that came without a string may change their type, from int32 or Decimal128 to int64
+// or double, and not their value. It returns a [*model.ValueError] for text that is no document, for a field that comes twice, and for a
+// string at one of the paths that is no number.
+func DocumentFromJSON(text []byte, risky []string) (bson.Raw, error) {
+	r := &jsonReader{json.NewDecoder(bytes.NewReader(text)), map[string]bool{}}
+	r.UseNumber()
+	for _, path := range risky {
+		r.risky[path] = true
+	}
+	token, err := r.Token()
+	if err != nil || token != json.Delim('{') {
+		return nil, badJSON("document", fmt.Sprintf("is no JSON document: %v", err))
+	}
+	v, err := r.document("", 1)
+	if err != nil {
+		return nil, err
+	}
+	doc, ok := v.(bson.D)
+	if !ok {
+		return nil, badJSON("document", "is a value of Extended JSON, not a document")
+	}
+	if _, err := r.Token(); err != io.EOF {
+		return nil, badJSON("document", "is followed by something else")
+	}
+	return bson.Marshal(doc)
+}
+
+func badJSON(field, reason string) error { return &model.ValueError{Field: field, Reason: reason} }
+
+type jsonWriter struct {
+	out   bytes.Buffer
+	risky []string
+}
+
+func (w *jsonWriter) value(path string, v bson.RawValue) error {
+	switch v.Type {
+	case bson.TypeEmbeddedDocument, bson.TypeArray:
+		return w.elements(path, v)
+	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
+		n, err := ofRaw(v)
+		if err != nil {
+			return err
+		}
+		if !n.Safe() {
+			w.risky = append(w.risky, path)
+		}
+		text, err := n.MarshalJSON()
+		w.out.Write(text)
+		return err
+	}
+	text, err := bson.MarshalExtJSON(bson.D{{Key: "v", Value: v}}, false, false)
+	if err != nil {
+		return badJSON(path, err.Error())
+	}
+	w.out.Write(text[len(`{"v":`) : len(text)-1])
+	return nil
+}
+
+func (w *jsonWriter) elements(path string, v bson.RawValue) error {
+	elems, err := bson.Raw(v.Value).Elements()
+	if err != nil {
+		return err
+	}
+	isArray := v.Type == bson.TypeArray
+	brackets := "{}"
+	if isArray {
+		brackets = "[]"
+	}
+	w.out.WriteByte(brackets[0])
+	for i, e := range elems {
+		if i > 0 {
+			w.out.WriteByte(',')
+		}
+		name := e.Key()
+		if isArray {
+			name = strconv.Itoa(i)
+		} else {
+			key, err := json.Marshal(name)
+			if err != nil {
+				return err
+			}
+			w.out.Write(append(key, ':'))
+		}
+		if err := w.value(join(path, name), e.Value()); err != nil {
+			return err
+		}
+	}
+	w.out.WriteByte(brackets[1])
+	return nil
+}
+
+type jsonReader struct {
+	*json.Decoder
+	risky map[string]bool
+}
+
+// document reads a document whose brace was read. One whose first name begins with "$" is a value of Extended JSON.
+func (r *jsonReader) document(path string, depth int) (any, error) {
+	if depth > model.MaxDepth {
+		return nil, badJSON(path, "is nested too deep")
+	}
+	d, seen := bson.D{}, map[string]bool{}
+	for r.More() {
+		token, err := r.Token()
+		if err != nil {
+			return nil, badJSON(path, err.Error())
+		}
+		name, _ := token.(string)
+		if len(d) == 0 && len(name) > 1 && name[0] == '$' {
+			return r.extended(path, name)
+		}
+		if err := model.CheckKey(name); err != nil {
+			return nil, badJSON(join(path, name), err.Error())
+		}
+		if seen[name] {
+			return nil, badJSON(join(path, name), "comes twice")
+		}
+		seen[name] = true
+		v, err := r.value(join(path, name), depth)
+		if err != nil {
+			return nil, err
+		}
+		d = append(d, bson.E{Key: name, Value: v})
+	}
+	_, err := r.Token()
+	if err != nil {
+		return nil, badJSON(path, err.Error())
+	}
+	return d, nil
+}
+
+// extended reads the rest of {"$oid": …}, whose first name was read.
+func (r *jsonReader) extended(path, name string) (any, error) {
+	whole := bytes.NewBufferString(`{"v":{`)
+	for first := true; first || r.More(); first = false {
+		if !first {
+			token, err := r.Token()
+			if err != nil {
+				return nil, badJSON(path, err.Error())
+			}
+			name, _ = token.(string)
+			whole.WriteByte(',')
+		}
+		var v json.RawMessage
+		if err := r.Decode(&v); err != nil {
+			return nil, badJSON(join(path, name), err.Error())
+		}
+		key, err := json.Marshal(name)
+		if err != nil {
+			return nil, err
+		}
+		whole.Write(slices.Concat(key, []byte{':'}, v))
+	}
+	if _, err := r.Token(); err != nil {
+		return nil, badJSON(path, err.Error())
+	}
+	whole.WriteString("}}")
+	var out bson.D
+	if err := bson.UnmarshalExtJSON(whole.Bytes(), false, &out); err != nil || len(out) != 1 {
+		return nil, badJSON(path, fmt.Sprintf("is no value of Extended JSON: %v", err))
+	}
+	if _, isDocument := out[0].Value.(bson.D); isDocument {
+		return nil, badJSON(path, "is no value of Extended JSON")
+	}
+	return out[0].Value, nil
+}
+
+func (r *jsonReader) value(path string, depth int) (any, error) {
+	token, err := r.Token()
+	if err != nil {
+		return nil, badJSON(path, err.Error())
+	}
+	switch v := token.(type) {
+	case json.Delim:
+		if v == '{' {
+			return r.document(path, depth+1)
+		}
+		return r.array(path, depth+1)
+	case json.Number:
+		return r.number(path, v.String())
+	case string:
+		if r.risky[path] {
+			return r.number(path, v)
+		}
+	}
+	return token, nil
+}
+
+func (r *jsonReader) number(path, text string) (any, error) {
+	n, err := ParseNumber(text)
+	if err != nil {
+		return nil, badJSON(path, err.Error())
+	}
+	return n.stored(), nil
+}
+
+func (r *jsonReader) array(path string, depth int) (any, error) {
+	if depth > model.MaxDepth {
+		return nil, badJSON(path, "is nested too deep")
+	}
+	list := bson.A{}
+	for r.More() {
+		v, err := r.value(join(path, strconv.Itoa(len(list))), depth)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	if _, err := r.Token(); err != nil {
+		return nil, badJSON(path, err.Error())
+	}
+	return list, nil
+}
