@@ -144,5 +144,5 @@ func readPipeline(ctx context.Context, db *mongo.Database, of *Aggregation) *rea
 			pipeline = mongo.Pipeline{}
 		}
 		return a.codec.collection(db, a.Collection, a.Options.collectionOptions()).Aggregate(ctx, pipeline, o)
-	}}
+	}, false}
 }

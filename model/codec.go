@@ -17,6 +17,13 @@ import (
 type codec struct {
 	options  *options.BSONOptions
 	registry *bson.Registry
+	whole    func(raw bson.Raw, doc any) error // decodes whole documents of the collection's type; nil for the driver's way
+	wholeAs  reflect.Type                      // a pointer to that type
+}
+
+// decodesWhole reports whether what into points at is decoded by the collection's own function.
+func (c *codec) decodesWhole(into any) bool {
+	return c != nil && c.whole != nil && reflect.TypeOf(into) == c.wholeAs
 }
 
 // jsonRegistry is the default registry for collections that are named by JSON tags. A registry keeps the names of each
@@ -226,6 +233,9 @@ func (c *codec) copyA(a bson.A) (bson.A, error) {
 
 // decode is the inverse of document.
 func (c *codec) decode(raw bson.Raw, doc any) error {
+	if c.decodesWhole(doc) {
+		return c.whole(raw, doc)
+	}
 	if c == nil {
 		return bson.Unmarshal(raw, doc)
 	}

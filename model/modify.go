@@ -99,6 +99,13 @@ func runModify(ctx context.Context, db *mongo.Database, m *FindAndModify, doc an
 	} else {
 		res = coll.FindOneAndUpdate(ctx, orEmpty(m.Filter), m.Update, updateOptions(m))
 	}
+	if m.codec.decodesWhole(doc) {
+		raw, err := res.Raw()
+		if err == nil {
+			err = m.codec.decode(raw, doc)
+		}
+		return notFound(err, m.Collection, m.Filter)
+	}
 	return notFound(res.Decode(doc), m.Collection, m.Filter)
 }
 

@@ -46,7 +46,7 @@ func readQuery(ctx context.Context, db *mongo.Database, of *Query) *read {
 			o.SetAllowDiskUse(true)
 		}
 		return q.codec.collection(db, q.Collection, q.Options.collectionOptions()).Find(ctx, orEmpty(q.Filter), o)
-	}}
+	}, len(q.Projection) > 0}
 }
 
 func checkQuery(q *Query) error {

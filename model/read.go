@@ -19,6 +19,7 @@ type read struct {
 	collection string
 	filter     bson.D
 	open       func(context.Context) (*mongo.Cursor, error)
+	partial    bool // a projection leaves fields out
 }
 
 // run opens the cursor and calls visit at each document until that returns false.
@@ -46,6 +47,12 @@ func (r *read) decode(cur *mongo.Cursor, into any) error {
 	if raw, ok := into.(*bson.Raw); ok {
 		*raw = append(bson.Raw(nil), cur.Current...)
 		return nil
+	}
+	if r.codec.decodesWhole(into) {
+		if r.partial {
+			return &ValueError{Collection: r.collection, Field: "Projection", Reason: "whole documents are needed to decode them: use Project"}
+		}
+		return r.codec.decode(cur.Current, into)
 	}
 	if r.codec == nil {
 		return bson.Unmarshal(cur.Current, into) // the driver's defaults, as the declaration says, without a decoder for each document
