@@ -26,6 +26,7 @@
 //	A tenant, soft deletion, updatedAt        [Policy]
 //	The indexes of a whole model              [Indexes]
 //	How a type's values are stored            [ShapeOf]
+//	Documents decoded by code of one's own    [Decoding]
 //	What a value would send                   its String method, a mongosh command; Command for reads
 //
 // # Tasks

@@ -5,6 +5,7 @@
 //
 //	What documents must look like, whoever writes them        [Of]
 //	Forms of one collection's documents, told by a tag        [OneOf]
+//	Documents whose form changed, and changes again           [Versions]
 //
 // # Tasks
 //
@@ -13,20 +14,33 @@
 //   - Find what doesn't conform, and why: [Schema.Nonconforming], [Schema.ValidateRaw]
 //   - Refuse a document before it is sent: [Schema.Validate]
 //   - Have the server refuse it: [Schema.Enforced], [Validation.Ensure]; see what it enforces: [Validation.Diff]
+//   - Read documents of every version as the newest: [Versions.Find], [Versions.ByID], [Versions.Decode]
+//   - Store a new one, change one and bring it up: [Versions.Insert], [Versions.Edit], [Versions.Save], [Versions.Upgrade]
+//   - Bring all of them up: [Versions.Migrate]; see how far that is: [Versions.Counts], [Versions.Outdated]
 //
 // # Costs
 //
 // A validator costs the server a look at each document that is written, and no command. [Schema.Nonconforming] reads the whole
-// collection. [Validation.Ensure] sends one command where nothing differs.
+// collection. [Validation.Ensure] sends one command where nothing differs. Reading an older version costs its steps in Go, and
+// no command; bringing a document up costs a read and a write of it, once.
 //
 // # Consistency
 //
 // A validator holds for what is written from the moment it is in place. What is there before stays, until it is changed ([Strict]
 // then refuses the change, [Moderate] doesn't). Programs of different versions that each ensure their own schema take turns.
 //
+// A document is brought up in one atomic update, by a filter that holds what was read: what others write meanwhile, old code too,
+// is never overwritten, and fields that no type knows stay. While old code runs, a version may add fields and not take any away
+// (expand); the next takes them away, when none is left that reads them (contract). A validator that is in place must let both
+// through: ensure the newer one before the first document is brought up, with [Moderate] until the last is.
+//
 // # Limits
 //
 // $jsonSchema has no references: a type that holds itself is described once. Patterns are those that both Go's engine and the
 // server's have. Servers that aren't MongoDB may lack keywords: DocumentDB has no additionalProperties, which maps and [Closed]
 // need, and enforces no validator.
+//
+// Queries see documents as they are stored: a condition on a field that a step makes finds only those that were brought up. An array
+// whose elements hold fields that their type doesn't know must keep its length in a step. A document that is brought up is sent with
+// what was read, so that one of more than 8 MiB may not fit. There are no steps back: a program reads no newer version than its own.
 package schema

@@ -156,6 +156,10 @@ func TestMigrateSkips(t *testing.T) {
 		if err != nil || one.Modified != 1 {
 			t.Errorf("of version 2: %+v, %v", one, err)
 		}
+		first, err := versions.Migrate(schema.MigrateOptions{Version: 1, Skip: func(*schema.VersionError) {}}).Run(ctx, db, model.JobOptions{DryRun: true})
+		if err != nil || first.Documents != 3 || first.Writes != 2 {
+			t.Errorf("of version 1, which is missing: %+v, %v", first, err)
+		}
 		p, err := versions.Migrate(schema.MigrateOptions{Skip: skip}).Run(ctx, db, model.JobOptions{})
 		if err != nil || p.Modified != 2 || !slices.Equal(skipped, []string{"2", "4"}) {
 			t.Errorf("skipped %v, %+v, %v", skipped, p, err)
