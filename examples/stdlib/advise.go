@@ -10,8 +10,8 @@ import (
 
 // What the data says of both relations, and whether their techniques are still the right ones.
 var (
-	importsSurvey = advise.NewSurvey(packages, packages, advise.SurveySpec{List: "imports"})
-	insideSurvey  = advise.NewSurvey(packages, files, advise.SurveySpec{Ref: "package"})
+	importsSurvey = advise.NewSurvey(packages, packages, advise.SurveySpec{List: "imports", Scan: true})
+	insideSurvey  = advise.NewSurvey(packages, files, advise.SurveySpec{Ref: "package", Scan: true})
 
 	packageBudget = advise.NewBudget(packages,
 		advise.Bound{Path: "_id", Bytes: 100}, advise.Bound{Path: "name", Bytes: 50}, advise.Bound{Path: "doc", Bytes: 300},

@@ -7,7 +7,7 @@ import (
 
 var (
 	partsSurvey    = advise.NewSurvey(products, parts, advise.SurveySpec{List: "parts"})
-	stocksSurvey   = advise.NewSurvey(portfolios, stocks, advise.SurveySpec{List: "holdings.stockId", Sample: 50})
+	stocksSurvey   = advise.NewSurvey(portfolios, stocks, advise.SurveySpec{List: "holdings.stockId", Sample: 50, Scan: true})
 	logsSurvey     = advise.NewSurvey(hosts, logmsgs, advise.SurveySpec{Ref: "host"})
 	holdingsSurvey = advise.NewSurvey(portfolios, portfolios, advise.SurveySpec{Embedded: "holdings", At: "note"})
 )

@@ -62,7 +62,8 @@
 //	advice := advise.Choose(relation)
 //
 // A [Spread] says how sure it is. Of a collection that was read whole everything is known. Of a sample of n, a quantile lies
-// between two of the sampled values with the survey's confidence, whatever the distribution; the largest sampled value is a lower
+// between two of the sampled values with the survey's confidence, whatever the distribution, if the sample is one of documents: on
+// DocumentDB, whose $sample takes neighbours, set SurveySpec.Scan. The largest sampled value is a lower
 // bound of the largest of all, and the share of documents beyond it at most 1 - (1-confidence)^(1/n): 0.3 % for a thousand.
 //
 // Growth is told by the times in ObjectIDs: of a parent, (children - 1) / (days from its first child to the latest of all). Parents

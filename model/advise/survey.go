@@ -20,13 +20,18 @@ type SurveySpec struct {
 	// children tell by their own _id.
 	At string
 
+	// Scan has the server read every document and choose among them. By default it may choose before it reads: MongoDB then picks
+	// documents here and there, but DocumentDB takes neighbours, whole pages of them, so that intervals don't hold there.
+	Scan bool
+
 	Sample     int64   // how many documents of each collection are read; by default 1000. A collection that has no more is read whole
 	Confidence float64 // of the intervals that are told for quantiles; by default 0.95
 }
 
 // A Survey measures a relation in a live database and fills in what [Choose] asks for: sizes, how many children parents have, how
 // fast they become more, how many parents a child has, and which references lead nowhere. It reads a sample of each collection by
-// $sample, so that it costs the same on any number of documents but for two counts; and it says how sure it is.
+// $sample, so that it costs the same on any number of documents but for two counts; and it says how sure it is, if the sample is one
+// of documents (SurveySpec.Scan).
 //
 // How often documents are read, and from where, no collection tells: Together, Standalone, ToParent and the ratios of reads are
 // the application's to fill in.
@@ -126,7 +131,8 @@ func (s *Survey) mustArray(f model.Field, needed bool) {
 // Parents returns what is measured of a sample of the parents; of all of them if whole is true.
 //
 // Cost: one command, and one for each further batch. Up to a twentieth of a large collection is read by random access; more, or
-// less than a hundred documents, by reading the collection (https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/).
+// less than a hundred documents, and with SurveySpec.Scan, by reading the collection
+// (https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/).
 func (s *Survey) Parents(whole bool) model.Aggregate[SurveyDocument] {
 	fields := bson.D{{Key: "bytes", Value: size("$$ROOT")}, {Key: "at", Value: timeOf("$_id")}}
 	switch {
@@ -158,6 +164,9 @@ func (s *Survey) Children(whole bool) model.Aggregate[SurveyDocument] {
 
 func (s *Survey) measured(of side, whole bool, fields bson.D) model.Aggregate[SurveyDocument] {
 	var p mongo.Pipeline
+	if !whole && s.spec.Scan {
+		p = append(p, bson.D{{Key: "$match", Value: bson.D{{Key: "_id", Value: bson.D{{Key: "$exists", Value: true}}}}}})
+	}
 	if !whole {
 		p = append(p, bson.D{{Key: "$sample", Value: bson.D{{Key: "size", Value: s.spec.Sample}}}})
 	}
