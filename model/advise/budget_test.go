@@ -386,8 +386,13 @@ func TestBudgetUnbounded(t *testing.T) {
 	if advise.DaysLeft(model.MaxDocument-1000, 100) != 10 || advise.DaysLeft(model.MaxDocument, 1) != 0 || !math.IsInf(advise.DaysLeft(5, 0), 1) {
 		t.Error("days left")
 	}
-	if r := b.Room("comments.likes"); r < 1e6 {
-		t.Errorf("likes of one comment: %d", r)
+	likes := b.Room("comments.likes") // of one comment, with names that have no bound: empty
+	with := func(n int64) int64 {
+		size, _ := b.Size(budgetPost{ID: bytesOf(10), Title: bytesOf(100), Comments: []budgetComment{{bytesOf(20), bytesOf(500), make([]string, n)}}})
+		return size
+	}
+	if with(likes) > model.MaxDocument || with(likes+1) <= model.MaxDocument {
+		t.Errorf("%d likes of one comment: %d bytes, and %d", likes, with(likes), with(likes+1))
 	}
 }
 

@@ -346,6 +346,16 @@ func TestChooseLimits(t *testing.T) {
 		{"kept", base, func(r *advise.Relation, over bool) {
 			r.Children.Unbounded, r.Newest = true, advise.Newest{N: pick[int64](over, 301, 300), ReadsPerWrite: 0.5, Drop: true}
 		}, advise.Embed | advise.Bounded, advise.ParentRef},
+		{"parents' ids", base, func(r *advise.Relation, over bool) {
+			r.Children.Unbounded, r.Parents.Max = true, pick[int64](over, 3001, 3000)
+		}, advise.ParentRef, advise.Links},
+		{"pages of shared children", base, func(r *advise.Relation, over bool) {
+			r.Children.Unbounded, r.Page, r.Parents.Max = true, 100, pick[int64](over, 2, 1)
+		}, advise.Bucket, advise.ParentRef},
+		{"pages of what is dropped", base, func(r *advise.Relation, over bool) {
+			r.Children.Unbounded, r.Page, r.Newest = true, 100, advise.Newest{N: 5, Drop: true}
+			r.ReadsPerWrite = pick(over, 0.5, 1.0)
+		}, advise.Embed | advise.Bounded, advise.Bucket},
 		{"pages", base, func(r *advise.Relation, over bool) {
 			r.Children.Unbounded, r.Page = true, pick[int64](over, 3001, 3000)
 		}, advise.Bucket, advise.ParentRef},
