@@ -29,7 +29,8 @@ func (s *Sequence[D, K]) ParseDayKey(key string) (owner K, day Day, err error) {
 
 // Pack returns the write that lists an owner's document in the bucket of the day that a time belongs to, by the spec's Location. It is
 // idempotent, so that one plan that inserts a document and packs it can be run again from any cut; packing it under another time as
-// well lists it twice. A bucket must stay below 16 MiB: about 300,000 keys. It needs a spec with Days, as all of this file do.
+// well lists it twice. A bucket must stay below 16 MiB: about 300,000 keys. It needs a spec with Days, as
+// all methods that take or return a [DayBucket] do.
 //
 // Cost: one command, one document by _id. What was stored and not packed, [Sequence.Unpacked] finds.
 func (s *Sequence[D, K]) Pack(owner K, n int64, at time.Time) model.Write {
