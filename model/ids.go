@@ -25,6 +25,16 @@ func CompareIDs(a, b bson.RawValue) int {
 		return cmp.Compare(a.StringValue(), b.StringValue())
 	case class(a) == bson.TypeDouble:
 		c = compareNumbers(a, b)
+	case a.Type == bson.TypeDateTime:
+		c = cmp.Compare(a.DateTime(), b.DateTime())
+	case a.Type == bson.TypeTimestamp:
+		t, i := a.Timestamp()
+		u, j := b.Timestamp()
+		c = cmp.Or(cmp.Compare(t, u), cmp.Compare(i, j))
+	case a.Type == bson.TypeBinary:
+		x, d := a.Binary()
+		y, e := b.Binary()
+		c = cmp.Or(cmp.Compare(len(d), len(e)), cmp.Compare(x, y), bytes.Compare(d, e))
 	}
 	return cmp.Or(c, cmp.Compare(a.Type, b.Type), bytes.Compare(a.Value, b.Value))
 }

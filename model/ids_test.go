@@ -13,8 +13,8 @@ func TestCompareIDs(t *testing.T) {
 	ascending := []any{
 		math.NaN(), math.Inf(-1), int64(math.MinInt64), -1.5, int32(-1), -0.5, int32(0), 0.5, int64(1), 1.5,
 		float64(1 << 53), int64(1<<53 + 1), int64(math.MaxInt64), float64(1 << 63), math.Inf(1),
-		"", "A", "a", "é", bson.D{{Key: "a", Value: 1}}, bson.Binary{Data: []byte("x")},
-		bson.ObjectID{1}, bson.ObjectID{2},
+		"", "A", "a", "é", bson.D{{Key: "a", Value: 1}}, bson.Binary{Data: []byte("x")}, bson.Binary{Data: []byte("ab")},
+		bson.ObjectID{1}, bson.ObjectID{2}, bson.DateTime(-1), bson.DateTime(1), bson.DateTime(256), bson.Timestamp{T: 1, I: 300}, bson.Timestamp{T: 256},
 	}
 	var ids []bson.RawValue
 	for _, v := range ascending {

@@ -182,10 +182,3 @@ func hasOption(options, name string) bool {
 	}
 	return false
 }
-
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}
