@@ -18,6 +18,7 @@
 //	Change one document                       [Collection.Update], [Modify]
 //	Small documents inside their parent       [Embedded], [Nested] in its elements, [EmbeddedOne]
 //	A document nobody overwrites unseen       [Versioned]
+//	Values of many types in one place         [Union], and asked for by type [Kinds]
 //	Several writes that belong together       [NewPlan], [Concat], [Plan.Run], [Plan.RunTx]
 //	Two techniques on one document            [Merge]
 //	Read, decide, write, and again if stale   [Change]
@@ -38,6 +39,7 @@
 //     [Embedded.Malformed]
 //   - Write what was read only if it is still so: [Versioned.Replace], [Versioned.Update]; with retries: [Versioned.Change]; while
 //     a condition holds: [Versioned.Guarded], [Versioned.Take]
+//   - Store values of several Go types, and get them back as what they are: [Case], [Union.Options]; by type: [Kinds.Of], [Only]
 //
 // # Costs
 //
@@ -62,4 +64,8 @@
 // A document has 16 MiB and 100 levels; inserts and replacements are checked for both. A statement (filter, update and
 // array filters together) has 16 MiB. BSON options that a client sets for all its collections rename fields unseen: give
 // them to [NewCollection] too.
+//
+// An element of an [Embedded] array is known by one key; a bound is of elements, not bytes. A [Versioned] document remembers as many
+// operations as Keep says; plain writes that don't count the version up are not seen. Where there is a registry of one's own, a
+// [Union]'s too, nested maps are written in no particular order.
 package model

@@ -1,0 +1,92 @@
+package checks
+
+import (
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+type (
+	medium     interface{ medium() }
+	mediumBook struct {
+		ID     string `bson:"_id"`
+		Author string `bson:"author"`
+	}
+	mediumTape struct {
+		ID  string `bson:"_id"`
+		Min int32  `bson:"min"`
+	}
+	mediumBox struct {
+		ID   string   `bson:"_id"`
+		Top  medium   `bson:"top,omitempty"`
+		List []medium `bson:"list,omitempty"`
+	}
+)
+
+func (mediumBook) medium()  {}
+func (*mediumTape) medium() {}
+
+var (
+	mediumTypes = model.NewUnion[medium]("type", model.Case[mediumBook]("book"), model.Case[*mediumTape]("tape"))
+	mediums     = model.NewCollection[medium, string]("mediums", mediumTypes.Options())
+	boxes       = model.NewCollection[mediumBox, string]("boxes", mediumTypes.Options())
+	bookIndexes = []model.KindIndex{{Tag: "book", Keys: bson.D{{Key: "author", Value: 1}}, Unique: true}, {Keys: bson.D{{Key: "min", Value: -1}}}}
+	mediumKinds = model.NewKinds(mediums, mediumTypes, model.KindsSpec{ByTag: true, Indexes: bookIndexes})
+	topKinds    = model.NewKinds(boxes, mediumTypes, model.KindsSpec{Path: "top", Indexes: bookIndexes})
+	listKinds   = model.NewKinds(boxes, mediumTypes, model.KindsSpec{Path: "list", Indexes: bookIndexes[1:]})
+)
+
+func init() { register(kindsCases()...) }
+
+func kindsCases() []Case {
+	having := func(k interface {
+		Having(string, bson.D) model.Find[mediumBox]
+	}) func(s string) ([]any, func() any) {
+		return func(s string) ([]any, func() any) {
+			c := roomy(bson.D{{Key: "author", Value: s}, {Key: "$or", Value: bson.A{bson.D{{Key: "author", Value: s}}, bson.D{{Key: "min", Value: bson.D{{Key: "$gt", Value: 1}}}}}}})
+			return []any{c}, func() any { return k.Having("book", c) }
+		}
+	}
+	of := func(tags ...string) func(string) ([]any, func() any) {
+		return func(string) ([]any, func() any) {
+			in := roomy(append([]string{}, tags...))
+			return []any{in}, func() any { return mediumKinds.Of(in...) }
+		}
+	}
+	return []Case{
+		{Method: "model.Collection.Insert", Reason: "a value of a union, with its tag", Make: func(s string) any { return mediums.Insert(mediumBook{s, s}) }},
+		{Method: "model.Collection.Insert", Reason: "a document that holds values of a union", From: func(s string) ([]any, func() any) {
+			list := roomy([]medium{mediumBook{s, s}, &mediumTape{ID: s}})
+			return []any{list}, func() any { return boxes.Insert(mediumBox{ID: s, Top: &mediumTape{ID: s}, List: list}) }
+		}},
+		{Method: "model.Kinds.Of", Reason: "one type", From: of("book")},
+		{Method: "model.Kinds.Of", Reason: "either of two", From: of("book", "tape")},
+		{Method: "model.Kinds.Of", Reason: "an unknown tag is refused", From: of("scroll")},
+		{Method: "model.Kinds.Having", Reason: "documents of one type", From: func(s string) ([]any, func() any) {
+			c := roomy(bson.D{{Key: "author", Value: s}})
+			return []any{c}, func() any { return mediumKinds.Having("book", c) }
+		}},
+		{Method: "model.Kinds.Having", Reason: "a field of one type", From: having(topKinds)},
+		{Method: "model.Kinds.Having", Reason: "an element of one type", From: having(listKinds)},
+		{Method: "model.Only", Reason: "decoded as it is", Make: func(string) any { return model.Only[mediumBook](mediumKinds) }},
+		{Method: "model.Only", Reason: "within documents is refused", Make: func(string) any { return model.Only[mediumBook](topKinds) }},
+		{Method: "model.Kinds.Strangers", Reason: "documents of no type", Make: func(string) any { return mediumKinds.Strangers() }},
+		{Method: "model.Kinds.Strangers", Reason: "fields of no type", Make: func(string) any { return topKinds.Strangers() }},
+		{Method: "model.Kinds.Strangers", Reason: "elements of no type", Make: func(string) any { return listKinds.Strangers() }},
+		{Method: "model.Kinds.Assign", Reason: "a tag to those without", From: func(s string) ([]any, func() any) {
+			f := roomy(bson.D{{Key: "author", Value: s}})
+			return []any{f}, func() any { return mediumKinds.Assign(f, "book") }
+		}},
+		{Method: "model.Kinds.Assign", Reason: "to fields without", From: func(s string) ([]any, func() any) {
+			f := roomy(bson.D{{Key: "_id", Value: s}})
+			return []any{f}, func() any { return topKinds.Assign(f, "book") }
+		}},
+		{Method: "model.Kinds.Assign", Reason: "in arrays is refused", From: func(s string) ([]any, func() any) {
+			f := roomy(bson.D{{Key: "_id", Value: s}})
+			return []any{f}, func() any { return listKinds.Assign(f, "book") }
+		}},
+		{Method: "model.Kinds.Counts", Reason: "documents of each type", Make: func(string) any { return mediumKinds.Counts() }},
+		{Method: "model.Kinds.Counts", Reason: "elements of each type", Make: func(string) any { return listKinds.Counts() }},
+		{Method: "model.Kinds.Indexes", Reason: "of documents, one of them partial", Make: func(string) any { return mediumKinds.Indexes() }},
+		{Method: "model.Kinds.Indexes", Reason: "of elements", Make: func(string) any { return listKinds.Indexes() }},
+	}
+}
