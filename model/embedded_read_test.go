@@ -285,3 +285,22 @@ func TestEmbeddedMoveConcurrent(t *testing.T) {
 		}
 	})
 }
+
+// An element that somebody changes between the two writes of a move stays where it is, and the mover is told.
+func TestEmbeddedMoveChanged(t *testing.T) {
+	move := embTasks.Move("a", "b", embList("x1")[0])
+	move.Options.AllowPartial = true
+	half := move
+	half.Steps = move.Steps[:2]
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := embStore(t.Context(), db, embPerson{ID: "a", Tasks: embList("x1")}, embPerson{ID: "b"}); err != nil {
+			t.Fatal(err)
+		}
+		mustRun(t, db, half, model.NewPlan(embTasks.Set("a", "x", d("due", int32(5)))))
+		_, err := move.Run(t.Context(), db)
+		embErr(t, err, model.ErrStale)
+		if got := embElems(t, db, embTasks.Elements(nil, nil)); got != "a.0 x5, b.0 x1" {
+			t.Errorf("the elements are %s", got)
+		}
+	})
+}
