@@ -536,6 +536,11 @@ func TestBudgetBreaches(t *testing.T) {
 	if err != nil || len(found) != 2 || found[0] != (advise.Breach{"other", "Type", 0, 5}) || found[1] != (advise.Breach{"comments", "Items", 2, 3}) {
 		t.Errorf("%+v, %v", found, err)
 	}
+	long := advise.NewBudget(model.NewCollection[budgetPost, string]("posts"), advise.Bound{Path: "comments.text", Bytes: 4})
+	found, err = long.Breaches(budgetPost{Comments: []budgetComment{{Text: bytesOf(5)}, {Text: bytesOf(9)}, {Text: bytesOf(7)}}})
+	if err != nil || len(found) != 1 || found[0] != (advise.Breach{"comments.text", "Bytes", 4, 9}) {
+		t.Errorf("%+v, %v", found, err)
+	}
 	if _, err := b.Breaches("text"); err == nil {
 		t.Error("a string is no document")
 	}

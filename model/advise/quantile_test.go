@@ -70,3 +70,17 @@ func TestIntervalsCover(t *testing.T) {
 		}
 	}
 }
+
+// The share beyond the greatest seen is what leaves a sample without any of it at most as often as the confidence allows.
+func TestBeyond(t *testing.T) {
+	s := spreadOf(make([]int64, 1000), 5000, 0.95)
+	if left := math.Pow(1-s.Beyond, 1000); math.Abs(left-0.05) > 1e-9 || math.Abs(s.Beyond-0.003) > 1e-4 {
+		t.Errorf("beyond %v, left out with %v", s.Beyond, left)
+	}
+	if s := spreadOf(make([]int64, 10), 10, 0.95); s.Beyond != 0 || !s.Whole() {
+		t.Errorf("%+v", s)
+	}
+	if s := spreadOf(nil, 10, 0.95); s.N != 0 || s.String() != "nothing read" {
+		t.Errorf("%+v", s)
+	}
+}

@@ -389,6 +389,13 @@ func TestSurveyWithoutTimes(t *testing.T) {
 		if r := mustSurvey(t, byDate, db); r.Relation.Children.PerDay != 1 {
 			t.Errorf("%s", r)
 		}
+		slow := surveyParent{ID: surveyID(0, 2), Embedded: []surveyItem{{ID: surveyID(0, 7)}, {ID: surveyID(10, 8)}, {ID: surveyID(20, 9)}}}
+		if _, err := surveyParents.Insert(slow).Run(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		if r := mustSurvey(t, embeddedSurvey, db); r.Relation.Children.PerDay != 0.1 {
+			t.Errorf("beside an import, two children in twenty days: %v", r.Relation.Children.PerDay)
+		}
 		if r := mustSurvey(t, byText, db); r.Relation.Children.PerDay != 0 {
 			t.Errorf("%s", r)
 		}
