@@ -199,7 +199,8 @@ func (b *Budget) Item(path string) int64 {
 }
 
 // Room returns how many items of an array or map, or bytes of a string or of binary data, a document can have at the path until
-// it has 16 MB, everything else being at its worst, and what else has no bound empty. 0 says that not even one fits. It panics for a path without a bound to declare.
+// it has 16 MB, everything else being at its worst, and what else has no bound empty. 0 says that not even one fits. It panics for a
+// path without a bound to declare.
 func (b *Budget) Room(path string) int64 { return b.room(b.mustFind(path).open()) }
 
 // open is the node that a path's bound is most about: the elements of a Go array.
