@@ -7,7 +7,7 @@
 // are, how they are read and written. What isn't known is assumed, and said so. In short:
 //
 //	a parent has few, read with it                        [Embed]          model.Embedded
-//	few of them kept, the others dropped                  [Embed]|[Bounded]denorm.Bounded
+//	few of them kept, the others dropped                  [Embed]|[Bounded]   denorm.Bounded
 //	many, or looked up on their own, or shared            [ChildRefs]      relate.ChildRefs
 //	squillions, or growing without bound                  [ParentRef]      relate.ParentRef
 //	both ends ask for the other                           [TwoWay]         relate.TwoWay, relate.ManyToMany
