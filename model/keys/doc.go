@@ -5,6 +5,8 @@
 //
 //	An _id of several values, listed, counted and paged through by the first of them     [Composite]
 //	The same as a document, whose values keep their types                                [DocumentKey]
+//	Messages or events of one owner, numbered: the one before and after, ranges, by day  [Sequence]
+//	Numbers for many goroutines, a block to a command                                    [Allocator]
 //	By which fields documents are divided among shards, and what that means for queries  [Shard]
 //
 // Where documents have an _id anyway, a compound index on ordinary fields ({state: 1, city: 1, _id: 1}) serves the same queries:
@@ -20,6 +22,11 @@
 //   - Count by state, by city of a state: [Composite.Counts]
 //   - See whether a document is under its own key: [Composite.Check]; bring all under theirs, or a collection that has other _ids:
 //     [Composite.Rekey]
+//   - Store under the next number: [Sequence.Take], [Allocator.Next], [Sequence.Insert]; without a gap: [Sequence.Append]
+//   - Page both ways: [Sequence.Previous], [Sequence.Following], [Sequence.Range]; by day: [Sequence.Pack], [Sequence.Days],
+//     [Sequence.Packed], [Sequence.Unpacked]
+//   - Find and mend counters: [Sequence.Behind], [Sequence.Damaged], [Sequence.Repair], [Sequence.Raise]; what is missing:
+//     [Sequence.Gaps], [Sequence.Foreign]
 //   - Shard a collection: [Shard.Command], [Shard.Index]; by another key: [Shard.Reshard]
 //   - See which shards a query, write or plan is sent to: [Shard.Find], [Shard.Filter], [Shard.Aggregate], [Shard.Write],
 //     [Shard.Modify], [Shard.Plan]
@@ -29,16 +36,21 @@
 // # Costs
 //
 // Every query of a composite key is one command, served by the index on _id; an insert is one, a move two. What a [Shard] tells is
-// computed, and sends nothing.
+// computed, and sends nothing. A number of a sequence is one command, or one for a block; a gapless append is one transaction of
+// three; a page is one command, by _id.
 //
 // # Consistency
 //
 // A key is stored with the fields that it is made of, in one document. A move is two documents, in a transaction.
 //
+// Numbers of a sequence are unique and only grow. One that was taken and not used is a gap, unless it is appended in a transaction;
+// a document that was stored and not packed into its day is found. A counter is only ever raised.
+//
 // # Limits
 //
 // Keys compare bytewise: the collection must not have a collation. Times in keys are of the years 0 to 9999, in milliseconds.
-// There are no descending parts.
+// There are no descending parts. Numbers have up to 18 digits, as many as they begin with; one owner's are as fast as one document
+// can be written. A day bucket holds some 300,000 keys.
 //
 // What a [Shard] says are the rules of MongoDB's manual; nothing of it has been run against a cluster. A server may target more
 // than is told; zones and the balancer's settings are not looked at.
