@@ -141,6 +141,9 @@ func TestGuarantee(t *testing.T) {
 		{model.NewPlan(other, insertDoc(d("a", 1))), model.Transactional, "the driver gives it another _id in each run"},
 		{model.NewPlan(insertDoc(d("_id", 1)), updateOne(d("_id", 1), set)), model.Rerunnable, "a later step's fields are known"},
 		{model.NewPlan(insertDoc(d("_id", 1)), parts.Delete(2)), model.Transactional, "a second run inserts what was deleted"},
+		{model.NewPlan(insertDoc(d("_id", 1)), once(updateMany(bson.D{}, mongo.Pipeline{set}))), model.Transactional, "what was inserted may be anything by then"},
+		{model.NewPlan(done(insertDoc(d("_id", 1)), d("_id", 1, "by", 7)), once(updateMany(bson.D{}, mongo.Pipeline{set}))), model.Rerunnable, "Done tells it"},
+		{model.NewPlan(done(insertDoc(d("_id", 1)), d("_id", 1, "by", 7)), parts.Delete(2)), model.Transactional, "Done doesn't tell what was deleted"},
 		{model.NewPlan(mergeInto("a", d("$out", "b"))), model.Transactional, "a $merge, unless it is marked"},
 		{model.NewPlan(model.MergeInto{Collection: "a", Pipeline: mongo.Pipeline{d("$out", "b")}, Once: true}), model.Rerunnable, "marked Once"},
 	} {

@@ -172,9 +172,9 @@ func equalUnordered(a, b bson.RawValue) bool {
 }
 
 // insertsRepeat reports whether each insert of the plan can be told from a foreign document with its _id when the plan is
-// run again: by its Done, or because no later step writes to its collection in a way that can't be foreseen.
+// run again: by its Done, if no later step deletes in its collection, or because none writes to it in a way that can't be foreseen.
 func insertsRepeat(steps []Step) bool {
-	opaque := map[string]bool{}
+	opaque, deletes := map[string]bool{}, map[string]bool{}
 	everywhere := false // a $merge may write anywhere
 	for i := len(steps) - 1; i >= 0; i-- {
 		w, ok := steps[i].(Write)
@@ -182,11 +182,14 @@ func insertsRepeat(steps []Step) bool {
 			everywhere = true
 			continue
 		}
-		if _, insert := w.Model.(*mongo.InsertOneModel); insert {
-			if w.Done == nil && (everywhere || opaque[w.Collection]) {
+		switch w.Model.(type) {
+		case *mongo.InsertOneModel:
+			if everywhere || deletes[w.Collection] || w.Done == nil && opaque[w.Collection] {
 				return false
 			}
 			continue
+		case *mongo.DeleteOneModel, *mongo.DeleteManyModel:
+			deletes[w.Collection] = true
 		}
 		t := touched{fields: map[string]bool{}}
 		if t.add(w); t.opaque {
