@@ -13,6 +13,9 @@ import (
 // <!-- file: examples/hello/main.go -->, above a block of text that a program prints <!-- output: examples/hello -->, above what the
 // first Example of a file prints <!-- example: model/example_diagram_test.go -->.
 func TestReadme(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds programs")
+	}
 	text, err := os.ReadFile(filepath.Join(root(), "README.md"))
 	if err != nil {
 		t.Fatalf("the module needs a README.md at its root: %v", err)
