@@ -54,6 +54,7 @@ func TestLockstep(t *testing.T) {
 				compareNode(t, db, forest, draw.pick(), draw.pick())
 			}
 			if most > 60 && i%5000 == 0 {
+				t.Log(i, "steps")
 				for id := range forest.All() {
 					compareNode(t, db, forest, id, draw.pick())
 				}
