@@ -113,10 +113,11 @@ var updateRules = []rule{
 		},
 	},
 	{
-		"$expr can't stand beside the positional operator",
-		"MongoDB takes $expr at the top level of any filter ($expr).",
+		"$expr and $jsonSchema can't stand beside the positional operator",
+		"MongoDB takes both at the top level of any filter ($expr, $jsonSchema).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.updates() && strings.HasPrefix(x.server.Text, "$expr can only be applied to the top-level")
+			_, refused, _ := strings.Cut(x.server.Text, " ")
+			return x.kind == OnlyServer && x.updates() && x.uses("$expr", "$jsonSchema") && strings.HasPrefix(refused, "can only be applied to the top-level")
 		},
 	},
 	{
