@@ -91,7 +91,7 @@ const (
 // everyOrder goes through the schedules on engines, depth first, and returns them.
 func (c InterleaveCase) everyOrder(t *testing.T) []schedule {
 	var out []schedule
-	for next, more := schedule(""), true; more; next, more = out[len(out)-1].next() {
+	for next, more := schedule(""), true; more; next, more = out[len(out)-1].following() {
 		if len(out) == c.Max {
 			t.Fatalf("more than %d schedules\n\tremedy: set Match: modeltest.Writes, or Max", c.Max)
 		}
@@ -109,12 +109,16 @@ func (c InterleaveCase) everyOrder(t *testing.T) []schedule {
 // A schedule says for each moment in which both operations could go on which one did, as "A" or "B".
 type schedule string
 
-// next returns the first choices of the schedule that follows, all further choices being A. With -short, only those of the first half
-// are gone through.
-func (s schedule) next() (schedule, bool) {
+// following is next, of the schedule's first half alone with -short.
+func (s schedule) following() (schedule, bool) {
 	if testing.Short() {
 		s = s[:(len(s)+1)/2]
 	}
+	return s.next()
+}
+
+// next returns the first choices of the schedule that follows, all further choices being A.
+func (s schedule) next() (schedule, bool) {
 	for i := len(s) - 1; i >= 0; i-- {
 		if s[i] == 'A' {
 			return s[:i] + "B", true
