@@ -167,11 +167,12 @@ func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) Wri
 // With Ops, a change that is run again with its token is applied once. Cost: two commands for each attempt.
 func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, error)) Change[D] {
 	return v.change(id, op, func(doc D) (Write, error) {
+		was := v.v.asRead(&doc) // before decide, which may write to what doc refers to
 		next, err := decide(doc)
 		if err != nil {
 			return Write{}, err
 		}
-		return v.v.replaceRead(&doc, &next, op), nil
+		return v.v.replaced(was, &next, op), nil
 	})
 }
 
@@ -179,11 +180,12 @@ func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, erro
 // every field.
 func (v *Versioned[D, K]) ChangeBy(id K, op bson.ObjectID, decide func(D) (bson.D, error)) Change[D] {
 	return v.change(id, op, func(doc D) (Write, error) {
+		version := v.v.of(&doc) // before decide
 		update, err := decide(doc)
 		if err != nil {
 			return Write{}, err
 		}
-		return v.v.update(id, v.v.of(&doc), update, op), nil
+		return v.v.update(id, version, update, op), nil
 	})
 }
 

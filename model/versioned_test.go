@@ -394,3 +394,42 @@ func TestVersionedDeclarations(t *testing.T) {
 		}
 	})
 }
+
+// What decide writes into a document that is a map, its version and its tokens too, changes nothing of what was read.
+func TestVersionedChangeOfMaps(t *testing.T) {
+	maps := model.NewCollection[bson.M, string]("maps")
+	versions := model.NewVersioned(maps, model.VersionedSpec{Ops: "ops"})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if _, err := model.NewPlan(versions.Insert(bson.M{"_id": "a", "n": int64(0)}, bson.NewObjectID())).Run(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 {
+			op := bson.NewObjectID()
+			for range 2 { // the second time it is applied already
+				change := versions.Change("a", op, func(doc bson.M) (bson.M, error) {
+					doc["n"] = doc["n"].(int64) + 1
+					doc["version"], doc["ops"] = int64(70), bson.A{}
+					return doc, nil
+				})
+				change.Attempts = 1
+				if _, _, err := change.Run(t.Context(), db); err != nil {
+					t.Fatal(err)
+				}
+			}
+			doc, err := maps.ByID("a").One(t.Context(), db)
+			if err != nil || doc["n"] != int64(i+1) || doc["version"] != int64(i+2) || len(doc["ops"].(bson.A)) != i+2 {
+				t.Errorf("%v, %v", doc, err)
+			}
+			by := versions.ChangeBy("a", bson.NewObjectID(), func(doc bson.M) (bson.D, error) {
+				doc["version"] = int64(70)
+				return bson.D{{Key: "$set", Value: bson.D{{Key: "by", Value: i}}}}, nil
+			})
+			by.Attempts = 1
+			if i == 2 {
+				if _, _, err := by.Run(t.Context(), db); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}

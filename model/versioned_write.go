@@ -51,32 +51,45 @@ func (v *versioning) replace(doc any, op bson.ObjectID) Write { return v.replace
 
 // replaceRead replaces a document as it was read, with its version and tokens, by another with its _id.
 func (v *versioning) replaceRead(read, next any, op bson.ObjectID) Write {
-	refused := func(err error) Write { return Refused(v.decl.orZero().name, err) }
-	n := v.of(read)
-	if err := v.checkVersion(n); err != nil {
-		return refused(err)
+	return v.replaced(v.asRead(read), next, op)
+}
+
+// versionRead is what a replacement needs of the document that was read.
+type versionRead struct {
+	version int64
+	id      bson.RawValue
+	ops     []bson.RawValue
+	err     error
+}
+
+func (v *versioning) asRead(doc any) (was versionRead) {
+	was.version = v.of(doc)
+	if was.err = v.checkVersion(was.version); was.err != nil {
+		return was
 	}
-	old, id, err := v.decl.checked(read)
-	if err != nil {
-		return refused(err)
+	var raw bson.Raw
+	if raw, was.id, was.err = v.decl.checked(doc); was.err == nil && v.ops != "" {
+		was.ops, was.err = v.tokens(raw)
+	}
+	return was
+}
+
+func (v *versioning) replaced(was versionRead, next any, op bson.ObjectID) Write {
+	refused := func(err error) Write { return Refused(v.decl.orZero().name, err) }
+	if was.err != nil {
+		return refused(was.err)
 	}
 	raw, nextID, err := v.decl.checked(next)
 	if err != nil {
 		return refused(err)
 	}
-	if !nextID.Equal(id) {
+	if !nextID.Equal(was.id) {
 		return refused(v.decl.refuse("_id", nextID, "is not the _id of the document that was read"))
 	}
-	var before []bson.RawValue
-	if v.ops != "" {
-		if before, err = v.tokens(old); err != nil {
-			return refused(err)
-		}
-	}
-	if raw, err = v.stamped(raw, n+1, before, op); err != nil {
+	if raw, err = v.stamped(raw, was.version+1, was.ops, op); err != nil {
 		return refused(err)
 	}
-	return v.comparing(id, n, op, func(filter bson.D) mongo.WriteModel {
+	return v.comparing(was.id, was.version, op, func(filter bson.D) mongo.WriteModel {
 		return &mongo.ReplaceOneModel{Filter: filter, Replacement: raw}
 	})
 }

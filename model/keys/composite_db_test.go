@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -158,12 +159,39 @@ func TestCompositeRekey(t *testing.T) {
 		if err := run(t.Context(), db); !mongo.IsDuplicateKeyError(err) {
 			t.Errorf("a key that is taken: %v", err)
 		}
+		// What gets another field between the reading and the writing is deleted under neither key.
+		old := bson.D{{Key: "_id", Value: 1}, {Key: "state", Value: "CA"}, {Key: "city", Value: "San"}, {Key: "user", Value: int64(9)}}
+		compositeStore(t, db, "residents", []any{append(slices.Clone(old), bson.E{Key: "note", Value: "new"})})
+		read, err := bson.Marshal(old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := job.Plan([]bson.Raw{read})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Run(t.Context(), db); !errors.Is(err, model.ErrStale) {
+			t.Errorf("another field: %v", err)
+		}
+		if n, err := db.Collection("residents").CountDocuments(t.Context(), bson.D{{Key: "note", Value: "new"}}); n != 1 || err != nil {
+			t.Errorf("%d documents with the other field, %v", n, err)
+		}
 		compositeStore(t, db, "residents", []any{bson.D{{Key: "_id", Value: 1}, {Key: "state", Value: "CA"}}})
 		var bad *model.ValueError
 		if err := run(t.Context(), db); !errors.As(err, &bad) || bad.Field != "city" {
 			t.Errorf("a missing part: %v", err)
 		}
 	})
+}
+
+// Names of what was read, of documents that are open, never become operators.
+func TestCompositeMoveHostile(t *testing.T) {
+	open := keys.NewComposite(model.NewCollection[bson.M, string]("residents"), keys.Text("state"), keys.Text("city"))
+	was := bson.M{"state": "CA", "city": "San", "$where": "true"}
+	err := open.Move(&was, bson.M{"state": "CA", "city": "Reno"}).Err()
+	if !errors.As(err, new(*model.ValueError)) || !strings.Contains(err.Error(), "$where") {
+		t.Errorf("it says %v", err)
+	}
 }
 
 // A key is unique: of many inserts of one, one stays.

@@ -231,7 +231,7 @@ func TestCompositeKeyOnly(t *testing.T) {
 
 func compositeStore(t testing.TB, db *mongo.Database, collection string, docs []any) {
 	t.Helper()
-	if err := db.Collection(collection).Drop(t.Context()); err != nil {
+	if _, err := db.Collection(collection).DeleteMany(t.Context(), bson.D{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Collection(collection).InsertMany(t.Context(), docs); err != nil {

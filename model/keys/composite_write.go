@@ -2,6 +2,7 @@ package keys
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -100,6 +101,9 @@ func (c *composite) move(was, now any) model.Plan {
 	if err != nil {
 		return model.RefusedPlan(c.name, fmt.Errorf("as it was: %w", err))
 	}
+	if path, err := model.CheckNames(old, ""); err != nil {
+		return model.RefusedPlan(c.name, fmt.Errorf("as it was: %w", c.refused(path, nil, err.Error())))
+	}
 	doc, to, err := c.keyed(now)
 	if err != nil {
 		return model.RefusedPlan(c.name, fmt.Errorf("as it shall be: %w", err))
@@ -164,7 +168,10 @@ func (c *composite) rekeyed(docs []bson.Raw) (p model.Plan, err error) {
 		w := c.raws().Insert(now)
 		w.Done = whole(now)
 		p.Steps = append(p.Steps, w)
-		removed = append(removed, c.takeOut(whole(doc)))
+		removed = append(removed, c.takeOut(bson.D{
+			{Key: "_id", Value: model.Eq(id)},
+			{Key: "$expr", Value: bson.D{{Key: "$eq", Value: bson.A{"$$ROOT", bson.D{{Key: "$literal", Value: slices.Clone(doc)}}}}}},
+		}))
 	}
 	if len(removed) > 0 {
 		p.Leaves = "documents under both keys"

@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
 // Insert returns the write that stores a new document with its version, checked as [model.Collection.Insert] does.
@@ -64,6 +65,7 @@ func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
 // [model.ErrNotFound], and those of Save.
 func (v *Versions[D, K]) Edit(id K, edit func(doc *D) error) model.Change[bson.Raw] {
 	q := v.base.ByID(id).Query
+	q.Options.ReadPreference = readpref.Primary()
 	return model.Change[bson.Raw]{
 		Err: q.Err,
 		Read: func(ctx context.Context, db *mongo.Database) (bson.Raw, error) {
