@@ -11,7 +11,7 @@ import (
 )
 
 // Diagram returns a Mermaid entity relationship diagram of techniques: each collection with the fields that tie it to others, the
-// _id as PK, references as FK, fields of unique indexes as UK; and each relation, with how many documents stand at its ends, the
+// _id as PK, references as FK, a field that a unique index is on alone as UK; and each relation, with how many documents stand at its ends, the
 // path that holds it and what it is called. GitHub and others draw it from a code block marked mermaid. Give it [Entity] of a
 // collection to show all of its fields, with their types.
 //

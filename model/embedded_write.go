@@ -72,7 +72,8 @@ func (e *Embedded[D, K, E]) Clear(parent K) (w Write) {
 //
 // Cost: three commands, two documents, found by _id. Consistency: transactional; run it by RunTx. With Options.AllowPartial it
 // runs without: a cut leaves the element in both parents, and running the plan again completes it; of two that move one element
-// to different parents at the same time, both can succeed. No cut and no race leaves it in neither.
+// to different parents at the same time, both can succeed; and if one
+// moves it back while the other is under way, it can be in neither. Don't run it so where that can happen.
 func (e *Embedded[D, K, E]) Move(from, to K, element E) Plan { return e.m.move(from, to, element) }
 
 // byParent is the filter on a parent's _id.

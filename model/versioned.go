@@ -29,7 +29,8 @@ type VersionedSpec struct {
 	Version string // path of the version, an int64 (or int); "" means version
 
 	// Ops is the path of a []bson.ObjectID in which the document keeps the tokens of the latest operations, so that an operation
-	// whose answer was lost is known to have been applied, and is applied once however often it is run. "" means none: then its
+	// whose answer was lost is known to have been applied, and is applied once however often it is run, while its token is among the
+	// last Keep. "" means none: then its
 	// second run finds another version, and can't tell its own from somebody else's.
 	Ops string
 

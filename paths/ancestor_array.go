@@ -76,11 +76,6 @@ func (t *ancestorArray) derive(n node, s spot) (bson.D, error) {
 
 func (t *ancestorArray) taken(node, spot) bson.D { return nil }
 
-func (t *ancestorArray) insertion(n node, s spot, _ int64) (bson.D, []model.Step, error) {
-	fields, err := t.derive(n, s)
-	return fields, nil, err
-}
-
 func (t *ancestorArray) removal(n node, change int64) []model.Step { return t.deleteOne(n, change) }
 
 func (t *ancestorArray) within(n, top node) (is, known bool) {

@@ -104,11 +104,6 @@ func (t *childTree) derive(n node, s spot) (bson.D, error) {
 	return bson.D{{Key: t.path, Value: []bson.RawValue{}}}, t.full(s.parent, nil, n)
 }
 
-func (t *childTree) insertion(n node, s spot, _ int64) (bson.D, []model.Step, error) {
-	fields, err := t.derive(n, s)
-	return fields, nil, err
-}
-
 // full returns an error when a parent's list has no room for nodes, in the place of one that leaves it.
 func (t *childTree) full(parent, leaves *node, nodes ...node) error {
 	if parent == nil {

@@ -44,9 +44,6 @@ type representation interface {
 	derive(n node, s spot) (bson.D, error)
 	// taken is a condition that no document may match before a node is put at a spot; nil for none.
 	taken(n node, s spot) bson.D
-	// insertion returns what a new node's document holds beside its links when it is inserted, and the steps that come then, to
-	// make room for it: so a document that the server refuses is refused before anything is written.
-	insertion(n node, s spot, change int64) (bson.D, []model.Step, error)
 	// move takes a node and all below it to a spot.
 	move(n node, s spot, change int64) []model.Step
 	// dissolve takes the children of a node, with all below them, to spots under one parent, and deletes the node.
@@ -67,6 +64,13 @@ type representation interface {
 	below(n node, depth int) source
 	// within reports whether a node is another, or lies below it; known is false where it takes a query.
 	within(n, top node) (is, known bool)
+}
+
+// A roomer is a representation that writes to others to make room for a node. insertion returns what a new node's document holds
+// beside its links when it is inserted, instead of derive, and the steps that come then: so a document that the server refuses is
+// refused before anything is written.
+type roomer interface {
+	insertion(n node, s spot, change int64) (bson.D, []model.Step, error)
 }
 
 // A lister is a representation that writes another document after a node is inserted, and before it is moved.

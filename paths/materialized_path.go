@@ -130,11 +130,6 @@ func (t *materializedPath) others(n node, path string) bson.D {
 	return bson.D{{Key: t.path, Value: path}, {Key: "_id", Value: bson.D{{Key: "$ne", Value: n.id}}}}
 }
 
-func (t *materializedPath) insertion(n node, s spot, _ int64) (bson.D, []model.Step, error) {
-	fields, err := t.derive(n, s)
-	return fields, nil, err
-}
-
 func (t *materializedPath) removal(n node, change int64) []model.Step { return t.deleteOne(n, change) }
 
 func (t *materializedPath) within(n, top node) (is, known bool) {

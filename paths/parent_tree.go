@@ -35,11 +35,6 @@ func (t *parentTree) sound(node) error                  { return nil }
 func (t *parentTree) derive(node, spot) (bson.D, error) { return nil, nil }
 func (t *parentTree) taken(node, spot) bson.D           { return nil }
 
-func (t *parentTree) insertion(n node, s spot, _ int64) (bson.D, []model.Step, error) {
-	fields, err := t.derive(n, s)
-	return fields, nil, err
-}
-
 func (t *parentTree) removal(n node, change int64) []model.Step { return t.deleteOne(n, change) }
 func (t *parentTree) within(n, top node) (is, known bool) {
 	return n.key() == top.key(), n.root() || n.key() == top.key()

@@ -59,7 +59,11 @@ func (t *tree) insert(doc bson.Raw, s spot, change int64) (model.Plan, error) {
 	if err := t.newer(change, s); err != nil {
 		return model.Plan{}, err
 	}
-	fields, room, err := t.rep.insertion(n, s, change)
+	var room []model.Step
+	fields, err := t.rep.derive(n, s)
+	if r, ok := t.rep.(roomer); ok {
+		fields, room, err = r.insertion(n, s, change)
+	}
 	if err != nil {
 		return model.Plan{}, err
 	}

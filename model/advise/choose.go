@@ -40,7 +40,7 @@ type Reason struct {
 //  4. What is added: pages, copies of fields whose reads per change are at least [CopyLimit] and the number of documents that
 //     would hold them, the newest few in the parent, a number of them all.
 //
-// A relation with more or larger children never comes closer to being embedded, one that is written more often never to more
+// A relation with more or larger children never comes closer to being embedded, one whose copied fields change more often never to more
 // copies: the advice is as monotone as its rules.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", parts 1 to 3 (seed 004); when to embed and when to refer (seeds 000,
