@@ -22,8 +22,9 @@ type graphState = paths.VertexState[string]
 // graphSeed empties the database and stores the accounts.
 func graphSeed(ctx context.Context, db *mongo.Database, all []account) error {
 	names, err := db.ListCollectionNames(ctx, bson.D{})
-	for _, name := range names { // so that each begins without any collection
-		err = errors.Join(err, db.Collection(name).Drop(ctx))
+	for _, name := range names { // emptied, not dropped: DocumentDB may lose writes to a collection that is made again at once
+		_, deleted := db.Collection(name).DeleteMany(ctx, bson.D{})
+		err = errors.Join(err, deleted)
 	}
 	if err != nil || len(all) == 0 {
 		return err

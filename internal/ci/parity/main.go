@@ -3,6 +3,9 @@
 //
 //	go test -json ./... | parity -server "MongoDB 8.0.4, replica set"
 //
+// Without -server it only prints. With -engine FILE, what an earlier run printed with -json, the tests of both runs are taken together: the later run may leave
+// out what the earlier one did on the engine (go test -skip).
+//
 // A test on a backend is a subtest with "engine" or "server" in its path (see modeltest.Each). Only
 // leaves count: a test that has subtests is no test of its own. A test may be left out on the server
 // only by skipping with "server lacks: " and what is lacking; those are counted by name.
@@ -11,20 +14,43 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 )
 
 func main() {
 	server := flag.String("server", "", "the name and version of the server, for the summary")
+	earlier := flag.String("engine", "", "a file with the output of a run on the engine")
 	flag.Parse()
-	run, err := read(os.Stdin, os.Stdout)
-	if err != nil {
+	run := newRun()
+	if err := readAll(run, *earlier); err != nil {
 		fmt.Fprintln(os.Stderr, "parity:", err)
 		os.Exit(1)
+	}
+	if *server == "" {
+		if run.failed {
+			os.Exit(1)
+		}
+		return
 	}
 	result := compare(run)
 	result.print(os.Stdout, *server)
 	if run.failed || len(result.problems) > 0 {
 		os.Exit(1)
 	}
+}
+
+// readAll reads the earlier run, if there is one, silently, and then the one on standard input.
+func readAll(run *testRun, earlier string) error {
+	if earlier != "" {
+		f, err := os.Open(earlier)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := run.read(f, io.Discard); err != nil {
+			return err
+		}
+	}
+	return run.read(os.Stdin, os.Stdout)
 }

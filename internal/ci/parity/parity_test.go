@@ -110,8 +110,8 @@ func TestCompare(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var out bytes.Buffer
-			run, err := read(strings.NewReader(events(tt.in)), &out)
-			if err != nil {
+			run := newRun()
+			if err := run.read(strings.NewReader(events(tt.in)), &out); err != nil {
 				t.Fatal(err)
 			}
 			p := compare(run)
@@ -138,8 +138,8 @@ func TestRead(t *testing.T) {
 		`{"Action":"output","Package":"p","Output":"ok  \tp\t0.1s\n"}` + "\n" +
 		`{"ImportPath":"q","Action":"build-output","Output":"q.go:1: syntax error\n"}` + "\n"
 	var out bytes.Buffer
-	run, err := read(strings.NewReader(in), &out)
-	if err != nil {
+	run := newRun()
+	if err := run.read(strings.NewReader(in), &out); err != nil {
 		t.Fatal(err)
 	}
 	want := "# p: not JSON\n    a_test.go:2: broken\nok  \tp\t0.1s\nq.go:1: syntax error\n"
@@ -148,5 +148,26 @@ func TestRead(t *testing.T) {
 	}
 	if !run.failed {
 		t.Error("a failed test did not make the run fail")
+	}
+}
+
+// A run on the engine and a later one on the server that leaves out what has run on the engine are compared as one.
+func TestReadTwice(t *testing.T) {
+	run, out := newRun(), &bytes.Buffer{}
+	for _, lines := range []string{
+		"run A\nrun A/engine\npass A/engine\npass A\nrun B\npass B\nrun C\nrun C/engine\npass C/engine\npass C",
+		"run A\nrun A/server\npass A/server\npass A\nrun B\noutput B b_test.go:2: broken\nfail B\nrun C\nrun C/server",
+	} {
+		if err := run.read(strings.NewReader(events(lines)), out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := compare(run)
+	p.print(out, "S")
+	if want := "server: S; 1 tests ran there, 0 excluded; 2 tests ran on the engine\nparity: p: C/engine has no C/server\n"; !strings.HasSuffix(out.String(), want) {
+		t.Errorf("printed %q, want %q at the end", out.String(), want)
+	}
+	if !run.failed || !strings.HasPrefix(out.String(), "b_test.go:2: broken\n") {
+		t.Errorf("failed: %t, printed %q", run.failed, out.String())
 	}
 }

@@ -25,17 +25,18 @@ type outcome struct {
 	output []string
 }
 
-// testRun is everything that one "go test" run said.
+// testRun is everything that one "go test" run said, or two of which the later one repeats some tests.
 type testRun struct {
 	tests  map[key]*outcome
 	order  []key // in the order in which they started
 	failed bool  // a test failed, or a package did not build
 }
 
-// read copies to w what a plain "go test" prints: the lines of packages, and the output of tests that
-// failed or never ended. A line that isn't JSON is copied as it is.
-func read(r io.Reader, w io.Writer) (*testRun, error) {
-	run := &testRun{tests: map[key]*outcome{}}
+func newRun() *testRun { return &testRun{tests: map[key]*outcome{}} }
+
+// read adds the lines of r, and copies to w what a plain "go test" prints: the lines of packages, and the output of tests
+// that failed or never ended. A line that isn't JSON is copied as it is.
+func (run *testRun) read(r io.Reader, w io.Writer) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
@@ -52,7 +53,7 @@ func read(r io.Reader, w io.Writer) (*testRun, error) {
 			fmt.Fprint(w, strings.Join(o.output, ""))
 		}
 	}
-	return run, lines.Err()
+	return lines.Err()
 }
 
 func (run *testRun) add(e event, w io.Writer) {
@@ -75,6 +76,8 @@ func (run *testRun) add(e event, w io.Writer) {
 		run.order = append(run.order, k)
 	}
 	switch e.Action {
+	case "run": // again, in a later run
+		*o = outcome{}
 	case "output":
 		o.output = append(o.output, e.Output)
 	case "pass", "skip":
