@@ -1,0 +1,188 @@
+package checks
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A row of the README's status table: a technique and what declares it, types or functions ("relate.TwoWay").
+type row struct {
+	name      string
+	declares  []string
+	shares    []string // types that other rows declare too, and whose tests are this row's as well
+	functions bool     // functions share a file of examples
+}
+
+// A feature is something that not every server can do, told by what stands in golden commands.
+type feature struct{ name, sign string }
+
+var features = []feature{
+	{"pipeline updates", ", [{$"},
+	{"`arrayFilters`", "arrayFilters: "},
+	{"`$lookup`", "{$lookup: "},
+	{"`$graphLookup`", "{$graphLookup: "},
+	{"`$setWindowFields`", "{$setWindowFields: "},
+	{"`$unionWith`", "{$unionWith: "},
+	{"`$merge`", "{$merge: "},
+	{"`$sample`", "{$sample: "},
+	{"transactions", "; transactional"},
+	{"change streams", "changeStream"},
+}
+
+// amazonLacks are operators that Amazon DocumentDB 8.0 hasn't, as the compatibility tool of awslabs/amazon-documentdb-tools told in
+// May 2026 (compat-tool/compat.py). Those that are no features of their own are listed where a row's commands use them.
+var amazonLacks = []string{
+	"$graphLookup", "$setWindowFields", "$unionWith", "$facet", "$sortByCount", "$bucketAuto", "$densify", "$documents", "$fill",
+	"$accumulator", "$function", "$binarySize", "$bsonSize", "$dateDiff", "$dateFromParts", "$dateToParts", "$getField", "$setField",
+	"$unsetField", "$isNumber", "$round", "$trunc", "$sampleRate", "$sortArray", "$stdDevPop", "$stdDevSamp", "$bottom", "$bottomN",
+	"$firstN", "$lastN", "$maxN", "$minN", "$median", "$percentile", "$top", "$topN", "$box", "$center", "$centerSphere", "$polygon", "$where",
+}
+
+const (
+	statusBegins = "<!-- status: written by go test ./internal/checks -run Status -update -->\n"
+	statusEnds   = "<!-- end of status -->\n"
+)
+
+// The README's status table says of each row how it is shown, as the tests themselves tell.
+func TestStatus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it reads source")
+	}
+	file := filepath.Join(root(), "README.md")
+	readme, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(readme), statusBegins)
+	old, after, ended := strings.Cut(rest, statusEnds)
+	if !found || !ended {
+		t.Fatalf("README.md has no %q", statusBegins)
+	}
+	table := statusTable(t)
+	if *update {
+		if err := os.WriteFile(file, []byte(before+statusBegins+table+statusEnds+after), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if old != table {
+		t.Errorf("README.md's status table is not what the tests tell: run go test ./internal/checks -run Status -update\n%s", table)
+	}
+}
+
+func statusTable(t *testing.T) string {
+	byName := map[string]goPackage{}
+	tests := map[string]testFiles{}
+	for _, p := range packages(t) {
+		if p.isLibrary() {
+			byName[p.Name] = p
+			tests[p.Name] = readTests(t, p)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("| row | declared by | golden commands |")
+	for _, p := range proofs {
+		fmt.Fprintf(&b, " %s |", p.name)
+	}
+	b.WriteString(" it needs |\n| --- | --- | ---: |" + strings.Repeat(" :---: |", len(proofs)) + " --- |\n")
+	for _, r := range rows {
+		pkg, _, _ := strings.Cut(r.declares[0], ".")
+		p, ok := byName[pkg]
+		if !ok {
+			t.Fatalf("%s: there is no package %s", r.name, pkg)
+		}
+		commands := "–"
+		if n := r.golden(); n > 0 {
+			commands = fmt.Sprint(n)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |", r.name, r.declarations(), commands)
+		for _, shown := range r.proofs(tests[pkg]) {
+			fmt.Fprintf(&b, " %s |", map[bool]string{true: "yes", false: "–"}[shown])
+		}
+		fmt.Fprintf(&b, " %s |\n", strings.Join(r.needs(t), ", "))
+		if !r.functions {
+			_, name, _ := strings.Cut(r.declares[0], ".")
+			if problem := exampleProblem(t, p, name); problem != "" {
+				t.Errorf("%s: %s: %s", r.name, r.declares[0], problem)
+			}
+		}
+	}
+	return b.String()
+}
+
+// declarations is the row's second column: the package's name stands once.
+func (r row) declarations() string {
+	pkg, _, _ := strings.Cut(r.declares[0], ".")
+	var out []string
+	for i, d := range r.declares {
+		if i > 0 {
+			d = strings.TrimPrefix(d, pkg+".")
+		}
+		out = append(out, "`"+d+"`")
+	}
+	return strings.Join(out, ", ")
+}
+
+// golden counts the golden commands: the cases of the row's types and functions.
+func (r row) golden() int {
+	n := 0
+	for _, c := range registered {
+		for _, d := range r.declares {
+			if c.Method == d || strings.HasPrefix(c.Method, d+".") {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// proofs tells for each kind of proof whether a test leads to it and to what the row declares.
+func (r row) proofs(s testFiles) []bool {
+	shown := make([]bool, len(proofs))
+	for _, test := range s.tests {
+		reach := s.reach(test)
+		if !slices.ContainsFunc(slices.Concat(r.declares, r.shares), func(d string) bool {
+			pkg, name, _ := strings.Cut(d, ".")
+			return reach[d] || reach[pkg+".New"+name]
+		}) {
+			continue
+		}
+		for i, p := range proofs {
+			shown[i] = shown[i] || p.by(test, reach)
+		}
+	}
+	return shown
+}
+
+// needs lists the features that stand in the row's golden commands.
+func (r row) needs(t *testing.T) []string {
+	var text strings.Builder
+	for _, c := range registered {
+		for _, d := range r.declares {
+			if c.Method == d || strings.HasPrefix(c.Method, d+".") {
+				text.WriteString(c.show(t, "nut"))
+			}
+		}
+	}
+	var out []string
+	for _, f := range features {
+		if !strings.Contains(text.String(), f.sign) {
+			continue
+		}
+		name := f.name
+		if slices.Contains(amazonLacks, strings.Trim(name, "`")) {
+			name += "†"
+		}
+		out = append(out, name)
+	}
+	for _, op := range amazonLacks {
+		if strings.Contains(text.String(), op+": ") && !slices.ContainsFunc(features, func(f feature) bool { return f.name == "`"+op+"`" }) {
+			out = append(out, "`"+op+"`†")
+		}
+	}
+	return out
+}
