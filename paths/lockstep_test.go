@@ -18,7 +18,7 @@ import (
 var hostile = []string{"a", "ab", "a b", "a.b", "a/b", "$x", "|", `\|`, "é", "%", "%2F", "^a", "a/", "/", "{}", "𝄞", "A", "0"}
 
 // Random operations leave every representation as they leave the plain tree, with the same errors; and every query gives the same.
-// By hand, DOCMODEL_STEPS says how many, and DOCMODEL_SEED which; from 10,000 on, the tree grows to 300 nodes, and chains to 20 levels.
+// By hand, DOCMODEL_STEPS says how many, and DOCMODEL_SEED which; from 2,000 on, the tree grows to 300 nodes, and chains to 20 levels.
 func TestLockstep(t *testing.T) {
 	parallel(t)
 	steps, seed, most := 150, 5, 60
@@ -30,7 +30,7 @@ func TestLockstep(t *testing.T) {
 			*n = s
 		}
 	}
-	if steps >= 10_000 {
+	if steps >= 2000 {
 		most = 300
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {

@@ -27,14 +27,22 @@ var (
 	uses     = relate.NewChildRefs(products, "parts", parts)
 )
 
+// assemble stores a product, and what it is made of.
+func assemble(id string, ids ...string) model.Plan {
+	return model.NewPlan(products.Insert(Product{ID: id}), uses.Add(id, ids...))
+}
+
 func main() {
 	client, stop := modeltest.Start() // an engine in this process; mongo.Connect reaches a server
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
+	if err := model.Indexes(uses).Ensure(ctx, db); err != nil {
+		log.Fatal(err)
+	}
 
 	plan := model.Concat(
 		parts.InsertMany([]Part{{"nut", "M8 nut"}, {"bolt", "M8 bolt"}}),
-		model.NewPlan(products.Insert(Product{ID: "bench"}), uses.Add("bench", "nut", "bolt")),
+		assemble("bench", "nut", "bolt"),
 	)
 	if _, err := plan.Run(ctx, db); err != nil {
 		log.Fatal(err)
