@@ -6,9 +6,11 @@ import (
 	"github.com/docmodel/docmodel/geohash"
 )
 
+const written = "ezs42" // as it stands in a URL
+
 // A geohash is a rectangle: of all keys that begin with it.
 func ExampleCell() {
-	cell, err := geohash.Parse("ezs42")
+	cell, err := geohash.Parse(written)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -44,32 +46,4 @@ func ExampleCell() {
 	// West ezefr true
 	// NorthWest ezefx true
 	// false bpbpb
-}
-
-// What two keys have in common at their beginning bounds how far apart they are: with a few operations on bits, and nothing else
-// read. Places in different cells can be near all the same.
-func ExampleCommonCell() {
-	key := func(lat, lng float64) geohash.Key {
-		k, err := geohash.Encode(geohash.Point{Lat: lat, Lng: lng})
-		if err != nil {
-			fmt.Println(err)
-		}
-		return k
-	}
-	louvre, eiffel := key(48.8606, 2.3376), key(48.8584, 2.2945)
-	fmt.Println(louvre, eiffel)
-
-	common := geohash.CommonCell(louvre, eiffel)
-	fmt.Printf("%s, %d bits: at most %.0f m; it is %.0f m\n",
-		common, common.Bits, common.Diameter(), geohash.Distance(louvre.Point(), eiffel.Point()))
-
-	greenwich, park := key(51.4779, -0.0001), key(51.4779, 0.0001)
-	common = geohash.CommonCell(greenwich, park)
-	fmt.Printf("%d bits: at most %.0f km; it is %.0f m\n",
-		common.Bits, common.Diameter()/1000, geohash.Distance(greenwich.Point(), park.Point()))
-
-	// Output:
-	// u09tvny1wh0b u09tunquc9zh
-	// u09t, 24 bits: at most 8077 m; it is 3163 m
-	// 0 bits: at most 20015 km; it is 14 m
 }

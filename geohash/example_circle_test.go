@@ -6,18 +6,19 @@ import (
 	"github.com/docmodel/docmodel/geohash"
 )
 
+var sights = []struct {
+	name string
+	at   geohash.Point
+}{
+	{"Notre-Dame", geohash.Point{Lat: 48.8530, Lng: 2.3499}},
+	{"Palais-Royal", geohash.Point{Lat: 48.8638, Lng: 2.3371}},
+	{"Opéra Garnier", geohash.Point{Lat: 48.8720, Lng: 2.3316}},
+	{"Pont Neuf", geohash.Point{Lat: 48.8570, Lng: 2.3414}},
+}
+
 // Which places are within a kilometre of the Louvre? Few ranges of keys hold them all, so that any ordered index finds them; what
 // lies in the ranges around the circle is left out by its distance.
 func ExampleCircle_Cover() {
-	places := []struct {
-		name string
-		at   geohash.Point
-	}{
-		{"Notre-Dame", geohash.Point{Lat: 48.8530, Lng: 2.3499}},
-		{"Palais-Royal", geohash.Point{Lat: 48.8638, Lng: 2.3371}},
-		{"Opéra Garnier", geohash.Point{Lat: 48.8720, Lng: 2.3316}},
-		{"Pont Neuf", geohash.Point{Lat: 48.8570, Lng: 2.3414}},
-	}
 	circle := geohash.Circle{Center: geohash.Point{Lat: 48.8606, Lng: 2.3376}, Meters: 1000}
 	if err := circle.Validate(); err != nil {
 		fmt.Println(err)
@@ -27,7 +28,7 @@ func ExampleCircle_Cover() {
 	for _, r := range cover {
 		fmt.Println(r.Lo, "to below", r.Hi)
 	}
-	for _, place := range places {
+	for _, place := range sights {
 		key, err := geohash.Encode(place.at)
 		if err != nil {
 			fmt.Println(err)

@@ -7,10 +7,11 @@ import (
 	"github.com/docmodel/docmodel/geohash"
 )
 
+var leon = geohash.Point{Lat: 42.605, Lng: -5.603}
+
 // A place becomes one number, or one text, whose order keeps much of what is near together. Both are exact, and what is no place
 // is an error.
 func ExampleEncode() {
-	leon := geohash.Point{Lat: 42.605, Lng: -5.603}
 	key, err := geohash.Encode(leon)
 	fmt.Println(int64(key), key, err)
 

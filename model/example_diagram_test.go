@@ -64,12 +64,3 @@ func ExampleDiagram() {
 	//     "books" }o--o| "publishers" : "publisher.id: parent reference, copy, counted"
 	//     "bookByISBN" |o--|| "books" : "id: index table"
 }
-
-func ExampleIndexes() {
-	set := model.Indexes(publishedBy, theirNames, countBooks, byISBN)
-	fmt.Print(set)
-	// Output:
-	// db.books.createIndex({'publisher.id': 1, _id: -1})
-	// db.books.createIndex({'publisher.id': 1, _id: 1})
-	// // books.publisher.id_1 is covered by publisher.id_1__id_-1: its keys are the first of publisher.id_1__id_-1
-}

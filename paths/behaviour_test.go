@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
@@ -126,21 +127,23 @@ func (k kind) stored(t testing.TB, db *mongo.Database) *paths.Forest[string] {
 
 // shape is a forest in a small notation: a(b c(d)).
 func shape(f *paths.Forest[string]) string {
-	var list func(ids []string) string
-	list = func(ids []string) string {
-		s := ""
+	var b strings.Builder
+	var list func(ids []string)
+	list = func(ids []string) {
 		for i, id := range ids {
 			if i > 0 {
-				s += " "
+				b.WriteByte(' ')
 			}
-			s += id
+			b.WriteString(id)
 			if c := f.Children(id); len(c) > 0 {
-				s += "(" + list(c) + ")"
+				b.WriteByte('(')
+				list(c)
+				b.WriteByte(')')
 			}
 		}
-		return s
 	}
-	return list(f.Roots())
+	list(f.Roots())
+	return b.String()
 }
 
 // ids are the _ids of what a query gave.

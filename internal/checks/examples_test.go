@@ -26,6 +26,27 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// So have functions, and types that are no technique of their own.
+func TestFixedExamples(t *testing.T) {
+	names := map[string][]string{
+		"model": {"Lease", "Indexes", "Diagram", "Union"}, "model/keys": {"Composite", "Sequence", "Shard"},
+		"model/schema": {"Number", "Of", "Versions", "Expiry"}, "model/advise": {"Budget", "Choose", "Survey"},
+		"relate": {"Join", "Dangling", "OnDelete", "Invert", "Extract", "Absorb"}, "denorm": {"Feed"}, "paths": {"Tree", "Convert", "Graph"},
+		"geohash": {"Encode", "Cell", "Circle_Cover", "CommonCell"}, "geohash/geofield": {"Field"},
+	}
+	for _, p := range packages(t) {
+		for _, name := range names[p.local()] {
+			if problem := exampleProblem(t, p, name); problem != "" {
+				t.Errorf("%s: %s", p.local(), problem)
+			}
+		}
+		delete(names, p.local())
+	}
+	if len(names) > 0 {
+		t.Errorf("packages were not found: %v", names)
+	}
+}
+
 func exampleProblem(t *testing.T, p goPackage, name string) string {
 	for _, file := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
 		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, file), nil, parser.ParseComments)

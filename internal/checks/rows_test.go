@@ -14,10 +14,10 @@ var rows = []row{
 	{name: "survey", declares: []string{"advise.Survey"}},
 	{name: "schema", declares: []string{"schema.Of"}},
 	{name: "schema versions", declares: []string{"schema.Versions"}},
-	{name: "indexes", declares: []string{"model.Indexes"}, functions: true},
+	{name: "indexes", declares: []string{"model.Indexes"}},
 	{name: "partition key", declares: []string{"keys.Shard"}},
 	{name: "tiers", declares: []string{"schema.Expiry"}},
-	{name: "diagram", declares: []string{"model.Diagram"}, functions: true},
+	{name: "diagram", declares: []string{"model.Diagram"}},
 
 	{name: "child references", declares: []string{"relate.ChildRefs"}},
 	{name: "parent reference", declares: []string{"relate.ParentRef"}},
@@ -56,7 +56,7 @@ var rows = []row{
 	{name: "totals of subtrees", declares: []string{"paths.RollUp"}},
 	{name: "batch graph processing", declares: []string{"paths.Graph", "paths.Supersteps"}},
 
-	{name: "geohash: encode, decode, cells", declares: []string{"geohash.Key", "geohash.Encode", "geohash.Cell"}, functions: true},
-	{name: "circle or box to ranges", declares: []string{"geohash.Circle", "geohash.Box"}, functions: true},
+	{name: "geohash: encode, decode, cells", declares: []string{"geohash.Key", "geohash.Encode", "geohash.Cell"}, example: "geohash.Encode"},
+	{name: "circle or box to ranges", declares: []string{"geohash.Circle", "geohash.Box"}, example: "geohash.Circle_Cover"},
 	{name: "queries and documents", declares: []string{"geofield.Field"}},
 }

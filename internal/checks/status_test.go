@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,10 +12,10 @@ import (
 
 // A row of the README's status table: a technique and what declares it, types or functions ("relate.TwoWay").
 type row struct {
-	name      string
-	declares  []string
-	shares    []string // types that other rows declare too, and whose tests are this row's as well
-	functions bool     // functions share a file of examples
+	name     string
+	declares []string
+	shares   []string // types that other rows declare too, and whose tests are this row's as well
+	example  string   // whose example shows it; "" means what it declares first
 }
 
 // A feature is something that not every server can do, told by what stands in golden commands.
@@ -104,11 +105,9 @@ func statusTable(t *testing.T) string {
 			fmt.Fprintf(&b, " %s |", map[bool]string{true: "yes", false: "–"}[shown])
 		}
 		fmt.Fprintf(&b, " %s |\n", strings.Join(r.needs(t), ", "))
-		if !r.functions {
-			_, name, _ := strings.Cut(r.declares[0], ".")
-			if problem := exampleProblem(t, p, name); problem != "" {
-				t.Errorf("%s: %s: %s", r.name, r.declares[0], problem)
-			}
+		_, name, _ := strings.Cut(cmp.Or(r.example, r.declares[0]), ".")
+		if problem := exampleProblem(t, p, name); problem != "" {
+			t.Errorf("%s: %s", r.name, problem)
 		}
 	}
 	return b.String()

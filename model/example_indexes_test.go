@@ -1,0 +1,59 @@
+package model_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Each technique names the indexes that it needs. Together they are fewer: here the counter and the copy find the readings of a
+// sensor by an index that the reference has already. What a database has and nobody asks for is told, not dropped.
+type (
+	probe struct {
+		ID       string `bson:"_id"`
+		Site     string `bson:"site"`
+		Readings int64  `bson:"readings"`
+	}
+	reading struct {
+		ID    bson.ObjectID `bson:"_id"`
+		Probe string        `bson:"probe"`
+		Site  string        `bson:"site"`
+		At    time.Time     `bson:"at"`
+	}
+)
+
+var (
+	probes     = model.NewCollection[probe, string]("probes")
+	readings   = model.NewCollection[reading, bson.ObjectID]("readings")
+	ofProbe    = relate.NewParentRef(readings, "probe", probes, relate.ParentRefSpec{By: "at"})
+	siteOfIt   = denorm.NewCopy(probes, readings, denorm.CopySpec{KeyPath: "probe", Fields: []denorm.Field{{From: "site", To: "site"}}})
+	howMany    = denorm.NewCounter(readings, "probe", probes, denorm.CounterSpec{Count: "readings"})
+	allIndexes = model.Indexes(ofProbe, siteOfIt, howMany)
+)
+
+func ExampleIndexes() {
+	client, stop := modeltest.Start()
+	defer stop()
+	ctx, db := context.Background(), client.Database("lab")
+	fmt.Print(allIndexes)
+
+	// A database has one index that nobody asks for. Diff is one command for each collection, Ensure one more where some are missing.
+	if _, err := db.Collection("readings").Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "site", Value: 1}}}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	before, err := allIndexes.Diff(ctx, db)
+	fmt.Println(len(before.Missing), before.Changed, before.Extra, err)
+	fmt.Println(allIndexes.Ensure(ctx, db))
+	after, err := allIndexes.Diff(ctx, db)
+	fmt.Println(after.Empty(), after.Extra, err)
+
+	// Output:
+}
