@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"time"
+
 	"github.com/docmodel/docmodel/model/advise"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -11,6 +13,9 @@ var (
 	logsSurvey     = advise.NewSurvey(hosts, logmsgs, advise.SurveySpec{Ref: "host"})
 	holdingsSurvey = advise.NewSurvey(portfolios, portfolios, advise.SurveySpec{Embedded: "holdings", At: "note"})
 )
+
+// surveyed is when the latest child came.
+var surveyed = time.Date(2024, 4, 1, 12, 0, 0, 0, time.UTC)
 
 func init() { register(surveyReads()...) }
 
@@ -32,6 +37,15 @@ func surveyReads() []Case {
 		}},
 		{Method: "advise.Survey.Links", Reason: "how many children each parent has", From: func(s string) ([]any, func() any) {
 			return ids(s, func(list ...bson.RawValue) any { return logsSurvey.Links(list...) })
+		}},
+		{Method: "advise.Survey.Added", Reason: "how many came to each parent that lists them", From: func(s string) ([]any, func() any) {
+			return ids(s, func(list ...bson.RawValue) any { return stocksSurvey.Added(surveyed, list...) })
+		}},
+		{Method: "advise.Survey.Added", Reason: "how many came to each that holds them", From: func(s string) ([]any, func() any) {
+			return ids(s, func(list ...bson.RawValue) any { return holdingsSurvey.Added(surveyed, list...) })
+		}},
+		{Method: "advise.Survey.Added", Reason: "how many came that refer to each parent", From: func(s string) ([]any, func() any) {
+			return ids(s, func(list ...bson.RawValue) any { return logsSurvey.Added(surveyed, list...) })
 		}},
 		{Method: "advise.Survey.Existing", Reason: "which of the listed children there are", From: func(s string) ([]any, func() any) {
 			return ids(s, func(list ...bson.RawValue) any { return partsSurvey.Existing(list...) })

@@ -66,13 +66,15 @@
 // DocumentDB, whose $sample takes neighbours, set SurveySpec.Scan. The largest sampled value is a lower
 // bound of the largest of all, and the share of documents beyond it at most 1 - (1-confidence)^(1/n): 0.3 % for a thousand.
 //
-// Growth is told by the times in ObjectIDs: of a parent, (children - 1) / (days from its first child to the latest of all). Parents
-// whose children came within a day tell nothing, for that is what an import looks like.
+// [Growth] is told by the times in ObjectIDs: of each parent whose first child is older than 90 days (SurveySpec.Window), how many
+// came within the last 90. A burst counts for nothing, and the greatest of many counts is drawn towards their mean. Choose
+// extrapolates what the parent that gains most gained over Children.Days, ten years by default. Where there are no times, or all
+// children or all parents are younger than the window, growth is left unknown: Choose then assumes none, and lists it as assumed.
 //
 // # Costs
 //
 // Choose and Budget compute; they send nothing, and take microseconds to a few milliseconds. A survey of embedded children sends
-// 2 commands; one of references 6, and 2 more for each further thousand of the sample. It writes nothing.
+// 3 commands; one of references 7, and 3 more for each further thousand of the sample. It counts nothing by reading, and writes nothing.
 //
 // # Consistency
 //
@@ -84,6 +86,6 @@
 // A budget knows what Go types say. Of an interface, bson.D, bson.Raw or a custom marshaler it knows the bytes that are declared,
 // and not how deep they are nested. A type within itself (a comment with replies) has no worst case. Strings are counted in bytes
 // of UTF-8, of which a character has up to four. A survey can't see how often anything is read. What is deleted doesn't show in
-// its growth, and the time of an ObjectID is that of the machine that made it. Where documents may refer to a parent by many
+// its growth, nor do years: a season is what its window shows. The time of an ObjectID is that of the machine that made it. Where documents may refer to a parent by many
 // children and no index serves the reference, each thousand sampled parents read the whole collection.
 package advise

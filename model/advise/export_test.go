@@ -8,3 +8,8 @@ func Decide(r Relation) Choice {
 	}
 	return f.decide(false).choice
 }
+
+// GrowthOf concludes from what parents gained in the thirds of a window.
+func GrowthOf(gained [][3]int64, days, confidence float64) Growth {
+	return growthOf(gained, days, confidence)
+}

@@ -27,7 +27,8 @@ func (s Sampled) String() string {
 type Quantile struct {
 	Value     int64
 	Low, High int64 // equal to Value if all documents were read
-	Open      bool  // the sample is too small to tell how much more it may be: High is only the largest value seen
+	OpenLow   bool  // the sample is too small to tell how much less it may be: Low is only the smallest value seen
+	OpenHigh  bool  // or how much more: High is only the largest value seen
 }
 
 // A Spread is how a number differs from document to document.
@@ -50,10 +51,14 @@ func (s Spread) String() string {
 	return text + "; " + s.Sampled.String()
 }
 
-// String is "12 (9 to 14)".
+// String is "12 (9 to 14)", or "12 (9 or more)".
 func (q Quantile) String() string {
 	switch {
-	case q.Open:
+	case q.OpenLow && q.OpenHigh:
+		return countText(q.Value) + " (too few to tell)"
+	case q.OpenLow:
+		return fmt.Sprintf("%s (%s or less)", countText(q.Value), countText(q.High))
+	case q.OpenHigh:
 		return fmt.Sprintf("%s (%s or more)", countText(q.Value), countText(q.Low))
 	case q.Low == q.Value && q.High == q.Value:
 		return countText(q.Value)
@@ -86,12 +91,8 @@ func quantile(sorted []int64, p float64, whole bool, confidence float64) Quantil
 		return q
 	}
 	low, high := ranks(n, p, confidence)
-	q.Low = sorted[max(low, 1)-1]
-	if high > n {
-		q.High, q.Open = sorted[n-1], true
-	} else {
-		q.High = sorted[high-1]
-	}
+	q.Low, q.OpenLow = sorted[max(low, 1)-1], low < 1
+	q.High, q.OpenHigh = sorted[min(high, n)-1], high > n
 	return q
 }
 

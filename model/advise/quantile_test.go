@@ -58,7 +58,7 @@ func TestIntervalsCover(t *testing.T) {
 			}
 			s := spreadOf(sample, int64(len(population)), 0.95)
 			for p, q := range map[float64]Quantile{0.5: s.P50, 0.99: s.P99} {
-				if truth := sorted[rankOf(len(sorted), p)-1]; q.Low <= truth && (q.Open || truth <= q.High) {
+				if truth := sorted[rankOf(len(sorted), p)-1]; (q.OpenLow || q.Low <= truth) && (q.OpenHigh || truth <= q.High) {
 					held[p]++
 				}
 			}
@@ -67,6 +67,31 @@ func TestIntervalsCover(t *testing.T) {
 			if share := float64(got) / runs; share < 0.9 {
 				t.Errorf("%s: the intervals at %v hold the truth in %v of the samples", name, p, share)
 			}
+		}
+	}
+}
+
+// A sample that is too small for a bound says so, on either side.
+func TestOpenIntervals(t *testing.T) {
+	for _, test := range []struct {
+		n         int
+		p         float64
+		low, high bool
+		text      string
+	}{
+		{5, 0.5, true, true, "3 (too few to tell)"}, {6, 0.5, false, false, "3 (1 to 6)"}, {5, 0.99, false, true, "5 (4 or more)"},
+		{5, 0.01, true, false, "1 (2 or less)"}, {1, 0.5, true, true, "1 (too few to tell)"},
+	} {
+		sorted := make([]int64, test.n)
+		for i := range sorted {
+			sorted[i] = int64(i + 1)
+		}
+		q := quantile(sorted, test.p, false, 0.95)
+		if q.OpenLow != test.low || q.OpenHigh != test.high || q.String() != test.text {
+			t.Errorf("%v of %d: %+v, %s", test.p, test.n, q, q)
+		}
+		if q := quantile(sorted, test.p, true, 0.95); q.OpenLow || q.OpenHigh || q.Low != q.Value || q.High != q.Value {
+			t.Errorf("of all: %+v", q)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"context"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -24,14 +25,17 @@ type SurveySpec struct {
 	// documents here and there, but DocumentDB takes neighbours, whole pages of them, so that intervals don't hold there.
 	Scan bool
 
+	// Window is how far back growth is measured from the latest child of all, at least 3 days; by default 90 days. See [Growth].
+	Window time.Duration
+
 	Sample     int64   // how many documents of each collection are read; by default 1000. A collection that has no more is read whole
 	Confidence float64 // of the intervals that are told for quantiles; by default 0.95
 }
 
 // A Survey measures a relation in a live database and fills in what [Choose] asks for: sizes, how many children parents have, how
-// fast they become more, how many parents a child has, and which references lead nowhere. It reads a sample of each collection by
-// $sample, so that it costs the same on any number of documents but for two counts; and it says how sure it is, if the sample is one
-// of documents (SurveySpec.Scan).
+// fast they become more ([Growth]), how many parents a child has, and which references lead nowhere. It reads a sample of each
+// collection by $sample, so that it costs the same on any number of documents unless that scans; and it says how sure it is, if the
+// sample is one of documents (SurveySpec.Scan).
 //
 // How often documents are read, and from where, no collection tells: Together, Standalone, ToParent and the ratios of reads are
 // the application's to fill in.
@@ -48,12 +52,21 @@ type Survey struct {
 // side is a collection of the relation.
 type side struct {
 	name      string
-	all       model.Query
+	of        func(*mongo.Database) *mongo.Collection
 	aggregate func(mongo.Pipeline) model.Aggregation
 }
 
+// count is what the server keeps count of; where that is none, as it may be after a crash, it is counted.
+func (s side) count(ctx context.Context, db *mongo.Database) (int64, error) {
+	n, err := s.of(db).EstimatedDocumentCount(ctx)
+	if err == nil && n == 0 {
+		n, err = s.of(db).CountDocuments(ctx, bson.D{})
+	}
+	return n, err
+}
+
 func sideOf[D, K any](c *model.Collection[D, K]) side {
-	return side{c.Name(), c.Find(nil).Query, func(p mongo.Pipeline) model.Aggregation { return c.Aggregate(p).Aggregation }}
+	return side{c.Name(), c.Of, func(p mongo.Pipeline) model.Aggregation { return c.Aggregate(p).Aggregation }}
 }
 
 // A SurveyDocument is what is read of one document.
@@ -61,7 +74,7 @@ type SurveyDocument struct {
 	ID    bson.RawValue   `bson:"_id"`
 	Bytes int64           `bson:"bytes"` // of the document in BSON
 	At    *time.Time      `bson:"at"`    // when it was made, by its ObjectID; else nil
-	Items int64           `bson:"items"` // how many elements its array has
+	Items int64           `bson:"items"` // how many it holds, lists or refers to; of ids each once
 	Array int64           `bson:"array"` // the array's bytes in BSON, as the field v of a document
 	Most  int64           `bson:"most"`  // bytes of its largest element, likewise
 	First *time.Time      `bson:"first"` // when its first element was added
@@ -75,6 +88,9 @@ type SurveyLink struct {
 	N     int64         `bson:"n"`
 	First *time.Time    `bson:"first"` // when the first of those that refer to it was made, by its ObjectID
 	Last  *time.Time    `bson:"last"`
+
+	Early int64 `bson:"early"` // with [Survey.Added]: how many of N came in the first third of the window
+	Late  int64 `bson:"late"`  // and in the last
 }
 
 // NewSurvey declares the survey of a relation between two collections, by SurveySpec.List or Ref. For children that are embedded,
@@ -103,10 +119,15 @@ func NewSurvey[P, PK, C, CK any](parents *model.Collection[P, PK], children *mod
 	switch {
 	case spec.At != "" && spec.Embedded == "":
 		panic(s.wrong("At is for children that are embedded", "leave it out: others tell by their _id"))
+	case spec.Window != 0 && spec.Window < 3*day:
+		panic(s.wrong("Window is out of range", "give 3 days or more, or 0 for 90"))
 	case spec.Sample < 0 || spec.Sample > 1e6:
 		panic(s.wrong("Sample is out of range", "give a number from 1 to 1,000,000, or 0 for 1000"))
 	case !(spec.Confidence >= 0 && spec.Confidence < 1) || spec.Confidence != 0 && spec.Confidence < 0.5:
 		panic(s.wrong("Confidence is out of range", "give a share from 0.5 to below 1, or 0 for 0.95"))
+	}
+	if s.spec.Window == 0 {
+		s.spec.Window = defaultWindow
 	}
 	if s.spec.Sample == 0 {
 		s.spec.Sample = 1000
@@ -137,10 +158,10 @@ func (s *Survey) Parents(whole bool) model.Aggregate[SurveyDocument] {
 	fields := bson.D{{Key: "bytes", Value: size("$$ROOT")}, {Key: "at", Value: timeOf("$_id")}}
 	switch {
 	case s.spec.Embedded != "":
-		fields = append(fields, countFields("$"+s.path, "$"+s.path+"."+s.spec.At)...)
+		fields = append(fields, countFields(listed("$"+s.path), s.times())...)
 		fields = append(fields, sizeFields("$"+s.path)...)
 	case s.spec.List != "":
-		fields = append(fields, countFields("$"+s.path, "$"+s.path)...)
+		fields = append(fields, countFields(s.references(), each(listed("$"+s.path), timeOf("$$this")))...)
 		fields = append(fields, linksField(listed("$"+s.path)))
 	}
 	return s.measured(s.parents, whole, fields)
@@ -153,7 +174,7 @@ func (s *Survey) Parents(whole bool) model.Aggregate[SurveyDocument] {
 func (s *Survey) Children(whole bool) model.Aggregate[SurveyDocument] {
 	fields := bson.D{{Key: "bytes", Value: size("$$ROOT")}, {Key: "at", Value: timeOf("$_id")}}
 	if s.spec.Ref != "" {
-		fields = append(fields, bson.E{Key: "items", Value: bson.D{{Key: "$size", Value: referred("$" + s.path)}}}, linksField(referred("$"+s.path)))
+		fields = append(fields, bson.E{Key: "items", Value: bson.D{{Key: "$size", Value: s.references()}}}, linksField(referred("$"+s.path)))
 	}
 	a := s.measured(s.children, whole, fields)
 	if s.spec.Embedded != "" {
@@ -176,7 +197,8 @@ func (s *Survey) measured(of side, whole bool, fields bson.D) model.Aggregate[Su
 }
 
 // Links returns how often documents are referred to, by their ids: with SurveySpec.Ref parents, which is how many children they
-// have; with List children, which is how many parents list them. Those to which nothing refers are not among the results.
+// have; with List children, which is how many parents list them. A document that refers to another several times is one. Those to
+// which nothing refers are not among the results.
 //
 // Cost: one command; an index on the path serves it.
 func (s *Survey) Links(ids ...bson.RawValue) model.Aggregate[SurveyLink] {
@@ -187,7 +209,7 @@ func (s *Survey) Links(ids ...bson.RawValue) model.Aggregate[SurveyLink] {
 	}
 	p := mongo.Pipeline{
 		{{Key: "$match", Value: bson.D{{Key: s.path, Value: in}}}},
-		{{Key: "$project", Value: bson.D{{Key: "v", Value: "$" + s.path}}}},
+		{{Key: "$project", Value: bson.D{{Key: "v", Value: s.references()}}}},
 		{{Key: "$unwind", Value: "$v"}},
 		{{Key: "$match", Value: bson.D{{Key: "v", Value: in}}}},
 		{{Key: "$group", Value: bson.D{
@@ -202,6 +224,70 @@ func (s *Survey) Links(ids ...bson.RawValue) model.Aggregate[SurveyLink] {
 		a.Err = &model.ValueError{Collection: s.parents.name, Field: s.path, Reason: "the children are embedded: nothing refers to them"}
 	}
 	return a
+}
+
+// Added returns how many children came to parents in the window that ends then, by their ids: in all, and in its first and
+// last third. Those to which none came are not among the results.
+//
+// Cost: one command. With SurveySpec.Ref it reads the parents' children, served by an index on the path; else the parents,
+// by _id.
+func (s *Survey) Added(until time.Time, ids ...bson.RawValue) model.Aggregate[SurveyLink] {
+	in := bson.D{{Key: "$in", Value: values(ids)}}
+	since := func(third int) bson.DateTime {
+		return bson.NewDateTimeFromTime(until.Add(-s.spec.Window + time.Duration(third)*(s.spec.Window/3)))
+	}
+	inWindow := bson.D{{Key: "$match", Value: bson.D{{Key: "t", Value: bson.D{{Key: "$gte", Value: since(0)}}}}}}
+	var a model.Aggregate[SurveyLink]
+	var p mongo.Pipeline
+	if s.spec.Ref != "" {
+		p = mongo.Pipeline{
+			{{Key: "$match", Value: bson.D{{Key: s.path, Value: in}}}},
+			{{Key: "$project", Value: bson.D{{Key: "t", Value: timeOf("$_id")}, {Key: "v", Value: s.references()}}}},
+			inWindow,
+			{{Key: "$unwind", Value: "$v"}},
+			{{Key: "$match", Value: bson.D{{Key: "v", Value: in}}}},
+		}
+		a.Aggregation = s.children.aggregate(append(p, grouped("$v", since(1), since(2))))
+	} else {
+		p = mongo.Pipeline{
+			{{Key: "$match", Value: bson.D{{Key: "_id", Value: in}}}},
+			{{Key: "$project", Value: bson.D{{Key: "t", Value: s.times()}}}},
+			{{Key: "$unwind", Value: "$t"}},
+			inWindow,
+		}
+		a.Aggregation = s.parents.aggregate(append(p, grouped("$_id", since(1), since(2))))
+		a.Index = "_id_"
+	}
+	a.Options.BatchSize = replies
+	return a
+}
+
+// times are when the children were added that a parent holds or lists.
+func (s *Survey) times() bson.D {
+	if s.spec.Embedded != "" {
+		return each(listed("$"+s.path+"."+s.spec.At), timeOf("$$this"))
+	}
+	return each(s.references(), timeOf("$$this"))
+}
+
+// references are the ids that a document lists or refers to, each once.
+func (s *Survey) references() bson.D {
+	list := referred("$" + s.path)
+	if s.spec.List != "" {
+		list = listed("$" + s.path)
+	}
+	return bson.D{{Key: "$setUnion", Value: bson.A{list}}}
+}
+
+// grouped counts by an id what came in a window, and in the first and the last third of it, which end and begin then.
+func grouped(id string, middle, late bson.DateTime) bson.D {
+	count := func(op string, t bson.DateTime) bson.D {
+		return bson.D{{Key: "$sum", Value: bson.D{{Key: "$cond", Value: bson.A{bson.D{{Key: op, Value: bson.A{"$t", t}}}, int64(1), int64(0)}}}}}
+	}
+	return bson.D{{Key: "$group", Value: bson.D{
+		{Key: "_id", Value: id}, {Key: "n", Value: bson.D{{Key: "$sum", Value: int64(1)}}},
+		{Key: "early", Value: count("$lt", middle)}, {Key: "late", Value: count("$gte", late)},
+	}}}
 }
 
 // Existing returns which of the ids that were referred to are there: with SurveySpec.List among the children, with Ref among the
@@ -274,11 +360,10 @@ func each(list, in any) bson.D {
 	return bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: list}, {Key: "in", Value: in}}}}
 }
 
-// countFields count the array at a path, and tell the first and last of the times at another.
-func countFields(path, at string) bson.D {
-	times := each(listed(at), timeOf("$$this"))
+// countFields count a list, and tell the first and last of some times.
+func countFields(list, times bson.D) bson.D {
 	return bson.D{
-		{Key: "items", Value: bson.D{{Key: "$size", Value: listed(path)}}},
+		{Key: "items", Value: bson.D{{Key: "$size", Value: list}}},
 		{Key: "first", Value: bson.D{{Key: "$min", Value: times}}},
 		{Key: "last", Value: bson.D{{Key: "$max", Value: times}}},
 	}

@@ -1,10 +1,6 @@
 package advise
 
-import (
-	"time"
-)
-
-const day = 24 * time.Hour
+import "fmt"
 
 // conclude makes the result of what was read.
 func (r *surveying) conclude() {
@@ -78,50 +74,9 @@ func (r *surveying) fill(idBytes int64) {
 	set("ParentBytes", out.ParentBytes.P99.Value, "p99 of "+out.ParentBytes.Sampled.String())
 	set("ChildBytes", out.ChildBytes.P99.Value, "p99 of "+out.ChildBytes.Sampled.String())
 	set("IDBytes", idBytes, "the longest that was read")
-	r.growth()
-}
-
-// growth is told by the times of the children: how many a day are added in all, and to the parent that gains most.
-func (r *surveying) growth() {
-	out := &r.result
-	var first, last *time.Time
-	within := func(a, b *time.Time) {
-		if a != nil && (first == nil || a.Before(*first)) {
-			first = a
-		}
-		if b != nil && (last == nil || b.After(*last)) {
-			last = b
-		}
+	if g := out.Growth; g.PerDay > 0 {
+		rel.Children.PerDay = g.PerDay
+		out.Measured = append(out.Measured, Measure{"Children.PerDay", g.PerDay, fmt.Sprintf(
+			"%s to %s, by what came to %s parents in the last %s days", ratioText(g.Low), ratioText(g.High), countText(g.Parents), ratioText(g.Days))})
 	}
-	for _, f := range r.perParent {
-		within(f.first, f.last)
-	}
-	if r.spec.Embedded == "" {
-		first, last = nil, nil // what lists ids tells when the children were made, as the children themselves do
-		for _, d := range r.childDocs {
-			within(d.At, d.At)
-		}
-	}
-	if first == nil || last.Sub(*first) < day {
-		return // made at once, as by an import: nothing tells
-	}
-	out.Daily = float64(out.Children.Of) / (float64(last.Sub(*first)) / float64(day))
-	most, told := 0.0, 0
-	for _, f := range r.perParent {
-		if f.first == nil || f.last == nil || f.last.Sub(*f.first) < day {
-			continue
-		}
-		told++
-		until := *f.last
-		if last.After(until) {
-			until = *last
-		}
-		most = max(most, float64(f.n-1)/(float64(until.Sub(*f.first))/float64(day)))
-	}
-	if told == 0 {
-		return
-	}
-	out.Relation.Children.PerDay = most
-	out.Measured = append(out.Measured, Measure{"Children.PerDay", most,
-		"by the times of the children of " + countText(int64(told)) + " parents, from the first to the latest of all"})
 }

@@ -24,7 +24,8 @@ type SurveyResult struct {
 	ParentBytes       Spread // of parents, without children that are embedded
 	ChildBytes        Spread // of children; of embedded ones, the largest of each parent
 
-	Daily   float64 // children that are added in a day, all parents taken together; 0 where nothing tells
+	Growth  Growth  // of the parent that gains most
+	Daily   float64 // children that were added in a day of the window, all parents taken together; 0 where nothing tells
 	Missing Share   // references that lead nowhere, or aren't there
 }
 
@@ -34,6 +35,9 @@ type Measure struct {
 	Value any    // int64 or float64
 	How   string // "p50 of 1,000 of 28,000 sampled"
 }
+
+// String is "Children.Max 180: the most of all 3 read".
+func (m Measure) String() string { return m.Field + " " + valueText(m.Value) + ": " + m.How }
 
 // A Share is how many of those that were looked at are so.
 type Share struct {
@@ -54,9 +58,11 @@ func (r SurveyResult) String() string {
 	}
 	line("bytes of a parent", r.ParentBytes.String())
 	line("bytes of a child", r.ChildBytes.String())
+	growth := r.Growth.String()
 	if r.Daily > 0 {
-		line("children added a day", fmt.Sprintf("%.3g in all, %.3g to the parent that gains most", r.Daily, max(0, r.Relation.Children.PerDay)))
+		growth = ratioText(r.Daily) + " in all, " + growth
 	}
+	line("children added a day", growth)
 	if r.Missing.Of > 0 {
 		line("references that lead nowhere", r.Missing.String())
 	}
@@ -77,21 +83,26 @@ type surveying struct {
 
 // family is a parent's children.
 type family struct {
+	id          bson.RawValue
 	n           int64
 	first, last *time.Time
 }
 
 // Run measures. A collection without documents is a [*model.ValueError] that names it.
 //
-// Cost: two counts, which read every key of an index, two samples, and a command for each thousand sampled documents to see what
-// refers to them, and one for each thousand references to see where they lead; for embedded children one count and one sample. It
-// is no snapshot: what is written meanwhile may be counted once, twice or not at all. With children that refer to their parents, an
-// index on the reference serves it; without one, each thousand parents read all children.
+// Cost: two counts, which read no document, two samples, and a command for each thousand sampled documents to see what refers to
+// them, one for each thousand references to see where they lead, and one for each thousand parents that gained children lately; for
+// embedded children one count, one sample and the last. It is no snapshot: what is written meanwhile may be counted once, twice or
+// not at all. With children that refer to their parents, an index on the reference serves it, and the children of the sampled parents
+// are read, twice; without one, each thousand parents read all children.
+//
+// The counts are the server's own (count without a filter): after a crash, and with orphans of a sharded collection, they may be off,
+// and with them what a sample is said to be of.
 func (s *Survey) Run(ctx context.Context, db *mongo.Database) (SurveyResult, error) {
 	r := &surveying{Survey: s, ctx: ctx, db: db}
-	steps := []func() error{r.readParents, r.readChildren, r.readLinks, r.readMissing}
+	steps := []func() error{r.readParents, r.readChildren, r.readLinks, r.readMissing, r.readGrowth}
 	if s.spec.Embedded != "" {
-		steps = []func() error{r.readParents, r.readEmbedded}
+		steps = []func() error{r.readParents, r.readEmbedded, r.readGrowth}
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -104,7 +115,7 @@ func (s *Survey) Run(ctx context.Context, db *mongo.Database) (SurveyResult, err
 
 // read samples one side, each document once: $sample may return one again.
 func (r *surveying) read(of side, sample func(whole bool) model.Aggregate[SurveyDocument]) (docs []SurveyDocument, s Sampled, err error) {
-	total, err := of.all.Count(r.ctx, r.db)
+	total, err := of.count(r.ctx, r.db)
 	if err != nil {
 		return nil, s, err
 	}
@@ -139,7 +150,7 @@ func (r *surveying) readChildren() (err error) {
 func (r *surveying) readEmbedded() error {
 	var sampled int64
 	for _, d := range r.parentDocs {
-		r.perParent = append(r.perParent, family{d.Items, d.First, d.Last})
+		r.perParent = append(r.perParent, family{d.ID, d.Items, d.First, d.Last})
 		sampled += d.Items
 	}
 	p := r.result.Parents
@@ -166,7 +177,7 @@ func (r *surveying) readLinks() error {
 	}
 	if r.spec.List != "" {
 		for _, d := range to {
-			r.perParent = append(r.perParent, family{d.Items, d.First, d.Last})
+			r.perParent = append(r.perParent, family{d.ID, d.Items, d.First, d.Last})
 		}
 		for _, d := range counted {
 			if n := links[keyOf(d.ID)].N; n > 0 { // a child that nobody lists says nothing of how many do
@@ -177,7 +188,7 @@ func (r *surveying) readLinks() error {
 	}
 	for _, d := range counted {
 		l := links[keyOf(d.ID)]
-		r.perParent = append(r.perParent, family{l.N, l.First, l.Last})
+		r.perParent = append(r.perParent, family{d.ID, l.N, l.First, l.Last})
 	}
 	for _, d := range to {
 		if d.Items > 0 {

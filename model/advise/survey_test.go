@@ -2,7 +2,6 @@ package advise_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -97,14 +96,7 @@ func TestSurveyWhole(t *testing.T) {
 
 func (w world) checkEmbedded(t *testing.T, r advise.SurveyResult) {
 	var counts, own, largest []int64
-	fastest, last := 0.0, time.Time{}
-	for _, p := range w.parents {
-		for _, e := range p.Embedded {
-			if at := e.ID.Timestamp(); at.After(last) {
-				last = at
-			}
-		}
-	}
+	var added [][]time.Time
 	for _, p := range w.parents {
 		counts = append(counts, int64(len(p.Embedded)))
 		whole, _ := advise.Size(p)
@@ -114,28 +106,17 @@ func (w world) checkEmbedded(t *testing.T, r advise.SurveyResult) {
 			continue
 		}
 		own = append(own, whole-array+5)
-		most, first, end := int64(0), last, time.Time{}
+		most, times := int64(0), []time.Time(nil)
 		for _, e := range p.Embedded {
 			n, _ := advise.Size(e)
-			most = max(most, n)
-			if at := e.ID.Timestamp(); at.Before(first) {
-				first = at
-			}
-			if at := e.ID.Timestamp(); at.After(end) {
-				end = at
-			}
+			most, times = max(most, n), append(times, e.ID.Timestamp())
 		}
-		largest = append(largest, most)
-		if end.Sub(first) >= 24*time.Hour {
-			fastest = max(fastest, float64(len(p.Embedded)-1)/(last.Sub(first).Hours()/24))
-		}
+		largest, added = append(largest, most), append(added, times)
 	}
 	wantSpread(t, "children", r.PerParent, counts)
 	wantSpread(t, "bytes of parents", r.ParentBytes, own)
 	wantSpread(t, "bytes of children", r.ChildBytes, largest)
-	if got := r.Relation.Children.PerDay; math.Abs(got-fastest) > 1e-9 {
-		t.Errorf("growth %v, want %v", got, fastest)
-	}
+	wantGrowth(t, r, added, nil)
 	if r.PerChild.N != 0 || r.Missing.Of != 0 || r.Relation.Child != "embedded" || !r.Parents.Whole() {
 		t.Errorf("%s", r)
 	}
@@ -169,15 +150,21 @@ func (w world) checkList(t *testing.T, r advise.SurveyResult) {
 	wantSpread(t, "children", r.PerParent, counts)
 	wantSpread(t, "parents", r.PerChild, parents)
 	wantSpread(t, "bytes", r.ChildBytes, bytes)
+	var added [][]time.Time
+	for _, p := range w.parents {
+		var times []time.Time
+		for _, id := range p.Children {
+			times = append(times, id.Timestamp())
+		}
+		added = append(added, times)
+	}
+	wantGrowth(t, r, added, w.children)
 	lost := int64(0)
 	if len(w.parents[0].Children) <= 10 {
 		lost = 1
 	}
 	if r.Missing != (advise.Share{N: lost, Of: int64(looked)}) || r.Relation.IDBytes != 12 {
 		t.Errorf("missing %s, want %d of %d", r.Missing, lost, looked)
-	}
-	if math.Abs(r.Daily-300.0/365) > 0.05 {
-		t.Errorf("daily %v", r.Daily)
 	}
 }
 
@@ -200,9 +187,17 @@ func (w world) checkRef(t *testing.T, r advise.SurveyResult) {
 	if r.Missing != (advise.Share{N: missing, Of: int64(len(w.children))}) || r.Relation.Parents != (advise.Count{Typical: 1, Max: 1}) {
 		t.Errorf("missing %s, want %d; %+v", r.Missing, missing, r.Relation.Parents)
 	}
-	if r.Relation.Children.PerDay <= 0 || r.Relation.Children.PerDay > 1 {
-		t.Errorf("growth %v", r.Relation.Children.PerDay)
+	added := map[bson.ObjectID][]time.Time{}
+	for _, c := range w.children {
+		if c.Parent != nil {
+			added[*c.Parent] = append(added[*c.Parent], c.ID.Timestamp())
+		}
 	}
+	var byParent [][]time.Time
+	for _, p := range w.parents {
+		byParent = append(byParent, added[p.ID])
+	}
+	wantGrowth(t, r, byParent, w.children)
 	if a := advise.Choose(r.Relation); a.Err != nil || !slices.ContainsFunc(r.Measured, func(m advise.Measure) bool { return m.Field == "Children.PerDay" }) {
 		t.Errorf("%s\n%+v", a, r.Measured)
 	}
@@ -233,7 +228,7 @@ func TestSurveySampled(t *testing.T) {
 		}
 		p50, p99, most := truth(all)
 		s := r.ChildBytes
-		if s.P50.Low > p50 || s.P50.High < p50 || s.P99.Low > p99 || !s.P99.Open && s.P99.High < p99 || s.Max > most || s.Beyond <= 0 || s.Beyond > 0.2 {
+		if s.P50.Low > p50 || s.P50.High < p50 || s.P99.Low > p99 || !s.P99.OpenHigh && s.P99.High < p99 || s.Max > most || s.Beyond <= 0 || s.Beyond > 0.2 {
 			t.Errorf("%s; the truth is %d, %d, %d", s, p50, p99, most)
 		}
 		if !strings.Contains(r.String(), "100 of 1,200 sampled") || !strings.Contains(r.String(), "may have more") {
@@ -253,10 +248,15 @@ func TestSurveyCost(t *testing.T) {
 		for name, test := range map[string]struct {
 			s    *advise.Survey
 			want int
-		}{"embedded": {embeddedSurvey, 2}, "list": {listSurvey, 6}, "ref": {refSurvey, 6}} {
+		}{"embedded": {embeddedSurvey, 3}, "list": {listSurvey, 7}, "ref": {refSurvey, 7}} {
 			cost, err := modeltest.Measure(monitor, func() error { _, err := test.s.Run(context.Background(), db); return err })
 			if err != nil || cost.Commands != test.want || cost.Written != 0 {
 				t.Errorf("%s: %s, %v", name, cost, err)
+			}
+		}
+		for _, c := range monitor.Commands() {
+			if strings.Contains(c.Body.String(), `"$sum": {"$numberInt":"1"}`) {
+				t.Errorf("counts by reading: %s", c)
 			}
 		}
 	}, modeltest.WithMonitor(monitor))
@@ -275,57 +275,18 @@ func TestSurveyLarge(t *testing.T) {
 		w.store(t, db)
 		var r advise.SurveyResult
 		cost, err := modeltest.Measure(monitor, func() (err error) { r, err = twoThousand.Run(context.Background(), db); return err })
-		// Two counts, 1100 parents in two batches, 2000 children in two, links of 1100 parents, and the parents, some 900, of 2000 children.
-		if err != nil || cost.Commands != 2+2+2+2+1 || r.Parents != (advise.Sampled{N: 1100, Of: 1100}) || r.Children != (advise.Sampled{N: 2000, Of: 3000}) {
+		// Two counts, 1100 parents in two batches, 2000 children in two, links of 1100 parents, the parents, some 900, of 2000 children, and
+		// those that gained some lately.
+		if err != nil || cost.Commands != 2+2+2+2+1+1 || r.Parents != (advise.Sampled{N: 1100, Of: 1100}) || r.Children != (advise.Sampled{N: 2000, Of: 3000}) {
 			t.Errorf("%s, %v\n%s", cost, err, r)
 		}
 		id := w.parents[7].ID
 		raw := bson.RawValue{Type: bson.TypeObjectID, Value: id[:]}
 		modeltest.WantIndexed(t, db, twoThousand.Links(raw), "parent_1")
 		modeltest.WantIndexed(t, db, twoThousand.Existing(raw), "_id_")
+		modeltest.WantIndexed(t, db, twoThousand.Added(time.Now(), raw), "parent_1")
+		modeltest.WantIndexed(t, db, listSurvey.Added(time.Now(), raw), "_id_")
 	}, modeltest.WithMonitor(monitor))
-}
-
-// An import of everything at once is no growth; nor is anything without times.
-func TestSurveyWithoutTimes(t *testing.T) {
-	p := surveyParent{ID: surveyID(3, 1)}
-	for i := range 20 {
-		p.Embedded = append(p.Embedded, surveyItem{surveyID(3.01*float64(i%2), i), "x", time.Unix(int64(i)*86400, 0)})
-	}
-	for i := range p.Embedded {
-		p.Embedded[i].ID = surveyID(3, i)
-	}
-	byDate := advise.NewSurvey(surveyParents, surveyParents, advise.SurveySpec{Embedded: "embedded", At: "at"})
-	byText := advise.NewSurvey(surveyParents, surveyParents, advise.SurveySpec{Embedded: "embedded", At: "text"})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		ctx := context.Background()
-		var bad *model.ValueError
-		if _, err := embeddedSurvey.Run(ctx, db); !errors.As(err, &bad) || bad.Collection != "parents" {
-			t.Errorf("an empty collection: %v", err)
-		}
-		if _, err := surveyParents.Insert(p).Run(ctx, db); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := refSurvey.Run(ctx, db); !errors.As(err, &bad) || bad.Collection != "children" {
-			t.Errorf("no children: %v", err)
-		}
-		if r := mustSurvey(t, embeddedSurvey, db); r.Relation.Children.PerDay != 0 || r.Daily != 0 {
-			t.Errorf("%s", r)
-		}
-		if r := mustSurvey(t, byDate, db); r.Relation.Children.PerDay != 1 {
-			t.Errorf("%s", r)
-		}
-		slow := surveyParent{ID: surveyID(0, 2), Embedded: []surveyItem{{ID: surveyID(0, 7)}, {ID: surveyID(10, 8)}, {ID: surveyID(20, 9)}}}
-		if _, err := surveyParents.Insert(slow).Run(ctx, db); err != nil {
-			t.Fatal(err)
-		}
-		if r := mustSurvey(t, embeddedSurvey, db); r.Relation.Children.PerDay != 0.1 {
-			t.Errorf("beside an import, two children in twenty days: %v", r.Relation.Children.PerDay)
-		}
-		if r := mustSurvey(t, byText, db); r.Relation.Children.PerDay != 0 {
-			t.Errorf("%s", r)
-		}
-	})
 }
 
 func TestSurveyDeclarations(t *testing.T) {
@@ -341,6 +302,8 @@ func TestSurveyDeclarations(t *testing.T) {
 		{"doesn't go through one array", spec{List: "name"}},
 		{"doesn't go through one array", spec{Embedded: "name"}},
 		{"At is for", spec{Ref: "parent", At: "at"}},
+		{"Window", spec{Ref: "parent", Window: time.Hour}},
+		{"Window", spec{Ref: "parent", Window: -time.Hour}},
 		{"Sample", spec{Ref: "parent", Sample: -1}},
 		{"Confidence", spec{Ref: "parent", Confidence: 1}},
 		{"Confidence", spec{Ref: "parent", Confidence: math.NaN()}},
