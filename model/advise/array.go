@@ -2,18 +2,14 @@ package advise
 
 import "math"
 
-// ArrayBytes is the size in BSON of an array of n elements, each of as many bytes as a value has without type and name. An
+// ArrayBytes is the size in BSON of an array of n elements, each of as many bytes as a value has without type and name (less than 0 is 0). An
 // element's name is its index in decimal, so that it takes 3 bytes in the first ten places, and 6 from the ten thousandth on
 // (https://bsonspec.org/spec.html). It is math.MaxInt64 if it doesn't fit one.
 func ArrayBytes(n, each int64) int64 {
-	size := int64(5)
+	size, each := int64(5), max(0, each)
 	for low, digits := int64(0), int64(1); low < n; digits++ {
 		high := min(n, pow10(digits))
-		per := 2 + digits + each
-		if high-low > (math.MaxInt64-size)/per {
-			return math.MaxInt64
-		}
-		size += (high - low) * per
+		size = plus(size, times(high-low, plus(2+digits, each)))
 		low = high
 	}
 	return size
@@ -42,4 +38,19 @@ func maxItems(size, each int64) int64 {
 		}
 	}
 	return low
+}
+
+// plus and times are of numbers that aren't negative, and never more than math.MaxInt64.
+func plus(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+func times(a, b int64) int64 {
+	if a != 0 && b > math.MaxInt64/a {
+		return math.MaxInt64
+	}
+	return a * b
 }

@@ -236,7 +236,7 @@ func (b *Budget) Days(path string, items int64, perDay float64) float64 {
 // DaysLeft returns how many days it takes until a document of that size, which grows by so many bytes a day, has 16 MB: 0 if it has
 // them, +Inf if it doesn't grow.
 func DaysLeft(size int64, bytesPerDay float64) float64 {
-	room := model.MaxDocument - size
+	room := model.MaxDocument - max(0, size)
 	switch {
 	case room <= 0:
 		return 0

@@ -2,7 +2,6 @@ package advise
 
 import (
 	"encoding/json"
-	"math"
 	"net/url"
 	"reflect"
 	"slices"
@@ -295,21 +294,7 @@ func (n *node) field(s *supposed) int64 {
 
 // entries is the size of a map's entries.
 func (n *node) entries(s *supposed) int64 {
-	return times(s.of(n), plus(n.bounds.Key+2, n.elem.value(s)))
-}
-
-func plus(a, b int64) int64 {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
-}
-
-func times(a, b int64) int64 {
-	if a != 0 && b > math.MaxInt64/a {
-		return math.MaxInt64
-	}
-	return a * b
+	return times(s.of(n), plus(plus(n.bounds.Key, 2), n.elem.value(s)))
 }
 
 // room is how much a node can have until the document is full.

@@ -19,12 +19,13 @@ type Advice struct {
 	Err      error        // a [*model.ValueError] that names the field: the relation contradicts itself, or can't be
 }
 
-// A Reason is one rule that decided, or one that the choice goes against.
+// A Reason is one rule that decided, or one that the choice goes against, or why an input is of no use.
 type Reason struct {
 	Text    string
 	Figure  string // the numbers that were compared
 	Rule    Rule
-	Against bool // it is the price of the choice
+	Against bool   // it is the price of the choice
+	Unused  string // the field of the relation that the choice makes no use of, which Text explains: "Page", "IntoParent"
 }
 
 // Choose says how a relation is best stored: embedded, referred to from which side, copied or bounded; by which rules and figures;
@@ -39,6 +40,9 @@ type Reason struct {
 //     own if neither side can list the other.
 //  4. What is added: pages, copies of fields whose reads per change are at least [CopyLimit] and the number of documents that
 //     would hold them, the newest few in the parent, a number of them all.
+//
+// Nothing is passed over: of IntoParent, IntoChild, Newest, Page and TotalReadsPerChange, each that is given is part of the choice, or
+// a [Reason] says why it is not used, and what to do instead.
 //
 // A relation with more or larger children never comes closer to being embedded, one whose copied fields change more often never to more
 // copies: the advice is as monotone as its rules.
@@ -84,8 +88,11 @@ func (a Advice) String() string {
 	fmt.Fprintf(&b, "%s → %s: %s (%s)\n", f.Parent, f.Child, a.Choice, strings.Join(a.Types, ", "))
 	for _, r := range a.Reasons {
 		mark := "because"
-		if r.Against {
+		switch {
+		case r.Against:
 			mark = "although"
+		case r.Unused != "":
+			mark = "without " + r.Unused + ":"
 		}
 		fmt.Fprintf(&b, "  %s %s", mark, r.Text)
 		if r.Figure != "" {

@@ -53,7 +53,7 @@ func ExampleChoose() {
 	//     Parents.Max not given → 2
 	//     ChildBytes 120 → 1,398,013
 	//     Parents.Unbounded false → true
-	//   assumed: Parents.Max 1, Parents.Typical 1, ParentBytes 1,024, IDBytes 12, Together 1, ToParent none
+	//   assumed: Children.PerDay none, Parents.Max 1, Parents.Typical 1, ParentBytes 1,024, IDBytes 12, Together 1, ToParent none
 	//
 	// products → parts: child references, copies in the parent (relate.ChildRefs, denorm.Copy)
 	//   because too many parts to embed: 1,500 > 300 [004 rule 3]
@@ -65,7 +65,7 @@ func ExampleChoose() {
 	//   although copies of name are old for a moment after a change: 2 writes, not atomic [004 part 2]
 	//   runner-up: two-way references, copies in the parent (relate.ManyToMany, denorm.Copy), if
 	//     ToParent not given → 0.1
-	//   assumed: ParentBytes 1,024, ChildBytes 256, IDBytes 12, Together 1, ToParent none, ReadsPerWrite 10
+	//   assumed: Children.PerDay none, Parents.PerDay none, ParentBytes 1,024, ChildBytes 256, IDBytes 12, Together 1, ToParent none, ReadsPerWrite 10
 	//
 	// hosts → logmsgs: parent reference, the newest in the parent (relate.ParentRef, denorm.Subset)
 	//   because nothing ends the number of logmsgs, and an array should not grow without bound: unbounded [004 rule 3]

@@ -91,7 +91,7 @@ func ExampleSurvey() {
 	// Children.PerDay 1: 0.775 to 1.29, by what came to 3 parents in the last 90 days
 	//
 	// publishers → books: parent reference (relate.ParentRef)
-	//   because too many books to embed: 180 today and 1.003 a day for 3650 days: 3,842 > 300 [004 rule 3]
+	//   because too many books to embed: 180 today and 1.003 a day for 3,650 days: 3,842 > 300 [004 rule 3]
 	//   because some books are looked up on their own: 50 % of reads ≥ 10 % [004 rule 2]
 	//   because a join by id and index costs little more than one on the server would: 1 command more [004 rule 4]
 	//   because ids of books would outgrow one of the publishers, so one of the books holds the id: 3,842 > 3,000 [000 where to refer]

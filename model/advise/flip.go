@@ -315,7 +315,11 @@ func (s *steps) count(name string, c Count, worst int64, limits ...int64) {
 
 // bounded are the changes that make a count have a worst case.
 func (s *steps) bounded(name string, c Count, limit int64) (out Flip) {
-	given := *s.r.at(name + ".Max").(*int64)
+	given, typical := *s.r.at(name + ".Max").(*int64), *s.r.at(name + ".Typical").(*int64)
+	today := given
+	if given == 0 && typical > 0 {
+		today = tenTimes(typical)
+	}
 	if c.Unbounded {
 		out = append(out, Change{name + ".Unbounded", true, false})
 	}
@@ -325,11 +329,11 @@ func (s *steps) bounded(name string, c Count, limit int64) (out Flip) {
 			out = append(out, Change{name + ".Days", c.Days, 0.0})
 		}
 	}
-	if given == 0 || given > limit {
+	if today == 0 || today > limit {
 		out = append(out, Change{name + ".Max", given, limit})
 	}
-	if was := *s.r.at(name + ".Typical").(*int64); was > limit {
-		out = append(out, Change{name + ".Typical", was, limit})
+	if typical > limit {
+		out = append(out, Change{name + ".Typical", typical, limit})
 	}
 	return out
 }

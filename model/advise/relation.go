@@ -88,6 +88,7 @@ const (
 	defaultDays, defaultParentBytes, defaultChildBytes, defaultIDBytes = 3650, 1024, 256, 12
 	defaultReadsPerWrite, defaultCopyBytes, defaultReadsPerChange      = 10, 64, 100
 	unbounded                                                          = math.MaxInt64
+	mostCount                                                          = 1e18 // more is taken for as many
 )
 
 // An Assumption is what [Choose] took a field for that the relation doesn't give.
@@ -113,7 +114,7 @@ type facts struct {
 	assumed              []Assumption
 }
 
-// check refuses what can't be, and fills in what isn't known.
+// facts refuses what can't be, and fills in what isn't known.
 func (r Relation) facts() (*facts, error) {
 	f := &facts{Relation: r}
 	if f.Parent == "" {
@@ -169,7 +170,7 @@ func (f *facts) count(name string, c Count) (typical, worst int64, err error) {
 	}
 	typical, worst = c.Typical, c.Max
 	if worst == 0 && !c.Unbounded {
-		worst = max(1, 10*min(typical, math.MaxInt32))
+		worst = tenTimes(typical)
 		f.assume(name+".Max", float64(worst))
 	}
 	if typical == 0 {
@@ -179,18 +180,24 @@ func (f *facts) count(name string, c Count) (typical, worst int64, err error) {
 		}
 		f.assume(name+".Typical", float64(typical))
 	}
+	if c.PerDay == 0 && !c.Unbounded && worst > 1 {
+		f.assume(name+".PerDay", 0)
+	}
 	if c.PerDay > 0 {
 		if c.Days == 0 {
 			c.Days = defaultDays
 			f.assume(name+".Days", c.Days)
 		}
-		worst = int64(min(float64(worst)+math.Ceil(c.PerDay*c.Days), 1e18))
+		worst = plus(worst, int64(min(math.Ceil(c.PerDay*c.Days), mostCount)))
 	}
-	if c.Unbounded {
+	if worst = min(worst, mostCount); c.Unbounded {
 		worst = unbounded
 	}
-	return typical, worst, nil
+	return min(typical, mostCount), worst, nil
 }
+
+// tenTimes is the most that one has where others typically have so many.
+func tenTimes(typical int64) int64 { return min(max(1, times(10, typical)), mostCount) }
 
 func (f *facts) checkSizes() error {
 	for _, s := range []struct {

@@ -21,6 +21,7 @@ var (
 	ruleAccess     = Rule{"004", "rule 6"} // structure your data by the ways it is accessed
 	ruleLimit      = Rule{"004", "part 1"} // squillions overflow 16 MB, even as ObjectIDs
 	ruleTwoWay     = Rule{"004", "part 2"} // two-way references; no atomic update of what is stored twice
+	ruleCopy       = Rule{"004", "part 2"} // fields are denormalized into what refers to their source, or is referred to from there
 	ruleFold       = Rule{"004", "part 2"} // denormalize all of the one side, and get rid of it
 	ruleNewest     = Rule{"004", "part 2"} // the last 1000 messages of a host
 
