@@ -261,12 +261,23 @@ func TestChooseRefuses(t *testing.T) {
 func TestChangeApply(t *testing.T) {
 	r := advise.Relation{}
 	for _, c := range []advise.Change{
-		{"Children.Max", nil, 1.5}, {"Atomic", nil, int64(1)}, {"Together", nil, true}, {"Nothing", nil, true}, {"Newest.Nothing", nil, true},
+		{"Children.Max", nil, 1.5}, {"Atomic", nil, int64(1)}, {"Together", nil, true}, {"Nothing", nil, true}, {"", nil, true}, {"Newest", nil, true}, {"Parent", nil, "p"}, {"Newest.Nothing", nil, true},
 		{"IntoChild.Nothing", nil, true},
 	} {
 		var bad *model.ValueError
 		if _, err := c.Apply(r); !errors.As(err, &bad) || bad.Field != c.Field {
 			t.Errorf("%s: %v", c, err)
+		}
+	}
+	for _, c := range []advise.Change{
+		{"Children.Typical", int64(0), int64(2)}, {"Parents.Days", 0.0, 2.5}, {"Newest.Drop", false, true}, {"IntoChild.ReadsPerChange", 0.0, 3.0},
+		{"IntoParent.Bytes", int64(0), int64(9)}, {"Page", int64(0), int64(4)}, {"Atomic", false, true},
+	} {
+		there, err := c.Apply(r)
+		back, _ := advise.Change{Field: c.Field, To: c.From}.Apply(there)
+		if err != nil || there == r || back != r || !strings.Contains(strings.NewReplacer("{", " ", "}", " ").Replace(fmt.Sprintf("%+v ", there)),
+			c.Field[strings.LastIndex(c.Field, ".")+1:]+":"+fmt.Sprint(c.To)+" ") {
+			t.Errorf("%s: %+v, %v", c, there, err)
 		}
 	}
 }

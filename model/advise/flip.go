@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -19,24 +20,27 @@ type Change struct {
 
 // Apply returns the relation with the change. A field that a relation doesn't have, or of another type, is an error.
 func (c Change) Apply(r Relation) (Relation, error) {
+	ok := false
 	switch p := r.at(c.Field).(type) {
 	case *int64:
-		if v, ok := c.To.(int64); ok {
-			*p = v
-			return r, nil
-		}
+		ok = assign(p, c.To)
 	case *float64:
-		if v, ok := c.To.(float64); ok {
-			*p = v
-			return r, nil
-		}
+		ok = assign(p, c.To)
 	case *bool:
-		if v, ok := c.To.(bool); ok {
-			*p = v
-			return r, nil
-		}
+		ok = assign(p, c.To)
 	}
-	return r, refuse(c.Field, c.To, "a Relation has no such field of that type")
+	if !ok {
+		return r, refuse(c.Field, c.To, "a Relation has no such field of that type")
+	}
+	return r, nil
+}
+
+func assign[T any](p *T, to any) bool {
+	v, ok := to.(T)
+	if ok {
+		*p = v
+	}
+	return ok
 }
 
 // String is "Children.Max 12 → 301".
@@ -86,86 +90,29 @@ func (f Flip) String() string {
 	return strings.Join(s, " and ")
 }
 
-// at points at a field.
+// changeable are where the fields of a [Relation] are that a [Change] can set: its numbers and switches, by their dotted names.
+var changeable = fieldsOf(reflect.TypeFor[Relation](), "", nil, map[string][]int{})
+
+func fieldsOf(t reflect.Type, prefix string, above []int, into map[string][]int) map[string][]int {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		switch index := append(slices.Clone(above), i); f.Type.Kind() {
+		case reflect.Struct:
+			fieldsOf(f.Type, prefix+f.Name+".", index, into)
+		case reflect.Int64, reflect.Float64, reflect.Bool:
+			into[prefix+f.Name] = index
+		}
+	}
+	return into
+}
+
+// at points at a field; nil if there is none of that name.
 func (r *Relation) at(field string) any {
-	switch field {
-	case "Children.Typical":
-		return &r.Children.Typical
-	case "Children.Max":
-		return &r.Children.Max
-	case "Children.Unbounded":
-		return &r.Children.Unbounded
-	case "Children.PerDay":
-		return &r.Children.PerDay
-	case "Children.Days":
-		return &r.Children.Days
-	case "Parents.Typical":
-		return &r.Parents.Typical
-	case "Parents.Max":
-		return &r.Parents.Max
-	case "Parents.Unbounded":
-		return &r.Parents.Unbounded
-	case "Parents.PerDay":
-		return &r.Parents.PerDay
-	case "Parents.Days":
-		return &r.Parents.Days
-	case "ParentBytes":
-		return &r.ParentBytes
-	case "ChildBytes":
-		return &r.ChildBytes
-	case "IDBytes":
-		return &r.IDBytes
-	case "Together":
-		return &r.Together
-	case "Standalone":
-		return &r.Standalone
-	case "ToParent":
-		return &r.ToParent
-	case "ReadsPerWrite":
-		return &r.ReadsPerWrite
-	case "Atomic":
-		return &r.Atomic
-	case "Page":
-		return &r.Page
-	case "TotalReadsPerChange":
-		return &r.TotalReadsPerChange
+	index, ok := changeable[field]
+	if !ok {
+		return nil
 	}
-	if p, ok := strings.CutPrefix(field, "IntoParent."); ok {
-		return r.IntoParent.at(p)
-	}
-	if p, ok := strings.CutPrefix(field, "IntoChild."); ok {
-		return r.IntoChild.at(p)
-	}
-	if p, ok := strings.CutPrefix(field, "Newest."); ok {
-		return r.Newest.at(p)
-	}
-	return nil
-}
-
-func (c *Copied) at(field string) any {
-	switch field {
-	case "Bytes":
-		return &c.Bytes
-	case "ReadsPerChange":
-		return &c.ReadsPerChange
-	case "Strong":
-		return &c.Strong
-	case "Whole":
-		return &c.Whole
-	}
-	return nil
-}
-
-func (n *Newest) at(field string) any {
-	switch field {
-	case "N":
-		return &n.N
-	case "ReadsPerWrite":
-		return &n.ReadsPerWrite
-	case "Drop":
-		return &n.Drop
-	}
-	return nil
+	return reflect.ValueOf(r).Elem().FieldByIndex(index).Addr().Interface()
 }
 
 // A candidate is a flip that may lead elsewhere, and how far away what it supposes is.
