@@ -141,7 +141,10 @@ type Part struct {
 type Open struct {
 	Path string
 	Why  string // "an array without Items"
-	Room int64  // how many items, or bytes, it can have until the document has 16 MB, the rest at its worst; 0 where that isn't known
+
+	// Room is how many items, or bytes, or bytes of a key where that has no bound, it can have until the document has 16 MB, the rest
+	// at its worst; 0 where that isn't known.
+	Room int64
 }
 
 // Fits reports whether no document that keeps to its bounds is refused by the server for its size or nesting.
@@ -160,7 +163,7 @@ func (b *Budget) Worst() Worst {
 	}
 	b.root.walk(func(n *node) {
 		if why := n.missing(); why != "" {
-			w.Open = append(w.Open, Open{n.path, why, b.room(n)})
+			w.Open = append(w.Open, Open{n.path, why, b.room(n, n.class == entries && n.bounds.Items > 0)})
 		}
 	})
 	return w
@@ -201,7 +204,7 @@ func (b *Budget) Item(path string) int64 {
 // Room returns how many items of an array or map, or bytes of a string or of binary data, a document can have at the path until
 // it has 16 MB, everything else being at its worst, and what else has no bound empty. 0 says that not even one fits. It panics for a
 // path without a bound to declare.
-func (b *Budget) Room(path string) int64 { return b.room(b.mustFind(path).open()) }
+func (b *Budget) Room(path string) int64 { return b.room(b.mustFind(path).open(), false) }
 
 // open is the node that a path's bound is most about: the elements of a Go array.
 func (n *node) open() *node {

@@ -240,13 +240,14 @@ func (n *node) walk(visit func(*node)) {
 type supposed struct {
 	at    *node
 	count int64
+	key   bool // count is of the bytes of a map's keys
 	above []*node
 }
 
 // count is how many items or bytes a node has.
 func (s *supposed) of(n *node) int64 {
 	switch {
-	case s != nil && n == s.at:
+	case s != nil && n == s.at && !s.key:
 		return s.count
 	case n.length >= 0:
 		return n.length
@@ -294,15 +295,19 @@ func (n *node) field(s *supposed) int64 {
 
 // entries is the size of a map's entries.
 func (n *node) entries(s *supposed) int64 {
-	return times(s.of(n), plus(plus(n.bounds.Key, 2), n.elem.value(s)))
+	key := n.bounds.Key
+	if s != nil && n == s.at && s.key {
+		key = s.count
+	}
+	return times(s.of(n), plus(plus(key, 2), n.elem.value(s)))
 }
 
-// room is how much a node can have until the document is full.
-func (b *Budget) room(n *node) int64 {
+// room is how much a node can have until the document is full: items or bytes, or bytes of a map's keys.
+func (b *Budget) room(n *node, key bool) int64 {
 	if n.class == itself || n.class == list && n.length >= 0 {
 		return 0
 	}
-	s := &supposed{at: n, above: b.above(n)}
+	s := &supposed{at: n, above: b.above(n), key: key}
 	fits := func(count int64) bool {
 		s.count = count
 		return b.root.value(s) <= model.MaxDocument

@@ -230,3 +230,23 @@ func TestSurveyRepeatedReferences(t *testing.T) {
 		}
 	})
 }
+
+// A reference that looks like a condition is looked up as none, and fails nothing.
+func TestSurveyHostileReferences(t *testing.T) {
+	p := surveyParent{ID: surveyID(0, 1)}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := context.Background()
+		if _, err := surveyParents.Insert(p).Run(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		for i, ref := range []any{p.ID, bson.Regex{Pattern: "."}, bson.D{{Key: "$gt", Value: ""}}, bson.D{{Key: "a", Value: 1}}, bson.A{bson.A{p.ID}}} {
+			doc := bson.D{{Key: "_id", Value: surveyID(1, i)}, {Key: "text", Value: "x"}, {Key: "parent", Value: ref}}
+			if _, err := surveyChildren.Of(db).InsertOne(ctx, doc); err != nil {
+				t.Skipf("the server refuses to store %v: %v", ref, err)
+			}
+		}
+		if r := mustSurvey(t, refSurvey, db); r.Missing != (advise.Share{N: 4, Of: 5}) || r.PerParent.Max != 1 {
+			t.Errorf("%s", r)
+		}
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -218,7 +219,7 @@ func (r *surveying) readMissing() error {
 	asked, found := map[string]bool{}, map[string]SurveyLink{}
 	for _, d := range from {
 		for _, id := range d.Links {
-			if key := keyOf(id); !asked[key] {
+			if key := keyOf(id); !asked[key] && canBeID(id) {
 				asked[key] = true
 				ids = append(ids, id)
 			}
@@ -240,6 +241,18 @@ func (r *surveying) readMissing() error {
 		}
 	}
 	return nil
+}
+
+// canBeID reports whether a document can have that _id. A condition among references is none, and isn't sent as one.
+func canBeID(v bson.RawValue) bool {
+	switch v.Type {
+	case bson.TypeRegex, bson.TypeArray, bson.TypeUndefined:
+		return false
+	case bson.TypeEmbeddedDocument:
+		fields, err := bson.Raw(v.Value).Elements()
+		return err == nil && !slices.ContainsFunc(fields, func(e bson.RawElement) bool { return strings.HasPrefix(e.Key(), "$") })
+	}
+	return true
 }
 
 // keyOf tells ids apart. An int32 and an equal int64 are one id, as for the server.
