@@ -214,7 +214,7 @@ func TestChooseLargestNumbers(t *testing.T) {
 	if d := advise.DaysLeft(math.MinInt64, 1); d != model.MaxDocument {
 		t.Error(d)
 	}
-	b := advise.NewBudget(budgetDocs, advise.Bound{Path: "counts", Items: 1, Key: math.MaxInt64})
+	b := advise.NewBudget(budgetDocs, advise.Bound{Path: "counts", Items: 2, Key: math.MaxInt64})
 	if w := b.Worst(); w.Bytes != math.MaxInt64 || w.Fits() {
 		t.Errorf("%s", w)
 	}
