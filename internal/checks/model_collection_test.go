@@ -90,6 +90,21 @@ func modelFunctions() []Case {
 				plans := roomy([]model.Plan{uses.InsertChild("bench", sparePart{ID: s}), uses.DeleteChild(s)})
 				return []any{plans}, func() any { return model.Concat(plans...) }
 			}},
+		{Method: "model.MergePlans", Reason: "two plans that share a document",
+			From: func(s string) ([]any, func() any) {
+				plans := roomy([]model.Plan{
+					model.NewPlan(uses.Add("bench", s), uses.Add("table", s)),
+					model.NewPlan(products.Update("bench", bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: s}}}})),
+				})
+				return []any{plans}, func() any { return model.MergePlans(plans...) }
+			}},
+		{Method: "model.MergePlans", Reason: "two plans of the same path are refused, with both",
+			Make: func(s string) any {
+				set := func(v string) model.Plan {
+					return model.NewPlan(products.Update("bench", bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: v}}}}))
+				}
+				return model.MergePlans(set(s), set(s+"2"))
+			}},
 		{Method: "model.Merge", Reason: "two techniques on one document",
 			From: func(s string) ([]any, func() any) {
 				writes := roomy([]model.Write{uses.Add(s, s), products.Update(s, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: s}}}})})

@@ -102,7 +102,15 @@ func deferredUnderPolicy() []Case {
 		raw, _ := bson.Marshal(bson.D{{Key: "_id", Value: "nut"}, {Key: "name", Value: s}})
 		return []bson.Raw{raw}
 	}
-	return []Case{change, job}
+	also := Case{Method: "model.Change.Also", Reason: "two plans of one attempt",
+		Make: func(s string) any {
+			c := model.Change[string]{Decide: func(read string) (model.Plan, error) { return rename(read), nil }}
+			return c.Also(func(read string) (model.Plan, error) {
+				return model.NewPlan(parts.Update("nut", bson.D{{Key: "$set", Value: bson.D{{Key: "maker", Value: read}}}})), nil
+			})
+		},
+		State: func(s string) any { return s }}
+	return []Case{change, job, also}
 }
 
 func init() { register(deferredUnderPolicy()...) }

@@ -1,0 +1,109 @@
+package model
+
+import (
+	"errors"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// MergePlans makes one plan of what several techniques do for one action of a user: all steps in order, where updates of one
+// document are one write ([Merge]) at the place of the first. Two that update one path, or a path and another below it, are
+// refused, with both paths in a [*ConflictError]. Updates that can't be merged for another reason, as one by a pipeline, or a
+// condition that would swallow the other's update, stay steps of their own.
+//
+// A plan's promise about a cut doesn't hold of a mixture, so that the result is transactional: run it by [Plan.RunTx], or in a
+// [Change] with Tx. What becomes a single write is atomic, and needs no transaction. IfStale is not sent then: a transaction
+// takes back by itself.
+//
+// Conditions are of the documents as they are before the plan: a step that relies on what an earlier one of another plan writes to
+// the same document doesn't belong into it.
+//
+// Cost: one command for each run of writes to one collection; as many documents written as there are different ones.
+func MergePlans(plans ...Plan) Plan {
+	all := Concat(plans...)
+	if len(all.Steps) < 2 {
+		return all
+	}
+	out := all
+	out.Steps, out.Leaves = nil, ""
+	for _, s := range all.Steps {
+		out.Steps = mergeStep(out.Steps, s)
+	}
+	out.Transactional = len(out.Steps) > 1
+	return out
+}
+
+// mergeStep merges a step into the one of steps that updates the same document, or appends it.
+func mergeStep(steps []Step, s Step) []Step {
+	w, ok := updatesOne(s)
+	for i := range steps {
+		if !ok {
+			break
+		}
+		earlier, is := updatesOne(steps[i])
+		if !is || !sameTarget(earlier, w) {
+			continue
+		}
+		merged := Merge(earlier, w)
+		var conflict *ConflictError
+		if merged.Err == nil || errors.As(merged.Err, &conflict) && conflict.Paths[0] != "" {
+			steps[i] = merged
+			return steps
+		}
+	}
+	return append(steps, s)
+}
+
+// updatesOne reports whether a step is the update of one document that is known by its _id.
+func updatesOne(s Step) (Write, bool) {
+	w, ok := s.(Write)
+	if !ok || w.Err != nil {
+		return w, false
+	}
+	_, ok = w.Model.(*mongo.UpdateOneModel)
+	return w, ok
+}
+
+func sameTarget(a, b Write) bool {
+	filterOf := func(w Write) (any, bool) {
+		f, ok := asDocument(w.Model.(*mongo.UpdateOneModel).Filter)
+		if !ok {
+			return nil, false
+		}
+		return idOf(f)
+	}
+	id, pinned := filterOf(a)
+	other, ok := filterOf(b)
+	return a.Collection == b.Collection && pinned && ok && sameValue(id, other)
+}
+
+// Also returns the change that does more in the same attempt: what Decide gives and what more gives, from the same state, as one
+// plan ([MergePlans]), in a transaction. It is how the techniques that one action of a user touches are kept together:
+//
+//	open.Move(task, to, none).Also(func(denorm.CounterState) (model.Plan, error) {
+//		return work.Assign(&t, to, none), nil
+//	})
+//
+// A change under a [Lease] writes for the next writer to finish, and can't be in a transaction: it is refused with a [*ValueError].
+func (c Change[S]) Also(more func(S) (Plan, error)) Change[S] {
+	decide := c.Decide
+	if decide == nil {
+		return c // Run says what is missing
+	}
+	if c.Lease != nil && c.Err == nil {
+		c.Err = &ValueError{Field: "Lease", Reason: "a change under a lease can't be in a transaction with another: run them one after the other"}
+	}
+	c.Tx = true
+	c.Decide = func(s S) (Plan, error) {
+		first, err := decide(s)
+		if err != nil {
+			return first, err
+		}
+		second, err := more(s)
+		if err != nil {
+			return second, err
+		}
+		return MergePlans(first, second), nil
+	}
+	return c
+}

@@ -1,0 +1,113 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+func TestMergePlans(t *testing.T) {
+	byPipeline := updateOne(d("_id", 1), nil)
+	byPipeline.Model.(*mongo.UpdateOneModel).Update = mongo.Pipeline{d("$set", d("p", 1))}
+	for _, c := range []struct {
+		reason        string
+		plans         []model.Plan
+		want          string
+		transactional bool
+		refused       bool
+	}{
+		{"nothing", nil, "", false, false},
+		{"one document becomes one write, which needs no transaction", []model.Plan{model.NewPlan(up("$set", d("a", 1))), model.NewPlan(up("$inc", d("b", 1)))},
+			"db.parts.updateOne({_id: 1}, {$set: {a: 1}, $inc: {b: 1}})", false, false},
+		{"what they share is at the place of the first",
+			[]model.Plan{model.NewPlan(updateOne(d("_id", 2), d("$set", d("a", 2))), up("$set", d("a", 1))), model.NewPlan(up("$set", d("b", 1)), updateOne(d("_id", 3), d("$set", d("a", 3))))},
+			"db.parts.updateOne({_id: 2}, {$set: {a: 2}})\ndb.parts.updateOne({_id: 1}, {$set: {a: 1, b: 1}})\ndb.parts.updateOne({_id: 3}, {$set: {a: 3}})", true, false},
+		{"an update by a pipeline stays a step", []model.Plan{model.NewPlan(up("$set", d("a", 1))), model.NewPlan(byPipeline), model.NewPlan(up("$set", d("b", 1)))},
+			"db.parts.updateOne({_id: 1}, {$set: {a: 1, b: 1}})\ndb.parts.updateOne({_id: 1}, [{$set: {p: 1}}])", true, false},
+		{"a condition that would swallow the other's update stays a step", []model.Plan{model.NewPlan(up("$set", d("a", 1))), model.NewPlan(guarded(up("$set", d("b", 1)), "v", 1))},
+			"db.parts.updateOne({_id: 1}, {$set: {a: 1}})\ndb.parts.updateOne({_id: 1, v: 1}, {$set: {b: 1}})", true, false},
+		{"one path twice", []model.Plan{model.NewPlan(up("$set", d("a", 1))), model.NewPlan(up("$inc", d("a", 1)))}, "", false, true},
+	} {
+		p := model.MergePlans(c.plans...)
+		var conflict *model.ConflictError
+		switch {
+		case c.refused != errors.As(p.Err(), &conflict):
+			t.Errorf("%s: %v", c.reason, p.Err())
+		case c.refused:
+		case p.String() != c.want || p.Transactional != c.transactional:
+			t.Errorf("%s: transactional %t\n%s\nwant\n%s", c.reason, p.Transactional, p, c.want)
+		}
+	}
+}
+
+// Two techniques of one action are applied together, or neither is.
+func TestChangeAlso(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		modeltest.NeedTransactions(t, db)
+		c := db.Collection("parts")
+		if _, err := c.InsertMany(t.Context(), []any{d("_id", 1, "n", 1), d("_id", 2, "n", 5)}); err != nil {
+			t.Fatal(err)
+		}
+		change := func(guard int) model.Change[int] {
+			return model.Change[int]{
+				Read: func(context.Context, *mongo.Database) (int, error) { return 7, nil },
+				Decide: func(n int) (model.Plan, error) {
+					return model.NewPlan(up("$set", d("a", n)), updateOne(d("_id", 2), d("$inc", d("n", n)))), nil
+				},
+				Attempts: 1,
+			}.Also(func(n int) (model.Plan, error) {
+				return model.NewPlan(guarded(updateOne(d("_id", 2), d("$set", d("b", n))), "n", guard)), nil
+			})
+		}
+		if _, _, err := change(4).Run(t.Context(), db); !errors.Is(err, model.ErrStale) {
+			t.Errorf("a guard that doesn't hold: %v", err)
+		}
+		wantStored(t, c, "{_id: 1, n: 1} {_id: 2, n: 5}")
+		_, result, err := change(12).Run(t.Context(), db) // by a step of its own, after the other
+		if err != nil || len(result.Steps) != 3 {
+			t.Errorf("%v, %v", result, err)
+		}
+		wantStored(t, c, "{_id: 1, n: 1, a: 7} {_id: 2, n: 12, b: 7}")
+
+		broken := change(5)
+		broken.Decide = nil
+		failing := model.Change[int]{Read: broken.Read, Decide: func(int) (model.Plan, error) { return model.Plan{}, nil }}.Also(
+			func(int) (model.Plan, error) { return model.Plan{}, errors.New("own") })
+		leased := model.Change[int]{Read: broken.Read, Decide: failing.Decide, Lease: &model.Lease{}}.Also(failing.Decide)
+		for reason, err := range map[string]error{"no Decide": ran(broken.Also(failing.Decide).Run(t.Context(), db)), "an error of the second": ran(failing.Run(t.Context(), db)),
+			"a lease": ran(leased.Run(t.Context(), db))} {
+			if err == nil {
+				t.Errorf("%s: no error", reason)
+			}
+		}
+	})
+}
+
+func ran[S any](_ S, _ model.Result, err error) error { return err }
+
+func wantStored(t *testing.T, c *mongo.Collection, want string) {
+	t.Helper()
+	cur, err := c.Find(t.Context(), bson.D{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []bson.Raw
+	if err := cur.All(t.Context(), &got); err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	for i, raw := range got {
+		if i > 0 {
+			text += " "
+		}
+		text += model.Shell(raw)
+	}
+	if text != want {
+		t.Errorf("stored %s, want %s", text, want)
+	}
+}
