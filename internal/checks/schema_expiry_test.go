@@ -83,6 +83,7 @@ func expiryWrites() []Case {
 				id := bson.D{{Key: "a", Value: s}}
 				return []any{id}, func() any { return expiryEach.Never(id) }
 			}},
+		{Method: "schema.Expiry.Never", Reason: "the version is counted up", Make: func(s string) any { return expiryVersion.Never(s) }},
 		{Method: "schema.Expiry.Archive", Reason: "not archived, archived in another state, and in the same",
 			Make: func(string) any { return expiryEach.Archive(noon(0)) }, State: expiryBatch},
 		{Method: "schema.Expiry.Archive", Reason: "guarded by the version",
@@ -97,6 +98,8 @@ func expiryWrites() []Case {
 				return []any{id}, func() any { return expiryEach.Restore(id, noon(5)) }
 			}, State: cold},
 		{Method: "schema.Expiry.Restore", Reason: "for ever", Make: func(s string) any { return expiryEach.Restore(s, time.Time{}) }, State: cold},
+		{Method: "schema.Expiry.Restore", Reason: "in a version that no copy has",
+			Make: func(s string) any { return expiryVersion.Restore(s, noon(5)) }, State: cold},
 		{Method: "schema.Expiry.Restore", Reason: "until the next run", Make: func(string) any { return expiryArchived.Restore(oid(1), time.Time{}) }, State: cold},
 		{Method: "schema.Expiry.Restore", Reason: "one that is there: nothing is sent",
 			Make:  func(s string) any { return expiryEach.Restore(s, time.Time{}) },

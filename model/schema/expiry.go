@@ -27,9 +27,9 @@ type ExpirySpec struct {
 	// there deletes it then. More than After and Margin; 0 means for ever. It needs Archive.
 	ArchiveFor time.Duration
 
-	// Version is the path of a whole number that every writer changes with the document, and that never comes back: one stored anew under
-	// an _id begins with another. With it, what was archived is recognized by its version; by default by the whole document, which is
-	// sent twice then, and must leave 1 KiB of the 16 MiB.
+	// Version is the path of a whole number that every writer counts up with the document, and that never comes back: one stored anew
+	// under an _id begins with another. With it, what was archived is recognized by its version, and Expiry's own writes count it up too;
+	// by default by the whole document, which is sent twice then, and must leave 1 KiB of the 16 MiB.
 	Version string
 }
 
@@ -95,17 +95,20 @@ func (x *Expiry[D, K]) Expired(now time.Time) model.Find[D] {
 func (x *Expiry[D, K]) Live(now time.Time) model.Find[D] { return x.docs.Find(x.in.live(now)) }
 
 // Until returns the write that lets a document expire at a time. It needs a spec without After. A document that is gone, or archived, gives
-// model.ErrStale.
+// model.ErrStale. With a Version, that is counted up where the time is another.
 //
-// Cost: one command, one document by _id. It is idempotent.
+// Cost: one command, one document by _id; a read more where a Version is and nothing changes. It can be run again.
 func (x *Expiry[D, K]) Until(id K, at time.Time) model.Write {
-	return x.in.touch(x.docs.Update(id, bson.D{{Key: "$set", Value: bson.D{{Key: x.in.at, Value: bson.NewDateTimeFromTime(at)}}}}))
+	moment := bson.NewDateTimeFromTime(at)
+	w := x.docs.Update(id, bson.D{{Key: "$set", Value: bson.D{{Key: x.in.at, Value: moment}}}})
+	return x.in.touch(w, bson.E{Key: x.in.at, Value: bson.D{{Key: "$ne", Value: moment}}}, bson.E{Key: x.in.at, Value: moment})
 }
 
 // Never returns the write that lets a document never expire: it takes the time off it. It needs a spec without After; cost and errors are
 // those of [Expiry.Until].
 func (x *Expiry[D, K]) Never(id K) model.Write {
-	return x.in.touch(x.docs.Update(id, bson.D{{Key: "$unset", Value: bson.D{{Key: x.in.at, Value: ""}}}}))
+	exists := func(yes bool) bson.E { return bson.E{Key: x.in.at, Value: bson.D{{Key: "$exists", Value: yes}}} }
+	return x.in.touch(x.docs.Update(id, bson.D{{Key: "$unset", Value: bson.D{{Key: x.in.at, Value: ""}}}}), exists(true), exists(false))
 }
 
 // Archive returns the job that moves the documents that have expired by a time into the cold collection, 500 at a time unless BatchSize
@@ -130,7 +133,11 @@ func (x *Expiry[D, K]) Archived(id K) model.Find[D] {
 // Restore returns the change that brings an archived document back. The copy stays, so that nothing is lost whatever happens then. With a
 // spec without After the document expires at until, or never, for the zero time; with one, until must be zero, and the document, which
 // expired by its own time, is archived anew by the next run. A document that is there is left as it is: the result has no step. One
-// that isn't archived gives model.ErrNotFound.
+// that isn't archived gives model.ErrNotFound. One that never expires comes back without the field, unless it was archived with null there.
+//
+// With a Version it comes back in a later one than any of its copies has, so that an archiving that had read it before, and comes to
+// delete it only now, leaves it; the copy stays in its own. A version that can't be counted up, a text or the greatest int64, is a
+// *model.ValueError.
 //
 // Cost: three commands, one document. Two that restore at once end in one document. A Margin must not have passed, or the server
 // deletes the document at once.
@@ -154,8 +161,9 @@ func (x *Expiry[D, K]) Both(now time.Time) model.Aggregate[ExpiryPair] {
 
 // Discard returns the plan that deletes the archived copy of a living document that [Expiry.Both] found: of one that was restored or
 // changed while it was archived, its older state. Look at the pair first: of a document that was stored anew under an archived _id, the
-// copy is all that there is. It marks the document with the operation's token, in the field unarchived (or counts its version up), so
-// that no archiving that read it before deletes it; then it deletes the copy, if that is as it was read. An expired pair is refused.
+// copy is all that there is. It marks the document with the operation's token, in the field unarchived, and counts its version up, once
+// for a token, so that no archiving that read it before deletes it; then it deletes the copy, if that is as it was read. An expired pair
+// is refused.
 //
 // Cost: two commands, two documents by _id. It can be run again; when the document is gone or either changed it does nothing or gives
 // model.ErrStale. A cut leaves the mark, which does no harm.

@@ -2,15 +2,12 @@ package schema
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"slices"
 	"time"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
 // beside puts a document into a field, and what another collection holds under its _id beside it.
@@ -130,65 +127,6 @@ func splitEarlier(cold bson.Raw) (doc bson.Raw, earlier bson.A, err error) {
 	return doc, earlier, err
 }
 
-func (x *expiry) restore(w model.Write, until time.Time) model.Change[ExpiryState] {
-	err := w.Err
-	switch {
-	case err != nil:
-	case x.cold == "":
-		err = x.noArchive()
-	case x.spec.After > 0 && !until.IsZero():
-		err = x.refused(x.at, until, "is no moment of expiry: documents expire a time after it")
-	}
-	if err != nil {
-		refuse := func(ExpiryState) (model.Plan, error) { return model.RefusedPlan(x.docs, err), nil }
-		return model.Change[ExpiryState]{Err: err, Decide: refuse}
-	}
-	id := w.Model.(*mongo.DeleteOneModel).Filter.(bson.D)
-	return model.Change[ExpiryState]{
-		Read: func(ctx context.Context, db *mongo.Database) (s ExpiryState, err error) {
-			if s.Hot, err = readOne(ctx, db, x.docs, id); err == nil {
-				s.Cold, err = readOne(ctx, db, x.cold, id)
-			}
-			return s, err
-		},
-		Decide: func(s ExpiryState) (model.Plan, error) { return x.restored(s, id, until) },
-	}
-}
-
-func (x *expiry) restored(s ExpiryState, id bson.D, until time.Time) (model.Plan, error) {
-	if s.Hot != nil {
-		return model.Plan{}, nil
-	}
-	if s.Cold == nil {
-		return model.Plan{}, model.ErrNotFound
-	}
-	doc, _, err := splitEarlier(s.Cold)
-	if err == nil && x.spec.After == 0 {
-		if until.IsZero() {
-			doc, err = model.SetFields(doc, bson.D{{Key: x.at, Value: bson.Null{}}})
-		} else {
-			doc, err = model.SetFields(doc, bson.D{{Key: x.at, Value: bson.NewDateTimeFromTime(until)}})
-		}
-	}
-	if err != nil {
-		return model.Plan{}, err
-	}
-	return model.NewPlan(model.Write{
-		Collection: x.docs, Index: model.IDIndex, Model: &mongo.InsertOneModel{Document: bson.Raw(bytes.Clone(doc))},
-		Reasons: []model.Reason{{If: id, Err: model.ErrStale}},
-	}), nil
-}
-
-func readOne(ctx context.Context, db *mongo.Database, collection string, filter bson.D) (bson.Raw, error) {
-	doc, err := model.Find[bson.Raw]{Query: model.Query{
-		Collection: collection, Filter: filter, Options: model.ReadOptions{ReadPreference: readpref.Primary()},
-	}}.One(ctx, db)
-	if errors.Is(err, model.ErrNotFound) {
-		return nil, nil
-	}
-	return doc, err
-}
-
 func (x *expiry) both(now time.Time) mongo.Pipeline {
 	isDate := bson.D{{Key: "$eq", Value: bson.A{bson.D{{Key: "$type", Value: "$doc." + x.at}}, "date"}}}
 	past := bson.D{{Key: "$lte", Value: bson.A{"$doc." + x.at, x.cutoff(now)}}}
@@ -196,29 +134,4 @@ func (x *expiry) both(now time.Time) mongo.Pipeline {
 		bson.D{{Key: "$unwind", Value: "$doc"}},
 		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
 		bson.D{{Key: "$addFields", Value: bson.D{{Key: "expired", Value: bson.D{{Key: "$and", Value: bson.A{isDate, past}}}}}}})
-}
-
-func (x *expiry) discard(pair ExpiryPair, op bson.ObjectID) model.Plan {
-	refuse := func(field, reason string) model.Plan { return model.RefusedPlan(x.docs, x.refused(field, nil, reason)) }
-	switch {
-	case x.cold == "":
-		return model.RefusedPlan(x.docs, x.noArchive())
-	case op.IsZero():
-		return refuse("op", "the operation's token is empty: pass bson.NewObjectID()")
-	case pair.Expired:
-		return refuse("expired", "the document has expired: the next run of Archive finishes it")
-	case pair.Cold.Validate() != nil || pair.ID.Type == 0 || !pair.Cold.Lookup("_id").Equal(pair.ID):
-		return refuse("cold", "is no pair that Both returned")
-	}
-	id := bson.D{{Key: "_id", Value: model.Eq(bson.RawValue{Type: pair.ID.Type, Value: bytes.Clone(pair.ID.Value)})}}
-	mark := bson.D{{Key: "$set", Value: bson.D{{Key: touchedField, Value: op}}}}
-	if x.version != "" {
-		mark = append(mark, bson.E{Key: "$inc", Value: bson.D{{Key: x.version, Value: int64(1)}}})
-	}
-	p := model.NewPlan(
-		model.Write{Collection: x.docs, Index: model.IDIndex, Expect: model.One, Once: true, Model: &mongo.UpdateOneModel{Filter: id, Update: mark}},
-		model.Write{Collection: x.cold, Index: model.IDIndex, Model: &mongo.DeleteOneModel{Filter: equals(bytes.Clone(pair.Cold))}},
-	)
-	p.Leaves = "a document marked as living, and its copy"
-	return p
 }

@@ -119,14 +119,16 @@ func (x *expiry) live(now time.Time) bson.D {
 	return bson.D{{Key: x.at, Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$lte", Value: x.cutoff(now)}}}}}}
 }
 
-// touch completes a write that sets a document's own time.
-func (x *expiry) touch(w model.Write) model.Write {
+// touch completes a write that sets a document's own time, or takes it off. Where there is a version, that is counted up with what
+// changes the time, and a write that is run again finds nothing to change: other is the condition that it isn't done yet.
+func (x *expiry) touch(w model.Write, other, done bson.E) model.Write {
 	if x.spec.After > 0 {
 		return model.Refused(x.docs, x.refused(x.at, nil, "is no moment of expiry: documents expire a time after it"))
 	}
 	if m, ok := w.Model.(*mongo.UpdateOneModel); ok && x.version != "" {
+		id := m.Filter.(bson.D)
 		m.Update = append(m.Update.(bson.D), bson.E{Key: "$inc", Value: bson.D{{Key: x.version, Value: int64(1)}}})
-		w.Once = true // run again it changes the version alone, of what is in that state anyway
+		m.Filter, w.Done, w.Once = model.And(id, bson.D{other}), model.And(id, bson.D{done}), true
 	}
 	return w
 }
