@@ -30,8 +30,7 @@ type VersionedSpec struct {
 
 	// Ops is the path of a []bson.ObjectID in which the document keeps the tokens of the latest operations, so that an operation
 	// whose answer was lost is known to have been applied, and is applied once however often it is run, while its token is among the
-	// last Keep. "" means none: then its
-	// second run finds another version, and can't tell its own from somebody else's.
+	// last Keep. "" means none: then its second run finds another version, and can't tell its own from somebody else's.
 	Ops string
 
 	Keep int // how many tokens are kept; 0 means 100
@@ -114,9 +113,11 @@ func (v *Versioned[D, K]) Version(doc *D) int64 { return v.v.of(doc) }
 // Insert returns the write that stores a new document, as [Collection.Insert] does, in version 1, with the operation's token. What
 // version the value says must be 0 or 1.
 //
-// op is the operation's token, one for each; without Ops in the spec it must be the zero ObjectID, here and below.
+// op is the operation's token, one for each; without Ops in the spec it must be the zero ObjectID, here and below. With it, a second
+// run counts as applied before while the document keeps the token, among the last Keep, also when others have written since. Without,
+// or later, it is a duplicate key once the document has changed.
 //
-// Cost: as Collection.Insert.
+// Cost: as Collection.Insert; a read more when the _id is taken.
 func (v *Versioned[D, K]) Insert(doc D, op bson.ObjectID) Write { return v.v.insert(&doc, op) }
 
 // Replace returns the write that stores a whole document over the one with its _id, if that still has the version that doc says, in
@@ -146,7 +147,9 @@ func (v *Versioned[D, K]) Delete(id K, version int64) Write { return v.v.delete(
 // up: {qty: {$gte: 3}} with {$inc: {qty: -3}}. Running it gives [ErrGuard] when the document is there and the guard doesn't hold,
 // and [ErrStale] when there is none. It needs no read before, and has no retries: writers that meet wait for each other.
 //
-// With Ops, a second run counts as applied before. Without, it is applied again, unless the guard doesn't hold any longer.
+// With Ops, a second run counts as applied before while the token is among the last Keep: after Keep other operations, or more, it is
+// applied again, for unlike a comparison of versions the guard doesn't see them. So Keep must be more than the operations that a document
+// gets between a first run and the last retry. Without Ops, a second run is applied again, unless the guard doesn't hold any longer.
 //
 // Cost: one command, one document, found by _id; up to two reads more when nothing matched. A version that is the greatest int64
 // is refused by the server.
@@ -155,7 +158,8 @@ func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, op bson.ObjectID) 
 }
 
 // Take returns the write that takes n from a number, if there is as much: [Versioned.Guarded] with {path: {$gte: n}} and {$inc:
-// {path: -n}}. n must be greater than 0.
+// {path: -n}}, with what that says of tokens. n must be greater than 0, and the path that of a number outside arrays: anything else is a
+// [*ValueError].
 func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) Write {
 	return v.v.take(id, path, n, op)
 }
@@ -165,7 +169,8 @@ func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) Wri
 // another bound; after the last, the error is ErrStale). decide must be pure; its error ends the change, and nothing is written.
 // What it says of the version and the tokens doesn't count. A document that is gone gives [ErrNotFound].
 //
-// With Ops, a change that is run again with its token is applied once. Cost: two commands for each attempt.
+// With Ops, a change that is run again with its token is applied once while the token is among the last Keep; after more operations on
+// the document it is decided anew, and applied again. Cost: two commands for each attempt.
 func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, error)) Change[D] {
 	return v.change(id, op, func(doc D) (Write, error) {
 		was := v.v.asRead(&doc) // before decide, which may write to what doc refers to
@@ -214,7 +219,7 @@ func (v *Versioned[D, K]) change(id K, op bson.ObjectID, write func(D) (Write, e
 	}
 }
 
-// Malformed returns the query of the documents whose version is stored as something that can't be counted up: null, a string.
+// Malformed returns the query of the documents whose version is stored as something that can't be counted up: null, a string, an array.
 //
 // Cost: one command that reads every document.
 func (v *Versioned[D, K]) Malformed() (f Find[bson.Raw]) {
@@ -223,12 +228,15 @@ func (v *Versioned[D, K]) Malformed() (f Find[bson.Raw]) {
 	return f
 }
 
-// Mend returns the write that gives those documents version 1; nobody can have read them in a version. It can be run again.
+// Mend returns the write that gives those documents a version: the milliseconds of the server's clock since 1970, which counting up
+// doesn't reach. For somebody may have read the document in a version before that was lost, and must not find it in the same
+// again: his write is [ErrVersion] then, as is that of one who read null, as 0. It can be run again. An int of 32 bits doesn't hold
+// such a version.
 //
 // Cost: one command that reads every document and writes those.
 func (v *Versioned[D, K]) Mend() Write {
 	return Write{Collection: v.v.decl.name, Once: true, Model: &mongo.UpdateManyModel{
-		Filter: v.v.malformed(), Update: bson.D{{Key: "$set", Value: bson.D{{Key: v.v.version, Value: int64(1)}}}},
+		Filter: v.v.malformed(), Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: v.v.version, Value: bson.D{{Key: "$toLong", Value: "$$NOW"}}}}}}},
 	}}
 }
 
@@ -252,7 +260,9 @@ func (v *versioning) of(doc any) int64 {
 }
 
 func (v *versioning) malformed() bson.D {
-	return bson.D{{Key: v.version, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "number"}}}}}}
+	none := bson.D{{Key: v.version, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "number"}}}}}}
+	list := bson.D{{Key: v.version, Value: bson.D{{Key: "$type", Value: "array"}}}} // of numbers, which a condition on the type finds too
+	return bson.D{{Key: "$or", Value: bson.A{none, list}}}
 }
 
 // checkOp checks an operation's token.

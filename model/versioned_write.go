@@ -2,7 +2,9 @@ package model
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -14,7 +16,7 @@ func (v *versioning) insert(doc any, op bson.ObjectID) Write {
 	if err := v.checkOp(op); err != nil {
 		return refused(err)
 	}
-	raw, _, err := v.decl.checked(doc)
+	raw, id, err := v.decl.checked(doc)
 	if err != nil {
 		return refused(err)
 	}
@@ -24,7 +26,11 @@ func (v *versioning) insert(doc any, op bson.ObjectID) Write {
 	if raw, err = v.stamped(raw, 1, nil, op); err != nil {
 		return refused(err)
 	}
-	return Write{Collection: v.decl.name, Model: &mongo.InsertOneModel{Document: raw}, Index: IDIndex}
+	w := Write{Collection: v.decl.name, Model: &mongo.InsertOneModel{Document: raw}, Index: IDIndex}
+	if v.ops != "" {
+		w.Done = bson.D{{Key: "_id", Value: Eq(id)}, {Key: v.ops, Value: op}}
+	}
+	return w
 }
 
 // stamped is an encoded document with a version, and the operation's token after those before it.
@@ -170,6 +176,8 @@ func (v *versioning) take(id any, path string, n int64, op bson.ObjectID) Write 
 		err = v.decl.refuse(path, nil, err.Error())
 	case f.Arrays > 0:
 		err = v.decl.refuse(path, nil, "is or crosses an array")
+	case !f.Open && !isNumber(f.Type):
+		err = v.decl.refuse(path, nil, fmt.Sprintf("is a %s, and no number", f.Type))
 	case n < 1:
 		err = v.decl.refuse(path, n, "nothing is taken: n must be greater than 0")
 	}
@@ -177,6 +185,18 @@ func (v *versioning) take(id any, path string, n int64, op bson.ObjectID) Write 
 		return Refused(v.decl.orZero().name, err)
 	}
 	return v.guarded(id, bson.D{{Key: path, Value: bson.D{{Key: "$gte", Value: n}}}}, bson.D{{Key: "$inc", Value: bson.D{{Key: path, Value: -n}}}}, op)
+}
+
+// isNumber reports whether values of a type are stored as numbers.
+func isNumber(t reflect.Type) bool {
+	switch t {
+	case reflect.TypeFor[bson.DateTime]():
+		return false
+	case reflect.TypeFor[bson.Decimal128](), reflect.TypeFor[json.Number]():
+		return true
+	}
+	v := reflect.Zero(t)
+	return v.CanInt() || v.CanUint() || v.CanFloat()
 }
 
 // counting is an update with what counts the version up and keeps the operation's token.

@@ -70,8 +70,9 @@ func versionedWrites() []Case {
 			return []any{u}, func() any { return versioned.Guarded(s, nil, u, bson.ObjectID{}) }
 		}},
 		{Method: "model.Versioned.Take", Reason: "if there is as much", Make: func(s string) any { return versionedBy.Take(s, "qty", 3, oid(9)) }},
+		{Method: "model.Versioned.Take", Reason: "from no number is refused", Make: func(s string) any { return versionedBy.Take(s, "owner", 3, oid(9)) }},
 		{Method: "model.Versioned.Malformed", Reason: "no number", Make: func(string) any { return versioned.Malformed() }},
-		{Method: "model.Versioned.Mend", Reason: "version 1", Make: func(string) any { return versioned.Mend() }},
+		{Method: "model.Versioned.Mend", Reason: "a version that nobody read", Make: func(string) any { return versioned.Mend() }},
 		{Method: "model.Versioned.Indexes", Reason: "documents are found by _id", Make: func(string) any { return versioned.Indexes() }},
 	}
 }
