@@ -16,6 +16,7 @@ import (
 // stays as it is stored.
 type change struct {
 	set, unset bson.D
+	absent     bson.D // what isn't stored, and is encoded as it was before the change: empty
 	skip       string // the version's field, which is seen to elsewhere
 }
 
@@ -36,6 +37,8 @@ func (c *change) document(path string, raw, was, next bson.Raw, old, now *form) 
 		case stored.Type != 0 && !old.has(e.Key()):
 			return fmt.Errorf("%s is there already, and its version doesn't know it", at)
 		case stored.Type != 0 && before.Equal(e.Value()):
+		case stored.Type == 0 && before.Type != 0 && before.Equal(e.Value()):
+			c.absent = append(c.absent, bson.E{Key: at, Value: e.Value()})
 		case areDocuments(stored, before, e.Value()) && own.isStruct() && becomes.isStruct():
 			if err := c.document(at, stored.Document(), before.Document(), e.Value().Document(), own, becomes); err != nil {
 				return err
@@ -101,6 +104,30 @@ func (c *change) remove(path string, v bson.RawValue, f *form) error {
 		}
 	}
 	return nil
+}
+
+// applied is the stored document after the change.
+func (c *change) applied(raw bson.Raw, version int) (bson.Raw, error) {
+	var gone []string
+	for _, e := range c.unset {
+		gone = append(gone, e.Key)
+	}
+	left, err := without(raw, gone...)
+	if err != nil {
+		return nil, err
+	}
+	return model.SetFields(left, append(c.set[:len(c.set):len(c.set)], bson.E{Key: c.skip, Value: int32(version)}))
+}
+
+// differing are the fields of list that two documents don't hold alike.
+func differing(list bson.D, a, b bson.Raw) (out bson.D) {
+	for _, e := range list {
+		x, _ := model.ValueAt(a, e.Key)
+		if y, _ := model.ValueAt(b, e.Key); !x.Equal(y) {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 func areDocuments(values ...bson.RawValue) bool {

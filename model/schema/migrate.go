@@ -2,6 +2,7 @@ package schema
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -33,7 +34,8 @@ type MigrateOptions struct {
 
 // Migrate returns the job that brings every outdated document up to the newest version, in the order of _id, beside all other use
 // of the collection: old code's changes meanwhile are never overwritten, for their documents are read again. It has what every
-// [model.Job] has: progress, a dry run that only plans, a checkpoint to go on from.
+// [model.Job] has: progress, a dry run that only plans, a checkpoint to go on from, whose name tells the versions, so that a
+// migration to a later one, or of one version alone, begins anew.
 //
 // A cut leaves the documents of some batches brought up, which every reader of Versions sees no difference in; run again it goes on
 // with those that are left. A second run changes nothing. Documents that old code inserts behind the job, or makes old again, are
@@ -45,11 +47,13 @@ func (v *Versions[D, K]) Migrate(o MigrateOptions) model.Job {
 }
 
 func (x *versioning) migrate(o MigrateOptions, fresh func() any) model.Job {
-	job := model.Job{Name: x.collection + "." + x.field, Collection: x.collection, BatchSize: o.BatchSize, Filter: x.outdated()}
+	name := fmt.Sprintf("%s.%s to %d", x.collection, x.field, x.newest) // another's checkpoint says nothing of this one
+	job := model.Job{Name: name, Collection: x.collection, BatchSize: o.BatchSize, Filter: x.outdated()}
 	if o.Version != 0 {
 		if o.Version < x.first || o.Version >= x.newest {
 			job.Err = &model.ValueError{Collection: x.collection, Field: "Version", Value: o.Version, Reason: "is no version before the newest"}
 		}
+		job.Name = fmt.Sprintf("%s.%s %d to %d", x.collection, x.field, o.Version, x.newest)
 		job.Filter = x.ofVersion(o.Version)
 	}
 	job.Plan = func(docs []bson.Raw) (p model.Plan, _ error) {
@@ -119,7 +123,7 @@ func (x *versioning) counts() mongo.Pipeline {
 
 // Indexes returns the index by which documents of one version are found: for [Versions.Outdated], and [Versions.Migrate] of one
 // version at a time, in a collection of which few documents are outdated. Nothing else needs it, so that it is seldom worth its
-// place.
+// place: give the Versions to model.Indexes only where it is.
 func (v *Versions[D, K]) Indexes() []model.Index { return v.in.indexes() }
 
 func (x *versioning) indexes() []model.Index {
@@ -127,3 +131,6 @@ func (x *versioning) indexes() []model.Index {
 	byVersion.Why = "documents of one version, in the order of _id"
 	return []model.Index{byVersion}
 }
+
+// Relations returns none: documents of all versions are in one collection.
+func (v *Versions[D, K]) Relations() []model.Relation { return nil }

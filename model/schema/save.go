@@ -34,8 +34,9 @@ func (x *versioning) insert(w model.Write) model.Write {
 }
 
 // Save returns the write that stores doc, of the newest version, in the place of what was read as raw, of any version: the fields
-// that differ, and the version. Fields that the types don't know stay. Where nothing differs from a document of the newest
-// version, the write sets the version again.
+// that differ, and the version. Fields that the types don't know stay. So do those that aren't stored and still are what they were
+// read as, 0 or "": they are written when they change, though the type encodes them. Where nothing differs from a document of the
+// newest version, the write sets the version again.
 //
 // The filter holds every field that the stored version's type knows, as it was read: when one of them changed meanwhile, running
 // the write gives [model.ErrStale]; use [Versions.Edit], which reads again. A write that runs a second time is stale too, for
@@ -138,6 +139,9 @@ func (x *versioning) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, d
 	if err := c.document("", raw, was, next, old, x.forms[len(x.forms)-1]); err != nil {
 		return w, false, x.fail(raw, err)
 	}
+	if err := x.fill(c, raw, next, doc); err != nil {
+		return w, false, x.fail(raw, err)
+	}
 	update := bson.D{{Key: "$set", Value: append(c.set, bson.E{Key: x.field, Value: int32(x.newest)})}}
 	if len(c.unset) > 0 {
 		update = append(update, bson.E{Key: "$unset", Value: c.unset})
@@ -150,6 +154,54 @@ func (x *versioning) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, d
 		w.Done = bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: x.field, Value: bson.D{{Key: "$gte", Value: int32(x.newest)}}}}
 	}
 	return w, len(c.set)+len(c.unset) > 0 || n != x.newest || raw.Lookup(x.field).Type == 0, nil
+}
+
+// fill adds to a change those of the absent fields without which the document wouldn't be read as next: most types read what isn't
+// stored as what it is encoded as when it is empty, but the newest may do so otherwise than the one before.
+func (x *versioning) fill(c *change, raw, next bson.Raw, doc any) error {
+	if len(c.absent) == 0 {
+		return nil
+	}
+	set, add := c.set[:len(c.set):len(c.set)], bson.D(nil)
+	got, err := x.readAfter(c, raw, doc)
+	if err == nil && x.alike(got, next) {
+		return nil
+	}
+	if err == nil {
+		add = differing(c.absent, got, next)
+		c.set = append(set, add...)
+		got, err = x.readAfter(c, raw, doc)
+	}
+	if err != nil || !x.alike(got, next) {
+		add = c.absent
+		c.set = append(set, add...)
+	}
+	for _, e := range add {
+		if err := model.CheckPath(e.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readAfter is what the newest type makes of the document after the change.
+func (x *versioning) readAfter(c *change, raw bson.Raw, doc any) (bson.Raw, error) {
+	after, err := c.applied(raw, x.newest)
+	if err != nil {
+		return nil, err
+	}
+	own := reflect.New(reflect.TypeOf(doc).Elem()).Interface()
+	if err := x.decodeAs(after, own); err != nil {
+		return nil, err
+	}
+	return x.encoded(own, x.newest)
+}
+
+// alike compares encoded documents but for the version, of which they may say anything.
+func (x *versioning) alike(a, b bson.Raw) bool {
+	a, errA := without(a, x.field)
+	b, errB := without(b, x.field)
+	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
 
 // reencoded is what the document's own type makes of it.
