@@ -42,8 +42,9 @@
 // (expand); the next takes them away, when none is left that reads them (contract). A validator that is in place must let both
 // through: ensure the newer one before the first document is brought up, with [Moderate] until the last is.
 //
-// An archive gets its copy first; a document is deleted only as it was read. A cut leaves documents in both collections, and the next
-// run finishes them. The server deletes what has expired up to a minute late, or later.
+// An archive gets its copy first; a document is deleted only as it was read, and what is restored has another Version, if there are
+// any, than was ever read. A cut leaves documents in both collections, and the next run finishes them. The server deletes what has
+// expired up to a minute late, or later.
 //
 // # Limits
 //
@@ -55,6 +56,7 @@
 // whose elements hold fields that their type doesn't know must keep its length in a step. A document that is brought up is sent with
 // what was read, so that one of more than 8 MiB may not fit. There are no steps back: a program reads no newer version than its own.
 //
-// What isn't archived within the Margin is deleted and lost; without a Version a document must leave 1 KiB of its 16 MiB to the archive.
+// An archived document holds its earlier states, of which there are as many as times that it came in another one: give each document
+// an _id of its own. What isn't archived within the Margin is deleted and lost; without a Version a document must leave 1 KiB of its 16 MiB to the archive.
 // A [Number] of more than 34 digits is stored as a string, and JSON doesn't keep a number's BSON type.
 package schema

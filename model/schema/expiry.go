@@ -53,7 +53,11 @@ type ExpiryState struct{ Hot, Cold bson.Raw }
 // With an Archive the documents themselves have no TTL index, unless a Margin is given: a TTL index would delete what isn't archived
 // yet. [Expiry.Archive] copies a batch into the cold collection, as it is, and deletes of it what hasn't changed since it was read.
 // What changed stays; its copy is replaced the next time, and kept in the new one's list archivedEarlier, as is one of a document that
-// was created anew under an archived _id. So nothing is lost wherever it is cut, and whoever writes meanwhile; a cut leaves documents in
+// was created anew under an archived _id. That list grows by a copy for each time that a document is archived in another state than
+// before, by more than its Version: seldom, for a change that meets the archiving, but also for one that is restored and changed, and for
+// each new one under the _id. It isn't cut. What no longer fits into 16 MiB with it stays where it is, and ends [Expiry.Archive] with an
+// error before anything of its batch is written: so don't archive documents whose _id is used anew again and again, a user's session by
+// the user, but give each an _id of its own. So nothing is lost wherever it is cut, and whoever writes meanwhile; a cut leaves documents in
 // both collections, which [Expiry.Both] lists and the next run finishes. Copies are deleted by the cold collection's TTL index alone,
 // and by [Expiry.Discard].
 //

@@ -89,13 +89,40 @@ func (x *expiry) copyOf(doc, cold bson.Raw) (model.Write, error) {
 	for _, e := range elems {
 		d = append(d, bson.E{Key: e.Key(), Value: e.Value()})
 	}
-	next, err := bson.Marshal(append(d, bson.E{Key: earlierField, Value: append(earlier, old)}))
+	if !x.recounted(old, doc) {
+		earlier = append(earlier, old)
+	}
+	if len(earlier) > 0 {
+		d = append(d, bson.E{Key: earlierField, Value: earlier})
+	}
+	next, err := bson.Marshal(d)
 	if err != nil {
 		return w, err
 	}
 	w.Model = &mongo.ReplaceOneModel{Filter: equals(cold), Replacement: bson.Raw(next)}
 	w.Expect, w.Done, w.Once = model.One, equals(next), true
 	return w, nil
+}
+
+// recounted reports whether a document differs from its copy by nothing but a later version, and Discard's mark: it was restored, or
+// marked as living, and is else what is archived already.
+func (x *expiry) recounted(old, doc bson.Raw) bool {
+	if x.version == "" {
+		return false
+	}
+	was, _ := model.ValueAt(old, x.version)
+	now, _ := model.ValueAt(doc, x.version)
+	a, known := above(was)
+	b, counts := above(now)
+	if !known || !counts || a > b {
+		return false
+	}
+	bare, err := without(old, x.version, touchedField)
+	if err != nil {
+		return false
+	}
+	same, err := without(doc, x.version, touchedField)
+	return err == nil && bytes.Equal(bare, same)
 }
 
 // splitEarlier takes the copies that were replaced off an archived document.

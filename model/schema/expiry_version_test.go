@@ -208,3 +208,45 @@ func expPair(t *testing.T, cold expOrder) schema.ExpiryPair {
 	}
 	return schema.ExpiryPair{ID: bson.Raw(raw).Lookup("_id"), Hot: raw, Cold: raw}
 }
+
+// A document that is restored and archived again as it was leaves no earlier copy, however often; one that was changed does.
+func TestExpiryKeepsOtherStates(t *testing.T) {
+	expParallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		expPut(t, t.Context(), db, "orders", expAged("a", 31))
+		for _, c := range []struct {
+			reason  string
+			set     bson.D // what is changed after the restore
+			version int64
+			earlier int
+		}{
+			{"as it is", nil, 1, 0}, {"restored", nil, 2, 0}, {"and again", nil, 3, 0},
+			{"changed", bson.D{{Key: "n", Value: 5}, {Key: "v", Value: 5}}, 5, 1}, {"as it was then", nil, 6, 1},
+			{"in an earlier version", bson.D{{Key: "v", Value: 2}}, 2, 2},
+		} {
+			if c.version > 1 {
+				if _, _, err := expVersion.Restore("a", time.Time{}).Run(t.Context(), db); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.set != nil {
+				if _, err := db.Collection("orders").UpdateByID(t.Context(), "a", bson.D{{Key: "$set", Value: c.set}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			expRun(t, db, expVersion, model.JobOptions{})
+			expWant(t, db, nil, []string{"a"})
+			cold, err := db.Collection("cold").FindOne(t.Context(), bson.D{}).Raw()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var list []bson.RawValue
+			if held, ok := cold.Lookup("archivedEarlier").ArrayOK(); ok {
+				list, _ = held.Values()
+			}
+			if v := cold.Lookup("v").AsInt64(); v != c.version || len(list) != c.earlier || c.earlier == 0 && cold.Lookup("archivedEarlier").Type != 0 {
+				t.Errorf("%s: archived is %s", c.reason, cold)
+			}
+		}
+	})
+}
