@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -174,7 +175,8 @@ func embRaw(v any) bson.RawValue {
 	return bson.Raw(raw).Lookup("v")
 }
 
-// A move that is cut anywhere is completed by running it again; it never loses the element.
+// A move in a transaction is done or isn't, wherever it is cut. Without one, a cut leaves the element in both parents, of which running
+// it again tells; taking it out where it was completes it. It never loses the element.
 func TestEmbeddedMoveFaults(t *testing.T) {
 	move := embTasks.Move("a", "b", embList("x1")[0])
 	partial := move
@@ -189,14 +191,23 @@ func TestEmbeddedMoveFaults(t *testing.T) {
 		}
 	}
 	for _, tx := range []bool{false, true} {
+		run := func(ctx context.Context, db *mongo.Database) (err error) {
+			if tx {
+				_, err = move.RunTx(ctx, db)
+			} else {
+				_, err = partial.Run(ctx, db)
+			}
+			return err
+		}
 		modeltest.FaultMatrix(t, modeltest.FaultCase{
-			Seed: seed, Check: check, Transactions: tx,
-			Run: func(ctx context.Context, db *mongo.Database) error {
-				if tx {
-					_, err := move.RunTx(ctx, db)
-					return err
+			Seed: seed, Check: check, Transactions: tx, Run: run,
+			Repair: func(ctx context.Context, db *mongo.Database) error {
+				err := run(ctx, db)
+				if errors.Is(err, model.ErrElementExists) && !tx {
+					_, err = embTasks.Remove("a", "x").Run(ctx, db)
+				} else if errors.Is(err, model.ErrElementExists) {
+					err = nil
 				}
-				_, err := partial.Run(ctx, db)
 				return err
 			},
 		})
@@ -208,12 +219,15 @@ func TestEmbeddedMoveFaults(t *testing.T) {
 		if _, err := move.Run(t.Context(), db); !errors.Is(err, model.ErrTransactional) {
 			t.Errorf("without a transaction: %v", err)
 		}
+		mustRun(t, db, model.NewPlan(embPeople.Insert(embPerson{ID: "d", Tasks: embList("x1")})))
+		before := embShow(t, db)
 		for _, c := range []struct {
 			reason string
 			plan   model.Plan
 			err    error
 		}{
 			{"to one who has another of the key", embTasks.Move("a", "c", embList("x1")[0]), model.ErrElementExists},
+			{"to one who has an equal one", embTasks.Move("a", "d", embList("x1")[0]), model.ErrElementExists},
 			{"to nobody", embTasks.Move("a", "q", embList("x1")[0]), model.ErrStale},
 			{"what changed since", embTasks.Move("a", "b", embList("x7")[0]), model.ErrStale},
 			{"to itself", embTasks.Move("a", "a", embList("x1")[0]), errEmbRefused},
@@ -223,35 +237,63 @@ func TestEmbeddedMoveFaults(t *testing.T) {
 			c.plan.Options.AllowPartial = true
 			_, err := c.plan.Run(t.Context(), db)
 			embErr(t, err, c.err)
-			if a, err := embPeople.ByID("a").One(t.Context(), db); err != nil || fmt.Sprint(a.Tasks) != fmt.Sprint(embList("w0 x1")) {
-				t.Errorf("%s: %v, %v", c.reason, a, err)
+			if got := embShow(t, db); got != before {
+				t.Errorf("%s: stored\n%s", c.reason, got)
 			}
 		}
 	})
 }
 
-// Two that move one element to different parents: it is nowhere lost.
+// Two that move one element at the same time, to different parents, to the same, or there and back, also where an equal one is at both
+// ends: each takes one away only when it has added one, so that there are as many as there were.
 func TestEmbeddedMoveInterleaved(t *testing.T) {
-	run := func(to string) func(context.Context, *mongo.Database) error {
+	run := func(from, to string, tx bool) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error {
-			p := embTasks.Move("a", to, embList("x1")[0])
+			p := embTasks.Move(from, to, embList("x1")[0])
+			if tx {
+				_, err := p.RunTx(ctx, db)
+				return err
+			}
 			p.Options.AllowPartial = true
 			_, err := p.Run(ctx, db)
 			return err
 		}
 	}
-	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Seed: func(ctx context.Context, db *mongo.Database) error {
-			return embStore(ctx, db, embPerson{ID: "a", Tasks: embList("x1")}, embPerson{ID: "b"}, embPerson{ID: "c"})
-		},
-		A: run("b"), B: run("c"), OnServer: 6,
-		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
-			at := embElems(t, db, embTasks.Elements(d("id", "x"), nil))
-			if at != "b.0 x1" && at != "c.0 x1" && at != "b.0 x1, c.0 x1" || errA != nil && errB != nil {
-				t.Errorf("the element is at %q: %v, %v", at, errA, errB)
-			}
-		},
-	})
+	for _, c := range []struct {
+		reason, a, b, c string // what they have at first
+		from, to        string // the second's; the first moves from a to b
+		want            string // where it may be in the end
+	}{
+		{"to different parents", "x1", "", "", "a", "c", "b c"},
+		{"to the same parent", "x1", "", "", "a", "b", "b"},
+		{"there and back", "x1", "", "", "b", "a", "a b"},
+		{"there and back, at both ends", "x1", "x1", "", "b", "a", "ab"},
+		{"there and on", "x1", "", "", "b", "c", "b c"},
+		{"changed there", "x1", "", "x5", "c", "b", "a b"},
+	} {
+		for _, tx := range []bool{false, c.to == "a"} { // of others in transactions, see TestEmbeddedMoveConcurrent
+			t.Run(fmt.Sprint(c.reason, ", transactions: ", tx), func(t *testing.T) {
+				modeltest.Interleave(t, modeltest.InterleaveCase{
+					Seed: func(ctx context.Context, db *mongo.Database) error {
+						return embStore(ctx, db, embPerson{ID: "a", Tasks: embList(c.a)}, embPerson{ID: "b", Tasks: embList(c.b)}, embPerson{ID: "c", Tasks: embList(c.c)})
+					},
+					A: run("a", "b", tx), B: run(c.from, c.to, tx), OnServer: 3, Transactions: tx,
+					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+						at := ""
+						for e, err := range embTasks.Elements(d("id", "x", "due", 1), nil).Each(context.Background(), db) {
+							if err != nil {
+								t.Error(err)
+							}
+							at += e.Parent
+						}
+						if !slices.Contains(strings.Fields(c.want), at) {
+							t.Errorf("the element is at %q, want it at one of %q: %v, %v", at, c.want, errA, errB)
+						}
+					},
+				})
+			})
+		}
+	}
 }
 
 // In transactions, of many that move one element to different parents one succeeds, and it is there alone.
@@ -286,21 +328,31 @@ func TestEmbeddedMoveConcurrent(t *testing.T) {
 	})
 }
 
-// An element that somebody changes between the two writes of a move stays where it is, and the mover is told.
+// An element that somebody changes between the two writes of a move stays where it is; what was added is taken back, and the mover is
+// told.
 func TestEmbeddedMoveChanged(t *testing.T) {
-	move := embTasks.Move("a", "b", embList("x1")[0])
-	move.Options.AllowPartial = true
-	half := move
-	half.Steps = move.Steps[:2]
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		if err := embStore(t.Context(), db, embPerson{ID: "a", Tasks: embList("x1")}, embPerson{ID: "b"}); err != nil {
-			t.Fatal(err)
-		}
-		mustRun(t, db, half, model.NewPlan(embTasks.Set("a", "x", d("due", int32(5)))))
-		_, err := move.Run(t.Context(), db)
-		embErr(t, err, model.ErrStale)
-		if got := embElems(t, db, embTasks.Elements(nil, nil)); got != "a.0 x5, b.0 x1" {
-			t.Errorf("the elements are %s", got)
-		}
+	modeltest.Interleave(t, modeltest.InterleaveCase{
+		Seed: func(ctx context.Context, db *mongo.Database) error {
+			return embStore(ctx, db, embPerson{ID: "a", Tasks: embList("x1")}, embPerson{ID: "b"})
+		},
+		A: func(ctx context.Context, db *mongo.Database) error {
+			move := embTasks.Move("a", "b", embList("x1")[0])
+			move.Options.AllowPartial = true
+			_, err := move.Run(ctx, db)
+			return err
+		},
+		B: func(ctx context.Context, db *mongo.Database) error {
+			_, err := embTasks.Set("a", "x", d("due", int32(5))).Run(ctx, db)
+			return err
+		},
+		OnServer: 3,
+		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+			at := embElems(t, db, embTasks.Elements(nil, nil))
+			moved := at == "b.0 x1" && errA == nil && errors.Is(errB, model.ErrElementMissing)
+			stayed := at == "a.0 x5" && errors.Is(errA, model.ErrStale) && errB == nil
+			if !moved && !stayed {
+				t.Errorf("the elements are %s: %v, %v", at, errA, errB)
+			}
+		},
 	})
 }

@@ -66,14 +66,15 @@ func (e *Embedded[D, K, E]) Clear(parent K) (w Write) {
 	return w
 }
 
-// Move returns the plan that moves an element, as it was read, to another parent. Its first write changes nothing: it sees
-// whether the element is still here as it was read, or there already, else running the plan gives [ErrStale]. Then it is added
-// there, with the errors of [Embedded.Add], and taken out here.
+// Move returns the plan that moves an element, as it was read, to another parent: it is added there, with the errors of
+// [Embedded.Add], but an equal element that is there already is [ErrElementExists] too; then it is taken out here. Running the plan
+// gives [ErrStale] when there is no such parent, or the element is not here as it was read; what was added is taken back then. Run
+// again after it was done, it gives ErrElementExists, and changes nothing.
 //
-// Cost: three commands, two documents, found by _id. Consistency: transactional; run it by RunTx. With Options.AllowPartial it
-// runs without: a cut leaves the element in both parents, and running the plan again completes it; of two that move one element
-// to different parents at the same time, both can succeed; and if one
-// moves it back while the other is under way, it can be in neither. Don't run it so where that can happen.
+// Cost: two commands, two documents, found by _id. Consistency: transactional; run it by RunTx. With Options.AllowPartial it
+// runs without: then readers can find the element in both parents for a while, and a cut leaves it so; running the plan again gives
+// ErrElementExists, and [Embedded.Remove] from one of them ends it. Whoever else moves the element at the same time, to another parent
+// or back, it is not lost: each takes one away only after adding one.
 func (e *Embedded[D, K, E]) Move(from, to K, element E) Plan { return e.m.move(from, to, element) }
 
 // byParent is the filter on a parent's _id.
@@ -223,28 +224,25 @@ func (m *embedding) move(from, to, element any) Plan {
 	if err == nil {
 		err = there.Err
 	}
-	if err == nil && sameValue(byID[0].Value, there.Done[0].Value) {
+	target, _ := m.byParent(to) // or there.Err
+	if err == nil && sameValue(byID[0].Value, target[0].Value) {
 		err = m.refused("to", to, "is the parent that the element is moved from")
 	}
 	if err != nil {
 		return RefusedPlan(m.decl.name, err)
 	}
-	elems, keys, err := m.elements([]any{element})
+	elems, _, err := m.elements([]any{element})
 	if err != nil {
 		return RefusedPlan(m.decl.name, err)
 	}
-	e, key := elems[0].(bson.RawValue), keys[0].(bson.RawValue)
-	held := bson.D{{Key: m.path, Value: Eq(e)}}
-	begin := m.toElement(from, key, bson.D{{Key: "$set", Value: bson.D{{Key: m.path + ".$[e]." + m.key, Value: key}}}}, true)
-	begin.Model.(*mongo.UpdateOneModel).Filter = And(byID, held)
-	begin.Done, begin.Reasons = And(bson.D{there.Done[0]}, held), nil
-	end := Write{
-		Collection: m.decl.name, Expect: One, Once: true, Index: IDIndex,
-		Done:  And(byID, bson.D{{Key: m.path + "." + m.key, Value: noneOf(keys)}}),
-		Model: &mongo.UpdateOneModel{Filter: And(byID, held), Update: bson.D{{Key: "$pullAll", Value: bson.D{{Key: m.path, Value: elems}}}}},
-	}
-	p := NewPlan(begin, there, end)
+	there.Done, there.Once = nil, false // an equal element there may be another move's, or have been there before
+	held := bson.D{{Key: m.path, Value: Eq(elems[0])}}
+	take := bson.D{{Key: "$pullAll", Value: bson.D{{Key: m.path, Value: elems}}}}
+	p := NewPlan(there, Write{
+		Collection: m.decl.name, Expect: One, Index: IDIndex, Model: &mongo.UpdateOneModel{Filter: And(byID, held), Update: take},
+	})
+	p.IfStale = []Step{Write{Collection: m.decl.name, Index: IDIndex, Model: &mongo.UpdateOneModel{Filter: target, Update: take}}}
 	p.Transactional = true
-	p.Leaves = "the element in both parents, until the plan is run again"
+	p.Leaves = "the element in both parents, until it is removed from one"
 	return p
 }
