@@ -202,7 +202,7 @@ func (b *Bounded[D, K]) keys(array bson.RawArray) (each []bson.RawValue, keys bs
 	seen := map[string]bool{}
 	for i, e := range each {
 		key, field := elementAt(e, b.spec.Key), fmt.Sprintf("%s[%d].%s", b.field.Path, i, b.spec.Key)
-		switch name := string([]byte{byte(key.Type)}) + string(key.Value); {
+		switch name := model.IDKey(key); {
 		case !isKey(key):
 			return nil, nil, b.refused(field, nil, "the element has no key")
 		case seen[name]:

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -72,7 +73,7 @@ func (m *embedding) elements(list []any) (elems, keys bson.A, err error) {
 			return nil, nil, err
 		}
 		key, inArray := ValueAt(bson.Raw(v.Value), m.key)
-		switch name := idKey(key); {
+		switch name := IDKey(key); {
 		case inArray || !tellsApart(key):
 			return nil, nil, m.refused(place+"."+m.key, nil, "the element has no key")
 		case seen[name]:
@@ -149,30 +150,38 @@ func (c *declaration) innerField(base, name string, arrays int, key string) erro
 
 // conditions checks and copies conditions on fields of one element: of its own, and $and, $or and $nor of such.
 func (c *declaration) conditions(base string, cond bson.D) (bson.D, error) {
+	return c.conditionsOn(base, cond, func(name string) error {
+		_, err := c.field(base + "." + name)
+		return err
+	})
+}
+
+// conditionsOn is conditions on fields that a function knows, at a path or, if that is "", of the documents.
+func (c *declaration) conditionsOn(base string, cond bson.D, check func(name string) error) (bson.D, error) {
 	out := make(bson.D, 0, len(cond))
 	for _, e := range cond {
 		switch e.Key {
 		case "$and", "$or", "$nor":
-			list, err := c.conditionLists(base, e)
+			list, err := c.conditionLists(base, e, check)
 			if err != nil {
 				return nil, err
 			}
 			out = append(out, bson.E{Key: e.Key, Value: list})
 			continue
 		}
-		if _, err := c.field(base + "." + e.Key); err != nil {
-			return nil, c.refuse(base, e.Key, err.Error())
+		if err := check(e.Key); err != nil {
+			return nil, c.refuse(cmp.Or(base, "conditions"), e.Key, err.Error())
 		}
 		v, err := c.codec.value(e.Value)
 		if err != nil {
-			return nil, c.refuse(base+"."+e.Key, nil, err.Error())
+			return nil, c.refuse(strings.TrimPrefix(base+"."+e.Key, "."), nil, err.Error())
 		}
 		out = append(out, bson.E{Key: e.Key, Value: v})
 	}
 	return out, nil
 }
 
-func (c *declaration) conditionLists(base string, e bson.E) (bson.A, error) {
+func (c *declaration) conditionLists(base string, e bson.E, check func(name string) error) (bson.A, error) {
 	list, ok := e.Value.(bson.A)
 	if !ok || len(list) == 0 {
 		return nil, c.refuse(e.Key, nil, "needs a bson.A of conditions")
@@ -183,7 +192,7 @@ func (c *declaration) conditionLists(base string, e bson.E) (bson.A, error) {
 		if !ok || len(d) == 0 {
 			return nil, c.refuse(e.Key, nil, "needs a bson.A of conditions, each a bson.D")
 		}
-		inner, err := c.conditions(base, d)
+		inner, err := c.conditionsOn(base, d, check)
 		if err != nil {
 			return nil, err
 		}

@@ -37,11 +37,11 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 		if err != nil {
 			return 0, &StepError{step, err}
 		}
-		stored[idKey(doc.Lookup("_id"))] = doc
+		stored[IDKey(doc.Lookup("_id"))] = doc
 	}
 	later := touchedAfter(r.plan.Steps[b.first+len(b.models):], w.Collection) // the batch itself only inserts
 	for i, m := range models {
-		doc, ok := stored[idKey(idOfInsert(m))]
+		doc, ok := stored[IDKey(idOfInsert(m))]
 		if i > 0 && !ok {
 			return i, nil
 		}
@@ -59,8 +59,6 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 func idOfInsert(m mongo.WriteModel) bson.RawValue {
 	return m.(*mongo.InsertOneModel).Document.(bson.Raw).Lookup("_id")
 }
-
-func idKey(id bson.RawValue) string { return string([]byte{byte(id.Type)}) + string(id.Value) }
 
 // An insert that meets a document under its own _id may have been applied before, by a run that was cut. It was, when the
 // stored document equals the inserted one but for what later steps of the same plan write to it.

@@ -3,10 +3,8 @@ package model
 import (
 	"context"
 	"errors"
-	"fmt"
 	"hash/fnv"
 	"math"
-	"strconv"
 	"sync"
 	"time"
 
@@ -74,15 +72,7 @@ func (p *streamPool) add(ctx context.Context, j *streamJob) error {
 // lane is the same for all events of a document. Numbers count by their value: 1 and 1.0 are one _id.
 func (p *streamPool) lane(id bson.RawValue) int {
 	h := fnv.New32a()
-	switch number, ok := id.AsFloat64OK(); {
-	case ok:
-		fmt.Fprint(h, number)
-	case id.Type == bson.TypeDecimal128:
-		number, _ := strconv.ParseFloat(id.Decimal128().String(), 64)
-		fmt.Fprint(h, number)
-	default:
-		_, _ = h.Write(append([]byte{byte(id.Type)}, id.Value...))
-	}
+	_, _ = h.Write([]byte(IDKey(id)))
 	return int(h.Sum32() % uint32(len(p.lanes)))
 }
 

@@ -64,7 +64,7 @@ func (t *ancestorArray) list(n *node) []bson.RawValue {
 }
 
 func (t *ancestorArray) sound(n node) error {
-	if list := t.list(&n); len(list) == 0 || keyOf(list[len(list)-1]) != n.key() {
+	if list := t.list(&n); len(list) == 0 || model.IDKey(list[len(list)-1]) != n.key() {
 		return t.unsound(n, t.path)
 	}
 	return nil
@@ -80,7 +80,7 @@ func (t *ancestorArray) removal(n node, change int64) []model.Step { return t.de
 
 func (t *ancestorArray) within(n, top node) (is, known bool) {
 	for _, id := range t.list(&n) {
-		if keyOf(id) == top.key() {
+		if model.IDKey(id) == top.key() {
 			return true, true
 		}
 	}

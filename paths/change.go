@@ -247,7 +247,7 @@ func (t *tree) moving(lease *model.Lease, id bson.RawValue, to place) model.Chan
 			return err
 		}
 		s.Node = n.raw
-		if !to.at.root() && keyOf(to.ref) == n.key() {
+		if !to.at.root() && model.IDKey(to.ref) == n.key() {
 			if s.Still = to.at == before || to.at == after; !s.Still {
 				return fmt.Errorf("%w: %s %s itself", ErrCycle, text(id), to.at)
 			}

@@ -114,7 +114,7 @@ func (t *tree) judge(all []node, change int64) Report {
 	for key := range f.forest.All() {
 		at[key] = len(at)
 	}
-	slices.SortStableFunc(m.report.Problems, func(a, b Problem) int { return cmp.Compare(at[keyOf(a.ID)], at[keyOf(b.ID)]) })
+	slices.SortStableFunc(m.report.Problems, func(a, b Problem) int { return cmp.Compare(at[model.IDKey(a.ID)], at[model.IDKey(b.ID)]) })
 	return m.report
 }
 
@@ -169,7 +169,7 @@ func misplaced(f family) []misfit {
 		for state[id] == 0 {
 			state[id] = 1
 			way = append(way, id)
-			parent := keyOf(f.nodes[id].parent)
+			parent := model.IDKey(f.nodes[id].parent)
 			if _, ok := f.nodes[parent]; !ok {
 				out = append(out, misfit{Orphan, id})
 				break

@@ -112,7 +112,7 @@ func (t *childTree) full(parent, leaves *node, nodes ...node) error {
 	list, _ := t.list(parent)
 	listed := make(map[string]bool, len(list))
 	for _, id := range list {
-		listed[keyOf(id)] = true
+		listed[model.IDKey(id)] = true
 	}
 	count, size := len(list), len(parent.raw)
 	if leaves != nil && listed[leaves.key()] {

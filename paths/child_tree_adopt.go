@@ -115,11 +115,11 @@ func (a *adopting) children(n node) {
 	}
 	clean := make([]bson.RawValue, 0, len(list))
 	for _, id := range list {
-		key := keyOf(id)
+		key := model.IDKey(id)
 		child, there := a.nodes[key]
 		_, listed := a.at[key]
 		switch {
-		case !there, listed && keyOf(child.parent) == n.key():
+		case !there, listed && model.IDKey(child.parent) == n.key():
 			continue
 		case listed:
 			a.problem(Problem{Kind: TwoParents, ID: id, Field: a.path, Got: child.parent, Want: n.id})
@@ -157,7 +157,7 @@ func (a *adopting) forest() *Forest[string] {
 // contradicted finds parent links that say something else than the lists.
 func (a *adopting) contradicted() {
 	for _, n := range a.all {
-		if listed := a.nodes[n.key()]; !n.root() && keyOf(n.parent) != keyOf(listed.parent) {
+		if listed := a.nodes[n.key()]; !n.root() && model.IDKey(n.parent) != model.IDKey(listed.parent) {
 			a.problem(Problem{Kind: WrongField, ID: n.id, Field: a.links.Parent, Got: n.parent, Want: listed.parent})
 		}
 	}
@@ -171,7 +171,7 @@ func (a *adopting) plan(f *Forest[string], change int64) {
 		var set bson.D
 		want := a.nodes[n.key()]
 		link, _ := model.ValueAt(n.raw, a.links.Parent)
-		if link.Type == 0 || n.root() != want.root() || !n.root() && keyOf(n.parent) != keyOf(want.parent) {
+		if link.Type == 0 || n.root() != want.root() || !n.root() && model.IDKey(n.parent) != model.IDKey(want.parent) {
 			set = append(set, bson.E{Key: a.links.Parent, Value: parentValue(want)})
 		}
 		if order := orders[n.key()]; n.order != order {

@@ -154,7 +154,7 @@ func (t *documentTree) same(a, b *grove) bool {
 			return false
 		}
 		x, y := a.all[a.at[key]], b.all[b.at[key]]
-		if isNull(x.parent) != isNull(y.parent) || !isNull(x.parent) && nodeKey(x.parent) != nodeKey(y.parent) || !t.equal(x, y) {
+		if isNull(x.parent) != isNull(y.parent) || !isNull(x.parent) && model.IDKey(x.parent) != model.IDKey(y.parent) || !t.equal(x, y) {
 			return false
 		}
 		i++

@@ -20,7 +20,7 @@ func (s *survey) compare(nodes map[string]node) error {
 		}
 		all[key] = fields
 		was, there := s.stored[key]
-		if !there || was.root() != n.root() || !n.root() && keyOf(was.parent) != keyOf(n.parent) {
+		if !there || was.root() != n.root() || !n.root() && model.IDKey(was.parent) != model.IDKey(n.parent) {
 			s.set(key, s.to.links.Parent, n.parent)
 		}
 		if !there || was.order != n.order {
@@ -74,19 +74,19 @@ func (s *survey) clear(nodes map[string]node, all map[string]bson.D) error {
 			return nil // no representation has such an index for some nodes only
 		}
 		path = field
-		if twin, twice := gets[keyOf(v)]; twice {
+		if twin, twice := gets[model.IDKey(v)]; twice {
 			return fmt.Errorf("%w: %s and %s of %s would both have %s", ErrSegment, text(s.idOf(twin)), text(s.idOf(key)), s.to.docs, text(v))
 		}
-		gets[keyOf(v)] = key
+		gets[model.IDKey(v)] = key
 	}
 	for key, n := range s.stored {
 		if v, _ := model.ValueAt(n.raw, path); v.Type != 0 {
-			holds[keyOf(v)] = key
+			holds[model.IDKey(v)] = key
 		}
 	}
 	for key := range s.target.All() {
 		_, v, _ := unique(key)
-		holder, held := holds[keyOf(v)]
+		holder, held := holds[model.IDKey(v)]
 		switch {
 		case !held || holder == key:
 		case !s.target.Has(holder):

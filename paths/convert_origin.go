@@ -113,7 +113,7 @@ func (t *documentTree) origin(owner bson.RawValue, made func(bson.Raw) (bson.Raw
 	fetch := func(ctx context.Context, db *mongo.Database, ids []bson.RawValue) (out []piece, err error) {
 		asked := make(map[string]bool, len(ids))
 		for _, id := range ids {
-			asked[nodeKey(id)] = true
+			asked[model.IDKey(id)] = true
 		}
 		err = scan(ctx, db, func(p piece) error {
 			if asked[p.link.ID] {

@@ -207,7 +207,7 @@ func (s *survey) fetch(ctx context.Context, db *mongo.Database, keys []string) (
 	}
 	pieces, err := s.from.fetch(ctx, db, ids)
 	for _, p := range pieces {
-		if key := s.names[p.link.ID]; key == keyOf(p.made.Lookup("_id")) {
+		if key := s.names[p.link.ID]; key == model.IDKey(p.made.Lookup("_id")) {
 			made[key] = p.made
 		}
 	}

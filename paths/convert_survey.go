@@ -85,7 +85,7 @@ func (s *survey) take(p piece) error {
 	if w.sum, err = s.to.sum(p.made); err != nil {
 		return err
 	}
-	key := keyOf(made.Lookup("_id"))
+	key := model.IDKey(made.Lookup("_id"))
 	if twin := s.wanted[key]; twin != nil {
 		return fmt.Errorf("%w: %s and %s of %s both become %s", ErrExists, text(twin.from), text(w.from), s.from.name, text(made.Lookup("_id")))
 	}
@@ -128,7 +128,7 @@ func (s *survey) look(ctx context.Context, db *mongo.Database) error {
 func (s *survey) scope() error {
 	top := ""
 	if s.under.Type != 0 {
-		top = keyOf(s.under)
+		top = model.IDKey(s.under)
 		switch {
 		case s.stored[top].id.Type == 0:
 			return fmt.Errorf("%w: %s in %s", ErrNoNode, text(s.under), s.to.docs)
@@ -150,7 +150,7 @@ func (s *survey) scope() error {
 		case s.wanted[key] != nil:
 		case s.remove && (top == "" || inside[key] && key != top):
 			s.gone = append(s.gone, n)
-		case s.placed.Has(key) || s.wanted[keyOf(n.parent)] != nil || s.stored[keyOf(n.parent)].id.Type != 0:
+		case s.placed.Has(key) || s.wanted[model.IDKey(n.parent)] != nil || s.stored[model.IDKey(n.parent)].id.Type != 0:
 			s.kept++
 		default:
 			return fmt.Errorf("%w: the parent of %s in %s is missing", ErrDamaged, text(n.id), s.to.docs)
@@ -183,7 +183,7 @@ func (s *survey) siblings() (lists map[string][]string, parents []string) {
 		if p, ok := s.source.Parent(source); ok {
 			parent = s.names[p]
 		} else if s.under.Type != 0 {
-			parent = keyOf(s.under)
+			parent = model.IDKey(s.under)
 		}
 		add(parent, s.names[source])
 	}
@@ -198,7 +198,7 @@ func (s *survey) siblings() (lists map[string][]string, parents []string) {
 		if n := s.stored[key]; n.root() {
 			add("", key)
 		} else {
-			add(keyOf(n.parent), key)
+			add(model.IDKey(n.parent), key)
 		}
 	}
 	for key := range s.placed.All() {

@@ -17,7 +17,7 @@ func (t *documentTree) insert(owner bson.RawValue, s DocumentState, node bson.Ra
 		return model.Plan{}, err
 	}
 	id := node.Lookup(t.spec.ID)
-	if _, there := g.at[nodeKey(id)]; there {
+	if _, there := g.at[model.IDKey(id)]; there {
 		return model.Plan{}, t.fault(ErrExists, id)
 	}
 	if !at.at.root() {
@@ -25,7 +25,7 @@ func (t *documentTree) insert(owner bson.RawValue, s DocumentState, node bson.Ra
 			return model.Plan{}, err
 		}
 	}
-	if err := g.forest.Insert(nodeKey(id), at.key()); err != nil {
+	if err := g.forest.Insert(model.IDKey(id), at.key()); err != nil {
 		return model.Plan{}, t.faulty(g, err, id, at)
 	}
 	added := element{value: documentValue(node), id: id, parent: g.parentAt(at)}
@@ -45,7 +45,7 @@ func (t *documentTree) insert(owner bson.RawValue, s DocumentState, node bson.Ra
 	index, around := g.index(at), bson.D(nil)
 	switch at.at {
 	case before, after:
-		around = t.stands(g.all[g.at[nodeKey(at.ref)]])
+		around = t.stands(g.all[g.at[model.IDKey(at.ref)]])
 	case lastRoot, lastChild:
 		index = -1
 	}
@@ -87,10 +87,10 @@ func (t *documentTree) move(owner bson.RawValue, s DocumentState, id bson.RawVal
 	if err != nil {
 		return model.Plan{}, err
 	}
-	if err := g.forest.Move(nodeKey(id), to.key()); err != nil {
+	if err := g.forest.Move(model.IDKey(id), to.key()); err != nil {
 		return model.Plan{}, t.faulty(g, err, id, to)
 	}
-	beside := !to.at.root() && nodeKey(to.ref) == nodeKey(id)
+	beside := !to.at.root() && model.IDKey(to.ref) == model.IDKey(id)
 	switch {
 	case beside:
 		return model.Plan{}, nil
@@ -125,7 +125,7 @@ func (t *documentTree) delete(owner bson.RawValue, s DocumentState, id bson.RawV
 	if err != nil {
 		return model.Plan{}, err
 	}
-	key := nodeKey(id)
+	key := model.IDKey(id)
 	children, below := g.forest.Children(key), g.forest.Descendants(key, 0)
 	if err := g.forest.Delete(key, mode); err != nil {
 		return model.Plan{}, t.faulty(g, err, id, place{})

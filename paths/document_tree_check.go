@@ -57,7 +57,7 @@ func (t *documentTree) problems(owner, list bson.RawValue) []DocumentProblem {
 	return out
 }
 
-func (g *grove) has(id bson.RawValue) bool { _, ok := g.at[nodeKey(id)]; return ok }
+func (g *grove) has(id bson.RawValue) bool { _, ok := g.at[model.IDKey(id)]; return ok }
 
 // cycles are the nodes at which cycles are cut: of each, that with the smallest id.
 func (g *grove) cycles() []int {
@@ -76,10 +76,10 @@ func (g *grove) cycles() []int {
 			if isNull(n.parent) || !g.has(n.parent) {
 				break
 			}
-			key = nodeKey(n.parent)
+			key = model.IDKey(n.parent)
 		}
 		if begun := slices.Index(way, key); begun >= 0 {
-			if n := g.all[g.at[way[len(way)-1]]]; !isNull(n.parent) && nodeKey(n.parent) == key {
+			if n := g.all[g.at[way[len(way)-1]]]; !isNull(n.parent) && model.IDKey(n.parent) == key {
 				out = append(out, g.smallest(way[begun:]))
 			}
 		}
@@ -142,6 +142,6 @@ func (f *fresh) next(g *grove, taken bson.RawValue) (bson.RawValue, error) {
 	if g.has(id) {
 		return id, fmt.Errorf("%w: %s, which was handed to Repair", ErrExists, text(id))
 	}
-	g.at[nodeKey(id)] = -1
+	g.at[model.IDKey(id)] = -1
 	return id, nil
 }

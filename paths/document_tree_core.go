@@ -3,7 +3,6 @@ package paths
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -275,21 +274,6 @@ func rawValue(v any) (bson.RawValue, error) {
 func stringValue(s string) bson.RawValue {
 	v, _ := rawValue(s)
 	return v
-}
-
-// nodeKey is an id as a key of maps. Whole numbers are equal whatever their type, as they are to the server.
-func nodeKey(id bson.RawValue) string {
-	switch id.Type {
-	case bson.TypeInt32:
-		return "#" + strconv.FormatInt(int64(id.Int32()), 10)
-	case bson.TypeInt64:
-		return "#" + strconv.FormatInt(id.Int64(), 10)
-	case bson.TypeDouble:
-		if f := id.Double(); f == math.Trunc(f) && math.Abs(f) < 1<<53 {
-			return "#" + strconv.FormatInt(int64(f), 10)
-		}
-	}
-	return keyOf(id)
 }
 
 func sameValue(a, b bson.RawValue) bool { return a.Type == b.Type && bytes.Equal(a.Value, b.Value) }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/model"
 )
 
 // An element is a node of a list.
@@ -18,7 +20,7 @@ type element struct {
 	bad    string // why it is no node
 }
 
-func (e element) key() string { return nodeKey(e.id) }
+func (e element) key() string { return model.IDKey(e.id) }
 
 func (e element) doc() bson.Raw { return e.value.Value }
 
@@ -55,7 +57,7 @@ func (t *documentTree) grove(list bson.RawValue) (*grove, error) {
 func (e element) link() Link[string] {
 	l := Link[string]{ID: e.key(), Root: isNull(e.parent), Order: e.order}
 	if !l.Root {
-		l.Parent = nodeKey(e.parent)
+		l.Parent = model.IDKey(e.parent)
 	}
 	return l
 }
@@ -115,11 +117,11 @@ func (t *documentTree) element(v bson.RawValue, at string) element {
 
 // find is the element of an id that has a place in the tree.
 func (t *documentTree) find(g *grove, id bson.RawValue) (int, error) {
-	i, ok := g.at[nodeKey(id)]
+	i, ok := g.at[model.IDKey(id)]
 	switch {
 	case !ok:
 		return 0, t.fault(ErrNoNode, id)
-	case !g.forest.Has(nodeKey(id)):
+	case !g.forest.Has(model.IDKey(id)):
 		return i, fmt.Errorf("%w: %w", ErrDamaged, t.fault(ErrNoNode, id))
 	}
 	return i, nil
@@ -151,7 +153,7 @@ func (p place) key() Place[string] {
 	if p.at.root() {
 		return Place[string]{at: p.at}
 	}
-	return Place[string]{p.at, nodeKey(p.ref)}
+	return Place[string]{p.at, model.IDKey(p.ref)}
 }
 
 // parentAt is the id of the parent that a node has at a place that was found.
@@ -162,7 +164,7 @@ func (g *grove) parentAt(at place) bson.RawValue {
 	case at.at == firstChild || at.at == lastChild:
 		return at.ref
 	}
-	return g.all[g.at[nodeKey(at.ref)]].parent
+	return g.all[g.at[model.IDKey(at.ref)]].parent
 }
 
 // index is where in the list a node comes at a place.
@@ -171,9 +173,9 @@ func (g *grove) index(at place) int {
 	case firstRoot, firstChild:
 		return 0
 	case before:
-		return g.at[nodeKey(at.ref)]
+		return g.at[model.IDKey(at.ref)]
 	case after:
-		return g.at[nodeKey(at.ref)] + 1
+		return g.at[model.IDKey(at.ref)] + 1
 	}
 	return len(g.all)
 }

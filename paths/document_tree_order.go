@@ -113,7 +113,7 @@ func (t *documentTree) set(owner bson.RawValue, s DocumentState, id bson.RawValu
 	if err != nil {
 		return model.Plan{}, err
 	}
-	i, ok := g.at[nodeKey(id)]
+	i, ok := g.at[model.IDKey(id)]
 	if !ok {
 		return model.Plan{}, t.fault(ErrNoNode, id)
 	}
@@ -141,7 +141,7 @@ func (t *documentTree) replace(owner bson.RawValue, s DocumentState, node bson.R
 	if err != nil {
 		return model.Plan{}, err
 	}
-	i, ok := g.at[nodeKey(node.Lookup(t.spec.ID))]
+	i, ok := g.at[model.IDKey(node.Lookup(t.spec.ID))]
 	if !ok {
 		return model.Plan{}, t.fault(ErrNoNode, node.Lookup(t.spec.ID))
 	}

@@ -7,6 +7,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
 )
 
 // Methods that read send one command each, which reads the owner's list by _id, and say what it says; an owner that isn't there is
@@ -35,7 +37,7 @@ func (t *DocumentTree[E, N, K]) node(ctx context.Context, db *mongo.Database, ow
 	if g, err = t.read(ctx, db, owner); err == nil {
 		_, err = t.t.find(g, n)
 	}
-	return g, nodeKey(n), err
+	return g, model.IDKey(n), err
 }
 
 // pick decodes nodes.
@@ -183,7 +185,7 @@ func (t *DocumentTree[E, N, K]) two(ctx context.Context, db *mongo.Database, own
 	if g, x, err = t.node(ctx, db, owner, a); err == nil {
 		_, err = t.t.find(g, other)
 	}
-	return g, x, nodeKey(other), err
+	return g, x, model.IDKey(other), err
 }
 
 // Check reads an owner's list, and says what is wrong with it: nothing, as a rule.

@@ -91,15 +91,13 @@ type node struct {
 }
 
 // key is a node's _id as a key of maps.
-func (n node) key() string { return keyOf(n.id) }
+func (n node) key() string { return model.IDKey(n.id) }
 
 func (n node) root() bool { return n.parent.Type == 0 || n.parent.Type == bson.TypeNull }
 
-func keyOf(id bson.RawValue) string { return string([]byte{byte(id.Type)}) + string(id.Value) }
-
 // link is a node's link, by keys.
 func (n node) link() Link[string] {
-	return Link[string]{ID: n.key(), Parent: keyOf(n.parent), Root: n.root(), Order: n.order}
+	return Link[string]{ID: n.key(), Parent: model.IDKey(n.parent), Root: n.root(), Order: n.order}
 }
 
 // spot is a place that was found: between which siblings, under which parent.

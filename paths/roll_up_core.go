@@ -135,11 +135,11 @@ func (r *rollUp) children(ctx context.Context, db *mongo.Database, n *node) (chi
 	}
 	byKey := make(map[string]bson.Raw, len(found))
 	for _, doc := range found {
-		byKey[nodeKey(doc.Lookup("_id"))] = doc
+		byKey[model.IDKey(doc.Lookup("_id"))] = doc
 	}
 	totals = make([]bson.Raw, len(children))
 	for i, c := range children {
-		totals[i] = byKey[nodeKey(key(c))]
+		totals[i] = byKey[model.IDKey(key(c))]
 	}
 	return children, totals, nil
 }

@@ -79,7 +79,7 @@ func (r *rollUp) stored(docs []bson.Raw) (model.Plan, error) {
 		if n.root() {
 			continue
 		}
-		if parent := f.nodes[keyOf(n.parent)]; !totals[parent.key()].add(*totals[n.key()]) {
+		if parent := f.nodes[model.IDKey(n.parent)]; !totals[parent.key()].add(*totals[n.key()]) {
 			return model.Plan{}, r.tree.refused(r.path, parent.id, "is the _id of a node whose sum is beyond int64")
 		}
 	}

@@ -93,8 +93,8 @@ func (t *tree) dump(ctx context.Context, db *mongo.Database, each func(n node, d
 			byKey[n.key()] = n
 		}
 		for _, id := range ids {
-			n, ok := byKey[keyOf(id)]
-			depth := depths[keyOf(id)]
+			n, ok := byKey[model.IDKey(id)]
+			depth := depths[model.IDKey(id)]
 			switch {
 			case depth > left || !more:
 				continue
@@ -138,7 +138,7 @@ func (t *tree) dumpStream(ctx context.Context, db *mongo.Database, s source, eac
 		}
 		depth := 0
 		if !n.root() {
-			parent := keyOf(n.parent)
+			parent := model.IDKey(n.parent)
 			for depth = len(above); depth > 0 && above[depth-1] != parent; {
 				depth--
 			}

@@ -6,6 +6,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
 )
 
 // family are nodes that were read, and how they hang together.
@@ -68,7 +70,7 @@ func (t *tree) ancestors(ctx context.Context, db *mongo.Database, n node) ([]nod
 	}
 	var out []node
 	for {
-		next, ok := byKey[keyOf(n.parent)]
+		next, ok := byKey[model.IDKey(n.parent)]
 		if n.root() || !ok || len(out) > len(found) {
 			break
 		}

@@ -17,9 +17,9 @@ func (e embedding) belonging(b *batchReader, owners []bson.Raw) (map[string][]bs
 		out, err := e.docsOf(b, owners)
 		for _, o := range owners {
 			id := o.Lookup("_id")
-			if docs := out[valueKey(id)]; e.single && len(docs) > 1 {
+			if docs := out[model.IDKey(id)]; e.single && len(docs) > 1 {
 				b.report(MismatchDuplicate, id, idsOf(docs, "_id")...)
-				delete(out, valueKey(id))
+				delete(out, model.IDKey(id))
 			}
 		}
 		return out, err
@@ -34,8 +34,8 @@ func (e embedding) belonging(b *batchReader, owners []bson.Raw) (map[string][]bs
 		id := o.Lookup("_id")
 		var dangling []bson.RawValue
 		for _, ref := range e.ids(o) {
-			if d, ok := byID[valueKey(ref)]; ok {
-				out[valueKey(id)] = append(out[valueKey(id)], d)
+			if d, ok := byID[model.IDKey(ref)]; ok {
+				out[model.IDKey(id)] = append(out[model.IDKey(id)], d)
 			} else {
 				dangling = append(dangling, ref)
 			}
@@ -77,8 +77,8 @@ func (e embedding) copyDocs(b *batchReader, owners []bson.Raw) ([]model.Step, er
 	var steps []model.Step
 	for _, o := range owners {
 		id := o.Lookup("_id")
-		elements, ok := e.elementsOf(b, id, docs[valueKey(id)])
-		if !ok || doubled[valueKey(id)] {
+		elements, ok := e.elementsOf(b, id, docs[model.IDKey(id)])
+		if !ok || doubled[model.IDKey(id)] {
 			continue
 		}
 		was, want := valueAt(o, e.path), e.stored(elements)
@@ -86,7 +86,7 @@ func (e embedding) copyDocs(b *batchReader, owners []bson.Raw) ([]model.Step, er
 		case sameBytes(was, want), len(elements) == 0 && !holdsValue(was) && (e.refs == "" || !holdsValue(valueAt(o, e.refs))):
 			continue
 		case len(o)-len(was.Value)+len(want.Value)+len(e.path)+2 > model.MaxDocument:
-			b.report(MismatchTooLarge, id, idsOf(docs[valueKey(id)], "_id")...)
+			b.report(MismatchTooLarge, id, idsOf(docs[model.IDKey(id)], "_id")...)
 			continue
 		}
 		guard := bson.D{}
@@ -119,7 +119,7 @@ func (e embedding) elementsOf(b *batchReader, owner bson.RawValue, docs []bson.R
 func (e embedding) embeds(owner bson.Raw) map[string]map[string]bson.RawValue {
 	out := map[string]map[string]bson.RawValue{}
 	for _, el := range e.elements(owner) {
-		out[valueKey(e.keyOf(el))] = e.elementBody(el)
+		out[model.IDKey(e.keyOf(el))] = e.elementBody(el)
 	}
 	return out
 }
@@ -139,7 +139,7 @@ func (e embedding) compareDocs(b *batchReader, owner bson.Raw, docs []bson.Raw) 
 	embeds, keys := e.embeds(owner), e.keys(owner)
 	var missing, differing []bson.RawValue
 	for _, d := range docs {
-		body, ok := embeds[valueKey(d.Lookup("_id"))]
+		body, ok := embeds[model.IDKey(d.Lookup("_id"))]
 		if !ok {
 			missing = append(missing, d.Lookup("_id"))
 		} else if !sameBody(body, e.body(d)) {

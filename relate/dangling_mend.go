@@ -116,9 +116,9 @@ func (d *dangling) mend(age time.Duration) model.Change[[]MissingID] {
 func StillMissing(first, second []MissingID) []MissingID {
 	seen := make(map[string]bool, len(first))
 	for _, m := range first {
-		seen[sameKey(m.ID)] = true
+		seen[model.IDKey(m.ID)] = true
 	}
-	return slices.DeleteFunc(slices.Clone(second), func(m MissingID) bool { return !seen[sameKey(m.ID)] })
+	return slices.DeleteFunc(slices.Clone(second), func(m MissingID) bool { return !seen[model.IDKey(m.ID)] })
 }
 
 // again checks some ids once more, by the documents that hold them, and keeps those that still lead nowhere.
@@ -175,15 +175,15 @@ func (d *dangling) batch(docs []bson.Raw, missing []bson.RawValue) model.Plan {
 	}
 	wanted := make(map[string]bool, len(missing))
 	for _, id := range missing {
-		wanted[sameKey(id)] = true
+		wanted[model.IDKey(id)] = true
 	}
 	for _, doc := range docs {
 		ids, seen := bson.A{}, map[string]bool{}
 		for _, v := range valuesAt(doc, d.ref.path) {
-			if !wanted[sameKey(v)] || seen[idKey(v)] {
+			if !wanted[model.IDKey(v)] || seen[model.IDKey(v)] {
 				continue
 			}
-			seen[idKey(v)] = true
+			seen[model.IDKey(v)] = true
 			id, err := rawID(v)
 			if err != nil {
 				return model.RefusedPlan(d.docs, err)

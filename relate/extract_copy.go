@@ -34,7 +34,7 @@ func (x *extraction) extractAll(b *batchReader, owners []bson.Raw) []extracted {
 		}
 		var occupied []bson.RawValue
 		for _, child := range e.ids {
-			if _, ok := taken[valueKey(child)]; ok {
+			if _, ok := taken[model.IDKey(child)]; ok {
 				occupied = append(occupied, child)
 			}
 		}
@@ -43,7 +43,7 @@ func (x *extraction) extractAll(b *batchReader, owners []bson.Raw) []extracted {
 			continue
 		}
 		for _, child := range e.ids {
-			taken[valueKey(child)] = id
+			taken[model.IDKey(child)] = id
 		}
 		out = append(out, e)
 	}
@@ -119,7 +119,7 @@ func checksum(doc bson.Raw) string {
 func (e embedding) isOwn(doc bson.Raw, owner bson.RawValue) bool {
 	mark := valueAt(doc, e.mark)
 	m, ok := mark.DocumentOK()
-	if !ok || valueKey(m.Lookup("of")) != valueKey(owner) {
+	if !ok || model.IDKey(m.Lookup("of")) != model.IDKey(owner) {
 		return false
 	}
 	elems, _ := doc.Elements()
@@ -140,7 +140,7 @@ func (e embedding) says(stored, want bson.Raw) bool {
 		return false
 	}
 	for _, f := range []string{e.parent, e.order} {
-		if f != "" && valueKey(valueAt(stored, f)) != valueKey(valueAt(want, f)) {
+		if f != "" && model.IDKey(valueAt(stored, f)) != model.IDKey(valueAt(want, f)) {
 			return false
 		}
 	}
@@ -164,7 +164,7 @@ func (x *extraction) copyOwners(b *batchReader, owners []bson.Raw) ([]model.Step
 		var occupied []bson.RawValue
 		var replaced, inserted []model.Step
 		for i, want := range e.docs {
-			was, ok := stored[valueKey(e.ids[i])]
+			was, ok := stored[model.IDKey(e.ids[i])]
 			switch {
 			case !ok:
 				inserted = append(inserted, model.Write{Collection: x.docs, Index: model.IDIndex, Model: &mongo.InsertOneModel{Document: want}})

@@ -20,7 +20,7 @@ func (x *extraction) sweep(b *batchReader, docs []bson.Raw) ([]model.Step, error
 	for key, o := range owners {
 		for i, element := range x.elements(o) {
 			if id, err := x.idOf(o.Lookup("_id"), i, element); err == nil {
-				embedded[key+"\x00"+valueKey(id)] = true
+				embedded[key+"\x00"+model.IDKey(id)] = true
 			}
 		}
 	}
@@ -28,7 +28,7 @@ func (x *extraction) sweep(b *batchReader, docs []bson.Raw) ([]model.Step, error
 	for _, d := range docs {
 		owner, id := valueAt(d, x.mark+".of"), d.Lookup("_id")
 		switch {
-		case embedded[valueKey(owner)+"\x00"+valueKey(id)]:
+		case embedded[model.IDKey(owner)+"\x00"+model.IDKey(id)]:
 		case x.isOwn(d, owner):
 			steps = append(steps, guardedDelete(x.docs, d))
 		default:
@@ -61,7 +61,7 @@ func (x *extraction) dropElements(b *batchReader, owners []bson.Raw) ([]model.St
 		before := len(b.found)
 		var missing, differing []bson.RawValue
 		for i, want := range e.docs {
-			was, ok := stored[valueKey(e.ids[i])]
+			was, ok := stored[model.IDKey(e.ids[i])]
 			if !ok {
 				missing = append(missing, e.ids[i])
 			} else if !x.says(was, want) {
@@ -70,7 +70,7 @@ func (x *extraction) dropElements(b *batchReader, owners []bson.Raw) ([]model.St
 		}
 		b.reportSome(MismatchMissing, id, missing)
 		b.reportSome(MismatchDiffering, id, differing)
-		_, extra := partBy(idsOf(mine[valueKey(id)], "_id"), e.ids)
+		_, extra := partBy(idsOf(mine[model.IDKey(id)], "_id"), e.ids)
 		b.reportSome(MismatchExtra, id, extra)
 		guard := bson.D{{Key: x.path, Value: as(valueAt(e.owner, x.path))}}
 		if x.refs != "" {
@@ -105,7 +105,7 @@ func (x *extraction) dropMarks(b *batchReader, docs []bson.Raw) ([]model.Step, e
 	var steps []model.Step
 	for _, d := range docs {
 		owner := valueAt(d, x.mark+".of")
-		if o, ok := owners[valueKey(owner)]; ok && valueAt(o, x.path).Type != 0 {
+		if o, ok := owners[model.IDKey(owner)]; ok && valueAt(o, x.path).Type != 0 {
 			continue // reported with the owner
 		}
 		steps = append(steps, guardedUpdate(x.docs, d.Lookup("_id"), bson.D{{Key: x.mark + ".of", Value: as(owner)}}, unsetOf(x.mark)))

@@ -153,7 +153,7 @@ func (v *inversion) childrenOf(b *batchReader, parents []bson.Raw) (map[string][
 	docs, err := b.read(v.children, v.ref, idsOf(parents, "_id"), fieldsProjection(v.ref, v.spec.Order), v.order())
 	out := map[string][]bson.Raw{}
 	for _, d := range docs {
-		k := valueKey(valueAt(d, v.ref))
+		k := model.IDKey(valueAt(d, v.ref))
 		out[k] = append(out[k], d)
 	}
 	return out, err

@@ -44,7 +44,7 @@ func (v *inversion) copyLists(b *batchReader, parents []bson.Raw) ([]model.Step,
 	var steps []model.Step
 	for _, p := range parents {
 		id, list := p.Lookup("_id"), valueAt(p, v.list)
-		ids := idsOf(mine[valueKey(id)], "_id")
+		ids := idsOf(mine[model.IDKey(id)], "_id")
 		if list.Type == bson.TypeArray && sameValues(valuesOf(list), ids) || !holdsValue(list) && len(ids) == 0 {
 			continue
 		}
@@ -74,7 +74,7 @@ func (v *inversion) dropRefs(b *batchReader, parents []bson.Raw) ([]model.Step, 
 		before := len(b.found)
 		ids, again := splitDuplicates(valuesOf(valueAt(p, v.list)))
 		b.reportSome(MismatchDuplicate, id, again)
-		children := mine[valueKey(id)]
+		children := mine[model.IDKey(id)]
 		held := idsOf(children, "_id")
 		listed, _ := partBy(ids, held)
 		kept, missing := partBy(held, ids)

@@ -131,7 +131,7 @@ func (e embedding) docsOf(b *batchReader, owners []bson.Raw) (map[string][]bson.
 	docs, err := b.read(e.docs, e.parent, idsOf(owners, "_id"), nil, e.docsOrder())
 	out := map[string][]bson.Raw{}
 	for _, d := range docs {
-		k := valueKey(valueAt(d, e.parent))
+		k := model.IDKey(valueAt(d, e.parent))
 		out[k] = append(out[k], d)
 	}
 	return out, err

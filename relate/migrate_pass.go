@@ -168,7 +168,7 @@ func (b *batchReader) reported(kind MismatchKind) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range b.found {
 		if m.Kind == kind {
-			out[valueKey(m.ID)] = true
+			out[model.IDKey(m.ID)] = true
 		}
 	}
 	return out
@@ -179,7 +179,7 @@ func (b *batchReader) byID(collection string, ids []bson.RawValue, projection bs
 	docs, err := b.read(collection, "_id", ids, projection, nil)
 	out := make(map[string]bson.Raw, len(docs))
 	for _, d := range docs {
-		out[valueKey(d.Lookup("_id"))] = d
+		out[model.IDKey(d.Lookup("_id"))] = d
 	}
 	return out, err
 }

@@ -2,8 +2,6 @@ package relate
 
 import (
 	"bytes"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/engine/value"
@@ -63,27 +61,12 @@ func rawOf(v any) bson.RawValue {
 	return bson.RawValue{Type: t, Value: data}
 }
 
-// valueKey is a map key of a value: an int32 has that of the int64 and the double that MongoDB takes for equal.
-func valueKey(v bson.RawValue) string {
-	switch v.Type {
-	case bson.TypeInt32:
-		return "n" + strconv.FormatInt(int64(v.Int32()), 10)
-	case bson.TypeInt64:
-		return "n" + strconv.FormatInt(v.Int64(), 10)
-	case bson.TypeDouble:
-		if f := v.Double(); f == math.Trunc(f) && math.Abs(f) < 1<<53 {
-			return "n" + strconv.FormatInt(int64(f), 10)
-		}
-	}
-	return string([]byte{byte(v.Type)}) + string(v.Value)
-}
-
 func sameValues(a, b []bson.RawValue) bool {
 	if len(a) != len(b) {
 		return false
 	}
 	for i := range a {
-		if valueKey(a[i]) != valueKey(b[i]) {
+		if model.IDKey(a[i]) != model.IDKey(b[i]) {
 			return false
 		}
 	}
@@ -112,7 +95,7 @@ func uniqueValues(values []bson.RawValue) []bson.RawValue {
 func splitDuplicates(values []bson.RawValue) (first, again []bson.RawValue) {
 	seen := make(map[string]bool, len(values))
 	for _, v := range values {
-		if k := valueKey(v); !seen[k] {
+		if k := model.IDKey(v); !seen[k] {
 			seen[k] = true
 			first = append(first, v)
 		} else {
@@ -126,10 +109,10 @@ func splitDuplicates(values []bson.RawValue) (first, again []bson.RawValue) {
 func partBy(values, others []bson.RawValue) (in, out []bson.RawValue) {
 	among := make(map[string]bool, len(others))
 	for _, v := range others {
-		among[valueKey(v)] = true
+		among[model.IDKey(v)] = true
 	}
 	for _, v := range values {
-		if among[valueKey(v)] {
+		if among[model.IDKey(v)] {
 			in = append(in, v)
 		} else {
 			out = append(out, v)

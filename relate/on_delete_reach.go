@@ -226,7 +226,7 @@ func (w *walker) query(ref Reference, filter bson.D, fields ...string) model.Fin
 func (w *walker) reached(depth int, collection string, ids []bson.RawValue, via *ReachVia) {
 	ways := map[*ReachLevel]*ReachVia{}
 	for _, id := range ids {
-		key := collection + "\x00" + idKey(id)
+		key := collection + "\x00" + model.IDKey(id)
 		level := w.at[key]
 		if level == nil {
 			level = w.level(depth, collection)
@@ -261,18 +261,18 @@ func (w *walker) block(ctx context.Context, level *ReachLevel, ref Reference) er
 	for _, chunk := range chunked(level.IDs, w.chunk) {
 		wanted := map[string]bool{}
 		for _, id := range rawValues(chunk) {
-			wanted[sameKey(id)] = true
+			wanted[model.IDKey(id)] = true
 		}
 		for doc, err := range w.query(ref, ref.refers(chunk), "_id", ref.path).Each(ctx, w.db) {
 			if err != nil {
 				return err
 			}
 			id := doc.Lookup("_id")
-			if w.at[ref.from+"\x00"+idKey(id)] != nil {
+			if w.at[ref.from+"\x00"+model.IDKey(id)] != nil {
 				continue
 			}
 			for _, target := range valuesAt(doc, ref.path) {
-				if !wanted[sameKey(target)] {
+				if !wanted[model.IDKey(target)] {
 					continue
 				}
 				if len(w.reach.Blocked) == maxBlocked {

@@ -2,9 +2,7 @@ package relate
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/docmodel/docmodel/model"
@@ -216,24 +214,6 @@ func canBeID(v bson.RawValue) bool {
 		return err != nil || !strings.HasPrefix(first.Key(), "$") || first.Key() == "$ref" // a DBRef is a value
 	}
 	return true
-}
-
-// idKey tells stored values apart.
-func idKey(v bson.RawValue) string { return string([]byte{byte(v.Type)}) + string(v.Value) }
-
-// sameKey tells stored values apart as the server does: whole numbers are the same whatever type holds them, decimals
-// aside.
-func sameKey(v bson.RawValue) string {
-	switch v.Type {
-	case bson.TypeInt32, bson.TypeInt64:
-		n, _ := v.AsInt64OK()
-		return strconv.FormatInt(n, 10)
-	case bson.TypeDouble:
-		if f := v.Double(); f == math.Trunc(f) && math.Abs(f) < 1<<53 {
-			return strconv.FormatInt(int64(f), 10)
-		}
-	}
-	return idKey(v)
 }
 
 // chunked cuts ids, copied, into what one command holds: at most n, and about 4 MiB of them.

@@ -153,7 +153,7 @@ func (s *search) add(x found) {
 	if s.spec.Max > 0 && x.meters > s.spec.Max || s.spec.After.ID.Type != 0 && compare(x.mark(), s.spec.After) <= 0 {
 		return
 	}
-	id := string(append([]byte{byte(x.id.Type)}, x.id.Value...))
+	id := model.IDKey(x.id)
 	if s.known[id] {
 		return
 	}

@@ -141,7 +141,7 @@ func (r *surveying) concludeGrowth(since time.Time, gained map[string]SurveyLink
 	var told [][3]int64
 	all := int64(0)
 	for _, f := range r.perParent {
-		l := gained[keyOf(f.id)]
+		l := gained[model.IDKey(f.id)]
 		all += l.N
 		if f.first != nil && !f.first.After(since) {
 			told = append(told, [3]int64{l.Early, l.N - l.Early - l.Late, l.Late})

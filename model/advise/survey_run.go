@@ -3,7 +3,6 @@ package advise
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -128,7 +127,7 @@ func (r *surveying) read(of side, sample func(whole bool) model.Aggregate[Survey
 		if err != nil {
 			return nil, s, err
 		}
-		if key := keyOf(doc.ID); !seen[key] {
+		if key := model.IDKey(doc.ID); !seen[key] {
 			seen[key] = true
 			docs = append(docs, doc)
 		}
@@ -181,14 +180,14 @@ func (r *surveying) readLinks() error {
 			r.perParent = append(r.perParent, family{d.ID, d.Items, d.First, d.Last})
 		}
 		for _, d := range counted {
-			if n := links[keyOf(d.ID)].N; n > 0 { // a child that nobody lists says nothing of how many do
+			if n := links[model.IDKey(d.ID)].N; n > 0 { // a child that nobody lists says nothing of how many do
 				r.perChild = append(r.perChild, n)
 			}
 		}
 		return nil
 	}
 	for _, d := range counted {
-		l := links[keyOf(d.ID)]
+		l := links[model.IDKey(d.ID)]
 		r.perParent = append(r.perParent, family{d.ID, l.N, l.First, l.Last})
 	}
 	for _, d := range to {
@@ -204,7 +203,7 @@ func (r *surveying) collect(a model.Aggregate[SurveyLink], into map[string]Surve
 		if err != nil {
 			return err
 		}
-		into[keyOf(l.ID)] = l
+		into[model.IDKey(l.ID)] = l
 	}
 	return nil
 }
@@ -219,7 +218,7 @@ func (r *surveying) readMissing() error {
 	asked, found := map[string]bool{}, map[string]SurveyLink{}
 	for _, d := range from {
 		for _, id := range d.Links {
-			if key := keyOf(id); !asked[key] && canBeID(id) {
+			if key := model.IDKey(id); !asked[key] && canBeID(id) {
 				asked[key] = true
 				ids = append(ids, id)
 			}
@@ -235,7 +234,7 @@ func (r *surveying) readMissing() error {
 		}
 		for _, id := range d.Links {
 			r.result.Missing.Of++
-			if _, ok := found[keyOf(id)]; !ok {
+			if _, ok := found[model.IDKey(id)]; !ok {
 				r.result.Missing.N++
 			}
 		}
@@ -253,19 +252,6 @@ func canBeID(v bson.RawValue) bool {
 		return err == nil && !slices.ContainsFunc(fields, func(e bson.RawElement) bool { return strings.HasPrefix(e.Key(), "$") })
 	}
 	return true
-}
-
-// keyOf tells ids apart. An int32 and an equal int64 are one id, as for the server.
-func keyOf(id bson.RawValue) string {
-	switch id.Type {
-	case bson.TypeInt32, bson.TypeInt64:
-		return fmt.Sprint("n", id.AsInt64())
-	case bson.TypeDouble:
-		if f := id.Double(); f == math.Trunc(f) && math.Abs(f) < 1<<53 {
-			return fmt.Sprint("n", int64(f))
-		}
-	}
-	return string(id.Type) + string(id.Value)
 }
 
 func inThousands(ids []bson.RawValue, f func([]bson.RawValue) error) error {
