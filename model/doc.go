@@ -36,7 +36,7 @@
 //     [Embedded.Move]; one in an array of its own: [Nested.Add], [Nested.Set]
 //   - Find parents by an element, and elements of one parent or of all: [Embedded.Having], [Embedded.Element], [Embedded.Elements]
 //   - Find and mend arrays that other code wrote to: [Embedded.Repeated], [Embedded.Repair], [Embedded.Oversized], [Embedded.Trim],
-//     [Embedded.Malformed]
+//     [Embedded.Malformed]; to arrays within elements: [Nested.Repeated], [Nested.Repair] and the others
 //   - Write what was read only if it is still so: [Versioned.Replace], [Versioned.Update]; with retries: [Versioned.Change]; while
 //     a condition holds: [Versioned.Guarded], [Versioned.Take]
 //   - Store values of several Go types, and get them back as what they are: [Case], [Union.Options]; by type: [Kinds.Of], [Only]

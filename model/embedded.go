@@ -31,8 +31,8 @@ type EmbeddedSpec struct {
 	// denorm.Bounded; one that spills into other documents is denorm.Outlier.)
 	Max int
 
-	// Indexes are the keys of further indexes, by paths within an element: {due: 1}. Nil means none. The index on Key is
-	// there in any case.
+	// Indexes are the keys of further indexes, by paths within an element: {due: 1}. Nil means none. An Embedded has an index on Key
+	// in any case; a Nested, whose writes find the document by its _id, has these alone, for queries of your own.
 	Indexes []bson.D
 }
 

@@ -25,7 +25,8 @@ type RepeatedElement struct {
 	Times int64         `bson:"times"`
 }
 
-// Repeated returns the keys that stand more than once in one array, in the order of parents and keys.
+// Repeated returns the keys that stand more than once in one array, in the order of parents and keys. Numbers are one key whatever
+// type holds them, as for the server. Elements that have no key, or an array or a pattern for one, are [Embedded.Malformed].
 //
 // Cost: one command that reads every parent.
 func (e *Embedded[D, K, E]) Repeated() (a Aggregate[RepeatedElement]) {
@@ -35,7 +36,8 @@ func (e *Embedded[D, K, E]) Repeated() (a Aggregate[RepeatedElement]) {
 }
 
 // Repair returns the plan that leaves the asked-for one of each key that [Embedded.Repeated] found; with KeepDistinct only exact
-// copies go, and the rest is found again. What is written meanwhile, and other elements, stay. It can be run again.
+// copies go, and the rest is found again. What is written meanwhile, and other elements, stay. It can be run again. It is refused
+// for a finding of no id, or of a value that is no key, which Repeated doesn't give.
 //
 // Cost: one command for up to 25,000 findings; one document for each.
 func (e *Embedded[D, K, E]) Repair(found []RepeatedElement, keep KeepElement) Plan {
@@ -63,7 +65,7 @@ func (e *Embedded[D, K, E]) Oversized() (f Find[D]) {
 func (e *Embedded[D, K, E]) Trim(keep KeepElement) Write { return e.m.trim(keep) }
 
 // Malformed returns the query of the documents whose array is none (null, on which $push fails, or another value), or has an
-// element that is no document or has no key, which no write by key reaches.
+// element that is no document, or whose key is missing, null, an array or a pattern, which no write by key reaches.
 //
 // Cost: one command that reads every parent.
 func (e *Embedded[D, K, E]) Malformed() (f Find[bson.Raw]) {
@@ -86,7 +88,7 @@ func (m *embedding) repeated() mongo.Pipeline {
 	return mongo.Pipeline{
 		{{Key: "$project", Value: bson.D{{Key: "e", Value: "$" + m.path}}}},
 		{{Key: "$unwind", Value: "$e"}},
-		{{Key: "$match", Value: bson.D{{Key: "e." + m.key, Value: bson.D{{Key: "$ne", Value: nil}}}}}},
+		{{Key: "$match", Value: isKey("$e." + m.key)}},
 		{{Key: "$group", Value: bson.D{
 			{Key: "_id", Value: bson.D{{Key: "id", Value: "$_id"}, {Key: "key", Value: "$e." + m.key}}},
 			{Key: "times", Value: bson.D{{Key: "$sum", Value: 1}}},
@@ -99,14 +101,30 @@ func (m *embedding) repeated() mongo.Pipeline {
 	}
 }
 
+// isKey is the condition that what an expression gives tells elements apart.
+func isKey(expr string) bson.D {
+	none := bson.A{"missing", "undefined", "null", "regex", "array"}
+	return bson.D{{Key: "$expr", Value: bson.D{{Key: "$not", Value: bson.A{bson.D{{Key: "$in", Value: bson.A{bson.D{{Key: "$type", Value: expr}}, none}}}}}}}}
+}
+
 func (m *embedding) malformed() bson.D {
-	elem := func(c bson.D) bson.D { return bson.D{{Key: m.path, Value: bson.D{{Key: "$elemMatch", Value: c}}}} }
-	return bson.D{{Key: "$or", Value: bson.A{
-		bson.D{{Key: m.path, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "array"}}}}}},
-		elem(bson.D{{Key: "$not", Value: bson.D{{Key: "$type", Value: "object"}}}}),
-		elem(bson.D{{Key: m.key, Value: nil}}),
-		elem(bson.D{{Key: m.key, Value: bson.D{{Key: "$type", Value: "array"}}}}),
-	}}}
+	return bson.D{{Key: "$or", Value: m.malformedAt(m.path)}}
+}
+
+// malformedAt are the ways in which the array at a path can be none, or hold what no write by key reaches.
+func (m *embedding) malformedAt(path string) bson.A {
+	bad := []bson.D{{{Key: "$not", Value: bson.D{{Key: "$type", Value: "object"}}}}, {{Key: m.key, Value: nil}}}
+	for i, c := range m.key + "." {
+		if c == '.' { // no array may be on the way to the key
+			bad = append(bad, bson.D{{Key: m.key[:i], Value: bson.D{{Key: "$type", Value: "array"}}}})
+		}
+	}
+	bad = append(bad, bson.D{{Key: m.key, Value: bson.D{{Key: "$type", Value: bson.A{"regex", "undefined"}}}}})
+	out := bson.A{bson.D{{Key: path, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "array"}}}}}}}
+	for _, c := range bad {
+		out = append(out, bson.D{{Key: path, Value: bson.D{{Key: "$elemMatch", Value: c}}}})
+	}
+	return out
 }
 
 func (m *embedding) repair(found []RepeatedElement, keep KeepElement) Plan {
@@ -121,7 +139,7 @@ func (m *embedding) repair(found []RepeatedElement, keep KeepElement) Plan {
 			Collection: m.decl.name, Index: IDIndex, Once: true,
 			Model: &mongo.UpdateOneModel{
 				Filter: And(bson.D{{Key: "_id", Value: Eq(id)}}, m.holds(key)),
-				Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: m.path, Value: m.distinct(key, keep)}}}}},
+				Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: m.path, Value: m.distinct("$"+m.path, key, keep)}}}}},
 			},
 		})
 	}
@@ -129,8 +147,8 @@ func (m *embedding) repair(found []RepeatedElement, keep KeepElement) Plan {
 	return p
 }
 
-// distinct is the array with one element of the key, or those that differ.
-func (m *embedding) distinct(key bson.RawValue, keep KeepElement) any {
+// distinct is an array with one element of the key, or those that differ.
+func (m *embedding) distinct(array string, key bson.RawValue, keep KeepElement) any {
 	again := bson.A{"$$this." + m.key, "$$value." + m.key}
 	if keep == KeepDistinct {
 		again = bson.A{"$$this", "$$value"}
@@ -142,7 +160,7 @@ func (m *embedding) distinct(key bson.RawValue, keep KeepElement) any {
 		return v
 	}
 	return reverse(bson.D{{Key: "$reduce", Value: bson.D{
-		{Key: "input", Value: reverse("$" + m.path)}, {Key: "initialValue", Value: bson.A{}},
+		{Key: "input", Value: reverse(array)}, {Key: "initialValue", Value: bson.A{}},
 		{Key: "in", Value: bson.D{{Key: "$cond", Value: bson.A{
 			bson.D{{Key: "$and", Value: bson.A{
 				bson.D{{Key: "$eq", Value: bson.A{"$$this." + m.key, bson.D{{Key: "$literal", Value: key}}}}}, bson.D{{Key: "$in", Value: again}},

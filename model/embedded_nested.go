@@ -9,8 +9,8 @@ import (
 )
 
 // Nested is an array of small documents in each element of an [Embedded] array: the phones of each address of a person. One of
-// them is named by two keys, its element's and its own; writes reach it by two array filters, without reading the document. Make
-// it with [NewNested].
+// them is named by two keys, its element's and its own; writes reach it by two array filters, without reading the document. It is read
+// with its element, by the queries of the Embedded. Make it with [NewNested].
 type Nested[K, F any] struct {
 	n *nesting
 }
@@ -87,8 +87,8 @@ func (n *Nested[K, F]) Remove(parent K, key any, inner ...any) Write {
 	return n.n.remove(parent, key, inner)
 }
 
-// Indexes returns the index on the inner elements' key, and those that the spec asks for.
-func (n *Nested[K, F]) Indexes() []Index { return n.n.in.allIndexes() }
+// Indexes returns the indexes that the spec asks for. Nothing here needs one: writes find the document by its _id, and checks read all.
+func (n *Nested[K, F]) Indexes() []Index { return n.n.in.allIndexes()[1:] }
 
 // Relations returns none: the elements live in their parent.
 func (n *Nested[K, F]) Relations() []Relation { return nil }

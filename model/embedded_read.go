@@ -142,13 +142,17 @@ func (m *embedding) list(a *Aggregation, parents, cond, order bson.D) {
 	if len(first) > 0 {
 		a.Pipeline = mongo.Pipeline{{{Key: "$match", Value: first}}}
 	}
-	a.Pipeline = append(a.Pipeline, bson.D{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$" + m.path}, {Key: "includeArrayIndex", Value: "at"}}}})
+	at, place := any(1), "at"
+	if Overlap("at", m.path) { // the index would be written over the array
+		at, place = "$place", "place"
+	}
+	a.Pipeline = append(a.Pipeline, bson.D{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$" + m.path}, {Key: "includeArrayIndex", Value: place}}}})
 	if len(c) > 0 {
 		a.Pipeline = append(a.Pipeline, bson.D{{Key: "$match", Value: prefixed(m.path, c)}})
 	}
 	a.Pipeline = append(a.Pipeline,
 		bson.D{{Key: "$project", Value: bson.D{
-			{Key: "_id", Value: 0}, {Key: "parent", Value: "$_id"}, {Key: "at", Value: 1}, {Key: "element", Value: "$" + m.path},
+			{Key: "_id", Value: 0}, {Key: "parent", Value: "$_id"}, {Key: "at", Value: at}, {Key: "element", Value: "$" + m.path},
 		}}},
 		bson.D{{Key: "$sort", Value: sort}},
 	)

@@ -22,7 +22,7 @@ type (
 var (
 	lodgers       = model.NewCollection[lodger, string]("lodgers")
 	lodgerPlaces  = model.NewEmbedded[dwelling](lodgers, "places", model.EmbeddedSpec{Key: "label", Max: 5, Indexes: []bson.D{{{Key: "city", Value: 1}}}})
-	lodgerRooms   = model.NewNested[dwelling](lodgerPlaces, "rooms", model.EmbeddedSpec{Key: "label", Max: 3})
+	lodgerRooms   = model.NewNested[dwelling](lodgerPlaces, "rooms", model.EmbeddedSpec{Key: "label", Max: 3, Indexes: []bson.D{{{Key: "city", Value: 1}}}})
 	lodgerHome    = model.NewEmbeddedOne[dwelling](lodgers, "home", bson.D{{Key: "city", Value: 1}})
 	lodgerUnbound = model.NewEmbedded[dwelling](lodgers, "places", model.EmbeddedSpec{Key: "label"})
 )
@@ -141,7 +141,20 @@ func embeddedRepairs() []Case {
 }
 
 func nestedCases() []Case {
+	repair := func(keep model.KeepElement) func(s string) ([]any, func() any) {
+		return func(s string) ([]any, func() any) {
+			found := roomy([]model.RepeatedInner{{ID: rawString(s), In: rawString(s), Key: rawString(s), Times: 2}})
+			return []any{found}, func() any { return lodgerRooms.Repair(found, keep) }
+		}
+	}
 	return []Case{
+		{Method: "model.Nested.Repeated", Reason: "keys that stand twice", Make: func(string) any { return lodgerRooms.Repeated() }},
+		{Method: "model.Nested.Repair", Reason: "exact copies go", From: repair(model.KeepDistinct)},
+		{Method: "model.Nested.Repair", Reason: "the last stays", From: repair(model.KeepLast)},
+		{Method: "model.Nested.Oversized", Reason: "more than may be", Make: func(string) any { return lodgerRooms.Oversized() }},
+		{Method: "model.Nested.Trim", Reason: "the first stay", Make: func(string) any { return lodgerRooms.Trim(model.KeepFirst) }},
+		{Method: "model.Nested.Malformed", Reason: "no array, no document, no key", Make: func(string) any { return lodgerRooms.Malformed() }},
+		{Method: "model.Nested.MendNull", Reason: "null becomes empty", Make: func(string) any { return lodgerRooms.MendNull() }},
 		{Method: "model.Nested.Add", Reason: "to one element", From: func(s string) ([]any, func() any) {
 			list, key := roomy([]dwelling{{Label: s}, {Label: s + "2", Note: s}}), roomy(bson.D{{Key: "no", Value: s}})
 			return []any{list, key}, func() any { return lodgerRooms.Add("d", key, list...) }
@@ -159,7 +172,7 @@ func nestedCases() []Case {
 			return []any{keys}, func() any { return lodgerRooms.Remove("d", s, keys...) }
 		}},
 		{Method: "model.Nested.Remove", Reason: "nothing is refused", Make: func(s string) any { return lodgerRooms.Remove("d", s) }},
-		{Method: "model.Nested.Indexes", Reason: "on the inner key", Make: func(string) any { return lodgerRooms.Indexes() }},
+		{Method: "model.Nested.Indexes", Reason: "those that were asked for", Make: func(string) any { return lodgerRooms.Indexes() }},
 	}
 }
 

@@ -1,0 +1,322 @@
+package model_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+// Persons of any shape: what other code may have written.
+var (
+	embOpen      = model.NewCollection[bson.D, string]("people")
+	embOpenTasks = model.NewEmbedded[bson.D](embOpen, "tasks", model.EmbeddedSpec{Key: "id", Max: 2})
+	embOpenSteps = model.NewNested[bson.D](embOpenTasks, "plan.steps", model.EmbeddedSpec{Key: "no", Max: 2})
+)
+
+// nesDrift is a person whose tasks, and their steps, are damaged in every way.
+func nesDrift(r *rand.Rand, id string) bson.D {
+	steps := func() any {
+		switch r.IntN(12) {
+		case 0:
+			return nil
+		case 1:
+			return "none"
+		}
+		list := bson.A{}
+		for range r.IntN(5) {
+			step := bson.D{{Key: "no", Value: []any{int32(0), int64(0), 0.0, int32(1), 1.5, "x"}[r.IntN(6)]}, {Key: "text", Value: "ab"[r.IntN(2):][:1]}}
+			switch r.IntN(30) {
+			case 0:
+				step[0].Value = []any{nil, bson.A{int32(0)}, bson.Regex{Pattern: "x"}}[r.IntN(3)]
+			case 1:
+				step = step[1:]
+			case 2:
+				list = append(list, []any{nil, "loose", bson.A{step}}[r.IntN(3)])
+			}
+			list = append(list, step)
+		}
+		return list
+	}
+	tasks := bson.A{}
+	for range r.IntN(4) {
+		task := bson.D{{Key: "id", Value: []any{"a", "b", int32(7), int64(7)}[r.IntN(4)]}, {Key: "plan", Value: bson.D{{Key: "x", Value: "y"}}}, {Key: "z", Value: "z"}}
+		if r.IntN(6) > 0 {
+			task[1].Value = bson.D{{Key: "steps", Value: steps()}, {Key: "x", Value: "y"}}
+		}
+		switch r.IntN(16) {
+		case 0:
+			task[0].Value = []any{nil, bson.A{"a"}, bson.Regex{Pattern: "x"}}[r.IntN(3)]
+		case 1:
+			task = task[1:]
+		case 2:
+			tasks = append(tasks, "loose")
+		}
+		tasks = append(tasks, task)
+	}
+	return d("_id", id, "tasks", tasks)
+}
+
+// nesKey is a field of an element as a key of maps, or "" where it is none.
+func nesKey(element any, field string) string {
+	doc, _ := element.(bson.D)
+	for _, e := range doc {
+		if e.Key == field {
+			switch e.Value.(type) {
+			case nil, bson.A, bson.Regex:
+				return ""
+			}
+			return model.IDKey(embRaw(e.Value))
+		}
+	}
+	return ""
+}
+
+// nesSteps is where a task's steps are stored, or nil.
+func nesSteps(task any) *any {
+	doc, _ := task.(bson.D)
+	for _, e := range doc {
+		if plan, ok := e.Value.(bson.D); ok && e.Key == "plan" && plan[0].Key == "steps" {
+			return &plan[0].Value
+		}
+	}
+	return nil
+}
+
+// nesFound is what the checks should find: repeated keys with their number, the oversized and the malformed.
+func nesFound(docs []any) (repeated map[string]int, oversized, malformed []string) {
+	repeated = map[string]int{}
+	for _, doc := range docs {
+		id, over, bad := doc.(bson.D)[0].Value.(string), false, false
+		for _, task := range doc.(bson.D)[1].Value.(bson.A) {
+			at := nesSteps(task)
+			if at == nil {
+				continue
+			}
+			list, ok := (*at).(bson.A)
+			over, bad = over || len(list) > 2, bad || !ok
+			times := map[string]int{}
+			for _, step := range list {
+				key := nesKey(step, "no")
+				times[key]++
+				bad = bad || key == ""
+			}
+			for key, n := range times {
+				if in := nesKey(task, "id"); n > 1 && in != "" && key != "" {
+					name := id + "|" + in + "|" + key
+					repeated[name] = max(repeated[name], n)
+				}
+			}
+		}
+		if over {
+			oversized = append(oversized, id)
+		}
+		if bad {
+			malformed = append(malformed, id)
+		}
+	}
+	return repeated, oversized, malformed
+}
+
+// nesMended is what a repair of all that was found leaves of a list of steps.
+func nesMended(list bson.A, keep model.KeepElement) bson.A {
+	out, seen := bson.A{}, map[string]bool{}
+	if keep == model.KeepLast {
+		slices.Reverse(list)
+	}
+	for _, step := range list {
+		key := nesKey(step, "no")
+		if name := key; name != "" {
+			if keep == model.KeepDistinct {
+				name = model.IDKey(embRaw(step))
+			}
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+		}
+		out = append(out, step)
+	}
+	if keep == model.KeepLast {
+		slices.Reverse(list)
+		slices.Reverse(out)
+	}
+	return out
+}
+
+func nesIDs(t testing.TB, db *mongo.Database, f model.Find[bson.Raw]) (out []string) {
+	t.Helper()
+	for doc, err := range f.Sorted(d("_id", 1)).Each(t.Context(), db) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, doc.Lookup("_id").StringValue())
+	}
+	return out
+}
+
+// Random damage is found, all of it and nothing else, and mended as asked; what is sound stays as it is.
+func TestNestedDrift(t *testing.T) {
+	rounds := 4
+	if os.Getenv("DOCMODEL_FULL") != "" {
+		rounds = 100
+	}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		r := rand.New(rand.NewPCG(5, 6))
+		for round := range rounds {
+			var docs []any
+			for i := range 12 {
+				docs = append(docs, nesDrift(r, fmt.Sprintf("%02d", i)))
+			}
+			if err := embStore(t.Context(), db, docs...); err != nil {
+				t.Fatal(err)
+			}
+			repeated, oversized, malformed := nesFound(docs)
+			found, err := embOpenSteps.Repeated().All(t.Context(), db)
+			got := map[string]int{}
+			for _, f := range found {
+				got[f.ID.StringValue()+"|"+model.IDKey(f.In)+"|"+model.IDKey(f.Key)] += int(f.Times)
+			}
+			if err != nil || fmt.Sprintf("%q", got) != fmt.Sprintf("%q", repeated) {
+				t.Errorf("repeated %q, want %q, %v", got, repeated, err)
+			}
+			if got := nesIDs(t, db, embOpenSteps.Oversized()); !slices.Equal(got, oversized) {
+				t.Errorf("oversized %q, want %q", got, oversized)
+			}
+			if got := nesIDs(t, db, embOpenSteps.Malformed()); !slices.Equal(got, malformed) {
+				t.Errorf("malformed %q, want %q", got, malformed)
+			}
+			keep := model.KeepElement(round % 3)
+			mustRun(t, db, embOpenSteps.Repair(found, keep), embOpenSteps.Repair(found, keep))
+			nesWant(t, db, docs, "repaired", func(task, steps any) any {
+				if list, ok := steps.(bson.A); ok && nesKey(task, "id") != "" {
+					return nesMended(list, keep)
+				}
+				return steps
+			})
+			if left, err := embOpenSteps.Repeated().All(t.Context(), db); err != nil || keep != model.KeepDistinct && len(left) > 0 {
+				t.Errorf("left %v, %v", left, err)
+			}
+			last := round%2 == 0
+			trim := embOpenSteps.Trim(model.KeepFirst)
+			if last {
+				trim = embOpenSteps.Trim(model.KeepLast)
+			}
+			mustRun(t, db, model.NewPlan(embOpenSteps.MendNull(), trim), model.NewPlan(embOpenSteps.MendNull(), trim))
+			nesWant(t, db, docs, "trimmed", func(_, steps any) any {
+				if steps == nil {
+					return bson.A{}
+				}
+				if list, ok := steps.(bson.A); ok && len(list) > 2 {
+					if last {
+						return list[len(list)-2:]
+					}
+					return list[:2]
+				}
+				return steps
+			})
+			if t.Failed() {
+				t.Fatalf("round %d, by %d", round, keep)
+			}
+		}
+	})
+}
+
+// nesWant does to the steps of each task what should have been done to those that are stored, and compares.
+func nesWant(t testing.TB, db *mongo.Database, docs []any, what string, do func(task, steps any) any) {
+	t.Helper()
+	lines := make([]string, len(docs))
+	for i, doc := range docs {
+		for _, task := range doc.(bson.D)[1].Value.(bson.A) {
+			if at := nesSteps(task); at != nil {
+				*at = do(task, *at)
+			}
+		}
+		lines[i] = model.Shell(doc)
+	}
+	got := strings.Split(embShow(t, db), "\n")
+	for i := range lines {
+		if i >= len(got) || got[i] != lines[i] {
+			t.Errorf("%s: stored\n%s, want\n%s", what, got[min(i, len(got)-1)], lines[i])
+		}
+	}
+}
+
+func TestNestedRepairRefuses(t *testing.T) {
+	loose := model.NewNested[embStep](embTasks, "steps", model.EmbeddedSpec{Key: "no"})
+	x := embRaw("x")
+	for reason, err := range map[string]error{
+		"no id":            embSteps.Repair([]model.RepeatedInner{{In: x, Key: x}}, 0).Err(),
+		"no outer key":     embSteps.Repair([]model.RepeatedInner{{ID: x, Key: x}}, 0).Err(),
+		"no key":           embSteps.Repair([]model.RepeatedInner{{ID: x, In: x}}, 0).Err(),
+		"keep what":        embSteps.Repair([]model.RepeatedInner{{ID: x, In: x, Key: x}}, 7).Err(),
+		"trim which":       embSteps.Trim(model.KeepDistinct).Err,
+		"trim to what":     loose.Trim(model.KeepFirst).Err,
+		"over which bound": loose.Oversized().Err,
+	} {
+		t.Run(reason, func(t *testing.T) { embErr(t, err, errEmbRefused) })
+	}
+	if got := loose.Indexes(); len(got) != 0 {
+		t.Errorf("indexes that serve nothing: %v", got)
+	}
+}
+
+// Keys are compared as the server compares them: in what is added at once, and in what is found repeated. What is no key is reported by
+// another check, and doesn't keep the others from being mended.
+func TestEmbeddedKeysByValue(t *testing.T) {
+	for reason, keys := range map[string][2]any{
+		"int and long": {int32(1), int64(1)}, "long and double": {int64(1), 1.0}, "decimal and int": {idkDecimal(t, "1.00"), int32(1)},
+		"within documents": {d("a", int32(1)), d("a", 1.0)},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			embErr(t, embOpenTasks.Add("p", d("id", keys[0]), d("id", keys[1])).Err, errEmbRefused)
+		})
+	}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		pattern := bson.Regex{Pattern: "x"}
+		if err := embStore(t.Context(), db,
+			d("_id", "a", "tasks", bson.A{d("id", int32(1), "n", "x"), d("id", int64(1), "n", "y"), d("id", "1")}),
+			d("_id", "b", "tasks", bson.A{d("id", pattern), d("id", pattern)}),
+			d("_id", "c", "tasks", bson.A{d("id", bson.A{"x"}), d("id", bson.A{"x"}), d("id", "y"), d("id", "y")}),
+			d("_id", "d", "tasks", bson.A{d("id", nil), d("id", nil), d("n", "x"), d("n", "x")})); err != nil {
+			t.Fatal(err)
+		}
+		found, err := embOpenTasks.Repeated().All(t.Context(), db)
+		if err != nil || len(found) != 2 || found[0].Times != 2 || found[1].Times != 2 {
+			t.Fatalf("repeated %v, %v", found, err)
+		}
+		if got := fmt.Sprint(nesIDs(t, db, embOpenTasks.Malformed())); got != "[b c d]" {
+			t.Errorf("malformed %s", got)
+		}
+		mustRun(t, db, embOpenTasks.Repair(found, model.KeepFirst))
+		const want = "{_id: 'a', tasks: [{id: 1, n: 'x'}, {id: '1'}]}\n{_id: 'b', tasks: [{id: RegExp('x')}, {id: RegExp('x')}]}\n" +
+			"{_id: 'c', tasks: [{id: ['x']}, {id: ['x']}, {id: 'y'}]}\n{_id: 'd', tasks: [{id: null}, {id: null}, {n: 'x'}, {n: 'x'}]}"
+		if got := embShow(t, db); got != want {
+			t.Errorf("stored\n%s", got)
+		}
+	})
+}
+
+// An array may have any name, also those that elements are given out by.
+func TestEmbeddedNames(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, path := range []string{"at", "at.list", "place", "parent", "element", "element.at"} {
+			list := model.NewEmbedded[embTask](embOpen, path, model.EmbeddedSpec{Key: "id"})
+			if err := embStore(t.Context(), db, d("_id", "p")); err != nil {
+				t.Fatal(err)
+			}
+			mustRun(t, db, model.NewPlan(list.Add("p", embList("a3 b2 c1")...)))
+			if got := embElems(t, db, list.Elements(d("due", d("$gt", 1)), d("due", 1))); got != "p.1 b2, p.0 a3" {
+				t.Errorf("at %s: %s", path, got)
+			}
+		}
+	})
+}
