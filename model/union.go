@@ -170,7 +170,8 @@ func (u *Union[I]) Options() CollectionOptions { return CollectionOptions{Regist
 func (u *Union[I]) Registry() *bson.Registry { return u.registry }
 
 // Register adds the union to a registry, before that is used: to have several unions, or codecs of one's own, in one. Give the
-// registry to NewCollection by [CollectionOptions].
+// registry to NewCollection by [CollectionOptions]. It panics with a [*DeclarationError] when the registry has a union of I already, or
+// one that declares one of the types too and by the same tag, or a type with fields of any name, which would take the other's tag for one.
 func (u *Union[I]) Register(to *bson.Registry) { u.u.register(to) }
 
 // Tags are the tags of the cases, in the order of declaration.

@@ -24,6 +24,7 @@ type unionCodec struct {
 // nothing says that they are values of the union, as whole documents are.
 func (u *union) register(r *bson.Registry) {
 	k := &unionCodec{u, map[reflect.Type]bson.ValueEncoder{}, map[reflect.Type]bson.ValueDecoder{}}
+	u.checkRegistry(r)
 	for _, c := range u.cases {
 		base := c.base()
 		enc, err := r.LookupEncoder(base)
@@ -39,7 +40,7 @@ func (u *union) register(r *bson.Registry) {
 			continue
 		}
 		base := c.base()
-		r.RegisterTypeEncoder(base, bson.ValueEncoderFunc(k.encodeCase))
+		r.RegisterTypeEncoder(base, caseEncoder{k})
 		if reflect.PointerTo(base).Implements(valueMarshaler) {
 			r.RegisterTypeEncoder(reflect.PointerTo(base), bson.ValueEncoderFunc(k.encodePointer))
 		}
@@ -49,6 +50,28 @@ func (u *union) register(r *bson.Registry) {
 	}
 	r.RegisterTypeEncoder(u.iface, bson.ValueEncoderFunc(k.encodeInterface))
 	r.RegisterTypeDecoder(u.iface, k)
+}
+
+// checkRegistry panics when a registry has a union that this one can't stand beside.
+func (u *union) checkRegistry(r *bson.Registry) {
+	fail := func(problem, remedy string) {
+		panic(&DeclarationError{problem, fmt.Sprintf("Register of the union of %s, with the tag %q", u.iface, u.tag), remedy})
+	}
+	if dec, err := r.LookupDecoder(u.iface); err == nil {
+		if _, twice := dec.(*unionCodec); twice {
+			fail("the registry has a union of this type already", "register one union of an interface type, once, or give each a registry of its own")
+		}
+	}
+	for _, c := range u.cases {
+		base := c.base()
+		enc, err := r.LookupEncoder(base)
+		for other, ok := enc.(caseEncoder); err == nil && ok; other, ok = other.k.encoders[base].(caseEncoder) {
+			if by := other.k.u; by.tag == u.tag || u.keepsTag(base) {
+				fail(fmt.Sprintf("%s is of the union of %s too, by the tag %q, and would be stored with both", base, by.iface, by.tag),
+					"name another tag, declare a type of its own for each, or give each a registry of its own")
+			}
+		}
+	}
 }
 
 // keepsTag reports whether a type would take the tag for a field of its own when it is decoded.
@@ -113,6 +136,13 @@ func (k *unionCodec) encodePointer(ec bson.EncodeContext, w bson.ValueWriter, v 
 		return w.WriteNull()
 	}
 	return k.encodeCase(ec, w, v.Elem())
+}
+
+// A caseEncoder writes values of a case's type. It is found again in a registry by its type.
+type caseEncoder struct{ k *unionCodec }
+
+func (c caseEncoder) EncodeValue(ec bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
+	return c.k.encodeCase(ec, w, v)
 }
 
 func (k *unionCodec) encodeCase(ec bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {

@@ -102,22 +102,30 @@ func (k *kinds) checkIndex(fail func(problem, remedy string), x KindIndex) {
 		if _, _, ok := direction(e.Value); !ok || hasKey(x.Keys[:i], e.Key) {
 			fail(fmt.Sprintf("an index has %s: %v", e.Key, e.Value), "name each field once, by 1 or -1")
 		}
-		var err error
-		found := e.Key == k.u.tag
-		for _, c := range k.u.cases {
-			if found || c.unknown != nil || x.Tag != "" && x.Tag != c.tag {
-				continue
-			}
-			var l *layout
-			if l, err = layoutOf(c.base(), k.decl.jsonTags()); err == nil {
-				_, err = l.resolve(e.Key, k.decl.codec)
-			}
-			found = err == nil
-		}
-		if !found {
+		if err := k.checkField(x.Tag, e.Key); err != nil {
 			fail(fmt.Sprintf("an index of %q: %v", e.Key, err), "name a field of the type that it is for")
 		}
 	}
+}
+
+// checkField checks that the type of a tag, or any if that is "", stores a field.
+func (k *kinds) checkField(tag, name string) (err error) {
+	for _, c := range k.u.cases {
+		if name == k.u.tag || name == "_id" && k.path == "" {
+			return nil
+		}
+		if c.unknown != nil || tag != "" && tag != c.tag {
+			continue
+		}
+		var l *layout
+		if l, err = layoutOf(c.base(), k.decl.jsonTags()); err == nil {
+			_, err = l.resolve(name, k.decl.codec)
+		}
+		if err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // Of returns the query of the documents that are, or hold, a value of one of the types.
@@ -130,7 +138,9 @@ func (k *Kinds[D, K]) Of(tags ...string) (f Find[D]) {
 }
 
 // Having returns the query of the documents that are, or hold, a value of one type which fulfils conditions on its fields: {author:
-// "Doctorow"}. In an array, one element fulfils all of them.
+// "Doctorow"}. In an array, one element fulfils all of them. $and, $or and $nor of conditions may stand beside them.
+//
+// Bad input, refused: a tag that isn't declared, a field that its type doesn't store, another operator in a field's place.
 //
 // Cost: one command, served by an index of the spec for this type, or for all, whose first field has a condition.
 func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f Find[D]) {
@@ -156,8 +166,8 @@ func (k *Kinds[D, K]) Strangers() (f Find[bson.Raw]) {
 	return f
 }
 
-// Assign returns the write that gives a tag to the values that fulfil a filter on their documents and have none. It can be run again.
-// It is refused for values in arrays.
+// Assign returns the write that gives a tag to the values that fulfil a filter on their documents and have none, or null. It can be
+// run again. It is refused for values in arrays.
 //
 // Cost: one command, which writes as many documents as match. The tag comes after the fields that are there.
 func (k *Kinds[D, K]) Assign(filter bson.D, tag string) Write { return k.k.assign(filter, tag) }
@@ -253,15 +263,10 @@ func (k *kinds) of(q *Query, tags []string) {
 //go:noinline
 func (k *kinds) having(q *Query, tag string, conditions bson.D) {
 	k.decl.query(q, nil)
-	cond, err := k.decl.codec.copyD(conditions)
-	if err != nil {
-		err = k.decl.refuse("conditions", nil, err.Error())
-	} else {
-		err = k.checkTag(tag)
+	if q.Err = k.checkTag(tag); q.Err != nil {
+		return
 	}
-	if err == nil && k.path != "" {
-		cond, err = k.decl.conditions(k.path, conditions)
-	}
+	cond, err := k.decl.conditionsOn(k.path, conditions, func(name string) error { return k.checkField(tag, name) })
 	if q.Err = err; err != nil {
 		return
 	}
@@ -334,7 +339,7 @@ func (k *kinds) assign(filter bson.D, tag string) Write {
 	if err != nil {
 		return Refused(k.decl.name, err)
 	}
-	untagged := bson.D{{Key: k.tag(), Value: bson.D{{Key: "$exists", Value: false}}}}
+	untagged := bson.D{{Key: k.tag(), Value: nil}} // or none
 	if k.path != "" {
 		untagged = append(bson.D{{Key: k.path, Value: bson.D{{Key: "$type", Value: "object"}}}}, untagged...)
 	}

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -28,8 +29,10 @@ func TestUnionDocuments(t *testing.T) {
 		if _, err := coll.InsertOne(t.Context(), d("_id", "f", "type", "tape")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := coll.InsertOne(t.Context(), d("_id", "g", "author", "z")); err != nil {
-			t.Fatal(err)
+		for _, doc := range []bson.D{d("_id", "g", "author", "z"), d("type", nil, "_id", "h", "author", "z")} {
+			if _, err := coll.InsertOne(t.Context(), doc); err != nil {
+				t.Fatal(err)
+			}
 		}
 		kinds := func(list []uniMedium, err error) string {
 			if err != nil {
@@ -42,7 +45,7 @@ func TestUnionDocuments(t *testing.T) {
 			return strings.Join(out, " ")
 		}
 		byID := d("_id", 1)
-		const want = "Book Book *model_test.uniDisc Map Book Rest Rest"
+		const want = "Book Book *model_test.uniDisc Map Book Rest Rest Rest"
 		if got := kinds(uniMedia.Find(nil).Sorted(byID).All(t.Context(), db)); got != want {
 			t.Errorf("All: %s", got)
 		}
@@ -66,6 +69,10 @@ func TestUnionDocuments(t *testing.T) {
 			{"of one type", kinds(uniKinds.Of("disc").All(t.Context(), db)), "*model_test.uniDisc"},
 			{"of two", kinds(uniKinds.Of("disc", "map").Sorted(byID).All(t.Context(), db)), "*model_test.uniDisc Map"},
 			{"of one that fulfils", kinds(uniKinds.Having("book", d("author", "x")).All(t.Context(), db)), "Book"},
+			{"of one that fulfils either", kinds(uniKinds.Having("book", d("$or", bson.A{d("author", "x"), d("_id", "b")})).All(t.Context(), db)), "Book Book"},
+			{"of one with any fields", kinds(uniKinds.Having("map", d("n", 1, "type", d("$ne", "x"))).All(t.Context(), db)), "Map"},
+			{"of one by a method", kinds(uniKinds.Having("code", d("n", 1)).All(t.Context(), db)), ""},
+			{"of one without conditions", kinds(uniKinds.Having("disc", nil).All(t.Context(), db)), "*model_test.uniDisc"},
 		} {
 			if c.got != c.want {
 				t.Errorf("%s: %s, want %s", c.reason, c.got, c.want)
@@ -84,7 +91,7 @@ func TestUnionDocuments(t *testing.T) {
 			t.Errorf("only maps: %v, %v", maps, err)
 		}
 		counts, err := uniKinds.Counts().All(t.Context(), db)
-		if got := fmt.Sprint(counts); err != nil || got != `[{null 1} {"book" 3} {"disc" 1} {"map" 1} {"tape" 1}]` {
+		if got := fmt.Sprint(counts); err != nil || got != `[{null 2} {"book" 3} {"disc" 1} {"map" 1} {"tape" 1}]` {
 			t.Errorf("counts %s, %v", got, err)
 		}
 		mustRun(t, db, model.NewPlan(uniMedia.Replace(uniMap{"_id": "d", "n": int32(2)})), model.NewPlan(uniKinds.Assign(d("author", "z"), "book")))
@@ -124,7 +131,7 @@ func TestUnionWithin(t *testing.T) {
 		for _, c := range []struct{ reason, got, want string }{
 			{"a field of one type", ids(uniMain.Of("disc")), "t"}, {"a field of one type that fulfils", ids(uniMain.Having("book", d("author", "x"))), "s"},
 			{"lists with one type", ids(uniListed.Of("disc")), "su"}, {"lists of which one element fulfils all", ids(uniListed.Having("book", d("author", "y"))), "su"},
-			{"not two together", ids(uniListed.Having("disc", d("author", "y"))), ""},
+			{"not two together", ids(uniListed.Having("disc", d("_id", "a"))), ""},
 		} {
 			if c.got != c.want {
 				t.Errorf("%s: %s, want %s", c.reason, c.got, c.want)
@@ -135,7 +142,7 @@ func TestUnionWithin(t *testing.T) {
 			t.Errorf("counts %s, %v", got, err)
 		}
 		coll := uniShelves.Of(db)
-		for _, doc := range []bson.D{d("_id", "v", "main", d("type", "tape")), d("_id", "w", "main", d("_id", "x"), "media", bson.A{d("type", "tape")})} {
+		for _, doc := range []bson.D{d("_id", "v", "main", d("type", "tape")), d("_id", "w", "main", d("_id", "x"), "media", bson.A{d("type", "tape")}), d("_id", "x", "main", d("type", nil, "_id", "y"))} {
 			if _, err := coll.InsertOne(t.Context(), doc); err != nil {
 				t.Fatal(err)
 			}
@@ -144,6 +151,9 @@ func TestUnionWithin(t *testing.T) {
 			t.Errorf("an unknown tag: %v", err)
 		}
 		mustRun(t, db, model.NewPlan(uniMain.Assign(nil, "disc")))
+		if got := ids(uniMain.Of("disc").Where(d("_id", "x"))); got != "x" {
+			t.Errorf("assigned in place of null: %s", got)
+		}
 		for reason, f := range map[string]model.Find[bson.Raw]{"v": uniMain.Strangers(), "w": uniListed.Strangers()} {
 			if all, err := f.All(t.Context(), db); err != nil || len(all) != 1 || all[0].Lookup("_id").StringValue() != reason {
 				t.Errorf("strangers %v, %v", all, err)
@@ -151,7 +161,11 @@ func TestUnionWithin(t *testing.T) {
 		}
 	})
 	for reason, err := range map[string]error{
-		"no tag": uniKinds.Of().Err, "an unknown tag": uniKinds.Of("book", "tape").Err, "an unknown tag that fulfils": uniKinds.Having("tape", nil).Err,
+		"a field of another type": uniKinds.Having("book", d("tracks", "t")).Err, "a misspelt field": uniKinds.Having("book", d("athor", "x")).Err,
+		"a misspelt field in a list": uniKinds.Having("book", d("$or", bson.A{d("athor", "x")})).Err, "code": uniKinds.Having("book", d("$where", "1")).Err,
+		"an expression": uniKinds.Having("map", d("$expr", true)).Err, "a misspelt field of a part": uniMain.Having("book", d("athor", "x")).Err,
+		"a field of another type in an array": uniListed.Having("disc", d("author", "x")).Err,
+		"no tag":                              uniKinds.Of().Err, "an unknown tag": uniKinds.Of("book", "tape").Err, "an unknown tag that fulfils": uniKinds.Having("tape", nil).Err,
 		"a value that can't be stored": uniKinds.Having("book", d("author", func() {})).Err, "assigned an unknown tag": uniKinds.Assign(nil, "tape").Err,
 		"assigned in an array": uniListed.Assign(nil, "book").Err, "only of a foreign type": model.Only[uniForeign](uniKinds).Err,
 		"only what isn't known": model.Only[uniRest](uniKinds).Err, "only within documents": model.Only[uniBook](uniMain).Err,
@@ -248,7 +262,16 @@ func TestUnionDeclarations(t *testing.T) {
 		"kinds: unique in an array": func() {
 			model.NewKinds(uniShelves, uniStrict, model.KindsSpec{Path: "media", Indexes: []model.KindIndex{{Tag: "book", Keys: d("isbn", 1), Unique: true}}})
 		},
-		"kinds: nothing": func() { model.NewKinds[uniMedium, string, uniMedium](nil, nil) },
+		"the same union twice": func() { uniStrict.Register(uniStrict.Registry()) },
+		"two unions of one interface": func() {
+			r := bson.NewRegistry()
+			uniStrict.Register(r)
+			model.NewUnion[uniMedium]("kind", model.Case[uniForeign]("f")).Register(r)
+		},
+		"one type by one tag in two unions": func() { uniBoth("type", model.Case[uniBook]("b")) },
+		"the same, with a third between":    func() { uniBoth("kind", model.Case[uniBook]("b")) },
+		"one type of any fields in two":     func() { uniBoth("other", model.Case[uniMap]("m")) },
+		"kinds: nothing":                    func() { model.NewKinds[uniMedium, string, uniMedium](nil, nil) },
 	} {
 		t.Run(reason, func(t *testing.T) {
 			if e := catch(t, f); e == nil || e.Remedy == "" {
@@ -258,5 +281,52 @@ func TestUnionDeclarations(t *testing.T) {
 	}
 	if len(uniKinds.Relations()) != 0 {
 		t.Error("relations")
+	}
+}
+
+type (
+	uniPrinted interface{ printed() }
+	uniBound   interface{ bound() }
+	uniLeaf    struct{ N int32 }
+)
+
+func (uniBook) printed() {}
+func (uniMap) printed()  {}
+func (uniLeaf) printed() {}
+func (uniBook) bound()   {}
+
+// uniBoth registers a union of media beside others, of which the last is of one case.
+func uniBoth(tag string, c model.UnionCase) *bson.Registry {
+	r := bson.NewRegistry()
+	uniStrict.Register(r)
+	model.NewUnion[uniBound]("kind", model.Case[uniBook]("b")).Register(r)
+	model.NewUnion[uniPrinted](tag, c).Register(r)
+	return r
+}
+
+// Unions of different types stand beside each other, by the same tag too; and so do those that share a struct, by tags of their own.
+func TestUnionsTogether(t *testing.T) {
+	for tag, c := range map[string]model.UnionCase{"type": model.Case[uniLeaf]("leaf"), "print": model.Case[uniBook]("b")} {
+		r := uniBoth(tag, c)
+		type box struct {
+			A []uniMedium
+			B uniBound
+			C uniPrinted
+		}
+		in := box{A: []uniMedium{uniBook{ID: "a"}, uniMap{"_id": "m"}}, B: uniBook{ID: "b"}, C: uniBook{ID: "c"}}
+		if tag == "type" {
+			in.C = uniLeaf{3}
+		}
+		var buf bytes.Buffer
+		enc, dec := bson.NewEncoder(bson.NewDocumentWriter(&buf)), bson.NewDecoder(bson.NewDocumentReader(&buf))
+		enc.SetRegistry(r)
+		dec.SetRegistry(r)
+		var out box
+		if err := enc.Encode(in); err != nil {
+			t.Fatal(err)
+		}
+		if err := dec.Decode(&out); err != nil || !reflect.DeepEqual(in, out) {
+			t.Errorf("%+v becomes %+v, %v", in, out, err)
+		}
 	}
 }

@@ -42,7 +42,7 @@ func kindsCases() []Case {
 		Having(string, bson.D) model.Find[mediumBox]
 	}) func(s string) ([]any, func() any) {
 		return func(s string) ([]any, func() any) {
-			c := roomy(bson.D{{Key: "author", Value: s}, {Key: "$or", Value: bson.A{bson.D{{Key: "author", Value: s}}, bson.D{{Key: "min", Value: bson.D{{Key: "$gt", Value: 1}}}}}}})
+			c := roomy(bson.D{{Key: "author", Value: s}, {Key: "$or", Value: bson.A{bson.D{{Key: "author", Value: s}}, bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: s}}}}}}})
 			return []any{c}, func() any { return k.Having("book", c) }
 		}
 	}
@@ -65,6 +65,7 @@ func kindsCases() []Case {
 			c := roomy(bson.D{{Key: "author", Value: s}})
 			return []any{c}, func() any { return mediumKinds.Having("book", c) }
 		}},
+		{Method: "model.Kinds.Having", Reason: "a field of another type is refused", Make: func(s string) any { return mediumKinds.Having("book", bson.D{{Key: "min", Value: s}}) }},
 		{Method: "model.Kinds.Having", Reason: "a field of one type", From: having(topKinds)},
 		{Method: "model.Kinds.Having", Reason: "an element of one type", From: having(listKinds)},
 		{Method: "model.Only", Reason: "decoded as it is", Make: func(string) any { return model.Only[mediumBook](mediumKinds) }},
