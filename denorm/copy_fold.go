@@ -141,10 +141,7 @@ func (c *copying) unneeded(rows []bson.Raw) (p model.Plan, _ error) {
 		source := clone(row.Lookup("source"))
 		p.Steps = append(p.Steps, model.Write{
 			Collection: c.docs, Index: model.IDIndex, Once: true,
-			Model: &mongo.DeleteOneModel{Filter: bson.D{
-				{Key: "_id", Value: model.Eq(source.Document().Lookup("_id"))},
-				{Key: "$expr", Value: op("$eq", "$$ROOT", literal(source))},
-			}},
+			Model: &mongo.DeleteOneModel{Filter: model.AsRead(source.Document())},
 		})
 	}
 	return p, nil

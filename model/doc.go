@@ -39,6 +39,8 @@
 //     [Embedded.Malformed]; to arrays within elements: [Nested.Repeated], [Nested.Repair] and the others
 //   - Write what was read only if it is still so: [Versioned.Replace], [Versioned.Update]; with retries: [Versioned.Change]; while
 //     a condition holds: [Versioned.Guarded], [Versioned.Take]
+//   - Write any document only if it is as it was read, all of it, some fields, or what its type reads: [AsRead], [FieldsAsRead],
+//     [Shape.AsRead]
 //   - Store values of several Go types, and get them back as what they are: [Case], [Union.Options]; by type: [Kinds.Of], [Only]
 //
 // # Costs

@@ -170,7 +170,7 @@ func (x *extraction) copyOwners(b *batchReader, owners []bson.Raw) ([]model.Step
 				inserted = append(inserted, model.Write{Collection: x.docs, Index: model.IDIndex, Model: &mongo.InsertOneModel{Document: want}})
 			case x.says(was, want):
 			case x.isOwn(was, owner):
-				replaced = append(replaced, model.Write{Collection: x.docs, Index: model.IDIndex, Model: &mongo.ReplaceOneModel{Filter: unchanged(was), Replacement: want}})
+				replaced = append(replaced, model.Write{Collection: x.docs, Index: model.IDIndex, Model: &mongo.ReplaceOneModel{Filter: model.AsRead(was), Replacement: want}})
 			default:
 				occupied = append(occupied, e.ids[i])
 			}

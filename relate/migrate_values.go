@@ -143,14 +143,6 @@ func as(v bson.RawValue) any {
 	return bson.D{{Key: "$eq", Value: v}}
 }
 
-// unchanged is the filter of a document as it was read, all of it.
-func unchanged(doc bson.Raw) bson.D {
-	return bson.D{
-		{Key: "_id", Value: model.Eq(doc.Lookup("_id"))},
-		{Key: "$expr", Value: bson.D{{Key: "$eq", Value: bson.A{"$$ROOT", bson.D{{Key: "$literal", Value: doc}}}}}},
-	}
-}
-
 // guardedUpdate is an update of one document that passes over one that has changed since.
 func guardedUpdate(collection string, id bson.RawValue, guard, update bson.D) model.Write {
 	w := updateOne(collection, append(bson.D{{Key: "_id", Value: model.Eq(id)}}, guard...), update)
@@ -160,7 +152,7 @@ func guardedUpdate(collection string, id bson.RawValue, guard, update bson.D) mo
 
 // guardedDelete deletes a document if it is still as it was read.
 func guardedDelete(collection string, doc bson.Raw) model.Write {
-	return model.Write{Collection: collection, Index: model.IDIndex, Model: &mongo.DeleteOneModel{Filter: unchanged(doc)}}
+	return model.Write{Collection: collection, Index: model.IDIndex, Model: &mongo.DeleteOneModel{Filter: model.AsRead(doc)}}
 }
 
 // fieldsProjection asks for some paths.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 

@@ -56,7 +56,7 @@ type PartCount struct {
 // [*model.DeclarationError] when there are less than two parts, when one is there twice, doesn't exist, lies in an array, or is
 // of another type than it is declared as. Parts that documents hold in their key alone are declared so: [Part.KeyOnly].
 func NewComposite[D any](docs *model.Collection[D, string], parts ...Part) *Composite[D] {
-	c := composite{name: docs.Name(), parts: parts, enc: docs.Encode}
+	c := composite{name: docs.Name(), parts: parts, enc: docs.Encode, shape: model.ShapeOf(docs)}
 	return &Composite[D]{docs, declareParts(c, "NewComposite", func(path string) model.Field { return model.MustField(docs, path) })}
 }
 
@@ -107,10 +107,14 @@ func (x *Composite[D]) InsertMany(docs []D) model.Plan {
 // change a part, since an _id can't be changed. The _id of now must be empty or its key. Fields of the stored document that D
 // doesn't know are not carried over.
 //
-// The old one must still be as it was read: else running the plan gives model.ErrStale. It is one document inserted and one
-// deleted, and makes sense as both: a transactional plan. Run without a transaction (model.PlanOptions.AllowPartial), the new
-// one is there first, so that nothing is lost; a cut, or an old one that changed meanwhile, leaves the document under both keys,
-// and after a cut it can be run again. Where the key stays the same, it is one guarded replacement, which can be run again.
+// The old one must still be as it was read, in all fields that D knows, those that weren't there too: else running the plan gives
+// model.ErrStale. Missing, null and empty are one there, where D reads them as one; a document within it must be stored as D stores
+// it.
+//
+// It is one document inserted and one deleted, and makes sense as both: a transactional plan. Run without a transaction
+// (model.PlanOptions.AllowPartial), the new one is there first, so that nothing is lost; a cut, or an old one that changed
+// meanwhile, leaves the document under both keys, and after a cut it can be run again. Where the key stays the same, it is one
+// guarded replacement, which can be run again.
 //
 // Cost: two commands, two documents, by _id; one for the same key.
 func (x *Composite[D]) Move(was *D, now D) model.Plan {

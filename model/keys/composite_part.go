@@ -65,6 +65,7 @@ type composite struct {
 	name  string // of the collection
 	parts []Part
 	enc   func(any) (any, error)
+	shape model.Shape // of the documents
 }
 
 // declareParts checks the parts of a key. field looks up a part's field in the documents.

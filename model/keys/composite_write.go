@@ -2,7 +2,7 @@ package keys
 
 import (
 	"fmt"
-	"slices"
+	"reflect"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -108,7 +108,7 @@ func (c *composite) move(was, now any) model.Plan {
 	if err != nil {
 		return model.RefusedPlan(c.name, fmt.Errorf("as it shall be: %w", err))
 	}
-	asItWas, asItIs := whole(old), whole(doc)
+	asItWas, asItIs := c.shapeOf(was).AsRead(old), model.AsRead(doc)
 	if from == to {
 		w := c.raws().Replace(doc)
 		if m, ok := w.Model.(*mongo.ReplaceOneModel); ok {
@@ -123,6 +123,14 @@ func (c *composite) move(was, now any) model.Plan {
 	p.Transactional = true
 	p.Leaves = "the document under both keys"
 	return p
+}
+
+// shapeOf is how a document's type is stored: that of the collection's documents, or for an interface that of its value.
+func (c *composite) shapeOf(doc any) model.Shape {
+	if t := c.shape.Type; (t == nil || t.Kind() == reflect.Interface) && doc != nil {
+		return c.shape.As(reflect.TypeOf(doc))
+	}
+	return c.shape
 }
 
 // takeOut deletes a document as it was read. A second time it finds none, and changes nothing.
@@ -166,12 +174,9 @@ func (c *composite) rekeyed(docs []bson.Raw) (p model.Plan, err error) {
 			continue
 		}
 		w := c.raws().Insert(now)
-		w.Done = whole(now)
+		w.Done = model.AsRead(now)
 		p.Steps = append(p.Steps, w)
-		removed = append(removed, c.takeOut(bson.D{
-			{Key: "_id", Value: model.Eq(id)},
-			{Key: "$expr", Value: bson.D{{Key: "$eq", Value: bson.A{"$$ROOT", bson.D{{Key: "$literal", Value: slices.Clone(doc)}}}}}},
-		}))
+		removed = append(removed, c.takeOut(model.AsRead(doc)))
 	}
 	if len(removed) > 0 {
 		p.Leaves = "documents under both keys"
@@ -179,14 +184,4 @@ func (c *composite) rekeyed(docs []bson.Raw) (p model.Plan, err error) {
 	}
 	p.Steps = append(p.Steps, removed...)
 	return p, nil
-}
-
-// whole matches a document whose fields are those of another.
-func whole(doc bson.Raw) bson.D {
-	elements, _ := doc.Elements() // made by keyed
-	d := make(bson.D, 0, len(elements))
-	for _, e := range elements {
-		d = append(d, bson.E{Key: e.Key(), Value: model.Eq(e.Value())})
-	}
-	return d
 }

@@ -99,8 +99,8 @@ func (x *expiry) copyOf(doc, cold bson.Raw) (model.Write, error) {
 	if err != nil {
 		return w, err
 	}
-	w.Model = &mongo.ReplaceOneModel{Filter: equals(cold), Replacement: bson.Raw(next)}
-	w.Expect, w.Done, w.Once = model.One, equals(next), true
+	w.Model = &mongo.ReplaceOneModel{Filter: model.AsRead(cold), Replacement: bson.Raw(next)}
+	w.Expect, w.Done, w.Once = model.One, model.AsRead(next), true
 	return w, nil
 }
 

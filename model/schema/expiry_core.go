@@ -133,18 +133,10 @@ func (x *expiry) touch(w model.Write, other, done bson.E) model.Write {
 	return w
 }
 
-// equals is the condition that a document is, by value, what was read.
-func equals(doc bson.Raw) bson.D {
-	return bson.D{
-		{Key: "_id", Value: model.Eq(doc.Lookup("_id"))},
-		{Key: "$expr", Value: bson.D{{Key: "$eq", Value: bson.A{"$$ROOT", bson.D{{Key: "$literal", Value: doc}}}}}},
-	}
-}
-
 // unchanged is the condition that a document is what was archived.
 func (x *expiry) unchanged(doc bson.Raw) bson.D {
 	if x.version == "" {
-		return equals(doc)
+		return model.AsRead(doc)
 	}
 	v, _ := model.ValueAt(doc, x.version)
 	var read any = v

@@ -148,7 +148,7 @@ func (x *versioning) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, d
 	}
 	w = model.Write{
 		Collection: x.collection, Index: model.IDIndex, Expect: model.One, Once: upgrade,
-		Model: &mongo.UpdateOneModel{Filter: x.guard(raw, id, old), Update: update},
+		Model: &mongo.UpdateOneModel{Filter: x.guard(raw, old), Update: update},
 	}
 	if upgrade {
 		w.Done = bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: x.field, Value: bson.D{{Key: "$gte", Value: int32(x.newest)}}}}
@@ -233,29 +233,22 @@ func (x *versioning) encoded(doc any, n int) (bson.Raw, error) {
 	return bson.Raw(v.Value), err
 }
 
-// guard is the filter for the document as it was read: its _id, its version, and each field that its type could read. An expression
-// compares whole values, where an equality would let an array through that has the value among its elements.
-func (x *versioning) guard(raw bson.Raw, id bson.RawValue, old *form) bson.D {
-	var all bson.A
-	equal := func(name string, v bson.RawValue) {
-		all = append(all, bson.D{{Key: "$eq", Value: bson.A{"$" + name, bson.D{{Key: "$literal", Value: v}}}}})
-	}
-	missing := func(name string) {
-		all = append(all, bson.D{{Key: "$eq", Value: bson.A{bson.D{{Key: "$type", Value: "$" + name}}, "missing"}}})
-	}
+// guard is the filter for the document as it was read: its _id, its version, and each field that its type could read.
+func (x *versioning) guard(raw bson.Raw, old *form) bson.D {
+	var names []string
 	elements, _ := raw.Elements() // raw is known to be valid
 	for _, e := range elements {
-		if name := e.Key(); name != "_id" && (name == x.field || old.has(name)) && model.CheckKey(name) == nil {
-			equal(name, e.Value())
+		if name := e.Key(); name != "_id" && (name == x.field || old.has(name)) {
+			names = append(names, name)
 		}
 	}
 	for _, name := range old.names() {
 		if name != x.field && raw.Lookup(name).Type == 0 {
-			missing(name)
+			names = append(names, name)
 		}
 	}
 	if raw.Lookup(x.field).Type == 0 {
-		missing(x.field)
+		names = append(names, x.field)
 	}
-	return bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: "$expr", Value: bson.D{{Key: "$and", Value: all}}}}
+	return model.FieldsAsRead(raw, names...)
 }
