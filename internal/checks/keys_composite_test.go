@@ -142,6 +142,7 @@ func documentKeyCases() []Case {
 		of("Prefix", "a number for a text is refused", func(string) []any { return []any{1} }, func(v []any) any { return placeInDoc.Prefix(v...) }),
 		of("Range", "cities of a state", one, func(v []any) any { return placeInDoc.Range(v, "", v[0]) }),
 		of("Range", "since one", one, func(v []any) any { return placeInDoc.Range(v, v[0], nil) }),
+		{Method: "keys.DocumentKey.Indexes", Reason: "the index on _id serves all", Make: func(string) any { return placeInDoc.Indexes() }},
 		{Method: "keys.DocumentKey.Descending", Reason: "the last first", Make: func(s string) any { return placeInDoc.Descending(placeInDoc.Prefix(s)) }},
 	}
 }

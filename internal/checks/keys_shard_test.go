@@ -24,6 +24,7 @@ func shardCases() []Case {
 		of("Command", "hashed behind another field", func() any { return mixed.Command("iot") }),
 		of("Command", "by a composite _id", func() any { return shardID.Command("site") }),
 		of("Reshard", "by another key", func() any { return mixed.Reshard("iot") }),
+		of("Reshard", "by a unique one, which the command can't make", func() any { return ranged.Reshard("iot") }),
 		of("Index", "unique", func() any { return ranged.Index() }),
 		of("Index", "hashed", func() any { return hashed.Index() }),
 		of("Index", "of the _id", func() any { return shardID.Index() }),

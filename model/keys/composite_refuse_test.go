@@ -121,20 +121,28 @@ func TestCompositeDeclarations(t *testing.T) {
 		Tags  []string `bson:"tags"`
 		Score float64  `bson:"score"`
 	}
+	type sparse struct { // all of it may be empty
+		State string `bson:"state,omitempty"`
+		City  string `bson:"city,omitempty"`
+	}
 	at := model.NewCollection[located, place]("located")
+	state, city := keys.Text("state"), keys.Text("city")
 	for reason, declare := range map[string]func(){
-		"one part":           func() { keys.NewComposite(residents, keys.Text("state")) },
-		"none of a kind":     func() { keys.NewComposite(residents, keys.Text("state"), keys.Part{Path: "city"}) },
-		"twice":              func() { keys.NewComposite(residents, keys.Text("state"), keys.Text("state")) },
-		"missing":            func() { keys.NewComposite(residents, keys.Text("state"), keys.Text("town")) },
-		"another type":       func() { keys.NewComposite(residents, keys.Text("state"), keys.Int("city")) },
-		"no time":            func() { keys.NewComposite(residents, keys.Text("state"), keys.Time("city")) },
-		"no ObjectID":        func() { keys.NewComposite(residents, keys.Text("state"), keys.ID("user")) },
-		"a name of a dollar": func() { keys.NewComposite(residents, keys.Text("state"), keys.Text("$x").KeyOnly()) },
-		"another order":      func() { keys.NewDocumentKey(at, keys.Text("city"), keys.Text("state")) },
-		"not in the _id":     func() { keys.NewDocumentKey(at, keys.Text("state"), keys.Text("town")) },
-		"key only":           func() { keys.NewDocumentKey(at, keys.Text("state"), keys.Text("city").KeyOnly()) },
-		"a path of two":      func() { keys.NewDocumentKey(byDocs, keys.Text("state"), keys.Text("at.city")) },
+		"one part":            func() { keys.NewComposite(residents, keys.Text("state")) },
+		"none of a kind":      func() { keys.NewComposite(residents, keys.Text("state"), keys.Part{Path: "city"}) },
+		"twice":               func() { keys.NewComposite(residents, keys.Text("state"), keys.Text("state")) },
+		"missing":             func() { keys.NewComposite(residents, keys.Text("state"), keys.Text("town")) },
+		"another type":        func() { keys.NewComposite(residents, keys.Text("state"), keys.Int("city")) },
+		"no time":             func() { keys.NewComposite(residents, keys.Text("state"), keys.Time("city")) },
+		"no ObjectID":         func() { keys.NewComposite(residents, keys.Text("state"), keys.ID("user")) },
+		"a name of a dollar":  func() { keys.NewComposite(residents, keys.Text("state"), keys.Text("$x").KeyOnly()) },
+		"another order":       func() { keys.NewDocumentKey(at, keys.Text("city"), keys.Text("state")) },
+		"not in the _id":      func() { keys.NewDocumentKey(at, keys.Text("state"), keys.Text("town")) },
+		"omitempty":           func() { keys.NewDocumentKey(model.NewCollection[bson.D, sparse]("located"), state, city) },
+		"another order, open": func() { keys.NewDocumentKey(model.NewCollection[bson.D, place]("located"), city, state) },
+		"a map":               func() { keys.NewDocumentKey(model.NewCollection[bson.D, bson.M]("located"), state, city) },
+		"key only":            func() { keys.NewDocumentKey(at, keys.Text("state"), keys.Text("city").KeyOnly()) },
+		"a path of two":       func() { keys.NewDocumentKey(byDocs, keys.Text("state"), keys.Text("at.city")) },
 	} {
 		func() {
 			defer func() {
@@ -146,7 +154,10 @@ func TestCompositeDeclarations(t *testing.T) {
 			declare()
 		}()
 	}
-	keys.NewDocumentKey(at, keys.Text("state"), keys.Text("city"))
+	var whole model.Technique = keys.NewDocumentKey(at, state, city)
+	if whole.Indexes() != nil || whole.Relations() != nil {
+		t.Errorf("indexes of a document: %v", whole.Indexes())
+	}
 	if x := byPlace.Indexes(); x != nil || byPlace.Relations() != nil {
 		t.Errorf("indexes: %v", x)
 	}

@@ -2,6 +2,7 @@ package keys
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/docmodel/docmodel/model"
@@ -40,39 +41,56 @@ type DocumentKey[D, K any] struct {
 
 // NewDocumentKey declares that documents have an _id that is a document of parts, in their order. A part's path is the name of
 // a field of the _id. It panics with a [*model.DeclarationError] when there are less than two parts, when one is there twice,
-// has a dot in its name, isn't a field of K or of another type there; and when K has other fields, or in another order.
+// has a dot in its name, isn't a field of K or of another type there; and when K has other fields, or in another order, is a
+// map, or has a field with omitempty, which its zero value would leave out of the key.
 func NewDocumentKey[D, K any](docs *model.Collection[D, K], parts ...Part) *DocumentKey[D, K] {
 	c := composite{name: docs.Name(), parts: parts, enc: docs.Encode}
 	x := &DocumentKey[D, K]{docs, declareParts(c, "NewDocumentKey", func(name string) model.Field { return model.MustField(docs, "_id."+name) })}
 	var zero K
-	x.c.declareDocument(model.MustField(docs, "_id").Type == nil, zero)
+	x.c.declareDocument(model.ShapeOf(docs).As(reflect.TypeFor[K]()).Nested(), zero)
 	return x
 }
 
-// declareDocument checks a document's fields against those of a zero K; one that is open has none.
-func (c *composite) declareDocument(open bool, zero any) {
+// declareDocument checks a document's fields against those of K. Of a K that marshals itself they are those that its zero value has.
+func (c *composite) declareDocument(k model.Shape, zero any) {
 	bad := func(problem, remedy string) {
 		panic(&model.DeclarationError{Problem: problem, Place: "NewDocumentKey of " + c.name, Remedy: remedy})
 	}
-	var want []string
+	var want, got []string
 	for _, p := range c.parts {
 		if err := model.CheckKey(p.Path); err != nil || p.only {
 			bad(fmt.Sprintf("part %q is no field of the _id", p.Path), "name fields of the _id; all of them are in the key alone")
 		}
 		want = append(want, p.Path)
 	}
-	v, err := c.encoded("_id", zero)
-	doc, ok := v.DocumentOK()
-	if open || err != nil || !ok {
-		return
+	fields, rest := k.Fields()
+	switch {
+	case k.Type.Kind() == reflect.Map, rest != nil:
+		bad(fmt.Sprintf("the _id's type %s is or holds a map, whose fields have no order", k.Type), "use a struct, or bson.D")
+	case k.Kind == model.DocumentShape:
+		for _, f := range fields {
+			if f.Optional {
+				bad(fmt.Sprintf("field %q of the _id's type %s isn't stored when it is empty", f.Name, k.Type),
+					"take omitempty off it, or the pointer off the struct that it is inlined by: an _id without it is another key")
+			}
+			got = append(got, f.Name)
+		}
+	default:
+		v, err := c.encoded("_id", zero)
+		doc, ok := v.DocumentOK()
+		if err != nil || !ok {
+			return
+		}
+		elements, _ := doc.Elements()
+		for _, e := range elements {
+			got = append(got, e.Key())
+		}
+		if len(got) == 0 {
+			return
+		}
 	}
-	elements, _ := doc.Elements()
-	var got []string
-	for _, e := range elements {
-		got = append(got, e.Key())
-	}
-	if !slices.Equal(got, want) && len(got) > 0 {
-		bad(fmt.Sprintf("the _id's type %T has the fields %q, and the parts are %q", zero, got, want), "name the parts in the order of the type's fields, all of them")
+	if !slices.Equal(got, want) {
+		bad(fmt.Sprintf("the _id's type %s has the fields %q, and the parts are %q", k.Type, got, want), "name the parts in the order of the type's fields, all of them")
 	}
 }
 
@@ -112,6 +130,12 @@ func (x *DocumentKey[D, K]) Descending(f model.Find[D]) model.Find[D] {
 	f.Sort = bson.D{{Key: "_id", Value: -1}}
 	return f
 }
+
+// Indexes returns none: the index on _id serves all.
+func (x *DocumentKey[D, K]) Indexes() []model.Index { return nil }
+
+// Relations returns none.
+func (x *DocumentKey[D, K]) Relations() []model.Relation { return nil }
 
 func (x *DocumentKey[D, K]) ordered(filter bson.D, err error) model.Find[D] {
 	f := x.docs.Find(filter)

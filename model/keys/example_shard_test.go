@@ -79,7 +79,7 @@ func ExampleShard() {
 	//   21 % stored,  21 % of what is new
 	//   53 % stored,  53 % of what is new
 	//   10 % stored,  10 % of what is new
-	//   jumbo chunk: 1 of 42 keys: what has one key can't be divided, and {device: 'd00'} has 2066 MiB, more than a chunk of 128; add a field to the key
+	//   jumbo chunk: 1 of 42 keys: what has one key can't be divided, and a chunk has 128 MiB: {device: 'd00'} has 2066 MiB; add a field to the key
 	//   frequent key: {device: 'd00'} has 33 % of the documents, more than one shard of 4: no balancing makes it less
 	//   hot shard: 53 % of the later documents go to one shard of 4
 	// {shardCollection: 'iot.measurements', key: {device: 1, at: 1}}

@@ -52,7 +52,9 @@ func NewShard[D, K any](docs *model.Collection[D, K], key bson.D, spec ...ShardS
 func (x *Shard[D]) Command(db string) bson.D { return x.s.command("shardCollection", db) }
 
 // Reshard returns the command that gives a collection that is sharded by another key this one (MongoDB 5.0 and later): it writes
-// all documents anew, which takes time, and room for them beside the old ones until it is done. Manual: "reshardCollection".
+// all documents anew, which takes time, and room for them beside the old ones until it is done. It can't make the key unique: with
+// [ShardSpec].Unique the unique index of [Shard.Index] must be there before, which under the old key it can be if it begins with
+// that too. Manual: "reshardCollection".
 func (x *Shard[D]) Reshard(db string) bson.D { return x.s.command("reshardCollection", db) }
 
 // Index returns the index that the key needs: on its fields, in order. A longer one that begins with them will do. For the key
@@ -122,8 +124,8 @@ func (x *Shard[D]) Plan(p model.Plan) []Target {
 }
 
 // Check returns which of the indexes of techniques can't be unique under the key: a shard knows nothing of the others'
-// documents, so that a unique index must begin with all fields of the key, in its order and any direction, and may go on. The _id
-// is let pass, unique on each shard only: [Shard.IDIsUnique] tells. Indexes of other collections are passed by. Manual: "Shard
+// documents, so that a unique index must begin with all fields of the key, in its order and any direction, and may go on. The index
+// on _id alone is let pass, unique on each shard only: [Shard.IDIsUnique] tells. Indexes of other collections are passed by. Manual: "Shard
 // Key Indexes", "Unique Indexes"; for hashed keys, of which it says nothing, as the server's source has it: fields of equal
 // values are on one shard, however they are hashed.
 func (x *Shard[D]) Check(techniques ...model.Technique) []IndexProblem {

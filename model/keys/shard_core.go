@@ -83,7 +83,7 @@ func (s *shard) command(name, db string) bson.D {
 		panic(&model.DeclarationError{Problem: fmt.Sprintf("no database has the name %q", db), Place: name + " of " + s.name, Remedy: "name the collection's database"})
 	}
 	d := bson.D{{Key: name, Value: db + "." + s.name}, {Key: "key", Value: s.pattern()}}
-	if s.spec.Unique {
+	if s.spec.Unique && name == "shardCollection" { // reshardCollection supports false alone
 		d = append(d, bson.E{Key: "unique", Value: true})
 	}
 	if s.spec.Collated {
@@ -112,7 +112,8 @@ func (p IndexProblem) String() string {
 
 func (s *shard) checkIndexes(list []model.Index) (out []IndexProblem) {
 	for _, x := range list {
-		if x.Collection != s.name || !x.Unique || len(x.Keys) > 0 && x.Keys[0].Key == "_id" {
+		ownID := len(x.Keys) == 1 && x.Keys[0].Key == "_id" && x.Keys[0].Value != "hashed"
+		if x.Collection != s.name || !x.Unique || ownID {
 			continue
 		}
 		begins := len(x.Keys) >= len(s.key)

@@ -186,14 +186,14 @@ func canPoint(v bson.RawValue, collated bool) bool {
 	return true
 }
 
-// anchored reports whether a pattern begins with ^ and a text, so that it is a range.
+// anchored reports whether a pattern begins with ^, at the beginning of the value and not of each line, and a text, so that it is a
+// range.
 func anchored(pattern string) bool {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil || re.Op != syntax.OpConcat || len(re.Sub) < 2 {
 		return false
 	}
-	begins := re.Sub[0].Op == syntax.OpBeginText || re.Sub[0].Op == syntax.OpBeginLine
-	return begins && re.Sub[1].Op == syntax.OpLiteral && re.Sub[1].Flags&syntax.FoldCase == 0
+	return re.Sub[0].Op == syntax.OpBeginText && re.Sub[1].Op == syntax.OpLiteral && re.Sub[1].Flags&syntax.FoldCase == 0
 }
 
 // isCollated reports whether a query compares texts otherwise than bytewise.

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -122,8 +123,7 @@ func (s *shard) distribution(docs iter.Seq2[any, error], encode func(any) (any, 
 	d = Distribution{Documents: len(all.docs), Keys: len(groups), Missing: all.missing}
 	s.divide(&d, groups, spec, scale)
 	s.writes(&d, all.docs)
-	s.hot(&d, groups, spec, scale)
-	s.warn(&d, all, spec)
+	s.warn(&d, all, s.hot(&d, groups, spec, scale), spec)
 	return d, nil
 }
 
@@ -294,27 +294,33 @@ func (s *shard) writes(d *Distribution, docs []sampled) {
 	}
 }
 
-// hot tells the most frequent keys.
-func (s *shard) hot(d *Distribution, groups []group, spec SampleSpec, scale float64) {
-	groups = slices.Clone(groups)
-	slices.SortStableFunc(groups, func(a, b group) int { return b.n - a.n })
-	jumbo := func(g group) bool { return g.n > 1 && float64(g.bytes)*scale > float64(spec.Range) }
-	for _, g := range groups {
-		if jumbo(g) {
-			d.Jumbo++
-		}
-	}
-	for _, g := range groups[:min(spec.Hot, len(groups))] {
-		h := HotKey{Share: float64(g.n) / float64(d.Documents), Bytes: int64(float64(g.bytes)*scale + 0.5), Jumbo: jumbo(g)}
+// hot tells the most frequent keys, and returns those that are larger than a chunk, the largest first.
+func (s *shard) hot(d *Distribution, groups []group, spec SampleSpec, scale float64) (jumbo []HotKey) {
+	told := func(g group) HotKey {
+		h := HotKey{Share: float64(g.n) / float64(d.Documents), Bytes: int64(float64(g.bytes)*scale + 0.5)}
+		h.Jumbo = g.n > 1 && float64(g.bytes)*scale > float64(spec.Range)
 		for i, f := range s.key {
 			h.Key = append(h.Key, bson.E{Key: f.path, Value: g.raw[i]})
 		}
-		d.Hot = append(d.Hot, h)
+		return h
 	}
+	for _, g := range groups {
+		if h := told(g); h.Jumbo {
+			jumbo = append(jumbo, h)
+		}
+	}
+	d.Jumbo = len(jumbo)
+	slices.SortStableFunc(jumbo, func(a, b HotKey) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	groups = slices.Clone(groups)
+	slices.SortStableFunc(groups, func(a, b group) int { return b.n - a.n })
+	for _, g := range groups[:min(spec.Hot, len(groups))] {
+		d.Hot = append(d.Hot, told(g))
+	}
+	return jumbo
 }
 
 // warn says what speaks against the key.
-func (s *shard) warn(d *Distribution, all sample, spec SampleSpec) {
+func (s *shard) warn(d *Distribution, all sample, jumbo []HotKey, spec SampleSpec) {
 	add := func(kind WarningKind, format string, args ...any) {
 		d.Warnings = append(d.Warnings, Warning{kind, fmt.Sprintf(format, args...)})
 	}
@@ -330,9 +336,16 @@ func (s *shard) warn(d *Distribution, all sample, spec SampleSpec) {
 	if d.Documents > d.Keys && d.Keys < 10*spec.Shards {
 		add(FewKeys, "%d keys in %d documents: there are never more chunks than keys; add a field to the key", d.Keys, d.Documents)
 	}
-	if d.Jumbo > 0 {
-		add(JumboChunk, "%d of %d keys: what has one key can't be divided, and %[4]s has %[5]d MiB, more than a chunk of %[3]d; add a field to the key",
-			d.Jumbo, d.Keys, spec.Range>>20, model.Shell(d.Hot[0].Key), d.Hot[0].Bytes>>20)
+	if len(jumbo) > 0 {
+		var named []string
+		for _, h := range jumbo[:min(3, len(jumbo))] {
+			named = append(named, fmt.Sprintf("%s has %d MiB", model.Shell(h.Key), h.Bytes>>20))
+		}
+		if len(jumbo) > len(named) {
+			named = append(named, fmt.Sprintf("and %d more", len(jumbo)-len(named)))
+		}
+		add(JumboChunk, "%d of %d keys: what has one key can't be divided, and a chunk has %d MiB: %s; add a field to the key",
+			len(jumbo), d.Keys, spec.Range>>20, strings.Join(named, ", "))
 	}
 	if h := d.Hot[0]; d.Documents > d.Keys && h.Share > 1/float64(spec.Shards) {
 		add(FrequentKey, "%s has %.0f %% of the documents, more than one shard of %d: no balancing makes it less", model.Shell(h.Key), 100*h.Share, spec.Shards)

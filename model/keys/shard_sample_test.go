@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -123,6 +124,15 @@ func TestShardDistributionCounts(t *testing.T) {
 	}
 	if d, err := byReading.DistributionOf(exact, keys.SampleSpec{Shards: 2, Range: 1}); err != nil || d.Shards[0].Writes != 0.25 || d.Rising != 0.25 || d.Chunks != 5 || d.Jumbo != 2 {
 		t.Errorf("a range begins with its first key, and ends before the next one's: %+v, %v", d, err)
+	}
+	// The most frequent key is small; two others are larger than a chunk.
+	var sized []bson.D
+	for i, n := range []int{0, 0, 0, 0, 1, 1, 2, 2} {
+		sized = append(sized, shardD("_id", i, "device", n, "at", 0, "pad", make([]byte, n<<20)))
+	}
+	if d, err := byDevice.DistributionOf(sized, keys.SampleSpec{Range: 1 << 20}); err != nil || d.Jumbo != 2 || model.Shell(d.Hot[0].Key) != "{device: 0, at: 0}" ||
+		!strings.Contains(fmt.Sprint(d.Warnings), "2 of 3 keys: what has one key can't be divided, and a chunk has 1 MiB: {device: 2, at: 0} has 4 MiB, {device: 1, at: 0} has 2 MiB; add") {
+		t.Errorf("what is larger than a chunk: %+v, %v", d.Warnings, err)
 	}
 	if d, err := byDevice.DistributionOf(nil); err != nil || d.Documents != 0 || d.Warnings != nil {
 		t.Errorf("of nothing: %+v, %v", d, err)
