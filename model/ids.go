@@ -3,7 +3,6 @@ package model
 import (
 	"bytes"
 	"cmp"
-	"math"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -24,7 +23,7 @@ func CompareIDs(a, b bson.RawValue) int {
 	case a.Type == bson.TypeString:
 		return cmp.Compare(a.StringValue(), b.StringValue())
 	case class(a) == bson.TypeDouble:
-		c = compareNumbers(a, b)
+		c = CompareNumbers(a, b)
 	case a.Type == bson.TypeDateTime:
 		c = cmp.Compare(a.DateTime(), b.DateTime())
 	case a.Type == bson.TypeTimestamp:
@@ -37,30 +36,4 @@ func CompareIDs(a, b bson.RawValue) int {
 		c = cmp.Or(cmp.Compare(len(d), len(e)), cmp.Compare(x, y), bytes.Compare(d, e))
 	}
 	return cmp.Or(c, cmp.Compare(a.Type, b.Type), bytes.Compare(a.Value, b.Value))
-}
-
-// compareNumbers orders int32, int64 and double exactly, NaN first.
-func compareNumbers(a, b bson.RawValue) int {
-	x, xDouble := a.DoubleOK()
-	y, yDouble := b.DoubleOK()
-	switch {
-	case xDouble && yDouble:
-		return cmp.Compare(x, y)
-	case xDouble:
-		return -compareToDouble(b.AsInt64(), x)
-	case yDouble:
-		return compareToDouble(a.AsInt64(), y)
-	}
-	return cmp.Compare(a.AsInt64(), b.AsInt64())
-}
-
-func compareToDouble(n int64, d float64) int {
-	switch {
-	case d >= 1<<63:
-		return -1
-	case !(d >= -1<<63): // NaN too
-		return 1
-	}
-	whole := math.Trunc(d)
-	return cmp.Or(cmp.Compare(n, int64(whole)), cmp.Compare(whole, d))
 }

@@ -101,7 +101,7 @@ func checkTransactions(ctx context.Context, db *mongo.Database) error {
 		SetName string `bson:"setName"`
 		Msg     string `bson:"msg"`
 	}
-	err := db.Client().Database("admin").RunCommand(noSession{ctx}, bson.D{{Key: "hello", Value: 1}}).Decode(&hello)
+	err := db.Client().Database("admin").RunCommand(WithoutSession(ctx), bson.D{{Key: "hello", Value: 1}}).Decode(&hello)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,16 @@ func checkTransactions(ctx context.Context, db *mongo.Database) error {
 	return nil
 }
 
-// noSession is a context without its session, for hello takes part in no transaction.
+// WithoutSession returns the context without the driver's session: what is run under it has no part in the transaction that may be
+// running, and is kept if that is taken back. All else of the context stays.
+func WithoutSession(ctx context.Context) context.Context { return noSession{ctx} }
+
 type noSession struct{ context.Context }
 
-func (noSession) Value(any) any { return nil }
+func (c noSession) Value(key any) any {
+	v := c.Context.Value(key)
+	if _, isSession := v.(*mongo.Session); isSession {
+		return nil
+	}
+	return v
+}

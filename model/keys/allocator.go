@@ -81,7 +81,7 @@ func (a *allocator) next(ctx context.Context, owner any) (int64, error) {
 	if n, ok := a.pop(b); ok { // another goroutine took a block meanwhile
 		return n, nil
 	}
-	first, last, err := a.take(withoutSession{ctx}, owner)
+	first, last, err := a.take(model.WithoutSession(ctx), owner)
 	if err != nil {
 		return 0, err
 	}
@@ -172,15 +172,4 @@ func (a *allocator) drop() {
 			delete(a.owners, text)
 		}
 	}
-}
-
-// withoutSession is a context without the driver's session.
-type withoutSession struct{ context.Context }
-
-func (c withoutSession) Value(key any) any {
-	v := c.Context.Value(key)
-	if _, isSession := v.(*mongo.Session); isSession {
-		return nil
-	}
-	return v
 }

@@ -47,33 +47,18 @@ func (c *composite) ofDocument(doc bson.Raw) (string, error) {
 
 // keyed is a document under its key, as it is stored.
 func (c *composite) keyed(doc any) (bson.Raw, string, error) {
-	v, err := c.encoded("document", doc)
+	raw, err := storedDocument(c.enc, doc)
 	if err != nil {
-		return nil, "", err
-	}
-	raw, ok := v.DocumentOK()
-	if !ok {
-		return nil, "", c.refused("document", nil, "is stored as no document")
+		return nil, "", c.refused("document", nil, err.Error())
 	}
 	key, err := c.ofDocument(raw)
 	if err != nil {
 		return nil, "", err
 	}
-	elements, err := raw.Elements()
-	if err != nil {
+	if raw, err = underKey(raw, key); err != nil {
 		return nil, "", c.refused("document", nil, err.Error())
 	}
-	d := bson.D{{Key: "_id", Value: key}}
-	for _, e := range elements {
-		if e.Key() != "_id" {
-			d = append(d, bson.E{Key: e.Key(), Value: e.Value()})
-		}
-	}
-	out, err := bson.Marshal(d)
-	if err != nil {
-		return nil, "", c.refused("document", nil, err.Error())
-	}
-	return out, key, nil
+	return raw, key, nil
 }
 
 func (c *composite) insert(doc any) model.Write {
@@ -152,21 +137,12 @@ func (c *composite) rekey() model.Job {
 func (c *composite) rekeyed(docs []bson.Raw) (p model.Plan, err error) {
 	var removed []model.Step
 	for _, doc := range docs {
-		elements, err := doc.Elements()
+		id := doc.Lookup("_id")
+		raw, err := underKey(doc, nil)
 		if err != nil {
 			return p, err
 		}
-		id, fields := doc.Lookup("_id"), bson.D{{Key: "_id", Value: nil}}
-		for _, e := range elements {
-			if e.Key() != "_id" {
-				fields = append(fields, bson.E{Key: e.Key(), Value: e.Value()})
-			}
-		}
-		raw, err := bson.Marshal(fields)
-		if err != nil {
-			return p, err
-		}
-		now, key, err := c.keyed(bson.Raw(raw))
+		now, key, err := c.keyed(raw)
 		if err != nil {
 			return p, fmt.Errorf("document %s: %w", model.Shell(id), err)
 		}

@@ -1,6 +1,7 @@
 package keys_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -188,6 +190,15 @@ func TestSequenceDays(t *testing.T) {
 		seqStore(t, db, local, "a", 7, 8)
 		if _, err := local.Unpack("a", 1, start).Run(ctx, db); err != nil {
 			t.Fatal(err)
+		}
+		// A document may have any fields.
+		own := bson.D{{Key: "$set", Value: bson.D{{Key: "keysOfDays", Value: 5}, {Key: "doc", Value: 6}, {Key: "day", Value: bson.A{}}}}}
+		if _, err := db.Collection("mail").UpdateByID(ctx, "a_0001", own); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := model.Aggregate[bson.M]{Aggregation: local.Unpacked("a").Aggregation}.All(ctx, db)
+		if err != nil || len(raw) != 3 || fmt.Sprint(raw[0]["keysOfDays"], raw[0]["doc"], raw[0]["day"]) != "5 6 []" {
+			t.Errorf("unpacked: %v, %v", raw, err)
 		}
 		left, err := local.Unpacked("a").All(ctx, db)
 		if err != nil || len(left) != 3 || left[0].ID != "a_0001" || left[2].ID != "a_0008" {

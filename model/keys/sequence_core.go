@@ -106,32 +106,14 @@ func (s *sequence) keyed(owner any, n int64, doc any) (bson.Raw, string, error) 
 	if err != nil {
 		return nil, "", err
 	}
-	v, err := s.encodeDoc(doc)
+	held, err := storedDocument(s.encodeDoc, doc)
 	if err != nil {
 		return nil, "", s.refused("document", nil, err.Error())
-	}
-	raw, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
-	if err != nil {
-		return nil, "", s.refused("document", nil, err.Error())
-	}
-	held, ok := bson.Raw(raw).Lookup("v").DocumentOK()
-	if !ok {
-		return nil, "", s.refused("document", nil, "is nil, or not stored as a document")
 	}
 	if path, err := model.CheckNames(held, ""); err != nil {
 		return nil, "", s.refused(path, nil, err.Error())
 	}
-	elems, err := held.Elements()
-	if err != nil {
-		return nil, "", s.refused("document", nil, err.Error())
-	}
-	d := bson.D{{Key: "_id", Value: key}}
-	for _, e := range elems {
-		if e.Key() != "_id" {
-			d = append(d, bson.E{Key: e.Key(), Value: e.Value()})
-		}
-	}
-	out, err := bson.Marshal(d)
+	out, err := underKey(held, key)
 	if err != nil {
 		return nil, "", s.refused("document", nil, err.Error())
 	}

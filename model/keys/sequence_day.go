@@ -100,7 +100,8 @@ func (s *Sequence[D, K]) Packed(bucket DayBucket) model.Find[D] {
 // Unpacked returns the pipeline of an owner's documents that no bucket lists: stored by a writer who died before packing. Each is
 // packed by its own time. Documents that were just stored may be about to be packed; packing them too does no harm.
 //
-// Cost: one command that reads the owner's documents, and for each the buckets that list it, by the index of [Sequence.Indexes].
+// Cost: one command that reads the owner's documents, and looks for each into one bucket that lists it, by the index of
+// [Sequence.Indexes]; of that it takes the _id alone.
 func (s *Sequence[D, K]) Unpacked(owner K) model.Aggregate[D] {
 	pipeline, err := s.in.unpacked(owner)
 	a := model.AggregateAs[D](s.docs, pipeline)
@@ -175,11 +176,14 @@ func (s *sequence) unpacked(owner any) (mongo.Pipeline, error) {
 	return mongo.Pipeline{
 		{{Key: "$match", Value: filter}},
 		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
+		{{Key: "$replaceWith", Value: bson.D{{Key: "doc", Value: "$$ROOT"}}}}, // whose own fields are in nobody's way
 		{{Key: "$lookup", Value: bson.D{
-			{Key: "from", Value: s.days}, {Key: "localField", Value: "_id"}, {Key: "foreignField", Value: "keys"}, {Key: "as", Value: "keysOfDays"},
+			{Key: "from", Value: s.days}, {Key: "localField", Value: "doc._id"}, {Key: "foreignField", Value: "keys"},
+			{Key: "pipeline", Value: mongo.Pipeline{{{Key: "$limit", Value: 1}}, {{Key: "$project", Value: bson.D{{Key: "_id", Value: 1}}}}}},
+			{Key: "as", Value: "day"},
 		}}},
-		{{Key: "$match", Value: bson.D{{Key: "keysOfDays", Value: bson.D{{Key: "$size", Value: 0}}}}}},
-		{{Key: "$project", Value: bson.D{{Key: "keysOfDays", Value: 0}}}},
+		{{Key: "$match", Value: bson.D{{Key: "day", Value: bson.D{{Key: "$size", Value: 0}}}}}},
+		{{Key: "$replaceWith", Value: "$doc"}},
 	}, err
 }
 

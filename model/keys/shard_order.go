@@ -3,26 +3,23 @@ package keys
 import (
 	"bytes"
 	"cmp"
-	"math"
-	"math/big"
 	"slices"
 
+	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // compareKeys orders shard keys field by field.
 func compareKeys(a, b []bson.RawValue) int { return slices.CompareFunc(a, b, compareValues) }
 
-// compareValues orders values as an index does; Decimal128, binary and code by their bytes.
+// compareValues orders values as an index does; binary and code by their bytes.
 func compareValues(a, b bson.RawValue) int {
 	if c := cmp.Compare(typeOrder(a.Type), typeOrder(b.Type)); c != 0 {
 		return c
 	}
 	switch a.Type {
-	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble:
-		if b.Type != bson.TypeDecimal128 {
-			return compareNumbers(a, b)
-		}
+	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
+		return model.CompareNumbers(a, b)
 	case bson.TypeString, bson.TypeSymbol:
 		x, _ := a.StringValueOK()
 		y, _ := b.StringValueOK()
@@ -37,25 +34,6 @@ func compareValues(a, b bson.RawValue) int {
 		return compareDocuments(bson.Raw(a.Value), bson.Raw(b.Value))
 	}
 	return bytes.Compare(a.Value, b.Value)
-}
-
-// compareNumbers orders integers and doubles by what they are; NaN is the first.
-func compareNumbers(a, b bson.RawValue) int {
-	x, isDouble := a.DoubleOK()
-	y, otherIsDouble := b.DoubleOK()
-	if !isDouble && !otherIsDouble {
-		return cmp.Compare(a.AsInt64(), b.AsInt64())
-	}
-	if isDouble && otherIsDouble || isDouble && math.IsNaN(x) || otherIsDouble && math.IsNaN(y) {
-		return cmp.Compare(x, y) // the other is 0 beside a NaN, and above it
-	}
-	exact := func(v bson.RawValue, d float64, isDouble bool) *big.Float {
-		if isDouble {
-			return big.NewFloat(d)
-		}
-		return new(big.Float).SetInt64(v.AsInt64())
-	}
-	return exact(a, x, isDouble).Cmp(exact(b, y, otherIsDouble))
 }
 
 // compareDocuments compares types, names and values, pair by pair; what ends first is less.

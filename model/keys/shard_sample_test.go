@@ -189,6 +189,18 @@ func TestShardOrder(t *testing.T) {
 			t.Errorf("%s is not below %s", model.Shell(list[i]), model.Shell(list[i+1]))
 		}
 	}
+	for _, pair := range [][2]any{{int32(2), "10"}, {"2", int64(10)}, {1.5, "256"}, {"-3", "1E-3"}, {"NaN", math.Inf(-1)}} { // texts are Decimal128s
+		docs := make([]bson.D, 2)
+		for i, v := range pair {
+			if text, ok := v.(string); ok {
+				v, _ = bson.ParseDecimal128(text)
+			}
+			docs[i] = shardD("_id", v)
+		}
+		if d, _ := byReading.DistributionOf(docs); d.Rising != 1 {
+			t.Errorf("%s is not above %s", model.Shell(docs[1]), model.Shell(docs[0]))
+		}
+	}
 	if d, _ := byReading.DistributionOf([]bson.D{shardD("_id", 1), shardD("_id", 1.0), shardD("_id", int64(1))}); d.Keys != 1 {
 		t.Errorf("equal numbers are %d keys", d.Keys)
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -21,7 +22,7 @@ func orderNumbers(a, b bson.RawValue) (order int, ordered bool) {
 	if isNaN(a) || isNaN(b) {
 		return 0, isNaN(a) && isNaN(b)
 	}
-	return compareNumbers(a, b), true
+	return model.CompareNumbers(a, b), true
 }
 
 func isNaN(v bson.RawValue) bool {
@@ -32,19 +33,6 @@ func isNaN(v bson.RawValue) bool {
 		return v.Decimal128().IsNaN()
 	}
 	return false
-}
-
-// compareNumbers compares two numbers, of which none is NaN.
-func compareNumbers(a, b bson.RawValue) int {
-	if x, ok := a.AsInt64OK(); ok && a.Type != bson.TypeDouble && a.Type != bson.TypeDecimal128 {
-		if y, ok := b.AsInt64OK(); ok && b.Type != bson.TypeDouble && b.Type != bson.TypeDecimal128 {
-			return cmp.Compare(x, y)
-		}
-	}
-	if c := cmp.Compare(infinity(a), infinity(b)); c != 0 || infinity(a) != 0 {
-		return c
-	}
-	return rational(a).Cmp(rational(b))
 }
 
 // infinity is the sign of an infinite number, 0 for others.
@@ -60,31 +48,12 @@ func infinity(v bson.RawValue) int {
 	return 0
 }
 
-// rational is a finite number, exactly.
-func rational(v bson.RawValue) *big.Rat {
-	switch v.Type {
-	case bson.TypeDouble:
-		return new(big.Rat).SetFloat64(v.Double())
-	case bson.TypeDecimal128:
-		digits, exponent, err := v.Decimal128().BigInt()
-		if err != nil {
-			return new(big.Rat)
-		}
-		scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(exponent, -exponent))), nil)
-		if exponent < 0 {
-			return new(big.Rat).SetFrac(digits, scale)
-		}
-		return new(big.Rat).SetInt(digits.Mul(digits, scale))
-	}
-	return new(big.Rat).SetInt64(v.AsInt64())
-}
-
 // isMultiple reports whether a number is a whole multiple, doubles rounded to 15 digits as MongoDB does.
 func isMultiple(v bson.RawValue, of int64) bool {
 	if isNaN(v) || infinity(v) != 0 {
 		return false
 	}
-	r := rational(v)
+	r := model.Rational(v)
 	if v.Type == bson.TypeDouble {
 		r, _ = new(big.Rat).SetString(strconv.FormatFloat(v.Double(), 'e', 14, 64))
 	}
@@ -104,7 +73,7 @@ func appendCanonical(b []byte, v bson.RawValue) []byte {
 	case isNumber(v) && infinity(v) != 0:
 		return append(strconv.AppendInt(append(b, "ninf"...), int64(infinity(v)), 10), ';')
 	case isNumber(v):
-		return append(append(append(b, 'n'), rational(v).RatString()...), ';')
+		return append(append(append(b, 'n'), model.Rational(v).RatString()...), ';')
 	case v.Type == bson.TypeEmbeddedDocument:
 		elements, _ := bson.Raw(v.Value).Elements()
 		slices.SortStableFunc(elements, func(x, y bson.RawElement) int { return strings.Compare(x.Key(), y.Key()) })

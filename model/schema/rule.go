@@ -106,7 +106,7 @@ func (f *FieldRule) limits(min, max any, exclusive bool) *FieldRule {
 			at.node.max = limit{b.numberValue(at, max), exclusive}
 		}
 		low, high := at.node.min.value, at.node.max.value
-		if low.Type != 0 && high.Type != 0 && compareNumbers(low, high) > 0 {
+		if low.Type != 0 && high.Type != 0 && model.CompareNumbers(low, high) > 0 {
 			b.refuse(at.path, "a range that begins after its end", "give the lower end first")
 		}
 	})
