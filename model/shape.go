@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"reflect"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -13,6 +14,8 @@ type Shape struct {
 	Name string       // of the field; "" for a document, and for an element
 	Type reflect.Type // pointers taken off
 	Kind ShapeKind
+
+	Index []int // of a field: where it is in the struct, as reflect.Type.FieldByIndex takes it; several for one of an inlined struct
 
 	Null     bool // a nil Go value is stored as null
 	Optional bool // an empty Go value isn't stored at all
@@ -91,6 +94,7 @@ func (s Shape) Fields() (fields []Shape, rest *Shape) {
 		f := inner
 		f.Name, f.MinSize = name, s.MinSize || m.minSize
 		f = f.of(m.typ)
+		f.Index = slices.Clone(m.index)
 		f.Optional = omitsEmpty(m, s.codec, s.top) && s.codec.canBeEmpty(m.typ)
 		if f.Optional && m.typ.Kind() != reflect.Pointer {
 			f.Null = false

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/big"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
 func numDoc(t testing.TB, d bson.D) bson.Raw {
@@ -155,12 +157,54 @@ func TestNumberRisks(t *testing.T) {
 	}
 	want := []string{
 		"_id int64", "v int64", "uquoted uint64", "took time.Duration", "price bson.Decimal128", "prices bson.Decimal128", "rate float64", "any interface {}",
-		"byDay.*.views uint64", "text json.Number", "big big.Int", "* bson.RawValue", "nested.n int",
+		"byDay.*.views uint64", "text json.Number", "big big.Int", "nested.n int", "* bson.RawValue",
 	}
 	if !slices.Equal(got, want) || silent != 7 {
 		t.Errorf("%q, %d silent", got, silent)
 	}
 	if got := schema.NumberRisks(model.NewCollection[bson.D, any]("any")); len(got) != 1 || got[0].Path != "" {
 		t.Errorf("%v", got)
+	}
+}
+
+// moneyRisk is stored as another type by a registry.
+type moneyRisk struct {
+	Cents int64
+	Sum   uint64
+}
+
+// The collection's own options say how fields are named, and what isn't known.
+func TestNumberRisksByOptions(t *testing.T) {
+	t.Parallel()
+	type doc struct {
+		ID     int64     `json:"_id"`
+		Total  int64     `json:"total_sum,omitempty"`
+		Quoted int64     `json:"quoted,string"`
+		Hidden int64     `json:"-"`
+		Other  float64   `json:"o" bson:"other"`
+		Money  moneyRisk `json:"money"`
+	}
+	paths := func(o model.CollectionOptions) string {
+		var out []string
+		for _, r := range schema.NumberRisks(model.NewCollection[doc, int64]("docs", o)) {
+			out = append(out, r.Path+";")
+		}
+		return strings.Join(out, " ")
+	}
+	registry := bson.NewRegistry()
+	registry.RegisterTypeEncoder(reflect.TypeFor[moneyRisk](), bson.ValueEncoderFunc(func(_ bson.EncodeContext, w bson.ValueWriter, _ reflect.Value) error {
+		return w.WriteString("1.00")
+	}))
+	tagged := &options.BSONOptions{UseJSONStructTags: true}
+	for _, c := range []struct {
+		options model.CollectionOptions
+		want    string
+	}{
+		{model.CollectionOptions{BSON: tagged}, "_id; total_sum; other; money.cents; money.sum;"},
+		{model.CollectionOptions{BSON: tagged, Registry: registry}, ";"}, // of the whole document nothing is known,
+	} {
+		if got := paths(c.options); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
 	}
 }

@@ -28,19 +28,20 @@ func (r NumberRisk) String() string {
 	return fmt.Sprintf("%s (%s): %s; %s", r.Path, r.Type, r.Reason, r.Remedy)
 }
 
-// NumberRisks reports the fields of a collection's documents whose numbers are at risk as JSON, in the order of their declaration, through
+// NumberRisks reports the fields of a collection's documents whose numbers are at risk as JSON, in the order in which they are stored, through
 // structs, pointers, arrays and maps. A type that holds itself is looked into once. Fields that JSON leaves out (json:"-") or writes as
 // strings (json:",string") are not at risk, nor are types that marshal themselves to JSON and aren't known here. For documents whose
 // fields aren't known (bson.D, any) it says so: [DocumentJSON] tells what is at risk in one document.
 //
-// It looks at types alone: a field with int64 is at risk whatever is stored. Nothing is sent.
-func NumberRisks[D, K any](_ *model.Collection[D, K]) []NumberRisk {
-	return risksOf(reflect.TypeFor[D]())
+// Fields are named as the collection's options have it. Of a struct that its own marshaler stores, or which the collection's
+// Registry stores otherwise than the driver, as a whole or in a field, it says that the fields aren't known. It looks at types alone: a field with int64 is at risk whatever is stored. Nothing is sent.
+func NumberRisks[D, K any](c *model.Collection[D, K]) []NumberRisk {
+	return risksOf(model.ShapeOf(c).As(reflect.TypeFor[D]()))
 }
 
-func risksOf(t reflect.Type) []NumberRisk {
+func risksOf(s model.Shape) []NumberRisk {
 	r := &risks{within: map[reflect.Type]bool{}}
-	r.walk("", t, false)
+	r.walk("", s, false)
 	return r.found
 }
 
@@ -84,7 +85,8 @@ func (r *risks) add(path string, t reflect.Type, risk NumberRisk) {
 }
 
 // walk looks at a value of a type; quoted says that JSON writes it as a string.
-func (r *risks) walk(path string, t reflect.Type, quoted bool) {
+func (r *risks) walk(path string, s model.Shape, quoted bool) {
+	t := s.Type
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -109,69 +111,58 @@ func (r *risks) walk(path string, t reflect.Type, quoted bool) {
 		if quoted {
 			risk.Reason, risk.Silent = "integers beyond 2^63-1 can't be stored", false
 		}
-		r.add(path, t, risk)
+		if s.Kind == model.OpenShape { // a marshaler of its own, or a Registry, may store them
+			risk = NumberRisk{Reason: "integers beyond 2^53-1 lose their last digits", Remedy: useNumber, Silent: true}
+		}
+		if s.Kind != model.OpenShape || !quoted {
+			r.add(path, t, risk)
+		}
 	case reflect.Float32, reflect.Float64:
 		r.add(path, t, NumberRisk{Reason: "NaN and infinities are no JSON: encoding fails; -0 becomes 0 in JavaScript", Remedy: "keep them out, or declare a schema.Number"})
 	case reflect.Interface:
 		r.add(path, t, unknownRisk)
 	case reflect.Slice, reflect.Array:
 		if t.Elem().Kind() != reflect.Uint8 {
-			r.walk(path, t.Elem(), false)
+			r.walk(path, s.As(t.Elem()), false)
 		}
 	case reflect.Map:
-		r.walk(join(path, "*"), t.Elem(), false)
+		r.walk(join(path, "*"), s.As(t.Elem()), false)
 	case reflect.Struct:
-		r.fields(path, t)
+		if s.Kind == model.OpenShape {
+			r.add(path, t, unknownRisk)
+			return
+		}
+		r.fields(path, s)
 	}
 }
 
-func (r *risks) fields(path string, t reflect.Type) {
-	if r.within[t] {
+func (r *risks) fields(path string, s model.Shape) {
+	if r.within[s.Type] {
 		return
 	}
-	r.within[t] = true
-	defer delete(r.within, t)
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if !f.IsExported() && (!f.Anonymous || f.Type.Kind() != reflect.Struct) {
-			continue
+	r.within[s.Type] = true
+	defer delete(r.within, s.Type)
+	fields, rest := s.Fields()
+	for _, f := range fields {
+		if written, quoted := inJSON(s.Type, f.Index); written {
+			r.walk(join(path, f.Name), f, quoted)
 		}
-		name, inline, stored := bsonName(f)
-		jsonName, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if !stored || jsonName == "-" && options == "" {
-			continue
-		}
-		if inline {
-			at := f.Type
-			for at.Kind() == reflect.Pointer {
-				at = at.Elem()
-			}
-			switch at.Kind() {
-			case reflect.Struct:
-				r.fields(path, at)
-			case reflect.Map:
-				r.walk(join(path, "*"), at.Elem(), false)
-			}
-			continue
-		}
-		r.walk(join(path, name), f.Type, hasOption(options, "string"))
+	}
+	if rest != nil {
+		r.walk(join(path, "*"), *rest, false)
 	}
 }
 
-// bsonName is the name that a field is stored under.
-func bsonName(f reflect.StructField) (name string, inline, stored bool) {
-	tag, tagged := f.Tag.Lookup("bson")
-	if !tagged && !strings.Contains(string(f.Tag), ":") {
-		tag = string(f.Tag) // the driver takes a tag without a key as its own
+// inJSON reports whether a field, and what it is inlined by, is written as JSON, and whether as a string.
+func inJSON(t reflect.Type, index []int) (written, quoted bool) {
+	for i := range index {
+		name, options, _ := strings.Cut(t.FieldByIndex(index[:i+1]).Tag.Get("json"), ",")
+		if name == "-" && options == "" {
+			return false, false
+		}
+		quoted = hasOption(options, "string")
 	}
-	if tag == "-" {
-		return "", false, false
-	}
-	name, options, _ := strings.Cut(tag, ",")
-	if name == "" {
-		name = strings.ToLower(f.Name)
-	}
-	return name, hasOption(options, "inline"), f.IsExported() || hasOption(options, "inline")
+	return true, quoted
 }
 
 func hasOption(options, name string) bool {
