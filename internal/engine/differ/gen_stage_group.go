@@ -54,7 +54,7 @@ func groupStage(p *pipe) any {
 }
 
 func bucketStage(p *pipe) any {
-	p.ordered, p.uniqueID = true, true
+	p.ordered, p.uniqueID = false, true
 	out := d("groupBy", p.exprTo(num, 1), "boundaries", pick(p.gen,
 		bson.A{int32(0), int32(2), int32(5)}, bson.A{int32(-10), int64(0), 1.5, int32(1000)}))
 	if p.chance(85) {

@@ -55,6 +55,9 @@ func (g *gen) valueOf(k kind, depth int) any {
 		if depth <= 0 {
 			return bson.D{}
 		}
+		if g.chance(6) {
+			return d("type", "Point", "coordinates", g.point())
+		}
 		return append(bson.D{}, g.fields(3, depth-1)...)
 	case date:
 		return pick(g, bson.DateTime(0), bson.DateTime(1_000_000_000_000), bson.DateTime(1_700_000_000_123),
@@ -99,6 +102,9 @@ func (g *gen) array(depth int) bson.A {
 	}
 	switch g.IntN(5) {
 	case 0, 1:
+		if g.chance(15) {
+			return g.point()
+		}
 		return list(g, 0, 4, g.number)
 	case 2:
 		return list(g, 0, 4, func() any { return g.valueOf(str, 0) })

@@ -31,8 +31,6 @@ func explain(x difference) string {
 	return ""
 }
 
-var rules = slices.Concat(updateRules, findRules, aggregateRules)
-
 // sameAfter reports whether the outcomes are equal once both have gone through f.
 func (x difference) sameAfter(f func(any) any) bool {
 	engine, server := mapOutcome(x.engine, f), mapOutcome(x.server, f)

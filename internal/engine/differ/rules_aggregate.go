@@ -209,9 +209,13 @@ func dropEmptyDocuments(v any) any {
 		return v
 	}
 	return slices.DeleteFunc(list, func(v any) bool {
-		doc, isDoc := v.(bson.D)
-		return isDoc && len(doc) == 0
+		return isEmptyDocument(v)
 	})
+}
+
+func isEmptyDocument(v any) bool {
+	doc, ok := v.(bson.D)
+	return ok && len(doc) == 0
 }
 
 // dropArrays makes all arrays below documents equal.

@@ -34,6 +34,7 @@ func init() {
 		"$mod":       parseMod,
 		"$regex":     parseRegexOperator,
 		"$options":   parseOptions,
+		"$geoWithin": parseGeoWithin,
 	}
 }
 

@@ -43,9 +43,12 @@ func Operators() []string {
 	return names
 }
 
+// Areas returns the names of what $geoWithin takes, sorted.
+func Areas() []string { return slices.Sorted(maps.Keys(areas)) }
+
 // absent names what MongoDB has and this engine hasn't.
-var absent = []string{"$where", "$text", "$near", "$nearSphere", "$geoWithin", "$geoIntersects", "$geoNear",
-	"$within", "$bitsAllSet", "$bitsAnySet", "$bitsAllClear", "$bitsAnyClear", "$sampleRate", "$alwaysTrue", "$alwaysFalse"}
+var absent = []string{"$where", "$text", "$near", "$nearSphere", "$geoIntersects", "$geoNear", "$within", "$maxDistance", "$minDistance",
+	"$bitsAllSet", "$bitsAnySet", "$bitsAllClear", "$bitsAnyClear", "$sampleRate", "$rand", "$alwaysTrue", "$alwaysFalse"}
 
 func (p *parser) filter(d bson.D) (node, error) {
 	all := make(and, 0, len(d))
