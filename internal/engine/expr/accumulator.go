@@ -43,19 +43,30 @@ var accumulators = map[string]func() accumulation{
 }
 
 // Accumulators returns the names of the accumulators, sorted.
-func Accumulators() []string { return slices.Sorted(maps.Keys(accumulators)) }
+func Accumulators() []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(accumulators)), maps.Keys(ranked))
+	slices.Sort(names)
+	return names
+}
+
+// absentAccumulators names what MongoDB has and this engine hasn't.
+var absentAccumulators = []string{"$accumulator", "$concatArrays", "$median", "$percentile", "$setUnion", "$stdDevPop", "$stdDevSamp"}
 
 // ParseAccumulator parses an accumulator with its argument.
 func ParseAccumulator(name string, arg any, s Scope) (*Accumulator, error) {
-	start, ok := accumulators[name]
-	if !ok {
-		return nil, mongoerr.New(15952, "unknown group operator '%s'", name)
+	if _, isArray := arg.(bson.A); isArray && slices.Contains(Accumulators(), name) {
+		return nil, mongoerr.New(40237, "The %s accumulator is a unary operator", name)
 	}
-	if a, isArray := arg.(bson.A); isArray && name != "$push" && name != "$addToSet" && name != "$first" && name != "$last" {
-		if len(a) != 1 {
-			return nil, mongoerr.New(40237, "The %s accumulator is a unary operator", name)
-		}
-		arg = a[0]
+	if parse, ok := ranked[name]; ok {
+		return parse(name, arg, s)
+	}
+	start, ok := accumulators[name]
+	switch {
+	case ok:
+	case slices.Contains(absentAccumulators, name):
+		return nil, mongoerr.New(mongoerr.NotImplemented, "%s of $group isn't implemented by the embedded engine", name)
+	default:
+		return nil, mongoerr.New(15952, "unknown group operator '%s'", name)
 	}
 	if name == "$count" {
 		if d, ok := arg.(bson.D); !ok || len(d) > 0 {

@@ -39,7 +39,7 @@ func parseUnionWith(p *parser, name string, arg any) (stage, error) {
 	if s.db, s.coll, err = target(name, from); err != nil {
 		return nil, err
 	}
-	s.inner, err = p.inside().subpipeline(list)
+	s.inner, err = p.inside(name).subpipeline(list)
 	return s, err
 }
 
@@ -67,8 +67,7 @@ func parseFacet(p *parser, _ string, arg any) (stage, error) {
 		return nil, mongoerr.New(40169, "the $facet specification must be a non-empty object")
 	}
 	s := make(facet, len(d))
-	inner := p.inside()
-	inner.facet = true
+	inner := p.inside("$facet")
 	for i, f := range d {
 		list, ok := f.Value.(bson.A)
 		if !ok {

@@ -132,7 +132,7 @@ func (s *lookup) parsePipeline(p *parser, list any, let bson.D) error {
 	for i, v := range s.let {
 		names[i] = v.name
 	}
-	s.inner, err = p.inside(names...).subpipeline(stages)
+	s.inner, err = p.inside("$lookup", names...).subpipeline(stages)
 	return err
 }
 

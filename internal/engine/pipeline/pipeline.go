@@ -154,8 +154,8 @@ func (p *Pipeline) Writes() bool {
 type parser struct {
 	env   Env
 	scope expr.Scope
-	depth int  // how many pipelines enclose this one
-	facet bool // inside $facet
+	depth int    // how many pipelines enclose this one
+	owner string // the stage whose pipeline it is, "" for the outermost
 }
 
 // parse makes a stage of its argument.
@@ -175,6 +175,7 @@ func init() {
 		"$replaceWith":     parseFields,
 		"$unwind":          parseUnwind,
 		"$group":           parseGroup,
+		"$bucket":          parseBucket,
 		"$sortByCount":     parseSortByCount,
 		"$sort":            parseSort,
 		"$limit":           parseLimit,
@@ -195,9 +196,10 @@ func init() {
 func Stages() []string { return slices.Sorted(maps.Keys(table)) }
 
 // absent names what MongoDB has and this engine hasn't.
-var absent = []string{"$bucket", "$bucketAuto", "$densify", "$fill", "$geoNear",
-	"$redact", "$documents", "$collStats", "$indexStats", "$currentOp", "$planCacheStats", "$search",
-	"$searchMeta", "$listSessions", "$listLocalSessions", "$changeStreamSplitLargeEvent"}
+var absent = []string{"$bucketAuto", "$changeStreamSplitLargeEvent", "$collStats", "$currentOp", "$densify", "$documents", "$fill",
+	"$geoNear", "$indexStats", "$listClusterCatalog", "$listLocalSessions", "$listSampledQueries", "$listSearchIndexes",
+	"$listSessions", "$planCacheStats", "$querySettings", "$queryStats", "$rankFusion", "$redact", "$scoreFusion", "$search",
+	"$searchMeta", "$shardedDataDistribution", "$vectorSearch"}
 
 func (p *parser) stages(list bson.A) ([]stage, error) {
 	out := make([]stage, 0, len(list))
@@ -236,20 +238,25 @@ func (p *parser) stages(list bson.A) ([]stage, error) {
 func (p *parser) place(name string, last bool) error {
 	writes := name == "$out" || name == "$merge"
 	switch {
-	case p.facet && (writes || name == "$facet"):
+	case p.owner == "$facet" && (writes || name == "$facet"):
 		return mongoerr.New(40600, "%s is not allowed to be used within a $facet stage", name)
 	case p.depth > 0 && writes:
-		return mongoerr.New(51047, "%s is not allowed within a $lookup's or a $unionWith's sub-pipeline", name)
+		code := int32(51047)
+		if p.owner == "$unionWith" {
+			code = 31441
+		}
+		return mongoerr.New(code, "%s is not allowed within a %s's sub-pipeline", name, p.owner)
 	case writes && !last:
 		return mongoerr.New(40601, "%s can only be the final stage in the pipeline", name)
 	}
 	return nil
 }
 
-// inside returns the parser of a pipeline within this one, with more variables.
-func (p *parser) inside(vars ...string) *parser {
+// inside returns the parser of a pipeline within this one, in a stage of that name, with more variables.
+func (p *parser) inside(owner string, vars ...string) *parser {
 	next := *p
 	next.depth++
+	next.owner = owner
 	next.scope = p.scope.With(vars...)
 	return &next
 }

@@ -1,0 +1,181 @@
+package expr
+
+import (
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/order"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// ranked are the accumulators that keep the first or last of a group: in the order of the documents, of the values, or of sortBy.
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/topN/
+var ranked = map[string]parseAccumulator{
+	"$firstN": parseOfInput, "$lastN": parseOfInput, "$minN": parseOfInput, "$maxN": parseOfInput,
+	"$top": parseOfSorted, "$topN": parseOfSorted, "$bottom": parseOfSorted, "$bottomN": parseOfSorted,
+}
+
+type parseAccumulator func(name string, arg any, s Scope) (*Accumulator, error)
+
+// parseOfInput parses {input, n}.
+func parseOfInput(name string, arg any, s Scope) (*Accumulator, error) {
+	d, ok := arg.(bson.D)
+	if !ok {
+		return nil, mongoerr.New(5787900, "specification must be an object; found %s: %s", name, Show(arg))
+	}
+	k := keeping{last: name == "$lastN"}
+	switch name {
+	case "$minN":
+		k.compare = func(a, b any) int { return value.Compare(a, b) }
+	case "$maxN":
+		k.compare = func(a, b any) int { return value.Compare(b, a) }
+	}
+	var input Expr
+	for _, f := range d {
+		var err error
+		switch f.Key {
+		case "input":
+			input, err = Parse(f.Value, s)
+		case "n":
+			k.n, err = parseCount(f.Value, s)
+		default:
+			err = mongoerr.New(5787901, "Unknown argument for 'n' operator: %s", f.Key)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case k.n == 0:
+		return nil, mongoerr.New(5787906, "Missing value for 'n'")
+	case input == nil:
+		return nil, mongoerr.New(5787907, "Missing value for 'input'")
+	}
+	return &Accumulator{arg: input, start: func() accumulation { next := k; return &next }}, nil
+}
+
+// parseCount parses n, of which MongoDB allows an expression over the group's key too.
+func parseCount(v any, s Scope) (int64, error) {
+	e, err := Parse(v, s)
+	if err != nil {
+		return 0, err
+	}
+	c, ok := Literal(e)
+	if !ok {
+		return 0, mongoerr.New(mongoerr.NotImplemented, "an 'n' that isn't constant isn't implemented by the embedded engine")
+	}
+	n, ok := value.Int64(c)
+	switch {
+	case !value.IsNumber(c):
+		return 0, mongoerr.New(5787902, "Value for 'n' must be of integral type, but found %s", Show(c))
+	case !ok:
+		return 0, mongoerr.New(5787903, "Value for 'n' must be of integral type, but found %s", Show(c))
+	case n <= 0:
+		return 0, mongoerr.New(5787908, "'n' must be greater than 0, found %d", n)
+	}
+	return n, nil
+}
+
+// parseOfSorted parses {sortBy, output, n}, without n for one document.
+func parseOfSorted(name string, arg any, s Scope) (*Accumulator, error) {
+	d, ok := arg.(bson.D)
+	if !ok {
+		return nil, mongoerr.New(5788001, "specification must be an object; found %s: %s", name, Show(arg))
+	}
+	one := !strings.HasSuffix(name, "N")
+	k := keeping{last: strings.HasPrefix(name, "$bottom"), one: one}
+	if one {
+		k.n = 1
+	}
+	var by *order.Sort
+	var output Expr
+	for _, f := range d {
+		var err error
+		switch {
+		case f.Key == "sortBy":
+			spec, ok := f.Value.(bson.D)
+			if !ok {
+				return nil, mongoerr.New(10065, "invalid parameter: expected an object (sortBy)")
+			}
+			by, err = order.Parse(spec)
+		case f.Key == "output":
+			output, err = Parse(f.Value, s)
+		case f.Key == "n" && !one:
+			k.n, err = parseCount(f.Value, s)
+		default:
+			err = mongoerr.New(5788002, "Unknown argument to %s '%s'", name, f.Key)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case k.n == 0:
+		return nil, mongoerr.New(5788003, "Missing value for 'n'")
+	case output == nil:
+		return nil, mongoerr.New(5788004, "Missing value for 'output'")
+	case by == nil:
+		return nil, mongoerr.New(5788005, "Missing value for 'sortBy'")
+	}
+	k.compare = func(a, b any) int { return by.CompareKeys(a.(placed).key, b.(placed).key) }
+	place := function(func(c *Context) (any, error) {
+		v, err := output.Eval(c)
+		d, _ := c.Root.(bson.D)
+		return placed{by.Key(d), orNull(v)}, err
+	})
+	return &Accumulator{arg: place, start: func() accumulation { next := k; return &next }}, nil
+}
+
+// placed is a value with what it is sorted by.
+type placed struct {
+	key bson.A
+	v   any
+}
+
+// keeping is such an accumulator at work.
+type keeping struct {
+	n       int64
+	last    bool // keep the last n, not the first
+	one     bool // the result is the value, not a list
+	compare func(a, b any) int
+	list    []any
+}
+
+func (k *keeping) add(v any) error {
+	if _, sorted := v.(placed); !sorted && k.compare != nil && value.IsNullish(v) {
+		return nil // $minN and $maxN leave out what has no value
+	}
+	k.list = append(k.list, v)
+	return nil
+}
+
+func (k *keeping) result() any {
+	if k.compare != nil {
+		slices.SortStableFunc(k.list, k.compare)
+	}
+	list := k.list
+	if n := int64(len(list)); n > k.n {
+		if k.last {
+			list = list[n-k.n:]
+		} else {
+			list = list[:k.n]
+		}
+	}
+	out := make(bson.A, len(list))
+	for i, v := range list {
+		if p, ok := v.(placed); ok {
+			v = p.v
+		}
+		out[i] = orNull(v)
+	}
+	if !k.one {
+		return out
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out[0]
+}
