@@ -127,9 +127,9 @@ func mod(args []any) (any, error) {
 	case value.IsNullish(a) || value.IsNullish(b):
 		return nil, nil
 	case !value.IsNumber(a) || !value.IsNumber(b):
-		return nil, mongoerr.New(mongoerr.TypeMismatch, "$mod only supports numeric types, not %s and %s", value.TypeName(a), value.TypeName(b))
+		return nil, mongoerr.New(16611, "$mod only supports numeric types, not %s and %s", value.TypeName(a), value.TypeName(b))
 	case value.Compare(b, int32(0)) == 0:
-		return nil, mongoerr.New(mongoerr.BadValue, "can't $mod by zero")
+		return nil, mongoerr.New(16610, "can't $mod by zero")
 	}
 	return value.Mod(a, b), nil
 }

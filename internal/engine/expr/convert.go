@@ -37,7 +37,7 @@ func convertTo(t bson.Type) parser {
 }
 
 func parseConvert(name string, arg any, s Scope) (Expr, error) {
-	parts, err := fields(name, arg, s, mongoerr.FailedToParse, "input!", "to!", "onError", "onNull")
+	parts, err := fields(name, arg, s, ofConvert, "input!", "to!", "onError", "onNull")
 	if err != nil {
 		return nil, err
 	}

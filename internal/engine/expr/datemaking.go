@@ -16,7 +16,7 @@ var dateMaking = table{
 }
 
 func parseDateToString(name string, arg any, s Scope) (Expr, error) {
-	parts, err := fields(name, arg, s, 18534, "date!", "format", "timezone", "onNull")
+	parts, err := fields(name, arg, s, ofDateToString, "date!", "format", "timezone", "onNull")
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func parseDateFromParts(name string, arg any, s Scope) (Expr, error) {
 	if d, ok := arg.(bson.D); ok && value.Index(d, "isoWeekYear") >= 0 {
 		return nil, mongoerr.New(mongoerr.NotImplemented, "$dateFromParts with isoWeekYear isn't implemented by the embedded engine")
 	}
-	parts, err := fields(name, arg, s, 40518, "year!", "month", "day", "hour", "minute", "second", "millisecond", "timezone")
+	parts, err := fields(name, arg, s, ofDateFromParts, "year!", "month", "day", "hour", "minute", "second", "millisecond", "timezone")
 	if err != nil {
 		return nil, err
 	}

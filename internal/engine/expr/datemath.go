@@ -36,19 +36,21 @@ func dateUnit(name string, c *Context, e Expr) (string, error) {
 	case !ok:
 		return "", mongoerr.New(5439013, "%s requires 'unit' to be a string, but got %s", name, value.TypeName(v))
 	case !slices.Contains(units, unit):
-		return "", mongoerr.New(mongoerr.FailedToParse, "unknown time unit value: %s", unit)
+		return "", mongoerr.New(mongoerr.FailedToParse, "%s parameter 'unit' value parsing failed :: caused by :: unknown time unit value: %s", name, unit)
 	}
 	return unit, nil
 }
 
 func parseDateAdd(sign int64) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
-		parts, err := fields(name, arg, s, 5166401, "startDate!", "unit!", "amount!", "timezone")
+		parts, err := fields(name, arg, s, ofDateAdd, "startDate!", "unit!", "amount!", "timezone")
 		if err != nil {
 			return nil, err
 		}
 		return function(func(c *Context) (any, error) {
-			t, null, err := localDate(c, parts["startDate"], parts["timezone"])
+			t, null, err := localDateOr(c, parts["startDate"], parts["timezone"], func(any) error {
+				return mongoerr.New(5166403, "%s requires startDate to be convertible to a date", name)
+			})
 			if null || err != nil {
 				return nil, err
 			}
@@ -120,7 +122,7 @@ func weekStart(name string, c *Context, e Expr) (int64, bool, error) {
 }
 
 func parseDateDiff(name string, arg any, s Scope) (Expr, error) {
-	parts, err := fields(name, arg, s, 5166302, "startDate!", "endDate!", "unit!", "timezone", "startOfWeek")
+	parts, err := fields(name, arg, s, ofDateDiff, "startDate!", "endDate!", "unit!", "timezone", "startOfWeek")
 	if err != nil {
 		return nil, err
 	}
@@ -130,11 +132,16 @@ func parseDateDiff(name string, arg any, s Scope) (Expr, error) {
 				return nil, err // before either is converted
 			}
 		}
-		from, null, err := localDate(c, parts["startDate"], parts["timezone"])
+		notDate := func(part string) func(any) error {
+			return func(v any) error {
+				return mongoerr.New(5166307, "$dateDiff requires '%s' to be a date, but got %s", part, value.TypeName(v))
+			}
+		}
+		from, null, err := localDateOr(c, parts["startDate"], parts["timezone"], notDate("startDate"))
 		if null || err != nil {
 			return nil, err
 		}
-		to, null, err := localDate(c, parts["endDate"], parts["timezone"])
+		to, null, err := localDateOr(c, parts["endDate"], parts["timezone"], notDate("endDate"))
 		if null || err != nil {
 			return nil, err
 		}
@@ -189,12 +196,14 @@ func floorDiv(a, b int64) int64 {
 }
 
 func parseDateTrunc(name string, arg any, s Scope) (Expr, error) {
-	parts, err := fields(name, arg, s, 5439008, "date!", "unit!", "binSize", "timezone", "startOfWeek")
+	parts, err := fields(name, arg, s, ofDateTrunc, "date!", "unit!", "binSize", "timezone", "startOfWeek")
 	if err != nil {
 		return nil, err
 	}
 	return function(func(c *Context) (any, error) {
-		t, null, err := localDate(c, parts["date"], parts["timezone"])
+		t, null, err := localDateOr(c, parts["date"], parts["timezone"], func(v any) error {
+			return mongoerr.New(5439012, "%s requires 'date' to be a date, but got %s", name, value.TypeName(v))
+		})
 		if null || err != nil {
 			return nil, err
 		}

@@ -41,7 +41,7 @@ func datePart(f func(t time.Time) any) parser {
 		parts := map[string]Expr{}
 		var err error
 		if d, ok := arg.(bson.D); ok && (len(d) == 0 || !strings.HasPrefix(d[0].Key, "$")) {
-			parts, err = fields(name, arg, s, 40535, "date!", "timezone")
+			parts, err = fields(name, arg, s, ofDatePart, "date!", "timezone")
 		} else {
 			var items []Expr
 			if items, err = arguments(name, arg, s, 1, 1); err == nil {
@@ -63,6 +63,11 @@ func datePart(f func(t time.Time) any) parser {
 
 // localDate evaluates a date and a time zone; null when either is.
 func localDate(c *Context, date, zone Expr) (t time.Time, null bool, err error) {
+	return localDateOr(c, date, zone, nil)
+}
+
+// localDateOr is localDate with an error of the caller's for what is no date.
+func localDateOr(c *Context, date, zone Expr, wrong func(v any) error) (t time.Time, null bool, err error) {
 	v, err := date.Eval(c)
 	if err != nil {
 		return t, false, err
@@ -74,7 +79,9 @@ func localDate(c *Context, date, zone Expr) (t time.Time, null bool, err error) 
 	if value.IsNullish(v) {
 		return t, true, nil
 	}
-	t, err = timeOf(v)
+	if t, err = timeOf(v); err != nil && wrong != nil {
+		err = wrong(v)
+	}
 	return t.In(loc), false, err
 }
 

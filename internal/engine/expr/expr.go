@@ -9,6 +9,7 @@
 package expr
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -143,7 +144,11 @@ func parseOperator(d bson.D, s Scope) (Expr, error) {
 	}
 	name, arg := d[0].Key, d[0].Value
 	parse, ok := operators[name]
-	if !ok {
+	switch {
+	case ok:
+	case slices.Contains(absent, name):
+		return nil, mongoerr.New(mongoerr.NotImplemented, "%s isn't implemented by the embedded engine", name)
+	default:
 		return nil, mongoerr.New(mongoerr.InvalidPipelineOperator, "Unrecognized expression '%s'", name)
 	}
 	return parse(name, arg, s)

@@ -85,7 +85,7 @@ func TestNumbers(t *testing.T) {
 		{"$divide by zero", "{$divide: [6, 0]}", "", mongoerr.BadValue},
 		{"$mod", "{$mod: ['$n', 4]}", "3", 0},
 		{"$mod of a negative", "{$mod: [-7, 4]}", "-3", 0},
-		{"$mod by zero", "{$mod: [6, 0.0]}", "", mongoerr.BadValue},
+		{"$mod by zero", "{$mod: [6, 0.0]}", "", 16610},
 		{"$abs", "{$abs: '$m'}", "2", 0},
 		{"$abs null", "{$abs: '$nope'}", "null", 0},
 		{"$abs a string", "{$abs: 'x'}", "", 28765},

@@ -158,6 +158,9 @@ func orMissing(v any) any {
 func fieldName(name string, d bson.D, s Scope) (string, error) {
 	v, ok := value.Get(d, "field")
 	if !ok {
+		if name == "$setField" {
+			return "", mongoerr.New(4161102, "%s requires 'field' to be specified", name)
+		}
 		return "", mongoerr.New(3041702, "%s requires 'field' to be specified", name)
 	}
 	e, err := Parse(v, s)
@@ -184,7 +187,7 @@ func parseSetField(name string, arg any, s Scope) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts, err := fields(name, arg, s, 4161101, "field!", "input!", "value!")
+	parts, err := fields(name, arg, s, ofSetField, "field!", "input!", "value!")
 	if err != nil {
 		return nil, err
 	}

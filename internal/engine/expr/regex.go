@@ -19,7 +19,7 @@ var regexes = table{
 
 func parseMatching(f func(re *regexp.Regexp, s string) any, ofNull any) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
-		parts, err := fields(name, arg, s, 51103, "input!", "regex!", "options")
+		parts, err := fields(name, arg, s, ofRegex, "input!", "regex!", "options")
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +97,11 @@ func compileParts(name string, source, options any) (*regexp.Regexp, error) {
 		}
 		flags = o
 	}
-	return value.CompileRegex(text, flags)
+	re, err := value.CompileRegex(text, flags)
+	if err != nil {
+		return nil, mongoerr.New(51111, "Invalid Regex in %s: %s", name, mongoerr.From(err).Message)
+	}
+	return re, nil
 }
 
 func findFirst(re *regexp.Regexp, s string) any {

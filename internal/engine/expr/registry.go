@@ -1,15 +1,12 @@
 package expr
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
 // parser makes an expression of an operator's argument.
@@ -37,6 +34,16 @@ func init() {
 
 // Operators returns the names of the operators, sorted.
 func Operators() []string { return slices.Sorted(maps.Keys(operators)) }
+
+// absent names what MongoDB has and this engine hasn't.
+var absent = []string{
+	"$accumulator", "$acos", "$acosh", "$asin", "$asinh", "$atan", "$atan2", "$atanh", "$binarySize", "$bitAnd", "$bitNot", "$bitOr",
+	"$bitXor", "$cos", "$cosh", "$createObjectId", "$dateFromString", "$dateToParts", "$degreesToRadians", "$encStrContains",
+	"$encStrEndsWith", "$encStrNormalizedEq", "$encStrStartsWith", "$exp", "$firstN", "$function", "$lastN", "$ln", "$log", "$log10",
+	"$maxN", "$median", "$meta", "$minN", "$percentile", "$pow", "$radiansToDegrees", "$rand", "$sampleRate", "$sigmoid", "$sin",
+	"$sinh", "$sqrt", "$stdDevPop", "$stdDevSamp", "$tan", "$tanh", "$toHashedIndexKey", "$toUUID", "$tsIncrement", "$tsSecond",
+	"$unsetField",
+}
 
 var literals = table{
 	"$literal": func(_ string, arg any, _ Scope) (Expr, error) { return constant{arg}, nil },
@@ -96,51 +103,4 @@ func evalAll(c *Context, items []Expr) ([]any, error) {
 		args[i] = v
 	}
 	return args, nil
-}
-
-// fields parses an operator whose argument is an object with named parts. Each
-// part must be among the names; those that end in "!" are required. The result
-// has nil for a part that isn't there.
-func fields(name string, arg any, s Scope, code int32, names ...string) (map[string]Expr, error) {
-	d, ok := arg.(bson.D)
-	if !ok {
-		return nil, mongoerr.New(code, "%s only supports an object as its argument, found %s", name, value.TypeName(arg))
-	}
-	parts := map[string]Expr{}
-	for _, f := range d {
-		if !slices.Contains(names, f.Key) && !slices.Contains(names, f.Key+"!") {
-			return nil, mongoerr.New(code, "%s found an unknown argument: %s", name, f.Key)
-		}
-		e, err := Parse(f.Value, s)
-		if err != nil {
-			return nil, err
-		}
-		parts[f.Key] = e
-	}
-	for _, n := range names {
-		if required, ok := strings.CutSuffix(n, "!"); ok && parts[required] == nil {
-			return nil, mongoerr.New(code, "Missing '%s' parameter to %s", required, name)
-		}
-	}
-	return parts, nil
-}
-
-// part evaluates a named part, or returns the default when it isn't there.
-func part(c *Context, e Expr, otherwise any) (any, error) {
-	if e == nil {
-		return otherwise, nil
-	}
-	return e.Eval(c)
-}
-
-// Show renders a value for a message.
-func Show(v any) string {
-	if value.IsMissing(v) {
-		return "missing"
-	}
-	b, err := bson.MarshalExtJSON(bson.D{{Key: "v", Value: v}}, false, false)
-	if err != nil {
-		return fmt.Sprint(v)
-	}
-	return strings.TrimSuffix(strings.TrimPrefix(string(b), `{"v":`), "}")
 }

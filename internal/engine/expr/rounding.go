@@ -66,6 +66,8 @@ func atPlace(name string, mode roundMode) values {
 		}
 		n, ok := value.Int64(place)
 		switch {
+		case !value.IsNumber(place):
+			return nil, mongoerr.New(16004, "can't convert from BSON type %s to long", value.TypeName(place))
 		case !ok:
 			return nil, mongoerr.New(51082, "precision argument to %s must be a integral value", name)
 		case n < -20 || n > 100:

@@ -94,23 +94,24 @@ func substrCP(args []any) (any, error) {
 	return s[start:max(start, end)], nil
 }
 
-func searchStrings(name string, args []any) (s, sub string, null bool, err error) {
+// searchStrings returns the first two arguments; its errors have the code, and the next.
+func searchStrings(name string, code int32, args []any) (s, sub string, null bool, err error) {
 	if value.IsNullish(args[0]) {
 		return "", "", true, nil
 	}
 	s, ok := args[0].(string)
 	if !ok {
-		return "", "", false, mongoerr.New(40093, "%s requires a string as the first argument, found: %s", name, value.TypeName(args[0]))
+		return "", "", false, mongoerr.New(code, "%s requires a string as the first argument, found: %s", name, value.TypeName(args[0]))
 	}
 	sub, ok = args[1].(string)
 	if !ok {
-		return "", "", false, mongoerr.New(40094, "%s requires a string as the second argument, found: %s", name, value.TypeName(args[1]))
+		return "", "", false, mongoerr.New(code+1, "%s requires a string as the second argument, found: %s", name, value.TypeName(args[1]))
 	}
 	return s, sub, false, nil
 }
 
 func indexOfCP(args []any) (any, error) {
-	s, sub, null, err := searchStrings("$indexOfCP", args)
+	s, sub, null, err := searchStrings("$indexOfCP", 40093, args)
 	if null || err != nil {
 		return nil, err
 	}
@@ -127,7 +128,7 @@ func indexOfCP(args []any) (any, error) {
 }
 
 func indexOfBytes(args []any) (any, error) {
-	s, sub, null, err := searchStrings("$indexOfBytes", args)
+	s, sub, null, err := searchStrings("$indexOfBytes", 40091, args)
 	if null || err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func indexOfBytes(args []any) (any, error) {
 
 func parseReplace(times int) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
-		parts, err := fields(name, arg, s, 51750, "input!", "find!", "replacement!")
+		parts, err := fields(name, arg, s, ofReplace, "input!", "find!", "replacement!")
 		if err != nil {
 			return nil, err
 		}

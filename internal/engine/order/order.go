@@ -33,10 +33,10 @@ func Parse(spec bson.D) (*Sort, error) {
 			if len(d) == 1 && d[0].Key == "$meta" {
 				return nil, mongoerr.New(mongoerr.NotImplemented, "$meta in a sort isn't implemented by the embedded engine")
 			}
-			return nil, mongoerr.New(15974, "Illegal key in $sort specification: %s: %v", f.Key, f.Value)
+			return nil, mongoerr.New(15974, "Illegal key in $sort specification: %s: %s", f.Key, value.Show(f.Value))
 		}
 		if !value.IsNumber(f.Value) {
-			return nil, mongoerr.New(15974, "Illegal key in $sort specification: %s: %v", f.Key, f.Value)
+			return nil, mongoerr.New(15974, "Illegal key in $sort specification: %s: %s", f.Key, value.Show(f.Value))
 		}
 		direction, ok := value.Int64(f.Value)
 		if !ok || (direction != 1 && direction != -1) {

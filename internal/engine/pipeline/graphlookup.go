@@ -31,7 +31,7 @@ const maxGraph = 100 << 20
 func parseGraphLookup(p *parser, _ string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(40327, "the $graphLookup stage specification must be an object, but found %s", value.TypeName(arg))
+		return nil, mongoerr.New(mongoerr.FailedToParse, "the $graphLookup stage specification must be an object, but found %s", value.TypeName(arg))
 	}
 	s := &graphLookup{maxDepth: -1}
 	for _, f := range d {

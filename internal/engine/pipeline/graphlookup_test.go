@@ -48,7 +48,7 @@ func TestGraphLookupRefuses(t *testing.T) {
 		reason, stages string
 		code           int32
 	}{
-		{"no document", "[{$graphLookup: 1}]", 40327},
+		{"no document", "[{$graphLookup: 1}]", mongoerr.FailedToParse},
 		{"parts missing", "[{$graphLookup: {from: 'in'}}]", 40105},
 		{"unknown argument", "[{$graphLookup: {" + whole + ", x: 1}}]", 40104},
 		{"as is no string", "[{$graphLookup: {from: 'in', startWith: '$to', connectFromField: 'to', connectToField: 'name', as: 1}}]", 40103},

@@ -7,6 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/expr"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/order"
 	"github.com/docmodel/docmodel/internal/engine/value"
@@ -60,12 +61,10 @@ func (s *sorting) run(_ *run, in Docs) Docs {
 type limit int64
 
 func parseLimit(_ *parser, _ string, arg any) (stage, error) {
-	n, ok := value.Int64(arg)
+	n, problem := expr.NonNegative("$limit", arg)
 	switch {
-	case !ok:
-		return nil, mongoerr.New(2107201, "invalid argument to $limit stage: Expected a number in: $limit: %v", arg)
-	case n < 0:
-		return nil, mongoerr.New(2107201, "invalid argument to $limit stage: Expected a non-negative number in: $limit: %d", n)
+	case problem != "":
+		return nil, mongoerr.New(5107201, "invalid argument to $limit stage: %s", problem)
 	case n == 0:
 		return nil, mongoerr.New(15958, "the limit must be positive")
 	}
@@ -87,12 +86,9 @@ func (n limit) run(_ *run, in Docs) Docs {
 type skip int64
 
 func parseSkip(_ *parser, _ string, arg any) (stage, error) {
-	n, ok := value.Int64(arg)
-	switch {
-	case !ok:
-		return nil, mongoerr.New(5107200, "invalid argument to $skip stage: Expected a number in: $skip: %v", arg)
-	case n < 0:
-		return nil, mongoerr.New(5107200, "invalid argument to $skip stage: Expected a non-negative number in: $skip: %d", n)
+	n, problem := expr.NonNegative("$skip", arg)
+	if problem != "" {
+		return nil, mongoerr.New(5107200, "invalid argument to $skip stage: %s", problem)
 	}
 	return skip(n), nil
 }

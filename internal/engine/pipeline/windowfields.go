@@ -143,6 +143,9 @@ func parseShift(p *parser, arg any) (x shift, err error) {
 	return x, nil
 }
 
+// WindowFunctions returns the names of the functions of $setWindowFields, sorted.
+func WindowFunctions() []string { return []string{"$shift"} }
+
 // windowFunctions are those that MongoDB has.
 var windowFunctions = []string{"$addToSet", "$avg", "$bottom", "$bottomN", "$concatArrays", "$count", "$covariancePop", "$covarianceSamp",
 	"$denseRank", "$derivative", "$documentNumber", "$expMovingAvg", "$first", "$firstN", "$integral", "$last", "$lastN", "$linearFill",

@@ -126,6 +126,9 @@ func (b *builder) compute(path string, v any) error {
 	return nil
 }
 
+// Operators returns the names of the operators that find's projections have beside expressions, sorted.
+func Operators() []string { return []string{"$", "$elemMatch", "$slice"} }
+
 // findOperator handles what only find knows; false means that it isn't one of those.
 func (b *builder) findOperator(path string, f bson.E) (bool, error) {
 	switch f.Key {

@@ -25,7 +25,7 @@ func ParseReplaceRoot(name string, arg any, s expr.Scope) (func(c *expr.Context,
 			root = f.Value
 		}
 		if value.IsMissing(root) {
-			return nil, mongoerr.New(40231, "no newRoot specified for the $replaceRoot stage")
+			return nil, mongoerr.New(mongoerr.IDLFailedToParse, "BSON field '$replaceRoot.newRoot' is missing but a required field")
 		}
 	}
 	e, err := expr.Parse(root, s)

@@ -5,8 +5,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/expr"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
 // size passes for arrays of that length.
@@ -20,12 +20,9 @@ func (s size) test(v any, _ *int) bool {
 func (size) whole() bool { return true }
 
 func parseSize(_ *parser, arg any, _ bson.D) (cond, error) {
-	n, ok := value.Int64(arg)
-	switch {
-	case !ok:
-		return nil, mongoerr.New(mongoerr.FailedToParse, "Failed to parse $size. Expected an integer in: $size: %v", arg)
-	case n < 0:
-		return nil, mongoerr.New(mongoerr.FailedToParse, "Failed to parse $size. Expected a non-negative number in: $size: %d", n)
+	n, problem := expr.NonNegative("$size", arg)
+	if problem != "" {
+		return nil, mongoerr.New(mongoerr.FailedToParse, "Failed to parse $size. %s", problem)
 	}
 	return leaf{size{int(n)}}, nil
 }

@@ -2,7 +2,6 @@ package update
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -248,14 +247,4 @@ func (a action) inArray(x bson.A, p value.Path, i int, s *state) (any, error) {
 	return out, nil
 }
 
-// show renders a value for a message.
-func show(v any) string {
-	if value.IsMissing(v) {
-		return "missing"
-	}
-	b, err := bson.MarshalExtJSON(bson.D{{Key: "v", Value: v}}, false, false)
-	if err != nil {
-		return fmt.Sprint(v)
-	}
-	return strings.TrimSuffix(strings.TrimPrefix(string(b), `{"v":`), "}")
-}
+func show(v any) string { return value.Show(v) }

@@ -51,6 +51,11 @@ var table = map[string]operator{
 // Operators returns the names of the operators, sorted.
 func Operators() []string { return slices.Sorted(maps.Keys(table)) }
 
+// Modifiers returns the names of what may stand within the operators' paths and arguments, sorted.
+func Modifiers() []string {
+	return []string{"$", "$[<identifier>]", "$[]", "$each", "$position", "$slice", "$sort"}
+}
+
 func parseOperators(d bson.D, arrayFilters bson.A) (*Update, error) {
 	u := &Update{}
 	var err error

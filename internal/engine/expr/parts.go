@@ -1,0 +1,94 @@
+package expr
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// refusals are an operator's errors for an argument with named parts. In the texts %[1]s is the operator, %[2]s the part, or
+// what was found where an object must be.
+type refusals struct {
+	object, unknown, missing string
+	notObject, notKnown      int32
+	absent                   map[string]int32 // by part
+}
+
+const (
+	onlyObject   = "%[1]s only supports an object as its argument"
+	unrecognized = "Unrecognized argument to %[1]s: %[2]s"
+	missingPart  = "Missing '%[2]s' parameter to %[1]s"
+	unknownPart  = "%[1]s found an unknown argument: %[2]s"
+	requiresPart = "%[1]s requires '%[2]s' to be specified"
+	namedParts   = "%[1]s expects an object of named arguments but found: %[2]s"
+	objectFound  = "%[1]s requires an object as an argument, found: %[2]s"
+)
+
+var (
+	ofConvert = refusals{namedParts, unknownPart, missingPart, mongoerr.FailedToParse, mongoerr.FailedToParse,
+		map[string]int32{"input": mongoerr.FailedToParse, "to": mongoerr.FailedToParse}}
+	ofDateToString  = refusals{onlyObject, unrecognized, missingPart, 18629, 18534, map[string]int32{"date": 18628}}
+	ofDateFromParts = refusals{onlyObject, unrecognized, "%[1]s requires either 'year' or 'isoWeekYear' to be present", 40519, 40518,
+		map[string]int32{"year": 40516}}
+	ofDateAdd = refusals{"%[1]s expects an object as its argument.found: %[2]s", unrecognized,
+		"%[1]s requires startDate, unit, and amount to be present", 5166400, 5166401,
+		map[string]int32{"startDate": 5166402, "unit": 5166402, "amount": 5166402}}
+	ofDateDiff = refusals{onlyObject, unrecognized, missingPart, 5166301, 5166302,
+		map[string]int32{"startDate": 5166303, "endDate": 5166304, "unit": 5166305}}
+	ofDateTrunc = refusals{onlyObject, unrecognized, missingPart, 5439007, 5439008, map[string]int32{"date": 5439009, "unit": 5439010}}
+	ofDatePart  = refusals{onlyObject, `unrecognized option to %[1]s: "%[2]s"`, "missing 'date' argument to %[1]s", 40539, 40535,
+		map[string]int32{"date": 40539}}
+	ofSetField = refusals{onlyObject, unknownPart, requiresPart, 4161100, 4161101,
+		map[string]int32{"field": 4161102, "input": 4161109, "value": 4161103}}
+	ofRegex = refusals{namedParts, "%[1]s found unknown argument: %[2]s", "%[1]s requires '%[2]s' parameter", 51103, 31024,
+		map[string]int32{"input": 31022, "regex": 31023}}
+	ofReplace = refusals{objectFound, unknownPart, requiresPart, 51751, 51750,
+		map[string]int32{"input": 51749, "find": 51748, "replacement": 51747}}
+	ofTrim = refusals{"%[1]s only supports an object as an argument, found %[2]s", unknownPart, "%[1]s requires an '%[2]s' field", 50696, 50694,
+		map[string]int32{"input": 50695}}
+)
+
+func (r refusals) refuse(code int32, format, name, part string) error {
+	text := fmt.Sprintf(format+"%.0[1]s%.0[2]s", name, part)
+	return mongoerr.New(code, "%s", text)
+}
+
+// fields parses an operator whose argument is an object with named parts. Each
+// part must be among the names; those that end in "!" are required. The result
+// has nil for a part that isn't there.
+func fields(name string, arg any, s Scope, r refusals, names ...string) (map[string]Expr, error) {
+	d, ok := arg.(bson.D)
+	if !ok {
+		return nil, r.refuse(r.notObject, r.object, name, value.TypeName(arg))
+	}
+	parts := map[string]Expr{}
+	for _, f := range d {
+		if !slices.Contains(names, f.Key) && !slices.Contains(names, f.Key+"!") {
+			return nil, r.refuse(r.notKnown, r.unknown, name, f.Key)
+		}
+		e, err := Parse(f.Value, s)
+		if err != nil {
+			return nil, err
+		}
+		parts[f.Key] = e
+	}
+	for _, n := range names {
+		if required, ok := strings.CutSuffix(n, "!"); ok && parts[required] == nil {
+			return nil, r.refuse(r.absent[required], r.missing, name, required)
+		}
+	}
+	return parts, nil
+}
+
+// part evaluates a named part, or returns the default when it isn't there.
+func part(c *Context, e Expr, otherwise any) (any, error) {
+	if e == nil {
+		return otherwise, nil
+	}
+	return e.Eval(c)
+}

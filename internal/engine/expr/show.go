@@ -1,0 +1,24 @@
+package expr
+
+import (
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// Show renders a value for a message.
+func Show(v any) string { return value.Show(v) }
+
+// NonNegative reads a whole number that isn't negative, or says what is wrong with the field of that name.
+func NonNegative(name string, v any) (n int64, problem string) {
+	n, ok := value.Int64(v)
+	switch {
+	case !value.IsNumber(v):
+		problem = "Expected a number in: "
+	case !ok:
+		problem = "Expected an integer: "
+	case n < 0:
+		problem = "Expected a non-negative number in: "
+	default:
+		return n, ""
+	}
+	return 0, problem + name + ": " + Show(v)
+}
