@@ -40,6 +40,8 @@
 // ignored. Indexes are enforced and used: unique, compound, multikey, partial and expiring ones. So are validators, by
 // $jsonSchema with all of MongoDB's keywords but those of encryption, or by any other filter.
 //
+// OPERATORS.md lists the operators, and which packages emit them; a test holds that list equal to the engine's registries.
+//
 // It is verified: the suites of this library run on it and on a real server, and a differential test gives both the same
 // random filters, updates and pipelines and compares what comes back. Not compared with a server, because the one at hand
 // has none: transactions, enforced validators, change streams. They follow MongoDB's documentation. A change stream goes back

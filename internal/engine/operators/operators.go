@@ -43,6 +43,9 @@ func Registered(k Kind) []string {
 	}[k]()
 }
 
+// ChangeStream is the one stage that no registry has: it opens a stream, and has tests of its own.
+const ChangeStream = "$changeStream"
+
 //go:embed manual.txt
 var manual string
 
