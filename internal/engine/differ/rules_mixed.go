@@ -36,16 +36,9 @@ var mixedRules = []rule{
 		},
 	},
 	{
-		"an empty document that is set in place of an array changes its elements, of which there are none",
-		"MongoDB's manual doesn't say which it does ($addFields).",
-		func(x difference) bool {
-			return x.uses("$set", "$addFields") && x.sameAfter(func(v any) any {
-				if isEmptyDocument(v) || isEmptyArray(v) {
-					return nil
-				}
-				return v
-			})
-		},
+		"$addFields takes an empty document",
+		"MongoDB refuses it; {$literal: {}} is one ($literal).",
+		func(x difference) bool { return x.kind == OnlyEngine && x.engine.Code == 40180 },
 	},
 	{
 		"sets come in another order, and constants last",

@@ -49,6 +49,9 @@ func (b *builder) build() *Fields {
 
 func (b *builder) document(prefix string, d bson.D) error {
 	if len(d) == 0 && prefix != "" {
+		if b.add {
+			return mongoerr.New(40180, "an empty object is not a valid value. Found empty object at path %s", strings.TrimSuffix(prefix, "."))
+		}
 		return mongoerr.New(51270, "An empty sub-projection is not a valid value. Found empty object at path")
 	}
 	for _, f := range d {
@@ -72,7 +75,7 @@ func (b *builder) field(path string, v any) error {
 	d, isDocument := v.(bson.D)
 	operator := isDocument && len(d) > 0 && strings.HasPrefix(d[0].Key, "$")
 	switch {
-	case isDocument && !operator && (!b.add || len(d) > 0):
+	case isDocument && !operator:
 		return b.document(path+".", d)
 	case b.add:
 		return b.compute(path, v)
