@@ -49,6 +49,13 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		"a depth of $graphLookup is an int, and constants are placed last",
+		"See there.",
+		func(x difference) bool {
+			return x.uses("$graphLookup") && x.sameAfter(func(v any) any { return sortFields(widened(v)) })
+		},
+	},
+	{
 		"$avg returns the type of what it averages, and constants are placed last",
 		"See there.",
 		func(x difference) bool {
