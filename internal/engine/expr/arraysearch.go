@@ -121,7 +121,7 @@ func elementOrder(by any) (func(a, b any) int, error) {
 	}
 	n, ok := value.Int64(by)
 	if !ok || (n != 1 && n != -1) {
-		return nil, mongoerr.New(2942505, "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields")
+		return nil, mongoerr.New(mongoerr.BadValue, "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields")
 	}
 	return func(a, b any) int { return int(n) * value.Compare(a, b) }, nil
 }

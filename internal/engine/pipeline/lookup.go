@@ -164,6 +164,8 @@ func target(stage string, v any) (db, coll string, err error) {
 				db = s
 			case ok && f.Key == "coll":
 				coll = s
+			case f.Key == "db" || f.Key == "coll":
+				return "", "", mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type 'string'", stage, f.Key, value.TypeName(f.Value))
 			default:
 				return "", "", mongoerr.New(mongoerr.FailedToParse, "%s: unknown or wrong field in the collection's name: %s", stage, f.Key)
 			}
