@@ -3,6 +3,8 @@ package differ
 import (
 	"slices"
 	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // mixedRules come last: cases of two of the differences above, and what else there is.
@@ -15,10 +17,10 @@ var mixedRules = []rule{
 		},
 	},
 	{
-		"a changed _id is noticed before a conflict",
-		"MongoDB parses an update, and finds conflicts, before it applies it (Update Operators).",
+		"of two mistakes one of which changes the _id, the other is told",
+		"MongoDB finds conflicts first, and then applies an update in the order of its paths (Update Operators).",
 		func(x difference) bool {
-			return x.updates() && x.kind == Codes && x.engine.Code == 40 && x.server.Code == 66
+			return x.updates() && x.kind == Codes && (x.engine.Code == 40 && x.server.Code == 66 || x.engine.Code == 66 && x.server.Code == 2)
 		},
 	},
 	{
@@ -49,6 +51,60 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		"what $facet only counts isn't computed",
+		"MongoDB's manual doesn't say whether it is.",
+		func(x difference) bool { return x.kind == OnlyEngine && x.engine.Code == 241 && x.uses("$facet") },
+	},
+	{
+		"a date that overflows wraps around",
+		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
+		func(x difference) bool {
+			return x.kind == OnlyEngine && strings.HasPrefix(x.engine.Text, "date overflow")
+		},
+	},
+	{
+		"$dateDiff computes its end though its start is null",
+		"MongoDB returns null if a part is null or missing ($dateDiff).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.uses("$dateDiff") && (x.server.Code > 10000 || x.server.Code == 241)
+		},
+	},
+	{
+		"JavaScript isn't a string in updates either",
+		"MongoDB's manual doesn't name it among what becomes a string by itself ($substrBytes).",
+		func(x difference) bool { return x.kind == OnlyServer && strings.Contains(x.server.Text, "javascript") },
+	},
+	{
+		"milliseconds are added to dates inexactly",
+		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
+		func(x difference) bool {
+			return x.uses("$dateAdd", "$dateSubtract") && x.holds(func(v any) bool { return v == "millisecond" }) && x.sameAfter(dropDates)
+		},
+	},
+	{
+		"sets are compared in another order",
+		"MongoDB leaves the order of the elements unspecified ($setUnion, $setIntersection, $setDifference).",
+		func(x difference) bool {
+			return x.kind == Replies && x.uses("$setUnion", "$setIntersection", "$setDifference") &&
+				x.uses("$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$cmp", "$min", "$max", "$in", "$indexOfArray")
+		},
+	},
+	{
+		"sets take a decimal for another value than the double that is equal to it",
+		"They are equal (Comparison/Sort Order, \"Numeric Types\").",
+		func(x difference) bool {
+			return x.uses("$setUnion", "$setIntersection", "$setDifference") && x.holds(isDecimal) && x.sameAfter(dropElements)
+		},
+	},
+	{
+		"distinct doesn't look into an array within an array",
+		"MongoDB takes each element of an array for a value (distinct, \"Array Fields\").",
+		func(x difference) bool {
+			key, _ := x.get("key").(string)
+			return x.verb() == "distinct" && x.kind == Replies && strings.ContainsAny(key, "012")
+		},
+	},
+	{
 		"a depth of $graphLookup is an int, and constants are placed last",
 		"See there.",
 		func(x difference) bool {
@@ -65,3 +121,17 @@ var mixedRules = []rule{
 }
 
 var rules = slices.Concat(updateRules, findRules, aggregateRules, mixedRules)
+
+func isDecimal(v any) bool {
+	_, ok := v.(bson.Decimal128)
+	return ok
+}
+
+// dropElements makes all arrays equal that hold no documents.
+func dropElements(v any) any {
+	list, ok := v.(bson.A)
+	if ok && !slices.ContainsFunc(list, func(v any) bool { _, isDocument := v.(bson.D); return isDocument }) {
+		return nil
+	}
+	return v
+}

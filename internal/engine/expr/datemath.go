@@ -80,8 +80,8 @@ func addUnits(name string, t time.Time, unit string, n int64) (any, error) {
 		}
 		return bson.DateTime(total.(int64)), nil
 	}
-	if n > 1<<31 || n < -1<<31 {
-		return nil, mongoerr.New(5166406, "%s overflowed", name)
+	if limit := farthest[unit]; n > limit || n < -limit {
+		return nil, mongoerr.New(5976500, "invalid %s 'amount' parameter value: %d %s", strings.TrimPrefix(name, "$"), n, unit)
 	}
 	switch unit {
 	case "day":
@@ -91,8 +91,15 @@ func addUnits(name string, t time.Time, unit string, n int64) (any, error) {
 	default:
 		t = addMonths(t, int(n)*map[string]int{"month": 1, "quarter": 3, "year": 12}[unit])
 	}
+	if s := t.Unix(); s > math.MaxInt64/1000 || s < math.MinInt64/1000 {
+		return nil, mongoerr.New(5166406, "%s overflowed", name)
+	}
 	return bson.NewDateTimeFromTime(t), nil
 }
+
+// farthest is how many of the longer units may be added: what dates can be apart, the range of 64 bits of milliseconds.
+var farthest = map[string]int64{"year": 584_942_417, "quarter": 4 * 584_942_417, "month": 12 * 584_942_417,
+	"week": 30_500_568_904, "day": 213_503_982_334}
 
 // addMonths stays within the month that it reaches: 31 January plus one month is the last of February.
 func addMonths(t time.Time, n int) time.Time {
