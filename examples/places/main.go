@@ -161,6 +161,9 @@ func examined(ctx context.Context, db *mongo.Database, command bson.D) string {
 	if !ok {
 		return "not told"
 	}
+	if n == 0 {
+		return "not used" // every document is read
+	}
 	return fmt.Sprint(n)
 }
 

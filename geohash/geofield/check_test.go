@@ -308,9 +308,6 @@ func TestSphereAgrees(t *testing.T) {
 			}
 			sphere := bson.A{bson.A{c.Center.Lng, c.Center.Lat}, c.Meters / geohash.EarthRadius}
 			got, err := cafes.Find(bson.D{{Key: "loc", Value: bson.D{{Key: "$geoWithin", Value: bson.D{{Key: "$centerSphere", Value: sphere}}}}}}).All(t.Context(), db)
-			if lacksSphere(err) {
-				return
-			}
 			var theirs []int64
 			for _, x := range got {
 				theirs = append(theirs, x.ID)
@@ -332,6 +329,9 @@ func nearest(t *testing.T, db *mongo.Database, from geohash.Point) {
 	}
 	at := bson.D{{Key: "$geometry", Value: geo("Point", from.Lng, from.Lat)}}
 	got, err := cafes.Find(bson.D{{Key: "loc", Value: bson.D{{Key: "$nearSphere", Value: at}}}}).Limited(20).All(t.Context(), db)
+	if lacksSphere(err) {
+		return
+	}
 	if err != nil || len(got) != len(want) {
 		t.Fatalf("%d near %v, %v", len(got), from, err)
 	}
@@ -342,7 +342,7 @@ func nearest(t *testing.T, db *mongo.Database, from geohash.Point) {
 	}
 }
 
-// lacksSphere reports whether the engine answered, which has no queries on a sphere.
+// lacksSphere reports whether the engine answered, which has no order by distance on a sphere.
 func lacksSphere(err error) bool {
 	var failure mongo.ServerError
 	return errors.As(err, &failure) && failure.HasErrorCode(238)

@@ -27,7 +27,7 @@ var mixedRules = []rule{
 		"what $graphLookup starts with isn't computed for an empty collection",
 		"An aggregation fails when one of its expressions does ($graphLookup).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && x.engine.Code > 10000 && x.uses("$graphLookup")
+			return x.kind == OnlyEngine && (x.engine.Code > 10000 || x.engine.Code == 241) && x.uses("$graphLookup")
 		},
 	},
 	{
@@ -48,6 +48,27 @@ var mixedRules = []rule{
 		func(x difference) bool {
 			return x.uses("$setUnion", "$setIntersection", "$setDifference") &&
 				x.sameAfter(func(v any) any { return sortElements(sortFields(v)) })
+		},
+	},
+	{
+		"what is below the top of a group isn't computed",
+		"MongoDB's manual doesn't say whether it is ($top, $bottom).",
+		func(x difference) bool {
+			return x.kind == OnlyEngine && (x.engine.Code > 10000 || x.engine.Code == 241 || x.engine.Code == 14) && x.uses("$top", "$topN", "$bottom", "$bottomN")
+		},
+	},
+	{
+		"$graphLookup finds in another order",
+		"MongoDB gives the found documents in no order ($graphLookup, \"Considerations\").",
+		func(x difference) bool {
+			return (x.kind == Replies || x.kind == States) && x.uses("$graphLookup") && x.sameAfter(func(v any) any { return sortElements(widened(v)) })
+		},
+	},
+	{
+		"an upsert applies operators to what it takes of $all and $elemMatch",
+		"MongoDB takes equality conditions alone into a new document (update, \"upsert\").",
+		func(x difference) bool {
+			return x.kind == Codes && x.engine.Code == 11000 && x.statement("upsert") == true && x.uses("$all") && x.uses("$elemMatch")
 		},
 	},
 	{
