@@ -72,6 +72,26 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		"an upsert fails on what it takes of $all and $elemMatch",
+		"MongoDB takes equality conditions alone into a new document (update, \"upsert\").",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.server.Text == "Unrecognized BSON data type code 0" && x.uses("$all") && x.uses("$elemMatch")
+		},
+	},
+	{
+		"quarters are added in a time zone a day off",
+		"MongoDB adds them by the calendar of the time zone ($dateAdd, \"Time Zones\").",
+		func(x difference) bool {
+			return x.uses("$dateAdd", "$dateSubtract") && x.uses("timezone") && x.holds(func(v any) bool { return v == "quarter" }) &&
+				x.sameAfter(dropDates)
+		},
+	},
+	{
+		"distinct gives another of several equal numbers",
+		"MongoDB's manual doesn't say which of them it gives (distinct).",
+		func(x difference) bool { return x.verb() == "distinct" && x.kind == Replies && x.sameAfter(dropNumbers) },
+	},
+	{
 		"what $facet only counts isn't computed",
 		"MongoDB's manual doesn't say whether it is.",
 		func(x difference) bool { return x.kind == OnlyEngine && x.engine.Code == 241 && x.uses("$facet") },
