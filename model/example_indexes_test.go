@@ -13,8 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Each technique names the indexes that it needs. Together they are fewer: here the counter and the copy find the readings of a
-// sensor by an index that the reference has already. What a database has and nobody asks for is told, not dropped.
+// Each technique names the indexes that it needs. Together they are fewer: here the counter finds the readings of a
+// probe by the index that the reference has already. What a database has and nobody asks for is told, not dropped.
 type (
 	probe struct {
 		ID       string `bson:"_id"`
@@ -56,4 +56,10 @@ func ExampleIndexes() {
 	fmt.Println(after.Empty(), after.Extra, err)
 
 	// Output:
+	// db.readings.createIndex({probe: 1, at: -1, _id: -1})
+	// db.readings.createIndex({probe: 1, _id: 1})
+	// // readings.probe_1 is covered by probe_1_at_-1__id_-1: its keys are the first of probe_1_at_-1__id_-1
+	// 2 [] [readings.site_1] <nil>
+	// <nil>
+	// true [readings.site_1] <nil>
 }
