@@ -24,6 +24,9 @@ func init() {
 		&command{name: "listDatabases", admin: true, run: listDatabases, fields: []string{
 			"filter", "nameOnly", "authorizedDatabases",
 		}},
+		&command{name: "createSearchIndexes", refused: "search indexes are Atlas's"},
+		&command{name: "updateSearchIndex", refused: "search indexes are Atlas's"},
+		&command{name: "dropSearchIndex", refused: "search indexes are Atlas's"},
 		&command{name: "dbStats", aliases: []string{"dbstats"}, refused: "there is no storage to measure"},
 		&command{name: "collStats", aliases: []string{"collstats"}, refused: "there is no storage to measure"},
 	)

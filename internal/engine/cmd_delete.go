@@ -3,6 +3,8 @@ package engine
 import (
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/plan"
 	"github.com/docmodel/docmodel/internal/engine/store"
@@ -37,12 +39,7 @@ func remove(r *request) (reply, error) {
 			n += o.n
 			continue
 		}
-		part := &args{place: "delete.deletes", doc: d}
-		m, err := readDelete(r, ns, part)
-		if err != nil {
-			return nil, err
-		}
-		deleted, err := m.delete(r)
+		deleted, err := runDelete(r, ns, d)
 		n += deleted
 		if err := st.result(i, err); err != nil {
 			return nil, err
@@ -52,6 +49,14 @@ func remove(r *request) (reply, error) {
 		}
 	}
 	return st.reply(reply{{Key: "n", Value: n}}), nil
+}
+
+func runDelete(r *request, ns store.Namespace, statement bson.D) (int32, error) {
+	t, err := readDelete(r, ns, &args{place: "delete.deletes", doc: statement})
+	if err != nil {
+		return 0, err
+	}
+	return t.delete(r)
 }
 
 // readDelete reads one statement of a delete command.

@@ -24,8 +24,8 @@ func init() {
 
 const (
 	replicaSet      = "engine"
-	version         = "7.0.0"
-	maxWireVersion  = 21
+	version         = "8.0.0"
+	maxWireVersion  = 25 // MongoDB 8.0, the first that has bulkWrite
 	maxBatch        = 100_000
 	sessionLifetime = 30 // minutes
 )
@@ -64,7 +64,7 @@ func ping(*request) (reply, error) { return nil, nil }
 func buildInfo(*request) (reply, error) {
 	return reply{
 		{Key: "version", Value: version},
-		{Key: "versionArray", Value: bson.A{int32(7), int32(0), int32(0), int32(0)}},
+		{Key: "versionArray", Value: bson.A{int32(8), int32(0), int32(0), int32(0)}},
 		{Key: "gitVersion", Value: "embedded"},
 		{Key: "modules", Value: bson.A{}},
 		{Key: "maxBsonObjectSize", Value: int32(store.MaxDocument)},
@@ -76,7 +76,7 @@ func getParameter(r *request) (reply, error) {
 	a := r.args()
 	var rep reply
 	if a.has("featureCompatibilityVersion") {
-		rep = append(rep, bson.E{Key: "featureCompatibilityVersion", Value: bson.D{{Key: "version", Value: "7.0"}}})
+		rep = append(rep, bson.E{Key: "featureCompatibilityVersion", Value: bson.D{{Key: "version", Value: "8.0"}}})
 	}
 	if a.has("transactionLifetimeLimitSeconds") {
 		rep = append(rep, bson.E{Key: "transactionLifetimeLimitSeconds", Value: int32(store.Lifetime / time.Second)})

@@ -67,6 +67,9 @@ func (c *conn) answer(m wire.Message) error {
 	if err != nil {
 		reply = errorReply(err)
 	}
+	if !m.Query {
+		reply = append(reply, c.engine.times()...)
+	}
 	out := wire.StartReply(c.out[:0], m, c.engine.requests.Add(1))
 	out, err = value.Append(out, reply)
 	if err != nil {

@@ -38,6 +38,7 @@ type request struct {
 
 	watching bool // the command is of a change stream
 	bypass   bool // what validators refuse is stored
+	partial  bool // a statement failed, whether or not the command did
 
 	session *session   // checked out: the command has a number
 	txn     *store.Txn // the transaction it runs in
@@ -119,7 +120,7 @@ func (r *request) execute() (reply, error) {
 		r.engine.store.Sweep(time.Now())
 	}
 	rep, err := r.command.run(r)
-	if r.txn != nil && (err != nil || value.Index(rep, "writeErrors") >= 0) {
+	if r.txn != nil && (err != nil || r.partial) {
 		r.session.abort()
 	}
 	if err != nil {
@@ -132,9 +133,20 @@ func (r *request) execute() (reply, error) {
 	if r.concern != nil {
 		rep = append(rep, concernError(r.concern))
 	}
-	now := r.engine.store.Latest().Timestamp
-	return append(rep, bson.E{Key: "ok", Value: 1.0}, bson.E{Key: "operationTime", Value: now}), nil
+	return append(rep, bson.E{Key: "ok", Value: 1.0}), nil
 }
+
+// times are the fields by which sessions keep what they read causally consistent: the time of the latest change, as the
+// operation's and as the cluster's, which nobody signs.
+func (e *Engine) times() bson.D {
+	now := e.store.Latest().Timestamp
+	return bson.D{
+		{Key: "$clusterTime", Value: bson.D{{Key: "clusterTime", Value: now}, {Key: "signature", Value: unsigned}}},
+		{Key: "operationTime", Value: now},
+	}
+}
+
+var unsigned = bson.D{{Key: "hash", Value: bson.Binary{Data: make([]byte, 20)}}, {Key: "keyId", Value: int64(0)}}
 
 // args returns a reader of the command's fields.
 func (r *request) args() *args { return &args{place: r.name, doc: r.body} }

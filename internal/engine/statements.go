@@ -66,6 +66,7 @@ func (st *statements) result(i int, err error) error {
 	case mongoerr.WriteConflict, mongoerr.NoSuchTransaction, mongoerr.MaxTimeMSExpired, mongoerr.Interrupted:
 		return err
 	}
+	st.request.partial = true
 	doc := bson.D{{Key: "index", Value: int32(i)}, {Key: "code", Value: e.Code}}
 	doc = append(doc, e.Extra...)
 	st.errors = append(st.errors, append(doc, bson.E{Key: "errmsg", Value: e.Message}))

@@ -14,7 +14,7 @@ import (
 type Command struct {
 	Name       string // as sent, e.g. "findAndModify"
 	Database   string
-	Collection string   // "" when the command is not about one
+	Collection string   // "" when the command is not about one; a bulkWrite may be about several
 	Body       bson.Raw // the whole command; what a monitor keeps of a large one is cut, see [Monitor.Commands]
 }
 
@@ -63,11 +63,29 @@ func newCommand(database string, body bson.Raw) Command {
 		if inner, ok := v.DocumentOK(); ok {
 			c.Collection = newCommand(database, inner).Collection
 		}
+	case c.Name == "bulkWrite":
+		c.Collection = onlyNamespace(body)
 	case databaseCommands[c.Name]:
 	default:
 		c.Collection, _ = v.StringValueOK()
 	}
 	return c
+}
+
+// onlyNamespace returns the collection of a bulkWrite on one, else "".
+func onlyNamespace(body bson.Raw) string {
+	list, ok := body.Lookup("nsInfo").ArrayOK()
+	if !ok {
+		return ""
+	}
+	values, _ := list.Values()
+	if len(values) != 1 {
+		return ""
+	}
+	info, _ := values[0].DocumentOK()
+	ns, _ := info.Lookup("ns").StringValueOK()
+	_, collection, _ := strings.Cut(ns, ".")
+	return collection
 }
 
 // databaseCommands take a string or a number that is no collection.

@@ -9,7 +9,7 @@ import (
 )
 
 // statementsOf names the array of statements of the commands that have one.
-var statementsOf = map[string]string{"insert": "documents", "update": "updates", "delete": "deletes"}
+var statementsOf = map[string]string{"insert": "documents", "update": "updates", "delete": "deletes", "bulkWrite": "ops"}
 
 // statements returns the statements of a write command.
 func (c Command) statements() []bson.RawValue {
