@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -22,6 +23,8 @@ type conn struct {
 	ctx     context.Context // ends with the connection
 	cancel  context.CancelFunc
 	out     []byte
+
+	sessions map[*session]bool // whose transactions it has had commands of
 }
 
 func newConn(e *Engine, pipe net.Conn, id int32, address string) *conn {
@@ -40,6 +43,7 @@ func (c *conn) close() {
 func (c *conn) serve() {
 	defer func() {
 		c.close()
+		c.orphan()
 		c.engine.mu.Lock()
 		delete(c.engine.conns, c)
 		c.engine.mu.Unlock()
@@ -53,6 +57,25 @@ func (c *conn) serve() {
 		if err := c.answer(m); err != nil {
 			return
 		}
+	}
+}
+
+// orphaned is how long a transaction stays open without the connection that its last command came by: long enough for a
+// driver to connect anew. MongoDB leaves it open for its whole lifetime.
+const orphaned = 5 * time.Second
+
+// orphan aborts the transactions that nobody goes on with, now that the connection has ended.
+func (c *conn) orphan() {
+	for s := range c.sessions {
+		t := s.txn.Load()
+		if t == nil || s.conn.Load() != c {
+			continue
+		}
+		time.AfterFunc(orphaned, func() {
+			if s.conn.Load() == c {
+				t.Abort()
+			}
+		})
 	}
 }
 

@@ -17,6 +17,7 @@ type session struct {
 	number   int64 // the latest transaction number
 	progress progress
 	txn      atomic.Pointer[store.Txn] // the latest transaction
+	conn     atomic.Pointer[conn]      // by which its last command came
 	done     map[int32]outcome         // statements of a retryable write, by id
 }
 
@@ -106,6 +107,11 @@ func (r *request) enterTransaction(s *session) error {
 		}
 	}
 	r.txn = s.txn.Load()
+	if r.conn.sessions == nil {
+		r.conn.sessions = map[*session]bool{}
+	}
+	r.conn.sessions[s] = true
+	s.conn.Store(r.conn)
 	return nil
 }
 
