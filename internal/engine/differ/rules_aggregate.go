@@ -88,7 +88,7 @@ var aggregateRules = []rule{
 	},
 	{
 		"what the server says that it doesn't support",
-		"MongoDB has it; see the list in the package's documentation of servers.",
+		"MongoDB has it, as the page of each stage and operator says (Aggregation Operators).",
 		func(x difference) bool { return (x.kind == OnlyServer || x.kind == Codes) && x.server.Code == 115 },
 	},
 	{

@@ -84,7 +84,7 @@ var findRules = []rule{
 	},
 	{
 		"$mergeObjects of one operand doesn't merge what is in an array",
-		"Like $sum and the others, MongoDB's $mergeObjects goes through the array if its only operand is one.",
+		"Like $sum and the others, MongoDB's $mergeObjects goes through the array if its only operand is one ($mergeObjects).",
 		func(x difference) bool {
 			return x.kind == OnlyServer && x.uses("$mergeObjects") && strings.HasSuffix(x.server.Text, "has 'array' type")
 		},
