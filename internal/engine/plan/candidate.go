@@ -25,10 +25,13 @@ func bestFor(coll *store.Collection, filter bson.D, m *query.Matcher, sort bson.
 	wide, tight := m.Bounds(), m.TightBounds()
 	var best *candidate
 	for _, x := range coll.Indexes {
-		if x.Spec.Hidden || !x.Spec.Ordered() {
+		if x.Spec.Hidden || !x.Spec.Ordered() && !x.Spec.Hashed() {
 			continue
 		}
 		c := newCandidate(x, wide, tight, sort)
+		if x.Spec.Hashed() && !c.points() {
+			continue
+		}
 		if !c.bounded && !c.sorted || !complete(x, filter, wide, c) {
 			continue
 		}
@@ -58,6 +61,7 @@ func newCandidate(x *store.Index, wide, tight map[string][]query.Interval, sort 
 		prefix = prefix && ok
 	}
 	reverse, sorted := c.order(sort)
+	sorted = sorted && x.Spec.Ordered()
 	c.sorted = sorted && len(sort) > 0
 	c.scan.Reverse = reverse && c.sorted
 	if c.sorted {
@@ -67,6 +71,12 @@ func newCandidate(x *store.Index, wide, tight map[string][]query.Interval, sort 
 		c.scan.bounds[i].turn(x.Spec.Fields[i].Desc != c.scan.Reverse)
 	}
 	return c
+}
+
+// points reports whether the filter bounds the first field to single values.
+func (c *candidate) points() bool {
+	b := c.scan.bounds[0]
+	return c.bounded && !slices.ContainsFunc(b.list, func(i query.Interval) bool { return !i.IsPoint() })
 }
 
 // sharesArray reports whether an earlier bounded field of a multikey index may

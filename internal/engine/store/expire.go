@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -24,7 +25,19 @@ func (s *Store) Sweep(now time.Time) {
 	}
 }
 
+// reap aborts the transactions whose lifetime is over, which hold what they changed as long as nobody asks for it.
+func (s *Store) reap(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range slices.Clone(s.txns) {
+		if now.After(t.deadline) {
+			t.end()
+		}
+	}
+}
+
 func (s *Store) expire(ns Namespace, index string, now time.Time) {
+	s.reap(now)
 	// The only errors of fn are those of records that are held, which it skips.
 	_ = s.Write(context.Background(), func(w *Writer) error {
 		c := w.Collection(ns)

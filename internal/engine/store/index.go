@@ -14,7 +14,8 @@ import (
 type Kind int8
 
 // The kinds of index fields. Ordered fields are kept in order and serve
-// queries; the others are accepted and serve none.
+// queries. So do hashed ones, by their values, if they are an index's only
+// field, and for equality alone. 2dsphere fields are accepted and serve none.
 const (
 	Ordered Kind = iota
 	Hashed
@@ -57,6 +58,10 @@ func (s *IndexSpec) Ordered() bool {
 	}
 	return true
 }
+
+// Hashed reports whether the index is a hashed one of one field, which serves
+// equality.
+func (s *IndexSpec) Hashed() bool { return len(s.Fields) == 1 && s.Fields[0].Kind == Hashed }
 
 // IDIndex is the name of the index that every collection has.
 const IDIndex = "_id_"

@@ -1,0 +1,107 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// wantPlan holds which plan explain shows for a command.
+func wantPlan(t testing.TB, c *mongo.Collection, reason, command, want string) {
+	t.Helper()
+	var got explanation
+	must(t, c.Database().RunCommand(ctx, bson.D{{Key: "explain", Value: doc(t, command)}, {Key: "verbosity", Value: "executionStats"}}).Decode(&got))
+	if got.String() != want {
+		t.Errorf("%s: %s\ngot  %s\nwant %s", reason, command, got, want)
+	}
+}
+
+// TestHashedIndex is after core/indexes/index-types/index-hashed: equality is served, a range isn't, an array is refused.
+func TestHashedIndex(t *testing.T) {
+	c := collection(t)
+	addIndex(t, c, `{"h":"hashed"}`, nil)
+	insert(t, c, `{"_id":1,"h":"a"}`, `{"_id":2,"h":"b"}`, `{"_id":3,"h":{"x":1}}`, `{"_id":4}`)
+	for _, x := range [][3]string{
+		{"equality", `{"find":"things","filter":{"h":"a"}}`, `FETCH < IXSCAN h_hashed h[["a", "a"]]: 1 of 1 keys, 1 docs`},
+		{"several values", `{"find":"things","filter":{"h":{"$in":["a","b"]}}}`, `FETCH < IXSCAN h_hashed h[["a", "a"] ["b", "b"]]: 2 of 2 keys, 2 docs`},
+		{"a document", `{"find":"things","filter":{"h":{"x":1}}}`, `FETCH < IXSCAN h_hashed h[[{ x: 1 }, { x: 1 }]]: 1 of 1 keys, 1 docs`},
+		{"a range", `{"find":"things","filter":{"h":{"$gt":"a"}}}`, `COLLSCAN: 1 of 0 keys, 4 docs`},
+		{"an order", `{"find":"things","filter":{"h":"a"},"sort":{"h":1}}`, `SORT < FETCH < IXSCAN h_hashed h[["a", "a"]]: 1 of 1 keys, 1 docs`},
+		{"an order alone", `{"find":"things","sort":{"h":1}}`, `SORT < COLLSCAN: 4 of 0 keys, 4 docs`},
+	} {
+		wantPlan(t, c, x[0], x[1], x[2])
+	}
+	wantFound(t, c, `{"h":null}`, options.Find(), `{"_id":4}`)
+	_, err := c.InsertOne(ctx, doc(t, `{"h":[1]}`))
+	wantCode(t, "an array", err, 16766)
+	_, err = c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: doc(t, `{"u":"hashed"}`), Options: options.Index().SetUnique(true)})
+	wantCode(t, "unique and hashed", err, 67)
+}
+
+// TestSparseIndex is after core/index-sparse: it lacks documents without the field, and serves no query or order that wants them.
+func TestSparseIndex(t *testing.T) {
+	c := collection(t)
+	addIndex(t, c, `{"s":1}`, options.Index().SetSparse(true).SetUnique(true))
+	insert(t, c, `{"_id":1}`, `{"_id":2}`, `{"_id":3,"s":1}`, `{"_id":4,"s":null}`)
+	_, err := c.InsertOne(ctx, doc(t, `{"s":null}`))
+	wantCode(t, "a second null that is there", err, 11000)
+	for _, x := range [][3]string{
+		{"a value", `{"find":"things","filter":{"s":1}}`, `FETCH < IXSCAN s_1 s[[1, 1]]: 1 of 1 keys, 1 docs`},
+		{"those that have it", `{"find":"things","filter":{"s":{"$exists":true}}}`, `COLLSCAN: 2 of 0 keys, 4 docs`},
+		{"null, which missing equals", `{"find":"things","filter":{"s":null}}`, `COLLSCAN: 3 of 0 keys, 4 docs`},
+		{"an order, which needs all documents", `{"find":"things","sort":{"s":1}}`, `SORT < COLLSCAN: 4 of 0 keys, 4 docs`},
+		{"as hinted, without those that lack it", `{"find":"things","hint":"s_1"}`, `FETCH < IXSCAN s_1 s[[MinKey, MaxKey]]: 2 of 2 keys, 2 docs`},
+	} {
+		wantPlan(t, c, x[0], x[1], x[2])
+	}
+}
+
+// TestSphereIndex holds that it is accepted, alone and in a compound one, listed with its version, and serves nothing.
+func TestSphereIndex(t *testing.T) {
+	c := collection(t)
+	addIndex(t, c, `{"kind":1,"place":"2dsphere"}`, options.Index().SetSphereVersion(3))
+	insert(t, c, `{"_id":1,"kind":"x","place":{"type":"Point","coordinates":[13.4,52.5]}}`)
+	var list []bson.D
+	must(t, must1[*mongo.Cursor](t)(c.Indexes().List(ctx)).All(ctx, &list))
+	same(t, "listed", show(t, list[1]), `{"v":2,"key":{"kind":1,"place":"2dsphere"},"name":"kind_1_place_2dsphere","2dsphereIndexVersion":3}`)
+	wantPlan(t, c, "a place", `{"find":"things","filter":{"kind":"x"}}`, `COLLSCAN: 1 of 0 keys, 1 docs`)
+}
+
+// TestTTLDocuments is after core/index-ttl: which documents expire, and when.
+func TestTTLDocuments(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := collection(t)
+		at := func(minutes ...int) bson.A {
+			var list bson.A
+			for _, m := range minutes {
+				list = append(list, time.Now().Add(time.Duration(m)*time.Minute))
+			}
+			return list
+		}
+		addIndex(t, c, `{"at":1}`, options.Index().SetExpireAfterSeconds(60).SetPartialFilterExpression(doc(t, `{"keep":{"$eq":false}}`)))
+		for id, v := range []any{at(10)[0], at(30, 5), "no date", nil, at(10)[0], bson.A{}, bson.D{{Key: "x", Value: at(1)[0]}}} {
+			d := bson.D{{Key: "_id", Value: id}, {Key: "at", Value: v}, {Key: "keep", Value: id == 4}}
+			must1[*mongo.InsertOneResult](t)(c.InsertOne(ctx, d))
+		}
+		left := func(want ...int) {
+			t.Helper()
+			var ids []int
+			must(t, c.Distinct(ctx, "_id", bson.D{}).Decode(&ids))
+			same(t, fmt.Sprint("left at ", time.Now()), ids, want)
+		}
+		time.Sleep(6*time.Minute - time.Millisecond)
+		left(0, 1, 2, 3, 4, 5, 6)
+		time.Sleep(time.Millisecond)
+		left(0, 2, 3, 4, 5, 6) // the earliest date of the array is a minute ago
+		s, tx := begin(t, c)
+		must(t, set(tx, c, 0, 1))
+		time.Sleep(5*time.Minute + time.Second)
+		left(2, 3, 4, 5, 6) // the transaction was over before, as it took more than a minute
+		wantTransient(t, "its commit", s.CommitTransaction(ctx), 251)
+	})
+}
