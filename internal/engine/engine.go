@@ -30,8 +30,9 @@
 //
 // # Not compared with a server
 //
-// Transactions, retryable writes and change streams follow MongoDB's
-// documentation, and have been run against no other server.
+// Transactions, retryable writes, bulkWrite, enforced validators and change
+// streams follow MongoDB's documentation, and have been run against no other
+// server. The manual's worked examples of them are tests here.
 package engine
 
 import (

@@ -33,17 +33,56 @@
 // An engine works inside a testing/synctest bubble, where a sleep of days takes no time: for what expires, and for time
 // buckets.
 //
+// # Code that doesn't use this library
+//
+// Nothing here asks for models: what is tested may be any code that takes a *mongo.Client, a *mongo.Database or a
+// *mongo.Collection of the driver. The examples "Repository", "Failures" and "Queries" test such code.
+//
+//	func TestTransfer(t *testing.T) {
+//		client := modeltest.NewClient(t)
+//		accounts := bank.New(client.Database("bank"))
+//		…
+//	}
+//
+// A test needs no cleaning up, may run in parallel with all others, and sees nothing of them. Connection strings, hosts, TLS
+// and compression are not tested by it, for there is no network.
+//
 // # What the engine does
 //
-// It answers as MongoDB 7.0, as the primary of a replica set of one member: the commands, operators and stages that this
-// library emits, and those that code around it commonly needs. What it doesn't know is an error that names it; nothing is
-// ignored. Indexes are enforced and used: unique, compound, multikey, partial and expiring ones. So are validators, by
-// $jsonSchema with all of MongoDB's keywords but those of encryption, or by any other filter.
+// It answers as MongoDB 8.0, as the primary of a replica set of one member: the commands, operators and stages that this
+// library emits, and those that code around it commonly needs. Each exported method of the driver's Client, Database,
+// Collection, Session, IndexView, Cursor and ChangeStream works, but for CreateView and search indexes; so do GridFS, which is made
+// of collections, sessions with transactions, retryable writes, causal consistency, change streams, and Client.BulkWrite. Indexes
+// are enforced and used: unique, compound, multikey, sparse, partial, hashed and expiring ones, as explain shows. So are validators,
+// by $jsonSchema with all of MongoDB's keywords but those of encryption, or by any other filter.
 //
 // OPERATORS.md lists the operators, and which packages emit them; a test holds that list equal to the engine's registries.
 //
-// It is verified: the suites of this library run on it and on a real server, and a differential test gives both the same
-// random filters, updates and pipelines and compares what comes back. Not compared with a server, because the one at hand
-// has none: transactions, enforced validators, change streams. They follow MongoDB's documentation. A change stream goes back
-// 10,000 changes.
+// # What it doesn't
+//
+// What it doesn't know, or can't do, is an error that names it; nothing is ignored. A known operator, stage or option that isn't
+// there is error 238, NotImplemented, or 115, CommandNotSupported. Refused are:
+//
+//   - collations but the simple one; views; capped, time series and clustered collections
+//   - text, 2d and wildcard indexes; 2dsphere indexes are accepted, and serve no query
+//   - tailable cursors, snapshot reads outside transactions, the options min, max, returnKey and showRecordId of find
+//   - expanded events and large events in parts, of change streams, whose history is 10,000 changes
+//   - encryption, users and roles, sharding, a second member, what a server says of its storage
+//   - on insert, names that begin with a dollar sign, which MongoDB takes since 5.0
+//
+// Three things are otherwise than on a server. Nothing fails over, and nothing is lost in a crash. One write at a time runs, so
+// that plans are the same each time, and speed says little about a server's. A transaction of which no connection is left is
+// aborted after 5 seconds, where a server lets it hold its documents for the 60 seconds of its lifetime.
+//
+// # How it was verified
+//
+// The suites of this library run on it and on a real server, FerretDB over DocumentDB; and a differential test gives both the same
+// random documents, filters, updates, projections and pipelines, over every operator that the engine has, and compares what comes
+// back and what is stored. Where they differ, MongoDB's manual decides; each way in which that server differs from it is
+// a rule with a reason and a page.
+//
+// Not compared with a server, because the one at hand has none: transactions and their conflicts, retryable writes, sessions, enforced
+// validators, change streams, Client.BulkWrite, the time at which documents expire, hashed indexes. They follow
+// MongoDB's manual, whose worked examples are among their tests. Error codes are compared where code acts upon them (a duplicate
+// key, a change of _id, anything else); the texts of errors are not.
 package modeltest
