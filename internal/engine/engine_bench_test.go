@@ -135,3 +135,19 @@ func BenchmarkInsertMany(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkAnswer finds a document by _id without the driver: the engine's part of BenchmarkFindOne.
+func BenchmarkAnswer(b *testing.B) {
+	e := engine.New()
+	defer e.Close()
+	if _, err := e.Answer(message(b, bson.D{{Key: "insert", Value: "things"}, {Key: "documents", Value: widgets(10_000)}, {Key: "$db", Value: "test"}})); err != nil {
+		b.Fatal(err)
+	}
+	find := message(b, doc(b, `{"find":"things","filter":{"_id":777},"limit":1,"singleBatch":true,"$db":"test"}`))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := e.Answer(find); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -56,7 +56,7 @@ func CutAfter() Action {
 }
 
 // CutInside lets the server do the first n parts of a write, and breaks the connection: what a server leaves that stops
-// half way. The parts of an insert, update or delete with several statements are its statements. An update or delete of
+// half way. The parts of an insert, update, delete or bulkWrite with several statements are its statements. An update or delete of
 // many documents as the only statement has their number of parts: the n documents of lowest _id that it matches are
 // written. Any other command, and one that has no more than n parts, is done as by [CutAfter].
 //
