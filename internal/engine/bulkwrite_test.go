@@ -119,11 +119,15 @@ func TestClientBulkWrite(t *testing.T) {
 	same(t, "deletes", r.DeleteResults, "map[4:{1} 5:{0}]")
 	wantAll(t, c, `{"_id":2,"n":2}`, `{"_id":3,"n":3,"m":3}`, `{"_id":4,"n":40,"m":3}`)
 
-	_, err := client.BulkWrite(ctx, clientWrites(), let)
+	writes := append(clientWrites(), mongo.ClientBulkWrite{Database: "test", Collection: "things",
+		Model: mongo.NewClientDeleteOneModel().SetFilter(byID(2))})
+	_, err := client.BulkWrite(ctx, writes, let)
 	var e mongo.ClientBulkWriteException
 	if !errors.As(err, &e) || len(e.WriteErrors) != 1 || e.WriteErrors[0].Code != 11000 {
 		t.Errorf("again: %v", err)
 	}
+	wantAll(t, c.Database().Collection("other"), `{"_id":1,"n":1}`)
+	wantAll(t, c, `{"_id":2,"n":2}`, `{"_id":3,"n":3,"m":3}`, `{"_id":4,"n":40,"m":3}`) // what came after the error wasn't done
 	_, err = client.BulkWrite(ctx, clientWrites(), let, options.ClientBulkWrite().SetOrdered(false))
 	if !errors.As(err, &e) || len(e.WriteErrors) != 1 || e.PartialResult == nil || e.PartialResult.MatchedCount != 4 {
 		t.Errorf("again, in any order: %v, %+v", err, e.PartialResult)
