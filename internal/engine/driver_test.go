@@ -56,7 +56,7 @@ var driverRefused = map[string]struct {
 	"Database.CreateView": {"there are no views", 238, func(c *mongo.Collection) error {
 		return c.Database().CreateView(ctx, "view", "things", mongo.Pipeline{})
 	}},
-	"SearchIndexView.List": {"search indexes are Atlas's", 40324, func(c *mongo.Collection) error {
+	"SearchIndexView.List": {"search indexes are Atlas's", 238, func(c *mongo.Collection) error {
 		_, err := c.SearchIndexes().List(ctx, nil)
 		return err
 	}},
