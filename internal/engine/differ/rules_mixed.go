@@ -89,7 +89,9 @@ var mixedRules = []rule{
 	{
 		"distinct gives another of several equal numbers",
 		"MongoDB's manual doesn't say which of them it gives (distinct).",
-		func(x difference) bool { return x.verb() == "distinct" && x.kind == Replies && x.sameAfter(dropNumbers) },
+		func(x difference) bool {
+			return x.verb() == "distinct" && x.kind == Replies && x.sameAfter(dropNumbers)
+		},
 	},
 	{
 		"what $facet only counts isn't computed",
