@@ -21,6 +21,7 @@
 //	Values of many types in one place         [Union], and asked for by type [Kinds]
 //	Several writes that belong together       [NewPlan], [Concat], [Plan.Run], [Plan.RunTx]
 //	Two techniques on one document            [Merge]
+//	All that one action of a user touches     [MergePlans], [Change.Also]; what has to be run apart [InTx]
 //	Read, decide, write, and again if stale   [Change]
 //	One writer at a time, the dead finished   [Lease]
 //	Work through a live collection            [Job]

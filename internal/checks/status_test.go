@@ -159,17 +159,10 @@ func (r row) proofs(s testFiles) []bool {
 
 // needs lists the features that stand in the row's golden commands.
 func (r row) needs(t *testing.T) []string {
-	var text strings.Builder
-	for _, c := range registered {
-		for _, d := range r.declares {
-			if c.Method == d || strings.HasPrefix(c.Method, d+".") {
-				text.WriteString(c.show(t, "nut"))
-			}
-		}
-	}
+	text := r.commands(t)
 	var out []string
 	for _, f := range features {
-		if !strings.Contains(text.String(), f.sign) {
+		if !strings.Contains(text, f.sign) {
 			continue
 		}
 		name := f.name
@@ -179,9 +172,29 @@ func (r row) needs(t *testing.T) []string {
 		out = append(out, name)
 	}
 	for _, op := range amazonLacks {
-		if strings.Contains(text.String(), op+": ") && !slices.ContainsFunc(features, func(f feature) bool { return f.name == "`"+op+"`" }) {
+		if strings.Contains(text, op+": ") && !slices.ContainsFunc(features, func(f feature) bool { return f.name == "`"+op+"`" }) {
 			out = append(out, "`"+op+"`†")
 		}
 	}
 	return out
+}
+
+// commands is the text of the row's golden commands, which TestGolden holds to be what is generated.
+func (r row) commands(t *testing.T) string {
+	var b strings.Builder
+	for _, c := range registered {
+		for _, d := range r.declares {
+			if c.Method != d && !strings.HasPrefix(c.Method, d+".") {
+				continue
+			}
+			file, err := os.ReadFile(filepath.Join("testdata", c.group()+".golden"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, text, _ := strings.Cut(string(file), "// "+c.Method+": "+c.Reason+"\n")
+			text, _, _ = strings.Cut(text, "\n\n// ")
+			b.WriteString(text)
+		}
+	}
+	return b.String()
 }

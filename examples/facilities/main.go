@@ -1,0 +1,94 @@
+// Facilities composes six techniques over two collections: a tree, a place, embedded contacts, a two-way reference, a counter and a
+// copy. What one action of a user touches is one plan, with one write for each document; the indexes are merged, and drawn.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"os"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/geohash"
+	"github.com/docmodel/docmodel/geohash/geofield"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+func main() {
+	client, stop := modeltest.Start()
+	defer stop()
+	if err := tour(context.Background(), os.Stdout, client.Database("facilities")); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// tour goes through the actions of users, and prints what two of them send.
+func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
+	f := Facilities{db}
+	if err := fill(ctx, f); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "The indexes of all techniques:")
+	fmt.Fprint(w, model.Indexes(everything...))
+
+	lamp := Task{ID: "lamp", Title: "Change the lamp", Site: SiteRef{"lab", "Laboratory"}}
+	fmt.Fprintln(w, "\nOpening a task:")
+	if err := show(ctx, w, db, openTask(lamp)); err != nil {
+		return err
+	}
+	library, err := sites.ByID("library").One(ctx, db)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "\nMoving it:")
+	if err := show(ctx, w, db, moveTask(lamp, library)); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "\nTwo techniques, one write:")
+	fmt.Fprintln(w, relocate("library", geohash.Point{Lat: 52.5203, Lng: 13.3903}, "ann@x.org", "Ann"))
+
+	fmt.Fprintln(w, "\nOpen tasks around here:")
+	for found, err := range f.Busy(ctx, geohash.Circle{Center: geohash.Point{Lat: 52.52, Lng: 13.39}, Meters: 500}) {
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s, %.0f m: %d\n", found.Doc.Name, found.Meters, found.Doc.Open)
+	}
+	problems, err := f.Problems(ctx)
+	fmt.Fprintln(w, "\nProblems:", problems)
+	return err
+}
+
+// show prints what a change sends, and runs it.
+func show(ctx context.Context, w io.Writer, db *mongo.Database, c model.Change[denorm.CounterState]) error {
+	decide := c.Decide
+	c.Decide = func(s denorm.CounterState) (model.Plan, error) {
+		plan, err := decide(s)
+		fmt.Fprintf(w, "%s\n%s - %s\n", plan, plan.Cost(), plan.Guarantee())
+		return plan, err
+	}
+	_, _, err := c.Run(ctx, db)
+	return err
+}
+
+func fill(ctx context.Context, f Facilities) error {
+	if err := f.Prepare(ctx); err != nil {
+		return err
+	}
+	for _, s := range []struct {
+		site Site
+		in   string
+	}{
+		{Site{ID: "campus", Name: "Campus", At: geofield.Point{Lat: 52.5200, Lng: 13.3900}}, ""},
+		{Site{ID: "library", Name: "Library", At: geofield.Point{Lat: 52.5205, Lng: 13.3905}, Contacts: []Contact{{"ann@x.org", "A."}}}, "campus"},
+		{Site{ID: "lab", Name: "Laboratory", At: geofield.Point{Lat: 52.5190, Lng: 13.3890}}, "campus"},
+	} {
+		if err := f.Build(ctx, s.site, s.in); err != nil {
+			return err
+		}
+	}
+	return f.OpenTask(ctx, Task{ID: "door", Title: "Oil the door", Site: SiteRef{"library", "Library"}})
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/geohash/geofield"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/paths"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A Site is a campus, a building or a room. Comments name the technique that a field belongs to.
+type Site struct {
+	ID       string         `bson:"_id"`
+	Name     string         `bson:"name"`
+	Parent   *string        `bson:"parent"` // tree
+	Order    string         `bson:"order"`  // tree
+	Change   int64          `bson:"change"` // tree
+	At       geofield.Point `bson:"at"`     // place
+	Geo      int64          `bson:"geo"`    // place
+	Contacts []Contact      `bson:"contacts,omitempty"`
+	Tasks    []string       `bson:"tasks,omitempty"` // work
+	Open     int64          `bson:"open"`            // open
+}
+
+// A Contact is somebody to call, known by the mail address.
+type Contact struct {
+	Mail string `bson:"mail"`
+	Name string `bson:"name"`
+}
+
+// A Task is work to be done at a site.
+type Task struct {
+	ID    string  `bson:"_id"`
+	Title string  `bson:"title"`
+	Done  bool    `bson:"done"`
+	Site  SiteRef `bson:"site"`
+}
+
+// A SiteRef is a site as its tasks show it.
+type SiteRef struct {
+	ID   string `bson:"id"`
+	Name string `bson:"name"` // names
+}
+
+var (
+	sites = model.NewCollection[Site, string]("sites")
+	tasks = model.NewCollection[Task, string]("tasks")
+
+	tree     = paths.NewParentTree(sites, paths.Links{}).Tree(paths.TreeSpec{})
+	place    = geofield.NewField(sites, "at", "geo", geofield.FieldSpec{Suffix: []string{"open"}})
+	contacts = model.NewEmbedded[Contact](sites, "contacts", model.EmbeddedSpec{Key: "mail", Max: 20})
+	work     = relate.NewTwoWay(sites, "tasks", tasks, "site.id")
+	open     = denorm.NewCounter(tasks, "site.id", sites, denorm.CounterSpec{Count: "open", Where: bson.D{{Key: "done", Value: false}}})
+	names    = denorm.NewCopy(sites, tasks, denorm.CopySpec{KeyPath: "site.id", Fields: []denorm.Field{{From: "name", To: "site.name"}}})
+
+	everything = []model.Technique{model.Entity(sites), model.Entity(tasks), tree, place, contacts, work, open, names}
+)

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"iter"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/geohash"
+	"github.com/docmodel/docmodel/geohash/geofield"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/paths"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Facilities is what the rest of a program sees. Each method is one action of a user: all of it happens, or nothing.
+type Facilities struct{ db *mongo.Database }
+
+var none = bson.NilObjectID // of techniques that keep no tokens, for their actions run in transactions
+
+// Prepare makes the indexes that are missing.
+func (f Facilities) Prepare(ctx context.Context) error {
+	return model.Indexes(everything...).Ensure(ctx, f.db)
+}
+
+// Build adds a site under another; "" means a campus.
+func (f Facilities) Build(ctx context.Context, s Site, in string) error {
+	at := paths.LastRoot[string]()
+	if in != "" {
+		at = paths.LastChild(in)
+	}
+	key, err := geohash.Encode(geohash.Point(s.At))
+	if err != nil {
+		return err
+	}
+	s.Geo = int64(key)
+	_, _, err = tree.Insert(s, at).Run(ctx, f.db)
+	return err
+}
+
+// OpenTask stores a task, and the site lists and counts it.
+func (f Facilities) OpenTask(ctx context.Context, t Task) error {
+	_, _, err := openTask(t).Run(ctx, f.db)
+	return err
+}
+
+func openTask(t Task) model.Change[denorm.CounterState] {
+	return open.Insert(t, none).Also(func(denorm.CounterState) (model.Plan, error) {
+		assigned := work.Assign(&t, t.Site.ID, none)
+		assigned.Steps = assigned.Steps[1:] // the task names the site already; what is left is the site's list
+		return assigned, nil
+	})
+}
+
+// MoveTask gives a task, as it was read, to another site: both sites' lists and counts, and the name that the task shows.
+func (f Facilities) MoveTask(ctx context.Context, t Task, to Site) error {
+	_, _, err := moveTask(t, to).Run(ctx, f.db)
+	return err
+}
+
+func moveTask(t Task, to Site) model.Change[denorm.CounterState] {
+	return open.Move(t.ID, to.ID, none).Also(func(denorm.CounterState) (model.Plan, error) {
+		return model.MergePlans(work.Assign(&t, to.ID, none), model.NewPlan(names.Attach(t.ID, &to))), nil
+	})
+}
+
+// Finish marks a task as done, which counts no longer.
+func (f Facilities) Finish(ctx context.Context, task string) error {
+	_, _, err := open.Set(task, bson.D{{Key: "done", Value: true}}, none).Run(ctx, f.db)
+	return err
+}
+
+// Rename renames a site, as it was read, where its tasks show it too.
+func (f Facilities) Rename(ctx context.Context, s Site, name string) error {
+	_, err := names.Set(&s, bson.D{{Key: "name", Value: name}}).Run(ctx, f.db)
+	return err
+}
+
+// Relocate corrects where a site is, and the name of one of its contacts: two techniques, one write.
+func (f Facilities) Relocate(ctx context.Context, site string, at geohash.Point, mail, name string) error {
+	_, err := relocate(site, at, mail, name).Run(ctx, f.db)
+	return err
+}
+
+func relocate(site string, at geohash.Point, mail, name string) model.Write {
+	return model.Merge(place.Set(site, at), contacts.Set(site, mail, bson.D{{Key: "name", Value: name}}))
+}
+
+// Busy returns the sites within a circle that have open tasks, with their distance.
+func (f Facilities) Busy(ctx context.Context, circle geohash.Circle) iter.Seq2[geofield.Place[Site], error] {
+	return busy(circle).Each(ctx, f.db)
+}
+
+func busy(circle geohash.Circle) geofield.Within[Site] {
+	return place.Within(circle, bson.D{{Key: "open", Value: bson.D{{Key: "$gt", Value: 0}}}})
+}
+
+// TasksOf returns the tasks of a site and of all that it consists of.
+func (f Facilities) TasksOf(ctx context.Context, site string) ([]Task, error) {
+	ids := []string{site}
+	below, err := tree.Descendants(ctx, f.db, site, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range below {
+		ids = append(ids, s.ID)
+	}
+	return tasks.Find(bson.D{{Key: "site.id", Value: bson.D{{Key: "$in", Value: ids}}}}).All(ctx, f.db)
+}
+
+// Problems counts what the checks of all techniques find: for a job at night.
+func (f Facilities) Problems(ctx context.Context) (int, error) {
+	report, err := tree.Check(ctx, f.db)
+	n := len(report.Problems)
+	if err != nil {
+		return n, err
+	}
+	for _, check := range []func() (int, error){
+		count[relate.HalfLink[string, string]](ctx, f.db, work.CheckLists()), count[relate.HalfLink[string, string]](ctx, f.db, work.CheckRefs()),
+		count[denorm.CounterDrift](ctx, f.db, open.Check()),
+	} {
+		found, err := check()
+		if err != nil {
+			return n, err
+		}
+		n += found
+	}
+	return n, nil
+}
+
+func count[T any](ctx context.Context, db *mongo.Database, check model.Aggregate[T]) func() (int, error) {
+	return func() (int, error) {
+		found, err := check.All(ctx, db)
+		return len(found), err
+	}
+}
