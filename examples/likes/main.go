@@ -1,0 +1,64 @@
+// Likes keeps which user likes which item, read from both ends in the order of time, with names and titles, a page in one command.
+// It runs on an engine in its own process.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"time"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+func main() {
+	client, stop := modeltest.Start()
+	defer stop()
+	if err := tour(context.Background(), os.Stdout, client.Database("likes")); err != nil {
+		log.Fatal(err)
+	}
+}
+
+var start = time.Date(2017, 12, 1, 3, 42, 0, 0, time.UTC)
+
+func fill(ctx context.Context, db *mongo.Database) error {
+	if err := (Likes{db}).Prepare(ctx); err != nil {
+		return err
+	}
+	_, err := model.Concat(
+		users.InsertMany([]User{{"u1", "jerrylou"}, {"u2", "gunsluo"}}), items.InsertMany([]Item{{"i1", "mac pro"}, {"i2", "ipad"}}),
+	).Run(ctx, db)
+	return err
+}
+
+func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
+	if err := fill(ctx, db); err != nil {
+		return err
+	}
+	l := Likes{db}
+	for n, like := range [][2]string{{"u1", "i1"}, {"u1", "i2"}, {"u2", "i1"}} {
+		if err := l.Like(ctx, like[0], like[1], start.Add(time.Duration(n)*time.Hour), bson.NewObjectID()); err != nil {
+			return err
+		}
+	}
+	if err := l.Rename(ctx, User{ID: "u1"}, "Jerry Lou"); err != nil {
+		return err
+	}
+	of, errOf := l.Of(ctx, "u1", "", 10)
+	by, errBy := l.By(ctx, "i1", "", 10)
+	for _, list := range [][]Liked{of, by} {
+		for _, entry := range list {
+			fmt.Fprintln(w, entry.At.Format(time.Kitchen), entry.ID, entry.Text)
+		}
+		fmt.Fprintln(w)
+	}
+	if errOf != nil {
+		return errOf
+	}
+	return errBy
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+type User struct {
+	ID   string `bson:"_id"`
+	Name string `bson:"name"`
+}
+
+type Item struct {
+	ID    string `bson:"_id"`
+	Title string `bson:"title"`
+}
+
+var (
+	users = model.NewCollection[User, string]("users")
+	items = model.NewCollection[Item, string]("items")
+
+	// What a user likes and who likes an item are read all the time, the newest first, with titles and names: a row of columns for each.
+	likes = denorm.NewWideRow(users, items, denorm.WideRowSpec{
+		LeftRows: "itemsByUser", RightRows: "usersByItem", LeftCopies: []string{"name"}, RightCopies: []string{"title"},
+	})
+)
+
+// Likes is what the rest of a program sees.
+type Likes struct{ db *mongo.Database }
+
+// A Liked is one entry of a page.
+type Liked struct {
+	ID, Text string // of an item and its title, or of a user and the name
+	At       time.Time
+	Key      string // hand it to the next page
+}
+
+// Prepare makes the indexes that are missing.
+func (l Likes) Prepare(ctx context.Context) error { return model.Indexes(likes).Ensure(ctx, l.db) }
+
+// Like says that a user likes an item since then. op is bson.NewObjectID(), the same when it is tried again: then it is done once.
+func (l Likes) Like(ctx context.Context, user, item string, at time.Time, op bson.ObjectID) error {
+	u, errUser := users.ByID(user).One(ctx, l.db)
+	i, errItem := items.ByID(item).One(ctx, l.db)
+	if err := errors.Join(errUser, errItem); err != nil {
+		return err
+	}
+	_, _, err := likes.Link(&u, &i, at, op).Run(ctx, l.db)
+	return err
+}
+
+// Unlike takes it back; nothing happens if there is nothing to take back.
+func (l Likes) Unlike(ctx context.Context, user, item string) error {
+	_, _, err := likes.Unlink(user, item).Run(ctx, l.db)
+	return err
+}
+
+// Of returns what a user likes, the newest first: n of them, before the last one that was shown, or "".
+func (l Likes) Of(ctx context.Context, user, before string, n int) ([]Liked, error) {
+	return entries(ctx, l.db, likes.LeftNewest(user, before, n), "title")
+}
+
+// By returns who likes an item, likewise.
+func (l Likes) By(ctx context.Context, item, before string, n int) ([]Liked, error) {
+	return entries(ctx, l.db, likes.RightNewest(item, before, n), "name")
+}
+
+func entries(ctx context.Context, db *mongo.Database, page model.Aggregate[denorm.RowColumn[string]], text string) ([]Liked, error) {
+	columns, err := page.All(ctx, db)
+	out := make([]Liked, 0, len(columns))
+	for _, c := range columns {
+		s, _ := c.Doc.Lookup(text).StringValueOK()
+		out = append(out, Liked{ID: c.ID, Text: s, At: c.At, Key: c.Key})
+	}
+	return out, err
+}
+
+// Rename renames a user, also where the name stands beside what the user likes.
+func (l Likes) Rename(ctx context.Context, u User, name string) error {
+	u.Name = name
+	plan := model.NewPlan(users.Update(u.ID, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: name}}}}), likes.RefreshLeft(&u))
+	plan.Leaves = "the old name beside the likes, which StaleLeft finds"
+	_, err := plan.Run(ctx, l.db)
+	return err
+}
+
+// Mend completes the likes of which a process that died wrote one half, when they are older than a minute. It returns how many.
+func (l Likes) Mend(ctx context.Context, now time.Time) (int, error) {
+	found, err := likes.Check().All(ctx, l.db)
+	for _, half := range found {
+		if _, _, mend := likes.Mend(half, now.Add(-time.Minute)).Run(ctx, l.db); mend != nil {
+			return len(found), mend
+		}
+	}
+	return len(found), err
+}

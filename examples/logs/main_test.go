@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"testing"
+
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+func Example() {
+	main()
+	// Output:
+	// db.messages.createIndex({'host.id': 1, at: -1, _id: -1})
+	// db.messages.createIndex({'host.id': 1, _id: 1})
+	// db.messages.createIndex({at: 1})
+	// db.messagesArchive.createIndex({at: 1}, {name: 'at_1', expireAfterSeconds: 31536000})
+	// db.messages.insertOne({_id: ObjectId('650000000000000000000001'), at: ISODate('2026-05-01T12:01:00.000Z'), text: 'message 1', host: {id: 'goofy', ip: '10.0.0.1'}})
+	// db.hosts.updateOne({_id: 'goofy', 'latest.id': {$nin: [ObjectId('650000000000000000000001')]}}, {$push: {latest: {$each: [{id: ObjectId('650000000000000000000001'), at: ISODate('2026-05-01T12:01:00.000Z'), text: 'message 1'}], $sort: {at: 1}, $slice: -1000}}})
+	// - message 118
+	// - message 119
+	// 50 messages, down to message 70
+	// 50 messages, down to message 20
+	// 20 messages, down to message 0
+	// 61 messages are archived
+}
+
+// What each action costs, and which index serves it, among some thousand messages.
+func TestCosts(t *testing.T) {
+	monitor := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		l := seed(t, db)
+		want := func(action string, commands, written int, run func() error) {
+			t.Helper()
+			cost, err := modeltest.Measure(monitor, run)
+			if err != nil || cost.Commands != commands || cost.Written != written {
+				t.Errorf("%s: %v, %v; want %d commands, %d documents written", action, cost, err, commands, written)
+			}
+		}
+		ctx := t.Context()
+		newest := message("goofy", 5000)
+		want("write a message", 2, 2, func() error { return l.Write(ctx, newest) })
+		want("show a host", 1, 0, func() error { _, err := l.Show(ctx, "goofy", 20); return err })
+		want("a page", 1, 0, func() error { _, err := l.Page(ctx, "goofy", &newest); return err })
+		modeltest.WantIndexed(t, db, page("goofy", &newest), "host.id_1_at_-1__id_-1")
+		want("another address", 2, 1+1001, func() error { return l.Renumber(ctx, Host{ID: "goofy", IP: "10.0.0.1"}, "10.0.0.2") })
+		if _, err := l.Page(ctx, "goofy", nil); err != nil {
+			t.Error(err)
+		}
+		all, err := messages.Find(bson.D{{Key: "host.ip", Value: "10.0.0.2"}}).All(ctx, db)
+		if err != nil || len(all) != 1001 {
+			t.Errorf("%d messages show the new address, %v", len(all), err)
+		}
+	}, modeltest.WithMonitor(monitor))
+}
+
+// seed stores two hosts and a thousand messages of each.
+func seed(t *testing.T, db *mongo.Database) Logs {
+	l := Logs{db}
+	if err := l.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var all []Message
+	for n := range 1000 {
+		all = append(all, message("goofy", n))
+		other := message("pluto", n)
+		other.ID[1] = 1
+		all = append(all, other)
+	}
+	if _, err := hosts.InsertMany([]Host{{ID: "goofy", IP: "10.0.0.1"}, {ID: "pluto", IP: "10.0.0.1"}}).Run(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := messages.InsertMany(all).Run(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// A process that dies at any write leaves a message that its host doesn't show, at worst; written again, it is there once.
+func TestWriteCut(t *testing.T) {
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Seed: func(ctx context.Context, db *mongo.Database) error {
+			_, err := hosts.Insert(Host{ID: "goofy", IP: "10.0.0.1"}).Run(ctx, db)
+			return err
+		},
+		Run: func(ctx context.Context, db *mongo.Database) error { return Logs{db}.Write(ctx, message("goofy", 7)) },
+		Check: func(t testing.TB, db *mongo.Database) {
+			all, err := messages.Find(nil).All(t.Context(), db)
+			host, errHost := hosts.ByID("goofy").One(t.Context(), db)
+			if err != nil || errHost != nil || len(all) != 1 || len(host.Latest) != 1 {
+				t.Errorf("%d messages, %d shown, %v, %v", len(all), len(host.Latest), err, errHost)
+			}
+		},
+	})
+}
