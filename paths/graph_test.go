@@ -3,7 +3,6 @@ package paths_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -167,20 +166,21 @@ func TestGraphRandom(t *testing.T) {
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for seed := range rounds {
-			t.Run(fmt.Sprint(seed), func(t *testing.T) {
-				r := rand.New(rand.NewPCG(uint64(seed), 7))
-				all := randomGraph(r, 10+r.IntN(50))
-				from := []string{all[r.IntN(len(all))].ID, all[r.IntN(len(all))].ID, "nobody"}
-				graphMustSeed(t, db, all)
-				graphWantDistances(t, graphRun(t, db, near, near.Distances(from...)), all, from...)
-				unreached, err := near.Unreached().All(t.Context(), db)
-				if n := len(all) - len(distancesOf(all, from...)); err != nil || len(unreached) != n {
-					t.Errorf("%d unreached, want %d, %v", len(unreached), n, err)
-				}
-				graphWantComponents(t, graphRun(t, db, groups, groups.Components()), all)
-				graphWantRanks(t, graphRun(t, db, ranks, ranks.PageRank(paths.RankSpec{Damping: 0.7})), all, 0.7)
-				graphWantTold(t, graphRun(t, db, told, toldProgram()), all)
-			})
+			r := rand.New(rand.NewPCG(uint64(seed), 7))
+			all := randomGraph(r, 10+r.IntN(50))
+			from := []string{all[r.IntN(len(all))].ID, all[r.IntN(len(all))].ID, "nobody"}
+			graphMustSeed(t, db, all)
+			graphWantDistances(t, graphRun(t, db, near, near.Distances(from...)), all, from...)
+			unreached, err := near.Unreached().All(t.Context(), db)
+			if n := len(all) - len(distancesOf(all, from...)); err != nil || len(unreached) != n {
+				t.Errorf("%d unreached, want %d, %v", len(unreached), n, err)
+			}
+			graphWantComponents(t, graphRun(t, db, groups, groups.Components()), all)
+			graphWantRanks(t, graphRun(t, db, ranks, ranks.PageRank(paths.RankSpec{Damping: 0.7})), all, 0.7)
+			graphWantTold(t, graphRun(t, db, told, toldProgram()), all)
+			if t.Failed() {
+				t.Fatal("graph ", seed)
+			}
 		}
 	})
 }
