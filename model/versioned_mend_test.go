@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -77,6 +78,7 @@ func TestVersionedMendsAnew(t *testing.T) {
 				t.Errorf("%v becomes %d, %v", broken, lot.Version, err)
 			}
 			seen[lot.Version] = true
+			time.Sleep(2 * time.Millisecond) // by whose clock versions are given
 			for _, v := range []int64{0, 1, 2} {
 				if _, err := verPlain.Replace(verLot{ID: "l", Qty: 9, Version: v}, verNone).Run(ctx, db); !errors.Is(err, model.ErrVersion) {
 					t.Errorf("a replacement of version %d: %v", v, err)
