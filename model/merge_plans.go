@@ -7,7 +7,8 @@ import (
 )
 
 // MergePlans makes one plan of what several techniques do for one action of a user: all steps in order, where updates of one
-// document are one write ([Merge]) at the place of the first. Two that update one path, or a path and another below it, are
+// document by different plans are one write ([Merge]) at the place of the first; what one plan writes twice, as a mark that it takes away
+// again, stays two steps. Two that update one path, or a path and another below it, are
 // refused, with both paths in a [*ConflictError]. Updates that can't be merged for another reason, as one by a pipeline, or a
 // condition that would swallow the other's update, stay steps of their own.
 //
@@ -24,34 +25,39 @@ func MergePlans(plans ...Plan) Plan {
 	if len(all.Steps) < 2 {
 		return all
 	}
-	out := all
-	out.Steps, out.Leaves = nil, ""
-	for _, s := range all.Steps {
-		out.Steps = mergeStep(out.Steps, s)
+	var m planMerger
+	for i, p := range plans {
+		for _, s := range p.Steps {
+			m.add(s, i)
+		}
 	}
-	out.Transactional = len(out.Steps) > 1
-	return out
+	all.Steps, all.Transactional, all.Leaves = m.steps, len(m.steps) > 1, ""
+	return all
 }
 
-// mergeStep merges a step into the one of steps that updates the same document, or appends it.
-func mergeStep(steps []Step, s Step) []Step {
-	w, ok := updatesOne(s)
-	for i := range steps {
-		if !ok {
-			break
-		}
-		earlier, is := updatesOne(steps[i])
-		if !is || !sameTarget(earlier, w) {
-			continue
-		}
-		merged := Merge(earlier, w)
-		var conflict *ConflictError
-		if merged.Err == nil || errors.As(merged.Err, &conflict) && conflict.Paths[0] != "" {
-			steps[i] = merged
-			return steps
+// planMerger collects steps, and of each the last plan that is part of it.
+type planMerger struct {
+	steps []Step
+	plans []int
+}
+
+// add merges a step into one of an earlier plan that updates the same document, or appends it.
+func (m *planMerger) add(s Step, plan int) {
+	if w, ok := updatesOne(s); ok {
+		for i := range m.steps {
+			earlier, is := updatesOne(m.steps[i])
+			if !is || m.plans[i] == plan || !sameTarget(earlier, w) {
+				continue
+			}
+			merged := Merge(earlier, w)
+			var conflict *ConflictError
+			if merged.Err == nil || errors.As(merged.Err, &conflict) && conflict.Paths[0] != "" {
+				m.steps[i], m.plans[i] = merged, plan
+				return
+			}
 		}
 	}
-	return append(steps, s)
+	m.steps, m.plans = append(m.steps, s), append(m.plans, plan)
 }
 
 // updatesOne reports whether a step is the update of one document that is known by its _id.

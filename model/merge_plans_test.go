@@ -31,6 +31,9 @@ func TestMergePlans(t *testing.T) {
 			"db.parts.updateOne({_id: 1}, {$set: {a: 1, b: 1}})\ndb.parts.updateOne({_id: 1}, [{$set: {p: 1}}])", true, false},
 		{"a condition that would swallow the other's update stays a step", []model.Plan{model.NewPlan(up("$set", d("a", 1))), model.NewPlan(guarded(up("$set", d("b", 1)), "v", 1))},
 			"db.parts.updateOne({_id: 1}, {$set: {a: 1}})\ndb.parts.updateOne({_id: 1, v: 1}, {$set: {b: 1}})", true, false},
+		{"what one plan writes twice stays two steps, and the other's goes with the first",
+			[]model.Plan{model.NewPlan(up("$set", d("mark", 1)), updateOne(d("_id", 2), d("$inc", d("n", 1))), up("$unset", d("mark", ""))), model.NewPlan(up("$set", d("b", 1)))},
+			"db.parts.updateOne({_id: 1}, {$set: {mark: 1, b: 1}})\ndb.parts.updateOne({_id: 2}, {$inc: {n: 1}})\ndb.parts.updateOne({_id: 1}, {$unset: {mark: ''}})", true, false},
 		{"one path twice", []model.Plan{model.NewPlan(up("$set", d("a", 1))), model.NewPlan(up("$inc", d("a", 1)))}, "", false, true},
 	} {
 		p := model.MergePlans(c.plans...)
