@@ -9,7 +9,6 @@ import (
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths"
-	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -112,13 +111,17 @@ func (f Facilities) TasksOf(ctx context.Context, site string) ([]Task, error) {
 // Problems counts what the checks of all techniques find: for a job at night.
 func (f Facilities) Problems(ctx context.Context) (int, error) {
 	report, err := tree.Check(ctx, f.db)
-	n := len(report.Problems)
 	if err != nil {
-		return n, err
+		return 0, err
 	}
+	misplaced, err := place.Check().All(ctx, f.db)
+	if err != nil {
+		return 0, err
+	}
+	n := len(report.Problems) + len(misplaced)
 	for _, check := range []func() (int, error){
-		count[relate.HalfLink[string, string]](ctx, f.db, work.CheckLists()), count[relate.HalfLink[string, string]](ctx, f.db, work.CheckRefs()),
-		count[denorm.CounterDrift](ctx, f.db, open.Check()),
+		count(ctx, f.db, work.CheckLists()), count(ctx, f.db, work.CheckRefs()),
+		count(ctx, f.db, open.Check()), count(ctx, f.db, names.Drift(nil)), count(ctx, f.db, contacts.Repeated()),
 	} {
 		found, err := check()
 		if err != nil {
