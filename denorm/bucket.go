@@ -1,7 +1,6 @@
 package denorm
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/docmodel/docmodel/model"
@@ -9,9 +8,17 @@ import (
 )
 
 // ErrBucketFull says that a bucket takes no element more, or not this one: it is closed, holds Max, or would pass MaxBytes.
-// Running what [Bucket.AppendTo] returns gives it, in a [*model.StepError]. It wraps model.ErrStale: [Bucket.Append] goes on to
-// the next bucket.
-var ErrBucketFull = fmt.Errorf("denorm: the bucket is full: %w", model.ErrStale)
+// Running what [Bucket.AppendTo] returns gives it, in a [*model.StepError]. It wraps model.ErrFull, and model.ErrStale:
+// [Bucket.Append] goes on to the next bucket.
+var ErrBucketFull error = bucketFull{}
+
+type bucketFull struct{}
+
+func (bucketFull) Error() string {
+	return "docmodel: no room: the bucket takes no element more, or not this one"
+}
+
+func (bucketFull) Unwrap() []error { return []error{model.ErrFull, model.ErrStale} }
 
 // A Period says whether the elements of different days or months are kept in different buckets.
 type Period uint8
@@ -220,8 +227,8 @@ func (b *Bucket[K, E]) Totals(key K) model.Aggregate[BucketTotals] {
 // items: changed by other code, or stored before a total was declared. It returns nothing else. In the order of _id.
 //
 // Cost: one command that reads every bucket; no index can serve it.
-func (b *Bucket[K, E]) Check() model.Aggregate[BucketDiff] {
-	return model.AggregateAs[BucketDiff](b.buckets, b.in.check())
+func (b *Bucket[K, E]) Check() model.Aggregate[BucketDrift] {
+	return model.AggregateAs[BucketDrift](b.buckets, b.in.check())
 }
 
 // Repair returns the write that counts anew, on the server, the buckets that [Bucket.Check] finds. Each bucket's items and

@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A BucketDiff is a bucket whose counts are not those of its items.
-type BucketDiff struct {
+// A BucketDrift is a bucket whose counts are not those of its items.
+type BucketDrift struct {
 	ID      string      `bson:"_id"`
 	Stored  bson.Raw    `bson:"stored"`  // n, bytes and totals as they are stored, whatever their types
 	Counted BucketCount `bson:"counted"` // the same by the items

@@ -47,7 +47,7 @@ type ColumnsSpec struct {
 // too many properties, too deep, a refused character, a name that stands twice. [Columns.Problems] lists all of it.
 //
 // The flat documents are a copy in a collection of their own. They are as fresh as their last [Columns.Store] or
-// [Columns.Fill]; what was deleted since, [Columns.Surplus] finds. To divide a document into several collections, see
+// [Columns.Rebuild]; what was deleted since, [Columns.CheckOrphans] finds. To divide a document into several collections, see
 // [Normalized].
 //
 // Source: the analytical store of a document database, its limits and the advice to flatten (seed 003);
@@ -132,12 +132,12 @@ func (x *Columns[D, K]) Store(doc D) model.Write {
 // Cost: one command, one document, found by _id.
 func (x *Columns[D, K]) Delete(id K) model.Write { return x.flat.Delete(id) }
 
-// Fill returns the job that stores all documents as columns, or those that a filter finds: changed since the last run. It
+// Rebuild returns the job that stores all documents as columns, or those that a filter finds: changed since the last run. It
 // also mends what differs. The first document that can't be flattened ends it with an error that names it.
 //
 // Cost: a command to read and one to write for a batch of 500 documents; each is written once, and read whole. It can be run
 // again, and while others write: a document that changes meanwhile may be stored as it was.
-func (x *Columns[D, K]) Fill(filter bson.D) model.Job {
+func (x *Columns[D, K]) Rebuild(filter bson.D) model.Job {
 	f := x.docs.Find(filter)
 	return model.Job{Name: "columns " + x.c.flat, Collection: x.c.docs, Filter: f.Filter, Plan: x.c.fill, Err: f.Err}
 }
@@ -150,18 +150,18 @@ func (x *Columns[D, K]) Survey() model.Aggregate[ColumnUse] {
 	return model.AggregateAs[ColumnUse](x.flat, x.c.survey())
 }
 
-// Surplus returns the _ids of the flat documents whose document is gone, in their order.
+// CheckOrphans returns the _ids of the flat documents whose document is gone, in their order.
 //
 // Cost: one command that reads every flat document's _id, and looks its document up by _id.
-func (x *Columns[D, K]) Surplus() model.Aggregate[ColumnsSurplus] {
-	return model.AggregateAs[ColumnsSurplus](x.flat, surplusOf(x.c.docs, "_id"))
+func (x *Columns[D, K]) CheckOrphans() model.Aggregate[ColumnsOrphan] {
+	return model.AggregateAs[ColumnsOrphan](x.flat, surplusOf(x.c.docs, "_id"))
 }
 
-// Prune returns the plan that deletes the flat documents that [Columns.Surplus] found. One whose document came back since is
-// deleted too: the next [Columns.Fill] stores it.
+// RepairOrphans returns the plan that deletes the flat documents that [Columns.CheckOrphans] found. One whose document came back since is
+// deleted too: the next [Columns.Rebuild] stores it.
 //
 // Cost: one command, one document for each. It can be run again.
-func (x *Columns[D, K]) Prune(found []ColumnsSurplus) model.Plan { return x.c.prune(found) }
+func (x *Columns[D, K]) RepairOrphans(found []ColumnsOrphan) model.Plan { return x.c.prune(found) }
 
 // Indexes returns none: flat documents are found by _id.
 func (x *Columns[D, K]) Indexes() []model.Index { return nil }

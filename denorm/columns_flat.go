@@ -32,8 +32,8 @@ type ColumnUse struct {
 	Documents int64  `bson:"documents"`
 }
 
-// A ColumnsSurplus is a flat document without its document, as [Columns.Surplus] finds it.
-type ColumnsSurplus struct {
+// A ColumnsOrphan is a flat document without its document, as [Columns.CheckOrphans] finds it.
+type ColumnsOrphan struct {
 	ID bson.RawValue `bson:"_id"`
 }
 
@@ -281,7 +281,7 @@ func surplusOf(docs, path string) mongo.Pipeline {
 	}
 }
 
-func (c *columns) prune(found []ColumnsSurplus) model.Plan {
+func (c *columns) prune(found []ColumnsOrphan) model.Plan {
 	var p model.Plan
 	for i, s := range found {
 		if !isKey(s.ID) {

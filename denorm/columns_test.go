@@ -236,15 +236,15 @@ func TestColumnsFill(t *testing.T) {
 	source := docs{"sheets": {bson.D{e("_id", "a"), e("x", bson.D{e("y", 1)})}, bson.D{e("_id", "b"), e("x", bson.A{"1", 2})}, bson.D{e("_id", "c"), e("x", 3)}}}
 	flat := docs{"flat": {bson.D{e("_id", "a"), e("x/y", 1)}, bson.D{e("_id", "b"), e("x/#0", "1"), e("x/#1", 2)}, bson.D{e("_id", "c"), e("x", 3)}}}
 	fill := func(ctx context.Context, db *mongo.Database) error {
-		_, err := strictOnes.Fill(nil).Run(ctx, db, model.JobOptions{})
+		_, err := strictOnes.Rebuild(nil).Run(ctx, db, model.JobOptions{})
 		if err != nil {
 			return err
 		}
-		gone, err := strictOnes.Surplus().All(ctx, db)
+		gone, err := strictOnes.CheckOrphans().All(ctx, db)
 		if err != nil {
 			return err
 		}
-		_, err = strictOnes.Prune(gone).Run(ctx, db)
+		_, err = strictOnes.RepairOrphans(gone).Run(ctx, db)
 		return err
 	}
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
@@ -262,12 +262,12 @@ func TestColumnsFill(t *testing.T) {
 		}
 		seed(t, db, docs{"sheets": {bson.D{e("_id", "a"), e("x", bson.D{e("y:z", 1)})}}})
 		wantError(t, fill(t.Context(), db), errRefused)
-		some := strictOnes.Fill(bson.D{e("_id", "z")})
+		some := strictOnes.Rebuild(bson.D{e("_id", "z")})
 		if _, err := some.Run(t.Context(), db, model.JobOptions{}); err != nil {
 			t.Errorf("a document that the filter leaves out: %v", err)
 		}
 	})
-	if _, err := strictOnes.Prune([]denorm.ColumnsSurplus{{}}).Run(t.Context(), nil); err == nil {
+	if _, err := strictOnes.RepairOrphans([]denorm.ColumnsOrphan{{}}).Run(t.Context(), nil); err == nil {
 		t.Error("a finding without an id is taken")
 	}
 	m := modeltest.NewMonitor()

@@ -17,7 +17,7 @@ const (
 	CopyGone  CopyFault = "gone"  // the source is gone
 )
 
-// A CopyDrift is a copy that differs from its source, as [Copy.Drift] found it.
+// A CopyDrift is a copy that differs from its source, as [Copy.Check] found it.
 type CopyDrift struct {
 	Fault         CopyFault     `bson:"fault"`
 	Doc           bson.RawValue `bson:"doc"`   // the _id of the document that holds the copy

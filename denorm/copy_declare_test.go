@@ -116,7 +116,7 @@ func TestCopyRefusals(t *testing.T) {
 		"no id to refresh":        ofDocument.Refresh("").Err,
 		"a drift of nothing":      inItems.Repair([]denorm.CopyDrift{{Fault: denorm.CopyStale}}).Err(),
 		"a field that can't drop": ofDocument.Fold("$x").Err,
-		"a filter of channels":    ofDocument.Drift(bson.D{e("x", make(chan int))}).Err,
+		"a filter of channels":    ofDocument.Check(bson.D{e("x", make(chan int))}).Err,
 	} {
 		var bad *model.ValueError
 		if !errors.As(err, &bad) || bad.Collection == "" || bad.Field == "" || bad.Reason == "" {

@@ -48,7 +48,7 @@ func TestCopyRagged(t *testing.T) {
 				return err
 			},
 			"repair": func() error {
-				found, err := looseGroups.Drift(bson.D{e("groups.items.id", "s")}).All(t.Context(), db)
+				found, err := looseGroups.Check(bson.D{e("groups.items.id", "s")}).All(t.Context(), db)
 				if err != nil {
 					return err
 				}
@@ -85,7 +85,7 @@ func TestCopyNothing(t *testing.T) {
 			}
 			copyOf := func(id int) bson.D { return append(bson.D{e("_id", id), e("src", 1)}, x...) }
 			wantDocs(t, db, docs{"holders": {copyOf(1), copyOf(2), copyOf(3)}})
-			if found, err := c.Drift(nil).All(t.Context(), db); err != nil || len(found) > 0 {
+			if found, err := c.Check(nil).All(t.Context(), db); err != nil || len(found) > 0 {
 				t.Errorf("%v: drift %v, %v", x, found, err)
 			}
 			if r, err := c.Propagate(&s).Run(t.Context(), db); err != nil || r.Modified() != 0 {

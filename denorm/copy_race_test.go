@@ -137,7 +137,7 @@ func TestCopyInterleaved(t *testing.T) {
 	}
 	repair := func(f copyForm) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error {
-			found, err := f.c.Drift(nil).All(ctx, db)
+			found, err := f.c.Check(nil).All(ctx, db)
 			if err != nil {
 				return err
 			}
@@ -186,7 +186,7 @@ func TestCopyRepairLosesNothing(t *testing.T) {
 			return exec(ctx, db, model.NewPlan(holders.Update("h1", bson.D{e("$set", bson.D{e("items.1.name", "wrong")})})))
 		},
 		A: func(ctx context.Context, db *mongo.Database) error {
-			found, err := inItems.Drift(nil).All(ctx, db)
+			found, err := inItems.Check(nil).All(ctx, db)
 			if err != nil {
 				return err
 			}

@@ -169,7 +169,7 @@ func world(t testing.TB, db *mongo.Database) (map[string]origin, []holder) {
 // wantDrift compares what the check finds with what the documents in memory say.
 func (f copyForm) wantDrift(t testing.TB, db *mongo.Database) (found []denorm.CopyDrift) {
 	t.Helper()
-	found, err := f.c.Drift(nil).All(t.Context(), db)
+	found, err := f.c.Check(nil).All(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -195,12 +195,12 @@ func (x *Counter[C, CK, P, PK]) Delete(child CK, op bson.ObjectID) model.Change[
 	return x.c.delete(idOf(x.children, child), op)
 }
 
-// Pending returns the query of children whose operation was begun before a limit, by the time in its token, and is
+// Pending returns the query of children whose operation was begun before a moment, by the time in its token, and is
 // still under way: cut, if no operation takes that long. [Counter.Settle] finishes it. It needs a spec with Pending.
 //
 // Cost: one command, served by the partial index of [Counter.Indexes].
-func (x *Counter[C, CK, P, PK]) Pending(limit time.Time) model.Find[C] {
-	filter, err := x.c.pendingBefore(limit)
+func (x *Counter[C, CK, P, PK]) Pending(before time.Time) model.Find[C] {
+	filter, err := x.c.pendingBefore(before)
 	f := x.children.Find(filter)
 	f.Index = x.c.opIndex().Name
 	if err != nil {
@@ -247,11 +247,11 @@ func (x *Counter[C, CK, P, PK]) Check() model.Aggregate[CounterDrift] {
 // Cost: one command, and one document for each drift, found by _id. It can be run again.
 func (x *Counter[C, CK, P, PK]) Repair(found []CounterDrift) model.Plan { return x.c.repair(found) }
 
-// RecountAll returns the recount of all parents that differ. wait is how long an operation takes at most: it is used
+// RecountAll returns the recount of all parents that differ. age is how long an operation takes at most: it is used
 // where a second pass is due.
-func (x *Counter[C, CK, P, PK]) RecountAll(wait time.Duration) *CounterRecount {
+func (x *Counter[C, CK, P, PK]) RecountAll(age time.Duration) *CounterRecount {
 	check := x.Check()
-	return &CounterRecount{c: x.c, wait: wait, found: func(ctx context.Context, db *mongo.Database) ([]CounterDrift, error) {
+	return &CounterRecount{c: x.c, wait: age, found: func(ctx context.Context, db *mongo.Database) ([]CounterDrift, error) {
 		return check.All(ctx, db)
 	}}
 }

@@ -27,9 +27,9 @@
 //
 //   - Store a copy, take one away: [Copy.Attach], [Copy.Detach], [Copy.Snapshot]
 //   - Change a source and its copies: [Copy.Set]; bring copies up to date: [Copy.Propagate], [Copy.PropagateJob], [Copy.Refresh]
-//   - Find and mend copies that differ: [Copy.Drift], [Copy.Repair], [Copy.Rebuild]
+//   - Find and mend copies that differ: [Copy.Check], [Copy.Repair], [Copy.Rebuild]
 //   - See whether copies pay: [Copy.Spread], [CopySpread.BreakEven]; do away with the sources: [Copy.Unfolded], [Copy.Fold]
-//   - Keep copies by a change stream, or by polling: [Feed.Stream]; fill them or make them good: [Feed.Job]
+//   - Keep copies by a change stream, or by polling: [Feed.Stream]; fill them or make them good: [Feed.Rebuild]
 //   - See the plan of a change: [Feed.Plan]
 //   - Push and keep n: [Bounded.Push], [Bounded.PushOrCreate]; and count with it: [Bounded.PushWith]
 //   - Read the newest few of the kept ones: [Bounded.Slice]
@@ -37,7 +37,7 @@
 //   - Let the server hold the bound too: [Bounded.Validator]
 //   - Store, change, move and delete a child that its parent may hold: [Subset.Insert], [Subset.Set], [Subset.Delete]
 //   - Page on from where the parent ends: [Subset.Rest], [Subset.Children]
-//   - Find and mend parents that hold others: [Subset.Drift], [Subset.Repair], [Subset.Refresh], [Subset.Rebuild]
+//   - Find and mend parents that hold others: [Subset.Check], [Subset.Repair], [Subset.Refresh], [Subset.Rebuild]
 //   - Append to a sequence of pages: [Bucket.Append], [Bucket.AppendTo]
 //   - Read its pages: [Bucket.Oldest], [Bucket.Newest], [Bucket.Page], [Bucket.Between]
 //   - Read what is on them: [Bucket.Elements], [Bucket.Holding], [Bucket.Totals]
@@ -46,11 +46,11 @@
 //   - Read it whole, count it, find those that overflow: [Outlier.Elements], [Outlier.Holding], [Outlier.Count], [Outlier.Overflow],
 //     [Outlier.Outliers]
 //   - Move what outgrew its document: [Outlier.Split], [Outlier.Settle]; find and mend what doesn't go together:
-//     [Outlier.Check], [Outlier.Repair], [Outlier.Orphans], [Outlier.DeleteOrphans]
+//     [Outlier.Check], [Outlier.Repair], [Outlier.CheckOrphans], [Outlier.RepairOrphans]
 //   - Link and unlink, and read either end's page by time: [WideRow.Link], [WideRow.Unlink], [WideRow.LeftNewest],
 //     [WideRow.RightNewest]
-//   - Renew copied fields, find old ones, find and mend half links: [WideRow.RefreshLeft], [WideRow.StaleLeft],
-//     [WideRow.RenewLeft], [WideRow.Check], [WideRow.Mend]
+//   - Renew copied fields, find old ones, find and mend half links: [WideRow.RefreshLeft], [WideRow.CheckLeft],
+//     [WideRow.RepairLeft], [WideRow.Check], [WideRow.Repair]
 //   - Store, change, move and delete a child, and keep its parents' numbers: [Counter.Insert], [Counter.Set], [Counter.Move],
 //     [Counter.Delete]
 //   - Count anew, find and mend what differs: [Counter.Recount], [Counter.RecountAll], [Counter.Check], [Counter.Repair]
@@ -74,10 +74,10 @@
 //     [Numbered.Repair]
 //   - Keep a list as text too: [Proximity.Insert], [Proximity.Add], [Proximity.Remove]; find words that stand together:
 //     [Proximity.Near], [Proximity.Equal]; mend texts: [Proximity.Check], [Proximity.Repair]; read one back: [Proximity.Back]
-//   - Store documents as columns: [Columns.Store], [Columns.Fill]; see what is refused: [Columns.Problems]; what columns there
-//     are: [Columns.Survey]; back: [Columns.Back]; take out what is gone: [Columns.Surplus], [Columns.Prune]
+//   - Store documents as columns: [Columns.Store], [Columns.Rebuild]; see what is refused: [Columns.Problems]; what columns there
+//     are: [Columns.Survey]; back: [Columns.Back]; take out what is gone: [Columns.CheckOrphans], [Columns.RepairOrphans]
 //   - Divide documents into rows of several collections: [Normalized.Plan]; whole again: [Normalized.Documents]; find and
-//     mend what differs: [Normalized.Checks], [Normalized.Prune], [Normalized.Conflicts]
+//     mend what differs: [Normalized.Check], [Normalized.Prune], [Normalized.Conflicts]
 //
 // # Costs
 //

@@ -70,7 +70,7 @@ func ExampleCopy() {
 	if _, err := slip.Run(ctx, db); err != nil {
 		fmt.Println(err)
 	}
-	found, err := partNames.Drift(nil).All(ctx, db)
+	found, err := partNames.Check(nil).All(ctx, db)
 	fmt.Println(found, err)
 	fmt.Println(partNames.Repair(found))
 

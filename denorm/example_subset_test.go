@@ -72,7 +72,7 @@ func ExampleSubset() {
 
 	// A comment that is deleted past the subset is found.
 	show(model.NewPlan(replies.Delete("c3")))
-	drift, err := recent.Drift(nil).All(ctx, db)
+	drift, err := recent.Check(nil).All(ctx, db)
 	fmt.Println(drift, err)
 	show(recent.Repair(drift))
 	post, err = blogPosts.ByID("p1").One(ctx, db)

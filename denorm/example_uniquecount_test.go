@@ -15,7 +15,7 @@ type click = denorm.UniqueDoc[string, string]
 
 var (
 	clicks   = model.NewCollection[click, string]("clicks")
-	visitors = denorm.NewUniqueCount(clicks, denorm.UniqueSpec{Period: denorm.Daily, Keep: 90 * 24 * time.Hour})
+	visitors = denorm.NewUniqueCount(clicks, denorm.UniqueSpec{Period: denorm.Daily, For: 90 * 24 * time.Hour})
 )
 
 func ExampleUniqueCount() {

@@ -78,7 +78,7 @@ func ExampleWideRow() {
 	}
 	found, err := userLikes.Check().All(ctx, db)
 	fmt.Println(found, err)
-	_, _, err = userLikes.Mend(found[0], time.Now()).Run(ctx, db)
+	_, _, err = userLikes.Repair(found[0], time.Now()).Run(ctx, db)
 	left, _ := userLikes.Check().All(ctx, db)
 	fmt.Println(left, err)
 	// Output:

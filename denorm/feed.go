@@ -35,7 +35,7 @@ import (
 // asks for a lower one).
 //
 // What polling and going through the documents can't see is what was deleted: compare the copies with their source now and
-// then, with [Feed.Job] for what is there.
+// then, with [Feed.Rebuild] for what is there.
 //
 // Source: "change feed" (seed 003), orders that are normalized into customers, orders and items; change streams,
 // https://www.mongodb.com/docs/manual/changeStreams/.
@@ -46,7 +46,7 @@ type Feed[D, K any] struct {
 
 // FeedSpec says where a feed keeps its place, and how it sees changes. The zero value is valid.
 type FeedSpec struct {
-	// Places is the collection in which the place is stored, under the feed's name; "" means feeds.
+	// Places is the collection in which the place is stored, under the feed's name; "" means "docmodel.feeds".
 	Places string
 
 	// Bare spares the server looking up the document of each update: changes by updates have no Doc, but what was set and
@@ -117,7 +117,7 @@ func declareFeed(place, name, source string, none bool, specs []FeedSpec, field 
 		spec = specs[0]
 	}
 	if spec.Places == "" {
-		spec.Places = "feeds"
+		spec.Places = "docmodel.feeds"
 	}
 	switch {
 	case name == "":
@@ -271,12 +271,12 @@ func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 	return plan
 }
 
-// Job returns the job that goes through all documents and runs their plans as Scanned ones, in batches: to fill copies
+// Rebuild returns the job that goes through all documents and runs their plans as Scanned ones, in batches: to fill copies
 // before a feed runs, or to make them good at any time, beside it. What it does is what the stream does by itself when it
 // begins; deleted documents are not seen.
 //
 // Cost: a query per batch of 500 documents; the plans' writes, consecutive ones of one kind in one command.
-func (f *Feed[D, K]) Job() model.Job {
+func (f *Feed[D, K]) Rebuild() model.Job {
 	s := f.stream
 	return model.Job{Name: s.Name, Collection: s.Collection, Plan: func(docs []bson.Raw) (model.Plan, error) {
 		plans := make([]model.Plan, len(docs))

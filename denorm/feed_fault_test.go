@@ -219,7 +219,7 @@ func TestFeedJob(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		feedWrite(t, feedChanges(t.Context(), db, 1, 0, 20, false))
 		for range 2 {
-			if _, err := feed.Job().Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs"}); err != nil {
+			if _, err := feed.Rebuild().Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs"}); err != nil {
 				t.Fatal(err)
 			}
 			wantCopies(t, db)

@@ -156,7 +156,7 @@ func TestFeedCost(t *testing.T) {
 		if got := int64(count("copies")); got != n || n < 100 {
 			t.Errorf("%d commands for the plans of %d changes of one command each", got, n)
 		}
-		if got := count("feeds"); got > 5 {
+		if got := count("docmodel.feeds"); got > 5 {
 			t.Errorf("%d commands for the place, want one in 100 changes, one to begin and one to end", got)
 		}
 		if got := count("boards"); got > 8 {

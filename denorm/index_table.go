@@ -87,6 +87,7 @@ func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 }
 
 // TakenError says that a value is held by another document: a unique table's value, or the _id of an inserted document.
+// It wraps [model.ErrTaken].
 type TakenError struct {
 	Collection string // that holds it: of the entries, or of the documents
 	Value      any    // as it is stored
@@ -100,6 +101,8 @@ func (e *TakenError) Error() string {
 	}
 	return s
 }
+
+func (e *TakenError) Unwrap() error { return model.ErrTaken }
 
 // cut shortens a value for an error.
 func cut(s string) string {
@@ -234,16 +237,16 @@ func (x *IndexTable[D, K]) CheckDocuments() model.Aggregate[IndexDrift] {
 }
 
 // Repair returns the plan that mends what the checks found, by what the documents say: surplus entries are deleted, missing
-// ones entered, stale copies set. Entries that an operation has claimed at limit or later, by the time in its token, are left
-// alone: it may be under way. Let limit be longer ago than any plan takes. A conflict is left alone too, for no document is to
+// ones entered, stale copies set. Entries that an operation has claimed at before or later, by the time in its token, are left
+// alone: it may be under way. Let before be longer ago than any plan takes. A conflict is left alone too, for no document is to
 // lose its value unasked: set one of the two, and check again.
 //
 // Every change of an entry asks that it is as it was found, claims and copies; entering changes none that is there. No
 // document is written. What changed since the check, the next check tells.
 //
 // Cost: a command for each run of one kind of drift; one entry each. It can be run again.
-func (x *IndexTable[D, K]) Repair(found []IndexDrift, limit time.Time) model.Plan {
-	return x.t.repair(found, limit)
+func (x *IndexTable[D, K]) Repair(found []IndexDrift, before time.Time) model.Plan {
+	return x.t.repair(found, before)
 }
 
 // Indexes returns none: entries are found by _id, and their documents too.

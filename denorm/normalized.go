@@ -31,7 +31,7 @@ type Part struct {
 // plain values. Documents of Go structs are so by their types; of others nothing tells.
 //
 // The rows are a copy. Each run of [Normalized.Plan] is as true as what it read; documents that change meanwhile may be
-// divided half before and half after: run it again. It deletes nothing: [Normalized.Checks] finds rows too many, and
+// divided half before and half after: run it again. It deletes nothing: [Normalized.Check] finds rows too many, and
 // [Normalized.Prune] deletes them.
 //
 // Source: normalizing into customers, orders and items for an analytical store (seed 003);
@@ -80,12 +80,12 @@ func (x *Normalized[D, K]) Documents(filter bson.D) model.Aggregate[D] {
 	return a
 }
 
-// Checks returns the pipelines that find the rows that are missing or differ from what the documents say, and those too
+// Check returns the pipelines that find the rows that are missing or differ from what the documents say, and those too
 // many, for each collection: run them all. Of keyed parts the rows too many are those whose key no document holds any more.
 //
 // Cost: one command each. They read all documents, or all rows; rows are looked up by _id, and documents too, but for those
 // that hold a key: an index on it saves reading all of them for each row.
-func (x *Normalized[D, K]) Checks() []model.Aggregate[NormalizedDrift] {
+func (x *Normalized[D, K]) Check() []model.Aggregate[NormalizedDrift] {
 	var out []model.Aggregate[NormalizedDrift]
 	for _, c := range x.n.checks() {
 		out = append(out, model.AggregateAs[NormalizedDrift](x.docs.Named(c.collection), c.pipeline))
@@ -93,7 +93,7 @@ func (x *Normalized[D, K]) Checks() []model.Aggregate[NormalizedDrift] {
 	return out
 }
 
-// Prune returns the plan that deletes the rows too many that [Normalized.Checks] found; other findings are passed over: run
+// Prune returns the plan that deletes the rows too many that [Normalized.Check] found; other findings are passed over: run
 // [Normalized.Plan] for those. A row that is right again by now is deleted too, and comes back with the next run.
 //
 // Cost: a command for each run of rows of one collection; one row each. It can be run again.

@@ -21,7 +21,7 @@ type normalPart struct {
 	plain bool // the elements are no documents
 }
 
-// A NormalizedDrift is a row that is not what the documents say, as [Normalized.Checks] found it.
+// A NormalizedDrift is a row that is not what the documents say, as [Normalized.Check] found it.
 type NormalizedDrift struct {
 	Into  string        `bson:"into"`  // the row's collection
 	Fault IndexFault    `bson:"fault"` // Missing, StaleCopy (it differs) or Surplus

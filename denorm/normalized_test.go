@@ -54,7 +54,7 @@ func normalizedDoc(r *rand.Rand, id int) bson.D {
 
 func normalizedDrifts(t testing.TB, db *mongo.Database) (found []denorm.NormalizedDrift, texts []string) {
 	t.Helper()
-	for _, c := range allRows.Checks() {
+	for _, c := range allRows.Check() {
 		list, err := c.All(context.Background(), db)
 		if err != nil {
 			t.Fatalf("%s: %v", c, err)
@@ -146,7 +146,7 @@ func TestNormalizedRepair(t *testing.T) {
 				return err
 			}
 			var found []denorm.NormalizedDrift
-			for _, c := range allRows.Checks() {
+			for _, c := range allRows.Check() {
 				list, err := c.All(ctx, db)
 				if err != nil {
 					return err

@@ -1,7 +1,7 @@
 package denorm
 
 import (
-	"errors"
+	"fmt"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -10,7 +10,7 @@ import (
 
 // ErrNumberedFull says that every position of a list is taken. [Numbered.Append] and [Numbered.AppendAt] return it; nothing
 // was written.
-var ErrNumberedFull = errors.New("denorm: every position of the list is taken")
+var ErrNumberedFull = fmt.Errorf("%w: every position of the list is taken", model.ErrFull)
 
 // NumberedSpec says how the elements of a list become numbered fields. Max is required.
 type NumberedSpec struct {

@@ -11,15 +11,15 @@ import (
 var (
 	// ErrUnsplit says that an array holds more than Max, and has no overflow yet: it outgrew Max before the [Outlier] was
 	// declared, or by other code. [Outlier.Append] and [Outlier.Remove] return it; run [Outlier.Split] first.
-	ErrUnsplit = errors.New("denorm: the array outgrew Max and has no overflow yet: run Outlier.Split first")
+	ErrUnsplit = errors.New("docmodel: the array outgrew Max and has no overflow yet: run Outlier.Split first")
 
 	// ErrUnflagged says that an owner has overflow documents, and its flag doesn't say so. [Outlier.Append] and
 	// [Outlier.Remove] return it; [Outlier.Check] and [Outlier.Repair] mend it.
-	ErrUnflagged = errors.New("denorm: there is overflow without the flag: run Outlier.Check and Repair first")
+	ErrUnflagged = errors.New("docmodel: there is overflow without the flag: run Outlier.Check and Repair first")
 
 	// ErrLeftover says that [Outlier.Split] met overflow documents that are not the end of the array: another Split is ahead, and
 	// the job reads again; or one was cut, and the array was shortened since. It wraps model.ErrStale.
-	ErrLeftover = fmt.Errorf("denorm: overflow is there that is not the end of the array: %w", model.ErrStale)
+	ErrLeftover = fmt.Errorf("docmodel: overflow is there that is not the end of the array: %w", model.ErrStale)
 )
 
 // OutlierSpec says what an owner keeps. Max and Flag are required.
@@ -96,7 +96,7 @@ func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change[OutlierEnd] {
 }
 
 // Delete returns the plan that deletes an owner and its overflow, in this order. It can be run again. Cut, it leaves overflow without
-// an owner, and so can an append that is under way; [Outlier.Orphans] finds it.
+// an owner, and so can an append that is under way; [Outlier.CheckOrphans] finds it.
 //
 // Cost: two commands, by _id; as many documents as there are.
 func (x *Outlier[D, K, E]) Delete(owner K) model.Plan {
@@ -219,18 +219,18 @@ func (x *Outlier[D, K, E]) Check() model.Aggregate[OutlierDrift] {
 // Cost: one or two commands, as a rule; one document each. It can be run again.
 func (x *Outlier[D, K, E]) Repair(found []OutlierDrift) model.Plan { return x.o.repair(found) }
 
-// Orphans returns the pipeline that finds the overflow documents whose owner is not there, in the order of _id.
+// CheckOrphans returns the pipeline that finds the overflow documents whose owner is not there, in the order of _id.
 //
 // Cost: one command that reads every overflow document, and for each of them its owner by _id.
-func (x *Outlier[D, K, E]) Orphans() model.Aggregate[OutlierOrphan] {
+func (x *Outlier[D, K, E]) CheckOrphans() model.Aggregate[OutlierOrphan] {
 	return model.AggregateAs[OutlierOrphan](x.overflow.buckets, x.o.orphans())
 }
 
-// DeleteOrphans returns the plan that deletes overflow documents that [Outlier.Orphans] found, if nothing was appended to them or
+// RepairOrphans returns the plan that deletes overflow documents that [Outlier.CheckOrphans] found, if nothing was appended to them or
 // removed since. Their elements are gone then. It can be run again.
 //
 // Cost: as a rule one command; one document each.
-func (x *Outlier[D, K, E]) DeleteOrphans(found []OutlierOrphan) model.Plan {
+func (x *Outlier[D, K, E]) RepairOrphans(found []OutlierOrphan) model.Plan {
 	return x.o.deleteOrphans(found)
 }
 

@@ -57,7 +57,7 @@ func TestOutlierRefusals(t *testing.T) {
 		"a pattern":             buyersOf.Holding("a", bson.Regex{Pattern: "."}).Err,
 		"holding without a Key": outlierPlain.Holding("a", "x").Err,
 		"nothing found":         buyersOf.Repair([]denorm.OutlierDrift{{}}).Err(),
-		"no orphan":             buyersOf.DeleteOrphans([]denorm.OutlierOrphan{{}}).Err(),
+		"no orphan":             buyersOf.RepairOrphans([]denorm.OutlierOrphan{{}}).Err(),
 		"none of the faults":    buyersOf.Repair([]denorm.OutlierDrift{{ID: bson.RawValue{Type: bson.TypeBoolean, Value: []byte{1}}, Fault: "x"}}).Err(),
 	} {
 		var bad *model.ValueError

@@ -242,7 +242,7 @@ func TestOutlierOrphans(t *testing.T) {
 			}
 		}
 		mustExec(t, db, model.NewPlan(books.Delete("a"), books.Delete("c")))
-		found, err := buyersOf.Orphans().All(t.Context(), db)
+		found, err := buyersOf.CheckOrphans().All(t.Context(), db)
 		var got []string
 		for _, d := range found {
 			got = append(got, d.ID)
@@ -251,8 +251,8 @@ func TestOutlierOrphans(t *testing.T) {
 			t.Fatalf("%v, %v", got, err)
 		}
 		mustExec(t, db, model.NewPlan(buyerPages.AppendTo("c", 1, buyer{ID: "new"})))
-		mustExec(t, db, buyersOf.DeleteOrphans(found))
-		found, err = buyersOf.Orphans().All(t.Context(), db)
+		mustExec(t, db, buyersOf.RepairOrphans(found))
+		found, err = buyersOf.CheckOrphans().All(t.Context(), db)
 		if err != nil || len(found) != 1 || found[0].ID != "c#0000000001" || found[0].N != 2 {
 			t.Errorf("%v, %v", found, err)
 		}

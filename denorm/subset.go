@@ -17,7 +17,7 @@ import (
 // # Consistency
 //
 // The children say what is true. A child and its parent are two writes; a cut between them leaves an array that lacks a new
-// child, or still has the old fields of one. [Subset.Drift] finds it, and [Subset.Refresh] mends it.
+// child, or still has the old fields of one. [Subset.Check] finds it, and [Subset.Refresh] mends it.
 //
 // What replaces the array asks that it is as it was read, and otherwise reads again; what fills it up with children that it
 // didn't hold, or pushes a changed child, is looked at again afterwards; a new child is pushed by its _id. So none that is pushed
@@ -203,11 +203,11 @@ func (x *Subset[P, PK, C, CK]) Rebuild() model.Job {
 	}
 }
 
-// Drift returns the parents whose array is not what their children say, of those that match a filter, nil for all, in the order
+// Check returns the parents whose array is not what their children say, of those that match a filter, nil for all, in the order
 // of _id. An operation that is under way can show.
 //
 // Cost: one command; for each parent the server reads its first children by [Subset.Indexes].
-func (x *Subset[P, PK, C, CK]) Drift(filter bson.D) model.Aggregate[SubsetDrift] {
+func (x *Subset[P, PK, C, CK]) Check(filter bson.D) model.Aggregate[SubsetDrift] {
 	stages := x.s.drift()
 	if len(filter) > 0 {
 		stages = append(mongo.Pipeline{{{Key: "$match", Value: filter}}}, stages...)
@@ -215,7 +215,7 @@ func (x *Subset[P, PK, C, CK]) Drift(filter bson.D) model.Aggregate[SubsetDrift]
 	return model.AggregateAs[SubsetDrift](x.parents, stages)
 }
 
-// Repair returns the plan that gives parents the arrays that [Subset.Drift] wanted for them. Each write asks that the array is
+// Repair returns the plan that gives parents the arrays that [Subset.Check] wanted for them. Each write asks that the array is
 // as it was found: what changed since, the next check tells.
 //
 // Cost: as a rule one command; one document each. It can be run again.

@@ -9,7 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A SubsetDrift is a parent's array and what its children say. [Subset.Drift] returns those that differ.
+// A SubsetDrift is a parent's array and what its children say. [Subset.Check] returns those that differ.
 type SubsetDrift struct {
 	ID    bson.RawValue `bson:"_id"`   // of the parent
 	Found bson.RawValue `bson:"found"` // what is stored, as a rule an array; of type 0 if nothing is

@@ -71,7 +71,7 @@ func firstOf(list []remark, id string, whole bool) []remark {
 func subsetDrift(t testing.TB, db *mongo.Database, x *denorm.Subset[thread, string, remark, string], want ...string) {
 	t.Helper()
 	ctx := context.Background()
-	found, err := x.Drift(nil).All(ctx, db)
+	found, err := x.Check(nil).All(ctx, db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestSubsetDrift(t *testing.T) {
 		ctx := t.Context()
 		for name, repair := range map[string]func() error{
 			"repair": func() error {
-				found, err := newestThree.Drift(nil).All(ctx, db)
+				found, err := newestThree.Check(nil).All(ctx, db)
 				return errors.Join(err, exec(ctx, db, newestThree.Repair(found)))
 			},
 			"rebuild": func() error {

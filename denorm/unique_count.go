@@ -12,9 +12,9 @@ type UniqueSpec struct {
 	Period   Period
 	Location *time.Location // where a day begins; nil means UTC
 
-	// Keep is how long documents stay after their period has begun: an index lets the server delete them
+	// For is how long documents stay after their period has begun: an index lets the server delete them
 	// ([UniqueCount.Indexes]), within some minutes. At least the period's length; 0 means for ever. It needs a Period.
-	Keep time.Duration
+	For time.Duration
 }
 
 // UniqueDoc says that a member was seen in a group, in a period. G and M are kinds of string or integer, or bson.ObjectID.

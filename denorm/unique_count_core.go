@@ -40,10 +40,10 @@ func declareUnique(name string, group, member any, spec []UniqueSpec, encode fun
 		bad(fmt.Sprintf("Period is %d", s.Period), "use denorm.NoPeriod, denorm.Daily or denorm.Monthly")
 	case s.Period == NoPeriod && s.Location != nil:
 		bad("a Location without a Period", "a Location says where a day begins: give a Period too")
-	case s.Period == NoPeriod && s.Keep != 0:
+	case s.Period == NoPeriod && s.For != 0:
 		bad("Keep without a Period", "what is counted for ever is kept: give a Period too")
-	case s.Keep != 0 && s.Keep < least[s.Period]:
-		bad(fmt.Sprintf("Keep is %s, which is shorter than a period", s.Keep), "keep documents until their period is over")
+	case s.For != 0 && s.For < least[s.Period]:
+		bad(fmt.Sprintf("Keep is %s, which is shorter than a period", s.For), "keep documents until their period is over")
 	case !isKeyType(reflect.TypeOf(group)):
 		bad(fmt.Sprintf("groups are a %T, which can't be written into an _id", group), "use a kind of string or integer, or bson.ObjectID")
 	case !isKeyType(reflect.TypeOf(member)):
@@ -269,9 +269,9 @@ func (u *uniqueCount) indexes() []model.Index {
 	x := model.NewIndex(u.name, bson.D{{Key: "period", Value: 1}, {Key: "group", Value: 1}, {Key: "member", Value: 1}})
 	x.Why = "counts of all groups by period"
 	out := []model.Index{x}
-	if u.spec.Keep > 0 {
+	if u.spec.For > 0 {
 		x := model.NewIndex(u.name, bson.D{{Key: "from", Value: 1}})
-		x.ExpireAfter, x.Why = u.spec.Keep, "deletes periods that are old"
+		x.ExpireAfter, x.Why = u.spec.For, "deletes periods that are old"
 		out = append(out, x)
 	}
 	return out

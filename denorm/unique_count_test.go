@@ -223,7 +223,7 @@ func TestUniqueCountFaults(t *testing.T) {
 // The server deletes a day when Keep is over, and not before; the months stay.
 func TestUniqueCountKeep(t *testing.T) {
 	parallel(t)
-	twoDays := denorm.NewUniqueCount(clicks, denorm.UniqueSpec{Period: denorm.Daily, Keep: 48 * time.Hour})
+	twoDays := denorm.NewUniqueCount(clicks, denorm.UniqueSpec{Period: denorm.Daily, For: 48 * time.Hour})
 	synctest.Test(t, func(t *testing.T) {
 		ctx, db := context.Background(), modeltest.NewClient(t).Database("log")
 		if err := model.Indexes(twoDays, monthsOf).Ensure(ctx, db); err != nil {
@@ -285,8 +285,8 @@ func TestUniqueCountDeclarations(t *testing.T) {
 	declare := func(spec ...denorm.UniqueSpec) func() { return func() { denorm.NewUniqueCount(clicks, spec...) } }
 	for reason, f := range map[string]func(){
 		"two specs": declare(denorm.UniqueSpec{}, denorm.UniqueSpec{}), "no such Period": declare(denorm.UniqueSpec{Period: 7}),
-		"a Location alone": declare(denorm.UniqueSpec{Location: time.UTC}), "Keep alone": declare(denorm.UniqueSpec{Keep: time.Hour}),
-		"a short Keep": declare(denorm.UniqueSpec{Period: denorm.Daily, Keep: time.Hour}), "a month's Keep": declare(denorm.UniqueSpec{Period: denorm.Monthly, Keep: 24 * time.Hour}),
+		"a Location alone": declare(denorm.UniqueSpec{Location: time.UTC}), "Keep alone": declare(denorm.UniqueSpec{For: time.Hour}),
+		"a short Keep": declare(denorm.UniqueSpec{Period: denorm.Daily, For: time.Hour}), "a month's Keep": declare(denorm.UniqueSpec{Period: denorm.Monthly, For: 24 * time.Hour}),
 		"no key": func() {
 			denorm.NewUniqueCount(model.NewCollection[denorm.UniqueDoc[string, []string], string]("x"))
 		},

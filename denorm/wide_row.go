@@ -43,14 +43,14 @@ type RowColumn[K any] struct {
 // # Consistency
 //
 // A link is two columns in two documents, and its left column decides: it comes first, and goes first. An operation
-// that is cut, or meets another on the same pair, can leave half a link; [WideRow.Check] finds it and [WideRow.Mend]
+// that is cut, or meets another on the same pair, can leave half a link; [WideRow.Check] finds it and [WideRow.Repair]
 // completes or removes it, as the left row says. Two links of one pair at once, at different times, can leave two
 // columns, of which the next operation on the pair, or Mend, keeps the earlier. Within a row nothing is lost, whoever
 // writes: each write asks that the document is the one for its time and has room, and a split is marked before it
 // begins, so that whoever meets it finishes it. A reader who meets a split can see columns twice.
 //
-// Copied fields are as old as the link, or the last [WideRow.RefreshLeft] or [WideRow.RefreshRight]; [WideRow.StaleLeft] and
-// [WideRow.StaleRight] find those that are old.
+// Copied fields are as old as the link, or the last [WideRow.RefreshLeft] or [WideRow.RefreshRight]; [WideRow.CheckLeft] and
+// [WideRow.CheckRight] find those that are old.
 //
 // Source: user_by_item and item_by_user with composite columns of time and id (seed 001).
 type WideRow[L, LK, R, RK any] struct {
@@ -215,29 +215,31 @@ func (x *WideRow[L, LK, R, RK]) RefreshRight(right *R) model.Write {
 	return x.w.refresh(1, doc, err)
 }
 
-// StaleLeft returns the left documents of which columns of right rows carry other fields than the document has, or whose document is
+// CheckLeft returns the left documents of which columns of right rows carry other fields than the document has, or whose document is
 // gone; nothing else. A refresh under way can show. It fails if no fields are copied.
 //
 // Cost: one command that reads every document of the right rows, and each left document by _id, once for each form that columns carry.
-func (x *WideRow[L, LK, R, RK]) StaleLeft() model.Aggregate[ColumnDrift] { return x.w.staleOf(0) }
+func (x *WideRow[L, LK, R, RK]) CheckLeft() model.Aggregate[ColumnDrift] { return x.w.staleOf(0) }
 
-// StaleRight is [WideRow.StaleLeft] for right documents, in the columns of left rows.
+// CheckRight is [WideRow.CheckLeft] for right documents, in the columns of left rows.
 //
-// Cost: as StaleLeft.
-func (x *WideRow[L, LK, R, RK]) StaleRight() model.Aggregate[ColumnDrift] { return x.w.staleOf(1) }
+// Cost: as CheckLeft.
+func (x *WideRow[L, LK, R, RK]) CheckRight() model.Aggregate[ColumnDrift] { return x.w.staleOf(1) }
 
-// RenewLeft returns the plan that gives columns that [WideRow.StaleLeft] found the fields that it found in their documents. Columns
+// RepairLeft returns the plan that gives columns that [WideRow.CheckLeft] found the fields that it found in their documents. Columns
 // that carry something else by now are left alone. Those whose document is gone stay as they are: [WideRow.Unlink] takes
 // them away. It can be run again.
 //
 // Cost: one command, as a rule; as many documents of right rows as hold them, found by the index of [WideRow.Indexes]. A document
 // that is split meanwhile can keep old fields: check again.
-func (x *WideRow[L, LK, R, RK]) RenewLeft(found []ColumnDrift) model.Plan { return x.w.renew(0, found) }
+func (x *WideRow[L, LK, R, RK]) RepairLeft(found []ColumnDrift) model.Plan {
+	return x.w.renew(0, found)
+}
 
-// RenewRight is [WideRow.RenewLeft] for what [WideRow.StaleRight] found.
+// RepairRight is [WideRow.RepairLeft] for what [WideRow.CheckRight] found.
 //
-// Cost: as RenewLeft.
-func (x *WideRow[L, LK, R, RK]) RenewRight(found []ColumnDrift) model.Plan {
+// Cost: as RepairLeft.
+func (x *WideRow[L, LK, R, RK]) RepairRight(found []ColumnDrift) model.Plan {
 	return x.w.renew(1, found)
 }
 
@@ -250,14 +252,14 @@ func (x *WideRow[L, LK, R, RK]) Check() model.Aggregate[LinkDrift] {
 	return model.AggregateAs[LinkDrift](x.left.Named(x.w.sides[0].rows), x.w.check())
 }
 
-// Mend returns the change that makes one pair whole that [WideRow.Check] found: linked as the left row says, with the
+// Repair returns the change that makes one pair whole that [WideRow.Check] found: linked as the left row says, with the
 // earliest time that it holds, or not at all if it holds none. It reads the pair again, and leaves it alone if one of
-// its columns was written at limit or later, by the time in its token: its operation may be under way. Let limit be
+// its columns was written at before or later, by the time in its token: its operation may be under way. Let before be
 // longer ago than any operation takes.
 //
 // Cost: as [WideRow.Link].
-func (x *WideRow[L, LK, R, RK]) Mend(found LinkDrift, limit time.Time) model.Change[LinkState] {
-	return x.w.mend(found, limit)
+func (x *WideRow[L, LK, R, RK]) Repair(found LinkDrift, before time.Time) model.Change[LinkState] {
+	return x.w.mend(found, before)
 }
 
 // Oversized returns the query of the documents of left rows that hold more than Max columns: written under another

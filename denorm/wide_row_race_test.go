@@ -30,7 +30,7 @@ func seedWide(ctx context.Context, db *mongo.Database) error {
 func wideMend(ctx context.Context, db *mongo.Database) error {
 	found, err := wide.Check().All(ctx, db)
 	for i := 0; err == nil && i < len(found); i++ {
-		err = wideRun(ctx, db, wide.Mend(found[i], future))
+		err = wideRun(ctx, db, wide.Repair(found[i], future))
 	}
 	return err
 }

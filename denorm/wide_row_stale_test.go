@@ -44,7 +44,7 @@ func TestWideRowStale(t *testing.T) {
 				}
 			}
 		}
-		for _, a := range []model.Aggregate[denorm.ColumnDrift]{wide.StaleLeft(), wide.StaleRight()} {
+		for _, a := range []model.Aggregate[denorm.ColumnDrift]{wide.CheckLeft(), wide.CheckRight()} {
 			if _, said := wideStale(t, db, a); len(said) > 0 {
 				t.Errorf("of what is fresh it finds %q", said)
 			}
@@ -67,11 +67,11 @@ func TestWideRowStale(t *testing.T) {
 				want = append(want, fmt.Sprintf(`'%s': %d columns carry nothing, want {name: 'Song %d', home: {}}`, id, links[n], n))
 			}
 		}
-		found, said := wideStale(t, db, wide.StaleRight())
+		found, said := wideStale(t, db, wide.CheckRight())
 		if len(want) < 4 || !slices.Equal(said, want) {
 			t.Fatalf("it finds %q, want %q", said, want)
 		}
-		if _, said := wideStale(t, db, wide.StaleLeft()); len(said) > 0 {
+		if _, said := wideStale(t, db, wide.CheckLeft()); len(said) > 0 {
 			t.Errorf("of the other side it finds %q", said)
 		}
 		// What was renewed meanwhile, with something newer, is left alone.
@@ -84,9 +84,9 @@ func TestWideRowStale(t *testing.T) {
 			}
 		}
 		for range 2 {
-			mustExec(t, db, wide.RenewRight(found))
+			mustExec(t, db, wide.RepairRight(found))
 		}
-		if _, said := wideStale(t, db, wide.StaleRight()); links[8] == 0 || !slices.Equal(said, want[len(want)-1:]) {
+		if _, said := wideStale(t, db, wide.CheckRight()); links[8] == 0 || !slices.Equal(said, want[len(want)-1:]) {
 			t.Errorf("renewed, it finds %q", said)
 		}
 		wantWide(t, db, wide, 4)
@@ -97,9 +97,9 @@ func TestWideRowStaleRefused(t *testing.T) {
 	parallel(t)
 	plain := denorm.NewWideRow(fans, songs, denorm.WideRowSpec{LeftRows: "l", RightRows: "r"})
 	for reason, err := range map[string]error{
-		"no copies":         plain.StaleLeft().Err,
-		"no copies, right":  plain.StaleRight().Err,
-		"what is no result": wide.RenewLeft([]denorm.ColumnDrift{{N: 1}}).Err(),
+		"no copies":         plain.CheckLeft().Err,
+		"no copies, right":  plain.CheckRight().Err,
+		"what is no result": wide.RepairLeft([]denorm.ColumnDrift{{N: 1}}).Err(),
 	} {
 		if !errors.Is(err, errRefused) && !errors.As(err, new(*model.ValueError)) {
 			t.Errorf("%s: %v", reason, err)

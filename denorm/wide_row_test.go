@@ -255,7 +255,7 @@ func TestWideRowRefuses(t *testing.T) {
 			"no right _id": wideRun(t.Context(), db, wide.Link(fan(1), &member{}, at(1), token(1))),
 			"year 10000":   wideRun(t.Context(), db, wide.Link(fan(1), song(1), time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), token(1))),
 			"unlink none":  wideRun(t.Context(), db, wide.Unlink("", "s1")),
-			"mend nothing": wideRun(t.Context(), db, wide.Mend(denorm.LinkDrift{}, future)),
+			"mend nothing": wideRun(t.Context(), db, wide.Repair(denorm.LinkDrift{}, future)),
 			"no page":      wide.LeftNewest("f1", "", 0).Err,
 			"no row":       wide.RightOldest("", "", 1).Err,
 			"no document":  wide.RefreshLeft(nil).Err,
@@ -333,11 +333,11 @@ func TestWideRowProperty(t *testing.T) {
 		}
 		for _, d := range found {
 			before, _ := modeltest.Dump(t.Context(), db)
-			mustLink(t, db, wide.Mend(d, at(0).Add(-time.Hour*24*365*30)))
+			mustLink(t, db, wide.Repair(d, at(0).Add(-time.Hour*24*365*30)))
 			if after, _ := modeltest.Dump(t.Context(), db); after != before {
 				t.Errorf("%v: mended though it may be under way", d)
 			}
-			mustLink(t, db, wide.Mend(d, future), wide.Mend(d, future))
+			mustLink(t, db, wide.Repair(d, future), wide.Repair(d, future))
 		}
 		wantLinks(t, db, plain)
 		cols, err := wide.RightNewest("s6", "", 10).All(t.Context(), db)

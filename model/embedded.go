@@ -12,13 +12,13 @@ import (
 var (
 	// ErrElementExists is what running [Embedded.Add] gives when the array holds another element under one of the keys
 	// already, and [EmbeddedOne.Create] when there is another subdocument.
-	ErrElementExists = errors.New("docmodel: the document holds another element under this key")
+	ErrElementExists = fmt.Errorf("%w: the document holds another element under this key", ErrTaken)
 
 	// ErrElementMissing is what running a write to one element gives when its document is there and the element is not.
 	ErrElementMissing = errors.New("docmodel: the document holds no such element")
 
 	// ErrArrayFull is what running a write that adds elements gives when the array would have more than Max of them.
-	ErrArrayFull = errors.New("docmodel: the array has no room for another element")
+	ErrArrayFull = fmt.Errorf("%w: the array takes no other element", ErrFull)
 )
 
 // EmbeddedSpec says how elements are told apart and how many there may be. Key is required.

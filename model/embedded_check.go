@@ -74,10 +74,10 @@ func (e *Embedded[D, K, E]) Malformed() (f Find[bson.Raw]) {
 	return f
 }
 
-// MendNull returns the write that makes every array that is stored as null an empty one. It can be run again.
+// RepairNull returns the write that makes every array that is stored as null an empty one. It can be run again.
 //
 // Cost: one command that reads every parent and writes those.
-func (e *Embedded[D, K, E]) MendNull() Write {
+func (e *Embedded[D, K, E]) RepairNull() Write {
 	return Write{Collection: e.m.decl.name, Once: true, Model: &mongo.UpdateManyModel{
 		Filter: bson.D{{Key: e.m.path, Value: bson.D{{Key: "$type", Value: "null"}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "array"}}}}}},
 		Update: bson.D{{Key: "$set", Value: bson.D{{Key: e.m.path, Value: bson.A{}}}}},

@@ -68,10 +68,10 @@ func (n *Nested[K, F]) Malformed() (f Find[bson.Raw]) {
 	return f
 }
 
-// MendNull returns the write that makes every inner array that is stored as null an empty one. It can be run again.
+// RepairNull returns the write that makes every inner array that is stored as null an empty one. It can be run again.
 //
 // Cost: one command that reads every parent and writes those that have one.
-func (n *Nested[K, F]) MendNull() Write {
+func (n *Nested[K, F]) RepairNull() Write {
 	null := func(prefix string) bson.D {
 		return bson.D{{Key: prefix + n.n.path, Value: bson.D{{Key: "$type", Value: "null"}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "array"}}}}}}
 	}

@@ -210,7 +210,7 @@ func TestNestedDrift(t *testing.T) {
 			if last {
 				trim = embOpenSteps.Trim(model.KeepLast)
 			}
-			mustRun(t, db, model.NewPlan(embOpenSteps.MendNull(), trim), model.NewPlan(embOpenSteps.MendNull(), trim))
+			mustRun(t, db, model.NewPlan(embOpenSteps.RepairNull(), trim), model.NewPlan(embOpenSteps.RepairNull(), trim))
 			nesWant(t, db, docs, "trimmed", func(_, steps any) any {
 				if steps == nil {
 					return bson.A{}

@@ -145,7 +145,7 @@ func TestEmbeddedRepair(t *testing.T) {
 				t.Errorf("keep %d: left %v, %v", c.keep, left, err)
 			}
 		}
-		mustRun(t, db, model.Plan{Steps: []model.Step{embTasks.MendNull(), embTasks.Trim(model.KeepFirst)}})
+		mustRun(t, db, model.Plan{Steps: []model.Step{embTasks.RepairNull(), embTasks.Trim(model.KeepFirst)}})
 		c, err := embPeople.ByID("c").One(t.Context(), db)
 		if err != nil || fmt.Sprint(c.Tasks) != fmt.Sprint(embList("x1 y2 z3")) || !strings.Contains(embShow(t, db), "{_id: 'e', tasks: []}") {
 			t.Errorf("trimmed %v, %v\n%s", c.Tasks, err, embShow(t, db))

@@ -19,6 +19,15 @@ var (
 	// [Change], which does both.
 	ErrStale = errors.New("docmodel: the document changed since it was read")
 
+	// ErrFull is wrapped by each error that says that a bound is reached, so that one question is enough: [ErrArrayFull],
+	// relate.FullError, denorm.ErrBucketFull, denorm.ErrNumberedFull, paths.ErrFull.
+	ErrFull = errors.New("docmodel: no room")
+
+	// ErrTaken is wrapped by each error that says that something else is there already, under the same key, value or number:
+	// [ErrElementExists], keys.ErrNumberTaken, relate.LinkedError, denorm.TakenError, paths.ErrExists. Not by the server's
+	// own error for a duplicate key, which [mongo.IsDuplicateKeyError] tells.
+	ErrTaken = errors.New("docmodel: taken already")
+
 	// ErrTransactional is returned by [Plan.Run] for a plan whose steps only make sense together.
 	// Use [Plan.RunTx], or set [PlanOptions.AllowPartial].
 	ErrTransactional = errors.New("docmodel: the plan needs a transaction: use RunTx, or allow a partial result")

@@ -28,7 +28,7 @@ type (
 
 var (
 	carts    = model.NewCollection[cart, string]("carts")
-	cartSets = model.NewVersioned(carts, model.VersionedSpec{Ops: "ops"})
+	cartSets = model.NewVersioned(carts, model.VersionedSpec{Tokens: "ops"})
 )
 
 func ExampleVersioned() {

@@ -157,20 +157,20 @@ func Only[T, D, K any](k *Kinds[D, K]) (f Find[T]) {
 	return f
 }
 
-// Strangers returns the query of the documents that are, or hold, a value whose tag isn't declared, or that has none: from before the
+// Check returns the query of the documents that are, or hold, a value whose tag isn't declared, or that has none: from before the
 // technique, or from a program that knows more types.
 //
 // Cost: one command; the index on the tag can't bound it, but holds what it reads.
-func (k *Kinds[D, K]) Strangers() (f Find[bson.Raw]) {
+func (k *Kinds[D, K]) Check() (f Find[bson.Raw]) {
 	k.k.strangers(&f.Query)
 	return f
 }
 
-// Assign returns the write that gives a tag to the values that fulfil a filter on their documents and have none, or null. It can be
+// Retag returns the write that gives a tag to the values that fulfil a filter on their documents and have none, or null. It can be
 // run again. It is refused for values in arrays.
 //
 // Cost: one command, which writes as many documents as match. The tag comes after the fields that are there.
-func (k *Kinds[D, K]) Assign(filter bson.D, tag string) Write { return k.k.assign(filter, tag) }
+func (k *Kinds[D, K]) Retag(filter bson.D, tag string) Write { return k.k.assign(filter, tag) }
 
 // Counts returns how many values there are of each type, those of no declared one too, in the order of tags.
 //

@@ -94,8 +94,8 @@ func TestUnionDocuments(t *testing.T) {
 		if got := fmt.Sprint(counts); err != nil || got != `[{null 2} {"book" 3} {"disc" 1} {"map" 1} {"tape" 1}]` {
 			t.Errorf("counts %s, %v", got, err)
 		}
-		mustRun(t, db, model.NewPlan(uniMedia.Replace(uniMap{"_id": "d", "n": int32(2)})), model.NewPlan(uniKinds.Assign(d("author", "z"), "book")))
-		strangers, err := uniKinds.Strangers().All(t.Context(), db)
+		mustRun(t, db, model.NewPlan(uniMedia.Replace(uniMap{"_id": "d", "n": int32(2)})), model.NewPlan(uniKinds.Retag(d("author", "z"), "book")))
+		strangers, err := uniKinds.Check().All(t.Context(), db)
 		if err != nil || len(strangers) != 1 || strangers[0].Lookup("_id").StringValue() != "f" {
 			t.Errorf("strangers %v, %v", strangers, err)
 		}
@@ -150,11 +150,11 @@ func TestUnionWithin(t *testing.T) {
 		if _, err := uniShelves.ByID("v").One(t.Context(), db); err == nil || !strings.Contains(err.Error(), "tape") {
 			t.Errorf("an unknown tag: %v", err)
 		}
-		mustRun(t, db, model.NewPlan(uniMain.Assign(nil, "disc")))
+		mustRun(t, db, model.NewPlan(uniMain.Retag(nil, "disc")))
 		if got := ids(uniMain.Of("disc").Where(d("_id", "x"))); got != "x" {
 			t.Errorf("assigned in place of null: %s", got)
 		}
-		for reason, f := range map[string]model.Find[bson.Raw]{"v": uniMain.Strangers(), "w": uniListed.Strangers()} {
+		for reason, f := range map[string]model.Find[bson.Raw]{"v": uniMain.Check(), "w": uniListed.Check()} {
 			if all, err := f.All(t.Context(), db); err != nil || len(all) != 1 || all[0].Lookup("_id").StringValue() != reason {
 				t.Errorf("strangers %v, %v", all, err)
 			}
@@ -166,8 +166,8 @@ func TestUnionWithin(t *testing.T) {
 		"an expression": uniKinds.Having("map", d("$expr", true)).Err, "a misspelt field of a part": uniMain.Having("book", d("athor", "x")).Err,
 		"a field of another type in an array": uniListed.Having("disc", d("author", "x")).Err,
 		"no tag":                              uniKinds.Of().Err, "an unknown tag": uniKinds.Of("book", "tape").Err, "an unknown tag that fulfils": uniKinds.Having("tape", nil).Err,
-		"a value that can't be stored": uniKinds.Having("book", d("author", func() {})).Err, "assigned an unknown tag": uniKinds.Assign(nil, "tape").Err,
-		"assigned in an array": uniListed.Assign(nil, "book").Err, "only of a foreign type": model.Only[uniForeign](uniKinds).Err,
+		"a value that can't be stored": uniKinds.Having("book", d("author", func() {})).Err, "assigned an unknown tag": uniKinds.Retag(nil, "tape").Err,
+		"assigned in an array": uniListed.Retag(nil, "book").Err, "only of a foreign type": model.Only[uniForeign](uniKinds).Err,
 		"only what isn't known": model.Only[uniRest](uniKinds).Err, "only within documents": model.Only[uniBook](uniMain).Err,
 	} {
 		t.Run(reason, func(t *testing.T) { embErr(t, err, errEmbRefused) })

@@ -28,10 +28,10 @@ var (
 type VersionedSpec struct {
 	Version string // path of the version, an int64 (or int); "" means version
 
-	// Ops is the path of a []bson.ObjectID in which the document keeps the tokens of the latest operations, so that an operation
+	// Tokens is the path of a []bson.ObjectID in which the document keeps the tokens of the latest operations, so that an operation
 	// whose answer was lost is known to have been applied, and is applied once however often it is run, while its token is among the
 	// last Keep. "" means none: then its second run finds another version, and can't tell its own from somebody else's.
-	Ops string
+	Tokens string
 
 	Keep int // how many tokens are kept; 0 means 100
 }
@@ -77,7 +77,7 @@ func newVersioning(c *declaration, specs []VersionedSpec) *versioning {
 	if len(specs) == 1 {
 		s = specs[0]
 	}
-	v := &versioning{decl: c, version: cmp.Or(s.Version, "version"), ops: s.Ops, keep: cmp.Or(s.Keep, 100)}
+	v := &versioning{decl: c, version: cmp.Or(s.Version, "version"), ops: s.Tokens, keep: cmp.Or(s.Keep, 100)}
 	f := c.mustField(v.version)
 	switch {
 	case f.Arrays > 0:
@@ -228,13 +228,13 @@ func (v *Versioned[D, K]) Malformed() (f Find[bson.Raw]) {
 	return f
 }
 
-// Mend returns the write that gives those documents a version: the milliseconds of the server's clock since 1970, which counting up
+// Repair returns the write that gives those documents a version: the milliseconds of the server's clock since 1970, which counting up
 // doesn't reach. For somebody may have read the document in a version before that was lost, and must not find it in the same
 // again: his write is [ErrVersion] then, as is that of one who read null, as 0. It can be run again. An int of 32 bits doesn't hold
 // such a version.
 //
 // Cost: one command that reads every document and writes those.
-func (v *Versioned[D, K]) Mend() Write {
+func (v *Versioned[D, K]) Repair() Write {
 	return Write{Collection: v.v.decl.name, Once: true, Model: &mongo.UpdateManyModel{
 		Filter: v.v.malformed(), Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: v.v.version, Value: bson.D{{Key: "$toLong", Value: "$$NOW"}}}}}}},
 	}}
@@ -269,7 +269,7 @@ func (v *versioning) malformed() bson.D {
 func (v *versioning) checkOp(op bson.ObjectID) error {
 	switch {
 	case v.ops == "" && !op.IsZero():
-		return v.decl.refuse("op", op, "no tokens are kept: name a field for them in VersionedSpec.Ops, or give the zero ObjectID")
+		return v.decl.refuse("op", op, "no tokens are kept: name a field for them in VersionedSpec.Tokens, or give the zero ObjectID")
 	case v.ops != "" && op.IsZero():
 		return v.decl.refuse(v.ops, nil, "the operation has no token")
 	}

@@ -42,7 +42,7 @@ func TestVersionedMendInterleaved(t *testing.T) {
 							return err
 						}
 					}
-					_, err := verPlain.Mend().Run(ctx, db)
+					_, err := verPlain.Repair().Run(ctx, db)
 					return err
 				},
 				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
@@ -69,7 +69,7 @@ func TestVersionedMendsAnew(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 { // the second time there is nothing to mend
-				if _, err := verPlain.Mend().Run(ctx, db); err != nil {
+				if _, err := verPlain.Repair().Run(ctx, db); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -26,7 +26,7 @@ type verLot struct {
 var (
 	verLots   = model.NewCollection[verLot, string]("lots")
 	verPlain  = model.NewVersioned(verLots)
-	verTokens = model.NewVersioned(verLots, model.VersionedSpec{Ops: "ops", Keep: 3})
+	verTokens = model.NewVersioned(verLots, model.VersionedSpec{Tokens: "ops", Keep: 3})
 	verNone   bson.ObjectID
 )
 
@@ -340,7 +340,7 @@ func TestVersionedChanges(t *testing.T) {
 		if bad, err := verPlain.Malformed().All(t.Context(), db); err != nil || len(bad) != 2 {
 			t.Errorf("malformed: %v, %v", bad, err)
 		}
-		mustRun(t, db, model.Plan{Steps: []model.Step{verPlain.Mend()}})
+		mustRun(t, db, model.Plan{Steps: []model.Step{verPlain.Repair()}})
 		if bad, err := verPlain.Malformed().All(t.Context(), db); err != nil || len(bad) != 0 {
 			t.Errorf("malformed: %v, %v", bad, err)
 		}
@@ -372,8 +372,8 @@ func TestVersionedDeclarations(t *testing.T) {
 	for reason, f := range map[string]func(){
 		"no such field": spec(), "a narrow number": spec(model.VersionedSpec{Version: "n"}), "a number or null": spec(model.VersionedSpec{Version: "p"}),
 		"an array": spec(model.VersionedSpec{Version: "l"}), "two specs": spec(model.VersionedSpec{Version: "i"}, model.VersionedSpec{Version: "i"}),
-		"the _id": spec(model.VersionedSpec{Version: "_id"}), "tokens of another type": spec(model.VersionedSpec{Version: "i", Ops: "l"}),
-		"tokens stored as null": spec(model.VersionedSpec{Version: "i", Ops: "nil"}), "no such tokens": spec(model.VersionedSpec{Version: "i", Ops: "ops"}),
+		"the _id": spec(model.VersionedSpec{Version: "_id"}), "tokens of another type": spec(model.VersionedSpec{Version: "i", Tokens: "l"}),
+		"tokens stored as null": spec(model.VersionedSpec{Version: "i", Tokens: "nil"}), "no such tokens": spec(model.VersionedSpec{Version: "i", Tokens: "ops"}),
 		"a negative Keep": spec(model.VersionedSpec{Version: "i", Keep: -1}), "no collection": func() { model.NewVersioned[odd, string](nil) },
 	} {
 		t.Run(reason, func(t *testing.T) {
@@ -383,7 +383,7 @@ func TestVersionedDeclarations(t *testing.T) {
 		})
 	}
 	ints := model.NewVersioned(odds, model.VersionedSpec{Version: "i"})
-	deep := model.NewVersioned(odds, model.VersionedSpec{Version: "deep.v", Ops: "deep.ops"})
+	deep := model.NewVersioned(odds, model.VersionedSpec{Version: "deep.v", Tokens: "deep.ops"})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, model.NewPlan(ints.Insert(odd{ID: "i"}, verNone)), model.NewPlan(deep.Insert(odd{ID: "d"}, oid(1))),
 			model.NewPlan(ints.Replace(odd{ID: "i", I: 1, N: 5}, verNone)), model.NewPlan(deep.Guarded("d", d("n", 0), d("$inc", d("n", 5)), oid(2))))
@@ -398,7 +398,7 @@ func TestVersionedDeclarations(t *testing.T) {
 // What decide writes into a document that is a map, its version and its tokens too, changes nothing of what was read.
 func TestVersionedChangeOfMaps(t *testing.T) {
 	maps := model.NewCollection[bson.M, string]("maps")
-	versions := model.NewVersioned(maps, model.VersionedSpec{Ops: "ops"})
+	versions := model.NewVersioned(maps, model.VersionedSpec{Tokens: "ops"})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if _, err := model.NewPlan(versions.Insert(bson.M{"_id": "a", "n": int64(0)}, bson.NewObjectID())).Run(t.Context(), db); err != nil {
 			t.Fatal(err)

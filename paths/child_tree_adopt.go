@@ -31,7 +31,7 @@ func (e *AdoptError) Error() string {
 // other representation.
 //
 // The lists are taken for the truth, and no list is changed that is one: a node that two of them name, a cycle, and a list that is
-// something else are an [*AdoptError], and nothing is written: only a person can say which is right. [ChildTree.Survey] tells before.
+// something else are an [*AdoptError], and nothing is written: only a person can say which is right. [ChildTree.CheckLists] tells before.
 //
 // Only documents that differ are written, each by its _id, so that it can be run again from any cut, and again while other code still
 // writes lists alone. Once all writers use [Tree], don't: then the links are the truth.
@@ -42,12 +42,12 @@ func (p *ChildTree[D, K]) Adopt(s TreeSpec) model.Change[State] {
 	return p.t.rep.(*childTree).adoption(p.Tree(s).lease)
 }
 
-// Survey tells what [ChildTree.Adopt] would do, and what keeps it from doing so. Beside the kinds of an [AdoptError], WrongField is of
+// CheckLists tells what [ChildTree.Adopt] would do, and what keeps it from doing so. Beside the kinds of an [AdoptError], WrongField is of
 // a list that names what isn't there, or a child twice, and of a parent link that the lists contradict: these keep it from nothing.
 // The report's plan is what Adopt would write now; it is empty where Adopt refuses.
 //
 // Cost: one command, as Adopt reads.
-func (p *ChildTree[D, K]) Survey(ctx context.Context, db *mongo.Database) (Report, error) {
+func (p *ChildTree[D, K]) CheckLists(ctx context.Context, db *mongo.Database) (Report, error) {
 	report, _, err := p.t.rep.(*childTree).survey(ctx, db, 0)
 	return report, err
 }

@@ -67,7 +67,7 @@ func TestAdopt(t *testing.T) {
 				t.Fatal(err)
 			}
 			adopt := childTree.Adopt(paths.TreeSpec{})
-			before, err := childTree.Survey(t.Context(), db)
+			before, err := childTree.CheckLists(t.Context(), db)
 			if err != nil || before.Nodes != 40 || len(before.Problems) != noise || len(before.Repair.Steps) != 40 {
 				t.Fatal(before, err)
 			}
@@ -163,7 +163,7 @@ func TestAdoptRefuses(t *testing.T) {
 				got = append(got, p.String())
 			}
 			mustEqual(t, name, got, c.want)
-			report, err := childTree.Survey(t.Context(), db)
+			report, err := childTree.CheckLists(t.Context(), db)
 			if err != nil || len(report.Repair.Steps) > 0 || len(report.Problems) < len(c.want) {
 				t.Error(name, report, err)
 			}
@@ -174,7 +174,7 @@ func TestAdoptRefuses(t *testing.T) {
 		// A link that the lists contradict is told of, and follows them.
 		childKind.store(t, db, parse("a(b) c"))
 		childSet(t, db, "b", bson.D{{Key: "parent", Value: "c"}})
-		report, err := childTree.Survey(t.Context(), db)
+		report, err := childTree.CheckLists(t.Context(), db)
 		if err != nil || len(report.Problems) != 1 || report.Problems[0].String() != "'b': parent is 'c', not 'a'" {
 			t.Error(report.Problems, err)
 		}

@@ -65,7 +65,7 @@
 //	Read what no change is written beside        [Tree.Settled]
 //	Number the nodes of a nested set             [Number], streamed
 //	Read children by a list of them              [ChildTree.Page], [ChildTree.CountChildren], [ChildTree.Listing]
-//	Make a tree of lists that are there already  [ChildTree.Adopt], [ChildTree.Survey]
+//	Make a tree of lists that are there already  [ChildTree.Adopt], [ChildTree.CheckLists]
 //	Generate single queries and writes           the methods of the representations
 //	The same, without a database                 [Forest]
 //	Order anything by strings between strings    [Between], [Spread]

@@ -3,6 +3,8 @@ package paths
 import (
 	"errors"
 	"fmt"
+
+	"github.com/docmodel/docmodel/model"
 )
 
 var (
@@ -16,10 +18,10 @@ var (
 	ErrNoNode = errors.New("docmodel: there is no such node")
 
 	// ErrExists says that a node with this _id is there already. Nothing was written.
-	ErrExists = errors.New("docmodel: a node with this _id exists")
+	ErrExists = fmt.Errorf("%w: a node with this _id exists", model.ErrTaken)
 
 	// ErrFull says that a [DocumentTree], or a list of a [ChildTree], would outgrow its bound. Nothing was written.
-	ErrFull = errors.New("docmodel: the tree has no room for it in its document")
+	ErrFull = fmt.Errorf("%w: the tree has no space for it in its document", model.ErrFull)
 
 	// ErrDamaged says that a [DocumentTree] can't be changed before [DocumentTree.Repair] has mended it. Nothing was written.
 	ErrDamaged = errors.New("docmodel: the tree is damaged, and has to be repaired first")

@@ -37,7 +37,7 @@ type AbsorbSpec struct {
 	Key       string // the field of an element that keeps the document's _id, as its first field; "" means "_id"
 	Overwrite bool   // begin over what is embedded already; see ErrPresent
 	BatchSize int    // owners of a batch; 0 means 500
-	State     string // the collection that keeps that a drop has begun; "" means "migrations"
+	State     string // the collection that keeps that a drop has begun; "" means "docmodel.migrations"
 }
 
 // NewAbsorb declares both forms: the path of the owners' documents that shall embed, an array or a subdocument, and the

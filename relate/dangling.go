@@ -118,13 +118,13 @@ func (d *Dangling[D, DK, T, TK]) References() []Reference { return []Reference{d
 
 func (d *Dangling[D, DK, T, TK]) referrer() {}
 
-// Find returns the references that lead nowhere of the documents that match a filter, nil for all, in the order of the
+// Check returns the references that lead nowhere of the documents that match a filter, nil for all, in the order of the
 // documents' _id; an id that a document lists several times comes once. What stands for no reference, nothing, null and
 // the empty id, is passed over.
 //
 // Cost: one command; it reads every document of the filter, and the server looks each one's ids up by _id. Needs MongoDB
 // 5.0, for a $lookup with both a field and a pipeline.
-func (d *Dangling[D, DK, T, TK]) Find(filter bson.D) model.Aggregate[DanglingRef[DK]] {
+func (d *Dangling[D, DK, T, TK]) Check(filter bson.D) model.Aggregate[DanglingRef[DK]] {
 	a := model.AggregateAs[DanglingRef[DK]](d.docs, d.in.find(filter))
 	if len(filter) == 0 {
 		a.Index = model.IDIndex
@@ -164,14 +164,14 @@ func (d *Dangling[D, DK, T, TK]) Mend(age time.Duration) model.Change[[]MissingI
 	return d.in.mend(age)
 }
 
-// Job returns the job that mends the references to missing ids by the declared policy, batch by batch in the order of the
+// RepairJob returns the job that mends the references to missing ids by the declared policy, batch by batch in the order of the
 // documents' _id: for ids that very many documents hold, where one command would take too long. It has dry runs,
 // progress, and goes on where it stopped. The ids are those of a check, or what [Dangling.Mend] under ReportOnly returned;
 // more than 10,000 are refused.
 //
 // Cost: two commands for each batch; documents written: those that hold one of the ids. Documents are found in the order of
 // _id, so that the job reads the whole collection once.
-func (d *Dangling[D, DK, T, TK]) Job(missing ...MissingID) model.Job { return d.in.job(missing) }
+func (d *Dangling[D, DK, T, TK]) RepairJob(missing ...MissingID) model.Job { return d.in.job(missing) }
 
 // Indexes returns the index on the path, by which a repair finds the documents that hold an id.
 func (d *Dangling[D, DK, T, TK]) Indexes() []model.Index { return []model.Index{d.in.ref.index()} }

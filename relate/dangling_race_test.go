@@ -48,7 +48,7 @@ func TestDanglingFaults(t *testing.T) {
 					Run: func(ctx context.Context, db *mongo.Database) error {
 						missing, err := lost.Missing(nil).All(ctx, db)
 						if err == nil {
-							_, err = lost.Job(missing...).Run(ctx, db, model.JobOptions{})
+							_, err = lost.RepairJob(missing...).Run(ctx, db, model.JobOptions{})
 						}
 						return err
 					},
@@ -179,7 +179,7 @@ func TestDanglingCommands(t *testing.T) {
 	lost := relate.NewDangling(crates, "lines.tag", tags, relate.DanglingSpec{Repair: relate.DetachIDs})
 	ids := "{$cond: [{$isArray: '$lines.tag'}, '$lines.tag', {$cond: [{$eq: [{$ifNull: ['$lines.tag', null]}, null]}, [], ['$lines.tag']]}]}"
 	for _, c := range []struct{ reason, got, want string }{
-		{"references", lost.Find(bson.D{{Key: "_id", Value: "$1"}}).String(), "db.crates.aggregate([{$match: {_id: '$1'}}, {$sort: {_id: 1}}, {$project: {ids: " + ids + "}}, " +
+		{"references", lost.Check(bson.D{{Key: "_id", Value: "$1"}}).String(), "db.crates.aggregate([{$match: {_id: '$1'}}, {$sort: {_id: 1}}, {$project: {ids: " + ids + "}}, " +
 			"{$lookup: {from: 'tags', localField: 'ids', foreignField: '_id', pipeline: [{$project: {_id: 1}}], as: 'known'}}, " +
 			"{$project: {_id: 0, doc: '$_id', path: {$literal: 'lines.tag'}, id: {$reduce: {input: {$filter: {input: '$ids', as: 'id', " +
 			"cond: {$not: [{$in: ['$$id', {$concatArrays: ['$known._id', {$literal: [null, '']}]}]}]}}}, initialValue: [], " +
@@ -200,7 +200,7 @@ func TestDanglingPure(t *testing.T) {
 	lost := relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{Repair: relate.DetachIDs})
 	missing := []relate.MissingID{{ID: rawValue("x")}, {ID: rawValue("y")}}
 	filter := bson.D{{Key: "_id", Value: "1"}}
-	plan, job, find := lost.Repair(missing...), lost.Job(missing...), lost.Find(filter)
+	plan, job, find := lost.Repair(missing...), lost.RepairJob(missing...), lost.Check(filter)
 	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "1"}, {Key: "tags", Value: bson.A{"x", "z"}}})
 	if err != nil {
 		t.Fatal(err)

@@ -120,7 +120,7 @@ func TestDangling(t *testing.T) {
 				ctx := mustSeed(t, db, seedCrates)
 				lost := relate.NewDangling(crates, way.path, tags)
 				modeltest.WantCost(t, m, model.Cost{Commands: 1, Batches: true}, func() error {
-					refs, err := lost.Find(nil).All(ctx, db)
+					refs, err := lost.Check(nil).All(ctx, db)
 					if got := joinStrings(refs); got != way.refs {
 						t.Errorf("references: %s, want %s", got, way.refs)
 					}
@@ -133,7 +133,7 @@ func TestDangling(t *testing.T) {
 					}
 					return err
 				})
-				some, err := lost.Find(bson.D{{Key: "_id", Value: "2"}}).All(ctx, db)
+				some, err := lost.Check(bson.D{{Key: "_id", Value: "2"}}).All(ctx, db)
 				if err != nil || len(some) == 0 || slices.ContainsFunc(some, func(r relate.DanglingRef[string]) bool { return r.Doc != "2" }) {
 					t.Errorf("of one document: %v, %v", some, err)
 				}
@@ -197,7 +197,7 @@ func testDanglingJob(t *testing.T, lost *relate.Dangling[crate, string, tag, str
 		if err != nil {
 			t.Fatal(err)
 		}
-		job := lost.Job(missing...)
+		job := lost.RepairJob(missing...)
 		job.BatchSize = 1
 		if _, err := job.Run(ctx, db, model.JobOptions{DryRun: true}); err != nil || valuesOf(t, db, path) != before {
 			t.Errorf("a dry run wrote, %v", err)
@@ -248,10 +248,10 @@ func TestDanglingRefuses(t *testing.T) {
 		err    error
 	}{
 		{"an id that a filter takes for a pattern", lost.Repair(regex).Err()},
-		{"the same in a job", lost.Job(regex).Err},
+		{"the same in a job", lost.RepairJob(regex).Err},
 		{"no id", lost.Repair(relate.MissingID{}).Err()},
 		{"null", lost.Repair(relate.MissingID{ID: rawValue(bson.Null{})}).Err()},
-		{"more ids than one job takes", lost.Job(manyMissing(10_001)...).Err},
+		{"more ids than one job takes", lost.RepairJob(manyMissing(10_001)...).Err},
 	} {
 		var refused *model.ValueError
 		if !errors.As(c.err, &refused) {

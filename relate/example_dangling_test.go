@@ -50,7 +50,7 @@ func ExampleDangling() {
 	}
 
 	// Which references lead nowhere, document by document.
-	for ref, err := range weakLinks.Find(nil).Each(ctx, db) {
+	for ref, err := range weakLinks.Check(nil).Each(ctx, db) {
 		fmt.Println(ref, err)
 	}
 

@@ -44,7 +44,7 @@ type ExtractSpec[OK, CK any] struct {
 	Mark      string // the field of the documents that marks a copy until Drop; "" means "extracted"
 	Overwrite bool   // begin over what Refs holds already; see ErrPresent
 	BatchSize int    // owners of a batch; 0 means 500
-	State     string // the collection that keeps that a drop has begun; "" means "migrations"
+	State     string // the collection that keeps that a drop has begun; "" means "docmodel.migrations"
 }
 
 // NewExtract declares both forms: the elements at a path of the owners' documents, an array or a subdocument, and the

@@ -289,7 +289,7 @@ func TestExtractThenAbsorb(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for seed := range uint64(12) {
 			r := rand.New(rand.NewPCG(seed, 2))
-			for _, name := range []string{"p", "c", "migrations"} {
+			for _, name := range []string{"p", "c", "docmodel.migrations"} {
 				if _, err := db.Collection(name).DeleteMany(t.Context(), bson.D{}); err != nil {
 					t.Fatal(err)
 				}

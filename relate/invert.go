@@ -35,7 +35,7 @@ type InvertSpec struct {
 
 	Overwrite bool   // begin over what the new form holds already; see ErrPresent
 	BatchSize int    // documents of a batch; 0 means 500
-	State     string // the collection that keeps that a drop has begun; "" means "migrations"
+	State     string // the collection that keeps that a drop has begun; "" means "docmodel.migrations"
 }
 
 // Shared is a policy for a child that several parents list.

@@ -339,7 +339,7 @@ func TestInvertThereAndBack(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for seed := range uint64(12) {
 			r := rand.New(rand.NewPCG(seed, 1))
-			for _, name := range []string{"p", "c", "migrations"} {
+			for _, name := range []string{"p", "c", "docmodel.migrations"} {
 				if _, err := db.Collection(name).DeleteMany(t.Context(), bson.D{}); err != nil {
 					t.Fatal(err)
 				}

@@ -32,7 +32,8 @@ type JoinCollectionSpec struct {
 	By string
 }
 
-// LinkedError says that a pair is linked already, by another document than the one that was to be stored.
+// LinkedError says that a pair is linked already, by another document than the one that was to be stored. It wraps
+// [model.ErrTaken].
 type LinkedError struct {
 	Collection  string // of the links
 	Left, Right any    // the ids of the pair
@@ -41,6 +42,8 @@ type LinkedError struct {
 func (e *LinkedError) Error() string {
 	return fmt.Sprintf("docmodel: %s: %s and %s are linked already", e.Collection, model.Shell(e.Left), model.Shell(e.Right))
 }
+
+func (e *LinkedError) Unwrap() error { return model.ErrTaken }
 
 // NewJoinCollection declares that each document of links ties one document of lefts, whose id it holds at leftPath, to one
 // of rights, at rightPath. It panics with a [*model.DeclarationError] when a path doesn't exist, crosses an array, is

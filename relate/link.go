@@ -79,7 +79,7 @@ func halves[AD, A, BD, B any](found []HalfLink[A, B], as *model.Collection[AD, A
 	return out
 }
 
-// FullError says that a list holds as many links as it may.
+// FullError says that a list holds as many links as it may. It wraps [model.ErrFull].
 type FullError struct {
 	Collection, Path string
 	ID               any // of the document that holds the list
@@ -89,6 +89,8 @@ type FullError struct {
 func (e *FullError) Error() string {
 	return fmt.Sprintf("docmodel: %s of %s %s is full: it holds %d links already", e.Path, e.Collection, model.Shell(e.ID), e.Max)
 }
+
+func (e *FullError) Unwrap() error { return model.ErrFull }
 
 // isLink reports whether a field holds versioned links to K.
 func isLink[K any](f model.Field) (versioned bool) {

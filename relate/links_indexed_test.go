@@ -75,7 +75,7 @@ func TestDanglingIndexed(t *testing.T) {
 		wantIndexes(t, db, main, listed)
 		missing := relate.MissingID{ID: rawValue("t7")}
 		indexedCases(t, db, []indexedCase{
-			{"in one document", main.Find(bson.D{{Key: "_id", Value: "c7"}}), model.IDIndex},
+			{"in one document", main.Check(bson.D{{Key: "_id", Value: "c7"}}), model.IDIndex},
 			{"single ids taken away", main.Repair(missing).Steps[0], "main_1"},
 			{"ids taken out of lists", listed.Repair(missing).Steps[0], "tags_1"},
 		})

@@ -91,7 +91,7 @@ func TestMigrationValues(t *testing.T) {
 			t.Errorf("%s changed: %s", name, got)
 		}
 	}
-	if got := x.Restart().String(); got != "db.migrations.deleteOne({_id: 'extract: p.list > c'})" {
+	if got := x.Restart().String(); got != "db.getCollection('docmodel.migrations').deleteOne({_id: 'extract: p.list > c'})" {
 		t.Error(got)
 	}
 	indexes := model.Indexes(x, newInvert(relate.InvertSpec{Order: "at"}), newAbsorb(relate.AbsorbSpec{Parent: "post", Order: "at"}))
@@ -111,7 +111,7 @@ func TestMigrationAfter(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "Checkpoint") {
 			t.Errorf("%v", err)
 		}
-		if n, err := db.Collection("migrations").CountDocuments(t.Context(), bson.D{}); n != 0 || err != nil {
+		if n, err := db.Collection("docmodel.migrations").CountDocuments(t.Context(), bson.D{}); n != 0 || err != nil {
 			t.Errorf("a refused pass wrote %d, %v", n, err)
 		}
 	})

@@ -22,7 +22,7 @@ type migrationState struct {
 
 func newState(collection, name string) migrationState {
 	if collection == "" {
-		collection = "migrations"
+		collection = "docmodel.migrations"
 	}
 	return migrationState{collection: collection, name: name}
 }

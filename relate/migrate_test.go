@@ -147,7 +147,7 @@ func migrated(m relate.Migration) func(ctx context.Context, db *mongo.Database) 
 func beginDrop(t *testing.T, db *mongo.Database, m relate.Migration) {
 	t.Helper()
 	id := m.Restart().Model.(*mongo.DeleteOneModel).Filter.(bson.D)[0].Value
-	if _, err := db.Collection("migrations").InsertOne(t.Context(), bson.D{{Key: "_id", Value: id}, {Key: "dropping", Value: true}}); err != nil {
+	if _, err := db.Collection("docmodel.migrations").InsertOne(t.Context(), bson.D{{Key: "_id", Value: id}, {Key: "dropping", Value: true}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -190,7 +190,7 @@ func (c migrationCase) check(t *testing.T) {
 			if _, err := c.migration.Restart().Run(t.Context(), db); err != nil {
 				t.Error(err)
 			}
-			if n, err := db.Collection("migrations").CountDocuments(t.Context(), bson.D{}); n != 0 || err != nil {
+			if n, err := db.Collection("docmodel.migrations").CountDocuments(t.Context(), bson.D{}); n != 0 || err != nil {
 				t.Errorf("Restart left %d documents, %v", n, err)
 			}
 		})

@@ -69,7 +69,7 @@ func TestOnDeleteCutKeepsReferences(t *testing.T) {
 			whole = err == nil
 			f.Reset()
 			for _, d := range lost {
-				refs, err := d.Find(nil).All(ctx, db)
+				refs, err := d.Check(nil).All(ctx, db)
 				if err != nil || len(refs) > 0 {
 					t.Errorf("before write %d: %v, %v", n, refs, err)
 				}

@@ -121,7 +121,7 @@ func (f Facilities) Problems(ctx context.Context) (int, error) {
 	n := len(report.Problems) + len(misplaced)
 	for _, check := range []func() (int, error){
 		count(ctx, f.db, work.CheckLists()), count(ctx, f.db, work.CheckRefs()),
-		count(ctx, f.db, open.Check()), count(ctx, f.db, names.Drift(nil)), count(ctx, f.db, contacts.Repeated()),
+		count(ctx, f.db, open.Check()), count(ctx, f.db, names.Check(nil)), count(ctx, f.db, contacts.Repeated()),
 	} {
 		found, err := check()
 		if err != nil {

@@ -85,7 +85,7 @@ func entries(ctx context.Context, db *mongo.Database, page model.Aggregate[denor
 func (l Likes) Rename(ctx context.Context, u User, name string) error {
 	u.Name = name
 	plan := model.NewPlan(users.Update(u.ID, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: name}}}}), likes.RefreshLeft(&u))
-	plan.Leaves = "the old name beside the likes, which StaleLeft finds"
+	plan.Leaves = "the old name beside the likes, which CheckLeft finds"
 	_, err := plan.Run(ctx, l.db)
 	return err
 }
@@ -94,7 +94,7 @@ func (l Likes) Rename(ctx context.Context, u User, name string) error {
 func (l Likes) Mend(ctx context.Context, now time.Time) (int, error) {
 	found, err := likes.Check().All(ctx, l.db)
 	for _, half := range found {
-		if _, _, mend := likes.Mend(half, now.Add(-time.Minute)).Run(ctx, l.db); mend != nil {
+		if _, _, mend := likes.Repair(half, now.Add(-time.Minute)).Run(ctx, l.db); mend != nil {
 			return len(found), mend
 		}
 	}

@@ -34,9 +34,9 @@ func columnsCases() []Case {
 			return sheetColumns.Store(bson.D{{Key: "_id", Value: s}, {Key: "a,b", Value: s}})
 		}},
 		{Method: "denorm.Columns.Delete", Reason: "by _id", Make: func(s string) any { return sheetColumns.Delete(s) }},
-		{Method: "denorm.Columns.Fill", Reason: "those that a filter finds", From: func(s string) ([]any, func() any) {
+		{Method: "denorm.Columns.Rebuild", Reason: "those that a filter finds", From: func(s string) ([]any, func() any) {
 			filter := roomy(bson.D{{Key: "at", Value: s}})
-			return []any{filter}, func() any { return sheetColumns.Fill(filter) }
+			return []any{filter}, func() any { return sheetColumns.Rebuild(filter) }
 		}, State: func(s string) any {
 			raw, err := bson.Marshal(sheetOf(s))
 			if err != nil {
@@ -45,10 +45,10 @@ func columnsCases() []Case {
 			return []bson.Raw{raw}
 		}},
 		{Method: "denorm.Columns.Survey", Reason: "names and types", Make: func(string) any { return sheetColumns.Survey() }},
-		{Method: "denorm.Columns.Surplus", Reason: "whose document is gone", Make: func(string) any { return sheetColumns.Surplus() }},
-		{Method: "denorm.Columns.Prune", Reason: "two", From: func(s string) ([]any, func() any) {
-			found := roomy([]denorm.ColumnsSurplus{{ID: rawString(s)}, {ID: rawString("b")}})
-			return []any{found}, func() any { return sheetColumns.Prune(found) }
+		{Method: "denorm.Columns.CheckOrphans", Reason: "whose document is gone", Make: func(string) any { return sheetColumns.CheckOrphans() }},
+		{Method: "denorm.Columns.RepairOrphans", Reason: "two", From: func(s string) ([]any, func() any) {
+			found := roomy([]denorm.ColumnsOrphan{{ID: rawString(s)}, {ID: rawString("b")}})
+			return []any{found}, func() any { return sheetColumns.RepairOrphans(found) }
 		}},
 		{Method: "denorm.Columns.Indexes", Reason: "all by _id", Make: func(string) any { return sheetColumns.Indexes() }},
 	}
@@ -66,7 +66,7 @@ func normalizedCases() []Case {
 		{Method: "denorm.Normalized.Plan", Reason: "all, of plain values", Make: func(string) any { return noteRows.Plan(nil) }},
 		{Method: "denorm.Normalized.Documents", Reason: "some", From: filter(func(f bson.D) any { return sheetRows.Documents(f) })},
 		{Method: "denorm.Normalized.Documents", Reason: "all, of plain values", Make: func(string) any { return noteRows.Documents(nil) }},
-		{Method: "denorm.Normalized.Checks", Reason: "a document with a key, and a list", Make: func(string) any { return sheetRows.Checks() }},
+		{Method: "denorm.Normalized.Check", Reason: "a document with a key, and a list", Make: func(string) any { return sheetRows.Check() }},
 		{Method: "denorm.Normalized.Prune", Reason: "one of each collection", From: func(s string) ([]any, func() any) {
 			found := roomy([]denorm.NormalizedDrift{
 				{Into: "items", Fault: denorm.Surplus, ID: rawString(s)}, {Into: "items", Fault: denorm.Missing, ID: rawString(s)}, {Into: "orders", Fault: denorm.Surplus, ID: rawString(s)},

@@ -139,13 +139,13 @@ func copyChecks() []Case {
 		}}
 	}
 	return []Case{
-		{Method: "denorm.Copy.Drift", Reason: "of elements", Make: func(string) any { return copyItems.Drift(nil) }},
-		{Method: "denorm.Copy.Drift", Reason: "of elements within elements, of some documents", From: func(s string) ([]any, func() any) {
+		{Method: "denorm.Copy.Check", Reason: "of elements", Make: func(string) any { return copyItems.Check(nil) }},
+		{Method: "denorm.Copy.Check", Reason: "of elements within elements, of some documents", From: func(s string) ([]any, func() any) {
 			filter := roomy(bson.D{{Key: "_id", Value: s}})
-			return []any{filter}, func() any { return copyNested.Drift(filter) }
+			return []any{filter}, func() any { return copyNested.Check(filter) }
 		}},
-		{Method: "denorm.Copy.Drift", Reason: "beside a key", Make: func(string) any { return copyBare.Drift(nil) }},
-		{Method: "denorm.Copy.Drift", Reason: "of listed documents", Make: func(string) any { return copyListed.Drift(nil) }},
+		{Method: "denorm.Copy.Check", Reason: "beside a key", Make: func(string) any { return copyBare.Check(nil) }},
+		{Method: "denorm.Copy.Check", Reason: "of listed documents", Make: func(string) any { return copyListed.Check(nil) }},
 		repair("an element, as it was found", copyItems, denorm.CopyStale, int32(4)),
 		repair("a version that is ahead", copyItems, denorm.CopyAhead, int32(9)),
 		repair("beside a key", copyBare, denorm.CopyStale, int32(4)),

@@ -94,7 +94,7 @@ func init() {
 			}
 			return partChange{Kind: model.Updated, ID: s, Updated: raw, Removed: roomy([]string{s}), Token: "8263A0"}
 		}),
-		Case{Method: "denorm.Feed.Job", Reason: "copies of all", Make: func(string) any { return partNames.Job() }, State: docs},
+		Case{Method: "denorm.Feed.Rebuild", Reason: "copies of all", Make: func(string) any { return partNames.Rebuild() }, State: docs},
 		Case{Method: "denorm.Feed.Indexes", Reason: "to poll by", Make: func(string) any { return partShouts.Indexes() }},
 		Case{Method: "denorm.Feed.Indexes", Reason: "none without Since", Make: func(string) any { return partNames.Indexes() }},
 		Case{Method: "denorm.Feed.Stream", Reason: "changes with their documents", Make: func(string) any { return partNames.Stream() }},

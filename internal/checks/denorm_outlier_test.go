@@ -78,7 +78,7 @@ func outlierReads() []Case {
 		{Method: "denorm.Outlier.Overflow", Reason: "the next two pages", Make: func(s string) any { return boxMails.Overflow(s).Limited(2).After(s + "#0000000004") }},
 		{Method: "denorm.Outlier.Outliers", Reason: "those with the flag", Make: func(string) any { return boxMails.Outliers() }},
 		{Method: "denorm.Outlier.Check", Reason: "of all owners", Make: func(string) any { return boxMails.Check() }},
-		{Method: "denorm.Outlier.Orphans", Reason: "of all overflow", Make: func(string) any { return boxMails.Orphans() }},
+		{Method: "denorm.Outlier.CheckOrphans", Reason: "of all overflow", Make: func(string) any { return boxMails.CheckOrphans() }},
 		{Method: "denorm.Outlier.Indexes", Reason: "the Bucket's own finds overflow", Make: func(string) any { return boxMails.Indexes() }},
 		{Method: "denorm.Outlier.Indexes", Reason: "without a Key", Make: func(string) any { return plainBoxes.Indexes() }},
 	}
@@ -126,9 +126,9 @@ func outlierRepairs() []Case {
 			list := roomy([]denorm.OutlierDrift{{Fault: denorm.OutlierFault(s)}})
 			return []any{list}, func() any { return boxMails.Repair(list) }
 		}},
-		{Method: "denorm.Outlier.DeleteOrphans", Reason: "as they were found", From: func(s string) ([]any, func() any) {
+		{Method: "denorm.Outlier.RepairOrphans", Reason: "as they were found", From: func(s string) ([]any, func() any) {
 			list := roomy([]denorm.OutlierOrphan{{ID: s + "#0000000000", N: 3, Bytes: 300}})
-			return []any{list}, func() any { return boxMails.DeleteOrphans(list) }
+			return []any{list}, func() any { return boxMails.RepairOrphans(list) }
 		}},
 	}
 }

@@ -90,10 +90,10 @@ func subsetCases() []Case {
 				}
 				return []bson.Raw{row(bson.A{heldOf(s)}), row(bson.A{})}
 			}},
-		{Method: "denorm.Subset.Drift", Reason: "of all parents", Make: func(string) any { return firstTwo.Drift(nil) }},
-		{Method: "denorm.Subset.Drift", Reason: "of some, whole children", From: func(s string) ([]any, func() any) {
+		{Method: "denorm.Subset.Check", Reason: "of all parents", Make: func(string) any { return firstTwo.Check(nil) }},
+		{Method: "denorm.Subset.Check", Reason: "of some, whole children", From: func(s string) ([]any, func() any) {
 			filter := roomy(bson.D{{Key: "_id", Value: s}})
-			return []any{filter}, func() any { return wholeFirst.Drift(filter) }
+			return []any{filter}, func() any { return wholeFirst.Check(filter) }
 		}},
 		{Method: "denorm.Subset.Repair", Reason: "as it was found", From: func(s string) ([]any, func() any) {
 			list := roomy([]denorm.SubsetDrift{subsetDriftOf(s, bson.A{heldOf(s + "2")}, bson.A{heldOf(s)}, nil)})

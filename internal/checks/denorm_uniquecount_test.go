@@ -11,7 +11,7 @@ type siteVisit = denorm.UniqueDoc[string, string]
 
 var (
 	siteVisits   = model.NewCollection[siteVisit, string]("visits")
-	dayVisitors  = denorm.NewUniqueCount(siteVisits, denorm.UniqueSpec{Period: denorm.Daily, Keep: 90 * 24 * time.Hour})
+	dayVisitors  = denorm.NewUniqueCount(siteVisits, denorm.UniqueSpec{Period: denorm.Daily, For: 90 * 24 * time.Hour})
 	everVisitors = denorm.NewUniqueCount(siteVisits.Named("ever"))
 	monthVisits  = denorm.NewUniqueCount(siteVisits.Named("months"), denorm.UniqueSpec{Period: denorm.Monthly})
 )

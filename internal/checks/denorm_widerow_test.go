@@ -77,11 +77,11 @@ func wideRowWrites() []Case {
 		}
 	}
 	mend := func(reason string, limit time.Time, state func(s string) denorm.LinkState) Case {
-		return Case{Method: "denorm.WideRow.Mend", Reason: reason, State: func(s string) any { return state(s) },
+		return Case{Method: "denorm.WideRow.Repair", Reason: reason, State: func(s string) any { return state(s) },
 			From: func(s string) ([]any, func() any) {
 				d := drift(s)
 				d.Columns = roomy(d.Columns)
-				return []any{d.LeftDoc, d.Columns}, func() any { return likes.Mend(d, limit) }
+				return []any{d.LeftDoc, d.Columns}, func() any { return likes.Repair(d, limit) }
 			}}
 	}
 	one := func(s string) (st denorm.LinkState) {
@@ -123,7 +123,7 @@ func wideRowWrites() []Case {
 			return st
 		}),
 		mend("what may be under way is left alone", time.Unix(0, 0), one),
-		renew("denorm.WideRow.RenewLeft", likes.RenewLeft), renew("denorm.WideRow.RenewRight", likes.RenewRight),
+		renew("denorm.WideRow.RepairLeft", likes.RepairLeft), renew("denorm.WideRow.RepairRight", likes.RepairRight),
 		{Method: "denorm.WideRow.RefreshLeft", Reason: "in the right rows", From: func(s string) ([]any, func() any) {
 			d := liker(s)
 			return []any{d}, func() any { return likes.RefreshLeft(d) }
@@ -147,8 +147,8 @@ func wideRowReads() []Case {
 		{Method: "denorm.WideRow.LeftCount", Reason: "by the documents' counts", Make: func(s string) any { return likes.LeftCount(s) }},
 		{Method: "denorm.WideRow.RightCount", Reason: "by the documents' counts", Make: func(s string) any { return likes.RightCount(s) }},
 		{Method: "denorm.WideRow.Check", Reason: "half links and repeated ones", Make: func(string) any { return likes.Check() }},
-		{Method: "denorm.WideRow.StaleLeft", Reason: "what the right rows carry", Make: func(string) any { return likes.StaleLeft() }},
-		{Method: "denorm.WideRow.StaleRight", Reason: "what the left rows carry", Make: func(string) any { return likes.StaleRight() }},
+		{Method: "denorm.WideRow.CheckLeft", Reason: "what the right rows carry", Make: func(string) any { return likes.CheckLeft() }},
+		{Method: "denorm.WideRow.CheckRight", Reason: "what the left rows carry", Make: func(string) any { return likes.CheckRight() }},
 		{Method: "denorm.WideRow.Oversized", Reason: "more than two", Make: func(string) any { return likes.Oversized() }},
 		{Method: "denorm.WideRow.Indexes", Reason: "of both rows", Make: func(string) any { return likes.Indexes() }},
 	}

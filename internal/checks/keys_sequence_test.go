@@ -118,15 +118,15 @@ func sequenceDays() []Case {
 func sequenceChecks() []Case {
 	byObject := keys.NewSequence(products, model.NewCollection[keys.SequenceCounter[bson.ObjectID], bson.ObjectID]("counters"))
 	return []Case{
-		{Method: "keys.Sequence.Behind", Reason: "owners that are text", Make: func(string) any { return letterBox.Behind() }},
-		{Method: "keys.Sequence.Behind", Reason: "owners that are numbers", Make: func(string) any { return accountBox.Behind() }},
-		{Method: "keys.Sequence.Behind", Reason: "owners that are ObjectIDs", Make: func(string) any { return byObject.Behind() }},
+		{Method: "keys.Sequence.Check", Reason: "owners that are text", Make: func(string) any { return letterBox.Check() }},
+		{Method: "keys.Sequence.Check", Reason: "owners that are numbers", Make: func(string) any { return accountBox.Check() }},
+		{Method: "keys.Sequence.Check", Reason: "owners that are ObjectIDs", Make: func(string) any { return byObject.Check() }},
 		{Method: "keys.Sequence.Damaged", Reason: "counters", Make: func(string) any { return bagBox.Damaged() }},
 		{Method: "keys.Sequence.Raise", Reason: "to a number", Make: func(s string) any { return letterBox.Raise(s, 42) }},
 		{Method: "keys.Sequence.Raise", Reason: "below 0 is refused", Make: func(s string) any { return letterBox.Raise(s, -1) }},
 		{Method: "keys.Sequence.Repair", Reason: "two counters",
 			From: func(s string) ([]any, func() any) {
-				diffs := []keys.SequenceDiff[string]{{Owner: s, Newest: 42}, {Owner: "a_b", Newest: 7}}
+				diffs := []keys.SequenceDrift[string]{{Owner: s, Newest: 42}, {Owner: "a_b", Newest: 7}}
 				return []any{diffs}, func() any { return letterBox.Repair(diffs) }
 			}},
 		{Method: "keys.Sequence.Gaps", Reason: "of all owners", Make: func(string) any { return letterBox.Gaps() }},

@@ -136,7 +136,7 @@ func embeddedRepairs() []Case {
 		{Method: "model.Embedded.Trim", Reason: "the last stay", Make: func(string) any { return lodgerPlaces.Trim(model.KeepLast) }},
 		{Method: "model.Embedded.Trim", Reason: "without saying which is refused", Make: func(string) any { return lodgerPlaces.Trim(model.KeepDistinct) }},
 		{Method: "model.Embedded.Malformed", Reason: "no array, no document, no key", Make: func(string) any { return lodgerPlaces.Malformed() }},
-		{Method: "model.Embedded.MendNull", Reason: "null becomes empty", Make: func(string) any { return lodgerPlaces.MendNull() }},
+		{Method: "model.Embedded.RepairNull", Reason: "null becomes empty", Make: func(string) any { return lodgerPlaces.RepairNull() }},
 	}
 }
 
@@ -154,7 +154,7 @@ func nestedCases() []Case {
 		{Method: "model.Nested.Oversized", Reason: "more than may be", Make: func(string) any { return lodgerRooms.Oversized() }},
 		{Method: "model.Nested.Trim", Reason: "the first stay", Make: func(string) any { return lodgerRooms.Trim(model.KeepFirst) }},
 		{Method: "model.Nested.Malformed", Reason: "no array, no document, no key", Make: func(string) any { return lodgerRooms.Malformed() }},
-		{Method: "model.Nested.MendNull", Reason: "null becomes empty", Make: func(string) any { return lodgerRooms.MendNull() }},
+		{Method: "model.Nested.RepairNull", Reason: "null becomes empty", Make: func(string) any { return lodgerRooms.RepairNull() }},
 		{Method: "model.Nested.Add", Reason: "to one element", From: func(s string) ([]any, func() any) {
 			list, key := roomy([]dwelling{{Label: s}, {Label: s + "2", Note: s}}), roomy(bson.D{{Key: "no", Value: s}})
 			return []any{list, key}, func() any { return lodgerRooms.Add("d", key, list...) }

@@ -70,20 +70,20 @@ func kindsCases() []Case {
 		{Method: "model.Kinds.Having", Reason: "an element of one type", From: having(listKinds)},
 		{Method: "model.Only", Reason: "decoded as it is", Make: func(string) any { return model.Only[mediumBook](mediumKinds) }},
 		{Method: "model.Only", Reason: "within documents is refused", Make: func(string) any { return model.Only[mediumBook](topKinds) }},
-		{Method: "model.Kinds.Strangers", Reason: "documents of no type", Make: func(string) any { return mediumKinds.Strangers() }},
-		{Method: "model.Kinds.Strangers", Reason: "fields of no type", Make: func(string) any { return topKinds.Strangers() }},
-		{Method: "model.Kinds.Strangers", Reason: "elements of no type", Make: func(string) any { return listKinds.Strangers() }},
-		{Method: "model.Kinds.Assign", Reason: "a tag to those without", From: func(s string) ([]any, func() any) {
+		{Method: "model.Kinds.Check", Reason: "documents of no type", Make: func(string) any { return mediumKinds.Check() }},
+		{Method: "model.Kinds.Check", Reason: "fields of no type", Make: func(string) any { return topKinds.Check() }},
+		{Method: "model.Kinds.Check", Reason: "elements of no type", Make: func(string) any { return listKinds.Check() }},
+		{Method: "model.Kinds.Retag", Reason: "a tag to those without", From: func(s string) ([]any, func() any) {
 			f := roomy(bson.D{{Key: "author", Value: s}})
-			return []any{f}, func() any { return mediumKinds.Assign(f, "book") }
+			return []any{f}, func() any { return mediumKinds.Retag(f, "book") }
 		}},
-		{Method: "model.Kinds.Assign", Reason: "to fields without", From: func(s string) ([]any, func() any) {
+		{Method: "model.Kinds.Retag", Reason: "to fields without", From: func(s string) ([]any, func() any) {
 			f := roomy(bson.D{{Key: "_id", Value: s}})
-			return []any{f}, func() any { return topKinds.Assign(f, "book") }
+			return []any{f}, func() any { return topKinds.Retag(f, "book") }
 		}},
-		{Method: "model.Kinds.Assign", Reason: "in arrays is refused", From: func(s string) ([]any, func() any) {
+		{Method: "model.Kinds.Retag", Reason: "in arrays is refused", From: func(s string) ([]any, func() any) {
 			f := roomy(bson.D{{Key: "_id", Value: s}})
-			return []any{f}, func() any { return listKinds.Assign(f, "book") }
+			return []any{f}, func() any { return listKinds.Retag(f, "book") }
 		}},
 		{Method: "model.Kinds.Counts", Reason: "documents of each type", Make: func(string) any { return mediumKinds.Counts() }},
 		{Method: "model.Kinds.Counts", Reason: "elements of each type", Make: func(string) any { return listKinds.Counts() }},

@@ -18,7 +18,7 @@ type ledger struct {
 var (
 	ledgers     = model.NewCollection[ledger, string]("ledgers")
 	versioned   = model.NewVersioned(ledgers)
-	versionedBy = model.NewVersioned(ledgers, model.VersionedSpec{Ops: "ops", Keep: 2})
+	versionedBy = model.NewVersioned(ledgers, model.VersionedSpec{Tokens: "ops", Keep: 2})
 )
 
 func init() {
@@ -72,7 +72,7 @@ func versionedWrites() []Case {
 		{Method: "model.Versioned.Take", Reason: "if there is as much", Make: func(s string) any { return versionedBy.Take(s, "qty", 3, oid(9)) }},
 		{Method: "model.Versioned.Take", Reason: "from no number is refused", Make: func(s string) any { return versionedBy.Take(s, "owner", 3, oid(9)) }},
 		{Method: "model.Versioned.Malformed", Reason: "no number", Make: func(string) any { return versioned.Malformed() }},
-		{Method: "model.Versioned.Mend", Reason: "a version that nobody read", Make: func(string) any { return versioned.Mend() }},
+		{Method: "model.Versioned.Repair", Reason: "a version that nobody read", Make: func(string) any { return versioned.Repair() }},
 		{Method: "model.Versioned.Indexes", Reason: "documents are found by _id", Make: func(string) any { return versioned.Indexes() }},
 	}
 }

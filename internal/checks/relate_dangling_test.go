@@ -73,13 +73,13 @@ func replacingHost(s string) *relate.Dangling[logmsg, bson.ObjectID, host, strin
 
 func danglingReads() []Case {
 	return []Case{
-		{Method: "relate.Dangling.Find", Reason: "of some documents with a list",
+		{Method: "relate.Dangling.Check", Reason: "of some documents with a list",
 			From: func(s string) ([]any, func() any) {
 				f := roomy(bson.D{{Key: "name", Value: s}, {Key: "tags", Value: bson.A{s}}})
-				return []any{f}, func() any { return lostParts.Find(f) }
+				return []any{f}, func() any { return lostParts.Check(f) }
 			}},
-		{Method: "relate.Dangling.Find", Reason: "of all documents with a single id",
-			Make: func(string) any { return onlyTold.Find(nil) }},
+		{Method: "relate.Dangling.Check", Reason: "of all documents with a single id",
+			Make: func(string) any { return onlyTold.Check(nil) }},
 		{Method: "relate.Dangling.Missing", Reason: "of some documents with elements",
 			From: func(s string) ([]any, func() any) {
 				f := roomy(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{s}}}}})
@@ -125,7 +125,7 @@ func danglingRepairs() []Case {
 
 func danglingDeferred() []Case {
 	job := func(reason string, make func(s string, ids []relate.MissingID) model.Job, docs func(s string) []bson.Raw) Case {
-		return Case{Method: "relate.Dangling.Job", Reason: reason,
+		return Case{Method: "relate.Dangling.RepairJob", Reason: reason,
 			From: func(s string) ([]any, func() any) {
 				ids := missing(s, s+"2")
 				return []any{ids}, func() any { return make(s, ids) }
@@ -140,15 +140,15 @@ func danglingDeferred() []Case {
 		return rawDocs(logmsg{ID: oid(1), Host: s}, logmsg{ID: oid(2), Host: s + "2"})
 	}
 	return []Case{
-		job("ids out of lists", func(_ string, ids []relate.MissingID) model.Job { return lostParts.Job(ids...) }, withParts),
-		job("elements out of lists", func(_ string, ids []relate.MissingID) model.Job { return lostStock.Job(ids...) },
+		job("ids out of lists", func(_ string, ids []relate.MissingID) model.Job { return lostParts.RepairJob(ids...) }, withParts),
+		job("elements out of lists", func(_ string, ids []relate.MissingID) model.Job { return lostStock.RepairJob(ids...) },
 			func(s string) []bson.Raw {
 				return rawDocs(portfolio{ID: s, Holdings: []holding{{StockID: s, Note: s}, {StockID: "b"}}})
 			}),
-		job("the referring documents go", func(_ string, ids []relate.MissingID) model.Job { return lostHosts.Job(ids...) }, withHost),
-		job("another id in lists", func(s string, ids []relate.MissingID) model.Job { return replacing(s + "3").Job(ids...) }, withParts),
-		job("another single id", func(s string, ids []relate.MissingID) model.Job { return replacingHost(s + "3").Job(ids...) }, withHost),
-		job("nothing, but told", func(_ string, ids []relate.MissingID) model.Job { return onlyTold.Job(ids...) }, withHost),
+		job("the referring documents go", func(_ string, ids []relate.MissingID) model.Job { return lostHosts.RepairJob(ids...) }, withHost),
+		job("another id in lists", func(s string, ids []relate.MissingID) model.Job { return replacing(s + "3").RepairJob(ids...) }, withParts),
+		job("another single id", func(s string, ids []relate.MissingID) model.Job { return replacingHost(s + "3").RepairJob(ids...) }, withHost),
+		job("nothing, but told", func(_ string, ids []relate.MissingID) model.Job { return onlyTold.RepairJob(ids...) }, withHost),
 		{Method: "relate.Dangling.Mend", Reason: "what is missing after the age",
 			Make:  func(string) any { return lostParts.Mend(0) },
 			State: func(s string) any { return missing(s, "bolt") }},

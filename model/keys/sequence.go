@@ -12,16 +12,16 @@ import (
 var (
 	// ErrExhausted says that a counter has no number left that a key has room for. [Allocator.Next] and [Sequence.Append] return
 	// it, in a [*CounterError].
-	ErrExhausted = errors.New("keys: the sequence has no number left")
+	ErrExhausted = errors.New("docmodel: the sequence has no number left")
 
 	// ErrCounter says that a counter holds no whole number of the sequence: other code changed it. [Allocator.Next] and
 	// [Sequence.Append] return it, in a [*CounterError]; [Sequence.Damaged] finds such counters, [Sequence.Raise] mends one.
-	ErrCounter = errors.New("keys: the counter is damaged")
+	ErrCounter = errors.New("docmodel: the counter is damaged")
 
 	// ErrNumberTaken says that another document has the number already: the counter stands behind the documents, or the number was
 	// made up. Running what [Sequence.Insert] and [Sequence.AppendTo] return gives it, in a [*model.StepError]; in a transaction the
-	// server's duplicate-key error comes instead. [Sequence.Behind] finds such counters, [Sequence.Repair] mends them.
-	ErrNumberTaken = errors.New("keys: another document has this number")
+	// server's duplicate-key error comes instead. [Sequence.Check] finds such counters, [Sequence.Repair] mends them.
+	ErrNumberTaken = fmt.Errorf("%w: another document has this number", model.ErrTaken)
 )
 
 // A CounterError says which owner's counter gives no numbers, and what it holds. It wraps [ErrExhausted] or [ErrCounter].
@@ -64,8 +64,8 @@ type SequenceEnd struct {
 	Exists bool  // there is a counter
 }
 
-// A SequenceDiff is an owner whose counter stands behind the documents, or is missing or damaged.
-type SequenceDiff[K any] struct {
+// A SequenceDrift is an owner whose counter stands behind the documents, or is missing or damaged.
+type SequenceDrift[K any] struct {
 	Owner  K             `bson:"owner"`
 	Last   bson.RawValue `bson:"last"`   // what the counter holds; of type 0 for no counter
 	Newest int64         `bson:"newest"` // the greatest number that a document has

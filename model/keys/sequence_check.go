@@ -6,13 +6,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Behind returns the pipeline that finds the owners whose counter stands behind their documents, is damaged or is missing, so that
+// Check returns the pipeline that finds the owners whose counter stands behind their documents, is damaged or is missing, so that
 // the next numbers it gives are taken: restored from a backup, deleted, or documents stored by other means. In the order of
 // owners' keys. Numbers that are under way at that time can make a counter stand ahead, which is right.
 //
 // Cost: one command that reads every key, not the documents, and the counter of each owner by _id.
-func (s *Sequence[D, K]) Behind() model.Aggregate[SequenceDiff[K]] {
-	return model.AggregateAs[SequenceDiff[K]](s.docs, s.in.behind())
+func (s *Sequence[D, K]) Check() model.Aggregate[SequenceDrift[K]] {
+	return model.AggregateAs[SequenceDrift[K]](s.docs, s.in.behind())
 }
 
 // Damaged returns the query of the counters that hold no whole number from 0 to the greatest one, whether their owner has documents
@@ -32,12 +32,12 @@ func (s *Sequence[D, K]) Damaged() model.Find[bson.Raw] {
 // Cost: one command, one document by _id. It can be run again, beside writers who take numbers.
 func (s *Sequence[D, K]) Raise(owner K, to int64) model.Write { return s.in.raise(owner, to) }
 
-// Repair returns the plan that raises the counters that [Sequence.Behind] found, each to the greatest number that its owner's
+// Repair returns the plan that raises the counters that [Sequence.Check] found, each to the greatest number that its owner's
 // documents had. Numbers given meanwhile aren't given again, for a counter is only raised; and what was stored after the check, under
 // a number that the counter didn't give, the next check finds.
 //
 // Cost: one command for up to 25,000 owners, one document each. It can be run again.
-func (s *Sequence[D, K]) Repair(diffs []SequenceDiff[K]) model.Plan {
+func (s *Sequence[D, K]) Repair(diffs []SequenceDrift[K]) model.Plan {
 	var p model.Plan
 	for _, d := range diffs {
 		p.Steps = append(p.Steps, s.Raise(d.Owner, d.Newest))

@@ -30,7 +30,7 @@ func TestSequenceCheckAndRepair(t *testing.T) {
 				want[owner] = true
 			}
 		}
-		behind, err := seqDaily.Behind().All(ctx, db)
+		behind, err := seqDaily.Check().All(ctx, db)
 		if err != nil || len(behind) != len(want) {
 			t.Fatalf("%d behind, want %d: %v, %v", len(behind), len(want), behind, err)
 		}
@@ -58,7 +58,7 @@ func TestSequenceCheckAndRepair(t *testing.T) {
 		if after, err := modeltest.Dump(ctx, db); err != nil || after == before {
 			t.Error("nothing was repaired", err)
 		}
-		if again, err := seqDaily.Behind().All(ctx, db); err != nil || len(again) > 0 {
+		if again, err := seqDaily.Check().All(ctx, db); err != nil || len(again) > 0 {
 			t.Errorf("still behind: %v, %v", again, err)
 		}
 		if _, err := seqDaily.Raise("a_", 5).Run(ctx, db); err != nil {
@@ -73,7 +73,7 @@ func TestSequenceCheckAndRepair(t *testing.T) {
 		if n, err := f.Count(ctx, db); err != nil || n != 7 {
 			t.Errorf("%d foreign, %v", n, err)
 		}
-		if again, err := seqDaily.Behind().All(ctx, db); err != nil || len(again) > 0 {
+		if again, err := seqDaily.Check().All(ctx, db); err != nil || len(again) > 0 {
 			t.Errorf("foreign keys count: %v, %v", again, err)
 		}
 	})
@@ -95,14 +95,14 @@ func TestSequenceCheckOfIntegers(t *testing.T) {
 		if _, err := seqByNumber.Raise(7, 20).Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		behind, err := seqByNumber.Behind().All(ctx, db)
+		behind, err := seqByNumber.Check().All(ctx, db)
 		if err != nil || len(behind) != 3 {
 			t.Fatalf("%v, %v", behind, err)
 		}
 		if _, err := seqByNumber.Repair(behind).Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		if behind, err = seqByNumber.Behind().All(ctx, db); err != nil || len(behind) > 0 {
+		if behind, err = seqByNumber.Check().All(ctx, db); err != nil || len(behind) > 0 {
 			t.Errorf("%v, %v", behind, err)
 		}
 		if n, err := seqByNumber.Allocator(db, 1).Next(ctx, -5); n != 21 || err != nil {

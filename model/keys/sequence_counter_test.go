@@ -77,7 +77,7 @@ func TestSequenceConcurrent(t *testing.T) {
 		if stored := seqGot(t, db, seqPlain, "a", seqPlain.Oldest("a")); !slices.Equal(stored, want) {
 			t.Errorf("stored %v, given %v", stored, want)
 		}
-		if behind, err := seqPlain.Behind().All(t.Context(), db); err != nil || len(behind) > 0 {
+		if behind, err := seqPlain.Check().All(t.Context(), db); err != nil || len(behind) > 0 {
 			t.Errorf("behind: %v, %v", behind, err)
 		}
 	})
