@@ -6,6 +6,8 @@
 // Without -server it only prints. With -engine FILE, what an earlier run printed with -json, the tests of both runs are taken together: the later run may leave
 // out what the earlier one did on the engine (go test -skip).
 //
+// Either way it counts the rows of fault matrices that passed, by package.
+//
 // A test on a backend is a subtest with "engine" or "server" in its path (see modeltest.Each). Only
 // leaves count: a test that has subtests is no test of its own. A test may be left out on the server
 // only by skipping with "server lacks: " and what is lacking; those are counted by name.
@@ -27,6 +29,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "parity:", err)
 		os.Exit(1)
 	}
+	printFaults(os.Stdout, faultCounts(run))
 	if *server == "" {
 		if run.failed {
 			os.Exit(1)
