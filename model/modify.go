@@ -32,14 +32,17 @@ type FindAndModify struct {
 
 // ModifyOptions pass through to the driver. The zero value sends nothing.
 type ModifyOptions struct {
-	Hint      any
-	Collation *options.Collation
-	Comment   any
-	Let       bson.D
+	Hint      any                // index name or key pattern
+	Collation *options.Collation // nil means the collection's
+	Comment   any                // shows in the profiler and in logs
+	Let       bson.D             // variables for $expr
 }
 
 // Modify returns a findAndModify of the collection. Filter and update are copied. A nil filter is refused; an empty one
-// matches any document.
+// matches any document. Leave the update nil for one whose Remove is set.
+//
+// Cost: one command, one document; which index serves the filter isn't known here. Consistency: one document, found, changed and
+// returned atomically. It carries no token: run again, it changes the document that matches then, which may be another.
 func (c *Collection[D, K]) Modify(filter, update bson.D) (m Modify[D]) {
 	declOf(c).findAndModify(&m.FindAndModify, filter, update)
 	return m
@@ -68,7 +71,9 @@ func (c *declaration) findAndModify(m *FindAndModify, filter, update bson.D) {
 		return
 	}
 	u, err := c.codec.copyD(update)
-	m.Update, m.Err = u, err
+	if m.Err = err; u != nil { // a nil bson.D is no update, for a Remove
+		m.Update = u
+	}
 }
 
 //go:noinline
