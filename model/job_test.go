@@ -2,10 +2,8 @@ package model_test
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -173,38 +171,6 @@ func TestJobSeesEveryType(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestJobRerunAfterCut: a job whose connection breaks at any command, run again, ends in the same.
-func TestJobRerunAfterCut(t *testing.T) {
-	cuts := map[string]modeltest.Action{"before": modeltest.CutBefore(), "after": modeltest.CutAfter(), "inside": modeltest.CutInside(1)}
-	var all sync.WaitGroup // all at once, for the driver waits after a cut
-	for n := 1; n <= 3; n++ {
-		for name, cut := range cuts {
-			all.Go(func() {
-				t.Run(fmt.Sprintf("write %d, %s", n, name), func(t *testing.T) {
-					faults := modeltest.NewFaults()
-					modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-						mustRun(t, db, manyParts(7))
-						faults.Reset()
-						faults.From(modeltest.Writes, n, cut)
-						_, err := renaming("new").Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs"})
-						if err == nil {
-							t.Error("the cut job succeeded")
-						}
-						faults.Reset()
-						if _, err := renaming("new").Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs"}); err != nil {
-							t.Error(err)
-						}
-						if got := renamed(t, db, "new"); got != 7 {
-							t.Errorf("%d renamed, want 7", got)
-						}
-					}, modeltest.WithFaults(faults))
-				})
-			})
-		}
-	}
-	all.Wait()
 }
 
 // Stages see each batch before the plan does, and the collections that they read are under the policy too.

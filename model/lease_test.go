@@ -74,36 +74,6 @@ func TestLeaseKeepsWritersApart(t *testing.T) {
 	})
 }
 
-// A writer that dies at any of its writes is finished by the next one, or has done nothing.
-func TestLeaseFinishesTheDead(t *testing.T) {
-	f := modeltest.NewFaults()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		for cut := 1; ; cut++ {
-			for _, name := range []string{"pairs", "locks"} {
-				if _, err := db.Collection(name).DeleteMany(t.Context(), bson.D{}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			f.Reset()
-			f.From(modeltest.Writes, cut, modeltest.Fail(96))
-			_, _, err := pairOf(lease).Run(t.Context(), db)
-			died := f.Count(modeltest.Writes) >= cut
-			f.Reset()
-			if !died {
-				break
-			}
-			n, _, nextErr := pairOf(lease).Run(t.Context(), db)
-			if nextErr != nil || n != 0 && n != 1 {
-				t.Fatalf("cut at %d (%v): the next read %d, %v", cut, err, n, nextErr)
-			}
-			all, err := docsAny.Find(nil).All(t.Context(), db)
-			if err != nil || len(all) != 2 || all[0][1].Value != n+1 || all[1][1].Value != n+1 {
-				t.Fatalf("cut at %d: %v, %v", cut, all, err)
-			}
-		}
-	}, modeltest.WithFaults(f), modeltest.WithClientOptions(options.Client().SetRetryWrites(false).SetRetryReads(false)))
-}
-
 func TestLeaseRefuses(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		run := func(c model.Change[int64], want string) {

@@ -1,0 +1,109 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+// longLease doesn't run out while a test runs.
+var longLease = &model.Lease{Collection: "locks", ID: "tree", For: time.Minute}
+
+// A writer that dies at any of its writes is finished by the next one, or has done nothing: both documents say the same, nobody holds
+// the lease, and no intent is left.
+func TestLeaseFaults(t *testing.T) {
+	settled := func(ctx context.Context, db *mongo.Database) (bool, error) {
+		n, err := docsAny.Find(d("n", int64(1))).Count(ctx, db)
+		left, err2 := docsAny.Named("locks").Find(d("$or", bson.A{d("intent", d("$exists", true)), d("holder", d("$exists", true))})).Count(ctx, db)
+		return n == 2 && left == 0, errors.Join(err, err2)
+	}
+	raise := func(ctx context.Context, db *mongo.Database) error {
+		if done, err := settled(ctx, db); done || err != nil {
+			return err // as one who knows what it wants
+		}
+		c := pairOf(longLease)
+		decide := c.Decide
+		c.Decide = func(n int64) (model.Plan, error) {
+			if n == 1 {
+				return model.Plan{}, nil
+			}
+			return decide(n)
+		}
+		_, _, err := c.Run(ctx, db)
+		return err
+	}
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		OnServer: 6, Run: raise,
+		Repair: func(ctx context.Context, db *mongo.Database) error { // the next one, when the time of a dead one's lease has passed
+			_, err := db.Collection("locks").UpdateOne(ctx, d("_id", "tree", "holder", d("$exists", true)), d("$set", d("until", time.Unix(0, 0))))
+			if err != nil {
+				return err
+			}
+			return raise(ctx, db)
+		},
+		Check: func(t testing.TB, db *mongo.Database) {
+			if done, err := settled(context.Background(), db); !done || err != nil {
+				all, _ := docsAny.Find(nil).All(context.Background(), db)
+				locks, _ := docsAny.Named("locks").Find(nil).All(context.Background(), db)
+				t.Errorf("%v under %v, %v", all, locks, err)
+			}
+		},
+	})
+}
+
+// The lease's price: two commands for each change, one more for an intent, two more for the first change of all.
+func TestLeaseCosts(t *testing.T) {
+	const read, plan = 1, 1 // commands of the change itself
+	change := func(decide func(int64) (model.Plan, error)) model.Change[int64] {
+		c := pairOf(longLease)
+		if decide != nil {
+			c.Decide = decide
+		}
+		return c
+	}
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, c := range []struct {
+			reason string
+			want   model.Cost
+			change model.Change[int64]
+		}{
+			{"the first of all", model.Cost{Commands: 2 + 1 + 2 + read + plan, Written: 1 + 1 + 1 + 2 + 1}, change(nil)},
+			{"with an intent", model.Cost{Commands: 2 + 1 + read + plan, Written: 1 + 1 + 2 + 1, Returned: 1}, change(nil)},
+			{"of one document", model.Cost{Commands: 2 + read + plan, Written: 1 + 1 + 1, Returned: 1}, change(func(int64) (model.Plan, error) {
+				return model.NewPlan(model.Write{Collection: "pairs", Model: updateOne(d("_id", 1), d("$set", d("x", 1))).Model}), nil
+			})},
+			{"of nothing", model.Cost{Commands: 2 + read, Written: 1 + 1, Returned: 1}, change(func(int64) (model.Plan, error) { return model.Plan{}, nil })},
+		} {
+			t.Run(c.reason, func(t *testing.T) {
+				modeltest.WantCost(t, m, c.want, func() error { _, _, err := c.change.Run(t.Context(), db); return err })
+			})
+		}
+		mends := change(nil)
+		mends.Mends = true
+		t.Run("that mends stores no intent", func(t *testing.T) {
+			modeltest.WantCost(t, m, model.Cost{Commands: 2 + read + plan, Written: 1 + 2 + 1, Returned: 1}, func() error {
+				_, _, err := mends.Run(t.Context(), db)
+				return err
+			})
+		})
+		t.Run("a settled read", func(t *testing.T) {
+			modeltest.WantCost(t, m, model.Cost{Commands: 2 + read, Returned: 1 + 2 + 1}, func() error {
+				return longLease.Settled(t.Context(), db, func(ctx context.Context) error {
+					_, err := docsAny.Find(nil).All(ctx, db)
+					return err
+				})
+			})
+		})
+		t.Run("forgetting", func(t *testing.T) {
+			modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1}, func() error { return longLease.Forget(t.Context(), db) })
+		})
+	}, modeltest.WithMonitor(m))
+}
