@@ -1,7 +1,9 @@
 package model
 
-// A Technique is a declared way of modeling: what [Indexes] and other walks over a model need of it. Every type of
-// packages relate, denorm and paths is one.
+// A Technique is a declared way of modeling: what [Indexes] and other walks over a model need of it. Each type of packages
+// relate, denorm, paths, keys, schema and geofield that a New function declares is one, but for those that only read or compute
+// (relate.Join, paths.Forest, paths.RollUp) and denorm.Feed, which stores what a function of yours says: it has indexes, and no
+// relations. Of this package, [Embedded], [EmbeddedOne], [Nested], [Kinds] and [Versioned] are, and what [Entity] makes.
 type Technique interface {
 	Indexes() []Index
 	Relations() []Relation

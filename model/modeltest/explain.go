@@ -19,7 +19,7 @@ import (
 // [model.Modify], a [model.Write] that updates, replaces or deletes, anything else with a method Command() bson.D, or a
 // bson.D that is a command. Nothing is written. Other indexes may be read as well, as those of an $or or a $lookup are.
 //
-//	modeltest.WantIndexed(t, db, uses.Parents(part), "parts_1")
+//	modeltest.WantIndexed(t, db, uses.ParentsOf("AAAA"), "parts_1") // uses is a relate.ChildRefs of products.parts
 //
 // On DocumentDB, where explain shows a plan of PostgreSQL, two things differ. Small collections are scanned whatever
 // indexes there are, so a test needs some thousands of documents, of which the query matches few. And only find,
