@@ -44,6 +44,16 @@ func TestEmbeddedCostsAndIndexes(t *testing.T) {
 			{"Set", embTasks.Set("p7", "t7", d("due", 1)), model.IDIndex},
 			{"Add", embTasks.Add("p7", embTask{ID: "n"}), model.IDIndex},
 			{"a nested Set", embSteps.Set("p7", "t7", 7, d("text", "x")), model.IDIndex},
+			{"Put", embTasks.Put("p7", embTask{ID: "n"}), model.IDIndex}, {"Replace", embTasks.Replace("p7", embTask{ID: "t7"}), model.IDIndex},
+			{"Update", embTasks.Update("p7", "t7", d("$inc", d("due", 1))), model.IDIndex}, {"Remove", embTasks.Remove("p7", "t7"), model.IDIndex},
+			{"Clear", embTasks.Clear("p7"), model.IDIndex},
+			{"Move adds", embTasks.Move("p7", "p8", embTask{ID: "n"}).Steps[0], model.IDIndex}, {"Move takes", embTasks.Move("p7", "p8", embTask{ID: "n"}).Steps[1], model.IDIndex},
+			{"Repair", embTasks.Repair([]model.RepeatedElement{{ID: embRaw("p7"), Key: embRaw("t7")}}, model.KeepFirst).Steps[0], model.IDIndex},
+			{"a nested Add", embSteps.Add("p7", "t7", embStep{No: -1}), model.IDIndex}, {"a nested Update", embSteps.Update("p7", "t7", 7, d("$unset", d("text", 1))), model.IDIndex},
+			{"a nested Remove", embSteps.Remove("p7", "t7", 7), model.IDIndex},
+			{"one Put", embHomes.Put("p7", embHome{}), model.IDIndex}, {"one Create", embHomes.Create("p7", embHome{}), model.IDIndex},
+			{"one Set", embHomes.Set("p7", d("city", "x")), model.IDIndex}, {"one Update", embHomes.Update("p7", d("$unset", d("zip", 1))), model.IDIndex},
+			{"one Unset", embHomes.Unset("p7"), model.IDIndex},
 		} {
 			t.Run(c.reason, func(t *testing.T) {
 				modeltest.WantIndexed(t, db, c.query, c.index)
