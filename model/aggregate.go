@@ -24,13 +24,17 @@ type Aggregation struct {
 	codec *codec
 }
 
-// Aggregate returns a pipeline over the collection whose results are decoded as D. The stages are copied.
+// Aggregate returns a pipeline over the collection whose results are decoded as D. The stages are copied, and nothing of them is
+// checked but that they can be encoded; those that write ($merge, $out) belong into a [MergeInto].
+//
+// Cost of a run: one command, and one more for each further batch; which index serves its first stages isn't known here.
+// Consistency: a pipeline reads no snapshot, and its $lookup reads later than its first stage.
 func (c *Collection[D, K]) Aggregate(pipeline mongo.Pipeline) (a Aggregate[D]) {
 	declOf(c).aggregation(&a.Aggregation, pipeline)
 	return a
 }
 
-// AggregateAs returns a pipeline over the collection whose results are decoded as R. The stages are copied.
+// AggregateAs returns a pipeline over the collection whose results are decoded as R. Otherwise it is as [Collection.Aggregate].
 func AggregateAs[R, D, K any](c *Collection[D, K], pipeline mongo.Pipeline) (a Aggregate[R]) {
 	declOf(c).aggregation(&a.Aggregation, pipeline)
 	return a

@@ -36,8 +36,8 @@ func (e *Embedded[D, K, E]) Repeated() (a Aggregate[RepeatedElement]) {
 }
 
 // Repair returns the plan that leaves the asked-for one of each key that [Embedded.Repeated] found; with KeepDistinct only exact
-// copies go, and the rest is found again. What is written meanwhile, and other elements, stay. It can be run again. It is refused
-// for a finding of no id, or of a value that is no key, which Repeated doesn't give.
+// copies go, and the rest is found again. What is written meanwhile, and other elements, stay. A cut leaves some documents as they
+// were, each whole; it can be run again. It is refused for a finding of no id, or of a value that is no key, which Repeated doesn't give.
 //
 // Cost: one command for up to 25,000 findings; one document for each.
 func (e *Embedded[D, K, E]) Repair(found []RepeatedElement, keep KeepElement) Plan {
@@ -59,7 +59,7 @@ func (e *Embedded[D, K, E]) Oversized() (f Find[D]) {
 }
 
 // Trim returns the write that brings every oversized array back to Max elements, the first or the last: what is dropped is gone.
-// KeepDistinct is refused, for it says not which. It can be run again.
+// KeepDistinct is refused, for it says not which. A cut leaves some arrays as they were; it can be run again.
 //
 // Cost: one command that reads every parent and writes the oversized ones.
 func (e *Embedded[D, K, E]) Trim(keep KeepElement) Write { return e.m.trim(keep) }
@@ -74,7 +74,8 @@ func (e *Embedded[D, K, E]) Malformed() (f Find[bson.Raw]) {
 	return f
 }
 
-// RepairNull returns the write that makes every array that is stored as null an empty one. It can be run again.
+// RepairNull returns the write that makes every array that is stored as null an empty one. A cut leaves some as they were; it can be run
+// again.
 //
 // Cost: one command that reads every parent and writes those.
 func (e *Embedded[D, K, E]) RepairNull() Write {

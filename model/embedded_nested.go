@@ -68,13 +68,18 @@ func (n *Nested[K, F]) Add(parent K, key any, elements ...F) Write {
 	return n.n.add(parent, key, list)
 }
 
-// Set returns the write that gives fields of the inner element with the second key, in the element with the first, new values. It
-// is as [Embedded.Set].
+// Set returns the write that gives fields of the inner element with the second key, in the element with the first, new values.
+// Running it gives [ErrElementMissing] when one of both is not there, [ErrStale] when there is no parent. It is idempotent.
+//
+// Cost: one command, one document, found by _id; one read more when nothing matched.
 func (n *Nested[K, F]) Set(parent K, key, inner any, fields bson.D) Write {
 	return n.n.update(parent, key, inner, bson.D{{Key: "$set", Value: fields}})
 }
 
-// Update returns the write that applies operators to one inner element. It is as [Embedded.Update].
+// Update returns the write that applies operators to one inner element, with the errors of [Nested.Set] and the operators of
+// [Embedded.Update].
+//
+// Cost: one command, one document, found by _id; one read more when nothing matched. Consistency: one atomic update of the parent.
 func (n *Nested[K, F]) Update(parent K, key, inner any, update bson.D) Write {
 	return n.n.update(parent, key, inner, update)
 }

@@ -69,7 +69,10 @@ func (o *EmbeddedOne[D, K, E]) Set(parent K, fields bson.D) Write {
 	return o.s.update(parent, bson.D{{Key: "$set", Value: fields}})
 }
 
-// Update returns the write that applies operators to a parent's subdocument, as [Embedded.Update] does to an element.
+// Update returns the write that applies operators to a parent's subdocument, as [Embedded.Update] does to an element. Running it
+// gives [ErrElementMissing] when there is none, [ErrStale] when there is no parent.
+//
+// Cost: one command, one document, found by _id; one read more when nothing matched. Consistency: one atomic update of the parent.
 func (o *EmbeddedOne[D, K, E]) Update(parent K, update bson.D) Write {
 	return o.s.update(parent, update)
 }

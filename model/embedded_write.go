@@ -46,8 +46,10 @@ func (e *Embedded[D, K, E]) Set(parent K, key any, fields bson.D) Write {
 }
 
 // Update returns the write that applies update operators to the element with the key: {$inc: {visits: 1}, $unset: {note: 1}}.
-// Names are those of an element; $rename and $setOnInsert are refused. Otherwise it is as [Embedded.Set]; with operators such as
-// $inc and $push it is not idempotent.
+// Names are those of an element; $rename and $setOnInsert are refused. Running it gives [ErrElementMissing] when the parent holds
+// no such element, [ErrStale] when there is no parent. With operators such as $inc and $push it is not idempotent.
+//
+// Cost: one command, one document, found by _id; one read more when nothing matched. Consistency: one atomic update of the parent.
 func (e *Embedded[D, K, E]) Update(parent K, key any, update bson.D) Write {
 	return e.m.update(parent, key, update)
 }

@@ -14,7 +14,11 @@ import (
 // Count), are those of [Query].
 type Find[D any] struct{ Query }
 
-// Find returns a query of the collection. The filter may be nil, for all documents. It is copied.
+// Find returns a query of the collection. The filter may be nil, for all documents. It is copied. An operator in it is sent as it
+// stands: put a user's value under [Eq] where it can be a document or a pattern.
+//
+// Cost of a run: one command, and one more for each further batch. Which index serves it isn't known here: Cost names none until
+// Index is set. Consistency: a query reads no snapshot; what is written while its batches are read may be among them or not.
 func (c *Collection[D, K]) Find(filter bson.D) (f Find[D]) {
 	declOf(c).query(&f.Query, filter)
 	return f
@@ -27,19 +31,26 @@ func (c *Collection[D, K]) ByID(id K) (f Find[D]) {
 }
 
 // Where returns the query with the filter ANDed to it. A condition on a field that the query already has a condition
-// on narrows it; it never replaces it.
+// on narrows it; it never replaces it. The filter is copied; nil adds nothing.
+//
+// Cost: as before, by the index that served it; what that index doesn't hold is looked up in the documents.
 func (f Find[D]) Where(filter bson.D) Find[D] {
 	where(&f.Query, filter)
 	return f
 }
 
-// Sorted returns the query with another sort order. Nothing says any longer which index serves it.
+// Sorted returns the query with another sort order, by fields and 1 or -1; nil is none. It is copied.
+//
+// Cost: nothing says any longer which index serves it. Where none has the fields in this order, the server reads all that matches
+// and sorts it before the first document comes, under a limit too; beyond 100 MB that takes [ReadOptions].AllowDiskUse.
 func (f Find[D]) Sorted(sort bson.D) Find[D] {
 	sorted(&f.Query, sort)
 	return f
 }
 
-// Limited returns the query with at most n documents. A negative n is refused.
+// Limited returns the query with at most n documents; 0 is all. A negative n is refused.
+//
+// Cost: as before, and less where the sort, if there is one, is an index's: the server stops after n documents.
 func (f Find[D]) Limited(n int64) Find[D] {
 	limit(&f.Query, n)
 	return f
@@ -54,6 +65,10 @@ func (f Find[D]) Limited(n int64) Find[D] {
 // Comparisons are MongoDB's: a document whose sort field is missing, null, or of another BSON type than the value is on
 // no page after the first. A null is refused, for the documents that have a value would be on none. Skip is for the first
 // page, and not kept.
+//
+// Cost: one command for a page, whichever it is: nothing is skipped, where an index has the filter's equal fields, those of the sort
+// and _id, in this order. Consistency: each page is read when it is asked for; a document whose sort fields change in between
+// may come twice, or not.
 func (f Find[D]) After(values ...any) Find[D] {
 	nextPage(&f.Query, values)
 	return f

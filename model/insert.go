@@ -28,21 +28,30 @@ func (c *Collection[D, K]) InsertMany(docs []D) Plan {
 }
 
 // Replace returns the write that stores a whole document over the one with its _id, checked as by [Collection.Insert].
-// It expects that one exists: else running it gives [ErrStale]. It overwrites whatever changed since the document was
-// read; where that matters, use operators.
+// It expects that one exists: else running it gives [ErrStale], and nothing is created. It overwrites whatever changed since
+// the document was read; where that matters, use operators, or [Versioned.Replace].
+//
+// Consistency: one document, atomic; run again it stores the same. Cost: one command, one document, found by _id.
 func (c *Collection[D, K]) Replace(doc D) (w Write) {
 	declOf(c).replace(&w, &doc)
 	return w
 }
 
-// Update returns the write that applies update operators to the document with the _id. It expects that one exists. The
-// update is copied.
+// Update returns the write that applies update operators to the document with the _id. It expects that one exists: else
+// running it gives [ErrStale], and nothing is created. The update is copied. It is refused where it has no operator, or a name
+// that is none; what the operators say is the server's to check.
+//
+// Consistency: one document, atomic: all operators, or none. Run again it is applied again, which changes nothing more for
+// $set and its like, and does for $inc and $push: [Plan.Guarantee] tells them apart. Cost: one command, one document, found by _id.
 func (c *Collection[D, K]) Update(id K, update bson.D) (w Write) {
 	declOf(c).update(&w, id, update)
 	return w
 }
 
-// Delete returns the write that deletes the document with the _id, if it is there.
+// Delete returns the write that deletes the document with the _id, if it is there; that there is none is no error, so that it
+// can be run again.
+//
+// Consistency: one document, atomic; whatever it holds by then goes. Cost: one command, one document, found by _id.
 func (c *Collection[D, K]) Delete(id K) (w Write) {
 	declOf(c).delete(&w, id)
 	return w

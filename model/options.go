@@ -61,9 +61,9 @@ func (o ReadOptions) commandOptions(cmd bson.D) bson.D {
 
 // PlanOptions pass through to the driver with every command of a plan. The zero value sends nothing.
 type PlanOptions struct {
-	Comment                  any
+	Comment                  any                        // shows in the profiler and in logs
 	WriteConcern             *writeconcern.WriteConcern // nil means the database's
-	BypassDocumentValidation bool
+	BypassDocumentValidation bool                       // let writes through that a collection's validator refuses
 
 	// AllowPartial lets Run run a transactional plan without a transaction. What a cut then leaves, the technique's
 	// check finds.

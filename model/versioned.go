@@ -131,8 +131,11 @@ func (v *Versioned[D, K]) Insert(doc D, op bson.ObjectID) Write { return v.v.ins
 // Cost: one command, one document, found by _id; up to two reads more when nothing matched.
 func (v *Versioned[D, K]) Replace(doc D, op bson.ObjectID) Write { return v.v.replace(&doc, op) }
 
-// Update returns the write that applies update operators to a document that still has a version, and counts that up. Otherwise it is
-// as [Versioned.Replace]. The operators must not touch the version or the tokens.
+// Update returns the write that applies update operators to a document that still has a version, and counts that up. The operators
+// must not touch the version or the tokens. Running it gives [ErrVersion] when the document has another version, and [ErrStale] when
+// it is gone; tokens, and what is refused, are as in [Versioned.Replace].
+//
+// Cost: one command, one document, found by _id; up to two reads more when nothing matched.
 func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, op bson.ObjectID) Write {
 	return v.v.update(id, version, update, op)
 }
@@ -158,8 +161,10 @@ func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, op bson.ObjectID) 
 }
 
 // Take returns the write that takes n from a number, if there is as much: [Versioned.Guarded] with {path: {$gte: n}} and {$inc:
-// {path: -n}}, with what that says of tokens. n must be greater than 0, and the path that of a number outside arrays: anything else is a
-// [*ValueError].
+// {path: -n}}, with what that says of tokens. Running it gives [ErrGuard] when there is less, or no number, and [ErrStale] when there is
+// no document. n must be greater than 0, and the path that of a number outside arrays: anything else is a [*ValueError].
+//
+// Cost: as [Versioned.Guarded].
 func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) Write {
 	return v.v.take(id, path, n, op)
 }
@@ -183,7 +188,9 @@ func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, erro
 }
 
 // ChangeBy is [Versioned.Change] by update operators, as [Versioned.Update] applies them: for documents of which D doesn't know
-// every field.
+// every field. Bad operators end the change with a [*ValueError], and nothing is written.
+//
+// Cost: two commands for each attempt; one where the document holds the token already.
 func (v *Versioned[D, K]) ChangeBy(id K, op bson.ObjectID, decide func(D) (bson.D, error)) Change[D] {
 	return v.change(id, op, func(doc D) (Write, error) {
 		version := v.v.of(&doc) // before decide
@@ -230,8 +237,8 @@ func (v *Versioned[D, K]) Malformed() (f Find[bson.Raw]) {
 
 // Repair returns the write that gives those documents a version: the milliseconds of the server's clock since 1970, which counting up
 // doesn't reach. For somebody may have read the document in a version before that was lost, and must not find it in the same
-// again: his write is [ErrVersion] then, as is that of one who read null, as 0. It can be run again. An int of 32 bits doesn't hold
-// such a version.
+// again: his write is [ErrVersion] then, as is that of one who read null, as 0. A cut leaves some as they were; it can be run again. An int
+// of 32 bits doesn't hold such a version.
 //
 // Cost: one command that reads every document and writes those.
 func (v *Versioned[D, K]) Repair() Write {

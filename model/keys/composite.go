@@ -201,7 +201,10 @@ func (x *Composite[D]) Next(key string, same int) model.Find[D] {
 	return x.ordered(filter, err).Limited(1)
 }
 
-// Previous is [Composite.Next] the other way.
+// Previous returns the query of the document that comes before a key, as [Composite.Next] does of the one after it. None is
+// model.ErrNotFound.
+//
+// Cost: one command, one document by _id, whose index is walked backwards.
 func (x *Composite[D]) Previous(key string, same int) model.Find[D] {
 	filter, err := x.c.neighbour(key, same, true)
 	return x.Descending(x.ordered(filter, err)).Limited(1)

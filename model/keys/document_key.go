@@ -125,7 +125,9 @@ func (x *DocumentKey[D, K]) Range(prefix []any, from, to any) model.Find[D] {
 	return x.ordered(filter, err)
 }
 
-// Descending returns a query of this key's with the last keys first.
+// Descending returns a query of this key's with the last keys first. Page it with Limited and After(doc.ID).
+//
+// Cost: that of the query; the index on _id is walked backwards, which costs the same.
 func (x *DocumentKey[D, K]) Descending(f model.Find[D]) model.Find[D] {
 	f.Sort = bson.D{{Key: "_id", Value: -1}}
 	return f

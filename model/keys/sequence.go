@@ -186,9 +186,10 @@ func (s *Sequence[D, K]) Append(owner K, doc D) model.Change[SequenceEnd] {
 
 // AppendTo returns the plan that stores a document under the number after last, and counts it, if the owner's counter stands at
 // last; if not, it gives model.ErrStale. Run it by RunTx. Where last is 0 it creates the counter; of two that do so at once, one
-// gets the server's error.
+// gets the server's error. A commit whose answer was lost may have arrived: run again it gives model.ErrStale then, as it does
+// after somebody else's, and [Sequence.At] of the number after last tells whose document that is.
 //
-// Cost: two commands, two documents, found by _id.
+// Cost: two commands, two documents, found by _id, and the commit. Consistency: all or nothing.
 func (s *Sequence[D, K]) AppendTo(owner K, last int64, doc D) model.Plan {
 	return s.in.appendTo(owner, SequenceEnd{Last: last, Exists: last > 0}, doc)
 }
@@ -208,31 +209,41 @@ func (s *Sequence[D, K]) At(owner K, n int64) model.Find[D] {
 // Previous returns the query of an owner's documents before a number, the newest first: One gives the previous, Limited(10) the ten
 // before it. Gaps are passed over. Page it with Limited and After(doc.ID).
 //
-// Cost: one command, served by _id; this holds of all queries by numbers.
+// Cost: one command, and one per further batch; served by _id.
 func (s *Sequence[D, K]) Previous(owner K, n int64) model.Find[D] {
 	filter, err := s.in.before(owner, n)
 	return s.find(filter, -1, err)
 }
 
-// Following returns the query of an owner's documents after a number, the oldest first: One gives the next.
+// Following returns the query of an owner's documents after a number, the oldest first: One gives the next. Gaps are passed over.
+// Beside writers who use [Sequence.Take], a lower number than the last one seen can still come.
+//
+// Cost: as [Sequence.Previous].
 func (s *Sequence[D, K]) Following(owner K, n int64) model.Find[D] {
 	filter, err := s.in.after(owner, n)
 	return s.find(filter, 1, err)
 }
 
-// Range returns the query of an owner's documents of the numbers from ≤ n ≤ to, the oldest first.
+// Range returns the query of an owner's documents of the numbers from ≤ n ≤ to, the oldest first. With from above to it finds none;
+// a number that [Sequence.Key] refuses is refused.
+//
+// Cost: as [Sequence.Previous].
 func (s *Sequence[D, K]) Range(owner K, from, to int64) model.Find[D] {
 	filter, err := s.in.between(owner, from, to)
 	return s.find(filter, 1, err)
 }
 
-// Newest returns the query of all of an owner's documents, the newest first.
+// Newest returns the query of all of an owner's documents, the newest first. Page it with Limited and After(doc.ID).
+//
+// Cost: as [Sequence.Previous].
 func (s *Sequence[D, K]) Newest(owner K) model.Find[D] {
 	filter, err := s.in.all(owner)
 	return s.find(filter, -1, err)
 }
 
-// Oldest returns the query of all of an owner's documents, the oldest first.
+// Oldest returns the query of all of an owner's documents, the oldest first. Page it with Limited and After(doc.ID).
+//
+// Cost: as [Sequence.Previous].
 func (s *Sequence[D, K]) Oldest(owner K) model.Find[D] {
 	filter, err := s.in.all(owner)
 	return s.find(filter, 1, err)

@@ -36,7 +36,7 @@ func (s *Sequence[D, K]) Raise(owner K, to int64) model.Write { return s.in.rais
 // documents had. Numbers given meanwhile aren't given again, for a counter is only raised; and what was stored after the check, under
 // a number that the counter didn't give, the next check finds.
 //
-// Cost: one command for up to 25,000 owners, one document each. It can be run again.
+// Cost: one command for up to 25,000 owners, one document each. A cut leaves some counters behind, as they were; it can be run again.
 func (s *Sequence[D, K]) Repair(diffs []SequenceDrift[K]) model.Plan {
 	var p model.Plan
 	for _, d := range diffs {

@@ -56,19 +56,25 @@ func (s *Sequence[D, K]) Day(owner K, day Day) model.Find[DayBucket] {
 // Days returns the query of an owner's buckets from one day to another, both included, the earliest first; days of which nothing was
 // packed have none.
 //
-// Cost: one command, served by _id, as for the two that follow.
+// Cost: one command, and one per further batch; served by _id.
 func (s *Sequence[D, K]) Days(owner K, from, to Day) model.Find[DayBucket] {
 	filter, err := s.in.dayRange(owner, "$gte", from, "$lte", to)
 	return s.dayFind(filter, 1, err)
 }
 
-// DaysBefore returns the query of an owner's buckets before a day, the latest first: One gives the previous day that has any.
+// DaysBefore returns the query of an owner's buckets before a day, the latest first: One gives the previous day that has any, or
+// model.ErrNotFound.
+//
+// Cost: as [Sequence.Days].
 func (s *Sequence[D, K]) DaysBefore(owner K, day Day) model.Find[DayBucket] {
 	filter, err := s.in.dayRange(owner, "$gte", firstDay, "$lt", day)
 	return s.dayFind(filter, -1, err)
 }
 
-// DaysAfter returns the query of an owner's buckets after a day, the earliest first: One gives the next day that has any.
+// DaysAfter returns the query of an owner's buckets after a day, the earliest first: One gives the next day that has any, or
+// model.ErrNotFound.
+//
+// Cost: as [Sequence.Days].
 func (s *Sequence[D, K]) DaysAfter(owner K, day Day) model.Find[DayBucket] {
 	filter, err := s.in.dayRange(owner, "$gt", day, "$lte", lastDay)
 	return s.dayFind(filter, 1, err)

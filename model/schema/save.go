@@ -49,7 +49,11 @@ func (x *versioning) insert(w model.Write) model.Write {
 func (v *Versions[D, K]) Save(raw bson.Raw, doc D) model.Write { return v.in.saved(raw, &doc, false) }
 
 // Upgrade returns the write that brings a stored document up to the newest version, as [Versions.Save] does; but it knows that it
-// was applied before, by anybody, from the version. For a document that is of the newest version already it changes nothing.
+// was applied before, by anybody, from the version. For a document that is of the newest version already it changes nothing. When the
+// document changed since it was read, and is still of an older version, running the write gives [model.ErrStale], and so does one
+// that is gone.
+//
+// Errors are those of Save. Cost: one command, one document, by its _id; one read more when nothing matched. It can be run again.
 func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
 	var doc D
 	if err := v.in.decode(raw, &doc); err != nil {
@@ -60,7 +64,9 @@ func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
 
 // Edit returns the change that reads the document with the id, of any version, as the newest, hands it to edit, and stores what
 // that leaves of it as [Versions.Save] does. When somebody else changed it in between it reads again and calls edit again. Where
-// nothing differs, nothing is written. An edit of nil brings the document up. An error of edit ends the change.
+// nothing differs, nothing is written. An edit of nil brings the document up. An error of edit ends the change. It carries no token:
+// when its answer was lost and it is run again, edit is given what the first run left, so let edit say what shall be, not what is
+// to be added.
 //
 // Cost: two commands, one document; one command for a document of the newest version that edit doesn't change. Errors:
 // [model.ErrNotFound], and those of Save.

@@ -80,12 +80,18 @@ var ErrNewer = errors.New("the version is newer than this program knows")
 //
 // Errors, beside those of [model.Find]: a [*VersionError] at the first document that can't be read; [Versions.Raw] gets
 // past it. A query with a projection by hand is refused; [model.Project] reads stored fields as they are.
+//
+// Cost: one command, and one per further batch, as of any query; steps run in memory, for each document of an older version.
+// Nothing is written.
 func (v *Versions[D, K]) Find(filter bson.D) model.Find[D] { return v.c.Find(filter) }
 
 // ByID returns the query of one document: one command, by the _id index.
 func (v *Versions[D, K]) ByID(id K) model.Find[D] { return v.c.ByID(id) }
 
-// Raw returns the query of documents as they are stored, for [Versions.Decode] one by one, and [Versions.Save].
+// Raw returns the query of documents as they are stored, for [Versions.Decode] one by one, and [Versions.Save]. It fails at none
+// that can't be decoded.
+//
+// Cost: one command, and one per further batch.
 func (v *Versions[D, K]) Raw(filter bson.D) model.Find[bson.Raw] {
 	return model.Find[bson.Raw]{Query: v.base.Find(filter).Query}
 }
