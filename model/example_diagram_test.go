@@ -39,6 +39,7 @@ var (
 	byISBN     = denorm.NewIndexTable(titles, "isbn", "bookByISBN", denorm.IndexTableSpec{Unique: true})
 )
 
+// It is made of the declarations alone: no command is sent.
 func ExampleDiagram() {
 	fmt.Print(model.Diagram(model.Entity(imprints), model.Entity(titles), publishedBy, theirNames, countBooks, byISBN))
 	// Output:

@@ -39,7 +39,8 @@ var (
 )
 
 func ExampleIndexes() {
-	client, stop := modeltest.Start()
+	monitor := modeltest.NewMonitor()
+	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
 	defer stop()
 	ctx, db := context.Background(), client.Database("lab")
 	fmt.Print(allIndexes)
@@ -49,9 +50,11 @@ func ExampleIndexes() {
 		fmt.Println(err)
 		return
 	}
+	monitor.Reset()
 	before, err := allIndexes.Diff(ctx, db)
 	fmt.Println(len(before.Missing), before.Changed, before.Extra, err)
 	fmt.Println(allIndexes.Ensure(ctx, db))
+	fmt.Println(monitor.Cost())
 	after, err := allIndexes.Diff(ctx, db)
 	fmt.Println(after.Empty(), after.Extra, err)
 
@@ -61,5 +64,6 @@ func ExampleIndexes() {
 	// // readings.probe_1 is covered by probe_1_at_-1__id_-1: its keys are the first of probe_1_at_-1__id_-1
 	// 2 [] [readings.site_1] <nil>
 	// <nil>
+	// 2 commands, 2 returned
 	// true [readings.site_1] <nil>
 }

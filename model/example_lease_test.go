@@ -62,7 +62,8 @@ func carry(from, to string, n int64) model.Change[cupboard] {
 
 func ExampleLease() {
 	faults := modeltest.NewFaults()
-	client, stop := modeltest.Start(modeltest.WithFaults(faults), modeltest.WithClientOptions(options.Client().SetRetryWrites(false)))
+	monitor := modeltest.NewMonitor()
+	client, stop := modeltest.Start(modeltest.WithFaults(faults), modeltest.WithMonitor(monitor), modeltest.WithClientOptions(options.Client().SetRetryWrites(false)))
 	defer stop()
 	ctx, db := context.Background(), client.Database("home")
 	show := func() {
@@ -78,8 +79,11 @@ func ExampleLease() {
 		fmt.Println(err)
 		return
 	}
+	// The first change makes the lock document too: the lease costs five commands, the read and the plan one each.
+	monitor.Reset()
 	_, result, err := carry("kitchen", "parlour", 3).Run(ctx, db)
 	fmt.Println(result.Modified(), "documents", err)
+	fmt.Println(monitor.Cost())
 	show()
 
 	// A process dies when it has stored what it is about to do: the lease, the plan, and no more.
@@ -96,6 +100,7 @@ func ExampleLease() {
 
 	// Output:
 	// 2 documents <nil>
+	// 7 commands, 6 documents written, 2 returned
 	// kitchen 5 parlour 5
 	// it died: true
 	// kitchen 5 parlour 5
