@@ -31,7 +31,8 @@ var (
 )
 
 func ExampleAbsorb() {
-	client, stop := modeltest.Start()
+	monitor := modeltest.NewMonitor()
+	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
 	defer stop()
 	ctx, db := context.Background(), client.Database("registry")
 
@@ -50,8 +51,10 @@ func ExampleAbsorb() {
 		return
 	}
 	for _, pass := range []relate.Pass{movedIn.Copy(), movedIn.Drop()} {
+		monitor.Reset()
 		passed, err := pass.Run(ctx, db, model.JobOptions{})
 		fmt.Println(passed.Modified, err)
+		fmt.Println(monitor.Cost())
 	}
 
 	// Kate's addresses moved in, in the order of her list. Lucy's id led nowhere, and stays for somebody to decide; so does
@@ -63,7 +66,9 @@ func ExampleAbsorb() {
 	fmt.Println(rest, err)
 	// Output:
 	// 2 docmodel: copy absorb: addresses > people.addresses left documents as they were, for 1 reasons; dangling: people 'lucy': [9]
+	// 9 commands, 3 documents written, 5 returned
 	// 3 docmodel: drop absorb: addresses > people.addresses left documents as they were, for 1 reasons; dangling: people 'lucy': [9]
+	// 12 commands, 4 documents written, 8 returned
 	// {kate Kate Monster [] [{2 123 Sesame St Anytown} {1 123 Avenue Q New York}]} <nil>
 	// {lucy Lucy [9] []} <nil>
 	// [{3 Nobody's Nowhere}] <nil>

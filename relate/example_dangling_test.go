@@ -60,7 +60,9 @@ func ExampleDangling() {
 
 	// What a repair would send, and the repair. Beside other writers give Mend an age: it checks again after that time, so
 	// that nothing is mended that was only about to be completed.
-	fmt.Println(weakLinks.Repair(missing...))
+	repair := weakLinks.Repair(missing...)
+	fmt.Println(repair)
+	fmt.Println(repair.Cost(), "-", repair.Guarantee())
 	mended, result, err := weakLinks.Mend(0).Run(ctx, db)
 	fmt.Println(len(mended), "ids,", result.Modified(), "documents,", err)
 
@@ -72,6 +74,7 @@ func ExampleDangling() {
 	// 'thomas' holdings.stockId → '9' <nil>
 	// ['9' (2 documents) '2' (1 document)] <nil>
 	// db.portfolios.updateMany({'holdings.stockId': {$in: ['9', '2']}}, {$pull: {holdings: {stockId: {$in: ['9', '2']}}}})
+	// 1 command, as many documents written as match, by holdings.stockId_1 - rerunnable
 	// 2 ids, 2 documents, <nil>
 	// [{mary []} {thomas [{100 1}]}] <nil>
 }

@@ -41,7 +41,8 @@ var (
 )
 
 func ExampleExtract() {
-	client, stop := modeltest.Start()
+	monitor := modeltest.NewMonitor()
+	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
 	defer stop()
 	ctx, db := context.Background(), client.Database("blog")
 
@@ -56,8 +57,10 @@ func ExampleExtract() {
 		fmt.Println(err)
 		return
 	}
+	monitor.Reset()
 	copied, err := takenOut.Copy().Run(ctx, db, model.JobOptions{})
 	fmt.Println("copied", copied.Modified, err)
+	fmt.Println(monitor.Cost())
 
 	// Meanwhile people comment, and correct what they wrote, in the old form. Verify sees it, and a second pass copies it.
 	for _, update := range []bson.D{
@@ -86,6 +89,7 @@ func ExampleExtract() {
 	}
 	// Output:
 	// copied 2 <nil>
+	// 13 commands, 3 documents written, 6 returned
 	// differing: posts '1': [2] <nil>
 	// missing: posts '1': [3] <nil>
 	// copied 2 <nil>

@@ -31,7 +31,8 @@ var (
 )
 
 func ExampleInvert() {
-	client, stop := modeltest.Start()
+	monitor := modeltest.NewMonitor()
+	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
 	defer stop()
 	ctx, db := context.Background(), client.Database("library")
 
@@ -62,8 +63,10 @@ func ExampleInvert() {
 		return
 	}
 	for _, pass := range []relate.Pass{toRefs.Copy(), toRefs.Copy()} {
+		monitor.Reset()
 		passed, err := pass.Run(ctx, db, model.JobOptions{})
 		fmt.Println("copied", passed.Modified, err)
+		fmt.Println(monitor.Cost())
 	}
 	disagree, err := toRefs.Verify().All(ctx, db)
 	fmt.Println("disagree", disagree, err)
@@ -80,7 +83,9 @@ func ExampleInvert() {
 	// Output:
 	// 3 books to write; docmodel: copy to refs: publishers.books > books.pub-id left documents as they were, for 1 reasons; shared: books 2: ['indie', 'mspress']
 	// copied 4 <nil>
+	// 9 commands, 5 documents written, 7 returned
 	// copied 0 <nil>
+	// 6 commands, 8 returned
 	// disagree [] <nil>
 	// dropped 2 <nil>
 	// 2 Azure Cosmos DB for RDBMS Users <nil>

@@ -42,7 +42,8 @@ var (
 )
 
 func ExampleJoin() {
-	client, stop := modeltest.Start()
+	monitor := modeltest.NewMonitor()
+	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
 	defer stop()
 	ctx, db := context.Background(), client.Database("bank")
 
@@ -67,16 +68,19 @@ func ExampleJoin() {
 	for _, q := range stockJoin.Queries(all) {
 		fmt.Println(q)
 	}
+	monitor.Reset()
 	joined, err := stockJoin.Load(ctx, db, all)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
+	fmt.Println(monitor.Cost())
 	for _, j := range joined {
 		fmt.Println(j.Parent.ID, j.Children, "missing", j.Missing)
 	}
 	// Output:
 	// db.stocks.find({_id: {$in: ['2', '1', '9']}}, {_id: 1, symbol: 1, open: 1})
+	// 1 command, 2 returned
 	// thomas [{2 xcxc 89} {1 zaza 1}] missing []
 	// mary [{1 zaza 1}] missing [9]
 }

@@ -72,6 +72,7 @@ func ExampleJoinCollection() {
 	// The books of an author with his part in each, newest first, in one command. A book that is missing is seen as such.
 	books := authored.RightsOf("a1", relate.LinkPage[authorship]{Limit: 2})
 	fmt.Println(books)
+	fmt.Println(books.Cost())
 	for book, err := range books.Each(ctx, db) {
 		switch {
 		case err != nil:
@@ -104,6 +105,7 @@ func ExampleJoinCollection() {
 	// db.authorships.createIndex({authorId: 1, since: -1, _id: -1})
 	// db.authorships.createIndex({bookId: 1, since: -1, _id: -1})
 	// db.authorships.aggregate([{$match: {authorId: 'a1'}}, {$sort: {since: -1, _id: -1}}, {$limit: Long('2')}, {$project: {_id: 0, link: '$$ROOT'}}, {$lookup: {from: 'books', localField: 'link.bookId', foreignField: '_id', as: 'doc'}}, {$set: {doc: {$arrayElemAt: ['$doc', 0]}}}])
+	// 1 command and one per further batch, by authorId_1_since_-1__id_-1
 	// - b3 is missing
 	// - Azure Cosmos DB for RDBMS Users as author
 	// - William Wakefield as editor

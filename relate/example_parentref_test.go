@@ -57,6 +57,7 @@ func ExampleParentRef() {
 	// The newest two of a host, and the next page: filter and order come from one index.
 	page := writtenBy.Newest("AAAB", 2)
 	fmt.Println(page)
+	fmt.Println(page.Cost())
 	var last logLine
 	for line, err := range page.Each(ctx, db) {
 		if err != nil {
@@ -88,6 +89,7 @@ func ExampleParentRef() {
 	// Output:
 	// db.logmsg.createIndex({host: 1, time: -1, _id: -1})
 	// db.logmsg.find({host: 'AAAB'}).sort({time: -1, _id: -1}).limit(2)
+	// 1 command and one per further batch, by host_1_time_-1__id_-1
 	// - cpu is at 139 °C
 	// - cpu is at 138 °C
 	// - cpu is at 137 °C <nil>

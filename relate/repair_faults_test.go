@@ -131,7 +131,7 @@ func TestPassCheckpointFaults(t *testing.T) {
 		OnServer: 6,
 		Seed:     before.insert,
 		Run: func(ctx context.Context, db *mongo.Database) error {
-			done, err := db.Collection("migrations").CountDocuments(ctx, bson.D{{Key: "dropping", Value: true}})
+			done, err := db.Collection("docmodel.migrations").CountDocuments(ctx, bson.D{{Key: "dropping", Value: true}})
 			if err != nil {
 				return err
 			}
