@@ -42,7 +42,7 @@ func (c *Collection[D, K]) Replace(doc D) (w Write) {
 // that is none; what the operators say is the server's to check.
 //
 // Consistency: one document, atomic: all operators, or none. Run again it is applied again, which changes nothing more for
-// $set and its like, and does for $inc and $push: [Plan.Guarantee] tells them apart. Cost: one command, one document, found by _id.
+// $set and its like, and does for $inc and $push: [Plan.Repeatable] tells them apart. Cost: one command, one document, found by _id.
 func (c *Collection[D, K]) Update(id K, update bson.D) (w Write) {
 	declOf(c).update(&w, id, update)
 	return w

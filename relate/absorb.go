@@ -9,8 +9,9 @@ import (
 // the way back of [Extract]. Which they are, the owner's list of ids says, or the owner's id in each. Make it with
 // [NewAbsorb]; it is a [Migration].
 //
-// Copy goes through the owners and stores the documents in each, in the order of the ids or of the Order field. An owner that would be larger than 16 MiB is reported and not written at all; an id that leads
-// nowhere is reported, and the others are copied. Drop, where the owner lists ids, unsets the lists that agree, and then
+// Copy goes through the owners and stores the documents in each, in the order of the ids or of the Order field. An owner that
+// would be larger than 16 MiB is reported and not written at all; an id that leads nowhere is reported, and the others are
+// copied. Drop, where the owner lists ids, unsets the lists that agree, and then
 // goes through the documents and deletes those that an owner embeds as they are, and none refers to any more; several
 // owners may have referred to one. Where the documents hold the owner, it deletes those whose owner embeds them as they
 // are. A document is deleted only if it is still as it was read.

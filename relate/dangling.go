@@ -167,7 +167,7 @@ func (d *Dangling[D, DK, T, TK]) Mend(age time.Duration) model.Change[[]MissingI
 // RepairJob returns the job that mends the references to missing ids by the declared policy, batch by batch in the order of the
 // documents' _id: for ids that very many documents hold, where one command would take too long. It has dry runs,
 // progress, and goes on where it stopped. The ids are those of a check, or what [Dangling.Mend] under ReportOnly returned;
-// more than 10,000 are refused.
+// more than 10,000 are refused. A cut leaves batches that are mended and others that are not; run again it finds those alone.
 //
 // Cost: two commands for each batch; documents written: those that hold one of the ids. Documents are found in the order of
 // _id, so that the job reads the whole collection once.

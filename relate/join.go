@@ -42,7 +42,7 @@ type JoinSpec struct {
 	Batch      int // how many parents a stream joins at once; 0 means 1,000
 	Parallel   int // how many chunks are fetched at once; 0 means 1. Inside a session always 1: a session is sequential
 
-	Options model.ReadOptions
+	Options model.ReadOptions // of every query that is sent, and of Pipeline
 }
 
 // Joined is a parent with what it refers to.

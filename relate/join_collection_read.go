@@ -104,7 +104,10 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) LeftCounts(lefts ...AK) model.Aggr
 	return a
 }
 
-// RightCounts returns how many links each of some right documents has, as [JoinCollection.LeftCounts].
+// RightCounts returns how many links each of some right documents has, in the order of their ids; one without links has no
+// entry. No id at all is refused.
+//
+// Cost: as [JoinCollection.LeftCounts].
 func (j *JoinCollection[L, LK, A, AK, B, BK]) RightCounts(rights ...BK) model.Aggregate[LinkCount[BK]] {
 	ids, err := encodeIDs(j.rights, j.in.links, j.in.right, rights)
 	a := model.AggregateAs[LinkCount[BK]](j.links, j.in.counts(j.in.right, ids))

@@ -45,7 +45,8 @@ func (m Migration) Verify() model.Aggregate[Mismatch] { return m.verify() }
 // What it leaves, for the forms disagree, it reports.
 func (m Migration) Drop() Pass { return m.drop() }
 
-// Restart returns the write that forgets how far the migration is, so that it can be made once more.
+// Restart returns the write that forgets how far the migration is, so that it can be made once more. The checkpoint of a pass that
+// was stopped, if you keep one, is no part of that: delete it too, or the next pass of that name begins where the last one stopped.
 //
 // Cost: one command, one document.
 func (m Migration) Restart() model.Write {

@@ -100,6 +100,9 @@ func (o *OnDelete[D, K]) Reach(ctx context.Context, db *mongo.Database, ids ...K
 // reached: what was stored under them while they were being deleted. Rules that forbid can only report that it is too
 // late, by a [*RestrictError].
 //
+// A cut leaves what is not deleted yet, and the same reach finds it again: run it again. Nothing stores the reach; where it died with
+// its process, what came under documents below the first ones is found by [Dangling].
+//
 // Cost: as [OnDelete.Delete] of every document that was reached.
 func (o *OnDelete[D, K]) Sweep(reach Reach) model.Change[Reach] {
 	return o.in.sweep(reach)
