@@ -27,7 +27,8 @@ func TestOnDeleteSweepFaults(t *testing.T) {
 		{Collection: "nodes", IDs: ids("a")}, {Depth: 1, Collection: "nodes", IDs: ids("b")}, {Depth: 2, Collection: "nodes", IDs: ids("c")},
 	}}
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		Seed: nodeSeed("m<c n<m k<a o p:b,o q:n,p"), // they came while a was deleted
+		OnServer: 5,
+		Seed:     nodeSeed("m<c n<m k<a o p:b,o q:n,p"), // they came while a was deleted
 		Run: func(ctx context.Context, db *mongo.Database) error {
 			_, _, err := way.Sweep(reach).Run(ctx, db)
 			return err
@@ -102,7 +103,7 @@ func TestVersionedRepairFaults(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.reason, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
-				OnServer: 6,
+				OnServer: 4,
 				Seed:     func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, c.before) },
 				Run:      c.mend,
 				Check:    func(t testing.TB, db *mongo.Database) { wantDocs(t, db, c.after) },
@@ -128,7 +129,7 @@ func TestPassCheckpointFaults(t *testing.T) {
 	}
 	m := newInvert(relate.InvertSpec{Order: "at", BatchSize: 2}).ToRefs()
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		OnServer: 6,
+		OnServer: 4,
 		Seed:     before.insert,
 		Run: func(ctx context.Context, db *mongo.Database) error {
 			done, err := db.Collection("docmodel.migrations").CountDocuments(ctx, bson.D{{Key: "dropping", Value: true}})
