@@ -160,7 +160,7 @@ func (x *Columns[D, K]) CheckOrphans() model.Aggregate[ColumnsOrphan] {
 // RepairOrphans returns the plan that deletes the flat documents that [Columns.CheckOrphans] found. One whose document came back since is
 // deleted too: the next [Columns.Rebuild] stores it.
 //
-// Cost: one command, one document for each. It can be run again.
+// Cost: one command, one document for each, by _id. Cut, it leaves some of them; it can be run again.
 func (x *Columns[D, K]) RepairOrphans(found []ColumnsOrphan) model.Plan { return x.c.prune(found) }
 
 // Indexes returns none: flat documents are found by _id.

@@ -159,7 +159,8 @@ func (c *Copy[S, SK, TK]) Propagate(source *S) model.Plan {
 // a dry run, and going on where it stopped: for sources with so many copies that one command would take too long. It reads and
 // writes only documents with an older copy. Where the source lists its documents it is refused: the list bounds them.
 //
-// Cost: two commands for each batch of 500 documents, and one to find the end.
+// Cost: two commands for each batch of 500 documents, and two to find the end; one where there is nothing to do. Cut, it leaves some
+// documents to do, and is run again.
 func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
 	s, err := c.state(source)
 	return c.c.propagateJob(s, err)
@@ -170,7 +171,7 @@ func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
 //
 // Run after [Copy.Attach] it closes the gap in which the source changed: a later change finds the new copy by itself.
 //
-// Cost: two commands; documents written: those with an older copy.
+// Cost: two commands; documents written: those with an older copy. Cut, it leaves some documents to do: run it again.
 func (c *Copy[S, SK, TK]) Refresh(source SK) model.Change[bson.Raw] {
 	id, err := encodedID(c.sources, source)
 	return model.Change[bson.Raw]{
@@ -189,8 +190,8 @@ func (c *Copy[S, SK, TK]) Refresh(source SK) model.Change[bson.Raw] {
 // Rebuild returns the job over the sources that brings every copy up to date, whatever its version says but for newer ones: for
 // documents that were loaded beside the copy, or after a field was added to it.
 //
-// Cost: two commands for each batch of 500 sources, and one to find the end; documents written: those with a copy that is older
-// or differs. It can be run again, and while others write.
+// Cost: two commands for each batch of 500 sources, and two to find the end; documents written: those with a copy that is older
+// or differs. Cut, it leaves the copies of some sources old; it can be run again, and while others write.
 func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 	return model.Job{Name: "copy " + c.c.docs + " to " + c.c.to.docs, Collection: c.c.docs, Projection: c.c.projection(), Plan: c.c.rebuild}
 }
@@ -212,7 +213,7 @@ func (c *Copy[S, SK, TK]) Check(filter bson.D) model.Aggregate[CopyDrift] {
 // nothing else, so that elements that were pushed since, and other fields, stay. What changed since the check, the next check
 // tells. Copies whose source is gone are left as they are: they may be all that is left of it.
 //
-// Cost: a command for each kind of step in a row, as a rule one; one document each. It can be run again.
+// Cost: one command for each 25,000 copies; one document each, by _id. Cut, it leaves some copies mended and others not: check again.
 func (c *Copy[S, SK, TK]) Repair(found []CopyDrift) model.Plan { return c.c.repair(found) }
 
 // Spread returns one row, of how many documents hold how many copies of how many sources, from which

@@ -244,7 +244,8 @@ func (x *Counter[C, CK, P, PK]) Check() model.Aggregate[CounterDrift] {
 // counted twice. What changed since, the next check tells. With CounterSpec.Partial an operation under way is not seen:
 // repair twice, as [Counter.RecountAll] does.
 //
-// Cost: one command, and one document for each drift, found by _id. It can be run again.
+// Cost: one command, and one document for each drift, found by _id. Cut, it leaves some parents mended and others not; it can be run
+// again.
 func (x *Counter[C, CK, P, PK]) Repair(found []CounterDrift) model.Plan { return x.c.repair(found) }
 
 // RecountAll returns the recount of all parents that differ. age is how long an operation takes at most: it is used

@@ -244,7 +244,8 @@ func (x *IndexTable[D, K]) CheckDocuments() model.Aggregate[IndexDrift] {
 // Every change of an entry asks that it is as it was found, claims and copies; entering changes none that is there. No
 // document is written. What changed since the check, the next check tells.
 //
-// Cost: a command for each run of one kind of drift; one entry each. It can be run again.
+// Cost: a command for each run of one kind of drift; one entry each, by _id. Cut, it leaves some entries mended and others not; it
+// can be run again.
 func (x *IndexTable[D, K]) Repair(found []IndexDrift, before time.Time) model.Plan {
 	return x.t.repair(found, before)
 }

@@ -104,7 +104,8 @@ func (x *Inverted[D, K]) Delete(doc *D) model.Plan {
 // Rebuild returns the job that enters what is missing, of all paths in one pass over the documents, as
 // [IndexTable.Rebuild] does.
 //
-// Cost: for a batch of 500 documents a command to read, and one for each path. It can be run again, and while others write.
+// Cost: for a batch of 500 documents a command to read, and one for each path with something missing; two to find the end. Cut, it
+// leaves some entries missing; it can be run again, and while others write.
 func (x *Inverted[D, K]) Rebuild() model.Job {
 	return model.Job{
 		Name: "inverted index of " + x.in.docs, Collection: x.in.docs, Projection: x.in.tables.projection(), Plan: x.in.tables.rebuild,

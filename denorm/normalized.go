@@ -96,7 +96,7 @@ func (x *Normalized[D, K]) Check() []model.Aggregate[NormalizedDrift] {
 // Prune returns the plan that deletes the rows too many that [Normalized.Check] found; other findings are passed over: run
 // [Normalized.Plan] for those. A row that is right again by now is deleted too, and comes back with the next run.
 //
-// Cost: a command for each run of rows of one collection; one row each. It can be run again.
+// Cost: a command for each run of rows of one collection; one row each, by _id. Cut, it leaves some of them; it can be run again.
 func (x *Normalized[D, K]) Prune(found []NormalizedDrift) model.Plan { return x.n.prune(found) }
 
 // Conflicts returns the pipeline that finds, for each keyed part, the keys of which documents say different things: a

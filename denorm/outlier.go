@@ -216,7 +216,8 @@ func (x *Outlier[D, K, E]) Check() model.Aggregate[OutlierDrift] {
 // can't be decided: Leftover that isn't all in the array or, without a Key, might not be. Where other code shortened an array whose Split was
 // cut, an owner that gets its flag can have an element in both: none is lost.
 //
-// Cost: one or two commands, as a rule; one document each. It can be run again.
+// Cost: one or two commands, as a rule; one document each, by _id. Cut, it leaves some owners mended and others not; it can be run
+// again.
 func (x *Outlier[D, K, E]) Repair(found []OutlierDrift) model.Plan { return x.o.repair(found) }
 
 // CheckOrphans returns the pipeline that finds the overflow documents whose owner is not there, in the order of _id.
@@ -227,7 +228,7 @@ func (x *Outlier[D, K, E]) CheckOrphans() model.Aggregate[OutlierOrphan] {
 }
 
 // RepairOrphans returns the plan that deletes overflow documents that [Outlier.CheckOrphans] found, if nothing was appended to them or
-// removed since. Their elements are gone then. It can be run again.
+// removed since. Their elements are gone then. Cut, it leaves some of them; it can be run again.
 //
 // Cost: as a rule one command; one document each.
 func (x *Outlier[D, K, E]) RepairOrphans(found []OutlierOrphan) model.Plan {

@@ -196,7 +196,8 @@ func (x *Subset[P, PK, C, CK]) Children(parent PK) model.Find[C] {
 // Fields changed, or after children were loaded beside it.
 //
 // Cost: two commands for each batch of 500 parents, and two to find the end; for each parent the server reads its first
-// children by [Subset.Indexes]. Documents written: those whose array differs. It can be run again, and while others write.
+// children by [Subset.Indexes]. Documents written: those whose array differs. Cut, it leaves some arrays as they were;
+// it can be run again, and while others write.
 func (x *Subset[P, PK, C, CK]) Rebuild() model.Job {
 	return model.Job{
 		Name: "subset " + x.s.parents + "." + x.s.path, Collection: x.s.parents, Stages: x.s.stages(), Plan: x.s.rebuild,
@@ -218,7 +219,8 @@ func (x *Subset[P, PK, C, CK]) Check(filter bson.D) model.Aggregate[SubsetDrift]
 // Repair returns the plan that gives parents the arrays that [Subset.Check] wanted for them. Each write asks that the array is
 // as it was found: what changed since, the next check tells.
 //
-// Cost: as a rule one command; one document each. It can be run again.
+// Cost: one command for each 25,000 parents; one document each, by _id. Cut, it leaves some arrays mended and others not; it can be
+// run again.
 func (x *Subset[P, PK, C, CK]) Repair(found []SubsetDrift) model.Plan {
 	return x.s.repair(found, false)
 }

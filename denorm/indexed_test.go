@@ -1,0 +1,258 @@
+package denorm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// planOf is what a change would run now.
+func planOf[S any](t *testing.T, db *mongo.Database, c model.Change[S]) model.Plan {
+	t.Helper()
+	state, err := c.Read(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := c.Decide(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// wantStepsIndexed asks that each write of the plans that looks something up does so by the index.
+func wantStepsIndexed(t *testing.T, db *mongo.Database, reason, index string, plans ...model.Plan) {
+	t.Helper()
+	n := 0
+	for _, p := range plans {
+		for _, s := range p.Steps {
+			w, ok := s.(model.Write)
+			if _, insert := w.Model.(*mongo.InsertOneModel); insert || !ok {
+				continue
+			}
+			n++
+			t.Run(fmt.Sprint(reason, " ", n), func(t *testing.T) { modeltest.WantIndexed(t, db, w, index) })
+		}
+	}
+	if n == 0 {
+		t.Errorf("%s writes nothing that looks something up", reason)
+	}
+}
+
+func planned[D any](t *testing.T, db *mongo.Database, check model.Aggregate[D], repair func([]D) model.Plan) model.Plan {
+	t.Helper()
+	found, err := check.All(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return repair(found)
+}
+
+// Each write whose documentation says that it finds its documents by _id does so, in every technique; few documents will do, for an
+// equality of _id is always served.
+func TestWritesIndexed(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := t.Context()
+		byID := func(reason string, plans ...model.Plan) {
+			t.Helper()
+			wantStepsIndexed(t, db, reason, model.IDIndex, plans...)
+		}
+		other := []any{bson.D{e("_id", "other")}}
+		seed(t, db, docs{
+			"tallies": viewed(1)["tallies"], "boards": with("a1")["boards"], "goods": {good{"g", []spec{{K: "x", V: 1}, {K: "x", V: 2}}}}, "flat": {bson.D{e("_id", "gone")}}, "resumes": {resume{ID: "r"}},
+			"items": {bson.D{e("_id", bson.D{e("of", 9), e("n", int64(0))})}},
+			"emails": other, "by.city": other, "by.tags": other, "clicks": other, // explain of an empty collection shows no index
+		})
+		byID("Approximate", views.Count("t", 0), views.CountMany("t", 77, 0))
+		byID("Bounded", model.NewPlan(last.PushWith("b", bson.D{e("$set", bson.D{e("name", "x")})}, elements("b1")...), last.PushOrCreate("b", elements("b1")...)))
+		byID("Attributes.Repair", planned(t, db, specs.Repeated(), specs.Repair))
+		byID("Columns", model.NewPlan(strictOnes.Delete("gone")), planned(t, db, strictOnes.Surplus(), strictOnes.Prune))
+		rows, _ := normalizedDrifts(t, db)
+		byID("Normalized.Prune", allRows.Prune(rows))
+		byID("Numbered", model.NewPlan(skillFields.Set("r", skillLevel{"Go", "Good"}), skillFields.AppendAt("r", 0, skillLevel{"Go", "Good"}), skillFields.Replace(resume{ID: "r"})),
+			planOf(t, db, skillFields.Append("r", skillLevel{"Go", "Good"})))
+		byID("Proximity", model.NewPlan(skillText.Set("r"), skillText.Remove("r", skillLevel{"Go", "Good"}), skillText.Replace(resume{ID: "r"})))
+
+		s := origin{ID: "s", Name: "a", Docs: []string{"h1", "h2"}}
+		for _, f := range copyForms {
+			seed(t, db, docs{"origins": nil, "holders": nil})
+			if err := f.oneOf(ctx, db); err != nil {
+				t.Fatal(err)
+			}
+			if err := updates(ctx, db, "origins", "s", bson.D{e("$set", bson.D{e("name", "b")})}); err != nil {
+				t.Fatal(err)
+			}
+			byID("Copy, "+f.name, model.NewPlan(f.c.Detach("h1", "s")), planned(t, db, f.c.Drift(nil), f.c.Repair))
+			if f.depth < 2 {
+				byID("Copy.Attach, "+f.name, model.NewPlan(f.c.Attach("h3", &s)))
+			}
+		}
+		byID("Copy.Propagate, listed", ofListed.Propagate(&s))
+
+		ann := member{ID: "a", City: "Rome", Email: "a@x", Tags: []string{"x", "y"}}
+		mustExec(t, db, byCity.Insert(ann, token(1)), model.NewPlan(members.Insert(member{ID: "z", City: "Oslo"})))
+		byID("IndexTable", byCity.Insert(ann, token(1)), byEmail.Insert(ann, token(1)), byCity.Delete(&ann), byEmail.Delete(&ann))
+		byID("Inverted", membersBy.Insert(ann, token(1)), membersBy.Delete(&ann), membersBy.Set(&ann, bson.D{e("city", "Oslo")}, token(2)))
+		mustExec(t, db, model.NewPlan(members.Delete("a")))
+		found, err := drifts(ctx, db, byCity)
+		if err != nil {
+			t.Fatal(err)
+		}
+		byID("IndexTable.Repair", byCity.Repair(found, future))
+
+		writesOfParentsIndexed(t, db, byID)
+	})
+}
+
+// writesOfParentsIndexed are those of techniques that keep something in a parent.
+func writesOfParentsIndexed(t *testing.T, db *mongo.Database, byID func(string, ...model.Plan)) {
+	ctx := t.Context()
+	if err := seedHouses(ctx, db, volumeOf("1", "a", 100), volumeOf("2", "a", 300)); err != nil {
+		t.Fatal(err)
+	}
+	byID("Counter", planOf(t, db, fully.Insert(volumeOf("3", "a", 1), token(1))), planOf(t, db, fully.Set("2", bson.D{e("pages", 1)}, token(1))), planOf(t, db, fully.Move("2", "b", token(1))),
+		planOf(t, db, fully.Delete("1", token(1))), planOf(t, db, loosen.Delete("1", token(1))))
+	if err := errors.Join(updates(ctx, db, "houses", "a", bson.D{e("$set", bson.D{e("volumes", 9)})}), counterCut(ctx, db, fully.Move("2", "b", token(1)), 1)); err != nil {
+		t.Fatal(err)
+	}
+	byID("Counter.Settle", planOf(t, db, fully.Settle("2")))
+	byID("Counter.Repair", planned(t, db, fully.Check(), fully.Repair))
+
+	if err := fiveRemarks(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	byID("Subset", newestThree.Insert(remark{ID: "new", Thread: "a", At: 7}), planOf(t, db, newestThree.Set("r3", bson.D{e("text", "y")})), planOf(t, db, newestThree.Delete("r3")))
+	mustExec(t, db, model.NewPlan(remarks.Delete("r3")))
+	byID("Subset.Repair", planOf(t, db, newestThree.Refresh("a")), planned(t, db, newestThree.Drift(nil), newestThree.Repair))
+
+	if err := errors.Join(store(ctx, db, docs{"books": {book{ID: "a"}, book{ID: "b", Buyers: outlierBuyers("1 2 3")}, book{ID: "c"}}}), outlierAppend(ctx, db, buyersOf, "a", "1 2 3"), outlierAppend(ctx, db, buyersOf, "c", "1 2 3")); err != nil {
+		t.Fatal(err)
+	}
+	byID("Outlier", planOf(t, db, buyersOf.Append("a", buyer{ID: "x"})), planOf(t, db, buyersOf.Remove("a", "1")), planOf(t, db, buyersOf.Remove("a", "3")), buyersOf.Delete("a"))
+	raw, err := model.Find[bson.Raw]{Query: model.Query{Collection: "books", Filter: bson.D{e("_id", "b")}}}.All(ctx, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	split, err := buyersOf.Split().Plan(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byID("Outlier.Split", split)
+	if err := errors.Join(updates(ctx, db, "books", "a", bson.D{e("$unset", bson.D{e("extras", "")})}), outlierPush(ctx, db, "c", "7 8 9")); err != nil {
+		t.Fatal(err)
+	}
+	byID("Outlier.Repair", planned(t, db, buyersOf.Check(), buyersOf.Repair))
+	byID("Outlier.Settle", outlierCrowd(t, db, buyersOf))
+	mustExec(t, db, model.NewPlan(books.Delete("c")))
+	byID("Outlier.DeleteOrphans", planned(t, db, buyersOf.Orphans(), buyersOf.DeleteOrphans))
+
+	if err := errors.Join(seedWide(ctx, db), store(ctx, db, docs{"songs": {member{ID: "s1", Name: "new"}}, "fans": {member{ID: "f1", Name: "new"}}}), createIndexes(ctx, db, wide)); err != nil {
+		t.Fatal(err)
+	}
+	byID("WideRow", planOf(t, db, wide.Link(fan(1), song(7), at(15), token(1))), planOf(t, db, wide.Unlink("f1", "s1")))
+	for _, c := range []struct {
+		reason string
+		plan   model.Plan
+	}{
+		{"RefreshLeft", model.NewPlan(wide.RefreshLeft(fan(1)))}, {"RenewLeft", planned(t, db, wide.StaleLeft(), wide.RenewLeft)}, {"RenewRight", planned(t, db, wide.StaleRight(), wide.RenewRight)},
+	} {
+		wantStepsIndexed(t, db, "WideRow."+c.reason, "cols.id_1_row_1", c.plan)
+	}
+	byID("UniqueCount", visitors.VisitAll([]denorm.Visit[string, string]{{"a", "x", noon}}))
+}
+
+// What a change reads is served by the indexes that its documentation names, among thousands.
+func TestReadsIndexed(t *testing.T) {
+	parallel(t)
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := t.Context()
+		const n = 3000
+		d := docs{}
+		for i := range n {
+			id := fmt.Sprint(i)
+			d["volumes"] = append(d["volumes"], volumeOf(id, "h"+id, i))
+			d["houses"] = append(d["houses"], house{ID: "h" + id, Volumes: 1, Least: i, Most: i})
+			d["remarks"] = append(d["remarks"], remark{ID: id, Thread: "t" + id, At: i})
+			d["origins"] = append(d["origins"], origin{ID: id})
+			d["threads"] = append(d["threads"], thread{ID: "t" + id})
+			d["fansBySong"] = append(d["fansBySong"], bson.D{e("_id", "s"+id+"#"), e("row", "s"+id), e("low", ""), e("hi", "~"), e("n", 1), e("cols", bson.A{
+				bson.D{e("k", denorm.ColumnsFrom(at(1))+"|f"), e("at", at(1)), e("id", "f"+id), e("op", token(1))}})})
+		}
+		d["songsByFan"] = d["fansBySong"]
+		if err := errors.Join(store(ctx, db, d), createIndexes(ctx, db, ranged), createIndexes(ctx, db, newestThree), createIndexes(ctx, db, wide)); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			reason string
+			read   func() error
+			want   []string // the index of each command
+		}{
+			{"Counter.Insert", reading(ctx, db, ranged.Insert(volumeOf("new", "h7", 1), token(1))), []string{model.IDIndex}},
+			{"Counter.Set", reading(ctx, db, ranged.Set("7", bson.D{e("pages", 1)}, token(1))), []string{model.IDIndex, model.IDIndex, "house_1_pages_1"}},
+			{"Counter.Settle", reading(ctx, db, ranged.Settle("7")), []string{model.IDIndex}},
+			{"Subset.Set", reading(ctx, db, newestThree.Set("7", bson.D{e("at", 1)})), []string{model.IDIndex, model.IDIndex}},
+			{"Subset.Refresh", reading(ctx, db, newestThree.Refresh("t7")), []string{model.IDIndex}},
+			{"Copy.Refresh", reading(ctx, db, ofDocument.Refresh("7")), []string{model.IDIndex}},
+			{"WideRow.Link", reading(ctx, db, wide.Link(fan(7), song(8), at(2), token(1))), []string{"cols.id_1_row_1", "cols.id_1_row_1", model.IDIndex, model.IDIndex}},
+		} {
+			t.Run(c.reason, func(t *testing.T) {
+				before := len(m.Commands())
+				if err := c.read(); err != nil && !errors.Is(err, model.ErrNotFound) {
+					t.Fatal(err)
+				}
+				sent := m.Commands()[before:]
+				for i, x := range sent {
+					t.Logf("%s", x)
+					if i < len(c.want) {
+						t.Run(fmt.Sprint(i+1), func(t *testing.T) { modeltest.WantIndexed(t, db, asSent(t, x), c.want[i]) })
+					}
+				}
+				if len(sent) != len(c.want) {
+					t.Errorf("%d reads, want %d", len(sent), len(c.want))
+				}
+			})
+		}
+		for _, c := range []struct {
+			reason, index string
+			query         any
+		}{
+			{"WideRow.RightNewest", model.IDIndex, wide.RightNewest("s77", denorm.ColumnsFrom(at(9)), 5)},
+			{"WideRow.RightOldest", "row_1_hi_1", wide.RightOldest("s77", "", 5)}, {"WideRow.RightCount", model.IDIndex, wide.RightCount("s77")},
+		} {
+			t.Run(c.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, c.query, c.index) })
+		}
+	}, modeltest.WithMonitor(m))
+}
+
+func reading[S any](ctx context.Context, db *mongo.Database, c model.Change[S]) func() error {
+	return func() error {
+		_, err := c.Read(ctx, db)
+		return err
+	}
+}
+
+// asSent is a command as explain takes it, without what the driver adds.
+func asSent(t *testing.T, c modeltest.Command) (command bson.D) {
+	t.Helper()
+	var d bson.D
+	if err := bson.Unmarshal(c.Body, &d); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range d {
+		switch x.Key {
+		case "lsid", "$db", "$readPreference", "$clusterTime", "txnNumber":
+		default:
+			command = append(command, x)
+		}
+	}
+	return command
+}
