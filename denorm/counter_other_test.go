@@ -71,16 +71,17 @@ func TestCounterCosts(t *testing.T) {
 // A parent's children, the next greatest and what is under way are found by the counter's indexes, among thousands.
 func TestCounterIndexed(t *testing.T) {
 	parallel(t)
+	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		var list []any
+		var list, parents []any
 		for i := range 4000 {
 			v := volumeOf(fmt.Sprint(i), fmt.Sprint("h", i/4), i)
 			if i == 77 {
 				v.Pending = &denorm.CounterPending{Op: token(1), Parents: []bson.RawValue{{Type: bson.TypeNull}}}
 			}
-			list = append(list, v)
+			list, parents = append(list, v), append(parents, house{ID: fmt.Sprint("h", i), Least: 4 * i, Most: 4*i + 3})
 		}
-		if err := store(t.Context(), db, docs{"volumes": list}); err != nil {
+		if err := store(t.Context(), db, docs{"volumes": list, "houses": parents}); err != nil {
 			t.Fatal(err)
 		}
 		if err := createIndexes(t.Context(), db, ranged); err != nil {
@@ -93,10 +94,15 @@ func TestCounterIndexed(t *testing.T) {
 		modeltest.WantIndexed(t, db, next, "house_1_pages_1")
 		modeltest.WantIndexed(t, db, model.Find[bson.Raw]{Query: model.Query{Collection: "volumes", Filter: bson.D{e("pending.parents", "h7")}}}, "pending.parents_1")
 		modeltest.WantIndexed(t, db, ranged.Pending(future), "pending.op_1")
+		modeltest.WantIndexed(t, db, volumes.Find(bson.D{e("house", "h7")}), "house_1_pages_1") // what Check and Recount look up
+		wantReadsIndexed(t, db, m,
+			readCase{"Insert", reading(ranged.Insert(volumeOf("new", "h7", 1), token(1))), []string{model.IDIndex}},
+			readCase{"Set", reading(ranged.Set("31", bson.D{e("pages", 1)}, token(1))), []string{model.IDIndex, model.IDIndex, "house_1_pages_1"}},
+			readCase{"Settle", reading(ranged.Settle("7")), []string{model.IDIndex}})
 		if f := ranged.Pending(time.Unix(0, 0)); f.Index != "pending.op_1" {
 			t.Errorf("Pending says %q", f.Index)
 		}
-	})
+	}, modeltest.WithMonitor(m))
 }
 
 // What is decided here is what the server decides, for values of every kind.

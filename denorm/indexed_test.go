@@ -68,7 +68,7 @@ func TestWritesIndexed(t *testing.T) {
 		other := []any{bson.D{e("_id", "other")}}
 		seed(t, db, docs{
 			"tallies": viewed(1)["tallies"], "boards": with("a1")["boards"], "goods": {good{"g", []spec{{K: "x", V: 1}, {K: "x", V: 2}}}}, "flat": {bson.D{e("_id", "gone")}}, "resumes": {resume{ID: "r"}},
-			"items": {bson.D{e("_id", bson.D{e("of", 9), e("n", int64(0))})}},
+			"items":  {bson.D{e("_id", bson.D{e("of", 9), e("n", int64(0))})}},
 			"emails": other, "by.city": other, "by.tags": other, "clicks": other, // explain of an empty collection shows no index
 		})
 		byID("Approximate", views.Count("t", 0), views.CountMany("t", 77, 0))
@@ -169,72 +169,38 @@ func writesOfParentsIndexed(t *testing.T, db *mongo.Database, byID func(string, 
 	byID("UniqueCount", visitors.VisitAll([]denorm.Visit[string, string]{{"a", "x", noon}}))
 }
 
-// What a change reads is served by the indexes that its documentation names, among thousands.
-func TestReadsIndexed(t *testing.T) {
-	parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		ctx := t.Context()
-		const n = 3000
-		d := docs{}
-		for i := range n {
-			id := fmt.Sprint(i)
-			d["volumes"] = append(d["volumes"], volumeOf(id, "h"+id, i))
-			d["houses"] = append(d["houses"], house{ID: "h" + id, Volumes: 1, Least: i, Most: i})
-			d["remarks"] = append(d["remarks"], remark{ID: id, Thread: "t" + id, At: i})
-			d["origins"] = append(d["origins"], origin{ID: id})
-			d["threads"] = append(d["threads"], thread{ID: "t" + id})
-			d["fansBySong"] = append(d["fansBySong"], bson.D{e("_id", "s"+id+"#"), e("row", "s"+id), e("low", ""), e("hi", "~"), e("n", 1), e("cols", bson.A{
-				bson.D{e("k", denorm.ColumnsFrom(at(1))+"|f"), e("at", at(1)), e("id", "f"+id), e("op", token(1))}})})
-		}
-		d["songsByFan"] = d["fansBySong"]
-		if err := errors.Join(store(ctx, db, d), createIndexes(ctx, db, ranged), createIndexes(ctx, db, newestThree), createIndexes(ctx, db, wide)); err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range []struct {
-			reason string
-			read   func() error
-			want   []string // the index of each command
-		}{
-			{"Counter.Insert", reading(ctx, db, ranged.Insert(volumeOf("new", "h7", 1), token(1))), []string{model.IDIndex}},
-			{"Counter.Set", reading(ctx, db, ranged.Set("7", bson.D{e("pages", 1)}, token(1))), []string{model.IDIndex, model.IDIndex, "house_1_pages_1"}},
-			{"Counter.Settle", reading(ctx, db, ranged.Settle("7")), []string{model.IDIndex}},
-			{"Subset.Set", reading(ctx, db, newestThree.Set("7", bson.D{e("at", 1)})), []string{model.IDIndex, model.IDIndex}},
-			{"Subset.Refresh", reading(ctx, db, newestThree.Refresh("t7")), []string{model.IDIndex}},
-			{"Copy.Refresh", reading(ctx, db, ofDocument.Refresh("7")), []string{model.IDIndex}},
-			{"WideRow.Link", reading(ctx, db, wide.Link(fan(7), song(8), at(2), token(1))), []string{"cols.id_1_row_1", "cols.id_1_row_1", model.IDIndex, model.IDIndex}},
-		} {
-			t.Run(c.reason, func(t *testing.T) {
-				before := len(m.Commands())
-				if err := c.read(); err != nil && !errors.Is(err, model.ErrNotFound) {
-					t.Fatal(err)
-				}
-				sent := m.Commands()[before:]
-				for i, x := range sent {
-					t.Logf("%s", x)
-					if i < len(c.want) {
-						t.Run(fmt.Sprint(i+1), func(t *testing.T) { modeltest.WantIndexed(t, db, asSent(t, x), c.want[i]) })
-					}
-				}
-				if len(sent) != len(c.want) {
-					t.Errorf("%d reads, want %d", len(sent), len(c.want))
-				}
-			})
-		}
-		for _, c := range []struct {
-			reason, index string
-			query         any
-		}{
-			{"WideRow.RightNewest", model.IDIndex, wide.RightNewest("s77", denorm.ColumnsFrom(at(9)), 5)},
-			{"WideRow.RightOldest", "row_1_hi_1", wide.RightOldest("s77", "", 5)}, {"WideRow.RightCount", model.IDIndex, wide.RightCount("s77")},
-		} {
-			t.Run(c.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, c.query, c.index) })
-		}
-	}, modeltest.WithMonitor(m))
+// A readCase is what a change reads, and the index that serves each of its commands.
+type readCase struct {
+	reason string
+	read   dbFunc
+	want   []string
 }
 
-func reading[S any](ctx context.Context, db *mongo.Database, c model.Change[S]) func() error {
-	return func() error {
+// wantReadsIndexed asks that what changes read is served by the indexes that their documentation names.
+func wantReadsIndexed(t *testing.T, db *mongo.Database, m *modeltest.Monitor, cases ...readCase) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.reason, func(t *testing.T) {
+			before := len(m.Commands())
+			if err := c.read(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			sent := m.Commands()[before:]
+			if len(sent) != len(c.want) {
+				t.Fatalf("%d reads, want %d: %v", len(sent), len(c.want), sent)
+			}
+			for i, x := range sent {
+				if c.want[i] == "" {
+					continue // of a collection with few documents, which DocumentDB reads whole
+				}
+				t.Run(fmt.Sprint(i+1), func(t *testing.T) { modeltest.WantIndexed(t, db, asSent(t, x), c.want[i]) })
+			}
+		})
+	}
+}
+
+func reading[S any](c model.Change[S]) dbFunc {
+	return func(ctx context.Context, db *mongo.Database) error {
 		_, err := c.Read(ctx, db)
 		return err
 	}

@@ -49,18 +49,22 @@ func TestSubsetCosts(t *testing.T) {
 
 func TestSubsetIndexed(t *testing.T) {
 	parallel(t)
+	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		list := make([]remark, 3000)
+		list, parents := make([]remark, 3000), make([]thread, 3000)
 		for i := range list {
-			list[i] = remark{ID: fmt.Sprint(i), Thread: fmt.Sprint(i / 3), At: i}
+			list[i], parents[i] = remark{ID: fmt.Sprint(i), Thread: fmt.Sprint(i / 3), At: i}, thread{ID: fmt.Sprint(i)}
 		}
-		mustExec(t, db, remarks.InsertMany(list))
+		mustExec(t, db, remarks.InsertMany(list), threads.InsertMany(parents))
 		if err := model.Indexes(newestThree).Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		modeltest.WantIndexed(t, db, newestThree.Children("77"), newestThree.Indexes()[0].Name)
 		modeltest.WantIndexed(t, db, newestThree.Rest(&thread{ID: "77", Newest: []remark{{ID: "3", At: 3}}}), newestThree.Indexes()[0].Name)
-	})
+		wantReadsIndexed(t, db, m,
+			readCase{"Set", reading(newestThree.Set("7", bson.D{e("at", 1)})), []string{model.IDIndex, model.IDIndex}},
+			readCase{"Refresh", reading(newestThree.Refresh("7")), []string{model.IDIndex}})
+	}, modeltest.WithMonitor(m))
 }
 
 // A parent that is not there, a child without one, and a child that is not there.

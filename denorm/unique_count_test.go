@@ -265,7 +265,7 @@ func TestUniqueCountCostsAndIndexes(t *testing.T) {
 			_, err := visitors.Count("g7", noon, uniqueDay(300)).One(t.Context(), db)
 			return err
 		})
-		period := visitors.Indexes()[0].Name
+		period, rollup := visitors.Indexes()[0].Name, visitors.Rollup(monthsOf, noon, uniqueDay(1)).Steps[0].(model.MergeInto)
 		for _, test := range []struct {
 			reason string
 			query  any
@@ -273,6 +273,7 @@ func TestUniqueCountCostsAndIndexes(t *testing.T) {
 		}{
 			{"Count", visitors.Count("g7", noon, uniqueDay(3)), model.IDIndex}, {"PerPeriod", visitors.PerPeriod("g7", noon, uniqueDay(3)), model.IDIndex},
 			{"Visits", visitors.Visits("g7", noon, uniqueDay(3)), model.IDIndex}, {"Seen", visitors.Seen("g7", "m7", noon), model.IDIndex},
+			{"Rollup", model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{Collection: rollup.Collection, Pipeline: rollup.Pipeline[:len(rollup.Pipeline)-1]}}, period},
 			{"Counts", visitors.Counts(noon, uniqueDay(1)), period}, {"Visit", visitors.Visit("g7", "m7", noon), model.IDIndex}, {"Expire", visitors.Expire(uniqueDay(1)), period},
 		} {
 			t.Run(test.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, test.query, test.index) })

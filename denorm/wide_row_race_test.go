@@ -234,6 +234,7 @@ func TestWideRowCosts(t *testing.T) {
 // Pages and pairs are found by indexes, among thousands.
 func TestWideRowIndexed(t *testing.T) {
 	parallel(t)
+	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 4000 {
@@ -259,7 +260,10 @@ func TestWideRowIndexed(t *testing.T) {
 		} {
 			t.Run(test.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, test.query, test.index) })
 		}
-	})
+		// Who holds the pair, in both rows, and the documents of both that it belongs into: of the right row there are few here.
+		pair := "cols.id_1_row_1"
+		wantReadsIndexed(t, db, m, readCase{"Link", reading(wide.Link(fan(77), song(8), at(2), token(1))), []string{pair, "", model.IDIndex, ""}})
+	}, modeltest.WithMonitor(m))
 }
 
 // A plan that was made before a document was marked doesn't change what is being moved, though there is room again.

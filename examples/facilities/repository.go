@@ -29,11 +29,10 @@ func (f Facilities) Build(ctx context.Context, s Site, in string) error {
 	if in != "" {
 		at = paths.LastChild(in)
 	}
-	key, err := geohash.Encode(geohash.Point(s.At))
+	s, err := place.Completed(s) // its geohash
 	if err != nil {
 		return err
 	}
-	s.Geo = int64(key)
 	_, _, err = tree.Insert(s, at).Run(ctx, f.db)
 	return err
 }

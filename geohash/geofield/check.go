@@ -81,7 +81,8 @@ func (f *Field[D, K]) Repair(found []Misplaced) model.Plan { return f.f.repair(f
 // that has points, and to mend one whose keys went astray. Run it after the program that writes keys is deployed, then create the
 // indexes, or before: what is inserted meanwhile has its key.
 //
-// Cost: two commands for each 500 documents; written are those that were wrong. A second run writes nothing.
+// Cost: two commands for each 500 documents, and two to find the end; written are those that were wrong. Cut, it leaves some of them to
+// the next run; a run when all is right writes nothing.
 func (f *Field[D, K]) Rebuild() model.Job { return f.f.rebuild() }
 
 func (f *field) rebuild() model.Job {

@@ -219,7 +219,7 @@ func TestFieldCostsAndIndex(t *testing.T) {
 	t.Parallel()
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		open(t, db, 4000, byKey, byChain)
+		open(t, db, 4000, byKey, byText, byChain)
 		circle, box := geohash.Circle{Center: geohash.Point{Lat: 40, Lng: 2.33}, Meters: 300000}, geohash.Box{South: 48.8, West: 2.3, North: 48.82, East: 2.32}
 		chain := bson.D{{Key: "chain", Value: "b"}}
 		few := bson.D{{Key: "note", Value: bson.D{{Key: "$ne", Value: 1}}}}
@@ -248,6 +248,7 @@ func TestFieldCostsAndIndex(t *testing.T) {
 		job := byKey.Rebuild()
 		job.BatchSize = 2000
 		modeltest.WantCost(t, m, model.Cost{Commands: 4, Returned: 4000}, func() error { _, err := job.Run(t.Context(), db, model.JobOptions{}); return err })
+		wantIndexed(t, db, m)
 	}, modeltest.WithMonitor(m))
 }
 

@@ -19,6 +19,7 @@
 //	Store, replace, move, take away                             [Field.Insert], [Field.InsertMany], [Field.Replace], [Field.Set], [Field.Unset]
 //	Upserts and updates of one's own                            [Field.Fields]
 //	Guard every write of a repository                           [Field.Complete]
+//	Complete a document that another technique stores           [Field.Completed]
 //	What is in a circle, a box, or a shape of one's own         [Field.Within]
 //	The same as a query to compose, page and project            [Field.Candidates]
 //	The k nearest, in order, page by page                       [Field.Nearest], NearestSpec.After

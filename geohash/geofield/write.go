@@ -27,7 +27,10 @@ func (f *Field[D, K]) InsertMany(docs []D) model.Plan {
 
 // Replace returns the write that stores a whole document over the one with its _id, as [model.Collection.Replace] does, with the key
 // of its point. A document that was read, whose point was changed and whose key is still the old one, is refused: set the key to its
-// zero value, or use [Field.Set].
+// zero value, or use [Field.Set]. The document must exist: else running it gives [model.ErrStale]. It is idempotent.
+//
+// Consistency: one document, atomic; what others changed of it since it was read is gone. Cost: one command, one document, found by
+// _id; an entry of the index moves where the key does.
 func (f *Field[D, K]) Replace(doc D) model.Write { return f.f.complete(f.owners.Replace(doc)) }
 
 // Set returns the write that moves a document: point and key together, by $set, so that it merges with other updates of the document
@@ -69,7 +72,10 @@ func (f *field) fields(p geohash.Point) (bson.D, error) {
 // another operator, a key that isn't the point's, and an update by a pipeline, which can't be looked into. For a repository, whose
 // writes all go through one place.
 //
-// A refused write stays refused, and a write to another collection is refused.
+// A refused write stays refused, and a write to another collection is refused. A delete stays as it is.
+//
+// Cost and consistency: those of the write. Nothing of a filter, an expectation or a Done condition changes, so what could be run again
+// still can. Whole documents that another technique stores are completed by [Field.Completed].
 func (f *Field[D, K]) Complete(w model.Write) model.Write { return f.f.complete(w) }
 
 func (f *field) completeAll(p model.Plan) model.Plan {

@@ -1,0 +1,168 @@
+package geofield_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/docmodel/docmodel/geohash"
+	"github.com/docmodel/docmodel/geohash/geofield"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// What each operation costs that no other test measures is what its value says, and what its documentation says: one after the other,
+// on what the ones before have left.
+func TestPrices(t *testing.T) {
+	t.Parallel()
+	paris, lyon := geofield.Point{Lat: 48.86, Lng: 2.33}, geofield.Point{Lat: 45.75, Lng: 4.85}
+	rename := cafes.Update(1, bson.D{{Key: "$set", Value: bson.D{{Key: "chain", Value: "x"}}}})
+	move := cafes.Update(1, bson.D{{Key: "$set", Value: bson.D{{Key: "loc", Value: lyon}}}})
+	stray := model.NewPlan(cafes.Update(1, bson.D{{Key: "$set", Value: bson.D{{Key: "geo", Value: int64(7)}}}}), cafes.Update(3, bson.D{{Key: "$set", Value: bson.D{{Key: "geo", Value: int64(7)}}}}))
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := t.Context()
+		for _, x := range []struct {
+			reason string
+			plan   model.Plan
+			want   model.Cost
+		}{
+			{"Insert", model.NewPlan(byKey.Insert(cafe{ID: 1, Loc: paris})), model.Cost{Commands: 1, Written: 1}},
+			{"InsertMany", byKey.InsertMany([]cafe{{ID: 2, Loc: lyon}, {ID: 3, Loc: paris}, {ID: 4, Loc: lyon}}), model.Cost{Commands: 1, Written: 3}},
+			{"Replace", model.NewPlan(byKey.Replace(cafe{ID: 2, Loc: paris})), model.Cost{Commands: 1, Written: 1}},
+			{"Unset", model.NewPlan(byKey.Unset(4)), model.Cost{Commands: 1, Written: 1}},
+			{"Complete of an update", model.NewPlan(byKey.Complete(move)), model.Cost{Commands: 1, Written: 1}},
+			{"Complete of what touches neither", model.NewPlan(byKey.Complete(rename)), rename.Cost()},
+			{"other code", stray, stray.Cost()},
+		} {
+			t.Run(x.reason, func(t *testing.T) {
+				modeltest.WantCost(t, m, x.want, func() error { _, err := x.plan.Run(ctx, db); return err })
+				if said := x.plan.Cost(); said.Commands != x.want.Commands || said.Written != x.want.Written {
+					t.Errorf("it says %v, want %v", said, x.want)
+				}
+			})
+		}
+		var found []geofield.Misplaced
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 4}, func() (err error) {
+			found, err = byKey.Check().All(ctx, db)
+			return err
+		})
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 2}, func() error { _, err := byKey.Repair(found).Run(ctx, db); return err })
+		run(t, db, stray)
+		for _, written := range []int{2, 0} { // a second run writes nothing
+			commands := 3 + written/2 // the batch, its write, and two to find the end
+			modeltest.WantCost(t, m, model.Cost{Commands: commands, Written: written, Returned: 4}, func() error {
+				_, err := byKey.Rebuild().Run(ctx, db, model.JobOptions{})
+				return err
+			})
+		}
+		circle := geohash.Circle{Center: geohash.Point(paris), Meters: 500}
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 2}, func() error { _, err := byKey.Keys(circle).All(ctx, db); return err })
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error { _, err := byKey.Clusters(circle, 20).All(ctx, db); return err })
+	}, modeltest.WithMonitor(m))
+}
+
+// A search by rings sends one command for each ring that it tells of, and reads what it says; to the end of the world where nothing is
+// near, six.
+func TestNearestPrices(t *testing.T) {
+	t.Parallel()
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		open(t, db, 200, byKey)
+		for _, x := range []struct {
+			reason string
+			k      int
+			from   geohash.Point
+			rings  [2]int // from, to
+			where  bson.D
+		}{
+			{"the five nearest", 5, geohash.Point{Lat: 48.86, Lng: 2.33}, [2]int{2, 3}, nil},
+			{"nothing", 5, geohash.Point{Lat: 48.86, Lng: 2.33}, [2]int{6, 6}, bson.D{{Key: "chain", Value: "none"}}},
+		} {
+			t.Run(x.reason, func(t *testing.T) {
+				var rings []geofield.Ring
+				list := func(ctx context.Context) ([]geofield.Place[cafe], error) {
+					rings = nil
+					return byKey.Nearest(x.k, x.from, geofield.NearestSpec{Where: x.where, Trace: func(r geofield.Ring) { rings = append(rings, r) }}).All(ctx, db)
+				}
+				if _, err := list(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				want := model.Cost{Commands: len(rings)}
+				for _, r := range rings {
+					want.Returned += r.Read
+				}
+				if len(rings) < x.rings[0] || len(rings) > x.rings[1] {
+					t.Errorf("%d rings: %v", len(rings), rings)
+				}
+				modeltest.WantCost(t, m, want, func() error { _, err := list(t.Context()); return err })
+			})
+		}
+	}, modeltest.WithMonitor(m))
+}
+
+// wantIndexed asks, among thousands of cafés, that writes find their documents by _id, and that rings, texts and conditions on a prefix
+// are served by the index of their field.
+func wantIndexed(t *testing.T, db *mongo.Database, m *modeltest.Monitor) {
+	t.Helper()
+	circle, chain := geohash.Circle{Center: geohash.Point{Lat: 40, Lng: 2.33}, Meters: 300000}, bson.D{{Key: "chain", Value: "b"}}
+	box := geohash.Box{South: 48.8, West: 2.3, North: 48.82, East: 2.32}
+	run(t, db, cafes.Update(7, bson.D{{Key: "$set", Value: bson.D{{Key: "geo", Value: int64(7)}}}}))
+	found, err := byKey.Check(bson.D{{Key: "_id", Value: 7}}).All(t.Context(), db)
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	before := len(m.Commands())
+	for place, err := range byKey.Nearest(2, geohash.Point{Lat: 40, Lng: 2.33}).Each(t.Context(), db) {
+		if err != nil {
+			t.Fatal(place, err)
+		}
+	}
+	_, err = byKey.Within(box).Count(t.Context(), db)
+	_, err2 := byText.Within(circle).All(t.Context(), db)
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	sent := slices.DeleteFunc(m.Commands()[before:], func(c modeltest.Command) bool { return c.Name == "getMore" })
+	rings := len(sent) - 2
+	for i, c := range sent {
+		name := "geo_1"
+		if i == len(sent)-1 {
+			name = "hash_1"
+		}
+		t.Run(fmt.Sprintf("command %d of %d rings and two areas", i+1, rings), func(t *testing.T) { modeltest.WantIndexed(t, db, asSent(t, c), name) })
+	}
+	for _, x := range []struct {
+		reason, index string
+		query         any
+	}{
+		{"texts", "hash_1", byText.Candidates(circle)}, {"a box of texts", "hash_1", byText.Candidates(box)}, {"keys that are texts", "hash_1", byText.Keys(circle)},
+		{"clusters by texts", "hash_1", byText.Clusters(circle, 20)}, {"a ring of texts", "hash_1", byText.Ring(circle, 100000)},
+		{"a chain's keys", "chain_1_geo_1_seats_1", byChain.Keys(circle, chain)}, {"a chain's clusters", "chain_1_geo_1_seats_1", byChain.Clusters(circle, 20, chain)},
+		{"Unset", model.IDIndex, byKey.Unset(7)}, {"Replace", model.IDIndex, byKey.Replace(cafe{ID: 7, Loc: geofield.Point{Lat: 1}})}, {"Repair", model.IDIndex, byKey.Repair(found).Steps[0]},
+		{"Complete", model.IDIndex, byKey.Complete(cafes.Update(7, bson.D{{Key: "$set", Value: bson.D{{Key: "loc", Value: geofield.Point{Lat: 1}}}}}))},
+	} {
+		t.Run(x.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, x.query, x.index) })
+	}
+}
+
+// asSent is a command as explain takes it, without what the driver adds.
+func asSent(t *testing.T, c modeltest.Command) (command bson.D) {
+	t.Helper()
+	var d bson.D
+	if err := bson.Unmarshal(c.Body, &d); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range d {
+		switch x.Key {
+		case "lsid", "$db", "$readPreference", "$clusterTime", "txnNumber":
+		default:
+			command = append(command, x)
+		}
+	}
+	return command
+}
