@@ -46,8 +46,11 @@ func (a *Approximate[D, K]) Count(owner K, draw float64) model.Plan {
 }
 
 // CountMany counts several events at once, as a process does that gathers them: it adds the multiple of n below their
-// number, or with a chance of the rest's share the one above. 0 events write nothing. It is otherwise as
-// [Approximate.Count].
+// number, or with a chance of the rest's share the one above. 0 events write nothing; a negative number is refused. Draw and owner
+// are as for [Approximate.Count].
+//
+// Cost: one command and one document, found by _id; fewer than n events send nothing, but for their chance. Consistency: one atomic
+// update. What a process has gathered and not yet written is lost with it.
 func (a *Approximate[D, K]) CountMany(owner K, events int64, draw float64) model.Plan {
 	w := a.owners.Update(owner, bson.D{{Key: "$inc", Value: bson.D{{Key: a.path, Value: int64(1)}}}})
 	switch {

@@ -120,7 +120,11 @@ func (b *Bounded[D, K]) PushWith(owner K, with bson.D, elements ...any) model.Wr
 }
 
 // PushOrCreate is [Bounded.Push] for an owner that may not exist: then a document with this _id and the array alone is
-// created. It is refused with a Key, for the guard would match no document and create a second.
+// created. It is refused with a Key, for the guard would match no document and create a second; and with an empty _id, a zero
+// ObjectID too, for no new one is made: its caller would not know it.
+//
+// Cost: one command, one document, by _id. Consistency: one atomic upsert; of two that create the same owner, the server has the
+// second push to what the first created. Run again, it adds its elements again.
 func (b *Bounded[D, K]) PushOrCreate(owner K, elements ...any) model.Write {
 	if b.spec.Key != "" {
 		return b.refuse(b.spec.Key, nil, "PushOrCreate can't recognize elements by key: create the owner first, then Push")
@@ -265,7 +269,11 @@ func (b *Bounded[D, K]) Remove(owner K, keys ...any) model.Write {
 	return b.owners.Update(owner, bson.D{{Key: "$pull", Value: bson.D{{Key: b.field.Path, Value: cond}}}})
 }
 
-// Clear returns the write that empties an owner's array. It is idempotent.
+// Clear returns the write that empties an owner's array, or gives it an empty one. The owner must exist: else running it gives
+// model.ErrStale. It is idempotent.
+//
+// Cost: one command, one document, found by _id. Consistency: one atomic update; what is pushed at the same time is there after it or
+// gone with the rest.
 func (b *Bounded[D, K]) Clear(owner K) model.Write {
 	return b.owners.Update(owner, bson.D{{Key: "$set", Value: bson.D{{Key: b.field.Path, Value: bson.A{}}}}})
 }

@@ -135,8 +135,9 @@ func (x *Columns[D, K]) Delete(id K) model.Write { return x.flat.Delete(id) }
 // Rebuild returns the job that stores all documents as columns, or those that a filter finds: changed since the last run. It
 // also mends what differs. The first document that can't be flattened ends it with an error that names it.
 //
-// Cost: a command to read and one to write for a batch of 500 documents; each is written once, and read whole. It can be run
-// again, and while others write: a document that changes meanwhile may be stored as it was.
+// Cost: a command to read and one to write for a batch of 500 documents, and two to read the end; each is written once, and read
+// whole. Cut, it leaves some to do. It can be run again, and while others write: a document that changes meanwhile may be stored as it
+// was.
 func (x *Columns[D, K]) Rebuild(filter bson.D) model.Job {
 	f := x.docs.Find(filter)
 	return model.Job{Name: "columns " + x.c.flat, Collection: x.c.docs, Filter: f.Filter, Plan: x.c.fill, Err: f.Err}

@@ -27,6 +27,10 @@ type CounterSpec struct {
 	// Pending the children's path of a *[CounterPending], tagged omitempty, which is there while an operation on the
 	// child is under way. With both, operations are exact without transactions. With neither, they run in transactions;
 	// see Partial.
+	//
+	// A mark comes with the write that changes the child, and goes with a write of its own: the one command that it costs an
+	// operation. Other readers of the children meet it meanwhile, and after a cut until somebody finishes the operation. Two
+	// partial indexes find the children that have one ([Counter.Indexes]).
 	Tokens  string
 	Pending string
 

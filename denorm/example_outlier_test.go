@@ -52,11 +52,13 @@ func ExampleOutlier() {
 	// What the third sent: the flag first, so that no reader takes two for all.
 	third, err := buyersOf.Append("b1", buyer{ID: "cy", Paid: 12}).Decide(denorm.OutlierEnd{N: 2})
 	fmt.Println(third, err)
+	fmt.Println(third.Cost())
 
 	b1, err := books.ByID("b1").One(ctx, db)
 	fmt.Println(b1.Buyers, b1.Extras, err)
 	all, err := buyersOf.Elements("b1").All(ctx, db)
 	fmt.Println(all, err)
+	fmt.Println(buyersOf.Elements("b1").Cost())
 	n, err := buyersOf.Count("b1").One(ctx, db)
 	fmt.Println(n.Kept, "and", n.Overflow, err)
 	fmt.Println(buyersOf.Outliers())

@@ -58,8 +58,13 @@ type FeedSpec struct {
 	Mark string
 
 	// Since is the path of a field of the source that each write sets to more than all before, a time or a version, by which
-	// a server without change streams is polled; "" refuses such servers. Overlap is how far each poll goes back.
-	Since   string
+	// a server without change streams is polled; "" refuses such servers.
+	Since string
+
+	// Overlap is how far each poll goes back before the last document that was planned for, where Since is a time or an
+	// ObjectID: for writers whose clocks differ, or whose writes take time. What lies there is planned for again in each poll:
+	// as many commands more. 0 goes on after that document, in the order of Since and _id, so that what arrives later with
+	// less is missed until it is written again, or [Feed.Rebuild] is run.
 	Overlap time.Duration
 }
 
@@ -275,7 +280,8 @@ func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 // before a feed runs, or to make them good at any time, beside it. What it does is what the stream does by itself when it
 // begins; deleted documents are not seen.
 //
-// Cost: a query per batch of 500 documents; the plans' writes, consecutive ones of one kind in one command.
+// Cost: a query per batch of 500 documents, and two to find the end; the plans' writes, consecutive ones of one kind in one command.
+// Cut, it leaves some copies as they were, and of one document's plan perhaps the first writes alone; it can be run again.
 func (f *Feed[D, K]) Rebuild() model.Job {
 	s := f.stream
 	return model.Job{Name: s.Name, Collection: s.Collection, Plan: func(docs []bson.Raw) (model.Plan, error) {

@@ -74,7 +74,7 @@ func TestWritesIndexed(t *testing.T) {
 		byID("Approximate", views.Count("t", 0), views.CountMany("t", 77, 0))
 		byID("Bounded", model.NewPlan(last.PushWith("b", bson.D{e("$set", bson.D{e("name", "x")})}, elements("b1")...), last.PushOrCreate("b", elements("b1")...)))
 		byID("Attributes.Repair", planned(t, db, specs.Repeated(), specs.Repair))
-		byID("Columns", model.NewPlan(strictOnes.Delete("gone")), planned(t, db, strictOnes.Surplus(), strictOnes.Prune))
+		byID("Columns", model.NewPlan(strictOnes.Delete("gone")), planned(t, db, strictOnes.CheckOrphans(), strictOnes.RepairOrphans))
 		rows, _ := normalizedDrifts(t, db)
 		byID("Normalized.Prune", allRows.Prune(rows))
 		byID("Numbered", model.NewPlan(skillFields.Set("r", skillLevel{"Go", "Good"}), skillFields.AppendAt("r", 0, skillLevel{"Go", "Good"}), skillFields.Replace(resume{ID: "r"})),
@@ -90,7 +90,7 @@ func TestWritesIndexed(t *testing.T) {
 			if err := updates(ctx, db, "origins", "s", bson.D{e("$set", bson.D{e("name", "b")})}); err != nil {
 				t.Fatal(err)
 			}
-			byID("Copy, "+f.name, model.NewPlan(f.c.Detach("h1", "s")), planned(t, db, f.c.Drift(nil), f.c.Repair))
+			byID("Copy, "+f.name, model.NewPlan(f.c.Detach("h1", "s")), planned(t, db, f.c.Check(nil), f.c.Repair))
 			if f.depth < 2 {
 				byID("Copy.Attach, "+f.name, model.NewPlan(f.c.Attach("h3", &s)))
 			}
@@ -131,7 +131,7 @@ func writesOfParentsIndexed(t *testing.T, db *mongo.Database, byID func(string, 
 	}
 	byID("Subset", newestThree.Insert(remark{ID: "new", Thread: "a", At: 7}), planOf(t, db, newestThree.Set("r3", bson.D{e("text", "y")})), planOf(t, db, newestThree.Delete("r3")))
 	mustExec(t, db, model.NewPlan(remarks.Delete("r3")))
-	byID("Subset.Repair", planOf(t, db, newestThree.Refresh("a")), planned(t, db, newestThree.Drift(nil), newestThree.Repair))
+	byID("Subset.Repair", planOf(t, db, newestThree.Refresh("a")), planned(t, db, newestThree.Check(nil), newestThree.Repair))
 
 	if err := errors.Join(store(ctx, db, docs{"books": {book{ID: "a"}, book{ID: "b", Buyers: outlierBuyers("1 2 3")}, book{ID: "c"}}}), outlierAppend(ctx, db, buyersOf, "a", "1 2 3"), outlierAppend(ctx, db, buyersOf, "c", "1 2 3")); err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func writesOfParentsIndexed(t *testing.T, db *mongo.Database, byID func(string, 
 	byID("Outlier.Repair", planned(t, db, buyersOf.Check(), buyersOf.Repair))
 	byID("Outlier.Settle", outlierCrowd(t, db, buyersOf))
 	mustExec(t, db, model.NewPlan(books.Delete("c")))
-	byID("Outlier.DeleteOrphans", planned(t, db, buyersOf.Orphans(), buyersOf.DeleteOrphans))
+	byID("Outlier.RepairOrphans", planned(t, db, buyersOf.CheckOrphans(), buyersOf.RepairOrphans))
 
 	if err := errors.Join(seedWide(ctx, db), store(ctx, db, docs{"songs": {member{ID: "s1", Name: "new"}}, "fans": {member{ID: "f1", Name: "new"}}}), createIndexes(ctx, db, wide)); err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func writesOfParentsIndexed(t *testing.T, db *mongo.Database, byID func(string, 
 		reason string
 		plan   model.Plan
 	}{
-		{"RefreshLeft", model.NewPlan(wide.RefreshLeft(fan(1)))}, {"RenewLeft", planned(t, db, wide.StaleLeft(), wide.RenewLeft)}, {"RenewRight", planned(t, db, wide.StaleRight(), wide.RenewRight)},
+		{"RefreshLeft", model.NewPlan(wide.RefreshLeft(fan(1)))}, {"RepairLeft", planned(t, db, wide.CheckLeft(), wide.RepairLeft)}, {"RepairRight", planned(t, db, wide.CheckRight(), wide.RepairRight)},
 	} {
 		wantStepsIndexed(t, db, "WideRow."+c.reason, "cols.id_1_row_1", c.plan)
 	}

@@ -214,8 +214,8 @@ func (x *Numbered[D, K]) Repair() model.Write { return x.n.repair() }
 // asks that the list is as it was read, so that one that changed meanwhile is left to the next run. A list that can't be
 // stored flat ends the job with an error that names the document.
 //
-// Cost: a command to read and one to write for a batch of 500 documents; each nested document is written once. No index
-// serves the search for arrays. It can be run again.
+// Cost: a command to read and one to write for a batch of 500 documents, and two to read the end; each nested document is written
+// once. No index serves the search for arrays. Cut, it leaves some nested; it can be run again.
 func (x *Numbered[D, K]) Convert() model.Job {
 	return model.Job{
 		Name: "numbered " + x.n.collection + "." + x.n.path, Collection: x.n.collection, Plan: x.n.convert,

@@ -141,8 +141,8 @@ func pricesOfParents() []prices {
 				return exec(ctx, db, model.NewPlan(inItems.Attach("h1", &source)))
 			}),
 			writes("Detach", 1, 1, model.NewPlan(inItems.Detach("h1", "s"))),
-			reads("Drift", 3, ofDocument.Drift(nil)),
-			mends("Repair", 1, 2, ofDocument.Drift(bson.D{e("src", "s")}), ofDocument.Repair),
+			reads("Check", 3, ofDocument.Check(nil)),
+			mends("Repair", 1, 2, ofDocument.Check(bson.D{e("src", "s")}), ofDocument.Repair),
 			does("PropagateJob", 4, 2, 2, inBatchesOf(500, ofDocument.PropagateJob(&origin{ID: "s", Name: "b", V: 1}))),
 			does("PropagateJob of what is new", 1, 0, 0, inBatchesOf(500, ofDocument.PropagateJob(&origin{ID: "s", Name: "b", V: 1}))),
 			reads("Spread", 1, ofDocument.Spread()),
@@ -157,7 +157,7 @@ func pricesOfParents() []prices {
 			return exec(ctx, db, model.NewPlan(remarks.Delete("r4")))
 		}), []price3{
 			reads("Children", 4, newestThree.Children("a")), reads("Rest", 1, newestThree.Rest(&thread{ID: "a", Newest: []remark{{ID: "r3", At: 3}, {ID: "r2", At: 2}, {ID: "r1", At: 1}}})),
-			reads("Drift", 1, newestThree.Drift(nil)), mends("Repair", 1, 1, newestThree.Drift(nil), newestThree.Repair),
+			reads("Check", 1, newestThree.Check(nil)), mends("Repair", 1, 1, newestThree.Check(nil), newestThree.Repair),
 			does("a deletion", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
 				return exec(ctx, db, model.NewPlan(remarks.Delete("r3")))
 			}),
@@ -179,22 +179,22 @@ func pricesOfParents() []prices {
 			does("a deletion", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
 				return exec(ctx, db, model.NewPlan(books.Delete("a")))
 			}),
-			reads("Orphans", 2, buyersOf.Orphans()), mends("DeleteOrphans", 1, 2, buyersOf.Orphans(), buyersOf.DeleteOrphans),
+			reads("CheckOrphans", 2, buyersOf.CheckOrphans()), mends("RepairOrphans", 1, 2, buyersOf.CheckOrphans(), buyersOf.RepairOrphans),
 		}},
 		{"WideRow", linked, []price3{
 			reads("Linked", 1, wide.Linked("f1", "s1")), reads("LeftCount", 1, wide.LeftCount("f1")), reads("RightCount", 1, wide.RightCount("s1")),
 			reads("LeftOldest", 2, wide.LeftOldest("f1", "", 2)), reads("RightNewest", 1, wide.RightNewest("s1", "", 2)), reads("Oversized", 0, wide.Oversized()),
-			reads("StaleRight", 1, wide.StaleRight()), mends("RenewRight", 1, 1, wide.StaleRight(), wide.RenewRight),
-			reads("StaleLeft", 1, wide.StaleLeft()), mends("RenewLeft", 1, 1, wide.StaleLeft(), wide.RenewLeft),
+			reads("CheckRight", 1, wide.CheckRight()), mends("RepairRight", 1, 1, wide.CheckRight(), wide.RepairRight),
+			reads("CheckLeft", 1, wide.CheckLeft()), mends("RepairLeft", 1, 1, wide.CheckLeft(), wide.RepairLeft),
 			does("RefreshLeft", 1, 4, 0, func(ctx context.Context, db *mongo.Database) error {
 				return exec(ctx, db, model.NewPlan(wide.RefreshLeft(&member{ID: "f1", Name: "x"})))
 			}),
 			does("half a link", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
 				return updates(ctx, db, "songsByFan", "f1#", half)
 			}),
-			{"Mend", model.Cost{Commands: 3, Written: 1, Returned: 1}, func(ctx context.Context, db *mongo.Database) (dbFunc, *model.Cost, error) {
+			{"Repair", model.Cost{Commands: 3, Written: 1, Returned: 1}, func(ctx context.Context, db *mongo.Database) (dbFunc, *model.Cost, error) {
 				found, err := wide.Check().One(ctx, db)
-				return changed(wide.Mend(found, future)), nil, err
+				return changed(wide.Repair(found, future)), nil, err
 			}},
 		}},
 		{"Counter", func(ctx context.Context, db *mongo.Database) error {
@@ -221,8 +221,8 @@ func pricesOfTables() []prices {
 		boardsOf = append(boardsOf, board{ID: fmt.Sprint("b", i)})
 	}
 	normalized := []price3{does("Plan", 4, 0, 0, normalize)}
-	for i, c := range allRows.Checks() {
-		normalized = append(normalized, reads(fmt.Sprint("Checks ", i), 0, c))
+	for i, c := range allRows.Check() {
+		normalized = append(normalized, reads(fmt.Sprint("Check ", i), 0, c))
 	}
 	for i, c := range allRows.Conflicts() {
 		normalized = append(normalized, reads(fmt.Sprint("Conflicts ", i), 0, c))
@@ -231,7 +231,7 @@ func pricesOfTables() []prices {
 		does("a row too many", 1, 1, 0, stored(docs{"items": {bson.D{e("_id", bson.D{e("of", 9), e("n", int64(0))})}}})))
 	normalized = append(normalized, price3{"Prune", model.Cost{Commands: 1, Written: 1}, func(ctx context.Context, db *mongo.Database) (dbFunc, *model.Cost, error) {
 		var found []denorm.NormalizedDrift
-		for _, c := range allRows.Checks() {
+		for _, c := range allRows.Check() {
 			list, err := c.All(ctx, db)
 			if err != nil {
 				return nil, nil, err
@@ -248,11 +248,11 @@ func pricesOfTables() []prices {
 			reads("Survey", 3, specs.Survey()), reads("Repeated", 3, specs.Repeated()), mends("Repair", 1, 2, specs.Repeated(), specs.Repair),
 		}},
 		{"Columns", stored(docs{"sheets": {sheet("a"), sheet("b")}, "flat": {bson.D{e("_id", "gone")}, bson.D{e("_id", "z")}}}), []price3{
-			does("Fill", 4, 2, 2, inBatchesOf(500, strictOnes.Fill(nil))), reads("Survey", 2, strictOnes.Survey()), reads("Surplus", 2, strictOnes.Surplus()),
-			mends("Prune", 1, 2, strictOnes.Surplus(), strictOnes.Prune), writes("Delete", 1, 1, model.NewPlan(strictOnes.Delete("a"))),
+			does("Rebuild", 4, 2, 2, inBatchesOf(500, strictOnes.Rebuild(nil))), reads("Survey", 2, strictOnes.Survey()), reads("CheckOrphans", 2, strictOnes.CheckOrphans()),
+			mends("Prune", 1, 2, strictOnes.CheckOrphans(), strictOnes.RepairOrphans), writes("Delete", 1, 1, model.NewPlan(strictOnes.Delete("a"))),
 		}},
 		{"Feed", stored(docs{"boards": boardsOf}), []price3{
-			does("Job", 4, 3, 3, inBatchesOf(500, denorm.NewFeed(boards, "copies", board{ID: "s", Name: "n"}, feedCopy).Job())),
+			does("Rebuild", 4, 3, 3, inBatchesOf(500, denorm.NewFeed(boards, "copies", board{ID: "s", Name: "n"}, feedCopy).Rebuild())),
 		}},
 		{"Inverted", func(ctx context.Context, db *mongo.Database) error {
 			return exec(ctx, db, members.InsertMany([]member{ann, bob}))

@@ -107,7 +107,7 @@ func TestCopyRepairFaults(t *testing.T) {
 				}
 				return updates(ctx, db, "holders", "h1", bson.D{e("$set", bson.D{e(at+"name", "wrong")})}, "h2", bson.D{e("$set", ahead)})
 			}),
-			Run: repaired(f.c.Drift(nil), f.c.Repair), Check: whole("a"),
+			Run: repaired(f.c.Check(nil), f.c.Repair), Check: whole("a"),
 		}
 		cases[f.name+" refresh"] = modeltest.FaultCase{
 			Seed: inTurn(oneOf, func(ctx context.Context, db *mongo.Database) error {
@@ -140,7 +140,7 @@ func TestSubsetRepairFaults(t *testing.T) {
 		wantDocs(t, db, docs{"threads": want})
 	}
 	runFaults(t, map[string]modeltest.FaultCase{
-		"repair":  {Seed: spoiled, Run: repaired(newestThree.Drift(nil), newestThree.Repair), Check: right},
+		"repair":  {Seed: spoiled, Run: repaired(newestThree.Check(nil), newestThree.Repair), Check: right},
 		"rebuild": {Seed: spoiled, Run: inBatchesOf(1, newestThree.Rebuild()), Check: right},
 	})
 }
@@ -205,7 +205,7 @@ func TestWideRowRepairFaults(t *testing.T) {
 	}
 	fresh := func(t testing.TB, db *mongo.Database) {
 		wantWide(t, db, wide, 4)
-		for _, a := range []model.Aggregate[denorm.ColumnDrift]{wide.StaleLeft(), wide.StaleRight()} {
+		for _, a := range []model.Aggregate[denorm.ColumnDrift]{wide.CheckLeft(), wide.CheckRight()} {
 			if found, err := a.All(t.Context(), db); len(found) > 0 || err != nil {
 				t.Errorf("it finds %v, %v", found, err)
 			}
@@ -231,8 +231,8 @@ func TestWideRowRepairFaults(t *testing.T) {
 				}
 			},
 		},
-		"renew left":  {Seed: inTurn(linked, renamed("fans", "New", "f1", "f2")), Run: repaired(wide.StaleLeft(), wide.RenewLeft), Check: fresh},
-		"renew right": {Seed: inTurn(linked, renamed("songs", "New", "s0", "s1", "s3")), Run: repaired(wide.StaleRight(), wide.RenewRight), Check: fresh},
+		"repair left":  {Seed: inTurn(linked, renamed("fans", "New", "f1", "f2")), Run: repaired(wide.CheckLeft(), wide.RepairLeft), Check: fresh},
+		"repair right": {Seed: inTurn(linked, renamed("songs", "New", "s0", "s1", "s3")), Run: repaired(wide.CheckRight(), wide.RepairRight), Check: fresh},
 		"refresh": {Seed: inTurn(linked, renamed("songs", "New", "s1")), Check: fresh, Run: func(ctx context.Context, db *mongo.Database) error {
 			_, err := wide.RefreshRight(&member{ID: "s1", Name: "New"}).Run(ctx, db)
 			return err
@@ -267,7 +267,7 @@ func TestOutlierRepairFaults(t *testing.T) {
 				return errors.Join(err, outlierAppend(ctx, db, buyersOf, "a", "1 2 3 4 5 6"), outlierAppend(ctx, db, buyersOf, "b", "1 2 3"),
 					exec(ctx, db, model.NewPlan(books.Delete("a"))))
 			},
-			Run: repaired(buyersOf.Orphans(), buyersOf.DeleteOrphans),
+			Run: repaired(buyersOf.CheckOrphans(), buyersOf.RepairOrphans),
 			Check: func(t testing.TB, db *mongo.Database) {
 				wantOutlier(t, db, buyersOf, "b", "1 2 3")
 				if n, err := moreBuyers.Find(nil).Count(t.Context(), db); n != 1 || err != nil {
@@ -393,7 +393,7 @@ func TestFeedJobFaults(t *testing.T) {
 			}
 			return store(ctx, db, docs{"boards": list})
 		},
-		Run: inBatchesOf(2, feed.Job()),
+		Run: inBatchesOf(2, feed.Rebuild()),
 		Check: func(t testing.TB, db *mongo.Database) {
 			wantCopies(t, db)
 			if got, want := feedText(t, db, "second"), feedText(t, db, "boards"); got != want {

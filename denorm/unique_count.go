@@ -164,7 +164,7 @@ func indexed[R any](a model.Aggregate[R], index string, err error) model.Aggrega
 // there stays; so a month can be filled day by day, and each day again. It must be run before the days are gone.
 //
 // Cost: one command for each of the longer periods, at most 120, by the index of [UniqueCount.Indexes]; it reads the keys of
-// these times, and writes each member of a group once. It can be run again.
+// these times, and writes each member of a group once. Cut, it leaves some members uncounted; it can be run again.
 func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], from, to time.Time) model.Plan {
 	return x.u.rollup(into.u, from, to)
 }

@@ -231,7 +231,7 @@ func (x *WideRow[L, LK, R, RK]) CheckRight() model.Aggregate[ColumnDrift] { retu
 // them away. It can be run again.
 //
 // Cost: one command, as a rule; as many documents of right rows as hold them, found by the index of [WideRow.Indexes]. A document
-// that is split meanwhile can keep old fields: check again.
+// that is split meanwhile can keep old fields: check again. Cut, it leaves some columns old.
 func (x *WideRow[L, LK, R, RK]) RepairLeft(found []ColumnDrift) model.Plan {
 	return x.w.renew(0, found)
 }
@@ -257,7 +257,7 @@ func (x *WideRow[L, LK, R, RK]) Check() model.Aggregate[LinkDrift] {
 // its columns was written at before or later, by the time in its token: its operation may be under way. Let before be
 // longer ago than any operation takes.
 //
-// Cost: as [WideRow.Link].
+// Cost: as [WideRow.Link]. Cut, it leaves a half link, which it mends when it is run again.
 func (x *WideRow[L, LK, R, RK]) Repair(found LinkDrift, before time.Time) model.Change[LinkState] {
 	return x.w.mend(found, before)
 }
