@@ -64,12 +64,15 @@ type kind struct {
 
 	fields   []string // beside the links
 	suspects []model.Aggregate[bson.Raw]
+	plans    planned
 }
 
 // planned is what is declared of a representation.
 type planned interface {
 	Tree(paths.TreeSpec) *paths.Tree[category, string]
 	Suspects() []model.Aggregate[bson.Raw]
+	Insert(*category, paths.At[category], int64) model.Plan
+	Move(*category, paths.At[category], int64) model.Plan
 }
 
 type nodes = model.Collection[category, string]
@@ -85,7 +88,7 @@ var kinds = []kind{
 func of(name string, planner func(*nodes) planned, fields ...string) kind {
 	c := model.NewCollection[category, string](name)
 	p := planner(c)
-	return kind{name, c, p.Tree, p.Tree(paths.TreeSpec{}), fields, p.Suspects()}
+	return kind{name, c, p.Tree, p.Tree(paths.TreeSpec{}), fields, p.Suspects(), p}
 }
 
 // parallel lets a test run beside others on the engine.

@@ -63,7 +63,13 @@ func (k kind) store(t testing.TB, db *mongo.Database, f *paths.Forest[string]) {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := k.tree.Load(nodesOf(f)).Run(t.Context(), db); err != nil {
+	docs := nodesOf(f)
+	for i := range docs {
+		if k.name == named.name {
+			docs[i].Name = docs[i].ID
+		}
+	}
+	if _, _, err := k.tree.Load(docs).Run(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -77,42 +83,61 @@ func (k kind) whole(t testing.TB, db *mongo.Database) {
 	}
 }
 
-// A writer dies at each of its writes. The next one, whatever it does, finds the tree as it was before or as it was to be, and whole.
-func TestTreeDies(t *testing.T) {
-	parallel(t)
-	const begin = "a(b(c d(e)) f) g(h) i"
-	type change func(kind) model.Change[paths.State]
-	moves := map[string]struct {
-		do     change
-		oracle func(*paths.Forest[string]) error
-	}{}
+// A dying is a change whose writer dies.
+type dying struct {
+	do      func(kind) model.Change[paths.State]
+	oracle  func(*paths.Forest[string]) error
+	only    string   // the representation that it is cut with everywhere; "" means each, a share of the changes
+	prepare []bson.D // what is set in nodes before it: see [kind.cutSet]
+}
+
+// named are nodes whose paths are of their names.
+var named = of("named", func(c *nodes) planned {
+	return paths.NewMaterializedPath(c, paths.MaterializedPathSpec{Segment: "name"})
+}, "path")
+
+// dyings are changes of the tree that is given, by name.
+func dyings(begin string) map[string]dying {
+	out := map[string]dying{}
 	for _, id := range []string{"c", "d", "b", "a", "g", "i"} {
 		for _, place := range []paths.Place[string]{
 			paths.FirstRoot[string](), paths.LastRoot[string](), paths.Before("f"), paths.After("h"), paths.FirstChild("g"), paths.LastChild("f"),
 		} {
 			if parse(begin).Move(id, place) == nil {
-				moves[fmt.Sprintf("move %s %v", id, place)] = struct {
-					do     change
-					oracle func(*paths.Forest[string]) error
-				}{func(k kind) model.Change[paths.State] { return k.tree.Move(id, place) },
-					func(f *paths.Forest[string]) error { return f.Move(id, place) }}
+				out[fmt.Sprintf("move %s %v", id, place)] = dying{
+					do:     func(k kind) model.Change[paths.State] { return k.tree.Move(id, place) },
+					oracle: func(f *paths.Forest[string]) error { return f.Move(id, place) },
+				}
 			}
 		}
 	}
 	for _, id := range []string{"b", "a", "e"} {
 		for _, mode := range []paths.DeleteMode{paths.Subtree, paths.Promote, paths.Rootify} {
-			moves[fmt.Sprintf("delete %s %v", id, mode)] = struct {
-				do     change
-				oracle func(*paths.Forest[string]) error
-			}{func(k kind) model.Change[paths.State] { return k.tree.Delete(id, mode) },
-				func(f *paths.Forest[string]) error { return f.Delete(id, mode) }}
+			out[fmt.Sprintf("delete %s %v", id, mode)] = dying{
+				do:     func(k kind) model.Change[paths.State] { return k.tree.Delete(id, mode) },
+				oracle: func(f *paths.Forest[string]) error { return f.Delete(id, mode) },
+			}
 		}
 	}
-	moves["insert"] = struct {
-		do     change
-		oracle func(*paths.Forest[string]) error
-	}{func(k kind) model.Change[paths.State] { return k.tree.Insert(category{ID: "x"}, paths.FirstChild("b")) },
-		func(f *paths.Forest[string]) error { return f.Insert("x", paths.FirstChild("b")) }}
+	out["insert"] = dying{
+		do:     func(k kind) model.Change[paths.State] { return k.tree.Insert(category{ID: "x"}, paths.FirstChild("b")) },
+		oracle: func(f *paths.Forest[string]) error { return f.Insert("x", paths.FirstChild("b")) },
+	}
+	same := func(*paths.Forest[string]) error { return nil }
+	out["rename"] = dying{only: "named", do: func(k kind) model.Change[paths.State] { return k.tree.Rename("b", "B/b") }, oracle: same}
+	out["rebalance"] = dying{
+		only: "parents", do: func(k kind) model.Change[paths.State] { return k.tree.Rebalance(nil) }, oracle: same,
+		prepare: []bson.D{{{Key: "_id", Value: "g"}, {Key: "order", Value: "a0V"}}, {{Key: "_id", Value: "i"}, {Key: "order", Value: "a1"}}},
+	}
+	return out
+}
+
+// A writer dies at each of its writes. Every node is there that is there before and after; the next writer, whatever it does, finds
+// the tree as it was before or as it was to be, and whole.
+func TestTreeDies(t *testing.T) {
+	parallel(t)
+	const begin = "a(b(c d(e)) f) g(h) i"
+	moves := dyings(begin)
 	cuts, share := 0, 6
 	if few() {
 		share = 20
@@ -120,12 +145,12 @@ func TestTreeDies(t *testing.T) {
 	faults := modeltest.NewFaults()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		cuts = 0
-		for i, k := range kinds {
+		for i, k := range append(slices.Clone(kinds), named) {
 			k = k.quick()
 			k.ensure(t, db)
 			for n, name := range slices.Sorted(maps.Keys(moves)) {
 				m := moves[name]
-				if !full && !every && n%share != i%share {
+				if m.only != k.name && (m.only != "" || k.name == "named" || !full && !every && n%share != i%share) {
 					continue
 				}
 				after := parse(begin)
@@ -135,6 +160,9 @@ func TestTreeDies(t *testing.T) {
 				for _, way := range []string{"before", "inside"} {
 					for cut := 1; ; cut++ {
 						k.store(t, db, parse(begin))
+						if err := k.cutSet(t.Context(), db, m.prepare...); err != nil {
+							t.Fatal(err)
+						}
 						faults.Reset()
 						match := modeltest.Match(modeltest.Writes)
 						if way == "before" { // and all writes after it
@@ -152,11 +180,13 @@ func TestTreeDies(t *testing.T) {
 							break
 						}
 						cuts++
+						what := fmt.Sprintf("%s: %s, cut %s write %d (%v)", k.name, name, way, cut, err)
+						k.keeps(t, db, what, parse(begin), after)
 						if _, _, err := k.tree.Move("g", paths.Before("g")).Run(t.Context(), db); err != nil {
-							t.Fatalf("%s: %s, cut %s write %d (%v): the next writer: %v", k.name, name, way, cut, err, err)
+							t.Fatalf("%s: the next writer: %v", what, err)
 						}
 						if got := shape(k.stored(t, db)); got != begin && got != shape(after) {
-							t.Fatalf("%s: %s, cut %s write %d (%v): %s", k.name, name, way, cut, err, got)
+							t.Fatalf("%s: %s", what, got)
 						}
 						k.whole(t, db)
 					}
@@ -167,15 +197,33 @@ func TestTreeDies(t *testing.T) {
 	}, modeltest.WithFaults(faults), modeltest.WithClientOptions(options.Client().SetRetryWrites(false).SetRetryReads(false)))
 }
 
-// manyDocuments matches an update of many documents, or of several statements.
-func manyDocuments(c modeltest.Command) bool {
-	updates, ok := c.Body.Lookup("updates").ArrayOK()
-	if !ok {
-		return false
+// keeps fails the test unless each node that two forests have is stored.
+func (k kind) keeps(t testing.TB, db *mongo.Database, what string, before, after *paths.Forest[string]) {
+	t.Helper()
+	stored, err := ids(k.docs.Find(nil).All(t.Context(), db))
+	if err != nil {
+		t.Fatal(err)
 	}
-	list, _ := updates.Values()
-	multi, _ := list[0].Document().Lookup("multi").BooleanOK()
-	return multi || len(list) > 1
+	for id := range before.All() {
+		if after.Has(id) && !slices.Contains(stored, id) {
+			t.Fatalf("%s: %q is lost", what, id)
+		}
+	}
+}
+
+// manyDocuments matches an update or deletion of many documents, or of several statements.
+func manyDocuments(c modeltest.Command) bool {
+	for _, name := range []string{"updates", "deletes"} {
+		statements, ok := c.Body.Lookup(name).ArrayOK()
+		if !ok {
+			continue
+		}
+		list, _ := statements.Values()
+		multi, _ := list[0].Document().Lookup("multi").BooleanOK()
+		limit, isDelete := list[0].Document().Lookup("limit").AsInt64OK()
+		return multi || isDelete && limit == 0 || len(list) > 1
+	}
+	return false
 }
 
 // quick is the representation with a lease that runs out soon.

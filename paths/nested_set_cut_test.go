@@ -218,14 +218,15 @@ func TestNestedSetDeadWriter(t *testing.T) {
 	f := modeltest.NewFaults()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(1, 14))
-		k, cuts, share := nestedKinds[0], 0, 2
+		cuts, share := 0, 2
 		if few() {
 			share = 5
 		}
-		for _, op := range nestedTable() {
+		for i, op := range nestedTable() {
 			if !full && r.IntN(share) > 0 {
 				continue
 			}
+			k := nestedKinds[i%len(nestedKinds)]
 			for n := 1; ; n++ {
 				f.Reset()
 				k.nestedSeed(t, db, nestedForest(nestedShape))
