@@ -209,7 +209,11 @@ func (m *mending) siblings(f family, ids []string) {
 	if good {
 		return
 	}
-	for i, key := range Spread(len(ids)) {
+	had := make([]string, len(ids))
+	for i, id := range ids {
+		had[i] = f.nodes[id].order
+	}
+	for i, key := range orderKeys(nil, had) { // keys that order stay, so that a cut between the writes leaves the order of those that have them
 		n := f.nodes[ids[i]]
 		m.want[n.key()] = slices.DeleteFunc(m.want[n.key()], func(e bson.E) bool { return e.Key == m.links.Order })
 		if stored, _ := model.ValueAt(n.raw, m.links.Order); stored.Type != bson.TypeString || stored.StringValue() != key {
@@ -293,8 +297,14 @@ func (m *mending) changes(key, path string) bool {
 	return slices.ContainsFunc(m.want[key], func(e bson.E) bool { return e.Key == path })
 }
 
+// mend sets fields of a node that no change has written since it was read: a repair that comes late, when its lease ran out, passes
+// over what others wrote.
 func (m *mending) mend(n node, set bson.D) model.Write {
-	return model.Write{Collection: m.docs, Index: model.IDIndex, Model: &mongo.UpdateOneModel{
-		Filter: bson.D{{Key: "_id", Value: model.Eq(n.id)}}, Update: bson.D{{Key: "$set", Value: set}},
+	was := any(nil)
+	if v, _ := model.ValueAt(n.raw, m.links.Change); v.Type != 0 {
+		was = model.Eq(v)
+	}
+	return model.Write{Collection: m.docs, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{
+		Filter: bson.D{{Key: "_id", Value: model.Eq(n.id)}, {Key: m.links.Change, Value: was}}, Update: bson.D{{Key: "$set", Value: set}},
 	}}
 }

@@ -26,7 +26,7 @@ func (e *AdoptError) Error() string {
 
 // Adopt returns the change that gives documents their [Links] by their lists of children, for a collection that has the lists alone:
 // each node gets the one that lists it as its parent, and an order key by its place there; what no list names becomes a root, in the
-// order of the _ids, or of the order keys if all roots have one; a document without a list gets an empty one. Then [Tree.Check]
+// order of the order keys, and those without one after them, by _id; a document without a list gets an empty one. Then [Tree.Check]
 // finds nothing but ids in lists that lead nowhere, or come twice, which [Tree.Repair] takes out, and [Convert] takes the tree to any
 // other representation.
 //
@@ -34,7 +34,8 @@ func (e *AdoptError) Error() string {
 // something else are an [*AdoptError], and nothing is written: only a person can say which is right. [ChildTree.CheckLists] tells before.
 //
 // Only documents that differ are written, each by its _id, so that it can be run again from any cut, and again while other code still
-// writes lists alone. Once all writers use [Tree], don't: then the links are the truth.
+// writes lists alone. Once all writers use [Tree], don't: then the links are the truth. A cut leaves some nodes with links and others
+// without, and the lists as they are: run it again before anything else changes the tree.
 //
 // Cost: one command that reads the tree's fields of all documents, which are held in memory, some 800 bytes for each and its list; a
 // command for each 25,000 documents or 16 MiB of writes; two for the lease, which is that of the Tree of the spec.
@@ -142,8 +143,11 @@ func (a *adopting) forest() *Forest[string] {
 	for i, n := range a.all {
 		listed := a.nodes[n.key()]
 		links[i] = listed.link()
-		if !links[i].Root {
+		switch {
+		case !links[i].Root:
 			links[i].Order = fmt.Sprintf("%010d", a.at[n.key()])
+		case checkKey(n.order) != nil:
+			links[i].Order = "~" // after all keys
 		}
 	}
 	f, lost := NewForest(links)
@@ -167,6 +171,14 @@ func (a *adopting) contradicted() {
 func (a *adopting) plan(f *Forest[string], change int64) {
 	m := mending{tree: a.tree}
 	orders := a.loadOrders(f, a.nodes)
+	roots := f.Roots() // keys that order stay, so that a cut between the writes leaves the order of the roots that have them
+	had := make([]string, len(roots))
+	for i, id := range roots {
+		had[i] = a.nodes[id].order
+	}
+	for i, key := range orderKeys(nil, had) {
+		orders[roots[i]] = key
+	}
 	for _, n := range a.all {
 		var set bson.D
 		want := a.nodes[n.key()]

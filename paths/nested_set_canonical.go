@@ -138,9 +138,10 @@ func ascending[V cmp.Ordered](values []V, can func(V) bool) []bool {
 		if n > 0 {
 			before[i] = ends[n-1]
 		}
-		if n == len(ends) {
+		switch {
+		case n == len(ends):
 			ends = append(ends, i)
-		} else {
+		case values[ends[n]] != v: // of equal values the first is kept
 			ends[n] = i
 		}
 	}
