@@ -1,0 +1,162 @@
+package paths_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/paths"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// At each moment of a move, a reader finds the node below one of both parents, and below what lies above both.
+func TestChildTreeBetween(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, to := range []string{"c", "a", ""} {
+			childKind.store(t, db, parse("a(b(x(y)) c)"))
+			at := paths.At[category]{}
+			switch to {
+			case "":
+				at.Prev = childDoc(t, db, "a")
+			case "a":
+				at.Parent, at.Prev = childDoc(t, db, "a"), childDoc(t, db, "c")
+			default:
+				at.Parent = childDoc(t, db, to)
+			}
+			steps := childTree.Move(childDoc(t, db, "x"), at, 7).Steps
+			for i := 0; i <= len(steps); i++ {
+				found := ""
+				for _, id := range []string{"a", "b", "c"} {
+					below, err := ids(childKind.tree.Descendants(t.Context(), db, id, 0))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if slices.Contains(below, "x") != slices.Contains(below, "y") {
+						t.Errorf("to %q, after %d: below %s are %v", to, i, id, below)
+					}
+					if slices.Contains(below, "x") {
+						found += id
+					}
+				}
+				roots, err := ids(childKind.tree.Roots(t.Context(), db))
+				if want := map[string]string{"c": "ac", "a": "a", "": ""}[to]; err != nil || found != "ab" && found != want || found == "" && !slices.Contains(roots, "x") {
+					t.Errorf("to %q, after %d writes it is below %q, %v", to, i, found, err)
+				}
+				if i < len(steps) {
+					one := model.NewPlan(steps[i])
+					if _, err := one.Run(t.Context(), db); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			childKind.whole(t, db)
+		}
+	})
+}
+
+// A move of a node that was moved in the meantime is stale, and takes back what it wrote; another that moved it there stays.
+func TestChildTreeStale(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, to := range []string{"b", "c", "d"} {
+			childKind.store(t, db, parse("a(x) b c d"))
+			x, b := childDoc(t, db, "x"), childDoc(t, db, "b")
+			other := childTree.Move(x, paths.At[category]{Parent: childDoc(t, db, to)}, 6)
+			late := childTree.Move(x, paths.At[category]{Parent: b}, 7)
+			if to == "b" { // to another place under it
+				late = childTree.Move(x, paths.At[category]{Parent: b, Next: &category{ID: "y", Order: "a5"}}, 7)
+			}
+			if _, err := other.Run(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := late.Run(t.Context(), db); !errors.Is(err, model.ErrStale) {
+				t.Errorf("to %s: %v", to, err)
+			}
+			childKind.whole(t, db)
+		}
+	})
+}
+
+// A plan that is run again, wholly or in part, after others have gone on, changes nothing more.
+func TestChildTreeLate(t *testing.T) {
+	parallel(t)
+	runs := 40
+	if full {
+		runs = 400
+	}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		r := rand.New(rand.NewPCG(21, 6))
+		for range runs {
+			f := parse("a(b(c d) e(f g)) h")
+			childKind.store(t, db, f)
+			var plans []model.Plan
+			for change := int64(5); change < 10; change++ {
+				id, to := pick(r, f), pick(r, f)
+				if f.Move(id, paths.LastChild(to)) != nil {
+					continue
+				}
+				at := paths.At[category]{Parent: childDoc(t, db, to)}
+				if s := f.Siblings(id); len(s) > 0 {
+					at.Prev = childDoc(t, db, s[len(s)-1])
+				}
+				p := childTree.Move(childDoc(t, db, id), at, change)
+				if _, err := p.Run(t.Context(), db); err != nil {
+					t.Fatal(p, err)
+				}
+				plans = append(plans, p)
+			}
+			if len(plans) == 0 {
+				continue
+			}
+			late := plans[r.IntN(len(plans))]
+			for _, s := range late.Steps[r.IntN(len(late.Steps)):] {
+				p := model.NewPlan(s)
+				if _, err := p.Run(t.Context(), db); err != nil && !errors.Is(err, model.ErrStale) {
+					t.Fatal(err)
+				}
+			}
+			if got := shape(childKind.stored(t, db)); got != shape(f) {
+				t.Fatalf("%s, want %s\n%v", got, shape(f), late)
+			}
+			childKind.whole(t, db)
+		}
+	})
+}
+
+// A node in the middle of a list is deleted, and its children take its place: cut after any write and run again, they stay there.
+func TestChildTreePromoteCut(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for mode, want := range map[paths.DeleteMode]string{paths.Promote: "a(b d e f)", paths.Rootify: "a(b f) d e", paths.Subtree: "a(b f)"} {
+			for cut := 0; ; cut++ {
+				childKind.store(t, db, parse("a(b c(d e) f)"))
+				change := childKind.tree.Delete("c", mode)
+				state, err := change.Read(t.Context(), db)
+				if err != nil {
+					t.Fatal(err)
+				}
+				state.Change = 9
+				plan, err := change.Decide(state)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if cut > len(plan.Steps) {
+					break
+				}
+				for _, p := range []model.Plan{model.NewPlan(plan.Steps[:cut]...), plan, plan} {
+					if _, err := p.Run(t.Context(), db); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if got := shape(childKind.stored(t, db)); got != want {
+					t.Errorf("%v, cut after %d: %s", mode, cut, got)
+				}
+				childKind.whole(t, db)
+			}
+		}
+	})
+}
