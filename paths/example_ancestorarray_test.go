@@ -49,10 +49,13 @@ func ExampleAncestorArray() {
 	}
 	fmt.Println("mongodb", err)
 	fmt.Println(catalogTree.Ancestors(&mongodb))
-	fmt.Println(catalogTree.Descendants(&above[0], 2))
+	below := catalogTree.Descendants(&above[0], 2)
+	fmt.Println(below)
+	fmt.Println(below.Cost())
 	// Output:
 	// [books programming databases mongodb] <nil>
 	// books > programming > databases > mongodb <nil>
 	// db.catalog.aggregate([{$match: {_id: {$in: ['books', 'programming', 'databases']}}}])
 	// db.catalog.aggregate([{$match: {ancestors: 'books', _id: {$ne: 'books'}, 'ancestors.3': {$exists: false}}}])
+	// 1 command and one per further batch, by ancestors_1
 }

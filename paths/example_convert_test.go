@@ -41,7 +41,8 @@ var (
 )
 
 func ExampleConvert() {
-	client, stop := modeltest.Start()
+	monitor := modeltest.NewMonitor()
+	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 	if err := model.Indexes(byParents, byAbove, byWords).Ensure(ctx, db); err != nil {
@@ -87,7 +88,8 @@ func ExampleConvert() {
 	run(byAbove.Delete(2, paths.Restrict))
 	run(byAbove.Insert(section{ID: 5, Title: "Sale"}, paths.FirstRoot[int]()))
 	show()
-	show()
+	cost, _ := modeltest.Measure(monitor, func() error { show(); return nil })
+	fmt.Println(cost.Commands, "commands,", cost.Written, "documents written, where nothing is to be brought over")
 	report, err := byWords.Check(ctx, db)
 	fmt.Println(report.Nodes, "nodes,", len(report.Problems), "problems", err)
 	// Output:
@@ -99,5 +101,6 @@ func ExampleConvert() {
 	//   Men clothing/men/ <nil>
 	// 4 nodes: 1 stored, 0 written, 1 deleted, <nil>
 	// 4 nodes: 0 stored, 0 written, 0 deleted, <nil>
+	// 2 commands, 0 documents written, where nothing is to be brought over
 	// 4 nodes, 0 problems <nil>
 }

@@ -52,11 +52,14 @@ func ExampleMaterializedPath() {
 	fmt.Println(err)
 
 	men, err := departments.ByID(ids[1]).One(ctx, db)
-	fmt.Println(byName.Descendants(&men, 0), err)
+	below := byName.Descendants(&men, 0)
+	fmt.Println(below, err)
+	fmt.Println(below.Cost())
 	fmt.Println(byName.Ancestors(&boots))
 	// Output:
 	// Clothing/Men/Shoes%2FBoots/ [Clothing Men Shoes/Boots] <nil>
 	// docmodel: the segment can't be part of the path: ObjectId('000000000000000000000004') has it in this place
 	// db.departments.aggregate([{$match: {path: {$gt: 'Clothing/Men/', $lt: 'Clothing/Men0'}}}]) <nil>
+	// 1 command and one per further batch, by path_1
 	// db.departments.aggregate([{$match: {path: {$in: ['Clothing/', 'Clothing/Men/']}}}, {$sort: {path: 1}}])
 }

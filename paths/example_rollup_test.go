@@ -51,7 +51,9 @@ func ExampleRollUp() {
 	if err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(goodsInAll.Total(&clothing))
+	total := goodsInAll.Total(&clothing)
+	fmt.Println(total)
+	fmt.Println(total.Cost())
 	below, err := goodsInAll.Children(ctx, db, "clothing")
 	for _, c := range below {
 		fmt.Printf("%s: %d items in %d categories, %v\n", c.Node.ID, c.Sum, c.Nodes, err)
@@ -69,6 +71,7 @@ func ExampleRollUp() {
 	fmt.Println(clothing.Total.Sum, "items, of which", clothing.Total.Max, "in one category", err)
 	// Output:
 	// db.goods.aggregate([{$match: {path: {$gte: 'clothing/', $lt: 'clothing0'}}}, {$group: {_id: null, nodes: {$sum: 1}, values: {$sum: {$cond: [{$isNumber: '$items'}, 1, 0]}}, sum: {$sum: {$cond: [{$isNumber: '$items'}, '$items', null]}}, min: {$min: {$cond: [{$isNumber: '$items'}, '$items', null]}}, max: {$max: {$cond: [{$isNumber: '$items'}, '$items', null]}}}}])
+	// 1 command and one per further batch, by path_1
 	// men: 44 items in 3 categories, <nil>
 	// women: 7 items in 1 categories, <nil>
 	// 5 totals written <nil>

@@ -52,7 +52,8 @@ func shortestFromA(v *paths.GraphVertex[town, string, *way, int]) error {
 }
 
 func ExampleSupersteps() {
-	client, stop := modeltest.Start()
+	monitor := modeltest.NewMonitor()
+	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
 	defer stop()
 	ctx, db := context.Background(), client.Database("map")
 
@@ -69,11 +70,16 @@ func ExampleSupersteps() {
 	}
 
 	// Run goes on where it was, whoever ran it before, and wherever that was cut.
-	last, err := fromA.Run(ctx, db, paths.GraphOptions{Progress: func(s paths.GraphStep) error {
-		fmt.Printf("superstep %d: %d towns computed, %d told\n", s.Step, s.Changed, s.Sent)
-		return nil
-	}})
+	var last paths.GraphStep
+	cost, err := modeltest.Measure(monitor, func() (err error) {
+		last, err = fromA.Run(ctx, db, paths.GraphOptions{Progress: func(s paths.GraphStep) error {
+			fmt.Printf("superstep %d: %d towns computed, %d told\n", s.Step, s.Changed, s.Sent)
+			return nil
+		}})
+		return err
+	})
 	fmt.Println("over:", fromA.Over(last), err)
+	fmt.Println(cost.Commands, "commands: four to begin, eight for each superstep")
 	for v, err := range byRoad.States().Each(ctx, db) {
 		var w *way
 		if err == nil {
@@ -95,6 +101,7 @@ func ExampleSupersteps() {
 	// superstep 3: 2 towns computed, 1 told
 	// superstep 4: 1 towns computed, 0 told
 	// over: true <nil>
+	// 36 commands: four to begin, eight for each superstep
 	// A is 0 km away, by ""
 	// B is 5 km away, by "C"
 	// C is 2 km away, by "A"
