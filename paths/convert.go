@@ -16,6 +16,8 @@ import (
 //
 // Both must be declared over one collection with equal [Links] and [TreeSpec]s, else it is refused.
 //
+// A cut leaves some documents with the other's fields and some without; the first tree is whole all the while. Run it again.
+//
 // Cost and consistency: those of [Tree.Repair] of the other tree, which it is.
 func Convert[D, K any](from, to *Tree[D, K]) model.Change[State] {
 	c := to.Repair()

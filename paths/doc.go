@@ -79,8 +79,13 @@
 // # Costs
 //
 // Each change holds the tree's lease: one command before it and one after it, and one that stores the plan where it writes more than
-// one document. What it reads to decide is three to six commands, whatever the size of the tree. Reads take two commands, one for
-// the node and one for what is asked, and put it in order in memory.
+// one document. What it reads to decide is one to six commands, whatever the size of the tree; only a deletion that leaves its
+// children to others asks, for a [MaterializedPath], once for each child. Reads take two commands, one for the node and one for what
+// is asked, and put it in order in memory; roots and children take one, [Tree.Dump] as many as it has batches.
+//
+// Elsewhere in this module reads are values too, which the caller runs. Those of a [Tree] run at once: what is asked depends on a
+// document that must be read first, and what comes is put in order. The representations' own methods, such as
+// [NestedSet.Descendants], give the query as a value, to whoever has the node's document.
 //
 // A [Conversion] reads both trees once, and writes what differs, in batches, each under the lease; one that finds nothing takes two
 // commands and writes nothing. A [RollUp] takes two commands for a node, and three for a node's children, however many; the server

@@ -96,7 +96,7 @@ func (t *DocumentTree[E, N, K]) Repair(owner K, fresh ...N) model.Change[Documen
 }
 
 // RepairAll returns the job that repairs every owner that matches, nil for all, as Repair does without ids: different nodes with one
-// id are left as they are.
+// id are left as they are. A cut leaves each list as it was or mended, and it can be run again.
 //
 // Cost: one command for each batch of 500 owners, and one for each list that is mended.
 func (t *DocumentTree[E, N, K]) RepairAll(filter bson.D) model.Job {

@@ -18,7 +18,13 @@ import (
 // again after the next change. Whoever reads while a change is written may see a part of it: a subtree of which some nodes are in
 // the old place and some in the new. Read in a transaction with snapshot isolation where that matters.
 //
-// The methods that read run their queries at once, and say how many; those that change return a [model.Change] to be run.
+// A writer that dies leaves what its plan has written until then, and the next change of the tree, whatever it is, writes the rest
+// first; no cut loses a node that isn't deleted. What readers see meanwhile is what they see of a change that is
+// being written, for as long as nobody changes the tree. [Tree.Load], [Tree.Repair] and [Convert] leave no plan: they are run again.
+//
+// The methods that read run their queries at once, and say how many, for each begins with a node that is read first, from which the
+// query of the rest is made; a representation's own methods return that query as a value, from a node that the caller has. Those that
+// change return a [model.Change] to be run.
 type Tree[D, K any] struct {
 	docs  *model.Collection[D, K]
 	t     *tree
@@ -80,8 +86,11 @@ func (t *Tree[D, K]) decode(nodes []node, err error) ([]D, error) {
 // Insert returns the change that stores a node at a place. The fields of the tree in doc are overwritten; its others are kept. Its
 // errors are [ErrExists], [ErrNoNode] and [ErrSegment].
 //
-// Cost: one document; five to seven commands, two of them for the lease. Under a parent, a [ChildTree] writes two documents, by two
-// commands more: one for the intent.
+// Cost: one document; five commands for a root, two of them for the lease, six for a child and seven beside one. A
+// [MaterializedPath] asks in one more whether the path is free. Where other documents are written too, which are the parent of a
+// [ChildTree] and what a [NestedSet] says, it takes two more: one for the intent.
+//
+// A cut leaves nothing, or a node that is in no list yet, or that has, with what comes after it, no numbers to be found by.
 //
 // A document that the server refuses, for a unique index or a validator of yours, is refused before anything else is written.
 func (t *Tree[D, K]) Insert(doc D, at Place[K]) model.Change[State] {
@@ -98,7 +107,11 @@ func (t *Tree[D, K]) Insert(doc D, at Place[K]) model.Change[State] {
 // Move returns the change that takes a node, with all below it, to a place. Its errors are [ErrNoNode], [ErrCycle] and
 // [ErrSegment]. A place beside the node itself is where it is: nothing is written.
 //
-// Cost: six to nine commands, two of them for the lease and one for the intent; the documents are those of the representation.
+// Cost: five to nine commands, for a [ChildTree] up to eleven, two of them for the lease, and one for the intent where more than one
+// document is written; the documents are those of the representation.
+//
+// A cut leaves some nodes of the subtree in the old place and some in the new, but for a [ParentTree], which writes one document; of a
+// [NestedSet], those that are shifted are not found by their numbers.
 func (t *Tree[D, K]) Move(id K, to Place[K]) model.Change[State] {
 	n, err := t.id(id)
 	p, errTo := t.place(to)
@@ -112,6 +125,19 @@ func (t *Tree[D, K]) Move(id K, to Place[K]) model.Change[State] {
 
 // Delete returns the change that deletes a node; the mode says what becomes of its children. Its errors are [ErrNoNode],
 // [ErrHasChildren] and [ErrSegment].
+//
+// Cost, two commands for the lease included:
+//
+//	a node without children  5 commands and 1 document; where a list or numbers change with it, 7, and these documents
+//	Subtree                  6 commands; all of the subtree, by one command
+//	Promote                  8 to 12 commands; the node, and its children or, where they hold paths or ancestors, all below it
+//	Rootify                  8 to 11 commands; as Promote
+//
+// Restrict is the first, whatever the node has below it: with children it ends after the second read. A [ChildTree] writes the parent
+// too, for a subtree by one command more, and a [NestedSet] what it says there, by one or two more. With Promote and Rootify, a
+// [MaterializedPath] asks for each child, in one more command, whether its new path is free.
+//
+// A cut leaves some of a subtree deleted, so that others have no parent; or children in both places, and the node gone or not.
 func (t *Tree[D, K]) Delete(id K, mode DeleteMode) model.Change[State] {
 	n, err := t.id(id)
 	if err == nil && mode > Rootify {
@@ -162,7 +188,7 @@ func (t *Tree[D, K]) Siblings(ctx context.Context, db *mongo.Database, id K) ([]
 	}))
 }
 
-// Ancestors reads the nodes above a node, root first. Cost: two commands.
+// Ancestors reads the nodes above a node, root first. Cost: two commands, one for a root.
 func (t *Tree[D, K]) Ancestors(ctx context.Context, db *mongo.Database, id K) ([]D, error) {
 	return t.decode(t.read(ctx, db, id, func(n node) ([]node, error) { return t.t.ancestors(ctx, db, n) }))
 }
@@ -241,7 +267,7 @@ func (t *Tree[D, K]) IsAncestor(ctx context.Context, db *mongo.Database, ancesto
 
 // CommonAncestor reads the lowest node that is each of two, or above it; false when they are in different trees.
 //
-// Cost: four commands.
+// Cost: four commands, one less for each that is a root.
 func (t *Tree[D, K]) CommonAncestor(ctx context.Context, db *mongo.Database, a, b K) (doc D, ok bool, err error) {
 	var chains [2][]node
 	for i, id := range []K{a, b} {

@@ -15,18 +15,25 @@ import (
 // Queries on the server look for documents that can't be right: see Suspects of the representations. Only when they find one, the
 // tree's fields of all documents are read, to say what is wrong and what mends it.
 //
-// Cost: three to five commands, that send no document of a sound tree. Of a damaged one, one more, whose documents are held in
-// memory, some 800 bytes for each. What others change meanwhile may be reported; [Tree.Repair] keeps them away.
+// Cost: three to five commands, which send no document of a sound tree, but its count. Of a damaged one at most as many: they end with
+// the first that finds something, and one that reads all, whose documents are held in memory, some 800 bytes for each. What others
+// change meanwhile may be reported; [Tree.Repair] keeps them away.
 func (t *Tree[D, K]) Check(ctx context.Context, db *mongo.Database) (Report, error) {
 	return t.t.check(ctx, db, 0)
 }
 
 // Repair returns the change that makes a tree whole from its parent links: orphans, and of each cycle the node with the smallest
 // _id, become roots after the others; siblings that have no order get one; and each field of the representation becomes what the
-// links say. Only documents that differ are written, and nothing of the user's is lost or deleted. Of siblings that must have the
-// same segment none is renamed: the next check reports them still.
+// links say. Only documents that differ are written, and nothing of the user's is lost or deleted. Siblings whose keys order them keep
+// their keys. Of siblings that must have the same segment none is renamed: the next check reports them still.
 //
-// A plan that another writer left and that can't be finished is dropped. The change can be run again, from any cut.
+// A plan that another writer left and that can't be finished is dropped. The change can be run again, from any cut: a cut leaves some
+// nodes mended and others not, and some parked: with a path or left number by which nobody finds them. Where it is cut among
+// siblings without an order, these may come to another order among themselves. No plan of it is left for others: until it is run
+// again the tree is as damaged as before.
+//
+// What others have written since it was read is passed over, should the lease run out before it is over: check again after a repair
+// that took longer than TreeSpec.For.
 //
 // Cost: that of Check, and a command for each 25,000 documents or 16 MiB of writes; two for the lease.
 func (t *Tree[D, K]) Repair() model.Change[State] {
@@ -42,7 +49,10 @@ func (t *Tree[D, K]) Repair() model.Change[State] {
 // Drop returns the job that takes away the fields that this representation keeps beside the links, once all have gone over to
 // another. A unique index on them must be dropped before.
 //
-// Cost: batches of documents by _id; it can be stopped and run again.
+// A cut leaves the fields in what it hasn't come to; the links stay as they are. It can be stopped and run again. The tree's lease isn't
+// taken: nobody may use the representation any more.
+//
+// Cost: two commands for each batch of 500 documents, by _id, and two to find the end; each document that has such a field is written.
 func (t *Tree[D, K]) Drop() model.Job {
 	unset := bson.D{}
 	var any bson.A
@@ -72,6 +82,10 @@ func (t *Tree[D, K]) Drop() model.Job {
 // has one. Siblings come in the order of their keys, or as they are listed; where one has none, all of them get new ones. The
 // collection must be empty of them. Orphans, cycles and second nodes of one _id refuse all.
 //
+// A cut leaves the first nodes in preorder, each below its parent, with lists and numbers that tell of nodes which are not there. Run
+// it again, with the same documents, before the tree is changed: what is stored as it is to be is passed over, and what differs is
+// refused as a second node of its _id.
+//
 // Cost: a command for each 25,000 documents or 16 MiB; some 800 bytes of memory for each node, and its document
 // twice.
 func (p planner[D, K]) Load(docs []D, change int64) model.Plan {
@@ -95,7 +109,10 @@ func (p planner[D, K]) nodes(docs []D) ([]node, error) {
 	return nodes, nil
 }
 
-// Load is the Load of the representation, under the lease, with 0 as the number of the change. So it can be run again, from any cut.
+// Load is the Load of the representation, under the lease, with 0 as the number of the change. So it can be run again, from any cut;
+// as its plan may be of any size, it is not left for the next writer.
+//
+// Cost: as there, and two commands for the lease, four where nobody took it before.
 //
 // The lease isn't extended while it runs: other changes wait for TreeSpec.For, and then begin. Give a tree that is loaded with millions
 // of nodes a longer one, or load it before others know it.
@@ -175,6 +192,9 @@ func (t *tree) loadOrders(f *Forest[string], nodes map[string]node) map[string]s
 // Rebalance returns the change that gives a node's children new order keys, the shortest that there are, or the roots for nil.
 // [Tree.Insert] and [Tree.Move] do it by themselves where a key would come to have more than 48 characters.
 //
+// A cut leaves some children with new keys and others with those of before, so that they may be out of order, until the next change
+// of the tree finishes it.
+//
 // Cost: a command to read and one to write, a document for each child, and three for the lease and the intent.
 func (t *Tree[D, K]) Rebalance(parent *K) model.Change[State] {
 	var id any
@@ -206,7 +226,9 @@ type renamer interface {
 // Rename returns the change that gives a node another segment, and with it all below it other paths. It is for a [MaterializedPath]
 // with a Segment; others refuse it. Its errors are [ErrNoNode] and [ErrSegment].
 //
-// Cost: as Move.
+// A cut leaves some nodes below the old path and some below the new, until the next change of the tree finishes it.
+//
+// Cost: seven commands, six for a root, three of them for the lease and the intent; the documents of the subtree, by one update.
 func (t *Tree[D, K]) Rename(id K, segment string) model.Change[State] {
 	enc, err := t.id(id)
 	r, ok := t.t.rep.(renamer)

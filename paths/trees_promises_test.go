@@ -1,0 +1,182 @@
+package paths_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/paths"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A promise is what a doc comment says that an operation costs.
+type promise struct {
+	name string
+	run  func() error
+	want model.Cost
+	but  map[string]model.Cost // of some representations
+}
+
+// What the doc comments promise of each representation is what is measured.
+func TestTreePromises(t *testing.T) {
+	monitor := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for i, k := range append(cutKinds()[:6], named) {
+			if onServer && i%2 > 0 {
+				continue
+			}
+			k.ensure(t, db)
+			for _, of := range []func(testing.TB, *mongo.Database) []promise{k.readPromises, k.placePromises, k.changePromises} {
+				k.store(t, db, parse("a(b(c d(e)) f) g(h)"))
+				for _, p := range of(t, db) {
+					p.hold(t, monitor, k)
+				}
+			}
+		}
+	}, modeltest.WithMonitor(monitor))
+}
+
+// hold fails the test unless the promise is held with a representation that has the operation.
+func (p promise) hold(t *testing.T, monitor *modeltest.Monitor, k kind) {
+	t.Helper()
+	want, ok := p.but[k.name]
+	if !ok {
+		want = p.want
+	}
+	if want.Commands == 0 {
+		return
+	}
+	got, err := modeltest.Measure(monitor, p.run)
+	if err != nil || got.Commands != want.Commands || got.Written != want.Written || got.Returned != want.Returned {
+		t.Errorf("%s: %s: %d commands, %d written, %d returned, %v; want %d, %d, %d", k.name, p.name,
+			got.Commands, got.Written, got.Returned, err, want.Commands, want.Written, want.Returned)
+	}
+}
+
+// readPromises are those of the reads, of the tree a(b(c d(e)) f) g(h).
+func (k kind) readPromises(t testing.TB, db *mongo.Database) []promise {
+	ctx, cost := t.Context(), func(commands, returned int) model.Cost { return model.Cost{Commands: commands, Returned: returned} }
+	twoMore := map[string]model.Cost{"parents": cost(3, 2+3), "children": cost(3, 2+3)}
+	return []promise{
+		{"roots", func() error { _, err := k.tree.Roots(ctx, db); return err }, cost(1, 2), nil},
+		{"children", func() error { _, err := k.tree.Children(ctx, db, "a"); return err }, cost(1, 2), nil},
+		{"siblings", func() error { _, err := k.tree.Siblings(ctx, db, "b"); return err }, cost(2, 1+1), nil},
+		{"ancestors", func() error { _, err := k.tree.Ancestors(ctx, db, "d"); return err }, cost(2, 1+2), nil},
+		{"ancestors of a root", func() error { _, err := k.tree.Ancestors(ctx, db, "a"); return err }, cost(1, 1), nil},
+		{"descendants", func() error { _, err := k.tree.Descendants(ctx, db, "a", 0); return err }, cost(2, 1+5), nil},
+		{"to a depth", func() error { _, err := k.tree.Descendants(ctx, db, "a", 2); return err }, cost(2, 1+4), nil},
+		{"leaves", func() error { _, err := k.tree.Leaves(ctx, db, "a"); return err }, cost(2, 1+5),
+			map[string]model.Cost{"nested": cost(2, 1+3), "gapped": cost(2, 1+3)}},
+		{"count", func() error { _, err := k.tree.Count(ctx, db, "a"); return err }, cost(2, 1+1), map[string]model.Cost{"nested": cost(1, 1)}},
+		{"is ancestor", func() error { _, err := k.tree.IsAncestor(ctx, db, "a", "e"); return err }, cost(2, 2), twoMore},
+		{"common ancestor", func() error { _, _, err := k.tree.CommonAncestor(ctx, db, "c", "e"); return err }, cost(4, 1+2+1+3), nil},
+		{"walk", func() error {
+			for _, err := range k.tree.Walk(ctx, db, "a") {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}, cost(2, 1+5), nil},
+		{"dump", func() error {
+			for _, err := range k.tree.Dump(ctx, db) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}, cost(2, 8+8), map[string]model.Cost{"nested": cost(1, 8), "gapped": cost(1, 8)}},
+		{"settled", func() error {
+			return k.tree.Settled(ctx, db, func(ctx context.Context) error { _, err := k.tree.Roots(ctx, db); return err })
+		}, cost(3, 2+2), nil},
+		{"check", func() error { _, err := k.tree.Check(ctx, db); return err }, cost(3, 1),
+			map[string]model.Cost{"parents": cost(4, 1), "nested": cost(4, 1), "children": cost(5, 1)}},
+	}
+}
+
+// placePromises are those of inserts and moves, to the nearest places and to those that take most to be found.
+func (k kind) placePromises(t testing.TB, db *mongo.Database) []promise {
+	ctx, cost := t.Context(), func(commands, written, returned int) model.Cost {
+		return model.Cost{Commands: commands, Written: written, Returned: returned}
+	}
+	run := func(c model.Change[paths.State]) func() error {
+		return func() error { _, _, err := c.Run(ctx, db); return err }
+	}
+	return []promise{
+		{"insert a root", run(k.tree.Insert(category{ID: "x", Name: "x"}, paths.LastRoot[string]())), cost(5, 2+1, 1),
+			map[string]model.Cost{"paths": cost(6, 2+1, 1), "named": cost(6, 2+1, 1)}},
+		{"insert before a node", run(k.tree.Insert(category{ID: "y", Name: "y"}, paths.Before("c"))), cost(7, 2+1, 2), map[string]model.Cost{
+			"paths": cost(8, 2+1, 2), "named": cost(8, 2+1, 2), "nested": cost(9, 3+18, 2), "children": cost(9, 3+2, 2),
+		}},
+		{"move to the roots", run(k.tree.Move("y", paths.LastRoot[string]())), cost(5, 2+1, 2), map[string]model.Cost{
+			"ancestors": cost(6, 3+1, 2), "paths": cost(7, 3+1, 2), "named": cost(7, 3+1, 2), "nested": cost(6, 3+18, 2), "gapped": cost(6, 3+2, 2),
+			"children": cost(7, 3+2, 2),
+		}},
+		{"move before a node", run(k.tree.Move("e", paths.Before("c"))), cost(8, 3+1, 3), map[string]model.Cost{
+			"parents": cost(8, 2+1, 4), "paths": cost(9, 3+1, 3), "named": cost(9, 3+1, 3), "nested": cost(8, 3+6, 3), "gapped": cost(8, 3+6, 3),
+			"children": cost(11, 3+3, 4),
+		}},
+	}
+}
+
+// changePromises are those of the changes, one after the other, their leases included.
+func (k kind) changePromises(t testing.TB, db *mongo.Database) []promise {
+	ctx, a := t.Context(), "a"
+	cost := func(commands, written, returned int) model.Cost {
+		return model.Cost{Commands: commands, Written: written, Returned: returned}
+	}
+	run := func(c model.Change[paths.State]) func() error {
+		return func() error { _, _, err := c.Run(ctx, db); return err }
+	}
+	// A second node comes to have the order key of its sibling: one document is to be mended.
+	damage := func() {
+		if err := k.cutSet(ctx, db, bson.D{{Key: "_id", Value: "f"}, {Key: "order", Value: "a0"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	damage()
+	return []promise{
+		{"check of a damaged tree", func() error { _, err := k.tree.Check(ctx, db); return err }, cost(3, 0, 1+8), nil},
+		{"repair", run(k.tree.Repair()), cost(2+3+1, 2+1, 1+8), nil},
+		{"repair of what is whole", run(k.tree.Repair()), cost(2+3, 2, 1),
+			map[string]model.Cost{"parents": cost(2+4, 2, 1), "nested": cost(2+4, 2, 1), "children": cost(2+5, 2, 1)}},
+		{"rebalance", run(k.tree.Rebalance(&a)), cost(5, 3+2, 2), nil},
+		{"rename", run(k.tree.Rename("b", "B")), model.Cost{}, map[string]model.Cost{"named": cost(7, 3+4, 2)}},
+		{"delete with restrict", run(k.tree.Delete("h", paths.Restrict)), cost(5, 2+1, 1),
+			map[string]model.Cost{"nested": cost(7, 3+2, 1), "children": cost(7, 3+2, 1)}},
+		{"delete with promote", run(k.tree.Delete("d", paths.Promote)), cost(10, 3+2, 4), map[string]model.Cost{
+			"ancestors": cost(11, 3+3, 4), "paths": cost(12, 3+3, 4), "named": cost(12, 3+3, 4), "nested": cost(12, 3+10, 4), "gapped": cost(11, 3+3, 4),
+			"children": cost(10, 3+3, 4),
+		}},
+		{"delete with rootify", run(k.tree.Delete("b", paths.Rootify)), cost(8, 3+3, 4), map[string]model.Cost{
+			"ancestors": cost(9, 3+5, 4), "paths": cost(11, 3+5, 4), "named": cost(11, 3+5, 4), "nested": cost(10, 3+12, 4), "gapped": cost(10, 3+7, 4),
+			"children": cost(8, 3+4, 4),
+		}},
+		{"delete with subtree", run(k.tree.Delete("a", paths.Subtree)), cost(6, 3+2, 2), map[string]model.Cost{"nested": cost(7, 3+8, 2)}},
+		{"load", func() error {
+			if _, err := db.Collection(k.name).DeleteMany(ctx, bson.D{}); err != nil {
+				return err
+			}
+			docs := nodesOf(parse("a(b(c d(e)) f) g(h)"))
+			for i := range docs {
+				docs[i].Name = docs[i].ID
+			}
+			_, _, err := k.tree.Load(docs).Run(ctx, db)
+			return err
+		}, cost(1+3, 3+2+8, 0), nil},
+		{"drop", func() error {
+			for _, index := range k.tree.Indexes() {
+				if index.Unique {
+					if err := db.Collection(k.name).Indexes().DropOne(ctx, index.Name); err != nil {
+						return fmt.Errorf("%s: %w", index.Name, err)
+					}
+				}
+			}
+			_, err := k.tree.Drop().Run(ctx, db, model.JobOptions{})
+			return err
+		}, cost(4, 8, 8), map[string]model.Cost{"parents": {}, "paths": cost(5, 8, 8), "named": cost(5, 8, 8), "nested": cost(5, 8, 8), "gapped": cost(5, 8, 8)}},
+	}
+}
