@@ -71,6 +71,10 @@ type kind struct {
 type planned interface {
 	Tree(paths.TreeSpec) *paths.Tree[category, string]
 	Suspects() []model.Aggregate[bson.Raw]
+	Roots() model.Find[category]
+	Children(string) model.Find[category]
+	Ancestors(*category) model.Aggregate[category]
+	Descendants(*category, int) model.Aggregate[category]
 	Insert(*category, paths.At[category], int64) model.Plan
 	Move(*category, paths.At[category], int64) model.Plan
 }

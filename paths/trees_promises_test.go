@@ -29,7 +29,7 @@ func TestTreePromises(t *testing.T) {
 				continue
 			}
 			k.ensure(t, db)
-			for _, of := range []func(testing.TB, *mongo.Database) []promise{k.readPromises, k.placePromises, k.changePromises} {
+			for _, of := range []func(testing.TB, *mongo.Database) []promise{k.queryPromises, k.readPromises, k.placePromises, k.changePromises} {
 				k.store(t, db, parse("a(b(c d(e)) f) g(h)"))
 				for _, p := range of(t, db) {
 					p.hold(t, monitor, k)
@@ -54,6 +54,40 @@ func (p promise) hold(t *testing.T, monitor *modeltest.Monitor, k kind) {
 		t.Errorf("%s: %s: %d commands, %d written, %d returned, %v; want %d, %d, %d", k.name, p.name,
 			got.Commands, got.Written, got.Returned, err, want.Commands, want.Written, want.Returned)
 	}
+}
+
+// queryPromises are those of the queries that a representation gives as values.
+func (k kind) queryPromises(t testing.TB, db *mongo.Database) []promise {
+	ctx, cost := t.Context(), func(returned int) model.Cost { return model.Cost{Commands: 1, Returned: returned} }
+	read := func(id string) *category {
+		doc, err := k.docs.ByID(id).One(ctx, db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &doc
+	}
+	if n := len(k.suspects); n < 2 || n > 4 {
+		t.Errorf("%s: %d queries for suspects", k.name, n)
+	}
+	a, d := read("a"), read("d")
+	out := []promise{
+		{"query of the roots", func() error { _, err := k.plans.Roots().All(ctx, db); return err }, cost(2), nil},
+		{"query of children", func() error { _, err := k.plans.Children("a").All(ctx, db); return err }, cost(2), nil},
+		{"query of ancestors", func() error { _, err := k.plans.Ancestors(d).All(ctx, db); return err }, cost(2), nil},
+		{"query of descendants", func() error { _, err := k.plans.Descendants(a, 0).All(ctx, db); return err }, cost(5), nil},
+		{"query to a depth", func() error { _, err := k.plans.Descendants(a, 2).All(ctx, db); return err }, cost(4), nil},
+	}
+	switch k.name {
+	case "children":
+		out = append(out,
+			promise{"page", func() error { _, err := childTree.Page("a", 1, 1).All(ctx, db); return err }, cost(1), nil},
+			promise{"count of a list", func() error { _, err := childTree.CountChildren("a").All(ctx, db); return err }, cost(1), nil},
+			promise{"listing", func() error { _, err := childTree.Listing("b").All(ctx, db); return err }, cost(1), nil},
+			promise{"check of lists", func() error { _, err := childTree.CheckLists(ctx, db); return err }, cost(8), nil})
+	case "gapped":
+		out = append(out, promise{"query of leaves", func() error { _, err := nestedKinds[1].set.Leaves(a).All(ctx, db); return err }, cost(3), nil})
+	}
+	return out
 }
 
 // readPromises are those of the reads, of the tree a(b(c d(e)) f) g(h).
