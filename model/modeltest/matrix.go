@@ -27,7 +27,8 @@ type FaultCase struct {
 	// state a repair mends. Nil means Run.
 	Repair func(ctx context.Context, db *mongo.Database) error
 
-	// Check fails the test unless the database is as intended.
+	// Check fails the test unless the database is as intended. It must only read: what is stored then is compared with what one
+	// more Run leaves.
 	Check func(t testing.TB, db *mongo.Database)
 
 	// Match says which commands are cut. Nil means Writes.

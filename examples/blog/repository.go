@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/paths"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// What a caller may ask for by errors.Is.
+var (
+	ErrNoPost    = errors.New("blog: there is no such post")
+	ErrNoComment = errors.New("blog: there is no such comment")
+	ErrNoAuthor  = errors.New("blog: there is no such author")
+	ErrHasPosts  = errors.New("blog: the author has posts")
+	ErrSlugTaken = errors.New("blog: another post has this slug")
+	ErrFull      = errors.New("blog: the comment takes no more replies")
+	ErrChanged   = errors.New("blog: somebody else changed it: look again")
+)
+
+// Blog is what the rest of a program sees. None of its actions needs a transaction: each can be run again after a crash, with the same
+// arguments, and then is done once.
+type Blog struct {
+	db   *mongo.Database
+	draw func() float64 // decides which views are written
+}
+
+// New returns a blog in a database.
+func New(db *mongo.Database) Blog { return Blog{db, rand.Float64} }
+
+// Prepare makes the indexes that are missing.
+func (b Blog) Prepare(ctx context.Context) error {
+	return model.Indexes(techniques...).Ensure(ctx, b.db)
+}
+
+// Publish stores a post, and its authors list it. Its ID is bson.NewObjectID(), the same when it is tried again.
+func (b Blog) Publish(ctx context.Context, p Post) error {
+	stored, err := posts.ByID(p.ID).One(ctx, b.db)
+	switch {
+	case err == nil:
+		p = stored // by a first try that was cut; by now it can have comments, and a post that differs would be another one
+	case !errors.Is(err, model.ErrNotFound):
+		return err
+	default:
+		known, err := authors.Find(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: append([]string{}, p.Authors...)}}}}).Count(ctx, b.db)
+		if err != nil {
+			return err
+		}
+		if int(known) < len(p.Authors) {
+			return fmt.Errorf("%w: of %q", ErrNoAuthor, p.Authors)
+		}
+	}
+	_, err = publish(p).Run(ctx, b.db)
+	return said(err, model.ErrStale, ErrNoAuthor)
+}
+
+func publish(p Post) model.Plan {
+	all := []model.Plan{slugs.Insert(p, p.ID)}
+	for _, author := range p.Authors {
+		link := written.Link(&p, author, bson.NilObjectID)
+		link.Steps = link.Steps[1:] // the post names its authors already; what is left is the author's list
+		all = append(all, link)
+	}
+	plan := model.Concat(all...)
+	plan.Leaves = "a post that an author doesn't list"
+	return plan
+}
+
+// Show returns a post with its newest comments, and counts the view: one command, and in a hundred one more.
+func (b Blog) Show(ctx context.Context, slug string) (Post, error) {
+	p, err := slugs.Documents(slug).One(ctx, b.db)
+	if err == nil {
+		_, err = views.Count(p.ID, b.draw()).Run(ctx, b.db)
+	}
+	return p, said(said(err, model.ErrNotFound, ErrNoPost), model.ErrStale, ErrNoPost)
+}
+
+// By returns what an author wrote, the newest first.
+func (b Blog) By(ctx context.Context, author string) ([]Post, error) {
+	return by(author).All(ctx, b.db)
+}
+
+func by(author string) model.Find[Post] {
+	return written.LeftsOf(author).Sorted(bson.D{{Key: "at", Value: -1}})
+}
+
+// Rename gives a post, as it was read, another title and slug. op is bson.NewObjectID(), the same when it is tried again.
+func (b Blog) Rename(ctx context.Context, p Post, title, slug string, op bson.ObjectID) error {
+	_, err := slugs.Set(&p, bson.D{{Key: "title", Value: title}, {Key: "slug", Value: slug}}, op).Run(ctx, b.db)
+	return said(err, model.ErrStale, ErrChanged)
+}
+
+// Withdraw deletes a post, with its comments, and then its slug is free. What is gone already is no error.
+func (b Blog) Withdraw(ctx context.Context, slug string) error {
+	entry, err := slugs.Lookup(slug).One(ctx, b.db)
+	if errors.Is(err, model.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	reached, _, err := withdrawal.Delete(entry.ID).Run(ctx, b.db)
+	if err != nil {
+		return err
+	}
+	if _, err := slugs.Delete(&Post{ID: entry.ID, Slug: slug}).Run(ctx, b.db); err != nil {
+		return err
+	}
+	_, _, err = withdrawal.Sweep(reached).Run(ctx, b.db) // comments that came meanwhile
+	return err
+}
+
+// Comment stores a comment, and its post shows it. Its ID is bson.NewObjectID(), the same when it is tried again.
+func (b Blog) Comment(ctx context.Context, c Comment) error {
+	_, err := comment(c).Run(ctx, b.db)
+	return said(err, model.ErrStale, ErrNoPost)
+}
+
+func comment(c Comment) model.Plan {
+	plan := recent.Insert(c)
+	plan.IfStale = []model.Step{comments.Delete(c.ID)} // there is no such post
+	plan.Leaves = "a comment that its post doesn't show yet"
+	return plan
+}
+
+// Edit gives a comment another text, where its post shows it too.
+func (b Blog) Edit(ctx context.Context, comment bson.ObjectID, text string) error {
+	_, _, err := recent.Set(comment, bson.D{{Key: "text", Value: text}}).Run(ctx, b.db)
+	return said(err, model.ErrNotFound, ErrNoComment)
+}
+
+// Remove deletes a comment with its replies; the post shows the next one instead.
+func (b Blog) Remove(ctx context.Context, comment bson.ObjectID) error {
+	_, _, err := recent.Delete(comment).Run(ctx, b.db)
+	return err
+}
+
+// Comments returns a page of a post's comments: those that the post, as it was read, doesn't show, and then those after the last that
+// was shown.
+func (b Blog) Comments(ctx context.Context, p Post, last *Comment) ([]Comment, error) {
+	return page(p, last).All(ctx, b.db)
+}
+
+func page(p Post, last *Comment) model.Find[Comment] {
+	f := recent.Rest(&p)
+	if last != nil {
+		f = f.After(last.At, last.ID)
+	}
+	return f.Limited(paged)
+}
+
+// Reply answers a comment, or with a Parent a reply to it. Its ID is bson.NewObjectID(), the same when it is tried again.
+func (b Blog) Reply(ctx context.Context, comment bson.ObjectID, r Reply) error {
+	_, err := reply(comment, r).Run(ctx, b.db)
+	return said(said(said(err, model.ErrStale, ErrNoComment), paths.ErrNoNode, ErrNoComment), paths.ErrFull, ErrFull)
+}
+
+func reply(comment bson.ObjectID, r Reply) model.Write {
+	at := paths.LastRoot[bson.ObjectID]()
+	if r.Parent != nil {
+		at = paths.LastChild(*r.Parent)
+	}
+	return replies.Push(comment, r, at)
+}
+
+// Discussion returns the replies to a comment that was read, each below what it answers, with its depth. It asks nobody.
+func Discussion(c Comment) ([]paths.Visit[Reply], error) { return replies.Arrange(c.Replies) }
+
+// Leave deletes an author who has no posts.
+func (b Blog) Leave(ctx context.Context, author string) error {
+	_, _, err := leaving.Delete(author).Run(ctx, b.db)
+	if restricted := (*relate.RestrictError)(nil); errors.As(err, &restricted) {
+		return fmt.Errorf("%w: %w", ErrHasPosts, err)
+	}
+	return err
+}
+
+// Mend completes what processes that died left, before a time and for as long as an action takes at most. It returns how much it was.
+func (b Blog) Mend(ctx context.Context, before time.Time, action time.Duration) (int, error) {
+	halves, _, err := written.Mend(relate.TrustRefs, action).Run(ctx, b.db)
+	if err != nil {
+		return 0, err
+	}
+	shows, err := recent.Drift(nil).All(ctx, b.db)
+	if err != nil {
+		return 0, err
+	}
+	entries, err := slugs.CheckEntries().All(ctx, b.db)
+	if err != nil {
+		return 0, err
+	}
+	_, err = model.Concat(recent.Repair(shows), slugs.Repair(entries, before)).Run(ctx, b.db)
+	return len(halves) + len(shows) + len(entries), err
+}
+
+// said is an error in the words of the blog: one of its own, around what a technique said.
+func said(err, technique, ours error) error {
+	taken := (*denorm.TakenError)(nil)
+	switch {
+	case errors.As(err, &taken) && !errors.Is(err, ErrSlugTaken):
+		return fmt.Errorf("%w: %w", ErrSlugTaken, err)
+	case errors.Is(err, technique):
+		return fmt.Errorf("%w: %w", ours, err)
+	}
+	return err
+}

@@ -1,0 +1,65 @@
+// Package connect gives the examples a database to run on: of an engine in their own process, or of the server that MONGODB_URI names.
+package connect
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"time"
+
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// A Program is what an example does with a database. What it prints is the same on any server.
+type Program func(ctx context.Context, out io.Writer, db *mongo.Database) error
+
+// Main runs a program on the server that MONGODB_URI names, or without it on an engine, and ends the process when it fails. A monitor
+// sees what the program sends.
+func Main(name string, program Program, monitor ...*modeltest.Monitor) {
+	if err := Run(context.Background(), os.Getenv(modeltest.EnvURI), name, os.Stdout, program, monitor...); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// Run runs a program on the server of a URI, or for "" on an engine, in a database of its own, which is dropped when it ends.
+func Run(ctx context.Context, uri, name string, out io.Writer, program Program, monitor ...*modeltest.Monitor) error {
+	client, stop, err := Open(ctx, uri, monitor...)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	db := client.Database(name + "_" + bson.NewObjectID().Hex())
+	defer func() { _ = db.Drop(context.WithoutCancel(ctx)) }()
+	return program(ctx, out, db)
+}
+
+// Open opens a client of the server of a URI, or for "" of an engine. A program of your own needs no more of it than mongo.Connect.
+func Open(ctx context.Context, uri string, monitor ...*modeltest.Monitor) (client *mongo.Client, stop func(), err error) {
+	if uri == "" {
+		var opts []modeltest.Option
+		for _, m := range monitor {
+			opts = append(opts, modeltest.WithMonitor(m))
+		}
+		client, stop = modeltest.Start(opts...)
+		return client, stop, nil
+	}
+	o := options.Client().ApplyURI(uri).SetServerSelectionTimeout(10 * time.Second)
+	for _, m := range monitor {
+		o.SetMonitor(m.CommandMonitor())
+	}
+	client, err = mongo.Connect(o)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", modeltest.EnvURI, err)
+	}
+	stop = func() { _ = client.Disconnect(context.WithoutCancel(ctx)) }
+	if err := client.Ping(ctx, nil); err != nil {
+		stop()
+		return nil, nil, fmt.Errorf("the server that %s names doesn't answer: %w", modeltest.EnvURI, err)
+	}
+	return client, stop, nil
+}
