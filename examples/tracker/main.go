@@ -1,0 +1,88 @@
+// Tracker keeps people, projects and tasks: who has which task, from both ends; how many of a project are open; checklists and histories
+// within the tasks; and what is due tomorrow. It runs on an engine in its own process, or on the server that MONGODB_URI names.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/docmodel/docmodel/examples/internal/connect"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+func main() { connect.Main("tracker", tour) }
+
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// event is the n-th, in the n-th minute. Its ID stands for bson.NewObjectID(), so that the program prints the same each time.
+func event(n int, by, text string) Event {
+	return Event{bson.ObjectID{0: 0x65, 11: byte(n)}, noon.Add(time.Duration(n) * time.Minute), by, text}
+}
+
+// lesson is a task that is due tomorrow, with a step that is, and one that is later.
+func lesson() Task {
+	tomorrow := noon.AddDate(0, 0, 1)
+	return Task{ID: "lesson", Title: "Write lesson plan", Project: "school", Due: tomorrow, Steps: []Step{{Label: "read", Due: tomorrow}, {Label: "write", Due: tomorrow.AddDate(0, 0, 1)}}}
+}
+
+func fill(ctx context.Context, t Tracker) error {
+	_, err := model.Concat(
+		people.InsertMany([]Person{{ID: "kate", Name: "Kate Monster"}, {ID: "rod", Name: "Rod"}}), projects.InsertMany([]Project{{ID: "school", Name: "School"}}),
+	).Run(ctx, t.db)
+	return errors.Join(t.Prepare(ctx), err)
+}
+
+func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
+	t := Tracker{db}
+	if err := fill(ctx, t); err != nil {
+		return err
+	}
+	fmt.Fprint(w, model.Indexes(techniques...))
+	if err := errors.Join(
+		t.Add(ctx, lesson(), event(1, "kate", "added")),
+		t.Add(ctx, Task{ID: "books", Title: "Order books", Project: "school", Due: noon}, event(2, "kate", "added")),
+	); err != nil {
+		return err
+	}
+	plan, err := give("lesson", "kate", event(3, "rod", "for Kate")).Decide(lesson())
+	fmt.Fprintf(w, "\ngive a task to somebody:\n%s\n%s - %s\n", plan, plan.Cost(), plan.Guarantee())
+	fmt.Fprintf(w, "\ntick a step off:\n%s\n", tick("lesson", "read", event(4, "kate", "has read")))
+	if err := errors.Join(
+		err,
+		t.Give(ctx, "lesson", "rod", event(5, "kate", "for Rod")),
+		t.Give(ctx, "lesson", "kate", event(6, "rod", "for Kate")),
+		t.Give(ctx, "books", "kate", event(7, "rod", "for Kate")),
+		t.Finish(ctx, "books", event(8, "kate", "done")),
+	); err != nil {
+		return err
+	}
+	project, errProject := t.Project(ctx, "school")
+	onPlate, errPlate := t.Plate(ctx, "kate")
+	tomorrow := noon.AddDate(0, 0, 1)
+	found, errDue := t.Due(ctx, tomorrow)
+	parts, errSteps := t.StepsDue(ctx, tomorrow)
+	if err := errors.Join(errProject, errPlate, errDue, errSteps); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%s has %d open task\n", project.Name, project.Open)
+	for _, task := range onPlate {
+		fmt.Fprintf(w, "Kate has: %s; its history:\n", task.Title)
+		for _, e := range task.History {
+			fmt.Fprintln(w, "-", e.At.Format("15:04"), e.By+":", e.Text)
+		}
+	}
+	fmt.Fprintf(w, "\ntasks that are due tomorrow, by an index:\n%s\n", due(tomorrow))
+	for _, task := range found {
+		fmt.Fprintln(w, "-", task.Title)
+	}
+	fmt.Fprintf(w, "\nsteps that are due tomorrow, out of whole tasks:\n%s\n", stepsDue(tomorrow))
+	for _, part := range parts {
+		fmt.Fprintln(w, "-", part.Element.Label, "of", part.Parent)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A Person lists the tasks that are on the plate, and a Task names its owner: each page needs one document.
+type Person struct {
+	ID    string                `bson:"_id"`
+	Name  string                `bson:"name"`
+	Tasks []relate.Link[string] `bson:"tasks,omitempty"`
+}
+
+// A Project says how many of its tasks are open.
+type Project struct {
+	ID   string          `bson:"_id"`
+	Name string          `bson:"name"`
+	Open int64           `bson:"open"`
+	Ops  []bson.ObjectID `bson:"ops,omitempty"` // tokens, by which each change counts once
+}
+
+// A Task is a document of its own, for it is asked for by itself: all that are due tomorrow. Its steps and its history are not: they are
+// read with it.
+type Task struct {
+	ID      string                 `bson:"_id"`
+	Title   string                 `bson:"title"`
+	Project string                 `bson:"project"`
+	Owner   relate.Link[string]    `bson:"owner"`
+	Due     time.Time              `bson:"due"`
+	Done    bool                   `bson:"done"`
+	Steps   []Step                 `bson:"steps,omitempty"`
+	History []Event                `bson:"history,omitempty"` // the latest
+	Pending *denorm.CounterPending `bson:"pending,omitempty"` // while its project is being told
+}
+
+// A Step is a line of a task's checklist, known by its label.
+type Step struct {
+	Label string    `bson:"label"`
+	Due   time.Time `bson:"due"`
+	Done  bool      `bson:"done"`
+}
+
+// An Event is what somebody did to a task. Its ID is the action's token: bson.NewObjectID(), the same when the action is tried again.
+type Event struct {
+	ID   bson.ObjectID `bson:"id"`
+	At   time.Time     `bson:"at"`
+	By   string        `bson:"by"`
+	Text string        `bson:"text"`
+}
+
+const (
+	plate      = 100 // tasks of a person
+	checklist  = 50  // steps of a task
+	remembered = 20  // events of a task
+)
+
+var (
+	people   = model.NewCollection[Person, string]("people")
+	projects = model.NewCollection[Project, string]("projects")
+	tasks    = model.NewCollection[Task, string]("tasks")
+
+	// Both sides are links with versions, so that of two who give a task to two people at once one wins, and no list is wrong.
+	work = relate.NewTwoWay(people, "tasks", tasks, "owner", relate.TwoWaySpec{Max: plate})
+	open = denorm.NewCounter(tasks, "project", projects, denorm.CounterSpec{
+		Count: "open", Where: bson.D{{Key: "done", Value: false}}, Tokens: "ops", Pending: "pending",
+	})
+	steps   = model.NewEmbedded[Step](tasks, "steps", model.EmbeddedSpec{Key: "label", Max: checklist, Indexes: []bson.D{{{Key: "due", Value: 1}}}})
+	history = denorm.NewBounded(tasks, "history", denorm.BoundedSpec{Max: remembered, Key: "id", By: bson.D{{Key: "at", Value: 1}, {Key: "id", Value: 1}}})
+
+	techniques = []model.Technique{work, open, steps, history, byDue{}}
+)
+
+// byDue is the index of a query of our own.
+type byDue struct{}
+
+func (byDue) Indexes() []model.Index {
+	return []model.Index{model.NewIndex(tasks.Name(), bson.D{{Key: "done", Value: 1}, {Key: "due", Value: 1}})}
+}
+
+func (byDue) Relations() []model.Relation { return nil }

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// What a caller may ask for by errors.Is.
+var (
+	ErrNoTask   = errors.New("tracker: there is no such task")
+	ErrNoStep   = errors.New("tracker: the task has no such step")
+	ErrNoPerson = errors.New("tracker: there is no such person")
+	ErrBusy     = errors.New("tracker: the person has too many tasks")
+	ErrExists   = errors.New("tracker: there is another task of this name")
+)
+
+// Tracker is what the rest of a program sees. None of its actions needs a transaction: each can be run again after a crash, with the
+// same event, and then is done once.
+type Tracker struct{ db *mongo.Database }
+
+// Prepare makes the indexes that are missing.
+func (t Tracker) Prepare(ctx context.Context) error {
+	return model.Indexes(techniques...).Ensure(ctx, t.db)
+}
+
+// Add stores a task of a project, which counts it. Nobody owns it yet.
+func (t Tracker) Add(ctx context.Context, task Task, e Event) error {
+	task.History = []Event{e}
+	_, _, err := open.Insert(task, e.ID).Run(ctx, t.db)
+	return said(err)
+}
+
+// Give gives a task to a person, and takes it from the one who has it.
+func (t Tracker) Give(ctx context.Context, task, person string, e Event) error {
+	_, _, err := give(task, person, e).Run(ctx, t.db)
+	return said(err)
+}
+
+// give reads the task anew when somebody else gave it away in between.
+func give(task, person string, e Event) model.Change[Task] {
+	return model.Change[Task]{
+		Read: func(ctx context.Context, db *mongo.Database) (Task, error) {
+			if _, err := people.ByID(person).One(ctx, db); err != nil {
+				return Task{}, fmt.Errorf("%w: %w", ErrNoPerson, err)
+			}
+			return tasks.ByID(task).One(ctx, db)
+		},
+		Decide: func(t Task) (model.Plan, error) {
+			return model.Concat(work.Assign(&t, person, e.ID), model.NewPlan(history.Push(task, e))), nil
+		},
+	}
+}
+
+// Tick marks a step as done, and says so in the history: two techniques, one write.
+func (t Tracker) Tick(ctx context.Context, task, step string, e Event) error {
+	_, err := tick(task, step, e).Run(ctx, t.db)
+	return said(err)
+}
+
+func tick(task, step string, e Event) model.Write {
+	done, said := steps.Set(task, step, bson.D{{Key: "done", Value: true}}), history.Push(task, e)
+	w := model.Merge(done, said)
+	w.Done, w.Reasons = said.Done, done.Reasons // the event tells that it was done before, and the step's reasons why it can't be
+	return w
+}
+
+// Finish closes a task, which its project then counts no longer.
+func (t Tracker) Finish(ctx context.Context, task string, e Event) error {
+	if _, _, err := open.Set(task, bson.D{{Key: "done", Value: true}}, e.ID).Run(ctx, t.db); err != nil {
+		return said(err)
+	}
+	_, err := history.Push(task, e).Run(ctx, t.db)
+	return said(err)
+}
+
+// Drop deletes a task: its owner lists it no longer, and its project doesn't count it. What is gone already is no error.
+func (t Tracker) Drop(ctx context.Context, task string, op bson.ObjectID) error {
+	_, _, err := model.Change[Task]{
+		Read:   func(ctx context.Context, db *mongo.Database) (Task, error) { return tasks.ByID(task).One(ctx, db) },
+		Decide: func(t Task) (model.Plan, error) { return work.Unassign(&t, op), nil },
+	}.Run(ctx, t.db)
+	if errors.Is(err, model.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, _, err = open.Delete(task, op).Run(ctx, t.db)
+	return err
+}
+
+// Project returns a project, with how many of its tasks are open: one document.
+func (t Tracker) Project(ctx context.Context, id string) (Project, error) {
+	return projects.ByID(id).One(ctx, t.db)
+}
+
+// Plate returns a person's open tasks.
+func (t Tracker) Plate(ctx context.Context, person string) ([]Task, error) {
+	return onPlate(person).All(ctx, t.db)
+}
+
+func onPlate(person string) model.Find[Task] {
+	return work.ItemsOf(person).Where(bson.D{{Key: "done", Value: false}})
+}
+
+// Due returns the open tasks that are due on a day, whoever has them, the first first: a range of an index.
+func (t Tracker) Due(ctx context.Context, day time.Time) ([]Task, error) {
+	return due(day).All(ctx, t.db)
+}
+
+func due(day time.Time) model.Find[Task] {
+	return tasks.Find(append(bson.D{{Key: "done", Value: false}}, on(day)...)).Sorted(bson.D{{Key: "due", Value: 1}})
+}
+
+// StepsDue is the same question of what is embedded, and shows its price: the server reads each task that has such a step whole, with
+// its history, takes its steps apart, and sorts them in memory. Were it asked often, steps would be documents, as tasks are.
+func (t Tracker) StepsDue(ctx context.Context, day time.Time) ([]model.ElementOf[string, Step], error) {
+	return stepsDue(day).All(ctx, t.db)
+}
+
+func stepsDue(day time.Time) model.Aggregate[model.ElementOf[string, Step]] {
+	return steps.Elements(append(bson.D{{Key: "done", Value: false}}, on(day)...), bson.D{{Key: "due", Value: 1}})
+}
+
+func on(day time.Time) bson.D {
+	from := day.Truncate(24 * time.Hour)
+	return bson.D{{Key: "due", Value: bson.D{{Key: "$gte", Value: from}, {Key: "$lt", Value: from.Add(24 * time.Hour)}}}}
+}
+
+// Mend finishes what processes that died began before a time, action being the longest that an action takes. It returns how much it was.
+func (t Tracker) Mend(ctx context.Context, before time.Time, action time.Duration) (int, error) {
+	halves, _, err := work.Mend(relate.TrustRefs, action).Run(ctx, t.db)
+	if err != nil {
+		return 0, err
+	}
+	cut, err := open.Pending(before).All(ctx, t.db)
+	if err != nil {
+		return 0, err
+	}
+	for _, task := range cut {
+		if _, _, err := open.Settle(task.ID).Run(ctx, t.db); err != nil {
+			return 0, err
+		}
+	}
+	wrong, err := open.Check().All(ctx, t.db)
+	if err != nil {
+		return 0, err
+	}
+	_, err = open.Repair(wrong).Run(ctx, t.db)
+	return len(halves) + len(cut) + len(wrong), err
+}
+
+// said is an error in the words of the tracker, around what a technique said.
+func said(err error) error {
+	full, taken := (*relate.FullError)(nil), (*denorm.TakenError)(nil)
+	switch {
+	case err == nil || errors.Is(err, ErrNoPerson):
+		return err
+	case errors.As(err, &full):
+		return fmt.Errorf("%w: %w", ErrBusy, err)
+	case errors.As(err, &taken):
+		return fmt.Errorf("%w: %w", ErrExists, err)
+	case errors.Is(err, model.ErrElementMissing):
+		return fmt.Errorf("%w: %w", ErrNoStep, err)
+	case errors.Is(err, model.ErrNotFound), errors.Is(err, model.ErrStale):
+		return fmt.Errorf("%w: %w", ErrNoTask, err)
+	}
+	return err
+}
