@@ -1,134 +1,82 @@
-// Shop keeps the categories of a shop as a tree, in six representations side by side: each answers the same questions with the same
-// answers, and each pays another price. It needs no server.
+// Shop keeps products of many kinds in a tree of categories, the parts that they are made of, their stock, customers and orders. It runs
+// on an engine in its own process, or on the server that MONGODB_URI names. Folder trees has the categories in six representations.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"log"
-	"os"
-	"strings"
-	"text/tabwriter"
+	"time"
 
+	"github.com/docmodel/docmodel/examples/internal/connect"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
-	"github.com/docmodel/docmodel/paths"
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-var shops = []struct {
-	name string
-	Categories
-}{
-	{"DocumentTree", inMenu{"main"}},
-	{"ParentTree", categories(paths.NewParentTree(collection("parents"), paths.Links{}))},
-	{"ChildTree", categories(paths.NewChildTree(collection("children"), paths.ChildTreeSpec{}))},
-	{"AncestorArray", categories(paths.NewAncestorArray(collection("ancestors"), paths.AncestorArraySpec{}))},
-	{"MaterializedPath", categories(paths.NewMaterializedPath(collection("paths"), paths.MaterializedPathSpec{}))},
-	{"NestedSet", categories(paths.NewNestedSet(collection("sets"), paths.NestedSetSpec{}))},
-}
+func main() { connect.Main("shop", tour) }
 
-func collection(name string) *model.Collection[Category, string] {
-	return model.NewCollection[Category, string](name)
-}
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// What is in what, and how many items it has itself.
-var stock = []struct {
-	id, in string
-	items  int64
-}{
-	{"Clothing", "", 0}, {"Men's", "Clothing", 4}, {"Shoes", "Men's", 12}, {"Boots", "Shoes", 7}, {"Hats", "Men's", 3},
-	{"Women's", "Clothing", 5}, {"Books", "", 9}, {"Sale", "", 0},
-}
-
-func main() {
-	monitor := modeltest.NewMonitor()
-	client, stop := modeltest.Start(modeltest.WithMonitor(monitor)) // an engine in this process; mongo.Connect reaches a server
-	defer stop()
-	if err := run(context.Background(), client.Database("shop"), monitor, os.Stdout); err != nil {
-		log.Fatal(err)
+func fill(ctx context.Context, s Shop) error {
+	errs := []error{s.Prepare(ctx), s.SignUp(ctx, Customer{ID: "kate", Name: "Kate"}), s.SignUp(ctx, Customer{ID: "rod", Name: "Rod"})}
+	for _, c := range [][2]string{{"Home", ""}, {"Tools", "Home"}, {"Books", "Home"}, {"Novels", "Books"}} {
+		errs = append(errs, s.File(ctx, c[0], c[1]))
 	}
+	_, err := parts.InsertMany([]Part{{"nut", "M8 nut"}, {"bolt", "M8 bolt"}}).Run(ctx, s.db)
+	errs = append(errs, err)
+	for n, p := range []Product{
+		{ID: "drill", Name: "Drill", Category: "Tools", Price: 8900, Qty: 3, Details: Tool{600}, Parts: []PartName{{"nut", "M8 nut"}, {"bolt", "M8 bolt"}}},
+		{ID: "moon", Name: "Moon", Category: "Novels", Price: 1200, Qty: 10, Details: Book{"Heinlein", 382}},
+		{ID: "friday", Name: "Friday", Category: "Novels", Price: 900, Qty: 1, Details: Book{"Heinlein", 368}},
+	} {
+		errs = append(errs, s.Offer(ctx, p, bson.ObjectID{1, byte(n)}))
+	}
+	return errors.Join(errs...)
 }
 
-// run puts the same questions to all, and prints what each answer costs; and the answers, of which there is to be one of each.
-func run(ctx context.Context, db *mongo.Database, monitor *modeltest.Monitor, out io.Writer) error {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "\tmove Shoes into Sale\tshow Sale\tabove Boots\titems of Clothing")
-	answers := map[string][]string{}
-	for _, s := range shops {
-		if err := store(ctx, db, s); err != nil {
+func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
+	s := Shop{db}
+	if err := fill(ctx, s); err != nil {
+		return err
+	}
+	fmt.Fprint(w, model.Indexes(techniques...))
+	fmt.Fprintln(w, "\nbooks of Heinlein:\n"+books("Heinlein").String())
+	found, err := s.Browse(ctx, "Books")
+	if err != nil {
+		return err
+	}
+	for _, p := range found {
+		switch d := p.Details.(type) {
+		case Book:
+			fmt.Fprintf(w, "- %s, by %s, %d pages\n", p.Name, d.Author, d.Pages)
+		case Tool:
+			fmt.Fprintf(w, "- %s, %d W\n", p.Name, d.Watts)
+		}
+	}
+	nut := Part{"nut", "M8 nut"}
+	rename := partNames.Set(&nut, bson.D{{Key: "name", Value: "M8 lock nut"}})
+	fmt.Fprintf(w, "\na part gets another name:\n%s\n%s - %s\n", rename, rename.Cost(), rename.Guarantee())
+	fmt.Fprintf(w, "\nan order takes from the stock:\n%s\n", stock.Take("drill", "qty", 2, bson.ObjectID{0: 0x65, 11: 1}))
+	for _, wanted := range []map[string]int64{{"drill": 2, "friday": 1}, {"drill": 1, "friday": 1}, {"moon": 4}} {
+		o, err := s.Checkout(ctx, "kate", noon, wanted)
+		if err != nil {
 			return err
 		}
-		row, said := s.name, ""
-		for _, ask := range []func() (string, error){
-			func() (string, error) { return "Shoes are moved", s.Move(ctx, db, "Shoes", "Sale") },
-			func() (string, error) { return shown(s.Show(ctx, db, "Sale")) },
-			func() (string, error) { return names(s.Above(ctx, db, "Boots")) },
-			func() (string, error) { n, err := s.Items(ctx, db, "Clothing"); return fmt.Sprint(n, " items"), err },
-		} {
-			cost, err := modeltest.Measure(monitor, func() error {
-				answer, err := ask()
-				said += answer + "\n"
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			row += "\t" + price(cost)
-		}
-		answers[said] = append(answers[said], s.name)
-		fmt.Fprintln(table, row)
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	for answer, names := range answers {
-		fmt.Fprintf(out, "%d say:\n%s", len(names), answer)
-	}
-	return nil
-}
-
-// store stores the shop, a category at a time, and the indexes.
-func store(ctx context.Context, db *mongo.Database, c Categories) error {
-	if err := model.Indexes(c).Ensure(ctx, db); err != nil {
-		return err
-	}
-	if err := c.Begin(ctx, db); err != nil {
-		return err
-	}
-	for _, s := range stock {
-		if err := c.Put(ctx, db, Category{ID: s.id, Items: s.items}, s.in); err != nil {
-			return err
+		if err := s.Place(ctx, o); err != nil {
+			fmt.Fprintln(w, o.ID+":", err)
 		}
 	}
-	return nil
-}
-
-func price(c model.Cost) string {
-	text := fmt.Sprintf("%d commands", c.Commands)
-	if c.Commands == 1 {
-		text = "1 command"
+	all, err := s.Orders(ctx, "kate", 0)
+	for _, o := range all {
+		fmt.Fprintf(w, "%s: %s, %d lines, %d.%02d\n", o.ID, o.State, len(o.Lines), o.Total/100, o.Total%100)
 	}
-	if c.Written > 0 {
-		text += fmt.Sprintf(", %d written", c.Written)
+	if err != nil {
+		return err
 	}
-	return text
-}
-
-// shown are categories, each indented by its depth.
-func shown(visits []paths.Visit[Category], err error) (string, error) {
-	var out []string
-	for _, v := range visits {
-		out = append(out, strings.Repeat(">", v.Depth)+v.Doc.ID)
-	}
-	return strings.Join(out, " "), err
-}
-
-func names(found []Category, err error) (string, error) {
-	var out []string
-	for _, c := range found {
-		out = append(out, c.ID)
-	}
-	return strings.Join(out, ", "), err
+	kate, errKate := customers.ByID("kate").One(ctx, db)
+	drill, errDrill := products.ByID("drill").One(ctx, db)
+	fmt.Fprintf(w, "Kate has %d orders and spent %d.%02d; %d drill is left\n", kate.Orders, kate.Spent/100, kate.Spent%100, drill.Qty)
+	return errors.Join(errKate, errDrill)
 }

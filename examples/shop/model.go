@@ -1,0 +1,133 @@
+package main
+
+import (
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/keys"
+	"github.com/docmodel/docmodel/paths"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A Category lies in another, and has the path of all that it is in. (What other representations of a tree cost is in folder trees.)
+type Category struct {
+	ID     string  `bson:"_id"`
+	Parent *string `bson:"parent"` // tree, as those below
+	Path   string  `bson:"path"`
+	Order  string  `bson:"order"`
+	Change int64   `bson:"change"`
+}
+
+// A Product has what all of them have, and the details of its kind.
+type Product struct {
+	ID       string          `bson:"_id"`
+	Name     string          `bson:"name"`
+	Category string          `bson:"category"`
+	Price    int64           `bson:"price"` // in cents
+	Parts    []PartName      `bson:"parts,omitempty"`
+	Details  Details         `bson:"details"`
+	Qty      int64           `bson:"qty"` // in stock
+	Version  int64           `bson:"version"`
+	Ops      []bson.ObjectID `bson:"ops,omitempty"` // tokens of those who took some
+}
+
+// A PartName is a part as the products that are made of it show it.
+type PartName struct {
+	ID   string `bson:"id"`
+	Name string `bson:"name"`
+}
+
+// A Part is what products are made of.
+type Part struct {
+	ID   string `bson:"_id"`
+	Name string `bson:"name"`
+}
+
+// Details are what a product of one kind has: a Book's author, a Tool's power.
+type Details interface{ kind() string }
+
+type Book struct {
+	Author string `bson:"author"`
+	Pages  int    `bson:"pages"`
+}
+
+type Tool struct {
+	Watts int `bson:"watts"`
+}
+
+func (Book) kind() string { return "book" }
+func (Tool) kind() string { return "tool" }
+
+// A Customer shows how many orders there were, and their sum.
+type Customer struct {
+	ID     string          `bson:"_id"`
+	Name   string          `bson:"name"`
+	Orders int64           `bson:"orders"`
+	Spent  int64           `bson:"spent"`
+	Ops    []bson.ObjectID `bson:"ops,omitempty"`
+}
+
+// An Order has its customer and its number as its key. Names and prices in its lines are those of its day: they follow nothing.
+type Order struct {
+	ID       string                 `bson:"_id"`
+	Customer string                 `bson:"customer"`
+	Number   int64                  `bson:"number"`
+	At       time.Time              `bson:"at"`
+	Lines    []Line                 `bson:"lines"`
+	Total    int64                  `bson:"total"`
+	State    State                  `bson:"state"`
+	Op       bson.ObjectID          `bson:"op"`                // of what it takes from the stock
+	Undo     bson.ObjectID          `bson:"undo"`              // of what it gives back
+	Pending  *denorm.CounterPending `bson:"pending,omitempty"` // while its customer is being told
+}
+
+type Line struct {
+	Product string `bson:"product"`
+	Name    string `bson:"name"`
+	Price   int64  `bson:"price"`
+	Qty     int64  `bson:"qty"`
+}
+
+// State is how far an order has come.
+type State string
+
+const (
+	New      State = "new"      // something may have been taken for it
+	Placed   State = "placed"   // all of it was
+	Refusing State = "refusing" // something can't be had; the rest is being given back
+	Refused  State = "refused"  // and is
+)
+
+var (
+	details = model.NewUnion[Details]("kind", model.Case[Book]("book"), model.Case[Tool]("tool"))
+
+	categories = model.NewCollection[Category, string]("categories")
+	parts      = model.NewCollection[Part, string]("parts")
+	products   = model.NewCollection[Product, string]("products", details.Options())
+	customers  = model.NewCollection[Customer, string]("customers")
+	orders     = model.NewCollection[Order, string]("orders")
+	counters   = model.NewCollection[keys.SequenceCounter[string], string]("orderNumbers")
+
+	tree       = paths.NewMaterializedPath(categories, paths.MaterializedPathSpec{}).Tree(paths.TreeSpec{})
+	inCategory = relate.NewParentRef(products, "category", categories, relate.ParentRefSpec{By: "name"})
+	kinds      = model.NewKinds(products, details, model.KindsSpec{Path: "details", Indexes: []model.KindIndex{{Tag: "book", Keys: bson.D{{Key: "author", Value: 1}}}}})
+	partNames  = denorm.NewCopy(parts, products, denorm.CopySpec{KeyPath: "parts.id", Fields: []denorm.Field{{From: "name", To: "parts.name"}}})
+	stock      = model.NewVersioned(products, model.VersionedSpec{Ops: "ops"})
+	numbers    = keys.NewSequence(orders, counters, keys.SequenceSpec{Digits: 6})
+	totals     = denorm.NewCounter(orders, "customer", customers, denorm.CounterSpec{
+		Count: "orders", Sums: []denorm.CounterField{{From: "total", To: "spent"}}, Where: bson.D{{Key: "state", Value: Placed}}, Tokens: "ops", Pending: "pending",
+	})
+
+	techniques = []model.Technique{tree, inCategory, kinds, partNames, stock, numbers, totals, byState{}}
+)
+
+// byState is the index of a query of our own.
+type byState struct{}
+
+func (byState) Indexes() []model.Index {
+	return []model.Index{model.NewIndex(orders.Name(), bson.D{{Key: "state", Value: 1}, {Key: "at", Value: 1}})}
+}
+
+func (byState) Relations() []model.Relation { return nil }

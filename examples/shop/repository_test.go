@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+func Example() {
+	main()
+	// Output:
+	// db.categories.createIndex({parent: 1, order: 1})
+	// db.categories.createIndex({path: 1}, {name: 'path_1', unique: true})
+	// db.products.createIndex({category: 1, name: -1, _id: -1})
+	// db.products.createIndex({'details.author': 1}, {name: 'details.author_1_book', partialFilterExpression: {'details.kind': 'book'}})
+	// db.products.createIndex({'parts.id': 1, _id: 1})
+	// db.orders.createIndex({customer: 1})
+	// db.orders.createIndex({'pending.parents': 1}, {name: 'pending.parents_1', partialFilterExpression: {'pending.parents': {$exists: true}}})
+	// db.orders.createIndex({'pending.op': 1}, {name: 'pending.op_1', partialFilterExpression: {'pending.op': {$exists: true}}})
+	// db.orders.createIndex({state: 1, at: 1})
+	//
+	// books of Heinlein:
+	// db.products.find({'details.kind': 'book', 'details.author': 'Heinlein'})
+	// - Friday, by Heinlein, 368 pages
+	// - Moon, by Heinlein, 382 pages
+	//
+	// a part gets another name:
+	// db.parts.updateOne({_id: 'nut'}, {$set: {name: 'M8 lock nut'}})
+	// db.products.updateMany({parts: {$elemMatch: {id: 'nut', name: {$ne: 'M8 lock nut'}}}}, {$set: {'parts.$[e].name': 'M8 lock nut'}}, {arrayFilters: [{'e.id': 'nut'}]})
+	// 2 commands, 1 document written and as many as match, by _id_, parts.id_1__id_1 - rerunnable
+	//
+	// an order takes from the stock:
+	// db.products.updateOne({_id: 'drill', qty: {$gte: Long('2')}, ops: {$ne: ObjectId('650000000000000000000001')}}, {$inc: {qty: Long('-2'), version: Long('1')}, $push: {ops: {$each: [ObjectId('650000000000000000000001')], $slice: -100}}})
+	// kate_000002: shop: there is not as much in stock
+	// kate_000003: placed, 1 lines, 48.00
+	// kate_000002: refused, 2 lines, 98.00
+	// kate_000001: placed, 2 lines, 187.00
+	// Kate has 2 orders and spent 235.00; 1 drill is left
+}
+
+// order is the n-th of a customer, of what costs 187.00.
+func order(customer string, n int64) Order {
+	return Order{
+		ID: fmt.Sprintf("%s_%06d", customer, n), Customer: customer, Number: n, At: noon, State: New, Op: bson.ObjectID{byte(n), customer[0]}, Undo: bson.ObjectID{byte(n), customer[0], 1},
+		Lines: []Line{{"drill", "Drill", 8900, 2}, {"friday", "Friday", 900, 1}}, Total: 18700,
+	}
+}
+
+// What each action costs, and which index serves each query.
+func TestActions(t *testing.T) {
+	monitor := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		s, ctx := seed(t, db, 2000), t.Context()
+		for _, action := range []struct {
+			name string
+			want model.Cost
+			run  func() error
+		}{
+			{"browse", model.Cost{Commands: 3, Returned: 4}, func() error { _, err := s.Browse(ctx, "Books"); return err }},
+			{"books", model.Cost{Commands: 1, Returned: 2}, func() error { _, err := s.Books(ctx, "Heinlein"); return err }},
+			{"refile", model.Cost{Commands: 8, Written: 4, Returned: 3}, func() error { return s.Refile(ctx, "Novels", "Home") }},
+			{"edit", model.Cost{Commands: 2, Written: 1, Returned: 1}, func() error {
+				return s.Edit(ctx, "moon", bson.ObjectID{2}, func(p Product) (Product, error) { p.Price++; return p, nil })
+			}},
+			{"rename a part", model.Cost{Commands: 2, Written: 2}, func() error { return s.RenamePart(ctx, Part{"nut", "M8 nut"}, "nut") }},
+			{"checkout", model.Cost{Commands: 2, Written: 1, Returned: 2}, func() error {
+				_, err := s.Checkout(ctx, "rod", noon, map[string]int64{"drill": 2, "friday": 1})
+				return err
+			}},
+			{"place", model.Cost{Commands: 2 + 2 + 5, Written: 1 + 2 + 3, Returned: 2}, func() error { return s.Place(ctx, order("rod", 1)) }},
+			{"place, sold out", model.Cost{Commands: 13, Written: 3, Returned: 3}, func() error { return wanted(s.Place(ctx, order("rod", 2)), ErrSoldOut) }},
+			{"orders", model.Cost{Commands: 1, Returned: 2}, func() error { _, err := s.Orders(ctx, "rod", 3); return err }},
+			{"mend nothing", model.Cost{Commands: 2}, func() error { _, err := s.Mend(ctx, noon.Add(time.Hour)); return err }},
+		} {
+			t.Run(action.name, func(t *testing.T) { modeltest.WantCost(t, monitor, action.want, action.run) })
+		}
+		wrong, errTotals := totals.Check().All(ctx, db)
+		stale, errNames := partNames.Drift(nil).All(ctx, db)
+		if err := errors.Join(errTotals, errNames); err != nil || len(wrong)+len(stale) > 0 {
+			t.Errorf("%v, %v, %v", wrong, stale, err)
+		}
+		modeltest.WantIndexed(t, db, books("Heinlein"), "details.author_1_book")
+		modeltest.WantIndexed(t, db, browse([]string{"Novels"}), "category_1_name_-1__id_-1")
+		modeltest.WantIndexed(t, db, history("rod", 3), model.IDIndex)
+		modeltest.WantIndexed(t, db, unfinished(noon), "state_1_at_1")
+	}, modeltest.WithMonitor(monitor))
+}
+
+// wanted is nil for the error that is wanted.
+func wanted(err, want error) error {
+	if errors.Is(err, want) {
+		return nil
+	}
+	return fmt.Errorf("%w is not %w", err, want)
+}
+
+// seed fills the shop, and stores n more products and orders.
+func seed(t *testing.T, db *mongo.Database, n int) Shop {
+	s := Shop{db}
+	var goods []Product
+	var sold []Order
+	for i := range n {
+		goods = append(goods, Product{ID: fmt.Sprint("p", i), Category: fmt.Sprint("c", i), Details: Book{Author: fmt.Sprint("a", i)}})
+		o := order("other", int64(i))
+		o.State = Placed
+		sold = append(sold, o)
+	}
+	_, err := model.Concat(products.InsertMany(goods), orders.InsertMany(sold)).Run(t.Context(), db)
+	if err := errors.Join(fill(t.Context(), s), err); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// What goes wrong is said in the shop's words.
+func TestErrors(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		s, ctx := seed(t, db, 0), t.Context()
+		checkout := func(customer, product string) error {
+			_, err := s.Checkout(ctx, customer, noon, map[string]int64{product: 1})
+			return err
+		}
+		sold := errors.New("not for sale")
+		keep := func(p Product) (Product, error) { return p, sold }
+		for _, c := range []struct {
+			name      string
+			got, want error
+		}{
+			{"no product", checkout("kate", "saw"), ErrNoProduct},
+			{"no customer", checkout("eve", "drill"), ErrNoCustomer},
+			{"no product to edit", s.Edit(ctx, "saw", bson.ObjectID{3}, keep), ErrNoProduct},
+			{"an edit that fails", s.Edit(ctx, "drill", bson.ObjectID{3}, keep), sold},
+		} {
+			if !errors.Is(c.got, c.want) {
+				t.Errorf("%s: %v; want %v", c.name, c.got, c.want)
+			}
+		}
+	})
+}
+
+// Of four who want two of three drills at once, one gets them; what the others took of anything else is back in the stock.
+func TestSoldOut(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		s, ctx := seed(t, db, 0), t.Context()
+		var wait sync.WaitGroup
+		errs := make([]error, 4)
+		for n := range errs {
+			wait.Go(func() {
+				o := order("kate", int64(n+1))
+				o.Lines[0], o.Lines[1] = Line{"moon", "Moon", 1200, 2}, Line{"drill", "Drill", 8900, 2}
+				errs[n] = s.Place(ctx, o)
+			})
+		}
+		wait.Wait()
+		got := 0
+		for _, err := range errs {
+			if err == nil {
+				got++
+			} else if !errors.Is(err, ErrSoldOut) {
+				t.Error(err)
+			}
+		}
+		drill, errDrill := products.ByID("drill").One(ctx, db)
+		moon, errMoon := products.ByID("moon").One(ctx, db)
+		if err := errors.Join(errDrill, errMoon); err != nil || got != 1 || drill.Qty != 1 || moon.Qty != 8 {
+			t.Errorf("%d got them; %d drills are left, %d moons, %v", got, drill.Qty, moon.Qty, err)
+		}
+	})
+}
+
+// A process that dies at any write of an order leaves what the next one, or a nightly job, completes: placed and counted once, or refused
+// and given back.
+func TestPlaceCut(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		friday             int64
+		want               State
+		drills, sum, after int64
+	}{{"placed", 1, Placed, 1, 18700, 0}, {"refused", 2, Refused, 3, 0, 1}} {
+		t.Run(c.name, func(t *testing.T) {
+			o := order("kate", 1)
+			o.Lines[1].Qty = c.friday
+			modeltest.FaultMatrix(t, modeltest.FaultCase{
+				OnServer: 4,
+				Seed:     func(ctx context.Context, db *mongo.Database) error { return fill(ctx, Shop{db}) },
+				Run: func(ctx context.Context, db *mongo.Database) error {
+					if err := (Shop{db}).Place(ctx, o); err != nil && !errors.Is(err, ErrSoldOut) {
+						return err
+					}
+					return nil
+				},
+				Check: func(t testing.TB, db *mongo.Database) {
+					stored, errOrder := orders.ByID(o.ID).One(t.Context(), db)
+					drill, errDrill := products.ByID("drill").One(t.Context(), db)
+					friday, errFriday := products.ByID("friday").One(t.Context(), db)
+					kate, errKate := customers.ByID("kate").One(t.Context(), db)
+					if err := errors.Join(errOrder, errDrill, errFriday, errKate); err != nil || stored.State != c.want || stored.Pending != nil ||
+						drill.Qty != c.drills || friday.Qty != c.after || kate.Spent != c.sum {
+						t.Errorf("%+v\n%+v\n%+v\n%+v\n%v", stored, drill, friday, kate, err)
+					}
+				},
+			})
+		})
+	}
+}
+
+// What a process that died left is finished by another.
+func TestMend(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		s, ctx := seed(t, db, 0), t.Context()
+		begun, refusing := order("kate", 1), order("rod", 1)
+		refusing.State = Refusing
+		if _, err := orders.InsertMany([]Order{begun, refusing}).Run(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		n, err := s.Mend(ctx, noon.Add(time.Second))
+		all, errAll := orders.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).All(ctx, db)
+		if n != 2 || errors.Join(err, errAll) != nil || all[0].State != Placed || all[1].State != Refused {
+			t.Errorf("%d, %+v, %v, %v", n, all, err, errAll)
+		}
+	})
+}
