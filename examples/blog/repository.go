@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/relate"
@@ -59,7 +58,7 @@ func (b Blog) Publish(ctx context.Context, p Post) error {
 		}
 	}
 	_, err = publish(p).Run(ctx, b.db)
-	return said(err, model.ErrStale, ErrNoAuthor)
+	return said(err, model.ErrTaken, ErrSlugTaken, model.ErrStale, ErrNoAuthor)
 }
 
 func publish(p Post) model.Plan {
@@ -80,7 +79,7 @@ func (b Blog) Show(ctx context.Context, slug string) (Post, error) {
 	if err == nil {
 		_, err = views.Count(p.ID, b.draw()).Run(ctx, b.db)
 	}
-	return p, said(said(err, model.ErrNotFound, ErrNoPost), model.ErrStale, ErrNoPost)
+	return p, said(err, model.ErrNotFound, ErrNoPost, model.ErrStale, ErrNoPost)
 }
 
 // By returns what an author wrote, the newest first.
@@ -95,7 +94,7 @@ func by(author string) model.Find[Post] {
 // Rename gives a post, as it was read, another title and slug. op is bson.NewObjectID(), the same when it is tried again.
 func (b Blog) Rename(ctx context.Context, p Post, title, slug string, op bson.ObjectID) error {
 	_, err := slugs.Set(&p, bson.D{{Key: "title", Value: title}, {Key: "slug", Value: slug}}, op).Run(ctx, b.db)
-	return said(err, model.ErrStale, ErrChanged)
+	return said(err, model.ErrTaken, ErrSlugTaken, model.ErrStale, ErrChanged)
 }
 
 // Withdraw deletes a post, with its comments, and then its slug is free. What is gone already is no error.
@@ -160,7 +159,7 @@ func page(p Post, last *Comment) model.Find[Comment] {
 // Reply answers a comment, or with a Parent a reply to it. Its ID is bson.NewObjectID(), the same when it is tried again.
 func (b Blog) Reply(ctx context.Context, comment bson.ObjectID, r Reply) error {
 	_, err := reply(comment, r).Run(ctx, b.db)
-	return said(said(said(err, model.ErrStale, ErrNoComment), paths.ErrNoNode, ErrNoComment), paths.ErrFull, ErrFull)
+	return said(err, model.ErrFull, ErrFull, paths.ErrNoNode, ErrNoComment, model.ErrStale, ErrNoComment)
 }
 
 func reply(comment bson.ObjectID, r Reply) model.Write {
@@ -189,7 +188,7 @@ func (b Blog) Mend(ctx context.Context, before time.Time, action time.Duration) 
 	if err != nil {
 		return 0, err
 	}
-	shows, err := recent.Drift(nil).All(ctx, b.db)
+	shows, err := recent.Check(nil).All(ctx, b.db)
 	if err != nil {
 		return 0, err
 	}
@@ -201,14 +200,12 @@ func (b Blog) Mend(ctx context.Context, before time.Time, action time.Duration) 
 	return len(halves) + len(shows) + len(entries), err
 }
 
-// said is an error in the words of the blog: one of its own, around what a technique said.
-func said(err, technique, ours error) error {
-	taken := (*denorm.TakenError)(nil)
-	switch {
-	case errors.As(err, &taken) && !errors.Is(err, ErrSlugTaken):
-		return fmt.Errorf("%w: %w", ErrSlugTaken, err)
-	case errors.Is(err, technique):
-		return fmt.Errorf("%w: %w", ours, err)
+// said is an error in the words of the blog, around what a technique said: pairs are of the technique's and the blog's.
+func said(err error, pairs ...error) error {
+	for i := 0; i < len(pairs); i += 2 {
+		if errors.Is(err, pairs[i]) {
+			return fmt.Errorf("%w: %w", pairs[i+1], err)
+		}
 	}
 	return err
 }

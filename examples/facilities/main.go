@@ -1,29 +1,22 @@
 // Facilities composes six techniques over two collections: a tree, a place, embedded contacts, a two-way reference, a counter and a
-// copy. What one action of a user touches is one plan, with one write for each document; the indexes are merged, and drawn.
+// copy. What one action of a user touches is one plan, with one write for each document; the indexes are merged, and drawn. It runs on an
+// engine in its own process, or on the server that MONGODB_URI names, which must have transactions.
 package main
 
 import (
 	"context"
 	"fmt"
 	"io"
-	"log"
-	"os"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/examples/internal/connect"
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-func main() {
-	client, stop := modeltest.Start()
-	defer stop()
-	if err := tour(context.Background(), os.Stdout, client.Database("facilities")); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { connect.Main("facilities", tour) }
 
 // tour goes through the actions of users, and prints what two of them send.
 func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
+	"github.com/docmodel/docmodel/examples/internal/connect"
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -14,7 +16,9 @@ import (
 )
 
 func Example() {
-	main()
+	if err := connect.Run(context.Background(), "", "facilities", os.Stdout, tour); err != nil { // a server must have transactions
+		fmt.Println(err)
+	}
 	// Output:
 	// The indexes of all techniques:
 	// db.sites.createIndex({parent: 1, order: 1})

@@ -1,28 +1,20 @@
 // Likes keeps which user likes which item, read from both ends in the order of time, with names and titles, a page in one command.
-// It runs on an engine in its own process.
+// It runs on an engine in its own process, or on the server that MONGODB_URI names.
 package main
 
 import (
 	"context"
 	"fmt"
 	"io"
-	"log"
-	"os"
 	"time"
 
+	"github.com/docmodel/docmodel/examples/internal/connect"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-func main() {
-	client, stop := modeltest.Start()
-	defer stop()
-	if err := tour(context.Background(), os.Stdout, client.Database("likes")); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { connect.Main("likes", tour) }
 
 var start = time.Date(2017, 12, 1, 3, 42, 0, 0, time.UTC)
 

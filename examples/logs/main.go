@@ -1,28 +1,21 @@
 // Logs keeps hosts and their messages: each message in a document of its own that names its host, the last thousand in the host too,
-// the host's address in each message, and an archive for what is old. It runs on an engine in its own process.
+// the host's address in each message, and an archive for what is old. It runs on an engine in its own process, or on the server that
+// MONGODB_URI names.
 package main
 
 import (
 	"context"
 	"fmt"
 	"io"
-	"log"
-	"os"
 	"time"
 
+	"github.com/docmodel/docmodel/examples/internal/connect"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-func main() {
-	client, stop := modeltest.Start()
-	defer stop()
-	if err := tour(context.Background(), os.Stdout, client.Database("logs")); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { connect.Main("logs", tour) }
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 

@@ -114,7 +114,7 @@ var (
 	inCategory = relate.NewParentRef(products, "category", categories, relate.ParentRefSpec{By: "name"})
 	kinds      = model.NewKinds(products, details, model.KindsSpec{Path: "details", Indexes: []model.KindIndex{{Tag: "book", Keys: bson.D{{Key: "author", Value: 1}}}}})
 	partNames  = denorm.NewCopy(parts, products, denorm.CopySpec{KeyPath: "parts.id", Fields: []denorm.Field{{From: "name", To: "parts.name"}}})
-	stock      = model.NewVersioned(products, model.VersionedSpec{Ops: "ops"})
+	stock      = model.NewVersioned(products, model.VersionedSpec{Tokens: "ops"})
 	numbers    = keys.NewSequence(orders, counters, keys.SequenceSpec{Digits: 6})
 	totals     = denorm.NewCounter(orders, "customer", customers, denorm.CounterSpec{
 		Count: "orders", Sums: []denorm.CounterField{{From: "total", To: "spent"}}, Where: bson.D{{Key: "state", Value: Placed}}, Tokens: "ops", Pending: "pending",

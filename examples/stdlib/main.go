@@ -11,9 +11,8 @@ import (
 	"os/signal"
 	"time"
 
+	"github.com/docmodel/docmodel/examples/internal/connect"
 	"github.com/docmodel/docmodel/model/modeltest"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
 const database = "docmodel_stdlib"
@@ -41,7 +40,7 @@ func run(ctx context.Context, out, progress io.Writer, uri string) error {
 		return err
 	}
 	monitor := modeltest.NewMonitor()
-	client, stop, err := connect(ctx, monitor, uri)
+	client, stop, err := connect.Open(ctx, uri, monitor)
 	if err != nil {
 		return err
 	}
@@ -63,23 +62,4 @@ func where(uri string) string {
 		return "on the engine in this process"
 	}
 	return "on the server that MONGODB_URI names"
-}
-
-// connect opens the engine, or the server that uri names.
-func connect(ctx context.Context, monitor *modeltest.Monitor, uri string) (*mongo.Client, func(), error) {
-	if uri == "" {
-		client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
-		return client, stop, nil
-	}
-	o := options.Client().ApplyURI(uri).SetMonitor(monitor.CommandMonitor()).SetServerSelectionTimeout(10 * time.Second)
-	client, err := mongo.Connect(o)
-	if err != nil {
-		return nil, nil, fmt.Errorf("stdlib: MONGODB_URI: %w", err)
-	}
-	stop := func() { _ = client.Disconnect(context.WithoutCancel(ctx)) }
-	if err := client.Ping(ctx, nil); err != nil {
-		stop()
-		return nil, nil, fmt.Errorf("stdlib: the server that MONGODB_URI names doesn't answer: %w", err)
-	}
-	return client, stop, nil
 }

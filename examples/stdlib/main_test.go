@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/docmodel/docmodel/model/modeltest"
 )
@@ -53,15 +52,6 @@ func TestNoGoCommand(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if err := run(context.Background(), io.Discard, io.Discard, ""); !errors.Is(err, errNoGo) {
 		t.Errorf("want %v, got %v", errNoGo, err)
-	}
-}
-
-func TestServerThatIsDown(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	_, _, err := connect(ctx, modeltest.NewMonitor(), "mongodb://127.0.0.1:1/")
-	if err == nil || !strings.Contains(err.Error(), "MONGODB_URI") {
-		t.Errorf("want an error that names MONGODB_URI, got %v", err)
 	}
 }
 

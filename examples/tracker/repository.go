@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -160,13 +159,12 @@ func (t Tracker) Mend(ctx context.Context, before time.Time, action time.Duratio
 
 // said is an error in the words of the tracker, around what a technique said.
 func said(err error) error {
-	full, taken := (*relate.FullError)(nil), (*denorm.TakenError)(nil)
 	switch {
 	case err == nil || errors.Is(err, ErrNoPerson):
 		return err
-	case errors.As(err, &full):
+	case errors.Is(err, model.ErrFull):
 		return fmt.Errorf("%w: %w", ErrBusy, err)
-	case errors.As(err, &taken):
+	case errors.Is(err, model.ErrTaken):
 		return fmt.Errorf("%w: %w", ErrExists, err)
 	case errors.Is(err, model.ErrElementMissing):
 		return fmt.Errorf("%w: %w", ErrNoStep, err)
