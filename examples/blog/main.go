@@ -27,7 +27,7 @@ func post() Post {
 	return Post{ID: id(1), Slug: "hello", Title: "Hello", Text: "We begin.", At: noon, Authors: []string{"ann", "bob"}}
 }
 
-// said of a post is its n-th comment, a minute after the one before.
+// nth is the n-th comment on the post, a minute after the one before.
 func nth(n int) Comment {
 	return Comment{ID: id(100 + n), Post: id(1), At: noon.Add(time.Duration(n) * time.Minute), By: "anon", Text: fmt.Sprint("comment ", n)}
 }

@@ -37,9 +37,9 @@ type Author struct {
 	Posts []bson.ObjectID `bson:"posts,omitempty"`
 }
 
-// A Comment is a document: there is no bound on those of a post, and each is written, changed and deleted by itself, which is why they
-// are not by the hundred in a denorm.Bucket. What is replied to one comment is a discussion that is shown whole, and has an end: a
-// tree in its document.
+// A Comment is a document: there is no bound on those of a post, and each is written, changed and deleted by itself, which
+// is why they are not by the hundred in a denorm.Bucket. What is replied to one comment is a discussion that is shown whole,
+// and has an end: a tree in its document.
 type Comment struct {
 	ID      bson.ObjectID `bson:"_id"`
 	Post    bson.ObjectID `bson:"post"`

@@ -25,8 +25,8 @@ var (
 	ErrChanged   = errors.New("blog: somebody else changed it: look again")
 )
 
-// Blog is what the rest of a program sees. None of its actions needs a transaction: each can be run again after a crash, with the same
-// arguments, and then is done once.
+// Blog is what the rest of a program sees. None of its actions needs a transaction: each can be run again after a crash,
+// with the same arguments, and then is done once.
 type Blog struct {
 	db   *mongo.Database
 	draw func() float64 // decides which views are written
@@ -110,10 +110,10 @@ func (b Blog) Withdraw(ctx context.Context, slug string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := slugs.Delete(&Post{ID: entry.ID, Slug: slug}).Run(ctx, b.db); err != nil {
+	if _, _, err := withdrawal.Sweep(reached).Run(ctx, b.db); err != nil { // comments that came meanwhile
 		return err
 	}
-	_, _, err = withdrawal.Sweep(reached).Run(ctx, b.db) // comments that came meanwhile
+	_, err = slugs.Delete(&Post{ID: entry.ID, Slug: slug}).Run(ctx, b.db) // last, for by the slug a second try finds the rest
 	return err
 }
 
@@ -142,8 +142,8 @@ func (b Blog) Remove(ctx context.Context, comment bson.ObjectID) error {
 	return err
 }
 
-// Comments returns a page of a post's comments: those that the post, as it was read, doesn't show, and then those after the last that
-// was shown.
+// Comments returns a page of a post's comments: those that the post, as it was read, doesn't show, and then those after the
+// last that was shown.
 func (b Blog) Comments(ctx context.Context, p Post, last *Comment) ([]Comment, error) {
 	return page(p, last).All(ctx, b.db)
 }
@@ -182,7 +182,8 @@ func (b Blog) Leave(ctx context.Context, author string) error {
 	return err
 }
 
-// Mend completes what processes that died left, before a time and for as long as an action takes at most. It returns how much it was.
+// Mend completes what processes that died left, before a time and for as long as an action takes at most. It returns how
+// much it was.
 func (b Blog) Mend(ctx context.Context, before time.Time, action time.Duration) (int, error) {
 	halves, _, err := written.Mend(relate.TrustRefs, action).Run(ctx, b.db)
 	if err != nil {

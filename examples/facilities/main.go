@@ -1,6 +1,7 @@
-// Facilities composes six techniques over two collections: a tree, a place, embedded contacts, a two-way reference, a counter and a
-// copy. What one action of a user touches is one plan, with one write for each document; the indexes are merged, and drawn. It runs on an
-// engine in its own process, or on the server that MONGODB_URI names, which must have transactions.
+// Facilities composes six techniques over two collections: a tree, a place, embedded contacts, a two-way reference, a
+// counter and a copy. What one action of a user touches is one plan, with one write for each document; the indexes are
+// merged, and drawn. It runs on an engine in its own process, or on the server that MONGODB_URI names, which must have
+// transactions.
 package main
 
 import (

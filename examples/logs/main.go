@@ -1,6 +1,6 @@
-// Logs keeps hosts and their messages: each message in a document of its own that names its host, the last thousand in the host too,
-// the host's address in each message, and an archive for what is old. It runs on an engine in its own process, or on the server that
-// MONGODB_URI names.
+// Logs keeps hosts and their messages: each message in a document of its own that names its host, the last thousand in the
+// host too, the host's address in each message, and an archive for what is old. It runs on an engine in its own process, or
+// on the server that MONGODB_URI names.
 package main
 
 import (

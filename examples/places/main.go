@@ -1,7 +1,7 @@
-// Places finds airports: within 300 km of one, the five nearest, on both sides of the antimeridian. It says what each search read,
-// beside MongoDB's own index on a sphere, and writes what was searched as GeoJSON, to look at on a map (geojson.io shows it). It runs on
-// an engine in its own process, or on the server that MONGODB_URI names; what is found is the same, and how many keys of an index were
-// read is printed where the server tells it.
+// Places finds airports: within 300 km of one, the five nearest, on both sides of the antimeridian. It says what each search
+// read, beside MongoDB's own index on a sphere, and writes what was searched as GeoJSON, to look at on a map (geojson.io
+// shows it). It runs on an engine in its own process, or on the server that MONGODB_URI names; what is found is the same,
+// and how many keys of an index were read is printed where the server tells it.
 //
 //	go run ./examples/places [-geojson cover.geojson]
 package main

@@ -43,8 +43,8 @@ func (a Airports) Correct(ctx context.Context, code string, at geohash.Point) er
 	return said(err, model.ErrStale)
 }
 
-// In returns the airports in an area, a geohash.Circle or a geohash.Box, in no order: one command, of as many ranges of the index as the
-// area is covered by.
+// In returns the airports in an area, a geohash.Circle or a geohash.Box, in no order: one command, of as many ranges of the
+// index as the area is covered by.
 func (a Airports) In(ctx context.Context, area geofield.Area) ([]Found, error) {
 	return in(area).All(ctx, a.db)
 }
@@ -56,8 +56,8 @@ func (a Airports) InCountry(ctx context.Context, country string, area geofield.A
 	return place.Within(area, bson.D{{Key: "country", Value: country}}).All(ctx, a.db)
 }
 
-// Nearest yields the k airports that are nearest to one, itself first: one command for each ring that is searched around it, until there
-// are enough.
+// Nearest yields the k airports that are nearest to one, itself first: one command for each ring that is searched around it,
+// until there are enough.
 func (a Airports) Nearest(ctx context.Context, k int, code string) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		from, err := a.Get(ctx, code)

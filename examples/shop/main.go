@@ -1,5 +1,6 @@
-// Shop keeps products of many kinds in a tree of categories, the parts that they are made of, their stock, customers and orders. It runs
-// on an engine in its own process, or on the server that MONGODB_URI names. Folder trees has the categories in six representations.
+// Shop keeps products of many kinds in a tree of categories, the parts that they are made of, their stock, customers and
+// orders. It runs on an engine in its own process, or on the server that MONGODB_URI names. Folder trees has the categories
+// in six representations.
 package main
 
 import (

@@ -11,7 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Category lies in another, and has the path of all that it is in. (What other representations of a tree cost is in folder trees.)
+// A Category lies in another, and has the path of all that it is in. (What other representations of a tree cost is in folder
+// trees.)
 type Category struct {
 	ID     string  `bson:"_id"`
 	Parent *string `bson:"parent"` // tree, as those below

@@ -54,7 +54,8 @@ func (s Shop) Offer(ctx context.Context, p Product, op bson.ObjectID) error {
 	return err
 }
 
-// Edit gives a product, as it is stored now, to a function, and stores what that makes of it: again if somebody else wrote meanwhile.
+// Edit gives a product, as it is stored now, to a function, and stores what that makes of it: again if somebody else wrote
+// meanwhile.
 func (s Shop) Edit(ctx context.Context, product string, op bson.ObjectID, edit func(Product) (Product, error)) error {
 	_, _, err := stock.Change(product, op, edit).Run(ctx, s.db)
 	return said(err, model.ErrNotFound, ErrNoProduct)
@@ -98,8 +99,8 @@ func (s Shop) SignUp(ctx context.Context, c Customer) error {
 	return err
 }
 
-// Checkout makes an order of how many are wanted of which products: with its number, and the names and prices of now. It is not stored,
-// and its number is lost if it is never placed.
+// Checkout makes an order of how many are wanted of which products: with its number, and the names and prices of now. It is
+// not stored, and its number is lost if it is never placed.
 func (s Shop) Checkout(ctx context.Context, customer string, at time.Time, wanted map[string]int64) (Order, error) {
 	ids := slices.Sorted(maps.Keys(wanted))
 	found, err := products.Find(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}).Sorted(bson.D{{Key: "_id", Value: 1}}).All(ctx, s.db)
@@ -122,8 +123,8 @@ func (s Shop) Checkout(ctx context.Context, customer string, at time.Time, wante
 	return o, err
 }
 
-// Place stores an order and takes what it wants from the stock: all of it, or ErrSoldOut and nothing. After a crash it is run again with
-// the same order; or Mend does so. One process at a time works on an order.
+// Place stores an order and takes what it wants from the stock: all of it, or ErrSoldOut and nothing. After a crash it is
+// run again with the same order; or Mend does so. One process at a time works on an order.
 func (s Shop) Place(ctx context.Context, o Order) error {
 	stored, err := orders.ByID(o.ID).One(ctx, s.db)
 	if errors.Is(err, model.ErrNotFound) {
@@ -182,7 +183,8 @@ func (s Shop) giveBack(ctx context.Context, o Order) error {
 
 func set(s State) bson.D { return bson.D{{Key: "$set", Value: bson.D{{Key: "state", Value: s}}}} }
 
-// Orders returns a page of a customer's orders, the newest first: below a number, or 0 for the first page. It needs no index but _id's.
+// Orders returns a page of a customer's orders, the newest first: below a number, or 0 for the first page. It needs no index
+// but _id's.
 func (s Shop) Orders(ctx context.Context, customer string, below int64) ([]Order, error) {
 	return history(customer, below).All(ctx, s.db)
 }

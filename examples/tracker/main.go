@@ -1,5 +1,6 @@
-// Tracker keeps people, projects and tasks: who has which task, from both ends; how many of a project are open; checklists and histories
-// within the tasks; and what is due tomorrow. It runs on an engine in its own process, or on the server that MONGODB_URI names.
+// Tracker keeps people, projects and tasks: who has which task, from both ends; how many of a project are open; checklists
+// and histories within the tasks; and what is due tomorrow. It runs on an engine in its own process, or on the server that
+// MONGODB_URI names.
 package main
 
 import (

@@ -24,8 +24,8 @@ type Project struct {
 	Ops  []bson.ObjectID `bson:"ops,omitempty"` // tokens, by which each change counts once
 }
 
-// A Task is a document of its own, for it is asked for by itself: all that are due tomorrow. Its steps and its history are not: they are
-// read with it.
+// A Task is a document of its own, for it is asked for by itself: all that are due tomorrow. Its steps and its history are
+// not: they are read with it.
 type Task struct {
 	ID      string                 `bson:"_id"`
 	Title   string                 `bson:"title"`
@@ -45,7 +45,8 @@ type Step struct {
 	Done  bool      `bson:"done"`
 }
 
-// An Event is what somebody did to a task. Its ID is the action's token: bson.NewObjectID(), the same when the action is tried again.
+// An Event is what somebody did to a task. Its ID is the action's token: bson.NewObjectID(), the same when the action is
+// tried again.
 type Event struct {
 	ID   bson.ObjectID `bson:"id"`
 	At   time.Time     `bson:"at"`

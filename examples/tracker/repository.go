@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,8 +22,8 @@ var (
 	ErrExists   = errors.New("tracker: there is another task of this name")
 )
 
-// Tracker is what the rest of a program sees. None of its actions needs a transaction: each can be run again after a crash, with the
-// same event, and then is done once.
+// Tracker is what the rest of a program sees. None of its actions needs a transaction: each can be run again after a crash,
+// with the same event, and then is done once.
 type Tracker struct{ db *mongo.Database }
 
 // Prepare makes the indexes that are missing.
@@ -34,21 +35,22 @@ func (t Tracker) Prepare(ctx context.Context) error {
 func (t Tracker) Add(ctx context.Context, task Task, e Event) error {
 	task.History = []Event{e}
 	_, _, err := open.Insert(task, e.ID).Run(ctx, t.db)
-	return said(err)
+	return said(err, model.ErrTaken, ErrExists)
 }
 
-// Give gives a task to a person, and takes it from the one who has it.
+// Give gives a task to a person, and takes it from the one who has it. Where many others do so at the same time, it can be
+// model.ErrStale: then nothing was done.
 func (t Tracker) Give(ctx context.Context, task, person string, e Event) error {
 	_, _, err := give(task, person, e).Run(ctx, t.db)
-	return said(err)
+	return said(err, model.ErrFull, ErrBusy, model.ErrNotFound, ErrNoTask)
 }
 
 // give reads the task anew when somebody else gave it away in between.
 func give(task, person string, e Event) model.Change[Task] {
 	return model.Change[Task]{
 		Read: func(ctx context.Context, db *mongo.Database) (Task, error) {
-			if _, err := people.ByID(person).One(ctx, db); err != nil {
-				return Task{}, fmt.Errorf("%w: %w", ErrNoPerson, err)
+			if n, err := people.ByID(person).Count(ctx, db); err != nil || n == 0 {
+				return Task{}, cmp.Or(err, ErrNoPerson)
 			}
 			return tasks.ByID(task).One(ctx, db)
 		},
@@ -61,7 +63,7 @@ func give(task, person string, e Event) model.Change[Task] {
 // Tick marks a step as done, and says so in the history: two techniques, one write.
 func (t Tracker) Tick(ctx context.Context, task, step string, e Event) error {
 	_, err := tick(task, step, e).Run(ctx, t.db)
-	return said(err)
+	return said(err, model.ErrElementMissing, ErrNoStep, model.ErrStale, ErrNoTask)
 }
 
 func tick(task, step string, e Event) model.Write {
@@ -74,10 +76,10 @@ func tick(task, step string, e Event) model.Write {
 // Finish closes a task, which its project then counts no longer.
 func (t Tracker) Finish(ctx context.Context, task string, e Event) error {
 	if _, _, err := open.Set(task, bson.D{{Key: "done", Value: true}}, e.ID).Run(ctx, t.db); err != nil {
-		return said(err)
+		return said(err, model.ErrNotFound, ErrNoTask)
 	}
 	_, err := history.Push(task, e).Run(ctx, t.db)
-	return said(err)
+	return said(err, model.ErrStale, ErrNoTask)
 }
 
 // Drop deletes a task: its owner lists it no longer, and its project doesn't count it. What is gone already is no error.
@@ -119,8 +121,9 @@ func due(day time.Time) model.Find[Task] {
 	return tasks.Find(append(bson.D{{Key: "done", Value: false}}, on(day)...)).Sorted(bson.D{{Key: "due", Value: 1}})
 }
 
-// StepsDue is the same question of what is embedded, and shows its price: the server reads each task that has such a step whole, with
-// its history, takes its steps apart, and sorts them in memory. Were it asked often, steps would be documents, as tasks are.
+// StepsDue is the same question of what is embedded, and shows its price: the server reads each task that has such a step
+// whole, with its history, takes its steps apart, and sorts them in memory. Were it asked often, steps would be documents,
+// as tasks are.
 func (t Tracker) StepsDue(ctx context.Context, day time.Time) ([]model.ElementOf[string, Step], error) {
 	return stepsDue(day).All(ctx, t.db)
 }
@@ -134,7 +137,8 @@ func on(day time.Time) bson.D {
 	return bson.D{{Key: "due", Value: bson.D{{Key: "$gte", Value: from}, {Key: "$lt", Value: from.Add(24 * time.Hour)}}}}
 }
 
-// Mend finishes what processes that died began before a time, action being the longest that an action takes. It returns how much it was.
+// Mend finishes what processes that died began before a time, action being the longest that an action takes. It returns how
+// much it was.
 func (t Tracker) Mend(ctx context.Context, before time.Time, action time.Duration) (int, error) {
 	halves, _, err := work.Mend(relate.TrustRefs, action).Run(ctx, t.db)
 	if err != nil {
@@ -157,19 +161,12 @@ func (t Tracker) Mend(ctx context.Context, before time.Time, action time.Duratio
 	return len(halves) + len(cut) + len(wrong), err
 }
 
-// said is an error in the words of the tracker, around what a technique said.
-func said(err error) error {
-	switch {
-	case err == nil || errors.Is(err, ErrNoPerson):
-		return err
-	case errors.Is(err, model.ErrFull):
-		return fmt.Errorf("%w: %w", ErrBusy, err)
-	case errors.Is(err, model.ErrTaken):
-		return fmt.Errorf("%w: %w", ErrExists, err)
-	case errors.Is(err, model.ErrElementMissing):
-		return fmt.Errorf("%w: %w", ErrNoStep, err)
-	case errors.Is(err, model.ErrNotFound), errors.Is(err, model.ErrStale):
-		return fmt.Errorf("%w: %w", ErrNoTask, err)
+// said is an error in the words of the tracker, around what a technique said: pairs are of the technique's and the tracker's.
+func said(err error, pairs ...error) error {
+	for i := 0; i < len(pairs); i += 2 {
+		if errors.Is(err, pairs[i]) {
+			return fmt.Errorf("%w: %w", pairs[i+1], err)
+		}
 	}
 	return err
 }

@@ -1,4 +1,5 @@
-// Package connect gives the examples a database to run on: of an engine in their own process, or of the server that MONGODB_URI names.
+// Package connect gives the examples a database to run on: of an engine in their own process, or of the server that
+// MONGODB_URI names.
 package connect
 
 import (
@@ -18,8 +19,8 @@ import (
 // A Program is what an example does with a database. What it prints is the same on any server.
 type Program func(ctx context.Context, out io.Writer, db *mongo.Database) error
 
-// Main runs a program on the server that MONGODB_URI names, or without it on an engine, and ends the process when it fails. A monitor
-// sees what the program sends.
+// Main runs a program on the server that MONGODB_URI names, or without it on an engine, and ends the process when it fails.
+// A monitor sees what the program sends.
 func Main(name string, program Program, monitor ...*modeltest.Monitor) {
 	if err := Run(context.Background(), os.Getenv(modeltest.EnvURI), name, os.Stdout, program, monitor...); err != nil {
 		log.Fatal(err)

@@ -1,5 +1,6 @@
-// Trees keeps the categories of a shop as a tree, in six representations side by side: each answers the same questions with the same
-// answers, and each pays another price. It runs on an engine in its own process, or on the server that MONGODB_URI names.
+// Trees keeps the categories of a shop as a tree, in six representations side by side: each answers the same questions with
+// the same answers, and each pays another price. It runs on an engine in its own process, or on the server that MONGODB_URI
+// names.
 package main
 
 import (
