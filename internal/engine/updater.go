@@ -107,7 +107,11 @@ func (u *updater) apply(w *store.Writer, old *store.Record, o *outcome) error {
 
 // insert adds the document that an upsert makes.
 func (u *updater) insert(w *store.Writer, o *outcome) error {
-	equalities, err := u.query.Matcher.EqualityFields()
+	taken := u.query.Matcher.EqualityFields
+	if u.update.IsReplacement() {
+		taken = u.query.Matcher.EqualityID
+	}
+	equalities, err := taken()
 	if err != nil {
 		return err
 	}

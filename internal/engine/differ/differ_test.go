@@ -19,8 +19,8 @@ import (
 )
 
 // TestDifferential compares the engine with the server that MONGODB_URI names. DOCMODEL_DIFF_CASES and
-// DOCMODEL_DIFF_SEED say how many cases to run and which; by default 300, with the seed 1. Without a server
-// the cases run on the engine alone, and nothing is compared.
+// DOCMODEL_DIFF_SEED say how many cases to run and which; by default 300, with the seed 1. DOCMODEL_DIFF_FROM is
+// the number of the first, by default 0. Without a server the cases run on the engine alone, and nothing is compared.
 func TestDifferential(t *testing.T) {
 	cases, seed := int(number(t, "DOCMODEL_DIFF_CASES", 300)), number(t, "DOCMODEL_DIFF_SEED", 1)
 	uri := os.Getenv("MONGODB_URI")
@@ -34,7 +34,7 @@ func TestDifferential(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = server.Disconnect(context.Background()) })
 	began := time.Now()
-	report := compareAll(t, server, seed, cases)
+	report := compareAll(t, server, seed, int(number(t, "DOCMODEL_DIFF_FROM", 0)), cases)
 	t.Logf("seed %d, %d cases in %v: %v", seed, cases, time.Since(began).Round(time.Second), report)
 	for _, form := range slices.SortedFunc(maps.Keys(report.Found), func(x, y string) int {
 		return cmp.Or(-cmp.Compare(report.Found[x].Like, report.Found[y].Like), cmp.Compare(x, y))
@@ -48,16 +48,17 @@ func TestDifferential(t *testing.T) {
 // workers is how many cases run at once, each worker in its own databases.
 const workers = 2
 
-func compareAll(t *testing.T, server *mongo.Client, seed uint64, cases int) *Report {
+func compareAll(t *testing.T, server *mongo.Client, seed uint64, from, cases int) *Report {
 	t.Helper()
 	ctx := context.Background()
 	total := &Report{Known: map[string]int{}, Found: map[string]*Found{}}
 	var wait sync.WaitGroup
 	var mu sync.Mutex
+	var alone sync.RWMutex
 	for w := range workers {
-		p := pair{newEngine(t), newServer(t, server, w)}
+		p := pair{newEngine(t), newServer(t, server, w), &alone}
 		wait.Go(func() {
-			report, err := p.run(ctx, seed, cases*w/workers, cases*(w+1)/workers)
+			report, err := p.run(ctx, seed, from+cases*w/workers, from+cases*(w+1)/workers)
 			mu.Lock()
 			defer mu.Unlock()
 			total.merge(report)

@@ -3,6 +3,8 @@ package differ
 import (
 	"bytes"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -44,8 +46,8 @@ func plainZeros(v any) any {
 	return v
 }
 
-// equalDecimals reports whether two decimals of the documents are equal but written in different ways, or
-// there are NaNs of both types.
+// equalDecimals reports whether two decimals of the documents are equal but written in different ways, a
+// double is equal to a decimal, or there are NaNs of both types.
 func (c Case) equalDecimals() bool {
 	written := map[bson.Decimal128]any{}
 	found := false
@@ -53,6 +55,10 @@ func (c Case) equalDecimals() bool {
 		plain, ok := plainDecimals(v).(bson.Decimal128)
 		if f, isFloat := v.(float64); isFloat && math.IsNaN(f) {
 			plain, ok = decimal("NaN"), true
+		} else if isFloat && !math.IsInf(f, 0) {
+			n, err := bson.ParseDecimal128(strconv.FormatFloat(f, 'g', -1, 64))
+			plain, ok = plainDecimals(n).(bson.Decimal128)
+			ok = ok && err == nil
 		}
 		if !ok {
 			return
@@ -103,4 +109,47 @@ func (c Case) change() any {
 func (c Case) operators() bool {
 	u, _ := c.change().(bson.D)
 	return len(u) > 0 && strings.HasPrefix(u[0].Key, "$")
+}
+
+// before1970 reports whether a date of the case is.
+func (c Case) before1970() bool {
+	return c.holds(func(v any) bool { t, ok := v.(bson.DateTime); return ok && t < 0 })
+}
+
+func dropRegexes(v any) any {
+	doc, ok := v.(bson.D)
+	if !ok {
+		return v
+	}
+	return slices.DeleteFunc(doc, func(e bson.E) bool { _, isRegex := e.Value.(bson.Regex); return isRegex })
+}
+
+// hasRegexIn reports whether $all, or $in of one value, has a regular expression.
+func hasRegexIn(filter any) bool {
+	found := false
+	walk(filter, func(key string, v any) {
+		list, _ := v.(bson.A)
+		for _, x := range list {
+			_, isRegex := x.(bson.Regex)
+			found = found || isRegex && (key == "$all" || key == "$in" && len(list) == 1)
+		}
+	})
+	return found
+}
+
+// dottedArrayFilter reports whether an array filter is on a field of the elements.
+func dottedArrayFilter(lists ...any) bool {
+	found := false
+	for _, v := range lists {
+		filters, _ := v.(bson.A)
+		for _, f := range filters {
+			walk(f, func(key string, _ any) { found = found || strings.Contains(key, ".") })
+		}
+	}
+	return found
+}
+
+// encodesAlike reports whether two documents are equal once both have gone through f.
+func encodesAlike(f func(any) any, x, y bson.D) bool {
+	return bytes.Equal(encode(mapValue(x, f)), encode(mapValue(y, f)))
 }

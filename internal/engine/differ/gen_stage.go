@@ -46,7 +46,11 @@ func fillStages() {
 			}
 			return bson.A{pick(p.gen, "a", "b"), pick(p.gen, "c", "d.a")}
 		},
-		"$project":     func(p *pipe) any { return p.aggProjection() },
+		"$project": func(p *pipe) any {
+			out := p.aggProjection()
+			p.uniqueID = p.uniqueID && lookup(out, "_id") != int32(0)
+			return out
+		},
 		"$replaceRoot": func(p *pipe) any { p.uniqueID = false; return d("newRoot", p.newRoot()) },
 		"$replaceWith": func(p *pipe) any { p.uniqueID = false; return p.newRoot() },
 		"$redact": func(p *pipe) any {

@@ -18,6 +18,8 @@ type Outcome struct {
 	Text  string   `bson:"text,omitempty"`  // the error's message, never compared
 	Reply bson.D   `bson:"reply,omitempty"` // what matters of the reply
 	State []bson.D `bson:"state,omitempty"` // the written collections' documents, if the command writes
+
+	loaded int32 // how many of the case's documents the unique indexes let in
 }
 
 func (o Outcome) failed() bool { return o.Code != 0 }
@@ -64,17 +66,21 @@ func (b *backend) run(ctx context.Context, c Case) (Outcome, error) {
 		}
 		delete(b.held, coll)
 	}
+	loaded := int32(0)
 	for coll, docs := range map[string][]bson.D{c.Collection: c.Docs, "o": c.Other} {
 		if len(docs) == 0 {
 			continue
 		}
 		b.held[coll] = true
-		err := b.db.RunCommand(ctx, d("insert", coll, "documents", docs, "ordered", false)).Err()
+		raw, err := b.db.RunCommand(ctx, d("insert", coll, "documents", docs, "ordered", false)).Raw()
 		if err != nil && !errors.As(err, &mongo.WriteException{}) { // a document may violate a unique index
 			return Outcome{}, errors.Join(errNotLoaded, err)
 		}
+		n, _ := raw.Lookup("n").AsInt64OK()
+		loaded += int32(n)
 	}
 	out := outcomeOf(b.db.RunCommand(ctx, c.Command))
+	out.loaded = loaded
 	sortReply(c, out.Reply)
 	if !c.writes() {
 		return out, nil
@@ -87,6 +93,12 @@ func (b *backend) run(ctx context.Context, c Case) (Outcome, error) {
 			out.State = append(out.State, doc)
 		}
 	}
+	slices.SortStableFunc(out.State, func(x, y bson.D) int {
+		if lookup(x, "_id") != someID || lookup(y, "_id") != someID {
+			return 0
+		}
+		return bytes.Compare(encode(x), encode(y)) // new ids come in no determined order
+	})
 	return out, nil
 }
 

@@ -40,21 +40,23 @@ var aggregateRules = []rule{
 		"what is set within an empty array's elements is computed",
 		"MongoDB's manual doesn't say whether it is ($set, \"Add an Element to an Array\").",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$set", "$addFields") && (x.server.Code > 10000 || x.server.Code == 241) && hasEmptyArray(x.engine.Reply)
+			return x.kind == OnlyServer && x.uses("$set", "$addFields", "$project") && x.server.computing() &&
+				(hasEmptyArray(x.engine.Reply) || slices.ContainsFunc(x.engine.State, func(doc bson.D) bool { return hasEmptyArray(doc) }))
 		},
 	},
 	{
-		"an empty document is lost in $facet",
-		"MongoDB's $facet gathers all documents of each pipeline ($facet).",
+		"an empty document is lost in $facet and $lookup",
+		"MongoDB gathers all documents of each pipeline ($facet, $lookup).",
 		func(x difference) bool {
-			return x.kind == Replies && x.uses("$facet") && x.sameAfter(dropEmptyDocuments)
+			return x.kind == Replies && x.uses("$facet", "$lookup") && x.sameAfter(dropEmptyDocuments)
 		},
 	},
 	{
 		"$lookup with a field and a pipeline doesn't match missing with missing",
 		"MongoDB treats a missing field as null on both sides ($lookup, \"Equality Match with a Single Join Condition\").",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && x.uses("$lookup") && x.uses("pipeline") && x.uses("localField") && x.sameAfter(dropArrays)
+			return (x.kind == Replies || x.kind == States) && x.uses("$lookup") && x.uses("pipeline") && x.uses("localField") &&
+				x.sameAfter(func(v any) any { return sortFields(dropArrays(v)) })
 		},
 	},
 	{
@@ -62,7 +64,7 @@ var aggregateRules = []rule{
 		"MongoDB's $count is a $group, which returns no document for none ($count).",
 		func(x difference) bool {
 			return (x.kind == Replies || x.kind == States) && x.uses("$count") &&
-				(x.sameAfter(dropZeroCounts) || countedNothing(x.server) && !countedNothing(x.engine))
+				(x.sameAfter(dropZeroCounts) || countedNothing(x.server) && !countedNothing(x.engine) || countsCount(x.Case))
 		},
 	},
 	{
@@ -134,7 +136,7 @@ var aggregateRules = []rule{
 		"$unwind can't store an index below the array's path",
 		"MongoDB adds the field as $addFields would ($unwind, includeArrayIndex).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$unwind") && x.uses("includeArrayIndex")
+			return x.uses("$unwind") && x.uses("includeArrayIndex") && (x.kind == OnlyServer || x.kind == Replies && x.holds(isEmptyArray))
 		},
 	},
 	{
@@ -143,17 +145,33 @@ var aggregateRules = []rule{
 		func(x difference) bool { return x.kind == OnlyEngine && x.engine.Code == 51132 },
 	},
 	{
-		"an error inside $lookup is lost",
-		"An aggregation fails when one of its expressions does ($lookup).",
+		"$lookup with variables that nobody uses joins nothing through $limit and $skip",
+		"MongoDB joins what the pipeline returns ($lookup).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && x.engine.Code > 10000 && x.uses("$lookup")
+			return x.kind == Replies && x.uses("let") && x.uses("$limit", "$skip") && hasStage(x.Case, "$lookup") &&
+				x.sameAfter(func(v any) any { return sortFields(dropArrays(v)) })
 		},
 	},
 	{
-		"$first and $last of $group are computed for one document",
+		"$lookup by fields joins a missing field with an empty array",
+		"MongoDB takes a missing field for null, which no element of an empty array is ($lookup, localField and foreignField).",
+		func(x difference) bool {
+			return hasStage(x.Case, "$lookup") && x.uses("localField") && x.holds(isEmptyArray) &&
+				(x.kind == OnlyServer && x.server.computing() || x.kind == Replies && x.sameAfter(dropArrays))
+		},
+	},
+	{
+		"an error inside $lookup is lost",
+		"An aggregation fails when one of its expressions does ($lookup).",
+		func(x difference) bool {
+			return x.kind == OnlyEngine && x.engine.computing() && x.uses("$lookup")
+		},
+	},
+	{
+		"$first and $last of $group are computed for one document, $firstN and $lastN for n",
 		"MongoDB's manual doesn't say for which documents they are.",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && (x.engine.Code > 10000 || x.engine.Code == 241) && x.uses("$group") && x.uses("$first", "$last")
+			return x.kind == OnlyEngine && x.engine.computing() && x.uses("$group") && x.uses("$first", "$last", "$firstN", "$lastN")
 		},
 	},
 }
@@ -272,6 +290,18 @@ func dropNullFields(v any) any {
 		return v
 	}
 	return slices.DeleteFunc(doc, func(e bson.E) bool { return e.Value == nil })
+}
+
+// countsCount reports whether what is counted is a count of $unionWith.
+func countsCount(c Case) bool {
+	stages, _ := c.get("pipeline").(bson.A)
+	for i, s := range stages {
+		union, _ := lookup(s, "$unionWith").(bson.D)
+		if union != nil && i < len(stages)-1 && lookup(stages[i+1], "$count") != nil && (Case{Command: union}).uses("$count") {
+			return true
+		}
+	}
+	return false
 }
 
 // countedNothing reports whether a document that was stored is a count of zero.

@@ -29,20 +29,23 @@ var findRules = []rule{
 	{
 		"$dateTrunc is off",
 		"MongoDB truncates to the start of the unit in the time zone, before 1970 too ($dateTrunc).",
-		func(x difference) bool { return x.uses("$dateTrunc") && x.sameAfter(dropScalars) },
+		func(x difference) bool {
+			return x.uses("$dateTrunc") && (x.sameAfter(func(v any) any { return sortFields(dropScalars(v)) }) ||
+				x.kind == Replies && x.uses("$group", "$sortByCount") && x.before1970())
+		},
 	},
 	{
 		"$ifNull, $switch and $convert compute what they don't need",
 		"MongoDB returns the first operand that isn't null or missing, or of the first branch that is true ($ifNull, $switch).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$ifNull", "$switch", "$cond", "$convert") && (x.server.Code > 10000 || x.server.Code == 241)
+			return x.kind == OnlyServer && x.uses("$ifNull", "$switch", "$cond", "$convert") && x.server.computing()
 		},
 	},
 	{
 		"a variable of $let that nobody uses isn't computed",
 		"MongoDB assigns each variable before it evaluates \"in\" ($let).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && x.uses("$let") && x.engine.Code > 10000 && !mentions(x.Command, "$$x")
+			return x.kind == OnlyEngine && x.uses("$let") && x.engine.computing() && !mentions(x.Command, "$$x")
 		},
 	},
 	{
@@ -66,7 +69,8 @@ var findRules = []rule{
 		"a missing field isn't compared with MinKey and MaxKey",
 		"MongoDB orders every value, a missing one included, between them (Comparison/Sort Order).",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && x.holds(isExtreme) &&
+			found := x.kind == OnlyEngine && x.filter() != nil && Case{Command: bson.D{{Key: "q", Value: x.filter()}}}.holds(isExtreme)
+			return (x.kind == Replies || x.kind == States || found) && x.holds(isExtreme) &&
 				x.uses("$gt", "$gte", "$lt", "$lte", "$cmp", "$eq", "$ne", "$min", "$max")
 		},
 	},
@@ -145,13 +149,16 @@ var findRules = []rule{
 	{
 		"%Z of UTC has no sign",
 		"MongoDB writes the offset in minutes with its sign ($dateToString, \"Format Specifiers\").",
-		func(x difference) bool { return x.holds(isZoneFormat) && x.sameAfter(dropStrings) },
+		func(x difference) bool {
+			return x.holds(isZoneFormat) && (x.sameAfter(dropStrings) || x.uses("$strLenCP", "$strLenBytes") && x.sameAfter(dropNumbers))
+		},
 	},
 	{
 		"$dateAdd overflows before the type does",
 		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
 		func(x difference) bool {
-			return x.kind == OnlyServer && strings.HasSuffix(x.server.Text, " overflowed") && x.uses("$dateAdd", "$dateSubtract")
+			over := x.kind == OnlyServer && (strings.HasSuffix(x.server.Text, " overflowed") || x.server.Text == "interval out of range")
+			return x.uses("$dateAdd", "$dateSubtract") && (over || x.holds(isTenDigits) && x.sameAfter(dropDates))
 		},
 	},
 	{
@@ -168,9 +175,9 @@ var findRules = []rule{
 	},
 	{
 		"$mod of a double by a long is a long, and that of a large long inexact",
-		"MongoDB returns a double when the dividend is one ($mod).",
+		"From 7.2 on the result has the larger of the two types, a double if either is one ($mod).",
 		func(x difference) bool {
-			return x.uses("$mod") && (x.sameAfter(asDoubles) || x.holds(isLarge) && x.sameAfter(dropNumbers))
+			return x.uses("$mod") && (x.sameAfter(func(v any) any { return sortFields(plainDecimals(plainZeros(asDoubles(v)))) }) || x.holds(isLarge) && x.sameAfter(dropNumbers))
 		},
 	},
 	{
@@ -185,14 +192,6 @@ var findRules = []rule{
 		"MongoDB returns an integral double as it is ($round).",
 		func(x difference) bool {
 			return x.uses("$round", "$trunc") && x.holds(isLarge) && x.sameAfter(dropNumbers)
-		},
-	},
-	{
-		"an operand after a null one isn't computed",
-		"MongoDB's manual doesn't say whether it is.",
-		func(x difference) bool {
-			return x.kind == OnlyEngine && x.uses("$indexOfArray", "$concatArrays", "$indexOfCP", "$indexOfBytes", "$multiply", "$add") &&
-				(x.engine.Code > 10000 || x.engine.Code == 14 || x.engine.Code == 241)
 		},
 	},
 	{
@@ -211,11 +210,6 @@ var findRules = []rule{
 		},
 	},
 	{
-		"$setEquals stops at the first set that differs",
-		"All operands must be arrays ($setEquals).",
-		func(x difference) bool { return x.kind == OnlyEngine && x.engine.Code == 17044 },
-	},
-	{
 		"JavaScript isn't a string, and a timestamp is one",
 		"MongoDB's manual names neither among what becomes a string by itself ($toUpper, $strcasecmp, $substrBytes).",
 		func(x difference) bool {
@@ -226,7 +220,10 @@ var findRules = []rule{
 	{
 		"$dateToString ends with Z in any time zone",
 		"MongoDB writes Z for UTC alone ($dateToString, \"format\").",
-		func(x difference) bool { return x.uses("$dateToString") && x.uses("timezone") && x.sameAfter(dropZ) },
+		func(x difference) bool {
+			return x.uses("$dateToString") && x.uses("timezone") && (x.sameAfter(dropZ) ||
+				x.uses("$strLenCP", "$strLenBytes") && x.sameAfter(dropNumbers))
+		},
 	},
 	{
 		"-0 and 0 are mixed up in sums",
@@ -255,15 +252,7 @@ var findRules = []rule{
 		"MongoDB writes up to 16 digits before it does ($toLower, $toUpper, $toString).",
 		func(x difference) bool {
 			return x.uses("$toLower", "$toUpper", "$toString", "$strcasecmp", "$convert", "$substr", "$substrCP", "$substrBytes") &&
-				x.holds(isTenDigits) && x.sameAfter(dropStrings)
-		},
-	},
-	{
-		"sets come in another order",
-		"MongoDB leaves the order of the elements unspecified ($setUnion, $setIntersection, $setDifference).",
-		func(x difference) bool {
-			return x.uses("$setUnion", "$setIntersection", "$setDifference") && (x.sameAfter(sortElements) ||
-				x.kind == Replies && x.uses("$slice", "$first", "$last", "$firstN", "$lastN", "$arrayElemAt", "$zip"))
+				(x.holds(isTenDigits) || x.uses("$toDouble")) && x.sameAfter(dropStrings)
 		},
 	},
 }

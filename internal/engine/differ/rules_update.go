@@ -3,13 +3,17 @@ package differ
 import (
 	"slices"
 	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 var updateRules = []rule{
 	{
 		"$expr in an upsert is refused only when it inserts",
 		"MongoDB refuses $expr in the query of any upsert ($expr, \"Behavior\").",
-		func(x difference) bool { return x.kind == OnlyEngine && x.engine.Code == 224 },
+		func(x difference) bool {
+			return x.engine.Code == 224 && (x.kind == OnlyEngine || x.kind == Codes && x.server.Code == 11000)
+		},
 	},
 	{
 		"updateMany is all or nothing",
@@ -48,7 +52,7 @@ var updateRules = []rule{
 		"MongoDB's lastErrorObject says updatedExisting: true when a document matched (findAndModify, \"lastErrorObject\").",
 		func(x difference) bool {
 			return x.verb() == "findAndModify" && x.kind == Replies && equalDocs(x.engine.State, x.Docs) &&
-				equalDoc(without(x.engine.Reply, "lastErrorObject"), without(x.server.Reply, "lastErrorObject")) &&
+				encodesAlike(sortFields, without(x.engine.Reply, "lastErrorObject"), without(x.server.Reply, "lastErrorObject")) &&
 				lookup(lookup(x.server.Reply, "lastErrorObject"), "updatedExisting") == false
 		},
 	},
@@ -65,7 +69,7 @@ var updateRules = []rule{
 		"the positional operator is ignored when nothing matched",
 		"MongoDB fails when the query doesn't match an array field ($ (update), \"Behavior\").",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && strings.Contains(x.engine.Text, "positional operator did not find the match")
+			return (x.kind == OnlyEngine || x.kind == Codes) && strings.Contains(x.engine.Text, "positional operator did not find the match")
 		},
 	},
 	{
@@ -113,6 +117,13 @@ var updateRules = []rule{
 		},
 	},
 	{
+		"$type of an element isn't a match for the positional operator",
+		"MongoDB's $ is the index of the element that the query matched ($ (update), \"Behavior\").",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.uses("$type") && strings.HasPrefix(x.server.Text, "The positional operator failed to locate") && x.hasPath(".$")
+		},
+	},
+	{
 		"$expr and $jsonSchema can't stand beside the positional operator",
 		"MongoDB takes both at the top level of any filter ($expr, $jsonSchema).",
 		func(x difference) bool {
@@ -134,7 +145,48 @@ var updateRules = []rule{
 		"MongoDB sets fields from equality conditions, and $in of one value is one (update, \"Upsert with " +
 			"Operator Expressions\").",
 		func(x difference) bool {
-			return x.kind == States && x.updates() && x.get("upsert") != false && repeatedIn(x.Command)
+			return (x.kind == States || x.kind == OnlyEngine) && x.updates() && x.get("upsert") != false && repeatedIn(x.Command)
+		},
+	},
+	{
+		"an upsert takes the regular expression of $all, or of $in of nothing else, for a value",
+		"MongoDB sets fields from equality conditions alone (update, \"Upsert with Operator Expressions\").",
+		func(x difference) bool {
+			stored := x.kind == States && x.sameAfter(func(v any) any { return sortFields(dropEmptyDocs(dropRegexes(v))) })
+			return x.updates() && hasRegexIn(x.filter()) && (stored || x.kind == OnlyServer &&
+				(strings.HasPrefix(x.server.Text, "Unable to determine which query fields") || x.server.Text == "Unrecognized BSON data type code 0" ||
+					strings.HasPrefix(x.server.Text, "Unable to use $pullAll")))
+		},
+	},
+	{
+		"an upsert matches what $all and $elemMatch say of nothing",
+		"MongoDB sets fields from equality conditions alone (update, \"Upsert with Operator Expressions\").",
+		func(x difference) bool {
+			return x.updates() && x.kind == OnlyServer && x.uses("$all") && x.uses("$elemMatch") && (x.server.Code == 54 ||
+				strings.HasPrefix(x.server.Text, "Unable to determine which query fields") || strings.HasPrefix(x.server.Text, "Unable to use $pullAll") ||
+				strings.HasPrefix(x.server.Text, "The specified path '"))
+		},
+	},
+	{
+		"an array filter on a field that is missing doesn't match an element that is no document",
+		"MongoDB matches the element as a filter does a field (Update Operators: arrayFilters).",
+		func(x difference) bool {
+			return (x.kind == States || x.kind == Replies) && x.updates() && dottedArrayFilter(x.get("arrayFilters"), x.statement("arrayFilters"))
+		},
+	},
+	{
+		"$addToSet takes a decimal for another value than the double that is equal to it",
+		"They are equal (Comparison/Sort Order, \"Numeric Types\").",
+		func(x difference) bool {
+			return x.updates() && x.uses("$addToSet") && x.equalDecimals() && (x.kind == States || x.kind == Replies)
+		},
+	},
+	{
+		"$rename of a field that isn't there looks where it would go",
+		"MongoDB does nothing when the field doesn't exist ($rename).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.uses("$rename") && (strings.HasPrefix(x.server.Text, "Invalid array index path") ||
+				strings.HasPrefix(x.server.Text, "The destination field is an invalid array element"))
 		},
 	},
 	{
@@ -192,6 +244,14 @@ var updateRules = []rule{
 		"A field name is unique in a document (Documents, \"Field Names\").",
 		func(x difference) bool {
 			return x.uses("$replaceWith", "$replaceRoot") && slices.ContainsFunc(x.server.State, twiceID)
+		},
+	},
+	{
+		"a stage of an update sees the _id that one before it removed",
+		"MongoDB puts the _id back into the result of all stages (Updates with Aggregation Pipeline).",
+		func(x difference) bool {
+			stages, ok := x.change().(bson.A)
+			return ok && len(stages) > 1 && x.kind == States && x.uses("$replaceWith", "$replaceRoot") && mentions(stages, "$_id")
 		},
 	},
 	{

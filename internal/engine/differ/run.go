@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -29,8 +30,12 @@ type Report struct {
 	Found    map[string]*Found
 }
 
-// pair is the two backends that are compared.
-type pair struct{ engine, server *backend }
+// pair is the two backends that are compared. Cases run side by side, but for one after which the server has ended: that one
+// runs again alone, which tells whether it was to blame.
+type pair struct {
+	engine, server *backend
+	alone          *sync.RWMutex
+}
 
 // run compares the cases with the numbers from low up to high.
 func (p pair) run(ctx context.Context, seed uint64, low, high int) (*Report, error) {
@@ -68,17 +73,15 @@ func (p pair) try(ctx context.Context, c Case) (Kind, string, Outcome, Outcome, 
 	if err != nil {
 		return Same, "", engine, Outcome{}, err
 	}
+	p.alone.RLock()
 	server, err := p.server.run(ctx, c)
+	p.alone.RUnlock()
 	switch {
 	case down(errorText(err)) || down(server.Text):
-		if err := p.server.recover(ctx); err != nil {
-			return Same, "", engine, server, err
+		var died bool
+		if server, died, err = p.again(ctx, c); died || err != nil {
+			return Died, "", engine, server, err
 		}
-		if again, err := p.server.run(ctx, c); err == nil && !down(again.Text) {
-			server = again // it was ended by another worker's case
-			break
-		}
-		return Died, "", engine, server, p.server.recover(ctx)
 	case err != nil:
 		return Same, "", engine, server, err
 	}
@@ -91,6 +94,20 @@ func (p pair) try(ctx context.Context, c Case) (Kind, string, Outcome, Outcome, 
 		known = unneeded
 	}
 	return kind, known, engine, server, nil
+}
+
+// again runs a case alone on a server that has ended, and reports whether it ends anew.
+func (p pair) again(ctx context.Context, c Case) (Outcome, bool, error) {
+	p.alone.Lock()
+	defer p.alone.Unlock()
+	if err := p.server.recover(ctx); err != nil {
+		return Outcome{}, false, err
+	}
+	server, err := p.server.run(ctx, c)
+	if down(errorText(err)) || down(server.Text) {
+		return server, true, p.server.recover(ctx)
+	}
+	return server, false, err
 }
 
 // unneeded is the one rule that has to ask the server: MongoDB's manual doesn't say whether an expression is
@@ -107,7 +124,9 @@ func (p pair) failsEarlier(ctx context.Context, c Case) bool {
 		if engine, err := p.engine.run(ctx, cut); err != nil || !engine.failed() {
 			continue
 		}
+		p.alone.RLock()
 		server, err := p.server.run(ctx, cut)
+		p.alone.RUnlock()
 		return err == nil && server.failed()
 	}
 	return false
@@ -120,7 +139,11 @@ const maxFound = 40
 func (r *Report) add(ctx context.Context, p pair, number int, c Case, kind Kind) {
 	if len(r.Found) < maxFound {
 		_, _, engine, server, _ := p.try(ctx, c)
+		orderly := settled(c)
 		c = shrink(c, 1500, func(c Case) bool {
+			if orderly && !settled(c) || withheld(c) != "" {
+				return false
+			}
 			k, known, e, s, err := p.try(ctx, c)
 			return err == nil && k == kind && known == "" && e.Code == engine.Code && s.Code == server.Code
 		})

@@ -74,6 +74,31 @@ func sorts(c Case) int {
 	return n
 }
 
+// settled reports whether each stage whose result depends on the order of its input gets it in an order, as the generator sees to.
+// Without it two servers differ for no reason.
+func settled(c Case) bool {
+	stages, _ := c.get("pipeline").(bson.A)
+	ordered := len(stages) > 0
+	for i, s := range stages {
+		s, ok := s.(bson.D)
+		if !ok || len(s) != 1 {
+			continue
+		}
+		name := s[0].Key
+		whole := lookup(s[0].Value, "_id") == "$$ROOT" // a group of equal documents
+		if i > 0 && needsOrder[name] && !ordered && !whole {
+			return false
+		}
+		switch name {
+		case "$sort":
+			ordered = true
+		case "$group", "$sample", "$unionWith", "$sortByCount", "$bucket", "$bucketAuto", "$setWindowFields":
+			ordered = false
+		}
+	}
+	return true
+}
+
 func smallerDocs(c Case) []Case {
 	var out []Case
 	for i, doc := range c.Docs {

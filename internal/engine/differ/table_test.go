@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -46,7 +47,7 @@ func makeTable(t *testing.T) string {
 		title, operators string
 		rules            []rule
 	}{
-		{"Updates", "update", updateRules}, {"Queries, projections and expressions", "aggregation", findRules},
+		{"Updates", "update", updateRules}, {"Queries, projections and expressions", "aggregation", slices.Concat(findRules, valueRules)},
 		{"Pipelines", "aggregation", aggregateRules},
 	} {
 		section(&b, part.title)
@@ -112,25 +113,29 @@ func link(page string) string {
 
 // manualPages are the pages whose path doesn't follow from the name in the rules.
 var manualPages = map[string]string{
-	"$ (update)":              "reference/operator/update/positional",
-	"$[]":                     "reference/operator/update/positional-all",
-	"$[<identifier>]":         "reference/operator/update/positional-filtered",
-	"$addToSet (aggregation)": "reference/operator/aggregation/addToSet",
-	"$expr":                   "reference/operator/query/expr",
-	"$jsonSchema":             "reference/operator/query/jsonSchema",
-	"$regex":                  "reference/operator/query/regex",
-	"$unset (aggregation)":    "reference/operator/aggregation/unset",
-	"Aggregation Operators":   "reference/operator/aggregation",
-	"BSON Types":              "reference/bson-types",
-	"Bulk Write Operations":   "core/bulk-write-operations",
-	"Comparison/Sort Order":   "reference/bson-type-comparison-order",
-	"Documents":               "core/document",
-	"Error Codes":             "reference/error-codes",
+	"$ (update)":                   "reference/operator/update/positional",
+	"$[]":                          "reference/operator/update/positional-all",
+	"$[<identifier>]":              "reference/operator/update/positional-filtered",
+	"$addToSet (aggregation)":      "reference/operator/aggregation/addToSet",
+	"$expr":                        "reference/operator/query/expr",
+	"$jsonSchema":                  "reference/operator/query/jsonSchema",
+	"$regex":                       "reference/operator/query/regex",
+	"$unset (aggregation)":         "reference/operator/aggregation/unset",
+	"Aggregation Operators":        "reference/operator/aggregation",
+	"BSON Types":                   "reference/bson-types",
+	"Boolean Expression Operators": "reference/operator/aggregation/and",
+	"Bulk Write Operations":        "core/bulk-write-operations",
+	"Comparison/Sort Order":        "reference/bson-type-comparison-order",
+	"Documents":                    "core/document",
+	"Error Codes":                  "reference/error-codes",
 	"Field Names with Periods and Dollar Signs": "core/dot-dollar-considerations",
+	"Multikey Indexes":                          "core/indexes/index-types/index-multikey",
 	"Regular Expressions":                       "reference/operator/query/regex",
 	"Unique Indexes":                            "core/index-unique",
+	"Updates with Aggregation Pipeline":         "tutorial/update-documents-with-aggregation-pipeline",
 	"Update Operators":                          "reference/operator/update",
 	"Update Operators Conflict":                 "reference/operator/update",
+	"count":                                     "reference/command/count",
 	"find":                                      "reference/command/find",
 	"findAndModify":                             "reference/command/findAndModify",
 	"update":                                    "reference/command/update",

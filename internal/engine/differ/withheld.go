@@ -1,6 +1,7 @@
 package differ
 
 import (
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -16,7 +17,13 @@ func withheld(c Case) string {
 		return "server ends: $redact that prunes every document, before another stage"
 	}
 	if upperOfType(c.Command) {
-		return "server ends: a letter-case operator on the result of $type"
+		return "server ends: a letter-case operator on the result of $type, or on $toString of a boolean"
+	}
+	if elementBesidePath(c.get("projection")) || elementBesidePath(c.get("fields")) {
+		return "server ends: a projection by $elemMatch beside a dotted path"
+	}
+	if emptyPairs(c.Command) {
+		return "server ends: $arrayToObject of an empty constant"
 	}
 	if constantInDotted(c.get("projection")) || constantInDotted(c.get("fields")) {
 		return "server ends: a dotted path of a projection with a constant expression"
@@ -44,9 +51,32 @@ func upperOfType(command bson.D) bool {
 				list = bson.A{v}
 			}
 			for _, x := range list {
-				found = found || lookup(x, "$type") != nil
+				_, isBool := operand(lookup(x, "$toString")).(bool)
+				found = found || lookup(x, "$type") != nil || isBool
 			}
 		}
+	})
+	return found
+}
+
+// operand is the operand of an operator that takes one, in an array or not.
+func operand(v any) any {
+	if list, ok := v.(bson.A); ok && len(list) == 1 {
+		return list[0]
+	}
+	return v
+}
+
+func elementBesidePath(projection any) bool {
+	fields, _ := projection.(bson.D)
+	return slices.ContainsFunc(fields, func(e bson.E) bool { return lookup(e.Value, "$elemMatch") != nil }) &&
+		slices.ContainsFunc(fields, func(e bson.E) bool { return strings.Contains(e.Key, ".") })
+}
+
+func emptyPairs(command bson.D) bool {
+	found := false
+	walk(command, func(key string, v any) {
+		found = found || key == "$arrayToObject" && isEmptyArray(lookup(operand(v), "$literal"))
 	})
 	return found
 }

@@ -11,9 +11,9 @@ import (
 
 // arithmetic computes with numbers, and with dates where that means something.
 var arithmetic = table{
-	"$add":      call(0, -1, add),
+	"$add":      callToNull(0, -1, add),
 	"$subtract": call(2, 2, subtract),
-	"$multiply": call(0, -1, multiply),
+	"$multiply": callToNull(0, -1, multiply),
 	"$divide":   call(2, 2, divide),
 	"$mod":      call(2, 2, mod),
 }

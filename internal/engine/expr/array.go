@@ -16,7 +16,7 @@ var arrays = table{
 	"$last":         call(1, 1, func(a []any) (any, error) { return elementAt("$last", a[0], int32(-1)) }),
 	"$size":         call(1, 1, arraySize),
 	"$slice":        call(2, 3, slice),
-	"$concatArrays": call(0, -1, concatArrays),
+	"$concatArrays": callToNull(0, -1, concatArrays),
 	"$isArray":      call(1, 1, func(a []any) (any, error) { _, ok := a[0].(bson.A); return ok, nil }),
 	"$reverseArray": call(1, 1, reverseArray),
 }

@@ -13,7 +13,7 @@ import (
 // arraySearch looks for elements in arrays, and orders them.
 var arraySearch = table{
 	"$in":           call(2, 2, inArray),
-	"$indexOfArray": call(2, 4, indexOfArray),
+	"$indexOfArray": callIfGiven(2, 4, indexOfArray),
 	"$sortArray":    parseSortArray,
 }
 

@@ -47,11 +47,9 @@ func parseDateAdd(sign int64) parser {
 		if err != nil {
 			return nil, err
 		}
-		return function(func(c *Context) (any, error) {
-			t, null, err := localDateOr(c, parts["startDate"], parts["timezone"], func(any) error {
-				return mongoerr.New(5166403, "%s requires startDate to be convertible to a date", name)
-			})
-			if null || err != nil {
+		return function(func(c *Context) (any, error) { // what is null makes null before a wrong type is an error
+			start, err := parts["startDate"].Eval(c)
+			if err != nil || value.IsNullish(start) {
 				return nil, err
 			}
 			unit, err := dateUnit(name, c, parts["unit"])
@@ -62,6 +60,15 @@ func parseDateAdd(sign int64) parser {
 			if err != nil || value.IsNullish(v) {
 				return nil, err
 			}
+			loc, null, err := location(c, parts["timezone"])
+			if err != nil || null {
+				return nil, err
+			}
+			t, err := timeOf(start)
+			if err != nil {
+				return nil, mongoerr.New(5166403, "%s requires startDate to be convertible to a date", name)
+			}
+			t = t.In(loc)
 			n, ok := value.Int64(v)
 			if !ok {
 				return nil, mongoerr.New(5166405, "%s expects integer amount of time units", name)

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
 // parser makes an expression of an operator's argument.
@@ -56,6 +57,52 @@ type values func(args []any) (any, error)
 // arguments (most < 0: any number), all of them evaluated first.
 func call(least, most int, f values) parser {
 	return callIn(least, most, func(_ *Context, args []any) (any, error) { return f(args) })
+}
+
+// callToNull is call for an operator that returns null as soon as an argument is null or missing: what comes after that isn't
+// evaluated, and f doesn't get it.
+func callToNull(least, most int, f values) parser {
+	return func(name string, arg any, s Scope) (Expr, error) {
+		items, err := arguments(name, arg, s, least, most)
+		if err != nil {
+			return nil, err
+		}
+		return function(func(c *Context) (any, error) {
+			args := make([]any, 0, len(items))
+			for _, e := range items {
+				v, err := e.Eval(c)
+				if err != nil {
+					return nil, err
+				}
+				args = append(args, v)
+				if value.IsNullish(v) {
+					break
+				}
+			}
+			return f(args)
+		}), nil
+	}
+}
+
+// callIfGiven is call for an operator that returns null if its first argument is null or missing, without evaluating the others.
+func callIfGiven(least, most int, f values) parser {
+	return func(name string, arg any, s Scope) (Expr, error) {
+		items, err := arguments(name, arg, s, least, most)
+		if err != nil {
+			return nil, err
+		}
+		return function(func(c *Context) (any, error) {
+			first, err := items[0].Eval(c)
+			if err != nil || value.IsNullish(first) {
+				return nil, err
+			}
+			args, err := evalAll(c, items[1:])
+			if err != nil {
+				return nil, err
+			}
+			return f(append([]any{first}, args...))
+		}), nil
+	}
 }
 
 // callIn is call for a function that needs the context.

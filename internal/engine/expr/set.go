@@ -1,19 +1,22 @@
 package expr
 
 import (
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
-// sets take arrays for sets: duplicates and order don't count. What they
-// return is in the order of first occurrence.
+// sets take arrays for sets: duplicates and order don't count. Unions and
+// intersections are returned in the order of values, as MongoDB does though its
+// manual leaves it open; differences in that of the first array.
 var sets = table{
-	"$setUnion":        call(0, -1, setUnion),
-	"$setIntersection": call(0, -1, setIntersection),
+	"$setUnion":        callToNull(0, -1, setUnion),
+	"$setIntersection": callToNull(0, -1, setIntersection),
 	"$setDifference":   call(2, 2, setDifference),
-	"$setEquals":       call(2, -1, setEquals),
+	"$setEquals":       parseSetEquals,
 	"$setIsSubset":     call(2, 2, setIsSubset),
 	"$anyElementTrue":  call(1, 1, func(a []any) (any, error) { return elementTrue("$anyElementTrue", 17041, a[0], true) }),
 	"$allElementsTrue": call(1, 1, func(a []any) (any, error) { return elementTrue("$allElementsTrue", 17040, a[0], false) }),
@@ -68,33 +71,43 @@ func setUnion(args []any) (any, error) {
 			s.add(x)
 		}
 	}
-	return s.list, nil
+	return s.sorted(), nil
 }
 
 func setIntersection(args []any) (any, error) {
-	var s *set
-	for _, v := range args {
+	s := newSet()
+	for i, v := range args {
 		a, null, err := setArgument("$setIntersection", 17047, v)
 		if null || err != nil {
 			return nil, err
 		}
 		other := setOf(a)
-		if s == nil {
+		switch {
+		case i == 0:
 			s = other
-			continue
+		case len(s.list) > len(other.list):
+			s = other.within(s)
+		default:
+			s = s.within(other)
 		}
-		both := newSet()
-		for _, x := range s.list {
-			if other.has(x) {
-				both.add(x)
-			}
+	}
+	return s.sorted(), nil
+}
+
+// within returns those elements of s that the other set has too.
+func (s *set) within(other *set) *set {
+	both := newSet()
+	for _, x := range s.list {
+		if other.has(x) {
+			both.add(x)
 		}
-		s = both
 	}
-	if s == nil {
-		return bson.A{}, nil
-	}
-	return s.list, nil
+	return both
+}
+
+func (s *set) sorted() bson.A {
+	slices.SortStableFunc(s.list, value.Compare)
+	return s.list
 }
 
 func setDifference(args []any) (any, error) {
@@ -118,25 +131,36 @@ func setDifference(args []any) (any, error) {
 	return out.list, nil
 }
 
-func setEquals(args []any) (any, error) {
-	var first *set
-	equal := true
-	for _, v := range args {
-		a, ok := v.(bson.A)
-		if !ok {
-			return nil, mongoerr.New(17044, "All operands of $setEquals must be arrays. One argument is of type: %s", value.TypeName(v))
-		}
-		s := setOf(a)
-		if first == nil {
-			first = s
-			continue
-		}
-		equal = equal && len(s.list) == len(first.list)
-		for _, x := range s.list {
-			equal = equal && first.has(x)
-		}
+// parseSetEquals makes an expression that evaluates no more sets once one differs from the first.
+func parseSetEquals(name string, arg any, s Scope) (Expr, error) {
+	items, err := arguments(name, arg, s, 2, -1)
+	if err != nil {
+		return nil, err
 	}
-	return equal, nil
+	return function(func(c *Context) (any, error) {
+		var first *set
+		for i, e := range items {
+			v, err := e.Eval(c)
+			if err != nil {
+				return nil, err
+			}
+			a, ok := v.(bson.A)
+			if !ok {
+				return nil, mongoerr.New(17044, "All operands of $setEquals must be arrays. %d-th argument is of type: %s", i+1, value.TypeName(v))
+			}
+			other := setOf(a)
+			if first == nil {
+				first = other
+			} else if !first.equal(other) {
+				return false, nil
+			}
+		}
+		return true, nil
+	}), nil
+}
+
+func (s *set) equal(other *set) bool {
+	return len(s.list) == len(other.list) && !slices.ContainsFunc(other.list, func(v any) bool { return !s.has(v) })
 }
 
 func setIsSubset(args []any) (any, error) {

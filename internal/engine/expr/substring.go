@@ -17,8 +17,8 @@ var substrings = table{
 
 // searching finds and replaces strings in strings.
 var searching = table{
-	"$indexOfCP":    call(2, 4, indexOfCP),
-	"$indexOfBytes": call(2, 4, indexOfBytes),
+	"$indexOfCP":    callIfGiven(2, 4, indexOfCP),
+	"$indexOfBytes": callIfGiven(2, 4, indexOfBytes),
 	"$replaceOne":   parseReplace(1),
 	"$replaceAll":   parseReplace(-1),
 }

@@ -12,7 +12,7 @@ import (
 
 // texts work on whole strings.
 var texts = table{
-	"$concat":      call(0, -1, concat),
+	"$concat":      callToNull(0, -1, concat),
 	"$strLenCP":    call(1, 1, strLen("$strLenCP", 34471, utf8.RuneCountInString)),
 	"$strLenBytes": call(1, 1, strLen("$strLenBytes", 34473, func(s string) int { return len(s) })),
 	"$split":       call(2, 2, split),

@@ -135,6 +135,9 @@ func setPath(d bson.D, path []string, v any) bson.D {
 		v = setPath(inner, path[1:], v)
 	}
 	if value.IsMissing(v) {
+		if d == nil {
+			return bson.D{}
+		}
 		return value.Without(d, path[0])
 	}
 	return value.With(d, path[0], v)

@@ -217,15 +217,11 @@ func (s *windowFields) arrange(r *run, in Docs) ([]placed, error) {
 	return all, nil
 }
 
-// at is what the document so many places from the i-th gives.
+// at is what the document so many places from the i-th gives, a missing value too.
 func (x shift) at(r *run, all []placed, i int) (any, error) {
 	j := int64(i) + x.by
 	if j < 0 || j >= int64(len(all)) || value.Compare(all[j].partition, all[i].partition) != 0 {
 		return x.fallback, nil
 	}
-	v, err := x.output.Eval(r.base.On(all[j].d))
-	if value.IsMissing(v) {
-		v = nil
-	}
-	return v, err
+	return x.output.Eval(r.base.On(all[j].d))
 }

@@ -14,8 +14,8 @@ func TestWindowFields(t *testing.T) {
 			`[{"_id":2,"odd":0,"r":null},{"_id":4,"odd":0,"r":2},{"_id":1,"odd":1,"r":null},{"_id":3,"odd":1,"r":1},{"_id":5,"odd":1,"r":3}]`},
 		{"two after, or a default", "{sortBy: {_id: -1}, output: {r: {$shift: {output: '$_id', by: 2, default: 'end'}}}}",
 			`[{"_id":5,"odd":1,"r":3},{"_id":4,"odd":0,"r":2},{"_id":3,"odd":1,"r":1},{"_id":2,"odd":0,"r":"end"},{"_id":1,"odd":1,"r":"end"}]`},
-		{"nothing is null", "{sortBy: {_id: 1}, output: {'r.s': {$shift: {output: '$none', by: 0}}}}",
-			`[{"_id":1,"odd":1,"r":{"s":null}},{"_id":2,"odd":0,"r":{"s":null}},{"_id":3,"odd":1,"r":{"s":null}},{"_id":4,"odd":0,"r":{"s":null}},{"_id":5,"odd":1,"r":{"s":null}}]`},
+		{"nothing is no field", "{sortBy: {_id: 1}, output: {'r.s': {$shift: {output: '$none', by: 0}}}}",
+			`[{"_id":1,"odd":1,"r":{}},{"_id":2,"odd":0,"r":{}},{"_id":3,"odd":1,"r":{}},{"_id":4,"odd":0,"r":{}},{"_id":5,"odd":1,"r":{}}]`},
 		{"no output", "{partitionBy: '$none', output: {}}", `[{"_id":1,"odd":1},{"_id":2,"odd":0},{"_id":3,"odd":1},{"_id":4,"odd":0},{"_id":5,"odd":1}]`},
 	} {
 		if got, err := result(org(), list+c.stage+"}]"); err != nil || got != c.want {

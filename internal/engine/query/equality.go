@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -14,8 +15,19 @@ import (
 // is matched twice, or with another below it, is an error of code
 // NotSingleValueField.
 func (m *Matcher) EqualityFields() (bson.D, error) {
+	return m.equalityFields(func(string) bool { return true })
+}
+
+// EqualityID is EqualityFields for an upsert by a replacement, which takes over
+// the _id alone.
+func (m *Matcher) EqualityID() (bson.D, error) {
+	return m.equalityFields(func(path string) bool { return path == "_id" || strings.HasPrefix(path, "_id.") })
+}
+
+func (m *Matcher) equalityFields(taken func(path string) bool) (bson.D, error) {
 	var out bson.D
 	equalities(m.root, &out)
+	out = slices.DeleteFunc(out, func(f bson.E) bool { return !taken(f.Key) })
 	for i, f := range out {
 		for _, g := range out[:i] {
 			switch {

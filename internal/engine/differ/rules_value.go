@@ -1,0 +1,196 @@
+package differ
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// valueRules are of expressions and what they compute with.
+var valueRules = []rule{
+	{
+		"a fraction is true in $expr if its whole part isn't 0, and NaN is an error",
+		"Every number but 0 is true (Boolean Expression Operators).",
+		func(x difference) bool {
+			return x.uses("$expr") && (strings.HasPrefix(x.server.Text, "Attempt to convert NaN value to integer") ||
+				!x.engine.failed() && !x.server.failed() && x.holds(isFraction))
+		},
+	},
+	{
+		"$expr of an array inside $lookup is false",
+		"An array is true (Boolean Expression Operators).",
+		func(x difference) bool {
+			found := false
+			walk(x.Command, func(key string, v any) { _, isArray := v.(bson.A); found = found || key == "$expr" && isArray })
+			return x.kind == Replies && found && x.uses("$lookup") && x.sameAfter(dropArrays)
+		},
+	},
+	{
+		"$min and $max don't take NaN for the least of all numbers",
+		"NaN is less than any other number (Comparison/Sort Order, \"Numeric Types\").",
+		func(x difference) bool {
+			return x.updates() && x.uses("$min", "$max") && x.holds(isNaN) && (x.kind == States || x.kind == Replies)
+		},
+	},
+	{
+		"$sum adds a large long as a double",
+		"MongoDB's manual doesn't say how exactly numbers are added; it keeps what each addition rounds off.",
+		func(x difference) bool { return x.uses("$sum") && x.holds(isLarge) && x.sameAfter(dropNumbers) },
+	},
+	{
+		"$toDate goes through a double",
+		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
+		func(x difference) bool {
+			return x.uses("$toDate", "$convert", "$avg") && x.holds(isLarge) && x.sameAfter(func(v any) any { return dropDates(dropNumbers(v)) })
+		},
+	},
+	{
+		"$regexFindAll of empty matches counts bytes",
+		"MongoDB finds a match at each code point ($regexFindAll).",
+		func(x difference) bool {
+			return x.uses("$regexFindAll") && x.sameAfter(dropEmptyMatches)
+		},
+	},
+	{
+		"$topN and $bottomN leave out what an operator gives nothing for",
+		"MongoDB gathers null for a missing value ($bottomN, \"Null and Missing Values\").",
+		func(x difference) bool {
+			return x.uses("$topN", "$bottomN") && (x.kind == Replies || x.kind == States) && x.sameAfter(dropNullElements)
+		},
+	},
+	{
+		"$centerSphere takes a place that isn't on the sphere",
+		"A longitude is between -180 and 180, a latitude between -90 and 90 ($centerSphere).",
+		func(x difference) bool {
+			return !x.engine.failed() && !x.server.failed() && x.uses("$centerSphere") && x.holds(isFarOff)
+		},
+	},
+	{
+		"$nin tells a decimal from one that is equal to it",
+		"MongoDB compares numbers by value (Comparison/Sort Order, \"Numeric Types\").",
+		func(x difference) bool {
+			return x.uses("$nin", "$in", "$nor", "$not") && x.equalDecimals() && !x.engine.failed() && !x.server.failed()
+		},
+	},
+	{
+		"a path with an index doesn't lead into an array within an array when it sorts",
+		"MongoDB sorts by the least or greatest element of the array (Comparison/Sort Order, \"Arrays\").",
+		func(x difference) bool {
+			keys, _ := x.get("sort").(bson.D)
+			indexed := slices.ContainsFunc(keys, func(e bson.E) bool { return strings.Contains(e.Key, ".0") || strings.Contains(e.Key, ".1") })
+			return indexed && x.kind == Replies && x.holds(isNested) && x.sameAfter(sortElements)
+		},
+	},
+	{
+		"$shift of a missing field is null",
+		"MongoDB returns what the expression does for that document ($shift).",
+		func(x difference) bool { return x.kind == Replies && x.uses("$shift") && x.sameAfter(dropNullFields) },
+	},
+	{
+		"sets come in another order",
+		"MongoDB's manual doesn't say in which order the elements are; unions and intersections come sorted from it.",
+		func(x difference) bool {
+			return x.uses("$setUnion", "$setIntersection", "$setDifference") && (x.sameAfter(sortElements) ||
+				(x.kind == Replies || x.kind == States) && x.uses("$slice", "$first", "$last", "$firstN", "$lastN", "$arrayElemAt", "$zip"))
+		},
+	},
+	{
+		"a constant in $filter or $map is computed though there is no element",
+		"MongoDB's manual doesn't say when an expression without fields is computed.",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.uses("$filter", "$map") && x.server.computing()
+		},
+	},
+	{
+		"a place in an array isn't found beside what is no place",
+		"MongoDB looks at each element of an array ($geoWithin).",
+		func(x difference) bool {
+			return !x.engine.failed() && !x.server.failed() && x.uses("$geoWithin") && x.holds(isNested)
+		},
+	},
+	{
+		"count without a condition is an estimate",
+		"MongoDB counts the documents (count).",
+		func(x difference) bool {
+			query, _ := x.get("query").(bson.D)
+			return x.verb() == "count" && x.kind == Replies && len(query) == 0
+		},
+	},
+	{
+		"an insert into a compound index may have two arrays",
+		"At most one indexed field may be an array (Multikey Indexes).",
+		func(x difference) bool { return x.kind == OnlyEngine && x.engine.Code == 171 },
+	},
+	{
+		"a unique index lets in what it should refuse",
+		"MongoDB stores null for a missing field, and compares numbers by value (Unique Indexes; see the rules of unique indexes above).",
+		func(x difference) bool {
+			lax := x.Collection == "u_ab" || x.Collection == "u_deep" || x.equalDecimals()
+			return strings.HasPrefix(x.Collection, "u_") && lax && x.engine.loaded < x.server.loaded
+		},
+	},
+}
+
+// isFraction reports whether a value is a number between -1 and 1 other than 0.
+func isFraction(v any) bool {
+	if f, ok := v.(float64); ok {
+		return f != 0 && math.Abs(f) < 1
+	}
+	n, ok := v.(bson.Decimal128)
+	if !ok {
+		return false
+	}
+	digits, exp, err := n.BigInt()
+	return err == nil && digits.Sign() != 0 && exp < 0 && len(digits.String()) <= -exp
+}
+
+// isNested reports whether a value is an array with an array in it.
+func isNested(v any) bool {
+	list, _ := v.(bson.A)
+	return slices.ContainsFunc(list, func(v any) bool { _, isArray := v.(bson.A); return isArray })
+}
+
+func isNaN(v any) bool {
+	f, isFloat := v.(float64)
+	n, isDecimal := v.(bson.Decimal128)
+	return isFloat && math.IsNaN(f) || isDecimal && n.IsNaN()
+}
+
+func dropEmptyMatches(v any) any {
+	list, ok := v.(bson.A)
+	if !ok {
+		return v
+	}
+	return slices.DeleteFunc(list, func(v any) bool { return lookup(v, "match") == "" })
+}
+
+// isFarOff reports whether a value is a pair of numbers that are no place on the sphere.
+func isFarOff(v any) bool {
+	list, ok := v.(bson.A)
+	if !ok || len(list) < 2 {
+		return false
+	}
+	far := false
+	for i, limit := range []float64{180, 90} {
+		switch n := list[i].(type) {
+		case int32:
+			far = far || math.Abs(float64(n)) > limit
+		case int64:
+			far = far || math.Abs(float64(n)) > limit
+		case float64:
+			far = far || math.Abs(n) > limit
+		case bson.Decimal128:
+			far = true
+		default:
+			return false
+		}
+	}
+	return far
+}
+
+// computing reports whether an outcome is an error that an expression makes of a value.
+func (o Outcome) computing() bool {
+	return o.Code > 10000 && o.Code != 11000 || slices.Contains([]int32{241, 14, 15}, o.Code) || strings.HasPrefix(o.Text, "can't $divide")
+}
