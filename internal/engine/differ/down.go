@@ -24,7 +24,9 @@ func (b *backend) recover(ctx context.Context) error {
 	for range 300 {
 		if err = b.db.Drop(ctx); err == nil {
 			b.held = map[string]bool{}
-			return createAll(ctx, b.db)
+			if err = createAll(ctx, b.db); err == nil {
+				return nil
+			}
 		}
 		time.Sleep(100 * time.Millisecond)
 	}

@@ -38,12 +38,14 @@ func Operators() []string { return slices.Sorted(maps.Keys(operators)) }
 
 // absent names what MongoDB has and this engine hasn't.
 var absent = []string{
-	"$accumulator", "$acos", "$acosh", "$asin", "$asinh", "$atan", "$atan2", "$atanh", "$binarySize", "$bitAnd", "$bitNot", "$bitOr",
-	"$bitXor", "$cos", "$cosh", "$createObjectId", "$dateFromString", "$dateToParts", "$degreesToRadians", "$encStrContains",
-	"$encStrEndsWith", "$encStrNormalizedEq", "$encStrStartsWith", "$exp", "$firstN", "$function", "$lastN", "$ln", "$log", "$log10",
-	"$maxN", "$median", "$meta", "$minN", "$percentile", "$pow", "$radiansToDegrees", "$rand", "$sampleRate", "$sigmoid", "$sin",
-	"$sinh", "$sqrt", "$stdDevPop", "$stdDevSamp", "$tan", "$tanh", "$toHashedIndexKey", "$toUUID", "$tsIncrement", "$tsSecond",
-	"$unsetField",
+	"$accumulator", "$acos", "$acosh", "$asin", "$asinh", "$atan", "$atan2", "$atanh", "$binarySize", "$bitAnd", "$bitNot",
+	"$bitOr", "$bitXor", "$bottom", "$bottomN", "$cos", "$cosh", "$createObjectId", "$createUUID", "$currentDate",
+	"$dateFromString", "$dateToParts", "$degreesToRadians", "$deserializeEJSON", "$encStrContains", "$encStrEndsWith",
+	"$encStrNormalizedEq", "$encStrStartsWith", "$exp", "$firstN", "$function", "$hash", "$hexHash", "$lastN", "$ln", "$log",
+	"$log10", "$maxN", "$median", "$meta", "$minMaxScaler", "$minN", "$percentile", "$pow", "$radiansToDegrees", "$rand",
+	"$sampleRate", "$serializeEJSON", "$sigmoid", "$similarityCosine", "$similarityDotProduct", "$similarityEuclidean",
+	"$sin", "$sinh", "$sqrt", "$stdDevPop", "$stdDevSamp", "$subtype", "$tan", "$tanh", "$toArray", "$toHashedIndexKey",
+	"$toObject", "$toUUID", "$top", "$topN", "$tsIncrement", "$tsSecond", "$unsetField",
 }
 
 var literals = table{

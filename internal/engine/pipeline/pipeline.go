@@ -196,10 +196,13 @@ func init() {
 func Stages() []string { return slices.Sorted(maps.Keys(table)) }
 
 // absent names what MongoDB has and this engine hasn't.
-var absent = []string{"$bucketAuto", "$changeStreamSplitLargeEvent", "$collStats", "$currentOp", "$densify", "$documents", "$fill",
-	"$geoNear", "$indexStats", "$listClusterCatalog", "$listLocalSessions", "$listSampledQueries", "$listSearchIndexes",
-	"$listSessions", "$planCacheStats", "$querySettings", "$queryStats", "$rankFusion", "$redact", "$scoreFusion", "$search",
-	"$searchMeta", "$shardedDataDistribution", "$vectorSearch"}
+var absent = []string{
+	"$backupCursor", "$backupCursorExtend", "$bucketAuto", "$changeStreamSplitLargeEvent", "$collStats", "$currentOp",
+	"$densify", "$documents", "$fill", "$geoNear", "$indexStats", "$listCatalog", "$listClusterCatalog", "$listLocalSessions",
+	"$listMqlEntities", "$listSampledQueries", "$listSearchIndexes", "$listSessions", "$mergeCursors", "$operationMetrics",
+	"$planCacheStats", "$querySettings", "$queryStats", "$queue", "$rankFusion", "$redact", "$rerank", "$score",
+	"$scoreFusion", "$search", "$searchMeta", "$shardedDataDistribution", "$vectorSearch",
+}
 
 func (p *parser) stages(list bson.A) ([]stage, error) {
 	out := make([]stage, 0, len(list))
