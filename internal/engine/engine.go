@@ -41,6 +41,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/docmodel/docmodel/internal/engine/pipe"
 	"github.com/docmodel/docmodel/internal/engine/store"
 )
 
@@ -83,7 +84,7 @@ func (e *Engine) Dial(ctx context.Context, _, address string) (net.Conn, error) 
 	if e.closed {
 		return nil, &net.OpError{Op: "dial", Net: "pipe", Err: net.ErrClosed}
 	}
-	client, server := net.Pipe()
+	client, server := pipe.New()
 	e.lastConn++
 	c := newConn(e, server, e.lastConn, address)
 	e.conns[c] = struct{}{}
