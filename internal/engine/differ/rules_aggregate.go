@@ -161,6 +161,11 @@ var aggregateRules = []rule{
 		},
 	},
 	{
+		"$merge takes modes together that mean nothing",
+		"MongoDB refuses to keep or fail on what is matched unless what isn't is inserted ($merge).",
+		func(x difference) bool { return x.kind == OnlyEngine && x.engine.Code == 51181 },
+	},
+	{
 		"an error inside $lookup is lost",
 		"An aggregation fails when one of its expressions does ($lookup).",
 		func(x difference) bool {

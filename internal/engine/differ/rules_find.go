@@ -150,7 +150,7 @@ var findRules = []rule{
 		"%Z of UTC has no sign",
 		"MongoDB writes the offset in minutes with its sign ($dateToString, \"Format Specifiers\").",
 		func(x difference) bool {
-			return x.holds(isZoneFormat) && (x.sameAfter(dropStrings) || x.uses("$strLenCP", "$strLenBytes") && x.sameAfter(dropNumbers))
+			return x.holds(isZoneFormat) && (x.sameAfter(func(v any) any { return sortFields(dropStrings(v)) }) || x.uses("$strLenCP", "$strLenBytes") && x.sameAfter(dropNumbers))
 		},
 	},
 	{
@@ -177,7 +177,7 @@ var findRules = []rule{
 		"$mod of a double by a long is a long, and that of a large long inexact",
 		"From 7.2 on the result has the larger of the two types, a double if either is one ($mod).",
 		func(x difference) bool {
-			return x.uses("$mod") && (x.sameAfter(func(v any) any { return sortFields(plainDecimals(plainZeros(asDoubles(v)))) }) || x.holds(isLarge) && x.sameAfter(dropNumbers))
+			return x.uses("$mod") && (x.sameAfter(func(v any) any { return sortFields(plainDecimals(plainZeros(asDoubles(v)))) }) || x.uses("$type") && x.sameAfter(dropStrings) || x.holds(isLarge) && x.sameAfter(dropNumbers))
 		},
 	},
 	{

@@ -136,6 +136,7 @@ var updateRules = []rule{
 		"MongoDB sets fields from equality conditions alone (update, \"Upsert with Operator Expressions\").",
 		func(x difference) bool {
 			return x.uses("$all") && x.uses("$elemMatch") && (x.kind == States && x.sameAfter(dropElemMatch) ||
+				x.kind == OnlyEngine && x.engine.Code == 40228 && x.statement("upsert") == true ||
 				(x.kind == OnlyServer || x.kind == Codes) && (lookup(x.engine.Reply, "upserted") != nil || strings.Contains(x.server.Text, "$elemMatch") ||
 					strings.Contains(x.server.Text, "is required to be an array")))
 		},

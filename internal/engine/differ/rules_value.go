@@ -97,6 +97,11 @@ var valueRules = []rule{
 		},
 	},
 	{
+		"an intersection gives another of several equal numbers",
+		"MongoDB's manual doesn't say which of them it gives; it is that of the smaller set.",
+		func(x difference) bool { return x.uses("$setIntersection") && x.sameAfter(dropNumbers) },
+	},
+	{
 		"a constant in $filter or $map is computed though there is no element",
 		"MongoDB's manual doesn't say when an expression without fields is computed.",
 		func(x difference) bool {

@@ -51,8 +51,9 @@ func upperOfType(command bson.D) bool {
 				list = bson.A{v}
 			}
 			for _, x := range list {
+				doc, _ := x.(bson.D)
 				_, isBool := operand(lookup(x, "$toString")).(bool)
-				found = found || lookup(x, "$type") != nil || isBool
+				found = found || len(doc) == 1 && doc[0].Key == "$type" || isBool
 			}
 		}
 	})

@@ -7,6 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	. "github.com/docmodel/docmodel/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/value"
@@ -76,6 +77,8 @@ func (m *memory) MergeOne(_ context.Context, _, coll string, on []string, doc bs
 	switch {
 	case err != nil:
 		return err
+	case action == Insert && at >= 0:
+		return mongoerr.New(mongoerr.DuplicateKey, "E11000 duplicate key error")
 	case action == Insert:
 		m.colls[coll] = append(m.colls[coll], next)
 	case action == Replace, action == Update:

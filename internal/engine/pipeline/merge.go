@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -29,7 +30,7 @@ func parseMerge(p *parser, name string, arg any) (stage, error) {
 		d, ok = bson.D{{Key: "into", Value: into}}, true
 	}
 	if !ok {
-		return nil, mongoerr.New(51182, "$merge only supports a string or object argument, not %s", value.TypeName(arg))
+		return nil, mongoerr.New(mongoerr.TypeMismatch, "$merge requires a string or object argument, but found %s", value.TypeName(arg))
 	}
 	let := bson.D{{Key: "new", Value: "$$ROOT"}}
 	for _, f := range d {
@@ -64,6 +65,9 @@ func (s *merge) finish(p *parser, d, let bson.D) error {
 	if !slices.Contains([]string{"insert", "discard", "fail"}, s.notMatched) {
 		v, _ := value.Get(d, "whenNotMatched")
 		return mongoerr.New(mongoerr.BadValue, "Enumeration value '%v' for field '$merge.whenNotMatched' is not a valid value.", v)
+	}
+	if (s.matched == "keepExisting" || s.matched == "fail") && s.notMatched != "insert" {
+		return mongoerr.New(51181, "Combination of $merge modes 'whenMatched: %s' and 'whenNotMatched: %s' is not supported", s.matched, s.notMatched)
 	}
 	if _, said := value.Get(d, "let"); said {
 		if s.list == nil {
@@ -162,18 +166,47 @@ func (s *merge) write(r *run, in Docs) error {
 			return s.apply(r.base.On(d), d, old)
 		})
 		if err != nil {
-			return err
+			return s.inContext(err)
 		}
 	}
 	return nil
 }
 
+// inContext says of an error of a write what it is to $merge, as MongoDB does.
+func (s *merge) inContext(err error) error {
+	var context string
+	var e *mongoerr.Error
+	switch {
+	case !errors.As(err, &e) || strings.HasPrefix(e.Message, "$merge "):
+		return err
+	case e.Code == mongoerr.ImmutableField:
+		context = "$merge failed to update the matching document, did you attempt to modify the _id or the shard key?"
+	case e.Code == mongoerr.DuplicateKey && s.matched == "fail" && s.isOn(e):
+		context = "$merge with whenMatched: fail found an existing document with the same values for the 'on' fields"
+	case e.Code == mongoerr.DuplicateKey:
+		context = "$merge failed due to a DuplicateKey error"
+	default:
+		return err
+	}
+	in := *e
+	in.Message = context + " :: caused by :: " + e.Message
+	return &in
+}
+
+// isOn reports whether a duplicate key is of the fields by which documents match.
+func (s *merge) isOn(e *mongoerr.Error) bool {
+	v, _ := value.Get(e.Extra, "keyPattern")
+	pattern, _ := v.(bson.D)
+	return len(pattern) == len(s.on) && !slices.ContainsFunc(pattern, func(f bson.E) bool { return !slices.Contains(s.on, f.Key) })
+}
+
 func (s *merge) apply(c *expr.Context, d, old bson.D) (bson.D, Action, error) {
-	if old == nil {
-		switch s.notMatched {
-		case "discard":
+	if old == nil || s.matched == "fail" { // the insert fails, as MongoDB's does
+		switch {
+		case old != nil:
+		case s.notMatched == "discard":
 			return nil, Keep, nil
-		case "fail":
+		case s.notMatched == "fail":
 			return nil, Keep, mongoerr.New(13113, "$merge could not find a matching document in the target collection for at least one document in the source collection")
 		}
 		if value.Index(d, "_id") < 0 {
@@ -186,8 +219,6 @@ func (s *merge) apply(c *expr.Context, d, old bson.D) (bson.D, Action, error) {
 	switch s.matched {
 	case "keepExisting":
 		return nil, Keep, nil
-	case "fail":
-		return nil, Keep, mongoerr.New(mongoerr.DuplicateKey, "E11000 duplicate key error: $merge found a document that matches, with whenMatched: fail")
 	case "replace":
 		change = d
 	case "merge":

@@ -19,7 +19,7 @@ type state struct {
 	path value.Path // the change's path
 }
 
-func (s *state) document() string { return show(bson.D{{Key: "_id", Value: s.id}}) }
+func (s *state) document() string { return element("_id", s.id) }
 
 // maxPadding is how many nulls a set beyond an array's end may add.
 const maxPadding = 1_500_000
@@ -188,12 +188,12 @@ func (a action) at(v any, p value.Path, i int, s *state) (any, error) {
 
 func notTraversable(p value.Path, i int, v any) error {
 	return mongoerr.New(mongoerr.PathNotViable, "Cannot use the part (%s) of (%s) to traverse the element (%s)",
-		p[i].Name, p, show(bson.D{{Key: p[i-1].Name, Value: v}}))
+		p[i].Name, p, element(p[i-1].Name, v))
 }
 
 func notViable(p value.Path, i int, v any) error {
 	return mongoerr.New(mongoerr.PathNotViable, "Cannot create field '%s' in element %s",
-		p[i].Name, show(bson.D{{Key: p[i-1].Name, Value: v}}))
+		p[i].Name, element(p[i-1].Name, v))
 }
 
 func (a action) inDocument(d bson.D, p value.Path, i int, s *state) (any, error) {
@@ -247,4 +247,7 @@ func (a action) inArray(x bson.A, p value.Path, i int, s *state) (any, error) {
 	return out, nil
 }
 
-func show(v any) string { return value.Show(v) }
+func show(v any) string { return value.Text(v) }
+
+// element writes a field as MongoDB's messages do.
+func element(name string, v any) string { return "{" + name + ": " + show(v) + "}" }

@@ -1,6 +1,8 @@
 package update
 
 import (
+	"strings"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
@@ -41,7 +43,7 @@ func arithmetic(name string, arg, absent any, op func(a, b any) (any, bool)) act
 		v, ok := op(old, arg)
 		if !ok {
 			return nil, mongoerr.New(mongoerr.BadValue, "Failed to apply %s operations to current value (%s) for document %s",
-				name, show(old), s.document())
+				name, numberType(old)+show(old), s.document())
 		}
 		return v, nil
 	}}
@@ -75,7 +77,7 @@ func parseBit(path string, arg any) (action, error) {
 		}
 		if !isInteger(old) {
 			return nil, mongoerr.New(mongoerr.BadValue, "Cannot apply $bit to a value of non-integral type.%s has the field %s of non-integer type %s",
-				s.document(), s.path[len(s.path)-1].Name, value.TypeName(old))
+				strings.Trim(s.document(), "{}"), s.path[len(s.path)-1].Name, value.TypeName(old))
 		}
 		for _, f := range d {
 			old = bitwise(f.Key, old, f.Value)
@@ -109,4 +111,17 @@ func bitwise(op string, a, b any) any {
 		}
 	}
 	return x
+}
+
+// numberType is how MongoDB's messages begin a number that they describe.
+func numberType(v any) string {
+	switch v.(type) {
+	case int32:
+		return "(NumberInt)"
+	case int64:
+		return "(NumberLong)"
+	case float64:
+		return "(NumberDouble)"
+	}
+	return "(NumberDecimal)"
 }
