@@ -36,10 +36,8 @@ type backend struct {
 
 // newBackend creates the collections in a new database.
 func newBackend(ctx context.Context, name string, db *mongo.Database) (*backend, error) {
-	if err := createAll(ctx, db); err != nil {
-		return nil, err
-	}
-	return &backend{name: name, db: db, held: map[string]bool{}}, nil
+	b := &backend{name: name, db: db}
+	return b, b.recover(ctx)
 }
 
 func createAll(ctx context.Context, db *mongo.Database) error {
@@ -88,6 +86,9 @@ func (b *backend) run(ctx context.Context, c Case) (Outcome, error) {
 	for _, coll := range []string{c.Collection, "out"} {
 		b.held[coll] = true
 		state := outcomeOf(b.db.RunCommand(ctx, d("find", coll, "sort", d("_id", 1), "batchSize", 1000)))
+		if state.failed() {
+			return Outcome{}, errors.New(state.Text)
+		}
 		for _, v := range batch(state.Reply) {
 			doc, _ := v.(bson.D)
 			out.State = append(out.State, doc)

@@ -46,7 +46,7 @@ func (p pair) run(ctx context.Context, seed uint64, low, high int) (*Report, err
 			r.Known[name]++
 			continue
 		}
-		kind, known, engine, _, err := p.try(ctx, c)
+		kind, known, engine, server, err := p.try(ctx, c)
 		switch {
 		case errors.Is(err, errNotLoaded):
 			r.Refused++
@@ -59,7 +59,7 @@ func (p pair) run(ctx context.Context, seed uint64, low, high int) (*Report, err
 		case known != "":
 			r.Known[known]++
 		case kind != Same:
-			r.add(ctx, p, number, c, kind)
+			r.add(ctx, p, &Found{Number: number, Kind: kind, Case: c, Engine: engine, Server: server})
 		case engine.failed():
 			r.Failed++
 		}
@@ -73,17 +73,13 @@ func (p pair) try(ctx context.Context, c Case) (Kind, string, Outcome, Outcome, 
 	if err != nil {
 		return Same, "", engine, Outcome{}, err
 	}
-	p.alone.RLock()
-	server, err := p.server.run(ctx, c)
-	p.alone.RUnlock()
-	switch {
-	case down(errorText(err)) || down(server.Text):
-		var died bool
-		if server, died, err = p.again(ctx, c); died || err != nil {
-			return Died, "", engine, server, err
+	server, died, err := p.ask(ctx, c)
+	if died || err != nil {
+		kind := Same
+		if died {
+			kind = Died
 		}
-	case err != nil:
-		return Same, "", engine, server, err
+		return kind, "", engine, server, err
 	}
 	kind := compare(engine, server)
 	if kind == Same {
@@ -94,20 +90,6 @@ func (p pair) try(ctx context.Context, c Case) (Kind, string, Outcome, Outcome, 
 		known = unneeded
 	}
 	return kind, known, engine, server, nil
-}
-
-// again runs a case alone on a server that has ended, and reports whether it ends anew.
-func (p pair) again(ctx context.Context, c Case) (Outcome, bool, error) {
-	p.alone.Lock()
-	defer p.alone.Unlock()
-	if err := p.server.recover(ctx); err != nil {
-		return Outcome{}, false, err
-	}
-	server, err := p.server.run(ctx, c)
-	if down(errorText(err)) || down(server.Text) {
-		return server, true, p.server.recover(ctx)
-	}
-	return server, false, err
 }
 
 // unneeded is the one rule that has to ask the server: MongoDB's manual doesn't say whether an expression is
@@ -124,37 +106,53 @@ func (p pair) failsEarlier(ctx context.Context, c Case) bool {
 		if engine, err := p.engine.run(ctx, cut); err != nil || !engine.failed() {
 			continue
 		}
-		p.alone.RLock()
-		server, err := p.server.run(ctx, cut)
-		p.alone.RUnlock()
-		return err == nil && server.failed()
+		server, died, err := p.ask(ctx, cut)
+		return err == nil && !died && server.failed()
 	}
 	return false
 }
 
-// maxFound limits how many forms of differences are shrunk, which takes longer than to find them.
-const maxFound = 40
+// maxFound limits how many forms of differences are shrunk, which takes longer than to find them; maxAsked and
+// maxEnded how often a case is run for that, the latter if each time ends the server.
+const (
+	maxFound = 40
+	maxAsked = 1500
+	maxEnded = 40
+)
 
-// add shrinks a case and files it under its form.
-func (r *Report) add(ctx context.Context, p pair, number int, c Case, kind Kind) {
+// add shrinks a case and files it under its form. One that shows no difference when it runs again is filed as it was.
+func (r *Report) add(ctx context.Context, p pair, f *Found) {
+	once := ""
 	if len(r.Found) < maxFound {
-		_, _, engine, server, _ := p.try(ctx, c)
-		orderly := settled(c)
-		c = shrink(c, 1500, func(c Case) bool {
-			if orderly && !settled(c) || withheld(c) != "" {
-				return false
-			}
-			k, known, e, s, err := p.try(ctx, c)
-			return err == nil && k == kind && known == "" && e.Code == engine.Code && s.Code == server.Code
-		})
+		kind, known, engine, server, err := p.try(ctx, f.Case)
+		if kind == f.Kind && known == "" && err == nil {
+			f.Case = p.shrunk(ctx, f.Case, kind, engine, server)
+			_, _, f.Engine, f.Server, _ = p.try(ctx, f.Case)
+		} else {
+			once = ", but not when run again"
+		}
 	}
-	form := string(kind) + " " + strings.Join(names(c), " ")
-	if f := r.Found[form]; f != nil {
-		f.Like++
+	form := string(f.Kind) + once + " " + strings.Join(names(f.Case), " ")
+	if have := r.Found[form]; have != nil {
+		have.Like++
 		return
 	}
-	_, _, engine, server, _ := p.try(ctx, c)
-	r.Found[form] = &Found{Number: number, Kind: kind, Case: c, Engine: engine, Server: server}
+	r.Found[form] = f
+}
+
+// shrunk is the smallest case that differs in the same way.
+func (p pair) shrunk(ctx context.Context, c Case, kind Kind, engine, server Outcome) Case {
+	orderly, limit := settled(c), maxAsked
+	if kind == Died {
+		limit = maxEnded
+	}
+	return shrink(c, limit, func(c Case) bool {
+		if orderly && !settled(c) || withheld(c) != "" {
+			return false
+		}
+		k, known, e, s, err := p.try(ctx, c)
+		return err == nil && k == kind && known == "" && e.Code == engine.Code && s.Code == server.Code
+	})
 }
 
 // names lists the operators of a case.
