@@ -113,8 +113,7 @@ func toPlace(v any, place int, mode roundMode) any {
 		if x.IsNaN() || x.IsInf() != 0 {
 			return v
 		}
-		r, _ := new(big.Rat).SetString(x.String())
-		return value.DecimalFromRat(roundRat(r, place, mode))
+		return value.Quantize(x, -place, mode.away)
 	}
 	return v
 }
@@ -126,19 +125,23 @@ func roundRat(r *big.Rat, place int, mode roundMode) *big.Rat {
 	}
 	scaled := new(big.Rat).Mul(r, scale)
 	q, rem := new(big.Int).QuoRem(scaled.Num(), scaled.Denom(), new(big.Int))
-	away := false
-	switch mode {
-	case halfEven:
-		twice := new(big.Int).Lsh(new(big.Int).Abs(rem), 1)
-		c := twice.Cmp(scaled.Denom())
-		away = c > 0 || (c == 0 && q.Bit(0) == 1)
-	case upward:
-		away = rem.Sign() > 0
-	case downward:
-		away = rem.Sign() < 0
-	}
-	if away {
+	if mode.away(q, rem, scaled.Denom()) {
 		q.Add(q, big.NewInt(int64(scaled.Sign())))
 	}
 	return new(big.Rat).Quo(new(big.Rat).SetInt(q), scale)
+}
+
+// away reports whether a quotient that left a rest is rounded away from zero.
+func (mode roundMode) away(q, rest, divisor *big.Int) bool {
+	switch mode {
+	case halfEven:
+		twice := new(big.Int).Lsh(new(big.Int).Abs(rest), 1)
+		c := twice.Cmp(divisor)
+		return c > 0 || (c == 0 && q.Bit(0) == 1)
+	case upward:
+		return rest.Sign() > 0
+	case downward:
+		return rest.Sign() < 0
+	}
+	return false
 }

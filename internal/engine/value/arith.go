@@ -85,7 +85,7 @@ func addDecimal(x, y bson.Decimal128) bson.Decimal128 {
 	} else if eb > ea {
 		b.Mul(b, pow10(eb-ea))
 	}
-	return decimalFrom(a.Add(a, b), ea)
+	return zeroSign(decimalFrom(a.Add(a, b), ea), isNegative(x) && isNegative(y))
 }
 
 func specialSum(x, y bson.Decimal128) (bson.Decimal128, bool) {
@@ -114,7 +114,7 @@ func mulDecimal(x, y bson.Decimal128) bson.Decimal128 {
 	}
 	a, ea, _ := x.BigInt()
 	b, eb, _ := y.BigInt()
-	return decimalFrom(a.Mul(a, b), ea+eb)
+	return zeroSign(decimalFrom(a.Mul(a, b), ea+eb), isNegative(x) != isNegative(y))
 }
 
 func infiniteProduct(sign int) bson.Decimal128 {
@@ -142,13 +142,36 @@ func Div(a, b any) any {
 	case x.IsInf() != 0:
 		return infiniteProduct(x.IsInf() * Compare(y, int32(0)))
 	case y.IsInf() != 0:
-		return decimalFrom(new(big.Int), 0)
+		return zeroSign(decimalFrom(new(big.Int), decimalMinExp), isNegative(x) != isNegative(y))
 	}
-	r, s := ratOf(x), ratOf(y)
-	if s.Sign() == 0 {
+	return divDecimal(x, y)
+}
+
+// divDecimal divides finite decimals. A quotient that comes out even has the difference of their exponents, or the nearest
+// that has room for its digits (IEEE 754-2008, "preferred exponent"); any other has 34 digits.
+func divDecimal(x, y bson.Decimal128) bson.Decimal128 {
+	n, en, _ := x.BigInt()
+	d, ed, _ := y.BigInt()
+	if d.Sign() == 0 {
 		return decimalNaN
 	}
-	return DecimalFromRat(r.Quo(r, s))
+	// Scale so that the quotient has at least 36 digits, then let the rounding decide.
+	shift := max(0, decimalDigits+2+len(d.Text(10))-len(n.Text(10)))
+	exp, rest := en-ed-shift, new(big.Int)
+	n.Mul(n, pow10(shift)).QuoRem(n, d, rest)
+	if rest.Sign() != 0 {
+		// A sticky digit makes a tie that isn't one round the right way.
+		n.Mul(n, ten).Add(n, big.NewInt(int64(rest.Sign()*d.Sign())))
+		exp--
+	}
+	for rest.Sign() == 0 && exp < en-ed {
+		q, last := new(big.Int).QuoRem(n, ten, new(big.Int))
+		if last.Sign() != 0 {
+			break
+		}
+		n, exp = q, exp+1
+	}
+	return zeroSign(decimalFrom(n, exp), isNegative(x) != isNegative(y))
 }
 
 // Mod returns the remainder of a / b with the sign of a, in the wider type. The divisor must not be zero.
@@ -182,11 +205,13 @@ func modDecimal(x, y bson.Decimal128) bson.Decimal128 {
 	case y.IsInf() != 0:
 		return x
 	}
-	r, s := ratOf(x), ratOf(y)
-	if s.Sign() == 0 {
+	n, en, _ := x.BigInt()
+	d, ed, _ := y.BigInt()
+	if d.Sign() == 0 {
 		return decimalNaN
 	}
-	q := new(big.Rat).Quo(r, s)
-	whole := new(big.Rat).SetInt(new(big.Int).Quo(q.Num(), q.Denom()))
-	return DecimalFromRat(r.Sub(r, whole.Mul(whole, s)))
+	exp := min(en, ed)
+	n.Mul(n, pow10(en-exp))
+	d.Mul(d, pow10(ed-exp))
+	return zeroSign(decimalFrom(n.Rem(n, d), exp), isNegative(x))
 }

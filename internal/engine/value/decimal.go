@@ -37,27 +37,41 @@ func Decimal(v any) (bson.Decimal128, bool) {
 	return decimalNaN, false
 }
 
-// DecimalFromRat returns the decimal nearest to r, ties to even.
-func DecimalFromRat(r *big.Rat) bson.Decimal128 {
-	num, den := new(big.Int).Set(r.Num()), r.Denom()
-	exp := 0
-	// Scale so that the quotient has at least 36 digits, then let the rounding decide.
-	if r.IsInt() {
-		return decimalFrom(num, 0)
+// Quantize returns d as a multiple of 10^exp, written with that exponent, and NaN if that takes more than 34 digits. What
+// is lost rounds away from zero if away says so of the quotient, its rest and the divisor.
+func Quantize(d bson.Decimal128, exp int, away func(quotient, rest, divisor *big.Int) bool) bson.Decimal128 {
+	n, e, err := d.BigInt()
+	if err != nil {
+		return d
 	}
-	shift := decimalDigits + 2 + len(den.Text(10)) - len(new(big.Int).Abs(num).Text(10))
-	if shift > 0 {
-		num.Mul(num, pow10(shift))
-		exp = -shift
+	if e >= exp {
+		n.Mul(n, pow10(e-exp))
+	} else {
+		divisor, rest, negative := pow10(exp-e), new(big.Int), n.Sign()
+		n.QuoRem(n, divisor, rest)
+		if away(n, rest, divisor) {
+			n.Add(n, big.NewInt(int64(negative)))
+		}
 	}
-	q, rem := new(big.Int).QuoRem(num, den, new(big.Int))
-	if rem.Sign() == 0 {
-		return decimalFrom(trimZeros(q, &exp), exp)
+	if len(new(big.Int).Abs(n).Text(10)) > decimalDigits {
+		return decimalNaN
 	}
-	// A sticky digit makes a tie that isn't one round the right way.
-	q.Mul(q, ten)
-	q.Add(q, big.NewInt(int64(r.Sign())))
-	return decimalFrom(q, exp-1)
+	return zeroSign(decimalFrom(n, exp), isNegative(d))
+}
+
+// isNegative reports whether the sign is set, of a zero too.
+func isNegative(d bson.Decimal128) bool {
+	h, _ := d.GetBytes()
+	return h>>63 == 1
+}
+
+// zeroSign gives a zero its sign, and leaves any other number alone.
+func zeroSign(d bson.Decimal128, negative bool) bson.Decimal128 {
+	h, l := d.GetBytes()
+	if negative && isDecimalZero(d) {
+		h |= 1 << 63
+	}
+	return bson.NewDecimal128(h, l)
 }
 
 func decimalFromFloat(f float64) bson.Decimal128 {
@@ -69,7 +83,7 @@ func decimalFromFloat(f float64) bson.Decimal128 {
 	case math.IsInf(f, -1):
 		return decimalNegInf
 	case f == 0:
-		return decimalFrom(new(big.Int), 0)
+		return zeroSign(decimalFrom(new(big.Int), 0), math.Signbit(f))
 	}
 	d, err := bson.ParseDecimal128(strconv.FormatFloat(f, 'e', 14, 64))
 	if err != nil {
@@ -80,6 +94,7 @@ func decimalFromFloat(f float64) bson.Decimal128 {
 
 // decimalFrom returns significand × 10^exp rounded to 34 digits, ties to even.
 func decimalFrom(significand *big.Int, exp int) bson.Decimal128 {
+	negative := significand.Sign() < 0
 	digits := len(new(big.Int).Abs(significand).Text(10))
 	drop := max(digits-decimalDigits, decimalMinExp-exp, 0)
 	if drop > 0 {
@@ -104,7 +119,7 @@ func decimalFrom(significand *big.Int, exp int) bson.Decimal128 {
 	if !ok {
 		return decimalNaN
 	}
-	return d
+	return zeroSign(d, negative)
 }
 
 // roundOff drops decimal digits at the end, rounding half to even.
@@ -118,18 +133,6 @@ func roundOff(n *big.Int, digits int) *big.Int {
 		q.Add(q, big.NewInt(int64(n.Sign())))
 	}
 	return q
-}
-
-func trimZeros(n *big.Int, exp *int) *big.Int {
-	for n.Sign() != 0 && *exp < 0 {
-		q, rem := new(big.Int).QuoRem(n, ten, new(big.Int))
-		if rem.Sign() != 0 {
-			break
-		}
-		n = q
-		*exp++
-	}
-	return n
 }
 
 func pow10(n int) *big.Int { return new(big.Int).Exp(ten, big.NewInt(int64(n)), nil) }
