@@ -6,6 +6,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
+// laterUpdateRules are of updates too.
+var laterUpdateRules = []rule{
+	{
+		"the positional operator makes no field that isn't there",
+		"MongoDB's $ is the index that the query matched, which becomes a field's name where there is no array ($ (update)).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.updates() && (x.hasPath(".$.") || x.hasPathEnd(".$")) &&
+				strings.HasPrefix(x.server.Text, "The specified path '") &&
+				strings.HasSuffix(x.server.Text, "does not exist within the document. Cannot apply array update operations.")
+		},
+	},
+}
+
 // laterRules are of expressions too.
 var laterRules = []rule{
 	{
@@ -13,6 +26,14 @@ var laterRules = []rule{
 		"MongoDB's manual doesn't say when an expression without fields is computed.",
 		func(x difference) bool {
 			return x.kind == OnlyServer && x.server.computing() && constantAfterField(x.Command)
+		},
+	},
+	{
+		"a double's zero becomes a decimal with 15 places",
+		"MongoDB's is 0 without any, and every other double has 15 digits; numbers with more zeros are equal (Comparison/Sort Order, " +
+			"\"Numeric Types\").",
+		func(x difference) bool {
+			return (x.kind == Replies || x.kind == States) && x.server.holds(isLongDecimal) && x.sameAfter(plainDecimals)
 		},
 	},
 }
@@ -43,4 +64,30 @@ func hasConstantOperator(v any) bool {
 		found = found || ok && len(doc) == 1 && strings.HasPrefix(doc[0].Key, "$") && doc[0].Key != "$literal" && !mentions(doc, "$")
 	})
 	return found
+}
+
+// hasPathEnd reports whether a path of the update ends with the text.
+func (c Case) hasPathEnd(text string) bool {
+	found := false
+	walk(c.change(), func(key string, _ any) { found = found || strings.HasSuffix(key, text) })
+	return found
+}
+
+// holds reports whether a value of what came back, or of what is stored, is of a kind.
+func (o Outcome) holds(is func(any) bool) bool {
+	found := false
+	for _, v := range []any{o.Reply, o.State} {
+		values(v, func(v any) { found = found || is(v) })
+	}
+	return found
+}
+
+// isLongDecimal reports whether a decimal is 0, or has the zeros that computing with 0E-15 gives.
+func isLongDecimal(v any) bool {
+	d, ok := v.(bson.Decimal128)
+	if !ok {
+		return false
+	}
+	n, exp, err := d.BigInt()
+	return err == nil && (n.Sign() == 0 || exp <= -13)
 }

@@ -217,7 +217,7 @@ var mixedRules = []rule{
 	},
 }
 
-var rules = slices.Concat(updateRules, findRules, valueRules, laterRules, aggregateRules, mixedRules)
+var rules = slices.Concat(updateRules, laterUpdateRules, findRules, valueRules, laterRules, aggregateRules, mixedRules)
 
 func isDecimal(v any) bool {
 	_, ok := v.(bson.Decimal128)

@@ -285,9 +285,4 @@ var updateRules = []rule{
 			return x.updates() && x.operators() && (x.kind == States || x.kind == Replies) && x.sameAfter(plainUpdate)
 		},
 	},
-	{
-		"decimals keep the digits that a double doesn't have",
-		"MongoDB turns a double into a decimal of 15 digits before it computes with both ($mul, $inc, $add).",
-		func(x difference) bool { return x.sameAfter(plainDecimals) },
-	},
 }

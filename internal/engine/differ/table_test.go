@@ -47,7 +47,7 @@ func makeTable(t *testing.T) string {
 		title, operators string
 		rules            []rule
 	}{
-		{"Updates", "update", updateRules}, {"Queries, projections and expressions", "aggregation", slices.Concat(findRules, valueRules, laterRules)},
+		{"Updates", "update", slices.Concat(updateRules, laterUpdateRules)}, {"Queries, projections and expressions", "aggregation", slices.Concat(findRules, valueRules, laterRules)},
 		{"Pipelines", "aggregation", aggregateRules},
 	} {
 		section(&b, part.title)
