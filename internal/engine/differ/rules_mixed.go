@@ -167,7 +167,8 @@ var mixedRules = []rule{
 		"constants are placed last, and decimals have other zeros at their end",
 		"See there.",
 		func(x difference) bool {
-			return x.uses("$project", "$addFields", "$set") && x.sameAfter(func(v any) any { return sortFields(plainDecimals(v)) })
+			return x.uses("$project", "$addFields", "$set") && x.server.holds(isLongDecimal) &&
+				x.sameAfter(func(v any) any { return sortFields(plainDecimals(v)) })
 		},
 	},
 	{
