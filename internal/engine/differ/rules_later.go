@@ -1,6 +1,7 @@
 package differ
 
 import (
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -25,7 +26,16 @@ var laterRules = []rule{
 		"a constant is computed though an operand before it is null",
 		"MongoDB's manual doesn't say when an expression without fields is computed.",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.server.computing() && constantAfterField(x.Command)
+			return x.kind == OnlyServer && x.server.computing() && laterOperand(x.Command, hasConstantOperator, "$add", "$multiply", "$concat",
+				"$concatArrays", "$setUnion", "$setIntersection", "$indexOfArray", "$indexOfCP", "$indexOfBytes")
+		},
+	},
+	{
+		"$indexOfBytes, $indexOfCP and $add compute what follows a null",
+		"MongoDB returns null for a string that is null or missing, and as soon as an operand of a sum is " +
+			"($indexOfBytes, $indexOfCP, $add).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.server.computing() && laterOperand(x.Command, hasOperator, "$indexOfBytes", "$indexOfCP", "$add")
 		},
 	},
 	{
@@ -38,21 +48,22 @@ var laterRules = []rule{
 	},
 }
 
-// stopAtNull are the operators whose operands are computed one after the other, up to the first that is null.
-var stopAtNull = map[string]bool{
-	"$add": true, "$multiply": true, "$concat": true, "$concatArrays": true, "$setUnion": true, "$setIntersection": true,
-	"$indexOfArray": true, "$indexOfCP": true, "$indexOfBytes": true,
-}
-
-// constantAfterField reports whether such an operator has an operator of constants after another operand.
-func constantAfterField(command bson.D) bool {
+// laterOperand reports whether one of the operators has an operand after its first of which the fact holds.
+func laterOperand(command bson.D, is func(any) bool, operators ...string) bool {
 	found := false
 	walk(command, func(key string, v any) {
 		list, _ := v.(bson.A)
-		for i := 1; stopAtNull[key] && i < len(list); i++ {
-			found = found || hasConstantOperator(list[i])
+		for i := 1; slices.Contains(operators, key) && i < len(list); i++ {
+			found = found || is(list[i])
 		}
 	})
+	return found
+}
+
+// hasOperator reports whether a value is, or has inside, an operator.
+func hasOperator(v any) bool {
+	found := false
+	walk(v, func(key string, _ any) { found = found || strings.HasPrefix(key, "$") && key != "$literal" })
 	return found
 }
 
