@@ -154,7 +154,7 @@ func TestForestersAgree(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b backend) {
 		want := ""
 		for _, f := range foresters {
-			o := treeOptions{rounds: 1, limit: time.Hour}
+			o := clockOptions{rounds: 1, limit: time.Hour}
 			figures, err := cultivate(t.Context(), b, f, g, o, nil, 0)
 			if err != nil || figures[bulkLoad].cost.Written < len(g.nodes) {
 				t.Errorf("%s: %v, %+v", f.name, err, figures[bulkLoad])

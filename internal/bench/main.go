@@ -4,8 +4,8 @@
 // Contenders take turns, so that what else the machine does falls on all alike; times are medians, and ratios are medians
 // of what two contenders took in the same round. MONGODB_URI names a server to measure on too.
 //
-// The trees are measured one after another, each operation for -budget at most; on one of a million nodes it may take minutes to
-// run a single time. With -only, the other tables of the file stay as they are.
+// The trees, and the techniques in collections of growing sizes, are measured one after another, each operation for -budget at
+// most; on a million of nodes or documents it may take minutes to run a single time. With -only, the other tables of the file stay as they are.
 package main
 
 import (
@@ -30,10 +30,10 @@ func main() {
 	log.SetFlags(0)
 	rounds := flag.Int("rounds", 25, "how often each contender runs")
 	out := flag.String("o", "RESULTS.md", "the file to write")
-	only := flag.String("only", "", "a regular expression: of in, push, geohash, join, propagate and trees, which tables to make; all by default")
-	nodes := flag.String("nodes", "1000,100000,1000000", "the sizes of the trees")
-	budget := flag.Duration("budget", 20*time.Second, "how long an operation on a tree is repeated at most; each runs once at least")
-	limit := flag.Duration("limit", 5*time.Minute, "how long an operation on a tree may take, by what it took in the tree before; one that would take longer is left out")
+	only := flag.String("only", "", "a regular expression: of in, push, geohash, join, propagate, trees and scale, which tables to make; all by default")
+	list := flag.String("sizes", "1000,100000,1000000", "the sizes of the trees, and of the collections of the scaling tables")
+	budget := flag.Duration("budget", 20*time.Second, "how long an operation on a tree or a collection is repeated at most; each runs once at least")
+	limit := flag.Duration("limit", 5*time.Minute, "how long such an operation may take, by what it took at the size before; one that would take longer is left out")
 	flag.Parse()
 	chosen, err := regexp.Compile(*only)
 	if err != nil {
@@ -42,9 +42,9 @@ func main() {
 	if *rounds < 1 {
 		log.Fatal("bench: -rounds must be at least 1")
 	}
-	sizes, err := parseSizes(*nodes)
+	sizes, err := parseSizes(*list)
 	if err != nil {
-		log.Fatal("bench: -nodes: ", err)
+		log.Fatal("bench: -sizes: ", err)
 	}
 	file := ""
 	if *only != "" { // the other tables stay
@@ -54,7 +54,7 @@ func main() {
 		}
 		file = string(old)
 	}
-	err = run(context.Background(), *rounds, chosen, treeOptions{*rounds, sizes, *budget, *limit}, func(tables string) error {
+	err = run(context.Background(), *rounds, chosen, clockOptions{*rounds, sizes, *budget, *limit}, func(tables string) error {
 		fmt.Print(tables)
 		file = renewed(file, tables)
 		return os.WriteFile(*out, []byte(file), 0o644)
@@ -64,8 +64,8 @@ func main() {
 	}
 }
 
-// run makes the tables, and gives each as soon as it is made; those of trees as far as they came, if something went wrong.
-func run(ctx context.Context, rounds int, chosen *regexp.Regexp, o treeOptions, give func(string) error) error {
+// run makes the tables, and gives each as soon as it is made; those of trees and sizes as far as they came, if something went wrong.
+func run(ctx context.Context, rounds int, chosen *regexp.Regexp, o clockOptions, give func(string) error) error {
 	all, err := backends(ctx)
 	if err != nil {
 		return err
@@ -88,10 +88,11 @@ func run(ctx context.Context, rounds int, chosen *regexp.Regexp, o treeOptions, 
 			add("propagate", func() (section, error) { return propagateTable(ctx, rounds, b, where) })
 		}
 		add("trees", func() (section, error) { return treeTables(ctx, b, o) })
+		add("scale", func() (section, error) { return scaleTable(ctx, b, o) })
 	}
 	for _, make := range tables {
 		t, err := make()
-		if _, partly := t.(*wood); partly || err == nil {
+		if _, partly := t.(partial); partly || err == nil {
 			err = errors.Join(err, give(stamp(t.String(), rounds)))
 		}
 		if err != nil {
@@ -108,6 +109,9 @@ type section interface {
 	String() string
 }
 
+// A partial section can be given though something went wrong: what failed is left out of it.
+type partial interface{ partly() }
+
 func parseSizes(list string) ([]int, error) {
 	var sizes []int
 	for _, s := range strings.Split(list, ",") {
@@ -116,7 +120,7 @@ func parseSizes(list string) ([]int, error) {
 			return nil, err
 		}
 		if n < 100 {
-			return nil, fmt.Errorf("a tree of %d nodes: it takes 100", n)
+			return nil, fmt.Errorf("%d is too few: it takes 100", n)
 		}
 		sizes = append(sizes, n)
 	}

@@ -6,138 +6,20 @@ import (
 	"os"
 	"runtime"
 	"runtime/metrics"
-	"sync/atomic"
 	"time"
 
-	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // A plot is where a forester works on a tree.
 type plot struct {
 	forester
-	g     *grown
-	db    *mongo.Database
-	watch *watch
-	top   treeNode // the branch, as it is stored
-
-	treeOptions
-}
-
-type treeOptions struct {
-	rounds int
-	sizes  []int
-	budget time.Duration // for each operation, to be repeated
-	limit  time.Duration // for one run of an operation
-}
-
-// A watch counts what one operation costs, and looks away while others are timed.
-type watch struct {
-	monitor *modeltest.Monitor
-	on      atomic.Bool
-}
-
-func (w *watch) commands() *event.CommandMonitor {
-	m := w.monitor.CommandMonitor()
-	return &event.CommandMonitor{
-		Started: func(ctx context.Context, e *event.CommandStartedEvent) {
-			if w.on.Load() {
-				m.Started(ctx, e)
-			}
-		},
-		Succeeded: func(ctx context.Context, e *event.CommandSucceededEvent) {
-			if w.on.Load() {
-				m.Succeeded(ctx, e)
-			}
-		},
-	}
-}
-
-func (w *watch) measure(f func() error) (model.Cost, error) {
-	w.on.Store(true)
-	defer w.on.Store(false)
-	defer w.monitor.Reset()
-	return modeltest.Measure(w.monitor, f)
-}
-
-// A figure is what an operation took.
-type figure struct {
-	time   time.Duration // median
-	cpu    time.Duration // of this process, median
-	cost   model.Cost
-	byHand float64 // the ratio to the same by hand, in the same round: the median; 0 where there is no such
-	peak   uint64  // bytes of the heap, at most, while a tree was loaded
-	runs   int     // 0 means that it is left out: then time is an estimate
-}
-
-// A step is one run of an operation. What comes before and after it isn't timed.
-type step struct{ before, run, after func() error }
-
-// time runs an operation, and the others that it is compared with, in turns: as often as there are rounds, more often if it is
-// quick, and less if that takes longer than the budget. What the first run of an operation costs is counted; its time counts
-// only when there is no other.
-func (p *plot) time(of step, others ...step) (figure, error) {
-	all := append([]step{of}, others...)
-	times, cpus := make([][]time.Duration, len(all)), []time.Duration(nil)
-	cost, begun := model.Cost{}, time.Now()
-	runtime.GC() // what was before is not this one's
-	for round := 0; ; round++ {
-		for i := range all {
-			n := (round + i) % len(all)
-			took, used, c, err := p.once(all[n], round == 0)
-			if err != nil {
-				return figure{}, err
-			}
-			times[n] = append(times[n], took)
-			if n == 0 {
-				cpus = append(cpus, used)
-			}
-			if n == 0 && round == 0 {
-				cost = c
-			}
-		}
-		const quick, more = 200 * time.Millisecond, 20
-		if took := time.Since(begun); took > p.budget || round >= p.rounds && (took > quick || round >= more*p.rounds) {
-			break
-		}
-	}
-	if len(times[0]) > 1 {
-		for i := range times {
-			times[i] = times[i][1:]
-		}
-		cpus = cpus[1:]
-	}
-	f := figure{time: quartile(times[0], 2), cpu: quartile(cpus, 2), cost: cost, runs: len(times[0])}
-	if len(others) > 0 {
-		ratios := make([]float64, len(times[0]))
-		for i := range ratios {
-			ratios[i] = float64(times[0][i]) / float64(times[1][i])
-		}
-		f.byHand = quartile(ratios, 2)
-	}
-	return f, nil
-}
-
-func (p *plot) once(s step, counted bool) (took, used time.Duration, cost model.Cost, err error) {
-	if s.before != nil {
-		if err := s.before(); err != nil {
-			return 0, 0, cost, err
-		}
-	}
-	start, cpu := time.Now(), cpuTime()
-	if counted {
-		cost, err = p.watch.measure(s.run)
-	} else {
-		err = s.run()
-	}
-	took, used = time.Since(start), cpuTime()-cpu
-	if err == nil && s.after != nil {
-		err = s.after()
-	}
-	return took, used, cost, err
+	clock
+	g   *grown
+	db  *mongo.Database
+	top treeNode // the branch, as it is stored
 }
 
 // A task is an operation as every forester does it.
@@ -189,7 +71,7 @@ func asking(name string, what func(p *plot) (f ask, id string, want int)) task {
 
 func expect(n, want int, err error) error {
 	if err == nil && n != want {
-		err = fmt.Errorf("%d nodes, not %d", n, want)
+		err = fmt.Errorf("%d, not %d", n, want)
 	}
 	return err
 }
@@ -222,7 +104,7 @@ func (p *plot) felling(ctx context.Context) func() error {
 
 // cultivate loads a tree and does all tasks with it. The figures are by the names of the operations. Those of a tree that is a number
 // of times smaller, if there is one, tell what to leave out.
-func cultivate(ctx context.Context, b backend, f forester, g *grown, o treeOptions, smaller map[string]figure, times float64) (map[string]figure, error) {
+func cultivate(ctx context.Context, b backend, f forester, g *grown, o clockOptions, smaller map[string]figure, times float64) (map[string]figure, error) {
 	figures := map[string]figure{}
 	if f.stream != nil {
 		_, stop, fig, err := loaded(ctx, b, f, f.stream, g, o)
@@ -266,7 +148,7 @@ const (
 )
 
 // loaded loads a tree, up to five times while there is time, and returns the last plot.
-func loaded(ctx context.Context, b backend, f forester, load func(context.Context, *mongo.Database, *grown) error, g *grown, o treeOptions) (*plot, func(), figure, error) {
+func loaded(ctx context.Context, b backend, f forester, load func(context.Context, *mongo.Database, *grown) error, g *grown, o clockOptions) (*plot, func(), figure, error) {
 	var fig figure
 	var times, cpus []time.Duration
 	for begun := time.Now(); ; {
@@ -279,7 +161,7 @@ func loaded(ctx context.Context, b backend, f forester, load func(context.Contex
 			stop()
 			return nil, nil, fig, err
 		}
-		p := &plot{forester: f, g: g, db: db, watch: w, treeOptions: o}
+		p := &plot{forester: f, clock: clock{watch: w, clockOptions: o}, g: g, db: db}
 		runtime.GC()
 		peak := heapPeak()
 		start, cpu := time.Now(), cpuTime()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -19,7 +18,7 @@ type wood struct {
 }
 
 // treeTables plants trees of some sizes. After an error it goes on with the next, so that a long run isn't lost.
-func treeTables(ctx context.Context, b backend, o treeOptions) (section, error) {
+func treeTables(ctx context.Context, b backend, o clockOptions) (section, error) {
 	w := &wood{on: b, sizes: o.sizes, figures: map[string][]map[string]figure{}}
 	var failed []error
 	for i, n := range o.sizes {
@@ -52,6 +51,8 @@ func (w *wood) figure(f forester, i int, op string) (figure, bool) {
 	fig, ok := w.figures[f.name][i][op]
 	return fig, ok
 }
+
+func (w *wood) partly() {}
 
 func (w *wood) heading() string { return "Trees, on " + w.on.name }
 
@@ -123,26 +124,4 @@ func treeOperations() []string {
 		all = append(all, t.name)
 	}
 	return all
-}
-
-// text is a time, with a mark when it was taken once, or not at all.
-func (f figure) text(known bool) string {
-	switch {
-	case !known:
-		return "–"
-	case f.runs == 0:
-		return "left out: some " + f.time.Round(time.Second).String()
-	case f.runs == 1:
-		return short(f.time) + " (once)"
-	}
-	return short(f.time)
-}
-
-// digits is a number in groups of three digits.
-func digits(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

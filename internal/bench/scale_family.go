@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A press lists its titles, shows the newest three, and counts them; a title names its press, in both senses.
+type (
+	press struct {
+		ID     int             `bson:"_id"`
+		Name   string          `bson:"name"`
+		Titles []int           `bson:"titles,omitempty"`
+		Recent []shownTitle    `bson:"recent,omitempty"`
+		Count  int             `bson:"count"`
+		Ops    []bson.ObjectID `bson:"ops,omitempty"`
+	}
+	shownTitle struct {
+		ID   int    `bson:"_id"`
+		Name string `bson:"name"`
+		At   int    `bson:"at"`
+	}
+	title struct {
+		ID      int                    `bson:"_id"`
+		Press   int                    `bson:"press"`
+		At      int                    `bson:"at"`
+		Name    string                 `bson:"name"`
+		Pending *denorm.CounterPending `bson:"pending,omitempty"`
+	}
+)
+
+const (
+	children = 20 // of a parent
+	shown    = 3
+)
+
+var (
+	presses = model.NewCollection[press, int]("presses")
+	titles  = model.NewCollection[title, int]("titles")
+
+	listed    = relate.NewChildRefs(presses, "titles", titles)
+	ofPress   = relate.NewParentRef(titles, "press", presses, relate.ParentRefSpec{By: "at"})
+	published = relate.NewTwoWay(presses, "titles", titles, "press")
+	titleJoin = relate.NewJoin(presses, "titles", titles)
+	lostPress = relate.NewDangling(titles, "press", presses)
+	closing   = relate.NewOnDelete(presses, relate.Cascade(ofPress))
+	pressName = denorm.NewCopy(presses, titles, denorm.CopySpec{KeyPath: "press", Fields: []denorm.Field{{From: "name", To: "name"}}})
+	newest    = denorm.NewSubset(titles, "press", presses, "recent", denorm.SubsetSpec{
+		Max: shown, By: bson.D{{Key: "at", Value: -1}}, Fields: []string{"name"},
+	})
+	titleCount = denorm.NewCounter(titles, "press", presses, denorm.CounterSpec{Count: "count", Tokens: "ops", Pending: "pending"})
+)
+
+// family is what is one-to-many: n titles of n/20 presses.
+var family = stock{
+	name:    "parents and children",
+	indexes: []model.Technique{listed, ofPress, published, lostPress, closing, pressName, newest, titleCount},
+	load: func(ctx context.Context, s *site) error {
+		if err := fill(ctx, s, s.presses(), presses.InsertMany, pressOf); err != nil {
+			return err
+		}
+		return fill(ctx, s, s.presses()*children, titles.InsertMany, titleOf)
+	},
+	trials: append(relateTrials, denormTrials...),
+	sound: func(ctx context.Context, s *site) error {
+		lists, err := published.CheckLists().All(ctx, s.db)
+		if err := expect(len(lists), 0, err); err != nil {
+			return err
+		}
+		drift, err := newest.Check(nil).All(ctx, s.db)
+		return expect(len(drift), 0, err)
+	},
+}
+
+func (s *site) presses() int { return s.n / children }
+
+func pressOf(i int) press {
+	p := press{ID: i, Name: fmt.Sprint("press ", i), Count: children}
+	for n := (i-1)*children + 1; n <= i*children; n++ {
+		p.Titles = append(p.Titles, n)
+	}
+	for n := range shown {
+		t := titleOf(i*children - n)
+		p.Recent = append(p.Recent, shownTitle{t.ID, t.Name, t.At})
+	}
+	return p
+}
+
+func titleOf(i int) title {
+	of := (i-1)/children + 1
+	return title{ID: i, Press: of, At: i, Name: fmt.Sprint("press ", of)}
+}
+
+// newTitle is one more of some press, and the newest.
+func newTitle(s *site) title {
+	of, id := s.one(s.presses()), s.fresh()
+	return title{ID: id, Press: of, At: id, Name: fmt.Sprint("press ", of)}
+}
+
+var relateTrials = []trial{
+	{"relate.ChildRefs", "Load of a parent with 20 children", "the children", func(ctx context.Context, s *site) step {
+		return reading(ctx, s, 1, func() model.Aggregate[relate.Loaded[press, title]] {
+			return listed.Load(bson.D{{Key: "_id", Value: s.one(s.presses())}})
+		})
+	}},
+	{"relate.ChildRefs", "ParentsOf a child", "the parents", func(ctx context.Context, s *site) step {
+		return reading(ctx, s, 1, func() model.Find[press] { return listed.ParentsOf(s.one(s.presses() * children)) })
+	}},
+	{"relate.ChildRefs", "Add", "the list", func(ctx context.Context, s *site) step {
+		var of, id int
+		return writing(ctx, s, func() write {
+			of, id = s.one(s.presses()), s.fresh()
+			return listed.Add(of, id)
+		}, func() write { return listed.Remove(of, id) })
+	}},
+	{"relate.ParentRef", "Newest 20", "what is asked for", func(ctx context.Context, s *site) step {
+		return reading(ctx, s, children, func() model.Find[title] { return ofPress.Newest(s.one(s.presses()), children) })
+	}},
+	{"relate.ParentRef", "insert a child", "nothing", func(ctx context.Context, s *site) step {
+		var t title
+		return writing(ctx, s, func() write { t = newTitle(s); return titles.Insert(t) }, func() write { return titles.Delete(t.ID) })
+	}},
+	{"relate.TwoWay", "Assign to another owner", "the lists", func(ctx context.Context, s *site) step {
+		var t title
+		assign := func(of int) write {
+			p := published.Assign(&t, of, bson.NilObjectID)
+			t.Press = of
+			return p
+		}
+		home := 0
+		return writing(ctx, s, func() write {
+			t = titleOf(s.one(s.presses() * children))
+			home = t.Press
+			return assign(home%s.presses() + 1)
+		}, func() write { return assign(home) })
+	}},
+	{"relate.Join", "Load of 50 parents' 1,000 children", "the children", func(ctx context.Context, s *site) step {
+		var of []press
+		return step{before: func() error {
+			of = of[:0]
+			for range min(50, s.presses()) {
+				of = append(of, pressOf(s.one(s.presses())))
+			}
+			return nil
+		}, run: func() error {
+			found, err := titleJoin.Load(ctx, s.db, of)
+			return expect(len(found), len(of), err)
+		}}
+	}},
+	{"relate.Dangling", "Check", "all documents", func(ctx context.Context, s *site) step {
+		return reading(ctx, s, 0, func() model.Aggregate[relate.DanglingRef[int]] { return lostPress.Check(nil) })
+	}},
+	{"relate.OnDelete", "Delete with 20 dependents", "the dependents", func(ctx context.Context, s *site) step {
+		of := 0
+		return changing(ctx, s, func() model.Change[relate.Reach] { of = s.one(s.presses()); return closing.Delete(of) }, func() error {
+			p := pressOf(of)
+			all := make([]title, 0, children)
+			for _, id := range p.Titles {
+				all = append(all, titleOf(id))
+			}
+			return s.run(ctx, model.Concat(titles.InsertMany(all), model.NewPlan(presses.Insert(p))))
+		})
+	}},
+}
+
+var denormTrials = []trial{
+	{"denorm.Copy", "Set with 20 copies", "the copies", func(ctx context.Context, s *site) step {
+		var p press
+		rename := func(name string) write {
+			plan := pressName.Set(&p, bson.D{{Key: "name", Value: name}})
+			p.Name = name
+			return plan
+		}
+		return writing(ctx, s, func() write { p = pressOf(s.one(s.presses())); return rename("another name") },
+			func() write { return rename(pressOf(p.ID).Name) })
+	}},
+	{"denorm.Copy", "Check", "all documents", func(ctx context.Context, s *site) step {
+		return reading(ctx, s, 0, func() model.Aggregate[denorm.CopyDrift] { return pressName.Check(nil) })
+	}},
+	{"denorm.Subset", "Insert", "the kept few", func(ctx context.Context, s *site) step {
+		var t title
+		return writing(ctx, s, func() write { t = newTitle(s); return newest.Insert(t) }, nil).and(func() error {
+			return change(ctx, s, newest.Delete(t.ID))
+		})
+	}},
+	{"denorm.Counter", "Insert with tokens", "nothing", func(ctx context.Context, s *site) step {
+		var t title
+		return changing(ctx, s, func() model.Change[denorm.CounterState] {
+			t = newTitle(s)
+			return titleCount.Insert(t, bson.NewObjectID())
+		}, func() error { return change(ctx, s, titleCount.Delete(t.ID, bson.NewObjectID())) })
+	}},
+	{"denorm.Counter", "Check", "all documents", func(ctx context.Context, s *site) step {
+		return reading(ctx, s, 0, func() model.Aggregate[denorm.CounterDrift] { return titleCount.Check() })
+	}},
+}
