@@ -74,8 +74,10 @@ func ExampleOutlier() {
 	// Output:
 	// db.books.updateOne({_id: 'b1', extras: {$ne: true}, 'buyers.2': {$exists: false}, 'buyers.id': {$ne: 'cy'}}, {$set: {extras: true}})
 	// db.buyers.updateOne({_id: 'b1#0000000000', n: {$lt: 3}, closed: {$ne: true}, 'items.id': {$ne: 'cy'}}, {$push: {items: {id: 'cy', paid: 12}}, $inc: {n: 1, bytes: Long('26'), 'totals.paid.sum': Long('12')}, $min: {'totals.paid.min': Long('12')}, $max: {'totals.paid.max': Long('12')}, $setOnInsert: {key: 'b1', seq: Long('0')}}, {upsert: true}) <nil>
+	// 2 commands, 2 documents written, by _id_
 	// [{ann 10} {bob 11}] true <nil>
 	// [{ann 10} {bob 11} {cy 12} {dee 14}] <nil>
+	// 1 command and one per further batch, by _id_
 	// 2 and 2 <nil>
 	// db.books.find({extras: true}).sort({_id: 1})
 	// [unsplit: 'b2' holds 3] <nil>
