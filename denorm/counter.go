@@ -139,7 +139,7 @@ func NewCounter[C, CK, P, PK any](
 type CounterState struct {
 	Child   bson.Raw        // the child: what counts, and the operation under way; nil for none
 	Parents []CounterParent // the parents that the operation touches, as far as they are needed
-	Done    bool            // a parent holds the operation's token, and the child no mark of it: it was done before
+	Done    bool            // a parent holds the operation's token, and the child no mark of it: it was done before. Insert reads no child
 }
 
 // A CounterParent is a parent as an operation read it.
@@ -154,7 +154,8 @@ type CounterParent struct {
 
 // Insert returns the change that stores a new child and counts it. op is the operation's token, a fresh
 // bson.NewObjectID(). Another document under the same _id gives a [*TakenError]. Run again with the same token it
-// completes itself, and does nothing when it was done, even if the child was changed or deleted since.
+// completes itself, and does nothing when it was done, even if the child was changed or deleted since. So a token that
+// was spent on another child stores nothing, without an error: CounterState.Done says that it was done before.
 //
 // Cost: four commands, served by _id: the parent's tokens, then three writes of the child, the parent, the child. A
 // child that doesn't count is just stored.

@@ -47,10 +47,11 @@ func (c *counter) insert(w model.Write, op bson.ObjectID) model.Change[CounterSt
 	return c.change(func(ctx context.Context, db *mongo.Database) (s CounterState, err error) {
 		if t.now.parent.Type != 0 && c.tokens != "" {
 			err = c.readParents(ctx, db, &s, []transition{t})
+			s.Done = c.remembers(s, op)
 		}
 		return s, err
 	}, func(s CounterState) (model.Plan, error) {
-		if c.remembers(s, op) {
+		if s.Done {
 			return c.plan(c.finish(doc.Lookup("_id"), t)), nil // which takes a mark off, if it is still there
 		}
 		return c.plan(c.insertion(w, doc, t, s), c.apply(t, s), c.finish(doc.Lookup("_id"), t)), nil

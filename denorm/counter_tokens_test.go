@@ -36,6 +36,27 @@ func TestCounterKeep(t *testing.T) {
 	})
 }
 
+// A token that was spent on one child stores no other, and the state says so.
+func TestCounterSpentToken(t *testing.T) {
+	parallel(t)
+	x := counterOf(fullCounter)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := seedHouses(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		for _, child := range []string{"first", "second"} {
+			state, result, err := x.Insert(volumeOf(child, "a", 1), token(7)).Run(t.Context(), db)
+			if err != nil || state.Done != (child == "second") {
+				t.Errorf("%s: done %v, %v, %v", child, state.Done, result, err)
+			}
+		}
+		if n, err := volumes.Find(nil).Count(t.Context(), db); n != 1 || err != nil {
+			t.Errorf("%d children, %v", n, err)
+		}
+		wantAgreed(t, db, x)
+	})
+}
+
 // Without tokens operations need a transaction, and are exact in it; with Partial they don't, and a recount runs twice.
 func TestCounterWithoutTokens(t *testing.T) {
 	parallel(t)

@@ -40,11 +40,27 @@ func Diagram(techniques ...Technique) string {
 }
 
 // Entity is a collection as a part of a [Diagram]: with all fields of its documents. It declares no technique.
-func Entity[D, K any](c *Collection[D, K]) Technique { return entity{declOf(c).orZero()} }
+//
+// Indexes of your own, beside those of techniques, are handed in here: [NewIndex] makes them. It panics with a [*DeclarationError] for
+// one of another collection.
+func Entity[D, K any](c *Collection[D, K], indexes ...Index) Technique {
+	e := entity{declOf(c).orZero(), slices.Clone(indexes)}
+	for _, i := range indexes {
+		if i.Collection != e.c.name {
+			panic(&DeclarationError{
+				Problem: "an index of " + i.Collection, Place: "Entity of " + e.c.name, Remedy: "hand it to the Entity of its own collection",
+			})
+		}
+	}
+	return e
+}
 
-type entity struct{ c *declaration }
+type entity struct {
+	c       *declaration
+	indexes []Index
+}
 
-func (entity) Indexes() []Index      { return nil }
+func (e entity) Indexes() []Index    { return slices.Clone(e.indexes) }
 func (entity) Relations() []Relation { return nil }
 
 // diagram is a diagram in the making.

@@ -14,6 +14,21 @@ type ties []model.Relation
 func (ties) Indexes() []model.Index        { return nil }
 func (t ties) Relations() []model.Relation { return t }
 
+// Indexes of one's own go with the collection that they are of.
+func TestEntityIndexes(t *testing.T) {
+	open := model.NewCollection[bson.D, string]("open")
+	own := model.NewIndex("open", bson.D{{Key: "a", Value: 1}})
+	if got := model.Indexes(model.Entity(open, own)).String(); got != "db.open.createIndex({a: 1})\n" {
+		t.Error(got)
+	}
+	defer func() {
+		if bad, ok := recover().(*model.DeclarationError); !ok || bad.Remedy == "" {
+			t.Errorf("an index of another collection: panics with %v", bad)
+		}
+	}()
+	model.Entity(open, model.NewIndex("other", own.Keys))
+}
+
 func TestDiagram(t *testing.T) {
 	open := model.NewCollection[bson.D, string]("open")
 	type inner struct{ At bson.DateTime }

@@ -14,10 +14,10 @@ var (
 	// [Modify.Run]. It wraps [mongo.ErrNoDocuments], so code written for the driver keeps working.
 	ErrNotFound = fmt.Errorf("docmodel: no document matches: %w", mongo.ErrNoDocuments)
 
-	// ErrStale says that a write found the document changed (or gone) since it was read. [Plan.Run] and
+	// ErrStale says that a write found no document as it expects it: changed since it was read, or not there. [Plan.Run] and
 	// [Plan.RunTx] return it inside a [*StepError]; no later step was sent. Read again and plan again, or use
 	// [Change], which does both.
-	ErrStale = errors.New("docmodel: the document changed since it was read")
+	ErrStale = errors.New("docmodel: no document matches: it changed since it was read, or is not there")
 
 	// ErrFull is wrapped by each error that says that a bound is reached, so that one question is enough: [ErrArrayFull],
 	// relate.FullError, denorm.ErrBucketFull, denorm.ErrNumberedFull, paths.ErrFull.
@@ -76,11 +76,36 @@ func errNoCollection(what string) error {
 // after it were not sent.
 // It wraps the driver's error, [ErrStale], or the step's own bad input.
 type StepError struct {
-	Step int // index in Plan.Steps
-	Err  error
+	Step  int    // index in Plan.Steps
+	Where string // of a write that was sent: the collection, and what its filter says of _id, or the whole filter, cut
+	Err   error
 }
 
-func (e *StepError) Error() string { return fmt.Sprintf("docmodel: step %d: %v", e.Step+1, e.Err) }
+func (e *StepError) Error() string {
+	at := fmt.Sprintf("docmodel: step %d: ", e.Step+1)
+	if e.Where != "" {
+		at += e.Where + ": "
+	}
+	return at + strings.TrimPrefix(e.Err.Error(), "docmodel: ")
+}
+
+// placeOf is the place of a step for an error.
+func placeOf(s Step) string {
+	switch s := s.(type) {
+	case Write:
+		filter, _ := s.filter().(bson.D)
+		if i := indexOfID(filter); i >= 0 {
+			filter = filter[i : i+1]
+		}
+		if len(filter) > 0 {
+			return s.Collection + " " + clip(shell(filter), 120)
+		}
+		return s.Collection
+	case MergeInto:
+		return s.Collection
+	}
+	return ""
+}
 
 // Unwrap returns the cause.
 func (e *StepError) Unwrap() error { return e.Err }

@@ -30,11 +30,11 @@ func encodePlan(p Plan) ([]byte, error) {
 	for i, s := range p.Steps {
 		w, ok := s.(Write)
 		if !ok {
-			return nil, &StepError{i, &ValueError{Field: "Steps", Reason: "a step that the server runs by itself can't be stored"}}
+			return nil, &StepError{Step: i, Err: &ValueError{Field: "Steps", Reason: "a step that the server runs by itself can't be stored"}}
 		}
 		out, err := encodeWrite(w)
 		if err != nil {
-			return nil, &StepError{i, err}
+			return nil, &StepError{Step: i, Err: err}
 		}
 		steps[i] = out
 	}

@@ -16,6 +16,9 @@ import (
 // the server would refuse them, or the later silently win. The same $set twice is no conflict. Conditions beyond the
 // _id are ANDed only when every write expects a match; a condition of a write that may match nothing would swallow the
 // others' updates, so such writes are merged only when their filters are equal.
+//
+// Where the merged write matches nothing, the first of the writes' Reasons that holds gives its error. That it was applied
+// before it knows only when each write would know (Done): one with a token beside one without gives [ErrStale] the second time.
 func Merge(writes ...Write) Write {
 	if len(writes) == 0 {
 		return Refused("", &ConflictError{Reason: "nothing to merge"})
@@ -279,6 +282,7 @@ func (m *merger) write(writes []Write) Write {
 		if w.Done != nil {
 			done = append(done, w.Done)
 		}
+		out.Reasons = append(out.Reasons, w.Reasons...)
 		if w.Index != out.Index {
 			out.Index = ""
 		}

@@ -148,6 +148,11 @@ func TestMerge(t *testing.T) {
 	if got := model.Merge(a, b); model.Shell(got.Done) != "{_id: 1, a: 1, b: 1}" || !got.Once || got.Expect != model.One {
 		t.Errorf("Done %s, Once %v, Expect %v", model.Shell(got.Done), got.Once, got.Expect)
 	}
+	full, taken := model.Reason{If: d("_id", 1, "l", "full"), Err: model.ErrFull}, model.Reason{If: d("_id", 1), Err: model.ErrTaken}
+	a.Reasons, b.Reasons = []model.Reason{full}, []model.Reason{taken}
+	if got := model.Merge(a, b).Reasons; fmt.Sprint(got) != fmt.Sprint([]model.Reason{full, taken}) || len(a.Reasons) != 1 {
+		t.Errorf("Reasons %v", got)
+	}
 	if got := model.Merge(a, guarded(up("$set", d("b", 1)), "v", 1)); got.Done != nil || got.Once {
 		t.Errorf("where one has no Done, none is known: %s, %v", model.Shell(got.Done), got.Once)
 	}

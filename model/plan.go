@@ -66,7 +66,7 @@ func Concat(plans ...Plan) Plan {
 func (p Plan) Err() error {
 	for i, s := range p.Steps {
 		if err := stepErr(s); err != nil {
-			return &StepError{i, err}
+			return &StepError{Step: i, Err: err}
 		}
 	}
 	return nil

@@ -49,6 +49,9 @@ func (p Plan) send(ctx context.Context, db *mongo.Database, batches []batch) (Re
 	r := &runner{plan: p, db: db, result: newResult(p)}
 	for _, b := range batches {
 		if err := r.sendBatch(ctx, b); err != nil {
+			if failed := (*StepError)(nil); errors.As(err, &failed) {
+				failed.Where = placeOf(p.Steps[failed.Step])
+			}
 			if back := r.takeBack(ctx, err); back != nil {
 				err = errors.Join(err, back)
 			}
@@ -74,7 +77,7 @@ func (r *runner) takeBack(ctx context.Context, err error) error {
 
 func (r *runner) sendBatch(ctx context.Context, b batch) error {
 	if err := ctx.Err(); err != nil {
-		return &StepError{b.first, err}
+		return &StepError{Step: b.first, Err: err}
 	}
 	if b.merge != nil {
 		return r.sendMerge(ctx, b)
@@ -114,7 +117,7 @@ func (r *runner) answered(ctx context.Context, b batch, res *mongo.BulkWriteResu
 		return nil
 	case !res.Acknowledged:
 		r.result.Steps[b.first].Status = Unknown
-		return &StepError{b.first, errUnacknowledged}
+		return &StepError{Step: b.first, Err: errUnacknowledged}
 	case res.MatchedCount+res.DeletedCount+res.UpsertedCount > 0:
 		return nil
 	}
@@ -145,7 +148,7 @@ func (r *runner) judge(ctx context.Context, step int, w Write, otherwise error) 
 	if w.Done != nil {
 		done, err := r.holds(ctx, w.Collection, w.Done)
 		if err != nil {
-			return &StepError{step, err}
+			return &StepError{Step: step, Err: err}
 		}
 		if done {
 			r.result.Steps[step].Status = Already
@@ -156,13 +159,13 @@ func (r *runner) judge(ctx context.Context, step int, w Write, otherwise error) 
 	for _, reason := range w.Reasons {
 		holds, err := r.holds(ctx, w.Collection, reason.If)
 		if err != nil {
-			return &StepError{step, err}
+			return &StepError{Step: step, Err: err}
 		}
 		if holds {
-			return &StepError{step, reason.Err}
+			return &StepError{Step: step, Err: reason.Err}
 		}
 	}
-	return &StepError{step, otherwise}
+	return &StepError{Step: step, Err: otherwise}
 }
 
 // holds asks whether some document matches.
@@ -183,14 +186,14 @@ func (r *runner) failed(ctx context.Context, b batch, res *mongo.BulkWriteResult
 		if errors.As(err, &bulk) && bulk.WriteConcernError != nil {
 			r.record(b, res)
 			r.result.mark(b.first, b.count(), Applied) // applied, though not yet as durably as asked
-			return batch{}, &StepError{b.first, err}
+			return batch{}, &StepError{Step: b.first, Err: err}
 		}
 		var cmd mongo.CommandError
 		if errors.As(err, &cmd) && !cmd.HasErrorLabel("NetworkError") {
-			return batch{}, &StepError{b.first, err} // the server refused the command as a whole
+			return batch{}, &StepError{Step: b.first, Err: err} // the server refused the command as a whole
 		}
 		r.result.mark(b.first, b.count(), Unknown)
-		return batch{}, &StepError{b.first, err}
+		return batch{}, &StepError{Step: b.first, Err: err}
 	}
 	at := bulk.WriteErrors[0].Index
 	r.record(b, res)
@@ -200,7 +203,7 @@ func (r *runner) failed(ctx context.Context, b batch, res *mongo.BulkWriteResult
 	}
 	step := b.first + at
 	if !mongo.IsDuplicateKeyError(err) {
-		return batch{}, &StepError{step, err}
+		return batch{}, &StepError{Step: step, Err: err}
 	}
 	n, err := r.skipOwn(ctx, b, at, err)
 	if err != nil {
@@ -222,10 +225,10 @@ func (r *runner) sendMerge(ctx context.Context, b batch) error {
 	cur, err := coll.Aggregate(ctx, b.merge.Pipeline, o)
 	if err != nil {
 		r.result.mark(b.first, 1, Unknown)
-		return &StepError{b.first, err}
+		return &StepError{Step: b.first, Err: err}
 	}
 	if err := cur.Close(ctx); err != nil {
-		return &StepError{b.first, err}
+		return &StepError{Step: b.first, Err: err}
 	}
 	r.result.Steps[b.first] = StepResult{Status: Applied, Batch: len(r.result.Batches)}
 	r.result.Batches = append(r.result.Batches, BatchResult{Collection: b.collection, First: b.first, Count: 1})

@@ -16,7 +16,7 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 	step := b.first + at
 	w := r.plan.Steps[step].(Write)
 	if inTransaction(ctx) {
-		return 0, &StepError{step, dup}
+		return 0, &StepError{Step: step, Err: dup}
 	}
 	if b.kind != insertKind || w.Done != nil {
 		return 1, r.judge(ctx, step, w, dup)
@@ -35,7 +35,7 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 	}}
 	for doc, err := range find.Each(ctx, r.db) {
 		if err != nil {
-			return 0, &StepError{step, err}
+			return 0, &StepError{Step: step, Err: err}
 		}
 		stored[IDKey(doc.Lookup("_id"))] = doc
 	}

@@ -55,7 +55,7 @@ func (p Plan) split() ([]batch, error) {
 		if m, ok := s.(MergeInto); ok {
 			e := encoder{collection: m.Collection}
 			if e.pipeline("pipeline", m.Pipeline); e.err != nil {
-				return nil, &StepError{i, e.err}
+				return nil, &StepError{Step: i, Err: e.err}
 			}
 			out = append(out, batch{collection: m.Collection, kind: mergeKind, first: i, merge: &m, alone: true})
 			continue
@@ -63,7 +63,7 @@ func (p Plan) split() ([]batch, error) {
 		w := s.(Write)
 		model, size, err := encodeModel(w)
 		if err != nil {
-			return nil, &StepError{i, err}
+			return nil, &StepError{Step: i, Err: err}
 		}
 		k := kindOfModel(model)
 		alone := w.Expect == One && k != insertKind

@@ -25,7 +25,7 @@ func (p Plan) RunTx(ctx context.Context, db *mongo.Database) (Result, error) {
 	}
 	for _, b := range batches {
 		if b.merge != nil {
-			return newResult(p), &StepError{b.first, errMergeInTx}
+			return newResult(p), &StepError{Step: b.first, Err: errMergeInTx}
 		}
 	}
 	result, sent := newResult(p), false

@@ -61,7 +61,7 @@ type versioning struct {
 }
 
 // NewVersioned declares that c's documents have a version. It panics with a [*DeclarationError] when there is no such field, it is
-// no int64 or int, or crosses an array; when Ops is no array of bson.ObjectID, or its nil slice is stored as null; when one holds
+// no int64 or int, or crosses an array; when Tokens is no array of bson.ObjectID, or its nil slice is stored as null; when one holds
 // the other; when Keep is negative. At most one spec may be given.
 func NewVersioned[D, K any](c *Collection[D, K], spec ...VersionedSpec) *Versioned[D, K] {
 	return &Versioned[D, K]{c, newVersioning(declOf(c), spec)}
@@ -113,7 +113,7 @@ func (v *Versioned[D, K]) Version(doc *D) int64 { return v.v.of(doc) }
 // Insert returns the write that stores a new document, as [Collection.Insert] does, in version 1, with the operation's token. What
 // version the value says must be 0 or 1.
 //
-// op is the operation's token, one for each; without Ops in the spec it must be the zero ObjectID, here and below. With it, a second
+// op is the operation's token, one for each; without Tokens in the spec it must be the zero ObjectID, here and below. With it, a second
 // run counts as applied before while the document keeps the token, among the last Keep, also when others have written since. Without,
 // or later, it is a duplicate key once the document has changed.
 //
@@ -124,7 +124,7 @@ func (v *Versioned[D, K]) Insert(doc D, op bson.ObjectID) Write { return v.v.ins
 // the next version. Running it gives [ErrVersion] when it has another, and [ErrStale] when it is gone. Fields that D doesn't know
 // are lost: where there are such, use Update.
 //
-// With Ops, a second run after any number of other operations, up to Keep, counts as applied before. Without, it is ErrVersion.
+// With Tokens, a second run after any number of other operations, up to Keep, counts as applied before. Without, it is ErrVersion.
 //
 // Bad input, refused: a version below 0, or the greatest int64; a token where none is kept, or none where they are.
 //
@@ -148,11 +148,11 @@ func (v *Versioned[D, K]) Delete(id K, version int64) Write { return v.v.delete(
 
 // Guarded returns the write that applies update operators to a document while a guard holds, whatever its version, and counts that
 // up: {qty: {$gte: 3}} with {$inc: {qty: -3}}. Running it gives [ErrGuard] when the document is there and the guard doesn't hold,
-// and [ErrStale] when there is none. It needs no read before, and has no retries: writers that meet wait for each other.
+// and [ErrStale] when there is none. A guard without a condition is refused. It needs no read before, and has no retries: writers that meet wait for each other.
 //
-// With Ops, a second run counts as applied before while the token is among the last Keep: after Keep other operations, or more, it is
+// With Tokens, a second run counts as applied before while the token is among the last Keep: after Keep other operations, or more, it is
 // applied again, for unlike a comparison of versions the guard doesn't see them. So Keep must be more than the operations that a document
-// gets between a first run and the last retry. Without Ops, a second run is applied again, unless the guard doesn't hold any longer.
+// gets between a first run and the last retry. Without Tokens, a second run is applied again, unless the guard doesn't hold any longer.
 //
 // Cost: one command, one document, found by _id; up to two reads more when nothing matched. A version that is the greatest int64
 // is refused by the server.
@@ -169,12 +169,22 @@ func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) Wri
 	return v.v.take(id, path, n, op)
 }
 
+// Give returns the write that gives n back to a number that [Versioned.Take] took it from: {$inc: {path: n}}. With tokens it is applied
+// once; the token of what is given back is a new one. Where it isn't known whether the Take came about, [Versioned.Guarded] gives back
+// under the guard that the document holds the Take's token, {tokens: op}. Running it gives [ErrGuard] when the document holds no number there, and [ErrStale]
+// when there is no document. n and path are as for Take; a number that overflows is refused by the server.
+//
+// Cost: as [Versioned.Guarded].
+func (v *Versioned[D, K]) Give(id K, path string, n int64, op bson.ObjectID) Write {
+	return v.v.give(id, path, n, op)
+}
+
 // Change returns the change that reads a document, has decide compute what it becomes, and stores that by [Versioned.Replace]; and
 // if somebody wrote in between, reads again and decides anew, up to 100 times with growing, jittered pauses (set Attempts for
 // another bound; after the last, the error is ErrStale). decide must be pure; its error ends the change, and nothing is written.
 // What it says of the version and the tokens doesn't count. A document that is gone gives [ErrNotFound].
 //
-// With Ops, a change that is run again with its token is applied once while the token is among the last Keep; after more operations on
+// With Tokens, a change that is run again with its token is applied once while the token is among the last Keep; after more operations on
 // the document it is decided anew, and applied again. Cost: two commands for each attempt.
 func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, error)) Change[D] {
 	return v.change(id, op, func(doc D) (Write, error) {

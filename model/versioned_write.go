@@ -170,21 +170,33 @@ func (v *versioning) guarded(id any, guard, update bson.D, op bson.ObjectID) Wri
 }
 
 func (v *versioning) take(id any, path string, n int64, op bson.ObjectID) Write {
-	f, err := v.decl.field(path)
-	switch {
-	case err != nil:
-		err = v.decl.refuse(path, nil, err.Error())
-	case f.Arrays > 0:
-		err = v.decl.refuse(path, nil, "is or crosses an array")
-	case !f.Open && !isNumber(f.Type):
-		err = v.decl.refuse(path, nil, fmt.Sprintf("is a %s, and no number", f.Type))
-	case n < 1:
-		err = v.decl.refuse(path, n, "nothing is taken: n must be greater than 0")
-	}
-	if err != nil {
+	if err := v.checkAmount(path, n); err != nil {
 		return Refused(v.decl.orZero().name, err)
 	}
 	return v.guarded(id, bson.D{{Key: path, Value: bson.D{{Key: "$gte", Value: n}}}}, bson.D{{Key: "$inc", Value: bson.D{{Key: path, Value: -n}}}}, op)
+}
+
+func (v *versioning) give(id any, path string, n int64, op bson.ObjectID) Write {
+	if err := v.checkAmount(path, n); err != nil {
+		return Refused(v.decl.orZero().name, err)
+	}
+	return v.guarded(id, bson.D{{Key: path, Value: bson.D{{Key: "$type", Value: "number"}}}}, bson.D{{Key: "$inc", Value: bson.D{{Key: path, Value: n}}}}, op)
+}
+
+// checkAmount refuses what can't be taken from a number, or given to it.
+func (v *versioning) checkAmount(path string, n int64) error {
+	f, err := v.decl.field(path)
+	switch {
+	case err != nil:
+		return v.decl.refuse(path, nil, err.Error())
+	case f.Arrays > 0:
+		return v.decl.refuse(path, nil, "is or crosses an array")
+	case !f.Open && !isNumber(f.Type):
+		return v.decl.refuse(path, nil, fmt.Sprintf("is a %s, and no number", f.Type))
+	case n < 1:
+		return v.decl.refuse(path, n, "is nothing: n must be greater than 0")
+	}
+	return nil
 }
 
 // isNumber reports whether values of a type are stored as numbers.

@@ -121,14 +121,7 @@ var (
 		Count: "orders", Sums: []denorm.CounterField{{From: "total", To: "spent"}}, Where: bson.D{{Key: "state", Value: Placed}}, Tokens: "ops", Pending: "pending",
 	})
 
-	techniques = []model.Technique{tree, inCategory, kinds, partNames, stock, numbers, totals, byState{}}
+	byState = model.NewIndex("orders", bson.D{{Key: "state", Value: 1}, {Key: "at", Value: 1}}) // of a query of our own
+
+	techniques = []model.Technique{tree, inCategory, kinds, partNames, stock, numbers, totals, model.Entity(orders, byState)}
 )
-
-// byState is the index of a query of our own.
-type byState struct{}
-
-func (byState) Indexes() []model.Index {
-	return []model.Index{model.NewIndex(orders.Name(), bson.D{{Key: "state", Value: 1}, {Key: "at", Value: 1}})}
-}
-
-func (byState) Relations() []model.Relation { return nil }

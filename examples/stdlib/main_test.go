@@ -64,7 +64,7 @@ func TestTour(t *testing.T) {
 	for _, want := range []string{
 		"who imports unsafe\n    db.packages.find({imports: 'unsafe'}).sort({_id: 1})\n",
 		"cost: 2 commands", // the stale move
-		"the document changed since it was read",
+		"it changed since it was read, or is not there",
 		"packages → imported packages: child references (relate.ChildRefs)\n",
 		"packages → files: parent reference (relate.ParentRef)\n",
 		"imports has no bound: an array without Items; 16 MB at ",

@@ -66,12 +66,12 @@ func fieldWrites() []Case {
 			}
 			return d
 		}},
-		write("Completed", "for another technique to store", func(doc bson.D) any {
+		write("Insert", "a document that Completed made", func(doc bson.D) any {
 			d, err := keyedPlaces.Completed(doc)
 			if err != nil {
 				panic(err)
 			}
-			return d
+			return keyedPlaces.Insert(d)
 		}),
 		{Method: "geofield.Field.Complete", Reason: "an update of the point", From: func(s string) ([]any, func() any) {
 			filter, update := bson.D{{Key: "name", Value: s}}, bson.D{{Key: "$set", Value: placed(s)[1:]}, {Key: "$push", Value: bson.D{{Key: "log", Value: s}}}}

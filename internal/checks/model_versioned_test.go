@@ -70,6 +70,7 @@ func versionedWrites() []Case {
 			return []any{u}, func() any { return versioned.Guarded(s, nil, u, bson.ObjectID{}) }
 		}},
 		{Method: "model.Versioned.Take", Reason: "if there is as much", Make: func(s string) any { return versionedBy.Take(s, "qty", 3, oid(9)) }},
+		{Method: "model.Versioned.Give", Reason: "what was taken", Make: func(s string) any { return versionedBy.Give(s, "qty", 3, oid(9)) }},
 		{Method: "model.Versioned.Take", Reason: "from no number is refused", Make: func(s string) any { return versionedBy.Take(s, "owner", 3, oid(9)) }},
 		{Method: "model.Versioned.Malformed", Reason: "no number", Make: func(string) any { return versioned.Malformed() }},
 		{Method: "model.Versioned.Repair", Reason: "a version that nobody read", Make: func(string) any { return versioned.Repair() }},

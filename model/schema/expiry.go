@@ -73,13 +73,14 @@ type Expiry[D, K any] struct {
 // NewExpiry declares that the documents of a collection expire by the time at a path. It panics with a [*model.DeclarationError] when the
 // path is no time or within an array, when a duration is negative, has fractions of seconds, or 2^31 seconds or more, when ArchiveFor is
 // not longer than After and Margin, when Margin or ArchiveFor or Version come without an Archive, when Version is no number, when Archive
-// is the documents' own collection, and when the documents have a field archivedEarlier or unarchived, which are Expiry's own.
+// is the documents' own collection, when without After a zero Go value is stored as a time, which has expired, and when the documents have a field archivedEarlier or unarchived, which are Expiry's own.
 func NewExpiry[D, K any](docs *model.Collection[D, K], at string, spec ExpirySpec) *Expiry[D, K] {
 	x := &Expiry[D, K]{docs: docs, in: declareExpiry(docs.Name(), at, spec, func(path string) model.Field { return model.MustField(docs, path) }, docs.Field)}
 	if spec.Archive != "" {
 		x.cold = docs.Named(spec.Archive)
 	}
 	x.in.encode = docs.Encode
+	x.in.mustOmitZero(new(D))
 	return x
 }
 

@@ -71,6 +71,19 @@ func declareExpiry(docs, at string, spec ExpirySpec, must func(string) model.Fie
 	return &expiry{docs: docs, cold: spec.Archive, at: at, version: spec.Version, spec: spec}
 }
 
+// mustOmitZero panics when a document that was given no time is stored with one.
+func (x *expiry) mustOmitZero(zero any) {
+	v, err := x.encode(zero)
+	if doc, ok := v.(bson.RawValue); ok && err == nil && doc.Type == bson.TypeEmbeddedDocument && x.spec.After == 0 {
+		if at, _ := model.ValueAt(doc.Document(), x.at); at.Type == bson.TypeDateTime {
+			panic(&model.DeclarationError{
+				Problem: fmt.Sprintf("path %q is stored as the year 1 where no time was given: such a document has expired, and is deleted", x.at),
+				Place:   "NewExpiry of " + x.docs, Remedy: "tag the field omitempty, and best make it a *time.Time; or give After",
+			})
+		}
+	}
+}
+
 func (x *expiry) refused(field string, v any, reason string) error {
 	return &model.ValueError{Collection: x.docs, Field: field, Value: v, Reason: reason}
 }

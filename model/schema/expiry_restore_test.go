@@ -145,6 +145,14 @@ func TestExpiryDeclarations(t *testing.T) {
 		At       time.Time `bson:"at"`
 		Archived string    `bson:"archivedEarlier"`
 	}
+	type cart struct {
+		ID      string    `bson:"_id"`
+		Until   time.Time `bson:"until"`
+		Changed time.Time `bson:"changed,omitempty"`
+	}
+	carts := model.NewCollection[cart, string]("carts")
+	schema.NewExpiry(carts, "changed", schema.ExpirySpec{})
+	schema.NewExpiry(carts, "until", schema.ExpirySpec{After: time.Hour})
 	for reason, f := range map[string]func(){
 		"a path that is not there":   bad("place", schema.ExpirySpec{}),
 		"a number":                   bad("n", schema.ExpirySpec{}),
@@ -159,6 +167,7 @@ func TestExpiryDeclarations(t *testing.T) {
 		"a collection without name":  bad("placed", schema.ExpirySpec{Archive: "$"}),
 		"archived for less than hot": bad("placed", schema.ExpirySpec{After: 30 * expDay, Archive: "cold", ArchiveFor: 30 * expDay}),
 		"or with the margin":         bad("placed", schema.ExpirySpec{After: 30 * expDay, Margin: expDay, Archive: "cold", ArchiveFor: 31 * expDay}),
+		"no time is stored as one":   func() { schema.NewExpiry(carts, "until", schema.ExpirySpec{}) },
 		"a field of its own": func() {
 			schema.NewExpiry(model.NewCollection[taken, string]("taken"), "at", schema.ExpirySpec{Archive: "cold"})
 		},
