@@ -126,7 +126,8 @@ func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string,
 
 // Insert returns the plan that enters a new document's values and stores it: enter, insert, confirm. op is the operation's
 // token, a fresh bson.NewObjectID(); the plan run again with the same token completes itself. A document under the same _id
-// gives a [*TakenError], and so does a value of a unique table that another document holds; nothing is left behind then. (One
+// gives a [*TakenError], and so does a value of a unique table that another document holds; nothing is left behind then. So does
+// this very document, stored by a first run that was cut, when somebody changed it before the second: its entries are confirmed. (One
 // that is deleted before it could be asked for gives the driver's duplicate-key error, and leaves the entries.) In a
 // transaction both are the driver's duplicate-key error, for the server has aborted it. A document without values is just
 // stored.

@@ -135,6 +135,20 @@ func TestIndexTableInsert(t *testing.T) {
 				wantDocs(t, db, docs{"members": {ann}, "cities": {entry("Rome", "a", named("Ann", "00118"), true, 1)}})
 			}
 		})
+		t.Run("cut before it was confirmed, and changed since", func(t *testing.T) {
+			p := byCity.Insert(member{ID: "cut", City: "Bergen"}, token(5))
+			var taken *denorm.TakenError
+			mustExec(t, db, model.Plan{Steps: p.Steps[:2]})
+			mustExec(t, db, model.NewPlan(members.Update("cut", bson.D{e("$set", bson.D{e("age", 7)})})))
+			if err := exec(t.Context(), db, p); !errors.As(err, &taken) {
+				t.Errorf("error %v", err)
+			}
+			if found, err := byCity.Documents("Bergen").All(t.Context(), db); len(found) != 1 || err != nil {
+				t.Errorf("found %v, %v", found, err)
+			}
+			wantDrifts(t, db, byCity)
+			mustExec(t, db, byCity.Delete(&member{ID: "cut", City: "Bergen"}))
+		})
 		t.Run("without a value", func(t *testing.T) {
 			p := byCity.Insert(member{ID: "b"}, token(3))
 			if len(p.Steps) != 1 {

@@ -25,17 +25,25 @@ func (ts indexTables) insert(w model.Write, op bson.ObjectID) model.Plan {
 		return model.RefusedPlan(docs, err)
 	}
 	id := states[0].id
-	w.Reasons = []model.Reason{{If: bson.D{{Key: "_id", Value: model.Eq(id)}}, Err: &TakenError{Collection: docs, Value: id}}}
+	taken := model.Reason{If: bson.D{{Key: "_id", Value: model.Eq(id)}}, Err: &TakenError{Collection: docs, Value: id}}
 	var p model.Plan
+	var held bson.A
+	var keep []model.Step
 	for i, t := range ts {
 		for _, v := range states[i].values {
 			p.Steps = append(p.Steps, t.enter(v, id, states[i].copies, op))
+			held = append(held, bson.D{{Key: t.path, Value: model.Eq(v)}})
+			keep = append(keep, t.update(t.key(v, id), bson.D{{Key: "$set", Value: bson.D{{Key: "sure", Value: true}}}, {Key: "$pull", Value: bson.D{{Key: "ops", Value: op}}}}))
 		}
 		p.IfStale = append(p.IfStale, t.takeBack(states[i].values, id, op)...)
 	}
 	if len(p.Steps) > 0 {
 		p.Leaves = "entries without their document, or not confirmed"
+		// The document may be this one, stored by a first run that was cut, and changed since: then its entries are right.
+		has := model.Reason{If: model.And(taken.If, bson.D{{Key: "$or", Value: held}}), Err: taken.Err, Instead: keep}
+		w.Reasons = append(w.Reasons, has)
 	}
+	w.Reasons = append(w.Reasons, taken)
 	p.Steps = append(p.Steps, w)
 	for i, t := range ts {
 		for _, v := range states[i].values {

@@ -43,10 +43,11 @@ type runner struct {
 	plan   Plan
 	db     *mongo.Database
 	result Result
+	back   []Step // sent when the plan ends at a write that matched nothing
 }
 
 func (p Plan) send(ctx context.Context, db *mongo.Database, batches []batch) (Result, error) {
-	r := &runner{plan: p, db: db, result: newResult(p)}
+	r := &runner{plan: p, db: db, result: newResult(p), back: p.IfStale}
 	for _, b := range batches {
 		if err := r.sendBatch(ctx, b); err != nil {
 			if failed := (*StepError)(nil); errors.As(err, &failed) {
@@ -61,17 +62,17 @@ func (p Plan) send(ctx context.Context, db *mongo.Database, batches []batch) (Re
 	return r.result, nil
 }
 
-// takeBack sends IfStale when the plan ends at a write that matched nothing. A transaction takes back by itself.
+// takeBack sends IfStale, or what a reason has in its place, when the plan ends at a write that matched nothing. A transaction takes back by itself.
 func (r *runner) takeBack(ctx context.Context, err error) error {
 	var failed *StepError
-	if len(r.plan.IfStale) == 0 || inTransaction(ctx) || !errors.As(err, &failed) || failed.Step == 0 || r.result.Steps[failed.Step].Status != NotSent {
+	if len(r.back) == 0 || inTransaction(ctx) || !errors.As(err, &failed) || failed.Step == 0 || r.result.Steps[failed.Step].Status != NotSent {
 		return nil
 	}
 	var server mongo.ServerError
 	if errors.As(err, &server) || ctx.Err() != nil {
 		return nil
 	}
-	_, err = Plan{Steps: r.plan.IfStale, Options: r.plan.Options}.Run(ctx, r.db)
+	_, err = Plan{Steps: r.back, Options: r.plan.Options}.Run(ctx, r.db)
 	return err
 }
 
@@ -162,6 +163,9 @@ func (r *runner) judge(ctx context.Context, step int, w Write, otherwise error) 
 			return &StepError{Step: step, Err: err}
 		}
 		if holds {
+			if reason.Instead != nil {
+				r.back = reason.Instead
+			}
 			return &StepError{Step: step, Err: reason.Err}
 		}
 	}

@@ -57,6 +57,10 @@ type Write struct {
 type Reason struct {
 	If  bson.D
 	Err error
+
+	// Instead is sent in the place of [Plan.IfStale] where this reason holds and what the first steps wrote is not to be
+	// taken back, or not wholly. Nil means that IfStale is sent.
+	Instead []Step
 }
 
 // Refused returns a write that carries an error: what methods return for bad input.
