@@ -16,7 +16,7 @@ var findRules = []rule{
 			"each document that needs it, the server once and in any case.",
 		func(x difference) bool {
 			computing := x.server.Code > 10000 || x.server.Code == 241 || strings.HasPrefix(x.server.Text, "can't $subtract")
-			return x.kind == OnlyServer && computing && x.reached() == 0
+			return x.kind == OnlyServer && computing && (x.reached() == 0 || len(x.Docs) == 0 && x.uses("$unionWith"))
 		},
 	},
 	{

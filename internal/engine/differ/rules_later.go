@@ -39,6 +39,25 @@ var laterRules = []rule{
 		},
 	},
 	{
+		"$setEquals computes every operand",
+		"MongoDB's ends at the first that isn't the same set; its manual doesn't say so ($setEquals).",
+		func(x difference) bool {
+			third := false
+			walk(x.Command, func(key string, v any) {
+				list, _ := v.(bson.A)
+				third = third || key == "$setEquals" && len(list) > 2
+			})
+			return x.kind == OnlyServer && third && x.server.computing()
+		},
+	},
+	{
+		"a part of a date before 1970 isn't that of its second",
+		"MongoDB's dates are milliseconds, before 1970 too: -1001 is at 23:59:58.999 ($second).",
+		func(x difference) bool {
+			return x.uses("$second", "$minute", "$hour") && x.before1970() && (x.kind == Replies || x.kind == States) && x.sameAfter(dropNumbers)
+		},
+	},
+	{
 		"a double's zero becomes a decimal with 15 places",
 		"MongoDB's is 0 without any, and every other double has 15 digits; numbers with more zeros are equal (Comparison/Sort Order, " +
 			"\"Numeric Types\").",

@@ -191,7 +191,7 @@ func (c *candidate) isConstant(name string) bool {
 }
 
 // complete reports whether the index has every document that the filter
-// matches.
+// matches. A nil filter is not known: then the bounds alone tell.
 func complete(x *store.Index, filter bson.D, wide map[string][]query.Interval, c *candidate) bool {
 	if x.Spec.Sparse {
 		some := false
@@ -203,7 +203,7 @@ func complete(x *store.Index, filter bson.D, wide map[string][]query.Interval, c
 			return false
 		}
 	}
-	return x.Spec.Partial == nil || filter != nil && implies(filter, wide, x.Spec.Partial)
+	return x.Spec.Partial == nil || implies(filter, wide, x.Spec.Partial)
 }
 
 // implies reports whether documents that match the filter are sure to match

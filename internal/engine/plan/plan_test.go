@@ -164,7 +164,7 @@ func TestPlansFindTheSame(t *testing.T) {
 	if testing.Short() {
 		seeds = 20
 	}
-	used := 0
+	used, partial := 0, 0
 	for seed := range seeds {
 		g := generator{rand.New(rand.NewPCG(seed, 3))}
 		plain, indexed := collections(t, g)
@@ -184,10 +184,16 @@ func TestPlansFindTheSame(t *testing.T) {
 				used++
 			}
 			checkSame(t, seed, p, q, got, want)
+			q.Filter = nil // as a join knows its condition: by the matcher alone
+			got, p = find(t, indexed, q)
+			if slices.ContainsFunc(p.Scans(), func(s *plan.Scan) bool { return s.Index.Spec.Partial != nil }) {
+				partial++
+			}
+			checkSame(t, seed, p, q, got, want)
 		}
 	}
-	if used < int(seeds)*10 {
-		t.Errorf("only %d plans used an index", used)
+	if used < int(seeds)*10 || partial < int(seeds)/2 {
+		t.Errorf("only %d plans used an index, and %d without a filter a partial one", used, partial)
 	}
 }
 
