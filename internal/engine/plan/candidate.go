@@ -22,13 +22,13 @@ type candidate struct {
 // bestFor returns the best candidate of a collection's indexes, or nil. filter
 // is what partial indexes are held against; nil rules them out.
 func bestFor(coll *store.Collection, filter bson.D, m *query.Matcher, sort bson.D) *candidate {
-	wide, tight := m.Bounds(), m.TightBounds()
+	wide, tight, elements := m.Bounds(), m.TightBounds(), m.ElementBounds()
 	var best *candidate
 	for _, x := range coll.Indexes {
 		if x.Spec.Hidden || !x.Spec.Ordered() && !x.Spec.Hashed() {
 			continue
 		}
-		c := newCandidate(x, wide, tight, sort)
+		c := newCandidate(x, wide, tight, ofOneElement(x, elements), sort)
 		if x.Spec.Hashed() && !c.points() {
 			continue
 		}
@@ -42,16 +42,37 @@ func bestFor(coll *store.Collection, filter bson.D, m *query.Matcher, sort bson.
 	return best
 }
 
-// newCandidate lays the bounds of a filter on an index.
-func newCandidate(x *store.Index, wide, tight map[string][]query.Interval, sort bson.D) *candidate {
+// ofOneElement returns the bounds that bound most fields of the index by one
+// $elemMatch, if they bound two at least.
+func ofOneElement(x *store.Index, elements []map[string][]query.Interval) (most map[string][]query.Interval) {
+	n := 1
+	for _, e := range elements {
+		fields := 0
+		for _, f := range x.Spec.Fields {
+			if _, ok := e[f.Name]; ok {
+				fields++
+			}
+		}
+		if fields > n {
+			most, n = e, fields
+		}
+	}
+	return most
+}
+
+// newCandidate lays the bounds of a filter on an index; those of one element
+// hold together.
+func newCandidate(x *store.Index, wide, tight, element map[string][]query.Interval, sort bson.D) *candidate {
 	c := &candidate{scan: &Scan{Index: x, bounds: make([]bounds, len(x.Spec.Fields))}, left: 1}
 	prefix := true // all fields so far are bounded
 	for i, f := range x.Spec.Fields {
 		b := &c.scan.bounds[i]
 		list, ok := tight[f.Name]
 		if x.Multikey&(1<<i) != 0 {
-			list, ok = wide[f.Name]
-			ok = ok && !c.sharesArray(i)
+			if list, ok = element[f.Name]; !ok {
+				list, ok = wide[f.Name]
+			}
+			ok = ok && !c.sharesArray(i, element)
 		}
 		b.free, b.list = !ok, list
 		if ok && i == 0 {
@@ -81,10 +102,15 @@ func (c *candidate) points() bool {
 
 // sharesArray reports whether an earlier bounded field of a multikey index may
 // run through the same array as the i-th: conditions on both may then be met
-// by different elements, whose keys are in different entries.
-func (c *candidate) sharesArray(i int) bool {
+// by different elements, whose keys are in different entries; but not those
+// that are asked of one.
+func (c *candidate) sharesArray(i int, element map[string][]query.Interval) bool {
 	fields := c.scan.Index.Spec.Fields
+	_, ofOne := element[fields[i].Name]
 	for k := range i {
+		if _, both := element[fields[k].Name]; ofOne && both {
+			continue
+		}
 		if !c.scan.bounds[k].free && c.scan.Index.Multikey&(1<<k) != 0 && fields[k].Path[0] == fields[i].Path[0] {
 			return true
 		}

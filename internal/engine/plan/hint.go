@@ -77,6 +77,6 @@ func (p *Plan) force(x *store.Index) error {
 		return mongoerr.New(mongoerr.NoQueryExecutionPlans, "error processing query: ns=%s: planner returned error :: "+
 			"caused by :: No query solutions: index %s can't serve this query", p.coll.NS, x.Spec.Name)
 	}
-	p.use(newCandidate(x, wide, m.TightBounds(), p.query.Sort))
+	p.use(newCandidate(x, wide, m.TightBounds(), ofOneElement(x, m.ElementBounds()), p.query.Sort))
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/docmodel/docmodel/internal/engine/plan"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/engine/value/valuetest"
 )
 
 var ns = store.Namespace{DB: "db", Coll: "c"}
@@ -194,6 +195,61 @@ func TestPlansFindTheSame(t *testing.T) {
 	}
 	if used < int(seeds)*10 || partial < int(seeds)/2 {
 		t.Errorf("only %d plans used an index, and %d without a filter a partial one", used, partial)
+	}
+}
+
+// What one element must fulfill bounds several fields of an index together, whatever else is asked of others.
+func TestBoundsOfOneElement(t *testing.T) {
+	s := store.New()
+	docs := []string{
+		`{_id: 1, a: [{x: 1, y: 9}, {x: 2, y: 3}]}`, `{_id: 2, a: [{x: 2, y: 9}, {x: 1, y: 3}]}`, `{_id: 3, a: [{x: 2, y: 3}]}`,
+	}
+	err := s.Write(context.Background(), func(w *store.Writer) error {
+		if err := w.Create(ns, nil); err != nil {
+			return err
+		}
+		spec := &store.IndexSpec{Name: "a.x_1_a.y_1", Key: bson.D{{Key: "a.x", Value: int32(1)}, {Key: "a.y", Value: int32(1)}}}
+		for _, e := range spec.Key {
+			spec.Fields = append(spec.Fields, store.NewField(e.Key, store.Ordered, false))
+		}
+		if err := w.AddIndex(ns, spec); err != nil {
+			return err
+		}
+		for _, d := range docs {
+			if _, err := w.Insert(ns, valuetest.Doc(d)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.Snapshot().Collection(ns)
+	for filter, want := range map[string]struct{ ids, keys string }{
+		`{a: {$elemMatch: {x: 2, y: 3}}}`:               {"[1 3]", `{"a.x":["[2, 2]"],"a.y":["[3, 3]"]}`},
+		`{"a.x": 1, a: {$elemMatch: {x: 2, y: 3}}}`:     {"[1]", `{"a.x":["[2, 2]"],"a.y":["[3, 3]"]}`},
+		`{"a.x": 2, "a.y": 3}`:                          {"[1 2 3]", `{"a.x":["[2, 2]"],"a.y":["[3, 3]","[MinKey, MaxKey]"]}`},
+		`{a: {$elemMatch: {x: 2}}, "a.y": 3}`:           {"[1 2 3]", `{"a.x":["[2, 2]"],"a.y":["[3, 3]","[MinKey, MaxKey]"]}`},
+		`{$and: [{a: {$elemMatch: {x: 2, y: 3}}}]}`:     {"[1 3]", `{"a.x":["[2, 2]"],"a.y":["[3, 3]"]}`},
+		`{a: {$elemMatch: {x: {$gt: 1}, y: {$lt: 4}}}}`: {"[1 3]", `{"a.x":["(1, inf.0]"],"a.y":["[-inf.0, 4)"]}`},
+	} {
+		doc := valuetest.Doc(filter)
+		found, p := find(t, c, plan.Query{Filter: doc, Matcher: query.MustParse(doc)})
+		var ids []any
+		for _, d := range found {
+			ids = append(ids, d[0].Value)
+		}
+		slices.SortFunc(ids, func(a, b any) int { return int(a.(int32) - b.(int32)) })
+		if got := fmt.Sprint(ids); got != want.ids {
+			t.Errorf("%s finds %s, want %s", filter, got, want.ids)
+		}
+		if len(p.Scans()) != 1 {
+			t.Fatalf("%s: %d scans", filter, len(p.Scans()))
+		}
+		if got := fmt.Sprint(p.Scans()[0].Bounds()); got != want.keys {
+			t.Errorf("%s: bounds %s, want %s", filter, got, want.keys)
+		}
 	}
 }
 

@@ -43,6 +43,46 @@ func (m *Matcher) TightBounds() map[string][]Interval {
 	return out
 }
 
+// ElementBounds returns, for each $elemMatch of documents that every match must fulfill, its bounds as [Matcher.Bounds] has them.
+// These hold together: what one element has below an array is in one key of a compound multikey index.
+func (m *Matcher) ElementBounds() []map[string][]Interval {
+	var all []map[string][]Interval
+	for _, n := range conjuncts(nil, m.root) {
+		for _, at := range elementMatches(n) {
+			out := map[string][]Interval{}
+			for path, lists := range at {
+				out[path] = slices.MinFunc(lists, func(a, b []Interval) int { return width(a) - width(b) })
+			}
+			all = append(all, out)
+		}
+	}
+	return all
+}
+
+// elementMatches returns what each $elemMatch of a condition on one path asks of an element.
+func elementMatches(n node) (all []map[string][][]Interval) {
+	switch n := n.(type) {
+	case bound:
+		for _, x := range conjuncts(nil, n.m.root) {
+			all = append(all, elementMatches(x)...)
+		}
+	case onPath:
+		conds := []cond{n.cond}
+		if list, ok := n.cond.(every); ok {
+			conds = list
+		}
+		for _, c := range conds {
+			l, _ := c.(leaf)
+			if m, ok := l.predicate.(elementMatch); ok && m.document != nil && !n.path.HasIndex() {
+				out := map[string][][]Interval{}
+				collect(m.document, n.name+".", out)
+				all = append(all, out)
+			}
+		}
+	}
+	return all
+}
+
 // Or returns, for each $or that every match must fulfill, a matcher for each
 // of its branches together with all other conditions: a document matches when
 // one of them does.
