@@ -37,10 +37,10 @@ type cutCase struct {
 // cut runs the case with a representation, in every way that [modeltest.FaultMatrix] knows; three of them on a server.
 func (c cutCase) cut(t *testing.T, k kind) {
 	t.Helper()
-	if onServer && !slices.Contains(strings.Fields(c.server), k.name) {
-		return
-	}
 	t.Run(k.name, func(t *testing.T) {
+		if onServer && !slices.Contains(strings.Fields(c.server), k.name) {
+			t.Skip("server lacks: time for every row of a fault matrix")
+		}
 		run := func(ctx context.Context, db *mongo.Database) error {
 			if err := c.run(ctx, db, k); err != nil {
 				return err
@@ -288,10 +288,10 @@ func TestExtractCuts(t *testing.T) {
 func TestDocumentTreeRepairAllCuts(t *testing.T) {
 	parallel(t)
 	for _, f := range []documentForm{keyedRev, listed} {
-		if onServer && f.name != keyedRev.name {
-			break
-		}
 		t.Run(f.name, func(t *testing.T) {
+			if onServer && f.name != keyedRev.name {
+				t.Skip("server lacks: time for every row of a fault matrix")
+			}
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
 				OnServer: 3,
 				Seed: func(ctx context.Context, db *mongo.Database) error {

@@ -28,7 +28,7 @@ type InterleaveCase struct {
 	// Max is how many schedules there may be at most; more fail the test. 0 means 5000.
 	Max int
 
-	// OnServer is how many of the schedules a real server runs, evenly chosen. 0 means 8, and a negative number all.
+	// OnServer is how many of the schedules a real server runs, evenly chosen. 0 means 6, and a negative number all.
 	OnServer int
 
 	// Transactions leaves the case out on a server without them.
@@ -55,7 +55,7 @@ func Interleave(t *testing.T, c InterleaveCase) {
 		c.Max = 5000
 	}
 	if c.OnServer == 0 {
-		c.OnServer = 8
+		c.OnServer = 6
 	}
 	var schedules []schedule
 	whole := t
