@@ -35,7 +35,7 @@ type FaultCase struct {
 	Match Match
 
 	// OnServer is how many of the rows run, evenly chosen, where there is a real server, on it and on the engine, so that both run
-	// the same; and with -short. On the server the others are skipped by name. 0 means 8, and a negative number all. Else all run.
+	// the same; and with -short. On the server the others are skipped by name. 0 means 6, and a negative number all. Else all run.
 	OnServer int
 
 	// Transactions leaves the case out on a server without them.
@@ -69,7 +69,7 @@ func FaultMatrix(t *testing.T, c FaultCase) {
 		c.Repair = c.Run
 	}
 	if c.OnServer == 0 {
-		c.OnServer = 8
+		c.OnServer = 6
 	}
 	eachBackend(t, func(t *testing.T, b *backend) {
 		if c.Transactions {
