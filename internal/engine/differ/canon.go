@@ -71,6 +71,18 @@ func dropElemMatch(v any) any {
 	return sortFields(dropEmptyDocs(doc))
 }
 
+// dropFound removes what tells whether an array was added: empty arrays, the nulls before them, and the counts.
+func dropFound(v any) any {
+	if doc, ok := v.(bson.D); ok {
+		return dropEmptyArrays(without(without(doc, "lastErrorObject"), "nModified"))
+	}
+	list, ok := v.(bson.A)
+	if !ok {
+		return v
+	}
+	return slices.DeleteFunc(list, func(v any) bool { return v == nil || isEmptyArray(v) })
+}
+
 // without is a document without one of its fields.
 func without(doc bson.D, key string) bson.D {
 	return slices.DeleteFunc(slices.Clone(doc), func(e bson.E) bool { return e.Key == key })

@@ -83,6 +83,24 @@ func isEmptyArray(v any) bool {
 	return ok && len(list) == 0
 }
 
+func isArray(v any) bool { _, ok := v.(bson.A); return ok }
+
+// hasIndex reports whether a path of a filter has a place in an array in it.
+func hasIndex(filter any) bool {
+	found := false
+	walk(filter, func(key string, _ any) { found = found || strings.ContainsAny(key, "012") })
+	return found
+}
+
+// addsNothing reports whether the update adds no element to an array, or keeps none: {$each: []}, {$slice: 0}.
+func (c Case) addsNothing() bool {
+	found := false
+	walk(c.change(), func(key string, v any) {
+		found = found || key == "$each" && isEmptyArray(v) || key == "$slice" && v == int32(0)
+	})
+	return found
+}
+
 // updates reports whether the command is an update or a findAndModify.
 func (c Case) updates() bool {
 	return c.verb() == "update" || c.verb() == "findAndModify" && c.get("update") != nil
@@ -137,6 +155,18 @@ func hasRegexIn(filter any) bool {
 	return found
 }
 
+// hasElemMatchIn reports whether $all has $elemMatch in it.
+func hasElemMatchIn(filter any) bool {
+	found := false
+	walk(filter, func(key string, v any) {
+		found = found || key == "$all" && (Case{Command: bson.D{{Key: key, Value: v}}}).uses("$elemMatch")
+	})
+	return found
+}
+
+// upserts reports whether the command is one that inserts what it doesn't find.
+func (c Case) upserts() bool { return c.get("upsert") == true || c.statement("upsert") == true }
+
 // dottedArrayFilter reports whether an array filter is on a field of the elements.
 func dottedArrayFilter(lists ...any) bool {
 	found := false
@@ -152,4 +182,29 @@ func dottedArrayFilter(lists ...any) bool {
 // encodesAlike reports whether two documents are equal once both have gone through f.
 func encodesAlike(f func(any) any, x, y bson.D) bool {
 	return bytes.Equal(encode(mapValue(x, f)), encode(mapValue(y, f)))
+}
+
+// picksOneBy reports whether the case is a findAndModify that sorts by values of a kind: another order is another document, and
+// anything may differ.
+func (c Case) picksOneBy(is func(any) bool) bool {
+	keys, _ := c.get("sort").(bson.D)
+	return c.verb() == "findAndModify" && slices.ContainsFunc(keys, func(key bson.E) bool {
+		return slices.ContainsFunc(c.Docs, func(doc bson.D) bool { return is(at(doc, key.Key)) })
+	})
+}
+
+// at returns the value at a path in which numbers are places in arrays.
+func at(v any, path string) any {
+	for name := range strings.SplitSeq(path, ".") {
+		list, isArray := v.(bson.A)
+		i, err := strconv.Atoi(name)
+		if !isArray {
+			v = lookup(v, name)
+		} else if err == nil && i < len(list) {
+			v = list[i]
+		} else {
+			return nil
+		}
+	}
+	return v
 }

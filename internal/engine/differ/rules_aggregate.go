@@ -75,10 +75,10 @@ var aggregateRules = []rule{
 		},
 	},
 	{
-		"$addToSet of $group adds null for a missing field",
+		"$addToSet of a group adds null for a missing field",
 		"MongoDB adds nothing for a document without the field ($addToSet (aggregation), \"Missing Fields\").",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && hasStage(x.Case, "$group") && x.uses("$addToSet") && x.sameAfter(dropNullElements)
+			return (x.kind == Replies || x.kind == States) && x.uses("$group", "$bucket") && x.uses("$addToSet") && x.sameAfter(dropNullElements)
 		},
 	},
 	{
@@ -122,7 +122,9 @@ var aggregateRules = []rule{
 	{
 		"a removal and a constant after it become one wrong stage",
 		"MongoDB's $unset adds nothing, and the next stage sees what it removed ($unset (aggregation)).",
-		func(x difference) bool { return constantAfterRemoval(x.Case) },
+		func(x difference) bool {
+			return constantAfterRemoval(x.Case) || x.kind == OnlyServer && x.server.Code == 31249 && x.uses("$project", "$unset")
+		},
 	},
 	{
 		"$out and $merge give a duplicate key the code of any error, and $merge doesn't see what it wrote itself",
@@ -145,10 +147,10 @@ var aggregateRules = []rule{
 		func(x difference) bool { return x.kind == OnlyEngine && x.engine.Code == 51132 },
 	},
 	{
-		"$lookup with variables that nobody uses joins nothing through $limit and $skip",
+		"$lookup with variables joins nothing where nobody uses them, or as a field below another",
 		"MongoDB joins what the pipeline returns ($lookup).",
 		func(x difference) bool {
-			return x.kind == Replies && x.uses("let") && x.uses("$limit", "$skip") && hasStage(x.Case, "$lookup") &&
+			return x.kind == Replies && x.uses("let") && hasStage(x.Case, "$lookup") && (!mentions(x.Command, "$$v") || mentions(x.Command, "d.j")) &&
 				x.sameAfter(func(v any) any { return sortFields(dropArrays(v)) })
 		},
 	},

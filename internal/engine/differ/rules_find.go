@@ -102,6 +102,9 @@ var findRules = []rule{
 		"an empty array sorts as null does",
 		"MongoDB sorts an empty array before null (Comparison/Sort Order, \"Arrays\").",
 		func(x difference) bool {
+			if x.picksOneBy(isEmptyArray) {
+				return true
+			}
 			return (x.kind == Replies || x.kind == States) && x.holds(isEmptyArray) && (x.get("sort") != nil ||
 				x.uses("$sort", "$top", "$topN", "$bottom", "$bottomN", "$sortArray")) &&
 				(x.verb() != "find" || x.get("limit") != nil || x.sameAfter(sortElements))
@@ -206,7 +209,7 @@ var findRules = []rule{
 		"a number inside a computed document of a projection isn't an inclusion or exclusion",
 		"MongoDB refuses to mix them, below a field too (find, \"projection\").",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && (x.engine.Code == 31253 || x.engine.Code == 31254)
+			return x.kind == OnlyEngine && (x.engine.Code == 31252 || x.engine.Code == 31253 || x.engine.Code == 31254)
 		},
 	},
 	{
@@ -252,7 +255,7 @@ var findRules = []rule{
 		"MongoDB writes up to 16 digits before it does ($toLower, $toUpper, $toString).",
 		func(x difference) bool {
 			return x.uses("$toLower", "$toUpper", "$toString", "$strcasecmp", "$convert", "$substr", "$substrCP", "$substrBytes") &&
-				(x.holds(isTenDigits) || x.uses("$toDouble")) && x.sameAfter(dropStrings)
+				(x.holds(isTenDigits) || x.uses("$toDouble") || x.server.holds(hasExponent)) && x.sameAfter(dropStrings)
 		},
 	},
 }
@@ -324,9 +327,14 @@ func dropDates(v any) any {
 
 func dropZ(v any) any {
 	if s, ok := v.(string); ok {
-		return strings.TrimSuffix(s, "Z")
+		return strings.TrimRight(s, "Zz") // $toLower may follow
 	}
 	return v
+}
+
+func hasExponent(v any) bool {
+	s, _ := v.(string)
+	return strings.Contains(strings.ToLower(s), "e+")
 }
 
 func isTenDigits(v any) bool {

@@ -10,6 +10,13 @@ import (
 // laterUpdateRules are of updates too.
 var laterUpdateRules = []rule{
 	{
+		"$pull by conditions on fields removes what is no document",
+		"MongoDB removes the documents that match as in a filter ($pull, \"Remove Items from an Array of Documents\").",
+		func(x difference) bool {
+			return x.updates() && (x.kind == States || x.kind == Replies) && (pullsAll(x.change()) || x.uses("$pull") && x.holds(isNested))
+		},
+	},
+	{
 		"the positional operator makes no field that isn't there",
 		"MongoDB's $ is the index that the query matched, which becomes a field's name where there is no array ($ (update)).",
 		func(x difference) bool {
@@ -18,6 +25,12 @@ var laterUpdateRules = []rule{
 				strings.HasSuffix(x.server.Text, "does not exist within the document. Cannot apply array update operations.")
 		},
 	},
+}
+
+// pullsAll reports whether a $pull is by an empty document.
+func pullsAll(update any) bool {
+	fields, _ := lookup(update, "$pull").(bson.D)
+	return slices.ContainsFunc(fields, func(e bson.E) bool { doc, ok := e.Value.(bson.D); return ok && len(doc) == 0 })
 }
 
 // laterRules are of expressions too.
@@ -55,6 +68,34 @@ var laterRules = []rule{
 		"MongoDB's dates are milliseconds, before 1970 too: -1001 is at 23:59:58.999 ($second).",
 		func(x difference) bool {
 			return x.uses("$second", "$minute", "$hour") && x.before1970() && (x.kind == Replies || x.kind == States) && x.sameAfter(dropNumbers)
+		},
+	},
+	{
+		"$substr and $substrBytes cut what $replaceOne made of a longer text",
+		"MongoDB refuses an index within a character of the text itself ($substrBytes).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && (x.server.Code == 28656 || x.server.Code == 28657) && x.uses("$replaceOne", "$replaceAll")
+		},
+	},
+	{
+		"$avg of whole numbers is a whole number where another operator takes it",
+		"MongoDB's average is a double, or a decimal of decimals ($avg, \"Result Data Type\").",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.uses("$avg") && strings.HasPrefix(x.server.Text, "Unsupported conversion from int to date")
+		},
+	},
+	{
+		"$setField splits a field's name at its dots",
+		"MongoDB adds a field whose name has dots in it ($setField).",
+		func(x difference) bool {
+			dotted := false
+			walk(x.Command, func(key string, v any) {
+				values(lookup(v, "field"), func(name any) {
+					s, _ := name.(string)
+					dotted = dotted || key == "$setField" && strings.Contains(s, ".")
+				})
+			})
+			return dotted && (x.kind == Replies || x.kind == States)
 		},
 	},
 	{

@@ -13,7 +13,7 @@ var mixedRules = []rule{
 		"$geoWithin takes other conditions beside it",
 		"MongoDB refuses what stands beside $geoWithin in one document ($geoWithin, syntax).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && strings.HasPrefix(x.engine.Text, "can't parse extra field")
+			return (x.kind == OnlyEngine || x.kind == Codes) && strings.Contains(x.engine.Text, "can't parse extra field")
 		},
 	},
 	{
@@ -66,20 +66,6 @@ var mixedRules = []rule{
 		},
 	},
 	{
-		"an upsert applies operators to what it takes of $all and $elemMatch",
-		"MongoDB takes equality conditions alone into a new document (update, \"upsert\").",
-		func(x difference) bool {
-			return x.kind == Codes && x.engine.Code == 11000 && x.statement("upsert") == true && x.uses("$all") && x.uses("$elemMatch")
-		},
-	},
-	{
-		"an upsert fails on what it takes of $all and $elemMatch",
-		"MongoDB takes equality conditions alone into a new document (update, \"upsert\").",
-		func(x difference) bool {
-			return x.kind == OnlyServer && x.server.Text == "Unrecognized BSON data type code 0" && x.uses("$all") && x.uses("$elemMatch")
-		},
-	},
-	{
 		"quarters and months are added in a time zone a day off",
 		"MongoDB adds them by the calendar of the time zone ($dateAdd, \"Time Zones\").",
 		func(x difference) bool {
@@ -95,9 +81,21 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		"$sortByCount computes a constant for an empty collection",
+		"MongoDB's manual doesn't say when an expression without fields is computed.",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.uses("$sortByCount") && x.server.computing()
+		},
+	},
+	{
 		"what $facet only counts isn't computed",
 		"MongoDB's manual doesn't say whether it is.",
 		func(x difference) bool { return x.kind == OnlyEngine && x.engine.Code == 241 && x.uses("$facet") },
+	},
+	{
+		"$bucket groups by a constant text",
+		"MongoDB's groupBy is a path with its $, or an expression ($bucket).",
+		func(x difference) bool { return x.kind == OnlyEngine && x.engine.Code == 40202 },
 	},
 	{
 		"a date that overflows wraps around",
@@ -107,10 +105,10 @@ var mixedRules = []rule{
 		},
 	},
 	{
-		"$dateDiff computes its end though its start is null",
-		"MongoDB returns null if a part is null or missing ($dateDiff).",
+		"$dateDiff, $dateAdd and $dateSubtract compute what follows a start that is null",
+		"MongoDB returns null if a part is null or missing ($dateDiff, $dateAdd, $dateSubtract).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$dateDiff") && (x.server.Code > 10000 || x.server.Code == 241)
+			return x.kind == OnlyServer && x.uses("$dateDiff", "$dateAdd", "$dateSubtract") && x.server.computing()
 		},
 	},
 	{
@@ -153,14 +151,6 @@ var mixedRules = []rule{
 		"See there.",
 		func(x difference) bool {
 			return x.uses("$graphLookup") && x.sameAfter(func(v any) any { return sortFields(widened(v)) })
-		},
-	},
-	{
-		"an upsert stores $elemMatch of $all, and -0 is 0",
-		"See there.",
-		func(x difference) bool {
-			return x.updates() && x.uses("$all") && x.uses("$elemMatch") && x.kind == States &&
-				x.sameAfter(func(v any) any { return plainUpdate(dropElemMatch(v)) })
 		},
 	},
 	{

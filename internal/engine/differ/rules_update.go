@@ -44,7 +44,8 @@ var updateRules = []rule{
 		"MongoDB adds the array field if it is absent ($push: \"If the field is absent in the document to update, " +
 			"$push adds the array field\").",
 		func(x difference) bool {
-			return x.updates() && x.uses("$each") && (x.kind == States || x.kind == Replies) && x.sameAfter(dropEmptyArrays)
+			return x.updates() && x.uses("$each") && (x.kind == States || x.kind == Replies) &&
+				(x.sameAfter(dropEmptyArrays) || x.addsNothing() && x.sameAfter(dropFound))
 		},
 	},
 	{
@@ -117,10 +118,11 @@ var updateRules = []rule{
 		},
 	},
 	{
-		"$type of an element isn't a match for the positional operator",
+		"$type of an element, and what stands at an index, are no match for the positional operator",
 		"MongoDB's $ is the index of the element that the query matched ($ (update), \"Behavior\").",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$type") && strings.HasPrefix(x.server.Text, "The positional operator failed to locate") && x.hasPath(".$")
+			return x.kind == OnlyServer && (x.uses("$type") || hasIndex(x.filter())) && x.hasPath(".$") &&
+				strings.HasPrefix(x.server.Text, "The positional operator failed to locate")
 		},
 	},
 	{
@@ -135,10 +137,7 @@ var updateRules = []rule{
 		"an upsert stores $elemMatch of $all as a value",
 		"MongoDB sets fields from equality conditions alone (update, \"Upsert with Operator Expressions\").",
 		func(x difference) bool {
-			return x.uses("$all") && x.uses("$elemMatch") && (x.kind == States && x.sameAfter(dropElemMatch) ||
-				x.kind == OnlyEngine && x.engine.Code == 40228 && x.statement("upsert") == true ||
-				(x.kind == OnlyServer || x.kind == Codes) && (lookup(x.engine.Reply, "upserted") != nil || strings.Contains(x.server.Text, "$elemMatch") ||
-					strings.Contains(x.server.Text, "is required to be an array")))
+			return x.upserts() && hasElemMatchIn(x.filter())
 		},
 	},
 	{
@@ -153,26 +152,15 @@ var updateRules = []rule{
 		"an upsert takes the regular expression of $all, or of $in of nothing else, for a value",
 		"MongoDB sets fields from equality conditions alone (update, \"Upsert with Operator Expressions\").",
 		func(x difference) bool {
-			stored := x.kind == States && x.sameAfter(func(v any) any { return sortFields(dropEmptyDocs(dropRegexes(v))) })
-			return x.updates() && hasRegexIn(x.filter()) && (stored || x.kind == OnlyServer &&
-				(strings.HasPrefix(x.server.Text, "Unable to determine which query fields") || x.server.Text == "Unrecognized BSON data type code 0" ||
-					strings.HasPrefix(x.server.Text, "Unable to use $pullAll")))
-		},
-	},
-	{
-		"an upsert matches what $all and $elemMatch say of nothing",
-		"MongoDB sets fields from equality conditions alone (update, \"Upsert with Operator Expressions\").",
-		func(x difference) bool {
-			return x.updates() && x.kind == OnlyServer && x.uses("$all") && x.uses("$elemMatch") && (x.server.Code == 54 ||
-				strings.HasPrefix(x.server.Text, "Unable to determine which query fields") || strings.HasPrefix(x.server.Text, "Unable to use $pullAll") ||
-				strings.HasPrefix(x.server.Text, "The specified path '"))
+			return x.upserts() && hasRegexIn(x.filter())
 		},
 	},
 	{
 		"an array filter on a field that is missing doesn't match an element that is no document",
 		"MongoDB matches the element as a filter does a field (Update Operators: arrayFilters).",
 		func(x difference) bool {
-			return (x.kind == States || x.kind == Replies) && x.updates() && dottedArrayFilter(x.get("arrayFilters"), x.statement("arrayFilters"))
+			return x.updates() && dottedArrayFilter(x.get("arrayFilters"), x.statement("arrayFilters")) && (x.kind == States || x.kind == Replies ||
+				x.kind == OnlyEngine && (x.engine.Code == 28 || strings.HasSuffix(x.engine.Text, "must exist in the document in order to apply array updates.")))
 		},
 	},
 	{
@@ -252,7 +240,8 @@ var updateRules = []rule{
 		"MongoDB puts the _id back into the result of all stages (Updates with Aggregation Pipeline).",
 		func(x difference) bool {
 			stages, ok := x.change().(bson.A)
-			return ok && len(stages) > 1 && x.kind == States && x.uses("$replaceWith", "$replaceRoot") && mentions(stages, "$_id")
+			return ok && len(stages) > 1 && x.uses("$replaceWith", "$replaceRoot") && mentions(stages, "$_id") &&
+				(x.kind == States || x.kind == Codes && x.server.computing())
 		},
 	},
 	{

@@ -19,11 +19,11 @@ var valueRules = []rule{
 		},
 	},
 	{
-		"$expr of an array inside $lookup is false",
-		"An array is true (Boolean Expression Operators).",
+		"$expr inside $lookup is false unless it is an operator",
+		"A value is true unless it is false, 0, null or missing (Boolean Expression Operators).",
 		func(x difference) bool {
 			found := false
-			walk(x.Command, func(key string, v any) { _, isArray := v.(bson.A); found = found || key == "$expr" && isArray })
+			walk(x.Command, func(key string, v any) { _, isDocument := v.(bson.D); found = found || key == "$expr" && !isDocument })
 			return x.kind == Replies && found && x.uses("$lookup") && x.sameAfter(dropArrays)
 		},
 	},
@@ -79,8 +79,9 @@ var valueRules = []rule{
 		"MongoDB sorts by the least or greatest element of the array (Comparison/Sort Order, \"Arrays\").",
 		func(x difference) bool {
 			keys, _ := x.get("sort").(bson.D)
-			indexed := slices.ContainsFunc(keys, func(e bson.E) bool { return strings.Contains(e.Key, ".0") || strings.Contains(e.Key, ".1") })
-			return indexed && x.kind == Replies && x.holds(isNested) && x.sameAfter(sortElements)
+			indexed := slices.ContainsFunc(keys, func(e bson.E) bool { return strings.ContainsAny(e.Key, "012") })
+			return indexed && (x.picksOneBy(isArray) || x.holds(isNested) && x.kind == Replies &&
+				(x.verb() == "find" && x.get("limit") != nil || x.sameAfter(sortElements)))
 		},
 	},
 	{
@@ -102,10 +103,19 @@ var valueRules = []rule{
 		func(x difference) bool { return x.uses("$setIntersection") && x.sameAfter(dropNumbers) },
 	},
 	{
-		"a constant in $filter or $map is computed though there is no element",
+		"a constant in $filter, $map or $reduce is computed though there is no element",
 		"MongoDB's manual doesn't say when an expression without fields is computed.",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$filter", "$map") && x.server.computing()
+			return x.kind == OnlyServer && x.uses("$filter", "$map", "$reduce") && x.server.computing()
+		},
+	},
+	{
+		"what stands beside a condition that can't hold isn't computed",
+		"MongoDB's manual doesn't say in which order conditions are computed.",
+		func(x difference) bool {
+			never := false
+			walk(x.Command, func(key string, v any) { never = never || key == "$in" && isEmptyArray(v) })
+			return x.kind == OnlyEngine && never && x.uses("$expr") && x.engine.computing()
 		},
 	},
 	{
@@ -126,7 +136,7 @@ var valueRules = []rule{
 	{
 		"an insert into a compound index may have two arrays",
 		"At most one indexed field may be an array (Multikey Indexes).",
-		func(x difference) bool { return x.kind == OnlyEngine && x.engine.Code == 171 },
+		func(x difference) bool { return (x.kind == OnlyEngine || x.kind == Codes) && x.engine.Code == 171 },
 	},
 	{
 		"a unique index lets in what it should refuse",
@@ -197,5 +207,6 @@ func isFarOff(v any) bool {
 
 // computing reports whether an outcome is an error that an expression makes of a value.
 func (o Outcome) computing() bool {
-	return o.Code > 10000 && o.Code != 11000 || slices.Contains([]int32{241, 14, 15}, o.Code) || strings.HasPrefix(o.Text, "can't $divide")
+	return o.Code > 10000 && o.Code != 11000 || slices.Contains([]int32{241, 14, 15}, o.Code) || strings.HasPrefix(o.Text, "can't $divide") ||
+		strings.HasPrefix(o.Text, "$divide by zero")
 }

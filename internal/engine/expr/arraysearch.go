@@ -113,11 +113,7 @@ func elementOrder(by any) (func(a, b any) int, error) {
 		if err != nil {
 			return nil, err
 		}
-		return func(a, b any) int {
-			x, _ := a.(bson.D)
-			y, _ := b.(bson.D)
-			return s.Compare(x, y)
-		}, nil
+		return s.CompareElements, nil
 	}
 	n, ok := value.Int64(by)
 	if !ok || (n != 1 && n != -1) {

@@ -73,7 +73,12 @@ func atPlace(name string, mode roundMode) values {
 		case n < -20 || n > 100:
 			return nil, mongoerr.New(51083, "cannot apply %s with precision value %d value must be in [-20, 100]", name, n)
 		}
-		return toPlace(args[0], int(n), mode), nil
+		rounded := toPlace(args[0], int(n), mode)
+		if rounded == nil {
+			return nil, mongoerr.New(51080, "invalid conversion from Decimal128 result in %s resulting from arguments: [%s, %d]",
+				name, value.Show(args[0]), n)
+		}
+		return rounded, nil
 	}
 }
 
@@ -86,7 +91,7 @@ const (
 	downward
 )
 
-// toPlace rounds to a decimal place, and keeps the type; an int that overflows becomes a long, a long a double.
+// toPlace rounds to a decimal place, and keeps the type; an int that overflows becomes a long, a long nil.
 func toPlace(v any, place int, mode roundMode) any {
 	switch x := v.(type) {
 	case int32, int64:
@@ -96,8 +101,7 @@ func toPlace(v any, place int, mode roundMode) any {
 		n, _ := value.Int64(x)
 		whole := roundRat(new(big.Rat).SetInt64(n), place, mode).Num()
 		if !whole.IsInt64() {
-			f, _ := new(big.Float).SetInt(whole).Float64()
-			return f
+			return nil
 		}
 		if _, isInt := v.(int32); isInt {
 			return value.Integer(whole.Int64())

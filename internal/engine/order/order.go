@@ -85,6 +85,42 @@ func (s *Sort) Compare(a, b bson.D) int {
 	return 0
 }
 
+// CompareElements returns how an element of an array sorts against another, in $push and $sortArray: by the whole values at the
+// keys' paths, in which an array is an array; an element that is no document has null at all of them.
+func (s *Sort) CompareElements(a, b any) int {
+	for i := range s.keys {
+		k := &s.keys[i]
+		if c := k.compare(k.at(a), k.at(b)); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// at returns the value at the key's path in an element, null where there is none. A number in the path is a position in an array.
+func (k *key) at(v any) any {
+	if _, isDoc := v.(bson.D); !isDoc {
+		return nil
+	}
+	for _, step := range k.path {
+		switch x := v.(type) {
+		case bson.D:
+			v, _ = value.Get(x, step.Name)
+		case bson.A:
+			if step.Index < 0 || step.Index >= len(x) {
+				return nil
+			}
+			v = x[step.Index]
+		default:
+			return nil
+		}
+	}
+	if value.IsMissing(v) {
+		return nil
+	}
+	return v
+}
+
 // Key returns the values that doc sorts by, one for each key, for CompareKeys:
 // computing them once for each document spares a sort the repetition.
 func (s *Sort) Key(doc bson.D) bson.A {

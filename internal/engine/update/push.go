@@ -80,7 +80,7 @@ func (p *push) sort(arg any) error {
 		if err != nil {
 			return mongoerr.New(mongoerr.BadValue, "%s", mongoerr.From(err).Message)
 		}
-		p.compare = func(a, b any) int { return s.Compare(document(a), document(b)) }
+		p.compare = s.CompareElements
 		return nil
 	}
 	n, ok := value.Int64(arg)
@@ -90,11 +90,6 @@ func (p *push) sort(arg any) error {
 	}
 	p.compare = func(a, b any) int { return int(n) * value.Compare(a, b) }
 	return nil
-}
-
-func document(v any) bson.D {
-	d, _ := v.(bson.D)
-	return d
 }
 
 func (p *push) apply(a bson.A) bson.A {

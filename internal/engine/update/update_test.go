@@ -67,6 +67,8 @@ var applyCases = []struct{ reason, doc, update, filters, want string }{
 	{"$slice to nothing", "{a: [1, 2]}", "{$push: {a: {$each: [3], $slice: 0}}}", "", "{a: []}"},
 	{"$sort values", "{a: [3, 1]}", "{$push: {a: {$each: [2], $sort: -1}}}", "", "{a: [3, 2, 1]}"},
 	{"$sort by field, stable, then $slice", "{a: [{s: 2, n: 1}, {s: 1}]}", "{$push: {a: {$each: [{s: 2, n: 2}], $sort: {s: -1}, $slice: 2}}}", "", "{a: [{s: 2, n: 1}, {s: 2, n: 2}]}"},
+	{"$sort by a field that is an array", "{a: [{s: [-1]}, 7, {s: 1}]}", "{$push: {a: {$each: [{s: null}], $sort: {s: 1}}}}", "", "{a: [7, {s: null}, {s: 1}, {s: [-1]}]}"},
+	{"$sort by a place in an array", "{a: [{s: [2]}, {s: [1, 9]}]}", "{$push: {a: {$each: [], $sort: {'s.0': 1}}}}", "", "{a: [{s: [1, 9]}, {s: [2]}]}"},
 	{"$addToSet", "{a: [1]}", "{$addToSet: {a: 2}}", "", "{a: [1, 2]}"},
 	{"$addToSet what is there", "{a: [1]}", "{$addToSet: {a: 1.0}}", "", "{a: [1]}"},
 	{"$addToSet $each", "{a: [1]}", "{$addToSet: {a: {$each: [1, 2, 2]}}}", "", "{a: [1, 2]}"},
