@@ -150,7 +150,7 @@ var aggregateRules = []rule{
 		"$lookup with variables joins nothing where nobody uses them, or as a field below another",
 		"MongoDB joins what the pipeline returns ($lookup).",
 		func(x difference) bool {
-			return x.kind == Replies && x.uses("let") && hasStage(x.Case, "$lookup") && (!mentions(x.Command, "$$v") || mentions(x.Command, "d.j")) &&
+			return (x.kind == Replies || x.kind == States) && x.uses("let") && hasStage(x.Case, "$lookup") && (!mentions(x.Command, "$$v") || mentions(x.Command, "d.j")) &&
 				x.sameAfter(func(v any) any { return sortFields(dropArrays(v)) })
 		},
 	},
@@ -185,26 +185,24 @@ var aggregateRules = []rule{
 
 // constantAfterRemoval reports whether a stage that removes fields is followed by one that sets a constant.
 func constantAfterRemoval(c Case) bool {
-	pipeline, _ := c.get("pipeline").(bson.A)
-	if u, ok := c.change().(bson.A); ok {
-		pipeline = u
-	}
-	removed := false
-	for _, stage := range pipeline {
-		stage, ok := stage.(bson.D)
-		if !ok || len(stage) != 1 {
-			continue
-		}
-		switch stage[0].Key {
-		case "$unset", "$project":
-			removed = true
-		case "$set", "$addFields":
-			if removed {
-				return true
+	found := false
+	values(bson.A{c.get("pipeline"), c.change()}, func(v any) {
+		pipeline, _ := v.(bson.A)
+		removed := false
+		for _, stage := range pipeline {
+			stage, ok := stage.(bson.D)
+			if !ok || len(stage) != 1 {
+				continue
+			}
+			switch stage[0].Key {
+			case "$unset", "$project":
+				removed = true
+			case "$set", "$addFields":
+				found = found || removed
 			}
 		}
-	}
-	return false
+	})
+	return found
 }
 
 // dropZeroCounts removes the documents that begin with a count of zero, which no stored document does.

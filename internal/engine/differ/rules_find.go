@@ -69,7 +69,7 @@ var findRules = []rule{
 		"a missing field isn't compared with MinKey and MaxKey",
 		"MongoDB orders every value, a missing one included, between them (Comparison/Sort Order).",
 		func(x difference) bool {
-			found := x.kind == OnlyEngine && x.filter() != nil && Case{Command: bson.D{{Key: "q", Value: x.filter()}}}.holds(isExtreme)
+			found := (x.kind == OnlyEngine || x.kind == OnlyServer) && x.filter() != nil && Case{Command: bson.D{{Key: "q", Value: x.filter()}}}.holds(isExtreme)
 			return (x.kind == Replies || x.kind == States || found) && x.holds(isExtreme) &&
 				x.uses("$gt", "$gte", "$lt", "$lte", "$cmp", "$eq", "$ne", "$min", "$max")
 		},

@@ -188,8 +188,7 @@ var mixedRules = []rule{
 		"a key of $group that is missing, in documents that go into another group",
 		"See there.",
 		func(x difference) bool {
-			return x.kind == Replies && x.uses("$group") && (x.uses("$sortByCount") && x.uses("$limit", "$skip") ||
-				x.sameAfter(func(v any) any { return sortElements(dropNullFields(v)) }))
+			return x.kind == Replies && (regrouped(x.Case) || x.uses("$group") && x.sameAfter(func(v any) any { return sortElements(dropNullFields(v)) }))
 		},
 	},
 	{
@@ -209,6 +208,20 @@ var mixedRules = []rule{
 }
 
 var rules = slices.Concat(updateRules, laterUpdateRules, findRules, valueRules, laterRules, aggregateRules, mixedRules)
+
+// regrouped reports whether groups by a field are counted, cut off or made anew by a later stage.
+func regrouped(c Case) bool {
+	stages, _ := c.get("pipeline").(bson.A)
+	grouped := false
+	for _, stage := range stages {
+		s := Case{Command: bson.D{{Key: "stage", Value: stage}}}
+		if grouped && s.uses("$group", "$sortByCount", "$count", "$limit", "$skip", "$replaceWith", "$replaceRoot") {
+			return true
+		}
+		grouped = grouped || s.uses("$group", "$sortByCount") && mentions(stage, "$")
+	}
+	return false
+}
 
 func isDecimal(v any) bool {
 	_, ok := v.(bson.Decimal128)
