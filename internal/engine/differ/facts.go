@@ -83,6 +83,9 @@ func isEmptyArray(v any) bool {
 	return ok && len(list) == 0
 }
 
+// isDottedIndex reports whether a value is the path below another field that $unwind stores an index at.
+func isDottedIndex(v any) bool { return v == "d.i" }
+
 func isArray(v any) bool { _, ok := v.(bson.A); return ok }
 
 // hasIndex reports whether a path of a filter has a place in an array in it.
@@ -189,22 +192,22 @@ func encodesAlike(f func(any) any, x, y bson.D) bool {
 func (c Case) picksOneBy(is func(any) bool) bool {
 	keys, _ := c.get("sort").(bson.D)
 	return c.verb() == "findAndModify" && slices.ContainsFunc(keys, func(key bson.E) bool {
-		return slices.ContainsFunc(c.Docs, func(doc bson.D) bool { return is(at(doc, key.Key)) })
+		return slices.ContainsFunc(c.Docs, func(doc bson.D) bool { return reaches(doc, key.Key, is) })
 	})
 }
 
-// at returns the value at a path in which numbers are places in arrays.
-func at(v any, path string) any {
-	for name := range strings.SplitSeq(path, ".") {
-		list, isArray := v.(bson.A)
-		i, err := strconv.Atoi(name)
-		if !isArray {
-			v = lookup(v, name)
-		} else if err == nil && i < len(list) {
-			v = list[i]
-		} else {
-			return nil
-		}
+// reaches reports whether a path leads to a value of a kind: names and places in arrays, or through each of their elements.
+func reaches(v any, path string, is func(any) bool) bool {
+	if path == "" {
+		return is(v)
 	}
-	return v
+	name, rest, _ := strings.Cut(path, ".")
+	list, isArray := v.(bson.A)
+	if !isArray {
+		return reaches(lookup(v, name), rest, is)
+	}
+	if i, err := strconv.Atoi(name); err == nil && i < len(list) && reaches(list[i], rest, is) {
+		return true
+	}
+	return slices.ContainsFunc(list, func(v any) bool { _, isDoc := v.(bson.D); return isDoc && reaches(v, path, is) })
 }

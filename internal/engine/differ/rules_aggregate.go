@@ -48,7 +48,7 @@ var aggregateRules = []rule{
 		"an empty document is lost in $facet and $lookup",
 		"MongoDB gathers all documents of each pipeline ($facet, $lookup).",
 		func(x difference) bool {
-			return x.kind == Replies && x.uses("$facet", "$lookup") && x.sameAfter(dropEmptyDocuments)
+			return (x.kind == Replies || x.kind == States) && x.uses("$facet", "$lookup") && x.sameAfter(dropEmptyDocuments)
 		},
 	},
 	{
@@ -135,10 +135,10 @@ var aggregateRules = []rule{
 		},
 	},
 	{
-		"$unwind can't store an index below the array's path",
-		"MongoDB adds the field as $addFields would ($unwind, includeArrayIndex).",
+		"$unwind can't store an index below the array's path, nor below another array",
+		"MongoDB stores the index at the path that is named; its manual doesn't say what becomes of an array there ($unwind, includeArrayIndex).",
 		func(x difference) bool {
-			return x.uses("$unwind") && x.uses("includeArrayIndex") && (x.kind == OnlyServer || x.kind == Replies && x.holds(isEmptyArray))
+			return x.uses("$unwind") && x.uses("includeArrayIndex") && (x.kind == OnlyServer || x.kind == Replies && (x.holds(isEmptyArray) || x.holds(isDottedIndex)))
 		},
 	},
 	{

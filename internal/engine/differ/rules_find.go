@@ -78,7 +78,8 @@ var findRules = []rule{
 		"$regexMatch fails on a null that an operator returns",
 		"MongoDB returns false or null for an input that is null ($regexMatch, $regexFind).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && strings.HasSuffix(x.server.Text, "requires that the 'input' parameter must be of type string.")
+			return (x.kind == OnlyServer || x.kind == Codes && x.engine.Code == 11000) &&
+				strings.HasSuffix(x.server.Text, "requires that the 'input' parameter must be of type string.")
 		},
 	},
 	{

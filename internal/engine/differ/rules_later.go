@@ -36,11 +36,11 @@ func pullsAll(update any) bool {
 // laterRules are of expressions too.
 var laterRules = []rule{
 	{
-		"a constant is computed though an operand before it is null",
+		"a constant is computed though an operand before it is null, or decides",
 		"MongoDB's manual doesn't say when an expression without fields is computed.",
 		func(x difference) bool {
 			return x.kind == OnlyServer && x.server.computing() && laterOperand(x.Command, hasConstantOperator, "$add", "$multiply", "$concat",
-				"$concatArrays", "$setUnion", "$setIntersection", "$indexOfArray", "$indexOfCP", "$indexOfBytes")
+				"$concatArrays", "$setUnion", "$setIntersection", "$indexOfArray", "$indexOfCP", "$indexOfBytes", "$or", "$and")
 		},
 	},
 	{

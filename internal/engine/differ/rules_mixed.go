@@ -70,7 +70,7 @@ var mixedRules = []rule{
 		"MongoDB adds them by the calendar of the time zone ($dateAdd, \"Time Zones\").",
 		func(x difference) bool {
 			return x.uses("$dateAdd", "$dateSubtract") && x.uses("timezone") && x.holds(func(v any) bool { return v == "quarter" || v == "month" }) &&
-				x.sameAfter(dropDates)
+				x.sameAfter(dropScalars)
 		},
 	},
 	{
@@ -91,6 +91,25 @@ var mixedRules = []rule{
 		"what $facet only counts isn't computed",
 		"MongoDB's manual doesn't say whether it is.",
 		func(x difference) bool { return x.kind == OnlyEngine && x.engine.Code == 241 && x.uses("$facet") },
+	},
+	{
+		"what $limit leaves out is computed",
+		"MongoDB's manual says that $limit is moved before stages that keep every document (Aggregation Pipeline Optimization).",
+		func(x difference) bool { return x.kind == OnlyServer && x.uses("$limit") && x.server.computing() },
+	},
+	{
+		"$first and $last of what is missing in a group leave the field out",
+		"MongoDB's is null ($last (aggregation accumulator), \"Missing Values\").",
+		func(x difference) bool {
+			return (x.kind == Replies || x.kind == States) && x.uses("$first", "$last") && x.uses("$group", "$bucket") && x.sameAfter(dropNullFields)
+		},
+	},
+	{
+		"an empty text is a date",
+		"MongoDB fails for a text that is no date ($toDate, $convert).",
+		func(x difference) bool {
+			return x.kind == OnlyEngine && strings.HasPrefix(x.engine.Text, "Error parsing date string ''")
+		},
 	},
 	{
 		"$bucket groups by a constant text",
@@ -120,7 +139,7 @@ var mixedRules = []rule{
 		"milliseconds are added to dates inexactly",
 		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
 		func(x difference) bool {
-			return x.uses("$dateAdd", "$dateSubtract") && x.holds(func(v any) bool { return v == "millisecond" }) && x.sameAfter(dropDates)
+			return x.uses("$dateAdd", "$dateSubtract") && x.holds(func(v any) bool { return v == "millisecond" }) && x.sameAfter(dropScalars)
 		},
 	},
 	{
@@ -188,14 +207,14 @@ var mixedRules = []rule{
 		"a key of $group that is missing, in documents that go into another group",
 		"See there.",
 		func(x difference) bool {
-			return x.kind == Replies && (regrouped(x.Case) || x.uses("$group") && x.sameAfter(func(v any) any { return sortElements(dropNullFields(v)) }))
+			return (x.kind == Replies || x.kind == States) && (regrouped(x.Case) || x.uses("$group") && x.sameAfter(func(v any) any { return sortElements(dropNullFields(v)) }))
 		},
 	},
 	{
 		"a count of nothing is zero, where it is one of several documents",
 		"See there.",
 		func(x difference) bool {
-			return x.kind == Replies && x.uses("$count") && x.uses("$unionWith") && x.uses("$group") && x.sameAfter(dropCountKeys)
+			return x.kind == Replies && x.uses("$count") && x.uses("$unionWith") && (x.uses("$project") || x.uses("$group") && x.sameAfter(dropCountKeys))
 		},
 	},
 	{
@@ -215,7 +234,7 @@ func regrouped(c Case) bool {
 	grouped := false
 	for _, stage := range stages {
 		s := Case{Command: bson.D{{Key: "stage", Value: stage}}}
-		if grouped && s.uses("$group", "$sortByCount", "$count", "$limit", "$skip", "$replaceWith", "$replaceRoot") {
+		if grouped && s.uses("$group", "$sortByCount", "$count", "$limit", "$skip", "$replaceWith", "$replaceRoot", "$facet", "$bucket") {
 			return true
 		}
 		grouped = grouped || s.uses("$group", "$sortByCount") && mentions(stage, "$")

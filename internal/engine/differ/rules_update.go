@@ -212,7 +212,7 @@ var updateRules = []rule{
 		"$rename from below an empty array does nothing",
 		"MongoDB doesn't rename what is in an array, and says so ($rename, \"Behavior\").",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && x.uses("$rename") && (strings.HasPrefix(x.engine.Text, "The source field cannot be") ||
+			return (x.kind == OnlyEngine || x.kind == Codes && x.server.Code == 11000) && x.uses("$rename") && (strings.HasPrefix(x.engine.Text, "The source field cannot be") ||
 				strings.HasPrefix(x.engine.Text, "Cannot use the part"))
 		},
 	},

@@ -25,6 +25,9 @@ func withheld(c Case) string {
 	if emptyPairs(c.Command) {
 		return "server ends: $arrayToObject of an empty constant"
 	}
+	if constantMerge(c.get("projection")) || constantMerge(c.get("fields")) {
+		return "server ends: a projection with $mergeObjects of a constant"
+	}
 	if constantInDotted(c.get("projection")) || constantInDotted(c.get("fields")) {
 		return "server ends: a dotted path of a projection with a constant expression"
 	}
@@ -72,6 +75,15 @@ func elementBesidePath(projection any) bool {
 	fields, _ := projection.(bson.D)
 	return slices.ContainsFunc(fields, func(e bson.E) bool { return lookup(e.Value, "$elemMatch") != nil }) &&
 		slices.ContainsFunc(fields, func(e bson.E) bool { return strings.Contains(e.Key, ".") })
+}
+
+func constantMerge(projection any) bool {
+	found := false
+	walk(projection, func(key string, v any) {
+		_, isDoc := operand(v).(bson.D)
+		found = found || key == "$mergeObjects" && isDoc && !mentions(v, "$")
+	})
+	return found
 }
 
 func emptyPairs(command bson.D) bool {
