@@ -43,7 +43,8 @@ func NewPlan(steps ...Step) Plan { return Plan{Steps: slices.Clone(steps)} }
 func RefusedPlan(collection string, err error) Plan { return NewPlan(Refused(collection, err)) }
 
 // Concat joins plans into one that does all of them in order. The result is transactional if one of them is; its options
-// are those of the first plan that has any.
+// are those of the first plan that has any. What the plans do when they are stale (IfStale) is joined too: the steps of all of them run,
+// whichever was stale.
 func Concat(plans ...Plan) Plan {
 	var out Plan
 	var leaves []string

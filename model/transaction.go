@@ -64,9 +64,9 @@ func commitUnknown(err error) bool {
 }
 
 // InTx runs f in a transaction: the one that the context's session is running, or a new one. Give f's context to
-// everything that shall take part. It returns [ErrNoTransactions] for a server that has none, which one command, hello, asks each time; f is then
-// not called. f may be called again, when the server asks for the whole transaction to be retried; not for [ErrStale], which a [Change] within a
-// transaction gives at once, for it would read the same again: call InTx anew.
+// everything that shall take part. It returns [ErrNoTransactions] for a server that has none, which one command, hello, asks
+// each time; f is then not called. f may be called again, when the server asks for the whole transaction to be retried; not for
+// [ErrStale], which a [Change] within a transaction gives at once, for it would read the same again: call InTx anew.
 func InTx(ctx context.Context, db *mongo.Database, f func(context.Context) error) error {
 	return inTx(ctx, db, f)
 }

@@ -21,8 +21,10 @@ type InterleaveCase struct {
 	// Check fails the test unless the database and what A and B returned are as intended. It must not call t.Run.
 	Check func(t testing.TB, db *mongo.Database, errA, errB error)
 
-	// Match says before which commands the other operation may come in. Nil means All. With Writes, what an operation
-	// reads after a write it reads at once, before the other goes on: fewer orders, and races of reads are not found.
+	// Match says before which commands the other operation may come in. Nil means All, which is right while there are a few
+	// hundred orders: the log says how many. Beyond that, begin with Writes: what an operation reads after a write it then reads
+	// at once, before the other goes on. That finds what two writers do to each other, and not what a reader sees between
+	// their writes.
 	Match Match
 
 	// Max is how many schedules there may be at most; more fail the test. 0 means 5000.
@@ -42,7 +44,8 @@ type InterleaveCase struct {
 //
 // On the engine each order runs in a testing/synctest bubble: the same order always gives the same, and pauses take no
 // time. Its clock begins with the year 2000. With -short, every choice in the first half of an order is tried, and then A goes on
-// first: some tens of orders for hundreds. On a real server a share of the orders runs, in real time. A command that waits for a lock, as a write does for the other's transaction, lets the other operation go on.
+// first: some tens of orders for hundreds. On a real server a share of the orders runs, in real time. A command
+// that waits for a lock, as a write does for the other's transaction, lets the other operation go on.
 func Interleave(t *testing.T, c InterleaveCase) {
 	t.Helper()
 	if c.A == nil || c.B == nil || c.Check == nil {
