@@ -252,6 +252,11 @@ func (c *counter) opIndex() model.Index {
 	return x
 }
 
+// hasPending is the condition of the children with an operation under way.
+func (c *counter) hasPending() bson.D {
+	return bson.D{{Key: c.pending + ".parents", Value: bson.D{{Key: "$exists", Value: true}}}}
+}
+
 func (c *counter) indexes() []model.Index {
 	var out []model.Index
 	for _, s := range c.slots {
@@ -268,7 +273,7 @@ func (c *counter) indexes() []model.Index {
 	}
 	if c.pending != "" {
 		x := c.index(bson.D{{Key: c.pending + ".parents", Value: 1}}, "the operations under way on a parent")
-		x.Partial = bson.D{{Key: c.pending + ".parents", Value: bson.D{{Key: "$exists", Value: true}}}}
+		x.Partial = c.hasPending()
 		out = append(out, x, c.opIndex())
 	}
 	return out

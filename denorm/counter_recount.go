@@ -68,7 +68,7 @@ func (c *counter) count(match bson.D) mongo.Pipeline {
 	return append(out, bson.D{{Key: "$project", Value: result}})
 }
 
-// underWay looks up the operations under way on a parent.
+// underWay looks up the operations under way on a parent. DocumentDB uses the partial index only where its condition stands beside.
 func (c *counter) underWay(as string) mongo.Pipeline {
 	if c.pending == "" {
 		return nil
@@ -77,7 +77,7 @@ func (c *counter) underWay(as string) mongo.Pipeline {
 	return mongo.Pipeline{
 		{{Key: "$lookup", Value: bson.D{
 			{Key: "from", Value: c.children}, {Key: "localField", Value: "_id"}, {Key: "foreignField", Value: c.pending + ".parents"},
-			{Key: "pipeline", Value: bson.A{bson.D{{Key: "$project", Value: fields}}}}, {Key: "as", Value: as},
+			{Key: "pipeline", Value: bson.A{bson.D{{Key: "$match", Value: c.hasPending()}}, bson.D{{Key: "$project", Value: fields}}}}, {Key: "as", Value: as},
 		}}},
 		{{Key: "$set", Value: bson.D{{Key: as, Value: "$" + as + "." + c.pending + ".op"}}}},
 	}
