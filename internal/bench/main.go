@@ -31,6 +31,7 @@ func main() {
 	rounds := flag.Int("rounds", 25, "how often each contender runs")
 	out := flag.String("o", "RESULTS.md", "the file to write")
 	only := flag.String("only", "", "a regular expression: of in, push, geohash, join, propagate, trees and scale, which tables to make; all by default")
+	on := flag.String("on", "", "a regular expression: of engine and server, which to measure on; both by default, if there is a server")
 	list := flag.String("sizes", "1000,100000,1000000", "the sizes of the trees, and of the collections of the scaling tables")
 	budget := flag.Duration("budget", 20*time.Second, "how long an operation on a tree or a collection is repeated at most; each runs once at least")
 	limit := flag.Duration("limit", 5*time.Minute, "how long such an operation may take, by what it took at the size before; one that would take longer is left out")
@@ -41,6 +42,10 @@ func main() {
 	}
 	if *rounds < 1 {
 		log.Fatal("bench: -rounds must be at least 1")
+	}
+	where, err := regexp.Compile(*on)
+	if err != nil {
+		log.Fatal("bench: -on: ", err)
 	}
 	sizes, err := parseSizes(*list)
 	if err != nil {
@@ -54,7 +59,7 @@ func main() {
 		}
 		file = string(old)
 	}
-	err = run(context.Background(), *rounds, chosen, clockOptions{*rounds, sizes, *budget, *limit}, func(tables string) error {
+	err = run(context.Background(), *rounds, chosen, where, clockOptions{*rounds, sizes, *budget, *limit}, func(tables string) error {
 		fmt.Print(tables)
 		file = renewed(file, tables)
 		return os.WriteFile(*out, []byte(file), 0o644)
@@ -64,8 +69,9 @@ func main() {
 	}
 }
 
-// run makes the tables, and gives each as soon as it is made; those of trees and sizes as far as they came, if something went wrong.
-func run(ctx context.Context, rounds int, chosen *regexp.Regexp, o clockOptions, give func(string) error) error {
+// run makes the tables that are chosen, on the backends that are, and gives each as soon as it is made; those of trees and sizes
+// as far as they came, if something went wrong.
+func run(ctx context.Context, rounds int, chosen, where *regexp.Regexp, o clockOptions, give func(string) error) error {
 	all, err := backends(ctx)
 	if err != nil {
 		return err
@@ -81,6 +87,9 @@ func run(ctx context.Context, rounds int, chosen *regexp.Regexp, o clockOptions,
 	add("geohash", func() (section, error) { return geohashTable(rounds) })
 	add("geohash", func() (section, error) { return overScanTable() })
 	for _, b := range all {
+		if !where.MatchString(b.name) {
+			continue
+		}
 		for _, s := range shapes {
 			add("join", func() (section, error) { return joinTable(ctx, rounds, b, s) })
 		}
