@@ -3,17 +3,26 @@ package main
 import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Package lists the packages that it imports, and keeps its largest files beside their names.
+// A Package lists the packages that it imports. What is below that is kept by one technique each, side by side here to be
+// compared; an application would have those that it asks for.
 type Package struct {
 	ID      string   `bson:"_id"` // import path
 	Name    string   `bson:"name"`
 	Doc     string   `bson:"doc"`
 	Imports []string `bson:"imports,omitempty"` // ids of packages
-	Largest []Sized  `bson:"largest,omitempty"` // at most three files, the largest first
+
+	ImportedBy []string        `bson:"importedBy,omitempty"` // ids of packages: the other side of Imports
+	Files      []string        `bson:"files,omitempty"`      // ids of files: the other side of File.Package
+	Largest    []Sized         `bson:"largest,omitempty"`    // at most three files, the largest first
+	Top        []TopFile       `bson:"top,omitempty"`        // the same, as a subset of the files
+	Count      int64           `bson:"count"`                // how many files there are
+	Bytes      int64           `bson:"bytes"`                // and how many bytes in them
+	Ops        []bson.ObjectID `bson:"ops,omitempty"`        // tokens of what changed those two last
 }
 
 // Sized is what a package keeps of a file.
@@ -22,22 +31,75 @@ type Sized struct {
 	Bytes int64  `bson:"bytes"`
 }
 
-// A File holds the id of its package.
-type File struct {
-	ID      string `bson:"_id"`
-	Package string `bson:"package"`
-	Name    string `bson:"name"`
-	Bytes   int64  `bson:"bytes"`
+// TopFile is an element of the subset.
+type TopFile struct {
+	ID    string `bson:"_id"`
+	Bytes int64  `bson:"bytes"`
+	Name  string `bson:"name"`
 }
 
-// The model: two collections and three techniques.
+// A File holds the id of its package, and a copy of what the package is about.
+type File struct {
+	ID       string                 `bson:"_id"`
+	Package  string                 `bson:"package"`
+	Name     string                 `bson:"name"`
+	Words    []string               `bson:"words,omitempty"` // of the name
+	Bytes    int64                  `bson:"bytes"`
+	Synopsis string                 `bson:"synopsis,omitempty"` // the package's Doc
+	Pending  *denorm.CounterPending `bson:"pending,omitempty"`  // while its packages are being told
+}
+
+// An Import is a pair of packages of which one imports the other, and says where.
+type Import struct {
+	ID    string `bson:"_id"`
+	From  string `bson:"from"`
+	To    string `bson:"to"`
+	Code  bool   `bson:"code"`
+	Tests bool   `bson:"tests"`
+}
+
+var largestFirst = bson.D{{Key: "bytes", Value: -1}, {Key: "name", Value: 1}}
+
+// The model: three collections, and the techniques that hold them together.
 var (
 	packages = model.NewCollection[Package, string]("packages")
 	files    = model.NewCollection[File, string]("files")
+	pairings = model.NewCollection[Import, string]("imports")
 
-	imports = relate.NewChildRefs(packages, "imports", packages)
+	imports   = relate.NewChildRefs(packages, "imports", packages)
+	bothWays  = relate.NewManyToMany(packages, "imports", packages, "importedBy")
+	paired    = relate.NewJoinCollection(pairings, "from", packages, "to", packages)
+	joined    = relate.NewJoin(packages, "imports", packages)
+	twoLevels = relate.Then(joined, joined)
+	weak      = relate.NewDangling(packages, "imports", packages)
+	removal   = relate.NewOnDelete(packages, relate.Cascade(imports))
+
 	inside  = relate.NewParentRef(files, "package", packages, relate.ParentRefSpec{By: "bytes"})
-	largest = denorm.NewBounded(packages, "largest", denorm.BoundedSpec{
-		Max: 3, Keep: denorm.First, By: bson.D{{Key: "bytes", Value: -1}, {Key: "name", Value: 1}}, Key: "name",
+	owned   = relate.NewTwoWay(packages, "files", files, "package")
+	largest = denorm.NewBounded(packages, "largest", denorm.BoundedSpec{Max: 3, Keep: denorm.First, By: largestFirst, Key: "name"})
+	kept    = model.NewEmbedded[Sized](packages, "largest", model.EmbeddedSpec{Key: "name"})
+	top     = denorm.NewSubset(files, "package", packages, "top", denorm.SubsetSpec{
+		Max: 3, By: bson.D{{Key: "bytes", Value: -1}}, Fields: []string{"name"},
 	})
+	sizes = denorm.NewCounter(files, "package", packages, denorm.CounterSpec{
+		Count: "count", Sums: []denorm.CounterField{{From: "bytes", To: "bytes"}}, Tokens: "ops", Pending: "pending",
+	})
+	synopses = denorm.NewCopy(packages, files, denorm.CopySpec{
+		KeyPath: "package", Fields: []denorm.Field{{From: "doc", To: "synopsis"}},
+	})
+
+	byName  = denorm.NewIndexTable(packages, "name", "packagesByName", denorm.IndexTableSpec{Copies: []string{"doc"}})
+	byWords = denorm.NewInverted(files, "filesBy", "words", "package")
+
+	techniques = []model.Technique{
+		imports, bothWays, paired, weak, removal, inside, owned, largest, kept, top, sizes, synopses, byName, byWords,
+	}
+)
+
+// What is computed of the graph of imports, in a collection of states for each.
+var (
+	near   = paths.NewGraph(packages, "imports", paths.GraphSpec{States: "near"})
+	groups = paths.NewGraph(packages, "imports", paths.GraphSpec{States: "groups"})
+	ranks  = paths.NewGraph(packages, "imports", paths.GraphSpec{States: "ranks"})
+	layers = paths.NewGraph(packages, "imports", paths.GraphSpec{States: "layers"})
 )

@@ -10,17 +10,21 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // listed is what the tour needs of one package of `go list -json`.
 type listed struct {
-	ImportPath string
-	Name       string
-	Doc        string
-	Dir        string
-	GoFiles    []string
-	Imports    []string
+	ImportPath   string
+	Name         string
+	Doc          string
+	Dir          string
+	GoFiles      []string
+	Imports      []string
+	TestImports  []string // of tests within the package
+	XTestImports []string // of tests beside it
+	Deps         []string // what it imports, and what that does
 }
 
 // errNoGo says what to do when there is no go command.
@@ -32,7 +36,7 @@ func listStd(ctx context.Context) ([]listed, error) {
 	if err != nil {
 		return nil, errNoGo
 	}
-	cmd := exec.CommandContext(ctx, path, "list", "-json=ImportPath,Name,Doc,Dir,GoFiles,Imports", "std")
+	cmd := exec.CommandContext(ctx, path, "list", "-json=ImportPath,Name,Doc,Dir,GoFiles,Imports,TestImports,XTestImports,Deps", "std")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -57,30 +61,68 @@ func decodeList(r io.Reader) ([]listed, error) {
 	}
 }
 
+// library is what is stored of the standard library.
+type library struct {
+	packages []Package
+	files    []File
+	imports  []Import
+	deps     map[string]int // how many packages each depends on, as go list says
+}
+
+func readStd(ctx context.Context) (*library, error) {
+	all, err := listStd(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return documents(all, fileSize)
+}
+
 // documents turns packages into what is stored. Imports that the list doesn't hold (C) are left out. sizeOf gives a file's
 // bytes.
-func documents(all []listed, sizeOf func(path string) (int64, error)) (packages []Package, files []File, err error) {
+func documents(all []listed, sizeOf func(path string) (int64, error)) (*library, error) {
 	known := map[string]bool{}
 	for _, p := range all {
 		known[p.ImportPath] = true
 	}
+	unknown := func(imp string) bool { return !known[imp] }
+	std := &library{deps: map[string]int{}}
 	for _, p := range all {
-		doc := Package{ID: p.ImportPath, Name: p.Name, Doc: p.Doc}
-		for _, imp := range p.Imports {
-			if known[imp] {
-				doc.Imports = append(doc.Imports, imp)
-			}
-		}
-		packages = append(packages, doc)
+		p.Imports = slices.DeleteFunc(p.Imports, unknown)
+		std.packages = append(std.packages, Package{ID: p.ImportPath, Name: p.Name, Doc: p.Doc, Imports: p.Imports})
+		std.deps[p.ImportPath] = len(slices.DeleteFunc(p.Deps, unknown))
+		tests := slices.DeleteFunc(slices.Concat(p.TestImports, p.XTestImports), unknown)
+		std.imports = append(std.imports, pairs(p, tests)...)
 		for _, name := range p.GoFiles {
 			n, err := sizeOf(filepath.Join(p.Dir, name))
 			if err != nil {
-				return nil, nil, fmt.Errorf("stdlib: %w", err)
+				return nil, fmt.Errorf("stdlib: %w", err)
 			}
-			files = append(files, File{ID: p.ImportPath + "/" + name, Package: p.ImportPath, Name: name, Bytes: n})
+			std.files = append(std.files, File{ID: p.ImportPath + "/" + name, Package: p.ImportPath, Name: name, Words: words(name), Bytes: n})
 		}
 	}
-	return packages, files, nil
+	return std, nil
+}
+
+// pairs are a package and what it imports, each once, itself left out, which tests beside it import.
+func pairs(p listed, tests []string) (out []Import) {
+	all := slices.Concat(p.Imports, tests)
+	slices.Sort(all)
+	for _, imp := range slices.Compact(all) {
+		if imp != p.ImportPath {
+			out = append(out, Import{
+				ID: p.ImportPath + " " + imp, From: p.ImportPath, To: imp,
+				Code: slices.Contains(p.Imports, imp), Tests: slices.Contains(tests, imp),
+			})
+		}
+	}
+	return out
+}
+
+// words are those of a file's name, each once. The last ones may be constraints: exec_linux_amd64.go.
+func words(name string) []string {
+	all := strings.FieldsFunc(strings.TrimSuffix(name, ".go"), func(r rune) bool { return r == '_' || r == '-' || r == '.' })
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func fileSize(path string) (int64, error) {

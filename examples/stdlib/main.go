@@ -1,6 +1,8 @@
-// Stdlib is a tour of docmodel on real data: it reads the Go standard library of this machine, models packages, files
-// and imports, and prints each generated command, what it returned and what it cost. It needs no server; with MONGODB_URI
-// it runs on that one, in a database of its own that it drops.
+// Stdlib is a tour of docmodel on real data: it reads the Go standard library of this machine, and models its packages, their
+// files and imports with every technique that fits them: packages as a tree in six representations, imports as references of
+// each kind and as a graph, files as children with numbers, copies and indexes kept beside. It prints each generated command,
+// what it returned and what it cost, in a table at the end; where techniques answer one question, it ends with an error if
+// they don't answer the same. It needs no server; with MONGODB_URI it runs on that one, in a database of its own that it drops.
 package main
 
 import (
@@ -13,14 +15,13 @@ import (
 
 	"github.com/docmodel/docmodel/examples/internal/connect"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
-
-const database = "docmodel_stdlib"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Stdout, os.Stderr, os.Getenv("MONGODB_URI")); err != nil {
+	if err := run(ctx, os.Stdout, os.Stderr, os.Getenv(modeltest.EnvURI)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		stop()
 		os.Exit(1)
@@ -30,31 +31,17 @@ func main() {
 // run reads, connects and tours. Progress goes to progress, if reading takes long.
 func run(ctx context.Context, out, progress io.Writer, uri string) error {
 	slow := time.AfterFunc(time.Second, func() { fmt.Fprintln(progress, "reading the standard library with go list -json std …") })
-	listed, err := listStd(ctx)
+	std, err := readStd(ctx)
 	slow.Stop()
 	if err != nil {
 		return err
 	}
-	packages, files, err := documents(listed, fileSize)
-	if err != nil {
-		return err
-	}
 	monitor := modeltest.NewMonitor()
-	client, stop, err := connect.Open(ctx, uri, monitor)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	db := client.Database(database)
-	if err := db.Drop(ctx); err != nil {
-		return fmt.Errorf("stdlib: %w", err)
-	}
-	t := &tour{out: out, monitor: monitor, db: db, progress: progress}
-	fmt.Fprintf(out, "%d packages and %d files of the standard library, %s\n", len(packages), len(files), where(uri))
-	if err := t.all(ctx, packages, files); err != nil {
-		return err
-	}
-	return db.Drop(ctx)
+	return connect.Run(ctx, uri, "docmodel_stdlib", out, func(ctx context.Context, out io.Writer, db *mongo.Database) error {
+		fmt.Fprintf(out, "%d packages and %d files of the standard library, %s\n", len(std.packages), len(std.files), where(uri))
+		t := &tour{out: out, progress: progress, monitor: monitor, db: db, std: std}
+		return t.all(ctx)
+	}, monitor)
 }
 
 func where(uri string) string {

@@ -5,39 +5,46 @@ import (
 	"context"
 	"errors"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
-
-	"github.com/docmodel/docmodel/model/modeltest"
 )
 
 // two packages as go list prints them, and an import that it doesn't list.
-const listOutput = `{"ImportPath": "a", "Name": "a", "Doc": "Package a.", "Dir": "/src/a", "GoFiles": ["x.go", "y.go"], "Imports": ["b", "C"]}
-{"ImportPath": "b", "Name": "b", "Dir": "/src/b", "GoFiles": ["z.go"]}`
+const listOutput = `{"ImportPath": "a", "Name": "a", "Doc": "Package a.", "Dir": "/src/a", "GoFiles": ["x.go", "y_unix_y.go"],
+"Imports": ["b", "C"], "TestImports": ["b"], "Deps": ["C", "b"]}
+{"ImportPath": "b", "Name": "b", "Dir": "/src/b", "GoFiles": ["z.go"], "XTestImports": ["b", "a"]}`
 
 func TestDocuments(t *testing.T) {
 	listed, err := decodeList(strings.NewReader(listOutput))
 	if err != nil {
 		t.Fatal(err)
 	}
-	packages, files, err := documents(listed, func(path string) (int64, error) { return int64(len(path)), nil })
+	std, err := documents(listed, func(path string) (int64, error) { return int64(len(path)), nil })
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Package{{ID: "a", Name: "a", Doc: "Package a.", Imports: []string{"b"}}, {ID: "b", Name: "b"}}
-	for i, p := range packages {
-		if d := modeltest.Diff(want[i], p); d != "" {
-			t.Error(d)
-		}
+	want := &library{
+		packages: []Package{{ID: "a", Name: "a", Doc: "Package a.", Imports: []string{"b"}}, {ID: "b", Name: "b"}},
+		files: []File{
+			{ID: "a/x.go", Package: "a", Name: "x.go", Words: []string{"x"}, Bytes: int64(len("/src/a/x.go"))},
+			{ID: "a/y_unix_y.go", Package: "a", Name: "y_unix_y.go", Words: []string{"unix", "y"}, Bytes: int64(len("/src/a/y_unix_y.go"))},
+			{ID: "b/z.go", Package: "b", Name: "z.go", Words: []string{"z"}, Bytes: int64(len("/src/b/z.go"))},
+		},
+		imports: []Import{
+			{ID: "a b", From: "a", To: "b", Code: true, Tests: true},
+			{ID: "b a", From: "b", To: "a", Tests: true},
+		},
+		deps: map[string]int{"a": 1, "b": 0},
 	}
-	if len(files) != 3 || files[0] != (File{ID: "a/x.go", Package: "a", Name: "x.go", Bytes: int64(len("/src/a/x.go"))}) {
-		t.Errorf("files: %+v", files)
+	if !reflect.DeepEqual(std, want) {
+		t.Errorf("got %+v, want %+v", std, want)
 	}
 }
 
 func TestDocumentsUnreadableFile(t *testing.T) {
 	listed, _ := decodeList(strings.NewReader(listOutput))
-	if _, _, err := documents(listed, func(string) (int64, error) { return 0, errors.New("gone") }); err == nil || !strings.Contains(err.Error(), "gone") {
+	if _, err := documents(listed, func(string) (int64, error) { return 0, errors.New("gone") }); err == nil || !strings.Contains(err.Error(), "gone") {
 		t.Errorf("want the file's error, got %v", err)
 	}
 }
@@ -62,7 +69,7 @@ func TestTour(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"who imports unsafe\n    db.packages.find({imports: 'unsafe'}).sort({_id: 1})\n",
+		"who imports unsafe\n    db.packages.find({imports: 'unsafe'})\n",
 		"cost: 2 commands", // the stale move
 		"it changed since it was read, or is not there",
 		"packages → imported packages: child references (relate.ChildRefs)\n",

@@ -9,9 +9,9 @@ import (
 
 // row is one line of the table at the end.
 type row struct {
-	name  string
-	cost  model.Cost
-	index string
+	chapter, name string
+	cost          model.Cost
+	index         string
 }
 
 // table prints what each step cost, as it was measured by the driver's command monitor.
@@ -20,17 +20,22 @@ func (t *tour) table() {
 	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "operation\tround trips\twritten\treturned\tindex")
 	var total model.Cost
+	chapter := ""
 	for _, r := range t.rows {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\n", clip(r.name), r.cost.Commands, r.cost.Written, r.cost.Returned, r.index)
+		if r.chapter != chapter {
+			chapter = r.chapter
+			fmt.Fprintf(w, "%s\t\t\t\t\n", chapter)
+		}
+		fmt.Fprintf(w, "  %s\t%d\t%d\t%d\t%s\n", clip(r.name, 48), r.cost.Commands, r.cost.Written, r.cost.Returned, clip(r.index, 34))
 		total = total.Plus(r.cost)
 	}
 	fmt.Fprintf(w, "total\t%d\t%d\t%d\t\n", total.Commands, total.Written, total.Returned)
 	_ = w.Flush()
 }
 
-func clip(s string) string {
-	if r := []rune(s); len(r) > 48 {
-		return string(r[:47]) + "…"
+func clip(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
 	}
 	return s
 }

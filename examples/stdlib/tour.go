@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -21,12 +19,40 @@ type tour struct {
 	out, progress io.Writer
 	monitor       *modeltest.Monitor
 	db            *mongo.Database
+	std           *library
+	chapter       string // the one that is run
 	rows          []row
 }
 
-func (t *tour) all(ctx context.Context, pkgs []Package, fs []File) error {
-	for _, chapter := range []func(context.Context, []Package, []File) error{t.load, t.references, t.parents, t.bounded, t.advice} {
-		if err := chapter(ctx, pkgs, fs); err != nil {
+// A chapter shows some techniques. It leaves packages and files as it found them, but for what its techniques keep in them.
+type chapter struct {
+	name, what string
+	run        func(context.Context) error
+}
+
+func (t *tour) chapters() []chapter {
+	return []chapter{
+		{"Storing", "three collections, and the indexes that their techniques need", t.load},
+		{"Child references", "a package lists what it imports (relate.ChildRefs)", t.references},
+		{"Many to many", "packages list who imports them, too (relate.ManyToMany)", t.manyToMany},
+		{"Two-way references", "a package lists its files, and a file names its package (relate.TwoWay)", t.twoWay},
+		{"Join documents", "a pair is a document, and says where the import is (relate.JoinCollection)", t.joinDocuments},
+		{"Application-side join", "two levels, each package fetched once (relate.Join, relate.Then)", t.join},
+		{"Deleting", "what an import asks for, when its package goes (relate.OnDelete, relate.Dangling)", t.deleting},
+		{"Parent references", "a file knows its package (relate.ParentRef)", t.parents},
+		{"Bounded array", "a package keeps its three largest files (denorm.Bounded, model.Embedded)", t.bounded},
+		{"Subset", "the same, kept by what changes files, and all files beside (denorm.Subset)", t.subset},
+		{"Counters", "a package knows how many files and bytes it has (denorm.Counter)", t.counters},
+		{"Copied field", "a file says what its package is about (denorm.Copy)", t.copied},
+		{"Advice", "the figures of the live data, and what they ask for (advise.Survey, Choose, Budget)", t.advice},
+	}
+}
+
+func (t *tour) all(ctx context.Context) error {
+	for _, c := range t.chapters() {
+		fmt.Fprintf(t.out, "\n== %s: %s\n", c.name, c.what)
+		t.chapter = c.name
+		if err := c.run(ctx); err != nil {
 			return err
 		}
 	}
@@ -34,166 +60,132 @@ func (t *tour) all(ctx context.Context, pkgs []Package, fs []File) error {
 	return nil
 }
 
-func (t *tour) title(s string) {
-	fmt.Fprintf(t.out, "\n== %s\n", s)
-}
-
 // step prints a value as the command that it sends, runs it, and prints what came back and what it cost.
 func (t *tour) step(name string, value fmt.Stringer, index string, f func() (string, error)) error {
 	fmt.Fprintf(t.out, "\n%s\n", name)
-	for _, line := range abridged(value.String()) {
-		fmt.Fprintln(t.out, "   ", line)
+	t.commands(strings.Split(strings.TrimSpace(value.String()), "\n"))
+	answer, cost, err := t.measure(name, f)
+	if err != nil {
+		return err
 	}
+	t.tell(name, answer, cost, index)
+	return nil
+}
+
+// sent is step for what decides by itself what to send: it prints what the monitor saw of it, the writes to the collections of the
+// model if there are any. What a lease or a record of supersteps took is in the cost.
+func (t *tour) sent(name, index string, f func() (string, error)) error {
+	fmt.Fprintf(t.out, "\n%s\n", name)
+	before := len(t.monitor.Commands())
+	answer, cost, err := t.measure(name, f)
+	if err != nil {
+		return err
+	}
+	var reads, writes []string
+	for _, c := range t.monitor.Commands()[before:] {
+		switch {
+		case strings.HasPrefix(c.Collection, "docmodel.") || c.Name == "getMore":
+		case modeltest.Writes(c):
+			writes = append(writes, c.String())
+		default:
+			reads = append(reads, c.String())
+		}
+	}
+	if len(writes) == 0 {
+		writes = reads
+	}
+	t.commands(writes)
+	t.tell(name, answer, cost, index)
+	return nil
+}
+
+func (t *tour) measure(name string, f func() (string, error)) (answer string, cost model.Cost, err error) {
 	slow := time.AfterFunc(time.Second, func() { fmt.Fprintln(t.progress, name, "…") })
-	var answer string
-	cost, err := modeltest.Measure(t.monitor, func() (err error) {
+	defer slow.Stop()
+	cost, err = modeltest.Measure(t.monitor, func() (err error) {
 		answer, err = f()
 		return err
 	})
-	slow.Stop()
 	if err != nil {
-		return fmt.Errorf("stdlib: %s: %w", name, err)
+		err = fmt.Errorf("stdlib: %s: %w", name, err)
 	}
+	return answer, cost, err
+}
+
+func (t *tour) tell(name, answer string, cost model.Cost, index string) {
 	fmt.Fprintf(t.out, "  → %s\n  cost: %s\n", answer, cost)
-	t.rows = append(t.rows, row{name, cost, index})
-	return nil
+	t.rows = append(t.rows, row{t.chapter, name, cost, index})
 }
 
 // plan runs a plan as a step.
 func (t *tour) plan(ctx context.Context, name string, p model.Plan) error {
-	return t.step(name, p, strings.Join(p.Cost().Indexes, ", "), func() (string, error) {
+	return t.step(name, p, indexes(p.Cost()), func() (string, error) {
 		res, err := p.Run(ctx, t.db)
 		return fmt.Sprintf("changed %s; the plan is %s", count(res.Modified()), p.Guarantee()), err
 	})
 }
 
-// abridged shows the first lines of a long plan, and of each line what fits.
-func abridged(s string) []string {
-	lines := strings.Split(strings.TrimSpace(s), "\n")
-	const most = 2
-	if n := len(lines); n > most {
-		lines = append(lines[:most:most], fmt.Sprintf("… and %d more", n-most))
-	}
-	for i, l := range lines {
-		if r := []rune(l); len(r) > 400 {
-			lines[i] = string(r[:400]) + " …"
-		}
-	}
-	return lines
+// change runs a change, which reads and decides, as a step.
+func change[S any](ctx context.Context, t *tour, name string, c model.Change[S]) error {
+	return t.sent(name, "_id_", func() (string, error) {
+		_, res, err := c.Run(ctx, t.db)
+		return "changed " + count(res.Modified()), err
+	})
 }
 
-func (t *tour) load(ctx context.Context, pkgs []Package, fs []File) error {
-	t.title("Two collections and the indexes that their techniques need")
-	set := model.Indexes(imports, inside, largest)
+// job runs a job over a whole collection as a step.
+func (t *tour) job(ctx context.Context, name string, j model.Job) error {
+	return t.sent(name, "_id_", func() (string, error) {
+		p, err := j.Run(ctx, t.db, model.JobOptions{})
+		return fmt.Sprintf("read %s, changed %s, in %d batches", count(p.Documents), count(p.Modified), p.Batches), err
+	})
+}
+
+// reads is a query or a pipeline.
+type reads[R any] interface {
+	fmt.Stringer
+	Cost() model.Cost
+	All(context.Context, *mongo.Database) ([]R, error)
+}
+
+// read reads as a step, and shows each of the first few.
+func read[R any](ctx context.Context, t *tour, name string, q reads[R], show func(R) string) (list []R, err error) {
+	err = t.step(name, q, indexes(q.Cost()), func() (string, error) {
+		list, err = q.All(ctx, t.db)
+		return names(list, show), err
+	})
+	return list, err
+}
+
+// load stores what go list told, and nothing that a technique keeps.
+func (t *tour) load(ctx context.Context) error {
+	set := model.Indexes(techniques...)
 	if err := t.step("create the indexes", set, "", func() (string, error) {
-		return fmt.Sprintf("%d indexes", len(set.Needed)), set.Ensure(ctx, t.db)
+		return fmt.Sprintf("%d indexes, and %d that these cover", len(set.Needed), len(set.Dropped)), set.Ensure(ctx, t.db)
 	}); err != nil {
 		return err
 	}
-	if err := t.plan(ctx, "store the packages", packages.InsertMany(pkgs)); err != nil {
+	if err := t.plan(ctx, "store the packages", packages.InsertMany(t.std.packages)); err != nil {
 		return err
 	}
-	return t.plan(ctx, "store the files", files.InsertMany(fs))
+	return t.plan(ctx, "store the files", files.InsertMany(t.std.files))
 }
 
-func (t *tour) references(ctx context.Context, pkgs []Package, _ []File) error {
-	t.title("Child references: a package lists what it imports (relate.ChildRefs)")
-	top := most(pkgs, func(p Package) int { return len(p.Imports) })
-	of := imports.ChildrenOf(top.ID)
-	if err := t.step("what "+top.ID+" imports, in stored order", of, of.Index, func() (string, error) {
-		list, err := of.All(ctx, t.db)
-		return names(list, func(p Package) string { return p.ID }), err
-	}); err != nil {
-		return err
-	}
-	using := imports.ParentsOf("unsafe").Sorted(bson.D{{Key: "_id", Value: 1}})
-	if err := t.step("who imports unsafe", using, imports.Indexes()[0].Name, func() (string, error) {
-		list, err := using.All(ctx, t.db)
-		return names(list, func(p Package) string { return p.ID }), err
-	}); err != nil {
-		return err
-	}
-	if err := t.plan(ctx, "let errors import fmt, which is a cycle that Go refuses and a document doesn't", model.NewPlan(imports.Add("errors", "fmt"))); err != nil {
-		return err
-	}
-	return t.plan(ctx, "and take it back", model.NewPlan(imports.Remove("errors", "fmt")))
-}
-
-func (t *tour) parents(ctx context.Context, pkgs []Package, fs []File) error {
-	t.title("Parent references: a file knows its package (relate.ParentRef)")
-	page := inside.Newest("runtime", 3)
-	var last File
-	if err := t.step("the three largest files of runtime", page, page.Index, func() (string, error) {
-		list, err := page.All(ctx, t.db)
-		if err != nil || len(list) == 0 {
-			return "none", err
+// commands shows the first of many commands, and of each what fits.
+func (t *tour) commands(lines []string) {
+	const most, wide = 2, 400
+	for _, l := range lines[:min(len(lines), most)] {
+		if r := []rune(l); len(r) > wide {
+			l = string(r[:wide]) + " …"
 		}
-		last = list[len(list)-1]
-		return names(list, sized), nil
-	}); err != nil {
-		return err
+		fmt.Fprintln(t.out, "   ", l)
 	}
-	next := page.After(last.Bytes, last.ID)
-	if err := t.step("the next three", next, page.Index, func() (string, error) {
-		list, err := next.All(ctx, t.db)
-		return names(list, sized), err
-	}); err != nil {
-		return err
+	if n := len(lines); n > most {
+		fmt.Fprintf(t.out, "    … and %d more\n", n-most)
 	}
-	counts := inside.Counts("runtime", "net/http", "errors")
-	if err := t.step("how many files three packages have", counts, counts.Index, func() (string, error) {
-		list, err := counts.All(ctx, t.db)
-		return fmt.Sprintf("%+v", list), err
-	}); err != nil {
-		return err
-	}
-	move := inside.Move(last.ID, "runtime", "errors")
-	if err := t.plan(ctx, "move a file to another package", model.NewPlan(move)); err != nil {
-		return err
-	}
-	stale := inside.Move(last.ID, "runtime", "fmt")
-	return t.step("move it again from where it no longer is", stale, stale.Index, func() (string, error) {
-		_, err := stale.Run(ctx, t.db)
-		if !errors.Is(err, model.ErrStale) {
-			return "", fmt.Errorf("want model.ErrStale, got %v", err)
-		}
-		return err.Error(), nil
-	})
 }
 
-func (t *tour) bounded(ctx context.Context, pkgs []Package, fs []File) error {
-	t.title("A bounded array: a package keeps its three largest files (denorm.Bounded)")
-	var fill model.Plan
-	for pkg, group := range byPackage(fs) {
-		elements := make([]any, len(group))
-		for i, f := range group {
-			elements[i] = Sized{f.Name, f.Bytes}
-		}
-		w := largest.Push(pkg, elements...)
-		w.Expect = model.Any // the packages were just stored; so all pushes share one command
-		fill.Steps = append(fill.Steps, w)
-	}
-	slices.SortFunc(fill.Steps, func(a, b model.Step) int { return cmp.Compare(a.String(), b.String()) })
-	if err := t.plan(ctx, "push every file to its package", fill); err != nil {
-		return err
-	}
-	if err := t.plan(ctx, "run it again: files that are kept are known by name", model.NewPlan(largest.Push("errors", Sized{"errors.go", 1}))); err != nil {
-		return err
-	}
-	read := largest.Slice("net/http", 2)
-	return t.step("a package with two of them", read, read.Index, func() (string, error) {
-		p, err := read.One(ctx, t.db)
-		return fmt.Sprintf("%s: %v", p.ID, p.Largest), err
-	})
-}
-
-func byPackage(fs []File) map[string][]File {
-	groups := map[string][]File{}
-	for _, f := range fs {
-		groups[f.Package] = append(groups[f.Package], f)
-	}
-	return groups
-}
+func indexes(c model.Cost) string { return strings.Join(c.Indexes, ", ") }
 
 func count(n int64) string {
 	if n == 1 {
@@ -204,16 +196,22 @@ func count(n int64) string {
 
 func sized(f File) string { return fmt.Sprintf("%s (%d bytes)", f.Name, f.Bytes) }
 
+func packageID(p Package) string { return p.ID }
+
 // names lists documents, the first few by name.
 func names[T any](list []T, name func(T) string) string {
-	const most = 8
-	var parts []string
-	for _, d := range list[:min(len(list), most)] {
-		parts = append(parts, name(d))
-	}
-	s := count(int64(len(list))) + ": " + strings.Join(parts, ", ")
-	if len(list) > most {
-		s += ", …"
+	const most, wide = 8, 250
+	s := count(int64(len(list)))
+	for i, d := range list {
+		switch {
+		case i == 0:
+			s += ": "
+		case i == most || len(s) > wide:
+			return s + ", …"
+		default:
+			s += ", "
+		}
+		s += name(d)
 	}
 	return s
 }

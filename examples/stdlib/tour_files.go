@@ -1,0 +1,177 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+func (t *tour) parents(ctx context.Context) error {
+	page := inside.Newest("runtime", 3)
+	list, err := read(ctx, t, "the three largest files of runtime", page, sized)
+	if err != nil {
+		return err
+	}
+	last := list[len(list)-1]
+	if _, err := read(ctx, t, "the next three", page.After(last.Bytes, last.ID), sized); err != nil {
+		return err
+	}
+	counts := inside.Counts("runtime", "net/http", "errors")
+	if err := t.step("how many files three packages have", counts, counts.Index, func() (string, error) {
+		list, err := counts.All(ctx, t.db)
+		return fmt.Sprintf("%+v", list), err
+	}); err != nil {
+		return err
+	}
+	if err := t.plan(ctx, "move a file to another package", model.NewPlan(inside.Move(last.ID, "runtime", "errors"))); err != nil {
+		return err
+	}
+	stale := inside.Move(last.ID, "runtime", "fmt")
+	if err := t.step("move it again from where it no longer is", stale, stale.Index, func() (string, error) {
+		_, err := stale.Run(ctx, t.db)
+		if !errors.Is(err, model.ErrStale) {
+			return "", fmt.Errorf("want model.ErrStale, got %v", err)
+		}
+		return err.Error(), nil
+	}); err != nil {
+		return err
+	}
+	return t.plan(ctx, "move it back", model.NewPlan(inside.Move(last.ID, "errors", "runtime")))
+}
+
+func (t *tour) bounded(ctx context.Context) error {
+	var fill model.Plan
+	for pkg, group := range byPackage(t.std.files) {
+		elements := make([]any, len(group))
+		for i, f := range group {
+			elements[i] = Sized{f.Name, f.Bytes}
+		}
+		w := largest.Push(pkg, elements...)
+		w.Expect = model.Any // the packages were just stored; so all pushes share one command
+		fill.Steps = append(fill.Steps, w)
+	}
+	slices.SortFunc(fill.Steps, func(a, b model.Step) int { return cmp.Compare(a.String(), b.String()) })
+	if err := t.plan(ctx, "push every file to its package", fill); err != nil {
+		return err
+	}
+	again := model.NewPlan(largest.Push("errors", Sized{"errors.go", 1}))
+	if err := t.plan(ctx, "run it again: files that are kept are known by name", again); err != nil {
+		return err
+	}
+	read2 := largest.Slice("net/http", 2)
+	if _, err := read(ctx, t, "a package with two of them", read2, func(p Package) string { return fmt.Sprint(p.ID, " ", p.Largest) }); err != nil {
+		return err
+	}
+	large := kept.Elements(bson.D{{Key: "bytes", Value: bson.D{{Key: "$gt", Value: 200_000}}}}, largestFirst)
+	_, err := read(ctx, t, "elements over 200,000 bytes, of all packages", large, func(e model.ElementOf[string, Sized]) string {
+		return fmt.Sprintf("%s of %s", e.Element.Name, e.Parent)
+	})
+	return err
+}
+
+func (t *tour) subset(ctx context.Context) error {
+	if err := t.job(ctx, "fill the subset of each package", top.Rebuild()); err != nil {
+		return err
+	}
+	stored, err := read(ctx, t, "a package with its three largest files", packages.ByID("net/http"), func(p Package) string { return fmt.Sprint(p.ID, " ", p.Top) })
+	if err != nil {
+		return err
+	}
+	if _, err := read(ctx, t, "the next three, from where those end", top.Rest(&stored[0]).Limited(3), sized); err != nil {
+		return err
+	}
+	first := stored[0].Top[0]
+	if err := change(ctx, t, "empty the largest file: another takes its place", top.Set(first.ID, bson.D{{Key: "bytes", Value: int64(0)}})); err != nil {
+		return err
+	}
+	return change(ctx, t, "and give it back its bytes", top.Set(first.ID, bson.D{{Key: "bytes", Value: first.Bytes}}))
+}
+
+func (t *tour) counters(ctx context.Context) error {
+	drift, err := read(ctx, t, "which packages' counters are wrong", sizes.Check(), denorm.CounterDrift.String)
+	if err != nil {
+		return err
+	}
+	if err := t.plan(ctx, "set them to what their files make", sizes.Repair(drift)); err != nil {
+		return err
+	}
+	show := func(name string) error {
+		two := packages.Find(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{"errors", "net/http"}}}}})
+		_, err := read(ctx, t, name, two, func(p Package) string { return fmt.Sprintf("%s %d files of %d bytes", p.ID, p.Count, p.Bytes) })
+		return err
+	}
+	if err := show("two packages with their counters"); err != nil {
+		return err
+	}
+	if err := change(ctx, t, "move a file from one to the other", sizes.Move("net/http/server.go", "errors", bson.NewObjectID())); err != nil {
+		return err
+	}
+	if err := show("both have changed"); err != nil {
+		return err
+	}
+	if err := t.plan(ctx, "move it back past the counters", model.NewPlan(inside.Move("net/http/server.go", "errors", "net/http"))); err != nil {
+		return err
+	}
+	for _, p := range []string{"errors", "net/http"} {
+		if err := change(ctx, t, "count "+p+" anew", sizes.Recount(p)); err != nil {
+			return err
+		}
+	}
+	return t.agreeWithList(ctx)
+}
+
+// agreeWithList holds the counters to what go list said.
+func (t *tour) agreeWithList(ctx context.Context) error {
+	groups := byPackage(t.std.files)
+	for p, err := range packages.Find(nil).Each(ctx, t.db) {
+		if err != nil {
+			return err
+		}
+		var bytes int64
+		for _, f := range groups[p.ID] {
+			bytes += f.Bytes
+		}
+		if p.Count != int64(len(groups[p.ID])) || p.Bytes != bytes {
+			return fmt.Errorf("stdlib: %s counts %d files of %d bytes, and go list gives %d of %d", p.ID, p.Count, p.Bytes, len(groups[p.ID]), bytes)
+		}
+	}
+	return nil
+}
+
+func (t *tour) copied(ctx context.Context) error {
+	if err := t.job(ctx, "copy each package's synopsis to its files", synopses.Rebuild()); err != nil {
+		return err
+	}
+	source, err := packages.ByID("net/http").One(ctx, t.db)
+	if err != nil {
+		return err
+	}
+	old := source.Doc
+	set := func(name, doc string) error {
+		err := t.plan(ctx, name, synopses.Set(&source, bson.D{{Key: "doc", Value: doc}}))
+		source.Doc = doc
+		return err
+	}
+	if err := set("say otherwise what net/http is about", "Package http is about HTTP."); err != nil {
+		return err
+	}
+	said := files.Find(bson.D{{Key: "package", Value: "net/http"}}).Limited(1)
+	if _, err := read(ctx, t, "and so does each of its files", said, func(f File) string { return f.ID + ": " + f.Synopsis }); err != nil {
+		return err
+	}
+	return set("say it as before", old)
+}
+
+func byPackage(fs []File) map[string][]File {
+	groups := map[string][]File{}
+	for _, f := range fs {
+		groups[f.Package] = append(groups[f.Package], f)
+	}
+	return groups
+}

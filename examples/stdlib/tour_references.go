@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+func (t *tour) references(ctx context.Context) error {
+	busiest := most(t.std.packages, func(p Package) int { return len(p.Imports) })
+	if _, err := read(ctx, t, "what "+busiest.ID+" imports, in stored order", imports.ChildrenOf(busiest.ID), packageID); err != nil {
+		return err
+	}
+	if _, err := read(ctx, t, "who imports unsafe", imports.ParentsOf("unsafe"), packageID); err != nil {
+		return err
+	}
+	cycle := "let errors import fmt, which is a cycle that Go refuses and a document doesn't"
+	if err := t.plan(ctx, cycle, model.NewPlan(imports.Add("errors", "fmt"))); err != nil {
+		return err
+	}
+	return t.plan(ctx, "and take it back", model.NewPlan(imports.Remove("errors", "fmt")))
+}
+
+// manyToMany has no other source than the lists of one side: what the check finds missing on the other, the repair writes there.
+func (t *tour) manyToMany(ctx context.Context) error {
+	check := bothWays.CheckLeft()
+	half, err := read(ctx, t, "what is listed on one side only", check, func(h relate.HalfLink[string, string]) string { return h.A + " → " + h.B })
+	if err != nil {
+		return err
+	}
+	if err := t.plan(ctx, "list it on the other", bothWays.Repair(half, relate.TrustRefs)); err != nil {
+		return err
+	}
+	unsafe, err := packages.ByID("unsafe").One(ctx, t.db)
+	if err != nil {
+		return err
+	}
+	if _, err := read(ctx, t, "who imports unsafe, by the list in hand", bothWays.Lefts(&unsafe), packageID); err != nil {
+		return err
+	}
+	link := bothWays.Link(&Package{ID: "errors"}, "fmt", bson.NilObjectID)
+	if err := t.plan(ctx, "let errors import fmt, on both sides", link); err != nil {
+		return err
+	}
+	return t.plan(ctx, "and take it back from both", bothWays.Unlink(&Package{ID: "errors"}, "fmt", bson.NilObjectID))
+}
+
+func (t *tour) twoWay(ctx context.Context) error {
+	half, err := read(ctx, t, "what files name and packages don't list", owned.CheckRefs(), func(h relate.HalfLink[string, string]) string { return h.B })
+	if err != nil {
+		return err
+	}
+	if err := t.plan(ctx, "list the files in their packages", owned.Repair(half, relate.TrustRefs)); err != nil {
+		return err
+	}
+	pack, err := packages.ByID("net/http").One(ctx, t.db)
+	if err != nil {
+		return err
+	}
+	list, err := read(ctx, t, "the files of net/http, by the list in hand", owned.Items(&pack), sized)
+	if err != nil {
+		return err
+	}
+	file := list[0]
+	if err := t.plan(ctx, "give a file to another package", owned.Assign(&file, "net", bson.NilObjectID)); err != nil {
+		return err
+	}
+	file.Package = "net"
+	return t.plan(ctx, "and give it back", owned.Assign(&file, "net/http", bson.NilObjectID))
+}
+
+func (t *tour) joinDocuments(ctx context.Context) error {
+	if err := t.plan(ctx, "store the pairs", paired.LinkAll(t.std.imports)); err != nil {
+		return err
+	}
+	used := paired.RightsOf("net/http", relate.LinkPage[Import]{Limit: 5})
+	if _, err := read(ctx, t, "the last five that net/http imports, and where", used, func(l relate.Linked[Import, Package]) string {
+		return l.Link.To + " (" + l.Link.where() + ")"
+	}); err != nil {
+		return err
+	}
+	using := paired.OfRight("testing").Where(bson.D{{Key: "code", Value: true}})
+	if _, err := read(ctx, t, "who imports testing not only in tests", using, func(l Import) string { return l.From }); err != nil {
+		return err
+	}
+	counts := paired.RightCounts("errors", "fmt", "unsafe")
+	_, err := read(ctx, t, "how many import three packages", counts, func(n relate.LinkCount[string]) string { return fmt.Sprint(n.ID, " ", n.N) })
+	return err
+}
+
+// where says in what files one package imports the other.
+func (i Import) where() string {
+	switch {
+	case i.Code && i.Tests:
+		return "code and tests"
+	case i.Code:
+		return "code"
+	}
+	return "tests"
+}
+
+func (t *tour) join(ctx context.Context) error {
+	two, err := packages.Find(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{"net/http", "html/template"}}}}}).All(ctx, t.db)
+	if err != nil {
+		return err
+	}
+	return t.sent("what two packages import, and what that imports", "_id_", func() (string, error) {
+		found, err := twoLevels.Load(ctx, t.db, two)
+		return names(found, func(p relate.Nested[Package, relate.Joined[Package, Package, string], string]) string {
+			n := 0
+			for _, c := range p.Children {
+				n += len(c.Children)
+			}
+			return fmt.Sprintf("%s imports %d, which import %d", p.Parent.ID, len(p.Children), n)
+		}), err
+	})
+}
+
+func (t *tour) deleting(ctx context.Context) error {
+	err := t.sent("what goes with crypto/tls: a dry run, level by level", removal.Indexes()[0].Name, func() (string, error) {
+		reach, err := removal.Reach(ctx, t.db, "crypto/tls")
+		var levels []string
+		for _, l := range reach.Levels {
+			levels = append(levels, fmt.Sprintf("%d away: %s", l.Depth, count(int64(len(l.IDs)))))
+		}
+		return strings.Join(levels, ", "), err
+	})
+	if err != nil {
+		return err
+	}
+	stored, err := packages.ByID("errors").One(ctx, t.db)
+	if err != nil {
+		return err
+	}
+	if err := t.plan(ctx, "delete errors past all rules", model.NewPlan(packages.Delete(stored.ID))); err != nil {
+		return err
+	}
+	if _, err := read(ctx, t, "which imports lead nowhere now", weak.Missing(nil), relate.MissingID.String); err != nil {
+		return err
+	}
+	return t.plan(ctx, "and store it again", model.NewPlan(packages.Insert(stored)))
+}
