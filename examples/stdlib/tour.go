@@ -44,6 +44,7 @@ func (t *tour) chapters() []chapter {
 		{"Subset", "the same, kept by what changes files, and all files beside (denorm.Subset)", t.subset},
 		{"Counters", "a package knows how many files and bytes it has (denorm.Counter)", t.counters},
 		{"Copied field", "a file says what its package is about (denorm.Copy)", t.copied},
+		{"Trees", "packages by their import paths, in every representation (paths.ParentTree …, RollUp)", t.trees},
 		{"Advice", "the figures of the live data, and what they ask for (advise.Survey, Choose, Budget)", t.advice},
 	}
 }
@@ -126,16 +127,16 @@ func (t *tour) plan(ctx context.Context, name string, p model.Plan) error {
 }
 
 // change runs a change, which reads and decides, as a step.
-func change[S any](ctx context.Context, t *tour, name string, c model.Change[S]) error {
-	return t.sent(name, "_id_", func() (string, error) {
+func change[S any](ctx context.Context, t *tour, name, index string, c model.Change[S]) error {
+	return t.sent(name, index, func() (string, error) {
 		_, res, err := c.Run(ctx, t.db)
 		return "changed " + count(res.Modified()), err
 	})
 }
 
 // job runs a job over a whole collection as a step.
-func (t *tour) job(ctx context.Context, name string, j model.Job) error {
-	return t.sent(name, "_id_", func() (string, error) {
+func (t *tour) job(ctx context.Context, name, index string, j model.Job) error {
+	return t.sent(name, index, func() (string, error) {
 		p, err := j.Run(ctx, t.db, model.JobOptions{})
 		return fmt.Sprintf("read %s, changed %s, in %d batches", count(p.Documents), count(p.Modified), p.Batches), err
 	})

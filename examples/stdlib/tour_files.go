@@ -76,7 +76,7 @@ func (t *tour) bounded(ctx context.Context) error {
 }
 
 func (t *tour) subset(ctx context.Context) error {
-	if err := t.job(ctx, "fill the subset of each package", top.Rebuild()); err != nil {
+	if err := t.job(ctx, "fill the subset of each package", top.Indexes()[0].Name, top.Rebuild()); err != nil {
 		return err
 	}
 	stored, err := read(ctx, t, "a package with its three largest files", packages.ByID("net/http"), func(p Package) string { return fmt.Sprint(p.ID, " ", p.Top) })
@@ -87,10 +87,10 @@ func (t *tour) subset(ctx context.Context) error {
 		return err
 	}
 	first := stored[0].Top[0]
-	if err := change(ctx, t, "empty the largest file: another takes its place", top.Set(first.ID, bson.D{{Key: "bytes", Value: int64(0)}})); err != nil {
+	if err := change(ctx, t, "empty the largest file: another takes its place", "_id_, "+top.Indexes()[0].Name, top.Set(first.ID, bson.D{{Key: "bytes", Value: int64(0)}})); err != nil {
 		return err
 	}
-	return change(ctx, t, "and give it back its bytes", top.Set(first.ID, bson.D{{Key: "bytes", Value: first.Bytes}}))
+	return change(ctx, t, "and give it back its bytes", "_id_, "+top.Indexes()[0].Name, top.Set(first.ID, bson.D{{Key: "bytes", Value: first.Bytes}}))
 }
 
 func (t *tour) counters(ctx context.Context) error {
@@ -109,7 +109,7 @@ func (t *tour) counters(ctx context.Context) error {
 	if err := show("two packages with their counters"); err != nil {
 		return err
 	}
-	if err := change(ctx, t, "move a file from one to the other", sizes.Move("net/http/server.go", "errors", bson.NewObjectID())); err != nil {
+	if err := change(ctx, t, "move a file from one to the other", "_id_", sizes.Move("net/http/server.go", "errors", bson.NewObjectID())); err != nil {
 		return err
 	}
 	if err := show("both have changed"); err != nil {
@@ -119,7 +119,7 @@ func (t *tour) counters(ctx context.Context) error {
 		return err
 	}
 	for _, p := range []string{"errors", "net/http"} {
-		if err := change(ctx, t, "count "+p+" anew", sizes.Recount(p)); err != nil {
+		if err := change(ctx, t, "count "+p+" anew", inside.Indexes()[0].Name, sizes.Recount(p)); err != nil {
 			return err
 		}
 	}
@@ -145,7 +145,7 @@ func (t *tour) agreeWithList(ctx context.Context) error {
 }
 
 func (t *tour) copied(ctx context.Context) error {
-	if err := t.job(ctx, "copy each package's synopsis to its files", synopses.Rebuild()); err != nil {
+	if err := t.job(ctx, "copy each package's synopsis to its files", synopses.Indexes()[0].Name, synopses.Rebuild()); err != nil {
 		return err
 	}
 	source, err := packages.ByID("net/http").One(ctx, t.db)
