@@ -66,7 +66,7 @@ type library struct {
 	packages []Package
 	files    []File
 	imports  []Import
-	deps     map[string]int // how many packages each depends on, as go list says
+	deps     map[string][]string // what each depends on, as go list says
 }
 
 func readStd(ctx context.Context) (*library, error) {
@@ -85,11 +85,11 @@ func documents(all []listed, sizeOf func(path string) (int64, error)) (*library,
 		known[p.ImportPath] = true
 	}
 	unknown := func(imp string) bool { return !known[imp] }
-	std := &library{deps: map[string]int{}}
+	std := &library{deps: map[string][]string{}}
 	for _, p := range all {
 		p.Imports = slices.DeleteFunc(p.Imports, unknown)
 		std.packages = append(std.packages, Package{ID: p.ImportPath, Name: p.Name, Doc: p.Doc, Imports: p.Imports})
-		std.deps[p.ImportPath] = len(slices.DeleteFunc(p.Deps, unknown))
+		std.deps[p.ImportPath] = slices.DeleteFunc(p.Deps, unknown)
 		tests := slices.DeleteFunc(slices.Concat(p.TestImports, p.XTestImports), unknown)
 		std.imports = append(std.imports, pairs(p, tests)...)
 		for _, name := range p.GoFiles {

@@ -35,7 +35,7 @@ func TestDocuments(t *testing.T) {
 			{ID: "a b", From: "a", To: "b", Code: true, Tests: true},
 			{ID: "b a", From: "b", To: "a", Tests: true},
 		},
-		deps: map[string]int{"a": 1, "b": 0},
+		deps: map[string][]string{"a": {"b"}, "b": nil},
 	}
 	if !reflect.DeepEqual(std, want) {
 		t.Errorf("got %+v, want %+v", std, want)

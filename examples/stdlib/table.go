@@ -31,6 +31,7 @@ func (t *tour) table() {
 	}
 	fmt.Fprintf(w, "total\t%d\t%d\t%d\t\n", total.Commands, total.Written, total.Returned)
 	_ = w.Flush()
+	fmt.Fprintln(t.out, "What pipelines write by $merge (the states of a graph) is not in it, for no server counts that.")
 }
 
 func clip(s string, most int) string {

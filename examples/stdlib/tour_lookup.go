@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/docmodel/docmodel/denorm"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// indexTable finds packages by their names, of which several have one: rand, template.
+func (t *tour) indexTable(ctx context.Context) error {
+	if err := t.job(ctx, "enter each package by its name", "_id_", byName.Rebuild()); err != nil {
+		return err
+	}
+	rands := byName.Lookup("rand")
+	entry := func(e denorm.IndexEntry[string]) string {
+		about, _ := e.Doc.Lookup("doc").StringValueOK()
+		return e.ID + ": " + about
+	}
+	if _, err := read(ctx, t, "what is called rand, by the entries alone", rands, entry); err != nil {
+		return err
+	}
+	p, err := packages.ByID("crypto/rand").One(ctx, t.db)
+	if err != nil {
+		return err
+	}
+	rename := func(name, to string) error {
+		err := t.plan(ctx, name, byName.Set(&p, bson.D{{Key: "name", Value: to}}, bson.NewObjectID()))
+		p.Name = to
+		return err
+	}
+	if err := rename("call one otherwise", "random"); err != nil {
+		return err
+	}
+	if _, err := read(ctx, t, "what is called rand now", rands, entry); err != nil {
+		return err
+	}
+	return rename("and call it as before", "rand")
+}
+
+// inverted finds files by the words of their names, which say for what they are built.
+func (t *tour) inverted(ctx context.Context) error {
+	if err := t.job(ctx, "enter each file by its words and its package", "_id_", byWords.Rebuild()); err != nil {
+		return err
+	}
+	system, arch := byWords.Is("words", runtime.GOOS), byWords.Is("words", runtime.GOARCH)
+	both := byWords.IDs(system.And(arch))
+	if _, err := read(ctx, t, fmt.Sprintf("files for %s on %s alone", runtime.GOOS, runtime.GOARCH), both, func(f denorm.InvertedID[string]) string { return f.ID }); err != nil {
+		return err
+	}
+	either := byWords.Count(system.Or(arch).Minus(byWords.Is("package", "runtime")))
+	if _, err := read(ctx, t, "how many for either, outside of package runtime", either, func(n denorm.UniqueTotal) string { return fmt.Sprint(n.N, " files") }); err != nil {
+		return err
+	}
+	_, err := read(ctx, t, "how many for "+runtime.GOOS+", by package", byWords.Report(system, "package"), func(c denorm.InvertedCount) string {
+		return fmt.Sprintf("%s %d", c.Value.StringValue(), c.N)
+	})
+	return err
+}

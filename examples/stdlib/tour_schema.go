@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/schema"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// What the documents look like, by their types, and what these don't say.
+var (
+	packageSchema = schema.Of(packages,
+		schema.Field("imports").Unique(), schema.Field("importedBy").Unique(), schema.Field("files").Unique(),
+		schema.Field("largest").Items(0, 3), schema.Field("top").Items(0, 3),
+		schema.Field("count").Range(0, nil), schema.Field("bytes").Range(0, nil))
+	fileSchema = schema.Of(files, schema.Field("name").Pattern(`\.go$`), schema.Field("bytes").Range(0, nil))
+)
+
+// documentValidationFailure is the code of the server's refusal.
+const documentValidationFailure = 121
+
+func (t *tour) schemas(ctx context.Context) error {
+	raw := func(d bson.Raw) string { return d.Lookup("_id").String() }
+	for _, s := range []struct {
+		of   string
+		find model.Find[bson.Raw]
+	}{
+		{"packages", packageSchema.Nonconforming()},
+		{"files", fileSchema.Nonconforming()},
+	} {
+		found, err := read(ctx, t, s.of+" that don't conform", s.find, raw)
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 {
+			return fmt.Errorf("stdlib: %d %s don't conform", len(found), s.of)
+		}
+	}
+	enforced := fileSchema.Enforced(schema.Strict, schema.Refuse)
+	if err := t.sent("let the server refuse files that don't", "", func() (string, error) {
+		return "the collection has the validator", enforced.Ensure(ctx, t.db)
+	}); err != nil {
+		return err
+	}
+	return t.refused(ctx, File{ID: "errors/README", Package: "errors", Name: "README"})
+}
+
+// refused stores what doesn't conform. A server that takes it enforces no validators.
+func (t *tour) refused(ctx context.Context, f File) error {
+	bad := files.Insert(f)
+	return t.step("store one whose name doesn't end in .go", bad, "", func() (string, error) {
+		_, err := bad.Run(ctx, t.db)
+		var server mongo.ServerError
+		switch {
+		case err == nil:
+			_, err := files.Delete(f.ID).Run(ctx, t.db)
+			return "stored, for this server enforces no validators, and deleted", err
+		case errors.As(err, &server) && server.HasErrorCode(documentValidationFailure):
+			return err.Error(), nil
+		}
+		return "", err
+	})
+}
