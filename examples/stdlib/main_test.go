@@ -1,13 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // two packages as go list prints them, and an import that it doesn't list.
@@ -62,23 +62,31 @@ func TestNoGoCommand(t *testing.T) {
 	}
 }
 
-// The whole tour, on the standard library of this machine.
-func TestTour(t *testing.T) {
-	var out bytes.Buffer
+// The program, as it is run without a server.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
 	if err := run(context.Background(), &out, io.Discard, ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
+		" files of the standard library, on the engine in this process\n",
 		"who imports unsafe\n    db.packages.find({imports: 'unsafe'})\n",
-		"cost: 2 commands", // the stale move
-		"it changed since it was read, or is not there",
+		"it changed since it was read, or is not there", // the stale move
+		"\n6 representations gave the same answers",
 		"packages → imported packages: child references (relate.ChildRefs)\n",
 		"packages → files: parent reference (relate.ParentRef)\n",
 		"imports has no bound: an array without Items; 16 MB at ",
-		"\noperation ", "\ntotal ",
+		"\noperation ", "\ntotal ", "\nNot here: ",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the tour lacks %q", want)
+		}
+	}
+	_, table, _ := strings.Cut(out.String(), "== What it cost")
+	for line := range strings.Lines(strings.Split(table, notShown)[0]) {
+		if n := utf8.RuneCountInString(line); n > 120 {
+			t.Errorf("a row of %d columns: %s", n, line)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func (t *tour) chapters() []chapter {
 		{"Trees", "packages by their import paths, in every representation (paths.ParentTree …, RollUp)", t.trees},
 		{"Graph", "imports as edges: ranks, distances, components, chains (paths.Graph)", t.graph},
 		{"Schema", "validators from the Go types (schema.Of)", t.schemas},
-		{"Advice", "the figures of the live data, and what they ask for (advise.Survey, Choose, Budget)", t.advice},
+		{"Advice", "the figures of the live data, and what they ask for (advise.Survey, Choose, Budget; model.Diagram)", t.advice},
 	}
 }
 

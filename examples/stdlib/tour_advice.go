@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/advise"
 )
 
@@ -50,6 +51,7 @@ func (t *tour) advice(ctx context.Context) error {
 		}
 	}
 	fmt.Fprintf(t.out, "\nhow large a package gets\n  → %s\n", indented(packageBudget.Worst().String()))
+	fmt.Fprintf(t.out, "\nwhat is declared, as a diagram that Mermaid draws\n  → %s\n", indented(model.Diagram(techniques...)))
 	return nil
 }
 
