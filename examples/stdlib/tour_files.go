@@ -64,8 +64,8 @@ func (t *tour) bounded(ctx context.Context) error {
 	if err := t.plan(ctx, "run it again: files that are kept are known by name", again); err != nil {
 		return err
 	}
-	read2 := largest.Slice("net/http", 2)
-	if _, err := read(ctx, t, "a package with two of them", read2, func(p Package) string { return fmt.Sprint(p.ID, " ", p.Largest) }); err != nil {
+	two := largest.Slice("net/http", 2)
+	if _, err := read(ctx, t, "a package with two of them", two, func(p Package) string { return fmt.Sprint(p.ID, " ", p.Largest) }); err != nil {
 		return err
 	}
 	large := kept.Elements(bson.D{{Key: "bytes", Value: bson.D{{Key: "$gt", Value: 200_000}}}}, largestFirst)
@@ -79,7 +79,8 @@ func (t *tour) subset(ctx context.Context) error {
 	if err := t.job(ctx, "fill the subset of each package", top.Indexes()[0].Name, top.Rebuild()); err != nil {
 		return err
 	}
-	stored, err := read(ctx, t, "a package with its three largest files", packages.ByID("net/http"), func(p Package) string { return fmt.Sprint(p.ID, " ", p.Top) })
+	shown := packages.ByID("net/http")
+	stored, err := read(ctx, t, "a package with its three largest files", shown, func(p Package) string { return fmt.Sprint(p.ID, " ", p.Top) })
 	if err != nil {
 		return err
 	}
@@ -87,10 +88,13 @@ func (t *tour) subset(ctx context.Context) error {
 		return err
 	}
 	first := stored[0].Top[0]
-	if err := change(ctx, t, "empty the largest file: another takes its place", "_id_, "+top.Indexes()[0].Name, top.Set(first.ID, bson.D{{Key: "bytes", Value: int64(0)}})); err != nil {
+	set := func(name string, bytes int64) error {
+		return change(ctx, t, name, "_id_, "+top.Indexes()[0].Name, top.Set(first.ID, bson.D{{Key: "bytes", Value: bytes}}))
+	}
+	if err := set("empty the largest file: another takes its place", 0); err != nil {
 		return err
 	}
-	return change(ctx, t, "and give it back its bytes", "_id_, "+top.Indexes()[0].Name, top.Set(first.ID, bson.D{{Key: "bytes", Value: first.Bytes}}))
+	return set("and give it back its bytes", first.Bytes)
 }
 
 func (t *tour) counters(ctx context.Context) error {
@@ -109,7 +113,8 @@ func (t *tour) counters(ctx context.Context) error {
 	if err := show("two packages with their counters"); err != nil {
 		return err
 	}
-	if err := change(ctx, t, "move a file from one to the other", "_id_", sizes.Move("net/http/server.go", "errors", bson.NewObjectID())); err != nil {
+	away := sizes.Move("net/http/server.go", "errors", bson.NewObjectID())
+	if err := change(ctx, t, "move a file from one to the other", "_id_", away); err != nil {
 		return err
 	}
 	if err := show("both have changed"); err != nil {

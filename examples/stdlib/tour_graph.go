@@ -60,7 +60,9 @@ func (t *tour) distances(ctx context.Context) error {
 	if _, err := read(ctx, t, "itself, and the packages that it imports", near.Within(1), vertexID); err != nil {
 		return err
 	}
-	reached, err := read(ctx, t, "all that it depends on", near.Within(1<<20), func(v paths.VertexState[string]) string { return fmt.Sprint(v.ID, " ", v.Step) })
+	reached, err := read(ctx, t, "all that it depends on", near.Within(1<<20), func(v paths.VertexState[string]) string {
+		return fmt.Sprint(v.ID, " ", v.Step)
+	})
 	if err != nil {
 		return err
 	}

@@ -46,15 +46,18 @@ func (t *tour) inverted(ctx context.Context) error {
 		return err
 	}
 	system, arch := byWords.Is("words", runtime.GOOS), byWords.Is("words", runtime.GOARCH)
-	both := byWords.IDs(system.And(arch))
-	if _, err := read(ctx, t, fmt.Sprintf("files for %s on %s alone", runtime.GOOS, runtime.GOARCH), both, func(f denorm.InvertedID[string]) string { return f.ID }); err != nil {
+	name := fmt.Sprintf("files for %s on %s alone", runtime.GOOS, runtime.GOARCH)
+	fileID := func(f denorm.InvertedID[string]) string { return f.ID }
+	if _, err := read(ctx, t, name, byWords.IDs(system.And(arch)), fileID); err != nil {
 		return err
 	}
 	either := byWords.Count(system.Or(arch).Minus(byWords.Is("package", "runtime")))
-	if _, err := read(ctx, t, "how many for either, outside of package runtime", either, func(n denorm.UniqueTotal) string { return fmt.Sprint(n.N, " files") }); err != nil {
+	total := func(n denorm.UniqueTotal) string { return fmt.Sprint(n.N, " files") }
+	if _, err := read(ctx, t, "how many for either, outside of package runtime", either, total); err != nil {
 		return err
 	}
-	_, err := read(ctx, t, "how many for "+runtime.GOOS+", by package", byWords.Report(system, "package"), func(c denorm.InvertedCount) string {
+	report := byWords.Report(system, "package")
+	_, err := read(ctx, t, "how many for "+runtime.GOOS+", by package", report, func(c denorm.InvertedCount) string {
 		return fmt.Sprintf("%s %d", c.Value.StringValue(), c.N)
 	})
 	return err

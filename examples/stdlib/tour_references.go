@@ -27,8 +27,9 @@ func (t *tour) references(ctx context.Context) error {
 
 // manyToMany has no other source than the lists of one side: what the check finds missing on the other, the repair writes there.
 func (t *tour) manyToMany(ctx context.Context) error {
-	check := bothWays.CheckLeft()
-	half, err := read(ctx, t, "what is listed on one side only", check, func(h relate.HalfLink[string, string]) string { return h.A + " → " + h.B })
+	half, err := read(ctx, t, "what is listed on one side only", bothWays.CheckLeft(), func(h relate.HalfLink[string, string]) string {
+		return h.A + " → " + h.B
+	})
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,9 @@ func (t *tour) manyToMany(ctx context.Context) error {
 }
 
 func (t *tour) twoWay(ctx context.Context) error {
-	half, err := read(ctx, t, "what files name and packages don't list", owned.CheckRefs(), func(h relate.HalfLink[string, string]) string { return h.B })
+	half, err := read(ctx, t, "what files name and packages don't list", owned.CheckRefs(), func(h relate.HalfLink[string, string]) string {
+		return h.B
+	})
 	if err != nil {
 		return err
 	}
@@ -88,7 +91,9 @@ func (t *tour) joinDocuments(ctx context.Context) error {
 		return err
 	}
 	counts := paired.RightCounts("errors", "fmt", "unsafe")
-	_, err := read(ctx, t, "how many import three packages", counts, func(n relate.LinkCount[string]) string { return fmt.Sprint(n.ID, " ", n.N) })
+	_, err := read(ctx, t, "how many import three packages", counts, func(n relate.LinkCount[string]) string {
+		return fmt.Sprint(n.ID, " ", n.N)
+	})
 	return err
 }
 
