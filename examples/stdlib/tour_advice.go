@@ -51,7 +51,8 @@ func (t *tour) advice(ctx context.Context) error {
 		}
 	}
 	fmt.Fprintf(t.out, "\nhow large a package gets\n  → %s\n", indented(packageBudget.Worst().String()))
-	fmt.Fprintf(t.out, "\nwhat is declared, as a diagram that Mermaid draws\n  → %s\n", indented(model.Diagram(techniques...)))
+	declared := append([]model.Technique{model.Entity(packages), model.Entity(files), model.Entity(pairings)}, techniques...)
+	fmt.Fprintf(t.out, "\nwhat is declared, as a diagram that Mermaid draws\n  → %s\n", indented(model.Diagram(declared...)))
 	return nil
 }
 
