@@ -164,7 +164,8 @@ func (a *Attributes[D, K]) Unset(owner K, names ...string) model.Write {
 
 // Equal returns the query of the documents whose attribute has a value.
 //
-// Cost: one command, served by [Attributes.Indexes].
+// Cost: one command, served by [Attributes.Indexes]; on DocumentDB, which bounds it by the name alone, it reads all documents that
+// have the attribute.
 func (a *Attributes[D, K]) Equal(name string, value any) model.Find[D] {
 	v, err := a.owners.Encode(value)
 	return a.find(name, a.a.elem(name, model.Eq(v)), err)

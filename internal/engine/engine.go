@@ -30,8 +30,8 @@
 //
 // # Not compared with a server
 //
-// Transactions, retryable writes, bulkWrite, enforced validators and change
-// streams follow MongoDB's documentation, and have been run against no other
+// Transactions, retryable writes, bulkWrite and change streams follow
+// MongoDB's documentation, and have been run against no other
 // server. The manual's worked examples of them are tests here.
 package engine
 

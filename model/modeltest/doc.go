@@ -81,8 +81,8 @@
 // back and what is stored. Where they differ, MongoDB's manual decides; each way in which that server differs from it is
 // a rule with a reason and a page.
 //
-// Not compared with a server, because the one at hand has none: transactions and their conflicts, retryable writes, sessions, enforced
-// validators, change streams, Client.BulkWrite, the time at which documents expire, hashed indexes. They follow
+// Not compared with a server, because the one at hand has none: transactions and their conflicts, retryable writes, sessions,
+// change streams, Client.BulkWrite, the time at which documents expire, hashed indexes. They follow
 // MongoDB's manual, whose worked examples are among their tests. Error codes are compared where code acts upon them (a duplicate
 // key, a change of _id, anything else); the texts of errors are not.
 package modeltest
