@@ -62,15 +62,6 @@ func dropPadding(v any) any {
 	return dropNullElements(v)
 }
 
-func dropElemMatch(v any) any {
-	doc, ok := v.(bson.D)
-	if !ok {
-		return v
-	}
-	doc = slices.DeleteFunc(doc, func(e bson.E) bool { return e.Key == "$elemMatch" })
-	return sortFields(dropEmptyDocs(doc))
-}
-
 // dropFound removes what tells whether an array was added: empty arrays, the nulls before them, and the counts.
 func dropFound(v any) any {
 	if doc, ok := v.(bson.D); ok {

@@ -137,14 +137,6 @@ func (c Case) before1970() bool {
 	return c.holds(func(v any) bool { t, ok := v.(bson.DateTime); return ok && t < 0 })
 }
 
-func dropRegexes(v any) any {
-	doc, ok := v.(bson.D)
-	if !ok {
-		return v
-	}
-	return slices.DeleteFunc(doc, func(e bson.E) bool { _, isRegex := e.Value.(bson.Regex); return isRegex })
-}
-
 // hasRegexIn reports whether $all, or $in of one value, has a regular expression.
 func hasRegexIn(filter any) bool {
 	found := false
