@@ -19,9 +19,10 @@ import (
 //	}
 //	parts.Find(f).Under(policy).All(ctx, db)
 //
-// Values are given, not computed: a policy is as pure as what it is applied to. Fields are top-level paths or dotted
-// ones; a write that itself gives one of Insert or Set another value is refused with a [*ConflictError], but for an update
-// by a pipeline, into which nobody looks. The zero Policy adds nothing.
+// Values are given, not computed: a policy is as pure as what it is applied to. Fields are top-level ones; a dotted path is refused
+// where a whole document is inserted or replaced. A write that itself gives one of Insert or Set another value is refused with a
+// [*ConflictError], but for an update by a pipeline, into which nobody looks, and for a replacement, which keeps what it has of an
+// Insert field (createdAt) unless Filter asks for that field too. The zero Policy adds nothing.
 type Policy struct {
 	Filter bson.D // ANDed to every filter; in a pipeline, to every collection that it reads
 	Insert bson.D // fields of every document that is inserted or replaced
@@ -110,13 +111,17 @@ func (p Policy) steps(steps []Step) []Step {
 	return out
 }
 
-// Under returns the write with the policy's filter and fields, and as an update if it deletes and the policy marks
-// deletions.
+// Under returns the write with the policy's filter and fields, and as an update if it deletes and the policy marks deletions. To it a
+// document that the filter hides is not there: running the write gives [ErrStale], and not the error that says what is wrong with it.
 func (w Write) Under(p Policy) Write {
-	if w.Err != nil || !p.holds(w.Collection) {
+	if w.Err != nil {
 		return w
 	}
 	p = p.frozen()
+	w.Reasons = p.reasons(w)
+	if !p.holds(w.Collection) {
+		return w
+	}
 	out := w
 	if w.Done != nil {
 		out.Done = And(w.Done, p.Filter)
@@ -172,6 +177,36 @@ func (w Write) Under(p Policy) Write {
 		return Refused(w.Collection, err)
 	}
 	return out
+}
+
+// reasons are a write's, asked of the documents that the policy shows; but what is in the way of an insert may be any.
+func (p Policy) reasons(w Write) []Reason {
+	out := slices.Clone(w.Reasons)
+	for i := range out {
+		if p.holds(w.Collection) && !inserts(w.Model) {
+			out[i].If = And(out[i].If, p.Filter)
+		}
+		if out[i].Instead != nil {
+			out[i].Instead = p.steps(out[i].Instead)
+		}
+	}
+	return out
+}
+
+// inserts reports whether a write may store a new document.
+func inserts(model mongo.WriteModel) bool {
+	var upsert *bool
+	switch m := model.(type) {
+	case *mongo.InsertOneModel:
+		return true
+	case *mongo.UpdateOneModel:
+		upsert = m.Upsert
+	case *mongo.UpdateManyModel:
+		upsert = m.Upsert
+	case *mongo.ReplaceOneModel:
+		upsert = m.Upsert
+	}
+	return upsert != nil && *upsert
 }
 
 // mark is the update that stands for a delete.

@@ -122,6 +122,54 @@ func TestPolicyDone(t *testing.T) {
 	}
 }
 
+// TestPolicyReasons: why a write matched nothing is asked of the documents that the policy shows, and what is sent in the place of
+// taking back is under it too. An insert meets documents that it doesn't show.
+func TestPolicyReasons(t *testing.T) {
+	full, taken := errors.New("full"), errors.New("taken")
+	reason := model.Reason{If: d("_id", 1), Err: full, Instead: []model.Step{parts.Delete(2)}}
+	update := expectOne(updateOne(d("_id", 1, "v", 1), d("$set", d("v", 2))))
+	update.Reasons = []model.Reason{reason, {If: d("_id", 1, "x", 2), Err: taken}, {If: d("_id", 1), Err: full, Instead: []model.Step{}}}
+	got := update.Under(policy).Reasons
+	if len(got) != 3 || got[0].Err != full || model.Shell(got[0].If) != "{_id: 1, tenant: 'a', deletedAt: null}" || got[1].Instead != nil ||
+		model.Shell(got[1].If) != "{_id: 1, x: 2, tenant: 'a', deletedAt: null}" || got[2].Instead == nil {
+		t.Errorf("an update's %v", got)
+	}
+	if want := parts.Delete(2).Under(policy).String(); len(got) == 0 || len(got[0].Instead) != 1 || got[0].Instead[0].(model.Write).String() != want {
+		t.Errorf("an update's Instead %v, want %s", got, want)
+	}
+	if model.Shell(update.Reasons[0].If) != "{_id: 1}" || model.Shell(update.Under(model.Policy{Collections: []string{"x"}}).Reasons[0].If) != "{_id: 1}" {
+		t.Errorf("the write itself has %v", update.Reasons)
+	}
+	insert := insertDoc(d("_id", 1))
+	insert.Reasons = []model.Reason{reason}
+	if got := insert.Under(policy).Reasons[0]; model.Shell(got.If) != "{_id: 1}" || got.Instead[0].(model.Write).String() != parts.Delete(2).Under(policy).String() {
+		t.Errorf("an insert's %v", got)
+	}
+	other := write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: d("$set", d("v", 2))})
+	other.Collection, other.Reasons = "products", []model.Reason{reason}
+	if got := other.Under(model.Policy{Filter: policy.Filter, Delete: policy.Delete, Collections: []string{"parts"}}).Reasons[0]; model.Shell(got.If) != "{_id: 1}" ||
+		!strings.Contains(got.Instead[0].String(), "updateOne") {
+		t.Errorf("another collection's %v", got)
+	}
+	docs := model.NewVersioned(model.NewCollection[versionedPart, int32]("parts"))
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mustRun(t, db, model.NewPlan(docs.Insert(versionedPart{ID: 1, Qty: 3}, bson.NilObjectID).Under(model.Policy{Insert: d("tenant", "b")})))
+		for _, w := range []model.Write{
+			docs.Update(1, 7, d("$set", d("qty", 4)), bson.NilObjectID), docs.Take(1, "qty", 1, bson.NilObjectID), docs.Delete(1, 1),
+		} {
+			if _, err := w.Under(policy).Run(t.Context(), db); !errors.Is(err, model.ErrStale) || errors.Is(err, model.ErrVersion) || errors.Is(err, model.ErrGuard) {
+				t.Errorf("%s: %v, want that there is none", w, err)
+			}
+		}
+	})
+}
+
+type versionedPart struct {
+	ID      int32 `bson:"_id"`
+	Version int64 `bson:"version"`
+	Qty     int64 `bson:"qty"`
+}
+
 // TestPolicyHolds: what runs under a tenant's policy neither sees nor changes another's documents.
 func TestPolicyHolds(t *testing.T) {
 	yes := true
