@@ -272,7 +272,7 @@ func (in *inverted) report(q InvertedQuery, f model.Field, err error) (normalChe
 	case queryErr != nil:
 		return c, queryErr
 	case err != nil:
-		return c, in.tables[0].refused("path", f.Path, err.Error())
+		return c, err
 	case f.Arrays > 1:
 		return c, in.tables[0].refused("path", f.Path, "crosses several arrays: a value of it can't be told")
 	}

@@ -216,8 +216,15 @@ func emptyID(id any) bool {
 	return v.IsZero()
 }
 
-// Field looks a path up in D. The error says which part of it doesn't exist and what the nearest name is.
-func (c *Collection[D, K]) Field(path string) (Field, error) { return declOf(c).field(path) }
+// Field looks a path up in D. The error, a [*ValueError], says which part of it doesn't exist and what the nearest name is.
+func (c *Collection[D, K]) Field(path string) (Field, error) {
+	decl := declOf(c)
+	f, err := decl.field(path)
+	if err != nil && decl != nil {
+		err = decl.refuse("path", path, err.Error())
+	}
+	return f, err
+}
 
 func (c *declaration) field(path string) (Field, error) {
 	if c == nil {

@@ -64,6 +64,9 @@ func TestFieldErrorsNameTheNearest(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Field(%q): %v, want %q: %s", c.path, err, c.want, c.reason)
 		}
+		if v := (*model.ValueError)(nil); !errors.As(err, &v) || v.Collection != "products" || v.Field != "path" || v.Value != c.path {
+			t.Errorf("Field(%q): %v, want a *ValueError of the path", c.path, err)
+		}
 		if e := catch(t, func() { model.MustField(products, c.path) }); e == nil || e.Remedy == "" || !strings.Contains(e.Place, "products") {
 			t.Errorf("MustField(%q) panics with %v, which should say where and what to do", c.path, e)
 		}

@@ -149,15 +149,15 @@ func (s *shard) gather(docs iter.Seq2[any, error], encode func(any) (any, error)
 		}
 		v, err := c.encoded("document", doc)
 		if err != nil {
-			return all, fmt.Errorf("document %d: %w", len(all.docs), err)
+			return all, fmt.Errorf("docmodel: document %d: %w", len(all.docs), err)
 		}
 		raw, ok := v.DocumentOK()
 		if !ok {
-			return all, fmt.Errorf("document %d: %w", len(all.docs), s.refused("document", nil, "is stored as no document"))
+			return all, fmt.Errorf("docmodel: document %d: %w", len(all.docs), s.refused("document", nil, "is stored as no document"))
 		}
 		key, missing, err := s.keyOf(raw)
 		if err != nil {
-			return all, fmt.Errorf("document %d: %w", len(all.docs), err)
+			return all, fmt.Errorf("docmodel: document %d: %w", len(all.docs), err)
 		}
 		if len(missing) > 0 {
 			all.missing++

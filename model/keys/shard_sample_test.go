@@ -157,7 +157,7 @@ func TestShardDistributionRefuses(t *testing.T) {
 	_, unknown := byDevice.DistributionOf([]bson.D{shardD("device", make(chan int))})
 	for reason, err := range map[string]error{"an array": array, "in an array": inArray, "negative": negative, "two specs": two, "unknown": unknown} {
 		var bad *model.ValueError
-		if !errors.As(err, &bad) {
+		if !errors.As(err, &bad) || !strings.HasPrefix(err.Error(), "docmodel: ") {
 			t.Errorf("%s: %v", reason, err)
 		}
 	}

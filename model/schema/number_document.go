@@ -41,8 +41,11 @@ func DocumentFromJSON(text []byte, risky []string) (bson.Raw, error) {
 		r.risky[path] = true
 	}
 	token, err := r.Token()
-	if err != nil || token != json.Delim('{') {
+	switch {
+	case err != nil:
 		return nil, badJSON("document", fmt.Sprintf("is no JSON document: %v", err))
+	case token != json.Delim('{'):
+		return nil, badJSON("document", "is no JSON document: it doesn't begin with {")
 	}
 	v, err := r.document("", 1)
 	if err != nil {

@@ -85,6 +85,9 @@ func TestNumberDocumentRefusals(t *testing.T) {
 			bad = bad[:50]
 		}
 		expRefused(t, bad, err)
+		if err != nil && strings.Contains(err.Error(), "<nil>") {
+			t.Errorf("%s: %v tells no reason", bad, err)
+		}
 	}
 }
 
