@@ -225,7 +225,7 @@ func (c *counter) setFields(fields bson.D) (bson.D, error) {
 		f, err := c.doc.lookup(e.Key)
 		switch {
 		case err != nil:
-			return nil, c.doc.refused("fields", nil, err.Error())
+			return nil, err
 		case model.Overlap(e.Key, "_id") || c.pending != "" && model.Overlap(e.Key, c.pending):
 			return nil, c.doc.refused(e.Key, nil, "can't be set")
 		case f.Array != "" && f.Array != e.Key:

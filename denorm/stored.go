@@ -123,7 +123,7 @@ func (s stored) fields(fields bson.D, whole []string) (bson.D, error) {
 		f, err := s.lookup(e.Key)
 		switch {
 		case err != nil:
-			return nil, s.refused("fields", nil, err.Error())
+			return nil, err
 		case model.Overlap(e.Key, "_id"):
 			return nil, s.refused(e.Key, nil, "an _id can't be set")
 		case f.Array != "" && f.Array != e.Key:

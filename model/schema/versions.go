@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -65,7 +66,7 @@ func (e *VersionError) Error() string {
 	if e.ID.Type != 0 {
 		id = model.Shell(e.ID)
 	}
-	return fmt.Sprintf("docmodel: %s: _id %s, %s: %v", e.Collection, id, version, e.Err)
+	return fmt.Sprintf("docmodel: %s: _id %s, %s: %s", e.Collection, id, version, strings.TrimPrefix(e.Err.Error(), "docmodel: "))
 }
 
 // Unwrap returns the cause.
@@ -73,7 +74,7 @@ func (e *VersionError) Unwrap() error { return e.Err }
 
 // ErrNewer says that a document is of a version that this program doesn't know yet: newer code wrote it. It comes within a
 // [*VersionError]. Nothing is written to such a document.
-var ErrNewer = errors.New("the version is newer than this program knows")
+var ErrNewer = errors.New("docmodel: the version is newer than this program knows")
 
 // Find returns a query whose documents are of the newest version, whichever they are stored as. The filter is the server's: it sees
 // documents as they are stored, so that a condition on a field that a step makes finds only those that were brought up.
