@@ -112,7 +112,7 @@ func (c *declaration) orZero() *declaration {
 	return c
 }
 
-// Of opens the driver's collection, with the declaration's BSON options.
+// Of opens the driver's collection, with the declaration's [CollectionOptions].
 func (c *Collection[D, K]) Of(db *mongo.Database) *mongo.Collection { return declOf(c).of(db) }
 
 func (c *declaration) of(db *mongo.Database) *mongo.Collection {

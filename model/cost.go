@@ -80,9 +80,10 @@ func indexes(name string) []string {
 }
 
 // Cost is the plan's price when each write finds what it expects: the commands that Run sends and the documents that it
-// writes. A write that expects a match and finds none costs one command more, to ask whether it was applied before, and
-// ends the plan. RunTx sends two more: one to see whether the server has transactions, and the commit. A plan that would
-// be refused costs nothing.
+// writes. A write that expects a match and finds none costs one command more to ask whether it was applied before ([Write].Done),
+// and if it wasn't, one for each of its Reasons up to the one that holds; then it ends the plan, which sends IfStale. An insert that
+// meets a duplicate key costs one to compare, and what is left of its command is sent again. RunTx sends two more: one to see
+// whether the server has transactions, and the commit. A plan that would be refused costs nothing.
 func (p Plan) Cost() Cost {
 	batches, err := p.split()
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 )
 
 // Diagram returns a Mermaid entity relationship diagram of techniques: each collection with the fields that tie it to others, the
-// _id as PK, references as FK, a field that a unique index is on alone as UK; and each relation, with how many documents stand at its ends, the
-// path that holds it and what it is called. GitHub and others draw it from a code block marked mermaid. Give it [Entity] of a
+// _id as PK, references as FK, a field that a unique index is on alone as UK; and each relation, with how many documents stand at its
+// ends, the path that holds it and what it is called. GitHub and others draw it from a code block marked mermaid. Give it [Entity] of a
 // collection to show all of its fields, with their types.
 //
-// Entities come first, then other collections and all relations in the order of the techniques, each once. What can't stand in a name of Mermaid's is written as an
-// underscore, and a path that differs for it is told beside.
+// Entities come first, then other collections and all relations in the order of the techniques, each once. What can't stand in a name
+// of Mermaid's is written as an underscore, and a path that differs for it is told beside.
 //
 // Source: https://mermaid.js.org/syntax/entityRelationshipDiagram.html.
 func Diagram(techniques ...Technique) string {

@@ -46,21 +46,24 @@
 //
 // # Costs
 //
-// Every value has a Cost method: commands sent, documents written, and the index that serves it. A plan's cost and its
-// run split the steps into commands by the same code. Package modeltest measures the same of a run, and a test can assert
-// it.
+// What can be priced before it runs has a Cost method ([Find], [Aggregate], [Modify], [Write], [MergeInto], [Plan]): commands sent,
+// documents written, and the indexes that serve it, where they are known. A plan's cost and its run split the steps into commands by
+// the same code. What a [Change], a [Job] or a [Stream] costs depends on what it reads: the comment of what makes it tells the price
+// of an attempt, a batch or an event. Package modeltest measures the same of a run, and a test can assert it.
 //
 // # Consistency
 //
 // A [Plan] is atomic, rerunnable or transactional ([Plan.Guarantee]). A write that was computed from what was read carries
 // that in its filter and expects one match; when nothing matches, the plan asks whether this very write was applied before
-// (Write.Done), and if not returns [ErrStale] and sends no later step.
+// (Write.Done), and if not returns [ErrStale], or the error of the [Reason] that holds, and sends no later step.
 //
 // # Errors
 //
 // A mistake in a declaration panics with a [*DeclarationError] when the program starts. Bad input is a [*ValueError] that
-// names the collection, the field and the value, and is found before anything is sent. A run's errors are of type [*StepError],
-// which wraps the driver's error or [ErrStale]. A read of one document that finds none returns [ErrNotFound].
+// names the collection, the field and the value, and is found before anything is sent; two writes that can't be one are a
+// [*ConflictError]. A step that fails is a [*StepError], which wraps the driver's error, [ErrStale] or what is wrong with the step; a
+// plan that is refused as a whole is [ErrTransactional] or [ErrNoTransactions]. A read returns the driver's errors; of one document
+// that isn't there, [ErrNotFound].
 //
 // # Limits
 //

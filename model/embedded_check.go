@@ -35,9 +35,10 @@ func (e *Embedded[D, K, E]) Repeated() (a Aggregate[RepeatedElement]) {
 	return a
 }
 
-// Repair returns the plan that leaves the asked-for one of each key that [Embedded.Repeated] found; with KeepDistinct only exact
-// copies go, and the rest is found again. What is written meanwhile, and other elements, stay. A cut leaves some documents as they
-// were, each whole; it can be run again. It is refused for a finding of no id, or of a value that is no key, which Repeated doesn't give.
+// Repair returns the plan that leaves one element for each key that [Embedded.Repeated] found, the one that keep says; with
+// KeepDistinct only exact copies go, and the rest is found again. What is written meanwhile, and other elements, stay. A cut leaves
+// some documents as they were, each whole; it can be run again. It is refused for a finding of no id, or of a value that is no key,
+// which Repeated doesn't give.
 //
 // Cost: one command for up to 25,000 findings; one document for each.
 func (e *Embedded[D, K, E]) Repair(found []RepeatedElement, keep KeepElement) Plan {

@@ -28,7 +28,7 @@ func (n *Nested[K, F]) Repeated() (a Aggregate[RepeatedInner]) {
 	return a
 }
 
-// Repair returns the plan that leaves the asked-for one of each key that [Nested.Repeated] found, as [Embedded.Repair].
+// Repair returns the plan that leaves one element for each key that [Nested.Repeated] found, as [Embedded.Repair].
 //
 // Cost: one command for up to 25,000 findings; one document for each.
 func (n *Nested[K, F]) Repair(found []RepeatedInner, keep KeepElement) Plan {

@@ -15,8 +15,8 @@ var (
 	ErrNotFound = fmt.Errorf("docmodel: no document matches: %w", mongo.ErrNoDocuments)
 
 	// ErrStale says that a write found no document as it expects it: changed since it was read, or not there. [Plan.Run] and
-	// [Plan.RunTx] return it inside a [*StepError]; no later step was sent. Read again and plan again, or use
-	// [Change], which does both.
+	// [Plan.RunTx] return it inside a [*StepError]; no later step was sent, but for [Plan.IfStale]. Read again and plan again, or
+	// use [Change], which does both.
 	ErrStale = errors.New("docmodel: no document matches: it changed since it was read, or is not there")
 
 	// ErrFull is wrapped by each error that says that a bound is reached, so that one question is enough: [ErrArrayFull],
@@ -32,8 +32,8 @@ var (
 	// Use [Plan.RunTx], or set [PlanOptions.AllowPartial].
 	ErrTransactional = errors.New("docmodel: the plan needs a transaction: use RunTx, or allow a partial result")
 
-	// ErrNoTransactions is returned by [Plan.RunTx] for a server without transactions: one that is neither a member
-	// of a replica set nor a mongos. Nothing was sent.
+	// ErrNoTransactions is returned by [Plan.RunTx], [InTx] and a [Change] with Tx for a server without transactions: one that is
+	// neither a member of a replica set nor a mongos. Nothing was sent but the hello that asks.
 	ErrNoTransactions = errors.New("docmodel: the server has no transactions (it is neither a replica set member nor a mongos)")
 )
 

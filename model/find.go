@@ -10,8 +10,8 @@ import (
 )
 
 // A Find is a query that returns documents as values of type D. It does nothing until All, Each, One or Count runs it;
-// Where, Project, Under and After return changed copies. Its fields, and what doesn't depend on D (Command, String, Cost,
-// Count), are those of [Query].
+// Where, Sorted, Limited, After, Under and [Project] return changed copies. Its fields, and what doesn't depend on D (Command, String,
+// Cost, Count), are those of [Query].
 type Find[D any] struct{ Query }
 
 // Find returns a query of the collection. The filter may be nil, for all documents. It is copied. An operator in it is sent as it
@@ -98,7 +98,9 @@ func (f Find[D]) Each(ctx context.Context, db *mongo.Database) iter.Seq2[D, erro
 	return each[D](readQuery(ctx, db, &f.Query))
 }
 
-// One runs the query and returns its first document, or [ErrNotFound].
+// One runs the query, whatever its limit, for one document: the first, or [ErrNotFound].
+//
+// Cost: one command.
 func (f Find[D]) One(ctx context.Context, db *mongo.Database) (D, error) {
 	f.Limit = 1
 	var doc D

@@ -26,7 +26,7 @@ type Job struct {
 	Stages mongo.Pipeline
 
 	// Plan computes what to write for a batch of documents, purely. Its plans must not be transactional, for a batch that
-	// was cut is planned and run again. ErrStale makes the job read the batch again, a few times.
+	// was cut is planned and run again. ErrStale makes the job read the batch again, up to 8 times in all.
 	Plan func(docs []bson.Raw) (Plan, error)
 
 	// Err is bad input: Run returns it, and nothing is read.
@@ -39,7 +39,8 @@ type JobOptions struct {
 	After  bson.RawValue // begin after this _id; the zero value begins at the start
 
 	// Checkpoint names a collection in which the job keeps its progress under its name, so that a stopped job goes on by
-	// itself. "" keeps none. A finished job's checkpoint is deleted. It costs a command per batch.
+	// itself. "" keeps none. A finished job's checkpoint is deleted. A dry run reads it, and leaves it. It costs a command per batch,
+	// one to begin and one to end.
 	Checkpoint string
 
 	// Progress is told of each batch after it is written. An error from it stops the job, which returns it.
@@ -60,6 +61,9 @@ type Progress struct {
 var errJobName = errors.New("docmodel: a job needs a name to keep a checkpoint")
 
 // Run runs the job. It returns how far it came, on an error too.
+//
+// Cost: for each batch one command that reads it, served by the index on _id as far as Filter lets it, and those of its plan; two more
+// to find the end, of which the second sees to _ids of another type.
 func (j Job) Run(ctx context.Context, db *mongo.Database, o JobOptions) (Progress, error) {
 	p := Progress{After: o.After}
 	switch {

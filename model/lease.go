@@ -11,7 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// ErrLeased is returned by a [Change] under a [Lease] that another writer held for as long as the change could wait.
+// ErrLeased is returned by a [Change] under a [Lease] that another writer held for as long as the change could wait, and by
+// [Lease.Settled].
 var ErrLeased = errors.New("docmodel: another writer holds the lease")
 
 // A Lease lets one writer at a time change a structure of several documents, such as a tree, and lets the next one finish what a
@@ -27,7 +28,9 @@ var ErrLeased = errors.New("docmodel: another writer holds the lease")
 // A fence that goes back would be taken for one of before: write the lock documents with the write concern majority, which is
 // MongoDB's default, and don't delete them while documents hold their numbers.
 //
-// Cost: two commands for each change, and one more if it stores an intent; two more for the first change of all.
+// Cost: two commands for each attempt of a change, and one more if it stores an intent; two more for the first change of all. Where
+// another holds the lease, one for each time that it is asked for, some forty a second, and one more the first time. What a dead
+// writer left costs its own commands, and one.
 //
 // Source: "How to do distributed locking" (Kleppmann, 2016), for fences; intent logging as in write-ahead logs.
 type Lease struct {
@@ -240,8 +243,8 @@ func harmless(p Plan, r Result, err error) bool {
 	return errors.Is(err, ErrStale) || writesOne(p.Steps[0])
 }
 
-// Forget drops what a dead writer began and can't be finished, so that the next writer doesn't try. The structure must then be
-// checked and repaired. It does nothing while another holds the lease.
+// Forget drops what a dead writer began, whether it can be finished or not: for what can't, so that the next writer doesn't try. The
+// structure must then be checked and repaired. It does nothing while another holds the lease.
 //
 // Cost: one command.
 func (l Lease) Forget(ctx context.Context, db *mongo.Database) error {

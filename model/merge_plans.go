@@ -7,10 +7,10 @@ import (
 )
 
 // MergePlans makes one plan of what several techniques do for one action of a user: all steps in order, where updates of one
-// document by different plans are one write ([Merge]) at the place of the first; what one plan writes twice, as a mark that it takes away
-// again, stays two steps. Two that update one path, or a path and another below it, are
-// refused, with both paths in a [*ConflictError]. Updates that can't be merged for another reason, as one by a pipeline, or a
-// condition that would swallow the other's update, stay steps of their own.
+// document by different plans are one write ([Merge]) at the place of the first; what one plan writes twice, as a mark that it takes
+// away again, stays two steps. Two that update one path, or a path and another below it, are refused, with both paths in a
+// [*ConflictError]. Updates that can't be merged for another reason, as one by a pipeline, or a condition that would swallow the
+// other's update, stay steps of their own.
 //
 // A plan's promise about a cut doesn't hold of a mixture, so that the result is transactional: run it by [Plan.RunTx], or in a
 // [Change] with Tx. What becomes a single write is atomic, and needs no transaction. IfStale is not sent then: a transaction
@@ -19,7 +19,8 @@ import (
 // Conditions are of the documents as they are before the plan: a step that relies on what an earlier one of another plan writes to
 // the same document doesn't belong into it.
 //
-// Cost: one command for each run of writes to one collection; as many documents written as there are different ones.
+// Cost: what [Plan.Cost] tells of the result: one command for each write that expects a match, and for each run of others of one kind
+// to one collection; a document that several plans update by writes that can be merged is written once.
 func MergePlans(plans ...Plan) Plan {
 	all := Concat(plans...)
 	if len(all.Steps) < 2 {

@@ -62,7 +62,8 @@ func (p Plan) send(ctx context.Context, db *mongo.Database, batches []batch) (Re
 	return r.result, nil
 }
 
-// takeBack sends IfStale, or what a reason has in its place, when the plan ends at a write that matched nothing. A transaction takes back by itself.
+// takeBack sends IfStale, or what a reason has in its place, when the plan ends at a write that matched nothing. A transaction takes
+// back by itself.
 func (r *runner) takeBack(ctx context.Context, err error) error {
 	var failed *StepError
 	if len(r.back) == 0 || inTransaction(ctx) || !errors.As(err, &failed) || failed.Step == 0 || r.result.Steps[failed.Step].Status != NotSent {

@@ -35,7 +35,7 @@ type UnionCase struct {
 // document. What is read is a T, as declared; a pointer to a declared struct, or a struct whose pointer is declared, is stored too.
 func Case[T any](tag string) UnionCase { return UnionCase{tag: tag, typ: reflect.TypeFor[T]()} }
 
-// UnknownCase declares what documents become whose tag is no case's, or which have none: make wraps one in a T. Without it they are
+// UnknownCase declares what documents become whose tag is no case's, or which have none: wrap makes one a T. Without it they are
 // an error. T embeds [UnknownValue], by which it is stored again as it was, byte for byte.
 func UnknownCase[T any](wrap func(UnknownValue) T) UnionCase {
 	c := UnionCase{typ: reflect.TypeFor[T]()}
@@ -161,7 +161,7 @@ func embedsUnknown(t reflect.Type) bool {
 }
 
 // Options are the options of collections whose documents are, or hold, values of the union: NewCollection[Item, string]("items",
-// kinds.Options()). For a collection of several unions, see [Union.Register].
+// union.Options()). For a collection of several unions, see [Union.Register].
 func (u *Union[I]) Options() CollectionOptions { return CollectionOptions{Registry: u.registry} }
 
 // Registry is a registry of the driver's that knows this union and nothing else of anybody's: for driver code beside the model, by

@@ -148,7 +148,8 @@ func (v *Versioned[D, K]) Delete(id K, version int64) Write { return v.v.delete(
 
 // Guarded returns the write that applies update operators to a document while a guard holds, whatever its version, and counts that
 // up: {qty: {$gte: 3}} with {$inc: {qty: -3}}. Running it gives [ErrGuard] when the document is there and the guard doesn't hold,
-// and [ErrStale] when there is none. A guard without a condition is refused. It needs no read before, and has no retries: writers that meet wait for each other.
+// and [ErrStale] when there is none. A guard without a condition is refused. It needs no read before, and has no retries: writers that
+// meet wait for each other.
 //
 // With Tokens, a second run counts as applied before while the token is among the last Keep: after Keep other operations, or more, it is
 // applied again, for unlike a comparison of versions the guard doesn't see them. So Keep must be more than the operations that a document
@@ -171,8 +172,8 @@ func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) Wri
 
 // Give returns the write that gives n back to a number that [Versioned.Take] took it from: {$inc: {path: n}}. With tokens it is applied
 // once; the token of what is given back is a new one. Where it isn't known whether the Take came about, [Versioned.Guarded] gives back
-// under the guard that the document holds the Take's token, {tokens: op}. Running it gives [ErrGuard] when the document holds no number there, and [ErrStale]
-// when there is no document. n and path are as for Take; a number that overflows is refused by the server.
+// under the guard that the document holds the Take's token, {tokens: op}. Running it gives [ErrGuard] when the document holds no number
+// there, and [ErrStale] when there is no document. n and path are as for Take; a number that overflows is refused by the server.
 //
 // Cost: as [Versioned.Guarded].
 func (v *Versioned[D, K]) Give(id K, path string, n int64, op bson.ObjectID) Write {
@@ -185,7 +186,7 @@ func (v *Versioned[D, K]) Give(id K, path string, n int64, op bson.ObjectID) Wri
 // What it says of the version and the tokens doesn't count. A document that is gone gives [ErrNotFound].
 //
 // With Tokens, a change that is run again with its token is applied once while the token is among the last Keep; after more operations on
-// the document it is decided anew, and applied again. Cost: two commands for each attempt.
+// the document it is decided anew, and applied again. Cost: two commands for each attempt; one where the document holds the token already.
 func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, error)) Change[D] {
 	return v.change(id, op, func(doc D) (Write, error) {
 		was := v.v.asRead(&doc) // before decide, which may write to what doc refers to

@@ -38,8 +38,9 @@ type Write struct {
 	// duplicate key aborts it). Nil means never.
 	Done bson.D
 
-	// Reasons are asked, in order, when a write that expects one matched nothing and was not applied before: the first whose
-	// filter some document of the collection matches gives its error in the place of ErrStale.
+	// Reasons are asked, in order, when a write that expects one matched nothing, or met a duplicate key outside a transaction, and
+	// was not applied before: the first whose filter some document of the collection matches gives its error in the place of
+	// ErrStale, or of the server's error.
 	Reasons []Reason
 
 	// Once says that a second run of this write changes nothing although its operators alone don't show it, because its
@@ -55,8 +56,8 @@ type Write struct {
 
 // A Reason is why a write can match nothing other than that its document changed: its list is full, it is locked.
 type Reason struct {
-	If  bson.D
-	Err error
+	If  bson.D // the filter of a document of the write's collection, for which the reason holds
+	Err error  // what running the write gives then
 
 	// Instead is sent in the place of [Plan.IfStale] where this reason holds and what the first steps wrote is not to be
 	// taken back, or not wholly. Nil means that IfStale is sent.

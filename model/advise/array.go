@@ -2,8 +2,8 @@ package advise
 
 import "math"
 
-// ArrayBytes is the size in BSON of an array of n elements, each of as many bytes as a value has without type and name (less than 0 is 0). An
-// element's name is its index in decimal, so that it takes 3 bytes in the first ten places, and 6 from the ten thousandth on
+// ArrayBytes is the size in BSON of an array of n elements, each of as many bytes as a value has without type and name (less than 0 is
+// 0). An element's name is its index in decimal, so that it takes 3 bytes in the first ten places, and 6 from the ten thousandth on
 // (https://bsonspec.org/spec.html). It is math.MaxInt64 if it doesn't fit one.
 func ArrayBytes(n, each int64) int64 {
 	size, each := int64(5), max(0, each)

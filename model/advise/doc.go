@@ -86,6 +86,7 @@
 // A budget knows what Go types say. Of an interface, bson.D, bson.Raw or a custom marshaler it knows the bytes that are declared,
 // and not how deep they are nested. A type within itself (a comment with replies) has no worst case. Strings are counted in bytes
 // of UTF-8, of which a character has up to four. A survey can't see how often anything is read. What is deleted doesn't show in
-// its growth, nor do years: a season is what its window shows. The time of an ObjectID is that of the machine that made it. Where documents may refer to a parent by many
-// children and no index serves the reference, each thousand sampled parents read the whole collection.
+// its growth, nor do years: a season is what its window shows. The time of an ObjectID is that of the machine that made it. Where
+// documents may refer to a parent by many children and no index serves the reference, each thousand sampled parents read the whole
+// collection.
 package advise

@@ -93,7 +93,7 @@ func (x *Composite[D]) Check(doc *D) error {
 // Insert returns the write that stores a new document under its key. Its _id may be empty; if not, it must be the key.
 // Otherwise it is as model.Collection.Insert: what another document's key is already is the server's duplicate-key error.
 //
-// Cost: one command, one document.
+// Cost: one command, one document; one more to compare where the key is taken.
 func (x *Composite[D]) Insert(doc D) model.Write { return x.c.insert(doc) }
 
 // InsertMany returns the plan that stores documents in order, each as [Composite.Insert] does. A bad one refuses all.

@@ -178,8 +178,8 @@ func (s *Sequence[D, K]) Insert(owner K, n int64, doc D) model.Write {
 // transactions is refused. Where another writer was first it is tried again, in all up to 100 times; inside a transaction that
 // is running already it is not.
 //
-// Cost: the transaction's three commands, two documents, its commit, and the hello that [model.InTx] asks. Consistency: all or nothing. When it isn't known whether
-// the commit arrived, look for the document before running it again, for that would store a second one.
+// Cost: the transaction's three commands, two documents, its commit, and the hello that [model.InTx] asks. Consistency: all or nothing.
+// When it isn't known whether the commit arrived, look for the document before running it again, for that would store a second one.
 func (s *Sequence[D, K]) Append(owner K, doc D) model.Change[SequenceEnd] {
 	return s.in.append(owner, doc)
 }

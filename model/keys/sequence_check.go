@@ -37,9 +37,9 @@ func (s *Sequence[D, K]) Raise(owner K, to int64) model.Write { return s.in.rais
 // a number that the counter didn't give, the next check finds.
 //
 // Cost: one command for up to 25,000 owners, one document each. A cut leaves some counters behind, as they were; it can be run again.
-func (s *Sequence[D, K]) Repair(diffs []SequenceDrift[K]) model.Plan {
+func (s *Sequence[D, K]) Repair(found []SequenceDrift[K]) model.Plan {
 	var p model.Plan
-	for _, d := range diffs {
+	for _, d := range found {
 		p.Steps = append(p.Steps, s.Raise(d.Owner, d.Newest))
 	}
 	return p

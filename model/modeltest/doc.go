@@ -22,6 +22,24 @@
 //
 // Monitors and faults are no part of the engine: they work with the client of any server.
 //
+// # Tasks
+//
+//   - Get a client: [NewClient], [Start]; with options: [WithClientOptions], [WithMonitor], [WithFaults]; run a test on a server too:
+//     [Each]; leave out what that can't do: [Need], [NeedTransactions], [NeedValidators], [NeedChangeStreams]
+//   - See what was sent, and what it cost: [NewMonitor], [Monitor.Commands], [Measure]; hold it to a price: [WantCost]; to an index:
+//     [WantIndexed]
+//   - Let commands fail, wait or break off: [NewFaults], [Faults.On], [Faults.From]; which: [Writes], [Reads], [Named], [On], [Both];
+//     how: [Fail], [CutBefore], [CutInside], [CutAfter], [Delay], [Hold]
+//   - Try every cut, and every order of two: [FaultMatrix], [Interleave]
+//   - Compare what is stored: [Diff], [IgnoreOrder]; fill a database and look at all of it: [Load], [Dump]
+//
+// # Costs
+//
+// A client with an engine of its own takes about a tenth of a millisecond. [FaultMatrix] runs its operation three times for each way
+// in which each write can go wrong, of which there are three to six, and [Interleave] once for each order, some hundreds: keep what
+// they run small. Where there is a server, a share of either runs. [WantIndexed] sends an explain, and the Need functions one command
+// or a few.
+//
 // # Backends
 //
 // [Each], [FaultMatrix] and [Interleave] run on the engine as the subtest "engine", and where MONGODB_URI is set, on that
@@ -47,7 +65,7 @@
 // A test needs no cleaning up, may run in parallel with all others, and sees nothing of them. Connection strings, hosts, TLS
 // and compression are not tested by it, for there is no network.
 //
-// # What the engine does
+// # What the engine has
 //
 // It answers as MongoDB 8.0, as the primary of a replica set of one member: the commands, operators and stages that this
 // library emits, and those that code around it commonly needs. Each exported method of the driver's Client, Database,
@@ -58,17 +76,17 @@
 //
 // OPERATORS.md lists the operators, and which packages emit them; a test holds that list equal to the engine's registries.
 //
-// # What it doesn't
+// # Limits
 //
-// What it doesn't know, or can't do, is an error that names it; nothing is ignored. A known operator, stage or option that isn't
-// there is error 238, NotImplemented, or 115, CommandNotSupported. Refused are:
+// What the engine doesn't know, or can't do, is an error that names it; nothing is ignored. A known operator, stage or option that isn't
+// there is error 238, NotImplemented; a command, 115, CommandNotSupported, or 59, CommandNotFound. Refused are:
 //
 //   - collations but the simple one; views; capped, time series and clustered collections
 //   - text, 2d and wildcard indexes; 2dsphere indexes are accepted, and serve no query
 //   - tailable cursors, snapshot reads outside transactions, the options min, max, returnKey and showRecordId of find
 //   - expanded events and large events in parts, of change streams, whose history is 10,000 changes
 //   - encryption, users and roles, sharding, a second member, what a server says of its storage
-//   - on insert, names that begin with a dollar sign, which MongoDB takes since 5.0
+//   - on insert, names at a document's top that begin with a dollar sign, which MongoDB takes since 5.0
 //
 // Three things are otherwise than on a server. Nothing fails over, and nothing is lost in a crash. One write at a time runs, so
 // that plans are the same each time, and speed says little about a server's. A transaction of which no connection is left is

@@ -57,6 +57,6 @@
 // what was read, so that one of more than 8 MiB may not fit. There are no steps back: a program reads no newer version than its own.
 //
 // An archived document holds its earlier states, of which there are as many as times that it came in another one: give each document
-// an _id of its own. What isn't archived within the Margin is deleted and lost; without a Version a document must leave 1 KiB of its 16 MiB to the archive.
-// A [Number] of more than 34 digits is stored as a string, and JSON doesn't keep a number's BSON type.
+// an _id of its own. What isn't archived within the Margin is deleted and lost; without a Version a document must leave 1 KiB of its 16
+// MiB to the archive. A [Number] of more than 34 digits is stored as a string, and JSON doesn't keep a number's BSON type.
 package schema

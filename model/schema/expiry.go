@@ -10,8 +10,8 @@ import (
 // ExpirySpec says how long documents stay, and where they go.
 type ExpirySpec struct {
 	// After is how long a document stays after the time at the path, in whole seconds. 0 means that the path holds the moment when the
-	// document expires, each its own; see [Expiry.Until] and [Expiry.Never]. Declare that field as a *time.Time with omitempty: a zero time.Time is stored
-	// as the year 1, and has expired.
+	// document expires, each its own; see [Expiry.Until] and [Expiry.Never]. Declare that field as a *time.Time with omitempty: a zero
+	// time.Time is stored as the year 1, and has expired.
 	After time.Duration
 
 	// Archive names the cold collection, into which [Expiry.Archive] moves what has expired. By default there is none: the server
@@ -73,7 +73,8 @@ type Expiry[D, K any] struct {
 // NewExpiry declares that the documents of a collection expire by the time at a path. It panics with a [*model.DeclarationError] when the
 // path is no time or within an array, when a duration is negative, has fractions of seconds, or 2^31 seconds or more, when ArchiveFor is
 // not longer than After and Margin, when Margin or ArchiveFor or Version come without an Archive, when Version is no number, when Archive
-// is the documents' own collection, when without After a zero Go value is stored as a time, which has expired, and when the documents have a field archivedEarlier or unarchived, which are Expiry's own.
+// is the documents' own collection, when without After a zero Go value is stored as a time, which has expired, and when the documents
+// have a field archivedEarlier or unarchived, which are Expiry's own.
 func NewExpiry[D, K any](docs *model.Collection[D, K], at string, spec ExpirySpec) *Expiry[D, K] {
 	x := &Expiry[D, K]{docs: docs, in: declareExpiry(docs.Name(), at, spec, func(path string) model.Field { return model.MustField(docs, path) }, docs.Field)}
 	if spec.Archive != "" {

@@ -32,7 +32,8 @@ const MaxSafe = 1<<53 - 1
 //
 // Two Numbers are == when their digits, exponent and type are; 1, 1.0 and the double 1 differ, and Compare as equal.
 //
-// Source: "Numbers in JSON" (seed 003); https://www.rfc-editor.org/rfc/rfc8259#section-6, https://www.rfc-editor.org/rfc/rfc7493#section-2.2.
+// Source: "Numbers in JSON" (seed 003); https://www.rfc-editor.org/rfc/rfc8259#section-6,
+// https://www.rfc-editor.org/rfc/rfc7493#section-2.2.
 type Number struct {
 	text string    // as canonical writes it; "" for 0
 	as   bson.Type // what it was made from; 0 for text

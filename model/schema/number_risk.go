@@ -28,13 +28,14 @@ func (r NumberRisk) String() string {
 	return fmt.Sprintf("%s (%s): %s; %s", r.Path, r.Type, r.Reason, r.Remedy)
 }
 
-// NumberRisks reports the fields of a collection's documents whose numbers are at risk as JSON, in the order in which they are stored, through
-// structs, pointers, arrays and maps. A type that holds itself is looked into once. Fields that JSON leaves out (json:"-") or writes as
-// strings (json:",string") are not at risk, nor are types that marshal themselves to JSON and aren't known here. For documents whose
-// fields aren't known (bson.D, any) it says so: [DocumentJSON] tells what is at risk in one document.
+// NumberRisks reports the fields of a collection's documents whose numbers are at risk as JSON, in the order in which they are stored,
+// through structs, pointers, arrays and maps. A type that holds itself is looked into once. Fields that JSON leaves out (json:"-") or
+// writes as strings (json:",string") are not at risk, nor are types that marshal themselves to JSON and aren't known here. For
+// documents whose fields aren't known (bson.D, any) it says so: [DocumentJSON] tells what is at risk in one document.
 //
 // Fields are named as the collection's options have it. Of a struct that its own marshaler stores, or which the collection's
-// Registry stores otherwise than the driver, as a whole or in a field, it says that the fields aren't known. It looks at types alone: a field with int64 is at risk whatever is stored. Nothing is sent.
+// Registry stores otherwise than the driver, as a whole or in a field, it says that the fields aren't known. It looks at types alone: a
+// field with int64 is at risk whatever is stored. Nothing is sent.
 func NumberRisks[D, K any](c *model.Collection[D, K]) []NumberRisk {
 	return risksOf(model.ShapeOf(c).As(reflect.TypeFor[D]()))
 }
