@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"github.com/docmodel/docmodel/model"
 )
 
 // A Forest is an ordered tree in memory, of nodes that are known by their ids, with any number of roots: what the documents of a
@@ -234,7 +236,8 @@ func (f *Forest[K]) take(id K) {
 	*list = slices.Delete(*list, i, i+1)
 }
 
-// Delete takes a node out. It returns [ErrNoNode], or [ErrHasChildren] where the mode is [Restrict].
+// Delete takes a node out; the mode says what becomes of its children. It returns [ErrNoNode], or [ErrHasChildren] where the mode is
+// [Restrict].
 func (f *Forest[K]) Delete(id K, mode DeleteMode) error {
 	n := f.nodes[id]
 	switch {
@@ -242,6 +245,8 @@ func (f *Forest[K]) Delete(id K, mode DeleteMode) error {
 		return fmt.Errorf("%w: %v", ErrNoNode, id)
 	case mode == Restrict && len(n.children) > 0:
 		return fmt.Errorf("%w: %v has %d", ErrHasChildren, id, len(n.children))
+	case mode > Rootify:
+		return &model.ValueError{Field: "mode", Value: uint8(mode), Reason: "is not a DeleteMode"}
 	case mode == Subtree:
 		for _, x := range f.Descendants(id, 0) {
 			delete(f.nodes, x)

@@ -57,7 +57,7 @@ func (s *Supersteps) vertexPlan(n int64, docs []bson.Raw) (model.Plan, error) {
 		id := doc.Lookup("_id")
 		out, err := s.compute(n, doc)
 		if err != nil {
-			return model.Plan{}, fmt.Errorf("vertex %s: %w", model.Shell(id), err)
+			return model.Plan{}, fmt.Errorf("docmodel: vertex %s: %w", model.Shell(id), err)
 		}
 		was := bson.Raw{5, 0, 0, 0, 0}
 		if d, ok := doc.Lookup("was").DocumentOK(); ok {

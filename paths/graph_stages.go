@@ -99,7 +99,7 @@ func (s *Supersteps) record(step int64, from string, stages mongo.Pipeline, fiel
 func (s *Supersteps) claim() model.Write {
 	w := put(s.g.steps, bson.D{e("_id", claimID), e("kind", s.kind), e("asked", s.asked)}, &mongo.UpdateOneModel{Update: bson.D{e("$setOnInsert", bson.D{e("claim", true)})}})
 	w.Expect, w.Once = model.One, true
-	w.Reasons = []model.Reason{{If: bson.D{e("_id", claimID)}, Err: fmt.Errorf("%s: %w", s.g.states, ErrGraphState)}}
+	w.Reasons = []model.Reason{{If: bson.D{e("_id", claimID)}, Err: fmt.Errorf("%w: %s", ErrGraphState, s.g.states)}}
 	return w
 }
 

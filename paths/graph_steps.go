@@ -86,8 +86,8 @@ func (s *Supersteps) asking(what any) *Supersteps {
 // Begin returns the plan of superstep 0: the first states, and the record. It can be run again, and does nothing once the record is
 // there. When there are states of another computation, running it gives [ErrGraphState].
 //
-// Cost: four commands, a program's three. Distances write the vertices that they begin at; Components and PageRank write a state for every vertex, and
-// look up by _id the targets of each; a program just counts the vertices.
+// Cost: four commands, a program's three. Distances write the vertices that they begin at; Components and PageRank write a state for
+// every vertex, and look up by _id the targets of each; a program just counts the vertices.
 func (s *Supersteps) Begin() model.Plan {
 	if s.err != nil {
 		return model.RefusedPlan(s.g.states, s.err)
@@ -144,13 +144,13 @@ func (s *Supersteps) check(last GraphStep) error {
 	case s.err != nil:
 		return s.err
 	case last.Kind == clearing:
-		return fmt.Errorf("a Clear was cut: %w", ErrGraphState)
+		return fmt.Errorf("%w: a Clear was cut", ErrGraphState)
 	case last.Kind != s.kind:
-		return fmt.Errorf("%s are of %q, not of %q: %w", s.g.states, last.Kind, s.kind, ErrGraphState)
+		return fmt.Errorf("%w: %s are of %q, not of %q", ErrGraphState, s.g.states, last.Kind, s.kind)
 	case last.Asked != s.asked:
-		return fmt.Errorf("%s are of other sources or another damping: %w", s.g.states, ErrGraphState)
+		return fmt.Errorf("%w: %s are of other sources or another damping", ErrGraphState, s.g.states)
 	case last.Lost != 0:
-		return fmt.Errorf("%d states are not of superstep %d: %w", last.Lost, last.Step, ErrGraphState)
+		return fmt.Errorf("%w: %d of %s are not of superstep %d", ErrGraphState, last.Lost, s.g.states, last.Step)
 	case last.Step < 0:
 		return &model.ValueError{Collection: s.g.steps, Field: "Step", Value: last.Step, Reason: "is not a superstep's number"}
 	}
@@ -233,7 +233,7 @@ func (s *Supersteps) Run(ctx context.Context, db *mongo.Database, o GraphOptions
 			return before, err
 		}
 		if began && last.Step == before.Step {
-			return last, fmt.Errorf("superstep %d left no record: %w", last.Step+1, ErrGraphState)
+			return last, fmt.Errorf("%w: superstep %d left no record in %s", ErrGraphState, last.Step+1, s.g.steps)
 		}
 		began = true
 		if o.Progress != nil {

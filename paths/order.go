@@ -158,10 +158,10 @@ func digitAt(s string, i int) byte {
 	return '0'
 }
 
-// Spread returns n order keys in their order, as short as they can be: for children that are stored together, and to give
-// siblings new keys when inserts at one place have made them long.
+// Spread returns n order keys in their order, none for n below 1: for children that are stored together, and to give siblings new
+// keys when inserts at one place have made them long. They are short: those of a million have up to five characters.
 func Spread(n int) []string {
-	keys := make([]string, n)
+	keys := make([]string, max(0, n))
 	next := firstKey
 	for i := range keys {
 		keys[i] = next

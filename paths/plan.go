@@ -28,7 +28,7 @@ func (t *tree) orderOf(s *spot) error {
 	}
 	var err error
 	if s.order, err = Between(prev, next); err != nil {
-		return fmt.Errorf("%s: the siblings' order is damaged, which Repair mends: %w", t.docs, err)
+		return fmt.Errorf("docmodel: %s: the siblings' order is damaged, which Repair mends: %w", t.docs, err)
 	}
 	return nil
 }

@@ -26,12 +26,16 @@ func (p planner[D, K]) Relations() []model.Relation { return p.t.relations() }
 
 // Roots returns the query of the roots, in order.
 //
-// Cost: one command, by the index on the links; so do Children and those below, of which each says its index.
+// Cost: one command, by the index on the links.
 func (p planner[D, K]) Roots() model.Find[D] {
-	return p.docs.Find(bson.D{{Key: p.t.links.Parent, Value: nil}}).Sorted(p.order())
+	f := p.docs.Find(bson.D{{Key: p.t.links.Parent, Value: nil}}).Sorted(p.order())
+	f.Index = p.t.byParent()
+	return f
 }
 
-// Children returns the query of a node's children, in order.
+// Children returns the query of a node's children, in order. A node that isn't there has none.
+//
+// Cost: one command, by the index on the links.
 func (p planner[D, K]) Children(id K) model.Find[D] {
 	f := p.docs.Find(nil)
 	if f.Err = p.docs.CheckID(p.t.links.Parent, id); f.Err != nil {
@@ -48,14 +52,27 @@ func (p planner[D, K]) order() bson.D {
 	return bson.D{{Key: p.t.links.Order, Value: 1}, {Key: "_id", Value: 1}}
 }
 
-// Ancestors returns the query of the documents above a node, in no order.
+// Ancestors returns the query of the documents above a node, whose document is handed in as it was read. Of an [AncestorArray] they
+// come in no order, of others root first.
+//
+// Cost: one command: of an [AncestorArray] by _id, of a [MaterializedPath] by the index on the path, of a [NestedSet] by that on the
+// right number; a [ParentTree] or [ChildTree] follows the links by $graphLookup and _id.
 func (p planner[D, K]) Ancestors(n *D) model.Aggregate[D] {
 	return p.query(n, func(n node) source { return p.t.rep.above(n) })
 }
 
-// Descendants returns the query of the documents below a node, down to a depth: 1 means children, 0 means all. They come in no
-// order; [Tree.Descendants] puts them in preorder.
+// Descendants returns the query of the documents below a node, whose document is handed in as it was read, down to a depth: 1 means
+// children, 0 means all. Of a [NestedSet] they come in preorder (none, where a change that is being written shifts the node's
+// numbers), of others in no order: [Tree.Descendants] puts them in preorder. A negative depth is refused.
+//
+// Cost: one command: of an [AncestorArray] by the index on the array, of a [MaterializedPath] by that on the path, of a [NestedSet] by
+// that on the left number; a [ParentTree] follows the links by $graphLookup and their index, a [ChildTree] its lists by _id.
 func (p planner[D, K]) Descendants(n *D, depth int) model.Aggregate[D] {
+	if depth < 0 {
+		a := model.AggregateAs[D](p.docs, nil)
+		a.Err = p.t.refused("depth", depth, "is negative; 0 means all")
+		return a
+	}
 	return p.query(n, func(n node) source { return p.t.rep.below(n, depth) })
 }
 
@@ -73,10 +90,15 @@ func (p planner[D, K]) query(doc *D, of func(node) source) model.Aggregate[D] {
 }
 
 // Insert returns the plan that stores a node at a place. The fields of the tree in doc are overwritten; its others are kept. change
-// is the number of this change, greater than those before: see [model.Fence].
+// is the number of this change, greater than those before: see [model.Fence]. Nothing is asked before: an _id that is taken, or a
+// [MaterializedPath]'s path, by its unique index, is the server's error, where [Tree.Insert] says [ErrExists] or [ErrSegment].
 //
-// Cost: one document, inserted; a [ChildTree] writes the parent too, and a [NestedSet] those after it.
+// Cost: one document, inserted; a [ChildTree] writes the parent too, and a [NestedSet] those after it and its ancestors, unless it
+// comes last or into a gap.
 func (p planner[D, K]) Insert(doc *D, at At[D], change int64) model.Plan {
+	if doc == nil {
+		return model.RefusedPlan(p.t.docs, p.t.refused("document", nil, "is nil"))
+	}
 	w := p.docs.Insert(*doc)
 	if w.Err != nil {
 		return model.NewPlan(w)

@@ -9,11 +9,12 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// ErrSegment says that a node's segment can't be part of a path: it is empty, too long, holds a NUL, or another child of the same
-// parent has it already.
+// ErrSegment says that a node's segment can't be part of a path: it is empty, no UTF-8, holds a NUL, or another child of the same
+// parent has it already. [Tree.Insert], [Tree.Move], [Tree.Rename], [Tree.Delete], [Escape] and [Conversion.Run] return it.
 var ErrSegment = errors.New("docmodel: the segment can't be part of the path")
 
-// Separator ends each segment of a path, the last one too, so that "/one/two" isn't a prefix of "/one/two-test".
+// Separator ends each segment of a path, the last one too, so that the path of "one", "two" isn't a prefix of that of "one", "two-test":
+// "one/two/" of "one/two-test/".
 const Separator = "/"
 
 // Escape returns a segment as paths hold it: % and / as %25 and %2F. [Unescape] gives it back. Its error is [ErrSegment] and a
@@ -41,8 +42,11 @@ var (
 	unescaper = strings.NewReplacer("%25", "%", "%2F", "/")
 )
 
-// Segments returns the segments of a path, unescaped.
+// Segments returns the segments of a path, unescaped; "" has none.
 func Segments(path string) []string {
+	if path == "" {
+		return nil
+	}
 	parts := strings.Split(strings.TrimSuffix(path, Separator), Separator)
 	for i := range parts {
 		parts[i] = Unescape(parts[i])

@@ -102,7 +102,7 @@ func (p planner[D, K]) nodes(docs []D) ([]node, error) {
 	for i := range docs {
 		n, err := p.node(&docs[i])
 		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", i, err)
+			return nil, fmt.Errorf("docmodel: document %d: %w", i, err)
 		}
 		nodes[i] = n
 	}
@@ -189,7 +189,7 @@ func (t *tree) loadOrders(f *Forest[string], nodes map[string]node) map[string]s
 	return out
 }
 
-// Rebalance returns the change that gives a node's children new order keys, the shortest that there are, or the roots for nil.
+// Rebalance returns the change that gives a node's children new order keys, those of [Spread], or the roots for nil.
 // [Tree.Insert] and [Tree.Move] do it by themselves where a key would come to have more than 48 characters.
 //
 // A cut leaves some children with new keys and others with those of before, so that they may be out of order, until the next change

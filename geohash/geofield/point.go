@@ -21,7 +21,7 @@ type Point geohash.Point
 // Validate returns a [*geohash.CoordinateError] for a coordinate that is NaN, infinite or out of range.
 func (p Point) Validate() error { return geohash.Point(p).Validate() }
 
-// IsZero reports whether the point is on the equator south of Ghana, where nobody is.
+// IsZero reports whether both coordinates are 0: on the equator south of Ghana, where nobody is. So omitempty leaves it out.
 func (p Point) IsZero() bool { return p == Point{} }
 
 // MarshalBSONValue implements [bson.ValueMarshaler].
@@ -39,7 +39,7 @@ func (p *Point) UnmarshalBSONValue(typ byte, data []byte) error {
 	}
 	at, problem := pointOf(v)
 	if problem.reason != "" {
-		return fmt.Errorf("geofield: a point%s: %s", problem.below, problem.reason)
+		return fmt.Errorf("docmodel: a point%s: %s", problem.below, problem.reason)
 	}
 	*p = Point(at)
 	return nil

@@ -85,7 +85,7 @@ func (f *field) completeAll(p model.Plan) model.Plan {
 			continue
 		}
 		if w = f.complete(w); w.Err != nil {
-			return model.RefusedPlan(f.collection, fmt.Errorf("document %d: %w", i, w.Err))
+			return model.RefusedPlan(f.collection, fmt.Errorf("docmodel: document %d: %w", i, w.Err))
 		}
 		p.Steps[i] = w
 	}

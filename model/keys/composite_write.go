@@ -74,7 +74,7 @@ func (c *composite) insertMany(n int, doc func(int) any) model.Plan {
 	for i := range n {
 		var err error
 		if raws[i], _, err = c.keyed(doc(i)); err != nil {
-			return model.RefusedPlan(c.name, fmt.Errorf("document %d: %w", i, err))
+			return model.RefusedPlan(c.name, fmt.Errorf("docmodel: document %d: %w", i, err))
 		}
 	}
 	return c.raws().InsertMany(raws)
