@@ -7,9 +7,10 @@ import (
 )
 
 var (
-	// ErrCoordinate is what a [*CoordinateError] wraps: Encode, AppendEncode, Circle.Validate and Box.Validate return it.
+	// ErrCoordinate is what a [*CoordinateError] wraps: [Encode], [AppendEncode], [Point.Validate], [Circle.Validate] and
+	// [Box.Validate] return it.
 	ErrCoordinate = errors.New("geohash: not a coordinate")
-	// ErrSyntax is what a [*SyntaxError] wraps: Parse returns it, and AppendEncode for a number of characters that isn't 1 to 12.
+	// ErrSyntax is what a [*SyntaxError] wraps: [Parse] returns it, and [AppendEncode] for a number of characters that isn't 1 to 12.
 	ErrSyntax = errors.New("geohash: not a geohash")
 )
 
@@ -20,6 +21,7 @@ type CoordinateError struct {
 	Reason string // what it must be
 }
 
+// Error names the field, and says its value and the reason.
 func (e *CoordinateError) Error() string {
 	return fmt.Sprintf("geohash: %s is %v: %s", e.Field, e.Value, e.Reason)
 }
@@ -34,6 +36,7 @@ type SyntaxError struct {
 	Reason string
 }
 
+// Error quotes the input, and says the place and the reason.
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("geohash: %q, at byte %d: %s", e.Input, e.Offset, e.Reason)
 }

@@ -16,7 +16,8 @@ import (
 //
 // The own _id is in the array so that a subtree, its top too, is one condition.
 //
-// Source: seed 002 §13; https://www.mongodb.com/docs/manual/tutorial/model-tree-structures-with-ancestors-array/.
+// Sources: "Materialized Paths" of https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
+// https://www.mongodb.com/docs/manual/tutorial/model-tree-structures-with-ancestors-array/.
 type AncestorArray[D, K any] struct{ planner[D, K] }
 
 // AncestorArraySpec says in which fields an [AncestorArray] is kept.

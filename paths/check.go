@@ -27,6 +27,7 @@ const (
 	TwoParents                     // two lists of children name it
 )
 
+// String is the kind in words.
 func (k ProblemKind) String() string {
 	return [...]string{
 		"has a parent that isn't there", "is its own ancestor", "has no order key, or a sibling's", "has a field that isn't what the links say",

@@ -29,7 +29,8 @@ import (
 // the links, ancestors and descendants by $graphLookup on _id, with its limits as [ParentTree] says. The index on the lists serves
 // [ChildTree.Listing] alone: leave it out of those that you create if you don't ask that.
 //
-// Source: seed 002 §12; https://www.mongodb.com/docs/manual/tutorial/model-tree-structures-with-child-references/.
+// Sources: "Adjacency Lists" of https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
+// https://www.mongodb.com/docs/manual/tutorial/model-tree-structures-with-child-references/.
 type ChildTree[D, K any] struct{ planner[D, K] }
 
 // ChildTreeSpec says in which fields a [ChildTree] is kept.

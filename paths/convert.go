@@ -66,7 +66,7 @@ type Converted struct {
 //
 // [Conversion.Run] stores what is missing, and writes what differs: a document that says what make gives, beside the fields of the
 // tree, is not written. Siblings have the source's order, and its keys. A document that differs becomes what make gives: fields that
-// others have added to it in the target go. Both trees stay in use meanwhile: see there.
+// others have added to it in the target go. Both trees stay in use meanwhile: see [Conversion.Run].
 func ConvertInto[D, K, E, L any](from *Tree[D, K], to *Tree[E, L], make func(D) (E, error), spec IntoSpec[L]) *Conversion {
 	place := "ConvertInto of " + from.t.docs + " to " + to.t.docs
 	if from.t.docs == to.t.docs {
@@ -104,7 +104,8 @@ func ConvertInto[D, K, E, L any](from *Tree[D, K], to *Tree[E, L], make func(D) 
 //
 // Errors are [ErrNoNode] when Under isn't there; [ErrExists] when two nodes get one _id, or a node's _id is in the target
 // elsewhere than below Under; [ErrSegment] when a node can't have its path, or two would have one; [ErrDamaged] for a tree that has
-// to be repaired first; those of make; and [model.ErrLeased]. Before an error of these nothing is written.
+// to be repaired first; those of make; and [model.ErrLeased]. An attempt that ends with one of these has written nothing, but with
+// [model.ErrLeased], which can come between batches.
 //
 // Cost: one command, in batches, that reads all of the source, and one that reads all of the target. For each batch of nodes that
 // differ, one that reads those whose content does, two for the lease, and one to three that write; in the end those of

@@ -74,25 +74,28 @@
 //	At any place, in any form                                       [DocumentTree.Insert], [DocumentTree.Move], [DocumentTree.Delete],
 //	                                                                [DocumentTree.Set], [DocumentTree.Replace], [DocumentTree.Load]
 //	Read it in order                                                [DocumentTree.All], [DocumentTree.Subtree], [DocumentTree.Arrange]
+//	Ask about a node                                                [DocumentTree.Children], [DocumentTree.Ancestors], [DocumentTree.Count]
 //	Find and mend one that is damaged                               [DocumentTree.Check], [DocumentTree.Suspects], [DocumentTree.Repair]
+//	The same for all owners                                         [DocumentTree.CheckAll], [DocumentTree.RepairAll]
 //
 // # Costs
 //
-// Each change holds the tree's lease: one command before it and one after it, and one that stores the plan where it writes more than
-// one document. What it reads to decide is one to six commands, whatever the size of the tree; only a deletion that leaves its
-// children to others asks, for a [MaterializedPath], once for each child. Reads take two commands, one for the node and one for what
-// is asked, and put it in order in memory; roots and children take one, [Tree.Dump] as many as it has batches.
+// Each change holds the tree's lease: one command before it and one after it, and one that stores the plan where it writes more
+// than one document. What it reads to decide is one to six commands, whatever the size of the tree; only a deletion that leaves
+// its children to others asks, for a [MaterializedPath], once for each child. Reads take two commands, one for the node and one
+// for what is asked, and put it in order in memory; roots and children take one, questions about two nodes up to four,
+// [Tree.Check] three to five, [Tree.Dump] one and as many as it has batches.
 //
 // Elsewhere in this module reads are values too, which the caller runs. Those of a [Tree] run at once: what is asked depends on a
 // document that must be read first, and what comes is put in order. The representations' own methods, such as
 // [NestedSet.Descendants], give the query as a value, to whoever has the node's document.
 //
-// A [Conversion] reads both trees once, and writes what differs, in batches, each under the lease; one that finds nothing takes two
-// commands and writes nothing. A [RollUp] takes two commands for a node, and three for a node's children, however many; the server
-// reads the subtree. Stored totals cost a document for each that differs.
+// A [Conversion] reads both trees once, what has to be stored once more, and writes what differs, in batches, each under the
+// lease; one that finds nothing takes two commands and writes nothing. A [RollUp] takes two commands for a node, and three for a
+// node's children, however many; the server reads the subtree. Stored totals cost a document for each that differs.
 //
-// A [DocumentTree]'s push, patch and pull are one command and one document, its other changes two commands and one document, and
-// any question one command.
+// A [DocumentTree]'s push, patch, pull and load are one command and one document, its other changes two commands and one document,
+// and any question one command.
 //
 // # Consistency
 //
@@ -104,7 +107,7 @@
 //
 // A reader sees a change of several documents as it goes on: for a moment, some nodes of a moved subtree are in the old place, and
 // some in the new; no node is in neither, but for a [NestedSet], of which some aren't found meanwhile. Reads in a transaction with
-// snapshot read concern see all or nothing, where the update is one command; reads by [Tree.Settled] do in any case.
+// snapshot read concern see one moment of that, which can be one in the middle; reads in [Tree.Settled] see all of a change or nothing.
 //
 // A [Conversion] leaves the source as it is, and the target behind it: what is changed in the source comes over with the next run. A
 // run that is cut leaves some nodes of the target as they were and others as they are to be; the next run brings it to the end, and
@@ -134,9 +137,9 @@
 // A [Graph] is a collection whose documents list the _ids of others. What is asked about all of it at once, and what one
 // query can't answer, is computed in supersteps, each from what the one before left:
 //
-//	How far is each vertex from these?                        [Graph.Distances]
-//	Which vertices hang together?                             [Graph.Components]
-//	Which vertices do important vertices point to?            [Graph.PageRank]
+//	How far is each vertex from these?                           [Graph.Distances]
+//	Which vertices hang together?                                [Graph.Components]
+//	Which vertices do important vertices point to?               [Graph.PageRank]
 //	Anything that vertices find out by telling their neighbours  [NewProgram], a function in Go
 //
 // Each gives a [Supersteps]: begin with [Supersteps.Begin], go on with [Supersteps.Step], or let [Supersteps.Run] do both. What a

@@ -22,7 +22,7 @@ type DocumentTreeSpec struct {
 	// with its parent's id.
 	Nested string
 
-	// Revision is the path of a number in the owner that every change adds one to. Changes that depend on the whole list name it in
+	// Revision is the path of an int64 in the owner that every change adds one to. Changes that depend on the whole list name it in
 	// their filter, in the place of the list as it was read. It must be kept by everybody who writes the list. "" means none.
 	Revision string
 
@@ -50,12 +50,17 @@ type DocumentTreeSpec struct {
 //
 // Changes are a [model.Change]: they read the list, decide, and write with a filter that names what they decided by. One that finds
 // another writer's change reads again, up to 64 times. Their errors are [ErrNoNode], [ErrExists], [ErrCycle], [ErrHasChildren],
-// [ErrFull], and [model.ErrNotFound] for an owner that isn't there.
+// [ErrFull], [ErrDamaged], and [model.ErrNotFound] for an owner that isn't there.
+//
+// Methods that read send one command each, which reads the owner's list by _id; an owner that isn't there is [model.ErrNotFound], and
+// a node [ErrNoNode]. Nodes of a damaged list that have no place in the tree are not among the results: [DocumentTree.Check] tells
+// them.
 //
 // A document has 16 MiB, and is written and sent whole. A tree that may outgrow it, or of which one node is read at a time, is one of
 // documents: [ParentTree], [AncestorArray], [MaterializedPath].
 //
-// Source: seed 002 §11 ("Tree Aggregation"); https://www.mongodb.com/docs/manual/reference/operator/update/push/.
+// Sources: "Tree Aggregation" of https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
+// https://www.mongodb.com/docs/manual/reference/operator/update/push/.
 type DocumentTree[E, N, K any] struct {
 	t      *documentTree
 	check  func(field string, id K) error
@@ -121,7 +126,7 @@ func (t *DocumentTree[E, N, K]) insertion(owner K, node E, at Place[N]) (o bson.
 // Load returns the write that stores a whole tree in an owner that has none. The nodes come in any order, with their parents' ids, or
 // nested. Siblings come in the order of their keys, or of the list; with order keys, those that have none, or each other's, get new
 // ones. A tree that is not whole is refused: with [ErrExists] for an id that comes twice, [ErrNoNode] for a parent that isn't there,
-// [ErrCycle], [ErrFull]. An owner that has nodes gives [ErrExists], and one that isn't there model.ErrStale.
+// [ErrCycle], [ErrFull]. An owner that has nodes gives [ErrExists], and one that isn't there [model.ErrStale].
 //
 // Cost: one command, one document, found by _id. It can be run again.
 func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {

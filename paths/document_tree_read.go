@@ -11,10 +11,6 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// Methods that read send one command each, which reads the owner's list by _id, and say what it says; an owner that isn't there is
-// model.ErrNotFound, and a node [ErrNoNode]. Nodes of a damaged list that have no place in the tree are not among the results:
-// [DocumentTree.Check] tells them.
-
 // read reads an owner's list.
 func (t *DocumentTree[E, N, K]) read(ctx context.Context, db *mongo.Database, owner K) (*grove, error) {
 	o, err := t.owner(owner)
@@ -77,7 +73,7 @@ func (t *DocumentTree[E, N, K]) visits(g *grove, walk func(yield func(string, in
 
 // All reads an owner's tree, in preorder: parents before their children, siblings in order. Depths are below the roots.
 //
-// Cost: one command, as for all that follow.
+// Cost: one command, which reads the owner by _id.
 func (t *DocumentTree[E, N, K]) All(ctx context.Context, db *mongo.Database, owner K) ([]Visit[E], error) {
 	g, err := t.read(ctx, db, owner)
 	if err != nil {
@@ -86,7 +82,8 @@ func (t *DocumentTree[E, N, K]) All(ctx context.Context, db *mongo.Database, own
 	return t.visits(g, g.forest.All())
 }
 
-// Arrange puts the nodes of a document that was read already in preorder, with their depths, as All does: without a command.
+// Arrange puts the nodes of a document that was read already in preorder, with their depths, as [DocumentTree.All] does: without a
+// command.
 func (t *DocumentTree[E, N, K]) Arrange(list []E) ([]Visit[E], error) {
 	v, err := t.t.value(t.t.path, list)
 	if err != nil {
@@ -132,7 +129,7 @@ func (t *DocumentTree[E, N, K]) Ancestors(ctx context.Context, db *mongo.Databas
 	return t.of(ctx, db, owner, id, (*Forest[string]).Ancestors)
 }
 
-// Descendants reads the nodes below a node down to a depth, in preorder: 1 means children, 0 means all.
+// Descendants reads the nodes below a node down to a depth, in preorder: 1 means children, 0 means all. A negative depth is refused.
 func (t *DocumentTree[E, N, K]) Descendants(ctx context.Context, db *mongo.Database, owner K, id N, depth int) ([]E, error) {
 	if depth < 0 {
 		return nil, t.t.refused("depth", depth, "is negative; 0 means all")
@@ -189,6 +186,8 @@ func (t *DocumentTree[E, N, K]) two(ctx context.Context, db *mongo.Database, own
 }
 
 // Check reads an owner's list, and says what is wrong with it: nothing, as a rule.
+//
+// Cost: one command, which reads the owner by _id.
 func (t *DocumentTree[E, N, K]) Check(ctx context.Context, db *mongo.Database, owner K) ([]DocumentProblem, error) {
 	o, err := t.owner(owner)
 	if err != nil {

@@ -73,7 +73,8 @@ func (t *documentTree) suspects(filter bson.D) mongo.Pipeline {
 // written. What it does:
 //
 //   - Of nodes with one id the first in the list keeps it, and the children that name it. A later one that is the same to the byte as
-//     one before it is taken out. One that differs gets the next of the ids that are handed in; without one the repair is refused with [ErrExists].
+//     one before it is taken out. One that differs gets the next of the ids that are handed in; without one the repair is refused
+//     with [ErrExists].
 //   - Orphans become roots, after the last one, with all that is below them.
 //   - Cycles are cut at the node with the smallest id, which becomes a root, after the last one. Ids are compared as numbers or by
 //     their bytes.

@@ -39,8 +39,8 @@ type VertexState[K any] struct {
 //
 // Vertices are never written. What an edge that changes meanwhile does is said by each computation.
 //
-// Source: "Batch Graph Processing" (seed 002 §17), which is message passing in rounds: Malewicz and others, "Pregel: A System for
-// Large-Scale Graph Processing", SIGMOD 2010.
+// Sources: "Batch Graph Processing" of https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/, which
+// is message passing in rounds: Malewicz and others, "Pregel: A System for Large-Scale Graph Processing", SIGMOD 2010.
 type Graph[D, K any] struct {
 	docs   *model.Collection[D, K]
 	states *model.Collection[VertexState[K], K]

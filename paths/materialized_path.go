@@ -19,7 +19,8 @@ import (
 // A node's segment is its _id, or a field of its own, such as a name; among the children of one parent it is unique, which the
 // path's unique index holds to.
 //
-// Source: seed 002 §13; https://www.mongodb.com/docs/manual/tutorial/model-tree-structures-with-materialized-paths/.
+// Sources: "Materialized Paths" of https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
+// https://www.mongodb.com/docs/manual/tutorial/model-tree-structures-with-materialized-paths/.
 type MaterializedPath[D, K any] struct{ planner[D, K] }
 
 // MaterializedPathSpec says in which fields a [MaterializedPath] is kept.

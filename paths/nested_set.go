@@ -29,7 +29,8 @@ import (
 // What a reader can see. Between both updates, the nodes whose left number changes have negative numbers: queries by ranges, which
 // are all here, don't find them, and find all others where they belong. While one of the updates runs, some nodes have their new
 // numbers and some not yet: then a range can hold a node that doesn't belong there too. With Direct this is so while the one
-// update runs, and from an insert before others to the end of its update. [Tree.Settled] reads when no change is being written, and so does a transaction with snapshot isolation.
+// update runs, and from an insert before others to the end of its update. [Tree.Settled] reads when no change is being written; a
+// transaction with snapshot isolation reads one moment, which can be one in the middle of it.
 //
 // Its indexes are on the left number, which is unique but with Direct: for descendants; and on the right number and the left: for
 // ancestors, and for what is shifted. Ancestors are found among the keys of all nodes that end after the node.
@@ -45,7 +46,8 @@ import (
 // With Direct, read 1 for 2. The repair of a tree with gaps keeps the numbers that are in order, and gives numbers in between to the
 // others; where they don't fit, all are given anew.
 //
-// Source: seed 002 §14; "Trees in SQL", Joe Celko, 1996;
+// Sources: "Nested Sets" of https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/; "Trees in SQL", Joe
+// Celko, 1996;
 // https://www.mongodb.com/docs/manual/tutorial/model-tree-structures-with-nested-sets/.
 type NestedSet[D, K any] struct{ planner[D, K] }
 

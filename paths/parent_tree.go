@@ -17,7 +17,8 @@ import (
 // $graphLookup keeps its documents in memory, up to 100 MB, and each document that it returns is one command's result of up to
 // 16 MB in all. Ask for descendants of larger trees by levels, or choose another representation.
 //
-// Source: seed 002 §12; https://www.mongodb.com/docs/manual/tutorial/model-tree-structures-with-parent-references/.
+// Sources: "Adjacency Lists" of https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
+// https://www.mongodb.com/docs/manual/tutorial/model-tree-structures-with-parent-references/.
 type ParentTree[D, K any] struct{ planner[D, K] }
 
 // NewParentTree declares a tree by parent links. It panics with a [*model.DeclarationError] when the documents don't have the

@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	// ErrCycle says that a node would become its own ancestor. Nothing was written.
+	// ErrCycle says that a node would become its own ancestor: moves return it. Nothing was written.
 	ErrCycle = errors.New("docmodel: a node can't be moved under itself or a descendant")
 
 	// ErrHasChildren says that a node that has children was to be deleted with [Restrict]. Nothing was written.
@@ -17,13 +17,16 @@ var (
 	// ErrNoNode says that a node that an operation names doesn't exist. Nothing was written.
 	ErrNoNode = errors.New("docmodel: there is no such node")
 
-	// ErrExists says that a node with this _id is there already. Nothing was written.
+	// ErrExists says that a node with this _id is there already, or in a [DocumentTree] with this id: inserts, loads and conversions
+	// return it. Nothing was written.
 	ErrExists = fmt.Errorf("%w: a node with this _id exists", model.ErrTaken)
 
 	// ErrFull says that a [DocumentTree], or a list of a [ChildTree], would outgrow its bound. Nothing was written.
 	ErrFull = fmt.Errorf("%w: the tree has no space for it in its document", model.ErrFull)
 
-	// ErrDamaged says that a [DocumentTree] can't be changed before [DocumentTree.Repair] has mended it. Nothing was written.
+	// ErrDamaged says that a tree has to be repaired first, by [Tree.Repair] or [DocumentTree.Repair]: changes of a [DocumentTree]
+	// return it, and of other trees what goes over all nodes, as [Tree.Dump], [Conversion.Run], [Absorb] and [RollUp.Store]. Nothing
+	// was written.
 	ErrDamaged = errors.New("docmodel: the tree is damaged, and has to be repaired first")
 )
 
@@ -58,10 +61,10 @@ func FirstChild[K any](parent K) Place[K] { return Place[K]{firstChild, parent} 
 // LastChild is the place after the last child of a node.
 func LastChild[K any](parent K) Place[K] { return Place[K]{lastChild, parent} }
 
-// Before is the place before a sibling.
+// Before is the place before a sibling: a child of the same parent, or a root.
 func Before[K any](sibling K) Place[K] { return Place[K]{before, sibling} }
 
-// After is the place after a sibling.
+// After is the place after a sibling: a child of the same parent, or a root.
 func After[K any](sibling K) Place[K] { return Place[K]{after, sibling} }
 
 // FirstRoot is the place before the first root.
@@ -88,6 +91,7 @@ const (
 	Rootify                    // they become roots, after the last one
 )
 
+// String is the mode in a word.
 func (m DeleteMode) String() string {
 	if m > Rootify {
 		return fmt.Sprintf("DeleteMode(%d)", uint8(m))

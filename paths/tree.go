@@ -16,15 +16,17 @@ import (
 // Changes are made by one writer at a time: each holds the tree's lease ([model.Lease]) from before it reads until its plan was run,
 // and leaves its plan there for the next writer to finish if it dies. So concurrent moves can't make a cycle, and a tree is whole
 // again after the next change. Whoever reads while a change is written may see a part of it: a subtree of which some nodes are in
-// the old place and some in the new. Read in a transaction with snapshot isolation where that matters.
+// the old place and some in the new. Where that matters, read in [Tree.Settled]: a transaction with snapshot isolation reads one moment,
+// but that can be one in the middle of a change, for MongoDB writes the documents of an update one by one
+// (https://www.mongodb.com/docs/manual/core/write-operations-atomicity/).
 //
 // A writer that dies leaves what its plan has written until then, and the next change of the tree, whatever it is, writes the rest
 // first; no cut loses a node that isn't deleted. What readers see meanwhile is what they see of a change that is
 // being written, for as long as nobody changes the tree. [Tree.Load], [Tree.Repair] and [Convert] leave no plan: they are run again.
 //
-// The methods that read run their queries at once, and say how many, for each begins with a node that is read first, from which the
-// query of the rest is made; a representation's own methods return that query as a value, from a node that the caller has. Those that
-// change return a [model.Change] to be run.
+// The methods that read run their queries at once, and say how many, for most begin with a node that is read first, from which the
+// query of the rest is made; a representation's own methods return that query as a value, from a node that the caller has. A node that
+// isn't there is [ErrNoNode], but to [Tree.Children], for which it has none. Those that change return a [model.Change] to be run.
 type Tree[D, K any] struct {
 	docs  *model.Collection[D, K]
 	t     *tree
@@ -166,7 +168,7 @@ func (t *Tree[D, K]) Roots(ctx context.Context, db *mongo.Database) ([]D, error)
 	return t.decode(t.t.nodes(ctx, db, t.t.children(nil)))
 }
 
-// Children reads a node's children, in order. Cost: one command.
+// Children reads a node's children, in order; a node that isn't there has none. Cost: one command.
 func (t *Tree[D, K]) Children(ctx context.Context, db *mongo.Database, id K) ([]D, error) {
 	enc, err := t.id(id)
 	if err != nil {
@@ -175,7 +177,7 @@ func (t *Tree[D, K]) Children(ctx context.Context, db *mongo.Database, id K) ([]
 	return t.decode(t.t.nodes(ctx, db, t.t.children(enc)))
 }
 
-// Siblings reads the other children of a node's parent, or the other roots, in order. It returns [ErrNoNode]; so do those below.
+// Siblings reads the other children of a node's parent, or the other roots, in order.
 //
 // Cost: two commands.
 func (t *Tree[D, K]) Siblings(ctx context.Context, db *mongo.Database, id K) ([]D, error) {
@@ -193,7 +195,7 @@ func (t *Tree[D, K]) Ancestors(ctx context.Context, db *mongo.Database, id K) ([
 	return t.decode(t.read(ctx, db, id, func(n node) ([]node, error) { return t.t.ancestors(ctx, db, n) }))
 }
 
-// Descendants reads the nodes below a node down to a depth, in preorder: 1 means children, 0 means all.
+// Descendants reads the nodes below a node down to a depth, in preorder: 1 means children, 0 means all. A negative depth is refused.
 //
 // Cost: two commands; all that is read is held in memory, to be put in order.
 func (t *Tree[D, K]) Descendants(ctx context.Context, db *mongo.Database, id K, depth int) ([]D, error) {

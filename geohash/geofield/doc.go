@@ -16,13 +16,15 @@
 // # Tasks
 //
 //	Declare                                                     [NewField]
-//	Store, replace, move, take away                             [Field.Insert], [Field.InsertMany], [Field.Replace], [Field.Set], [Field.Unset]
+//	Store, replace, move, take away                             [Field.Insert], [Field.InsertMany], [Field.Replace], [Field.Set],
+//	                                                            [Field.Unset]
 //	Upserts and updates of one's own                            [Field.Fields]
 //	Guard every write of a repository                           [Field.Complete]
 //	Complete a document that another technique stores           [Field.Completed]
 //	What is in a circle, a box, or a shape of one's own         [Field.Within]
 //	The same as a query to compose, page and project            [Field.Candidates]
 //	The k nearest, in order, page by page                       [Field.Nearest], NearestSpec.After
+//	One ring of such a search, as a query                       [Field.Ring]
 //	How many in each cell of a map                              [Field.Clusters]
 //	Keys alone, without documents                               [Field.Keys]
 //	Find what went astray, and mend it                          [Field.Check], [Field.Repair]
@@ -32,8 +34,9 @@
 //
 // Within finds what Contains of the area says, and Nearest orders by [geohash.Distance], everywhere on Earth: across the antimeridian,
 // where -180 and 180 are one meridian, and at the poles. A box is decided by the server, by comparisons of coordinates. A circle is
-// decided when documents are read, by one distance for each: exactly, where servers round in ways of their own. The same circle as a $centerSphere, with metres divided by [geohash.EarthRadius], gives the same, but for points on its rim; $near gives
-// the same order, but for ties, and distances 0.11 % greater.
+// decided when documents are read, by one distance for each: exactly, where servers round in ways of their own. The same circle as a
+// $centerSphere, with metres divided by [geohash.EarthRadius], gives the same, but for points on its rim; $near gives the same order,
+// but for ties, and distances 0.11 % greater.
 //
 // # Costs
 //

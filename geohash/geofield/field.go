@@ -150,8 +150,8 @@ func (f *field) index() string { return model.IndexName(f.indexKeys()) }
 // of them are in one city, and nearly all writes too, a field of Prefix spreads them. 2dsphere can't be a shard key.
 //
 // A key in a shard key changes with its point: MongoDB 4.2 and later move the document then, in a transaction or by a retryable
-// write, if the update names the whole old shard key in its filter (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/):
-// AND it to the filter of [Field.Set].
+// write, if the update names the whole old shard key in its filter: AND it to the filter of [Field.Set]
+// (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
 func (f *Field[D, K]) ShardKey() bson.D { return f.f.shardKey() }
 
 func (f *field) shardKey() bson.D {

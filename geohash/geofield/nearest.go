@@ -91,8 +91,8 @@ func (n Nearest[D]) String() string {
 	return run.query(run.ring()).String()
 }
 
-// Ring returns the query of one ring of such a search: what the cover of a circle holds, less what that of a smaller one around the
-// same center held. Both covers together hold all of the circle.
+// Ring returns the query of one ring of a search as that of [Field.Nearest]: what the cover of a circle holds, less what that of a
+// smaller one around the same center held, of so many metres. Both covers together hold all of the circle.
 //
 // Cost: as of [Field.Candidates], with up to twice as many ranges.
 func (f *Field[D, K]) Ring(circle geohash.Circle, less float64, where ...bson.D) model.Find[D] {
