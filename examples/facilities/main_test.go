@@ -76,7 +76,7 @@ func Example_diagram() {
 	//     "tasks" }o--o| "sites" : "site.id: counted, copy"
 }
 
-// What each action costs, and that it leaves nothing for the checks to find.
+// What each action costs, which index serves each query, and that they leave nothing for the checks to find.
 func TestActions(t *testing.T) {
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -102,7 +102,7 @@ func TestActions(t *testing.T) {
 			{"open a task", 4, 2, func(ctx context.Context) error { return f.OpenTask(ctx, lamp) }},
 			{"move it", 6, 3, func(ctx context.Context) error { return f.MoveTask(ctx, lamp, library) }},
 			{"finish it", 5, 2, func(ctx context.Context) error { return f.Finish(ctx, "lamp") }},
-			{"rename its site", 2, 3, func(ctx context.Context) error { return f.Rename(ctx, library, "The Library") }},
+			{"rename its site", 4, 3, func(ctx context.Context) error { return f.Rename(ctx, library, "The Library") }},
 			{"relocate it", 1, 1, func(ctx context.Context) error {
 				return f.Relocate(ctx, "library", geohash.Point{Lat: 52.5203, Lng: 13.3903}, "ann@x.org", "Ann")
 			}},
@@ -122,6 +122,8 @@ func TestActions(t *testing.T) {
 		}, got); diff != "" || err != nil {
 			t.Error(diff, err)
 		}
+		modeltest.WantIndexed(t, db, busy(geohash.Circle{Center: geohash.Point{Lat: 52.52, Lng: 13.39}, Meters: 500}).Find, "geo_1_open_1")
+		modeltest.WantIndexed(t, db, of([]string{"library", "lab"}), "site.id_1__id_1")
 		if s := site("library"); s.Open != 1 || strings.Join(s.Tasks, " ") != "door lamp" || s.Contacts[0].Name != "Ann" {
 			t.Errorf("the library is %+v", s)
 		}
@@ -155,6 +157,24 @@ func TestActionsCut(t *testing.T) {
 			if diff := modeltest.Diff(moved, stored); diff != "" || err != nil {
 				t.Error(diff, err)
 			}
+			if n, err := (Facilities{db}).Problems(t.Context()); n != 0 || err != nil {
+				t.Errorf("%d problems, %v", n, err)
+			}
+		},
+	})
+}
+
+// A process that dies while it renames a site leaves no name behind in its tasks.
+func TestRenameCut(t *testing.T) {
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Transactions: true,
+		Seed:         func(ctx context.Context, db *mongo.Database) error { return fill(ctx, Facilities{db}) },
+		Run: func(ctx context.Context, db *mongo.Database) error {
+			library, err := sites.ByID("library").One(ctx, db)
+			return errors.Join(err, Facilities{db}.Rename(ctx, library, "The Library"))
+		},
+		Repair: func(context.Context, *mongo.Database) error { return nil }, // nothing has to be mended
+		Check: func(t testing.TB, db *mongo.Database) {
 			if n, err := (Facilities{db}).Problems(t.Context()); n != 0 || err != nil {
 				t.Errorf("%d problems, %v", n, err)
 			}

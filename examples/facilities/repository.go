@@ -71,7 +71,7 @@ func (f Facilities) Finish(ctx context.Context, task string) error {
 
 // Rename renames a site, as it was read, where its tasks show it too.
 func (f Facilities) Rename(ctx context.Context, s Site, name string) error {
-	_, err := names.Set(&s, bson.D{{Key: "name", Value: name}}).Run(ctx, f.db)
+	_, err := names.Set(&s, bson.D{{Key: "name", Value: name}}).RunTx(ctx, f.db)
 	return err
 }
 
@@ -104,7 +104,11 @@ func (f Facilities) TasksOf(ctx context.Context, site string) ([]Task, error) {
 	for _, s := range below {
 		ids = append(ids, s.ID)
 	}
-	return tasks.Find(bson.D{{Key: "site.id", Value: bson.D{{Key: "$in", Value: ids}}}}).All(ctx, f.db)
+	return of(ids).All(ctx, f.db)
+}
+
+func of(sites []string) model.Find[Task] {
+	return tasks.Find(bson.D{{Key: "site.id", Value: bson.D{{Key: "$in", Value: sites}}}})
 }
 
 // Problems counts what the checks of all techniques find: for a job at night.

@@ -19,7 +19,7 @@ var ErrNoAirport = errors.New("places: there is no such airport")
 // Airports is what the rest of a program sees.
 type Airports struct{ db *mongo.Database }
 
-// A Found is an airport, and how many metres it is away from where the search began; of a box, from its middle.
+// A Found is an airport, and how many metres it is away from the center of the circle, or from where the search began; 0 of a box.
 type Found = geofield.Place[Airport]
 
 // Prepare makes the indexes that are missing.
