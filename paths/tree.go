@@ -88,9 +88,9 @@ func (t *Tree[D, K]) decode(nodes []node, err error) ([]D, error) {
 // Insert returns the change that stores a node at a place. The fields of the tree in doc are overwritten; its others are kept. Its
 // errors are [ErrExists], [ErrNoNode] and [ErrSegment].
 //
-// Cost: one document; five commands for a root, two of them for the lease, six for a child and seven beside one. A
-// [MaterializedPath] asks in one more whether the path is free. Where other documents are written too, which are the parent of a
-// [ChildTree] and what a [NestedSet] says, it takes two more: one for the intent.
+// Cost: one document; five commands for a root, two of them for the lease (four in a tree's first change), six for a child and
+// seven beside one. A [MaterializedPath] asks in one more whether the path is free. Where other documents are written too, which
+// are the parent of a [ChildTree] and what a [NestedSet] says, it takes two more: one for the intent.
 //
 // A cut leaves nothing, or a node that is in no list yet, or that has, with what comes after it, no numbers to be found by.
 //
