@@ -43,8 +43,9 @@
 //	move the branch, far     0.1         0.7        1.9             33                10             16 s        19 s
 //
 // By hand is a tree of parent links without order, lease or any check. A server takes longer for each command; what stands out there
-// are documents written (a move in a nested set), and $graphLookup where a server serves it by no index, as DocumentDB does: then
-// reads below a node of a ParentTree or ChildTree take a minute in a tree of 100,000 nodes.
+// are documents written (a move in a nested set), and $graphLookup where no index serves it: on DocumentDB by _id always (all of
+// ChildTree, ancestors in a ParentTree), and by parent until the server has statistics of the collection, a minute or two after a load.
+// Then what is below a node takes more than a minute in a tree of 100,000 nodes.
 //
 // # Tasks
 //
