@@ -187,15 +187,18 @@ func (o *onDelete) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// Plan returns the plan that deletes what was reached, deepest level first, each level's ids let go of before. When what
-// was reached is forbidden to go, it is a [*RestrictError].
+// Plan returns the plan that deletes what was reached, deepest level first, each level's ids let go of before. What
+// is forbidden to go gives a [*RestrictError].
 //
 // Cost: for each level one command for every rule that lets go of its collection and every 10,000 ids, and one for every
 // way by which its documents were reached; fewer where neighbours share a command. Documents written: those that were
 // reached and those that let go. It can be run again.
 func (o *OnDelete[D, K]) Plan(reach Reach) (model.Plan, error) { return o.in.plan(reach) }
 
-func (o *onDelete) plan(reach Reach) (model.Plan, error) {
+func (o *onDelete) plan(reach Reach) (model.Plan, error) { return o.planFrom(0, reach) }
+
+// planFrom is the plan that deletes the levels from a depth on, and lets go of all.
+func (o *onDelete) planFrom(depth int, reach Reach) (model.Plan, error) {
 	if len(reach.Blocked) > 0 {
 		return model.Plan{}, &RestrictError{cloneBlocked(reach.Blocked), reach.More}
 	}
@@ -210,7 +213,9 @@ func (o *onDelete) plan(reach Reach) (model.Plan, error) {
 				p.Steps = append(p.Steps, r.ref.updateMany(append(r.ref.refers(ids), keep...), r.ref.detach(ids), nil))
 			}
 		}
-		p.Steps = append(p.Steps, o.deletes(level)...)
+		if level.Depth >= depth {
+			p.Steps = append(p.Steps, o.deletes(level)...)
+		}
 	}
 	if len(p.Steps) > 1 {
 		p.Leaves = "the levels that are not deleted yet, which a second run finds from the same ids"

@@ -190,6 +190,39 @@ func TestOnDeleteSweep(t *testing.T) {
 	})
 }
 
+// A document that was moved out of what was deleted is not there to be swept, nor is what came under it.
+func TestOnDeleteSweepMoved(t *testing.T) {
+	parallel(t)
+	way := relate.NewOnDelete(nodes, relate.Cascade(ofParent), relate.Nullify(inList))
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := mustSeed(t, db, nodeSeed("a b<a c<b o"))
+		reach, err := way.Reach(ctx, db, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ofParent.Move("b", "a", "o").Run(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		plan, err := way.Plan(reach)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := plan.Run(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		if err := insertNodes(ctx, db, "d<b e<a p:b,c"); err != nil {
+			t.Fatal(err)
+		}
+		late, _, err := way.Sweep(reach).Run(ctx, db)
+		if err != nil || late.Count() != 3 {
+			t.Errorf("%d reached, %v", late.Count(), err)
+		}
+		if got := nodesLeft(t, db); got != "b<o d<b o p:b" {
+			t.Errorf("left %s", got)
+		}
+	})
+}
+
 // In a transaction a document that moves out takes its own with it.
 func TestOnDeleteTransaction(t *testing.T) {
 	parallel(t)

@@ -135,8 +135,8 @@ func TestChecksCost(t *testing.T) {
 			{"what a child can't hold", 1, 0, 1, allOf(invert.Conflicts())},
 			{"forms compared", 1, 0, 2, allOf(invert.ToRefs().Verify())},
 			{"a migration begun anew", 1, 1, 0, ran(one(invert.ToRefs().Restart()))},
-			// Reads of two levels; one command deletes the late one, another nothing more.
-			{"a sweep", 2 + 1, 1, 1, func(ctx context.Context, db *mongo.Database) error {
+			// What is gone is asked for, and two levels read; one command deletes the late one.
+			{"a sweep", 1 + 2 + 1, 1, 1, func(ctx context.Context, db *mongo.Database) error {
 				reach := relate.Reach{Levels: []relate.ReachLevel{{Collection: "nodes", IDs: []bson.RawValue{rawValue("a")}}}}
 				_, _, err := relate.NewOnDelete(nodes, relate.Cascade(ofParent)).Sweep(reach).Run(ctx, db)
 				return err
