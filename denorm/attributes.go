@@ -164,8 +164,8 @@ func (a *Attributes[D, K]) Unset(owner K, names ...string) model.Write {
 
 // Equal returns the query of the documents whose attribute has a value.
 //
-// Cost: one command, served by [Attributes.Indexes]; on DocumentDB, which bounds it by the name alone, it reads all documents that
-// have the attribute.
+// Cost: one command, served by [Attributes.Indexes]; on DocumentDB, which bounds it by the name alone, it reads all
+// documents that have the attribute.
 func (a *Attributes[D, K]) Equal(name string, value any) model.Find[D] {
 	v, err := a.owners.Encode(value)
 	return a.find(name, a.a.elem(name, model.Eq(v)), err)
@@ -190,8 +190,9 @@ func (a *Attributes[D, K]) Has(name string) model.Find[D] {
 	return a.find(name, bson.D{{Key: a.a.names(), Value: name}}, nil)
 }
 
-// Filter returns the condition of [Attributes.Match], to be ANDed to other queries. An empty name, or a condition that is
-// not one of operators, matches nothing that is stored by [Attributes.Set].
+// Filter returns the condition of [Attributes.Match], to be ANDed to other queries. What Match refuses it can't refuse: an
+// empty name matches nothing that is stored by [Attributes.Set], and a condition that is not one of operators is compared as
+// a value, as [Attributes.Equal] does.
 func (a *Attributes[D, K]) Filter(name string, condition bson.D) bson.D {
 	held := any(condition)
 	if v, err := a.owners.Encode(condition); err == nil { // else the query that it is put into refuses it

@@ -95,8 +95,9 @@ type Bucket[K, E any] struct {
 }
 
 // NewBucket declares that a collection holds buckets. It panics with a [*model.DeclarationError] when Max is below 1, MaxBytes
-// is out of its range, K can't be written into an _id, E is not stored as a document, or when Key, Totals or At name a field
-// that the elements don't have, have several times, or have with a type that doesn't fit.
+// is out of its range, K can't be written into an _id, E is not stored as a document, when Period, At and Location don't go
+// together, or when Key, Totals or At name a field that the elements don't have, have several times, or have with a type
+// that doesn't fit.
 func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spec BucketSpec) *Bucket[K, E] {
 	b := &Bucket[K, E]{buckets, nil}
 	var key K

@@ -145,8 +145,9 @@ func (c *Copy[S, SK, TK]) Set(source *S, fields bson.D) model.Plan {
 // arrays are reached by array filters, each copy of the source in each element. Copies that are of this version or a newer
 // one are not touched; without a Version, documents in which nothing differs.
 //
-// Cost: one command, and one for each further 10,000 documents that the source lists; documents written: those with an older
-// copy, found by [Copy.Indexes]. A cut leaves some documents to do; it can be run again, and late.
+// Cost: one command; where the source lists its documents, one for the ids that fit 16 MiB. Documents written: those with an
+// older copy, found by [Copy.Indexes], or by the _ids listed. A cut leaves some documents to do; it can be run again, and
+// late.
 func (c *Copy[S, SK, TK]) Propagate(source *S) model.Plan {
 	s, err := c.state(source)
 	if err != nil {
@@ -201,8 +202,9 @@ func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 // gone (CopyGone). What is as it should be is not returned; a change that is under way can show. A copy that only lags in its
 // version is no drift: what changed in between was not copied.
 //
-// Cost: one command; it reads every document of the filter, and the server looks up the source of each copy by _id (or, where
-// the source lists documents, by the index of that list).
+// Cost: one command; it reads every document of the filter, and the server looks up the source of each copy by _id. Where the
+// source lists documents it is by the index of that list ([Copy.Indexes]): without it the server reads all sources for each
+// document.
 func (c *Copy[S, SK, TK]) Check(filter bson.D) model.Aggregate[CopyDrift] {
 	filter, err := c.c.filter(filter)
 	return model.Aggregate[CopyDrift]{Aggregation: model.Aggregation{Collection: c.c.to.docs, Pipeline: c.c.drift(filter), Err: err}}

@@ -140,7 +140,7 @@ func (c *copying) repair(found []CopyDrift) model.Plan {
 		}
 		switch {
 		case !isKey(d.Doc) || !isKey(d.Source):
-			return refuse("has no document or no source: pass what Drift returned")
+			return refuse("has no document or no source: pass what Check returned")
 		case d.Fault == CopyGone:
 			continue
 		case d.Fault != CopyStale && d.Fault != CopyAhead:

@@ -37,7 +37,8 @@ func (u Unfolded) String() string {
 //
 // A field counts as copied when it is copied whole, from the top level of the source.
 //
-// Cost: one command; it reads every source, and the server reads its copies by [Copy.Indexes] until one differs.
+// Cost: one command; it reads every source, and the server reads its copies by [Copy.Indexes], or by the _ids listed, until
+// one differs. Without that index it reads all documents that hold copies for each source, twice.
 func (c *Copy[S, SK, TK]) Unfolded(drop ...string) model.Aggregate[Unfolded] {
 	stages, err := c.c.fold(drop)
 	stages = append(stages,
@@ -57,8 +58,8 @@ func (c *Copy[S, SK, TK]) Unfolded(drop ...string) model.Aggregate[Unfolded] {
 // A source is deleted only as it was read; one that changes meanwhile stays. A copy that somebody stores from an older read of
 // a source, after it was deleted, stays as it is: have nobody write sources or copies that way while it runs.
 //
-// Cost: two commands for each batch of 500 sources, and two to find the end; documents written: the sources. It can be stopped
-// anywhere and run again, and has a dry run.
+// Cost: two commands for each batch of 500 sources, and two to find the end, with the lookups of [Copy.Unfolded]; documents
+// written: the sources. It can be stopped anywhere and run again, and has a dry run.
 //
 // Source: "denormalize them all into the squillions side and get rid of the one collection" (seed 004).
 func (c *Copy[S, SK, TK]) Fold(drop ...string) model.Job {

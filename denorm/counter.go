@@ -230,7 +230,8 @@ func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[CounterState] {
 // it begins again, up to 100 times. What was under way is counted with its child, and its token given to the parent. In
 // a transaction it is exact too. With CounterSpec.Partial it is not: see [Counter.RecountAll].
 //
-// Cost: two commands, one document; it reads every child of the parent, by the index on the reference.
+// Cost: two commands, one document; it reads every child of the parent, by the index on the reference, and with tokens the
+// operations under way on it, by their partial index.
 func (x *Counter[C, CK, P, PK]) Recount(parent PK) model.Change[CounterDrift] {
 	return x.c.recount(idOf(x.parents, parent))
 }
@@ -239,7 +240,9 @@ func (x *Counter[C, CK, P, PK]) Recount(parent PK) model.Change[CounterDrift] {
 // order of _id: what children add up to that the parent doesn't hold, and what it holds that they don't. It returns
 // nothing else. An operation under way can show.
 //
-// Cost: one command that reads every parent and every child, these by the index on the reference.
+// Cost: one command that reads every parent and every child, these by the index on the reference; with tokens the server
+// also looks up, twice for each parent, the operations under way on it, by their partial index. Create both first
+// ([Counter.Indexes]): without one of them the server reads all children for each parent.
 func (x *Counter[C, CK, P, PK]) Check() model.Aggregate[CounterDrift] {
 	return model.AggregateAs[CounterDrift](x.parents, x.c.check())
 }
@@ -249,12 +252,16 @@ func (x *Counter[C, CK, P, PK]) Check() model.Aggregate[CounterDrift] {
 // counted twice. What changed since, the next check tells. With CounterSpec.Partial an operation under way is not seen:
 // repair twice, as [Counter.RecountAll] does.
 //
-// Cost: one command, and one document for each drift, found by _id. Cut, it leaves some parents mended and others not; it can be run
-// again.
+// Cost: one command for each 25,000 parents; one document each, found by _id. Cut, it leaves some parents mended and others
+// not; it can be run again.
 func (x *Counter[C, CK, P, PK]) Repair(found []CounterDrift) model.Plan { return x.c.repair(found) }
 
-// RecountAll returns the recount of all parents that differ. age is how long an operation takes at most: it is used
-// where a second pass is due.
+// RecountAll returns the recount of all parents that differ, each counted again by itself: exact with tokens and in a
+// transaction, whatever else runs. age is how long an operation takes at most: it is used where a second pass is due.
+//
+// Cost: that of [CounterRecount.Run], two commands for each parent that differs. Where many do, run [Counter.Check] and
+// [Counter.Repair] instead: one command for each batch of what is found, and one for each 25,000 parents. What changed
+// between the two they leave to the next check, or to a RecountAll after them.
 func (x *Counter[C, CK, P, PK]) RecountAll(age time.Duration) *CounterRecount {
 	check := x.Check()
 	return &CounterRecount{c: x.c, wait: age, found: func(ctx context.Context, db *mongo.Database) ([]CounterDrift, error) {

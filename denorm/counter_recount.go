@@ -185,7 +185,7 @@ func (c *counter) recount(q model.Query) model.Change[CounterDrift] {
 		},
 		Decide: func(d CounterDrift) (model.Plan, error) {
 			if !sameTokens(d.Before, d.After) {
-				return model.Plan{}, fmt.Errorf("operations came while the children were counted: %w", model.ErrStale)
+				return model.Plan{}, fmt.Errorf("docmodel: operations came while the children were counted: %w", model.ErrStale)
 			}
 			w, ok := c.mend(d)
 			if !ok {
@@ -299,9 +299,10 @@ func (r *CounterRecount) SecondPass(ctx context.Context) bool {
 }
 
 // Run counts the parents that a check finds, each by [Counter.Recount]; where a second pass is due, it waits as long as
-// an operation takes at most, and runs that too. On an error it says how far it came.
+// an operation takes at most, and runs that too. On an error it says how far it came. A cut leaves parents that are not
+// counted yet; it can be run again.
 //
-// Cost: for each pass the check, and two commands for each parent that differs.
+// Cost: for each pass the check, and two commands for each parent that differs; documents written: those.
 func (r *CounterRecount) Run(ctx context.Context, db *mongo.Database) (out CounterRecounted, err error) {
 	out.Due = r.SecondPass(ctx)
 	if err := r.pass(ctx, db, &out); err != nil || !out.Due {

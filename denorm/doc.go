@@ -33,6 +33,7 @@
 //   - See the plan of a change: [Feed.Plan]
 //   - Push and keep n: [Bounded.Push], [Bounded.PushOrCreate]; and count with it: [Bounded.PushWith]
 //   - Read the newest few of the kept ones: [Bounded.Slice]
+//   - Take elements out by key, or all: [Bounded.Remove], [Bounded.Clear]
 //   - Find and mend documents over the bound: [Bounded.Oversized], [Bounded.Trim]
 //   - Let the server hold the bound too: [Bounded.Validator]
 //   - Store, change, move and delete a child that its parent may hold: [Subset.Insert], [Subset.Set], [Subset.Delete]
@@ -48,15 +49,16 @@
 //   - Move what outgrew its document: [Outlier.Split], [Outlier.Settle]; find and mend what doesn't go together:
 //     [Outlier.Check], [Outlier.Repair], [Outlier.CheckOrphans], [Outlier.RepairOrphans]
 //   - Link and unlink, and read either end's page by time: [WideRow.Link], [WideRow.Unlink], [WideRow.LeftNewest],
-//     [WideRow.RightNewest]
+//     [WideRow.RightNewest], [WideRow.LeftOldest]; see whether a pair is linked: [WideRow.Linked]; count: [WideRow.LeftCount]
 //   - Renew copied fields, find old ones, find and mend half links: [WideRow.RefreshLeft], [WideRow.CheckLeft],
 //     [WideRow.RepairLeft], [WideRow.Check], [WideRow.Repair]
 //   - Store, change, move and delete a child, and keep its parents' numbers: [Counter.Insert], [Counter.Set], [Counter.Move],
 //     [Counter.Delete]
 //   - Count anew, find and mend what differs: [Counter.Recount], [Counter.RecountAll], [Counter.Check], [Counter.Repair]
 //   - Finish what was cut: [Counter.Pending], [Counter.Settle]
-//   - Count each member once: [UniqueCount.Visit], [UniqueCount.VisitAll]; read counts: [UniqueCount.Count], [UniqueCount.Counts],
-//     [UniqueCount.PerPeriod]; keep months when days go: [UniqueCount.Rollup], [UniqueCount.Expire]
+//   - Count each member once: [UniqueCount.Visit], [UniqueCount.VisitAll]; ask for one: [UniqueCount.Seen]; read counts:
+//     [UniqueCount.Count], [UniqueCount.Counts], [UniqueCount.PerPeriod]; keep months when days go: [UniqueCount.Rollup],
+//     [UniqueCount.Expire]
 //   - Count once in n: [Approximate.Count], [Approximate.CountMany]; the error of it: [Approximate.Deviation]
 //   - Store, change and delete a document with its entries: [IndexTable.Insert], [IndexTable.Set], [IndexTable.Delete]
 //   - Find by value, with or without the documents: [IndexTable.Lookup], [IndexTable.Documents]
@@ -88,13 +90,20 @@
 //	Bounded      a push: 1; the document is rewritten: keep the bound to what one page shows
 //	Subset       a new child: 2; another change: 3 to 6
 //	Bucket       an append: 2, 3 with a key; a page: 1, one document
-//	Outlier      an append: 2 while there is room in the array, 4 beside it
+//	Outlier      an append: 2 while there is room in the array, 3 beside it, 4 with a key
 //	WideRow      a link: 6; a page: 1
 //	Counter      a new child: 4; another change: 5
 //	UniqueCount  a visit: 1; a document for each member of a group and period
+//	Approximate  1, once in n events
 //	IndexTable   a document stored or deleted: 3, another value: 4; a lookup: 1
-//	Inverted     as an index table for each value; a query: 1
+//	Inverted     a document stored or deleted: 2 for each path, and 1; a query: 1
+//	Attributes, Numbered, Proximity  a write: 1, an append to a numbered list 2; a query: 1
 //	Columns, Normalized  as many as there are batches or collections
+//
+// A check is one command that reads a whole collection, and looks up what belongs to each of its documents, most by _id.
+// Where it is by another field, as the children of a parent ([Counter.Check], [Subset.Check], [Outlier.Check]) or what a
+// source lists ([Copy.Check]), the index of Indexes must be there: without it the server reads the whole of the other
+// collection for each document.
 //
 // # Consistency
 //
@@ -102,7 +111,8 @@
 // with its count. What was dropped is gone: store it elsewhere first if it is to be kept.
 //
 // What is two documents is two writes, and every technique says which comes first and what a cut leaves. Its check finds that,
-// and its repair mends it; no repair loses what somebody wrote meanwhile.
+// and its repair mends it; no repair loses what somebody wrote meanwhile, but for flat documents and rows, which the next run
+// stores again.
 //
 //   - A copy and its source: readers see the old value until the second write. Copies carry their source's version, so that no
 //     older change overwrites a newer one, in whatever order they arrive.

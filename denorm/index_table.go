@@ -214,8 +214,8 @@ func (x *IndexTable[D, K]) Documents(value any) model.Aggregate[D] {
 // or were loaded beside it. It changes no entry that is there, and takes none out: see the checks. In a unique table the
 // first document in the order of _id gets a value that several hold; [IndexTable.CheckDocuments] finds the others.
 //
-// Cost: two commands for a batch of 500 documents, and two to find the end; as many entries written as are missing. It can
-// be run again, and while others write.
+// Cost: two commands for a batch of 500 documents, and two to find the end; as many entries written as are missing. Cut, it
+// leaves some entries missing; it can be run again, and while others write.
 func (x *IndexTable[D, K]) Rebuild() model.Job {
 	return model.Job{Name: "index table " + x.t.entries, Collection: x.t.docs, Projection: indexTables{x.t}.projection(), Plan: indexTables{x.t}.rebuild}
 }

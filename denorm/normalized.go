@@ -70,7 +70,8 @@ func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
 // Documents returns the pipeline of whole documents, put together again from the rows: those whose main row a filter finds,
 // or all.
 //
-// Cost: one command; each main row's parts are looked up, an array's by the index of [Normalized.Indexes], a key's by _id.
+// Cost: one command; each main row's parts are looked up, an array's by the index of [Normalized.Indexes], without which the
+// server reads all of its rows for each, a key's by _id.
 func (x *Normalized[D, K]) Documents(filter bson.D) model.Aggregate[D] {
 	f := x.main.Find(filter)
 	a := x.main.Aggregate(x.n.documents(f.Filter))
@@ -83,8 +84,9 @@ func (x *Normalized[D, K]) Documents(filter bson.D) model.Aggregate[D] {
 // Check returns the pipelines that find the rows that are missing or differ from what the documents say, and those too
 // many, for each collection: run them all. Of keyed parts the rows too many are those whose key no document holds any more.
 //
-// Cost: one command each. They read all documents, or all rows; rows are looked up by _id, and documents too, but for those
-// that hold a key: an index on it saves reading all of them for each row.
+// Cost: one command each, two for each part and two for the main rows. They read all documents, or all rows; rows are looked
+// up by _id, and documents too, but for those that hold a key: an index on it, which is yours to declare, saves reading all
+// of them for each row.
 func (x *Normalized[D, K]) Check() []model.Aggregate[NormalizedDrift] {
 	var out []model.Aggregate[NormalizedDrift]
 	for _, c := range x.n.checks() {

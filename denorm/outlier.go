@@ -206,15 +206,16 @@ func (x *Outlier[D, K, E]) Settle() model.Job {
 // append or a Split that is under way can show.
 //
 // Cost: one command that reads every owner, and the overflow documents of those without the flag by the index of
-// [Outlier.Indexes]. It doesn't look into pages: [Bucket.Check] does.
+// [Outlier.Indexes], without which the server reads all of them for each owner. It doesn't say whether pages add up:
+// [Bucket.Check] does.
 func (x *Outlier[D, K, E]) Check() model.Aggregate[OutlierDrift] {
 	return model.AggregateAs[OutlierDrift](x.owners, x.o.check())
 }
 
-// Repair returns the plan that mends what [Outlier.Check] found: it sets the flags that are missing, and deletes what a Split that was
-// cut has left, where all of it is still in the array. It leaves Unsplit to [Outlier.Split], Oversized to [Outlier.Settle], and what
-// can't be decided: Leftover that isn't all in the array or, without a Key, might not be. Where other code shortened an array whose Split was
-// cut, an owner that gets its flag can have an element in both: none is lost.
+// Repair returns the plan that mends what [Outlier.Check] found: it sets the flags that are missing, and deletes what a Split
+// that was cut has left, where all of it is still in the array. It leaves Unsplit to [Outlier.Split], Oversized to
+// [Outlier.Settle], and what can't be decided: Leftover that isn't all in the array or, without a Key, might not be. Where
+// other code shortened an array whose Split was cut, an owner that gets its flag can have an element in both: none is lost.
 //
 // Cost: one or two commands, as a rule; one document each, by _id. Cut, it leaves some owners mended and others not; it can be run
 // again.

@@ -217,7 +217,7 @@ func (o *outlying) discard(pages []OutlierPage) (steps []model.Step) {
 func (o *outlying) deleteOrphans(found []OutlierOrphan) (p model.Plan) {
 	for i, d := range found {
 		if d.ID == "" {
-			return model.RefusedPlan(o.in.name, o.in.refused(fmt.Sprintf("found[%d]", i), nil, "has no _id: pass what Orphans returned"))
+			return model.RefusedPlan(o.in.name, o.in.refused(fmt.Sprintf("found[%d]", i), nil, "has no _id: pass what CheckOrphans returned"))
 		}
 		p.Steps = append(p.Steps, model.Write{Collection: o.in.name, Index: model.IDIndex, Once: true, Model: &mongo.DeleteOneModel{
 			Filter: bson.D{{Key: "_id", Value: d.ID}, {Key: "n", Value: d.N}, {Key: "bytes", Value: d.Bytes}},

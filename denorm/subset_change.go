@@ -102,7 +102,7 @@ func (s *subset) repair(found []SubsetDrift, expect bool) (p model.Plan) {
 	for i, d := range found {
 		if !isKey(d.ID) || d.Want.Type != bson.TypeArray {
 			return model.RefusedPlan(s.parents, &model.ValueError{
-				Collection: s.parents, Field: fmt.Sprintf("found[%d]", i), Reason: "has no _id or no array to set: pass what Drift returned",
+				Collection: s.parents, Field: fmt.Sprintf("found[%d]", i), Reason: "has no _id or no array to set: pass what Check returned",
 			})
 		}
 		if !s.same(d.Found, elementsOf(d.Want)) {

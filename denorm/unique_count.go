@@ -71,8 +71,8 @@ type UniqueCount[G, M any] struct {
 }
 
 // NewUniqueCount declares that a collection counts members. It panics with a [*model.DeclarationError] when groups or
-// members can't be written into an _id, when Period is none of the three, when Location or Keep come without a Period, and
-// when Keep is shorter than a period. At most one spec may be given.
+// members can't be written into an _id, when Period is none of the three, when Location or For come without a Period, and
+// when For is shorter than a period. At most one spec may be given.
 func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], spec ...UniqueSpec) *UniqueCount[G, M] {
 	var group G
 	var member M
@@ -176,7 +176,7 @@ func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], from, to time.Time) 
 // leaves some, so that counts of these periods are too low: don't ask for them any more.
 func (x *UniqueCount[G, M]) Expire(before time.Time) model.Write { return x.u.expire(before) }
 
-// Indexes returns the index of periods, groups and members, which [UniqueCount.Counts] is answered from, and with Keep the
+// Indexes returns the index of periods, groups and members, which [UniqueCount.Counts] is answered from, and with For the
 // one by which the server deletes what is old. Without a Period there is none.
 func (x *UniqueCount[G, M]) Indexes() []model.Index { return x.u.indexes() }
 

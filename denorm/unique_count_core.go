@@ -41,9 +41,9 @@ func declareUnique(name string, group, member any, spec []UniqueSpec, encode fun
 	case s.Period == NoPeriod && s.Location != nil:
 		bad("a Location without a Period", "a Location says where a day begins: give a Period too")
 	case s.Period == NoPeriod && s.For != 0:
-		bad("Keep without a Period", "what is counted for ever is kept: give a Period too")
+		bad("For without a Period", "what is counted for ever is kept: give a Period too")
 	case s.For != 0 && s.For < least[s.Period]:
-		bad(fmt.Sprintf("Keep is %s, which is shorter than a period", s.For), "keep documents until their period is over")
+		bad(fmt.Sprintf("For is %s, which is shorter than a period", s.For), "keep documents until their period is over")
 	case !isKeyType(reflect.TypeOf(group)):
 		bad(fmt.Sprintf("groups are a %T, which can't be written into an _id", group), "use a kind of string or integer, or bson.ObjectID")
 	case !isKeyType(reflect.TypeOf(member)):

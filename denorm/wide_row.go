@@ -45,7 +45,7 @@ type RowColumn[K any] struct {
 // A link is two columns in two documents, and its left column decides: it comes first, and goes first. An operation
 // that is cut, or meets another on the same pair, can leave half a link; [WideRow.Check] finds it and [WideRow.Repair]
 // completes or removes it, as the left row says. Two links of one pair at once, at different times, can leave two
-// columns, of which the next operation on the pair, or Mend, keeps the earlier. Within a row nothing is lost, whoever
+// columns, of which the next operation on the pair, or Repair, keeps the earlier. Within a row nothing is lost, whoever
 // writes: each write asks that the document is the one for its time and has room, and a split is marked before it
 // begins, so that whoever meets it finishes it. A reader who meets a split can see columns twice.
 //
@@ -215,10 +215,11 @@ func (x *WideRow[L, LK, R, RK]) RefreshRight(right *R) model.Write {
 	return x.w.refresh(1, doc, err)
 }
 
-// CheckLeft returns the left documents of which columns of right rows carry other fields than the document has, or whose document is
-// gone; nothing else. A refresh under way can show. It fails if no fields are copied.
+// CheckLeft returns the left documents of which columns of right rows carry other fields than the document has, or whose
+// document is gone; nothing else. A refresh under way can show. It is refused if no fields are copied.
 //
-// Cost: one command that reads every document of the right rows, and each left document by _id, once for each form that columns carry.
+// Cost: one command that reads every document of the right rows, and each left document by _id, once for each form that
+// columns carry.
 func (x *WideRow[L, LK, R, RK]) CheckLeft() model.Aggregate[ColumnDrift] { return x.w.staleOf(0) }
 
 // CheckRight is [WideRow.CheckLeft] for right documents, in the columns of left rows.
@@ -226,12 +227,12 @@ func (x *WideRow[L, LK, R, RK]) CheckLeft() model.Aggregate[ColumnDrift] { retur
 // Cost: as CheckLeft.
 func (x *WideRow[L, LK, R, RK]) CheckRight() model.Aggregate[ColumnDrift] { return x.w.staleOf(1) }
 
-// RepairLeft returns the plan that gives columns that [WideRow.CheckLeft] found the fields that it found in their documents. Columns
-// that carry something else by now are left alone. Those whose document is gone stay as they are: [WideRow.Unlink] takes
-// them away. It can be run again.
+// RepairLeft returns the plan that gives columns that [WideRow.CheckLeft] found the fields that it found in their documents.
+// Columns that carry something else by now are left alone. Those whose document is gone stay as they are: [WideRow.Unlink]
+// takes them away. It can be run again.
 //
-// Cost: one command, as a rule; as many documents of right rows as hold them, found by the index of [WideRow.Indexes]. A document
-// that is split meanwhile can keep old fields: check again. Cut, it leaves some columns old.
+// Cost: one command, as a rule; as many documents of right rows as hold them, found by the index of [WideRow.Indexes]. A
+// document that is split meanwhile can keep old fields: check again. Cut, it leaves some columns old.
 func (x *WideRow[L, LK, R, RK]) RepairLeft(found []ColumnDrift) model.Plan {
 	return x.w.renew(0, found)
 }

@@ -79,8 +79,8 @@ const highest = "~"
 // keyTime is how a time begins a column's key: its text sorts as it does.
 const keyTime = "2006-01-02T15:04:05.000Z"
 
-// ColumnsFrom is the key before which are the columns of earlier times, and after which those of a time and later, in a
-// row of a [WideRow].
+// ColumnsFrom returns the key of a time in the rows of a [WideRow]: before it come the columns of earlier times, after it
+// those of this time and later.
 func ColumnsFrom(t time.Time) string { return t.UTC().Format(keyTime) }
 
 // A widePair is a left and a right document's id, and both as texts.

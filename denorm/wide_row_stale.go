@@ -9,8 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A ColumnDrift is a document of which columns carry other fields than it has, as [WideRow.CheckLeft] and [WideRow.CheckRight] found
-// them. A document whose columns differ among themselves gives one for each form.
+// A ColumnDrift is a document of which columns carry other fields than it has, as [WideRow.CheckLeft] and
+// [WideRow.CheckRight] found them. A document whose columns differ among themselves gives one for each form.
 type ColumnDrift struct {
 	ID    bson.RawValue `bson:"id"`    // of the document that columns link to
 	Found bson.Raw      `bson:"found"` // what the columns carry; nil for nothing

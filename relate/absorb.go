@@ -11,10 +11,12 @@ import (
 //
 // Copy goes through the owners and stores the documents in each, in the order of the ids or of the Order field. An owner that
 // would be larger than 16 MiB is reported and not written at all; an id that leads nowhere is reported, and the others are
-// copied. Drop, where the owner lists ids, unsets the lists that agree, and then
-// goes through the documents and deletes those that an owner embeds as they are, and none refers to any more; several
-// owners may have referred to one. Where the documents hold the owner, it deletes those whose owner embeds them as they
-// are. A document is deleted only if it is still as it was read.
+// copied.
+//
+// Drop, where the owner lists ids, unsets the lists that agree, and then goes through the documents and deletes those that
+// an owner embeds as they are, and none refers to any more; several owners may have referred to one. Where the documents
+// hold the owner, it deletes those whose owner embeds them as they are. A document is deleted only if it is still as it was
+// read.
 //
 // A batch of n owners costs their read, whole, the read of their documents, and one update command of as many documents as
 // differ; deleting costs one command for each batch.
@@ -42,7 +44,7 @@ type AbsorbSpec struct {
 }
 
 // NewAbsorb declares both forms: the path of the owners' documents that shall embed, an array or a subdocument, and the
-// documents. It panics as [NewExtract] does.
+// documents. It panics as [NewExtract] does, and when both Refs and Order are given.
 func NewAbsorb[O, OK, C, CK any](owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], spec AbsorbSpec) *Absorb[O, OK, C, CK] {
 	place := "NewAbsorb of " + owners.Name() + "." + path
 	if spec.Key == "" {

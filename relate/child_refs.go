@@ -46,9 +46,11 @@ func (r *ChildRefs[P, PK, C, CK]) id(child CK) (any, error) {
 }
 
 // Add returns the write that puts ids at the end of a parent's list; those that are there already stay where they are.
-// The parent must exist: else running it gives model.ErrStale. It is idempotent.
+// The parent must exist: else running it gives model.ErrStale. It is idempotent. Ids are added in the order given; none is
+// refused, and in a list of documents more than one: an id becomes an element of its own there, without other fields.
 //
-// Cost: one command, one document, found by _id. Ids are added in the order given.
+// Cost: one command, one document, found by _id; in a list of documents one command more when nothing matched, to tell a
+// listed id from a missing parent.
 func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
 	ids, err := encodeIDs(r.children, r.in.parents, r.in.path, children)
 	e, err := r.in.add(ids, err)
@@ -106,7 +108,7 @@ func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
 }
 
 // Reorder returns the write that stores a list in another order, or another list, if it is still as it was read: else
-// running it gives model.ErrStale. For lists of bare ids.
+// running it gives model.ErrStale. It is refused for a list of documents.
 //
 // Cost: one command, one document; one command more when nothing matched.
 func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, was, becomes []CK) model.Write {

@@ -57,6 +57,7 @@ const (
 	ReplaceIDs
 )
 
+// String is the policy in words: "detach".
 func (p RepairPolicy) String() string {
 	return [...]string{"report only", "detach", "delete the referring document", "replace"}[p]
 }
@@ -146,8 +147,9 @@ func (d *Dangling[D, DK, T, TK]) Missing(filter bson.D) model.Aggregate[MissingI
 //
 // An id that no _id can be (a regular expression, an array) is refused: mend it by hand.
 //
-// Cost: one command for every 10,000 ids; as many documents as hold them, found by [Dangling.Indexes]. A command is not
-// atomic over documents; the plan can be run again.
+// Cost: one command for the ids that fit 16 MiB, in statements of 10,000; as many documents as hold them, found by
+// [Dangling.Indexes]. A statement is not atomic over documents. Cut, it leaves references of some documents mended and of
+// others not; the plan can be run again.
 func (d *Dangling[D, DK, T, TK]) Repair(missing ...MissingID) model.Plan {
 	return d.in.repairPlan(missing)
 }
@@ -156,7 +158,8 @@ func (d *Dangling[D, DK, T, TK]) Repair(missing ...MissingID) model.Plan {
 // declared policy. The age is to be longer than any plan of the application takes: a reference is not mended for being
 // stored a moment before its target. It checks twice, that long apart; an age of 0 checks once, for a database that
 // nobody else writes. The state that it returns is what it mended or, under ReportOnly, would have; its numbers of
-// documents are those of the last check.
+// documents are those of the last check. An id that no _id can be ends it with a [*model.ValueError], and nothing is
+// written: see [Dangling.Repair].
 //
 // Cost: two checks ([Dangling.Missing]), one when the first finds nothing or the age is 0; one command for every 10,000
 // missing ids to check once more the documents that hold them; and those of [Dangling.Repair].
@@ -167,10 +170,11 @@ func (d *Dangling[D, DK, T, TK]) Mend(age time.Duration) model.Change[[]MissingI
 // RepairJob returns the job that mends the references to missing ids by the declared policy, batch by batch in the order of the
 // documents' _id: for ids that very many documents hold, where one command would take too long. It has dry runs,
 // progress, and goes on where it stopped. The ids are those of a check, or what [Dangling.Mend] under ReportOnly returned;
-// more than 10,000 are refused. A cut leaves batches that are mended and others that are not; run again it finds those alone.
+// more than 10,000, or 4 MiB of them, are refused. A cut leaves batches that are mended and others that are not; run again
+// it finds those alone.
 //
-// Cost: two commands for each batch; documents written: those that hold one of the ids. Documents are found in the order of
-// _id, so that the job reads the whole collection once.
+// Cost: two commands for each batch of 500 documents, and two to find the end; documents written: those that hold one of
+// the ids. Documents are found in the order of _id, so that the job reads the whole collection once.
 func (d *Dangling[D, DK, T, TK]) RepairJob(missing ...MissingID) model.Job { return d.in.job(missing) }
 
 // Indexes returns the index on the path, by which a repair finds the documents that hold an id.

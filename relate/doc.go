@@ -19,7 +19,8 @@
 //     [ChildRefs.Remove]
 //   - Children of a document in hand: [ChildRefs.Children]; by its id, in stored order: [ChildRefs.ChildrenOf]
 //   - Which documents refer to this one: [ChildRefs.ParentsOf], [ParentRef.Children]
-//   - Newest n, page after page: [ParentRef.Newest], with model.Find's After
+//   - Newest n: [ParentRef.Newest]; page after page: [ParentRef.Children], with model.Find's Limited and After; of links
+//     [JoinCollection.OfLeft], [JoinCollection.RightsOf]
 //   - Move a child: [ParentRef.Move], [ParentRef.MoveAll]
 //   - Parents with their children: in one command [ChildRefs.Load], [ParentRef.Load], [Join.Pipeline]; in the application
 //     [Join.Load], and of a stream [Join.Each]
@@ -27,17 +28,31 @@
 //   - Assign, reassign, take away: [TwoWay.Assign], [TwoWay.Unassign], [ManyToMany.Link], [ManyToMany.Unlink]
 //   - Find and mend what two sides don't agree on: [TwoWay.CheckLists], [TwoWay.CheckRefs], [TwoWay.Mend],
 //     [ManyToMany.CheckLeft], [ManyToMany.CheckRight], [ManyToMany.Mend]
+//   - Store, change, move and delete links with fields of their own: [JoinCollection.Link], [JoinCollection.Ensure],
+//     [JoinCollection.Update], [JoinCollection.Move], [JoinCollection.Unlink]
+//   - Count children, or links: [ParentRef.Counts], [JoinCollection.LeftCounts], [JoinCollection.RightCounts]
+//   - Find references that lead nowhere: [Dangling.Check], [Dangling.Missing]; mend them: [Dangling.Mend], [Dangling.Repair],
+//     [Dangling.RepairJob]
+//   - Say what goes with a document: [Restrict], [Cascade], [Nullify], [Owns]; see what a deletion would reach:
+//     [OnDelete.Reach]; delete: [OnDelete.Delete], [OnDelete.Sweep]
+//   - Change how a live collection stores a relation: [Migration.Copy], [Migration.Verify], [Migration.Drop], of
+//     [Invert.ToRefs], [Invert.ToLists], [NewExtract], [NewAbsorb]
 //
 // # Costs
 //
 // Each method says how many commands it sends and documents it writes; model's Cost methods say the same of the value
-// that it returns. Reads are served by the indexes that each technique declares, or by _id. Checks read whole collections.
+// that it returns. Reads are served by the indexes that each technique declares, or by _id. Checks read whole collections;
+// [Dangling.Check] and [Dangling.Missing] take a filter.
+//
+// A check looks up what belongs to each document that it reads, most by _id. Where it is by another field, as
+// [Migration.Verify] does, the index of Indexes must be there: without it the server reads the whole of the other
+// collection for each document.
 //
 // # Consistency
 //
 // A reference and the document that it names are two documents: one can be there without the other. Plans of this package
 // write the child before the reference and delete the reference before the child, so that a cut leaves a child that
-// nobody lists, never a reference that leads nowhere.
+// nobody lists, and not a reference that leads nowhere. What it can leave else, each method says.
 //
 // A relation that both sides store is two documents that say the same. With bare ids, two operations on one pair that
 // interleave can leave one side without the other, whatever the order of the writes; the checks find it, a repair believes

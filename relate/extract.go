@@ -48,9 +48,9 @@ type ExtractSpec[OK, CK any] struct {
 }
 
 // NewExtract declares both forms: the elements at a path of the owners' documents, an array or a subdocument, and the
-// documents that they become. All paths must be declared in the documents' types, but for the mark. It panics with a
-// [*model.DeclarationError] when a path doesn't exist, is nested in an array, or holds another type than the id that it
-// shall hold, and when the spec has none or both of what it needs one of.
+// documents that they become. The path, Refs, Parent and Order must be declared in the documents' types. It panics with a
+// [*model.DeclarationError] when one of them doesn't exist, is nested in an array, or holds another type than the id that it
+// shall hold, when a name is given twice, and when the spec has none or both of what it needs one of.
 func NewExtract[O, OK, C, CK any](owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], spec ExtractSpec[OK, CK]) *Extract[O, OK, C, CK] {
 	x := &extraction{place: "NewExtract of " + owners.Name() + "." + path}
 	f := forms{spec.Refs, spec.Parent, spec.Order, spec.Key}

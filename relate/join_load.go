@@ -79,9 +79,9 @@ func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db *mongo.Database, paren
 	}
 }
 
-// Queries returns the queries that Load sends for parents, one for each chunk of ids; parents without ids have none. What Load sends
-// further, of the ids that a Filter leaves out, is known only then. An id that no _id can be gives one query, with the error in its
-// Err.
+// Queries returns the queries that Load sends for parents, one for each chunk of ids; parents without ids have none. What
+// Load sends further, of the ids that a Filter leaves out, is known only then. An id that no _id can be gives one query,
+// with the error in its Err.
 //
 // Cost: nothing is sent. Each query is one command, one document for each id that leads somewhere, served by _id.
 func (j *Join[P, PK, C, CK]) Queries(parents []P) []model.Find[C] {

@@ -98,8 +98,8 @@ func (m *ManyToMany[L, LK, R, RK]) CheckRight() model.Aggregate[HalfLink[LK, RK]
 // Whichever side is trusted, what leads to a document that is gone is taken away.
 //
 // What a plan in flight is about to complete looks like a half-link too: give Repair what has stood for longer than any
-// plan takes, as [ManyToMany.Mend] does. Bounds are not enforced here. A cut leaves the half-links that come later in the list; the
-// plan can be run again, and so can a new check and its repair.
+// plan takes, as [ManyToMany.Mend] does. Bounds are not enforced here. A cut leaves the half-links that come later in the
+// list; the plan can be run again, and so can a new check and its repair.
 //
 // Cost: one command for each run of half-links of one kind; one document each.
 func (m *ManyToMany[L, LK, R, RK]) Repair(found []HalfLink[LK, RK], trust Side) model.Plan {

@@ -9,7 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Migration moves a live collection from one form of a relation to another, the old form and the new, in three phases:
+// A Migration moves a live collection from one form of a relation, the old one, to another, the new one, in three phases:
 //
 //   - Copy makes the new form, beside the old one, say what the old one says. Writers go on with the old form, or write
 //     both; readers read the old form. What changed since a document was copied, a later Copy catches: run it until
@@ -20,10 +20,11 @@ import (
 //     read. Writers write the new form, and the old one only where it still is ({$exists: true} in the filter). What is
 //     changed in the old form meanwhile stays and is reported.
 //
-// The first Copy refuses to begin with [ErrPresent] where something is stored in the new form already: it would be taken
-// away. How far the migration is, a document of a collection of its own says ([Migration.Restart] deletes it): from the
-// first Copy on the new form is the migration's, and from the first Drop on a missing old form means "dropped", where
-// before it means "there is nothing", so that Copy is refused with [ErrDropping]. Don't begin Drop while a Copy is running.
+// Where something is stored in the new form already, the first Copy returns [ErrPresent] and writes nothing, for it would be
+// taken away; [Extract] with a Parent tells its own copies by their marks, and doesn't ask. How far the migration is, a
+// document of a collection of its own says ([Migration.Restart] deletes it): from the first Copy on the new form is the
+// migration's, and from the first Drop on a missing old form means "dropped", where before it means "there is nothing", so
+// that Copy is refused with [ErrDropping]. Don't begin Drop while a Copy is running.
 //
 // Make it with [Invert.ToRefs], [Invert.ToLists], [NewExtract] or [NewAbsorb].
 type Migration struct {
@@ -38,15 +39,18 @@ func (m Migration) Copy() Pass { return m.copy() }
 
 // Verify returns every document in which the forms disagree, a row for each way in which they do.
 //
-// Cost: one command that reads both collections whole, with an index lookup for each reference.
+// Cost: one command that reads both collections whole, with a lookup for each reference, by _id or by the indexes of
+// [Invert.Indexes], [Extract.Indexes] or [Absorb.Indexes]. Create those first: without them the server reads the other
+// collection whole for each document.
 func (m Migration) Verify() model.Aggregate[Mismatch] { return m.verify() }
 
 // Drop returns the pass that takes the old form away where both forms agree. It can be stopped anywhere and run again.
 // What it leaves, for the forms disagree, it reports.
 func (m Migration) Drop() Pass { return m.drop() }
 
-// Restart returns the write that forgets how far the migration is, so that it can be made once more. The checkpoint of a pass that
-// was stopped, if you keep one, is no part of that: delete it too, or the next pass of that name begins where the last one stopped.
+// Restart returns the write that forgets how far the migration is, so that it can be made once more. The checkpoint of a
+// pass that was stopped, if you keep one, is no part of that: delete it too, or the next pass of that name begins where the
+// last one stopped.
 //
 // Cost: one command, one document.
 func (m Migration) Restart() model.Write {
@@ -109,6 +113,7 @@ type MigrationError struct {
 	Mismatches []Mismatch // the first thousand
 }
 
+// Error names the first three mismatches.
 func (e *MigrationError) Error() string {
 	s := fmt.Sprintf("docmodel: %s left documents as they were, for %d reasons", e.Name, e.Left)
 	for _, m := range e.Mismatches[:min(len(e.Mismatches), 3)] {

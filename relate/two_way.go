@@ -87,10 +87,11 @@ func (t *TwoWay[O, OK, I, IK]) held(item *I) (heldLink, error) {
 // op is the operation's token for versioned links: a new ObjectID, the same when the plan is run again. For bare ids it is
 // bson.NilObjectID.
 //
-// An item that has this owner already costs one command: with versioned links one that takes older links to it off every
-// list, which finishes what a dead process began; with bare ids one more, that lists it.
+// For an item that has this owner already, versioned links take older links to it off every list, which finishes what a
+// dead process began; bare ids are written again.
 //
-// Cost: two commands, two documents; three and three when the item had another owner. The plan can be run again after a
+// Cost: two commands, two documents; three and three when the item had another owner; one command for versioned links when
+// it has this one. The plan can be run again after a
 // cut. Links in flight count towards a bound. Bare ids are written item first, so that a stale plan has written nothing;
 // with a bound, or versioned, the new owner's list first. An owner that doesn't exist gives model.ErrStale too: with bare
 // ids and no bound the item names it by then, which [TwoWay.CheckRefs] finds; else nothing is left.

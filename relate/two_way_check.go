@@ -87,8 +87,8 @@ func (t *TwoWay[O, OK, I, IK]) CheckRefs() model.Aggregate[HalfLink[OK, IK]] {
 //
 // Each write is guarded by what the check saw, as far as one document can show it: an item's side exactly; a list's side
 // by the link itself. What a plan in flight is about to complete looks like a half-link too: give Repair what has stood
-// for longer than any plan takes, as [TwoWay.Mend] does. A cut leaves the half-links that come later in the list; the plan can be run
-// again, and so can a new check and its repair.
+// for longer than any plan takes, as [TwoWay.Mend] does. A cut leaves the half-links that come later in the list; the plan
+// can be run again, and so can a new check and its repair.
 //
 // Cost: one command for each run of half-links of one kind; one document each.
 func (t *TwoWay[O, OK, I, IK]) Repair(found []HalfLink[OK, IK], trust Side) model.Plan {
