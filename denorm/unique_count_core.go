@@ -128,7 +128,7 @@ func (u *uniqueCount) visitAll(n int, visit func(int) (group, member any, at tim
 	for i := range n {
 		v, err := u.document(visit(i))
 		if err != nil {
-			return model.RefusedPlan(u.name, fmt.Errorf("visit %d: %w", i, err))
+			return model.RefusedPlan(u.name, fmt.Errorf("docmodel: visit %d: %w", i, err))
 		}
 		visits[i] = v
 	}

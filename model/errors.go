@@ -86,7 +86,7 @@ func (e *StepError) Error() string {
 	if e.Where != "" {
 		at += e.Where + ": "
 	}
-	return at + strings.TrimPrefix(e.Err.Error(), "docmodel: ")
+	return at + strings.ReplaceAll(strings.TrimPrefix(e.Err.Error(), "docmodel: "), ": docmodel: ", ": ") // the name once
 }
 
 // placeOf is the place of a step for an error.

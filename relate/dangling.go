@@ -59,7 +59,10 @@ const (
 
 // String is the policy in words: "detach".
 func (p RepairPolicy) String() string {
-	return [...]string{"report only", "detach", "delete the referring document", "replace"}[p]
+	if names := [...]string{"report only", "detach", "delete the referring document", "replace"}; int(p) < len(names) {
+		return names[p]
+	}
+	return fmt.Sprintf("policy %d, which is none", int(p))
 }
 
 // A DanglingRef is a reference that leads nowhere.

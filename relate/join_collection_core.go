@@ -170,7 +170,7 @@ func (j *joinCollection) add(p *linkPlan, i int, w model.Write, pair bson.D) err
 		p.seen[key] = i
 	}
 	if err != nil {
-		p.Plan = model.RefusedPlan(j.links, fmt.Errorf("link %d: %w", i, err))
+		p.Plan = model.RefusedPlan(j.links, fmt.Errorf("docmodel: link %d: %w", i, err))
 		return err
 	}
 	p.Steps = append(p.Steps, w)

@@ -256,7 +256,7 @@ func TestJoinCollectionRefuses(t *testing.T) {
 	}{
 		{"a link without a left id", "user", likes.Link(liking{ID: "x", Item: 1}).Err},
 		{"a link without an _id", "_id", likes.Link(liking{User: "ann", Item: 1}).Err},
-		{"a pair twice", "link 1: docmodel: likes: links: 1 ties the same pair as 0", likes.LinkAll([]liking{like("x", "ann", 1, 1), like("y", "ann", 1, 2)}).Err()},
+		{"a pair twice", "link 1: likes: links: 1 ties the same pair as 0", likes.LinkAll([]liking{like("x", "ann", 1, 1), like("y", "ann", 1, 2)}).Err()},
 		{"a pair twice, ensured", "same pair", likes.EnsureAll([]liking{like("x", "ann", 1, 1), like("y", "ann", 1, 2)}).Err()},
 		{"an empty id", "user: the id is empty", likes.Unlink("", 1).Err},
 		{"an empty id of a side", "user: the id is empty", likes.UnlinkLeft("").Err},

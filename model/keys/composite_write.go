@@ -84,14 +84,14 @@ func (c *composite) insertMany(n int, doc func(int) any) model.Plan {
 func (c *composite) move(was, now any) model.Plan {
 	old, from, err := c.keyed(was)
 	if err != nil {
-		return model.RefusedPlan(c.name, fmt.Errorf("as it was: %w", err))
+		return model.RefusedPlan(c.name, fmt.Errorf("docmodel: as it was: %w", err))
 	}
 	if path, err := model.CheckNames(old, ""); err != nil {
-		return model.RefusedPlan(c.name, fmt.Errorf("as it was: %w", c.refused(path, nil, err.Error())))
+		return model.RefusedPlan(c.name, fmt.Errorf("docmodel: as it was: %w", c.refused(path, nil, err.Error())))
 	}
 	doc, to, err := c.keyed(now)
 	if err != nil {
-		return model.RefusedPlan(c.name, fmt.Errorf("as it shall be: %w", err))
+		return model.RefusedPlan(c.name, fmt.Errorf("docmodel: as it shall be: %w", err))
 	}
 	asItWas, asItIs := c.shapeOf(was).AsRead(old), model.AsRead(doc)
 	if from == to {
@@ -144,7 +144,7 @@ func (c *composite) rekeyed(docs []bson.Raw) (p model.Plan, err error) {
 		}
 		now, key, err := c.keyed(raw)
 		if err != nil {
-			return p, fmt.Errorf("document %s: %w", model.Shell(id), err)
+			return p, fmt.Errorf("docmodel: document %s: %w", model.Shell(id), err)
 		}
 		if is, ok := id.StringValueOK(); ok && is == key {
 			continue
