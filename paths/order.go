@@ -19,6 +19,9 @@ const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 // firstKey is the key of an only child.
 const firstKey = "a0"
 
+// firstInteger is the least. It is no key without a fraction: nothing would come before it.
+var firstInteger = "A" + strings.Repeat("0", 26)
+
 // longKey is the length from which siblings get new keys.
 const longKey = 48
 
@@ -46,6 +49,8 @@ func checkKey(key string) error {
 		return refused("is not an order key of this package")
 	case strings.Trim(key, digits) != "":
 		return refused("has a character that order keys don't have")
+	case key == firstInteger:
+		return refused("is the least of all, before which there is no room")
 	case len(key) > n && key[len(key)-1] == '0':
 		return refused("has a last digit of 0, before which there is no room")
 	}
@@ -68,7 +73,7 @@ func Between(after, before string) (string, error) {
 	case after == "" && before == "":
 		return firstKey, nil
 	case after == "":
-		return keyBefore(before)
+		return keyBefore(before), nil
 	case before == "":
 		return keyAfter(after)
 	}
@@ -82,15 +87,16 @@ func Between(after, before string) (string, error) {
 	return after[:n] + fraction(after[n:], ""), nil
 }
 
-func keyBefore(key string) (string, error) {
+func keyBefore(key string) string {
 	n := integerLength(key[0])
-	if len(key) > n {
-		return key[:n], nil // the integer itself comes before its fractions
+	integer := key[:n]
+	if len(key) == n {
+		integer, _ = count(key, -1)
 	}
-	if prev, ok := count(key, -1); ok {
-		return prev, nil
+	if integer == firstInteger {
+		return integer + fraction("", key[n:])
 	}
-	return "", &model.ValueError{Field: "order", Value: key, Reason: "is the first key that there is: give the siblings new ones"}
+	return integer // which comes before its fractions
 }
 
 func keyAfter(key string) (string, error) {

@@ -3,6 +3,7 @@ package paths_test
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/docmodel/docmodel/paths"
@@ -36,10 +37,22 @@ func TestBetweenKeepsOrder(t *testing.T) {
 }
 
 func TestBetweenRefuses(t *testing.T) {
-	for _, c := range [][2]string{{"a1", "a0"}, {"a1", "a1"}, {"", "0"}, {"b", ""}, {"a1 ", ""}, {"a10", ""}, {"", "é"}, {"a1/", ""}} {
+	for _, c := range [][2]string{{"a1", "a0"}, {"a1", "a1"}, {"", "0"}, {"b", ""}, {"a1 ", ""}, {"a10", ""}, {"", "é"}, {"a1/", ""}, {"", "A" + strings.Repeat("0", 26)}} {
 		if k, err := paths.Between(c[0], c[1]); err == nil {
 			t.Errorf("between %q and %q: %q, want an error", c[0], c[1], k)
 		}
+	}
+}
+
+// There is room before every key, the least integers' too.
+func TestBetweenBeginning(t *testing.T) {
+	k := "A" + strings.Repeat("0", 25) + "3"
+	for range 40 {
+		first, err := paths.Between("", k)
+		if err != nil || first >= k {
+			t.Fatalf("before %q: %q, %v", k, first, err)
+		}
+		k = first
 	}
 }
 
