@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"strings"
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
@@ -27,8 +28,11 @@ func liker(s string) *bson.D {
 	return &d
 }
 
+// rowText is s as the beginning of a row's documents and the end of a column's key: without the "#" that ends a row.
+func rowText(s string) string { return strings.NewReplacer("%", "%25", "#", "%23").Replace(s) }
+
 // wideKey is the key of the column that links to s.
-func wideKey(minute int, s string) string { return denorm.ColumnsFrom(noon(minute)) + "|" + s }
+func wideKey(minute int, s string) string { return denorm.ColumnsFrom(noon(minute)) + "|" + rowText(s) }
 
 // widePage is a document of the row s, with two columns, and more fields.
 func widePage(s string, more ...bson.E) bson.Raw {
@@ -36,7 +40,7 @@ func widePage(s string, more ...bson.E) bson.Raw {
 		return bson.D{{Key: "k", Value: wideKey(minute, s)}, {Key: "at", Value: noon(minute)}, {Key: "id", Value: s}, {Key: "op", Value: oid(9)}}
 	}
 	return bson.Raw(rawOf(append(bson.D{
-		{Key: "_id", Value: s + "#"}, {Key: "row", Value: s}, {Key: "low", Value: ""}, {Key: "hi", Value: "~"}, {Key: "n", Value: 2},
+		{Key: "_id", Value: rowText(s) + "#"}, {Key: "row", Value: s}, {Key: "low", Value: ""}, {Key: "hi", Value: "~"}, {Key: "n", Value: 2},
 		{Key: "rev", Value: int64(2)}, {Key: "cols", Value: bson.A{column(1), column(3)}},
 	}, more...)).Value)
 }
@@ -65,10 +69,10 @@ func wideRowWrites() []Case {
 		return st
 	}
 	parted := func(s string) bson.Raw {
-		return widePage(s, bson.E{Key: "split", Value: bson.D{{Key: "at", Value: wideKey(3, s)}, {Key: "page", Value: s + "#" + wideKey(3, s)}}})
+		return widePage(s, bson.E{Key: "split", Value: bson.D{{Key: "at", Value: wideKey(3, s)}, {Key: "page", Value: rowText(s) + "#" + wideKey(3, s)}}})
 	}
 	held := func(s string, minute int) denorm.HeldColumn {
-		return denorm.HeldColumn{Page: s + "#", Key: wideKey(minute, s), At: noon(minute), Op: oid(9)}
+		return denorm.HeldColumn{Page: rowText(s) + "#", Key: wideKey(minute, s), At: noon(minute), Op: oid(9)}
 	}
 	drift := func(s string) denorm.LinkDrift {
 		return denorm.LinkDrift{
@@ -100,7 +104,7 @@ func wideRowWrites() []Case {
 		link("half a link is completed, with its time", 2, one),
 		link("a document that doesn't count its columns", 2, func(s string) denorm.LinkState {
 			st := full(s)
-			st.Place[0].Page = bson.Raw(rawOf(bson.D{{Key: "_id", Value: s + "#"}, {Key: "n", Value: 7}, {Key: "rev", Value: int64(3)}}).Value)
+			st.Place[0].Page = bson.Raw(rawOf(bson.D{{Key: "_id", Value: rowText(s) + "#"}, {Key: "n", Value: 7}, {Key: "rev", Value: int64(3)}}).Value)
 			return st
 		}),
 		{Method: "denorm.WideRow.Link", Reason: "without a token is refused",

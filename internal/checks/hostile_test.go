@@ -31,6 +31,7 @@ var hostile = []struct{ s, reason string }{
 	{"$name", "a field of a pipeline"},
 	{"'); db.dropDatabase(); //", "ends a quoted string of a script"},
 	{"/", "ends a pattern, separates a path"},
+	{"0#%", "ends a key of several parts, and escapes one"},
 	{"{\"$gt\": \"\"}", "a condition as text"},
 	{strings.Repeat("x", 1<<20), "1 MiB"},
 }
