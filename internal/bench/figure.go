@@ -28,6 +28,7 @@ type clockOptions struct {
 	sizes  []int         // of trees and collections
 	budget time.Duration // for each operation, to be repeated
 	limit  time.Duration // for one run of an operation
+	settle time.Duration // for a server to gather statistics of what was loaded
 }
 
 // A watch counts what one operation costs, and looks away while others are timed.

@@ -35,6 +35,7 @@ func main() {
 	list := flag.String("sizes", "1000,100000,1000000", "the sizes of the trees, and of the collections of the scaling tables")
 	budget := flag.Duration("budget", 20*time.Second, "how long an operation on a tree or a collection is repeated at most; each runs once at least")
 	limit := flag.Duration("limit", 5*time.Minute, "how long such an operation may take, by what it took at the size before; one that would take longer is left out")
+	settle := flag.Duration("settle", 90*time.Second, "how long a server is left alone after 100,000 nodes or more were loaded, to gather statistics")
 	flag.Parse()
 	chosen, err := regexp.Compile(*only)
 	if err != nil {
@@ -59,7 +60,7 @@ func main() {
 		}
 		file = string(old)
 	}
-	err = run(context.Background(), *rounds, chosen, where, clockOptions{*rounds, sizes, *budget, *limit}, func(tables string) error {
+	err = run(context.Background(), *rounds, chosen, where, clockOptions{*rounds, sizes, *budget, *limit, *settle}, func(tables string) error {
 		fmt.Print(tables)
 		file = renewed(file, tables)
 		return os.WriteFile(*out, []byte(file), 0o644)

@@ -120,6 +120,9 @@ func cultivate(ctx context.Context, b backend, f forester, g *grown, o clockOpti
 	}
 	defer stop()
 	figures[bulkLoad] = fig
+	if b.uri != "" && len(g.nodes) >= 100_000 {
+		time.Sleep(o.settle)
+	}
 	for _, t := range tasks {
 		steps := t.steps(ctx, p)
 		if len(steps) == 0 {
