@@ -63,6 +63,9 @@ func FuzzHostileStrings(f *testing.F) {
 		if s == "" || !utf8.ValidString(s) || len(s) > 1000 {
 			return // an empty id is refused, and says so in its own cases; BSON strings are UTF-8
 		}
+		if strings.Trim(s, "abcdefghijklmnopqrstuvwxyz") == "" {
+			return // cases have plain words of their own, and one twice is another case
+		}
 		for _, c := range registered {
 			for _, problem := range c.underHostile(s) {
 				t.Errorf("%s: %q: %s", c.name(), s, problem)
