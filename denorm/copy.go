@@ -58,7 +58,9 @@ type CopySpec struct {
 	Fields []Field
 
 	// Version is a field of the source that grows with each change of a copied field: a whole number that [Copy.Set] counts
-	// up, or a time. VersionTo is where a copy keeps it. Both or none.
+	// up, or a time. VersionTo is where a copy keeps it. Both or none. Give it a field of its own: one that grows for other
+	// reasons too, as a model.Versioned's does with every write, makes all copies look old, and each Refresh write them.
+	// Where the source is a model.Versioned, count both up by its ChangeBy, and run [Copy.Refresh] then.
 	Version, VersionTo string
 
 	// Lists are the paths of arrays on KeyPath, for documents whose fields are not known (bson.D and the like). It is refused

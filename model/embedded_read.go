@@ -9,7 +9,7 @@ import (
 
 // Holding returns the query of the parents that have an element of the key.
 //
-// Cost: one command, served by the first of [Embedded.Indexes].
+// Cost: one command, served by the first of [Embedded.Indexes], or by an index that begins with it, for which [Indexes] drops it.
 func (e *Embedded[D, K, E]) Holding(key any) (f Find[D]) {
 	e.m.holding(&f.Query, key)
 	return f

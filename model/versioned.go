@@ -40,8 +40,9 @@ type VersionedSpec struct {
 // from what was read is applied only while the version is still the one that was read (test-and-set). So no update is lost,
 // without locks or transactions. Make it with [NewVersioned].
 //
-// All writers must count the version up: plain writes to the same fields are not seen. A document without a version, from before
-// the technique, has version 0.
+// All writers must count the version up: plain writes to the same fields are not seen, and a Replace of what was read before one
+// undoes it. What another technique writes to these documents (a denorm.Copy's Set) is such a write: do it by [Versioned.ChangeBy],
+// or have one write of both by [Merge]. A document without a version, from before the technique, has version 0.
 //
 // Source: "Atomic Aggregates", "NoSQL Data Modeling Techniques" (seed 002, 4);
 // https://www.mongodb.com/docs/manual/core/write-operations-atomicity/.
@@ -171,7 +172,7 @@ func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) Wri
 }
 
 // Give returns the write that gives n back to a number that [Versioned.Take] took it from: {$inc: {path: n}}. With tokens it is applied
-// once; the token of what is given back is a new one. Where it isn't known whether the Take came about, [Versioned.Guarded] gives back
+// once; the token of what is given back is a new one, which may be that of the whole action: each document keeps its own tokens. Where it isn't known whether the Take came about, [Versioned.Guarded] gives back
 // under the guard that the document holds the Take's token, {tokens: op}. Running it gives [ErrGuard] when the document holds no number
 // there, and [ErrStale] when there is no document. n and path are as for Take; a number that overflows is refused by the server.
 //
@@ -198,8 +199,8 @@ func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, erro
 	})
 }
 
-// ChangeBy is [Versioned.Change] by update operators, as [Versioned.Update] applies them: for documents of which D doesn't know
-// every field. Bad operators end the change with a [*ValueError], and nothing is written.
+// ChangeBy is [Versioned.Change] by update operators, as [Versioned.Update] applies them: for a change of a few fields, and for documents
+// of which D doesn't know every field. The version is counted up. Bad operators end the change with a [*ValueError], and nothing is written.
 //
 // Cost: two commands for each attempt; one where the document holds the token already.
 func (v *Versioned[D, K]) ChangeBy(id K, op bson.ObjectID, decide func(D) (bson.D, error)) Change[D] {

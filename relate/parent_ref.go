@@ -60,7 +60,8 @@ func (r *ParentRef[C, CK, P, PK]) Parent(child *C) model.Find[P] {
 	return r.parents.ByID(id)
 }
 
-// Children returns the query of a parent's children, newest first. Page through it with model.Find's Limited and After.
+// Children returns the query of a parent's children, newest first. Page through it with model.Find's Limited and After: the values of
+// After are the last child's field of the order, and its _id.
 //
 // Cost: one command, and one per further batch; filter and order are served by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) Children(parent PK) model.Find[C] {
@@ -135,7 +136,7 @@ func (r *ParentRef[C, CK, P, PK]) MoveAll(from, to PK) model.Write {
 	return r.in.moveAll(old, next, err)
 }
 
-// Indexes returns the compound index on the reference and the order, which serves children, newest n and counts.
+// Indexes returns the compound index on the reference, the order from the newest on, and _id, which serves children, newest n and counts.
 func (r *ParentRef[C, CK, P, PK]) Indexes() []model.Index { return []model.Index{r.in.index()} }
 
 // Relations returns the relation, for diagrams: one parent has many children.
