@@ -59,7 +59,7 @@ type CopySpec struct {
 
 	// Version is a field of the source that grows with each change of a copied field: a whole number that [Copy.Set] counts
 	// up, or a time. VersionTo is where a copy keeps it. Both or none. Give it a field of its own: one that grows for other
-	// reasons too, as a model.Versioned's does with every write, makes all copies look old, and each Refresh write them.
+	// reasons too, as a model.Versioned's does with every write, makes [Copy.Refresh] write copies that hold the same already.
 	// Where the source is a model.Versioned, count both up by its ChangeBy, and run [Copy.Refresh] then.
 	Version, VersionTo string
 

@@ -41,8 +41,8 @@ type VersionedSpec struct {
 // without locks or transactions. Make it with [NewVersioned].
 //
 // All writers must count the version up: plain writes to the same fields are not seen, and a Replace of what was read before one
-// undoes it. What another technique writes to these documents (a denorm.Copy's Set) is such a write: do it by [Versioned.ChangeBy],
-// or have one write of both by [Merge]. A document without a version, from before the technique, has version 0.
+// undoes it. What another technique writes to these documents (a denorm.Copy's Set) is such a write: do it by [Versioned.ChangeBy].
+// A document without a version, from before the technique, has version 0.
 //
 // Source: "Atomic Aggregates", "NoSQL Data Modeling Techniques" (seed 002, 4);
 // https://www.mongodb.com/docs/manual/core/write-operations-atomicity/.
