@@ -119,6 +119,9 @@ func pipelineUnder(a *Aggregation, p *Policy) {
 func readPipeline(ctx context.Context, db *mongo.Database, of *Aggregation) *read {
 	own := *of // so that a caller's stays on its stack
 	a := &own
+	for _, p := range policiesOf(ctx) {
+		pipelineUnder(a, p)
+	}
 	err := a.Err
 	if err == nil && a.Collection == "" {
 		err = errNoCollection("a pipeline")
@@ -147,6 +150,6 @@ func readPipeline(ctx context.Context, db *mongo.Database, of *Aggregation) *rea
 		if pipeline == nil {
 			pipeline = mongo.Pipeline{}
 		}
-		return a.codec.collection(db, a.Collection, a.Options.collectionOptions()).Aggregate(ctx, pipeline, o)
+		return collectionOf(ctx, db, a.codec, a.Collection, a.Options.collectionOptions()).Aggregate(ctx, pipeline, o)
 	}, false}
 }

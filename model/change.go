@@ -6,14 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/runctx"
 )
 
 // A Change reads, decides and runs: for an operation whose plan depends on what is stored. When the plan finds that
 // somebody else wrote in between (ErrStale), it reads again and decides anew, up to Attempts times with growing,
-// jittered pauses.
+// jittered pauses. It gives up at once when the second read finds the same as the first, for the same plan would
+// fail again.
+//
+// What it reads through this module is read at the primary, whatever read preference the database has.
 type Change[S any] struct {
 	// Read reads the state. It must not write.
 	Read func(ctx context.Context, db *mongo.Database) (S, error)
@@ -43,13 +49,16 @@ type Change[S any] struct {
 
 	// Err is bad input: Run returns it, and nothing is read.
 	Err error
+
+	under []Policy
 }
 
 // Run runs the change. It returns the state that the last attempt read, and the result of its plan, and of those of the changes
 // that follow it. Besides what Read and Decide return, errors are those of [Plan.Run]; after the last attempt, the [*StepError]
 // with ErrStale; under a [Lease], [ErrLeased].
 func (c Change[S]) Run(ctx context.Context, db *mongo.Database) (S, Result, error) {
-	var state S
+	ctx = contextUnder(ctx, c.under)
+	var state, before S
 	run := changing{
 		err: c.Err, attempts: c.Attempts, pause: c.Pause, maxPause: c.MaxPause, tx: c.Tx, incomplete: c.Read == nil || c.Decide == nil,
 		lease: c.Lease, mends: c.Mends,
@@ -60,8 +69,9 @@ func (c Change[S]) Run(ctx context.Context, db *mongo.Database) (S, Result, erro
 		decide: func() (Plan, error) { return c.Decide(state) },
 		reset: func() {
 			var none S
-			state = none
+			before, state = state, none
 		},
+		unchanged: func() bool { return reflect.DeepEqual(before, state) },
 	}
 	if c.Then != nil {
 		run.then = func(result *Result) error {
@@ -94,6 +104,9 @@ type changing struct {
 	decide func() (Plan, error)
 	reset  func()
 	then   func(*Result) error // runs the change that follows; nil for none
+
+	unchanged func() bool // whether the last read found what the one before it had found
+	stale     error       // of the last attempt
 }
 
 func (c *changing) run(ctx context.Context, db *mongo.Database) (Result, error) {
@@ -107,6 +120,7 @@ func (c *changing) run(ctx context.Context, db *mongo.Database) (Result, error) 
 	if attempts <= 0 {
 		attempts = 8
 	}
+	ctx = runctx.Deciding(ctx)
 	for n := 1; ; n++ {
 		result, err := c.attempt(ctx, db)
 		if err == nil && c.then != nil {
@@ -116,6 +130,10 @@ func (c *changing) run(ctx context.Context, db *mongo.Database) (Result, error) 
 		if !errors.Is(err, ErrStale) || inTransaction(ctx) {
 			return result, err
 		}
+		if errors.Is(err, errUnchanged) {
+			return result, err
+		}
+		c.stale = err
 		if n == attempts {
 			return result, fmt.Errorf("docmodel: gave up after %d attempts: %w", n, err)
 		}
@@ -125,11 +143,17 @@ func (c *changing) run(ctx context.Context, db *mongo.Database) (Result, error) 
 	}
 }
 
+// errUnchanged joins the error of a change that found nothing new when it read again.
+var errUnchanged = errors.New("docmodel: gave up: nothing had changed when it was read again")
+
 func (c *changing) attempt(ctx context.Context, db *mongo.Database) (result Result, err error) {
 	c.reset()
 	once := func(ctx context.Context) error {
 		if err := c.read(ctx); err != nil {
 			return err
+		}
+		if c.stale != nil && c.unchanged() {
+			return fmt.Errorf("%w: %w", errUnchanged, c.stale)
 		}
 		plan, err := c.decide()
 		if err != nil {
@@ -162,7 +186,7 @@ func (c *changing) leased(ctx context.Context, db *mongo.Database) (Result, erro
 	if err != nil {
 		return Result{}, release(err)
 	}
-	return run(plan)
+	return run(plan.underContext(ctx)) // so that whoever finishes it finishes it under these policies
 }
 
 // jitter waits after the n-th attempt a random time between nothing and twice the mean, so that writers that met once don't

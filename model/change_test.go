@@ -68,12 +68,12 @@ func TestChangeEnds(t *testing.T) {
 		stale.Read = func(ctx context.Context, db *mongo.Database) (part, error) {
 			reads++
 			p, err := read(ctx, db)
-			p.Qty += 7 // never what is stored
+			p.Qty += int32(6 + reads) // never what is stored, and never the same
 			return p, err
 		}
 		state, _, err := stale.Run(t.Context(), db)
 		var step *model.StepError
-		if !errors.Is(err, model.ErrStale) || !errors.As(err, &step) || reads != 3 || state.Qty != 7 || !strings.Contains(err.Error(), "3 attempts") {
+		if !errors.Is(err, model.ErrStale) || !errors.As(err, &step) || reads != 3 || state.Qty != 9 || !strings.Contains(err.Error(), "3 attempts") {
 			t.Errorf("after %d reads: %v, %v", reads, state, err)
 		}
 		refuse := addOne(0)
@@ -151,7 +151,7 @@ func TestChangeThenAttempts(t *testing.T) {
 			reads := 0
 			stale := model.Change[int]{
 				Attempts: own,
-				Read:     func(context.Context, *mongo.Database) (int, error) { reads++; return 0, nil },
+				Read:     func(context.Context, *mongo.Database) (int, error) { reads++; return reads, nil },
 				Decide:   func(int) (model.Plan, error) { return model.Plan{}, model.ErrStale },
 			}
 			first := stale

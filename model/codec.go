@@ -41,21 +41,6 @@ func (c *codec) driverRegistry() *bson.Registry {
 	return c.registry
 }
 
-// collection opens the driver's collection with the codec's options.
-func (c *codec) collection(db *mongo.Database, name string, more ...options.Lister[options.CollectionOptions]) *mongo.Collection {
-	if c == nil {
-		return db.Collection(name, more...)
-	}
-	o := options.Collection()
-	if c.options != nil {
-		o.SetBSONOptions(c.options)
-	}
-	if r := c.driverRegistry(); r != nil {
-		o.SetRegistry(r)
-	}
-	return db.Collection(name, append([]options.Lister[options.CollectionOptions]{o}, more...)...)
-}
-
 // document encodes a document as the driver would.
 func (c *codec) document(v any) (bson.Raw, error) {
 	if raw, ok := v.(bson.Raw); ok {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"strings"
@@ -117,7 +118,7 @@ func (c *Collection[D, K]) Of(db *mongo.Database) *mongo.Collection { return dec
 
 func (c *declaration) of(db *mongo.Database) *mongo.Collection {
 	c = c.orZero()
-	return c.codec.collection(db, c.name)
+	return collectionOf(context.Background(), db, c.codec, c.name)
 }
 
 // ID reads the document's _id. It returns a [*ValueError] when there is none or it is empty (see [Collection.CheckID]).

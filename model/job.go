@@ -8,6 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/docmodel/docmodel/internal/runctx"
 )
 
 // A Job works through a collection in batches, in the order of _id: for migrations, backfills and repairs of live
@@ -31,6 +33,8 @@ type Job struct {
 
 	// Err is bad input: Run returns it, and nothing is read.
 	Err error
+
+	under []Policy
 }
 
 // JobOptions say how to run a job. The zero value runs it from the start to the end.
@@ -66,6 +70,7 @@ var errJobName = errors.New("docmodel: a job needs a name to keep a checkpoint")
 // to find the end, of which the second sees to _ids of another type.
 func (j Job) Run(ctx context.Context, db *mongo.Database, o JobOptions) (Progress, error) {
 	p := Progress{After: o.After}
+	ctx = runctx.Deciding(contextUnder(ctx, j.under))
 	switch {
 	case j.Err != nil:
 		return p, j.Err
@@ -192,13 +197,27 @@ func (j Job) aggregation(filter bson.D) Aggregation {
 // String is the command that reads the first batch, as in mongosh; a refused job is a comment that says why.
 func (j Job) String() string {
 	if len(j.Stages) > 0 {
-		return j.aggregation(j.Filter).String()
+		a := j.aggregation(j.Filter)
+		for _, p := range j.under {
+			pipelineUnder(&a, &p)
+		}
+		return a.String()
 	}
-	return j.query(j.Filter).String()
+	q := j.query(j.Filter)
+	for _, p := range j.under {
+		queryUnder(&q, &p)
+	}
+	return q.String()
+}
+
+// checkpoint opens the collection of a checkpoint, and is the filter of the job's document.
+func (j Job) checkpoint(ctx context.Context, db *mongo.Database, o JobOptions) (*mongo.Collection, bson.D) {
+	return collectionOf(runctx.Deciding(ctx), db, nil, o.Checkpoint), bson.D{{Key: "_id", Value: runctx.Name(ctx, j.Name)}}
 }
 
 func (j Job) load(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress) error {
-	raw, err := db.Collection(o.Checkpoint).FindOne(ctx, bson.D{{Key: "_id", Value: j.Name}}).Raw()
+	coll, mine := j.checkpoint(ctx, db, o)
+	raw, err := coll.FindOne(ctx, mine).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return nil
 	}
@@ -212,8 +231,8 @@ func (j Job) save(ctx context.Context, db *mongo.Database, o JobOptions, p Progr
 	if o.Checkpoint == "" || o.DryRun {
 		return nil
 	}
-	_, err := db.Collection(o.Checkpoint).UpdateOne(ctx, bson.D{{Key: "_id", Value: j.Name}},
-		bson.D{{Key: "$set", Value: bson.D{{Key: "after", Value: p.After}}}}, options.UpdateOne().SetUpsert(true))
+	coll, mine := j.checkpoint(ctx, db, o)
+	_, err := coll.UpdateOne(ctx, mine, bson.D{{Key: "$set", Value: bson.D{{Key: "after", Value: p.After}}}}, options.UpdateOne().SetUpsert(true))
 	return err
 }
 
@@ -221,6 +240,7 @@ func (j Job) forget(ctx context.Context, db *mongo.Database, o JobOptions) error
 	if o.Checkpoint == "" || o.DryRun {
 		return nil
 	}
-	_, err := db.Collection(o.Checkpoint).DeleteOne(ctx, bson.D{{Key: "_id", Value: j.Name}})
+	coll, mine := j.checkpoint(ctx, db, o)
+	_, err := coll.DeleteOne(ctx, mine)
 	return err
 }

@@ -9,6 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/docmodel/docmodel/internal/runctx"
 )
 
 // ErrLeased is returned by a [Change] under a [Lease] that another writer held for as long as the change could wait, and by
@@ -72,6 +74,7 @@ func (l Lease) hold(ctx context.Context, db *mongo.Database, tx, mends bool) (
 	if err := l.check(); err != nil {
 		return nil, nil, ctx, err
 	}
+	l.ID = runctx.ID(ctx, l.ID)
 	if tx || inTransaction(ctx) {
 		return nil, nil, ctx, &ValueError{Collection: l.Collection, Field: "Lease", Value: l.ID, Reason: "can't be taken in a transaction, which others don't see before it ends"}
 	}
@@ -114,7 +117,7 @@ func (l Lease) withDefaults() Lease {
 // acquire takes the lease, as soon as nobody has it, and finishes what its last holder left.
 func (l Lease) acquire(ctx context.Context, db *mongo.Database, mends bool) (*held, error) {
 	l = l.withDefaults()
-	h := &held{lease: l, mends: mends, locks: db.Collection(l.Collection), holder: bson.NewObjectID()}
+	h := &held{lease: l, mends: mends, locks: collectionOf(ctx, db, nil, l.Collection), holder: bson.NewObjectID()}
 	giveUp := time.Now().Add(l.Wait)
 	for n := 1; ; n++ {
 		found, err := h.take(ctx)
@@ -173,7 +176,8 @@ func (h *held) finish(ctx context.Context, db *mongo.Database, i *intent) error 
 	}
 	plan, err := decodePlan(i.Plan)
 	if err == nil {
-		_, err = plan.Run(ctx, db)
+		plan.Options.AllowPartial = true            // it was rerunnable when it was stored
+		_, err = plan.Run(withoutPolicies(ctx), db) // it was put under its writer's policies
 	}
 	if err != nil && !h.mends && !errors.Is(err, ErrStale) { // a guard that doesn't hold: it was done, or never can be
 		return fmt.Errorf("docmodel: what another writer began (%s, fence %d) can't be finished: %w", i.What, i.Fence, err)
@@ -189,6 +193,7 @@ func (h *held) mine() bson.D {
 
 // run runs a plan, stores it first if a cut of it would leave something to be finished, and gives the lease back.
 func (h *held) run(ctx context.Context, db *mongo.Database, p Plan) (r Result, err error) {
+	ctx = withoutPolicies(ctx) // the plan was put under them
 	r, whole := newResult(p), true
 	defer func() { err = errors.Join(err, h.release(ctx, whole)) }()
 	switch guarantee := p.Guarantee(); {
@@ -251,7 +256,8 @@ func (l Lease) Forget(ctx context.Context, db *mongo.Database) error {
 	if err := l.check(); err != nil {
 		return err
 	}
-	_, err := db.Collection(l.Collection).UpdateOne(ctx, l.free(time.Now()), bson.D{{Key: "$unset", Value: bson.D{{Key: "intent", Value: ""}}}})
+	l.ID = runctx.ID(ctx, l.ID)
+	_, err := collectionOf(ctx, db, nil, l.Collection).UpdateOne(ctx, l.free(time.Now()), bson.D{{Key: "$unset", Value: bson.D{{Key: "intent", Value: ""}}}})
 	return err
 }
 

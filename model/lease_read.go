@@ -9,7 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
-	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+
+	"github.com/docmodel/docmodel/internal/runctx"
 )
 
 // Settled runs a read while no [Change] is at work under the lease: it looks at the lock document before and after, and runs read
@@ -27,6 +28,7 @@ func (l Lease) Settled(ctx context.Context, db *mongo.Database, read func(ctx co
 		return err
 	}
 	l = l.withDefaults()
+	l.ID = runctx.ID(ctx, l.ID)
 	giveUp := time.Now().Add(l.Wait)
 	for n := 1; ; n++ {
 		before, err := l.look(ctx, db)
@@ -34,7 +36,7 @@ func (l Lease) Settled(ctx context.Context, db *mongo.Database, read func(ctx co
 			return err
 		}
 		if before.settled(time.Now()) {
-			failed := read(ctx)
+			failed := read(runctx.Deciding(ctx))
 			after, err := l.look(ctx, db)
 			switch {
 			case err != nil:
@@ -60,7 +62,7 @@ func (l lock) settled(now time.Time) bool {
 // look reads the lock document; there is none before the first change.
 func (l Lease) look(ctx context.Context, db *mongo.Database) (lock, error) {
 	var found lock
-	locks := db.Collection(l.Collection, options.Collection().SetReadPreference(readpref.Primary()))
+	locks := collectionOf(runctx.Deciding(ctx), db, nil, l.Collection)
 	err := locks.FindOne(ctx, bson.D{{Key: "_id", Value: Eq(l.ID)}}, options.FindOne().SetProjection(bson.D{{Key: "intent.plan", Value: 0}})).Decode(&found)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		err = nil

@@ -94,10 +94,15 @@ func modifyUnder(m *FindAndModify, under *Policy) {
 
 //go:noinline
 func runModify(ctx context.Context, db *mongo.Database, m *FindAndModify, doc any) error {
+	own := *m
+	m = &own
+	for _, p := range policiesOf(ctx) {
+		modifyUnder(m, p)
+	}
 	if err := checkModify(m); err != nil {
 		return err
 	}
-	coll := m.codec.collection(db, m.Collection)
+	coll := collectionOf(ctx, db, m.codec, m.Collection)
 	var res *mongo.SingleResult
 	if m.Remove {
 		res = coll.FindOneAndDelete(ctx, orEmpty(m.Filter), deleteOptions(m))

@@ -163,7 +163,7 @@ func writesOne(s Step) bool {
 	if !ok {
 		return false
 	}
-	switch w.Model.(type) {
+	switch w.unscoped().(type) {
 	case *mongo.UpdateManyModel, *mongo.DeleteManyModel:
 		return false
 	}
@@ -179,6 +179,7 @@ func repeatable(s Step) bool {
 	if w.Once {
 		return true
 	}
+	w.Model = w.unscoped()
 	filter, known := w.filter().(bson.D)
 	_, insert := w.Model.(*mongo.InsertOneModel)
 	if !insert && w.Expect == One && w.Done == nil && (len(filter) > 1 || !known) {

@@ -19,10 +19,14 @@ import (
 //	}
 //	parts.Find(f).Under(policy).All(ctx, db)
 //
+// A context carries it to everything that runs, the reads of changes, jobs, trees and joins among it:
+//
+//	tree.Move("shoes", paths.Under("clothes")).Run(policy.Context(ctx), db)
+//
 // Values are given, not computed: a policy is as pure as what it is applied to. Fields are top-level ones; a dotted path is refused
 // where a whole document is inserted or replaced. A write that itself gives one of Insert or Set another value is refused with a
-// [*ConflictError], but for an update by a pipeline, into which nobody looks, and for a replacement, which keeps what it has of an
-// Insert field (createdAt) unless Filter asks for that field too. The zero Policy adds nothing.
+// [*ConflictError], but for an update by a pipeline, which is given them by a last stage, and for a replacement, which keeps what it
+// has of an Insert field (createdAt) unless Filter asks for that field too. The zero Policy adds nothing.
 type Policy struct {
 	Filter bson.D // ANDed to every filter; in a pipeline, to every collection that it reads
 	Insert bson.D // fields of every document that is inserted or replaced
@@ -36,60 +40,21 @@ type Policy struct {
 }
 
 // frozen is the policy with values of its own, so that nothing that is put under it changes with the caller's. A value that
-// BSON can't hold is left, and refused when it is sent.
+// BSON can't hold is left, and refused when it is sent. A Delete without fields would mark nothing: it is none.
 func (p Policy) frozen() Policy {
 	for _, d := range []*bson.D{&p.Filter, &p.Insert, &p.Set, &p.Delete} {
 		if c, err := (*codec)(nil).copyD(*d); err == nil {
 			*d = c
 		}
 	}
+	if len(p.Delete) == 0 {
+		p.Delete = nil
+	}
 	return p
 }
 
 func (p Policy) holds(collection string) bool {
 	return p.Collections == nil || slices.Contains(p.Collections, collection)
-}
-
-// Under returns the change with the policy applied to what it decides. Put what Read reads under it too.
-func (c Change[S]) Under(p Policy) Change[S] {
-	p = p.frozen()
-	if decide := c.Decide; decide != nil {
-		c.Decide = func(state S) (Plan, error) {
-			plan, err := decide(state)
-			return plan.Under(p), err
-		}
-	}
-	if then := c.Then; then != nil {
-		c.Then = func(state S) *Change[S] {
-			next := then(state)
-			if next == nil {
-				return nil
-			}
-			under := next.Under(p)
-			return &under
-		}
-	}
-	return c
-}
-
-// Under returns the job with the policy applied to what it reads and plans.
-func (j Job) Under(p Policy) Job {
-	p = p.frozen()
-	if p.holds(j.Collection) {
-		j.Filter = And(j.Filter, p.Filter)
-	}
-	if stages, err := p.within(j.Stages); err == nil {
-		j.Stages = stages
-	} else if j.Err == nil {
-		j.Err = err
-	}
-	if plan := j.Plan; plan != nil {
-		j.Plan = func(docs []bson.Raw) (Plan, error) {
-			out, err := plan(docs)
-			return out.Under(p), err
-		}
-	}
-	return j
 }
 
 // Under returns the plan with the policy applied to each step.
@@ -176,15 +141,46 @@ func (w Write) Under(p Policy) Write {
 	if err != nil {
 		return Refused(w.Collection, err)
 	}
+	out.plain, out.covered = w.unscoped(), out.Model
 	return out
 }
 
-// reasons are a write's, asked of the documents that the policy shows; but what is in the way of an insert may be any.
+// unscoped is the write's model as it was before policies were applied to it. They change nothing of what the write
+// promises: their filters ask whether the document is there, and what they set is the same each time.
+func (w Write) unscoped() mongo.WriteModel {
+	if w.plain != nil && w.covered == w.Model {
+		return w.plain
+	}
+	return w.Model
+}
+
+// stamped are the fields that policies added to the document of an insert.
+func (w Write) stamped() map[string]bool {
+	m, ok := w.unscoped().(*mongo.InsertOneModel)
+	if !ok || w.plain == nil || w.covered != w.Model {
+		return nil
+	}
+	own, err := (*codec)(nil).document(m.Document)
+	all, isRaw := w.Model.(*mongo.InsertOneModel).Document.(bson.Raw)
+	if err != nil || !isRaw {
+		return nil
+	}
+	out := map[string]bool{}
+	elems, _ := all.Elements()
+	for _, e := range elems {
+		if own.Lookup(e.Key()).Type == 0 {
+			out[e.Key()] = true
+		}
+	}
+	return out
+}
+
+// reasons are a write's, asked of the documents that the policy shows; but what is in the way of an insert may be any of the tenant's.
 func (p Policy) reasons(w Write) []Reason {
 	out := slices.Clone(w.Reasons)
 	for i := range out {
-		if p.holds(w.Collection) && !inserts(w.Model) {
-			out[i].If = And(out[i].If, p.Filter)
+		if p.holds(w.Collection) {
+			out[i].If = And(out[i].If, pick(inserts(w.Model), p.tenant(), p.Filter))
 		}
 		if out[i].Instead != nil {
 			out[i].Instead = p.steps(out[i].Instead)
@@ -261,7 +257,15 @@ func (p Policy) update(collection string, update any, upsert bool) (any, error) 
 		if len(onInsert) > 0 {
 			return nil, &ConflictError{Collection: collection, Reason: "a policy with Insert fields can't add them to an upsert by a pipeline"}
 		}
-		return append(slices.Clone(u), p.setStage()), nil
+		fields := slices.Concat(p.tenant(), p.Set) // a pipeline can't be looked into: it must not hand the document to another tenant
+		if len(fields) == 0 {
+			return u, nil
+		}
+		stage := Policy{Set: fields}.setStage()
+		if n := len(u); n > 0 && sameValue(u[n-1], stage) {
+			return u, nil
+		}
+		return append(slices.Clone(u), stage), nil
 	}
 	return nil, &ConflictError{Collection: collection, Reason: "a policy needs updates that are bson.D or mongo.Pipeline"}
 }

@@ -7,7 +7,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Under returns the step with the policy's filter on what it reads, and its fields on what it writes.
+// Under returns the step with the policy's filter on what it reads, and its fields on what it writes. A step that could write to a
+// document that the filter hides is refused with a [*ConflictError]: an $out, and a $merge that finds its documents by _id alone, for
+// another tenant's document may have that _id. A $merge on the tenant's field too is kept under it.
 func (m MergeInto) Under(p Policy) MergeInto {
 	if m.check() != nil {
 		return m
@@ -20,11 +22,39 @@ func (m MergeInto) Under(p Policy) MergeInto {
 		return m
 	}
 	target := targetOf(m.Pipeline[last])
+	if p.holds(target) && len(p.Filter) > 0 && !keepsOthers(m.Pipeline[last], p.tenant()) {
+		m.Err = &ConflictError{Collection: target, Reason: "a " + m.Pipeline[last][0].Key + " can't be kept under a policy's filter: " +
+			"it would write documents that the filter hides; leave the collection out of the policy's Collections, " +
+			"give each tenant a collection of its own (Collection.Named), or merge on the tenant's field too, by a unique index"}
+		return m
+	}
 	if fields := slices.Concat(p.onInsertDocument(), p.Set); p.holds(target) && len(fields) > 0 {
 		head = append(head, Policy{Set: fields}.setStage())
 	}
 	m.Pipeline = append(head, m.Pipeline[last])
 	return m
+}
+
+// keepsOthers reports whether a last stage writes to no document of another tenant: a $merge that compares the tenant too, or that fails
+// at any document that is there.
+func keepsOthers(stage, tenant bson.D) bool {
+	args, ok := asDocument(stage[0].Value)
+	if stage[0].Key != "$merge" || !ok {
+		return false
+	}
+	if how, _ := asString(valueOf(args, "whenMatched")); how == "fail" {
+		return true
+	}
+	var on []any
+	switch list := valueOf(args, "on").(type) {
+	case bson.A:
+		on = list
+	case []string:
+		for _, s := range list {
+			on = append(on, s)
+		}
+	}
+	return len(tenant) > 0 && !slices.ContainsFunc(tenant, func(e bson.E) bool { return !slices.Contains(on, any(e.Key)) })
 }
 
 // targetOf is the collection that a $merge or $out stage writes.

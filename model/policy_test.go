@@ -123,7 +123,7 @@ func TestPolicyDone(t *testing.T) {
 }
 
 // TestPolicyReasons: why a write matched nothing is asked of the documents that the policy shows, and what is sent in the place of
-// taking back is under it too. An insert meets documents that it doesn't show.
+// taking back is under it too. An insert meets the tenant's documents that it doesn't show.
 func TestPolicyReasons(t *testing.T) {
 	full, taken := errors.New("full"), errors.New("taken")
 	reason := model.Reason{If: d("_id", 1), Err: full, Instead: []model.Step{parts.Delete(2)}}
@@ -142,7 +142,7 @@ func TestPolicyReasons(t *testing.T) {
 	}
 	insert := insertDoc(d("_id", 1))
 	insert.Reasons = []model.Reason{reason}
-	if got := insert.Under(policy).Reasons[0]; model.Shell(got.If) != "{_id: 1}" || got.Instead[0].(model.Write).String() != parts.Delete(2).Under(policy).String() {
+	if got := insert.Under(policy).Reasons[0]; model.Shell(got.If) != "{_id: 1, tenant: 'a'}" || got.Instead[0].(model.Write).String() != parts.Delete(2).Under(policy).String() {
 		t.Errorf("an insert's %v", got)
 	}
 	other := write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: d("$set", d("v", 2))})

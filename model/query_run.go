@@ -13,6 +13,9 @@ import (
 func readQuery(ctx context.Context, db *mongo.Database, of *Query) *read {
 	own := *of // so that a caller's stays on its stack
 	q := &own
+	for _, p := range policiesOf(ctx) {
+		queryUnder(q, p)
+	}
 	return &read{ctx, q.Options, q.codec, checkQuery(q), q.Collection, q.Filter, func(ctx context.Context) (*mongo.Cursor, error) {
 		o := options.Find()
 		if len(q.Projection) > 0 {
@@ -45,7 +48,7 @@ func readQuery(ctx context.Context, db *mongo.Database, of *Query) *read {
 		if q.Options.AllowDiskUse {
 			o.SetAllowDiskUse(true)
 		}
-		return q.codec.collection(db, q.Collection, q.Options.collectionOptions()).Find(ctx, orEmpty(q.Filter), o)
+		return collectionOf(ctx, db, q.codec, q.Collection, q.Options.collectionOptions()).Find(ctx, orEmpty(q.Filter), o)
 	}, len(q.Projection) > 0}
 }
 
@@ -59,6 +62,9 @@ func checkQuery(q *Query) error {
 // Count counts what the query would return, Skip and Limit included, exactly: one command, which reads every matching
 // index key or document. Sort and projection don't matter.
 func (q Query) Count(ctx context.Context, db *mongo.Database) (int64, error) {
+	for _, p := range policiesOf(ctx) {
+		queryUnder(&q, p)
+	}
 	if err := checkQuery(&q); err != nil {
 		return 0, err
 	}
@@ -83,5 +89,5 @@ func (q Query) Count(ctx context.Context, db *mongo.Database) (int64, error) {
 	if len(q.Options.Let) > 0 {
 		return 0, &ValueError{Collection: q.Collection, Field: "Let", Reason: "Count takes no variables"}
 	}
-	return q.codec.collection(db, q.Collection, q.Options.collectionOptions()).CountDocuments(ctx, orEmpty(q.Filter), o)
+	return collectionOf(ctx, db, q.codec, q.Collection, q.Options.collectionOptions()).CountDocuments(ctx, orEmpty(q.Filter), o)
 }

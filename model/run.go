@@ -7,7 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
-	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+
+	"github.com/docmodel/docmodel/internal/runctx"
 )
 
 // Run sends the plan's commands in order. The whole plan is checked and encoded first: bad input, or a document that is
@@ -18,6 +19,7 @@ import (
 // A session in the context is used; in its running transaction the plan takes part. Without one, a transactional plan is
 // refused with [ErrTransactional] unless Options.AllowPartial is set.
 func (p Plan) Run(ctx context.Context, db *mongo.Database) (Result, error) {
+	p = p.underContext(ctx)
 	batches, err := p.split()
 	if err != nil {
 		return newResult(p), err
@@ -73,7 +75,7 @@ func (r *runner) takeBack(ctx context.Context, err error) error {
 	if errors.As(err, &server) || ctx.Err() != nil {
 		return nil
 	}
-	_, err = Plan{Steps: r.back, Options: r.plan.Options}.Run(ctx, r.db)
+	_, err = Plan{Steps: r.back, Options: r.plan.Options}.Run(withoutPolicies(ctx), r.db) // they are under them
 	return err
 }
 
@@ -85,7 +87,7 @@ func (r *runner) sendBatch(ctx context.Context, b batch) error {
 		return r.sendMerge(ctx, b)
 	}
 	for {
-		coll := r.db.Collection(b.collection, r.plan.Options.collectionOptions())
+		coll := collectionOf(ctx, r.db, nil, b.collection, r.plan.Options.collectionOptions())
 		res, err := coll.BulkWrite(ctx, b.models, r.bulkOptions())
 		if err == nil {
 			return r.answered(ctx, b, res)
@@ -142,7 +144,7 @@ func (r *runner) record(b batch, res *mongo.BulkWriteResult) {
 // primary opens a collection for the reads that decide what a write's answer means: the database's read preference may
 // ask another member, which may be behind.
 func (r *runner) primary(collection string) *mongo.Collection {
-	return r.db.Collection(collection, options.Collection().SetReadPreference(readpref.Primary()))
+	return collectionOf(runctx.Deciding(context.Background()), r.db, nil, collection)
 }
 
 // judge decides what a write that changed nothing means: applied before, when its Done condition holds, or the error.
@@ -226,7 +228,7 @@ func (r *runner) sendMerge(ctx context.Context, b batch) error {
 	if r.plan.Options.BypassDocumentValidation {
 		o.SetBypassDocumentValidation(true)
 	}
-	coll := r.db.Collection(b.collection, r.plan.Options.collectionOptions())
+	coll := collectionOf(runctx.Deciding(ctx), r.db, nil, b.collection, r.plan.Options.collectionOptions())
 	cur, err := coll.Aggregate(ctx, b.merge.Pipeline, o)
 	if err != nil {
 		r.result.mark(b.first, 1, Unknown)

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"maps"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -45,7 +46,8 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 		if i > 0 && !ok {
 			return i, nil
 		}
-		if !later.same(doc, m.(*mongo.InsertOneModel).Document.(bson.Raw)) {
+		mine := later.and(r.plan.Steps[step+i].(Write).stamped()) // an updatedAt of the first run
+		if !mine.same(doc, m.(*mongo.InsertOneModel).Document.(bson.Raw)) {
 			if i > 0 {
 				return i, nil // sent again, it meets its duplicate there
 			}
@@ -116,6 +118,16 @@ func (t *touched) add(s Step) {
 	}
 }
 
+// and is the same with further fields.
+func (t touched) and(fields map[string]bool) touched {
+	if len(fields) == 0 {
+		return t
+	}
+	t.fields = maps.Clone(t.fields)
+	maps.Copy(t.fields, fields)
+	return t
+}
+
 func (t *touched) field(path string) {
 	name, _, _ := strings.Cut(path, ".")
 	t.fields[name] = true
@@ -180,6 +192,7 @@ func insertsRepeat(steps []Step) bool {
 			everywhere = true
 			continue
 		}
+		w.Model = w.unscoped()
 		switch w.Model.(type) {
 		case *mongo.InsertOneModel:
 			if everywhere || deletes[w.Collection] || w.Done == nil && opaque[w.Collection] {
@@ -206,11 +219,16 @@ func filtersRepeat(steps []Step) bool {
 		if !ok || w.Once || writesOne(s) {
 			continue
 		}
+		w.Model = w.unscoped()
 		asked := fieldsOf(w.filter())
 		for _, other := range steps[i+1:] {
 			o, ok := other.(Write)
 			if ok && o.Collection != w.Collection {
 				continue
+			}
+			if ok {
+				o.Model = o.unscoped()
+				other = o
 			}
 			t := touched{fields: map[string]bool{}}
 			if t.add(other); t.opaque && ok {

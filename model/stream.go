@@ -9,6 +9,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/runctx"
 )
 
 // EventKind says what happened to a document.
@@ -237,6 +239,9 @@ func (s Stream) planFor(e Event, mark string) (Plan, error) {
 // Run the stream once at a time. A second run takes over: the first one stops with [ErrTakenOver] when it next stores its
 // place, having run at most the plans that it had in hand. Each event costs its plan's commands; storing the place one
 // more, for up to SaveEvery events.
+//
+// Under a [Policy] whose Filter holds for the watched collection it is refused with a
+// [*ConflictError]: the server tells of all documents, and of a deleted one only its _id.
 func (s Stream) Run(ctx context.Context, db *mongo.Database, o StreamOptions) error {
 	bad := func(field, reason string) error {
 		return &ValueError{Collection: s.Collection, Field: field, Reason: reason}
@@ -253,5 +258,12 @@ func (s Stream) Run(ctx context.Context, db *mongo.Database, o StreamOptions) er
 	case mongo.SessionFromContext(ctx) != nil:
 		return bad("Run", "takes no session: several plans run at a time")
 	}
-	return newStreamRun(s, db, o).run(ctx)
+	for _, p := range policiesOf(ctx) {
+		if p.holds(s.Collection) && len(p.Filter) > 0 {
+			return &ConflictError{Collection: s.Collection, Reason: "a stream can't be run under a policy's filter: it hears of every document's changes, " +
+				"and a deletion doesn't say whose the document was; run it without the policy, and put what Plan returns under the policy of the event's document"}
+		}
+	}
+	s.Name = runctx.Name(ctx, s.Name)
+	return newStreamRun(s, db, o).run(runctx.Deciding(ctx))
 }

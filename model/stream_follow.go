@@ -24,7 +24,7 @@ func (r *streamRun) watch(ctx context.Context, after bson.Raw) (*mongo.ChangeStr
 	if stages == nil {
 		stages = mongo.Pipeline{}
 	}
-	return r.db.Collection(r.stream.Collection).Watch(ctx, stages, o)
+	return collectionOf(ctx, r.db, nil, r.stream.Collection).Watch(ctx, stages, o)
 }
 
 // follow hands the events of the change stream to the pool, until the context ends.

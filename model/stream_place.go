@@ -42,7 +42,9 @@ func (r *streamRun) claim(ctx context.Context) error {
 	return err
 }
 
-func (r *streamRun) places() *mongo.Collection { return r.db.Collection(r.stream.Places) }
+func (r *streamRun) places() *mongo.Collection {
+	return collectionOf(context.Background(), r.db, nil, r.stream.Places)
+}
 
 // save stores the place, and tells of it.
 func (r *streamRun) save(ctx context.Context) error {

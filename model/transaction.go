@@ -16,6 +16,7 @@ import (
 // A server without transactions is refused with [ErrNoTransactions] before anything is written: some accept a
 // transaction and apply its writes at once. So each run asks by hello first: one command beside those of the plan.
 func (p Plan) RunTx(ctx context.Context, db *mongo.Database) (Result, error) {
+	p = p.underContext(ctx)
 	batches, err := p.split()
 	if err != nil {
 		return newResult(p), err

@@ -52,6 +52,8 @@ type Write struct {
 
 	// Err is bad input. Run refuses the whole plan, and sends nothing.
 	Err error
+
+	plain, covered mongo.WriteModel // the model before policies were applied to it, and after
 }
 
 // A Reason is why a write can match nothing other than that its document changed: its list is full, it is locked.

@@ -33,6 +33,8 @@ func refuseImport(p goPackage, imported string) string {
 	other := areaOf(strings.TrimPrefix(strings.TrimPrefix(imported, module), "/"))
 	isOurs := within(imported, module)
 	switch {
+	case isWithin(imported, "internal/runctx") && (area == "model" || slices.Contains(techniqueAreas, area)) && local != "geohash":
+		return "" // what a context tells everything that runs
 	case within(imported, goCmp) && local != "model/modeltest":
 		return "go-cmp is for tests and model/modeltest"
 	case isWithin(imported, "internal/engine") && local != "model/modeltest" && !within(local, "internal/engine") && !relateSorts(local, imported):

@@ -1,0 +1,62 @@
+// Package runctx holds what a context tells everything that runs with it: that its reads
+// decide a write, and which tenant they belong to.
+package runctx
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+type (
+	decidingKey struct{}
+	tenantKey   struct{}
+)
+
+// Deciding marks a context whose reads decide a write. Package model sends such reads to
+// the primary, whatever read preference the database or the query asks for: a secondary
+// may be behind, and a write that was decided from it may overwrite what it never saw.
+func Deciding(ctx context.Context) context.Context {
+	if Decides(ctx) {
+		return ctx
+	}
+	return context.WithValue(ctx, decidingKey{}, true)
+}
+
+// Decides reports whether the context is marked by [Deciding].
+func Decides(ctx context.Context) bool {
+	on, _ := ctx.Value(decidingKey{}).(bool)
+	return on
+}
+
+// WithTenant notes that everything that runs belongs to a tenant, named by a text.
+func WithTenant(ctx context.Context, tenant string) context.Context {
+	return context.WithValue(ctx, tenantKey{}, tenant)
+}
+
+// Tenant is the text of [WithTenant], or "".
+func Tenant(ctx context.Context) string {
+	s, _ := ctx.Value(tenantKey{}).(string)
+	return s
+}
+
+// Name is the name of a document that the library keeps for itself (a lock, a place, a
+// checkpoint) in the context: two tenants that do the same thing don't share one.
+func Name(ctx context.Context, name string) string {
+	if t := Tenant(ctx); t != "" {
+		return name + " " + t
+	}
+	return name
+}
+
+// ID is [Name] for an _id of any type.
+func ID(ctx context.Context, id any) any {
+	t := Tenant(ctx)
+	if t == "" {
+		return id
+	}
+	if name, ok := id.(string); ok {
+		return Name(ctx, name)
+	}
+	return bson.D{{Key: "of", Value: id}, {Key: "tenant", Value: t}}
+}

@@ -1,0 +1,208 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+// tenantOf is a tenant's policy, with soft deletion.
+func tenantOf(tenant string) model.Policy {
+	return model.Policy{Filter: d("tenant", tenant, "deletedAt", nil), Insert: d("tenant", tenant), Delete: d("deletedAt", 7)}
+}
+
+// A policy that sets nothing adds no empty stage to an update by a pipeline, which a server refuses; one of a tenant says the tenant
+// last, whatever the pipeline did.
+func TestPolicyPipelineUpdates(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mustRun(t, db, model.NewPlan(insertDoc(d("_id", 1, "x", 1)).Under(tenantOf("a"))))
+		pipeline := once(updateMany(bson.D{}, mongo.Pipeline{d("$set", d("x", 2))}))
+		for _, p := range []model.Policy{{Insert: d("createdAt", 1)}, {Filter: d("tenant", "a")}, {Delete: bson.D{}}} {
+			if got := pipeline.Under(p); len(got.Model.(*mongo.UpdateManyModel).Update.(mongo.Pipeline)) != 1 {
+				t.Errorf("%s", got)
+			}
+			mustRun(t, db, model.NewPlan(pipeline.Under(p)))
+		}
+		away := once(updateMany(bson.D{}, mongo.Pipeline{d("$set", d("tenant", "b")), d("$unset", bson.A{"x"})}))
+		mustRun(t, db, model.NewPlan(away.Under(tenantOf("a")).Under(tenantOf("a"))))
+		got, err := model.Find[bson.D]{Query: model.Query{Collection: "parts"}}.All(t.Context(), db)
+		if err != nil || model.Shell(got) != "[{_id: 1, tenant: 'a'}]" {
+			t.Errorf("%s, %v", model.Shell(got), err)
+		}
+		if _, err := parts.Delete(1).Under(model.Policy{Delete: bson.D{}}).Run(t.Context(), db); err != nil {
+			t.Errorf("a delete under an empty mark: %v", err)
+		}
+	})
+}
+
+// What a Change reads is under its policy: another tenant's document is not found, by one attempt, and nobody is handed it.
+func TestPolicyHidesFromChanges(t *testing.T) {
+	docs := model.NewVersioned(model.NewCollection[versionedPart, int32]("parts"))
+	monitor := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		a, b := tenantOf("a"), tenantOf("b")
+		mustRun(t, db, model.NewPlan(docs.Insert(versionedPart{ID: 1, Qty: 3}, bson.NilObjectID).Under(b)))
+		change := docs.Change(1, bson.NilObjectID, func(p versionedPart) (versionedPart, error) {
+			t.Errorf("decide is handed %+v", p)
+			return p, nil
+		})
+		by := docs.ChangeBy(1, bson.NilObjectID, func(p versionedPart) (bson.D, error) {
+			t.Errorf("decide is handed %+v", p)
+			return d("$set", d("qty", 9)), nil
+		})
+		for name, run := range map[string]func(context.Context) error{
+			"Change.Under":  func(ctx context.Context) error { _, _, err := change.Under(a).Run(ctx, db); return err },
+			"Context":       func(ctx context.Context) error { _, _, err := change.Run(a.Context(ctx), db); return err },
+			"ChangeBy":      func(ctx context.Context) error { _, _, err := by.Under(a).Run(ctx, db); return err },
+			"ByID":          func(ctx context.Context) error { _, err := parts.ByID(1).One(a.Context(ctx), db); return err },
+			"both tenants":  func(ctx context.Context) error { _, err := parts.ByID(1).One(b.Context(a.Context(ctx)), db); return err },
+			"findAndModify": func(ctx context.Context) error { _, err := parts.Modify(d("_id", 1), d("$set", d("qty", 1))).Run(a.Context(ctx), db); return err },
+		} {
+			monitor.Reset()
+			if err := run(t.Context()); !errors.Is(err, model.ErrNotFound) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if n := monitor.Cost().Commands; n != 1 {
+				t.Errorf("%s: %d commands", name, n)
+			}
+		}
+		if n, err := parts.Find(nil).Count(a.Context(t.Context()), db); n != 0 || err != nil {
+			t.Errorf("a counts %d, %v", n, err)
+		}
+		if n, err := parts.Find(nil).Count(b.Context(t.Context()), db); n != 1 || err != nil {
+			t.Errorf("b counts %d, %v", n, err)
+		}
+	}, modeltest.WithMonitor(monitor))
+}
+
+// A change whose second read finds what the first found ends, with the error of its write.
+func TestChangeGivesUpWhereNothingChanges(t *testing.T) {
+	monitor := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 0})))
+		for _, tx := range []bool{false, true} {
+			if tx {
+				modeltest.NeedTransactions(t, db)
+			}
+			change, plans := addOne(100), 0
+			change.Tx = tx
+			change.Decide = func(p part) (model.Plan, error) {
+				plans++
+				return model.NewPlan(expectOne(updateOne(d("_id", p.ID, "qty", 77), d("$set", d("qty", 1))))), nil
+			}
+			_, result, err := change.Run(t.Context(), db)
+			var step *model.StepError
+			if !errors.Is(err, model.ErrStale) || !errors.As(err, &step) || plans != 1 || result.Modified() != 0 {
+				t.Errorf("Tx %v: %d plans, %v, %v", tx, plans, result, err)
+			}
+		}
+	}, modeltest.WithMonitor(monitor))
+}
+
+// Two tenants' jobs of one name have checkpoints of their own, and their leases don't wait for each other.
+func TestPolicyKeepsTenantsApart(t *testing.T) {
+	docs := model.NewCollection[bson.D, int32]("parts")
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		a, b := tenantOf("a"), tenantOf("b")
+		mustRun(t, db,
+			docs.InsertMany([]bson.D{d("_id", 1), d("_id", 3), d("_id", 5)}).Under(a), docs.InsertMany([]bson.D{d("_id", 2), d("_id", 4)}).Under(b))
+		stop := errors.New("stop")
+		seen := map[string][]int32{}
+		run := func(name string, p model.Policy, halt bool) error {
+			job := model.Job{Name: "mark", Collection: "parts", BatchSize: 1, Plan: func(batch []bson.Raw) (model.Plan, error) {
+				id := batch[0].Lookup("_id").Int32()
+				seen[name] = append(seen[name], id)
+				return model.NewPlan(docs.Update(id, d("$set", d("seen", true)))), nil
+			}}
+			_, err := job.Under(p).Run(t.Context(), db, model.JobOptions{Checkpoint: "checkpoints", Progress: func(model.Progress) error {
+				if halt {
+					return stop
+				}
+				return nil
+			}})
+			return err
+		}
+		for _, err := range []error{run("a", a, true), run("b", b, true)} {
+			if !errors.Is(err, stop) {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(run("a", a, false), run("b", b, false)); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(seen["a"], []int32{1, 3, 5}) || !slices.Equal(seen["b"], []int32{2, 4}) {
+			t.Errorf("the jobs went through %v", seen)
+		}
+
+		lease := &model.Lease{Collection: "locks", ID: "parts", For: time.Minute, Wait: 100 * time.Millisecond}
+		var inner error
+		outer := model.Change[int]{Lease: lease, Read: func(ctx context.Context, db *mongo.Database) (int, error) {
+			nested := model.Change[int]{Lease: lease, Read: func(context.Context, *mongo.Database) (int, error) { return 0, nil },
+				Decide: func(int) (model.Plan, error) { return docs.InsertMany([]bson.D{d("_id", 6), d("_id", 8)}), nil }}
+			_, _, inner = nested.Run(b.Context(t.Context()), db)
+			return 0, nil
+		}, Decide: func(int) (model.Plan, error) { return docs.InsertMany([]bson.D{d("_id", 7), d("_id", 9)}), nil }}
+		if _, _, err := outer.Under(a).Run(t.Context(), db); err != nil || inner != nil {
+			t.Errorf("%v, %v", err, inner)
+		}
+		if n, err := docs.Find(nil).Count(a.Context(t.Context()), db); n != 5 || err != nil {
+			t.Errorf("a has %d, %v", n, err)
+		}
+	})
+}
+
+// A writer that dies leaves its plan as it is under its own policy: a writer of another finishes that.
+func TestPolicyOfAnIntent(t *testing.T) {
+	docs := model.NewCollection[bson.D, int32]("parts")
+	soft := model.Policy{Filter: d("deletedAt", nil), Set: d("by", "first")}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		lease := &model.Lease{Collection: "locks", ID: "parts", For: 50 * time.Millisecond}
+		change := func(ids ...int32) model.Change[int] {
+			return model.Change[int]{Lease: lease, Read: func(context.Context, *mongo.Database) (int, error) { return 0, nil }, Decide: func(int) (model.Plan, error) {
+				p := model.Plan{}
+				for _, id := range ids {
+					p.Steps = append(p.Steps, docs.Insert(d("_id", id)), docs.Update(id, d("$set", d("x", 1))))
+				}
+				return p, nil
+			}}
+		}
+		if _, _, err := change(1, 2).Under(soft).Run(t.Context(), db); err == nil {
+			t.Fatal("the first writer isn't cut")
+		}
+		if _, _, err := change().Under(model.Policy{Set: d("by", "second")}).Run(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		got, err := docs.Find(nil).Sorted(d("_id", 1)).All(t.Context(), db)
+		if err != nil || model.Shell(got) != "[{_id: 1, by: 'first', x: 1}, {_id: 2, by: 'first', x: 1}]" {
+			t.Errorf("%s, %v", model.Shell(got), err)
+		}
+	}, modeltest.WithFaults(modeltest.NewFaults().On(func(c modeltest.Command) bool {
+		return c.Name == "update" && c.Collection == "parts"
+	}, 1, modeltest.Fail(8000))))
+}
+
+// An insert under a policy that sets the time is the same insert when it is run again at another time.
+func TestPolicyRerun(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for now := range int32(2) {
+			p := tenantOf("a")
+			p.Set = d("updatedAt", now)
+			plan := model.NewPlan(parts.Insert(part{1, "a", 1}), parts.Insert(part{2, "b", 2})).Under(p)
+			if _, err := plan.Run(t.Context(), db); err != nil || plan.Guarantee() != model.Rerunnable {
+				t.Errorf("run %d: %v, %v", now, plan.Guarantee(), err)
+			}
+		}
+		other := model.NewPlan(parts.Insert(part{1, "a", 1})).Under(tenantOf("b"))
+		if _, err := other.Run(t.Context(), db); !mongo.IsDuplicateKeyError(err) {
+			t.Errorf("another tenant's insert of an _id that is there: %v", err)
+		}
+	})
+}
