@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -304,6 +305,7 @@ func (r *CounterRecount) SecondPass(ctx context.Context) bool {
 //
 // Cost: for each pass the check, and two commands for each parent that differs; documents written: those.
 func (r *CounterRecount) Run(ctx context.Context, db *mongo.Database) (out CounterRecounted, err error) {
+	ctx = runctx.Deciding(ctx)
 	out.Due = r.SecondPass(ctx)
 	if err := r.pass(ctx, db, &out); err != nil || !out.Due {
 		return out, err

@@ -156,6 +156,12 @@ func (c *changing) attempt(ctx context.Context, db *mongo.Database) (result Resu
 			return fmt.Errorf("%w: %w", errUnchanged, c.stale)
 		}
 		plan, err := c.decide()
+		if err == nil && plan.Applied && !inTransaction(ctx) {
+			err = lastingRead(ctx, c.read) // what it was told by may be rolled back
+			if err == nil {
+				plan, err = c.decide()
+			}
+		}
 		if err != nil {
 			return err
 		}

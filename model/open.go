@@ -2,9 +2,11 @@ package model
 
 import (
 	"context"
+	"errors"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
 	"github.com/docmodel/docmodel/internal/runctx"
@@ -30,5 +32,36 @@ func collectionOf(
 	if runctx.Decides(ctx) {
 		all = append(all, options.Collection().SetReadPreference(readpref.Primary()))
 	}
+	if level := lasting(ctx); level != nil {
+		all = append(all, options.Collection().SetReadConcern(level))
+	}
 	return db.Collection(name, all...)
+}
+
+// lasting is the read concern of a read whose answer must not be rolled back, or nil for the database's. An answer of the
+// primary may be, until a majority has it (https://www.mongodb.com/docs/manual/core/replica-set-rollbacks/): a linearizable
+// read waits for that. In a session of the caller a majority read is what the server takes. A transaction waits at its commit.
+func lasting(ctx context.Context) *readconcern.ReadConcern {
+	if !runctx.Lasts(ctx) || inTransaction(ctx) {
+		return nil
+	}
+	if mongo.SessionFromContext(ctx) != nil {
+		return readconcern.Majority()
+	}
+	return readconcern.Linearizable()
+}
+
+// lastingRead runs a read whose answer must not be rolled back; without a replica set there is nothing to roll it back.
+func lastingRead(ctx context.Context, read func(context.Context) error) error {
+	err := read(runctx.Lasting(ctx))
+	if notReplicated(err) {
+		return read(runctx.Deciding(ctx))
+	}
+	return err
+}
+
+// notReplicated reports whether a server refused a linearizable read for it has no other members.
+func notReplicated(err error) bool {
+	var e mongo.ServerError
+	return errors.As(err, &e) && e.HasErrorCode(123) // NotAReplicaSet
 }

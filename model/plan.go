@@ -34,6 +34,10 @@ type Plan struct {
 
 	// Leaves says in words what a reader or a crash can find between two steps. "" means nothing of note.
 	Leaves string
+
+	// Applied says that a [Change] found its operation applied already, by its token. The Change reads once more, what can't
+	// be rolled back, and decides again: a primary that is about to be deposed shows writes that will be lost.
+	Applied bool
 }
 
 // NewPlan returns a plan of the steps.

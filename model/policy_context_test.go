@@ -59,12 +59,18 @@ func TestPolicyHidesFromChanges(t *testing.T) {
 			return d("$set", d("qty", 9)), nil
 		})
 		for name, run := range map[string]func(context.Context) error{
-			"Change.Under":  func(ctx context.Context) error { _, _, err := change.Under(a).Run(ctx, db); return err },
-			"Context":       func(ctx context.Context) error { _, _, err := change.Run(a.Context(ctx), db); return err },
-			"ChangeBy":      func(ctx context.Context) error { _, _, err := by.Under(a).Run(ctx, db); return err },
-			"ByID":          func(ctx context.Context) error { _, err := parts.ByID(1).One(a.Context(ctx), db); return err },
-			"both tenants":  func(ctx context.Context) error { _, err := parts.ByID(1).One(b.Context(a.Context(ctx)), db); return err },
-			"findAndModify": func(ctx context.Context) error { _, err := parts.Modify(d("_id", 1), d("$set", d("qty", 1))).Run(a.Context(ctx), db); return err },
+			"Change.Under": func(ctx context.Context) error { _, _, err := change.Under(a).Run(ctx, db); return err },
+			"Context":      func(ctx context.Context) error { _, _, err := change.Run(a.Context(ctx), db); return err },
+			"ChangeBy":     func(ctx context.Context) error { _, _, err := by.Under(a).Run(ctx, db); return err },
+			"ByID":         func(ctx context.Context) error { _, err := parts.ByID(1).One(a.Context(ctx), db); return err },
+			"both tenants": func(ctx context.Context) error {
+				_, err := parts.ByID(1).One(b.Context(a.Context(ctx)), db)
+				return err
+			},
+			"findAndModify": func(ctx context.Context) error {
+				_, err := parts.Modify(d("_id", 1), d("$set", d("qty", 1))).Run(a.Context(ctx), db)
+				return err
+			},
 		} {
 			monitor.Reset()
 			if err := run(t.Context()); !errors.Is(err, model.ErrNotFound) {

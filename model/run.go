@@ -141,16 +141,14 @@ func (r *runner) record(b batch, res *mongo.BulkWriteResult) {
 	}
 }
 
-// primary opens a collection for the reads that decide what a write's answer means: the database's read preference may
-// ask another member, which may be behind.
-func (r *runner) primary(collection string) *mongo.Collection {
-	return collectionOf(runctx.Deciding(context.Background()), r.db, nil, collection)
-}
-
 // judge decides what a write that changed nothing means: applied before, when its Done condition holds, or the error.
 func (r *runner) judge(ctx context.Context, step int, w Write, otherwise error) error {
 	if w.Done != nil {
-		done, err := r.holds(ctx, w.Collection, w.Done)
+		var done bool
+		err := lastingRead(ctx, func(ctx context.Context) (err error) {
+			done, err = r.holds(ctx, w.Collection, w.Done)
+			return err
+		})
 		if err != nil {
 			return &StepError{Step: step, Err: err}
 		}
@@ -178,7 +176,7 @@ func (r *runner) judge(ctx context.Context, step int, w Write, otherwise error) 
 // holds asks whether some document matches.
 func (r *runner) holds(ctx context.Context, collection string, filter bson.D) (bool, error) {
 	o := options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 1}})
-	err := r.primary(collection).FindOne(ctx, filter, o).Err()
+	err := collectionOf(runctx.Deciding(ctx), r.db, nil, collection).FindOne(ctx, filter, o).Err()
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return false, nil
 	}

@@ -187,7 +187,7 @@ func (v *Versioned[D, K]) Give(id K, path string, n int64, op bson.ObjectID) Wri
 // What it says of the version and the tokens doesn't count. A document that is gone gives [ErrNotFound].
 //
 // With Tokens, a change that is run again with its token is applied once while the token is among the last Keep; after more operations on
-// the document it is decided anew, and applied again. Cost: two commands for each attempt; one where the document holds the token already.
+// the document it is decided anew, and applied again. Cost: two commands for each attempt; two reads where the document holds the token already.
 func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, error)) Change[D] {
 	return v.change(id, op, func(doc D) (Write, error) {
 		was := v.v.asRead(&doc) // before decide, which may write to what doc refers to
@@ -202,7 +202,7 @@ func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, erro
 // ChangeBy is [Versioned.Change] by update operators, as [Versioned.Update] applies them: for a change of a few fields, and for documents
 // of which D doesn't know every field. The version is counted up. Bad operators end the change with a [*ValueError], and nothing is written.
 //
-// Cost: two commands for each attempt; one where the document holds the token already.
+// Cost: two commands for each attempt; two reads where the document holds the token already.
 func (v *Versioned[D, K]) ChangeBy(id K, op bson.ObjectID, decide func(D) (bson.D, error)) Change[D] {
 	return v.change(id, op, func(doc D) (Write, error) {
 		version := v.v.of(&doc) // before decide
@@ -227,7 +227,7 @@ func (v *Versioned[D, K]) change(id K, op bson.ObjectID, write func(D) (Write, e
 		Decide: func(doc D) (Plan, error) {
 			applied, err := v.v.applied(&doc, op)
 			if applied || err != nil {
-				return Plan{}, err
+				return Plan{Applied: applied}, err
 			}
 			w, err := write(doc)
 			if err != nil {

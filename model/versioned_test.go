@@ -209,7 +209,7 @@ func TestVersionedChanges(t *testing.T) {
 			_, _, err := verTaken(verTokens, false, oid(1)).Run(t.Context(), db)
 			return err
 		})
-		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error {
+		modeltest.WantCost(t, m, model.Cost{Commands: 2, Returned: 2}, func() error { // it finds its token, and asks whether that will stay
 			_, _, err := verTaken(verTokens, false, oid(1)).Run(t.Context(), db)
 			return err
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -111,7 +112,7 @@ func ConvertInto[D, K, E, L any](from *Tree[D, K], to *Tree[E, L], make func(D) 
 // differ, one that reads those whose content does, two for the lease, and one to three that write; in the end those of
 // [Tree.Check] of the target. Some 2 KB of memory for each node; documents are held a batch at a time.
 func (c *Conversion) Run(ctx context.Context, db *mongo.Database) (Converted, error) {
-	return c.c.run(ctx, db)
+	return c.c.run(runctx.Deciding(ctx), db)
 }
 
 // Compare says what Run would write now, and writes nothing. Its errors are those of Run that come before anything is written.

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
 )
 
@@ -207,6 +208,7 @@ type GraphOptions struct {
 // Cost: three commands for each superstep (its plan, and the read of its record), five for the beginning, and one to find out where
 // it was; a program's batches beside it.
 func (s *Supersteps) Run(ctx context.Context, db *mongo.Database, o GraphOptions) (GraphStep, error) {
+	ctx = runctx.Deciding(ctx)
 	last, err := s.Last().One(ctx, db)
 	began := !errors.Is(err, model.ErrNotFound)
 	if err != nil && began {

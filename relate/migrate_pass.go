@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -38,9 +39,16 @@ type passStage struct {
 // What changed between the read and the write of a batch is passed over: Writes counts it and Modified doesn't. Run the pass
 // again.
 //
+// Under a tenant's [model.Policy] it is refused with a [*model.ConflictError].
+//
 // When documents were left as they were, Run returns a [*MigrationError] once it is through; what it could do is done.
 func (p Pass) Run(ctx context.Context, db *mongo.Database, o model.JobOptions) (Passed, error) {
 	var out Passed
+	ctx = runctx.Deciding(ctx)
+	if runctx.Tenant(ctx) != "" {
+		return out, &model.ConflictError{Collection: p.stages[0].collection, Reason: "a migration goes through whole collections, and keeps one state: " +
+			"run it without a tenant's policy, for all tenants at once"}
+	}
 	if len(p.stages) > 1 && o.After.Type != 0 {
 		return out, &model.ValueError{Field: "After", Value: o.After, Reason: "the pass goes through several collections: use a Checkpoint"}
 	}

@@ -59,9 +59,9 @@ func (s migrationState) beginCopy(ctx context.Context, db *mongo.Database, dry b
 
 // begun reports whether a copy has begun. A drop is an error.
 func (s migrationState) begun(ctx context.Context, db *mongo.Database) (bool, error) {
-	raw, err := db.Collection(s.collection).FindOne(ctx, bson.D{{Key: "_id", Value: s.name}}).Raw()
+	raw, err := one(s.collection, bson.D{{Key: "_id", Value: s.name}}).One(ctx, db)
 	switch {
-	case errors.Is(err, mongo.ErrNoDocuments):
+	case errors.Is(err, model.ErrNotFound):
 		return false, nil
 	case err != nil:
 		return false, err
@@ -72,11 +72,16 @@ func (s migrationState) begun(ctx context.Context, db *mongo.Database) (bool, er
 }
 
 func (s migrationState) holds(ctx context.Context, db *mongo.Database, collection string, filter bson.D) (bool, error) {
-	err := db.Collection(collection).FindOne(ctx, filter).Err()
-	if errors.Is(err, mongo.ErrNoDocuments) {
+	_, err := one(collection, filter).One(ctx, db)
+	if errors.Is(err, model.ErrNotFound) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// one is the query of a document that matches.
+func one(collection string, filter bson.D) model.Find[bson.Raw] {
+	return model.Find[bson.Raw]{Query: model.Query{Collection: collection, Filter: filter}}
 }
 
 // lookup is the stage that puts the state into each row of a pipeline: an empty array until a drop begins.

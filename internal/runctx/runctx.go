@@ -10,6 +10,7 @@ import (
 
 type (
 	decidingKey struct{}
+	lastingKey  struct{}
 	tenantKey   struct{}
 )
 
@@ -26,6 +27,18 @@ func Deciding(ctx context.Context) context.Context {
 // Decides reports whether the context is marked by [Deciding].
 func Decides(ctx context.Context) bool {
 	on, _ := ctx.Value(decidingKey{}).(bool)
+	return on
+}
+
+// Lasting marks a context whose reads must not be rolled back: they say that an operation
+// was applied, and nobody will apply it again.
+func Lasting(ctx context.Context) context.Context {
+	return context.WithValue(Deciding(ctx), lastingKey{}, true)
+}
+
+// Lasts reports whether the context is marked by [Lasting].
+func Lasts(ctx context.Context) bool {
+	on, _ := ctx.Value(lastingKey{}).(bool)
 	return on
 }
 
