@@ -64,6 +64,7 @@ func TestAppliedIsWhatAMajorityHas(t *testing.T) {
 func TestChangesReadAtThePrimary(t *testing.T) {
 	faults := modeltest.NewFaults()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		modeltest.NeedTransactions(t, db) // a standalone has no secondaries
 		faults.Reset()
 		mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 1})))
 		faults.Lag(t, db)

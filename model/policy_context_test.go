@@ -169,7 +169,10 @@ func TestPolicyKeepsTenantsApart(t *testing.T) {
 func TestPolicyOfAnIntent(t *testing.T) {
 	docs := model.NewCollection[bson.D, int32]("parts")
 	soft := model.Policy{Filter: d("deletedAt", nil), Set: d("by", "first")}
+	faults := modeltest.NewFaults()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		faults.Reset()
+		faults.On(func(c modeltest.Command) bool { return c.Name == "update" && c.Collection == "parts" }, 1, modeltest.Fail(8000))
 		lease := &model.Lease{Collection: "locks", ID: "parts", For: 50 * time.Millisecond}
 		change := func(ids ...int32) model.Change[int] {
 			return model.Change[int]{Lease: lease, Read: func(context.Context, *mongo.Database) (int, error) { return 0, nil }, Decide: func(int) (model.Plan, error) {
@@ -190,9 +193,7 @@ func TestPolicyOfAnIntent(t *testing.T) {
 		if err != nil || model.Shell(got) != "[{_id: 1, by: 'first', x: 1}, {_id: 2, by: 'first', x: 1}]" {
 			t.Errorf("%s, %v", model.Shell(got), err)
 		}
-	}, modeltest.WithFaults(modeltest.NewFaults().On(func(c modeltest.Command) bool {
-		return c.Name == "update" && c.Collection == "parts"
-	}, 1, modeltest.Fail(8000))))
+	}, modeltest.WithFaults(faults))
 }
 
 // An insert under a policy that sets the time is the same insert when it is run again at another time.

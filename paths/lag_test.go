@@ -19,6 +19,7 @@ func TestTreesDecideAtThePrimary(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			faults := modeltest.NewFaults()
 			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+				modeltest.NeedTransactions(t, db) // a standalone has no secondaries
 				k.ensure(t, db)
 				k.store(t, db, parse("a b c"))
 				faults.Lag(t, db)

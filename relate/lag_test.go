@@ -16,6 +16,7 @@ import (
 func TestMendDecidesAtThePrimary(t *testing.T) {
 	faults := modeltest.NewFaults()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		modeltest.NeedTransactions(t, db) // a standalone has no secondaries
 		for _, trust := range []relate.Side{relate.TrustRefs, relate.TrustLists} {
 			faults.Reset()
 			for _, name := range []string{"owners", "items"} {
