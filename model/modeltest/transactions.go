@@ -1,0 +1,59 @@
+package modeltest
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"go.mongodb.org/mongo-driver/v2/event"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+)
+
+// transactions are those of an operation, which sends one command at a time.
+type transactions struct {
+	starts  bool         // the command that was sent last begins one
+	number  int64        // of those that were begun
+	open    atomic.Int64 // the number of the one that is open, or 0
+	refused atomic.Int64 // the other operation's transaction that a command was refused for
+}
+
+// waitFor reports whether t's operation was refused for a transaction of the other operation that is still open.
+func (t *transactions) waitFor(other *transactions) bool {
+	n := t.refused.Load()
+	return n != 0 && n == other.open.Load()
+}
+
+// monitor follows the operation's commands.
+func (t *transactions) monitor(other *transactions) *event.CommandMonitor {
+	return &event.CommandMonitor{
+		Started: func(_ context.Context, e *event.CommandStartedEvent) {
+			t.starts, _ = e.Command.Lookup("startTransaction").BooleanOK()
+		},
+		Succeeded: func(_ context.Context, e *event.CommandSucceededEvent) {
+			switch {
+			case endsTransaction(e.CommandName):
+				t.open.Store(0)
+			case t.starts:
+				t.number++
+				t.open.Store(t.number)
+			}
+		},
+		Failed: func(_ context.Context, e *event.CommandFailedEvent) {
+			var failure driver.Error // events have it as the driver itself sees it
+			conflict := errors.As(e.Failure, &failure) &&
+				(failure.HasErrorLabel(driver.TransientTransactionError) || failure.Code == mongoerr.WriteConflict)
+			if conflict {
+				t.refused.Store(other.open.Load())
+			}
+			if conflict || endsTransaction(e.CommandName) {
+				t.open.Store(0)
+			}
+		},
+	}
+}
+
+func endsTransaction(command string) bool {
+	return command == "commitTransaction" || command == "abortTransaction"
+}
