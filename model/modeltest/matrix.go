@@ -170,7 +170,7 @@ func (c FaultCase) clean(t *testing.T, b *backend) []Command {
 	if err := c.Run(ctx, b.mustConnect(t, WithFaults(f)).Database(db.Name())); err != nil {
 		t.Fatalf("Run without a fault: %v%s", err, listCommands(f.Commands()))
 	}
-	writes := slices.DeleteFunc(f.Commands(), func(x Command) bool { return !c.Match(x) })
+	writes := slices.DeleteFunc(lastAttempts(f.Commands()), func(x Command) bool { return !c.Match(x) })
 	if len(writes) == 0 {
 		t.Fatalf("Run sent nothing that could be cut%s", listCommands(f.Commands()))
 	}

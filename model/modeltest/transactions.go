@@ -3,6 +3,7 @@ package modeltest
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -56,4 +57,32 @@ func (t *transactions) monitor(other *transactions) *event.CommandMonitor {
 
 func endsTransaction(command string) bool {
 	return command == "commitTransaction" || command == "abortTransaction"
+}
+
+// lastAttempts are the commands without those of transactions that were aborted and begun again in the same session, as the
+// driver does when the server asks for it.
+func lastAttempts(commands []Command) []Command {
+	numberOf := func(c Command) (session string, number int64, ok bool) {
+		if _, err := c.Body.LookupErr("autocommit"); err != nil {
+			return "", 0, false
+		}
+		id, err := c.Body.LookupErr("lsid", "id")
+		number, ok = c.Body.Lookup("txnNumber").Int64OK()
+		return string(id.Value), number, ok && err == nil
+	}
+	type attempt struct {
+		session string
+		number  int64
+	}
+	last, aborted := map[string]int64{}, map[attempt]bool{}
+	for _, c := range commands {
+		if session, number, ok := numberOf(c); ok {
+			last[session] = max(last[session], number)
+			aborted[attempt{session, number}] = aborted[attempt{session, number}] || c.Name == "abortTransaction"
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(commands), func(c Command) bool {
+		session, number, ok := numberOf(c)
+		return ok && number < last[session] && aborted[attempt{session, number}]
+	})
 }
