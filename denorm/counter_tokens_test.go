@@ -123,7 +123,7 @@ func TestCounterSecondPass(t *testing.T) {
 			t.Fatal(err)
 		}
 		mustExec(t, db, model.NewPlan(insert.Steps[0]))
-		ended := make(chan error)
+		ended := make(chan error, 1)
 		go func() {
 			out, err := loosen.RecountAll(time.Second).Run(t.Context(), db)
 			if err == nil && out != (denorm.CounterRecounted{Parents: 2, Passes: 2}) {
@@ -131,7 +131,15 @@ func TestCounterSecondPass(t *testing.T) {
 			}
 			ended <- err
 		}()
-		for { // the first pass counts the volume
+		for end := time.Now().Add(time.Minute); ; { // the first pass counts the volume
+			select {
+			case err := <-ended:
+				t.Fatalf("the recount ended before its second pass: %v", err)
+			default:
+			}
+			if time.Now().After(end) {
+				t.Fatal("the first pass hasn't counted the volume within a minute")
+			}
 			h, err := houses.ByID("a").One(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)

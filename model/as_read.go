@@ -13,7 +13,8 @@ import (
 // as the filter is.
 func AsRead(doc bson.Raw) bson.D {
 	doc = bytes.Clone(doc)
-	return asRead(doc, bson.D{{Key: "$eq", Value: bson.A{"$$ROOT", literal(doc)}}})
+	// Not $eq: MongoDB 4.4 and 5.0 fail where $expr compares $$ROOT with a constant.
+	return asRead(doc, bson.D{{Key: "$in", Value: bson.A{"$$ROOT", bson.A{literal(doc)}}}})
 }
 
 // FieldsAsRead is the filter of a document of which some fields, at its top, are as they were read: each has its value of doc, or is

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
 // asReadDoc has fields that may not be there, and those that always are.
@@ -131,6 +133,59 @@ func TestAsReadByShape(t *testing.T) {
 			{`{"_id":"a","y":1,"x":{"$numberDecimal":"1.0"}}`, ``, true},
 			{`{"_id":"a","x":1}`, `{"$set":{"z":null}}`, false},
 		})
+	})
+}
+
+// The guard of a whole document holds in each command that takes a filter, alone and beside other conditions.
+func TestAsReadWhole(t *testing.T) {
+	const text = `{"_id":"a","x":{"$numberDecimal":"1.0"},"y":["$x",{"$literal":1}],"z":null}`
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		c := db.Collection("c")
+		stored := asReadParse(t, text)
+		changed := asReadParse(t, `{"_id":"a","x":{"$numberDecimal":"1.0"},"y":["$x",{"$literal":1}]}`)
+		for name, send := range map[string]func(filter any) (int64, error){
+			"find": func(filter any) (int64, error) { return c.CountDocuments(t.Context(), filter) },
+			"delete": func(filter any) (int64, error) {
+				res, err := c.DeleteOne(t.Context(), filter)
+				return res.DeletedCount, err
+			},
+			"update": func(filter any) (int64, error) {
+				res, err := c.UpdateOne(t.Context(), filter, bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: 1}}}})
+				return res.MatchedCount, err
+			},
+			"updates": func(filter any) (int64, error) {
+				res, err := c.UpdateMany(t.Context(), filter, mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: "n", Value: 1}}}}})
+				return res.MatchedCount, err
+			},
+			"replace": func(filter any) (int64, error) {
+				res, err := c.ReplaceOne(t.Context(), filter, bson.D{{Key: "n", Value: 1}})
+				return res.MatchedCount, err
+			},
+			"findAndModify": func(filter any) (int64, error) {
+				err := c.FindOneAndDelete(t.Context(), filter).Err()
+				if errors.Is(err, mongo.ErrNoDocuments) {
+					return 0, nil
+				}
+				return 1, err
+			},
+		} {
+			for _, row := range []struct {
+				doc  bson.Raw
+				want int64
+			}{{stored, 1}, {changed, 0}} {
+				for _, filter := range []bson.D{
+					model.AsRead(row.doc),
+					{{Key: "$and", Value: bson.A{model.AsRead(row.doc), bson.D{{Key: "y", Value: bson.D{{Key: "$exists", Value: true}}}}}}},
+				} {
+					if _, err := c.ReplaceOne(t.Context(), bson.D{{Key: "_id", Value: "a"}}, stored, options.Replace().SetUpsert(true)); err != nil {
+						t.Fatal(err)
+					}
+					if n, err := send(filter); err != nil || n != row.want {
+						t.Errorf("%s: %d, %v, want %d, by %s", name, n, err, row.want, model.Shell(filter))
+					}
+				}
+			}
+		}
 	})
 }
 

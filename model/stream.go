@@ -100,7 +100,10 @@ type StreamOptions struct {
 	Poll     bool          // poll by Since, where there are change streams too
 	Interval time.Duration // between polls; 0 means 1 s
 
-	// Once returns when there is nothing more to do, instead of waiting for it: when the server had no event for Wait.
+	// Once returns when the stream has caught up, instead of waiting for more: all changes that were acknowledged before the
+	// run began are applied, and the server had no further event for Wait. The server shows a change once a majority of the
+	// replica set has it; the run waits for that, in a sharded cluster without writes up to ten seconds. Servers whose resume tokens don't tell their time, such as Amazon's
+	// DocumentDB, leave the second condition alone.
 	Once bool
 
 	// Progress is told whenever the place was stored, and when there is nothing to do. An error from it stops the stream,

@@ -3,6 +3,8 @@ package model
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -68,7 +70,7 @@ func (r *streamRun) follow(ctx context.Context) error {
 			return ErrSourceGone
 		}
 		// The first look at a new stream shows only what came with its opening.
-		if !got && r.options.Once && tries > 0 {
+		if !got && r.options.Once && tries > 0 && r.caughtUp(cs.ResumeToken()) {
 			return r.settle(ctx, cs)
 		}
 		if err := r.store(ctx, !got, false); err != nil {
@@ -80,6 +82,39 @@ func (r *streamRun) follow(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// ask notes the primary's time. What was written before has an earlier one.
+func (r *streamRun) ask(ctx context.Context) error {
+	reply, err := r.db.RunCommand(ctx, bson.D{{Key: "ping", Value: 1}}).Raw()
+	if err != nil {
+		return err
+	}
+	r.until.T, r.until.I, _ = reply.Lookup("operationTime").TimestampOK()
+	return nil
+}
+
+// caughtUp reports whether a change stream whose last batch was empty has come to the begin of the run. Its token promises that
+// all changes before the token's time have been shown. An empty batch promises nothing: changes are shown once a majority has
+// them.
+func (r *streamRun) caughtUp(token bson.Raw) bool {
+	at, ok := tokenTime(token)
+	return !ok || !at.Before(r.until)
+}
+
+// tokenTime is the cluster time that a resume token begins with: in hexadecimal digits, the type of a timestamp in MongoDB's
+// key strings, its seconds, its ordinal. It reports false for the tokens of other servers.
+func tokenTime(token bson.Raw) (bson.Timestamp, bool) {
+	const timestamp, size = 0x82, 9
+	text, _ := token.Lookup("_data").StringValueOK()
+	if len(text) < 2*size {
+		return bson.Timestamp{}, false
+	}
+	b, err := hex.DecodeString(text[:2*size])
+	if err != nil || b[0] != timestamp {
+		return bson.Timestamp{}, false
+	}
+	return bson.Timestamp{T: binary.BigEndian.Uint32(b[1:]), I: binary.BigEndian.Uint32(b[5:])}, true
 }
 
 // closeStream closes the server's cursor, whether the context has ended or not.

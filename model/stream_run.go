@@ -23,6 +23,7 @@ type streamRun struct {
 	saved     time.Time // when the place was last stored
 	since     int       // events that were done since then
 	saveEvery int
+	until     bson.Timestamp // with Once: the server's time at the begin of the run; zero where it has none
 }
 
 func newStreamRun(s Stream, db *mongo.Database, o StreamOptions) *streamRun {
@@ -67,11 +68,15 @@ func (r *streamRun) run(parent context.Context) error {
 		}
 	})()
 
-	if err := r.persist(ctx, r.claim); err != nil {
+	err := r.persist(ctx, r.claim)
+	if err == nil && r.options.Once {
+		err = r.persist(ctx, r.ask)
+	}
+	if err != nil {
 		return ended(parent, err)
 	}
 	r.pool = startPool(r, ctx, late, stop)
-	err := r.persist(ctx, r.modes)
+	err = r.persist(ctx, r.modes)
 	stop(err) // what is queued comes again
 	failed := r.pool.close()
 	switch {

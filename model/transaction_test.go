@@ -94,6 +94,12 @@ func TestRunTxRefusesStandalone(t *testing.T) {
 	})
 }
 
+// transient reports whether the server wants the whole transaction to be run again.
+func transient(err error) bool {
+	var e mongo.LabeledError
+	return errors.As(err, &e) && e.HasErrorLabel("TransientTransactionError")
+}
+
 // TestJoinedTransaction: a plan in a running transaction takes part in it; the owner decides.
 func TestJoinedTransaction(t *testing.T) {
 	give := errors.New("the owner gives up")
@@ -109,7 +115,11 @@ func TestJoinedTransaction(t *testing.T) {
 				modeltest.NeedTransactions(t, db)
 				mustRun(t, db, parts.InsertMany([]part{{1, "a", 5}, {2, "b", 5}}))
 				err := model.InTx(t.Context(), db, func(ctx context.Context) error {
-					if got, err := c.run(moving(3), ctx, db); err != nil || statuses(got) != "applied, applied" {
+					got, err := c.run(moving(3), ctx, db)
+					if transient(err) {
+						return err // the server asks for the whole transaction to be run again
+					}
+					if err != nil || statuses(got) != "applied, applied" {
 						t.Errorf("%s, %v", statuses(got), err)
 					}
 					if seen, err := parts.ByID(1).One(ctx, db); err != nil || seen.Qty != 2 {
@@ -119,7 +129,7 @@ func TestJoinedTransaction(t *testing.T) {
 						t.Errorf("seen from outside before the commit: %v", before)
 					}
 					// What a stale plan did before its stale step is the owner's to keep.
-					got, err := c.run(model.NewPlan(parts.Update(1, d("$set", d("name", "x"))), parts.Update(9, d("$set", d("name", "x")))), ctx, db)
+					got, err = c.run(model.NewPlan(parts.Update(1, d("$set", d("name", "x"))), parts.Update(9, d("$set", d("name", "x")))), ctx, db)
 					if !errors.Is(err, model.ErrStale) || statuses(got) != "applied, not sent" {
 						t.Errorf("%s, %v", statuses(got), err)
 					}
@@ -129,7 +139,9 @@ func TestJoinedTransaction(t *testing.T) {
 					t.Errorf("committed %v, %v", left, err)
 				}
 				err = model.InTx(t.Context(), db, func(ctx context.Context) error {
-					if _, err := c.run(moving(1), ctx, db); err != nil {
+					if _, err := c.run(moving(1), ctx, db); transient(err) {
+						return err
+					} else if err != nil {
 						t.Error(err)
 					}
 					return give

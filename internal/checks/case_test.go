@@ -107,17 +107,25 @@ func manyParts[T any](list []T, f func(T) []part) (out []part) {
 }
 
 func planParts(p model.Plan) (out []part, err error) {
-	for i, step := range p.Steps {
-		more, stepErr := Case{}.parts(step, "")
-		for _, x := range more {
-			x.name = fmt.Sprintf("step %d %s", i, x.name)
-			out = append(out, x)
-		}
-		if err == nil {
-			err = stepErr
+	for _, step := range p.Steps {
+		if _, err = (Case{}).parts(step, ""); err != nil {
+			break
 		}
 	}
+	out = append(stepParts("", p.Steps), stepParts("if stale ", p.IfStale)...)
 	return append(out, part{"options", data, fmt.Sprint(p.Options.Comment, p.Transactional, p.Leaves)}), err
+}
+
+// stepParts takes the steps of a plan apart, and names them after what they are for.
+func stepParts(of string, steps []model.Step) (out []part) {
+	for i, step := range steps {
+		more, _ := Case{}.parts(step, "")
+		for _, x := range more {
+			x.name = fmt.Sprintf("%sstep %d %s", of, i, x.name)
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 func indexParts(x model.Index) []part {
@@ -137,6 +145,11 @@ func writeParts(w model.Write) []part {
 	}
 	if w.Done != nil {
 		out = append(out, part{"done", filter, w.Done})
+	}
+	for i, r := range w.Reasons {
+		name := fmt.Sprintf("reason %d ", i)
+		out = append(out, part{name + "if", filter, orEmpty(r.If)})
+		out = append(out, stepParts(name, r.Instead)...)
 	}
 	flag := func(upsert *bool) part { return part{"upsert", data, upsert != nil && *upsert} }
 	switch m := w.Model.(type) {

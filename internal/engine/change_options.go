@@ -89,10 +89,15 @@ const (
 	mark                         // all changes up to there have been looked at
 )
 
+// tokenBegins is the first byte of each token: the type of a timestamp in
+// MongoDB's key strings. A client that takes the time of a token from its
+// digits finds it where MongoDB has it.
+const tokenBegins = 0x82
+
 // document returns the token as events and replies have it: a string of
 // hexadecimal digits, which sorts as the changes do.
 func (t token) document() bson.D {
-	data := fmt.Sprintf("%08X%08X%08X%02X", t.at.T, t.at.I, t.at.N, byte(t.kind))
+	data := fmt.Sprintf("%02X%08X%08X%08X%02X", tokenBegins, t.at.T, t.at.I, t.at.N, byte(t.kind))
 	return bson.D{{Key: "_data", Value: data}}
 }
 
@@ -106,10 +111,10 @@ func readToken(d bson.D) (token, error) {
 	if err != nil {
 		return token{}, mongoerr.New(mongoerr.FailedToParse, "resume token string was not a valid hex string")
 	}
-	if len(b) != 13 || tokenKind(b[12]) > mark {
+	if len(b) != 14 || b[0] != tokenBegins || tokenKind(b[13]) > mark {
 		return token{}, mongoerr.New(mongoerr.FailedToParse, "the resume token is none of this engine's: %s", store.Show(d))
 	}
-	at := store.Position{N: binary.BigEndian.Uint32(b[8:])}
-	at.T, at.I = binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])
-	return token{at, tokenKind(b[12])}, nil
+	at := store.Position{N: binary.BigEndian.Uint32(b[9:])}
+	at.T, at.I = binary.BigEndian.Uint32(b[1:]), binary.BigEndian.Uint32(b[5:])
+	return token{at, tokenKind(b[13])}, nil
 }

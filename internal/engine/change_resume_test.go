@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/docmodel/docmodel/internal/engine"
 )
 
 // ids reads what there is, as the _ids of the changed documents, and the token
@@ -46,7 +49,7 @@ func TestChangeResume(t *testing.T) {
 	}
 	for _, token := range tokens {
 		var at uint64
-		if _, err := fmt.Sscanf(token.Lookup("_data").StringValue()[:16], "%16X", &at); err != nil {
+		if _, err := fmt.Sscanf(token.Lookup("_data").StringValue()[2:18], "%16X", &at); err != nil {
 			t.Fatal(err)
 		}
 		times = append(times, bson.Timestamp{T: uint32(at >> 32), I: uint32(at)})
@@ -365,4 +368,42 @@ func replay(c *mongo.Collection, kind string, key, full, updated bson.D) error {
 		_, err = c.DeleteOne(ctx, key)
 	}
 	return err
+}
+
+// Changes that are shown late are no changes before: batches are empty, and their tokens have come no further. A stream that
+// waits has them as soon as they are shown.
+func TestChangesLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New()
+		defer e.Close()
+		e.DelayChanges(time.Minute)
+		client, err := mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = client.Disconnect(ctx) }()
+		c := client.Database("test").Collection("c")
+		cs := watch(t, c, quick())
+		defer cs.Close(ctx)
+		start := cs.ResumeToken()
+		insert(t, c, `{"_id":1}`)
+		time.Sleep(30 * time.Second)
+		insert(t, c, `{"_id":2}`)
+		if got, _ := ids(t, cs); len(got) > 0 || !bytes.Equal(cs.ResumeToken(), start) {
+			t.Errorf("events of %v at once, token %v, want none and %v", got, cs.ResumeToken(), start)
+		}
+		time.Sleep(31 * time.Second)
+		if got, _ := ids(t, cs); fmt.Sprint(got) != "[1]" {
+			t.Errorf("events of %v after a minute, want those of 1", got)
+		}
+		began := time.Now()
+		patient := watch(t, c, options.ChangeStream().SetStartAfter(cs.ResumeToken()).SetMaxAwaitTime(time.Hour))
+		defer patient.Close(ctx)
+		if !patient.Next(ctx) || time.Since(began) > 30*time.Second {
+			t.Errorf("who waits has nothing after %v: %v", time.Since(began), patient.Err())
+		}
+		if got, _ := ids(t, watch(t, c, quick(), options.ChangeStream().SetStartAfter(start))); fmt.Sprint(got) != "[1 2]" {
+			t.Errorf("events of %v in the end", got)
+		}
+	})
 }

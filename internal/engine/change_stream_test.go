@@ -312,7 +312,7 @@ func TestChangeRefusals(t *testing.T) {
 	}
 	events(t, cs)
 	invalid := cs.ResumeToken().String()
-	unknown := `{"_data":"` + strings.Repeat("F", 24) + `00"}`
+	unknown := `{"_data":"82` + strings.Repeat("F", 24) + `00"}`
 	for _, c := range []struct {
 		reason, db, coll, stages string
 		code                     int

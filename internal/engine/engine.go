@@ -40,6 +40,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/docmodel/docmodel/internal/engine/pipe"
 	"github.com/docmodel/docmodel/internal/engine/store"
@@ -72,6 +73,11 @@ func New() *Engine {
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e
 }
+
+// DelayChanges lets change streams show each change only so long after its
+// commit, as MongoDB does, which waits for a majority. By default they show it
+// at once.
+func (e *Engine) DelayChanges(lag time.Duration) { e.store.DelayEvents(lag) }
 
 // Dial returns the client's end of a new connection. The network is ignored;
 // the address is what the engine calls itself.

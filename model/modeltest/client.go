@@ -52,6 +52,9 @@ const disconnectTimeout = 5 * time.Second
 
 // connect returns a client of the backend. It sends nothing yet.
 func (b *backend) connect(c *config) (*mongo.Client, func(), error) {
+	if c.lag > 0 && b.engine != nil {
+		b.engine.DelayChanges(c.lag)
+	}
 	client, err := mongo.Connect(c.clientOptions(b.uri, b.dialer))
 	if err != nil {
 		return nil, nil, err

@@ -24,6 +24,7 @@ type actor struct {
 	done    bool
 	blocked bool // it didn't come to its next command in time
 	err     error
+	txn     transactions
 }
 
 // A stageEvent says that an operation wants to send a command, or has ended.
@@ -102,15 +103,17 @@ func (d *director) anyRunning() bool {
 	return false
 }
 
-// choose returns the operation that goes on, or nil when neither can. Where both can, it follows the schedule.
+// choose returns the operation that goes on, or nil when neither can. Where both can, it follows the schedule. An operation
+// that was refused because of the other's transaction can't go on before that transaction ends: it would only be refused
+// again, and without end where the schedule prefers it.
 func (d *director) choose(s schedule) *actor {
 	a, b := d.actors[0], d.actors[1]
 	switch {
 	case len(a.pending) == 0 && len(b.pending) == 0:
 		return nil
-	case len(b.pending) == 0:
+	case len(b.pending) == 0 || len(a.pending) > 0 && b.txn.waitFor(&a.txn):
 		return a
-	case len(a.pending) == 0:
+	case len(a.pending) == 0 || a.txn.waitFor(&b.txn):
 		return b
 	}
 	choice := a

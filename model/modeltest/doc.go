@@ -16,6 +16,7 @@
 //	how two documents differ, type by type                 Diff
 //	one failure at one place                               NewFaults, Fail, CutBefore, CutInside, CutAfter
 //	one command late, or waiting for the test              Delay, Hold
+//	change streams that show changes late                  WithChangeLag
 //	a crash at every place                                 FaultMatrix
 //	two operations at a time, in every order               Interleave
 //	a whole database as text, and back                     Dump, Load
@@ -24,8 +25,8 @@
 //
 // # Tasks
 //
-//   - Get a client: [NewClient], [Start]; with options: [WithClientOptions], [WithMonitor], [WithFaults]; run a test on a server too:
-//     [Each]; leave out what that can't do: [Need], [NeedTransactions], [NeedValidators], [NeedChangeStreams]
+//   - Get a client: [NewClient], [Start]; with options: [WithClientOptions], [WithMonitor], [WithFaults], [WithChangeLag]; run a test on a
+//     server too: [Each]; leave out what that can't do: [Need], [NeedTransactions], [NeedValidators], [NeedChangeStreams]
 //   - See what was sent, and what it cost: [NewMonitor], [Monitor.Commands], [Measure]; hold it to a price: [WantCost]; to an index:
 //     [WantIndexed]
 //   - Let commands fail, wait or break off: [NewFaults], [Faults.On], [Faults.From]; which: [Writes], [Reads], [Named], [On], [Both];

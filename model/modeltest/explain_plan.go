@@ -15,7 +15,13 @@ type queryPlan struct {
 	indexes []string // read within bounds
 	whole   []string // indexes that are read from end to end
 	scans   []string // stages that read a collection
+	sorts   bool     // what was found is sorted in memory
 	found   bool
+}
+
+// served reports whether indexes serve the query, whichever they are.
+func (p *queryPlan) served() bool {
+	return p.found && len(p.scans) == 0 && len(p.whole) == 0 && len(p.indexes) > 0
 }
 
 // problem says why the plan isn't that of a query served by the index, or returns "".
@@ -32,8 +38,11 @@ func (p *queryPlan) problem(index string) string {
 	case len(p.indexes)+len(p.whole) == 0:
 		return "no index is read, want " + index
 	}
-	return fmt.Sprintf("served by %s, want %s", strings.Join(append(p.indexes, p.whole...), ", "), index)
+	return fmt.Sprintf("served by %s, want %s", p.names(), index)
 }
+
+// names are the indexes that the plan reads.
+func (p *queryPlan) names() string { return strings.Join(slices.Concat(p.indexes, p.whole), ", ") }
 
 // readPlan reads MongoDB's explain, as the engine and MongoDB 4.4 to 8 show it, or DocumentDB's.
 func readPlan(reply bson.Raw) *queryPlan {
@@ -89,6 +98,8 @@ func (p *queryPlan) mongo(stage bson.Raw) {
 		p.whole = append(p.whole, index)
 	case index != "":
 		p.indexes = append(p.indexes, index)
+	case name == "SORT":
+		p.sorts = true
 	}
 	elements, _ := stage.Elements()
 	for _, e := range elements {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
 // An InterleaveCase is two operations that may run at the same time.
@@ -44,8 +45,11 @@ type InterleaveCase struct {
 //
 // On the engine each order runs in a testing/synctest bubble: the same order always gives the same, and pauses take no
 // time. Its clock begins with the year 2000. With -short, every choice in the first half of an order is tried, and then A goes on
-// first: some tens of orders for hundreds. On a real server a share of the orders runs, in real time. A command
-// that waits for a lock, as a write does for the other's transaction, lets the other operation go on.
+// first: some tens of orders for hundreds. On a real server a share of the orders runs, in real time.
+//
+// A command that waits for a lock, as a write does for the other's transaction, lets the other operation go on. A command that
+// is refused for the other's open transaction, by a write conflict or any error with the label TransientTransactionError, makes
+// its operation wait until that transaction ends: what was refused is then tried again.
 func Interleave(t *testing.T, c InterleaveCase) {
 	t.Helper()
 	if c.A == nil || c.B == nil || c.Check == nil {
@@ -164,10 +168,11 @@ func (c InterleaveCase) play(t *testing.T, b *backend, s schedule, patience time
 			t.Logf("the order was:%s", d.story())
 		}
 	}()
+	d.actors = [2]*actor{{name: "A"}, {name: "B"}}
 	for i, op := range []func(context.Context, *mongo.Database) error{c.A, c.B} {
-		actor := &actor{name: "AB"[i : i+1]}
-		d.actors[i] = actor
-		client, disconnect, err := b.connect(newConfig([]Option{WithFaults(d.faults(actor))}))
+		actor := d.actors[i]
+		watch := options.Client().SetMonitor(actor.txn.monitor(&d.actors[1-i].txn))
+		client, disconnect, err := b.connect(newConfig([]Option{WithFaults(d.faults(actor)), WithClientOptions(watch)}))
 		if err != nil {
 			t.Fatal(err)
 		}

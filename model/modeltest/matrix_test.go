@@ -2,10 +2,13 @@ package modeltest_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -122,6 +125,46 @@ func TestFaultMatrixTransaction(t *testing.T) {
 	})
 }
 
+// leased sets a part under a lease, unless it is set: a change that has nothing to do takes the lease, too, whose fence then
+// is the next.
+func leased(ctx context.Context, db *mongo.Database, id any, decide func(part) model.Plan) error {
+	_, _, err := model.Change[part]{
+		Lease:  &model.Lease{Collection: "locks", ID: id, For: time.Minute},
+		Read:   func(ctx context.Context, db *mongo.Database) (part, error) { return parts.ByID(0).One(ctx, db) },
+		Decide: func(p part) (model.Plan, error) { return decide(p), nil },
+	}.Run(ctx, db)
+	return err
+}
+
+func TestFaultMatrixLease(t *testing.T) {
+	for _, id := range []any{"tree", bson.D{{Key: "tree", Value: int32(1)}}} {
+		t.Run(fmt.Sprint(id), func(t *testing.T) {
+			run := func(ctx context.Context, db *mongo.Database) error {
+				return leased(ctx, db, id, func(p part) model.Plan {
+					if p.N == 9 {
+						return model.Plan{}
+					}
+					return model.NewPlan(model.Write{Collection: "parts", Once: true,
+						Model: mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: 0}}).SetUpdate(set(9))})
+				})
+			}
+			modeltest.FaultMatrix(t, modeltest.FaultCase{
+				Seed: seedParts, Run: run,
+				Repair: func(ctx context.Context, db *mongo.Database) error { // when the time of a dead one's lease has passed
+					_, err := db.Collection("locks").UpdateMany(ctx, bson.D{{Key: "holder", Value: bson.D{{Key: "$exists", Value: true}}}},
+						bson.D{{Key: "$set", Value: bson.D{{Key: "until", Value: time.Unix(0, 0)}}}})
+					return errors.Join(err, run(ctx, db))
+				},
+				Check: func(t testing.TB, db *mongo.Database) {
+					if n := count(t, db, bson.D{{Key: "n", Value: 9}}); n != 1 {
+						t.Error("not applied")
+					}
+				},
+			})
+		})
+	}
+}
+
 // TestFaultMatrixFinds runs broken cases in another process and reads what it says.
 func TestFaultMatrixFinds(t *testing.T) {
 	tests := []struct{ name, reason, want string }{
@@ -129,6 +172,7 @@ func TestFaultMatrixFinds(t *testing.T) {
 		{"half", "a rerun that takes its first write for the whole", "1 of 2 are set"},
 		{"swallows", "success although a write was lost", "the first Run returned nil in spite of the fault"},
 		{"many", "a write of many that takes its first document for all", "1 of 4 are set"},
+		{"fence", "a fence beside the lock document of the lease", "running it once more changed the database"},
 		{"none", "nothing to cut", "Run sent nothing that could be cut"},
 	}
 	for _, tt := range tests {
@@ -183,6 +227,11 @@ func TestBrokenCase(t *testing.T) {
 			return err
 		}
 		c.Check = wantSet(4)
+	case "fence":
+		c.Run = func(ctx context.Context, db *mongo.Database) error {
+			counted := bson.D{{Key: "$inc", Value: bson.D{{Key: "fence", Value: int64(1)}}}}
+			return errors.Join(leased(ctx, db, "tree", func(part) model.Plan { return model.Plan{} }), update(ctx, db, 0, counted))
+		}
 	case "none":
 		c.Run = func(ctx context.Context, db *mongo.Database) error { return nil }
 	case "interleave":

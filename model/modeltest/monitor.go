@@ -2,11 +2,13 @@ package modeltest
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver"
 
 	"github.com/docmodel/docmodel/model"
 )
@@ -16,12 +18,23 @@ import (
 //
 // It counts each command that an application causes: getMore, killCursors, commitTransaction and a hello of its own too.
 // It doesn't count handshakes, the driver's watch over the server, endSessions, or the driver's second attempt at a
-// write, which carries the number of the first. A second attempt at a read can't be told from another read, and counts.
+// write, which carries the number of the first. A second attempt at a read can't be told from another read, and counts. Of
+// a transaction that is run again, because the server aborted it with the label TransientTransactionError, the last attempt
+// counts alone: servers abort one for another writer, and sometimes for a collection that was just made.
 type Monitor struct {
 	mu       sync.Mutex
 	cost     model.Cost
 	commands []Command
 	attempts map[attempt]bool
+	txns     map[string]*txnCost // by session
+	requests map[int64]*txnCost  // what has no answer yet
+}
+
+// txnCost is what a transaction has cost.
+type txnCost struct {
+	number  int64
+	cost    model.Cost
+	aborted bool // by the server: it doesn't count
 }
 
 // attempt identifies a retryable write or the end of a transaction.
@@ -31,15 +44,20 @@ type attempt struct {
 }
 
 // NewMonitor returns a monitor that has seen nothing.
-func NewMonitor() *Monitor { return &Monitor{attempts: map[attempt]bool{}} }
+func NewMonitor() *Monitor {
+	m := &Monitor{}
+	m.Reset()
+	return m
+}
 
 // CommandMonitor is the monitor as the driver takes it: options.Client().SetMonitor(m.CommandMonitor()).
 func (m *Monitor) CommandMonitor() *event.CommandMonitor {
 	return &event.CommandMonitor{
 		Started: func(_ context.Context, e *event.CommandStartedEvent) { m.started(e) },
 		Succeeded: func(_ context.Context, e *event.CommandSucceededEvent) {
-			m.succeeded(e.CommandName, e.Reply)
+			m.succeeded(e.RequestID, e.CommandName, e.Reply)
 		},
+		Failed: func(_ context.Context, e *event.CommandFailedEvent) { m.failed(e.RequestID, e.Failure) },
 	}
 }
 
@@ -65,6 +83,7 @@ func (m *Monitor) Reset() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.cost, m.commands, m.attempts = model.Cost{}, nil, map[attempt]bool{}
+	m.txns, m.requests = map[string]*txnCost{}, map[int64]*txnCost{}
 }
 
 func (m *Monitor) started(e *event.CommandStartedEvent) {
@@ -83,7 +102,53 @@ func (m *Monitor) started(e *event.CommandStartedEvent) {
 		}
 		m.attempts[key] = true
 	}
-	m.cost.Commands++
+	t := m.transactionOf(c)
+	if t != nil {
+		m.requests[e.RequestID] = t
+	}
+	m.add(t, model.Cost{Commands: 1})
+}
+
+// transactionOf is the transaction that a command takes part in, or nil.
+func (m *Monitor) transactionOf(c Command) *txnCost {
+	number, numbered := c.Body.Lookup("txnNumber").Int64OK()
+	session, err := c.Body.LookupErr("lsid", "id")
+	if _, inTx := c.Body.Lookup("autocommit").BooleanOK(); !inTx || !numbered || err != nil {
+		return nil
+	}
+	t := m.txns[string(session.Value)]
+	if t == nil || t.number != number {
+		t = &txnCost{number: number}
+		m.txns[string(session.Value)] = t
+	}
+	return t
+}
+
+// add adds to the cost, and to that of a transaction, or of none.
+func (m *Monitor) add(t *txnCost, c model.Cost) {
+	if t != nil {
+		if t.aborted {
+			return
+		}
+		t.cost = t.cost.Plus(c)
+	}
+	m.cost = m.cost.Plus(c)
+}
+
+// failed takes off what a transaction has cost that the server wants to be run again.
+func (m *Monitor) failed(request int64, failure error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.requests[request]
+	delete(m.requests, request)
+	var e driver.Error // events have it as the driver itself sees it
+	if t == nil || t.aborted || !errors.As(failure, &e) || !e.HasErrorLabel(driver.TransientTransactionError) {
+		return
+	}
+	t.aborted = true
+	m.cost.Commands -= t.cost.Commands
+	m.cost.Written -= t.cost.Written
+	m.cost.Returned -= t.cost.Returned
 }
 
 // attemptOf returns what tells a command from the next one, and whether the driver may send it twice.
@@ -103,7 +168,7 @@ func attemptOf(c Command) (attempt, bool) {
 	return attempt{c.Name, string(session.Value), number}, true
 }
 
-func (m *Monitor) succeeded(name string, reply bson.Raw) {
+func (m *Monitor) succeeded(request int64, name string, reply bson.Raw) {
 	var written, returned int
 	switch name {
 	case "insert", "update", "delete":
@@ -120,8 +185,8 @@ func (m *Monitor) succeeded(name string, reply bson.Raw) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.cost.Written += written
-	m.cost.Returned += returned
+	m.add(m.requests[request], model.Cost{Written: written, Returned: returned})
+	delete(m.requests, request)
 }
 
 func number(reply bson.Raw, path ...string) int {

@@ -85,7 +85,26 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+// A transaction costs the same when its first attempt was aborted, at its first command, later, or at its end.
 func TestMeasureTransaction(t *testing.T) {
+	starts := func(c modeltest.Command) bool {
+		started, _ := c.Body.Lookup("startTransaction").BooleanOK()
+		return started
+	}
+	for name, match := range map[string]modeltest.Match{
+		"none": nil, "first": starts, "later": modeltest.Named("update"), "end": modeltest.Named("commitTransaction"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := modeltest.NewFaults()
+			if match != nil {
+				f.On(match, 1, modeltest.Fail(112, "TransientTransactionError"))
+			}
+			testMeasureTransaction(t, f)
+		})
+	}
+}
+
+func testMeasureTransaction(t *testing.T, f *modeltest.Faults) {
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		modeltest.NeedTransactions(t, db)
@@ -93,13 +112,13 @@ func TestMeasureTransaction(t *testing.T) {
 		if err := db.CreateCollection(ctx, "parts"); err != nil {
 			t.Fatal(err)
 		}
-		plan := parts.InsertMany(manyParts(3))
+		plan := model.Concat(parts.InsertMany(manyParts(3)), model.NewPlan(parts.Update(1, set(5))))
 		want := plan.Cost().Plus(model.Cost{Commands: 2}) // to see whether there are transactions, and the commit
 		modeltest.WantCost(t, m, want, func() error {
 			_, err := plan.RunTx(ctx, db)
 			return err
 		})
-	}, modeltest.WithMonitor(m))
+	}, modeltest.WithMonitor(m), modeltest.WithFaults(f))
 }
 
 // recorder is a testing.TB that keeps what it is told.

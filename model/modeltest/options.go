@@ -2,6 +2,7 @@ package modeltest
 
 import (
 	"context"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -15,6 +16,7 @@ type config struct {
 	monitors []*Monitor
 	faults   []*Faults
 	client   []*options.ClientOptions
+	lag      time.Duration // of the engine's change streams
 }
 
 // Options returns the option that applies all of opts.
@@ -36,6 +38,16 @@ func WithMonitor(m *Monitor) Option {
 // client is closed at the end of a test, f is reset first.
 func WithFaults(f *Faults) Option {
 	return func(c *config) { c.faults = append(c.faults, f) }
+}
+
+// WithChangeLag makes the engine's change streams show each change only after a time, for all clients of the engine. MongoDB
+// shows changes once a majority of the replica set has them, so that an empty batch says nothing about changes that were
+// made before. A real server takes its own time, and ignores the option.
+func WithChangeLag(lag time.Duration) Option {
+	if lag < 0 {
+		panic("modeltest: WithChangeLag: the time is negative\n\tremedy: give how late changes show")
+	}
+	return func(c *config) { c.lag = lag }
 }
 
 // WithClientOptions sets options of the driver: timeouts, retries, concerns, BSON options. Later ones win. Where the

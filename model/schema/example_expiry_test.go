@@ -84,7 +84,7 @@ func ExampleExpiry() {
 	// 4 orders, 8 writes planned, 0 done <nil>
 	// 4 orders, 8 writes planned, 8 done <nil>
 	// db.ordersArchive.insertOne({_id: 'o9', customer: 'ann', placed: ISODate('2026-02-21T03:00:00.000Z')})
-	// db.orders.deleteOne({_id: 'o9', $expr: {$eq: ['$$ROOT', {$literal: {_id: 'o9', customer: 'ann', placed: ISODate('2026-02-21T03:00:00.000Z')}}]}})
+	// db.orders.deleteOne({_id: 'o9', $expr: {$in: ['$$ROOT', [{$literal: {_id: 'o9', customer: 'ann', placed: ISODate('2026-02-21T03:00:00.000Z')}}]]}})
 	// 2 commands, 2 documents written, by _id_ - rerunnable <nil>
 	// o9 is in both; expired: true
 }

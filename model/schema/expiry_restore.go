@@ -31,7 +31,7 @@ func (x *expiry) restore(w model.Write, until time.Time) model.Change[ExpiryStat
 	id := w.Model.(*mongo.DeleteOneModel).Filter.(bson.D)
 	return model.Change[ExpiryState]{
 		Read: func(ctx context.Context, db *mongo.Database) (s ExpiryState, err error) {
-			if s.Hot, err = readOne(ctx, db, x.docs, id); err == nil {
+			if s.Hot, err = readOne(ctx, db, x.docs, id); err == nil && s.Hot == nil {
 				s.Cold, err = readOne(ctx, db, x.cold, id)
 			}
 			return s, err

@@ -84,6 +84,7 @@ type history struct {
 	lost   Position      // the last one that was forgotten
 	last   Position      // the latest time
 	wake   chan struct{} // closed by the next change; nil when nobody waits
+	lag    time.Duration // after its commit a change is shown
 }
 
 // begin starts an empty history at the present.
@@ -120,6 +121,19 @@ func (h *history) publish(events []*Event) {
 		h.events = append(h.events, e)
 	}
 	h.forget()
+	if h.lag > 0 {
+		time.AfterFunc(h.lag, func() {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.show()
+		})
+		return
+	}
+	h.show()
+}
+
+// show wakes those who wait for a change.
+func (h *history) show() {
 	if h.wake != nil {
 		close(h.wake)
 		h.wake = nil
@@ -147,6 +161,25 @@ func (h *history) search(after Position) int {
 	return h.head + sort.Search(len(kept), func(i int) bool { return kept[i].Compare(after) > 0 })
 }
 
+// shown returns the index after the last event that is shown by now.
+func (h *history) shown() int {
+	if h.lag == 0 {
+		return len(h.events)
+	}
+	limit := time.Now().Add(-h.lag)
+	kept := h.events[h.head:]
+	return h.head + sort.Search(len(kept), func(i int) bool { return kept[i].Wall.After(limit) })
+}
+
+// DelayEvents lets each change show in Events only so long after its commit, as
+// in a replica set whose majority is late.
+func (s *Store) DelayEvents(lag time.Duration) {
+	s.history.mu.Lock()
+	defer s.history.mu.Unlock()
+	s.history.lag = lag
+	s.history.show()
+}
+
 // Latest returns the place of the latest change. Its time is the cluster time.
 func (s *Store) Latest() Position {
 	s.history.mu.Lock()
@@ -172,7 +205,7 @@ func (s *Store) Events(after Position, limit int) (list []*Event, wake <-chan st
 		return nil, nil, false
 	}
 	from := h.search(after)
-	list = append(list, h.events[from:min(from+limit, len(h.events))]...)
+	list = append(list, h.events[from:max(from, min(from+limit, h.shown()))]...)
 	if len(list) > 0 {
 		return list, nil, true
 	}

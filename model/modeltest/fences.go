@@ -1,0 +1,68 @@
+package modeltest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A lockID names the lock document of a lease.
+type lockID struct{ collection, id string }
+
+// locksTaken are the lock documents of the leases that the commands take.
+func locksTaken(commands []Command) map[lockID]bool {
+	locks := map[lockID]bool{}
+	for _, c := range commands {
+		if c.Name != "findAndModify" {
+			continue
+		}
+		_, counts := c.Body.Lookup("update", "$inc", "fence").Int64OK()
+		_, holds := c.Body.Lookup("update", "$set", "holder").ObjectIDOK()
+		id, err := c.Body.LookupErr("query", "_id")
+		if !counts || !holds || err != nil {
+			continue
+		}
+		if d, ok := id.DocumentOK(); ok {
+			if v, err := d.LookupErr("$eq"); err == nil {
+				id = v
+			}
+		}
+		locks[lockID{c.Collection, canonicalID(id)}] = true
+	}
+	return locks
+}
+
+// canonicalID is an _id as a dump shows it.
+func canonicalID(id any) string {
+	text, err := bson.MarshalExtJSON(bson.D{{Key: "_id", Value: id}}, true, false)
+	if err != nil {
+		return fmt.Sprint(id)
+	}
+	return string(text)
+}
+
+// withoutFences returns a dump less the fences of lock documents. It has the form of a dump, and is for comparing alone.
+func withoutFences(dump string, locks map[lockID]bool) (string, error) {
+	var collections bson.D
+	if err := bson.UnmarshalExtJSON([]byte(dump), true, &collections); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, c := range collections {
+		fmt.Fprintf(&b, "%q:\n", c.Key)
+		for _, v := range c.Value.(bson.A) {
+			doc := v.(bson.D)
+			if slices.ContainsFunc(doc, func(e bson.E) bool { return e.Key == "_id" && locks[lockID{c.Key, canonicalID(e.Value)}] }) {
+				doc = slices.DeleteFunc(doc, func(e bson.E) bool { return e.Key == "fence" })
+			}
+			text, err := bson.MarshalExtJSON(doc, true, false)
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(&b, "  %s\n", text)
+		}
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,88 @@
+package modeltest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+
+	"go.mongodb.org/mongo-driver/v2/event"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+)
+
+// transactions are those of an operation, which sends one command at a time.
+type transactions struct {
+	starts  bool         // the command that was sent last begins one
+	number  int64        // of those that were begun
+	open    atomic.Int64 // the number of the one that is open, or 0
+	refused atomic.Int64 // the other operation's transaction that a command was refused for
+}
+
+// waitFor reports whether t's operation was refused for a transaction of the other operation that is still open.
+func (t *transactions) waitFor(other *transactions) bool {
+	n := t.refused.Load()
+	return n != 0 && n == other.open.Load()
+}
+
+// monitor follows the operation's commands.
+func (t *transactions) monitor(other *transactions) *event.CommandMonitor {
+	return &event.CommandMonitor{
+		Started: func(_ context.Context, e *event.CommandStartedEvent) {
+			t.starts, _ = e.Command.Lookup("startTransaction").BooleanOK()
+		},
+		Succeeded: func(_ context.Context, e *event.CommandSucceededEvent) {
+			switch {
+			case endsTransaction(e.CommandName):
+				t.open.Store(0)
+			case t.starts:
+				t.number++
+				t.open.Store(t.number)
+			}
+		},
+		Failed: func(_ context.Context, e *event.CommandFailedEvent) {
+			var failure driver.Error // events have it as the driver itself sees it
+			conflict := errors.As(e.Failure, &failure) &&
+				(failure.HasErrorLabel(driver.TransientTransactionError) || failure.Code == mongoerr.WriteConflict)
+			if conflict {
+				t.refused.Store(other.open.Load())
+			}
+			if conflict || endsTransaction(e.CommandName) {
+				t.open.Store(0)
+			}
+		},
+	}
+}
+
+func endsTransaction(command string) bool {
+	return command == "commitTransaction" || command == "abortTransaction"
+}
+
+// lastAttempts are the commands without those of transactions that were aborted and begun again in the same session, as the
+// driver does when the server asks for it.
+func lastAttempts(commands []Command) []Command {
+	numberOf := func(c Command) (session string, number int64, ok bool) {
+		if _, err := c.Body.LookupErr("autocommit"); err != nil {
+			return "", 0, false
+		}
+		id, err := c.Body.LookupErr("lsid", "id")
+		number, ok = c.Body.Lookup("txnNumber").Int64OK()
+		return string(id.Value), number, ok && err == nil
+	}
+	type attempt struct {
+		session string
+		number  int64
+	}
+	last, aborted := map[string]int64{}, map[attempt]bool{}
+	for _, c := range commands {
+		if session, number, ok := numberOf(c); ok {
+			last[session] = max(last[session], number)
+			aborted[attempt{session, number}] = aborted[attempt{session, number}] || c.Name == "abortTransaction"
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(commands), func(c Command) bool {
+		session, number, ok := numberOf(c)
+		return ok && number < last[session] && aborted[attempt{session, number}]
+	})
+}
