@@ -104,8 +104,8 @@ func (t *tree) changing(lease *model.Lease, read func(context.Context, *mongo.Da
 	}
 }
 
-// one reads a node.
-func (t *tree) one(ctx context.Context, db *mongo.Database, id bson.RawValue) (node, error) {
+// there reads a node.
+func (t *tree) there(ctx context.Context, db *mongo.Database, id bson.RawValue) (node, error) {
 	found, err := t.nodes(ctx, db, t.byID(id))
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("%w: %s in %s", ErrNoNode, text(id), t.docs)
@@ -113,7 +113,16 @@ func (t *tree) one(ctx context.Context, db *mongo.Database, id bson.RawValue) (n
 	if err != nil {
 		return node{}, err
 	}
-	return found[0], t.rep.sound(found[0])
+	return found[0], nil
+}
+
+// one reads a node that has what the representation keeps.
+func (t *tree) one(ctx context.Context, db *mongo.Database, id bson.RawValue) (node, error) {
+	n, err := t.there(ctx, db, id)
+	if err != nil {
+		return node{}, err
+	}
+	return n, t.rep.sound(n)
 }
 
 // resolve finds a place for a node, which is not in the way of itself.
@@ -173,7 +182,9 @@ func (t *tree) uncrowd(s spot, change int64) []model.Step {
 	var steps []model.Step
 	keys := slices.Delete(Spread(len(s.crowd)+1), s.at, s.at+1)
 	for i, n := range s.crowd {
-		steps = append(steps, t.reorder(n, keys[i], change))
+		if n.order != keys[i] {
+			steps = append(steps, t.reorder(n, keys[i], change))
+		}
 	}
 	return steps
 }

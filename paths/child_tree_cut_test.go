@@ -100,7 +100,7 @@ func TestChildTreeLate(t *testing.T) {
 					continue
 				}
 				at := paths.At[category]{Parent: childDoc(t, db, to)}
-				if s := f.Siblings(id); len(s) > 0 {
+				if s := sure(f.Siblings(id)); len(s) > 0 {
 					at.Prev = childDoc(t, db, s[len(s)-1])
 				}
 				p := childTree.Move(childDoc(t, db, id), at, change)

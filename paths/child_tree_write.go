@@ -61,7 +61,7 @@ func (t *childTree) dissolve(n node, children []node, to []spot, change int64) [
 // prune deletes what the links say lies below: a list that is damaged deletes nothing from elsewhere.
 func (t *childTree) prune(n node, below []node, change int64) []model.Step {
 	all := familyOf(append(slices.Clone(below), n), n.key())
-	linked := all.pick(all.forest.Descendants(n.key(), 0))
+	linked := all.pick(all.forest.descendants(n.key(), 0))
 	return append(t.pull(n, change), t.parentTree.prune(n, linked, change)...)
 }
 

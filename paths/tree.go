@@ -26,7 +26,7 @@ import (
 //
 // The methods that read run their queries at once, and say how many, for most begin with a node that is read first, from which the
 // query of the rest is made; a representation's own methods return that query as a value, from a node that the caller has. A node that
-// isn't there is [ErrNoNode], but to [Tree.Children], for which it has none. Those that change return a [model.Change] to be run.
+// isn't there is [ErrNoNode]. Those that change return a [model.Change] to be run.
 type Tree[D, K any] struct {
 	docs  *model.Collection[D, K]
 	t     *tree
@@ -168,13 +168,17 @@ func (t *Tree[D, K]) Roots(ctx context.Context, db *mongo.Database) ([]D, error)
 	return t.decode(t.t.nodes(ctx, db, t.t.children(nil)))
 }
 
-// Children reads a node's children, in order; a node that isn't there has none. Cost: one command.
+// Children reads a node's children, in order. Cost: one command, or two where it finds no child and asks for the node.
 func (t *Tree[D, K]) Children(ctx context.Context, db *mongo.Database, id K) ([]D, error) {
 	enc, err := t.id(id)
 	if err != nil {
 		return nil, err
 	}
-	return t.decode(t.t.nodes(ctx, db, t.t.children(enc)))
+	children, err := t.t.nodes(ctx, db, t.t.children(enc))
+	if err == nil && len(children) == 0 {
+		_, err = t.t.there(ctx, db, enc)
+	}
+	return t.decode(children, err)
 }
 
 // Siblings reads the other children of a node's parent, or the other roots, in order.
@@ -207,7 +211,7 @@ func (t *Tree[D, K]) Descendants(ctx context.Context, db *mongo.Database, id K, 
 		if err != nil {
 			return nil, err
 		}
-		return all.pick(all.forest.Descendants(n.key(), 0)), nil
+		return all.pick(all.forest.descendants(n.key(), 0)), nil
 	}))
 }
 
@@ -229,7 +233,7 @@ func (t *Tree[D, K]) Leaves(ctx context.Context, db *mongo.Database, id K) ([]D,
 		if err != nil {
 			return nil, err
 		}
-		return all.pick(all.forest.Leaves(n.key())), nil
+		return all.pick(all.forest.leaves(n.key())), nil
 	}))
 }
 
@@ -267,7 +271,7 @@ func (t *Tree[D, K]) IsAncestor(ctx context.Context, db *mongo.Database, ancesto
 	return is, err
 }
 
-// CommonAncestor reads the lowest node that is each of two, or above it; false when they are in different trees.
+// CommonAncestor reads the lowest node that equals or is above both nodes; false when they are in different trees.
 //
 // Cost: four commands, one less for each that is a root.
 func (t *Tree[D, K]) CommonAncestor(ctx context.Context, db *mongo.Database, a, b K) (doc D, ok bool, err error) {
@@ -311,7 +315,7 @@ func (t *Tree[D, K]) Walk(ctx context.Context, db *mongo.Database, id K) iter.Se
 			if err != nil {
 				return nil, err
 			}
-			for key, depth := range all.forest.Walk(n.key()) {
+			for key, depth := range all.forest.subtree(n.key()) {
 				v := Visit[D]{Depth: depth}
 				if !yield(v, t.docs.Decode(all.nodes[key].raw, &v.Doc)) {
 					break

@@ -177,7 +177,14 @@ func (k kind) changePromises(t testing.TB, db *mongo.Database) []promise {
 		{"repair", run(k.tree.Repair()), cost(2+3+1, 2+1, 1+8), nil},
 		{"repair of what is whole", run(k.tree.Repair()), cost(2+3, 2, 1),
 			map[string]model.Cost{"parents": cost(2+4, 2, 1), "nested": cost(2+4, 2, 1), "children": cost(2+5, 2, 1)}},
-		{"rebalance", run(k.tree.Rebalance(&a)), cost(5, 3+2, 2), nil},
+		{"rebalance", func() error {
+			if err := k.cutSet(ctx, db, bson.D{{Key: "_id", Value: "f"}, {Key: "order", Value: "a5"}}); err != nil {
+				return err
+			}
+			return run(k.tree.Rebalance(&a))()
+		}, cost(4+1, 2+1+1, 2), nil},
+		{"rebalance of short keys", run(k.tree.Rebalance(&a)), cost(3, 2, 2), nil},
+		{"children of a leaf", func() error { _, err := k.tree.Children(ctx, db, "f"); return err }, cost(2, 0, 1), nil},
 		{"rename", run(k.tree.Rename("b", "B")), model.Cost{}, map[string]model.Cost{"named": cost(7, 3+4, 2)}},
 		{"delete with restrict", run(k.tree.Delete("h", paths.Restrict)), cost(5, 2+1, 1),
 			map[string]model.Cost{"nested": cost(7, 3+2, 1), "children": cost(7, 3+2, 1)}},
