@@ -196,8 +196,8 @@ func (t *DocumentTree[E, N, K]) Insert(owner K, node E, at Place[N]) model.Chang
 	return t.t.change(o, err, func(s DocumentState) (model.Plan, error) { return t.t.insert(o, s, doc, p) })
 }
 
-// Move returns the change that takes a node, with all below it, to a place. Its errors are [ErrNoNode] and [ErrCycle]. A place
-// beside the node itself is where it is: nothing is written.
+// Move returns the change that takes a node, with all below it, to a place. Its errors are [ErrNoNode] and [ErrCycle].
+// Moving a node next to itself, or to where it is, is a no-op that writes nothing.
 //
 // Cost: two commands, one document. The list is written whole, but with order keys two fields of one node; siblings get new keys
 // when inserts at one place have made them long.

@@ -87,12 +87,14 @@ func (t *documentTree) move(owner bson.RawValue, s DocumentState, id bson.RawVal
 	if err != nil {
 		return model.Plan{}, err
 	}
-	if err := g.forest.Move(model.IDKey(id), to.key()); err != nil {
+	key := model.IDKey(id)
+	parent, child, was := g.forest.stands(key)
+	if err := g.forest.Move(key, to.key()); err != nil {
 		return model.Plan{}, t.faulty(g, err, id, to)
 	}
-	beside := !to.at.root() && model.IDKey(to.ref) == model.IDKey(id)
+	above, below, is := g.forest.stands(key)
 	switch {
-	case beside:
+	case above == parent && child == below && was == is:
 		return model.Plan{}, nil
 	case t.spec.Nested != "":
 		return t.nest(owner, s, g)

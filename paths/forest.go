@@ -294,6 +294,12 @@ func (f *Forest[K]) Move(id K, to Place[K]) error {
 	return nil
 }
 
+// stands is where a node is: its parent, false for a root, and its position among its siblings.
+func (f *Forest[K]) stands(id K) (parent K, child bool, at int) {
+	parent, child = f.above(id)
+	return parent, child, slices.Index(*f.list(f.nodes[id]), id)
+}
+
 // take takes a node out of its list.
 func (f *Forest[K]) take(id K) {
 	list := f.list(f.nodes[id])

@@ -107,10 +107,12 @@ func (t *Tree[D, K]) Insert(doc D, at Place[K]) model.Change[State] {
 }
 
 // Move returns the change that takes a node, with all below it, to a place. Its errors are [ErrNoNode], [ErrCycle] and
-// [ErrSegment]. A place beside the node itself is where it is: nothing is written.
+// [ErrSegment]. Moving a node next to itself, or to where it is, is a no-op that writes no node.
 //
 // Cost: five to nine commands, for a [ChildTree] up to eleven, two of them for the lease, and one for the intent where more than one
-// document is written; the documents are those of the representation.
+// document is written; the documents are those of the representation. Among its siblings a node is moved by its order key: that
+// writes its own document alone, but for a ChildTree, whose list is written too, and what a [NestedSet] says. A NestedSet with gaps
+// takes up to twelve commands more, which read the numbers around the place, where these leave no room.
 //
 // A cut leaves some nodes of the subtree in the old place and some in the new, but for a [ParentTree], which writes one document; of a
 // [NestedSet], those that are shifted are not found by their numbers.
