@@ -92,6 +92,9 @@ func (t *ancestorArray) within(n, top node) (is, known bool) {
 func (t *ancestorArray) inSubtree(n node) bson.E { return bson.E{Key: t.path, Value: model.Eq(n.id)} }
 
 func (t *ancestorArray) move(n node, s spot, change int64) []model.Step {
+	if n.reorders(s) {
+		return []model.Step{t.relink(n, s, change)}
+	}
 	stage := t.movedLinks(n, s, change)
 	stage = append(stage, t.rebased(s.parent, max(0, len(t.list(&n))-1)))
 	return []model.Step{t.updateSubtree(t.indexes[1].Name, bson.D{t.inSubtree(n)}, stage, change)}

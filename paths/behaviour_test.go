@@ -142,7 +142,7 @@ func shape(f *paths.Forest[string]) string {
 				b.WriteByte(' ')
 			}
 			b.WriteString(id)
-			if c := f.Children(id); len(c) > 0 {
+			if c := sure(f.Children(id)); len(c) > 0 {
 				b.WriteByte('(')
 				list(c)
 				b.WriteByte(')')
@@ -173,6 +173,14 @@ func sameErr(a, b error) bool {
 		}
 	}
 	return true
+}
+
+// sure is what a forest says of a node that is there.
+func sure[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 func mustEqual[T comparable](t *testing.T, what string, got, want []T) {

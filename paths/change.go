@@ -18,7 +18,11 @@ type State struct {
 	Parent, Prev, Next bson.Raw   // around the new place; nil for none
 	Siblings           []bson.Raw // in the new place, in order, where they get new order keys
 	Children           []bson.Raw // of a node that is deleted, or whose children get new order keys
-	Below              []bson.Raw // all below a node that is deleted with them
+	Below              []bson.Raw // all below a node that is deleted, or gets new numbers, with them
+
+	// Of a [NestedSet] with gaps: the range whose numbers are spread to make room, both ends excluded, and whose they are.
+	Range [2]int64
+	Near  []bson.Raw
 
 	// Still says that the node is in its place already.
 	Still bool
@@ -29,6 +33,7 @@ type State struct {
 // put notes a spot.
 func (s *State) put(at spot) {
 	s.Parent, s.Prev, s.Next, s.Siblings = rawOf(at.parent), rawOf(at.prev), rawOf(at.next), rawsOf(at.crowd)
+	s.Range, s.Near, s.Below = [2]int64{at.from, at.to}, rawsOf(at.near), rawsOf(at.below)
 }
 
 func rawOf(n *node) bson.Raw {
@@ -70,7 +75,14 @@ func (t *tree) spotOf(s *State) (at spot, err error) {
 		}
 		*to = &n
 	}
-	if err := t.orderOf(&at); err != nil || len(s.Siblings) == 0 {
+	at.from, at.to = s.Range[0], s.Range[1]
+	if at.near, err = t.readAll(s.Near); err == nil && at.to > 0 {
+		at.below, err = t.readAll(s.Below)
+	}
+	if err == nil {
+		err = t.orderOf(&at)
+	}
+	if err != nil || len(s.Siblings) == 0 {
 		return at, err
 	}
 	if at.crowd, err = t.readAll(s.Siblings); err != nil {
@@ -104,8 +116,8 @@ func (t *tree) changing(lease *model.Lease, read func(context.Context, *mongo.Da
 	}
 }
 
-// one reads a node.
-func (t *tree) one(ctx context.Context, db *mongo.Database, id bson.RawValue) (node, error) {
+// there reads a node.
+func (t *tree) there(ctx context.Context, db *mongo.Database, id bson.RawValue) (node, error) {
 	found, err := t.nodes(ctx, db, t.byID(id))
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("%w: %s in %s", ErrNoNode, text(id), t.docs)
@@ -113,7 +125,16 @@ func (t *tree) one(ctx context.Context, db *mongo.Database, id bson.RawValue) (n
 	if err != nil {
 		return node{}, err
 	}
-	return found[0], t.rep.sound(found[0])
+	return found[0], nil
+}
+
+// one reads a node that has what the representation keeps.
+func (t *tree) one(ctx context.Context, db *mongo.Database, id bson.RawValue) (node, error) {
+	n, err := t.there(ctx, db, id)
+	if err != nil {
+		return node{}, err
+	}
+	return n, t.rep.sound(n)
 }
 
 // resolve finds a place for a node, which is not in the way of itself.
@@ -173,7 +194,9 @@ func (t *tree) uncrowd(s spot, change int64) []model.Step {
 	var steps []model.Step
 	keys := slices.Delete(Spread(len(s.crowd)+1), s.at, s.at+1)
 	for i, n := range s.crowd {
-		steps = append(steps, t.reorder(n, keys[i], change))
+		if n.order != keys[i] {
+			steps = append(steps, t.reorder(n, keys[i], change))
+		}
 	}
 	return steps
 }
@@ -225,6 +248,9 @@ func (t *tree) insertion(lease *model.Lease, doc bson.Raw, at place) model.Chang
 			return err
 		}
 		to, err := t.resolve(ctx, db, at, &n)
+		if r, ok := t.rep.(roomer); ok && err == nil {
+			err = r.around(ctx, db, n, &to, false)
+		}
 		if err == nil {
 			s.put(to)
 			err = t.fit(ctx, db, n, to)
@@ -254,13 +280,18 @@ func (t *tree) moving(lease *model.Lease, id bson.RawValue, to place) model.Chan
 			return nil
 		}
 		at, err := t.resolve(ctx, db, to, &n)
-		if err != nil {
+		if err == nil {
+			err = t.checkCycle(ctx, db, n, at)
+		}
+		if s.Still = err == nil && n.stays(at); err != nil || s.Still {
 			return err
+		}
+		if r, ok := t.rep.(roomer); ok {
+			if err := r.around(ctx, db, n, &at, true); err != nil {
+				return err
+			}
 		}
 		s.put(at)
-		if err := t.checkCycle(ctx, db, n, at); err != nil {
-			return err
-		}
 		return t.fit(ctx, db, n, at)
 	}, func(s *State) (model.Plan, error) {
 		if s.Still {

@@ -193,7 +193,7 @@ func (m *mending) set(n node, e bson.E) { m.want[n.key()] = append(m.want[n.key(
 func (m *mending) order(f family) {
 	m.siblings(f, f.forest.Roots())
 	for key := range f.forest.All() {
-		m.siblings(f, f.forest.Children(key))
+		m.siblings(f, f.forest.children(key))
 	}
 }
 

@@ -52,7 +52,7 @@ func TestAdopt(t *testing.T) {
 			}
 			lists, noise := map[string]any{}, 0
 			for id := range f.All() {
-				children := f.Children(id)
+				children := sure(f.Children(id))
 				switch {
 				case len(children) == 0 && r.IntN(2) == 0:
 					lists[id] = nil

@@ -27,7 +27,7 @@ func (t *childTree) move(n node, s spot, change int64) []model.Step {
 		return []model.Step{model.Refused(t.docs, err)}
 	}
 	relink := t.relink(n, s, change)
-	if s.parent != nil && !n.root() && model.IDKey(n.parent) == s.parent.key() {
+	if s.parent != nil && n.reorders(s) {
 		return []model.Step{relink, t.place(s.parent.id, s.prev, []bson.RawValue{n.id}, nil, change)}
 	}
 	return slices.Concat(t.listed(n, s, change), []model.Step{relink}, t.pull(n, change))
@@ -35,7 +35,7 @@ func (t *childTree) move(n node, s spot, change int64) []model.Step {
 
 // unlisted takes a node out of a list again, when the move for which it was entered is refused as stale.
 func (t *childTree) unlisted(n node, s spot, change int64) []model.Step {
-	if s.parent == nil || !n.root() && model.IDKey(n.parent) == s.parent.key() {
+	if s.parent == nil || n.reorders(s) {
 		return nil
 	}
 	return []model.Step{t.pullFrom(s.parent.id, n.id, bson.E{Key: t.links.Change, Value: change}, nil)}
@@ -61,7 +61,7 @@ func (t *childTree) dissolve(n node, children []node, to []spot, change int64) [
 // prune deletes what the links say lies below: a list that is damaged deletes nothing from elsewhere.
 func (t *childTree) prune(n node, below []node, change int64) []model.Step {
 	all := familyOf(append(slices.Clone(below), n), n.key())
-	linked := all.pick(all.forest.Descendants(n.key(), 0))
+	linked := all.pick(all.forest.descendants(n.key(), 0))
 	return append(t.pull(n, change), t.parentTree.prune(n, linked, change)...)
 }
 

@@ -15,6 +15,11 @@ import (
 // and writers go on; what they change afterwards, Convert brings up to date when it is run again. Once all have gone over to the
 // other representation, [Tree.Drop] takes the old fields away.
 //
+// Make the indexes of the other tree after the data: run Convert, then model.Indexes(to).Ensure, and then let writers use the other
+// tree. Documents that don't have its fields yet are equal in a unique index, that of a [MaterializedPath] or a [NestedSet]: made
+// before, it fails with a duplicate key, and it refuses what the first tree's writers insert. Other indexes can be made at any time.
+// While both trees are written, go without the unique index; Convert and [Tree.Check] need none.
+//
 // Both must be declared over one collection with equal [Links] and [TreeSpec]s, else it is refused.
 //
 // A cut leaves some documents with the other's fields and some without; the first tree is whole all the while. Run it again.
@@ -64,6 +69,9 @@ type Converted struct {
 //
 // It panics with a [*model.DeclarationError] for trees of one collection, which [Convert] is for, when make is nil, and when a
 // number of the spec is negative.
+//
+// Make the indexes of the target before the data, by model.Indexes(to).Ensure: Run finds nodes by them, and keeps to the unique ones
+// with each batch.
 //
 // [Conversion.Run] stores what is missing, and writes what differs: a document that says what make gives, beside the fields of the
 // tree, is not written. Siblings have the source's order, and its keys. A document that differs becomes what make gives: fields that

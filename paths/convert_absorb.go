@@ -29,7 +29,7 @@ func (t *documentTree) absorbed(ctx context.Context, db *mongo.Database, o origi
 	for key := range f.All() {
 		p := pieces[key]
 		a := Absorbed{Node: p.made, Parent: null, Order: p.link.Order}
-		if parent, ok := f.Parent(key); ok {
+		if parent, ok := f.above(key); ok {
 			a.Parent = pieces[parent].made.Lookup(t.spec.ID)
 		}
 		out = append(out, a)

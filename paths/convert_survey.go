@@ -137,7 +137,7 @@ func (s *survey) scope() error {
 		}
 	}
 	inside := map[string]bool{}
-	for key := range s.placed.Walk(top) {
+	for key := range s.placed.subtree(top) {
 		inside[key] = true
 	}
 	for key := range s.wanted {
@@ -180,7 +180,7 @@ func (s *survey) siblings() (lists map[string][]string, parents []string) {
 	}
 	for source := range s.source.All() {
 		parent := ""
-		if p, ok := s.source.Parent(source); ok {
+		if p, ok := s.source.above(source); ok {
 			parent = s.names[p]
 		} else if s.under.Type != 0 {
 			parent = model.IDKey(s.under)

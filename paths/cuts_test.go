@@ -265,7 +265,7 @@ func TestExtractCuts(t *testing.T) {
 				p := article{ID: "p"}
 				f := parse(end)
 				for id := range f.All() {
-					parent, _ := f.Parent(id)
+					parent, _, _ := f.Parent(id)
 					p.Remarks = append(p.Remarks, remark{ID: id, Parent: parent})
 				}
 				if _, err := db.Collection(form.name).InsertOne(ctx, p); err != nil {

@@ -17,6 +17,7 @@
 //	                    ParentTree                AncestorArray            MaterializedPath
 //	insert, delete      1 document                1                        1
 //	move                1                         the subtree, one update  the subtree, one update
+//	move among siblings 1                         1                        1
 //	rename              the application's own     the application's own    the subtree, one update
 //	ancestors           $graphLookup by _id       one query by _id         one query by path
 //	descendants         $graphLookup by parent    one query                one range of an index
@@ -26,6 +27,9 @@
 // A [ChildTree] writes what a ParentTree does, and a list for each parent that is concerned: an insert and a delete are 2 documents, a
 // move 3, or 2 under one parent or to the roots. Its ancestors are found as those of a ParentTree, its descendants by $graphLookup by
 // _id, and any page of a node's children, or how many there are, by that node's document.
+//
+// A missing node, a negative depth and a second deletion of a node are the same errors in a [Tree], a [DocumentTree] and a [Forest]:
+// [ErrNoNode], which is a model.ErrNotFound, a [*model.ValueError], and ErrNoNode. Moving a node to where it is writes nothing.
 //
 // What a [NestedSet] writes depends on where: see there. Its descendants are one range of an index, already in order.
 //

@@ -173,10 +173,11 @@ func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write 
 	return t.t.patch(o, n, set, -1)
 }
 
-// Pull returns the write that deletes a node that has no children, in the flat form; one that isn't there counts as deleted before.
-// Its error is [ErrHasChildren]; an owner that isn't there gives model.ErrStale.
+// Pull returns the write that deletes a node that has no children, in the flat form. Its errors are [ErrHasChildren] and [ErrNoNode];
+// an owner that isn't there gives model.ErrStale. Run again after a lost answer, it gives ErrNoNode where it was applied, as
+// [DocumentTree.Delete] does.
 //
-// Cost: one command, one document, found by _id.
+// Cost: one command, one document, found by _id. One or two commands more tell why nothing was deleted.
 func (t *DocumentTree[E, N, K]) Pull(owner K, id N) model.Write {
 	o, n, err := t.ids(owner, id)
 	if err != nil {
@@ -195,8 +196,8 @@ func (t *DocumentTree[E, N, K]) Insert(owner K, node E, at Place[N]) model.Chang
 	return t.t.change(o, err, func(s DocumentState) (model.Plan, error) { return t.t.insert(o, s, doc, p) })
 }
 
-// Move returns the change that takes a node, with all below it, to a place. Its errors are [ErrNoNode] and [ErrCycle]. A place
-// beside the node itself is where it is: nothing is written.
+// Move returns the change that takes a node, with all below it, to a place. Its errors are [ErrNoNode] and [ErrCycle].
+// Moving a node next to itself, or to where it is, is a no-op that writes nothing.
 //
 // Cost: two commands, one document. The list is written whole, but with order keys two fields of one node; siblings get new keys
 // when inserts at one place have made them long.
@@ -210,7 +211,7 @@ func (t *DocumentTree[E, N, K]) Move(owner K, id N, to Place[N]) model.Change[Do
 }
 
 // Delete returns the change that deletes a node; the mode says what becomes of its children. Its errors are [ErrNoNode] and
-// [ErrHasChildren].
+// [ErrHasChildren]. Of several writers that delete a node at once, one succeeds, and the others get ErrNoNode.
 //
 // Cost: two commands, one document. A leaf, or in the flat form a subtree, is pulled; otherwise the list is written whole.
 func (t *DocumentTree[E, N, K]) Delete(owner K, id N, mode DeleteMode) model.Change[DocumentState] {

@@ -87,12 +87,14 @@ func (t *documentTree) move(owner bson.RawValue, s DocumentState, id bson.RawVal
 	if err != nil {
 		return model.Plan{}, err
 	}
-	if err := g.forest.Move(model.IDKey(id), to.key()); err != nil {
+	key := model.IDKey(id)
+	parent, child, was := g.forest.stands(key)
+	if err := g.forest.Move(key, to.key()); err != nil {
 		return model.Plan{}, t.faulty(g, err, id, to)
 	}
-	beside := !to.at.root() && model.IDKey(to.ref) == model.IDKey(id)
+	above, below, is := g.forest.stands(key)
 	switch {
-	case beside:
+	case above == parent && child == below && was == is:
 		return model.Plan{}, nil
 	case t.spec.Nested != "":
 		return t.nest(owner, s, g)
@@ -115,8 +117,19 @@ func (t *documentTree) move(owner bson.RawValue, s DocumentState, id bson.RawVal
 	return t.commit(owner, s, slices.Delete(next, i, i+1))
 }
 
-// delete is the plan that deletes a node.
+// delete is the plan that deletes a node. A list without the node may be another writer's work: no write counts as done before.
 func (t *documentTree) delete(owner bson.RawValue, s DocumentState, id bson.RawValue, mode DeleteMode) (model.Plan, error) {
+	p, err := t.deletion(owner, s, id, mode)
+	for i, step := range p.Steps {
+		if w, ok := step.(model.Write); ok {
+			w.Done = nil
+			p.Steps[i] = w
+		}
+	}
+	return p, err
+}
+
+func (t *documentTree) deletion(owner bson.RawValue, s DocumentState, id bson.RawValue, mode DeleteMode) (model.Plan, error) {
 	g, err := t.grove(s.List)
 	if err != nil {
 		return model.Plan{}, err
@@ -126,7 +139,7 @@ func (t *documentTree) delete(owner bson.RawValue, s DocumentState, id bson.RawV
 		return model.Plan{}, err
 	}
 	key := model.IDKey(id)
-	children, below := g.forest.Children(key), g.forest.Descendants(key, 0)
+	children, below := g.forest.children(key), g.forest.descendants(key, 0)
 	if err := g.forest.Delete(key, mode); err != nil {
 		return model.Plan{}, t.faulty(g, err, id, place{})
 	}

@@ -19,8 +19,8 @@ func (t *documentTree) reorder(g *grove, next []element, keys ...string) error {
 		}
 	}
 	siblings := g.forest.Roots()
-	if parent, ok := g.forest.Parent(keys[0]); ok {
-		siblings = g.forest.Children(parent)
+	if parent, ok := g.forest.above(keys[0]); ok {
+		siblings = g.forest.children(parent)
 	}
 	long := false
 	for _, k := range keys {
@@ -100,7 +100,7 @@ func (t *documentTree) nested(g *grove, keys []string) bson.RawValue {
 	values := make([]bson.RawValue, len(keys))
 	for i, k := range keys {
 		values[i] = g.all[g.at[k]].value
-		if children := g.forest.Children(k); len(children) > 0 {
+		if children := g.forest.children(k); len(children) > 0 {
 			values[i] = documentValue(withFields(bson.Raw(values[i].Value), field{t.spec.Nested, t.nested(g, children)}))
 		}
 	}

@@ -102,7 +102,7 @@ func (t *DocumentTree[E, N, K]) Subtree(ctx context.Context, db *mongo.Database,
 	if err != nil {
 		return nil, err
 	}
-	return t.visits(g, g.forest.Walk(key))
+	return t.visits(g, g.forest.subtree(key))
 }
 
 // Roots reads the roots, in order.
@@ -116,17 +116,17 @@ func (t *DocumentTree[E, N, K]) Roots(ctx context.Context, db *mongo.Database, o
 
 // Children reads a node's children, in order.
 func (t *DocumentTree[E, N, K]) Children(ctx context.Context, db *mongo.Database, owner K, id N) ([]E, error) {
-	return t.of(ctx, db, owner, id, (*Forest[string]).Children)
+	return t.of(ctx, db, owner, id, (*Forest[string]).children)
 }
 
 // Siblings reads the other children of a node's parent, or the other roots, in order.
 func (t *DocumentTree[E, N, K]) Siblings(ctx context.Context, db *mongo.Database, owner K, id N) ([]E, error) {
-	return t.of(ctx, db, owner, id, (*Forest[string]).Siblings)
+	return t.of(ctx, db, owner, id, (*Forest[string]).siblings)
 }
 
 // Ancestors reads the nodes above a node, root first.
 func (t *DocumentTree[E, N, K]) Ancestors(ctx context.Context, db *mongo.Database, owner K, id N) ([]E, error) {
-	return t.of(ctx, db, owner, id, (*Forest[string]).Ancestors)
+	return t.of(ctx, db, owner, id, (*Forest[string]).ancestors)
 }
 
 // Descendants reads the nodes below a node down to a depth, in preorder: 1 means children, 0 means all. A negative depth is refused.
@@ -134,12 +134,12 @@ func (t *DocumentTree[E, N, K]) Descendants(ctx context.Context, db *mongo.Datab
 	if depth < 0 {
 		return nil, t.t.refused("depth", depth, "is negative; 0 means all")
 	}
-	return t.of(ctx, db, owner, id, func(f *Forest[string], key string) []string { return f.Descendants(key, depth) })
+	return t.of(ctx, db, owner, id, func(f *Forest[string], key string) []string { return f.descendants(key, depth) })
 }
 
 // Leaves reads the nodes without children, at or below a node, in order.
 func (t *DocumentTree[E, N, K]) Leaves(ctx context.Context, db *mongo.Database, owner K, id N) ([]E, error) {
-	return t.of(ctx, db, owner, id, (*Forest[string]).Leaves)
+	return t.of(ctx, db, owner, id, (*Forest[string]).leaves)
 }
 
 // Count counts a node's descendants.
@@ -148,7 +148,7 @@ func (t *DocumentTree[E, N, K]) Count(ctx context.Context, db *mongo.Database, o
 	if err != nil {
 		return 0, err
 	}
-	return g.forest.Count(key), nil
+	return g.forest.Count(key)
 }
 
 // IsAncestor reports whether a node lies above another.
@@ -157,16 +157,16 @@ func (t *DocumentTree[E, N, K]) IsAncestor(ctx context.Context, db *mongo.Databa
 	if err != nil {
 		return false, err
 	}
-	return g.forest.IsAncestor(top, key), nil
+	return g.forest.IsAncestor(top, key)
 }
 
-// CommonAncestor reads the lowest node that is each of two, or above it; false when they are in different trees.
+// CommonAncestor reads the lowest node that equals or is above both nodes; false when they are in different trees.
 func (t *DocumentTree[E, N, K]) CommonAncestor(ctx context.Context, db *mongo.Database, owner K, a, b N) (node E, ok bool, err error) {
 	g, x, y, err := t.two(ctx, db, owner, a, b)
 	if err != nil {
 		return node, false, err
 	}
-	key, ok := g.forest.CommonAncestor(x, y)
+	key, ok, err := g.forest.CommonAncestor(x, y)
 	if ok {
 		err = t.decode(g.all[g.at[key]].doc(), &node)
 	}

@@ -219,26 +219,26 @@ func (f documentForm) compare(t *testing.T, db *mongo.Database, forest *paths.Fo
 		}
 	}
 	check("roots", forest.Roots())(f.tree.Roots(ctx, db, "p"))
-	check("children", forest.Children(id))(f.tree.Children(ctx, db, "p", id))
-	check("siblings", forest.Siblings(id))(f.tree.Siblings(ctx, db, "p", id))
-	check("ancestors", forest.Ancestors(id))(f.tree.Ancestors(ctx, db, "p", id))
+	check("children", sure(forest.Children(id)))(f.tree.Children(ctx, db, "p", id))
+	check("siblings", sure(forest.Siblings(id)))(f.tree.Siblings(ctx, db, "p", id))
+	check("ancestors", sure(forest.Ancestors(id)))(f.tree.Ancestors(ctx, db, "p", id))
 	for _, depth := range []int{0, 1, 2} {
-		check(fmt.Sprint("descendants to ", depth), forest.Descendants(id, depth))(f.tree.Descendants(ctx, db, "p", id, depth))
+		check(fmt.Sprint("descendants to ", depth), sure(forest.Descendants(id, depth)))(f.tree.Descendants(ctx, db, "p", id, depth))
 	}
-	check("leaves", forest.Leaves(id))(f.tree.Leaves(ctx, db, "p", id))
-	if n, err := f.tree.Count(ctx, db, "p", id); err != nil || n != forest.Count(id) {
-		t.Fatalf("%s: count of %q: %d, %v, want %d", f.name, id, n, err, forest.Count(id))
+	check("leaves", sure(forest.Leaves(id)))(f.tree.Leaves(ctx, db, "p", id))
+	if n, err := f.tree.Count(ctx, db, "p", id); err != nil || n != sure(forest.Count(id)) {
+		t.Fatalf("%s: count of %q: %d, %v, want %d", f.name, id, n, err, sure(forest.Count(id)))
 	}
-	if is, err := f.tree.IsAncestor(ctx, db, "p", id, other); err != nil || is != forest.IsAncestor(id, other) {
+	if is, err := f.tree.IsAncestor(ctx, db, "p", id, other); err != nil || is != sure(forest.IsAncestor(id, other)) {
 		t.Fatalf("%s: %q above %q: %v, %v", f.name, id, other, is, err)
 	}
-	want, ok := forest.CommonAncestor(id, other)
+	want, ok, _ := forest.CommonAncestor(id, other)
 	if got, found, err := f.tree.CommonAncestor(ctx, db, "p", id, other); err != nil || found != ok || got.ID != want {
 		t.Fatalf("%s: common ancestor of %q and %q: %q, %v, %v, want %q", f.name, id, other, got.ID, found, err, want)
 	}
 	var wantWalk, walked []string
-	for x, depth := range forest.Walk(id) {
-		wantWalk = append(wantWalk, fmt.Sprint(x, depth))
+	for v := range forest.Walk(id) {
+		wantWalk = append(wantWalk, fmt.Sprint(v.Doc, v.Depth))
 	}
 	visits, err := f.tree.Subtree(ctx, db, "p", id)
 	for _, v := range visits {

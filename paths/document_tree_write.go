@@ -267,7 +267,7 @@ func (t *documentTree) whole(owner, list bson.RawValue) error {
 	return nil
 }
 
-// pull is the write that deletes a leaf.
+// pull is the write that deletes a leaf. A node that isn't there may have been deleted by anybody: it doesn't count as done.
 func (t *documentTree) pull(owner, id bson.RawValue) model.Write {
 	if err := t.onlyFlat("Delete"); err != nil {
 		return model.Refused(t.owners, err)
@@ -275,8 +275,10 @@ func (t *documentTree) pull(owner, id bson.RawValue) model.Write {
 	ids, parents := t.name(t.spec.ID), t.name(t.spec.Parent)
 	return t.write(edit{
 		owner: owner, filter: bson.D{{Key: ids, Value: model.Eq(id)}, {Key: parents, Value: without(id)}},
-		update:  bson.D{{Key: "$pull", Value: bson.D{{Key: t.path, Value: bson.D{{Key: t.spec.ID, Value: model.Eq(id)}}}}}},
-		done:    bson.D{{Key: ids, Value: without(id)}},
-		reasons: []model.Reason{{If: bson.D{{Key: parents, Value: model.Eq(id)}}, Err: t.fault(ErrHasChildren, id)}},
+		update: bson.D{{Key: "$pull", Value: bson.D{{Key: t.path, Value: bson.D{{Key: t.spec.ID, Value: model.Eq(id)}}}}}},
+		reasons: []model.Reason{
+			{If: bson.D{{Key: parents, Value: model.Eq(id)}}, Err: t.fault(ErrHasChildren, id)},
+			{If: bson.D{{Key: ids, Value: without(id)}}, Err: t.fault(ErrNoNode, id)},
+		},
 	})
 }

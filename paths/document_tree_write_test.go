@@ -47,7 +47,8 @@ func TestDocumentTreeWrites(t *testing.T) {
 				{"push under none", tree.Push("p", remark{ID: "x"}, paths.LastChild("z")), "", paths.ErrNoNode, 0},
 				{"push to no owner", tree.Push("q", remark{ID: "x"}, paths.LastChild("z")), "", model.ErrStale, 0},
 				{"push beside", tree.Push("p", remark{ID: "x"}, paths.After("a")), "", errDocument, 0},
-				{"pull a leaf", tree.Pull("p", "c"), "a(b d) e", nil, model.Already},
+				{"pull a leaf", tree.Pull("p", "c"), "a(b d) e", nil, model.NotSent},
+				{"pull none", tree.Pull("p", "z"), "", paths.ErrNoNode, 0},
 				{"pull one with children", tree.Pull("p", "b"), "", paths.ErrHasChildren, 0},
 				{"pull from no owner", tree.Pull("q", "b"), "", model.ErrStale, 0},
 				{"patch", tree.Patch("p", "c", text("new")), "a(b(c) d) e", nil, model.Applied},
@@ -69,7 +70,7 @@ func TestDocumentTreeWrites(t *testing.T) {
 					continue
 				}
 				result, err := test.write.Run(t.Context(), db)
-				if err != nil || result.Steps[0].Status != test.again || f.shape(t, db) != want {
+				if gone := test.again == model.NotSent; gone != errors.Is(err, paths.ErrNoNode) || !gone && err != nil || result.Steps[0].Status != test.again || f.shape(t, db) != want {
 					t.Errorf("%s: %s again: %v, %v, %s", f.name, test.reason, err, result, f.shape(t, db))
 				}
 			}

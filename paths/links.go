@@ -1,12 +1,14 @@
 package paths
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Links says in which fields the documents of a tree hold what ties them together. Each representation but [DocumentTree] has
@@ -68,8 +70,9 @@ type representation interface {
 
 // A roomer is a representation that writes to others to make room for a node. insertion returns what a new node's document holds
 // beside its links when it is inserted, instead of derive, and the steps that come then: so a document that the server refuses is
-// refused before anything is written.
+// refused before anything is written. around reads, and notes in a spot, what the representation needs to know of the nodes there.
 type roomer interface {
+	around(ctx context.Context, db *mongo.Database, n node, s *spot, moves bool) error
 	insertion(n node, s spot, change int64) (bson.D, []model.Step, error)
 }
 
@@ -107,6 +110,11 @@ type spot struct {
 	order      string
 	crowd      []node // the siblings in order, when they get new order keys; nil when they don't
 	at         int    // where among them
+
+	// Of a nested set with gaps: the range whose numbers are spread, both ends excluded, and whose they are; 0 for none. below are the
+	// nodes below one that is moved there.
+	from, to    int64
+	near, below []node
 }
 
 // declareTree checks the links of a declaration.
@@ -188,6 +196,16 @@ func (t *tree) notYet(change int64) bson.E {
 // notLater is the condition that no later change wrote a document.
 func (t *tree) notLater(change int64) bson.E {
 	return bson.E{Key: t.links.Change, Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$gt", Value: change}}}}}
+}
+
+// reorders reports whether a spot is under the node's own parent.
+func (n node) reorders(s spot) bool {
+	return n.root() && s.parent == nil || !n.root() && s.parent != nil && model.IDKey(n.parent) == s.parent.key()
+}
+
+// stays reports whether a node is at a spot already: under its parent, and between its siblings by its own order key.
+func (n node) stays(s spot) bool {
+	return n.reorders(s) && checkKey(n.order) == nil && (s.prev == nil || s.prev.order < n.order) && (s.next == nil || n.order < s.next.order)
 }
 
 // under is the parent's id, or null.

@@ -157,6 +157,9 @@ func (t *materializedPath) rebased(begin, old string) bson.E {
 }
 
 func (t *materializedPath) move(n node, s spot, change int64) []model.Step {
+	if n.reorders(s) {
+		return []model.Step{t.relink(n, s, change)}
+	}
 	old := t.of(&n)
 	set := append(t.movedLinks(n, s, change), t.rebased(t.of(s.parent), parentPath(old)))
 	return []model.Step{t.updateSubtree(t.indexes[1].Name, bson.D{t.prefix(old, true)}, set, change)}

@@ -16,9 +16,12 @@ import (
 // a move shifts the numbers of other nodes.
 //
 // With a Gap of 1 the numbers are dense: an insert shifts all that comes after it, and the ancestors' right numbers; a delete
-// closes its room. A larger Gap leaves numbers free: most inserts then write their own document only, and a delete leaves its
-// room. A move writes the nodes between the old place and the new, or only the subtree where it fits into a gap. What is appended
-// after the last root shifts nothing.
+// closes its room, and a move writes the nodes between the old place and the new. A larger Gap leaves numbers free: most inserts then
+// write their own document only, a move writes the subtree only, with numbers closer together where the gap is narrow, and a delete
+// leaves its room. Where a gap is used up, [Tree] spreads the numbers of the smallest range around it that has room, some ten
+// documents as a rule. It shifts all numbers on the way only for a subtree of 1,000 nodes that doesn't fit, where 256 numbers on
+// each side leave no room, and in the plans of [NestedSet.Insert] and [NestedSet.Move], which read nothing. What is appended after
+// the last root shifts nothing.
 //
 // Numbers are shifted in two updates, of which the first writes the new numbers as negative ones, and the second turns their
 // sign: so two documents never have one left number, which a unique index holds to. Each marks what it wrote with the change's
@@ -38,7 +41,9 @@ import (
 // Costs, of the nodes alone; each shift of numbers is one command, of both updates:
 //
 //	Insert                 1 document, if it comes last or into a gap; else 2, 2 for each node after it and 1 for each ancestor
-//	Move                   2 documents for each node of the subtree, and for each on the way unless it fits into a gap; 1 for each ancestor
+//	Move                   2 documents for each node of the subtree and each on the way, 1 for each ancestor
+//	Move into a gap        1 document for each node of the subtree
+//	where a gap is full    2 documents for the new node or each of the subtree, and up to 2 for each node of the range that is spread
 //	Delete with Subtree    1 for each node of the subtree; 2 for each node after it and 1 for each ancestor, where numbers are dense
 //	Delete that dissolves  as Move of all children, and 1 document for each child
 //	Descendants, Leaves    one command, by the index on the left number

@@ -50,7 +50,8 @@ func nestedTable() (ops []nestedOp) {
 		places := append(append(to(m.left), to(m.right)...), ends...)
 		for _, p := range places {
 			op := nestedMove(m.id, p)
-			if op.forest(nestedForest(nestedShape)) == nil {
+			f := nestedForest(nestedShape)
+			if op.forest(f) == nil && shape(f) != shape(nestedForest(nestedShape)) {
 				ops = append(ops, op)
 			}
 		}

@@ -21,7 +21,7 @@ func TestNestedSetNumber(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := [2]int64{n.Left, n.Right}; got != want[n.Node] || n.Depth != f.Depth(n.Node) {
+				if got := [2]int64{n.Left, n.Right}; got != want[n.Node] || n.Depth != sure(f.Depth(n.Node)) {
 					t.Fatalf("%q of %s: %v at %d, want %v", n.Node, shape(f), got, n.Depth, want[n.Node])
 				}
 				seen++

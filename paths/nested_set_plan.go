@@ -77,6 +77,16 @@ func (t *nestedSet) insertion(_ node, s spot, change int64) (bson.D, []model.Ste
 	if err != nil {
 		return nil, nil, err
 	}
+	if s.to > 0 {
+		given, steps, turned, err := t.renumber(make([]node, 1), true, s, change)
+		if err != nil {
+			return nil, nil, err
+		}
+		if given[0].depth = r.depth; turned {
+			given[0].left, given[0].right, steps = -given[0].left, -given[0].right, append(steps, t.turn(change))
+		}
+		return t.stored(given[0]), steps, nil
+	}
 	numbers, by, err := t.leaf(r)
 	steps := t.steps(shift{bands: []band{{from: r.after + 1, to: end, by: by}}, change: change})
 	if len(steps) > 1 {
@@ -100,6 +110,9 @@ func (t *nestedSet) move(n node, s spot, change int64) []model.Step {
 	}
 	if r.after < own.left && own.right < r.before {
 		return []model.Step{t.relink(n, s, change)} // between the same numbers
+	}
+	if s.to > 0 {
+		return t.renumberedMove(n, own, s, change)
 	}
 	to := shift{links: t.movedLinks(n, s, change), change: change}
 	to.bands, to.whole = t.swap(own, r)

@@ -17,13 +17,13 @@ type band struct {
 // keeps different ones different.
 type shift struct {
 	bands  []band
-	whole  bool   // each node that has a number in the bands has both there
+	whole  bool   // each node that has a number in the bands has both there, and goes to numbers that are free
 	but    *node  // is not written
 	links  bson.D // fields that are set too, by expressions
 	change int64
 }
 
-// steps are the updates of a shift, and none when nothing is shifted: one when no left number changes, or it is a direct one; else
+// steps are the updates of a shift, and none when nothing is shifted: one when no left number changes, or it is a whole or a direct one; else
 // the one that writes negative numbers, and the one that turns them. Each document is written by the first while it doesn't have
 // the number of this change or a later one, and by the second while it has it and is negative. So a document is shifted once,
 // wherever the updates are cut and how often they are run: one that was shifted is passed over by the first, whether it is
@@ -42,7 +42,7 @@ func (t *nestedSet) steps(s shift) []model.Step {
 	}
 	s.bands = bands
 	filter, index := t.shifted(s)
-	sign := moves && !t.direct
+	sign := moves && !t.direct && !s.whole // which goes to numbers that are free
 	steps := []model.Step{model.Write{
 		Collection: t.docs, Index: index, Once: true,
 		Model: &mongo.UpdateManyModel{Filter: filter, Update: mongo.Pipeline{{{Key: "$set", Value: t.numbers(s, moves, sign)}}}},

@@ -14,8 +14,9 @@ var (
 	// ErrHasChildren says that a node that has children was to be deleted with [Restrict]. Nothing was written.
 	ErrHasChildren = errors.New("docmodel: the node has children")
 
-	// ErrNoNode says that a node that an operation names doesn't exist. Nothing was written.
-	ErrNoNode = errors.New("docmodel: there is no such node")
+	// ErrNoNode says that a node that an operation names doesn't exist, as after a deletion. Nothing was written. A [Tree], a
+	// [DocumentTree] and a [Forest] give it for the same questions; it is a [model.ErrNotFound].
+	ErrNoNode = fmt.Errorf("%w: there is no such node", model.ErrNotFound)
 
 	// ErrExists says that a node with this _id is there already, or in a [DocumentTree] with this id: inserts, loads and conversions
 	// return it. Nothing was written.

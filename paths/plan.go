@@ -41,7 +41,7 @@ func (t *tree) newer(change int64, s spot, nodes ...node) error {
 			nodes = append(nodes, *n)
 		}
 	}
-	for _, n := range nodes {
+	for _, n := range slices.Concat(nodes, s.near, s.below) {
 		if n.change >= change {
 			return t.refused(t.links.Change, n.change, fmt.Sprintf("%s was written by this change or a later one, not before change %d: has the lock document been lost? "+
 				"Its fence must be above the numbers of all documents", text(n.id), change))
@@ -88,6 +88,9 @@ func (t *tree) moveTo(n node, s spot, change int64) (model.Plan, error) {
 		if in, _ := t.rep.within(*s.parent, n); in {
 			return model.Plan{}, fmt.Errorf("%w: %s under %s", ErrCycle, text(n.id), text(s.parent.id))
 		}
+	}
+	if n.stays(s) {
+		return model.Plan{}, nil
 	}
 	if err := t.newer(change, s, n); err != nil {
 		return model.Plan{}, err

@@ -26,7 +26,7 @@ import (
 //
 // The methods that read run their queries at once, and say how many, for most begin with a node that is read first, from which the
 // query of the rest is made; a representation's own methods return that query as a value, from a node that the caller has. A node that
-// isn't there is [ErrNoNode], but to [Tree.Children], for which it has none. Those that change return a [model.Change] to be run.
+// isn't there is [ErrNoNode]. Those that change return a [model.Change] to be run.
 type Tree[D, K any] struct {
 	docs  *model.Collection[D, K]
 	t     *tree
@@ -107,10 +107,12 @@ func (t *Tree[D, K]) Insert(doc D, at Place[K]) model.Change[State] {
 }
 
 // Move returns the change that takes a node, with all below it, to a place. Its errors are [ErrNoNode], [ErrCycle] and
-// [ErrSegment]. A place beside the node itself is where it is: nothing is written.
+// [ErrSegment]. Moving a node next to itself, or to where it is, is a no-op that writes no node.
 //
 // Cost: five to nine commands, for a [ChildTree] up to eleven, two of them for the lease, and one for the intent where more than one
-// document is written; the documents are those of the representation.
+// document is written; the documents are those of the representation. Among its siblings a node is moved by its order key: that
+// writes its own document alone, but for a ChildTree, whose list is written too, and what a [NestedSet] says. A NestedSet with gaps
+// takes up to twelve commands more, which read the numbers around the place, where these leave no room.
 //
 // A cut leaves some nodes of the subtree in the old place and some in the new, but for a [ParentTree], which writes one document; of a
 // [NestedSet], those that are shifted are not found by their numbers.
@@ -168,13 +170,17 @@ func (t *Tree[D, K]) Roots(ctx context.Context, db *mongo.Database) ([]D, error)
 	return t.decode(t.t.nodes(ctx, db, t.t.children(nil)))
 }
 
-// Children reads a node's children, in order; a node that isn't there has none. Cost: one command.
+// Children reads a node's children, in order. Cost: one command, or two where it finds no child and asks for the node.
 func (t *Tree[D, K]) Children(ctx context.Context, db *mongo.Database, id K) ([]D, error) {
 	enc, err := t.id(id)
 	if err != nil {
 		return nil, err
 	}
-	return t.decode(t.t.nodes(ctx, db, t.t.children(enc)))
+	children, err := t.t.nodes(ctx, db, t.t.children(enc))
+	if err == nil && len(children) == 0 {
+		_, err = t.t.there(ctx, db, enc)
+	}
+	return t.decode(children, err)
 }
 
 // Siblings reads the other children of a node's parent, or the other roots, in order.
@@ -207,7 +213,7 @@ func (t *Tree[D, K]) Descendants(ctx context.Context, db *mongo.Database, id K, 
 		if err != nil {
 			return nil, err
 		}
-		return all.pick(all.forest.Descendants(n.key(), 0)), nil
+		return all.pick(all.forest.descendants(n.key(), 0)), nil
 	}))
 }
 
@@ -229,7 +235,7 @@ func (t *Tree[D, K]) Leaves(ctx context.Context, db *mongo.Database, id K) ([]D,
 		if err != nil {
 			return nil, err
 		}
-		return all.pick(all.forest.Leaves(n.key())), nil
+		return all.pick(all.forest.leaves(n.key())), nil
 	}))
 }
 
@@ -267,7 +273,7 @@ func (t *Tree[D, K]) IsAncestor(ctx context.Context, db *mongo.Database, ancesto
 	return is, err
 }
 
-// CommonAncestor reads the lowest node that is each of two, or above it; false when they are in different trees.
+// CommonAncestor reads the lowest node that equals or is above both nodes; false when they are in different trees.
 //
 // Cost: four commands, one less for each that is a root.
 func (t *Tree[D, K]) CommonAncestor(ctx context.Context, db *mongo.Database, a, b K) (doc D, ok bool, err error) {
@@ -311,7 +317,7 @@ func (t *Tree[D, K]) Walk(ctx context.Context, db *mongo.Database, id K) iter.Se
 			if err != nil {
 				return nil, err
 			}
-			for key, depth := range all.forest.Walk(n.key()) {
+			for key, depth := range all.forest.subtree(n.key()) {
 				v := Visit[D]{Depth: depth}
 				if !yield(v, t.docs.Decode(all.nodes[key].raw, &v.Doc)) {
 					break

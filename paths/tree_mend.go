@@ -184,27 +184,32 @@ func (t *tree) loadOrders(f *Forest[string], nodes map[string]node) map[string]s
 	}
 	give(f.Roots())
 	for id := range f.All() {
-		give(f.Children(id))
+		give(f.children(id))
 	}
 	return out
 }
 
 // Rebalance returns the change that gives a node's children new order keys, those of [Spread], or the roots for nil.
-// [Tree.Insert] and [Tree.Move] do it by themselves where a key would come to have more than 48 characters.
+// [Tree.Insert] and [Tree.Move] do it by themselves where a key would come to have more than 48 characters. Its error is [ErrNoNode].
 //
 // A cut leaves some children with new keys and others with those of before, so that they may be out of order, until the next change
 // of the tree finishes it.
 //
-// Cost: a command to read and one to write, a document for each child, and three for the lease and the intent.
+// Cost: a command to read and one to write, a document for each child whose key changes, and three for the lease and the intent. A
+// node without children takes one more command, which asks for the node.
 func (t *Tree[D, K]) Rebalance(parent *K) model.Change[State] {
-	var id any
+	var at any
+	var id bson.RawValue
 	var err error
 	if parent != nil {
 		id, err = t.id(*parent)
+		at = id
 	}
 	c := t.t.changing(t.lease, func(ctx context.Context, db *mongo.Database, s *State) error {
-		children, err := t.t.nodes(ctx, db, t.t.children(id))
-		s.Children = rawsOf(children)
+		children, err := t.t.nodes(ctx, db, t.t.children(at))
+		if s.Children = rawsOf(children); err == nil && parent != nil && len(children) == 0 {
+			_, err = t.t.there(ctx, db, id)
+		}
 		return err
 	}, func(s *State) (model.Plan, error) {
 		children, err := t.t.readAll(s.Children)

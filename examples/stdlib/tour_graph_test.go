@@ -42,7 +42,7 @@ func wantTrees(t *testing.T, tour *tour) {
 			continue
 		}
 		for _, n := range all {
-			if parent, ok := whole.Parent(n.ID); ok != (n.Parent != nil) || ok && parent != *n.Parent {
+			if parent, ok, err := whole.Parent(n.ID); err != nil || ok != (n.Parent != nil) || ok && parent != *n.Parent {
 				t.Errorf("%s: %s is in %q", r.name, n.ID, parent)
 			}
 		}

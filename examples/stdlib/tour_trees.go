@@ -128,26 +128,32 @@ func plainAnswers(all []Node) (a treeAnswers, back paths.Place[string], err erro
 		bytes[n.ID] = n.Bytes
 	}
 	below := func(id string) (ids []string, sum int64) {
-		for n := range f.Walk(id) {
-			ids = append(ids, n)
-			sum += bytes[n]
+		for v := range f.Walk(id) {
+			ids = append(ids, v.Doc)
+			sum += bytes[v.Doc]
 		}
 		return ids, sum
 	}
 	back = paths.FirstChild(branch)
-	if siblings := f.Children(branch); siblings[0] != moved {
+	siblings, err := f.Children(branch)
+	if err != nil {
+		return a, back, err
+	}
+	if siblings[0] != moved {
 		back = paths.After(siblings[slices.Index(siblings, moved)-1])
 	}
 	a.Whole = outline(&f)
 	a.Below, a.Bytes = below(branch)
-	a.Above = f.Ancestors(leaf)
+	if a.Above, err = f.Ancestors(leaf); err != nil {
+		return a, back, err
+	}
 	if err := f.Move(moved, paths.LastChild(target)); err != nil {
 		return a, back, err
 	}
 	a.MovedBelow, _ = below(target)
-	a.MovedAbove = f.Ancestors(leaf)
 	_, a.MovedBytes = below(branch)
-	return a, back, nil
+	a.MovedAbove, err = f.Ancestors(leaf)
+	return a, back, err
 }
 
 // outline is a whole tree, each node with its depth.

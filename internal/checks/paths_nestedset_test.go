@@ -98,7 +98,7 @@ func nestedSets() []Case {
 		ofNodes("Move", "in one update", forest, func(d []*doc) any { return directOnes.Move(d[4], at{Parent: d[1], Next: d[2]}, 7) }),
 		ofNodes("Move", "into a gap only the subtree is written", wide, func(d []*doc) any { return gappedOnes.Move(d[1], at{Prev: d[4]}, 7) }),
 		ofNodes("Move", "a gap that is too narrow", wide, func(d []*doc) any { return gappedOnes.Move(d[4], at{Parent: d[1], Next: d[2]}, 7) }),
-		ofNodes("Move", "to where it is: the links alone", forest, func(d []*doc) any { return nestedOnes.Move(d[1], at{Parent: d[0], Next: d[3]}, 7) }),
+		ofNodes("Move", "to where it is: nothing", forest, func(d []*doc) any { return nestedOnes.Move(d[1], at{Parent: d[0], Next: d[3]}, 7) }),
 		ofNodes("Move", "below itself is refused", forest, func(d []*doc) any { return nestedOnes.Move(d[0], at{Parent: d[2]}, 7) }),
 		ofNodes("Move", "of numbers that make no sense is refused", torn, func(d []*doc) any { return nestedOnes.Move(d[0], at{Prev: d[1]}, 7) }),
 	}
