@@ -39,7 +39,7 @@ var ErrLeased = errors.New("docmodel: another writer holds the lease")
 // must agree to a part of For: a writer whose clock is ahead takes leases too early.
 //
 // A change under a lease ends with its context, or a second later: it needs that second to give
-// the lease back.
+// the lease back. A change that hangs keeps the lease until its context ends: give it a deadline.
 //
 // A fence that goes back would be mistaken for an earlier fence. Write the lock documents with
 // the write concern majority, which is MongoDB's default. Don't delete a lock document while

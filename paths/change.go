@@ -178,11 +178,12 @@ func (t *tree) uncrowd(s spot, change int64) []model.Step {
 	return steps
 }
 
-// reorder gives a node another order key. It doesn't mark the node as changed, for the same change may still have to move it.
+// reorder gives a node another order key, unless a later change wrote it. It marks the node as changed, so that
+// it comes after the writes that pass over such nodes.
 func (t *tree) reorder(n node, key string, change int64) model.Write {
 	return model.Write{Collection: t.docs, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{
 		Filter: bson.D{{Key: "_id", Value: model.Eq(n.id)}, t.notLater(change)},
-		Update: bson.D{{Key: "$set", Value: bson.D{{Key: t.links.Order, Value: key}}}},
+		Update: bson.D{{Key: "$set", Value: bson.D{{Key: t.links.Order, Value: key}, {Key: t.links.Change, Value: change}}}},
 	}}
 }
 

@@ -92,7 +92,7 @@ func (t *tree) moveTo(n node, s spot, change int64) (model.Plan, error) {
 	if err := t.newer(change, s, n); err != nil {
 		return model.Plan{}, err
 	}
-	p := model.NewPlan(append(t.uncrowd(s, change), t.rep.move(n, s, change)...)...)
+	p := model.NewPlan(append(t.rep.move(n, s, change), t.uncrowd(s, change)...)...)
 	if l, ok := t.rep.(lister); ok {
 		p.IfStale = l.unlisted(n, s, change)
 	}
