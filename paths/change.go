@@ -20,6 +20,8 @@ type State struct {
 	Children           []bson.Raw // of a node that is deleted, or whose children get new order keys
 	Below              []bson.Raw // all below a node that is deleted with them
 
+	fresh bool // Node is a document of the caller's
+
 	// Still says that the node is in its place already.
 	Still bool
 
@@ -98,6 +100,9 @@ func (t *tree) changing(lease *model.Lease, read func(context.Context, *mongo.Da
 		Read: func(ctx context.Context, db *mongo.Database) (State, error) {
 			s := State{Change: model.Fence(ctx)}
 			err := read(ctx, db, &s)
+			if err == nil && t.passed(&s) {
+				err = t.goOn(ctx, db, lease, s.Change)
+			}
 			return s, err
 		},
 		Decide: func(s State) (model.Plan, error) { return decide(&s) },
@@ -217,7 +222,7 @@ func (t *tree) insertion(lease *model.Lease, doc bson.Raw, at place) model.Chang
 		if err != nil {
 			return err
 		}
-		s.Node = doc
+		s.Node, s.fresh = doc, true
 		found, err := t.nodes(ctx, db, t.byID(n.id))
 		if err == nil && len(found) > 0 {
 			err = fmt.Errorf("%w: %s in %s", ErrExists, text(n.id), t.docs)

@@ -44,7 +44,7 @@ func (t *tree) newer(change int64, s spot, nodes ...node) error {
 	for _, n := range nodes {
 		if n.change >= change {
 			return t.refused(t.links.Change, n.change, fmt.Sprintf("%s was written by this change or a later one, not before change %d: has the lock document been lost? "+
-				"Its fence must be above the numbers of all documents", text(n.id), change))
+				"Its fence must be above the numbers of all documents, which Repair sees to", text(n.id), change))
 		}
 	}
 	return nil

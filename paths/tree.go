@@ -54,7 +54,7 @@ func (p planner[D, K]) Tree(s TreeSpec) *Tree[D, K] {
 	if s.Name == "" {
 		s.Name = p.t.docs
 	}
-	lease := &model.Lease{Collection: s.Locks, ID: s.Name, For: s.For, Wait: s.Wait}
+	lease := &model.Lease{Collection: s.Locks, ID: s.Name, For: s.For, Wait: s.Wait, Begin: p.t.begin}
 	return &Tree[D, K]{p.docs, p.t, lease}
 }
 
@@ -94,7 +94,7 @@ func (t *Tree[D, K]) decode(nodes []node, err error) ([]D, error) {
 // Insert returns the change that stores a node at a place. The fields of the tree in doc are overwritten; its others are kept. Its
 // errors are [ErrExists], [ErrNoNode] and [ErrSegment].
 //
-// Cost: one document; six commands for a root, three of them for the lease (five in a tree's first change), seven for a child and
+// Cost: one document; six commands for a root, three of them for the lease (seven in a tree's first change), seven for a child and
 // eight beside one. A [MaterializedPath] asks in one more whether the path is free. Where other documents are written too, which
 // are the parent of a [ChildTree] and what a [NestedSet] says, it takes one more. The document is sent twice, for the lease keeps
 // the plan: it must leave 64 KiB of 16 MiB for that.

@@ -213,3 +213,15 @@ func TestLateTotals(t *testing.T) {
 		}
 	}, modeltest.WithFaults(faults))
 }
+
+// The first change of a tree makes the lock document, and asks for the greatest number of a change.
+func TestFirstChangeCost(t *testing.T) {
+	monitor := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		const asked, inserted, lease = 2, 1, 7
+		modeltest.WantCost(t, monitor, model.Cost{Commands: asked + inserted + lease, Written: 1 + 4, Returned: 0}, func() error {
+			_, _, err := kinds[0].tree.Insert(category{ID: "x"}, paths.LastRoot[string]()).Run(t.Context(), db)
+			return err
+		})
+	}, modeltest.WithMonitor(monitor))
+}
