@@ -34,8 +34,9 @@ type Change[S any] struct {
 	// nothing is retried, for it would read the same again.
 	Tx bool
 
-	// Lease, if it is not nil, is held from before the state is read until the plan was run, by one writer at a time; a plan of
-	// more than one document is stored, so that the next writer finishes it if this one dies. It can't be had in a transaction.
+	// Lease, if it is not nil, is held by one writer at a time, from before the state is read
+	// until the plan was run. The plan is stored, so that the next writer finishes it if this
+	// one dies. A lease can't be had in a transaction.
 	Lease *Lease
 
 	// Mends says that the plan puts right whatever is half done, and can be decided again at any time: under a Lease it is not

@@ -22,7 +22,7 @@ type shelf struct {
 
 var (
 	shelves = model.NewCollection[shelf, string]("shelves")
-	house   = &model.Lease{Collection: "locks", ID: "house", For: 50 * time.Millisecond}
+	house   = &model.Lease{Collection: "locks", ID: "house", For: 300 * time.Millisecond}
 )
 
 // What a change of the house is decided from.

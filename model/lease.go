@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -17,29 +18,53 @@ import (
 // [Lease.Settled].
 var ErrLeased = errors.New("docmodel: another writer holds the lease")
 
-// A Lease lets one writer at a time change a structure of several documents, such as a tree, and lets the next one finish what a
-// dead one left. It is a lock document, which every change really modifies; a lock that is only read would not stop two
-// transactions from writing beside each other. Set it as [Change.Lease].
+// A Lease lets one writer at a time change a structure of several documents, such as a tree,
+// and lets the next writer finish what a dead one left. It is a lock document, which every
+// change really modifies; a lock that is only read would not stop two transactions from
+// writing beside each other. Set it as [Change.Lease].
 //
-// The lock document holds who has the lease, until when, and a fence: a number that grows with each change. A change of more than
-// one document stores its plan in the lock document before it begins: the intent. When its process dies, the lease expires, and the
-// next writer runs the stored plan to its end before it reads anything. So such plans must be rerunnable, and their writes to
-// documents that exist already carry the fence ([Fence]): then a writer that was only slow, and lost its lease, finds its writes
-// done and changes nothing more.
+// The lock document holds who has the lease, until when, and a fence: a number that grows with
+// each change. A change stores its plan in the lock document before the plan begins: the
+// intent. When the writer dies, the lease expires, and the next writer runs the stored plan to
+// its end before it reads anything. So each plan must be rerunnable, a plan of one write too,
+// and its writes to documents that exist already carry the fence ([Fence]). A writer that was
+// only slow and lost its lease, or a command that arrives after the lease ran out, then finds
+// its writes done and changes nothing more. An insert has no filter to carry the fence: an
+// insert that arrives after another writer finished it and a third one deleted the document
+// stores the document again.
 //
-// A fence that goes back would be taken for one of before: write the lock documents with the write concern majority, which is
-// MongoDB's default, and don't delete them while documents hold their numbers.
+// A writer extends its lease at each third of For while its change runs. So For bounds how long
+// a dead writer keeps others waiting, and not how long a change may take. A writer that can't
+// reach the server for longer than For loses its lease. Another writer then finishes its plan;
+// a change that has stored no plan yet begins anew. A short For costs one command at each third
+// of it, of changes that take longer, and makes such a loss more likely. The writers' clocks
+// must agree to a part of For: a writer whose clock is ahead takes leases too early.
 //
-// Cost: two commands for each attempt of a change, and one more if it stores an intent; two more for the first change of all. Where
-// another holds the lease, one for each time that it is asked for, some forty a second, and one more the first time. What a dead
-// writer left costs its own commands, and one.
+// A change under a lease ends with its context, or a second later: it needs that second to give
+// the lease back. A change that hangs keeps the lease until its context ends: give it a deadline.
 //
-// Source: "How to do distributed locking" (Kleppmann, 2016), for fences; intent logging as in write-ahead logs.
+// A fence that goes back would be mistaken for an earlier fence. Write the lock documents with
+// the write concern majority, which is MongoDB's default. Don't delete a lock document while
+// documents hold its numbers, unless Begin says where the fence goes on.
+//
+// Cost: three commands for each attempt of a change, or two if the plan is empty or the change
+// has Mends. The first change of all costs two more, and with Begin one more than that. While
+// another writer holds the lease, a change asks for it some forty times a second, by one
+// command each time, and by one more the first time. A plan that a dead writer left costs its
+// own commands, and one.
+//
+// Source: "How to do distributed locking" (Kleppmann, 2016), for fences; intent logging as in
+// write-ahead logs.
 type Lease struct {
 	Collection string        // of the lock documents
-	ID         any           // the _id of the lock document: the name of what is locked
-	For        time.Duration // after which a writer that didn't finish counts as dead; 0 means 30 s
-	Wait       time.Duration // how long to wait for another's lease; 0 means twice For
+	ID         any           // the _id of the lock document: the name of the structure
+	For        time.Duration // how long a dead writer keeps others waiting; 0 means 5 s
+	Wait       time.Duration // how long to wait for another's lease; 0 means 30 s, or twice For if that is longer
+
+	// Begin, if it is not nil, is called when there is no lock document: before the first
+	// change, and after the lock document was lost. The fence goes on above the number that
+	// Begin returns, which is the greatest that a document holds.
+	Begin func(ctx context.Context, db *mongo.Database) (int64, error)
 }
 
 // lock is a lock document.
@@ -94,7 +119,8 @@ type held struct {
 	locks  *mongo.Collection
 	fence  int64
 	holder bson.ObjectID
-	until  time.Time
+	until  atomic.Pointer[time.Time]
+	leave  func() // ends the renewals; nil where there are none
 }
 
 func (l Lease) check() error {
@@ -106,10 +132,10 @@ func (l Lease) check() error {
 
 func (l Lease) withDefaults() Lease {
 	if l.For <= 0 {
-		l.For = 30 * time.Second
+		l.For = 5 * time.Second
 	}
 	if l.Wait <= 0 {
-		l.Wait = 2 * l.For
+		l.Wait = max(2*l.For, 30*time.Second)
 	}
 	return l
 }
@@ -122,17 +148,19 @@ func (l Lease) acquire(ctx context.Context, db *mongo.Database, mends bool) (*he
 	for n := 1; ; n++ {
 		found, err := h.take(ctx)
 		if err == nil {
-			h.fence, h.until = found.Fence, found.Until
+			h.fence = found.Fence
+			h.keep(ctx, found.Until)
 			if err := h.finish(ctx, db, found.Intent); err != nil {
 				return nil, errors.Join(err, h.release(ctx, false))
 			}
 			return h, nil
 		}
 		if !errors.Is(err, mongo.ErrNoDocuments) {
+			_ = h.release(ctx, false) // the answer may have been lost, and the lease been taken
 			return nil, err
 		}
 		if n == 1 {
-			if err := h.create(ctx); err != nil {
+			if err := h.create(ctx, db); err != nil {
 				return nil, err
 			}
 			continue
@@ -147,9 +175,18 @@ func (l Lease) acquire(ctx context.Context, db *mongo.Database, mends bool) (*he
 }
 
 // create stores the lock document, if it is not there.
-func (h *held) create(ctx context.Context) error {
-	_, err := h.locks.UpdateOne(ctx, bson.D{{Key: "_id", Value: Eq(h.lease.ID)}},
-		bson.D{{Key: "$setOnInsert", Value: bson.D{{Key: "fence", Value: int64(0)}}}}, options.UpdateOne().SetUpsert(true))
+func (h *held) create(ctx context.Context, db *mongo.Database) error {
+	id, begin := bson.D{{Key: "_id", Value: Eq(h.lease.ID)}}, int64(0)
+	if h.lease.Begin != nil {
+		there, err := (&runner{db: db}).holds(ctx, h.lease.Collection, id)
+		if err != nil || there {
+			return err
+		}
+		if begin, err = h.lease.Begin(ctx, db); err != nil {
+			return err
+		}
+	}
+	_, err := h.locks.UpdateOne(ctx, id, bson.D{{Key: "$setOnInsert", Value: bson.D{{Key: "fence", Value: begin}}}}, options.UpdateOne().SetUpsert(true))
 	if mongo.IsDuplicateKeyError(err) {
 		return nil // another was faster
 	}
@@ -175,15 +212,24 @@ func (h *held) finish(ctx context.Context, db *mongo.Database, i *intent) error 
 		return nil
 	}
 	plan, err := decodePlan(i.Plan)
+	var r Result
 	if err == nil {
 		plan.Options.AllowPartial = true            // it was rerunnable when it was stored
-		_, err = plan.Run(withoutPolicies(ctx), db) // it was put under its writer's policies
+		r, err = plan.Run(withoutPolicies(ctx), db) // it was put under its writer's policies
 	}
-	if err != nil && !h.mends && !errors.Is(err, ErrStale) { // a guard that doesn't hold: it was done, or never can be
+	// A guard that doesn't hold means that the write was done, or never can be.
+	if err != nil && !h.mends && !errors.Is(err, ErrStale) && !neverBegan(plan, r, err) {
 		return fmt.Errorf("docmodel: what another writer began (%s, fence %d) can't be finished: %w", i.What, i.Fence, err)
 	}
 	_, err = h.locks.UpdateOne(ctx, h.mine(), bson.D{{Key: "$unset", Value: bson.D{{Key: "intent", Value: ""}}}})
 	return err
+}
+
+// neverBegan reports whether the server refused the first write of a plan by a unique index or
+// a validator. If the dead writer had written that document, it would be there.
+func neverBegan(p Plan, r Result, err error) bool {
+	var refused mongo.BulkWriteException
+	return errors.As(err, &refused) && len(refused.WriteErrors) > 0 && harmless(p, r, err)
 }
 
 // mine matches the lock document while this writer holds it.
@@ -191,20 +237,24 @@ func (h *held) mine() bson.D {
 	return bson.D{{Key: "_id", Value: Eq(h.lease.ID)}, {Key: "holder", Value: h.holder}}
 }
 
-// run runs a plan, stores it first if a cut of it would leave something to be finished, and gives the lease back.
+// run stores a plan, so that the next writer finishes it if this one dies or is late, runs it,
+// and gives the lease back.
 func (h *held) run(ctx context.Context, db *mongo.Database, p Plan) (r Result, err error) {
 	ctx = withoutPolicies(ctx) // the plan was put under them
 	r, whole := newResult(p), true
 	defer func() { err = errors.Join(err, h.release(ctx, whole)) }()
-	switch guarantee := p.Guarantee(); {
+	switch {
 	case p.Err() != nil:
 		return r, p.Err()
-	case guarantee == Transactional:
+	case p.Guarantee() == Transactional:
 		return r, ErrTransactional
-	case time.Now().After(h.until): // another may be at work
+	case time.Now().After(*h.until.Load()): // another may be at work
 		return r, fmt.Errorf("%w: the lease of %s ran out before the plan began", ErrStale, shell(h.lease.ID))
-	case guarantee == Atomic, h.mends:
+	case len(p.Steps) == 0, h.mends:
 		return p.Run(ctx, db)
+	case !p.Repeatable():
+		return r, &ValueError{Collection: h.lease.Collection, Field: "Lease", Value: h.lease.ID,
+			Reason: "needs a plan that can be run again, also where it is one write: let the write's filter carry the fence, and mark it Once"}
 	}
 	begin, err := h.begin(p)
 	if err != nil {
@@ -271,10 +321,15 @@ func (l Lease) free(now time.Time) bson.D {
 
 // release gives the lease back. What was begun and is done is forgotten.
 func (h *held) release(ctx context.Context, done bool) error {
+	if h.leave != nil {
+		h.leave()
+	}
+	ctx, cancel := outlive(ctx, time.Second)
+	defer cancel()
 	fields := bson.D{{Key: "holder", Value: ""}, {Key: "until", Value: ""}}
 	if done {
 		fields = append(fields, bson.E{Key: "intent", Value: ""})
 	}
-	_, err := h.locks.UpdateOne(context.WithoutCancel(ctx), h.mine(), bson.D{{Key: "$unset", Value: fields}})
+	_, err := h.locks.UpdateOne(ctx, h.mine(), bson.D{{Key: "$unset", Value: fields}})
 	return err
 }

@@ -58,7 +58,7 @@ func TestLeaseFaults(t *testing.T) {
 	})
 }
 
-// The lease's price: two commands for each change, one more for an intent, two more for the first change of all.
+// The lease's price: two commands for each change, one more for the intent, two more for the first change of all.
 func TestLeaseCosts(t *testing.T) {
 	const read, plan = 1, 1 // commands of the change itself
 	change := func(decide func(int64) (model.Plan, error)) model.Change[int64] {
@@ -77,7 +77,7 @@ func TestLeaseCosts(t *testing.T) {
 		}{
 			{"the first of all", model.Cost{Commands: 2 + 1 + 2 + read + plan, Written: 1 + 1 + 1 + 2 + 1}, change(nil)},
 			{"with an intent", model.Cost{Commands: 2 + 1 + read + plan, Written: 1 + 1 + 2 + 1, Returned: 1}, change(nil)},
-			{"of one document", model.Cost{Commands: 2 + read + plan, Written: 1 + 1 + 1, Returned: 1}, change(func(int64) (model.Plan, error) {
+			{"of one document", model.Cost{Commands: 2 + 1 + read + plan, Written: 1 + 1 + 1 + 1, Returned: 1}, change(func(int64) (model.Plan, error) {
 				return model.NewPlan(model.Write{Collection: "pairs", Model: updateOne(d("_id", 1), d("$set", d("x", 1))).Model}), nil
 			})},
 			{"of nothing", model.Cost{Commands: 2 + read, Written: 1 + 1, Returned: 1}, change(func(int64) (model.Plan, error) { return model.Plan{}, nil })},

@@ -15,7 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-var lease = &model.Lease{Collection: "locks", ID: "tree", For: 80 * time.Millisecond, Wait: 10 * time.Second}
+var lease = &model.Lease{Collection: "locks", ID: "tree", For: 300 * time.Millisecond, Wait: 10 * time.Second}
 
 // pairOf adds one to two documents, which only a lease keeps equal.
 func pairOf(l *model.Lease) model.Change[int64] {

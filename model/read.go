@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"reflect"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -33,7 +34,11 @@ func (r *read) run(visit func(*mongo.Cursor) (bool, error)) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = cur.Close(context.WithoutCancel(ctx)) }()
+	defer func() {
+		ctx, cancel := outlive(ctx, time.Second)
+		defer cancel()
+		_ = cur.Close(ctx)
+	}()
 	for cur.Next(ctx) {
 		if more, err := visit(cur); err != nil || !more {
 			return err

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"errors"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -85,7 +86,9 @@ func inTx(ctx context.Context, db *mongo.Database, f func(context.Context) error
 		if session, err = db.Client().StartSession(); err != nil {
 			return err
 		}
-		defer session.EndSession(context.WithoutCancel(ctx))
+		ending, cancel := outlive(ctx, time.Second)
+		defer cancel()
+		defer session.EndSession(ending)
 	}
 	_, err := session.WithTransaction(ctx, func(ctx context.Context) (any, error) { return nil, f(ctx) })
 	return err

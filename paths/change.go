@@ -24,6 +24,8 @@ type State struct {
 	Range [2]int64
 	Near  []bson.Raw
 
+	fresh bool // Node is a document of the caller's
+
 	// Still says that the node is in its place already.
 	Still bool
 
@@ -110,6 +112,9 @@ func (t *tree) changing(lease *model.Lease, read func(context.Context, *mongo.Da
 		Read: func(ctx context.Context, db *mongo.Database) (State, error) {
 			s := State{Change: model.Fence(ctx)}
 			err := read(ctx, db, &s)
+			if err == nil && t.passed(&s) {
+				err = t.goOn(ctx, db, lease, s.Change)
+			}
 			return s, err
 		},
 		Decide: func(s State) (model.Plan, error) { return decide(&s) },
@@ -201,11 +206,12 @@ func (t *tree) uncrowd(s spot, change int64) []model.Step {
 	return steps
 }
 
-// reorder gives a node another order key. It doesn't mark the node as changed, for the same change may still have to move it.
+// reorder gives a node another order key, unless a later change wrote it. It marks the node as changed, so that
+// it comes after the writes that pass over such nodes.
 func (t *tree) reorder(n node, key string, change int64) model.Write {
 	return model.Write{Collection: t.docs, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{
 		Filter: bson.D{{Key: "_id", Value: model.Eq(n.id)}, t.notLater(change)},
-		Update: bson.D{{Key: "$set", Value: bson.D{{Key: t.links.Order, Value: key}}}},
+		Update: bson.D{{Key: "$set", Value: bson.D{{Key: t.links.Order, Value: key}, {Key: t.links.Change, Value: change}}}},
 	}}
 }
 
@@ -239,7 +245,7 @@ func (t *tree) insertion(lease *model.Lease, doc bson.Raw, at place) model.Chang
 		if err != nil {
 			return err
 		}
-		s.Node = doc
+		s.Node, s.fresh = doc, true
 		found, err := t.nodes(ctx, db, t.byID(n.id))
 		if err == nil && len(found) > 0 {
 			err = fmt.Errorf("%w: %s in %s", ErrExists, text(n.id), t.docs)

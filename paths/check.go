@@ -25,6 +25,7 @@ const (
 	NotAList                       // in a document: the whole list is something else
 	BadSegment                     // it has no segment that a path can hold; its path and those of what is below it are left as they are
 	TwoParents                     // two lists of children name it
+	BadChange                      // the number of its last change is none, or above that of the lock document, which was lost then
 )
 
 // String is the kind in words.
@@ -34,6 +35,7 @@ func (k ProblemKind) String() string {
 		"is to have what another node has", "has the id of another node", "is not a node", "is not a list of nodes",
 		"has no segment for a path",
 		"is a child of two",
+		"has a number of a change that no change had",
 	}[k]
 }
 
@@ -95,7 +97,7 @@ type mending struct {
 	want   map[string]bson.D // the fields that a node is to have, where they differ
 }
 
-// judge is what is wrong with nodes, and what mends it: orphans, and of each cycle the node with the smallest _id, become roots
+// judge is what is wrong with nodes, and what mends it: orphans, and of each cycle the node with the least _id, become roots
 // after the others; siblings whose keys are no good get new ones; and the fields of the representation are what the links say.
 func (t *tree) judge(all []node, change int64) Report {
 	m := &mending{tree: t, report: Report{Nodes: len(all)}, want: map[string]bson.D{}}
@@ -103,6 +105,7 @@ func (t *tree) judge(all []node, change int64) Report {
 	m.order(f)
 	canonical := t.rep.canonical(f.forest, f.nodes)
 	for key := range f.forest.All() {
+		m.numbered(f.nodes[key])
 		m.compare(f.nodes[key], canonical[key])
 		if n := f.nodes[key]; t.loadable(n) != nil {
 			field := append(slices.Clone(t.own), "_id")[0]
@@ -134,11 +137,10 @@ func (m *mending) place(all []node) family {
 		for _, w := range misplaced(f) {
 			n := f.nodes[w.id]
 			m.report.Problems = append(m.report.Problems, Problem{Kind: w.kind, ID: n.id, Field: m.links.Parent, Got: n.parent})
-			if checkKey(last) != nil {
-				last = ""
-			}
 			if key, err := Between(last, ""); err == nil {
 				last = key
+			} else {
+				last += digits[len(digits)-1:] // it comes behind; all roots get keys that order them
 			}
 			m.set(n, bson.E{Key: m.links.Parent, Value: nil})
 			m.set(n, bson.E{Key: m.links.Order, Value: last})
@@ -156,7 +158,7 @@ type misfit struct {
 	id   string
 }
 
-// misplaced are the nodes that keep others from a place: orphans, and of each cycle the node with the smallest _id.
+// misplaced are the nodes that keep others from a place: orphans, and of each cycle the node with the least _id, in the server's order.
 func misplaced(f family) []misfit {
 	var out []misfit
 	state := map[string]int{} // 1: on the way of this search, 2: seen before
@@ -164,7 +166,7 @@ func misplaced(f family) []misfit {
 	for _, l := range f.lost {
 		ids = append(ids, l.ID)
 	}
-	slices.Sort(ids)
+	slices.SortFunc(ids, f.compare)
 	for _, id := range ids {
 		var way []string
 		for state[id] == 0 {
@@ -178,7 +180,7 @@ func misplaced(f family) []misfit {
 			id = parent
 		}
 		if i := slices.Index(way, id); i >= 0 && (len(out) == 0 || out[len(out)-1].id != id) { // met on this way
-			out = append(out, misfit{Cycle, slices.Min(way[i:])})
+			out = append(out, misfit{Cycle, slices.MinFunc(way[i:], f.compare)})
 		}
 		for _, x := range way {
 			state[x] = 2
@@ -202,7 +204,9 @@ func (m *mending) siblings(f family, ids []string) {
 	for i, id := range ids {
 		n := f.nodes[id]
 		if checkKey(n.order) != nil || i > 0 && f.nodes[ids[i-1]].order == n.order {
-			good = false
+			if good = false; m.changes(id, m.links.Order) {
+				continue // it has just become a root
+			}
 			got, _ := model.ValueAt(n.raw, m.links.Order)
 			m.report.Problems = append(m.report.Problems, Problem{Kind: BadOrder, ID: n.id, Field: m.links.Order, Got: got})
 		}
@@ -253,11 +257,10 @@ func sameField(a, b bson.RawValue) bool {
 func (m *mending) plan(f family, change int64) {
 	var park, set []model.Step
 	held, wanted := map[string]string{}, map[string]string{}
-	name := func(v any) string { return model.Shell(v) }
 	for key := range f.forest.All() {
 		for _, path := range m.tree.fields {
 			if v, _ := model.ValueAt(f.nodes[key].raw, path); v.Type != 0 {
-				held[path+name(v)] = key
+				held[path+model.IDKey(v)] = key
 			}
 		}
 	}
@@ -272,15 +275,15 @@ func (m *mending) plan(f family, change int64) {
 			if parked := m.rep.parked(n, want); !isRaw || parked == nil || parked[0].Key != e.Key {
 				continue
 			}
-			holder := held[e.Key+name(v)]
+			holder := held[e.Key+model.IDKey(v)]
 			if holder != key {
 				inTheWay = holder
 			}
-			if wanted[e.Key+name(v)] != "" || inTheWay != "" && !m.changes(holder, e.Key) {
+			if wanted[e.Key+model.IDKey(v)] != "" || inTheWay != "" && !m.changes(holder, e.Key) {
 				twice = true
 				m.report.Problems = append(m.report.Problems, Problem{Kind: SameField, ID: n.id, Field: e.Key, Want: v})
 			}
-			wanted[e.Key+name(v)] = key
+			wanted[e.Key+model.IDKey(v)] = key
 		}
 		if twice {
 			continue // only a person can say which is to be renamed
@@ -288,6 +291,7 @@ func (m *mending) plan(f family, change int64) {
 		if inTheWay != "" { // it gives up what it holds before any node gets its own
 			park = append(park, m.mend(f.nodes[inTheWay], m.rep.parked(f.nodes[inTheWay], m.want[inTheWay])))
 		}
+		want = slices.DeleteFunc(want, func(e bson.E) bool { return e.Key == m.links.Change })
 		set = append(set, m.mend(n, append(want, bson.E{Key: m.links.Change, Value: change})))
 	}
 	m.report.Repair = model.NewPlan(append(park, set...)...)

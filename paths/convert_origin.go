@@ -137,12 +137,12 @@ func (o origin) gather(ctx context.Context, db *mongo.Database, keep func(piece)
 	for n := 1; ; n++ {
 		begin()
 		var links []Link[string]
-		seen := map[string]bool{}
+		seen := map[string]bson.RawValue{}
 		err := o.scan(ctx, db, func(p piece) error {
-			if seen[p.link.ID] {
+			if _, twice := seen[p.link.ID]; twice {
 				return nil // a cursor may come to a document again that was written meanwhile
 			}
-			seen[p.link.ID] = true
+			seen[p.link.ID] = bson.RawValue{Type: p.id.Type, Value: slices.Clone(p.id.Value)} // without the document around it
 			links = append(links, p.link)
 			return keep(p)
 		})
@@ -150,7 +150,7 @@ func (o origin) gather(ctx context.Context, db *mongo.Database, keep func(piece)
 			return nil, err
 		}
 		if o.byID {
-			slices.SortFunc(links, func(a, b Link[string]) int { return bytes.Compare([]byte(a.ID), []byte(b.ID)) })
+			slices.SortFunc(links, func(a, b Link[string]) int { return model.CompareIDs(seen[a.ID], seen[b.ID]) })
 		}
 		f, lost := NewForest(links)
 		if len(lost) == 0 {

@@ -210,7 +210,7 @@ func (s *survey) siblings() (lists map[string][]string, parents []string) {
 			lost = append(lost, key)
 		}
 	}
-	slices.Sort(lost)
+	slices.SortFunc(lost, func(a, b string) int { return model.CompareIDs(s.stored[a].id, s.stored[b].id) })
 	for _, key := range lost {
 		stay(key)
 	}

@@ -72,6 +72,17 @@ func (k kind) store(t testing.TB, db *mongo.Database, f *paths.Forest[string]) {
 	if _, _, err := k.tree.Load(docs).Run(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
+	k.fence(t, db, 1000)
+}
+
+// fence sets the number of the last change, for tests that give plans numbers of their own below it.
+func (k kind) fence(t testing.TB, db *mongo.Database, n int64) {
+	t.Helper()
+	_, err := db.Collection("docmodel.locks").UpdateOne(t.Context(), bson.D{{Key: "_id", Value: k.name}},
+		bson.D{{Key: "$set", Value: bson.D{{Key: "fence", Value: n}}}}, options.UpdateOne().SetUpsert(true))
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // whole fails the test unless the check finds nothing.

@@ -85,12 +85,12 @@
 //
 // # Costs
 //
-// Each change holds the tree's lease: one command before it and one after it, and one that stores the plan where it writes more
-// than one document; a tree's first change takes two more, which make the lock document. The documents that are told of a change
+// Each change holds the tree's lease: one command before it and one after it, and one that stores the plan if there is anything to
+// write; a tree's first change takes four more, which make the lock document. The documents that are told of a change
 // are the tree's; writes of the lock document come beside them. What it reads to decide is one to six commands, whatever the size
 // of the tree; only a deletion that leaves its children to others asks, for a [MaterializedPath], once for each child. Reads take
 // two commands, one for the node and one for what is asked, and put it in order in memory; roots and children take one, questions
-// about two nodes up to four, [Tree.Check] three to five, [Tree.Dump] one and as many as it has batches.
+// about two nodes up to four, [Tree.Check] four to six, [Tree.Dump] one and as many as it has batches.
 //
 // Elsewhere in this module reads are values too, which the caller runs. Those of a [Tree] run at once: what is asked depends on a
 // document that must be read first, and what comes is put in order. The representations' own methods, such as

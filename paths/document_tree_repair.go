@@ -76,8 +76,8 @@ func (t *documentTree) suspects(filter bson.D) mongo.Pipeline {
 //     one before it is taken out. One that differs gets the next of the ids that are handed in; without one the repair is refused
 //     with [ErrExists].
 //   - Orphans become roots, after the last one, with all that is below them.
-//   - Cycles are cut at the node with the smallest id, which becomes a root, after the last one. Ids are compared as numbers or by
-//     their bytes.
+//   - Cycles are cut at the node with the smallest id, which becomes a root, after the last one. Ids are compared as the
+//     server sorts them.
 //   - Siblings of whom some have no order key, or another's, get new ones, in the order that they have; equal ones come in the order
 //     of the list.
 //

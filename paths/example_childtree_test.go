@@ -85,7 +85,7 @@ func ExampleChildTree() {
 	fmt.Println(topicTree.Listing("MongoDB"))
 	// Output:
 	// db.topics.updateOne({_id: 'Books', children: {$ne: 'Databases'}, change: {$not: {$gt: Long('9')}}}, {$push: {children: {$each: ['Databases'], $position: 1}}, $set: {change: Long('9')}})
-	// db.topics.updateOne({_id: 'Databases', parent: 'Programming', order: 'a0'}, {$set: {parent: 'Books', order: 'a0V', change: Long('9')}})
+	// db.topics.updateOne({_id: 'Databases', parent: 'Programming', order: 'a0', change: {$not: {$gte: Long('9')}}}, {$set: {parent: 'Books', order: 'a0V', change: Long('9')}})
 	// db.topics.updateOne({_id: 'Programming', children: {$elemMatch: {$eq: 'Databases'}}, change: {$not: {$gt: Long('9')}}}, {$pullAll: {children: ['Databases']}, $set: {change: Long('9')}})
 	// // if stale: db.topics.updateOne({_id: 'Books', children: {$elemMatch: {$eq: 'Databases'}}, change: Long('9')}, {$pullAll: {children: ['Databases']}})
 	// 3 commands, 3 documents written, by _id_

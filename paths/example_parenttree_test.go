@@ -48,6 +48,6 @@ func ExampleParentTree() {
 	// Output:
 	// db.comments.find({parent: 'hello'}).sort({order: 1, _id: 1}) <nil>
 	// db.comments.aggregate([{$match: {_id: 'hello'}}, {$project: {_id: 1}}, {$graphLookup: {from: 'comments', startWith: '$_id', connectFromField: '_id', connectToField: 'parent', as: 'nodes', depthField: '_distance'}}, {$unwind: '$nodes'}, {$sort: {'nodes._distance': 1}}, {$replaceRoot: {newRoot: '$nodes'}}, {$unset: '_distance'}])
-	// db.comments.updateOne({_id: 'spam', parent: null, order: 'a1'}, {$set: {parent: 'hello', order: 'a0', change: Long('2')}}) <nil>
+	// db.comments.updateOne({_id: 'spam', parent: null, order: 'a1', change: {$not: {$gte: Long('2')}}}, {$set: {parent: 'hello', order: 'a0', change: Long('2')}}) <nil>
 	// 1 command, 1 document written, by _id_
 }

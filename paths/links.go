@@ -174,7 +174,9 @@ func (t *tree) read(doc bson.Raw) (node, error) {
 	n.parent = at(t.links.Parent)
 	order, change := at(t.links.Order), at(t.links.Change)
 	n.order, _ = order.StringValueOK()
-	n.change, _ = change.AsInt64OK()
+	if change.Type == bson.TypeInt32 || change.Type == bson.TypeInt64 {
+		n.change = change.AsInt64()
+	}
 	return n, err
 }
 

@@ -29,9 +29,10 @@ func (t *nestedSet) canonical(f *Forest[string], nodes map[string]node) map[stri
 // and no number comes twice. Dense numbers end with twice the number of nodes.
 func (t *nestedSet) fits() fitting {
 	left, right, depth := "$"+t.left, "$"+t.right, "$"+t.depth
-	isNumber := op("$and", op("$eq", op("$type", left), "long"), op("$eq", op("$type", right), "long"), op("$in", op("$type", depth), bson.A{"int", "long"}))
+	whole := bson.A{"int", "long"}
+	isNumber := op("$and", op("$in", op("$type", left), whole), op("$in", op("$type", right), whole), op("$in", op("$type", depth), whole))
 	above := "$$up."
-	aboveDepth := op("$cond", op("$in", op("$type", above+t.depth), bson.A{"int", "long"}), above+t.depth, 0)
+	aboveDepth := op("$cond", op("$in", op("$type", above+t.depth), whole), above+t.depth, 0)
 	f := fitting{
 		root: op("$and", isNumber, op("$gte", left, 1), op("$lt", left, right), op("$lte", right, int64(maxNumber)), op("$eq", depth, 0)),
 		child: op("$and", isNumber, op("$lt", above+t.left, left), op("$lt", left, right), op("$lt", right, above+t.right),
@@ -72,8 +73,8 @@ func (t *nestedSet) kept(f *Forest[string], nodes map[string]node) map[string][2
 	values := make([]int64, len(sides))
 	for i, s := range sides {
 		v, _ := model.ValueAt(nodes[s.id].raw, [...]string{t.left, t.right}[s.right])
-		if v.Type == bson.TypeInt64 {
-			values[i] = v.Int64()
+		if v.Type == bson.TypeInt32 || v.Type == bson.TypeInt64 {
+			values[i] = v.AsInt64()
 		}
 	}
 	if !t.fill(values, ascending(values, func(v int64) bool { return v >= 1 && v <= maxNumber })) {

@@ -89,10 +89,11 @@ func (t *tree) follow(n node, start, from, to string, direction, depth int) sour
 	return s
 }
 
-// relink is the write that ties a node to another spot.
+// relink is the write that ties a node to another spot. A node that has come back to the old spot
+// by a later change stays there.
 func (t *tree) relink(n node, s spot, change int64) model.Write {
 	id := bson.E{Key: "_id", Value: model.Eq(n.id)}
-	was := bson.D{id, {Key: t.links.Parent, Value: nil}, {Key: t.links.Order, Value: n.order}}
+	was := bson.D{id, {Key: t.links.Parent, Value: nil}, {Key: t.links.Order, Value: n.order}, t.notYet(change)}
 	if !n.root() {
 		was[1].Value = model.Eq(n.parent)
 	}

@@ -44,7 +44,7 @@ func (t *tree) newer(change int64, s spot, nodes ...node) error {
 	for _, n := range slices.Concat(nodes, s.near, s.below) {
 		if n.change >= change {
 			return t.refused(t.links.Change, n.change, fmt.Sprintf("%s was written by this change or a later one, not before change %d: has the lock document been lost? "+
-				"Its fence must be above the numbers of all documents", text(n.id), change))
+				"Its fence must be above the numbers of all documents, which Repair sees to", text(n.id), change))
 		}
 	}
 	return nil
@@ -95,7 +95,7 @@ func (t *tree) moveTo(n node, s spot, change int64) (model.Plan, error) {
 	if err := t.newer(change, s, n); err != nil {
 		return model.Plan{}, err
 	}
-	p := model.NewPlan(append(t.uncrowd(s, change), t.rep.move(n, s, change)...)...)
+	p := model.NewPlan(append(t.rep.move(n, s, change), t.uncrowd(s, change)...)...)
 	if l, ok := t.rep.(lister); ok {
 		p.IfStale = l.unlisted(n, s, change)
 	}

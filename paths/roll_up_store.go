@@ -89,11 +89,16 @@ func (r *rollUp) stored(docs []bson.Raw) (model.Plan, error) {
 		if err != nil {
 			return p, err
 		}
-		if got, _ := model.ValueAt(n.raw, r.into); sameValue(got, want) {
+		got, _ := model.ValueAt(n.raw, r.into)
+		if sameValue(got, want) {
 			continue
 		}
-		p.Steps = append(p.Steps, model.Write{Collection: r.tree.docs, Index: model.IDIndex, Model: &mongo.UpdateOneModel{
-			Filter: bson.D{{Key: "_id", Value: model.Eq(n.id)}}, Update: bson.D{{Key: "$set", Value: bson.D{{Key: r.into, Value: want}}}},
+		was := any(nil) // totals that another has stored meanwhile stay
+		if got.Type != 0 {
+			was = model.Eq(got)
+		}
+		p.Steps = append(p.Steps, model.Write{Collection: r.tree.docs, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{
+			Filter: bson.D{{Key: "_id", Value: model.Eq(n.id)}, {Key: r.into, Value: was}}, Update: bson.D{{Key: "$set", Value: bson.D{{Key: r.into, Value: want}}}},
 		}})
 	}
 	return p, nil

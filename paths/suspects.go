@@ -58,9 +58,9 @@ func (t *tree) suspects() []source {
 	return append([]source{t.unfit(f), t.unordered(f)}, f.more...)
 }
 
-// unfit finds orphans, nodes without an order, and those that don't fit to their parents.
+// unfit finds orphans, nodes without an order or with a bad number of a change, and those that don't fit to their parents.
 func (t *tree) unfit(f fitting) source {
-	parent := "$" + t.links.Parent
+	parent, change := "$"+t.links.Parent, "$"+t.links.Change
 	isRoot := op("$in", op("$type", parent), bson.A{"missing", "null"})
 	root, child := f.root, bson.A{
 		op("$eq", op("$size", "$"+up), 1),
@@ -79,7 +79,12 @@ func (t *tree) unfit(f fitting) source {
 	}
 	bad := bson.D{e("$or", bson.A{
 		bson.D{e(t.links.Order, bson.D{e("$not", bson.Regex{Pattern: keyPattern})})},
-		bson.D{e("$expr", op("$not", bson.A{op("$cond", isRoot, root, bson.D{e("$and", child)})}))},
+		bson.D{e("$expr", op("$or",
+			op("$not", bson.A{op("$cond", isRoot, root, bson.D{e("$and", child)})}),
+			op("$ne", op("$type", "$"+t.links.Order), "string"), // an array of a key matches the pattern too
+			op("$not", bson.A{op("$in", op("$type", change), bson.A{"int", "long", "missing", "null"})}),
+			op("$gt", change, int64(maxChange)),
+		))},
 	})}
 	return source{pipeline: mongo.Pipeline{
 		t.onlyTreeFields(), {e("$lookup", lookup)}, {e("$match", bad)}, {e("$unset", up)},

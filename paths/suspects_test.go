@@ -99,7 +99,7 @@ func TestCheckCost(t *testing.T) {
 		for _, k := range kinds {
 			k.ensure(t, db)
 			k.store(t, db, parse("a(b(c d(e)) f) g(h)"))
-			modeltest.WantCost(t, monitor, model.Cost{Commands: len(k.suspects) + 1, Returned: 1}, func() error {
+			modeltest.WantCost(t, monitor, model.Cost{Commands: len(k.suspects) + 2, Returned: 1}, func() error {
 				report, err := k.tree.Check(t.Context(), db)
 				if report.Nodes != 8 || len(report.Problems) > 0 {
 					t.Errorf("%s: %+v", k.name, report)

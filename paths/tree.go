@@ -20,9 +20,14 @@ import (
 // but that can be one in the middle of a change, for MongoDB writes the documents of an update one by one
 // (https://www.mongodb.com/docs/manual/core/write-operations-atomicity/).
 //
-// A writer that dies leaves what its plan has written until then, and the next change of the tree, whatever it is, writes the rest
-// first; no cut loses a node that isn't deleted. What readers see meanwhile is what they see of a change that is
-// being written, for as long as nobody changes the tree. [Tree.Load], [Tree.Repair] and [Convert] leave no plan: they are run again.
+// A writer that dies leaves what its plan has written until then, and keeps others waiting for TreeSpec.For, five seconds unless
+// the spec says otherwise. The next change of the tree, whatever it is, writes the rest first; no cut loses a node that isn't
+// deleted. What readers see meanwhile is what they see of a change that is being written, for as long as nobody changes the tree.
+// [Tree.Load], [Tree.Repair], [RollUp.Store] and [Convert] leave no plan: they are run again.
+//
+// A write that arrives after its lease ran out changes nothing: each write asks that no later change has written its document, and
+// the next writer has finished the plan before it read. The one exception is a node that is inserted so late that another writer
+// has finished the insert and a third one has deleted the node: it is stored again. [Tree.Check] finds it where it doesn't fit.
 //
 // The methods that read run their queries at once, and say how many, for most begin with a node that is read first, from which the
 // query of the rest is made; a representation's own methods return that query as a value, from a node that the caller has. A node that
@@ -37,8 +42,8 @@ type Tree[D, K any] struct {
 type TreeSpec struct {
 	Locks string        // the collection of the lock documents; "" means "docmodel.locks"
 	Name  string        // the tree's lock document; "" means the name of the nodes' collection
-	For   time.Duration // after which a writer that didn't finish counts as dead; 0 means 30 s
-	Wait  time.Duration // how long a change waits for another; 0 means twice For
+	For   time.Duration // how long a writer that died keeps others waiting: see [model.Lease]; 0 means 5 s
+	Wait  time.Duration // how long a change waits for another; 0 means 30 s, or twice For if that is longer
 }
 
 // Tree returns the tree's operations.
@@ -49,7 +54,8 @@ func (p planner[D, K]) Tree(s TreeSpec) *Tree[D, K] {
 	if s.Name == "" {
 		s.Name = p.t.docs
 	}
-	return &Tree[D, K]{p.docs, p.t, &model.Lease{Collection: s.Locks, ID: s.Name, For: s.For, Wait: s.Wait}}
+	lease := &model.Lease{Collection: s.Locks, ID: s.Name, For: s.For, Wait: s.Wait, Begin: p.t.begin}
+	return &Tree[D, K]{p.docs, p.t, lease}
 }
 
 // Indexes returns what the queries of the tree use.
@@ -88,9 +94,10 @@ func (t *Tree[D, K]) decode(nodes []node, err error) ([]D, error) {
 // Insert returns the change that stores a node at a place. The fields of the tree in doc are overwritten; its others are kept. Its
 // errors are [ErrExists], [ErrNoNode] and [ErrSegment].
 //
-// Cost: one document; five commands for a root, two of them for the lease (four in a tree's first change), six for a child and
-// seven beside one. A [MaterializedPath] asks in one more whether the path is free. Where other documents are written too, which
-// are the parent of a [ChildTree] and what a [NestedSet] says, it takes two more: one for the intent.
+// Cost: one document; six commands for a root, three of them for the lease (seven in a tree's first change), seven for a child and
+// eight beside one. A [MaterializedPath] asks in one more whether the path is free. Where other documents are written too, which
+// are the parent of a [ChildTree] and what a [NestedSet] says, it takes one more. The document is sent twice, for the lease keeps
+// the plan: it must leave 64 KiB of 16 MiB for that.
 //
 // A cut leaves nothing, or a node that is in no list yet, or that has, with what comes after it, no numbers to be found by.
 //
@@ -109,10 +116,10 @@ func (t *Tree[D, K]) Insert(doc D, at Place[K]) model.Change[State] {
 // Move returns the change that takes a node, with all below it, to a place. Its errors are [ErrNoNode], [ErrCycle] and
 // [ErrSegment]. Moving a node next to itself, or to where it is, is a no-op that writes no node.
 //
-// Cost: five to nine commands, for a [ChildTree] up to eleven, two of them for the lease, and one for the intent where more than one
-// document is written; the documents are those of the representation. Among its siblings a node is moved by its order key: that
-// writes its own document alone, but for a ChildTree, whose list is written too, and what a [NestedSet] says. A NestedSet with gaps
-// takes up to twelve commands more, which read the numbers around the place, where these leave no room.
+// Cost: six to nine commands, for a [ChildTree] up to eleven, three of them for the lease; the documents are those of the
+// representation. Among its siblings a node is moved by its order key: that writes its own document alone, but for a ChildTree, whose
+// list is written too, and what a [NestedSet] says. A NestedSet with gaps takes up to twelve commands more, which read the numbers
+// around the place, where these leave no room. Where nothing is to be moved, it takes no command for an intent.
 //
 // A cut leaves some nodes of the subtree in the old place and some in the new, but for a [ParentTree], which writes one document; of a
 // [NestedSet], those that are shifted are not found by their numbers.
@@ -130,9 +137,9 @@ func (t *Tree[D, K]) Move(id K, to Place[K]) model.Change[State] {
 // Delete returns the change that deletes a node; the mode says what becomes of its children. Its errors are [ErrNoNode],
 // [ErrHasChildren] and [ErrSegment].
 //
-// Cost, two commands for the lease included:
+// Cost, three commands for the lease included:
 //
-//	a node without children  5 commands and 1 document; where a list or numbers change with it, 7, and these documents
+//	a node without children  6 commands and 1 document; where a list or numbers change with it, 7, and these documents
 //	Subtree                  6 commands; all of the subtree, by one command
 //	Promote                  8 to 12 commands; the node, and its children or, where they hold paths or ancestors, all below it
 //	Rootify                  8 to 11 commands; as Promote

@@ -13,18 +13,24 @@ import (
 // representation that aren't what they should be. The report's plan is what Repair would write now.
 //
 // Queries on the server look for documents that can't be right: see Suspects of the representations. Only when they find one, the
-// tree's fields of all documents are read, to say what is wrong and what mends it.
+// tree's fields of all documents are read, to say what is wrong and what mends it. One query more compares the greatest number of a
+// change with the lock document: where that was lost, or comes from an older backup, the problem is [BadChange]. No change is kept
+// from anything by that: the next one goes on above the nodes' numbers, if it reads one of them or there is no lock document.
 //
-// Cost: three to five commands, which send no document of a sound tree, but its count. Of a damaged one at most as many: they end with
-// the first that finds something, and one that reads all, whose documents are held in memory, some 800 bytes for each. What others
+// Cost: four to six commands, which send no document of a sound tree, but its count. Of a damaged one at most as many: those that look
+// for suspects end with the first that finds something, and one reads all, whose documents are held in memory, some 800 bytes for each. What others
 // change meanwhile may be reported; [Tree.Repair] keeps them away.
 func (t *Tree[D, K]) Check(ctx context.Context, db *mongo.Database) (Report, error) {
-	return t.t.check(ctx, db, 0)
+	report, err := t.t.check(ctx, db, 0)
+	if err == nil {
+		err = t.t.checkLock(ctx, db, t.lease, &report)
+	}
+	return report, err
 }
 
-// Repair returns the change that makes a tree whole from its parent links: orphans, and of each cycle the node with the smallest
-// _id, become roots after the others; siblings that have no order get one; and each field of the representation becomes what the
-// links say. Only documents that differ are written, and nothing of the user's is lost or deleted. Siblings whose keys order them keep
+// Repair returns the change that makes a tree whole from its parent links: orphans, and of each cycle the node with the least
+// _id in the server's order, become roots after the others; siblings that have no order get one; and each field of the
+// representation becomes what the links say. The numbers of changes go on above those of the nodes. Only documents that differ are written, and nothing of the user's is lost or deleted. Siblings whose keys order them keep
 // their keys. Of siblings that must have the same segment none is renamed: the next check reports them still.
 //
 // A plan that another writer left and that can't be finished is dropped. The change can be run again, from any cut: a cut leaves some
@@ -32,12 +38,15 @@ func (t *Tree[D, K]) Check(ctx context.Context, db *mongo.Database) (Report, err
 // siblings without an order, these may come to another order among themselves. No plan of it is left for others: until it is run
 // again the tree is as damaged as before.
 //
-// What others have written since it was read is passed over, should the lease run out before it is over: check again after a repair
-// that took longer than TreeSpec.For.
+// The lease is extended while the repair runs. Should it be lost all the same, because the server couldn't be reached for longer than
+// TreeSpec.For, the repair passes over what others have written since it read: check again then.
 //
 // Cost: that of Check, and a command for each 25,000 documents or 16 MiB of writes; two for the lease.
 func (t *Tree[D, K]) Repair() model.Change[State] {
 	c := t.t.changing(t.lease, func(ctx context.Context, db *mongo.Database, s *State) error {
+		if err := t.t.goOn(ctx, db, t.lease, s.Change); err != nil {
+			return err
+		}
 		report, err := t.t.check(ctx, db, s.Change)
 		s.Repair = report.Repair
 		return err
@@ -112,10 +121,10 @@ func (p planner[D, K]) nodes(docs []D) ([]node, error) {
 // Load is the Load of the representation, under the lease, with 0 as the number of the change. So it can be run again, from any cut;
 // as its plan may be of any size, it is not left for the next writer.
 //
-// Cost: as there, and two commands for the lease, four where nobody took it before.
+// Cost: as there, and two commands for the lease, six where nobody took it before.
 //
-// The lease isn't extended while it runs: other changes wait for TreeSpec.For, and then begin. Give a tree that is loaded with millions
-// of nodes a longer one, or load it before others know it.
+// The lease is extended while it runs: other changes wait until all is stored, or their TreeSpec.Wait is over. Load a tree of
+// millions of nodes before others know it.
 func (t *Tree[D, K]) Load(docs []D) model.Change[State] {
 	nodes, err := planner[D, K]{t.docs, t.t}.nodes(docs)
 	c := t.t.changing(t.lease, func(context.Context, *mongo.Database, *State) error { return nil },

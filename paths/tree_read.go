@@ -26,18 +26,13 @@ func familyOf(nodes []node, top string) family {
 		l.Root = l.Root || l.ID == top
 		links[i], f.nodes[l.ID] = l, n
 	}
-	slices.SortStableFunc(links, func(a, b Link[string]) int { // siblings with equal keys, by _id
-		switch {
-		case a.ID < b.ID:
-			return -1
-		case a.ID > b.ID:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(links, func(a, b Link[string]) int { return f.compare(a.ID, b.ID) }) // siblings with equal order keys
 	f.forest, f.lost = NewForest(links)
 	return f
 }
+
+// compare compares nodes by their _ids, as the server does.
+func (f family) compare(a, b string) int { return model.CompareIDs(f.nodes[a].id, f.nodes[b].id) }
 
 func (f family) pick(keys []string) []node {
 	out := make([]node, len(keys))

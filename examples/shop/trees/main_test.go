@@ -7,7 +7,7 @@ func Example() {
 	// Output:
 	//                   move Shoes into Sale    show Sale   above Boots  items of Clothing
 	// DocumentTree      2 commands, 1 written   1 command   1 command    1 command
-	// ParentTree        6 commands, 3 written   2 commands  2 commands   2 commands
+	// ParentTree        7 commands, 4 written   2 commands  2 commands   2 commands
 	// ChildTree         9 commands, 6 written   2 commands  2 commands   2 commands
 	// AncestorArray     7 commands, 5 written   2 commands  2 commands   2 commands
 	// MaterializedPath  8 commands, 5 written   2 commands  2 commands   2 commands

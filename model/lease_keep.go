@@ -1,0 +1,66 @@
+package model
+
+import (
+	"context"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// keep extends the lease at each third of its time, until the holder leaves or the context ends.
+func (h *held) keep(ctx context.Context, until time.Time) {
+	h.until.Store(&until)
+	ctx, cancel := context.WithCancel(mongo.NewSessionContext(ctx, nil)) // a session is for one goroutine
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(max(h.lease.For/3, time.Millisecond))
+		defer ticker.Stop()
+		for lost := false; !lost; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				lost = h.extend(ctx)
+			}
+		}
+	}()
+	h.leave = func() {
+		cancel()
+		<-ended
+	}
+}
+
+// extend moves the end of the lease. It reports whether another writer has taken the lease. An
+// error doesn't tell, so that the next time extends it again.
+func (h *held) extend(ctx context.Context) (lost bool) {
+	until := time.Now().Add(h.lease.For)
+	res, err := h.locks.UpdateOne(ctx, h.mine(), bson.D{{Key: "$set", Value: bson.D{{Key: "until", Value: until}}}})
+	if err != nil {
+		return false
+	}
+	if lost = res.Acknowledged && res.MatchedCount == 0; !lost {
+		h.until.Store(&until)
+	}
+	return lost
+}
+
+// outlive returns a context that ends some time after another context has ended, for closing
+// and giving back.
+func outlive(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(by)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-out.Done():
+		}
+	})
+	return out, func() {
+		stop()
+		cancel()
+	}
+}
