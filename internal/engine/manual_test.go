@@ -150,9 +150,14 @@ func TestManualSchema(t *testing.T) {
 	}
 	_, err := db.Collection("students").InsertOne(ctx, student(int32(3)))
 	wantCode(t, "an int", err, 121)
-	if err == nil || !strings.Contains(err.Error(), "Document failed validation") {
-		t.Error(err)
+	var refused mongo.WriteException
+	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "Document failed validation") {
+		t.Fatal(err)
 	}
+	same(t, "details", show(t, refused.WriteErrors[0].Details.Lookup("details").Document()), `{"operatorName":"$jsonSchema",`+
+		`"title":"Student Object Validation","schemaRulesNotSatisfied":[{"operatorName":"properties","propertiesNotSatisfied":[`+
+		`{"propertyName":"gpa","description":"'gpa' must be a double if the field exists","details":[{"operatorName":"bsonType",`+
+		`"specifiedAs":{"bsonType":["double"]},"reason":"type did not match","consideredValue":3,"consideredType":"int"}]}]}]}`)
 	must1[*mongo.InsertOneResult](t)(db.Collection("students").InsertOne(ctx, student(3.0)))
 }
 
