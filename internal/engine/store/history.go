@@ -101,6 +101,14 @@ func (h *history) tick(now time.Time) bson.Timestamp {
 	return bson.Timestamp{T: h.last.T, I: h.last.I + 1}
 }
 
+// stamp returns a time that nothing else has, as a commit would get it now.
+func (h *history) stamp() bson.Timestamp {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.last = Position{Timestamp: h.tick(time.Now())}
+	return h.last.Timestamp
+}
+
 // publish adds what one commit did. The changes of a transaction have one
 // time, others each their own.
 func (h *history) publish(events []*Event) {

@@ -24,6 +24,9 @@ type Writer struct {
 	Unchecked bool // stores what the collection's check refuses
 }
 
+// Time returns a cluster time that nothing else has.
+func (w *Writer) Time() bson.Timestamp { return w.store.history.stamp() }
+
 // State returns what the writer would publish now.
 func (w *Writer) State() *State {
 	s := *w.base
@@ -90,9 +93,14 @@ func (w *Writer) edit(ns Namespace) *collEdit {
 // Insert stores a document, whose _id the caller has seen to. The collection
 // is made when it isn't there.
 func (w *Writer) Insert(ns Namespace, doc bson.D) (*Record, error) {
-	size, err := checkSize(doc)
+	size, err := measure(doc)
 	if err != nil {
 		return nil, err
+	}
+	if size > MaxDocument {
+		return nil, mongoerr.New(mongoerr.BSONObjectTooLarge,
+			"BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB) First element: %s",
+			size, size, MaxDocument, firstElement(doc))
 	}
 	e := w.edit(ns)
 	if e == nil {
@@ -125,9 +133,12 @@ func (w *Writer) Update(ns Namespace, old *Record, doc bson.D) (*Record, error) 
 }
 
 func (w *Writer) replace(kind string, ns Namespace, old *Record, doc bson.D) (*Record, error) {
-	size, err := checkSize(doc)
+	size, err := measure(doc)
 	if err != nil {
 		return nil, err
+	}
+	if size > MaxDocument {
+		return nil, mongoerr.New(17419, "Resulting document after update is larger than %d", MaxDocument)
 	}
 	if !sameID(old.Doc, doc) {
 		return nil, mongoerr.New(mongoerr.ImmutableField,
