@@ -95,11 +95,13 @@ func (u *updater) apply(w *store.Writer, old *store.Record, o *outcome) error {
 	if value.Equal(old.Doc, next) {
 		next = old.Doc
 	} else {
-		put := w.Update
 		if u.update.IsReplacement() {
-			put, next = w.Replace, stamped(w, next)
+			next = stamped(w, next)
+			_, err = w.Replace(u.ns, old, next)
+		} else {
+			_, err = w.Update(u.ns, old, next, update.Applied{Update: u.update, Input: in})
 		}
-		if _, err := put(u.ns, old, next); err != nil {
+		if err != nil {
 			return err
 		}
 		o.modified++

@@ -116,23 +116,23 @@ func (w *Writer) Insert(ns Namespace, doc bson.D) (*Record, error) {
 	if err := w.put(e, nil, next); err != nil {
 		return next, err
 	}
-	w.note(Inserted, e.base, nil, doc, size)
+	w.note(Inserted, e.base, nil, doc, size, nil)
 	return next, nil
 }
 
 // Replace stores doc in place of old, which must be a record that the writer
 // has now. It is an error when the _id would change.
 func (w *Writer) Replace(ns Namespace, old *Record, doc bson.D) (*Record, error) {
-	return w.replace(Replaced, ns, old, doc)
+	return w.replace(Replaced, ns, old, doc, nil)
 }
 
 // Update is Replace for a document that is old's with changes, which is told
-// from another document in the history only.
-func (w *Writer) Update(ns Namespace, old *Record, doc bson.D) (*Record, error) {
-	return w.replace(Updated, ns, old, doc)
+// from another document in the history only, by how it was changed.
+func (w *Writer) Update(ns Namespace, old *Record, doc bson.D, how Description) (*Record, error) {
+	return w.replace(Updated, ns, old, doc, how)
 }
 
-func (w *Writer) replace(kind string, ns Namespace, old *Record, doc bson.D) (*Record, error) {
+func (w *Writer) replace(kind string, ns Namespace, old *Record, doc bson.D, how Description) (*Record, error) {
 	size, err := measure(doc)
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (w *Writer) replace(kind string, ns Namespace, old *Record, doc bson.D) (*R
 	if err := w.put(e, old, next); err != nil {
 		return next, err
 	}
-	w.note(kind, e.base, old.Doc, doc, size)
+	w.note(kind, e.base, old.Doc, doc, size, how)
 	return next, nil
 }
 
@@ -169,7 +169,7 @@ func (w *Writer) Delete(ns Namespace, old *Record) error {
 	if err := w.put(e, old, nil); err != nil {
 		return err
 	}
-	w.note(Deleted, e.base, old.Doc, nil, value.Size(old.Doc))
+	w.note(Deleted, e.base, old.Doc, nil, value.Size(old.Doc), nil)
 	return nil
 }
 
