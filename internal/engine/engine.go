@@ -54,6 +54,7 @@ type Engine struct {
 	cancel   context.CancelFunc
 	wait     sync.WaitGroup // connections
 	requests atomic.Int32   // ids of replies
+	ttl      ttl
 
 	mu       sync.Mutex
 	closed   bool

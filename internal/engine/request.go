@@ -123,7 +123,7 @@ func (r *request) execute() (reply, error) {
 		defer release()
 	}
 	if r.txn == nil {
-		r.engine.store.Sweep(time.Now())
+		r.engine.sweepDue(time.Now())
 	}
 	rep, err := r.command.run(r)
 	if r.txn != nil && (err != nil || r.partial) {

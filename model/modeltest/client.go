@@ -52,6 +52,12 @@ const disconnectTimeout = 5 * time.Second
 
 // connect returns a client of the backend. It sends nothing yet.
 func (b *backend) connect(c *config) (*mongo.Client, func(), error) {
+	if c.ttl != nil {
+		if b.engine == nil {
+			return nil, nil, errServerTTL
+		}
+		c.ttl.drive(b.engine)
+	}
 	client, err := mongo.Connect(c.clientOptions(b.uri, b.dialer))
 	if err != nil {
 		return nil, nil, err

@@ -45,6 +45,7 @@ type backend struct {
 	name   string // of the subtest
 	uri    string
 	dialer options.ContextDialer // nil means TCP
+	engine *engine.Engine        // nil for a real server
 	plain  *mongo.Client         // a client without monitors and faults; nil for an engine, which is thrown away whole
 }
 
@@ -54,7 +55,7 @@ const engineURI = "mongodb://engine.local/?heartbeatFrequencyMS=3600000"
 
 func newEngine() (*backend, func()) {
 	e := engine.New()
-	return &backend{name: engineName, uri: engineURI, dialer: e}, e.Close
+	return &backend{name: engineName, uri: engineURI, dialer: e, engine: e}, e.Close
 }
 
 // eachBackend runs f once for each backend there is. An engine lives as long as its subtest.

@@ -15,6 +15,7 @@ type config struct {
 	monitors []*Monitor
 	faults   []*Faults
 	client   []*options.ClientOptions
+	ttl      *TTL
 }
 
 // Options returns the option that applies all of opts.
