@@ -40,7 +40,7 @@ func (s *changeStream) event(ctx context.Context, e *store.Event) (bson.D, error
 	}
 	doc = append(doc, bson.E{Key: "documentKey", Value: bson.D{{Key: "_id", Value: e.ID()}}})
 	if e.Kind == store.Updated {
-		doc = append(doc, bson.E{Key: "updateDescription", Value: update.Describe(e.Old, e.New)})
+		doc = append(doc, bson.E{Key: "updateDescription", Value: describe(e)})
 	}
 	if s.before != "off" && e.Old != nil {
 		before, err := image(e, e.Old, s.before, "pre-image")
@@ -50,6 +50,13 @@ func (s *changeStream) event(ctx context.Context, e *store.Event) (bson.D, error
 		doc = append(doc, bson.E{Key: "fullDocumentBeforeChange", Value: before})
 	}
 	return doc, nil
+}
+
+func describe(e *store.Event) bson.D {
+	if e.How == nil {
+		return update.Describe(e.Old, e.New)
+	}
+	return e.How.Describe(e.Old, e.New)
 }
 
 // invalidation returns the event that follows one that ends the stream.

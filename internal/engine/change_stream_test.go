@@ -89,6 +89,15 @@ func TestChangeEvents(t *testing.T) {
 		{"$push", `{"update":"things","updates":[{"q":{"_id":2},"u":{"$push":{"a":4}}}]}`,
 			`{"operationType":"update",` + things + `,` + id("2") +
 				`,"updateDescription":{"updatedFields":{"a.3":4},"removedFields":[],"truncatedArrays":[]}}`},
+		{"$pop", `{"update":"things","updates":[{"q":{"_id":2},"u":{"$pop":{"a":1}}}]}`,
+			`{"operationType":"update",` + things + `,` + id("2") +
+				`,"updateDescription":{"updatedFields":{"a":[1,2]},"removedFields":[],"truncatedArrays":[]}}`},
+		{"$push and $slice", `{"update":"things","updates":[{"q":{"_id":2},"u":{"$push":{"a":{"$each":[4],"$slice":-3}}}}]}`,
+			`{"operationType":"update",` + things + `,` + id("2") +
+				`,"updateDescription":{"updatedFields":{"a":[2,3,4]},"removedFields":[],"truncatedArrays":[]}}`},
+		{"a shorter array by a pipeline", `{"update":"things","updates":[{"q":{"_id":3},"u":[{"$set":{"a":{"$slice":["$a",2]}}}]}]}`,
+			`{"operationType":"update",` + things + `,` + id("3") +
+				`,"updateDescription":{"updatedFields":{},"removedFields":[],"truncatedArrays":[{"field":"a","newSize":2}]}}`},
 		{"by a pipeline", `{"update":"things","updates":[{"q":{"_id":2},"u":[{"$set":{"n":{"$size":"$a"}}}]}]}`,
 			`{"operationType":"update",` + things + `,` + id("2") +
 				`,"updateDescription":{"updatedFields":{"n":3},"removedFields":[],"truncatedArrays":[]}}`},
@@ -117,7 +126,8 @@ func TestChangeEvents(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			coll := collection(t)
-			insert(t, coll, `{"_id":1,"a":1,"x":1}`, `{"_id":2,"a":[1,2,3]}`)
+			insert(t, coll, `{"_id":1,"a":1,"x":1}`, `{"_id":2,"a":[1,2,3]}`,
+				`{"_id":3,"a":["`+strings.Repeat("x", 80)+`","y","z"]}`)
 			cs := watch(t, coll, quick())
 			if err := coll.Database().RunCommand(ctx, doc(t, c.command)).Err(); err != nil && c.reason != "a duplicate key" {
 				t.Fatal(err)

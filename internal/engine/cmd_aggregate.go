@@ -86,9 +86,14 @@ func readAggregate(r *request) (*aggregation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.Writes() && r.txn != nil {
-		return nil, mongoerr.New(mongoerr.OperationNotSupportedInTransaction,
-			"%s cannot be used in a transaction", stages[len(stages)-1].(bson.D)[0].Key)
+	if p.Writes() {
+		last := stages[len(stages)-1].(bson.D)[0].Key
+		switch {
+		case r.txn != nil:
+			return nil, mongoerr.New(mongoerr.OperationNotSupportedInTransaction, "%s cannot be used in a transaction", last)
+		case r.linear:
+			return nil, mongoerr.New(mongoerr.InvalidOptions, "%s cannot be used with a 'linearizable' read concern level", last)
+		}
 	}
 	q := plan.Query{Hint: index}
 	q.Filter, q.Sort, x.rest = p.Leading()

@@ -69,6 +69,7 @@ func readBulk(r *request, a *args) (*bulk, error) {
 		ns, err := checkNamespace(db, coll)
 		a.fail(part.err)
 		a.fail(err)
+		a.fail(checkWritable(ns))
 		b.spaces = append(b.spaces, ns)
 	}
 	var err error

@@ -11,7 +11,7 @@ import (
 
 func init() {
 	register(
-		&command{name: "create", txn: true, run: create, fields: []string{
+		&command{name: "create", txn: true, writes: true, run: create, fields: []string{
 			"capped", "size", "max", "autoIndexId", "timeseries", "expireAfterSeconds", "clusteredIndex",
 			"changeStreamPreAndPostImages", "storageEngine", "validator", "validationLevel", "validationAction",
 			"indexOptionDefaults", "viewOn", "pipeline", "collation", "encryptedFields", "flags", "temp",

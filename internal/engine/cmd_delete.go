@@ -11,7 +11,7 @@ import (
 )
 
 func init() {
-	register(&command{name: "delete", txn: true, run: remove, fields: []string{
+	register(&command{name: "delete", txn: true, writes: true, run: remove, fields: []string{
 		"delete", "deletes", "ordered", "let", "stmtId", "stmtIds", "bypassDocumentValidation",
 	}})
 }

@@ -13,7 +13,7 @@ import (
 
 func init() {
 	register(&command{
-		name: "findAndModify", aliases: []string{"findandmodify"}, txn: true, run: findAndModify,
+		name: "findAndModify", aliases: []string{"findandmodify"}, txn: true, writes: true, run: findAndModify,
 		fields: []string{
 			"findAndModify", "findandmodify", "query", "sort", "remove", "update", "new", "fields", "upsert",
 			"bypassDocumentValidation", "arrayFilters", "hint", "let", "collation", "stmtId",

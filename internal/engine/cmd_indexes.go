@@ -10,7 +10,7 @@ import (
 
 func init() {
 	register(
-		&command{name: "createIndexes", txn: true, run: createIndexes, fields: []string{"indexes", "commitQuorum", "ignoreUnknownIndexOptions"}},
+		&command{name: "createIndexes", txn: true, writes: true, run: createIndexes, fields: []string{"indexes", "commitQuorum", "ignoreUnknownIndexOptions"}},
 		&command{name: "listIndexes", run: listIndexes, fields: []string{"cursor"}},
 		&command{name: "dropIndexes", aliases: []string{"deleteIndexes"}, run: dropIndexes, fields: []string{"index"}},
 		&command{name: "collMod", run: collMod, fields: []string{

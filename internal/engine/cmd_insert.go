@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -11,7 +12,7 @@ import (
 )
 
 func init() {
-	register(&command{name: "insert", txn: true, run: insert, fields: []string{
+	register(&command{name: "insert", txn: true, writes: true, run: insert, fields: []string{
 		"insert", "documents", "ordered", "bypassDocumentValidation", "stmtId", "stmtIds",
 	}})
 }
@@ -69,20 +70,32 @@ func insertOne(w *store.Writer, ns store.Namespace, doc bson.D) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.Insert(ns, doc)
+	_, err = w.Insert(ns, stamped(w, doc))
 	return err
+}
+
+// stamped is a document with the server's time in place of the empty timestamps at its top, but of its _id.
+func stamped(w *store.Writer, doc bson.D) bson.D {
+	var out bson.D
+	for i, e := range doc {
+		if e.Value != any(bson.Timestamp{}) || e.Key == "_id" {
+			continue
+		}
+		if out == nil {
+			out = slices.Clone(doc)
+		}
+		out[i].Value = w.Time()
+	}
+	if out == nil {
+		return doc
+	}
+	return out
 }
 
 // withID returns the document with an _id, as its first field, and refuses
 // what no stored document may have.
 func withID(doc bson.D) (bson.D, error) {
 	at := value.Index(doc, "_id")
-	for _, e := range doc {
-		if strings.HasPrefix(e.Key, "$") {
-			return nil, mongoerr.New(mongoerr.DollarPrefixedFieldName,
-				"The dollar ($) prefixed field '%s' in '%s' is not valid for storage.", e.Key, e.Key)
-		}
-	}
 	switch {
 	case at < 0:
 		return append(bson.D{{Key: "_id", Value: bson.NewObjectID()}}, doc...), nil
@@ -102,7 +115,7 @@ func checkID(id any) error {
 		for _, e := range v {
 			if strings.HasPrefix(e.Key, "$") {
 				return mongoerr.New(mongoerr.DollarPrefixedFieldName,
-					"The dollar ($) prefixed field '%s' in '_id.%s' is not valid for storage.", e.Key, e.Key)
+					"_id fields may not contain '$'-prefixed fields: %s is not valid for storage.", e.Key)
 			}
 		}
 	}

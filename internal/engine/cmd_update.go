@@ -6,12 +6,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/internal/engine/plan"
 	"github.com/docmodel/docmodel/internal/engine/store"
 )
 
 func init() {
-	register(&command{name: "update", txn: true, run: updateMany, fields: []string{
+	register(&command{name: "update", txn: true, writes: true, run: updateMany, fields: []string{
 		"update", "updates", "ordered", "let", "bypassDocumentValidation", "stmtId", "stmtIds",
 	}})
 }
@@ -40,6 +41,9 @@ func updateMany(r *request) (reply, error) {
 		o, again := r.recall(st.id(i))
 		if !again {
 			o, err = runUpdate(r, ns, d)
+			if mongoerr.CodeOf(err) == pipeline.UnknownStage { // it fails the command, of which the statements before it are done
+				return nil, err
+			}
 			if err := st.result(i, err); err != nil {
 				return nil, err
 			}

@@ -34,7 +34,7 @@ func TestInsert(t *testing.T) {
 	if n, err := c.CountDocuments(ctx, bson.D{}); err != nil || n != 5 {
 		t.Logf("count %d %v", n, err)
 	}
-	for s, code := range map[string]int{`{"_id":[1]}`: 53, `{"_id":5,"$a":1}`: 52, `{"_id":{"$a":1}}`: 52} {
+	for s, code := range map[string]int{`{"_id":[1]}`: 53, `{"_id":{"$a":1}}`: 52} {
 		_, err := c.InsertOne(ctx, doc(t, s))
 		wantCode(t, s, err, code)
 	}

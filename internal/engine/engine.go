@@ -20,9 +20,10 @@
 // invalidate events, with resume tokens, resumeAfter, startAfter and
 // startAtOperationTime, all modes of fullDocument and fullDocumentBeforeChange,
 // and the stages $match, $project, $set, $addFields, $unset, $replaceRoot and
-// $replaceWith. An updateDescription is the difference of the document before
-// and after, whatever operators made it; see update.Describe. What of it is
-// refused by name: showExpandedEvents, $redact, $changeStreamSplitLargeEvent.
+// $replaceWith. The updateDescription of operators names their paths, that of
+// a pipeline the difference, with truncatedArrays; see update.Applied. What of
+// it is refused by name: showExpandedEvents (with its disambiguatedPaths),
+// $redact, $changeStreamSplitLargeEvent.
 //
 // The history is the latest 10,000 changes, or fewer that have about 32 MB of
 // documents. A token from before that is error 286, ChangeStreamHistoryLost. A
@@ -54,6 +55,7 @@ type Engine struct {
 	cancel   context.CancelFunc
 	wait     sync.WaitGroup // connections
 	requests atomic.Int32   // ids of replies
+	ttl      ttl
 
 	mu       sync.Mutex
 	closed   bool

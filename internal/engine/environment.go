@@ -138,7 +138,7 @@ func (e *environment) MergeOne(ctx context.Context, db, coll string, on []string
 		case action == pipeline.Replace:
 			_, err = w.Replace(ns, old, next)
 		case action == pipeline.Update:
-			_, err = w.Update(ns, old, next)
+			_, err = w.Update(ns, old, next, nil)
 		case action == pipeline.Keep && w.Collection(ns) == nil:
 			return w.Create(ns, nil)
 		}

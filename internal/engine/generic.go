@@ -39,9 +39,7 @@ func (r *request) readGeneric() error {
 	}
 	r.readConcern(a, a.document("readConcern"))
 	r.writeConcern(a, a.document("writeConcern"))
-	if v := a.text("apiVersion"); v != "" && v != "1" {
-		a.fail(mongoerr.New(322, "API version must be \"1\""))
-	}
+	r.readAPI(a)
 	return a.err
 }
 
@@ -63,7 +61,13 @@ func (r *request) readConcern(a *args, concern bson.D) {
 		a.fail(err)
 	}
 	switch level := sub.text("level"); level {
-	case "", "local", "available", "majority", "linearizable":
+	case "", "local", "majority":
+	case "available", "linearizable":
+		r.linear = level == "linearizable"
+		if r.autocommit {
+			a.fail(mongoerr.New(mongoerr.InvalidOptions, "The readConcern level must be either 'local' (default), 'majority' or "+
+				"'snapshot' in order to run in a transaction"))
+		}
 	case "snapshot":
 		if !r.autocommit {
 			a.fail(mongoerr.New(mongoerr.NotImplemented, "read concern \"snapshot\" is not supported outside transactions"))

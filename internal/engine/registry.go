@@ -13,6 +13,7 @@ type command struct {
 	aliases []string
 	fields  []string // what it takes beside its own name and the generic fields
 	txn     bool     // it may run in a transaction
+	writes  bool     // it writes to the collection that it names
 	admin   bool     // it runs on the admin database only
 	refused string   // it is known, and not supported for this reason
 	run     func(r *request) (reply, error)

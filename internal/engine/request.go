@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -35,6 +36,8 @@ type request struct {
 	start      bool
 	maxTime    time.Duration
 	concern    *mongoerr.Error // why the write concern can't be satisfied
+	strict     bool            // apiStrict: only what the Stable API has is allowed
+	linear     bool            // its read concern is linearizable
 
 	watching bool // the command is of a change stream
 	bypass   bool // what validators refuse is stored
@@ -106,6 +109,9 @@ func (r *request) execute() (reply, error) {
 	if err := a.known(r.command.fields, genericFields); err != nil {
 		return nil, err
 	}
+	if err := r.checkAPI(); err != nil {
+		return nil, err
+	}
 	if r.command.admin && r.db != "admin" {
 		return nil, mongoerr.New(mongoerr.Unauthorized, "%s may only be run against the admin database.", r.name)
 	}
@@ -117,7 +123,7 @@ func (r *request) execute() (reply, error) {
 		defer release()
 	}
 	if r.txn == nil {
-		r.engine.store.Sweep(time.Now())
+		r.engine.sweepDue(time.Now())
 	}
 	rep, err := r.command.run(r)
 	if r.txn != nil && (err != nil || r.partial) {
@@ -158,7 +164,19 @@ func (r *request) namespace() (store.Namespace, error) {
 		return store.Namespace{}, mongoerr.New(mongoerr.InvalidNamespace,
 			"collection name has invalid type %s", value.TypeName(r.body[0].Value))
 	}
-	return checkNamespace(r.db, name)
+	ns, err := checkNamespace(r.db, name)
+	if err == nil && r.command.writes {
+		err = checkWritable(ns)
+	}
+	return ns, err
+}
+
+// checkWritable refuses the names that MongoDB keeps for itself.
+func checkWritable(ns store.Namespace) error {
+	if strings.HasPrefix(ns.Coll, "system.") {
+		return mongoerr.New(mongoerr.InvalidNamespace, "cannot write to %s", ns)
+	}
+	return nil
 }
 
 // state returns the data as the command sees it.

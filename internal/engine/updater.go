@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
 	"github.com/docmodel/docmodel/internal/engine/update"
@@ -28,6 +29,9 @@ func (u *updater) parse(r *request, a *args, spec any, constants bson.D) error {
 	vars := let.variables("let")
 	a.fail(let.err)
 	filters := a.array("arrayFilters")
+	if stages, ok := spec.(bson.A); ok {
+		a.fail(pipeline.CheckUpdate(stages))
+	}
 	if a.err != nil {
 		return a.err
 	}
@@ -91,11 +95,13 @@ func (u *updater) apply(w *store.Writer, old *store.Record, o *outcome) error {
 	if value.Equal(old.Doc, next) {
 		next = old.Doc
 	} else {
-		put := w.Update
 		if u.update.IsReplacement() {
-			put = w.Replace
+			next = stamped(w, next)
+			_, err = w.Replace(u.ns, old, next)
+		} else {
+			_, err = w.Update(u.ns, old, next, update.Applied{Update: u.update, Input: in})
 		}
-		if _, err := put(u.ns, old, next); err != nil {
+		if err != nil {
 			return err
 		}
 		o.modified++
@@ -122,6 +128,12 @@ func (u *updater) insert(w *store.Writer, o *outcome) error {
 	}
 	if err := checkID(doc[0].Value); err != nil {
 		return err
+	}
+	if u.update.IsReplacement() {
+		doc = stamped(w, doc)
+	}
+	if value.Size(doc) > store.MaxDocument {
+		return mongoerr.New(17420, "Document to upsert is larger than %d", store.MaxDocument)
 	}
 	if _, err := w.Insert(u.ns, doc); err != nil {
 		return err

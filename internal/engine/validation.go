@@ -85,20 +85,54 @@ func (v validation) check() store.Check {
 	if v.matcher == nil || v.level == "off" || v.action == "warn" {
 		return nil
 	}
+	passes := func(doc bson.D) bool { // an expression that fails doesn't
+		ok, err := v.matcher.Match(doc)
+		return ok && err == nil
+	}
 	return func(old, next bson.D) error {
-		ok, err := v.matcher.Match(next)
-		if ok || err != nil {
-			return err
+		if passes(next) || old != nil && v.level == "moderate" && !passes(old) {
+			return nil
 		}
-		if old != nil && v.level == "moderate" {
-			if was, err := v.matcher.Match(old); !was || err != nil {
-				return err
+		return mongoerr.New(mongoerr.DocumentValidationFailure, "Document failed validation").
+			WithExtra(bson.E{Key: "errInfo", Value: v.explain(next)})
+	}
+}
+
+// explain says why a document was refused, without the details of which MongoDB says that they are too large.
+func (v validation) explain(doc bson.D) bson.D {
+	id, _ := value.Get(doc, "_id")
+	head := bson.D{{Key: "failingDocumentId", Value: id}}
+	details := query.Explain(v.validator, doc)
+	if whole := append(head[:1:1], bson.E{Key: "details", Value: details}); value.Size(whole) <= maxErrorInfo {
+		return whole
+	}
+	short := append(head[:1:1], bson.E{Key: "truncated", Value: true},
+		bson.E{Key: "details", Value: withoutFields(details, "specifiedAs", "consideredValue", "consideredValues")})
+	if value.Size(short) <= maxErrorInfo {
+		return short
+	}
+	return append(head, bson.E{Key: "note", Value: "detailed error was too large"})
+}
+
+const maxErrorInfo = 12 << 20
+
+// withoutFields is a value without the fields of those names, at any depth.
+func withoutFields(v any, names ...string) any {
+	switch v := v.(type) {
+	case bson.D:
+		out := bson.D{}
+		for _, e := range v {
+			if !slices.Contains(names, e.Key) {
+				out = append(out, bson.E{Key: e.Key, Value: withoutFields(e.Value, names...)})
 			}
 		}
-		id, _ := value.Get(next, "_id")
-		return mongoerr.New(mongoerr.DocumentValidationFailure, "Document failed validation").WithExtra(bson.E{Key: "errInfo", Value: bson.D{
-			{Key: "failingDocumentId", Value: id},
-			{Key: "details", Value: bson.D{{Key: "operatorName", Value: v.validator[0].Key}}},
-		}})
+		return out
+	case bson.A:
+		out := make(bson.A, len(v))
+		for i, x := range v {
+			out[i] = withoutFields(x, names...)
+		}
+		return out
 	}
+	return v
 }

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -87,6 +88,8 @@ func TestValidationError(t *testing.T) {
 	if got := bulk.WriteErrors[0].Details.Lookup("failingDocumentId"); got.Int32() != 2 {
 		t.Errorf("details name %s", got)
 	}
+	same(t, "details", show(t, bulk.WriteErrors[0].Details.Lookup("details").Document()),
+		`{"operatorName":"$gt","specifiedAs":{"n":{"$gt":0}},"reason":"field was missing"}`)
 	wantAll(t, c, `{"_id":1,"n":1}`)
 }
 
@@ -113,4 +116,26 @@ func TestValidationOptions(t *testing.T) {
 	}
 	err := db.RunCommand(ctx, doc(t, `{"collMod":"c","validator":{"$jsonSchema":{"foo":1}}}`)).Err()
 	wantCode(t, "an unknown keyword", err, 9)
+}
+
+// An error never outgrows a reply, and an expression that fails is a failed validation.
+func TestValidationErrorLarge(t *testing.T) {
+	c := collection(t)
+	details := func(validator string, d bson.D) bson.Raw {
+		t.Helper()
+		if err := c.Database().RunCommand(ctx, doc(t, `{"collMod":"things","validator":`+validator+`}`)).Err(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := c.InsertOne(ctx, d)
+		wantCode(t, validator, err, 121)
+		var refused mongo.WriteException
+		errors.As(err, &refused)
+		return refused.WriteErrors[0].Details
+	}
+	must(t, c.Database().CreateCollection(ctx, "things"))
+	large := bson.D{{Key: "_id", Value: int32(1)}, {Key: "s", Value: strings.Repeat("x", 13<<20)}}
+	same(t, "a large value", show(t, details(`{"s":{"$type":"int"}}`, large)), `{"failingDocumentId":1,"truncated":true,`+
+		`"details":{"operatorName":"$type","reason":"type did not match","consideredType":"string"}}`)
+	got := details(`{"$expr":{"$divide":[1,"$n"]}}`, doc(t, `{"_id":2,"n":0}`))
+	same(t, "an error", got.Lookup("details", "reason").StringValue(), "failed to evaluate aggregation expression")
 }

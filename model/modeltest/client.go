@@ -55,6 +55,12 @@ func (b *backend) connect(c *config) (*mongo.Client, func(), error) {
 	if c.lag > 0 && b.engine != nil {
 		b.engine.DelayChanges(c.lag)
 	}
+	if c.ttl != nil {
+		if b.engine == nil {
+			return nil, nil, errServerTTL
+		}
+		c.ttl.drive(b.engine)
+	}
 	client, err := mongo.Connect(c.clientOptions(b.uri, b.dialer))
 	if err != nil {
 		return nil, nil, err

@@ -50,7 +50,8 @@
 // # Time
 //
 // An engine works inside a testing/synctest bubble, where a sleep of days takes no time: for what expires, and for time
-// buckets.
+// buckets. An engine removes an expired document before the next command. A MongoDB does so up to a minute later, or more:
+// a [TTL] makes the engine as late, or has it wait for the test.
 //
 // # Code that doesn't use this library
 //
@@ -87,7 +88,6 @@
 //   - tailable cursors, snapshot reads outside transactions, the options min, max, returnKey and showRecordId of find
 //   - expanded events and large events in parts, of change streams, whose history is 10,000 changes
 //   - encryption, users and roles, sharding, a second member, what a server says of its storage
-//   - on insert, names at a document's top that begin with a dollar sign, which MongoDB takes since 5.0
 //
 // Three things are otherwise than on a server. Nothing fails over, and nothing is lost in a crash. One write at a time runs, so
 // that plans are the same each time, and speed says little about a server's. A transaction of which no connection is left is

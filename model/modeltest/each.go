@@ -45,7 +45,7 @@ type backend struct {
 	name   string // of the subtest
 	uri    string
 	dialer options.ContextDialer // nil means TCP
-	engine *engine.Engine        // nil for a server
+	engine *engine.Engine        // nil for a real server
 	plain  *mongo.Client         // a client without monitors and faults; nil for an engine, which is thrown away whole
 }
 

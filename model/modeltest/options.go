@@ -17,6 +17,7 @@ type config struct {
 	faults   []*Faults
 	client   []*options.ClientOptions
 	lag      time.Duration // of the engine's change streams
+	ttl      *TTL
 }
 
 // Options returns the option that applies all of opts.

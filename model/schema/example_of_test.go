@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Products of a shop: each has an id, a price and a description; what else is to be said of one depends on its kind.
@@ -100,7 +101,11 @@ func ExampleOf() {
 	_, err = c.InsertOne(ctx, bson.D{
 		{Key: "_id", Value: "j1"}, {Key: "price", Value: 4990}, {Key: "kind", Value: "jeans"}, {Key: "length", Value: 34},
 	})
-	fmt.Println(err)
+	var refused mongo.WriteException
+	if errors.As(err, &refused) {
+		e := refused.WriteErrors[0]
+		fmt.Println(e.Message+":", e.Details.Lookup("details", "schemaRulesNotSatisfied", "0", "operatorName").StringValue())
+	}
 	// Output:
 	// 1 command and one per further batch
 	// d1 price bsonType ['int', 'long'] '12.90'
@@ -115,5 +120,5 @@ func ExampleOf() {
 	//    required ['artist', 'tracks', 'kind']
 	//    properties {kind: {bsonType: 'string', enum: ['disc']}, artist: {bsonType: 'string'}, tracks: {bsonType: 'array', minItems: 1, maxItems: 99, items: {bsonType: 'object', required: ['title', 'seconds'], properties: {title: {bsonType: 'string'}, seconds: {bsonType: 'int', minimum: 0, exclusiveMinimum: true}}}}}
 	// true <nil>
-	// write exception: write errors: [Document failed validation: {"failingDocumentId": "j1","details": {"operatorName": "$jsonSchema"}}]
+	// Document failed validation: oneOf
 }

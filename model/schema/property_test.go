@@ -86,7 +86,7 @@ func disturb(r *rand.Rand, d bson.D) bson.D {
 		case 0:
 			d = slices.Delete(d, i, i+1)
 		case 1:
-			d = append(d, bson.E{Key: []string{"extra", "mixed", "ref", "kind"}[r.IntN(4)], Value: oddValue(r, 1)})
+			d = set(d, bson.E{Key: []string{"extra", "mixed", "ref", "kind"}[r.IntN(4)], Value: oddValue(r, 1)})
 		case 2:
 			if inner, ok := d[i].Value.(bson.D); ok && len(inner) > 0 {
 				inner[r.IntN(len(inner))].Value = oddValue(r, 1)
@@ -224,6 +224,45 @@ func TestValidateAgrees(t *testing.T) {
 				}
 				t.Logf("%d of %d refused", refused, n)
 			})
+		}
+	})
+}
+
+// MongoDB lets a document hold a field twice, and $jsonSchema looks at the first, but at each that no property names; DocumentDB
+// looks at each.
+func TestValidateTwice(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		need(t, db)
+		zero := set(asD(t, sink{ID: "0"}), bson.E{Key: "name", Value: "a"})
+		twice := func(name string, first, second any) bson.D {
+			return append(set(slices.Clone(zero), bson.E{Key: name, Value: first}), bson.E{Key: name, Value: second})
+		}
+		words := func(first, second any) bson.D { return bson.D{{Key: "w", Value: first}, {Key: "w", Value: second}} }
+		for i, x := range []struct {
+			d    bson.D
+			want bool
+		}{
+			{twice("name", "a", 1), true},
+			{twice("name", 1, "a"), false},
+			{append(slices.Clone(zero), bson.E{Key: "words", Value: words("a", "b")}), true},
+			{append(slices.Clone(zero), bson.E{Key: "words", Value: words("a", 1)}), false},
+			{append(slices.Clone(zero), bson.E{Key: "words", Value: words(1, "a")}), false},
+		} {
+			x.d[0].Value = fmt.Sprint(i)
+			raw, err := bson.Marshal(x.d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := plain.ValidateRaw(raw); (err == nil) != x.want {
+				t.Errorf("Validate says %v of %s", err, bson.Raw(raw))
+			}
+			if _, err := db.Collection("c").InsertOne(t.Context(), bson.Raw(raw)); err != nil {
+				t.Fatal(err)
+			}
+			n, err := db.Collection("c").CountDocuments(t.Context(), bson.D{{Key: "$and", Value: bson.A{bson.D{{Key: "_id", Value: x.d[0].Value}}, plain.Validator()}}})
+			if err != nil || (n == 1) != x.want {
+				t.Errorf("$jsonSchema finds %d, %v of %s", n, err, bson.Raw(raw))
+			}
 		}
 	})
 }

@@ -168,11 +168,15 @@ func (c *validator) fields(n *node, path string, v bson.RawValue) {
 			c.fail(join(path, name), "required", true, bson.RawValue{})
 		}
 	}
+	checked := map[string]bool{}
 	for _, e := range elements {
 		name := e.Key()
 		switch inner := n.property(name); {
 		case inner != nil:
-			c.check(inner, join(path, name), e.Value())
+			if !checked[name] { // of a field that is there twice, $jsonSchema looks at the first
+				c.check(inner, join(path, name), e.Value())
+			}
+			checked[name] = true
 		case n.closed:
 			c.fail(join(path, name), "additionalProperties", false, e.Value())
 		case n.rest != nil:

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
 func sortFields(v any) any {
@@ -46,7 +48,7 @@ func repeatedIn(command bson.D) bool {
 		}
 		same := true
 		for _, x := range list {
-			same = same && string(encode(x)) == string(encode(list[0]))
+			same = same && value.Compare(x, list[0]) == 0
 		}
 		found = found || same
 	})

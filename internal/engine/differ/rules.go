@@ -19,6 +19,7 @@ type difference struct {
 	Case
 	kind           Kind
 	engine, server Outcome
+	run            func(Case) Outcome // what the engine does with another case
 }
 
 // explain returns the name of the rule that explains a difference, "" if none does.

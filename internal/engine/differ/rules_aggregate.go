@@ -25,15 +25,31 @@ var aggregateRules = []rule{
 		"a restriction of $graphLookup is computed for what isn't reached",
 		"MongoDB's manual says only that restrictSearchWithMatch is a condition of the search ($graphLookup).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.server.Code > 10000 && x.uses("$graphLookup") && x.uses("$expr")
+			return x.kind == OnlyServer && x.uses("$graphLookup") && x.uses("$expr") && x.restricts()
 		},
 	},
 	{
-		"$out and $merge store names that begin with a dollar sign",
-		"From MongoDB 5.0 on an insert takes them, with restrictions (Field Names with Periods and Dollar Signs); the engine refuses " +
-			"them, as the library does.",
+		"$merge stores names that begin with a dollar sign",
+		"MongoDB's updates and replacements take none (Field Names with Periods and Dollar Signs).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && x.engine.Code == 52 && (hasStage(x.Case, "$out") || hasStage(x.Case, "$merge"))
+			return x.kind == OnlyEngine && x.engine.Code == 52 && hasStage(x.Case, "$merge")
+		},
+	},
+	{
+		"$merge takes a name with dots for a name",
+		"MongoDB merges by an update, for which it is a path (Update Operators).",
+		func(x difference) bool {
+			dotted := slices.ContainsFunc(x.server.State, func(doc bson.D) bool {
+				return slices.ContainsFunc(doc, func(e bson.E) bool { return strings.Contains(e.Key, ".") })
+			})
+			return hasStage(x.Case, "$merge") && dotted && (x.kind == States || x.kind == OnlyEngine && (x.engine.Code == 40 || x.engine.Code == 28))
+		},
+	},
+	{
+		"$merge adds fields in the given order",
+		"MongoDB merges by an update, which adds fields in lexicographic order (Update Operators, \"Behavior\").",
+		func(x difference) bool {
+			return hasStage(x.Case, "$merge") && x.kind == States && x.sameAfter(sortFields)
 		},
 	},
 	{
@@ -109,21 +125,22 @@ var aggregateRules = []rule{
 		"an expression in $facet whose value isn't needed isn't computed",
 		"MongoDB's manual doesn't say whether it is.",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && x.uses("$facet") && (x.engine.Code > 10000 || x.engine.Code == 14)
+			return x.engine.computing() && x.because("$facet")
 		},
 	},
 	{
 		"$lookup by fields with variables doesn't join what is missing in both",
 		"MongoDB takes a missing field for null on both sides ($lookup, localField and foreignField).",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && x.uses("localField") && x.uses("let")
+			return x.uses("localField") && x.uses("let") && x.within(sortFields, "$lookup")
 		},
 	},
 	{
 		"a removal and a constant after it become one wrong stage",
 		"MongoDB's $unset adds nothing, and the next stage sees what it removed ($unset (aggregation)).",
 		func(x difference) bool {
-			return constantAfterRemoval(x.Case) || x.kind == OnlyServer && x.server.Code == 31249 && x.uses("$project", "$unset")
+			return constantAfterRemoval(x.Case) && (x.within(sortFields, "$set", "$addFields", "$unset", "$project") || x.emptied()) ||
+				x.kind == OnlyServer && x.server.Code == 31249 && x.uses("$project", "$unset")
 		},
 	},
 	{
@@ -138,7 +155,7 @@ var aggregateRules = []rule{
 		"$unwind can't store an index below the array's path, nor below another array",
 		"MongoDB stores the index at the path that is named; its manual doesn't say what becomes of an array there ($unwind, includeArrayIndex).",
 		func(x difference) bool {
-			return x.uses("$unwind") && x.uses("includeArrayIndex") && (x.kind == OnlyServer || x.kind == Replies && (x.holds(isEmptyArray) || x.holds(isDottedIndex)))
+			return x.uses("$unwind") && x.uses("includeArrayIndex") && (x.kind == OnlyServer && x.server.Code == 31249 || x.kind == Replies && (x.holds(isEmptyArray) || x.holds(isDottedIndex)))
 		},
 	},
 	{
@@ -159,7 +176,7 @@ var aggregateRules = []rule{
 		"MongoDB takes a missing field for null, which no element of an empty array is ($lookup, localField and foreignField).",
 		func(x difference) bool {
 			return hasStage(x.Case, "$lookup") && x.uses("localField") && x.holds(isEmptyArray) &&
-				(x.kind == OnlyServer && x.server.computing() || x.kind == Replies && x.sameAfter(dropArrays))
+				x.kind == Replies && x.sameAfter(dropArrays)
 		},
 	},
 	{
@@ -171,16 +188,46 @@ var aggregateRules = []rule{
 		"an error inside $lookup is lost",
 		"An aggregation fails when one of its expressions does ($lookup).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && x.engine.computing() && x.uses("$lookup")
+			return x.engine.computing() && x.because("$lookup")
 		},
 	},
 	{
 		"$first and $last of $group are computed for one document, $firstN and $lastN for n",
 		"MongoDB's manual doesn't say for which documents they are.",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && x.engine.computing() && x.uses("$group", "$bucket") && x.uses("$first", "$last", "$firstN", "$lastN")
+			return x.engine.computing() && x.uses("$group", "$bucket") && x.because("$first", "$last", "$firstN", "$lastN")
 		},
 	},
+}
+
+// emptied reports whether the outcomes are equal but for empty documents that the server has in place of scalars, or of nothing.
+func (x difference) emptied() bool {
+	engine, server := mapOutcome(x.engine, sortFields), mapOutcome(x.server, sortFields)
+	if x.kind != Replies && x.kind != States || len(engine.State) != len(server.State) {
+		return false
+	}
+	for i := range engine.State {
+		if !equalButEmpty(engine.State[i], server.State[i]) {
+			return false
+		}
+	}
+	return equalButEmpty(engine.Reply, server.Reply)
+}
+
+func equalButEmpty(engine, server any) bool {
+	switch e := engine.(type) {
+	case bson.D:
+		s, ok := server.(bson.D)
+		s = slices.DeleteFunc(slices.Clone(s), func(f bson.E) bool { return !has(e, f.Key) && isEmptyDocument(f.Value) })
+		return ok && len(e) == len(s) && !slices.ContainsFunc(e, func(f bson.E) bool { return !has(s, f.Key) || !equalButEmpty(f.Value, lookup(s, f.Key)) })
+	case bson.A:
+		s, ok := server.(bson.A)
+		for i := 0; ok && i < len(e) && i < len(s); i++ {
+			ok = equalButEmpty(e[i], s[i])
+		}
+		return ok && len(e) == len(s)
+	}
+	return isEmptyDocument(server) || string(encode(engine)) == string(encode(server))
 }
 
 // constantAfterRemoval reports whether a stage that removes fields is followed by one that sets a constant.

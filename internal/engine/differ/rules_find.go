@@ -15,8 +15,7 @@ var findRules = []rule{
 		"MongoDB's manual doesn't say when an expression without fields is computed; the engine does it for " +
 			"each document that needs it, the server once and in any case.",
 		func(x difference) bool {
-			computing := x.server.Code > 10000 || x.server.Code == 241 || strings.HasPrefix(x.server.Text, "can't $subtract")
-			return x.kind == OnlyServer && computing && (x.reached() == 0 || len(x.Docs) == 0 && x.uses("$unionWith"))
+			return x.kind == OnlyServer && x.server.computing() && (x.reached() == 0 || len(x.Docs) == 0 && x.uses("$unionWith")) && x.constant()
 		},
 	},
 	{
@@ -30,22 +29,21 @@ var findRules = []rule{
 		"$dateTrunc is off",
 		"MongoDB truncates to the start of the unit in the time zone, before 1970 too ($dateTrunc).",
 		func(x difference) bool {
-			return x.uses("$dateTrunc") && (x.sameAfter(func(v any) any { return sortFields(dropScalars(v)) }) ||
-				x.kind == Replies && x.uses("$group", "$sortByCount") && x.before1970())
+			return x.within(sortFields, "$dateTrunc")
 		},
 	},
 	{
 		"$ifNull, $switch and $convert compute what they don't need",
 		"MongoDB returns the first operand that isn't null or missing, or of the first branch that is true ($ifNull, $switch).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$ifNull", "$switch", "$cond", "$convert") && x.server.computing()
+			return x.eager("$ifNull", "$switch", "$cond", "$convert")
 		},
 	},
 	{
 		"a variable of $let that nobody uses isn't computed",
 		"MongoDB assigns each variable before it evaluates \"in\" ($let).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && x.uses("$let") && x.engine.computing() && !mentions(x.Command, "$$x")
+			return x.engine.computing() && !mentions(x.Command, "$$x") && x.because("$let")
 		},
 	},
 	{
@@ -70,7 +68,7 @@ var findRules = []rule{
 		"MongoDB orders every value, a missing one included, between them (Comparison/Sort Order).",
 		func(x difference) bool {
 			found := (x.kind == OnlyEngine || x.kind == OnlyServer) && x.filter() != nil && Case{Command: bson.D{{Key: "q", Value: x.filter()}}}.holds(isExtreme)
-			return (x.kind == Replies || x.kind == States || found) && x.holds(isExtreme) &&
+			return (x.chosen() || found && x.another()) && x.holds(isExtreme) &&
 				x.uses("$gt", "$gte", "$lt", "$lte", "$cmp", "$eq", "$ne", "$min", "$max")
 		},
 	},
@@ -97,16 +95,16 @@ var findRules = []rule{
 	{
 		"$avg returns the type of what it averages",
 		"MongoDB returns a double, and a decimal if there is one among the values ($avg, \"Result Data Type\").",
-		func(x difference) bool { return x.uses("$avg") && x.sameAfter(dropNumbers) },
+		func(x difference) bool { return x.within(sortFields, "$avg") },
 	},
 	{
 		"an empty array sorts as null does",
 		"MongoDB sorts an empty array before null (Comparison/Sort Order, \"Arrays\").",
 		func(x difference) bool {
 			if x.picksOneBy(isEmptyArray) {
-				return true
+				return x.chosen() || x.another()
 			}
-			return (x.kind == Replies || x.kind == States) && x.holds(isEmptyArray) && (x.get("sort") != nil ||
+			return x.chosen() && (x.kind == Replies || x.kind == States) && x.holds(isEmptyArray) && (x.get("sort") != nil ||
 				x.uses("$sort", "$top", "$topN", "$bottom", "$bottomN", "$sortArray")) &&
 				(x.verb() != "find" || x.get("limit") != nil || x.sameAfter(sortElements))
 		},
@@ -122,8 +120,9 @@ var findRules = []rule{
 		"a regular expression can be compared with by order",
 		"MongoDB refuses it for $gt and the like ($regex).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && (strings.HasPrefix(x.engine.Text, "Can't have RegEx as arg to predicate") ||
-				strings.HasPrefix(x.engine.Text, "Can't have regex as arg to $ne"))
+			return (x.kind == OnlyEngine || x.kind == Codes && x.server.Code == 11000) &&
+				(strings.HasPrefix(x.engine.Text, "Can't have RegEx as arg to predicate") ||
+					strings.HasPrefix(x.engine.Text, "Can't have regex as arg to $ne"))
 		},
 	},
 	{
@@ -138,8 +137,7 @@ var findRules = []rule{
 		"MongoDB's manual doesn't say in which order the clauses of a filter are computed.",
 		func(x difference) bool {
 			filter, _ := x.filter().(bson.D)
-			computing := x.engine.Code > 10000 || x.engine.Code == 241 || x.engine.Code == 14
-			return x.kind == OnlyEngine && computing && x.uses("$expr") &&
+			return x.engine.computing() && x.because("$expr") &&
 				(len(filter) > 1 || x.uses("$and", "$or", "$nor"))
 		},
 	},
@@ -154,7 +152,7 @@ var findRules = []rule{
 		"%Z of UTC has no sign",
 		"MongoDB writes the offset in minutes with its sign ($dateToString, \"Format Specifiers\").",
 		func(x difference) bool {
-			return x.holds(isZoneFormat) && (x.sameAfter(func(v any) any { return sortFields(dropStrings(v)) }) || x.uses("$strLenCP", "$strLenBytes") && x.sameAfter(dropNumbers))
+			return x.holds(isZoneFormat) && (x.within(sortFields, "$dateToString") || x.uses("$strLenCP", "$strLenBytes") && x.sameAfter(dropNumbers))
 		},
 	},
 	{
@@ -162,26 +160,26 @@ var findRules = []rule{
 		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
 		func(x difference) bool {
 			over := x.kind == OnlyServer && (strings.HasSuffix(x.server.Text, " overflowed") || x.server.Text == "interval out of range")
-			return x.uses("$dateAdd", "$dateSubtract") && (over || x.holds(isTenDigits) && x.sameAfter(dropDates))
+			return x.uses("$dateAdd", "$dateSubtract") && (over || x.holds(isTenDigits) && x.within(sortFields, "$dateAdd", "$dateSubtract"))
 		},
 	},
 	{
 		"a projection is computed for documents beyond the limit",
 		"MongoDB's find projects what it returns (find, \"projection\").",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.get("limit") != nil && x.get("projection") != nil && x.server.Code > 10000
+			return x.kind == OnlyServer && x.get("limit") != nil && x.get("projection") != nil && x.failsLike(x.unlimited())
 		},
 	},
 	{
 		"$regexFindAll anchors anew after each match",
 		"The beginning of a string is in one place (Regular Expressions; $regexFindAll).",
-		func(x difference) bool { return x.uses("$regexFindAll") && x.holds(isAnchored) && !x.engine.failed() },
+		func(x difference) bool { return x.holds(isAnchored) && x.within(sortFields, "$regexFindAll") },
 	},
 	{
 		"$mod of a double by a long is a long, and that of a large long inexact",
 		"From 7.2 on the result has the larger of the two types, a double if either is one ($mod).",
 		func(x difference) bool {
-			return x.uses("$mod") && (x.sameAfter(func(v any) any { return sortFields(plainDecimals(plainZeros(asDoubles(v)))) }) || x.uses("$type") && x.sameAfter(dropStrings) || x.holds(isLarge) && x.sameAfter(dropNumbers))
+			return x.uses("$mod") && x.sameAfter(func(v any) any { return sortFields(plainDecimals(plainZeros(asDoubles(v)))) }) || x.within(sortFields, "$mod")
 		},
 	},
 	{
@@ -195,7 +193,7 @@ var findRules = []rule{
 		"$round of a large double loses digits",
 		"MongoDB returns an integral double as it is ($round).",
 		func(x difference) bool {
-			return x.uses("$round", "$trunc") && x.holds(isLarge) && x.sameAfter(dropNumbers)
+			return x.holds(isLarge) && x.within(sortFields, "$round", "$trunc")
 		},
 	},
 	{
@@ -225,7 +223,7 @@ var findRules = []rule{
 		"$dateToString ends with Z in any time zone",
 		"MongoDB writes Z for UTC alone ($dateToString, \"format\").",
 		func(x difference) bool {
-			return x.uses("$dateToString") && x.uses("timezone") && (x.sameAfter(dropZ) ||
+			return x.uses("$dateToString") && x.uses("timezone") && (x.sameAfter(func(v any) any { return sortFields(dropZ(v)) }) ||
 				x.uses("$strLenCP", "$strLenBytes") && x.sameAfter(dropNumbers))
 		},
 	},
@@ -237,7 +235,14 @@ var findRules = []rule{
 	{
 		"$setField computes what null makes needless, and takes no missing document",
 		"MongoDB returns null for an input that is null or missing ($setField).",
-		func(x difference) bool { return x.kind == OnlyServer && x.uses("$setField") && !x.engine.failed() },
+		func(x difference) bool { return x.eager("$setField") },
+	},
+	{
+		"a timestamp becomes a date",
+		"MongoDB's page doesn't name a timestamp among what becomes a date ($toDate).",
+		func(x difference) bool {
+			return x.kind == OnlyEngine && strings.HasPrefix(x.engine.Text, "Unsupported conversion from timestamp to date")
+		},
 	},
 	{
 		"$toDate of a large number fails",
@@ -249,14 +254,14 @@ var findRules = []rule{
 	{
 		"$subtract of a fraction from a date rounds it",
 		"MongoDB subtracts whole milliseconds ($subtract).",
-		func(x difference) bool { return x.uses("$subtract") && x.sameAfter(dropDates) },
+		func(x difference) bool { return x.within(sortFields, "$subtract") },
 	},
 	{
 		"a large double becomes a string with an exponent",
 		"MongoDB writes up to 16 digits before it does ($toLower, $toUpper, $toString).",
 		func(x difference) bool {
 			return x.uses("$toLower", "$toUpper", "$toString", "$strcasecmp", "$convert", "$substr", "$substrCP", "$substrBytes") &&
-				(x.holds(isTenDigits) || x.uses("$toDouble") || x.server.holds(hasExponent)) && x.sameAfter(dropStrings)
+				(x.holds(isTenDigits) || x.uses("$toDouble") || x.server.holds(hasExponent)) && x.sameAfter(dropNumerals)
 		},
 	},
 }
@@ -319,13 +324,6 @@ func asDoubles(v any) any {
 	return v
 }
 
-func dropDates(v any) any {
-	if _, ok := v.(bson.DateTime); ok {
-		return nil
-	}
-	return v
-}
-
 func dropZ(v any) any {
 	if s, ok := v.(string); ok {
 		return strings.TrimRight(s, "Zz") // $toLower may follow
@@ -348,9 +346,12 @@ func isZoneFormat(v any) bool {
 	return ok && strings.Contains(s, "%Z")
 }
 
-func dropStrings(v any) any {
-	if _, ok := v.(string); ok {
-		return nil
+// dropNumerals makes null of texts that are written numbers, or parts of some.
+func dropNumerals(v any) any {
+	if s, ok := v.(string); ok {
+		if strings.Trim(s, "0123456789.eE+-") == "" {
+			return nil
+		}
 	}
 	return v
 }

@@ -13,7 +13,7 @@ var laterUpdateRules = []rule{
 		"$pull by conditions on fields removes what is no document",
 		"MongoDB removes the documents that match as in a filter ($pull, \"Remove Items from an Array of Documents\").",
 		func(x difference) bool {
-			return x.updates() && (x.kind == States || x.kind == Replies) && (pullsAll(x.change()) || x.uses("$pull") && x.holds(isNested))
+			return x.updates() && (pullsAll(x.change()) || x.holds(isNested)) && x.within(plainUpdate, "$pull")
 		},
 	},
 	{
@@ -39,7 +39,7 @@ var laterRules = []rule{
 		"a constant is computed though an operand before it is null, or decides",
 		"MongoDB's manual doesn't say when an expression without fields is computed.",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.server.computing() && laterOperand(x.Command, hasConstantOperator, "$add", "$multiply", "$concat",
+			return x.kind == OnlyServer && x.constant() && laterOperand(x.Command, hasConstantOperator, "$add", "$multiply", "$concat",
 				"$concatArrays", "$setUnion", "$setIntersection", "$indexOfArray", "$indexOfCP", "$indexOfBytes", "$or", "$and")
 		},
 	},
@@ -48,7 +48,7 @@ var laterRules = []rule{
 		"MongoDB returns null for a string that is null or missing, and as soon as an operand of a sum is " +
 			"($indexOfBytes, $indexOfCP, $add).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.server.computing() && laterOperand(x.Command, hasOperator, "$indexOfBytes", "$indexOfCP", "$add")
+			return x.eager("$indexOfBytes", "$indexOfCP", "$add")
 		},
 	},
 	{
@@ -60,14 +60,14 @@ var laterRules = []rule{
 				list, _ := v.(bson.A)
 				third = third || key == "$setEquals" && len(list) > 2
 			})
-			return x.kind == OnlyServer && third && x.server.computing()
+			return x.kind == OnlyServer && third && x.failsFor(eachEqual)
 		},
 	},
 	{
 		"a part of a date before 1970 isn't that of its second",
 		"MongoDB's dates are milliseconds, before 1970 too: -1001 is at 23:59:58.999 ($second).",
 		func(x difference) bool {
-			return x.uses("$second", "$minute", "$hour") && x.before1970() && (x.kind == Replies || x.kind == States) && x.sameAfter(dropNumbers)
+			return x.before1970() && x.within(sortFields, "$second", "$minute", "$hour")
 		},
 	},
 	{
@@ -95,7 +95,7 @@ var laterRules = []rule{
 					dotted = dotted || key == "$setField" && strings.Contains(s, ".")
 				})
 			})
-			return dotted && (x.kind == Replies || x.kind == States)
+			return dotted && x.within(sortFields, "$setField")
 		},
 	},
 	{
@@ -106,6 +106,20 @@ var laterRules = []rule{
 			return (x.kind == Replies || x.kind == States) && x.server.holds(isLongDecimal) && x.sameAfter(plainDecimals)
 		},
 	},
+}
+
+// eachEqual compares every operand of $setEquals with the first.
+func eachEqual(v any) any {
+	doc, ok := v.(bson.D)
+	list, _ := lookup(v, "$setEquals").(bson.A)
+	if !ok || len(doc) != 1 || len(list) < 2 {
+		return v
+	}
+	var pairs bson.A
+	for _, x := range list[1:] {
+		pairs = append(pairs, d("$setEquals", bson.A{list[0], x}))
+	}
+	return d("$arrayElemAt", bson.A{pairs, 0})
 }
 
 // laterOperand reports whether one of the operators has an operand after its first of which the fact holds.

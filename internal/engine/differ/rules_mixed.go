@@ -27,7 +27,7 @@ var mixedRules = []rule{
 		"what $graphLookup starts with isn't computed for an empty collection",
 		"An aggregation fails when one of its expressions does ($graphLookup).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && x.engine.computing() && x.uses("$graphLookup")
+			return x.engine.computing() && x.because("$graphLookup")
 		},
 	},
 	{
@@ -55,7 +55,7 @@ var mixedRules = []rule{
 		"what is below the top of a group isn't computed",
 		"MongoDB's manual doesn't say whether it is ($top, $bottom).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && (x.engine.Code > 10000 || x.engine.Code == 241 || x.engine.Code == 14) && x.uses("$top", "$topN", "$bottom", "$bottomN")
+			return x.engine.computing() && x.because("$top", "$topN", "$bottom", "$bottomN")
 		},
 	},
 	{
@@ -70,32 +70,34 @@ var mixedRules = []rule{
 		"MongoDB adds them by the calendar of the time zone ($dateAdd, \"Time Zones\").",
 		func(x difference) bool {
 			return x.uses("$dateAdd", "$dateSubtract") && x.uses("timezone") && x.holds(func(v any) bool { return v == "quarter" || v == "month" }) &&
-				x.sameAfter(dropScalars)
+				x.within(sortFields, "$dateAdd", "$dateSubtract")
 		},
 	},
 	{
 		"distinct gives another of several equal numbers",
 		"MongoDB's manual doesn't say which of them it gives (distinct).",
 		func(x difference) bool {
-			return x.verb() == "distinct" && x.kind == Replies && x.sameAfter(dropNumbers)
+			return x.verb() == "distinct" && x.kind == Replies && x.sameAfter(dropNumbers) && x.chosen()
 		},
 	},
 	{
 		"$sortByCount computes a constant for an empty collection",
 		"MongoDB's manual doesn't say when an expression without fields is computed.",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$sortByCount") && x.server.computing()
+			return x.kind == OnlyServer && x.uses("$sortByCount") && x.constant()
 		},
 	},
 	{
 		"what $facet only counts isn't computed",
 		"MongoDB's manual doesn't say whether it is.",
-		func(x difference) bool { return x.kind == OnlyEngine && x.engine.Code == 241 && x.uses("$facet") },
+		func(x difference) bool { return x.engine.computing() && x.because("$facet") },
 	},
 	{
 		"what $limit leaves out is computed",
 		"MongoDB's manual says that $limit is moved before stages that keep every document (Aggregation Pipeline Optimization).",
-		func(x difference) bool { return x.kind == OnlyServer && x.uses("$limit") && x.server.computing() },
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.uses("$limit") && x.failsLike(x.less("$limit"))
+		},
 	},
 	{
 		"$first and $last of what is missing in a group leave the field out",
@@ -127,7 +129,8 @@ var mixedRules = []rule{
 		"$dateDiff, $dateAdd and $dateSubtract compute what follows a start that is null",
 		"MongoDB returns null if a part is null or missing ($dateDiff, $dateAdd, $dateSubtract).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$dateDiff", "$dateAdd", "$dateSubtract") && x.server.computing()
+			return x.eager("$dateDiff", "$dateAdd", "$dateSubtract") || x.kind == OnlyServer && strings.HasPrefix(x.server.Text, "Invalid $date") &&
+				strings.Contains(x.server.Text, "for 'amount' parameter")
 		},
 	},
 	{
@@ -139,14 +142,14 @@ var mixedRules = []rule{
 		"milliseconds are added to dates inexactly",
 		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
 		func(x difference) bool {
-			return x.uses("$dateAdd", "$dateSubtract") && x.holds(func(v any) bool { return v == "millisecond" }) && x.sameAfter(dropScalars)
+			return x.uses("$dateAdd", "$dateSubtract") && x.holds(func(v any) bool { return v == "millisecond" }) && x.within(sortFields, "$dateAdd", "$dateSubtract")
 		},
 	},
 	{
 		"sets are compared in another order",
 		"MongoDB leaves the order of the elements unspecified ($setUnion, $setIntersection, $setDifference).",
 		func(x difference) bool {
-			return x.kind == Replies && x.uses("$setUnion", "$setIntersection", "$setDifference") &&
+			return x.kind == Replies && (x.chosen() || x.within(sortFields, "$setUnion", "$setIntersection", "$setDifference")) &&
 				x.uses("$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$cmp", "$min", "$max", "$in", "$indexOfArray")
 		},
 	},
@@ -207,21 +210,21 @@ var mixedRules = []rule{
 		"a key of $group that is missing, in documents that go into another group",
 		"See there.",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && (regrouped(x.Case) || x.uses("$group") && x.sameAfter(func(v any) any { return sortElements(dropNullFields(v)) }))
+			return (x.kind == Replies || x.kind == States) && (regrouped(x.Case) && x.chosen() || x.uses("$group") && x.sameAfter(func(v any) any { return sortElements(dropNullFields(v)) }))
 		},
 	},
 	{
 		"a count of nothing is zero, where it is one of several documents",
 		"See there.",
 		func(x difference) bool {
-			return x.kind == Replies && x.uses("$count") && x.uses("$unionWith") && (x.uses("$project") || x.uses("$group") && x.sameAfter(dropCountKeys))
+			return x.kind == Replies && x.uses("$count") && x.uses("$unionWith") && (x.uses("$project") && x.chosen() || x.uses("$group") && x.sameAfter(dropCountKeys))
 		},
 	},
 	{
 		"$avg returns the type of what it averages, and constants are placed last",
 		"See there.",
 		func(x difference) bool {
-			return x.uses("$avg") && x.sameAfter(func(v any) any { return sortFields(dropNumbers(v)) })
+			return x.within(sortFields, "$avg")
 		},
 	},
 }

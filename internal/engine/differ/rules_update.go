@@ -45,7 +45,7 @@ var updateRules = []rule{
 			"$push adds the array field\").",
 		func(x difference) bool {
 			return x.updates() && x.uses("$each") && (x.kind == States || x.kind == Replies) &&
-				(x.sameAfter(dropEmptyArrays) || x.addsNothing() && x.sameAfter(dropFound))
+				(x.sameAfter(dropEmptyArrays) || x.addsNothing() && (x.sameAfter(dropFound) || x.within(dropFound, "$push", "$addToSet")))
 		},
 	},
 	{
@@ -114,7 +114,8 @@ var updateRules = []rule{
 		"an identifier that only $setOnInsert uses counts as unused, or its path as a value",
 		"MongoDB accepts an array filter whose identifier an operator uses ($[<identifier>]).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$setOnInsert") && (x.get("arrayFilters") != nil || x.statement("arrayFilters") != nil)
+			return x.kind == OnlyServer && (strings.HasPrefix(x.server.Text, "The filter array for identifier") ||
+				strings.HasPrefix(x.server.Text, "Expected Numeric, document") || strings.HasPrefix(x.server.Text, "Decimal 128 operations")) && x.uses("$setOnInsert") && (x.get("arrayFilters") != nil || x.statement("arrayFilters") != nil)
 		},
 	},
 	{
@@ -137,7 +138,7 @@ var updateRules = []rule{
 		"an upsert stores $elemMatch of $all as a value",
 		"MongoDB sets fields from equality conditions alone (update, \"Upsert with Operator Expressions\").",
 		func(x difference) bool {
-			return x.upserts() && hasElemMatchIn(x.filter())
+			return x.upserts() && hasElemMatchIn(x.filter()) && x.sameIf(allIsEquality)
 		},
 	},
 	{
@@ -152,14 +153,14 @@ var updateRules = []rule{
 		"an upsert takes the regular expression of $all, or of $in of nothing else, for a value",
 		"MongoDB sets fields from equality conditions alone (update, \"Upsert with Operator Expressions\").",
 		func(x difference) bool {
-			return x.upserts() && hasRegexIn(x.filter())
+			return x.upserts() && hasRegexIn(x.filter()) && x.sameIf(allIsEquality)
 		},
 	},
 	{
 		"an array filter on a field that is missing doesn't match an element that is no document",
 		"MongoDB matches the element as a filter does a field (Update Operators: arrayFilters).",
 		func(x difference) bool {
-			return x.updates() && dottedArrayFilter(x.get("arrayFilters"), x.statement("arrayFilters")) && (x.kind == States || x.kind == Replies ||
+			return x.updates() && dottedArrayFilter(x.get("arrayFilters"), x.statement("arrayFilters")) && (x.between(plainUpdate, x.unfiltered()...) ||
 				x.kind == OnlyEngine && (x.engine.Code == 28 || strings.HasSuffix(x.engine.Text, "must exist in the document in order to apply array updates.")))
 		},
 	},
@@ -167,7 +168,7 @@ var updateRules = []rule{
 		"$addToSet takes a decimal for another value than the double that is equal to it",
 		"They are equal (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
-			return x.updates() && x.uses("$addToSet") && x.equalDecimals() && (x.kind == States || x.kind == Replies)
+			return x.updates() && x.equalDecimals() && x.within(plainUpdate, "$addToSet")
 		},
 	},
 	{
@@ -224,6 +225,42 @@ var updateRules = []rule{
 		},
 	},
 	{
+		"$mul of a missing field by NaN or infinity stores 0",
+		"MongoDB multiplies by zero of the same type, which gives NaN ($mul, \"Missing Field\").",
+		func(x difference) bool {
+			return x.updates() && x.uses("$mul") && x.sameAfter(func(v any) any {
+				if isNaN(v) {
+					_, isDecimal := v.(bson.Decimal128)
+					v = any(0.0)
+					if isDecimal {
+						v = decimal("0")
+					}
+				}
+				return plainUpdate(v)
+			})
+		},
+	},
+	{
+		"$setOnInsert by an array operator isn't checked unless it inserts",
+		"MongoDB's paths lead into arrays that are there ($[]).",
+		func(x difference) bool {
+			return x.because("$setOnInsert") && (strings.HasSuffix(x.engine.Text, "must exist in the document in order to apply array updates.") ||
+				strings.HasPrefix(x.engine.Text, "Cannot apply array updates to non-array"))
+		},
+	},
+	{
+		"$inc and $mul by which a decimal stays equal don't write it",
+		"MongoDB stores what it computes, with its digits ($inc, $mul).",
+		func(x difference) bool {
+			return x.updates() && x.uses("$inc", "$mul") && x.sameAfter(func(v any) any {
+				if doc, ok := v.(bson.D); ok {
+					v = without(doc, "lastErrorObject")
+				}
+				return plainDecimals(v)
+			})
+		},
+	},
+	{
 		"$mul of a missing field by -0 stores 0",
 		"MongoDB multiplies by zero of the same type ($mul, \"Missing Field\").",
 		func(x difference) bool { return x.uses("$mul") && x.kind != Same && x.sameAfter(plainZeros) },
@@ -256,15 +293,16 @@ var updateRules = []rule{
 		"$inc and $mul check their operand only for an element that is there",
 		"MongoDB parses an update before it looks for documents (Update Operators).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && (strings.HasPrefix(x.engine.Text, "Cannot increment with non-numeric argument") ||
-				strings.HasPrefix(x.engine.Text, "Cannot multiply with non-numeric argument"))
+			_, argument, _ := strings.Cut(x.engine.Text, "with non-numeric argument: {")
+			path, _, _ := strings.Cut(argument, ":")
+			return strings.Contains(path, ".$[") && x.hasPathEnd(path) && x.because("$inc", "$mul")
 		},
 	},
 	{
 		"a unique index tells 1.5 from 1.50, and a NaN from that of another type",
 		"MongoDB compares numbers by value (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
-			return strings.HasPrefix(x.Collection, "u_") && x.equalDecimals() && (x.kind == States || x.kind == OnlyEngine)
+			return strings.HasPrefix(x.Collection, "u_") && x.equalDecimals() && (x.kind == States && x.chosen() || x.kind == OnlyEngine && x.engine.Code == 11000)
 		},
 	},
 	{

@@ -15,7 +15,7 @@ var valueRules = []rule{
 		"Every number but 0 is true (Boolean Expression Operators).",
 		func(x difference) bool {
 			return x.uses("$expr") && (strings.HasPrefix(x.server.Text, "Attempt to convert NaN value to integer") ||
-				!x.engine.failed() && !x.server.failed() && x.holds(isFraction))
+				x.holds(isFraction) && x.chosen())
 		},
 	},
 	{
@@ -31,19 +31,19 @@ var valueRules = []rule{
 		"$min and $max don't take NaN for the least of all numbers",
 		"NaN is less than any other number (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
-			return x.updates() && x.uses("$min", "$max") && x.holds(isNaN) && (x.kind == States || x.kind == Replies)
+			return x.updates() && x.holds(isNaN) && x.within(sortFields, "$min", "$max")
 		},
 	},
 	{
 		"$sum adds a large long as a double",
 		"MongoDB's manual doesn't say how exactly numbers are added; it keeps what each addition rounds off.",
-		func(x difference) bool { return x.uses("$sum") && x.holds(isLarge) && x.sameAfter(dropNumbers) },
+		func(x difference) bool { return x.holds(isLarge) && x.within(sortFields, "$sum") },
 	},
 	{
 		"$toDate goes through a double",
 		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
 		func(x difference) bool {
-			return x.uses("$toDate", "$convert", "$avg") && x.holds(isLarge) && x.sameAfter(func(v any) any { return dropDates(dropNumbers(v)) })
+			return x.holds(isLarge) && x.within(sortFields, "$toDate", "$convert", "$avg")
 		},
 	},
 	{
@@ -64,14 +64,14 @@ var valueRules = []rule{
 		"$centerSphere takes a place that isn't on the sphere",
 		"A longitude is between -180 and 180, a latitude between -90 and 90 ($centerSphere).",
 		func(x difference) bool {
-			return !x.engine.failed() && x.uses("$centerSphere") && x.holds(isFarOff)
+			return x.uses("$centerSphere") && x.holds(isFarOff) && x.chosen()
 		},
 	},
 	{
-		"$nin tells a decimal from one that is equal to it",
+		"$nin tells a decimal from one that is equal to it, and so within arrays of arrays any number",
 		"MongoDB compares numbers by value (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
-			return x.uses("$nin", "$in", "$nor", "$not") && x.equalDecimals() && !x.engine.failed() && !x.server.failed()
+			return x.uses("$nin", "$in", "$nor", "$not") && (x.equalDecimals() || x.holds(isNested)) && x.chosen()
 		},
 	},
 	{
@@ -80,8 +80,8 @@ var valueRules = []rule{
 		func(x difference) bool {
 			keys, _ := x.get("sort").(bson.D)
 			indexed := slices.ContainsFunc(keys, func(e bson.E) bool { return strings.ContainsAny(e.Key, "012") })
-			return indexed && (x.picksOneBy(isArray) || x.holds(isNested) && x.kind == Replies &&
-				(x.verb() == "find" && x.get("limit") != nil || x.sameAfter(sortElements)))
+			return indexed && (x.picksOneBy(isArray) && (x.chosen() || x.another()) || x.holds(isNested) && x.kind == Replies &&
+				(x.verb() == "find" && x.get("limit") != nil && x.chosen() || x.sameAfter(sortElements)))
 		},
 	},
 	{
@@ -94,19 +94,20 @@ var valueRules = []rule{
 		"MongoDB's manual doesn't say in which order the elements are; unions and intersections come sorted from it.",
 		func(x difference) bool {
 			return x.uses("$setUnion", "$setIntersection", "$setDifference") && (x.sameAfter(sortElements) || x.sameAfter(func(v any) any { return dropPadding(sortElements(v)) }) ||
-				(x.kind == Replies || x.kind == States) && x.uses("$slice", "$first", "$last", "$firstN", "$lastN", "$arrayElemAt", "$zip", "$filter"))
+				x.uses("$slice", "$first", "$last", "$firstN", "$lastN", "$arrayElemAt", "$zip", "$filter") &&
+					x.within(sortFields, "$setUnion", "$setIntersection", "$setDifference"))
 		},
 	},
 	{
 		"an intersection gives another of several equal numbers",
 		"MongoDB's manual doesn't say which of them it gives; it is that of the smaller set.",
-		func(x difference) bool { return x.uses("$setIntersection") && x.sameAfter(dropNumbers) },
+		func(x difference) bool { return x.within(sortFields, "$setIntersection") },
 	},
 	{
 		"a constant in $filter, $map or $reduce is computed though there is no element",
 		"MongoDB's manual doesn't say when an expression without fields is computed.",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$filter", "$map", "$reduce") && x.server.computing()
+			return x.kind == OnlyServer && x.uses("$filter", "$map", "$reduce") && x.constant()
 		},
 	},
 	{
@@ -115,14 +116,14 @@ var valueRules = []rule{
 		func(x difference) bool {
 			never := false
 			walk(x.Command, func(key string, v any) { never = never || key == "$in" && isEmptyArray(v) })
-			return x.kind == OnlyEngine && never && x.uses("$expr") && x.engine.computing()
+			return never && x.engine.computing() && x.because("$expr")
 		},
 	},
 	{
 		"a place in an array isn't found beside what is no place",
 		"MongoDB looks at each element of an array ($geoWithin).",
 		func(x difference) bool {
-			return !x.engine.failed() && !x.server.failed() && x.uses("$geoWithin") && x.holds(isNested)
+			return x.uses("$geoWithin") && x.holds(isNested) && x.chosen()
 		},
 	},
 	{

@@ -85,7 +85,7 @@ func (p pair) try(ctx context.Context, c Case) (Kind, string, Outcome, Outcome, 
 	if kind == Same {
 		return kind, "", engine, server, nil
 	}
-	known := explain(difference{c, kind, engine, server})
+	known := explain(difference{c, kind, engine, server, func(c Case) Outcome { return p.engine.outcome(ctx, c) }})
 	if known == "" && kind == OnlyEngine && p.failsEarlier(ctx, c) {
 		known = unneeded
 	}

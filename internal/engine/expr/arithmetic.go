@@ -14,7 +14,7 @@ var arithmetic = table{
 	"$add":      callToNull(0, -1, add),
 	"$subtract": call(2, 2, subtract),
 	"$multiply": callToNull(0, -1, multiply),
-	"$divide":   call(2, 2, divide),
+	"$divide":   parseDivide,
 	"$mod":      call(2, 2, mod),
 }
 
@@ -106,6 +106,25 @@ func multiply(args []any) (any, error) {
 		product = next
 	}
 	return product, nil
+}
+
+// parseDivide computes a quotient of constants at once, as MongoDB does, so that a division by zero is refused before any document
+// is read.
+func parseDivide(name string, arg any, s Scope) (Expr, error) {
+	e, err := call(2, 2, divide)(name, arg, s)
+	if err != nil {
+		return nil, err
+	}
+	items, _ := arguments(name, arg, s, 2, 2)
+	args := make([]any, len(items))
+	for i, x := range items {
+		var ok bool
+		if args[i], ok = Literal(x); !ok {
+			return e, nil
+		}
+	}
+	v, err := divide(args)
+	return constant{v}, err
 }
 
 func divide(args []any) (any, error) {

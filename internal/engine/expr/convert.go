@@ -236,8 +236,6 @@ func toDate(v any) (any, error) {
 	switch x := v.(type) {
 	case bson.ObjectID:
 		return bson.NewDateTimeFromTime(x.Timestamp()), nil
-	case bson.Timestamp:
-		return bson.DateTime(int64(x.T) * 1000), nil
 	case string:
 		return parseDate(x)
 	case int64, float64, bson.Decimal128:

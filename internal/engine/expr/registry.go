@@ -36,6 +36,12 @@ func init() {
 // Operators returns the names of the operators, sorted.
 func Operators() []string { return slices.Sorted(maps.Keys(operators)) }
 
+// IsOperator reports whether MongoDB has an operator of that name, whether this engine has it or not.
+func IsOperator(name string) bool {
+	_, ok := operators[name]
+	return ok || slices.Contains(absent, name)
+}
+
 // absent names what MongoDB has and this engine hasn't.
 var absent = []string{
 	"$accumulator", "$acos", "$acosh", "$asin", "$asinh", "$atan", "$atan2", "$atanh", "$binarySize", "$bitAnd", "$bitNot",

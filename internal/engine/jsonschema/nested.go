@@ -149,6 +149,7 @@ func parsePatternProperties(arg any, _ bson.D) (rule, error) {
 	return parseNamed("patternProperties", arg)
 }
 
+// parseNamed looks at the first field of a name, and at all whose names a pattern matches, as MongoDB does.
 func parseNamed(keyword string, arg any) (rule, error) {
 	list, err := readProperties(keyword, arg)
 	if err != nil {
@@ -156,9 +157,9 @@ func parseNamed(keyword string, arg any) (rule, error) {
 	}
 	return func(v any) bool {
 		d, _ := v.(bson.D)
-		for _, e := range d {
+		for i, e := range d {
 			for _, p := range list {
-				if p.is(e.Key) && !p.schema.Match(e.Value) {
+				if p.is(e.Key) && !p.schema.Match(e.Value) && (p.pattern != nil || value.Index(d, e.Key) == i) {
 					return false
 				}
 			}
@@ -173,17 +174,9 @@ func parseAdditionalProperties(arg any, all bson.D) (rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	var known []property
-	for _, keyword := range []string{"properties", "patternProperties"} {
-		v, ok := value.Get(all, keyword)
-		if !ok {
-			continue
-		}
-		list, err := readProperties(keyword, v)
-		if err != nil {
-			return nil, err
-		}
-		known = append(known, list...)
+	known, err := knownProperties(all)
+	if err != nil {
+		return nil, err
 	}
 	return func(v any) bool {
 		d, _ := v.(bson.D)
@@ -198,6 +191,22 @@ func parseAdditionalProperties(arg any, all bson.D) (rule, error) {
 		}
 		return true
 	}, nil
+}
+
+// knownProperties are those that properties and patternProperties name.
+func knownProperties(all bson.D) (known []property, err error) {
+	for _, keyword := range []string{"properties", "patternProperties"} {
+		v, ok := value.Get(all, keyword)
+		if !ok {
+			continue
+		}
+		list, err := readProperties(keyword, v)
+		if err != nil {
+			return nil, err
+		}
+		known = append(known, list...)
+	}
+	return known, nil
 }
 
 func parseRequired(arg any, _ bson.D) (rule, error) {

@@ -62,6 +62,12 @@ func (s *merge) finish(p *parser, d, let bson.D) error {
 	if s.coll == "" {
 		return mongoerr.New(mongoerr.IDLFailedToParse, "BSON field '$merge.into' is missing but a required field")
 	}
+	switch {
+	case strings.HasPrefix(s.coll, "system."):
+		return mongoerr.New(31319, "Cannot $merge to special collection: %s", s.coll)
+	case slices.Contains(internalDatabases, s.db):
+		return mongoerr.New(31320, "Cannot $merge to internal database: %s", s.db)
+	}
 	if !slices.Contains([]string{"insert", "discard", "fail"}, s.notMatched) {
 		v, _ := value.Get(d, "whenNotMatched")
 		return mongoerr.New(mongoerr.BadValue, "Enumeration value '%v' for field '$merge.whenNotMatched' is not a valid value.", v)
@@ -84,6 +90,9 @@ func (s *merge) finish(p *parser, d, let bson.D) error {
 	}
 	var err error
 	if s.let, err = parseLet(p, let); err != nil {
+		return err
+	}
+	if err := CheckUpdate(s.list); err != nil {
 		return err
 	}
 	names := map[string]any{}
@@ -200,6 +209,27 @@ func (s *merge) isOn(e *mongoerr.Error) bool {
 	return len(pattern) == len(s.on) && !slices.ContainsFunc(pattern, func(f bson.E) bool { return !slices.Contains(s.on, f.Key) })
 }
 
+// inserted is the document that is inserted for d. MongoDB merges, and keeps what exists, by an upsert with $set or $setOnInsert,
+// which adds fields in the order of their names, after those that the filter has.
+func (s *merge) inserted(d bson.D) (bson.D, error) {
+	newID := func() any { return bson.NewObjectID() }
+	if s.matched != "merge" && s.matched != "keepExisting" {
+		if value.Index(d, "_id") < 0 {
+			d = append(bson.D{{Key: "_id", Value: newID()}}, d...)
+		}
+		return d, nil
+	}
+	u, err := update.Parse(bson.D{{Key: "$set", Value: d}}, nil, update.Options{})
+	if err != nil {
+		return nil, err
+	}
+	var filter bson.D
+	for _, name := range s.on {
+		filter = append(filter, bson.E{Key: name, Value: getPath(d, strings.Split(name, "."))})
+	}
+	return u.Insert(filter, update.Input{Position: -1}, newID)
+}
+
 func (s *merge) apply(c *expr.Context, d, old bson.D) (bson.D, Action, error) {
 	if old == nil || s.matched == "fail" { // the insert fails, as MongoDB's does
 		switch {
@@ -209,10 +239,8 @@ func (s *merge) apply(c *expr.Context, d, old bson.D) (bson.D, Action, error) {
 		case s.notMatched == "fail":
 			return nil, Keep, mongoerr.New(13113, "$merge could not find a matching document in the target collection for at least one document in the source collection")
 		}
-		if value.Index(d, "_id") < 0 {
-			d = append(bson.D{{Key: "_id", Value: bson.NewObjectID()}}, d...)
-		}
-		return d, Insert, nil
+		d, err := s.inserted(d)
+		return d, Insert, err
 	}
 	var change any
 	vars := map[string]any{}
@@ -222,8 +250,7 @@ func (s *merge) apply(c *expr.Context, d, old bson.D) (bson.D, Action, error) {
 	case "replace":
 		change = d
 	case "merge":
-		change = bson.A{bson.D{{Key: "$replaceWith", Value: bson.D{{Key: "$mergeObjects", Value: bson.A{"$$ROOT", "$$new"}}}}}}
-		vars["new"] = d
+		change = bson.D{{Key: "$set", Value: d}}
 	default:
 		change = s.list
 		for _, v := range s.let {

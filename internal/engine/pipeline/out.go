@@ -1,6 +1,9 @@
 package pipeline
 
 import (
+	"slices"
+	"strings"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
@@ -17,8 +20,17 @@ func parseOut(_ *parser, name string, arg any) (stage, error) {
 		return nil, mongoerr.New(16990, "$out only supports a string or object argument, but found %s", value.TypeName(arg))
 	}
 	db, coll, err := target(name, arg)
+	switch {
+	case err != nil:
+	case strings.HasPrefix(coll, "system."):
+		err = mongoerr.New(17385, "Can't $out to special collection: %s", coll)
+	case slices.Contains(internalDatabases, db):
+		err = mongoerr.New(31321, "Can't $out to internal database: %s", db)
+	}
 	return &out{db, coll}, err
 }
+
+var internalDatabases = []string{"admin", "config", "local"}
 
 func (s *out) run(r *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {

@@ -192,6 +192,25 @@ func init() {
 	}
 }
 
+// CheckUpdate refuses a pipeline of an update that has a stage of a name that MongoDB doesn't know.
+func CheckUpdate(stages bson.A) error {
+	for _, v := range stages {
+		d, _ := v.(bson.D)
+		if len(d) != 1 || table[d[0].Key] != nil || d[0].Key == "$changeStream" || slices.Contains(absent, d[0].Key) {
+			continue
+		}
+		return unknownStage(d[0].Key)
+	}
+	return nil
+}
+
+func unknownStage(name string) error {
+	return mongoerr.New(UnknownStage, "Unrecognized pipeline stage name: '%s'", name)
+}
+
+// UnknownStage is the code of the error for a stage that MongoDB doesn't know.
+const UnknownStage = 40324
+
 // Stages returns the names of the stages, sorted.
 func Stages() []string { return slices.Sorted(maps.Keys(table)) }
 
@@ -223,7 +242,7 @@ func (p *parser) stages(list bson.A) ([]stage, error) {
 		case slices.Contains(absent, name):
 			return nil, mongoerr.New(mongoerr.NotImplemented, "%s isn't implemented by the embedded engine", name)
 		default:
-			return nil, mongoerr.New(40324, "Unrecognized pipeline stage name: '%s'", name)
+			return nil, unknownStage(name)
 		}
 		if err := p.place(name, i == len(list)-1); err != nil {
 			return nil, err

@@ -84,6 +84,9 @@ func (b *builder) field(path string, v any) error {
 			return err
 		}
 	}
+	if operator && !expr.IsOperator(d[0].Key) {
+		return mongoerr.New(31325, "Unknown expression %s", d[0].Key)
+	}
 	_, isBool := v.(bool)
 	if !isBool && !value.IsNumber(v) {
 		if b.excludes {
@@ -206,7 +209,7 @@ func (b *builder) put(path string, kind kind) (*node, error) {
 	for i, name := range parts {
 		n = n.child(name)
 		if n.kind != inner && i < len(parts)-1 {
-			return nil, mongoerr.New(31250, "Path collision at %s remaining portion %s", path, strings.Join(parts[i+1:], "."))
+			return nil, mongoerr.New(31249, "Path collision at %s remaining portion %s", path, strings.Join(parts[i+1:], "."))
 		}
 	}
 	if n.kind != inner || len(n.children) > 0 {

@@ -73,7 +73,7 @@ func TestParseRefuses(t *testing.T) {
 		{"inclusion among exclusions", "{a: 0, b: 1}", 31253},
 		{"exclusion among inclusions", "{a: 1, b: 0}", 31254},
 		{"expression among exclusions", "{a: 0, b: '$c'}", 31252},
-		{"a path and one below", "{b: 1, 'b.c': 1}", 31250},
+		{"a path and one below", "{b: 1, 'b.c': 1}", 31249},
 		{"a path and one above", "{'b.c': 1, b: 1}", 31250},
 		{"empty document", "{b: {}}", 51270},
 		{"positional in the middle", "{'a.$.b': 1}", 31394},
@@ -83,7 +83,7 @@ func TestParseRefuses(t *testing.T) {
 		{"$elemMatch on a dotted field", "{'a.b': {$elemMatch: {c: 1}}}", 31275},
 		{"$slice without limit", "{a: {$slice: [1, 0]}}", 28724},
 		{"$meta", "{a: {$meta: 'textScore'}}", mongoerr.NotImplemented},
-		{"unknown operator", "{a: {$foo: 1}}", mongoerr.InvalidPipelineOperator},
+		{"unknown operator", "{a: {$foo: 1}}", 31325},
 		{"empty component", "{'a..b': 1}", 15998},
 	} {
 		if _, err := Parse(valuetest.Doc(c.spec), query.MustParse(valuetest.Doc("{x: 1}"))); mongoerr.CodeOf(err) != c.code {

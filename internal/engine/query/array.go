@@ -22,7 +22,7 @@ func (size) whole() bool { return true }
 func parseSize(_ *parser, arg any, _ bson.D) (cond, error) {
 	n, problem := expr.NonNegative("$size", arg)
 	if problem != "" {
-		return nil, mongoerr.New(mongoerr.FailedToParse, "Failed to parse $size. %s", problem)
+		return nil, mongoerr.New(mongoerr.BadValue, "Failed to parse $size. %s", problem)
 	}
 	return leaf{size{int(n)}}, nil
 }

@@ -70,7 +70,7 @@ func (w *Writer) Drop(ns Namespace) (bool, error) {
 		}
 	}
 	w.drops = append(w.drops, ns)
-	w.note(Dropped, e.base, nil, nil, 0)
+	w.note(Dropped, e.base, nil, nil, 0, nil)
 	return true, nil
 }
 

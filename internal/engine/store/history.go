@@ -35,8 +35,14 @@ type Event struct {
 	New    bson.D // Inserted, Updated, Replaced
 	Images bool   // the collection records documents before and after changes
 	Origin *Origin
+	How    Description // Updated: nil where the difference says it
 
 	size int // bytes that the history keeps alive by it, about
+}
+
+// Description says what an update did, as change events do.
+type Description interface {
+	Describe(old, next bson.D) bson.D
 }
 
 // ID returns the _id of the changed document.
@@ -100,6 +106,14 @@ func (h *history) tick(now time.Time) bson.Timestamp {
 		return bson.Timestamp{T: t, I: 1}
 	}
 	return bson.Timestamp{T: h.last.T, I: h.last.I + 1}
+}
+
+// stamp returns a time that nothing else has, as a commit would get it now.
+func (h *history) stamp() bson.Timestamp {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.last = Position{Timestamp: h.tick(time.Now())}
+	return h.last.Timestamp
 }
 
 // publish adds what one commit did. The changes of a transaction have one
@@ -227,11 +241,11 @@ func (s *Store) Event(at Position) *Event {
 }
 
 // note remembers a change, which shows in the history when it is published.
-func (w *Writer) note(kind string, c *Collection, old, next bson.D, size int) {
+func (w *Writer) note(kind string, c *Collection, old, next bson.D, size int, how Description) {
 	if w.mute {
 		return
 	}
-	e := &Event{Kind: kind, NS: c.NS, UUID: c.UUID, Old: old, New: next, Images: c.images(), size: size}
+	e := &Event{Kind: kind, NS: c.NS, UUID: c.UUID, Old: old, New: next, Images: c.images(), How: how, size: size}
 	w.events = append(w.events, e)
 }
 

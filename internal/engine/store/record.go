@@ -21,13 +21,17 @@ type Record struct {
 
 func compareRecords(a, b *Record) int { return cmp.Compare(a.ID, b.ID) }
 
-// checkSize refuses documents beyond MaxDocument, and returns the size.
-func checkSize(doc bson.D) (int, error) {
+// MaxDepth is how deeply the documents and arrays of a stored document may nest, the document itself included.
+const MaxDepth = 180
+
+// leastLevel is the least that a level of nesting takes: a type, an empty name with its end, a length and an end.
+const leastLevel = 7
+
+// measure returns the size of a document, and refuses one that nests beyond MaxDepth.
+func measure(doc bson.D) (int, error) {
 	n := value.Size(doc)
-	if n > MaxDocument {
-		return 0, mongoerr.New(mongoerr.BSONObjectTooLarge,
-			"BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB) First element: %s",
-			n, n, MaxDocument, firstElement(doc))
+	if n > MaxDepth*leastLevel && value.Depth(doc) > MaxDepth {
+		return 0, mongoerr.New(mongoerr.Overflow, "Document exceeds maximum nesting depth of %d", MaxDepth)
 	}
 	return n, nil
 }

@@ -24,6 +24,9 @@ type Writer struct {
 	Unchecked bool // stores what the collection's check refuses
 }
 
+// Time returns a cluster time that nothing else has.
+func (w *Writer) Time() bson.Timestamp { return w.store.history.stamp() }
+
 // State returns what the writer would publish now.
 func (w *Writer) State() *State {
 	s := *w.base
@@ -90,9 +93,14 @@ func (w *Writer) edit(ns Namespace) *collEdit {
 // Insert stores a document, whose _id the caller has seen to. The collection
 // is made when it isn't there.
 func (w *Writer) Insert(ns Namespace, doc bson.D) (*Record, error) {
-	size, err := checkSize(doc)
+	size, err := measure(doc)
 	if err != nil {
 		return nil, err
+	}
+	if size > MaxDocument {
+		return nil, mongoerr.New(mongoerr.BSONObjectTooLarge,
+			"BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB) First element: %s",
+			size, size, MaxDocument, firstElement(doc))
 	}
 	e := w.edit(ns)
 	if e == nil {
@@ -108,26 +116,29 @@ func (w *Writer) Insert(ns Namespace, doc bson.D) (*Record, error) {
 	if err := w.put(e, nil, next); err != nil {
 		return next, err
 	}
-	w.note(Inserted, e.base, nil, doc, size)
+	w.note(Inserted, e.base, nil, doc, size, nil)
 	return next, nil
 }
 
 // Replace stores doc in place of old, which must be a record that the writer
 // has now. It is an error when the _id would change.
 func (w *Writer) Replace(ns Namespace, old *Record, doc bson.D) (*Record, error) {
-	return w.replace(Replaced, ns, old, doc)
+	return w.replace(Replaced, ns, old, doc, nil)
 }
 
 // Update is Replace for a document that is old's with changes, which is told
-// from another document in the history only.
-func (w *Writer) Update(ns Namespace, old *Record, doc bson.D) (*Record, error) {
-	return w.replace(Updated, ns, old, doc)
+// from another document in the history only, by how it was changed.
+func (w *Writer) Update(ns Namespace, old *Record, doc bson.D, how Description) (*Record, error) {
+	return w.replace(Updated, ns, old, doc, how)
 }
 
-func (w *Writer) replace(kind string, ns Namespace, old *Record, doc bson.D) (*Record, error) {
-	size, err := checkSize(doc)
+func (w *Writer) replace(kind string, ns Namespace, old *Record, doc bson.D, how Description) (*Record, error) {
+	size, err := measure(doc)
 	if err != nil {
 		return nil, err
+	}
+	if size > MaxDocument {
+		return nil, mongoerr.New(17419, "Resulting document after update is larger than %d", MaxDocument)
 	}
 	if !sameID(old.Doc, doc) {
 		return nil, mongoerr.New(mongoerr.ImmutableField,
@@ -141,7 +152,7 @@ func (w *Writer) replace(kind string, ns Namespace, old *Record, doc bson.D) (*R
 	if err := w.put(e, old, next); err != nil {
 		return next, err
 	}
-	w.note(kind, e.base, old.Doc, doc, size)
+	w.note(kind, e.base, old.Doc, doc, size, how)
 	return next, nil
 }
 
@@ -158,7 +169,7 @@ func (w *Writer) Delete(ns Namespace, old *Record) error {
 	if err := w.put(e, old, nil); err != nil {
 		return err
 	}
-	w.note(Deleted, e.base, old.Doc, nil, value.Size(old.Doc))
+	w.note(Deleted, e.base, old.Doc, nil, value.Size(old.Doc), nil)
 	return nil
 }
 

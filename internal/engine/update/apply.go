@@ -54,18 +54,20 @@ func (u *Update) resolve(doc bson.D, in Input) ([]change, error) {
 	out := make([]change, 0, len(u.changes))
 	resolved := false
 	for _, c := range u.changes {
-		if c.insert && !in.IsInsert {
-			continue
-		}
+		idle := c.insert && !in.IsInsert // but what its path says of arrays has to hold
 		if !slices.ContainsFunc(c.path, func(f value.Field) bool { return f.Name[0] == '$' }) {
-			out = append(out, c)
+			if !idle {
+				out = append(out, c)
+			}
 			continue
 		}
 		resolved = true
 		err := u.expand(doc, c.path, 0, in, func(p value.Path) {
-			next := c
-			next.path = p
-			out = append(out, next)
+			if !idle {
+				next := c
+				next.path = p
+				out = append(out, next)
+			}
 		})
 		if err != nil {
 			return nil, err

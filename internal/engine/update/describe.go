@@ -9,19 +9,20 @@ import (
 	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
-// Describe returns the updateDescription of a change event: which fields of
-// old have to be set, removed and cut off to make next.
+// Describe returns the updateDescription of a change event for an update by a pipeline: which fields of old have to be set,
+// removed and cut off to make next.
 //
-// It is what MongoDB says of an update by a pipeline: embedded documents and
-// arrays are compared in turn, unless it takes less to say their new value. So
-// $push is one element, and $set of a whole embedded document names what has
-// changed in it. Setting and removing the fields, after arrays were cut off at
-// their new size, gives next, but for the order of fields. A document within
-// the document whose names have dots or dollars, or whose fields have changed
-// places, is set as a whole.
+// Embedded documents and arrays are compared in turn, unless it takes less to say their new value. So $set of a whole embedded
+// document names what has changed in it. Setting and removing the fields, after arrays were cut off at their new size, gives
+// next, but for the order of fields. A document within the document whose names have dots or dollars, or whose fields have
+// changed places, is set as a whole.
 func Describe(old, next bson.D) bson.D {
 	var d delta
 	d.document("", old, next)
+	return d.description()
+}
+
+func (d *delta) description() bson.D {
 	return bson.D{
 		{Key: "updatedFields", Value: append(bson.D{}, d.updated...)},
 		{Key: "removedFields", Value: append(bson.A{}, d.removed...)},

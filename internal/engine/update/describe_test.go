@@ -206,3 +206,44 @@ func mutate(rng *rand.Rand, v any, depth int) any {
 	}
 	return v
 }
+
+// TestDescribeOperators has what the operators' paths say, whatever is shorter.
+func TestDescribeOperators(t *testing.T) {
+	for _, c := range []struct{ reason, doc, update, updated, removed string }{
+		{"a field", "{a: 1}", "{$set: {a: 2, b: 3}}", "{a: 2, b: 3}", "[]"},
+		{"no change", "{a: 1}", "{$set: {a: 1}, $unset: {b: ''}}", "{}", "[]"},
+		{"a whole document", "{a: {b: 1, c: 2}}", "{$set: {a: {b: 1, c: 3}}}", "{a: {b: 1, c: 3}}", "[]"},
+		{"a field within", "{a: {b: 1}}", "{$set: {'a.b': 2}}", "{'a.b': 2}", "[]"},
+		{"what is made on the way", "{}", "{$set: {'a.b.c': 1, 'a.b.d': 2}}", "{a: {b: {c: 1, d: 2}}}", "[]"},
+		{"$unset", "{a: {b: 1, c: 2}}", "{$unset: {'a.b': ''}}", "{}", "['a.b']"},
+		{"$unset of an element", "{a: [1, 2]}", "{$unset: {'a.0': ''}}", "{'a.0': null}", "[]"},
+		{"$rename", "{a: 1}", "{$rename: {a: 'b.c'}}", "{b: {c: 1}}", "['a']"},
+		{"$push", "{a: [1]}", "{$push: {a: {$each: [2, 3]}}}", "{'a.1': 2, 'a.2': 3}", "[]"},
+		{"$push to nothing", "{}", "{$push: {a: 1}}", "{a: [1]}", "[]"},
+		{"$push at the beginning", "{a: [1]}", "{$push: {a: {$each: [2], $position: 0}}}", "{a: [2, 1]}", "[]"},
+		{"$push and $slice", "{a: [1, 2]}", "{$push: {a: {$each: [3], $slice: -2}}}", "{a: [2, 3]}", "[]"},
+		{"$push and $sort", "{a: [1]}", "{$push: {a: {$each: [2], $sort: 1}}}", "{a: [1, 2]}", "[]"},
+		{"$addToSet", "{a: [1]}", "{$addToSet: {a: 2}}", "{a: [1, 2]}", "[]"},
+		{"$pop", "{a: [1, 2, 3]}", "{$pop: {a: 1}}", "{a: [1, 2]}", "[]"},
+		{"$pull", "{a: [1, 2, 3]}", "{$pull: {a: {$gt: 1}}}", "{a: [1]}", "[]"},
+		{"an element", "{a: [1, 2]}", "{$set: {'a.1': 3}}", "{'a.1': 3}", "[]"},
+		{"the next element", "{a: [1]}", "{$set: {'a.1': 3}}", "{'a.1': 3}", "[]"},
+		{"an element beyond", "{a: [1]}", "{$set: {'a.2': 3}}", "{a: [1, null, 3]}", "[]"},
+		{"every element", "{a: [{b: 1}, {b: 2}]}", "{$inc: {'a.$[].b': 1}}", "{'a.0.b': 2, 'a.1.b': 3}", "[]"},
+	} {
+		u, err := parse(c.update, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := valuetest.Doc(c.doc)
+		next, err := u.Apply(doc, Input{Position: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := Applied{u, Input{Position: -1}}.Describe(doc, next)
+		want := valuetest.Doc("{updatedFields: " + c.updated + ", removedFields: " + c.removed + ", truncatedArrays: []}")
+		if !value.Equal(got, want) {
+			t.Errorf("%s: %s, want %s", c.reason, valuetest.Text(got), valuetest.Text(want))
+		}
+	}
+}

@@ -21,13 +21,6 @@ func parseMul(path string, arg any) (action, error) {
 		return action{}, mongoerr.New(mongoerr.TypeMismatch, "Cannot multiply with non-numeric argument: {%s: %s}", path, show(arg))
 	}
 	zero, _ := value.Mul(arg, int32(0))
-	if value.IsNaN(zero) {
-		if _, ok := arg.(float64); ok {
-			zero = float64(0)
-		} else {
-			zero = bson.NewDecimal128(0x3040000000000000, 0)
-		}
-	}
 	return arithmetic("$mul", arg, zero, value.Mul), nil
 }
 

@@ -22,6 +22,7 @@ type change struct {
 // action is what an operator does with the value at a path.
 type action struct {
 	creates  bool // makes the path where it isn't there
+	appends  bool // adds elements at the end of an array, if it adds any
 	tolerant bool // does nothing where the path can't exist, rather than failing
 	apply    func(old any, s *state) (any, error)
 }

@@ -30,7 +30,7 @@ func parsePush(_ string, arg any) (action, error) {
 	} else if ok && len(d) > 0 && (d[0].Key == "$slice" || d[0].Key == "$sort" || d[0].Key == "$position") {
 		return action{}, mongoerr.New(mongoerr.BadValue, "%s in $push needs $each", d[0].Key)
 	}
-	return action{creates: true, apply: func(old any, s *state) (any, error) {
+	return action{creates: true, appends: p.slice == nil && p.compare == nil, apply: func(old any, s *state) (any, error) {
 		a, ok := old.(bson.A)
 		if !ok && !value.IsMissing(old) {
 			return nil, mongoerr.New(mongoerr.BadValue, "The field '%s' must be an array but is of type %s in document %s",

@@ -163,6 +163,8 @@ var errorCases = []struct {
 	{"$ twice", "{}", "{$set: {'a.$.b.$': 1}}", "", mongoerr.BadValue},
 	{"$ first", "{}", "{$set: {'$': 1}}", "", mongoerr.BadValue},
 	{"$[] of nothing", "{}", "{$set: {'a.$[]': 1}}", "", mongoerr.BadValue},
+	{"$setOnInsert by position without one", "{_id: 1}", "{$setOnInsert: {'c.$.b': 1}}", "", mongoerr.BadValue},
+	{"$setOnInsert of all elements of nothing", "{_id: 1}", "{$setOnInsert: {'c.$[].b': 1}}", "", mongoerr.BadValue},
 	{"$[] of a scalar", "{a: 1}", "{$set: {'a.$[]': 1}}", "", mongoerr.BadValue},
 	{"no filter for it", "{}", "{$set: {'a.$[e]': 1}}", "", mongoerr.BadValue},
 	{"a filter without use", "{}", "{$set: {a: 1}}", "[{e: 1}]", mongoerr.FailedToParse},

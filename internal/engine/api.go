@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// stableCommands are the commands of the Stable API, version 1 (https://www.mongodb.com/docs/manual/reference/stable-api/).
+var stableCommands = []string{
+	"abortTransaction", "aggregate", "bulkWrite", "collMod", "commitTransaction", "count", "create", "createIndexes", "delete",
+	"drop", "dropDatabase", "dropIndexes", "endSessions", "explain", "find", "findAndModify", "getMore", "hello", "insert",
+	"killCursors", "listCollections", "listDatabases", "listIndexes", "ping", "refreshSessions", "update",
+}
+
+// unstableFields are the fields of those commands that aren't part of it.
+var unstableFields = map[string][]string{
+	"aggregate": {"explain"},
+	"create":    {"autoIndexId", "capped", "indexOptionDefaults", "max", "size", "storageEngine"},
+	"find":      {"awaitData", "max", "min", "noCursorTimeout", "oplogReplay", "returnKey", "showRecordId", "tailable"},
+}
+
+// unstableIndexFields are those of an index.
+var unstableIndexFields = []string{"background", "bucketSize", "sparse", "storageEngine"}
+
+// readAPI reads the version of the API that the client declares.
+func (r *request) readAPI(a *args) {
+	version := a.text("apiVersion")
+	r.strict = a.boolean("apiStrict", false)
+	deprecations := a.boolean("apiDeprecationErrors", false)
+	switch {
+	case version == "" && (r.strict || deprecations):
+		a.fail(mongoerr.New(4886600, "Provided apiStrict or apiDeprecationErrors without passing apiVersion"))
+	case version != "" && version != "1":
+		a.fail(mongoerr.New(322, "API version must be \"1\""))
+	}
+}
+
+// checkAPI refuses what is no part of the API that the client asked to be held to.
+func (r *request) checkAPI() error {
+	if !r.strict {
+		return nil
+	}
+	if !slices.Contains(stableCommands, r.command.name) {
+		return mongoerr.New(apiStrictError, "Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported "+
+			"commands and migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api.", r.name)
+	}
+	if err := onlyStable(r.name, r.body[1:], unstableFields[r.command.name]); err != nil || r.command.name != "createIndexes" {
+		return err
+	}
+	list, _ := value.Get(r.body, "indexes")
+	indexes, _ := list.(bson.A)
+	for _, v := range indexes {
+		index, _ := v.(bson.D)
+		if err := onlyStable("createIndexes.indexes", index, unstableIndexFields); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const apiStrictError = 323
+
+func onlyStable(place string, d bson.D, unstable []string) error {
+	for _, e := range d {
+		if slices.Contains(unstable, e.Key) {
+			return mongoerr.New(apiStrictError, "BSON field '%s.%s' is not allowed with apiStrict:true.", place, e.Key)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,351 @@
+package differ
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A rule whose cause can't be read from a command and its two outcomes asks the engine what another command gives: one that
+// computes an operand which MongoDB needn't, or one without an operator. That tells what the operator is to blame for.
+
+// eager reports whether the server fails to compute what an operand of one of the operators gives, which the engine doesn't
+// compute: the engine fails too once it has to.
+func (x difference) eager(operators ...string) bool {
+	return x.kind == OnlyServer && x.uses(operators...) && x.failsFor(func(v any) any {
+		doc, ok := v.(bson.D)
+		if !ok || len(doc) != 1 || !slices.Contains(operators, doc[0].Key) {
+			return v
+		}
+		var vars bson.D
+		for _, e := range operands(doc[0].Value) {
+			vars = append(vars, bson.E{Key: "z" + strconv.Itoa(len(vars)), Value: e})
+		}
+		if vars == nil {
+			return v
+		}
+		return d("$let", d("vars", vars, "in", doc))
+	})
+}
+
+// operands are the expressions within an operator's argument that are operators themselves, without those whose variables the
+// operator gives them.
+func operands(arg any) (list []any) {
+	switch arg := arg.(type) {
+	case bson.A:
+		for _, v := range arg {
+			list = append(list, operands(v)...)
+		}
+	case bson.D:
+		if len(arg) == 1 && strings.HasPrefix(arg[0].Key, "$") {
+			return []any{arg}
+		}
+		for _, e := range arg {
+			if e.Key != "in" && e.Key != "cond" || !mentions(e.Value, "$$") {
+				list = append(list, operands(e.Value)...)
+			}
+		}
+	}
+	return list
+}
+
+// failsFor reports whether the engine fails as the server does, with the very code, once the command has been changed.
+func (x difference) failsFor(change func(any) any) bool {
+	c := x.Case
+	c.Command, _ = mapValue(c.Command, change).(bson.D)
+	return x.failsLike(c)
+}
+
+// failsLike reports whether the engine fails with the server's code when it computes another case. In an update the server's code
+// is one of its own.
+func (x difference) failsLike(c Case) bool {
+	if !x.server.computing() {
+		return false
+	}
+	out := x.run(c)
+	return out.Code == x.server.Code || out.computing() && x.server.Code > ownCodes
+}
+
+// ownCodes is what all codes of MongoDB are below.
+const ownCodes = 50_000_000
+
+// constant reports whether an expression of the command fails that has nothing of a document in it.
+func (x difference) constant() bool {
+	found := false
+	values(x.Command, func(v any) {
+		doc, ok := v.(bson.D)
+		if found || !ok || len(doc) != 1 || !hasConstantOperator(doc) || mentions(doc, "$") || doc[0].Key == "$literal" {
+			return
+		}
+		c := Case{Collection: "c", Docs: []bson.D{d("_id", 1)}}
+		c.Command = d("aggregate", "c", "pipeline", bson.A{d("$replaceWith", d("z", doc))}, "cursor", bson.D{})
+		found = x.failsLike(c)
+	})
+	return found
+}
+
+// because reports whether the engine's failure comes from the operators, or from what they hold: it computes the command without.
+func (x difference) because(operators ...string) bool {
+	return x.kind == OnlyEngine && x.uses(operators...) && x.run(x.Case).Text == x.engine.Text &&
+		x.run(x.less(operators...)).Code != x.engine.Code
+}
+
+// less is the case with null for what the operators give, and without the stages, and the operators of an update or a filter, of
+// these names.
+func (x difference) less(operators ...string) Case {
+	c := x.Case
+	named := func(v any) bool {
+		doc, ok := v.(bson.D)
+		return ok && len(doc) == 1 && slices.Contains(operators, doc[0].Key)
+	}
+	c.Command, _ = mapValue(c.Command, func(v any) any {
+		switch v := v.(type) {
+		case bson.A:
+			return slices.DeleteFunc(v, func(x any) bool { return x == removed })
+		case bson.D:
+			if named(v) {
+				return removed
+			}
+			return slices.DeleteFunc(v, func(e bson.E) bool { return slices.Contains(operators, e.Key) })
+		}
+		return v
+	}).(bson.D)
+	c.Command, _ = mapValue(c.Command, func(v any) any {
+		if v == removed {
+			return nil
+		}
+		return v
+	}).(bson.D)
+	return c
+}
+
+// removed stands for what less takes out.
+var removed any = bson.Symbol("removed")
+
+// within reports whether the outcomes are equal but for the fields that depend on the operators: those that the engine gives
+// other values without them. Both outcomes go through f first.
+func (x difference) within(f func(any) any, operators ...string) bool {
+	return x.uses(operators...) && x.between(f, x.less(operators...))
+}
+
+// between is within for fields that the engine gives other values in any of the other cases.
+func (x difference) between(f func(any) any, others ...Case) bool {
+	if x.engine.failed() || x.server.failed() {
+		return false
+	}
+	tainted := map[string]bool{}
+	before := fieldValues(x.run(x.Case))
+	for _, c := range others {
+		after := fieldValues(x.run(c))
+		for _, side := range []map[string][]string{before, after} {
+			for path := range side {
+				tainted[path] = tainted[path] || !slices.Equal(before[path], after[path])
+			}
+		}
+	}
+	clean := func(o Outcome) Outcome {
+		o = mapOutcome(o, f)
+		o.Reply, _ = dropPaths(o.Reply, "", tainted).(bson.D)
+		for i, doc := range o.State {
+			o.State[i], _ = dropPaths(doc, "", tainted).(bson.D)
+		}
+		sortReply(x.Case, o.Reply)
+		return o
+	}
+	return compare(clean(x.engine), clean(x.server)) == Same
+}
+
+// fieldValues are the values at each path of an outcome's documents, sorted.
+func fieldValues(o Outcome) map[string][]string {
+	out := map[string][]string{}
+	note := func(v any) { noteFields(out, "", v) }
+	note(o.Reply)
+	for _, doc := range o.State {
+		note(doc)
+	}
+	for _, list := range out {
+		slices.Sort(list)
+	}
+	return out
+}
+
+func noteFields(out map[string][]string, path string, v any) {
+	switch v := v.(type) {
+	case bson.D:
+		for _, e := range v {
+			out[path+e.Key] = append(out[path+e.Key], string(encode(e.Value)))
+			noteFields(out, path+e.Key+".", e.Value)
+		}
+	case bson.A:
+		for _, x := range v {
+			switch x.(type) {
+			case bson.D, bson.A:
+				noteFields(out, path, x)
+			default:
+				out[path+"[]"] = append(out[path+"[]"], string(encode(x)))
+			}
+		}
+	}
+}
+
+// dropPaths makes null of the fields at the paths, but of those that only hold others that are.
+func dropPaths(v any, path string, paths map[string]bool) any {
+	switch v := v.(type) {
+	case bson.D:
+		out := bson.D{}
+		for _, e := range v {
+			name := path + e.Key
+			inner := slices.ContainsFunc([]string{"batch", "value", "lastErrorObject"}, func(s string) bool { return path == "" && e.Key == s })
+			if paths[name] && !inner {
+				continue
+			}
+			out = append(out, bson.E{Key: e.Key, Value: dropPaths(e.Value, name+".", paths)})
+		}
+		return out
+	case bson.A:
+		out := make(bson.A, len(v))
+		for i, x := range v {
+			out[i] = dropPaths(x, path, paths)
+		}
+		return out
+	}
+	return v
+}
+
+// chosen reports whether the outcomes may tell of different documents alone: all that differs in them is a truth, null, what the
+// case's documents and command hold, or at a path where the engine gives something else for fewer documents.
+func (x difference) chosen() bool {
+	if x.engine.failed() || x.server.failed() {
+		return false
+	}
+	known := map[string]bool{}
+	for _, v := range []any{x.Docs, x.Other, x.Command} {
+		values(v, func(v any) { known[string(encode(normal(v)))] = true })
+	}
+	engine, server := fieldValues(x.engine), fieldValues(x.server)
+	if x.verb() != "aggregate" {
+		for _, counts := range []string{"n", "nModified", "lastErrorObject.n"} {
+			delete(engine, counts)
+			delete(server, counts)
+		}
+	}
+	var depends map[string]bool
+	for _, pair := range [][2]map[string][]string{{engine, server}, {server, engine}} {
+		for path, list := range pair[0] {
+			for _, v := range list {
+				if known[v] || slices.Contains(pair[1][path], v) || holdsMore(v) || slices.Contains(truths, v) {
+					continue
+				}
+				if depends == nil {
+					depends = x.dependsOnDocs()
+				}
+				if !depends[path] {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// truths are what an expression or a reply may say of any document.
+var truths = []string{string(encode(true)), string(encode(false)), string(encode(nil)), string(encode(someID))}
+
+// holdsMore reports whether an encoded value is a document or an array, whose fields are looked at by themselves.
+func holdsMore(encoded string) bool {
+	kind := bson.Type(encoded[4])
+	return kind == bson.TypeEmbeddedDocument || kind == bson.TypeArray
+}
+
+// dependsOnDocs are the paths at which the engine gives something else without one of the documents.
+func (x difference) dependsOnDocs() map[string]bool {
+	out := map[string]bool{}
+	whole := fieldValues(x.run(x.Case))
+	for i := range x.Docs {
+		c := x.Case
+		c.Docs = slices.Delete(slices.Clone(x.Docs), i, i+1)
+		for path, list := range fieldValues(x.run(c)) {
+			out[path] = out[path] || !slices.Equal(list, whole[path])
+		}
+	}
+	return out
+}
+
+// another reports whether the one that fails does so as the engine does with another of the documents.
+func (x difference) another() bool {
+	failed := x.engine
+	if !failed.failed() {
+		failed = x.server
+	}
+	for _, doc := range x.Docs {
+		c := x.Case
+		c.Docs = []bson.D{doc}
+		if out := x.run(c); out.failed() && out.Code == failed.Code {
+			return true
+		}
+	}
+	return false
+}
+
+// unfiltered are the case with array filters that take no element, and with those that take each.
+func (c Case) unfiltered() []Case {
+	out := []Case{c, c}
+	for i, condition := range []bson.D{d("$in", bson.A{}), d("$nin", bson.A{})} {
+		out[i].Command, _ = mapValue(c.Command, func(v any) any {
+			doc, _ := v.(bson.D)
+			for k, e := range doc {
+				if e.Key == "arrayFilters" {
+					doc[k].Value = bson.A{d("x", condition)}
+				}
+			}
+			return v
+		}).(bson.D)
+	}
+	return out
+}
+
+// sameIf reports whether the server does what the engine does with another command, but for what other rules of updates say.
+func (x difference) sameIf(change func(any) any) bool {
+	c := x.Case
+	c.Command, _ = mapValue(c.Command, change).(bson.D)
+	out := x.run(c)
+	return compare(mapOutcome(out, plainUpdate), mapOutcome(x.server, plainUpdate)) == Same
+}
+
+// allIsEquality makes an equality condition of $all, and of $in of one value.
+func allIsEquality(v any) any {
+	doc, ok := v.(bson.D)
+	if !ok {
+		return v
+	}
+	for i, e := range doc {
+		list, _ := e.Value.(bson.A)
+		if len(list) > 0 && (e.Key == "$all" || e.Key == "$in" && len(list) == 1) {
+			doc[i] = bson.E{Key: "$eq", Value: list[0]}
+		}
+	}
+	return doc
+}
+
+// unlimited is a find without a limit.
+func (c Case) unlimited() Case {
+	c.Command = slices.DeleteFunc(slices.Clone(c.Command), func(e bson.E) bool { return e.Key == "limit" || e.Key == "skip" })
+	return c
+}
+
+// restricts reports whether the condition of a $graphLookup fails for some document of its collection.
+func (x difference) restricts() bool {
+	found := false
+	walk(x.Command, func(key string, v any) {
+		filter := lookup(v, "restrictSearchWithMatch")
+		if key != "$graphLookup" || filter == nil || found {
+			return
+		}
+		c := x.Case
+		c.Command = d("aggregate", lookup(v, "from"), "pipeline", bson.A{d("$match", filter)}, "cursor", bson.D{})
+		found = x.failsLike(c)
+	})
+	return found
+}

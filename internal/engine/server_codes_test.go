@@ -1,0 +1,245 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// runCode runs a command and returns its code, or that of its first write error.
+func runCode(t *testing.T, db *mongo.Database, command bson.D) int {
+	t.Helper()
+	rep, err := db.RunCommand(ctx, command).Raw()
+	if e, ok := err.(mongo.ServerError); ok {
+		return e.ErrorCodes()[0]
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", show(t, command), err)
+	}
+	list, _ := rep.Lookup("writeErrors").ArrayOK()
+	if values, _ := list.Values(); len(values) > 0 {
+		return int(values[0].Document().Lookup("code").Int32())
+	}
+	return 0
+}
+
+// Codes with which MongoDB refuses, seen on a MongoDB or read in its source.
+func TestServerCodes(t *testing.T) {
+	for _, c := range []struct {
+		command string
+		code    int
+	}{
+		{`{"update":"things","updates":[{"q":{},"u":[{"$foo":1}]}]}`, 40324},
+		{`{"findAndModify":"things","query":{"_id":1},"update":[{"$foo":1}]}`, 40324},
+		{`{"aggregate":"things","pipeline":[{"$merge":{"into":"others","whenMatched":[{"$foo":1}]}}],"cursor":{}}`, 40324},
+		{`{"update":"things","updates":[{"q":{},"u":[{"$match":{}}]}]}`, 72},
+		{`{"find":"things","projection":{"a":{"$foo":1}}}`, 31325},
+		{`{"aggregate":"things","pipeline":[{"$project":{"a":{"$foo":1}}}],"cursor":{}}`, 31325},
+		{`{"aggregate":"things","pipeline":[{"$project":{"a":{"$add":[{"$foo":1}]}}}],"cursor":{}}`, 168},
+		{`{"aggregate":"things","pipeline":[{"$set":{"a":{"$foo":1}}}],"cursor":{}}`, 168},
+		{`{"find":"things","filter":{"a":{"$size":-1}}}`, 2},
+		{`{"find":"things","filter":{"a":{"$size":"x"}}}`, 2},
+		{`{"find":"things","projection":{"a":1,"a.b":1}}`, 31249},
+		{`{"find":"things","projection":{"a.b":1,"a":1}}`, 31250},
+		{`{"find":"things","filter":{"$expr":{"$divide":[1,0]}}}`, 2},
+		{`{"aggregate":"nowhere","pipeline":[{"$project":{"a":{"$divide":[1,0]}}}],"cursor":{}}`, 2},
+		{`{"aggregate":"things","pipeline":[{"$project":{"a":{"$toDate":{"$literal":{"$timestamp":{"t":1,"i":1}}}}}}],"cursor":{}}`, 241},
+
+		{`{"insert":"system.foo","documents":[{"_id":1}]}`, 73},
+		{`{"update":"system.foo","updates":[{"q":{},"u":{"$set":{"a":1}}}]}`, 73},
+		{`{"delete":"system.foo","deletes":[{"q":{},"limit":0}]}`, 73},
+		{`{"findAndModify":"system.foo","query":{},"remove":true}`, 73},
+		{`{"create":"system.foo"}`, 73},
+		{`{"createIndexes":"system.foo","indexes":[{"key":{"a":1},"name":"a"}]}`, 73},
+		{`{"aggregate":"things","pipeline":[{"$out":"system.foo"}],"cursor":{}}`, 17385},
+		{`{"aggregate":"things","pipeline":[{"$merge":"system.foo"}],"cursor":{}}`, 31319},
+		{`{"aggregate":"things","pipeline":[{"$out":{"db":"config","coll":"foo"}}],"cursor":{}}`, 31321},
+		{`{"aggregate":"things","pipeline":[{"$merge":{"into":{"db":"admin","coll":"foo"}}}],"cursor":{}}`, 31320},
+		{`{"find":"system.foo"}`, 0},
+
+		{`{"aggregate":"things","pipeline":[{"$out":"others"}],"cursor":{},"readConcern":{"level":"linearizable"}}`, 72},
+		{`{"aggregate":"things","pipeline":[{"$merge":"others"}],"cursor":{},"readConcern":{"level":"linearizable"}}`, 72},
+		{`{"aggregate":"things","pipeline":[],"cursor":{},"readConcern":{"level":"linearizable"}}`, 0},
+		{`{"aggregate":"things","pipeline":[{"$out":"others"}],"cursor":{},"readConcern":{"level":"majority"}}`, 0},
+
+		{`{"distinct":"things","key":"a","apiVersion":"1","apiStrict":true}`, 323},
+		{`{"distinct":"things","key":"a","apiVersion":"1"}`, 0},
+		{`{"find":"things","apiVersion":"1","apiStrict":true}`, 0},
+		{`{"find":"things","showRecordId":false,"apiVersion":"1","apiStrict":true}`, 323},
+		{`{"createIndexes":"things","indexes":[{"key":{"z":1},"name":"z","sparse":true}],"apiVersion":"1","apiStrict":true}`, 323},
+		{`{"ping":1,"apiStrict":true}`, 4886600},
+		{`{"ping":1,"apiVersion":"2"}`, 322},
+	} {
+		coll := collection(t)
+		insert(t, coll, `{"_id":1,"a":1}`)
+		if got := runCode(t, coll.Database(), doc(t, c.command)); got != c.code {
+			t.Errorf("%s: code %d, want %d", c.command, got, c.code)
+		}
+	}
+}
+
+// An unknown stage fails the command, after the statements before it.
+func TestUnknownUpdateStage(t *testing.T) {
+	c := collection(t)
+	insert(t, c, `{"_id":1}`)
+	err := c.Database().RunCommand(ctx, doc(t, `{"update":"things","updates":[{"q":{"_id":1},"u":{"$set":{"a":1}}},{"q":{"_id":1},"u":[{"$foo":1}]}]}`)).Err()
+	wantCode(t, "the command", err, 40324)
+	wantAll(t, c, `{"_id":1,"a":1}`)
+}
+
+// What grows past 16 MiB is refused by what made it.
+func TestTooLarge(t *testing.T) {
+	half := strings.Repeat("x", 9<<20)
+	for _, x := range []struct {
+		reason, command string
+		code            int
+	}{
+		{"an update", `{"update":"things","updates":[{"q":{"_id":1},"u":[{"$set":{"b":"$a"}}]}]}`, 17419},
+		{"a replacement by a pipeline", `{"update":"things","updates":[{"q":{"_id":1},"u":[{"$replaceWith":{"_id":1,"b":["$a","$a"]}}]}]}`, 17419},
+		{"an upsert", `{"update":"things","updates":[{"q":{"_id":2},"u":[{"$set":{"b":["$$x","$$x"]}}],"c":{"x":"half"},"upsert":true}]}`, 17420},
+		{"$merge into a document", `{"aggregate":"things","pipeline":[{"$merge":{"into":"things","whenMatched":[{"$set":{"b":"$a"}}]}}],"cursor":{}}`, 17419},
+		{"$out", `{"aggregate":"things","pipeline":[{"$set":{"b":"$a"}},{"$out":"others"}],"cursor":{}}`, 10334},
+	} {
+		c := collection(t)
+		if _, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}, {Key: "a", Value: half}}); err != nil {
+			t.Fatal(err)
+		}
+		command := doc(t, x.command)
+		if x.reason == "an upsert" {
+			command[1].Value.(bson.A)[0].(bson.D)[2].Value = bson.D{{Key: "x", Value: half}}
+		}
+		if got := runCode(t, c.Database(), command); got != x.code {
+			t.Errorf("%s: code %d, want %d", x.reason, got, x.code)
+		}
+	}
+}
+
+// deep is a value of so many documents within each other.
+func deep(n int) any {
+	var v any = int32(1)
+	for range n {
+		v = bson.D{{Key: "a", Value: v}}
+	}
+	return v
+}
+
+// A stored document nests to 180 levels, whatever made it.
+func TestDepth(t *testing.T) {
+	at := func(levels int) string { return "s" + strings.Repeat(".a", levels) }
+	for _, x := range []struct {
+		reason  string
+		levels  int
+		command bson.D
+		code    int
+	}{
+		{"insert", 180, bson.D{{Key: "insert", Value: "things"}, {Key: "documents", Value: bson.A{deep(180)}}}, 0},
+		{"insert", 181, bson.D{{Key: "insert", Value: "things"}, {Key: "documents", Value: bson.A{deep(181)}}}, 15},
+		{"$set", 180, updateOf(bson.D{{Key: "$set", Value: bson.D{{Key: at(179), Value: 1}}}}), 0},
+		{"$set", 181, updateOf(bson.D{{Key: "$set", Value: bson.D{{Key: at(180), Value: 1}}}}), 15},
+		{"a pipeline", 181, updateOf(bson.A{bson.D{{Key: "$set", Value: bson.D{{Key: "d", Value: bson.D{{Key: "e", Value: "$d"}}}}}}}), 15},
+	} {
+		c := collection(t)
+		if _, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}, {Key: "d", Value: deep(179)}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := runCode(t, c.Database(), x.command); got != x.code {
+			t.Errorf("%s of %d levels: code %d, want %d", x.reason, x.levels, got, x.code)
+		}
+	}
+	for stage, code := range map[string]int{"$out": 15, "$merge": 15} {
+		c := collection(t)
+		if _, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}, {Key: "d", Value: deep(179)}}); err != nil {
+			t.Fatal(err)
+		}
+		command := doc(t, `{"aggregate":"things","pipeline":[{"$set":{"d":{"e":"$d"}}},{"`+stage+`":"others"}],"cursor":{}}`)
+		if got := runCode(t, c.Database(), command); got != code {
+			t.Errorf("%s: code %d, want %d", stage, got, code)
+		}
+	}
+}
+
+func updateOf(u any) bson.D {
+	return bson.D{{Key: "update", Value: "things"}, {Key: "updates", Value: bson.A{bson.D{{Key: "q", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "u", Value: u}}}}}
+}
+
+// An empty timestamp at the top of a document that is inserted, or that replaces one, is the server's time.
+func TestEmptyTimestamp(t *testing.T) {
+	c := collection(t)
+	var zero bson.Timestamp
+	filled := func(what string, id any, want ...bool) {
+		t.Helper()
+		raw, err := c.FindOne(ctx, bson.D{{Key: "_id", Value: id}}).Raw()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, path := range [][]string{{"a"}, {"b"}, {"c", "d"}} {
+			s, n, ok := raw.Lookup(path...).TimestampOK()
+			got := (bson.Timestamp{T: s, I: n}) != zero
+			if ok && got != want[i] {
+				t.Errorf("%s: %v is filled: %t", what, path, got)
+			}
+		}
+	}
+	fields := bson.D{{Key: "a", Value: zero}, {Key: "b", Value: zero}, {Key: "c", Value: bson.D{{Key: "d", Value: zero}}}}
+	must1[*mongo.InsertOneResult](t)(c.InsertOne(ctx, append(bson.D{{Key: "_id", Value: 1}}, fields...)))
+	filled("insert", 1, true, true, false)
+	must1[*mongo.UpdateResult](t)(c.UpdateByID(ctx, 1, bson.D{{Key: "$set", Value: bson.D{{Key: "b", Value: zero}}}}))
+	filled("$set", 1, true, false, false)
+	must1[*mongo.UpdateResult](t)(c.ReplaceOne(ctx, bson.D{{Key: "_id", Value: 1}}, fields))
+	filled("replacement", 1, true, true, false)
+	must1[*mongo.InsertOneResult](t)(c.InsertOne(ctx, append(bson.D{{Key: "_id", Value: zero}}, fields...)))
+	filled("with an empty _id, which stays", zero, true, true, false)
+	var x struct{ A, B bson.Timestamp }
+	must(t, c.FindOne(ctx, bson.D{{Key: "_id", Value: 1}}).Decode(&x))
+	if x.A == x.B {
+		t.Errorf("both are %v", x.A)
+	}
+}
+
+// Since 5.0 names at the top of a document may begin with a dollar, but in updates by operators and replacements, and below _id.
+func TestDollarNames(t *testing.T) {
+	for _, x := range []struct {
+		command, want string
+		code          int
+	}{
+		{`{"insert":"things","documents":[{"_id":2,"$a":1,"b":{"$c":1}}]}`, `{"_id":2,"$a":1,"b":{"$c":1}}`, 0},
+		{`{"insert":"things","documents":[{"_id":{"$a":1}}]}`, ``, 52},
+		{`{"update":"things","updates":[{"q":{"_id":2},"u":{"a":1,"$b":1},"upsert":true}]}`, ``, 52},
+		{`{"update":"things","updates":[{"q":{"_id":2},"u":{"$set":{"$a":1}},"upsert":true}]}`, ``, 52},
+		{`{"update":"things","updates":[{"q":{"_id":2},"u":{"$set":{"a":{"$b":1}}},"upsert":true}]}`, `{"_id":2,"a":{"$b":1}}`, 0},
+		{`{"update":"things","updates":[{"q":{"_id":2},"u":[{"$replaceWith":{"$setField":{"field":{"$literal":"$a"},"input":"$$ROOT","value":1}}}],"upsert":true}]}`, `{"_id":2,"$a":1}`, 0},
+		{`{"aggregate":"dollars","pipeline":[{"$out":"things"}],"cursor":{}}`, `{"_id":2,"$a":1}`, 0},
+	} {
+		c := collection(t)
+		must1[*mongo.InsertOneResult](t)(c.Database().Collection("dollars").InsertOne(ctx, doc(t, `{"_id":2,"$a":1}`)))
+		if got := runCode(t, c.Database(), doc(t, x.command)); got != x.code {
+			t.Errorf("%s: code %d, want %d", x.command, got, x.code)
+		}
+		if x.want != "" {
+			wantAll(t, c, x.want)
+		}
+	}
+}
+
+// $merge upserts by $set, or by $setOnInsert: new fields come in the order of their names. What replaces keeps its order.
+func TestMergeOrder(t *testing.T) {
+	for modes, want := range map[string][]string{
+		`{}`:                             {`{"_id":1,"z":0,"a":1,"c":3}`, `{"_id":2,"a":1,"c":3,"z":2}`},
+		`{"whenMatched":"keepExisting"}`: {`{"_id":1,"z":0}`, `{"_id":2,"a":1,"c":3,"z":2}`},
+		`{"whenMatched":"replace"}`:      {`{"_id":1,"z":2,"c":3,"a":1}`, `{"_id":2,"z":2,"c":3,"a":1}`},
+		`{"whenMatched":[]}`:             {`{"_id":1,"z":0}`, `{"_id":2,"z":2,"c":3,"a":1}`},
+	} {
+		c := collection(t)
+		insert(t, c, `{"_id":1,"z":0}`)
+		insert(t, c.Database().Collection("from"), `{"_id":1,"z":2,"c":3,"a":1}`, `{"_id":2,"z":2,"c":3,"a":1}`)
+		spec := append(bson.D{{Key: "into", Value: "things"}}, doc(t, modes)...)
+		must(t, c.Database().RunCommand(ctx, bson.D{{Key: "aggregate", Value: "from"}, {Key: "cursor", Value: bson.D{}},
+			{Key: "pipeline", Value: bson.A{bson.D{{Key: "$merge", Value: spec}}}}}).Err())
+		if modes == `{}` {
+			want[0] = `{"_id":1,"z":2,"a":1,"c":3}`
+		}
+		wantAll(t, c, want...)
+	}
+}

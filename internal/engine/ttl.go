@@ -1,0 +1,41 @@
+package engine
+
+import (
+	"sync"
+	"time"
+)
+
+// ttl is when the engine looks for what TTL indexes say has expired.
+type ttl struct {
+	mu    sync.Mutex
+	every time.Duration // 0: before each command; less: never
+	next  time.Time
+}
+
+// SetTTL makes the engine remove what has expired at intervals from now on, as a MongoDB does every minute
+// (https://www.mongodb.com/docs/manual/core/index-ttl/#timing-of-the-delete-operation): 0 means before each command, as a new engine
+// does, and a negative interval never, but by Sweep.
+func (e *Engine) SetTTL(every time.Duration) {
+	e.ttl.mu.Lock()
+	defer e.ttl.mu.Unlock()
+	e.ttl.every, e.ttl.next = every, time.Now().Add(every)
+}
+
+// Sweep removes what has expired.
+func (e *Engine) Sweep() { e.store.Sweep(time.Now()) }
+
+// sweepDue removes what has expired if it is time. What an interval's end would have found is found by the first command after
+// it, which is the first that could tell.
+func (e *Engine) sweepDue(now time.Time) {
+	e.ttl.mu.Lock()
+	every, at := e.ttl.every, now
+	due := every == 0
+	if every > 0 && !now.Before(e.ttl.next) {
+		due, at = true, e.ttl.next.Add(now.Sub(e.ttl.next)/every*every)
+		e.ttl.next = at.Add(every)
+	}
+	e.ttl.mu.Unlock()
+	if due {
+		e.store.Sweep(at)
+	}
+}

@@ -1,0 +1,79 @@
+package update
+
+import (
+	"slices"
+	"strconv"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/value"
+)
+
+// Applied is an update that made one document of another, for whoever asks later what it did.
+type Applied struct {
+	Update *Update
+	Input  Input
+}
+
+// Describe returns the updateDescription of the change event (https://www.mongodb.com/docs/manual/reference/change-events/update/).
+// A pipeline's tells the difference, with the arrays that it cut off. Operators' names the paths that they are on, with the new
+// value of each: an array that gets shorter is set as a whole, $push at the end alone names the elements.
+func (a Applied) Describe(old, next bson.D) bson.D {
+	if a.Update.kind != operators {
+		return Describe(old, next)
+	}
+	changes, err := a.Update.resolve(old, a.Input)
+	if err != nil { // it would have failed
+		return Describe(old, next)
+	}
+	var d delta
+	for _, c := range changes {
+		if c.from != nil {
+			d.at(c.from, false, old, next)
+		}
+		d.at(c.path, c.action.appends, old, next)
+	}
+	return d.description()
+}
+
+// at tells of the change at a path, of which the beginning is enough where the update made the rest.
+func (d *delta) at(p value.Path, appends bool, old, next any) {
+	for i, f := range p {
+		was, now := step(old, f), step(next, f)
+		a, isArray := old.(bson.A)
+		switch {
+		case isArray && i > 0 && f.Index > len(a) && !value.IsMissing(now): // nulls were added before it
+			d.set(p[:i], next)
+			return
+		case value.IsMissing(was) && value.IsMissing(now):
+			return
+		case value.IsMissing(was):
+			d.set(p[:i+1], now)
+			return
+		case value.IsMissing(now):
+			d.removed = append(d.removed, p[:i+1].String())
+			return
+		}
+		old, next = was, now
+	}
+	if value.Equal(old, next) {
+		return
+	}
+	before, _ := old.(bson.A)
+	after, _ := next.(bson.A)
+	if !appends || len(before) == 0 || len(before) > len(after) || !value.Equal(before, after[:len(before)]) {
+		d.set(p, next)
+		return
+	}
+	for k := len(before); k < len(after); k++ {
+		d.set(append(slices.Clone(p), value.Field{Name: strconv.Itoa(k), Index: k}), after[k])
+	}
+}
+
+// set notes a new value, once where several changes made a part of it.
+func (d *delta) set(p value.Path, v any) {
+	name := p.String()
+	if value.Index(d.updated, name) < 0 {
+		d.updated = append(d.updated, bson.E{Key: name, Value: v})
+	}
+}
