@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
@@ -85,13 +86,14 @@ func (v validation) check() store.Check {
 	if v.matcher == nil || v.level == "off" || v.action == "warn" {
 		return nil
 	}
-	return func(old, next bson.D) error {
-		ok, err := v.matcher.Match(next)
+	return func(w *interrupt.Watch, old, next bson.D) error {
+		m := v.matcher.Watched(w)
+		ok, err := m.Match(next)
 		if ok || err != nil {
 			return err
 		}
 		if old != nil && v.level == "moderate" {
-			if was, err := v.matcher.Match(old); !was || err != nil {
+			if was, err := m.Match(old); !was || err != nil {
 				return err
 			}
 		}

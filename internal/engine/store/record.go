@@ -23,7 +23,7 @@ func compareRecords(a, b *Record) int { return cmp.Compare(a.ID, b.ID) }
 
 // checkSize refuses documents beyond MaxDocument, and returns the size.
 func checkSize(doc bson.D) (int, error) {
-	n := value.Size(doc)
+	n := value.SizeOf(doc, 4*MaxDocument) // a larger one may be too large to measure
 	if n > MaxDocument {
 		return 0, mongoerr.New(mongoerr.BSONObjectTooLarge,
 			"BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB) First element: %s",
