@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/value"
 )
@@ -16,6 +17,7 @@ type args struct {
 	place string // what messages call it, such as "find" or "update.updates"
 	doc   bson.D
 	err   error
+	watch *interrupt.Watch // ends what a field is computed by
 }
 
 // known refuses fields that none of the lists has, and fields given twice.

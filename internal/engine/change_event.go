@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"crypto/sha256"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -15,7 +14,7 @@ import (
 
 // event returns the document of a change, as the manual's pages on change
 // events have it.
-func (s *changeStream) event(ctx context.Context, e *store.Event) (bson.D, error) {
+func (s *changeStream) event(e *store.Event) (bson.D, error) {
 	doc := header(e, token{e.Position, changed}, e.Kind)
 	if e.Origin != nil {
 		lsid := bson.D{
@@ -24,7 +23,7 @@ func (s *changeStream) event(ctx context.Context, e *store.Event) (bson.D, error
 		}
 		doc = append(doc, bson.E{Key: "txnNumber", Value: e.Origin.Number}, bson.E{Key: "lsid", Value: lsid})
 	}
-	full, has, err := s.fullDocument(ctx, e)
+	full, has, err := s.fullDocument(e)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +83,7 @@ func namespaceDocument(ns store.Namespace) bson.D {
 }
 
 // fullDocument returns the document that an event has, if it has one.
-func (s *changeStream) fullDocument(ctx context.Context, e *store.Event) (any, bool, error) {
+func (s *changeStream) fullDocument(e *store.Event) (any, bool, error) {
 	switch e.Kind {
 	case store.Inserted, store.Replaced:
 		return e.New, true, nil
@@ -96,7 +95,7 @@ func (s *changeStream) fullDocument(ctx context.Context, e *store.Event) (any, b
 	case "default":
 		return nil, false, nil
 	case "updateLookup":
-		doc, err := s.current(ctx, e)
+		doc, err := s.current(e)
 		return doc, true, err
 	}
 	doc, err := image(e, e.New, s.full, "post-image")
@@ -104,7 +103,7 @@ func (s *changeStream) fullDocument(ctx context.Context, e *store.Event) (any, b
 }
 
 // current looks up the document as it is now, null when it is gone.
-func (s *changeStream) current(ctx context.Context, e *store.Event) (any, error) {
+func (s *changeStream) current(e *store.Event) (any, error) {
 	state := s.engine.store.Snapshot()
 	c := state.Collection(e.NS)
 	if c == nil || !value.Equal(c.UUID, e.UUID) {
@@ -114,8 +113,8 @@ func (s *changeStream) current(ctx context.Context, e *store.Event) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	env := &environment{state: state}
-	for doc, err := range env.Find(ctx, e.NS.DB, e.NS.Coll, m) {
+	env := &environment{state: state, watch: s.watch}
+	for doc, err := range env.Find(e.NS.DB, e.NS.Coll, m) {
 		return doc, err
 	}
 	return nil, nil

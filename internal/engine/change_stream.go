@@ -1,13 +1,13 @@
 package engine
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/internal/engine/store"
@@ -28,7 +28,10 @@ type changeStream struct {
 	ending *store.Event   // what invalidates the stream, to be reported next
 	over   bool           // the stream has been invalidated
 	wake   <-chan struct{}
+	watch  *interrupt.Watch
 }
+
+func (s *changeStream) close() {}
 
 // scope is what a stream is about: a collection, a database, or all of them.
 type scope struct{ db, coll string }
@@ -86,7 +89,7 @@ func watch(r *request, stages bson.A) (reply, error) {
 	if r.autocommit {
 		return nil, mongoerr.New(mongoerr.OperationNotSupportedInTransaction, "$changeStream cannot be used in a transaction")
 	}
-	s := &changeStream{engine: r.engine}
+	s := &changeStream{engine: r.engine, watch: r.watch}
 	spec, ok := stages[0].(bson.D)[0].Value.(bson.D)
 	if !ok {
 		return nil, mongoerr.New(50808, "$changeStream stage expects a document as argument")
@@ -103,14 +106,13 @@ func watch(r *request, stages bson.A) (reply, error) {
 			return nil, mongoerr.New(mongoerr.IllegalOperation, "%s is not permitted in a $changeStream pipeline", d[0].Key)
 		}
 	}
-	if s.pipe, err = pipeline.ParseVars(stages[1:], &environment{now: time.Now()}, vars); err != nil {
+	if s.pipe, err = pipeline.ParseVars(stages[1:], &environment{now: time.Now(), watch: r.watch}, vars); err != nil {
 		return nil, err
 	}
 	if err := s.start(); err != nil {
 		return nil, err
 	}
-	c := &cursor{ns: ns, lsid: r.lsid, source: s, stream: s, killed: make(chan struct{}), resume: s.token}
-	return r.open(r.conn.ctx, c, batch, false)
+	return r.open(&cursor{ns: ns, source: s, stream: s, resume: s.token}, batch, false)
 }
 
 // locate reads what the stream is about.
@@ -201,14 +203,14 @@ func fatal(code int32, format string, args ...any) error {
 const readAhead = 256 // changes that are read from the history at a time
 
 // next returns the next event, or nil when there is none yet, or no more.
-func (s *changeStream) next(ctx context.Context) (bson.D, error) {
+func (s *changeStream) next() (bson.D, error) {
 	for !s.over {
-		if err := ctx.Err(); err != nil {
-			return nil, contextError(ctx)
+		if err := s.watch.Step(); err != nil {
+			return nil, err
 		}
 		if e := s.ending; e != nil {
 			s.ending, s.over = nil, true
-			doc, err := s.transform(ctx, invalidation(e), token{e.Position, invalidated})
+			doc, err := s.transform(invalidation(e), token{e.Position, invalidated})
 			if doc != nil || err != nil {
 				return doc, err
 			}
@@ -233,11 +235,11 @@ func (s *changeStream) next(ctx context.Context) (bson.D, error) {
 		if s.scope.endsBy(e) {
 			s.ending = e
 		}
-		doc, err := s.event(ctx, e)
+		doc, err := s.event(e)
 		if err != nil {
 			return nil, err
 		}
-		if doc, err = s.transform(ctx, doc, token{s.at, changed}); doc != nil || err != nil {
+		if doc, err = s.transform(doc, token{s.at, changed}); doc != nil || err != nil {
 			return doc, err
 		}
 	}
@@ -246,10 +248,10 @@ func (s *changeStream) next(ctx context.Context) (bson.D, error) {
 
 // transform puts an event through the stages that follow $changeStream. They
 // may leave it out.
-func (s *changeStream) transform(ctx context.Context, doc bson.D, t token) (bson.D, error) {
+func (s *changeStream) transform(doc bson.D, t token) (bson.D, error) {
 	id := t.document()
 	in := func(yield func(bson.D, error) bool) { yield(doc, nil) }
-	for out, err := range s.pipe.Run(ctx, in) {
+	for out, err := range s.pipe.Run(in) {
 		if err != nil {
 			return nil, err
 		}

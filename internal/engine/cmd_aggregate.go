@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -43,14 +42,16 @@ func aggregate(r *request) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	var docs []bson.D
-	for doc, err := range a.rest.Run(r.ctx, drain(r.ctx, a.plan)) {
-		if err != nil {
-			return nil, err
+	docs := a.rest.Run(drain(a.plan))
+	if a.rest.Writes() { // it has no result
+		for _, err := range docs {
+			if err != nil {
+				return nil, err
+			}
 		}
-		docs = append(docs, doc)
+		return r.first(a.ns, &documents{}, a.batch, false)
 	}
-	return r.first(a.ns, &documents{docs}, a.batch, false)
+	return r.first(a.ns, pull(docs), a.batch, false)
 }
 
 // readAggregate reads an aggregate command and plans its first stages.
@@ -62,7 +63,7 @@ func readAggregate(r *request) (*aggregation, error) {
 		return nil, mongoerr.New(mongoerr.NotImplemented, "explain isn't implemented for $changeStream")
 	}
 	x := &aggregation{batch: batchOf(a)}
-	a.boolean("allowDiskUse", false)
+	noDisk := !a.boolean("allowDiskUse", true)
 	r.bypass = a.boolean("bypassDocumentValidation", false)
 	a.refuse("explain", false)
 	a.collation()
@@ -81,7 +82,7 @@ func readAggregate(r *request) (*aggregation, error) {
 		}
 		coll = r.state().Collection(x.ns)
 	}
-	env := &environment{request: r, state: r.state(), now: time.Now()}
+	env := &environment{request: r, state: r.state(), now: time.Now(), watch: r.watch, noDisk: noDisk}
 	p, err := pipeline.ParseVars(stages, env, vars)
 	if err != nil {
 		return nil, err
@@ -95,10 +96,10 @@ func readAggregate(r *request) (*aggregation, error) {
 			return nil, mongoerr.New(mongoerr.InvalidOptions, "%s cannot be used with a 'linearizable' read concern level", last)
 		}
 	}
-	q := plan.Query{Hint: index}
-	q.Filter, q.Sort, x.rest = p.Leading()
+	q := plan.Query{Hint: index, Watch: r.watch, NoDisk: noDisk}
+	q.Filter, q.Sort, q.Keep, x.rest = p.Leading()
 	x.tail = stages[len(stages)-x.rest.Len():]
-	if q.Matcher, err = query.Parse(q.Filter, query.Options{Now: env.now, Vars: vars}); err != nil {
+	if q.Matcher, err = query.Parse(q.Filter, query.Options{Now: env.now, Vars: vars, Watch: r.watch}); err != nil {
 		return nil, err
 	}
 	x.plan, err = plan.Choose(coll, q)
@@ -106,10 +107,10 @@ func readAggregate(r *request) (*aggregation, error) {
 }
 
 // drain returns what a plan finds. Each range runs it again.
-func drain(ctx context.Context, p *plan.Plan) pipeline.Docs {
+func drain(p *plan.Plan) pipeline.Docs {
 	return func(yield func(bson.D, error) bool) {
 		for e := p.Open(); ; {
-			r, err := e.Next(ctx)
+			r, err := e.Next()
 			if err != nil {
 				yield(nil, err)
 				return

@@ -22,7 +22,7 @@ func count(r *request) (reply, error) {
 	}
 	n := int64(0)
 	for e := p.Open(); ; n++ {
-		x, err := e.Next(r.ctx)
+		x, err := e.Next()
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +41,7 @@ func readCount(r *request) (*plan.Plan, error) {
 	}
 	a := r.args()
 	q := plan.Query{
-		Filter: a.document("query"), Hint: hint(a), Skip: a.natural("skip", 0), Limit: a.integer("limit", 0),
+		Watch: r.watch, Filter: a.document("query"), Hint: hint(a), Skip: a.natural("skip", 0), Limit: a.integer("limit", 0),
 	}
 	if q.Limit < 0 && q.Limit > math.MinInt64 {
 		q.Limit = -q.Limit

@@ -52,7 +52,7 @@ func remove(r *request) (reply, error) {
 }
 
 func runDelete(r *request, ns store.Namespace, statement bson.D) (int32, error) {
-	t, err := readDelete(r, ns, &args{place: "delete.deletes", doc: statement})
+	t, err := readDelete(r, ns, &args{place: "delete.deletes", doc: statement, watch: r.watch})
 	if err != nil {
 		return 0, err
 	}
@@ -71,7 +71,7 @@ func readDelete(r *request, ns store.Namespace, a *args) (*target, error) {
 	}
 	a.collation()
 	t := &target{ns: ns, multi: limit == 0, now: time.Now()}
-	t.query = plan.Query{Filter: a.document("q"), Hint: hint(a)}
+	t.query = plan.Query{Watch: r.watch, Filter: a.document("q"), Hint: hint(a)}
 	a.place, a.doc = "delete.deletes", append(a.doc[:len(a.doc):len(a.doc)], letOf(r)...)
 	t.query.Matcher = a.matcher(t.query.Filter, t.now, "let")
 	if a.err == nil && r.hasNumber && r.txn == nil && t.multi {

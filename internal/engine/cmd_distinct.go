@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/plan"
 	"github.com/docmodel/docmodel/internal/engine/value"
@@ -25,7 +26,7 @@ func distinct(r *request) (reply, error) {
 	path := value.ParsePath(r.args().text("key"))
 	var found []any
 	for e := p.Open(); ; {
-		x, err := e.Next(r.ctx)
+		x, err := e.Next()
 		if err != nil {
 			return nil, err
 		}
@@ -34,8 +35,13 @@ func distinct(r *request) (reply, error) {
 		}
 		found = gather(found, x.Doc, path)
 	}
-	slices.SortStableFunc(found, value.Compare)
+	if err := interrupt.SortStable(r.watch, found, value.Compare); err != nil {
+		return nil, err
+	}
 	found = slices.CompactFunc(found, func(a, b any) bool { return value.Compare(a, b) == 0 })
+	if value.SizeOf(bson.A(found), maxBatchBytes) > maxBatchBytes {
+		return nil, mongoerr.New(17217, "distinct too big, 16mb cap")
+	}
 	return reply{{Key: "values", Value: bson.A(found)}}, nil
 }
 
@@ -50,7 +56,7 @@ func readDistinct(r *request) (*plan.Plan, error) {
 	if key := a.text("key"); a.err == nil && key == "" {
 		return nil, mongoerr.New(mongoerr.BadValue, "'key' must not be empty")
 	}
-	q := plan.Query{Filter: a.document("query"), Hint: hint(a)}
+	q := plan.Query{Watch: r.watch, Filter: a.document("query"), Hint: hint(a)}
 	a.collation()
 	q.Matcher = a.matcher(q.Filter, time.Now(), "")
 	if a.err != nil {

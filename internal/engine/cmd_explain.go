@@ -52,7 +52,7 @@ func explain(r *request) (reply, error) {
 	n := int64(0)
 	if verbosity != "queryPlanner" {
 		for {
-			rec, err := run.Next(r.ctx)
+			rec, err := run.Next()
 			if err != nil {
 				return nil, err
 			}
@@ -143,7 +143,7 @@ func explainUpdate(r *request) (*explained, error) {
 	if err != nil {
 		return nil, err
 	}
-	u, err := readUpdate(r, ns, &args{place: "update.updates", doc: statement})
+	u, err := readUpdate(r, ns, &args{place: "update.updates", doc: statement, watch: r.watch})
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func explainDelete(r *request) (*explained, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := readDelete(r, ns, &args{place: "delete.deletes", doc: statement})
+	t, err := readDelete(r, ns, &args{place: "delete.deletes", doc: statement, watch: r.watch})
 	if err != nil {
 		return nil, err
 	}

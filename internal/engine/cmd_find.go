@@ -49,7 +49,7 @@ func readFind(r *request) (*finder, error) {
 	a := r.args()
 	f := &finder{ns: ns, batch: a.natural("batchSize", defaultFirstBatch), single: a.boolean("singleBatch", false)}
 	q := plan.Query{
-		Filter: a.document("filter"), Sort: a.document("sort"), Hint: hint(a),
+		Watch: r.watch, Filter: a.document("filter"), Sort: a.document("sort"), Hint: hint(a),
 		Skip: a.natural("skip", 0), Limit: a.integer("limit", 0),
 	}
 	if q.Limit < 0 && q.Limit > math.MinInt64 {
@@ -60,7 +60,7 @@ func readFind(r *request) (*finder, error) {
 		f.single, f.batch = true, max(f.batch, q.Limit)
 	}
 	spec := a.document("projection")
-	a.boolean("allowDiskUse", false)
+	q.NoDisk = !a.boolean("allowDiskUse", true)
 	a.boolean("noCursorTimeout", false)
 	a.boolean("allowPartialResults", false)
 	a.boolean("oplogReplay", false)
@@ -91,7 +91,7 @@ func (a *args) matcher(filter bson.D, now time.Time, let string) *query.Matcher 
 	if a.err != nil {
 		return nil
 	}
-	m, err := query.Parse(filter, query.Options{Now: now, Vars: vars})
+	m, err := query.Parse(filter, query.Options{Now: now, Vars: vars, Watch: a.watch})
 	if err != nil {
 		a.fail(err)
 	}
@@ -107,7 +107,7 @@ func (a *args) variables(name string) map[string]any {
 	}
 	vars := make(map[string]any, len(let))
 	for _, e := range let {
-		v, err := constant(e.Value)
+		v, err := constant(e.Value, a.watch)
 		if err != nil {
 			a.fail(err)
 		}

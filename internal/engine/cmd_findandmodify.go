@@ -53,7 +53,7 @@ func readModify(r *request) (*modifier, int32, error) {
 	m := &modifier{remove: a.boolean("remove", false), returnNew: a.boolean("new", false)}
 	m.upsert = a.boolean("upsert", false)
 	m.target = target{ns: ns, now: time.Now()}
-	m.query = plan.Query{Filter: a.document("query"), Sort: a.document("sort"), Hint: hint(a)}
+	m.query = plan.Query{Watch: r.watch, Filter: a.document("query"), Sort: a.document("sort"), Hint: hint(a)}
 	r.bypass = a.boolean("bypassDocumentValidation", false)
 	stmt := int32(a.natural("stmtId", 0))
 	spec := a.document("fields")

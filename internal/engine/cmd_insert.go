@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -34,8 +35,12 @@ func insert(r *request) (reply, error) {
 		// One write takes as many documents as it can. A held one ends it,
 		// unless it is the first, for which the write then waits.
 		from := at
+		var over error
 		err := r.write(func(w *store.Writer) error {
 			for at = from; at < len(docs) && !st.stopped(); at++ {
+				if over = r.watch.Step(); over != nil {
+					return inTransaction(r, over)
+				}
 				if _, again := r.recall(st.id(at)); again {
 					n++
 					continue
@@ -47,8 +52,8 @@ func insert(r *request) (reply, error) {
 					}
 					return err
 				}
-				if err := st.result(at, err); err != nil {
-					return err
+				if over = st.result(at, err); over != nil {
+					return inTransaction(r, over)
 				}
 				if err == nil {
 					n++
@@ -57,11 +62,20 @@ func insert(r *request) (reply, error) {
 			}
 			return nil
 		})
-		if err != nil {
+		if err = cmp.Or(err, over); err != nil {
 			return nil, err
 		}
 	}
 	return st.reply(reply{{Key: "n", Value: n}}), nil
+}
+
+// inTransaction returns the error that ends a command, for a write in a transaction. Outside,
+// what the command did before stays done, as on a server, and the write goes well.
+func inTransaction(r *request, over error) error {
+	if r.txn == nil {
+		return nil
+	}
+	return over
 }
 
 // insertOne stores a document after the checks that only inserts need.

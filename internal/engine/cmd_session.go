@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 )
 
@@ -26,7 +27,7 @@ func commitTransaction(r *request) (reply, error) {
 	if r.session.progress == committed {
 		return nil, nil
 	}
-	if err := r.txn.Commit(); err != nil {
+	if err := r.txn.Commit(r.ctx); err != nil {
 		return nil, err
 	}
 	r.session.progress = committed
@@ -54,9 +55,21 @@ func endSessions(r *request) (reply, error) {
 		if a.err != nil {
 			return nil, a.err
 		}
+		if r.name == "killSessions" {
+			r.engine.killCommands(func(x *request) bool { return x != r && x.lsid == lsid })
+		}
 		r.engine.endSession(lsid)
 	}
 	return nil, nil
+}
+
+// killCommands interrupts the commands that which says.
+func (e *Engine) killCommands(which func(*request) bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for c := range e.conns {
+		c.kill(interrupt.Killed, which)
+	}
 }
 
 // killAllSessions forgets all sessions. It takes no list of users, as there
@@ -65,6 +78,7 @@ func killAllSessions(r *request) (reply, error) {
 	if users, ok := r.body[0].Value.(bson.A); !ok || len(users) > 0 {
 		return nil, mongoerr.New(mongoerr.NotImplemented, "killAllSessions is supported with an empty array only")
 	}
+	r.engine.killCommands(func(x *request) bool { return x != r && x.lsid != "" && x.lsid != r.lsid })
 	r.engine.mu.Lock()
 	ids := slices.Collect(maps.Keys(r.engine.sessions))
 	r.engine.mu.Unlock()

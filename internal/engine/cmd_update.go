@@ -64,7 +64,7 @@ func updateMany(r *request) (reply, error) {
 }
 
 func runUpdate(r *request, ns store.Namespace, statement bson.D) (outcome, error) {
-	u, err := readUpdate(r, ns, &args{place: "update.updates", doc: statement})
+	u, err := readUpdate(r, ns, &args{place: "update.updates", doc: statement, watch: r.watch})
 	if err != nil {
 		return outcome{}, err
 	}
@@ -79,7 +79,7 @@ func readUpdate(r *request, ns store.Namespace, a *args) (*updater, error) {
 	a.required("q", "u")
 	u := &updater{upsert: a.boolean("upsert", false)}
 	u.target = target{ns: ns, multi: a.boolean("multi", false), now: time.Now()}
-	u.query = plan.Query{Filter: a.document("q"), Sort: a.document("sort"), Hint: hint(a)}
+	u.query = plan.Query{Watch: r.watch, Filter: a.document("q"), Sort: a.document("sort"), Hint: hint(a)}
 	if u.multi && len(u.query.Sort) > 0 {
 		a.fail(mongoerr.New(mongoerr.FailedToParse, "Cannot specify sort with multi=true"))
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"io"
 	"net"
+	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/value"
 	"github.com/docmodel/docmodel/internal/engine/wire"
@@ -20,22 +22,59 @@ type conn struct {
 	id      int32
 	address string // what the client dialed
 	pipe    net.Conn
-	ctx     context.Context // ends with the connection
-	cancel  context.CancelFunc
+	ctx     context.Context // of commands; the connection's goroutine replaces it after a kill
 	out     []byte
+
+	mu      sync.Mutex // of what follows, and of replacing ctx
+	stop    context.CancelCauseFunc
+	over    bool     // ctx has ended for good
+	running *request // the command that runs, nil between commands
 
 	sessions map[*session]bool // whose transactions it has had commands of
 }
 
 func newConn(e *Engine, pipe net.Conn, id int32, address string) *conn {
 	c := &conn{engine: e, id: id, address: address, pipe: pipe}
-	c.ctx, c.cancel = context.WithCancel(e.ctx)
+	c.ctx, c.stop = context.WithCancelCause(e.ctx)
 	return c
 }
 
+// cancel ends the command that runs, and those that come later.
+func (c *conn) cancel(cause error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
+	c.stop(cause)
+}
+
 func (c *conn) close() {
-	c.cancel()
+	c.cancel(interrupt.Disconnected)
 	c.pipe.Close()
+}
+
+// begin notes that a command runs, until end.
+func (c *conn) begin(r *request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running, r.conn, r.ctx = r, c, c.ctx
+}
+
+func (c *conn) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running = nil
+	if c.ctx.Err() != nil && !c.over {
+		c.ctx, c.stop = context.WithCancelCause(c.engine.ctx)
+	}
+}
+
+// kill interrupts the command that runs, if which says so.
+func (c *conn) kill(cause error, which func(r *request) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running != nil && which(c.running) {
+		c.stop(cause)
+	}
 }
 
 // serve answers messages until the connection ends. A message that can't be

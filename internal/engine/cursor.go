@@ -2,22 +2,27 @@ package engine
 
 import (
 	"context"
+	"iter"
 	"math/rand/v2"
 	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/internal/engine/plan"
 	"github.com/docmodel/docmodel/internal/engine/projection"
 	"github.com/docmodel/docmodel/internal/engine/store"
 	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
-// source delivers the documents of a cursor: nil after the last.
+// source delivers the documents of a cursor: nil after the last. Nothing is asked of it after
+// close, which may be called several times.
 type source interface {
-	next(ctx context.Context) (bson.D, error)
+	next() (bson.D, error)
+	close()
 }
 
 // cursor is a result of which more can be asked for. It reads what its command
@@ -28,34 +33,38 @@ type cursor struct {
 	lsid   string // the session it belongs to, "" if to none
 	source source
 	held   bson.D // read, but too large for the last batch
+	watch  *interrupt.Watch
+	left   time.Duration // what its commands may still take together; 0 means as long as they like
+	kill   func()        // interrupts the command that uses it
 
 	stream *changeStream // the source, if it is one
 	resume bson.D        // the stream's token after the last document that was given
-	killed chan struct{} // the stream's: closed when it is to wait no more
 }
 
 // cursors are the open cursors of an engine.
 type cursors struct {
-	mu   sync.Mutex
-	open map[int64]*cursor
-	busy map[int64]*cursor // streams that a getMore has, and may wait for
+	mu     sync.Mutex
+	closed bool // with the engine
+	open   map[int64]*cursor
+	busy   map[int64]*cursor // those that a getMore has
 }
 
 const (
 	defaultFirstBatch = 101
 	maxBatchBytes     = 16 << 20
+	maxResult         = 16<<20 + 16<<10 // of one document
 )
 
 // batch reads up to limit documents (less than 0: as many as fit), and reports
 // whether more may follow.
-func (c *cursor) batch(ctx context.Context, limit int64) (docs bson.A, more bool, err error) {
+func (c *cursor) batch(limit int64) (docs bson.A, more bool, err error) {
 	docs = bson.A{}
 	size := 0
 	for limit < 0 || int64(len(docs)) < limit {
 		d := c.held
 		c.held = nil
 		if d == nil {
-			if d, err = c.source.next(ctx); err != nil {
+			if d, err = c.source.next(); err != nil {
 				return nil, false, err
 			}
 		}
@@ -66,7 +75,11 @@ func (c *cursor) batch(ctx context.Context, limit int64) (docs bson.A, more bool
 			c.resume = c.stream.token
 			return docs, !c.stream.over, nil
 		}
-		n := value.Size(d)
+		n := value.SizeOf(d, maxResult)
+		if n > maxResult {
+			return nil, false, mongoerr.New(mongoerr.BSONObjectTooLarge,
+				"BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB)", n, n, maxResult)
+		}
 		if len(docs) > 0 && size+n > maxBatchBytes {
 			c.held = d
 			return docs, true, nil
@@ -83,18 +96,33 @@ func (c *cursor) batch(ctx context.Context, limit int64) (docs bson.A, more bool
 // first replies with the first batch of a result, and keeps its cursor when
 // there may be more.
 func (r *request) first(ns store.Namespace, src source, limit int64, single bool) (reply, error) {
-	return r.open(r.ctx, &cursor{ns: ns, lsid: r.lsid, source: src}, limit, single)
+	return r.open(&cursor{ns: ns, source: src}, limit, single)
 }
 
-func (r *request) open(ctx context.Context, c *cursor, limit int64, single bool) (reply, error) {
-	docs, more, err := c.batch(ctx, limit)
+func (r *request) open(c *cursor, limit int64, single bool) (reply, error) {
+	c.lsid, c.watch, c.left = r.lsid, r.watch, r.maxTime
+	done := c.spend()
+	docs, more, err := c.batch(limit)
+	done()
+	if err != nil || !more || single {
+		c.source.close()
+	} else {
+		r.engine.cursors.keep(c)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if more && !single {
-		r.engine.cursors.keep(c)
-	}
 	return cursorReply(c, "firstBatch", docs), nil
+}
+
+// spend measures what a command takes of the time that the cursor's commands have together. A
+// stream's have as much as they like.
+func (c *cursor) spend() (done func()) {
+	if c.left == 0 || c.stream != nil {
+		return func() {}
+	}
+	begin := time.Now()
+	return func() { c.left = max(c.left-time.Since(begin), 1) }
 }
 
 func cursorReply(c *cursor, name string, docs bson.A) reply {
@@ -109,7 +137,8 @@ func cursorReply(c *cursor, name string, docs bson.A) reply {
 func (c *cursors) keep(x *cursor) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if x.id != 0 && x.stream != nil && c.busy[x.id] == nil {
+	if x.id != 0 && c.busy[x.id] == nil || c.closed {
+		x.source.close()
 		return // it was killed meanwhile
 	}
 	for x.id == 0 || c.open[x.id] != nil {
@@ -122,8 +151,8 @@ func (c *cursors) keep(x *cursor) {
 	c.open[x.id] = x
 }
 
-// take removes a cursor, so that only one command uses it.
-func (c *cursors) take(id int64) (*cursor, error) {
+// take removes a cursor, so that only one command uses it, which kill interrupts.
+func (c *cursors) take(id int64, kill func()) (*cursor, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.busy[id] != nil {
@@ -134,44 +163,54 @@ func (c *cursors) take(id int64) (*cursor, error) {
 		return nil, mongoerr.New(mongoerr.CursorNotFound, "cursor id %d not found", id)
 	}
 	delete(c.open, id)
-	if x.stream != nil {
-		c.busy[id] = x
-	}
+	c.busy[id], x.kill = x, kill
 	return x, nil
 }
 
-// done forgets a cursor that take returned.
+// done ends a cursor that take returned.
 func (c *cursors) done(x *cursor) {
+	x.source.close()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.busy, x.id)
 }
 
-// kill removes the cursors of which it is true, and ends the waiting of those
-// that are in use. It returns how many they were.
+// kill removes the cursors of which it is true, and interrupts the commands
+// that use some of them. It returns how many they were.
 func (c *cursors) kill(which func(*cursor) bool) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for id, x := range c.open {
 		if which(x) {
 			delete(c.open, id)
+			x.source.close()
 			n++
 		}
 	}
 	for id, x := range c.busy {
 		if which(x) {
 			delete(c.busy, id)
-			close(x.killed)
+			x.kill()
 			n++
 		}
 	}
 	return n
 }
 
+// close ends all cursors, also those that are still to come.
+func (c *cursors) close() {
+	c.kill(func(*cursor) bool { return true })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+}
+
 // documents is a source that has everything in memory.
 type documents struct{ rest []bson.D }
 
-func (d *documents) next(context.Context) (bson.D, error) {
+func (d *documents) close() {}
+
+func (d *documents) next() (bson.D, error) {
 	if len(d.rest) == 0 {
 		return nil, nil
 	}
@@ -186,8 +225,10 @@ type found struct {
 	projection *projection.Projection // nil means whole documents
 }
 
-func (f *found) next(ctx context.Context) (bson.D, error) {
-	r, err := f.exec.Next(ctx)
+func (f *found) close() {}
+
+func (f *found) next() (bson.D, error) {
+	r, err := f.exec.Next()
 	if r == nil || err != nil {
 		return nil, err
 	}
@@ -200,6 +241,25 @@ func (f *found) next(ctx context.Context) (bson.D, error) {
 	}
 	return doc, err
 }
+
+// pulled is a source that runs a pipeline as far as documents are asked for.
+type pulled struct {
+	more func() (bson.D, error, bool)
+	stop func()
+}
+
+func pull(docs pipeline.Docs) *pulled {
+	p := &pulled{}
+	p.more, p.stop = iter.Pull2(docs)
+	return p
+}
+
+func (p *pulled) next() (bson.D, error) {
+	d, err, _ := p.more()
+	return d, err
+}
+
+func (p *pulled) close() { p.stop() }
 
 func init() {
 	register(
@@ -220,7 +280,10 @@ func getMore(r *request) (reply, error) {
 	if limit == 0 {
 		limit = -1
 	}
-	c, err := r.engine.cursors.take(id)
+	killed := mongoerr.New(mongoerr.CursorKilled, "cursor id %d was killed", id)
+	c, err := r.engine.cursors.take(id, func() {
+		r.conn.kill(killed, func(running *request) bool { return running == r })
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -247,10 +310,11 @@ const defaultAwait = time.Second
 // more reads a batch. That of a stream is waited for, as long as maxTimeMS says.
 func (r *request) more(c *cursor, limit int64) (docs bson.A, more bool, err error) {
 	if c.stream == nil {
-		return c.batch(r.ctx, limit)
+		return r.rest(c, limit)
 	}
 	r.watching = true
 	ctx := r.conn.ctx
+	c.watch.Follow(ctx)
 	await := defaultAwait
 	if r.maxTime > 0 {
 		await = r.maxTime
@@ -258,7 +322,7 @@ func (r *request) more(c *cursor, limit int64) (docs bson.A, more bool, err erro
 	timer := time.NewTimer(await)
 	defer timer.Stop()
 	for {
-		docs, more, err = c.batch(ctx, limit)
+		docs, more, err = c.batch(limit)
 		if err != nil || len(docs) > 0 || !more {
 			return docs, more, err
 		}
@@ -266,12 +330,24 @@ func (r *request) more(c *cursor, limit int64) (docs bson.A, more bool, err erro
 		case <-c.stream.wake:
 		case <-timer.C:
 			return docs, true, nil
-		case <-c.killed:
-			return nil, false, mongoerr.New(mongoerr.CursorKilled, "cursor id %d was killed", c.id)
 		case <-ctx.Done():
-			return nil, false, contextError(ctx)
+			return nil, false, interrupt.Cause(ctx)
 		}
 	}
+}
+
+// rest reads a batch of a result. It has the time that is left of the maxTimeMS of the
+// command that opened the cursor.
+func (r *request) rest(c *cursor, limit int64) (docs bson.A, more bool, err error) {
+	defer c.spend()()
+	ctx := r.ctx
+	if c.left > 0 && r.maxTime == 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.left)
+		defer cancel()
+	}
+	c.watch.Follow(ctx)
+	return c.batch(limit)
 }
 
 func killCursors(r *request) (reply, error) {

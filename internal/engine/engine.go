@@ -29,6 +29,22 @@
 // documents. A token from before that is error 286, ChangeStreamHistoryLost. A
 // change costs an engine that nobody watches a reference to the documents.
 //
+// # The end of a command
+//
+// Every loop sees that its command is over: by maxTimeMS (error 50), as the client has closed
+// the connection (279), by killCursors (237), killSessions and killAllSessions (11601), and by
+// Close (11600). What the command wrote outside a transaction before that stays. An aggregation
+// runs as far as batches are asked for. The maxTimeMS of the command that opens a cursor is the
+// time of all its batches together.
+//
+// In a testing/synctest bubble the clock stands still while a command computes, so that only
+// Close and a closed connection end it.
+//
+// The limits are MongoDB's: 16 MB for a document of a result, 100 MB for $push, $addToSet,
+// $map, $lookup, $graphLookup and $facet, and for $group, $sort and $setWindowFields if
+// allowDiskUse is false; 20 nested pipelines, 1,000 stages. With allowDiskUse, which is the
+// default, a stage may hold 1 GB: the engine has no disk, and fails by OutOfDiskSpace (14031).
+//
 // # Not compared with a server
 //
 // Transactions, retryable writes, bulkWrite and change streams follow
@@ -38,11 +54,14 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/pipe"
 	"github.com/docmodel/docmodel/internal/engine/store"
 )
@@ -51,8 +70,8 @@ import (
 // concurrent use, and done after Close.
 type Engine struct {
 	store    *store.Store
-	ctx      context.Context // ends with Close
-	cancel   context.CancelFunc
+	ctx      context.Context // ends with Interrupt and Close
+	cancel   context.CancelCauseFunc
 	wait     sync.WaitGroup // connections
 	requests atomic.Int32   // ids of replies
 	ttl      ttl
@@ -72,7 +91,7 @@ func New() *Engine {
 		conns:    map[*conn]struct{}{},
 		sessions: map[string]*session{},
 	}
-	e.ctx, e.cancel = context.WithCancel(context.Background())
+	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	return e
 }
 
@@ -101,7 +120,7 @@ func (e *Engine) Dial(ctx context.Context, _, address string) (net.Conn, error) 
 		defer e.wait.Done()
 		c.serve()
 	}()
-	return &clientEnd{Conn: client, cancel: c.cancel}, nil
+	return &clientEnd{Conn: client, end: c.cancel}, nil
 }
 
 // DialContext is Dial under the name that the driver's dialers have.
@@ -109,27 +128,54 @@ func (e *Engine) DialContext(ctx context.Context, network, address string) (net.
 	return e.Dial(ctx, network, address)
 }
 
-// Close cuts all connections and returns when nothing of the engine runs any
-// more. It may be called again.
-func (e *Engine) Close() {
+// patience is how long Close waits for commands, which see at once that they are over.
+const patience = 10 * time.Second
+
+// Close interrupts all commands, cuts all connections, and returns when nothing of the engine
+// runs any more. An error names the commands that go on nevertheless. Close may be called
+// again.
+func (e *Engine) Close() error {
+	e.cancel(interrupt.Closing)
 	e.mu.Lock()
 	e.closed = true
 	for c := range e.conns {
 		c.close()
 	}
 	e.mu.Unlock()
-	e.cancel()
-	e.wait.Wait()
+	e.cursors.close()
+	ended := make(chan struct{})
+	go func() {
+		e.wait.Wait()
+		close(ended)
+	}()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-ended:
+		return nil
+	case <-timer.C:
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var names []string
+	for c := range e.conns {
+		c.kill(interrupt.Closing, func(r *request) bool { names = append(names, r.name); return true })
+	}
+	return fmt.Errorf("engine: %v after its end, these commands still run: %s", patience, strings.Join(names, ", "))
 }
 
 // clientEnd is the client's end of a connection. Closing it also interrupts
 // the command that runs for it, which doesn't read meanwhile.
 type clientEnd struct {
 	net.Conn
-	cancel context.CancelFunc
+	end func(cause error)
 }
 
+// Interrupt ends the command that runs for the connection, and those that come later, by the
+// error of a server that shuts down. What takes no time, such as endSessions, goes on.
+func (c *clientEnd) Interrupt() { c.end(interrupt.Closing) }
+
 func (c *clientEnd) Close() error {
-	c.cancel()
+	c.end(interrupt.Disconnected)
 	return c.Conn.Close()
 }

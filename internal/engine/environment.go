@@ -1,11 +1,11 @@
 package engine
 
 import (
-	"context"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/internal/engine/plan"
 	"github.com/docmodel/docmodel/internal/engine/query"
@@ -19,11 +19,15 @@ type environment struct {
 	request *request
 	state   *store.State
 	now     time.Time
+	watch   *interrupt.Watch
+	noDisk  bool
 }
 
 var _ pipeline.Env = (*environment)(nil)
 
-func (e *environment) Now() time.Time { return e.now }
+func (e *environment) Now() time.Time          { return e.now }
+func (e *environment) Watch() *interrupt.Watch { return e.watch }
+func (e *environment) AllowDiskUse() bool      { return !e.noDisk }
 
 func (e *environment) namespace(db, coll string) (store.Namespace, error) {
 	if db == "" {
@@ -32,20 +36,20 @@ func (e *environment) namespace(db, coll string) (store.Namespace, error) {
 	return checkNamespace(db, coll)
 }
 
-func (e *environment) Find(ctx context.Context, db, coll string, m *query.Matcher) pipeline.Docs {
+func (e *environment) Find(db, coll string, m *query.Matcher) pipeline.Docs {
 	ns, err := e.namespace(db, coll)
 	var p *plan.Plan
 	if err == nil {
-		p, err = plan.Choose(e.state.Collection(ns), plan.Query{Matcher: m})
+		p, err = plan.Choose(e.state.Collection(ns), plan.Query{Matcher: m, Watch: e.watch})
 	}
 	if err != nil {
 		return func(yield func(bson.D, error) bool) { yield(nil, err) }
 	}
-	return drain(ctx, p)
+	return drain(p)
 }
 
 // Out replaces all documents in one write; the collection's indexes stay.
-func (e *environment) Out(_ context.Context, db, coll string, docs pipeline.Docs) error {
+func (e *environment) Out(db, coll string, docs pipeline.Docs) error {
 	ns, err := e.namespace(db, coll)
 	if err != nil {
 		return err
@@ -61,11 +65,11 @@ func (e *environment) Out(_ context.Context, db, coll string, docs pipeline.Docs
 		list = append(list, doc)
 	}
 	return e.request.write(func(w *store.Writer) error {
-		return w.Overwrite(ns, func() error { return overwrite(w, ns, list) })
+		return w.Overwrite(ns, func() error { return e.overwrite(w, ns, list) })
 	})
 }
 
-func overwrite(w *store.Writer, ns store.Namespace, list []bson.D) error {
+func (e *environment) overwrite(w *store.Writer, ns store.Namespace, list []bson.D) error {
 	c := w.Collection(ns)
 	if c == nil {
 		if err := w.Create(ns, nil); err != nil {
@@ -73,12 +77,18 @@ func overwrite(w *store.Writer, ns store.Namespace, list []bson.D) error {
 		}
 	} else {
 		for r := range c.Records.All() {
+			if err := e.watch.Step(); err != nil {
+				return err
+			}
 			if err := w.Delete(ns, r); err != nil {
 				return err
 			}
 		}
 	}
 	for _, doc := range list {
+		if err := e.watch.Step(); err != nil {
+			return err
+		}
 		if _, err := w.Insert(ns, doc); err != nil {
 			return err
 		}
@@ -86,7 +96,7 @@ func overwrite(w *store.Writer, ns store.Namespace, list []bson.D) error {
 	return nil
 }
 
-func (e *environment) IsUnique(_ context.Context, db, coll string, on []string) (bool, error) {
+func (e *environment) IsUnique(db, coll string, on []string) (bool, error) {
 	ns, err := e.namespace(db, coll)
 	if err != nil {
 		return false, err
@@ -103,7 +113,7 @@ func (e *environment) IsUnique(_ context.Context, db, coll string, on []string) 
 	return false, nil
 }
 
-func (e *environment) MergeOne(ctx context.Context, db, coll string, on []string, doc bson.D,
+func (e *environment) MergeOne(db, coll string, on []string, doc bson.D,
 	apply func(old bson.D) (next bson.D, action pipeline.Action, err error)) error {
 	ns, err := e.namespace(db, coll)
 	if err != nil {
@@ -117,11 +127,11 @@ func (e *environment) MergeOne(ctx context.Context, db, coll string, on []string
 			filter = bson.D{{Key: name, Value: v}}
 		}
 	}
-	m, err := query.Parse(filter, query.Options{Now: e.now})
+	m, err := query.Parse(filter, query.Options{Now: e.now, Watch: e.watch})
 	if err != nil {
 		return err
 	}
-	t := target{ns: ns, now: e.now, query: plan.Query{Filter: filter, Matcher: m}}
+	t := target{ns: ns, now: e.now, query: plan.Query{Filter: filter, Matcher: m, Watch: e.watch}}
 	return t.one(e.request, func(w *store.Writer, old *store.Record) error {
 		var before bson.D
 		if old != nil {

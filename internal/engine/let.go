@@ -6,17 +6,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/expr"
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
 // constant evaluates an expression of a let document, which has no document to
 // refer to.
-func constant(v any) (any, error) {
+func constant(v any, w *interrupt.Watch) (any, error) {
 	e, err := expr.Parse(v, expr.Scope{})
 	if err != nil {
 		return nil, err
 	}
-	out, err := e.Eval(expr.NewContext(bson.D{}, time.Now(), nil))
+	out, err := e.Eval(expr.NewContext(bson.D{}, time.Now(), w, nil))
 	if value.IsMissing(out) {
 		out = nil
 	}

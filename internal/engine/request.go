@@ -3,13 +3,13 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/store"
 	"github.com/docmodel/docmodel/internal/engine/value"
@@ -23,7 +23,9 @@ type reply = bson.D
 type request struct {
 	engine  *Engine
 	conn    *conn
-	ctx     context.Context // ends with the connection, and with maxTimeMS
+	ctx     context.Context // ends with the connection, by kill, and with maxTimeMS
+	watch   *interrupt.Watch
+	ending  interrupt.Watch // what watch points to
 	command *command
 	name    string
 	db      string
@@ -55,7 +57,7 @@ var genericFields = []string{
 
 // run reads and runs the command of a message.
 func (c *conn) run(m wire.Message) (rep reply, err error) {
-	r := &request{engine: c.engine, conn: c, ctx: c.ctx}
+	r := &request{engine: c.engine}
 	defer func() {
 		if p := recover(); p != nil {
 			rep, err = nil, mongoerr.New(mongoerr.UnknownError, "%s: the engine panicked: %v", r.name, p)
@@ -64,11 +66,15 @@ func (c *conn) run(m wire.Message) (rep reply, err error) {
 	if err := r.read(m); err != nil {
 		return nil, err
 	}
+	c.begin(r)
+	defer c.end()
 	if r.maxTime > 0 {
-		ctx, cancel := context.WithTimeout(c.ctx, r.maxTime)
+		ctx, cancel := context.WithTimeout(r.ctx, r.maxTime)
 		defer cancel()
 		r.ctx = ctx
 	}
+	r.watch = &r.ending
+	r.watch.Follow(r.ctx)
 	return r.execute()
 }
 
@@ -123,7 +129,7 @@ func (r *request) execute() (reply, error) {
 		defer release()
 	}
 	if r.txn == nil {
-		r.engine.sweepDue(time.Now())
+		r.engine.sweepDue(r.ctx, time.Now())
 	}
 	rep, err := r.command.run(r)
 	if r.txn != nil && (err != nil || r.partial) {
@@ -155,7 +161,7 @@ func (e *Engine) times() bson.D {
 var unsigned = bson.D{{Key: "hash", Value: bson.Binary{Data: make([]byte, 20)}}, {Key: "keyId", Value: int64(0)}}
 
 // args returns a reader of the command's fields.
-func (r *request) args() *args { return &args{place: r.name, doc: r.body} }
+func (r *request) args() *args { return &args{place: r.name, doc: r.body, watch: r.watch} }
 
 // namespace returns the collection that the command is on.
 func (r *request) namespace() (store.Namespace, error) {
@@ -203,11 +209,3 @@ func (r *request) write(fn func(w *store.Writer) error) error {
 }
 
 func (r *request) inTransaction() bool { return r.autocommit }
-
-// contextError is the error of a command whose time is over.
-func contextError(ctx context.Context) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return mongoerr.New(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
-	}
-	return mongoerr.New(mongoerr.Interrupted, "operation was interrupted: %s", fmt.Sprint(context.Cause(ctx)))
-}

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/store"
 )
@@ -52,7 +53,7 @@ func (r *request) checkout() (release func(), err error) {
 	select {
 	case s.busy <- struct{}{}:
 	case <-r.ctx.Done():
-		return nil, contextError(r.ctx)
+		return nil, interrupt.Cause(r.ctx)
 	}
 	r.session = s
 	release = func() { <-s.busy }
@@ -86,7 +87,7 @@ func (r *request) enterTransaction(s *session) error {
 			"Cannot start transaction: transaction number %d has already been used", r.number)
 	case r.start:
 		s.renew(r.number)
-		r.engine.store.Sweep(time.Now())
+		r.engine.store.Sweep(r.ctx, time.Now())
 		t := r.engine.store.Begin()
 		t.Origin = store.Origin{Session: r.lsid, Number: r.number}
 		s.txn.Store(t)
@@ -165,7 +166,7 @@ func (r *request) remember(stmt int32, o outcome) {
 }
 
 // endSession forgets a session, kills its cursors and aborts its transaction. A command that runs
-// in that fails at its next write.
+// in that fails at its next write; killCommands ends it at once.
 func (e *Engine) endSession(id string) {
 	e.mu.Lock()
 	s := e.sessions[id]

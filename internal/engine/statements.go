@@ -3,6 +3,7 @@ package engine
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/store"
 )
@@ -56,14 +57,13 @@ func (st *statements) stopped() bool {
 }
 
 // result notes how a statement ended. It returns the errors that end the whole
-// command: those by which a transaction fails, and those of the connection.
+// command: those by which a transaction fails, and those of a command that is over.
 func (st *statements) result(i int, err error) error {
 	if err == nil {
 		return nil
 	}
 	e := mongoerr.From(err)
-	switch e.Code {
-	case mongoerr.WriteConflict, mongoerr.NoSuchTransaction, mongoerr.MaxTimeMSExpired, mongoerr.Interrupted:
+	if e.Code == mongoerr.WriteConflict || e.Code == mongoerr.NoSuchTransaction || interrupt.Ends(e.Code) {
 		return err
 	}
 	st.request.partial = true

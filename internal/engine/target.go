@@ -50,6 +50,9 @@ func (t *target) each(r *request, do func(w *store.Writer, old *store.Record) er
 			failed = nil
 			for at = from; at < len(records); at++ {
 				now, err := t.again(w, records[at])
+				if err == nil {
+					err = r.watch.Step()
+				}
 				if err == nil && now != nil {
 					err = do(w, now)
 				}
@@ -84,7 +87,7 @@ func (t *target) find(r *request) ([]*store.Record, error) {
 	}
 	var list []*store.Record
 	for e := p.Open(); ; {
-		x, err := e.Next(r.ctx)
+		x, err := e.Next()
 		if x == nil || err != nil {
 			return list, err
 		}
@@ -113,7 +116,7 @@ func (t *target) one(r *request, do func(w *store.Writer, old *store.Record) err
 		if err != nil {
 			return err
 		}
-		old, err := p.Open().Next(r.ctx)
+		old, err := p.Open().Next()
 		if err != nil {
 			return err
 		}

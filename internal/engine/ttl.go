@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -22,11 +23,11 @@ func (e *Engine) SetTTL(every time.Duration) {
 }
 
 // Sweep removes what has expired.
-func (e *Engine) Sweep() { e.store.Sweep(time.Now()) }
+func (e *Engine) Sweep() { e.store.Sweep(context.Background(), time.Now()) }
 
 // sweepDue removes what has expired if it is time. What an interval's end would have found is found by the first command after
 // it, which is the first that could tell.
-func (e *Engine) sweepDue(now time.Time) {
+func (e *Engine) sweepDue(ctx context.Context, now time.Time) {
 	e.ttl.mu.Lock()
 	every, at := e.ttl.every, now
 	due := every == 0
@@ -36,6 +37,6 @@ func (e *Engine) sweepDue(now time.Time) {
 	}
 	e.ttl.mu.Unlock()
 	if due {
-		e.store.Sweep(at)
+		e.store.Sweep(ctx, at)
 	}
 }

@@ -25,7 +25,7 @@ type updater struct {
 // parse parses the filter and the update, with the variables of the command's
 // let and, for a pipeline, the constants of c.
 func (u *updater) parse(r *request, a *args, spec any, constants bson.D) error {
-	let := &args{place: r.name, doc: letOf(r)}
+	let := &args{place: r.name, doc: letOf(r), watch: r.watch}
 	vars := let.variables("let")
 	a.fail(let.err)
 	filters := a.array("arrayFilters")
@@ -36,7 +36,7 @@ func (u *updater) parse(r *request, a *args, spec any, constants bson.D) error {
 		return a.err
 	}
 	var err error
-	u.query.Matcher, err = query.Parse(u.query.Filter, query.Options{Now: u.now, Vars: vars, Upsert: u.upsert})
+	u.query.Matcher, err = query.Parse(u.query.Filter, query.Options{Now: u.now, Vars: vars, Upsert: u.upsert, Watch: r.watch})
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (u *updater) parse(r *request, a *args, spec any, constants bson.D) error {
 			vars[e.Key] = e.Value
 		}
 	}
-	u.update, err = update.Parse(spec, filters, update.Options{Vars: vars})
+	u.update, err = update.Parse(spec, filters, update.Options{Vars: vars, Watch: r.watch})
 	return err
 }
 

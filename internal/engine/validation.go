@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
@@ -85,13 +86,22 @@ func (v validation) check() store.Check {
 	if v.matcher == nil || v.level == "off" || v.action == "warn" {
 		return nil
 	}
-	passes := func(doc bson.D) bool { // an expression that fails doesn't
-		ok, err := v.matcher.Match(doc)
-		return ok && err == nil
-	}
-	return func(old, next bson.D) error {
-		if passes(next) || old != nil && v.level == "moderate" && !passes(old) {
-			return nil
+	return func(w *interrupt.Watch, old, next bson.D) error {
+		m := v.matcher.Watched(w)
+		passes := func(doc bson.D) (bool, error) { // an expression that fails doesn't
+			ok, err := m.Match(doc)
+			if err != nil && interrupt.Ends(mongoerr.CodeOf(err)) {
+				return false, err
+			}
+			return ok && err == nil, nil
+		}
+		ok, err := passes(next)
+		if !ok && err == nil && old != nil && v.level == "moderate" {
+			ok, err = passes(old)
+			ok = !ok
+		}
+		if ok || err != nil {
+			return err
 		}
 		return mongoerr.New(mongoerr.DocumentValidationFailure, "Document failed validation").
 			WithExtra(bson.E{Key: "errInfo", Value: v.explain(next)})

@@ -2,6 +2,7 @@ package modeltest
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -17,33 +18,37 @@ func NewClient(t testing.TB, opts ...Option) *mongo.Client {
 	if err != nil {
 		t.Fatalf("modeltest: %v", err)
 	}
-	t.Cleanup(stop)
+	cleanUp(t, stop)
 	return client
 }
 
 // Start is [NewClient] for examples and programs, which have no testing.TB. Call stop when the client is no longer
-// needed; calling it again does nothing. Start panics when the options are wrong.
+// needed; calling it again does nothing. It interrupts commands that still run. Start panics
+// when the options are wrong.
 //
 //	client, stop := modeltest.Start()
 //	defer stop()
 func Start(opts ...Option) (client *mongo.Client, stop func()) {
-	client, stop, err := start(opts)
+	client, end, err := start(opts)
 	if err != nil {
 		panic("modeltest: " + err.Error())
 	}
-	return client, stop
+	return client, func() {
+		if err := end(); err != nil {
+			panic("modeltest: " + err.Error())
+		}
+	}
 }
 
-func start(opts []Option) (*mongo.Client, func(), error) {
+func start(opts []Option) (*mongo.Client, func() error, error) {
 	b, stopEngine := newEngine()
 	client, disconnect, err := b.connect(newConfig(opts))
 	if err != nil {
-		stopEngine()
-		return nil, nil, err
+		return nil, nil, errors.Join(err, stopEngine())
 	}
-	return client, func() {
+	return client, func() error {
 		disconnect()
-		stopEngine()
+		return stopEngine()
 	}, nil
 }
 
@@ -61,12 +66,18 @@ func (b *backend) connect(c *config) (*mongo.Client, func(), error) {
 		}
 		c.ttl.drive(b.engine)
 	}
-	client, err := mongo.Connect(c.clientOptions(b.uri, b.dialer))
+	dialer, interrupt := b.dialer, func() {}
+	if dialer != nil {
+		d := &interrupter{inner: dialer}
+		dialer, interrupt = d, d.interrupt
+	}
+	client, err := mongo.Connect(c.clientOptions(b.uri, dialer))
 	if err != nil {
 		return nil, nil, err
 	}
 	return client, func() {
 		c.reset()
+		interrupt()
 		ctx, cancel := context.WithTimeout(context.Background(), disconnectTimeout)
 		defer cancel()
 		_ = client.Disconnect(ctx) // an error says only that it was closed before

@@ -53,9 +53,19 @@ type backend struct {
 // clock all heartbeats would follow, stays cheap.
 const engineURI = "mongodb://engine.local/?heartbeatFrequencyMS=3600000"
 
-func newEngine() (*backend, func()) {
+func newEngine() (*backend, func() error) {
 	e := engine.New()
 	return &backend{name: engineName, uri: engineURI, dialer: e, engine: e}, e.Close
+}
+
+// cleanUp has an engine closed when the test ends.
+func cleanUp(t testing.TB, stop func() error) {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := stop(); err != nil {
+			t.Errorf("modeltest: %v", err)
+		}
+	})
 }
 
 // eachBackend runs f once for each backend there is. An engine lives as long as its subtest.
@@ -63,7 +73,7 @@ func eachBackend(t *testing.T, f func(t *testing.T, b *backend)) {
 	t.Helper()
 	t.Run(engineName, func(t *testing.T) {
 		b, stop := newEngine()
-		t.Cleanup(stop)
+		cleanUp(t, stop)
 		f(t, b)
 	})
 	uri := os.Getenv(EnvURI)

@@ -105,7 +105,7 @@ func (c InterleaveCase) everyOrder(t *testing.T) []schedule {
 		var taken schedule
 		synctest.Test(t, func(t *testing.T) {
 			b, stop := newEngine()
-			defer stop()
+			cleanUp(t, stop)
 			taken = c.play(t, b, next, enginePatience)
 		})
 		out = append(out, taken)

@@ -149,7 +149,7 @@ func (c FaultCase) start(t *testing.T, b *backend) (context.Context, *backend, *
 	t.Helper()
 	if b.plain == nil { // an engine of its own for every row
 		fresh, stop := newEngine()
-		t.Cleanup(stop)
+		cleanUp(t, stop)
 		b = fresh
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), rowTimeout)

@@ -74,7 +74,11 @@ func compareAll(t *testing.T, server *mongo.Client, seed uint64, from, cases int
 func newEngine(t *testing.T) *backend {
 	t.Helper()
 	e := engine.New()
-	t.Cleanup(e.Close)
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/?directConnection=true").SetDialer(e))
 	if err != nil {
 		t.Fatal(err)

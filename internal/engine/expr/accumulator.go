@@ -93,6 +93,19 @@ func (g Group) Add(c *Context) error {
 	return g.state.add(v)
 }
 
+// Held returns how many bytes the group holds of a list, 0 for a group that holds one value.
+func (g Group) Held() int {
+	switch s := g.state.(type) {
+	case *pushing:
+		return s.held.used
+	case *collecting:
+		return s.held.used
+	case *keeping:
+		return s.held.used
+	}
+	return 0
+}
+
 // Result returns the accumulated value. It is never missing.
 func (g Group) Result() any { return g.state.result() }
 
@@ -148,13 +161,17 @@ func orNull(v any) any {
 	return v
 }
 
-type pushing struct{ list bson.A }
+type pushing struct {
+	list bson.A
+	held memory
+}
 
 func (p *pushing) add(v any) error {
-	if !value.IsMissing(v) {
-		p.list = append(p.list, v)
+	if value.IsMissing(v) {
+		return nil
 	}
-	return nil
+	p.list = append(p.list, v)
+	return p.held.add("$push", v)
 }
 
 func (p *pushing) result() any { return p.list }
@@ -162,6 +179,7 @@ func (p *pushing) result() any { return p.list }
 type collecting struct {
 	list bson.A
 	seen map[string]bool
+	held memory
 }
 
 func (s *collecting) add(v any) error {
@@ -169,16 +187,21 @@ func (s *collecting) add(v any) error {
 		return nil
 	}
 	k := string(value.AppendKey(nil, v))
-	if !s.seen[k] {
-		s.seen[k] = true
-		s.list = append(s.list, v)
+	if s.seen[k] {
+		return nil
 	}
-	return nil
+	s.seen[k] = true
+	s.list = append(s.list, v)
+	return s.held.add("$addToSet", v)
 }
 
 func (s *collecting) result() any { return s.list }
 
-type merging struct{ d bson.D }
+// merging sets the fields of one document after the other.
+type merging struct {
+	d  bson.D
+	at map[string]int // where a field is; nil as long as d belongs to somebody else or is small
+}
 
 func (m *merging) add(v any) error {
 	if value.IsNullish(v) {
@@ -188,24 +211,43 @@ func (m *merging) add(v any) error {
 	if !ok {
 		return mongoerr.New(40400, "$mergeObjects requires object inputs, but input %s is of type %s", Show(v), value.TypeName(v))
 	}
-	m.d = mergeObjects(m.d, d)
+	m.set(d)
 	return nil
 }
 
-func (m *merging) result() any { return m.d }
+// manyFields is from how many fields on a field is found by a map.
+const manyFields = 16
 
-// mergeObjects returns a with the fields of b set.
-func mergeObjects(a, b bson.D) bson.D {
-	if len(a) == 0 {
-		return b
+func (m *merging) set(d bson.D) {
+	switch {
+	case len(m.d) == 0:
+		m.d = d
+		return
+	case m.at == nil:
+		m.d = slices.Clone(m.d)
 	}
-	out := slices.Clone(a)
-	for _, e := range b {
-		if i := value.Index(out, e.Key); i >= 0 {
-			out[i].Value = e.Value
-		} else {
-			out = append(out, e)
+	if m.at == nil && len(m.d)+len(d) > manyFields {
+		m.at = make(map[string]int, len(m.d)+len(d))
+		for i := len(m.d) - 1; i >= 0; i-- {
+			m.at[m.d[i].Key] = i
 		}
 	}
-	return out
+	for _, e := range d {
+		i := -1
+		if m.at == nil {
+			i = value.Index(m.d, e.Key)
+		} else if k, ok := m.at[e.Key]; ok {
+			i = k
+		}
+		switch {
+		case i >= 0:
+			m.d[i].Value = e.Value
+			continue
+		case m.at != nil:
+			m.at[e.Key] = len(m.d)
+		}
+		m.d = append(m.d, e)
+	}
 }
+
+func (m *merging) result() any { return m.d }

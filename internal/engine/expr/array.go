@@ -107,6 +107,9 @@ func concatArrays(args []any) (any, error) {
 		if !ok {
 			return nil, mongoerr.New(28664, "$concatArrays only supports arrays, not %s", value.TypeName(v))
 		}
+		if len(out)+len(a) > MaxMemory/elementSize {
+			return nil, mongoerr.New(mongoerr.ExceededMemoryLimit, "$concatArrays would make %d elements", len(out)+len(a))
+		}
 		out = append(out, a...)
 	}
 	return out, nil

@@ -9,11 +9,11 @@ import (
 
 // arrayMaking makes new arrays.
 var arrayMaking = table{
-	"$range": call(2, 3, rangeOf),
+	"$range": callIn(2, 3, rangeOf),
 	"$zip":   parseZip,
 }
 
-func rangeOf(args []any) (any, error) {
+func rangeOf(c *Context, args []any) (any, error) {
 	numbers := [3]int64{0, 0, 1}
 	for i, v := range args {
 		if !value.IsNumber(v) {
@@ -29,11 +29,17 @@ func rangeOf(args []any) (any, error) {
 	if step == 0 {
 		return nil, mongoerr.New(34449, "$range requires a non-zero step value")
 	}
-	if n := (to - from) / step; n > 1<<24/4 {
+	n := max((to-from)/step, 0)
+	if n > 1<<24/4 {
 		return nil, mongoerr.New(mongoerr.ExceededMemoryLimit, "$range would make %d elements", n)
 	}
-	out := bson.A{}
+	out := make(bson.A, 0, n+1)
 	for n := from; (step > 0 && n < to) || (step < 0 && n > to); n += step {
+		if len(out)%perStep == 0 {
+			if err := c.Step(); err != nil {
+				return nil, err
+			}
+		}
 		out = append(out, int32(n))
 	}
 	return out, nil
@@ -104,6 +110,9 @@ func zip(c *Context, inputs, defaults []Expr, longest bool) (any, error) {
 	}
 	out := make(bson.A, length)
 	for i := range out {
+		if err := c.Step(); err != nil {
+			return nil, err
+		}
 		row := make(bson.A, len(args))
 		for j, v := range args {
 			if a := v.(bson.A); i < len(a) {

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/order"
 	"github.com/docmodel/docmodel/internal/engine/value"
@@ -102,8 +103,7 @@ func parseSortArray(name string, arg any, s Scope) (Expr, error) {
 			return nil, mongoerr.New(2942504, "The input argument to $sortArray must be an array, but was of type: %s", value.TypeName(v))
 		}
 		out := slices.Clone(a)
-		slices.SortStableFunc(out, compare)
-		return out, nil
+		return out, interrupt.SortStable(c.Watch, out, compare)
 	}), nil
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/value"
 )
@@ -28,9 +29,15 @@ type Expr interface {
 
 // Context is what an expression is evaluated in.
 type Context struct {
-	Root any       // the document that field paths start from
-	Now  time.Time // $$NOW
+	Root any // the document that field paths start from
+	*command
 	vars *binding
+}
+
+// command is what all contexts of a command share.
+type command struct {
+	Now   time.Time        // $$NOW
+	Watch *interrupt.Watch // ends the loops of expressions
 }
 
 type binding struct {
@@ -39,9 +46,16 @@ type binding struct {
 	next *binding
 }
 
-// NewContext returns a context for the document, with the given variables.
-func NewContext(root any, now time.Time, vars map[string]any) *Context {
-	c := &Context{Root: root, Now: now}
+// NewContext returns a context for the document, with the given variables. The watch, which may
+// be nil, ends the loops of expressions.
+func NewContext(root any, now time.Time, w *interrupt.Watch, vars map[string]any) *Context {
+	var both struct { // one allocation
+		Context
+		command
+	}
+	both.command = command{Now: now, Watch: w}
+	both.Context = Context{Root: root, command: &both.command}
+	c := &both.Context
 	for name, v := range vars {
 		c = c.With(name, v)
 	}
@@ -53,6 +67,21 @@ func (c *Context) With(name string, v any) *Context {
 	next := *c
 	next.vars = &binding{name: name, v: v, next: c.vars}
 	return &next
+}
+
+// Watched returns a context in which the watch ends the loops of expressions.
+func (c *Context) Watched(w *interrupt.Watch) *Context {
+	next := *c
+	next.command = &command{Now: c.Now, Watch: w}
+	return &next
+}
+
+// Step counts one turn of a loop, see [interrupt.Watch.Step]. The context may be nil.
+func (c *Context) Step() error {
+	if c == nil {
+		return nil
+	}
+	return c.Watch.Step()
 }
 
 // On returns a context with the same variables for another document.

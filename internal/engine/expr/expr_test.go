@@ -27,7 +27,7 @@ func check(t *testing.T, cases []testCase) {
 		var got any
 		if err == nil {
 			now := time.Date(2020, 1, 2, 0, 0, 0, 0, time.UTC)
-			got, err = e.Eval(NewContext(valuetest.Doc(doc), now, map[string]any{"v": valuetest.Of("{w: 3}")}))
+			got, err = e.Eval(NewContext(valuetest.Doc(doc), now, nil, map[string]any{"v": valuetest.Of("{w: 3}")}))
 		}
 		switch {
 		case c.code != 0 && mongoerr.CodeOf(err) != c.code:
@@ -362,7 +362,7 @@ func TestAccumulators(t *testing.T) {
 		if err == nil {
 			g := a.Start()
 			for _, d := range docs {
-				if e := g.Add(NewContext(valuetest.Doc(d), time.Time{}, nil)); e != nil {
+				if e := g.Add(NewContext(valuetest.Doc(d), time.Time{}, nil, nil)); e != nil {
 					err = e
 				}
 			}

@@ -27,7 +27,7 @@ func arrayToObject(args []any) (any, error) {
 	if !ok {
 		return nil, mongoerr.New(40386, "$arrayToObject requires an array input, found: %s", value.TypeName(args[0]))
 	}
-	out := bson.D{}
+	out := merging{d: bson.D{}}
 	for i, item := range a {
 		k, v, err := pair(item, a[0])
 		if err != nil {
@@ -36,9 +36,9 @@ func arrayToObject(args []any) (any, error) {
 		if strings.IndexByte(k, 0) >= 0 {
 			return nil, mongoerr.New(4940400, "Key field cannot contain an embedded null byte")
 		}
-		out = mergeObjects(out, bson.D{{Key: k, Value: v}})
+		out.set(bson.D{{Key: k, Value: v}})
 	}
-	return out, nil
+	return out.d, nil
 }
 
 // pair reads {k, v} or [k, v]; all elements have the form of the first.

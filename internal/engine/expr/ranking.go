@@ -26,7 +26,7 @@ func parseOfInput(name string, arg any, s Scope) (*Accumulator, error) {
 	if !ok {
 		return nil, mongoerr.New(5787900, "specification must be an object; found %s: %s", name, Show(arg))
 	}
-	k := keeping{last: name == "$lastN"}
+	k := keeping{name: name, last: name == "$lastN"}
 	switch name {
 	case "$minN":
 		k.compare = func(a, b any) int { return value.Compare(a, b) }
@@ -86,7 +86,7 @@ func parseOfSorted(name string, arg any, s Scope) (*Accumulator, error) {
 		return nil, mongoerr.New(5788001, "specification must be an object; found %s: %s", name, Show(arg))
 	}
 	one := !strings.HasSuffix(name, "N")
-	k := keeping{last: strings.HasPrefix(name, "$bottom"), one: one}
+	k := keeping{name: name, last: strings.HasPrefix(name, "$bottom"), one: one}
 	if one {
 		k.n = 1
 	}
@@ -142,6 +142,8 @@ type keeping struct {
 	one     bool // the result is the value, not a list
 	compare func(a, b any) int
 	list    []any
+	held    memory
+	name    string
 }
 
 func (k *keeping) add(v any) error {
@@ -149,27 +151,47 @@ func (k *keeping) add(v any) error {
 		return nil // $minN and $maxN leave out what has no value
 	}
 	k.list = append(k.list, v)
-	return nil
+	if int64(len(k.list)) > min(k.n, 1<<32)*2+64 {
+		k.cut()
+		k.held = memory{}
+		for _, v := range k.list[:len(k.list)-1] {
+			if err := k.held.add(k.name, valueOf(v)); err != nil {
+				return err
+			}
+		}
+		v = k.list[len(k.list)-1]
+	}
+	return k.held.add(k.name, valueOf(v))
 }
 
-func (k *keeping) result() any {
+// cut leaves the values of the result, in order.
+func (k *keeping) cut() {
 	if k.compare != nil {
 		slices.SortStableFunc(k.list, k.compare)
 	}
-	list := k.list
-	if n := int64(len(list)); n > k.n {
-		if k.last {
-			list = list[n-k.n:]
-		} else {
-			list = list[:k.n]
-		}
+	n := int64(len(k.list))
+	switch {
+	case n <= k.n:
+	case k.last:
+		k.list = slices.Clone(k.list[n-k.n:])
+	default:
+		k.list = slices.Clone(k.list[:k.n])
 	}
-	out := make(bson.A, len(list))
-	for i, v := range list {
-		if p, ok := v.(placed); ok {
-			v = p.v
-		}
-		out[i] = orNull(v)
+}
+
+// valueOf returns a value without what it is sorted by.
+func valueOf(v any) any {
+	if p, ok := v.(placed); ok {
+		return p.v
+	}
+	return v
+}
+
+func (k *keeping) result() any {
+	k.cut()
+	out := make(bson.A, len(k.list))
+	for i, v := range k.list {
+		out[i] = orNull(valueOf(v))
 	}
 	if !k.one {
 		return out

@@ -87,6 +87,9 @@ func callToNull(least, most int, f values) parser {
 					break
 				}
 			}
+			if err := weigh(c, args); err != nil {
+				return nil, err
+			}
 			return f(args)
 		}), nil
 	}
@@ -108,7 +111,11 @@ func callIfGiven(least, most int, f values) parser {
 			if err != nil {
 				return nil, err
 			}
-			return f(append([]any{first}, args...))
+			args = append([]any{first}, args...)
+			if err := weigh(c, args); err != nil {
+				return nil, err
+			}
+			return f(args)
 		}), nil
 	}
 }
@@ -122,12 +129,30 @@ func callIn(least, most int, f func(c *Context, args []any) (any, error)) parser
 		}
 		return function(func(c *Context) (any, error) {
 			args, err := evalAll(c, items)
+			if err == nil {
+				err = weigh(c, args)
+			}
 			if err != nil {
 				return nil, err
 			}
 			return f(c, args)
 		}), nil
 	}
+}
+
+// perStep is how many elements of an array an operator looks at in a step.
+const perStep = 64
+
+// weigh counts the steps of an operator that looks at the elements of its arguments.
+func weigh(c *Context, args []any) error {
+	for _, v := range args {
+		if a, ok := v.(bson.A); ok && len(a) >= perStep {
+			if err := c.Watch.Steps(len(a) / perStep); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // arguments parses an operator's arguments: an array, or one that isn't in an array.

@@ -24,6 +24,9 @@ var texts = table{
 	"$rtrim":       parseTrim(false, true),
 }
 
+// maxText is how long a text may become.
+const maxText = 64 << 20
+
 func concat(args []any) (any, error) {
 	var b strings.Builder
 	for _, v := range args {
@@ -33,6 +36,9 @@ func concat(args []any) (any, error) {
 		s, ok := v.(string)
 		if !ok {
 			return nil, mongoerr.New(16702, "$concat only supports strings, not %s", value.TypeName(v))
+		}
+		if n := b.Len() + len(s); n > maxText {
+			return nil, mongoerr.New(13548, "BufBuilder attempted to grow() to %d bytes, past the 64MB limit.", n)
 		}
 		b.WriteString(s)
 	}

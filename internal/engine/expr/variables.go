@@ -151,12 +151,19 @@ func parseMap(name string, arg any, s Scope) (Expr, error) {
 			return nil, err
 		}
 		out := make(bson.A, len(a))
+		var held memory
 		for i, x := range a {
+			if err := c.Step(); err != nil {
+				return nil, err
+			}
 			v, err := l.body.Eval(c.With(l.as, x))
 			if err != nil {
 				return nil, err
 			}
 			out[i] = orNull(v)
+			if err := held.add(name, out[i]); err != nil {
+				return nil, err
+			}
 		}
 		return out, nil
 	}), nil
@@ -192,6 +199,9 @@ func parseFilter(name string, arg any, s Scope) (Expr, error) {
 			if int64(len(out)) == limit {
 				break
 			}
+			if err := c.Step(); err != nil {
+				return nil, err
+			}
 			v, err := l.body.Eval(c.With(l.as, x))
 			if err != nil {
 				return nil, err
@@ -219,7 +229,12 @@ func parseReduce(name string, arg any, s Scope) (Expr, error) {
 		}
 		v, err := l.extra.Eval(c)
 		for i := 0; i < len(a) && err == nil; i++ {
-			v, err = l.body.Eval(c.With("this", a[i]).With("value", v))
+			if err = c.Step(); err != nil {
+				break
+			}
+			if v, err = l.body.Eval(c.With("this", a[i]).With("value", v)); err == nil {
+				err = checkGrowth(v, i+1, i == len(a)-1)
+			}
 		}
 		return v, err
 	}), nil

@@ -93,10 +93,9 @@ func parseUniqueItems(arg any, _ bson.D) (rule, error) {
 	}
 	return func(v any) bool {
 		a, _ := v.(bson.A)
-		list := make([]any, len(a))
-		for i, x := range a {
-			list[i] = unordered(x)
-			if contains(list[:i], list[i]) {
+		seen := make(set, len(a))
+		for _, x := range a {
+			if !seen.add(x) {
 				return false
 			}
 		}

@@ -78,19 +78,27 @@ func parseEnum(arg any, _ bson.D) (rule, error) {
 	case len(a) == 0:
 		return nil, failed("enum", "cannot be an empty array")
 	}
-	list := make([]any, len(a))
-	for i, v := range a {
-		list[i] = unordered(v)
-		if contains(list[:i], list[i]) {
+	known := set{}
+	for _, v := range a {
+		if !known.add(v) {
 			return nil, failed("enum", "array cannot contain duplicate values")
 		}
 	}
-	return func(v any) bool { return contains(list, unordered(v)) }, nil
+	return func(v any) bool { return known[key(v)] }, nil
 }
 
-func contains(list []any, v any) bool {
-	return slices.ContainsFunc(list, func(x any) bool { return value.Compare(x, v) == 0 })
+// set is the keys of values.
+type set map[string]bool
+
+// add reports whether the value is new.
+func (s set) add(v any) bool {
+	k := key(v)
+	known := s[k]
+	s[k] = true
+	return !known
 }
+
+func key(v any) string { return string(value.AppendKey(nil, unordered(v))) }
 
 // unordered is a value with the fields of its documents in order.
 func unordered(v any) any {

@@ -80,6 +80,7 @@ const (
 	QueryFeatureNotAllowed                   int32 = 224
 	TransactionTooOld                        int32 = 225
 	AtomicityFailure                         int32 = 226
+	MaxSubPipelineDepthExceeded              int32 = 232
 	CursorKilled                             int32 = 237
 	NotImplemented                           int32 = 238
 	ConversionFailure                        int32 = 241
@@ -91,6 +92,7 @@ const (
 	InvalidResumeToken                       int32 = 260
 	ExceededTimeLimit                        int32 = 262
 	OperationNotSupportedInTransaction       int32 = 263
+	ClientDisconnect                         int32 = 279
 	ChangeStreamFatalError                   int32 = 280
 	ChangeStreamHistoryLost                  int32 = 286
 	TransactionExceededLifetimeLimitSeconds  int32 = 290
@@ -105,6 +107,7 @@ const (
 	InterruptedDueToReplStateChange          int32 = 11602
 	NotPrimaryNoSecondaryOk                  int32 = 13435
 	NotPrimaryOrSecondary                    int32 = 13436
+	OutOfDiskSpace                           int32 = 14031
 	IDLFailedToParse                         int32 = 40414
 	IDLUnknownField                          int32 = 40415
 )
@@ -188,6 +191,7 @@ var names = map[int32]string{
 	QueryFeatureNotAllowed:                   "QueryFeatureNotAllowed",
 	TransactionTooOld:                        "TransactionTooOld",
 	AtomicityFailure:                         "AtomicityFailure",
+	MaxSubPipelineDepthExceeded:              "MaxSubPipelineDepthExceeded",
 	CursorKilled:                             "CursorKilled",
 	NotImplemented:                           "NotImplemented",
 	ConversionFailure:                        "ConversionFailure",
@@ -199,6 +203,7 @@ var names = map[int32]string{
 	InvalidResumeToken:                       "InvalidResumeToken",
 	ExceededTimeLimit:                        "ExceededTimeLimit",
 	OperationNotSupportedInTransaction:       "OperationNotSupportedInTransaction",
+	ClientDisconnect:                         "ClientDisconnect",
 	ChangeStreamFatalError:                   "ChangeStreamFatalError",
 	ChangeStreamHistoryLost:                  "ChangeStreamHistoryLost",
 	TransactionExceededLifetimeLimitSeconds:  "TransactionExceededLifetimeLimitSeconds",
@@ -213,6 +218,7 @@ var names = map[int32]string{
 	InterruptedDueToReplStateChange:          "InterruptedDueToReplStateChange",
 	NotPrimaryNoSecondaryOk:                  "NotPrimaryNoSecondaryOk",
 	NotPrimaryOrSecondary:                    "NotPrimaryOrSecondary",
+	OutOfDiskSpace:                           "OutOfDiskSpace",
 	IDLFailedToParse:                         "IDLFailedToParse",
 	IDLUnknownField:                          "IDLUnknownField",
 }

@@ -39,7 +39,11 @@ func parseUnionWith(p *parser, name string, arg any) (stage, error) {
 	if s.db, s.coll, err = target(name, from); err != nil {
 		return nil, err
 	}
-	s.inner, err = p.inside(name).subpipeline(list)
+	inside, err := p.join(name)
+	if err != nil {
+		return nil, err
+	}
+	s.inner, err = inside.subpipeline(list)
 	return s, err
 }
 
@@ -87,17 +91,23 @@ func parseFacet(p *parser, _ string, arg any) (stage, error) {
 
 func (s facet) run(r *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
-		all, err := gather(in)
+		all, err := gather(in, r.meter("$facet", nil))
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		d := make(bson.D, len(s))
+		used := 0
 		for i, f := range s {
 			list := bson.A{}
 			for x, err := range chain(r, f.stages, replay(all)) {
 				if err != nil {
 					yield(nil, err)
+					return
+				}
+				if used += value.SizeOf(x, expr.MaxMemory); used > expr.MaxMemory {
+					yield(nil, mongoerr.New(4031700, "document constructed by $facet is %d bytes, which exceeds the limit of %d bytes",
+						used, expr.MaxMemory))
 					return
 				}
 				list = append(list, x)

@@ -1,12 +1,12 @@
 package pipeline_test
 
 import (
-	"context"
 	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	. "github.com/docmodel/docmodel/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/internal/engine/query"
@@ -20,11 +20,16 @@ type memory struct {
 	unique []string // fields with a unique index beside _id
 	finds  int
 	bounds []string // the paths that finds were bounded by
+	watch  *interrupt.Watch
+	noDisk bool
 }
 
 func (m *memory) Now() time.Time { return time.Date(2020, 1, 2, 0, 0, 0, 0, time.UTC) }
 
-func (m *memory) Find(_ context.Context, _, coll string, q *query.Matcher) Docs {
+func (m *memory) Watch() *interrupt.Watch { return m.watch }
+func (m *memory) AllowDiskUse() bool      { return !m.noDisk }
+
+func (m *memory) Find(_, coll string, q *query.Matcher) Docs {
 	m.finds++
 	m.bounds = append(m.bounds, q.Paths()...)
 	return func(yield func(bson.D, error) bool) {
@@ -41,7 +46,7 @@ func (m *memory) Find(_ context.Context, _, coll string, q *query.Matcher) Docs 
 	}
 }
 
-func (m *memory) Out(_ context.Context, _, coll string, docs Docs) error {
+func (m *memory) Out(_, coll string, docs Docs) error {
 	var all []bson.D
 	for d, err := range docs {
 		if err != nil {
@@ -53,11 +58,11 @@ func (m *memory) Out(_ context.Context, _, coll string, docs Docs) error {
 	return nil
 }
 
-func (m *memory) IsUnique(_ context.Context, _, _ string, on []string) (bool, error) {
+func (m *memory) IsUnique(_, _ string, on []string) (bool, error) {
 	return len(on) == 1 && (on[0] == "_id" || slices.Contains(m.unique, on[0])), nil
 }
 
-func (m *memory) MergeOne(_ context.Context, _, coll string, on []string, doc bson.D,
+func (m *memory) MergeOne(_, coll string, on []string, doc bson.D,
 	apply func(old bson.D) (bson.D, Action, error)) error {
 	at := slices.IndexFunc(m.colls[coll], func(d bson.D) bool {
 		for _, name := range on {
@@ -110,7 +115,7 @@ func result(m *memory, stages string) (string, error) {
 		return "", err
 	}
 	out := bson.A{}
-	for d, err := range p.Run(context.Background(), m.Find(context.Background(), "", "in", query.MustParse(nil))) {
+	for d, err := range p.Run(m.Find("", "in", query.MustParse(nil))) {
 		if err != nil {
 			return "", err
 		}

@@ -25,9 +25,6 @@ type graphLookup struct {
 	restrict   *query.Matcher
 }
 
-// maxGraph is what $graphLookup may hold in memory, in bytes.
-const maxGraph = 100 << 20
-
 func parseGraphLookup(p *parser, _ string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
@@ -42,7 +39,8 @@ func parseGraphLookup(p *parser, _ string, arg any) (stage, error) {
 	if s.from == "" || s.as == nil || s.start == nil || s.fromField == nil || s.toField == "" {
 		return nil, mongoerr.New(40105, "$graphLookup requires 'from', 'as', 'startWith', 'connectFromField', and 'connectToField' to be specified.")
 	}
-	return s, nil
+	_, err := p.join("$graphLookup")
+	return s, err
 }
 
 func (s *graphLookup) option(p *parser, f bson.E) (err error) {
@@ -135,6 +133,10 @@ func (s *graphLookup) search(r *run, d bson.D) (bson.A, error) {
 	if s.restrict != nil {
 		restrict = s.restrict.With(r.base)
 	}
+	asked := map[string]bool{}
+	for _, v := range frontier {
+		asked[string(value.AppendKey(nil, v))] = true
+	}
 	out, seen, held := bson.A{}, map[string]bool{}, 0
 	for depth := int64(0); len(frontier) > 0 && (s.maxDepth < 0 || depth <= s.maxDepth); depth++ {
 		m, err := equality(s.toField, frontier)
@@ -145,7 +147,7 @@ func (s *graphLookup) search(r *run, d bson.D) (bson.A, error) {
 			m = query.And(m, restrict)
 		}
 		frontier = nil
-		for x, err := range r.env.Find(r.ctx, s.db, s.from, m) {
+		for x, err := range r.env.Find(s.db, s.from, m) {
 			if err != nil {
 				return nil, err
 			}
@@ -155,10 +157,15 @@ func (s *graphLookup) search(r *run, d bson.D) (bson.A, error) {
 				continue
 			}
 			seen[key] = true
-			if held += value.Size(x); held > maxGraph {
+			if held += value.SizeOf(x, expr.MaxMemory); held > expr.MaxMemory {
 				return nil, mongoerr.New(40099, "$graphLookup reached maximum memory consumption")
 			}
-			visit(x, s.fromField, func(v any) { frontier = append(frontier, v) })
+			visit(x, s.fromField, func(v any) {
+				if key := string(value.AppendKey(nil, v)); !asked[key] {
+					asked[key] = true
+					frontier = append(frontier, v)
+				}
+			})
 			if s.depthField != nil {
 				x = setPath(x, s.depthField, depth)
 			}

@@ -102,6 +102,7 @@ func (s *group) collect(r *run, in Docs) ([]*oneGroup, error) {
 	var groups []*oneGroup
 	byKey := map[string]*oneGroup{}
 	var key []byte
+	held := r.meter("$group", groupTooLarge())
 	for d, err := range in {
 		if err != nil {
 			return nil, err
@@ -117,6 +118,9 @@ func (s *group) collect(r *run, in Docs) ([]*oneGroup, error) {
 		key = value.AppendKey(key[:0], id)
 		g := byKey[string(key)]
 		if g == nil {
+			if err := held.add(id); err != nil {
+				return nil, err
+			}
 			g = &oneGroup{id: id, states: make([]expr.Group, len(s.fields))}
 			for i, f := range s.fields {
 				g.states[i] = f.acc.Start()
@@ -125,9 +129,14 @@ func (s *group) collect(r *run, in Docs) ([]*oneGroup, error) {
 			groups = append(groups, g)
 		}
 		for _, state := range g.states {
+			before := state.Held()
 			if err := state.Add(c); err != nil {
 				return nil, err
 			}
+			held.used += state.Held() - before
+		}
+		if err := held.check(); err != nil {
+			return nil, err
 		}
 	}
 	return groups, nil

@@ -79,7 +79,8 @@ func parseLookup(p *parser, name string, arg any) (stage, error) {
 		return nil, err
 	}
 	if list == nil {
-		return s, nil
+		_, err := p.join(name)
+		return s, err
 	}
 	return s, s.parsePipeline(p, list, let)
 }
@@ -132,7 +133,10 @@ func (s *lookup) parsePipeline(p *parser, list any, let bson.D) error {
 	for i, v := range s.let {
 		names[i] = v.name
 	}
-	s.inner, err = p.inside("$lookup", names...).subpipeline(stages)
+	inside, err := p.join("$lookup", names...)
+	if err == nil {
+		s.inner, err = inside.subpipeline(stages)
+	}
 	return err
 }
 
@@ -218,10 +222,14 @@ func (s *lookup) find(r *run, d bson.D) (bson.A, error) {
 		}
 		m = m.With(inner.base)
 	}
-	out := bson.A{}
+	out, used := bson.A{}, 0
 	for x, err := range s.inner.over(&inner, s.db, s.from, m) {
 		if err != nil {
 			return nil, err
+		}
+		if used += value.SizeOf(x, expr.MaxMemory); used > expr.MaxMemory {
+			return nil, mongoerr.New(4568, "Total size of documents in %s matching pipeline's $lookup stage exceeds %d bytes",
+				s.from, expr.MaxMemory)
 		}
 		out = append(out, x)
 	}
@@ -241,7 +249,7 @@ func (s *subpipeline) over(r *run, db, coll string, m *query.Matcher) Docs {
 	if m == nil {
 		m = everything
 	}
-	return chain(r, stages, r.env.Find(r.ctx, db, coll, m))
+	return chain(r, stages, r.env.Find(db, coll, m))
 }
 
 var everything = query.MustParse(nil)

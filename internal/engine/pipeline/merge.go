@@ -151,7 +151,7 @@ func (s *merge) run(r *run, in Docs) Docs {
 }
 
 func (s *merge) write(r *run, in Docs) error {
-	unique, err := r.env.IsUnique(r.ctx, s.db, s.coll, s.on)
+	unique, err := r.env.IsUnique(s.db, s.coll, s.on)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (s *merge) write(r *run, in Docs) error {
 				return mongoerr.New(51132, "$merge write error: 'on' field cannot be missing, null, undefined or an array")
 			}
 		}
-		err = r.env.MergeOne(r.ctx, s.db, s.coll, s.on, d, func(old bson.D) (bson.D, Action, error) {
+		err = r.env.MergeOne(s.db, s.coll, s.on, d, func(old bson.D) (bson.D, Action, error) {
 			return s.apply(r.base.On(d), d, old)
 		})
 		if err != nil {
@@ -261,7 +261,7 @@ func (s *merge) apply(c *expr.Context, d, old bson.D) (bson.D, Action, error) {
 			vars[v.name] = x
 		}
 	}
-	u, err := update.Parse(change, nil, update.Options{Vars: vars})
+	u, err := update.Parse(change, nil, update.Options{Vars: vars, Watch: c.Watch})
 	if err != nil {
 		return nil, Keep, err
 	}

@@ -7,11 +7,11 @@
 // A pipeline streams: a document is pulled through all stages when the caller
 // asks for it, except that $group, $sort, $facet, $sample, $count and
 // $sortByCount read their whole input first. Nothing runs before the result is
-// ranged over, and each range runs the pipeline again.
+// ranged over, and each range runs the pipeline again. Each document that a stage
+// takes or gives is a step of the command's watch.
 package pipeline
 
 import (
-	"context"
 	"iter"
 	"maps"
 	"slices"
@@ -20,6 +20,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/expr"
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/query"
 )
@@ -38,24 +39,29 @@ const (
 	Insert                // insert the returned document, there being no old one
 )
 
-// Env is what a pipeline needs of the engine. A database of "" is the pipeline's own.
+// Env is what a pipeline needs of the engine, which serves one command. A database of "" is
+// the pipeline's own.
 type Env interface {
+	// Watch ends the pipeline when its command is over. It may be nil.
+	Watch() *interrupt.Watch
+	// AllowDiskUse says that $group and $sort may take more than 100 MB.
+	AllowDiskUse() bool
 	// Now is the time of $$NOW, the same for the whole command.
 	Now() time.Time
 	// Find streams the documents of a collection that match, by an index when
 	// one fits. A collection that doesn't exist has none.
-	Find(ctx context.Context, db, coll string, m *query.Matcher) Docs
+	Find(db, coll string, m *query.Matcher) Docs
 	// Out replaces the collection's documents by those of the sequence; an
 	// error in the sequence leaves the collection as it was, and is returned.
-	Out(ctx context.Context, db, coll string, docs Docs) error
+	Out(db, coll string, docs Docs) error
 	// IsUnique reports whether a unique index (of all documents) has exactly
 	// these fields, in any order. For "_id" alone it is true.
-	IsUnique(ctx context.Context, db, coll string, on []string) (bool, error)
+	IsUnique(db, coll string, on []string) (bool, error)
 	// MergeOne calls apply with the target's document that equals doc in the
 	// fields, nil when there is none, and does what apply says. It makes the
 	// collection when it doesn't exist. Inserting a duplicate is an error of
 	// code DuplicateKey.
-	MergeOne(ctx context.Context, db, coll string, on []string, doc bson.D,
+	MergeOne(db, coll string, on []string, doc bson.D,
 		apply func(old bson.D) (next bson.D, action Action, err error)) error
 }
 
@@ -73,9 +79,9 @@ type stage interface {
 
 // run is one running of a pipeline.
 type run struct {
-	ctx  context.Context
-	env  Env
-	base *expr.Context // the variables and the time
+	env   Env
+	watch *interrupt.Watch
+	base  *expr.Context // the variables, the time and the watch
 }
 
 // Parse parses a pipeline.
@@ -93,23 +99,43 @@ func ParseVars(stages bson.A, env Env, vars map[string]any) (*Pipeline, error) {
 
 // Run returns the documents that the pipeline makes of those it is given. One
 // that ends with $out or $merge writes when it is ranged over, and has none.
-func (p *Pipeline) Run(ctx context.Context, in Docs) Docs {
-	r := &run{ctx: ctx, env: p.env, base: expr.NewContext(nil, p.env.Now(), p.vars)}
+func (p *Pipeline) Run(in Docs) Docs {
+	watch := p.env.Watch()
+	r := &run{env: p.env, watch: watch, base: expr.NewContext(nil, p.env.Now(), watch, p.vars)}
 	return chain(r, p.stages, in)
 }
 
 func chain(r *run, stages []stage, in Docs) Docs {
+	in = r.watched(in)
 	for _, s := range stages {
-		in = s.run(r, in)
+		in = r.watched(s.run(r, in))
 	}
 	return in
+}
+
+// watched returns the documents until the command is over.
+func (r *run) watched(in Docs) Docs {
+	if r.watch == nil {
+		return in
+	}
+	return func(yield func(bson.D, error) bool) {
+		for d, err := range in {
+			if err == nil {
+				err = r.watch.Step()
+			}
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // Leading returns what a find can do before the rest: the leading $match
 // stages as one filter, nil when there is none, and the $sort that follows
 // them, nil when none does. The caller must do both. Variables of the command
-// may occur in the filter.
-func (p *Pipeline) Leading() (filter, sort bson.D, rest *Pipeline) {
+// may occur in the filter. Of the sorted documents the rest takes no more than
+// keep, all when keep is 0.
+func (p *Pipeline) Leading() (filter, sort bson.D, keep int64, rest *Pipeline) {
 	stages := p.stages
 	var all bson.A
 	for len(stages) > 0 {
@@ -129,10 +155,10 @@ func (p *Pipeline) Leading() (filter, sort bson.D, rest *Pipeline) {
 	}
 	if len(stages) > 0 {
 		if s, ok := stages[0].(*sorting); ok {
-			sort, stages = s.spec, stages[1:]
+			sort, keep, stages = s.spec, s.keep, stages[1:]
 		}
 	}
-	return filter, sort, &Pipeline{stages: stages, env: p.env, vars: p.vars}
+	return filter, sort, keep, &Pipeline{stages: stages, env: p.env, vars: p.vars}
 }
 
 // Len returns how many stages there are.
@@ -155,6 +181,7 @@ type parser struct {
 	env   Env
 	scope expr.Scope
 	depth int    // how many pipelines enclose this one
+	joins int    // how many of them read another collection
 	owner string // the stage whose pipeline it is, "" for the outermost
 }
 
@@ -223,7 +250,14 @@ var absent = []string{
 	"$scoreFusion", "$search", "$searchMeta", "$shardedDataDistribution", "$vectorSearch",
 }
 
+// maxStages is how many stages a pipeline may have
+// (https://www.mongodb.com/docs/manual/core/aggregation-pipeline-limits/).
+const maxStages = 1000
+
 func (p *parser) stages(list bson.A) ([]stage, error) {
+	if len(list) > maxStages {
+		return nil, mongoerr.New(7749501, "Pipeline length must be no longer than %d stages.", maxStages)
+	}
 	out := make([]stage, 0, len(list))
 	for i, v := range list {
 		d, ok := v.(bson.D)
@@ -252,8 +286,23 @@ func (p *parser) stages(list bson.A) ([]stage, error) {
 			return nil, err
 		}
 		out = append(out, s)
+		keepLimit(out)
 	}
 	return out, nil
+}
+
+// maxJoins is how deep pipelines over other collections may nest.
+const maxJoins = 20
+
+// join enters a stage that reads another collection, with a pipeline or without.
+func (p *parser) join(owner string, vars ...string) (*parser, error) {
+	if p.joins >= maxJoins {
+		return nil, mongoerr.New(mongoerr.MaxSubPipelineDepthExceeded,
+			"Maximum number of nested sub-pipelines exceeded. Limit is %d", maxJoins)
+	}
+	next := p.inside(owner, vars...)
+	next.joins++
+	return next, nil
 }
 
 // place refuses a stage where it mustn't stand.

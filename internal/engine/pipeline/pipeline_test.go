@@ -1,7 +1,6 @@
 package pipeline_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -165,7 +164,7 @@ func TestLeading(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		filter, sort, rest := p.Leading()
+		filter, sort, _, rest := p.Leading()
 		text := func(d bson.D) string {
 			if d == nil {
 				return "null"
@@ -192,7 +191,7 @@ func TestStreams(t *testing.T) {
 			}
 		}
 	}
-	for range p.Run(context.Background(), in) {
+	for range p.Run(in) {
 	}
 	if pulled != 1 {
 		t.Errorf("%d documents were pulled for one", pulled)
@@ -207,7 +206,7 @@ func TestVariables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for d, err := range p.Run(context.Background(), newMemory().Find(context.Background(), "", "in", query.MustParse(nil))) {
+	for d, err := range p.Run(newMemory().Find("", "in", query.MustParse(nil))) {
 		if err != nil || valuetest.Text(d) != `{"_id":1,"y":5}` {
 			t.Errorf("%s, %v", valuetest.Text(d), err)
 		}

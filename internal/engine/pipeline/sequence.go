@@ -2,12 +2,12 @@ package pipeline
 
 import (
 	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/expr"
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/order"
 	"github.com/docmodel/docmodel/internal/engine/value"
@@ -17,6 +17,7 @@ import (
 type sorting struct {
 	spec bson.D
 	sort *order.Sort
+	keep int64 // how many documents a $limit lets through; 0 means all
 }
 
 func parseSort(_ *parser, _ string, arg any) (stage, error) {
@@ -39,21 +40,77 @@ type keyed struct {
 	d   bson.D
 }
 
-func (s *sorting) run(_ *run, in Docs) Docs {
+func (s *sorting) run(r *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
-		var all []keyed
-		for d, err := range in {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			all = append(all, keyed{s.sort.Key(d), d})
+		all, err := s.collect(r, in)
+		if err == nil {
+			all, err = s.sorted(r, all)
 		}
-		slices.SortStableFunc(all, func(a, b keyed) int { return s.sort.CompareKeys(a.key, b.key) })
+		if err != nil {
+			yield(nil, err)
+			return
+		}
 		for _, k := range all {
 			if !yield(k.d, nil) {
 				return
 			}
+		}
+	}
+}
+
+// collect reads all documents. When a $limit follows, it forgets those that sort behind.
+func (s *sorting) collect(r *run, in Docs) ([]keyed, error) {
+	var all []keyed
+	held := r.meter("$sort", order.TooLarge())
+	for d, err := range in {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, keyed{s.sort.Key(d), d})
+		err = held.add(d)
+		full := err != nil || int64(len(all)) >= 2*s.keep+1000
+		if s.keep > 0 && int64(len(all)) > s.keep && full {
+			if all, err = s.sorted(r, all); err != nil {
+				return nil, err
+			}
+			held.used = 0
+			for i := 0; i < len(all) && err == nil; i++ {
+				err = held.add(all[i].d)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// sorted returns the documents in order, as many of them as a $limit lets through.
+func (s *sorting) sorted(r *run, all []keyed) ([]keyed, error) {
+	err := interrupt.SortStable(r.watch, all, func(a, b keyed) int { return s.sort.CompareKeys(a.key, b.key) })
+	if n := int64(len(all)); err == nil && s.keep > 0 && s.keep < n {
+		clear(all[s.keep:])
+		all = all[:s.keep]
+	}
+	return all, err
+}
+
+// keepLimit tells a $sort how many documents the $limit after it lets through. A $skip may
+// stand between them.
+func keepLimit(stages []stage) {
+	n, ok := stages[len(stages)-1].(limit)
+	skipped := int64(0)
+	for i := len(stages) - 2; ok && i >= 0; i-- {
+		switch s := stages[i].(type) {
+		case skip:
+			skipped += int64(s)
+		case *sorting:
+			if total := int64(n) + skipped; total > 0 && total < 1<<32 {
+				s.keep = total
+			}
+			return
+		default:
+			return
 		}
 	}
 }
@@ -170,9 +227,9 @@ func parseSample(_ *parser, _ string, arg any) (stage, error) {
 	return sample(n), nil
 }
 
-func (n sample) run(_ *run, in Docs) Docs {
+func (n sample) run(r *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
-		all, err := gather(in)
+		all, err := gather(in, r.meter("$sample", order.TooLarge()))
 		if err != nil {
 			yield(nil, err)
 			return
@@ -184,17 +241,6 @@ func (n sample) run(_ *run, in Docs) Docs {
 			}
 		}
 	}
-}
-
-func gather(in Docs) ([]bson.D, error) {
-	var all []bson.D
-	for d, err := range in {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, d)
-	}
-	return all, nil
 }
 
 func replay(all []bson.D) Docs {

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/expr"
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/order"
 	"github.com/docmodel/docmodel/internal/engine/value"
@@ -186,7 +187,11 @@ func (s *windowFields) run(r *run, in Docs) Docs {
 // arrange reads all documents, and sorts them.
 func (s *windowFields) arrange(r *run, in Docs) ([]placed, error) {
 	var all []placed
+	held := r.meter("$setWindowFields", windowTooLarge())
 	for d, err := range in {
+		if err == nil {
+			err = held.add(d)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -207,14 +212,14 @@ func (s *windowFields) arrange(r *run, in Docs) ([]placed, error) {
 		}
 		all = append(all, x)
 	}
-	slices.SortStableFunc(all, func(a, b placed) int {
+	err := interrupt.SortStable(r.watch, all, func(a, b placed) int {
 		n := value.Compare(a.partition, b.partition)
 		if n == 0 && s.sort != nil {
 			n = s.sort.CompareKeys(a.key, b.key)
 		}
 		return n
 	})
-	return all, nil
+	return all, err
 }
 
 // at is what the document so many places from the i-th gives, a missing value too.

@@ -1,13 +1,12 @@
 package plan
 
 import (
-	"context"
-	"slices"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
+	"github.com/docmodel/docmodel/internal/engine/order"
 	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
 // Exec is a plan that runs. It reads one version of the collection, from which
@@ -38,7 +37,7 @@ func (p *Plan) Open() *Exec {
 	}
 	e.walkers = make([]walker, len(p.scans))
 	for i, s := range p.scans {
-		e.walkers[i] = walker{scan: s, cursor: s.Index.Entries.Cursor()}
+		e.walkers[i] = walker{scan: s, cursor: s.Index.Entries.Cursor(), watch: p.query.Watch}
 	}
 	if len(p.scans) > 1 || len(p.scans) == 1 && p.scans[0].Index.IsMultikey() {
 		e.seen = map[int64]bool{}
@@ -62,13 +61,13 @@ func (e *Exec) KeysOf(i int) int { return e.walkers[i].examined }
 func (e *Exec) Docs() int { return e.docs }
 
 // Next returns the next record, or nil when there is none.
-func (e *Exec) Next(ctx context.Context) (*store.Record, error) {
+func (e *Exec) Next() (*store.Record, error) {
 	q := &e.plan.query
 	for {
 		if q.Limit > 0 && e.count >= q.Limit {
 			return nil, nil
 		}
-		r, err := e.ordered(ctx)
+		r, err := e.ordered()
 		if r == nil || err != nil {
 			return nil, err
 		}
@@ -82,12 +81,12 @@ func (e *Exec) Next(ctx context.Context) (*store.Record, error) {
 }
 
 // ordered returns the next match in the order asked for.
-func (e *Exec) ordered(ctx context.Context) (*store.Record, error) {
+func (e *Exec) ordered() (*store.Record, error) {
 	if e.plan.sort == nil {
-		return e.match(ctx)
+		return e.match()
 	}
 	if !e.loaded {
-		if err := e.load(ctx); err != nil {
+		if err := e.load(); err != nil {
 			return nil, err
 		}
 	}
@@ -100,7 +99,7 @@ func (e *Exec) ordered(ctx context.Context) (*store.Record, error) {
 }
 
 // load reads all matches and sorts them.
-func (e *Exec) load(ctx context.Context) error {
+func (e *Exec) load() error {
 	type keyed struct {
 		record *store.Record
 		key    bson.A
@@ -108,7 +107,7 @@ func (e *Exec) load(ctx context.Context) error {
 	var list []keyed
 	e.loaded = true
 	for {
-		r, err := e.match(ctx)
+		r, err := e.match()
 		if err != nil {
 			return err
 		}
@@ -117,27 +116,41 @@ func (e *Exec) load(ctx context.Context) error {
 		}
 		list = append(list, keyed{r, e.plan.sort.Key(r.Doc)})
 	}
-	slices.SortStableFunc(list, func(a, b keyed) int { return e.plan.sort.CompareKeys(a.key, b.key) })
+	q := &e.plan.query
+	err := interrupt.SortStable(q.Watch, list, func(a, b keyed) int { return e.plan.sort.CompareKeys(a.key, b.key) })
+	if err != nil {
+		return err
+	}
+	keep := q.Keep
+	if q.Limit > 0 {
+		keep = q.Skip + q.Limit
+	}
+	if keep > 0 && keep < int64(len(list)) {
+		list = list[:keep]
+	}
+	held := 0
 	e.sorted = make([]*store.Record, len(list))
 	for i, k := range list {
 		e.sorted[i] = k.record
+		if !q.NoDisk {
+			continue
+		}
+		if held += value.Size(k.record.Doc); held > order.MaxMemory {
+			return order.TooLarge()
+		}
 	}
 	return nil
 }
 
-// checkEvery is how many documents are examined between looks at the context.
-const checkEvery = 256
-
 // match returns the next record that matches the filter.
-func (e *Exec) match(ctx context.Context) (*store.Record, error) {
+func (e *Exec) match() (*store.Record, error) {
+	watch := e.plan.query.Watch
 	for {
 		r := e.candidate()
-		if r == nil {
-			return nil, nil
+		if err := watch.Step(); err != nil || r == nil {
+			return nil, err
 		}
-		if e.docs++; e.docs%checkEvery == 0 && ctx.Err() != nil {
-			return nil, mongoerr.New(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
-		}
+		e.docs++
 		ok, err := e.plan.query.Matcher.Match(r.Doc)
 		if err != nil {
 			return nil, err

@@ -12,6 +12,7 @@ package plan
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/order"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
@@ -26,6 +27,10 @@ type Query struct {
 	Skip    int64
 	Limit   int64 // 0 means all
 	Hint    any   // the name of an index, or its key; nil means none
+
+	Watch  *interrupt.Watch // ends the plan
+	Keep   int64            // how many of the sorted documents are asked for at most; 0 means all
+	NoDisk bool             // a sort may hold no more than order.MaxMemory
 }
 
 // Plan is how a query runs on one version of a collection.

@@ -312,7 +312,7 @@ func find(t *testing.T, c *store.Collection, q plan.Query) ([]bson.D, *plan.Plan
 	}
 	var docs []bson.D
 	for e := p.Open(); ; {
-		r, err := e.Next(context.Background())
+		r, err := e.Next()
 		if err != nil {
 			t.Fatal(err)
 		}

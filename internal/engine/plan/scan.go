@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
 	"github.com/docmodel/docmodel/internal/engine/value"
@@ -69,6 +70,7 @@ func (b bounds) place(v any) (interval int, inside bool) {
 type walker struct {
 	scan     *Scan
 	cursor   store.Cursor[store.Entry]
+	watch    *interrupt.Watch
 	started  bool
 	examined int
 }
@@ -82,7 +84,7 @@ func (w *walker) next() (store.Entry, bool) {
 		w.started = true
 		ok = w.first()
 	}
-	for ok {
+	for ok && w.watch.Step() == nil {
 		e := w.cursor.Item()
 		target, after, verdict := w.check(e.Key)
 		switch verdict {

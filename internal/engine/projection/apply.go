@@ -189,6 +189,9 @@ func computeValue(c *expr.Context, n *node, old any) (any, error) {
 	case bson.A:
 		out := make(bson.A, len(x))
 		for i, item := range x {
+			if err := c.Step(); err != nil {
+				return nil, err
+			}
 			v, err := computeValue(c, n, item)
 			if err != nil {
 				return nil, err

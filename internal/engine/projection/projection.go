@@ -16,6 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/expr"
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/value"
@@ -26,8 +27,7 @@ type Projection struct {
 	fields     *Fields
 	positional value.Path // the path before ".$", nil when there is none
 	matcher    *query.Matcher
-	now        time.Time
-	vars       map[string]any
+	base       *expr.Context
 }
 
 // Parse parses a find projection. m is the query it belongs to, which the
@@ -36,8 +36,8 @@ func Parse(spec bson.D, m *query.Matcher) (*Projection, error) {
 	return ParseAt(spec, m, time.Time{})
 }
 
-// ParseAt is Parse for expressions that use $$NOW. They see the variables that
-// the query was parsed with.
+// ParseAt is Parse for expressions that use $$NOW. They see the variables and the watch
+// that the query was parsed with.
 func ParseAt(spec bson.D, m *query.Matcher, now time.Time) (*Projection, error) {
 	var vars map[string]any
 	if m != nil {
@@ -50,12 +50,17 @@ func ParseAt(spec bson.D, m *query.Matcher, now time.Time) (*Projection, error) 
 	if b.positional != nil && (m == nil || m.IsEmpty()) {
 		return nil, mongoerr.New(51246, "positional operator '.$' couldn't find a matching element in the array")
 	}
-	return &Projection{fields: b.build(), positional: b.positional, matcher: m, now: now, vars: vars}, nil
+	var watch *interrupt.Watch
+	if m != nil {
+		watch = m.Watch()
+	}
+	base := expr.NewContext(nil, now, watch, vars)
+	return &Projection{fields: b.build(), positional: b.positional, matcher: m, base: base}, nil
 }
 
 // Apply returns the projected document, which shares what it can with doc.
 func (p *Projection) Apply(doc bson.D) (bson.D, error) {
-	out, err := p.fields.Apply(expr.NewContext(doc, p.now, p.vars), doc)
+	out, err := p.fields.Apply(p.base.On(doc), doc)
 	if err != nil || p.positional == nil {
 		return out, err
 	}

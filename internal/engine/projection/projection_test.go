@@ -121,7 +121,7 @@ func TestAddFields(t *testing.T) {
 			continue
 		}
 		d := valuetest.Doc(c.doc)
-		got, err := f.Apply(expr.NewContext(d, time.Time{}, nil), d)
+		got, err := f.Apply(expr.NewContext(d, time.Time{}, nil, nil), d)
 		if err != nil || !value.Equal(got, valuetest.Doc(c.want)) {
 			t.Errorf("%s: %s, %v; want %s", c.reason, valuetest.Text(got), err, c.want)
 		}

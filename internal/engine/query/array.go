@@ -72,7 +72,7 @@ func parseElemMatch(p *parser, arg any, _ bson.D) (cond, error) {
 	if !ok {
 		return nil, mongoerr.New(mongoerr.BadValue, "$elemMatch needs an Object")
 	}
-	inner := &parser{scope: p.scope, depth: p.depth + 1}
+	inner := &parser{scope: p.scope, depth: p.depth + 1, watch: p.watch}
 	if isOperators(d) && top[d[0].Key] == nil {
 		c, err := inner.operators(d)
 		if err != nil {

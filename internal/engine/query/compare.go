@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/value"
 )
@@ -92,7 +93,7 @@ type among struct {
 	regexes []pattern
 }
 
-func parseIn(_ *parser, arg any, _ bson.D) (cond, error) {
+func parseIn(p *parser, arg any, _ bson.D) (cond, error) {
 	a, ok := arg.(bson.A)
 	if !ok {
 		return nil, mongoerr.New(mongoerr.BadValue, "$in needs an array")
@@ -118,7 +119,9 @@ func parseIn(_ *parser, arg any, _ bson.D) (cond, error) {
 		}
 		in.sorted = append(in.sorted, v)
 	}
-	slices.SortFunc(in.sorted, value.Compare)
+	if err := interrupt.Sort(p.watch, in.sorted, value.Compare); err != nil {
+		return nil, err
+	}
 	in.sorted = slices.CompactFunc(in.sorted, func(a, b any) bool { return value.Compare(a, b) == 0 })
 	return leaf{in}, nil
 }

@@ -170,7 +170,7 @@ func (x explainer) expression(arg any, inverted bool) bson.D {
 	e, err := expr.Parse(arg, expr.Scope{})
 	var result any
 	if err == nil {
-		result, err = e.Eval(expr.NewContext(x.doc, time.Time{}, nil))
+		result, err = e.Eval(expr.NewContext(x.doc, time.Time{}, nil, nil))
 	}
 	if err != nil {
 		e := mongoerr.From(err)

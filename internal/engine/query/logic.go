@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/expr"
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/jsonschema"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/value"
@@ -18,6 +19,7 @@ type parser struct {
 	scope  expr.Scope
 	depth  int // how many $elemMatch and $not enclose
 	upsert bool
+	watch  *interrupt.Watch
 }
 
 // top is the table of operators that stand where a field name could. It is

@@ -16,6 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/expr"
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 )
 
 // Options is what a filter may refer to beside the document.
@@ -26,6 +27,8 @@ type Options struct {
 	Upsert bool
 	// Scope, when not nil, names the variables instead; [Matcher.With] gives them values.
 	Scope *expr.Scope
+	// Watch ends the loops of a Match.
+	Watch *interrupt.Watch
 }
 
 // Matcher is a parsed filter. It is immutable and safe for concurrent use.
@@ -40,7 +43,7 @@ func Parse(filter bson.D, opt Options) (*Matcher, error) {
 	for name := range opt.Vars {
 		names = append(names, name)
 	}
-	p := &parser{scope: expr.NewScope(names...), upsert: opt.Upsert}
+	p := &parser{scope: expr.NewScope(names...), upsert: opt.Upsert, watch: opt.Watch}
 	if opt.Scope != nil {
 		p.scope = *opt.Scope
 	}
@@ -48,7 +51,7 @@ func Parse(filter bson.D, opt Options) (*Matcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Matcher{root: root, base: expr.NewContext(nil, opt.Now, opt.Vars)}, nil
+	return &Matcher{root: root, base: expr.NewContext(nil, opt.Now, opt.Watch, opt.Vars)}, nil
 }
 
 // MustParse is Parse for filters that can't be wrong. It panics on a mistake.
@@ -60,7 +63,7 @@ func MustParse(filter bson.D) *Matcher {
 	return m
 }
 
-// Match reports whether the document matches. Only $expr can fail.
+// Match reports whether the document matches. Only $expr and the watch can fail.
 func (m *Matcher) Match(doc bson.D) (bool, error) {
 	return m.root.match(m.base, doc, nil)
 }
@@ -82,8 +85,14 @@ func (m *Matcher) MatchArrayIndex(doc bson.D) (matched bool, index int, err erro
 // those it was parsed with, whose names it must have.
 func (m *Matcher) With(c *expr.Context) *Matcher { return &Matcher{root: m.root, base: c} }
 
+// Watched returns the matcher with a watch that ends the loops of a Match.
+func (m *Matcher) Watched(w *interrupt.Watch) *Matcher { return m.With(m.base.Watched(w)) }
+
 // Vars returns the variables that the filter was parsed with.
 func (m *Matcher) Vars() map[string]any { return m.base.Vars() }
+
+// Watch returns the watch that ends the loops of a Match.
+func (m *Matcher) Watch() *interrupt.Watch { return m.base.Watch }
 
 // IsEmpty reports whether the filter has no condition at all.
 func (m *Matcher) IsEmpty() bool {

@@ -14,9 +14,25 @@ type onPath struct {
 	cond cond
 }
 
-func (n onPath) match(_ *expr.Context, d bson.D, rec *int) (bool, error) {
-	return n.cond.onPath(n.path, d, rec), nil
+func (n onPath) match(c *expr.Context, d bson.D, rec *int) (bool, error) {
+	list, ok := n.cond.(every)
+	if !ok || c == nil || len(list) < longList {
+		return n.cond.onPath(n.path, d, rec), nil
+	}
+	for _, x := range list {
+		if err := c.Watch.Steps(longList); err != nil {
+			return false, err
+		}
+		if !x.onPath(n.path, d, rec) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
+
+// longList is from how many conditions on a path each of them is a reason to look whether the
+// command is over, as a long array may be at the path.
+const longList = 64
 
 // cond is a condition on a value, or on the values that a path leads to.
 type cond interface {

@@ -115,6 +115,9 @@ func (w *Writer) AddIndex(ns Namespace, spec *IndexSpec) error {
 	x := &indexEdit{spec: spec, entries: NewTree(spec.compareEntries).Edit()}
 	if spec.kept() {
 		for r := range e.records.View().All() {
+			if err := w.watch.Step(); err != nil {
+				return err
+			}
 			keys, multikey, err := spec.Keys(r.Doc)
 			if err != nil {
 				return err

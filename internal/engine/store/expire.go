@@ -11,7 +11,7 @@ import (
 // Sweep removes the documents that TTL indexes say have expired by now, except
 // those that an open transaction has changed. It costs nothing when there are
 // no TTL indexes, and little when nothing has expired.
-func (s *Store) Sweep(now time.Time) {
+func (s *Store) Sweep(ctx context.Context, now time.Time) {
 	state := s.Snapshot()
 	if state.ttl == 0 {
 		return
@@ -19,32 +19,41 @@ func (s *Store) Sweep(now time.Time) {
 	for c := range state.Collections("") {
 		for _, x := range c.Indexes {
 			if len(x.expired(now, 1)) > 0 {
-				s.expire(c.NS, x.Spec.Name, now)
+				s.expire(ctx, c.NS, x.Spec.Name, now)
 			}
 		}
 	}
 }
 
 // reap aborts the transactions whose lifetime is over, which hold what they changed as long as nobody asks for it.
-func (s *Store) reap(now time.Time) {
-	s.mu.Lock()
+func (s *Store) reap(ctx context.Context, now time.Time) error {
+	if err := s.mu.LockContext(ctx); err != nil {
+		return err
+	}
 	defer s.mu.Unlock()
 	for _, t := range slices.Clone(s.txns) {
 		if now.After(t.deadline) {
 			t.end()
 		}
 	}
+	return nil
 }
 
-func (s *Store) expire(ns Namespace, index string, now time.Time) {
-	s.reap(now)
-	// The only errors of fn are those of records that are held, which it skips.
-	_ = s.Write(context.Background(), func(w *Writer) error {
+func (s *Store) expire(ctx context.Context, ns Namespace, index string, now time.Time) {
+	if s.reap(ctx, now) != nil {
+		return // the command that sweeps is over
+	}
+	// The only errors of fn are those of records that are held, which it skips, and of a
+	// command that is over: a later one sweeps again.
+	_ = s.Write(ctx, func(w *Writer) error {
 		c := w.Collection(ns)
 		if c == nil || c.Index(index) == nil {
 			return nil
 		}
 		for _, id := range c.Index(index).expired(now, -1) {
+			if err := w.watch.Step(); err != nil {
+				return nil // what has been removed stays removed
+			}
 			if r, ok := w.Record(ns, id); ok {
 				if err := w.Delete(ns, r); err != nil && !IsHeld(err) {
 					return err

@@ -29,8 +29,8 @@ const leastLevel = 7
 
 // measure returns the size of a document, and refuses one that nests beyond MaxDepth.
 func measure(doc bson.D) (int, error) {
-	n := value.Size(doc)
-	if n > MaxDepth*leastLevel && value.Depth(doc) > MaxDepth {
+	n := value.SizeOf(doc, 4*MaxDocument) // a larger one may be too large to measure
+	if n > MaxDepth*leastLevel && n <= MaxDocument && value.Depth(doc) > MaxDepth {
 		return 0, mongoerr.New(mongoerr.Overflow, "Document exceeds maximum nesting depth of %d", MaxDepth)
 	}
 	return n, nil

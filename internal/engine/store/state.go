@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 )
 
 // State is all collections at one instant. It never changes.
@@ -41,7 +43,7 @@ type Collection struct {
 }
 
 // A Check says why a document may not be stored in the place of another, which is nil for an insert.
-type Check func(old, next bson.D) error
+type Check func(w *interrupt.Watch, old, next bson.D) error
 
 // Index returns the index of that name, or nil.
 func (c *Collection) Index(name string) *Index {

@@ -3,16 +3,15 @@ package store
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 )
 
 // Store holds the current state and lets one writer at a time change it.
 type Store struct {
-	mu      sync.Mutex
+	mu      lock
 	state   atomic.Pointer[State]
 	txns    []*Txn // the open ones that have written
 	records atomic.Int64
@@ -22,7 +21,7 @@ type Store struct {
 
 // New returns an empty store.
 func New() *Store {
-	s := &Store{}
+	s := &Store{mu: newLock()}
 	s.state.Store(newState())
 	s.history.begin()
 	return s
@@ -52,7 +51,7 @@ func IsHeld(err error) bool {
 // way and has ended. fn must not call the store's own methods.
 func (s *Store) Write(ctx context.Context, fn func(w *Writer) error) error {
 	for {
-		err := s.try(fn)
+		err := s.try(ctx, fn)
 		var h held
 		if err == nil || !errors.As(err, &h) {
 			return err
@@ -63,10 +62,13 @@ func (s *Store) Write(ctx context.Context, fn func(w *Writer) error) error {
 	}
 }
 
-func (s *Store) try(fn func(w *Writer) error) error {
-	s.mu.Lock()
+func (s *Store) try(ctx context.Context, fn func(w *Writer) error) error {
+	if err := s.mu.LockContext(ctx); err != nil {
+		return err
+	}
 	defer s.mu.Unlock()
 	w := &Writer{store: s, base: s.state.Load()}
+	w.watch.Follow(ctx)
 	if err := fn(w); err != nil {
 		return err
 	}
@@ -87,10 +89,7 @@ func (t *Txn) wait(ctx context.Context) error {
 	case <-timer.C:
 		t.Abort()
 	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return mongoerr.New(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
-		}
-		return mongoerr.New(mongoerr.Interrupted, "operation was interrupted")
+		return interrupt.Cause(ctx)
 	}
 	return nil
 }

@@ -207,7 +207,7 @@ func TestSwapInTransaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := x.Commit(); err != nil {
+	if err := x.Commit(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	c := s.Snapshot().Collection(things)
@@ -240,7 +240,7 @@ func TestAlterWaits(t *testing.T) {
 	if mongoerr.CodeOf(err) != mongoerr.MaxTimeMSExpired {
 		t.Errorf("building an index: %v", err)
 	}
-	if err := x.Commit(); err != nil {
+	if err := x.Commit(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if err := write(t, s, func(w *Writer) error { return w.AddIndex(things, spec("k")) }); err != nil {
@@ -269,10 +269,10 @@ func TestCreateInTransactions(t *testing.T) {
 	if count(s.Snapshot()) != 0 || count(x.Snapshot()) != 1 {
 		t.Error("an open transaction shows")
 	}
-	if err := x.Commit(); err != nil || count(s.Snapshot()) != 1 {
+	if err := x.Commit(context.Background()); err != nil || count(s.Snapshot()) != 1 {
 		t.Error(err, count(s.Snapshot()))
 	}
-	if err := x.Commit(); mongoerr.CodeOf(err) != mongoerr.NoSuchTransaction {
+	if err := x.Commit(context.Background()); mongoerr.CodeOf(err) != mongoerr.NoSuchTransaction {
 		t.Errorf("committing again: %v", err)
 	}
 }
@@ -303,7 +303,7 @@ func TestExpiry(t *testing.T) {
 		if err := write(t, s, func(w *Writer) error { return w.AddIndex(things, ttl) }); err != nil {
 			t.Fatal(err)
 		}
-		s.Sweep(now)
+		s.Sweep(context.Background(), now)
 		var left []string
 		for r := range s.Snapshot().Collection(things).Records.All() {
 			left = append(left, Show(r.Doc[0].Value))

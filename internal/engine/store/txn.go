@@ -83,9 +83,12 @@ func (t *Txn) Ended() bool {
 
 // Write runs fn. After an error the transaction must be aborted: a part of
 // what fn did may have been done.
-func (t *Txn) Write(_ context.Context, fn func(w *Writer) error) error {
-	t.store.mu.Lock()
+func (t *Txn) Write(ctx context.Context, fn func(w *Writer) error) error {
+	if err := t.store.mu.LockContext(ctx); err != nil {
+		return err
+	}
 	defer t.store.mu.Unlock()
+	t.writer.watch.Follow(ctx)
 	if t.ended {
 		return NoSuchTransaction("the transaction has been aborted")
 	}
@@ -109,12 +112,14 @@ func (t *Txn) end() {
 }
 
 // Commit publishes what the transaction did, all at once.
-func (t *Txn) Commit() error {
+func (t *Txn) Commit(ctx context.Context) error {
 	if t.Ended() {
 		return NoSuchTransaction("the transaction has been aborted")
 	}
 	s := t.store
-	s.mu.Lock()
+	if err := s.mu.LockContext(ctx); err != nil {
+		return err
+	}
 	defer s.mu.Unlock()
 	if t.ended {
 		return NoSuchTransaction("the transaction has been aborted")

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/value"
 )
@@ -20,6 +21,8 @@ type Writer struct {
 
 	events []*Event // what it did, for the history
 	mute   bool     // nothing is noted
+
+	watch interrupt.Watch
 
 	Unchecked bool // stores what the collection's check refuses
 }
@@ -160,7 +163,7 @@ func (w *Writer) check(e *collEdit, old, next bson.D) error {
 	if e.base.Check == nil || w.Unchecked {
 		return nil
 	}
-	return e.base.Check(old, next)
+	return e.base.Check(&w.watch, old, next)
 }
 
 // Delete removes old, which must be a record that the writer has now.

@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/value"
 )
@@ -17,6 +18,8 @@ type state struct {
 	in   Input
 	id   any        // the document's _id, for messages
 	path value.Path // the change's path
+
+	watch *interrupt.Watch
 }
 
 func (s *state) document() string { return element("_id", s.id) }
@@ -37,7 +40,10 @@ func (u *Update) applyChanges(doc bson.D, in Input) (bson.D, error) {
 	}
 	var v any = doc
 	for _, c := range changes {
-		s := &state{in: in, id: id, path: c.path}
+		if err := u.watch.Step(); err != nil {
+			return nil, err
+		}
+		s := &state{in: in, id: id, path: c.path, watch: u.watch}
 		if c.from != nil {
 			v, err = rename(v, c, s)
 		} else {
@@ -126,6 +132,9 @@ func (u *Update) expandArray(v any, p value.Path, i int, in Input, f func(value.
 	}
 	filter := u.filters[p[i].Name[2:len(p[i].Name)-1]]
 	for k, x := range a {
+		if err := u.watch.Step(); err != nil {
+			return err
+		}
 		if filter != nil {
 			if matched, err := filter.match(x); err != nil {
 				return err

@@ -33,6 +33,9 @@ func parseAddToSet(_ string, arg any) (action, error) {
 			out = bson.A{}
 		}
 		for _, v := range items {
+			if err := s.watch.Steps(1 + len(out)/longArray); err != nil {
+				return nil, err
+			}
 			if !contains(out, v) {
 				out = append(out, v)
 			}
@@ -40,6 +43,9 @@ func parseAddToSet(_ string, arg any) (action, error) {
 		return out, nil
 	}}, nil
 }
+
+// longArray is how many comparisons of elements count as a step.
+const longArray = 16
 
 func contains(a bson.A, v any) bool {
 	return slices.ContainsFunc(a, func(x any) bool { return value.Compare(x, v) == 0 })
@@ -74,7 +80,7 @@ func parsePull(_ string, arg any) (action, error) {
 	if err != nil {
 		return action{}, err
 	}
-	return cull(drop), nil
+	return cull(drop, 1), nil
 }
 
 // pullCondition tells which elements a $pull removes: a document of operators
@@ -121,12 +127,12 @@ func parsePullAll(_ string, arg any) (action, error) {
 	if !ok {
 		return action{}, mongoerr.New(mongoerr.BadValue, "$pullAll requires an array argument but was given a %s", value.TypeName(arg))
 	}
-	return cull(func(v any) (bool, error) { return contains(all, v), nil }), nil
+	return cull(func(v any) (bool, error) { return contains(all, v), nil }, 1+len(all)/longArray), nil
 }
 
-// cull removes the elements that drop says.
-func cull(drop func(v any) (bool, error)) action {
-	return action{apply: func(old any, _ *state) (any, error) {
+// cull removes the elements that drop says, which takes so many steps for each.
+func cull(drop func(v any) (bool, error), steps int) action {
+	return action{apply: func(old any, s *state) (any, error) {
 		a, ok := old.(bson.A)
 		switch {
 		case value.IsMissing(old):
@@ -136,6 +142,9 @@ func cull(drop func(v any) (bool, error)) action {
 		}
 		out := make(bson.A, 0, len(a))
 		for _, v := range a {
+			if err := s.watch.Steps(steps); err != nil {
+				return nil, err
+			}
 			gone, err := drop(v)
 			if err != nil {
 				return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/value"
 )
@@ -57,8 +58,8 @@ func Modifiers() []string {
 	return []string{"$", "$[<identifier>]", "$[]", "$each", "$position", "$slice", "$sort"}
 }
 
-func parseOperators(d bson.D, arrayFilters bson.A) (*Update, error) {
-	u := &Update{}
+func parseOperators(d bson.D, arrayFilters bson.A, watch *interrupt.Watch) (*Update, error) {
+	u := &Update{watch: watch}
 	var err error
 	if u.filters, err = parseFilters(arrayFilters); err != nil {
 		return nil, err

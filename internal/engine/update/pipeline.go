@@ -66,7 +66,7 @@ func parseStage(name string, arg any, scope expr.Scope) (stage, error) {
 }
 
 func (u *Update) runStages(doc bson.D, in Input) (bson.D, error) {
-	c := expr.NewContext(doc, in.Now, u.vars)
+	c := expr.NewContext(doc, in.Now, u.watch, u.vars)
 	for _, s := range u.stages {
 		next, err := s(c, doc)
 		if err != nil {

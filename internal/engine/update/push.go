@@ -1,10 +1,9 @@
 package update
 
 import (
-	"slices"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/order"
 	"github.com/docmodel/docmodel/internal/engine/value"
@@ -36,7 +35,7 @@ func parsePush(_ string, arg any) (action, error) {
 			return nil, mongoerr.New(mongoerr.BadValue, "The field '%s' must be an array but is of type %s in document %s",
 				s.path, value.TypeName(old), s.document())
 		}
-		return p.apply(a), nil
+		return p.apply(a, s.watch)
 	}}, nil
 }
 
@@ -92,7 +91,7 @@ func (p *push) sort(arg any) error {
 	return nil
 }
 
-func (p *push) apply(a bson.A) bson.A {
+func (p *push) apply(a bson.A, watch *interrupt.Watch) (bson.A, error) {
 	at := len(a)
 	if p.position != nil {
 		n := int64(len(a))
@@ -107,10 +106,12 @@ func (p *push) apply(a bson.A) bson.A {
 	out = append(out, p.items...)
 	out = append(out, a[at:]...)
 	if p.compare != nil {
-		slices.SortStableFunc(out, p.compare)
+		if err := interrupt.SortStable(watch, out, p.compare); err != nil {
+			return nil, err
+		}
 	}
 	if p.slice == nil {
-		return out
+		return out, nil
 	}
 	n := *p.slice
 	switch {
@@ -119,5 +120,5 @@ func (p *push) apply(a bson.A) bson.A {
 	case n < 0 && n > -int64(len(out)):
 		out = out[int64(len(out))+n:]
 	}
-	return out
+	return out, nil
 }

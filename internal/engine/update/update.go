@@ -15,6 +15,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/value"
 )
@@ -27,6 +28,7 @@ type Update struct {
 	stages      []stage
 	kind        kind
 	vars        map[string]any
+	watch       *interrupt.Watch
 }
 
 type kind uint8
@@ -39,7 +41,8 @@ const (
 
 // Options is what an update may refer to beside the document.
 type Options struct {
-	Vars map[string]any // variables of a pipeline: the command's c, or $merge's let
+	Vars  map[string]any   // variables of a pipeline: the command's c, or $merge's let
+	Watch *interrupt.Watch // ends the loops of Apply
 }
 
 // Input is what an update needs to know of the document it is applied to.
@@ -68,7 +71,7 @@ func Parse(u any, arrayFilters bson.A, opt Options) (*Update, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Update{kind: pipeline, stages: stages, vars: opt.Vars}, nil
+		return &Update{kind: pipeline, stages: stages, vars: opt.Vars, watch: opt.Watch}, nil
 	case bson.D:
 		if IsReplacement(u) {
 			if len(arrayFilters) > 0 {
@@ -76,7 +79,7 @@ func Parse(u any, arrayFilters bson.A, opt Options) (*Update, error) {
 			}
 			return ParseReplacement(x)
 		}
-		return parseOperators(x, arrayFilters)
+		return parseOperators(x, arrayFilters, opt.Watch)
 	}
 	return nil, mongoerr.New(mongoerr.FailedToParse, "Update argument must be either an object or an array")
 }

@@ -119,35 +119,43 @@ func appendRare(dst []byte, v any) ([]byte, error) {
 }
 
 // Size returns the length that Append gives d, without allocating.
-func Size(d bson.D) int {
+func Size(d bson.D) int { return documentSize(d, math.MaxInt) }
+
+// SizeOf returns the size of a value without its type and name, or any number above the limit
+// if the value is larger: a value that refers to one part many times isn't walked to its end.
+func SizeOf(v any, limit int) int { return bodySize(v, limit) }
+
+func documentSize(d bson.D, limit int) int {
 	n := 5
-	for i := range d {
-		n += 2 + len(d[i].Key) + bodySize(d[i].Value)
+	for i := 0; i < len(d) && n <= limit; i++ {
+		n += 2 + len(d[i].Key)
+		n += bodySize(d[i].Value, limit-n)
 	}
 	return n
 }
 
-func arraySize(a bson.A) int {
-	n, digits, limit := 5, 1, 10
-	for i, v := range a {
-		if i == limit {
-			digits, limit = digits+1, limit*10
+func arraySize(a bson.A, limit int) int {
+	n, digits, next := 5, 1, 10
+	for i := 0; i < len(a) && n <= limit; i++ {
+		if i == next {
+			digits, next = digits+1, next*10
 		}
-		n += 2 + digits + bodySize(v)
+		n += 2 + digits
+		n += bodySize(a[i], limit-n)
 	}
 	return n
 }
 
-func bodySize(v any) int {
+func bodySize(v any, limit int) int {
 	switch v := v.(type) {
 	case float64, int64, bson.DateTime, bson.Timestamp:
 		return 8
 	case string:
 		return len(v) + 5
 	case bson.D:
-		return Size(v)
+		return documentSize(v, limit)
 	case bson.A:
-		return arraySize(v)
+		return arraySize(v, limit)
 	case bson.Binary:
 		if v.Subtype == bson.TypeBinaryBinaryOld {
 			return len(v.Data) + 9
@@ -171,7 +179,7 @@ func bodySize(v any) int {
 		return len(v) + 5
 	case bson.CodeWithScope:
 		scope, _ := v.Scope.(bson.D)
-		return 4 + len(v.Code) + 5 + Size(scope)
+		return 4 + len(v.Code) + 5 + documentSize(scope, limit)
 	}
 	return 0
 }

@@ -1,0 +1,134 @@
+// Package interrupt ends the loops of a command that is over.
+//
+// A command is over when its time is up (maxTimeMS), when its client has gone, when
+// somebody kills it, and when the engine closes. Every loop whose length depends on data
+// takes a [Watch.Step] per turn, and returns the error that Step returns.
+package interrupt
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+)
+
+// The causes that a command's context is canceled with.
+var (
+	Closing      = mongoerr.New(mongoerr.InterruptedAtShutdown, "interrupted at shutdown")
+	Disconnected = mongoerr.New(mongoerr.ClientDisconnect, "operation was interrupted because a client disconnected")
+	Killed       = mongoerr.New(mongoerr.Interrupted, "operation was interrupted")
+)
+
+// Cause returns the error of a command whose context has ended, nil before that.
+func Cause(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	var e *mongoerr.Error
+	switch {
+	case cause == nil:
+		return nil
+	case errors.As(cause, &e):
+		return e
+	case errors.Is(cause, context.DeadlineExceeded):
+		return mongoerr.New(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
+	}
+	return Killed
+}
+
+// Ends reports whether an error of that code ends a whole command rather than one of its
+// statements.
+func Ends(code int32) bool {
+	switch code {
+	case mongoerr.MaxTimeMSExpired, mongoerr.Interrupted, mongoerr.InterruptedAtShutdown, mongoerr.ClientDisconnect,
+		mongoerr.CursorKilled:
+		return true
+	}
+	return false
+}
+
+// every is how many steps are made between two looks at the context. A look costs a few
+// nanoseconds, a step at most some microseconds.
+const every = 64
+
+// Watch tells the loops of a command that the command is over. One goroutine at a time
+// uses it. A nil Watch belongs to a command that nothing ends.
+type Watch struct {
+	ctx   context.Context
+	steps int
+	err   error // what ended the command, once a step has seen it
+}
+
+// New returns the watch of a command with that context.
+func New(ctx context.Context) *Watch { return &Watch{ctx: ctx} }
+
+// Follow makes the watch that of another command, which continues the first command's
+// cursor.
+func (w *Watch) Follow(ctx context.Context) { *w = Watch{ctx: ctx} }
+
+// Step counts one turn of a loop. It returns the error that the loop ends with, nil as
+// long as the command may go on.
+func (w *Watch) Step() error {
+	if w == nil {
+		return nil
+	}
+	if w.steps++; w.steps < every {
+		return w.err
+	}
+	return w.look()
+}
+
+// Steps is Step for n turns.
+func (w *Watch) Steps(n int) error {
+	if w == nil {
+		return nil
+	}
+	if w.steps += n; w.steps < every {
+		return w.err
+	}
+	return w.look()
+}
+
+func (w *Watch) look() error {
+	w.steps = 0
+	if w.err == nil && w.ctx.Err() != nil {
+		w.err = Cause(w.ctx)
+	}
+	return w.err
+}
+
+// stopped is the panic that leaves a sort.
+type stopped struct{ err error }
+
+// Sort is [slices.SortFunc] that ends early, with an error, when the command is over. The
+// list is then in no order.
+func Sort[E any](w *Watch, list []E, compare func(a, b E) int) error {
+	return sorting(func() { slices.SortFunc(list, stepping(w, compare)) })
+}
+
+// SortStable is Sort that keeps the order of equal elements.
+func SortStable[E any](w *Watch, list []E, compare func(a, b E) int) error {
+	return sorting(func() { slices.SortStableFunc(list, stepping(w, compare)) })
+}
+
+func stepping[E any](w *Watch, compare func(a, b E) int) func(a, b E) int {
+	return func(a, b E) int {
+		if err := w.Step(); err != nil {
+			panic(stopped{err})
+		}
+		return compare(a, b)
+	}
+}
+
+func sorting(sort func()) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s, ok := p.(stopped)
+			if !ok {
+				panic(p)
+			}
+			err = s.err
+		}
+	}()
+	sort()
+	return nil
+}
