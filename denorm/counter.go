@@ -114,6 +114,13 @@ type CounterPending struct {
 // remembers its token. A child that names no parent, or one that isn't stored, has nobody to remember: the operation is
 // done again. Fields that no number depends on can be written past the counter, by one command and without a token.
 //
+// # Soft deletion
+//
+// Under a [model.Policy] with Delete, the numbers of a parent that is marked as deleted follow its children too, so that they
+// are true when it is restored. The policy's Filter must have the condition on Delete's fields at its top, or the change is
+// refused. For children that are deleted softly, give that condition as Where ({deletedAt: nil}): [Counter.Delete] under the
+// policy marks the child and takes it off its parent, and [Counter.Set] of deletedAt to nil restores it and counts it again.
+//
 // Source: "countOfBooks", fields that are computed when written (seed 000, 003);
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
 type Counter[C, CK, P, PK any] struct {

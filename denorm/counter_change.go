@@ -376,12 +376,13 @@ func (c *counter) finish(id bson.RawValue, t transition) []model.Step {
 	if c.tokens == "" || len(t.parents()) == 0 {
 		return nil
 	}
-	w := model.Write{Collection: c.children, Index: model.IDIndex, Once: true}
+	w := model.Write{Collection: c.children, Index: model.IDIndex, Once: true, Deleted: true}
 	filter := bson.D{{Key: "_id", Value: model.Eq(clone(id))}, {Key: c.pending + ".op", Value: t.op}}
+	unmark := bson.D{{Key: "$unset", Value: bson.D{{Key: c.pending, Value: ""}}}}
 	if t.gone {
-		w.Model = &mongo.DeleteOneModel{Filter: filter}
+		w.Model, w.IfMarked = &mongo.DeleteOneModel{Filter: filter}, unmark
 	} else {
-		w.Model = &mongo.UpdateOneModel{Filter: filter, Update: bson.D{{Key: "$unset", Value: bson.D{{Key: c.pending, Value: ""}}}}}
+		w.Model = &mongo.UpdateOneModel{Filter: filter, Update: unmark}
 	}
 	return []model.Step{w}
 }
