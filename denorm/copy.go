@@ -63,6 +63,12 @@ type CopySpec struct {
 	// Where the source is a model.Versioned, count both up by its ChangeBy, and run [Copy.Refresh] then.
 	Version, VersionTo string
 
+	// CountUp is the path of a whole number in the documents that hold copies, which every write of the Copy to a document counts
+	// up: the version of a [model.Versioned] of theirs. Give it wherever such documents are replaced as a whole. Without it, a
+	// replacement of what was read before a change of the source takes the old copy back; with it, the replacement is
+	// [model.ErrVersion], and [model.Versioned.Change] decides anew.
+	CountUp string
+
 	// Lists are the paths of arrays on KeyPath, for documents whose fields are not known (bson.D and the like). It is refused
 	// where the type tells.
 	Lists []string
@@ -70,8 +76,8 @@ type CopySpec struct {
 
 // NewCopy declares that documents hold copies of the sources' fields. It panics with a [*model.DeclarationError] when a path
 // doesn't exist; when KeyPath doesn't hold the sources' _id, or is itself an array of ids, which has no room for a copy; when
-// a copy is of another type than its source, outside the key's element or inside a further array; when paths overlap; and
-// when the array that copies are pushed to can be stored as null.
+// a copy is of another type than its source, outside the key's element or inside a further array; when paths overlap; when
+// the array that copies are pushed to can be stored as null; and when CountUp is no whole number outside arrays and copies.
 func NewCopy[S, SK, T, TK any](sources *model.Collection[S, SK], targets *model.Collection[T, TK], spec CopySpec) *Copy[S, SK, TK] {
 	c := &copying{stored: storedIn(sources), to: storedIn(targets), spec: spec}
 	c.declare(
