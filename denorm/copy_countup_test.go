@@ -34,7 +34,9 @@ func TestCopyCountsUp(t *testing.T) {
 	} {
 		form.spec.CountUp = "rev"
 		t.Run(form.name, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) { copyCountsUp(t, db, copies(form.spec, form.base), form.spec, form.base) })
+			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+				copyCountsUp(t, db, copies(form.spec, form.base), form.spec, form.base)
+			})
 		})
 	}
 }
