@@ -210,22 +210,40 @@ func (c *copying) propagateJob(s copyState, err error) model.Job {
 		job.Err = c.refused(c.spec.Listed, nil, "the source lists its documents: use Propagate")
 		return job
 	}
-	match := c.pending(s, nil)
-	job.Filter = c.holding(s.id, match)
+	job.Filter = c.holding(s.id, c.pending(s, nil))
 	job.Plan = func(docs []bson.Raw) (model.Plan, error) {
 		ids := make(bson.A, len(docs))
 		for i, d := range docs {
 			ids[i] = clone(d.Lookup("_id"))
 		}
-		return model.NewPlan(model.Write{
-			Collection: c.to.docs, Once: true, Index: model.IDIndex,
-			Model: &mongo.UpdateManyModel{
-				Filter: append(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, within(c.arrays, match)...),
-				Update: c.update(s, nil, c.path), ArrayFilters: c.arrayFilters(c.touched(s), len(c.arrays)),
-			},
-		}), nil
+		return model.NewPlan(c.among(s, ids)), nil
 	}
 	return job
+}
+
+// among is the write that brings up to date the copies of a source in some documents.
+func (c *copying) among(s copyState, ids bson.A) model.Write {
+	return model.Write{
+		Collection: c.to.docs, Once: true, Index: model.IDIndex,
+		Model: &mongo.UpdateManyModel{
+			Filter: append(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, within(c.arrays, c.pending(s, nil))...),
+			Update: c.update(s, nil, c.path), ArrayFilters: c.arrayFilters(c.touched(s), len(c.arrays)),
+		},
+	}
+}
+
+// refresh is the plan that brings up to date the copies of a source in some documents, of those that it lists, if it does.
+func (c *copying) refresh(s copyState, docs []bson.RawValue) (p model.Plan) {
+	ids := bson.A{}
+	for _, id := range docs {
+		if c.spec.Listed == "" || contains(s.listed, id) {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) > 0 && s.id.Type != 0 {
+		p = model.NewPlan(c.among(s, ids))
+	}
+	return p
 }
 
 // rebuild is the plan for a batch of sources. With a version, a copy of the source's own one is set too if it differs.

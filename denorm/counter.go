@@ -139,7 +139,7 @@ func NewCounter[C, CK, P, PK any](
 	var child C
 	empty, _ := children.Encode(child)
 	c := declareCounter(counterSides{
-		children: children.Name(), parents: parents.Name(), encode: children.Encode, lookup: children.Field, emptyChild: empty,
+		doc: storedIn(children), parents: parents.Name(), emptyChild: empty,
 		child:   func(path string) model.Field { return model.MustField(children, path) },
 		parent:  func(path string) model.Field { return model.MustField(parents, path) },
 		anArray: func(path string) model.Field { return model.CheckArray(parents, path) },
@@ -180,7 +180,8 @@ func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[C
 
 // Set returns the change that sets fields of a child by their paths, and changes what its parent keeps by the
 // difference; with the reference among the fields, what both parents keep. Any fields outside arrays may be set; nil
-// stores null, and a null reference leaves the parent. A path below a counted one is refused: set that whole. No such
+// stores null, and a null reference leaves the parent. A bson.RawValue is stored as it is, and one of type 0 takes the
+// field away: so [Copy.Fields] go with the reference in one write. A path below a counted one is refused: set that whole. No such
 // child is model.ErrNotFound. The fields are set whatever the child holds by then; what it counts for is read and
 // guarded, again after another writer, up to 100 times. Run again with the same token after a cut it completes itself;
 // when it was done, it does nothing while the child's parent remembers the token, also if it changed no number. If another

@@ -339,7 +339,7 @@ func (c *counter) plain(child bson.Raw, filter bson.D, o childOperation) model.W
 	if c.touches(o.set) {
 		filter = c.asRead(child, filter)
 	}
-	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: bson.D{{Key: "$set", Value: o.set}}}
+	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: written(o.set)}
 	return w
 }
 
@@ -354,7 +354,7 @@ func (c *counter) turn(child bson.Raw, filter bson.D, t transition, o childOpera
 		w.Model = &mongo.DeleteOneModel{Filter: c.asRead(child, filter)}
 		return w
 	}
-	w.Model = &mongo.UpdateOneModel{Filter: c.asRead(child, filter), Update: bson.D{{Key: "$set", Value: set}}}
+	w.Model = &mongo.UpdateOneModel{Filter: c.asRead(child, filter), Update: written(set)}
 	return w
 }
 

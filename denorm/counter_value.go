@@ -252,13 +252,28 @@ func (c *counter) setFields(fields bson.D) (bson.D, error) {
 				return nil, c.doc.refused(e.Key, nil, fmt.Sprintf("is set by %q too", other.Key))
 			}
 		}
-		v, err := c.doc.rawValue(f, e.Value, false)
-		if err != nil {
-			return nil, err
+		v, isRaw := e.Value.(bson.RawValue)
+		if !isRaw || v.Type != 0 { // type 0 takes the field away
+			if v, err = c.doc.rawValue(f, e.Value, false); err != nil {
+				return nil, err
+			}
 		}
 		out[i] = bson.E{Key: e.Key, Value: v}
 	}
 	return out, nil
+}
+
+// written is the update that sets fields, and takes those away that have no value.
+func written(fields bson.D) bson.D {
+	var set, unset bson.D
+	for _, e := range fields {
+		if v, ok := e.Value.(bson.RawValue); ok && v.Type == 0 {
+			unset = append(unset, bson.E{Key: e.Key, Value: ""})
+		} else {
+			set = append(set, e)
+		}
+	}
+	return operators(bson.E{Key: "$set", Value: set}, bson.E{Key: "$unset", Value: unset})
 }
 
 // touches reports whether setting fields can change what a child counts for.

@@ -54,6 +54,10 @@ func copyWrites() []Case {
 			d, _ := copyItems.Snapshot(doc)
 			return d
 		}),
+		ofSource("Fields", "beside a key", func(doc *bson.D, _ string) any {
+			d, _ := copyBeside.Fields(doc)
+			return d
+		}),
 		ofSource("Attach", "push it unless it is there", func(doc *bson.D, s string) any { return copyItems.Attach(s, doc) }),
 		ofSource("Attach", "over an older one", func(doc *bson.D, s string) any { return copyBeside.Attach(s, doc) }),
 		ofSource("Attach", "without a version", func(doc *bson.D, s string) any { return copyBare.Attach(s, doc) }),
@@ -90,6 +94,10 @@ func copyWrites() []Case {
 			Make: func(s string) any { return copyNames.Propagate(&sparePart{ID: s, Name: s}) }},
 		{Method: "denorm.Copy.Propagate", Reason: "no _id is refused",
 			Make: func(string) any { return copyNames.Propagate(&sparePart{}) }},
+		{Method: "denorm.Copy.Refresh", Reason: "of named documents", From: func(s string) ([]any, func() any) {
+			docs := roomy([]any{s + "2"})
+			return []any{docs}, func() any { return copyItems.Refresh(s, docs...) }
+		}, State: func(s string) any { return rawDoc(sourceOf(s)) }},
 		{Method: "denorm.Copy.Refresh", Reason: "as the source is now",
 			Make: func(s string) any { return copyItems.Refresh(s) }, State: func(s string) any { return rawDoc(sourceOf(s)) }},
 	}
