@@ -52,6 +52,29 @@ func (c *copying) declare(from, to func(string) model.Field, checkArray func(str
 		c.declareVersion(from(c.spec.Version))
 	}
 	c.checkOverlap()
+	if c.spec.CountUp != "" {
+		c.declareCountUp(to(c.spec.CountUp))
+	}
+}
+
+// declareCountUp checks the number that every write to a document counts up.
+func (c *copying) declareCountUp(f model.Field) {
+	place := fmt.Sprintf("CountUp %q", f.Path)
+	switch {
+	case f.Arrays > 0:
+		c.fail(place+" lies inside an array, or is one", "name the version of the document itself")
+	case !f.Open && (f.Type == reflect.TypeFor[bson.DateTime]() || !reflect.Zero(f.Type).CanInt()):
+		c.fail(place+" is "+kindOf(f), "name the version that a model.Versioned counts up: an int64 or int")
+	case f.StoresNull():
+		c.fail(place+" can be stored as null, which can't be counted up", "declare it as a plain int64")
+	case model.Overlap(f.Path, "_id"):
+		c.fail(place+" is within _id, which can't change", "name another field")
+	}
+	for _, path := range append(c.places(), "") {
+		if at := strings.TrimSuffix(c.base+path, "."); at != "" && model.Overlap(f.Path, at) {
+			c.fail(fmt.Sprintf("the paths %q and %q overlap", at, f.Path), "count up a field of its own")
+		}
+	}
 }
 
 func (c *copying) fail(problem, remedy string) {

@@ -72,6 +72,18 @@ func TestCopyDeclarations(t *testing.T) {
 		"inside a list": func() {
 			denorm.NewCopy(holders, origins, denorm.CopySpec{KeyPath: "note", Fields: []denorm.Field{{From: "items.name", To: "name"}}})
 		},
+		"counts up a text": func() {
+			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "items.id", Fields: name, CountUp: "name"})
+		},
+		"counts up within a list": func() {
+			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "items.id", Fields: name, CountUp: "items.v"})
+		},
+		"counts up what is copied": func() {
+			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "src", Fields: []denorm.Field{{From: "v", To: "rev"}}, CountUp: "rev"})
+		},
+		"counts up what isn't there": func() {
+			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "items.id", Fields: name, CountUp: "version"})
+		},
 		"a list as Version": func() {
 			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "src", Fields: []denorm.Field{{From: "name", To: "name"}}, Version: "tags", VersionTo: "tags"})
 		},

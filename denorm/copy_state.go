@@ -104,6 +104,18 @@ func (c *copying) snapshot(s copyState) bson.D {
 	})
 }
 
+// asFields is the copy by the paths of the document that holds it.
+func (c *copying) asFields(s copyState) (fields bson.D, _ error) {
+	if len(c.arrays) > 0 {
+		return nil, c.to.refused(c.spec.KeyPath, nil, "lies in an array, whose elements have no paths of their own: push Snapshot")
+	}
+	held := c.held(s)
+	for _, path := range c.places() {
+		fields = append(fields, bson.E{Key: path, Value: held[path]})
+	}
+	return fields, nil
+}
+
 // places are the paths of a copy, below the base.
 func (c *copying) places() (paths []string) {
 	if c.key != "" {

@@ -39,6 +39,7 @@ type (
 		At     time.Time `bson:"at,omitempty"`
 		Items  []held    `bson:"items,omitempty"`
 		Groups []group   `bson:"groups,omitempty"`
+		Rev    int64     `bson:"rev,omitempty"` // a model.Versioned's
 	}
 	group struct {
 		Title string `bson:"title"`

@@ -97,7 +97,15 @@ func (c *copying) update(s copyState, which []bool, where func(rel string) strin
 	if c.version != "" {
 		put(c.version, s.version)
 	}
-	return operators(bson.E{Key: "$set", Value: set}, bson.E{Key: "$unset", Value: unset})
+	return c.counting(operators(bson.E{Key: "$set", Value: set}, bson.E{Key: "$unset", Value: unset}))
+}
+
+// counting is an update of a document that counts up CopySpec.CountUp too.
+func (c *copying) counting(update bson.D) bson.D {
+	if c.spec.CountUp == "" {
+		return update
+	}
+	return append(update, bson.E{Key: "$inc", Value: bson.D{{Key: c.spec.CountUp, Value: int64(1)}}})
 }
 
 // operators leaves out those that have nothing to do.
@@ -202,22 +210,40 @@ func (c *copying) propagateJob(s copyState, err error) model.Job {
 		job.Err = c.refused(c.spec.Listed, nil, "the source lists its documents: use Propagate")
 		return job
 	}
-	match := c.pending(s, nil)
-	job.Filter = c.holding(s.id, match)
+	job.Filter = c.holding(s.id, c.pending(s, nil))
 	job.Plan = func(docs []bson.Raw) (model.Plan, error) {
 		ids := make(bson.A, len(docs))
 		for i, d := range docs {
 			ids[i] = clone(d.Lookup("_id"))
 		}
-		return model.NewPlan(model.Write{
-			Collection: c.to.docs, Once: true, Index: model.IDIndex,
-			Model: &mongo.UpdateManyModel{
-				Filter: append(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, within(c.arrays, match)...),
-				Update: c.update(s, nil, c.path), ArrayFilters: c.arrayFilters(c.touched(s), len(c.arrays)),
-			},
-		}), nil
+		return model.NewPlan(c.among(s, ids)), nil
 	}
 	return job
+}
+
+// among is the write that brings up to date the copies of a source in some documents.
+func (c *copying) among(s copyState, ids bson.A) model.Write {
+	return model.Write{
+		Collection: c.to.docs, Once: true, Index: model.IDIndex,
+		Model: &mongo.UpdateManyModel{
+			Filter: append(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, within(c.arrays, c.pending(s, nil))...),
+			Update: c.update(s, nil, c.path), ArrayFilters: c.arrayFilters(c.touched(s), len(c.arrays)),
+		},
+	}
+}
+
+// refresh is the plan that brings up to date the copies of a source in some documents, of those that it lists, if it does.
+func (c *copying) refresh(s copyState, docs []bson.RawValue) (p model.Plan) {
+	ids := bson.A{}
+	for _, id := range docs {
+		if c.spec.Listed == "" || contains(s.listed, id) {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) > 0 && s.id.Type != 0 {
+		p = model.NewPlan(c.among(s, ids))
+	}
+	return p
 }
 
 // rebuild is the plan for a batch of sources. With a version, a copy of the source's own one is set too if it differs.
@@ -258,7 +284,7 @@ func (c *copying) attach(target bson.RawValue, s copyState, err error) model.Wri
 	case len(c.arrays) == 1:
 		there := within(c.arrays, c.element(s.id))
 		absent := bson.D{{Key: c.arrays[0], Value: bson.D{{Key: "$not", Value: there[0].Value}}}}
-		return put(absent, there, bson.D{{Key: "$push", Value: bson.D{{Key: c.arrays[0], Value: c.snapshot(s)}}}})
+		return put(absent, there, c.counting(bson.D{{Key: "$push", Value: bson.D{{Key: c.arrays[0], Value: c.snapshot(s)}}}}))
 	}
 	update := c.update(s, nil, c.path)
 	if c.key != "" {
@@ -269,8 +295,18 @@ func (c *copying) attach(target bson.RawValue, s copyState, err error) model.Wri
 			update = append(bson.D{{Key: "$set", Value: bson.D{key}}}, update...)
 		}
 	}
-	if c.version == "" {
+	if c.version == "" && c.spec.CountUp == "" {
 		return put(nil, nil, update)
+	}
+	if c.version == "" { // not counted up when it is run again
+		guard, done := bson.A{bson.D{c.differing(s, nil)}}, c.element(s.id)
+		if c.key != "" {
+			guard = append(guard, bson.D{{Key: c.key, Value: isNot(s.id)}})
+		}
+		for i, f := range c.fields {
+			done = append(done, holdsAt(f.To, s.values[i]))
+		}
+		return put(bson.D{{Key: "$or", Value: guard}}, done, update)
 	}
 	done := c.element(s.id, bson.E{Key: c.version, Value: bson.D{{Key: "$gte", Value: s.version}}})
 	guard := bson.D{c.older(s)}
@@ -293,15 +329,21 @@ func (c *copying) detach(target, source bson.RawValue, err error) model.Write {
 		list := strings.TrimSuffix(c.path(""), ".$[e].")
 		w.Model = &mongo.UpdateOneModel{
 			Filter:       append(filter, within(c.arrays, element)...),
-			Update:       bson.D{{Key: "$pull", Value: bson.D{{Key: list, Value: element}}}},
+			Update:       c.counting(bson.D{{Key: "$pull", Value: bson.D{{Key: list, Value: element}}}}),
 			ArrayFilters: c.arrayFilters(element, n-1),
 		}
 		return w
 	}
 	var unset bson.D
+	var there bson.A
 	for _, path := range c.places() {
 		unset = append(unset, bson.E{Key: path, Value: ""})
+		there = append(there, bson.D{{Key: path, Value: bson.D{{Key: "$exists", Value: true}}}})
 	}
-	w.Model = &mongo.UpdateOneModel{Filter: append(filter, c.element(source)...), Update: bson.D{{Key: "$unset", Value: unset}}}
+	filter = append(filter, c.element(source)...)
+	if c.key == "" && c.spec.CountUp != "" { // not counted up when it is run again
+		filter = append(filter, bson.E{Key: "$or", Value: there})
+	}
+	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: c.counting(bson.D{{Key: "$unset", Value: unset}})}
 	return w
 }

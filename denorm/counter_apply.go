@@ -28,7 +28,7 @@ func (c *counter) readParents(ctx context.Context, db *mongo.Database, s *Counte
 		return nil
 	}
 	found, err := model.Find[bson.Raw]{Query: model.Query{
-		Collection: c.parents, Filter: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, Index: model.IDIndex,
+		Collection: c.parents, Deleted: true, Filter: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, Index: model.IDIndex,
 		Projection: c.parentProjection(), Options: model.ReadOptions{ReadPreference: readpref.Primary()},
 	}}.All(ctx, db)
 	if err != nil {
@@ -177,7 +177,7 @@ func (u parentUpdate) empty() bool {
 
 // tell is the write that changes a parent by a transition. p is the parent as it was read, nil if it wasn't.
 func (c *counter) tell(t transition, id bson.RawValue, p *CounterParent) (model.Write, bool) {
-	w := model.Write{Collection: c.parents, Index: model.IDIndex, Once: c.tokens != ""}
+	w := model.Write{Collection: c.parents, Index: model.IDIndex, Once: c.tokens != "", Deleted: true}
 	filter := bson.D{{Key: "_id", Value: model.Eq(clone(id))}}
 	if c.tokens != "" {
 		held := bson.E{Key: c.tokens, Value: bson.D{{Key: "$ne", Value: t.op}}}

@@ -23,16 +23,17 @@ type childOperation struct {
 type transition struct {
 	op       bson.ObjectID
 	was, now contribution
-	gone     bool // the child is being deleted
+	named    []bson.RawValue // with tokens: the parents that the child names before and after; they remember the token
+	gone     bool            // the child is being deleted
 }
 
 // parents are the parents that the transition changes, in an order that is the same for all operations: writers that
 // wait for each other's parents would else wait for ever.
 func (t transition) parents() []bson.RawValue {
 	var ids []bson.RawValue
-	for _, a := range []contribution{t.was, t.now} {
-		if a.parent.Type != 0 && !contains(ids, a.parent) {
-			ids = append(ids, a.parent)
+	for _, id := range append([]bson.RawValue{t.was.parent, t.now.parent}, t.named...) {
+		if id.Type != 0 && !contains(ids, id) {
+			ids = append(ids, id)
 		}
 	}
 	slices.SortFunc(ids, func(a, b bson.RawValue) int { return slices.Compare(a.Value, b.Value) })
@@ -45,7 +46,7 @@ func (c *counter) insert(w model.Write, op bson.ObjectID) model.Change[CounterSt
 		return refusedChange[CounterState](c.children, err)
 	}
 	return c.change(func(ctx context.Context, db *mongo.Database) (s CounterState, err error) {
-		if t.now.parent.Type != 0 && c.tokens != "" {
+		if c.tokens != "" {
 			err = c.readParents(ctx, db, &s, []transition{t})
 			s.Done = c.remembers(s, op)
 		}
@@ -71,7 +72,9 @@ func (c *counter) inserted(w model.Write, op bson.ObjectID) (doc bson.Raw, t tra
 		return nil, t, c.doc.refused(c.pending, nil, "a new child has no operation under way: leave it empty")
 	}
 	t.op = op
-	t.now, err = c.ofDocument(doc)
+	if t.now, err = c.ofDocument(doc); err == nil {
+		err = c.name(&t, doc, nil)
+	}
 	return doc, t, err
 }
 
@@ -79,7 +82,7 @@ func (c *counter) inserted(w model.Write, op bson.ObjectID) (doc bson.Raw, t tra
 func (c *counter) insertion(w model.Write, doc bson.Raw, t transition, s CounterState) []model.Step {
 	id := bson.D{{Key: "_id", Value: model.Eq(doc.Lookup("_id"))}}
 	w.Reasons = []model.Reason{{If: id, Err: &TakenError{Collection: c.children, Value: doc.Lookup("_id")}}}
-	if c.tokens == "" || t.now.parent.Type == 0 {
+	if c.tokens == "" || len(t.parents()) == 0 {
 		return []model.Step{w}
 	}
 	marked := bson.D{}
@@ -210,7 +213,8 @@ func (c *counter) read(ctx context.Context, db *mongo.Database, q model.Query, o
 }
 
 // transitions are what is to be told to parents: what is under way on the child, and then the operation's own change,
-// if that is not what is under way and changes what the child counts for.
+// if that is not what is under way. With tokens the parents that the child names are told of every change, so that they
+// remember it; without, of those that change what it counts for.
 func (c *counter) transitions(child bson.Raw, o childOperation) (list []transition, err error) {
 	was, err := c.ofDocument(child)
 	if err != nil {
@@ -231,10 +235,37 @@ func (c *counter) transitions(child bson.Raw, o childOperation) (list []transiti
 			return nil, err
 		}
 	}
-	if !t.was.same(t.now) {
+	if err := c.name(&t, child, o.set); err != nil {
+		return nil, err
+	}
+	if !t.was.same(t.now) || len(t.named) > 0 {
 		list = append(list, t)
 	}
 	return list, nil
+}
+
+// name gives a transition the parents that the child names, as it is and when fields are set.
+func (c *counter) name(t *transition, child bson.Raw, set bson.D) error {
+	if c.tokens == "" {
+		return nil
+	}
+	was, err := c.doc.at(child, c.reference)
+	if err != nil {
+		return err
+	}
+	now, err := c.doc.afterSet(set, c.reference, was)
+	if err != nil {
+		return err
+	}
+	for _, ref := range []bson.RawValue{was, now} {
+		switch named, err := c.parentNamed(ref); {
+		case err != nil:
+			return err
+		case named && !contains(t.named, ref):
+			t.named = append(t.named, clone(ref))
+		}
+	}
+	return nil
 }
 
 // marked is the transition that is under way on a child, which counts for now.
@@ -252,6 +283,10 @@ func (c *counter) marked(child bson.Raw, now contribution) (t transition, ok boo
 	t.was = c.restored(was)
 	if !t.gone {
 		t.now = now
+	}
+	if list, ok := doc.Lookup("parents").ArrayOK(); ok {
+		values, _ := list.Values()
+		t.named = slices.DeleteFunc(values, func(v bson.RawValue) bool { return !isKey(v) })
 	}
 	return t, true
 }
@@ -294,7 +329,7 @@ func (c *counter) decide(s CounterState, filter bson.D, o childOperation) (model
 	return c.plan(steps, []model.Step{c.turn(s.Child, filter, list[0], o)}, c.apply(list[0], s), c.finish(id, list[0])), nil
 }
 
-// plain is the write to a child that counts for the same afterwards. It is guarded if it touches what counts.
+// plain is the write to a child of which no parent is to be told. It is guarded if it touches what counts.
 func (c *counter) plain(child bson.Raw, filter bson.D, o childOperation) model.Write {
 	w := model.Write{Collection: c.children, Index: model.IDIndex, Expect: model.One, Once: true}
 	if o.set == nil {
@@ -304,7 +339,7 @@ func (c *counter) plain(child bson.Raw, filter bson.D, o childOperation) model.W
 	if c.touches(o.set) {
 		filter = c.asRead(child, filter)
 	}
-	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: bson.D{{Key: "$set", Value: o.set}}}
+	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: written(o.set)}
 	return w
 }
 
@@ -319,7 +354,7 @@ func (c *counter) turn(child bson.Raw, filter bson.D, t transition, o childOpera
 		w.Model = &mongo.DeleteOneModel{Filter: c.asRead(child, filter)}
 		return w
 	}
-	w.Model = &mongo.UpdateOneModel{Filter: c.asRead(child, filter), Update: bson.D{{Key: "$set", Value: set}}}
+	w.Model = &mongo.UpdateOneModel{Filter: c.asRead(child, filter), Update: written(set)}
 	return w
 }
 
@@ -338,15 +373,16 @@ func (c *counter) asRead(child bson.Raw, filter bson.D) bson.D {
 
 // finish takes the mark off, or the child.
 func (c *counter) finish(id bson.RawValue, t transition) []model.Step {
-	if c.tokens == "" || t.was.parent.Type == 0 && t.now.parent.Type == 0 {
+	if c.tokens == "" || len(t.parents()) == 0 {
 		return nil
 	}
-	w := model.Write{Collection: c.children, Index: model.IDIndex, Once: true}
+	w := model.Write{Collection: c.children, Index: model.IDIndex, Once: true, Deleted: true}
 	filter := bson.D{{Key: "_id", Value: model.Eq(clone(id))}, {Key: c.pending + ".op", Value: t.op}}
+	unmark := bson.D{{Key: "$unset", Value: bson.D{{Key: c.pending, Value: ""}}}}
 	if t.gone {
-		w.Model = &mongo.DeleteOneModel{Filter: filter}
+		w.Model, w.IfMarked = &mongo.DeleteOneModel{Filter: filter}, unmark
 	} else {
-		w.Model = &mongo.UpdateOneModel{Filter: filter, Update: bson.D{{Key: "$unset", Value: bson.D{{Key: c.pending, Value: ""}}}}}
+		w.Model = &mongo.UpdateOneModel{Filter: filter, Update: unmark}
 	}
 	return []model.Step{w}
 }

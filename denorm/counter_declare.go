@@ -60,18 +60,17 @@ func (s source) name() string { return strings.ReplaceAll(s.path, ".", "/") }
 
 // counterSides is what a declaration needs of both collections.
 type counterSides struct {
-	children, parents      string
-	encode                 func(any) (any, error)
-	lookup                 func(string) (model.Field, error)
+	doc                    stored // the children
+	parents                string
 	emptyChild             any
 	child, parent, anArray func(string) model.Field
 }
 
 func declareCounter(s counterSides, reference string, spec CounterSpec) *counter {
 	c := &counter{
-		children: s.children, parents: s.parents, reference: reference, tokens: spec.Tokens, pending: spec.Pending,
+		children: s.doc.docs, parents: s.parents, reference: reference, tokens: spec.Tokens, pending: spec.Pending,
 		keep: cmp.Or(spec.Keep, 100), partial: spec.Partial,
-		doc: stored{docs: s.children, encode: s.encode, lookup: s.lookup},
+		doc: s.doc,
 	}
 	c.declareReference(s)
 	c.declareTokens(s, spec)

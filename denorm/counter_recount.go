@@ -253,7 +253,7 @@ func (c *counter) mend(d CounterDrift) (model.Write, bool) {
 	if len(push) > 0 {
 		add("$push", bson.D{{Key: c.tokens, Value: bson.D{{Key: "$each", Value: push}, {Key: "$slice", Value: -c.keep}}}})
 	}
-	w := model.Write{Collection: c.parents, Index: model.IDIndex, Once: true}
+	w := model.Write{Collection: c.parents, Index: model.IDIndex, Once: true, Deleted: true}
 	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: u}
 	return w, true
 }

@@ -41,11 +41,11 @@ func (a contribution) same(b contribution) bool {
 // contribution reads what a child counts for, by what it has at each path.
 func (c *counter) contribution(at func(path string) (bson.RawValue, error)) (out contribution, err error) {
 	ref, err := at(c.reference)
-	if err != nil || ref.Type == 0 || ref.Type == bson.TypeNull || ref.Type == bson.TypeUndefined {
+	if err != nil {
 		return out, err
 	}
-	if !isKey(ref) {
-		return out, c.doc.refused(c.reference, nil, "a reference can't be an array or a regular expression")
+	if named, err := c.parentNamed(ref); !named {
+		return out, err
 	}
 	for _, w := range c.where {
 		v, err := at(w.path)
@@ -71,6 +71,17 @@ func (c *counter) contribution(at func(path string) (bson.RawValue, error)) (out
 		out.values = append(out.values, v)
 	}
 	return out, nil
+}
+
+// parentNamed reports whether a reference names a parent.
+func (c *counter) parentNamed(ref bson.RawValue) (bool, error) {
+	switch {
+	case ref.Type == 0 || ref.Type == bson.TypeNull || ref.Type == bson.TypeUndefined:
+		return false, nil
+	case !isKey(ref):
+		return false, c.doc.refused(c.reference, nil, "a reference can't be an array or a regular expression")
+	}
+	return true, nil
 }
 
 // amount is the value of a source as it is counted: an int64, a finite double or decimal, or a date; nothing for what
@@ -241,13 +252,28 @@ func (c *counter) setFields(fields bson.D) (bson.D, error) {
 				return nil, c.doc.refused(e.Key, nil, fmt.Sprintf("is set by %q too", other.Key))
 			}
 		}
-		v, err := c.doc.rawValue(f, e.Value, false)
-		if err != nil {
-			return nil, err
+		v, isRaw := e.Value.(bson.RawValue)
+		if !isRaw || v.Type != 0 { // type 0 takes the field away
+			if v, err = c.doc.rawValue(f, e.Value, false); err != nil {
+				return nil, err
+			}
 		}
 		out[i] = bson.E{Key: e.Key, Value: v}
 	}
 	return out, nil
+}
+
+// written is the update that sets fields, and takes those away that have no value.
+func written(fields bson.D) bson.D {
+	var set, unset bson.D
+	for _, e := range fields {
+		if v, ok := e.Value.(bson.RawValue); ok && v.Type == 0 {
+			unset = append(unset, bson.E{Key: e.Key, Value: ""})
+		} else {
+			set = append(set, e)
+		}
+	}
+	return operators(bson.E{Key: "$set", Value: set}, bson.E{Key: "$unset", Value: unset})
 }
 
 // touches reports whether setting fields can change what a child counts for.

@@ -20,7 +20,7 @@ type condition struct {
 func (c *counter) declareWhere(s counterSides, where bson.D) {
 	for _, e := range where {
 		c.watched(s, e.Key)
-		encoded, err := s.encode(e.Value)
+		encoded, err := s.doc.encode(e.Value)
 		if err != nil {
 			c.bad(fmt.Sprintf("the condition on %q: %v", e.Key, err), "give a scalar")
 		}

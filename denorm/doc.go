@@ -25,7 +25,7 @@
 //
 // # Tasks
 //
-//   - Store a copy, take one away: [Copy.Attach], [Copy.Detach], [Copy.Snapshot]
+//   - Store a copy, take one away: [Copy.Attach], [Copy.Detach], [Copy.Snapshot], [Copy.Fields]
 //   - Change a source and its copies: [Copy.Set]; bring copies up to date: [Copy.Propagate], [Copy.PropagateJob], [Copy.Refresh]
 //   - Find and mend copies that differ: [Copy.Check], [Copy.Repair], [Copy.Rebuild]
 //   - See whether copies pay: [Copy.Spread], [CopySpread.BreakEven]; do away with the sources: [Copy.Unfolded], [Copy.Fold]

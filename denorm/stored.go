@@ -15,9 +15,12 @@ type stored struct {
 	docs   string // the collection
 	encode func(any) (any, error)
 	lookup func(path string) (model.Field, error)
+	decode func(raw bson.Raw, into any) error
 }
 
-func storedIn[D, K any](c *model.Collection[D, K]) stored { return stored{c.Name(), c.Encode, c.Field} }
+func storedIn[D, K any](c *model.Collection[D, K]) stored {
+	return stored{c.Name(), c.Encode, c.Field, c.DecodeAs}
+}
 
 // encodedID is an _id of the caller's, checked and encoded.
 func encodedID[D, K any](c *model.Collection[D, K], id K) (bson.RawValue, error) {
@@ -67,10 +70,15 @@ func (s stored) encoded(doc any) (bson.Raw, error) {
 	return rawDocument(v)
 }
 
-// rawValue encodes a value of the caller's, of the type of a field.
+// rawValue encodes a value of the caller's, of the type of a field; a bson.RawValue is one that the type can be read from.
 func (s stored) rawValue(f model.Field, v any, element bool) (bson.RawValue, error) {
-	if !fits(f, reflect.TypeOf(v), element) {
-		return bson.RawValue{}, s.refused(f.Path, nil, fmt.Sprintf("is a %T, not a %s", v, f.Type))
+	held, isRaw := v.(bson.RawValue)
+	if isRaw && !f.Open && !s.readable(f, held, element) || !isRaw && !fits(f, reflect.TypeOf(v), element) {
+		have := fmt.Sprintf("%T", v)
+		if isRaw {
+			have = "BSON " + held.Type.String()
+		}
+		return bson.RawValue{}, s.refused(f.Path, nil, fmt.Sprintf("is a %s, not a %s", have, f.Type))
 	}
 	enc, err := s.encode(v)
 	if err != nil {
@@ -84,6 +92,17 @@ func (s stored) rawValue(f model.Field, v any, element bool) (bson.RawValue, err
 		return bson.RawValue{}, s.refused(path, nil, err.Error())
 	}
 	return out, nil
+}
+
+// readable reports whether a stored value can be read as what a field holds.
+func (s stored) readable(f model.Field, v bson.RawValue, element bool) bool {
+	t := f.Type
+	if f.IsArray() && !element {
+		t = reflect.SliceOf(t)
+	}
+	doc, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
+	field := reflect.StructField{Name: "V", Type: t, Tag: `bson:"v" json:"v"`}
+	return err == nil && s.decode(doc, reflect.New(reflect.StructOf([]reflect.StructField{field})).Interface()) == nil
 }
 
 // fits reports whether values of a type can be stored in a field; element asks for an element where it is an array.

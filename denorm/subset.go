@@ -56,6 +56,11 @@ func NewSubset[P, PK, C, CK any](children *model.Collection[C, CK], ref string, 
 		parent: func(path string) model.Field { return model.MustField(parents, path) },
 		array:  func(path string) model.Field { return model.CheckArray(parents, path) },
 	})
+	if fields, _ := model.ShapeOf(children).Fields(); s.whole {
+		for _, f := range fields { // elements hold them as they are stored, whatever version the child is of
+			model.MustField(children, f.Name)
+		}
+	}
 	return &Subset[P, PK, C, CK]{parents, children, s}
 }
 

@@ -26,6 +26,7 @@ type declaration struct {
 	layout *layout
 	codec  *codec
 	typ    reflect.Type // of the documents
+	older  *olderTypes
 
 	emptyID func(doc any) (any, bool) // the _id of the document that doc points at, and whether it is empty
 }
@@ -52,7 +53,7 @@ func NewCollection[D, K any](name string, opts ...CollectionOptions) *Collection
 
 func declare(name string, doc, id reflect.Type, opts []CollectionOptions) *declaration {
 	checkCollectionName(name)
-	c := &declaration{name: name, typ: doc}
+	c := &declaration{name: name, typ: doc, older: &olderTypes{}}
 	if len(opts) > 1 {
 		panic(&DeclarationError{"more than one CollectionOptions", "NewCollection(" + name + ")", "give one"})
 	}
@@ -231,7 +232,13 @@ func (c *declaration) field(path string) (Field, error) {
 	if c == nil {
 		return Field{}, c.refuse("path", path, "the zero Collection: declare it with NewCollection")
 	}
-	return c.layout.resolve(path, c.codec)
+	f, err := c.layout.resolve(path, c.codec)
+	if err == nil {
+		if older := c.older.check(path, f, c.codec); older != nil {
+			err = fmt.Errorf("%w: bring the document up, and change it, by schema.Versions.Edit", older)
+		}
+	}
+	return f, err
 }
 
 // MustField looks a path up in D, and panics with a [*DeclarationError] when D doesn't have it: for constructors.
@@ -241,10 +248,16 @@ func (c *declaration) mustField(path string) Field {
 	if c == nil {
 		panic(&DeclarationError{"the zero Collection", fmt.Sprintf("path %q", path), "declare the collection with model.NewCollection"})
 	}
-	f, err := c.field(path)
+	f, err := c.layout.resolve(path, c.codec)
+	if err == nil {
+		if older := c.older.check(path, f, c.codec); older != nil {
+			panic(&DeclarationError{older.Error(), c.place(path), olderRemedy})
+		}
+	}
 	if err != nil {
 		panic(&DeclarationError{err.Error(), c.place(path), "name a path that the documents have; names are those of the bson tags, or the lowercased field names"})
 	}
+	c.older.use(path)
 	return f
 }
 

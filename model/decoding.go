@@ -6,10 +6,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Decoding returns the collection with another way to decode its whole documents: by a function that is handed each as it is
-// stored, and must not keep it. What decodes into another type than D ([Project], [AggregateAs], Query with a type of its own)
+// Decoding returns the collection with another way to decode its whole documents, which may be stored as other types than D too: by
+// a function that is handed each as it is stored, and must not keep it. A path that a technique uses must be in the other types as it
+// is in D: a technique of the collection that was declared before with another path makes it panic with a
+// [*DeclarationError]; one that is declared later panics itself. What decodes into another type than D ([Project], [AggregateAs], Query with a type of its own)
 // is decoded as before. A query with a projection of whole documents is refused. Writes are not affected.
-func Decoding[D, K any](c *Collection[D, K], decode func(raw bson.Raw, doc *D) error) *Collection[D, K] {
+func Decoding[D, K any](c *Collection[D, K], others []reflect.Type, decode func(raw bson.Raw, doc *D) error) *Collection[D, K] {
 	own := codec{}
 	if base := declOf(c).orZero().codec; base != nil {
 		own = *base
@@ -17,6 +19,11 @@ func Decoding[D, K any](c *Collection[D, K], decode func(raw bson.Raw, doc *D) e
 	own.wholeAs = reflect.TypeFor[*D]()
 	own.whole = func(raw bson.Raw, doc any) error { return decode(raw, doc.(*D)) }
 	decl := *declOf(c).orZero()
+	if decl.older != nil {
+		if err := decl.older.add(others, decl.layout, decl.codec); err != nil {
+			panic(&DeclarationError{"a technique uses a path that isn't alike in all versions: " + err.Error(), "versions of " + decl.name, olderRemedy})
+		}
+	}
 	decl.codec = &own
 	return &Collection[D, K]{&decl, c.id}
 }

@@ -286,7 +286,9 @@ func (m *merger) write(writes []Write) Write {
 		if w.Index != out.Index {
 			out.Index = ""
 		}
+		out.mixed = out.mixed || w.mixed || w.Deleted != writes[0].Deleted
 	}
+	out.Deleted = writes[0].Deleted
 	if len(done) == len(writes) {
 		out.Done = And(done...) // one write applies all or nothing, so all were applied before
 	}

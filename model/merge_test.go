@@ -107,6 +107,23 @@ func TestMergeConflicts(t *testing.T) {
 	}
 }
 
+// What reaches deleted documents does so merged with its like. Merged with what doesn't, it can't be put under a policy that hides them.
+func TestMergeDeleted(t *testing.T) {
+	reaches, doesnt := reachDeleted(up("$set", d("a", 1))), up("$set", d("b", 1))
+	if w := model.Merge(reaches, reachDeleted(doesnt)); !w.Deleted || w.Under(policy).Err != nil {
+		t.Errorf("deleted %v, %v", w.Deleted, w.Under(policy).Err)
+	}
+	for _, w := range []model.Write{model.Merge(reaches, doesnt), model.Merge(doesnt, reaches), model.Merge(model.Merge(doesnt, reaches), up("$set", d("c", 1)))} {
+		var e *model.ConflictError
+		if err := w.Under(policy).Err; !errors.As(err, &e) || !strings.Contains(e.Reason, "before they are merged") {
+			t.Errorf("under a policy that marks deletions: %v", err)
+		}
+		if err := errors.Join(w.Err, w.Under(model.Policy{Filter: d("tenant", "a"), Delete: d("deletedAt", 7)}).Err); err != nil {
+			t.Errorf("under a policy that hides no deleted document: %v", err)
+		}
+	}
+}
+
 func TestMerge(t *testing.T) {
 	for _, c := range []struct {
 		writes       []model.Write

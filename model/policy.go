@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -83,6 +84,12 @@ func (w Write) Under(p Policy) Write {
 		return w
 	}
 	p = p.frozen()
+	var err error
+	if p.holds(w.Collection) {
+		if p.Filter, err = p.reachedBy(w); err != nil {
+			return Refused(w.Collection, err)
+		}
+	}
 	w.Reasons = p.reasons(w)
 	if !p.holds(w.Collection) {
 		return w
@@ -91,7 +98,6 @@ func (w Write) Under(p Policy) Write {
 	if w.Done != nil {
 		out.Done = And(w.Done, p.Filter)
 	}
-	var err error
 	switch m := w.Model.(type) {
 	case *mongo.InsertOneModel:
 		c := *m
@@ -122,7 +128,7 @@ func (w Write) Under(p Policy) Write {
 		if p.Delete != nil {
 			mark := &mongo.UpdateOneModel{Filter: c.Filter, Hint: m.Hint, Collation: m.Collation}
 			if err == nil {
-				mark.Update, err = p.mark(w.Collection)
+				mark.Update, err = p.mark(w)
 			}
 			out.Model = mark
 		}
@@ -133,7 +139,7 @@ func (w Write) Under(p Policy) Write {
 		if p.Delete != nil {
 			mark := &mongo.UpdateManyModel{Filter: c.Filter, Hint: m.Hint, Collation: m.Collation}
 			if err == nil {
-				mark.Update, err = p.mark(w.Collection)
+				mark.Update, err = p.mark(w)
 			}
 			out.Model = mark
 		}
@@ -206,8 +212,39 @@ func inserts(model mongo.WriteModel) bool {
 }
 
 // mark is the update that stands for a delete.
-func (p Policy) mark(collection string) (any, error) {
-	return p.update(collection, bson.D{{Key: "$set", Value: p.Delete}}, false)
+func (p Policy) mark(w Write) (any, error) {
+	return p.update(w.Collection, append(bson.D{{Key: "$set", Value: p.Delete}}, w.IfMarked...), false)
+}
+
+// reachedBy is the policy's filter of a write.
+func (p Policy) reachedBy(w Write) (bson.D, error) {
+	filter, err := p.reaching(w.Collection, w.Deleted || w.mixed)
+	if err == nil && w.mixed && len(filter) < len(p.Filter) {
+		err = &ConflictError{Collection: w.Collection, Reason: "the write was merged of two, of which one reaches documents that the policy marks as deleted, " +
+			"and the other doesn't: put each under the policy before they are merged"}
+	}
+	return filter, err
+}
+
+// reaching is the policy's filter, for what reaches documents that are marked as deleted too without the conditions on the fields
+// that Delete sets.
+func (p Policy) reaching(collection string, deleted bool) (out bson.D, _ error) {
+	if !deleted || len(p.Delete) == 0 {
+		return p.Filter, nil
+	}
+	for _, e := range p.Filter {
+		mark := slices.ContainsFunc(p.Delete, func(d bson.E) bool {
+			return Overlap(e.Key, d.Key) || strings.HasPrefix(e.Key, "$") && strings.Contains(shell(e.Value), d.Key)
+		})
+		switch {
+		case !mark:
+			out = append(out, e)
+		case strings.HasPrefix(e.Key, "$"):
+			return nil, &ConflictError{Collection: collection, Reason: "the policy's filter has its condition on deleted documents within " + e.Key +
+				", where it can't be told from the others, and this reaches deleted documents: name that field at the top of the filter"}
+		}
+	}
+	return out, nil
 }
 
 func (p Policy) filter(collection string, filter any) (any, error) {

@@ -32,6 +32,9 @@ func TestPolicy(t *testing.T) {
 	only.Collections = []string{"parts"}
 	ranged := model.Policy{Filter: d("tenant", d("$in", bson.A{"a", "b"})), Insert: d("tenant", "a")}
 	plain := model.Policy{Filter: d("tenant", "a")}
+	either := model.Policy{Filter: d("tenant", "a", "$or", bson.A{d("deletedAt", nil), d("kept", true)}), Delete: d("deletedAt", 7)}
+	deletedToo := parts.Find(d("x", 1))
+	deletedToo.Deleted = true
 	var b strings.Builder
 	for _, c := range []struct {
 		reason string
@@ -68,6 +71,13 @@ func TestPolicy(t *testing.T) {
 		{"a delete without marks", parts.Delete(1).Under(plain)},
 		{"a mark that Set sets too", parts.Delete(1).Under(model.Policy{Set: d("at", 1), Delete: d("gone", true, "at", 1)})},
 		{"a mark that Set sets otherwise", parts.Delete(1).Under(model.Policy{Set: d("at", 1), Delete: d("at", 2)})},
+		{"a write that reaches deleted documents", reachDeleted(parts.Update(1, set)).Under(policy)},
+		{"a write that reaches deleted documents, where the filter hides them within $or", reachDeleted(parts.Update(1, set)).Under(either)},
+		{"a write that reaches deleted documents, where nothing marks them", reachDeleted(parts.Update(1, set)).Under(plain)},
+		{"a query that reaches deleted documents", deletedToo.Under(policy)},
+		{"a query that reaches deleted documents, where the filter hides them within $or", deletedToo.Under(either)},
+		{"a delete marks, and takes a field away", ifMarked(parts.Delete(1), d("$unset", d("x", ""))).Under(policy)},
+		{"a delete without marks takes nothing away", ifMarked(parts.Delete(1), d("$unset", d("x", ""))).Under(plain)},
 		{"a filter in raw bytes", write(&mongo.DeleteOneModel{Filter: raw(d("x", 1))}).Under(plain)},
 		{"a filter in a map", write(&mongo.DeleteOneModel{Filter: bson.M{"x": 1}}).Under(plain)},
 		{"what is refused stays refused", model.Refused("parts", errBad).Under(policy)},
@@ -109,6 +119,16 @@ func raw(doc bson.D) bson.Raw {
 		panic(err)
 	}
 	return b
+}
+
+func reachDeleted(w model.Write) model.Write {
+	w.Deleted = true
+	return w
+}
+
+func ifMarked(w model.Write, update bson.D) model.Write {
+	w.IfMarked = update
+	return w
 }
 
 func TestPolicyDone(t *testing.T) {

@@ -19,6 +19,7 @@ type Query struct {
 	Sort        bson.D
 	Skip, Limit int64 // Limit 0 means all
 	Options     ReadOptions
+	Deleted     bool   // under a Policy, documents that it marks as deleted are read too; see Write.Deleted
 	Index       string // the index that serves the filter and sort; "" means not known
 	Err         error  // bad input: returned by every run, before anything is sent
 
@@ -71,9 +72,14 @@ func sorted(q *Query, sort bson.D) { q.Sort, q.Index = slices.Clone(sort), "" }
 
 //go:noinline
 func queryUnder(q *Query, p *Policy) {
-	if p.holds(q.Collection) {
-		where(q, p.Filter)
+	if !p.holds(q.Collection) {
+		return
 	}
+	filter, err := p.reaching(q.Collection, q.Deleted)
+	if err != nil && q.Err == nil {
+		q.Err = err
+	}
+	where(q, filter)
 }
 
 // nextPage makes the query its next page: see [Find.After].

@@ -42,6 +42,8 @@ type VersionedSpec struct {
 //
 // All writers must count the version up: plain writes to the same fields are not seen, and a Replace of what was read before one
 // undoes it. What another technique writes to these documents (a denorm.Copy's Set) is such a write: do it by [Versioned.ChangeBy].
+// What a denorm.Copy writes into them from elsewhere counts the version up where its spec has CountUp. Beside techniques that
+// can't, as a denorm.Counter's parents, change the other fields by operators (Update, ChangeBy), never by Replace or Change.
 // A document without a version, from before the technique, has version 0.
 //
 // Source: "Atomic Aggregates", "NoSQL Data Modeling Techniques" (seed 002, 4);

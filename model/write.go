@@ -47,6 +47,14 @@ type Write struct {
 	// filter carries what was read or the operation's token. [Plan.Guarantee] relies on it.
 	Once bool
 
+	// Deleted says that under a [Policy] the write reaches documents that the policy marks as deleted too, as a number does that is
+	// to be true when the document is restored. It never reaches what the rest of the policy's filter hides: another tenant's.
+	Deleted bool
+
+	// IfMarked are update operators that go with a delete where a [Policy] marks the document as deleted instead: they take away
+	// what the document held for its deletion.
+	IfMarked bson.D
+
 	// Index names the index that serves the write's filter; "" means not known.
 	Index string
 
@@ -54,6 +62,7 @@ type Write struct {
 	Err error
 
 	plain, covered mongo.WriteModel // the model before policies were applied to it, and after
+	mixed          bool             // Merge made it of writes of which one is Deleted and another isn't
 }
 
 // A Reason is why a write can match nothing other than that its document changed: its list is full, it is locked.

@@ -114,7 +114,7 @@ var (
 	tree       = paths.NewMaterializedPath(categories, paths.MaterializedPathSpec{}).Tree(paths.TreeSpec{})
 	inCategory = relate.NewParentRef(products, "category", categories, relate.ParentRefSpec{By: "name"})
 	kinds      = model.NewKinds(products, details, model.KindsSpec{Path: "details", Indexes: []model.KindIndex{{Tag: "book", Keys: bson.D{{Key: "author", Value: 1}}}}})
-	partNames  = denorm.NewCopy(parts, products, denorm.CopySpec{KeyPath: "parts.id", Fields: []denorm.Field{{From: "name", To: "parts.name"}}})
+	partNames  = denorm.NewCopy(parts, products, denorm.CopySpec{KeyPath: "parts.id", Fields: []denorm.Field{{From: "name", To: "parts.name"}}, CountUp: "version"})
 	stock      = model.NewVersioned(products, model.VersionedSpec{Tokens: "ops"})
 	numbers    = keys.NewSequence(orders, counters, keys.SequenceSpec{Digits: 6})
 	totals     = denorm.NewCounter(orders, "customer", customers, denorm.CounterSpec{

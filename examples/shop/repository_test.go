@@ -34,7 +34,7 @@ func Example() {
 	//
 	// a part gets another name:
 	// db.parts.updateOne({_id: 'nut'}, {$set: {name: 'M8 lock nut'}})
-	// db.products.updateMany({parts: {$elemMatch: {id: 'nut', name: {$ne: 'M8 lock nut'}}}}, {$set: {'parts.$[e].name': 'M8 lock nut'}}, {arrayFilters: [{'e.id': 'nut'}]})
+	// db.products.updateMany({parts: {$elemMatch: {id: 'nut', name: {$ne: 'M8 lock nut'}}}}, {$set: {'parts.$[e].name': 'M8 lock nut'}, $inc: {version: Long('1')}}, {arrayFilters: [{'e.id': 'nut'}]})
 	// 2 commands, 1 document written and as many as match, by _id_, parts.id_1__id_1 - rerunnable
 	//
 	// an order takes from the stock:
@@ -210,6 +210,27 @@ func TestPlaceCut(t *testing.T) {
 			})
 		})
 	}
+}
+
+// While a product is edited, one of its parts gets another name: in whichever order their commands meet, none of both is lost.
+func TestEditWhileRenamed(t *testing.T) {
+	modeltest.Interleave(t, modeltest.InterleaveCase{
+		OnServer: 4, Match: modeltest.All,
+		Seed: func(ctx context.Context, db *mongo.Database) error { return fill(ctx, Shop{db}) },
+		A: func(ctx context.Context, db *mongo.Database) error {
+			return Shop{db}.Edit(ctx, "drill", bson.ObjectID{2}, func(p Product) (Product, error) { p.Price++; return p, nil })
+		},
+		B: func(ctx context.Context, db *mongo.Database) error {
+			return Shop{db}.RenamePart(ctx, Part{"nut", "M8 nut"}, "lock nut")
+		},
+		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+			drill, err := products.ByID("drill").One(t.Context(), db)
+			stale, errStale := partNames.Check(nil).All(t.Context(), db)
+			if err := errors.Join(err, errStale, errA, errB); err != nil || drill.Price != 8901 || len(stale) > 0 {
+				t.Errorf("%+v, %v, %v", drill, stale, err)
+			}
+		},
+	})
 }
 
 // What a process that died left is finished by another.

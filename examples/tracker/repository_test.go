@@ -71,7 +71,7 @@ func TestActions(t *testing.T) {
 			{"steps due tomorrow", model.Cost{Commands: 1, Returned: 1}, func() error { _, err := tr.StepsDue(ctx, tomorrow); return err }},
 			{"finish", model.Cost{Commands: 6, Written: 4, Returned: 2}, func() error { return tr.Finish(ctx, "lesson", event(5, "kate", "done")) }},
 			{"project", model.Cost{Commands: 1, Returned: 1}, func() error { _, err := tr.Project(ctx, "school"); return err }},
-			{"drop", model.Cost{Commands: 5, Written: 3, Returned: 2}, func() error { return tr.Drop(ctx, "lesson", event(6, "", "").ID) }},
+			{"drop", model.Cost{Commands: 8, Written: 5, Returned: 3}, func() error { return tr.Drop(ctx, "lesson", event(6, "", "").ID) }},
 		} {
 			t.Run(action.name, func(t *testing.T) { modeltest.WantCost(t, monitor, action.want, action.run) })
 		}

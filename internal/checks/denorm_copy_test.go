@@ -19,6 +19,10 @@ var (
 		Lists: []string{"groups", "groups.items"},
 	})
 	copyListed = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{Listed: "docs", Fields: copyFields, Version: "v", VersionTo: "v"})
+
+	copyCounted       = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{KeyPath: "owner", Fields: copyFields, CountUp: "version"})
+	copyCountedIn     = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{KeyPath: "items.id", Fields: elements, CountUp: "version", Lists: []string{"items"}})
+	copyCountedListed = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{Listed: "docs", Fields: copyFields, CountUp: "version"})
 )
 
 func init() {
@@ -50,15 +54,23 @@ func copyWrites() []Case {
 			d, _ := copyItems.Snapshot(doc)
 			return d
 		}),
+		ofSource("Fields", "beside a key", func(doc *bson.D, _ string) any {
+			d, _ := copyBeside.Fields(doc)
+			return d
+		}),
 		ofSource("Attach", "push it unless it is there", func(doc *bson.D, s string) any { return copyItems.Attach(s, doc) }),
 		ofSource("Attach", "over an older one", func(doc *bson.D, s string) any { return copyBeside.Attach(s, doc) }),
 		ofSource("Attach", "without a version", func(doc *bson.D, s string) any { return copyBare.Attach(s, doc) }),
+		ofSource("Attach", "counts the document's version up", func(doc *bson.D, s string) any { return copyCounted.Attach(s, doc) }),
+		ofSource("Attach", "to an array, and counts the document's version up", func(doc *bson.D, s string) any { return copyCountedIn.Attach(s, doc) }),
 		ofSource("Attach", "to a document that the source lists", func(doc *bson.D, s string) any { return copyListed.Attach(s, doc) }),
 		ofSource("Attach", "in an array within another it is refused", func(doc *bson.D, s string) any { return copyNested.Attach(s, doc) }),
 		{Method: "denorm.Copy.Detach", Reason: "an element", Make: func(s string) any { return copyNames.Detach(s, s+"2") }},
 		{Method: "denorm.Copy.Detach", Reason: "in arrays within an array", Make: func(s string) any { return copyNested.Detach(s, s+"2") }},
 		{Method: "denorm.Copy.Detach", Reason: "key and fields", Make: func(s string) any { return copyBeside.Detach(s, s+"2") }},
 		{Method: "denorm.Copy.Detach", Reason: "from a document that the source lists", Make: func(s string) any { return copyListed.Detach(s, s+"2") }},
+		{Method: "denorm.Copy.Detach", Reason: "an element, and counts the document's version up", Make: func(s string) any { return copyCountedIn.Detach(s, s+"2") }},
+		{Method: "denorm.Copy.Detach", Reason: "from a document that the source lists, and counts its version up", Make: func(s string) any { return copyCountedListed.Detach(s, s+"2") }},
 		{Method: "denorm.Copy.Detach", Reason: "no id is refused", Make: func(string) any { return copyNames.Detach("", "p") }},
 		ofSource("Set", "a copied field: the version is counted up", func(doc *bson.D, s string) any { return copyItems.Set(doc, set("name", s+"2")) }),
 		ofSource("Set", "a document that holds a copied field", func(doc *bson.D, s string) any {
@@ -73,6 +85,7 @@ func copyWrites() []Case {
 		ofSource("Propagate", "beside a key", func(doc *bson.D, _ string) any { return copyBeside.Propagate(doc) }),
 		ofSource("Propagate", "without a version, where something differs", func(doc *bson.D, _ string) any { return copyBare.Propagate(doc) }),
 		ofSource("Propagate", "to the documents that the source lists", func(doc *bson.D, _ string) any { return copyListed.Propagate(doc) }),
+		ofSource("Propagate", "counts the documents' version up", func(doc *bson.D, _ string) any { return copyCountedIn.Propagate(doc) }),
 		{Method: "denorm.Copy.Propagate", Reason: "a value that is not there", From: func(s string) ([]any, func() any) {
 			doc := roomy(bson.D{{Key: "_id", Value: s}, {Key: "name", Value: nil}})
 			return []any{doc}, func() any { return copyBare.Propagate(&doc) }
@@ -81,6 +94,10 @@ func copyWrites() []Case {
 			Make: func(s string) any { return copyNames.Propagate(&sparePart{ID: s, Name: s}) }},
 		{Method: "denorm.Copy.Propagate", Reason: "no _id is refused",
 			Make: func(string) any { return copyNames.Propagate(&sparePart{}) }},
+		{Method: "denorm.Copy.Refresh", Reason: "of named documents", From: func(s string) ([]any, func() any) {
+			docs := roomy([]any{s + "2"})
+			return []any{docs}, func() any { return copyItems.Refresh(s, docs...) }
+		}, State: func(s string) any { return rawDoc(sourceOf(s)) }},
 		{Method: "denorm.Copy.Refresh", Reason: "as the source is now",
 			Make: func(s string) any { return copyItems.Refresh(s) }, State: func(s string) any { return rawDoc(sourceOf(s)) }},
 	}

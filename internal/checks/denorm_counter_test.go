@@ -92,6 +92,10 @@ func counterWrites() []Case {
 		{Method: "denorm.Counter.Insert", Reason: "without a token is refused", State: empty,
 			Make: func(s string) any { return tallied.Insert(counterBook(s), bson.NilObjectID) }},
 		change("Set", "a number", state, fields(bson.E{Key: "pages", Value: int64(320)}), func(in []any, s string) any { return tallied.Set(s, in[0].(bson.D), oid(1)) }),
+		{Method: "denorm.Counter.Set", Reason: "a field is taken away", State: state,
+			Make: func(s string) any {
+				return tallied.Set(s, bson.D{{Key: "pages", Value: 320}, {Key: "title", Value: bson.RawValue{}}}, oid(1))
+			}},
 		{Method: "denorm.Counter.Set", Reason: "a field that isn't counted", State: state,
 			Make: func(s string) any { return tallied.Set(s, bson.D{{Key: "title", Value: s}}, oid(1)) }},
 		{Method: "denorm.Counter.Set", Reason: "the cheapest gets dearer: the next one comes",

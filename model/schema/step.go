@@ -42,12 +42,17 @@ type Step struct {
 // first. Without steps there is one version yet.
 //
 // It panics with a [*model.DeclarationError] when the types of the steps don't meet, when the last doesn't lead to D, when a type
-// isn't stored as a document, when the version's field is no name, the _id, or no integer in D, and when Missing is no version.
+// isn't stored as a document, when the version's field is no name, the _id, or no integer in D, when Missing is no version, and when
+// a technique over this collection uses a path that isn't stored alike in all versions.
 func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps ...Step) *Versions[D, K] {
 	in := newVersioning(c.Name(), model.ShapeOf(c), spec, steps)
 	in.encode = func(doc any) (bson.Raw, error) { return model.EncodeDocument(c, doc) }
 	in.decodeAs = func(raw bson.Raw, into any) error { return c.DecodeAs(raw, into) }
-	reading := model.Decoding(c, func(raw bson.Raw, doc *D) error { return in.decode(raw, doc) })
+	older := make([]reflect.Type, len(steps))
+	for i, s := range steps {
+		older[i] = s.fromType
+	}
+	reading := model.Decoding(c, older, func(raw bson.Raw, doc *D) error { return in.decode(raw, doc) })
 	return &Versions[D, K]{reading, in, c}
 }
 

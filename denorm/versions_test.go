@@ -1,0 +1,162 @@
+package denorm_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/model/schema"
+)
+
+// A tune had a title before it had a name, and a maker of another type; an id, a label and a year it always had.
+type (
+	tune1 struct {
+		ID    string `bson:"_id"`
+		Label string `bson:"label"`
+		Title string `bson:"title"`
+		Year  int32  `bson:"year"`
+		Maker string `bson:"maker"`
+	}
+	tune struct {
+		ID    string   `bson:"_id"`
+		Label string   `bson:"label"`
+		Name  string   `bson:"name"`
+		Year  int      `bson:"year"`
+		Album string   `bson:"album,omitempty"`
+		Maker tuneRole `bson:"maker"`
+		Words []string `bson:"words,omitempty"`
+		Plays int64    `bson:"plays,omitempty"`
+		List  []struct {
+			ID string `bson:"id"`
+		} `bson:"list,omitempty"`
+	}
+	tuneRole struct {
+		Name string `bson:"name"`
+	}
+	playlist struct {
+		Whole []tune `bson:"whole,omitempty"`
+		ID    string `bson:"_id"`
+		Tune  string `bson:"tune"`
+		Name  string `bson:"name"`
+		Year  int    `bson:"year"`
+		Most  int    `bson:"most,omitempty"`
+		Count int64  `bson:"count,omitempty"`
+		Last  []struct {
+			ID   string `bson:"_id"`
+			Name string `bson:"name"`
+			Year int    `bson:"year"`
+		} `bson:"last,omitempty"`
+	}
+)
+
+func renamed(t tune1) (tune, error) {
+	return tune{ID: t.ID, Name: t.Title, Year: int(t.Year), Maker: tuneRole{t.Maker}}, nil
+}
+
+func newTunes() *model.Collection[tune, string] { return model.NewCollection[tune, string]("tunes") }
+
+func tuneVersions(tunes *model.Collection[tune, string]) *schema.Versions[tune, string] {
+	return schema.NewVersions(tunes, schema.VersionsSpec{}, schema.Upcast(renamed))
+}
+
+// A technique that uses a path which older versions of the documents don't have, or have otherwise, is refused when it is declared,
+// whichever is declared first: it, or the versions.
+func TestVersionsBesideTechniques(t *testing.T) {
+	parallel(t)
+	lists := model.NewCollection[playlist, string]("playlists")
+	fields := func(from, to string) []denorm.Field { return []denorm.Field{{From: from, To: to}} }
+	type collection = *model.Collection[tune, string]
+	for reason, c := range map[string]struct {
+		fits    bool
+		declare func(tunes collection)
+	}{
+		"a copy of a path that was another's": {declare: func(tunes collection) {
+			denorm.NewCopy(tunes, lists, denorm.CopySpec{KeyPath: "tune", Fields: fields("name", "name")})
+		}},
+		"a copy of a path that was of another type": {declare: func(tunes collection) {
+			denorm.NewCopy(tunes, lists, denorm.CopySpec{KeyPath: "tune", Fields: fields("maker.name", "name")})
+		}},
+		"a copy of a path that always was": {fits: true, declare: func(tunes collection) {
+			denorm.NewCopy(tunes, lists, denorm.CopySpec{KeyPath: "tune", Fields: fields("year", "year")})
+		}},
+		"a copy into a path that wasn't": {declare: func(tunes collection) {
+			denorm.NewCopy(lists, tunes, denorm.CopySpec{KeyPath: "album", Fields: fields("name", "name")})
+		}},
+		"a counter's reference": {declare: func(tunes collection) {
+			denorm.NewCounter(tunes, "album", lists, denorm.CounterSpec{Count: "count", Partial: true})
+		}},
+		"a counter's parents": {declare: func(tunes collection) {
+			denorm.NewCounter(lists, "tune", tunes, denorm.CounterSpec{Count: "plays", Partial: true})
+		}},
+		"a subset": {declare: func(tunes collection) {
+			denorm.NewSubset(tunes, "album", lists, "last", denorm.SubsetSpec{By: bson.D{e("year", -1)}, Fields: []string{"name", "year"}, Max: 3})
+		}},
+		"a subset of whole documents": {declare: func(tunes collection) {
+			denorm.NewSubset(tunes, "label", lists, "whole", denorm.SubsetSpec{By: bson.D{e("year", -1)}, Max: 3})
+		}},
+		"an index table":   {declare: func(tunes collection) { denorm.NewIndexTable(tunes, "name", "tunesByName") }},
+		"an inverted list": {declare: func(tunes collection) { denorm.NewInverted(tunes, "tunesBy", "words") }},
+		"a bounded list":   {declare: func(tunes collection) { denorm.NewBounded(tunes, "list", denorm.BoundedSpec{Max: 3}) }},
+	} {
+		for _, first := range []string{"the technique", "the versions"} {
+			t.Run(reason+", "+first+" first", func(t *testing.T) {
+				tunes := newTunes()
+				defer func() {
+					d, refused := recover().(*model.DeclarationError)
+					if refused == c.fits {
+						t.Errorf("refused: %v", d)
+					} else if refused && (d.Place == "" || !strings.Contains(d.Remedy, "Migrate") || !strings.Contains(d.Problem, "tune1")) {
+						t.Errorf("the refusal doesn't say what to do: %v", d)
+					}
+				}()
+				if first == "the technique" {
+					c.declare(tunes)
+					tuneVersions(tunes)
+				} else {
+					tuneVersions(tunes)
+					c.declare(tunes)
+				}
+			})
+		}
+	}
+}
+
+// A Copy of what all versions have in one form holds among documents of every version; another field of theirs is not set past their
+// versions.
+func TestCopyOfVersions(t *testing.T) {
+	parallel(t)
+	tunes, lists := newTunes(), model.NewCollection[playlist, string]("playlists")
+	versions := tuneVersions(tunes)
+	years := denorm.NewCopy(tunes, lists, denorm.CopySpec{KeyPath: "tune", Fields: []denorm.Field{{From: "year", To: "year"}}})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := t.Context()
+		if err := store(ctx, db, docs{"tunes": {tune1{ID: "t", Title: "Take Five", Year: 1959}}, "playlists": {playlist{ID: "p", Tune: "t", Year: 1959}}}); err != nil {
+			t.Fatal(err)
+		}
+		check := func(want int) {
+			t.Helper()
+			found, err := years.Check(nil).All(ctx, db)
+			list, errList := lists.ByID("p").One(ctx, db)
+			if errors.Join(err, errList) != nil || len(found) > 0 || list.Year != want {
+				t.Errorf("found %v, %v; %+v, %v", found, err, list, errList)
+			}
+		}
+		check(1959)
+		read, err := versions.ByID("t").One(ctx, db)
+		if err != nil || read.Name != "Take Five" {
+			t.Fatalf("%+v, %v", read, err)
+		}
+		mustExec(t, db, years.Set(&read, bson.D{e("year", 1961)}))
+		check(1961)
+		if now, err := versions.ByID("t").One(ctx, db); err != nil || now.Year != 1961 || now.Name != "Take Five" {
+			t.Errorf("%+v, %v", now, err)
+		}
+		wantError(t, exec(ctx, db, years.Set(&read, bson.D{e("name", "Five")})), errRefused)
+	})
+}

@@ -1,0 +1,97 @@
+package model
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// olderTypes are the other types that a collection's documents are stored as, those of older versions, and the paths that techniques
+// use. A technique reads and writes paths where they are stored, which no step from one version to the next changes: so each path has
+// to be in all of the types, and to be stored alike. It is checked whichever is declared first. All collections that are made of one
+// NewCollection, by Named and the like, share it.
+type olderTypes struct {
+	mu    sync.Mutex
+	types []reflect.Type
+	paths map[string]bool
+}
+
+const olderRemedy = "use a path that every version has in one type and meaning; or bring all documents up with Versions.Migrate, and leave the older versions' steps out"
+
+// check returns why a path of the newest type can't be used in documents of all types.
+func (o *olderTypes) check(path string, f Field, c *codec) error {
+	if o == nil {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.unlike(o.types, path, f, c)
+}
+
+// use notes that a technique uses a path.
+func (o *olderTypes) use(path string) {
+	if o == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.paths == nil {
+		o.paths = map[string]bool{}
+	}
+	o.paths[path] = true
+}
+
+// add notes types, and returns why a technique that was declared before can't use a path in them.
+func (o *olderTypes) add(types []reflect.Type, l *layout, c *codec) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for path := range o.paths {
+		f, err := l.resolve(path, c)
+		if err == nil {
+			err = o.unlike(types, path, f, c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	o.types = append(o.types, types...)
+	return nil
+}
+
+func (o *olderTypes) unlike(types []reflect.Type, path string, f Field, c *codec) error {
+	if f.Open || path == "_id" || strings.HasPrefix(path, "_id.") {
+		return nil
+	}
+	jsonTags := c != nil && c.options != nil && c.options.UseJSONStructTags
+	for _, t := range types {
+		l, err := layoutOf(t, jsonTags)
+		if err != nil {
+			return err
+		}
+		was, err := l.resolve(path, c)
+		switch {
+		case err != nil:
+			return fmt.Errorf("documents of an older version, %s, have no %q: %w", t, path, err)
+		case !was.Open && (was.Arrays != f.Arrays || was.list != f.list || !storedAlike(was.Type, f.Type)):
+			return fmt.Errorf("%q is %s in documents of an older version, %s, and %s in the newest", path, was.kindName(), t, f.kindName())
+		}
+	}
+	return nil
+}
+
+func (f Field) kindName() string { return strings.Repeat("[]", pick(f.list, 1, 0)) + f.Type.String() }
+
+// storedAlike reports whether values of two types are stored as the same type of BSON: integers of all sizes are.
+func storedAlike(a, b reflect.Type) bool {
+	whole := func(t reflect.Type) bool { v := reflect.Zero(t); return v.CanInt() || v.CanUint() }
+	switch {
+	case a == b:
+		return true
+	case isMarshaler(a) || isMarshaler(b):
+		return false
+	case whole(a) && whole(b):
+		return true
+	}
+	return a.Kind() == b.Kind() && (a.Kind() == reflect.String || a.Kind() == reflect.Bool || reflect.Zero(a).CanFloat())
+}
