@@ -193,11 +193,9 @@ func (r *runner) failed(ctx context.Context, b batch, res *mongo.BulkWriteResult
 			r.result.mark(b.first, b.count(), Applied) // applied, though not yet as durably as asked
 			return batch{}, &StepError{Step: b.first, Err: err}
 		}
-		var cmd mongo.CommandError
-		if errors.As(err, &cmd) && !cmd.HasErrorLabel("NetworkError") {
-			return batch{}, &StepError{Step: b.first, Err: err} // the server refused the command as a whole
+		if !wroteNothing(ctx, err) {
+			r.result.mark(b.first, b.count(), Unknown)
 		}
-		r.result.mark(b.first, b.count(), Unknown)
 		return batch{}, &StepError{Step: b.first, Err: err}
 	}
 	at := bulk.WriteErrors[0].Index
@@ -208,14 +206,23 @@ func (r *runner) failed(ctx context.Context, b batch, res *mongo.BulkWriteResult
 	}
 	step := b.first + at
 	if !mongo.IsDuplicateKeyError(err) {
+		r.halfWay(ctx, b, step)
 		return batch{}, &StepError{Step: step, Err: err}
 	}
 	n, err := r.skipOwn(ctx, b, at, err)
 	if err != nil {
+		r.halfWay(ctx, b, step)
 		return batch{}, err
 	}
 	b.first, b.models = step+n, b.models[at+n:]
 	return b, nil
+}
+
+// halfWay marks a statement that failed. One that writes many documents may have written some of them.
+func (r *runner) halfWay(ctx context.Context, b batch, step int) {
+	if (b.kind == updateManyKind || b.kind == deleteManyKind) && !inTransaction(ctx) {
+		r.result.Steps[step].Status = Unknown
+	}
 }
 
 func (r *runner) sendMerge(ctx context.Context, b batch) error {
@@ -233,6 +240,7 @@ func (r *runner) sendMerge(ctx context.Context, b batch) error {
 		return &StepError{Step: b.first, Err: err}
 	}
 	if err := cur.Close(ctx); err != nil {
+		r.result.mark(b.first, 1, Unknown)
 		return &StepError{Step: b.first, Err: err}
 	}
 	r.result.Steps[b.first] = StepResult{Status: Applied, Batch: len(r.result.Batches)}
