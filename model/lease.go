@@ -147,7 +147,7 @@ func (l Lease) acquire(ctx context.Context, db *mongo.Database, mends bool) (*he
 func (h *held) create(ctx context.Context) error {
 	_, err := h.locks.UpdateOne(ctx, bson.D{{Key: "_id", Value: Eq(h.lease.ID)}},
 		bson.D{{Key: "$setOnInsert", Value: bson.D{{Key: "fence", Value: int64(0)}}}}, options.UpdateOne().SetUpsert(true))
-	if mongo.IsDuplicateKeyError(err) {
+	if DuplicateIndex(err) == IDIndex {
 		return nil // another was faster
 	}
 	return err

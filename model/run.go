@@ -145,7 +145,8 @@ func (r *runner) primary(collection string) *mongo.Collection {
 	return r.db.Collection(collection, options.Collection().SetReadPreference(readpref.Primary()))
 }
 
-// judge decides what a write that changed nothing means: applied before, when its Done condition holds, or the error.
+// judge decides what a write that changed nothing means: applied before, when its Done condition holds, or the error. A duplicate
+// key is explained only by a reason that asks for the taken key.
 func (r *runner) judge(ctx context.Context, step int, w Write, otherwise error) error {
 	if w.Done != nil {
 		done, err := r.holds(ctx, w.Collection, w.Done)
@@ -159,6 +160,9 @@ func (r *runner) judge(ctx context.Context, step int, w Write, otherwise error) 
 	}
 	r.result.Steps[step].Status = NotSent
 	for _, reason := range w.Reasons {
+		if !reason.explains(w, otherwise) {
+			continue
+		}
 		holds, err := r.holds(ctx, w.Collection, reason.If)
 		if err != nil {
 			return &StepError{Step: step, Err: err}
