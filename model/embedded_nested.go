@@ -182,20 +182,13 @@ func (n *nesting) update(parent, key, inner any, update bson.D) Write {
 }
 
 func (n *nesting) remove(parent, key any, inner []any) Write {
-	if len(inner) == 0 {
-		return n.in.refuse(n.in.path, nil, "no key was given")
-	}
 	k, err := n.outer.elementKey(key)
 	if err != nil {
 		return Refused(n.in.decl.name, err)
 	}
-	in := make(bson.A, len(inner))
-	for i, x := range inner {
-		v, err := n.in.elementKey(x)
-		if err != nil {
-			return Refused(n.in.decl.name, err)
-		}
-		in[i] = v
+	in, err := n.in.elementKeys(inner)
+	if err != nil {
+		return Refused(n.in.decl.name, err)
 	}
 	pull := bson.D{{Key: n.in.key, Value: bson.D{{Key: "$in", Value: in}}}}
 	return n.outer.toElement(parent, k, bson.D{{Key: "$pull", Value: bson.D{{Key: n.outer.path + ".$[e]." + n.path, Value: pull}}}}, true)

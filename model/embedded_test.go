@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -188,6 +189,36 @@ func TestEmbeddedWrites(t *testing.T) {
 		{"nothing removed", embP("a1"), embTasks.Remove("p"), "", errEmbRefused, false},
 		{"null removed", embP("a1"), embTasks.Remove("p", nil), "", errEmbRefused, false},
 		{"cleared", embP("a1"), embTasks.Clear("p"), "{_id: 'p', tasks: []}", nil, true},
+	})
+}
+
+func TestEmbeddedReorder(t *testing.T) {
+	list := func(notation string) string {
+		var all []string
+		for _, e := range embList(notation) {
+			all = append(all, fmt.Sprintf("{id: '%s', due: %d}", e.ID, e.Due))
+		}
+		return "{_id: 'p', tasks: [" + strings.Join(all, ", ") + "]}"
+	}
+	twice := d("_id", "p", "tasks", bson.A{d("id", "a", "due", int32(1)), d("id", "b", "due", int32(2)), d("id", "a", "due", int32(3))})
+	mixed := d("_id", "p", "tasks", bson.A{int32(7), d("due", int32(0)), d("id", "a")})
+	embRun(t, []embCase{
+		{"to the front", embP("a1 b2 c3"), embTasks.Reorder("p", 0, "c"), list("c3 a1 b2"), nil, true},
+		{"to a place", embP("a1 b2 c3"), embTasks.Reorder("p", 1, "a"), list("b2 a1 c3"), nil, true},
+		{"to the last place", embP("a1 b2 c3"), embTasks.Reorder("p", 2, "a"), list("b2 c3 a1"), nil, true},
+		{"beyond the end", embP("a1 b2 c3"), embTasks.Reorder("p", math.MaxInt, "a"), list("b2 c3 a1"), nil, true},
+		{"to the end", embP("a1 b2 c3"), embTasks.Reorder("p", -1, "b", "a"), list("c3 b2 a1"), nil, true},
+		{"all by their keys", embP("a1 b2 c3"), embTasks.Reorder("p", 0, "b", "c", "a"), list("b2 c3 a1"), nil, true},
+		{"all, at a place beyond the others", embP("a1 b2 c3"), embTasks.Reorder("p", 1, "b", "c", "a"), list("b2 c3 a1"), nil, true},
+		{"where it stands", embP("a1 b2 c3"), embTasks.Reorder("p", 1, "b"), list("a1 b2 c3"), nil, true},
+		{"the only one", embP("a1"), embTasks.Reorder("p", 3, "a"), list("a1"), nil, true},
+		{"a key that stands twice loses none", twice, embTasks.Reorder("p", 0, "a"), list("a1 a3 b2"), nil, true},
+		{"elements without a key stay", mixed, embTasks.Reorder("p", 0, "a"), "{_id: 'p', tasks: [{id: 'a'}, 7, {due: 0}]}", nil, true},
+		{"one that is missing", embP("a1 b2"), embTasks.Reorder("p", 0, "a", "z"), "", model.ErrElementMissing, false},
+		{"nobody", nil, embTasks.Reorder("p", 0, "a"), "", model.ErrStale, false},
+		{"no key", embP("a1"), embTasks.Reorder("p", 0), "", errEmbRefused, false},
+		{"a key twice", embP("a1"), embTasks.Reorder("p", 0, "a", "a"), "", errEmbRefused, false},
+		{"null", embP("a1"), embTasks.Reorder("p", 0, nil), "", errEmbRefused, false},
 	})
 }
 

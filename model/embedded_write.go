@@ -2,6 +2,8 @@ package model
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -59,6 +61,19 @@ func (e *Embedded[D, K, E]) Update(parent K, key any, update bson.D) Write {
 //
 // Cost: one command, one document, found by _id.
 func (e *Embedded[D, K, E]) Remove(parent K, keys ...any) Write { return e.m.remove(parent, keys) }
+
+// Reorder returns the write that puts the elements with the keys at a place of the array, counted from 0, in the order of the keys. All
+// other elements keep their order. So one key moves one element, and all keys give the array an order. A place below 0, or beyond the
+// end, is the end. Running it gives [ErrElementMissing] when the parent doesn't hold every key, and [ErrStale] when there is no parent.
+// It is idempotent, and changes nothing where the elements stand so already.
+//
+// Bad input, refused: no key, a key twice.
+//
+// Cost: one command, one document, found by _id; an update by a pipeline, which can't be merged with others; one read more when nothing
+// matched. Consistency: one atomic update, computed by the server from what is stored.
+func (e *Embedded[D, K, E]) Reorder(parent K, at int, keys ...any) Write {
+	return e.m.reorder(parent, at, keys)
+}
 
 // Clear returns the write that empties a parent's array. It is idempotent.
 //
@@ -202,17 +217,73 @@ func (m *embedding) toElement(parent any, key bson.RawValue, update bson.D, once
 	}
 }
 
-func (m *embedding) remove(parent any, keys []any) (w Write) {
+// elementKeys encodes keys; there must be one.
+func (m *embedding) elementKeys(keys []any) (bson.A, error) {
 	if len(keys) == 0 {
-		return m.refuse(m.path, nil, "no key was given")
+		return nil, m.refused(m.path, nil, "no key was given")
 	}
-	in := make(bson.A, len(keys))
+	out := make(bson.A, len(keys))
 	for i, k := range keys {
 		v, err := m.elementKey(k)
 		if err != nil {
-			return Refused(m.decl.name, err)
+			return nil, err
 		}
-		in[i] = v
+		out[i] = v
+	}
+	return out, nil
+}
+
+func (m *embedding) reorder(parent any, at int, keys []any) Write {
+	byID, err := m.byParent(parent)
+	if err != nil {
+		return Refused(m.decl.name, err)
+	}
+	in, err := m.elementKeys(keys)
+	if err != nil {
+		return Refused(m.decl.name, err)
+	}
+	op := func(name string, args ...any) bson.D { return bson.D{{Key: name, Value: bson.A(args)}} }
+	only := func(cond bson.D) bson.D {
+		return bson.D{{Key: "$filter", Value: bson.D{{Key: "input", Value: "$" + m.path}, {Key: "cond", Value: cond}}}}
+	}
+	held := bson.A{}
+	named, quoted := bson.A{}, bson.A{}
+	for i, k := range in {
+		if slices.ContainsFunc(in[:i], func(x any) bool { return sameValue(x, k) }) {
+			return m.refuse(m.path+"."+m.key, k, "is given twice")
+		}
+		q := bson.D{{Key: "$literal", Value: k}}
+		held, quoted = append(held, m.holds(k.(bson.RawValue))), append(quoted, q)
+		named = append(named, only(op("$eq", "$$this."+m.key, q)))
+	}
+	rest := only(op("$not", op("$in", "$$this."+m.key, quoted)))
+	list := op("$concatArrays", append(bson.A{rest}, named...)...)
+	switch {
+	case at == 0:
+		list = op("$concatArrays", append(named, rest)...)
+	case at > 0:
+		at = min(at, math.MaxInt32)
+		after := op("$slice", "$$rest", at, op("$max", 1, op("$size", "$$rest")))
+		whole := op("$concatArrays", append(append(bson.A{op("$slice", "$$rest", at)}, named...), after)...)
+		list = bson.D{{Key: "$let", Value: bson.D{{Key: "vars", Value: bson.D{{Key: "rest", Value: rest}}}, {Key: "in", Value: whole}}}}
+	}
+	filter := And(byID, held[0].(bson.D))
+	if len(held) > 1 {
+		filter = And(byID, bson.D{{Key: "$and", Value: held}})
+	}
+	return Write{
+		Collection: m.decl.name, Expect: One, Once: true, Index: IDIndex,
+		Reasons: []Reason{{If: byID, Err: ErrElementMissing}},
+		Model: &mongo.UpdateOneModel{
+			Filter: filter, Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: m.path, Value: list}}}}},
+		},
+	}
+}
+
+func (m *embedding) remove(parent any, keys []any) (w Write) {
+	in, err := m.elementKeys(keys)
+	if err != nil {
+		return Refused(m.decl.name, err)
 	}
 	m.decl.update(&w, parent, bson.D{{Key: "$pull", Value: bson.D{
 		{Key: m.path, Value: bson.D{{Key: m.key, Value: bson.D{{Key: "$in", Value: in}}}}},

@@ -187,7 +187,7 @@ func (h *held) create(ctx context.Context, db *mongo.Database) error {
 		}
 	}
 	_, err := h.locks.UpdateOne(ctx, id, bson.D{{Key: "$setOnInsert", Value: bson.D{{Key: "fence", Value: begin}}}}, options.UpdateOne().SetUpsert(true))
-	if mongo.IsDuplicateKeyError(err) {
+	if DuplicateIndex(err) == IDIndex {
 		return nil // another was faster
 	}
 	return err

@@ -2,6 +2,8 @@ package model
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -15,87 +17,135 @@ import (
 // Two writes that update one path, or a path and another below it, are refused, with both paths in a [*ConflictError]:
 // the server would refuse them, or the later silently win. The same $set twice is no conflict. Conditions beyond the
 // _id are ANDed only when every write expects a match; a condition of a write that may match nothing would swallow the
-// others' updates, so such writes are merged only when their filters are equal.
+// others' updates, so such writes are merged only when their filters are equal. A refusal names the writes by their place among the
+// arguments.
 //
-// Where the merged write matches nothing, the first of the writes' Reasons that holds gives its error. That it was applied
-// before it knows only when each write would know (Done): one with a token beside one without gives [ErrStale] the second time.
+// Writes that carry one operation's token are one operation: where each update holds the token, and one write's Done asks for it, the
+// merged write was applied before as soon as one list of tokens still holds it. Other writes know that only when each of them would
+// (Done): one with a token beside one without gives [ErrStale] the second time.
+//
+// Where the merged write matches nothing, a write's Reasons are asked only where that write's own condition doesn't hold. Of several
+// that hold, the one that wraps [ErrStale] gives its error.
 func Merge(writes ...Write) Write {
+	return mergeNamed(writes, func(i int) string { return fmt.Sprintf("write %d", i+1) })
+}
+
+// mergeNamed merges writes that errors call by the given names.
+func mergeNamed(writes []Write, name func(int) string) Write {
 	if len(writes) == 0 {
-		return Refused("", &ConflictError{Reason: "nothing to merge"})
+		return Refused("", &ConflictError{Reason: "nothing to merge: give at least one write"})
 	}
 	first := writes[0]
-	m := merger{collection: first.Collection, models: make([]*mongo.UpdateOneModel, 0, len(writes)), paths: make([]pathUse, 0, 8)}
-	for _, w := range writes {
-		if err := m.add(w); err != nil {
-			return Refused(first.Collection, err)
-		}
+	m := merger{collection: first.Collection, name: name, models: make([]*mongo.UpdateOneModel, 0, len(writes)), paths: make([]pathUse, 0, 8)}
+	if err := m.collect(writes); err != nil {
+		return Refused(first.Collection, err)
 	}
 	return m.write(writes)
 }
 
 type merger struct {
 	collection string
+	name       func(int) string // of a write, for errors; nil where conflicts are told at once, and of no write
 	models     []*mongo.UpdateOneModel
-	update     bson.D // operators in the order of their first use
+	token      bson.ObjectID // that each write carries; zero for none
+	at         int           // which write is added
+	update     bson.D        // operators in the order of their first use
 	paths      []pathUse
+	clashes    []*ConflictError
 	filters    []any // arrayFilters
-	names      map[string]bson.Raw
+	names      map[string]filterUse
 }
 
-// pathUse is one path that one operator updates.
+// pathUse is one path that one operator of a write updates.
 type pathUse struct {
 	op, path string
 	value    any
+	by       int
 }
 
-func (m *merger) conflict(reason string, paths ...string) error {
+// filterUse is an array filter, and the write that gave it.
+type filterUse struct {
+	raw bson.Raw
+	by  int
+}
+
+const (
+	asSteps = "run them as steps of one plan, by RunTx"
+	ownStep = "run it as a step of its own, by RunTx"
+)
+
+func (m *merger) conflict(reason string, paths ...string) *ConflictError {
 	e := &ConflictError{Collection: m.collection, Reason: reason}
 	copy(e.Paths[:], paths)
 	return e
 }
 
-func (m *merger) add(w Write) error {
-	if w.Err != nil {
-		return w.Err
+// both names two writes that conflict.
+func (m *merger) both(i, j int) string { return m.name(i) + " and " + m.name(j) }
+
+// collect unites the writes' operators. What kind of fault is told doesn't depend on the order of the writes.
+func (m *merger) collect(writes []Write) error {
+	var bad error
+	for i, w := range writes {
+		if err := w.Err; err != nil && (bad == nil || err.Error() < errors.Unwrap(bad).Error()) {
+			bad = fmt.Errorf("docmodel: %s can't be merged: %w", m.name(i), err)
+		}
 	}
-	u, ok := w.Model.(*mongo.UpdateOneModel)
-	switch {
-	case !ok:
-		return m.conflict("only updates of one document can be merged, not " + w.String())
-	case w.Collection != m.collection:
-		return m.conflict("the other write is to " + w.Collection)
+	if bad != nil {
+		return bad
 	}
-	ops, ok := operators(u.Update)
-	if !ok {
-		return m.conflict("an update by a pipeline can't be merged; run it as a step of its own")
+	updates := make([]bson.D, len(writes))
+	for i, w := range writes {
+		u, ok := w.Model.(*mongo.UpdateOneModel)
+		if !ok {
+			return m.conflict("only updates of one document can be merged, not " + m.name(i) + ", " + w.String() + ": " + ownStep)
+		}
+		if updates[i], ok = operators(u.Update); !ok {
+			return m.conflict("an update by a pipeline can't be merged (" + m.name(i) + "): " + ownStep)
+		}
+		m.models = append(m.models, u)
 	}
-	if len(m.models) > 0 {
-		if err := m.comparable(m.models[0], u); err != nil {
+	for i, u := range m.models[1:] {
+		if err := m.comparable(m.models[0], u, writes[i+1].Collection, i+1); err != nil {
 			return err
 		}
 	}
-	m.models = append(m.models, u)
-	for _, op := range ops {
-		if err := m.addOperator(op); err != nil {
+	m.token = sharedToken(writes, updates)
+	for i, u := range m.models {
+		m.at = i
+		for _, op := range updates[i] {
+			if err := m.addOperator(op); err != nil {
+				return err
+			}
+		}
+		if err := m.addFilters(u.ArrayFilters); err != nil {
 			return err
 		}
 	}
-	return m.addFilters(u.ArrayFilters)
+	if len(m.clashes) == 0 {
+		return nil
+	}
+	return slices.MinFunc(m.clashes, func(a, b *ConflictError) int {
+		return strings.Compare(min(a.Paths[0], a.Paths[1])+max(a.Paths[0], a.Paths[1]), min(b.Paths[0], b.Paths[1])+max(b.Paths[0], b.Paths[1]))
+	})
 }
 
-// comparable refuses writes whose options can't be one write's.
-func (m *merger) comparable(a, b *mongo.UpdateOneModel) error {
+// comparable refuses writes whose targets or options can't be one write's.
+func (m *merger) comparable(a, b *mongo.UpdateOneModel, collection string, i int) error {
 	isUpsert := func(u *mongo.UpdateOneModel) bool { return u.Upsert != nil && *u.Upsert }
+	differ := func(what string) error { return m.conflict(what + " (" + m.both(0, i) + "): " + asSteps) }
 	switch {
+	case collection != m.collection:
+		return m.conflict(m.name(i) + " is to " + collection + ": " + asSteps)
 	case isUpsert(a) != isUpsert(b):
-		return m.conflict("one write upserts and the other doesn't")
+		return differ("one write upserts and the other doesn't")
 	case !sameValue(a.Hint, b.Hint):
-		return m.conflict("the writes have different hints")
+		return differ("the writes have different hints")
 	case !sameValue(a.Sort, b.Sort):
-		return m.conflict("the writes have different sorts")
+		return differ("the writes have different sorts")
 	case (a.Collation == nil) != (b.Collation == nil),
 		a.Collation != nil && shell(collationD(a.Collation)) != shell(collationD(b.Collation)):
-		return m.conflict("the writes have different collations")
+		return differ("the writes have different collations")
 	}
 	return nil
 }
@@ -107,14 +157,12 @@ func (m *merger) addOperator(op bson.E) error {
 		return m.conflict("the argument of " + op.Key + " must be a document")
 	}
 	for _, f := range fields {
-		dup, err := m.use(pathUse{op.Key, f.Key, f.Value})
+		dup, err := m.use(pathUse{op.Key, f.Key, f.Value, m.at})
+		if to, isString := asString(f.Value); op.Key == "$rename" && isString && err == nil {
+			_, err = m.use(pathUse{op.Key, to, f.Key, m.at})
+		}
 		if err != nil {
 			return err
-		}
-		if to, isString := asString(f.Value); op.Key == "$rename" && isString {
-			if _, err := m.use(pathUse{op.Key, to, f.Key}); err != nil {
-				return err
-			}
 		}
 		if !dup {
 			m.put(op.Key, f)
@@ -175,19 +223,36 @@ func asString(v any) (string, bool) {
 	return s, ok
 }
 
-// use enters a path, unless one that is entered conflicts with it. The same $set twice is a duplicate.
+// use enters a path, unless one that is entered conflicts with it. The same $set twice is a duplicate, and the same $push of the token
+// that both writes carry.
 func (m *merger) use(p pathUse) (duplicate bool, err error) {
 	for _, q := range m.paths {
 		if !clash(p.path, q.path) {
 			continue
 		}
-		if p.path == q.path && p.op == q.op && (p.op == "$set" || p.op == "$unset" || p.op == "$setOnInsert") && sameValue(p.value, q.value) {
+		if p.path == q.path && p.op == q.op && m.repeats(p) && sameValue(p.value, q.value) {
 			return true, nil
 		}
-		return false, m.conflict("one document can't be updated by both at once", q.op+" "+q.path, p.op+" "+p.path)
+		const reason = "one document can't be updated by both at once"
+		if m.name == nil {
+			return false, m.conflict(reason, q.op+" "+q.path, p.op+" "+p.path)
+		}
+		m.clashes = append(m.clashes, m.conflict(reason+" ("+m.both(q.by, p.by)+"): leave one out, or "+asSteps, q.op+" "+q.path, p.op+" "+p.path))
+		return false, nil
 	}
 	m.paths = append(m.paths, p)
 	return false, nil
+}
+
+// repeats reports whether an operator that two writes have alike is the same as once.
+func (m *merger) repeats(p pathUse) bool {
+	switch p.op {
+	case "$set", "$unset", "$setOnInsert":
+		return true
+	case "$push":
+		return !m.token.IsZero() && carries(bson.D{{Key: p.path, Value: p.value}}, m.token)
+	}
+	return false
 }
 
 func (m *merger) put(op string, f bson.E) {
@@ -227,7 +292,7 @@ func isPosition(s string) bool {
 // addFilters unites arrayFilters. Two that name one identifier must be equal, for it can only mean one thing.
 func (m *merger) addFilters(filters []any) error {
 	if m.names == nil && len(filters) > 0 {
-		m.names = map[string]bson.Raw{}
+		m.names = map[string]filterUse{}
 	}
 	for _, f := range filters {
 		raw, err := bson.Marshal(f)
@@ -236,12 +301,12 @@ func (m *merger) addFilters(filters []any) error {
 		}
 		name := identifier(raw)
 		if old, ok := m.names[name]; ok {
-			if !bytes.Equal(old, raw) {
-				return m.conflict("the array filter identifier "+name+" means two things", "arrayFilters "+name, "arrayFilters "+name)
+			if !bytes.Equal(old.raw, raw) {
+				return m.conflict("the array filter identifier "+name+" means two things ("+m.both(old.by, m.at)+"): "+asSteps, "arrayFilters "+name, "arrayFilters "+name)
 			}
 			continue
 		}
-		m.names[name] = raw
+		m.names[name] = filterUse{raw, m.at}
 		m.filters = append(m.filters, f)
 	}
 	return nil
@@ -264,87 +329,4 @@ func identifier(filter bson.Raw) string {
 	}
 	name, _, _ := strings.Cut(key, ".")
 	return name
-}
-
-// write unites filters, expectations and Done conditions.
-func (m *merger) write(writes []Write) Write {
-	out := Write{Collection: m.collection, Once: true, Index: writes[0].Index}
-	filter, err := m.filter(writes)
-	if err != nil {
-		return Refused(m.collection, err)
-	}
-	var done []bson.D
-	for _, w := range writes {
-		out.Once = out.Once && w.Once
-		if w.Expect == One {
-			out.Expect = One
-		}
-		if w.Done != nil {
-			done = append(done, w.Done)
-		}
-		out.Reasons = append(out.Reasons, w.Reasons...)
-		if w.Index != out.Index {
-			out.Index = ""
-		}
-		out.mixed = out.mixed || w.mixed || w.Deleted != writes[0].Deleted
-	}
-	out.Deleted = writes[0].Deleted
-	if len(done) == len(writes) {
-		out.Done = And(done...) // one write applies all or nothing, so all were applied before
-	}
-	model := *m.models[0]
-	model.Filter, model.Update, model.ArrayFilters = filter, m.update, m.filters
-	out.Model = &model
-	return out
-}
-
-func (m *merger) filter(writes []Write) (bson.D, error) {
-	filters := make([]bson.D, 0, len(m.models))
-	equal, all := true, true
-	for i, u := range m.models {
-		f, ok := u.Filter.(bson.D)
-		if !ok {
-			return nil, m.conflict("filters must be bson.D")
-		}
-		equal = equal && (i == 0 || sameD(f, filters[0]))
-		all = all && writes[i].Expect == One
-		filters = append(filters, f)
-	}
-	if equal {
-		return slices.Clone(filters[0]), nil
-	}
-	id, pinned := idOf(filters[0])
-	for _, f := range filters[1:] {
-		if other, ok := idOf(f); !pinned || !ok || !sameValue(other, id) {
-			return nil, m.conflict("the writes are not known to be to one document: each filter needs the same _id")
-		}
-	}
-	if !all {
-		return nil, m.conflict("the filters differ and not every write expects a match: the condition of one would swallow the update of the other")
-	}
-	rest := []bson.D{{filters[0][indexOfID(filters[0])]}}
-	for _, f := range filters {
-		i := indexOfID(f)
-		if guard := append(append(bson.D(nil), f[:i]...), f[i+1:]...); len(guard) > 0 {
-			rest = append(rest, guard)
-		}
-	}
-	return And(rest...), nil
-}
-
-// idOf is the one _id that a filter asks for.
-func idOf(filter bson.D) (id any, ok bool) {
-	if i := indexOfID(filter); i >= 0 && pinsID(filter) {
-		return filter[i].Value, true
-	}
-	return nil, false
-}
-
-func indexOfID(filter bson.D) int {
-	for i, e := range filter {
-		if e.Key == "_id" {
-			return i
-		}
-	}
-	return -1
 }

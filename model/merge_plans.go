@@ -2,6 +2,7 @@ package model
 
 import (
 	"errors"
+	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -28,37 +29,38 @@ func MergePlans(plans ...Plan) Plan {
 	}
 	var m planMerger
 	for i, p := range plans {
-		for _, s := range p.Steps {
-			m.add(s, i)
+		for j, s := range p.Steps {
+			m.add(s, i, fmt.Sprintf("step %d of plan %d", j+1, i+1))
 		}
 	}
 	all.Steps, all.Transactional, all.Leaves = m.steps, len(m.steps) > 1, ""
 	return all
 }
 
-// planMerger collects steps, and of each the last plan that is part of it.
+// planMerger collects steps, and of each the last plan that is part of it, and its name in errors.
 type planMerger struct {
 	steps []Step
 	plans []int
+	names []string
 }
 
 // add merges a step into one of an earlier plan that updates the same document, or appends it.
-func (m *planMerger) add(s Step, plan int) {
+func (m *planMerger) add(s Step, plan int, name string) {
 	if w, ok := updatesOne(s); ok {
 		for i := range m.steps {
 			earlier, is := updatesOne(m.steps[i])
 			if !is || m.plans[i] == plan || !sameTarget(earlier, w) {
 				continue
 			}
-			merged := Merge(earlier, w)
+			merged := mergeNamed([]Write{earlier, w}, func(n int) string { return pick(n == 0, m.names[i], name) })
 			var conflict *ConflictError
 			if merged.Err == nil || errors.As(merged.Err, &conflict) && conflict.Paths[0] != "" {
-				m.steps[i], m.plans[i] = merged, plan
+				m.steps[i], m.plans[i], m.names[i] = merged, plan, m.names[i]+" with "+name
 				return
 			}
 		}
 	}
-	m.steps, m.plans = append(m.steps, s), append(m.plans, plan)
+	m.steps, m.plans, m.names = append(m.steps, s), append(m.plans, plan), append(m.names, name)
 }
 
 // updatesOne reports whether a step is the update of one document that is known by its _id.

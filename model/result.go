@@ -4,10 +4,10 @@ package model
 type Status uint8
 
 const (
-	NotSent Status = iota // the plan ended before it
+	NotSent Status = iota // the plan ended before it, or the server refused it and wrote nothing
 	Applied               // the server answered for it
 	Already               // it matched nothing, or met its own document, because it was applied before
-	Unknown               // sent, and no answer came: it may have been applied
+	Unknown               // sent, and no answer came, or the server was interrupted: it may have been applied, wholly or in part
 )
 
 func (s Status) String() string { return [...]string{"not sent", "applied", "already", "unknown"}[s] }

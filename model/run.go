@@ -141,7 +141,8 @@ func (r *runner) record(b batch, res *mongo.BulkWriteResult) {
 	}
 }
 
-// judge decides what a write that changed nothing means: applied before, when its Done condition holds, or the error.
+// judge decides what a write that changed nothing means: applied before, when its Done condition holds, or the error. A duplicate
+// key is explained only by a reason that asks for the taken key.
 func (r *runner) judge(ctx context.Context, step int, w Write, otherwise error) error {
 	if w.Done != nil {
 		var done bool
@@ -159,6 +160,9 @@ func (r *runner) judge(ctx context.Context, step int, w Write, otherwise error) 
 	}
 	r.result.Steps[step].Status = NotSent
 	for _, reason := range w.Reasons {
+		if !reason.explains(w, otherwise) {
+			continue
+		}
 		holds, err := r.holds(ctx, w.Collection, reason.If)
 		if err != nil {
 			return &StepError{Step: step, Err: err}
@@ -193,11 +197,9 @@ func (r *runner) failed(ctx context.Context, b batch, res *mongo.BulkWriteResult
 			r.result.mark(b.first, b.count(), Applied) // applied, though not yet as durably as asked
 			return batch{}, &StepError{Step: b.first, Err: err}
 		}
-		var cmd mongo.CommandError
-		if errors.As(err, &cmd) && !cmd.HasErrorLabel("NetworkError") {
-			return batch{}, &StepError{Step: b.first, Err: err} // the server refused the command as a whole
+		if !wroteNothing(ctx, err) {
+			r.result.mark(b.first, b.count(), Unknown)
 		}
-		r.result.mark(b.first, b.count(), Unknown)
 		return batch{}, &StepError{Step: b.first, Err: err}
 	}
 	at := bulk.WriteErrors[0].Index
@@ -208,14 +210,23 @@ func (r *runner) failed(ctx context.Context, b batch, res *mongo.BulkWriteResult
 	}
 	step := b.first + at
 	if !mongo.IsDuplicateKeyError(err) {
+		r.halfWay(ctx, b, step)
 		return batch{}, &StepError{Step: step, Err: err}
 	}
 	n, err := r.skipOwn(ctx, b, at, err)
 	if err != nil {
+		r.halfWay(ctx, b, step)
 		return batch{}, err
 	}
 	b.first, b.models = step+n, b.models[at+n:]
 	return b, nil
+}
+
+// halfWay marks a statement that failed. One that writes many documents may have written some of them.
+func (r *runner) halfWay(ctx context.Context, b batch, step int) {
+	if (b.kind == updateManyKind || b.kind == deleteManyKind) && !inTransaction(ctx) {
+		r.result.Steps[step].Status = Unknown
+	}
 }
 
 func (r *runner) sendMerge(ctx context.Context, b batch) error {
@@ -233,6 +244,7 @@ func (r *runner) sendMerge(ctx context.Context, b batch) error {
 		return &StepError{Step: b.first, Err: err}
 	}
 	if err := cur.Close(ctx); err != nil {
+		r.result.mark(b.first, 1, Unknown)
 		return &StepError{Step: b.first, Err: err}
 	}
 	r.result.Steps[b.first] = StepResult{Status: Applied, Batch: len(r.result.Batches)}

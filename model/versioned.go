@@ -143,6 +143,15 @@ func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, op bson.Obj
 	return v.v.update(id, version, update, op)
 }
 
+// Touch returns the write that counts the version of a document up, if it still has the given one, and changes nothing else: a forced
+// increment. It is for a decision that relies on a document without changing it: in one transaction with the other writes, it makes a
+// concurrent change of the document fail, or itself. Errors, tokens and refused input are as in [Versioned.Update].
+//
+// Cost: one command, one document, found by _id; up to two reads more when nothing matched.
+func (v *Versioned[D, K]) Touch(id K, version int64, op bson.ObjectID) Write {
+	return v.v.touch(id, version, op)
+}
+
 // Delete returns the write that deletes a document that still has a version. Running it gives [ErrVersion] when it has another, and
 // [ErrStale] when it is gone, be it by this very write, run before.
 //

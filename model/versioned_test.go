@@ -318,3 +318,37 @@ func TestVersionedChangeOfMaps(t *testing.T) {
 		}
 	})
 }
+
+// A version is counted up without another change, so that whoever read the document before finds another version.
+func TestVersionedTouch(t *testing.T) {
+	op := bson.NewObjectID()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := context.Background()
+		if err := verStore(ctx, db, verLot{ID: "l", Qty: 2, Version: 1}); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			write model.Write
+			want  string
+			err   error
+		}{
+			{verPlain.Touch("l", 1, verNone), "qty 2 version 2", nil},
+			{verPlain.Touch("l", 1, verNone), "qty 2 version 2", model.ErrVersion},
+			{verPlain.Update("l", 1, d("$set", d("qty", 3)), verNone), "qty 2 version 2", model.ErrVersion},
+			{verTokens.Touch("l", 2, op), "qty 2 version 3 1 ops", nil},
+			{verTokens.Touch("l", 2, op), "qty 2 version 3 1 ops", nil},
+			{verPlain.Touch("gone", 1, verNone), "qty 2 version 3 1 ops", model.ErrStale},
+			{verPlain.Touch("l", math.MaxInt64, verNone), "qty 2 version 3 1 ops", new(model.ValueError)},
+			{verPlain.Touch("l", 3, op), "qty 2 version 3 1 ops", new(model.ValueError)},
+		} {
+			_, err := c.write.Run(ctx, db)
+			var refused *model.ValueError
+			if errors.As(c.err, &refused) != errors.As(err, &refused) || refused == nil && !errors.Is(err, c.err) {
+				t.Errorf("%s: %v, want %v", c.write, err, c.err)
+			}
+			if got := verShow(t, db); got != c.want {
+				t.Errorf("%s: stored %s, want %s", c.write, got, c.want)
+			}
+		}
+	})
+}

@@ -221,12 +221,6 @@ func (v *versioning) counting(update bson.D, count bson.E, op bson.ObjectID) (bs
 	if err := checkOperators(c.name, u); err != nil {
 		return nil, err
 	}
-	own := bson.D{count}
-	if v.ops != "" {
-		own = append(own, bson.E{Key: "$push", Value: bson.D{{Key: v.ops, Value: bson.D{
-			{Key: "$each", Value: bson.A{op}}, {Key: "$slice", Value: -v.keep},
-		}}}})
-	}
 	for i, e := range u {
 		fields, ok := e.Value.(bson.D)
 		if !ok || hasKey(u[:i], e.Key) {
@@ -240,10 +234,32 @@ func (v *versioning) counting(update bson.D, count bson.E, op bson.ObjectID) (bs
 		}
 		u[i].Value = append(bson.D(nil), fields...)
 	}
-	for _, e := range own {
+	for _, e := range v.own(count, op) {
 		u = merged(u, e)
 	}
 	return u, nil
+}
+
+// own are the operators that count the version up and keep the operation's token.
+func (v *versioning) own(count bson.E, op bson.ObjectID) bson.D {
+	own := bson.D{count}
+	if v.ops != "" {
+		own = append(own, bson.E{Key: "$push", Value: bson.D{{Key: v.ops, Value: bson.D{
+			{Key: "$each", Value: bson.A{op}}, {Key: "$slice", Value: -v.keep},
+		}}}})
+	}
+	return own
+}
+
+// touch is the update that counts the version up, and changes nothing else.
+func (v *versioning) touch(id any, version int64, op bson.ObjectID) Write {
+	if err := v.checkVersion(version); err != nil {
+		return Refused(v.decl.orZero().name, err)
+	}
+	u := v.own(bson.E{Key: "$set", Value: bson.D{{Key: v.version, Value: version + 1}}}, op)
+	return v.comparing(id, version, op, func(filter bson.D) mongo.WriteModel {
+		return &mongo.UpdateOneModel{Filter: filter, Update: u}
+	})
 }
 
 // holds reports whether a path is, or holds, what the technique keeps.

@@ -38,9 +38,13 @@ type Write struct {
 	// duplicate key aborts it). Nil means never.
 	Done bson.D
 
-	// Reasons are asked, in order, when a write that expects one matched nothing, or met a duplicate key outside a transaction, and
-	// was not applied before: the first whose filter some document of the collection matches gives its error in the place of
-	// ErrStale, or of the server's error.
+	// Reasons are asked, in order, when a write that expects one matched nothing and was not applied before: the first reason whose
+	// filter some document of the collection matches gives its error in the place of ErrStale. So a filter says all that the error
+	// says.
+	//
+	// Outside a transaction they are also asked when an insert met a duplicate key. Of an update or upsert that met one, only a
+	// reason is asked whose filter equals every field of the violated unique index to a value. Every other duplicate key stays
+	// the server's error, which [mongo.IsDuplicateKeyError] recognizes.
 	Reasons []Reason
 
 	// Once says that a second run of this write changes nothing although its operators alone don't show it, because its

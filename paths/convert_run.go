@@ -19,17 +19,23 @@ var errStirred = fmt.Errorf("docmodel: the trees were changed while one was conv
 func (c *conversion) run(ctx context.Context, db *mongo.Database) (done Converted, err error) {
 	for done.Attempts = 1; ; done.Attempts++ {
 		err = c.attempt(ctx, db, &done)
-		if !errors.Is(err, model.ErrStale) && !mongo.IsDuplicateKeyError(err) || done.Attempts == c.attempts {
+		if !errors.Is(err, model.ErrStale) && !c.crossed(err) || done.Attempts == c.attempts {
 			break
 		}
 		if err := pause(ctx, done.Attempts); err != nil {
 			return done, err
 		}
 	}
-	if mongo.IsDuplicateKeyError(err) {
+	if c.crossed(err) {
 		err = errors.Join(errStirred, err)
 	}
 	return done, err
+}
+
+// crossed reports whether a write met a key that another writer stored meanwhile: an _id, or what the representation keeps unique.
+func (c *conversion) crossed(err error) bool {
+	name := model.DuplicateIndex(err)
+	return name == model.IDIndex || name != "" && slices.ContainsFunc(c.to.indexes, func(x model.Index) bool { return x.Unique && x.Name == name })
 }
 
 // pause waits before the next attempt.

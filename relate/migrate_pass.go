@@ -104,7 +104,7 @@ func (p Pass) stage(ctx context.Context, db *mongo.Database, i int, o model.JobO
 	}
 	for try := 1; ; try++ {
 		progress, err := job.Run(ctx, db, o)
-		if !mongo.IsDuplicateKeyError(err) || try == 8 {
+		if model.DuplicateIndex(err) != model.IDIndex || try == 8 {
 			return err
 		}
 		before, o.After = sum(before, progress), progress.After

@@ -77,6 +77,13 @@ func embeddedWrites() []Case {
 			return []any{keys}, func() any { return lodgerPlaces.Remove(s, keys...) }
 		}},
 		{Method: "model.Embedded.Remove", Reason: "by null is refused", Make: func(string) any { return lodgerPlaces.Remove("d", nil) }},
+		{Method: "model.Embedded.Reorder", Reason: "one to a place", Make: func(s string) any { return lodgerPlaces.Reorder(s, 2, s) }},
+		{Method: "model.Embedded.Reorder", Reason: "two to the front", From: func(s string) ([]any, func() any) {
+			keys := roomy([]any{s, s + "2"})
+			return []any{keys}, func() any { return lodgerPlaces.Reorder(s, 0, keys...) }
+		}},
+		{Method: "model.Embedded.Reorder", Reason: "to the end", Make: func(s string) any { return lodgerPlaces.Reorder("d", -1, s) }},
+		{Method: "model.Embedded.Reorder", Reason: "a key twice is refused", Make: func(s string) any { return lodgerPlaces.Reorder("d", 0, s, s) }},
 		{Method: "model.Embedded.Clear", Reason: "the array stays, empty", Make: func(s string) any { return lodgerPlaces.Clear(s) }},
 		{Method: "model.Embedded.Move", Reason: "to another parent, as it was read", Make: func(s string) any { return lodgerPlaces.Move("a", "b", dwelling{Label: s, City: s}) }},
 		{Method: "model.Embedded.Move", Reason: "to itself is refused", Make: func(s string) any { return lodgerPlaces.Move(s, s, dwelling{Label: s}) }},

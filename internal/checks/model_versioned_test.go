@@ -56,6 +56,8 @@ func versionedWrites() []Case {
 		{Method: "model.Versioned.Update", Reason: "the version itself is refused", Make: func(s string) any {
 			return versioned.Update(s, 7, bson.D{{Key: "$inc", Value: bson.D{{Key: "version", Value: 1}}}}, bson.ObjectID{})
 		}},
+		{Method: "model.Versioned.Touch", Reason: "counted up, and nothing else", Make: func(s string) any { return versioned.Touch(s, 7, bson.ObjectID{}) }},
+		{Method: "model.Versioned.Touch", Reason: "with a token", Make: func(s string) any { return versionedBy.Touch(s, 7, oid(9)) }},
 		{Method: "model.Versioned.Delete", Reason: "in a version", Make: func(s string) any { return versioned.Delete(s, 7) }},
 		{Method: "model.Versioned.Guarded", Reason: "while the guard holds", From: func(s string) ([]any, func() any) {
 			guard, u := roomy(bson.D{{Key: "owner", Value: s}, {Key: "qty", Value: bson.D{{Key: "$gte", Value: 3}}}}), update(s)

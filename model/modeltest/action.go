@@ -10,8 +10,8 @@ import (
 	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 )
 
-// An Action is what [Faults] does to a command: [Fail], [CutBefore], [CutInside], [CutAfter], [Delay] or [Hold]. The
-// zero Action is not valid.
+// An Action is what [Faults] does to a command: [Fail], [FailInside], [CutBefore], [CutInside], [CutAfter], [Delay] or
+// [Hold]. The zero Action is not valid.
 type Action struct {
 	do func(c *faultConn, m *message) error
 }
@@ -21,15 +21,42 @@ func pass() Action { return Action{(*faultConn).forward} }
 // Fail answers with the error code and labels, such as "TransientTransactionError" or "RetryableWriteError". The server
 // doesn't see the command.
 func Fail(code int32, labels ...string) Action {
-	labels = slices.Clone(labels)
+	reply := failure(code, labels)
+	return Action{func(c *faultConn, m *message) error { return c.answer(m, reply) }}
+}
+
+// failure is the answer to a command that failed.
+func failure(code int32, labels []string) bson.D {
+	e := mongoerr.New(code, "an error that the test asked for")
+	reply := bson.D{
+		{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: e.Message},
+		{Key: "code", Value: e.Code}, {Key: "codeName", Value: e.Name},
+	}
+	if len(labels) > 0 {
+		reply = append(reply, bson.E{Key: "errorLabels", Value: slices.Clone(labels)})
+	}
+	return reply
+}
+
+// FailInside lets the server do the first n parts of a write, as [CutInside] does, and answers with the error code and labels: a
+// command that an operator killed (11601), whose maxTimeMS passed (50), or whose server stepped down (189, 11602).
+func FailInside(n int, code int32, labels ...string) Action {
+	if n < 1 {
+		panic("modeltest: FailInside: at least one part must be done\n\tremedy: use Fail")
+	}
+	reply := failure(code, labels)
 	return Action{func(c *faultConn, m *message) error {
-		e := mongoerr.New(code, "an error that the test asked for")
-		reply := bson.D{
-			{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: e.Message},
-			{Key: "code", Value: e.Code}, {Key: "codeName", Value: e.Name},
+		part, err := c.narrowed(m, n)
+		if err != nil {
+			return err
 		}
-		if len(labels) > 0 {
-			reply = append(reply, bson.E{Key: "errorLabels", Value: labels})
+		if err := c.forward(part); err != nil {
+			return err
+		}
+		if !m.moreToCome {
+			if _, err := c.readReply(); err != nil {
+				return err
+			}
 		}
 		return c.answer(m, reply)
 	}}

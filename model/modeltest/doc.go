@@ -14,7 +14,7 @@
 //	what was sent                                          Monitor.Commands
 //	whether an index serves a query                        WantIndexed
 //	how two documents differ, type by type                 Diff
-//	one failure at one place                               NewFaults, Fail, CutBefore, CutInside, CutAfter
+//	one failure at one place                               NewFaults, Fail, FailInside, CutBefore, CutInside, CutAfter
 //	one command late, or waiting for the test              Delay, Hold
 //	change streams that show changes late                  WithChangeLag
 //	a crash at every place                                 FaultMatrix
@@ -30,7 +30,7 @@
 //   - See what was sent, and what it cost: [NewMonitor], [Monitor.Commands], [Measure]; hold it to a price: [WantCost]; to an index:
 //     [WantIndexed]
 //   - Let commands fail, wait or break off: [NewFaults], [Faults.On], [Faults.From]; which: [Writes], [Reads], [Named], [On], [Both];
-//     how: [Fail], [CutBefore], [CutInside], [CutAfter], [Delay], [Hold]
+//     how: [Fail], [FailInside], [CutBefore], [CutInside], [CutAfter], [Delay], [Hold]
 //   - Try every cut, and every order of two: [FaultMatrix], [Interleave]
 //   - Compare what is stored: [Diff], [IgnoreOrder]; fill a database and look at all of it: [Load], [Dump]
 //

@@ -49,6 +49,10 @@ func TestFaults(t *testing.T) {
 			var e mongo.ServerError
 			return errors.As(err, &e) && e.HasErrorCode(112) && e.HasErrorLabel("TransientTransactionError")
 		}},
+		{"fail inside", "the first two statements are done, and the server says no", modeltest.FailInside(2, 11601), 2, func(err error) bool {
+			var e mongo.CommandError
+			return errors.As(err, &e) && e.Code == 11601 && e.Name == "Interrupted"
+		}},
 		{"before", "the server doesn't see it either", modeltest.CutBefore(), 0, mongo.IsNetworkError},
 		{"inside", "the first statement is done", modeltest.CutInside(1), 1, mongo.IsNetworkError},
 		{"inside, as far as it goes", "two of three", modeltest.CutInside(2), 2, mongo.IsNetworkError},
@@ -234,6 +238,7 @@ func TestFaultsRefuse(t *testing.T) {
 		"no match": func() { modeltest.NewFaults().On(nil, 1, modeltest.CutAfter()) },
 		"action":   func() { modeltest.NewFaults().From(modeltest.All, 1, modeltest.Action{}) },
 		"inside":   func() { modeltest.CutInside(0) },
+		"failing":  func() { modeltest.FailInside(0, 11601) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

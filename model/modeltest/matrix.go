@@ -46,8 +46,9 @@ type FaultCase struct {
 // each on a fresh database of each backend:
 //
 //   - fail: the server refuses the write; the process lives and gets the error
+//   - fail-inside: the server is interrupted when the write is done in part; the process lives and gets the error
 //   - cut-before: the process dies before the write arrives
-//   - cut-inside: the write is done in part, and the process dies; see [CutInside]. Of several statements the first, half
+//   - cut-inside: the write is done in part, and the process dies; see [CutInside]. Here and for fail-inside, of several statements the first, half
 //     of them, and all but the last are done; of a write of many documents, the first document
 //   - cut-after: the process dies when the write is done, before it knows
 //
@@ -120,6 +121,7 @@ func faultRows(writes []Command) []faultRow {
 		add("fail", Fail(96), false) // OperationFailed
 		add("cut-before", CutBefore(), true)
 		for _, n := range parts(w) {
+			add(fmt.Sprintf("fail-inside-%d", n), FailInside(n, 11601), false) // Interrupted
 			add(fmt.Sprintf("cut-inside-%d", n), CutInside(n), true)
 		}
 		add("cut-after", CutAfter(), true)

@@ -1,0 +1,108 @@
+package model
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// explains reports whether the reason can be what an error means: any reason for a write that matched nothing, and for an insert that met a
+// duplicate key. An update that met one has found its document, and an upsert may have: there the reason must ask for the taken key.
+func (r Reason) explains(w Write, err error) bool {
+	if _, insert := w.Model.(*mongo.InsertOneModel); insert || !mongo.IsDuplicateKeyError(err) {
+		return true
+	}
+	asked := equalities(r.If, nil)
+	keys := violated(err)
+	return len(keys) > 0 && !slices.ContainsFunc(keys, func(k string) bool { return !slices.Contains(asked, k) })
+}
+
+// equalities appends the paths that a filter equals to a value.
+func equalities(filter bson.D, to []string) []string {
+	for _, e := range filter {
+		if e.Key == "$and" {
+			all, _ := e.Value.(bson.A)
+			for _, f := range all {
+				if f, ok := f.(bson.D); ok {
+					to = equalities(f, to)
+				}
+			}
+		} else if isEquality(e.Value) {
+			to = append(to, e.Key)
+		}
+	}
+	return to
+}
+
+// DuplicateIndex returns the name of the unique index that a duplicate key was found in, or "" for any other error, and where the
+// server doesn't name it.
+func DuplicateIndex(err error) string {
+	if !mongo.IsDuplicateKeyError(err) {
+		return ""
+	}
+	_, message := writeErrorOf(err)
+	return indexIn(message)
+}
+
+// defaultName matches the parts of an index's default name, such as left_1_right_-1.
+var defaultName = regexp.MustCompile(`(.+?)_(?:-?1|hashed|text|2d|2dsphere)(?:_|$)`)
+
+// violated returns the fields of the unique index whose key is taken: as the server tells them, or from the index's default name. It is
+// empty where neither says.
+func violated(err error) []string {
+	raw, message := writeErrorOf(err)
+	if pattern, ok := raw.Lookup("keyPattern").DocumentOK(); ok {
+		var keys []string
+		elems, _ := pattern.Elements()
+		for _, e := range elems {
+			keys = append(keys, e.Key())
+		}
+		return keys
+	}
+	name := indexIn(message)
+	if name == IDIndex {
+		return []string{"_id"}
+	}
+	var keys []string
+	at := 0
+	for _, m := range defaultName.FindAllStringSubmatchIndex(name, -1) {
+		if m[0] != at {
+			return nil
+		}
+		keys, at = append(keys, name[m[2]:m[3]]), m[1]
+	}
+	if at != len(name) {
+		return nil
+	}
+	return keys
+}
+
+// writeErrorOf is what the server answered for the first statement that failed.
+func writeErrorOf(err error) (bson.Raw, string) {
+	var bulk mongo.BulkWriteException
+	if errors.As(err, &bulk) && len(bulk.WriteErrors) > 0 {
+		return bulk.WriteErrors[0].Raw, bulk.WriteErrors[0].Message
+	}
+	var one mongo.WriteException
+	if errors.As(err, &one) && len(one.WriteErrors) > 0 {
+		return one.WriteErrors[0].Raw, one.WriteErrors[0].Message
+	}
+	var cmd mongo.CommandError
+	errors.As(err, &cmd)
+	return cmd.Raw, cmd.Message
+}
+
+// indexIn is the index's name in the message of a duplicate key: MongoDB's "… index: email_1 dup key: { email: … }", or DocumentDB's
+// "… Index 'email_1'".
+func indexIn(message string) string {
+	if _, rest, ok := strings.Cut(message, " index: "); ok {
+		name, _, _ := strings.Cut(rest, " dup key: ")
+		return name
+	}
+	_, rest, _ := strings.Cut(message, "Index '")
+	return strings.TrimSuffix(rest, "'")
+}

@@ -1,0 +1,128 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+// interruptions are what a server answers that stops in the middle of a command.
+var interruptions = []int32{11601, 50, 11602, 11600, 189, 91, 10107, 13435, 262, 24, 1, 8}
+
+func noRetries() modeltest.Option {
+	return modeltest.WithClientOptions(options.Client().SetRetryWrites(false))
+}
+
+// What an interrupted server answers says nothing of the statements that it has done: their status is unknown.
+func TestInterruptedIsUnknown(t *testing.T) {
+	faults := modeltest.NewFaults()
+	three := model.NewPlan(insertDoc(d("_id", 1)), insertDoc(d("_id", 2)), insertDoc(d("_id", 3)))
+	many := model.NewPlan(model.Write{Collection: "parts", Model: &mongo.UpdateManyModel{Filter: bson.D{}, Update: d("$set", d("n", 1))}})
+	merge := model.NewPlan(model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{d("$set", d("m", 1)), d("$merge", "parts")}})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := context.Background()
+		for _, code := range interruptions {
+			for name, p := range map[string]model.Plan{"inserts": three, "an update of many": many, "$merge": merge} {
+				if name != "inserts" && code != 11601 && code != 50 {
+					continue
+				}
+				faults.Reset()
+				if _, err := db.Collection("parts").DeleteMany(ctx, bson.D{}); err != nil {
+					t.Fatal(err)
+				}
+				if name != "inserts" {
+					if _, err := three.Run(ctx, db); err != nil {
+						t.Fatal(err)
+					}
+				}
+				faults.Reset()
+				faults.On(modeltest.Writes, 1, modeltest.FailInside(2, code))
+				r, err := p.Run(ctx, db)
+				var server mongo.ServerError
+				if !errors.As(err, &server) || !server.HasErrorCode(int(code)) {
+					t.Fatalf("%s, %d: %v", name, code, err)
+				}
+				for i, s := range r.Steps {
+					if s.Status != model.Unknown {
+						t.Errorf("%s, %d: step %d is %s", name, code, i, s.Status)
+					}
+				}
+			}
+		}
+	}, noRetries(), modeltest.WithFaults(faults))
+}
+
+// A command that the server refuses before it executes anything was not sent, as far as its documents are concerned.
+func TestRefusedIsNotSent(t *testing.T) {
+	faults := modeltest.NewFaults()
+	p := model.NewPlan(insertDoc(d("_id", 1)), insertDoc(d("_id", 2)))
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, fault := range []modeltest.Action{modeltest.Fail(13), modeltest.Fail(59), modeltest.Fail(9), modeltest.Fail(73), modeltest.Fail(91, "NoWritesPerformed")} {
+			faults.Reset()
+			faults.On(modeltest.Writes, 1, fault)
+			r, err := p.Run(context.Background(), db)
+			if err == nil || r.Steps[0].Status != model.NotSent || r.Steps[1].Status != model.NotSent {
+				t.Errorf("%v: %v", err, r.Steps)
+			}
+		}
+	}, noRetries(), modeltest.WithFaults(faults))
+}
+
+// A statement that writes many documents and fails at one of them has written others.
+func TestHalfDoneStatement(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := context.Background()
+		if _, err := db.Collection("parts").InsertMany(ctx, []any{d("_id", 1, "n", 1), d("_id", 2, "n", "a string"), d("_id", 3, "n", 3)}); err != nil {
+			t.Fatal(err)
+		}
+		p := model.NewPlan(model.Write{Collection: "parts", Once: true, Model: &mongo.UpdateManyModel{Filter: bson.D{}, Update: d("$inc", d("n", 1))}})
+		r, err := p.Run(ctx, db)
+		if err == nil || r.Steps[0].Status != model.Unknown {
+			t.Errorf("%v: %v", err, r.Steps)
+		}
+	})
+}
+
+// A writer whose command was interrupted on the server leaves its intent: the next one finishes what was applied in part.
+func TestLeaseInterrupted(t *testing.T) {
+	faults := modeltest.NewFaults()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, code := range interruptions {
+			faults.Reset()
+			ctx := context.Background()
+			lease := &model.Lease{Collection: "locks", ID: fmt.Sprint("house", code), For: 100 * time.Millisecond}
+			ids := []any{fmt.Sprint("a", code), fmt.Sprint("b", code), fmt.Sprint("c", code)}
+			change := model.Change[int64]{
+				Lease: lease, Attempts: 1,
+				Read: func(ctx context.Context, db *mongo.Database) (int64, error) { return model.Fence(ctx), nil },
+				Decide: func(int64) (model.Plan, error) {
+					return model.NewPlan(insertDoc(d("_id", ids[0])), insertDoc(d("_id", ids[1])), insertDoc(d("_id", ids[2]))), nil
+				},
+			}
+			faults.On(modeltest.Both(modeltest.Writes, modeltest.On("parts")), 1, modeltest.FailInside(2, code))
+			if _, _, err := change.Run(ctx, db); err == nil {
+				t.Fatal("no error")
+			}
+			faults.Reset()
+			time.Sleep(120 * time.Millisecond)
+			next := change
+			next.Decide = func(int64) (model.Plan, error) { return model.Plan{}, nil }
+			if _, _, err := next.Run(ctx, db); err != nil {
+				t.Fatal(err)
+			}
+			n, err := db.Collection("parts").CountDocuments(ctx, d("_id", d("$in", bson.A(ids))))
+			if err != nil || n != 3 {
+				t.Errorf("%d: %d of 3 documents, %v", code, n, err)
+			}
+		}
+	}, noRetries(), modeltest.WithFaults(faults))
+}

@@ -1,0 +1,133 @@
+package model
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// sharedToken is the token of the operation that all writes belong to: one write's Done asks for it, and each update holds it. It is zero
+// where there is none.
+func sharedToken(writes []Write, updates []bson.D) (none bson.ObjectID) {
+	for i := range writes {
+		for _, t := range tokensIn(writes[i].Done) {
+			all := true
+			for _, u := range updates {
+				all = all && carries(u, t)
+			}
+			if all {
+				return t
+			}
+		}
+	}
+	return none
+}
+
+// tokensIn are the tokens that a Done condition asks for: ObjectIDs that a field other than _id equals or, being an array, holds.
+func tokensIn(done bson.D) (out []bson.ObjectID) {
+	for _, e := range done {
+		switch v := e.Value.(type) {
+		case bson.A:
+			for _, f := range v {
+				if f, ok := f.(bson.D); ok && e.Key == "$and" {
+					out = append(out, tokensIn(f)...)
+				}
+			}
+		case bson.D:
+			if len(v) != 1 || e.Key == "_id" {
+				continue
+			}
+			list, _ := v[0].Value.(bson.A)
+			if v[0].Key == "$all" && len(list) == 1 {
+				out = appendToken(out, list[0])
+			}
+			if v[0].Key == "$eq" {
+				out = appendToken(out, v[0].Value)
+			}
+		default:
+			if e.Key != "_id" {
+				out = appendToken(out, v)
+			}
+		}
+	}
+	return out
+}
+
+func appendToken(to []bson.ObjectID, v any) []bson.ObjectID {
+	if raw, ok := v.(bson.RawValue); ok {
+		if id, ok := raw.ObjectIDOK(); ok {
+			v = id
+		}
+	}
+	if id, ok := v.(bson.ObjectID); ok && !id.IsZero() {
+		return append(to, id)
+	}
+	return to
+}
+
+// carries reports whether a document holds a token anywhere.
+func carries(doc bson.D, token bson.ObjectID) bool {
+	raw, err := (*codec)(nil).document(doc)
+	return err == nil && rawCarries(raw, token)
+}
+
+func rawCarries(doc bson.Raw, token bson.ObjectID) bool {
+	elems, err := doc.Elements()
+	if err != nil {
+		return false
+	}
+	for _, e := range elems {
+		switch v := e.Value(); v.Type {
+		case bson.TypeObjectID:
+			if v.ObjectID() == token {
+				return true
+			}
+		case bson.TypeEmbeddedDocument, bson.TypeArray:
+			if rawCarries(bson.Raw(v.Value), token) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// untokened is a filter without the condition that a list doesn't hold the token yet.
+func (m *merger) untokened(filter bson.D) bson.D {
+	if m.token.IsZero() {
+		return filter
+	}
+	out := make(bson.D, 0, len(filter))
+	for _, e := range filter {
+		if c, ok := e.Value.(bson.D); ok && len(c) == 1 && c[0].Key == "$ne" && c[0].Value == m.token {
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// known is the condition that an operation whose token all writes carry was applied: one list still holds it. Nil where there is no
+// such token. Then the write may be repeated if one of the writes that ask for the token may.
+func (m *merger) known(writes []Write, out *Write) bson.D {
+	if m.token.IsZero() {
+		return nil
+	}
+	var id bson.D
+	var any bson.A
+	for _, w := range writes {
+		held := false
+		for _, t := range tokensIn(w.Done) {
+			held = held || t == m.token
+		}
+		if !held {
+			continue
+		}
+		if i := indexOfID(w.Done); i >= 0 {
+			id = w.Done[i : i+1 : i+1]
+		}
+		any = append(any, guardOf(w.Done))
+		out.Once = out.Once || w.Once
+	}
+	if len(any) == 1 {
+		return And(id, any[0].(bson.D))
+	}
+	return And(id, bson.D{{Key: "$or", Value: any}})
+}

@@ -1,0 +1,153 @@
+package model
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// write unites filters, expectations, Done conditions and reasons.
+func (m *merger) write(writes []Write) Write {
+	out := Write{Collection: m.collection, Once: true, Index: writes[0].Index}
+	filter, equal, err := m.filter(writes)
+	if err != nil {
+		return Refused(m.collection, err)
+	}
+	var done []bson.D
+	for _, w := range writes {
+		out.Once = out.Once && w.Once
+		if w.Expect == One {
+			out.Expect = One
+		}
+		if w.Done != nil {
+			done = append(done, w.Done)
+		}
+		if w.Index != out.Index {
+			out.Index = ""
+		}
+		out.mixed = out.mixed || w.mixed || w.Deleted != writes[0].Deleted
+	}
+	out.Deleted = writes[0].Deleted
+	switch known := m.known(writes, &out); {
+	case known != nil:
+		out.Done = known
+	case len(done) == len(writes):
+		out.Done = And(done...) // one write applies all or nothing, so all were applied before
+	}
+	out.Reasons = m.reasons(writes, equal)
+	model := *m.models[0]
+	model.Filter, model.Update, model.ArrayFilters = filter, m.update, m.filters
+	out.Model = &model
+	return out
+}
+
+// filter unites filters, and reports whether all are the same.
+func (m *merger) filter(writes []Write) (_ bson.D, equal bool, _ error) {
+	filters := make([]bson.D, 0, len(m.models))
+	equal, all, alike := true, true, true
+	for i, u := range m.models {
+		f, ok := u.Filter.(bson.D)
+		if !ok {
+			return nil, false, m.conflict("filters must be bson.D, in " + m.name(i) + " too")
+		}
+		equal = equal && (i == 0 || sameD(f, filters[0]))
+		all = all && writes[i].Expect == One
+		alike = alike && (i == 0 || sameD(m.untokened(f), m.untokened(filters[0])))
+		filters = append(filters, f)
+	}
+	if equal {
+		return slices.Clone(filters[0]), true, nil
+	}
+	id, pinned := idOf(filters[0])
+	for i, f := range filters[1:] {
+		if other, ok := idOf(f); !pinned || !ok || !sameValue(other, id) {
+			return nil, false, m.conflict("the writes are not known to be to one document (" + m.both(0, i+1) + "): each filter needs the same _id; else " + asSteps)
+		}
+	}
+	if !all && !alike {
+		return nil, false, m.conflict("the filters differ and not every write expects a match: the condition of one would swallow the update of the other (" +
+			m.swallowed(writes) + "): set its Expect to One, or " + asSteps)
+	}
+	rest := []bson.D{{filters[0][indexOfID(filters[0])]}}
+	for _, f := range filters {
+		if guard := guardOf(f); len(guard) > 0 {
+			rest = append(rest, guard)
+		}
+	}
+	return And(rest...), false, nil
+}
+
+// swallowed names the writes that may match nothing.
+func (m *merger) swallowed(writes []Write) string {
+	var names []string
+	for i, w := range writes {
+		if w.Expect != One {
+			names = append(names, m.name(i))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// guardOf is a filter without what it says of _id.
+func guardOf(filter bson.D) bson.D {
+	i := indexOfID(filter)
+	if i < 0 {
+		return filter
+	}
+	return append(append(bson.D(nil), filter[:i]...), filter[i+1:]...)
+}
+
+// reasons are those of all writes. In a merge of different filters a write that matches nothing may be another one's fault: a reason
+// holds where its own write's condition doesn't. Those that wrap ErrStale come first, for what was read must be read again.
+func (m *merger) reasons(writes []Write, equal bool) []Reason {
+	type group struct {
+		reasons []Reason
+		stale   bool
+		text    string
+	}
+	var groups []group
+	for i, w := range writes {
+		g := group{}
+		for _, r := range w.Reasons {
+			if guard := guardOf(m.models[i].Filter.(bson.D)); !equal && len(guard) > 0 {
+				r.If = And(r.If, bson.D{{Key: "$nor", Value: bson.A{guard}}})
+			}
+			g.stale = g.stale || errors.Is(r.Err, ErrStale)
+			g.text += r.Err.Error() + shell(r.If)
+			g.reasons = append(g.reasons, r)
+		}
+		if len(g.reasons) > 0 {
+			groups = append(groups, g)
+		}
+	}
+	slices.SortStableFunc(groups, func(a, b group) int {
+		if a.stale != b.stale {
+			return pick(a.stale, -1, 1)
+		}
+		return strings.Compare(a.text, b.text)
+	})
+	var out []Reason
+	for _, g := range groups {
+		out = append(out, g.reasons...)
+	}
+	return out
+}
+
+// idOf is the one _id that a filter asks for.
+func idOf(filter bson.D) (id any, ok bool) {
+	if i := indexOfID(filter); i >= 0 && pinsID(filter) {
+		return filter[i].Value, true
+	}
+	return nil, false
+}
+
+func indexOfID(filter bson.D) int {
+	for i, e := range filter {
+		if e.Key == "_id" {
+			return i
+		}
+	}
+	return -1
+}
