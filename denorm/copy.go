@@ -64,10 +64,11 @@ type CopySpec struct {
 	// Where the source is a model.Versioned, count both up by its ChangeBy, and run [Copy.Refresh] then.
 	Version, VersionTo string
 
-	// CountUp is the path of a whole number in the documents that hold copies, which every write of the Copy to a document counts
-	// up: the version of a [model.Versioned] of theirs. Give it wherever such documents are replaced as a whole. Without it, a
-	// replacement of what was read before a change of the source takes the old copy back; with it, the replacement is
-	// [model.ErrVersion], and [model.Versioned.Change] decides anew.
+	// CountUp is the path of the version in the documents that hold copies, if a
+	// [model.Versioned] is declared over them. Every write of the Copy to such a document
+	// counts its version up. A replacement that was computed before that write then gives
+	// [model.ErrVersion], and [model.Versioned.Change] decides again. Without CountUp the
+	// replacement stores the old copy again.
 	CountUp string
 
 	// Lists are the paths of arrays on KeyPath, for documents whose fields are not known (bson.D and the like). It is refused
@@ -75,10 +76,12 @@ type CopySpec struct {
 	Lists []string
 }
 
-// NewCopy declares that documents hold copies of the sources' fields. It panics with a [*model.DeclarationError] when a path
-// doesn't exist; when KeyPath doesn't hold the sources' _id, or is itself an array of ids, which has no room for a copy; when
-// a copy is of another type than its source, outside the key's element or inside a further array; when paths overlap; when
-// the array that copies are pushed to can be stored as null; and when CountUp is no whole number outside arrays and copies.
+// NewCopy declares that documents hold copies of the sources' fields. It panics with a
+// [*model.DeclarationError] when a path doesn't exist; when KeyPath doesn't hold the
+// sources' _id, or is itself an array of ids, which has no room for a copy; when a copy
+// is of another type than its source, outside the key's element or inside a further
+// array; when paths overlap; when the array that copies are pushed to can be stored as
+// null; and when CountUp is no whole number outside arrays and copies.
 func NewCopy[S, SK, T, TK any](sources *model.Collection[S, SK], targets *model.Collection[T, TK], spec CopySpec) *Copy[S, SK, TK] {
 	c := &copying{stored: storedIn(sources), to: storedIn(targets), spec: spec}
 	c.declare(
@@ -103,9 +106,10 @@ func (c *Copy[S, SK, TK]) Snapshot(source *S) (bson.D, error) {
 	return c.c.snapshot(s), err
 }
 
-// Fields returns the copy of a source as fields of the document by their paths, the source's _id among them, as [Counter.Set] takes
-// them; a field that the source doesn't have is a bson.RawValue of type 0, which takes it away. A copy in an array has no such
-// form: it is refused.
+// Fields returns the copy of a source as paths and values, with the source's _id, in the
+// form that [Counter.Set] takes. A field that the source doesn't have gets a
+// bson.RawValue of type 0, by which Set removes it. Fields refuses a copy that is an
+// element of an array.
 //
 // What is stored from it is as old as the source that was read: see [Copy.Refresh].
 func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
@@ -121,8 +125,9 @@ func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
 // set, unless a newer copy of this source is there. Into an array that lies within another it is refused, for which element
 // of the outer one is meant is not known: push [Copy.Snapshot] there.
 //
-// Consistency: one document, atomic; it expects that the document exists, else running it gives model.ErrStale. It can be run
-// again. Run [Copy.Refresh] of the document after it if the source may have changed since it was read. Cost: one command, one document, by
+// Consistency: one document, atomic; it expects that the document exists, else running it
+// gives model.ErrStale. It can be run again. Run [Copy.Refresh] of the document after it
+// if the source may have changed since it was read. Cost: one command, one document, by
 // _id; one more to ask when it wrote nothing.
 func (c *Copy[S, SK, TK]) Attach(id TK, source *S) model.Write {
 	s, err := c.state(source)
@@ -189,15 +194,17 @@ func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
 	return c.c.propagateJob(s, err)
 }
 
-// Refresh returns the change that reads a source and brings its copies up to date: for after a copy was stored, or a plan was
-// cut. With docs it is those of these documents, and no others are read. A source that is not there gives model.ErrNotFound. The
-// state that it returns is the source as it is stored.
+// Refresh returns the change that reads a source and brings its copies up to date: for
+// after a copy was stored, or a plan was cut. With docs it reads and writes only these
+// documents. A source that is not there gives model.ErrNotFound. The state that it
+// returns is the source as it is stored.
 //
-// Run after [Copy.Attach], with the document, it closes the gap in which the source changed: a later change finds the new copy by
-// itself.
+// Run after [Copy.Attach], with the document, it closes the gap in which the source
+// changed: a later change finds the new copy by itself.
 //
-// Cost: two commands; documents written: those with an older copy. The second reads all documents that hold a copy of the source, by
-// [Copy.Indexes], or these docs, by _id. Cut, it leaves some documents to do: run it again.
+// Cost: two commands; documents written: those with an older copy. The second reads all
+// documents that hold a copy of the source, by [Copy.Indexes], or these docs, by _id.
+// Cut, it leaves some documents to do: run it again.
 func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] {
 	id, err := encodedID(c.sources, source)
 	var only []bson.RawValue

@@ -15,8 +15,8 @@ import (
 
 var revised = model.NewVersioned(holders, model.VersionedSpec{Version: "rev"})
 
-// Each write of a copy counts the document's version up, once however often it is run, so that a replacement of what was read before
-// is refused.
+// Each write of a copy counts the document's version up once, however often it is run. A
+// replacement of what was read before is refused.
 func TestCopyCountsUp(t *testing.T) {
 	parallel(t)
 	for _, form := range []struct {

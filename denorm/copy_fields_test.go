@@ -45,8 +45,8 @@ var (
 	}})
 )
 
-// A document that counts, and holds copied fields, is moved with them in the counter's one write: fields that the new source doesn't
-// have are taken away.
+// A document that counts, and holds copied fields, is moved with them in the counter's
+// one write: fields that the new source doesn't have are taken away.
 func TestCopyFieldsInCounter(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -103,7 +103,8 @@ func asDoc(t *testing.T, v any) bson.Raw {
 	return raw
 }
 
-// Values in bytes are those of the field's type, or refused; so are the fields of a copy that is an element of an array.
+// Values in bytes are those of the field's type, or refused; so are the fields of a copy
+// that is an element of an array.
 func TestCopyFieldsRefused(t *testing.T) {
 	parallel(t)
 	raw := func(v any) bson.RawValue {

@@ -232,7 +232,8 @@ func (c *copying) among(s copyState, ids bson.A) model.Write {
 	}
 }
 
-// refresh is the plan that brings up to date the copies of a source in some documents, of those that it lists, if it does.
+// refresh is the plan that brings up to date the copies of a source in some documents, of
+// those that it lists, if it does.
 func (c *copying) refresh(s copyState, docs []bson.RawValue) (p model.Plan) {
 	ids := bson.A{}
 	for _, id := range docs {

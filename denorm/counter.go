@@ -34,9 +34,10 @@ type CounterSpec struct {
 	Tokens  string
 	Pending string
 
-	// Keep is how many tokens a parent keeps: at least as many as operations on one parent can be under way at a time,
-	// or come between an operation and its being run again. Operations on its children that change no number count too.
-	// 0 means 100, which is some 2 KB in each busy parent; at most 10,000.
+	// Keep is how many tokens a parent keeps: at least as many as operations on one
+	// parent can be under way at a time, or come between an operation and its being run
+	// again. Operations on its children that change no number count too. 0 means 100,
+	// which is some 2 KB in each busy parent; at most 10,000.
 	Keep int
 
 	// Partial, without Tokens, lets operations run without a transaction, as two plain writes: for servers that have
@@ -98,28 +99,35 @@ type CounterPending struct {
 //
 // # Consistency
 //
-// An operation with tokens is four writes at most, each of one document. The child is changed and marked as pending in
-// one, guarded by what it held; so of two operations that read the same, one reads again, and each change of a child
-// counts once. Then each parent that the child names, before or after, is changed by the difference, which may be
-// nothing, and keeps the operation's token, unless it holds that already; then the mark is taken off, or the child
-// deleted. Whoever meets a mark finishes that operation first. A cut therefore leaves a child
-// and a parent that differ and say so: the same operation run again, the next one on the child, or [Counter.Settle]
-// finishes it. Readers see a parent's numbers behind by the operations under way, and a child that is being deleted
-// until it is.
+// An operation with tokens is four writes at most, each of one document. The child is
+// changed and marked as pending in one, guarded by what it held; so of two operations
+// that read the same, one reads again, and each change of a child counts once. Then each
+// parent that the child names, before or after, is changed by the difference, which may
+// be nothing, and keeps the operation's token, unless it holds that already; then the
+// mark is taken off, or the child deleted. Whoever meets a mark finishes that operation
+// first. A cut therefore leaves a child and a parent that differ and say so: the same
+// operation run again, the next one on the child, or [Counter.Settle] finishes it.
+// Readers see a parent's numbers behind by the operations under way, and a child that is
+// being deleted until it is.
 //
-// This holds while a parent keeps the tokens of what is under way, see CounterSpec.Keep. An operation that is finished
-// after so many others counts twice, or is done again by a second run; Recount mends the numbers.
+// This holds while a parent keeps the tokens of what is under way, see CounterSpec.Keep.
+// An operation that is finished after so many others counts twice, or is done again by a
+// second run; Recount mends the numbers.
 //
-// A finished operation that is run again does nothing, whichever fields it sets, while a parent that the child names
-// remembers its token. A child that names no parent, or one that isn't stored, has nobody to remember: the operation is
-// done again. Fields that no number depends on can be written past the counter, by one command and without a token.
+// A finished operation that is run again does nothing, whichever fields it sets, while a
+// parent that the child names keeps its token. If the child names no stored parent, no
+// document keeps the token, and the operation is done again. Fields that no number
+// depends on can be written past the counter, by one command and without a token.
 //
 // # Soft deletion
 //
-// Under a [model.Policy] with Delete, the numbers of a parent that is marked as deleted follow its children too, so that they
-// are true when it is restored. The policy's Filter must have the condition on Delete's fields at its top, or the change is
-// refused. For children that are deleted softly, give that condition as Where ({deletedAt: nil}): [Counter.Delete] under the
-// policy marks the child and takes it off its parent, and [Counter.Set] of deletedAt to nil restores it and counts it again.
+// Under a [model.Policy] with Delete, the numbers of a parent that is marked as deleted
+// follow its children too, so that they are true when it is restored. The policy's Filter
+// must have the condition on Delete's fields at its top, or the change is refused. For
+// children that are deleted softly, give that condition as Where ({deletedAt: nil}):
+// [Counter.Delete] under the policy marks the child and takes it off its parent, and
+// [Counter.Set] of deletedAt to nil, under a policy without that condition, restores it
+// and counts it again.
 //
 // Source: "countOfBooks", fields that are computed when written (seed 000, 003);
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
@@ -178,19 +186,22 @@ func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[C
 	return x.c.insert(x.children.Insert(child), op)
 }
 
-// Set returns the change that sets fields of a child by their paths, and changes what its parent keeps by the
-// difference; with the reference among the fields, what both parents keep. Any fields outside arrays may be set; nil
-// stores null, and a null reference leaves the parent. A bson.RawValue is stored as it is, and one of type 0 takes the
-// field away: so [Copy.Fields] go with the reference in one write. A path below a counted one is refused: set that whole. No such
-// child is model.ErrNotFound. The fields are set whatever the child holds by then; what it counts for is read and
-// guarded, again after another writer, up to 100 times. Run again with the same token after a cut it completes itself;
-// when it was done, it does nothing while the child's parent remembers the token, also if it changed no number. If another
-// operation has given the child another parent since, it sets its fields again, and the numbers follow: nothing is counted
-// twice.
+// Set returns the change that sets fields of a child by their paths, and changes what its
+// parent keeps by the difference; with the reference among the fields, what both parents
+// keep. Any fields outside arrays may be set; nil stores null, and a null reference
+// leaves the parent. A bson.RawValue is stored as it is, and one of type 0 removes the
+// field. So [Copy.Fields] can be set together with the reference. A path below a counted
+// one is refused: set that whole. No such child is model.ErrNotFound. The fields are set
+// whatever the child holds by then; what it counts for is read and guarded, again after
+// another writer, up to 100 times. Run again with the same token after a cut it completes
+// itself; when it was done, it does nothing while the child's parent remembers the token,
+// also if it changed no number. If another operation has given the child another parent
+// since, it sets its fields again, and the numbers follow: nothing is counted twice.
 //
-// Cost: five commands, served by _id: the child and the parents' tokens read, then the child, the parents, the child
-// written. Where a smallest or greatest value leaves its parent, one more read each, served by [Counter.Indexes]. Two
-// commands when the child names no parent. Without Tokens: three, in a transaction; two when no number changes.
+// Cost: five commands, served by _id: the child and the parents' tokens read, then the
+// child, the parents, the child written. Where a smallest or greatest value leaves its
+// parent, one more read each, served by [Counter.Indexes]. Two commands when the child
+// names no parent. Without Tokens: three, in a transaction; two when no number changes.
 func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, op bson.ObjectID) model.Change[CounterState] {
 	return x.c.set(idOf(x.children, child), fields, op)
 }

@@ -10,8 +10,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// An operation that is run again after another one changes nothing, whichever fields it sets, and whether they change a number
-// or not: the parent that the child names remembers it.
+// An operation that is run again after another one changes nothing, whichever fields it
+// sets, and whether they change a number or not: the parent that the child names
+// remembers it.
 func TestCounterSpentForAllFields(t *testing.T) {
 	parallel(t)
 	type change = model.Change[denorm.CounterState]

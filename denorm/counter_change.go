@@ -212,9 +212,10 @@ func (c *counter) read(ctx context.Context, db *mongo.Database, q model.Query, o
 	return s, nil
 }
 
-// transitions are what is to be told to parents: what is under way on the child, and then the operation's own change,
-// if that is not what is under way. With tokens the parents that the child names are told of every change, so that they
-// remember it; without, of those that change what it counts for.
+// transitions are what is to be told to parents: what is under way on the child, and then
+// the operation's own change, if that is not what is under way. With tokens the parents
+// that the child names are told of every change, so that they remember it; without, of
+// those that change what it counts for.
 func (c *counter) transitions(child bson.Raw, o childOperation) (list []transition, err error) {
 	was, err := c.ofDocument(child)
 	if err != nil {
@@ -244,7 +245,8 @@ func (c *counter) transitions(child bson.Raw, o childOperation) (list []transiti
 	return list, nil
 }
 
-// name gives a transition the parents that the child names, as it is and when fields are set.
+// name gives a transition the parents that the child names, as it is and when fields are
+// set.
 func (c *counter) name(t *transition, child bson.Raw, set bson.D) error {
 	if c.tokens == "" {
 		return nil
@@ -329,7 +331,8 @@ func (c *counter) decide(s CounterState, filter bson.D, o childOperation) (model
 	return c.plan(steps, []model.Step{c.turn(s.Child, filter, list[0], o)}, c.apply(list[0], s), c.finish(id, list[0])), nil
 }
 
-// plain is the write to a child of which no parent is to be told. It is guarded if it touches what counts.
+// plain is the write to a child of which no parent is to be told. It is guarded if it
+// touches what counts.
 func (c *counter) plain(child bson.Raw, filter bson.D, o childOperation) model.Write {
 	w := model.Write{Collection: c.children, Index: model.IDIndex, Expect: model.One, Once: true}
 	if o.set == nil {

@@ -48,7 +48,8 @@ func underTenant(tenant string) model.Policy {
 	}
 }
 
-// What children do while their parent is deleted softly is counted in it, for when it is restored; another tenant's parent is left alone.
+// A parent that is marked as deleted counts what its children do, so that its numbers are
+// true when it is restored. Another tenant's parent isn't touched.
 func TestCounterDeletedParents(t *testing.T) {
 	parallel(t)
 	t.Run("count and sum", func(t *testing.T) { counterDeletedParents(t, scored, false) })
@@ -110,7 +111,8 @@ func counterDeletedParents(t *testing.T, scored *denorm.Counter[player, string, 
 	}
 }
 
-// A child that is deleted softly is not counted, holds no mark, and counts again once it is restored.
+// A child that is deleted softly is not counted, holds no mark, and counts again once it
+// is restored.
 func TestCounterDeletedChildren(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -143,7 +145,8 @@ func TestCounterDeletedChildren(t *testing.T) {
 	})
 }
 
-// Where a policy doesn't tell a deleted document from another tenant's, the change is refused before anything is written.
+// A change is refused, and nothing is written, if the policy's filter doesn't tell
+// deleted documents from another tenant's.
 func TestCounterPolicyRefused(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {

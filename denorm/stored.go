@@ -70,7 +70,8 @@ func (s stored) encoded(doc any) (bson.Raw, error) {
 	return rawDocument(v)
 }
 
-// rawValue encodes a value of the caller's, of the type of a field; a bson.RawValue is one that the type can be read from.
+// rawValue encodes a value of the caller's, of the type of a field; a bson.RawValue is
+// one that the type can be read from.
 func (s stored) rawValue(f model.Field, v any, element bool) (bson.RawValue, error) {
 	held, isRaw := v.(bson.RawValue)
 	if isRaw && !f.Open && !s.readable(f, held, element) || !isRaw && !fits(f, reflect.TypeOf(v), element) {

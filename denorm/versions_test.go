@@ -14,7 +14,8 @@ import (
 	"github.com/docmodel/docmodel/model/schema"
 )
 
-// A tune had a title before it had a name, and a maker of another type; an id, a label and a year it always had.
+// A tune had a title before it had a name, and a maker of another type; an id, a label
+// and a year it always had.
 type (
 	tune1 struct {
 		ID    string `bson:"_id"`
@@ -65,8 +66,9 @@ func tuneVersions(tunes *model.Collection[tune, string]) *schema.Versions[tune, 
 	return schema.NewVersions(tunes, schema.VersionsSpec{}, schema.Upcast(renamed))
 }
 
-// A technique that uses a path which older versions of the documents don't have, or have otherwise, is refused when it is declared,
-// whichever is declared first: it, or the versions.
+// A technique that uses a path which older versions of the documents don't have, or have
+// otherwise, is refused when it is declared, whichever is declared first: it, or the
+// versions.
 func TestVersionsBesideTechniques(t *testing.T) {
 	parallel(t)
 	lists := model.NewCollection[playlist, string]("playlists")
@@ -127,8 +129,8 @@ func TestVersionsBesideTechniques(t *testing.T) {
 	}
 }
 
-// A Copy of what all versions have in one form holds among documents of every version; another field of theirs is not set past their
-// versions.
+// A Copy of what all versions have in one form holds among documents of every version;
+// another field of theirs is not set past their versions.
 func TestCopyOfVersions(t *testing.T) {
 	parallel(t)
 	tunes, lists := newTunes(), model.NewCollection[playlist, string]("playlists")

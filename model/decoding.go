@@ -6,11 +6,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Decoding returns the collection with another way to decode its whole documents, which may be stored as other types than D too: by
-// a function that is handed each as it is stored, and must not keep it. A path that a technique uses must be in the other types as it
-// is in D: a technique of the collection that was declared before with another path makes it panic with a
-// [*DeclarationError]; one that is declared later panics itself. What decodes into another type than D ([Project], [AggregateAs], Query with a type of its own)
-// is decoded as before. A query with a projection of whole documents is refused. Writes are not affected.
+// Decoding returns the collection with another way to decode its whole documents, which
+// may be stored as other types than D too: by a function that is handed each as it is
+// stored, and must not keep it. others are these types. A path that a technique over the
+// collection uses must be stored alike in D and in others. Decoding panics with a
+// [*DeclarationError] for a technique that was declared before; the constructor of a
+// later technique panics. What decodes into another type than D ([Project],
+// [AggregateAs], Query with a type of its own) is decoded as before. A query with a
+// projection of whole documents is refused. Writes are not affected.
 func Decoding[D, K any](c *Collection[D, K], others []reflect.Type, decode func(raw bson.Raw, doc *D) error) *Collection[D, K] {
 	own := codec{}
 	if base := declOf(c).orZero().codec; base != nil {

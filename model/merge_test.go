@@ -107,7 +107,8 @@ func TestMergeConflicts(t *testing.T) {
 	}
 }
 
-// What reaches deleted documents does so merged with its like. Merged with what doesn't, it can't be put under a policy that hides them.
+// Two writes that reach deleted documents can be merged, and so can one that does and one
+// that doesn't; but the latter is refused under a policy that hides deleted documents.
 func TestMergeDeleted(t *testing.T) {
 	reaches, doesnt := reachDeleted(up("$set", d("a", 1))), up("$set", d("b", 1))
 	if w := model.Merge(reaches, reachDeleted(doesnt)); !w.Deleted || w.Under(policy).Err != nil {

@@ -7,10 +7,11 @@ import (
 	"sync"
 )
 
-// olderTypes are the other types that a collection's documents are stored as, those of older versions, and the paths that techniques
-// use. A technique reads and writes paths where they are stored, which no step from one version to the next changes: so each path has
-// to be in all of the types, and to be stored alike. It is checked whichever is declared first. All collections that are made of one
-// NewCollection, by Named and the like, share it.
+// olderTypes holds the types of the older versions that a collection's documents are
+// stored as, and the paths that techniques use. A technique reads and writes stored
+// documents, which the steps between versions don't reach. So every path must exist in
+// all types and be stored alike. The order of the declarations doesn't matter. The
+// collections that Named and Decoding make of a collection share its olderTypes.
 type olderTypes struct {
 	mu    sync.Mutex
 	types []reflect.Type
@@ -42,7 +43,8 @@ func (o *olderTypes) use(path string) {
 	o.paths[path] = true
 }
 
-// add notes types, and returns why a technique that was declared before can't use a path in them.
+// add notes types, and returns why a technique that was declared before can't use a path
+// in them.
 func (o *olderTypes) add(types []reflect.Type, l *layout, c *codec) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -82,7 +84,8 @@ func (o *olderTypes) unlike(types []reflect.Type, path string, f Field, c *codec
 
 func (f Field) kindName() string { return strings.Repeat("[]", pick(f.list, 1, 0)) + f.Type.String() }
 
-// storedAlike reports whether values of two types are stored as the same type of BSON: integers of all sizes are.
+// storedAlike reports whether values of two types are stored as the same type of BSON:
+// integers of all sizes are.
 func storedAlike(a, b reflect.Type) bool {
 	whole := func(t reflect.Type) bool { v := reflect.Zero(t); return v.CanInt() || v.CanUint() }
 	switch {

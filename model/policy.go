@@ -226,8 +226,8 @@ func (p Policy) reachedBy(w Write) (bson.D, error) {
 	return filter, err
 }
 
-// reaching is the policy's filter, for what reaches documents that are marked as deleted too without the conditions on the fields
-// that Delete sets.
+// reaching is the policy's filter. Where marked documents are to be reached, the
+// conditions on the fields that Delete sets are left out.
 func (p Policy) reaching(collection string, deleted bool) (out bson.D, _ error) {
 	if !deleted || len(p.Delete) == 0 {
 		return p.Filter, nil

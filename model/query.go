@@ -19,7 +19,7 @@ type Query struct {
 	Sort        bson.D
 	Skip, Limit int64 // Limit 0 means all
 	Options     ReadOptions
-	Deleted     bool   // under a Policy, documents that it marks as deleted are read too; see Write.Deleted
+	Deleted     bool   // under a Policy, also read documents that its Delete has marked; see Write.Deleted
 	Index       string // the index that serves the filter and sort; "" means not known
 	Err         error  // bad input: returned by every run, before anything is sent
 

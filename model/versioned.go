@@ -40,11 +40,13 @@ type VersionedSpec struct {
 // from what was read is applied only while the version is still the one that was read (test-and-set). So no update is lost,
 // without locks or transactions. Make it with [NewVersioned].
 //
-// All writers must count the version up: plain writes to the same fields are not seen, and a Replace of what was read before one
-// undoes it. What another technique writes to these documents (a denorm.Copy's Set) is such a write: do it by [Versioned.ChangeBy].
-// What a denorm.Copy writes into them from elsewhere counts the version up where its spec has CountUp. Beside techniques that
-// can't, as a denorm.Counter's parents, change the other fields by operators (Update, ChangeBy), never by Replace or Change.
-// A document without a version, from before the technique, has version 0.
+// All writers must count the version up: plain writes to the same fields are not seen,
+// and a Replace of what was read before one undoes it. What another technique writes to
+// these documents (a denorm.Copy's Set) is such a write: do it by [Versioned.ChangeBy]. A
+// denorm.Copy into these documents counts the version up if its spec has CountUp. Other
+// techniques, such as a denorm.Counter over these documents as parents, don't: beside
+// them use Update or ChangeBy, and neither Replace nor Change. A document without a
+// version, from before the technique, has version 0.
 //
 // Source: "Atomic Aggregates", "NoSQL Data Modeling Techniques" (seed 002, 4);
 // https://www.mongodb.com/docs/manual/core/write-operations-atomicity/.

@@ -51,12 +51,14 @@ type Write struct {
 	// filter carries what was read or the operation's token. [Plan.Guarantee] relies on it.
 	Once bool
 
-	// Deleted says that under a [Policy] the write reaches documents that the policy marks as deleted too, as a number does that is
-	// to be true when the document is restored. It never reaches what the rest of the policy's filter hides: another tenant's.
+	// Deleted says that under a [Policy] the write also reaches documents that the
+	// policy's Delete has marked, for fields that must be true when the document is
+	// restored. The policy's other conditions hold: the write never reaches another
+	// tenant's document.
 	Deleted bool
 
-	// IfMarked are update operators that go with a delete where a [Policy] marks the document as deleted instead: they take away
-	// what the document held for its deletion.
+	// IfMarked are update operators that are added where a [Policy] turns this delete
+	// into an update that marks the document.
 	IfMarked bson.D
 
 	// Index names the index that serves the write's filter; "" means not known.

@@ -212,7 +212,8 @@ func TestPlaceCut(t *testing.T) {
 	}
 }
 
-// While a product is edited, one of its parts gets another name: in whichever order their commands meet, none of both is lost.
+// A product is edited while one of its parts gets another name. Both changes stay, in
+// every order of their commands.
 func TestEditWhileRenamed(t *testing.T) {
 	modeltest.Interleave(t, modeltest.InterleaveCase{
 		OnServer: 4, Match: modeltest.All,

@@ -41,9 +41,10 @@ type Step struct {
 // NewVersions declares the versions of a collection's documents: D is the newest, and the steps, in order, lead to it from the
 // first. Without steps there is one version yet.
 //
-// It panics with a [*model.DeclarationError] when the types of the steps don't meet, when the last doesn't lead to D, when a type
-// isn't stored as a document, when the version's field is no name, the _id, or no integer in D, when Missing is no version, and when
-// a technique over this collection uses a path that isn't stored alike in all versions.
+// It panics with a [*model.DeclarationError] when the types of the steps don't meet, when
+// the last doesn't lead to D, when a type isn't stored as a document, when the version's
+// field is no name, the _id, or no integer in D, when Missing is no version, and when a
+// technique over this collection uses a path that isn't stored alike in all versions.
 func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps ...Step) *Versions[D, K] {
 	in := newVersioning(c.Name(), model.ShapeOf(c), spec, steps)
 	in.encode = func(doc any) (bson.Raw, error) { return model.EncodeDocument(c, doc) }

@@ -28,12 +28,15 @@ import (
 // version again, if it doesn't write the version, and loses the newer fields; old code that changes a field of a document that
 // was brought up changes what no new code reads.
 //
-// Other techniques read and write documents where they are stored, whatever their version: a denorm.Copy compares the stored field, a
-// denorm.Counter adds the stored number up. So a path that a technique over this collection uses must be in each version's type, in
-// one type; and it must mean the same, which nothing checks. Otherwise declaring the two panics, whichever comes first: bring all
-// documents up with [Versions.Migrate] and leave the steps out, then declare the technique. A technique sets no other field either
-// that an older version doesn't have: do that by [Versions.Edit], and a denorm.Copy's Refresh then. It is checked between
-// what is declared over one collection value; another one of the same name isn't known.
+// Other techniques read and write documents where they are stored, whatever their
+// version: a denorm.Copy compares the stored field, a denorm.Counter adds the stored
+// number up. So a path that a technique over this collection uses must be in each
+// version's type, in one type. It must also mean the same in each version, which nothing
+// checks. Otherwise the later of the two declarations panics. Bring all documents up with
+// [Versions.Migrate] and leave the steps out, then declare the technique. A technique
+// also refuses to set a field that an older version doesn't have. Set it by
+// [Versions.Edit], and run a denorm.Copy's Refresh then. The check knows the declarations
+// over one collection value, not over another value of the same name.
 //
 // Source: the schema versioning pattern
 // (https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/schema-versioning/).
