@@ -37,10 +37,14 @@ func TestJoinLoadIsLinear(t *testing.T) {
 		}
 		return least
 	}
-	small, large := fastest(3, 8_000), fastest(2, 80_000)
-	if large > 40*small {
-		t.Errorf("8,000 ids took %v, 80,000 took %v", small, large)
+	for range 3 { // a busy machine may disturb one attempt
+		small, large := fastest(3, 8_000), fastest(2, 80_000)
+		if large <= 40*small {
+			return
+		}
+		t.Logf("8,000 ids took %v, 80,000 took %v", small, large)
 	}
+	t.Error("ten times the ids took more than forty times the time")
 }
 
 // countdown is a context that ends when it was asked a number of times.
