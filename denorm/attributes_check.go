@@ -2,7 +2,6 @@ package denorm
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -78,16 +77,17 @@ func (a attributes) repair(found []RepeatedAttribute) model.Plan {
 		}}}},
 	}}}
 	var p model.Plan
-	var done []bson.RawValue
+	done := map[string]bool{}
 	for _, r := range found {
 		if r.ID.Type == 0 {
 			return model.RefusedPlan(a.collection, &model.ValueError{Collection: a.collection, Field: "_id", Reason: "the id is empty"})
 		}
-		if slices.ContainsFunc(done, r.ID.Equal) {
+		id := bson.RawValue{Type: r.ID.Type, Value: bytes.Clone(r.ID.Value)}
+		key := model.IDKey(id)
+		if done[key] {
 			continue
 		}
-		id := bson.RawValue{Type: r.ID.Type, Value: bytes.Clone(r.ID.Value)}
-		done = append(done, id)
+		done[key] = true
 		p.Steps = append(p.Steps, model.Write{
 			Collection: a.collection, Index: model.IDIndex, Once: true,
 			Model: &mongo.UpdateOneModel{

@@ -60,6 +60,7 @@ func (t *indexTable) values(v bson.RawValue) (out []bson.RawValue, _ error) {
 			return nil, t.refused(t.path, nil, err.Error())
 		}
 	}
+	seen := make(map[string]bool, len(list))
 	for _, e := range list {
 		switch e.Type {
 		case 0, bson.TypeNull:
@@ -70,7 +71,8 @@ func (t *indexTable) values(v bson.RawValue) (out []bson.RawValue, _ error) {
 		if path, err := model.CheckNames(e, t.path); err != nil {
 			return nil, t.refused(path, nil, err.Error())
 		}
-		if !contains(out, e) {
+		if key := model.IDKey(e); !seen[key] {
+			seen[key] = true
 			out = append(out, e)
 		}
 	}
@@ -83,8 +85,12 @@ func contains(list []bson.RawValue, v bson.RawValue) bool {
 
 // without returns the values of a that b doesn't hold.
 func without(a, b []bson.RawValue) (out []bson.RawValue) {
+	held := make(map[string]bool, len(b))
+	for _, v := range b {
+		held[model.IDKey(v)] = true
+	}
 	for _, v := range a {
-		if !contains(b, v) {
+		if !held[model.IDKey(v)] {
 			out = append(out, v)
 		}
 	}

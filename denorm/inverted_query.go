@@ -121,12 +121,12 @@ type queryTerm struct {
 	value bson.RawValue
 }
 
-// terms lists the different values of a query.
+// terms lists the different values of a query. It stops after maxTerms+1 of them, which is one too many.
 func (q InvertedQuery) terms(out []queryTerm) []queryTerm {
 	for _, p := range q.parts {
 		out = p.terms(out)
 	}
-	if q.kind == isValue && q.number(out) < 0 {
+	if q.kind == isValue && len(out) <= maxTerms && q.number(out) < 0 {
 		out = append(out, queryTerm{q.table, q.value})
 	}
 	return out
@@ -164,7 +164,7 @@ func (in *inverted) checked(q InvertedQuery) ([]queryTerm, error) {
 	}
 	terms := q.terms(nil)
 	if len(terms) > maxTerms {
-		return nil, in.tables[0].refused("query", len(terms), fmt.Sprintf("combines more than %d values", maxTerms))
+		return nil, in.tables[0].refused("query", nil, fmt.Sprintf("combines more than %d values", maxTerms))
 	}
 	return terms, nil
 }

@@ -286,14 +286,13 @@ func sameValues(a, b any) bool {
 
 // fills reports whether a list holds a child that a parent didn't.
 func (s *subset) fills(d SubsetDrift, list bson.A) bool {
-	held := elementsOf(d.Found)
-	return slices.ContainsFunc(list, func(e any) bool {
-		id := e.(bson.RawValue).Document().Lookup("_id")
-		return !slices.ContainsFunc(held, func(h bson.RawValue) bool {
-			doc, ok := h.DocumentOK()
-			return ok && equalValues(doc.Lookup("_id"), id)
-		})
-	})
+	held := map[string]bool{}
+	for _, h := range elementsOf(d.Found) {
+		if doc, ok := h.DocumentOK(); ok {
+			held[model.IDKey(doc.Lookup("_id"))] = true
+		}
+	}
+	return slices.ContainsFunc(list, func(e any) bool { return !held[model.IDKey(e.(bson.RawValue).Document().Lookup("_id"))] })
 }
 
 // delete is the plan that takes a child that was read out of its parent, and deletes it.

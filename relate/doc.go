@@ -57,7 +57,7 @@
 // A relation that both sides store is two documents that say the same. With bare ids, two operations on one pair that
 // interleave can leave one side without the other, whatever the order of the writes; the checks find it, a repair believes
 // one side, and a transaction avoids it. With versioned elements ([Link]) one side decides by a compare-and-set, and no
-// interleaving leaves a half-link; a process that dies half way can, and a repair takes it away by its age.
+// interleaving leaves a half-link; a process that dies half way can, and a second call or a repair finishes its operation.
 //
 // # Limits
 //

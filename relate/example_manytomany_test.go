@@ -70,9 +70,9 @@ func ExampleManyToMany() {
 		fmt.Println("-", b.Title, "by", len(b.Authors))
 	}
 	// Output:
-	// db.books.updateOne({_id: 'b1', 'authors.op': {$ne: ObjectId('653fb1c00000000000000001')}, 'authors.19': {$exists: false}}, {$push: {authors: {id: 'a1', v: Long('1'), op: ObjectId('653fb1c00000000000000001')}}})
+	// db.books.updateOne({_id: 'b1', authors: {$not: {$elemMatch: {id: 'a1', v: Long('1'), op: ObjectId('653fb1c00000000000000001')}}}, 'authors.19': {$exists: false}}, {$push: {authors: {id: 'a1', v: Long('1'), op: ObjectId('653fb1c00000000000000001')}}})
 	// db.authors.updateOne({_id: 'a1', changes: {$in: [null, Long('0')]}}, {$push: {books: {id: 'b1', v: Long('1'), op: ObjectId('653fb1c00000000000000001')}}, $set: {changes: Long('1')}})
-	// // if stale: db.books.updateOne({_id: 'b1'}, {$pull: {authors: {id: 'a1', op: ObjectId('653fb1c00000000000000001')}}})
+	// // if stale: db.books.updateOne({_id: 'b1'}, {$pull: {authors: {id: 'a1', v: Long('1'), op: ObjectId('653fb1c00000000000000001')}}})
 	// 2 commands, 2 documents written, by _id_ - rerunnable
 	// changed 2 already false <nil>
 	// changed 0 already true <nil>

@@ -44,7 +44,7 @@ func ExampleTwoWay() {
 		return
 	}
 
-	// Assign, then reassign from what was read in between: the item decides, and the lists follow.
+	// Assign, then reassign from what was read in between: the lists are written first, and the item decides.
 	task := workItem{ID: "ADF9"}
 	if _, err := assigned.Assign(&task, "kate", bson.NilObjectID).Run(ctx, db); err != nil {
 		fmt.Println(err)
@@ -63,7 +63,7 @@ func ExampleTwoWay() {
 		return
 	}
 
-	// Who read the task before that, and gives it to somebody else, is told; nothing is written.
+	// Who read the task before that, and gives it to somebody else, is told; nothing of it is left.
 	_, err = assigned.Assign(&task, "lucy", bson.NilObjectID).Run(ctx, db)
 	fmt.Println("stale:", errors.Is(err, model.ErrStale))
 
@@ -80,9 +80,10 @@ func ExampleTwoWay() {
 	fmt.Println("half-links:", len(found), "of", found[0].A)
 	fmt.Println(assigned.Repair(found, relate.TrustRefs))
 	// Output:
-	// db.tasks.updateOne({_id: 'ADF9', owner: 'kate'}, {$set: {owner: 'rod'}})
-	// db.people.updateOne({_id: 'kate'}, {$pull: {tasks: 'ADF9'}})
 	// db.people.updateOne({_id: 'rod'}, {$addToSet: {tasks: 'ADF9'}})
+	// db.people.updateOne({_id: 'kate'}, {$pull: {tasks: 'ADF9'}})
+	// db.tasks.updateOne({_id: 'ADF9', owner: 'kate'}, {$set: {owner: 'rod'}})
+	// // if stale: db.people.updateOne({_id: 'rod'}, {$pull: {tasks: 'ADF9'}})
 	// 3 commands, 3 documents written, by _id_ - rerunnable
 	// stale: true
 	// half-links: 1 of kate

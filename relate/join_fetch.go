@@ -78,6 +78,9 @@ func (j *Join[P, PK, C, CK]) fetchChunk(ctx context.Context, db *mongo.Database,
 	q := j.query(ids)
 	if len(j.spec.Sort) == 0 {
 		for doc, err := range q.Each(ctx, db) {
+			if err == nil {
+				err = alive(ctx, len(b.ids))
+			}
 			if err != nil {
 				return b, err
 			}
@@ -93,6 +96,9 @@ func (j *Join[P, PK, C, CK]) fetchChunk(ctx context.Context, db *mongo.Database,
 		Collection: q.Collection, Filter: q.Filter, Projection: q.Projection, Options: q.Options, Err: q.Err,
 	}}
 	for doc, err := range raw.Each(ctx, db) {
+		if err == nil {
+			err = alive(ctx, len(b.ids))
+		}
 		if err != nil {
 			return b, err
 		}
@@ -122,11 +128,14 @@ func (j *Join[P, PK, C, CK]) sortable(raw bson.Raw) (c child[C], id CK, err erro
 
 // unique returns the ids without duplicates, in the order of their first use. An empty one leads nowhere, and is looked for
 // all the same, as $lookup does. What can't be an id is refused.
-func (j *Join[P, PK, C, CK]) unique(ids []CK) ([]CK, error) {
+func (j *Join[P, PK, C, CK]) unique(ctx context.Context, ids []CK) ([]CK, error) {
 	var empty CK
 	seen := make(map[CK]struct{}, len(ids))
 	out := make([]CK, 0, len(ids))
-	for _, id := range ids {
+	for i, id := range ids {
+		if err := alive(ctx, i); err != nil {
+			return nil, err
+		}
 		if _, ok := seen[id]; ok {
 			continue
 		}

@@ -9,7 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Load joins parents that are in memory. The result has one entry for each, in their order.
+// Load joins parents that are in memory. The result has one entry for each, in their order. It returns the context's error
+// soon after the context ends, also between and after its commands.
 //
 // Cost: ⌈unique ids / ChunkIDs⌉ commands, more when the ids of a chunk exceed ChunkBytes; one more for each further 16 MB of
 // an answer, or batch where Options.BatchSize is set. Parents without ids cost nothing. With a Filter, the ids that it or
@@ -19,11 +20,14 @@ func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db *mongo.Database, paren
 	lists := make([][]CK, len(parents))
 	flat := make([]CK, 0, len(parents))
 	for i := range parents {
+		if err := alive(ctx, i); err != nil {
+			return nil, err
+		}
 		start := len(flat)
 		flat = j.ids.Append(flat, &parents[i])
 		lists[i] = flat[start:len(flat):len(flat)]
 	}
-	unique, err := j.unique(flat)
+	unique, err := j.unique(ctx, flat)
 	if err != nil {
 		return nil, err
 	}
@@ -37,9 +41,19 @@ func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db *mongo.Database, paren
 	}
 	out := make([]Joined[P, C, CK], len(parents))
 	for i := range parents {
-		out[i] = j.assemble(parents[i], lists[i], found, absent)
+		if out[i], err = j.assemble(ctx, parents[i], lists[i], found, absent); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
+}
+
+// alive returns the context's error. It asks the context in the first and in each 1,024th turn of a loop.
+func alive(ctx context.Context, turn int) error {
+	if turn%1024 != 0 {
+		return nil
+	}
+	return ctx.Err()
 }
 
 // Each joins a stream of parents, Batch of them at a time, in memory bounded by one batch and its children. An error ends
@@ -89,7 +103,7 @@ func (j *Join[P, PK, C, CK]) Queries(parents []P) []model.Find[C] {
 	for i := range parents {
 		flat = j.ids.Append(flat, &parents[i])
 	}
-	unique, err := j.unique(flat)
+	unique, err := j.unique(context.Background(), flat)
 	if err != nil {
 		f := j.children.Find(nil)
 		f.Err = err
@@ -103,15 +117,30 @@ func (j *Join[P, PK, C, CK]) Queries(parents []P) []model.Find[C] {
 }
 
 // assemble puts one parent's children in order and notes what is missing.
-func (j *Join[P, PK, C, CK]) assemble(p P, ids []CK, found map[CK]*child[C], absent map[CK]bool) Joined[P, C, CK] {
+func (j *Join[P, PK, C, CK]) assemble(ctx context.Context, p P, ids []CK, found map[CK]*child[C], absent map[CK]bool) (Joined[P, C, CK], error) {
 	out := Joined[P, C, CK]{Parent: p}
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
 	kept := make([]*child[C], 0, len(ids))
-	for _, id := range ids {
-		if c, ok := found[id]; ok {
-			kept = append(kept, c)
-		} else if absent[id] && !slices.Contains(out.Missing, id) {
-			out.Missing = append(out.Missing, id)
+	var noted map[CK]struct{} // the ids in out.Missing
+	for i, id := range ids {
+		if err := alive(ctx, i); err != nil {
+			return out, err
 		}
+		c, ok := found[id]
+		if ok {
+			kept = append(kept, c)
+			continue
+		}
+		if _, again := noted[id]; again || !absent[id] {
+			continue
+		}
+		if noted == nil {
+			noted = map[CK]struct{}{}
+		}
+		noted[id] = struct{}{}
+		out.Missing = append(out.Missing, id)
 	}
 	if len(j.spec.Sort) > 0 {
 		slices.SortStableFunc(kept, func(a, b *child[C]) int { return j.order.CompareKeys(a.keys, b.keys) })
@@ -125,14 +154,17 @@ func (j *Join[P, PK, C, CK]) assemble(p P, ids []CK, found map[CK]*child[C], abs
 			out.Children[i] = c.doc
 		}
 	}
-	return out
+	return out, nil
 }
 
 // absent tells ids that lead nowhere from children that the filter left out, which takes a second look by _id alone when
 // there is a filter and something is not there.
 func (j *Join[P, PK, C, CK]) absent(ctx context.Context, db *mongo.Database, ids []CK, found map[CK]*child[C]) (map[CK]bool, error) {
 	var rest []CK
-	for _, id := range ids {
+	for i, id := range ids {
+		if err := alive(ctx, i); err != nil {
+			return nil, err
+		}
 		if _, ok := found[id]; !ok {
 			rest = append(rest, id)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Link is one end of a relation that is stored on both sides, with what makes it safe under races: the version that it was
@@ -19,7 +20,7 @@ import (
 type Link[K any] struct {
 	ID K             `bson:"id"`
 	V  int64         `bson:"v"`
-	Op bson.ObjectID `bson:"op"` // its time is the operation's, by which repairs leave plans in flight alone
+	Op bson.ObjectID `bson:"op"` // its time is the operation's, by which repairs pass over young operations
 
 	// Ended says that a single reference holds nothing any more. Its version goes on counting.
 	Ended bool `bson:"ended,omitempty"`
@@ -45,6 +46,7 @@ type HalfLink[A, B any] struct {
 	B    B             `bson:"b"`
 	V    int64         `bson:"v"`    // of versioned links
 	Op   bson.ObjectID `bson:"op"`   // of versioned links
+	Now  int64         `bson:"now"`  // of versioned links: the version of the item, or of the left document, which decides
 	Gone bool          `bson:"gone"` // the document on the other side doesn't exist
 
 	// Of a [TwoWay] of bare ids, where a list says more than the item bears out: what the item names instead, none or one;
@@ -57,7 +59,7 @@ type HalfLink[A, B any] struct {
 type half struct {
 	list, gone, kept bool
 	a, b             any
-	v                int64
+	v, now           int64
 	op               bson.ObjectID
 	names            []any
 	err, namesErr    error // of encoding the ends, and the names
@@ -68,7 +70,7 @@ func halves[AD, A, BD, B any](found []HalfLink[A, B], as *model.Collection[AD, A
 	out := make([]half, len(found))
 	for i := range found {
 		f, h := &found[i], &out[i]
-		*h = half{list: f.List, gone: f.Gone, kept: f.Kept, v: f.V, op: f.Op}
+		*h = half{list: f.List, gone: f.Gone, kept: f.Kept, v: f.V, now: f.Now, op: f.Op}
 		if h.a, h.err = encodeID(as, aHolder, aField, f.A); h.err == nil {
 			h.b, h.err = encodeID(bs, bHolder, bField, f.B)
 		}
@@ -95,6 +97,52 @@ func (e *FullError) Unwrap() error { return model.ErrFull }
 // isLink reports whether a field holds versioned links to K.
 func isLink[K any](f model.Field) (versioned bool) {
 	return !f.Open && f.Type == reflect.TypeFor[Link[K]]()
+}
+
+// link is a versioned link as it is stored.
+func link(id any, v int64, op bson.ObjectID) bson.D {
+	return bson.D{{Key: "id", Value: id}, {Key: "v", Value: v}, {Key: "op", Value: op}}
+}
+
+// exactly is the condition of one operation's link at one version.
+func exactly(id any, v int64, op bson.ObjectID) bson.D {
+	return bson.D{{Key: "id", Value: model.Eq(id)}, {Key: "v", Value: v}, {Key: "op", Value: op}}
+}
+
+// atVersion finds the document of an _id whose version is as it was read; 0 is also a version that is missing.
+func atVersion(id any, path string, v int64) bson.D {
+	is := any(v)
+	if v == 0 {
+		is = bson.D{{Key: "$in", Value: bson.A{nil, int64(0)}}}
+	}
+	return bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: path, Value: is}}
+}
+
+// reserve is the write that lists a link before the other side decides, if there is room. It takes the links to the same document
+// below the version off the list: no operation can decide for one of them any more. A first link has none below it.
+func reserve(collection, path string, holder, id any, v int64, token bson.ObjectID, max int) model.Write {
+	is := link(id, v, token)
+	listed := func(link bson.D) bson.D { return bson.D{{Key: "$elemMatch", Value: link}} }
+	filter := bson.D{{Key: "_id", Value: model.Eq(holder)}, {Key: path, Value: bson.D{{Key: "$not", Value: listed(exactly(id, v, token))}}}}
+	var update any
+	if v == 1 {
+		filter, update = model.And(filter, room(path, max)), bson.D{{Key: "$push", Value: bson.D{{Key: path, Value: is}}}}
+	} else {
+		if max > 0 {
+			below := bson.D{{Key: "id", Value: model.Eq(id)}, {Key: "v", Value: bson.D{{Key: "$lt", Value: v}}}}
+			filter = append(filter, bson.E{Key: "$or", Value: bson.A{room(path, max), bson.D{{Key: path, Value: listed(below)}}}})
+		}
+		others := op("$filter", bson.D{
+			{Key: "input", Value: op("$ifNull", "$"+path, bson.A{})}, {Key: "as", Value: "l"},
+			{Key: "cond", Value: op("$or", op("$ne", "$$l.id", literal(id)), op("$gte", "$$l.v", v))},
+		})
+		update = mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: path, Value: op("$concatArrays", others, bson.A{literal(is)})}}}}}
+	}
+	return model.Write{
+		Collection: collection, Expect: model.One, Once: true, Index: model.IDIndex, Reasons: full(collection, path, holder, max),
+		Done:  bson.D{{Key: "_id", Value: model.Eq(holder)}, {Key: path, Value: listed(exactly(id, v, token))}},
+		Model: &mongo.UpdateOneModel{Filter: filter, Update: update},
+	}
 }
 
 // ended is a single reference that holds nothing any more.

@@ -32,9 +32,9 @@ func TestTwoWayIndexed(t *testing.T) {
 			{"the items of an owner", bareWay.ItemsOf("o7"), "owner_1__id_1"},
 			{"the items of an owner in hand", bareWay.Items(&bareOwner{ID: "o7", Items: []string{"i7_0", "i7_1"}}), model.IDIndex},
 			{"the owners that list an item", bareWay.OwnersListing("i7_1"), "items_1"},
-			{"an item's new owner", bareWay.Assign(taken, "o8", bson.NilObjectID).Steps[0], "owner_1__id_1"},
+			{"its new owner's list", bareWay.Assign(taken, "o8", bson.NilObjectID).Steps[0], model.IDIndex},
 			{"its old owner's list", bareWay.Assign(taken, "o8", bson.NilObjectID).Steps[1], model.IDIndex},
-			{"its new owner's list", bareWay.Assign(taken, "o8", bson.NilObjectID).Steps[2], model.IDIndex},
+			{"an item's new owner", bareWay.Assign(taken, "o8", bson.NilObjectID).Steps[2], "owner_1__id_1"},
 		})
 	})
 }

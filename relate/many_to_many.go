@@ -10,9 +10,15 @@ import (
 //
 // With bare ids, linking and unlinking one pair at once can leave one side without the other, in any order of writes;
 // [ManyToMany.CheckLeft] and [ManyToMany.CheckRight] find it and [ManyToMany.Mend] repairs it; in a transaction nothing
-// differs. With versioned links (elements of type [Link], and a version in the left document) no interleaving leaves a
-// half-link: each operation compares and sets the left document, which decides. A process that dies half way can leave
-// one, and Mend takes it away by its age.
+// differs.
+//
+// With versioned links (elements of type [Link], and a version in the left document) an
+// operation first lists the left document with the right one and then compares and sets the
+// left document, which decides. When the operation returns nil, both sides agree, also when
+// it is called again after a crash and other operations came in between. A process that
+// dies half way leaves a half-link. A second call with the same token finishes the
+// operation, and so does Mend, unless another operation has changed the left document's
+// list since: then the link of the dead operation is taken off the right side.
 //
 // Source: many-to-many by lists on both sides, seeds 000 and 003.
 type ManyToMany[L, LK, R, RK any] struct {

@@ -94,11 +94,18 @@ func (m *ManyToMany[L, LK, R, RK]) CheckRight() model.Aggregate[HalfLink[LK, RK]
 
 // Repair returns the plan that mends half-links as the checks found them. TrustRefs believes the left side: what only the
 // right lists is taken off, what only the left lists is added to the right. TrustLists believes the right side, in the same
-// way. Versioned links always trust the left document, whose compare-and-set decided; TrustLists is refused for them.
-// Whichever side is trusted, what leads to a document that is gone is taken away.
+// way. Whichever side is trusted, what leads to a document that is gone is taken away.
+//
+// Versioned links always trust the left document, whose compare-and-set decided; TrustLists
+// is refused for them. A right document's link of the left one's next version belongs to an
+// operation that has not decided yet. Repair decides for it: the left document lists the
+// right one, or, if its list is full, counts its version up, so that the next check finds
+// the link to be taken off. When several operations have not decided, the first one found
+// wins.
 //
 // What a plan in flight is about to complete looks like a half-link too: give Repair what has stood for longer than any
-// plan takes, as [ManyToMany.Mend] does. Bounds are not enforced here. A cut leaves the half-links that come later in the
+// plan takes, as [ManyToMany.Mend] does. Bounds are not enforced here, except
+// that of the left list of versioned links. A cut leaves the half-links that come later in the
 // list; the plan can be run again, and so can a new check and its repair.
 //
 // Cost: one command for each run of half-links of one kind; one document each.
@@ -108,7 +115,8 @@ func (m *ManyToMany[L, LK, R, RK]) Repair(found []HalfLink[LK, RK], trust Side) 
 
 // Mend returns the change that checks both sides, and repairs what has stood for an age, as [TwoWay.Mend] does.
 //
-// Cost: two commands, four for bare ids and an age above 0, and those of [ManyToMany.Repair].
+// Cost: two commands, four for bare ids and an age above 0, and those of [ManyToMany.Repair]. With versioned links, where an
+// operation had not decided yet, two commands more to check again, and those of the repair of what is left.
 func (m *ManyToMany[L, LK, R, RK]) Mend(trust Side, age time.Duration) model.Change[[]HalfLink[LK, RK]] {
 	check := func(ctx context.Context, db *mongo.Database) ([]HalfLink[LK, RK], error) {
 		lefts, err := m.CheckLeft().All(ctx, db)

@@ -101,37 +101,24 @@ func (m *manyToMany) linkVersioned(a, b any, was listedLink, op bson.ObjectID) m
 	} else if was.v > 0 {
 		return model.Plan{}
 	}
-	add := updateOne(m.right,
-		model.And(bson.D{{Key: "_id", Value: model.Eq(b)}, {Key: m.rightPath + ".op", Value: bson.D{{Key: "$ne", Value: op}}}}, room(m.rightPath, m.maxRight)),
-		bson.D{{Key: "$push", Value: bson.D{{Key: m.rightPath, Value: link(a, v+1, op)}}}})
-	add.Done = bson.D{{Key: "_id", Value: model.Eq(b)}, {Key: m.rightPath + ".op", Value: op}}
-	add.Once, add.Reasons = true, full(m.right, m.rightPath, b, m.maxRight)
+	claim := m.claim(a, b, v, op)
+	claim.Done = bson.D{{Key: "_id", Value: model.Eq(a)}, {Key: m.leftPath, Value: bson.D{{Key: "$elemMatch", Value: exactly(b, v+1, op)}}}}
+	claim.Reasons = full(m.left, m.leftPath, a, m.maxLeft)
 
-	claim := updateOne(m.left, model.And(m.guard(a, v), room(m.leftPath, m.maxLeft)),
-		bson.D{
-			{Key: "$push", Value: bson.D{{Key: m.leftPath, Value: link(b, v+1, op)}}},
-			{Key: "$set", Value: bson.D{{Key: m.version, Value: v + 1}}},
-		})
-	claim.Done = bson.D{{Key: "_id", Value: model.Eq(a)}, {Key: m.leftPath + ".op", Value: op}}
-	claim.Once, claim.Reasons = true, full(m.left, m.leftPath, a, m.maxLeft)
-
-	p := model.NewPlan(add, claim)
-	p.IfStale = []model.Step{pull(m.right, b, m.rightPath, bson.D{{Key: "id", Value: model.Eq(a)}, {Key: "op", Value: op}})}
+	p := model.NewPlan(reserve(m.right, m.rightPath, b, a, v+1, op, m.maxRight), claim)
+	p.IfStale = []model.Step{pull(m.right, b, m.rightPath, exactly(a, v+1, op))}
 	p.Leaves = "a link on the right side that the left side doesn't bear out: a reader believes the left"
 	return p
 }
 
-func link(id any, v int64, op bson.ObjectID) bson.D {
-	return bson.D{{Key: "id", Value: id}, {Key: "v", Value: v}, {Key: "op", Value: op}}
-}
-
-// guard finds a left document whose list is as it was read.
-func (m *manyToMany) guard(a any, v int64) bson.D {
-	is := any(v)
-	if v == 0 {
-		is = bson.D{{Key: "$in", Value: bson.A{nil, int64(0)}}}
-	}
-	return bson.D{{Key: "_id", Value: model.Eq(a)}, {Key: m.version, Value: is}}
+// claim is the compare-and-set by which a left document lists a right one: it decides.
+func (m *manyToMany) claim(a, b any, v int64, op bson.ObjectID) model.Write {
+	w := updateOne(m.left, model.And(atVersion(a, m.version, v), room(m.leftPath, m.maxLeft)), bson.D{
+		{Key: "$push", Value: bson.D{{Key: m.leftPath, Value: link(b, v+1, op)}}},
+		{Key: "$set", Value: bson.D{{Key: m.version, Value: v + 1}}},
+	})
+	w.Once = true
+	return w
 }
 
 // unlink is the plan that takes a link away.
@@ -149,7 +136,7 @@ func (m *manyToMany) unlink(a, b any, was listedLink, err error) model.Plan {
 	if was.v == 0 {
 		return model.NewPlan(away)
 	}
-	claim := updateOne(m.left, m.guard(a, v), bson.D{
+	claim := updateOne(m.left, atVersion(a, m.version, v), bson.D{
 		{Key: "$pull", Value: bson.D{{Key: m.leftPath, Value: bson.D{{Key: "id", Value: model.Eq(b)}}}}},
 		{Key: "$set", Value: bson.D{{Key: m.version, Value: v + 1}}},
 	})

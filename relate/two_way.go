@@ -10,8 +10,14 @@ import (
 //
 // With bare ids, no order of the two writes is safe: two operations on one item that interleave can leave one side without
 // the other. The item's side is then the truth; [TwoWay.CheckLists] and [TwoWay.CheckRefs] find what differs and
-// [TwoWay.Mend] repairs it; in a transaction ([model.Plan.RunTx]) nothing differs. With versioned links (fields of type
-// [Link]) no interleaving leaves a half-link; a process that dies half way can, and Mend takes it away by its age.
+// [TwoWay.Mend] repairs it; in a transaction ([model.Plan.RunTx]) nothing differs.
+//
+// With versioned links (fields of type [Link]) an operation first lists the item with its
+// new owner and then compares and sets the item, which decides. When the operation returns
+// nil, both sides agree, also when it is called again after a crash and other operations
+// came in between. A process that dies half way leaves a half-link. A second call with
+// the same token finishes the operation, and so does Mend, unless another operation has
+// changed the item since: then the link of the dead operation is taken off the list.
 //
 // Source: two-way referencing, "6 Rules of Thumb for MongoDB Schema Design", part 2 (seed 004).
 type TwoWay[O, OK, I, IK any] struct {
@@ -90,11 +96,13 @@ func (t *TwoWay[O, OK, I, IK]) held(item *I) (heldLink, error) {
 // For an item that has this owner already, versioned links take older links to it off every list, which finishes what a
 // dead process began; bare ids are written again.
 //
-// Cost: two commands, two documents; three and three when the item had another owner; one command for versioned links when
-// it has this one. The plan can be run again after a
-// cut. Links in flight count towards a bound. Bare ids are written item first, so that a stale plan has written nothing;
-// with a bound, or versioned, the new owner's list first. An owner that doesn't exist gives model.ErrStale too: with bare
-// ids and no bound the item names it by then, which [TwoWay.CheckRefs] finds; else nothing is left.
+// Cost: two commands, two documents; three and three when the item had another owner; one
+// command for versioned links when it has this one. After a cut the plan can be run again.
+// A process that reads the item anew can call Assign again instead. The new owner's list
+// is written first, so that a list that is full, or an owner that doesn't exist
+// (model.ErrStale), leaves nothing. Links in flight count towards a bound. Bare ids take
+// the item off the old owner's list before the item changes. Versioned links write the
+// item before the old owner's list.
 func (t *TwoWay[O, OK, I, IK]) Assign(item *I, to OK, op bson.ObjectID) model.Plan {
 	if err := checkOp(t.in.items, t.in.versioned, op); err != nil {
 		return model.RefusedPlan(t.in.items, err)
@@ -121,10 +129,17 @@ func (t *TwoWay[O, OK, I, IK]) id(item *I) (any, error) {
 }
 
 // Unassign returns the plan that takes an item, as it was read, from its owner. When another operation changed the item's
-// owner since, running it gives model.ErrStale and leaves nothing behind. An item without an owner gives a plan that does
-// nothing. op is as in [TwoWay.Assign].
+// owner since, running it gives model.ErrStale and leaves nothing behind. op is as in
+// [TwoWay.Assign].
 //
-// Cost: two commands, two documents. The plan can be run again after a cut.
+// For an item without an owner, versioned links take older links to it off every list,
+// which finishes what a dead process began. An item that never had an owner, or that has
+// none by bare ids, gives a plan that does nothing.
+//
+// Cost: two commands, two documents; one command for versioned links when the item has no
+// owner any more. After a cut the plan can be run again. A process that reads the item
+// anew can call Unassign again instead. Bare ids take the item off the owner's list before
+// the item changes. Versioned links write the item first.
 func (t *TwoWay[O, OK, I, IK]) Unassign(item *I, op bson.ObjectID) model.Plan {
 	if err := checkOp(t.in.items, t.in.versioned, op); err != nil {
 		return model.RefusedPlan(t.in.items, err)

@@ -2,6 +2,7 @@ package relate
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/docmodel/docmodel/model"
@@ -82,8 +83,13 @@ func (t *TwoWay[O, OK, I, IK]) CheckRefs() model.Aggregate[HalfLink[OK, IK]] {
 // TrustRefs believes the items: what only a list says is taken off the list, what only an item says is added to its
 // owner's. TrustLists believes the lists: an item is given to the owner that lists it, and one that no list bears out is
 // freed. Of several owners that list an item, the one that it names keeps it, else the first found; the others' lists lose
-// it. Versioned links always trust the item, whose compare-and-set decided; TrustLists is refused for them. Whichever side
-// is trusted, what leads to a document that is gone is taken away. Bounds are not enforced here.
+// it. Whichever side is trusted, what leads to a document that is gone is taken away. Bounds are not enforced here.
+//
+// Versioned links always trust the item, whose compare-and-set decided; TrustLists is
+// refused for them. A list's link of the item's next version belongs to an operation that
+// has not decided yet. Repair decides for it: the item names the list's owner, and older
+// links go. When several operations have not decided, the first one found wins, and the
+// next check finds the links of the others.
 //
 // Each write is guarded by what the check saw, as far as one document can show it: an item's side exactly; a list's side
 // by the link itself. What a plan in flight is about to complete looks like a half-link too: give Repair what has stood
@@ -96,10 +102,12 @@ func (t *TwoWay[O, OK, I, IK]) Repair(found []HalfLink[OK, IK], trust Side) mode
 }
 
 // Mend returns the change that checks, and repairs what has stood for an age: longer than any plan of the application takes.
-// With versioned links the age is read off the operations' tokens; with bare ids it checks twice, that long apart, and
-// repairs what both checks found. The state that it returns is what it repaired.
+// With bare ids it checks twice, that long apart, and repairs what both checks found. With versioned links the age is read
+// off the operations' tokens. There Mend undoes no operation, whatever the age: an operation that is called again with an
+// old token finds its own work done. The state that Mend returns is what the first check found, to be repaired.
 //
-// Cost: two commands, four for bare ids and an age above 0, and those of [TwoWay.Repair].
+// Cost: two commands, four for bare ids and an age above 0, and those of [TwoWay.Repair]. With versioned links, where an
+// operation had not decided yet, two commands more to check again, and those of the repair of what is left.
 func (t *TwoWay[O, OK, I, IK]) Mend(trust Side, age time.Duration) model.Change[[]HalfLink[OK, IK]] {
 	check := func(ctx context.Context, db *mongo.Database) ([]HalfLink[OK, IK], error) {
 		lists, err := t.CheckLists().All(ctx, db)
@@ -134,7 +142,15 @@ func mending[A, B any](
 		second, err := check(ctx, db)
 		return both(first, second), err
 	}
-	return model.Change[[]HalfLink[A, B]]{Read: read, Decide: decide}
+	once := model.Change[[]HalfLink[A, B]]{Read: read, Decide: decide}
+	twice := once
+	twice.Then = func(found []HalfLink[A, B]) *model.Change[[]HalfLink[A, B]] {
+		if slices.ContainsFunc(found, func(h HalfLink[A, B]) bool { return h.V > h.Now }) {
+			return &once // of several operations that were yet to decide, one has; the links of the others are over
+		}
+		return nil
+	}
+	return twice
 }
 
 // Indexes returns the index on the items' reference, and the one on the owners' list.

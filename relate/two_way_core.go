@@ -78,19 +78,13 @@ func (t *twoWay) assignBare(id, to any, was heldLink) model.Plan {
 	}
 	claim := updateOne(t.items, bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: t.ref, Value: stored}}, set(t.ref, to))
 	claim.Done = bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: t.ref, Value: model.Eq(to)}}
-	add := addToSet(t.owners, t.list, to, id, t.max)
-	p := model.NewPlan(claim)
-	if t.max > 0 {
-		p = model.NewPlan(add, claim)
-		p.IfStale = []model.Step{t.pull(to, model.Eq(id))}
-	}
+	p := model.NewPlan(addToSet(t.owners, t.list, to, id, t.max))
 	if was.had && model.Shell(was.id) != model.Shell(to) {
 		p.Steps = append(p.Steps, t.pull(was.id, model.Eq(id)))
 	}
-	if t.max == 0 {
-		p.Steps = append(p.Steps, add)
-	}
-	p.Leaves = "an item that its new owner doesn't list yet, or its old one still lists"
+	p.Steps = append(p.Steps, claim) // last: who reads the item anew after a cut finds its old owner
+	p.IfStale = []model.Step{t.pull(to, model.Eq(id))}
+	p.Leaves = "an item that its new owner lists before it names it, and its old one no longer lists"
 	return p
 }
 
@@ -105,22 +99,17 @@ func (t *twoWay) assignVersioned(id, to any, was heldLink, op bson.ObjectID) mod
 	if was.had && model.Shell(was.id) == model.Shell(to) {
 		return model.NewPlan(t.sweep(id, was.v))
 	}
-	add := updateOne(t.owners,
-		model.And(bson.D{{Key: "_id", Value: model.Eq(to)}, {Key: t.list + ".op", Value: bson.D{{Key: "$ne", Value: op}}}}, room(t.list, t.max)),
-		bson.D{{Key: "$push", Value: bson.D{{Key: t.list, Value: link(id, was.v+1, op)}}}})
-	add.Done = bson.D{{Key: "_id", Value: model.Eq(to)}, {Key: t.list + ".op", Value: op}}
-	add.Once, add.Reasons = true, full(t.owners, t.list, to, t.max)
-
-	p := model.NewPlan(add, t.claim(id, was, link(to, was.v+1, op), op))
+	v := was.v + 1
+	p := model.NewPlan(reserve(t.owners, t.list, to, id, v, op, t.max), t.claim(id, was, link(to, v, op), op))
 	if was.had {
 		p.Steps = append(p.Steps, t.pull(was.id, t.upTo(id, was.v)))
 	}
-	p.IfStale = []model.Step{t.pull(to, bson.D{{Key: "id", Value: model.Eq(id)}, {Key: "op", Value: op}})}
+	p.IfStale = []model.Step{t.pull(to, exactly(id, v, op))}
 	p.Leaves = "a link in a list that the item doesn't bear out: a reader believes the item"
 	return p
 }
 
-// sweep takes older links to an item off every list: what an operation that died after it decided left to do.
+// sweep takes the links to an item below a version off every list: what an operation that died after it decided left to do.
 func (t *twoWay) sweep(id any, v int64) model.Write {
 	old := bson.D{{Key: "id", Value: model.Eq(id)}, {Key: "v", Value: bson.D{{Key: "$lt", Value: v}}}}
 	return model.Write{Collection: t.owners, Index: t.listIndex().Name, Model: &mongo.UpdateManyModel{
@@ -131,14 +120,12 @@ func (t *twoWay) sweep(id any, v int64) model.Write {
 
 // claim is the compare-and-set of the item: it decides.
 func (t *twoWay) claim(id any, was heldLink, becomes bson.D, op bson.ObjectID) model.Write {
-	guard := bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: t.ref + ".v", Value: nil}}
+	guard := atVersion(id, t.ref+".v", was.v)
 	if was.v > 0 {
-		guard = bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: t.ref + ".v", Value: was.v}, {Key: t.ref + ".op", Value: was.op}}
-	} else {
-		guard[1].Value = bson.D{{Key: "$in", Value: bson.A{nil, int64(0)}}}
+		guard = append(guard, bson.E{Key: t.ref + ".op", Value: was.op})
 	}
 	w := updateOne(t.items, guard, set(t.ref, becomes))
-	w.Done = bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: t.ref + ".op", Value: op}}
+	w.Done = bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: t.ref + ".id", Value: model.Eq(becomes[0].Value)}, {Key: t.ref + ".v", Value: was.v + 1}, {Key: t.ref + ".op", Value: op}}
 	w.Once = true
 	return w
 }
@@ -154,6 +141,8 @@ func (t *twoWay) unassign(id any, was heldLink, op bson.ObjectID, err error) mod
 	switch {
 	case err != nil:
 		return model.RefusedPlan(t.items, err)
+	case !was.had && was.v > 0:
+		return model.NewPlan(t.sweep(id, was.v+1))
 	case !was.had:
 		return p
 	case t.versioned:
@@ -162,7 +151,9 @@ func (t *twoWay) unassign(id any, was heldLink, op bson.ObjectID, err error) mod
 		claim := updateOne(t.items, bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: t.ref, Value: model.Eq(was.id)}},
 			bson.D{{Key: "$unset", Value: bson.D{{Key: t.ref, Value: ""}}}})
 		claim.Done = bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: t.ref, Value: nil}}
-		p = model.NewPlan(claim, t.pull(was.id, model.Eq(id)))
+		p = model.NewPlan(t.pull(was.id, model.Eq(id)), claim) // who reads the item anew after a cut finds its owner
+		p.Leaves = "an item that names an owner which doesn't list it"
+		return p
 	}
 	p.Leaves = "an item without an owner, which its old owner still lists"
 	return p

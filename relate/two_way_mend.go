@@ -47,7 +47,7 @@ func (t *twoWay) checkLists() mongo.Pipeline {
 		same = bson.D{{Key: "$in", Value: bson.A{
 			bson.D{{Key: "id", Value: "$_id"}, {Key: "v", Value: "$link.v"}, {Key: "op", Value: "$link.op"}}, "$doc." + t.ref,
 		}}}
-		fields = append(fields, bson.E{Key: "v", Value: "$link.v"}, bson.E{Key: "op", Value: "$link.op"})
+		fields = append(fields, bson.E{Key: "v", Value: "$link.v"}, bson.E{Key: "op", Value: "$link.op"}, bson.E{Key: "now", Value: firstNumber("doc." + t.ref + ".v")})
 	} else {
 		fields = append(fields, bson.E{Key: "names", Value: bson.D{{Key: "$setDifference", Value: bson.A{"$doc." + t.ref, literal(t.emptyRefs())}}}})
 	}
@@ -83,12 +83,17 @@ func firstList(path string) bson.D {
 	return bson.D{{Key: "$ifNull", Value: bson.A{bson.D{{Key: "$arrayElemAt", Value: bson.A{"$" + path, 0}}}, bson.A{}}}}
 }
 
+// firstNumber is the number that a document looked up holds, or 0.
+func firstNumber(path string) bson.D {
+	return bson.D{{Key: "$ifNull", Value: bson.A{bson.D{{Key: "$arrayElemAt", Value: bson.A{"$" + path, 0}}}, int64(0)}}}
+}
+
 func (t *twoWay) checkRefs() mongo.Pipeline {
 	mine := any("$_id")
 	fields := bson.D{{Key: "_id", Value: 0}, {Key: "list", Value: literal(false)}, {Key: "a", Value: "$" + t.refID()}, {Key: "b", Value: "$_id"}, {Key: "gone", Value: isGone}}
 	if t.versioned {
 		mine = bson.D{{Key: "id", Value: "$_id"}, {Key: "v", Value: "$" + t.ref + ".v"}, {Key: "op", Value: "$" + t.ref + ".op"}}
-		fields = append(fields, bson.E{Key: "v", Value: "$" + t.ref + ".v"}, bson.E{Key: "op", Value: "$" + t.ref + ".op"})
+		fields = append(fields, bson.E{Key: "v", Value: "$" + t.ref + ".v"}, bson.E{Key: "op", Value: "$" + t.ref + ".op"}, bson.E{Key: "now", Value: "$" + t.ref + ".v"})
 	}
 	filter := bson.D{{Key: t.refID(), Value: bson.D{{Key: "$nin", Value: t.emptyRefs()}}}}
 	if t.versioned {
@@ -119,10 +124,12 @@ func (t *twoWay) repair(found []half, trust Side) model.Plan {
 			return model.RefusedPlan(t.owners, h.err)
 		}
 		owner, item := h.a, h.b
+		if t.versioned {
+			p.Steps = append(p.Steps, t.mendVersioned(h)...)
+			continue
+		}
 		var w model.Write
 		switch key := model.Shell(item); {
-		case t.versioned:
-			w = t.mendVersioned(h, owner, item)
 		case !h.list && (h.gone || trust == TrustLists):
 			w = updateOne(t.items, bson.D{{Key: "_id", Value: model.Eq(item)}, {Key: t.ref, Value: model.Eq(owner)}},
 				bson.D{{Key: "$unset", Value: bson.D{{Key: t.ref, Value: ""}}}})
@@ -149,19 +156,22 @@ func (t *twoWay) give(h half, owner, item any) model.Write {
 	return updateOne(t.items, bson.D{{Key: "_id", Value: model.Eq(item)}, {Key: t.ref, Value: bson.D{{Key: "$in", Value: names}}}}, set(t.ref, owner))
 }
 
-// mendVersioned believes the item: a list's link is taken off or added, and one to an owner that is gone is ended, under
-// the version and the token that the check saw.
-func (t *twoWay) mendVersioned(h half, owner, item any) model.Write {
+// mendVersioned believes the item: a list's link is taken off or added, and one to an owner that is gone is ended, under the version
+// and the token that the check saw. What an operation has yet to decide is decided for it.
+func (t *twoWay) mendVersioned(h half) []model.Step {
+	var w model.Write
 	switch {
+	case h.list && !h.gone && h.v == h.now+1:
+		w = updateOne(t.items, atVersion(h.b, t.ref+".v", h.now), set(t.ref, link(h.a, h.v, h.op)))
+		w.Expect, w.Once = model.Any, true
+		return []model.Step{w, t.sweep(h.b, h.v)}
 	case h.list:
-		return t.pull(owner, bson.D{{Key: "id", Value: model.Eq(item)}, {Key: "v", Value: h.v}, {Key: "op", Value: h.op}})
+		w = t.pull(h.a, exactly(h.b, h.v, h.op))
 	case h.gone:
-		w := updateOne(t.items, bson.D{{Key: "_id", Value: model.Eq(item)}, {Key: t.ref + ".v", Value: h.v}, {Key: t.ref + ".op", Value: h.op}}, set(t.ref, ended(h.v+1, h.op)))
-		w.Once = true
-		return w
+		w = updateOne(t.items, append(atVersion(h.b, t.ref+".v", h.v), bson.E{Key: t.ref + ".op", Value: h.op}), set(t.ref, ended(h.v+1, h.op)))
+	default:
+		w = reserve(t.owners, t.list, h.a, h.b, h.v, h.op, 0)
 	}
-	w := updateOne(t.owners, bson.D{{Key: "_id", Value: model.Eq(owner)}, {Key: t.list + ".op", Value: bson.D{{Key: "$ne", Value: h.op}}}},
-		bson.D{{Key: "$push", Value: bson.D{{Key: t.list, Value: link(item, h.v, h.op)}}}})
-	w.Once = true
-	return w
+	w.Expect, w.Once = model.Any, true
+	return []model.Step{w}
 }

@@ -31,24 +31,23 @@ func TestTwoWayBareWrites(t *testing.T) {
 	started := relation(*ofA, lister("a", "y", "x"), lister("b"))
 	runWriteCases(t, []writeCase{
 		{reason: "a free item", before: relation(*free, lister("a", "y"), lister("b")), plan: bareWay.Assign(free, "a", none),
-			after: started, status: model.Applied, again: model.Applied},
+			after: started, status: model.Applied, again: model.Already},
 		{reason: "an item whose owner is stored as empty", before: relation(bson.D{{Key: "_id", Value: "x"}, {Key: "owner", Value: ""}}, lister("a", "y"), lister("b")),
-			plan: bareWay.Assign(free, "a", none), after: started, status: model.Applied, again: model.Applied},
+			plan: bareWay.Assign(free, "a", none), after: started, status: model.Applied, again: model.Already},
 		{reason: "an item whose owner is stored as null", before: relation(bson.D{{Key: "_id", Value: "x"}, {Key: "owner", Value: nil}}, lister("a", "y"), lister("b")),
-			plan: bareWay.Assign(free, "a", none), after: started, status: model.Applied, again: model.Applied},
+			plan: bareWay.Assign(free, "a", none), after: started, status: model.Applied, again: model.Already},
 		{reason: "from one owner to another", before: started, plan: bareWay.Assign(ofA, "b", none),
-			after: relation(bareItem{ID: "x", Owner: "b"}, lister("a", "y"), lister("b", "x")), status: model.Applied, again: model.Applied},
+			after: relation(bareItem{ID: "x", Owner: "b"}, lister("a", "y"), lister("b", "x")), status: model.Applied, again: model.Already},
 		{reason: "to the owner that it has lists it, where that was missing", before: relation(*ofA, lister("a")), plan: bareWay.Assign(ofA, "a", none),
 			after: relation(*ofA, lister("a", "x")), status: model.Applied, again: model.Applied},
-		{reason: "read before another took it", before: relation(bareItem{ID: "x", Owner: "b"}, lister("a"), lister("b", "x")), plan: bareWay.Assign(free, "a", none), err: model.ErrStale},
-		{reason: "read before it was freed", before: relation(*free, lister("a"), lister("b")), plan: bareWay.Assign(ofA, "b", none), err: model.ErrStale},
-		{reason: "an item that is gone", before: docs{"owners": {lister("a")}, "items": {}}, plan: bareWay.Assign(free, "a", none), err: model.ErrStale},
-		{reason: "an owner that isn't there is named, and found by the check", before: relation(*free), plan: bareWay.Assign(free, "z", none),
-			after: relation(bareItem{ID: "x", Owner: "z"}), err: model.ErrStale},
+		{reason: "read before another took it", before: relation(bareItem{ID: "x", Owner: "b"}, lister("a", "y"), lister("b", "x")), plan: bareWay.Assign(free, "a", none), err: model.ErrStale},
+		{reason: "read before it was freed", before: relation(*free, lister("a"), lister("b", "y")), plan: bareWay.Assign(ofA, "b", none), err: model.ErrStale},
+		{reason: "an item that is gone", before: docs{"owners": {lister("a", "y")}, "items": {}}, plan: bareWay.Assign(free, "a", none), err: model.ErrStale},
+		{reason: "an owner that isn't there", before: relation(*ofA, lister("a", "x")), plan: bareWay.Assign(ofA, "z", none), err: model.ErrStale},
 		{reason: "an item taken away", before: started, plan: bareWay.Unassign(ofA, none),
-			after: relation(*free, lister("a", "y"), lister("b")), status: model.Applied, again: model.Applied},
+			after: relation(*free, lister("a", "y"), lister("b")), status: model.Applied, again: model.Already},
 		{reason: "the last item taken away", before: relation(*ofA, lister("a", "x")), plan: bareWay.Unassign(ofA, none),
-			after: relation(*free, emptied("a")), status: model.Applied, again: model.Applied},
+			after: relation(*free, emptied("a")), status: model.Applied, again: model.Already},
 		{reason: "taken away, read before another took it", before: relation(bareItem{ID: "x", Owner: "b"}, lister("a"), lister("b", "x")), plan: bareWay.Unassign(ofA, none), err: model.ErrStale},
 		{reason: "a token that bare ids don't keep", before: started, plan: bareWay.Assign(ofA, "b", token(1)), err: errRefused},
 		{reason: "a token to take away", before: started, plan: bareWay.Unassign(ofA, token(1)), err: errRefused},
@@ -111,17 +110,24 @@ func TestTwoWayVersionedWrites(t *testing.T) {
 	})
 }
 
-// An item without an owner has nothing to be taken away: nothing is sent.
+// An item that never had an owner has nothing to be taken away: nothing is sent. Of one that had an owner, by versioned links, what a
+// process that died has left on lists is taken off.
 func TestTwoWayUnassignFree(t *testing.T) {
 	parallel(t)
 	for reason, p := range map[string]model.Plan{
 		"bare": bareWay.Unassign(&bareItem{ID: "x"}, bson.NilObjectID), "versioned": linkWay.Unassign(&linkItem{ID: "x"}, token(1)),
-		"ended": linkWay.Unassign(&linkItem{ID: "x", Owner: relate.Link[string]{ID: "a", V: 2, Op: token(3), Ended: true}}, token(1)),
 	} {
 		if p.Cost().Commands != 0 || len(p.Steps) != 0 {
 			t.Errorf("%s: %s", reason, p)
 		}
 	}
+	link := func(v int64, op int) relate.Link[string] { return relate.Link[string]{ID: "x", V: v, Op: token(op)} }
+	ended := linkItem{ID: "x", Owner: relate.Link[string]{V: 3, Op: token(3), Ended: true}}
+	runWriteCases(t, []writeCase{{
+		reason: "ended", before: relation(ended, linkOwner{"a", []relate.Link[string]{link(2, 2)}}, linkOwner{"b", []relate.Link[string]{link(4, 4)}}),
+		plan:  linkWay.Unassign(&ended, token(5)),
+		after: relation(ended, emptied("a"), linkOwner{"b", []relate.Link[string]{link(4, 4)}}), status: model.Applied, again: model.Applied,
+	}})
 }
 
 func TestTwoWayReads(t *testing.T) {

@@ -37,6 +37,7 @@ func Example() {
 	// db.tasks.updateOne({_id: 'lamp', done: false, 'site.id': 'lab'}, {$set: {'site.id': 'library', 'site.name': 'Library'}})
 	// db.sites.updateOne({_id: 'lab'}, {$inc: {open: Long('-1')}, $pull: {tasks: 'lamp'}})
 	// db.sites.updateOne({_id: 'library'}, {$inc: {open: Long('1')}, $addToSet: {tasks: 'lamp'}})
+	// // if stale: db.sites.updateOne({_id: 'library'}, {$pull: {tasks: 'lamp'}})
 	// 3 commands, 3 documents written, by _id_ - transactional
 	//
 	// Two techniques, one write:

@@ -35,4 +35,5 @@ func Example_move() {
 	// db.tasks.updateOne({_id: 'lamp', done: false, 'site.id': 'lab'}, {$set: {'site.id': 'library', 'site.name': 'Library'}})
 	// db.sites.updateOne({_id: 'lab'}, {$inc: {open: Long('-1')}, $pull: {tasks: 'lamp'}})
 	// db.sites.updateOne({_id: 'library'}, {$inc: {open: Long('1')}, $addToSet: {tasks: 'lamp'}})
+	// // if stale: db.sites.updateOne({_id: 'library'}, {$pull: {tasks: 'lamp'}})
 }

@@ -46,8 +46,7 @@ func (f Facilities) OpenTask(ctx context.Context, t Task) error {
 func openTask(t Task) model.Change[denorm.CounterState] {
 	return open.Insert(t, none).Also(func(denorm.CounterState) (model.Plan, error) {
 		assigned := work.Assign(&t, t.Site.ID, none)
-		assigned.Steps = assigned.Steps[1:] // the task names the site already; what is left is the site's list
-		return assigned, nil
+		return model.NewPlan(assigned.Steps[0]), nil // the site's list; the task names the site already
 	})
 }
 

@@ -27,10 +27,10 @@ func Example() {
 	// db.tasks.createIndex({done: 1, due: 1})
 	//
 	// give a task to somebody:
-	// db.people.updateOne({_id: 'kate', 'tasks.op': {$ne: ObjectId('650000000000000000000003')}, 'tasks.99': {$exists: false}}, {$push: {tasks: {id: 'lesson', v: Long('1'), op: ObjectId('650000000000000000000003')}}})
+	// db.people.updateOne({_id: 'kate', tasks: {$not: {$elemMatch: {id: 'lesson', v: Long('1'), op: ObjectId('650000000000000000000003')}}}, 'tasks.99': {$exists: false}}, {$push: {tasks: {id: 'lesson', v: Long('1'), op: ObjectId('650000000000000000000003')}}})
 	// db.tasks.updateOne({_id: 'lesson', 'owner.v': {$in: [null, Long('0')]}}, {$set: {owner: {id: 'kate', v: Long('1'), op: ObjectId('650000000000000000000003')}}})
 	// db.tasks.updateOne({_id: 'lesson', 'history.id': {$nin: [ObjectId('650000000000000000000003')]}}, {$push: {history: {$each: [{id: ObjectId('650000000000000000000003'), at: ISODate('2026-05-01T12:03:00.000Z'), by: 'rod', text: 'for Kate'}], $sort: {at: 1, id: 1}, $slice: -20}}})
-	// // if stale: db.people.updateOne({_id: 'kate'}, {$pull: {tasks: {id: 'lesson', op: ObjectId('650000000000000000000003')}}})
+	// // if stale: db.people.updateOne({_id: 'kate'}, {$pull: {tasks: {id: 'lesson', v: Long('1'), op: ObjectId('650000000000000000000003')}}})
 	// 3 commands, 3 documents written, by _id_ - rerunnable
 	//
 	// tick a step off:

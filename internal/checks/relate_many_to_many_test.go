@@ -90,6 +90,9 @@ func manyToManyRepairs() []Case {
 			found := roomy(halves(s))
 			return []any{found}, func() any { return linkedWrote.Repair(found, relate.TrustRefs) }
 		}},
+		{Method: "relate.ManyToMany.Repair", Reason: "a link that is not decided yet: the left takes it, or moves on where it is full", Make: func(s string) any {
+			return linkedWrote.Repair([]relate.HalfLink[string, string]{{A: s, B: s, V: 5, Op: oid(5), Now: 4}}, relate.TrustRefs)
+		}},
 		{Method: "relate.ManyToMany.Repair", Reason: "links decide by the left: the right is not believed", Make: func(s string) any { return linkedWrote.Repair(halves(s), relate.TrustLists) }},
 		{Method: "relate.ManyToMany.Mend", Reason: "what both checks found", State: func(s string) any { return bareHalves(s) },
 			Make: func(string) any { return wrote.Mend(relate.TrustLists, time.Minute) }},

@@ -59,9 +59,9 @@ func twoWayAssigns() []Case {
 		}
 	}
 	return []Case{
-		{Method: "relate.TwoWay.Assign", Reason: "a first owner: the item's side, then the list", From: bare(owned, "")},
+		{Method: "relate.TwoWay.Assign", Reason: "a first owner: the list, then the item", From: bare(owned, "")},
 		{Method: "relate.TwoWay.Assign", Reason: "another owner: the old list in between", From: bare(owned, "ann")},
-		{Method: "relate.TwoWay.Assign", Reason: "a bound: the list first, and taken back when the item is stale", From: bare(ownedFew, "ann")},
+		{Method: "relate.TwoWay.Assign", Reason: "a bound: only a list that has room", From: bare(ownedFew, "ann")},
 		{Method: "relate.TwoWay.Assign", Reason: "the owner that it has, by bare ids", Make: func(s string) any { return owned.Assign(&task{ID: "t", Owner: s}, s, none) }},
 		{Method: "relate.TwoWay.Assign", Reason: "a first owner by a link: the list first, the item decides", From: versioned("")},
 		{Method: "relate.TwoWay.Assign", Reason: "another owner by a link: off the old list up to the version read", From: versioned("ann")},
@@ -69,7 +69,7 @@ func twoWayAssigns() []Case {
 		{Method: "relate.TwoWay.Assign", Reason: "to an empty id is refused", Make: func(s string) any { return owned.Assign(&task{ID: s}, "", none) }},
 		{Method: "relate.TwoWay.Assign", Reason: "a link without a token is refused", Make: func(s string) any { return linkedOwned.Assign(linked(s, ""), s, none) }},
 		{Method: "relate.TwoWay.Assign", Reason: "bare ids with a token are refused", Make: func(s string) any { return owned.Assign(&task{ID: s}, s, oid(5)) }},
-		{Method: "relate.TwoWay.Unassign", Reason: "the reference, then the list", From: func(s string) ([]any, func() any) {
+		{Method: "relate.TwoWay.Unassign", Reason: "the list, then the reference", From: func(s string) ([]any, func() any) {
 			item := &task{ID: s, Owner: s}
 			return []any{item}, func() any { return owned.Unassign(item, none) }
 		}},
@@ -78,6 +78,9 @@ func twoWayAssigns() []Case {
 			return []any{item}, func() any { return linkedOwned.Unassign(item, oid(5)) }
 		}},
 		{Method: "relate.TwoWay.Unassign", Reason: "an item without an owner: nothing", Make: func(s string) any { return owned.Unassign(&task{ID: s}, none) }},
+		{Method: "relate.TwoWay.Unassign", Reason: "a link that has ended: older links are swept off every list", Make: func(s string) any {
+			return linkedOwned.Unassign(&linkedTask{ID: s, Owner: relate.Link[string]{V: 4, Op: oid(4), Ended: true}}, oid(4))
+		}},
 		{Method: "relate.TwoWay.Unassign", Reason: "of no item is refused", Make: func(string) any { return owned.Unassign(nil, none) }},
 	}
 }
@@ -85,8 +88,8 @@ func twoWayAssigns() []Case {
 // halves is a half-link of each direction.
 func halves(s string) []relate.HalfLink[string, string] {
 	return []relate.HalfLink[string, string]{
-		{List: true, A: "ann", B: s, V: 3, Op: oid(3)},
-		{A: s, B: "t", V: 4, Op: oid(4)},
+		{List: true, A: "ann", B: s, V: 3, Op: oid(3), Now: 4},
+		{A: s, B: "t", V: 4, Op: oid(4), Now: 4},
 	}
 }
 
@@ -115,6 +118,9 @@ func twoWayRepairs() []Case {
 		{Method: "relate.TwoWay.Repair", Reason: "links: one off, one added, each by its version", From: func(s string) ([]any, func() any) {
 			found := roomy(halves(s))
 			return []any{found}, func() any { return linkedOwned.Repair(found, relate.TrustRefs) }
+		}},
+		{Method: "relate.TwoWay.Repair", Reason: "a link that is not decided yet: the item takes it", Make: func(s string) any {
+			return linkedOwned.Repair([]relate.HalfLink[string, string]{{List: true, A: s, B: s, V: 5, Op: oid(5), Now: 4}}, relate.TrustRefs)
 		}},
 		{Method: "relate.TwoWay.Repair", Reason: "links decide by the item: the lists are not believed", Make: func(s string) any { return linkedOwned.Repair(halves(s), relate.TrustLists) }},
 		{Method: "relate.TwoWay.Mend", Reason: "what both checks found", State: func(s string) any { return bareHalves(s) },
