@@ -113,7 +113,7 @@ func TestFeedStops(t *testing.T) {
 		progress := func() model.StreamProgress { mu.Lock(); defer mu.Unlock(); return last }
 		done := make(chan error)
 		go func() {
-			done <- feed.Run(ctx, db, model.StreamOptions{Workers: 1, Grace: time.Hour, Progress: func(p model.StreamProgress) error {
+			done <- feed.Run(ctx, db, model.StreamOptions{Workers: 1, Grace: time.Hour, PlanTime: time.Hour, Progress: func(p model.StreamProgress) error {
 				mu.Lock()
 				defer mu.Unlock()
 				last = p

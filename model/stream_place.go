@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
 // place is where a stream has come to, as it is stored. Fence counts the runs: only the latest may store.
@@ -18,6 +19,7 @@ type place struct {
 	Scan  *scanPlace    `bson:"scan,omitempty"`  // while all documents are gone through
 	Since *sincePlace   `bson:"since,omitempty"` // of polling
 	At    bson.DateTime `bson:"at,omitempty"`
+	Busy  *streamBusy   `bson:"busy,omitempty"` // while a run may have plans in hand
 }
 
 type scanPlace struct {
@@ -29,8 +31,11 @@ type sincePlace struct {
 	ID    bson.RawValue `bson:"id"`
 }
 
-// claim makes this run the latest, and reads where the last one came to.
+// claim makes this run the latest, and reads where the last one came to. It isn't given up when the context ends: a claim that
+// arrived later would take over from the next run.
 func (r *streamRun) claim(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.options.Grace)
+	defer cancel()
 	o := options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)
 	filter := bson.D{{Key: "_id", Value: r.stream.Name}}
 	inc := bson.D{{Key: "$inc", Value: bson.D{{Key: "fence", Value: int64(1)}}}}
@@ -42,7 +47,10 @@ func (r *streamRun) claim(ctx context.Context) error {
 	return err
 }
 
-func (r *streamRun) places() *mongo.Collection { return r.db.Collection(r.stream.Places) }
+// places is read at the primary: what another run has just stored decides.
+func (r *streamRun) places() *mongo.Collection {
+	return r.db.Collection(r.stream.Places, options.Collection().SetReadPreference(readpref.Primary()))
+}
 
 // save stores the place, and tells of it.
 func (r *streamRun) save(ctx context.Context) error {
@@ -70,8 +78,7 @@ func (r *streamRun) write(ctx context.Context) error {
 	if len(unset) > 0 {
 		update = append(update, bson.E{Key: "$unset", Value: unset})
 	}
-	filter := bson.D{{Key: "_id", Value: r.stream.Name}, {Key: "fence", Value: r.place.Fence}}
-	res, err := r.places().UpdateOne(ctx, filter, update)
+	res, err := r.places().UpdateOne(ctx, r.mine(), update)
 	if err != nil {
 		return err
 	}
