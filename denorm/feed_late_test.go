@@ -14,7 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// feedLate starts a run whose first write to the copies is held back, and returns when that write waits.
+// feedLate starts a run whose first write to the copies is held back, and returns when
+// that write waits.
 func feedLate(t *testing.T, feed model.Stream, o model.StreamOptions) (db *mongo.Database, gate *modeltest.Gate, ended chan error) {
 	t.Helper()
 	gate, f := modeltest.NewGate(), modeltest.NewFaults()
@@ -35,7 +36,8 @@ func feedRename(t *testing.T, db *mongo.Database, name string) {
 	feedWrite(t, err)
 }
 
-// A run was taken over while it has a slow plan in hand. That plan doesn't arrive after the plan of a newer change.
+// A run was taken over while it has a slow plan in hand. That plan doesn't arrive after
+// the plan of a newer change.
 func TestFeedLatePlan(t *testing.T) {
 	parallel(t)
 	for _, poll := range []bool{false, true} {
@@ -61,8 +63,9 @@ func TestFeedLatePlan(t *testing.T) {
 	}
 }
 
-// How long a run waits for the one before it: not at all when that ended, or never had a plan; as long as a plan of it may take when
-// it didn't; and no longer than it still lives.
+// How long a run waits for the one before it: not at all when that ended, or never had a
+// plan; as long as a plan of it may take when it didn't; and no longer than it still
+// lives.
 func TestFeedTakesOver(t *testing.T) {
 	parallel(t)
 	took := func(t *testing.T, db *mongo.Database, feed model.Stream) time.Duration {
@@ -139,7 +142,8 @@ func TestFeedTakesOver(t *testing.T) {
 	})
 }
 
-// A run that waits for another stops when its context ends, or when a third one takes over; the third waits for the first.
+// A run that waits for another stops when its context ends, or when a third one takes
+// over; the third waits for the first.
 func TestFeedStopsWaiting(t *testing.T) {
 	parallel(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -10,15 +10,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// streamBusy says in the place which run may have plans in hand, and how long those can last after the run has been taken over.
+// streamBusy says in the place which run may have plans in hand, and how long those can
+// last after the run has been taken over.
 type streamBusy struct {
 	Fence int64 `bson:"fence"`
 	For   int64 `bson:"for"` // milliseconds
 }
 
-// streamHold keeps a run's plans apart from those of the next run. Before its plans, a run asks the place whether it is the latest
-// run still. The answer is good for a while, and each plan has a deadline. So the next run knows when the last plan has ended that
-// could be sent, by its own clock: counted from its claim, after which no answer was good.
+// streamHold keeps a run's plans apart from those of the next run. Before its plans, a
+// run asks the place whether it is the latest run still. The answer is good for a while,
+// and each plan has a deadline. So the next run knows when the last plan has ended that
+// could be sent, by its own clock: counted from its claim, after which no answer was
+// good.
 type streamHold struct {
 	mu    sync.Mutex
 	asked time.Time // before the last question that was answered by yes; zero when none was
@@ -70,7 +73,8 @@ func (r *streamRun) send(ctx context.Context, plan Plan) error {
 	return err
 }
 
-// unanswered reports whether the server may have received a plan whose outcome it didn't tell.
+// unanswered reports whether the server may have received a plan whose outcome it didn't
+// tell.
 func unanswered(err error) bool {
 	var server mongo.ServerError
 	var value *ValueError
@@ -83,8 +87,9 @@ func unanswered(err error) bool {
 	return true
 }
 
-// leave tells the next run that this one has no plan in hand. It doesn't where the server may still have one, whose answer was
-// not awaited: then, and when the place can't be reached, the next run waits.
+// leave tells the next run that this one has no plan in hand. It doesn't where the server
+// may still have one, whose answer was not awaited: then, and when the place can't be
+// reached, the next run waits.
 func (r *streamRun) leave(ctx context.Context) {
 	r.held.mu.Lock()
 	defer r.held.mu.Unlock()
@@ -95,7 +100,8 @@ func (r *streamRun) leave(ctx context.Context) {
 	_, _ = r.places().UpdateOne(ctx, filter, bson.D{{Key: "$unset", Value: bson.D{{Key: "busy", Value: ""}}}})
 }
 
-// succeed waits until the run before has no plan in hand: it says so, or its time has passed.
+// succeed waits until the run before has no plan in hand: it says so, or its time has
+// passed.
 func (r *streamRun) succeed(ctx context.Context) error {
 	before := r.place.Busy
 	if before == nil {

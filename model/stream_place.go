@@ -31,8 +31,8 @@ type sincePlace struct {
 	ID    bson.RawValue `bson:"id"`
 }
 
-// claim makes this run the latest, and reads where the last one came to. It isn't given up when the context ends: a claim that
-// arrived later would take over from the next run.
+// claim makes this run the latest, and reads where the last one came to. It isn't given
+// up when the context ends: a claim that arrived later would take over from the next run.
 func (r *streamRun) claim(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.options.Grace)
 	defer cancel()
