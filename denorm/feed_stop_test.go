@@ -83,14 +83,18 @@ func TestFeedTakenOver(t *testing.T) {
 	feedRun(t, db, feed, feedOnce)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	ready, done := make(chan bool, 1000), make(chan error)
+	ready, done := make(chan bool, 1000), make(chan error, 1)
 	go func() {
 		done <- feed.Run(ctx, db, model.StreamOptions{Wait: time.Millisecond, Progress: func(model.StreamProgress) error {
 			ready <- true
 			return nil
 		}})
 	}()
-	<-ready
+	select {
+	case <-ready:
+	case err := <-done:
+		t.Fatalf("the earlier run ended by itself: %v", err)
+	}
 	feedRun(t, db, feed, feedOnce)
 	seed(t, db, docs{"boards": {board{ID: "a"}}})
 	if err := <-done; !errors.Is(err, model.ErrTakenOver) {

@@ -168,10 +168,13 @@ func (c *validator) fields(n *node, path string, v bson.RawValue) {
 			c.fail(join(path, name), "required", true, bson.RawValue{})
 		}
 	}
+	seen := map[string]bool{} // of a field that comes twice the server looks at the first
 	for _, e := range elements {
 		name := e.Key()
 		switch inner := n.property(name); {
+		case inner != nil && seen[name]:
 		case inner != nil:
+			seen[name] = true
 			c.check(inner, join(path, name), e.Value())
 		case n.closed:
 			c.fail(join(path, name), "additionalProperties", false, e.Value())

@@ -143,14 +143,26 @@ func readProperties(keyword string, arg any) ([]property, error) {
 	return out, nil
 }
 
-func parseProperties(arg any, _ bson.D) (rule, error) { return parseNamed("properties", arg) }
-
-func parsePatternProperties(arg any, _ bson.D) (rule, error) {
-	return parseNamed("patternProperties", arg)
+// parseProperties looks at the first field of a name, as MongoDB does in a
+// document that holds it twice.
+func parseProperties(arg any, _ bson.D) (rule, error) {
+	list, err := readProperties("properties", arg)
+	if err != nil {
+		return nil, err
+	}
+	return func(v any) bool {
+		d, _ := v.(bson.D)
+		for _, p := range list {
+			if x, ok := value.Get(d, p.name); ok && !p.schema.Match(x) {
+				return false
+			}
+		}
+		return true
+	}, nil
 }
 
-func parseNamed(keyword string, arg any) (rule, error) {
-	list, err := readProperties(keyword, arg)
+func parsePatternProperties(arg any, _ bson.D) (rule, error) {
+	list, err := readProperties("patternProperties", arg)
 	if err != nil {
 		return nil, err
 	}
