@@ -29,10 +29,11 @@ import (
 // # Consistency
 //
 // Copies are late by what [model.StreamProgress] reports: events that are read and not applied, and the age of the oldest.
-// The document of an update is looked up when the event is read, and may be newer than the change. Two runs of one feed: the
-// later takes over, and the earlier stops when it next stores its place; until then it may run the plans that it has in
-// hand after those of the later. Where that matters, let plans compare a version of the document ($max, or a filter that
-// asks for a lower one).
+// The document of an update is looked up when the event is read, and may be newer than
+// the change. Of two runs of one feed the later takes over, and waits until the plans
+// that the earlier has in hand have ended: see [model.Stream.Run], which also says what
+// can arrive late in spite of that. Where that matters, let plans compare a version of
+// the document, or the change's Token ($max, or a filter that asks for a lower one).
 //
 // What polling and going through the documents can't see is what was deleted: compare the copies with their source now and
 // then, with [Feed.Rebuild] for what is there.
@@ -277,8 +278,10 @@ func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 }
 
 // Rebuild returns the job that goes through all documents and runs their plans as Scanned ones, in batches: to fill copies
-// before a feed runs, or to make them good at any time, beside it. What it does is what the stream does by itself when it
-// begins; deleted documents are not seen.
+// before a feed runs, or to make them good at any time. What it does is what the stream
+// does by itself when it begins; deleted documents are not seen. Beside a running feed it
+// can write what it read before a change after the feed has applied that change: then
+// plans must compare versions, or the feed must be stopped meanwhile.
 //
 // Cost: a query per batch of 500 documents, and two to find the end; the plans' writes, consecutive ones of one kind in one command.
 // Cut, it leaves some copies as they were, and of one document's plan perhaps the first writes alone; it can be run again.

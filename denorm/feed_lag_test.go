@@ -9,8 +9,8 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
-// A run that shall end once it has caught up applies what was written before it began, though the server shows changes late:
-// an empty batch tells nothing.
+// A run that shall end once it has caught up applies what was written before it began,
+// though the server shows changes late: an empty batch tells nothing.
 func TestFeedCatchesUp(t *testing.T) {
 	parallel(t)
 	for _, lag := range []time.Duration{20 * time.Millisecond, 3 * time.Second} {

@@ -83,14 +83,18 @@ func TestFeedTakenOver(t *testing.T) {
 	feedRun(t, db, feed, feedOnce)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	ready, done := make(chan bool, 1000), make(chan error)
+	ready, done := make(chan bool, 1000), make(chan error, 1)
 	go func() {
 		done <- feed.Run(ctx, db, model.StreamOptions{Wait: time.Millisecond, Progress: func(model.StreamProgress) error {
 			ready <- true
 			return nil
 		}})
 	}()
-	<-ready
+	select {
+	case <-ready:
+	case err := <-done:
+		t.Fatalf("the earlier run ended by itself: %v", err)
+	}
 	feedRun(t, db, feed, feedOnce)
 	seed(t, db, docs{"boards": {board{ID: "a"}}})
 	if err := <-done; !errors.Is(err, model.ErrTakenOver) {
@@ -113,7 +117,7 @@ func TestFeedStops(t *testing.T) {
 		progress := func() model.StreamProgress { mu.Lock(); defer mu.Unlock(); return last }
 		done := make(chan error)
 		go func() {
-			done <- feed.Run(ctx, db, model.StreamOptions{Workers: 1, Grace: time.Hour, Progress: func(p model.StreamProgress) error {
+			done <- feed.Run(ctx, db, model.StreamOptions{Workers: 1, Grace: time.Hour, PlanTime: time.Hour, Progress: func(p model.StreamProgress) error {
 				mu.Lock()
 				defer mu.Unlock()
 				last = p

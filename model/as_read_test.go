@@ -136,7 +136,8 @@ func TestAsReadByShape(t *testing.T) {
 	})
 }
 
-// The guard of a whole document holds in each command that takes a filter, alone and beside other conditions.
+// The guard of a whole document holds in each command that takes a filter, alone and
+// beside other conditions.
 func TestAsReadWhole(t *testing.T) {
 	const text = `{"_id":"a","x":{"$numberDecimal":"1.0"},"y":["$x",{"$literal":1}],"z":null}`
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {

@@ -54,7 +54,7 @@ type Event struct {
 type Stream struct {
 	Name       string // its place is stored under it
 	Collection string // what is watched
-	Places     string // the collection in which the place is stored
+	Places     string // the collection in which the place is stored; write it with the write concern majority, MongoDB's default
 
 	// Plan computes what to write for an event, purely. Its plans must be repeatable (see [Plan.Repeatable]). An error stops
 	// the stream.
@@ -89,6 +89,11 @@ type StreamOptions struct {
 	Attempts  int           // how often is tried what others or the network disturb; 0 means 8
 	Grace     time.Duration // how long plans in hand may take once the context has ended; 0 means 10 s
 
+	// PlanTime is how long one attempt at a plan may take; 0 means 10 s. A run whose
+	// predecessor has begun plans and hasn't said that they ended, because it lives or has
+	// died, waits until it says so, or for the predecessor's PlanTime and a quarter more.
+	PlanTime time.Duration
+
 	// FromNow begins a new stream with the changes from now on. By default it first plans for every document that there is,
 	// as Scanned.
 	FromNow bool
@@ -100,10 +105,12 @@ type StreamOptions struct {
 	Poll     bool          // poll by Since, where there are change streams too
 	Interval time.Duration // between polls; 0 means 1 s
 
-	// Once returns when the stream has caught up, instead of waiting for more: all changes that were acknowledged before the
-	// run began are applied, and the server had no further event for Wait. The server shows a change once a majority of the
-	// replica set has it; the run waits for that, in a sharded cluster without writes up to ten seconds. Servers whose resume tokens don't tell their time, such as Amazon's
-	// DocumentDB, leave the second condition alone.
+	// Once returns when the stream has caught up, instead of waiting for more: all changes
+	// that were acknowledged before the run began are applied, and the server had no further
+	// event for Wait. The server shows a change once a majority of the replica set has it;
+	// the run waits for that, in a sharded cluster without writes up to ten seconds. Servers
+	// whose resume tokens don't tell their time, such as Amazon's DocumentDB, leave the
+	// second condition alone.
 	Once bool
 
 	// Progress is told whenever the place was stored, and when there is nothing to do. An error from it stops the stream,
@@ -240,8 +247,18 @@ func (s Stream) planFor(e Event, mark string) (Plan, error) {
 // first, with growing, jittered pauses. So is reading and storing the place.
 //
 // Run the stream once at a time. A second run takes over: the first one stops with [ErrTakenOver] when it next stores its
-// place, having run at most the plans that it had in hand. Each event costs its plan's commands; storing the place one
-// more, for up to SaveEvery events.
+// place, or is to begin a plan more than a quarter of PlanTime after it last asked
+// whether it is the latest. The second run begins when the first has ended its plans in
+// hand, or their time has passed: see PlanTime. So the plan of a change doesn't reach the
+// server after the plan of a newer change of the same document, with two exceptions. The
+// network can deliver a command after its sender gave it up, and a machine that was
+// suspended, with its clock, can go on and send one. Against these, let the plan carry an
+// order of its own: store the event's Token beside what it writes, and write only where
+// no greater Token is stored.
+//
+// Cost: the commands of each event's plan; one to store the place, for up to SaveEvery
+// events; one for each quarter of PlanTime in which plans begin; two for the run, and one
+// more with Once.
 //
 // Under a [Policy] whose Filter holds for the watched collection it is refused with a
 // [*ConflictError]: the server tells of all documents, and of a deleted one only its _id.

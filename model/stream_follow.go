@@ -94,16 +94,17 @@ func (r *streamRun) ask(ctx context.Context) error {
 	return nil
 }
 
-// caughtUp reports whether a change stream whose last batch was empty has come to the begin of the run. Its token promises that
-// all changes before the token's time have been shown. An empty batch promises nothing: changes are shown once a majority has
-// them.
+// caughtUp reports whether a change stream whose last batch was empty has come to the
+// begin of the run. Its token promises that all changes before the token's time have been
+// shown. An empty batch promises nothing: changes are shown once a majority has them.
 func (r *streamRun) caughtUp(token bson.Raw) bool {
 	at, ok := tokenTime(token)
 	return !ok || !at.Before(r.until)
 }
 
-// tokenTime is the cluster time that a resume token begins with: in hexadecimal digits, the type of a timestamp in MongoDB's
-// key strings, its seconds, its ordinal. It reports false for the tokens of other servers.
+// tokenTime is the cluster time that a resume token begins with: in hexadecimal digits,
+// the type of a timestamp in MongoDB's key strings, its seconds, its ordinal. It reports
+// false for the tokens of other servers.
 func tokenTime(token bson.Raw) (bson.Timestamp, bool) {
 	const timestamp, size = 0x82, 9
 	text, _ := token.Lookup("_data").StringValueOK()

@@ -9,6 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/docmodel/docmodel/internal/runctx"
 )
 
 // place is where a stream has come to, as it is stored. Fence counts the runs: only the latest may store.
@@ -18,6 +20,7 @@ type place struct {
 	Scan  *scanPlace    `bson:"scan,omitempty"`  // while all documents are gone through
 	Since *sincePlace   `bson:"since,omitempty"` // of polling
 	At    bson.DateTime `bson:"at,omitempty"`
+	Busy  *streamBusy   `bson:"busy,omitempty"` // while a run may have plans in hand
 }
 
 type scanPlace struct {
@@ -29,8 +32,11 @@ type sincePlace struct {
 	ID    bson.RawValue `bson:"id"`
 }
 
-// claim makes this run the latest, and reads where the last one came to.
+// claim makes this run the latest, and reads where the last one came to. It isn't given
+// up when the context ends: a claim that arrived later would take over from the next run.
 func (r *streamRun) claim(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.options.Grace)
+	defer cancel()
 	o := options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)
 	filter := bson.D{{Key: "_id", Value: r.stream.Name}}
 	inc := bson.D{{Key: "$inc", Value: bson.D{{Key: "fence", Value: int64(1)}}}}
@@ -42,8 +48,9 @@ func (r *streamRun) claim(ctx context.Context) error {
 	return err
 }
 
+// places is read at the primary: what another run has just stored decides.
 func (r *streamRun) places() *mongo.Collection {
-	return collectionOf(context.Background(), r.db, nil, r.stream.Places)
+	return collectionOf(runctx.Deciding(context.Background()), r.db, nil, r.stream.Places)
 }
 
 // save stores the place, and tells of it.
@@ -72,8 +79,7 @@ func (r *streamRun) write(ctx context.Context) error {
 	if len(unset) > 0 {
 		update = append(update, bson.E{Key: "$unset", Value: unset})
 	}
-	filter := bson.D{{Key: "_id", Value: r.stream.Name}, {Key: "fence", Value: r.place.Fence}}
-	res, err := r.places().UpdateOne(ctx, filter, update)
+	res, err := r.places().UpdateOne(ctx, r.mine(), update)
 	if err != nil {
 		return err
 	}

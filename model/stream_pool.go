@@ -150,6 +150,9 @@ func (p *streamPool) work(ctx context.Context, lane chan *streamJob) {
 			j.done = true
 			p.applied++
 			p.pop()
+		case errors.Is(err, ErrTakenOver) && p.failed == nil:
+			p.failed = ErrTakenOver
+			p.stop(p.failed)
 		case !errors.Is(err, errStopped) && p.failed == nil:
 			p.failed = &StreamError{p.run.stream.Name, j.event, err}
 			p.stop(p.failed)
@@ -179,7 +182,7 @@ func (p *streamPool) apply(ctx context.Context, j *streamJob) error {
 		return err
 	}
 	for n := 1; ; n++ {
-		_, err := plan.Run(p.late, p.run.db)
+		err := p.run.send(p.late, plan)
 		switch {
 		case err == nil:
 			return nil

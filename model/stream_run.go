@@ -23,6 +23,7 @@ type streamRun struct {
 	saved     time.Time // when the place was last stored
 	since     int       // events that were done since then
 	saveEvery int
+	held      streamHold
 	until     bson.Timestamp // with Once: the server's time at the begin of the run; zero where it has none
 }
 
@@ -38,7 +39,7 @@ func newStreamRun(s Stream, db *mongo.Database, o StreamOptions) *streamRun {
 	for _, d := range []struct {
 		v     *time.Duration
 		value time.Duration
-	}{{&o.Wait, time.Second}, {&o.Grace, 10 * time.Second}, {&o.Interval, time.Second}} {
+	}{{&o.Wait, time.Second}, {&o.Grace, 10 * time.Second}, {&o.PlanTime, 10 * time.Second}, {&o.Interval, time.Second}} {
 		if *d.v <= 0 {
 			*d.v = d.value
 		}
@@ -69,6 +70,9 @@ func (r *streamRun) run(parent context.Context) error {
 	})()
 
 	err := r.persist(ctx, r.claim)
+	if err == nil {
+		err = r.persist(ctx, r.succeed)
+	}
 	if err == nil && r.options.Once {
 		err = r.persist(ctx, r.ask)
 	}
@@ -92,6 +96,7 @@ func (r *streamRun) run(parent context.Context) error {
 			err = failed
 		}
 	}
+	r.leave(late)
 	return err
 }
 

@@ -13,8 +13,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// newer are the operators that MongoDB 5.0, the oldest server that README.md promises, doesn't have. Each stands with the
-// version that brought it. The list is made from the manual's notes of "New in version".
+// newer are the operators that MongoDB 5.0, the oldest server that README.md promises,
+// doesn't have. Each stands with the version that brought it. The list is made from the
+// manual's notes of "New in version".
 var newer = map[operators.Kind]map[string]string{
 	operators.Stage: {
 		"$densify": "5.1", "$documents": "5.1", "$fill": "5.3", "$shardedDataDistribution": "6.0", "$changeStreamSplitLargeEvent": "7.0",
@@ -41,8 +42,8 @@ var newer = map[operators.Kind]map[string]string{
 	},
 }
 
-// TestOldestServer holds that no generated command has an operator that is newer than MongoDB 5.0, unless the doc comment of
-// the method that generates it names the version.
+// TestOldestServer holds that no generated command has an operator that is newer than
+// MongoDB 5.0, unless the doc comment of the method that generates it names the version.
 func TestOldestServer(t *testing.T) {
 	for _, kind := range operators.Kinds {
 		for name := range newer[kind] {
@@ -71,9 +72,10 @@ func TestOldestServer(t *testing.T) {
 	}
 }
 
-// TestWholeDocuments holds that no generated command compares the whole document with a value. MongoDB 4.4 and 5.0 rewrite
-// such a comparison in $expr into a condition of the query language, and fail with error 16409. They take $in, and the
-// comparison of $cmp with 0.
+// TestWholeDocuments holds that no generated command compares the whole document with a
+// value. MongoDB 4.4 and 5.0 rewrite such a comparison in $expr into a condition of the
+// query language, and fail with error 16409. They take $in, and the comparison of $cmp
+// with 0.
 func TestWholeDocuments(t *testing.T) {
 	for _, c := range registered {
 		parts, _ := c.parts(c.value(harmless), harmless)
@@ -126,7 +128,8 @@ func hasOperator(v any, names ...string) bool {
 	return false
 }
 
-// docOf is the doc comment of the method or function that a case is of: relate.Join.Pipeline, model.Merge.
+// docOf is the doc comment of the method or function that a case is of:
+// relate.Join.Pipeline, model.Merge.
 func docOf(t *testing.T, method string) string {
 	t.Helper()
 	names := strings.Split(method, ".")

@@ -22,7 +22,7 @@ type row struct {
 type feature struct{ name, sign string }
 
 var features = []feature{
-	{"pipeline updates", ", [{$"},
+	{"pipeline updates", "}, [{$"},
 	{"`arrayFilters`", "arrayFilters: "},
 	{"`$lookup`", "{$lookup: "},
 	{"`$graphLookup`", "{$graphLookup: "},

@@ -370,8 +370,8 @@ func replay(c *mongo.Collection, kind string, key, full, updated bson.D) error {
 	return err
 }
 
-// Changes that are shown late are no changes before: batches are empty, and their tokens have come no further. A stream that
-// waits has them as soon as they are shown.
+// Changes that are shown late are no changes before: batches are empty, and their tokens
+// have come no further. A stream that waits has them as soon as they are shown.
 func TestChangesLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New()

@@ -103,9 +103,10 @@ func (d *director) anyRunning() bool {
 	return false
 }
 
-// choose returns the operation that goes on, or nil when neither can. Where both can, it follows the schedule. An operation
-// that was refused because of the other's transaction can't go on before that transaction ends: it would only be refused
-// again, and without end where the schedule prefers it.
+// choose returns the operation that goes on, or nil when neither can. Where both can, it
+// follows the schedule. An operation that was refused because of the other's transaction
+// can't go on before that transaction ends: it would only be refused again, and without
+// end where the schedule prefers it.
 func (d *director) choose(s schedule) *actor {
 	a, b := d.actors[0], d.actors[1]
 	switch {

@@ -19,16 +19,20 @@ import (
 // [model.Modify], a [model.Write] that updates, replaces or deletes, anything else with a method Command() bson.D, or a
 // bson.D that is a command. Nothing is written. Other indexes may be read as well, as those of an $or or a $lookup are.
 //
-// The server may choose another index than the named one, such as _id_ for {_id: x, owner: y}. WantIndexed then runs both plans
-// on what is stored, the second one with the named index as a hint. It accepts the server's choice if that examines no more
-// keys and no more documents, and sorts no more. Such a test needs documents that tell both plans apart.
+// The server may choose another index than the named one, such as _id_ for {_id: x,
+// owner: y}. WantIndexed then runs both plans on what is stored, the second one with the
+// named index as a hint. It accepts the server's choice if that examines no more keys and
+// no more documents, and sorts no more. Such a test needs documents that tell both plans
+// apart.
 //
 //	modeltest.WantIndexed(t, db, uses.ParentsOf("AAAA"), "parts_1") // uses is a relate.ChildRefs of products.parts
 //
-// On DocumentDB, where explain shows a plan of PostgreSQL, three things differ. Small collections are scanned whatever
-// indexes there are, so a test needs some thousands of documents, of which the query matches few. Nothing is counted, so that the
-// named index alone is accepted. And only find, aggregate and count can be explained: for other commands the test is left out from here on, with "server lacks: explain
-// of" and the command's name; make the call the last of its test or subtest.
+// On DocumentDB, where explain shows a plan of PostgreSQL, three things differ. Small
+// collections are scanned whatever indexes there are, so a test needs some thousands of
+// documents, of which the query matches few. Nothing is counted, so that the named index
+// alone is accepted. And only find, aggregate and count can be explained: for other
+// commands the test is left out from here on, with "server lacks: explain of" and the
+// command's name; make the call the last of its test or subtest.
 func WantIndexed(t testing.TB, db *mongo.Database, query any, index string) {
 	t.Helper()
 	command, err := explainable(query)

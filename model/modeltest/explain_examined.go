@@ -12,8 +12,9 @@ import (
 // examined are the keys and documents that a plan looks at.
 type examined struct{ keys, docs int64 }
 
-// compare runs the server's plan and the one by the index, and returns "" if the first examines no more. It returns the problem
-// that was found before where they can't be compared: the index doesn't serve the command, or the server doesn't count.
+// compare runs the server's plan and the one by the index, and returns "" if the first
+// examines no more. It returns the problem that was found before where they can't be
+// compared: the index doesn't serve the command, or the server doesn't count.
 func compare(ctx context.Context, db *mongo.Database, command bson.D, index, problem string) string {
 	chosen, err := execute(ctx, db, command)
 	if err != nil {
@@ -63,8 +64,8 @@ func hint(command bson.D, index string) bson.D {
 	return append(out, use)
 }
 
-// examinedBy adds up what the parts of a plan examine: a pipeline's cursor, its lookups, shards. It reports false where an
-// explain has no numbers.
+// examinedBy adds up what the parts of a plan examine: a pipeline's cursor, its lookups,
+// shards. It reports false where an explain has no numbers.
 func examinedBy(v bson.Raw) (sum examined, found bool) {
 	elements, _ := v.Elements()
 	for _, e := range elements {

@@ -32,7 +32,8 @@ func seedIndexed(t testing.TB, db *mongo.Database) {
 
 func writeTo(m mongo.WriteModel) model.Write { return model.Write{Collection: "parts", Model: m} }
 
-// countsInExplain returns an error where explain doesn't tell how many keys and documents a plan examined.
+// countsInExplain returns an error where explain doesn't tell how many keys and documents
+// a plan examined.
 func countsInExplain(ctx context.Context, db *mongo.Database) error {
 	reply, err := db.RunCommand(ctx, bson.D{
 		{Key: "explain", Value: bson.D{{Key: "find", Value: "parts"}}}, {Key: "verbosity", Value: "executionStats"},

@@ -43,7 +43,8 @@ func canonicalID(id any) string {
 	return string(text)
 }
 
-// withoutFences returns a dump less the fences of lock documents. It has the form of a dump, and is for comparing alone.
+// withoutFences returns a dump less the fences of lock documents. It has the form of a
+// dump, and is for comparing alone.
 func withoutFences(dump string, locks map[lockID]bool) (string, error) {
 	var collections bson.D
 	if err := bson.UnmarshalExtJSON([]byte(dump), true, &collections); err != nil {

@@ -45,11 +45,13 @@ type InterleaveCase struct {
 //
 // On the engine each order runs in a testing/synctest bubble: the same order always gives the same, and pauses take no
 // time. Its clock begins with the year 2000. With -short, every choice in the first half of an order is tried, and then A goes on
-// first: some tens of orders for hundreds. On a real server a share of the orders runs, in real time.
+// first: some tens of orders for hundreds. On a real server a share of the orders runs,
+// in real time.
 //
-// A command that waits for a lock, as a write does for the other's transaction, lets the other operation go on. A command that
-// is refused for the other's open transaction, by a write conflict or any error with the label TransientTransactionError, makes
-// its operation wait until that transaction ends: what was refused is then tried again.
+// A command that waits for a lock, as a write does for the other's transaction, lets the
+// other operation go on. A command that is refused for the other's open transaction, by a
+// write conflict or any error with the label TransientTransactionError, makes its
+// operation wait until that transaction ends: what was refused is then tried again.
 func Interleave(t *testing.T, c InterleaveCase) {
 	t.Helper()
 	if c.A == nil || c.B == nil || c.Check == nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
-// incrementInTx reads and writes the one document in a transaction, which is begun again for as long as another holds it.
+// incrementInTx reads and writes the one document in a transaction, which is begun again
+// for as long as another holds it.
 func incrementInTx(ctx context.Context, db *mongo.Database) error {
 	return model.InTx(ctx, db, func(ctx context.Context) error {
 		p, err := parts.ByID(1).One(ctx, db)
@@ -52,8 +53,9 @@ func wantBothTwo(t testing.TB, db *mongo.Database, errA, errB error) {
 	}
 }
 
-// Two transactions that write the same documents end, and soon: the one that is refused lets the other go on. They are
-// retried after pauses of random lengths, and yet the schedules are the same each time.
+// Two transactions that write the same documents end, and soon: the one that is refused
+// lets the other go on. They are retried after pauses of random lengths, and yet the
+// schedules are the same each time.
 func TestInterleaveConflictingTransactions(t *testing.T) {
 	for name, c := range map[string]modeltest.InterleaveCase{
 		"one document":              {Seed: seedOne, A: incrementInTx, B: incrementInTx, Check: wantTwo},

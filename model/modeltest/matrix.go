@@ -54,8 +54,9 @@ type FaultCase struct {
 //
 // A process that has died sends nothing any more: its context is cancelled, its connections are broken, and its
 // transactions aborted. Then Run must succeed, undisturbed, Check must hold, and running it once more must not change the
-// database, except that a [model.Lease] counts up the fence of its lock document each time that it is taken. If Run returned nil in spite of the fault, Check must hold before the second run too. FaultMatrix logs how
-// many rows it ran; each is a subtest.
+// database, except that a [model.Lease] counts up the fence of its lock document each
+// time that it is taken. If Run returned nil in spite of the fault, Check must hold
+// before the second run too. FaultMatrix logs how many rows it ran; each is a subtest.
 //
 // It doesn't show what two processes do to each other; see [Interleave].
 func FaultMatrix(t *testing.T, c FaultCase) {

@@ -125,8 +125,8 @@ func TestFaultMatrixTransaction(t *testing.T) {
 	})
 }
 
-// leased sets a part under a lease, unless it is set: a change that has nothing to do takes the lease, too, whose fence then
-// is the next.
+// leased sets a part under a lease, unless it is set: a change that has nothing to do
+// takes the lease, too, whose fence then is the next.
 func leased(ctx context.Context, db *mongo.Database, id any, decide func(part) model.Plan) error {
 	_, _, err := model.Change[part]{
 		Lease:  &model.Lease{Collection: "locks", ID: id, For: time.Minute},

@@ -18,9 +18,11 @@ import (
 //
 // It counts each command that an application causes: getMore, killCursors, commitTransaction and a hello of its own too.
 // It doesn't count handshakes, the driver's watch over the server, endSessions, or the driver's second attempt at a
-// write, which carries the number of the first. A second attempt at a read can't be told from another read, and counts. Of
-// a transaction that is run again, because the server aborted it with the label TransientTransactionError, the last attempt
-// counts alone: servers abort one for another writer, and sometimes for a collection that was just made.
+// write, which carries the number of the first. A second attempt at a read can't be told
+// from another read, and counts. Of a transaction that is run again, because the server
+// aborted it with the label TransientTransactionError, the last attempt counts alone:
+// servers abort one for another writer, and sometimes for a collection that was just
+// made.
 type Monitor struct {
 	mu       sync.Mutex
 	cost     model.Cost

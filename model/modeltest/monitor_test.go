@@ -85,7 +85,8 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// A transaction costs the same when its first attempt was aborted, at its first command, later, or at its end.
+// A transaction costs the same when its first attempt was aborted, at its first command,
+// later, or at its end.
 func TestMeasureTransaction(t *testing.T) {
 	starts := func(c modeltest.Command) bool {
 		started, _ := c.Body.Lookup("startTransaction").BooleanOK()

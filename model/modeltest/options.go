@@ -41,9 +41,10 @@ func WithFaults(f *Faults) Option {
 	return func(c *config) { c.faults = append(c.faults, f) }
 }
 
-// WithChangeLag makes the engine's change streams show each change only after a time, for all clients of the engine. MongoDB
-// shows changes once a majority of the replica set has them, so that an empty batch says nothing about changes that were
-// made before. A real server takes its own time, and ignores the option.
+// WithChangeLag makes the engine's change streams show each change only after a time, for
+// all clients of the engine. MongoDB shows changes once a majority of the replica set has
+// them, so that an empty batch says nothing about changes that were made before. A real
+// server takes its own time, and ignores the option.
 func WithChangeLag(lag time.Duration) Option {
 	if lag < 0 {
 		panic("modeltest: WithChangeLag: the time is negative\n\tremedy: give how late changes show")

@@ -20,7 +20,8 @@ type transactions struct {
 	refused atomic.Int64 // the other operation's transaction that a command was refused for
 }
 
-// waitFor reports whether t's operation was refused for a transaction of the other operation that is still open.
+// waitFor reports whether t's operation was refused for a transaction of the other
+// operation that is still open.
 func (t *transactions) waitFor(other *transactions) bool {
 	n := t.refused.Load()
 	return n != 0 && n == other.open.Load()
@@ -59,8 +60,8 @@ func endsTransaction(command string) bool {
 	return command == "commitTransaction" || command == "abortTransaction"
 }
 
-// lastAttempts are the commands without those of transactions that were aborted and begun again in the same session, as the
-// driver does when the server asks for it.
+// lastAttempts are the commands without those of transactions that were aborted and begun
+// again in the same session, as the driver does when the server asks for it.
 func lastAttempts(commands []Command) []Command {
 	numberOf := func(c Command) (session string, number int64, ok bool) {
 		if _, err := c.Body.LookupErr("autocommit"); err != nil {

@@ -41,7 +41,8 @@ type ExpiryPair struct {
 	Expired bool          `bson:"expired"`
 }
 
-// An ExpiryState is what [Expiry.Restore] decides from: the document, nil for none, and, only if there is none, its archived copy.
+// An ExpiryState is what [Expiry.Restore] decides from: the document, nil for none, and,
+// only if there is none, its archived copy.
 type ExpiryState struct{ Hot, Cold bson.Raw }
 
 // Expiry keeps documents for a time and then has them deleted, or moved into a cold collection that keeps them for another: orders that
@@ -145,8 +146,9 @@ func (x *Expiry[D, K]) Archived(id K) model.Find[D] {
 // delete it only now, leaves it; the copy stays in its own. A version that can't be counted up, a text or the greatest int64, is a
 // *model.ValueError.
 //
-// Cost: three commands, one document. Where the document is there: one command, which returns it. Two that restore at once end in
-// one document. A Margin must not have passed, or the server deletes the document at once.
+// Cost: three commands, one document. Where the document is there: one command, which
+// returns it. Two that restore at once end in one document. A Margin must not have
+// passed, or the server deletes the document at once.
 func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[ExpiryState] {
 	w := x.docs.Delete(id) // checks and encodes the id
 	return x.in.restore(w, until)

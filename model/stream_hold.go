@@ -1,0 +1,138 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// streamBusy says in the place which run may have plans in hand, and how long those can
+// last after the run has been taken over.
+type streamBusy struct {
+	Fence int64 `bson:"fence"`
+	For   int64 `bson:"for"` // milliseconds
+}
+
+// streamHold keeps a run's plans apart from those of the next run. Before its plans, a
+// run asks the place whether it is the latest run still. The answer is good for a while,
+// and each plan has a deadline. So the next run knows when the last plan has ended that
+// could be sent, by its own clock: counted from its claim, after which no answer was
+// good.
+type streamHold struct {
+	mu    sync.Mutex
+	asked time.Time // before the last question that was answered by yes; zero when none was
+	loose time.Time // the latest deadline of a plan that ended without an answer: the server may still have it
+}
+
+// fresh is how long it counts that this run is the latest.
+func (o *StreamOptions) fresh() time.Duration { return o.PlanTime / 4 }
+
+// hold returns until when a plan may run that begins now.
+func (r *streamRun) hold(ctx context.Context) (time.Time, error) {
+	h := &r.held
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if now := time.Now(); h.asked.IsZero() || now.Sub(h.asked) > r.options.fresh() {
+		busy := streamBusy{r.place.Fence, (r.options.PlanTime + r.options.fresh()).Milliseconds() + 1}
+		short, cancel := context.WithTimeout(ctx, r.options.PlanTime)
+		defer cancel()
+		res, err := r.places().UpdateOne(short, r.mine(), bson.D{{Key: "$set", Value: bson.D{{Key: "busy", Value: busy}}}})
+		if err != nil {
+			return time.Time{}, err
+		}
+		if res.Acknowledged && res.MatchedCount == 0 {
+			return time.Time{}, ErrTakenOver
+		}
+		h.asked = now
+	}
+	begin, last := time.Now(), h.asked.Add(r.options.fresh())
+	if begin.After(last) { // the answer took so long
+		begin = last
+	}
+	return begin.Add(r.options.PlanTime), nil
+}
+
+// send runs a plan, no longer than the next run would wait for it.
+func (r *streamRun) send(ctx context.Context, plan Plan) error {
+	deadline, err := r.hold(ctx)
+	if err != nil {
+		return err
+	}
+	bounded, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	_, err = plan.Run(bounded, r.db)
+	if unanswered(err) {
+		r.held.mu.Lock()
+		defer r.held.mu.Unlock()
+		r.held.loose = deadline
+	}
+	return err
+}
+
+// unanswered reports whether the server may have received a plan whose outcome it didn't
+// tell.
+func unanswered(err error) bool {
+	var server mongo.ServerError
+	var value *ValueError
+	switch {
+	case errors.As(err, &server):
+		return server.HasErrorLabel("NetworkError")
+	case err == nil, errors.Is(err, ErrStale), errors.Is(err, ErrTransactional), errors.As(err, &value):
+		return false
+	}
+	return true
+}
+
+// leave tells the next run that this one has no plan in hand. It doesn't where the server
+// may still have one, whose answer was not awaited: then, and when the place can't be
+// reached, the next run waits.
+func (r *streamRun) leave(ctx context.Context) {
+	r.held.mu.Lock()
+	defer r.held.mu.Unlock()
+	if r.held.asked.IsZero() || time.Now().Before(r.held.loose) {
+		return
+	}
+	filter := bson.D{{Key: "_id", Value: r.stream.Name}, {Key: "busy.fence", Value: r.place.Fence}}
+	_, _ = r.places().UpdateOne(ctx, filter, bson.D{{Key: "$unset", Value: bson.D{{Key: "busy", Value: ""}}}})
+}
+
+// succeed waits until the run before has no plan in hand: it says so, or its time has
+// passed.
+func (r *streamRun) succeed(ctx context.Context) error {
+	before := r.place.Busy
+	if before == nil {
+		return nil
+	}
+	over := time.NewTimer(time.Until(r.saved.Add(time.Duration(before.For) * time.Millisecond)))
+	defer over.Stop()
+	look := time.NewTicker(min(max(r.options.PlanTime/100, time.Millisecond), time.Second))
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-over.C:
+			return nil
+		case <-look.C:
+		}
+		var now place
+		if err := r.places().FindOne(ctx, bson.D{{Key: "_id", Value: r.stream.Name}}).Decode(&now); err != nil {
+			return err
+		}
+		switch {
+		case now.Fence != r.place.Fence:
+			return ErrTakenOver
+		case now.Busy == nil:
+			return nil
+		}
+	}
+}
+
+// mine matches the place while no later run has begun.
+func (r *streamRun) mine() bson.D {
+	return bson.D{{Key: "_id", Value: r.stream.Name}, {Key: "fence", Value: r.place.Fence}}
+}
