@@ -72,14 +72,28 @@ func equalTo(v any) any {
 // Under returns the change with the policy applied to what it reads and writes, and to the
 // changes that follow it: Run runs it with [Policy.Context].
 func (c Change[S]) Under(p Policy) Change[S] {
-	c.under = append(slices.Clip(c.under), p.frozen())
+	p = p.frozen()
+	c.under = append(slices.Clip(c.under), p)
+	if decide := c.Decide; decide != nil {
+		c.Decide = func(state S) (Plan, error) {
+			plan, err := decide(state)
+			return plan.Under(p), err
+		}
+	}
 	return c
 }
 
 // Under returns the job with the policy applied to what it reads and plans: Run runs it with
 // [Policy.Context].
 func (j Job) Under(p Policy) Job {
-	j.under = append(slices.Clip(j.under), p.frozen())
+	p = p.frozen()
+	j.under = append(slices.Clip(j.under), p)
+	if plan := j.Plan; plan != nil {
+		j.Plan = func(docs []bson.Raw) (Plan, error) {
+			out, err := plan(docs)
+			return out.Under(p), err
+		}
+	}
 	return j
 }
 
