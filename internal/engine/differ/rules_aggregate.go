@@ -139,7 +139,8 @@ var aggregateRules = []rule{
 		"a removal and a constant after it become one wrong stage",
 		"MongoDB's $unset adds nothing, and the next stage sees what it removed ($unset (aggregation)).",
 		func(x difference) bool {
-			return constantAfterRemoval(x.Case) && (x.within(sortFields, "$set", "$addFields", "$unset", "$project") || x.emptied()) ||
+			return constantAfterRemoval(x.Case) && (x.emptied() ||
+				x.between(sortFields, x.less("$set", "$addFields"), x.less("$unset", "$project"), x.less("$set", "$addFields", "$unset", "$project"))) ||
 				x.kind == OnlyServer && x.server.Code == 31249 && x.uses("$project", "$unset")
 		},
 	},

@@ -364,15 +364,6 @@ func dropNumbers(v any) any {
 	return v
 }
 
-// dropScalars keeps the shape of documents and arrays alone.
-func dropScalars(v any) any {
-	switch v.(type) {
-	case bson.D, bson.A:
-		return v
-	}
-	return nil
-}
-
 // keyWithDollar reports whether an expression stands where its value should.
 func keyWithDollar(o Outcome) bool {
 	found := false
