@@ -48,7 +48,8 @@ func WithTTL(t *TTL) Option {
 	return func(c *config) { c.ttl = t }
 }
 
-var errServerTTL = errors.New("WithTTL: a real server decides by itself when it removes what has expired; use NewClient, which has an engine")
+var errServerTTL = errors.New("WithTTL: a real server decides by itself when it removes what has expired\n\tremedy: use NewClient, " +
+	"which has an engine")
 
 // drive takes over an engine.
 func (t *TTL) drive(e *engine.Engine) {

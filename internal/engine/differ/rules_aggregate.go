@@ -139,7 +139,9 @@ var aggregateRules = []rule{
 		"a removal and a constant after it become one wrong stage",
 		"MongoDB's $unset adds nothing, and the next stage sees what it removed ($unset (aggregation)).",
 		func(x difference) bool {
-			return constantAfterRemoval(x.Case) && (x.within(sortFields, "$set", "$addFields", "$unset", "$project") || x.emptied()) ||
+			return constantAfterRemoval(x.Case) && !x.engine.failed() && !x.server.failed() && x.apart(sortFields, x.less("$set", "$addFields"),
+				x.less("$unset", "$project"), x.less("$set", "$addFields", "$unset", "$project")).emptied() ||
+				constantAfterRemoval(x.Case) && x.kind == OnlyServer && x.failsLike(x.less("$unset", "$project")) ||
 				x.kind == OnlyServer && x.server.Code == 31249 && x.uses("$project", "$unset")
 		},
 	},
@@ -176,7 +178,7 @@ var aggregateRules = []rule{
 		"MongoDB takes a missing field for null, which no element of an empty array is ($lookup, localField and foreignField).",
 		func(x difference) bool {
 			return hasStage(x.Case, "$lookup") && x.uses("localField") && x.holds(isEmptyArray) &&
-				x.kind == Replies && x.sameAfter(dropArrays)
+				(x.kind == Replies && x.sameAfter(dropArrays) || x.kind == OnlyServer && x.failsFor(joinAll))
 		},
 	},
 	{
@@ -200,10 +202,18 @@ var aggregateRules = []rule{
 	},
 }
 
+// joinAll makes $lookup join every document.
+func joinAll(v any) any {
+	if doc, ok := v.(bson.D); ok && has(doc, "localField") {
+		return without(without(doc, "localField"), "foreignField")
+	}
+	return v
+}
+
 // emptied reports whether the outcomes are equal but for empty documents that the server has in place of scalars, or of nothing.
 func (x difference) emptied() bool {
 	engine, server := mapOutcome(x.engine, sortFields), mapOutcome(x.server, sortFields)
-	if x.kind != Replies && x.kind != States || len(engine.State) != len(server.State) {
+	if len(engine.State) != len(server.State) {
 		return false
 	}
 	for i := range engine.State {

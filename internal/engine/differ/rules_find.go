@@ -133,12 +133,12 @@ var findRules = []rule{
 		},
 	},
 	{
-		"a filter computes $expr last",
+		"a filter computes $expr in another order",
 		"MongoDB's manual doesn't say in which order the clauses of a filter are computed.",
 		func(x difference) bool {
 			filter, _ := x.filter().(bson.D)
-			return x.engine.computing() && x.because("$expr") &&
-				(len(filter) > 1 || x.uses("$and", "$or", "$nor"))
+			return x.engine.computing() && x.because("$expr") && (len(filter) > 1 || x.uses("$and", "$or", "$nor")) ||
+				x.kind == OnlyServer && x.uses("$expr") && x.failsFor(exprAlone)
 		},
 	},
 	{
@@ -266,6 +266,19 @@ var findRules = []rule{
 	},
 }
 
+// exprAlone takes away what stands beside $expr in a filter.
+func exprAlone(v any) any {
+	if list, ok := v.(bson.A); ok {
+		if i := slices.IndexFunc(list, func(x any) bool { return lookup(x, "$expr") != nil }); i >= 0 {
+			return list[i : i+1]
+		}
+	}
+	if doc, ok := v.(bson.D); ok && len(doc) > 1 && has(doc, "$expr") {
+		return d("$expr", lookup(doc, "$expr"))
+	}
+	return v
+}
+
 // reached is the number of documents that the engine's answer tells of.
 func (x difference) reached() int {
 	n := len(batch(x.engine.Reply))
@@ -362,15 +375,6 @@ func dropNumbers(v any) any {
 		return nil
 	}
 	return v
-}
-
-// dropScalars keeps the shape of documents and arrays alone.
-func dropScalars(v any) any {
-	switch v.(type) {
-	case bson.D, bson.A:
-		return v
-	}
-	return nil
 }
 
 // keyWithDollar reports whether an expression stands where its value should.

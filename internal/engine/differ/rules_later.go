@@ -99,6 +99,13 @@ var laterRules = []rule{
 		},
 	},
 	{
+		"a decimal that is rounded to whole numbers keeps its exponent",
+		"MongoDB's result is a whole number without one; numbers with more zeros are equal (Comparison/Sort Order, \"Numeric Types\").",
+		func(x difference) bool {
+			return x.uses("$floor", "$ceil", "$round", "$trunc") && x.sameAfter(func(v any) any { return sortFields(plainDecimals(v)) })
+		},
+	},
+	{
 		"a double's zero becomes a decimal with 15 places",
 		"MongoDB's is 0 without any, and every other double has 15 digits; numbers with more zeros are equal (Comparison/Sort Order, " +
 			"\"Numeric Types\").",
@@ -131,13 +138,6 @@ func laterOperand(command bson.D, is func(any) bool, operators ...string) bool {
 			found = found || is(list[i])
 		}
 	})
-	return found
-}
-
-// hasOperator reports whether a value is, or has inside, an operator.
-func hasOperator(v any) bool {
-	found := false
-	walk(v, func(key string, _ any) { found = found || strings.HasPrefix(key, "$") && key != "$literal" })
 	return found
 }
 

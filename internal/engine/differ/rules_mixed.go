@@ -217,7 +217,7 @@ var mixedRules = []rule{
 		"a count of nothing is zero, where it is one of several documents",
 		"See there.",
 		func(x difference) bool {
-			return x.kind == Replies && x.uses("$count") && x.uses("$unionWith") && (x.uses("$project") && x.chosen() || x.uses("$group") && x.sameAfter(dropCountKeys))
+			return x.kind == Replies && x.uses("$count") && x.uses("$unionWith") && (x.uses("$project", "$setWindowFields") && x.chosen() || x.uses("$group") && x.sameAfter(dropCountKeys))
 		},
 	},
 	{

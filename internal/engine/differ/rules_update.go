@@ -104,6 +104,13 @@ var updateRules = []rule{
 		},
 	},
 	{
+		"two operators may give an upsert its _id",
+		"MongoDB refuses two operators on one path (Update Operators Conflict).",
+		func(x difference) bool {
+			return x.kind == OnlyEngine && x.upserts() && strings.HasSuffix(x.engine.Text, "would create a conflict at '_id'")
+		},
+	},
+	{
 		"$[] conflicts with no other way into the same array",
 		"MongoDB refuses two operators on one path (Update Operators Conflict).",
 		func(x difference) bool {
@@ -138,7 +145,7 @@ var updateRules = []rule{
 		"an upsert stores $elemMatch of $all as a value",
 		"MongoDB sets fields from equality conditions alone (update, \"Upsert with Operator Expressions\").",
 		func(x difference) bool {
-			return x.upserts() && hasElemMatchIn(x.filter()) && x.sameIf(allIsEquality)
+			return x.upserts() && hasElemMatchIn(x.filter()) && x.storesAll()
 		},
 	},
 	{
@@ -153,7 +160,7 @@ var updateRules = []rule{
 		"an upsert takes the regular expression of $all, or of $in of nothing else, for a value",
 		"MongoDB sets fields from equality conditions alone (update, \"Upsert with Operator Expressions\").",
 		func(x difference) bool {
-			return x.upserts() && hasRegexIn(x.filter()) && x.sameIf(allIsEquality)
+			return x.upserts() && hasRegexIn(x.filter()) && x.storesAll()
 		},
 	},
 	{
