@@ -255,11 +255,7 @@ func TestKillGetMore(t *testing.T) {
 			if busy := killer.run(t, fmt.Sprintf(`{"getMore":{"$numberLong":"%d"},"collection":"things"}`, id)); !strings.Contains(busy, `"code":36`) {
 				t.Errorf("another getMore: %s", busy)
 			}
-			command := kill.command
-			if strings.Contains(command, "%d") {
-				command = strings.Replace(command, "%d", fmt.Sprintf(`{"$numberLong":"%d"}`, id), 1)
-			}
-			killer.run(t, command)
+			killer.run(t, strings.Replace(kill.command, "%d", fmt.Sprintf(`{"$numberLong":"%d"}`, id), 1))
 			if got := <-ended; !strings.Contains(got, kill.code) {
 				t.Errorf("the getMore: %s, want %s", got, kill.code)
 			}
