@@ -185,7 +185,10 @@ func (c *Copy[S, SK, TK]) Refresh(source SK) model.Change[bson.Raw] {
 		},
 		Decide: func(doc bson.Raw) (model.Plan, error) {
 			s, err := c.c.state(doc)
-			return model.NewPlan(c.c.propagate(s, nil)...), err
+			if err != nil {
+				return model.Plan{}, err
+			}
+			return model.NewPlan(c.c.propagate(s, nil)...), nil
 		},
 	}
 }

@@ -20,6 +20,7 @@ func CompareIDs(a, b bson.RawValue) int {
 	switch {
 	case c != 0:
 		return c
+	case !wellFormed(a) || !wellFormed(b):
 	case a.Type == bson.TypeString:
 		return cmp.Compare(a.StringValue(), b.StringValue())
 	case class(a) == bson.TypeDouble:

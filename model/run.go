@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -19,7 +20,7 @@ import (
 // refused with [ErrTransactional] unless Options.AllowPartial is set.
 func (p Plan) Run(ctx context.Context, db *mongo.Database) (Result, error) {
 	batches, err := p.split()
-	if err != nil {
+	if err = cmp.Or(err, CheckRun(ctx, db), checkDepth(p.Options.Comment)); err != nil {
 		return newResult(p), err
 	}
 	if p.Guarantee() == Transactional && !p.Options.AllowPartial && !inTransaction(ctx) {

@@ -23,6 +23,9 @@ func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db *mongo.Database, paren
 		flat = j.ids.Append(flat, &parents[i])
 		lists[i] = flat[start:len(flat):len(flat)]
 	}
+	if err := model.CheckRun(ctx, db); err != nil {
+		return nil, err
+	}
 	unique, err := j.unique(flat)
 	if err != nil {
 		return nil, err
@@ -48,6 +51,10 @@ func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db *mongo.Database, paren
 // Cost: as [Join.Load], for each batch. An id is fetched once in a batch.
 func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db *mongo.Database, parents iter.Seq2[P, error]) iter.Seq2[Joined[P, C, CK], error] {
 	return func(yield func(Joined[P, C, CK], error) bool) {
+		if parents == nil {
+			yield(Joined[P, C, CK]{}, &model.ValueError{Field: "parents", Reason: "is nil: give a sequence of parents"})
+			return
+		}
 		batch := make([]P, 0, j.spec.Batch)
 		flush := func() bool {
 			joined, err := j.Load(ctx, db, batch)

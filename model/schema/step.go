@@ -44,6 +44,7 @@ type Step struct {
 // It panics with a [*model.DeclarationError] when the types of the steps don't meet, when the last doesn't lead to D, when a type
 // isn't stored as a document, when the version's field is no name, the _id, or no integer in D, and when Missing is no version.
 func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps ...Step) *Versions[D, K] {
+	model.MustField(c, "_id")
 	in := newVersioning(c.Name(), model.ShapeOf(c), spec, steps)
 	in.encode = func(doc any) (bson.Raw, error) { return model.EncodeDocument(c, doc) }
 	in.decodeAs = func(raw bson.Raw, into any) error { return c.DecodeAs(raw, into) }
