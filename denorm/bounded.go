@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/direction"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -70,8 +71,8 @@ func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec Boun
 		} else if len(spec.By) > 1 {
 			panic(&model.DeclarationError{Problem: "By mixes an element's fields with the element itself", Place: place, Remedy: "name fields, or the empty name alone"})
 		}
-		if !isDirection(e.Value) {
-			panic(&model.DeclarationError{Problem: fmt.Sprintf("By sorts %s by %v", e.Key, e.Value), Place: place, Remedy: "sort by 1 or -1"})
+		if direction.Of(e.Value) == 0 {
+			panic(&model.DeclarationError{Problem: fmt.Sprintf("By sorts %s by %s", e.Key, model.Shell(e.Value)), Place: place, Remedy: "sort by 1 or -1"})
 		}
 	}
 	if spec.Key != "" {
@@ -83,14 +84,6 @@ func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec Boun
 	}
 	b.bound = bound[4 : len(bound)-1]
 	return b
-}
-
-func isDirection(v any) bool {
-	switch v {
-	case 1, -1, int32(1), int32(-1), int64(1), int64(-1), 1.0, -1.0:
-		return true
-	}
-	return false
 }
 
 // Push returns the write that adds elements to an owner's array and drops what is over the bound. Elements must be of the

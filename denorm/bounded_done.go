@@ -3,6 +3,7 @@ package denorm
 import (
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/direction"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -60,7 +61,7 @@ func (b *Bounded[D, K]) dropped(values []any) bson.D {
 		kept := bson.D{{Key: "$ifNull", Value: bson.A{"$$kept." + by.Key, nil}}}
 		value := bson.D{{Key: "$literal", Value: values[i]}}
 		op := "$lt" // sorts before, and the last are kept
-		if ascending := fmt.Sprint(by.Value) == "1"; ascending != (b.spec.Keep == Last) {
+		if ascending := direction.Of(by.Value) == 1; ascending != (b.spec.Keep == Last) {
 			op = "$gt"
 		}
 		before = append(before, bson.D{{Key: "$and", Value: append(append(bson.A{}, equal...), bson.D{{Key: op, Value: bson.A{kept, value}}})}})

@@ -174,7 +174,7 @@ func TestBoundedDeclarations(t *testing.T) {
 		{"an array within an array", func() { denorm.NewBounded(nulls, "rows.posts", by()) }, "crosses 2 arrays", "nullBoards", "array"},
 		{"an order by what elements don't have", func() { bounded(by(bson.E{Key: "time", Value: 1})) }, `"time"`, "boards", "bson tags"},
 		{"an order by neither 1 nor -1", func() { bounded(by(bson.E{Key: "n", Value: 2})) }, "sorts n by 2", "boards.posts", "1 or -1"},
-		{"a direction as text", func() { bounded(by(bson.E{Key: "n", Value: "1"})) }, "sorts n by 1", "boards.posts", "1 or -1"},
+		{"a direction as text", func() { bounded(by(bson.E{Key: "n", Value: "1"})) }, "sorts n by '1'", "boards.posts", "1 or -1"},
 		{"an order by a field twice", func() { bounded(by(bson.E{Key: "n", Value: 1}, bson.E{Key: "n", Value: -1})) }, "twice", "boards.posts", "once"},
 		{"an order by the element and a field", func() { bounded(by(bson.E{Key: "", Value: 1}, bson.E{Key: "n", Value: 1})) }, "mixes", "boards.posts", "alone"},
 		{"an order by an operator", func() { denorm.NewBounded(nulls, "maps", by(bson.E{Key: "$n", Value: 1})) }, "dollar", "nullBoards", "path"},

@@ -62,6 +62,7 @@ type Columns[D, K any] struct {
 // [*model.DeclarationError] when the name is not a collection's or is that of the documents, and when Separator, Refuse or a
 // limit is out of its range. At most one spec may be given.
 func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec ...ColumnsSpec) *Columns[D, K] {
+	model.MustField(docs, "_id")
 	return &Columns[D, K]{docs, docs.Named(flat), declareColumns(docs.Name(), flat, spec)}
 }
 

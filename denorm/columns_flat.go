@@ -131,7 +131,7 @@ func (c *columns) column(path []any) (string, error) {
 				continue
 			}
 		}
-		return "", c.refused("path", nil, fmt.Sprintf("%v is neither a field nor an element", p))
+		return "", c.refused("path", nil, model.Shell(p)+" is neither a field nor an element")
 	}
 	if len(parts) == 0 {
 		return "", c.refused("path", nil, "is empty")

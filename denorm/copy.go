@@ -220,10 +220,13 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] 
 		},
 		Decide: func(doc bson.Raw) (model.Plan, error) {
 			s, err := c.c.state(doc)
-			if len(only) > 0 {
-				return c.c.refresh(s, only), err
+			if err != nil {
+				return model.Plan{}, err
 			}
-			return model.NewPlan(c.c.propagate(s, nil)...), err
+			if len(only) > 0 {
+				return c.c.refresh(s, only), nil
+			}
+			return model.NewPlan(c.c.propagate(s, nil)...), nil
 		},
 	}
 }

@@ -295,6 +295,9 @@ type CounterRecounted struct {
 // SecondPass reports whether the recount needs two passes: with CounterSpec.Partial, outside a transaction. The first may
 // count a child whose parent is yet to be told of it; the second begins when such an operation has ended.
 func (r *CounterRecount) SecondPass(ctx context.Context) bool {
+	if ctx == nil {
+		return r.c.partial
+	}
 	s := mongo.SessionFromContext(ctx)
 	return r.c.partial && (s == nil || !s.TransactionRunning())
 }
@@ -305,6 +308,9 @@ func (r *CounterRecount) SecondPass(ctx context.Context) bool {
 //
 // Cost: for each pass the check, and two commands for each parent that differs; documents written: those.
 func (r *CounterRecount) Run(ctx context.Context, db *mongo.Database) (out CounterRecounted, err error) {
+	if err := model.CheckRun(ctx, db); err != nil {
+		return out, err
+	}
 	ctx = runctx.Deciding(ctx)
 	out.Due = r.SecondPass(ctx)
 	if err := r.pass(ctx, db, &out); err != nil || !out.Due {

@@ -47,6 +47,7 @@ type Normalized[D, K any] struct {
 // not a field of the documents themselves, is named twice, is no array or, with a Key, no document with that field, or when
 // elements have an _id.
 func NewNormalized[D, K any](docs *model.Collection[D, K], into string, parts ...Part) *Normalized[D, K] {
+	model.MustField(docs, "_id")
 	for _, p := range parts {
 		docs.Named(p.Into) // panics for a name that is none
 	}

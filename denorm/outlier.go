@@ -62,6 +62,9 @@ type Outlier[D, K, E any] struct {
 // elements than the Bucket, Flag is no bool or overlaps the array, Max or MaxBytes is out of range, the Bucket has a Period (its
 // pages are not in the order of appending), or both are one collection.
 func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overflow *Bucket[K, E], spec OutlierSpec) *Outlier[D, K, E] {
+	if overflow == nil {
+		panic(&model.DeclarationError{Problem: "no bucket for the overflow", Place: "NewOutlier of " + owners.Name(), Remedy: "give what NewBucket returned"})
+	}
 	var element E
 	o := &outlying{stored: storedIn(owners), path: path, spec: spec, in: overflow.in}
 	o.declare(element, model.CheckArray(owners, path), model.MustField(owners, path), func(path string) model.Field { return model.MustField(owners, path) })

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/direction"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -64,16 +65,12 @@ func (s *subset) declare(spec SubsetSpec, d declaring) {
 func (s *subset) checkOrder(by bson.D, fail func(problem, remedy string)) {
 	for i, e := range by {
 		switch {
-		case !isDirection(e.Value):
-			fail(fmt.Sprintf("By sorts %s by %v", e.Key, e.Value), "sort by 1 or -1")
+		case direction.Of(e.Value) == 0:
+			fail(fmt.Sprintf("By sorts %s by %s", e.Key, model.Shell(e.Value)), "sort by 1 or -1")
 		case slices.ContainsFunc(by[:i], func(o bson.E) bool { return model.Overlap(o.Key, e.Key) }):
 			fail(fmt.Sprintf("By names %q twice", e.Key), "name each field once")
 		}
-		direction := int32(1)
-		if fmt.Sprint(e.Value) == "-1" {
-			direction = -1
-		}
-		s.by = append(s.by, bson.E{Key: e.Key, Value: direction})
+		s.by = append(s.by, bson.E{Key: e.Key, Value: int32(direction.Of(e.Value))})
 	}
 	if last := s.by[len(s.by)-1]; last.Key != "_id" {
 		s.by = append(s.by, bson.E{Key: "_id", Value: last.Value})

@@ -166,6 +166,9 @@ func indexed[R any](a model.Aggregate[R], index string, err error) model.Aggrega
 // Cost: one command for each of the longer periods, at most 120, by the index of [UniqueCount.Indexes]; it reads the keys of
 // these times, and writes each member of a group once. Cut, it leaves some members uncounted; it can be run again.
 func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], from, to time.Time) model.Plan {
+	if into == nil {
+		return model.RefusedPlan(x.docs.Name(), &model.ValueError{Collection: x.docs.Name(), Field: "into", Reason: "is nil: give what NewUniqueCount returned"})
+	}
 	return x.u.rollup(into.u, from, to)
 }
 

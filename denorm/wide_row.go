@@ -66,6 +66,8 @@ type WideRow[L, LK, R, RK any] struct {
 func NewWideRow[L, LK, R, RK any](
 	left *model.Collection[L, LK], right *model.Collection[R, RK], spec WideRowSpec,
 ) *WideRow[L, LK, R, RK] {
+	model.MustField(left, "_id")
+	model.MustField(right, "_id")
 	var l LK
 	var r RK
 	w := declareWideRow(spec, wideEnd{

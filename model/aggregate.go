@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -125,6 +126,12 @@ func readPipeline(ctx context.Context, db *mongo.Database, of *Aggregation) *rea
 	err := a.Err
 	if err == nil && a.Collection == "" {
 		err = errNoCollection("a pipeline")
+	}
+	if err == nil {
+		err = CheckRun(ctx, db)
+	}
+	if err == nil {
+		err = cmp.Or(checkDepth(a.Pipeline), a.Options.check())
 	}
 	return &read{ctx, a.Options, a.codec, err, a.Collection, nil, func(ctx context.Context) (*mongo.Cursor, error) {
 		o := options.Aggregate()

@@ -2,6 +2,7 @@ package model
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -26,6 +27,9 @@ func AppendDocument(dst []byte, t bson.Type, name string) (out []byte, begun int
 
 // EndDocument ends a document of [AppendDocument].
 func EndDocument(dst []byte, begun int) []byte {
+	if begun < 0 || begun > len(dst)-4 {
+		panic(&DeclarationError{fmt.Sprintf("no document begins at %d of %d bytes", begun, len(dst)), "EndDocument", "give what AppendDocument returned"})
+	}
 	dst = append(dst, 0)
 	binary.LittleEndian.PutUint32(dst[begun:], uint32(len(dst)-begun))
 	return dst

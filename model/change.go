@@ -111,8 +111,8 @@ type changing struct {
 }
 
 func (c *changing) run(ctx context.Context, db *mongo.Database) (Result, error) {
-	if c.err != nil {
-		return Result{}, c.err
+	if err := cmp.Or(c.err, CheckRun(ctx, db)); err != nil {
+		return Result{}, err
 	}
 	if c.incomplete {
 		return Result{}, &ValueError{Field: "Change", Reason: "needs Read and Decide"}

@@ -43,6 +43,14 @@ func (c *codec) driverRegistry() *bson.Registry {
 
 // document encodes a document as the driver would.
 func (c *codec) document(v any) (bson.Raw, error) {
+	if err := checkDepth(v); err != nil {
+		return nil, err
+	}
+	return c.encoded(v)
+}
+
+// encoded is document for what is known not to be too deep.
+func (c *codec) encoded(v any) (bson.Raw, error) {
 	if raw, ok := v.(bson.Raw); ok {
 		return bytes.Clone(raw), nil
 	}
@@ -106,6 +114,14 @@ func (c *codec) nilIsNull(t reflect.Type) bool {
 // value encodes one value, so that what is generated doesn't change when the caller's value does. Scalars and structs that
 // can't change are returned as they are.
 func (c *codec) value(v any) (any, error) {
+	if err := checkDepth(v); err != nil {
+		return nil, err
+	}
+	return c.clone(v)
+}
+
+// clone is value for what is known not to be too deep.
+func (c *codec) clone(v any) (any, error) {
 	switch v := v.(type) {
 	case nil, bool, int, int8, int16, int32, int64, uint8, uint16, uint32, uint64, uint, float32, float64, string,
 		bson.ObjectID, bson.DateTime, bson.Decimal128, bson.Timestamp, bson.Regex, bson.MinKey, bson.MaxKey,
@@ -115,19 +131,19 @@ func (c *codec) value(v any) (any, error) {
 		}
 	case bson.D:
 		if v != nil {
-			return c.copyD(v)
+			return c.cloneD(v)
 		}
 	case bson.A:
 		if v != nil {
-			return c.copyA(v)
+			return c.cloneA(v)
 		}
 	case mongo.Pipeline:
 		if v != nil {
-			return c.copyPipeline(v)
+			return c.clonePipeline(v)
 		}
 	case []bson.D:
 		if v != nil {
-			return c.copyPipeline(v)
+			return c.clonePipeline(v)
 		}
 	case []bson.ObjectID:
 		if v != nil && !c.rewritesScalars() {
@@ -138,6 +154,9 @@ func (c *codec) value(v any) (any, error) {
 			return slices.Clone(v), nil
 		}
 	case bson.RawValue:
+		if v.Type != 0 && !wellFormed(v) {
+			return nil, &ValueError{Field: "value", Reason: "the bytes are no " + v.Type.String()}
+		}
 		return bson.RawValue{Type: v.Type, Value: bytes.Clone(v.Value)}, nil
 	}
 	if c == nil && isPlain(reflect.TypeOf(v)) {
@@ -146,7 +165,7 @@ func (c *codec) value(v any) (any, error) {
 	if m := reflect.ValueOf(v); c.isPlainMap(m) {
 		return c.sortedD(m)
 	}
-	doc, err := c.document(bson.D{{Key: "v", Value: v}})
+	doc, err := c.encoded(bson.D{{Key: "v", Value: v}})
 	if err != nil {
 		return nil, err
 	}
@@ -159,12 +178,19 @@ func (c *codec) rewritesScalars() bool {
 }
 
 func (c *codec) copyD(d bson.D) (bson.D, error) {
+	if err := checkDepth(d); err != nil {
+		return nil, err
+	}
+	return c.cloneD(d)
+}
+
+func (c *codec) cloneD(d bson.D) (bson.D, error) {
 	if d == nil {
 		return nil, nil
 	}
 	out := make(bson.D, len(d))
 	for i, e := range d {
-		v, err := c.value(e.Value)
+		v, err := c.clone(e.Value)
 		if err != nil {
 			return nil, err
 		}
@@ -186,13 +212,20 @@ func (c *codec) sortedD(m reflect.Value) (bson.D, error) {
 		d = append(d, bson.E{Key: k.String(), Value: v.Interface()})
 	}
 	slices.SortFunc(d, func(a, b bson.E) int { return strings.Compare(a.Key, b.Key) })
-	return c.copyD(d)
+	return c.cloneD(d)
 }
 
 func (c *codec) copyPipeline(p mongo.Pipeline) (mongo.Pipeline, error) {
+	if err := checkDepth(p); err != nil {
+		return nil, err
+	}
+	return c.clonePipeline(p)
+}
+
+func (c *codec) clonePipeline(p mongo.Pipeline) (mongo.Pipeline, error) {
 	out := make(mongo.Pipeline, len(p))
 	for i, stage := range p {
-		d, err := c.copyD(stage)
+		d, err := c.cloneD(stage)
 		if err != nil {
 			return nil, err
 		}
@@ -201,13 +234,13 @@ func (c *codec) copyPipeline(p mongo.Pipeline) (mongo.Pipeline, error) {
 	return out, nil
 }
 
-func (c *codec) copyA(a bson.A) (bson.A, error) {
+func (c *codec) cloneA(a bson.A) (bson.A, error) {
 	if a == nil {
 		return nil, nil
 	}
 	out := make(bson.A, len(a))
 	for i, e := range a {
-		v, err := c.value(e)
+		v, err := c.clone(e)
 		if err != nil {
 			return nil, err
 		}

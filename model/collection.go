@@ -83,6 +83,9 @@ func (c *Collection[D, K]) Name() string { return declOf(c).orZero().name }
 // Named returns the same declaration under another name, for collections that come one per tenant or per month. It
 // panics for a name that MongoDB refuses.
 func (c *Collection[D, K]) Named(name string) *Collection[D, K] {
+	if c == nil {
+		panic(&DeclarationError{"the collection is nil", "Named " + name, "make it with NewCollection"})
+	}
 	return &Collection[D, K]{declOf(c).named(name), c.id}
 }
 
@@ -119,6 +122,9 @@ func (c *Collection[D, K]) Of(db *mongo.Database) *mongo.Collection { return dec
 
 func (c *declaration) of(db *mongo.Database) *mongo.Collection {
 	c = c.orZero()
+	if db == nil {
+		panic(&DeclarationError{"the database is nil", "Collection.Of of " + c.name, "give the database that the collection is in"})
+	}
 	return collectionOf(context.Background(), db, c.codec, c.name)
 }
 
@@ -305,5 +311,8 @@ func (c *Collection[D, K]) Decode(raw bson.Raw, doc *D) error {
 // DecodeAs decodes a document that is a part of one of the collection's, an element of a list, as the collection's options read
 // it. into is a pointer to a value of its type.
 func (c *Collection[D, K]) DecodeAs(raw bson.Raw, into any) error {
+	if err := checkDepth(into); err != nil {
+		return err
+	}
 	return declOf(c).orZero().codec.decode(raw, into)
 }

@@ -15,6 +15,9 @@ import (
 // [AggregateAs], Query with a type of its own) is decoded as before. A query with a
 // projection of whole documents is refused. Writes are not affected.
 func Decoding[D, K any](c *Collection[D, K], others []reflect.Type, decode func(raw bson.Raw, doc *D) error) *Collection[D, K] {
+	if c == nil || decode == nil {
+		panic(&DeclarationError{"no collection, or no function that decodes", "Decoding", "give both"})
+	}
 	own := codec{}
 	if base := declOf(c).orZero().codec; base != nil {
 		own = *base

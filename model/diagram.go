@@ -21,7 +21,8 @@ import (
 // Source: https://mermaid.js.org/syntax/entityRelationshipDiagram.html.
 func Diagram(techniques ...Technique) string {
 	var d diagram
-	for _, t := range techniques {
+	for i, t := range techniques {
+		checkTechnique("Diagram", i, t)
 		if e, ok := t.(entity); ok {
 			d.describe(e)
 		}

@@ -113,8 +113,8 @@ func (c *declaration) checkIndexes(place, path string, indexes []bson.D) (out []
 		}
 		for i, k := range keys {
 			c.mustField(path + "." + k.Key)
-			if _, _, ok := direction(k.Value); !ok || hasKey(keys[:i], k.Key) {
-				panic(&DeclarationError{fmt.Sprintf("an index has %s: %v", k.Key, k.Value), place, "name each field once, by 1 or -1"})
+			if _, _, ok := directed(k.Value); !ok || hasKey(keys[:i], k.Key) {
+				panic(&DeclarationError{fmt.Sprintf("an index has %s: %s", k.Key, shell(k.Value)), place, "name each field once, by 1 or -1"})
 			}
 		}
 		out = append(out, slices.Clone(keys))

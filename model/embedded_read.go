@@ -166,7 +166,7 @@ func (m *embedding) order(by bson.D) (bson.D, error) {
 		if _, err := m.decl.field(m.path + "." + e.Key); err != nil {
 			return nil, m.refused(m.path, e.Key, err.Error())
 		}
-		if _, _, ok := direction(e.Value); !ok || hasKey(by[:i], e.Key) {
+		if _, _, ok := directed(e.Value); !ok || hasKey(by[:i], e.Key) {
 			return nil, m.refused(m.path+"."+e.Key, nil, "is sorted by once, by 1 or -1")
 		}
 		out = append(out, bson.E{Key: "element." + e.Key, Value: e.Value})

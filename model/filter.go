@@ -54,7 +54,13 @@ func without(filter bson.D, others []bson.D) bson.D {
 }
 
 // sameValue reports whether two values are stored as the same bytes.
-func sameValue(a, b any) bool {
+func sameValue(a, b any) bool { return sameWithin(a, b, maxDepth) }
+
+// sameWithin is sameValue for values of so many levels; those that have more are not the same.
+func sameWithin(a, b any, n int) bool {
+	if n < 0 {
+		return false
+	}
 	switch x := a.(type) {
 	case nil:
 		if b == nil {
@@ -78,7 +84,7 @@ func sameValue(a, b any) bool {
 		}
 	case bson.D:
 		if y, ok := b.(bson.D); ok && x != nil && y != nil {
-			return sameD(x, y)
+			return slices.EqualFunc(x, y, func(x, y bson.E) bool { return x.Key == y.Key && sameWithin(x.Value, y.Value, n-1) })
 		}
 	}
 	x, errX := (*codec)(nil).copyD(bson.D{{Key: "v", Value: a}}) // in which maps have an order
@@ -108,11 +114,11 @@ func isEquality(v any) bool {
 	case bson.D:
 		return len(v) == 0 || !strings.HasPrefix(v[0].Key, "$") || len(v) == 1 && v[0].Key == "$eq"
 	}
-	raw, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
+	raw, err := (*codec)(nil).document(bson.D{{Key: "v", Value: v}})
 	if err != nil {
 		return false
 	}
-	value := bson.Raw(raw).Lookup("v")
+	value := raw.Lookup("v")
 	if doc, ok := value.DocumentOK(); ok {
 		first, err := doc.IndexErr(0)
 		return err != nil || !strings.HasPrefix(first.Key(), "$")

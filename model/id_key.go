@@ -12,10 +12,13 @@ import (
 // $group. Numbers are the same whatever type holds them (1, 1.0 and the decimal 1.00), in documents and arrays too, of which fields count
 // in their order. It doesn't know of collations. The key is of no use but to be compared.
 func IDKey(v bson.RawValue) string {
-	return string(appendIDKey(make([]byte, 0, 64), v))
+	return string(appendIDKey(make([]byte, 0, 64), v, 0))
 }
 
-func appendIDKey(dst []byte, v bson.RawValue) []byte {
+func appendIDKey(dst []byte, v bson.RawValue, depth int) []byte {
+	if depth > maxDepth || !wellFormed(v) {
+		return append(append(dst, byte(v.Type)), v.Value...)
+	}
 	switch v.Type {
 	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
 		return appendNumberKey(append(dst, byte(bson.TypeDouble)), v)
@@ -26,7 +29,7 @@ func appendIDKey(dst []byte, v bson.RawValue) []byte {
 				if dst = append(dst, 1); v.Type == bson.TypeEmbeddedDocument {
 					dst = append(append(dst, e.Key()...), 0)
 				}
-				dst = appendIDKey(dst, e.Value())
+				dst = appendIDKey(dst, e.Value(), depth+1)
 			}
 			return append(dst, 0)
 		}

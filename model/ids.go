@@ -29,6 +29,9 @@ func compareValues(a, b bson.RawValue) int {
 	if c := cmp.Compare(class, idClasses[b.Type]); c != 0 {
 		return c
 	}
+	if !wellFormed(a) || !wellFormed(b) {
+		return bytes.Compare(a.Value, b.Value)
+	}
 	switch class {
 	case idClasses[bson.TypeDouble]:
 		return CompareNumbers(a, b)

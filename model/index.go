@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -34,9 +35,20 @@ func NewIndex(collection string, keys bson.D) Index {
 func IndexName(keys bson.D) string {
 	parts := make([]string, 0, 2*len(keys))
 	for _, k := range keys {
-		parts = append(parts, k.Key, fmt.Sprint(k.Value))
+		parts = append(parts, k.Key, keyText(k.Value))
 	}
 	return strings.Join(parts, "_")
+}
+
+// keyText is the value of an index's key as text: 1, -1, hashed.
+func keyText(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	if r := reflect.ValueOf(v); r.CanInt() || r.CanUint() || r.CanFloat() {
+		return fmt.Sprint(v)
+	}
+	return shell(v)
 }
 
 // String is the index as a mongosh command.
@@ -89,7 +101,7 @@ func (x Index) covers(y Index) string {
 		if k.Key != x.Keys[i].Key {
 			return ""
 		}
-		dx, dy := fmt.Sprint(x.Keys[i].Value), fmt.Sprint(k.Value)
+		dx, dy := keyText(x.Keys[i].Value), keyText(k.Value)
 		same = same && dx == dy
 		opposite = opposite && (dx == "1" && dy == "-1" || dx == "-1" && dy == "1")
 	}

@@ -30,7 +30,8 @@ type DroppedIndex struct {
 // of the techniques.
 func Indexes(techniques ...Technique) IndexSet {
 	var all []Index
-	for _, t := range techniques {
+	for i, t := range techniques {
+		checkTechnique("Indexes", i, t)
 		all = append(all, t.Indexes()...)
 	}
 	var set IndexSet
@@ -47,10 +48,17 @@ func Indexes(techniques ...Technique) IndexSet {
 }
 
 // needless says which index that stays covers the i-th, and why; "" when it stays itself.
+// checkTechnique panics for a technique that isn't there.
+func checkTechnique(place string, i int, t Technique) {
+	if t == nil {
+		panic(&DeclarationError{fmt.Sprintf("technique %d is nil", i), place, "give what a constructor returned"})
+	}
+}
+
 func needless(all []Index, i int) (by, why string) {
 	y := all[i]
 	if len(y.Keys) == 1 && y.Keys[0].Key == "_id" && y.ExpireAfter == 0 && y.Partial == nil {
-		if _, _, ok := direction(y.Keys[0].Value); ok {
+		if _, _, ok := directed(y.Keys[0].Value); ok {
 			return IDIndex, "every collection has it"
 		}
 	}
@@ -91,6 +99,9 @@ func (s IndexSet) String() string {
 // Ensure creates the indexes that don't exist yet: one createIndexes command for each collection. An index that exists
 // under the same name with other keys or options is an error of the server; nothing is dropped.
 func (s IndexSet) Ensure(ctx context.Context, db *mongo.Database) error {
+	if err := CheckRun(ctx, db); err != nil {
+		return err
+	}
 	byCollection := map[string][]mongo.IndexModel{}
 	var order []string
 	for _, x := range s.Needed {
@@ -120,6 +131,9 @@ func (d IndexDiff) Empty() bool { return len(d.Missing) == 0 && len(d.Changed) =
 // Diff compares the set with the indexes that exist: one listIndexes command for each collection. It changes nothing.
 func (s IndexSet) Diff(ctx context.Context, db *mongo.Database) (IndexDiff, error) {
 	var diff IndexDiff
+	if err := CheckRun(ctx, db); err != nil {
+		return diff, err
+	}
 	existing := map[string][]Index{}
 	for _, x := range s.Needed {
 		have, ok := existing[x.Collection]

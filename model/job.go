@@ -79,6 +79,9 @@ func (j Job) Run(ctx context.Context, db *mongo.Database, o JobOptions) (Progres
 	case o.Checkpoint != "" && j.Name == "":
 		return p, errJobName
 	}
+	if err := CheckRun(ctx, db); err != nil {
+		return p, err
+	}
 	if o.Checkpoint != "" && o.After.Type == 0 {
 		if err := j.load(ctx, db, o, &p); err != nil {
 			return p, err

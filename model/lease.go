@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,6 +89,9 @@ type fenceKey struct{}
 // Fence is the number of the change that runs under a [Lease]: what [Change.Read] gives to Decide, to be written to each document
 // that the plan changes. It is 0 without a lease.
 func Fence(ctx context.Context) int64 {
+	if ctx == nil {
+		return 0
+	}
 	n, _ := ctx.Value(fenceKey{}).(int64)
 	return n
 }
@@ -303,7 +307,7 @@ func harmless(p Plan, r Result, err error) bool {
 //
 // Cost: one command.
 func (l Lease) Forget(ctx context.Context, db *mongo.Database) error {
-	if err := l.check(); err != nil {
+	if err := cmp.Or(l.check(), CheckRun(ctx, db)); err != nil {
 		return err
 	}
 	l.ID = runctx.ID(ctx, l.ID)

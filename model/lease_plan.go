@@ -48,7 +48,7 @@ func encodeWrite(w Write) (storedWrite, error) {
 		return out, err
 	}
 	if w.Done != nil {
-		if out.Done, err = bson.Marshal(w.Done); err != nil {
+		if out.Done, err = (*codec)(nil).document(w.Done); err != nil {
 			return out, err
 		}
 	}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +25,11 @@ import (
 //
 // Cost: two commands beside the read's, for each time that it is run.
 func (l Lease) Settled(ctx context.Context, db *mongo.Database, read func(ctx context.Context) error) error {
-	if err := l.check(); err != nil {
+	if err := cmp.Or(l.check(), CheckRun(ctx, db)); err != nil {
 		return err
+	}
+	if read == nil {
+		return &ValueError{Collection: l.Collection, Field: "read", Reason: "is nil: give what is to be read"}
 	}
 	l = l.withDefaults()
 	l.ID = runctx.ID(ctx, l.ID)

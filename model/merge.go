@@ -295,7 +295,7 @@ func (m *merger) addFilters(filters []any) error {
 		m.names = map[string]filterUse{}
 	}
 	for _, f := range filters {
-		raw, err := bson.Marshal(f)
+		raw, err := (*codec)(nil).document(f)
 		if err != nil {
 			return err
 		}

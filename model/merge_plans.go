@@ -102,6 +102,9 @@ func (c Change[S]) Also(more func(S) (Plan, error)) Change[S] {
 	if c.Lease != nil && c.Err == nil {
 		c.Err = &ValueError{Field: "Lease", Reason: "a change under a lease can't be in a transaction with another: run them one after the other"}
 	}
+	if more == nil && c.Err == nil {
+		c.Err = &ValueError{Field: "more", Reason: "is nil: give what computes the other plan"}
+	}
 	c.Tx = true
 	c.Decide = func(s S) (Plan, error) {
 		first, err := decide(s)

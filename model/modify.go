@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -94,6 +95,9 @@ func modifyUnder(m *FindAndModify, under *Policy) {
 
 //go:noinline
 func runModify(ctx context.Context, db *mongo.Database, m *FindAndModify, doc any) error {
+	if err := CheckRun(ctx, db); err != nil {
+		return err
+	}
 	own := *m
 	m = &own
 	for _, p := range policiesOf(ctx) {
@@ -167,7 +171,8 @@ func checkModify(m *FindAndModify) error {
 	case !m.Remove && m.Update == nil:
 		return &ValueError{Collection: m.Collection, Field: "Update", Reason: "is missing"}
 	}
-	return nil
+	return cmp.Or(checkDepth(m.Filter), checkDepth(m.Update), checkDepth(m.Sort), checkDepth(m.Projection), checkDepth(m.ArrayFilters),
+		checkDepth(m.Options.Hint), checkDepth(m.Options.Comment), checkDepth(m.Options.Let))
 }
 
 func deleteOptions(m *FindAndModify) *options.FindOneAndDeleteOptionsBuilder {

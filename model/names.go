@@ -53,11 +53,11 @@ func CheckNames(v any, prefix string) (path string, err error) {
 	if isPlain(reflect.TypeOf(v)) {
 		return "", nil
 	}
-	doc, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
+	doc, err := (*codec)(nil).document(bson.D{{Key: "v", Value: v}})
 	if err != nil {
 		return prefix, err
 	}
-	in := bson.Raw(doc).Lookup("v")
+	in := doc.Lookup("v")
 	if in.Type != bson.TypeEmbeddedDocument && in.Type != bson.TypeArray {
 		return "", nil
 	}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"math/big"
@@ -14,6 +15,8 @@ func CompareNumbers(a, b bson.RawValue) int {
 	x, xDouble := a.DoubleOK()
 	y, yDouble := b.DoubleOK()
 	switch {
+	case !wellFormed(a) || !wellFormed(b):
+		return bytes.Compare(a.Value, b.Value)
 	case a.Type == bson.TypeDecimal128 || b.Type == bson.TypeDecimal128:
 		return compareDecimals(a, b)
 	case xDouble && yDouble:
@@ -69,6 +72,9 @@ func notFinite(v bson.RawValue) int {
 
 // Rational returns a finite number, exactly; nil for NaN and infinities. Values that are no numbers are 0.
 func Rational(v bson.RawValue) *big.Rat {
+	if !wellFormed(v) {
+		return nil
+	}
 	switch v.Type {
 	case bson.TypeDouble:
 		return new(big.Rat).SetFloat64(v.Double())

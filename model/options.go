@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -37,6 +38,11 @@ func (o ReadOptions) collectionOptions() *options.CollectionOptionsBuilder {
 		c.SetReadPreference(o.ReadPreference)
 	}
 	return c
+}
+
+// check refuses options that can't be encoded.
+func (o ReadOptions) check() error {
+	return cmp.Or(checkDepth(o.Hint), checkDepth(o.Comment), checkDepth(o.Let))
 }
 
 // commandOptions appends what both find and aggregate take to a command.

@@ -105,7 +105,11 @@ func (p Plan) String() string {
 		}
 	}
 	for _, s := range p.IfStale {
-		lines = append(lines, "// if stale: "+s.String())
+		line := "// if stale: a step that is nil"
+		if s != nil {
+			line = "// if stale: " + s.String()
+		}
+		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -123,7 +127,7 @@ const (
 	Transactional
 )
 
-func (g Guarantee) String() string { return [...]string{"atomic", "rerunnable", "transactional"}[g] }
+func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "transactional") }
 
 // Guarantee says which promise the plan's steps bear out. Several steps, or a write to many documents, are rerunnable
 // only when each is idempotent by its operators ($set, $unset, $setOnInsert, $addToSet, $pull, $pullAll, $min, $max,

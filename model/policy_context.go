@@ -13,7 +13,7 @@ type policyKey struct{}
 // Context returns a context that carries the policy. Everything that this module runs with
 // it is under the policy: queries, pipelines, writes, plans, what a [Change] or a [Job]
 // reads and plans, and each method that takes a context and a database. A context can carry
-// several policies; all of them hold.
+// several policies; all of them hold. A nil context stays nil: what is run with it is refused.
 //
 // What can't be kept under the policy is refused with a [*ConflictError] before it is sent:
 // see [MergeInto.Under] and [Stream.Run].
@@ -22,6 +22,9 @@ type policyKey struct{}
 // to the policy's tenant: the fields that both Filter and Insert give the same value. Two
 // tenants don't share them. They hold no user's data, and have no other field of the policy.
 func (p Policy) Context(ctx context.Context) context.Context {
+	if ctx == nil {
+		return nil
+	}
 	f := p.frozen()
 	if t := f.tenant(); len(t) > 0 {
 		text := shell(t)
@@ -35,6 +38,9 @@ func (p Policy) Context(ctx context.Context) context.Context {
 
 // policiesOf are the policies that a context carries, the outermost first.
 func policiesOf(ctx context.Context) []*Policy {
+	if ctx == nil { // which is refused where the command would be sent
+		return nil
+	}
 	list, _ := ctx.Value(policyKey{}).([]*Policy)
 	return list
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/direction"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -105,7 +106,7 @@ func nextPage(q *Query, values []any) {
 			refuse(q, "After", nil, fmt.Sprintf("can't go on after a %s that is null or not a number: documents of other types would be lost", s.Key))
 			return
 		}
-		op, bound, ok := direction(s.Value)
+		op, bound, ok := directed(s.Value)
 		if !ok {
 			refuse(q, "Sort", s.Value, "After pages by 1 and -1 only")
 			return
@@ -132,12 +133,12 @@ func totalOrder(q *Query) {
 	}
 }
 
-// direction gives the operators for what sorts strictly after a value, and for that or equal.
-func direction(dir any) (op, bound string, ok bool) {
-	switch fmt.Sprint(dir) {
-	case "1":
+// directed gives the operators for what sorts strictly after a value, and for that or equal.
+func directed(dir any) (op, bound string, ok bool) {
+	switch direction.Of(dir) {
+	case 1:
 		return "$gt", "$gte", true
-	case "-1":
+	case -1:
 		return "$lt", "$lte", true
 	}
 	return "", "", false

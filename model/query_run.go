@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -16,7 +17,7 @@ func readQuery(ctx context.Context, db *mongo.Database, of *Query) *read {
 	for _, p := range policiesOf(ctx) {
 		queryUnder(q, p)
 	}
-	return &read{ctx, q.Options, q.codec, checkQuery(q), q.Collection, q.Filter, func(ctx context.Context) (*mongo.Cursor, error) {
+	return &read{ctx, q.Options, q.codec, cmp.Or(checkQuery(q), CheckRun(ctx, db)), q.Collection, q.Filter, func(ctx context.Context) (*mongo.Cursor, error) {
 		o := options.Find()
 		if len(q.Projection) > 0 {
 			o.SetProjection(q.Projection)
@@ -53,10 +54,13 @@ func readQuery(ctx context.Context, db *mongo.Database, of *Query) *read {
 }
 
 func checkQuery(q *Query) error {
-	if q.Err == nil && q.Collection == "" {
+	switch {
+	case q.Err != nil:
+		return q.Err
+	case q.Collection == "":
 		return errNoCollection("a query")
 	}
-	return q.Err
+	return cmp.Or(checkDepth(q.Filter), checkDepth(q.Projection), checkDepth(q.Sort), q.Options.check())
 }
 
 // Count counts what the query would return, Skip and Limit included, exactly: one command, which reads every matching
@@ -65,7 +69,7 @@ func (q Query) Count(ctx context.Context, db *mongo.Database) (int64, error) {
 	for _, p := range policiesOf(ctx) {
 		queryUnder(&q, p)
 	}
-	if err := checkQuery(&q); err != nil {
+	if err := cmp.Or(checkQuery(&q), CheckRun(ctx, db)); err != nil {
 		return 0, err
 	}
 	ctx, cancel := q.Options.context(ctx)

@@ -28,7 +28,13 @@ func ValueAt(doc bson.Raw, path string) (v bson.RawValue, inArray bool) {
 // ones did, or at the end.
 func SetFields(doc bson.Raw, set bson.D) (bson.Raw, error) {
 	var d bson.D
+	if rawDeeper(doc, maxDepth) {
+		return nil, errTooDeep
+	}
 	if err := bson.Unmarshal(doc, &d); err != nil {
+		return nil, err
+	}
+	if err := checkDepth(set); err != nil {
 		return nil, err
 	}
 	for _, e := range set {

@@ -54,6 +54,9 @@ func (r *Reader[D, V]) First(doc *D) (V, bool) { return first[V](r.r, doc) }
 // appendAt appends the values of what doc points at.
 func appendAt[V any](dst []V, r *reader, doc any) []V {
 	v := reflect.ValueOf(doc).Elem()
+	if !v.IsValid() {
+		return dst // a nil document holds nothing
+	}
 	if r.field.Open {
 		return appendOpen(dst, r.codec, v.Interface(), r.parts)
 	}

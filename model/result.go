@@ -1,5 +1,10 @@
 package model
 
+import (
+	"fmt"
+	"reflect"
+)
+
 // Status says what became of a step.
 type Status uint8
 
@@ -10,7 +15,15 @@ const (
 	Unknown               // sent, and no answer came, or the server was interrupted: it may have been applied, wholly or in part
 )
 
-func (s Status) String() string { return [...]string{"not sent", "applied", "already", "unknown"}[s] }
+func (s Status) String() string { return nameOf(s, "not sent", "applied", "already", "unknown") }
+
+// nameOf is the name of one of a few values, or for any other value its type and number.
+func nameOf[T ~uint8](v T, names ...string) string {
+	if int(v) < len(names) {
+		return names[v]
+	}
+	return fmt.Sprintf("%s(%d)", reflect.TypeFor[T](), uint8(v))
+}
 
 // A Result says what a run did. On an error it says how far the run came.
 type Result struct {

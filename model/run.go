@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -21,7 +22,7 @@ import (
 func (p Plan) Run(ctx context.Context, db *mongo.Database) (Result, error) {
 	p = p.underContext(ctx)
 	batches, err := p.split()
-	if err != nil {
+	if err = cmp.Or(err, CheckRun(ctx, db), checkDepth(p.Options.Comment)); err != nil {
 		return newResult(p), err
 	}
 	if p.Guarantee() == Transactional && !p.Options.AllowPartial && !inTransaction(ctx) {

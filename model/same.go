@@ -247,11 +247,11 @@ func filtersRepeat(steps []Step) bool {
 // fieldsOf collects the first names of the paths of a filter, less _id.
 func fieldsOf(filter any) map[string]bool {
 	out := map[string]bool{}
-	raw, err := bson.Marshal(filter)
+	raw, err := (*codec)(nil).document(filter)
 	if err != nil {
 		return out
 	}
-	collectFields(bson.Raw(raw), out)
+	collectFields(raw, out)
 	return out
 }
 

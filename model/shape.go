@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -124,7 +125,12 @@ func (s Shape) inlinedMap(t reflect.Type, jsonTags bool) *Shape {
 
 // Elem returns the shape of an array's elements or a map's values.
 func (s Shape) Elem() Shape {
-	return Shape{codec: s.codec, MinSize: s.MinSize}.of(s.Type.Elem())
+	switch {
+	case s.Type == nil:
+	case s.Type.Kind() == reflect.Slice, s.Type.Kind() == reflect.Array, s.Type.Kind() == reflect.Map:
+		return Shape{codec: s.codec, MinSize: s.MinSize}.of(s.Type.Elem())
+	}
+	panic(&DeclarationError{fmt.Sprintf("%v has no elements", s.Type), "Shape.Elem", "ask the shape of an array or a map"})
 }
 
 // throughPointer reports whether a field is inlined through a pointer, whose fields aren't stored when it is nil.
@@ -163,7 +169,12 @@ func (c *codec) writesAsDefault(t reflect.Type) bool {
 }
 
 // As returns the shape of another type in the place of s: that of a variant, stored under the same options.
-func (s Shape) As(t reflect.Type) Shape { return s.of(t) }
+func (s Shape) As(t reflect.Type) Shape {
+	if t == nil {
+		panic(&DeclarationError{"the type is nil", "Shape.As", "give the type of the variant"})
+	}
+	return s.of(t)
+}
 
 // Nested returns s as the shape of a document within another: options that are for whole documents don't reach it.
 func (s Shape) Nested() Shape {

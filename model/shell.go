@@ -33,22 +33,33 @@ func shell(v any) string {
 			a[i] = s
 		}
 		v = a
+	case bson.Raw:
+		return string(appendShell(nil, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: x}, 0))
 	case bson.RawValue:
-		return string(appendShell(nil, x))
+		return string(appendShell(nil, x, 0))
+	}
+	if err := checkDepth(v); err != nil {
+		return fmt.Sprintf("/* %T: %v */", v, err)
 	}
 	raw, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
 	if err != nil {
 		return fmt.Sprintf("/* %T: %v */", v, err)
 	}
-	return string(appendShell(nil, bson.Raw(raw).Lookup("v")))
+	return string(appendShell(nil, bson.Raw(raw).Lookup("v"), 0))
 }
 
-func appendShell(b []byte, v bson.RawValue) []byte {
+func appendShell(b []byte, v bson.RawValue, depth int) []byte {
+	switch {
+	case depth > maxDepth:
+		return fmt.Appendf(b, "/* nested deeper than %d levels */", maxDepth)
+	case !wellFormed(v):
+		return fmt.Appendf(b, "/* bytes that are no %s */", v.Type)
+	}
 	switch v.Type {
 	case bson.TypeEmbeddedDocument:
-		return appendShellDocument(b, v.Document())
+		return appendShellDocument(b, bson.Raw(v.Value), depth)
 	case bson.TypeArray:
-		return appendShellArray(b, v.Array())
+		return appendShellArray(b, bson.RawArray(v.Value), depth)
 	case bson.TypeString:
 		return appendShellString(b, v.StringValue())
 	case bson.TypeInt32:
@@ -66,10 +77,10 @@ func appendShell(b []byte, v bson.RawValue) []byte {
 	case bson.TypeDateTime:
 		return appendShellDate(b, v.DateTime())
 	}
-	return append(b, shellRare(v)...)
+	return append(b, shellRare(v, depth)...)
 }
 
-func appendShellDocument(b []byte, doc bson.Raw) []byte {
+func appendShellDocument(b []byte, doc bson.Raw, depth int) []byte {
 	elems, err := doc.Elements()
 	if err != nil {
 		return fmt.Appendf(b, "/* %v */", err)
@@ -87,12 +98,12 @@ func appendShellDocument(b []byte, doc bson.Raw) []byte {
 		default:
 			b = appendShellString(b, key)
 		}
-		b = appendShell(append(b, ": "...), e.Value())
+		b = appendShell(append(b, ": "...), e.Value(), depth+1)
 	}
 	return append(b, '}')
 }
 
-func appendShellArray(b []byte, arr bson.RawArray) []byte {
+func appendShellArray(b []byte, arr bson.RawArray, depth int) []byte {
 	values, err := arr.Values()
 	if err != nil {
 		return fmt.Appendf(b, "/* %v */", err)
@@ -102,7 +113,7 @@ func appendShellArray(b []byte, arr bson.RawArray) []byte {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		b = appendShell(b, v)
+		b = appendShell(b, v, depth+1)
 	}
 	return append(b, ']')
 }
@@ -154,7 +165,7 @@ func appendShellDate(b []byte, ms int64) []byte {
 	return append(t.AppendFormat(append(b, "ISODate('"...), "2006-01-02T15:04:05.000Z"), "')"...)
 }
 
-func shellRare(v bson.RawValue) string {
+func shellRare(v bson.RawValue, depth int) string {
 	switch v.Type {
 	case bson.TypeDecimal128:
 		return "Decimal128('" + v.Decimal128().String() + "')"
@@ -190,7 +201,7 @@ func shellRare(v bson.RawValue) string {
 		return "Code(" + string(appendShellString(nil, v.JavaScript())) + ")"
 	case bson.TypeCodeWithScope:
 		code, scope := v.CodeWithScope()
-		return "Code(" + string(appendShellString(nil, code)) + ", " + string(appendShellDocument(nil, scope)) + ")"
+		return "Code(" + string(appendShellString(nil, code)) + ", " + string(appendShellDocument(nil, scope, depth+1)) + ")"
 	}
 	return v.String()
 }

@@ -143,8 +143,11 @@ func (e *encoder) document(field string, v any) any {
 	}
 	raw, ok := v.(bson.Raw)
 	if !ok {
-		var err error
-		if raw, err = bson.Marshal(v); err != nil {
+		err := checkDepth(v)
+		if err == nil {
+			raw, err = bson.Marshal(v)
+		}
+		if err != nil {
 			e.fail(field, err.Error())
 			return nil
 		}
@@ -185,6 +188,10 @@ func (e *encoder) update(v any) any {
 
 // pipeline measures a list of stages.
 func (e *encoder) pipeline(field string, v any) {
+	if err := checkDepth(v); err != nil {
+		e.fail(field, err.Error())
+		return
+	}
 	_, data, err := bson.MarshalValue(v)
 	if err != nil {
 		e.fail(field, err.Error())

@@ -25,7 +25,7 @@ const (
 )
 
 func (k EventKind) String() string {
-	return [...]string{"inserted", "updated", "replaced", "deleted", "scanned"}[k]
+	return nameOf(k, "inserted", "updated", "replaced", "deleted", "scanned")
 }
 
 // An Event is one change of a document, as a [Stream] plans for it.
@@ -127,7 +127,7 @@ const (
 	Polling                     // documents by the field Since
 )
 
-func (m StreamMode) String() string { return [...]string{"following", "scanning", "polling"}[m] }
+func (m StreamMode) String() string { return nameOf(m, "following", "scanning", "polling") }
 
 // StreamProgress is how far a stream has come.
 type StreamProgress struct {
@@ -229,6 +229,9 @@ func scanMark(doc bson.Raw) string {
 }
 
 func (s Stream) planFor(e Event, mark string) (Plan, error) {
+	if s.Plan == nil {
+		return Plan{}, &ValueError{Collection: s.Collection, Field: "Plan", Reason: "the stream has none"}
+	}
 	plan, err := s.Plan(e)
 	if err == nil {
 		err = plan.Err()
@@ -266,9 +269,11 @@ func (s Stream) Run(ctx context.Context, db *mongo.Database, o StreamOptions) er
 	bad := func(field, reason string) error {
 		return &ValueError{Collection: s.Collection, Field: field, Reason: reason}
 	}
-	switch {
+	switch err := CheckRun(ctx, db); {
 	case s.Err != nil:
 		return s.Err
+	case err != nil:
+		return err
 	case s.Plan == nil || s.Collection == "" || s.Places == "" || s.Name == "":
 		return bad("Stream", "needs a Name, a Collection, Places and a Plan")
 	case s.Places == s.Collection:

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -19,7 +20,7 @@ import (
 func (p Plan) RunTx(ctx context.Context, db *mongo.Database) (Result, error) {
 	p = p.underContext(ctx)
 	batches, err := p.split()
-	if err != nil {
+	if err = cmp.Or(err, CheckRun(ctx, db), checkDepth(p.Options.Comment)); err != nil {
 		return newResult(p), err
 	}
 	if len(batches) == 0 {
@@ -74,6 +75,12 @@ func InTx(ctx context.Context, db *mongo.Database, f func(context.Context) error
 }
 
 func inTx(ctx context.Context, db *mongo.Database, f func(context.Context) error) error {
+	if err := CheckRun(ctx, db); err != nil {
+		return err
+	}
+	if f == nil {
+		return &ValueError{Field: "f", Reason: "is nil: give what is to run in the transaction"}
+	}
 	if err := checkTransactions(ctx, db); err != nil {
 		return err
 	}

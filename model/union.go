@@ -172,7 +172,12 @@ func (u *Union[I]) Registry() *bson.Registry { return u.registry }
 // Register adds the union to a registry, before that is used: to have several unions, or codecs of one's own, in one. Give the
 // registry to NewCollection by [CollectionOptions]. It panics with a [*DeclarationError] when the registry has a union of I already, or
 // one that declares one of the types too and by the same tag, or a type with fields of any name, which would take the other's tag for one.
-func (u *Union[I]) Register(to *bson.Registry) { u.u.register(to) }
+func (u *Union[I]) Register(to *bson.Registry) {
+	if to == nil {
+		panic(&DeclarationError{"the registry is nil", fmt.Sprintf("Register of the union of %s", u.u.iface), "give a registry of bson.NewRegistry"})
+	}
+	u.u.register(to)
+}
 
 // Tags are the tags of the cases, in the order of declaration.
 func (u *Union[I]) Tags() []string { return u.u.tags() }
@@ -194,8 +199,8 @@ func (u *Union[I]) Tag(v I) (string, error) {
 	case err != nil:
 		return "", err
 	case c.unknown != nil:
-		raw, err := bson.Marshal(v)
-		tag, _ := bson.Raw(raw).Lookup(u.u.tag).StringValueOK()
+		raw, err := (*codec)(nil).document(v)
+		tag, _ := raw.Lookup(u.u.tag).StringValueOK()
 		return tag, err
 	}
 	return c.tag, nil

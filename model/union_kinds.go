@@ -99,8 +99,8 @@ func (k *kinds) checkIndex(fail func(problem, remedy string), x KindIndex) {
 		fail("an index has no key", "name fields of the values")
 	}
 	for i, e := range x.Keys {
-		if _, _, ok := direction(e.Value); !ok || hasKey(x.Keys[:i], e.Key) {
-			fail(fmt.Sprintf("an index has %s: %v", e.Key, e.Value), "name each field once, by 1 or -1")
+		if _, _, ok := directed(e.Value); !ok || hasKey(x.Keys[:i], e.Key) {
+			fail(fmt.Sprintf("an index has %s: %s", e.Key, shell(e.Value)), "name each field once, by 1 or -1")
 		}
 		if err := k.checkField(x.Tag, e.Key); err != nil {
 			fail(fmt.Sprintf("an index of %q: %v", e.Key, err), "name a field of the type that it is for")
@@ -153,6 +153,10 @@ func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f Find[D]) {
 //
 // Cost: as [Kinds.Of].
 func Only[T, D, K any](k *Kinds[D, K]) (f Find[T]) {
+	if k == nil {
+		f.Err = &ValueError{Field: "kinds", Reason: "is nil: give what NewKinds returned"}
+		return f
+	}
 	k.k.only(&f.Query, reflect.TypeFor[T]())
 	return f
 }

@@ -202,7 +202,7 @@ func (v *Versioned[D, K]) Give(id K, path string, n int64, op bson.ObjectID) Wri
 // With Tokens, a change that is run again with its token is applied once while the token is among the last Keep; after more operations on
 // the document it is decided anew, and applied again. Cost: two commands for each attempt; two reads where the document holds the token already.
 func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, error)) Change[D] {
-	return v.change(id, op, func(doc D) (Write, error) {
+	return v.change(id, op, decide == nil, func(doc D) (Write, error) {
 		was := v.v.asRead(&doc) // before decide, which may write to what doc refers to
 		next, err := decide(doc)
 		if err != nil {
@@ -217,7 +217,7 @@ func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, erro
 //
 // Cost: two commands for each attempt; two reads where the document holds the token already.
 func (v *Versioned[D, K]) ChangeBy(id K, op bson.ObjectID, decide func(D) (bson.D, error)) Change[D] {
-	return v.change(id, op, func(doc D) (Write, error) {
+	return v.change(id, op, decide == nil, func(doc D) (Write, error) {
 		version := v.v.of(&doc) // before decide
 		update, err := decide(doc)
 		if err != nil {
@@ -227,12 +227,15 @@ func (v *Versioned[D, K]) ChangeBy(id K, op bson.ObjectID, decide func(D) (bson.
 	})
 }
 
-func (v *Versioned[D, K]) change(id K, op bson.ObjectID, write func(D) (Write, error)) Change[D] {
+func (v *Versioned[D, K]) change(id K, op bson.ObjectID, undecided bool, write func(D) (Write, error)) Change[D] {
 	find := v.c.ByID(id)
 	find.Options.ReadPreference = readpref.Primary()
 	err := v.v.checkOp(op)
-	if find.Err != nil {
+	switch {
+	case find.Err != nil:
 		err = find.Err
+	case undecided:
+		err = v.v.decl.refuse("decide", nil, "is nil: give what computes the change")
 	}
 	return Change[D]{
 		Err: err, Attempts: 100,

@@ -30,13 +30,17 @@ const (
 
 // String is the kind in words.
 func (k ProblemKind) String() string {
-	return [...]string{
+	names := [...]string{
 		"has a parent that isn't there", "is its own ancestor", "has no order key, or a sibling's", "has a field that isn't what the links say",
 		"is to have what another node has", "has the id of another node", "is not a node", "is not a list of nodes",
 		"has no segment for a path",
 		"is a child of two",
 		"has a number of a change that no change had",
-	}[k]
+	}
+	if int(k) >= len(names) {
+		return fmt.Sprintf("ProblemKind(%d)", uint8(k))
+	}
+	return names[k]
 }
 
 // A Problem is what is wrong with one node.

@@ -17,7 +17,10 @@ type AdoptError struct {
 
 // Error names the first problem.
 func (e *AdoptError) Error() string {
-	s := fmt.Sprintf("docmodel: the lists of %s are no tree: %v", e.Collection, e.Problems[0])
+	s := fmt.Sprintf("docmodel: the lists of %s are no tree", e.Collection)
+	if len(e.Problems) > 0 {
+		s += ": " + e.Problems[0].String()
+	}
 	if n := len(e.Problems) - 1; n > 0 {
 		s += fmt.Sprintf(", and %d more", n)
 	}

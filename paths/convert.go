@@ -26,11 +26,27 @@ import (
 //
 // Cost and consistency: those of [Tree.Repair] of the other tree, which it is.
 func Convert[D, K any](from, to *Tree[D, K]) model.Change[State] {
+	mustTree("Convert", from)
+	mustTree("Convert", to)
 	c := to.Repair()
 	if from.t.docs != to.t.docs || from.t.links != to.t.links || from.lease.ID != to.lease.ID || from.lease.Collection != to.lease.Collection {
 		c.Err = to.t.refused("Links", nil, "the trees are not of the same documents, links and locks")
 	}
 	return c
+}
+
+// mustTree panics for a tree that isn't there.
+func mustTree[D, K any](place string, t *Tree[D, K]) {
+	if t == nil {
+		panic(&model.DeclarationError{Problem: "a tree is nil", Place: place, Remedy: "give what a representation's Tree method returned"})
+	}
+}
+
+// mustDocumentTree panics for a tree that isn't there.
+func mustDocumentTree[E, N, K any](place string, t *DocumentTree[E, N, K]) {
+	if t == nil {
+		panic(&model.DeclarationError{Problem: "a tree within documents is nil", Place: place, Remedy: "give what NewDocumentTree returned"})
+	}
 }
 
 // IntoSpec says how a tree is brought into the collection of another: see [ConvertInto] and [Extract].
@@ -77,6 +93,8 @@ type Converted struct {
 // tree, is not written. Siblings have the source's order, and its keys. A document that differs becomes what make gives: fields that
 // others have added to it in the target go. Both trees stay in use meanwhile: see [Conversion.Run].
 func ConvertInto[D, K, E, L any](from *Tree[D, K], to *Tree[E, L], make func(D) (E, error), spec IntoSpec[L]) *Conversion {
+	mustTree("ConvertInto", from)
+	mustTree("ConvertInto", to)
 	place := "ConvertInto of " + from.t.docs + " to " + to.t.docs
 	if from.t.docs == to.t.docs {
 		panic(&model.DeclarationError{Problem: "both trees are in one collection", Place: place, Remedy: "use Convert"})

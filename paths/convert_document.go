@@ -19,6 +19,8 @@ import (
 // It panics as [ConvertInto]. The errors of Run are those said there, and model.ErrNotFound for an owner that isn't there. Cost: as
 // said there, where the source is one document, which is read at once, and again for each batch that stores content.
 func Extract[E, N, O, D, K any](from *DocumentTree[E, N, O], owner O, to *Tree[D, K], make func(E) (D, error), spec IntoSpec[K]) *Conversion {
+	mustDocumentTree("Extract", from)
+	mustTree("Extract", to)
 	place := "Extract of " + from.t.owners + "." + from.t.path + " to " + to.t.docs
 	if make == nil {
 		panic(&model.DeclarationError{Problem: "make is nil", Place: place, Remedy: "give a function that makes the documents"})
@@ -79,6 +81,8 @@ type Absorbed struct {
 func Absorb[D, K, E, N, O any](
 	from *Tree[D, K], to *DocumentTree[E, N, O], owner O, make func(D) (E, error), spec AbsorbSpec[K],
 ) model.Change[AbsorbState] {
+	mustTree("Absorb", from)
+	mustDocumentTree("Absorb", to)
 	var top bson.RawValue
 	var err error
 	if spec.Top != nil {
@@ -105,6 +109,8 @@ func Absorb[D, K, E, N, O any](
 func ConvertDocument[E, N, O, F, M, P any](
 	from *DocumentTree[E, N, O], of O, to *DocumentTree[F, M, P], owner P, make func(E) (F, error), spec AbsorbSpec[N],
 ) model.Change[AbsorbState] {
+	mustDocumentTree("ConvertDocument", from)
+	mustDocumentTree("ConvertDocument", to)
 	id, err := from.owner(of)
 	if spec.Top != nil && err == nil {
 		err = from.t.refused("Top", nil, "is for trees of documents")

@@ -46,6 +46,9 @@ func (v *GraphVertex[D, K, S, M]) Halt() { v.halt = true }
 // Messages are stored under the superstep, target and sender, so that none is stored twice, and deleted when the superstep after
 // that in which they were read is over.
 func NewProgram[D, K, S, M any](x *Graph[D, K], compute func(v *GraphVertex[D, K, S, M]) error) *Supersteps {
+	if x == nil || compute == nil {
+		panic(&model.DeclarationError{Problem: "no graph, or no function", Place: "NewProgram", Remedy: "give what NewGraph returned, and what each vertex computes"})
+	}
 	s := &Supersteps{g: x.g, kind: program}
 	s.compute = func(step int64, raw bson.Raw) (*vertexOut, error) {
 		var in struct {

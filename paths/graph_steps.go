@@ -74,7 +74,7 @@ type Supersteps struct {
 
 // asking sets what the computation is asked, by which its records are known.
 func (s *Supersteps) asking(what any) *Supersteps {
-	raw, err := bson.Marshal(bson.D{e("asked", what)})
+	raw, err := model.EncodeDocument[any, any](nil, bson.D{e("asked", what)})
 	if err != nil {
 		s.err = err
 		return s

@@ -40,6 +40,10 @@ func Number[T any](nodes iter.Seq2[T, int], gap int64) iter.Seq2[Numbered[T], er
 			}
 			return true
 		}
+		if nodes == nil {
+			yield(Numbered[T]{}, &model.ValueError{Field: "nodes", Reason: "is nil: give a sequence of nodes"})
+			return
+		}
 		for node, depth := range nodes {
 			if err := numberable(depth, len(open), n, gap); err != nil {
 				yield(Numbered[T]{Node: node, Depth: depth}, err)

@@ -3,6 +3,7 @@ package paths
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/docmodel/docmodel/model"
 )
@@ -78,6 +79,9 @@ func LastRoot[K any]() Place[K] { return Place[K]{} }
 func (p Place[K]) String() string {
 	if p.at.root() {
 		return p.at.String()
+	}
+	if k := reflect.ValueOf(&p.ref).Elem(); k.Kind() == reflect.Interface { // a list or a map may hold itself
+		return p.at.String() + " " + model.Shell(p.ref)
 	}
 	return fmt.Sprintf("%s %v", p.at, p.ref)
 }

@@ -62,6 +62,7 @@ type RollUp[V Numeric, D, K any] struct {
 //
 //	var products = paths.NewRollUp[int64](tree, "products", "inAll")
 func NewRollUp[V Numeric, D, K any](t *Tree[D, K], path, into string) *RollUp[V, D, K] {
+	mustTree("NewRollUp", t)
 	r := &rollUp{tree: t.t, path: path, into: into, float: reflect.TypeFor[V]().Kind() == reflect.Float64}
 	r.check(model.MustField(t.docs, path), reflect.TypeFor[V]())
 	if into != "" {

@@ -43,6 +43,9 @@ func (t *Tree[D, K]) Dump(ctx context.Context, db *mongo.Database) iter.Seq2[Vis
 // returns the walk's error, [ErrExists] for an id that comes twice, and a [*model.ValueError] for a depth that doesn't follow.
 func NewForestOf[D any, K comparable](walk iter.Seq2[Visit[D], error], id func(D) K) (*Forest[K], error) {
 	f := &Forest[K]{}
+	if walk == nil || id == nil {
+		return nil, &model.ValueError{Field: "walk", Reason: "needs a sequence of nodes, and a function that gives their ids"}
+	}
 	var above []K
 	for v, err := range walk {
 		if err != nil {

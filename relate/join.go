@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/direction"
 	"github.com/docmodel/docmodel/internal/engine/order"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -97,11 +98,7 @@ func declareJoin(parents string, spec []JoinSpec, field func(path string)) (s Jo
 	var sort bson.D
 	for _, e := range s.Sort {
 		field(e.Key)
-		direction := int32(1)
-		if fmt.Sprint(e.Value) == "-1" {
-			direction = -1
-		}
-		sort = append(sort, bson.E{Key: e.Key, Value: direction})
+		sort = append(sort, bson.E{Key: e.Key, Value: int32(direction.Of(e.Value))})
 	}
 	parsed, err := order.Parse(sort)
 	if err != nil {
@@ -120,8 +117,8 @@ func (s *JoinSpec) check(place string) {
 		}
 	}
 	for _, e := range s.Sort {
-		if d := fmt.Sprint(e.Value); d != "1" && d != "-1" {
-			panic(&model.DeclarationError{Problem: fmt.Sprintf("Sort sorts %s by %v", e.Key, e.Value), Place: place, Remedy: "sort by 1 or -1"})
+		if direction.Of(e.Value) == 0 {
+			panic(&model.DeclarationError{Problem: fmt.Sprintf("Sort sorts %s by %s", e.Key, model.Shell(e.Value)), Place: place, Remedy: "sort by 1 or -1"})
 		}
 	}
 	if s.ChunkIDs == 0 {

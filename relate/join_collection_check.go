@@ -47,7 +47,7 @@ var repeats = map[string]bool{
 
 // documentOf returns the fields of a value that is stored as a document.
 func documentOf(v any) ([]bson.RawElement, bool) {
-	raw, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
+	raw, err := model.EncodeDocument[any, any](nil, bson.D{{Key: "v", Value: v}})
 	if err != nil {
 		return nil, false
 	}

@@ -30,6 +30,9 @@ type Levels[P, PK, C any, CK comparable, R any] struct {
 // Then continues a join with what belongs to the children: product → parts → suppliers. What it returns is a Loader, which
 // can be the next of another Then, to any depth.
 func Then[P, PK, C any, CK comparable, R any](first *Join[P, PK, C, CK], next Loader[C, R]) *Levels[P, PK, C, CK, R] {
+	if first == nil || next == nil {
+		panic(&model.DeclarationError{Problem: "a join, or what continues it, is nil", Place: "Then", Remedy: "give what NewJoin or Then returned"})
+	}
 	return &Levels[P, PK, C, CK, R]{first, next}
 }
 

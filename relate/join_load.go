@@ -17,6 +17,9 @@ import (
 // nothing matched are looked for once more by _id alone, in as many chunks as they fill: to tell what it left out from what
 // is missing.
 func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db *mongo.Database, parents []P) ([]Joined[P, C, CK], error) {
+	if err := model.CheckRun(ctx, db); err != nil {
+		return nil, err
+	}
 	lists := make([][]CK, len(parents))
 	flat := make([]CK, 0, len(parents))
 	for i := range parents {
@@ -62,6 +65,10 @@ func alive(ctx context.Context, turn int) error {
 // Cost: as [Join.Load], for each batch. An id is fetched once in a batch.
 func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db *mongo.Database, parents iter.Seq2[P, error]) iter.Seq2[Joined[P, C, CK], error] {
 	return func(yield func(Joined[P, C, CK], error) bool) {
+		if parents == nil {
+			yield(Joined[P, C, CK]{}, &model.ValueError{Field: "parents", Reason: "is nil: give a sequence of parents"})
+			return
+		}
 		batch := make([]P, 0, j.spec.Batch)
 		flush := func() bool {
 			joined, err := j.Load(ctx, db, batch)

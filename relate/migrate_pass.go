@@ -52,6 +52,9 @@ func (p Pass) Run(ctx context.Context, db *mongo.Database, o model.JobOptions) (
 	if len(p.stages) > 1 && o.After.Type != 0 {
 		return out, &model.ValueError{Field: "After", Value: o.After, Reason: "the pass goes through several collections: use a Checkpoint"}
 	}
+	if err := model.CheckRun(ctx, db); err != nil {
+		return out, err
+	}
 	if !p.drops {
 		if err := p.state.beginCopy(ctx, db, o.DryRun); err != nil {
 			return out, err

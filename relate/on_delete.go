@@ -68,19 +68,27 @@ type DeleteRule struct {
 }
 
 // Restrict forbids to delete a document that others refer to, unless those are deleted with it.
-func Restrict(r Referrer) DeleteRule { return DeleteRule{r.References(), restrict} }
+func Restrict(r Referrer) DeleteRule { return ruleOf("Restrict", r, restrict) }
 
 // Cascade deletes the documents that refer to a deleted one.
-func Cascade(r Referrer) DeleteRule { return DeleteRule{r.References(), cascade} }
+func Cascade(r Referrer) DeleteRule { return ruleOf("Cascade", r, cascade) }
 
 // Nullify takes the id of a deleted document away from those that refer to it: out of a list, or, where elements hold ids,
 // the whole element; a single one is unset.
-func Nullify(r Referrer) DeleteRule { return DeleteRule{r.References(), nullify} }
+func Nullify(r Referrer) DeleteRule { return ruleOf("Nullify", r, nullify) }
 
 // Owns deletes the documents that a deleted one refers to: a product's own parts. Together with Restrict or Nullify of the
 // same reference, parts that other products list too forbid it or are let go of. Whether the owner still lists a part when
 // that is deleted can't be asked in one document, and is not.
-func Owns(r Referrer) DeleteRule { return DeleteRule{r.References(), owns} }
+func Owns(r Referrer) DeleteRule { return ruleOf("Owns", r, owns) }
+
+// ruleOf is a rule along the references of a technique.
+func ruleOf(name string, r Referrer, action deleteAction) DeleteRule {
+	if r == nil {
+		panic(&model.DeclarationError{Problem: "the references are nil", Place: name, Remedy: "give a technique that holds references"})
+	}
+	return DeleteRule{r.References(), action}
+}
 
 // NewOnDelete declares what happens when documents of a collection are deleted. Rules about other collections hold for the
 // documents there that a deletion reaches; those that it can't reach are never asked, so that one list of rules serves

@@ -62,7 +62,10 @@ type RestrictError struct {
 }
 
 func (e *RestrictError) Error() string {
-	s := "docmodel: the deletion is forbidden by " + e.Refs[0].String()
+	s := "docmodel: the deletion is forbidden"
+	if len(e.Refs) > 0 {
+		s += " by " + e.Refs[0].String()
+	}
 	switch {
 	case e.More:
 		return s + fmt.Sprintf(" and more than %d others", len(e.Refs)-1)

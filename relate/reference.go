@@ -210,7 +210,11 @@ func canBeID(v bson.RawValue) bool {
 	case 0, bson.TypeNull, bson.TypeUndefined, bson.TypeArray, bson.TypeRegex:
 		return false
 	case bson.TypeEmbeddedDocument:
-		first, err := v.Document().IndexErr(0)
+		doc, ok := v.DocumentOK()
+		if !ok || len(doc) < 5 {
+			return false
+		}
+		first, err := doc.IndexErr(0)
 		return err != nil || !strings.HasPrefix(first.Key(), "$") || first.Key() == "$ref" // a DBRef is a value
 	}
 	return true

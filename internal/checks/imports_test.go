@@ -39,6 +39,8 @@ func refuseImport(p goPackage, imported string) string {
 		return "go-cmp is for tests and model/modeltest"
 	case isWithin(imported, "internal/engine") && local != "model/modeltest" && !within(local, "internal/engine") && !relateSorts(local, imported):
 		return "the engine is reached through model/modeltest"
+	case isWithin(imported, "internal/direction") && (area == "model" || slices.Contains(techniqueAreas, area)) && local != "geohash":
+		return "" // 1 and -1, of whatever type
 	case isOurs && isWithin(imported, "model/modeltest") && p.isLibrary():
 		return "a library's own code doesn't need a test's helper"
 	case local == "geohash" && strings.Contains(strings.SplitN(imported, "/", 2)[0], "."):

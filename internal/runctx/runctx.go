@@ -14,6 +14,22 @@ type (
 	tenantKey   struct{}
 )
 
+// with marks a context. A nil one stays nil: what would run with it is refused.
+func with(ctx context.Context, key, value any) context.Context {
+	if ctx == nil {
+		return nil
+	}
+	return context.WithValue(ctx, key, value)
+}
+
+func marked(ctx context.Context, key any) bool {
+	if ctx == nil {
+		return false
+	}
+	on, _ := ctx.Value(key).(bool)
+	return on
+}
+
 // Deciding marks a context whose reads decide a write. Package model sends such reads to
 // the primary, whatever read preference the database or the query asks for: a secondary
 // may be behind, and a write that was decided from it may overwrite what it never saw.
@@ -21,34 +37,35 @@ func Deciding(ctx context.Context) context.Context {
 	if Decides(ctx) {
 		return ctx
 	}
-	return context.WithValue(ctx, decidingKey{}, true)
+	return with(ctx, decidingKey{}, true)
 }
 
 // Decides reports whether the context is marked by [Deciding].
 func Decides(ctx context.Context) bool {
-	on, _ := ctx.Value(decidingKey{}).(bool)
-	return on
+	return marked(ctx, decidingKey{})
 }
 
 // Lasting marks a context whose reads must not be rolled back: they say that an operation
 // was applied, and nobody will apply it again.
 func Lasting(ctx context.Context) context.Context {
-	return context.WithValue(Deciding(ctx), lastingKey{}, true)
+	return with(Deciding(ctx), lastingKey{}, true)
 }
 
 // Lasts reports whether the context is marked by [Lasting].
 func Lasts(ctx context.Context) bool {
-	on, _ := ctx.Value(lastingKey{}).(bool)
-	return on
+	return marked(ctx, lastingKey{})
 }
 
 // WithTenant notes that everything that runs belongs to a tenant, named by a text.
 func WithTenant(ctx context.Context, tenant string) context.Context {
-	return context.WithValue(ctx, tenantKey{}, tenant)
+	return with(ctx, tenantKey{}, tenant)
 }
 
 // Tenant is the text of [WithTenant], or "".
 func Tenant(ctx context.Context) string {
+	if ctx == nil {
+		return ""
+	}
 	s, _ := ctx.Value(tenantKey{}).(string)
 	return s
 }

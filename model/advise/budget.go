@@ -49,6 +49,7 @@ type Budget struct {
 // NewBudget declares the budget of a collection's documents. It panics with a [*model.DeclarationError] for a path that the
 // documents don't have, a bound that its type has no use for, two bounds of one path, and a type that BSON can't store.
 func NewBudget[D, K any](c *model.Collection[D, K], bounds ...Bound) *Budget {
+	model.MustField(c, "_id")
 	return newBudget(c.Name(), model.ShapeOf(c), func(v any) ([]byte, error) { return c.AppendElement(nil, "v", v) }, bounds)
 }
 
@@ -94,7 +95,7 @@ func (b *Budget) Size(v any) (int64, error) { return sizeOf(b.encode, v) }
 // documents and arrays have a size of their own.
 func Size(v any) (int64, error) {
 	return sizeOf(func(v any) ([]byte, error) {
-		doc, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
+		doc, err := model.EncodeDocument[any, any](nil, bson.D{{Key: "v", Value: v}})
 		if err != nil {
 			return nil, err
 		}

@@ -63,8 +63,10 @@ func valueText(v any) string {
 			return "none"
 		}
 		return ratioText(v)
+	case bool, string, Choice:
+		return fmt.Sprint(v)
 	}
-	return fmt.Sprint(v)
+	return model.Shell(v)
 }
 
 // A Flip is what would make [Choose] answer the runner-up: all of its changes, together.

@@ -99,6 +99,9 @@ type family struct {
 // The counts are the server's own (count without a filter): after a crash, and with orphans of a sharded collection, they may be off,
 // and with them what a sample is said to be of.
 func (s *Survey) Run(ctx context.Context, db *mongo.Database) (SurveyResult, error) {
+	if err := model.CheckRun(ctx, db); err != nil {
+		return SurveyResult{}, err
+	}
 	r := &surveying{Survey: s, ctx: ctx, db: db}
 	steps := []func() error{r.readParents, r.readChildren, r.readLinks, r.readMissing, r.readGrowth}
 	if s.spec.Embedded != "" {

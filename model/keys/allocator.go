@@ -63,6 +63,9 @@ type ownerBlock struct {
 }
 
 func (a *allocator) next(ctx context.Context, owner any) (int64, error) {
+	if err := model.CheckRun(ctx, a.db); err != nil {
+		return 0, err
+	}
 	text, err := a.seq.text(owner)
 	if err != nil {
 		return 0, err

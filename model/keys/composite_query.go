@@ -2,6 +2,7 @@ package keys
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -211,6 +212,9 @@ func (c *composite) scan(key string, into []any) error {
 		return err
 	}
 	for i, v := range vs {
+		if to := reflect.ValueOf(into[i]); to.Kind() != reflect.Pointer || to.IsNil() {
+			return c.refused(c.parts[i].Path, v, fmt.Sprintf("doesn't go into a %T: give a pointer", into[i]))
+		}
 		if err := v.Unmarshal(into[i]); err != nil {
 			return c.refused(c.parts[i].Path, v, fmt.Sprintf("doesn't go into a %T: %v", into[i], err))
 		}

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"fmt"
 	"iter"
 
 	"github.com/docmodel/docmodel/model"
@@ -130,7 +131,10 @@ func (x *Shard[D]) Plan(p model.Plan) []Target {
 // values are on one shard, however they are hashed.
 func (x *Shard[D]) Check(techniques ...model.Technique) []IndexProblem {
 	var list []model.Index
-	for _, t := range techniques {
+	for i, t := range techniques {
+		if t == nil {
+			panic(&model.DeclarationError{Problem: fmt.Sprintf("technique %d is nil", i), Place: "Shard.Check of " + x.s.name, Remedy: "give what a constructor returned"})
+		}
 		list = append(list, t.Indexes()...)
 	}
 	return x.s.checkIndexes(list)
@@ -149,6 +153,9 @@ func (x *Shard[D]) IDIsUnique() bool { return len(x.s.key) == 1 && x.s.key[0].pa
 // sequence is returned; and so is a [*model.ValueError] for a document that can't be stored under the key. It keeps each
 // document's key in memory.
 func (x *Shard[D]) Distribution(docs iter.Seq2[D, error], spec ...SampleSpec) (Distribution, error) {
+	if docs == nil {
+		return Distribution{}, x.s.refused("docs", nil, "is nil: give a sequence of documents")
+	}
 	return x.s.distribution(func(yield func(any, error) bool) {
 		for doc, err := range docs {
 			if !yield(doc, err) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/direction"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -37,8 +38,8 @@ func declareShard(name string, key bson.D, spec []ShardSpec, field func(path str
 	}
 	for _, e := range key {
 		f := shardField{path: e.Key, hashed: e.Value == "hashed"}
-		if !f.hashed && fmt.Sprint(e.Value) != "1" {
-			bad(fmt.Sprintf("the shard key's field %q has the value %v", e.Key, e.Value), `use 1 for ranges or "hashed": a shard key is not descending`)
+		if !f.hashed && direction.Of(e.Value) != 1 {
+			bad(fmt.Sprintf("the shard key's field %q has the value %s", e.Key, model.Shell(e.Value)), `use 1 for ranges or "hashed": a shard key is not descending`)
 		}
 		if f.hashed && slices.ContainsFunc(s.key, func(g shardField) bool { return g.hashed }) {
 			bad("a shard key with two hashed fields", "hash one field: the first for an even spread, a later one to spread what shares the first")

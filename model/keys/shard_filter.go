@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
@@ -26,7 +27,7 @@ const maxBranches = 1000
 
 // branches are what a filter says of the key's fields. Nil is that it can't be read.
 func (s *shard) branches(filter any, collated bool) []branch {
-	raw, err := bson.Marshal(filter)
+	raw, err := model.EncodeDocument[any, any](nil, filter)
 	if err != nil {
 		return nil
 	}

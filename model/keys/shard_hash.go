@@ -33,6 +33,10 @@ func hashValue(h hash.Hash, v bson.RawValue, name []byte) {
 		}
 		write(make([]byte, 4)) // the end, which is of a type too
 	}
+	if v.Type != bson.TypeEmbeddedDocument && v.Type != bson.TypeArray && v.Validate() != nil {
+		write(v.Value) // bytes that are no value of their type
+		return
+	}
 	switch v.Type {
 	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
 		write(binary.LittleEndian.AppendUint64(nil, uint64(wholeNumber(v))))

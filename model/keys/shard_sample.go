@@ -110,6 +110,9 @@ func (s *shard) distribution(docs iter.Seq2[any, error], encode func(any) (any, 
 	if spec.Shards < 0 || spec.Range < 0 || spec.Documents < 0 || spec.Hot < 0 {
 		return d, s.refused("spec", nil, "has a negative number")
 	}
+	if spec.Shards > maxShards {
+		return d, s.refused("spec", spec.Shards, fmt.Sprintf("are more than %d shards", maxShards))
+	}
 	spec = spec.orDefaults()
 	all, err := s.gather(docs, encode)
 	if err != nil || len(all.docs) == 0 {
@@ -126,6 +129,9 @@ func (s *shard) distribution(docs iter.Seq2[any, error], encode func(any) (any, 
 	s.warn(&d, all, s.hot(&d, groups, spec, scale), spec)
 	return d, nil
 }
+
+// maxShards is how many shards a sample is divided among at most.
+const maxShards = 100_000
 
 func (p SampleSpec) orDefaults() SampleSpec {
 	if p.Shards == 0 {

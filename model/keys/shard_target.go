@@ -120,7 +120,7 @@ func (s *shard) write(w model.Write) Target {
 }
 
 func (s *shard) insert(doc any) Target {
-	raw, err := bson.Marshal(doc)
+	raw, err := model.EncodeDocument[any, any](nil, doc)
 	if err != nil {
 		return refusedTarget(err.Error())
 	}
@@ -226,7 +226,7 @@ func (s *shard) moves(c change, list []branch, whole bool) (moved string, never 
 		}
 	}
 	if c.replacement != nil {
-		if raw, err := bson.Marshal(c.replacement); err == nil && whole {
+		if raw, err := model.EncodeDocument[any, any](nil, c.replacement); err == nil && whole {
 			for _, f := range s.key {
 				if v, _ := model.ValueAt(raw, f.path); f.path != "_id" {
 					if v.Type == 0 {
@@ -238,7 +238,7 @@ func (s *shard) moves(c change, list []branch, whole bool) (moved string, never 
 		}
 		return moved, never
 	}
-	raw, err := bson.Marshal(bson.D{{Key: "u", Value: c.update}})
+	raw, err := model.EncodeDocument[any, any](nil, bson.D{{Key: "u", Value: c.update}})
 	if err != nil || c.update == nil {
 		return "", false
 	}

@@ -46,6 +46,7 @@ type Step struct {
 // field is no name, the _id, or no integer in D, when Missing is no version, and when a
 // technique over this collection uses a path that isn't stored alike in all versions.
 func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps ...Step) *Versions[D, K] {
+	model.MustField(c, "_id")
 	in := newVersioning(c.Name(), model.ShapeOf(c), spec, steps)
 	in.encode = func(doc any) (bson.Raw, error) { return model.EncodeDocument(c, doc) }
 	in.decodeAs = func(raw bson.Raw, into any) error { return c.DecodeAs(raw, into) }

@@ -24,6 +24,9 @@ func (v *Violation) Error() string { return v.Unwrap().Error() }
 
 // Unwrap returns the violation as bad input, which is what techniques of this library return.
 func (v *Violation) Unwrap() error {
+	if v == nil {
+		return &model.ValueError{Field: "document", Reason: "a violation is nil"}
+	}
 	e := &model.ValueError{Collection: v.Collection, Field: v.Path, Reason: v.reason()}
 	if v.Path == "" {
 		e.Field = "document"
@@ -49,7 +52,10 @@ func (v *Violation) reason() string {
 type Violations []*Violation
 
 func (v Violations) Error() string {
-	if len(v) == 1 {
+	switch len(v) {
+	case 0:
+		return "docmodel: no violation"
+	case 1:
 		return v[0].Error()
 	}
 	return fmt.Sprintf("%v; and %d more", v[0], len(v)-1)

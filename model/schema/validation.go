@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,7 +156,7 @@ func (d ValidationDiff) String() string {
 // Diff compares the validation with what the collection has: one listCollections command. It changes nothing. A validator differs
 // when its bytes do, in order too.
 func (v Validation) Diff(ctx context.Context, db *mongo.Database) (ValidationDiff, error) {
-	if err := v.err(); err != nil {
+	if err := cmp.Or(v.err(), model.CheckRun(ctx, db)); err != nil {
 		return ValidationDiff{}, err
 	}
 	list, err := db.ListCollectionSpecifications(ctx, bson.D{{Key: "name", Value: v.Collection}})

@@ -76,7 +76,11 @@ func (e *VersionError) Error() string {
 	if e.ID.Type != 0 {
 		id = model.Shell(e.ID)
 	}
-	return fmt.Sprintf("docmodel: %s: _id %s, %s: %s", e.Collection, id, version, strings.TrimPrefix(e.Err.Error(), "docmodel: "))
+	why := "no cause is given"
+	if e.Err != nil {
+		why = strings.TrimPrefix(e.Err.Error(), "docmodel: ")
+	}
+	return fmt.Sprintf("docmodel: %s: _id %s, %s: %s", e.Collection, id, version, why)
 }
 
 // Unwrap returns the cause.

@@ -1,0 +1,112 @@
+package checks
+
+import (
+	"errors"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/geohash"
+	"github.com/docmodel/docmodel/geohash/geofield"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/advise"
+	"github.com/docmodel/docmodel/model/keys"
+	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/paths"
+	"github.com/docmodel/docmodel/relate"
+)
+
+// walkedFunctions are the exported functions that [TestNoPanics] calls: constructors and other functions that take types as instances.
+var walkedFunctions = map[string]any{
+	"denorm.ColumnsFrom": denorm.ColumnsFrom, "denorm.NewApproximate": denorm.NewApproximate[bson.D, any], "denorm.NewAttributes": denorm.NewAttributes[bson.D, any],
+	"denorm.NewBounded": denorm.NewBounded[bson.D, any], "denorm.NewBucket": denorm.NewBucket[string, mail], "denorm.NewColumns": denorm.NewColumns[bson.D, any],
+	"denorm.NewCopy": denorm.NewCopy[bson.D, any, bson.D, any], "denorm.NewCounter": denorm.NewCounter[bson.D, any, bson.D, any], "denorm.NewFeed": denorm.NewFeed[bson.D, any],
+	"denorm.NewIndexTable": denorm.NewIndexTable[bson.D, any], "denorm.NewInverted": denorm.NewInverted[bson.D, any], "denorm.NewNormalized": denorm.NewNormalized[bson.D, any],
+	"denorm.NewNumbered": denorm.NewNumbered[bson.D, any], "denorm.NewOutlier": denorm.NewOutlier[mailbox, string, mail], "denorm.NewProximity": denorm.NewProximity[bson.D, any],
+	"denorm.NewSubset": denorm.NewSubset[bson.D, any, bson.D, any], "denorm.NewUniqueCount": denorm.NewUniqueCount[string, string], "denorm.NewWideRow": denorm.NewWideRow[bson.D, string, bson.D, string],
+
+	"geohash.AppendEncode": geohash.AppendEncode, "geohash.AppendGeoJSON": geohash.AppendGeoJSON, "geohash.CommonCell": geohash.CommonCell, "geohash.Distance": geohash.Distance,
+	"geohash.Encode": geohash.Encode, "geohash.Parse": geohash.Parse, "geohash.Subtract": geohash.Subtract, "geofield.NewField": geofield.NewField[bson.D, any],
+
+	"model.AggregateAs": model.AggregateAs[bson.D, bson.D, any], "model.And": model.And, "model.AppendDocument": model.AppendDocument, "model.AsRead": model.AsRead, "model.Case": model.Case[mediumBook],
+	"model.CheckArray": model.CheckArray[product, string], "model.CheckKey": model.CheckKey, "model.CheckNames": model.CheckNames, "model.CheckPath": model.CheckPath, "model.CheckRun": model.CheckRun, "model.CompareIDs": model.CompareIDs,
+	"model.CompareNumbers": model.CompareNumbers, "model.Concat": model.Concat, "model.Decoding": model.Decoding[bson.D, any], "model.Diagram": model.Diagram, "model.DuplicateIndex": model.DuplicateIndex,
+	"model.EncodeDocument": model.EncodeDocument[bson.D, any], "model.EndDocument": model.EndDocument, "model.Entity": model.Entity[bson.D, any], "model.Eq": model.Eq, "model.Fence": model.Fence,
+	"model.FieldsAsRead": model.FieldsAsRead, "model.IDKey": model.IDKey, "model.InTx": model.InTx, "model.IndexName": model.IndexName, "model.Indexes": model.Indexes, "model.Merge": model.Merge,
+	"model.MergePlans": model.MergePlans, "model.MustField": model.MustField[product, string], "model.NewCollection": model.NewCollection[bson.D, any], "model.NewEmbedded": model.NewEmbedded[bson.D, bson.D, any],
+	"model.NewEmbeddedOne": model.NewEmbeddedOne[bson.D, bson.D, any], "model.NewIndex": model.NewIndex, "model.NewKinds": model.NewKinds[medium, string, medium],
+	"model.NewNested": model.NewNested[dwelling, lodger, string, dwelling], "model.NewPlan": model.NewPlan, "model.NewReader": model.NewReader[string, product, string], "model.NewUnion": model.NewUnion[medium],
+	"model.NewVersioned": model.NewVersioned[bson.D, any], "model.Only": model.Only[mediumBook, medium, string], "model.Overlap": model.Overlap, "model.Project": model.Project[bson.D, product],
+	"model.Rational": model.Rational, "model.Refused": model.Refused, "model.RefusedPlan": model.RefusedPlan, "model.SetFields": model.SetFields, "model.ShapeOf": model.ShapeOf[product, string],
+	"model.Shell": model.Shell, "model.UnknownCase": model.UnknownCase[medium], "model.ValueAt": model.ValueAt, "model.WithoutSession": model.WithoutSession,
+
+	"advise.ArrayBytes": advise.ArrayBytes, "advise.Choose": advise.Choose, "advise.DaysLeft": advise.DaysLeft, "advise.NewBudget": advise.NewBudget[product, string],
+	"advise.NewSurvey": advise.NewSurvey[product, string, sparePart, string], "advise.Size": advise.Size,
+
+	"keys.DayOf": keys.DayOf, "keys.HashedValue": keys.HashedValue, "keys.ID": keys.ID, "keys.Int": keys.Int, "keys.NewComposite": keys.NewComposite[bson.D], "keys.NewDocumentKey": keys.NewDocumentKey[bson.D, bson.D],
+	"keys.NewSequence": keys.NewSequence[product, string], "keys.NewShard": keys.NewShard[bson.D, string], "keys.ParseDay": keys.ParseDay, "keys.Text": keys.Text, "keys.Time": keys.Time,
+
+	"schema.As": schema.As[mediumBook], "schema.Closed": schema.Closed, "schema.DocumentFromJSON": schema.DocumentFromJSON, "schema.DocumentJSON": schema.DocumentJSON, "schema.Field": schema.Field,
+	"schema.Loose": schema.Loose, "schema.NewExpiry": schema.NewExpiry[bson.D, any], "schema.NewVersions": schema.NewVersions[reader, string], "schema.NumberOf": schema.NumberOf,
+	"schema.NumberRisks": schema.NumberRisks[product, string], "schema.Of": schema.Of[product, string], "schema.OneOf": schema.OneOf, "schema.ParseNumber": schema.ParseNumber,
+	"schema.Upcast": schema.Upcast[readerV1, reader],
+
+	"paths.Absorb": paths.Absorb[treeNode, string, bson.D, string, any], "paths.After": paths.After[string], "paths.Before": paths.Before[any], "paths.Between": paths.Between, "paths.Convert": paths.Convert[treeNode, string],
+	"paths.ConvertDocument": paths.ConvertDocument[bson.D, string, any, bson.D, string, any], "paths.ConvertInto": paths.ConvertInto[treeNode, string, treeNode, string], "paths.Escape": paths.Escape,
+	"paths.Extract": paths.Extract[bson.D, string, any, treeNode, string], "paths.FirstChild": paths.FirstChild[any], "paths.FirstRoot": paths.FirstRoot[string], "paths.LastChild": paths.LastChild[any],
+	"paths.LastRoot": paths.LastRoot[string], "paths.NewAncestorArray": paths.NewAncestorArray[treeNode, string], "paths.NewChildTree": paths.NewChildTree[bson.D, any],
+	"paths.NewDocumentTree": paths.NewDocumentTree[bson.D, any, bson.D, any], "paths.NewForest": paths.NewForest[string], "paths.NewForestOf": paths.NewForestOf[treeNode, string], "paths.NewGraph": paths.NewGraph[bson.D, any],
+	"paths.NewMaterializedPath": paths.NewMaterializedPath[treeNode, string], "paths.NewNestedSet": paths.NewNestedSet[bson.D, any], "paths.NewParentTree": paths.NewParentTree[bson.D, any],
+	"paths.NewProgram": paths.NewProgram[busyHost, string, string, string], "paths.NewRollUp": paths.NewRollUp[float64, bson.D, any], "paths.Number": paths.Number[string], "paths.Segments": paths.Segments,
+	"paths.Unescape": paths.Unescape,
+
+	"relate.Cascade": relate.Cascade, "relate.NewAbsorb": relate.NewAbsorb[post, string, comment, string], "relate.NewChildRefs": relate.NewChildRefs[bson.D, any, bson.D, any],
+	"relate.NewDangling": relate.NewDangling[bson.D, any, bson.D, any], "relate.NewExtract": relate.NewExtract[post, string, comment, string], "relate.NewInvert": relate.NewInvert[publisher, string, ownedBook, int],
+	"relate.NewJoin": relate.NewJoin[product, string, sparePart, string], "relate.NewJoinCollection": relate.NewJoinCollection[bson.D, any, bson.D, any, bson.D, any],
+	"relate.NewManyToMany": relate.NewManyToMany[bson.D, any, bson.D, any], "relate.NewOnDelete": relate.NewOnDelete[bson.D, any], "relate.NewParentRef": relate.NewParentRef[bson.D, any, bson.D, any],
+	"relate.NewTwoWay": relate.NewTwoWay[bson.D, any, bson.D, any], "relate.Nullify": relate.Nullify, "relate.Owns": relate.Owns, "relate.Restrict": relate.Restrict, "relate.StillMissing": relate.StillMissing,
+	"relate.Then": relate.Then[product, string, sparePart, string, bson.D],
+}
+
+// documentedPanics say why a function or method isn't called with bad input.
+var documentedPanics = map[string]string{
+	"advise.Advice.Want": "it fails a test, and needs one", "paths.GraphVertex.Send": "a vertex is handed to a program by the run alone",
+	"paths.GraphVertex.Halt": "a vertex is handed to a program by the run alone",
+	"geohash.MustParse":      "Must panics for text that is none", "schema.MustNumber": "Must panics for text that is none",
+	"paths.Spread": "n keys are made, however many that are",
+}
+
+// walkedValues are declared techniques, and zero values of what callers can make by hand. Errors hold one each, for what wraps nothing
+// is made by nobody.
+var walkedValues = []any{
+	hostViews, articleSpecs, lastLines, keyLines, mails, keyMails, dailyMails, sheetColumns, sheetRows, copyNames, copyBeside, copyListed, tallied, spanned, untokened, partNames, partShouts, dwellers, mailers,
+	thingsBy, skillFields, boxMails, skillText, firstTwo, dayVisitors, everVisitors, likes,
+	denorm.Average{}, denorm.ColumnDrift{}, denorm.CopyDrift{}, denorm.CopySpread{}, denorm.CounterDrift{}, denorm.IndexDrift{}, denorm.IndexEntry[string]{}, denorm.InvertedQuery{},
+	denorm.LinkDrift{}, denorm.OutlierCount{}, denorm.OutlierDrift{}, denorm.SubsetDrift{}, denorm.TakenError{}, denorm.Unfolded{},
+
+	geohash.Box{}, geohash.Cell{}, geohash.Circle{}, geohash.CoordinateError{}, geohash.Direction(0), geohash.Key(0), geohash.Point{}, geohash.Range{}, geohash.SyntaxError{},
+	keyedPlaces, namedPlaces, geofield.Check{}, geofield.Cluster{}, geofield.Place[bson.D]{}, geofield.Point{},
+
+	products, anything, lodgerPlaces, lodgerRooms, lodgerHome, mediumTypes, mediumKinds, listKinds, versioned, versionedBy,
+	model.Aggregate[bson.D]{}, model.Aggregation{}, model.Change[int]{}, model.ConflictError{}, model.Cost{}, model.DeclarationError{}, model.EventKind(0), model.Expect(0), model.Field{}, model.Find[bson.D]{},
+	model.FindAndModify{}, model.Guarantee(0), model.Index{}, model.IndexDiff{}, model.IndexSet{}, model.Job{}, model.Lease{}, model.MergeInto{}, model.Modify[bson.D]{}, model.Plan{}, model.Policy{}, model.Query{},
+	model.Result{}, model.ShapeOf(products), model.Status(0), model.StepError{Err: errors.New("x")}, model.Stream{}, model.StreamError{Err: errors.New("x")},
+	model.StreamMode(0), model.UnknownValue{}, model.ValueError{}, model.Write{},
+
+	partsSurvey, advise.Assumption{}, advise.NewBudget(products), advise.Change{}, advise.Choice(0), advise.Flip{}, advise.Growth{}, advise.Measure{}, advise.Quantile{}, advise.Rule{},
+	advise.Sampled{}, advise.Share{}, advise.Spread{}, advise.SurveyResult{}, advise.Worst{},
+
+	letterBox, bagBox, byPlace, byDevice, placeInDoc, ranged, hashed, keys.CounterError{}, keys.Day{}, keys.IndexProblem{}, keys.Kind(0), keys.Part{}, keys.Scope(0), keys.Target{}, keys.Warning{},
+
+	expiryEach, expiryArchived, readerVersions, schema.Of(wares), schema.FieldRule{}, schema.Number{}, schema.NumberRisk{}, schema.Validation{}, schema.ValidationDiff{}, schema.VersionError{}, schema.Violation{},
+	schema.Violations{},
+
+	byParent, byArray, byPath, nestedOnes, byChildren, listedComments, boundComments, keyedComments, nestedComments, paths.NewRollUp[float64](nestedOnes.Tree(paths.TreeSpec{}), "price", "sums"), byParent.Tree(paths.TreeSpec{}), byPath.Tree(paths.TreeSpec{}), nestedOnes.Tree(paths.TreeSpec{}), talks, shouting, paths.AdoptError{},
+	paths.DeleteMode(0), paths.DocumentProblem{}, &paths.Forest[string]{}, paths.Place[string]{}, paths.Problem{}, paths.ProblemKind(0),
+
+	paths.ConvertInto(byParent.Tree(paths.TreeSpec{}), paths.NewParentTree(treeNodes.Named("other"), paths.Links{}).Tree(paths.TreeSpec{}), func(n treeNode) (treeNode, error) { return n, nil }, paths.IntoSpec[string]{}),
+	relate.Then(joined, relate.NewJoin(parts, "_id", parts)), tallied.RecountAll(0),
+	uses, keyed, lostParts, untyped, turned, takenOut, takenIn, joined, fitted, tied, wrote, linkedWrote, deletesProducts, deletesAnything, from, below, owned, linkedOwned,
+	relate.BlockingRef{}, relate.DanglingRef[string]{}, relate.FullError{}, relate.Link[string]{}, relate.LinkedError{},
+	relate.MigrationError{}, relate.Mismatch{}, relate.MissingError{}, relate.MissingID{}, relate.Pass{}, relate.Reach{}, relate.Reference{}, relate.RepairPolicy(0), relate.RestrictError{},
+}
