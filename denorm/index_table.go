@@ -15,7 +15,7 @@ import (
 // index can serve, use one: the server keeps it true by itself. Make it with [NewIndexTable].
 //
 // An entry is {_id: {v: value, id: the document's _id}, doc: {copied fields}, ops: [...], sure: true}. A value's entries are
-// one range of _id, in the order of the documents' ids; an entry is written by its _id alone; no further index is needed. A
+// one range of _id, in the order of the documents' ids; an entry is written by its _id alone. A
 // unique table's entry is {_id: value, id: the document's _id, ...}: the _id itself keeps a second document from the value.
 //
 // Values are those of the path. What is missing or null has no entry (the table is sparse); an empty string has one. The
@@ -151,9 +151,15 @@ func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 // document is gone, running it gives model.ErrStale, and what was entered for it is taken back. Fields that are neither
 // are not guarded. In a unique table a value that another document holds gives a [*TakenError], and nothing changes.
 //
-// Cost: one command when no entry changes; two when copied fields change only; three when values are entered or taken out,
-// four when both. Documents written: one; each entry that is entered or taken out twice, and each that stays once when copied
-// fields change. Cut, it leaves an entry too many, or copies that are old: run it again, or see [IndexTable.Repair].
+// After a cut, a process that reads the document anew can call Set again with the same
+// fields and token: it confirms what the first run entered, sets copied fields again, and
+// deletes the entries that the first run left.
+//
+// Cost: one command when neither the path nor a copied field is set; two when a copied
+// field is set; four when the path is set, three if no entry changes or the document loses
+// its last value. Documents written: one; each entry that is entered or taken out twice,
+// and each that stays once when a copied field is set. Cut, it leaves an entry too many, or
+// copies that are old: run it again, or see [IndexTable.Repair].
 func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Plan {
 	raw, err := x.read(doc)
 	if err != nil {
@@ -165,9 +171,13 @@ func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Pl
 // Delete returns the plan that deletes a document, as it was read, and then its entries: the document first, for a cut then
 // leaves an entry that leads nowhere, which lookups of documents pass over, and not a document that they miss. The document
 // is deleted whatever it holds by now; entries of values that it got since it was read stay, and
-// [IndexTable.CheckEntries] finds them. It can be run again.
+// [IndexTable.CheckEntries] finds them.
 //
-// Cost: three commands; the document, and each of its entries twice. One command for a document without values.
+// It can be run again. Where the first run was cut and the document is gone, pass a
+// document that holds nothing but the _id: the entries that the first run left go.
+//
+// Cost: three commands; the document, and each of its entries twice. Two commands for a
+// document without values.
 func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {
 	raw, err := x.read(doc)
 	if err != nil {
@@ -251,8 +261,10 @@ func (x *IndexTable[D, K]) Repair(found []IndexDrift, before time.Time) model.Pl
 	return x.t.repair(found, before)
 }
 
-// Indexes returns none: entries are found by _id, and their documents too.
-func (x *IndexTable[D, K]) Indexes() []model.Index { return nil }
+// Indexes returns the index on the entries that no operation has confirmed, by their
+// document. It is partial and all but empty: it finds what operations that were cut have
+// left. Other entries, and the documents, are found by _id.
+func (x *IndexTable[D, K]) Indexes() []model.Index { return []model.Index{x.t.index()} }
 
 // Relations returns the relation, for diagrams: an entry leads to one document.
 func (x *IndexTable[D, K]) Relations() []model.Relation {

@@ -47,7 +47,7 @@ func (ts indexTables) insert(w model.Write, op bson.ObjectID) model.Plan {
 	p.Steps = append(p.Steps, w)
 	for i, t := range ts {
 		for _, v := range states[i].values {
-			p.Steps = append(p.Steps, t.confirm(v, id, states[i].copies, op))
+			p.Steps = append(p.Steps, t.confirm(t.key(v, id), states[i].copies, op))
 		}
 	}
 	return p
@@ -117,17 +117,22 @@ func (ts indexTables) set(doc bson.Raw, fields bson.D, op bson.ObjectID) model.P
 		entered, left := without(now[i].values, was[i].values), without(was[i].values, now[i].values)
 		for _, v := range entered {
 			p.Steps = append(p.Steps, t.enter(v, id, copies, op))
-			after = append(after, t.confirm(v, id, copies, op))
+			after = append(after, t.confirm(t.key(v, id), copies, op))
 		}
 		p.IfStale = append(p.IfStale, t.takeBack(entered, id, op)...)
 		for _, v := range left {
 			leaves = append(leaves, t.leave(v, id))
-			removes = append(removes, t.remove(t.key(v, id), bson.A{}))
 		}
-		if !sameCopies(was[i], now[i]) {
+		if sets(set, t.copies...) {
 			for _, v := range without(now[i].values, entered) {
 				after = append(after, t.update(t.key(v, id), bson.D{{Key: "$set", Value: bson.D{{Key: "doc", Value: copies}}}}))
 			}
+		}
+		if sets(set, t.path) {
+			if len(entered) == 0 && len(now[i].values) > 0 { // a first run that was cut may have entered them
+				after = append(after, t.confirmAll(id, copies, op))
+			}
+			removes = append(removes, t.removeLeft(id, now[i].values))
 		}
 	}
 	p.Steps = slices.Concat(p.Steps, leaves, []model.Step{ts.write(was, now, set)}, after, removes)
@@ -137,13 +142,11 @@ func (ts indexTables) set(doc bson.Raw, fields bson.D, op bson.ObjectID) model.P
 	return p
 }
 
-func sameCopies(a, b indexState) bool {
-	for path, v := range a.held {
-		if w := b.held[path]; v.Type != w.Type || string(v.Value) != string(w.Value) {
-			return false
-		}
-	}
-	return true
+// sets reports whether fields are set at one of the paths, or above it.
+func sets(fields bson.D, paths ...string) bool {
+	return slices.ContainsFunc(fields, func(e bson.E) bool {
+		return slices.ContainsFunc(paths, func(path string) bool { return model.Overlap(e.Key, path) })
+	})
 }
 
 // held are the paths that entries hold values of.
@@ -205,16 +208,16 @@ func (ts indexTables) delete(doc bson.Raw) model.Plan {
 	for i, t := range ts {
 		for _, v := range states[i].values {
 			p.Steps = append(p.Steps, t.leave(v, id))
-			removes = append(removes, t.remove(t.key(v, id), bson.A{}))
 		}
+		removes = append(removes, t.removeLeft(id, nil))
 	}
 	p.Steps = append(p.Steps, model.Write{
 		Collection: ts[0].docs, Index: model.IDIndex, Model: &mongo.DeleteOneModel{Filter: bson.D{{Key: "_id", Value: model.Eq(id)}}},
 	})
-	p.Steps = append(p.Steps, removes...)
-	if len(removes) > 0 {
+	if len(p.Steps) > 1 {
 		p.Leaves = "entries without their document"
 	}
+	p.Steps = append(p.Steps, removes...)
 	return p
 }
 
@@ -249,18 +252,48 @@ func (t *indexTable) enter(v, id bson.RawValue, copies bson.D, op bson.ObjectID)
 	return w
 }
 
-// confirm says that the document holds the value, unless the claim is gone.
-func (t *indexTable) confirm(v, id bson.RawValue, copies bson.D, op bson.ObjectID) model.Write {
+// confirm says that the document holds the value of an entry, unless the claim is gone.
+func (t *indexTable) confirm(key bson.D, copies bson.D, op bson.ObjectID) model.Write {
 	fields := bson.D{{Key: "sure", Value: true}}
 	if len(t.copies) > 0 {
 		fields = append(bson.D{{Key: "doc", Value: copies}}, fields...)
 	}
-	return t.update(append(t.key(v, id), bson.E{Key: "ops", Value: op}), bson.D{{Key: "$set", Value: fields}})
+	return t.update(append(key, bson.E{Key: "ops", Value: op}), bson.D{{Key: "$set", Value: fields}})
+}
+
+// confirmAll confirms all entries of a document that an operation claims, and nothing has confirmed.
+func (t *indexTable) confirmAll(id bson.RawValue, copies bson.D, op bson.ObjectID) model.Write {
+	w := t.confirm(t.unsure(id), copies, op)
+	one := w.Model.(*mongo.UpdateOneModel)
+	w.Index, w.Model = t.index().Name, &mongo.UpdateManyModel{Filter: one.Filter, Update: one.Update}
+	return w
 }
 
 // leave takes all claims off an entry, before the document is written: whoever claims it from then on keeps it.
 func (t *indexTable) leave(v, id bson.RawValue) model.Write {
 	return t.update(t.key(v, id), bson.D{{Key: "$set", Value: bson.D{{Key: "ops", Value: bson.A{}}, {Key: "sure", Value: false}}}})
+}
+
+// removeLeft deletes the entries of a document that claims were taken off, but for those of some values.
+func (t *indexTable) removeLeft(id bson.RawValue, but []bson.RawValue) model.Write {
+	filter := append(t.unsure(id), bson.E{Key: "ops", Value: bson.D{{Key: "$eq", Value: bson.A{}}}})
+	if len(but) > 0 {
+		filter = append(filter, bson.E{Key: t.valuePath(), Value: bson.D{{Key: "$nin", Value: but}}})
+	}
+	return model.Write{Collection: t.entries, Index: t.index().Name, Once: true, Model: &mongo.DeleteManyModel{Filter: filter}}
+}
+
+// unsure is the filter of a document's entries that nothing has confirmed: of operations that are under way, or were cut.
+func (t *indexTable) unsure(id bson.RawValue) bson.D {
+	return bson.D{{Key: t.idPath(), Value: model.Eq(id)}, {Key: "sure", Value: false}}
+}
+
+// index finds the entries that nothing has confirmed. It holds no other entry.
+func (t *indexTable) index() model.Index {
+	x := model.NewIndex(t.entries, bson.D{{Key: t.idPath(), Value: 1}})
+	x.Partial = bson.D{{Key: "sure", Value: false}}
+	x.Why = "the entries of a document of " + t.docs + " that operations which were cut have left"
+	return x
 }
 
 // takeBack ends claims: an entry goes if it was claimed by nobody else, and nobody has confirmed it.

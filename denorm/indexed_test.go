@@ -1,6 +1,7 @@
 package denorm_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ func planOf[S any](t *testing.T, db *mongo.Database, c model.Change[S]) model.Pl
 	return plan
 }
 
-// wantStepsIndexed asks that each write of the plans that looks something up does so by the index.
+// wantStepsIndexed asks that each write of the plans that looks something up does so by the index, or by another that it names.
 func wantStepsIndexed(t *testing.T, db *mongo.Database, reason, index string, plans ...model.Plan) {
 	t.Helper()
 	n := 0
@@ -38,7 +39,7 @@ func wantStepsIndexed(t *testing.T, db *mongo.Database, reason, index string, pl
 				continue
 			}
 			n++
-			t.Run(fmt.Sprint(reason, " ", n), func(t *testing.T) { modeltest.WantIndexed(t, db, w, index) })
+			t.Run(fmt.Sprint(reason, " ", n), func(t *testing.T) { modeltest.WantIndexed(t, db, w, cmp.Or(w.Index, index)) })
 		}
 	}
 	if n == 0 {
@@ -69,7 +70,7 @@ func TestWritesIndexed(t *testing.T) {
 		seed(t, db, docs{
 			"tallies": viewed(1)["tallies"], "boards": with("a1")["boards"], "goods": {good{"g", []spec{{K: "x", V: 1}, {K: "x", V: 2}}}}, "flat": {bson.D{e("_id", "gone")}}, "resumes": {resume{ID: "r"}},
 			"items":  {bson.D{e("_id", bson.D{e("of", 9), e("n", int64(0))})}},
-			"emails": other, "by.city": other, "by.tags": other, "clicks": other, // explain of an empty collection shows no index
+			"emails": other, "by.city": other, "by.tags": other, "by.home.zip": other, "clicks": other, // explain of an empty collection shows no index
 		})
 		byID("Approximate", views.Count("t", 0), views.CountMany("t", 77, 0))
 		byID("Bounded", model.NewPlan(last.PushWith("b", bson.D{e("$set", bson.D{e("name", "x")})}, elements("b1")...), last.PushOrCreate("b", elements("b1")...)))
@@ -98,6 +99,9 @@ func TestWritesIndexed(t *testing.T) {
 		byID("Copy.Propagate, listed", ofListed.Propagate(&s))
 
 		ann := member{ID: "a", City: "Rome", Email: "a@x", Tags: []string{"x", "y"}}
+		if err := model.Indexes(byCity, byEmail, membersBy).Ensure(ctx, db); err != nil {
+			t.Fatal(err)
+		}
 		mustExec(t, db, byCity.Insert(ann, token(1)), model.NewPlan(members.Insert(member{ID: "z", City: "Oslo"})))
 		byID("IndexTable", byCity.Insert(ann, token(1)), byEmail.Insert(ann, token(1)), byCity.Delete(&ann), byEmail.Delete(&ann))
 		byID("Inverted", membersBy.Insert(ann, token(1)), membersBy.Delete(&ann), membersBy.Set(&ann, bson.D{e("city", "Oslo")}, token(2)))

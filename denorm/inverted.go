@@ -78,9 +78,10 @@ func (x *Inverted[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 // [IndexTable.Set] does. The write is guarded by what all the paths held as they were read: when one changed, or the
 // document is gone, running it gives model.ErrStale, and what was entered for it is taken back.
 //
-// Cost: one command when no entry changes; otherwise two for each path that gets values, two for each that loses some, and
-// one. Documents written: one, and each entry that is entered or taken out twice. Cut, it leaves an entry too many: run it
-// again.
+// Cost: one command, and for each path that is set two more: one to confirm what is entered,
+// one to delete what leaves; and one for each path that gets or loses values. Documents
+// written: one, and each entry that is entered or taken out twice. Cut, it leaves an entry
+// too many: run it again.
 func (x *Inverted[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Plan {
 	raw, err := x.tables[0].read(doc)
 	if err != nil {
@@ -92,7 +93,8 @@ func (x *Inverted[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Plan
 // Delete returns the plan that deletes a document, as it was read, and then its entries, as [IndexTable.Delete] does. It can
 // be run again.
 //
-// Cost: two commands for each path that has values, and one; the document, and each of its entries twice.
+// Cost: one command, one for each path, and one more for each path that has values; the
+// document, and each of its entries twice.
 func (x *Inverted[D, K]) Delete(doc *D) model.Plan {
 	raw, err := x.tables[0].read(doc)
 	if err != nil {
@@ -179,8 +181,13 @@ func (x *Inverted[D, K]) Direct(ids ...K) model.Find[bson.Raw] {
 	return x.in.direct(x.docs.Find(nil).Query, list, err)
 }
 
-// Indexes returns none: entries are found by _id, and documents too.
-func (x *Inverted[D, K]) Indexes() []model.Index { return nil }
+// Indexes returns those of the tables.
+func (x *Inverted[D, K]) Indexes() (out []model.Index) {
+	for _, t := range x.tables {
+		out = append(out, t.Indexes()...)
+	}
+	return out
+}
 
 // Relations returns those of the tables, for diagrams.
 func (x *Inverted[D, K]) Relations() (out []model.Relation) {

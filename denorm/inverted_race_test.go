@@ -20,20 +20,28 @@ func TestInvertedFaults(t *testing.T) {
 	parallel(t)
 	ann := member{ID: "a", City: "Rome", Tags: []string{"x", "y"}}
 	inserted := membersBy.Insert(ann, token(1))
+	set := func(m *member) model.Plan {
+		return membersBy.Set(m, bson.D{e("city", "Oslo"), e("tags", []string{"y", "z"})}, token(2))
+	}
+	again := func(p model.Plan) func(ctx context.Context, db *mongo.Database) error {
+		return func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, p) }
+	}
 	for _, c := range []struct {
 		name string
 		seed []model.Plan
-		run  model.Plan
+		run  func(ctx context.Context, db *mongo.Database) error
 		n    int64
 	}{
-		{"insert", nil, inserted, 1},
-		{"set", []model.Plan{inserted}, membersBy.Set(&ann, bson.D{e("city", "Oslo"), e("tags", []string{"y", "z"})}, token(2)), 1},
-		{"delete", []model.Plan{inserted}, membersBy.Delete(&ann), 0},
+		{"insert", nil, again(inserted), 1},
+		{"set", []model.Plan{inserted}, again(set(&ann)), 1},
+		{"set, called anew", []model.Plan{inserted}, calledAnew(set), 1},
+		{"delete", []model.Plan{inserted}, again(membersBy.Delete(&ann)), 0},
+		{"delete, called anew", []model.Plan{inserted}, calledAnew(membersBy.Delete), 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
 				Seed: func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, c.seed...) },
-				Run:  func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, c.run) },
+				Run:  c.run,
 				Check: func(t testing.TB, db *mongo.Database) {
 					wantInverted(t, db)
 					if n, err := members.Find(nil).Count(context.Background(), db); err != nil || n != c.n {

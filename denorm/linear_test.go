@@ -65,9 +65,14 @@ func TestPlansAreLinear(t *testing.T) {
 				}
 				return least
 			}
-			if small, large := fastest(1_000), fastest(10_000); large > 40*small {
-				t.Errorf("1,000 took %v, 10,000 took %v", small, large)
+			for range 3 { // a busy machine may disturb one attempt
+				small, large := fastest(1_000), fastest(10_000)
+				if large <= 40*small {
+					return
+				}
+				t.Logf("1,000 took %v, 10,000 took %v", small, large)
 			}
+			t.Error("ten times the values took more than forty times the time")
 		})
 	}
 }

@@ -16,8 +16,9 @@ import (
 
 // A Change reads, decides and runs: for an operation whose plan depends on what is stored. When the plan finds that
 // somebody else wrote in between (ErrStale), it reads again and decides anew, up to Attempts times with growing,
-// jittered pauses. It gives up at once when the second read finds the same as the first, for the same plan would
-// fail again.
+// jittered pauses. It gives up sooner when three attempts in a row begin with what the one before them read: then nobody
+// else writes, and the same plan fails again. Once is no sign of that: another operation's mark may have come and gone
+// between two reads.
 //
 // What it reads through this module is read at the primary, whatever read preference the database has.
 type Change[S any] struct {
@@ -108,6 +109,7 @@ type changing struct {
 
 	unchanged func() bool // whether the last read found what the one before it had found
 	stale     error       // of the last attempt
+	same      int         // how many reads in a row found nothing new
 }
 
 func (c *changing) run(ctx context.Context, db *mongo.Database) (Result, error) {
@@ -144,6 +146,9 @@ func (c *changing) run(ctx context.Context, db *mongo.Database) (Result, error) 
 	}
 }
 
+// maxUnchanged is how many reads in a row may find nothing new.
+const maxUnchanged = 3
+
 // errUnchanged joins the error of a change that found nothing new when it read again.
 var errUnchanged = errors.New("docmodel: gave up: nothing had changed when it was read again")
 
@@ -153,8 +158,8 @@ func (c *changing) attempt(ctx context.Context, db *mongo.Database) (result Resu
 		if err := c.read(ctx); err != nil {
 			return err
 		}
-		if c.stale != nil && c.unchanged() {
-			return fmt.Errorf("%w: %w", errUnchanged, c.stale)
+		if err := c.looked(); err != nil {
+			return err
 		}
 		plan, err := c.decide()
 		if err == nil && plan.Applied && !inTransaction(ctx) {
@@ -180,6 +185,18 @@ func (c *changing) attempt(ctx context.Context, db *mongo.Database) (result Resu
 	return result, err
 }
 
+// looked counts the reads in a row that found nothing new. It returns an error after too many.
+func (c *changing) looked() error {
+	if c.stale == nil || !c.unchanged() {
+		c.same = 0
+		return nil
+	}
+	if c.same++; c.same < maxUnchanged {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", errUnchanged, c.stale)
+}
+
 // leased is an attempt under a lease.
 func (c *changing) leased(ctx context.Context, db *mongo.Database) (Result, error) {
 	run, release, ctx, err := c.lease.hold(ctx, db, c.tx, c.mends)
@@ -187,6 +204,9 @@ func (c *changing) leased(ctx context.Context, db *mongo.Database) (Result, erro
 		return Result{}, err
 	}
 	if err := c.read(ctx); err != nil {
+		return Result{}, release(err)
+	}
+	if err := c.looked(); err != nil {
 		return Result{}, release(err)
 	}
 	plan, err := c.decide()

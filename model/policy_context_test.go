@@ -89,7 +89,7 @@ func TestPolicyHidesFromChanges(t *testing.T) {
 	}, modeltest.WithMonitor(monitor))
 }
 
-// A change whose second read finds what the first found ends, with the error of its write.
+// A change that reads the same again and again ends soon, with the error of its write.
 func TestChangeGivesUpWhereNothingChanges(t *testing.T) {
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -106,11 +106,38 @@ func TestChangeGivesUpWhereNothingChanges(t *testing.T) {
 			}
 			_, result, err := change.Run(t.Context(), db)
 			var step *model.StepError
-			if !errors.Is(err, model.ErrStale) || !errors.As(err, &step) || plans != 1 || result.Modified() != 0 {
+			if !errors.Is(err, model.ErrStale) || !errors.As(err, &step) || plans != 3 || result.Modified() != 0 {
 				t.Errorf("Tx %v: %d plans, %v, %v", tx, plans, result, err)
 			}
 		}
 	}, modeltest.WithMonitor(monitor))
+}
+
+// Another writer's mark that comes after the read and goes before the next one leaves nothing to see: the change is tried again.
+func TestChangeMeetsMarks(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 0})))
+		parts := parts.Of(db)
+		change, reads := addOne(100), 0
+		read := change.Read
+		change.Read = func(ctx context.Context, db *mongo.Database) (part, error) {
+			if _, err := parts.UpdateByID(ctx, 1, d("$unset", d("mark", ""))); err != nil {
+				return part{}, err
+			}
+			reads++
+			p, err := read(ctx, db)
+			if err == nil && reads < 3 {
+				_, err = parts.UpdateByID(ctx, 1, d("$set", d("mark", reads)))
+			}
+			return p, err
+		}
+		change.Decide = func(p part) (model.Plan, error) {
+			return model.NewPlan(expectOne(updateOne(d("_id", p.ID, "mark", d("$exists", false)), d("$inc", d("qty", 1))))), nil
+		}
+		if _, result, err := change.Run(t.Context(), db); err != nil || result.Modified() != 1 || reads != 3 {
+			t.Errorf("%d reads, %v, %v", reads, result, err)
+		}
+	})
 }
 
 // Two tenants' jobs of one name have checkpoints of their own, and their leases don't wait for each other.

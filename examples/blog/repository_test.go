@@ -15,6 +15,7 @@ import (
 func Example() {
 	main()
 	// Output:
+	// db.postBySlug.createIndex({id: 1}, {name: 'id_1', partialFilterExpression: {sure: false}})
 	// db.posts.createIndex({authors: 1})
 	// db.authors.createIndex({posts: 1})
 	// db.comments.createIndex({post: 1, at: -1, _id: -1})

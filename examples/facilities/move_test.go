@@ -25,7 +25,9 @@ func Example_move() {
 	decide := move.Decide
 	move.Decide = func(s denorm.CounterState) (model.Plan, error) {
 		plan, err := decide(s)
-		fmt.Println(plan)
+		sent := plan
+		sent.IfStale = nil // a transaction takes back by itself
+		fmt.Println(sent)
 		return plan, err
 	}
 	if _, _, err := move.Run(ctx, f.db); err != nil {
@@ -35,5 +37,4 @@ func Example_move() {
 	// db.tasks.updateOne({_id: 'lamp', done: false, 'site.id': 'lab'}, {$set: {'site.id': 'library', 'site.name': 'Library'}})
 	// db.sites.updateOne({_id: 'lab'}, {$inc: {open: Long('-1')}, $pull: {tasks: 'lamp'}})
 	// db.sites.updateOne({_id: 'library'}, {$inc: {open: Long('1')}, $addToSet: {tasks: 'lamp'}})
-	// // if stale: db.sites.updateOne({_id: 'library'}, {$pull: {tasks: 'lamp'}})
 }

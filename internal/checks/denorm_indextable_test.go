@@ -43,6 +43,7 @@ func indexTableWrites() []Case {
 		{Method: "denorm.IndexTable.Insert", Reason: "without a token is refused",
 			Make: func(s string) any { return labelled.Insert(busyHost{ID: s}, bson.NilObjectID) }},
 		write("Set", "another value", func(doc bson.D, s string) any { return dwellers.Set(&doc, set("home.city", s+"2"), oid(2)) }),
+		write("Set", "the same value: what a first run has entered and left", func(doc bson.D, s string) any { return dwellers.Set(&doc, set("home.city", s), oid(2)) }),
 		write("Set", "a copied field", func(doc bson.D, s string) any { return dwellers.Set(&doc, set("name", s+"2"), oid(2)) }),
 		write("Set", "a field that no entry holds", func(doc bson.D, s string) any { return dwellers.Set(&doc, set("note", s), oid(2)) }),
 		write("Set", "null takes the entry out", func(doc bson.D, _ string) any { return dwellers.Set(&doc, set("home.city", nil), oid(2)) }),
@@ -55,6 +56,8 @@ func indexTableWrites() []Case {
 			}},
 		write("Set", "below the value is refused", func(doc bson.D, s string) any { return dwellers.Set(&doc, set("home.city.x", s), oid(2)) }),
 		write("Delete", "the document, then its entry", func(doc bson.D, _ string) any { return dwellers.Delete(&doc) }),
+		{Method: "denorm.IndexTable.Delete", Reason: "a document that is gone: what a first run has left",
+			Make: func(s string) any { return dwellers.Delete(&bson.D{{Key: "_id", Value: s}}) }},
 		write("Delete", "the document, then its reservation", func(doc bson.D, _ string) any { return mailers.Delete(&doc) }),
 	}
 }
