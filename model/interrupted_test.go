@@ -99,7 +99,7 @@ func TestLeaseInterrupted(t *testing.T) {
 		for _, code := range interruptions {
 			faults.Reset()
 			ctx := context.Background()
-			lease := &model.Lease{Collection: "locks", ID: fmt.Sprint("house", code), For: 100 * time.Millisecond}
+			lease := &model.Lease{Collection: "locks", ID: fmt.Sprint("house", code), For: 500 * time.Millisecond}
 			ids := []any{fmt.Sprint("a", code), fmt.Sprint("b", code), fmt.Sprint("c", code)}
 			change := model.Change[int64]{
 				Lease: lease, Attempts: 1,
@@ -113,7 +113,7 @@ func TestLeaseInterrupted(t *testing.T) {
 				t.Fatal("no error")
 			}
 			faults.Reset()
-			time.Sleep(120 * time.Millisecond)
+			time.Sleep(520 * time.Millisecond)
 			next := change
 			next.Decide = func(int64) (model.Plan, error) { return model.Plan{}, nil }
 			if _, _, err := next.Run(ctx, db); err != nil {

@@ -3,6 +3,7 @@ package modeltest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -75,7 +76,7 @@ func TestInterleaveConflictingTransactions(t *testing.T) {
 						outcomes[i]++
 					}
 				}
-				modeltest.Interleave(t, c)
+				t.Run(fmt.Sprint("time ", i+1), func(t *testing.T) { modeltest.Interleave(t, c) })
 				if took := time.Since(began); took > 20*time.Second {
 					t.Errorf("took %v", took)
 				}

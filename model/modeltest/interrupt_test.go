@@ -14,9 +14,11 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
-// product makes a cartesian product, which takes days.
-func product(ctx context.Context, db *mongo.Database) error {
-	if _, err := db.Collection("c").InsertOne(ctx, bson.D{}); err != nil {
+// product makes a cartesian product, which takes days. It closes begins before it does.
+func product(ctx context.Context, db *mongo.Database, begins chan<- bool) error {
+	_, err := db.Collection("c").InsertOne(ctx, bson.D{})
+	close(begins)
+	if err != nil {
 		return err
 	}
 	numbers := bson.D{{Key: "$range", Value: bson.A{0, 10_000}}}
@@ -25,7 +27,7 @@ func product(ctx context.Context, db *mongo.Database) error {
 		pipeline = append(pipeline, bson.D{{Key: "$unwind", Value: path}})
 	}
 	pipeline = append(pipeline, bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: nil}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}})
-	_, err := db.Collection("c").Aggregate(ctx, pipeline)
+	_, err = db.Collection("c").Aggregate(ctx, pipeline)
 	return err
 }
 
@@ -52,11 +54,13 @@ func TestStopInterrupts(t *testing.T) {
 	client, stop := modeltest.Start()
 	var working sync.WaitGroup
 	for range 3 {
+		begins := make(chan bool)
 		working.Go(func() {
-			if err := product(context.Background(), client.Database("x")); err == nil {
+			if err := product(context.Background(), client.Database("x"), begins); err == nil {
 				t.Error("the product was made")
 			}
 		})
+		<-begins
 	}
 	time.Sleep(50 * time.Millisecond)
 	soon(t, before, func() {
@@ -74,7 +78,9 @@ func TestCleanupInterrupts(t *testing.T) {
 			modeltest.Each(t, func(t *testing.T, own *mongo.Database) {
 				if db == nil {
 					db = own
-					go product(context.Background(), own)
+					begins := make(chan bool)
+					go product(context.Background(), own, begins)
+					<-begins
 					time.Sleep(50 * time.Millisecond)
 				}
 			})
@@ -84,7 +90,9 @@ func TestCleanupInterrupts(t *testing.T) {
 		soon(t, before+1, func() {
 			t.Run(name, func(t *testing.T) {
 				if db := db(t); db != nil {
-					go product(context.Background(), db)
+					begins := make(chan bool)
+					go product(context.Background(), db, begins)
+					<-begins
 					time.Sleep(50 * time.Millisecond)
 				}
 			})
@@ -99,7 +107,9 @@ func TestStopInterruptsInBubble(t *testing.T) {
 		if err := db.Client().Ping(context.Background(), nil); err != nil {
 			t.Fatal(err)
 		}
-		go product(context.Background(), db)
+		begins := make(chan bool)
+		go product(context.Background(), db, begins)
+		<-begins
 		for range 1000 {
 			runtime.Gosched()
 		}
