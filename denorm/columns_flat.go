@@ -293,7 +293,7 @@ func (c *columns) prune(found []ColumnsOrphan) model.Plan {
 }
 
 func deleteByID(collection string, id bson.RawValue) model.Write {
-	return model.Write{Collection: collection, Index: model.IDIndex, Model: &mongo.DeleteOneModel{
+	return model.Write{Collection: collection, Index: model.IDIndex, Final: true, Model: &mongo.DeleteOneModel{
 		Filter: bson.D{{Key: "_id", Value: model.Eq(clone(id))}},
 	}}
 }

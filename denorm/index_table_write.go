@@ -280,7 +280,7 @@ func (t *indexTable) removeLeft(id bson.RawValue, but []bson.RawValue) model.Wri
 	if len(but) > 0 {
 		filter = append(filter, bson.E{Key: t.valuePath(), Value: bson.D{{Key: "$nin", Value: but}}})
 	}
-	return model.Write{Collection: t.entries, Index: t.index().Name, Once: true, Model: &mongo.DeleteManyModel{Filter: filter}}
+	return model.Write{Collection: t.entries, Index: t.index().Name, Once: true, Final: true, Model: &mongo.DeleteManyModel{Filter: filter}}
 }
 
 // unsure is the filter of a document's entries that nothing has confirmed: of operations that are under way, or were cut.
@@ -310,7 +310,7 @@ func (t *indexTable) takeBack(values []bson.RawValue, id bson.RawValue, op bson.
 // remove deletes an entry that holds just these claims.
 func (t *indexTable) remove(key bson.D, ops bson.A) model.Write {
 	return model.Write{
-		Collection: t.entries, Index: model.IDIndex, Once: true,
+		Collection: t.entries, Index: model.IDIndex, Once: true, Final: true,
 		Model: &mongo.DeleteOneModel{Filter: append(key, bson.E{Key: "ops", Value: bson.D{{Key: "$eq", Value: ops}}})},
 	}
 }

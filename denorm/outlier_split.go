@@ -207,7 +207,7 @@ func (o *outlying) discard(pages []OutlierPage) (steps []model.Step) {
 		if page.Split == 0 || !page.Held {
 			return nil
 		}
-		steps = append(steps, model.Write{Collection: o.in.name, Index: model.IDIndex, Once: true, Model: &mongo.DeleteOneModel{
+		steps = append(steps, model.Write{Collection: o.in.name, Index: model.IDIndex, Once: true, Final: true, Model: &mongo.DeleteOneModel{
 			Filter: bson.D{{Key: "_id", Value: page.ID}, {Key: "split", Value: page.Split}},
 		}})
 	}
@@ -219,7 +219,7 @@ func (o *outlying) deleteOrphans(found []OutlierOrphan) (p model.Plan) {
 		if d.ID == "" {
 			return model.RefusedPlan(o.in.name, o.in.refused(fmt.Sprintf("found[%d]", i), nil, "has no _id: pass what CheckOrphans returned"))
 		}
-		p.Steps = append(p.Steps, model.Write{Collection: o.in.name, Index: model.IDIndex, Once: true, Model: &mongo.DeleteOneModel{
+		p.Steps = append(p.Steps, model.Write{Collection: o.in.name, Index: model.IDIndex, Once: true, Final: true, Model: &mongo.DeleteOneModel{
 			Filter: bson.D{{Key: "_id", Value: d.ID}, {Key: "n", Value: d.N}, {Key: "bytes", Value: d.Bytes}},
 		}})
 	}

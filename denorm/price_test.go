@@ -11,6 +11,8 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 // A price3 is what an operation costs by its documentation: commands, documents written, and documents returned. What a $merge writes
@@ -68,6 +70,7 @@ type prices struct {
 
 // What each operation costs that no other test measures is what its value says, and what its documentation says.
 func TestPrices(t *testing.T) {
+	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
 	parallel(t)
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {

@@ -257,7 +257,7 @@ func (u *uniqueCount) expire(before time.Time) model.Write {
 	if err != nil {
 		return model.Refused(u.name, err)
 	}
-	return model.Write{Collection: u.name, Index: u.indexes()[0].Name, Model: &mongo.DeleteManyModel{
+	return model.Write{Collection: u.name, Index: u.indexes()[0].Name, Final: true, Model: &mongo.DeleteManyModel{
 		Filter: bson.D{{Key: "period", Value: bson.D{{Key: "$lt", Value: text}}}},
 	}}
 }

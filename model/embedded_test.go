@@ -13,6 +13,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -74,8 +75,12 @@ func embStore(ctx context.Context, db *mongo.Database, docs ...any) error {
 // embShow is all that is stored, as mongosh shows it, a person to a line.
 func embShow(t testing.TB, db *mongo.Database) string {
 	t.Helper()
-	all, err := (model.Find[bson.Raw]{Query: embPeople.Find(nil).Sorted(d("_id", 1)).Query}).All(context.Background(), db)
+	var all []bson.Raw
+	cursor, err := db.Collection(embPeople.Name()).Find(context.Background(), bson.D{}, options.Find().SetSort(d("_id", 1)))
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cursor.All(context.Background(), &all); err != nil {
 		t.Fatal(err)
 	}
 	lines := make([]string, len(all))

@@ -315,6 +315,20 @@ func (l Lease) Forget(ctx context.Context, db *mongo.Database) error {
 	return err
 }
 
+// Raise lets the numbers of later changes be above n, where documents hold numbers that the lock
+// document, which was lost or comes from an older backup, doesn't know of. Without a lock document
+// it does nothing: see Begin.
+//
+// Cost: one command.
+func (l Lease) Raise(ctx context.Context, db *mongo.Database, n int64) error {
+	if err := cmp.Or(l.check(), CheckRun(ctx, db)); err != nil {
+		return err
+	}
+	l.ID = runctx.ID(ctx, l.ID)
+	_, err := collectionOf(ctx, db, nil, l.Collection).UpdateOne(ctx, bson.D{{Key: "_id", Value: Eq(l.ID)}}, bson.D{{Key: "$max", Value: bson.D{{Key: "fence", Value: n}}}})
+	return err
+}
+
 // free matches the lock document when nobody holds it.
 func (l Lease) free(now time.Time) bson.D {
 	return bson.D{{Key: "_id", Value: Eq(l.ID)}, {Key: "$or", Value: bson.A{

@@ -20,6 +20,7 @@ type storedWrite struct {
 	One          bool          `bson:"one,omitempty"`
 	Done         bson.Raw      `bson:"done,omitempty"`
 	Once         bool          `bson:"once,omitempty"`
+	Tenant       bson.D        `bson:"tenant,omitempty"`
 	Index        string        `bson:"index,omitempty"`
 }
 
@@ -42,7 +43,7 @@ func encodePlan(p Plan) ([]byte, error) {
 }
 
 func encodeWrite(w Write) (storedWrite, error) {
-	out := storedWrite{Collection: w.Collection, One: w.Expect == One, Once: w.Once, Index: w.Index}
+	out := storedWrite{Collection: w.Collection, One: w.Expect == One, Once: w.Once, Index: w.Index, Tenant: w.tenant}
 	m, _, err := encodeModel(w)
 	if err != nil {
 		return out, err
@@ -103,7 +104,7 @@ func decodePlan(data []byte) (Plan, error) {
 }
 
 func (s storedWrite) write() (w Write, err error) {
-	w = Write{Collection: s.Collection, Once: s.Once, Index: s.Index}
+	w = Write{Collection: s.Collection, Once: s.Once, Index: s.Index, tenant: s.Tenant}
 	if s.One {
 		w.Expect = One
 	}

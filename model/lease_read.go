@@ -58,6 +58,18 @@ func (l Lease) Settled(ctx context.Context, db *mongo.Database, read func(ctx co
 	}
 }
 
+// Last returns the number of the last change that began, which is 0 where none did: see [Fence].
+//
+// Cost: one command, which reads the lock document.
+func (l Lease) Last(ctx context.Context, db *mongo.Database) (int64, error) {
+	if err := cmp.Or(l.check(), CheckRun(ctx, db)); err != nil {
+		return 0, err
+	}
+	l.ID = runctx.ID(ctx, l.ID)
+	found, err := l.look(ctx, db)
+	return found.Fence, err
+}
+
 // settled reports whether no change is at work, or was left half done.
 func (l lock) settled(now time.Time) bool {
 	return l.Intent == nil && (l.Holder.IsZero() || !l.Until.After(now))

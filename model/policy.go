@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -33,8 +32,10 @@ type Policy struct {
 	Insert bson.D // fields of every document that is inserted or replaced
 	Set    bson.D // fields that every update, replacement and insert sets
 
-	// Delete turns deletes into updates that set these fields. Nil deletes. A deleted document then still takes part in
-	// unique indexes; make them partial.
+	// Delete turns deletes into updates that set these fields, but for those that are
+	// [Write.Final]. Nil deletes. A document that is marked keeps its _id, which can't be
+	// inserted again, and takes part in unique indexes: make those partial, on what Filter
+	// says of the fields of Delete. Let the tenant's field be the first of their keys.
 	Delete bson.D
 
 	Collections []string // the collections it holds for; nil means all
@@ -125,7 +126,7 @@ func (w Write) Under(p Policy) Write {
 		c := *m
 		c.Filter, err = p.filter(w.Collection, m.Filter)
 		out.Model = &c
-		if p.Delete != nil {
+		if p.Delete != nil && !w.Final {
 			mark := &mongo.UpdateOneModel{Filter: c.Filter, Hint: m.Hint, Collation: m.Collation}
 			if err == nil {
 				mark.Update, err = p.mark(w)
@@ -136,7 +137,7 @@ func (w Write) Under(p Policy) Write {
 		c := *m
 		c.Filter, err = p.filter(w.Collection, m.Filter)
 		out.Model = &c
-		if p.Delete != nil {
+		if p.Delete != nil && !w.Final {
 			mark := &mongo.UpdateManyModel{Filter: c.Filter, Hint: m.Hint, Collation: m.Collation}
 			if err == nil {
 				mark.Update, err = p.mark(w)
@@ -148,6 +149,9 @@ func (w Write) Under(p Policy) Write {
 		return Refused(w.Collection, err)
 	}
 	out.plain, out.covered = w.unscoped(), out.Model
+	if inserts(w.Model) {
+		out.tenant = And(w.tenant, p.tenant())
+	}
 	return out
 }
 
@@ -174,7 +178,7 @@ func (w Write) stamped() map[string]bool {
 	out := map[string]bool{}
 	elems, _ := all.Elements()
 	for _, e := range elems {
-		if own.Lookup(e.Key()).Type == 0 {
+		if v := own.Lookup(e.Key()); v.Type == 0 || !v.Equal(e.Value()) {
 			out[e.Key()] = true
 		}
 	}
@@ -337,8 +341,9 @@ func (p Policy) setStage() bson.D {
 	return bson.D{{Key: "$set", Value: fields}}
 }
 
-// document appends Insert and Set to a whole document. A field that it already has must be equal; but a replacement keeps
-// what Insert once gave it (createdAt), unless the policy's filter asks for that field (tenant).
+// document gives a whole document the fields of Insert and Set. A field of Set takes the place of one that it has. A field of
+// Insert that it has must be equal; but a replacement keeps what Insert once gave it (createdAt), unless the policy's filter asks
+// for that field (tenant).
 func (p Policy) document(collection string, doc any, replaces bool) (any, error) {
 	fields := slices.Concat(p.onInsertDocument(), p.Set)
 	if len(fields) == 0 {
@@ -347,11 +352,20 @@ func (p Policy) document(collection string, doc any, replaces bool) (any, error)
 	raw, ok := doc.(bson.Raw)
 	if !ok {
 		var err error
-		if raw, err = bson.Marshal(doc); err != nil {
+		if raw, err = (*codec)(nil).document(doc); err != nil {
 			return nil, err
 		}
 	}
-	out := bytes.Clone(raw[4 : len(raw)-1])
+	var out []byte
+	elems, err := raw.Elements()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range elems {
+		if !slices.ContainsFunc(p.Set, func(s bson.E) bool { return s.Key == e.Key() }) {
+			out = append(out, e...)
+		}
+	}
 	for _, f := range fields {
 		if err := CheckKey(f.Key); err != nil {
 			return nil, &ConflictError{Collection: collection, Paths: [2]string{"Insert " + f.Key, "document"}, Reason: "a policy sets top-level fields of whole documents only"}
@@ -360,8 +374,8 @@ func (p Policy) document(collection string, doc any, replaces bool) (any, error)
 		if err != nil {
 			return nil, err
 		}
-		if old := raw.Lookup(f.Key); old.Type != 0 {
-			kept := replaces && valueOf(p.Set, f.Key) == nil && valueOf(p.Filter, f.Key) == nil
+		if old := raw.Lookup(f.Key); old.Type != 0 && !hasKey(p.Set, f.Key) {
+			kept := replaces && valueOf(p.Filter, f.Key) == nil
 			if !kept && !old.Equal(bson.Raw(one).Lookup(f.Key)) {
 				return nil, &ConflictError{Collection: collection, Paths: [2]string{"document " + f.Key, "policy " + f.Key}, Reason: "the document already holds another value"}
 			}

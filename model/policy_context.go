@@ -41,8 +41,10 @@ func policiesOf(ctx context.Context) []*Policy {
 	if ctx == nil { // which is refused where the command would be sent
 		return nil
 	}
-	list, _ := ctx.Value(policyKey{}).([]*Policy)
-	return list
+	if list, ok := ctx.Value(policyKey{}).([]*Policy); ok {
+		return list
+	}
+	return everywhere()
 }
 
 // withoutPolicies is the context of what the library keeps for itself, and of writes that

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,8 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 // tenantOf is a tenant's policy, with soft deletion.
@@ -22,6 +25,7 @@ func tenantOf(tenant string) model.Policy {
 // A policy that sets nothing adds no empty stage to an update by a pipeline, which a server refuses; one of a tenant says the tenant
 // last, whatever the pipeline did.
 func TestPolicyPipelineUpdates(t *testing.T) {
+	tenancy.Differs(t, "it has a policy of its own")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, model.NewPlan(insertDoc(d("_id", 1, "x", 1)).Under(tenantOf("a"))))
 		pipeline := once(updateMany(bson.D{}, mongo.Pipeline{d("$set", d("x", 2))}))
@@ -140,6 +144,63 @@ func TestChangeMeetsMarks(t *testing.T) {
 	})
 }
 
+// An insert that meets another tenant's document asks nothing of it, and tells nothing but the duplicate key.
+func TestDuplicateOfAnotherTenant(t *testing.T) {
+	monitor := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		tenancy.Differs(t, "it has a policy of its own")
+		mustRun(t, db, model.NewPlan(insertDoc(d("_id", 1, "x", 1)).Under(tenantOf("a"))))
+		monitor.Reset()
+		_, err := insertDoc(d("_id", 1, "x", 1)).Under(tenantOf("b")).Run(t.Context(), db)
+		if !mongo.IsDuplicateKeyError(err) {
+			t.Errorf("%v", err)
+		}
+		for _, c := range monitor.Commands() {
+			if c.Name == "find" && c.Body.Lookup("filter", "tenant").String() != `"b"` {
+				t.Errorf("asks %s", c)
+			}
+		}
+	}, modeltest.WithMonitor(monitor))
+}
+
+// A whole document that was stored under a policy, and is stored again elsewhere, gets the new values of Set.
+func TestPolicySetReplaces(t *testing.T) {
+	p := model.Policy{Set: d("updatedAt", 8)}
+	for _, w := range []model.Write{insertDoc(d("_id", 1, "updatedAt", 7, "x", 1)).Under(p), docsAny.Replace(d("_id", 1, "updatedAt", 7, "x", 1)).Under(p)} {
+		if text := w.String(); w.Err != nil || strings.Contains(text, "7") || !strings.Contains(text, "updatedAt: 8") {
+			t.Errorf("%v, %s", w.Err, text)
+		}
+	}
+}
+
+// A final delete deletes, the tenant's alone.
+func TestPolicyFinal(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		tenancy.Differs(t, "it has a policy of its own")
+		a, b := tenantOf("a"), tenantOf("b")
+		mustRun(t, db, model.NewPlan(insertDoc(d("_id", 1)).Under(a), insertDoc(d("_id", 2)).Under(b)))
+		w := docsAny.Named("parts").Delete(1)
+		w.Final = true
+		mustRun(t, db, model.NewPlan(w.Under(b)))
+		if n := countAll(t, db, "parts"); n != 2 {
+			t.Errorf("%d documents are left of 2", n)
+		}
+		mustRun(t, db, model.NewPlan(w.Under(a)))
+		if n := countAll(t, db, "parts"); n != 1 {
+			t.Errorf("%d documents are left", n)
+		}
+	})
+}
+
+func countAll(t *testing.T, db *mongo.Database, name string) int64 {
+	t.Helper()
+	n, err := db.Collection(name).CountDocuments(t.Context(), bson.D{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // Two tenants' jobs of one name have checkpoints of their own, and their leases don't wait for each other.
 func TestPolicyKeepsTenantsApart(t *testing.T) {
 	docs := model.NewCollection[bson.D, int32]("parts")
@@ -194,6 +255,7 @@ func TestPolicyKeepsTenantsApart(t *testing.T) {
 
 // A writer that dies leaves its plan as it is under its own policy: a writer of another finishes that.
 func TestPolicyOfAnIntent(t *testing.T) {
+	tenancy.Differs(t, "it has a policy of its own")
 	docs := model.NewCollection[bson.D, int32]("parts")
 	soft := model.Policy{Filter: d("deletedAt", nil), Set: d("by", "first")}
 	faults := modeltest.NewFaults()

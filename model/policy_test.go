@@ -12,6 +12,8 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 // policy is a tenant's: soft deletion, and a time of change.
@@ -192,6 +194,7 @@ type versionedPart struct {
 
 // TestPolicyHolds: what runs under a tenant's policy neither sees nor changes another's documents.
 func TestPolicyHolds(t *testing.T) {
+	tenancy.Differs(t, "it has a policy of its own")
 	yes := true
 	docs := model.NewCollection[bson.D, int32]("parts")
 	of := func(tenant string) model.Policy {

@@ -24,14 +24,18 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 	}
 	models := b.models[at:min(at+1000, len(b.models))]
 	ids := make(bson.A, 0, len(models))
-	for _, m := range models {
+	for i, m := range models {
+		if shell(r.plan.Steps[step+i].(Write).tenant) != shell(w.tenant) {
+			models = models[:i]
+			break
+		}
 		if id := idOfInsert(m); id.Type != 0 {
 			ids = append(ids, id)
 		}
 	}
 	stored := map[string]bson.Raw{}
 	find := Find[bson.Raw]{Query{
-		Collection: w.Collection, Filter: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}},
+		Collection: w.Collection, Filter: And(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, w.tenant),
 		Options: ReadOptions{ReadPreference: readpref.Primary()},
 	}}
 	for doc, err := range find.Each(ctx, r.db) {
@@ -68,15 +72,26 @@ func idOfInsert(m mongo.WriteModel) bson.RawValue {
 // touched is what steps write to documents of a collection: the first names of the paths that their operators update.
 type touched struct {
 	fields map[string]bool
-	opaque bool // a delete, a replacement, a pipeline, a $merge: anything
+	opaque bool            // a delete, a replacement, a pipeline, a $merge: anything
+	gone   map[string]bool // the _ids of documents that are deleted, each by itself
 }
 
 // touchedAfter collects what the steps after one write to the documents of its collection.
 func touchedAfter(steps []Step, collection string) touched {
-	t := touched{fields: map[string]bool{}}
+	t := touched{fields: map[string]bool{}, gone: map[string]bool{}}
 	for _, s := range steps {
-		if w, ok := s.(Write); ok && w.Collection != collection {
+		w, ok := s.(Write)
+		if ok && w.Collection != collection {
 			continue
+		}
+		if m, one := w.Model.(*mongo.DeleteOneModel); one {
+			if filter, ok := m.Filter.(bson.D); ok {
+				id, pinned := idOf(filter)
+				if doc, err := (*codec)(nil).document(bson.D{{Key: "_id", Value: equalTo(id)}}); pinned && err == nil {
+					t.gone[IDKey(doc.Lookup("_id"))] = true
+					continue
+				}
+			}
 		}
 		t.add(s)
 	}
@@ -138,7 +153,7 @@ func (t *touched) field(path string) {
 func (t touched) same(stored, inserted bson.Raw) bool {
 	a, errA := stored.Elements()
 	b, errB := inserted.Elements()
-	if stored == nil || errA != nil || errB != nil || t.opaque {
+	if stored == nil || errA != nil || errB != nil || t.opaque || t.gone[IDKey(inserted.Lookup("_id"))] {
 		return false
 	}
 	n := 0

@@ -57,6 +57,11 @@ type Write struct {
 	// tenant's document.
 	Deleted bool
 
+	// Final says that a [Policy] doesn't turn this delete into an update that marks the
+	// document: the document is stored elsewhere, or was made from others and can be made
+	// anew. A marked one would keep its _id from the next one.
+	Final bool
+
 	// IfMarked are update operators that are added where a [Policy] turns this delete
 	// into an update that marks the document.
 	IfMarked bson.D
@@ -68,6 +73,7 @@ type Write struct {
 	Err error
 
 	plain, covered mongo.WriteModel // the model before policies were applied to it, and after
+	tenant         bson.D           // whose the document is that is inserted, as policies say
 	mixed          bool             // Merge made it of writes of which one is Deleted and another isn't
 }
 

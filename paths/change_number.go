@@ -67,27 +67,23 @@ func (t *tree) goOn(ctx context.Context, db *mongo.Database, lease *model.Lease,
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	raise := model.Write{Collection: lease.Collection, Index: model.IDIndex, Model: &mongo.UpdateOneModel{
-		Filter: bson.D{e("_id", model.Eq(lease.ID))}, Update: bson.D{e("$max", bson.D{e("fence", found[0].change)})},
-	}}
-	if _, err := raise.Run(ctx, db); err != nil {
+	if err := lease.Raise(ctx, db, found[0].change); err != nil {
 		return err
 	}
 	return fmt.Errorf("%w: %s of %s has change %d, and this is change %d", model.ErrStale, text(found[0].id), t.docs, found[0].change, change)
 }
 
-// checkLock adds to a report the node with the greatest number of a change, if that is above the lock document's fence.
+// checkLock adds to a report the node with the greatest number of a change, if that is above the lock document's fence. The fence is
+// read last: what began meanwhile has raised it.
 func (t *tree) checkLock(ctx context.Context, db *mongo.Database, lease *model.Lease, report *Report) error {
-	s := t.latest(0)
-	lock := mongo.Pipeline{{e("$match", bson.D{e("_id", model.Eq(lease.ID))})}, {e("$project", bson.D{e("fence", 1)})}}
-	fence := op("$ifNull", op("$max", "$"+up+".fence"), 0)
-	s.pipeline = append(s.pipeline,
-		bson.D{e("$lookup", bson.D{e("from", lease.Collection), e("pipeline", lock), e("as", up)})},
-		bson.D{e("$match", bson.D{e("$expr", op("$gt", "$"+t.links.Change, fence))})}, bson.D{e("$unset", up)})
-	found, err := t.nodes(ctx, db, s)
-	for _, n := range found {
-		got, _ := model.ValueAt(n.raw, t.links.Change)
-		report.Problems = append(report.Problems, Problem{Kind: BadChange, ID: n.id, Field: t.links.Change, Got: got})
+	found, err := t.nodes(ctx, db, t.latest(0))
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	fence, err := lease.Last(ctx, db)
+	if err == nil && found[0].change > fence {
+		got, _ := model.ValueAt(found[0].raw, t.links.Change)
+		report.Problems = append(report.Problems, Problem{Kind: BadChange, ID: found[0].id, Field: t.links.Change, Got: got})
 	}
 	return err
 }

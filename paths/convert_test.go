@@ -14,6 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 // convertForest is a random forest, of ids that code could take for something else.
@@ -94,6 +96,7 @@ func (k kind) convertChange(t testing.TB, db *mongo.Database, r *rand.Rand, step
 // Every tree becomes a tree of every other representation in another collection, and follows what changes; what is equal is not
 // written.
 func TestConvertInto(t *testing.T) {
+	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
 	parallel(t)
 	monitor := modeltest.NewMonitor()
 	nodes, rounds := 20, 1
@@ -344,6 +347,7 @@ func TestConvertIntoLive(t *testing.T) {
 
 // What reading, writing and waiting a conversion costs.
 func TestConvertIntoCosts(t *testing.T) {
+	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		from, to := kinds[0], kinds[2]

@@ -9,11 +9,14 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 // Each operation writes the documents that change, and no other: those whose left number changes twice, unless directly, or to numbers
 // that are free.
 func TestNestedSetWritesWhatChanges(t *testing.T) {
+	tenancy.Differs(t, "a deletion is an update, which is sent with others in one command, and keeps what it counts or indexes")
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range nestedKinds {
@@ -73,6 +76,7 @@ func (k nestedKind) nestedDocs(t testing.TB, db *mongo.Database) map[string]cate
 
 // What each operation costs is what its documentation says: a(b(c d) e) f(g(h i) j) k, dense and with gaps.
 func TestNestedSetCosts(t *testing.T) {
+	tenancy.Differs(t, "a deletion is an update, which is sent with others in one command, and keeps what it counts or indexes")
 	parallel(t)
 	m := modeltest.NewMonitor()
 	dense, gapped := nestedKinds[0], nestedKinds[1]
@@ -111,6 +115,7 @@ func TestNestedSetCosts(t *testing.T) {
 
 // Descendants, ancestors and what is shifted are found by the indexes, among thousands.
 func TestNestedSetIndexed(t *testing.T) {
+	tenancy.Differs(t, "unique indexes are led by the tenant, the others aren't")
 	alone(t)
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {

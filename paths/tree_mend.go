@@ -13,11 +13,11 @@ import (
 // representation that aren't what they should be. The report's plan is what Repair would write now.
 //
 // Queries on the server look for documents that can't be right: see Suspects of the representations. Only when they find one, the
-// tree's fields of all documents are read, to say what is wrong and what mends it. One query more compares the greatest number of a
+// tree's fields of all documents are read, to say what is wrong and what mends it. Two queries more compare the greatest number of a
 // change with the lock document: where that was lost, or comes from an older backup, the problem is [BadChange]. No change is kept
 // from anything by that: the next one goes on above the nodes' numbers, if it reads one of them or there is no lock document.
 //
-// Cost: four to six commands, which send no document of a sound tree, but its count. Of a damaged one at most as many: those that look
+// Cost: five to seven commands, which send one document of a sound tree, and its count. Of a damaged one at most as many: those that look
 // for suspects end with the first that finds something, and one reads all, whose documents are held in memory, some 800 bytes for each. What others
 // change meanwhile may be reported; [Tree.Repair] keeps them away.
 func (t *Tree[D, K]) Check(ctx context.Context, db *mongo.Database) (Report, error) {

@@ -11,6 +11,8 @@ import (
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 func newAbsorb(spec relate.AbsorbSpec) *relate.Absorb[bson.D, string, bson.D, int] {
@@ -18,6 +20,7 @@ func newAbsorb(spec relate.AbsorbSpec) *relate.Absorb[bson.D, string, bson.D, in
 }
 
 func TestAbsorbPhases(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	for _, tc := range []struct {
 		reason    string
@@ -60,6 +63,7 @@ func TestAbsorbPhases(t *testing.T) {
 }
 
 func TestAbsorbReports(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	half := strings.Repeat("x", 9<<20)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -100,6 +104,7 @@ func TestAbsorbReports(t *testing.T) {
 }
 
 func TestAbsorbVerify(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	for _, tc := range []struct {
 		reason   string
@@ -151,6 +156,7 @@ func TestAbsorbVerify(t *testing.T) {
 }
 
 func TestAbsorbLiveWriters(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	for _, refs := range []bool{true, false} {
 		t.Run(fmt.Sprint("refs ", refs), func(t *testing.T) {
@@ -202,6 +208,7 @@ func TestAbsorbLiveWriters(t *testing.T) {
 }
 
 func TestAbsorbCost(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {

@@ -11,6 +11,8 @@ import (
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 var namedChildren = model.NewCollection[bson.D, string]("c")
@@ -33,6 +35,7 @@ func ownedBy(owner string, i int, _ bson.Raw) (string, error) {
 }
 
 func TestExtractPhases(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	before := stored{"p": {`{"_id":"$a","list":[{"id":2,"t":"$x"},{"id":1,"u":{"$v":1}}]}`, `{"_id":"b","list":[]}`, `{"_id":"c"}`}}
 	owners := []string{`{"_id":"$a"}`, `{"_id":"b"}`, `{"_id":"c"}`}
@@ -132,6 +135,7 @@ var extractReportCases = []struct {
 
 // TestExtractReports: what can't be extracted is left as it is, with its owner, and the others are extracted.
 func TestExtractReports(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	for _, tc := range extractReportCases {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -163,6 +167,7 @@ func TestExtractReports(t *testing.T) {
 }
 
 func TestExtractVerify(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	for _, tc := range []struct {
 		reason string
@@ -209,6 +214,7 @@ func TestExtractVerify(t *testing.T) {
 }
 
 func TestExtractLiveWriters(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	race := &racer{}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -253,6 +259,7 @@ func TestExtractLiveWriters(t *testing.T) {
 }
 
 func TestExtractCost(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -285,6 +292,7 @@ func TestExtractCost(t *testing.T) {
 
 // TestExtractThenAbsorb: random elements, extracted and absorbed again, are the same.
 func TestExtractThenAbsorb(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for seed := range uint64(12) {

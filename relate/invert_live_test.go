@@ -7,10 +7,13 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 // TestInvertToListsLiveWriters: writers move, detach and attach children while the lists are made and the references go.
 func TestInvertToListsLiveWriters(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	race := &racer{}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {

@@ -12,6 +12,8 @@ import (
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 func newInvert(spec relate.InvertSpec) *relate.Invert[bson.D, string, bson.D, int] {
@@ -19,6 +21,7 @@ func newInvert(spec relate.InvertSpec) *relate.Invert[bson.D, string, bson.D, in
 }
 
 func TestInvertPhases(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	inLists := stored{
 		"p": {`{"_id":"$a","n":1,"list":[3,1]}`, `{"_id":"b.","list":[]}`, `{"_id":"c","list":[2]}`},
@@ -138,6 +141,7 @@ var invertVerifyCases = []struct {
 }
 
 func TestInvertVerify(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	for _, tc := range invertVerifyCases {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -159,6 +163,7 @@ func TestInvertVerify(t *testing.T) {
 }
 
 func TestInvertConflicts(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{
@@ -192,6 +197,7 @@ func TestInvertConflicts(t *testing.T) {
 }
 
 func TestInvertFirstWins(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	migrationCase{
 		migration: newInvert(relate.InvertSpec{Shared: relate.FirstWins, BatchSize: 1}).ToRefs(),
@@ -202,6 +208,7 @@ func TestInvertFirstWins(t *testing.T) {
 }
 
 func TestInvertBegin(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{"p": {`{"_id":"a","list":[1]}`}, "c": {`{"_id":1}`}}
@@ -220,6 +227,7 @@ func TestInvertBegin(t *testing.T) {
 }
 
 func TestInvertResumes(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{"p": {`{"_id":"a","list":[4,3,2,1]}`}, "c": {`{"_id":1}`, `{"_id":2}`, `{"_id":3}`, `{"_id":4}`}}
@@ -251,6 +259,7 @@ func TestInvertResumes(t *testing.T) {
 }
 
 func TestInvertCost(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -284,6 +293,7 @@ func TestInvertCost(t *testing.T) {
 }
 
 func TestInvertLiveWriters(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	race := &racer{}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -335,6 +345,7 @@ func TestInvertLiveWriters(t *testing.T) {
 
 // TestInvertThereAndBack: random lists, to references and back, are the same.
 func TestInvertThereAndBack(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for seed := range uint64(12) {

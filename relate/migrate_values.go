@@ -152,7 +152,7 @@ func guardedUpdate(collection string, id bson.RawValue, guard, update bson.D) mo
 
 // guardedDelete deletes a document if it is still as it was read.
 func guardedDelete(collection string, doc bson.Raw) model.Write {
-	return model.Write{Collection: collection, Index: model.IDIndex, Model: &mongo.DeleteOneModel{Filter: model.AsRead(doc)}}
+	return model.Write{Collection: collection, Index: model.IDIndex, Final: true, Model: &mongo.DeleteOneModel{Filter: model.AsRead(doc)}}
 }
 
 // fieldsProjection asks for some paths.

@@ -14,6 +14,8 @@ import (
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 // A node refers to others of its collection in every way: its parent, those that it lists, that its elements name.
@@ -120,6 +122,7 @@ var onDeleteCases = []struct {
 }
 
 func TestOnDelete(t *testing.T) {
+	tenancy.Differs(t, "a deletion is an update, which is sent with others in one command, and keeps what it counts or indexes")
 	parallel(t)
 	for _, c := range onDeleteCases {
 		for _, chunk := range []int{0, 1} {

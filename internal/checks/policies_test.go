@@ -175,7 +175,12 @@ func unscoped(c modeltest.Command) string {
 			return ""
 		})
 	case "delete":
-		return each(get("deletes"), func(d bson.Raw) string { return "a delete where a policy marks" })
+		return each(get("deletes"), func(d bson.Raw) string {
+			if !asksTenant(d.Lookup("q")) {
+				return "a delete without the tenant"
+			}
+			return ""
+		})
 	case "hello", "getMore", "killCursors", "commitTransaction", "abortTransaction":
 	default:
 		return "an unexpected command"

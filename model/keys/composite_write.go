@@ -93,17 +93,16 @@ func (c *composite) move(was, now any) model.Plan {
 	if err != nil {
 		return model.RefusedPlan(c.name, fmt.Errorf("docmodel: as it shall be: %w", err))
 	}
-	asItWas, asItIs := c.shapeOf(was).AsRead(old), model.AsRead(doc)
+	asItWas := c.shapeOf(was).AsRead(old)
 	if from == to {
 		w := c.raws().Replace(doc)
 		if m, ok := w.Model.(*mongo.ReplaceOneModel); ok {
 			m.Filter = asItWas
-			w.Done, w.Once = asItIs, true
+			w.Done, w.Once = c.shapeOf(now).AsRead(doc), true
 		}
 		return model.NewPlan(w)
 	}
 	w := c.raws().Insert(doc)
-	w.Done = asItIs
 	p := model.NewPlan(w, c.takeOut(asItWas))
 	p.Transactional = true
 	p.Leaves = "the document under both keys"
@@ -120,7 +119,7 @@ func (c *composite) shapeOf(doc any) model.Shape {
 
 // takeOut deletes a document as it was read. A second time it finds none, and changes nothing.
 func (c *composite) takeOut(asItWas bson.D) model.Write {
-	return model.Write{Collection: c.name, Model: &mongo.DeleteOneModel{Filter: asItWas}, Expect: model.One, Once: true, Index: model.IDIndex}
+	return model.Write{Collection: c.name, Model: &mongo.DeleteOneModel{Filter: asItWas}, Expect: model.One, Once: true, Final: true, Index: model.IDIndex}
 }
 
 // rekey is the job that brings documents under their own keys.
@@ -149,9 +148,7 @@ func (c *composite) rekeyed(docs []bson.Raw) (p model.Plan, err error) {
 		if is, ok := id.StringValueOK(); ok && is == key {
 			continue
 		}
-		w := c.raws().Insert(now)
-		w.Done = model.AsRead(now)
-		p.Steps = append(p.Steps, w)
+		p.Steps = append(p.Steps, c.raws().Insert(now))
 		removed = append(removed, c.takeOut(model.AsRead(doc)))
 	}
 	if len(removed) > 0 {

@@ -69,7 +69,7 @@ func (b *backend) connect(c *config) (*mongo.Client, func(), error) {
 	dialer, interrupt := b.dialer, func() {}
 	if dialer != nil {
 		d := &interrupter{inner: dialer}
-		dialer, interrupt = d, d.interrupt
+		dialer, interrupt = b.tenants.dialer(d), d.interrupt
 	}
 	client, err := mongo.Connect(c.clientOptions(b.uri, dialer))
 	if err != nil {

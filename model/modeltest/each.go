@@ -42,11 +42,12 @@ func Each(t *testing.T, f func(t *testing.T, db *mongo.Database), opts ...Option
 
 // A backend is an engine or a real server. Several clients may be connected to it.
 type backend struct {
-	name   string // of the subtest
-	uri    string
-	dialer options.ContextDialer // nil means TCP
-	engine *engine.Engine        // nil for a real server
-	plain  *mongo.Client         // a client without monitors and faults; nil for an engine, which is thrown away whole
+	name    string // of the subtest
+	uri     string
+	dialer  options.ContextDialer // nil means TCP
+	engine  *engine.Engine        // nil for a real server
+	tenants tenants
+	plain   *mongo.Client // a client without monitors and faults; nil for an engine, which is thrown away whole
 }
 
 // engineURI names no host. An engine doesn't change, so there is little to watch; a sleep of days in a bubble, whose
@@ -74,6 +75,7 @@ func eachBackend(t *testing.T, f func(t *testing.T, b *backend)) {
 	t.Run(engineName, func(t *testing.T) {
 		b, stop := newEngine()
 		cleanUp(t, stop)
+		b.tenants.check(t, b)
 		f(t, b)
 	})
 	uri := os.Getenv(EnvURI)

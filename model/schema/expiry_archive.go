@@ -50,7 +50,7 @@ func (x *expiry) move(batch []bson.Raw) (model.Plan, error) {
 			replaced = append(replaced, w)
 		}
 		deletions = append(deletions, model.Write{
-			Collection: x.docs, Index: model.IDIndex, Model: &mongo.DeleteOneModel{Filter: x.unchanged(doc)},
+			Collection: x.docs, Index: model.IDIndex, Final: true, Model: &mongo.DeleteOneModel{Filter: x.unchanged(doc)},
 		})
 	}
 	p := model.NewPlan(slices.Concat(replaced, copies, deletions)...)

@@ -178,7 +178,7 @@ func (x *expiry) discard(pair ExpiryPair, op bson.ObjectID) model.Plan {
 			Collection: x.docs, Index: model.IDIndex, Expect: model.One, Done: bson.D{id, {Key: touchedField, Value: op}}, Once: true,
 			Model: &mongo.UpdateOneModel{Filter: unmarked, Update: mark},
 		},
-		model.Write{Collection: x.cold, Index: model.IDIndex, Model: &mongo.DeleteOneModel{Filter: model.AsRead(pair.Cold)}},
+		model.Write{Collection: x.cold, Index: model.IDIndex, Final: true, Model: &mongo.DeleteOneModel{Filter: model.AsRead(pair.Cold)}},
 	)
 	p.Leaves = "a document marked as living, and its copy"
 	return p

@@ -10,10 +10,13 @@ import (
 	"github.com/docmodel/docmodel/model/schema"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 // Insert, Save and Edit write the version, and what differs alone.
 func TestSave(t *testing.T) {
+	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		store(t, db, `{"_id":"a","name":"Ann Lee","n":1,"x":1}`)
@@ -58,6 +61,7 @@ func TestSave(t *testing.T) {
 
 // A newest type may hold the version's field: what it says there is never stored.
 func TestVersionsOwnField(t *testing.T) {
+	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
 	type own struct {
 		ID string `bson:"_id"`
 		V  int    `bson:"v"`

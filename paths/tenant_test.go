@@ -1,0 +1,45 @@
+package paths_test
+
+import (
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/paths"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A tenant's tree is checked against the tenant's own lock document, which goes on above numbers that it doesn't know of.
+func TestTenantLocks(t *testing.T) {
+	locks := bson.D{{Key: "_id", Value: "parents"}, {Key: "fence", Value: int64(1)}} // of nobody's tree, or another tenant's
+	k := kinds[0]
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if _, err := db.Collection("docmodel.locks").InsertOne(t.Context(), locks); err != nil {
+			t.Fatal(err)
+		}
+		tenant := model.Policy{Filter: bson.D{{Key: "tenant", Value: "a"}}, Insert: bson.D{{Key: "tenant", Value: "a"}}}
+		ctx := tenant.Context(t.Context())
+		insert := func(id string) {
+			t.Helper()
+			if _, _, err := added(id, paths.LastRoot[string]())(k).Run(ctx, db); err != nil {
+				t.Fatal(err)
+			}
+		}
+		insert("x")
+		insert("y")
+		if report, err := k.tree.Check(ctx, db); err != nil || len(report.Problems) > 0 {
+			t.Errorf("%v, %v", report.Problems, err)
+		}
+		k.put(t, db, "x", bson.D{{Key: "change", Value: int64(500)}})
+		if report, err := k.tree.Check(ctx, db); err != nil || len(report.Problems) != 1 || report.Problems[0].Kind != paths.BadChange {
+			t.Errorf("%v, %v", report.Problems, err)
+		}
+		if _, _, err := k.tree.Repair().Run(ctx, db); err != nil {
+			t.Error(err)
+		}
+		if report, err := k.tree.Check(ctx, db); err != nil || len(report.Problems) > 0 {
+			t.Errorf("after the repair: %v, %v", report.Problems, err)
+		}
+	})
+}
