@@ -82,7 +82,7 @@ func (b *bucketing) decide(e bucketElement, end BucketEnd) (model.Plan, error) {
 	size := int64(len(e.item.Value))
 	switch {
 	case end.Holds != "":
-		return model.Plan{}, nil
+		return model.Plan{Applied: true}, nil
 	case end.ID == "":
 		return model.NewPlan(b.write(e, 0)), nil
 	case end.Closed || end.N >= int64(b.spec.Max):

@@ -307,7 +307,7 @@ func (c *counter) remembers(s CounterState, op bson.ObjectID) bool {
 // decide is the plan of an operation on a child: first what is under way, then its own.
 func (c *counter) decide(s CounterState, filter bson.D, o childOperation) (model.Plan, error) {
 	if s.Done || s.Child == nil {
-		return model.Plan{}, nil
+		return model.Plan{Applied: s.Done}, nil
 	}
 	list, err := c.transitions(s.Child, o)
 	if err != nil {

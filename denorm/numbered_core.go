@@ -292,7 +292,7 @@ func (n *numbered) change(id bson.D, e flatElement, err error) model.Change[Numb
 		Decide: func(end NumberedEnd) (model.Plan, error) {
 			switch {
 			case end.Holds:
-				return model.Plan{}, nil
+				return model.Plan{Applied: true}, nil
 			case end.N >= n.max:
 				return model.Plan{}, ErrNumberedFull
 			}

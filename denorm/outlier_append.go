@@ -173,7 +173,7 @@ func (o *outlying) decide(id bson.RawValue, e bucketElement, s OutlierEnd) (mode
 	}
 	switch {
 	case s.Holds:
-		return model.Plan{}, nil
+		return model.Plan{Applied: true}, nil
 	case s.Flagged:
 		return o.in.decide(e, s.Overflow)
 	case o.room(e, s):

@@ -146,8 +146,8 @@ func (x *Expiry[D, K]) Archived(id K) model.Find[D] {
 // delete it only now, leaves it; the copy stays in its own. A version that can't be counted up, a text or the greatest int64, is a
 // *model.ValueError.
 //
-// Cost: three commands, one document. Where the document is there: one command, which
-// returns it. Two that restore at once end in one document. A Margin must not have
+// Cost: three commands, one document. Where the document is there: two commands, which
+// return it; the second asks for what can't be rolled back. Two that restore at once end in one document. A Margin must not have
 // passed, or the server deletes the document at once.
 func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[ExpiryState] {
 	w := x.docs.Delete(id) // checks and encodes the id

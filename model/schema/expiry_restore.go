@@ -42,7 +42,7 @@ func (x *expiry) restore(w model.Write, until time.Time) model.Change[ExpiryStat
 
 func (x *expiry) restored(s ExpiryState, id bson.D, until time.Time) (model.Plan, error) {
 	if s.Hot != nil {
-		return model.Plan{}, nil
+		return model.Plan{Applied: true}, nil
 	}
 	if s.Cold == nil {
 		return model.Plan{}, model.ErrNotFound
