@@ -171,9 +171,10 @@ type clientEnd struct {
 	end func(cause error)
 }
 
-// Interrupt ends the command that runs for the connection, and those that come later, by the
-// error of a server that shuts down. What takes no time, such as endSessions, goes on.
-func (c *clientEnd) Interrupt() { c.end(interrupt.Closing) }
+// Interrupt ends the command that runs for the connection, and those that come later, as killOp
+// does. By the error of a server that shuts down, the driver would look for another server, and
+// not be stopped in that by its own end. What takes no time, such as endSessions, goes on.
+func (c *clientEnd) Interrupt() { c.end(interrupt.Killed) }
 
 func (c *clientEnd) Close() error {
 	c.end(interrupt.Disconnected)
