@@ -1,0 +1,130 @@
+//go:build docmodel_tenant
+
+package modeltest
+
+import (
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// ownCommand is a command of the tenant's documents alone.
+func ownCommand(body bson.D) bson.D {
+	body = slices.Clone(body)
+	for i, e := range body {
+		switch e.Key {
+		case "filter", "query":
+			if q, ok := e.Value.(bson.D); ok {
+				body[i].Value = own(q)
+			}
+		case "documents":
+			body[i].Value = eachOf(e.Value, owned)
+		case "updates":
+			body[i].Value = eachOf(e.Value, func(u bson.D) bson.D { return ownStatement(u, own) })
+		case "deletes":
+			body[i].Value = eachOf(e.Value, func(u bson.D) bson.D { return ownStatement(u, ownGone) })
+		case "update":
+			if u, ok := e.Value.(bson.D); ok && len(u) > 0 && !strings.HasPrefix(u[0].Key, "$") {
+				body[i].Value = owned(u)
+			}
+		case "pipeline":
+			body[i].Value = ownPipeline(e.Value.(bson.A))
+		}
+	}
+	switch body[0].Key {
+	case "find":
+		if !slices.ContainsFunc(body, func(e bson.E) bool { return e.Key == "filter" }) {
+			body = append(body, bson.E{Key: "filter", Value: own(nil)})
+		}
+	case "count", "distinct":
+		if !slices.ContainsFunc(body, func(e bson.E) bool { return e.Key == "query" }) {
+			body = append(body, bson.E{Key: "query", Value: own(nil)})
+		}
+	}
+	return body
+}
+
+func ownStatement(u bson.D, own func(bson.D) bson.D) bson.D {
+	for i, e := range u {
+		switch v := e.Value.(type) {
+		case bson.D:
+			if e.Key == "q" {
+				u[i].Value = own(v)
+			} else if e.Key == "u" && len(v) > 0 && !strings.HasPrefix(v[0].Key, "$") {
+				u[i].Value = owned(v)
+			}
+		}
+	}
+	return u
+}
+
+func ownPipeline(stages bson.A) bson.A {
+	if len(stages) > 0 {
+		if first, ok := stages[0].(bson.D); ok && len(first) == 1 {
+			switch first[0].Key {
+			case "$changeStream", "$collStats", "$indexStats", "$documents", "$geoNear":
+				return stages
+			}
+		}
+	}
+	return append(bson.A{bson.D{{Key: "$match", Value: own(nil)}}}, stages...)
+}
+
+// ownIndexes are indexes whose unique ones are led by the tenant, and hold nothing deleted, as the documentation of a policy asks for.
+func ownIndexes(body bson.D) bson.D {
+	for i, e := range body {
+		if e.Key == "indexes" {
+			body[i].Value = eachOf(e.Value, func(x bson.D) bson.D {
+				for j, e := range x {
+					if key, ok := e.Value.(bson.D); ok && e.Key == "key" && has(x, "unique") {
+						x[j].Value = append(bson.D{{Key: tenantField, Value: 1}}, key...)
+						if !has(x, "partialFilterExpression") && !has(x, "sparse") {
+							x = append(x, bson.E{Key: "partialFilterExpression", Value: bson.D{{Key: deletedField, Value: nil}}})
+						}
+						break
+					}
+				}
+				return x
+			})
+		}
+	}
+	return body
+}
+
+func eachOf(list any, f func(bson.D) bson.D) any {
+	a, ok := list.(bson.A)
+	if !ok {
+		return list
+	}
+	out := make(bson.A, len(a))
+	for i, v := range a {
+		out[i] = v
+		if doc, ok := v.(bson.D); ok {
+			out[i] = f(doc)
+		}
+	}
+	return out
+}
+
+func has(doc bson.D, key string) bool {
+	return slices.ContainsFunc(doc, func(e bson.E) bool { return e.Key == key })
+}
+
+// own is a filter of the tenant's documents that are not deleted.
+func own(q bson.D) bson.D {
+	return append(ownGone(q), bson.E{Key: deletedField, Value: nil})
+}
+
+// ownGone is a filter of the tenant's documents, those that are marked as deleted among them.
+func ownGone(q bson.D) bson.D {
+	return append(slices.Clone(q), bson.E{Key: tenantField, Value: "mine"})
+}
+
+// owned is a document of the tenant.
+func owned(doc bson.D) bson.D {
+	if has(doc, tenantField) {
+		return doc
+	}
+	return append(slices.Clone(doc), bson.E{Key: tenantField, Value: "mine"})
+}
