@@ -112,7 +112,7 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 // adds nothing: the result has no step, or one of status Already.
 //
 // Cost: two commands, the newest bucket's counts by _id and the upsert of one document; with a Key one more, that looks for the
-// element by index. An element that is there is read twice, the second time for what can't be rolled back. Where MaxBytes
+// element by index. An element that is there is read twice, the second time safe from rollbacks. Where MaxBytes
 // closes a bucket, one command and one document more. Each time that another writer was first, the same and up to three more.
 //
 // Consistency: the upsert is atomic. Closing a bucket and opening the next are two writes: between them the sequence is

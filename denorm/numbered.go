@@ -138,7 +138,7 @@ func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 // element that the list holds adds nothing. A count that doesn't fit the fields is refused: see [Numbered.Check].
 //
 // Cost: two commands and one document, found by _id; the same again for each writer that came first. Where the element is
-// there, two reads, of which the second asks for what can't be rolled back.
+// there, two reads, the second safe from rollbacks.
 //
 // Consistency: one atomic update. Without a Key, an append whose answer was lost is to be looked for before it is run again.
 func (x *Numbered[D, K]) Append(id K, element any) model.Change[NumberedEnd] {

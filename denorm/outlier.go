@@ -78,7 +78,7 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 //
 // Cost: two commands while the array has room, the owner's counts by _id and one guarded push. With overflow one more to read,
 // and with a Key two; the first to go over sends one more, that sets the flag. Where the Bucket closes a document for its
-// MaxBytes, one more. Where the element is there, the reads are sent twice, the second time for what can't be rolled back.
+// MaxBytes, one more. Where the element is there, the reads are sent twice, the second time safe from rollbacks.
 //
 // Consistency: each write is atomic. Reads ask the primary. A cut leaves at most a flag without overflow, or a closed overflow
 // document; with a Key run the same change again, without one look first whether the element is there.

@@ -155,19 +155,7 @@ var errUnchanged = errors.New("docmodel: gave up: nothing had changed when it wa
 func (c *changing) attempt(ctx context.Context, db *mongo.Database) (result Result, err error) {
 	c.reset()
 	once := func(ctx context.Context) error {
-		if err := c.read(ctx); err != nil {
-			return err
-		}
-		if err := c.looked(); err != nil {
-			return err
-		}
-		plan, err := c.decide()
-		if err == nil && plan.Applied && !inTransaction(ctx) {
-			err = lastingRead(ctx, c.read) // what it was told by may be rolled back
-			if err == nil {
-				plan, err = c.decide()
-			}
-		}
+		plan, err := c.decided(ctx)
 		if err != nil {
 			return err
 		}
@@ -183,6 +171,24 @@ func (c *changing) attempt(ctx context.Context, db *mongo.Database) (result Resu
 		err = once(ctx)
 	}
 	return result, err
+}
+
+// decided reads the state, and decides. A plan that is Applied is decided again from a read that no rollback undoes.
+func (c *changing) decided(ctx context.Context) (Plan, error) {
+	if err := c.read(ctx); err != nil {
+		return Plan{}, err
+	}
+	if err := c.looked(); err != nil {
+		return Plan{}, err
+	}
+	plan, err := c.decide()
+	if err != nil || !plan.Applied || inTransaction(ctx) {
+		return plan, err
+	}
+	if err := lastingRead(ctx, c.read); err != nil {
+		return Plan{}, err
+	}
+	return c.decide()
 }
 
 // looked counts the reads in a row that found nothing new. It returns an error after too many.
@@ -203,13 +209,7 @@ func (c *changing) leased(ctx context.Context, db *mongo.Database) (Result, erro
 	if err != nil {
 		return Result{}, err
 	}
-	if err := c.read(ctx); err != nil {
-		return Result{}, release(err)
-	}
-	if err := c.looked(); err != nil {
-		return Result{}, release(err)
-	}
-	plan, err := c.decide()
+	plan, err := c.decided(ctx)
 	if err != nil {
 		return Result{}, release(err)
 	}

@@ -47,7 +47,6 @@ func Indexes(techniques ...Technique) IndexSet {
 	return set
 }
 
-// needless says which index that stays covers the i-th, and why; "" when it stays itself.
 // checkTechnique panics for a technique that isn't there.
 func checkTechnique(place string, i int, t Technique) {
 	if t == nil {
@@ -55,6 +54,7 @@ func checkTechnique(place string, i int, t Technique) {
 	}
 }
 
+// needless says which index that stays covers the i-th, and why; "" when it stays itself.
 func needless(all []Index, i int) (by, why string) {
 	y := all[i]
 	if len(y.Keys) == 1 && y.Keys[0].Key == "_id" && y.ExpireAfter == 0 && y.Partial == nil {

@@ -307,11 +307,11 @@ func harmless(p Plan, r Result, err error) bool {
 //
 // Cost: one command.
 func (l Lease) Forget(ctx context.Context, db *mongo.Database) error {
-	if err := cmp.Or(l.check(), CheckRun(ctx, db)); err != nil {
+	l, err := l.in(ctx, db)
+	if err != nil {
 		return err
 	}
-	l.ID = runctx.ID(ctx, l.ID)
-	_, err := collectionOf(ctx, db, nil, l.Collection).UpdateOne(ctx, l.free(time.Now()), bson.D{{Key: "$unset", Value: bson.D{{Key: "intent", Value: ""}}}})
+	_, err = collectionOf(ctx, db, nil, l.Collection).UpdateOne(ctx, l.free(time.Now()), bson.D{{Key: "$unset", Value: bson.D{{Key: "intent", Value: ""}}}})
 	return err
 }
 
@@ -321,12 +321,21 @@ func (l Lease) Forget(ctx context.Context, db *mongo.Database) error {
 //
 // Cost: one command.
 func (l Lease) Raise(ctx context.Context, db *mongo.Database, n int64) error {
-	if err := cmp.Or(l.check(), CheckRun(ctx, db)); err != nil {
+	l, err := l.in(ctx, db)
+	if err != nil {
 		return err
 	}
-	l.ID = runctx.ID(ctx, l.ID)
-	_, err := collectionOf(ctx, db, nil, l.Collection).UpdateOne(ctx, bson.D{{Key: "_id", Value: Eq(l.ID)}}, bson.D{{Key: "$max", Value: bson.D{{Key: "fence", Value: n}}}})
+	_, err = collectionOf(ctx, db, nil, l.Collection).UpdateOne(ctx, bson.D{{Key: "_id", Value: Eq(l.ID)}}, bson.D{{Key: "$max", Value: bson.D{{Key: "fence", Value: n}}}})
 	return err
+}
+
+// in checks the lease and the call, and returns the lease with the ID that its lock document has in ctx.
+func (l Lease) in(ctx context.Context, db *mongo.Database) (Lease, error) {
+	if err := cmp.Or(l.check(), CheckRun(ctx, db)); err != nil {
+		return l, err
+	}
+	l.ID = runctx.ID(ctx, l.ID)
+	return l, nil
 }
 
 // free matches the lock document when nobody holds it.

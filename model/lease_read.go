@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,14 +24,14 @@ import (
 //
 // Cost: two commands beside the read's, for each time that it is run.
 func (l Lease) Settled(ctx context.Context, db *mongo.Database, read func(ctx context.Context) error) error {
-	if err := cmp.Or(l.check(), CheckRun(ctx, db)); err != nil {
+	l, err := l.in(ctx, db)
+	if err != nil {
 		return err
 	}
 	if read == nil {
 		return &ValueError{Collection: l.Collection, Field: "read", Reason: "is nil: give what is to be read"}
 	}
 	l = l.withDefaults()
-	l.ID = runctx.ID(ctx, l.ID)
 	giveUp := time.Now().Add(l.Wait)
 	for n := 1; ; n++ {
 		before, err := l.look(ctx, db)
@@ -62,10 +61,10 @@ func (l Lease) Settled(ctx context.Context, db *mongo.Database, read func(ctx co
 //
 // Cost: one command, which reads the lock document.
 func (l Lease) Last(ctx context.Context, db *mongo.Database) (int64, error) {
-	if err := cmp.Or(l.check(), CheckRun(ctx, db)); err != nil {
+	l, err := l.in(ctx, db)
+	if err != nil {
 		return 0, err
 	}
-	l.ID = runctx.ID(ctx, l.ID)
 	found, err := l.look(ctx, db)
 	return found.Fence, err
 }

@@ -88,6 +88,26 @@ func (c *faultConn) readReply() ([]byte, error) {
 	return readMessage(c.Conn)
 }
 
+// ask sends a command of the connection's own, and returns the answer.
+func (c *faultConn) ask(command bson.D) (bson.Raw, error) {
+	body, err := bson.Marshal(command)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Conn.Write(newMessage(wiremessage.NextRequestID(), 0, body)); err != nil {
+		return nil, err
+	}
+	raw, err := c.readReply()
+	if err != nil {
+		return nil, err
+	}
+	reply, err := parseMessage(raw)
+	if err != nil {
+		return nil, err
+	}
+	return bson.Raw(reply.body), nil
+}
+
 // cut breaks the connection. The command is as good as sent: it is the answer that doesn't come.
 func (c *faultConn) cut() error {
 	c.mu.Lock()

@@ -113,24 +113,13 @@ func (c *faultConn) matching(command Command, statement bson.Raw, n int) ([]bson
 	if let, err := command.Body.LookupErr("let"); err == nil {
 		find = append(find, bson.E{Key: "let", Value: let})
 	}
-	body, err := bson.Marshal(append(find, bson.E{Key: "$db", Value: command.Database}))
+	reply, err := c.ask(append(find, bson.E{Key: "$db", Value: command.Database}))
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.Conn.Write(newMessage(wiremessage.NextRequestID(), 0, body)); err != nil {
-		return nil, err
-	}
-	raw, err := c.readReply()
-	if err != nil {
-		return nil, err
-	}
-	reply, err := parseMessage(raw)
-	if err != nil {
-		return nil, err
-	}
-	batch, ok := bson.Raw(reply.body).Lookup("cursor", "firstBatch").ArrayOK()
+	batch, ok := reply.Lookup("cursor", "firstBatch").ArrayOK()
 	if !ok {
-		return nil, fmt.Errorf("modeltest: CutInside: the documents to write can't be found: %v", bson.Raw(reply.body))
+		return nil, fmt.Errorf("modeltest: CutInside: the documents to write can't be found: %v", reply)
 	}
 	values, err := batch.Values()
 	if err != nil {

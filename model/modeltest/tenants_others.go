@@ -12,14 +12,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
-	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/wiremessage"
 )
 
 // storeOthers stores the other tenant's copies of what a command has inserted.
 func (s *tenants) storeOthers(c *faultConn, cmd Command, reply bson.Raw) error {
-	if _, err := cmd.Body.LookupErr("ordered"); err != nil && cmd.Name == "bulkWrite" {
-		return nil
-	}
 	var docs []bson.Raw
 	switch cmd.Name {
 	case "insert":
@@ -79,7 +75,7 @@ func (s *tenants) insertOthers(c *faultConn, cmd Command, docs []bson.Raw) error
 	if len(others) == 0 {
 		return nil
 	}
-	reply, err := s.send(c, bson.D{{Key: "insert", Value: cmd.Collection}, {Key: "documents", Value: others}, {Key: "ordered", Value: false},
+	reply, err := c.ask(bson.D{{Key: "insert", Value: cmd.Collection}, {Key: "documents", Value: others}, {Key: "ordered", Value: false},
 		{Key: "bypassDocumentValidation", Value: true}, {Key: "$db", Value: cmd.Database}})
 	if err != nil {
 		return err
@@ -130,34 +126,14 @@ func otherID(id any) any {
 }
 
 func (s *tenants) find(c *faultConn, cmd Command, id bson.RawValue) ([]bson.Raw, error) {
-	reply, err := s.send(c, bson.D{{Key: "find", Value: cmd.Collection}, {Key: "filter", Value: bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: id}}}}}, {Key: "$db", Value: cmd.Database}})
+	reply, err := c.ask(bson.D{{Key: "find", Value: cmd.Collection}, {Key: "filter", Value: bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: id}}}}}, {Key: "$db", Value: cmd.Database}})
 	return documentsOf(reply.Lookup("cursor", "firstBatch")), err
-}
-
-// send sends a command of its own.
-func (s *tenants) send(c *faultConn, cmd bson.D) (bson.Raw, error) {
-	body, err := bson.Marshal(cmd)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := c.Conn.Write(newMessage(wiremessage.NextRequestID(), 0, body)); err != nil {
-		return nil, err
-	}
-	raw, err := c.readReply()
-	if err != nil {
-		return nil, err
-	}
-	m, err := parseMessage(raw)
-	if err != nil {
-		return nil, err
-	}
-	return bson.Raw(m.body), nil
 }
 
 // removeOthers removes the other tenant's documents of a collection.
 func (s *tenants) removeOthers(c *faultConn, cmd Command) error {
 	s.forget(Command{Name: "drop", Database: cmd.Database, Collection: cmd.Collection})
-	_, err := s.send(c, bson.D{{Key: "delete", Value: cmd.Collection}, {Key: "deletes", Value: bson.A{bson.D{
+	_, err := c.ask(bson.D{{Key: "delete", Value: cmd.Collection}, {Key: "deletes", Value: bson.A{bson.D{
 		{Key: "q", Value: bson.D{{Key: tenantField, Value: "theirs"}}}, {Key: "limit", Value: 0}}}}, {Key: "$db", Value: cmd.Database}})
 	return err
 }

@@ -47,13 +47,13 @@ func ownCommand(body bson.D) bson.D {
 
 func ownStatement(u bson.D, own func(bson.D) bson.D) bson.D {
 	for i, e := range u {
-		switch v := e.Value.(type) {
-		case bson.D:
-			if e.Key == "q" {
-				u[i].Value = own(v)
-			} else if e.Key == "u" && len(v) > 0 && !strings.HasPrefix(v[0].Key, "$") {
-				u[i].Value = owned(v)
-			}
+		v, ok := e.Value.(bson.D)
+		switch {
+		case !ok:
+		case e.Key == "q":
+			u[i].Value = own(v)
+		case e.Key == "u" && len(v) > 0 && !strings.HasPrefix(v[0].Key, "$"):
+			u[i].Value = owned(v)
 		}
 	}
 	return u

@@ -147,7 +147,7 @@ func (x *Expiry[D, K]) Archived(id K) model.Find[D] {
 // *model.ValueError.
 //
 // Cost: three commands, one document. Where the document is there: two commands, which
-// return it; the second asks for what can't be rolled back. Two that restore at once end in one document. A Margin must not have
+// return it; the second is safe from rollbacks. Two that restore at once end in one document. A Margin must not have
 // passed, or the server deletes the document at once.
 func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[ExpiryState] {
 	w := x.docs.Delete(id) // checks and encodes the id
