@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -23,10 +22,12 @@ type streamBusy struct {
 // could be sent, by its own clock: counted from its claim, after which no answer was
 // good.
 type streamHold struct {
-	mu    sync.Mutex
+	turn  chan struct{} // holds one value while somebody reads or writes the fields below
 	asked time.Time // before the last question that was answered by yes; zero when none was
 	loose time.Time // the latest deadline of a plan that ended without an answer: the server may still have it
 }
+
+func (h *streamHold) done() { <-h.turn }
 
 // fresh is how long it counts that this run is the latest.
 func (o *StreamOptions) fresh() time.Duration { return o.PlanTime / 4 }
@@ -34,8 +35,12 @@ func (o *StreamOptions) fresh() time.Duration { return o.PlanTime / 4 }
 // hold returns until when a plan may run that begins now.
 func (r *streamRun) hold(ctx context.Context) (time.Time, error) {
 	h := &r.held
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	select {
+	case <-ctx.Done():
+		return time.Time{}, ctx.Err()
+	case h.turn <- struct{}{}:
+	}
+	defer h.done()
 	if now := time.Now(); h.asked.IsZero() || now.Sub(h.asked) > r.options.fresh() {
 		busy := streamBusy{r.place.Fence, (r.options.PlanTime + r.options.fresh()).Milliseconds() + 1}
 		short, cancel := context.WithTimeout(ctx, r.options.PlanTime)
@@ -66,8 +71,8 @@ func (r *streamRun) send(ctx context.Context, plan Plan) error {
 	defer cancel()
 	_, err = plan.Run(bounded, r.db)
 	if unanswered(err) {
-		r.held.mu.Lock()
-		defer r.held.mu.Unlock()
+		r.held.turn <- struct{}{}
+		defer r.held.done()
 		r.held.loose = deadline
 	}
 	return err
@@ -91,8 +96,8 @@ func unanswered(err error) bool {
 // may still have one, whose answer was not awaited: then, and when the place can't be
 // reached, the next run waits.
 func (r *streamRun) leave(ctx context.Context) {
-	r.held.mu.Lock()
-	defer r.held.mu.Unlock()
+	r.held.turn <- struct{}{}
+	defer r.held.done()
 	if r.held.asked.IsZero() || time.Now().Before(r.held.loose) {
 		return
 	}

@@ -45,7 +45,7 @@ func newStreamRun(s Stream, db *mongo.Database, o StreamOptions) *streamRun {
 		}
 	}
 	o.Wait = max(o.Wait, time.Millisecond) // the server counts in those
-	return &streamRun{stream: s, db: db, options: o, saveEvery: o.SaveEvery}
+	return &streamRun{stream: s, db: db, options: o, saveEvery: o.SaveEvery, held: streamHold{turn: make(chan struct{}, 1)}}
 }
 
 func (r *streamRun) run(parent context.Context) error {
