@@ -3,6 +3,7 @@ package denorm
 import (
 	"bytes"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -83,7 +84,7 @@ func (a attributes) repair(found []RepeatedAttribute) model.Plan {
 			return model.RefusedPlan(a.collection, &model.ValueError{Collection: a.collection, Field: "_id", Reason: "the id is empty"})
 		}
 		id := bson.RawValue{Type: r.ID.Type, Value: bytes.Clone(r.ID.Value)}
-		key := model.IDKey(id)
+		key := bsonval.Key(id)
 		if done[key] {
 			continue
 		}

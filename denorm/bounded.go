@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/direction"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -199,7 +200,7 @@ func (b *Bounded[D, K]) keys(array bson.RawArray) (each []bson.RawValue, keys bs
 	seen := map[string]bool{}
 	for i, e := range each {
 		key, field := elementAt(e, b.spec.Key), fmt.Sprintf("%s[%d].%s", b.field.Path, i, b.spec.Key)
-		switch name := model.IDKey(key); {
+		switch name := bsonval.Key(key); {
 		case !isKey(key):
 			return nil, nil, b.refused(field, nil, "the element has no key")
 		case seen[name]:

@@ -58,7 +58,7 @@ func (c *copying) change(doc bson.Raw, fields bson.D) (x copyChange, err error) 
 		if err != nil {
 			return x, err
 		}
-		x.now.values[i], x.changed[i] = v, !sameBytes(v, x.was.values[i])
+		x.now.values[i], x.changed[i] = v, !v.Equal(x.was.values[i])
 		any = any || x.changed[i]
 		for _, e := range x.set {
 			x.touches = x.touches || model.Overlap(e.Key, f.From)
@@ -105,7 +105,7 @@ func (c *copying) writeSource(x copyChange) model.Write {
 		for _, e := range set {
 			done = append(done, holdsAt(e.Key, e.Value.(bson.RawValue)))
 		}
-		if sameBytes(x.now.version, x.was.version) {
+		if x.now.version.Equal(x.was.version) {
 			done = nil // nothing that is copied changes
 		} else if v, _ := c.afterSet(set, c.spec.Version, bson.RawValue{}); v.Type == 0 {
 			set = append(set[:len(set):len(set)], bson.E{Key: c.spec.Version, Value: x.now.version})

@@ -1,9 +1,9 @@
 package denorm
 
 import (
-	"bytes"
 	"math"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -160,20 +160,8 @@ func (c *copying) next(was, given bson.RawValue) (bson.RawValue, error) {
 	switch {
 	case given.Type != was.Type:
 		return given, c.refused(c.spec.Version, nil, "give the time of the change among the fields")
-	case !later(given, was):
+	case bsonval.CompareRaw(given, was) <= 0:
 		return given, c.refused(c.spec.Version, given, "is not later than the time that was read")
 	}
 	return given, nil
 }
-
-// later compares two DateTimes, or two Timestamps.
-func later(a, b bson.RawValue) bool {
-	if a.Type == bson.TypeDateTime {
-		return a.DateTime() > b.DateTime()
-	}
-	at, ai := a.Timestamp()
-	bt, bi := b.Timestamp()
-	return at > bt || at == bt && ai > bi
-}
-
-func sameBytes(a, b bson.RawValue) bool { return a.Type == b.Type && bytes.Equal(a.Value, b.Value) }

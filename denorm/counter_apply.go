@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -36,7 +37,7 @@ func (c *counter) readParents(ctx context.Context, db *mongo.Database, s *Counte
 	}
 	for _, id := range ids {
 		p := CounterParent{ID: id}
-		if i := slices.IndexFunc(found, func(doc bson.Raw) bool { return equalValues(doc.Lookup("_id"), id) }); i >= 0 {
+		if i := slices.IndexFunc(found, func(doc bson.Raw) bool { return bsonval.EqualRaw(doc.Lookup("_id"), id) }); i >= 0 {
 			p.Doc = found[i]
 			if err := c.readNext(ctx, db, &p, s.Child, list); err != nil {
 				return err
@@ -154,7 +155,7 @@ func (c *counter) tokensIn(v bson.RawValue) (out []bson.ObjectID) {
 func (c *counter) apply(t transition, s CounterState) (steps []model.Step) {
 	for _, id := range t.parents() {
 		var p *CounterParent
-		if i := slices.IndexFunc(s.Parents, func(p CounterParent) bool { return equalValues(p.ID, id) }); i >= 0 {
+		if i := slices.IndexFunc(s.Parents, func(p CounterParent) bool { return bsonval.EqualRaw(p.ID, id) }); i >= 0 {
 			p = &s.Parents[i]
 		}
 		if w, ok := c.tell(t, id, p); ok {

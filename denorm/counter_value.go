@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -19,7 +20,7 @@ type contribution struct {
 }
 
 func (a contribution) of(parent bson.RawValue) bool {
-	return a.parent.Type != 0 && equalValues(a.parent, parent)
+	return a.parent.Type != 0 && bsonval.EqualRaw(a.parent, parent)
 }
 
 // same reports whether two contributions are equal, in type too.

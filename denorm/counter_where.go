@@ -1,12 +1,10 @@
 package denorm
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
 	"math"
-	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -110,7 +108,7 @@ func (w condition) holds(v bson.RawValue) bool {
 	equal := func() bool {
 		for _, x := range w.values {
 			none := v.Type == 0 || v.Type == bson.TypeNull || v.Type == bson.TypeUndefined
-			if none && x.Type == bson.TypeNull || !none && equalValues(x, v) {
+			if none && x.Type == bson.TypeNull || !none && bsonval.EqualRaw(x, v) {
 				return true
 			}
 		}
@@ -138,43 +136,15 @@ func (w condition) holds(v bson.RawValue) bool {
 
 // compareScalars orders two scalars of one kind, as a query does; false for different kinds.
 func compareScalars(a, b bson.RawValue) (int, bool) {
-	if x, ok := number(a); ok {
-		y, ok := number(b)
-		if !ok {
-			n, inf := infinite(b)
-			return -n, inf
-		}
-		return x.Cmp(y), true
-	}
-	if n, inf := infinite(a); inf {
-		_, isNumber := number(b)
-		return n, isNumber
-	}
-	if a.Type != b.Type {
-		return 0, false
+	switch {
+	case bsonval.RawNaN(a) || bsonval.RawNaN(b):
+		return 0, bsonval.EqualRaw(a, b)
+	case bsonval.IsNumberType(a.Type):
+		return bsonval.CompareRaw(a, b), bsonval.IsNumberType(b.Type)
 	}
 	switch a.Type {
-	case bson.TypeString:
-		return strings.Compare(a.StringValue(), b.StringValue()), true
-	case bson.TypeDateTime:
-		return cmp.Compare(a.DateTime(), b.DateTime()), true
-	case bson.TypeObjectID, bson.TypeBoolean:
-		return bytes.Compare(a.Value, b.Value), true
-	}
-	return 0, false
-}
-
-// infinite gives the sign of an infinite number.
-func infinite(v bson.RawValue) (int, bool) {
-	switch v.Type {
-	case bson.TypeDouble:
-		if f := v.Double(); math.IsInf(f, 0) {
-			return int(math.Copysign(1, f)), true
-		}
-	case bson.TypeDecimal128:
-		if n := v.Decimal128().IsInf(); n != 0 {
-			return n, true
-		}
+	case bson.TypeString, bson.TypeDateTime, bson.TypeObjectID, bson.TypeBoolean:
+		return bsonval.CompareRaw(a, b), a.Type == b.Type
 	}
 	return 0, false
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -71,7 +72,7 @@ func (t *indexTable) values(v bson.RawValue) (out []bson.RawValue, _ error) {
 		if path, err := model.CheckNames(e, t.path); err != nil {
 			return nil, t.refused(path, nil, err.Error())
 		}
-		if key := model.IDKey(e); !seen[key] {
+		if key := bsonval.Key(e); !seen[key] {
 			seen[key] = true
 			out = append(out, e)
 		}
@@ -80,17 +81,17 @@ func (t *indexTable) values(v bson.RawValue) (out []bson.RawValue, _ error) {
 }
 
 func contains(list []bson.RawValue, v bson.RawValue) bool {
-	return slices.ContainsFunc(list, func(x bson.RawValue) bool { return equalValues(x, v) })
+	return slices.ContainsFunc(list, func(x bson.RawValue) bool { return bsonval.EqualRaw(x, v) })
 }
 
 // without returns the values of a that b doesn't hold.
 func without(a, b []bson.RawValue) (out []bson.RawValue) {
 	held := make(map[string]bool, len(b))
 	for _, v := range b {
-		held[model.IDKey(v)] = true
+		held[bsonval.Key(v)] = true
 	}
 	for _, v := range a {
-		if !held[model.IDKey(v)] {
+		if !held[bsonval.Key(v)] {
 			out = append(out, v)
 		}
 	}

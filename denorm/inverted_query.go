@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -133,7 +134,7 @@ func (q InvertedQuery) terms(out []queryTerm) []queryTerm {
 }
 
 func (q InvertedQuery) number(terms []queryTerm) int {
-	return slices.IndexFunc(terms, func(t queryTerm) bool { return t.table == q.table && equalValues(t.value, q.value) })
+	return slices.IndexFunc(terms, func(t queryTerm) bool { return t.table == q.table && bsonval.EqualRaw(t.value, q.value) })
 }
 
 // filter is the query as a filter; leaf says what one value is.

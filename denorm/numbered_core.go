@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -177,11 +178,9 @@ func (n *numbered) back(flat bson.Raw) (bson.Raw, error) {
 
 // countOf reads a count, of whichever number type.
 func countOf(v bson.RawValue) (int, bool) {
-	r, ok := number(v)
-	if !ok || !r.IsInt() || !r.Num().IsInt64() || r.Num().Sign() < 0 || r.Num().Int64() > math.MaxInt32 {
-		return 0, false
-	}
-	return int(r.Num().Int64()), true
+	x, _ := bsonval.FromRaw(v)
+	n, ok := bsonval.Int64(x)
+	return int(n), ok && n >= 0 && n <= math.MaxInt32
 }
 
 // stored makes of an insert or a replacement one of the flat document.
@@ -326,7 +325,7 @@ func (n *numbered) readEnd(ctx context.Context, db *mongo.Database, id bson.D, e
 	}
 	if n.key != "" {
 		for i := 1; i <= end.N; i++ {
-			end.Holds = end.Holds || equalValues(found.Lookup(n.name(n.key, i)), n.keyOf(e))
+			end.Holds = end.Holds || bsonval.EqualRaw(found.Lookup(n.name(n.key, i)), n.keyOf(e))
 		}
 	}
 	return end, nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -120,7 +121,7 @@ func (s *subset) same(found bson.RawValue, want []bson.RawValue) bool {
 	if found.Type != bson.TypeArray && (found.Type != 0 || len(want) > 0) {
 		return false
 	}
-	return slices.EqualFunc(elementsOf(found), want, equalValues)
+	return slices.EqualFunc(elementsOf(found), want, bsonval.EqualRaw)
 }
 
 // setArray sets a parent's array, if it is as it was found.
@@ -177,9 +178,9 @@ func (s *subset) set(state SubsetState, set bson.D) (model.Plan, error) {
 	var left, after []model.Step
 	for _, d := range state.Parents {
 		switch {
-		case !sameBytes(d.ID, parent):
+		case !d.ID.Equal(parent):
 			left = s.without(d, was) // before the child forgets it
-		case sameBytes(parent, before) && s.sameOrder(was, now):
+		case parent.Equal(before) && s.sameOrder(was, now):
 			after = s.replace(d, now)
 		default:
 			after = append(s.without(d, was), s.push(clone(d.ID), now))
@@ -228,14 +229,14 @@ func (s *subset) sameOrder(a, b bson.RawValue) bool {
 	return !slices.ContainsFunc(s.by, func(e bson.E) bool {
 		x, _ := s.at(a.Document(), e.Key)
 		y, _ := s.at(b.Document(), e.Key)
-		return !sameBytes(x, y)
+		return !x.Equal(y)
 	})
 }
 
 // replace are the steps that make a parent hold a child's new element in the place of the old one, if it is among the first.
 func (s *subset) replace(d SubsetDrift, now bson.RawValue) []model.Step {
 	want, id := elementsOf(d.Want), now.Document().Lookup("_id")
-	i := slices.IndexFunc(want, func(v bson.RawValue) bool { return equalValues(v.Document().Lookup("_id"), id) })
+	i := slices.IndexFunc(want, func(v bson.RawValue) bool { return bsonval.EqualRaw(v.Document().Lookup("_id"), id) })
 	if i >= 0 {
 		want[i] = now
 	}
@@ -249,7 +250,7 @@ func (s *subset) replace(d SubsetDrift, now bson.RawValue) []model.Step {
 func (s *subset) without(d SubsetDrift, child bson.RawValue) []model.Step {
 	id := child.Document().Lookup("_id")
 	others := slices.DeleteFunc(append(elementsOf(d.Want), elementsOf(d.Next)...), func(v bson.RawValue) bool {
-		return equalValues(v.Document().Lookup("_id"), id)
+		return bsonval.EqualRaw(v.Document().Lookup("_id"), id)
 	})
 	others = others[:min(len(others), s.max)]
 	if s.same(d.Found, others) {
@@ -281,7 +282,7 @@ func (s *subset) unsure(state SubsetState, p model.Plan) (ids []bson.RawValue) {
 func sameValues(a, b any) bool {
 	x, errX := raw(a)
 	y, errY := raw(b)
-	return errX == nil && errY == nil && sameBytes(x, y)
+	return errX == nil && errY == nil && x.Equal(y)
 }
 
 // fills reports whether a list holds a child that a parent didn't.
@@ -289,10 +290,10 @@ func (s *subset) fills(d SubsetDrift, list bson.A) bool {
 	held := map[string]bool{}
 	for _, h := range elementsOf(d.Found) {
 		if doc, ok := h.DocumentOK(); ok {
-			held[model.IDKey(doc.Lookup("_id"))] = true
+			held[bsonval.Key(doc.Lookup("_id"))] = true
 		}
 	}
-	return slices.ContainsFunc(list, func(e any) bool { return !held[model.IDKey(e.(bson.RawValue).Document().Lookup("_id"))] })
+	return slices.ContainsFunc(list, func(e any) bool { return !held[bsonval.Key(e.(bson.RawValue).Document().Lookup("_id"))] })
 }
 
 // delete is the plan that takes a child that was read out of its parent, and deletes it.

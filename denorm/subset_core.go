@@ -221,7 +221,7 @@ func (s *subset) parentsOf(child bson.Raw, set bson.D) (out []bson.RawValue, _ e
 	if was.Type != 0 {
 		out = append(out, was)
 	}
-	if isKey(now) && !sameBytes(now, was) {
+	if isKey(now) && !now.Equal(was) {
 		out = append(out, now)
 	}
 	return out, nil

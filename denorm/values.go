@@ -1,64 +1,11 @@
 package denorm
 
 import (
-	"bytes"
-	"math/big"
 	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
-
-// equalValues compares as the server does: numbers by value, whatever their types, in documents and arrays too.
-func equalValues(a, b bson.RawValue) bool {
-	if a.Type == b.Type && bytes.Equal(a.Value, b.Value) {
-		return true
-	}
-	if x, ok := number(a); ok {
-		y, ok := number(b)
-		return ok && x.Cmp(y) == 0
-	}
-	if a.Type != b.Type || a.Type != bson.TypeEmbeddedDocument && a.Type != bson.TypeArray {
-		return false
-	}
-	x, errX := bson.Raw(a.Value).Elements()
-	y, errY := bson.Raw(b.Value).Elements()
-	if errX != nil || errY != nil || len(x) != len(y) {
-		return false
-	}
-	for i := range x {
-		if x[i].Key() != y[i].Key() || !equalValues(x[i].Value(), y[i].Value()) {
-			return false
-		}
-	}
-	return true
-}
-
-// number is a finite number, exactly.
-func number(v bson.RawValue) (*big.Rat, bool) {
-	switch v.Type {
-	case bson.TypeInt32:
-		return new(big.Rat).SetInt64(int64(v.Int32())), true
-	case bson.TypeInt64:
-		return new(big.Rat).SetInt64(v.Int64()), true
-	case bson.TypeDouble:
-		r := new(big.Rat).SetFloat64(v.Double())
-		return r, r != nil
-	case bson.TypeDecimal128:
-		d := v.Decimal128()
-		n, exp, err := d.BigInt()
-		if err != nil {
-			return nil, false
-		}
-		ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(exp, -exp))), nil)
-		r := new(big.Rat).SetInt(n)
-		if exp < 0 {
-			return r.Quo(r, new(big.Rat).SetInt(ten)), true
-		}
-		return r.Mul(r, new(big.Rat).SetInt(ten)), true
-	}
-	return nil, false
-}
 
 // A shapeNode is a field of the copied fields' document: a copied path, or a document of more.
 type shapeNode struct {

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 type ring struct {
@@ -69,7 +69,7 @@ func TestTooDeep(t *testing.T) {
 	if err := rings.Insert(*endless).Err; !errors.As(err, new(*model.ValueError)) {
 		t.Errorf("Insert: %v", err)
 	}
-	model.IDKey(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: raw})
+	bsonval.Key(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: raw})
 	if text := model.Shell(bson.D{{Key: "a", Value: rawLevels(90)}}); strings.Contains(text, "deeper") {
 		t.Error("what a server stores is too deep for Shell")
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -73,7 +74,7 @@ func (m *embedding) elements(list []any) (elems, keys bson.A, err error) {
 			return nil, nil, err
 		}
 		key, inArray := ValueAt(bson.Raw(v.Value), m.key)
-		switch name := IDKey(key); {
+		switch name := bsonval.Key(key); {
 		case inArray || !tellsApart(key):
 			return nil, nil, m.refused(place+"."+m.key, nil, "the element has no key")
 		case seen[name]:

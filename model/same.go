@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
@@ -42,11 +43,11 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 		if err != nil {
 			return 0, &StepError{Step: step, Err: err}
 		}
-		stored[IDKey(doc.Lookup("_id"))] = doc
+		stored[bsonval.Key(doc.Lookup("_id"))] = doc
 	}
 	later := touchedAfter(r.plan.Steps[b.first+len(b.models):], w.Collection) // the batch itself only inserts
 	for i, m := range models {
-		doc, ok := stored[IDKey(idOfInsert(m))]
+		doc, ok := stored[bsonval.Key(idOfInsert(m))]
 		if i > 0 && !ok {
 			return i, nil
 		}
@@ -88,7 +89,7 @@ func touchedAfter(steps []Step, collection string) touched {
 			if filter, ok := m.Filter.(bson.D); ok {
 				id, pinned := idOf(filter)
 				if doc, err := (*codec)(nil).document(bson.D{{Key: "_id", Value: equalTo(id)}}); pinned && err == nil {
-					t.gone[IDKey(doc.Lookup("_id"))] = true
+					t.gone[bsonval.Key(doc.Lookup("_id"))] = true
 					continue
 				}
 			}
@@ -153,7 +154,7 @@ func (t *touched) field(path string) {
 func (t touched) same(stored, inserted bson.Raw) bool {
 	a, errA := stored.Elements()
 	b, errB := inserted.Elements()
-	if stored == nil || errA != nil || errB != nil || t.opaque || t.gone[IDKey(inserted.Lookup("_id"))] {
+	if stored == nil || errA != nil || errB != nil || t.opaque || t.gone[bsonval.Key(inserted.Lookup("_id"))] {
 		return false
 	}
 	n := 0

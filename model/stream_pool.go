@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
@@ -72,7 +73,7 @@ func (p *streamPool) add(ctx context.Context, j *streamJob) error {
 // lane is the same for all events of a document. Numbers count by their value: 1 and 1.0 are one _id.
 func (p *streamPool) lane(id bson.RawValue) int {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(IDKey(id)))
+	_, _ = h.Write([]byte(bsonval.Key(id)))
 	return int(h.Sum32() % uint32(len(p.lanes)))
 }
 

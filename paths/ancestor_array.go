@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -65,7 +66,7 @@ func (t *ancestorArray) list(n *node) []bson.RawValue {
 }
 
 func (t *ancestorArray) sound(n node) error {
-	if list := t.list(&n); len(list) == 0 || model.IDKey(list[len(list)-1]) != n.key() {
+	if list := t.list(&n); len(list) == 0 || bsonval.Key(list[len(list)-1]) != n.key() {
 		return t.unsound(n, t.path)
 	}
 	return nil
@@ -81,7 +82,7 @@ func (t *ancestorArray) removal(n node, change int64) []model.Step { return t.de
 
 func (t *ancestorArray) within(n, top node) (is, known bool) {
 	for _, id := range t.list(&n) {
-		if model.IDKey(id) == top.key() {
+		if bsonval.Key(id) == top.key() {
 			return true, true
 		}
 	}

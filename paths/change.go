@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -279,7 +280,7 @@ func (t *tree) moving(lease *model.Lease, id bson.RawValue, to place) model.Chan
 			return err
 		}
 		s.Node = n.raw
-		if !to.at.root() && model.IDKey(to.ref) == n.key() {
+		if !to.at.root() && bsonval.Key(to.ref) == n.key() {
 			if s.Still = to.at == before || to.at == after; !s.Still {
 				return fmt.Errorf("%w: %s %s itself", ErrCycle, text(id), to.at)
 			}

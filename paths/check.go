@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -122,7 +123,7 @@ func (t *tree) judge(all []node, change int64) Report {
 	for key := range f.forest.All() {
 		at[key] = len(at)
 	}
-	slices.SortStableFunc(m.report.Problems, func(a, b Problem) int { return cmp.Compare(at[model.IDKey(a.ID)], at[model.IDKey(b.ID)]) })
+	slices.SortStableFunc(m.report.Problems, func(a, b Problem) int { return cmp.Compare(at[bsonval.Key(a.ID)], at[bsonval.Key(b.ID)]) })
 	return m.report
 }
 
@@ -176,7 +177,7 @@ func misplaced(f family) []misfit {
 		for state[id] == 0 {
 			state[id] = 1
 			way = append(way, id)
-			parent := model.IDKey(f.nodes[id].parent)
+			parent := bsonval.Key(f.nodes[id].parent)
 			if _, ok := f.nodes[parent]; !ok {
 				out = append(out, misfit{Orphan, id})
 				break
@@ -264,7 +265,7 @@ func (m *mending) plan(f family, change int64) {
 	for key := range f.forest.All() {
 		for _, path := range m.tree.fields {
 			if v, _ := model.ValueAt(f.nodes[key].raw, path); v.Type != 0 {
-				held[path+model.IDKey(v)] = key
+				held[path+bsonval.Key(v)] = key
 			}
 		}
 	}
@@ -279,15 +280,15 @@ func (m *mending) plan(f family, change int64) {
 			if parked := m.rep.parked(n, want); !isRaw || parked == nil || parked[0].Key != e.Key {
 				continue
 			}
-			holder := held[e.Key+model.IDKey(v)]
+			holder := held[e.Key+bsonval.Key(v)]
 			if holder != key {
 				inTheWay = holder
 			}
-			if wanted[e.Key+model.IDKey(v)] != "" || inTheWay != "" && !m.changes(holder, e.Key) {
+			if wanted[e.Key+bsonval.Key(v)] != "" || inTheWay != "" && !m.changes(holder, e.Key) {
 				twice = true
 				m.report.Problems = append(m.report.Problems, Problem{Kind: SameField, ID: n.id, Field: e.Key, Want: v})
 			}
-			wanted[e.Key+model.IDKey(v)] = key
+			wanted[e.Key+bsonval.Key(v)] = key
 		}
 		if twice {
 			continue // only a person can say which is to be renamed

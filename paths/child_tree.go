@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -113,7 +114,7 @@ func (t *childTree) full(parent, leaves *node, nodes ...node) error {
 	list, _ := t.list(parent)
 	listed := make(map[string]bool, len(list))
 	for _, id := range list {
-		listed[model.IDKey(id)] = true
+		listed[bsonval.Key(id)] = true
 	}
 	count, size := len(list), len(parent.raw)
 	if leaves != nil && listed[leaves.key()] {

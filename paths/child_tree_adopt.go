@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -119,11 +120,11 @@ func (a *adopting) children(n node) {
 	}
 	clean := make([]bson.RawValue, 0, len(list))
 	for _, id := range list {
-		key := model.IDKey(id)
+		key := bsonval.Key(id)
 		child, there := a.nodes[key]
 		_, listed := a.at[key]
 		switch {
-		case !there, listed && model.IDKey(child.parent) == n.key():
+		case !there, listed && bsonval.Key(child.parent) == n.key():
 			continue
 		case listed:
 			a.problem(Problem{Kind: TwoParents, ID: id, Field: a.path, Got: child.parent, Want: n.id})
@@ -164,7 +165,7 @@ func (a *adopting) forest() *Forest[string] {
 // contradicted finds parent links that say something else than the lists.
 func (a *adopting) contradicted() {
 	for _, n := range a.all {
-		if listed := a.nodes[n.key()]; !n.root() && model.IDKey(n.parent) != model.IDKey(listed.parent) {
+		if listed := a.nodes[n.key()]; !n.root() && bsonval.Key(n.parent) != bsonval.Key(listed.parent) {
 			a.problem(Problem{Kind: WrongField, ID: n.id, Field: a.links.Parent, Got: n.parent, Want: listed.parent})
 		}
 	}
@@ -186,7 +187,7 @@ func (a *adopting) plan(f *Forest[string], change int64) {
 		var set bson.D
 		want := a.nodes[n.key()]
 		link, _ := model.ValueAt(n.raw, a.links.Parent)
-		if link.Type == 0 || n.root() != want.root() || !n.root() && model.IDKey(n.parent) != model.IDKey(want.parent) {
+		if link.Type == 0 || n.root() != want.root() || !n.root() && bsonval.Key(n.parent) != bsonval.Key(want.parent) {
 			set = append(set, bson.E{Key: a.links.Parent, Value: parentValue(want)})
 		}
 		if order := orders[n.key()]; n.order != order {

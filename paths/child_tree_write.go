@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -74,7 +75,7 @@ func (t *childTree) push(n node, s spot, change int64) model.Write {
 	list, _ := t.list(s.parent)
 	each := bson.D{{Key: "$each", Value: []bson.RawValue{n.id}}}
 	index := func(sibling *node) int {
-		return slices.IndexFunc(list, func(id bson.RawValue) bool { return model.IDKey(id) == sibling.key() })
+		return slices.IndexFunc(list, func(id bson.RawValue) bool { return bsonval.Key(id) == sibling.key() })
 	}
 	at := -1 // the end
 	switch {

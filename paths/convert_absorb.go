@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -154,7 +155,7 @@ func (t *documentTree) same(a, b *grove) bool {
 			return false
 		}
 		x, y := a.all[a.at[key]], b.all[b.at[key]]
-		if isNull(x.parent) != isNull(y.parent) || !isNull(x.parent) && model.IDKey(x.parent) != model.IDKey(y.parent) || !t.equal(x, y) {
+		if isNull(x.parent) != isNull(y.parent) || !isNull(x.parent) && bsonval.Key(x.parent) != bsonval.Key(y.parent) || !t.equal(x, y) {
 			return false
 		}
 		i++

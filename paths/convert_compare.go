@@ -3,6 +3,7 @@ package paths
 import (
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -20,7 +21,7 @@ func (s *survey) compare(nodes map[string]node) error {
 		}
 		all[key] = fields
 		was, there := s.stored[key]
-		if !there || was.root() != n.root() || !n.root() && model.IDKey(was.parent) != model.IDKey(n.parent) {
+		if !there || was.root() != n.root() || !n.root() && bsonval.Key(was.parent) != bsonval.Key(n.parent) {
 			s.set(key, s.to.links.Parent, n.parent)
 		}
 		if !there || was.order != n.order {
@@ -74,19 +75,19 @@ func (s *survey) clear(nodes map[string]node, all map[string]bson.D) error {
 			return nil // no representation has such an index for some nodes only
 		}
 		path = field
-		if twin, twice := gets[model.IDKey(v)]; twice {
+		if twin, twice := gets[bsonval.Key(v)]; twice {
 			return fmt.Errorf("%w: %s and %s of %s would both have %s", ErrSegment, text(s.idOf(twin)), text(s.idOf(key)), s.to.docs, text(v))
 		}
-		gets[model.IDKey(v)] = key
+		gets[bsonval.Key(v)] = key
 	}
 	for key, n := range s.stored {
 		if v, _ := model.ValueAt(n.raw, path); v.Type != 0 {
-			holds[model.IDKey(v)] = key
+			holds[bsonval.Key(v)] = key
 		}
 	}
 	for key := range s.target.All() {
 		_, v, _ := unique(key)
-		holder, held := holds[model.IDKey(v)]
+		holder, held := holds[bsonval.Key(v)]
 		switch {
 		case !held || holder == key:
 		case !s.target.Has(holder):

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -113,7 +114,7 @@ func (t *documentTree) origin(owner bson.RawValue, made func(bson.Raw) (bson.Raw
 	fetch := func(ctx context.Context, db *mongo.Database, ids []bson.RawValue) (out []piece, err error) {
 		asked := make(map[string]bool, len(ids))
 		for _, id := range ids {
-			asked[model.IDKey(id)] = true
+			asked[bsonval.Key(id)] = true
 		}
 		err = scan(ctx, db, func(p piece) error {
 			if asked[p.link.ID] {
@@ -150,7 +151,7 @@ func (o origin) gather(ctx context.Context, db *mongo.Database, keep func(piece)
 			return nil, err
 		}
 		if o.byID {
-			slices.SortFunc(links, func(a, b Link[string]) int { return model.CompareIDs(seen[a.ID], seen[b.ID]) })
+			slices.SortFunc(links, func(a, b Link[string]) int { return bsonval.CompareIDs(seen[a.ID], seen[b.ID]) })
 		}
 		f, lost := NewForest(links)
 		if len(lost) == 0 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -213,7 +214,7 @@ func (s *survey) fetch(ctx context.Context, db *mongo.Database, keys []string) (
 	}
 	pieces, err := s.from.fetch(ctx, db, ids)
 	for _, p := range pieces {
-		if key := s.names[p.link.ID]; key == model.IDKey(p.made.Lookup("_id")) {
+		if key := s.names[p.link.ID]; key == bsonval.Key(p.made.Lookup("_id")) {
 			made[key] = p.made
 		}
 	}

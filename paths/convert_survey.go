@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -85,7 +86,7 @@ func (s *survey) take(p piece) error {
 	if w.sum, err = s.to.sum(p.made); err != nil {
 		return err
 	}
-	key := model.IDKey(made.Lookup("_id"))
+	key := bsonval.Key(made.Lookup("_id"))
 	if twin := s.wanted[key]; twin != nil {
 		return fmt.Errorf("%w: %s and %s of %s both become %s", ErrExists, text(twin.from), text(w.from), s.from.name, text(made.Lookup("_id")))
 	}
@@ -128,7 +129,7 @@ func (s *survey) look(ctx context.Context, db *mongo.Database) error {
 func (s *survey) scope() error {
 	top := ""
 	if s.under.Type != 0 {
-		top = model.IDKey(s.under)
+		top = bsonval.Key(s.under)
 		switch {
 		case s.stored[top].id.Type == 0:
 			return fmt.Errorf("%w: %s in %s", ErrNoNode, text(s.under), s.to.docs)
@@ -150,7 +151,7 @@ func (s *survey) scope() error {
 		case s.wanted[key] != nil:
 		case s.remove && (top == "" || inside[key] && key != top):
 			s.gone = append(s.gone, n)
-		case s.placed.Has(key) || s.wanted[model.IDKey(n.parent)] != nil || s.stored[model.IDKey(n.parent)].id.Type != 0:
+		case s.placed.Has(key) || s.wanted[bsonval.Key(n.parent)] != nil || s.stored[bsonval.Key(n.parent)].id.Type != 0:
 			s.kept++
 		default:
 			return fmt.Errorf("%w: the parent of %s in %s is missing", ErrDamaged, text(n.id), s.to.docs)
@@ -164,7 +165,7 @@ func (s *survey) scope() error {
 		if i, j := at[a.key()], at[b.key()]; i != j {
 			return j - i
 		}
-		return model.CompareIDs(a.id, b.id)
+		return bsonval.CompareIDs(a.id, b.id)
 	})
 	return nil
 }
@@ -183,7 +184,7 @@ func (s *survey) siblings() (lists map[string][]string, parents []string) {
 		if p, ok := s.source.above(source); ok {
 			parent = s.names[p]
 		} else if s.under.Type != 0 {
-			parent = model.IDKey(s.under)
+			parent = bsonval.Key(s.under)
 		}
 		add(parent, s.names[source])
 	}
@@ -198,7 +199,7 @@ func (s *survey) siblings() (lists map[string][]string, parents []string) {
 		if n := s.stored[key]; n.root() {
 			add("", key)
 		} else {
-			add(model.IDKey(n.parent), key)
+			add(bsonval.Key(n.parent), key)
 		}
 	}
 	for key := range s.placed.All() {
@@ -210,7 +211,7 @@ func (s *survey) siblings() (lists map[string][]string, parents []string) {
 			lost = append(lost, key)
 		}
 	}
-	slices.SortFunc(lost, func(a, b string) int { return model.CompareIDs(s.stored[a].id, s.stored[b].id) })
+	slices.SortFunc(lost, func(a, b string) int { return bsonval.CompareIDs(s.stored[a].id, s.stored[b].id) })
 	for _, key := range lost {
 		stay(key)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -17,7 +18,7 @@ func (t *documentTree) insert(owner bson.RawValue, s DocumentState, node bson.Ra
 		return model.Plan{}, err
 	}
 	id := node.Lookup(t.spec.ID)
-	if _, there := g.at[model.IDKey(id)]; there {
+	if _, there := g.at[bsonval.Key(id)]; there {
 		return model.Plan{}, t.fault(ErrExists, id)
 	}
 	if !at.at.root() {
@@ -25,7 +26,7 @@ func (t *documentTree) insert(owner bson.RawValue, s DocumentState, node bson.Ra
 			return model.Plan{}, err
 		}
 	}
-	if err := g.forest.Insert(model.IDKey(id), at.key()); err != nil {
+	if err := g.forest.Insert(bsonval.Key(id), at.key()); err != nil {
 		return model.Plan{}, t.faulty(g, err, id, at)
 	}
 	added := element{value: documentValue(node), id: id, parent: g.parentAt(at)}
@@ -45,7 +46,7 @@ func (t *documentTree) insert(owner bson.RawValue, s DocumentState, node bson.Ra
 	index, around := g.index(at), bson.D(nil)
 	switch at.at {
 	case before, after:
-		around = t.stands(g.all[g.at[model.IDKey(at.ref)]])
+		around = t.stands(g.all[g.at[bsonval.Key(at.ref)]])
 	case lastRoot, lastChild:
 		index = -1
 	}
@@ -87,7 +88,7 @@ func (t *documentTree) move(owner bson.RawValue, s DocumentState, id bson.RawVal
 	if err != nil {
 		return model.Plan{}, err
 	}
-	key := model.IDKey(id)
+	key := bsonval.Key(id)
 	parent, child, was := g.forest.stands(key)
 	if err := g.forest.Move(key, to.key()); err != nil {
 		return model.Plan{}, t.faulty(g, err, id, to)
@@ -138,7 +139,7 @@ func (t *documentTree) deletion(owner bson.RawValue, s DocumentState, id bson.Ra
 	if err != nil {
 		return model.Plan{}, err
 	}
-	key := model.IDKey(id)
+	key := bsonval.Key(id)
 	children, below := g.forest.children(key), g.forest.descendants(key, 0)
 	if err := g.forest.Delete(key, mode); err != nil {
 		return model.Plan{}, t.faulty(g, err, id, place{})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -57,7 +58,7 @@ func (t *documentTree) problems(owner, list bson.RawValue) []DocumentProblem {
 	return out
 }
 
-func (g *grove) has(id bson.RawValue) bool { _, ok := g.at[model.IDKey(id)]; return ok }
+func (g *grove) has(id bson.RawValue) bool { _, ok := g.at[bsonval.Key(id)]; return ok }
 
 // cycles are the nodes at which cycles are cut: of each, that with the smallest id.
 func (g *grove) cycles() []int {
@@ -76,10 +77,10 @@ func (g *grove) cycles() []int {
 			if isNull(n.parent) || !g.has(n.parent) {
 				break
 			}
-			key = model.IDKey(n.parent)
+			key = bsonval.Key(n.parent)
 		}
 		if begun := slices.Index(way, key); begun >= 0 {
-			if n := g.all[g.at[way[len(way)-1]]]; !isNull(n.parent) && model.IDKey(n.parent) == key {
+			if n := g.all[g.at[way[len(way)-1]]]; !isNull(n.parent) && bsonval.Key(n.parent) == key {
 				out = append(out, g.smallest(way[begun:]))
 			}
 		}
@@ -95,7 +96,7 @@ func (g *grove) cycles() []int {
 func (g *grove) smallest(keys []string) int {
 	i := g.at[keys[0]]
 	for _, k := range keys[1:] {
-		if model.CompareIDs(g.all[g.at[k]].id, g.all[i].id) < 0 {
+		if bsonval.CompareIDs(g.all[g.at[k]].id, g.all[i].id) < 0 {
 			i = g.at[k]
 		}
 	}
@@ -142,6 +143,6 @@ func (f *fresh) next(g *grove, taken bson.RawValue) (bson.RawValue, error) {
 	if g.has(id) {
 		return id, fmt.Errorf("%w: %s, which was handed to Repair", ErrExists, text(id))
 	}
-	g.at[model.IDKey(id)] = -1
+	g.at[bsonval.Key(id)] = -1
 	return id, nil
 }

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/docmodel/docmodel/model"
 )
 
 // An element is a node of a list.
@@ -20,7 +19,7 @@ type element struct {
 	bad    string // why it is no node
 }
 
-func (e element) key() string { return model.IDKey(e.id) }
+func (e element) key() string { return bsonval.Key(e.id) }
 
 func (e element) doc() bson.Raw { return e.value.Value }
 
@@ -57,7 +56,7 @@ func (t *documentTree) grove(list bson.RawValue) (*grove, error) {
 func (e element) link() Link[string] {
 	l := Link[string]{ID: e.key(), Root: isNull(e.parent), Order: e.order}
 	if !l.Root {
-		l.Parent = model.IDKey(e.parent)
+		l.Parent = bsonval.Key(e.parent)
 	}
 	return l
 }
@@ -117,11 +116,11 @@ func (t *documentTree) element(v bson.RawValue, at string) element {
 
 // find is the element of an id that has a place in the tree.
 func (t *documentTree) find(g *grove, id bson.RawValue) (int, error) {
-	i, ok := g.at[model.IDKey(id)]
+	i, ok := g.at[bsonval.Key(id)]
 	switch {
 	case !ok:
 		return 0, t.fault(ErrNoNode, id)
-	case !g.forest.Has(model.IDKey(id)):
+	case !g.forest.Has(bsonval.Key(id)):
 		return i, fmt.Errorf("%w: %w", ErrDamaged, t.fault(ErrNoNode, id))
 	}
 	return i, nil
@@ -153,7 +152,7 @@ func (p place) key() Place[string] {
 	if p.at.root() {
 		return Place[string]{at: p.at}
 	}
-	return Place[string]{p.at, model.IDKey(p.ref)}
+	return Place[string]{p.at, bsonval.Key(p.ref)}
 }
 
 // parentAt is the id of the parent that a node has at a place that was found.
@@ -164,7 +163,7 @@ func (g *grove) parentAt(at place) bson.RawValue {
 	case at.at == firstChild || at.at == lastChild:
 		return at.ref
 	}
-	return g.all[g.at[model.IDKey(at.ref)]].parent
+	return g.all[g.at[bsonval.Key(at.ref)]].parent
 }
 
 // index is where in the list a node comes at a place.
@@ -173,9 +172,9 @@ func (g *grove) index(at place) int {
 	case firstRoot, firstChild:
 		return 0
 	case before:
-		return g.at[model.IDKey(at.ref)]
+		return g.at[bsonval.Key(at.ref)]
 	case after:
-		return g.at[model.IDKey(at.ref)] + 1
+		return g.at[bsonval.Key(at.ref)] + 1
 	}
 	return len(g.all)
 }

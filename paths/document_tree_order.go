@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -113,7 +114,7 @@ func (t *documentTree) set(owner bson.RawValue, s DocumentState, id bson.RawValu
 	if err != nil {
 		return model.Plan{}, err
 	}
-	i, ok := g.at[model.IDKey(id)]
+	i, ok := g.at[bsonval.Key(id)]
 	if !ok {
 		return model.Plan{}, t.fault(ErrNoNode, id)
 	}
@@ -141,7 +142,7 @@ func (t *documentTree) replace(owner bson.RawValue, s DocumentState, node bson.R
 	if err != nil {
 		return model.Plan{}, err
 	}
-	i, ok := g.at[model.IDKey(node.Lookup(t.spec.ID))]
+	i, ok := g.at[bsonval.Key(node.Lookup(t.spec.ID))]
 	if !ok {
 		return model.Plan{}, t.fault(ErrNoNode, node.Lookup(t.spec.ID))
 	}

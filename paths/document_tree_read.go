@@ -5,10 +5,9 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-
-	"github.com/docmodel/docmodel/model"
 )
 
 // read reads an owner's list.
@@ -33,7 +32,7 @@ func (t *DocumentTree[E, N, K]) node(ctx context.Context, db *mongo.Database, ow
 	if g, err = t.read(ctx, db, owner); err == nil {
 		_, err = t.t.find(g, n)
 	}
-	return g, model.IDKey(n), err
+	return g, bsonval.Key(n), err
 }
 
 // pick decodes nodes.
@@ -182,7 +181,7 @@ func (t *DocumentTree[E, N, K]) two(ctx context.Context, db *mongo.Database, own
 	if g, x, err = t.node(ctx, db, owner, a); err == nil {
 		_, err = t.t.find(g, other)
 	}
-	return g, x, model.IDKey(other), err
+	return g, x, bsonval.Key(other), err
 }
 
 // Check reads an owner's list, and says what is wrong with it: nothing, as a rule.

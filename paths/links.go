@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -94,13 +95,13 @@ type node struct {
 }
 
 // key is a node's _id as a key of maps.
-func (n node) key() string { return model.IDKey(n.id) }
+func (n node) key() string { return bsonval.Key(n.id) }
 
 func (n node) root() bool { return n.parent.Type == 0 || n.parent.Type == bson.TypeNull }
 
 // link is a node's link, by keys.
 func (n node) link() Link[string] {
-	return Link[string]{ID: n.key(), Parent: model.IDKey(n.parent), Root: n.root(), Order: n.order}
+	return Link[string]{ID: n.key(), Parent: bsonval.Key(n.parent), Root: n.root(), Order: n.order}
 }
 
 // spot is a place that was found: between which siblings, under which parent.
@@ -202,7 +203,7 @@ func (t *tree) notLater(change int64) bson.E {
 
 // reorders reports whether a spot is under the node's own parent.
 func (n node) reorders(s spot) bool {
-	return n.root() && s.parent == nil || !n.root() && s.parent != nil && model.IDKey(n.parent) == s.parent.key()
+	return n.root() && s.parent == nil || !n.root() && s.parent != nil && bsonval.Key(n.parent) == s.parent.key()
 }
 
 // stays reports whether a node is at a spot already: under its parent, and between its siblings by its own order key.

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -135,11 +136,11 @@ func (r *rollUp) children(ctx context.Context, db *mongo.Database, n *node) (chi
 	}
 	byKey := make(map[string]bson.Raw, len(found))
 	for _, doc := range found {
-		byKey[model.IDKey(doc.Lookup("_id"))] = doc
+		byKey[bsonval.Key(doc.Lookup("_id"))] = doc
 	}
 	totals = make([]bson.Raw, len(children))
 	for i, c := range children {
-		totals[i] = byKey[model.IDKey(key(c))]
+		totals[i] = byKey[bsonval.Key(key(c))]
 	}
 	return children, totals, nil
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -79,7 +80,7 @@ func (r *rollUp) stored(docs []bson.Raw) (model.Plan, error) {
 		if n.root() {
 			continue
 		}
-		if parent := f.nodes[model.IDKey(n.parent)]; !totals[parent.key()].add(*totals[n.key()]) {
+		if parent := f.nodes[bsonval.Key(n.parent)]; !totals[parent.key()].add(*totals[n.key()]) {
 			return model.Plan{}, r.tree.refused(r.path, parent.id, "is the _id of a node whose sum is beyond int64")
 		}
 	}

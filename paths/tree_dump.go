@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -96,8 +97,8 @@ func (t *tree) dump(ctx context.Context, db *mongo.Database, each func(n node, d
 			byKey[n.key()] = n
 		}
 		for _, id := range ids {
-			n, ok := byKey[model.IDKey(id)]
-			depth := depths[model.IDKey(id)]
+			n, ok := byKey[bsonval.Key(id)]
+			depth := depths[bsonval.Key(id)]
 			switch {
 			case depth > left || !more:
 				continue
@@ -141,7 +142,7 @@ func (t *tree) dumpStream(ctx context.Context, db *mongo.Database, s source, eac
 		}
 		depth := 0
 		if !n.root() {
-			parent := model.IDKey(n.parent)
+			parent := bsonval.Key(n.parent)
 			for depth = len(above); depth > 0 && above[depth-1] != parent; {
 				depth--
 			}

@@ -4,10 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-
-	"github.com/docmodel/docmodel/model"
 )
 
 // family are nodes that were read, and how they hang together.
@@ -32,7 +31,7 @@ func familyOf(nodes []node, top string) family {
 }
 
 // compare compares nodes by their _ids, as the server does.
-func (f family) compare(a, b string) int { return model.CompareIDs(f.nodes[a].id, f.nodes[b].id) }
+func (f family) compare(a, b string) int { return bsonval.CompareIDs(f.nodes[a].id, f.nodes[b].id) }
 
 func (f family) pick(keys []string) []node {
 	out := make([]node, len(keys))
@@ -65,7 +64,7 @@ func (t *tree) ancestors(ctx context.Context, db *mongo.Database, n node) ([]nod
 	}
 	var out []node
 	for {
-		next, ok := byKey[model.IDKey(n.parent)]
+		next, ok := byKey[bsonval.Key(n.parent)]
 		if n.root() || !ok || len(out) > len(found) {
 			break
 		}

@@ -3,6 +3,7 @@ package relate
 import (
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -17,9 +18,9 @@ func (e embedding) belonging(b *batchReader, owners []bson.Raw) (map[string][]bs
 		out, err := e.docsOf(b, owners)
 		for _, o := range owners {
 			id := o.Lookup("_id")
-			if docs := out[model.IDKey(id)]; e.single && len(docs) > 1 {
+			if docs := out[bsonval.Key(id)]; e.single && len(docs) > 1 {
 				b.report(MismatchDuplicate, id, idsOf(docs, "_id")...)
-				delete(out, model.IDKey(id))
+				delete(out, bsonval.Key(id))
 			}
 		}
 		return out, err
@@ -34,8 +35,8 @@ func (e embedding) belonging(b *batchReader, owners []bson.Raw) (map[string][]bs
 		id := o.Lookup("_id")
 		var dangling []bson.RawValue
 		for _, ref := range e.ids(o) {
-			if d, ok := byID[model.IDKey(ref)]; ok {
-				out[model.IDKey(id)] = append(out[model.IDKey(id)], d)
+			if d, ok := byID[bsonval.Key(ref)]; ok {
+				out[bsonval.Key(id)] = append(out[bsonval.Key(id)], d)
 			} else {
 				dangling = append(dangling, ref)
 			}
@@ -77,16 +78,16 @@ func (e embedding) copyDocs(b *batchReader, owners []bson.Raw) ([]model.Step, er
 	var steps []model.Step
 	for _, o := range owners {
 		id := o.Lookup("_id")
-		elements, ok := e.elementsOf(b, id, docs[model.IDKey(id)])
-		if !ok || doubled[model.IDKey(id)] {
+		elements, ok := e.elementsOf(b, id, docs[bsonval.Key(id)])
+		if !ok || doubled[bsonval.Key(id)] {
 			continue
 		}
 		was, want := valueAt(o, e.path), e.stored(elements)
 		switch {
-		case sameBytes(was, want), len(elements) == 0 && !holdsValue(was) && (e.refs == "" || !holdsValue(valueAt(o, e.refs))):
+		case was.Equal(want), len(elements) == 0 && !holdsValue(was) && (e.refs == "" || !holdsValue(valueAt(o, e.refs))):
 			continue
 		case len(o)-len(was.Value)+len(want.Value)+len(e.path)+2 > model.MaxDocument:
-			b.report(MismatchTooLarge, id, idsOf(docs[model.IDKey(id)], "_id")...)
+			b.report(MismatchTooLarge, id, idsOf(docs[bsonval.Key(id)], "_id")...)
 			continue
 		}
 		guard := bson.D{}
@@ -119,7 +120,7 @@ func (e embedding) elementsOf(b *batchReader, owner bson.RawValue, docs []bson.R
 func (e embedding) embeds(owner bson.Raw) map[string]map[string]bson.RawValue {
 	out := map[string]map[string]bson.RawValue{}
 	for _, el := range e.elements(owner) {
-		out[model.IDKey(e.keyOf(el))] = e.elementBody(el)
+		out[bsonval.Key(e.keyOf(el))] = e.elementBody(el)
 	}
 	return out
 }
@@ -139,7 +140,7 @@ func (e embedding) compareDocs(b *batchReader, owner bson.Raw, docs []bson.Raw) 
 	embeds, keys := e.embeds(owner), e.keys(owner)
 	var missing, differing []bson.RawValue
 	for _, d := range docs {
-		body, ok := embeds[model.IDKey(d.Lookup("_id"))]
+		body, ok := embeds[bsonval.Key(d.Lookup("_id"))]
 		if !ok {
 			missing = append(missing, d.Lookup("_id"))
 		} else if !sameBody(body, e.body(d)) {

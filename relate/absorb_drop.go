@@ -1,6 +1,7 @@
 package relate
 
 import (
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -13,14 +14,14 @@ func (e embedding) dropRefs(b *batchReader, owners []bson.Raw) ([]model.Step, er
 	}
 	bad := map[string]bool{} // owners that are reported already
 	for _, m := range b.found {
-		bad[model.IDKey(m.ID)] = true
+		bad[bsonval.Key(m.ID)] = true
 	}
 	var steps []model.Step
 	for _, o := range owners {
 		id := o.Lookup("_id")
 		before := len(b.found)
-		e.compareDocs(b, o, docs[model.IDKey(id)])
-		if bad[model.IDKey(id)] || len(b.found) > before {
+		e.compareDocs(b, o, docs[bsonval.Key(id)])
+		if bad[bsonval.Key(id)] || len(b.found) > before {
 			continue
 		}
 		guard := bson.D{{Key: e.refs, Value: as(valueAt(o, e.refs))}}
@@ -43,7 +44,7 @@ func (e embedding) dropUnreferred(b *batchReader, docs []bson.Raw) ([]model.Step
 	referred := map[string]bool{}
 	for _, o := range referring {
 		for _, id := range e.ids(o) {
-			referred[model.IDKey(id)] = true
+			referred[bsonval.Key(id)] = true
 		}
 	}
 	embedding, err := b.read(e.owners, e.path+"."+e.key, ids, fieldsProjection(e.path), nil)
@@ -59,8 +60,8 @@ func (e embedding) dropUnreferred(b *batchReader, docs []bson.Raw) ([]model.Step
 	var steps []model.Step
 	for _, d := range docs {
 		id := d.Lookup("_id")
-		found := bodies[model.IDKey(id)]
-		if referred[model.IDKey(id)] || len(found) == 0 {
+		found := bodies[bsonval.Key(id)]
+		if referred[bsonval.Key(id)] || len(found) == 0 {
 			continue
 		}
 		if e.oneOf(found, d) {
@@ -90,7 +91,7 @@ func (e embedding) dropDocs(b *batchReader, owners []bson.Raw) ([]model.Step, er
 	}
 	var steps []model.Step
 	for _, o := range owners {
-		mine := docs[model.IDKey(o.Lookup("_id"))]
+		mine := docs[bsonval.Key(o.Lookup("_id"))]
 		before := len(b.found)
 		e.compareDocs(b, o, mine)
 		if len(b.found) > before {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -116,9 +117,9 @@ func (d *dangling) mend(age time.Duration) model.Change[[]MissingID] {
 func StillMissing(first, second []MissingID) []MissingID {
 	seen := make(map[string]bool, len(first))
 	for _, m := range first {
-		seen[model.IDKey(m.ID)] = true
+		seen[bsonval.Key(m.ID)] = true
 	}
-	return slices.DeleteFunc(slices.Clone(second), func(m MissingID) bool { return !seen[model.IDKey(m.ID)] })
+	return slices.DeleteFunc(slices.Clone(second), func(m MissingID) bool { return !seen[bsonval.Key(m.ID)] })
 }
 
 // again checks some ids once more, by the documents that hold them, and keeps those that still lead nowhere.
@@ -175,15 +176,15 @@ func (d *dangling) batch(docs []bson.Raw, missing []bson.RawValue) model.Plan {
 	}
 	wanted := make(map[string]bool, len(missing))
 	for _, id := range missing {
-		wanted[model.IDKey(id)] = true
+		wanted[bsonval.Key(id)] = true
 	}
 	for _, doc := range docs {
 		ids, seen := bson.A{}, map[string]bool{}
 		for _, v := range valuesAt(doc, d.ref.path) {
-			if !wanted[model.IDKey(v)] || seen[model.IDKey(v)] {
+			if !wanted[bsonval.Key(v)] || seen[bsonval.Key(v)] {
 				continue
 			}
-			seen[model.IDKey(v)] = true
+			seen[bsonval.Key(v)] = true
 			id, err := rawID(v)
 			if err != nil {
 				return model.RefusedPlan(d.docs, err)

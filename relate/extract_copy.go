@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -34,7 +35,7 @@ func (x *extraction) extractAll(b *batchReader, owners []bson.Raw) []extracted {
 		}
 		var occupied []bson.RawValue
 		for _, child := range e.ids {
-			if _, ok := taken[model.IDKey(child)]; ok {
+			if _, ok := taken[bsonval.Key(child)]; ok {
 				occupied = append(occupied, child)
 			}
 		}
@@ -43,7 +44,7 @@ func (x *extraction) extractAll(b *batchReader, owners []bson.Raw) []extracted {
 			continue
 		}
 		for _, child := range e.ids {
-			taken[model.IDKey(child)] = id
+			taken[bsonval.Key(child)] = id
 		}
 		out = append(out, e)
 	}
@@ -119,7 +120,7 @@ func checksum(doc bson.Raw) string {
 func (e embedding) isOwn(doc bson.Raw, owner bson.RawValue) bool {
 	mark := valueAt(doc, e.mark)
 	m, ok := mark.DocumentOK()
-	if !ok || model.IDKey(m.Lookup("of")) != model.IDKey(owner) {
+	if !ok || bsonval.Key(m.Lookup("of")) != bsonval.Key(owner) {
 		return false
 	}
 	elems, _ := doc.Elements()
@@ -140,7 +141,7 @@ func (e embedding) says(stored, want bson.Raw) bool {
 		return false
 	}
 	for _, f := range []string{e.parent, e.order} {
-		if f != "" && model.IDKey(valueAt(stored, f)) != model.IDKey(valueAt(want, f)) {
+		if f != "" && bsonval.Key(valueAt(stored, f)) != bsonval.Key(valueAt(want, f)) {
 			return false
 		}
 	}
@@ -164,7 +165,7 @@ func (x *extraction) copyOwners(b *batchReader, owners []bson.Raw) ([]model.Step
 		var occupied []bson.RawValue
 		var replaced, inserted []model.Step
 		for i, want := range e.docs {
-			was, ok := stored[model.IDKey(e.ids[i])]
+			was, ok := stored[bsonval.Key(e.ids[i])]
 			switch {
 			case !ok:
 				inserted = append(inserted, model.Write{Collection: x.docs, Index: model.IDIndex, Model: &mongo.InsertOneModel{Document: want}})

@@ -1,6 +1,7 @@
 package relate
 
 import (
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -20,7 +21,7 @@ func (x *extraction) sweep(b *batchReader, docs []bson.Raw) ([]model.Step, error
 	for key, o := range owners {
 		for i, element := range x.elements(o) {
 			if id, err := x.idOf(o.Lookup("_id"), i, element); err == nil {
-				embedded[key+"\x00"+model.IDKey(id)] = true
+				embedded[key+"\x00"+bsonval.Key(id)] = true
 			}
 		}
 	}
@@ -28,7 +29,7 @@ func (x *extraction) sweep(b *batchReader, docs []bson.Raw) ([]model.Step, error
 	for _, d := range docs {
 		owner, id := valueAt(d, x.mark+".of"), d.Lookup("_id")
 		switch {
-		case embedded[model.IDKey(owner)+"\x00"+model.IDKey(id)]:
+		case embedded[bsonval.Key(owner)+"\x00"+bsonval.Key(id)]:
 		case x.isOwn(d, owner):
 			steps = append(steps, guardedDelete(x.docs, d))
 		default:
@@ -61,7 +62,7 @@ func (x *extraction) dropElements(b *batchReader, owners []bson.Raw) ([]model.St
 		before := len(b.found)
 		var missing, differing []bson.RawValue
 		for i, want := range e.docs {
-			was, ok := stored[model.IDKey(e.ids[i])]
+			was, ok := stored[bsonval.Key(e.ids[i])]
 			if !ok {
 				missing = append(missing, e.ids[i])
 			} else if !x.says(was, want) {
@@ -70,7 +71,7 @@ func (x *extraction) dropElements(b *batchReader, owners []bson.Raw) ([]model.St
 		}
 		b.reportSome(MismatchMissing, id, missing)
 		b.reportSome(MismatchDiffering, id, differing)
-		_, extra := partBy(idsOf(mine[model.IDKey(id)], "_id"), e.ids)
+		_, extra := partBy(idsOf(mine[bsonval.Key(id)], "_id"), e.ids)
 		b.reportSome(MismatchExtra, id, extra)
 		guard := bson.D{{Key: x.path, Value: as(valueAt(e.owner, x.path))}}
 		if x.refs != "" {
@@ -105,7 +106,7 @@ func (x *extraction) dropMarks(b *batchReader, docs []bson.Raw) ([]model.Step, e
 	var steps []model.Step
 	for _, d := range docs {
 		owner := valueAt(d, x.mark+".of")
-		if o, ok := owners[model.IDKey(owner)]; ok && valueAt(o, x.path).Type != 0 {
+		if o, ok := owners[bsonval.Key(owner)]; ok && valueAt(o, x.path).Type != 0 {
 			continue // reported with the owner
 		}
 		steps = append(steps, guardedUpdate(x.docs, d.Lookup("_id"), bson.D{{Key: x.mark + ".of", Value: as(owner)}}, unsetOf(x.mark)))

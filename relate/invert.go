@@ -1,6 +1,7 @@
 package relate
 
 import (
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -153,7 +154,7 @@ func (v *inversion) childrenOf(b *batchReader, parents []bson.Raw) (map[string][
 	docs, err := b.read(v.children, v.ref, idsOf(parents, "_id"), fieldsProjection(v.ref, v.spec.Order), v.order())
 	out := map[string][]bson.Raw{}
 	for _, d := range docs {
-		k := model.IDKey(valueAt(d, v.ref))
+		k := bsonval.Key(valueAt(d, v.ref))
 		out[k] = append(out[k], d)
 	}
 	return out, err

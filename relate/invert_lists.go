@@ -1,6 +1,7 @@
 package relate
 
 import (
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -44,7 +45,7 @@ func (v *inversion) copyLists(b *batchReader, parents []bson.Raw) ([]model.Step,
 	var steps []model.Step
 	for _, p := range parents {
 		id, list := p.Lookup("_id"), valueAt(p, v.list)
-		ids := idsOf(mine[model.IDKey(id)], "_id")
+		ids := idsOf(mine[bsonval.Key(id)], "_id")
 		if list.Type == bson.TypeArray && sameValues(valuesOf(list), ids) || !holdsValue(list) && len(ids) == 0 {
 			continue
 		}
@@ -74,7 +75,7 @@ func (v *inversion) dropRefs(b *batchReader, parents []bson.Raw) ([]model.Step, 
 		before := len(b.found)
 		ids, again := splitDuplicates(valuesOf(valueAt(p, v.list)))
 		b.reportSome(MismatchDuplicate, id, again)
-		children := mine[model.IDKey(id)]
+		children := mine[bsonval.Key(id)]
 		held := idsOf(children, "_id")
 		listed, _ := partBy(ids, held)
 		kept, missing := partBy(held, ids)

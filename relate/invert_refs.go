@@ -1,6 +1,7 @@
 package relate
 
 import (
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -52,20 +53,20 @@ func (v *inversion) copyRefs(b *batchReader, children []bson.Raw) ([]model.Step,
 	seen := map[string]bool{} // a parent may come in several chunks
 	for _, p := range parents {
 		id := p.Lookup("_id")
-		if seen[model.IDKey(id)] {
+		if seen[bsonval.Key(id)] {
 			continue
 		}
-		seen[model.IDKey(id)] = true
+		seen[bsonval.Key(id)] = true
 		first := uniqueValues(valuesOf(valueAt(p, v.list)))
 		for i, child := range first {
-			k := model.IDKey(child)
+			k := bsonval.Key(child)
 			claims[k] = append(claims[k], claim{id, i})
 		}
 	}
 	var steps []model.Step
 	for _, c := range children {
 		id := c.Lookup("_id")
-		by := claims[model.IDKey(id)]
+		by := claims[bsonval.Key(id)]
 		if len(by) > 1 && v.spec.Shared == RefuseShared {
 			rivals := make([]bson.RawValue, len(by))
 			for i := range by {
@@ -91,11 +92,11 @@ func (v *inversion) refUpdate(child bson.Raw, by []claim) bson.D {
 		return unsetOf(v.ref, v.spec.Order)
 	}
 	want := bson.D{{Key: v.ref, Value: by[0].parent}}
-	same := model.IDKey(ref) == model.IDKey(by[0].parent)
+	same := bsonval.Key(ref) == bsonval.Key(by[0].parent)
 	if v.spec.Order != "" {
 		at := rawOf(int32(by[0].at))
 		want = append(want, bson.E{Key: v.spec.Order, Value: at})
-		same = same && model.IDKey(place) == model.IDKey(at)
+		same = same && bsonval.Key(place) == bsonval.Key(at)
 	}
 	if same {
 		return nil
@@ -139,7 +140,7 @@ func (v *inversion) dropLists(b *batchReader, parents []bson.Raw) ([]model.Step,
 		before := len(b.found)
 		ids, again := splitDuplicates(valuesOf(list))
 		b.reportSome(MismatchDuplicate, id, again)
-		held := idsOf(mine[model.IDKey(id)], "_id")
+		held := idsOf(mine[bsonval.Key(id)], "_id")
 		listed, _ := partBy(ids, held)
 		kept, extra := partBy(held, ids)
 		b.reportSome(MismatchExtra, id, extra)
@@ -164,7 +165,7 @@ func (v *inversion) unheld(b *batchReader, parents []bson.Raw, mine map[string][
 	var all []bson.RawValue
 	for i, p := range parents {
 		id := p.Lookup("_id")
-		_, rest[i] = partBy(uniqueValues(valuesOf(valueAt(p, v.list))), idsOf(mine[model.IDKey(id)], "_id"))
+		_, rest[i] = partBy(uniqueValues(valuesOf(valueAt(p, v.list))), idsOf(mine[bsonval.Key(id)], "_id"))
 		all = append(all, rest[i]...)
 	}
 	docs, err := b.byID(v.children, all, fieldsProjection(v.ref))
@@ -174,7 +175,7 @@ func (v *inversion) unheld(b *batchReader, parents []bson.Raw, mine map[string][
 	out := make([]unheldIDs, len(parents))
 	for i, p := range parents {
 		for _, child := range rest[i] {
-			doc, ok := docs[model.IDKey(child)]
+			doc, ok := docs[bsonval.Key(child)]
 			ref := valueAt(doc, v.ref)
 			switch {
 			case !ok:

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -118,7 +118,7 @@ func (j *Join[P, PK, C, CK]) sortable(raw bson.Raw) (c child[C], id CK, err erro
 	if id, err = j.children.ID(&c.doc); err != nil {
 		return c, id, err
 	}
-	full, err := value.Decode(raw)
+	full, err := bsonval.Decode(raw)
 	if err != nil {
 		return c, id, err
 	}

@@ -3,6 +3,7 @@ package relate
 import (
 	"bytes"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -131,7 +132,7 @@ func (e embedding) docsOf(b *batchReader, owners []bson.Raw) (map[string][]bson.
 	docs, err := b.read(e.docs, e.parent, idsOf(owners, "_id"), nil, e.docsOrder())
 	out := map[string][]bson.Raw{}
 	for _, d := range docs {
-		k := model.IDKey(valueAt(d, e.parent))
+		k := bsonval.Key(valueAt(d, e.parent))
 		out[k] = append(out[k], d)
 	}
 	return out, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -179,7 +180,7 @@ func (b *batchReader) reported(kind MismatchKind) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range b.found {
 		if m.Kind == kind {
-			out[model.IDKey(m.ID)] = true
+			out[bsonval.Key(m.ID)] = true
 		}
 	}
 	return out
@@ -190,7 +191,7 @@ func (b *batchReader) byID(collection string, ids []bson.RawValue, projection bs
 	docs, err := b.read(collection, "_id", ids, projection, nil)
 	out := make(map[string]bson.Raw, len(docs))
 	for _, d := range docs {
-		out[model.IDKey(d.Lookup("_id"))] = d
+		out[bsonval.Key(d.Lookup("_id"))] = d
 	}
 	return out, err
 }

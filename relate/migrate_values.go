@@ -1,10 +1,9 @@
 package relate
 
 import (
-	"bytes"
 	"strings"
 
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -66,7 +65,7 @@ func sameValues(a, b []bson.RawValue) bool {
 		return false
 	}
 	for i := range a {
-		if model.IDKey(a[i]) != model.IDKey(b[i]) {
+		if bsonval.Key(a[i]) != bsonval.Key(b[i]) {
 			return false
 		}
 	}
@@ -74,16 +73,7 @@ func sameValues(a, b []bson.RawValue) bool {
 }
 
 // sortsBefore reports whether a value sorts before another, as MongoDB compares them.
-func sortsBefore(a, b bson.RawValue) bool {
-	pair, err := bson.Marshal(bson.D{{Key: "a", Value: a}, {Key: "b", Value: b}})
-	if err != nil {
-		return false
-	}
-	d, err := value.Decode(pair)
-	return err == nil && value.Compare(d[0].Value, d[1].Value) < 0
-}
-
-func sameBytes(a, b bson.RawValue) bool { return a.Type == b.Type && bytes.Equal(a.Value, b.Value) }
+func sortsBefore(a, b bson.RawValue) bool { return bsonval.CompareRaw(a, b) < 0 }
 
 // uniqueValues returns the values without later duplicates.
 func uniqueValues(values []bson.RawValue) []bson.RawValue {
@@ -95,7 +85,7 @@ func uniqueValues(values []bson.RawValue) []bson.RawValue {
 func splitDuplicates(values []bson.RawValue) (first, again []bson.RawValue) {
 	seen := make(map[string]bool, len(values))
 	for _, v := range values {
-		if k := model.IDKey(v); !seen[k] {
+		if k := bsonval.Key(v); !seen[k] {
 			seen[k] = true
 			first = append(first, v)
 		} else {
@@ -109,10 +99,10 @@ func splitDuplicates(values []bson.RawValue) (first, again []bson.RawValue) {
 func partBy(values, others []bson.RawValue) (in, out []bson.RawValue) {
 	among := make(map[string]bool, len(others))
 	for _, v := range others {
-		among[model.IDKey(v)] = true
+		among[bsonval.Key(v)] = true
 	}
 	for _, v := range values {
-		if among[model.IDKey(v)] {
+		if among[bsonval.Key(v)] {
 			in = append(in, v)
 		} else {
 			out = append(out, v)

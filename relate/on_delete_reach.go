@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -162,10 +163,10 @@ func (o *onDelete) gone(ctx context.Context, db *mongo.Database, levels []ReachL
 				if err != nil {
 					return nil, queries, err
 				}
-				there[model.IDKey(doc.Lookup("_id"))] = true
+				there[bsonval.Key(doc.Lookup("_id"))] = true
 			}
 		}
-		level.IDs = slices.DeleteFunc(slices.Clone(level.IDs), func(id bson.RawValue) bool { return there[model.IDKey(id)] })
+		level.IDs = slices.DeleteFunc(slices.Clone(level.IDs), func(id bson.RawValue) bool { return there[bsonval.Key(id)] })
 		out = append(out, level)
 	}
 	return out, queries, nil
@@ -265,7 +266,7 @@ func (w *walker) query(ref Reference, filter bson.D, fields ...string) model.Fin
 func (w *walker) reached(depth int, collection string, ids []bson.RawValue, via *ReachVia) {
 	ways := map[*ReachLevel]*ReachVia{}
 	for _, id := range ids {
-		key := collection + "\x00" + model.IDKey(id)
+		key := collection + "\x00" + bsonval.Key(id)
 		level := w.at[key]
 		if level == nil {
 			level = w.level(depth, collection)
@@ -300,18 +301,18 @@ func (w *walker) block(ctx context.Context, level *ReachLevel, ref Reference) er
 	for _, chunk := range chunked(level.IDs, w.chunk) {
 		wanted := map[string]bool{}
 		for _, id := range rawValues(chunk) {
-			wanted[model.IDKey(id)] = true
+			wanted[bsonval.Key(id)] = true
 		}
 		for doc, err := range w.query(ref, ref.refers(chunk), "_id", ref.path).Each(ctx, w.db) {
 			if err != nil {
 				return err
 			}
 			id := doc.Lookup("_id")
-			if w.at[ref.from+"\x00"+model.IDKey(id)] != nil {
+			if w.at[ref.from+"\x00"+bsonval.Key(id)] != nil {
 				continue
 			}
 			for _, target := range valuesAt(doc, ref.path) {
-				if !wanted[model.IDKey(target)] {
+				if !wanted[bsonval.Key(target)] {
 					continue
 				}
 				if len(w.reach.Blocked) == maxBlocked {

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/docmodel/docmodel/geohash"
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -156,5 +157,5 @@ func (x *found) mark() Mark { return Mark{Meters: x.meters, ID: x.id} }
 
 // compare orders by distance, then _id.
 func compare(a, b Mark) int {
-	return cmp.Or(cmp.Compare(a.Meters, b.Meters), model.CompareIDs(a.ID, b.ID))
+	return cmp.Or(cmp.Compare(a.Meters, b.Meters), bsonval.CompareIDs(a.ID, b.ID))
 }

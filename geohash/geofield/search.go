@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/geohash"
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -153,7 +154,7 @@ func (s *search) add(x found) {
 	if s.spec.Max > 0 && x.meters > s.spec.Max || s.spec.After.ID.Type != 0 && compare(x.mark(), s.spec.After) <= 0 {
 		return
 	}
-	id := model.IDKey(x.id)
+	id := bsonval.Key(x.id)
 	if s.known[id] {
 		return
 	}

@@ -1,4 +1,4 @@
-package value
+package bsonval
 
 import (
 	"math"
@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // Append appends the encoding of d to dst. A value that isn't canonical, or a

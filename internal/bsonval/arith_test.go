@@ -1,10 +1,10 @@
-package value_test
+package bsonval_test
 
 import (
 	"testing"
 
-	. "github.com/docmodel/docmodel/internal/engine/value"
-	"github.com/docmodel/docmodel/internal/engine/value/valuetest"
+	. "github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
 )
 
 func TestArithmetic(t *testing.T) {

@@ -1,4 +1,4 @@
-package value_test
+package bsonval_test
 
 import (
 	"bytes"
@@ -6,9 +6,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	. "github.com/docmodel/docmodel/internal/engine/value"
-	"github.com/docmodel/docmodel/internal/engine/value/valuetest"
+	. "github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // everyType has a field of each BSON type.

@@ -1,4 +1,4 @@
-package value
+package bsonval
 
 import (
 	"bytes"

@@ -1,11 +1,11 @@
-package value_test
+package bsonval_test
 
 import (
 	"bytes"
 	"testing"
 
-	. "github.com/docmodel/docmodel/internal/engine/value"
-	"github.com/docmodel/docmodel/internal/engine/value/valuetest"
+	. "github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
 )
 
 // ascending lists values in the comparison order; those on one line are equal.

@@ -1,11 +1,11 @@
-package value_test
+package bsonval_test
 
 import (
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	. "github.com/docmodel/docmodel/internal/engine/value"
+	. "github.com/docmodel/docmodel/internal/bsonval"
 )
 
 // TestDecimalExponents holds that results are written as IEEE 754-2008 prefers: with the exponent and the sign of zero

@@ -1,4 +1,4 @@
-package value
+package bsonval
 
 import (
 	"encoding/binary"
@@ -7,7 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // Decode returns the document that b encodes. It keeps no reference to b. All

@@ -1,4 +1,4 @@
-package value
+package bsonval
 
 import (
 	"encoding/binary"
@@ -57,7 +57,7 @@ func appendText(dst []byte, s string) []byte {
 // that a double holds exactly as that double, and any other decimal as a fraction.
 func appendNumberKey(dst []byte, v any) []byte {
 	if n, ok := Int64(v); ok {
-		return binary.BigEndian.AppendUint64(append(dst, 'i'), uint64(n))
+		return appendIntKey(dst, n)
 	}
 	if IsNaN(v) {
 		return append(dst, 'n')
@@ -67,6 +67,10 @@ func appendNumberKey(dst []byte, v any) []byte {
 		return appendText(append(dst, 'r'), ratOf(v).RatString())
 	}
 	return binary.BigEndian.AppendUint64(append(dst, 'd'), math.Float64bits(f))
+}
+
+func appendIntKey(dst []byte, n int64) []byte {
+	return binary.BigEndian.AppendUint64(append(dst, 'i'), uint64(n))
 }
 
 // appendElementBody appends a scalar's encoding.

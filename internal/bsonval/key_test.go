@@ -1,4 +1,4 @@
-package model_test
+package bsonval_test
 
 import (
 	"math"
@@ -7,8 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/value"
-	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
 func idkDecimal(t testing.TB, s string) bson.Decimal128 {
@@ -21,7 +20,7 @@ func idkDecimal(t testing.TB, s string) bson.Decimal128 {
 }
 
 // Two values have one key exactly when the server holds them to be equal: all pairs of many kinds, alone and within documents.
-func TestIDKey(t *testing.T) {
+func TestKey(t *testing.T) {
 	var all []any
 	for _, s := range []string{
 		"0", "-0", "1", "1.00", "1E+2", "0.1", "0.5", "1E+19", "9223372036854775807", "9223372036854775808", "1E+6111", "1E-6176", "NaN", "Infinity", "-Infinity",
@@ -50,21 +49,21 @@ func TestIDKey(t *testing.T) {
 	}
 	raw, decoded, keys := make([]bson.RawValue, len(all)), make([]any, len(all)), make([]string, len(all))
 	for i, v := range all {
-		raw[i] = embRaw(v)
+		raw[i] = encoded(t, v)
 		doc, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := value.Decode(doc)
+		back, err := bsonval.Decode(doc)
 		if err != nil {
 			t.Fatal(err)
 		}
-		decoded[i], keys[i] = back[0].Value, model.IDKey(raw[i])
+		decoded[i], keys[i] = back[0].Value, bsonval.Key(raw[i])
 	}
 	equal := 0
 	for i := range all {
 		for j := range i {
-			same := value.Compare(decoded[i], decoded[j]) == 0
+			same := bsonval.Compare(decoded[i], decoded[j]) == 0
 			if raw[i].Type != raw[j].Type && (raw[i].Type == bson.TypeUndefined || raw[j].Type == bson.TypeUndefined) {
 				same = false
 			}

@@ -1,15 +1,17 @@
-package model_test
+package bsonval_test
 
 import (
 	"math"
 	"testing"
 
-	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/model"
 )
 
 // Numbers stand in the order of what they are, whatever their types; those of one row are equal.
-func TestCompareNumbers(t *testing.T) {
+func TestCompareRawNumbers(t *testing.T) {
 	decimal := func(s string) bson.Decimal128 {
 		d, err := bson.ParseDecimal128(s)
 		if err != nil {
@@ -52,16 +54,12 @@ func TestCompareNumbers(t *testing.T) {
 	var all []placed
 	for row, equal := range ascending {
 		for _, v := range equal {
-			typ, data, err := bson.MarshalValue(v)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, placed{row, bson.RawValue{Type: typ, Value: data}})
+			all = append(all, placed{row, encoded(t, v)})
 		}
 	}
 	for _, a := range all {
 		for _, b := range all {
-			if got, want := model.CompareNumbers(a.v, b.v), sign(a.row-b.row); sign(got) != want {
+			if got, want := bsonval.CompareRaw(a.v, b.v), sign(a.row-b.row); sign(got) != want {
 				t.Errorf("%s beside %s: %d, want %d", model.Shell(a.v), model.Shell(b.v), got, want)
 			}
 		}

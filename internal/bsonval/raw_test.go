@@ -1,14 +1,16 @@
-package model_test
+package bsonval_test
 
 import (
 	"math"
 	"slices"
 	"testing"
 
-	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
 )
 
 func TestCompareIDs(t *testing.T) {
@@ -29,26 +31,31 @@ func TestCompareIDs(t *testing.T) {
 	}
 	var ids []bson.RawValue
 	for _, v := range ascending {
-		typ, data, err := bson.MarshalValue(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, bson.RawValue{Type: typ, Value: data})
+		ids = append(ids, encoded(t, v))
 	}
 	for i, a := range ids {
 		for j, b := range ids {
-			if got, want := sign(model.CompareIDs(a, b)), sign(i-j); got != want {
+			if got, want := sign(bsonval.CompareIDs(a, b)), sign(i-j); got != want {
 				t.Errorf("%v beside %v: %d, want %d", ascending[i], ascending[j], got, want)
 			}
 		}
 	}
-	if !slices.IsSortedFunc(ids, model.CompareIDs) {
+	if !slices.IsSortedFunc(ids, bsonval.CompareIDs) {
 		t.Error("not sorted")
 	}
 	one, long := bson.RawValue{Type: bson.TypeInt32, Value: []byte{1, 0, 0, 0}}, bson.RawValue{Type: bson.TypeInt64, Value: []byte{1, 0, 0, 0, 0, 0, 0, 0}}
-	if model.CompareIDs(one, long) == 0 || model.CompareIDs(one, one) != 0 {
+	if bsonval.CompareIDs(one, long) == 0 || bsonval.CompareIDs(one, one) != 0 {
 		t.Error("1 and 1 of another type aren't told apart")
 	}
+}
+
+func encoded(t testing.TB, v any) bson.RawValue {
+	t.Helper()
+	doc, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bson.Raw(doc).Lookup("v")
 }
 
 func sign(n int) int { return min(max(n, -1), 1) }
@@ -73,7 +80,7 @@ func TestCompareIDsAsTheServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			id := doc.Lookup("_id")
-			if last.Type != 0 && model.CompareIDs(last, id) >= 0 {
+			if last.Type != 0 && bsonval.CompareIDs(last, id) >= 0 {
 				t.Errorf("the server has %v before %v", last, id)
 			}
 			last = id

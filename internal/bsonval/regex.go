@@ -1,11 +1,11 @@
-package value
+package bsonval
 
 import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // CompileRegex compiles a regular expression in MongoDB's syntax, which is

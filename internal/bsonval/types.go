@@ -1,4 +1,4 @@
-package value
+package bsonval
 
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -102,44 +102,28 @@ var aliases = map[bson.Type]string{
 	bson.TypeMaxKey:           "maxKey",
 }
 
-// Rank returns the place of v's type in the comparison order: equal for types
-// that compare by value with each other (all numbers; strings and symbols).
+// classes are the places of the types in the comparison order: equal for types that compare
+// by value with each other (all numbers; strings and symbols).
+var classes = [256]int8{
+	bson.TypeMinKey: -1, bson.TypeUndefined: 0, bson.TypeNull: 5,
+	bson.TypeInt32: 10, bson.TypeInt64: 10, bson.TypeDouble: 10, bson.TypeDecimal128: 10,
+	bson.TypeString: 15, bson.TypeSymbol: 15, bson.TypeEmbeddedDocument: 20, bson.TypeArray: 25,
+	bson.TypeBinary: 30, bson.TypeObjectID: 35, bson.TypeBoolean: 40, bson.TypeDateTime: 45,
+	bson.TypeTimestamp: 47, bson.TypeRegex: 50, bson.TypeDBPointer: 55, bson.TypeJavaScript: 60,
+	bson.TypeCodeWithScope: 65, bson.TypeMaxKey: 127,
+}
+
+// Class returns the place of a type in the comparison order. Type 0, a missing value, is in the
+// class of undefined.
+func Class(t bson.Type) int { return int(classes[t]) }
+
+// Rank returns the class of v's type: see [Class]. A Go value that isn't canonical comes before MaxKey.
 func Rank(v any) int {
-	switch v.(type) {
-	case bson.MinKey:
-		return -1
-	case missing, bson.Undefined:
+	switch t := Type(v); {
+	case t != 0:
+		return Class(t)
+	case IsMissing(v):
 		return 0
-	case nil, bson.Null:
-		return 5
-	case int32, int64, float64, bson.Decimal128:
-		return 10
-	case string, bson.Symbol:
-		return 15
-	case bson.D:
-		return 20
-	case bson.A:
-		return 25
-	case bson.Binary:
-		return 30
-	case bson.ObjectID:
-		return 35
-	case bool:
-		return 40
-	case bson.DateTime:
-		return 45
-	case bson.Timestamp:
-		return 47
-	case bson.Regex:
-		return 50
-	case bson.DBPointer:
-		return 55
-	case bson.JavaScript:
-		return 60
-	case bson.CodeWithScope:
-		return 65
-	case bson.MaxKey:
-		return 127
 	}
 	return 126
 }

@@ -1,4 +1,4 @@
-// Package value holds BSON values in one canonical Go form, and decodes,
+// Package bsonval holds BSON values in one canonical Go form, and decodes,
 // encodes, compares and computes with them as MongoDB does.
 //
 // A document is a bson.D, an array a bson.A, and a scalar one of float64,
@@ -15,7 +15,7 @@
 // (https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/),
 // and the page on BSON types decides the names of the types
 // (https://www.mongodb.com/docs/manual/reference/bson-types/).
-package value
+package bsonval
 
 import "go.mongodb.org/mongo-driver/v2/bson"
 

@@ -33,14 +33,15 @@ func refuseImport(p goPackage, imported string) string {
 	other := areaOf(strings.TrimPrefix(strings.TrimPrefix(imported, module), "/"))
 	isOurs := within(imported, module)
 	switch {
-	case isWithin(imported, "internal/runctx") && (area == "model" || slices.Contains(techniqueAreas, area)) && local != "geohash":
-		return "" // what a context tells everything that runs
+	case slices.ContainsFunc(foundations, func(dir string) bool { return isWithin(imported, dir) }) && (area == "model" || slices.Contains(techniqueAreas, area)) && local != "geohash":
+		return ""
+	case isOurs && slices.ContainsFunc(foundations, func(dir string) bool { return within(local, dir) }) && area == "internal" &&
+		!slices.ContainsFunc(foundations, func(dir string) bool { return isWithin(imported, dir) }) && !isWithin(imported, "internal/mongoerr"):
+		return "what model stands on knows nothing of it"
 	case within(imported, goCmp) && local != "model/modeltest":
 		return "go-cmp is for tests and model/modeltest"
-	case isWithin(imported, "internal/engine") && local != "model/modeltest" && !within(local, "internal/engine") && !relateSorts(local, imported):
+	case isWithin(imported, "internal/engine") && local != "model/modeltest" && !within(local, "internal/engine"):
 		return "the engine is reached through model/modeltest"
-	case isWithin(imported, "internal/direction") && (area == "model" || slices.Contains(techniqueAreas, area)) && local != "geohash":
-		return "" // 1 and -1, of whatever type
 	case isOurs && isWithin(imported, "model/modeltest") && p.isLibrary():
 		return "a library's own code doesn't need a test's helper"
 	case local == "geohash" && strings.Contains(strings.SplitN(imported, "/", 2)[0], "."):
@@ -49,13 +50,17 @@ func refuseImport(p goPackage, imported string) string {
 		return "the vocabulary knows no technique"
 	case local == "model" && isOurs:
 		return "model is the root: keys, schema and advise are written in it"
-	case slices.Contains(techniqueAreas, area) && isOurs && other != area && other != "model" && !geofieldUsesGeohash(local, imported) && !relateSorts(local, imported):
+	case slices.Contains(techniqueAreas, area) && isOurs && other != area && other != "model" && !geofieldUsesGeohash(local, imported):
 		return "techniques know the vocabulary, and never each other"
 	case p.isLibrary() && !isOurs && strings.Contains(strings.SplitN(imported, "/", 2)[0], ".") && !strings.HasPrefix(imported, driver):
 		return "the library depends on the driver alone"
 	}
 	return ""
 }
+
+// foundations are what model and the techniques stand on: BSON's values as a server compares them, the directions 1 and -1, and
+// what a context tells everything that runs.
+var foundations = []string{"internal/bsonval", "internal/direction", "internal/runctx"}
 
 var techniqueAreas = []string{"relate", "denorm", "paths", "geohash"}
 
@@ -69,13 +74,6 @@ func isWithin(imported, dir string) bool { return within(imported, module+"/"+di
 
 func geofieldUsesGeohash(local, imported string) bool {
 	return local == "geohash/geofield" && imported == module+"/geohash"
-}
-
-// relateSorts allows relate what it sorts children by in the application: BSON's order of values, and the values. One
-// definition of that order serves the library and the engine that its tests run against; nothing else of the engine is
-// meant to be linked into programs.
-func relateSorts(local, imported string) bool {
-	return local == "relate" && (imported == module+"/internal/engine/order" || imported == module+"/internal/engine/value")
 }
 
 // The module itself needs two others.
@@ -126,13 +124,12 @@ func TestRefuseImport(t *testing.T) {
 		{"its parts know it", "model/keys", "model", true},
 		{"it doesn't know its parts", "model", "model/keys", false},
 		{"the test package knows the engine", "model/modeltest", "internal/engine", true},
-		{"nobody else does", "paths", "internal/engine/value", false},
-		{"but relate sorts as the server does", "relate", "internal/engine/order", true},
-		{"and compares its values", "relate", "internal/engine/value", true},
-		{"relate runs no engine", "relate", "internal/engine", false},
-		{"nor a part of one", "relate", "internal/engine/query", false},
-		{"no other technique sorts", "denorm", "internal/engine/order", false},
-		{"but the engine itself", "internal/engine/plan", "internal/engine/value", true},
+		{"nobody else does", "relate", "internal/engine", false},
+		{"nor a part of it", "relate", "internal/engine/query", false},
+		{"all know the server's order of values", "relate", "internal/bsonval/order", true},
+		{"the vocabulary too", "model", "internal/bsonval", true},
+		{"and the engine", "internal/engine/plan", "internal/bsonval", true},
+		{"which itself knows nothing", "internal/bsonval", "model", false},
 		{"a library doesn't know the test package", "relate", "model/modeltest", false},
 		{"an example may", "examples/hello", "model/modeltest", true},
 	}

@@ -3,8 +3,6 @@ package checks
 import (
 	"errors"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
@@ -14,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/model/schema"
 	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // walkedFunctions are the exported functions that [TestNoPanics] calls: constructors and other functions that take types as instances.
@@ -29,15 +28,15 @@ var walkedFunctions = map[string]any{
 	"geohash.Encode": geohash.Encode, "geohash.Parse": geohash.Parse, "geohash.Subtract": geohash.Subtract, "geofield.NewField": geofield.NewField[bson.D, any],
 
 	"model.AggregateAs": model.AggregateAs[bson.D, bson.D, any], "model.And": model.And, "model.AppendDocument": model.AppendDocument, "model.AsRead": model.AsRead, "model.Case": model.Case[mediumBook],
-	"model.CheckArray": model.CheckArray[product, string], "model.CheckKey": model.CheckKey, "model.CheckNames": model.CheckNames, "model.CheckPath": model.CheckPath, "model.CheckRun": model.CheckRun, "model.CompareIDs": model.CompareIDs,
-	"model.CompareNumbers": model.CompareNumbers, "model.Concat": model.Concat, "model.Decoding": model.Decoding[bson.D, any], "model.Diagram": model.Diagram, "model.DuplicateIndex": model.DuplicateIndex,
+	"model.CheckArray": model.CheckArray[product, string], "model.CheckKey": model.CheckKey, "model.CheckNames": model.CheckNames, "model.CheckPath": model.CheckPath, "model.CheckRun": model.CheckRun,
+	"model.Concat": model.Concat, "model.Decoding": model.Decoding[bson.D, any], "model.Diagram": model.Diagram, "model.DuplicateIndex": model.DuplicateIndex,
 	"model.EncodeDocument": model.EncodeDocument[bson.D, any], "model.EndDocument": model.EndDocument, "model.Entity": model.Entity[bson.D, any], "model.Eq": model.Eq, "model.Fence": model.Fence,
-	"model.FieldsAsRead": model.FieldsAsRead, "model.IDKey": model.IDKey, "model.InTx": model.InTx, "model.IndexName": model.IndexName, "model.Indexes": model.Indexes, "model.Merge": model.Merge,
+	"model.FieldsAsRead": model.FieldsAsRead, "model.InTx": model.InTx, "model.IndexName": model.IndexName, "model.Indexes": model.Indexes, "model.Merge": model.Merge,
 	"model.MergePlans": model.MergePlans, "model.MustField": model.MustField[product, string], "model.NewCollection": model.NewCollection[bson.D, any], "model.NewEmbedded": model.NewEmbedded[bson.D, bson.D, any],
 	"model.NewEmbeddedOne": model.NewEmbeddedOne[bson.D, bson.D, any], "model.NewIndex": model.NewIndex, "model.NewKinds": model.NewKinds[medium, string, medium],
 	"model.NewNested": model.NewNested[dwelling, lodger, string, dwelling], "model.NewPlan": model.NewPlan, "model.NewReader": model.NewReader[string, product, string], "model.NewUnion": model.NewUnion[medium],
 	"model.NewVersioned": model.NewVersioned[bson.D, any], "model.Only": model.Only[mediumBook, medium, string], "model.Overlap": model.Overlap, "model.Project": model.Project[bson.D, product],
-	"model.Rational": model.Rational, "model.Refused": model.Refused, "model.RefusedPlan": model.RefusedPlan, "model.SetFields": model.SetFields, "model.ShapeOf": model.ShapeOf[product, string],
+	"model.Refused": model.Refused, "model.RefusedPlan": model.RefusedPlan, "model.SetFields": model.SetFields, "model.ShapeOf": model.ShapeOf[product, string],
 	"model.Shell": model.Shell, "model.UnknownCase": model.UnknownCase[medium], "model.ValueAt": model.ValueAt, "model.WithoutSession": model.WithoutSession,
 
 	"advise.ArrayBytes": advise.ArrayBytes, "advise.Choose": advise.Choose, "advise.DaysLeft": advise.DaysLeft, "advise.NewBudget": advise.NewBudget[product, string],

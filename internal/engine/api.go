@@ -5,8 +5,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // stableCommands are the commands of the Stable API, version 1 (https://www.mongodb.com/docs/manual/reference/stable-api/).
@@ -51,7 +51,7 @@ func (r *request) checkAPI() error {
 	if err := onlyStable(r.name, r.body[1:], unstableFields[r.command.name]); err != nil || r.command.name != "createIndexes" {
 		return err
 	}
-	list, _ := value.Get(r.body, "indexes")
+	list, _ := bsonval.Get(r.body, "indexes")
 	indexes, _ := list.(bson.A)
 	for _, v := range indexes {
 		index, _ := v.(bson.D)

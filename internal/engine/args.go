@@ -5,9 +5,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // args reads the fields of a command or of a part of one. The first field of
@@ -30,7 +30,7 @@ func (a *args) known(lists ...[]string) error {
 		if !found {
 			return mongoerr.New(mongoerr.IDLUnknownField, "BSON field '%s.%s' is an unknown field.", a.place, e.Key)
 		}
-		if value.Index(a.doc, e.Key) != i {
+		if bsonval.Index(a.doc, e.Key) != i {
 			return mongoerr.New(40413, "BSON field '%s.%s' is a duplicate field", a.place, e.Key)
 		}
 	}
@@ -38,7 +38,7 @@ func (a *args) known(lists ...[]string) error {
 }
 
 func (a *args) get(name string) (any, bool) {
-	v, ok := value.Get(a.doc, name)
+	v, ok := bsonval.Get(a.doc, name)
 	return v, ok && v != nil
 }
 
@@ -49,7 +49,7 @@ func (a *args) has(name string) bool {
 
 func (a *args) wrong(name string, v any, want string) {
 	a.fail(mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'",
-		a.place, name, value.TypeName(v), want))
+		a.place, name, bsonval.TypeName(v), want))
 }
 
 // fail keeps the first error.
@@ -62,7 +62,7 @@ func (a *args) fail(err error) {
 // required notes an error when the field is absent.
 func (a *args) required(names ...string) {
 	for _, name := range names {
-		if _, ok := value.Get(a.doc, name); !ok {
+		if _, ok := bsonval.Get(a.doc, name); !ok {
 			a.fail(mongoerr.New(mongoerr.IDLFailedToParse,
 				"BSON field '%s.%s' is missing but a required field", a.place, name))
 		}
@@ -155,7 +155,7 @@ func (a *args) boolean(name string, absent bool) bool {
 	case bool:
 		return v
 	case int32, int64, float64, bson.Decimal128:
-		return value.Compare(v, int32(0)) != 0
+		return bsonval.Compare(v, int32(0)) != 0
 	}
 	a.wrong(name, v, "bool")
 	return false
@@ -169,7 +169,7 @@ func (a *args) refuse(name string, harmless ...any) {
 		return
 	}
 	for _, h := range harmless {
-		if value.Equal(v, h) {
+		if bsonval.Equal(v, h) {
 			return
 		}
 	}

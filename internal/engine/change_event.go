@@ -5,11 +5,11 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
 	"github.com/docmodel/docmodel/internal/engine/update"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // event returns the document of a change, as the manual's pages on change
@@ -106,7 +106,7 @@ func (s *changeStream) fullDocument(e *store.Event) (any, bool, error) {
 func (s *changeStream) current(e *store.Event) (any, error) {
 	state := s.engine.store.Snapshot()
 	c := state.Collection(e.NS)
-	if c == nil || !value.Equal(c.UUID, e.UUID) {
+	if c == nil || !bsonval.Equal(c.UUID, e.UUID) {
 		return nil, nil
 	}
 	m, err := query.Parse(bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: e.ID()}}}}, query.Options{})

@@ -7,9 +7,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // options are the fields of a $changeStream stage.
@@ -102,7 +102,7 @@ func (t token) document() bson.D {
 }
 
 func readToken(d bson.D) (token, error) {
-	v, _ := value.Get(d, "_data")
+	v, _ := bsonval.Get(d, "_data")
 	text, ok := v.(string)
 	if !ok {
 		return token{}, mongoerr.New(40647, "Bad resume token: _data of missing or of wrong type%s", store.Show(d))

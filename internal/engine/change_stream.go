@@ -7,11 +7,11 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // changeStream is the source of a cursor over changes. Its next returns nil
@@ -255,14 +255,14 @@ func (s *changeStream) transform(doc bson.D, t token) (bson.D, error) {
 		if err != nil {
 			return nil, err
 		}
-		if got, _ := value.Get(out, "_id"); !value.Equal(got, id) {
+		if got, _ := bsonval.Get(out, "_id"); !bsonval.Equal(got, id) {
 			return nil, fatal(mongoerr.ChangeStreamFatalError,
 				"Encountered an event whose _id field, which contains the resume token, was modified by the pipeline. "+
 					"Modifying the _id field of an event makes it impossible to resume the stream from that point. "+
 					"Only transformations that retain the unmodified _id field are allowed. Expected: %s but found: %s",
 				store.Show(bson.D{{Key: "_id", Value: id}}), store.Show(bson.D{{Key: "_id", Value: got}}))
 		}
-		if n := value.Size(out); n > store.MaxDocument {
+		if n := bsonval.Size(out); n > store.MaxDocument {
 			return nil, mongoerr.New(mongoerr.BSONObjectTooLarge, "BSONObj size: %d is invalid: a change event may have 16MB", n)
 		}
 		s.token = id

@@ -5,12 +5,12 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/internal/engine/plan"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 func init() {
@@ -150,7 +150,7 @@ func sameFields(spec *store.IndexSpec, on []string) bool {
 		return false
 	}
 	for _, name := range on {
-		if value.Index(spec.Key, name) < 0 {
+		if bsonval.Index(spec.Key, name) < 0 {
 			return false
 		}
 	}

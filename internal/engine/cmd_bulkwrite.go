@@ -5,9 +5,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 func init() {
@@ -171,11 +171,11 @@ func (b *bulk) fail(i int, kind string, e *mongoerr.Error) {
 func (b *bulk) do(kind string, ns store.Namespace, op bson.D) (outcome, error) {
 	switch kind {
 	case "insert":
-		v, _ := value.Get(op, "document")
+		v, _ := bsonval.Get(op, "document")
 		doc, ok := v.(bson.D)
 		if !ok {
 			return outcome{}, mongoerr.New(mongoerr.TypeMismatch,
-				"BSON field 'bulkWrite.ops.document' is the wrong type '%s', expected type 'object'", value.TypeName(v))
+				"BSON field 'bulkWrite.ops.document' is the wrong type '%s', expected type 'object'", bsonval.TypeName(v))
 		}
 		err := b.request.write(func(w *store.Writer) error { return insertOne(w, ns, doc) })
 		return outcome{n: 1}, err

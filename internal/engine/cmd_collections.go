@@ -3,10 +3,10 @@ package engine
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 func init() {
@@ -181,7 +181,7 @@ func listDatabases(r *request) (reply, error) {
 			continue
 		}
 		for x := range c.Records.All() {
-			sizes[last] += int64(value.Size(x.Doc))
+			sizes[last] += int64(bsonval.Size(x.Doc))
 		}
 	}
 	for _, name := range names {

@@ -6,10 +6,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/plan"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 func init() {
@@ -23,7 +23,7 @@ func distinct(r *request) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := value.ParsePath(r.args().text("key"))
+	path := bsonval.ParsePath(r.args().text("key"))
 	var found []any
 	for e := p.Open(); ; {
 		x, err := e.Next()
@@ -35,11 +35,11 @@ func distinct(r *request) (reply, error) {
 		}
 		found = gather(found, x.Doc, path)
 	}
-	if err := interrupt.SortStable(r.watch, found, value.Compare); err != nil {
+	if err := interrupt.SortStable(r.watch, found, bsonval.Compare); err != nil {
 		return nil, err
 	}
-	found = slices.CompactFunc(found, func(a, b any) bool { return value.Compare(a, b) == 0 })
-	if value.SizeOf(bson.A(found), maxBatchBytes) > maxBatchBytes {
+	found = slices.CompactFunc(found, func(a, b any) bool { return bsonval.Compare(a, b) == 0 })
+	if bsonval.SizeOf(bson.A(found), maxBatchBytes) > maxBatchBytes {
 		return nil, mongoerr.New(17217, "distinct too big, 16mb cap")
 	}
 	return reply{{Key: "values", Value: bson.A(found)}}, nil
@@ -67,7 +67,7 @@ func readDistinct(r *request) (*plan.Plan, error) {
 
 // gather appends what v has at the path: through arrays on the way, and the
 // elements of an array at its end.
-func gather(found []any, v any, path value.Path) []any {
+func gather(found []any, v any, path bsonval.Path) []any {
 	if len(path) == 0 {
 		if a, ok := v.(bson.A); ok {
 			return append(found, a...)
@@ -76,7 +76,7 @@ func gather(found []any, v any, path value.Path) []any {
 	}
 	switch v := v.(type) {
 	case bson.D:
-		if x, ok := value.Get(v, path[0].Name); ok {
+		if x, ok := bsonval.Get(v, path[0].Name); ok {
 			return gather(found, x, path[1:])
 		}
 	case bson.A:

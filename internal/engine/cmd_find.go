@@ -6,12 +6,12 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/plan"
 	"github.com/docmodel/docmodel/internal/engine/projection"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 func init() {
@@ -126,6 +126,6 @@ func hint(a *args) any {
 	case string, bson.D:
 		return v
 	}
-	a.fail(mongoerr.New(mongoerr.FailedToParse, "hint must be a string or an object, not %s", value.TypeName(v)))
+	a.fail(mongoerr.New(mongoerr.FailedToParse, "hint must be a string or an object, not %s", bsonval.TypeName(v)))
 	return nil
 }

@@ -3,9 +3,9 @@ package engine
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 func init() {
@@ -80,7 +80,7 @@ func createIndexes(r *request) (reply, error) {
 func addIndex(w *store.Writer, ns store.Namespace, s *store.IndexSpec) error {
 	for _, x := range w.Collection(ns).Indexes {
 		old := x.Spec
-		sameKey := value.Equal(old.Key, s.Key) || equalKeys(old.Key, s.Key)
+		sameKey := bsonval.Equal(old.Key, s.Key) || equalKeys(old.Key, s.Key)
 		switch same := sameOptions(old, s); {
 		case sameKey && old.Name == store.IDIndex:
 			return nil
@@ -93,7 +93,7 @@ func addIndex(w *store.Writer, ns store.Namespace, s *store.IndexSpec) error {
 		case old.Name == s.Name:
 			return mongoerr.New(mongoerr.IndexKeySpecsConflict, "An existing index has the same name as the requested index. "+
 				"Requested index: %s, existing index: %s", store.Show(describeIndex(s)), store.Show(describeIndex(old)))
-		case sameKey && value.Equal(old.Partial, s.Partial):
+		case sameKey && bsonval.Equal(old.Partial, s.Partial):
 			return mongoerr.New(mongoerr.IndexOptionsConflict, "Index already exists with a different name: %s", old.Name)
 		}
 	}
@@ -106,7 +106,7 @@ func equalKeys(a, b bson.D) bool {
 		return false
 	}
 	for i := range a {
-		if a[i].Key != b[i].Key || value.Compare(a[i].Value, b[i].Value) != 0 {
+		if a[i].Key != b[i].Key || bsonval.Compare(a[i].Value, b[i].Value) != 0 {
 			return false
 		}
 	}
@@ -114,7 +114,7 @@ func equalKeys(a, b bson.D) bool {
 }
 
 func sameOptions(a, b *store.IndexSpec) bool {
-	return a.Unique == b.Unique && a.Sparse == b.Sparse && value.Equal(a.Partial, b.Partial) &&
+	return a.Unique == b.Unique && a.Sparse == b.Sparse && bsonval.Equal(a.Partial, b.Partial) &&
 		a.Expires == b.Expires && a.ExpireAfter == b.ExpireAfter
 }
 
@@ -205,7 +205,7 @@ func indexNames(c *store.Collection, which any) (names []string, err error) {
 			return nil, mongoerr.New(mongoerr.IndexNotFound, "can't find index with key: %s", store.Show(v))
 		}
 	default:
-		return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field 'dropIndexes.index' is the wrong type '%s', expected types '[string, object, array]'", value.TypeName(which))
+		return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field 'dropIndexes.index' is the wrong type '%s', expected types '[string, object, array]'", bsonval.TypeName(which))
 	}
 	for _, name := range names {
 		if name == store.IDIndex {

@@ -7,9 +7,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 func init() {
@@ -109,7 +109,7 @@ func stamped(w *store.Writer, doc bson.D) bson.D {
 // withID returns the document with an _id, as its first field, and refuses
 // what no stored document may have.
 func withID(doc bson.D) (bson.D, error) {
-	at := value.Index(doc, "_id")
+	at := bsonval.Index(doc, "_id")
 	switch {
 	case at < 0:
 		return append(bson.D{{Key: "_id", Value: bson.NewObjectID()}}, doc...), nil
@@ -124,7 +124,7 @@ func withID(doc bson.D) (bson.D, error) {
 func checkID(id any) error {
 	switch v := id.(type) {
 	case bson.A, bson.Regex, bson.Undefined:
-		return mongoerr.New(mongoerr.InvalidIDField, "The '_id' value cannot be of type %s", value.TypeName(id))
+		return mongoerr.New(mongoerr.InvalidIDField, "The '_id' value cannot be of type %s", bsonval.TypeName(id))
 	case bson.D:
 		for _, e := range v {
 			if strings.HasPrefix(e.Key, "$") {

@@ -9,10 +9,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
 	"github.com/docmodel/docmodel/internal/engine/wire"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // conn is the engine's end of a connection. Its commands run one after the
@@ -133,7 +133,7 @@ func (c *conn) answer(m wire.Message) error {
 		reply = append(reply, c.engine.times()...)
 	}
 	out := wire.StartReply(c.out[:0], m, c.engine.requests.Add(1))
-	out, err = value.Append(out, reply)
+	out, err = bsonval.Append(out, reply)
 	if err != nil {
 		return err
 	}

@@ -9,13 +9,13 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/internal/engine/plan"
 	"github.com/docmodel/docmodel/internal/engine/projection"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // source delivers the documents of a cursor: nil after the last. Nothing is asked of it after
@@ -75,7 +75,7 @@ func (c *cursor) batch(limit int64) (docs bson.A, more bool, err error) {
 			c.resume = c.stream.token
 			return docs, !c.stream.over, nil
 		}
-		n := value.SizeOf(d, maxResult)
+		n := bsonval.SizeOf(d, maxResult)
 		if n > maxResult {
 			return nil, false, mongoerr.New(mongoerr.BSONObjectTooLarge,
 				"BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB)", n, n, maxResult)

@@ -5,12 +5,12 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/internal/engine/plan"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
 // environment is what a pipeline sees of the engine: the state at the begin of
@@ -144,7 +144,7 @@ func (e *environment) MergeOne(db, coll string, on []string, doc bson.D,
 		switch {
 		case action == pipeline.Insert:
 			return insertOne(w, ns, next)
-		case action != pipeline.Keep && value.Equal(next, before):
+		case action != pipeline.Keep && bsonval.Equal(next, before):
 		case action == pipeline.Replace:
 			_, err = w.Replace(ns, old, next)
 		case action == pipeline.Update:
@@ -160,11 +160,11 @@ func (e *environment) MergeOne(db, coll string, on []string, doc bson.D,
 // way, null when it has nothing.
 func field(doc bson.D, path string) any {
 	var v any = doc
-	for _, f := range value.ParsePath(path) {
+	for _, f := range bsonval.ParsePath(path) {
 		d, _ := v.(bson.D)
-		v, _ = value.Get(d, f.Name)
+		v, _ = bsonval.Get(d, f.Name)
 	}
-	if value.IsMissing(v) {
+	if bsonval.IsMissing(v) {
 		return nil
 	}
 	return v

@@ -6,9 +6,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // readGeneric reads the fields that every command takes.
@@ -44,7 +44,7 @@ func (r *request) readGeneric() error {
 }
 
 func sessionID(a *args, id bson.D) string {
-	v, _ := value.Get(id, "id")
+	v, _ := bsonval.Get(id, "id")
 	b, ok := v.(bson.Binary)
 	if !ok || b.Subtype != 4 || len(b.Data) != 16 {
 		a.wrong("lsid.id", v, "binData")
@@ -88,7 +88,7 @@ func (r *request) writeConcern(a *args, concern bson.D) {
 	}
 	sub.boolean("j", false)
 	sub.natural("wtimeout", 0)
-	switch w, _ := value.Get(concern, "w"); w := w.(type) {
+	switch w, _ := bsonval.Get(concern, "w"); w := w.(type) {
 	case string:
 		if w != "majority" {
 			r.concern = mongoerr.New(mongoerr.UnknownReplWriteConcern,

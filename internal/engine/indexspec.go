@@ -9,10 +9,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 var indexFields = []string{
@@ -65,7 +65,7 @@ func readKey(s *store.IndexSpec) error {
 		return mongoerr.New(mongoerr.CannotCreateIndex, "Index keys must have between 1 and 32 fields")
 	}
 	for i, e := range s.Key {
-		if value.Index(s.Key, e.Key) != i {
+		if bsonval.Index(s.Key, e.Key) != i {
 			return mongoerr.New(mongoerr.CannotCreateIndex, "The field '%s' appears twice in the index key", e.Key)
 		}
 		if strings.Contains(e.Key, "$**") {
@@ -103,15 +103,15 @@ func readKind(e bson.E) (kind store.Kind, desc bool, err error) {
 		}
 		return 0, false, mongoerr.New(mongoerr.CannotCreateIndex, "Unknown index plugin '%s'", v)
 	case int32, int64, float64:
-		c := value.Compare(v, int32(0))
-		if c == 0 || value.IsNaN(v) {
+		c := bsonval.Compare(v, int32(0))
+		if c == 0 || bsonval.IsNaN(v) {
 			return 0, false, mongoerr.New(mongoerr.CannotCreateIndex, "Values in the index key pattern cannot be 0.")
 		}
 		return store.Ordered, c < 0, nil
 	}
 	return 0, false, mongoerr.New(mongoerr.CannotCreateIndex,
 		"Values in v:2 index key pattern cannot be of type %s. Only numbers > 0, numbers < 0, and strings are allowed.",
-		value.TypeName(e.Value))
+		bsonval.TypeName(e.Value))
 }
 
 // indexName is the name that a server gives an index: a_1_b_-1.
@@ -143,8 +143,8 @@ func readExpiry(a *args, s *store.IndexSpec) error {
 
 // expiry reads a number of seconds.
 func expiry(v any) (time.Duration, error) {
-	if !value.IsNumber(v) {
-		return 0, mongoerr.New(mongoerr.TypeMismatch, "TTL index 'expireAfterSeconds' option must be numeric, but received a type of '%s'", value.TypeName(v))
+	if !bsonval.IsNumber(v) {
+		return 0, mongoerr.New(mongoerr.TypeMismatch, "TTL index 'expireAfterSeconds' option must be numeric, but received a type of '%s'", bsonval.TypeName(v))
 	}
 	n, ok := whole(v)
 	if f, isDouble := v.(float64); isDouble && !ok {
@@ -181,7 +181,7 @@ func readPartial(s *store.IndexSpec) error {
 func checkPartial(filter bson.D) error {
 	for _, e := range filter {
 		if strings.HasPrefix(e.Key, "$") && !slices.Contains(partialOperators, e.Key) ||
-			e.Key == "$exists" && !value.Equal(e.Value, true) {
+			e.Key == "$exists" && !bsonval.Equal(e.Value, true) {
 			return mongoerr.New(mongoerr.CannotCreateIndex, "Expression not supported in partial index: %s", store.Show(bson.D{e}))
 		}
 		switch v := e.Value.(type) {

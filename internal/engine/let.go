@@ -5,9 +5,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
 // constant evaluates an expression of a let document, which has no document to
@@ -18,7 +18,7 @@ func constant(v any, w *interrupt.Watch) (any, error) {
 		return nil, err
 	}
 	out, err := e.Eval(expr.NewContext(bson.D{}, time.Now(), w, nil))
-	if value.IsMissing(out) {
+	if bsonval.IsMissing(out) {
 		out = nil
 	}
 	return out, err

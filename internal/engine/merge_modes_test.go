@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/docmodel/docmodel/internal/engine/value/valuetest"
+	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
 )
 
 // TestMergeModes holds each pair of modes of $merge, for a document that is in the target and for one that isn't: what comes of it,

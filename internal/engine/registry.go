@@ -3,7 +3,7 @@ package engine
 import (
 	"slices"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // command is one command of the engine. Each registers itself, from the file

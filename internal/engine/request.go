@@ -9,11 +9,11 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
 	"github.com/docmodel/docmodel/internal/engine/wire"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // reply is a command's answer, without its "ok".
@@ -80,7 +80,7 @@ func (c *conn) run(m wire.Message) (rep reply, err error) {
 
 // read takes the message apart.
 func (r *request) read(m wire.Message) (err error) {
-	if r.body, err = value.Decode(m.Body); err != nil {
+	if r.body, err = bsonval.Decode(m.Body); err != nil {
 		return err
 	}
 	if len(r.body) == 0 {
@@ -94,12 +94,12 @@ func (r *request) read(m wire.Message) (err error) {
 		return mongoerr.New(352, "Unsupported OP_QUERY command: %s", r.name)
 	}
 	for _, seq := range m.Sequences {
-		if value.Index(r.body, seq.Name) >= 0 {
+		if bsonval.Index(r.body, seq.Name) >= 0 {
 			return mongoerr.New(40413, "BSON field '%s.%s' is a duplicate field", r.name, seq.Name)
 		}
 		docs := make(bson.A, len(seq.Docs))
 		for i, b := range seq.Docs {
-			if docs[i], err = value.Decode(b); err != nil {
+			if docs[i], err = bsonval.Decode(b); err != nil {
 				return err
 			}
 		}
@@ -168,7 +168,7 @@ func (r *request) namespace() (store.Namespace, error) {
 	name, ok := r.body[0].Value.(string)
 	if !ok {
 		return store.Namespace{}, mongoerr.New(mongoerr.InvalidNamespace,
-			"collection name has invalid type %s", value.TypeName(r.body[0].Value))
+			"collection name has invalid type %s", bsonval.TypeName(r.body[0].Value))
 	}
 	ns, err := checkNamespace(r.db, name)
 	if err == nil && r.command.writes {

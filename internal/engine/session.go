@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // session is what the engine remembers of a client's session: its latest

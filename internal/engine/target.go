@@ -5,9 +5,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/plan"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
 // target is the documents that a write is for: the first that a query finds,
@@ -21,7 +21,7 @@ type target struct {
 
 // letOf returns the command's let field, as statements share it.
 func letOf(r *request) bson.D {
-	if v, ok := value.Get(r.body, "let"); ok {
+	if v, ok := bsonval.Get(r.body, "let"); ok {
 		return bson.D{{Key: "let", Value: v}}
 	}
 	return nil

@@ -5,12 +5,12 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
 	"github.com/docmodel/docmodel/internal/engine/update"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // updater is an update that has been read: of a statement, or of findAndModify.
@@ -92,7 +92,7 @@ func (u *updater) apply(w *store.Writer, old *store.Record, o *outcome) error {
 	if err != nil {
 		return err
 	}
-	if value.Equal(old.Doc, next) {
+	if bsonval.Equal(old.Doc, next) {
 		next = old.Doc
 	} else {
 		if u.update.IsReplacement() {
@@ -132,7 +132,7 @@ func (u *updater) insert(w *store.Writer, o *outcome) error {
 	if u.update.IsReplacement() {
 		doc = stamped(w, doc)
 	}
-	if value.Size(doc) > store.MaxDocument {
+	if bsonval.Size(doc) > store.MaxDocument {
 		return mongoerr.New(17420, "Document to upsert is larger than %d", store.MaxDocument)
 	}
 	if _, err := w.Insert(u.ns, doc); err != nil {

@@ -5,11 +5,11 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // validation is what a collection's documents must match
@@ -57,7 +57,7 @@ func readValidation(a *args) (validation, error) {
 func (v validation) over(options bson.D) (validation, error) {
 	merged := slices.Clone(v.given)
 	for _, name := range validationOptions {
-		if x, ok := value.Get(options, name); ok && value.Index(merged, name) < 0 {
+		if x, ok := bsonval.Get(options, name); ok && bsonval.Index(merged, name) < 0 {
 			merged = append(merged, bson.E{Key: name, Value: x})
 		}
 	}
@@ -110,15 +110,15 @@ func (v validation) check() store.Check {
 
 // explain says why a document was refused, without the details of which MongoDB says that they are too large.
 func (v validation) explain(doc bson.D) bson.D {
-	id, _ := value.Get(doc, "_id")
+	id, _ := bsonval.Get(doc, "_id")
 	head := bson.D{{Key: "failingDocumentId", Value: id}}
 	details := query.Explain(v.validator, doc)
-	if whole := append(head[:1:1], bson.E{Key: "details", Value: details}); value.Size(whole) <= maxErrorInfo {
+	if whole := append(head[:1:1], bson.E{Key: "details", Value: details}); bsonval.Size(whole) <= maxErrorInfo {
 		return whole
 	}
 	short := append(head[:1:1], bson.E{Key: "truncated", Value: true},
 		bson.E{Key: "details", Value: withoutFields(details, "specifiedAs", "consideredValue", "consideredValues")})
-	if value.Size(short) <= maxErrorInfo {
+	if bsonval.Size(short) <= maxErrorInfo {
 		return short
 	}
 	return append(head, bson.E{Key: "note", Value: "detailed error was too large"})

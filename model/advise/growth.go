@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -142,7 +142,7 @@ func (r *surveying) concludeGrowth(since time.Time, gained map[string]SurveyLink
 	var told [][3]int64
 	all := int64(0)
 	for _, f := range r.perParent {
-		l := gained[model.IDKey(f.id)]
+		l := gained[bsonval.Key(f.id)]
 		all += l.N
 		if f.first != nil && !f.first.After(since) {
 			told = append(told, [3]int64{l.Early, l.N - l.Early - l.Late, l.Late})

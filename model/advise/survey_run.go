@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-
-	"github.com/docmodel/docmodel/model"
 )
 
 // A SurveyResult is what a survey found. Its Relation is ready for [Choose], but for what only the application knows.
@@ -130,7 +130,7 @@ func (r *surveying) read(of side, sample func(whole bool) model.Aggregate[Survey
 		if err != nil {
 			return nil, s, err
 		}
-		if key := model.IDKey(doc.ID); !seen[key] {
+		if key := bsonval.Key(doc.ID); !seen[key] {
 			seen[key] = true
 			docs = append(docs, doc)
 		}
@@ -183,14 +183,14 @@ func (r *surveying) readLinks() error {
 			r.perParent = append(r.perParent, family{d.ID, d.Items, d.First, d.Last})
 		}
 		for _, d := range counted {
-			if n := links[model.IDKey(d.ID)].N; n > 0 { // a child that nobody lists says nothing of how many do
+			if n := links[bsonval.Key(d.ID)].N; n > 0 { // a child that nobody lists says nothing of how many do
 				r.perChild = append(r.perChild, n)
 			}
 		}
 		return nil
 	}
 	for _, d := range counted {
-		l := links[model.IDKey(d.ID)]
+		l := links[bsonval.Key(d.ID)]
 		r.perParent = append(r.perParent, family{d.ID, l.N, l.First, l.Last})
 	}
 	for _, d := range to {
@@ -206,7 +206,7 @@ func (r *surveying) collect(a model.Aggregate[SurveyLink], into map[string]Surve
 		if err != nil {
 			return err
 		}
-		into[model.IDKey(l.ID)] = l
+		into[bsonval.Key(l.ID)] = l
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func (r *surveying) readMissing() error {
 	asked, found := map[string]bool{}, map[string]SurveyLink{}
 	for _, d := range from {
 		for _, id := range d.Links {
-			if key := model.IDKey(id); !asked[key] && canBeID(id) {
+			if key := bsonval.Key(id); !asked[key] && canBeID(id) {
 				asked[key] = true
 				ids = append(ids, id)
 			}
@@ -237,7 +237,7 @@ func (r *surveying) readMissing() error {
 		}
 		for _, id := range d.Links {
 			r.result.Missing.Of++
-			if _, ok := found[model.IDKey(id)]; !ok {
+			if _, ok := found[bsonval.Key(id)]; !ok {
 				r.result.Missing.N++
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -115,7 +116,7 @@ func both(a, b bound) bound {
 }
 
 func holds(list []bson.RawValue, v bson.RawValue) bool {
-	return slices.ContainsFunc(list, func(w bson.RawValue) bool { return compareValues(v, w) == 0 })
+	return slices.ContainsFunc(list, func(w bson.RawValue) bool { return bsonval.CompareRaw(v, w) == 0 })
 }
 
 // condition is what a filter's value for a field says of it.

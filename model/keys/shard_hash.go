@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -24,7 +25,7 @@ func HashedValue(v bson.RawValue) int64 {
 
 func hashValue(h hash.Hash, v bson.RawValue, name []byte) {
 	write := func(b []byte) { _, _ = h.Write(b) } // a hash never fails
-	write(binary.LittleEndian.AppendUint32(nil, uint32(int32(typeOrder(v.Type)))))
+	write(binary.LittleEndian.AppendUint32(nil, uint32(int32(bsonval.Class(v.Type)))))
 	write(name)
 	elements := func(doc bson.Raw) {
 		list, _ := doc.Elements()
@@ -49,45 +50,6 @@ func hashValue(h hash.Hash, v bson.RawValue, name []byte) {
 	default:
 		write(v.Value)
 	}
-}
-
-// typeOrder is a type's place in MongoDB's order of types (manual: "Comparison/Sort Order"), by the server's own numbers.
-func typeOrder(t bson.Type) int {
-	switch t {
-	case bson.TypeMinKey:
-		return -1
-	case bson.TypeNull:
-		return 5
-	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
-		return 10
-	case bson.TypeString, bson.TypeSymbol:
-		return 15
-	case bson.TypeEmbeddedDocument:
-		return 20
-	case bson.TypeArray:
-		return 25
-	case bson.TypeBinary:
-		return 30
-	case bson.TypeObjectID:
-		return 35
-	case bson.TypeBoolean:
-		return 40
-	case bson.TypeDateTime:
-		return 45
-	case bson.TypeTimestamp:
-		return 47
-	case bson.TypeRegex:
-		return 50
-	case bson.TypeDBPointer:
-		return 55
-	case bson.TypeJavaScript:
-		return 60
-	case bson.TypeCodeWithScope:
-		return 65
-	case bson.TypeMaxKey:
-		return 127
-	}
-	return 0 // undefined, and nothing
 }
 
 // wholeNumber cuts a number off towards 0, within int64; NaN is 0.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -251,6 +252,9 @@ func (s *shard) divide(d *Distribution, groups []group, spec SampleSpec, scale f
 		d.Shards[i] = ShardLoad{Documents: int64(l.n + 0.5), Bytes: int64(l.bytes + 0.5), Share: l.bytes / total}
 	}
 }
+
+// compareKeys orders shard keys field by field.
+func compareKeys(a, b []bson.RawValue) int { return slices.CompareFunc(a, b, bsonval.CompareRaw) }
 
 func compareFloats(a, b float64) int {
 	switch {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -219,7 +220,7 @@ func (s *shard) moves(c change, list []branch, whole bool) (moved string, never 
 			if !model.Overlap(path, f.path) {
 				continue
 			}
-			if path == f.path && v.Type != 0 && (whole || f.path == "_id") && len(list) == 1 && len(list[0][path].points) == 1 && compareValues(v, list[0][path].points[0]) == 0 {
+			if path == f.path && v.Type != 0 && (whole || f.path == "_id") && len(list) == 1 && len(list[0][path].points) == 1 && bsonval.CompareRaw(v, list[0][path].points[0]) == 0 {
 				continue // stays
 			}
 			moved, never = f.path, never || f.path == "_id"

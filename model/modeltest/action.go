@@ -5,9 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/mongoerr"
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 )
 
 // An Action is what [Faults] does to a command: [Fail], [FailInside], [CutBefore], [CutInside], [CutAfter], [Delay] or

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-
-	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
 // Dump returns everything that a database's collections hold, as canonical extended JSON: one object, its fields the
@@ -74,16 +73,16 @@ func dumpCollection(ctx context.Context, coll *mongo.Collection) ([][]byte, erro
 	}
 	lines := make([]line, len(docs))
 	for i, raw := range docs {
-		d, err := value.Decode(raw)
+		d, err := bsonval.Decode(raw)
 		if err != nil {
 			return nil, err
 		}
-		lines[i].id, _ = value.Get(d, "_id")
+		lines[i].id, _ = bsonval.Get(d, "_id")
 		if lines[i].json, err = bson.MarshalExtJSON(raw, true, false); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b line) int { return value.Compare(a.id, b.id) })
+	slices.SortStableFunc(lines, func(a, b line) int { return bsonval.Compare(a.id, b.id) })
 	out := make([][]byte, len(lines))
 	for i, l := range lines {
 		out[i] = bytes.TrimSpace(l.json)

@@ -6,10 +6,9 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/docmodel/docmodel/internal/mongoerr"
 	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver"
-
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 )
 
 // transactions are those of an operation, which sends one command at a time.

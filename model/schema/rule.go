@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -106,7 +107,7 @@ func (f *FieldRule) limits(min, max any, exclusive bool) *FieldRule {
 			at.node.max = limit{b.numberValue(at, max), exclusive}
 		}
 		low, high := at.node.min.value, at.node.max.value
-		if low.Type != 0 && high.Type != 0 && model.CompareNumbers(low, high) > 0 {
+		if low.Type != 0 && high.Type != 0 && bsonval.CompareRaw(low, high) > 0 {
 			b.refuse(at.path, "a range that begins after its end", "give the lower end first")
 		}
 	})
@@ -300,7 +301,7 @@ func (b *builder) scalarValue(at place, v any) bson.RawValue {
 	switch alias := aliasOf(raw.Type); {
 	case raw.Type == bson.TypeEmbeddedDocument, raw.Type == bson.TypeArray, raw.Type == bson.TypeNull:
 		b.refuse(at.path, "Enum holds "+model.Shell(raw), "give scalars; null is allowed where a nil value is stored as null")
-	case !at.node.allows(alias) && !(isNumber(raw) && at.node.allowsNumbers()):
+	case !at.node.allows(alias) && !(bsonval.IsNumberType(raw.Type) && at.node.allowsNumbers()):
 		b.refuse(at.path, "Enum holds the "+alias+" "+model.Shell(raw)+", and the field is "+strings.Join(at.node.types, " or "), "give values of the field's type")
 	}
 	return raw
@@ -313,7 +314,7 @@ func (n *node) allowsNumbers() bool {
 func (b *builder) numberValue(at place, v any) bson.RawValue {
 	raw := b.value(at, v)
 	f, isDouble := raw.DoubleOK()
-	if !isNumber(raw) || isDouble && math.IsNaN(f) {
+	if !bsonval.IsNumberType(raw.Type) || isDouble && math.IsNaN(f) {
 		b.refuse(at.path, "a range that ends at "+model.Shell(raw), "give numbers")
 	}
 	return raw

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -96,7 +97,7 @@ func (c *validator) check(n *node, path string, v bson.RawValue) {
 		c.fail(path, "enum", array(n.enum), v)
 	}
 	switch {
-	case isNumber(v):
+	case bsonval.IsNumberType(v.Type):
 		c.number(n, path, v)
 	case v.Type == bson.TypeString:
 		c.text(n, path, v)

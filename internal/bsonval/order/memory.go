@@ -1,6 +1,6 @@
 package order
 
-import "github.com/docmodel/docmodel/internal/engine/mongoerr"
+import "github.com/docmodel/docmodel/internal/mongoerr"
 
 // MaxMemory is how many bytes a sort may hold that mustn't write to disk
 // (https://www.mongodb.com/docs/manual/reference/limits/).

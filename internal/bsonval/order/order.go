@@ -11,8 +11,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // Sort is a parsed sort document. It is immutable and safe for concurrent use.
@@ -20,7 +20,7 @@ type Sort struct{ keys []key }
 
 type key struct {
 	name string
-	path value.Path
+	path bsonval.Path
 	desc bool
 }
 
@@ -33,22 +33,22 @@ func Parse(spec bson.D) (*Sort, error) {
 			if len(d) == 1 && d[0].Key == "$meta" {
 				return nil, mongoerr.New(mongoerr.NotImplemented, "$meta in a sort isn't implemented by the embedded engine")
 			}
-			return nil, mongoerr.New(15974, "Illegal key in $sort specification: %s: %s", f.Key, value.Show(f.Value))
+			return nil, mongoerr.New(15974, "Illegal key in $sort specification: %s: %s", f.Key, bsonval.Show(f.Value))
 		}
-		if !value.IsNumber(f.Value) {
-			return nil, mongoerr.New(15974, "Illegal key in $sort specification: %s: %s", f.Key, value.Show(f.Value))
+		if !bsonval.IsNumber(f.Value) {
+			return nil, mongoerr.New(15974, "Illegal key in $sort specification: %s: %s", f.Key, bsonval.Show(f.Value))
 		}
-		direction, ok := value.Int64(f.Value)
+		direction, ok := bsonval.Int64(f.Value)
 		if !ok || (direction != 1 && direction != -1) {
 			return nil, mongoerr.New(15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
 		}
 		if err := checkName(f.Key); err != nil {
 			return nil, err
 		}
-		if value.Index(spec[:i], f.Key) >= 0 {
+		if bsonval.Index(spec[:i], f.Key) >= 0 {
 			return nil, mongoerr.New(7472500, "duplicate sort key: %s", f.Key)
 		}
-		s.keys = append(s.keys, key{name: f.Key, path: value.ParsePath(f.Key), desc: direction < 0})
+		s.keys = append(s.keys, key{name: f.Key, path: bsonval.ParsePath(f.Key), desc: direction < 0})
 	}
 	if len(s.keys) > 32 {
 		return nil, mongoerr.New(13103, "too many compound keys")
@@ -105,7 +105,7 @@ func (k *key) at(v any) any {
 	for _, step := range k.path {
 		switch x := v.(type) {
 		case bson.D:
-			v, _ = value.Get(x, step.Name)
+			v, _ = bsonval.Get(x, step.Name)
 		case bson.A:
 			if step.Index < 0 || step.Index >= len(x) {
 				return nil
@@ -115,7 +115,7 @@ func (k *key) at(v any) any {
 			return nil
 		}
 	}
-	if value.IsMissing(v) {
+	if bsonval.IsMissing(v) {
 		return nil
 	}
 	return v
@@ -142,7 +142,7 @@ func (s *Sort) CompareKeys(a, b bson.A) int {
 }
 
 func (k *key) compare(a, b any) int {
-	c := value.Compare(a, b)
+	c := bsonval.Compare(a, b)
 	if k.desc {
 		return -c
 	}
@@ -152,9 +152,9 @@ func (k *key) compare(a, b any) int {
 // of returns the value that the document sorts by.
 func (k *key) of(d bson.D) any {
 	if len(k.path) == 1 {
-		v, _ := value.Get(d, k.path[0].Name)
+		v, _ := bsonval.Get(d, k.path[0].Name)
 		if _, isArray := v.(bson.A); !isArray {
-			if value.IsMissing(v) {
+			if bsonval.IsMissing(v) {
 				return nil
 			}
 			return v
@@ -172,12 +172,12 @@ func (k *key) of(d bson.D) any {
 // Keys calls f with each key that an index on the path has for the document:
 // the value, each element of an array, undefined for an empty array, null
 // where the path leads nowhere. At least one.
-func Keys(d bson.D, path value.Path, f func(v any)) {
-	v, _ := value.Get(d, path[0].Name)
+func Keys(d bson.D, path bsonval.Path, f func(v any)) {
+	v, _ := bsonval.Get(d, path[0].Name)
 	keysBelow(v, path[1:], f)
 }
 
-func keysBelow(v any, rest value.Path, f func(v any)) {
+func keysBelow(v any, rest bsonval.Path, f func(v any)) {
 	a, isArray := v.(bson.A)
 	switch {
 	case isArray && len(a) == 0 && len(rest) == 0:
@@ -205,7 +205,7 @@ func keysBelow(v any, rest value.Path, f func(v any)) {
 			}
 		}
 	case len(rest) == 0:
-		if value.IsMissing(v) {
+		if bsonval.IsMissing(v) {
 			v = nil
 		}
 		f(v)
@@ -222,7 +222,7 @@ func keysBelow(v any, rest value.Path, f func(v any)) {
 // anyHas reports whether a document in the array has a field of that name.
 func anyHas(a bson.A, name string) bool {
 	for _, x := range a {
-		if d, ok := x.(bson.D); ok && value.Index(d, name) >= 0 {
+		if d, ok := x.(bson.D); ok && bsonval.Index(d, name) >= 0 {
 			return true
 		}
 	}

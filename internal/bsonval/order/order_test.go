@@ -6,9 +6,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	. "github.com/docmodel/docmodel/internal/engine/order"
-	"github.com/docmodel/docmodel/internal/engine/value/valuetest"
+	. "github.com/docmodel/docmodel/internal/bsonval/order"
+	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 func TestCompare(t *testing.T) {

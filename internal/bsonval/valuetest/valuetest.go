@@ -13,7 +13,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
 // Doc returns the document that the text describes. It panics on a mistake in the text.
@@ -26,17 +26,17 @@ func Doc(text string) bson.D {
 	if err != nil {
 		panic(fmt.Sprintf("valuetest: %v in %s", err, text))
 	}
-	d, err = value.Decode(b)
+	d, err = bsonval.Decode(b)
 	if err != nil {
 		panic(fmt.Sprintf("valuetest: %v in %s", err, text))
 	}
 	return d
 }
 
-// Of returns the value that the text describes: "1", "'x'", "[1, null]", "{a: 1}"; "missing" is value.Missing.
+// Of returns the value that the text describes: "1", "'x'", "[1, null]", "{a: 1}"; "missing" is bsonval.Missing.
 func Of(text string) any {
 	if text == "missing" {
-		return value.Missing
+		return bsonval.Missing
 	}
 	return Doc("{v: " + text + "}")[0].Value
 }
@@ -46,7 +46,7 @@ func Array(text string) bson.A { return Of(text).(bson.A) }
 
 // Text returns a value in relaxed extended JSON, in which int, long and double may look alike.
 func Text(v any) string {
-	if value.IsMissing(v) {
+	if bsonval.IsMissing(v) {
 		return "missing"
 	}
 	b, err := bson.MarshalExtJSON(bson.D{{Key: "v", Value: v}}, false, false)

@@ -6,7 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
 func sortFields(v any) any {
@@ -48,7 +48,7 @@ func repeatedIn(command bson.D) bool {
 		}
 		same := true
 		for _, x := range list {
-			same = same && value.Compare(x, list[0]) == 0
+			same = same && bsonval.Compare(x, list[0]) == 0
 		}
 		found = found || same
 	})

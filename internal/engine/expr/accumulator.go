@@ -6,8 +6,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // Accumulator is a parsed accumulator of $group, such as {$sum: "$n"}.
@@ -127,7 +127,7 @@ type extreme struct {
 }
 
 func (e *extreme) add(v any) error {
-	if !value.IsNullish(v) && (!e.found || value.Compare(v, e.v) == e.sign) {
+	if !bsonval.IsNullish(v) && (!e.found || bsonval.Compare(v, e.v) == e.sign) {
 		e.v, e.found = v, true
 	}
 	return nil
@@ -155,7 +155,7 @@ func (l *last) add(v any) error { l.v = v; return nil }
 func (l *last) result() any     { return orNull(l.v) }
 
 func orNull(v any) any {
-	if value.IsMissing(v) {
+	if bsonval.IsMissing(v) {
 		return nil
 	}
 	return v
@@ -167,7 +167,7 @@ type pushing struct {
 }
 
 func (p *pushing) add(v any) error {
-	if value.IsMissing(v) {
+	if bsonval.IsMissing(v) {
 		return nil
 	}
 	p.list = append(p.list, v)
@@ -183,10 +183,10 @@ type collecting struct {
 }
 
 func (s *collecting) add(v any) error {
-	if value.IsMissing(v) {
+	if bsonval.IsMissing(v) {
 		return nil
 	}
-	k := string(value.AppendKey(nil, v))
+	k := string(bsonval.AppendKey(nil, v))
 	if s.seen[k] {
 		return nil
 	}
@@ -204,12 +204,12 @@ type merging struct {
 }
 
 func (m *merging) add(v any) error {
-	if value.IsNullish(v) {
+	if bsonval.IsNullish(v) {
 		return nil
 	}
 	d, ok := v.(bson.D)
 	if !ok {
-		return mongoerr.New(40400, "$mergeObjects requires object inputs, but input %s is of type %s", Show(v), value.TypeName(v))
+		return mongoerr.New(40400, "$mergeObjects requires object inputs, but input %s is of type %s", Show(v), bsonval.TypeName(v))
 	}
 	m.set(d)
 	return nil
@@ -235,7 +235,7 @@ func (m *merging) set(d bson.D) {
 	for _, e := range d {
 		i := -1
 		if m.at == nil {
-			i = value.Index(m.d, e.Key)
+			i = bsonval.Index(m.d, e.Key)
 		} else if k, ok := m.at[e.Key]; ok {
 			i = k
 		}

@@ -5,8 +5,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // arithmetic computes with numbers, and with dates where that means something.
@@ -31,13 +31,13 @@ func add(args []any) (any, error) {
 			date, dated = x, true
 			continue
 		}
-		if value.IsNullish(v) {
+		if bsonval.IsNullish(v) {
 			return nil, nil
 		}
-		if !value.IsNumber(v) {
-			return nil, mongoerr.New(mongoerr.TypeMismatch, "$add only supports numeric or date types, not %s", value.TypeName(v))
+		if !bsonval.IsNumber(v) {
+			return nil, mongoerr.New(mongoerr.TypeMismatch, "$add only supports numeric or date types, not %s", bsonval.TypeName(v))
 		}
-		sum, ok := value.Add(total, v)
+		sum, ok := bsonval.Add(total, v)
 		if !ok {
 			sum = asFloat(total) + asFloat(v)
 		}
@@ -50,7 +50,7 @@ func add(args []any) (any, error) {
 }
 
 func asFloat(v any) float64 {
-	f, _ := value.Float(v)
+	f, _ := bsonval.Float(v)
 	return f
 }
 
@@ -58,8 +58,8 @@ func addToDate(name string, date bson.DateTime, ms any) (any, error) {
 	if f, ok := ms.(float64); ok {
 		ms = math.Round(f)
 	}
-	n, ok := value.TruncInt64(ms)
-	total, fits := value.Add(int64(date), n)
+	n, ok := bsonval.TruncInt64(ms)
+	total, fits := bsonval.Add(int64(date), n)
 	if !ok || !fits {
 		return nil, mongoerr.New(mongoerr.Overflow, "date overflow in %s", name)
 	}
@@ -68,22 +68,22 @@ func addToDate(name string, date bson.DateTime, ms any) (any, error) {
 
 func subtract(args []any) (any, error) {
 	a, b := args[0], args[1]
-	if value.IsNullish(a) || value.IsNullish(b) {
+	if bsonval.IsNullish(a) || bsonval.IsNullish(b) {
 		return nil, nil
 	}
 	if x, ok := a.(bson.DateTime); ok {
 		if y, ok := b.(bson.DateTime); ok {
 			return int64(x) - int64(y), nil
 		}
-		if value.IsNumber(b) {
-			negative, _ := value.Mul(b, int32(-1))
+		if bsonval.IsNumber(b) {
+			negative, _ := bsonval.Mul(b, int32(-1))
 			return addToDate("$subtract", x, negative)
 		}
 	}
-	if !value.IsNumber(a) || !value.IsNumber(b) {
-		return nil, mongoerr.New(mongoerr.TypeMismatch, "can't $subtract %s from %s", value.TypeName(b), value.TypeName(a))
+	if !bsonval.IsNumber(a) || !bsonval.IsNumber(b) {
+		return nil, mongoerr.New(mongoerr.TypeMismatch, "can't $subtract %s from %s", bsonval.TypeName(b), bsonval.TypeName(a))
 	}
-	v, ok := value.Sub(a, b)
+	v, ok := bsonval.Sub(a, b)
 	if !ok {
 		return asFloat(a) - asFloat(b), nil
 	}
@@ -93,13 +93,13 @@ func subtract(args []any) (any, error) {
 func multiply(args []any) (any, error) {
 	var product any = int32(1)
 	for _, v := range args {
-		if value.IsNullish(v) {
+		if bsonval.IsNullish(v) {
 			return nil, nil
 		}
-		if !value.IsNumber(v) {
-			return nil, mongoerr.New(mongoerr.TypeMismatch, "$multiply only supports numeric types, not %s", value.TypeName(v))
+		if !bsonval.IsNumber(v) {
+			return nil, mongoerr.New(mongoerr.TypeMismatch, "$multiply only supports numeric types, not %s", bsonval.TypeName(v))
 		}
-		next, ok := value.Mul(product, v)
+		next, ok := bsonval.Mul(product, v)
 		if !ok {
 			next = asFloat(product) * asFloat(v)
 		}
@@ -130,25 +130,25 @@ func parseDivide(name string, arg any, s Scope) (Expr, error) {
 func divide(args []any) (any, error) {
 	a, b := args[0], args[1]
 	switch {
-	case value.IsNullish(a) || value.IsNullish(b):
+	case bsonval.IsNullish(a) || bsonval.IsNullish(b):
 		return nil, nil
-	case !value.IsNumber(a) || !value.IsNumber(b):
-		return nil, mongoerr.New(mongoerr.TypeMismatch, "$divide only supports numeric types, not %s and %s", value.TypeName(a), value.TypeName(b))
-	case value.Compare(b, int32(0)) == 0:
+	case !bsonval.IsNumber(a) || !bsonval.IsNumber(b):
+		return nil, mongoerr.New(mongoerr.TypeMismatch, "$divide only supports numeric types, not %s and %s", bsonval.TypeName(a), bsonval.TypeName(b))
+	case bsonval.Compare(b, int32(0)) == 0:
 		return nil, mongoerr.New(mongoerr.BadValue, "can't $divide by zero")
 	}
-	return value.Div(a, b), nil
+	return bsonval.Div(a, b), nil
 }
 
 func mod(args []any) (any, error) {
 	a, b := args[0], args[1]
 	switch {
-	case value.IsNullish(a) || value.IsNullish(b):
+	case bsonval.IsNullish(a) || bsonval.IsNullish(b):
 		return nil, nil
-	case !value.IsNumber(a) || !value.IsNumber(b):
-		return nil, mongoerr.New(16611, "$mod only supports numeric types, not %s and %s", value.TypeName(a), value.TypeName(b))
-	case value.Compare(b, int32(0)) == 0:
+	case !bsonval.IsNumber(a) || !bsonval.IsNumber(b):
+		return nil, mongoerr.New(16611, "$mod only supports numeric types, not %s and %s", bsonval.TypeName(a), bsonval.TypeName(b))
+	case bsonval.Compare(b, int32(0)) == 0:
 		return nil, mongoerr.New(16610, "can't $mod by zero")
 	}
-	return value.Mod(a, b), nil
+	return bsonval.Mod(a, b), nil
 }

@@ -5,8 +5,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // arrays take parts of arrays.
@@ -23,20 +23,20 @@ var arrays = table{
 
 // int32Of returns an integral number that fits an int.
 func int32Of(v any) (int64, bool) {
-	n, ok := value.Int64(v)
+	n, ok := bsonval.Int64(v)
 	return n, ok && n >= math.MinInt32 && n <= math.MaxInt32
 }
 
 func elementAt(name string, list, at any) (any, error) {
-	if value.IsNullish(list) || value.IsNullish(at) {
+	if bsonval.IsNullish(list) || bsonval.IsNullish(at) {
 		return nil, nil
 	}
 	a, ok := list.(bson.A)
 	if !ok {
-		return nil, mongoerr.New(28689, "%s's first argument must be an array, but is %s", name, value.TypeName(list))
+		return nil, mongoerr.New(28689, "%s's first argument must be an array, but is %s", name, bsonval.TypeName(list))
 	}
-	if !value.IsNumber(at) {
-		return nil, mongoerr.New(28690, "%s's second argument must be a numeric value, but is %s", name, value.TypeName(at))
+	if !bsonval.IsNumber(at) {
+		return nil, mongoerr.New(28690, "%s's second argument must be a numeric value, but is %s", name, bsonval.TypeName(at))
 	}
 	i, ok := int32Of(at)
 	if !ok {
@@ -46,7 +46,7 @@ func elementAt(name string, list, at any) (any, error) {
 		i += int64(len(a))
 	}
 	if i < 0 || i >= int64(len(a)) {
-		return value.Missing, nil
+		return bsonval.Missing, nil
 	}
 	return a[i], nil
 }
@@ -54,26 +54,26 @@ func elementAt(name string, list, at any) (any, error) {
 func arraySize(args []any) (any, error) {
 	a, ok := args[0].(bson.A)
 	if !ok {
-		return nil, mongoerr.New(17124, "The argument to $size must be an array, but was of type: %s", value.TypeName(args[0]))
+		return nil, mongoerr.New(17124, "The argument to $size must be an array, but was of type: %s", bsonval.TypeName(args[0]))
 	}
 	return int32(len(a)), nil
 }
 
 func slice(args []any) (any, error) {
 	for _, v := range args {
-		if value.IsNullish(v) {
+		if bsonval.IsNullish(v) {
 			return nil, nil
 		}
 	}
 	a, ok := args[0].(bson.A)
 	if !ok {
-		return nil, mongoerr.New(28724, "First argument to $slice must be an array, but is of type: %s", value.TypeName(args[0]))
+		return nil, mongoerr.New(28724, "First argument to $slice must be an array, but is of type: %s", bsonval.TypeName(args[0]))
 	}
 	size := int64(len(a))
 	var numbers [2]int64
 	for i, v := range args[1:] {
-		if !value.IsNumber(v) {
-			return nil, mongoerr.New(int32(28725+2*i), "argument %d to $slice must be a numeric value, but is of type: %s", i+2, value.TypeName(v))
+		if !bsonval.IsNumber(v) {
+			return nil, mongoerr.New(int32(28725+2*i), "argument %d to $slice must be a numeric value, but is of type: %s", i+2, bsonval.TypeName(v))
 		}
 		if numbers[i], ok = int32Of(v); !ok {
 			return nil, mongoerr.New(int32(28726+2*i), "argument %d to $slice can't be represented as a 32-bit integer: %s", i+2, Show(v))
@@ -100,12 +100,12 @@ func slice(args []any) (any, error) {
 func concatArrays(args []any) (any, error) {
 	out := bson.A{}
 	for _, v := range args {
-		if value.IsNullish(v) {
+		if bsonval.IsNullish(v) {
 			return nil, nil
 		}
 		a, ok := v.(bson.A)
 		if !ok {
-			return nil, mongoerr.New(28664, "$concatArrays only supports arrays, not %s", value.TypeName(v))
+			return nil, mongoerr.New(28664, "$concatArrays only supports arrays, not %s", bsonval.TypeName(v))
 		}
 		if len(out)+len(a) > MaxMemory/elementSize {
 			return nil, mongoerr.New(mongoerr.ExceededMemoryLimit, "$concatArrays would make %d elements", len(out)+len(a))
@@ -116,12 +116,12 @@ func concatArrays(args []any) (any, error) {
 }
 
 func reverseArray(args []any) (any, error) {
-	if value.IsNullish(args[0]) {
+	if bsonval.IsNullish(args[0]) {
 		return nil, nil
 	}
 	a, ok := args[0].(bson.A)
 	if !ok {
-		return nil, mongoerr.New(34435, "The argument to $reverseArray must be an array, but was of type: %s", value.TypeName(args[0]))
+		return nil, mongoerr.New(34435, "The argument to $reverseArray must be an array, but was of type: %s", bsonval.TypeName(args[0]))
 	}
 	out := make(bson.A, len(a))
 	for i, v := range a {

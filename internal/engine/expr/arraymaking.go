@@ -3,8 +3,8 @@ package expr
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // arrayMaking makes new arrays.
@@ -16,8 +16,8 @@ var arrayMaking = table{
 func rangeOf(c *Context, args []any) (any, error) {
 	numbers := [3]int64{0, 0, 1}
 	for i, v := range args {
-		if !value.IsNumber(v) {
-			return nil, mongoerr.New(int32(34443+2*i), "$range requires numeric arguments, found value of type: %s", value.TypeName(v))
+		if !bsonval.IsNumber(v) {
+			return nil, mongoerr.New(int32(34443+2*i), "$range requires numeric arguments, found value of type: %s", bsonval.TypeName(v))
 		}
 		n, ok := int32Of(v)
 		if !ok {
@@ -48,7 +48,7 @@ func rangeOf(c *Context, args []any) (any, error) {
 func parseZip(name string, arg any, s Scope) (Expr, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(34460, "$zip only supports an object as an argument, found %s", value.TypeName(arg))
+		return nil, mongoerr.New(34460, "$zip only supports an object as an argument, found %s", bsonval.TypeName(arg))
 	}
 	var inputs, defaults []Expr
 	longest := false
@@ -59,14 +59,14 @@ func parseZip(name string, arg any, s Scope) (Expr, error) {
 		case f.Key == "inputs" && isArray:
 			inputs, err = parseAll(a, s)
 		case f.Key == "inputs":
-			err = mongoerr.New(34461, "inputs must be an array of expressions, found %s", value.TypeName(f.Value))
+			err = mongoerr.New(34461, "inputs must be an array of expressions, found %s", bsonval.TypeName(f.Value))
 		case f.Key == "defaults" && isArray:
 			defaults, err = parseAll(a, s)
 		case f.Key == "defaults":
-			err = mongoerr.New(34462, "defaults must be an array of expressions, found %s", value.TypeName(f.Value))
+			err = mongoerr.New(34462, "defaults must be an array of expressions, found %s", bsonval.TypeName(f.Value))
 		case f.Key == "useLongestLength":
 			if longest, ok = f.Value.(bool); !ok {
-				err = mongoerr.New(34463, "useLongestLength must be a bool, found %s", value.TypeName(f.Value))
+				err = mongoerr.New(34463, "useLongestLength must be a bool, found %s", bsonval.TypeName(f.Value))
 			}
 		default:
 			err = mongoerr.New(34464, "$zip found an unknown argument: %s", f.Key)
@@ -97,7 +97,7 @@ func zip(c *Context, inputs, defaults []Expr, longest bool) (any, error) {
 	}
 	length := -1
 	for _, v := range args {
-		if value.IsNullish(v) {
+		if bsonval.IsNullish(v) {
 			return nil, nil
 		}
 		a, ok := v.(bson.A)

@@ -5,10 +5,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/order"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/order"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // arraySearch looks for elements in arrays, and orders them.
@@ -21,25 +21,25 @@ var arraySearch = table{
 func inArray(args []any) (any, error) {
 	a, ok := args[1].(bson.A)
 	if !ok {
-		return nil, mongoerr.New(40081, "$in requires an array as a second argument, found: %s", value.TypeName(args[1]))
+		return nil, mongoerr.New(40081, "$in requires an array as a second argument, found: %s", bsonval.TypeName(args[1]))
 	}
-	return slices.ContainsFunc(a, func(x any) bool { return value.Compare(x, args[0]) == 0 }), nil
+	return slices.ContainsFunc(a, func(x any) bool { return bsonval.Compare(x, args[0]) == 0 }), nil
 }
 
 func indexOfArray(args []any) (any, error) {
-	if value.IsNullish(args[0]) {
+	if bsonval.IsNullish(args[0]) {
 		return nil, nil
 	}
 	a, ok := args[0].(bson.A)
 	if !ok {
-		return nil, mongoerr.New(40090, "$indexOfArray requires an array as a first argument, found: %s", value.TypeName(args[0]))
+		return nil, mongoerr.New(40090, "$indexOfArray requires an array as a first argument, found: %s", bsonval.TypeName(args[0]))
 	}
 	from, to, err := searchRange("$indexOfArray", args, int64(len(a)))
 	if err != nil {
 		return nil, err
 	}
 	for i := from; i < to; i++ {
-		if value.Compare(a[i], args[1]) == 0 {
+		if bsonval.Compare(a[i], args[1]) == 0 {
 			return int32(i), nil
 		}
 	}
@@ -53,7 +53,7 @@ func searchRange(name string, args []any, size int64) (from, to int64, err error
 		n, ok := int32Of(v)
 		switch {
 		case !ok:
-			return 0, 0, mongoerr.New(40096, "%s requires an integral index, found a value of type: %s", name, value.TypeName(v))
+			return 0, 0, mongoerr.New(40096, "%s requires an integral index, found a value of type: %s", name, bsonval.TypeName(v))
 		case n < 0:
 			return 0, 0, mongoerr.New(40097, "%s requires a nonnegative index, found: %d", name, n)
 		}
@@ -65,10 +65,10 @@ func searchRange(name string, args []any, size int64) (from, to int64, err error
 func parseSortArray(name string, arg any, s Scope) (Expr, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(2942500, "$sortArray requires an object as an argument, found: %s", value.TypeName(arg))
+		return nil, mongoerr.New(2942500, "$sortArray requires an object as an argument, found: %s", bsonval.TypeName(arg))
 	}
 	var input Expr
-	var by any = value.Missing
+	var by any = bsonval.Missing
 	for _, f := range d {
 		switch f.Key {
 		case "input":
@@ -86,7 +86,7 @@ func parseSortArray(name string, arg any, s Scope) (Expr, error) {
 	switch {
 	case input == nil:
 		return nil, mongoerr.New(2942502, "$sortArray requires 'input' to be specified")
-	case value.IsMissing(by):
+	case bsonval.IsMissing(by):
 		return nil, mongoerr.New(2942503, "$sortArray requires 'sortBy' to be specified")
 	}
 	compare, err := elementOrder(by)
@@ -95,12 +95,12 @@ func parseSortArray(name string, arg any, s Scope) (Expr, error) {
 	}
 	return function(func(c *Context) (any, error) {
 		v, err := input.Eval(c)
-		if err != nil || value.IsNullish(v) {
+		if err != nil || bsonval.IsNullish(v) {
 			return nil, err
 		}
 		a, ok := v.(bson.A)
 		if !ok {
-			return nil, mongoerr.New(2942504, "The input argument to $sortArray must be an array, but was of type: %s", value.TypeName(v))
+			return nil, mongoerr.New(2942504, "The input argument to $sortArray must be an array, but was of type: %s", bsonval.TypeName(v))
 		}
 		out := slices.Clone(a)
 		return out, interrupt.SortStable(c.Watch, out, compare)
@@ -115,9 +115,9 @@ func elementOrder(by any) (func(a, b any) int, error) {
 		}
 		return s.CompareElements, nil
 	}
-	n, ok := value.Int64(by)
+	n, ok := bsonval.Int64(by)
 	if !ok || (n != 1 && n != -1) {
 		return nil, mongoerr.New(mongoerr.BadValue, "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields")
 	}
-	return func(a, b any) int { return int(n) * value.Compare(a, b) }, nil
+	return func(a, b any) int { return int(n) * bsonval.Compare(a, b) }, nil
 }

@@ -8,8 +8,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // conversions change and tell types.
@@ -23,13 +23,13 @@ var conversions = table{
 	"$toDate":     convertTo(bson.TypeDateTime),
 	"$toObjectId": convertTo(bson.TypeObjectID),
 	"$convert":    parseConvert,
-	"$type":       call(1, 1, func(a []any) (any, error) { return value.TypeName(a[0]), nil }),
-	"$isNumber":   call(1, 1, func(a []any) (any, error) { return value.IsNumber(a[0]), nil }),
+	"$type":       call(1, 1, func(a []any) (any, error) { return bsonval.TypeName(a[0]), nil }),
+	"$isNumber":   call(1, 1, func(a []any) (any, error) { return bsonval.IsNumber(a[0]), nil }),
 }
 
 func convertTo(t bson.Type) parser {
 	return call(1, 1, func(args []any) (any, error) {
-		if value.IsNullish(args[0]) {
+		if bsonval.IsNullish(args[0]) {
 			return nil, nil
 		}
 		return convert(args[0], t)
@@ -50,10 +50,10 @@ func parseConvert(name string, arg any, s Scope) (Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		if value.IsNullish(v) {
+		if bsonval.IsNullish(v) {
 			return part(c, parts["onNull"], nil)
 		}
-		if value.IsNullish(to) {
+		if bsonval.IsNullish(to) {
 			return nil, nil
 		}
 		t, err := targetType(to)
@@ -70,14 +70,14 @@ func parseConvert(name string, arg any, s Scope) (Expr, error) {
 
 func targetType(v any) (bson.Type, error) {
 	if name, ok := v.(string); ok {
-		if t, ok := value.TypeByAlias(name); ok {
+		if t, ok := bsonval.TypeByAlias(name); ok {
 			return t, nil
 		}
 		return 0, mongoerr.New(mongoerr.BadValue, "Unknown type name: %s", name)
 	}
-	n, ok := value.Int64(v)
+	n, ok := bsonval.Int64(v)
 	if !ok {
-		return 0, mongoerr.New(mongoerr.FailedToParse, "$convert's 'to' argument must be a string or number, but is %s", value.TypeName(v))
+		return 0, mongoerr.New(mongoerr.FailedToParse, "$convert's 'to' argument must be a string or number, but is %s", bsonval.TypeName(v))
 	}
 	return bson.Type(n), nil
 }
@@ -89,17 +89,17 @@ func failed(format string, args ...any) error {
 }
 
 func unsupported(v any, to bson.Type) error {
-	return failed("Unsupported conversion from %s to %s", value.TypeName(v), value.TypeAlias(to))
+	return failed("Unsupported conversion from %s to %s", bsonval.TypeName(v), bsonval.TypeAlias(to))
 }
 
 // convert changes a value's type, or fails with the code ConversionFailure.
 func convert(v any, to bson.Type) (any, error) {
-	if value.Type(v) == to {
+	if bsonval.Type(v) == to {
 		return v, nil
 	}
 	switch to {
 	case bson.TypeBoolean:
-		return value.Truthy(v), nil
+		return bsonval.Truthy(v), nil
 	case bson.TypeString:
 		switch v.(type) {
 		case bool, int32, int64, float64, bson.Decimal128, bson.ObjectID, bson.DateTime:
@@ -171,12 +171,12 @@ func toInteger(v any, to bson.Type) (any, error) {
 		n = int64(x)
 	default:
 		switch {
-		case !value.IsNumber(v):
+		case !bsonval.IsNumber(v):
 			return nil, unsupported(v, to)
-		case value.IsNaN(v):
+		case bsonval.IsNaN(v):
 			return nil, failed("Attempt to convert NaN value to integer type")
 		}
-		if n, ok = value.TruncInt64(v); !ok && math.IsInf(asFloat(v), 0) {
+		if n, ok = bsonval.TruncInt64(v); !ok && math.IsInf(asFloat(v), 0) {
 			return nil, failed("Attempt to convert infinity value to integer type")
 		}
 	}
@@ -218,15 +218,15 @@ func toFraction(v any, to bson.Type) (any, error) {
 		}
 		return f, nil
 	}
-	if !value.IsNumber(v) {
+	if !bsonval.IsNumber(v) {
 		return nil, unsupported(v, to)
 	}
 	if to == bson.TypeDecimal128 {
-		d, _ := value.Decimal(v)
+		d, _ := bsonval.Decimal(v)
 		return d, nil
 	}
 	f := asFloat(v)
-	if math.IsInf(f, 0) && value.Compare(v, f) != 0 {
+	if math.IsInf(f, 0) && bsonval.Compare(v, f) != 0 {
 		return nil, failed("Conversion would overflow target type")
 	}
 	return f, nil
@@ -239,7 +239,7 @@ func toDate(v any) (any, error) {
 	case string:
 		return parseDate(x)
 	case int64, float64, bson.Decimal128:
-		n, ok := value.TruncInt64(x)
+		n, ok := bsonval.TruncInt64(x)
 		if !ok {
 			return nil, failed("Conversion would overflow target type")
 		}

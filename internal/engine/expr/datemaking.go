@@ -5,8 +5,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // dateMaking makes dates of parts and strings of dates.
@@ -26,14 +26,14 @@ func parseDateToString(name string, arg any, s Scope) (Expr, error) {
 			return nil, err
 		}
 		layout, ok := format.(string)
-		if !ok && !value.IsNullish(format) {
-			return nil, mongoerr.New(18533, "$dateToString requires that 'format' be a string, found: %s with value %s", value.TypeName(format), Show(format))
+		if !ok && !bsonval.IsNullish(format) {
+			return nil, mongoerr.New(18533, "$dateToString requires that 'format' be a string, found: %s with value %s", bsonval.TypeName(format), Show(format))
 		}
 		v, err := parts["date"].Eval(c)
 		if err != nil {
 			return nil, err
 		}
-		if value.IsNullish(v) {
+		if bsonval.IsNullish(v) {
 			return part(c, parts["onNull"], nil)
 		}
 		t, null, err := localDate(c, constant{v}, parts["timezone"])
@@ -52,7 +52,7 @@ func parseDateToString(name string, arg any, s Scope) (Expr, error) {
 }
 
 func parseDateFromParts(name string, arg any, s Scope) (Expr, error) {
-	if d, ok := arg.(bson.D); ok && value.Index(d, "isoWeekYear") >= 0 {
+	if d, ok := arg.(bson.D); ok && bsonval.Index(d, "isoWeekYear") >= 0 {
 		return nil, mongoerr.New(mongoerr.NotImplemented, "$dateFromParts with isoWeekYear isn't implemented by the embedded engine")
 	}
 	parts, err := fields(name, arg, s, ofDateFromParts, "year!", "month", "day", "hour", "minute", "second", "millisecond", "timezone")
@@ -65,13 +65,13 @@ func parseDateFromParts(name string, arg any, s Scope) (Expr, error) {
 		var numbers [7]int
 		for i, n := range names {
 			v, err := part(c, parts[n], defaults[i])
-			if err != nil || value.IsNullish(v) {
+			if err != nil || bsonval.IsNullish(v) {
 				return nil, err
 			}
-			x, ok := value.Int64(v)
+			x, ok := bsonval.Int64(v)
 			switch {
 			case !ok:
-				return nil, mongoerr.New(40515, "'%s' must evaluate to an integer, found %s with value %s", n, value.TypeName(v), Show(v))
+				return nil, mongoerr.New(40515, "'%s' must evaluate to an integer, found %s with value %s", n, bsonval.TypeName(v), Show(v))
 			case i == 0 && (x < 1 || x > 9999):
 				return nil, mongoerr.New(40523, "'year' must evaluate to an integer in the range 1 to 9999, found %d", x)
 			case i > 0 && i < 5 && (x < -32768 || x > 32767):

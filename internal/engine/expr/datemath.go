@@ -8,8 +8,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // dateMath computes with dates and units of time, by the calendar of a time zone.
@@ -28,13 +28,13 @@ var lengths = map[string]int64{"hour": 3_600_000, "minute": 60_000, "second": 10
 // dateUnit evaluates a unit: "" for null.
 func dateUnit(name string, c *Context, e Expr) (string, error) {
 	v, err := e.Eval(c)
-	if err != nil || value.IsNullish(v) {
+	if err != nil || bsonval.IsNullish(v) {
 		return "", err
 	}
 	unit, ok := v.(string)
 	switch {
 	case !ok:
-		return "", mongoerr.New(5439013, "%s requires 'unit' to be a string, but got %s", name, value.TypeName(v))
+		return "", mongoerr.New(5439013, "%s requires 'unit' to be a string, but got %s", name, bsonval.TypeName(v))
 	case !slices.Contains(units, unit):
 		return "", mongoerr.New(mongoerr.FailedToParse, "%s parameter 'unit' value parsing failed :: caused by :: unknown time unit value: %s", name, unit)
 	}
@@ -49,7 +49,7 @@ func parseDateAdd(sign int64) parser {
 		}
 		return function(func(c *Context) (any, error) { // what is null makes null before a wrong type is an error
 			start, err := parts["startDate"].Eval(c)
-			if err != nil || value.IsNullish(start) {
+			if err != nil || bsonval.IsNullish(start) {
 				return nil, err
 			}
 			unit, err := dateUnit(name, c, parts["unit"])
@@ -57,7 +57,7 @@ func parseDateAdd(sign int64) parser {
 				return nil, err
 			}
 			v, err := parts["amount"].Eval(c)
-			if err != nil || value.IsNullish(v) {
+			if err != nil || bsonval.IsNullish(v) {
 				return nil, err
 			}
 			loc, null, err := location(c, parts["timezone"])
@@ -69,7 +69,7 @@ func parseDateAdd(sign int64) parser {
 				return nil, mongoerr.New(5166403, "%s requires startDate to be convertible to a date", name)
 			}
 			t = t.In(loc)
-			n, ok := value.Int64(v)
+			n, ok := bsonval.Int64(v)
 			if !ok {
 				return nil, mongoerr.New(5166405, "%s expects integer amount of time units", name)
 			}
@@ -80,8 +80,8 @@ func parseDateAdd(sign int64) parser {
 
 func addUnits(name string, t time.Time, unit string, n int64) (any, error) {
 	if ms, ok := lengths[unit]; ok {
-		span, fits := value.Mul(n, ms)
-		total, fits2 := value.Add(span, t.UnixMilli())
+		span, fits := bsonval.Mul(n, ms)
+		total, fits2 := bsonval.Add(span, t.UnixMilli())
 		if !fits || !fits2 {
 			return nil, mongoerr.New(5166406, "%s overflowed", name)
 		}
@@ -120,12 +120,12 @@ var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", 
 // weekStart evaluates startOfWeek: 0 for Sunday, the default.
 func weekStart(name string, c *Context, e Expr) (int64, bool, error) {
 	v, err := part(c, e, "sunday")
-	if err != nil || value.IsNullish(v) {
+	if err != nil || bsonval.IsNullish(v) {
 		return 0, err == nil, err
 	}
 	s, ok := v.(string)
 	if !ok {
-		return 0, false, mongoerr.New(5439015, "%s requires 'startOfWeek' to be a string, but got %s", name, value.TypeName(v))
+		return 0, false, mongoerr.New(5439015, "%s requires 'startOfWeek' to be a string, but got %s", name, bsonval.TypeName(v))
 	}
 	for i, day := range weekdays {
 		if strings.EqualFold(s, day) || strings.EqualFold(s, day[:3]) {
@@ -142,13 +142,13 @@ func parseDateDiff(name string, arg any, s Scope) (Expr, error) {
 	}
 	return function(func(c *Context) (any, error) {
 		for _, part := range []string{"startDate", "endDate"} {
-			if v, err := parts[part].Eval(c); err != nil || value.IsNullish(v) {
+			if v, err := parts[part].Eval(c); err != nil || bsonval.IsNullish(v) {
 				return nil, err // before either is converted
 			}
 		}
 		notDate := func(part string) func(any) error {
 			return func(v any) error {
-				return mongoerr.New(5166307, "$dateDiff requires '%s' to be a date, but got %s", part, value.TypeName(v))
+				return mongoerr.New(5166307, "$dateDiff requires '%s' to be a date, but got %s", part, bsonval.TypeName(v))
 			}
 		}
 		from, null, err := localDateOr(c, parts["startDate"], parts["timezone"], notDate("startDate"))
@@ -216,7 +216,7 @@ func parseDateTrunc(name string, arg any, s Scope) (Expr, error) {
 	}
 	return function(func(c *Context) (any, error) {
 		t, null, err := localDateOr(c, parts["date"], parts["timezone"], func(v any) error {
-			return mongoerr.New(5439012, "%s requires 'date' to be a date, but got %s", name, value.TypeName(v))
+			return mongoerr.New(5439012, "%s requires 'date' to be a date, but got %s", name, bsonval.TypeName(v))
 		})
 		if null || err != nil {
 			return nil, err
@@ -226,13 +226,13 @@ func parseDateTrunc(name string, arg any, s Scope) (Expr, error) {
 			return nil, err
 		}
 		v, err := part(c, parts["binSize"], int32(1))
-		if err != nil || value.IsNullish(v) {
+		if err != nil || bsonval.IsNullish(v) {
 			return nil, err
 		}
-		size, ok := value.Int64(v)
+		size, ok := bsonval.Int64(v)
 		switch {
 		case !ok:
-			return nil, mongoerr.New(5439017, "%s requires 'binSize' to be a 64-bit integer, but got value '%s' of type %s", name, Show(v), value.TypeName(v))
+			return nil, mongoerr.New(5439017, "%s requires 'binSize' to be a 64-bit integer, but got value '%s' of type %s", name, Show(v), bsonval.TypeName(v))
 		case size <= 0:
 			return nil, mongoerr.New(5439018, "%s requires 'binSize' to be greater than 0, but got value %d", name, size)
 		case size > math.MaxInt32:

@@ -10,8 +10,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // dateParts take dates apart. The argument is a date or {date, timezone}.
@@ -76,7 +76,7 @@ func localDateOr(c *Context, date, zone Expr, wrong func(v any) error) (t time.T
 	if null || err != nil {
 		return t, null, err
 	}
-	if value.IsNullish(v) {
+	if bsonval.IsNullish(v) {
 		return t, true, nil
 	}
 	if t, err = timeOf(v); err != nil && wrong != nil {
@@ -95,7 +95,7 @@ func timeOf(v any) (time.Time, error) {
 	case bson.ObjectID:
 		return x.Timestamp().UTC(), nil
 	}
-	return time.Time{}, mongoerr.New(16006, "can't convert from BSON type %s to Date", value.TypeName(v))
+	return time.Time{}, mongoerr.New(16006, "can't convert from BSON type %s to Date", bsonval.TypeName(v))
 }
 
 // location evaluates a time zone; UTC when it isn't given.
@@ -104,12 +104,12 @@ func location(c *Context, zone Expr) (loc *time.Location, null bool, err error) 
 		return time.UTC, false, nil
 	}
 	v, err := zone.Eval(c)
-	if err != nil || value.IsNullish(v) {
+	if err != nil || bsonval.IsNullish(v) {
 		return nil, err == nil, err
 	}
 	name, ok := v.(string)
 	if !ok {
-		return nil, false, mongoerr.New(40517, "timezone must evaluate to a string, found %s", value.TypeName(v))
+		return nil, false, mongoerr.New(40517, "timezone must evaluate to a string, found %s", bsonval.TypeName(v))
 	}
 	loc, err = loadZone(name)
 	return loc, false, err

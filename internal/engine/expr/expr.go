@@ -15,15 +15,15 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // Expr is a parsed expression. It is immutable and safe for concurrent use.
 type Expr interface {
 	// Eval returns the expression's value for the context's document,
-	// value.Missing when it has none.
+	// bsonval.Missing when it has none.
 	Eval(c *Context) (any, error)
 }
 
@@ -108,7 +108,7 @@ func (c *Context) lookup(name string) any {
 			return b.v
 		}
 	}
-	return value.Missing
+	return bsonval.Missing
 }
 
 // Scope is the names of the variables that an expression may use beside the
@@ -218,7 +218,7 @@ func (e arrayOf) Eval(c *Context) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if value.IsMissing(v) {
+		if bsonval.IsMissing(v) {
 			v = nil
 		}
 		a[i] = v
@@ -270,7 +270,7 @@ func (o objectOf) Eval(c *Context) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !value.IsMissing(v) {
+		if !bsonval.IsMissing(v) {
 			d = append(d, bson.E{Key: f.name, Value: v})
 		}
 	}

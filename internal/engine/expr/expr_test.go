@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
 	. "github.com/docmodel/docmodel/internal/engine/expr"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
-	"github.com/docmodel/docmodel/internal/engine/value/valuetest"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 const doc = `{n: 7, m: -2, f: 2.5, s: 'Héllo', e: null, a: [3, 1, 2], o: {x: 1, y: {z: 2}}, l: [{q: 1}, {q: 2}, {}, 5, [{q: 9}]],
@@ -32,7 +32,7 @@ func check(t *testing.T, cases []testCase) {
 		switch {
 		case c.code != 0 && mongoerr.CodeOf(err) != c.code:
 			t.Errorf("%s: %s gave %s, %v; want code %d", c.reason, c.expr, valuetest.Text(got), err, c.code)
-		case c.code == 0 && (err != nil || !value.Equal(got, valuetest.Of(c.want))):
+		case c.code == 0 && (err != nil || !bsonval.Equal(got, valuetest.Of(c.want))):
 			t.Errorf("%s: %s gave %s (%T), %v; want %s", c.reason, c.expr, valuetest.Text(got), got, err, c.want)
 		}
 	}
@@ -371,7 +371,7 @@ func TestAccumulators(t *testing.T) {
 		switch {
 		case c.code != 0 && mongoerr.CodeOf(err) != c.code:
 			t.Errorf("%s: %v, want code %d", c.reason, err, c.code)
-		case c.code == 0 && (err != nil || !value.Equal(got, valuetest.Of(c.want))):
+		case c.code == 0 && (err != nil || !bsonval.Equal(got, valuetest.Of(c.want))):
 			t.Errorf("%s: %s, %v; want %s", c.reason, valuetest.Text(got), err, c.want)
 		}
 	}

@@ -3,15 +3,15 @@ package expr
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // logic evaluates only what it needs.
 var logic = table{
 	"$and":    parseUntil(false),
 	"$or":     parseUntil(true),
-	"$not":    call(1, 1, func(a []any) (any, error) { return !value.Truthy(a[0]), nil }),
+	"$not":    call(1, 1, func(a []any) (any, error) { return !bsonval.Truthy(a[0]), nil }),
 	"$cond":   parseCond,
 	"$ifNull": parseIfNull,
 	"$switch": parseSwitch,
@@ -30,7 +30,7 @@ func parseUntil(stop bool) parser {
 				if err != nil {
 					return nil, err
 				}
-				if value.Truthy(v) == stop {
+				if bsonval.Truthy(v) == stop {
 					return stop, nil
 				}
 			}
@@ -70,7 +70,7 @@ func parseCond(name string, arg any, s Scope) (Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		if value.Truthy(v) {
+		if bsonval.Truthy(v) {
 			return parts[1].Eval(c)
 		}
 		return parts[2].Eval(c)
@@ -90,7 +90,7 @@ func parseIfNull(name string, arg any, s Scope) (Expr, error) {
 		var v any
 		for _, e := range items {
 			var err error
-			if v, err = e.Eval(c); err != nil || !value.IsNullish(v) {
+			if v, err = e.Eval(c); err != nil || !bsonval.IsNullish(v) {
 				return v, err
 			}
 		}
@@ -103,7 +103,7 @@ type branch struct{ test, then Expr }
 func parseSwitch(_ string, arg any, s Scope) (Expr, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(40060, "$switch requires an object as an argument, found: %s", value.TypeName(arg))
+		return nil, mongoerr.New(40060, "$switch requires an object as an argument, found: %s", bsonval.TypeName(arg))
 	}
 	var branches []branch
 	var otherwise Expr
@@ -130,7 +130,7 @@ func parseSwitch(_ string, arg any, s Scope) (Expr, error) {
 			if err != nil {
 				return nil, err
 			}
-			if value.Truthy(v) {
+			if bsonval.Truthy(v) {
 				return b.then.Eval(c)
 			}
 		}
@@ -144,13 +144,13 @@ func parseSwitch(_ string, arg any, s Scope) (Expr, error) {
 func parseBranches(v any, s Scope) ([]branch, error) {
 	a, ok := v.(bson.A)
 	if !ok {
-		return nil, mongoerr.New(40061, "$switch expected an array for 'branches', found: %s", value.TypeName(v))
+		return nil, mongoerr.New(40061, "$switch expected an array for 'branches', found: %s", bsonval.TypeName(v))
 	}
 	out := make([]branch, len(a))
 	for i, item := range a {
 		d, ok := item.(bson.D)
 		if !ok {
-			return nil, mongoerr.New(40062, "$switch expected each branch to be an object, found: %s", value.TypeName(item))
+			return nil, mongoerr.New(40062, "$switch expected each branch to be an object, found: %s", bsonval.TypeName(item))
 		}
 		for _, f := range d {
 			e, err := Parse(f.Value, s)

@@ -3,8 +3,8 @@ package expr
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // MaxMemory is how many bytes an operator or an accumulator may hold that can't write to disk
@@ -16,7 +16,7 @@ type memory struct{ used int }
 
 // add counts a value.
 func (m *memory) add(name string, v any) error {
-	if m.used += value.SizeOf(v, MaxMemory); m.used > MaxMemory {
+	if m.used += bsonval.SizeOf(v, MaxMemory); m.used > MaxMemory {
 		return mongoerr.New(mongoerr.ExceededMemoryLimit,
 			"%s used too much memory and cannot spill to disk. Memory limit: %d bytes", name, MaxMemory)
 	}
@@ -42,7 +42,7 @@ func checkGrowth(v any, turn int, last bool) error {
 		return nil
 	}
 	if turn&(turn-1) == 0 || last {
-		least = max(least, value.SizeOf(v, MaxMemory))
+		least = max(least, bsonval.SizeOf(v, MaxMemory))
 	}
 	if least > MaxMemory {
 		return mongoerr.New(mongoerr.ExceededMemoryLimit,

@@ -5,8 +5,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // objects take documents apart and make them.
@@ -20,12 +20,12 @@ var objects = table{
 }
 
 func arrayToObject(args []any) (any, error) {
-	if value.IsNullish(args[0]) {
+	if bsonval.IsNullish(args[0]) {
 		return nil, nil
 	}
 	a, ok := args[0].(bson.A)
 	if !ok {
-		return nil, mongoerr.New(40386, "$arrayToObject requires an array input, found: %s", value.TypeName(args[0]))
+		return nil, mongoerr.New(40386, "$arrayToObject requires an array input, found: %s", bsonval.TypeName(args[0]))
 	}
 	out := merging{d: bson.D{}}
 	for i, item := range a {
@@ -54,34 +54,34 @@ func pair(item, first any) (string, any, error) {
 		}
 		k, ok := x[0].(string)
 		if !ok {
-			return "", nil, mongoerr.New(40395, "$arrayToObject requires an array of key-value pairs, where the key must be of type string. Found key type: %s", value.TypeName(x[0]))
+			return "", nil, mongoerr.New(40395, "$arrayToObject requires an array of key-value pairs, where the key must be of type string. Found key type: %s", bsonval.TypeName(x[0]))
 		}
 		return k, x[1], nil
 	case bson.D:
 		if inPairs {
 			return "", nil, mongoerr.New(40396, "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Array was detected, now found: object")
 		}
-		k, hasKey := value.Get(x, "k")
-		v, hasValue := value.Get(x, "v")
+		k, hasKey := bsonval.Get(x, "k")
+		v, hasValue := bsonval.Get(x, "v")
 		if len(x) != 2 || !hasKey || !hasValue {
 			return "", nil, mongoerr.New(40392, "$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of keys:%d", len(x))
 		}
 		name, ok := k.(string)
 		if !ok {
-			return "", nil, mongoerr.New(40394, "$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. Found type: %s", value.TypeName(k))
+			return "", nil, mongoerr.New(40394, "$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. Found type: %s", bsonval.TypeName(k))
 		}
 		return name, v, nil
 	}
-	return "", nil, mongoerr.New(40398, "Unrecognised input type format for $arrayToObject: %s", value.TypeName(item))
+	return "", nil, mongoerr.New(40398, "Unrecognised input type format for $arrayToObject: %s", bsonval.TypeName(item))
 }
 
 func objectToArray(args []any) (any, error) {
-	if value.IsNullish(args[0]) {
+	if bsonval.IsNullish(args[0]) {
 		return nil, nil
 	}
 	d, ok := args[0].(bson.D)
 	if !ok {
-		return nil, mongoerr.New(40390, "$objectToArray requires a document input, found: %s", value.TypeName(args[0]))
+		return nil, mongoerr.New(40390, "$objectToArray requires a document input, found: %s", bsonval.TypeName(args[0]))
 	}
 	out := make(bson.A, len(d))
 	for i, e := range d {
@@ -106,14 +106,14 @@ func mergeAll(args []any) (any, error) {
 }
 
 func bsonSize(args []any) (any, error) {
-	if value.IsNullish(args[0]) {
+	if bsonval.IsNullish(args[0]) {
 		return nil, nil
 	}
 	d, ok := args[0].(bson.D)
 	if !ok {
-		return nil, mongoerr.New(31393, "$bsonSize requires a document input, found: %s", value.TypeName(args[0]))
+		return nil, mongoerr.New(31393, "$bsonSize requires a document input, found: %s", bsonval.TypeName(args[0]))
 	}
-	return int32(value.Size(d)), nil
+	return int32(bsonval.Size(d)), nil
 }
 
 func parseGetField(name string, arg any, s Scope) (Expr, error) {
@@ -131,18 +131,18 @@ func parseGetField(name string, arg any, s Scope) (Expr, error) {
 		return nil, err
 	}
 	var input Expr = FieldPath(nil)
-	if v, ok := value.Get(d, "input"); ok {
+	if v, ok := bsonval.Get(d, "input"); ok {
 		if input, err = Parse(v, s); err != nil {
 			return nil, err
 		}
 	}
 	return function(func(c *Context) (any, error) {
 		v, err := input.Eval(c)
-		if err != nil || value.IsNullish(v) {
+		if err != nil || bsonval.IsNullish(v) {
 			return orMissing(v), err
 		}
 		d, _ := v.(bson.D)
-		got, _ := value.Get(d, field)
+		got, _ := bsonval.Get(d, field)
 		return got, nil
 	}), nil
 }
@@ -151,12 +151,12 @@ func orMissing(v any) any {
 	if v == nil {
 		return nil
 	}
-	return value.Missing
+	return bsonval.Missing
 }
 
 // fieldName returns the constant that $getField and $setField take as a name.
 func fieldName(name string, d bson.D, s Scope) (string, error) {
-	v, ok := value.Get(d, "field")
+	v, ok := bsonval.Get(d, "field")
 	if !ok {
 		if name == "$setField" {
 			return "", mongoerr.New(4161102, "%s requires 'field' to be specified", name)
@@ -173,7 +173,7 @@ func fieldName(name string, d bson.D, s Scope) (string, error) {
 	}
 	field, ok := c.(string)
 	if !ok {
-		return "", mongoerr.New(5654602, "%s requires 'field' to evaluate to type String, but got %s", name, value.TypeName(c))
+		return "", mongoerr.New(5654602, "%s requires 'field' to evaluate to type String, but got %s", name, bsonval.TypeName(c))
 	}
 	return field, nil
 }
@@ -193,7 +193,7 @@ func parseSetField(name string, arg any, s Scope) (Expr, error) {
 	}
 	return function(func(c *Context) (any, error) {
 		in, err := parts["input"].Eval(c)
-		if err != nil || value.IsNullish(in) {
+		if err != nil || bsonval.IsNullish(in) {
 			return nil, err
 		}
 		old, ok := in.(bson.D)
@@ -204,9 +204,9 @@ func parseSetField(name string, arg any, s Scope) (Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		if value.IsMissing(v) {
-			return value.Without(old, field), nil
+		if bsonval.IsMissing(v) {
+			return bsonval.Without(old, field), nil
 		}
-		return value.With(old, field, v), nil
+		return bsonval.With(old, field, v), nil
 	}), nil
 }

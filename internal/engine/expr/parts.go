@@ -7,8 +7,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // refusals are an operator's errors for an argument with named parts. In the texts %[1]s is the operator, %[2]s the part, or
@@ -64,7 +64,7 @@ func (r refusals) refuse(code int32, format, name, part string) error {
 func fields(name string, arg any, s Scope, r refusals, names ...string) (map[string]Expr, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, r.refuse(r.notObject, r.object, name, value.TypeName(arg))
+		return nil, r.refuse(r.notObject, r.object, name, bsonval.TypeName(arg))
 	}
 	parts := map[string]Expr{}
 	for _, f := range d {

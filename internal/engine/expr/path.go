@@ -5,8 +5,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // FieldPath is an expression that is a path from the document: "$a.b".
@@ -45,7 +45,7 @@ func parsePath(s string, scope Scope) (Expr, error) {
 			return follow(bson.NewDateTimeFromTime(c.Now), path), nil
 		}), nil
 	case name == "REMOVE":
-		return function(func(*Context) (any, error) { return value.Missing, nil }), nil
+		return function(func(*Context) (any, error) { return bsonval.Missing, nil }), nil
 	case scope.has(name):
 		return variable{name: name, path: path}, nil
 	case name == "":
@@ -104,11 +104,11 @@ func follow(v any, path FieldPath) any {
 	for i, name := range path {
 		switch x := v.(type) {
 		case bson.D:
-			v, _ = value.Get(x, name)
+			v, _ = bsonval.Get(x, name)
 		case bson.A:
 			return followArray(x, path[i:])
 		default:
-			return value.Missing
+			return bsonval.Missing
 		}
 	}
 	return v
@@ -118,7 +118,7 @@ func followArray(a bson.A, path FieldPath) any {
 	out := bson.A{}
 	for _, x := range a {
 		if d, ok := x.(bson.D); ok {
-			if v := follow(d, path); !value.IsMissing(v) {
+			if v := follow(d, path); !bsonval.IsMissing(v) {
 				out = append(out, v)
 			}
 		}

@@ -6,9 +6,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/order"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/order"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // ranked are the accumulators that keep the first or last of a group: in the order of the documents, of the values, or of sortBy.
@@ -29,9 +29,9 @@ func parseOfInput(name string, arg any, s Scope) (*Accumulator, error) {
 	k := keeping{name: name, last: name == "$lastN"}
 	switch name {
 	case "$minN":
-		k.compare = func(a, b any) int { return value.Compare(a, b) }
+		k.compare = func(a, b any) int { return bsonval.Compare(a, b) }
 	case "$maxN":
-		k.compare = func(a, b any) int { return value.Compare(b, a) }
+		k.compare = func(a, b any) int { return bsonval.Compare(b, a) }
 	}
 	var input Expr
 	for _, f := range d {
@@ -67,9 +67,9 @@ func parseCount(v any, s Scope) (int64, error) {
 	if !ok {
 		return 0, mongoerr.New(mongoerr.NotImplemented, "an 'n' that isn't constant isn't implemented by the embedded engine")
 	}
-	n, ok := value.Int64(c)
+	n, ok := bsonval.Int64(c)
 	switch {
-	case !value.IsNumber(c):
+	case !bsonval.IsNumber(c):
 		return 0, mongoerr.New(5787902, "Value for 'n' must be of integral type, but found %s", Show(c))
 	case !ok:
 		return 0, mongoerr.New(5787903, "Value for 'n' must be of integral type, but found %s", Show(c))
@@ -147,7 +147,7 @@ type keeping struct {
 }
 
 func (k *keeping) add(v any) error {
-	if _, sorted := v.(placed); !sorted && k.compare != nil && value.IsNullish(v) {
+	if _, sorted := v.(placed); !sorted && k.compare != nil && bsonval.IsNullish(v) {
 		return nil // $minN and $maxN leave out what has no value
 	}
 	k.list = append(k.list, v)

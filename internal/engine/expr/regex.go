@@ -6,8 +6,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // regexes match strings; see value.CompileRegex for their syntax.
@@ -46,7 +46,7 @@ func parseMatching(f func(re *regexp.Regexp, s string) any, ofNull any) parser {
 					return nil, err
 				}
 			}
-			if re == nil || value.IsNullish(input) {
+			if re == nil || bsonval.IsNullish(input) {
 				return ofNull, nil
 			}
 			text, ok := input.(string)
@@ -82,12 +82,12 @@ func compileParts(name string, source, options any) (*regexp.Regexp, error) {
 	case bson.Regex:
 		text, flags = x.Pattern, x.Options
 	default:
-		if value.IsNullish(source) {
+		if bsonval.IsNullish(source) {
 			return nil, nil
 		}
 		return nil, mongoerr.New(51105, "%s needs 'regex' to be of type string or regex", name)
 	}
-	if !value.IsNullish(options) {
+	if !bsonval.IsNullish(options) {
 		o, ok := options.(string)
 		switch {
 		case !ok:
@@ -97,7 +97,7 @@ func compileParts(name string, source, options any) (*regexp.Regexp, error) {
 		}
 		flags = o
 	}
-	re, err := value.CompileRegex(text, flags)
+	re, err := bsonval.CompileRegex(text, flags)
 	if err != nil {
 		return nil, mongoerr.New(51111, "Invalid Regex in %s: %s", name, mongoerr.From(err).Message)
 	}

@@ -6,8 +6,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // parser makes an expression of an operator's argument.
@@ -83,7 +83,7 @@ func callToNull(least, most int, f values) parser {
 					return nil, err
 				}
 				args = append(args, v)
-				if value.IsNullish(v) {
+				if bsonval.IsNullish(v) {
 					break
 				}
 			}
@@ -104,7 +104,7 @@ func callIfGiven(least, most int, f values) parser {
 		}
 		return function(func(c *Context) (any, error) {
 			first, err := items[0].Eval(c)
-			if err != nil || value.IsNullish(first) {
+			if err != nil || bsonval.IsNullish(first) {
 				return nil, err
 			}
 			args, err := evalAll(c, items[1:])

@@ -6,8 +6,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // rounding brings numbers to whole or rounder ones.
@@ -24,10 +24,10 @@ func numeric(name string, f func(v any) (any, error)) values {
 	return func(args []any) (any, error) {
 		v := args[0]
 		switch {
-		case value.IsNullish(v):
+		case bsonval.IsNullish(v):
 			return nil, nil
-		case !value.IsNumber(v):
-			return nil, mongoerr.New(28765, "%s only supports numeric types, not %s", name, value.TypeName(v))
+		case !bsonval.IsNumber(v):
+			return nil, mongoerr.New(28765, "%s only supports numeric types, not %s", name, bsonval.TypeName(v))
 		}
 		return f(v)
 	}
@@ -45,10 +45,10 @@ func abs(v any) (any, error) {
 		h, l := x.GetBytes()
 		return bson.NewDecimal128(h&^(1<<63), l), nil
 	}
-	if value.Compare(v, int32(0)) >= 0 {
+	if bsonval.Compare(v, int32(0)) >= 0 {
 		return v, nil
 	}
-	n, _ := value.Mul(v, int32(-1))
+	n, _ := bsonval.Mul(v, int32(-1))
 	return n, nil
 }
 
@@ -58,16 +58,16 @@ func atPlace(name string, mode roundMode) values {
 		if len(args) == 2 {
 			place = args[1]
 		}
-		if value.IsNullish(args[0]) || value.IsNullish(place) {
+		if bsonval.IsNullish(args[0]) || bsonval.IsNullish(place) {
 			return nil, nil
 		}
-		if !value.IsNumber(args[0]) {
-			return nil, mongoerr.New(51081, "%s only supports numeric types, not %s", name, value.TypeName(args[0]))
+		if !bsonval.IsNumber(args[0]) {
+			return nil, mongoerr.New(51081, "%s only supports numeric types, not %s", name, bsonval.TypeName(args[0]))
 		}
-		n, ok := value.Int64(place)
+		n, ok := bsonval.Int64(place)
 		switch {
-		case !value.IsNumber(place):
-			return nil, mongoerr.New(16004, "can't convert from BSON type %s to long", value.TypeName(place))
+		case !bsonval.IsNumber(place):
+			return nil, mongoerr.New(16004, "can't convert from BSON type %s to long", bsonval.TypeName(place))
 		case !ok:
 			return nil, mongoerr.New(51082, "precision argument to %s must be a integral value", name)
 		case n < -20 || n > 100:
@@ -76,7 +76,7 @@ func atPlace(name string, mode roundMode) values {
 		rounded := toPlace(args[0], int(n), mode)
 		if rounded == nil {
 			return nil, mongoerr.New(51080, "invalid conversion from Decimal128 result in %s resulting from arguments: [%s, %d]",
-				name, value.Show(args[0]), n)
+				name, bsonval.Show(args[0]), n)
 		}
 		return rounded, nil
 	}
@@ -98,13 +98,13 @@ func toPlace(v any, place int, mode roundMode) any {
 		if place >= 0 {
 			return v
 		}
-		n, _ := value.Int64(x)
+		n, _ := bsonval.Int64(x)
 		whole := roundRat(new(big.Rat).SetInt64(n), place, mode).Num()
 		if !whole.IsInt64() {
 			return nil
 		}
 		if _, isInt := v.(int32); isInt {
-			return value.Integer(whole.Int64())
+			return bsonval.Integer(whole.Int64())
 		}
 		return whole.Int64()
 	case float64:
@@ -117,7 +117,7 @@ func toPlace(v any, place int, mode roundMode) any {
 		if x.IsNaN() || x.IsInf() != 0 {
 			return v
 		}
-		return value.Quantize(x, -place, mode.away)
+		return bsonval.Quantize(x, -place, mode.away)
 	}
 	return v
 }

@@ -5,8 +5,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // sets take arrays for sets: duplicates and order don't count. Unions and
@@ -31,14 +31,14 @@ type set struct {
 func newSet() *set { return &set{list: bson.A{}, keys: map[string]bool{}} }
 
 func (s *set) add(v any) {
-	k := string(value.AppendKey(nil, v))
+	k := string(bsonval.AppendKey(nil, v))
 	if !s.keys[k] {
 		s.keys[k] = true
 		s.list = append(s.list, v)
 	}
 }
 
-func (s *set) has(v any) bool { return s.keys[string(value.AppendKey(nil, v))] }
+func (s *set) has(v any) bool { return s.keys[string(bsonval.AppendKey(nil, v))] }
 
 func setOf(a bson.A) *set {
 	s := newSet()
@@ -50,12 +50,12 @@ func setOf(a bson.A) *set {
 
 // setArgument returns an argument as an array: nil and true when it is null.
 func setArgument(name string, code int32, v any) (a bson.A, null bool, err error) {
-	if value.IsNullish(v) {
+	if bsonval.IsNullish(v) {
 		return nil, true, nil
 	}
 	a, ok := v.(bson.A)
 	if !ok {
-		return nil, false, mongoerr.New(code, "All operands of %s must be arrays. One argument is of type: %s", name, value.TypeName(v))
+		return nil, false, mongoerr.New(code, "All operands of %s must be arrays. One argument is of type: %s", name, bsonval.TypeName(v))
 	}
 	return a, false, nil
 }
@@ -106,21 +106,21 @@ func (s *set) within(other *set) *set {
 }
 
 func (s *set) sorted() bson.A {
-	slices.SortStableFunc(s.list, value.Compare)
+	slices.SortStableFunc(s.list, bsonval.Compare)
 	return s.list
 }
 
 func setDifference(args []any) (any, error) {
-	if value.IsNullish(args[0]) || value.IsNullish(args[1]) {
+	if bsonval.IsNullish(args[0]) || bsonval.IsNullish(args[1]) {
 		return nil, nil
 	}
 	a, ok := args[0].(bson.A)
 	if !ok {
-		return nil, mongoerr.New(17048, "both operands of $setDifference must be arrays. First argument is of type: %s", value.TypeName(args[0]))
+		return nil, mongoerr.New(17048, "both operands of $setDifference must be arrays. First argument is of type: %s", bsonval.TypeName(args[0]))
 	}
 	b, ok := args[1].(bson.A)
 	if !ok {
-		return nil, mongoerr.New(17049, "both operands of $setDifference must be arrays. Second argument is of type: %s", value.TypeName(args[1]))
+		return nil, mongoerr.New(17049, "both operands of $setDifference must be arrays. Second argument is of type: %s", bsonval.TypeName(args[1]))
 	}
 	without, out := setOf(b), newSet()
 	for _, v := range a {
@@ -146,7 +146,7 @@ func parseSetEquals(name string, arg any, s Scope) (Expr, error) {
 			}
 			a, ok := v.(bson.A)
 			if !ok {
-				return nil, mongoerr.New(17044, "All operands of $setEquals must be arrays. %d-th argument is of type: %s", i+1, value.TypeName(v))
+				return nil, mongoerr.New(17044, "All operands of $setEquals must be arrays. %d-th argument is of type: %s", i+1, bsonval.TypeName(v))
 			}
 			other := setOf(a)
 			if first == nil {
@@ -166,11 +166,11 @@ func (s *set) equal(other *set) bool {
 func setIsSubset(args []any) (any, error) {
 	a, ok := args[0].(bson.A)
 	if !ok {
-		return nil, mongoerr.New(17046, "both operands of $setIsSubset must be arrays. First argument is of type: %s", value.TypeName(args[0]))
+		return nil, mongoerr.New(17046, "both operands of $setIsSubset must be arrays. First argument is of type: %s", bsonval.TypeName(args[0]))
 	}
 	b, ok := args[1].(bson.A)
 	if !ok {
-		return nil, mongoerr.New(17042, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", value.TypeName(args[1]))
+		return nil, mongoerr.New(17042, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", bsonval.TypeName(args[1]))
 	}
 	all := setOf(b)
 	for _, v := range a {
@@ -184,10 +184,10 @@ func setIsSubset(args []any) (any, error) {
 func elementTrue(name string, code int32, v any, want bool) (any, error) {
 	a, ok := v.(bson.A)
 	if !ok {
-		return nil, mongoerr.New(code, "%s's argument must be an array, but is %s", name, value.TypeName(v))
+		return nil, mongoerr.New(code, "%s's argument must be an array, but is %s", name, bsonval.TypeName(v))
 	}
 	for _, x := range a {
-		if value.Truthy(x) == want {
+		if bsonval.Truthy(x) == want {
 			return want, nil
 		}
 	}

@@ -1,17 +1,17 @@
 package expr
 
 import (
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
 // Show renders a value for a message.
-func Show(v any) string { return value.Show(v) }
+func Show(v any) string { return bsonval.Show(v) }
 
 // NonNegative reads a whole number that isn't negative, or says what is wrong with the field of that name.
 func NonNegative(name string, v any) (n int64, problem string) {
-	n, ok := value.Int64(v)
+	n, ok := bsonval.Int64(v)
 	switch {
-	case !value.IsNumber(v):
+	case !bsonval.IsNumber(v):
 		problem = "Expected a number in: "
 	case !ok:
 		problem = "Expected an integer: "

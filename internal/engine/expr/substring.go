@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // substrings take parts of strings.
@@ -28,13 +28,13 @@ func substrBytes(args []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, ok := value.TruncInt64(args[1])
+	from, ok := bsonval.TruncInt64(args[1])
 	if !ok {
-		return nil, mongoerr.New(16034, "$substrBytes:  starting index must be a numeric type (is BSON type %s)", value.TypeName(args[1]))
+		return nil, mongoerr.New(16034, "$substrBytes:  starting index must be a numeric type (is BSON type %s)", bsonval.TypeName(args[1]))
 	}
-	n, ok := value.TruncInt64(args[2])
+	n, ok := bsonval.TruncInt64(args[2])
 	if !ok {
-		return nil, mongoerr.New(16035, "$substrBytes:  length must be a numeric type (is BSON type %s)", value.TypeName(args[2]))
+		return nil, mongoerr.New(16035, "$substrBytes:  length must be a numeric type (is BSON type %s)", bsonval.TypeName(args[2]))
 	}
 	size := int64(len(s))
 	if from < 0 {
@@ -64,8 +64,8 @@ func substrCP(args []any) (any, error) {
 	var numbers [2]int64
 	for i, v := range args[1:] {
 		what := []string{"starting index", "length"}[i]
-		if !value.IsNumber(v) {
-			return nil, mongoerr.New(int32(34450+2*i), "$substrCP: %s must be a numeric type (is BSON type %s)", what, value.TypeName(v))
+		if !bsonval.IsNumber(v) {
+			return nil, mongoerr.New(int32(34450+2*i), "$substrCP: %s must be a numeric type (is BSON type %s)", what, bsonval.TypeName(v))
 		}
 		n, ok := int32Of(v)
 		if !ok {
@@ -96,16 +96,16 @@ func substrCP(args []any) (any, error) {
 
 // searchStrings returns the first two arguments; its errors have the code, and the next.
 func searchStrings(name string, code int32, args []any) (s, sub string, null bool, err error) {
-	if value.IsNullish(args[0]) {
+	if bsonval.IsNullish(args[0]) {
 		return "", "", true, nil
 	}
 	s, ok := args[0].(string)
 	if !ok {
-		return "", "", false, mongoerr.New(code, "%s requires a string as the first argument, found: %s", name, value.TypeName(args[0]))
+		return "", "", false, mongoerr.New(code, "%s requires a string as the first argument, found: %s", name, bsonval.TypeName(args[0]))
 	}
 	sub, ok = args[1].(string)
 	if !ok {
-		return "", "", false, mongoerr.New(code+1, "%s requires a string as the second argument, found: %s", name, value.TypeName(args[1]))
+		return "", "", false, mongoerr.New(code+1, "%s requires a string as the second argument, found: %s", name, bsonval.TypeName(args[1]))
 	}
 	return s, sub, false, nil
 }
@@ -157,7 +157,7 @@ func parseReplace(times int) parser {
 				if err != nil {
 					return nil, err
 				}
-				if value.IsNullish(v) {
+				if bsonval.IsNullish(v) {
 					null = true
 					continue
 				}

@@ -5,7 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
 // sum adds numbers up: integers exactly, doubles with a second double that
@@ -31,9 +31,9 @@ func (s *sum) add(v any) {
 		s.widen(bson.TypeDouble)
 	case bson.Decimal128:
 		if s.widest != bson.TypeDecimal128 {
-			s.decimal, _ = value.Decimal(int32(0))
+			s.decimal, _ = bsonval.Decimal(int32(0))
 		}
-		d, _ := value.Add(s.decimal, x)
+		d, _ := bsonval.Add(s.decimal, x)
 		s.decimal = d.(bson.Decimal128)
 		s.widen(bson.TypeDecimal128)
 	default:
@@ -86,9 +86,9 @@ func (s *sum) total() any {
 		return s.double()
 	case bson.TypeDecimal128:
 		var v any = s.decimal
-		v, _ = value.Add(v, s.whole)
+		v, _ = bsonval.Add(v, s.whole)
 		if s.hi != 0 {
-			v, _ = value.Add(v, s.hi)
+			v, _ = bsonval.Add(v, s.hi)
 		}
 		return v
 	}
@@ -98,7 +98,7 @@ func (s *sum) total() any {
 	if s.widest == bson.TypeInt64 {
 		return s.whole
 	}
-	return value.Integer(s.whole)
+	return bsonval.Integer(s.whole)
 }
 
 func (s *sum) double() float64 {
@@ -113,7 +113,7 @@ func (s *sum) average() any {
 	case s.n == 0:
 		return nil
 	case s.widest == bson.TypeDecimal128:
-		return value.Div(s.total(), s.n)
+		return bsonval.Div(s.total(), s.n)
 	}
 	return s.double() / float64(s.n)
 }

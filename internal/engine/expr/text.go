@@ -6,8 +6,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // texts work on whole strings.
@@ -30,12 +30,12 @@ const maxText = 64 << 20
 func concat(args []any) (any, error) {
 	var b strings.Builder
 	for _, v := range args {
-		if value.IsNullish(v) {
+		if bsonval.IsNullish(v) {
 			return nil, nil
 		}
 		s, ok := v.(string)
 		if !ok {
-			return nil, mongoerr.New(16702, "$concat only supports strings, not %s", value.TypeName(v))
+			return nil, mongoerr.New(16702, "$concat only supports strings, not %s", bsonval.TypeName(v))
 		}
 		if n := b.Len() + len(s); n > maxText {
 			return nil, mongoerr.New(13548, "BufBuilder attempted to grow() to %d bytes, past the 64MB limit.", n)
@@ -49,24 +49,24 @@ func strLen(name string, code int32, length func(s string) int) values {
 	return func(args []any) (any, error) {
 		s, ok := args[0].(string)
 		if !ok {
-			return nil, mongoerr.New(code, "%s requires a string argument, found: %s", name, value.TypeName(args[0]))
+			return nil, mongoerr.New(code, "%s requires a string argument, found: %s", name, bsonval.TypeName(args[0]))
 		}
 		return int32(length(s)), nil
 	}
 }
 
 func split(args []any) (any, error) {
-	if value.IsNullish(args[0]) || value.IsNullish(args[1]) {
+	if bsonval.IsNullish(args[0]) || bsonval.IsNullish(args[1]) {
 		return nil, nil
 	}
 	s, ok := args[0].(string)
 	if !ok {
-		return nil, mongoerr.New(40085, "$split requires an expression that evaluates to a string as a first argument, found: %s", value.TypeName(args[0]))
+		return nil, mongoerr.New(40085, "$split requires an expression that evaluates to a string as a first argument, found: %s", bsonval.TypeName(args[0]))
 	}
 	sep, ok := args[1].(string)
 	switch {
 	case !ok:
-		return nil, mongoerr.New(40086, "$split requires an expression that evaluates to a string as a second argument, found: %s", value.TypeName(args[1]))
+		return nil, mongoerr.New(40086, "$split requires an expression that evaluates to a string as a second argument, found: %s", bsonval.TypeName(args[1]))
 	case sep == "":
 		return nil, mongoerr.New(40087, "$split requires a non-empty separator")
 	}
@@ -119,10 +119,10 @@ func coerceText(v any) (string, error) {
 	case int32, int64, float64, bson.Decimal128, bson.DateTime:
 		return textOf(v), nil
 	}
-	if value.IsNullish(v) {
+	if bsonval.IsNullish(v) {
 		return "", nil
 	}
-	return "", mongoerr.New(16007, "can't convert from BSON type %s to String", value.TypeName(v))
+	return "", mongoerr.New(16007, "can't convert from BSON type %s to String", bsonval.TypeName(v))
 }
 
 const whitespace = "\x00 \t\n\v\f\r\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -135,20 +135,20 @@ func parseTrim(left, right bool) parser {
 		}
 		return function(func(c *Context) (any, error) {
 			input, err := parts["input"].Eval(c)
-			if err != nil || value.IsNullish(input) {
+			if err != nil || bsonval.IsNullish(input) {
 				return nil, err
 			}
 			text, ok := input.(string)
 			if !ok {
-				return nil, mongoerr.New(50699, "%s requires its input to be a string, got %s (of type %s) instead.", name, Show(input), value.TypeName(input))
+				return nil, mongoerr.New(50699, "%s requires its input to be a string, got %s (of type %s) instead.", name, Show(input), bsonval.TypeName(input))
 			}
 			chars, err := part(c, parts["chars"], whitespace)
-			if err != nil || value.IsNullish(chars) {
+			if err != nil || bsonval.IsNullish(chars) {
 				return nil, err
 			}
 			cut, ok := chars.(string)
 			if !ok {
-				return nil, mongoerr.New(50700, "%s requires 'chars' to be a string, got %s (of type %s) instead.", name, Show(chars), value.TypeName(chars))
+				return nil, mongoerr.New(50700, "%s requires 'chars' to be a string, got %s (of type %s) instead.", name, Show(chars), bsonval.TypeName(chars))
 			}
 			if left {
 				text = strings.TrimLeft(text, cut)

@@ -3,7 +3,7 @@ package expr
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
 // totals are the accumulators that also work on a list of arguments, or on the
@@ -42,7 +42,7 @@ func extremeOf(sign int) func(list []any) any {
 	return func(list []any) any {
 		var best any
 		for _, v := range list {
-			if !value.IsNullish(v) && (best == nil || value.Compare(v, best) == sign) {
+			if !bsonval.IsNullish(v) && (best == nil || bsonval.Compare(v, best) == sign) {
 				best = v
 			}
 		}

@@ -5,8 +5,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // variables bind names for an inner expression.
@@ -23,7 +23,7 @@ func parseLet(_ string, arg any, s Scope) (Expr, error) {
 		return nil, mongoerr.New(16874, "$let only supports an object as its argument")
 	}
 	var vars bson.D
-	body := value.Missing
+	body := bsonval.Missing
 	for _, f := range d {
 		switch f.Key {
 		case "vars":
@@ -39,7 +39,7 @@ func parseLet(_ string, arg any, s Scope) (Expr, error) {
 	switch {
 	case vars == nil:
 		return nil, mongoerr.New(16876, "Missing 'vars' parameter to $let")
-	case value.IsMissing(body):
+	case bsonval.IsMissing(body):
 		return nil, mongoerr.New(16877, "Missing 'in' parameter to $let")
 	}
 	names := make([]string, len(vars))
@@ -108,7 +108,7 @@ func parseLoop(name string, arg any, s Scope, body, extra string, codes [4]int32
 		target *Expr
 		scope  Scope
 	}{{"input", &l.input, s}, {body, &l.body, inner}, {extra, &l.extra, s}} {
-		v, ok := value.Get(d, p.name)
+		v, ok := bsonval.Get(d, p.name)
 		if !ok || p.name == "" {
 			continue
 		}
@@ -130,12 +130,12 @@ func parseLoop(name string, arg any, s Scope, body, extra string, codes [4]int32
 // array evaluates the input: nil and true for null, an error of the code for what is no array.
 func (l *loop) array(c *Context, name string, code int32) (a bson.A, null bool, err error) {
 	v, err := l.input.Eval(c)
-	if err != nil || value.IsNullish(v) {
+	if err != nil || bsonval.IsNullish(v) {
 		return nil, true, err
 	}
 	a, ok := v.(bson.A)
 	if !ok {
-		return nil, false, mongoerr.New(code, "input to %s must be an array not %s", name, value.TypeName(v))
+		return nil, false, mongoerr.New(code, "input to %s must be an array not %s", name, bsonval.TypeName(v))
 	}
 	return a, false, nil
 }
@@ -184,8 +184,8 @@ func parseFilter(name string, arg any, s Scope) (Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !value.IsNullish(v) {
-			n, ok := value.Int64(v)
+		if !bsonval.IsNullish(v) {
+			n, ok := bsonval.Int64(v)
 			switch {
 			case !ok:
 				return nil, mongoerr.New(327391, "$filter: limit must be represented as a 32-bit integral value: %s", Show(v))
@@ -206,7 +206,7 @@ func parseFilter(name string, arg any, s Scope) (Expr, error) {
 			if err != nil {
 				return nil, err
 			}
-			if value.Truthy(v) {
+			if bsonval.Truthy(v) {
 				out = append(out, x)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // The causes that a command's context is canceled with.

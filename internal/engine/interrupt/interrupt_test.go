@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 func TestCause(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
 // Explain says why a document doesn't conform to a schema that [Parse] takes, as MongoDB does in the details of a validation
@@ -13,7 +13,7 @@ import (
 func Explain(schema, doc bson.D) bson.D {
 	out := bson.D{{Key: "operatorName", Value: "$jsonSchema"}}
 	for _, keyword := range []string{"bsonType", "type"} {
-		if arg, ok := value.Get(schema, keyword); ok && !conforms(keyword, arg, schema, doc) {
+		if arg, ok := bsonval.Get(schema, keyword); ok && !conforms(keyword, arg, schema, doc) {
 			return append(out, bson.E{Key: "specifiedAs", Value: bson.D{{Key: "$jsonSchema", Value: schema}}},
 				bson.E{Key: "reason", Value: "expression always evaluates to false"})
 		}
@@ -24,7 +24,7 @@ func Explain(schema, doc bson.D) bson.D {
 // Annotations returns the title and the description of a schema, which MongoDB repeats in its errors.
 func Annotations(schema bson.D) (out bson.D) {
 	for _, name := range []string{"title", "description"} {
-		if s, ok := value.Get(schema, name); ok {
+		if s, ok := bsonval.Get(schema, name); ok {
 			out = append(out, bson.E{Key: name, Value: s})
 		}
 	}
@@ -70,7 +70,7 @@ func init() {
 func failures(schema bson.D, v any) bson.A {
 	out := bson.A{}
 	for _, keyword := range reported {
-		arg, ok := value.Get(schema, keyword)
+		arg, ok := bsonval.Get(schema, keyword)
 		if !ok || conforms(keyword, arg, schema, v) {
 			continue
 		}
@@ -97,7 +97,7 @@ func because(reason string) bson.D { return bson.D{{Key: "reason", Value: reason
 func (f failure) specified(reason string) bson.D {
 	as := bson.D{{Key: f.keyword, Value: f.arg}}
 	if exclusive := exclusives[f.keyword]; exclusive != "" {
-		if on, _ := value.Get(f.all, exclusive); on == true {
+		if on, _ := bsonval.Get(f.all, exclusive); on == true {
 			as = append(as, bson.E{Key: exclusive, Value: true})
 		}
 	}
@@ -112,7 +112,7 @@ func considered(reason string) func(f failure) bson.D {
 }
 
 func (f failure) types() bson.D {
-	return append(considered("type did not match")(f), bson.E{Key: "consideredType", Value: value.TypeName(f.v)})
+	return append(considered("type did not match")(f), bson.E{Key: "consideredType", Value: bsonval.TypeName(f.v)})
 }
 
 func (f failure) size() bson.D {
@@ -124,7 +124,7 @@ func (f failure) duplicate() bson.D {
 	a := f.v.(bson.A)
 	out := considered("found a duplicate item")(f)
 	for i := range a {
-		if slices.ContainsFunc(a[:i], func(x any) bool { return value.Compare(unordered(x), unordered(a[i])) == 0 }) {
+		if slices.ContainsFunc(a[:i], func(x any) bool { return bsonval.Compare(unordered(x), unordered(a[i])) == 0 }) {
 			return append(out, bson.E{Key: "duplicatedValue", Value: a[i]})
 		}
 	}
@@ -159,7 +159,7 @@ func (f failure) item(from int, reason string) bson.D {
 }
 
 func (f failure) additionalItems() bson.D {
-	list, _ := value.Get(f.all, "items")
+	list, _ := bsonval.Get(f.all, "items")
 	from := len(list.(bson.A))
 	if f.arg != false {
 		return f.item(from, "At least one additional item did not match the sub-schema")

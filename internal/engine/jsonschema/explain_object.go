@@ -5,7 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
 // explained is an entry of a list of schemas that aren't fulfilled: what tells the schema from others, and why it isn't.
@@ -17,7 +17,7 @@ func explained(head bson.D, schema any, v any) bson.D {
 func (f failure) properties() bson.D {
 	list := bson.A{}
 	for _, p := range f.arg.(bson.D) {
-		if v, ok := value.Get(f.v.(bson.D), p.Key); ok && !matches(p.Value, v) {
+		if v, ok := bsonval.Get(f.v.(bson.D), p.Key); ok && !matches(p.Value, v) {
 			list = append(list, explained(bson.D{{Key: "propertyName", Value: p.Key}}, p.Value, v))
 		}
 	}
@@ -62,7 +62,7 @@ func (f failure) patternProperties() bson.D {
 // absentOf returns the names, as texts has them, that a document has no field of.
 func absentOf(names any, v any) []string {
 	list, _ := texts("", names)
-	return slices.DeleteFunc(list, func(name string) bool { return value.Index(v.(bson.D), name) >= 0 })
+	return slices.DeleteFunc(list, func(name string) bool { return bsonval.Index(v.(bson.D), name) >= 0 })
 }
 
 func array(names []string) bson.A {
@@ -87,7 +87,7 @@ func (f failure) count() bson.D {
 func (f failure) dependencies() bson.D {
 	list := bson.A{}
 	for _, x := range f.arg.(bson.D) {
-		if value.Index(f.v.(bson.D), x.Key) < 0 {
+		if bsonval.Index(f.v.(bson.D), x.Key) < 0 {
 			continue
 		}
 		head := bson.D{{Key: "conditionalProperty", Value: x.Key}}

@@ -3,9 +3,9 @@ package jsonschema_test
 import (
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
 	"github.com/docmodel/docmodel/internal/engine/jsonschema"
-	"github.com/docmodel/docmodel/internal/engine/value"
-	"github.com/docmodel/docmodel/internal/engine/value/valuetest"
 )
 
 // TestExplain has what is said of each keyword, of a property "a" if the schema begins with "a: ".
@@ -74,7 +74,7 @@ func TestExplain(t *testing.T) {
 				"{propertyName: 'a', details: " + c.want + "}]}]}"
 		}
 		got := jsonschema.Explain(valuetest.Doc(c.schema), valuetest.Doc(c.doc))
-		if !value.Equal(got, valuetest.Doc(want)) {
+		if !bsonval.Equal(got, valuetest.Doc(want)) {
 			t.Errorf("%s:\n got %s\nwant %s", c.reason, valuetest.Text(got), valuetest.Text(valuetest.Doc(want)))
 		}
 	}
@@ -84,7 +84,7 @@ func TestExplain(t *testing.T) {
 func TestExplainAll(t *testing.T) {
 	got := jsonschema.Explain(valuetest.Doc("{type: 'number'}"), valuetest.Doc("{a: 1}"))
 	want := "{operatorName: '$jsonSchema', specifiedAs: {$jsonSchema: {type: 'number'}}, reason: 'expression always evaluates to false'}"
-	if !value.Equal(got, valuetest.Doc(want)) {
+	if !bsonval.Equal(got, valuetest.Doc(want)) {
 		t.Errorf("got %s", valuetest.Text(got))
 	}
 	if missing := jsonschema.Unexplained(); missing != nil {

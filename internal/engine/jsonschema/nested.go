@@ -5,8 +5,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 func parseItems(arg any, _ bson.D) (rule, error) {
@@ -60,7 +60,7 @@ func parseAdditionalItems(arg any, all bson.D) (rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	items, _ := value.Get(all, "items")
+	items, _ := bsonval.Get(all, "items")
 	list, ok := items.(bson.A)
 	if !ok {
 		return nil, nil
@@ -134,7 +134,7 @@ func readProperties(keyword string, arg any) ([]property, error) {
 		}
 		out[i] = property{name: e.Key, schema: s}
 		if keyword == "patternProperties" {
-			if out[i].pattern, err = value.CompileRegex(e.Key, ""); err != nil {
+			if out[i].pattern, err = bsonval.CompileRegex(e.Key, ""); err != nil {
 				return nil, err
 			}
 		}
@@ -158,7 +158,7 @@ func parseNamed(keyword string, arg any) (rule, error) {
 		d, _ := v.(bson.D)
 		for i, e := range d {
 			for _, p := range list {
-				if p.is(e.Key) && !p.schema.Match(e.Value) && (p.pattern != nil || value.Index(d, e.Key) == i) {
+				if p.is(e.Key) && !p.schema.Match(e.Value) && (p.pattern != nil || bsonval.Index(d, e.Key) == i) {
 					return false
 				}
 			}
@@ -195,7 +195,7 @@ func parseAdditionalProperties(arg any, all bson.D) (rule, error) {
 // knownProperties are those that properties and patternProperties name.
 func knownProperties(all bson.D) (known []property, err error) {
 	for _, keyword := range []string{"properties", "patternProperties"} {
-		v, ok := value.Get(all, keyword)
+		v, ok := bsonval.Get(all, keyword)
 		if !ok {
 			continue
 		}
@@ -220,7 +220,7 @@ func parseRequired(arg any, _ bson.D) (rule, error) {
 func hasAll(v any, names []string) bool {
 	d, ok := v.(bson.D)
 	for _, name := range names {
-		if ok && value.Index(d, name) < 0 {
+		if ok && bsonval.Index(d, name) < 0 {
 			return false
 		}
 	}
@@ -254,7 +254,7 @@ func parseDependencies(arg any, _ bson.D) (rule, error) {
 	return func(v any) bool {
 		d, _ := v.(bson.D)
 		for i, e := range list {
-			if value.Index(d, e.Key) >= 0 && !rules[i](v) {
+			if bsonval.Index(d, e.Key) >= 0 && !rules[i](v) {
 				return false
 			}
 		}

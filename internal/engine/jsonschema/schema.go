@@ -12,8 +12,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // Schema is a parsed schema. It is immutable and safe for concurrent use.
@@ -75,7 +75,7 @@ func Parse(d bson.D) (*Schema, error) {
 		default:
 			return nil, mongoerr.New(mongoerr.FailedToParse, "Unknown $jsonSchema keyword: %s", e.Key)
 		}
-		if value.Index(d, e.Key) != i {
+		if bsonval.Index(d, e.Key) != i {
 			return nil, mongoerr.New(mongoerr.FailedToParse, "Duplicate $jsonSchema keyword: %s", e.Key)
 		}
 		r, err := parse(e.Value, d)

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
 	"github.com/docmodel/docmodel/internal/engine/jsonschema"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value/valuetest"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 var matchCases = []struct {

@@ -7,8 +7,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 var numberTypes = []bson.Type{bson.TypeDouble, bson.TypeInt32, bson.TypeInt64, bson.TypeDecimal128}
@@ -20,14 +20,14 @@ var jsonTypes = map[string][]bson.Type{
 }
 
 func parseBSONType(arg any, all bson.D) (rule, error) {
-	if _, both := value.Get(all, "type"); both {
+	if _, both := bsonval.Get(all, "type"); both {
 		return nil, mongoerr.New(mongoerr.FailedToParse, "Cannot specify both $jsonSchema keywords 'type' and 'bsonType'")
 	}
 	return parseTypes("bsonType", arg, func(name string) ([]bson.Type, error) {
 		if name == "number" {
 			return numberTypes, nil
 		}
-		if t, ok := value.TypeByAlias(name); ok {
+		if t, ok := bsonval.TypeByAlias(name); ok {
 			return []bson.Type{t}, nil
 		}
 		return nil, mongoerr.New(mongoerr.BadValue, "Unknown type name alias: %s", name)
@@ -66,7 +66,7 @@ func parseTypes(keyword string, arg any, named func(string) ([]bson.Type, error)
 		}
 		types = append(types, list...)
 	}
-	return func(v any) bool { return slices.Contains(types, value.Type(v)) }, nil
+	return func(v any) bool { return slices.Contains(types, bsonval.Type(v)) }, nil
 }
 
 // parseEnum compares as MongoDB does: numbers by value, and documents whatever the order of their fields.
@@ -98,7 +98,7 @@ func (s set) add(v any) bool {
 	return !known
 }
 
-func key(v any) string { return string(value.AppendKey(nil, unordered(v))) }
+func key(v any) string { return string(bsonval.AppendKey(nil, unordered(v))) }
 
 // unordered is a value with the fields of its documents in order.
 func unordered(v any) any {
@@ -129,19 +129,19 @@ func parseMaximum(arg any, all bson.D) (rule, error) {
 }
 
 func parseBound(keyword, exclusively string, arg any, all bson.D, pass func(c int, exclusive bool) bool) (rule, error) {
-	if !value.IsNumber(arg) {
+	if !bsonval.IsNumber(arg) {
 		return nil, wrongType(keyword, "a number")
 	}
-	v, _ := value.Get(all, exclusively)
+	v, _ := bsonval.Get(all, exclusively)
 	exclusive, _ := v.(bool)
 	return func(v any) bool {
-		if !value.IsNumber(v) {
+		if !bsonval.IsNumber(v) {
 			return true
 		}
-		if value.IsNaN(v) || value.IsNaN(arg) {
-			return value.IsNaN(v) && value.IsNaN(arg) && !exclusive
+		if bsonval.IsNaN(v) || bsonval.IsNaN(arg) {
+			return bsonval.IsNaN(v) && bsonval.IsNaN(arg) && !exclusive
 		}
-		return pass(value.Compare(v, arg), exclusive)
+		return pass(bsonval.Compare(v, arg), exclusive)
 	}, nil
 }
 
@@ -150,7 +150,7 @@ func parseExclusive(keyword, of string) func(any, bson.D) (rule, error) {
 		if _, ok := arg.(bool); !ok {
 			return nil, wrongType(keyword, "a boolean")
 		}
-		if _, ok := value.Get(all, of); !ok {
+		if _, ok := bsonval.Get(all, of); !ok {
 			return nil, mongoerr.New(mongoerr.FailedToParse, "$jsonSchema keyword '%s' must be a present if %s is present", of, keyword)
 		}
 		return nil, nil
@@ -159,18 +159,18 @@ func parseExclusive(keyword, of string) func(any, bson.D) (rule, error) {
 
 func parseMultipleOf(arg any, _ bson.D) (rule, error) {
 	switch {
-	case !value.IsNumber(arg):
+	case !bsonval.IsNumber(arg):
 		return nil, wrongType("multipleOf", "a number")
-	case value.IsNaN(arg), value.Compare(arg, int32(0)) <= 0:
+	case bsonval.IsNaN(arg), bsonval.Compare(arg, int32(0)) <= 0:
 		return nil, failed("multipleOf", "must have a positive value")
 	}
-	divisor, _ := value.Decimal(arg)
+	divisor, _ := bsonval.Decimal(arg)
 	return func(v any) bool {
-		if !value.IsNumber(v) {
+		if !bsonval.IsNumber(v) {
 			return true
 		}
-		dividend, _ := value.Decimal(v)
-		return value.Compare(value.Mod(dividend, divisor), int32(0)) == 0
+		dividend, _ := bsonval.Decimal(v)
+		return bsonval.Compare(bsonval.Mod(dividend, divisor), int32(0)) == 0
 	}, nil
 }
 
@@ -179,7 +179,7 @@ func parsePattern(arg any, _ bson.D) (rule, error) {
 	if !ok {
 		return nil, wrongType("pattern", "a string")
 	}
-	re, err := value.CompileRegex(s, "")
+	re, err := bsonval.CompileRegex(s, "")
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func parseLength(keyword string) func(any, bson.D) (rule, error) {
 	}
 	least := strings.HasPrefix(keyword, "min")
 	return func(arg any, _ bson.D) (rule, error) {
-		n, ok := value.Int64(arg)
+		n, ok := bsonval.Int64(arg)
 		switch {
 		case !ok:
 			return nil, mongoerr.New(mongoerr.FailedToParse, "Expected an integer in: %s: %v", keyword, arg)

@@ -5,9 +5,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // bucket is a $bucket that is being read.
@@ -23,19 +23,19 @@ type bucket struct {
 func parseBucket(p *parser, _ string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(40201, "Argument to $bucket stage must be an object, but found type: %s.", value.TypeName(arg))
+		return nil, mongoerr.New(40201, "Argument to $bucket stage must be an object, but found type: %s.", bsonval.TypeName(arg))
 	}
-	b := bucket{by: value.Missing, fallback: value.Missing, output: bson.D{{Key: "count", Value: bson.D{{Key: "$sum", Value: int32(1)}}}}}
+	b := bucket{by: bsonval.Missing, fallback: bsonval.Missing, output: bson.D{{Key: "count", Value: bson.D{{Key: "$sum", Value: int32(1)}}}}}
 	for _, f := range d {
 		if err := b.field(p, f); err != nil {
 			return nil, err
 		}
 	}
-	if value.IsMissing(b.by) || b.boundaries == nil {
+	if bsonval.IsMissing(b.by) || b.boundaries == nil {
 		return nil, mongoerr.New(40198, "$bucket requires 'groupBy' and 'boundaries' to be specified.")
 	}
 	low, high := b.boundaries[0], b.boundaries[len(b.boundaries)-1]
-	if !value.IsMissing(b.fallback) && value.Compare(b.fallback, low) >= 0 && value.Compare(b.fallback, high) < 0 {
+	if !bsonval.IsMissing(b.fallback) && bsonval.Compare(b.fallback, low) >= 0 && bsonval.Compare(b.fallback, high) < 0 {
 		return nil, mongoerr.New(40199, "The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary.")
 	}
 	g, err := parseGroup(p, "$group", append(bson.D{{Key: "_id", Value: b.key()}}, b.output...))
@@ -64,7 +64,7 @@ func (b *bucket) field(p *parser, f bson.E) error {
 	case "output":
 		var ok bool
 		if b.output, ok = f.Value.(bson.D); !ok {
-			return mongoerr.New(40196, "The $bucket 'output' field must be an object, but found type: %s.", value.TypeName(f.Value))
+			return mongoerr.New(40196, "The $bucket 'output' field must be an object, but found type: %s.", bsonval.TypeName(f.Value))
 		}
 	default:
 		return mongoerr.New(40197, "Unrecognized option to $bucket: %s.", f.Key)
@@ -85,7 +85,7 @@ func (b *bucket) groupBy(v any) error {
 func (b *bucket) bounds(p *parser, v any) error {
 	list, ok := v.(bson.A)
 	if !ok {
-		return mongoerr.New(40200, "The $bucket 'boundaries' field must be an array, but found type: %s.", value.TypeName(v))
+		return mongoerr.New(40200, "The $bucket 'boundaries' field must be an array, but found type: %s.", bsonval.TypeName(v))
 	}
 	for _, x := range list {
 		e, err := expr.Parse(x, p.scope)
@@ -104,10 +104,10 @@ func (b *bucket) bounds(p *parser, v any) error {
 	for i := range b.boundaries[1:] {
 		lower, upper := b.boundaries[i], b.boundaries[i+1]
 		switch {
-		case value.Rank(lower) != value.Rank(upper):
+		case bsonval.Rank(lower) != bsonval.Rank(upper):
 			return mongoerr.New(40193, "All values in the the 'boundaries' option to $bucket must have the same type. Found conflicting types %s and %s.",
-				value.TypeName(lower), value.TypeName(upper))
-		case value.Compare(lower, upper) >= 0:
+				bsonval.TypeName(lower), bsonval.TypeName(upper))
+		case bsonval.Compare(lower, upper) >= 0:
 			return mongoerr.New(40194, "The 'boundaries' option to $bucket must be sorted, but elements %d and %d are not in sorted order (%s is not less than %s).",
 				i, i+1, expr.Show(lower), expr.Show(upper))
 		}
@@ -127,7 +127,7 @@ func (b *bucket) key() bson.D {
 		})
 	}
 	spec := bson.D{{Key: "branches", Value: branches}}
-	if !value.IsMissing(b.fallback) {
+	if !bsonval.IsMissing(b.fallback) {
 		spec = append(spec, bson.E{Key: "default", Value: quote(b.fallback)})
 	}
 	return bson.D{{Key: "$switch", Value: spec}}

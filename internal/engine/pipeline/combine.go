@@ -3,9 +3,9 @@ package pipeline
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // unionWith is $unionWith.
@@ -27,7 +27,7 @@ func parseUnionWith(p *parser, name string, arg any) (stage, error) {
 				names = append(names, f)
 			case "pipeline":
 				if list, ok = f.Value.(bson.A); !ok {
-					return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field '$unionWith.pipeline' is the wrong type '%s', expected type 'array'", value.TypeName(f.Value))
+					return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field '$unionWith.pipeline' is the wrong type '%s', expected type 'array'", bsonval.TypeName(f.Value))
 				}
 			default:
 				return nil, mongoerr.New(mongoerr.IDLUnknownField, "BSON field '$unionWith.%s' is an unknown field.", f.Key)
@@ -75,7 +75,7 @@ func parseFacet(p *parser, _ string, arg any) (stage, error) {
 	for i, f := range d {
 		list, ok := f.Value.(bson.A)
 		if !ok {
-			return nil, mongoerr.New(40170, "arguments to $facet must be arrays, %s is type %s", f.Key, value.TypeName(f.Value))
+			return nil, mongoerr.New(40170, "arguments to $facet must be arrays, %s is type %s", f.Key, bsonval.TypeName(f.Value))
 		}
 		if err := expr.CheckPath(f.Key); err != nil {
 			return nil, err
@@ -105,7 +105,7 @@ func (s facet) run(r *run, in Docs) Docs {
 					yield(nil, err)
 					return
 				}
-				if used += value.SizeOf(x, expr.MaxMemory); used > expr.MaxMemory {
+				if used += bsonval.SizeOf(x, expr.MaxMemory); used > expr.MaxMemory {
 					yield(nil, mongoerr.New(4031700, "document constructed by $facet is %d bytes, which exceeds the limit of %d bytes",
 						used, expr.MaxMemory))
 					return

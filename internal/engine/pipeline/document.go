@@ -3,11 +3,11 @@ package pipeline
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/projection"
 	"github.com/docmodel/docmodel/internal/engine/query"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // match is $match.
@@ -82,7 +82,7 @@ func parseFields(p *parser, name string, arg any) (stage, error) {
 	case !ok && name == "$project":
 		return nil, mongoerr.New(15969, "$project specification must be an object")
 	case !ok:
-		return nil, mongoerr.New(40272, "%s specification stage must be an object, got %s", name, value.TypeName(arg))
+		return nil, mongoerr.New(40272, "%s specification stage must be an object, got %s", name, bsonval.TypeName(arg))
 	}
 	var f *projection.Fields
 	var err error

@@ -6,12 +6,12 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	. "github.com/docmodel/docmodel/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/internal/engine/query"
-	"github.com/docmodel/docmodel/internal/engine/value"
-	"github.com/docmodel/docmodel/internal/engine/value/valuetest"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // memory is an Env of slices. It counts what its collections were asked.
@@ -66,9 +66,9 @@ func (m *memory) MergeOne(_, coll string, on []string, doc bson.D,
 	apply func(old bson.D) (bson.D, Action, error)) error {
 	at := slices.IndexFunc(m.colls[coll], func(d bson.D) bool {
 		for _, name := range on {
-			a, _ := value.Get(d, name)
-			b, _ := value.Get(doc, name)
-			if value.Compare(a, b) != 0 {
+			a, _ := bsonval.Get(d, name)
+			b, _ := bsonval.Get(doc, name)
+			if bsonval.Compare(a, b) != 0 {
 				return false
 			}
 		}

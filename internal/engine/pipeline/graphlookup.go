@@ -6,10 +6,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/query"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // graphLookup is $graphLookup: it follows connections from document to document, each reached once, nearest first.
@@ -18,7 +18,7 @@ type graphLookup struct {
 	db, from   string
 	as         []string
 	start      expr.Expr
-	fromField  value.Path
+	fromField  bsonval.Path
 	toField    string
 	maxDepth   int64    // below 0: no limit
 	depthField []string // nil for none
@@ -28,7 +28,7 @@ type graphLookup struct {
 func parseGraphLookup(p *parser, _ string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(mongoerr.FailedToParse, "the $graphLookup stage specification must be an object, but found %s", value.TypeName(arg))
+		return nil, mongoerr.New(mongoerr.FailedToParse, "the $graphLookup stage specification must be an object, but found %s", bsonval.TypeName(arg))
 	}
 	s := &graphLookup{maxDepth: -1}
 	for _, f := range d {
@@ -53,7 +53,7 @@ func (s *graphLookup) option(p *parser, f bson.E) (err error) {
 	case "restrictSearchWithMatch":
 		d, ok := f.Value.(bson.D)
 		if !ok {
-			return mongoerr.New(40185, "restrictSearchWithMatch must be an object, found %s", value.TypeName(f.Value))
+			return mongoerr.New(40185, "restrictSearchWithMatch must be an object, found %s", bsonval.TypeName(f.Value))
 		}
 		s.restrict, err = query.Parse(d, query.Options{Scope: &p.scope})
 		return err
@@ -67,7 +67,7 @@ func (s *graphLookup) option(p *parser, f bson.E) (err error) {
 	}
 	text, ok := f.Value.(string)
 	if !ok {
-		return mongoerr.New(40103, "expected string as argument for %s, found: %s", f.Key, value.TypeName(f.Value))
+		return mongoerr.New(40103, "expected string as argument for %s, found: %s", f.Key, bsonval.TypeName(f.Value))
 	}
 	if err := expr.CheckPath(text); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (s *graphLookup) option(p *parser, f bson.E) (err error) {
 	case "depthField":
 		s.depthField = strings.Split(text, ".")
 	case "connectFromField":
-		s.fromField = value.ParsePath(text)
+		s.fromField = bsonval.ParsePath(text)
 	case "connectToField":
 		s.toField = text
 	}
@@ -86,10 +86,10 @@ func (s *graphLookup) option(p *parser, f bson.E) (err error) {
 }
 
 func (s *graphLookup) depth(v any) error {
-	if !value.IsNumber(v) {
-		return mongoerr.New(40100, "maxDepth requires numeric argument, found %s", value.TypeName(v))
+	if !bsonval.IsNumber(v) {
+		return mongoerr.New(40100, "maxDepth requires numeric argument, found %s", bsonval.TypeName(v))
 	}
-	n, exact := value.Int64(v)
+	n, exact := bsonval.Int64(v)
 	switch {
 	case !exact:
 		return mongoerr.New(40102, "maxDepth could not be represented as a long long: %v", v)
@@ -128,14 +128,14 @@ func (s *graphLookup) search(r *run, d bson.D) (bson.A, error) {
 	if list, ok := begin.(bson.A); ok {
 		frontier = list
 	}
-	frontier = slices.DeleteFunc(slices.Clone(frontier), value.IsMissing)
+	frontier = slices.DeleteFunc(slices.Clone(frontier), bsonval.IsMissing)
 	var restrict *query.Matcher
 	if s.restrict != nil {
 		restrict = s.restrict.With(r.base)
 	}
 	asked := map[string]bool{}
 	for _, v := range frontier {
-		asked[string(value.AppendKey(nil, v))] = true
+		asked[string(bsonval.AppendKey(nil, v))] = true
 	}
 	out, seen, held := bson.A{}, map[string]bool{}, 0
 	for depth := int64(0); len(frontier) > 0 && (s.maxDepth < 0 || depth <= s.maxDepth); depth++ {
@@ -151,17 +151,17 @@ func (s *graphLookup) search(r *run, d bson.D) (bson.A, error) {
 			if err != nil {
 				return nil, err
 			}
-			id, _ := value.Get(x, "_id")
-			key := string(value.AppendKey(nil, id))
+			id, _ := bsonval.Get(x, "_id")
+			key := string(bsonval.AppendKey(nil, id))
 			if seen[key] {
 				continue
 			}
 			seen[key] = true
-			if held += value.SizeOf(x, expr.MaxMemory); held > expr.MaxMemory {
+			if held += bsonval.SizeOf(x, expr.MaxMemory); held > expr.MaxMemory {
 				return nil, mongoerr.New(40099, "$graphLookup reached maximum memory consumption")
 			}
 			visit(x, s.fromField, func(v any) {
-				if key := string(value.AppendKey(nil, v)); !asked[key] {
+				if key := string(bsonval.AppendKey(nil, v)); !asked[key] {
 					asked[key] = true
 					frontier = append(frontier, v)
 				}

@@ -7,8 +7,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value/valuetest"
+	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // org is a reporting hierarchy with a cycle at its end, as in the manual's example.

@@ -5,9 +5,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // group is $group. Its groups come out in the order of their first documents.
@@ -112,10 +112,10 @@ func (s *group) collect(r *run, in Docs) ([]*oneGroup, error) {
 		if err != nil {
 			return nil, err
 		}
-		if value.IsMissing(id) {
+		if bsonval.IsMissing(id) {
 			id = nil
 		}
-		key = value.AppendKey(key[:0], id)
+		key = bsonval.AppendKey(key[:0], id)
 		g := byKey[string(key)]
 		if g == nil {
 			if err := held.add(id); err != nil {

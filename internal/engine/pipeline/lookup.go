@@ -6,10 +6,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/query"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // lookup is $lookup: by equality of two fields, by a pipeline, or by both.
@@ -50,7 +50,7 @@ func (p *parser) subpipeline(list bson.A) (*subpipeline, error) {
 func parseLookup(p *parser, name string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(mongoerr.FailedToParse, "the $lookup specification must be an object, but found %s", value.TypeName(arg))
+		return nil, mongoerr.New(mongoerr.FailedToParse, "the $lookup specification must be an object, but found %s", bsonval.TypeName(arg))
 	}
 	s := &lookup{}
 	var list any
@@ -64,7 +64,7 @@ func parseLookup(p *parser, name string, arg any) (stage, error) {
 			err = s.text(f)
 		case "let":
 			if let, ok = f.Value.(bson.D); !ok {
-				err = mongoerr.New(mongoerr.FailedToParse, "$lookup argument 'let: %s' must be an object, is type %s", expr.Show(f.Value), value.TypeName(f.Value))
+				err = mongoerr.New(mongoerr.FailedToParse, "$lookup argument 'let: %s' must be an object, is type %s", expr.Show(f.Value), bsonval.TypeName(f.Value))
 			}
 		case "pipeline":
 			list = f.Value
@@ -88,7 +88,7 @@ func parseLookup(p *parser, name string, arg any) (stage, error) {
 func (s *lookup) text(f bson.E) error {
 	v, ok := f.Value.(string)
 	if !ok {
-		return mongoerr.New(mongoerr.FailedToParse, "$lookup argument '%s' must be a string, found %s", f.Key, value.TypeName(f.Value))
+		return mongoerr.New(mongoerr.FailedToParse, "$lookup argument '%s' must be a string, found %s", f.Key, bsonval.TypeName(f.Value))
 	}
 	if err := expr.CheckPath(v); err != nil {
 		return err
@@ -169,13 +169,13 @@ func target(stage string, v any) (db, coll string, err error) {
 			case ok && f.Key == "coll":
 				coll = s
 			case f.Key == "db" || f.Key == "coll":
-				return "", "", mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type 'string'", stage, f.Key, value.TypeName(f.Value))
+				return "", "", mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type 'string'", stage, f.Key, bsonval.TypeName(f.Value))
 			default:
 				return "", "", mongoerr.New(mongoerr.FailedToParse, "%s: unknown or wrong field in the collection's name: %s", stage, f.Key)
 			}
 		}
 	default:
-		return "", "", mongoerr.New(mongoerr.FailedToParse, "%s: a collection must be a string or an object with db and coll, found %s", stage, value.TypeName(v))
+		return "", "", mongoerr.New(mongoerr.FailedToParse, "%s: a collection must be a string or an object with db and coll, found %s", stage, bsonval.TypeName(v))
 	}
 	if coll == "" {
 		return "", "", mongoerr.New(mongoerr.InvalidNamespace, "%s: the collection's name is empty", stage)
@@ -217,7 +217,7 @@ func (s *lookup) find(r *run, d bson.D) (bson.A, error) {
 	var m *query.Matcher
 	if s.local != "" {
 		var err error
-		if m, err = equality(s.foreign, localValues(d, value.ParsePath(s.local))); err != nil {
+		if m, err = equality(s.foreign, localValues(d, bsonval.ParsePath(s.local))); err != nil {
 			return nil, err
 		}
 		m = m.With(inner.base)
@@ -227,7 +227,7 @@ func (s *lookup) find(r *run, d bson.D) (bson.A, error) {
 		if err != nil {
 			return nil, err
 		}
-		if used += value.SizeOf(x, expr.MaxMemory); used > expr.MaxMemory {
+		if used += bsonval.SizeOf(x, expr.MaxMemory); used > expr.MaxMemory {
 			return nil, mongoerr.New(4568, "Total size of documents in %s matching pipeline's $lookup stage exceeds %d bytes",
 				s.from, expr.MaxMemory)
 		}
@@ -268,7 +268,7 @@ func equality(field string, values bson.A) (*query.Matcher, error) {
 }
 
 // localValues returns the values to join by: each element of an array, null when there is none.
-func localValues(d bson.D, path value.Path) bson.A {
+func localValues(d bson.D, path bsonval.Path) bson.A {
 	var out bson.A
 	visit(d, path, func(v any) { out = append(out, v) })
 	if len(out) == 0 {
@@ -277,15 +277,15 @@ func localValues(d bson.D, path value.Path) bson.A {
 	return out
 }
 
-func visit(d bson.D, path value.Path, f func(v any)) {
-	v, _ := value.Get(d, path[0].Name)
+func visit(d bson.D, path bsonval.Path, f func(v any)) {
+	v, _ := bsonval.Get(d, path[0].Name)
 	path = path[1:]
 	for len(path) > 0 && path[0].Index >= 0 {
 		a, ok := v.(bson.A)
 		if !ok {
 			break
 		}
-		v = value.Missing
+		v = bsonval.Missing
 		if path[0].Index < len(a) {
 			v = a[path[0].Index]
 		}
@@ -293,7 +293,7 @@ func visit(d bson.D, path value.Path, f func(v any)) {
 	}
 	a, isArray := v.(bson.A)
 	switch {
-	case value.IsMissing(v):
+	case bsonval.IsMissing(v):
 	case len(path) == 0 && isArray:
 		for _, x := range a {
 			f(x)

@@ -3,9 +3,9 @@ package pipeline
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // maxSpill is how many bytes a stage may hold that MongoDB would write to disk. The engine has
@@ -30,7 +30,7 @@ func (r *run) meter(name string, over error) *meter {
 
 func (m *meter) add(v any) error {
 	if m.used <= m.limit {
-		m.used += value.SizeOf(v, m.limit)
+		m.used += bsonval.SizeOf(v, m.limit)
 	}
 	return m.check()
 }

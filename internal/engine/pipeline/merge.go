@@ -7,10 +7,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/update"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // merge is $merge.
@@ -30,7 +30,7 @@ func parseMerge(p *parser, name string, arg any) (stage, error) {
 		d, ok = bson.D{{Key: "into", Value: into}}, true
 	}
 	if !ok {
-		return nil, mongoerr.New(mongoerr.TypeMismatch, "$merge requires a string or object argument, but found %s", value.TypeName(arg))
+		return nil, mongoerr.New(mongoerr.TypeMismatch, "$merge requires a string or object argument, but found %s", bsonval.TypeName(arg))
 	}
 	let := bson.D{{Key: "new", Value: "$$ROOT"}}
 	for _, f := range d {
@@ -42,7 +42,7 @@ func parseMerge(p *parser, name string, arg any) (stage, error) {
 			err = s.parseOn(f.Value)
 		case "let":
 			if let, ok = f.Value.(bson.D); !ok {
-				err = mongoerr.New(mongoerr.TypeMismatch, "BSON field '$merge.let' is the wrong type '%s', expected type 'object'", value.TypeName(f.Value))
+				err = mongoerr.New(mongoerr.TypeMismatch, "BSON field '$merge.let' is the wrong type '%s', expected type 'object'", bsonval.TypeName(f.Value))
 			}
 		case "whenMatched":
 			err = s.parseMatched(f.Value)
@@ -69,19 +69,19 @@ func (s *merge) finish(p *parser, d, let bson.D) error {
 		return mongoerr.New(31320, "Cannot $merge to internal database: %s", s.db)
 	}
 	if !slices.Contains([]string{"insert", "discard", "fail"}, s.notMatched) {
-		v, _ := value.Get(d, "whenNotMatched")
+		v, _ := bsonval.Get(d, "whenNotMatched")
 		return mongoerr.New(mongoerr.BadValue, "Enumeration value '%v' for field '$merge.whenNotMatched' is not a valid value.", v)
 	}
 	if (s.matched == "keepExisting" || s.matched == "fail") && s.notMatched != "insert" {
 		return mongoerr.New(51181, "Combination of $merge modes 'whenMatched: %s' and 'whenNotMatched: %s' is not supported", s.matched, s.notMatched)
 	}
-	if _, said := value.Get(d, "let"); said {
+	if _, said := bsonval.Get(d, "let"); said {
 		if s.list == nil {
 			return mongoerr.New(51199, "Cannot use 'let' variables with 'whenMatched: %s' mode", s.matched)
 		}
-		if value.Index(let, "new") < 0 {
+		if bsonval.Index(let, "new") < 0 {
 			let = append(slices.Clone(let), bson.E{Key: "new", Value: "$$ROOT"})
-		} else if v, _ := value.Get(let, "new"); v != "$$ROOT" {
+		} else if v, _ := bsonval.Get(let, "new"); v != "$$ROOT" {
 			return mongoerr.New(51273, "'let' may not define a value for the reserved 'new' variable other than '$$ROOT'")
 		}
 	}
@@ -113,7 +113,7 @@ func (s *merge) parseOn(v any) error {
 		for _, item := range x {
 			name, ok := item.(string)
 			if !ok {
-				return mongoerr.New(51134, "$merge 'on' array elements must be strings, but found %s", value.TypeName(item))
+				return mongoerr.New(51134, "$merge 'on' array elements must be strings, but found %s", bsonval.TypeName(item))
 			}
 			if slices.Contains(s.on, name) {
 				return mongoerr.New(31465, "Found a duplicate field '%s'", name)
@@ -125,7 +125,7 @@ func (s *merge) parseOn(v any) error {
 		}
 		return nil
 	}
-	return mongoerr.New(51186, "$merge 'on' field must be either a string or an array of strings, but found %s", value.TypeName(v))
+	return mongoerr.New(51186, "$merge 'on' field must be either a string or an array of strings, but found %s", bsonval.TypeName(v))
 }
 
 func (s *merge) parseMatched(v any) error {
@@ -162,12 +162,12 @@ func (s *merge) write(r *run, in Docs) error {
 		if err != nil {
 			return err
 		}
-		if value.Index(d, "_id") < 0 && slices.Contains(s.on, "_id") {
+		if bsonval.Index(d, "_id") < 0 && slices.Contains(s.on, "_id") {
 			d = append(bson.D{{Key: "_id", Value: bson.NewObjectID()}}, d...)
 		}
 		for _, name := range s.on {
 			v := getPath(d, strings.Split(name, "."))
-			if _, isArray := v.(bson.A); isArray || value.IsNullish(v) {
+			if _, isArray := v.(bson.A); isArray || bsonval.IsNullish(v) {
 				return mongoerr.New(51132, "$merge write error: 'on' field cannot be missing, null, undefined or an array")
 			}
 		}
@@ -204,7 +204,7 @@ func (s *merge) inContext(err error) error {
 
 // isOn reports whether a duplicate key is of the fields by which documents match.
 func (s *merge) isOn(e *mongoerr.Error) bool {
-	v, _ := value.Get(e.Extra, "keyPattern")
+	v, _ := bsonval.Get(e.Extra, "keyPattern")
 	pattern, _ := v.(bson.D)
 	return len(pattern) == len(s.on) && !slices.ContainsFunc(pattern, func(f bson.E) bool { return !slices.Contains(s.on, f.Key) })
 }
@@ -214,7 +214,7 @@ func (s *merge) isOn(e *mongoerr.Error) bool {
 func (s *merge) inserted(d bson.D) (bson.D, error) {
 	newID := func() any { return bson.NewObjectID() }
 	if s.matched != "merge" && s.matched != "keepExisting" {
-		if value.Index(d, "_id") < 0 {
+		if bsonval.Index(d, "_id") < 0 {
 			d = append(bson.D{{Key: "_id", Value: newID()}}, d...)
 		}
 		return d, nil

@@ -6,8 +6,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // out is $out.
@@ -17,7 +17,7 @@ func parseOut(_ *parser, name string, arg any) (stage, error) {
 	switch arg.(type) {
 	case string, bson.D:
 	default:
-		return nil, mongoerr.New(16990, "$out only supports a string or object argument, but found %s", value.TypeName(arg))
+		return nil, mongoerr.New(16990, "$out only supports a string or object argument, but found %s", bsonval.TypeName(arg))
 	}
 	db, coll, err := target(name, arg)
 	switch {
@@ -36,7 +36,7 @@ func (s *out) run(r *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
 		withIDs := func(yield func(bson.D, error) bool) {
 			for d, err := range in {
-				if err == nil && value.Index(d, "_id") < 0 {
+				if err == nil && bsonval.Index(d, "_id") < 0 {
 					d = append(bson.D{{Key: "_id", Value: bson.NewObjectID()}}, d...)
 				}
 				if !yield(d, err) || err != nil {

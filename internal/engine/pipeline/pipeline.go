@@ -21,8 +21,8 @@ import (
 
 	"github.com/docmodel/docmodel/internal/engine/expr"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/query"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // Docs is a sequence of documents that ends at the first error.

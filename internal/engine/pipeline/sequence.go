@@ -6,11 +6,11 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/order"
 	"github.com/docmodel/docmodel/internal/engine/expr"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/order"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // sorting is $sort, stable.
@@ -196,7 +196,7 @@ func (name count) run(_ *run, in Docs) Docs {
 			n++
 		}
 		if n > 0 {
-			yield(bson.D{{Key: string(name), Value: value.Integer(n)}}, nil)
+			yield(bson.D{{Key: string(name), Value: bsonval.Integer(n)}}, nil)
 		}
 	}
 }
@@ -214,10 +214,10 @@ func parseSample(_ *parser, _ string, arg any) (stage, error) {
 		if f.Key != "size" {
 			return nil, mongoerr.New(28748, "unrecognized option to $sample: %s", f.Key)
 		}
-		if !value.IsNumber(f.Value) {
+		if !bsonval.IsNumber(f.Value) {
 			return nil, mongoerr.New(28746, "size argument to $sample must be a number")
 		}
-		if n, ok = value.TruncInt64(f.Value); !ok || n < 0 {
+		if n, ok = bsonval.TruncInt64(f.Value); !ok || n < 0 {
 			return nil, mongoerr.New(28747, "size argument to $sample must not be negative")
 		}
 	}

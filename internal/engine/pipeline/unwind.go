@@ -5,9 +5,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // unwind is $unwind.
@@ -29,17 +29,17 @@ func parseUnwind(_ *parser, _ string, arg any) (stage, error) {
 			switch f.Key {
 			case "path":
 				if path, ok = f.Value.(string); !ok {
-					return nil, mongoerr.New(28808, "expected a string as the path for $unwind stage, got %s", value.TypeName(f.Value))
+					return nil, mongoerr.New(28808, "expected a string as the path for $unwind stage, got %s", bsonval.TypeName(f.Value))
 				}
 			case "preserveNullAndEmptyArrays":
 				if s.preserve, ok = f.Value.(bool); !ok {
-					return nil, mongoerr.New(28809, "expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got %s", value.TypeName(f.Value))
+					return nil, mongoerr.New(28809, "expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got %s", bsonval.TypeName(f.Value))
 				}
 			case "includeArrayIndex":
 				name, ok := f.Value.(string)
 				switch {
 				case !ok || name == "":
-					return nil, mongoerr.New(28810, "expected a non-empty string for the includeArrayIndex option to $unwind stage, got %s", value.TypeName(f.Value))
+					return nil, mongoerr.New(28810, "expected a non-empty string for the includeArrayIndex option to $unwind stage, got %s", bsonval.TypeName(f.Value))
 				case strings.HasPrefix(name, "$"):
 					return nil, mongoerr.New(28822, "includeArrayIndex option to $unwind stage should not be prefixed with a '$': %s", name)
 				}
@@ -52,7 +52,7 @@ func parseUnwind(_ *parser, _ string, arg any) (stage, error) {
 			}
 		}
 	default:
-		return nil, mongoerr.New(15981, "expected either a string or an object as specification for $unwind stage, got %s", value.TypeName(arg))
+		return nil, mongoerr.New(15981, "expected either a string or an object as specification for $unwind stage, got %s", bsonval.TypeName(arg))
 	}
 	if path == "" {
 		return nil, mongoerr.New(28812, "no path specified to $unwind stage")
@@ -93,12 +93,12 @@ func (s *unwind) one(d bson.D, yield func(bson.D) bool) bool {
 			}
 		}
 		return true
-	case !isArray && !value.IsNullish(v):
+	case !isArray && !bsonval.IsNullish(v):
 		return yield(s.at(d, nil))
 	case !s.preserve:
 		return true
 	case isArray:
-		return yield(s.at(setPath(d, s.path, value.Missing), nil))
+		return yield(s.at(setPath(d, s.path, bsonval.Missing), nil))
 	}
 	return yield(s.at(d, nil))
 }
@@ -113,7 +113,7 @@ func (s *unwind) at(d bson.D, index any) bson.D {
 // getPath follows names through documents only.
 func getPath(d bson.D, path []string) any {
 	for i, name := range path {
-		v, _ := value.Get(d, name)
+		v, _ := bsonval.Get(d, name)
 		if i == len(path)-1 {
 			return v
 		}
@@ -123,22 +123,22 @@ func getPath(d bson.D, path []string) any {
 		}
 		d = next
 	}
-	return value.Missing
+	return bsonval.Missing
 }
 
 // setPath returns d with the value at the path, in place of whatever isn't a
 // document on the way; Missing takes the field away.
 func setPath(d bson.D, path []string, v any) bson.D {
 	if len(path) > 1 {
-		old, _ := value.Get(d, path[0])
+		old, _ := bsonval.Get(d, path[0])
 		inner, _ := old.(bson.D)
 		v = setPath(inner, path[1:], v)
 	}
-	if value.IsMissing(v) {
+	if bsonval.IsMissing(v) {
 		if d == nil {
 			return bson.D{}
 		}
-		return value.Without(d, path[0])
+		return bsonval.Without(d, path[0])
 	}
-	return value.With(d, path[0], v)
+	return bsonval.With(d, path[0], v)
 }

@@ -6,11 +6,11 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/order"
 	"github.com/docmodel/docmodel/internal/engine/expr"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/order"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // windowFields is $setWindowFields with $shift: what another document of the same partition has, so many places before or after.
@@ -33,7 +33,7 @@ type shift struct {
 func parseWindowFields(p *parser, name string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(mongoerr.FailedToParse, "the %s stage specification must be an object, found %s", name, value.TypeName(arg))
+		return nil, mongoerr.New(mongoerr.FailedToParse, "the %s stage specification must be an object, found %s", name, bsonval.TypeName(arg))
 	}
 	s := &windowFields{}
 	var output bson.D
@@ -70,7 +70,7 @@ func parseWindowFields(p *parser, name string, arg any) (stage, error) {
 func windowDocument(f bson.E) (bson.D, error) {
 	d, ok := f.Value.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field '$setWindowFields.%s' is the wrong type '%s', expected type 'object'", f.Key, value.TypeName(f.Value))
+		return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field '$setWindowFields.%s' is the wrong type '%s', expected type 'object'", f.Key, bsonval.TypeName(f.Value))
 	}
 	if d == nil {
 		d = bson.D{}
@@ -118,7 +118,7 @@ func parseShift(p *parser, arg any) (x shift, err error) {
 		case "output":
 			x.output, err = expr.Parse(f.Value, p.scope)
 		case "by":
-			if x.by, by = value.Int64(f.Value); !by {
+			if x.by, by = bsonval.Int64(f.Value); !by {
 				return refused("'$shift:by' field must be an integer, but found: %v", f.Value)
 			}
 		case "default":
@@ -204,7 +204,7 @@ func (s *windowFields) arrange(r *run, in Docs) ([]placed, error) {
 		if _, isArray := x.partition.(bson.A); isArray {
 			return nil, mongoerr.New(mongoerr.TypeMismatch, "An expression used to partition cannot evaluate to value of type array")
 		}
-		if value.IsMissing(x.partition) {
+		if bsonval.IsMissing(x.partition) {
 			x.partition = nil
 		}
 		if s.sort != nil {
@@ -213,7 +213,7 @@ func (s *windowFields) arrange(r *run, in Docs) ([]placed, error) {
 		all = append(all, x)
 	}
 	err := interrupt.SortStable(r.watch, all, func(a, b placed) int {
-		n := value.Compare(a.partition, b.partition)
+		n := bsonval.Compare(a.partition, b.partition)
 		if n == 0 && s.sort != nil {
 			n = s.sort.CompareKeys(a.key, b.key)
 		}
@@ -225,7 +225,7 @@ func (s *windowFields) arrange(r *run, in Docs) ([]placed, error) {
 // at is what the document so many places from the i-th gives, a missing value too.
 func (x shift) at(r *run, all []placed, i int) (any, error) {
 	j := int64(i) + x.by
-	if j < 0 || j >= int64(len(all)) || value.Compare(all[j].partition, all[i].partition) != 0 {
+	if j < 0 || j >= int64(len(all)) || bsonval.Compare(all[j].partition, all[i].partition) != 0 {
 		return x.fallback, nil
 	}
 	return x.output.Eval(r.base.On(all[j].d))

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 func TestWindowFields(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
 // candidate is one index as a way to run a query.
@@ -137,7 +137,7 @@ func estimate(b bounds, prefix bool) float64 {
 	left := 0.0
 	for _, i := range b.list {
 		switch {
-		case i.IsPoint(), value.IsNullish(i.Hi):
+		case i.IsPoint(), bsonval.IsNullish(i.Hi):
 			left += 0.01
 		case narrow(i):
 			left += 0.1
@@ -155,7 +155,7 @@ func estimate(b bounds, prefix bool) float64 {
 // narrow reports whether an interval has two ends of one type, so that neither
 // is likely to be its type's.
 func narrow(i query.Interval) bool {
-	if value.Type(i.Lo) != value.Type(i.Hi) {
+	if bsonval.Type(i.Lo) != bsonval.Type(i.Hi) {
 		return false
 	}
 	switch i.Lo.(type) {
@@ -176,7 +176,7 @@ func (c *candidate) order(sort bson.D) (reverse, ok bool) {
 	fields := c.scan.Index.Spec.Fields
 	at, decided := 0, false
 	for _, key := range sort {
-		direction, _ := value.Int64(key.Value)
+		direction, _ := bsonval.Int64(key.Value)
 		for at < len(fields) && fields[at].Name != key.Key && c.constant(at) {
 			at++
 		}
@@ -239,7 +239,7 @@ func implies(filter bson.D, wide map[string][]query.Interval, partial bson.D) bo
 	conditions := flatten(filter)
 	for _, want := range flatten(partial) {
 		same := slices.ContainsFunc(conditions, func(have bson.E) bool {
-			return have.Key == want.Key && value.Equal(have.Value, want.Value)
+			return have.Key == want.Key && bsonval.Equal(have.Value, want.Value)
 		})
 		if !same && !contained(wide, want) {
 			return false
@@ -285,7 +285,7 @@ func contained(wide map[string][]query.Interval, want bson.E) bool {
 		return false
 	}
 	if ops, ok := want.Value.(bson.D); ok && len(ops) == 1 && ops[0].Key == "$exists" {
-		return value.Equal(ops[0].Value, true) &&
+		return bsonval.Equal(ops[0].Value, true) &&
 			!slices.ContainsFunc(have, func(i query.Interval) bool { return i.Contains(nil) })
 	}
 	m, err := query.Parse(bson.D{want}, query.Options{})
@@ -312,6 +312,6 @@ func exact(v any) bool {
 }
 
 func covers(outer, inner query.Interval) bool {
-	lo, hi := value.Compare(outer.Lo, inner.Lo), value.Compare(outer.Hi, inner.Hi)
+	lo, hi := bsonval.Compare(outer.Lo, inner.Lo), bsonval.Compare(outer.Hi, inner.Hi)
 	return (lo < 0 || lo == 0 && (outer.LoInc || !inner.LoInc)) && (hi > 0 || hi == 0 && (outer.HiInc || !inner.HiInc))
 }

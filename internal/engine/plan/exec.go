@@ -3,10 +3,10 @@ package plan
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/order"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/order"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
 // Exec is a plan that runs. It reads one version of the collection, from which
@@ -135,7 +135,7 @@ func (e *Exec) load() error {
 		if !q.NoDisk {
 			continue
 		}
-		if held += value.Size(k.record.Doc); held > order.MaxMemory {
+		if held += bsonval.Size(k.record.Doc); held > order.MaxMemory {
 			return order.TooLarge()
 		}
 	}

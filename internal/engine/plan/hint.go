@@ -3,9 +3,9 @@ package plan
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 const naturalKey = "$natural"
@@ -13,11 +13,11 @@ const naturalKey = "$natural"
 // takeNatural separates {$natural: ±1} from a sort: its direction, or 0, and
 // what is left to sort by.
 func takeNatural(sort bson.D) (direction int64, rest bson.D, err error) {
-	v, ok := value.Get(sort, naturalKey)
+	v, ok := bsonval.Get(sort, naturalKey)
 	if !ok {
 		return 0, sort, nil
 	}
-	direction, whole := value.Int64(v)
+	direction, whole := bsonval.Int64(v)
 	if !whole || direction != 1 && direction != -1 || len(sort) != 1 {
 		return 0, nil, mongoerr.New(mongoerr.BadValue, "$natural sort must be 1 or -1, and nothing else may be sorted by")
 	}
@@ -50,7 +50,7 @@ func (p *Plan) useHint(natural int64) error {
 		}
 		if p.coll != nil {
 			for _, x := range p.coll.Indexes {
-				if value.Equal(x.Spec.Key, hint) {
+				if bsonval.Equal(x.Spec.Key, hint) {
 					index = x
 				}
 			}

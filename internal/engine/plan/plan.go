@@ -12,11 +12,11 @@ package plan
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/order"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/order"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
 // Query is what documents to find, and in which order.
@@ -106,7 +106,7 @@ func (p *Plan) choose() {
 // have an index, or nil when there is none. Other conditions narrow the
 // branches' scans.
 func (p *Plan) union() []*Scan {
-	list, _ := value.Get(p.query.Filter, "$or")
+	list, _ := bsonval.Get(p.query.Filter, "$or")
 	filters, _ := list.(bson.A)
 	if len(p.query.Filter) != 1 { // they are other branches' perhaps
 		filters = nil

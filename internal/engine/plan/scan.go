@@ -6,10 +6,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
-	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
 // Scan is how a plan walks an index: in which direction, and between which
@@ -45,9 +45,9 @@ func (b bounds) end(i query.Interval) (v any, inclusive bool) {
 
 func (b bounds) compare(x, y any) int {
 	if b.down {
-		return value.Compare(y, x)
+		return bsonval.Compare(y, x)
 	}
-	return value.Compare(x, y)
+	return bsonval.Compare(x, y)
 }
 
 // place says where a key lies: in an interval, before the one of that number,

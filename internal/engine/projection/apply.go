@@ -3,8 +3,8 @@ package projection
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
-	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
 // kind says what a projection does with a field.
@@ -87,7 +87,7 @@ func (f *Fields) includeFrom(n *node, d bson.D, top bool) bson.D {
 			e.Value = c.window.of(e.Value)
 		case c.kind == inner:
 			v := f.includeIn(c, e.Value)
-			if value.IsMissing(v) {
+			if bsonval.IsMissing(v) {
 				continue
 			}
 			e.Value = v
@@ -105,16 +105,16 @@ func (f *Fields) includeIn(n *node, v any) any {
 		out := make(bson.A, 0, len(x))
 		for _, item := range x {
 			kept := f.includeIn(n, item)
-			if value.IsMissing(kept) && n.computes {
+			if bsonval.IsMissing(kept) && n.computes {
 				kept = bson.D{} // a computed field makes a document of an element that is none
 			}
-			if !value.IsMissing(kept) {
+			if !bsonval.IsMissing(kept) {
 				out = append(out, kept)
 			}
 		}
 		return out
 	}
-	return value.Missing
+	return bsonval.Missing
 }
 
 func excludeFrom(n *node, d bson.D) bson.D {
@@ -157,8 +157,8 @@ func compute(c *expr.Context, n *node, d bson.D) (bson.D, error) {
 		if !child.computes {
 			continue
 		}
-		at := value.Index(out, child.name)
-		var old any = value.Missing
+		at := bsonval.Index(out, child.name)
+		var old any = bsonval.Missing
 		if at >= 0 {
 			old = out[at].Value
 		}
@@ -167,9 +167,9 @@ func compute(c *expr.Context, n *node, d bson.D) (bson.D, error) {
 			return nil, err
 		}
 		switch {
-		case value.IsMissing(v) && at >= 0:
+		case bsonval.IsMissing(v) && at >= 0:
 			out = append(out[:at], out[at+1:]...)
-		case value.IsMissing(v):
+		case bsonval.IsMissing(v):
 		case at >= 0:
 			out[at].Value = v
 		default:

@@ -3,10 +3,10 @@ package projection
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/query"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // firstMatch is the $elemMatch projection: the first element that matches, as an array of one.
@@ -20,12 +20,12 @@ func (f firstMatch) Eval(c *expr.Context) (any, error) {
 	d, _ := c.Root.(bson.D)
 	matched, i, err := f.m.MatchArrayIndex(d)
 	if !matched || err != nil {
-		return value.Missing, err
+		return bsonval.Missing, err
 	}
-	v, _ := value.Get(d, f.name)
+	v, _ := bsonval.Get(d, f.name)
 	a, _ := v.(bson.A)
 	if i < 0 || i >= len(a) {
-		return value.Missing, nil
+		return bsonval.Missing, nil
 	}
 	return bson.A{a[i]}, nil
 }
@@ -36,7 +36,7 @@ type window struct{ skip, limit int64 }
 
 // parseWindow returns false when the argument isn't find's form but may be the expression's.
 func parseWindow(arg any) (window, bool, error) {
-	if n, ok := value.TruncInt64(arg); ok {
+	if n, ok := bsonval.TruncInt64(arg); ok {
 		n = min(max(n, -1<<31), 1<<31)
 		if n < 0 {
 			return window{skip: n, limit: -n}, true, nil
@@ -50,8 +50,8 @@ func parseWindow(arg any) (window, bool, error) {
 	if len(a) != 2 {
 		return window{}, false, nil
 	}
-	skip, ok1 := value.TruncInt64(a[0])
-	limit, ok2 := value.TruncInt64(a[1])
+	skip, ok1 := bsonval.TruncInt64(a[0])
+	limit, ok2 := bsonval.TruncInt64(a[1])
 	if !ok1 || !ok2 {
 		return window{}, false, nil
 	}

@@ -6,10 +6,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/query"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // builder collects the fields of a projection into a tree.
@@ -22,7 +22,7 @@ type builder struct {
 	includes, excludes bool
 	id                 any // what was said of _id: nil, true or false
 	elementMatch       bool
-	positional         value.Path
+	positional         bsonval.Path
 }
 
 func (b *builder) build() *Fields {
@@ -88,14 +88,14 @@ func (b *builder) field(path string, v any) error {
 		return mongoerr.New(31325, "Unknown expression %s", d[0].Key)
 	}
 	_, isBool := v.(bool)
-	if !isBool && !value.IsNumber(v) {
+	if !isBool && !bsonval.IsNumber(v) {
 		if b.excludes {
 			return mongoerr.New(31252, "Cannot use an expression %s: %v in an exclusion projection", path, v)
 		}
 		b.includes = true
 		return b.compute(path, v)
 	}
-	return b.flag(path, value.Truthy(v))
+	return b.flag(path, bsonval.Truthy(v))
 }
 
 // flag enters an inclusion or exclusion. _id alone decides nothing.
@@ -165,7 +165,7 @@ func (b *builder) matchElement(path string, arg any) error {
 	}
 	d, ok := arg.(bson.D)
 	if !ok {
-		return mongoerr.New(31274, "elemMatch: Invalid argument, object required, but got %s", value.TypeName(arg))
+		return mongoerr.New(31274, "elemMatch: Invalid argument, object required, but got %s", bsonval.TypeName(arg))
 	}
 	m, err := query.Parse(bson.D{{Key: path, Value: bson.D{{Key: "$elemMatch", Value: d}}}}, query.Options{})
 	if err != nil {
@@ -189,16 +189,16 @@ func (b *builder) atPosition(path string, v any) error {
 	case strings.Contains(path, "$"):
 		return mongoerr.New(31394, "As of 4.4, it's illegal to specify positional operator in the middle of a path.")
 	}
-	if _, isBool := v.(bool); !isBool && !value.IsNumber(v) {
+	if _, isBool := v.(bool); !isBool && !bsonval.IsNumber(v) {
 		return mongoerr.New(31271, "positional projection cannot be used with an expression or literal")
 	}
-	if !value.Truthy(v) || b.excludes {
+	if !bsonval.Truthy(v) || b.excludes {
 		return mongoerr.New(31395, "positional projection cannot be used with exclusion")
 	}
 	if err := expr.CheckPath(path); err != nil {
 		return err
 	}
-	b.positional = value.ParsePath(path)
+	b.positional = bsonval.ParsePath(path)
 	return b.flag(path, true)
 }
 

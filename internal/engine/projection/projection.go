@@ -15,17 +15,17 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/query"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // Projection is a parsed find projection. It is immutable and safe for concurrent use.
 type Projection struct {
 	fields     *Fields
-	positional value.Path // the path before ".$", nil when there is none
+	positional bsonval.Path // the path before ".$", nil when there is none
 	matcher    *query.Matcher
 	base       *expr.Context
 }
@@ -76,7 +76,7 @@ func (p *Projection) Apply(doc bson.D) (bson.D, error) {
 }
 
 // pick replaces the first array along the path by the array of its index-th element.
-func pick(v any, path value.Path, index int) (any, error) {
+func pick(v any, path bsonval.Path, index int) (any, error) {
 	switch x := v.(type) {
 	case bson.A:
 		switch {
@@ -90,7 +90,7 @@ func pick(v any, path value.Path, index int) (any, error) {
 		if len(path) == 0 {
 			return v, nil
 		}
-		inner, ok := value.Get(x, path[0].Name)
+		inner, ok := bsonval.Get(x, path[0].Name)
 		if !ok {
 			return v, nil
 		}
@@ -98,7 +98,7 @@ func pick(v any, path value.Path, index int) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return value.With(x, path[0].Name, next), nil
+		return bsonval.With(x, path[0].Name, next), nil
 	}
 	return v, nil
 }

@@ -4,12 +4,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
 	"github.com/docmodel/docmodel/internal/engine/expr"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	. "github.com/docmodel/docmodel/internal/engine/projection"
 	"github.com/docmodel/docmodel/internal/engine/query"
-	"github.com/docmodel/docmodel/internal/engine/value"
-	"github.com/docmodel/docmodel/internal/engine/value/valuetest"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 const doc = "{_id: 1, a: 1, b: {c: 2, d: 3}, e: [{f: 1, g: 2}, 5, {f: 3}, [{f: 4, g: 5}]], h: [1, 2, 3, 4]}"
@@ -56,10 +56,10 @@ func TestApply(t *testing.T) {
 		}
 		d := valuetest.Doc(doc)
 		got, err := p.Apply(d)
-		if err != nil || !value.Equal(got, valuetest.Doc(c.want)) {
+		if err != nil || !bsonval.Equal(got, valuetest.Doc(c.want)) {
 			t.Errorf("%s: %s, %v; want %s", c.reason, valuetest.Text(got), err, c.want)
 		}
-		if !value.Equal(d, valuetest.Doc(doc)) {
+		if !bsonval.Equal(d, valuetest.Doc(doc)) {
 			t.Fatalf("%s: the document became %s", c.reason, valuetest.Text(d))
 		}
 	}
@@ -122,7 +122,7 @@ func TestAddFields(t *testing.T) {
 		}
 		d := valuetest.Doc(c.doc)
 		got, err := f.Apply(expr.NewContext(d, time.Time{}, nil, nil), d)
-		if err != nil || !value.Equal(got, valuetest.Doc(c.want)) {
+		if err != nil || !bsonval.Equal(got, valuetest.Doc(c.want)) {
 			t.Errorf("%s: %s, %v; want %s", c.reason, valuetest.Text(got), err, c.want)
 		}
 	}

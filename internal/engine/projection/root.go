@@ -3,9 +3,9 @@ package projection
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // ParseReplaceRoot parses the argument of $replaceRoot or $replaceWith and
@@ -15,16 +15,16 @@ func ParseReplaceRoot(name string, arg any, s expr.Scope) (func(c *expr.Context,
 	if name == "$replaceRoot" {
 		d, ok := arg.(bson.D)
 		if !ok {
-			return nil, mongoerr.New(40229, "expected an object as specification for $replaceRoot stage, got %s", value.TypeName(arg))
+			return nil, mongoerr.New(40229, "expected an object as specification for $replaceRoot stage, got %s", bsonval.TypeName(arg))
 		}
-		root = value.Missing
+		root = bsonval.Missing
 		for _, f := range d {
 			if f.Key != "newRoot" {
 				return nil, mongoerr.New(mongoerr.IDLUnknownField, "BSON field '$replaceRoot.%s' is an unknown field.", f.Key)
 			}
 			root = f.Value
 		}
-		if value.IsMissing(root) {
+		if bsonval.IsMissing(root) {
 			return nil, mongoerr.New(mongoerr.IDLFailedToParse, "BSON field '$replaceRoot.newRoot' is missing but a required field")
 		}
 	}
@@ -40,7 +40,7 @@ func ParseReplaceRoot(name string, arg any, s expr.Scope) (func(c *expr.Context,
 		d, ok := v.(bson.D)
 		if !ok {
 			return nil, mongoerr.New(40228, "'newRoot' expression must evaluate to an object, but resulting value was: %s of type: %s",
-				expr.Show(v), value.TypeName(v))
+				expr.Show(v), bsonval.TypeName(v))
 		}
 		return d, nil
 	}, nil

@@ -6,7 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
 // Bounds returns, for each dotted path that every match must have a key at,
@@ -130,7 +130,7 @@ func width(list []Interval) int {
 		switch {
 		case i.IsPoint():
 			n++
-		case value.IsNullish(i.Hi):
+		case bsonval.IsNullish(i.Hi):
 			n += 2
 		case bracketed(i):
 			n += 1 << 18
@@ -144,7 +144,7 @@ func width(list []Interval) int {
 // bracketed reports whether an interval is narrower than its type on both sides.
 func bracketed(i Interval) bool {
 	all, ok := typeRange(i.Lo)
-	return ok && value.Compare(i.Lo, all.Lo) != 0 && value.Compare(i.Hi, all.Hi) != 0
+	return ok && bsonval.Compare(i.Lo, all.Lo) != 0 && bsonval.Compare(i.Hi, all.Hi) != 0
 }
 
 // conditions returns the lists of intervals that each condition asks of a path.
@@ -252,7 +252,7 @@ func (o ordered) intervals() ([]Interval, bool) {
 		}
 		return []Interval{nullKeys}, true
 	}
-	if value.IsNaN(o.v) {
+	if bsonval.IsNaN(o.v) {
 		if o.op == "$gt" || o.op == "$lt" {
 			return []Interval{}, true
 		}
@@ -275,7 +275,7 @@ func (o ordered) intervals() ([]Interval, bool) {
 }
 
 func (p pattern) intervals() ([]Interval, bool) {
-	prefix, ok := value.RegexPrefix(p.source.Pattern, p.source.Options)
+	prefix, ok := bsonval.RegexPrefix(p.source.Pattern, p.source.Options)
 	if !ok {
 		return nil, false
 	}

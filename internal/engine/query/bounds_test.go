@@ -7,11 +7,11 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/order"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/order"
+	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
 	. "github.com/docmodel/docmodel/internal/engine/query"
-	"github.com/docmodel/docmodel/internal/engine/value"
-	"github.com/docmodel/docmodel/internal/engine/value/valuetest"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // checkBounds holds the promise of Bounds: a matching document has a key within them.
@@ -23,7 +23,7 @@ func checkBounds(t *testing.T, m *Matcher, d bson.D, matched bool) {
 	arrays := false
 	for path, list := range m.Bounds() {
 		inside := false
-		order.Keys(d, value.ParsePath(path), func(v any) {
+		order.Keys(d, bsonval.ParsePath(path), func(v any) {
 			for _, i := range list {
 				inside = inside || i.Contains(v)
 			}
@@ -38,7 +38,7 @@ func checkBounds(t *testing.T, m *Matcher, d bson.D, matched bool) {
 	}
 	for path, list := range m.TightBounds() {
 		inside := false
-		order.Keys(d, value.ParsePath(path), func(v any) {
+		order.Keys(d, bsonval.ParsePath(path), func(v any) {
 			for _, i := range list {
 				inside = inside || i.Contains(v)
 			}

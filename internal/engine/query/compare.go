@@ -5,9 +5,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // equal passes for values equal to v; a missing value counts as null.
@@ -15,15 +15,15 @@ type equal struct{ v any }
 
 func (e equal) test(v any, _ *int) bool {
 	if e.v == nil {
-		return value.IsNullish(v)
+		return bsonval.IsNullish(v)
 	}
-	return value.Compare(e.v, v) == 0 && !value.IsMissing(v)
+	return bsonval.Compare(e.v, v) == 0 && !bsonval.IsMissing(v)
 }
 
 func (equal) whole() bool { return false }
 
 func parseEq(_ *parser, arg any, _ bson.D) (cond, error) {
-	if value.IsNullish(arg) {
+	if bsonval.IsNullish(arg) {
 		arg = nil
 	}
 	return leaf{equal{arg}}, nil
@@ -48,7 +48,7 @@ func parseOrder(op string) func(p *parser, arg any, _ bson.D) (cond, error) {
 		if _, ok := arg.(bson.Regex); ok {
 			return nil, mongoerr.New(mongoerr.BadValue, "Can't have RegEx as arg to predicate over field: %s", op)
 		}
-		if value.IsNullish(arg) {
+		if bsonval.IsNullish(arg) {
 			arg = nil
 		}
 		return leaf{ordered{op, arg}}, nil
@@ -57,9 +57,9 @@ func parseOrder(op string) func(p *parser, arg any, _ bson.D) (cond, error) {
 
 func (o ordered) test(v any, _ *int) bool {
 	if o.v == nil {
-		return value.IsNullish(v) && (o.op == "$gte" || o.op == "$lte")
+		return bsonval.IsNullish(v) && (o.op == "$gte" || o.op == "$lte")
 	}
-	if value.Rank(v) != value.Rank(o.v) {
+	if bsonval.Rank(v) != bsonval.Rank(o.v) {
 		switch o.v.(type) {
 		case bson.MinKey:
 			return o.op == "$gt" || o.op == "$gte"
@@ -68,10 +68,10 @@ func (o ordered) test(v any, _ *int) bool {
 		}
 		return false
 	}
-	if value.IsNaN(v) || value.IsNaN(o.v) {
-		return value.IsNaN(v) && value.IsNaN(o.v) && (o.op == "$gte" || o.op == "$lte")
+	if bsonval.IsNaN(v) || bsonval.IsNaN(o.v) {
+		return bsonval.IsNaN(v) && bsonval.IsNaN(o.v) && (o.op == "$gte" || o.op == "$lte")
 	}
-	c := value.Compare(v, o.v)
+	c := bsonval.Compare(v, o.v)
 	switch o.op {
 	case "$gt":
 		return c > 0
@@ -88,7 +88,7 @@ func (ordered) whole() bool { return false }
 // among passes for values equal to one of a list, or matched by one of its
 // regular expressions.
 type among struct {
-	sorted  []any // by value.Compare, without null
+	sorted  []any // by bsonval.Compare, without null
 	null    bool
 	regexes []pattern
 }
@@ -119,10 +119,10 @@ func parseIn(p *parser, arg any, _ bson.D) (cond, error) {
 		}
 		in.sorted = append(in.sorted, v)
 	}
-	if err := interrupt.Sort(p.watch, in.sorted, value.Compare); err != nil {
+	if err := interrupt.Sort(p.watch, in.sorted, bsonval.Compare); err != nil {
 		return nil, err
 	}
-	in.sorted = slices.CompactFunc(in.sorted, func(a, b any) bool { return value.Compare(a, b) == 0 })
+	in.sorted = slices.CompactFunc(in.sorted, func(a, b any) bool { return bsonval.Compare(a, b) == 0 })
 	return leaf{in}, nil
 }
 
@@ -135,10 +135,10 @@ func parseNin(p *parser, arg any, _ bson.D) (cond, error) {
 }
 
 func (in among) test(v any, _ *int) bool {
-	if value.IsNullish(v) {
+	if bsonval.IsNullish(v) {
 		return in.null
 	}
-	if _, ok := slices.BinarySearchFunc(in.sorted, v, value.Compare); ok {
+	if _, ok := slices.BinarySearchFunc(in.sorted, v, bsonval.Compare); ok {
 		return true
 	}
 	for _, re := range in.regexes {

@@ -6,15 +6,15 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // ofType passes for values of one of the types.
 type ofType struct{ types []bson.Type }
 
 func (t ofType) test(v any, _ *int) bool {
-	return slices.Contains(t.types, value.Type(v)) && !value.IsMissing(v)
+	return slices.Contains(t.types, bsonval.Type(v)) && !bsonval.IsMissing(v)
 }
 func (ofType) whole() bool { return false }
 
@@ -40,7 +40,7 @@ func Types(arg any) ([]bson.Type, error) {
 	var types []bson.Type
 	for _, v := range a {
 		if name, ok := v.(string); ok {
-			t, known := value.TypeByAlias(name)
+			t, known := bsonval.TypeByAlias(name)
 			switch {
 			case known:
 				types = append(types, t)
@@ -51,12 +51,12 @@ func Types(arg any) ([]bson.Type, error) {
 			}
 			continue
 		}
-		if !value.IsNumber(v) {
+		if !bsonval.IsNumber(v) {
 			return nil, mongoerr.New(mongoerr.TypeMismatch, "type must be represented as a number or a string")
 		}
-		n, ok := value.Int64(v)
+		n, ok := bsonval.Int64(v)
 		t := bson.Type(n)
-		if !ok || (n != -1 && (n < 0 || n > 127)) || value.TypeAlias(t) == "" {
+		if !ok || (n != -1 && (n < 0 || n > 127)) || bsonval.TypeAlias(t) == "" {
 			return nil, mongoerr.New(mongoerr.BadValue, "Invalid numerical type code: %v", v)
 		}
 		types = append(types, t)
@@ -68,7 +68,7 @@ func Types(arg any) ([]bson.Type, error) {
 type modulo struct{ divisor, remainder int64 }
 
 func (m modulo) test(v any, _ *int) bool {
-	n, ok := value.TruncInt64(v)
+	n, ok := bsonval.TruncInt64(v)
 	if !ok {
 		return false
 	}
@@ -89,16 +89,16 @@ func parseMod(_ *parser, arg any, _ bson.D) (cond, error) {
 		return nil, mongoerr.New(mongoerr.BadValue, "malformed mod, not enough elements")
 	case len(a) > 2:
 		return nil, mongoerr.New(mongoerr.BadValue, "malformed mod, too many elements")
-	case !value.IsNumber(a[0]):
+	case !bsonval.IsNumber(a[0]):
 		return nil, mongoerr.New(mongoerr.BadValue, "malformed mod, divisor not a number")
-	case !value.IsNumber(a[1]):
+	case !bsonval.IsNumber(a[1]):
 		return nil, mongoerr.New(mongoerr.BadValue, "malformed mod, remainder not a number")
 	}
-	divisor, ok := value.TruncInt64(a[0])
+	divisor, ok := bsonval.TruncInt64(a[0])
 	if !ok {
 		return nil, mongoerr.New(mongoerr.BadValue, "malformed mod, divisor value is invalid")
 	}
-	remainder, ok := value.TruncInt64(a[1])
+	remainder, ok := bsonval.TruncInt64(a[1])
 	if !ok {
 		return nil, mongoerr.New(mongoerr.BadValue, "malformed mod, remainder value is invalid")
 	}

@@ -7,10 +7,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
 	"github.com/docmodel/docmodel/internal/engine/jsonschema"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // Explain says why a document doesn't match a filter that [Parse] takes, as MongoDB does in the details of a validation error
@@ -178,7 +178,7 @@ func (x explainer) expression(arg any, inverted bool) bson.D {
 			{Key: "code", Value: e.Code}, {Key: "codeName", Value: e.Name}, {Key: "errmsg", Value: e.Message}}}}
 	}
 	out := bson.D{{Key: "reason", Value: either(inverted, "expression did not match", "expression did match")}}
-	if value.IsMissing(result) {
+	if bsonval.IsMissing(result) {
 		return out
 	}
 	return append(out, bson.E{Key: "expressionResult", Value: result})

@@ -5,7 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
 // reasons is how an operator's result is told.
@@ -37,7 +37,7 @@ var operatorReasons = map[string]reasons{
 // leaf explains an operator on a field.
 func (x explainer) leaf(c clause, inverted bool) bson.D {
 	if c.op == "$exists" {
-		there := inverted == value.Truthy(c.arg)
+		there := inverted == bsonval.Truthy(c.arg)
 		return bson.D{{Key: "reason", Value: either(there, "path does not exist", "path does exist")}}
 	}
 	if all, _ := c.arg.(bson.A); c.op == "$all" && len(all) == 0 {
@@ -54,7 +54,7 @@ func (x explainer) leaf(c clause, inverted bool) bson.D {
 	out := bson.D{{Key: "reason", Value: either(inverted != r.negated, r.failed, r.matched)}}
 	considered, truncated := values[:min(len(values), maxConsidered)], len(values) > maxConsidered
 	switch {
-	case r.types != nil && !slices.ContainsFunc(considered, func(v any) bool { return slices.Contains(r.types, value.Type(v)) }):
+	case r.types != nil && !slices.ContainsFunc(considered, func(v any) bool { return slices.Contains(r.types, bsonval.Type(v)) }):
 		out = append(bson.D{{Key: "reason", Value: "type did not match"}}, named("considered", typesOf(considered))...)
 		out = append(out, named("expected", r.types)...)
 	case c.op == "$geoWithin" && !x.hasGeometry(c.path, considered):
@@ -86,7 +86,7 @@ type collector struct {
 func (*collector) whole() bool { return true }
 
 func (n *collector) test(v any, _ *int) bool {
-	n.ended = n.ended || value.IsMissing(v)
+	n.ended = n.ended || bsonval.IsMissing(v)
 	if !n.ended {
 		n.values = append(n.values, v)
 	}
@@ -97,7 +97,7 @@ func (n *collector) test(v any, _ *int) bool {
 // nothing at a path that leads to no value, though an empty array has none to consider.
 func (x explainer) values(path string, whole bool) (values bson.A, there bool) {
 	var found collector
-	leaf{&found}.onPath(value.ParsePath(path), x.doc, nil)
+	leaf{&found}.onPath(bsonval.ParsePath(path), x.doc, nil)
 	if whole {
 		return found.values, len(found.values) > 0
 	}
@@ -114,7 +114,7 @@ func (x explainer) values(path string, whole bool) (values bson.A, there bool) {
 
 // hasGeometry reports whether one of the values, or the field as a whole, is a geometry.
 func (x explainer) hasGeometry(path string, values bson.A) bool {
-	field, _ := value.Get(x.doc, path)
+	field, _ := bsonval.Get(x.doc, path)
 	return slices.ContainsFunc(append(values[:len(values):len(values)], field), func(v any) bool {
 		_, ok := geometryOf(v)
 		return ok
@@ -124,7 +124,7 @@ func (x explainer) hasGeometry(path string, values bson.A) bool {
 func typesOf(values bson.A) []bson.Type {
 	types := make([]bson.Type, len(values))
 	for i, v := range values {
-		types[i] = value.Type(v)
+		types[i] = bsonval.Type(v)
 	}
 	return types
 }
@@ -133,7 +133,7 @@ func typesOf(values bson.A) []bson.Type {
 func named(what string, types []bson.Type) bson.D {
 	var names []string
 	for _, t := range types {
-		names = append(names, value.TypeAlias(t))
+		names = append(names, bsonval.TypeAlias(t))
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)

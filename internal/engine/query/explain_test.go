@@ -3,9 +3,9 @@ package query_test
 import (
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
 	. "github.com/docmodel/docmodel/internal/engine/query"
-	"github.com/docmodel/docmodel/internal/engine/value"
-	"github.com/docmodel/docmodel/internal/engine/value/valuetest"
 )
 
 // TestExplain has why documents don't match, in the words of MongoDB's doc_validation_error.
@@ -84,7 +84,7 @@ func TestExplain(t *testing.T) {
 			"{operatorName: '$nor', clausesSatisfied: [{index: 0, details: {operatorName: '$jsonSchema', reason: 'schema matched'}}]}"},
 	} {
 		filter, doc := valuetest.Doc(c.filter), valuetest.Doc(c.doc)
-		if got := Explain(filter, doc); !value.Equal(got, valuetest.Doc(c.want)) {
+		if got := Explain(filter, doc); !bsonval.Equal(got, valuetest.Doc(c.want)) {
 			t.Errorf("%s:\n got %s\nwant %s", c.reason, valuetest.Text(got), valuetest.Text(valuetest.Doc(c.want)))
 		}
 		if ok, err := MustParse(filter).Match(doc); ok && err == nil {

@@ -6,8 +6,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // onField is the table of operators on a field's value, filled in by init
@@ -107,7 +107,7 @@ func parseNot(p *parser, arg any, _ bson.D) (cond, error) {
 
 func parseExists(_ *parser, arg any, _ bson.D) (cond, error) {
 	c := leaf{exists{}}
-	if value.Truthy(arg) {
+	if bsonval.Truthy(arg) {
 		return c, nil
 	}
 	return not{c}, nil
@@ -115,5 +115,5 @@ func parseExists(_ *parser, arg any, _ bson.D) (cond, error) {
 
 type exists struct{}
 
-func (exists) test(v any, _ *int) bool { return !value.IsMissing(v) }
+func (exists) test(v any, _ *int) bool { return !bsonval.IsMissing(v) }
 func (exists) whole() bool             { return false }

@@ -6,9 +6,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // within passes for geometries that lie in an area: legacy coordinates ([x, y], or a document that begins with two numbers) and
@@ -73,7 +73,7 @@ func parseBox(arg any) (area, error) {
 	}
 	var p [2]place
 	for i := range p {
-		var v any = value.Missing
+		var v any = bsonval.Missing
 		if i < len(corners) {
 			v = corners[i]
 		}
@@ -101,12 +101,12 @@ func parseCenterSphere(arg any) (area, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts = append(slices.Clip(parts), value.Missing, value.Missing)
+	parts = append(slices.Clip(parts), bsonval.Missing, bsonval.Missing)
 	center, err := parsePlace(parts[0])
 	if err != nil {
 		return nil, err
 	}
-	radius, ok := value.Float(parts[1])
+	radius, ok := bsonval.Float(parts[1])
 	switch {
 	case !center.onSphere():
 		return nil, mongoerr.New(mongoerr.BadValue, "longitude/latitude is out of bounds, lng: %v lat: %v", center.x, center.y)

@@ -3,8 +3,8 @@ package query
 import (
 	"testing"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value/valuetest"
+	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 func TestGeoWithin(t *testing.T) {

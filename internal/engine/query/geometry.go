@@ -5,8 +5,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // place is a pair of coordinates: longitude and latitude on the sphere.
@@ -30,9 +30,9 @@ type geometry struct {
 // https://www.mongodb.com/docs/manual/geospatial-queries/#geospatial-data
 func geometryOf(v any) (geometry, bool) {
 	d, isDocument := v.(bson.D)
-	kind, _ := value.Get(d, "type")
+	kind, _ := bsonval.Get(d, "type")
 	if depth, isGeoJSON := geoJSON[kind]; isDocument && isGeoJSON {
-		c, _ := value.Get(d, "coordinates")
+		c, _ := bsonval.Get(d, "coordinates")
 		list, ok := corners(nil, c, depth)
 		return geometry{kind == "Point", list}, ok && len(list) > 0
 	}
@@ -80,7 +80,7 @@ func elements(v any) (bson.A, error) {
 		}
 		return a, nil
 	}
-	return nil, mongoerr.New(mongoerr.BadValue, "Point must be an array or object, instead got type %s", value.TypeName(v))
+	return nil, mongoerr.New(mongoerr.BadValue, "Point must be an array or object, instead got type %s", bsonval.TypeName(v))
 }
 
 // parsePlace reads a pair of coordinates.
@@ -91,14 +91,14 @@ func parsePlace(v any) (place, error) {
 	}
 	var c [2]float64
 	for i := range c {
-		var x any = value.Missing
+		var x any = bsonval.Missing
 		if i < len(a) {
 			x = a[i]
 		}
-		f, ok := value.Float(x)
+		f, ok := bsonval.Float(x)
 		switch {
 		case !ok:
-			return place{}, mongoerr.New(mongoerr.BadValue, "Point must only contain numeric elements, instead got type %s", value.TypeName(x))
+			return place{}, mongoerr.New(mongoerr.BadValue, "Point must only contain numeric elements, instead got type %s", bsonval.TypeName(x))
 		case math.IsNaN(f) || math.IsInf(f, 0):
 			return place{}, mongoerr.New(mongoerr.BadValue, "Point coordinates must be finite numbers")
 		}

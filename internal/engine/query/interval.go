@@ -6,10 +6,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
-// Interval is a range of index keys in value.Compare's order. Lo and Hi are
+// Interval is a range of index keys in bsonval.Compare's order. Lo and Hi are
 // always set: an open side is MinKey, MaxKey or the end of a type.
 type Interval struct {
 	Lo, Hi       any
@@ -20,27 +20,27 @@ type Interval struct {
 func Point(v any) Interval { return Interval{Lo: v, Hi: v, LoInc: true, HiInc: true} }
 
 // IsPoint reports whether the interval holds one value.
-func (i Interval) IsPoint() bool { return i.LoInc && i.HiInc && value.Compare(i.Lo, i.Hi) == 0 }
+func (i Interval) IsPoint() bool { return i.LoInc && i.HiInc && bsonval.Compare(i.Lo, i.Hi) == 0 }
 
 // Contains reports whether v lies in the interval.
 func (i Interval) Contains(v any) bool {
-	lo, hi := value.Compare(v, i.Lo), value.Compare(v, i.Hi)
+	lo, hi := bsonval.Compare(v, i.Lo), bsonval.Compare(v, i.Hi)
 	return (lo > 0 || (lo == 0 && i.LoInc)) && (hi < 0 || (hi == 0 && i.HiInc))
 }
 
 func (i Interval) empty() bool {
-	c := value.Compare(i.Lo, i.Hi)
+	c := bsonval.Compare(i.Lo, i.Hi)
 	return c > 0 || (c == 0 && !(i.LoInc && i.HiInc))
 }
 
 func (i Interval) intersect(j Interval) Interval {
-	switch c := value.Compare(i.Lo, j.Lo); {
+	switch c := bsonval.Compare(i.Lo, j.Lo); {
 	case c < 0:
 		i.Lo, i.LoInc = j.Lo, j.LoInc
 	case c == 0:
 		i.LoInc = i.LoInc && j.LoInc
 	}
-	switch c := value.Compare(i.Hi, j.Hi); {
+	switch c := bsonval.Compare(i.Hi, j.Hi); {
 	case c > 0:
 		i.Hi, i.HiInc = j.Hi, j.HiInc
 	case c == 0:
@@ -65,7 +65,7 @@ func intersect(a, b []Interval) []Interval {
 // normal sorts a list and joins intervals that overlap.
 func normal(list []Interval) []Interval {
 	slices.SortFunc(list, func(a, b Interval) int {
-		if c := value.Compare(a.Lo, b.Lo); c != 0 {
+		if c := bsonval.Compare(a.Lo, b.Lo); c != 0 {
 			return c
 		}
 		if a.LoInc == b.LoInc {
@@ -80,9 +80,9 @@ func normal(list []Interval) []Interval {
 	for _, x := range list {
 		if n := len(out); n > 0 {
 			last := &out[n-1]
-			c := value.Compare(x.Lo, last.Hi)
+			c := bsonval.Compare(x.Lo, last.Hi)
 			if c < 0 || (c == 0 && (x.LoInc || last.HiInc)) {
-				if d := value.Compare(x.Hi, last.Hi); d > 0 {
+				if d := bsonval.Compare(x.Hi, last.Hi); d > 0 {
 					last.Hi, last.HiInc = x.Hi, x.HiInc
 				} else if d == 0 {
 					last.HiInc = last.HiInc || x.HiInc

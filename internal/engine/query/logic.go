@@ -7,11 +7,11 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/jsonschema"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // parser holds what parsing needs to know of its surroundings.
@@ -76,7 +76,7 @@ func (p *parser) entry(f bson.E) (node, error) {
 		if err != nil {
 			return nil, err
 		}
-		return onPath{path: value.ParsePath(f.Key), name: f.Key, cond: c}, nil
+		return onPath{path: bsonval.ParsePath(f.Key), name: f.Key, cond: c}, nil
 	}
 	parse, ok := top[f.Key]
 	switch {
@@ -153,5 +153,5 @@ func (p *parser) jsonSchema(_ string, arg any) (node, error) {
 
 func (n test) match(c *expr.Context, d bson.D, _ *int) (bool, error) {
 	v, err := n.e.Eval(c.On(d))
-	return err == nil && value.Truthy(v), err
+	return err == nil && bsonval.Truthy(v), err
 }

@@ -3,10 +3,10 @@ package query_test
 import (
 	"testing"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
 	. "github.com/docmodel/docmodel/internal/engine/query"
-	"github.com/docmodel/docmodel/internal/engine/value"
-	"github.com/docmodel/docmodel/internal/engine/value/valuetest"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 var matchCases = []struct {
@@ -231,16 +231,16 @@ func TestVariables(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, c := range matchCases {
-		a, _ := value.Append(nil, valuetest.Doc(c.filter))
-		b, _ := value.Append(nil, valuetest.Doc(c.doc))
+		a, _ := bsonval.Append(nil, valuetest.Doc(c.filter))
+		b, _ := bsonval.Append(nil, valuetest.Doc(c.doc))
 		f.Add(a, b)
 	}
 	f.Fuzz(func(t *testing.T, filter, doc []byte) {
-		q, err := value.Decode(filter)
+		q, err := bsonval.Decode(filter)
 		if err != nil {
 			return
 		}
-		d, err := value.Decode(doc)
+		d, err := bsonval.Decode(doc)
 		if err != nil {
 			return
 		}

@@ -5,8 +5,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // pattern passes for strings that the regular expression matches, and for the
@@ -17,7 +17,7 @@ type pattern struct {
 }
 
 func newPattern(source, options string) (pattern, error) {
-	re, err := value.CompileRegex(source, options)
+	re, err := bsonval.CompileRegex(source, options)
 	return pattern{re, bson.Regex{Pattern: source, Options: options}}, err
 }
 
@@ -53,7 +53,7 @@ func parseRegexOperator(_ *parser, arg any, all bson.D) (cond, error) {
 	default:
 		return nil, mongoerr.New(mongoerr.BadValue, "$regex has to be a string")
 	}
-	if v, ok := value.Get(all, "$options"); ok {
+	if v, ok := bsonval.Get(all, "$options"); ok {
 		s, isString := v.(string)
 		switch {
 		case !isString:
@@ -67,7 +67,7 @@ func parseRegexOperator(_ *parser, arg any, all bson.D) (cond, error) {
 }
 
 func parseOptions(_ *parser, _ any, all bson.D) (cond, error) {
-	if _, ok := value.Get(all, "$regex"); !ok {
+	if _, ok := bsonval.Get(all, "$regex"); !ok {
 		return nil, mongoerr.New(mongoerr.BadValue, "$options needs a $regex")
 	}
 	return nil, nil

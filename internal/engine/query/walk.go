@@ -3,13 +3,13 @@ package query
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
-	"github.com/docmodel/docmodel/internal/engine/value"
 )
 
 // onPath is a condition on what a document has at a path.
 type onPath struct {
-	path value.Path
+	path bsonval.Path
 	name string // the path with dots
 	cond cond
 }
@@ -37,7 +37,7 @@ const longList = 64
 // cond is a condition on a value, or on the values that a path leads to.
 type cond interface {
 	// onPath reports whether what d has at the path fulfills the condition.
-	onPath(p value.Path, d bson.D, rec *int) bool
+	onPath(p bsonval.Path, d bson.D, rec *int) bool
 	// onValue reports whether v does, without looking into it when it is an array.
 	onValue(v any, rec *int) bool
 }
@@ -55,7 +55,7 @@ type leaf struct{ predicate }
 
 func (l leaf) onValue(v any, rec *int) bool { return l.test(v, rec) }
 
-func (l leaf) onPath(p value.Path, d bson.D, rec *int) bool {
+func (l leaf) onPath(p bsonval.Path, d bson.D, rec *int) bool {
 	w := walker{path: p, leaf: l, elements: !l.whole(), rec: rec}
 	return w.document(d, 0, -1)
 }
@@ -72,7 +72,7 @@ func (e every) onValue(v any, rec *int) bool {
 	return true
 }
 
-func (e every) onPath(p value.Path, d bson.D, rec *int) bool {
+func (e every) onPath(p bsonval.Path, d bson.D, rec *int) bool {
 	for _, c := range e {
 		if !c.onPath(p, d, rec) {
 			return false
@@ -84,14 +84,14 @@ func (e every) onPath(p value.Path, d bson.D, rec *int) bool {
 // never holds for nothing.
 type never struct{}
 
-func (never) onValue(any, *int) bool               { return false }
-func (never) onPath(value.Path, bson.D, *int) bool { return false }
+func (never) onValue(any, *int) bool                 { return false }
+func (never) onPath(bsonval.Path, bson.D, *int) bool { return false }
 
 // not holds when the condition doesn't.
 type not struct{ c cond }
 
-func (n not) onValue(v any, _ *int) bool                 { return !n.c.onValue(v, nil) }
-func (n not) onPath(p value.Path, d bson.D, _ *int) bool { return !n.c.onPath(p, d, nil) }
+func (n not) onValue(v any, _ *int) bool                   { return !n.c.onValue(v, nil) }
+func (n not) onPath(p bsonval.Path, d bson.D, _ *int) bool { return !n.c.onPath(p, d, nil) }
 
 // walker finds the values at a path, through arrays on the way: each document
 // in an array is followed, and a number names an array's position as well as a
@@ -99,7 +99,7 @@ func (n not) onPath(p value.Path, d bson.D, _ *int) bool { return !n.c.onPath(p,
 // elements is set, and to the array itself. One that ends early, but not in
 // an array, leads to a missing value.
 type walker struct {
-	path     value.Path
+	path     bsonval.Path
 	leaf     leaf
 	elements bool
 	rec      *int
@@ -117,15 +117,15 @@ func (w *walker) found(v any, at int) bool {
 }
 
 func (w *walker) document(d bson.D, i, at int) bool {
-	v, _ := value.Get(d, w.path[i].Name)
+	v, _ := bsonval.Get(d, w.path[i].Name)
 	for i++; i < len(w.path); i++ {
 		switch x := v.(type) {
 		case bson.D:
-			v, _ = value.Get(x, w.path[i].Name)
+			v, _ = bsonval.Get(x, w.path[i].Name)
 		case bson.A:
 			return w.array(x, i, at)
 		default:
-			return w.found(value.Missing, at)
+			return w.found(bsonval.Missing, at)
 		}
 	}
 	if a, ok := v.(bson.A); ok && w.elements {

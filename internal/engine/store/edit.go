@@ -3,8 +3,8 @@ package store
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // collEdit is a collection that is being changed.
@@ -174,7 +174,7 @@ func (e *collEdit) link(list []change, old, next *Record) {
 
 // sameID reports whether two documents have the same _id.
 func sameID(a, b bson.D) bool {
-	x, _ := value.Get(a, "_id")
-	y, _ := value.Get(b, "_id")
-	return value.Compare(x, y) == 0
+	x, _ := bsonval.Get(a, "_id")
+	y, _ := bsonval.Get(b, "_id")
+	return bsonval.Compare(x, y) == 0
 }

@@ -8,7 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
 // Kind of a change, as a change event names it.
@@ -51,7 +51,7 @@ func (e *Event) ID() any {
 	if doc == nil {
 		doc = e.Old
 	}
-	id, _ := value.Get(doc, "_id")
+	id, _ := bsonval.Get(doc, "_id")
 	return id
 }
 
@@ -251,9 +251,9 @@ func (w *Writer) note(kind string, c *Collection, old, next bson.D, size int, ho
 
 // images reports whether the collection has changeStreamPreAndPostImages.
 func (c *Collection) images() bool {
-	v, _ := value.Get(c.Options, "changeStreamPreAndPostImages")
+	v, _ := bsonval.Get(c.Options, "changeStreamPreAndPostImages")
 	d, _ := v.(bson.D)
-	on, _ := value.Get(d, "enabled")
+	on, _ := bsonval.Get(d, "enabled")
 	return on == true
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
 // Kind is the kind of one field of an index.
@@ -102,7 +102,7 @@ func newIndex(spec *IndexSpec) *Index {
 // only the fields that both have count.
 func (s *IndexSpec) Compare(a, b Key) int {
 	for i := range min(len(a), len(b)) {
-		if c := value.Compare(a[i], b[i]); c != 0 {
+		if c := bsonval.Compare(a[i], b[i]); c != 0 {
 			if s.Fields[i].Desc {
 				return -c
 			}

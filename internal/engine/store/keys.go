@@ -6,8 +6,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // Keys returns the keys that doc has in an index of this spec, in order and
@@ -21,7 +21,7 @@ func (s *IndexSpec) Keys(doc bson.D) (keys []Key, multikey uint64, err error) {
 		}
 	}
 	if len(s.Fields) == 1 && len(s.Fields[0].Path) == 1 {
-		v, ok := value.Get(doc, s.Fields[0].Path[0])
+		v, ok := bsonval.Get(doc, s.Fields[0].Path[0])
 		if _, isArray := v.(bson.A); !isArray {
 			if !ok {
 				if s.Sparse {
@@ -93,7 +93,7 @@ func (g *keyGen) walk(obj bson.D, rest [][]string, fixed Key) error {
 	case len(array) == 0:
 		for i := range rest {
 			if hit&(1<<i) != 0 {
-				fixed[i] = value.Missing
+				fixed[i] = bsonval.Missing
 				if len(rest[i]) == 0 {
 					fixed[i] = bson.Undefined{}
 				}
@@ -121,7 +121,7 @@ func (g *keyGen) element(element any, rest [][]string, fixed Key, hit uint64) er
 		case len(rest[i]) == 0:
 			fixed[i], rest[i] = element, nil
 		case !isDoc:
-			fixed[i], rest[i] = value.Missing, nil
+			fixed[i], rest[i] = bsonval.Missing, nil
 		}
 	}
 	return g.walk(obj, rest, fixed)
@@ -131,7 +131,7 @@ func (g *keyGen) emit(fixed Key) {
 	key := slices.Clone(fixed)
 	found := false
 	for i, v := range key {
-		if value.IsMissing(v) {
+		if bsonval.IsMissing(v) {
 			key[i] = nil
 			continue
 		}
@@ -150,7 +150,7 @@ func follow(obj bson.D, path []string) (v any, left []string) {
 	for len(path) > 0 {
 		switch container := v.(type) {
 		case bson.D:
-			v, _ = value.Get(container, path[0])
+			v, _ = bsonval.Get(container, path[0])
 		case bson.A:
 			i, err := strconv.Atoi(path[0])
 			if err != nil || i < 0 || i >= len(container) {
@@ -158,7 +158,7 @@ func follow(obj bson.D, path []string) (v any, left []string) {
 			}
 			v = container[i]
 		default:
-			return value.Missing, nil
+			return bsonval.Missing, nil
 		}
 		path = path[1:]
 	}

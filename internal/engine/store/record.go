@@ -5,8 +5,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // MaxDocument is the largest document that is stored, in encoded bytes.
@@ -29,8 +29,8 @@ const leastLevel = 7
 
 // measure returns the size of a document, and refuses one that nests beyond MaxDepth.
 func measure(doc bson.D) (int, error) {
-	n := value.SizeOf(doc, 4*MaxDocument) // a larger one may be too large to measure
-	if n > MaxDepth*leastLevel && n <= MaxDocument && value.Depth(doc) > MaxDepth {
+	n := bsonval.SizeOf(doc, 4*MaxDocument) // a larger one may be too large to measure
+	if n > MaxDepth*leastLevel && n <= MaxDocument && bsonval.Depth(doc) > MaxDepth {
 		return 0, mongoerr.New(mongoerr.Overflow, "Document exceeds maximum nesting depth of %d", MaxDepth)
 	}
 	return n, nil

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // Lifetime is how long a transaction may stay open.

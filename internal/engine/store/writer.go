@@ -5,9 +5,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // Writer makes changes, which its owner then publishes or forgets.
@@ -172,7 +172,7 @@ func (w *Writer) Delete(ns Namespace, old *Record) error {
 	if err := w.put(e, old, nil); err != nil {
 		return err
 	}
-	w.note(Deleted, e.base, old.Doc, nil, value.Size(old.Doc), nil)
+	w.note(Deleted, e.base, old.Doc, nil, bsonval.Size(old.Doc), nil)
 	return nil
 }
 

@@ -8,16 +8,16 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // state is what an action may need to know.
 type state struct {
 	in   Input
-	id   any        // the document's _id, for messages
-	path value.Path // the change's path
+	id   any          // the document's _id, for messages
+	path bsonval.Path // the change's path
 
 	watch *interrupt.Watch
 }
@@ -34,8 +34,8 @@ func (u *Update) applyChanges(doc bson.D, in Input) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, _ := value.Get(doc, "_id")
-	if value.IsMissing(id) {
+	id, _ := bsonval.Get(doc, "_id")
+	if bsonval.IsMissing(id) {
 		id = nil
 	}
 	var v any = doc
@@ -61,14 +61,14 @@ func (u *Update) resolve(doc bson.D, in Input) ([]change, error) {
 	resolved := false
 	for _, c := range u.changes {
 		idle := c.insert && !in.IsInsert // but what its path says of arrays has to hold
-		if !slices.ContainsFunc(c.path, func(f value.Field) bool { return f.Name[0] == '$' }) {
+		if !slices.ContainsFunc(c.path, func(f bsonval.Field) bool { return f.Name[0] == '$' }) {
 			if !idle {
 				out = append(out, c)
 			}
 			continue
 		}
 		resolved = true
-		err := u.expand(doc, c.path, 0, in, func(p value.Path) {
+		err := u.expand(doc, c.path, 0, in, func(p bsonval.Path) {
 			if !idle {
 				next := c
 				next.path = p
@@ -89,7 +89,7 @@ func (u *Update) resolve(doc bson.D, in Input) ([]change, error) {
 }
 
 // comparePaths orders by name, and numbers by their value.
-func comparePaths(a, b value.Path) int {
+func comparePaths(a, b bsonval.Path) int {
 	for i := range min(len(a), len(b)) {
 		x, y := a[i], b[i]
 		c := strings.Compare(x.Name, y.Name)
@@ -104,7 +104,7 @@ func comparePaths(a, b value.Path) int {
 }
 
 // expand calls f with every path that p stands for in the document.
-func (u *Update) expand(v any, p value.Path, i int, in Input, f func(value.Path)) error {
+func (u *Update) expand(v any, p bsonval.Path, i int, in Input, f func(bsonval.Path)) error {
 	for ; i < len(p); i++ {
 		name := p[i].Name
 		switch {
@@ -122,10 +122,10 @@ func (u *Update) expand(v any, p value.Path, i int, in Input, f func(value.Path)
 	return nil
 }
 
-func (u *Update) expandArray(v any, p value.Path, i int, in Input, f func(value.Path)) error {
+func (u *Update) expandArray(v any, p bsonval.Path, i int, in Input, f func(bsonval.Path)) error {
 	a, ok := v.(bson.A)
 	switch {
-	case value.IsMissing(v):
+	case bsonval.IsMissing(v):
 		return mongoerr.New(mongoerr.BadValue, "The path '%s' must exist in the document in order to apply array updates.", p[:i])
 	case !ok:
 		return mongoerr.New(mongoerr.BadValue, "Cannot apply array updates to non-array element %s: %s", p[i-1].Name, show(v))
@@ -149,28 +149,28 @@ func (u *Update) expandArray(v any, p value.Path, i int, in Input, f func(value.
 	return nil
 }
 
-func replaced(p value.Path, i, index int) value.Path {
+func replaced(p bsonval.Path, i, index int) bsonval.Path {
 	next := slices.Clone(p)
-	next[i] = value.Field{Name: strconv.Itoa(index), Index: index}
+	next[i] = bsonval.Field{Name: strconv.Itoa(index), Index: index}
 	return next
 }
 
-func step(v any, f value.Field) any {
+func step(v any, f bsonval.Field) any {
 	switch x := v.(type) {
 	case bson.D:
-		v, _ := value.Get(x, f.Name)
+		v, _ := bsonval.Get(x, f.Name)
 		return v
 	case bson.A:
 		if f.Index >= 0 && f.Index < len(x) {
 			return x[f.Index]
 		}
 	}
-	return value.Missing
+	return bsonval.Missing
 }
 
 // at applies the action to what v has at the path from its i-th component on,
 // and returns v with the result: v itself when nothing changed.
-func (a action) at(v any, p value.Path, i int, s *state) (any, error) {
+func (a action) at(v any, p bsonval.Path, i int, s *state) (any, error) {
 	if i == len(p) {
 		return a.apply(v, s)
 	}
@@ -181,12 +181,12 @@ func (a action) at(v any, p value.Path, i int, s *state) (any, error) {
 		return a.inArray(x, p, i, s)
 	}
 	switch {
-	case value.IsMissing(v) && !a.creates:
+	case bsonval.IsMissing(v) && !a.creates:
 		return v, nil
-	case value.IsMissing(v):
-		inner, err := a.at(value.Missing, p, i+1, s)
-		if err != nil || value.IsMissing(inner) {
-			return value.Missing, err
+	case bsonval.IsMissing(v):
+		inner, err := a.at(bsonval.Missing, p, i+1, s)
+		if err != nil || bsonval.IsMissing(inner) {
+			return bsonval.Missing, err
 		}
 		return bson.D{{Key: p[i].Name, Value: inner}}, nil
 	case a.tolerant:
@@ -197,32 +197,32 @@ func (a action) at(v any, p value.Path, i int, s *state) (any, error) {
 	return nil, notViable(p, i, v)
 }
 
-func notTraversable(p value.Path, i int, v any) error {
+func notTraversable(p bsonval.Path, i int, v any) error {
 	return mongoerr.New(mongoerr.PathNotViable, "Cannot use the part (%s) of (%s) to traverse the element (%s)",
 		p[i].Name, p, element(p[i-1].Name, v))
 }
 
-func notViable(p value.Path, i int, v any) error {
+func notViable(p bsonval.Path, i int, v any) error {
 	return mongoerr.New(mongoerr.PathNotViable, "Cannot create field '%s' in element %s",
 		p[i].Name, element(p[i-1].Name, v))
 }
 
-func (a action) inDocument(d bson.D, p value.Path, i int, s *state) (any, error) {
+func (a action) inDocument(d bson.D, p bsonval.Path, i int, s *state) (any, error) {
 	name := p[i].Name
-	old, has := value.Get(d, name)
+	old, has := bsonval.Get(d, name)
 	next, err := a.at(old, p, i+1, s)
 	switch {
 	case err != nil:
 		return nil, err
-	case value.IsMissing(next):
-		return value.Without(d, name), nil
-	case has && value.Equal(old, next):
+	case bsonval.IsMissing(next):
+		return bsonval.Without(d, name), nil
+	case has && bsonval.Equal(old, next):
 		return d, nil
 	}
-	return value.With(d, name, next), nil
+	return bsonval.With(d, name, next), nil
 }
 
-func (a action) inArray(x bson.A, p value.Path, i int, s *state) (any, error) {
+func (a action) inArray(x bson.A, p bsonval.Path, i int, s *state) (any, error) {
 	k := p[i].Index
 	switch {
 	case k < 0 && a.tolerant:
@@ -236,7 +236,7 @@ func (a action) inArray(x bson.A, p value.Path, i int, s *state) (any, error) {
 	case k >= len(x)+maxPadding:
 		return nil, mongoerr.New(mongoerr.BadValue, "can't backfill more than %d elements", maxPadding)
 	}
-	var old any = value.Missing
+	var old any = bsonval.Missing
 	if k < len(x) {
 		old = x[k]
 	}
@@ -244,12 +244,12 @@ func (a action) inArray(x bson.A, p value.Path, i int, s *state) (any, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case value.IsMissing(next) && k >= len(x):
+	case bsonval.IsMissing(next) && k >= len(x):
 		return x, nil
-	case value.IsMissing(next):
+	case bsonval.IsMissing(next):
 		next = nil // an element that is unset becomes null
 	}
-	if k < len(x) && value.Equal(old, next) {
+	if k < len(x) && bsonval.Equal(old, next) {
 		return x, nil
 	}
 	out := make(bson.A, max(len(x), k+1))
@@ -258,7 +258,7 @@ func (a action) inArray(x bson.A, p value.Path, i int, s *state) (any, error) {
 	return out, nil
 }
 
-func show(v any) string { return value.Text(v) }
+func show(v any) string { return bsonval.Text(v) }
 
 // element writes a field as MongoDB's messages do.
 func element(name string, v any) string { return "{" + name + ": " + show(v) + "}" }

@@ -5,9 +5,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/query"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 func parseAddToSet(_ string, arg any) (action, error) {
@@ -16,7 +16,7 @@ func parseAddToSet(_ string, arg any) (action, error) {
 		each, ok := d[0].Value.(bson.A)
 		switch {
 		case !ok:
-			return action{}, mongoerr.New(mongoerr.TypeMismatch, "The argument to $each in $addToSet must be an array but it was of type %s", value.TypeName(d[0].Value))
+			return action{}, mongoerr.New(mongoerr.TypeMismatch, "The argument to $each in $addToSet must be an array but it was of type %s", bsonval.TypeName(d[0].Value))
 		case len(d) > 1:
 			return action{}, mongoerr.New(mongoerr.BadValue, "Found unexpected fields after $each in $addToSet: %s", show(d))
 		}
@@ -24,9 +24,9 @@ func parseAddToSet(_ string, arg any) (action, error) {
 	}
 	return action{creates: true, apply: func(old any, s *state) (any, error) {
 		a, ok := old.(bson.A)
-		if !ok && !value.IsMissing(old) {
+		if !ok && !bsonval.IsMissing(old) {
 			return nil, mongoerr.New(mongoerr.BadValue, "Cannot apply $addToSet to non-array field. Field named '%s' has non-array type %s",
-				s.path[len(s.path)-1].Name, value.TypeName(old))
+				s.path[len(s.path)-1].Name, bsonval.TypeName(old))
 		}
 		out := a[:len(a):len(a)]
 		if out == nil {
@@ -48,24 +48,24 @@ func parseAddToSet(_ string, arg any) (action, error) {
 const longArray = 16
 
 func contains(a bson.A, v any) bool {
-	return slices.ContainsFunc(a, func(x any) bool { return value.Compare(x, v) == 0 })
+	return slices.ContainsFunc(a, func(x any) bool { return bsonval.Compare(x, v) == 0 })
 }
 
 func parsePop(path string, arg any) (action, error) {
-	if !value.IsNumber(arg) {
+	if !bsonval.IsNumber(arg) {
 		return action{}, mongoerr.New(mongoerr.FailedToParse, "Expected a number in: %s: %s", path, show(arg))
 	}
-	n, ok := value.Int64(arg)
+	n, ok := bsonval.Int64(arg)
 	if !ok || (n != 1 && n != -1) {
 		return action{}, mongoerr.New(mongoerr.FailedToParse, "$pop expects 1 or -1, found: %s", show(arg))
 	}
 	return action{apply: func(old any, s *state) (any, error) {
 		a, ok := old.(bson.A)
 		switch {
-		case value.IsMissing(old):
+		case bsonval.IsMissing(old):
 			return old, nil
 		case !ok:
-			return nil, mongoerr.New(mongoerr.TypeMismatch, "Path '%s' contains an element of non-array type '%s'", s.path, value.TypeName(old))
+			return nil, mongoerr.New(mongoerr.TypeMismatch, "Path '%s' contains an element of non-array type '%s'", s.path, bsonval.TypeName(old))
 		case len(a) == 0:
 			return a, nil
 		case n < 0:
@@ -108,7 +108,7 @@ func pullCondition(arg any) (func(v any) (bool, error), error) {
 			return false, nil
 		}, nil
 	}
-	return func(v any) (bool, error) { return value.Compare(v, arg) == 0, nil }, nil
+	return func(v any) (bool, error) { return bsonval.Compare(v, arg) == 0, nil }, nil
 }
 
 func startsWithFieldOperator(d bson.D) bool {
@@ -125,7 +125,7 @@ func startsWithFieldOperator(d bson.D) bool {
 func parsePullAll(_ string, arg any) (action, error) {
 	all, ok := arg.(bson.A)
 	if !ok {
-		return action{}, mongoerr.New(mongoerr.BadValue, "$pullAll requires an array argument but was given a %s", value.TypeName(arg))
+		return action{}, mongoerr.New(mongoerr.BadValue, "$pullAll requires an array argument but was given a %s", bsonval.TypeName(arg))
 	}
 	return cull(func(v any) (bool, error) { return contains(all, v), nil }, 1+len(all)/longArray), nil
 }
@@ -135,7 +135,7 @@ func cull(drop func(v any) (bool, error), steps int) action {
 	return action{apply: func(old any, s *state) (any, error) {
 		a, ok := old.(bson.A)
 		switch {
-		case value.IsMissing(old):
+		case bsonval.IsMissing(old):
 			return old, nil
 		case !ok:
 			return nil, mongoerr.New(mongoerr.BadValue, "Cannot apply $pull to a non-array value")

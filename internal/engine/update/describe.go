@@ -6,7 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
 // Describe returns the updateDescription of a change event for an update by a pipeline: which fields of old have to be set,
@@ -45,7 +45,7 @@ func (d *delta) add(more delta) {
 
 // size is about what it takes to say.
 func (d *delta) size() int {
-	n := value.Size(d.updated)
+	n := bsonval.Size(d.updated)
 	for _, name := range d.removed {
 		n += 8 + len(name.(string))
 	}
@@ -55,16 +55,16 @@ func (d *delta) size() int {
 // document compares documents at a path that ends with a dot, or is empty.
 func (d *delta) document(path string, old, next bson.D) {
 	for _, e := range old {
-		if value.Index(next, e.Key) < 0 {
+		if bsonval.Index(next, e.Key) < 0 {
 			d.removed = append(d.removed, path+e.Key)
 		}
 	}
 	moved := false
 	at := 0
 	for _, e := range next {
-		was, ok := value.Get(old, e.Key)
+		was, ok := bsonval.Get(old, e.Key)
 		if ok && !moved {
-			for at < len(old) && value.Index(next, old[at].Key) < 0 {
+			for at < len(old) && bsonval.Index(next, old[at].Key) < 0 {
 				at++
 			}
 			moved = at < len(old) && old[at].Key != e.Key
@@ -80,7 +80,7 @@ func (d *delta) document(path string, old, next bson.D) {
 
 // field compares the values of a field that both have.
 func (d *delta) field(path string, old, next any) {
-	if value.Equal(old, next) {
+	if bsonval.Equal(old, next) {
 		return
 	}
 	var inner delta
@@ -101,7 +101,7 @@ func (d *delta) field(path string, old, next any) {
 	default:
 		inner.updated = whole
 	}
-	if inner.size() >= value.Size(whole) {
+	if inner.size() >= bsonval.Size(whole) {
 		inner = delta{updated: whole}
 	}
 	d.add(inner)
@@ -137,7 +137,7 @@ func nameable(d bson.D) bool {
 func sameOrder(old, next bson.D) bool {
 	at, fresh := 0, false
 	for _, e := range next {
-		i := value.Index(old, e.Key)
+		i := bsonval.Index(old, e.Key)
 		if i < 0 {
 			fresh = true
 			continue

@@ -6,7 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
 // Applied is an update that made one document of another, for whoever asks later what it did.
@@ -37,43 +37,43 @@ func (a Applied) Describe(old, next bson.D) bson.D {
 }
 
 // at tells of the change at a path, of which the beginning is enough where the update made the rest.
-func (d *delta) at(p value.Path, appends bool, old, next any) {
+func (d *delta) at(p bsonval.Path, appends bool, old, next any) {
 	for i, f := range p {
 		was, now := step(old, f), step(next, f)
 		a, isArray := old.(bson.A)
 		switch {
-		case isArray && i > 0 && f.Index > len(a) && !value.IsMissing(now): // nulls were added before it
+		case isArray && i > 0 && f.Index > len(a) && !bsonval.IsMissing(now): // nulls were added before it
 			d.set(p[:i], next)
 			return
-		case value.IsMissing(was) && value.IsMissing(now):
+		case bsonval.IsMissing(was) && bsonval.IsMissing(now):
 			return
-		case value.IsMissing(was):
+		case bsonval.IsMissing(was):
 			d.set(p[:i+1], now)
 			return
-		case value.IsMissing(now):
+		case bsonval.IsMissing(now):
 			d.removed = append(d.removed, p[:i+1].String())
 			return
 		}
 		old, next = was, now
 	}
-	if value.Equal(old, next) {
+	if bsonval.Equal(old, next) {
 		return
 	}
 	before, _ := old.(bson.A)
 	after, _ := next.(bson.A)
-	if !appends || len(before) == 0 || len(before) > len(after) || !value.Equal(before, after[:len(before)]) {
+	if !appends || len(before) == 0 || len(before) > len(after) || !bsonval.Equal(before, after[:len(before)]) {
 		d.set(p, next)
 		return
 	}
 	for k := len(before); k < len(after); k++ {
-		d.set(append(slices.Clone(p), value.Field{Name: strconv.Itoa(k), Index: k}), after[k])
+		d.set(append(slices.Clone(p), bsonval.Field{Name: strconv.Itoa(k), Index: k}), after[k])
 	}
 }
 
 // set notes a new value, once where several changes made a part of it.
-func (d *delta) set(p value.Path, v any) {
+func (d *delta) set(p bsonval.Path, v any) {
 	name := p.String()
-	if value.Index(d.updated, name) < 0 {
+	if bsonval.Index(d.updated, name) < 0 {
 		d.updated = append(d.updated, bson.E{Key: name, Value: v})
 	}
 }

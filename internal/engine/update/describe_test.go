@@ -8,9 +8,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
 	. "github.com/docmodel/docmodel/internal/engine/update"
-	"github.com/docmodel/docmodel/internal/engine/value"
-	"github.com/docmodel/docmodel/internal/engine/value/valuetest"
 )
 
 func TestDescribe(t *testing.T) {
@@ -59,7 +59,7 @@ func TestDescribeApplied(t *testing.T) {
 		old := randomDocument(rng, 3)
 		next := mutate(rng, old, 3).(bson.D)
 		got := applyDescription(t, old, Describe(old, next))
-		if !value.Equal(ordered(got), ordered(next)) {
+		if !bsonval.Equal(ordered(got), ordered(next)) {
 			t.Fatalf("%s to %s: %s gives %s", valuetest.Text(old), valuetest.Text(next),
 				valuetest.Text(Describe(old, next)), valuetest.Text(got))
 		}
@@ -69,13 +69,13 @@ func TestDescribeApplied(t *testing.T) {
 func applyDescription(t *testing.T, old, d bson.D) bson.D {
 	t.Helper()
 	doc := old
-	truncated, _ := value.Get(d, "truncatedArrays")
+	truncated, _ := bsonval.Get(d, "truncatedArrays")
 	for _, v := range truncated.(bson.A) {
 		path, size := v.(bson.D)[0].Value.(string), v.(bson.D)[1].Value.(int32)
 		doc = cutArray(doc, strings.Split(path, "."), int(size)).(bson.D)
 	}
-	updated, _ := value.Get(d, "updatedFields")
-	removed, _ := value.Get(d, "removedFields")
+	updated, _ := bsonval.Get(d, "updatedFields")
+	removed, _ := bsonval.Get(d, "removedFields")
 	change := bson.D{}
 	if set := updated.(bson.D); len(set) > 0 {
 		change = append(change, bson.E{Key: "$set", Value: set})
@@ -105,7 +105,7 @@ func cutArray(v any, path []string, size int) any {
 	switch v := v.(type) {
 	case bson.D:
 		next := append(bson.D{}, v...)
-		i := value.Index(v, path[0])
+		i := bsonval.Index(v, path[0])
 		next[i].Value = cutArray(v[i].Value, path[1:], size)
 		return next
 	case bson.A:
@@ -182,7 +182,7 @@ func mutate(rng *rand.Rand, v any, depth int) any {
 				d = append(d, bson.E{Key: e.Key, Value: mutate(rng, e.Value, depth-1)})
 			}
 		}
-		if name := fieldNames[rng.IntN(len(fieldNames))]; value.Index(d, name) < 0 {
+		if name := fieldNames[rng.IntN(len(fieldNames))]; bsonval.Index(d, name) < 0 {
 			d = append(d, bson.E{Key: name, Value: randomValue(rng, depth-1)})
 		}
 		if rng.IntN(6) == 0 {
@@ -242,7 +242,7 @@ func TestDescribeOperators(t *testing.T) {
 		}
 		got := Applied{u, Input{Position: -1}}.Describe(doc, next)
 		want := valuetest.Doc("{updatedFields: " + c.updated + ", removedFields: " + c.removed + ", truncatedArrays: []}")
-		if !value.Equal(got, want) {
+		if !bsonval.Equal(got, want) {
 			t.Errorf("%s: %s, want %s", c.reason, valuetest.Text(got), valuetest.Text(want))
 		}
 	}

@@ -3,8 +3,8 @@ package update
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 func parseSet(_ string, arg any) (action, error) {
@@ -12,7 +12,7 @@ func parseSet(_ string, arg any) (action, error) {
 }
 
 func parseUnset(string, any) (action, error) {
-	return action{tolerant: true, apply: func(any, *state) (any, error) { return value.Missing, nil }}, nil
+	return action{tolerant: true, apply: func(any, *state) (any, error) { return bsonval.Missing, nil }}, nil
 }
 
 func parseMin(_ string, arg any) (action, error) { return bounded(arg, -1), nil }
@@ -21,7 +21,7 @@ func parseMax(_ string, arg any) (action, error) { return bounded(arg, +1), nil 
 // bounded sets the value when it compares as sign against the old one.
 func bounded(arg any, sign int) action {
 	return action{creates: true, apply: func(old any, _ *state) (any, error) {
-		if value.IsMissing(old) || value.Compare(arg, old) == sign {
+		if bsonval.IsMissing(old) || bsonval.Compare(arg, old) == sign {
 			return arg, nil
 		}
 		return old, nil
@@ -48,7 +48,7 @@ func parseCurrentDate(_ string, arg any) (action, error) {
 		}
 	default:
 		return action{}, mongoerr.New(mongoerr.BadValue,
-			"%s is not valid type for $currentDate. Please use a boolean ('true') or a $type expression ({$type: 'timestamp/date'}).", value.TypeName(arg))
+			"%s is not valid type for $currentDate. Please use a boolean ('true') or a $type expression ({$type: 'timestamp/date'}).", bsonval.TypeName(arg))
 	}
 	return action{creates: true, apply: func(_ any, s *state) (any, error) {
 		if timestamp {
@@ -74,7 +74,7 @@ func parseRename(path string, arg any) (action, error) {
 }
 
 func dynamic(path string) bool {
-	for _, f := range value.ParsePath(path) {
+	for _, f := range bsonval.ParsePath(path) {
 		if f.Name == "$" || isArrayOperator(f.Name) {
 			return true
 		}
@@ -88,7 +88,7 @@ func rename(v any, c change, s *state) (any, error) {
 		return nil, err
 	}
 	moved, err := plain(v, c.from, "source", s)
-	if err != nil || value.IsMissing(moved) {
+	if err != nil || bsonval.IsMissing(moved) {
 		return v, err
 	}
 	if _, err := plain(v, c.path, "destination", s); err != nil {
@@ -103,7 +103,7 @@ func rename(v any, c change, s *state) (any, error) {
 }
 
 // traversable refuses a path that leads into something without fields.
-func traversable(v any, p value.Path) error {
+func traversable(v any, p bsonval.Path) error {
 	for i, f := range p {
 		switch x := v.(type) {
 		case bson.D:
@@ -112,7 +112,7 @@ func traversable(v any, p value.Path) error {
 				return notTraversable(p, i, x)
 			}
 		default:
-			if value.IsMissing(v) {
+			if bsonval.IsMissing(v) {
 				return nil
 			}
 			return notTraversable(p, i, v)
@@ -123,7 +123,7 @@ func traversable(v any, p value.Path) error {
 }
 
 // plain returns what v has at the path, and refuses an array on the way.
-func plain(v any, p value.Path, role string, s *state) (any, error) {
+func plain(v any, p bsonval.Path, role string, s *state) (any, error) {
 	for i, f := range p {
 		if _, isArray := v.(bson.A); isArray {
 			return nil, mongoerr.New(mongoerr.BadValue, "The %s field cannot be an array element, '%s' in doc with _id: %s has an array field called '%s'",

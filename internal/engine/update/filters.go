@@ -5,8 +5,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/query"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // arrayFilter chooses the elements that "$[name]" stands for.

@@ -5,33 +5,33 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 func parseInc(path string, arg any) (action, error) {
-	if !value.IsNumber(arg) {
+	if !bsonval.IsNumber(arg) {
 		return action{}, mongoerr.New(mongoerr.TypeMismatch, "Cannot increment with non-numeric argument: {%s: %s}", path, show(arg))
 	}
-	return arithmetic("$inc", arg, arg, value.Add), nil
+	return arithmetic("$inc", arg, arg, bsonval.Add), nil
 }
 
 func parseMul(path string, arg any) (action, error) {
-	if !value.IsNumber(arg) {
+	if !bsonval.IsNumber(arg) {
 		return action{}, mongoerr.New(mongoerr.TypeMismatch, "Cannot multiply with non-numeric argument: {%s: %s}", path, show(arg))
 	}
-	zero, _ := value.Mul(arg, int32(0))
-	return arithmetic("$mul", arg, zero, value.Mul), nil
+	zero, _ := bsonval.Mul(arg, int32(0))
+	return arithmetic("$mul", arg, zero, bsonval.Mul), nil
 }
 
 func arithmetic(name string, arg, absent any, op func(a, b any) (any, bool)) action {
 	return action{creates: true, apply: func(old any, s *state) (any, error) {
 		switch {
-		case value.IsMissing(old):
+		case bsonval.IsMissing(old):
 			return absent, nil
-		case !value.IsNumber(old):
+		case !bsonval.IsNumber(old):
 			return nil, mongoerr.New(mongoerr.TypeMismatch, "Cannot apply %s to a value of non-numeric type. %s has the field '%s' of non-numeric type %s",
-				name, s.document(), s.path[len(s.path)-1].Name, value.TypeName(old))
+				name, s.document(), s.path[len(s.path)-1].Name, bsonval.TypeName(old))
 		}
 		v, ok := op(old, arg)
 		if !ok {
@@ -46,7 +46,7 @@ func parseBit(path string, arg any) (action, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
 		return action{}, mongoerr.New(mongoerr.BadValue,
-			"The $bit modifier is not compatible with a %s. You must pass in an embedded document: {$bit: {field: {and/or/xor: #}}", value.TypeName(arg))
+			"The $bit modifier is not compatible with a %s. You must pass in an embedded document: {$bit: {field: {and/or/xor: #}}", bsonval.TypeName(arg))
 	}
 	if len(d) == 0 {
 		return action{}, mongoerr.New(mongoerr.BadValue,
@@ -61,16 +61,16 @@ func parseBit(path string, arg any) (action, error) {
 		}
 		if !isInteger(f.Value) {
 			return action{}, mongoerr.New(mongoerr.BadValue, "The $bit modifier field must be an Integer(32/64 bit); a '%s' is not supported here: {%s: %s}",
-				value.TypeName(f.Value), f.Key, show(f.Value))
+				bsonval.TypeName(f.Value), f.Key, show(f.Value))
 		}
 	}
 	return action{creates: true, apply: func(old any, s *state) (any, error) {
-		if value.IsMissing(old) {
+		if bsonval.IsMissing(old) {
 			old = int32(0)
 		}
 		if !isInteger(old) {
 			return nil, mongoerr.New(mongoerr.BadValue, "Cannot apply $bit to a value of non-integral type.%s has the field %s of non-integer type %s",
-				strings.Trim(s.document(), "{}"), s.path[len(s.path)-1].Name, value.TypeName(old))
+				strings.Trim(s.document(), "{}"), s.path[len(s.path)-1].Name, bsonval.TypeName(old))
 		}
 		for _, f := range d {
 			old = bitwise(f.Key, old, f.Value)
@@ -88,8 +88,8 @@ func isInteger(v any) bool {
 }
 
 func bitwise(op string, a, b any) any {
-	x, _ := value.Int64(a)
-	y, _ := value.Int64(b)
+	x, _ := bsonval.Int64(a)
+	y, _ := bsonval.Int64(b)
 	switch op {
 	case "and":
 		x &= y

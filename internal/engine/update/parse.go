@@ -7,17 +7,17 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // change is one operator at one path.
 type change struct {
-	path   value.Path
+	path   bsonval.Path
 	action action
-	from   value.Path // $rename's source
-	insert bool       // only when inserting
+	from   bsonval.Path // $rename's source
+	insert bool         // only when inserting
 }
 
 // action is what an operator does with the value at a path.
@@ -74,7 +74,7 @@ func parseOperators(d bson.D, arrayFilters bson.A, watch *interrupt.Watch) (*Upd
 		if !ok {
 			return nil, mongoerr.New(mongoerr.FailedToParse,
 				"Modifiers operate on fields but we found type %s instead. For example: {$mod: {<field>: ...}} not {%s: %s}",
-				value.TypeName(f.Value), f.Key, show(f.Value))
+				bsonval.TypeName(f.Value), f.Key, show(f.Value))
 		}
 		for _, g := range fields {
 			if err := u.add(f.Key, parse, g); err != nil {
@@ -109,11 +109,11 @@ func (u *Update) add(name string, parse operator, f bson.E) error {
 	return nil
 }
 
-func parsePath(dotted string) (value.Path, error) {
+func parsePath(dotted string) (bsonval.Path, error) {
 	if dotted == "" {
 		return nil, mongoerr.New(mongoerr.EmptyFieldName, "An empty update path is not valid.")
 	}
-	path := value.ParsePath(dotted)
+	path := bsonval.ParsePath(dotted)
 	positional := 0
 	for i, f := range path {
 		switch {
@@ -150,9 +150,9 @@ func isArrayOperator(name string) bool {
 // checkConflicts refuses two changes of which one's path contains the other's,
 // and paths that take one array both by operator and by name.
 func (u *Update) checkConflicts() error {
-	var paths []value.Path
+	var paths []bsonval.Path
 	for _, c := range u.changes {
-		for _, p := range []value.Path{c.from, c.path} {
+		for _, p := range []bsonval.Path{c.from, c.path} {
 			if p == nil {
 				continue
 			}
@@ -167,7 +167,7 @@ func (u *Update) checkConflicts() error {
 	return nil
 }
 
-func conflict(earlier, later value.Path) error {
+func conflict(earlier, later bsonval.Path) error {
 	n := min(len(earlier), len(later))
 	for i := range n {
 		a, b := earlier[i].Name, later[i].Name

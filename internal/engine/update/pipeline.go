@@ -3,10 +3,10 @@ package update
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/expr"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
 	"github.com/docmodel/docmodel/internal/engine/projection"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // stage changes one document.
@@ -46,7 +46,7 @@ func parseStage(name string, arg any, scope expr.Scope) (stage, error) {
 		case !ok && name == "$project":
 			return nil, mongoerr.New(15969, "$project specification must be an object")
 		case !ok:
-			return nil, mongoerr.New(40272, "%s specification stage must be an object, got %s", name, value.TypeName(arg))
+			return nil, mongoerr.New(40272, "%s specification stage must be an object, got %s", name, bsonval.TypeName(arg))
 		case name == "$project":
 			fields, err = projection.ParseProject(d, scope)
 		default:

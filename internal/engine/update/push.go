@@ -3,10 +3,10 @@ package update
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/order"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/order"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // push is a parsed $push.
@@ -19,7 +19,7 @@ type push struct {
 
 func parsePush(_ string, arg any) (action, error) {
 	p := push{items: bson.A{arg}}
-	if d, ok := arg.(bson.D); ok && value.Index(d, "$each") >= 0 {
+	if d, ok := arg.(bson.D); ok && bsonval.Index(d, "$each") >= 0 {
 		p.items = nil
 		for _, f := range d {
 			if err := p.clause(f); err != nil {
@@ -31,9 +31,9 @@ func parsePush(_ string, arg any) (action, error) {
 	}
 	return action{creates: true, appends: p.slice == nil && p.compare == nil, apply: func(old any, s *state) (any, error) {
 		a, ok := old.(bson.A)
-		if !ok && !value.IsMissing(old) {
+		if !ok && !bsonval.IsMissing(old) {
 			return nil, mongoerr.New(mongoerr.BadValue, "The field '%s' must be an array but is of type %s in document %s",
-				s.path, value.TypeName(old), s.document())
+				s.path, bsonval.TypeName(old), s.document())
 		}
 		return p.apply(a, s.watch)
 	}}, nil
@@ -44,14 +44,14 @@ func (p *push) clause(f bson.E) error {
 	case "$each":
 		a, ok := f.Value.(bson.A)
 		if !ok {
-			return mongoerr.New(mongoerr.BadValue, "The argument to $each in $push must be an array but it was of type: %s", value.TypeName(f.Value))
+			return mongoerr.New(mongoerr.BadValue, "The argument to $each in $push must be an array but it was of type: %s", bsonval.TypeName(f.Value))
 		}
 		p.items = a
 		return nil
 	case "$slice", "$position":
-		n, ok := value.Int64(f.Value)
+		n, ok := bsonval.Int64(f.Value)
 		if !ok {
-			return mongoerr.New(mongoerr.BadValue, "The value for %s must be an integer value but was given type: %s", f.Key, value.TypeName(f.Value))
+			return mongoerr.New(mongoerr.BadValue, "The value for %s must be an integer value but was given type: %s", f.Key, bsonval.TypeName(f.Value))
 		}
 		if f.Key == "$slice" {
 			p.slice = &n
@@ -71,7 +71,7 @@ func (p *push) sort(arg any) error {
 			return mongoerr.New(mongoerr.BadValue, "The $sort pattern is empty when it should be a set of fields.")
 		}
 		for _, f := range d {
-			if n, ok := value.Int64(f.Value); !ok || (n != 1 && n != -1) {
+			if n, ok := bsonval.Int64(f.Value); !ok || (n != 1 && n != -1) {
 				return mongoerr.New(mongoerr.BadValue, "The $sort element value must be either 1 or -1")
 			}
 		}
@@ -82,12 +82,12 @@ func (p *push) sort(arg any) error {
 		p.compare = s.CompareElements
 		return nil
 	}
-	n, ok := value.Int64(arg)
+	n, ok := bsonval.Int64(arg)
 	if !ok || (n != 1 && n != -1) {
 		return mongoerr.New(mongoerr.BadValue,
 			"The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields")
 	}
-	p.compare = func(a, b any) int { return int(n) * value.Compare(a, b) }
+	p.compare = func(a, b any) int { return int(n) * bsonval.Compare(a, b) }
 	return nil
 }
 

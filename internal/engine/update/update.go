@@ -15,9 +15,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
-	"github.com/docmodel/docmodel/internal/engine/value"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // Update is a parsed update. It is immutable and safe for concurrent use.
@@ -115,7 +115,7 @@ func (u *Update) NeedsPosition() bool {
 }
 
 // Apply returns the updated document. Nothing was modified when it is
-// value.Equal to doc. The _id can't change.
+// bsonval.Equal to doc. The _id can't change.
 func (u *Update) Apply(doc bson.D, in Input) (bson.D, error) {
 	if in.Now.IsZero() {
 		in.Now = time.Now()
@@ -140,14 +140,14 @@ func (u *Update) apply(doc bson.D, in Input) (bson.D, error) {
 // keepID refuses a changed _id and, when a replacement or a pipeline left it
 // out, puts it back to the front.
 func (u *Update) keepID(doc, next bson.D) (bson.D, error) {
-	old, had := value.Get(doc, "_id")
-	id, has := value.Get(next, "_id")
+	old, had := bsonval.Get(doc, "_id")
+	id, has := bsonval.Get(next, "_id")
 	switch {
 	case !had:
 		return next, nil
 	case !has && u.kind != operators:
 		return append(bson.D{{Key: "_id", Value: old}}, next...), nil
-	case has && value.Compare(old, id) == 0:
+	case has && bsonval.Compare(old, id) == 0:
 		return next, nil
 	case u.kind == replacement:
 		return nil, mongoerr.New(mongoerr.ImmutableField,
@@ -170,11 +170,11 @@ func (u *Update) Insert(equalities bson.D, in Input, newID func() any) (bson.D, 
 	if err != nil {
 		return nil, err
 	}
-	switch at := value.Index(next, "_id"); {
+	switch at := bsonval.Index(next, "_id"); {
 	case at < 0:
 		return append(bson.D{{Key: "_id", Value: newID()}}, next...), nil
 	case at > 0:
-		return append(bson.D{next[at]}, value.Without(next, "_id")...), nil
+		return append(bson.D{next[at]}, bsonval.Without(next, "_id")...), nil
 	}
 	return next, nil
 }
@@ -192,7 +192,7 @@ func (u *Update) base(equalities bson.D) (bson.D, error) {
 		}
 		v := f.Value
 		set := action{creates: true, apply: func(any, *state) (any, error) { return v, nil }}
-		next, err := set.at(doc, value.ParsePath(f.Key), 0, &state{})
+		next, err := set.at(doc, bsonval.ParsePath(f.Key), 0, &state{})
 		if err != nil {
 			return nil, err
 		}

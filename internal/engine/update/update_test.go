@@ -6,11 +6,11 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/engine/mongoerr"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	. "github.com/docmodel/docmodel/internal/engine/update"
-	"github.com/docmodel/docmodel/internal/engine/value"
-	"github.com/docmodel/docmodel/internal/engine/value/valuetest"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 var now = time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -107,10 +107,10 @@ func TestApply(t *testing.T) {
 		}
 		doc := valuetest.Doc(c.doc)
 		got, err := u.Apply(doc, Input{Position: -1, Now: now})
-		if err != nil || !value.Equal(got, valuetest.Doc(c.want)) {
+		if err != nil || !bsonval.Equal(got, valuetest.Doc(c.want)) {
 			t.Errorf("%s: %s, %v; want %s", c.reason, valuetest.Text(got), err, c.want)
 		}
-		if !value.Equal(doc, valuetest.Doc(c.doc)) {
+		if !bsonval.Equal(doc, valuetest.Doc(c.doc)) {
 			t.Errorf("%s: the old document became %s", c.reason, valuetest.Text(doc))
 		}
 	}
@@ -194,7 +194,7 @@ func TestPosition(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := u.Apply(valuetest.Doc("{a: [{id: 1}, {id: 2}]}"), Input{Position: 1, Now: now})
-	if err != nil || !value.Equal(got, valuetest.Doc("{a: [{id: 1}, {id: 2, n: 'x'}]}")) {
+	if err != nil || !bsonval.Equal(got, valuetest.Doc("{a: [{id: 1}, {id: 2, n: 'x'}]}")) {
 		t.Errorf("%s, %v", valuetest.Text(got), err)
 	}
 }
@@ -208,7 +208,7 @@ func TestNothingModified(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := u.Apply(doc, Input{Position: -1})
-		if err != nil || !value.Equal(got, doc) {
+		if err != nil || !bsonval.Equal(got, doc) {
 			t.Errorf("%s made %s, %v", text, valuetest.Text(got), err)
 		}
 	}
@@ -239,7 +239,7 @@ func TestInsert(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := u.Insert(eq, Input{Position: -1, Now: now}, newID)
-		if mongoerr.CodeOf(err) != c.code || (err == nil && !value.Equal(got, valuetest.Doc(c.want))) {
+		if mongoerr.CodeOf(err) != c.code || (err == nil && !bsonval.Equal(got, valuetest.Doc(c.want))) {
 			t.Errorf("%s: %s, %v; want %s", c.reason, valuetest.Text(got), err, c.want)
 		}
 	}
@@ -251,7 +251,7 @@ func TestVariables(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := u.Apply(bson.D{}, Input{Position: -1})
-	if err != nil || !value.Equal(got, valuetest.Doc("{a: 4}")) {
+	if err != nil || !bsonval.Equal(got, valuetest.Doc("{a: 4}")) {
 		t.Errorf("%v, %v", got, err)
 	}
 }

@@ -1,0 +1,150 @@
+package bsonval
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"math/big"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// FromRaw decodes one encoded value. Type 0 is [Missing]. Bytes that aren't a value of the type
+// give an error.
+func FromRaw(v bson.RawValue) (any, error) {
+	if v.Type == 0 {
+		return Missing, nil
+	}
+	r := reader{s: string(v.Value)}
+	if size, ok := r.size(byte(v.Type), 0, len(r.s)); !ok || size != len(r.s) {
+		return nil, malformed("value of wrong type or length", 0)
+	}
+	out, _, err := r.value(byte(v.Type), 0, len(r.s), 0)
+	return out, err
+}
+
+// CompareRaw is [Compare] of encoded values. Malformed bytes compare as bytes, after the class of
+// their type.
+func CompareRaw(a, b bson.RawValue) int { return compareRaw(a, b, 0) }
+
+// EqualRaw reports whether a server holds two encoded values to be equal: numbers by value whatever
+// their types, in documents and arrays too, whose elements count in their order.
+func EqualRaw(a, b bson.RawValue) bool { return CompareRaw(a, b) == 0 }
+
+// CompareIDs orders encoded values as a server sorts them. Values that a server holds to be equal
+// (1 and 1.0) come in the order of their types and bytes, so that the order is total.
+func CompareIDs(a, b bson.RawValue) int {
+	return cmp.Or(CompareRaw(a, b), cmp.Compare(a.Type, b.Type), bytes.Compare(a.Value, b.Value))
+}
+
+func compareRaw(a, b bson.RawValue, depth int) int {
+	if c := cmp.Compare(Class(a.Type), Class(b.Type)); c != 0 {
+		return c
+	}
+	if a.Type == b.Type && bytes.Equal(a.Value, b.Value) {
+		return 0
+	}
+	switch a.Type {
+	case bson.TypeString, bson.TypeSymbol:
+		return bytes.Compare(a.Value[min(4, len(a.Value)):], b.Value[min(4, len(b.Value)):])
+	case bson.TypeObjectID:
+		return bytes.Compare(a.Value, b.Value)
+	case bson.TypeEmbeddedDocument, bson.TypeArray:
+		return compareRawElements(a, b, depth+1)
+	}
+	x, errX := FromRaw(a)
+	y, errY := FromRaw(b)
+	if errX != nil || errY != nil {
+		return bytes.Compare(a.Value, b.Value)
+	}
+	return Compare(x, y)
+}
+
+func compareRawElements(a, b bson.RawValue, depth int) int {
+	x, errX := bson.Raw(a.Value).Elements()
+	y, errY := bson.Raw(b.Value).Elements()
+	if errX != nil || errY != nil || depth > MaxDepth {
+		return bytes.Compare(a.Value, b.Value)
+	}
+	for i := range min(len(x), len(y)) {
+		v, w := x[i].Value(), y[i].Value()
+		if a.Type == bson.TypeEmbeddedDocument {
+			if c := cmp.Or(cmp.Compare(Class(v.Type), Class(w.Type)), strings.Compare(x[i].Key(), y[i].Key())); c != 0 {
+				return c
+			}
+		}
+		if c := compareRaw(v, w, depth); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(x), len(y))
+}
+
+// Key returns bytes that are the same for two encoded values exactly when [EqualRaw] holds: for
+// maps, of _ids above all. It knows nothing of collations.
+func Key(v bson.RawValue) string {
+	return string(appendRawKey(make([]byte, 0, 64), v, 0))
+}
+
+func appendRawKey(dst []byte, v bson.RawValue, depth int) []byte {
+	start := len(dst)
+	dst = append(dst, byte(Class(v.Type)))
+	switch v.Type {
+	case bson.TypeString, bson.TypeSymbol:
+		if n := len(v.Value); n > 4 {
+			return append(binary.BigEndian.AppendUint32(dst, uint32(n-5)), v.Value[4:n-1]...)
+		}
+	case bson.TypeObjectID:
+		return append(dst, v.Value...)
+	case bson.TypeInt32, bson.TypeInt64:
+		if n, ok := v.AsInt64OK(); ok {
+			return appendIntKey(dst, n)
+		}
+	case bson.TypeEmbeddedDocument, bson.TypeArray:
+		if elems, err := bson.Raw(v.Value).Elements(); err == nil && depth < MaxDepth {
+			dst = binary.BigEndian.AppendUint32(dst, uint32(len(elems)))
+			for _, e := range elems {
+				if v.Type == bson.TypeEmbeddedDocument {
+					dst = appendText(dst, e.Key())
+				}
+				dst = appendRawKey(dst, e.Value(), depth+1)
+			}
+			return dst
+		}
+	default:
+		if x, err := FromRaw(v); err == nil {
+			return AppendKey(dst[:start], x)
+		}
+	}
+	return append(append(dst[:start], 126, byte(v.Type)), v.Value...) // malformed
+}
+
+// Rat returns an encoded finite number exactly; nil for other values.
+func Rat(v bson.RawValue) *big.Rat {
+	x, err := FromRaw(v)
+	if err != nil || !IsNumber(x) || classOf(x) != finite {
+		return nil
+	}
+	return ratOf(x)
+}
+
+// Infinity returns the sign of an encoded infinite number, and 0 for other values.
+func Infinity(v bson.RawValue) int {
+	switch x, _ := FromRaw(v); classOf(x) {
+	case negativeInfinity:
+		return -1
+	case positiveInfinity:
+		return 1
+	}
+	return 0
+}
+
+// IsNumberType reports whether values of a type are numbers.
+func IsNumberType(t bson.Type) bool { return Class(t) == Class(bson.TypeInt32) }
+
+// RawNaN reports whether an encoded value is NaN, a double or a decimal.
+func RawNaN(v bson.RawValue) bool {
+	x, _ := FromRaw(v)
+	return IsNaN(x)
+}
