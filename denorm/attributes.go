@@ -39,13 +39,6 @@ type AttributeUse struct {
 	Documents int64  `bson:"documents"`
 }
 
-// RepeatedAttribute is a name that stands more than once in a document.
-type RepeatedAttribute struct {
-	ID    bson.RawValue `bson:"id"` // of the document
-	Name  string        `bson:"name"`
-	Times int64         `bson:"times"`
-}
-
 // attributes is what of a declaration doesn't depend on types.
 type attributes struct {
 	collection  string

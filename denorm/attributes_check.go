@@ -2,8 +2,10 @@ package denorm
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -40,12 +42,29 @@ func (a attributes) each() mongo.Pipeline {
 	}
 }
 
-// Repeated returns the names that stand more than once in a document, which [Attributes.Set] never makes and other code
-// may have made.
+// Checks returns one check, of names that a document holds more than once. [Attributes.Set] never makes them; other code may
+// have. Mending keeps the first of each name.
 //
-// Cost: one command that reads every owner.
-func (a *Attributes[D, K]) Repeated() model.Aggregate[RepeatedAttribute] {
-	return model.AggregateAs[RepeatedAttribute](a.owners, a.a.repeated())
+// Cost: see [model.Check]; mending writes one document each, by _id.
+func (a *Attributes[D, K]) Checks() []model.Check { return a.a.checks() }
+
+func (a attributes) checks() []model.Check {
+	name := fmt.Sprintf("%s.%s: repeated names", a.collection, a.path)
+	return []model.Check{{
+		Name: name, Collection: a.collection, Rule: "a document holds each attribute's name once",
+		Pipeline: a.repeated(), Tell: core.Tells[repeatedAttribute](), Mend: core.Mends(name, a.collection, a.repair),
+	}}
+}
+
+// A repeatedAttribute is a name that a document holds more than once.
+type repeatedAttribute struct {
+	ID    bson.RawValue `bson:"id"` // of the document
+	Name  string        `bson:"name"`
+	Times int64         `bson:"times"`
+}
+
+func (r repeatedAttribute) Tell(f *model.Finding) {
+	f.ID, f.Problem = r.ID, fmt.Sprintf("holds %q %d times", r.Name, r.Times)
 }
 
 func (a attributes) repeated() mongo.Pipeline {
@@ -62,14 +81,8 @@ func (a attributes) repeated() mongo.Pipeline {
 	)
 }
 
-// Repair returns the plan that leaves the first of each name in the documents that [Attributes.Repeated] found. Other
-// attributes, and what is set meanwhile, stay.
-//
-// Cost: one command for each 25,000 documents; one document each, by _id. Cut, it leaves some documents mended and others
-// not; it can be run again.
-func (a *Attributes[D, K]) Repair(found []RepeatedAttribute) model.Plan { return a.a.repair(found) }
-
-func (a attributes) repair(found []RepeatedAttribute) model.Plan {
+// repair is the plan that leaves the first of each name. Other attributes, and what is set meanwhile, stay.
+func (a attributes) repair(found []repeatedAttribute) model.Plan {
 	first := bson.D{{Key: "$reduce", Value: bson.D{
 		{Key: "input", Value: "$" + a.path}, {Key: "initialValue", Value: bson.A{}},
 		{Key: "in", Value: bson.D{{Key: "$cond", Value: bson.A{

@@ -182,7 +182,7 @@ func TestAttributesConcurrent(t *testing.T) {
 		if err := errors.Join(errs...); err != nil {
 			t.Fatal(err)
 		}
-		repeated, err := specs.Repeated().All(t.Context(), db)
+		repeated, err := specs.Checks()[0].All(t.Context(), db)
 		got, err2 := goods.ByID("g").One(t.Context(), db)
 		if err := errors.Join(err, err2); err != nil || len(repeated) != 0 || len(got.Specs) != len(errs)+1 {
 			t.Errorf("%d attributes, repeated %v, %v", len(got.Specs), repeated, err)
@@ -206,29 +206,33 @@ func TestAttributesRepair(t *testing.T) {
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Seed: func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, damaged) },
 		Run: func(ctx context.Context, db *mongo.Database) error {
-			found, err := specs.Repeated().All(ctx, db)
-			if err == nil {
-				_, err = specs.Repair(found).Run(ctx, db)
-			}
+			_, err := specs.Checks()[0].Job().Run(ctx, db, model.JobOptions{})
 			return err
 		},
 		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, mended) },
 	})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, damaged)
-		found, err := specs.Repeated().All(t.Context(), db)
+		check := specs.Checks()[0]
+		found, err := check.All(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := fmt.Sprint(found), `[{"a" x 3} {"a" y 2} {"c" z 2}]`; got != want {
+		if got, want := fmt.Sprint(found), `[goods 'a': holds "x" 3 times goods 'a': holds "y" 2 times goods 'c': holds "z" 2 times]`; got != want {
 			t.Errorf("found %s, want %s", got, want)
 		}
-		if c := specs.Repair(found).Cost(); c.Commands != 2 && c.Commands != 1 {
+		if c := check.Mend(found).Cost(); c.Commands != 2 && c.Commands != 1 {
 			t.Errorf("%d commands for two documents", c.Commands)
 		}
 	})
-	if _, err := specs.Repair([]denorm.RepeatedAttribute{{Name: "x"}}).Run(t.Context(), nil); err == nil {
-		t.Error("a finding without an id is taken")
+	check := specs.Checks()[0]
+	for reason, f := range map[string]model.Finding{
+		"without an id": {Check: check.Name, Detail: marshal(bson.D{e("name", "x")})}, "without a detail": {Check: check.Name},
+		"of another check": {Check: "goods.specs", Detail: marshal(bson.D{e("id", "a"), e("name", "x")})},
+	} {
+		if _, err := check.Mend([]model.Finding{f}).Run(t.Context(), nil); !errors.As(err, new(*model.ValueError)) {
+			t.Errorf("a finding %s is taken: %v", reason, err)
+		}
 	}
 }
 

@@ -68,7 +68,7 @@
 //     them: [Inverted.Is], [Inverted.IDs], [Inverted.Documents], [Inverted.Count]; report by category: [Inverted.Report]
 //   - Give, change and take off properties: [Attributes.Set], [Attributes.Unset]
 //   - Query by properties: [Attributes.Equal], [Attributes.Match], [Attributes.Has], [Attributes.Filter]
-//   - See what properties there are: [Attributes.Survey]; mend repeated ones: [Attributes.Repeated], [Attributes.Repair]
+//   - See what properties there are: [Attributes.Survey]; mend repeated ones: [Attributes.Checks]
 //   - Store a list as numbered fields: [Numbered.Insert], [Numbered.Set], [Numbered.Append]; nested again:
 //     [Numbered.Documents], [Numbered.Back]
 //   - Query by several fields of one element: [Numbered.Equal], [Numbered.Match]

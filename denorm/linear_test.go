@@ -45,12 +45,12 @@ func TestPlansAreLinear(t *testing.T) {
 				return nil
 			}
 		}},
-		{"Attributes.Repair", func(n int) func() error {
-			found := make([]denorm.RepeatedAttribute, n)
+		{"Attributes.Checks", func(n int) func() error {
+			check, found := specs.Checks()[0], make([]model.Finding, n)
 			for i := range found {
-				found[i].ID = bson.RawValue{Type: bson.TypeInt32, Value: []byte{byte(i), byte(i >> 8), byte(i >> 16), 0}}
+				found[i] = model.Finding{Check: check.Name, Detail: marshal(bson.D{e("id", int32(i)), e("name", "x")})}
 			}
-			return func() error { return priced(specs.Repair(found)) }
+			return func() error { return priced(check.Mend(found)) }
 		}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {

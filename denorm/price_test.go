@@ -7,12 +7,11 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-
-	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 // A price3 is what an operation costs by its documentation: commands, documents written, and documents returned. What a $merge writes
@@ -43,6 +42,16 @@ func mends[D any](reason string, commands, written int, check model.Aggregate[D]
 	return price3{reason, model.Cost{Commands: commands, Written: written}, func(ctx context.Context, db *mongo.Database) (dbFunc, *model.Cost, error) {
 		found, err := check.All(ctx, db)
 		plan := repair(found)
+		said := plan.Cost()
+		return func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, plan) }, &said, err
+	}}
+}
+
+// mending is the price of mending what a check finds.
+func mending(commands, written int, check model.Check) price3 {
+	return price3{"Mend", model.Cost{Commands: commands, Written: written}, func(ctx context.Context, db *mongo.Database) (dbFunc, *model.Cost, error) {
+		found, err := check.All(ctx, db)
+		plan := check.Mend(found)
 		said := plan.Cost()
 		return func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, plan) }, &said, err
 	}}
@@ -255,7 +264,7 @@ func pricesOfTables() []prices {
 	return []prices{
 		{"Attributes", stored(docs{"goods": {good{"a", []spec{{K: "x", V: 1}, {K: "x", V: 3}, {K: "y", V: 5}, {K: "y", V: 6}}}, good{"b", []spec{{K: "x", V: "1"}, {K: "x", V: 1}}}}}), []price3{
 			reads("Equal", 2, specs.Equal("x", 1)), reads("Match", 1, specs.Match("y", bson.D{e("$gt", 5)})), reads("Has", 2, specs.Has("x")),
-			reads("Survey", 3, specs.Survey()), reads("Repeated", 3, specs.Repeated()), mends("Repair", 1, 2, specs.Repeated(), specs.Repair),
+			reads("Survey", 3, specs.Survey()), reads("Checks", 3, specs.Checks()[0].Find()), mending(1, 2, specs.Checks()[0]),
 		}},
 		{"Columns", stored(docs{"sheets": {sheet("a"), sheet("b")}, "flat": {bson.D{e("_id", "gone")}, bson.D{e("_id", "z")}}}), []price3{
 			does("Rebuild", 4, 2, 2, inBatchesOf(500, strictOnes.Rebuild(nil))), reads("Survey", 2, strictOnes.Survey()), reads("CheckOrphans", 2, strictOnes.CheckOrphans()),

@@ -81,6 +81,12 @@ func (c Case) parts(v any, s string) ([]part, error) {
 		return []part{{"pipeline", stages, v.Pipeline}, {"once", data, v.Once}}, v.Err
 	case model.Plan:
 		return planParts(v)
+	case model.Check:
+		out := []part{{"name", names, v.Name}, {"rule", data, v.Rule}}
+		if v.Pipeline == nil {
+			return out, v.Err
+		}
+		return append(out, commandParts(v.Find().Command())...), v.Err
 	case model.Index:
 		return indexParts(v), nil
 	case []model.Index:

@@ -116,7 +116,7 @@ func generated(t types.Type, pkg string) string {
 			return ""
 		}
 		switch full := obj.Pkg().Path() + "." + obj.Name(); strings.TrimPrefix(full, modelPath+".") {
-		case "Find", "Aggregate", "Modify", "Write", "MergeInto", "Plan", "Change", "Job", "Stream", "Index", "IndexSet":
+		case "Find", "Aggregate", "Modify", "Write", "MergeInto", "Plan", "Change", "Check", "Job", "Stream", "Index", "IndexSet":
 			return "model." + obj.Name()
 		case driver + "bson.D", driver + "mongo.Pipeline":
 			if pkg != modelPath {

@@ -42,11 +42,10 @@ func attributesWrites() []Case {
 			return []any{names}, func() any { return articleSpecs.Unset("a", names...) }
 		}},
 		{Method: "denorm.Attributes.Unset", Reason: "none is refused", Make: func(string) any { return articleSpecs.Unset("a") }},
-		{Method: "denorm.Attributes.Repair", Reason: "two names of one document, one of another", From: func(s string) ([]any, func() any) {
-			found := roomy([]denorm.RepeatedAttribute{
-				{ID: rawString(s), Name: s, Times: 2}, {ID: rawString(s), Name: "b", Times: 3}, {ID: rawString("c"), Name: s, Times: 2},
-			})
-			return []any{found}, func() any { return articleSpecs.Repair(found) }
+		{Method: "denorm.Attributes.Checks", Reason: "two names of one document, one of another", From: func(s string) ([]any, func() any) {
+			check := articleSpecs.Checks()[0]
+			found := findings(check, bson.M{"id": s, "name": s}, bson.M{"id": s, "name": "b"}, bson.M{"id": "c", "name": s})
+			return []any{found}, func() any { return check.Mend(found) }
 		}},
 	}
 }
@@ -79,7 +78,7 @@ func attributesReads() []Case {
 			return []any{c}, func() any { return articleSpecs.Filter(s, c) }
 		}},
 		{Method: "denorm.Attributes.Survey", Reason: "names and types", Make: func(string) any { return articleSpecs.Survey() }},
-		{Method: "denorm.Attributes.Repeated", Reason: "names that stand twice", Make: func(string) any { return articleSpecs.Repeated() }},
+		{Method: "denorm.Attributes.Checks", Reason: "names that stand twice", Make: func(string) any { return articleSpecs.Checks()[0] }},
 		{Method: "denorm.Attributes.Indexes", Reason: "one for all", Make: func(string) any { return articleSpecs.Indexes() }},
 	}
 }

@@ -107,6 +107,8 @@ func (c Case) show(t *testing.T, s string) string {
 		}
 		comment("and for a batch:")
 		showPlan(&b, comment, p)
+	case model.Check:
+		showCheck(&b, comment, v)
 	case model.Stream:
 		b.WriteString(v.String() + "\n")
 	case interface {
@@ -134,6 +136,20 @@ func (c Case) show(t *testing.T, s string) string {
 		showPlan(&b, comment, p)
 	}
 	return b.String()
+}
+
+func showCheck(b *strings.Builder, comment func(string, ...any), check model.Check) {
+	comment("%s; rule: %s", check.Name, check.Rule)
+	if check.Pipeline != nil || check.Err != nil {
+		b.WriteString(check.String() + "\n")
+		comment("%s", check.Find().Cost())
+	}
+	if check.Age > 0 {
+		comment("mends what has stood for %s", check.Age)
+	}
+	if check.Mend == nil && check.MendAll == nil {
+		comment("no write mends it")
+	}
 }
 
 func showWrite(comment func(string, ...any), w model.Write) {

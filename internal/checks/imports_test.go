@@ -35,6 +35,8 @@ func refuseImport(p goPackage, imported string) string {
 	switch {
 	case slices.ContainsFunc(foundations, func(dir string) bool { return isWithin(imported, dir) }) && (area == "model" || slices.Contains(techniqueAreas, area)) && local != "geohash":
 		return ""
+	case isWithin(imported, "internal/core") && local != "model" && (area == "model" || slices.Contains(techniqueAreas, area)) && local != "geohash":
+		return ""
 	case isOurs && slices.ContainsFunc(foundations, func(dir string) bool { return within(local, dir) }) && area == "internal" &&
 		!slices.ContainsFunc(foundations, func(dir string) bool { return isWithin(imported, dir) }) && !isWithin(imported, "internal/mongoerr"):
 		return "what model stands on knows nothing of it"

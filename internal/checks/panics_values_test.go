@@ -87,7 +87,7 @@ var walkedValues = []any{
 	keyedPlaces, namedPlaces, geofield.Check{}, geofield.Cluster{}, geofield.Place[bson.D]{}, geofield.Point{},
 
 	products, anything, lodgerPlaces, lodgerRooms, lodgerHome, mediumTypes, mediumKinds, listKinds, versioned, versionedBy,
-	model.Aggregate[bson.D]{}, model.Aggregation{}, model.Change[int]{}, model.ConflictError{}, model.Cost{}, model.DeclarationError{}, model.EventKind(0), model.Expect(0), model.Field{}, model.Find[bson.D]{},
+	model.Aggregate[bson.D]{}, model.Aggregation{}, model.Change[int]{}, model.Check{}, model.Finding{}, model.ConflictError{}, model.Cost{}, model.DeclarationError{}, model.EventKind(0), model.Expect(0), model.Field{}, model.Find[bson.D]{},
 	model.FindAndModify{}, model.Guarantee(0), model.Index{}, model.IndexDiff{}, model.IndexSet{}, model.Job{}, model.Lease{}, model.MergeInto{}, model.Modify[bson.D]{}, model.Plan{}, model.Policy{}, model.Query{},
 	model.Result{}, model.ShapeOf(products), model.Status(0), model.StepError{Err: errors.New("x")}, model.Stream{}, model.StreamError{Err: errors.New("x")},
 	model.StreamMode(0), model.UnknownValue{}, model.ValueError{}, model.Write{},

@@ -10,6 +10,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
+// findings are what a check has found, of which these are the details.
+func findings(check model.Check, details ...any) []model.Finding {
+	found := make([]model.Finding, 0, len(details)+4)
+	for _, d := range details {
+		raw, err := bson.Marshal(d)
+		if err != nil {
+			panic(err)
+		}
+		found = append(found, model.Finding{Check: check.Name, Collection: check.Collection, Detail: raw})
+	}
+	return found
+}
+
 // roomy returns the slice with room behind it, so that an append of somebody else's would write there.
 func roomy[S ~[]E, E any](s S) S {
 	out := make(S, len(s), len(s)+4)

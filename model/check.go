@@ -1,0 +1,214 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A Check finds documents that break a rule of a technique, and mends them. A technique returns its checks from its
+// method Checks. A Check is a plain value: narrow it with [Check.In], and change its Age on a copy.
+//
+//	for _, check := range likes.Checks() {
+//		for finding, err := range check.Each(ctx, db) { … } // look only
+//		progress, err := check.Job().Run(ctx, db, model.JobOptions{}) // find and mend
+//	}
+//
+// A check of a technique reads the whole collection, unless its Index says otherwise. It reads while others write, so an
+// action that is under way can look like a finding: Age is how long a finding must have stood before Job mends it.
+type Check struct {
+	Name       string // what it looks for, in which collection: unique among a model's checks
+	Collection string // the collection whose documents it examines
+	Rule       string // what is true of every document when the check finds nothing: one sentence
+	Index      string // the index that serves it; "" when it reads every document
+
+	// Age is how long a finding must have stood before Job mends it. 0 mends at once: the technique returns that when no
+	// action under way looks like a finding, or when mending can't disturb one.
+	Age time.Duration
+
+	// Pipeline finds. It runs on the documents of Collection, and each of its results is a finding: see Tell.
+	Pipeline mongo.Pipeline
+
+	// Read finds, where one pipeline isn't enough. It examines the documents of Collection that match the filter, nil for all.
+	Read func(ctx context.Context, db *mongo.Database, filter bson.D) iter.Seq2[Finding, error]
+
+	// Tell completes a finding of Pipeline, whose Detail is the result. nil takes the result's _id for the document's.
+	Tell func(f *Finding) error
+
+	// Mend returns the plan that mends findings of this check. Each of its writes asks that the document is as it was
+	// found. nil means that no write can mend them: a person has to decide.
+	Mend func(found []Finding) Plan
+
+	// MendAll mends everything that the check finds, instead of Mend, where mending needs more than a plan.
+	MendAll func(ctx context.Context, db *mongo.Database) (Result, error)
+
+	// Err is bad input: every run returns it, and nothing is read.
+	Err error
+
+	filter bson.D
+}
+
+// A Finding is one place where stored documents break a rule.
+type Finding struct {
+	Check      string        // the name of the check that found it
+	Collection string        // the collection of the document
+	ID         bson.RawValue // the document's _id
+	Problem    string        // what is wrong, in words
+	Since      time.Time     // when it began; zero when the documents don't say
+	Detail     bson.Raw      // what the check read: its fields are the check's own
+}
+
+// String is the finding on one line: the document, and the problem.
+func (f Finding) String() string {
+	return fmt.Sprintf("%s %s: %s", f.Collection, shell(f.ID), f.Problem)
+}
+
+// In returns the check of the documents that match a filter, in addition to filters that were given before.
+func (c Check) In(filter bson.D) Check {
+	filter, err := (*codec)(nil).copyD(filter)
+	c.filter = And(c.filter, filter)
+	if c.Err == nil {
+		c.Err = err
+	}
+	return c
+}
+
+// Find returns the pipeline of the check, whose results are the findings' details. A check that has a Read instead of a
+// Pipeline returns one that is refused.
+//
+// Cost: one command. Without an Index it reads every document of Collection, or every one that matches In's filter.
+func (c Check) Find() Aggregate[bson.Raw] {
+	a := Aggregation{Collection: c.Collection, Index: c.Index, Err: c.Err}
+	switch {
+	case c.Err != nil:
+	case c.Pipeline == nil:
+		a.Err = &ValueError{Collection: c.Collection, Field: "Check", Value: c.Name, Reason: "has no Pipeline: it reads more than once, use Each"}
+	case len(c.filter) > 0:
+		a.Pipeline = append(mongo.Pipeline{{{Key: "$match", Value: c.filter}}}, c.Pipeline...)
+	default:
+		a.Pipeline = c.Pipeline
+	}
+	return Aggregate[bson.Raw]{a}
+}
+
+// Each yields the findings, batch by batch. It ends at the first error.
+//
+// Cost: that of [Check.Find]; of a check that has a Read, what the technique says.
+func (c Check) Each(ctx context.Context, db *mongo.Database) iter.Seq2[Finding, error] {
+	if c.Read != nil && c.Err == nil {
+		return c.Read(ctx, db, c.filter)
+	}
+	return func(yield func(Finding, error) bool) {
+		for row, err := range c.Find().Each(ctx, db) {
+			f := Finding{Check: c.Name, Collection: c.Collection, Detail: row}
+			if err == nil {
+				err = c.tell(&f)
+			}
+			if !yield(f, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// All returns every finding. None is not an error.
+func (c Check) All(ctx context.Context, db *mongo.Database) (found []Finding, _ error) {
+	for f, err := range c.Each(ctx, db) {
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, f)
+	}
+	return found, nil
+}
+
+func (c Check) tell(f *Finding) error {
+	if c.Tell == nil {
+		f.ID, f.Problem = f.Detail.Lookup("_id"), shell(f.Detail)
+		return nil
+	}
+	return c.Tell(f)
+}
+
+// String is the command of the check as in mongosh; a refused check is a comment that says why.
+func (c Check) String() string { return c.Find().String() }
+
+// errNotMended is returned by the job of a check that can't mend.
+var errNotMended = errors.New("docmodel: no write can mend what this check finds: look at the findings and decide")
+
+// Job returns the job that finds and mends, in batches of documents in the order of _id. It mends what has stood for Age:
+// where a finding says since when, by that; otherwise by looking at the batch again, that much later. A check of a
+// MendAll mends all at once.
+//
+// Cost: for each batch of 500 documents one command that reads their _ids, one for the check, and those of the mending
+// plan; where findings have to be looked at again, Age and one command more.
+func (c Check) Job() Job {
+	j := Job{Name: c.Name, Collection: c.Collection, Filter: c.filter, Projection: bson.D{{Key: "_id", Value: 1}}, Err: c.Err}
+	if c.MendAll != nil {
+		j.whole = &c
+		return j
+	}
+	if c.Mend == nil && j.Err == nil {
+		j.Err = fmt.Errorf("%w: %s", errNotMended, c.Name)
+	}
+	j.check = &c
+	return j
+}
+
+// mending plans the mending of a batch of documents, of which only the _ids are known.
+func (c Check) mending(ctx context.Context, db *mongo.Database, docs []bson.Raw) (Plan, error) {
+	ids := make(bson.A, len(docs))
+	for i, d := range docs {
+		ids[i] = d.Lookup("_id")
+	}
+	found, err := c.In(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}).standing(ctx, db)
+	if err != nil || len(found) == 0 {
+		return Plan{}, err
+	}
+	return c.Mend(found), nil
+}
+
+// standing are the findings that have stood for Age.
+func (c Check) standing(ctx context.Context, db *mongo.Database) ([]Finding, error) {
+	start := time.Now()
+	found, err := c.All(ctx, db)
+	if err != nil || len(found) == 0 || c.Age <= 0 {
+		return found, err
+	}
+	var old, unknown []Finding
+	for _, f := range found {
+		switch {
+		case f.Since.IsZero():
+			unknown = append(unknown, f)
+		case f.Since.Before(start.Add(-c.Age)):
+			old = append(old, f)
+		}
+	}
+	if len(unknown) == 0 {
+		return old, nil
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(c.Age - time.Since(start)):
+	}
+	again, err := c.All(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	first := map[string]bool{}
+	for _, f := range unknown {
+		first[string(f.Detail)] = true
+	}
+	for _, f := range again {
+		if f.Since.IsZero() && first[string(f.Detail)] {
+			old = append(old, f)
+		}
+	}
+	return old, nil
+}
