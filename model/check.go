@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -36,6 +37,9 @@ type Check struct {
 
 	// Read finds, where one pipeline isn't enough. It examines the documents of Collection that match the filter, nil for all.
 	Read func(ctx context.Context, db *mongo.Database, filter bson.D) iter.Seq2[Finding, error]
+
+	// Queries are those that Read begins with, for String.
+	Queries []Aggregate[bson.Raw]
 
 	// Tell completes a finding of Pipeline, whose Detail is the result. nil takes the result's _id for the document's.
 	Tell func(f *Finding) error
@@ -135,8 +139,18 @@ func (c Check) tell(f *Finding) error {
 	return c.Tell(f)
 }
 
-// String is the command of the check as in mongosh; a refused check is a comment that says why.
-func (c Check) String() string { return c.Find().String() }
+// String is what the check sends as in mongosh: its command, or the Queries that its Read begins with. A refused check is a
+// comment that says why.
+func (c Check) String() string {
+	if c.Read == nil || c.Err != nil {
+		return c.Find().String()
+	}
+	lines := make([]string, len(c.Queries))
+	for i, q := range c.Queries {
+		lines[i] = q.String()
+	}
+	return strings.Join(lines, "\n")
+}
 
 // errNotMended is returned by the job of a check that can't mend.
 var errNotMended = errors.New("docmodel: no write can mend what this check finds: look at the findings and decide")

@@ -44,7 +44,7 @@ var means = map[string]string{
 // about are the exported methods that name no node, with the reason.
 var about = map[string]string{
 	"Indexes": "declared", "Relations": "declared", "Roots": "of all", "All": "of all", "Dump": "of all", "Len": "of all", "Links": "of all",
-	"Numbers": "of all", "Load": "of all", "Check": "of all", "CheckAll": "of all", "Suspects": "of all", "Repair": "of all", "RepairAll": "of all",
+	"Numbers": "of all", "Load": "of all", "Checks": "of all", "Inspect": "of all", "Repair": "of all",
 	"Drop": "of all", "Settled": "of all", "Arrange": "of all", "Store": "of all", "Has": "asks whether a node is there",
 	"Judge": "of all", "Total": "of a document", "Branches": "of documents",
 }

@@ -75,7 +75,7 @@ func (t *tree) goOn(ctx context.Context, db *mongo.Database, lease *model.Lease,
 
 // checkLock adds to a report the node with the greatest number of a change, if that is above the lock document's fence. The fence is
 // read last: what began meanwhile has raised it.
-func (t *tree) checkLock(ctx context.Context, db *mongo.Database, lease *model.Lease, report *Report) error {
+func (t *tree) checkLock(ctx context.Context, db *mongo.Database, lease *model.Lease, report *report) error {
 	found, err := t.nodes(ctx, db, t.latest(0))
 	if err != nil || len(found) == 0 {
 		return err
@@ -83,7 +83,7 @@ func (t *tree) checkLock(ctx context.Context, db *mongo.Database, lease *model.L
 	fence, err := lease.Last(ctx, db)
 	if err == nil && found[0].change > fence {
 		got, _ := model.ValueAt(found[0].raw, t.links.Change)
-		report.Problems = append(report.Problems, Problem{Kind: BadChange, ID: found[0].id, Field: t.links.Change, Got: got})
+		report.Problems = append(report.Problems, problem{Kind: badChange, ID: found[0].id, Field: t.links.Change, Got: got})
 	}
 	return err
 }
@@ -91,7 +91,7 @@ func (t *tree) checkLock(ctx context.Context, db *mongo.Database, lease *model.L
 // numbered finds a number of a change that is none. It gets the repair's.
 func (m *mending) numbered(n node) {
 	if got, _ := model.ValueAt(n.raw, m.links.Change); !isChange(got) {
-		m.report.Problems = append(m.report.Problems, Problem{Kind: BadChange, ID: n.id, Field: m.links.Change, Got: got})
+		m.report.Problems = append(m.report.Problems, problem{Kind: badChange, ID: n.id, Field: m.links.Change, Got: got})
 		m.set(n, bson.E{Key: m.links.Change})
 	}
 }

@@ -12,25 +12,28 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A ProblemKind is what can be wrong with a node of a tree.
-type ProblemKind uint8
+// A problemKind is what can be wrong with a node of a tree.
+type problemKind uint8
 
 const (
-	Orphan      ProblemKind = iota // its parent doesn't exist
-	Cycle                          // it is its own ancestor
-	BadOrder                       // its order key is none, or a sibling has the same
-	WrongField                     // a field of the representation is not what the links say
-	SameField                      // another node would have to have the same: the segment of a sibling
-	DuplicateID                    // in a document: a node before it has the same id
-	NotANode                       // in a document: it is no document, or has no id
-	NotAList                       // in a document: the whole list is something else
-	BadSegment                     // it has no segment that a path can hold; its path and those of what is below it are left as they are
-	TwoParents                     // two lists of children name it
-	BadChange                      // the number of its last change is none, or above that of the lock document, which was lost then
+	orphan      problemKind = iota // its parent doesn't exist
+	cycle                          // it is its own ancestor
+	badOrder                       // its order key is none, or a sibling has the same
+	wrongField                     // a field of the representation is not what the links say
+	takenField                     // another node would have to have the same: the segment of a sibling
+	duplicateID                    // in a document: a node before it has the same id
+	notANode                       // in a document: it is no document, or has no id
+	notAList                       // in a document: the whole list is something else
+	badSegment                     // it has no segment that a path can hold; its path and those of what is below it are left as they are
+	twoParents                     // two lists of children name it
+	badChange                      // the number of its last change is none, or above that of the lock document, which was lost then
 )
 
+// kindWords are the kinds in the details of findings.
+var kindWords = [...]string{"orphan", "cycle", "order", "field", "same", "duplicate", "notANode", "notAList", "segment", "twoParents", "change"}
+
 // String is the kind in words.
-func (k ProblemKind) String() string {
+func (k problemKind) String() string {
 	names := [...]string{
 		"has a parent that isn't there", "is its own ancestor", "has no order key, or a sibling's", "has a field that isn't what the links say",
 		"is to have what another node has", "has the id of another node", "is not a node", "is not a list of nodes",
@@ -45,15 +48,17 @@ func (k ProblemKind) String() string {
 }
 
 // A Problem is what is wrong with one node.
-type Problem struct {
-	Kind      ProblemKind
+type problem struct {
+	Kind      problemKind
 	ID        bson.RawValue
 	Field     string
 	Got, Want bson.RawValue // type 0 for nothing
 }
 
-// String is the problem in words.
-func (p Problem) String() string {
+// String is the problem in words, with the node.
+func (p problem) String() string { return text(p.ID) + " " + p.words() }
+
+func (p problem) words() string {
 	show := func(v bson.RawValue) string {
 		if v.Type == 0 {
 			return "missing"
@@ -61,36 +66,36 @@ func (p Problem) String() string {
 		return text(v)
 	}
 	switch p.Kind {
-	case SameField:
-		return fmt.Sprintf("%s %v: %s, to be %s", text(p.ID), p.Kind, p.Field, show(p.Want))
-	case TwoParents:
-		return fmt.Sprintf("%s %v: the %s of %s and of %s name it", text(p.ID), p.Kind, p.Field, show(p.Got), show(p.Want))
-	case WrongField:
-		return fmt.Sprintf("%s: %s is %s, not %s", text(p.ID), p.Field, show(p.Got), show(p.Want))
+	case takenField:
+		return fmt.Sprintf("%v: %s, to be %s", p.Kind, p.Field, show(p.Want))
+	case twoParents:
+		return fmt.Sprintf("%v: the %s of %s and of %s name it", p.Kind, p.Field, show(p.Got), show(p.Want))
+	case wrongField:
+		return fmt.Sprintf("has a wrong %s: %s, not %s", p.Field, show(p.Got), show(p.Want))
 	}
-	return fmt.Sprintf("%s %v: %s is %s", text(p.ID), p.Kind, p.Field, show(p.Got))
+	return fmt.Sprintf("%v: %s is %s", p.Kind, p.Field, show(p.Got))
 }
 
-// A Report is what a check found.
-type Report struct {
+// A report is what a check found.
+type report struct {
 	Nodes    int
-	Problems []Problem  // in preorder of the nodes, as the repair leaves them
-	Repair   model.Plan // what mends them: a dry run of [Tree.Repair]
+	Problems []problem  // in preorder of the nodes, as the repair leaves them
+	Repair   model.Plan // what mends them: what mending would write now
 }
 
 // check compares all nodes with what their links make of them.
-func (t *tree) check(ctx context.Context, db *mongo.Database, change int64) (Report, error) {
+func (t *tree) check(ctx context.Context, db *mongo.Database, change int64) (report, error) {
 	suspicious, err := t.suspicious(ctx, db)
 	if err != nil {
-		return Report{}, err
+		return report{}, err
 	}
 	if !suspicious {
 		n, err := t.count(ctx, db, source{})
-		return Report{Nodes: n}, err
+		return report{Nodes: n}, err
 	}
 	all, err := t.nodes(ctx, db, source{pipeline: mongo.Pipeline{t.onlyTreeFields()}})
 	if err != nil {
-		return Report{}, err
+		return report{}, err
 	}
 	return t.judge(all, change), nil
 }
@@ -98,14 +103,14 @@ func (t *tree) check(ctx context.Context, db *mongo.Database, change int64) (Rep
 // mending is a check on its way.
 type mending struct {
 	*tree
-	report Report
+	report report
 	want   map[string]bson.D // the fields that a node is to have, where they differ
 }
 
 // judge is what is wrong with nodes, and what mends it: orphans, and of each cycle the node with the least _id, become roots
 // after the others; siblings whose keys are no good get new ones; and the fields of the representation are what the links say.
-func (t *tree) judge(all []node, change int64) Report {
-	m := &mending{tree: t, report: Report{Nodes: len(all)}, want: map[string]bson.D{}}
+func (t *tree) judge(all []node, change int64) report {
+	m := &mending{tree: t, report: report{Nodes: len(all)}, want: map[string]bson.D{}}
 	f := m.place(all)
 	m.order(f)
 	canonical := t.rep.canonical(f.forest, f.nodes)
@@ -115,7 +120,7 @@ func (t *tree) judge(all []node, change int64) Report {
 		if n := f.nodes[key]; t.loadable(n) != nil {
 			field := append(slices.Clone(t.own), "_id")[0]
 			got, _ := model.ValueAt(n.raw, field)
-			m.report.Problems = append(m.report.Problems, Problem{Kind: BadSegment, ID: n.id, Field: field, Got: got})
+			m.report.Problems = append(m.report.Problems, problem{Kind: badSegment, ID: n.id, Field: field, Got: got})
 		}
 	}
 	m.plan(f, change)
@@ -123,7 +128,7 @@ func (t *tree) judge(all []node, change int64) Report {
 	for key := range f.forest.All() {
 		at[key] = len(at)
 	}
-	slices.SortStableFunc(m.report.Problems, func(a, b Problem) int { return cmp.Compare(at[bsonval.Key(a.ID)], at[bsonval.Key(b.ID)]) })
+	slices.SortStableFunc(m.report.Problems, func(a, b problem) int { return cmp.Compare(at[bsonval.Key(a.ID)], at[bsonval.Key(b.ID)]) })
 	return m.report
 }
 
@@ -141,7 +146,7 @@ func (m *mending) place(all []node) family {
 		}
 		for _, w := range misplaced(f) {
 			n := f.nodes[w.id]
-			m.report.Problems = append(m.report.Problems, Problem{Kind: w.kind, ID: n.id, Field: m.links.Parent, Got: n.parent})
+			m.report.Problems = append(m.report.Problems, problem{Kind: w.kind, ID: n.id, Field: m.links.Parent, Got: n.parent})
 			if key, err := Between(last, ""); err == nil {
 				last = key
 			} else {
@@ -159,7 +164,7 @@ func (m *mending) place(all []node) family {
 
 // misfit is a node that has no place by its links.
 type misfit struct {
-	kind ProblemKind
+	kind problemKind
 	id   string
 }
 
@@ -179,13 +184,13 @@ func misplaced(f family) []misfit {
 			way = append(way, id)
 			parent := bsonval.Key(f.nodes[id].parent)
 			if _, ok := f.nodes[parent]; !ok {
-				out = append(out, misfit{Orphan, id})
+				out = append(out, misfit{orphan, id})
 				break
 			}
 			id = parent
 		}
 		if i := slices.Index(way, id); i >= 0 && (len(out) == 0 || out[len(out)-1].id != id) { // met on this way
-			out = append(out, misfit{Cycle, slices.MinFunc(way[i:], f.compare)})
+			out = append(out, misfit{cycle, slices.MinFunc(way[i:], f.compare)})
 		}
 		for _, x := range way {
 			state[x] = 2
@@ -213,7 +218,7 @@ func (m *mending) siblings(f family, ids []string) {
 				continue // it has just become a root
 			}
 			got, _ := model.ValueAt(n.raw, m.links.Order)
-			m.report.Problems = append(m.report.Problems, Problem{Kind: BadOrder, ID: n.id, Field: m.links.Order, Got: got})
+			m.report.Problems = append(m.report.Problems, problem{Kind: badOrder, ID: n.id, Field: m.links.Order, Got: got})
 		}
 	}
 	if good {
@@ -243,7 +248,7 @@ func (m *mending) compare(n node, want bson.D) {
 		if sameField(got, v) {
 			continue
 		}
-		m.report.Problems = append(m.report.Problems, Problem{Kind: WrongField, ID: n.id, Field: e.Key, Got: got, Want: v})
+		m.report.Problems = append(m.report.Problems, problem{Kind: wrongField, ID: n.id, Field: e.Key, Got: got, Want: v})
 		m.set(n, bson.E{Key: e.Key, Value: v})
 	}
 }
@@ -286,7 +291,7 @@ func (m *mending) plan(f family, change int64) {
 			}
 			if wanted[e.Key+bsonval.Key(v)] != "" || inTheWay != "" && !m.changes(holder, e.Key) {
 				twice = true
-				m.report.Problems = append(m.report.Problems, Problem{Kind: SameField, ID: n.id, Field: e.Key, Want: v})
+				m.report.Problems = append(m.report.Problems, problem{Kind: takenField, ID: n.id, Field: e.Key, Want: v})
 			}
 			wanted[e.Key+bsonval.Key(v)] = key
 		}

@@ -23,7 +23,7 @@ import (
 // The links are what is true, and the lists follow them. What a cut leaves, until the next change finishes it: a node that was
 // inserted is in no list yet; one that is moved is in two, and where its link says; within one list, or among children that take a
 // deleted node's place, the order of the list is the one before. What is read by lists passes over ids that lead nowhere, and [Tree]
-// over what the links don't confirm. [Tree.Check] finds each list that isn't as the links say, and [Tree.Repair] writes it anew.
+// over what the links don't confirm. [Tree.Checks] find each list that isn't as the links say, and write it anew.
 //
 // Cost: an insert and a delete, two documents; a move, three, or two within one list, and from or to the roots; a delete that leaves
 // the children to the parent, these, the node and the parent. Each is written by its _id. Children in order are read by the index on

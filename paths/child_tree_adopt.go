@@ -13,7 +13,7 @@ import (
 // An AdoptError says why lists of children are no tree. Nothing was written.
 type AdoptError struct {
 	Collection string
-	Problems   []Problem // of the kinds TwoParents, Cycle and NotAList
+	Problems   []model.Finding
 }
 
 // Error names the first problem.
@@ -30,8 +30,8 @@ func (e *AdoptError) Error() string {
 
 // Adopt returns the change that gives documents their [Links] by their lists of children, for a collection that has the lists alone:
 // each node gets the one that lists it as its parent, and an order key by its place there; what no list names becomes a root, in the
-// order of the order keys, and those without one after them, by _id; a document without a list gets an empty one. Then [Tree.Check]
-// finds nothing but ids in lists that lead nowhere, or come twice, which [Tree.Repair] takes out, and [Convert] takes the tree to any
+// order of the order keys, and those without one after them, by _id; a document without a list gets an empty one. Then [Tree.Checks]
+// find nothing but ids in lists that lead nowhere, or come twice, which their mending takes out, and [Convert] takes the tree to any
 // other representation.
 //
 // The lists are taken for the truth, and no list is changed that is one: a node that two of them name, a cycle, and a list that is
@@ -47,14 +47,24 @@ func (p *ChildTree[D, K]) Adopt(s TreeSpec) model.Change[State] {
 	return p.t.rep.(*childTree).adoption(p.Tree(s).lease)
 }
 
-// CheckLists tells what [ChildTree.Adopt] would do, and what keeps it from doing so. Beside the kinds of an [AdoptError], WrongField is of
-// a list that names what isn't there, or a child twice, and of a parent link that the lists contradict: these keep it from nothing.
-// The report's plan is what Adopt would write now; it is empty where Adopt refuses.
+// CheckLists returns the check of the lists: what Adopt would have to give documents, and what keeps it from doing so. Beside the
+// problems of an [AdoptError], which make its mending fail, it finds a list that names a missing node, or a child twice, and a
+// parent link that the lists contradict. Its mending is Adopt.
 //
 // Cost: one command, as Adopt reads.
-func (p *ChildTree[D, K]) CheckLists(ctx context.Context, db *mongo.Database) (Report, error) {
-	report, _, err := p.t.rep.(*childTree).survey(ctx, db, 0)
-	return report, err
+func (p *ChildTree[D, K]) CheckLists(s TreeSpec) model.Check {
+	return p.t.rep.(*childTree).listsCheck(p.Tree(s).lease)
+}
+
+func (t *childTree) listsName() string { return t.docs + "." + t.path + ": lists that are no tree" }
+
+func (t *childTree) listsCheck(lease *model.Lease) model.Check {
+	c := t.wholeCheck(t.listsName(), "each node but the roots is in one list, and the lists make a tree", t.adoption(lease))
+	c.Read = t.found(c.Name, func(ctx context.Context, db *mongo.Database) ([]problem, error) {
+		report, _, err := t.survey(ctx, db, 0)
+		return report.Problems, err
+	})
+	return c
 }
 
 func (t *childTree) adoption(lease *model.Lease) model.Change[State] {
@@ -62,7 +72,7 @@ func (t *childTree) adoption(lease *model.Lease) model.Change[State] {
 		report, refused, err := t.survey(ctx, db, s.Change)
 		s.Repair = report.Repair
 		if err == nil && len(refused) > 0 {
-			err = &AdoptError{t.docs, refused}
+			err = &AdoptError{t.docs, t.findings(t.listsName(), refused)}
 		}
 		return err
 	}, func(s *State) (model.Plan, error) { return s.Repair, nil })
@@ -73,19 +83,19 @@ func (t *childTree) adoption(lease *model.Lease) model.Change[State] {
 // adopting is a survey on its way.
 type adopting struct {
 	*childTree
-	report  Report
-	refused []Problem
+	report  report
+	refused []problem
 	all     []node          // in the order of _id
 	nodes   map[string]node // with the parents of the lists
 	at      map[string]int  // the place in the list
 }
 
-func (t *childTree) survey(ctx context.Context, db *mongo.Database, change int64) (Report, []Problem, error) {
+func (t *childTree) survey(ctx context.Context, db *mongo.Database, change int64) (report, []problem, error) {
 	all, err := t.tree.nodes(ctx, db, source{pipeline: mongo.Pipeline{sortBy("_id", 1), t.onlyTreeFields()}})
 	if err != nil {
-		return Report{}, nil, err
+		return report{}, nil, err
 	}
-	a := &adopting{childTree: t, report: Report{Nodes: len(all)}, all: all, nodes: make(map[string]node, len(all)), at: map[string]int{}}
+	a := &adopting{childTree: t, report: report{Nodes: len(all)}, all: all, nodes: make(map[string]node, len(all)), at: map[string]int{}}
 	for _, n := range all {
 		n.parent = bson.RawValue{}
 		a.nodes[n.key()] = n
@@ -101,10 +111,10 @@ func (t *childTree) survey(ctx context.Context, db *mongo.Database, change int64
 	return a.report, a.refused, nil
 }
 
-func (a *adopting) problem(p Problem) {
+func (a *adopting) problem(p problem) {
 	a.report.Problems = append(a.report.Problems, p)
 	switch p.Kind {
-	case TwoParents, Cycle, NotAList:
+	case twoParents, cycle, notAList:
 		a.refused = append(a.refused, p)
 	}
 }
@@ -115,7 +125,7 @@ func (a *adopting) children(n node) {
 	n.typed = true // so that a list that is missing is an empty one
 	list, ok := a.list(&n)
 	if !ok {
-		a.problem(Problem{Kind: NotAList, ID: n.id, Field: a.path, Got: stored})
+		a.problem(problem{Kind: notAList, ID: n.id, Field: a.path, Got: stored})
 		return
 	}
 	clean := make([]bson.RawValue, 0, len(list))
@@ -127,7 +137,7 @@ func (a *adopting) children(n node) {
 		case !there, listed && bsonval.Key(child.parent) == n.key():
 			continue
 		case listed:
-			a.problem(Problem{Kind: TwoParents, ID: id, Field: a.path, Got: child.parent, Want: n.id})
+			a.problem(problem{Kind: twoParents, ID: id, Field: a.path, Got: child.parent, Want: n.id})
 		default:
 			a.at[key] = len(clean)
 			child.parent = n.id
@@ -137,7 +147,7 @@ func (a *adopting) children(n node) {
 	}
 	if len(clean) < len(list) {
 		want, _ := rawValue(clean) // of values that were read
-		a.problem(Problem{Kind: WrongField, ID: n.id, Field: a.path, Got: stored, Want: want})
+		a.problem(problem{Kind: wrongField, ID: n.id, Field: a.path, Got: stored, Want: want})
 	}
 }
 
@@ -157,7 +167,7 @@ func (a *adopting) forest() *Forest[string] {
 	f, lost := NewForest(links)
 	for _, m := range misplaced(family{nodes: a.nodes, forest: f, lost: lost}) {
 		n := a.nodes[m.id]
-		a.problem(Problem{Kind: m.kind, ID: n.id, Field: a.path, Got: n.parent})
+		a.problem(problem{Kind: m.kind, ID: n.id, Field: a.path, Got: n.parent})
 	}
 	return f
 }
@@ -166,7 +176,7 @@ func (a *adopting) forest() *Forest[string] {
 func (a *adopting) contradicted() {
 	for _, n := range a.all {
 		if listed := a.nodes[n.key()]; !n.root() && bsonval.Key(n.parent) != bsonval.Key(listed.parent) {
-			a.problem(Problem{Kind: WrongField, ID: n.id, Field: a.links.Parent, Got: n.parent, Want: listed.parent})
+			a.problem(problem{Kind: wrongField, ID: n.id, Field: a.links.Parent, Got: n.parent, Want: listed.parent})
 		}
 	}
 }

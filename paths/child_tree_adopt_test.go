@@ -67,7 +67,7 @@ func TestAdopt(t *testing.T) {
 				t.Fatal(err)
 			}
 			adopt := childTree.Adopt(paths.TreeSpec{})
-			before, err := childTree.CheckLists(t.Context(), db)
+			before, err := childTree.Lists(t.Context(), db)
 			if err != nil || before.Nodes != 40 || len(before.Problems) != noise || len(before.Repair.Steps) != 40 {
 				t.Fatal(before, err)
 			}
@@ -80,7 +80,7 @@ func TestAdopt(t *testing.T) {
 			if _, result, err := adopt.Run(t.Context(), db); err != nil || len(result.Steps) != 0 {
 				t.Fatal(result, err)
 			}
-			report, err := childKind.tree.Check(t.Context(), db)
+			report, err := childKind.tree.Inspect(t.Context(), db)
 			if err != nil || len(report.Problems) != noise {
 				t.Fatalf("seed %d: %v, %v, want %d problems", seed, report.Problems, err, noise)
 			}
@@ -160,10 +160,10 @@ func TestAdoptRefuses(t *testing.T) {
 			}
 			var got []string
 			for _, p := range refused.Problems {
-				got = append(got, p.String())
+				got = append(got, model.Shell(p.ID)+" "+p.Problem)
 			}
 			mustEqual(t, name, got, c.want)
-			report, err := childTree.CheckLists(t.Context(), db)
+			report, err := childTree.Lists(t.Context(), db)
 			if err != nil || len(report.Repair.Steps) > 0 || len(report.Problems) < len(c.want) {
 				t.Error(name, report, err)
 			}
@@ -174,8 +174,8 @@ func TestAdoptRefuses(t *testing.T) {
 		// A link that the lists contradict is told of, and follows them.
 		childKind.store(t, db, parse("a(b) c"))
 		childSet(t, db, "b", bson.D{{Key: "parent", Value: "c"}})
-		report, err := childTree.CheckLists(t.Context(), db)
-		if err != nil || len(report.Problems) != 1 || report.Problems[0].String() != "'b': parent is 'c', not 'a'" {
+		report, err := childTree.Lists(t.Context(), db)
+		if err != nil || len(report.Problems) != 1 || report.Problems[0].String() != "'b' has a wrong parent: 'c', not 'a'" {
 			t.Error(report.Problems, err)
 		}
 		if _, _, err := childTree.Adopt(paths.TreeSpec{}).Run(t.Context(), db); err != nil {

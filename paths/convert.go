@@ -18,17 +18,17 @@ import (
 // Make the indexes of the other tree after the data: run Convert, then model.Indexes(to).Ensure, and then let writers use the other
 // tree. Documents that don't have its fields yet are equal in a unique index, that of a [MaterializedPath] or a [NestedSet]: made
 // before, it fails with a duplicate key, and it refuses what the first tree's writers insert. Other indexes can be made at any time.
-// While both trees are written, go without the unique index; Convert and [Tree.Check] need none.
+// While both trees are written, go without the unique index; Convert and [Tree.Checks] need none.
 //
 // Both must be declared over one collection with equal [Links] and [TreeSpec]s, else it is refused.
 //
 // A cut leaves some documents with the other's fields and some without; the first tree is whole all the while. Run it again.
 //
-// Cost and consistency: those of [Tree.Repair] of the other tree, which it is.
+// Cost and consistency: those of mending the other tree: see [Tree.Checks].
 func Convert[D, K any](from, to *Tree[D, K]) model.Change[State] {
 	mustTree("Convert", from)
 	mustTree("Convert", to)
-	c := to.Repair()
+	c := to.t.repair(to.lease)
 	if from.t.docs != to.t.docs || from.t.links != to.t.links || from.lease.ID != to.lease.ID || from.lease.Collection != to.lease.Collection {
 		c.Err = to.t.refused("Links", nil, "the trees are not of the same documents, links and locks")
 	}
@@ -136,7 +136,7 @@ func ConvertInto[D, K, E, L any](from *Tree[D, K], to *Tree[E, L], make func(D) 
 //
 // Cost: one command, in batches, that reads all of the source, and one that reads all of the target. For each batch of nodes that
 // differ, one that reads those whose content does, two for the lease, and one to three that write; in the end those of
-// [Tree.Check] of the target. Some 2 KB of memory for each node; documents are held a batch at a time.
+// [Tree.Checks] of the target. Some 2 KB of memory for each node; documents are held a batch at a time.
 func (c *Conversion) Run(ctx context.Context, db *mongo.Database) (Converted, error) {
 	return c.c.run(runctx.Deciding(ctx), db)
 }

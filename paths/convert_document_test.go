@@ -54,7 +54,7 @@ func TestConvertRoundTrip(t *testing.T) {
 					if got, want := form.shape(t, db), shape(from.stored(t, db)); got != want {
 						t.Fatalf("%s into %s: %s, want %s", from.name, form.name, got, want)
 					}
-					if problems, err := form.tree.Check(t.Context(), db, "p"); err != nil || len(problems) > 0 {
+					if problems, err := damage(t.Context(), db, form.tree, "p"); err != nil || len(problems) > 0 {
 						t.Fatal(problems, err)
 					}
 					if _, err := back.Run(t.Context(), db); err != nil {

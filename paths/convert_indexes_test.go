@@ -38,7 +38,7 @@ func TestConvertIndexOrder(t *testing.T) {
 			if err := model.Indexes(to).Ensure(t.Context(), db); err != nil {
 				t.Errorf("%s: indexes after the data: %v", name, err)
 			}
-			if report, err := to.Check(t.Context(), db); err != nil || len(report.Problems) > 0 {
+			if report, err := to.Inspect(t.Context(), db); err != nil || len(report.Problems) > 0 {
 				t.Errorf("%s: %v, %v", name, report.Problems, err)
 			}
 		}

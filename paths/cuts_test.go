@@ -106,7 +106,7 @@ func (k kind) links() *paths.Tree[category, string] {
 // cutLinks says that the links make the whole tree of a shape.
 func cutLinks(want string) func(ctx context.Context, db *mongo.Database, k kind) error {
 	return func(ctx context.Context, db *mongo.Database, k kind) error {
-		report, err := k.links().Check(ctx, db)
+		report, err := k.links().Inspect(ctx, db)
 		if err != nil || len(report.Problems) > 0 {
 			return fmt.Errorf("%v, %w", report.Problems, err)
 		}
@@ -310,13 +310,13 @@ func TestDocumentTreeRepairAllCuts(t *testing.T) {
 					return err
 				},
 				Run: func(ctx context.Context, db *mongo.Database) error {
-					job := f.tree.RepairAll(nil)
+					job := f.tree.Checks()[0].Job()
 					job.BatchSize = 3
 					_, err := job.Run(ctx, db, model.JobOptions{})
 					return err
 				},
 				Check: func(t testing.TB, db *mongo.Database) {
-					for p, err := range f.tree.CheckAll(t.Context(), db, nil) {
+					for p, err := range f.tree.Checks()[0].Each(t.Context(), db) {
 						t.Error(p, err)
 					}
 					for i := range 5 {

@@ -88,7 +88,7 @@ func (k kind) fence(t testing.TB, db *mongo.Database, n int64) {
 // whole fails the test unless the check finds nothing.
 func (k kind) whole(t testing.TB, db *mongo.Database) {
 	t.Helper()
-	report, err := k.tree.Check(t.Context(), db)
+	report, err := k.tree.Inspect(t.Context(), db)
 	if err != nil || len(report.Problems) > 0 {
 		t.Fatalf("%s: %v, %v", k.name, report.Problems, err)
 	}

@@ -60,7 +60,7 @@
 //	Read what is around a node                   [Tree.Children], [Tree.Siblings], [Tree.Ancestors], [Tree.CommonAncestor]
 //	Read what is below it, in order              [Tree.Descendants], [Tree.Leaves], [Tree.Walk], [Tree.Count]
 //	Store a whole tree                           [Tree.Load]
-//	Find what is wrong, and mend it              [Tree.Check], [Tree.Repair]
+//	Find what is wrong, and mend it              [Tree.Checks]
 //	Go over to another representation            [Convert], then [Tree.Drop]
 //	Go over to another collection                [ConvertInto], until no reader is left on the old side
 //	From one document to a collection, and back  [Extract], [Absorb]; from one document to another: [ConvertDocument]
@@ -80,8 +80,8 @@
 //	                                                                [DocumentTree.Set], [DocumentTree.Replace], [DocumentTree.Load]
 //	Read it in order                                                [DocumentTree.All], [DocumentTree.Subtree], [DocumentTree.Arrange]
 //	Ask about a node                                                [DocumentTree.Children], [DocumentTree.Ancestors], [DocumentTree.Count]
-//	Find and mend one that is damaged                               [DocumentTree.Check], [DocumentTree.Suspects], [DocumentTree.Repair]
-//	The same for all owners                                         [DocumentTree.CheckAll], [DocumentTree.RepairAll]
+//	Find and mend one that is damaged                               [DocumentTree.Repair]
+//	The same for all owners                                         [DocumentTree.Checks]
 //
 // # Costs
 //
@@ -90,7 +90,7 @@
 // are the tree's; writes of the lock document come beside them. What it reads to decide is one to six commands, whatever the size
 // of the tree; only a deletion that leaves its children to others asks, for a [MaterializedPath], once for each child. Reads take
 // two commands, one for the node and one for what is asked, and put it in order in memory; roots and children take one, questions
-// about two nodes up to four, [Tree.Check] four to six, [Tree.Dump] one and as many as it has batches.
+// about two nodes up to four, [Tree.Checks] four to six, [Tree.Dump] one and as many as it has batches.
 //
 // Elsewhere in this module reads are values too, which the caller runs. Those of a [Tree] run at once: what is asked depends on a
 // document that must be read first, and what comes is put in order. The representations' own methods, such as
@@ -108,8 +108,8 @@
 // Writers are kept apart by the lease, a lock document that each really modifies ([model.Lease]): concurrent moves make no cycle,
 // and lose no node. A writer that dies leaves its plan in the lock document, and the next writer finishes it before it does anything
 // else; each document notes the number of the change that wrote it last, so that nothing is done twice. Code that writes the
-// documents' tree fields past [Tree] is not kept apart: [Tree.Check] finds what it breaks, by queries on the server that send nothing
-// of a tree that is whole, and [Tree.Repair] mends it from the parent links.
+// documents' tree fields past [Tree] is not kept apart: [Tree.Checks] find what it breaks, by queries on the server that send nothing
+// of a tree that is whole, and mend it from the parent links.
 //
 // A reader sees a change of several documents as it goes on: for a moment, some nodes of a moved subtree are in the old place, and
 // some in the new; no node is in neither, but for a [NestedSet], of which some aren't found meanwhile. Reads in a transaction with

@@ -53,7 +53,7 @@ type DocumentTreeSpec struct {
 // [ErrFull], [ErrDamaged], and [model.ErrNotFound] for an owner that isn't there.
 //
 // Methods that read send one command each, which reads the owner's list by _id; an owner that isn't there is [model.ErrNotFound], and
-// a node [ErrNoNode]. Nodes of a damaged list that have no place in the tree are not among the results: [DocumentTree.Check] tells
+// a node [ErrNoNode]. Nodes of a damaged list that have no place in the tree are not among the results: [DocumentTree.Checks] find
 // them.
 //
 // A document has 16 MiB, and is written and sent whole. A tree that may outgrow it, or of which one node is read at a time, is one of

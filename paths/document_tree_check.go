@@ -1,25 +1,99 @@
 package paths
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"slices"
+	"strings"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A DocumentProblem is a node that doesn't fit in its tree. [DocumentTree.Repair] mends all but what is NotANode and NotAList.
-type DocumentProblem struct {
+// Checks returns one check of the trees within owners. It finds nodes that aren't nodes or have no id, ids that come twice, orphans,
+// cycles, and siblings whose order keys are equal or missing; one finding for each damaged owner. A detail holds the list as it was
+// read, and the problems: of each the kind (orphan, cycle, order, duplicate, notANode, notAList), the node's id, and its path.
+//
+// Mending does what [DocumentTree.Repair] does, without new ids: different nodes with one id stay as they are, and so does what isn't a
+// node.
+//
+// Cost: one command in batches, which sends every list; mending, one write for each list.
+func (t *DocumentTree[E, N, K]) Checks() []model.Check { return t.t.checks() }
+
+func (t *documentTree) checks() []model.Check {
+	c := model.Check{
+		Name: fmt.Sprintf("%s.%s: damaged trees", t.owners, t.path), Collection: t.owners, Rule: "the list of each owner is a tree",
+		Mend: t.mend, Queries: []model.Aggregate[bson.Raw]{t.lists(t.owned(nil), "")},
+	}
+	c.Read = func(ctx context.Context, db *mongo.Database, filter bson.D) iter.Seq2[model.Finding, error] {
+		return func(yield func(model.Finding, error) bool) {
+			for doc, err := range t.lists(t.owned(filter), "").Each(ctx, db) {
+				f, damaged := model.Finding{}, true
+				if err == nil {
+					f, damaged = t.finding(c.Name, doc)
+				}
+				if damaged && (!yield(f, err) || err != nil) {
+					return
+				}
+			}
+		}
+	}
+	return []model.Check{c}
+}
+
+// finding is what is wrong with an owner's list, if it is damaged.
+func (t *documentTree) finding(check string, doc bson.Raw) (model.Finding, bool) {
+	owner := doc.Lookup("_id")
+	problems := t.problems(owner, t.stateOf(doc).List)
+	if len(problems) == 0 {
+		return model.Finding{}, false
+	}
+	words, list := make([]string, len(problems)), make(bson.A, len(problems))
+	for i, p := range problems {
+		detail := bson.D{e("kind", kindWords[p.Kind]), e("at", p.At)}
+		if p.Node.Type != 0 {
+			detail = append(detail, e("node", p.Node))
+		}
+		words[i], list[i] = p.String(), detail
+	}
+	raw, _ := bson.Marshal(bson.D{e("owner", doc), e("problems", list)}) // of values that were read
+	return model.Finding{Check: check, Collection: t.owners, ID: owner, Problem: strings.Join(words, "; "), Detail: raw}, true
+}
+
+// mend is the plan that mends lists as they were found.
+func (t *documentTree) mend(found []model.Finding) (all model.Plan) {
+	for i, f := range found {
+		doc, ok := bson.Raw(slices.Clone(f.Detail)).Lookup("owner").DocumentOK()
+		if !ok || doc.Lookup("_id").Type == 0 {
+			return model.RefusedPlan(t.owners, t.refused(fmt.Sprintf("found[%d]", i), nil, "has a Detail that the check didn't return"))
+		}
+		p, err := t.repair(doc.Lookup("_id"), t.stateOf(doc), nil, true)
+		if err != nil && !errors.Is(err, ErrDamaged) {
+			return model.RefusedPlan(t.owners, err)
+		}
+		all.Steps = append(all.Steps, p.Steps...)
+	}
+	if len(all.Steps) > 1 {
+		all.Leaves = "some lists mended, and others not yet"
+	}
+	return all
+}
+
+// A documentProblem is a node that doesn't fit in its tree.
+type documentProblem struct {
 	Owner bson.RawValue // the _id
-	Kind  ProblemKind
+	Kind  problemKind
 	Node  bson.RawValue // the node's id; type 0 if it has none
 	At    string        // the node's path in its owner, by positions
 }
 
-// String is the problem for a reader: "'p1': comments.3 'c7' has a parent that isn't there".
-func (p DocumentProblem) String() string {
-	s := model.Shell(p.Owner) + ": " + p.At
+// String is the problem in words: "comments.3 'c7' has a parent that isn't there".
+func (p documentProblem) String() string {
+	s := p.At
 	if p.Node.Type != 0 {
 		s += " " + text(p.Node)
 	}
@@ -27,32 +101,32 @@ func (p DocumentProblem) String() string {
 }
 
 // problems are what is wrong with a list: in the order of the list, cycles at the node at which they are cut.
-func (t *documentTree) problems(owner, list bson.RawValue) []DocumentProblem {
+func (t *documentTree) problems(owner, list bson.RawValue) []documentProblem {
 	g, err := t.grove(list)
 	if err != nil {
-		return []DocumentProblem{{Owner: owner, Kind: NotAList, At: t.path}}
+		return []documentProblem{{Owner: owner, Kind: notAList, At: t.path}}
 	}
-	var out []DocumentProblem
+	var out []documentProblem
 	for i, e := range g.all {
-		say := func(kind ProblemKind) {
-			out = append(out, DocumentProblem{Owner: owner, Kind: kind, Node: e.id, At: e.at})
+		say := func(kind problemKind) {
+			out = append(out, documentProblem{Owner: owner, Kind: kind, Node: e.id, At: e.at})
 		}
 		switch {
 		case e.bad != "":
-			say(NotANode)
+			say(notANode)
 		case g.at[e.key()] != i:
-			say(DuplicateID)
+			say(duplicateID)
 		case isNull(e.parent):
 		case !g.has(e.parent):
-			say(Orphan)
+			say(orphan)
 		}
 	}
 	for _, i := range g.cycles() {
-		out = append(out, DocumentProblem{Owner: owner, Kind: Cycle, Node: g.all[i].id, At: g.all[i].at})
+		out = append(out, documentProblem{Owner: owner, Kind: cycle, Node: g.all[i].id, At: g.all[i].at})
 	}
 	if t.spec.Order != "" {
 		for _, i := range g.disordered() {
-			out = append(out, DocumentProblem{Owner: owner, Kind: BadOrder, Node: g.all[i].id, At: g.all[i].at})
+			out = append(out, documentProblem{Owner: owner, Kind: badOrder, Node: g.all[i].id, At: g.all[i].at})
 		}
 	}
 	return out

@@ -101,8 +101,8 @@ func TestDocumentTreeEmptyParents(t *testing.T) {
 		for _, v := range visits {
 			got = append(got, v.Doc.ID)
 		}
-		if suspects, errSuspects := tree.Suspects(nil).All(t.Context(), db); err != nil || errSuspects != nil || len(suspects) > 0 {
-			t.Error(err, suspects, errSuspects)
+		if found, errCheck := tree.Checks()[0].All(t.Context(), db); err != nil || errCheck != nil || len(found) > 0 {
+			t.Error(err, found, errCheck)
 		}
 		mustEqual(t, "roots", got, []string{"c", "a", "d", "b"})
 	})
@@ -152,7 +152,7 @@ func TestDocumentTreeIDs(t *testing.T) {
 				}
 			}
 			all, err := tree.All(t.Context(), db, owner)
-			problems, errCheck := tree.Check(t.Context(), db, owner)
+			problems, errCheck := damage(t.Context(), db, tree, owner)
 			if err != nil || errCheck != nil || len(all) != 2 || len(problems) > 0 {
 				t.Errorf("%v: %v, %v, %v, %v", spec, all, problems, err, errCheck)
 			}
@@ -180,7 +180,7 @@ func TestDocumentTreeLongKeys(t *testing.T) {
 			want = append([]string{id}, want...)
 		}
 		children, err := keyed.tree.Children(t.Context(), db, "p", "a")
-		problems, errCheck := keyed.tree.Check(t.Context(), db, "p")
+		problems, errCheck := damage(t.Context(), db, keyed.tree, "p")
 		if err != nil || errCheck != nil || len(problems) > 0 {
 			t.Fatal(err, errCheck, problems)
 		}

@@ -2,11 +2,8 @@ package paths
 
 import (
 	"context"
-	"iter"
-	"slices"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -182,39 +179,4 @@ func (t *DocumentTree[E, N, K]) two(ctx context.Context, db *mongo.Database, own
 		_, err = t.t.find(g, other)
 	}
 	return g, x, bsonval.Key(other), err
-}
-
-// Check reads an owner's list, and says what is wrong with it: nothing, as a rule.
-//
-// Cost: one command, which reads the owner by _id.
-func (t *DocumentTree[E, N, K]) Check(ctx context.Context, db *mongo.Database, owner K) ([]DocumentProblem, error) {
-	o, err := t.owner(owner)
-	if err != nil {
-		return nil, err
-	}
-	s, err := t.t.state(ctx, db, o)
-	if err != nil {
-		return nil, err
-	}
-	return t.t.problems(o, s.List), nil
-}
-
-// CheckAll goes through the owners that match, nil for all, and says what is wrong with each. It can be ranged over again.
-//
-// Cost: one command in batches; every list is sent. [DocumentTree.Suspects] finds on the server what it can.
-func (t *DocumentTree[E, N, K]) CheckAll(ctx context.Context, db *mongo.Database, filter bson.D) iter.Seq2[DocumentProblem, error] {
-	filter = t.t.owned(slices.Clone(filter))
-	return func(yield func(DocumentProblem, error) bool) {
-		for doc, err := range t.t.lists(filter, "").Each(ctx, db) {
-			if err != nil {
-				yield(DocumentProblem{}, err)
-				return
-			}
-			for _, p := range t.t.problems(doc.Lookup("_id"), t.t.stateOf(doc).List) {
-				if !yield(p, nil) {
-					return
-				}
-			}
-		}
-	}
 }

@@ -1,73 +1,11 @@
 package paths
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
-
-// A DocumentSuspect is an owner whose list the server found to be damaged.
-type DocumentSuspect struct {
-	Owner   bson.RawValue   `bson:"_id"`
-	Orphans []bson.RawValue `bson:"orphans"` // ids of the nodes whose parent isn't there
-	Loops   []bson.RawValue `bson:"loops"`   // ids of the nodes that are their own parents
-	Surplus int             `bson:"surplus"` // how many nodes have no id, or that of another
-	Equal   int             `bson:"equal"`   // how many nodes have the order key of a sibling
-}
-
-// Suspects returns the query of the owners among those that match, nil for all, whose lists are damaged in a way that the server
-// can see: parents that aren't there, ids that come twice, order keys that siblings share, nodes that are their own parents. Longer
-// cycles it doesn't see: see [DocumentTree.CheckAll]. It is for the flat form.
-//
-// Cost: one command that reads every owner that matches; damaged ones alone are sent, without their lists.
-func (t *DocumentTree[E, N, K]) Suspects(filter bson.D) model.Aggregate[DocumentSuspect] {
-	a := model.Aggregate[DocumentSuspect]{Aggregation: model.Aggregation{Collection: t.t.owners}}
-	if a.Err = t.t.onlyFlat("CheckAll"); a.Err == nil {
-		a.Pipeline = t.t.suspects(slices.Clone(filter))
-	}
-	return a
-}
-
-func (t *documentTree) suspects(filter bson.D) mongo.Pipeline {
-	op := func(name string, args ...any) bson.D {
-		if len(args) == 1 {
-			return bson.D{{Key: name, Value: args[0]}}
-		}
-		return bson.D{{Key: name, Value: bson.A(args)}}
-	}
-	id, parent := "$$n."+t.spec.ID, "$$n."+t.spec.Parent
-	ids := func(cond any) bson.D {
-		found := op("$filter", bson.D{{Key: "input", Value: "$nodes"}, {Key: "as", Value: "n"}, {Key: "cond", Value: cond}})
-		return op("$map", bson.D{{Key: "input", Value: found}, {Key: "as", Value: "n"}, {Key: "in", Value: id}})
-	}
-	more := func(list any) bson.D {
-		return op("$subtract", op("$size", "$nodes"), op("$size", op("$setUnion", bson.A{list})))
-	}
-	known := "$nodes." + t.spec.ID
-	isChild := op("$not", bson.A{op("$in", op("$ifNull", parent, nil), bson.A{nil, "", bson.ObjectID{}})})
-	project := bson.D{
-		{Key: "orphans", Value: ids(op("$and", isChild, op("$not", bson.A{op("$in", parent, known)})))},
-		{Key: "loops", Value: ids(op("$and", isChild, op("$eq", parent, id)))},
-		{Key: "surplus", Value: more(known)},
-	}
-	bad := bson.A{
-		bson.D{{Key: "orphans.0", Value: exists(true)}}, bson.D{{Key: "loops.0", Value: exists(true)}},
-		bson.D{{Key: "surplus", Value: bson.D{{Key: "$gt", Value: 0}}}},
-	}
-	if t.spec.Order != "" {
-		pair := bson.A{op("$ifNull", parent, nil), op("$ifNull", "$$n."+t.spec.Order, nil)}
-		pairs := op("$map", bson.D{{Key: "input", Value: "$nodes"}, {Key: "as", Value: "n"}, {Key: "in", Value: pair}})
-		project = append(project, bson.E{Key: "equal", Value: more(pairs)})
-		bad = append(bad, bson.D{{Key: "equal", Value: bson.D{{Key: "$gt", Value: 0}}}})
-	}
-	list := op("$cond", op("$isArray", bson.A{"$" + t.path}), "$"+t.path, bson.A{})
-	return mongo.Pipeline{
-		op("$match", t.owned(filter)), op("$project", bson.D{{Key: "nodes", Value: list}}), op("$project", project), op("$match", op("$or", bad)),
-	}
-}
 
 // Repair returns the change that mends an owner's list, by one write, if it is as it was read; a list that is whole is not
 // written. What it does:
@@ -81,7 +19,7 @@ func (t *documentTree) suspects(filter bson.D) mongo.Pipeline {
 //   - Siblings of whom some have no order key, or another's, get new ones, in the order that they have; equal ones come in the order
 //     of the list.
 //
-// What is no node at all is left where it is, for a person to see: [DocumentTree.Check] tells it. Nothing else of a node is changed,
+// What is no node at all is left where it is, for a person to see: [DocumentTree.Checks] find it. Nothing else of a node is changed,
 // and nothing is lost.
 //
 // Cost: two commands, one document.
@@ -94,27 +32,6 @@ func (t *DocumentTree[E, N, K]) Repair(owner K, fresh ...N) model.Change[Documen
 		}
 	}
 	return t.t.change(o, err, func(s DocumentState) (model.Plan, error) { return t.t.repair(o, s, ids, false) })
-}
-
-// RepairAll returns the job that repairs every owner that matches, nil for all, as Repair does without ids: different nodes with one
-// id are left as they are. A cut leaves each list as it was or mended, and it can be run again.
-//
-// Cost: one command for each batch of 500 owners, and one for each list that is mended.
-func (t *DocumentTree[E, N, K]) RepairAll(filter bson.D) model.Job {
-	return model.Job{
-		Name: "repair " + t.t.owners + "." + t.t.path, Collection: t.t.owners, Filter: t.t.owned(slices.Clone(filter)), Projection: t.t.needed(),
-		Plan: func(docs []bson.Raw) (model.Plan, error) {
-			var all model.Plan
-			for _, doc := range docs {
-				p, err := t.t.repair(doc.Lookup("_id"), t.t.stateOf(doc), nil, true)
-				if err != nil && !errors.Is(err, ErrDamaged) {
-					return all, err
-				}
-				all.Steps = append(all.Steps, p.Steps...)
-			}
-			return all, nil
-		},
-	}
 }
 
 // repair is the plan that mends a list.

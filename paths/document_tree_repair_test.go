@@ -1,6 +1,7 @@
 package paths_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -25,43 +26,32 @@ func TestDocumentTreeRepair(t *testing.T) {
 			reason string
 			form   documentForm
 			list   []remark
-			want   string // the problems: where, and the kind's number
-			unseen bool   // by the server
+			want   string // the problems: where, and of which kind
 			fresh  []string
 			mended string // "" if the repair is refused
 		}{
-			{"whole", listed, []remark{n("b", "a", ""), n("a", "", "")}, "", false, nil, "a(b)"},
-			{"an orphan and what is below it", listed, []remark{n("b", "z", ""), n("c", "b", ""), n("a", "", "")}, "0:0", false, nil, "a b(c)"},
-			{"its own parent", listed, []remark{n("a", "", ""), n("b", "b", ""), n("c", "b", "")}, "1:1", false, nil, "a b(c)"},
-			{"a cycle of three, and what hangs on it", listed, []remark{n("x", "b", ""), n("c", "b", ""), n("b", "d", ""), n("d", "c", ""), n("a", "", "")}, "2:1", true, nil, "a b(x c(d))"},
-			{"two cycles", listed, []remark{n("a", "b", ""), n("b", "a", ""), n("d", "c", ""), n("c", "d", "")}, "0:1 3:1", true, nil, "a(b) c(d)"},
-			{"the same twice", listed, []remark{n("a", "", ""), n("b", "a", ""), n("b", "a", "")}, "2:5", false, nil, "a(b)"},
-			{"another by the same id", listed, []remark{n("a", "", ""), n("b", "a", ""), n("b", "", ""), n("c", "b", "")}, "2:5", false, nil, ""},
-			{"another by the same id, which gets a new one", listed, []remark{n("a", "", ""), n("b", "a", ""), n("b", "", ""), n("c", "b", "")}, "2:5", false, []string{"e"}, "a(b(c)) e"},
-			{"the new one is taken", listed, []remark{n("a", "", ""), n("b", "a", ""), n("b", "", "")}, "2:5", false, []string{"a"}, ""},
-			{"the new one is an orphan's parent, and its child", listed, []remark{n("a", "e", ""), n("b", "", ""), n("b", "a", "")}, "0:0 2:5", false, []string{"e"}, "b a(e)"},
-			{"keys that are equal", keyed, []remark{n("a", "", "a0"), n("b", "", "a0"), n("c", "", "a1")}, "1:2", false, nil, "a b c"},
-			{"no keys, beside those that are right", keyed, []remark{n("a", "", ""), n("b", "", "a1"), n("c", "b", "a1"), n("d", "b", "a0")}, "0:2", true, nil, "b(d c) a"},
-			{"an orphan's key among the roots'", keyed, []remark{n("a", "", "a1"), n("b", "z", "a0"), n("c", "", "a2")}, "1:0", false, nil, "a c b"},
-			{"a long list of keys that are none", keyed, []remark{n("a", "", "~"), n("b", "", "x x"), n("c", "", "a0")}, "0:2 1:2", true, nil, "c b a"},
-			{"nested, the same twice", nested, []remark{{ID: "a", Below: []remark{{ID: "b"}}}, {ID: "b"}}, "1:5", true, nil, "a(b)"},
-			{"nested, another", nested, []remark{{ID: "a", Below: []remark{{ID: "b"}, {ID: "a", Below: []remark{{ID: "c"}}}}}}, "0.below.1:5", true, []string{"x"}, "a(b x(c))"},
-			{"nested, another without an id for it", nested, []remark{{ID: "a", Below: []remark{{ID: "a", Text: "x"}}}}, "0.below.0:5", true, nil, ""},
+			{"whole", listed, []remark{n("b", "a", ""), n("a", "", "")}, "", nil, "a(b)"},
+			{"an orphan and what is below it", listed, []remark{n("b", "z", ""), n("c", "b", ""), n("a", "", "")}, "0:orphan", nil, "a b(c)"},
+			{"its own parent", listed, []remark{n("a", "", ""), n("b", "b", ""), n("c", "b", "")}, "1:cycle", nil, "a b(c)"},
+			{"a cycle of three, and what hangs on it", listed, []remark{n("x", "b", ""), n("c", "b", ""), n("b", "d", ""), n("d", "c", ""), n("a", "", "")}, "2:cycle", nil, "a b(x c(d))"},
+			{"two cycles", listed, []remark{n("a", "b", ""), n("b", "a", ""), n("d", "c", ""), n("c", "d", "")}, "0:cycle 3:cycle", nil, "a(b) c(d)"},
+			{"the same twice", listed, []remark{n("a", "", ""), n("b", "a", ""), n("b", "a", "")}, "2:duplicate", nil, "a(b)"},
+			{"another by the same id", listed, []remark{n("a", "", ""), n("b", "a", ""), n("b", "", ""), n("c", "b", "")}, "2:duplicate", nil, ""},
+			{"another by the same id, which gets a new one", listed, []remark{n("a", "", ""), n("b", "a", ""), n("b", "", ""), n("c", "b", "")}, "2:duplicate", []string{"e"}, "a(b(c)) e"},
+			{"the new one is taken", listed, []remark{n("a", "", ""), n("b", "a", ""), n("b", "", "")}, "2:duplicate", []string{"a"}, ""},
+			{"the new one is an orphan's parent, and its child", listed, []remark{n("a", "e", ""), n("b", "", ""), n("b", "a", "")}, "0:orphan 2:duplicate", []string{"e"}, "b a(e)"},
+			{"keys that are equal", keyed, []remark{n("a", "", "a0"), n("b", "", "a0"), n("c", "", "a1")}, "1:order", nil, "a b c"},
+			{"no keys, beside those that are right", keyed, []remark{n("a", "", ""), n("b", "", "a1"), n("c", "b", "a1"), n("d", "b", "a0")}, "0:order", nil, "b(d c) a"},
+			{"an orphan's key among the roots'", keyed, []remark{n("a", "", "a1"), n("b", "z", "a0"), n("c", "", "a2")}, "1:orphan", nil, "a c b"},
+			{"a long list of keys that are none", keyed, []remark{n("a", "", "~"), n("b", "", "x x"), n("c", "", "a0")}, "0:order 1:order", nil, "c b a"},
+			{"nested, the same twice", nested, []remark{{ID: "a", Below: []remark{{ID: "b"}}}, {ID: "b"}}, "1:duplicate", nil, "a(b)"},
+			{"nested, another", nested, []remark{{ID: "a", Below: []remark{{ID: "b"}, {ID: "a", Below: []remark{{ID: "c"}}}}}}, "0.below.1:duplicate", []string{"x"}, "a(b x(c))"},
+			{"nested, another without an id for it", nested, []remark{{ID: "a", Below: []remark{{ID: "a", Text: "x"}}}}, "0.below.0:duplicate", nil, ""},
 		} {
 			test.form.start(t, db, test.list...)
-			problems, err := test.form.tree.Check(t.Context(), db, "p")
-			var got []string
-			for _, p := range problems {
-				got = append(got, fmt.Sprintf("%s:%d", strings.TrimPrefix(p.At, "remarks."), p.Kind))
-			}
+			got, err := damage(t.Context(), db, test.form.tree, "p")
 			if strings.Join(got, " ") != test.want || err != nil {
-				t.Errorf("%s: %v, %v", test.reason, problems, err)
-			}
-			if test.form.spec.Nested == "" {
-				suspects, err := test.form.tree.Suspects(nil).All(t.Context(), db)
-				if err != nil || (len(suspects) > 0) != (test.want != "" && !test.unseen) {
-					t.Errorf("%s: the server saw %v, %v", test.reason, suspects, err)
-				}
+				t.Errorf("%s: %v, %v", test.reason, got, err)
 			}
 			before := test.form.document(t, db)
 			_, result, err := test.form.tree.Repair("p", test.fresh...).Run(t.Context(), db)
@@ -72,7 +62,7 @@ func TestDocumentTreeRepair(t *testing.T) {
 				}
 				continue
 			}
-			after, errAfter := test.form.tree.Check(t.Context(), db, "p")
+			after, errAfter := damage(t.Context(), db, test.form.tree, "p")
 			if shape := test.form.shape(t, db); err != nil || errAfter != nil || len(after) > 0 || shape != test.mended || result.Modified() > 1 {
 				t.Errorf("%s: %v, %v, %v: %s, want %s", test.reason, err, errAfter, after, shape, test.mended)
 			}
@@ -87,6 +77,23 @@ func (f documentForm) document(t testing.TB, db *mongo.Database) string {
 		t.Fatal(err)
 	}
 	return raw.String()
+}
+
+// damage is what the check of a tree finds within one owner: "3:orphan", by the node's place and the kind.
+func damage[E, N, K any](ctx context.Context, db *mongo.Database, tree *paths.DocumentTree[E, N, K], owner any) (all []string, _ error) {
+	for f, err := range tree.Checks()[0].In(bson.D{{Key: "_id", Value: owner}}).Each(ctx, db) {
+		if err != nil {
+			return nil, err
+		}
+		var detail struct{ Problems []struct{ Kind, At string } }
+		if err := bson.Unmarshal(f.Detail, &detail); err != nil {
+			return nil, err
+		}
+		for _, p := range detail.Problems {
+			all = append(all, strings.TrimPrefix(p.At, "remarks.")+":"+p.Kind)
+		}
+	}
+	return all, nil
 }
 
 // Random damage is found whole, and mended; what is right stays, and no text is lost. A second repair writes nothing.
@@ -109,10 +116,8 @@ func TestDocumentTreeRepairRandom(t *testing.T) {
 			if _, _, err := f.tree.Repair("p", fresh...).Run(t.Context(), db); err != nil {
 				t.Fatalf("%s: %v: %v", f.name, err, list)
 			}
-			problems, err := f.tree.Check(t.Context(), db, "p")
-			suspects, errSuspects := f.tree.Suspects(nil).All(t.Context(), db)
-			if err != nil || errSuspects != nil || len(problems)+len(suspects) > 0 {
-				t.Fatalf("%s: %v, %v, %v, %v after %v", f.name, problems, suspects, err, errSuspects, list)
+			if problems, err := damage(t.Context(), db, f.tree, "p"); err != nil || len(problems) > 0 {
+				t.Fatalf("%s: %v, %v after %v", f.name, problems, err, list)
 			}
 			visits, err := f.tree.All(t.Context(), db, "p")
 			if err != nil || !slices.Equal(textsOf(visits), textsIn(list)) {
@@ -177,18 +182,14 @@ func TestDocumentTreeStrangers(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for p, err := range f.tree.CheckAll(t.Context(), db, nil) {
+			for f, err := range f.tree.Checks()[0].Each(t.Context(), db) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got = append(got, p.String())
+				got = append(got, model.Shell(f.ID)+": "+f.Problem)
 			}
 			slices.Sort(got)
-			if diff := modeltest.Diff(bson.A{
-				"'p': remarks.0 is not a node", "'p': remarks.1 is not a node", "'q': remarks is not a list of nodes",
-			}, bson.A{got[0], got[1], got[2]}); diff != "" || len(got) != 3 {
-				t.Error(diff, got)
-			}
+			mustEqual(t, f.name, got, []string{"'p': remarks.0 is not a node; remarks.1 is not a node", "'q': remarks is not a list of nodes"})
 			_, _, err := f.tree.Insert("q", remark{ID: "x"}, paths.LastRoot[string]()).Run(t.Context(), db)
 			wantDocumentError(t, "no list", err, paths.ErrDamaged)
 			_, _, err = f.tree.Insert("p", remark{ID: "x"}, paths.FirstChild("a")).Run(t.Context(), db)
@@ -206,7 +207,7 @@ func TestDocumentTreeStrangers(t *testing.T) {
 			if s := f.shape(t, db); s != "x y" {
 				t.Error(f.name, s)
 			}
-			if problems, err := f.tree.Check(t.Context(), db, "p"); err != nil || len(problems) != 2 {
+			if problems, err := damage(t.Context(), db, f.tree, "p"); err != nil || len(problems) != 2 {
 				t.Error(problems, err)
 			}
 		}
@@ -234,19 +235,16 @@ func TestDocumentTreeRepairAll(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, writes := range []int64{1, 0} {
-				p, err := f.tree.RepairAll(nil).Run(t.Context(), db, model.JobOptions{})
+				p, err := f.tree.Checks()[0].Job().Run(t.Context(), db, model.JobOptions{})
 				if err != nil || p.Writes != writes || p.Modified != writes || p.Documents != 21 {
 					t.Errorf("%s: %+v, %v", f.name, p, err)
 				}
 			}
-			n := 0
-			for p, err := range f.tree.CheckAll(t.Context(), db, nil) {
-				if n++; err != nil || p.Kind != paths.DuplicateID && p.Kind != paths.NotAList {
-					t.Error(p, err)
+			for owner, want := range map[string][]string{"5": {"2:duplicate"}, "q": {"remarks:notAList"}, "3": nil, "4": nil} {
+				got, err := damage(t.Context(), db, f.tree, owner)
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("%s: %s is left with %v, %v", f.name, owner, got, err)
 				}
-			}
-			if n != 2 {
-				t.Errorf("%s: %d problems are left", f.name, n)
 			}
 		}
 	})

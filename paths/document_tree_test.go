@@ -196,7 +196,7 @@ func TestDocumentTreeLockstep(t *testing.T) {
 // compare asks every query of a node.
 func (f documentForm) compare(t *testing.T, db *mongo.Database, forest *paths.Forest[string], id, other string) {
 	t.Helper()
-	if problems, err := f.tree.Check(t.Context(), db, "p"); err != nil || len(problems) > 0 {
+	if problems, err := damage(t.Context(), db, f.tree, "p"); err != nil || len(problems) > 0 {
 		t.Fatalf("%s: %v, %v", f.name, problems, err)
 	}
 	if !forest.Has(id) || !forest.Has(other) {

@@ -253,12 +253,12 @@ func (t *documentTree) load(owner bson.RawValue, nodes any) (model.Write, error)
 func (t *documentTree) whole(owner, list bson.RawValue) error {
 	for _, p := range t.problems(owner, list) {
 		switch p.Kind {
-		case BadOrder:
-		case DuplicateID:
+		case badOrder:
+		case duplicateID:
 			return t.fault(ErrExists, p.Node)
-		case Orphan:
+		case orphan:
 			return fmt.Errorf("%w: the parent of %s", ErrNoNode, text(p.Node))
-		case Cycle:
+		case cycle:
 			return t.fault(ErrCycle, p.Node)
 		default:
 			return t.refused(p.At, nil, p.Kind.String())

@@ -104,7 +104,7 @@ func TestDocumentTreeLoad(t *testing.T) {
 					t.Errorf("%s: %v, %v: %s", f.name, result, err, f.shape(t, db))
 				}
 			}
-			if problems, err := f.tree.Check(t.Context(), db, "p"); err != nil || len(problems) > 0 {
+			if problems, err := damage(t.Context(), db, f.tree, "p"); err != nil || len(problems) > 0 {
 				t.Errorf("%s: %v, %v", f.name, problems, err)
 			}
 			_, err := f.tree.Load("p", list[:1]).Run(t.Context(), db)
@@ -235,7 +235,7 @@ func TestDocumentTreeRace(t *testing.T) {
 			}
 			all.Wait()
 			visits, err := f.tree.All(t.Context(), db, "p")
-			problems, errCheck := f.tree.Check(t.Context(), db, "p")
+			problems, errCheck := damage(t.Context(), db, f.tree, "p")
 			if err != nil || errCheck != nil || len(problems) > 0 {
 				t.Fatalf("%s: %v, %v, %v", f.name, err, errCheck, problems)
 			}
@@ -326,7 +326,7 @@ func TestDocumentTreeCosts(t *testing.T) {
 				func() error { _, err := f.tree.Ancestors(ctx, db, "p", "c"); return err },
 				func() error { _, err := f.tree.Descendants(ctx, db, "p", "a", 1); return err },
 				func() error { _, _, err := f.tree.CommonAncestor(ctx, db, "p", "c", "d"); return err },
-				func() error { _, err := f.tree.Check(ctx, db, "p"); return err },
+				func() error { _, err := damage(ctx, db, f.tree, "p"); return err },
 			} {
 				f.grow(t, db, "a(b(c) d) e")
 				modeltest.WantCost(t, m, asked, read)

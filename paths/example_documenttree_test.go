@@ -89,9 +89,11 @@ func ExampleDocumentTree() {
 
 	// Code that doesn't know of the tree takes a comment away from over its reply. The check finds it, and the repair mends it.
 	_, err := blogPosts.Of(db).UpdateByID(ctx, "p1", bson.D{{Key: "$pull", Value: bson.D{{Key: "comments", Value: bson.D{{Key: "id", Value: "c3"}}}}}})
-	problems, errCheck := blogComments.Check(ctx, db, "p1")
-	fmt.Println(problems, err, errCheck)
-	change(blogComments.Repair("p1"))
+	check := blogComments.Checks()[0]
+	found, errCheck := check.All(ctx, db)
+	fmt.Println(found, err, errCheck)
+	_, err = check.Job().Run(ctx, db, model.JobOptions{})
+	fmt.Println(err)
 	show()
 	// Output:
 	// db.posts.updateOne({_id: 'p1', 'comments.id': {$eq: 'c1', $ne: 'c2'}, 'comments.999': {$exists: false}, $expr: {$lte: [{$bsonSize: '$$ROOT'}, 15728570]}}, {$push: {comments: {id: 'c2', by: 'Bob', text: 'Several.', parent: 'c1'}}})
@@ -107,7 +109,8 @@ func ExampleDocumentTree() {
 	// Cat: It depends.
 	//   Ann: On what, please?
 	// Bob: Several.
-	// ['p1': comments.1 'c4' has a parent that isn't there] <nil> <nil>
+	// [posts 'p1': comments.1 'c4' has a parent that isn't there] <nil> <nil>
+	// <nil>
 	// Bob: Several.
 	// Ann: On what, please?
 }

@@ -66,8 +66,8 @@ func ExampleTree() {
 	_, _, err = shelfTree.Move("sale", paths.LastChild("boots")).Run(ctx, db)
 	fmt.Println(err)
 
-	report, err := shelfTree.Check(ctx, db)
-	fmt.Println(report.Nodes, "nodes,", len(report.Problems), "problems", err)
+	found, err := shelfTree.Checks()[0].All(ctx, db)
+	fmt.Println(len(found), "problems", err)
 	// Output:
 	// clothing <nil>
 	//   women <nil>
@@ -77,5 +77,5 @@ func ExampleTree() {
 	// 8 commands, 5 documents written, three times the lock document <nil>
 	// sale/shoes/boots/ <nil>
 	// docmodel: a node can't be moved under itself or a descendant: 'sale' under 'boots'
-	// 6 nodes, 0 problems <nil>
+	// 0 problems <nil>
 }

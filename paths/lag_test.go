@@ -38,7 +38,7 @@ func TestTreesDecideAtThePrimary(t *testing.T) {
 					t.Errorf("a query of the user reads its secondary: %v, %v", old, err)
 				}
 				faults.Reset()
-				report, err := k.tree.Check(t.Context(), db)
+				report, err := k.tree.Inspect(t.Context(), db)
 				if err != nil || len(report.Problems) > 0 {
 					t.Errorf("%v, %v", report, err)
 				}

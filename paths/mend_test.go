@@ -106,7 +106,7 @@ func TestTreeRepair(t *testing.T) {
 						}
 					}
 				}
-				before, err := k.tree.Check(t.Context(), db)
+				before, err := k.tree.Inspect(t.Context(), db)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -221,7 +221,7 @@ func TestConvert(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				report, err := to.Check(t.Context(), db)
+				report, err := to.Inspect(t.Context(), db)
 				if err != nil || len(report.Problems) > 0 {
 					t.Fatalf("%d to %d: %v, %v", i, j, report.Problems, err)
 				}

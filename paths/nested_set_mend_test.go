@@ -15,7 +15,7 @@ import (
 // nestedWhole fails the test unless the check finds nothing, and the numbers are those of the links.
 func (k nestedKind) nestedWhole(t testing.TB, db *mongo.Database, what string) {
 	t.Helper()
-	report, err := k.tree.Check(t.Context(), db)
+	report, err := k.tree.Inspect(t.Context(), db)
 	if err != nil || len(report.Problems) > 0 {
 		t.Fatalf("%s: %s: %v, %v", k.name, what, report.Problems, err)
 	}

@@ -112,7 +112,7 @@ func TestBadSegment(t *testing.T) {
 			t.Error("nothing is suspected")
 		}
 		for range 2 {
-			report, err := tree.Check(ctx, db)
+			report, err := tree.Inspect(ctx, db)
 			if err != nil {
 				t.Fatal(err)
 			}

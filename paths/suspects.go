@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -29,20 +28,6 @@ const (
 	former     = "_former"
 	orderFirst = "_order"
 )
-
-// Suspects returns the queries that a [Tree.Check] begins with: each finds documents that can't be right, of which it returns the
-// fields of the tree, undecoded, for they may hold anything. Where none finds any, the tree is whole. A change that is being written may
-// show. The server compares numbers by value: one of another type, a double for an int64, is no suspect.
-//
-// Cost: a command each, two to four. For each document the server reads its parent by _id; siblings are sorted by their order; for
-// a [ParentTree], whose fields don't tell a cycle, each node's ancestors are read too. Nothing is sent of a sound tree.
-func (p planner[D, K]) Suspects() []model.Aggregate[bson.Raw] {
-	var out []model.Aggregate[bson.Raw]
-	for _, s := range p.t.suspects() {
-		out = append(out, p.t.aggregate(s))
-	}
-	return out
-}
 
 // onlyTreeFields is the stage that leaves what the check of a tree reads.
 func (t *tree) onlyTreeFields() bson.D {

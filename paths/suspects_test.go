@@ -100,7 +100,7 @@ func TestCheckCost(t *testing.T) {
 			k.ensure(t, db)
 			k.store(t, db, parse("a(b(c d(e)) f) g(h)"))
 			modeltest.WantCost(t, monitor, model.Cost{Commands: len(k.suspects) + 2, Returned: 1}, func() error {
-				report, err := k.tree.Check(t.Context(), db)
+				report, err := k.tree.Inspect(t.Context(), db)
 				if report.Nodes != 8 || len(report.Problems) > 0 {
 					t.Errorf("%s: %+v", k.name, report)
 				}

@@ -23,11 +23,11 @@ import (
 // A writer that dies leaves what its plan has written until then, and keeps others waiting for TreeSpec.For, five seconds unless
 // the spec says otherwise. The next change of the tree, whatever it is, writes the rest first; no cut loses a node that isn't
 // deleted. What readers see meanwhile is what they see of a change that is being written, for as long as nobody changes the tree.
-// [Tree.Load], [Tree.Repair], [RollUp.Store] and [Convert] leave no plan: they are run again.
+// [Tree.Load], the mending of [Tree.Checks], [RollUp.Store] and [Convert] leave no plan: they are run again.
 //
 // A write that arrives after its lease ran out changes nothing: each write asks that no later change has written its document, and
 // the next writer has finished the plan before it read. The one exception is a node that is inserted so late that another writer
-// has finished the insert and a third one has deleted the node: it is stored again. [Tree.Check] finds it where it doesn't fit.
+// has finished the insert and a third one has deleted the node: it is stored again. [Tree.Checks] find it where it doesn't fit.
 //
 // The methods that read run their queries at once, and say how many, for most begin with a node that is read first, from which the
 // query of the rest is made; a representation's own methods return that query as a value, from a node that the caller has. A node that

@@ -2,6 +2,7 @@ package paths_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
@@ -22,26 +23,26 @@ func (k kind) put(t testing.TB, db *mongo.Database, id string, set bson.D) {
 
 // mended fails the test unless the check finds problems of a kind, the repair mends them, and the
 // typed reads then give the nodes.
-func (k kind) mended(t *testing.T, db *mongo.Database, what string, kind paths.ProblemKind, want string) {
+func (k kind) mended(t *testing.T, db *mongo.Database, what, kind, want string) {
 	t.Helper()
-	report, err := k.tree.Check(t.Context(), db)
+	check := k.tree.Checks()[0]
+	found, err := check.All(t.Context(), db)
 	if err != nil {
 		t.Errorf("%s: %s: %v", k.name, what, err)
 		return
 	}
-	found := false
-	for _, p := range report.Problems {
-		found = found || p.Kind == kind
+	if !slices.ContainsFunc(found, func(f model.Finding) bool { return f.Detail.Lookup("kind").StringValue() == kind }) {
+		t.Errorf("%s: %s: the check finds %v", k.name, what, found)
 	}
-	if !found {
-		t.Errorf("%s: %s: the check finds %v", k.name, what, report.Problems)
+	if p, err := check.Job().Run(t.Context(), db, model.JobOptions{DryRun: true}); err != nil || p.Writes != int64(len(found)) || !p.Done {
+		t.Errorf("%s: %s: a dry run: %+v, %v", k.name, what, p, err)
 	}
-	if _, _, err := k.tree.Repair().Run(t.Context(), db); err != nil {
-		t.Errorf("%s: %s: %v", k.name, what, err)
+	if p, err := check.Job().Run(t.Context(), db, model.JobOptions{}); err != nil || !p.Done || p.Modified == 0 {
+		t.Errorf("%s: %s: %+v, %v", k.name, what, p, err)
 		return
 	}
-	if report, err := k.tree.Check(t.Context(), db); err != nil || len(report.Problems) > 0 {
-		t.Errorf("%s: %s: after the repair %v, %v", k.name, what, report.Problems, err)
+	if found, err := check.All(t.Context(), db); err != nil || len(found) > 0 {
+		t.Errorf("%s: %s: after the repair %v, %v", k.name, what, found, err)
 	}
 	all, err := k.docs.Find(nil).All(t.Context(), db)
 	if err != nil {
@@ -67,17 +68,17 @@ func TestRepairOfOtherTypes(t *testing.T) {
 			for _, c := range []struct {
 				what string
 				set  bson.D
-				kind paths.ProblemKind
+				kind string
 				want string
 			}{
-				{"an array with a key", bson.D{{Key: "order", Value: bson.A{"a0"}}}, paths.BadOrder, "a(b c) d"},
-				{"an array of keys", bson.D{{Key: "order", Value: bson.A{"a0", "a1"}}}, paths.BadOrder, "a(b c) d"},
-				{"a number as key", bson.D{{Key: "order", Value: 7}}, paths.BadOrder, "a(b c) d"},
-				{"a change that is a string", bson.D{{Key: "change", Value: "7"}}, paths.BadChange, "a(b c) d"},
-				{"a change that is a fraction", bson.D{{Key: "change", Value: 7.5}}, paths.BadChange, "a(b c) d"},
-				{"a change that is an array", bson.D{{Key: "change", Value: bson.A{int64(7)}}}, paths.BadChange, "a(b c) d"},
-				{"a change that is a document", bson.D{{Key: "change", Value: bson.D{}}}, paths.BadChange, "a(b c) d"},
-				{"a change beyond all", bson.D{{Key: "change", Value: int64(1<<63 - 1)}}, paths.BadChange, "a(b c) d"},
+				{"an array with a key", bson.D{{Key: "order", Value: bson.A{"a0"}}}, "order", "a(b c) d"},
+				{"an array of keys", bson.D{{Key: "order", Value: bson.A{"a0", "a1"}}}, "order", "a(b c) d"},
+				{"a number as key", bson.D{{Key: "order", Value: 7}}, "order", "a(b c) d"},
+				{"a change that is a string", bson.D{{Key: "change", Value: "7"}}, "change", "a(b c) d"},
+				{"a change that is a fraction", bson.D{{Key: "change", Value: 7.5}}, "change", "a(b c) d"},
+				{"a change that is an array", bson.D{{Key: "change", Value: bson.A{int64(7)}}}, "change", "a(b c) d"},
+				{"a change that is a document", bson.D{{Key: "change", Value: bson.D{}}}, "change", "a(b c) d"},
+				{"a change beyond all", bson.D{{Key: "change", Value: int64(1<<63 - 1)}}, "change", "a(b c) d"},
 			} {
 				k.store(t, db, parse("a(b c) d"))
 				k.put(t, db, "b", c.set)
@@ -97,7 +98,7 @@ func TestRepairOfOtherNumbers(t *testing.T) {
 				k.store(t, db, parse("a(b) c"))
 				k.put(t, db, "a", bson.D{{Key: "left", Value: int64(9999)}})
 				k.put(t, db, "c", bson.D{{Key: "left", Value: one}})
-				k.mended(t, db, fmt.Sprintf("%T", one), paths.WrongField, "a(b) c")
+				k.mended(t, db, fmt.Sprintf("%T", one), "field", "a(b) c")
 			}
 			// Whole numbers of 32 bits are no damage where they are right.
 			k.store(t, db, parse("a(b) c"))
@@ -129,7 +130,7 @@ func TestCyclesInServerOrder(t *testing.T) {
 			k.store(t, db, parse("aa b c"))
 			k.put(t, db, "aa", bson.D{{Key: "parent", Value: "b"}})
 			k.put(t, db, "b", bson.D{{Key: "parent", Value: "aa"}})
-			k.mended(t, db, "strings of two lengths", paths.Cycle, "c aa(b)")
+			k.mended(t, db, "strings of two lengths", "cycle", "c aa(b)")
 			k.store(t, db, parse("x(b c aa)"))
 			for _, id := range []string{"b", "c", "aa"} {
 				k.put(t, db, id, bson.D{{Key: "order", Value: "a5"}})
@@ -139,7 +140,7 @@ func TestCyclesInServerOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 			mustEqual(t, "the server's order", below, []string{"aa", "b", "c"})
-			k.mended(t, db, "one key", paths.BadOrder, "x(aa b c)")
+			k.mended(t, db, "one key", "order", "x(aa b c)")
 		}
 		type numbered struct {
 			ID     int64  `bson:"_id"`
@@ -177,7 +178,7 @@ func TestNewRootsComeLast(t *testing.T) {
 				k.store(t, db, parse("a b(c(d)) e"))
 				k.put(t, db, "e", bson.D{{Key: "order", Value: bad}})
 				k.put(t, db, "c", bson.D{{Key: "parent", Value: "nobody"}})
-				k.mended(t, db, "after "+bad, paths.Orphan, "a b e c(d)")
+				k.mended(t, db, "after "+bad, "orphan", "a b e c(d)")
 			}
 		}
 	})
@@ -214,7 +215,7 @@ func TestLostLock(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					report, err := k.tree.Check(t.Context(), db)
+					report, err := k.tree.Inspect(t.Context(), db)
 					if err != nil || len(report.Problems) != 1 || report.Problems[0].Kind != paths.BadChange || report.Problems[0].ID.StringValue() != "d" {
 						t.Errorf("%s: %v, %v", what, report.Problems, err)
 					}

@@ -156,7 +156,7 @@ func TestLateWrites(t *testing.T) {
 							break
 						}
 						where := fmt.Sprintf("%s: %s, write %d late, %s", k.name, name, write, what)
-						report, err := k.tree.Check(t.Context(), db)
+						report, err := k.tree.Inspect(t.Context(), db)
 						if err != nil || len(report.Problems) > 0 {
 							t.Errorf("%s: %v, %v", where, report.Problems, err)
 							_, _, _ = k.tree.Repair().Run(t.Context(), db)

@@ -9,52 +9,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Check finds every node that isn't what the links of all make of it: orphans, cycles, siblings without an order, and fields of the
-// representation that aren't what they should be. The report's plan is what Repair would write now.
-//
-// Queries on the server look for documents that can't be right: see Suspects of the representations. Only when they find one, the
-// tree's fields of all documents are read, to say what is wrong and what mends it. Two queries more compare the greatest number of a
-// change with the lock document: where that was lost, or comes from an older backup, the problem is [BadChange]. No change is kept
-// from anything by that: the next one goes on above the nodes' numbers, if it reads one of them or there is no lock document.
-//
-// Cost: five to seven commands, which send one document of a sound tree, and its count. Of a damaged one at most as many: those that look
-// for suspects end with the first that finds something, and one reads all, whose documents are held in memory, some 800 bytes for each. What others
-// change meanwhile may be reported; [Tree.Repair] keeps them away.
-func (t *Tree[D, K]) Check(ctx context.Context, db *mongo.Database) (Report, error) {
-	report, err := t.t.check(ctx, db, 0)
-	if err == nil {
-		err = t.t.checkLock(ctx, db, t.lease, &report)
-	}
-	return report, err
-}
-
-// Repair returns the change that makes a tree whole from its parent links: orphans, and of each cycle the node with the least
-// _id in the server's order, become roots after the others; siblings that have no order get one; and each field of the
-// representation becomes what the links say. The numbers of changes go on above those of the nodes. Only documents that differ are written, and nothing of the user's is lost or deleted. Siblings whose keys order them keep
-// their keys. Of siblings that must have the same segment none is renamed: the next check reports them still.
-//
-// A plan that another writer left and that can't be finished is dropped. The change can be run again, from any cut: a cut leaves some
-// nodes mended and others not, and some parked: with a path or left number by which nobody finds them. Where it is cut among
-// siblings without an order, these may come to another order among themselves. No plan of it is left for others: until it is run
-// again the tree is as damaged as before.
-//
-// The lease is extended while the repair runs. Should it be lost all the same, because the server couldn't be reached for longer than
-// TreeSpec.For, the repair passes over what others have written since it read: check again then.
-//
-// Cost: that of Check, and a command for each 25,000 documents or 16 MiB of writes; two for the lease.
-func (t *Tree[D, K]) Repair() model.Change[State] {
-	c := t.t.changing(t.lease, func(ctx context.Context, db *mongo.Database, s *State) error {
-		if err := t.t.goOn(ctx, db, t.lease, s.Change); err != nil {
-			return err
-		}
-		report, err := t.t.check(ctx, db, s.Change)
-		s.Repair = report.Repair
-		return err
-	}, func(s *State) (model.Plan, error) { return s.Repair, nil })
-	c.Mends = true
-	return c
-}
-
 // Drop returns the job that takes away the fields that this representation keeps beside the links, once all have gone over to
 // another. A unique index on them must be dropped before.
 //

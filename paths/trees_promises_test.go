@@ -86,7 +86,7 @@ func (k kind) queryPromises(t testing.TB, db *mongo.Database) []promise {
 			promise{"page", func() error { _, err := childTree.Page("a", 1, 1).All(ctx, db); return err }, cost(1), nil},
 			promise{"count of a list", func() error { _, err := childTree.CountChildren("a").All(ctx, db); return err }, cost(1), nil},
 			promise{"listing", func() error { _, err := childTree.Listing("b").All(ctx, db); return err }, cost(1), nil},
-			promise{"check of lists", func() error { _, err := childTree.CheckLists(ctx, db); return err }, cost(8), nil})
+			promise{"check of lists", func() error { _, err := childTree.Lists(ctx, db); return err }, cost(8), nil})
 	case "gapped":
 		out = append(out, promise{"query of leaves", func() error { _, err := nestedKinds[1].set.Leaves(a).All(ctx, db); return err }, cost(3), nil})
 	}
@@ -129,7 +129,7 @@ func (k kind) readPromises(t testing.TB, db *mongo.Database) []promise {
 		{"settled", func() error {
 			return k.tree.Settled(ctx, db, func(ctx context.Context) error { _, err := k.tree.Roots(ctx, db); return err })
 		}, cost(3, 2+2), nil},
-		{"check", func() error { _, err := k.tree.Check(ctx, db); return err }, cost(4, 1),
+		{"check", func() error { _, err := k.tree.Inspect(ctx, db); return err }, cost(4, 1),
 			map[string]model.Cost{"parents": cost(5, 1), "nested": cost(5, 1), "children": cost(6, 1)}},
 	}
 }
@@ -176,7 +176,7 @@ func (k kind) changePromises(t testing.TB, db *mongo.Database) []promise {
 	}
 	damage()
 	return []promise{
-		{"check of a damaged tree", func() error { _, err := k.tree.Check(ctx, db); return err }, cost(4, 0, 1+8), nil},
+		{"check of a damaged tree", func() error { _, err := k.tree.Inspect(ctx, db); return err }, cost(4, 0, 1+8), nil},
 		{"repair", run(k.tree.Repair()), cost(2+4+1, 2+1, 1+8), nil},
 		{"repair of what is whole", run(k.tree.Repair()), cost(2+4, 2, 1),
 			map[string]model.Cost{"parents": cost(2+5, 2, 1), "nested": cost(2+5, 2, 1), "children": cost(2+6, 2, 1)}},

@@ -112,7 +112,7 @@ func of(sites []string) model.Find[Task] {
 
 // Problems counts what the checks of all techniques find: for a job at night.
 func (f Facilities) Problems(ctx context.Context) (int, error) {
-	report, err := tree.Check(ctx, f.db)
+	damaged, err := tree.Checks()[0].All(ctx, f.db)
 	if err != nil {
 		return 0, err
 	}
@@ -120,7 +120,7 @@ func (f Facilities) Problems(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n := len(report.Problems) + len(misplaced)
+	n := len(damaged) + len(misplaced)
 	for _, check := range []func() (int, error){
 		count(ctx, f.db, work.CheckLists()), count(ctx, f.db, work.CheckRefs()),
 		count(ctx, f.db, open.Check()), count(ctx, f.db, names.Check(nil)), count(ctx, f.db, contacts.Repeated()),

@@ -83,6 +83,9 @@ func (c Case) parts(v any, s string) ([]part, error) {
 		return planParts(v)
 	case model.Check:
 		out := []part{{"name", names, v.Name}, {"rule", data, v.Rule}}
+		for _, q := range v.Queries {
+			out = append(out, commandParts(q.Command())...)
+		}
 		if v.Pipeline == nil {
 			return out, v.Err
 		}

@@ -140,8 +140,10 @@ func (c Case) show(t *testing.T, s string) string {
 
 func showCheck(b *strings.Builder, comment func(string, ...any), check model.Check) {
 	comment("%s; rule: %s", check.Name, check.Rule)
-	if check.Pipeline != nil || check.Err != nil {
-		b.WriteString(check.String() + "\n")
+	if text := check.String(); text != "" {
+		b.WriteString(text + "\n")
+	}
+	if check.Pipeline != nil {
 		comment("%s", check.Find().Cost())
 	}
 	if check.Age > 0 {

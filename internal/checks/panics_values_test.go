@@ -100,8 +100,8 @@ var walkedValues = []any{
 	expiryEach, expiryArchived, readerVersions, schema.Of(wares), schema.FieldRule{}, schema.Number{}, schema.NumberRisk{}, schema.Validation{}, schema.ValidationDiff{}, schema.VersionError{}, schema.Violation{},
 	schema.Violations{},
 
-	byParent, byArray, byPath, nestedOnes, byChildren, listedComments, boundComments, keyedComments, nestedComments, paths.NewRollUp[float64](nestedOnes.Tree(paths.TreeSpec{}), "price", "sums"), byParent.Tree(paths.TreeSpec{}), byPath.Tree(paths.TreeSpec{}), nestedOnes.Tree(paths.TreeSpec{}), talks, shouting, paths.AdoptError{},
-	paths.DeleteMode(0), paths.DocumentProblem{}, &paths.Forest[string]{}, paths.Place[string]{}, paths.Problem{}, paths.ProblemKind(0),
+	byParent, byArray, byPath, nestedOnes, byChildren, listedComments, boundComments, keyedComments, nestedComments, paths.NewRollUp[float64](nestedOnes.Tree(paths.TreeSpec{}), "price", "sums"), byParent.Tree(paths.TreeSpec{}), byPath.Tree(paths.TreeSpec{}), nestedOnes.Tree(paths.TreeSpec{}), talks, shouting,
+	paths.DeleteMode(0), &paths.Forest[string]{}, paths.Place[string]{}, paths.AdoptError{},
 
 	paths.ConvertInto(byParent.Tree(paths.TreeSpec{}), paths.NewParentTree(treeNodes.Named("other"), paths.Links{}).Tree(paths.TreeSpec{}), func(n treeNode) (treeNode, error) { return n, nil }, paths.IntoSpec[string]{}),
 	relate.Then(joined, relate.NewJoin(parts, "_id", parts)), tallied.RecountAll(0),

@@ -86,6 +86,7 @@ func childTrees() []Case {
 		{Method: "paths.ChildTree.Page", Reason: "no _id is refused", Make: func(string) any { return byChildren.Page("", 0, 1) }},
 		{Method: "paths.ChildTree.CountChildren", Reason: "without them", Make: func(s string) any { return byChildren.CountChildren(s) }},
 		{Method: "paths.ChildTree.Listing", Reason: "by the index on the lists", Make: func(s string) any { return byChildren.Listing(s) }},
+		{Method: "paths.ChildTree.CheckLists", Reason: "of all lists", Make: func(string) any { return byChildren.CheckLists(paths.TreeSpec{}) }},
 		{Method: "paths.ChildTree.Adopt", Reason: "the links that were not there", Make: func(string) any { return byChildren.Adopt(paths.TreeSpec{}) },
 			State: func(s string) any {
 				set := bson.D{{Key: "parent", Value: s}, {Key: "order", Value: "a0"}, {Key: "change", Value: int64(7)}}

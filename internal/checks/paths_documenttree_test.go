@@ -154,13 +154,6 @@ func documentTreeChanges() []Case {
 }
 
 func documentTreeRepairs() []Case {
-	suspects := func(reason string, t *commentTree, filter func(s string) bson.D) Case {
-		return Case{Method: "paths.DocumentTree.Suspects", Reason: reason, From: func(s string) ([]any, func() any) {
-			d := roomy(filter(s))
-			return []any{d}, func() any { return t.Suspects(d) }
-		}}
-	}
-	some := func(s string) bson.D { return bson.D{{Key: "title", Value: s}} }
 	damaged := func(s string) any {
 		return listState(commentOf(s, "", ""), commentOf(s+"2", s+"8", ""), commentOf(s+"3", s+"4", ""), commentOf(s+"4", s+"3", ""), commentOf(s, s+"3", ""))
 	}
@@ -172,19 +165,13 @@ func documentTreeRepairs() []Case {
 		{Method: "paths.DocumentTree.Repair", Reason: "keys that are equal", Make: func(s string) any { return keyedComments.Repair(s) },
 			State: func(s string) any { return listState(commentOf(s, "", "a0"), commentOf(s+"2", "", "a0")) }},
 		{Method: "paths.DocumentTree.Repair", Reason: "a list that is whole", Make: func(s string) any { return nestedComments.Repair(s) }, State: nestedThread},
-		{Method: "paths.DocumentTree.RepairAll", Reason: "those that are damaged", From: func(s string) ([]any, func() any) {
-			d := roomy(some(s))
-			return []any{d}, func() any { return listedComments.RepairAll(d) }
-		}, State: func(s string) any {
-			row := func(id string, list ...any) bson.Raw {
-				return rawDoc(bson.D{{Key: "_id", Value: id}, {Key: "comments", Value: bson.A(list)}})
-			}
-			return []bson.Raw{row(s, commentOf(s, "", "")), row(s+"2", commentOf(s, s+"7", ""))}
+		{Method: "paths.DocumentTree.Checks", Reason: "lists as they are read", Make: func(string) any { return listedComments.Checks() }},
+		{Method: "paths.DocumentTree.Checks", Reason: "an orphan becomes a root", From: func(s string) ([]any, func() any) {
+			check := listedComments.Checks()[0]
+			found := findings(check, bson.M{"owner": bson.M{"_id": s, "comments": bson.A{commentOf(s, "", ""), commentOf(s+"2", s+"7", "")}}})
+			return []any{found}, func() any { return check.Mend(found) }
 		}},
 		{Method: "paths.DocumentTree.Indexes", Reason: "none but that of _id", Make: func(string) any { return listedComments.Indexes() }},
-		suspects("of all posts", listedComments, func(string) bson.D { return nil }),
-		suspects("of some, keys too", keyedComments, some),
-		suspects("nested: the server can't see it", nestedComments, some),
 	}
 }
 

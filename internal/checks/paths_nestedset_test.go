@@ -13,7 +13,6 @@ var (
 
 func init() {
 	register(nestedSets()...)
-	registerSuspects("paths.NestedSet.", nestedOnes)
 }
 
 // nestedNode is a node of nestedOnes and directOnes, as it was read.

@@ -50,7 +50,6 @@ type planning interface {
 	Load(docs []treeNode, change int64) model.Plan
 	Indexes() []model.Index
 	Relations() []model.Relation
-	Suspects() []model.Aggregate[bson.Raw]
 }
 
 // badSegment is why a path doesn't take every string.
@@ -138,17 +137,6 @@ func registerPlanning(method string, p planning) {
 		}},
 		Case{Method: method + "Indexes", Reason: "the declared ones", Make: func(string) any { return p.Indexes() }},
 	)
-	registerSuspects(method, p)
-}
-
-func registerSuspects(method string, p interface {
-	Suspects() []model.Aggregate[bson.Raw]
-}) {
-	for i, reason := range []string{"by the parent", "by the sibling before", "by all"} {
-		if i < len(p.Suspects()) {
-			register(Case{Method: method + "Suspects", Reason: reason, Make: func(string) any { return p.Suspects()[i] }})
-		}
-	}
 }
 
 func registerTree(name string, t *paths.Tree[treeNode, string]) {
@@ -195,8 +183,7 @@ func registerTree(name string, t *paths.Tree[treeNode, string]) {
 		}, MayRefuse: badSegment, State: state(func(s string) paths.State {
 			return paths.State{Children: []bson.Raw{treeRaw(treeChild(clothes, s, "a0V"))}}
 		})},
-		Case{Method: "paths.Tree.Repair", Reason: name, Make: func(string) any { return t.Repair() },
-			State: state(func(s string) paths.State { return paths.State{Repair: model.NewPlan(treeNodes.Delete(s))} }), MayRefuse: badSegment},
+		Case{Method: "paths.Tree.Checks", Reason: name, Make: func(string) any { return t.Checks() }},
 		Case{Method: "paths.Tree.Drop", Reason: name, Make: func(string) any { return t.Drop() }, MayRefuse: "has none beside the links",
 			State: func(s string) any { return []bson.Raw{treeRaw(treeRoot(s, "a0"))} }},
 		Case{Method: "paths.Tree.Indexes", Reason: name, Make: func(string) any { return t.Indexes() }},

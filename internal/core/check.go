@@ -3,6 +3,7 @@
 package core
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
@@ -35,7 +36,7 @@ func Mends[F any](check, collection string, mend func(rows []F) model.Plan) func
 			reason := ""
 			if f.Check != check {
 				reason = fmt.Sprintf("is a finding of %q, not of %q", f.Check, check)
-			} else if err := bson.Unmarshal(f.Detail, &rows[i]); err != nil {
+			} else if err := bson.Unmarshal(bytes.Clone(f.Detail), &rows[i]); err != nil {
 				reason = "has a Detail that the check didn't return: " + err.Error()
 			}
 			if reason != "" {
