@@ -13,6 +13,23 @@
 // doesn't know is an error that names it; nothing is ignored. There are no
 // users, no durability and no second process.
 //
+// # Packages
+//
+// wire frames messages; pipe carries them within the process; store keeps documents in
+// copy-on-write B-trees, so that a snapshot is free and a transaction is a private copy of the
+// roots. query, jsonschema, update, projection, expr and pipeline are the language, over the values
+// of internal/bsonval; each has a registry of its operators, so that one more operator is one more
+// file. operators walks the registries: each operator has cases in its testdata, which run on a
+// server too, and each further name in MongoDB's manual is refused by name. differ feeds the engine
+// and a server the same random commands. Where the two differ, MongoDB's documentation decides; a
+// difference that is the server's own is a named rule there.
+//
+// Validators ($jsonSchema and any other filter) are enforced by store's writer: strict, moderate
+// or off. A command with a number runs in its session, one at a time; what each statement of a
+// retryable write did is kept until the next number. bulkWrite is read whole, and then runs the
+// statements of the other write commands. A transaction ends with its session, by its lifetime, or
+// 5 seconds after the connection of its last command.
+//
 // # Change streams
 //
 // $changeStream watches a collection, a database or all of them: insert,
