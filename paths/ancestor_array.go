@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -158,8 +159,8 @@ func (t *ancestorArray) canonical(f *Forest[string], nodes map[string]node) map[
 func (t *ancestorArray) fits() fitting {
 	own, above := "$"+t.path, "$$up."+t.path
 	return fitting{
-		root:  op("$eq", own, bson.A{"$_id"}),
-		child: op("$and", op("$isArray", above), op("$eq", own, op("$concatArrays", op("$cond", op("$isArray", above), above, bson.A{}), bson.A{"$_id"}))),
+		root:  mql.Op("$eq", own, bson.A{"$_id"}),
+		child: mql.Op("$and", mql.Op("$isArray", above), mql.Op("$eq", own, mql.Op("$concatArrays", mql.Op("$cond", mql.Op("$isArray", above), above, bson.A{}), bson.A{"$_id"}))),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -30,9 +31,9 @@ func isChange(v bson.RawValue) bool {
 // latest is the query of the node with the greatest number of a change, if that is above another number.
 func (t *tree) latest(above int64) source {
 	number := bson.D{
-		e("$gt", above), e("$lte", int64(maxChange)), e("$type", bson.A{"int", "long"}), e("$not", bson.D{e("$type", "array")}),
+		mql.E("$gt", above), mql.E("$lte", int64(maxChange)), mql.E("$type", bson.A{"int", "long"}), mql.E("$not", bson.D{mql.E("$type", "array")}),
 	}
-	return match("", bson.D{e(t.links.Change, number)}, sortBy(t.links.Change, -1), limit(1), t.onlyTreeFields())
+	return match("", bson.D{mql.E(t.links.Change, number)}, sortBy(t.links.Change, -1), limit(1), t.onlyTreeFields())
 }
 
 // begin is the number above which the changes go on when there is no lock document: see [model.Lease].

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -157,11 +158,11 @@ func (t *childTree) canonical(f *Forest[string], nodes map[string]node) map[stri
 // fits says that a list holds those that name the node as their parent, in order. The lists don't tell a cycle.
 func (t *childTree) fits() fitting {
 	lookup := bson.D{
-		e("from", t.docs), e("localField", "_id"), e("foreignField", t.links.Parent), e("as", up), e("pipeline", mongo.Pipeline{
-			{e("$sort", bson.D{e(t.links.Order, 1), e("_id", 1)})}, {e("$project", bson.D{e(t.links.Parent, 1)})},
+		mql.E("from", t.docs), mql.E("localField", "_id"), mql.E("foreignField", t.links.Parent), mql.E("as", up), mql.E("pipeline", mongo.Pipeline{
+			{mql.E("$sort", bson.D{mql.E(t.links.Order, 1), mql.E("_id", 1)})}, {mql.E("$project", bson.D{mql.E(t.links.Parent, 1)})},
 		}),
 	}
 	return fitting{more: []source{t.circular(), {pipeline: mongo.Pipeline{
-		t.onlyTreeFields(), {e("$lookup", lookup)}, {e("$match", bson.D{e("$expr", op("$ne", "$"+t.path, "$"+up+"._id"))})}, {e("$unset", up)},
+		t.onlyTreeFields(), {mql.E("$lookup", lookup)}, {mql.E("$match", bson.D{mql.E("$expr", mql.Op("$ne", "$"+t.path, "$"+up+"._id"))})}, {mql.E("$unset", up)},
 	}}}}
 }

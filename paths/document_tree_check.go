@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -54,13 +55,13 @@ func (t *documentTree) finding(check string, doc bson.Raw) (model.Finding, bool)
 	}
 	words, list := make([]string, len(problems)), make(bson.A, len(problems))
 	for i, p := range problems {
-		detail := bson.D{e("kind", kindWords[p.Kind]), e("at", p.At)}
+		detail := bson.D{mql.E("kind", kindWords[p.Kind]), mql.E("at", p.At)}
 		if p.Node.Type != 0 {
-			detail = append(detail, e("node", p.Node))
+			detail = append(detail, mql.E("node", p.Node))
 		}
 		words[i], list[i] = p.String(), detail
 	}
-	raw, _ := bson.Marshal(bson.D{e("owner", doc), e("problems", list)}) // of values that were read
+	raw, _ := bson.Marshal(bson.D{mql.E("owner", doc), mql.E("problems", list)}) // of values that were read
 	return model.Finding{Check: check, Collection: t.owners, ID: owner, Problem: strings.Join(words, "; "), Detail: raw}, true
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -86,7 +87,7 @@ func (t *documentTree) write(e edit) model.Write {
 	}
 	if e.more > 0 && t.spec.Max > 0 {
 		last := t.path + "." + strconv.Itoa(t.spec.Max-e.more)
-		full(fmt.Sprintf("%d nodes, or would have more", t.spec.Max), bson.E{Key: last, Value: exists(false)}, bson.E{Key: last, Value: exists(true)})
+		full(fmt.Sprintf("%d nodes, or would have more", t.spec.Max), bson.E{Key: last, Value: mql.Exists(false)}, bson.E{Key: last, Value: mql.Exists(true)})
 	}
 	if e.grows > 0 {
 		size := func(op string) bson.E {
@@ -102,8 +103,6 @@ func (t *documentTree) write(e edit) model.Write {
 	return w
 }
 
-func exists(yes bool) bson.D { return bson.D{{Key: "$exists", Value: yes}} }
-
 // asRead is the condition that the list is as it was read.
 func (t *documentTree) asRead(s DocumentState) bson.D {
 	switch {
@@ -112,7 +111,7 @@ func (t *documentTree) asRead(s DocumentState) bson.D {
 	case t.spec.Revision != "":
 		return bson.D{{Key: t.spec.Revision, Value: model.Eq(s.Revision)}}
 	case s.List.Type == 0:
-		return bson.D{{Key: t.path, Value: exists(false)}}
+		return bson.D{{Key: t.path, Value: mql.Exists(false)}}
 	}
 	return t.is(s.List)
 }

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-
-	"github.com/docmodel/docmodel/model"
 )
 
 // GraphSpec says where a computation over a [Graph] keeps what it knows. The zero value is a good one.
@@ -186,7 +186,7 @@ func (x *Graph[D, K]) State(id K) model.Find[VertexState[K]] { return x.states.B
 //
 // Cost: one command, and one per further batch; served by the index of [Supersteps.Indexes].
 func (x *Graph[D, K]) Within(distance int64) model.Find[VertexState[K]] {
-	return x.find(bson.D{e("step", op("$lte", distance))}, "step", 1, "step_1__id_1")
+	return x.find(bson.D{mql.E("step", mql.Op("$lte", distance))}, "step", 1, "step_1__id_1")
 }
 
 // Component returns the query of the vertices of a component, which is named by its least _id: after [Graph.Components].
@@ -194,7 +194,7 @@ func (x *Graph[D, K]) Within(distance int64) model.Find[VertexState[K]] {
 // Cost: one command, and one per further batch; served by the index of [Supersteps.Indexes].
 func (x *Graph[D, K]) Component(id K) model.Find[VertexState[K]] {
 	v, err := x.docs.Encode(id)
-	f := x.find(bson.D{e("component", model.Eq(v))}, "_id", 1, "component_1__id_1")
+	f := x.find(bson.D{mql.E("component", model.Eq(v))}, "_id", 1, "component_1__id_1")
 	if err == nil {
 		err = x.docs.CheckID("id", id)
 	}
@@ -217,9 +217,9 @@ func (x *Graph[D, K]) Top(n int64) model.Find[VertexState[K]] {
 
 func (x *Graph[D, K]) find(filter bson.D, sort string, direction int, index string) model.Find[VertexState[K]] {
 	f := x.states.Find(filter)
-	f.Sort, f.Index = bson.D{e(sort, direction)}, index
+	f.Sort, f.Index = bson.D{mql.E(sort, direction)}, index
 	if sort != "_id" {
-		f.Sort = append(f.Sort, e("_id", 1))
+		f.Sort = append(f.Sort, mql.E("_id", 1))
 	}
 	return f
 }
@@ -229,11 +229,11 @@ func (x *Graph[D, K]) find(filter bson.D, sort string, direction int, index stri
 // Cost: one command, and one per further batch; the server reads every vertex, and looks its state up by _id.
 func (x *Graph[D, K]) Unreached() model.Aggregate[D] {
 	return x.docs.Aggregate(mongo.Pipeline{
-		op("$sort", bson.D{e("_id", 1)}),
-		stageProject(e("vertex", "$$ROOT")),
-		stageLookup(x.g.states, "_id", "_id", "state", e("_id", 1)),
-		stageMatch(e("state", op("$size", 0))),
-		op("$replaceRoot", bson.D{e("newRoot", "$vertex")}),
+		mql.Op("$sort", bson.D{mql.E("_id", 1)}),
+		mql.Project(mql.E("vertex", "$$ROOT")),
+		mql.Lookup(x.g.states, "_id", "_id", "state", mql.E("_id", 1)),
+		mql.Match(mql.E("state", mql.Op("$size", 0))),
+		mql.Op("$replaceRoot", bson.D{mql.E("newRoot", "$vertex")}),
 	})
 }
 

@@ -1,15 +1,15 @@
 package paths
 
 import (
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-
-	"github.com/docmodel/docmodel/model"
 )
 
 // beginComponents gives each vertex its own label.
 func (s *Supersteps) beginComponents() model.Plan {
-	return model.NewPlan(s.g.snapshot(e("component", "$_id")), s.recordChanged(0))
+	return model.NewPlan(s.g.snapshot(mql.E("component", "$_id")), s.recordChanged(0))
 }
 
 // stepComponents tells the labels that changed in the step before along edges, both ways; a vertex takes the least that it is told
@@ -20,25 +20,25 @@ func (s *Supersteps) beginComponents() model.Plan {
 func (s *Supersteps) stepComponents(n int64) model.Plan {
 	g := s.g
 	senders := mongo.Pipeline{
-		stageMatch(e("$or", bson.A{bson.D{e("step", n-1)}, bson.D{e("step", n), e("was.step", n-1)}})),
-		stageProject(
-			e("component", op("$cond", op("$eq", "$step", n), "$was.component", "$component")), e("to", 1),
+		mql.Match(mql.E("$or", bson.A{bson.D{mql.E("step", n-1)}, bson.D{mql.E("step", n), mql.E("was.step", n-1)}})),
+		mql.Project(
+			mql.E("component", mql.Op("$cond", mql.Op("$eq", "$step", n), "$was.component", "$component")), mql.E("to", 1),
 		),
 	}
 	against := append(append(mongo.Pipeline{}, senders...),
-		stageProject(e("component", 1)),
-		stageLookup(g.states, "_id", "to", "v", e("_id", 1), e("to", 1)),
-		stageUnwind("$v"),
-		stageProject(e("to", "$v._id"), e("component", 1)),
+		mql.Project(mql.E("component", 1)),
+		mql.Lookup(g.states, "_id", "to", "v", mql.E("_id", 1), mql.E("to", 1)),
+		mql.Unwind("$v"),
+		mql.Project(mql.E("to", "$v._id"), mql.E("component", 1)),
 	)
 	stages := append(senders,
-		stageUnwind("$to"),
-		op("$unionWith", bson.D{e("coll", g.states), e("pipeline", against)}),
-		stageGroup("$to", e("component", op("$min", "$component"))),
-		stageLookup(g.states, "_id", "_id", "old", e("_id", 1), e("component", 1), e("step", 1)),
-		stageUnwind("$old"),
-		stageMatch(e("$expr", op("$lt", "$component", "$old.component"))),
-		stageProject(e("component", 1), e("step", literal(n)), e("was", bson.D{e("component", "$old.component"), e("step", "$old.step")})),
+		mql.Unwind("$to"),
+		mql.Op("$unionWith", bson.D{mql.E("coll", g.states), mql.E("pipeline", against)}),
+		mql.Group("$to", mql.E("component", mql.Op("$min", "$component"))),
+		mql.Lookup(g.states, "_id", "_id", "old", mql.E("_id", 1), mql.E("component", 1), mql.E("step", 1)),
+		mql.Unwind("$old"),
+		mql.Match(mql.E("$expr", mql.Op("$lt", "$component", "$old.component"))),
+		mql.Project(mql.E("component", 1), mql.E("step", mql.Literal(n)), mql.E("was", bson.D{mql.E("component", "$old.component"), mql.E("step", "$old.step")})),
 		stageMerge(g.states, "merge", "discard"),
 	)
 	return model.NewPlan(merging(g.states, stages...), s.recordChanged(n))

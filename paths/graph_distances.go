@@ -1,17 +1,17 @@
 package paths
 
 import (
-	"go.mongodb.org/mongo-driver/v2/mongo"
-
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // begin stores the vertices that distances are counted from.
 func (s *Supersteps) beginDistances() model.Plan {
 	g := s.g
-	stages := mongo.Pipeline{stageMatch(e("_id", op("$in", s.from))), stageProject(e("step", literal(0)))}
+	stages := mongo.Pipeline{mql.Match(mql.E("_id", mql.Op("$in", s.from))), mql.Project(mql.E("step", mql.Literal(0)))}
 	stages = append(stages, g.unlessRecorded(0)...)
-	stages = append(stages, stageProject(e("step", 1)), stageMerge(g.states, "keepExisting", "insert"))
+	stages = append(stages, mql.Project(mql.E("step", 1)), stageMerge(g.states, "keepExisting", "insert"))
 	return model.NewPlan(merging(g.vertices, stages...), s.recordChanged(0))
 }
 
@@ -20,22 +20,22 @@ func (s *Supersteps) beginDistances() model.Plan {
 func (s *Supersteps) stepDistances(n int64) model.Plan {
 	g := s.g
 	return model.NewPlan(merging(g.states,
-		stageMatch(e("step", n-1)),
-		stageLookup(g.vertices, "_id", "_id", "vertex"),
-		stageUnwind("$vertex"),
-		stageProject(e("to", g.targets("$vertex."))),
-		stageUnwind("$to"),
-		stageGroup("$to", e("via", op("$min", "$_id"))),
-		stageLookup(g.states, "_id", "_id", "seen", e("_id", 1)),
-		stageMatch(e("seen", op("$size", 0))),
-		stageLookup(g.vertices, "_id", "_id", "exists", e("_id", 1)),
-		stageUnwind("$exists"),
-		stageProject(e("_id", "$exists._id"), e("step", literal(n)), e("via", 1)),
+		mql.Match(mql.E("step", n-1)),
+		mql.Lookup(g.vertices, "_id", "_id", "vertex"),
+		mql.Unwind("$vertex"),
+		mql.Project(mql.E("to", g.targets("$vertex."))),
+		mql.Unwind("$to"),
+		mql.Group("$to", mql.E("via", mql.Op("$min", "$_id"))),
+		mql.Lookup(g.states, "_id", "_id", "seen", mql.E("_id", 1)),
+		mql.Match(mql.E("seen", mql.Op("$size", 0))),
+		mql.Lookup(g.vertices, "_id", "_id", "exists", mql.E("_id", 1)),
+		mql.Unwind("$exists"),
+		mql.Project(mql.E("_id", "$exists._id"), mql.E("step", mql.Literal(n)), mql.E("via", 1)),
 		stageMerge(g.states, "keepExisting", "insert"),
 	), s.recordChanged(n))
 }
 
 // recordChanged records how many states a superstep wrote.
 func (s *Supersteps) recordChanged(n int64) model.MergeInto {
-	return s.record(n, s.g.states, mongo.Pipeline{stageMatch(e("step", n)), counting("n")}, e("changed", found("n")))
+	return s.record(n, s.g.states, mongo.Pipeline{mql.Match(mql.E("step", n)), counting("n")}, mql.E("changed", found("n")))
 }

@@ -3,10 +3,10 @@ package paths
 import (
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-
-	"github.com/docmodel/docmodel/model"
 )
 
 // Vertices returns the job of a program's superstep, after the last that is over: it calls the function for the vertices, batch by
@@ -30,19 +30,19 @@ func (s *Supersteps) Vertices(last GraphStep) model.Job {
 // vertexStages gives each vertex what the function is to see: vertex, which is null where it isn't to be called; was, the state
 // before the superstep; inbox.
 func (g *graph) vertexStages(n int64) mongo.Pipeline {
-	ours := op("$eq", "$state.step", n)
+	ours := mql.Op("$eq", "$state.step", n)
 	stages := mongo.Pipeline{
-		stageProject(e("vertex", "$$ROOT")),
-		stageLookup(g.states, "_id", "_id", "state"),
-		op("$unwind", bson.D{e("path", "$state"), e("preserveNullAndEmptyArrays", true)}),
-		op("$lookup", bson.D{
-			e("from", g.messages), e("localField", "_id"), e("foreignField", "_id.t"),
-			e("pipeline", mongo.Pipeline{stageMatch(e("_id.s", n)), op("$sort", bson.D{e("_id", 1)})}), e("as", "inbox"),
+		mql.Project(mql.E("vertex", "$$ROOT")),
+		mql.Lookup(g.states, "_id", "_id", "state"),
+		mql.Op("$unwind", bson.D{mql.E("path", "$state"), mql.E("preserveNullAndEmptyArrays", true)}),
+		mql.Op("$lookup", bson.D{
+			mql.E("from", g.messages), mql.E("localField", "_id"), mql.E("foreignField", "_id.t"),
+			mql.E("pipeline", mongo.Pipeline{mql.Match(mql.E("_id.s", n)), mql.Op("$sort", bson.D{mql.E("_id", 1)})}), mql.E("as", "inbox"),
 		}),
-		stageProject(e("vertex", 1), e("inbox", 1), e("was", op("$cond", ours, "$state.was",
-			bson.D{e("value", "$state.value"), e("halted", "$state.halted")}))),
-		stageProject(e("inbox", 1), e("was", 1), e("vertex", op("$cond",
-			op("$and", op("$eq", "$inbox", bson.A{}), op("$eq", "$was.halted", true)), nil, "$vertex"))),
+		mql.Project(mql.E("vertex", 1), mql.E("inbox", 1), mql.E("was", mql.Op("$cond", ours, "$state.was",
+			bson.D{mql.E("value", "$state.value"), mql.E("halted", "$state.halted")}))),
+		mql.Project(mql.E("inbox", 1), mql.E("was", 1), mql.E("vertex", mql.Op("$cond",
+			mql.Op("$and", mql.Op("$eq", "$inbox", bson.A{}), mql.Op("$eq", "$was.halted", true)), nil, "$vertex"))),
 	}
 	return append(stages, g.unlessRecorded(n)...)
 }
@@ -63,12 +63,12 @@ func (s *Supersteps) vertexPlan(n int64, docs []bson.Raw) (model.Plan, error) {
 		if d, ok := doc.Lookup("was").DocumentOK(); ok {
 			was = d
 		}
-		states = append(states, put(s.g.states, bson.D{e("_id", id)}, &mongo.UpdateOneModel{Update: bson.D{e("$set", bson.D{
-			e("step", n), e("halted", out.halted), e("value", out.value), e("sent", len(out.to)), e("was", was),
+		states = append(states, put(s.g.states, bson.D{mql.E("_id", id)}, &mongo.UpdateOneModel{Update: bson.D{mql.E("$set", bson.D{
+			mql.E("step", n), mql.E("halted", out.halted), mql.E("value", out.value), mql.E("sent", len(out.to)), mql.E("was", was),
 		})}}))
 		for i, to := range out.to {
-			key := bson.D{e("_id", bson.D{e("s", n+1), e("t", to), e("f", id)})}
-			messages = append(messages, put(s.g.messages, key, &mongo.UpdateOneModel{Update: bson.D{e("$set", bson.D{e("m", out.told[i])})}}))
+			key := bson.D{mql.E("_id", bson.D{mql.E("s", n+1), mql.E("t", to), mql.E("f", id)})}
+			messages = append(messages, put(s.g.messages, key, &mongo.UpdateOneModel{Update: bson.D{mql.E("$set", bson.D{mql.E("m", out.told[i])})}}))
 		}
 	}
 	p := model.NewPlan(append(states, messages...)...)
@@ -87,15 +87,15 @@ func put(collection string, key bson.D, m *mongo.UpdateOneModel) model.Write {
 
 // beginProgram counts the vertices, all of which are active.
 func (s *Supersteps) beginProgram() model.Plan {
-	return model.NewPlan(s.record(0, s.g.vertices, mongo.Pipeline{counting("n")}, e("vertices", found("n")), e("active", found("n"))))
+	return model.NewPlan(s.record(0, s.g.vertices, mongo.Pipeline{counting("n")}, mql.E("vertices", found("n")), mql.E("active", found("n"))))
 }
 
 // endProgram deletes the messages that were read in earlier supersteps, which nobody reads again, and counts what this one did. The
 // record comes last, for after it nobody would delete them.
 func (s *Supersteps) endProgram(n int64) model.Plan {
 	return model.NewPlan(model.Write{Collection: s.g.messages, Index: model.IDIndex, Model: &mongo.DeleteManyModel{
-		Filter: bson.D{e("_id", bson.D{e("$gte", bson.D{e("s", int64(0))}), e("$lt", bson.D{e("s", n)})})},
-	}}, s.record(n, s.g.states, mongo.Pipeline{stageMatch(e("step", n)), stageGroup(nil,
-		e("n", op("$sum", 1)), e("active", op("$sum", op("$cond", "$halted", 0, 1))), e("sent", op("$sum", "$sent")),
-	)}, e("changed", found("n")), e("active", found("active")), e("sent", found("sent"))))
+		Filter: bson.D{mql.E("_id", bson.D{mql.E("$gte", bson.D{mql.E("s", int64(0))}), mql.E("$lt", bson.D{mql.E("s", n)})})},
+	}}, s.record(n, s.g.states, mongo.Pipeline{mql.Match(mql.E("step", n)), mql.Group(nil,
+		mql.E("n", mql.Op("$sum", 1)), mql.E("active", mql.Op("$sum", mql.Op("$cond", "$halted", 0, 1))), mql.E("sent", mql.Op("$sum", "$sent")),
+	)}, mql.E("changed", found("n")), mql.E("active", found("active")), mql.E("sent", found("sent"))))
 }

@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"math"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // What a computation is, as its records say it.
@@ -74,7 +74,7 @@ type Supersteps struct {
 
 // asking sets what the computation is asked, by which its records are known.
 func (s *Supersteps) asking(what any) *Supersteps {
-	raw, err := model.EncodeDocument[any, any](nil, bson.D{e("asked", what)})
+	raw, err := model.EncodeDocument[any, any](nil, bson.D{mql.E("asked", what)})
 	if err != nil {
 		s.err = err
 		return s
@@ -186,7 +186,7 @@ func (s *Supersteps) Steps() model.Find[GraphStep] { return s.records(1) }
 
 func (s *Supersteps) records(direction int) model.Find[GraphStep] {
 	return model.Find[GraphStep]{Query: model.Query{
-		Collection: s.g.steps, Filter: bson.D{e("_id", op("$gte", int64(0)))}, Sort: bson.D{e("_id", direction)}, Index: model.IDIndex, Err: s.err,
+		Collection: s.g.steps, Filter: bson.D{mql.E("_id", mql.Op("$gte", int64(0)))}, Sort: bson.D{mql.E("_id", direction)}, Index: model.IDIndex, Err: s.err,
 	}}
 }
 
@@ -261,7 +261,7 @@ func (s *Supersteps) Indexes() []model.Index {
 	index := func(collection, why string, keys ...string) model.Index {
 		var d bson.D
 		for _, k := range keys {
-			d = append(d, e(k, 1))
+			d = append(d, mql.E(k, 1))
 		}
 		x := model.NewIndex(collection, d)
 		x.Why = why
@@ -286,13 +286,13 @@ func (s *Supersteps) Relations() []model.Relation { return nil }
 
 // clear deletes all, under the mark that it is being deleted.
 func (g *graph) clear() model.Plan {
-	mark := bson.D{e("_id", clearingID)}
+	mark := bson.D{mql.E("_id", clearingID)}
 	all := func(name string, filter ...bson.E) model.Write {
 		return model.Write{Collection: name, Model: &mongo.DeleteManyModel{Filter: append(bson.D{}, filter...)}}
 	}
 	p := model.NewPlan(
-		put(g.steps, mark, &mongo.UpdateOneModel{Update: bson.D{e("$set", bson.D{e("kind", clearing)})}}),
-		all(g.states), all(g.messages), all(g.steps, e("_id", op("$lt", clearingID))), all(g.steps, mark...),
+		put(g.steps, mark, &mongo.UpdateOneModel{Update: bson.D{mql.E("$set", bson.D{mql.E("kind", clearing)})}}),
+		all(g.states), all(g.messages), all(g.steps, mql.E("_id", mql.Op("$lt", clearingID))), all(g.steps, mark...),
 	)
 	p.Leaves = "some states and messages, and a record that the graph is being cleared"
 	return p

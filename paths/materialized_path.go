@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -235,17 +236,17 @@ func (t *materializedPath) fits() fitting {
 	if t.segment != "" {
 		v = "$" + t.segment
 	}
-	segment := op("$cond", op("$in", op("$type", v), bson.A{"string", "objectId", "int", "long"}), op("$toString", v), nil)
+	segment := mql.Op("$cond", mql.Op("$in", mql.Op("$type", v), bson.A{"string", "objectId", "int", "long"}), mql.Op("$toString", v), nil)
 	escaped := any(segment)
 	for _, pair := range [][2]string{{"%", "%25"}, {"/", "%2F"}} {
-		escaped = op("$replaceAll", bson.D{e("input", escaped), e("find", pair[0]), e("replacement", pair[1])})
+		escaped = mql.Op("$replaceAll", bson.D{mql.E("input", escaped), mql.E("find", pair[0]), mql.E("replacement", pair[1])})
 	}
 	own, above := "$"+t.path, "$$up."+t.path
-	isSegment := op("$gt", segment, "")
+	isSegment := mql.Op("$gt", segment, "")
 	return fitting{
-		root: op("$and", isSegment, op("$eq", own, op("$concat", escaped, Separator))),
-		child: op("$and", isSegment, op("$eq", op("$type", above), "string"),
-			op("$eq", own, op("$concat", op("$cond", op("$eq", op("$type", above), "string"), above, ""), escaped, Separator))),
+		root: mql.Op("$and", isSegment, mql.Op("$eq", own, mql.Op("$concat", escaped, Separator))),
+		child: mql.Op("$and", isSegment, mql.Op("$eq", mql.Op("$type", above), "string"),
+			mql.Op("$eq", own, mql.Op("$concat", mql.Op("$cond", mql.Op("$eq", mql.Op("$type", above), "string"), above, ""), escaped, Separator))),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -30,19 +31,19 @@ func (t *nestedSet) canonical(f *Forest[string], nodes map[string]node) map[stri
 func (t *nestedSet) fits() fitting {
 	left, right, depth := "$"+t.left, "$"+t.right, "$"+t.depth
 	whole := bson.A{"int", "long"}
-	isNumber := op("$and", op("$in", op("$type", left), whole), op("$in", op("$type", right), whole), op("$in", op("$type", depth), whole))
+	isNumber := mql.Op("$and", mql.Op("$in", mql.Op("$type", left), whole), mql.Op("$in", mql.Op("$type", right), whole), mql.Op("$in", mql.Op("$type", depth), whole))
 	above := "$$up."
-	aboveDepth := op("$cond", op("$in", op("$type", above+t.depth), whole), above+t.depth, 0)
+	aboveDepth := mql.Op("$cond", mql.Op("$in", mql.Op("$type", above+t.depth), whole), above+t.depth, 0)
 	f := fitting{
-		root: op("$and", isNumber, op("$gte", left, 1), op("$lt", left, right), op("$lte", right, int64(maxNumber)), op("$eq", depth, 0)),
-		child: op("$and", isNumber, op("$lt", above+t.left, left), op("$lt", left, right), op("$lt", right, above+t.right),
-			op("$eq", depth, op("$add", aboveDepth, 1))),
-		prev: t.right, after: op("$lt", "$"+former, left),
+		root: mql.Op("$and", isNumber, mql.Op("$gte", left, 1), mql.Op("$lt", left, right), mql.Op("$lte", right, int64(maxNumber)), mql.Op("$eq", depth, 0)),
+		child: mql.Op("$and", isNumber, mql.Op("$lt", above+t.left, left), mql.Op("$lt", left, right), mql.Op("$lt", right, above+t.right),
+			mql.Op("$eq", depth, mql.Op("$add", aboveDepth, 1))),
+		prev: t.right, after: mql.Op("$lt", "$"+former, left),
 	}
 	if t.gap == 1 {
-		total := bson.D{e("_id", nil), e("nodes", op("$sum", 1)), e("last", op("$max", right))}
+		total := bson.D{mql.E("_id", nil), mql.E("nodes", mql.Op("$sum", 1)), mql.E("last", mql.Op("$max", right))}
 		f.more = []source{{pipeline: mongo.Pipeline{
-			{e("$group", total)}, {e("$match", bson.D{e("$expr", op("$ne", "$last", op("$multiply", "$nodes", 2)))})},
+			{mql.E("$group", total)}, {mql.E("$match", bson.D{mql.E("$expr", mql.Op("$ne", "$last", mql.Op("$multiply", "$nodes", 2)))})},
 		}}}
 	}
 	return f

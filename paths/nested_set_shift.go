@@ -1,6 +1,7 @@
 package paths
 
 import (
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -94,7 +95,7 @@ func (t *nestedSet) numbers(s shift, moves, sign bool) bson.D {
 		set = append(set, bson.E{Key: t.left, Value: s.mapped(left, sign)})
 		if sign && !s.whole {
 			hull := band{from: s.bands[0].from, to: s.bands[len(s.bands)-1].to}
-			set = append(set, bson.E{Key: t.right, Value: bson.D{{Key: "$multiply", Value: bson.A{s.mapped(right, false), cond(hull.has(left), -1, 1)}}}})
+			set = append(set, bson.E{Key: t.right, Value: bson.D{{Key: "$multiply", Value: bson.A{s.mapped(right, false), mql.Cond(hull.has(left), -1, 1)}}}})
 		} else {
 			set = append(set, bson.E{Key: t.right, Value: s.mapped(right, sign)})
 		}
@@ -105,7 +106,7 @@ func (t *nestedSet) numbers(s shift, moves, sign bool) bson.D {
 		}
 		by := any(int32(b.depth))
 		if !s.whole || len(s.bands) > 1 {
-			by = cond(b.has(left), by, 0)
+			by = mql.Cond(b.has(left), by, 0)
 		}
 		depth := bson.D{{Key: "$ifNull", Value: bson.A{"$" + t.depth, 0}}} // which a root may leave out
 		set = append(set, bson.E{Key: t.depth, Value: bson.D{{Key: "$add", Value: bson.A{depth, by}}}})
@@ -136,8 +137,4 @@ func (b band) has(field string) bson.D {
 		return from
 	}
 	return bson.D{{Key: "$and", Value: bson.A{from, bson.D{{Key: "$lte", Value: bson.A{field, b.to}}}}}}
-}
-
-func cond(is, then, otherwise any) bson.D {
-	return bson.D{{Key: "$cond", Value: bson.A{is, then, otherwise}}}
 }

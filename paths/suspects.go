@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -33,9 +34,9 @@ const (
 func (t *tree) onlyTreeFields() bson.D {
 	project := bson.D{}
 	for _, f := range slices.Concat(t.tied(), t.own) {
-		project = append(project, e(f, 1))
+		project = append(project, mql.E(f, 1))
 	}
-	return bson.D{e("$project", project)}
+	return bson.D{mql.E("$project", project)}
 }
 
 func (t *tree) suspects() []source {
@@ -46,64 +47,64 @@ func (t *tree) suspects() []source {
 // unfit finds orphans, nodes without an order or with a bad number of a change, and those that don't fit to their parents.
 func (t *tree) unfit(f fitting) source {
 	parent, change := "$"+t.links.Parent, "$"+t.links.Change
-	isRoot := op("$in", op("$type", parent), bson.A{"missing", "null"})
+	isRoot := mql.Op("$in", mql.Op("$type", parent), bson.A{"missing", "null"})
 	root, child := f.root, bson.A{
-		op("$eq", op("$size", "$"+up), 1),
-		op("$eq", op("$type", parent), op("$type", op("$arrayElemAt", "$"+up+"._id", 0))),
+		mql.Op("$eq", mql.Op("$size", "$"+up), 1),
+		mql.Op("$eq", mql.Op("$type", parent), mql.Op("$type", mql.Op("$arrayElemAt", "$"+up+"._id", 0))),
 	}
 	if root == nil {
 		root = true
 	}
 	if f.child != nil {
-		first := op("$arrayElemAt", "$"+up, 0)
-		child = append(child, bson.D{e("$let", bson.D{e("vars", bson.D{e("up", first)}), e("in", f.child)})})
+		first := mql.Op("$arrayElemAt", "$"+up, 0)
+		child = append(child, bson.D{mql.E("$let", bson.D{mql.E("vars", bson.D{mql.E("up", first)}), mql.E("in", f.child)})})
 	}
 	lookup := bson.D{
-		e("from", t.docs), e("localField", t.links.Parent), e("foreignField", "_id"),
-		e("pipeline", mongo.Pipeline{t.onlyTreeFields()}), e("as", up),
+		mql.E("from", t.docs), mql.E("localField", t.links.Parent), mql.E("foreignField", "_id"),
+		mql.E("pipeline", mongo.Pipeline{t.onlyTreeFields()}), mql.E("as", up),
 	}
-	bad := bson.D{e("$or", bson.A{
-		bson.D{e(t.links.Order, bson.D{e("$not", bson.Regex{Pattern: keyPattern})})},
-		bson.D{e("$expr", op("$or",
-			op("$not", bson.A{op("$cond", isRoot, root, bson.D{e("$and", child)})}),
-			op("$ne", op("$type", "$"+t.links.Order), "string"), // an array of a key matches the pattern too
-			op("$not", bson.A{op("$in", op("$type", change), bson.A{"int", "long", "missing", "null"})}),
-			op("$gt", change, int64(maxChange)),
+	bad := bson.D{mql.E("$or", bson.A{
+		bson.D{mql.E(t.links.Order, bson.D{mql.E("$not", bson.Regex{Pattern: keyPattern})})},
+		bson.D{mql.E("$expr", mql.Op("$or",
+			mql.Op("$not", bson.A{mql.Op("$cond", isRoot, root, bson.D{mql.E("$and", child)})}),
+			mql.Op("$ne", mql.Op("$type", "$"+t.links.Order), "string"), // an array of a key matches the pattern too
+			mql.Op("$not", bson.A{mql.Op("$in", mql.Op("$type", change), bson.A{"int", "long", "missing", "null"})}),
+			mql.Op("$gt", change, int64(maxChange)),
 		))},
 	})}
 	return source{pipeline: mongo.Pipeline{
-		t.onlyTreeFields(), {e("$lookup", lookup)}, {e("$match", bad)}, {e("$unset", up)},
+		t.onlyTreeFields(), {mql.E("$lookup", lookup)}, {mql.E("$match", bad)}, {mql.E("$unset", up)},
 	}}
 }
 
 // unordered finds siblings that have one order key, and those that don't come after the one before.
 func (t *tree) unordered(f fitting) source {
 	shift := func(path string) bson.D {
-		return op("$shift", bson.D{e("output", "$"+path), e("by", -1)})
+		return mql.Op("$shift", bson.D{mql.E("output", "$"+path), mql.E("by", -1)})
 	}
-	output := bson.D{e(orderFirst, shift(t.links.Order))}
-	bad := op("$eq", "$"+t.links.Order, "$"+orderFirst)
+	output := bson.D{mql.E(orderFirst, shift(t.links.Order))}
+	bad := mql.Op("$eq", "$"+t.links.Order, "$"+orderFirst)
 	if f.after != nil {
-		output = append(output, e(former, shift(f.prev)))
-		bad = op("$or", bad, op("$not", bson.A{f.after}))
+		output = append(output, mql.E(former, shift(f.prev)))
+		bad = mql.Op("$or", bad, mql.Op("$not", bson.A{f.after}))
 	}
 	window := bson.D{
-		e("partitionBy", op("$ifNull", "$"+t.links.Parent, nil)), e("sortBy", bson.D{e(t.links.Order, 1)}), e("output", output),
+		mql.E("partitionBy", mql.Op("$ifNull", "$"+t.links.Parent, nil)), mql.E("sortBy", bson.D{mql.E(t.links.Order, 1)}), mql.E("output", output),
 	}
 	return source{pipeline: mongo.Pipeline{
-		{e("$match", bson.D{e(t.links.Parent, bson.D{e("$not", bson.D{e("$type", "array")})})})}, // which none is partitioned by
-		t.onlyTreeFields(), {e("$setWindowFields", window)}, {e("$match", bson.D{e("$expr", bad)})},
-		{e("$unset", bson.A{orderFirst, former})},
+		{mql.E("$match", bson.D{mql.E(t.links.Parent, bson.D{mql.E("$not", bson.D{mql.E("$type", "array")})})})}, // which none is partitioned by
+		t.onlyTreeFields(), {mql.E("$setWindowFields", window)}, {mql.E("$match", bson.D{mql.E("$expr", bad)})},
+		{mql.E("$unset", bson.A{orderFirst, former})},
 	}}
 }
 
 // circular finds the nodes that are their own ancestors, by the links alone.
 func (t *tree) circular() source {
 	lookup := bson.D{
-		e("from", t.docs), e("startWith", "$"+t.links.Parent), e("connectFromField", t.links.Parent), e("connectToField", "_id"), e("as", up),
+		mql.E("from", t.docs), mql.E("startWith", "$"+t.links.Parent), mql.E("connectFromField", t.links.Parent), mql.E("connectToField", "_id"), mql.E("as", up),
 	}
 	return source{pipeline: mongo.Pipeline{
-		t.onlyTreeFields(), {e("$graphLookup", lookup)}, {e("$match", bson.D{e("$expr", op("$in", "$_id", "$"+up+"._id"))})}, {e("$unset", up)},
+		t.onlyTreeFields(), {mql.E("$graphLookup", lookup)}, {mql.E("$match", bson.D{mql.E("$expr", mql.Op("$in", "$_id", "$"+up+"._id"))})}, {mql.E("$unset", up)},
 	}}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -101,13 +102,13 @@ func (t *tree) found(check string, problems func(context.Context, *mongo.Databas
 func (t *tree) findings(check string, problems []problem) []model.Finding {
 	out := make([]model.Finding, len(problems))
 	for i, p := range problems {
-		detail := bson.D{e("kind", kindWords[p.Kind]), e("field", p.Field)}
+		detail := bson.D{mql.E("kind", kindWords[p.Kind]), mql.E("field", p.Field)}
 		for _, v := range []struct {
 			name string
 			held bson.RawValue
 		}{{"got", p.Got}, {"want", p.Want}} {
 			if v.held.Type != 0 {
-				detail = append(detail, e(v.name, v.held))
+				detail = append(detail, mql.E(v.name, v.held))
 			}
 		}
 		raw, _ := bson.Marshal(detail) // of values that were read

@@ -60,9 +60,9 @@ func refuseImport(p goPackage, imported string) string {
 	return ""
 }
 
-// foundations are what model and the techniques stand on: BSON's values as a server compares them, the directions 1 and -1, and
-// what a context tells everything that runs.
-var foundations = []string{"internal/bsonval", "internal/direction", "internal/runctx"}
+// foundations are what model and the techniques stand on: BSON's values as a server compares them, the directions 1 and -1,
+// expressions and stages, and what a context tells everything that runs.
+var foundations = []string{"internal/bsonval", "internal/direction", "internal/mql", "internal/runctx"}
 
 var techniqueAreas = []string{"relate", "denorm", "paths", "geohash"}
 

@@ -1,0 +1,101 @@
+// Package mql writes MongoDB's expressions, conditions and stages as Go functions, so that none is
+// spelled by hand twice. The functions check nothing: what they return is as right as their arguments.
+// A string that begins with $ is a path; a value that could be taken for one goes into [Literal].
+package mql
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// E is one field.
+func E(key string, v any) bson.E { return bson.E{Key: key, Value: v} }
+
+// Op is an operator with its argument, or with a list of several.
+func Op(name string, args ...any) bson.D {
+	if len(args) == 1 {
+		return bson.D{{Key: name, Value: args[0]}}
+	}
+	return bson.D{{Key: name, Value: bson.A(args)}}
+}
+
+// Expressions.
+
+// Literal is a value in an expression: no path, no operator, and in $project no inclusion.
+func Literal(v any) bson.D { return bson.D{{Key: "$literal", Value: v}} }
+
+// Cond is one of two expressions.
+func Cond(test, yes, no any) bson.D { return Op("$cond", test, yes, no) }
+
+// IfNull is v, or otherwise where v is null or missing.
+func IfNull(v, otherwise any) bson.D { return Op("$ifNull", v, otherwise) }
+
+// Not is the negation of an expression.
+func Not(test any) bson.D { return bson.D{{Key: "$not", Value: bson.A{test}}} }
+
+// List is the array at a path, or an empty one where anything else is stored.
+func List(path string) bson.D { return Cond(Op("$isArray", "$"+path), "$"+path, bson.A{}) }
+
+// Filter is the elements of a list, as $$as, that meet a test.
+func Filter(list any, as string, test any) bson.D {
+	return bson.D{{Key: "$filter", Value: bson.D{{Key: "input", Value: list}, {Key: "as", Value: as}, {Key: "cond", Value: test}}}}
+}
+
+// Map is what an expression makes of each element of a list, as $$as.
+func Map(list any, as string, in any) bson.D {
+	return bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: list}, {Key: "as", Value: as}, {Key: "in", Value: in}}}}
+}
+
+// Reduce is a list folded into $$value, element after element, as $$this.
+func Reduce(list, initial, in any) bson.D {
+	return bson.D{{Key: "$reduce", Value: bson.D{{Key: "input", Value: list}, {Key: "initialValue", Value: initial}, {Key: "in", Value: in}}}}
+}
+
+// Let is an expression with a variable, $$name.
+func Let(name string, v, in any) bson.D {
+	return bson.D{{Key: "$let", Value: bson.D{{Key: "vars", Value: bson.D{{Key: name, Value: v}}}, {Key: "in", Value: in}}}}
+}
+
+// Conditions.
+
+// Exists is the condition that a field is there, or isn't.
+func Exists(yes bool) bson.D { return bson.D{{Key: "$exists", Value: yes}} }
+
+// Expr is the condition that an expression is true.
+func Expr(test any) bson.D { return bson.D{{Key: "$expr", Value: test}} }
+
+// Updates.
+
+// Set is the update of one field.
+func Set(path string, v any) bson.D {
+	return bson.D{{Key: "$set", Value: bson.D{{Key: path, Value: v}}}}
+}
+
+// Stages.
+
+// Match keeps the documents that match.
+func Match(filter ...bson.E) bson.D { return bson.D{{Key: "$match", Value: bson.D(filter)}} }
+
+// Project makes each document of the fields.
+func Project(fields ...bson.E) bson.D { return bson.D{{Key: "$project", Value: bson.D(fields)}} }
+
+// Sort puts documents in order.
+func Sort(by ...bson.E) bson.D { return bson.D{{Key: "$sort", Value: bson.D(by)}} }
+
+// Unwind makes one document of each element of an array; path begins with $.
+func Unwind(path string) bson.D { return bson.D{{Key: "$unwind", Value: path}} }
+
+// Group makes one document of all that have the same id.
+func Group(id any, fields ...bson.E) bson.D {
+	return bson.D{{Key: "$group", Value: append(bson.D{{Key: "_id", Value: id}}, fields...)}}
+}
+
+// Lookup adds the documents of another collection whose field at foreign equals the field at local. Fields are
+// those that are needed of them, foreign among them; none means all.
+func Lookup(from, local, foreign, as string, fields ...bson.E) bson.D {
+	d := bson.D{{Key: "from", Value: from}, {Key: "localField", Value: local}, {Key: "foreignField", Value: foreign}}
+	if len(fields) > 0 {
+		d = append(d, E("pipeline", mongo.Pipeline{Project(fields...)}))
+	}
+	return bson.D{{Key: "$lookup", Value: append(d, E("as", as))}}
+}
