@@ -26,8 +26,7 @@
 //     [Join.Load], and of a stream [Join.Each]
 //   - Create or delete a child with its reference: [ChildRefs.InsertChild], [ChildRefs.DeleteChild]
 //   - Assign, reassign, take away: [TwoWay.Assign], [TwoWay.Unassign], [ManyToMany.Link], [ManyToMany.Unlink]
-//   - Find and mend what two sides don't agree on: [TwoWay.CheckLists], [TwoWay.CheckRefs], [TwoWay.Mend],
-//     [ManyToMany.CheckLeft], [ManyToMany.CheckRight], [ManyToMany.Mend]
+//   - Find and mend what two sides don't agree on: [TwoWay.Checks], [ManyToMany.Checks]
 //   - Store, change, move and delete links with fields of their own: [JoinCollection.Link], [JoinCollection.Ensure],
 //     [JoinCollection.Update], [JoinCollection.Move], [JoinCollection.Unlink]
 //   - Count children, or links: [ParentRef.Counts], [JoinCollection.LeftCounts], [JoinCollection.RightCounts]
