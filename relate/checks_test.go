@@ -75,25 +75,30 @@ func details[T any](t testing.TB, found []model.Finding) []T {
 	return out
 }
 
-// wantRefusedFindings wants that a check of half-links mends nothing that it didn't find.
-func wantRefusedFindings(t *testing.T, check model.Check) {
+// foundAs are findings of a check with these details.
+func foundAs(t testing.TB, check model.Check, details ...bson.D) (out []model.Finding) {
 	t.Helper()
-	detail := func(d bson.D) bson.Raw {
+	for _, d := range details {
 		raw, err := bson.Marshal(d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return raw
+		out = append(out, model.Finding{Check: check.Name, Collection: check.Collection, Detail: raw})
 	}
-	whole := detail(bson.D{{Key: "a", Value: "a"}, {Key: "b", Value: "b"}})
-	for reason, f := range map[string]model.Finding{
-		"another check's": {Check: "another", Detail: whole}, "without a detail": {Check: check.Name},
-		"without an id": {Check: check.Name, Detail: detail(bson.D{{Key: "a", Value: "a"}})},
-		"without ids":   {Check: check.Name, Detail: detail(bson.D{})},
+	return out
+}
+
+// wantRefusedFindings wants that a check of half-links mends nothing that it didn't find.
+func wantRefusedFindings(t *testing.T, check model.Check) {
+	t.Helper()
+	whole := foundAs(t, check, bson.D{{Key: "a", Value: "a"}, {Key: "b", Value: "b"}})
+	for reason, found := range map[string][]model.Finding{
+		"another check's": {{Check: "another", Detail: whole[0].Detail}}, "without a detail": {{Check: check.Name}},
+		"without an id": foundAs(t, check, bson.D{{Key: "a", Value: "a"}}), "without ids": foundAs(t, check, bson.D{}),
 	} {
-		t.Run(reason, func(t *testing.T) { wantError(t, check.Mend([]model.Finding{f}).Err(), errRefused) })
+		t.Run(reason, func(t *testing.T) { wantError(t, check.Mend(found).Err(), errRefused) })
 	}
-	if err := check.Mend([]model.Finding{{Check: check.Name, Detail: whole}}).Err(); err != nil {
+	if err := check.Mend(whole).Err(); err != nil {
 		t.Error(err)
 	}
 }

@@ -81,7 +81,8 @@ func TestChecksCost(t *testing.T) {
 	loader := relate.NewParentRef(joinParents, "main", joinKids).Loader(0)
 	invert := newInvert(relate.InvertSpec{Order: "at"})
 	lost := relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{Repair: relate.DetachIDs})
-	missing := relate.MissingID{ID: rawValue("x")}
+	lostNow := lost.Checks()[0]
+	lostNow.Age = 0
 	before := docs{
 		"kids": {joinKid{ID: 1}, joinKid{ID: 2}}, "parents": {joinParent{ID: 8, Kids: []int64{1}, Main: &main}, joinParent{ID: 9, Main: &main}},
 		"owners": {lister("a", "lost", "free"), lister("b")}, "items": {bareItem{ID: "free"}, bareItem{ID: "alone", Owner: "b"}},
@@ -137,10 +138,10 @@ func TestChecksCost(t *testing.T) {
 				_, err := aged.Job().Run(ctx, db, model.JobOptions{})
 				return err
 			}},
-			{"ids detached", 1, 2, 0, ran(lost.Repair(missing))},
-			// A batch's read and write, and two reads that find no more.
-			{"ids detached by a job", 2 + 2, 2, 2, func(ctx context.Context, db *mongo.Database) error {
-				_, err := lost.RepairJob(missing).Run(ctx, db, model.JobOptions{})
+			{"ids detached", 1 + 1, 2, 2, mends(lost.Checks())},
+			// A batch's read, look and write, and two reads that find no more.
+			{"ids detached by a job", 3 + 2, 2, 2 + 2, func(ctx context.Context, db *mongo.Database) error {
+				_, err := lostNow.Job().Run(ctx, db, model.JobOptions{})
 				return err
 			}},
 			{"what a child can't hold", 1, 0, 1, allOf(invert.Conflicts())},
