@@ -10,18 +10,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Dangling finds references that lead nowhere, and mends them. The database keeps no foreign keys: every reference is a
-// weak link, which nobody checks until a check does. The path may hold one id, a list of ids, or a list of documents that
-// each hold one id. Make it with [NewDangling].
+// Dangling finds references that lead nowhere, and mends them. The database keeps no foreign keys:
+// every reference is a weak link, which nobody checks until a check does. The path may hold one id,
+// a list of ids, or a list of documents that each hold one id. Make it with [NewDangling].
 //
 // # What is guarded
 //
-// Every write asks again, in the document that it changes, for the id that leads nowhere: a reference that was taken away
-// or led elsewhere in the meantime is not touched. A write can't ask whether the target is still missing, because the target
-// is another document. A job looks twice, an age apart, and the second time right before it writes; the gap is the time of
-// one round trip in which a target is stored under an id that had been missing for the whole age. No transaction closes it,
-// for the two write different documents. An application that stores the target before the reference, as the plans of this
-// package do, and gives no id a second time, never meets it.
+// Every write asks again, in the document that it changes, for the id that leads nowhere: a
+// reference that was taken away or led elsewhere in the meantime is not touched. A write can't ask
+// whether the target is still missing, because the target is another document. A job looks twice,
+// an age apart, and the second time right before it writes; the gap is the time of one round trip
+// in which a target is stored under an id that had been missing for the whole age. No transaction
+// closes it, for the two write different documents. An application that stores the target before
+// the reference, as the plans of this package do, and gives no id a second time, never meets it.
 //
 // Source: foreign keys as weak links, "Hoe zit het met refererende sleutels", seed 003; seed 000.
 type Dangling[D, DK, T, TK any] struct{ in *dangling }
@@ -106,16 +107,18 @@ func (d *Dangling[D, DK, T, TK]) References() []Reference { return []Reference{d
 
 func (d *Dangling[D, DK, T, TK]) referrer() {}
 
-// Checks returns one check, of references that lead nowhere, in the order of the documents' _id. An id that a document lists
-// several times is one finding. A reference that holds nothing, null or the empty id is passed over.
+// Checks returns one check, of references that lead nowhere, in the order of the documents' _id. An
+// id that a document lists several times is one finding. A reference that holds nothing, null or
+// the empty id is passed over.
 //
-// Mending follows [DanglingSpec]; under ReportOnly the check can't mend. An id that no _id can be (a regular expression, an
-// array) refuses the plan: mend it by hand. The Age is one minute. Give it more if a plan of the application takes longer
-// from a reference to its target.
+// Mending follows [DanglingSpec]; under ReportOnly the check can't mend. An id that no _id can be
+// (a regular expression, an array) refuses the plan: mend it by hand. The Age is one minute. Give
+// it more if a plan of the application takes longer from a reference to its target.
 //
-// Cost: the check reads every document, and the server looks each document's ids up by _id; [model.Check.In] narrows it, by
-// [Dangling.Indexes] to the documents that hold some ids. Mending writes one document each, by _id, in one command for each
-// 16 MiB. Needs MongoDB 5.0, for a $lookup with both a field and a pipeline.
+// Cost: the check reads every document, and the server looks each document's ids up by _id;
+// [model.Check.In] narrows it, by [Dangling.Indexes] to the documents that hold some ids. Mending
+// writes one document each, by _id, in one command for each 16 MiB. Needs MongoDB 5.0, for a
+// $lookup with both a field and a pipeline.
 func (d *Dangling[D, DK, T, TK]) Checks() []model.Check { return d.in.checks() }
 
 // Missing returns the ids that lead nowhere, each once, with how many documents hold it, of the documents that match a

@@ -71,8 +71,8 @@ func (h halfLink) checked(collection string) (halfLink, error) {
 	return h, nil
 }
 
-// halfLinks is the check that finds half-links by a pipeline over one side. An operation that is under way looks like a
-// finding.
+// halfLinks is the check that finds half-links by a pipeline over one side. An operation that is
+// under way looks like a finding.
 func halfLinks(name, collection, rule string, find mongo.Pipeline, mend func([]halfLink) model.Plan) model.Check {
 	return model.Check{
 		Name: name, Collection: collection, Rule: rule, Age: time.Minute, Pipeline: find, Tell: core.Tells[halfLink](),

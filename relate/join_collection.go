@@ -130,8 +130,9 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) RightReference() Reference {
 	return Reference{from: j.in.links, path: j.in.right, to: j.in.rights}
 }
 
-// Checks returns two checks: of links whose left document is missing, and of links whose right document is missing. Mending
-// deletes the link; for another policy, declare a [Dangling] of the path. Cost and Age are those of [Dangling.Checks].
+// Checks returns two checks: of links whose left document is missing, and of links whose right
+// document is missing. Mending deletes the link; for another policy, declare a [Dangling] of the
+// path. Cost and Age are those of [Dangling.Checks].
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Checks() []model.Check {
 	gone := DanglingSpec{Repair: DeleteReferrers}
 	return append(NewDangling(j.links, j.in.left, j.lefts, gone).Checks(), NewDangling(j.links, j.in.right, j.rights, gone).Checks()...)

@@ -71,21 +71,23 @@ func (m *ManyToMany[L, LK, R, RK]) Lefts(right *R) model.Find[L] {
 	return f
 }
 
-// Checks returns the checks of the relation, of the left documents first: a document lists one on the other side that
-// doesn't list it, or that is gone.
+// Checks returns the checks of the relation, of the left documents first: a document lists one on
+// the other side that doesn't list it, or that is gone.
 //
-// Mending believes the side that [ManyToManySpec] trusts. TrustRefs takes a link off that only the right side lists, and
-// adds to the right side a link that only the left side lists. TrustLists does the same the other way round. Whichever side
-// is trusted, an id of a document that is gone is taken away. Bounds are not enforced, except that of the left list of
-// versioned links.
+// Mending believes the side that [ManyToManySpec] trusts. TrustRefs takes a link off that only the
+// right side lists, and adds to the right side a link that only the left side lists. TrustLists
+// does the same the other way round. Whichever side is trusted, an id of a document that is gone is
+// taken away. Bounds are not enforced, except that of the left list of versioned links.
 //
-// Versioned links trust the left document. A check before these two finds the links of operations that have not decided yet,
-// and mending decides for them: the left document lists the right one or, if its list is full, counts its version up. Of
-// several such operations the first found wins. The last check takes the links of the others off.
+// Versioned links trust the left document. A check before these two finds the links of operations
+// that have not decided yet, and mending decides for them: the left document lists the right one
+// or, if its list is full, counts its version up. Of several such operations the first found wins.
+// The last check takes the links of the others off.
 //
-// A plan that is under way looks like a finding: the Age is one minute. Links tell by their tokens since when a finding
-// stands.
+// A plan that is under way looks like a finding: the Age is one minute. Links tell by their tokens
+// since when a finding stands.
 //
-// Cost: each check reads every document of its side that holds an id, and the server looks each id up by _id. Mending sends
-// one command for each run of findings of one kind, and writes one document for each.
+// Cost: each check reads every document of its side that holds an id, and the server looks each id
+// up by _id. Mending sends one command for each run of findings of one kind, and writes one
+// document for each.
 func (m *ManyToMany[L, LK, R, RK]) Checks() []model.Check { return m.in.checks() }

@@ -55,26 +55,29 @@ func (t *TwoWay[O, OK, I, IK]) OwnersListing(item IK) model.Find[O] {
 	return f
 }
 
-// Checks returns the checks of the relation. The first examines the owners' lists: an item that an owner lists names
-// another owner, or no owner, or is gone. The last examines the items: the owner that an item names doesn't list it, or is
-// gone.
+// Checks returns the checks of the relation. The first examines the owners' lists: an item that an
+// owner lists names another owner, or no owner, or is gone. The last examines the items: the owner
+// that an item names doesn't list it, or is gone.
 //
-// Mending believes the side that [TwoWaySpec] trusts. TrustRefs takes an item off a list that it doesn't bear out, and adds
-// it to the list of the owner that it names. TrustLists gives an item to the owner that lists it, and frees an item that no
-// list bears out. Of several owners that list an item, the one that it names keeps it, else the first found; the other lists
-// lose it. Whichever side is trusted, an id of a document that is gone is taken away. Bounds are not enforced.
+// Mending believes the side that [TwoWaySpec] trusts. TrustRefs takes an item off a list that it
+// doesn't bear out, and adds it to the list of the owner that it names. TrustLists gives an item to
+// the owner that lists it, and frees an item that no list bears out. Of several owners that list an
+// item, the one that it names keeps it, else the first found; the other lists lose it. Whichever
+// side is trusted, an id of a document that is gone is taken away. Bounds are not enforced.
 //
-// Versioned links trust the item. A check before these two finds the links of operations that have not decided yet, and
-// mending decides for them: the item names the list's owner. Of several such operations the first found wins, and the next
-// check takes the links of the others off. Mending undoes no operation, whatever the age: an operation that is called again
-// with an old token finds its own work done.
+// Versioned links trust the item. A check before these two finds the links of operations that have
+// not decided yet, and mending decides for them: the item names the list's owner. Of several such
+// operations the first found wins, and the next check takes the links of the others off. Mending
+// undoes no operation, whatever the age: an operation that is called again with an old token finds
+// its own work done.
 //
-// Each write asks for what the check saw, as far as one document can show it. A plan that is under way looks like a finding:
-// the Age is one minute. Links tell by their tokens since when a finding stands.
+// Each write asks for what the check saw, as far as one document can show it. A plan that is under
+// way looks like a finding: the Age is one minute. Links tell by their tokens since when a finding
+// stands.
 //
-// Cost: each check reads every document of its side that holds an id, and the server looks each id up by _id; of bare ids
-// that an item doesn't bear out, also the owner that the item names. Mending sends one command for each run of findings of
-// one kind, and writes one document for each.
+// Cost: each check reads every document of its side that holds an id, and the server looks each id
+// up by _id; of bare ids that an item doesn't bear out, also the owner that the item names. Mending
+// sends one command for each run of findings of one kind, and writes one document for each.
 func (t *TwoWay[O, OK, I, IK]) Checks() []model.Check { return t.in.checks() }
 
 // Indexes returns the index on the items' reference, and the one on the owners' list.
