@@ -87,18 +87,18 @@ func (d *dangling) replaceBy(by any, err error) {
 }
 
 // find is the pipeline of the references that lead nowhere.
-func (d *dangling) find(filter bson.D) mongo.Pipeline {
+func (d *dangling) find() mongo.Pipeline {
 	known := bson.D{{Key: "$concatArrays", Value: bson.A{"$known._id", literal(bson.A(d.none))}}}
-	return matching(filter,
-		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-		bson.D{{Key: "$project", Value: bson.D{{Key: "ids", Value: d.ref.ids()}}}},
+	return mongo.Pipeline{
+		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
+		{{Key: "$project", Value: bson.D{{Key: "ids", Value: d.ref.ids()}}}},
 		d.lookup("ids"),
-		bson.D{{Key: "$project", Value: bson.D{
+		{{Key: "$project", Value: bson.D{
 			{Key: "_id", Value: 0}, {Key: "doc", Value: "$_id"}, {Key: "path", Value: literal(d.ref.path)},
 			{Key: "id", Value: distinct(except("$ids", known))},
 		}}},
-		bson.D{{Key: "$unwind", Value: "$id"}},
-	)
+		{{Key: "$unwind", Value: "$id"}},
+	}
 }
 
 // missing are the ids that lead nowhere.

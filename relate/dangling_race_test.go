@@ -34,28 +34,28 @@ func TestDanglingFaults(t *testing.T) {
 				}
 			}
 			t.Run(way.path+"/"+spec.Repair.String(), func(t *testing.T) {
-				modeltest.FaultMatrix(t, modeltest.FaultCase{
-					Seed: seedCrates, Check: check,
-					Run: func(ctx context.Context, db *mongo.Database) error {
-						_, _, err := lost.Mend(0).Run(ctx, db)
-						return err
-					},
-				})
+				modeltest.FaultMatrix(t, modeltest.FaultCase{Seed: seedCrates, Check: check, Run: mending(lost.Checks())})
 			})
-			t.Run(way.path+"/"+spec.Repair.String()+"/job", func(t *testing.T) {
+			t.Run(way.path+"/"+spec.Repair.String()+"/in batches of one", func(t *testing.T) {
 				modeltest.FaultMatrix(t, modeltest.FaultCase{
 					Seed: seedCrates, Check: check,
 					Run: func(ctx context.Context, db *mongo.Database) error {
-						missing, err := lost.Missing(nil).All(ctx, db)
-						if err == nil {
-							_, err = lost.RepairJob(missing...).Run(ctx, db, model.JobOptions{})
-						}
+						_, err := inBatchesOfOne(lost).Run(ctx, db, model.JobOptions{})
 						return err
 					},
 				})
 			})
 		}
 	}
+}
+
+// inBatchesOfOne is the job that mends one document after the other, and waits for no age.
+func inBatchesOfOne(lost *relate.Dangling[crate, string, tag, string]) model.Job {
+	check := lost.Checks()[0]
+	check.Age = 0
+	job := check.Job()
+	job.BatchSize = 1
+	return job
 }
 
 // Another writer gives the crate 2 other tags while it is mended: what it wrote stays. The missing tag that it puts in
@@ -94,10 +94,7 @@ func TestDanglingInterleaved(t *testing.T) {
 		for i, spec := range danglingSpecs {
 			t.Run(c.reason+"/"+spec.Repair.String(), func(t *testing.T) {
 				lost := relate.NewDangling(crates, c.path, tags, spec)
-				mend := func(ctx context.Context, db *mongo.Database) error {
-					_, _, err := lost.Mend(0).Run(ctx, db)
-					return err
-				}
+				mend := mending(lost.Checks())
 				other := c.other
 				if other == nil {
 					other = mend
@@ -137,49 +134,52 @@ func crateHolds(t testing.TB, db *mongo.Database, path string) string {
 	return model.Shell(v)
 }
 
-// What a repair sends, and what it costs.
+// What mending sends, and what it costs.
 func TestDanglingRepairs(t *testing.T) {
 	parallel(t)
-	missing := []relate.MissingID{{ID: rawValue("x")}, {ID: rawValue("$y")}}
 	for _, c := range []struct {
 		path   string
 		repair relate.RepairPolicy
 		want   string
 	}{
-		{"main", relate.ReportOnly, ""},
-		{"main", relate.DetachIDs, "db.crates.updateMany({main: {$in: ['x', '$y']}}, {$unset: {main: ''}})"},
-		{"tags", relate.DetachIDs, "db.crates.updateMany({tags: {$in: ['x', '$y']}}, {$pullAll: {tags: ['x', '$y']}})"},
-		{"lines.tag", relate.DetachIDs, "db.crates.updateMany({'lines.tag': {$in: ['x', '$y']}}, {$pull: {lines: {tag: {$in: ['x', '$y']}}}})"},
-		{"owner.id", relate.DetachIDs, "db.crates.updateMany({'owner.id': {$in: ['x', '$y']}}, {$set: {'owner.id': null, 'owner.ended': true}, $inc: {'owner.v': Long('1')}})"},
-		{"main", relate.DeleteReferrers, "db.crates.deleteMany({main: {$in: ['x', '$y']}})"},
-		{"main", relate.ReplaceIDs, "db.crates.updateMany({main: {$in: ['x', '$y']}}, {$set: {main: 'b'}})"},
-		{"tags", relate.ReplaceIDs, "db.crates.updateMany({tags: {$in: ['x', '$y']}}, {$set: {'tags.$[e]': 'b'}}, {arrayFilters: [{e: {$in: ['x', '$y']}}]})"},
-		{"lines.tag", relate.ReplaceIDs, "db.crates.updateMany({'lines.tag': {$in: ['x', '$y']}}, {$set: {'lines.$[e].tag': 'b'}}, {arrayFilters: [{'e.tag': {$in: ['x', '$y']}}]})"},
+		{"main", relate.DetachIDs, "db.crates.updateOne({_id: '1', main: {$in: ['x', '$y']}}, {$unset: {main: ''}})"},
+		{"tags", relate.DetachIDs, "db.crates.updateOne({_id: '1', tags: {$in: ['x', '$y']}}, {$pullAll: {tags: ['x', '$y']}})"},
+		{"lines.tag", relate.DetachIDs, "db.crates.updateOne({_id: '1', 'lines.tag': {$in: ['x', '$y']}}, {$pull: {lines: {tag: {$in: ['x', '$y']}}}})"},
+		{"owner.id", relate.DetachIDs, "db.crates.updateOne({_id: '1', 'owner.id': {$in: ['x', '$y']}}, {$set: {'owner.id': null, 'owner.ended': true}, $inc: {'owner.v': Long('1')}})"},
+		{"main", relate.DeleteReferrers, "db.crates.deleteOne({_id: '1', main: {$in: ['x', '$y']}})"},
+		{"main", relate.ReplaceIDs, "db.crates.updateOne({_id: '1', main: {$in: ['x', '$y']}}, {$set: {main: 'b'}})"},
+		{"tags", relate.ReplaceIDs, "db.crates.updateOne({_id: '1', tags: {$in: ['x', '$y']}}, {$set: {'tags.$[e]': 'b'}}, {arrayFilters: [{e: {$in: ['x', '$y']}}]})"},
+		{"lines.tag", relate.ReplaceIDs, "db.crates.updateOne({_id: '1', 'lines.tag': {$in: ['x', '$y']}}, {$set: {'lines.$[e].tag': 'b'}}, {arrayFilters: [{'e.tag': {$in: ['x', '$y']}}]})"},
 	} {
 		spec := relate.DanglingSpec{Repair: c.repair}
 		if c.repair == relate.ReplaceIDs {
 			spec.ReplaceBy = "b"
 		}
-		p := relate.NewDangling(crates, c.path, tags, spec).Repair(missing...)
+		check := relate.NewDangling(crates, c.path, tags, spec).Checks()[0]
+		p := check.Mend(foundAs(t, check, danglingRow("1", "x"), danglingRow("1", "$y")))
 		if got := p.String(); got != c.want {
 			t.Errorf("%s, %s:\n%s\nwant %s", c.path, c.repair, got, c.want)
 		}
-		wantCommands := 1
-		if c.repair == relate.ReportOnly {
-			wantCommands = 0
-		}
-		if cost := p.Cost(); cost.Commands != wantCommands || p.Guarantee() == model.Transactional || wantCommands == 1 && fmt.Sprint(cost.Indexes) != "["+c.path+"_1]" {
-			t.Errorf("%s, %s: %v, %v", c.path, c.repair, cost, p.Guarantee())
+		two := check.Mend(foundAs(t, check, danglingRow("1", "x"), danglingRow("2", "x")))
+		if cost := two.Cost(); cost.Commands != 1 || cost.Written != 2 || two.Guarantee() != model.Rerunnable || fmt.Sprint(cost.Indexes) != "[_id_]" {
+			t.Errorf("%s, %s: %v, %v", c.path, c.repair, cost, two.Guarantee())
 		}
 	}
+	only := relate.NewDangling(crates, "main", tags).Checks()[0]
+	if only.Mend != nil || only.Job().Err == nil {
+		t.Error("a check that only reports mends")
+	}
 }
+
+// danglingRow is the detail of a finding: a document, and an id that it holds.
+func danglingRow(doc, id any) bson.D { return bson.D{{Key: "doc", Value: doc}, {Key: "id", Value: id}} }
 
 func TestDanglingCommands(t *testing.T) {
 	parallel(t)
 	lost := relate.NewDangling(crates, "lines.tag", tags, relate.DanglingSpec{Repair: relate.DetachIDs})
 	ids := "{$cond: [{$isArray: '$lines.tag'}, '$lines.tag', {$cond: [{$eq: [{$ifNull: ['$lines.tag', null]}, null]}, [], ['$lines.tag']]}]}"
 	for _, c := range []struct{ reason, got, want string }{
-		{"references", lost.Check(bson.D{{Key: "_id", Value: "$1"}}).String(), "db.crates.aggregate([{$match: {_id: '$1'}}, {$sort: {_id: 1}}, {$project: {ids: " + ids + "}}, " +
+		{"references", lost.Checks()[0].In(bson.D{{Key: "_id", Value: "$1"}}).String(), "db.crates.aggregate([{$match: {_id: '$1'}}, {$sort: {_id: 1}}, {$project: {ids: " + ids + "}}, " +
 			"{$lookup: {from: 'tags', localField: 'ids', foreignField: '_id', pipeline: [{$project: {_id: 1}}], as: 'known'}}, " +
 			"{$project: {_id: 0, doc: '$_id', path: {$literal: 'lines.tag'}, id: {$reduce: {input: {$filter: {input: '$ids', as: 'id', " +
 			"cond: {$not: [{$in: ['$$id', {$concatArrays: ['$known._id', {$literal: [null, '']}]}]}]}}}, initialValue: [], " +
@@ -198,25 +198,16 @@ func TestDanglingCommands(t *testing.T) {
 func TestDanglingPure(t *testing.T) {
 	parallel(t)
 	lost := relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{Repair: relate.DetachIDs})
-	missing := []relate.MissingID{{ID: rawValue("x")}, {ID: rawValue("y")}}
+	check := lost.Checks()[0]
+	found := foundAs(t, check, danglingRow("1", "x"), danglingRow("1", "y"))
 	filter := bson.D{{Key: "_id", Value: "1"}}
-	plan, job, find := lost.Repair(missing...), lost.RepairJob(missing...), lost.Check(filter)
-	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "1"}, {Key: "tags", Value: bson.A{"x", "z"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	batch, err := job.Plan([]bson.Raw{doc})
-	if err != nil {
-		t.Fatal(err)
-	}
-	show := func() string { return plan.String() + batch.String() + model.Shell(job.Filter) + find.String() }
+	plan, find, missing := check.Mend(found), check.In(filter), lost.Missing(filter)
+	show := func() string { return plan.String() + find.String() + missing.String() }
 	want := show()
-	if got := batch.String(); got != "db.crates.updateOne({_id: '1', tags: {$in: ['x']}}, {$pullAll: {tags: ['x']}})" {
-		t.Error(got)
+	for _, f := range found {
+		clear(f.Detail)
 	}
-	clear(missing[0].ID.Value)
-	clear(doc)
-	missing[1], filter[0].Value = relate.MissingID{}, "2"
+	filter[0].Value = "2"
 	if got := show(); got != want {
 		t.Errorf("changed: %s\nwas %s", got, want)
 	}

@@ -94,6 +94,16 @@ func joinStrings[T fmt.Stringer](list []T) string {
 	return strings.Join(s, ", ")
 }
 
+// told is what the check says of references, each "'2' main → 'x'".
+func told(refs string) string {
+	var out []string
+	for ref := range strings.SplitSeq(refs, ", ") {
+		id, rest, _ := strings.Cut(ref, " ")
+		out = append(out, "crates "+id+": "+rest+", which doesn't exist")
+	}
+	return strings.Join(out, ", ")
+}
+
 // valuesOf is what the crates hold at the first name of a path.
 func valuesOf(t testing.TB, db *mongo.Database, path string) string {
 	t.Helper()
@@ -122,8 +132,8 @@ func TestDangling(t *testing.T) {
 				ctx := mustSeed(t, db, seedCrates)
 				lost := relate.NewDangling(crates, way.path, tags)
 				modeltest.WantCost(t, m, model.Cost{Commands: 1, Batches: true}, func() error {
-					refs, err := lost.Check(nil).All(ctx, db)
-					if got := joinStrings(refs); got != way.refs {
+					refs, err := lost.Checks()[0].All(ctx, db)
+					if got := joinStrings(refs); got != told(way.refs) {
 						t.Errorf("references: %s, want %s", got, way.refs)
 					}
 					return err
@@ -135,8 +145,8 @@ func TestDangling(t *testing.T) {
 					}
 					return err
 				})
-				some, err := lost.Check(bson.D{{Key: "_id", Value: "2"}}).All(ctx, db)
-				if err != nil || len(some) == 0 || slices.ContainsFunc(some, func(r relate.DanglingRef[string]) bool { return r.Doc != "2" }) {
+				some, err := lost.Checks()[0].In(bson.D{{Key: "_id", Value: "2"}}).All(ctx, db)
+				if err != nil || len(some) == 0 || slices.ContainsFunc(some, func(f model.Finding) bool { return f.ID.StringValue() != "2" }) {
 					t.Errorf("of one document: %v, %v", some, err)
 				}
 			}, modeltest.WithMonitor(m))
@@ -144,20 +154,18 @@ func TestDangling(t *testing.T) {
 	}
 }
 
-// Every policy, by a change of its own and by a job in batches of one: the same is left.
+// Every policy, in one batch and in batches of one: the same is left.
 func TestDanglingMend(t *testing.T) {
 	parallel(t)
 	m := modeltest.NewMonitor()
 	for _, way := range danglingWays {
-		before := ""
 		for _, c := range []struct {
 			spec relate.DanglingSpec
-			want func() string
+			want string
 		}{
-			{relate.DanglingSpec{}, func() string { return before }},
-			{relate.DanglingSpec{Repair: relate.DetachIDs}, func() string { return way.detached }},
-			{relate.DanglingSpec{Repair: relate.DeleteReferrers}, func() string { return way.deleted }},
-			{relate.DanglingSpec{Repair: relate.ReplaceIDs, ReplaceBy: "b"}, func() string { return way.other }},
+			{relate.DanglingSpec{Repair: relate.DetachIDs}, way.detached},
+			{relate.DanglingSpec{Repair: relate.DeleteReferrers}, way.deleted},
+			{relate.DanglingSpec{Repair: relate.ReplaceIDs, ReplaceBy: "b"}, way.other},
 		} {
 			if c.spec.Repair == relate.ReplaceIDs && way.path == "owner.id" {
 				continue // refused at construction
@@ -166,50 +174,51 @@ func TestDanglingMend(t *testing.T) {
 			t.Run(way.path+"/"+c.spec.Repair.String(), func(t *testing.T) {
 				modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 					ctx := mustSeed(t, db, seedCrates)
-					before = valuesOf(t, db, way.path)
-					want := 3
-					if c.spec.Repair == relate.ReportOnly {
-						want = 2
+					before := valuesOf(t, db, way.path)
+					check := lost.Checks()[0]
+					check.Age = 0
+					if p, err := check.Job().Run(ctx, db, model.JobOptions{DryRun: true}); err != nil || p.Writes == 0 || valuesOf(t, db, way.path) != before {
+						t.Errorf("a dry run wrote, %+v, %v", p, err)
 					}
 					cost, err := modeltest.Measure(m, func() error {
-						_, _, err := lost.Mend(0).Run(ctx, db)
+						_, err := check.Job().Run(ctx, db, model.JobOptions{})
 						return err
 					})
-					if err != nil || cost.Commands != want {
-						t.Errorf("mend: %v, %v, want %d commands", cost, err, want)
+					if err != nil || cost.Commands != 3+2 { // the batch, what it holds, the writes; and two reads find no more
+						t.Errorf("mend: %v, %v", cost, err)
 					}
-					if got := valuesOf(t, db, way.path); got != c.want() {
-						t.Errorf("left %s\nwant %s", got, c.want())
+					if got := valuesOf(t, db, way.path); got != c.want {
+						t.Errorf("left %s\nwant %s", got, c.want)
 					}
+					wantNothingFound(t, db, lost.Checks())
 				}, modeltest.WithMonitor(m))
 			})
-			t.Run(way.path+"/"+c.spec.Repair.String()+"/job", func(t *testing.T) {
+			t.Run(way.path+"/"+c.spec.Repair.String()+"/in batches of one", func(t *testing.T) {
 				testDanglingJob(t, lost, way.path, c.want)
 			})
 		}
 	}
 }
 
-// testDanglingJob runs a job in batches of one.
-func testDanglingJob(t *testing.T, lost *relate.Dangling[crate, string, tag, string], path string, want func() string) {
+// testDanglingJob runs a job in batches of one, all of it and one document of it.
+func testDanglingJob(t *testing.T, lost *relate.Dangling[crate, string, tag, string], path, want string) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := mustSeed(t, db, seedCrates)
 		before := valuesOf(t, db, path)
-		missing, err := lost.Missing(nil).All(ctx, db)
-		if err != nil {
-			t.Fatal(err)
-		}
-		job := lost.RepairJob(missing...)
-		job.BatchSize = 1
+		job := inBatchesOfOne(lost)
 		if _, err := job.Run(ctx, db, model.JobOptions{DryRun: true}); err != nil || valuesOf(t, db, path) != before {
 			t.Errorf("a dry run wrote, %v", err)
 		}
-		p, err := job.Run(ctx, db, model.JobOptions{})
-		if got := valuesOf(t, db, path); got != want() || err != nil {
-			t.Errorf("left %s\nwant %s, %v", got, want(), err)
+		if _, err := job.Run(ctx, db, model.JobOptions{}); valuesOf(t, db, path) != want || err != nil {
+			t.Errorf("left %s\nwant %s, %v", valuesOf(t, db, path), want, err)
 		}
-		if p.Documents > 2 { // crates 2 and 3
-			t.Errorf("read %d documents", p.Documents)
+	})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := mustSeed(t, db, seedCrates)
+		check := lost.Checks()[0].In(bson.D{{Key: path, Value: "x"}}) // crates 2 and 3 hold it
+		check.Age = 0
+		if p, err := check.Job().Run(ctx, db, model.JobOptions{}); err != nil || p.Documents > 2 || p.Documents == 0 || len(all(t, db, check)) != 0 {
+			t.Errorf("of the documents that hold an id: %+v, %v", p, err)
 		}
 	})
 }
@@ -243,26 +252,29 @@ func TestDanglingRefuses(t *testing.T) {
 		wantPanic(t, c.reason, c.want, c.declare)
 	}
 
-	lost := relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{Repair: relate.DetachIDs})
-	regex := relate.MissingID{ID: rawValue(bson.Regex{Pattern: ".*"})}
-	for _, c := range []struct {
-		reason string
-		err    error
-	}{
-		{"an id that a filter takes for a pattern", lost.Repair(regex).Err()},
-		{"the same in a job", lost.RepairJob(regex).Err},
-		{"no id", lost.Repair(relate.MissingID{}).Err()},
-		{"null", lost.Repair(relate.MissingID{ID: rawValue(bson.Null{})}).Err()},
-		{"more ids than one job takes", lost.RepairJob(manyMissing(10_001)...).Err},
+	check := relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{Repair: relate.DetachIDs}).Checks()[0]
+	for reason, found := range map[string][]model.Finding{
+		"an id that a filter takes for a pattern": foundAs(t, check, danglingRow("1", bson.Regex{Pattern: ".*"})),
+		"no id":            foundAs(t, check, bson.D{{Key: "doc", Value: "1"}}),
+		"null":             foundAs(t, check, danglingRow("1", nil)),
+		"a list":           foundAs(t, check, danglingRow("1", bson.A{"x"})),
+		"no document":      foundAs(t, check, bson.D{{Key: "id", Value: "x"}}),
+		"of another check": {{Check: "crates.tags", Detail: foundAs(t, check, danglingRow("1", "x"))[0].Detail}},
+		"without a detail": {{Check: check.Name}},
 	} {
 		var refused *model.ValueError
-		if !errors.As(c.err, &refused) {
-			t.Errorf("%s: %v", c.reason, c.err)
+		if err := check.Mend(found).Err(); !errors.As(err, &refused) {
+			t.Errorf("%s: %v", reason, err)
 		}
 	}
-	if p := lost.Repair(manyMissing(10_001)...); len(p.Steps) != 2 || p.Guarantee() != model.Rerunnable {
+	var many []bson.D // of one document, more ids than one command takes
+	for i := range 10_001 {
+		many = append(many, danglingRow("1", int32(i)))
+	}
+	if p := check.Mend(foundAs(t, check, many...)); len(p.Steps) != 2 || p.Guarantee() != model.Rerunnable {
 		t.Errorf("%d steps, %v", len(p.Steps), p.Guarantee())
 	}
+	wantNames(t, []model.Check{check}, "crates.tags: ids that tags lacks")
 }
 
 func rawValue(v any) bson.RawValue {
@@ -271,14 +283,6 @@ func rawValue(v any) bson.RawValue {
 		panic(err)
 	}
 	return bson.RawValue{Type: t, Value: data}
-}
-
-func manyMissing(n int) []relate.MissingID {
-	var out []relate.MissingID
-	for i := range n {
-		out = append(out, relate.MissingID{ID: rawValue(int32(i))})
-	}
-	return out
 }
 
 // Documents whose fields are not known: the declared list is mended; an array where a single id was declared is left.
@@ -292,7 +296,7 @@ func TestDanglingOpen(t *testing.T) {
 		ctx := context.Background()
 		mend := func(d *relate.Dangling[bson.D, any, bson.D, any]) string {
 			t.Helper()
-			if _, _, err := d.Mend(0).Run(ctx, db); err != nil {
+			if _, err := mendAll(ctx, db, d.Checks()); err != nil {
 				t.Fatal(err)
 			}
 			all, err := open.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).All(ctx, db)
@@ -319,10 +323,14 @@ func TestDanglingOpen(t *testing.T) {
 	})
 }
 
-// A target that comes while Mend waits for the age saves its references; one that was there and stays away doesn't.
+// A target that comes while a job waits for the age saves its references; one that was missing and stays away doesn't.
 func TestDanglingMendAge(t *testing.T) {
 	parallel(t)
-	lost := relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{Repair: relate.DetachIDs})
+	check := relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{Repair: relate.DetachIDs}).Checks()[0]
+	if check.Age != time.Minute {
+		t.Errorf("the age is %v", check.Age)
+	}
+	check.Age = 400 * time.Millisecond
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := mustSeed(t, db, seedCrates)
@@ -332,13 +340,13 @@ func TestDanglingMendAge(t *testing.T) {
 			_, err := tags.Insert(tag{ID: "x"}).Run(ctx, db)
 			done <- err
 		}()
-		var mended []relate.MissingID
+		var p model.Progress
 		cost, err := modeltest.Measure(m, func() (err error) {
-			mended, _, err = lost.Mend(400*time.Millisecond).Run(ctx, db)
+			p, err = check.Job().Run(ctx, db, model.JobOptions{})
 			return errors.Join(err, <-done)
 		})
-		if err != nil || joinStrings(mended) != "'y' (2 documents)" || cost.Commands != 5 { // two checks, once more, the repair; and the insert
-			t.Errorf("mended %v, %v, %v", mended, cost, err)
+		if err != nil || p.Writes != 2 || cost.Commands != 4+2+1 { // the batch, two looks, the writes; two reads; and the insert
+			t.Errorf("mended %+v, %v, %v", p, cost, err)
 		}
 		if got, want := valuesOf(t, db, "tags"), "['a', 'b'] ['x', 'a', 'x'] ['x'] - [null, '', 'a']"; got != want {
 			t.Errorf("left %s, want %s", got, want)
@@ -348,7 +356,8 @@ func TestDanglingMendAge(t *testing.T) {
 		if _, err := tags.Delete("x").Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := lost.Mend(time.Hour).Run(short, db); !errors.Is(err, context.DeadlineExceeded) {
+		check.Age = time.Hour
+		if _, err := check.Job().Run(short, db, model.JobOptions{}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("cancelled while it waits: %v", err)
 		}
 	}, modeltest.WithMonitor(m))

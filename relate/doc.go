@@ -26,13 +26,12 @@
 //     [Join.Load], and of a stream [Join.Each]
 //   - Create or delete a child with its reference: [ChildRefs.InsertChild], [ChildRefs.DeleteChild]
 //   - Assign, reassign, take away: [TwoWay.Assign], [TwoWay.Unassign], [ManyToMany.Link], [ManyToMany.Unlink]
-//   - Find and mend what two sides don't agree on: [TwoWay.CheckLists], [TwoWay.CheckRefs], [TwoWay.Mend],
-//     [ManyToMany.CheckLeft], [ManyToMany.CheckRight], [ManyToMany.Mend]
+//   - Find and mend what two sides don't agree on: [TwoWay.Checks], [ManyToMany.Checks]
 //   - Store, change, move and delete links with fields of their own: [JoinCollection.Link], [JoinCollection.Ensure],
 //     [JoinCollection.Update], [JoinCollection.Move], [JoinCollection.Unlink]
 //   - Count children, or links: [ParentRef.Counts], [JoinCollection.LeftCounts], [JoinCollection.RightCounts]
-//   - Find references that lead nowhere: [Dangling.Check], [Dangling.Missing]; mend them: [Dangling.Mend], [Dangling.Repair],
-//     [Dangling.RepairJob]
+//   - Find and mend references that lead nowhere: [Dangling.Checks], [JoinCollection.Checks]; count them by the missing id:
+//     [Dangling.Missing]
 //   - Say what goes with a document: [Restrict], [Cascade], [Nullify], [Owns]; see what a deletion would reach:
 //     [OnDelete.Reach]; delete: [OnDelete.Delete], [OnDelete.Sweep]
 //   - Change how a live collection stores a relation: [Migration.Copy], [Migration.Verify], [Migration.Drop], of
@@ -41,8 +40,8 @@
 // # Costs
 //
 // Each method says how many commands it sends and documents it writes; model's Cost methods say the same of the value
-// that it returns. Reads are served by the indexes that each technique declares, or by _id. Checks read whole collections;
-// [Dangling.Check] and [Dangling.Missing] take a filter.
+// that it returns. Reads are served by the indexes that each technique declares, or by _id. Checks read whole collections,
+// unless [model.Check.In] narrows them.
 //
 // A check looks up what belongs to each document that it reads, most by _id. Where it is by another field, as
 // [Migration.Verify] does, the index of Indexes must be there: without it the server reads the whole of the other

@@ -50,31 +50,39 @@ func ExampleDangling() {
 	}
 
 	// Which references lead nowhere, document by document.
-	for ref, err := range weakLinks.Check(nil).Each(ctx, db) {
-		fmt.Println(ref, err)
+	check := weakLinks.Checks()[0]
+	found, err := check.All(ctx, db)
+	for _, ref := range found {
+		fmt.Println(ref)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
 	}
 
 	// Which ids are missing, and how many documents hold each.
 	missing, err := weakLinks.Missing(nil).All(ctx, db)
 	fmt.Println(missing, err)
 
-	// What a repair would send, and the repair. Beside other writers give Mend an age: it checks again after that time, so
-	// that nothing is mended that was only about to be completed.
-	repair := weakLinks.Repair(missing...)
+	// What mending would send, and the job that finds and mends. Beside other writers leave the check its age: the job looks
+	// again after that time, so that it mends nothing that was only about to be completed.
+	repair := check.Mend(found)
 	fmt.Println(repair)
 	fmt.Println(repair.Cost(), "-", repair.Guarantee())
-	mended, result, err := weakLinks.Mend(0).Run(ctx, db)
-	fmt.Println(len(mended), "ids,", result.Modified(), "documents,", err)
+	check.Age = 0
+	done, err := check.Job().Run(ctx, db, model.JobOptions{})
+	fmt.Println(done.Modified, "documents,", err)
 
 	left, err := accounts.Find(nil).All(ctx, db)
 	fmt.Println(left, err)
 	// Output:
-	// 'mary' holdings.stockId → '9' <nil>
-	// 'thomas' holdings.stockId → '2' <nil>
-	// 'thomas' holdings.stockId → '9' <nil>
+	// portfolios 'mary': holdings.stockId → '9', which doesn't exist
+	// portfolios 'thomas': holdings.stockId → '2', which doesn't exist
+	// portfolios 'thomas': holdings.stockId → '9', which doesn't exist
 	// ['9' (2 documents) '2' (1 document)] <nil>
-	// db.portfolios.updateMany({'holdings.stockId': {$in: ['9', '2']}}, {$pull: {holdings: {stockId: {$in: ['9', '2']}}}})
-	// 1 command, as many documents written as match, by holdings.stockId_1 - rerunnable
-	// 2 ids, 2 documents, <nil>
+	// db.portfolios.updateOne({_id: 'mary', 'holdings.stockId': {$in: ['9']}}, {$pull: {holdings: {stockId: {$in: ['9']}}}})
+	// db.portfolios.updateOne({_id: 'thomas', 'holdings.stockId': {$in: ['2', '9']}}, {$pull: {holdings: {stockId: {$in: ['2', '9']}}}})
+	// 1 command, 2 documents written, by _id_ - rerunnable
+	// 2 documents, <nil>
 	// [{mary []} {thomas [{100 1}]}] <nil>
 }

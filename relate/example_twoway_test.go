@@ -67,18 +67,18 @@ func ExampleTwoWay() {
 	_, err = assigned.Assign(&task, "lucy", bson.NilObjectID).Run(ctx, db)
 	fmt.Println("stale:", errors.Is(err, model.ErrStale))
 
-	// A crash between the writes leaves a half-link: a check finds it in either direction, and a repair mends it.
+	// A crash between the writes leaves a half-link. Checks find it in either direction, and their jobs mend it.
 	if _, err := people.Update("kate", bson.D{{Key: "$push", Value: bson.D{{Key: "tasks", Value: "ADF9"}}}}).Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}
-	found, err := assigned.CheckLists().All(ctx, db)
-	if err != nil {
-		fmt.Println(err)
-		return
+	for _, check := range assigned.Checks() {
+		found, err := check.All(ctx, db)
+		fmt.Println(check.Name, found, err)
+		if len(found) > 0 {
+			fmt.Println(check.Mend(found))
+		}
 	}
-	fmt.Println("half-links:", len(found), "of", found[0].A)
-	fmt.Println(assigned.Repair(found, relate.TrustRefs))
 	// Output:
 	// db.people.updateOne({_id: 'rod'}, {$addToSet: {tasks: 'ADF9'}})
 	// db.people.updateOne({_id: 'kate'}, {$pull: {tasks: 'ADF9'}})
@@ -86,6 +86,7 @@ func ExampleTwoWay() {
 	// // if stale: db.people.updateOne({_id: 'rod'}, {$pull: {tasks: 'ADF9'}})
 	// 3 commands, 3 documents written, by _id_ - rerunnable
 	// stale: true
-	// half-links: 1 of kate
+	// people.tasks: links that tasks.owner lacks [people 'kate': links to 'ADF9', which names 'rod'] <nil>
 	// db.people.updateOne({_id: 'kate'}, {$pull: {tasks: 'ADF9'}})
+	// tasks.owner: links that people.tasks lacks [] <nil>
 }

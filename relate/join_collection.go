@@ -12,8 +12,8 @@ import (
 // [NewJoinCollection].
 //
 // One link is one document, so that each operation on one is atomic: no half of a link can be there without the other. A
-// link and the documents that it ties are three: reads report an end that is missing, [JoinCollection.DanglingLefts] and
-// [JoinCollection.DanglingRights] find and mend such links, and [OnDelete] takes the links away with an end.
+// link and the documents that it ties are three: reads report an end that is missing, [JoinCollection.Checks] finds and
+// deletes such links, and [OnDelete] takes the links away with an end.
 //
 // Source: authors and books by joining documents, seeds 000 and 003; likes with their time, seed 001.
 type JoinCollection[L, LK, A, AK, B, BK any] struct {
@@ -130,19 +130,10 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) RightReference() Reference {
 	return Reference{from: j.in.links, path: j.in.right, to: j.in.rights}
 }
 
-// DanglingLefts finds links whose left document is missing. Its repair, unless a spec says otherwise, deletes them.
-func (j *JoinCollection[L, LK, A, AK, B, BK]) DanglingLefts(spec ...DanglingSpec) *Dangling[L, LK, A, AK] {
-	return NewDangling(j.links, j.in.left, j.lefts, orDelete(spec)...)
-}
-
-// DanglingRights finds links whose right document is missing. Its repair, unless a spec says otherwise, deletes them.
-func (j *JoinCollection[L, LK, A, AK, B, BK]) DanglingRights(spec ...DanglingSpec) *Dangling[L, LK, B, BK] {
-	return NewDangling(j.links, j.in.right, j.rights, orDelete(spec)...)
-}
-
-func orDelete(spec []DanglingSpec) []DanglingSpec {
-	if len(spec) == 0 {
-		return []DanglingSpec{{Repair: DeleteReferrers}}
-	}
-	return spec
+// Checks returns two checks: of links whose left document is missing, and of links whose right
+// document is missing. Mending deletes the link; for another policy, declare a [Dangling] of the
+// path. Cost and Age are those of [Dangling.Checks].
+func (j *JoinCollection[L, LK, A, AK, B, BK]) Checks() []model.Check {
+	gone := DanglingSpec{Repair: DeleteReferrers}
+	return append(NewDangling(j.links, j.in.left, j.lefts, gone).Checks(), NewDangling(j.links, j.in.right, j.rights, gone).Checks()...)
 }

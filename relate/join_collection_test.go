@@ -337,22 +337,20 @@ func TestJoinCollectionDangling(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := mustSeed(t, db, seedLikes)
-		lefts, err := likes.DanglingLefts().Check(nil).All(ctx, db)
-		if err != nil || joinStrings(lefts) != "'l5' user → 'gone'" {
-			t.Errorf("lefts: %v, %v", lefts, err)
+		checks := likes.Checks()
+		wantNames(t, checks, "likes.user: ids that users lacks", "likes.item: ids that items lacks")
+		if lefts := joinStrings(all(t, db, checks[0])); lefts != "likes 'l5': user → 'gone', which doesn't exist" {
+			t.Errorf("lefts: %s", lefts)
 		}
-		rights, err := likes.DanglingRights().Check(nil).All(ctx, db)
-		if err != nil || joinStrings(rights) != "'l6' item → Long('9')" {
-			t.Errorf("rights: %v, %v", rights, err)
+		if rights := joinStrings(all(t, db, checks[1])); rights != "likes 'l6': item → Long('9'), which doesn't exist" {
+			t.Errorf("rights: %s", rights)
 		}
-		if _, _, err := likes.DanglingRights(relate.DanglingSpec{}).Mend(0).Run(ctx, db); err != nil || len(linkIDs(t, db)) != 6 {
+		only := relate.NewDangling(likings, "item", things).Checks() // another policy
+		if _, err := mendAll(ctx, db, only); err == nil || len(linkIDs(t, db)) != 6 {
 			t.Errorf("a report deleted, %v", err)
 		}
-		if _, _, err := likes.DanglingLefts().Mend(0).Run(ctx, db); err != nil {
-			t.Error(err)
-		}
-		if _, _, err := likes.DanglingRights().Mend(0).Run(ctx, db); err != nil {
-			t.Error(err)
+		if planned, err := mendAll(ctx, db, checks); err != nil || planned != 2 {
+			t.Errorf("planned %d, %v", planned, err)
 		}
 		if got := linkIDs(t, db); !slices.Equal(got, []string{"l1:ann-1", "l2:ann-2", "l3:ann-3", "l4:bob-1"}) {
 			t.Errorf("left %v", got)

@@ -41,8 +41,8 @@ func TestMendDecidesAtThePrimary(t *testing.T) {
 			if _, err := db.Collection("items").UpdateByID(t.Context(), "y", bson.D{{Key: "$set", Value: bson.D{{Key: "owner", Value: "a"}}}}); err != nil {
 				t.Fatal(err)
 			}
-			if found, result, err := bareWay.Mend(trust, 0).Run(t.Context(), db); err != nil || result.Modified() > 0 {
-				t.Errorf("trusting %v: a mend of whole links found %v and wrote %v, %v", trust, found, result, err)
+			if planned, err := mendAll(t.Context(), db, trusting(trust).Checks()); err != nil || planned > 0 {
+				t.Errorf("trusting %v: a mend of whole links wrote %d, %v", trust, planned, err)
 			}
 		}
 	}, modeltest.WithFaults(faults), modeltest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))

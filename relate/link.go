@@ -3,7 +3,6 @@ package relate
 import (
 	"fmt"
 	"reflect"
-	"time"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -20,7 +19,7 @@ import (
 type Link[K any] struct {
 	ID K             `bson:"id"`
 	V  int64         `bson:"v"`
-	Op bson.ObjectID `bson:"op"` // its time is the operation's, by which repairs pass over young operations
+	Op bson.ObjectID `bson:"op"` // its time is the operation's, by which checks pass over young operations
 
 	// Ended says that a single reference holds nothing any more. Its version goes on counting.
 	Ended bool `bson:"ended,omitempty"`
@@ -29,57 +28,15 @@ type Link[K any] struct {
 // Holds reports whether the link leads to a document.
 func (l Link[K]) Holds() bool { return l.V > 0 && !l.Ended }
 
-// Side says which of two stored sides of a relation is believed when they differ.
+// Side says which of two stored sides of a relation is believed when the sides differ.
 type Side uint8
 
 const (
-	// TrustRefs believes the single reference, or the left side: what the other side lists is mended by it.
+	// TrustRefs believes the single reference, or the left side: the other side is mended by it. It is the default.
 	TrustRefs Side = iota
 	// TrustLists believes the list, or the right side.
 	TrustLists
 )
-
-// HalfLink is one direction of a relation whose other direction is missing, as a check finds it.
-type HalfLink[A, B any] struct {
-	List bool          `bson:"list"` // it was found in the list of A (the owner, the left side), else in B
-	A    A             `bson:"a"`
-	B    B             `bson:"b"`
-	V    int64         `bson:"v"`    // of versioned links
-	Op   bson.ObjectID `bson:"op"`   // of versioned links
-	Now  int64         `bson:"now"`  // of versioned links: the version of the item, or of the left document, which decides
-	Gone bool          `bson:"gone"` // the document on the other side doesn't exist
-
-	// Of a [TwoWay] of bare ids, where a list says more than the item bears out: what the item names instead, none or one;
-	// and whether that one lists it too.
-	Names []A  `bson:"names"`
-	Kept  bool `bson:"kept"`
-}
-
-// half is a half-link in which both ends are encoded.
-type half struct {
-	list, gone, kept bool
-	a, b             any
-	v, now           int64
-	op               bson.ObjectID
-	names            []any
-	err, namesErr    error // of encoding the ends, and the names
-}
-
-// halves are half-links between the documents of two collections, each of whose ids the other holds in a field.
-func halves[AD, A, BD, B any](found []HalfLink[A, B], as *model.Collection[AD, A], aHolder, aField string, bs *model.Collection[BD, B], bHolder, bField string) []half {
-	out := make([]half, len(found))
-	for i := range found {
-		f, h := &found[i], &out[i]
-		*h = half{list: f.List, gone: f.Gone, kept: f.Kept, v: f.V, now: f.Now, op: f.Op}
-		if h.a, h.err = encodeID(as, aHolder, aField, f.A); h.err == nil {
-			h.b, h.err = encodeID(bs, bHolder, bField, f.B)
-		}
-		if len(f.Names) > 0 {
-			h.names, h.namesErr = encodeIDs(as, aHolder, aField, f.Names)
-		}
-	}
-	return out
-}
 
 // FullError says that a list holds as many links as it may. It wraps [model.ErrFull].
 type FullError struct {
@@ -181,30 +138,4 @@ func checkOp(collection string, versioned bool, op bson.ObjectID) error {
 		return &model.ValueError{Collection: collection, Field: "op", Value: op, Reason: "bare ids keep no token: give bson.NilObjectID"}
 	}
 	return nil
-}
-
-// settled keeps the half-links of operations begun before a time.
-func settled[A, B any](found []HalfLink[A, B], before time.Time) []HalfLink[A, B] {
-	var out []HalfLink[A, B]
-	for _, h := range found {
-		if h.Op.IsZero() || h.Op.Timestamp().Before(before) {
-			out = append(out, h)
-		}
-	}
-	return out
-}
-
-// both keeps the half-links that two checks found.
-func both[A, B any](first, second []HalfLink[A, B]) []HalfLink[A, B] {
-	seen := map[string]bool{}
-	for _, h := range first {
-		seen[model.Shell(h)] = true
-	}
-	var out []HalfLink[A, B]
-	for _, h := range second {
-		if seen[model.Shell(h)] {
-			out = append(out, h)
-		}
-	}
-	return out
 }

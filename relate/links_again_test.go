@@ -212,35 +212,20 @@ func (m meeting) explore(t *testing.T) {
 	t.Logf("%d orders", n+1)
 }
 
-// turns are those of a Mend that waits for nobody.
-func turns[S any](mend model.Change[S]) []turn {
-	var state S
-	first := func(ctx context.Context, db *mongo.Database) (model.Plan, error) {
-		var err error
-		if state, err = mend.Read(ctx, db); err != nil {
-			return model.Plan{}, err
+// turns are those of a process that runs one check after the other, and waits for nobody.
+func turns(checks []model.Check) []turn {
+	out := make([]turn, len(checks))
+	for i, c := range checks {
+		out[i] = func(ctx context.Context, db *mongo.Database) (model.Plan, error) {
+			found, err := c.All(ctx, db)
+			return c.Mend(found), err
 		}
-		return mend.Decide(state)
 	}
-	second := func(ctx context.Context, db *mongo.Database) (model.Plan, error) {
-		var then *model.Change[S]
-		if mend.Then != nil {
-			then = mend.Then(state)
-		}
-		if then == nil {
-			return model.Plan{}, nil
-		}
-		again, err := then.Read(ctx, db)
-		if err != nil {
-			return model.Plan{}, err
-		}
-		return then.Decide(again)
-	}
-	return []turn{first, second}
+	return out
 }
 
-// An operation is cut after its first write. Another one, the same operation called anew, and a Mend meet in every order of their
-// writes: told success, both sides agree; Mend takes away nothing that is under way, and one Mend is enough.
+// An operation is cut after its first write. Another one, the same operation called anew, and a mending meet in every order of their
+// writes: told success, both sides agree; mending takes away nothing that is under way, and once is enough.
 func TestTwoWayRetried(t *testing.T) {
 	parallel(t)
 	ctx := context.Background()
@@ -278,7 +263,7 @@ func TestTwoWayRetried(t *testing.T) {
 					meeting{
 						seed: seed,
 						actors: func() []*stepper {
-							list := []*stepper{{name: "again", turns: []turn{assign("a", token(1))}, cut: cut}, {name: "mend", turns: turns(way.Mend(relate.TrustRefs, 0))}}
+							list := []*stepper{{name: "again", turns: []turn{assign("a", token(1))}, cut: cut}, {name: "mend", turns: turns(way.Checks())}}
 							if other != nil {
 								list = append(list, &stepper{name: "other", turns: []turn{other}})
 							}
@@ -289,10 +274,10 @@ func TestTwoWayRetried(t *testing.T) {
 								staleOrNil(t, a.err)
 							}
 							if other == nil && actors[0].err != nil {
-								t.Errorf("alone with a Mend: %v", actors[0].err)
+								t.Errorf("alone with a mending: %v", actors[0].err)
 							}
 							if cut > 0 {
-								if _, _, err := way.Mend(relate.TrustRefs, 0).Run(ctx, db); err != nil {
+								if _, err := mendAll(ctx, db, way.Checks()); err != nil {
 									t.Error(err)
 								}
 							}
@@ -351,7 +336,7 @@ func TestManyToManyRetried(t *testing.T) {
 						return run(linkRights.InsertMany([]linkPeer{{ID: "u"}}), ctx, db)
 					},
 					actors: func() []*stepper {
-						list := []*stepper{{name: "again", turns: []turn{again}, cut: cut}, {name: "mend", turns: turns(way.Mend(relate.TrustRefs, 0))}}
+						list := []*stepper{{name: "again", turns: []turn{again}, cut: cut}, {name: "mend", turns: turns(way.Checks())}}
 						if other != nil {
 							list = append(list, &stepper{name: "other", turns: []turn{other}})
 						}
@@ -364,10 +349,10 @@ func TestManyToManyRetried(t *testing.T) {
 							}
 						}
 						if other == nil && actors[0].err != nil {
-							t.Errorf("alone with a Mend: %v", actors[0].err)
+							t.Errorf("alone with a mending: %v", actors[0].err)
 						}
 						if cut > 0 {
-							if _, _, err := way.Mend(relate.TrustRefs, 0).Run(ctx, db); err != nil {
+							if _, err := mendAll(ctx, db, way.Checks()); err != nil {
 								t.Error(err)
 							}
 						}

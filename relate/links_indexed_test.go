@@ -61,7 +61,7 @@ func TestManyToManyIndexed(t *testing.T) {
 	})
 }
 
-// What refers to a missing document is found by the index of the reference, one document at a time or all of them.
+// A document is mended by its _id. The documents that hold some ids are found by the index of the reference.
 func TestDanglingIndexed(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -73,11 +73,16 @@ func TestDanglingIndexed(t *testing.T) {
 		main := relate.NewDangling(crates, "main", tags, relate.DanglingSpec{Repair: relate.DetachIDs})
 		listed := relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{Repair: relate.DetachIDs})
 		wantIndexes(t, db, main, listed)
-		missing := relate.MissingID{ID: rawValue("t7")}
+		single, lists := main.Checks()[0], listed.Checks()[0]
+		holds := func(path, id string) bson.D {
+			return bson.D{{Key: path, Value: bson.D{{Key: "$in", Value: bson.A{id}}}}}
+		}
 		indexedCases(t, db, []indexedCase{
-			{"in one document", main.Check(bson.D{{Key: "_id", Value: "c7"}}), model.IDIndex},
-			{"single ids taken away", main.Repair(missing).Steps[0], "main_1"},
-			{"ids taken out of lists", listed.Repair(missing).Steps[0], "tags_1"},
+			{"in one document", single.In(bson.D{{Key: "_id", Value: "c7"}}).Find(), model.IDIndex},
+			{"in the documents that hold an id", single.In(holds("main", "t7")).Find(), "main_1"},
+			{"in the lists that hold an id", lists.In(holds("tags", "t7")).Find(), "tags_1"},
+			{"a single id taken away", single.Mend(foundAs(t, single, danglingRow("c7", "t7"))).Steps[0], model.IDIndex},
+			{"ids taken out of a list", lists.Mend(foundAs(t, lists, danglingRow("c7", "t7"))).Steps[0], model.IDIndex},
 		})
 	})
 }

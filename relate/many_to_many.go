@@ -9,16 +9,15 @@ import (
 // with [NewManyToMany].
 //
 // With bare ids, linking and unlinking one pair at once can leave one side without the other, in any order of writes;
-// [ManyToMany.CheckLeft] and [ManyToMany.CheckRight] find it and [ManyToMany.Mend] repairs it; in a transaction nothing
-// differs.
+// [ManyToMany.Checks] finds and mends the difference. In a transaction the sides don't differ.
 //
 // With versioned links (elements of type [Link], and a version in the left document) an
 // operation first lists the left document with the right one and then compares and sets the
 // left document, which decides. When the operation returns nil, both sides agree, also when
 // it is called again after a crash and other operations came in between. A process that
 // dies half way leaves a half-link. A second call with the same token finishes the
-// operation, and so does Mend, unless another operation has changed the left document's
-// list since: then the link of the dead operation is taken off the right side.
+// operation. So do the checks, unless another operation has changed the left document's
+// list since: then they take the link of the dead operation off the right side.
 //
 // Source: many-to-many by lists on both sides, seeds 000 and 003.
 type ManyToMany[L, LK, R, RK any] struct {
@@ -42,6 +41,10 @@ type ManyToManySpec struct {
 
 	MaxLeft  int // how many links a left document lists at most; 0 means no bound
 	MaxRight int // how many links a right document lists at most; 0 means no bound
+
+	// Trust is the side that [ManyToMany.Checks] believes: TrustRefs, the default, believes the left side, TrustLists the
+	// right side. Versioned links need TrustRefs, because the left document decides.
+	Trust Side
 }
 
 // NewManyToMany declares that the two lists hold each other's ids, or links. Operations on one left document wait for each

@@ -1,12 +1,6 @@
 package relate
 
-import (
-	"context"
-	"time"
-
-	"github.com/docmodel/docmodel/model"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-)
+import "github.com/docmodel/docmodel/model"
 
 // RightsOf returns the query of the right documents that list a left one. With versioned links the left document decides:
 // where it matters, use [ManyToMany.Rights] of a left document in hand.
@@ -77,54 +71,23 @@ func (m *ManyToMany[L, LK, R, RK]) Lefts(right *R) model.Find[L] {
 	return f
 }
 
-// CheckLeft returns the links that left documents list and right ones don't, or that lead nowhere.
+// Checks returns the checks of the relation, of the left documents first: a document lists one on
+// the other side that doesn't list it, or that is gone.
 //
-// Cost: one command; it reads every left document, and the server looks each link up by _id.
-func (m *ManyToMany[L, LK, R, RK]) CheckLeft() model.Aggregate[HalfLink[LK, RK]] {
-	return model.AggregateAs[HalfLink[LK, RK]](m.left, m.in.check(true))
-}
-
-// CheckRight returns the links that right documents list and left ones don't, or that lead nowhere. With versioned links
-// also a link of another version than the left side's.
+// Mending believes the side that [ManyToManySpec] trusts. TrustRefs takes a link off that only the
+// right side lists, and adds to the right side a link that only the left side lists. TrustLists
+// does the same the other way round. Whichever side is trusted, an id of a document that is gone is
+// taken away. Bounds are not enforced, except that of the left list of versioned links.
 //
-// Cost: one command; it reads every right document, and the server looks each link up by _id.
-func (m *ManyToMany[L, LK, R, RK]) CheckRight() model.Aggregate[HalfLink[LK, RK]] {
-	return model.AggregateAs[HalfLink[LK, RK]](m.right, m.in.check(false))
-}
-
-// Repair returns the plan that mends half-links as the checks found them. TrustRefs believes the left side: what only the
-// right lists is taken off, what only the left lists is added to the right. TrustLists believes the right side, in the same
-// way. Whichever side is trusted, what leads to a document that is gone is taken away.
+// Versioned links trust the left document. A check before these two finds the links of operations
+// that have not decided yet, and mending decides for them: the left document lists the right one
+// or, if its list is full, counts its version up. Of several such operations the first found wins.
+// The last check takes the links of the others off.
 //
-// Versioned links always trust the left document, whose compare-and-set decided; TrustLists
-// is refused for them. A right document's link of the left one's next version belongs to an
-// operation that has not decided yet. Repair decides for it: the left document lists the
-// right one, or, if its list is full, counts its version up, so that the next check finds
-// the link to be taken off. When several operations have not decided, the first one found
-// wins.
+// A plan that is under way looks like a finding: the Age is one minute. Links tell by their tokens
+// since when a finding stands.
 //
-// What a plan in flight is about to complete looks like a half-link too: give Repair what has stood for longer than any
-// plan takes, as [ManyToMany.Mend] does. Bounds are not enforced here, except
-// that of the left list of versioned links. A cut leaves the half-links that come later in the
-// list; the plan can be run again, and so can a new check and its repair.
-//
-// Cost: one command for each run of half-links of one kind; one document each.
-func (m *ManyToMany[L, LK, R, RK]) Repair(found []HalfLink[LK, RK], trust Side) model.Plan {
-	return m.in.repair(halves(found, m.left, m.in.right, m.in.rightPath, m.right, m.in.left, m.in.leftPath), trust)
-}
-
-// Mend returns the change that checks both sides, and repairs what has stood for an age, as [TwoWay.Mend] does.
-//
-// Cost: two commands, four for bare ids and an age above 0, and those of [ManyToMany.Repair]. With versioned links, where an
-// operation had not decided yet, two commands more to check again, and those of the repair of what is left.
-func (m *ManyToMany[L, LK, R, RK]) Mend(trust Side, age time.Duration) model.Change[[]HalfLink[LK, RK]] {
-	check := func(ctx context.Context, db *mongo.Database) ([]HalfLink[LK, RK], error) {
-		lefts, err := m.CheckLeft().All(ctx, db)
-		if err != nil {
-			return nil, err
-		}
-		rights, err := m.CheckRight().All(ctx, db)
-		return append(lefts, rights...), err
-	}
-	return mending(check, m.in.version != "", age, func(found []HalfLink[LK, RK]) (model.Plan, error) { return m.Repair(found, trust), nil })
-}
+// Cost: each check reads every document of its side that holds an id, and the server looks each id
+// up by _id. Mending sends one command for each run of findings of one kind, and writes one
+// document for each.
+func (m *ManyToMany[L, LK, R, RK]) Checks() []model.Check { return m.in.checks() }

@@ -15,6 +15,7 @@ type manyToMany struct {
 	rightPath         string // in the right documents: ids of left ones
 	version           string // in the left documents; "" for bare ids
 	maxLeft, maxRight int
+	trust             Side
 }
 
 // listedLink is what a left document in hand says of a right one.
@@ -38,7 +39,7 @@ func (m *manyToMany) declareSpec(spec []ManyToManySpec) {
 		m.fail("more than one ManyToManySpec", "give one")
 	}
 	if len(spec) == 1 {
-		m.version, m.maxLeft, m.maxRight = spec[0].Version, spec[0].MaxLeft, spec[0].MaxRight
+		m.version, m.maxLeft, m.maxRight, m.trust = spec[0].Version, spec[0].MaxLeft, spec[0].MaxRight, spec[0].Trust
 	}
 }
 
@@ -53,6 +54,10 @@ func (m *manyToMany) declareForm(versioned, rightVersioned bool) {
 		m.fail("bare ids take no version", "use relate.Link as the element of both lists, or leave Version empty")
 	case m.maxLeft < 0 || m.maxRight < 0:
 		m.fail("a bound is negative", "use 0 for no bound")
+	case m.trust > TrustLists:
+		m.fail("no such Side", "use TrustRefs or TrustLists")
+	case versioned && m.trust == TrustLists:
+		m.fail("the right side of versioned links can't be trusted", "use TrustRefs: the left document decides")
 	}
 }
 

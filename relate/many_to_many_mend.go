@@ -6,6 +6,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
+func (m *manyToMany) checks() []model.Check {
+	left, right := m.left+"."+m.leftPath, m.right+"."+m.rightPath
+	var out []model.Check
+	find := m.check(false)
+	if m.version != "" {
+		rule := "no link of " + right + " waits for its operation to decide"
+		out = append(out, halfLinks(right+": links that are not decided", m.right, rule, append(m.check(false), waiting(true)), m.repair))
+		find = append(find, waiting(false))
+	}
+	return append(out,
+		halfLinks(left+": links that the right side lacks", m.left, leadsBack(left, right), m.check(true), m.repair),
+		halfLinks(right+": links that the left side lacks", m.right, leadsBack(right, left), find, m.repair),
+	)
+}
+
 // check is the pipeline over the left documents, or the right ones, that finds half-links.
 func (m *manyToMany) check(left bool) mongo.Pipeline {
 	id, back := "link", any("$_id")
@@ -33,38 +48,29 @@ func (m *manyToMany) check(left bool) mongo.Pipeline {
 }
 
 // repair is the plan that mends half-links.
-func (m *manyToMany) repair(found []half, trust Side) model.Plan {
-	if m.version != "" && trust == TrustLists {
-		return model.RefusedPlan(m.left, &model.ValueError{
-			Collection: m.left, Field: "trust", Reason: "versioned links are decided by the left document: use TrustRefs",
-		})
-	}
+func (m *manyToMany) repair(found []halfLink) model.Plan {
 	var p model.Plan
 	for _, h := range found {
-		if h.err != nil {
-			return model.RefusedPlan(m.left, h.err)
-		}
-		p.Steps = append(p.Steps, m.mend(h, trust)...)
+		p.Steps = append(p.Steps, m.mend(h)...)
 	}
 	return p
 }
 
 // mend takes a half-link off, or adds its other half.
-func (m *manyToMany) mend(h half, trust Side) []model.Step {
+func (m *manyToMany) mend(h halfLink) []model.Step {
 	if m.version != "" {
 		return m.mendVersioned(h)
 	}
-	a, b := h.a, h.b
 	var w model.Write
 	switch {
-	case h.list && (h.gone || trust == TrustLists):
-		w = pull(m.left, a, m.leftPath, model.Eq(b))
-	case h.list:
-		w = addToSet(m.right, m.rightPath, b, a, 0)
-	case h.gone || trust == TrustRefs:
-		w = pull(m.right, b, m.rightPath, model.Eq(a))
+	case h.List && (h.Gone || m.trust == TrustLists):
+		w = pull(m.left, h.A, m.leftPath, model.Eq(h.B))
+	case h.List:
+		w = addToSet(m.right, m.rightPath, h.B, h.A, 0)
+	case h.Gone || m.trust == TrustRefs:
+		w = pull(m.right, h.B, m.rightPath, model.Eq(h.A))
 	default:
-		w = addToSet(m.left, m.leftPath, a, b, 0)
+		w = addToSet(m.left, m.leftPath, h.A, h.B, 0)
 	}
 	w.Expect = model.Any
 	return []model.Step{w}
@@ -72,25 +78,25 @@ func (m *manyToMany) mend(h half, trust Side) []model.Step {
 
 // mendVersioned believes the left document. What an operation has yet to decide is decided for it: the left document lists the right
 // one too, or, where it is full, moves on to the link's version, so that the link can be taken off.
-func (m *manyToMany) mendVersioned(h half) []model.Step {
-	a, b := h.a, h.b
+func (m *manyToMany) mendVersioned(h halfLink) []model.Step {
+	a, b := h.A, h.B
 	switch {
-	case h.list && h.gone:
-		w := updateOne(m.left, bson.D{{Key: "_id", Value: model.Eq(a)}, {Key: m.leftPath + ".op", Value: h.op}}, bson.D{
-			{Key: "$pull", Value: bson.D{{Key: m.leftPath, Value: exactly(b, h.v, h.op)}}},
+	case h.List && h.Gone:
+		w := updateOne(m.left, bson.D{{Key: "_id", Value: model.Eq(a)}, {Key: m.leftPath + ".op", Value: h.Op}}, bson.D{
+			{Key: "$pull", Value: bson.D{{Key: m.leftPath, Value: exactly(b, h.V, h.Op)}}},
 			{Key: "$inc", Value: bson.D{{Key: m.version, Value: int64(1)}}}, // who read the list before is stale
 		})
 		w.Expect, w.Once = model.Any, true
 		return []model.Step{w}
-	case h.list:
-		w := reserve(m.right, m.rightPath, b, a, h.v, h.op, 0)
+	case h.List:
+		w := reserve(m.right, m.rightPath, b, a, h.V, h.Op, 0)
 		w.Expect = model.Any
 		return []model.Step{w}
-	case h.gone || h.v != h.now+1:
-		return []model.Step{pull(m.right, b, m.rightPath, exactly(a, h.v, h.op))}
+	case !h.undecided():
+		return []model.Step{pull(m.right, b, m.rightPath, exactly(a, h.V, h.Op))}
 	}
-	claim := m.claim(a, b, h.now, h.op)
-	move := updateOne(m.left, atVersion(a, m.version, h.now), set(m.version, h.v))
+	claim := m.claim(a, b, h.Now, h.Op)
+	move := updateOne(m.left, atVersion(a, m.version, h.Now), set(m.version, h.V))
 	claim.Expect, move.Expect, move.Once = model.Any, model.Any, true
 	return []model.Step{claim, move}
 }

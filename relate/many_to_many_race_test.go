@@ -54,18 +54,7 @@ func manyOperations[D any](way *relate.ManyToMany[D, string, D, string], lefts *
 
 func wantNoHalfPeers[D any](t testing.TB, db *mongo.Database, way *relate.ManyToMany[D, string, D, string]) {
 	t.Helper()
-	ctx := context.Background()
-	lefts, err := way.CheckLeft().All(ctx, db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rights, err := way.CheckRight().All(ctx, db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(lefts)+len(rights) > 0 {
-		t.Errorf("half-links: %v on the left, %v on the right", lefts, rights)
-	}
+	wantNothingFound(t, db, way.Checks())
 }
 
 func TestManyToManyVersionedInterleaved(t *testing.T) {
@@ -114,7 +103,7 @@ func TestManyToManyBareInterleaved(t *testing.T) {
 					staleOrNil(t, errA)
 					staleOrNil(t, errB)
 					for _, trust := range []relate.Side{relate.TrustRefs, relate.TrustLists} {
-						if _, _, err := barePeers.Mend(trust, 0).Run(context.Background(), db); err != nil {
+						if _, err := mendAll(context.Background(), db, trustingPeers(trust).Checks()); err != nil {
 							t.Fatal(err)
 						}
 						wantNoHalfPeers(t, db, barePeers)
@@ -177,10 +166,7 @@ func TestManyToManyRepairFaults(t *testing.T) {
 				Seed: func(ctx context.Context, db *mongo.Database) error {
 					return store(ctx, db, docs{"lefts": {peer("l", "left", "lost"), peer("m")}, "rights": {peer("left"), peer("right", "m", "nobody")}})
 				},
-				Run: func(ctx context.Context, db *mongo.Database) error {
-					_, _, err := barePeers.Mend(trust, 0).Run(ctx, db)
-					return err
-				},
+				Run:   mending(trustingPeers(trust).Checks()),
 				Check: func(t testing.TB, db *mongo.Database) { wantNoHalfPeers(t, db, barePeers) },
 			})
 		})

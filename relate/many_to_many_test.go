@@ -153,18 +153,24 @@ func TestManyToManyRepair(t *testing.T) {
 		t.Run(fmt.Sprint("trust ", c.trust), func(t *testing.T) {
 			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 				seed(t, db, half)
-				type h = relate.HalfLink[string, string]
-				if diff := modeltest.Diff([]h{{List: true, A: "l", B: "left"}, {List: true, A: "l", B: "lost", Gone: true}}, all(t, db, barePeers.CheckLeft())); diff != "" {
-					t.Errorf("CheckLeft:\n%s", diff)
+				checks := trustingPeers(c.trust).Checks()
+				for i, want := range [][]halfLink{
+					{{List: true, A: "l", B: "left"}, {List: true, A: "l", B: "lost", Gone: true}},
+					{{A: "m", B: "right"}, {A: "nobody", B: "right", Gone: true}},
+				} {
+					if diff := modeltest.Diff(want, details[halfLink](t, all(t, db, checks[i]))); diff != "" {
+						t.Errorf("%s:\n%s", checks[i].Name, diff)
+					}
 				}
-				if diff := modeltest.Diff([]h{{A: "m", B: "right"}, {A: "nobody", B: "right", Gone: true}}, all(t, db, barePeers.CheckRight())); diff != "" {
-					t.Errorf("CheckRight:\n%s", diff)
+				said := fmt.Sprint(allFound(t, db, checks))
+				if want := "[lefts 'l': links to 'left', which doesn't link back lefts 'l': links to 'lost', which is gone " +
+					"rights 'right': links to 'm', which doesn't link back rights 'right': links to 'nobody', which is gone]"; said != want {
+					t.Errorf("found %s\nwant %s", said, want)
 				}
-				found, _, err := barePeers.Mend(c.trust, 0).Run(t.Context(), db)
-				if err != nil || len(found) != 4 {
-					t.Fatalf("mended %v, %v", found, err)
+				if planned, err := mendAll(t.Context(), db, checks); err != nil || planned != 4 {
+					t.Fatalf("planned %d, %v", planned, err)
 				}
-				wantNoHalfPeers(t, db, barePeers)
+				wantNothingFound(t, db, checks)
 				wantDocs(t, db, c.after)
 			})
 		})
@@ -181,17 +187,41 @@ func TestManyToManyRepairVersioned(t *testing.T) {
 	read := linkPeer{ID: "l", Peers: []relate.Link[string]{link("r", 1, 1), link("s", 2, 2), link("gone", 3, 3)}, V: 3}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, peers(read, linkPeer{ID: "r", Peers: []relate.Link[string]{link("l", 1, 1), link("l", 0, 8), link("k", 1, 9)}}, linkPeer{ID: "s"}))
-		found, _, err := linkPeers.Mend(relate.TrustRefs, 0).Run(t.Context(), db)
-		if err != nil || len(found) != 4 {
-			t.Fatalf("mended %v, %v", found, err)
+		if planned, err := mendAll(t.Context(), db, linkPeers.Checks()); err != nil || planned != 4 {
+			t.Fatalf("planned %d, %v", planned, err)
 		}
 		wantNoHalfPeers(t, db, linkPeers)
 		wantDocs(t, db, peers(linkPeer{ID: "l", Peers: read.Peers[:2], V: 4},
 			linkPeer{ID: "r", Peers: []relate.Link[string]{link("l", 1, 1)}}, linkPeer{ID: "s", Peers: []relate.Link[string]{link("l", 2, 2)}}))
-		_, err = linkPeers.Unlink(&read, "r", token(5)).Run(t.Context(), db)
+		_, err := linkPeers.Unlink(&read, "r", token(5)).Run(t.Context(), db)
 		wantError(t, err, model.ErrStale)
 	})
-	wantError(t, linkPeers.Repair(nil, relate.TrustLists).Steps[0].(model.Write).Err, errRefused)
+	wantRefusedFindings(t, barePeers.Checks()[0])
+}
+
+// trustingPeers is the relation of bare ids whose checks believe a side.
+func trustingPeers(side relate.Side) *relate.ManyToMany[barePeer, string, barePeer, string] {
+	return relate.NewManyToMany(bareLefts, "peers", bareRights, "peers", relate.ManyToManySpec{Trust: side})
+}
+
+func TestManyToManyChecks(t *testing.T) {
+	parallel(t)
+	wantPanic(t, "a side that isn't one", "no such Side", func() { trustingPeers(2) })
+	wantPanic(t, "the right side of links", "the left document decides", func() {
+		relate.NewManyToMany(linkLefts, "peers", linkRights, "peers", relate.ManyToManySpec{Version: "v", Trust: relate.TrustLists})
+	})
+	link := func(op int) []relate.Link[string] { return []relate.Link[string]{{ID: "l", V: 1, Op: token(op)}} }
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) { // two operations that have not decided: one does, one is over
+		seed(t, db, peers(linkPeer{ID: "l"}, linkPeer{ID: "r", Peers: link(1)}, linkPeer{ID: "s", Peers: link(2)}))
+		if planned, err := mendAll(t.Context(), db, linkPeers.Checks()); err != nil || planned != 2*2+1 {
+			t.Errorf("planned %d, %v", planned, err)
+		}
+		wantNothingFound(t, db, linkPeers.Checks())
+		wantDocs(t, db, peers(linkPeer{ID: "l", Peers: []relate.Link[string]{{ID: "r", V: 1, Op: token(1)}}, V: 1}, linkPeer{ID: "r", Peers: link(1)},
+			bson.D{{Key: "_id", Value: "s"}, {Key: "peers", Value: bson.A{}}, {Key: "v", Value: int64(0)}}))
+	})
+	wantNames(t, barePeers.Checks(), "lefts.peers: links that the right side lacks", "rights.peers: links that the left side lacks")
+	wantNames(t, linkPeers.Checks(), "rights.peers: links that are not decided", "lefts.peers: links that the right side lacks", "rights.peers: links that the left side lacks")
 }
 
 // Ids that look like commands stay data.
@@ -226,8 +256,8 @@ func TestManyToManyCosts(t *testing.T) {
 			readOf("LeftsOf", barePeers.LeftsOf("r"), 1),
 			readOf("Rights", barePeers.Rights(&l), 1),
 			readOf("Lefts", barePeers.Lefts(&r), 1),
-			readOf("CheckLeft", barePeers.CheckLeft(), 0),
-			readOf("CheckRight", barePeers.CheckRight(), 0),
+			readOf("Checks, of the left", barePeers.Checks()[0].Find(), 0),
+			readOf("Checks, of the right", barePeers.Checks()[1].Find(), 0),
 		} {
 			t.Run(c.reason, func(t *testing.T) { c.check(t, m, db, peers(l, r, peer("s"))) })
 		}

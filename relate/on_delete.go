@@ -218,7 +218,7 @@ func (o *onDelete) planFrom(depth int, reach Reach) (model.Plan, error) {
 			}
 			keep := owners(level, r.ref)
 			for _, ids := range chunked(level.IDs, o.chunk) {
-				p.Steps = append(p.Steps, r.ref.updateMany(append(r.ref.refers(ids), keep...), r.ref.detach(ids), nil))
+				p.Steps = append(p.Steps, r.ref.updateMany(append(r.ref.refers(ids), keep...), r.ref.detach(ids)))
 			}
 		}
 		if level.Depth >= depth {

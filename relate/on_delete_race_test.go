@@ -72,9 +72,8 @@ func TestOnDeleteCutKeepsReferences(t *testing.T) {
 			whole = err == nil
 			f.Reset()
 			for _, d := range lost {
-				refs, err := d.Check(nil).All(ctx, db)
-				if err != nil || len(refs) > 0 {
-					t.Errorf("before write %d: %v, %v", n, refs, err)
+				if refs := allFound(t, db, d.Checks()); len(refs) > 0 {
+					t.Errorf("before write %d: %v", n, refs)
 				}
 			}
 		}, modeltest.WithFaults(f))
@@ -155,15 +154,11 @@ func mendNodes(t testing.TB, db *mongo.Database) {
 	orphans := relate.NewDangling(nodes, "parent", nodes, relate.DanglingSpec{Repair: relate.DeleteReferrers})
 	listed := relate.NewDangling(nodes, "list", nodes, relate.DanglingSpec{Repair: relate.DetachIDs})
 	for range 5 {
-		found := 0
-		for _, d := range []*relate.Dangling[node, string, node, string]{orphans, listed} {
-			missing, _, err := d.Mend(0).Run(context.Background(), db)
-			if err != nil {
-				t.Fatal(err)
-			}
-			found += len(missing)
+		planned, err := mendAll(context.Background(), db, append(orphans.Checks(), listed.Checks()...))
+		if err != nil {
+			t.Fatal(err)
 		}
-		if found == 0 {
+		if planned == 0 {
 			return
 		}
 	}

@@ -81,7 +81,8 @@ func TestChecksCost(t *testing.T) {
 	loader := relate.NewParentRef(joinParents, "main", joinKids).Loader(0)
 	invert := newInvert(relate.InvertSpec{Order: "at"})
 	lost := relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{Repair: relate.DetachIDs})
-	missing := relate.MissingID{ID: rawValue("x")}
+	lostNow := lost.Checks()[0]
+	lostNow.Age = 0
 	before := docs{
 		"kids": {joinKid{ID: 1}, joinKid{ID: 2}}, "parents": {joinParent{ID: 8, Kids: []int64{1}, Main: &main}, joinParent{ID: 9, Main: &main}},
 		"owners": {lister("a", "lost", "free"), lister("b")}, "items": {bareItem{ID: "free"}, bareItem{ID: "alone", Owner: "b"}},
@@ -91,12 +92,22 @@ func TestChecksCost(t *testing.T) {
 		"c": {bson.D{{Key: "_id", Value: 1}}, bson.D{{Key: "_id", Value: 2}}}, "nodes": {node{ID: "b", Parent: "a"}},
 		"docmodel.migrations": {bson.D{{Key: "_id", Value: "to refs: p.list > c.of.parent"}, {Key: "copying", Value: true}}},
 	}
-	mends := func(age time.Duration) func(context.Context, *mongo.Database) error {
+	mends := func(checks []model.Check) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error {
-			_, _, err := bareWay.Mend(relate.TrustRefs, age).Run(ctx, db)
-			return err
+			for _, c := range checks {
+				found, err := c.All(ctx, db)
+				if err != nil {
+					return err
+				}
+				if _, err := c.Mend(found).Run(ctx, db); err != nil {
+					return err
+				}
+			}
+			return nil
 		}
 	}
+	aged := bareWay.Checks()[0]
+	aged.Age = time.Millisecond
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		wantPromised(t, m, db, before, []promised{
@@ -119,17 +130,18 @@ func TestChecksCost(t *testing.T) {
 				_, err := loader.Load(ctx, db, []joinKid{{ID: 1}, {ID: 2}})
 				return err
 			}},
-			// Both lists' half-links are one run, the item's is on the same collection.
-			{"half-links mended", 2 + 1, 3, 3, mends(0)},
-			{"half-links of bare ids mended after an age", 4 + 1, 3, 6, mends(time.Millisecond)},
-			{"half-links of many mended", 2 + 2, 3, 3, func(ctx context.Context, db *mongo.Database) error {
-				_, _, err := barePeers.Mend(relate.TrustRefs, 0).Run(ctx, db)
+			// Each check's findings are one run, those of the left side two: one is taken off, one added.
+			{"half-links mended", 2 + 2, 3, 3, mends(bareWay.Checks())},
+			{"half-links of many mended", 2 + 3, 3, 3, mends(barePeers.Checks())},
+			// Two owners are read, looked at twice and mended; two reads find no more.
+			{"half-links of bare ids mended by a job, after an age", 1 + 2 + 1 + 2, 2, 2 + 2*2, func(ctx context.Context, db *mongo.Database) error {
+				_, err := aged.Job().Run(ctx, db, model.JobOptions{})
 				return err
 			}},
-			{"ids detached", 1, 2, 0, ran(lost.Repair(missing))},
-			// A batch's read and write, and two reads that find no more.
-			{"ids detached by a job", 2 + 2, 2, 2, func(ctx context.Context, db *mongo.Database) error {
-				_, err := lost.RepairJob(missing).Run(ctx, db, model.JobOptions{})
+			{"ids detached", 1 + 1, 2, 2, mends(lost.Checks())},
+			// A batch's read, look and write, and two reads that find no more.
+			{"ids detached by a job", 3 + 2, 2, 2 + 2, func(ctx context.Context, db *mongo.Database) error {
+				_, err := lostNow.Job().Run(ctx, db, model.JobOptions{})
 				return err
 			}},
 			{"what a child can't hold", 1, 0, 1, allOf(invert.Conflicts())},

@@ -171,10 +171,10 @@ func (r Reference) replace(ids bson.A, by any) (update bson.D, arrayFilters []an
 
 // updateMany is a write to all documents that a filter on the reference matches. Its own effect takes them out of the
 // filter, which is why it can be run again.
-func (r Reference) updateMany(filter, update bson.D, arrayFilters []any) model.Write {
+func (r Reference) updateMany(filter, update bson.D) model.Write {
 	return model.Write{
 		Collection: r.from, Index: r.index().Name, Once: true,
-		Model: &mongo.UpdateManyModel{Filter: filter, Update: update, ArrayFilters: arrayFilters},
+		Model: &mongo.UpdateManyModel{Filter: filter, Update: update},
 	}
 }
 

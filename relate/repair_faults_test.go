@@ -64,10 +64,7 @@ func TestVersionedRepairFaults(t *testing.T) {
 					{Key: "id", Value: nil}, {Key: "v", Value: int64(2)}, {Key: "op", Value: token(4)}, {Key: "ended", Value: true},
 				}}}},
 			},
-			func(ctx context.Context, db *mongo.Database) error {
-				_, _, err := linkWay.Mend(relate.TrustRefs, 0).Run(ctx, db)
-				return err
-			},
+			mending(linkWay.Checks()),
 		},
 		{
 			"many to many",
@@ -75,10 +72,7 @@ func TestVersionedRepairFaults(t *testing.T) {
 				linkPeer{ID: "r", Peers: []relate.Link[string]{link("l", 1, 1), link("l", 0, 8)}}, linkPeer{ID: "s"}),
 			peers(linkPeer{ID: "l", Peers: []relate.Link[string]{link("r", 1, 1), link("s", 2, 2)}, V: 4},
 				linkPeer{ID: "r", Peers: []relate.Link[string]{link("l", 1, 1)}}, linkPeer{ID: "s", Peers: []relate.Link[string]{link("l", 2, 2)}}),
-			func(ctx context.Context, db *mongo.Database) error {
-				_, _, err := linkPeers.Mend(relate.TrustRefs, 0).Run(ctx, db)
-				return err
-			},
+			mending(linkPeers.Checks()),
 		},
 		{
 			"an assignment that finishes what a dead one left on two lists",

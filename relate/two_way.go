@@ -9,15 +9,15 @@ import (
 // [NewTwoWay].
 //
 // With bare ids, no order of the two writes is safe: two operations on one item that interleave can leave one side without
-// the other. The item's side is then the truth; [TwoWay.CheckLists] and [TwoWay.CheckRefs] find what differs and
-// [TwoWay.Mend] repairs it; in a transaction ([model.Plan.RunTx]) nothing differs.
+// the other. [TwoWay.Checks] finds and mends the difference; it believes the item's side, unless [TwoWaySpec] says
+// otherwise. In a transaction ([model.Plan.RunTx]) the sides don't differ.
 //
 // With versioned links (fields of type [Link]) an operation first lists the item with its
 // new owner and then compares and sets the item, which decides. When the operation returns
 // nil, both sides agree, also when it is called again after a crash and other operations
 // came in between. A process that dies half way leaves a half-link. A second call with
-// the same token finishes the operation, and so does Mend, unless another operation has
-// changed the item since: then the link of the dead operation is taken off the list.
+// the same token finishes the operation. So do the checks, unless another operation has
+// changed the item since: then they take the link of the dead operation off the list.
 //
 // Source: two-way referencing, "6 Rules of Thumb for MongoDB Schema Design", part 2 (seed 004).
 type TwoWay[O, OK, I, IK any] struct {
@@ -34,6 +34,10 @@ type TwoWay[O, OK, I, IK any] struct {
 // TwoWaySpec says what a [TwoWay] needs beside its paths. The zero value is valid.
 type TwoWaySpec struct {
 	Max int // how many items an owner lists at most; 0 means no bound
+
+	// Trust is the side that [TwoWay.Checks] believes: TrustRefs, the default, believes the items, TrustLists the owners'
+	// lists. Versioned links need TrustRefs, because the item decides.
+	Trust Side
 }
 
 // NewTwoWay declares that the list of the owners' documents and the reference of the items' documents are two sides of one

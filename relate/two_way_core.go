@@ -15,6 +15,7 @@ type twoWay struct {
 	list, ref     string
 	versioned     bool
 	max           int
+	trust         Side
 	none          bson.A // what an item without an owner stores
 }
 
@@ -40,14 +41,22 @@ func (t *twoWay) declareForm(ref model.Field, listVersioned, refVersioned bool) 
 }
 
 func (t *twoWay) declareSpec(spec []TwoWaySpec) {
-	switch {
-	case len(spec) > 1:
-		panic(&model.DeclarationError{Problem: "more than one TwoWaySpec", Place: t.place(), Remedy: "give one"})
-	case len(spec) == 1 && spec[0].Max < 0:
-		panic(&model.DeclarationError{Problem: fmt.Sprintf("Max is %d", spec[0].Max), Place: t.place(), Remedy: "use 0 for no bound"})
-	case len(spec) == 1:
-		t.max = spec[0].Max
+	fail := func(problem, remedy string) {
+		panic(&model.DeclarationError{Problem: problem, Place: t.place(), Remedy: remedy})
 	}
+	switch {
+	case len(spec) == 0:
+		return
+	case len(spec) > 1:
+		fail("more than one TwoWaySpec", "give one")
+	case spec[0].Max < 0:
+		fail(fmt.Sprintf("Max is %d", spec[0].Max), "use 0 for no bound")
+	case spec[0].Trust > TrustLists:
+		fail("no such Side", "use TrustRefs or TrustLists")
+	case t.versioned && spec[0].Trust == TrustLists:
+		fail("the lists of versioned links can't be trusted", "use TrustRefs: the item decides")
+	}
+	t.max, t.trust = spec[0].Max, spec[0].Trust
 }
 
 // declareNone is told how the empty id is stored, and whether it is refused as one.
@@ -112,7 +121,7 @@ func (t *twoWay) assignVersioned(id, to any, was heldLink, op bson.ObjectID) mod
 // sweep takes the links to an item below a version off every list: what an operation that died after it decided left to do.
 func (t *twoWay) sweep(id any, v int64) model.Write {
 	old := bson.D{{Key: "id", Value: model.Eq(id)}, {Key: "v", Value: bson.D{{Key: "$lt", Value: v}}}}
-	return model.Write{Collection: t.owners, Index: t.listIndex().Name, Model: &mongo.UpdateManyModel{
+	return model.Write{Collection: t.owners, Index: t.listIndex().Name, Once: true, Model: &mongo.UpdateManyModel{
 		Filter: bson.D{{Key: t.list, Value: bson.D{{Key: "$elemMatch", Value: old}}}},
 		Update: bson.D{{Key: "$pull", Value: bson.D{{Key: t.list, Value: old}}}},
 	}}

@@ -62,8 +62,12 @@ func TestTwoWayDeclarations(t *testing.T) {
 		"a reference of another type": declare("stamps", "server"),
 		"one side versioned":          declare("links", "stamp"),
 		"a negative bound":            declare("stamps", "stamp", relate.TwoWaySpec{Max: -1}),
-		"two specs":                   declare("stamps", "stamp", relate.TwoWaySpec{}, relate.TwoWaySpec{}),
-		"no owners":                   func() { relate.NewTwoWay(&model.Collection[odd, int]{}, "stamps", odds, "stamp") },
+		"no such side":                declare("stamps", "stamp", relate.TwoWaySpec{Trust: 2}),
+		"links decide by the item": func() {
+			relate.NewTwoWay(linkOwners, "items", linkItems, "owner", relate.TwoWaySpec{Trust: relate.TrustLists})
+		},
+		"two specs": declare("stamps", "stamp", relate.TwoWaySpec{}, relate.TwoWaySpec{}),
+		"no owners": func() { relate.NewTwoWay(&model.Collection[odd, int]{}, "stamps", odds, "stamp") },
 	} {
 		t.Run(reason, func(t *testing.T) {
 			var d *model.DeclarationError

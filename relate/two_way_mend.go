@@ -1,6 +1,7 @@
 package relate
 
 import (
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -36,6 +37,23 @@ func (t *twoWay) listIndex() model.Index {
 	x := model.NewIndex(t.owners, bson.D{{Key: t.listID(), Value: 1}})
 	x.Why = "the documents of " + t.owners + " that list a document of " + t.items
 	return x
+}
+
+func (t *twoWay) checks() []model.Check {
+	lists, refs := t.owners+"."+t.list, t.items+"."+t.ref
+	var out []model.Check
+	if t.versioned {
+		rule := "no link of " + lists + " waits for its operation to decide"
+		out = append(out, halfLinks(lists+": links that are not decided", t.owners, rule, append(t.checkLists(), waiting(true)), t.repair))
+	}
+	find := t.checkLists()
+	if t.versioned {
+		find = append(find, waiting(false))
+	}
+	return append(out,
+		halfLinks(lists+": links that "+refs+" lacks", t.owners, leadsBack(lists, refs), find, t.repair),
+		halfLinks(refs+": links that "+lists+" lacks", t.items, leadsBack(refs, lists), t.checkRefs(), t.repair),
+	)
 }
 
 func (t *twoWay) checkLists() mongo.Pipeline {
@@ -111,38 +129,31 @@ func (t *twoWay) checkRefs() mongo.Pipeline {
 func literal(v any) bson.D { return bson.D{{Key: "$literal", Value: v}} }
 
 // repair is the plan that mends half-links.
-func (t *twoWay) repair(found []half, trust Side) model.Plan {
-	if t.versioned && trust == TrustLists {
-		return model.RefusedPlan(t.owners, &model.ValueError{
-			Collection: t.owners, Field: "trust", Reason: "versioned links are decided by the item: use TrustRefs",
-		})
-	}
+func (t *twoWay) repair(found []halfLink) model.Plan {
 	var p model.Plan
-	given := map[string]bool{} // items that TrustLists has given to an owner
+	given := map[string]bool{} // items that this plan gives to an owner
 	for _, h := range found {
-		if h.err != nil {
-			return model.RefusedPlan(t.owners, h.err)
-		}
-		owner, item := h.a, h.b
+		key := bsonval.Key(h.B)
 		if t.versioned {
+			if h.undecided() && given[key] {
+				continue // the next check takes the link off
+			}
+			given[key] = given[key] || h.undecided()
 			p.Steps = append(p.Steps, t.mendVersioned(h)...)
 			continue
 		}
 		var w model.Write
-		switch key := model.Shell(item); {
-		case !h.list && (h.gone || trust == TrustLists):
-			w = updateOne(t.items, bson.D{{Key: "_id", Value: model.Eq(item)}, {Key: t.ref, Value: model.Eq(owner)}},
+		switch {
+		case !h.List && (h.Gone || t.trust == TrustLists):
+			w = updateOne(t.items, bson.D{{Key: "_id", Value: model.Eq(h.B)}, {Key: t.ref, Value: model.Eq(h.A)}},
 				bson.D{{Key: "$unset", Value: bson.D{{Key: t.ref, Value: ""}}}})
-		case !h.list:
-			w = addToSet(t.owners, t.list, owner, item, 0)
-		case h.gone || h.kept || trust == TrustRefs || given[key]:
-			w = t.pull(owner, model.Eq(item))
+		case !h.List:
+			w = addToSet(t.owners, t.list, h.A, h.B, 0)
+		case h.Gone || h.Kept || t.trust == TrustRefs || given[key]:
+			w = t.pull(h.A, model.Eq(h.B))
 		default:
 			given[key] = true
-			if h.namesErr != nil {
-				return model.RefusedPlan(t.owners, h.namesErr)
-			}
-			w = t.give(h, owner, item)
+			w = t.give(h)
 		}
 		w.Expect = model.Any // somebody may have mended it; the next check tells
 		p.Steps = append(p.Steps, w)
@@ -150,27 +161,27 @@ func (t *twoWay) repair(found []half, trust Side) model.Plan {
 	return p
 }
 
-// give makes an item name an owner that lists it, if it still names whom the check saw, or nobody.
-func (t *twoWay) give(h half, owner, item any) model.Write {
-	names := append(t.emptyRefs(), h.names...)
-	return updateOne(t.items, bson.D{{Key: "_id", Value: model.Eq(item)}, {Key: t.ref, Value: bson.D{{Key: "$in", Value: names}}}}, set(t.ref, owner))
+// give makes an item name an owner that lists it, if the item still names whom the check saw, or nobody.
+func (t *twoWay) give(h halfLink) model.Write {
+	names := append(t.emptyRefs(), asArray(h.Names)...)
+	return updateOne(t.items, bson.D{{Key: "_id", Value: model.Eq(h.B)}, {Key: t.ref, Value: bson.D{{Key: "$in", Value: names}}}}, set(t.ref, h.A))
 }
 
 // mendVersioned believes the item: a list's link is taken off or added, and one to an owner that is gone is ended, under the version
 // and the token that the check saw. What an operation has yet to decide is decided for it.
-func (t *twoWay) mendVersioned(h half) []model.Step {
+func (t *twoWay) mendVersioned(h halfLink) []model.Step {
 	var w model.Write
 	switch {
-	case h.list && !h.gone && h.v == h.now+1:
-		w = updateOne(t.items, atVersion(h.b, t.ref+".v", h.now), set(t.ref, link(h.a, h.v, h.op)))
+	case h.List && h.undecided():
+		w = updateOne(t.items, atVersion(h.B, t.ref+".v", h.Now), set(t.ref, link(h.A, h.V, h.Op)))
 		w.Expect, w.Once = model.Any, true
-		return []model.Step{w, t.sweep(h.b, h.v)}
-	case h.list:
-		w = t.pull(h.a, exactly(h.b, h.v, h.op))
-	case h.gone:
-		w = updateOne(t.items, append(atVersion(h.b, t.ref+".v", h.v), bson.E{Key: t.ref + ".op", Value: h.op}), set(t.ref, ended(h.v+1, h.op)))
+		return []model.Step{w, t.sweep(h.B, h.V)}
+	case h.List:
+		w = t.pull(h.A, exactly(h.B, h.V, h.Op))
+	case h.Gone:
+		w = updateOne(t.items, append(atVersion(h.B, t.ref+".v", h.V), bson.E{Key: t.ref + ".op", Value: h.Op}), set(t.ref, ended(h.V+1, h.Op)))
 	default:
-		w = reserve(t.owners, t.list, h.a, h.b, h.v, h.op, 0)
+		w = reserve(t.owners, t.list, h.A, h.B, h.V, h.Op, 0)
 	}
 	w.Expect, w.Once = model.Any, true
 	return []model.Step{w}

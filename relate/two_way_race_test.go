@@ -160,7 +160,7 @@ func TestTwoWayBareInterleaved(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						if _, _, err := way.way.Mend(relate.TrustRefs, 0).Run(ctx, db); err != nil {
+						if _, err := mendAll(ctx, db, way.way.Checks()); err != nil {
 							t.Fatal(err)
 						}
 						wantNoHalfLinks(t, db, way.way)
@@ -176,18 +176,7 @@ func TestTwoWayBareInterleaved(t *testing.T) {
 
 func wantNoHalfLinks[O, OK, I, IK any](t testing.TB, db *mongo.Database, way *relate.TwoWay[O, OK, I, IK]) {
 	t.Helper()
-	ctx := context.Background()
-	lists, err := way.CheckLists().All(ctx, db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	refs, err := way.CheckRefs().All(ctx, db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(lists)+len(refs) > 0 {
-		t.Errorf("half-links: %v in lists, %v in items", lists, refs)
-	}
+	wantNothingFound(t, db, way.Checks())
 }
 
 // A plan that is cut at any write and run again, with the same token, ends right.
@@ -255,17 +244,14 @@ func TestTwoWayRepairFaults(t *testing.T) {
 						"items":  {bareItem{ID: "free"}, bareItem{ID: "both", Owner: "b"}, bareItem{ID: "alone", Owner: "b"}, bareItem{ID: "orphan", Owner: "z"}},
 					})
 				},
-				Run: func(ctx context.Context, db *mongo.Database) error {
-					_, _, err := bareWay.Mend(trust, 0).Run(ctx, db)
-					return err
-				},
+				Run:   mending(trusting(trust).Checks()),
 				Check: func(t testing.TB, db *mongo.Database) { wantNoHalfLinks(t, db, bareWay) },
 			})
 		})
 	}
 }
 
-// Of bare ids, Mend repairs what two checks found, an age apart: what a plan in flight completes in between stays as it is.
+// Of bare ids, a job mends what it has found twice, an age apart: what a plan in flight completes in between stays as it is.
 func TestTwoWayMendWaits(t *testing.T) {
 	parallel(t)
 	half := relation(bareItem{ID: "x", Owner: "b"}, emptied("a"), lister("b"))
@@ -278,21 +264,27 @@ func TestTwoWayMendWaits(t *testing.T) {
 			_, err := bareOwners.Update("b", bson.D{{Key: "$addToSet", Value: bson.D{{Key: "items", Value: "x"}}}}).Run(t.Context(), db)
 			done <- err
 		}()
-		mended, _, err := bareWay.Mend(relate.TrustLists, time.Second).Run(t.Context(), db)
-		if err := errors.Join(err, <-done); err != nil || len(mended) != 0 {
-			t.Errorf("a plan in flight was undone: %v, %v", mended, err)
+		check := trusting(relate.TrustLists).Checks()[1]
+		if check.Age != time.Minute {
+			t.Errorf("the age is %v", check.Age)
+		}
+		check.Age = time.Second
+		p, err := check.Job().Run(t.Context(), db, model.JobOptions{})
+		if err := errors.Join(err, <-done); err != nil || p.Writes != 0 {
+			t.Errorf("a plan in flight was undone: %+v, %v", p, err)
 		}
 		wantDocs(t, db, whole)
 		seed(t, db, half)
-		mended, _, err = bareWay.Mend(relate.TrustRefs, 10*time.Millisecond).Run(t.Context(), db)
-		if err != nil || len(mended) != 1 {
-			t.Errorf("want one half-link mended, got %v, %v", mended, err)
+		check = bareWay.Checks()[1]
+		check.Age = 10 * time.Millisecond
+		if p, err := check.Job().Run(t.Context(), db, model.JobOptions{}); err != nil || p.Writes != 1 {
+			t.Errorf("want one half-link mended, got %+v, %v", p, err)
 		}
 		wantDocs(t, db, whole)
 	})
 }
 
-// A process that dies after its first write and never comes back leaves a half-link; Mend takes it away, but not while the
+// A process that dies after its first write and never comes back leaves a half-link; a job takes it away, but not while the
 // operation may still be running.
 func TestTwoWayMendAge(t *testing.T) {
 	parallel(t)
@@ -309,13 +301,21 @@ func TestTwoWayMendAge(t *testing.T) {
 		if err := run(plan, ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		mended, _, err := linkWay.Mend(relate.TrustRefs, time.Hour).Run(ctx, db)
-		if err != nil || len(mended) != 0 {
-			t.Errorf("a young operation was taken for a dead one: %v %v", mended, err)
+		checks := linkWay.Checks()
+		found := allFound(t, db, checks)
+		if len(found) != 1 || found[0].Problem != "links to 'x' at version 1, and the operation has not decided" {
+			t.Errorf("found %v", found)
 		}
-		mended, _, err = linkWay.Mend(relate.TrustRefs, 0).Run(ctx, db)
-		if err != nil || len(mended) != 1 {
-			t.Errorf("want one half-link mended, got %v %v", mended, err)
+		if since := found[0].Since; since.Before(op.Timestamp()) || since.Sub(op.Timestamp()) > time.Second {
+			t.Errorf("since %v, the token's time is %v", since, op.Timestamp())
+		}
+		for _, check := range checks { // a minute, which nobody waits for: the token tells
+			if p, err := check.Job().Run(ctx, db, model.JobOptions{}); err != nil || p.Writes != 0 || check.Age != time.Minute {
+				t.Errorf("a young operation was taken for a dead one: %+v %v", p, err)
+			}
+		}
+		if planned, err := mendAll(ctx, db, checks); err != nil || planned != 2 { // decided, and older links swept
+			t.Errorf("want one half-link mended, got %v %v", planned, err)
 		}
 		wantNoHalfLinks(t, db, linkWay)
 	})

@@ -207,26 +207,38 @@ func TestTwoWayRepair(t *testing.T) {
 		t.Run(fmt.Sprint("trust ", c.trust), func(t *testing.T) {
 			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 				seed(t, db, half)
-				type h = relate.HalfLink[string, string]
-				lists, refs := all(t, db, bareWay.CheckLists()), all(t, db, bareWay.CheckRefs())
-				if diff := modeltest.Diff([]h{
+				checks := trusting(c.trust).Checks()
+				lists, refs := details[halfLink](t, all(t, db, checks[0])), details[halfLink](t, all(t, db, checks[1]))
+				if diff := modeltest.Diff([]halfLink{
 					{List: true, A: "a", B: "both", Names: []string{"b"}, Kept: true}, {List: true, A: "a", B: "free", Names: []string{}},
 					{List: true, A: "a", B: "lost", Gone: true, Names: []string{}}, {List: true, A: "a", B: "taken", Names: []string{"c"}},
 				}, lists); diff != "" {
-					t.Errorf("CheckLists:\n%s", diff)
+					t.Errorf("%s:\n%s", checks[0].Name, diff)
 				}
-				if diff := modeltest.Diff([]h{{A: "c", B: "alone"}, {A: "c", B: "taken"}, {A: "z", B: "orphan", Gone: true}}, refs); diff != "" {
-					t.Errorf("CheckRefs:\n%s", diff)
+				if diff := modeltest.Diff([]halfLink{{A: "c", B: "alone"}, {A: "c", B: "taken"}, {A: "z", B: "orphan", Gone: true}}, refs); diff != "" {
+					t.Errorf("%s:\n%s", checks[1].Name, diff)
 				}
-				found, _, err := bareWay.Mend(c.trust, 0).Run(t.Context(), db)
-				if err != nil || len(found) != 7 {
-					t.Fatalf("mended %d, %v", len(found), err)
+				said := fmt.Sprint(allFound(t, db, checks))
+				if want := "[owners 'a': links to 'both', which names 'b' owners 'a': links to 'free', which doesn't link back " +
+					"owners 'a': links to 'lost', which is gone owners 'a': links to 'taken', which names 'c' " +
+					"items 'alone': links to 'c', which doesn't link back items 'taken': links to 'c', which doesn't link back " +
+					"items 'orphan': links to 'z', which is gone]"; said != want {
+					t.Errorf("found %s\nwant %s", said, want)
 				}
-				wantNoHalfLinks(t, db, bareWay)
+				if planned, err := mendAll(t.Context(), db, checks); err != nil || planned < 6 { // what mends a list may mend a reference
+					t.Fatalf("planned %d, %v", planned, err)
+				}
+				wantNothingFound(t, db, checks)
 				wantDocs(t, db, c.after)
-				if found, result, err := bareWay.Mend(c.trust, 0).Run(t.Context(), db); err != nil || len(found) != 0 || len(result.Steps) != 0 {
-					t.Errorf("again: %v, %v, %v", found, result, err)
+				if planned, err := mendAll(t.Context(), db, checks); err != nil || planned != 0 {
+					t.Errorf("again: %v, %v", planned, err)
 				}
+				seed(t, db, half)
+				plan := model.Concat(checks[0].Mend(all(t, db, checks[0])), checks[1].Mend(all(t, db, checks[1]))) // both looked first
+				if _, err := plan.Run(t.Context(), db); err != nil || len(plan.Steps) != 7 {
+					t.Errorf("%d steps, %v", len(plan.Steps), err)
+				}
+				wantDocs(t, db, c.after)
 			})
 		})
 	}
@@ -237,20 +249,49 @@ func TestTwoWayRepairGuards(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, relation(bareItem{ID: "x"}, lister("a", "x"), lister("b", "x")))
-		if _, _, err := bareWay.Mend(relate.TrustLists, 0).Run(t.Context(), db); err != nil {
+		checks := trusting(relate.TrustLists).Checks()
+		if _, err := mendAll(t.Context(), db, checks); err != nil {
 			t.Fatal(err)
 		}
 		wantDocs(t, db, relation(bareItem{ID: "x", Owner: "a"}, lister("a", "x"), emptied("b")))
 
 		seed(t, db, relation(bareItem{ID: "x"}, lister("a", "x"), lister("b")))
-		found := all(t, db, bareWay.CheckLists())
+		found := all(t, db, checks[0])
 		seed(t, db, relation(bareItem{ID: "x", Owner: "b"}, lister("a", "x"), lister("b", "x")))
-		if _, err := bareWay.Repair(found, relate.TrustLists).Run(t.Context(), db); err != nil {
+		if _, err := checks[0].Mend(found).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		wantDocs(t, db, relation(bareItem{ID: "x", Owner: "b"}, lister("a", "x"), lister("b", "x")))
 	})
-	wantError(t, linkWay.Repair(nil, relate.TrustLists).Steps[0].(model.Write).Err, errRefused)
+	wantRefusedFindings(t, bareWay.Checks()[0])
+}
+
+// trusting is the relation of bare ids whose checks believe a side.
+func trusting(side relate.Side) *relate.TwoWay[bareOwner, string, bareItem, string] {
+	return relate.NewTwoWay(bareOwners, "items", bareItems, "owner", relate.TwoWaySpec{Trust: side})
+}
+
+func TestTwoWayChecks(t *testing.T) {
+	parallel(t)
+	link := func(op int) []relate.Link[string] { return []relate.Link[string]{{ID: "x", V: 1, Op: token(op)}} }
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) { // two operations that have not decided: one does, one is over
+		seed(t, db, relation(linkItem{ID: "x"}, linkOwner{"a", link(1)}, linkOwner{"b", link(2)}))
+		if planned, err := mendAll(t.Context(), db, linkWay.Checks()); err != nil || planned != 2+1 {
+			t.Errorf("planned %d, %v", planned, err)
+		}
+		wantNothingFound(t, db, linkWay.Checks())
+		wantDocs(t, db, relation(linkItem{"x", relate.Link[string]{ID: "a", V: 1, Op: token(1)}}, linkOwner{"a", link(1)}, emptied("b")))
+
+		seed(t, db, docs{ // and two of different items, in one batch
+			"owners": {linkOwner{"a", append(link(1), relate.Link[string]{ID: "y", V: 1, Op: token(2)})}}, "items": {linkItem{ID: "x"}, linkItem{ID: "y"}},
+		})
+		if planned, err := mendAll(t.Context(), db, linkWay.Checks()); err != nil || planned != 2*2 {
+			t.Errorf("planned %d, %v", planned, err)
+		}
+		wantNothingFound(t, db, linkWay.Checks())
+	})
+	wantNames(t, bareWay.Checks(), "owners.items: links that items.owner lacks", "items.owner: links that owners.items lacks")
+	wantNames(t, linkWay.Checks(), "owners.items: links that are not decided", "owners.items: links that items.owner lacks", "items.owner: links that owners.items lacks")
 }
 
 // Of versioned links the item decides: links of other versions go, missing ones come, and those to what is gone end.
@@ -267,9 +308,8 @@ func TestTwoWayRepairVersioned(t *testing.T) {
 			"owners": {linkOwner{"a", []relate.Link[string]{link("x", 2, 2), link("x", 1, 1), link("gone", 1, 5), link("off", 1, 6)}}, linkOwner{ID: "b"}},
 			"items":  {linkItem{"x", link("a", 2, 2)}, linkItem{"y", link("b", 3, 3)}, linkItem{"z", link("nowhere", 1, 4)}, ended("off", 2, 7)},
 		})
-		found, _, err := linkWay.Mend(relate.TrustRefs, 0).Run(t.Context(), db)
-		if err != nil || len(found) != 5 {
-			t.Fatalf("mended %v, %v", found, err)
+		if planned, err := mendAll(t.Context(), db, linkWay.Checks()); err != nil || planned != 5 {
+			t.Fatalf("planned %d, %v", planned, err)
 		}
 		wantNoHalfLinks(t, db, linkWay)
 		wantDocs(t, db, docs{
@@ -287,7 +327,7 @@ func TestTwoWayZeroObjectID(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		zero := bson.D{{Key: "_id", Value: "x"}, {Key: "owner", Value: bson.NilObjectID}}
 		seed(t, db, docs{"owners": {bson.D{{Key: "_id", Value: oid(1)}}}, "items": {zero}})
-		if refs := all(t, db, way.CheckRefs()); len(refs) != 0 {
+		if refs := all(t, db, way.Checks()[1]); len(refs) != 0 {
 			t.Errorf("the zero id is taken for an owner: %v", refs)
 		}
 		if _, err := way.Assign(&zero, oid(1), bson.NilObjectID).Run(t.Context(), db); err != nil {
@@ -328,8 +368,8 @@ func TestTwoWayCosts(t *testing.T) {
 			readOf("ItemsOf", bareWay.ItemsOf("a"), 1),
 			readOf("Items", bareWay.Items(&bareOwner{ID: "a", Items: []string{"x"}}), 1),
 			readOf("OwnersListing", bareWay.OwnersListing("x"), 1),
-			readOf("CheckLists", bareWay.CheckLists(), 0),
-			readOf("CheckRefs", bareWay.CheckRefs(), 0),
+			readOf("Checks, of lists", bareWay.Checks()[0].Find(), 0),
+			readOf("Checks, of references", bareWay.Checks()[1].Find(), 0),
 		} {
 			t.Run(c.reason, func(t *testing.T) { c.check(t, m, db, before) })
 		}

@@ -121,8 +121,14 @@ func (f Facilities) Problems(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	n := len(damaged) + len(misplaced)
+	for _, check := range work.Checks() {
+		found, err := check.All(ctx, f.db)
+		if err != nil {
+			return n, err
+		}
+		n += len(found)
+	}
 	for _, check := range []func() (int, error){
-		count(ctx, f.db, work.CheckLists()), count(ctx, f.db, work.CheckRefs()),
 		count(ctx, f.db, open.Check()), count(ctx, f.db, names.Check(nil)), count(ctx, f.db, contacts.Repeated()),
 	} {
 		found, err := check()

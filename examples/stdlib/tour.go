@@ -170,6 +170,15 @@ func read[R any](ctx context.Context, t *tour, name string, q reads[R], show fun
 	return list, err
 }
 
+// find looks by a check as a step, and shows each of the first few findings.
+func (t *tour) find(ctx context.Context, name string, c model.Check) (list []model.Finding, err error) {
+	err = t.step(name, c, indexes(c.Find().Cost()), func() (string, error) {
+		list, err = c.All(ctx, t.db)
+		return names(list, model.Finding.String), err
+	})
+	return list, err
+}
+
 // load stores what go list told, and nothing that a technique keeps.
 func (t *tour) load(ctx context.Context) error {
 	set := model.Indexes(techniques...)

@@ -27,13 +27,12 @@ func (t *tour) references(ctx context.Context) error {
 
 // manyToMany has no other source than the lists of one side: what the check finds missing on the other, the repair writes there.
 func (t *tour) manyToMany(ctx context.Context) error {
-	half, err := read(ctx, t, "what is listed on one side only", bothWays.CheckLeft(), func(h relate.HalfLink[string, string]) string {
-		return h.A + " → " + h.B
-	})
+	left := bothWays.Checks()[0]
+	half, err := t.find(ctx, "what is listed on one side only", left)
 	if err != nil {
 		return err
 	}
-	if err := t.plan(ctx, "list it on the other", bothWays.Repair(half, relate.TrustRefs)); err != nil {
+	if err := t.plan(ctx, "list it on the other", left.Mend(half)); err != nil {
 		return err
 	}
 	unsafe, err := packages.ByID("unsafe").One(ctx, t.db)
@@ -51,13 +50,12 @@ func (t *tour) manyToMany(ctx context.Context) error {
 }
 
 func (t *tour) twoWay(ctx context.Context) error {
-	half, err := read(ctx, t, "what files name and packages don't list", owned.CheckRefs(), func(h relate.HalfLink[string, string]) string {
-		return h.B
-	})
+	refs := owned.Checks()[1]
+	half, err := t.find(ctx, "what files name and packages don't list", refs)
 	if err != nil {
 		return err
 	}
-	if err := t.plan(ctx, "list the files in their packages", owned.Repair(half, relate.TrustRefs)); err != nil {
+	if err := t.plan(ctx, "list the files in their packages", refs.Mend(half)); err != nil {
 		return err
 	}
 	pack, err := packages.ByID("net/http").One(ctx, t.db)

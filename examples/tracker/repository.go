@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -140,9 +139,14 @@ func on(day time.Time) bson.D {
 // Mend finishes what processes that died began before a time, action being the longest that an action takes. It returns how
 // much it was.
 func (t Tracker) Mend(ctx context.Context, before time.Time, action time.Duration) (int, error) {
-	halves, _, err := work.Mend(relate.TrustRefs, action).Run(ctx, t.db)
-	if err != nil {
-		return 0, err
+	n := 0
+	for _, check := range work.Checks() {
+		check.Age = action
+		done, err := check.Job().Run(ctx, t.db, model.JobOptions{})
+		if err != nil {
+			return n, err
+		}
+		n += int(done.Writes)
 	}
 	cut, err := open.Pending(before).All(ctx, t.db)
 	if err != nil {
@@ -158,7 +162,7 @@ func (t Tracker) Mend(ctx context.Context, before time.Time, action time.Duratio
 		return 0, err
 	}
 	_, err = open.Repair(wrong).Run(ctx, t.db)
-	return len(halves) + len(cut) + len(wrong), err
+	return n + len(cut) + len(wrong), err
 }
 
 // said is an error in the words of the tracker, around what a technique said: pairs are of the technique's and the tracker's.

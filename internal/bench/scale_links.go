@@ -70,7 +70,7 @@ var knots = stock{
 		}},
 	},
 	sound: func(ctx context.Context, s *site) error {
-		for _, check := range []model.Aggregate[relate.HalfLink[int, int]]{linked.CheckLeft(), linked.CheckRight()} {
+		for _, check := range linked.Checks() {
 			found, err := check.All(ctx, s.db)
 			if err := expect(len(found), 0, err); err != nil {
 				return err

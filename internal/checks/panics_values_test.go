@@ -63,7 +63,7 @@ var walkedFunctions = map[string]any{
 	"relate.NewDangling": relate.NewDangling[bson.D, any, bson.D, any], "relate.NewExtract": relate.NewExtract[post, string, comment, string], "relate.NewInvert": relate.NewInvert[publisher, string, ownedBook, int],
 	"relate.NewJoin": relate.NewJoin[product, string, sparePart, string], "relate.NewJoinCollection": relate.NewJoinCollection[bson.D, any, bson.D, any, bson.D, any],
 	"relate.NewManyToMany": relate.NewManyToMany[bson.D, any, bson.D, any], "relate.NewOnDelete": relate.NewOnDelete[bson.D, any], "relate.NewParentRef": relate.NewParentRef[bson.D, any, bson.D, any],
-	"relate.NewTwoWay": relate.NewTwoWay[bson.D, any, bson.D, any], "relate.Nullify": relate.Nullify, "relate.Owns": relate.Owns, "relate.Restrict": relate.Restrict, "relate.StillMissing": relate.StillMissing,
+	"relate.NewTwoWay": relate.NewTwoWay[bson.D, any, bson.D, any], "relate.Nullify": relate.Nullify, "relate.Owns": relate.Owns, "relate.Restrict": relate.Restrict,
 	"relate.Then": relate.Then[product, string, sparePart, string, bson.D],
 }
 
@@ -106,6 +106,6 @@ var walkedValues = []any{
 	paths.ConvertInto(byParent.Tree(paths.TreeSpec{}), paths.NewParentTree(treeNodes.Named("other"), paths.Links{}).Tree(paths.TreeSpec{}), func(n treeNode) (treeNode, error) { return n, nil }, paths.IntoSpec[string]{}),
 	relate.Then(joined, relate.NewJoin(parts, "_id", parts)), tallied.RecountAll(0),
 	uses, keyed, lostParts, untyped, turned, takenOut, takenIn, joined, fitted, tied, wrote, linkedWrote, deletesProducts, deletesAnything, from, below, owned, linkedOwned,
-	relate.BlockingRef{}, relate.DanglingRef[string]{}, relate.FullError{}, relate.Link[string]{}, relate.LinkedError{},
+	relate.BlockingRef{}, relate.FullError{}, relate.Link[string]{}, relate.LinkedError{},
 	relate.MigrationError{}, relate.Mismatch{}, relate.MissingError{}, relate.MissingID{}, relate.Pass{}, relate.Reach{}, relate.Reference{}, relate.RepairPolicy(0), relate.RestrictError{},
 }

@@ -24,7 +24,6 @@ var (
 func init() {
 	register(danglingReads()...)
 	register(danglingRepairs()...)
-	register(danglingDeferred()...)
 }
 
 // rawValue is a value as it is stored.
@@ -34,15 +33,6 @@ func rawValue(v any) bson.RawValue {
 		panic(err)
 	}
 	return bson.RawValue{Type: t, Value: data}
-}
-
-// missing are ids as a check returns them.
-func missing(ids ...any) []relate.MissingID {
-	out := make([]relate.MissingID, len(ids))
-	for i, id := range ids {
-		out[i] = relate.MissingID{ID: rawValue(id), Documents: int64(i + 1)}
-	}
-	return roomy(out)
 }
 
 // rawDocs are documents as a job reads them.
@@ -73,13 +63,13 @@ func replacingHost(s string) *relate.Dangling[logmsg, bson.ObjectID, host, strin
 
 func danglingReads() []Case {
 	return []Case{
-		{Method: "relate.Dangling.Check", Reason: "of some documents with a list",
+		{Method: "relate.Dangling.Checks", Reason: "of documents with a list", Make: func(string) any { return lostParts.Checks()[0] }},
+		{Method: "relate.Dangling.Checks", Reason: "of documents with a single id", Make: func(string) any { return onlyTold.Checks()[0] }},
+		{Method: "relate.Dangling.Checks", Reason: "of some documents with elements",
 			From: func(s string) ([]any, func() any) {
 				f := roomy(bson.D{{Key: "name", Value: s}, {Key: "tags", Value: bson.A{s}}})
-				return []any{f}, func() any { return lostParts.Check(f) }
+				return []any{f}, func() any { return lostStock.Checks()[0].In(f) }
 			}},
-		{Method: "relate.Dangling.Check", Reason: "of all documents with a single id",
-			Make: func(string) any { return onlyTold.Check(nil) }},
 		{Method: "relate.Dangling.Missing", Reason: "of some documents with elements",
 			From: func(s string) ([]any, func() any) {
 				f := roomy(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{s}}}}})
@@ -93,67 +83,42 @@ func danglingReads() []Case {
 }
 
 func danglingRepairs() []Case {
-	repair := func(reason string, plan func(s string, ids []relate.MissingID) any) Case {
-		return Case{Method: "relate.Dangling.Repair", Reason: reason, From: func(s string) ([]any, func() any) {
-			ids := missing(s, s+"2")
-			return []any{ids}, func() any { return plan(s, ids) }
+	// mends are two ids of one document, one of another.
+	mends := func(reason string, check func(s string) model.Check) Case {
+		return Case{Method: "relate.Dangling.Checks", Reason: reason, From: func(s string) ([]any, func() any) {
+			c := check(s)
+			found := findings(c, bson.M{"doc": s, "id": s}, bson.M{"doc": s, "id": s + "2"}, bson.M{"doc": "bench", "id": s})
+			return []any{found}, func() any { return c.Mend(found) }
 		}}
 	}
-	return []Case{
-		repair("ids out of a list", func(_ string, ids []relate.MissingID) any { return lostParts.Repair(ids...) }),
-		repair("elements out of a list", func(_ string, ids []relate.MissingID) any { return lostStock.Repair(ids...) }),
-		repair("elements of documents of any form", func(_ string, ids []relate.MissingID) any { return untypedIn.Repair(ids...) }),
-		repair("a single id, where no list is", func(_ string, ids []relate.MissingID) any { return untyped.Repair(ids...) }),
-		repair("a link ends", func(_ string, ids []relate.MissingID) any { return lostOwner.Repair(ids...) }),
-		repair("the referring documents go", func(_ string, ids []relate.MissingID) any { return lostHosts.Repair(ids...) }),
-		repair("another id in a list", func(s string, ids []relate.MissingID) any { return replacing(s + "3").Repair(ids...) }),
-		repair("another id in elements", func(s string, ids []relate.MissingID) any { return replacingStock(s + "3").Repair(ids...) }),
-		repair("another single id", func(s string, ids []relate.MissingID) any { return replacingHost(s + "3").Repair(ids...) }),
-		repair("nothing, but told", func(_ string, ids []relate.MissingID) any { return onlyTold.Repair(ids...) }),
-		{Method: "relate.Dangling.Repair", Reason: "ids that are documents are compared, not read as conditions",
-			Make: func(s string) any {
-				return untyped.Repair(missing(bson.D{{Key: "site", Value: s}}, bson.D{{Key: "tags", Value: bson.A{s}}})...)
-			}},
-		{Method: "relate.Dangling.Repair", Reason: "a condition is refused, for no id can be one",
-			Make: func(s string) any { return untyped.Repair(missing(bson.D{{Key: "$gt", Value: s}})...) }},
-		{Method: "relate.Dangling.Repair", Reason: "a pattern is refused, for it would match others",
-			Make: func(string) any { return lostParts.Repair(missing(bson.Regex{Pattern: "^a"})...) }},
-		{Method: "relate.Dangling.Repair", Reason: "no id at all does nothing",
-			Make: func(string) any { return lostParts.Repair() }},
-	}
-}
-
-func danglingDeferred() []Case {
-	job := func(reason string, make func(s string, ids []relate.MissingID) model.Job, docs func(s string) []bson.Raw) Case {
-		return Case{Method: "relate.Dangling.RepairJob", Reason: reason,
-			From: func(s string) ([]any, func() any) {
-				ids := missing(s, s+"2")
-				return []any{ids}, func() any { return make(s, ids) }
-			},
-			State: func(s string) any { return docs(s) },
+	of := func(check model.Check) func(string) model.Check { return func(string) model.Check { return check } }
+	one := func(check model.Check, ids ...any) any {
+		var details []any
+		for _, id := range ids {
+			details = append(details, bson.M{"doc": "a", "id": id})
 		}
-	}
-	withParts := func(s string) []bson.Raw {
-		return rawDocs(product{ID: s, Parts: []string{s, "bolt", s + "2", s}}, product{ID: "bench", Parts: []string{"bolt"}})
-	}
-	withHost := func(s string) []bson.Raw {
-		return rawDocs(logmsg{ID: oid(1), Host: s}, logmsg{ID: oid(2), Host: s + "2"})
+		return check.Mend(findings(check, details...))
 	}
 	return []Case{
-		job("ids out of lists", func(_ string, ids []relate.MissingID) model.Job { return lostParts.RepairJob(ids...) }, withParts),
-		job("elements out of lists", func(_ string, ids []relate.MissingID) model.Job { return lostStock.RepairJob(ids...) },
-			func(s string) []bson.Raw {
-				return rawDocs(portfolio{ID: s, Holdings: []holding{{StockID: s, Note: s}, {StockID: "b"}}})
-			}),
-		job("the referring documents go", func(_ string, ids []relate.MissingID) model.Job { return lostHosts.RepairJob(ids...) }, withHost),
-		job("another id in lists", func(s string, ids []relate.MissingID) model.Job { return replacing(s + "3").RepairJob(ids...) }, withParts),
-		job("another single id", func(s string, ids []relate.MissingID) model.Job { return replacingHost(s + "3").RepairJob(ids...) }, withHost),
-		job("nothing, but told", func(_ string, ids []relate.MissingID) model.Job { return onlyTold.RepairJob(ids...) }, withHost),
-		{Method: "relate.Dangling.Mend", Reason: "what is missing after the age",
-			Make:  func(string) any { return lostParts.Mend(0) },
-			State: func(s string) any { return missing(s, "bolt") }},
-		{Method: "relate.Dangling.Mend", Reason: "nothing was found",
-			Make:  func(string) any { return lostStock.Mend(0) },
-			State: func(string) any { return missing() }},
+		mends("ids out of a list", of(lostParts.Checks()[0])),
+		mends("elements out of a list", of(lostStock.Checks()[0])),
+		mends("elements of documents of any form", of(untypedIn.Checks()[0])),
+		mends("a single id, where no list is", of(untyped.Checks()[0])),
+		mends("a link ends", of(lostOwner.Checks()[0])),
+		mends("the referring documents go", of(lostHosts.Checks()[0])),
+		mends("another id in a list", func(s string) model.Check { return replacing(s + "3").Checks()[0] }),
+		mends("another id in elements", func(s string) model.Check { return replacingStock(s + "3").Checks()[0] }),
+		mends("another single id", func(s string) model.Check { return replacingHost(s + "3").Checks()[0] }),
+		{Method: "relate.Dangling.Checks", Reason: "a job of what only tells is refused", Make: func(string) any { return onlyTold.Checks()[0].Job() }},
+		{Method: "relate.Dangling.Checks", Reason: "ids that are documents are compared, not read as conditions",
+			Make: func(s string) any {
+				return one(untyped.Checks()[0], bson.D{{Key: "site", Value: s}}, bson.D{{Key: "tags", Value: bson.A{s}}})
+			}},
+		{Method: "relate.Dangling.Checks", Reason: "a condition is refused, for no id can be one",
+			Make: func(s string) any { return one(untyped.Checks()[0], bson.D{{Key: "$gt", Value: s}}) }},
+		{Method: "relate.Dangling.Checks", Reason: "a pattern is refused, for it would match others",
+			Make: func(string) any { return one(lostParts.Checks()[0], bson.Regex{Pattern: "^a"}) }},
+		{Method: "relate.Dangling.Checks", Reason: "no finding at all does nothing",
+			Make: func(string) any { return one(lostParts.Checks()[0]) }},
 	}
 }

@@ -179,6 +179,14 @@ func joinCollectionReads() []Case {
 				ids := roomy([]any{right, s})
 				return []any{ids}, func() any { return tied.RightCounts(ids...) }
 			}},
+		{Method: "relate.JoinCollection.Checks", Reason: "the left ends", Make: func(string) any { return fitted.Checks()[0] }},
+		{Method: "relate.JoinCollection.Checks", Reason: "the right ends", Make: func(string) any { return fitted.Checks()[1] }},
+		{Method: "relate.JoinCollection.Checks", Reason: "links whose right end is missing go",
+			From: func(s string) ([]any, func() any) {
+				check := tied.Checks()[1]
+				found := findings(check, bson.M{"doc": s, "id": s}, bson.M{"doc": "b", "id": s})
+				return []any{found}, func() any { return check.Mend(found) }
+			}},
 		{Method: "relate.JoinCollection.Indexes", Reason: "the pair, and each side by time",
 			Make: func(string) any { return fitted.Indexes() }},
 		{Method: "relate.JoinCollection.Indexes", Reason: "the pair, and each side by _id",

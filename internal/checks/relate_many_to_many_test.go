@@ -1,8 +1,6 @@
 package checks
 
 import (
-	"time"
-
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -28,12 +26,13 @@ var (
 
 	wrote       = relate.NewManyToMany(authors, "books", novels, "authors")
 	wroteFew    = relate.NewManyToMany(authors, "books", novels, "authors", relate.ManyToManySpec{MaxLeft: 3, MaxRight: 2})
+	wroteRight  = relate.NewManyToMany(authors, "books", novels, "authors", relate.ManyToManySpec{Trust: relate.TrustLists})
 	linkedWrote = relate.NewManyToMany(linkedAuthors, "books", linkedBooks, "authors", relate.ManyToManySpec{Version: "v", MaxLeft: 3, MaxRight: 2})
 )
 
 func init() {
 	register(manyToManyLinks()...)
-	register(manyToManyRepairs()...)
+	register(manyToManyChecks()...)
 	register(manyToManyReads()...)
 }
 
@@ -73,36 +72,40 @@ func manyToManyLinks() []Case {
 	}
 }
 
-func manyToManyRepairs() []Case {
-	return []Case{
-		{Method: "relate.ManyToMany.Repair", Reason: "the left is believed", From: func(s string) ([]any, func() any) {
-			found := roomy(bareHalves(s))
-			return []any{found}, func() any { return wrote.Repair(found, relate.TrustRefs) }
-		}},
-		{Method: "relate.ManyToMany.Repair", Reason: "the right is believed", Make: func(s string) any { return wrote.Repair(bareHalves(s), relate.TrustLists) }},
-		{Method: "relate.ManyToMany.Repair", Reason: "what leads nowhere goes, from either side", Make: func(s string) any {
-			return wrote.Repair([]relate.HalfLink[string, string]{{List: true, A: "ann", B: s, Gone: true}, {A: s, B: "t", Gone: true}}, relate.TrustLists)
-		}},
-		{Method: "relate.ManyToMany.Repair", Reason: "a link to a right document that is gone", Make: func(s string) any {
-			return linkedWrote.Repair([]relate.HalfLink[string, string]{{List: true, A: s, B: s, V: 4, Op: oid(4), Gone: true}}, relate.TrustRefs)
-		}},
-		{Method: "relate.ManyToMany.Repair", Reason: "links: one added, one off, each by its version", From: func(s string) ([]any, func() any) {
-			found := roomy(halves(s))
-			return []any{found}, func() any { return linkedWrote.Repair(found, relate.TrustRefs) }
-		}},
-		{Method: "relate.ManyToMany.Repair", Reason: "a link that is not decided yet: the left takes it, or moves on where it is full", Make: func(s string) any {
-			return linkedWrote.Repair([]relate.HalfLink[string, string]{{A: s, B: s, V: 5, Op: oid(5), Now: 4}}, relate.TrustRefs)
-		}},
-		{Method: "relate.ManyToMany.Repair", Reason: "links decide by the left: the right is not believed", Make: func(s string) any { return linkedWrote.Repair(halves(s), relate.TrustLists) }},
-		{Method: "relate.ManyToMany.Mend", Reason: "what both checks found", State: func(s string) any { return bareHalves(s) },
-			Make: func(string) any { return wrote.Mend(relate.TrustLists, time.Minute) }},
-		{Method: "relate.ManyToMany.Mend", Reason: "links by their age", State: func(s string) any { return halves(s) },
-			Make: func(string) any { return linkedWrote.Mend(relate.TrustRefs, time.Minute) }},
-		{Method: "relate.ManyToMany.CheckLeft", Reason: "bare ids", Make: func(string) any { return wrote.CheckLeft() }},
-		{Method: "relate.ManyToMany.CheckLeft", Reason: "links", Make: func(string) any { return linkedWrote.CheckLeft() }},
-		{Method: "relate.ManyToMany.CheckRight", Reason: "bare ids", Make: func(string) any { return wrote.CheckRight() }},
-		{Method: "relate.ManyToMany.CheckRight", Reason: "links", Make: func(string) any { return linkedWrote.CheckRight() }},
+func manyToManyChecks() []Case {
+	type list = []any
+	mends := func(reason string, check model.Check, details func(s string) []any) Case {
+		return mendsHalves(reason, "relate.ManyToMany.Checks", check, details)
 	}
+	left, right := wrote.Checks()[0], wrote.Checks()[1]
+	leftOther, rightTrusted := wroteRight.Checks()[0], wroteRight.Checks()[1]
+	undecided, linkedLeft, linkedRight := linkedWrote.Checks()[0], linkedWrote.Checks()[1], linkedWrote.Checks()[2]
+	out := []Case{
+		mends("the left is believed: onto the right", left, func(s string) []any { return list{bson.M{"list": true, "a": "ann", "b": s}} }),
+		mends("the left is believed: off the right", right, func(s string) []any { return list{bson.M{"a": s, "b": "t"}} }),
+		mends("the right is believed: off the left", leftOther, func(s string) []any { return list{bson.M{"list": true, "a": "ann", "b": s}} }),
+		mends("the right is believed: onto the left", rightTrusted, func(s string) []any { return list{bson.M{"a": s, "b": "t"}} }),
+		mends("what leads nowhere goes, from the left", left, func(s string) []any { return list{bson.M{"list": true, "a": "ann", "b": s, "gone": true}} }),
+		mends("what leads nowhere goes, from the right", rightTrusted, func(s string) []any { return list{bson.M{"a": s, "b": "t", "gone": true}} }),
+		mends("a link to a right document that is gone", linkedLeft, func(s string) []any {
+			return list{bson.M{"list": true, "a": s, "b": s, "v": 4, "op": oid(4), "now": 4, "gone": true}}
+		}),
+		mends("links: one added, by its version", linkedLeft, func(s string) []any {
+			return list{bson.M{"list": true, "a": "ann", "b": s, "v": 3, "op": oid(3), "now": 3}}
+		}),
+		mends("links: one off, by its version", linkedRight, func(s string) []any { return list{bson.M{"a": s, "b": "t", "v": 4, "op": oid(4), "now": 4}} }),
+		mends("a link that is not decided yet: the left takes it, or moves on where it is full", undecided, func(s string) []any {
+			return list{bson.M{"a": s, "b": s, "v": 5, "op": oid(5), "now": 4}}
+		}),
+		mends("a finding without an id is refused", right, func(s string) []any { return list{bson.M{"a": s}} }),
+	}
+	for i, reason := range []string{"bare ids, on the left", "bare ids, on the right"} {
+		out = append(out, Case{Method: "relate.ManyToMany.Checks", Reason: reason, Make: func(string) any { return wrote.Checks()[i] }})
+	}
+	for i, reason := range []string{"links that are not decided", "links, on the left", "links, on the right"} {
+		out = append(out, Case{Method: "relate.ManyToMany.Checks", Reason: reason, Make: func(string) any { return linkedWrote.Checks()[i] }})
+	}
+	return out
 }
 
 func manyToManyReads() []Case {

@@ -1,8 +1,6 @@
 package checks
 
 import (
-	"time"
-
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -27,12 +25,13 @@ var (
 
 	owned       = relate.NewTwoWay(workers, "tasks", tasks, "owner")
 	ownedFew    = relate.NewTwoWay(workers, "tasks", tasks, "owner", relate.TwoWaySpec{Max: 3})
+	ownedListed = relate.NewTwoWay(workers, "tasks", tasks, "owner", relate.TwoWaySpec{Trust: relate.TrustLists})
 	linkedOwned = relate.NewTwoWay(linkedWorkers, "tasks", linkedTasks, "owner", relate.TwoWaySpec{Max: 3})
 )
 
 func init() {
 	register(twoWayAssigns()...)
-	register(twoWayRepairs()...)
+	register(twoWayChecks()...)
 	register(twoWayReads()...)
 }
 
@@ -85,53 +84,54 @@ func twoWayAssigns() []Case {
 	}
 }
 
-// halves is a half-link of each direction.
-func halves(s string) []relate.HalfLink[string, string] {
-	return []relate.HalfLink[string, string]{
-		{List: true, A: "ann", B: s, V: 3, Op: oid(3), Now: 4},
-		{A: s, B: "t", V: 4, Op: oid(4), Now: 4},
-	}
+// mendsHalves is a case of what it mends, by the details of findings.
+func mendsHalves(reason, method string, check model.Check, details func(s string) []any) Case {
+	return Case{Method: method, Reason: reason, From: func(s string) ([]any, func() any) {
+		found := findings(check, details(s)...)
+		return []any{found}, func() any { return check.Mend(found) }
+	}}
 }
 
-func bareHalves(s string) []relate.HalfLink[string, string] {
-	return []relate.HalfLink[string, string]{{List: true, A: "ann", B: s}, {A: s, B: "t"}}
-}
-
-func twoWayRepairs() []Case {
-	return []Case{
-		{Method: "relate.TwoWay.Repair", Reason: "the items are believed", From: func(s string) ([]any, func() any) {
-			found := roomy(bareHalves(s))
-			return []any{found}, func() any { return owned.Repair(found, relate.TrustRefs) }
-		}},
-		{Method: "relate.TwoWay.Repair", Reason: "the lists are believed", Make: func(s string) any { return owned.Repair(bareHalves(s), relate.TrustLists) }},
-		{Method: "relate.TwoWay.Repair", Reason: "what leads nowhere goes, and of two lists one keeps the item", From: func(s string) ([]any, func() any) {
-			names := roomy([]string{s})
-			found := roomy([]relate.HalfLink[string, string]{
-				{List: true, A: "ann", B: s, Gone: true}, {A: s, B: "t", Gone: true}, {List: true, A: "ann", B: "t", Names: names, Kept: true},
-				{List: true, A: s, B: "u", Names: names}, {List: true, A: "bob", B: "u", Names: names},
-			})
-			return []any{found, names}, func() any { return owned.Repair(found, relate.TrustLists) }
-		}},
-		{Method: "relate.TwoWay.Repair", Reason: "a link to an owner that is gone is ended", Make: func(s string) any {
-			return linkedOwned.Repair([]relate.HalfLink[string, string]{{A: s, B: s, V: 4, Op: oid(4), Gone: true}}, relate.TrustRefs)
-		}},
-		{Method: "relate.TwoWay.Repair", Reason: "links: one off, one added, each by its version", From: func(s string) ([]any, func() any) {
-			found := roomy(halves(s))
-			return []any{found}, func() any { return linkedOwned.Repair(found, relate.TrustRefs) }
-		}},
-		{Method: "relate.TwoWay.Repair", Reason: "a link that is not decided yet: the item takes it", Make: func(s string) any {
-			return linkedOwned.Repair([]relate.HalfLink[string, string]{{List: true, A: s, B: s, V: 5, Op: oid(5), Now: 4}}, relate.TrustRefs)
-		}},
-		{Method: "relate.TwoWay.Repair", Reason: "links decide by the item: the lists are not believed", Make: func(s string) any { return linkedOwned.Repair(halves(s), relate.TrustLists) }},
-		{Method: "relate.TwoWay.Mend", Reason: "what both checks found", State: func(s string) any { return bareHalves(s) },
-			Make: func(string) any { return owned.Mend(relate.TrustRefs, time.Minute) }},
-		{Method: "relate.TwoWay.Mend", Reason: "links by their age", State: func(s string) any { return halves(s) },
-			Make: func(string) any { return linkedOwned.Mend(relate.TrustRefs, time.Minute) }},
-		{Method: "relate.TwoWay.CheckLists", Reason: "bare ids", Make: func(string) any { return owned.CheckLists() }},
-		{Method: "relate.TwoWay.CheckLists", Reason: "links", Make: func(string) any { return linkedOwned.CheckLists() }},
-		{Method: "relate.TwoWay.CheckRefs", Reason: "bare ids", Make: func(string) any { return owned.CheckRefs() }},
-		{Method: "relate.TwoWay.CheckRefs", Reason: "links", Make: func(string) any { return linkedOwned.CheckRefs() }},
+func twoWayChecks() []Case {
+	type list = []any
+	mends := func(reason string, check model.Check, details func(s string) []any) Case {
+		return mendsHalves(reason, "relate.TwoWay.Checks", check, details)
 	}
+	names := func(s string) bson.A { return bson.A{s} }
+	lists, refs := owned.Checks()[0], owned.Checks()[1]
+	listsTrusted, refsTrusted := ownedListed.Checks()[0], ownedListed.Checks()[1]
+	undecided, linkedLists, linkedRefs := linkedOwned.Checks()[0], linkedOwned.Checks()[1], linkedOwned.Checks()[2]
+	out := []Case{
+		mends("the items are believed: off the list", lists, func(s string) []any { return list{bson.M{"list": true, "a": "ann", "b": s}} }),
+		mends("the items are believed: onto the list", refs, func(s string) []any { return list{bson.M{"a": s, "b": "t"}} }),
+		mends("the lists are believed: the item is given", listsTrusted, func(s string) []any { return list{bson.M{"list": true, "a": "ann", "b": s}} }),
+		mends("the lists are believed: the item is freed", refsTrusted, func(s string) []any { return list{bson.M{"a": s, "b": "t"}} }),
+		mends("what leads nowhere goes, and of two lists one keeps the item", listsTrusted, func(s string) []any {
+			return list{
+				bson.M{"list": true, "a": "ann", "b": s, "gone": true}, bson.M{"list": true, "a": "ann", "b": "t", "names": names(s), "kept": true},
+				bson.M{"list": true, "a": s, "b": "u", "names": names(s)}, bson.M{"list": true, "a": "bob", "b": "u", "names": names(s)},
+			}
+		}),
+		mends("an owner that is gone", refsTrusted, func(s string) []any { return list{bson.M{"a": s, "b": "t", "gone": true}} }),
+		mends("a link to an owner that is gone is ended", linkedRefs, func(s string) []any {
+			return list{bson.M{"a": s, "b": s, "v": 4, "op": oid(4), "now": 4, "gone": true}}
+		}),
+		mends("links: one off, by its version", linkedLists, func(s string) []any {
+			return list{bson.M{"list": true, "a": "ann", "b": s, "v": 3, "op": oid(3), "now": 4}}
+		}),
+		mends("links: one added, by its version", linkedRefs, func(s string) []any { return list{bson.M{"a": s, "b": "t", "v": 4, "op": oid(4), "now": 4}} }),
+		mends("a link that is not decided yet: the item takes it", undecided, func(s string) []any {
+			return list{bson.M{"list": true, "a": s, "b": s, "v": 5, "op": oid(5), "now": 4}}
+		}),
+		mends("a finding without an id is refused", lists, func(s string) []any { return list{bson.M{"list": true, "a": s}} }),
+	}
+	for i, reason := range []string{"bare ids, in lists", "bare ids, in items"} {
+		out = append(out, Case{Method: "relate.TwoWay.Checks", Reason: reason, Make: func(string) any { return owned.Checks()[i] }})
+	}
+	for i, reason := range []string{"links that are not decided", "links, in lists", "links, in items"} {
+		out = append(out, Case{Method: "relate.TwoWay.Checks", Reason: reason, Make: func(string) any { return linkedOwned.Checks()[i] }})
+	}
+	return out
 }
 
 func twoWayReads() []Case {
