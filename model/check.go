@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -150,79 +149,4 @@ func (c Check) String() string {
 		lines[i] = q.String()
 	}
 	return strings.Join(lines, "\n")
-}
-
-// errNotMended is returned by the job of a check that can't mend.
-var errNotMended = errors.New("docmodel: no write can mend what this check finds: look at the findings and decide")
-
-// Job returns the job that finds and mends, in batches of documents in the order of _id. It mends what has stood for Age:
-// where a finding says since when, by that; otherwise by looking at the batch again, that much later. A check of a
-// MendAll mends all at once.
-//
-// Cost: for each batch of 500 documents one command that reads their _ids, one for the check, and those of the mending
-// plan; where findings have to be looked at again, Age and one command more.
-func (c Check) Job() Job {
-	j := Job{Name: c.Name, Collection: c.Collection, Filter: c.filter, Projection: bson.D{{Key: "_id", Value: 1}}, Err: c.Err}
-	if c.MendAll != nil {
-		j.whole = &c
-		return j
-	}
-	if c.Mend == nil && j.Err == nil {
-		j.Err = fmt.Errorf("%w: %s", errNotMended, c.Name)
-	}
-	j.check = &c
-	return j
-}
-
-// mending plans the mending of a batch of documents, of which only the _ids are known.
-func (c Check) mending(ctx context.Context, db *mongo.Database, docs []bson.Raw) (Plan, error) {
-	ids := make(bson.A, len(docs))
-	for i, d := range docs {
-		ids[i] = d.Lookup("_id")
-	}
-	found, err := c.In(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}).standing(ctx, db)
-	if err != nil || len(found) == 0 {
-		return Plan{}, err
-	}
-	return c.Mend(found), nil
-}
-
-// standing are the findings that have stood for Age.
-func (c Check) standing(ctx context.Context, db *mongo.Database) ([]Finding, error) {
-	start := time.Now()
-	found, err := c.All(ctx, db)
-	if err != nil || len(found) == 0 || c.Age <= 0 {
-		return found, err
-	}
-	var old, unknown []Finding
-	for _, f := range found {
-		switch {
-		case f.Since.IsZero():
-			unknown = append(unknown, f)
-		case f.Since.Before(start.Add(-c.Age)):
-			old = append(old, f)
-		}
-	}
-	if len(unknown) == 0 {
-		return old, nil
-	}
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-time.After(c.Age - time.Since(start)):
-	}
-	again, err := c.All(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	first := map[string]bool{}
-	for _, f := range unknown {
-		first[string(f.Detail)] = true
-	}
-	for _, f := range again {
-		if f.Since.IsZero() && first[string(f.Detail)] {
-			old = append(old, f)
-		}
-	}
-	return old, nil
 }

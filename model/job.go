@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
-
-	"github.com/docmodel/docmodel/internal/runctx"
 )
 
 // A Job works through a collection in batches, in the order of _id: for migrations, backfills and repairs of live
@@ -34,8 +33,7 @@ type Job struct {
 	// Err is bad input: Run returns it, and nothing is read.
 	Err error
 
-	check *Check // plans instead of Plan, from what it finds in the batch
-	whole *Check // mends all at once, instead of batches
+	check *Check // finds and mends, instead of Plan
 	under []Policy
 }
 
@@ -76,7 +74,7 @@ func (j Job) Run(ctx context.Context, db *mongo.Database, o JobOptions) (Progres
 	switch {
 	case j.Err != nil:
 		return p, j.Err
-	case j.Plan == nil && j.check == nil && j.whole == nil || j.Collection == "":
+	case j.Plan == nil && j.check == nil || j.Collection == "":
 		return p, &ValueError{Collection: j.Collection, Field: "Job", Reason: "needs a Collection and a Plan"}
 	case o.Checkpoint != "" && j.Name == "":
 		return p, errJobName
@@ -84,16 +82,20 @@ func (j Job) Run(ctx context.Context, db *mongo.Database, o JobOptions) (Progres
 	if err := CheckRun(ctx, db); err != nil {
 		return p, err
 	}
-	if j.whole != nil {
-		return j.mendAll(ctx, db, o)
-	}
 	if o.Checkpoint != "" && o.After.Type == 0 {
 		if err := j.load(ctx, db, o, &p); err != nil {
 			return p, err
 		}
 	}
+	batch := j.batch
+	if j.check != nil {
+		m := &mending{job: j, after: p.After}
+		if batch = m.batch; j.check.MendAll != nil {
+			batch = m.all
+		}
+	}
 	for !p.Done {
-		if err := j.batch(ctx, db, o, &p); err != nil {
+		if err := batch(ctx, db, o, &p); err != nil {
 			return p, fmt.Errorf("docmodel: job %s: %w", j.Name, err)
 		}
 		if o.Progress != nil {
@@ -117,7 +119,7 @@ func (j Job) batch(ctx context.Context, db *mongo.Database, o JobOptions, p *Pro
 			if err != nil || len(docs) == 0 {
 				return read{}, err
 			}
-			plan, err := j.plan(ctx, db, docs)
+			plan, err := j.Plan(docs)
 			if err == nil {
 				err = plan.Err()
 			}
@@ -147,36 +149,6 @@ func (j Job) batch(ctx context.Context, db *mongo.Database, o JobOptions, p *Pro
 	p.Batches++
 	p.After = got.docs[len(got.docs)-1].Lookup("_id")
 	return j.save(ctx, db, o, *p)
-}
-
-func (j Job) plan(ctx context.Context, db *mongo.Database, docs []bson.Raw) (Plan, error) {
-	if j.check != nil {
-		return j.check.mending(ctx, db, docs)
-	}
-	return j.Plan(docs)
-}
-
-// mendAll runs the check that mends everything at once. A dry run counts the findings.
-func (j Job) mendAll(ctx context.Context, db *mongo.Database, o JobOptions) (p Progress, _ error) {
-	if o.DryRun {
-		for _, err := range j.whole.Each(ctx, db) {
-			if err != nil {
-				return p, fmt.Errorf("docmodel: job %s: %w", j.Name, err)
-			}
-			p.Writes++
-		}
-		p.Done = true
-		return p, nil
-	}
-	result, err := j.whole.MendAll(ctx, db)
-	p.Batches, p.Writes, p.Modified, p.Done = 1, int64(len(result.Steps)), result.Modified(), err == nil
-	if err != nil {
-		return p, fmt.Errorf("docmodel: job %s: %w", j.Name, err)
-	}
-	if o.Progress != nil {
-		return p, o.Progress(p)
-	}
-	return p, nil
 }
 
 // read reads the next batch: first by the comparison that the _id index bounds, which stays within one BSON type; when

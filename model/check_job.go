@@ -1,0 +1,196 @@
+package model
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// errNotMended is returned by the job of a check that can't mend.
+var errNotMended = errors.New("docmodel: no write can mend what this check finds: look at the findings and decide")
+
+// Job returns the job that finds and mends, in batches of documents in the order of _id. It mends what has stood for Age. Where
+// a finding says since when it stands, that decides. Other findings are looked at again, Age after they were found: all together
+// at the end, or when 10,000 wait. A finding that is the same then is mended. A check that has a MendAll mends all at
+// once, and is refused after In.
+//
+// A checkpoint holds the last _id before the first finding that waits, so that a job that was stopped finds it again. A dry run
+// waits for nothing, and counts what it finds.
+//
+// Cost: for each batch of 500 documents one command that reads their _ids, one for the check, and those of the mending plan;
+// for findings that wait, Age, one command more for each 500 of them, and those of their plans.
+func (c Check) Job() Job {
+	j := Job{Name: c.Name, Collection: c.Collection, Filter: c.filter, Projection: bson.D{{Key: "_id", Value: 1}}, Err: c.Err, check: &c}
+	switch {
+	case j.Err != nil:
+	case c.MendAll != nil && len(c.filter) > 0:
+		j.Err = &ValueError{Collection: c.Collection, Field: "Check", Value: c.Name, Reason: "mends all that it finds, so it can't be narrowed by In"}
+	case c.MendAll == nil && c.Mend == nil:
+		j.Err = fmt.Errorf("%w: %s", errNotMended, c.Name)
+	case c.Read == nil:
+		j.Err = c.Find().Err
+	}
+	return j
+}
+
+// most is how many findings wait at most before they are looked at again.
+const mostWaiting = 10_000
+
+// mending is the job of a check on its way.
+type mending struct {
+	job     Job
+	after   bson.RawValue // the last _id that was read
+	waiting []waiting     // in the order in which they were found
+}
+
+// waiting is a finding that doesn't say since when it stands.
+type waiting struct {
+	id   bson.RawValue
+	key  findingKey
+	seen time.Time
+}
+
+// A findingKey is the same for a finding that is found again.
+type findingKey [sha256.Size]byte
+
+func (f Finding) key() findingKey {
+	return sha256.Sum256([]byte(shell(f.ID) + "\n" + f.Problem + "\n" + string(f.Detail)))
+}
+
+// batch does one batch, or looks at the findings that wait.
+func (m *mending) batch(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress) error {
+	docs, err := m.job.read(ctx, db, m.after)
+	if err != nil {
+		return err
+	}
+	if len(docs) > 0 {
+		p.Batches++
+		p.Documents += int64(len(docs))
+		m.after = docs[len(docs)-1].Lookup("_id")
+		if err := m.first(ctx, db, o, p, docs); err != nil {
+			return err
+		}
+	}
+	if len(m.waiting) > 0 && (len(docs) == 0 || len(m.waiting) >= mostWaiting) {
+		if err := m.second(ctx, db, o, p); err != nil {
+			return err
+		}
+	}
+	if len(m.waiting) == 0 {
+		p.After = m.after
+	}
+	if len(docs) == 0 {
+		p.Done = true
+		return m.job.forget(ctx, db, o)
+	}
+	return m.job.save(ctx, db, o, *p)
+}
+
+// first mends what is old enough in a batch, and remembers what doesn't say how old it is.
+func (m *mending) first(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress, docs []bson.Raw) error {
+	ids := make(bson.A, len(docs))
+	for i, d := range docs {
+		ids[i] = d.Lookup("_id")
+	}
+	seen, age := time.Now(), m.job.check.Age
+	var unknown []waiting
+	err := m.mend(ctx, db, o, p, ids, func(found []Finding) (old []Finding) {
+		unknown = nil
+		for _, f := range found {
+			switch {
+			case age <= 0, o.DryRun && f.Since.IsZero(), !f.Since.IsZero() && f.Since.Before(seen.Add(-age)):
+				old = append(old, f)
+			case f.Since.IsZero():
+				unknown = append(unknown, waiting{f.ID, f.key(), seen})
+			}
+		}
+		return old
+	})
+	m.waiting = append(m.waiting, unknown...)
+	return err
+}
+
+// second looks again at the findings that wait, and mends those that are the same.
+func (m *mending) second(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress) error {
+	last := m.waiting[len(m.waiting)-1].seen
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(time.Until(last.Add(m.job.check.Age))):
+	}
+	for size := int(m.job.size()); len(m.waiting) > 0; {
+		some := m.waiting[:min(size, len(m.waiting))]
+		ids, same := make(bson.A, len(some)), map[findingKey]bool{}
+		for i, w := range some {
+			ids[i] = w.id
+			same[w.key] = true
+		}
+		err := m.mend(ctx, db, o, p, ids, func(found []Finding) (old []Finding) {
+			for _, f := range found {
+				if same[f.key()] {
+					old = append(old, f)
+				}
+			}
+			return old
+		})
+		if err != nil {
+			return err
+		}
+		m.waiting = m.waiting[len(some):]
+	}
+	return nil
+}
+
+// mend finds in some documents, and mends what old keeps of it; again when the plan is stale.
+func (m *mending) mend(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress, ids bson.A, old func([]Finding) []Finding) error {
+	check := m.job.check.In(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
+	planned := 0
+	change := Change[[]Finding]{
+		Read: func(ctx context.Context, db *mongo.Database) ([]Finding, error) {
+			found, err := check.All(ctx, db)
+			return old(found), err
+		},
+		Decide: func(found []Finding) (Plan, error) {
+			if len(found) == 0 {
+				planned = 0
+				return Plan{}, nil
+			}
+			plan := check.Mend(found)
+			planned = len(plan.Steps)
+			err := plan.Err()
+			if err == nil && plan.Guarantee() == Transactional && !plan.Options.AllowPartial {
+				err = ErrTransactional
+			}
+			if o.DryRun {
+				return Plan{}, err
+			}
+			return plan, err
+		},
+	}
+	_, result, err := change.Run(ctx, db)
+	p.Modified += result.Modified()
+	p.Writes += int64(planned)
+	return err
+}
+
+// all mends everything at once. A dry run counts the findings.
+func (m *mending) all(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress) error {
+	p.Done = true
+	if o.DryRun {
+		for _, err := range m.job.check.Each(ctx, db) {
+			if err != nil {
+				return err
+			}
+			p.Writes++
+		}
+		return nil
+	}
+	result, err := m.job.check.MendAll(ctx, db)
+	p.Batches, p.Writes, p.Modified, p.Done = 1, int64(len(result.Steps)), result.Modified(), err == nil
+	return err
+}
