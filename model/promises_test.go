@@ -133,10 +133,11 @@ func TestPromisedCosts(t *testing.T) {
 		{"With", cost{1, 0, 1}, read(embTasks.With("a", "x"))},
 		{"Element", cost{1, 0, 1}, read(embTasks.Element("a", "x"))},
 		{"ElementsOf", cost{1, 0, 2}, read(embTasks.ElementsOf("a", nil, nil))},
-		{"Oversized", cost{1, 0, 0}, read(embTasks.Oversized())},
-		{"Malformed", cost{1, 0, 0}, read(embTasks.Malformed())},
-		{"Repeated", cost{1, 0, 0}, func(ctx context.Context, db *mongo.Database) error {
-			_, err := embTasks.Repeated().All(ctx, db)
+		{"Checks", cost{4, 0, 0}, func(ctx context.Context, db *mongo.Database) (err error) {
+			for _, c := range embTasks.Checks() {
+				_, e := c.All(ctx, db)
+				err = errors.Join(err, e)
+			}
 			return err
 		}},
 		{"Versioned.Replace", cost{1, 1, 0}, write(verTokens.Replace(lot(3), oid(1)), nil)},
