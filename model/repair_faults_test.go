@@ -103,8 +103,7 @@ func TestVersionedRepairFaults(t *testing.T) {
 				d("_id", "c", "qty", int32(3), "version", int64(7)), d("_id", "d", "qty", int32(4)))
 		},
 		Run: func(ctx context.Context, db *mongo.Database) error {
-			_, err := verPlain.Repair().Run(ctx, db)
-			return err
+			return mend(ctx, db, verPlain.Checks())
 		},
 		Check: func(t testing.TB, db *mongo.Database) {
 			all, err := verLots.Find(nil).Sorted(d("_id", 1)).All(context.Background(), db)
