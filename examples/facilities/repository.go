@@ -116,11 +116,7 @@ func (f Facilities) Problems(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	misplaced, err := place.Check().All(ctx, f.db)
-	if err != nil {
-		return 0, err
-	}
-	n := len(report.Problems) + len(misplaced)
+	n := len(report.Problems)
 	for _, check := range []func() (int, error){
 		count(ctx, f.db, work.CheckLists()), count(ctx, f.db, work.CheckRefs()),
 		count(ctx, f.db, open.Check()), count(ctx, f.db, names.Check(nil)),
@@ -131,7 +127,7 @@ func (f Facilities) Problems(ctx context.Context) (int, error) {
 		}
 		n += found
 	}
-	for _, check := range contacts.Checks() {
+	for _, check := range append(place.Checks(), contacts.Checks()...) {
 		found, err := check.All(ctx, f.db)
 		if err != nil {
 			return n, err
