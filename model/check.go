@@ -143,7 +143,7 @@ var errNotMended = errors.New("docmodel: no write can mend what this check finds
 
 // Job returns the job that finds and mends, in batches of documents in the order of _id. It mends what has stood for Age:
 // where a finding says since when, by that; otherwise by looking at the batch again, that much later. A check of a
-// MendAll mends all at once.
+// MendAll mends all at once, and is refused after In.
 //
 // Cost: for each batch of 500 documents one command that reads their _ids, one for the check, and those of the mending
 // plan; where findings have to be looked at again, Age and one command more.
@@ -151,12 +151,18 @@ func (c Check) Job() Job {
 	j := Job{Name: c.Name, Collection: c.Collection, Filter: c.filter, Projection: bson.D{{Key: "_id", Value: 1}}, Err: c.Err}
 	if c.MendAll != nil {
 		j.whole = &c
-		return j
+	} else {
+		j.check = &c
 	}
-	if c.Mend == nil && j.Err == nil {
+	switch {
+	case j.Err != nil:
+	case c.MendAll != nil && len(c.filter) > 0:
+		j.Err = &ValueError{Collection: c.Collection, Field: "Check", Value: c.Name, Reason: "mends all that it finds, so it can't be narrowed by In"}
+	case c.MendAll == nil && c.Mend == nil:
 		j.Err = fmt.Errorf("%w: %s", errNotMended, c.Name)
+	case c.Read == nil:
+		j.Err = c.Find().Err
 	}
-	j.check = &c
 	return j
 }
 
@@ -203,15 +209,18 @@ func (c Check) standing(ctx context.Context, db *mongo.Database) ([]Finding, err
 	}
 	first := map[string]bool{}
 	for _, f := range unknown {
-		first[string(f.Detail)] = true
+		first[f.key()] = true
 	}
 	for _, f := range again {
-		if f.Since.IsZero() && first[string(f.Detail)] {
+		if f.Since.IsZero() && first[f.key()] {
 			old = append(old, f)
 		}
 	}
 	return old, nil
 }
+
+// key tells whether a finding is the same when the check looks again.
+func (f Finding) key() string { return shell(f.ID) + "\n" + f.Problem + "\n" + string(f.Detail) }
 
 // tells completes findings by decoding their details as F.
 func tells[F any](tell func(*Finding, F)) func(*Finding) error {
