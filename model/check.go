@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -149,4 +150,70 @@ func (c Check) String() string {
 		lines[i] = q.String()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// tells completes findings by decoding their details as F.
+func tells[F any](tell func(*Finding, F)) func(*Finding) error {
+	return func(f *Finding) error {
+		var row F
+		if err := bson.Unmarshal(f.Detail, &row); err != nil {
+			return fmt.Errorf("docmodel: check %s: %w", f.Check, err)
+		}
+		tell(f, row)
+		return nil
+	}
+}
+
+// mends returns a plan for the details of findings, decoded as F. It refuses a finding of another check, and a detail that
+// isn't an F. (Package internal/core has the same for the techniques of other packages.)
+func mends[F any](check, collection string, mend func(rows []F) Plan) func([]Finding) Plan {
+	return func(found []Finding) Plan {
+		rows := make([]F, len(found))
+		for i, f := range found {
+			reason := ""
+			if f.Check != check {
+				reason = fmt.Sprintf("is a finding of %q, not of %q", f.Check, check)
+			} else if err := bson.Unmarshal(bytes.Clone(f.Detail), &rows[i]); err != nil {
+				reason = "has a Detail that the check didn't return: " + err.Error()
+			}
+			if reason != "" {
+				return RefusedPlan(collection, &ValueError{Collection: collection, Field: fmt.Sprintf("found[%d]", i), Reason: reason})
+			}
+		}
+		return mend(rows)
+	}
+}
+
+// finds is the pipeline that returns the _id, and more fields, of the documents that match a filter.
+func finds(filter bson.D, fields ...bson.E) mongo.Pipeline {
+	return mongo.Pipeline{
+		{{Key: "$match", Value: filter}}, {{Key: "$project", Value: append(bson.D{{Key: "_id", Value: 1}}, fields...)}},
+	}
+}
+
+// says completes findings of whole documents, by one text for all.
+func says(problem string) func(*Finding) error {
+	return func(f *Finding) error {
+		f.ID, f.Problem = f.Detail.Lookup("_id"), problem
+		return nil
+	}
+}
+
+// mendsEach returns the plan that updates each found document, if it still matches the filter that found it.
+func mendsEach(check, collection string, filter bson.D, leaves string, update mongo.UpdateOneModel) func([]Finding) Plan {
+	type row struct {
+		ID bson.RawValue `bson:"_id"`
+	}
+	return mends(check, collection, func(rows []row) (p Plan) {
+		for i, r := range rows {
+			if r.ID.Type == 0 {
+				return RefusedPlan(collection, &ValueError{Collection: collection, Field: fmt.Sprintf("found[%d]", i), Reason: "has no _id"})
+			}
+			one := update
+			one.Filter = And(bson.D{{Key: "_id", Value: Eq(ownValue(r.ID))}}, filter)
+			p.Steps = append(p.Steps, Write{Collection: collection, Index: IDIndex, Once: true, Model: &one})
+		}
+		p.Leaves = leaves
+		return p
+	})
 }

@@ -36,8 +36,7 @@
 //   - Write one element of an array, known by its key: [Embedded.Add], [Embedded.Put], [Embedded.Set], [Embedded.Remove],
 //     [Embedded.Move]; one in an array of its own: [Nested.Add], [Nested.Set]
 //   - Find parents by an element, and elements of one parent or of all: [Embedded.Having], [Embedded.Element], [Embedded.Elements]
-//   - Find and mend arrays that other code wrote to: [Embedded.Repeated], [Embedded.Repair], [Embedded.Oversized], [Embedded.Trim],
-//     [Embedded.Malformed]; to arrays within elements: [Nested.Repeated], [Nested.Repair] and the others
+//   - Find and mend arrays that other code wrote to: [Embedded.Checks], [Check.Job]; arrays within elements: [Nested.Checks]
 //   - Write what was read only if it is still so: [Versioned.Replace], [Versioned.Update]; with retries: [Versioned.Change]; while
 //     a condition holds: [Versioned.Guarded], [Versioned.Take]
 //   - Write any document only if it is as it was read, all of it, some fields, or what its type reads: [AsRead], [FieldsAsRead],

@@ -34,7 +34,20 @@ type EmbeddedSpec struct {
 	// Indexes are the keys of further indexes, by paths within an element: {due: 1}. Nil means none. An Embedded has an index on Key
 	// in any case; a Nested, whose writes find the document by its _id, has these alone, for queries of your own.
 	Indexes []bson.D
+
+	// Keep is which elements stay when a check mends an array that has one key twice, or more than Max elements. 0 means
+	// KeepDistinct: of one key only exact copies go, and an array with too many elements stays as it is.
+	Keep KeepElement
 }
+
+// KeepElement says which elements stay when a check mends an array that has too many: see [EmbeddedSpec].
+type KeepElement uint8
+
+const (
+	KeepDistinct KeepElement = iota // elements that differ: only exact copies go, so nothing is lost
+	KeepFirst                       // the first in the array
+	KeepLast                        // the last in the array
+)
 
 // Embedded is an array of small documents within the document that they belong to, each with a key of its own there: the
 // addresses of a person, in person.addresses. Everything is read with the parent, and every change is one atomic update of the
@@ -64,13 +77,14 @@ type embedding struct {
 	typ     reflect.Type // of an element; nil where it isn't known
 	key     string
 	max     int
+	keep    KeepElement
 	indexes []bson.D
 }
 
 // NewEmbedded declares that the array at a path of c's documents holds elements of type E. It panics with a
 // [*DeclarationError] when the path doesn't exist, is no array of E or lies inside another array, when its nil slice is stored as
 // null, on which $push fails, when elements are no documents, have no such Key, or the key is an array; when Max is negative, or
-// an index names a field that elements don't have.
+// Keep is unknown; when an index names a field that elements don't have.
 func NewEmbedded[E, D, K any](c *Collection[D, K], path string, spec EmbeddedSpec) *Embedded[D, K, E] {
 	return &Embedded[D, K, E]{newEmbedding(declOf(c), reflect.TypeFor[E](), path, spec)}
 }
@@ -78,14 +92,23 @@ func NewEmbedded[E, D, K any](c *Collection[D, K], path string, spec EmbeddedSpe
 func newEmbedding(c *declaration, elem reflect.Type, path string, spec EmbeddedSpec) *embedding {
 	place := fmt.Sprintf("NewEmbedded of %s.%s", c.orZero().name, path)
 	f := c.checkArray(path)
-	m := &embedding{decl: c, path: path, key: spec.Key, max: spec.Max}
+	m := &embedding{decl: c, path: path, key: spec.Key}
 	m.typ = c.elementType(place, f, elem)
 	m.checkKeyPath(place, path, f.Arrays)
-	if spec.Max < 0 {
-		panic(&DeclarationError{fmt.Sprintf("Max is %d", spec.Max), place, "give a bound of at least 1, or 0 for none"})
-	}
+	m.checkBound(place, spec)
 	m.indexes = c.checkIndexes(place, path, spec.Indexes)
 	return m
+}
+
+// checkBound checks how many elements there may be, and which stay where there are more.
+func (m *embedding) checkBound(place string, spec EmbeddedSpec) {
+	switch {
+	case spec.Max < 0:
+		panic(&DeclarationError{fmt.Sprintf("Max is %d", spec.Max), place, "give a bound of at least 1, or 0 for none"})
+	case spec.Keep > KeepLast:
+		panic(&DeclarationError{fmt.Sprintf("Keep is %d", spec.Keep), place, "give KeepDistinct, KeepFirst or KeepLast"})
+	}
+	m.max, m.keep = spec.Max, spec.Keep
 }
 
 // elementType checks that what a path holds is stored as documents of a Go type. It returns nil where the documents' type doesn't

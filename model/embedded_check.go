@@ -8,82 +8,86 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// KeepElement says which elements a repair keeps where there are too many.
-type KeepElement uint8
+// Checks returns the checks of the array. Writes of [Embedded] never break these rules; other code can, and documents from
+// before the declaration can.
+//
+//   - repeated keys: an array holds a key more than once. Numbers are one key whatever type holds them, as for the server.
+//     Mending keeps the elements that the spec's Keep says. KeepDistinct keeps elements that differ, which are found again.
+//   - too many elements, if the spec has a Max. Mending keeps the first or the last Max elements; with KeepDistinct no write
+//     mends it.
+//   - null: $push fails on it. Mending stores an empty array.
+//   - malformed: the value isn't an array, an element isn't a document, or its key is missing, null, an array or a pattern, so
+//     that no write by key reaches it. No write mends it.
+//
+// Mending leaves other elements as they are, and what is written meanwhile. A cut leaves some documents for the next run.
+//
+// Cost: each check reads every parent, and no index serves it. Mending writes one document for each finding, by _id.
+func (e *Embedded[D, K, E]) Checks() []Check { return e.m.checks() }
+
+func (m *embedding) checks() []Check {
+	over, null := m.oversized("", m.path), nullArray("", m.path)
+	return m.checksOf(arrayChecks{
+		repeated: Check{
+			Rule: "each key is in " + m.path + " once", Pipeline: m.repeated(),
+			Tell: tells(func(f *Finding, r repeatedElement) {
+				f.ID, f.Problem = r.ID, fmt.Sprintf("holds the key %s %d times", shell(r.Key), r.Times)
+			}),
+			Mend: mends(m.checkName(repeatedKeys), m.decl.name, m.mendRepeated),
+		},
+		over: over, trim: mongo.UpdateOneModel{Update: m.trimmed(m.path)},
+		null: null, empty: mongo.UpdateOneModel{Update: bson.D{{Key: "$set", Value: bson.D{{Key: m.path, Value: bson.A{}}}}}},
+		malformed: bson.D{{Key: "$or", Value: m.malformedAt(m.path)}},
+	})
+}
+
+// arrayChecks are how the checks of an array, or of one in each element of another, find documents and mend one of them.
+type arrayChecks struct {
+	repeated    Check
+	over, null  bson.D
+	trim, empty mongo.UpdateOneModel
+	malformed   bson.D
+}
 
 const (
-	KeepDistinct KeepElement = iota // elements that differ; only exact copies are dropped, so that nothing is lost
-	KeepFirst                       // the first in the array
-	KeepLast                        // the last in the array
+	repeatedKeys = "repeated keys"
+	tooMany      = "too many elements"
+	nullInstead  = "null"
+	malformed    = "malformed"
 )
 
-// A RepeatedElement is a key that stands more than once in one array, which writes of [Embedded] never make and other code may
-// have made.
-type RepeatedElement struct {
+// checkName is the name of a check of the array.
+func (m *embedding) checkName(finds string) string { return m.decl.name + "." + m.path + ": " + finds }
+
+func (m *embedding) checksOf(a arrayChecks) []Check {
+	name := m.decl.name
+	a.repeated.Name, a.repeated.Collection = m.checkName(repeatedKeys), name
+	out := []Check{a.repeated}
+	if m.max > 0 {
+		c := Check{
+			Name: m.checkName(tooMany), Collection: name, Rule: fmt.Sprintf("%s has at most %d elements", m.path, m.max),
+			Pipeline: finds(a.over), Tell: says(fmt.Sprintf("%s has more than %d elements", m.path, m.max)),
+		}
+		if m.keep != KeepDistinct {
+			c.Mend = mendsEach(c.Name, name, a.over, "some arrays with too many elements, which the next check finds", a.trim)
+		}
+		out = append(out, c)
+	}
+	null := Check{
+		Name: m.checkName(nullInstead), Collection: name, Rule: m.path + " isn't null", Pipeline: finds(a.null), Tell: says(m.path + " is null"),
+	}
+	null.Mend = mendsEach(null.Name, name, a.null, "some arrays that are null, which the next check finds", a.empty)
+	rule := fmt.Sprintf("an array of documents, each with a key at %s", m.key)
+	return append(out, null, Check{
+		Name: m.checkName(malformed), Collection: name, Rule: m.path + " is " + rule,
+		Pipeline: finds(a.malformed), Tell: says(m.path + " isn't " + rule),
+	})
+}
+
+// A repeatedElement is a key that an array holds more than once.
+type repeatedElement struct {
 	ID    bson.RawValue `bson:"id"` // of the parent
 	Key   bson.RawValue `bson:"key"`
 	Times int64         `bson:"times"`
-}
-
-// Repeated returns the keys that stand more than once in one array, in the order of parents and keys. Numbers are one key whatever
-// type holds them, as for the server. Elements that have no key, or an array or a pattern for one, are [Embedded.Malformed].
-//
-// Cost: one command that reads every parent.
-func (e *Embedded[D, K, E]) Repeated() (a Aggregate[RepeatedElement]) {
-	e.m.decl.aggregation(&a.Aggregation, nil)
-	a.Pipeline = e.m.repeated()
-	return a
-}
-
-// Repair returns the plan that leaves one element for each key that [Embedded.Repeated] found, the one that keep says; with
-// KeepDistinct only exact copies go, and the rest is found again. What is written meanwhile, and other elements, stay. A cut leaves
-// some documents as they were, each whole; it can be run again. It is refused for a finding of no id, or of a value that is no key,
-// which Repeated doesn't give.
-//
-// Cost: one command for up to 25,000 findings; one document for each.
-func (e *Embedded[D, K, E]) Repair(found []RepeatedElement, keep KeepElement) Plan {
-	return e.m.repair(found, keep)
-}
-
-// Oversized returns the query of the parents that have more than Max elements: written before it was declared, or by code that
-// doesn't know of it. It is refused without a Max.
-//
-// Cost: one command that reads every parent; no index can serve it.
-func (e *Embedded[D, K, E]) Oversized() (f Find[D]) {
-	e.m.decl.query(&f.Query, nil)
-	if e.m.max == 0 {
-		f.Err = e.m.refused(e.m.path, nil, "the array has no Max")
-		return f
-	}
-	f.Filter = e.m.beyond(e.m.max, true)
-	return f
-}
-
-// Trim returns the write that brings every oversized array back to Max elements, the first or the last: what is dropped is gone.
-// KeepDistinct is refused, for it says not which. A cut leaves some arrays as they were; it can be run again.
-//
-// Cost: one command that reads every parent and writes the oversized ones.
-func (e *Embedded[D, K, E]) Trim(keep KeepElement) Write { return e.m.trim(keep) }
-
-// Malformed returns the query of the documents whose array is none (null, on which $push fails, or another value), or has an
-// element that is no document, or whose key is missing, null, an array or a pattern, which no write by key reaches.
-//
-// Cost: one command that reads every parent.
-func (e *Embedded[D, K, E]) Malformed() (f Find[bson.Raw]) {
-	e.m.decl.query(&f.Query, nil)
-	f.Filter = e.m.malformed()
-	return f
-}
-
-// RepairNull returns the write that makes every array that is stored as null an empty one. A cut leaves some as they were; it can be run
-// again.
-//
-// Cost: one command that reads every parent and writes those.
-func (e *Embedded[D, K, E]) RepairNull() Write {
-	return Write{Collection: e.m.decl.name, Once: true, Model: &mongo.UpdateManyModel{
-		Filter: bson.D{{Key: e.m.path, Value: bson.D{{Key: "$type", Value: "null"}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "array"}}}}}},
-		Update: bson.D{{Key: "$set", Value: bson.D{{Key: e.m.path, Value: bson.A{}}}}},
-	}}
 }
 
 func (m *embedding) repeated() mongo.Pipeline {
@@ -109,39 +113,83 @@ func isKey(expr string) bson.D {
 	return bson.D{{Key: "$expr", Value: bson.D{{Key: "$not", Value: bson.A{bson.D{{Key: "$in", Value: bson.A{bson.D{{Key: "$type", Value: expr}}, none}}}}}}}}
 }
 
-func (m *embedding) malformed() bson.D {
-	return bson.D{{Key: "$or", Value: m.malformedAt(m.path)}}
+// oversized is the condition that the array at a path of what a prefix names has more than Max elements.
+func (m *embedding) oversized(prefix, path string) bson.D {
+	is := bson.D{{Key: prefix + path, Value: bson.D{{Key: "$type", Value: "array"}}}}
+	return append(append(is, beyond(prefix+path, m.max, true)...), noArrayAbove(prefix, path)...)
 }
 
-// malformedAt are the ways in which the array at a path can be none, or hold what no write by key reaches.
-func (m *embedding) malformedAt(path string) bson.A {
-	bad := []bson.D{{{Key: "$not", Value: bson.D{{Key: "$type", Value: "object"}}}}, {{Key: m.key, Value: nil}}}
-	for i, c := range m.key + "." {
-		if c == '.' { // no array may be on the way to the key
-			bad = append(bad, bson.D{{Key: m.key[:i], Value: bson.D{{Key: "$type", Value: "array"}}}})
+// trimmed is the update that leaves the first or the last Max elements of the array at a path.
+func (m *embedding) trimmed(path string) bson.D {
+	n := m.max
+	if m.keep == KeepLast {
+		n = -n
+	}
+	return bson.D{{Key: "$push", Value: bson.D{{Key: path, Value: bson.D{{Key: "$each", Value: bson.A{}}, {Key: "$slice", Value: n}}}}}}
+}
+
+// nullArray is the condition that null is in the place of the array at a path of what a prefix names.
+func nullArray(prefix, path string) bson.D {
+	is := bson.D{{Key: prefix + path, Value: bson.D{{Key: "$type", Value: "null"}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "array"}}}}}}
+	return append(is, noArrayAbove(prefix, path)...)
+}
+
+// above are the paths above a path.
+func above(path string) (out []string) {
+	for i, c := range path {
+		if c == '.' {
+			out = append(out, path[:i])
 		}
 	}
+	return out
+}
+
+// noArrayAbove is the condition that no array is above a path, into which an update by the path doesn't reach.
+func noArrayAbove(prefix, path string) (out bson.D) {
+	for _, p := range above(path) {
+		out = append(out, bson.E{Key: prefix + p, Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$type", Value: "array"}}}}})
+	}
+	return out
+}
+
+// notDocument are the ways in which a path can hold something else than a document.
+func notDocument(path string) bson.A {
+	return bson.A{
+		bson.D{{Key: path, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "object"}}}}}},
+		bson.D{{Key: path, Value: bson.D{{Key: "$type", Value: "array"}}}}, // of documents, which a condition on the type finds too
+	}
+}
+
+// malformedAt are the ways in which the value at a path can be neither null nor an array whose elements a write by key reaches.
+func (m *embedding) malformedAt(path string) bson.A {
+	bad := []bson.D{{{Key: "$not", Value: bson.D{{Key: "$type", Value: "object"}}}}, {{Key: m.key, Value: nil}}}
+	for _, p := range append(above(m.key), m.key) { // no array may be on the way to the key
+		bad = append(bad, bson.D{{Key: p, Value: bson.D{{Key: "$type", Value: "array"}}}})
+	}
 	bad = append(bad, bson.D{{Key: m.key, Value: bson.D{{Key: "$type", Value: bson.A{"regex", "undefined"}}}}})
-	out := bson.A{bson.D{{Key: path, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "array"}}}}}}}
+	out := bson.A{bson.D{{Key: path, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$not", Value: bson.D{{Key: "$type", Value: bson.A{"array", "null"}}}}}}}}
+	for _, p := range above(path) {
+		out = append(out, notDocument(p)...)
+	}
 	for _, c := range bad {
 		out = append(out, bson.D{{Key: path, Value: bson.D{{Key: "$elemMatch", Value: c}}}})
 	}
 	return out
 }
 
-func (m *embedding) repair(found []RepeatedElement, keep KeepElement) Plan {
+// mendRepeated is the plan that leaves the elements that Keep says.
+func (m *embedding) mendRepeated(found []repeatedElement) Plan {
 	var p Plan
 	for i, r := range found {
-		if r.ID.Type == 0 || !tellsApart(r.Key) || keep > KeepLast {
-			return RefusedPlan(m.decl.name, m.refused(fmt.Sprintf("found[%d]", i), nil, "needs an id, a key and a KeepElement"))
+		if r.ID.Type == 0 || !tellsApart(r.Key) {
+			return RefusedPlan(m.decl.name, m.refused(fmt.Sprintf("found[%d]", i), nil, "needs an id and a key"))
 		}
-		id := bson.RawValue{Type: r.ID.Type, Value: bytes.Clone(r.ID.Value)}
-		key := bson.RawValue{Type: r.Key.Type, Value: bytes.Clone(r.Key.Value)}
+		id, key := ownValue(r.ID), ownValue(r.Key)
 		p.Steps = append(p.Steps, Write{
 			Collection: m.decl.name, Index: IDIndex, Once: true,
 			Model: &mongo.UpdateOneModel{
 				Filter: And(bson.D{{Key: "_id", Value: Eq(id)}}, m.holds(key)),
-				Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: m.path, Value: m.distinct("$"+m.path, key, keep)}}}}},
+				Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: m.path, Value: m.distinct("$"+m.path, key)}}}}},
 			},
 		})
 	}
@@ -149,14 +197,19 @@ func (m *embedding) repair(found []RepeatedElement, keep KeepElement) Plan {
 	return p
 }
 
+// ownValue is a value in bytes of its own.
+func ownValue(v bson.RawValue) bson.RawValue {
+	return bson.RawValue{Type: v.Type, Value: bytes.Clone(v.Value)}
+}
+
 // distinct is an array with one element of the key, or those that differ.
-func (m *embedding) distinct(array string, key bson.RawValue, keep KeepElement) any {
+func (m *embedding) distinct(array string, key bson.RawValue) any {
 	again := bson.A{"$$this." + m.key, "$$value." + m.key}
-	if keep == KeepDistinct {
+	if m.keep == KeepDistinct {
 		again = bson.A{"$$this", "$$value"}
 	}
 	reverse := func(v any) any {
-		if keep == KeepLast {
+		if m.keep == KeepLast {
 			return bson.D{{Key: "$reverseArray", Value: v}}
 		}
 		return v
@@ -170,20 +223,4 @@ func (m *embedding) distinct(array string, key bson.RawValue, keep KeepElement) 
 			"$$value", bson.D{{Key: "$concatArrays", Value: bson.A{"$$value", bson.A{"$$this"}}}},
 		}}}},
 	}}})
-}
-
-func (m *embedding) trim(keep KeepElement) Write {
-	n := m.max
-	switch {
-	case m.max == 0:
-		return m.refuse(m.path, nil, "the array has no Max")
-	case keep == KeepLast:
-		n = -n
-	case keep != KeepFirst:
-		return m.refuse("keep", nil, "Trim needs KeepFirst or KeepLast")
-	}
-	return Write{Collection: m.decl.name, Once: true, Model: &mongo.UpdateManyModel{
-		Filter: m.beyond(m.max, true),
-		Update: bson.D{{Key: "$push", Value: bson.D{{Key: m.path, Value: bson.D{{Key: "$each", Value: bson.A{}}, {Key: "$slice", Value: n}}}}}},
-	}}
 }

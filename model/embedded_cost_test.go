@@ -27,6 +27,7 @@ func TestEmbeddedCostsAndIndexes(t *testing.T) {
 			t.Fatal(err)
 		}
 		due := d("due", d("$gte", 100, "$lt", 104))
+		repeated, over := checkOf(t, "repeated keys", embFirst.Checks()), checkOf(t, "too many elements", embFirst.Checks())
 		for _, c := range []struct {
 			reason string
 			query  any
@@ -48,7 +49,8 @@ func TestEmbeddedCostsAndIndexes(t *testing.T) {
 			{"Update", embTasks.Update("p7", "t7", d("$inc", d("due", 1))), model.IDIndex}, {"Remove", embTasks.Remove("p7", "t7"), model.IDIndex},
 			{"Clear", embTasks.Clear("p7"), model.IDIndex},
 			{"Move adds", embTasks.Move("p7", "p8", embTask{ID: "n"}).Steps[0], model.IDIndex}, {"Move takes", embTasks.Move("p7", "p8", embTask{ID: "n"}).Steps[1], model.IDIndex},
-			{"Repair", embTasks.Repair([]model.RepeatedElement{{ID: embRaw("p7"), Key: embRaw("t7")}}, model.KeepFirst).Steps[0], model.IDIndex},
+			{"Checks", repeated.Mend([]model.Finding{finding(repeated, d("id", "p7", "key", "t7"))}).Steps[0], model.IDIndex},
+			{"Checks trim", over.Mend([]model.Finding{finding(over, d("_id", "p7"))}).Steps[0], model.IDIndex},
 			{"a nested Add", embSteps.Add("p7", "t7", embStep{No: -1}), model.IDIndex}, {"a nested Update", embSteps.Update("p7", "t7", 7, d("$unset", d("text", 1))), model.IDIndex},
 			{"a nested Remove", embSteps.Remove("p7", "t7", 7), model.IDIndex},
 			{"one Put", embHomes.Put("p7", embHome{}), model.IDIndex}, {"one Create", embHomes.Create("p7", embHome{}), model.IDIndex},

@@ -36,7 +36,7 @@ func newNesting(outer *embedding, elem reflect.Type, path string, spec EmbeddedS
 	place := fmt.Sprintf("NewNested of %s.%s", outer.decl.name, full)
 	fail := func(problem, remedy string) { panic(&DeclarationError{problem, place, remedy}) }
 	f := outer.decl.mustField(full)
-	m := &embedding{decl: outer.decl, path: full, key: spec.Key, max: spec.Max}
+	m := &embedding{decl: outer.decl, path: full, key: spec.Key}
 	switch m.typ = outer.decl.elementType(place, f, elem); {
 	case f.nullParent != "":
 		fail(fmt.Sprintf("a nil value at %q is stored as null, below which $push fails", f.nullParent), "tag that field omitempty, or declare it as a struct")
@@ -49,9 +49,7 @@ func newNesting(outer *embedding, elem reflect.Type, path string, spec EmbeddedS
 		fail("the array holds its elements' key", "name another field")
 	}
 	m.checkKeyPath(place, full, max(f.Arrays, 2))
-	if spec.Max < 0 {
-		fail(fmt.Sprintf("Max is %d", spec.Max), "give a bound of at least 1, or 0 for none")
-	}
+	m.checkBound(place, spec)
 	m.indexes = outer.decl.checkIndexes(place, full, spec.Indexes)
 	return &nesting{outer, m, path}
 }

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
@@ -9,98 +8,43 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A RepeatedInner is a key that stands more than once in the array of one element, which writes of [Nested] never make and other code
-// may have made.
-type RepeatedInner struct {
+// Checks returns the checks of the arrays in the elements, which are those of [Embedded.Checks]. Repeated keys are found in
+// elements that have a key themselves: the Embedded's check of malformed arrays finds the others.
+//
+// Cost: each check reads every parent, and no index serves it. Mending writes one document for each finding, by _id.
+func (n *Nested[K, F]) Checks() []Check { return n.n.checks() }
+
+func (n *nesting) checks() []Check {
+	m := n.in
+	inEach := n.outer.path + ".$[e]." + n.path
+	var ways bson.A
+	for _, c := range m.malformedAt(n.path) {
+		ways = append(ways, n.outer.matching(c.(bson.D)))
+	}
+	return m.checksOf(arrayChecks{
+		repeated: Check{
+			Rule: "each key is in " + m.path + " of one element once", Pipeline: n.repeated(),
+			Tell: tells(func(f *Finding, r repeatedInner) {
+				f.ID, f.Problem = r.ID, fmt.Sprintf("holds the key %s %d times in the element %s", shell(r.Key), r.Times, shell(r.In))
+			}),
+			Mend: mends(m.checkName(repeatedKeys), m.decl.name, n.mendRepeated),
+		},
+		over: n.outer.matching(m.oversized("", n.path)),
+		trim: mongo.UpdateOneModel{Update: m.trimmed(inEach), ArrayFilters: []any{m.oversized("e.", n.path)}},
+		null: n.outer.matching(nullArray("", n.path)),
+		empty: mongo.UpdateOneModel{
+			Update: bson.D{{Key: "$set", Value: bson.D{{Key: inEach, Value: bson.A{}}}}}, ArrayFilters: []any{nullArray("e.", n.path)},
+		},
+		malformed: bson.D{{Key: "$or", Value: ways}},
+	})
+}
+
+// A repeatedInner is a key that the array of one element holds more than once.
+type repeatedInner struct {
 	ID    bson.RawValue `bson:"id"`  // of the parent
 	In    bson.RawValue `bson:"in"`  // the key of the element that has the array
 	Key   bson.RawValue `bson:"key"` // of the inner elements
 	Times int64         `bson:"times"`
-}
-
-// Repeated returns the keys that stand more than once in one inner array, in the order of parents and keys, as [Embedded.Repeated].
-// The arrays of elements that have no key themselves are left out: [Embedded.Malformed] finds those.
-//
-// Cost: one command that reads every parent.
-func (n *Nested[K, F]) Repeated() (a Aggregate[RepeatedInner]) {
-	n.n.in.decl.aggregation(&a.Aggregation, nil)
-	a.Pipeline = n.n.repeated()
-	return a
-}
-
-// Repair returns the plan that leaves one element for each key that [Nested.Repeated] found, as [Embedded.Repair].
-//
-// Cost: one command for up to 25,000 findings; one document for each.
-func (n *Nested[K, F]) Repair(found []RepeatedInner, keep KeepElement) Plan {
-	return n.n.repair(found, keep)
-}
-
-// Oversized returns the query of the parents that have an element with more than Max inner ones. It is refused without a Max.
-//
-// Cost: one command that reads every parent; no index can serve it.
-func (n *Nested[K, F]) Oversized() (f Find[bson.Raw]) {
-	m := n.n.in
-	m.decl.query(&f.Query, nil)
-	if m.max == 0 {
-		f.Err = m.refused(m.path, nil, "the array has no Max")
-		return f
-	}
-	f.Filter = n.n.outer.matching(beyond(n.n.path, m.max, true))
-	return f
-}
-
-// Trim returns the write that brings every oversized inner array back to Max elements, as [Embedded.Trim].
-//
-// Cost: one command that reads every parent and writes those that have one.
-func (n *Nested[K, F]) Trim(keep KeepElement) Write { return n.n.trim(keep) }
-
-// Malformed returns the query of the documents that have an element whose inner array is none, or holds what no write by key reaches,
-// as [Embedded.Malformed]. An element without the array is as it should be.
-//
-// Cost: one command that reads every parent.
-func (n *Nested[K, F]) Malformed() (f Find[bson.Raw]) {
-	n.n.in.decl.query(&f.Query, nil)
-	var ways bson.A
-	for _, c := range n.n.in.malformedAt(n.n.path) {
-		ways = append(ways, n.n.outer.matching(c.(bson.D)))
-	}
-	f.Filter = bson.D{{Key: "$or", Value: ways}}
-	return f
-}
-
-// RepairNull returns the write that makes every inner array that is stored as null an empty one. It can be run again.
-//
-// Cost: one command that reads every parent and writes those that have one.
-func (n *Nested[K, F]) RepairNull() Write {
-	null := func(prefix string) bson.D {
-		return bson.D{{Key: prefix + n.n.path, Value: bson.D{{Key: "$type", Value: "null"}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "array"}}}}}}
-	}
-	return n.n.everywhere(null, bson.D{{Key: "$set", Value: bson.D{{Key: n.n.inEach(), Value: bson.A{}}}}})
-}
-
-// inEach is the inner arrays of the elements e.
-func (n *nesting) inEach() string { return n.outer.path + ".$[e]." + n.path }
-
-// everywhere updates the elements e of all documents that fulfil a condition on their fields, under the given prefix.
-func (n *nesting) everywhere(cond func(prefix string) bson.D, update bson.D) Write {
-	return Write{Collection: n.in.decl.name, Once: true, Model: &mongo.UpdateManyModel{
-		Filter: n.outer.matching(cond("")), ArrayFilters: []any{cond("e.")}, Update: update,
-	}}
-}
-
-func (n *nesting) trim(keep KeepElement) Write {
-	m := n.in
-	slice := m.max
-	switch {
-	case m.max == 0:
-		return m.refuse(m.path, nil, "the array has no Max")
-	case keep == KeepLast:
-		slice = -slice
-	case keep != KeepFirst:
-		return m.refuse("keep", nil, "Trim needs KeepFirst or KeepLast")
-	}
-	return n.everywhere(func(prefix string) bson.D { return beyond(prefix+n.path, m.max, true) },
-		bson.D{{Key: "$push", Value: bson.D{{Key: n.inEach(), Value: bson.D{{Key: "$each", Value: bson.A{}}, {Key: "$slice", Value: slice}}}}}})
 }
 
 // repeated counts keys in each array by its element's place, for two elements may have one key.
@@ -128,19 +72,19 @@ func (n *nesting) repeated() mongo.Pipeline {
 	}
 }
 
-func (n *nesting) repair(found []RepeatedInner, keep KeepElement) Plan {
+// mendRepeated is the plan that leaves the inner elements that Keep says.
+func (n *nesting) mendRepeated(found []repeatedInner) Plan {
 	var p Plan
 	for i, r := range found {
-		if r.ID.Type == 0 || !tellsApart(r.In) || !tellsApart(r.Key) || keep > KeepLast {
-			return RefusedPlan(n.in.decl.name, n.in.refused(fmt.Sprintf("found[%d]", i), nil, "needs an id, two keys and a KeepElement"))
+		if r.ID.Type == 0 || !tellsApart(r.In) || !tellsApart(r.Key) {
+			return RefusedPlan(n.in.decl.name, n.in.refused(fmt.Sprintf("found[%d]", i), nil, "needs an id and two keys"))
 		}
-		own := func(v bson.RawValue) bson.RawValue { return bson.RawValue{Type: v.Type, Value: bytes.Clone(v.Value)} }
-		in, key := own(r.In), own(r.Key)
+		in, key := ownValue(r.In), ownValue(r.Key)
 		p.Steps = append(p.Steps, Write{
 			Collection: n.in.decl.name, Index: IDIndex, Once: true,
 			Model: &mongo.UpdateOneModel{
-				Filter: And(bson.D{{Key: "_id", Value: Eq(own(r.ID))}}, n.inElement(in, bson.D{{Key: n.path + "." + n.in.key, Value: Eq(key)}})),
-				Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: n.outer.path, Value: n.distinct(in, key, keep)}}}}},
+				Filter: And(bson.D{{Key: "_id", Value: Eq(ownValue(r.ID))}}, n.inElement(in, bson.D{{Key: n.path + "." + n.in.key, Value: Eq(key)}})),
+				Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: n.outer.path, Value: n.distinct(in, key)}}}}},
 			},
 		})
 	}
@@ -149,13 +93,13 @@ func (n *nesting) repair(found []RepeatedInner, keep KeepElement) Plan {
 }
 
 // distinct is the outer array, the inner arrays of elements with a key having one element of another key, or those that differ.
-func (n *nesting) distinct(in, key bson.RawValue, keep KeepElement) any {
+func (n *nesting) distinct(in, key bson.RawValue) any {
 	inner := "$$o." + n.path
 	return bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: "$" + n.outer.path}, {Key: "as", Value: "o"}, {Key: "in", Value: bson.D{{Key: "$cond", Value: bson.A{
 		bson.D{{Key: "$and", Value: bson.A{
 			bson.D{{Key: "$eq", Value: bson.A{"$$o." + n.outer.key, bson.D{{Key: "$literal", Value: in}}}}}, bson.D{{Key: "$isArray", Value: bson.A{inner}}},
 		}}},
-		withValue("$$o", n.path, n.in.distinct(inner, key, keep)), "$$o",
+		withValue("$$o", n.path, n.in.distinct(inner, key)), "$$o",
 	}}}}}}}
 }
 

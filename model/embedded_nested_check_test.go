@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -18,8 +19,10 @@ import (
 // Persons of any shape: what other code may have written.
 var (
 	embOpen      = model.NewCollection[bson.D, string]("people")
-	embOpenTasks = model.NewEmbedded[bson.D](embOpen, "tasks", model.EmbeddedSpec{Key: "id", Max: 2})
-	embOpenSteps = model.NewNested[bson.D](embOpenTasks, "plan.steps", model.EmbeddedSpec{Key: "no", Max: 2})
+	embOpenTasks = model.NewEmbedded[bson.D](embOpen, "tasks", model.EmbeddedSpec{Key: "id", Max: 2, Keep: model.KeepFirst})
+	embOpenSteps = func(keep model.KeepElement) []model.Check {
+		return model.NewNested[bson.D](embOpenTasks, "plan.steps", model.EmbeddedSpec{Key: "no", Max: 2, Keep: keep}).Checks()
+	}
 )
 
 // nesDrift is a person whose tasks, and their steps, are damaged in every way.
@@ -91,18 +94,18 @@ func nesSteps(task any) *any {
 	return nil
 }
 
-// nesFound is what the checks should find: repeated keys with their number, the oversized and the malformed.
-func nesFound(docs []any) (repeated map[string]int, oversized, malformed []string) {
+// nesFound is what the checks should find: repeated keys with their number, the oversized, what is null, and the malformed.
+func nesFound(docs []any) (repeated map[string]int, oversized, null, malformed []string) {
 	repeated = map[string]int{}
 	for _, doc := range docs {
-		id, over, bad := doc.(bson.D)[0].Value.(string), false, false
+		id, over, none, bad := doc.(bson.D)[0].Value.(string), false, false, false
 		for _, task := range doc.(bson.D)[1].Value.(bson.A) {
 			at := nesSteps(task)
 			if at == nil {
 				continue
 			}
 			list, ok := (*at).(bson.A)
-			over, bad = over || len(list) > 2, bad || !ok
+			over, none, bad = over || len(list) > 2, none || *at == nil, bad || !ok && *at != nil
 			times := map[string]int{}
 			for _, step := range list {
 				key := nesKey(step, "no")
@@ -119,11 +122,14 @@ func nesFound(docs []any) (repeated map[string]int, oversized, malformed []strin
 		if over {
 			oversized = append(oversized, id)
 		}
+		if none {
+			null = append(null, id)
+		}
 		if bad {
 			malformed = append(malformed, id)
 		}
 	}
-	return repeated, oversized, malformed
+	return repeated, oversized, null, malformed
 }
 
 // nesMended is what a repair of all that was found leaves of a list of steps.
@@ -152,17 +158,6 @@ func nesMended(list bson.A, keep model.KeepElement) bson.A {
 	return out
 }
 
-func nesIDs(t testing.TB, db *mongo.Database, f model.Find[bson.Raw]) (out []string) {
-	t.Helper()
-	for doc, err := range f.Sorted(d("_id", 1)).Each(t.Context(), db) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, doc.Lookup("_id").StringValue())
-	}
-	return out
-}
-
 // Random damage is found, all of it and nothing else, and mended as asked; what is sound stays as it is.
 func TestNestedDrift(t *testing.T) {
 	rounds := 4
@@ -179,38 +174,40 @@ func TestNestedDrift(t *testing.T) {
 			if err := embStore(t.Context(), db, docs...); err != nil {
 				t.Fatal(err)
 			}
-			repeated, oversized, malformed := nesFound(docs)
-			found, err := embOpenSteps.Repeated().All(t.Context(), db)
+			keep := model.KeepElement(round % 3)
+			checks := embOpenSteps(keep)
+			repeated, oversized, null, malformed := nesFound(docs)
+			found, err := checks[0].All(t.Context(), db)
 			got := map[string]int{}
 			for _, f := range found {
-				got[f.ID.StringValue()+"|"+bsonval.Key(f.In)+"|"+bsonval.Key(f.Key)] += int(f.Times)
+				got[f.ID.StringValue()+"|"+bsonval.Key(f.Detail.Lookup("in"))+"|"+bsonval.Key(f.Detail.Lookup("key"))] += int(f.Detail.Lookup("times").AsInt64())
 			}
 			if err != nil || fmt.Sprintf("%q", got) != fmt.Sprintf("%q", repeated) {
 				t.Errorf("repeated %q, want %q, %v", got, repeated, err)
 			}
-			if got := nesIDs(t, db, embOpenSteps.Oversized()); !slices.Equal(got, oversized) {
-				t.Errorf("oversized %q, want %q", got, oversized)
+			for finds, want := range map[string][]string{"too many elements": oversized, "null": null, "malformed": malformed} {
+				if got := foundIDs(t, db, checkOf(t, finds, checks)); !slices.Equal(got, want) {
+					t.Errorf("%s %q, want %q", finds, got, want)
+				}
 			}
-			if got := nesIDs(t, db, embOpenSteps.Malformed()); !slices.Equal(got, malformed) {
-				t.Errorf("malformed %q, want %q", got, malformed)
-			}
-			keep := model.KeepElement(round % 3)
-			mustRun(t, db, embOpenSteps.Repair(found, keep), embOpenSteps.Repair(found, keep))
+			mustRun(t, db, checks[0].Mend(found), checks[0].Mend(found))
 			nesWant(t, db, docs, "repaired", func(task, steps any) any {
 				if list, ok := steps.(bson.A); ok && nesKey(task, "id") != "" {
 					return nesMended(list, keep)
 				}
 				return steps
 			})
-			if left, err := embOpenSteps.Repeated().All(t.Context(), db); err != nil || keep != model.KeepDistinct && len(left) > 0 {
+			if left, err := checks[0].All(t.Context(), db); err != nil || keep != model.KeepDistinct && len(left) > 0 {
 				t.Errorf("left %v, %v", left, err)
 			}
 			last := round%2 == 0
-			trim := embOpenSteps.Trim(model.KeepFirst)
+			trim := embOpenSteps(model.KeepFirst)[1:]
 			if last {
-				trim = embOpenSteps.Trim(model.KeepLast)
+				trim = embOpenSteps(model.KeepLast)[1:]
 			}
-			mustRun(t, db, model.NewPlan(embOpenSteps.RepairNull(), trim), model.NewPlan(embOpenSteps.RepairNull(), trim))
+			if err := errors.Join(mend(t.Context(), db, trim), mend(t.Context(), db, trim)); err != nil {
+				t.Fatal(err)
+			}
 			nesWant(t, db, docs, "trimmed", func(_, steps any) any {
 				if steps == nil {
 					return bson.A{}
@@ -252,17 +249,16 @@ func nesWant(t testing.TB, db *mongo.Database, docs []any, what string, do func(
 
 func TestNestedRepairRefuses(t *testing.T) {
 	loose := model.NewNested[embStep](embTasks, "steps", model.EmbeddedSpec{Key: "no"})
-	x := embRaw("x")
-	for reason, err := range map[string]error{
-		"no id":            embSteps.Repair([]model.RepeatedInner{{In: x, Key: x}}, 0).Err(),
-		"no outer key":     embSteps.Repair([]model.RepeatedInner{{ID: x, Key: x}}, 0).Err(),
-		"no key":           embSteps.Repair([]model.RepeatedInner{{ID: x, In: x}}, 0).Err(),
-		"keep what":        embSteps.Repair([]model.RepeatedInner{{ID: x, In: x, Key: x}}, 7).Err(),
-		"trim which":       embSteps.Trim(model.KeepDistinct).Err,
-		"trim to what":     loose.Trim(model.KeepFirst).Err,
-		"over which bound": loose.Oversized().Err,
+	checks := embSteps.Checks()
+	for reason, detail := range map[string]bson.D{
+		"no id": d("in", "x", "key", "x"), "no outer key": d("id", "x", "key", "x"), "no key": d("id", "x", "in", "x"),
 	} {
-		t.Run(reason, func(t *testing.T) { embErr(t, err, errEmbRefused) })
+		t.Run(reason, func(t *testing.T) {
+			embErr(t, checks[0].Mend([]model.Finding{finding(checks[0], detail)}).Err(), errEmbRefused)
+		})
+	}
+	if len(checks) != 4 || len(loose.Checks()) != 3 || checks[1].Mend != nil {
+		t.Error("too many elements are found without a Max, or mended without a Keep")
 	}
 	if got := loose.Indexes(); len(got) != 0 {
 		t.Errorf("indexes that serve nothing: %v", got)
@@ -289,14 +285,15 @@ func TestEmbeddedKeysByValue(t *testing.T) {
 			d("_id", "d", "tasks", bson.A{d("id", nil), d("id", nil), d("n", "x"), d("n", "x")})); err != nil {
 			t.Fatal(err)
 		}
-		found, err := embOpenTasks.Repeated().All(t.Context(), db)
-		if err != nil || len(found) != 2 || found[0].Times != 2 || found[1].Times != 2 {
+		checks := embOpenTasks.Checks()
+		found, err := checks[0].All(t.Context(), db)
+		if err != nil || fmt.Sprint(found) != "[people 'a': holds the key 1 2 times people 'c': holds the key 'y' 2 times]" {
 			t.Fatalf("repeated %v, %v", found, err)
 		}
-		if got := fmt.Sprint(nesIDs(t, db, embOpenTasks.Malformed())); got != "[b c d]" {
+		if got := fmt.Sprint(foundIDs(t, db, checkOf(t, "malformed", checks))); got != "[b c d]" {
 			t.Errorf("malformed %s", got)
 		}
-		mustRun(t, db, embOpenTasks.Repair(found, model.KeepFirst))
+		mustRun(t, db, checks[0].Mend(found))
 		const want = "{_id: 'a', tasks: [{id: 1, n: 'x'}, {id: '1'}]}\n{_id: 'b', tasks: [{id: RegExp('x')}, {id: RegExp('x')}]}\n" +
 			"{_id: 'c', tasks: [{id: ['x']}, {id: ['x']}, {id: 'y'}]}\n{_id: 'd', tasks: [{id: null}, {id: null}, {n: 'x'}, {n: 'x'}]}"
 		if got := embShow(t, db); got != want {

@@ -105,11 +105,30 @@ func (o *EmbeddedOne[D, K, E]) Indexes() []Index {
 	return out
 }
 
+// Checks returns one check, of parents that store something else than a document at the path, or above it: below that $set
+// fails. Null at the path itself is as good as nothing. No write mends it.
+//
+// Cost: it reads every parent, and no index serves it.
+func (o *EmbeddedOne[D, K, E]) Checks() []Check { return o.s.checks() }
+
 // Relations returns none: the subdocument lives in its parent.
 func (o *EmbeddedOne[D, K, E]) Relations() []Relation { return nil }
 
 func (s *subdocument) index(keys bson.D) Index {
 	return (&embedding{decl: s.decl, path: s.path}).index(keys)
+}
+
+func (s *subdocument) checks() []Check {
+	other := bson.D{{Key: s.path, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$not", Value: bson.D{{Key: "$type", Value: bson.A{"object", "null"}}}}}}}
+	list := bson.D{{Key: s.path, Value: bson.D{{Key: "$type", Value: "array"}}}} // of documents, which a condition on the type finds too
+	ways := bson.A{other, list}
+	for _, p := range above(s.path) {
+		ways = append(ways, notDocument(p)...)
+	}
+	return []Check{{
+		Name: s.decl.name + "." + s.path + ": not a document", Collection: s.decl.name, Rule: s.path + " is a document, or isn't there",
+		Pipeline: finds(bson.D{{Key: "$or", Value: ways}}), Tell: says(s.path + " isn't a document"),
+	}}
 }
 
 //go:noinline

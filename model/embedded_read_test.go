@@ -109,61 +109,64 @@ func TestEmbeddedRepair(t *testing.T) {
 		if err := seed(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		found, err := embTasks.Repeated().All(t.Context(), db)
-		if err != nil || fmt.Sprint(found) != `[{"a" "x" 3} {"a" "y" 2}]` {
+		found, err := embTasks.Checks()[0].All(t.Context(), db)
+		if err != nil || fmt.Sprint(found) != `[people 'a': holds the key 'x' 3 times people 'a': holds the key 'y' 2 times]` {
 			t.Fatalf("repeated: %v, %v", found, err)
 		}
-		if got := embIDs(t, db, model.Find[embPerson]{Query: embTasks.Oversized().Where(d("_id", d("$ne", "d"))).Query}); got != "a c" {
-			t.Errorf("oversized: %s", got)
-		}
-		bad, err := embTasks.Malformed().Sorted(d("_id", 1)).All(t.Context(), db)
-		ids := make([]string, len(bad))
-		for i, doc := range bad {
-			ids[i] = doc.Lookup("_id").StringValue()
-		}
-		if err != nil || strings.Join(ids, " ") != "d e f g" {
-			t.Errorf("malformed: %v, %v", ids, err)
+		for finds, want := range map[string]string{"repeated keys": "a", "too many elements": "a c", "null": "e", "malformed": "d f g"} {
+			if got := strings.Join(foundIDs(t, db, checkOf(t, finds, embTasks.Checks())), " "); got != want {
+				t.Errorf("%s: %s, want %s", finds, got, want)
+			}
 		}
 		for _, c := range []struct {
-			keep model.KeepElement
+			keep *model.Embedded[embPerson, string, embTask]
 			want string
 			left int
-		}{{model.KeepDistinct, "x1 y2 x3", 1}, {model.KeepFirst, "x1 y2", 0}, {model.KeepLast, "x3 y2", 0}} {
+		}{{embTasks, "x1 y2 x3", 1}, {embFirst, "x1 y2", 0}, {embLast, "x3 y2", 0}} {
 			if err := seed(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 			for range 2 {
-				if _, err := embTasks.Repair(found, c.keep).Run(t.Context(), db); err != nil {
-					t.Fatal(err)
-				}
+				mustRun(t, db, c.keep.Checks()[0].Mend(found))
 			}
 			a, err := embPeople.ByID("a").One(t.Context(), db)
 			if err != nil || fmt.Sprint(a.Tasks) != fmt.Sprint(embList(c.want)) {
-				t.Errorf("keep %d: %v, want %s, %v", c.keep, a.Tasks, c.want, err)
+				t.Errorf("kept %v, want %s, %v", a.Tasks, c.want, err)
 			}
-			if left, err := embTasks.Repeated().All(t.Context(), db); err != nil || len(left) != c.left {
-				t.Errorf("keep %d: left %v, %v", c.keep, left, err)
+			if left, err := embTasks.Checks()[0].All(t.Context(), db); err != nil || len(left) != c.left {
+				t.Errorf("instead of %s: left %v, %v", c.want, left, err)
 			}
 		}
-		mustRun(t, db, model.Plan{Steps: []model.Step{embTasks.RepairNull(), embTasks.Trim(model.KeepFirst)}})
+		if err := mend(t.Context(), db, embFirst.Checks()[1:]); err != nil {
+			t.Fatal(err)
+		}
 		c, err := embPeople.ByID("c").One(t.Context(), db)
 		if err != nil || fmt.Sprint(c.Tasks) != fmt.Sprint(embList("x1 y2 z3")) || !strings.Contains(embShow(t, db), "{_id: 'e', tasks: []}") {
 			t.Errorf("trimmed %v, %v\n%s", c.Tasks, err, embShow(t, db))
 		}
-		mustRun(t, db, model.NewPlan(embPeople.Replace(embPerson{ID: "c", Tasks: embList("x1 y2 z3 q4")}), embTasks.Trim(model.KeepLast)))
+		mustRun(t, db, model.NewPlan(embPeople.Replace(embPerson{ID: "c", Tasks: embList("x1 y2 z3 q4")})))
+		if err := mend(t.Context(), db, embLast.Checks()[1:]); err != nil {
+			t.Fatal(err)
+		}
 		if c, err = embPeople.ByID("c").One(t.Context(), db); err != nil || fmt.Sprint(c.Tasks) != fmt.Sprint(embList("y2 z3 q4")) {
 			t.Errorf("trimmed %v, %v", c.Tasks, err)
 		}
 	})
-	for reason, err := range map[string]error{
-		"no id":            embTasks.Repair([]model.RepeatedElement{{Key: embRaw("x"), Times: 2}}, 0).Err(),
-		"no key":           embTasks.Repair([]model.RepeatedElement{{ID: embRaw("x"), Times: 2}}, 0).Err(),
-		"keep what":        embTasks.Repair([]model.RepeatedElement{{ID: embRaw("x"), Key: embRaw("x")}}, 7).Err(),
-		"trim which":       embTasks.Trim(model.KeepDistinct).Err,
-		"trim to what":     embLoose.Trim(model.KeepFirst).Err,
-		"over which bound": embLoose.Oversized().Err,
+	repeated, over := embTasks.Checks()[0], checkOf(t, "too many elements", embLast.Checks())
+	for reason, f := range map[string]model.Finding{
+		"no id": finding(repeated, d("key", "x", "times", 2)), "no key": finding(repeated, d("id", "x", "times", 2)), "no detail": {Check: repeated.Name},
+		"a pattern": finding(repeated, d("id", "x", "key", bson.Regex{Pattern: "x"})), "of another check": finding(over, d("id", "x", "key", "x")),
 	} {
-		t.Run(reason, func(t *testing.T) { embErr(t, err, errEmbRefused) })
+		t.Run(reason, func(t *testing.T) { embErr(t, repeated.Mend([]model.Finding{f}).Err(), errEmbRefused) })
+	}
+	embErr(t, over.Mend([]model.Finding{finding(over, d("id", "x"))}).Err(), errEmbRefused)
+	if c := checkOf(t, "too many elements", embTasks.Checks()); c.Mend != nil {
+		t.Error("elements that differ are dropped")
+	}
+	for _, c := range embLoose.Checks() {
+		if strings.HasSuffix(c.Name, "too many elements") {
+			t.Error("too many for which bound?")
+		}
 	}
 }
 

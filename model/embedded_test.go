@@ -47,6 +47,8 @@ var (
 	embTasks  = model.NewEmbedded[embTask](embPeople, "tasks", model.EmbeddedSpec{Key: "id", Max: 3, Indexes: []bson.D{{{Key: "due", Value: 1}}}})
 	embLoose  = model.NewEmbedded[embTask](embPeople, "tasks", model.EmbeddedSpec{Key: "id"})
 	embSteps  = model.NewNested[embStep](embTasks, "steps", model.EmbeddedSpec{Key: "no", Max: 2, Indexes: []bson.D{{{Key: "no", Value: 1}}}})
+	embFirst  = model.NewEmbedded[embTask](embPeople, "tasks", model.EmbeddedSpec{Key: "id", Max: 3, Keep: model.KeepFirst})
+	embLast   = model.NewEmbedded[embTask](embPeople, "tasks", model.EmbeddedSpec{Key: "id", Max: 3, Keep: model.KeepLast})
 	embHomes  = model.NewEmbeddedOne[embHome](embPeople, "home", d("city", 1))
 )
 

@@ -62,7 +62,7 @@ func TestPromisedCosts(t *testing.T) {
 			case model.Aggregate[model.ElementOf[string, embTask]]:
 				_, err := q.All(ctx, db)
 				return err
-			case model.Find[bson.Raw]:
+			case model.Aggregate[bson.Raw]:
 				_, err := q.All(ctx, db)
 				return err
 			}
@@ -79,6 +79,7 @@ func TestPromisedCosts(t *testing.T) {
 			return nil
 		}
 	}
+	verMend := verPlain.Checks()[0]
 	cases := []struct {
 		reason string
 		want   cost
@@ -133,10 +134,11 @@ func TestPromisedCosts(t *testing.T) {
 		{"With", cost{1, 0, 1}, read(embTasks.With("a", "x"))},
 		{"Element", cost{1, 0, 1}, read(embTasks.Element("a", "x"))},
 		{"ElementsOf", cost{1, 0, 2}, read(embTasks.ElementsOf("a", nil, nil))},
-		{"Oversized", cost{1, 0, 0}, read(embTasks.Oversized())},
-		{"Malformed", cost{1, 0, 0}, read(embTasks.Malformed())},
-		{"Repeated", cost{1, 0, 0}, func(ctx context.Context, db *mongo.Database) error {
-			_, err := embTasks.Repeated().All(ctx, db)
+		{"Checks", cost{4, 0, 0}, func(ctx context.Context, db *mongo.Database) (err error) {
+			for _, c := range embTasks.Checks() {
+				_, e := c.All(ctx, db)
+				err = errors.Join(err, e)
+			}
 			return err
 		}},
 		{"Versioned.Replace", cost{1, 1, 0}, write(verTokens.Replace(lot(3), oid(1)), nil)},
@@ -150,8 +152,8 @@ func TestPromisedCosts(t *testing.T) {
 			_, _, err := verTaken(verTokens, true, oid(1)).Run(ctx, db)
 			return err
 		}},
-		{"Versioned.Malformed", cost{1, 0, 1}, read(verPlain.Malformed())},
-		{"Versioned.Repair", cost{1, 1, 0}, write(verPlain.Repair(), nil)},
+		{"Versioned.Checks", cost{1, 0, 1}, read(verPlain.Checks()[0].Find())},
+		{"Versioned.Checks mend", cost{1, 1, 0}, write(verMend.Mend([]model.Finding{finding(verMend, d("_id", "n"))}).Steps[0], nil)},
 	}
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {

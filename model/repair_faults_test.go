@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,10 @@ import (
 // Repairs of arrays that are cut anywhere, between documents too, are completed by the next check and repair: the repeated go, the
 // oversized are cut, nulls become arrays, and nothing else changes.
 func TestEmbeddedRepairFaults(t *testing.T) {
-	steps := func(list ...int32) (out []embStep) {
+	steps := func(keep model.KeepElement) *model.Nested[string, embStep] {
+		return model.NewNested[embStep](embTasks, "steps", model.EmbeddedSpec{Key: "no", Max: 2, Keep: keep})
+	}
+	stepList := func(list ...int32) (out []embStep) {
 		for i, no := range list {
 			out = append(out, embStep{No: no, Text: string(rune('a' + i))})
 		}
@@ -33,30 +37,16 @@ func TestEmbeddedRepairFaults(t *testing.T) {
 				embPerson{ID: "d", Tasks: embList("q1 r2 s3 t4 u5")}, d("_id", "e", "tasks", nil), d("_id", "f", "tasks", nil), embPerson{ID: "g", Tasks: embList("x1 y1")},
 			},
 			func(ctx context.Context, db *mongo.Database) error {
-				found, err := embTasks.Repeated().All(ctx, db)
-				if err == nil {
-					_, err = embTasks.Repair(found, model.KeepFirst).Run(ctx, db)
-				}
-				if err == nil {
-					_, err = model.NewPlan(embTasks.RepairNull(), embTasks.Trim(model.KeepLast)).Run(ctx, db)
-				}
-				return err
+				return mend(ctx, db, slices.Concat(embFirst.Checks()[:1], embLast.Checks()[1:]))
 			}, "a: x1 y2; b: x1; c: y2 z3 q4; d: s3 t4 u5; e: ; f: ; g: x1 y1",
 		}, {
 			"inner elements", []any{
-				embPerson{ID: "a", Tasks: []embTask{{ID: "x", Steps: steps(1, 2, 1)}, {ID: "y", Steps: steps(1, 2, 3)}}},
-				embPerson{ID: "b", Tasks: []embTask{{ID: "x", Steps: steps(5, 5)}, {ID: "z", Steps: steps(4, 5, 6, 7)}}},
+				embPerson{ID: "a", Tasks: []embTask{{ID: "x", Steps: stepList(1, 2, 1)}, {ID: "y", Steps: stepList(1, 2, 3)}}},
+				embPerson{ID: "b", Tasks: []embTask{{ID: "x", Steps: stepList(5, 5)}, {ID: "z", Steps: stepList(4, 5, 6, 7)}}},
 				d("_id", "c", "tasks", bson.A{d("id", "x", "due", int32(0), "steps", nil)}), d("_id", "d", "tasks", bson.A{d("id", "x", "due", int32(0), "steps", nil)}),
 			},
 			func(ctx context.Context, db *mongo.Database) error {
-				found, err := embSteps.Repeated().All(ctx, db)
-				if err == nil {
-					_, err = embSteps.Repair(found, model.KeepLast).Run(ctx, db)
-				}
-				if err == nil {
-					_, err = model.NewPlan(embSteps.RepairNull(), embSteps.Trim(model.KeepFirst)).Run(ctx, db)
-				}
-				return err
+				return mend(ctx, db, slices.Concat(steps(model.KeepLast).Checks()[:1], steps(model.KeepFirst).Checks()[1:]))
 			}, "a: x0(2b 1c) y0(1a 2b); b: x0(5b) z0(4a 5b); c: x0(); d: x0()",
 		},
 	} {
@@ -68,8 +58,10 @@ func TestEmbeddedRepairFaults(t *testing.T) {
 					if got := embTexts(t, db); got != c.want {
 						t.Errorf("stored %s, want %s", got, c.want)
 					}
-					if bad, err := embTasks.Malformed().All(context.Background(), db); err != nil || len(bad) > 0 {
-						t.Errorf("malformed %v, %v", bad, err)
+					for _, c := range embTasks.Checks()[2:] {
+						if bad, err := c.All(context.Background(), db); err != nil || len(bad) > 0 {
+							t.Errorf("%s: %v, %v", c.Name, bad, err)
+						}
 					}
 				},
 			})
@@ -111,8 +103,7 @@ func TestVersionedRepairFaults(t *testing.T) {
 				d("_id", "c", "qty", int32(3), "version", int64(7)), d("_id", "d", "qty", int32(4)))
 		},
 		Run: func(ctx context.Context, db *mongo.Database) error {
-			_, err := verPlain.Repair().Run(ctx, db)
-			return err
+			return mend(ctx, db, verPlain.Checks())
 		},
 		Check: func(t testing.TB, db *mongo.Database) {
 			all, err := verLots.Find(nil).Sorted(d("_id", 1)).All(context.Background(), db)

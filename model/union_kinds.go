@@ -161,15 +161,6 @@ func Only[T, D, K any](k *Kinds[D, K]) (f Find[T]) {
 	return f
 }
 
-// Check returns the query of the documents that are, or hold, a value whose tag isn't declared, or that has none: from before the
-// technique, or from a program that knows more types.
-//
-// Cost: one command; the index on the tag can't bound it, but holds what it reads.
-func (k *Kinds[D, K]) Check() (f Find[bson.Raw]) {
-	k.k.strangers(&f.Query)
-	return f
-}
-
 // Retag returns the write that gives a tag to the values that fulfil a filter on their documents and have none, or null. It can be
 // run again. It is refused for values in arrays.
 //
@@ -309,24 +300,6 @@ func (k *kinds) only(q *Query, t reflect.Type) {
 		refuse(q, k.path, t.String(), "the values are parts of documents: use Of or Having")
 	default:
 		k.of(q, []string{k.u.cases[i].tag})
-	}
-}
-
-//go:noinline
-func (k *kinds) strangers(q *Query) {
-	k.decl.query(q, nil)
-	none := bson.A{}
-	for _, tag := range k.u.tags() {
-		none = append(none, tag)
-	}
-	nin := bson.D{{Key: "$nin", Value: none}}
-	switch {
-	case k.list:
-		q.Filter = bson.D{{Key: k.path, Value: bson.D{{Key: "$elemMatch", Value: bson.D{{Key: k.u.tag, Value: nin}}}}}}
-	case k.path != "":
-		q.Filter = bson.D{{Key: k.path, Value: bson.D{{Key: "$type", Value: "object"}}}, {Key: k.tag(), Value: nin}}
-	default:
-		q.Filter = bson.D{{Key: k.tag(), Value: nin}}
 	}
 }
 

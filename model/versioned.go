@@ -254,26 +254,13 @@ func (v *Versioned[D, K]) change(id K, op bson.ObjectID, undecided bool, write f
 	}
 }
 
-// Malformed returns the query of the documents whose version is stored as something that can't be counted up: null, a string, an array.
+// Checks returns one check, of versions that can't be counted up: null, a string, an array. Mending stores the milliseconds
+// of the server's clock since 1970, which counting up doesn't reach: somebody may have read the document in a version before
+// that was lost, and must not find that version again. His write is [ErrVersion] then, and so is the write of somebody who read
+// null, as 0. An int of 32 bits can't hold such a version.
 //
-// Cost: one command that reads every document.
-func (v *Versioned[D, K]) Malformed() (f Find[bson.Raw]) {
-	v.v.decl.query(&f.Query, nil)
-	f.Filter = v.v.malformed()
-	return f
-}
-
-// Repair returns the write that gives those documents a version: the milliseconds of the server's clock since 1970, which counting up
-// doesn't reach. For somebody may have read the document in a version before that was lost, and must not find it in the same
-// again: his write is [ErrVersion] then, as is that of one who read null, as 0. A cut leaves some as they were; it can be run again. An int
-// of 32 bits doesn't hold such a version.
-//
-// Cost: one command that reads every document and writes those.
-func (v *Versioned[D, K]) Repair() Write {
-	return Write{Collection: v.v.decl.name, Once: true, Model: &mongo.UpdateManyModel{
-		Filter: v.v.malformed(), Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: v.v.version, Value: bson.D{{Key: "$toLong", Value: "$$NOW"}}}}}}},
-	}}
-}
+// Cost: it reads every document, and no index serves it. Mending writes one document for each finding, by _id.
+func (v *Versioned[D, K]) Checks() []Check { return v.v.checks() }
 
 // Indexes returns none: every write finds its document by _id.
 func (v *Versioned[D, K]) Indexes() []Index { return nil }
@@ -292,6 +279,24 @@ func (v *versioning) of(doc any) int64 {
 	}
 	n, _ := first[int64](v.reader, doc)
 	return n
+}
+
+func (v *versioning) checks() []Check {
+	name := fmt.Sprintf("%s.%s: not a number", v.decl.name, v.version)
+	type row struct {
+		ID   bson.RawValue `bson:"_id"`
+		Type string        `bson:"type"`
+	}
+	return []Check{{
+		Name: name, Collection: v.decl.name, Rule: v.version + " is a number, or isn't there",
+		Pipeline: finds(v.malformed(), bson.E{Key: "type", Value: bson.D{{Key: "$type", Value: "$" + v.version}}}),
+		Tell: tells(func(f *Finding, r row) {
+			f.ID, f.Problem = r.ID, fmt.Sprintf("%s is of type %s", v.version, r.Type)
+		}),
+		Mend: mendsEach(name, v.decl.name, v.malformed(), "some documents still without a version, which the next check finds", mongo.UpdateOneModel{
+			Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: v.version, Value: bson.D{{Key: "$toLong", Value: "$$NOW"}}}}}}},
+		}),
+	}}
 }
 
 func (v *versioning) malformed() bson.D {

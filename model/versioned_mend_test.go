@@ -42,8 +42,7 @@ func TestVersionedMendInterleaved(t *testing.T) {
 							return err
 						}
 					}
-					_, err := verPlain.Repair().Run(ctx, db)
-					return err
+					return mend(ctx, db, verPlain.Checks())
 				},
 				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 					want := int32(4)
@@ -69,7 +68,7 @@ func TestVersionedMendsAnew(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 { // the second time there is nothing to mend
-				if _, err := verPlain.Repair().Run(ctx, db); err != nil {
+				if err := mend(ctx, db, verPlain.Checks()); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -112,30 +112,13 @@ func of(sites []string) model.Find[Task] {
 
 // Problems counts what the checks of all techniques find: for a job at night.
 func (f Facilities) Problems(ctx context.Context) (int, error) {
-	damaged, err := tree.Checks()[0].All(ctx, f.db)
-	if err != nil {
-		return 0, err
-	}
-	misplaced, err := place.Check().All(ctx, f.db)
-	if err != nil {
-		return 0, err
-	}
-	n := len(damaged) + len(misplaced)
-	for _, check := range work.Checks() {
+	n := 0
+	for _, check := range slices.Concat(tree.Checks(), place.Checks(), work.Checks(), open.Checks(), names.Checks(), contacts.Checks()) {
 		found, err := check.All(ctx, f.db)
 		if err != nil {
 			return n, err
 		}
 		n += len(found)
-	}
-	for _, check := range []func() (int, error){
-		count(ctx, f.db, open.Check()), count(ctx, f.db, names.Check(nil)), count(ctx, f.db, contacts.Repeated()),
-	} {
-		found, err := check()
-		if err != nil {
-			return n, err
-		}
-		n += found
 	}
 	return n, nil
 }

@@ -79,12 +79,8 @@ func nearest(k int, from geohash.Point) geofield.Nearest[Airport] {
 
 // Mend gives airports that were stored by other means the keys of their places, and returns how many there were.
 func (a Airports) Mend(ctx context.Context) (int, error) {
-	wrong, err := place.Check().All(ctx, a.db)
-	if err != nil {
-		return 0, err
-	}
-	_, err = place.Repair(wrong).Run(ctx, a.db)
-	return len(wrong), err
+	progress, err := place.Checks()[0].Job().Run(ctx, a.db, model.JobOptions{})
+	return int(progress.Modified), err
 }
 
 // said is an error in the words of the airports, around what a technique said.

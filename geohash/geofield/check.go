@@ -5,79 +5,62 @@ import (
 	"context"
 	"iter"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Misplaced is a document whose key isn't that of its point.
-type Misplaced struct {
-	ID         bson.RawValue // of the document
-	Point, Key bson.RawValue // as they are stored; of type 0 where there is none
-	Want       any           // the key that belongs to the point; nil for none
-	Reason     string        // what is wrong
+// Checks returns one check, of documents whose key isn't that of their point: the key is missing, of another point or of another
+// type, it is left over where there is no point, or the point is invalid. Documents that have neither are right. Keys are compared
+// here, bit for bit, because no server computes them. Mending writes the key of the point, and takes away a key without a valid point.
+// It doesn't touch points, so every check finds an invalid point again; and it leaves a document alone that was changed meanwhile.
+//
+// Cost: one command, and one for each further batch. It reads every document, and of each the _id, point and key. Mending writes one
+// document for each finding, by _id.
+func (f *Field[D, K]) Checks() []model.Check {
+	return f.f.checks(func(filter bson.D) model.Find[bson.Raw] {
+		q := f.owners.Find(filter)
+		q.Projection = f.f.projection()
+		return model.Find[bson.Raw](q)
+	})
 }
 
-// Check is the search for documents whose key isn't that of their point. It does nothing until Each or All runs it. [Field.Check]
-// makes it.
-type Check struct {
-	Find model.Find[bson.Raw] // what is sent
-
-	f *field
+func (f *field) checks(find func(filter bson.D) model.Find[bson.Raw]) []model.Check {
+	name := f.collection + "." + f.key + ": wrong keys"
+	return []model.Check{{
+		Name: name, Collection: f.collection, Rule: f.key + " is the key of " + f.point + ", or neither is there",
+		Read: func(ctx context.Context, db *mongo.Database, filter bson.D) iter.Seq2[model.Finding, error] {
+			return func(yield func(model.Finding, error) bool) {
+				for raw, err := range find(filter).Each(ctx, db) {
+					if err != nil {
+						yield(model.Finding{}, err)
+						return
+					}
+					m, bad := f.misplaced(raw)
+					if bad && !yield(model.Finding{Check: name, Collection: f.collection, ID: m.id, Problem: m.reason, Detail: raw}, nil) {
+						return
+					}
+				}
+			}
+		},
+		Mend: core.Mends(name, f.collection, f.repair),
+	}}
 }
 
-// Check returns the search for documents whose key isn't that of their point: missing, of another point or type, left over where
-// there is no point, or with a point that is none. Documents that have neither are right. With conditions, only such documents are
-// looked at.
-//
-// Keys are compared here, bit for bit; no server computes them.
-//
-// Cost: one command, and one for each further batch; it reads every document, and of each the _id, point and key.
-func (f *Field[D, K]) Check(where ...bson.D) Check {
-	q := f.owners.Find(model.And(where...))
-	q.Projection = f.f.projection()
-	return Check{model.Find[bson.Raw](q), &f.f}
+// misplaced is a document whose key isn't that of its point.
+type misplaced struct {
+	id         bson.RawValue // of the document
+	point, key bson.RawValue // as they are stored; of type 0 where there is none
+	want       any           // the key that belongs to the point; nil for none
+	reason     string        // what is wrong
 }
 
 func (f *field) projection() bson.D {
 	return bson.D{{Key: f.point, Value: 1}, {Key: f.key, Value: 1}}
 }
 
-// Each runs the check and yields what it finds. An error ends the sequence.
-func (c Check) Each(ctx context.Context, db *mongo.Database) iter.Seq2[Misplaced, error] {
-	return func(yield func(Misplaced, error) bool) {
-		for raw, err := range c.Find.Each(ctx, db) {
-			if err != nil {
-				yield(Misplaced{}, err)
-				return
-			}
-			if m, bad := c.f.misplaced(raw); bad && !yield(m, nil) {
-				return
-			}
-		}
-	}
-}
-
-// All runs the check and returns all that it finds.
-func (c Check) All(ctx context.Context, db *mongo.Database) ([]Misplaced, error) {
-	var all []Misplaced
-	for m, err := range c.Each(ctx, db) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, m)
-	}
-	return all, nil
-}
-
-// Repair returns the plan that gives the documents that a check found the keys of their points, and takes away keys without a valid
-// point. Points aren't touched: one that is none stays, and every check finds it again. A document that was changed since the check is
-// left alone.
-//
-// Cost: one command for each 25,000 documents, each found by _id. It can be run again from any cut.
-func (f *Field[D, K]) Repair(found []Misplaced) model.Plan { return f.f.repair(found) }
-
-// Rebuild returns the job that does what [Field.Check] and [Field.Repair] do, batch by batch: to introduce the field in a collection
+// Rebuild returns the job that does what mending by [Field.Checks] does, in one read less for each batch: to introduce the field in a collection
 // that has points, and to mend one whose keys went astray. Run it after the program that writes keys is deployed, then create the
 // indexes, or before: what is inserted meanwhile has its key.
 //
@@ -88,39 +71,29 @@ func (f *Field[D, K]) Rebuild() model.Job { return f.f.rebuild() }
 func (f *field) rebuild() model.Job {
 	return model.Job{
 		Name: "rebuild " + f.key + " of " + f.collection, Collection: f.collection, Projection: f.projection(),
-		Plan: func(docs []bson.Raw) (model.Plan, error) {
-			var found []Misplaced
-			for _, raw := range docs {
-				if m, bad := f.misplaced(raw); bad {
-					found = append(found, m)
-				}
-			}
-			return f.repair(found), nil
-		},
+		Plan: func(docs []bson.Raw) (model.Plan, error) { return f.repair(docs), nil },
 	}
 }
 
-func (f *field) repair(found []Misplaced) model.Plan {
+// repair is the plan that gives documents the keys of their points, from what was read of them.
+func (f *field) repair(docs []bson.Raw) model.Plan {
 	var p model.Plan
-	for _, m := range found {
-		if m.ID.Type == 0 {
+	for _, raw := range docs {
+		m, bad := f.misplaced(raw)
+		switch {
+		case !bad || m.want == nil && m.key.Type == 0:
+			continue // the latter is an invalid point without a key
+		case m.id.Type == 0:
 			return model.RefusedPlan(f.collection, &model.ValueError{Collection: f.collection, Field: "_id", Reason: "the id is empty"})
 		}
-		update := bson.D{{Key: "$set", Value: bson.D{{Key: f.key, Value: m.Want}}}}
-		switch m.Want.(type) {
-		case nil:
-			if m.Key.Type == 0 {
-				continue // a point that is none, without a key
-			}
+		update := bson.D{{Key: "$set", Value: bson.D{{Key: f.key, Value: m.want}}}}
+		if m.want == nil {
 			update = bson.D{{Key: "$unset", Value: bson.D{{Key: f.key, Value: ""}}}}
-		case int64, string:
-		default:
-			return model.RefusedPlan(f.collection, &model.ValueError{Collection: f.collection, Field: f.key, Reason: "a wanted key is neither an int64 nor a string"})
 		}
 		p.Steps = append(p.Steps, model.Write{
 			Collection: f.collection, Index: model.IDIndex, Once: true,
 			Model: &mongo.UpdateOneModel{
-				Filter: bson.D{{Key: "_id", Value: same(m.ID)}, {Key: f.point, Value: same(m.Point)}, {Key: f.key, Value: same(m.Key)}},
+				Filter: bson.D{{Key: "_id", Value: same(m.id)}, {Key: f.point, Value: same(m.point)}, {Key: f.key, Value: same(m.key)}},
 				Update: update,
 			},
 		})
@@ -181,21 +154,21 @@ func (f *field) isKey(v bson.RawValue, want any) bool {
 }
 
 // misplaced is what a check says of a document.
-func (f *field) misplaced(raw bson.Raw) (m Misplaced, bad bool) {
+func (f *field) misplaced(raw bson.Raw) (m misplaced, bad bool) {
 	s := f.look(raw)
 	if s.right {
 		return m, false
 	}
-	m = Misplaced{ID: raw.Lookup("_id"), Point: s.point, Key: s.key, Want: s.want}
+	m = misplaced{id: raw.Lookup("_id"), point: s.point, key: s.key, want: s.want}
 	switch {
 	case s.flaw.reason != "":
-		m.Reason = s.flaw.err(f.collection, f.point).Error()
+		m.reason = s.flaw.err(f.collection, f.point).Error()
 	case s.want == nil:
-		m.Reason = "a key without a point"
+		m.reason = "a key without a point"
 	case s.key.Type == 0:
-		m.Reason = "no key"
+		m.reason = "no key"
 	default:
-		m.Reason = "not the key of the point"
+		m.reason = "not the key of the point"
 	}
 	return m, true
 }

@@ -42,11 +42,8 @@ func damage(t *testing.T, db *mongo.Database, list []cafe) (broken []int64) {
 func TestCheckAndRepair(t *testing.T) {
 	t.Parallel()
 	for reason, mend := range map[string]func(context.Context, *mongo.Database) error{
-		"Repair": func(ctx context.Context, db *mongo.Database) error {
-			found, err := byKey.Check().All(ctx, db)
-			if err == nil {
-				_, err = byKey.Repair(found).Run(ctx, db)
-			}
+		"Checks": func(ctx context.Context, db *mongo.Database) error {
+			_, err := byKey.Checks()[0].Job().Run(ctx, db, model.JobOptions{})
 			return err
 		},
 		"Rebuild": func(ctx context.Context, db *mongo.Database) error {
@@ -60,16 +57,16 @@ func TestCheckAndRepair(t *testing.T) {
 			t.Parallel()
 			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 				list := open(t, db, 300) // without the 2dsphere index, which refuses some of the damage
-				if found, err := byKey.Check().All(t.Context(), db); err != nil || len(found) > 0 {
+				if found, err := byKey.Checks()[0].All(t.Context(), db); err != nil || len(found) > 0 {
 					t.Fatalf("found before anything is damaged: %v, %v", found, err)
 				}
 				broken := damage(t, db, list)
-				found, err := byKey.Check().All(t.Context(), db)
+				found, err := byKey.Checks()[0].All(t.Context(), db)
 				var got []int64
-				for _, m := range found {
-					got = append(got, m.ID.Int64())
-					if m.Reason == "" {
-						t.Errorf("%v has no reason", m)
+				for _, f := range found {
+					got = append(got, f.ID.Int64())
+					if f.Problem == "" || f.Check != byKey.Checks()[0].Name || f.Collection != "cafes" {
+						t.Errorf("%+v says not what is wrong where", f)
 					}
 				}
 				if err != nil || !slices.Equal(sorted(got), broken) {
@@ -78,10 +75,10 @@ func TestCheckAndRepair(t *testing.T) {
 				if err := mend(t.Context(), db); err != nil {
 					t.Fatal(err)
 				}
-				left, err := byKey.Check().All(t.Context(), db)
-				for _, m := range left {
-					if m.Want != nil || m.Key.Type != 0 {
-						t.Errorf("left: %+v", m)
+				left, err := byKey.Checks()[0].All(t.Context(), db)
+				for _, f := range left {
+					if len(byKey.Checks()[0].Mend([]model.Finding{f}).Steps) > 0 || f.Detail.Lookup("geo").Type != 0 {
+						t.Errorf("left: %v", f)
 					}
 				}
 				if err != nil {
@@ -117,28 +114,36 @@ func TestRepairIsGuarded(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list := open(t, db, 40)
 		damage(t, db, list)
-		found, err := byKey.Check().All(t.Context(), db)
+		found, err := byKey.Checks()[0].All(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range found {
 			run(t, db, byKey.Set(m.ID.Int64(), geohash.Point{Lat: 10, Lng: float64(m.ID.Int64())}))
 		}
-		run(t, db, byKey.Repair(found))
-		if left, err := byKey.Check().All(t.Context(), db); err != nil || len(left) > 0 {
+		check := byKey.Checks()[0]
+		run(t, db, check.Mend(found))
+		if left, err := byKey.Checks()[0].All(t.Context(), db); err != nil || len(left) > 0 {
 			t.Errorf("a repair from before the change broke %v, %v", left, err)
 		}
 		// Other code moves the point alone, under the wrong key that was found.
 		run(t, db, cafes.Update(1, bson.D{{Key: "$set", Value: bson.D{{Key: "geo", Value: int64(7)}}}}))
-		before, err := byKey.Check().All(t.Context(), db)
-		run(t, db, cafes.Update(1, bson.D{{Key: "$set", Value: bson.D{{Key: "loc", Value: geofield.Point{Lat: 1, Lng: 1}}}}}), byKey.Repair(before))
-		after, err2 := byKey.Check().All(t.Context(), db)
-		if len(before) != 1 || len(after) != 1 || after[0].Key.Int64() != 7 || errors.Join(err, err2) != nil {
+		before, err := byKey.Checks()[0].All(t.Context(), db)
+		run(t, db, cafes.Update(1, bson.D{{Key: "$set", Value: bson.D{{Key: "loc", Value: geofield.Point{Lat: 1, Lng: 1}}}}}), check.Mend(before))
+		after, err2 := byKey.Checks()[0].All(t.Context(), db)
+		if len(before) != 1 || len(after) != 1 || after[0].Detail.Lookup("geo").Int64() != 7 || errors.Join(err, err2) != nil {
 			t.Errorf("a repair wrote the key of a point that is gone: %v, %v", before, after)
 		}
 	})
-	for reason, m := range map[string]geofield.Misplaced{"no id": {}, "a wish of another kind": {ID: bson.RawValue{Type: bson.TypeInt32, Value: []byte{1, 0, 0, 0}}, Want: 1.5}} {
-		if err := byKey.Repair([]geofield.Misplaced{m}).Err(); err == nil {
+	check := byKey.Checks()[0]
+	noID, err := bson.Marshal(bson.D{{Key: "geo", Value: int64(7)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for reason, f := range map[string]model.Finding{
+		"no id": {Check: check.Name, Detail: noID}, "no detail": {Check: check.Name}, "of another check": {Check: byText.Checks()[0].Name, Detail: noID},
+	} {
+		if err := check.Mend([]model.Finding{f}).Err(); err == nil {
 			t.Errorf("%s is taken", reason)
 		}
 	}
@@ -163,11 +168,8 @@ func TestFieldFaults(t *testing.T) {
 			_, err := model.NewPlan(byKey.Set(1, geohash.Point(lyon)), byKey.Unset(2), byKey.Unset(3)).Run(ctx, db)
 			return err
 		}},
-		"Repair": {seed, func(ctx context.Context, db *mongo.Database) error {
-			found, err := byKey.Check().All(ctx, db)
-			if err == nil {
-				_, err = byKey.Repair(found).Run(ctx, db)
-			}
+		"Checks": {seed, func(ctx context.Context, db *mongo.Database) error {
+			_, err := byKey.Checks()[0].Job().Run(ctx, db, model.JobOptions{})
 			return err
 		}},
 		"Rebuild": {seed, func(ctx context.Context, db *mongo.Database) error {

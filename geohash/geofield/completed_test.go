@@ -55,7 +55,7 @@ func TestCompleted(t *testing.T) {
 				t.Errorf("%v has a key, or none", raw)
 			}
 		}
-		if found, err := visited.Check().All(t.Context(), db); err != nil || len(found) > 0 {
+		if found, err := visited.Checks()[0].All(t.Context(), db); err != nil || len(found) > 0 {
 			t.Errorf("the check finds %v, %v", found, err)
 		}
 	})

@@ -27,7 +27,7 @@
 //	One ring of such a search, as a query                       [Field.Ring]
 //	How many in each cell of a map                              [Field.Clusters]
 //	Keys alone, without documents                               [Field.Keys]
-//	Find what went astray, and mend it                          [Field.Check], [Field.Repair]
+//	Find what went astray, and mend it                          [Field.Checks]
 //	Introduce the field in a live collection                    [Field.Rebuild]
 //
 // # Exactness
@@ -48,8 +48,8 @@
 // # Consistency
 //
 // Point and key are written by one update of one document. Code that writes the point past [Field] leaves a key behind: the document is
-// then found where it was, and left out there by its point, and not found where it is. [Field.Check] finds all of these, [Field.Repair]
-// and [Field.Rebuild] mend them from the point, unless the document changed meanwhile. A search by rings is several queries, and sees
+// then found where it was, and left out there by its point, and not found where it is. The check of [Field.Checks] finds
+// all of these; it and [Field.Rebuild] mend them from the point, unless the document changed meanwhile. A search by rings is several queries, and sees
 // what changes between them; a document is returned once.
 //
 // # Limits

@@ -14,7 +14,7 @@ import (
 // finds what is near. The point is the truth; the key is computed from it and stored with it in one write. Documents without a point
 // have no key, and no query here finds them. Make it with [NewField].
 //
-// What can go stale: a key that other code didn't change with the point. [Field.Check] finds it, [Field.Repair] mends it.
+// What can go stale: a key that other code didn't change with the point. The check of [Field.Checks] finds and mends it.
 //
 // Sources: G. M. Morton, A computer oriented geodetic data base (IBM, 1966), for the order of keys; "Geohash Index" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/, for the field.

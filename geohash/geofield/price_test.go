@@ -46,12 +46,16 @@ func TestPrices(t *testing.T) {
 				}
 			})
 		}
-		var found []geofield.Misplaced
+		check := byKey.Checks()[0]
+		var found []model.Finding
 		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 4}, func() (err error) {
-			found, err = byKey.Check().All(ctx, db)
+			found, err = check.All(ctx, db)
 			return err
 		})
-		modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 2}, func() error { _, err := byKey.Repair(found).Run(ctx, db); return err })
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 2}, func() error { _, err := check.Mend(found).Run(ctx, db); return err })
+		run(t, db, stray)
+		// A batch is read for its _ids, and once more for keys; there are two reads to find the end.
+		modeltest.WantCost(t, m, model.Cost{Commands: 5, Written: 2, Returned: 8}, func() error { _, err := check.Job().Run(ctx, db, model.JobOptions{}); return err })
 		run(t, db, stray)
 		for _, written := range []int{2, 0} { // a second run writes nothing
 			commands := 3 + written/2 // the batch, its write, and two to find the end
@@ -112,7 +116,8 @@ func wantIndexed(t *testing.T, db *mongo.Database, m *modeltest.Monitor) {
 	circle, chain := geohash.Circle{Center: geohash.Point{Lat: 40, Lng: 2.33}, Meters: 300000}, bson.D{{Key: "chain", Value: "b"}}
 	box := geohash.Box{South: 48.8, West: 2.3, North: 48.82, East: 2.32}
 	run(t, db, cafes.Update(7, bson.D{{Key: "$set", Value: bson.D{{Key: "geo", Value: int64(7)}}}}))
-	found, err := byKey.Check(bson.D{{Key: "_id", Value: 7}}).All(t.Context(), db)
+	check := byKey.Checks()[0].In(bson.D{{Key: "_id", Value: 7}})
+	found, err := check.All(t.Context(), db)
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
@@ -143,7 +148,7 @@ func wantIndexed(t *testing.T, db *mongo.Database, m *modeltest.Monitor) {
 		{"texts", "hash_1", byText.Candidates(circle)}, {"a box of texts", "hash_1", byText.Candidates(box)}, {"keys that are texts", "hash_1", byText.Keys(circle)},
 		{"clusters by texts", "hash_1", byText.Clusters(circle, 20)}, {"a ring of texts", "hash_1", byText.Ring(circle, 100000)},
 		{"a chain's keys", "chain_1_geo_1_seats_1", byChain.Keys(circle, chain)}, {"a chain's clusters", "chain_1_geo_1_seats_1", byChain.Clusters(circle, 20, chain)},
-		{"Unset", model.IDIndex, byKey.Unset(7)}, {"Replace", model.IDIndex, byKey.Replace(cafe{ID: 7, Loc: geofield.Point{Lat: 1}})}, {"Repair", model.IDIndex, byKey.Repair(found).Steps[0]},
+		{"Unset", model.IDIndex, byKey.Unset(7)}, {"Replace", model.IDIndex, byKey.Replace(cafe{ID: 7, Loc: geofield.Point{Lat: 1}})}, {"Mend", model.IDIndex, check.Mend(found).Steps[0]},
 		{"Complete", model.IDIndex, byKey.Complete(cafes.Update(7, bson.D{{Key: "$set", Value: bson.D{{Key: "loc", Value: geofield.Point{Lat: 1}}}}}))},
 	} {
 		t.Run(x.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, x.query, x.index) })

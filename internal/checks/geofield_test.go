@@ -85,12 +85,10 @@ func fieldWrites() []Case {
 				return keyedPlaces.Complete(model.Write{Collection: "anything", Model: &mongo.UpdateManyModel{Filter: bson.D{}, Update: update}})
 			}
 		}},
-		{Method: "geofield.Field.Repair", Reason: "a wrong key, one without a point", From: func(s string) ([]any, func() any) {
-			found := roomy([]geofield.Misplaced{
-				{ID: rawString(s), Point: rawString(s), Key: rawString(s), Want: int64(7)}, {ID: rawString(s + "2"), Key: rawString(s)}, {ID: rawString(s), Point: rawString(s)},
-			})
-			return []any{found}, func() any { return keyedPlaces.Repair(found) }
-		}},
+		{Method: "geofield.Field.Checks", Reason: "keys that aren't their points'", Make: func(string) any { return keyedPlaces.Checks()[0] }},
+		mendsOf("geofield.Field.Checks", "a wrong key, one without a point", keyedPlaces.Checks()[0], func(s string) []any {
+			return []any{placed(s, bson.E{Key: "geo", Value: s}), bson.M{"_id": s + "2", "geo": s}, bson.M{"_id": s, "loc": s}}
+		}),
 		{Method: "geofield.Field.Rebuild", Reason: "numbers", Make: func(string) any { return keyedPlaces.Rebuild() }, State: raws},
 		{Method: "geofield.Field.Rebuild", Reason: "texts", Make: func(string) any { return namedPlaces.Rebuild() }, State: raws},
 	}

@@ -118,18 +118,20 @@ func sequenceDays() []Case {
 func sequenceChecks() []Case {
 	byObject := keys.NewSequence(products, model.NewCollection[keys.SequenceCounter[bson.ObjectID], bson.ObjectID]("counters"))
 	return []Case{
-		{Method: "keys.Sequence.Check", Reason: "owners that are text", Make: func(string) any { return letterBox.Check() }},
-		{Method: "keys.Sequence.Check", Reason: "owners that are numbers", Make: func(string) any { return accountBox.Check() }},
-		{Method: "keys.Sequence.Check", Reason: "owners that are ObjectIDs", Make: func(string) any { return byObject.Check() }},
-		{Method: "keys.Sequence.Damaged", Reason: "counters", Make: func(string) any { return bagBox.Damaged() }},
+		{Method: "keys.Sequence.Checks", Reason: "owners that are text", Make: func(string) any { return letterBox.Checks()[0] }},
+		{Method: "keys.Sequence.Checks", Reason: "owners that are numbers", Make: func(string) any { return accountBox.Checks()[0] }},
+		{Method: "keys.Sequence.Checks", Reason: "owners that are ObjectIDs", Make: func(string) any { return byObject.Checks()[0] }},
+		{Method: "keys.Sequence.Checks", Reason: "damaged counters", Make: func(string) any { return bagBox.Checks()[1] }},
+		{Method: "keys.Sequence.Checks", Reason: "foreign keys of six digits", Make: func(string) any { return bagBox.Checks()[2] }},
 		{Method: "keys.Sequence.Raise", Reason: "to a number", Make: func(s string) any { return letterBox.Raise(s, 42) }},
 		{Method: "keys.Sequence.Raise", Reason: "below 0 is refused", Make: func(s string) any { return letterBox.Raise(s, -1) }},
-		{Method: "keys.Sequence.Repair", Reason: "two counters",
-			From: func(s string) ([]any, func() any) {
-				diffs := []keys.SequenceDrift[string]{{Owner: s, Newest: 42}, {Owner: "a_b", Newest: 7}}
-				return []any{diffs}, func() any { return letterBox.Repair(diffs) }
-			}},
+		mendsOf("keys.Sequence.Checks", "two counters", letterBox.Checks()[0], func(s string) []any {
+			key, err := letterBox.Key(s, 42)
+			if err != nil {
+				panic(err)
+			}
+			return []any{bson.M{"id": key}, bson.M{"id": "a%5Fb_000000000000000007"}}
+		}),
 		{Method: "keys.Sequence.Gaps", Reason: "of all owners", Make: func(string) any { return letterBox.Gaps() }},
-		{Method: "keys.Sequence.Foreign", Reason: "of six digits", Make: func(string) any { return bagBox.Foreign() }},
 	}
 }

@@ -32,6 +32,7 @@ func init() {
 	register(embeddedReads()...)
 	register(embeddedRepairs()...)
 	register(nestedCases()...)
+	register(nestedWrites()...)
 	register(embeddedOneCases()...)
 }
 
@@ -126,42 +127,61 @@ func embeddedReads() []Case {
 	}
 }
 
-func embeddedRepairs() []Case {
-	repair := func(keep model.KeepElement) func(s string) ([]any, func() any) {
-		return func(s string) ([]any, func() any) {
-			found := roomy([]model.RepeatedElement{{ID: rawString(s), Key: rawString(s), Times: 2}, {ID: rawString("b"), Key: rawString(s), Times: 3}})
-			return []any{found}, func() any { return lodgerPlaces.Repair(found, keep) }
-		}
-	}
-	return []Case{
-		{Method: "model.Embedded.Repeated", Reason: "keys that stand twice", Make: func(string) any { return lodgerPlaces.Repeated() }},
-		{Method: "model.Embedded.Repair", Reason: "exact copies go", From: repair(model.KeepDistinct)},
-		{Method: "model.Embedded.Repair", Reason: "the first stays", From: repair(model.KeepFirst)},
-		{Method: "model.Embedded.Repair", Reason: "the last stays", From: repair(model.KeepLast)},
-		{Method: "model.Embedded.Oversized", Reason: "more than may be", Make: func(string) any { return lodgerPlaces.Oversized() }},
-		{Method: "model.Embedded.Oversized", Reason: "without a Max is refused", Make: func(string) any { return lodgerUnbound.Oversized() }},
-		{Method: "model.Embedded.Trim", Reason: "the last stay", Make: func(string) any { return lodgerPlaces.Trim(model.KeepLast) }},
-		{Method: "model.Embedded.Trim", Reason: "without saying which is refused", Make: func(string) any { return lodgerPlaces.Trim(model.KeepDistinct) }},
-		{Method: "model.Embedded.Malformed", Reason: "no array, no document, no key", Make: func(string) any { return lodgerPlaces.Malformed() }},
-		{Method: "model.Embedded.RepairNull", Reason: "null becomes empty", Make: func(string) any { return lodgerPlaces.RepairNull() }},
-	}
+// lodgerPlacesBy and lodgerRoomsBy mend by keeping these.
+func lodgerPlacesBy(keep model.KeepElement) []model.Check {
+	return model.NewEmbedded[dwelling](lodgers, "places", model.EmbeddedSpec{Key: "label", Max: 5, Keep: keep}).Checks()
 }
 
-func nestedCases() []Case {
-	repair := func(keep model.KeepElement) func(s string) ([]any, func() any) {
-		return func(s string) ([]any, func() any) {
-			found := roomy([]model.RepeatedInner{{ID: rawString(s), In: rawString(s), Key: rawString(s), Times: 2}})
-			return []any{found}, func() any { return lodgerRooms.Repair(found, keep) }
-		}
+func lodgerRoomsBy(keep model.KeepElement) []model.Check {
+	return model.NewNested[dwelling](lodgerPlaces, "rooms", model.EmbeddedSpec{Key: "label", Max: 3, Keep: keep}).Checks()
+}
+
+// mendsOf is the case of what a check mends.
+func mendsOf(method, reason string, check model.Check, details func(s string) []any) Case {
+	return Case{Method: method, Reason: reason, From: func(s string) ([]any, func() any) {
+		found := findings(check, details(s)...)
+		return []any{found}, func() any { return check.Mend(found) }
+	}}
+}
+
+// wholeDocuments are the details of two documents.
+func wholeDocuments(s string) []any { return []any{bson.M{"_id": s}, bson.M{"_id": "b"}} }
+
+func embeddedRepairs() (out []Case) {
+	const method = "model.Embedded.Checks"
+	repeated := func(s string) []any {
+		return []any{bson.M{"id": s, "key": s, "times": 2}, bson.M{"id": "b", "key": s, "times": 3}}
 	}
+	for i, reason := range []string{"keys that stand twice", "more than may be", "null", "no array, no document, no key"} {
+		out = append(out, Case{Method: method, Reason: reason, Make: func(string) any { return lodgerPlaces.Checks()[i] }})
+	}
+	return append(out,
+		mendsOf(method, "exact copies go", lodgerPlacesBy(model.KeepDistinct)[0], repeated),
+		mendsOf(method, "the first stays", lodgerPlacesBy(model.KeepFirst)[0], repeated),
+		mendsOf(method, "the last stays", lodgerPlacesBy(model.KeepLast)[0], repeated),
+		mendsOf(method, "of too many the last stay", lodgerPlacesBy(model.KeepLast)[1], wholeDocuments),
+		mendsOf(method, "null becomes empty", lodgerPlaces.Checks()[2], wholeDocuments),
+		Case{Method: method, Reason: "that differ stay", Make: func(string) any { return lodgerPlaces.Checks()[1].Job() }},
+		mendsOf(method, "a finding without an _id is refused", lodgerUnbound.Checks()[1], func(s string) []any { return []any{bson.M{"id": s}} }),
+	)
+}
+
+func nestedCases() (out []Case) {
+	const method = "model.Nested.Checks"
+	repeated := func(s string) []any { return []any{bson.M{"id": s, "in": s, "key": s, "times": 2}} }
+	for i, reason := range []string{"keys that stand twice", "more than may be", "null", "no array, no document, no key"} {
+		out = append(out, Case{Method: method, Reason: reason, Make: func(string) any { return lodgerRooms.Checks()[i] }})
+	}
+	return append(out,
+		mendsOf(method, "exact copies go", lodgerRoomsBy(model.KeepDistinct)[0], repeated),
+		mendsOf(method, "the last stays", lodgerRoomsBy(model.KeepLast)[0], repeated),
+		mendsOf(method, "of too many the first stay", lodgerRoomsBy(model.KeepFirst)[1], wholeDocuments),
+		mendsOf(method, "null becomes empty", lodgerRooms.Checks()[2], wholeDocuments),
+	)
+}
+
+func nestedWrites() []Case {
 	return []Case{
-		{Method: "model.Nested.Repeated", Reason: "keys that stand twice", Make: func(string) any { return lodgerRooms.Repeated() }},
-		{Method: "model.Nested.Repair", Reason: "exact copies go", From: repair(model.KeepDistinct)},
-		{Method: "model.Nested.Repair", Reason: "the last stays", From: repair(model.KeepLast)},
-		{Method: "model.Nested.Oversized", Reason: "more than may be", Make: func(string) any { return lodgerRooms.Oversized() }},
-		{Method: "model.Nested.Trim", Reason: "the first stay", Make: func(string) any { return lodgerRooms.Trim(model.KeepFirst) }},
-		{Method: "model.Nested.Malformed", Reason: "no array, no document, no key", Make: func(string) any { return lodgerRooms.Malformed() }},
-		{Method: "model.Nested.RepairNull", Reason: "null becomes empty", Make: func(string) any { return lodgerRooms.RepairNull() }},
 		{Method: "model.Nested.Add", Reason: "to one element", From: func(s string) ([]any, func() any) {
 			list, key := roomy([]dwelling{{Label: s}, {Label: s + "2", Note: s}}), roomy(bson.D{{Key: "no", Value: s}})
 			return []any{list, key}, func() any { return lodgerRooms.Add("d", key, list...) }
@@ -200,6 +220,7 @@ func embeddedOneCases() []Case {
 			c := roomy(bson.D{{Key: "city", Value: s}, {Key: "$or", Value: bson.A{bson.D{{Key: "label", Value: s}}, bson.D{{Key: "note", Value: nil}}}}})
 			return []any{c}, func() any { return lodgerHome.Having(c) }
 		}},
+		{Method: "model.EmbeddedOne.Checks", Reason: "no document", Make: func(string) any { return lodgerHome.Checks()[0] }},
 		{Method: "model.EmbeddedOne.Indexes", Reason: "those that were asked for", Make: func(string) any { return lodgerHome.Indexes() }},
 	}
 }

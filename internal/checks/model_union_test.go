@@ -70,9 +70,9 @@ func kindsCases() []Case {
 		{Method: "model.Kinds.Having", Reason: "an element of one type", From: having(listKinds)},
 		{Method: "model.Only", Reason: "decoded as it is", Make: func(string) any { return model.Only[mediumBook](mediumKinds) }},
 		{Method: "model.Only", Reason: "within documents is refused", Make: func(string) any { return model.Only[mediumBook](topKinds) }},
-		{Method: "model.Kinds.Check", Reason: "documents of no type", Make: func(string) any { return mediumKinds.Check() }},
-		{Method: "model.Kinds.Check", Reason: "fields of no type", Make: func(string) any { return topKinds.Check() }},
-		{Method: "model.Kinds.Check", Reason: "elements of no type", Make: func(string) any { return listKinds.Check() }},
+		{Method: "model.Kinds.Checks", Reason: "documents of no type", Make: func(string) any { return mediumKinds.Checks()[0] }},
+		{Method: "model.Kinds.Checks", Reason: "fields of no type", Make: func(string) any { return topKinds.Checks()[0] }},
+		{Method: "model.Kinds.Checks", Reason: "elements of no type", Make: func(string) any { return listKinds.Checks()[0] }},
 		{Method: "model.Kinds.Retag", Reason: "a tag to those without", From: func(s string) ([]any, func() any) {
 			f := roomy(bson.D{{Key: "author", Value: s}})
 			return []any{f}, func() any { return mediumKinds.Retag(f, "book") }

@@ -74,8 +74,8 @@ func versionedWrites() []Case {
 		{Method: "model.Versioned.Take", Reason: "if there is as much", Make: func(s string) any { return versionedBy.Take(s, "qty", 3, oid(9)) }},
 		{Method: "model.Versioned.Give", Reason: "what was taken", Make: func(s string) any { return versionedBy.Give(s, "qty", 3, oid(9)) }},
 		{Method: "model.Versioned.Take", Reason: "from no number is refused", Make: func(s string) any { return versionedBy.Take(s, "owner", 3, oid(9)) }},
-		{Method: "model.Versioned.Malformed", Reason: "no number", Make: func(string) any { return versioned.Malformed() }},
-		{Method: "model.Versioned.Repair", Reason: "a version that nobody read", Make: func(string) any { return versioned.Repair() }},
+		{Method: "model.Versioned.Checks", Reason: "no number", Make: func(string) any { return versioned.Checks()[0] }},
+		mendsOf("model.Versioned.Checks", "a version that nobody read", versioned.Checks()[0], wholeDocuments),
 		{Method: "model.Versioned.Indexes", Reason: "documents are found by _id", Make: func(string) any { return versioned.Indexes() }},
 	}
 }

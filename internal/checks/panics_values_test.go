@@ -84,7 +84,7 @@ var walkedValues = []any{
 	denorm.LinkDrift{}, denorm.OutlierCount{}, denorm.OutlierDrift{}, denorm.SubsetDrift{}, denorm.TakenError{}, denorm.Unfolded{},
 
 	geohash.Box{}, geohash.Cell{}, geohash.Circle{}, geohash.CoordinateError{}, geohash.Direction(0), geohash.Key(0), geohash.Point{}, geohash.Range{}, geohash.SyntaxError{},
-	keyedPlaces, namedPlaces, geofield.Check{}, geofield.Cluster{}, geofield.Place[bson.D]{}, geofield.Point{},
+	keyedPlaces, namedPlaces, geofield.Cluster{}, geofield.Place[bson.D]{}, geofield.Point{},
 
 	products, anything, lodgerPlaces, lodgerRooms, lodgerHome, mediumTypes, mediumKinds, listKinds, versioned, versionedBy,
 	model.Aggregate[bson.D]{}, model.Aggregation{}, model.Change[int]{}, model.Check{}, model.Finding{}, model.ConflictError{}, model.Cost{}, model.DeclarationError{}, model.EventKind(0), model.Expect(0), model.Field{}, model.Find[bson.D]{},

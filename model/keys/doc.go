@@ -25,8 +25,7 @@
 //   - Store under the next number: [Sequence.Take], [Allocator.Next], [Sequence.Insert]; without a gap: [Sequence.Append]
 //   - Page both ways: [Sequence.Previous], [Sequence.Following], [Sequence.Range]; by day: [Sequence.Pack], [Sequence.Days],
 //     [Sequence.Packed], [Sequence.Unpacked]
-//   - Find and mend counters: [Sequence.Check], [Sequence.Damaged], [Sequence.Repair], [Sequence.Raise]; what is missing:
-//     [Sequence.Gaps], [Sequence.Foreign]
+//   - Find and mend counters, and find foreign keys: [Sequence.Checks], [Sequence.Raise]; numbers that are missing: [Sequence.Gaps]
 //   - Shard a collection: [Shard.Command], [Shard.Index]; by another key: [Shard.Reshard]
 //   - See which shards a query, write or plan is sent to: [Shard.Find], [Shard.Filter], [Shard.Aggregate], [Shard.Write],
 //     [Shard.Modify], [Shard.Plan]

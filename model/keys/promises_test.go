@@ -106,22 +106,22 @@ func TestKeysCosts(t *testing.T) {
 		want("Range", 1, 0, 2, find(seqDaily.Range("a", 1, 2)))
 		want("Newest", 1, 0, 3, find(seqDaily.Newest("a")))
 		want("Oldest", 1, 0, 3, find(seqDaily.Oldest("a")))
-		want("Check", 1, 0, 1, func() error {
-			behind, err := seqDaily.Check().All(ctx, db)
+		check := seqDaily.Checks()[0]
+		want("Checks, behind", 1, 0, 1, func() error {
+			behind, err := check.All(ctx, db)
 			if err == nil && len(behind) != 1 {
 				err = fmt.Errorf("%v", behind)
 			}
 			return err
 		})
-		want("Repair", 1, 1, 0, func() error {
-			_, err := seqDaily.Repair([]keys.SequenceDrift[string]{{Owner: "a", Newest: 3}}).Run(ctx, db)
-			return err
-		})
+		mends := check.Mend([]model.Finding{seqFinding(check, bson.D{{Key: "id", Value: "a_0003"}})})
+		want("Mend", 1, 1, 0, func() error { _, err := mends.Run(ctx, db); return err })
+		t.Run("Mend by _id", func(t *testing.T) { modeltest.WantIndexed(t, db, mends.Steps[0], model.IDIndex) })
 		want("Raise", 1, 1, 0, run(seqDaily.Raise("a", 5)))
 		want("Counter", 1, 0, 1, func() error { _, err := seqDaily.Counter("a").One(ctx, db); return err })
 		want("Gaps", 1, 0, 0, func() error { _, err := seqDaily.Gaps().All(ctx, db); return err })
-		want("Damaged", 1, 0, 0, func() error { _, err := seqDaily.Damaged().All(ctx, db); return err })
-		want("Foreign", 1, 0, 0, func() error { _, err := seqDaily.Foreign().All(ctx, db); return err })
+		want("Checks, damaged", 1, 0, 0, func() error { _, err := seqDaily.Checks()[1].All(ctx, db); return err })
+		want("Checks, foreign", 1, 0, 0, func() error { _, err := seqDaily.Checks()[2].All(ctx, db); return err })
 		want("Unpacked", 1, 0, 3, find(seqDaily.Unpacked("a")))
 		want("Pack", 1, 1, 0, run(seqDaily.Pack("a", 1, at)))
 		want("Unpacked, after one was packed", 1, 0, 2, find(seqDaily.Unpacked("a")))
@@ -171,10 +171,7 @@ func TestSequenceRepairFaults(t *testing.T) {
 			return err
 		},
 		Run: func(ctx context.Context, db *mongo.Database) error {
-			behind, err := seqPlain.Check().All(ctx, db)
-			if err == nil {
-				_, err = seqPlain.Repair(behind).Run(ctx, db)
-			}
+			_, err := seqPlain.Checks()[0].Job().Run(ctx, db, model.JobOptions{})
 			return err
 		},
 		Check: func(t testing.TB, db *mongo.Database) {

@@ -15,12 +15,12 @@ var (
 	ErrExhausted = errors.New("docmodel: the sequence has no number left")
 
 	// ErrCounter says that a counter holds no whole number of the sequence: other code changed it. [Allocator.Next] and
-	// [Sequence.Append] return it, in a [*CounterError]; [Sequence.Damaged] finds such counters, [Sequence.Raise] mends one.
+	// [Sequence.Append] return it, in a [*CounterError]; a check of [Sequence.Checks] finds such counters, [Sequence.Raise] mends one.
 	ErrCounter = errors.New("docmodel: the counter is damaged")
 
 	// ErrNumberTaken says that another document has the number already: the counter stands behind the documents, or the number was
 	// made up. Running what [Sequence.Insert] and [Sequence.AppendTo] return gives it, in a [*model.StepError]; in a transaction the
-	// server's duplicate-key error comes instead. [Sequence.Check] finds such counters, [Sequence.Repair] mends them.
+	// server's duplicate-key error comes instead. A check of [Sequence.Checks] finds such counters, and mends them.
 	ErrNumberTaken = fmt.Errorf("%w: another document has this number", model.ErrTaken)
 )
 
@@ -62,13 +62,6 @@ type SequenceCounter[K any] struct {
 type SequenceEnd struct {
 	Last   int64 // the greatest number that was given
 	Exists bool  // there is a counter
-}
-
-// A SequenceDrift is an owner whose counter stands behind the documents, or is missing or damaged.
-type SequenceDrift[K any] struct {
-	Owner  K             `bson:"owner"`
-	Last   bson.RawValue `bson:"last"`   // what the counter holds; of type 0 for no counter
-	Newest int64         `bson:"newest"` // the greatest number that a document has
 }
 
 // A SequenceGap is an owner who has fewer documents than numbers up to the newest.

@@ -1,9 +1,12 @@
 package keys_test
 
 import (
+	"errors"
 	"math"
+	"strings"
 	"testing"
 
+	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -30,13 +33,15 @@ func TestSequenceCheckAndRepair(t *testing.T) {
 				want[owner] = true
 			}
 		}
-		behind, err := seqDaily.Check().All(ctx, db)
+		check, foreign := seqDaily.Checks()[0], seqDaily.Checks()[2]
+		behind, err := check.All(ctx, db)
 		if err != nil || len(behind) != len(want) {
 			t.Fatalf("%d behind, want %d: %v, %v", len(behind), len(want), behind, err)
 		}
-		for _, d := range behind {
-			if !want[d.Owner] || d.Newest != 12 {
-				t.Errorf("%q: %+v", d.Owner, d)
+		for _, f := range behind {
+			owner, n, err := seqDaily.Parse(f.ID.StringValue())
+			if err != nil || !want[owner] || n != 12 || f.Detail.Lookup("owner").StringValue() != owner || !strings.Contains(f.Problem, "has number 12, and the counter holds ") {
+				t.Errorf("%q: %v", owner, f)
 			}
 		}
 		before, err := modeltest.Dump(ctx, db)
@@ -48,7 +53,7 @@ func TestSequenceCheckAndRepair(t *testing.T) {
 			t.Errorf("gaps: %v, %v", gaps, err)
 		}
 		for range 2 {
-			if _, err := seqDaily.Repair(behind).Run(ctx, db); err != nil {
+			if _, err := check.Mend(behind).Run(ctx, db); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -58,22 +63,21 @@ func TestSequenceCheckAndRepair(t *testing.T) {
 		if after, err := modeltest.Dump(ctx, db); err != nil || after == before {
 			t.Error("nothing was repaired", err)
 		}
-		if again, err := seqDaily.Check().All(ctx, db); err != nil || len(again) > 0 {
+		if again, err := check.All(ctx, db); err != nil || len(again) > 0 {
 			t.Errorf("still behind: %v, %v", again, err)
 		}
 		if _, err := seqDaily.Raise("a_", 5).Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		for _, foreign := range []any{"a_1", "a_00012", "a_0012\n", "b", "%_0012", int64(5), bson.D{{Key: "a", Value: 1}}} {
-			if _, err := db.Collection("mail").InsertOne(ctx, bson.D{{Key: "_id", Value: foreign}}); err != nil {
+		for _, id := range []any{"a_1", "a_00012", "a_0012\n", "b", "%_0012", int64(5), bson.D{{Key: "a", Value: 1}}} {
+			if _, err := db.Collection("mail").InsertOne(ctx, bson.D{{Key: "_id", Value: id}}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		f := seqDaily.Foreign()
-		if n, err := f.Count(ctx, db); err != nil || n != 7 {
-			t.Errorf("%d foreign, %v", n, err)
+		if found, err := foreign.All(ctx, db); err != nil || len(found) != 7 || found[0].String() != "mail 'a_1': the _id isn't an owner and a number of 4 digits" {
+			t.Errorf("%d foreign, %v, %v", len(found), found, err)
 		}
-		if again, err := seqDaily.Check().All(ctx, db); err != nil || len(again) > 0 {
+		if again, err := check.All(ctx, db); err != nil || len(again) > 0 {
 			t.Errorf("foreign keys count: %v, %v", again, err)
 		}
 	})
@@ -95,18 +99,48 @@ func TestSequenceCheckOfIntegers(t *testing.T) {
 		if _, err := seqByNumber.Raise(7, 20).Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		behind, err := seqByNumber.Check().All(ctx, db)
+		check := seqByNumber.Checks()[0]
+		behind, err := check.All(ctx, db)
 		if err != nil || len(behind) != 3 {
 			t.Fatalf("%v, %v", behind, err)
 		}
-		if _, err := seqByNumber.Repair(behind).Run(ctx, db); err != nil {
+		if _, err := check.Mend(behind).Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		if behind, err = seqByNumber.Check().All(ctx, db); err != nil || len(behind) > 0 {
+		if behind, err = check.All(ctx, db); err != nil || len(behind) > 0 {
 			t.Errorf("%v, %v", behind, err)
 		}
 		if n, err := seqByNumber.Allocator(db, 1).Next(ctx, -5); n != 21 || err != nil {
 			t.Errorf("%d, %v", n, err)
 		}
 	})
+}
+
+// What isn't a finding of the check is refused, and what nobody can mend has no job.
+func TestSequenceMendRefuses(t *testing.T) {
+	checks := seqPlain.Checks()
+	for reason, f := range map[string]model.Finding{
+		"no key": seqFinding(checks[0], bson.D{{Key: "newest", Value: 3}}), "a key of another sequence": seqFinding(checks[0], bson.D{{Key: "id", Value: "a_3"}}),
+		"of another check": seqFinding(checks[1], bson.D{{Key: "id", Value: "a_000000000000000003"}}), "no detail": {Check: checks[0].Name},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			var bad *model.ValueError
+			if err := checks[0].Mend([]model.Finding{f}).Err(); !errors.As(err, &bad) {
+				t.Errorf("taken: %v", err)
+			}
+		})
+	}
+	for _, c := range checks[1:] {
+		if _, err := c.Job().Run(t.Context(), nil, model.JobOptions{}); err == nil || c.Mend != nil {
+			t.Errorf("%s: is mended", c.Name)
+		}
+	}
+}
+
+func seqFinding(check model.Check, detail bson.D) model.Finding {
+	raw, err := bson.Marshal(detail)
+	if err != nil {
+		panic(err)
+	}
+	return model.Finding{Check: check.Name, Collection: check.Collection, Detail: raw}
 }

@@ -77,7 +77,7 @@ func TestSequenceConcurrent(t *testing.T) {
 		if stored := seqGot(t, db, seqPlain, "a", seqPlain.Oldest("a")); !slices.Equal(stored, want) {
 			t.Errorf("stored %v, given %v", stored, want)
 		}
-		if behind, err := seqPlain.Check().All(t.Context(), db); err != nil || len(behind) > 0 {
+		if behind, err := seqPlain.Checks()[0].All(t.Context(), db); err != nil || len(behind) > 0 {
 			t.Errorf("behind: %v, %v", behind, err)
 		}
 	})
@@ -136,8 +136,8 @@ func TestSequenceCounters(t *testing.T) {
 					t.Errorf("%s: %#v", c.reason, err)
 				}
 			}
-			damaged, err := seqShort.Damaged().All(ctx, db)
-			if want := c.err == keys.ErrCounter; err != nil || slices.ContainsFunc(damaged, func(d bson.Raw) bool { return d.Lookup("_id").StringValue() == "a" }) != want {
+			damaged, err := seqShort.Checks()[1].All(ctx, db)
+			if want := c.err == keys.ErrCounter; err != nil || slices.ContainsFunc(damaged, func(f model.Finding) bool { return f.ID.StringValue() == "a" && f.Problem != "" }) != want {
 				t.Errorf("%s: damaged %v, %v", c.reason, damaged, err)
 			}
 		}

@@ -193,7 +193,7 @@ func TestSequenceQueries(t *testing.T) {
 				}
 			}
 		}
-		if found, err := seqPlain.Foreign().All(t.Context(), db); err != nil || len(found) > 0 {
+		if found, err := seqPlain.Checks()[2].All(t.Context(), db); err != nil || len(found) > 0 {
 			t.Errorf("foreign: %v, %v", found, err)
 		}
 		page := seqPlain.Oldest("a").Limited(4).After()
