@@ -27,7 +27,7 @@
 //
 //   - Store a copy, take one away: [Copy.Attach], [Copy.Detach], [Copy.Snapshot], [Copy.Fields]
 //   - Change a source and its copies: [Copy.Set]; bring copies up to date: [Copy.Propagate], [Copy.PropagateJob], [Copy.Refresh]
-//   - Find and mend copies that differ: [Copy.Check], [Copy.Repair], [Copy.Rebuild]
+//   - Find and mend copies that differ: [Copy.Checks], [Copy.Rebuild]
 //   - See whether copies pay: [Copy.Spread], [CopySpread.BreakEven]; do away with the sources: [Copy.Unfolded], [Copy.Fold]
 //   - Keep copies by a change stream, or by polling: [Feed.Stream]; fill them or make them good: [Feed.Rebuild]
 //   - See the plan of a change: [Feed.Plan]
@@ -102,7 +102,7 @@
 //
 // A check is one command that reads a whole collection, and looks up what belongs to each of its documents, most by _id.
 // Where it is by another field, as the children of a parent ([Counter.Check], [Subset.Check], [Outlier.Check]) or what a
-// source lists ([Copy.Check]), the index of Indexes must be there: without it the server reads the whole of the other
+// source lists ([Copy.Checks]), the index of Indexes must be there: without it the server reads the whole of the other
 // collection for each document.
 //
 // # Consistency

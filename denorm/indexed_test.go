@@ -104,7 +104,7 @@ func TestWritesIndexed(t *testing.T) {
 			if err := updates(ctx, db, "origins", "s", bson.D{e("$set", bson.D{e("name", "b")})}); err != nil {
 				t.Fatal(err)
 			}
-			byID("Copy, "+f.name, model.NewPlan(f.c.Detach("h1", "s")), planned(t, db, f.c.Check(nil), f.c.Repair))
+			byID("Copy, "+f.name, model.NewPlan(f.c.Detach("h1", "s")), mended(t, db, f.c.Checks()[:1])[0])
 			if f.depth < 2 {
 				byID("Copy.Attach, "+f.name, model.NewPlan(f.c.Attach("h3", &s)))
 			}

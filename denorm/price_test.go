@@ -160,8 +160,7 @@ func pricesOfParents() []prices {
 				return exec(ctx, db, model.NewPlan(inItems.Attach("h1", &source)))
 			}),
 			writes("Detach", 1, 1, model.NewPlan(inItems.Detach("h1", "s"))),
-			reads("Check", 3, ofDocument.Check(nil)),
-			mends("Repair", 1, 2, ofDocument.Check(bson.D{e("src", "s")}), ofDocument.Repair),
+			reads("Checks, differ", 2, ofDocument.Checks()[0].Find()), reads("Checks, missing", 1, ofDocument.Checks()[1].Find()), mending(1, 2, ofDocument.Checks()[0]),
 			does("PropagateJob", 4, 2, 2, inBatchesOf(500, ofDocument.PropagateJob(&origin{ID: "s", Name: "b", V: 1}))),
 			does("PropagateJob of what is new", 1, 0, 0, inBatchesOf(500, ofDocument.PropagateJob(&origin{ID: "s", Name: "b", V: 1}))),
 			reads("Spread", 1, ofDocument.Spread()),

@@ -109,7 +109,7 @@ func TestCopyRepairFaults(t *testing.T) {
 				}
 				return updates(ctx, db, "holders", "h1", bson.D{e("$set", bson.D{e(at+"name", "wrong")})}, "h2", bson.D{e("$set", ahead)})
 			}),
-			Run: repaired(f.c.Check(nil), f.c.Repair), Check: whole("a"),
+			Run: mendedByJobs(f.c.Checks()...), Check: whole("a"),
 		}
 		cases[f.name+" refresh"] = modeltest.FaultCase{
 			Seed: inTurn(oneOf, func(ctx context.Context, db *mongo.Database) error {

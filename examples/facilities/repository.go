@@ -123,13 +123,20 @@ func (f Facilities) Problems(ctx context.Context) (int, error) {
 	n := len(report.Problems) + len(misplaced)
 	for _, check := range []func() (int, error){
 		count(ctx, f.db, work.CheckLists()), count(ctx, f.db, work.CheckRefs()),
-		count(ctx, f.db, open.Check()), count(ctx, f.db, names.Check(nil)), count(ctx, f.db, contacts.Repeated()),
+		count(ctx, f.db, open.Check()), count(ctx, f.db, contacts.Repeated()),
 	} {
 		found, err := check()
 		if err != nil {
 			return n, err
 		}
 		n += found
+	}
+	for _, check := range names.Checks() {
+		found, err := check.All(ctx, f.db)
+		if err != nil {
+			return n, err
+		}
+		n += len(found)
 	}
 	return n, nil
 }
