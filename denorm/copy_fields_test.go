@@ -62,7 +62,7 @@ func TestCopyFieldsInCounter(t *testing.T) {
 			if err != nil || model.Shell(asDoc(t, e)) != model.Shell(asDoc(t, holds)) {
 				t.Errorf("%+v, want %+v, %v", e, holds, err)
 			}
-			wrong, errWrong := enrolled.Check().All(ctx, db)
+			wrong, errWrong := foundBy(ctx, db, enrolled.Checks())
 			stale, errStale := foundBy(ctx, db, shown.Checks())
 			if errWrong != nil || errStale != nil || len(wrong)+len(stale) > 0 {
 				t.Errorf("%v, %v, %v, %v", wrong, stale, errWrong, errStale)

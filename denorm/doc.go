@@ -54,7 +54,7 @@
 //     [WideRow.RepairLeft], [WideRow.Check], [WideRow.Repair]
 //   - Store, change, move and delete a child, and keep its parents' numbers: [Counter.Insert], [Counter.Set], [Counter.Move],
 //     [Counter.Delete]
-//   - Count anew, find and mend what differs: [Counter.Recount], [Counter.RecountAll], [Counter.Check], [Counter.Repair]
+//   - Count anew, find and mend what differs: [Counter.Recount], [Counter.RecountAll], [Counter.Checks]
 //   - Finish what was cut: [Counter.Pending], [Counter.Settle]
 //   - Count each member once: [UniqueCount.Visit], [UniqueCount.VisitAll]; ask for one: [UniqueCount.Seen]; read counts:
 //     [UniqueCount.Count], [UniqueCount.Counts], [UniqueCount.PerPeriod]; keep months when days go: [UniqueCount.Rollup],
@@ -101,7 +101,7 @@
 //	Columns, Normalized  as many as there are batches or collections
 //
 // A check is one command that reads a whole collection, and looks up what belongs to each of its documents, most by _id.
-// Where it is by another field, as the children of a parent ([Counter.Check], [Subset.Check], [Outlier.Check]) or what a
+// Where it is by another field, as the children of a parent ([Counter.Checks], [Subset.Check], [Outlier.Check]) or what a
 // source lists ([Copy.Checks]), the index of Indexes must be there: without it the server reads the whole of the other
 // collection for each document.
 //

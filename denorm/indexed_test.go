@@ -141,7 +141,7 @@ func writesOfParentsIndexed(t *testing.T, db *mongo.Database, byID func(string, 
 		t.Fatal(err)
 	}
 	byID("Counter.Settle", planOf(t, db, fully.Settle("2")))
-	byID("Counter.Repair", planned(t, db, fully.Check(), fully.Repair))
+	byID("Counter.Checks", mended(t, db, fully.Checks())...)
 
 	if err := fiveRemarks(ctx, db); err != nil {
 		t.Fatal(err)

@@ -220,7 +220,7 @@ func pricesOfParents() []prices {
 				updates(ctx, db, "houses", "b", bson.D{e("$set", bson.D{e("volumes", 3)})}))
 		}, []price3{
 			reads("Pending", 1, fully.Pending(future)), does("Settle", 4, 2, 2, changed(fully.Settle("2"))),
-			reads("Check", 1, fully.Check()), mends("Repair", 1, 1, fully.Check(), fully.Repair),
+			reads("Checks", 1, fully.Checks()[0].Find()), mending(1, 1, fully.Checks()[0]),
 		}},
 		{"Approximate", stored(viewed(0)), []price3{writes("Count", 1, 1, views.Count("t", 0)), writes("Count of none", 0, 0, views.Count("t", 0.5)), writes("CountMany", 1, 1, views.CountMany("t", 77, 0.5))}},
 	}

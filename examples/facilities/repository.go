@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/geohash"
@@ -123,7 +124,7 @@ func (f Facilities) Problems(ctx context.Context) (int, error) {
 	n := len(report.Problems) + len(misplaced)
 	for _, check := range []func() (int, error){
 		count(ctx, f.db, work.CheckLists()), count(ctx, f.db, work.CheckRefs()),
-		count(ctx, f.db, open.Check()), count(ctx, f.db, contacts.Repeated()),
+		count(ctx, f.db, contacts.Repeated()),
 	} {
 		found, err := check()
 		if err != nil {
@@ -131,7 +132,7 @@ func (f Facilities) Problems(ctx context.Context) (int, error) {
 		}
 		n += found
 	}
-	for _, check := range names.Checks() {
+	for _, check := range slices.Concat(open.Checks(), names.Checks()) {
 		found, err := check.All(ctx, f.db)
 		if err != nil {
 			return n, err

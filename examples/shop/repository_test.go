@@ -82,7 +82,7 @@ func TestActions(t *testing.T) {
 		} {
 			t.Run(action.name, func(t *testing.T) { modeltest.WantCost(t, monitor, action.want, action.run) })
 		}
-		wrong, errTotals := totals.Check().All(ctx, db)
+		wrong, errTotals := totals.Checks()[0].All(ctx, db)
 		stale, errNames := partNames.Checks()[0].All(ctx, db)
 		if err := errors.Join(errTotals, errNames); err != nil || len(wrong)+len(stale) > 0 {
 			t.Errorf("%v, %v, %v", wrong, stale, err)

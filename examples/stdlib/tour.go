@@ -170,6 +170,16 @@ func read[R any](ctx context.Context, t *tour, name string, q reads[R], show fun
 	return list, err
 }
 
+// findings are what a check finds.
+func findings(ctx context.Context, t *tour, name string, check model.Check) (found []model.Finding, err error) {
+	q := check.Find()
+	err = t.step(name, q, indexes(q.Cost()), func() (string, error) {
+		found, err = check.All(ctx, t.db)
+		return names(found, model.Finding.String), err
+	})
+	return found, err
+}
+
 // load stores what go list told, and nothing that a technique keeps.
 func (t *tour) load(ctx context.Context) error {
 	set := model.Indexes(techniques...)
