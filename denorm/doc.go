@@ -38,7 +38,7 @@
 //   - Let the server hold the bound too: [Bounded.Validator]
 //   - Store, change, move and delete a child that its parent may hold: [Subset.Insert], [Subset.Set], [Subset.Delete]
 //   - Page on from where the parent ends: [Subset.Rest], [Subset.Children]
-//   - Find and mend parents that hold others: [Subset.Check], [Subset.Repair], [Subset.Refresh], [Subset.Rebuild]
+//   - Find and mend parents that hold others: [Subset.Checks], [Subset.Refresh], [Subset.Rebuild]
 //   - Append to a sequence of pages: [Bucket.Append], [Bucket.AppendTo]
 //   - Read its pages: [Bucket.Oldest], [Bucket.Newest], [Bucket.Page], [Bucket.Between]
 //   - Read what is on them: [Bucket.Elements], [Bucket.Holding], [Bucket.Totals]
@@ -101,7 +101,7 @@
 //	Columns, Normalized  as many as there are batches or collections
 //
 // A check is one command that reads a whole collection, and looks up what belongs to each of its documents, most by _id.
-// Where it is by another field, as the children of a parent ([Counter.Checks], [Subset.Check], [Outlier.Check]) or what a
+// Where it is by another field, as the children of a parent ([Counter.Checks], [Subset.Checks], [Outlier.Check]) or what a
 // source lists ([Copy.Checks]), the index of Indexes must be there: without it the server reads the whole of the other
 // collection for each document.
 //

@@ -148,7 +148,7 @@ func writesOfParentsIndexed(t *testing.T, db *mongo.Database, byID func(string, 
 	}
 	byID("Subset", newestThree.Insert(remark{ID: "new", Thread: "a", At: 7}), planOf(t, db, newestThree.Set("r3", bson.D{e("text", "y")})), planOf(t, db, newestThree.Delete("r3")))
 	mustExec(t, db, model.NewPlan(remarks.Delete("r3")))
-	byID("Subset.Repair", planOf(t, db, newestThree.Refresh("a")), planned(t, db, newestThree.Check(nil), newestThree.Repair))
+	byID("Subset.Checks", append(mended(t, db, newestThree.Checks()), planOf(t, db, newestThree.Refresh("a")))...)
 
 	if err := errors.Join(store(ctx, db, docs{"books": {book{ID: "a"}, book{ID: "b", Buyers: outlierBuyers("1 2 3")}, book{ID: "c"}}}), outlierAppend(ctx, db, buyersOf, "a", "1 2 3"), outlierAppend(ctx, db, buyersOf, "c", "1 2 3")); err != nil {
 		t.Fatal(err)

@@ -175,7 +175,7 @@ func pricesOfParents() []prices {
 			return exec(ctx, db, model.NewPlan(remarks.Delete("r4")))
 		}), []price3{
 			reads("Children", 4, newestThree.Children("a")), reads("Rest", 1, newestThree.Rest(&thread{ID: "a", Newest: []remark{{ID: "r3", At: 3}, {ID: "r2", At: 2}, {ID: "r1", At: 1}}})),
-			reads("Check", 1, newestThree.Check(nil)), mends("Repair", 1, 1, newestThree.Check(nil), newestThree.Repair),
+			reads("Checks", 1, newestThree.Checks()[0].Find()), mending(1, 1, newestThree.Checks()[0]),
 			does("a deletion", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
 				return exec(ctx, db, model.NewPlan(remarks.Delete("r3")))
 			}),

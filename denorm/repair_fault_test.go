@@ -142,7 +142,7 @@ func TestSubsetRepairFaults(t *testing.T) {
 		wantDocs(t, db, docs{"threads": want})
 	}
 	runFaults(t, map[string]modeltest.FaultCase{
-		"repair":  {Seed: spoiled, Run: repaired(newestThree.Check(nil), newestThree.Repair), Check: right},
+		"repair":  {Seed: spoiled, Run: mendedByJobs(newestThree.Checks()...), Check: right},
 		"rebuild": {Seed: spoiled, Run: inBatchesOf(1, newestThree.Rebuild()), Check: right},
 	})
 }

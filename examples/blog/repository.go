@@ -189,7 +189,8 @@ func (b Blog) Mend(ctx context.Context, before time.Time, action time.Duration) 
 	if err != nil {
 		return 0, err
 	}
-	shows, err := recent.Check(nil).All(ctx, b.db)
+	check := recent.Checks()[0]
+	shows, err := check.All(ctx, b.db)
 	if err != nil {
 		return 0, err
 	}
@@ -197,7 +198,7 @@ func (b Blog) Mend(ctx context.Context, before time.Time, action time.Duration) 
 	if err != nil {
 		return 0, err
 	}
-	_, err = model.Concat(recent.Repair(shows), slugs.Repair(entries, before)).Run(ctx, b.db)
+	_, err = model.Concat(check.Mend(shows), slugs.Repair(entries, before)).Run(ctx, b.db)
 	return len(halves) + len(shows) + len(entries), err
 }
 

@@ -72,7 +72,7 @@ var family = stock{
 		if err := expect(len(lists), 0, err); err != nil {
 			return err
 		}
-		drift, err := newest.Check(nil).All(ctx, s.db)
+		drift, err := newest.Checks()[0].All(ctx, s.db)
 		return expect(len(drift), 0, err)
 	},
 }
