@@ -63,3 +63,8 @@ func detail[D any](t testing.TB, f model.Finding) (d D) {
 	}
 	return d
 }
+
+// emptyFinding is a finding of a check that says nothing.
+func emptyFinding(c model.Check) []model.Finding {
+	return []model.Finding{{Check: c.Name, Detail: marshal(bson.D{})}}
+}

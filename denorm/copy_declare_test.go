@@ -126,7 +126,7 @@ func TestCopyRefusals(t *testing.T) {
 		"no id to attach to":      ofDocument.Attach("", &s).Err,
 		"no id to detach":         inItems.Detach("h", "").Err,
 		"no id to refresh":        ofDocument.Refresh("").Err,
-		"a drift of nothing":      inItems.Checks()[0].Mend([]model.Finding{{Check: inItems.Checks()[0].Name, Detail: marshal(bson.D{})}}).Err(),
+		"a drift of nothing":      inItems.Checks()[0].Mend(emptyFinding(inItems.Checks()[0])).Err(),
 		"a field that can't drop": ofDocument.Fold("$x").Err,
 		"a filter of channels":    ofDocument.Checks()[0].In(bson.D{e("x", make(chan int))}).Find().Err,
 	} {

@@ -62,8 +62,7 @@
 //   - Count once in n: [Approximate.Count], [Approximate.CountMany]; the error of it: [Approximate.Deviation]
 //   - Store, change and delete a document with its entries: [IndexTable.Insert], [IndexTable.Set], [IndexTable.Delete]
 //   - Find by value, with or without the documents: [IndexTable.Lookup], [IndexTable.Documents]
-//   - Fill an index table, find and mend what differs: [IndexTable.Rebuild], [IndexTable.CheckEntries],
-//     [IndexTable.CheckDocuments], [IndexTable.Repair]
+//   - Fill an index table, find and mend what differs: [IndexTable.Rebuild], [IndexTable.Checks]
 //   - Keep inverted indexes of several fields: [Inverted.Insert], [Inverted.Set], [Inverted.Delete], [Inverted.Rebuild]; query
 //     them: [Inverted.Is], [Inverted.IDs], [Inverted.Documents], [Inverted.Count]; report by category: [Inverted.Report]
 //   - Give, change and take off properties: [Attributes.Set], [Attributes.Unset]

@@ -159,18 +159,12 @@ func TestIndexTableRepairFaults(t *testing.T) {
 			return errors.Join(err, updates(ctx, db, "members", "b", bson.D{e("$set", bson.D{e("name", "Bo")})}))
 		}
 	}
-	repair := func(x *denorm.IndexTable[member, string]) dbFunc {
-		return func(ctx context.Context, db *mongo.Database) error {
-			_, err := mend(ctx, db, x)
-			return err
-		}
-	}
 	runFaults(t, map[string]modeltest.FaultCase{
-		"repair": {Seed: spoiled(byCity, "cities"), Run: repair(byCity), Check: func(t testing.TB, db *mongo.Database) {
+		"repair": {Seed: spoiled(byCity, "cities"), Run: mendedByJobs(byCity.Checks()...), Check: func(t testing.TB, db *mongo.Database) {
 			wantDrifts(t, db, byCity)
 			wantDocs(t, db, docs{"cities": {entry("Oslo", "b", named("Bo", ""), true, 1), entry("Rome", "a", named("Ann", ""), true)}})
 		}},
-		"unique repair": {Seed: spoiled(byEmail, "emails"), Run: repair(byEmail), Check: func(t testing.TB, db *mongo.Database) { wantDrifts(t, db, byEmail) }},
+		"unique repair": {Seed: spoiled(byEmail, "emails"), Run: mendedByJobs(byEmail.Checks()...), Check: func(t testing.TB, db *mongo.Database) { wantDrifts(t, db, byEmail) }},
 		"rebuild of inverted indexes": {
 			Seed: func(ctx context.Context, db *mongo.Database) error {
 				return exec(ctx, db, members.InsertMany([]member{ann, bob}))
