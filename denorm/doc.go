@@ -50,8 +50,7 @@
 //     [Outlier.Check], [Outlier.Repair], [Outlier.CheckOrphans], [Outlier.RepairOrphans]
 //   - Link and unlink, and read either end's page by time: [WideRow.Link], [WideRow.Unlink], [WideRow.LeftNewest],
 //     [WideRow.RightNewest], [WideRow.LeftOldest]; see whether a pair is linked: [WideRow.Linked]; count: [WideRow.LeftCount]
-//   - Renew copied fields, find old ones, find and mend half links: [WideRow.RefreshLeft], [WideRow.CheckLeft],
-//     [WideRow.RepairLeft], [WideRow.Check], [WideRow.Repair]
+//   - Renew copied fields, find and mend old ones and half links: [WideRow.RefreshLeft], [WideRow.Checks]
 //   - Store, change, move and delete a child, and keep its parents' numbers: [Counter.Insert], [Counter.Set], [Counter.Move],
 //     [Counter.Delete]
 //   - Count anew, find and mend what differs: [Counter.Recount], [Counter.RecountAll], [Counter.Checks]

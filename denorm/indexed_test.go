@@ -175,7 +175,7 @@ func writesOfParentsIndexed(t *testing.T, db *mongo.Database, byID func(string, 
 		reason string
 		plan   model.Plan
 	}{
-		{"RefreshLeft", model.NewPlan(wide.RefreshLeft(fan(1)))}, {"RepairLeft", planned(t, db, wide.CheckLeft(), wide.RepairLeft)}, {"RepairRight", planned(t, db, wide.CheckRight(), wide.RepairRight)},
+		{"RefreshLeft", model.NewPlan(wide.RefreshLeft(fan(1)))}, {"Checks, left", mended(t, db, wide.Checks()[1:2])[0]}, {"Checks, right", mended(t, db, wide.Checks()[2:3])[0]},
 	} {
 		wantStepsIndexed(t, db, "WideRow."+c.reason, "cols.id_1_row_1", c.plan)
 	}

@@ -201,19 +201,16 @@ func pricesOfParents() []prices {
 		}},
 		{"WideRow", linked, []price3{
 			reads("Linked", 1, wide.Linked("f1", "s1")), reads("LeftCount", 1, wide.LeftCount("f1")), reads("RightCount", 1, wide.RightCount("s1")),
-			reads("LeftOldest", 2, wide.LeftOldest("f1", "", 2)), reads("RightNewest", 1, wide.RightNewest("s1", "", 2)), reads("Oversized", 0, wide.Oversized()),
-			reads("CheckRight", 1, wide.CheckRight()), mends("RepairRight", 1, 1, wide.CheckRight(), wide.RepairRight),
-			reads("CheckLeft", 1, wide.CheckLeft()), mends("RepairLeft", 1, 1, wide.CheckLeft(), wide.RepairLeft),
+			reads("LeftOldest", 2, wide.LeftOldest("f1", "", 2)), reads("RightNewest", 1, wide.RightNewest("s1", "", 2)), reads("Checks, columns", 0, wide.Checks()[5].Find()),
+			reads("Checks, right", 1, wide.Checks()[2].Find()), mending(1, 1, wide.Checks()[2]), reads("Checks, missing", 0, wide.Checks()[4].Find()),
+			reads("Checks, left", 1, wide.Checks()[1].Find()), mending(1, 1, wide.Checks()[1]),
 			does("RefreshLeft", 1, 4, 0, func(ctx context.Context, db *mongo.Database) error {
 				return exec(ctx, db, model.NewPlan(wide.RefreshLeft(&member{ID: "f1", Name: "x"})))
 			}),
 			does("half a link", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
 				return updates(ctx, db, "songsByFan", "f1#", half)
 			}),
-			{"Repair", model.Cost{Commands: 3, Written: 1, Returned: 1}, func(ctx context.Context, db *mongo.Database) (dbFunc, *model.Cost, error) {
-				found, err := wide.Check().One(ctx, db)
-				return changed(wide.Repair(found, future)), nil, err
-			}},
+			reads("Checks, links", 1, wide.Checks()[0].Find()), does("mend links", 4, 1, 2, mendedByJobs(wide.Checks()[0])),
 		}},
 		{"Counter", func(ctx context.Context, db *mongo.Database) error {
 			return errors.Join(seedHouses(ctx, db, volumeOf("1", "a", 100)), counterCut(ctx, db, fully.Insert(volumeOf("2", "a", 5), token(1)), 1),

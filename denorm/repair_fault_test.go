@@ -201,10 +201,8 @@ func TestWideRowRepairFaults(t *testing.T) {
 	}
 	fresh := func(t testing.TB, db *mongo.Database) {
 		wantWide(t, db, wide, 4)
-		for _, a := range []model.Aggregate[denorm.ColumnDrift]{wide.CheckLeft(), wide.CheckRight()} {
-			if found, err := a.All(t.Context(), db); len(found) > 0 || err != nil {
-				t.Errorf("it finds %v, %v", found, err)
-			}
+		if found, err := foundBy(t.Context(), db, wide.Checks()); len(found) > 0 || err != nil {
+			t.Errorf("they find %v, %v", found, err)
 		}
 	}
 	runFaults(t, map[string]modeltest.FaultCase{
@@ -227,8 +225,8 @@ func TestWideRowRepairFaults(t *testing.T) {
 				}
 			},
 		},
-		"repair left":  {Seed: inTurn(linked, renamed("fans", "New", "f1", "f2")), Run: repaired(wide.CheckLeft(), wide.RepairLeft), Check: fresh},
-		"repair right": {Seed: inTurn(linked, renamed("songs", "New", "s0", "s1", "s3")), Run: repaired(wide.CheckRight(), wide.RepairRight), Check: fresh},
+		"repair left":  {Seed: inTurn(linked, renamed("fans", "New", "f1", "f2")), Run: mendedByJobs(wide.Checks()[1]), Check: fresh},
+		"repair right": {Seed: inTurn(linked, renamed("songs", "New", "s0", "s1", "s3")), Run: mendedByJobs(wide.Checks()[2]), Check: fresh},
 		"refresh": {Seed: inTurn(linked, renamed("songs", "New", "s1")), Check: fresh, Run: func(ctx context.Context, db *mongo.Database) error {
 			_, err := wide.RefreshRight(&member{ID: "s1", Name: "New"}).Run(ctx, db)
 			return err
