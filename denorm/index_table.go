@@ -132,7 +132,7 @@ func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string,
 // stored.
 //
 // Cost: three commands; twice as many entries as the document has values, and the document. Cut, it leaves entries without
-// the document: run it again, or see [IndexTable.Repair].
+// the document: run it again, or see [IndexTable.Checks].
 func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 	w := x.docs.Insert(doc)
 	if w.Err != nil {
@@ -158,7 +158,7 @@ func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 // field is set; four when the path is set, three if no entry changes or the document loses
 // its last value. Documents written: one; each entry that is entered or taken out twice,
 // and each that stays once when a copied field is set. Cut, it leaves an entry too many, or
-// copies that are old: run it again, or see [IndexTable.Repair].
+// copies that are old: run it again, or see [IndexTable.Checks].
 func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Plan {
 	raw, err := x.read(doc)
 	if err != nil {
@@ -170,7 +170,7 @@ func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Pl
 // Delete returns the plan that deletes a document, as it was read, and then its entries: the document first, for a cut then
 // leaves an entry that leads nowhere, which lookups of documents pass over, and not a document that they miss. The document
 // is deleted whatever it holds by now; entries of values that it got since it was read stay, and
-// [IndexTable.CheckEntries] finds them.
+// [IndexTable.Checks] find them.
 //
 // It can be run again. Where the first run was cut and the document is gone, pass a
 // document that holds nothing but the _id: the entries that the first run left go.

@@ -17,7 +17,7 @@ import (
 // # Consistency
 //
 // The children say what is true. A child and its parent are two writes; a cut between them leaves an array that lacks a new
-// child, or still has the old fields of one. [Subset.Check] finds it, and [Subset.Refresh] mends it.
+// child, or still has the old fields of one. [Subset.Checks] finds it, and [Subset.Refresh] mends it.
 //
 // What replaces the array asks that it is as it was read, and otherwise reads again; what fills it up with children that it
 // didn't hold, or pushes a changed child, is looked at again afterwards; a new child is pushed by its _id. So none that is pushed
