@@ -30,7 +30,7 @@ import (
 // copied fields. Without a Version the last write wins, and only the fields that differ are written.
 //
 // What no version can prevent is a copy that is stored, from a source as it was read earlier, after a change of the source has
-// passed over the copies that were there. [Copy.Refresh], run after such a write, brings it up to date; [Copy.Check] finds it.
+// passed over the copies that were there. [Copy.Refresh], run after such a write, brings it up to date; [Copy.Checks] finds it.
 //
 // Source: "Denormalization", "6 Rules of Thumb for MongoDB Schema Design", part 2 (seed 004); authors in books (seed 000);
 // the Extended Reference pattern, https://www.mongodb.com/company/blog/building-with-patterns-the-extended-reference-pattern.
@@ -239,27 +239,6 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] 
 func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 	return model.Job{Name: "copy " + c.c.docs + " to " + c.c.to.docs, Collection: c.c.docs, Projection: c.c.projection(), Plan: c.c.rebuild}
 }
-
-// Check returns the copies that differ from their sources, of the documents that match a filter, nil for all, in the order of
-// _id: those with other values (CopyStale), those whose version is beyond the source's (CopyAhead), and those whose source is
-// gone (CopyGone). What is as it should be is not returned; a change that is under way can show. A copy that only lags in its
-// version is no drift: what changed in between was not copied.
-//
-// Cost: one command; it reads every document of the filter, and the server looks up the source of each copy by _id. Where the
-// source lists documents it is by the index of that list ([Copy.Indexes]): without it the server reads all sources for each
-// document.
-func (c *Copy[S, SK, TK]) Check(filter bson.D) model.Aggregate[CopyDrift] {
-	filter, err := c.c.filter(filter)
-	return model.Aggregate[CopyDrift]{Aggregation: model.Aggregation{Collection: c.c.to.docs, Pipeline: c.c.drift(filter), Err: err}}
-}
-
-// Repair returns the plan that gives copies the values and the version that their sources had when [Copy.Check] found them. Each
-// write asks that the copy is as it was found, in its document and, in an array, in its element; it sets the copied fields and
-// nothing else, so that elements that were pushed since, and other fields, stay. What changed since the check, the next check
-// tells. Copies whose source is gone are left as they are: they may be all that is left of it.
-//
-// Cost: one command for each 25,000 copies; one document each, by _id. Cut, it leaves some copies mended and others not: check again.
-func (c *Copy[S, SK, TK]) Repair(found []CopyDrift) model.Plan { return c.c.repair(found) }
 
 // Spread returns one row, of how many documents hold how many copies of how many sources, from which
 // [CopySpread.BreakEven] computes at which ratio of reads to writes the copy pays. No documents give no row.

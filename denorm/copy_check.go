@@ -2,69 +2,85 @@ package denorm
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A CopyFault is what is wrong with a copy.
-type CopyFault string
+// Checks returns the checks of the copies. The first finds the copies that differ from their sources: copies with other
+// values, and copies with a version beyond the source's, which no change would reach. Mending gives them the values and the
+// version that the source had when it was read. A copy that only lags in its version is no finding: the changes in between
+// touched no copied field.
+//
+// The second finds the copies of missing sources. Nothing mends them: they may be all that is left of the source. A Copy
+// with Listed has no second check.
+//
+// Cost: see [model.Check]. The server looks up the source of each copy by _id. With Listed it looks it up by the index of
+// that list ([Copy.Indexes]): without the index it reads all sources for each document. Mending writes one document each, by
+// _id.
+func (c *Copy[S, SK, TK]) Checks() []model.Check { return c.c.checks() }
 
-const (
-	CopyStale CopyFault = "stale" // it has other values than the source
-	CopyAhead CopyFault = "ahead" // its version is beyond the source's, so that no change would reach it
-	CopyGone  CopyFault = "gone"  // the source is gone
-)
+func (c *copying) checks() []model.Check {
+	var paths []string
+	for _, f := range c.spec.Fields {
+		paths = append(paths, f.To)
+	}
+	of := fmt.Sprintf("%s.%s: copies of ", c.to.docs, strings.Join(paths, ", "))
+	differ := model.Check{
+		Name: of + c.docs + " that differ", Collection: c.to.docs,
+		Rule:     fmt.Sprintf("each copy has the values of its document of %s", c.docs),
+		Pipeline: c.drift(), Tell: core.Tells[copyDrift](),
+	}
+	differ.Mend = core.Mends(differ.Name, c.to.docs, c.repair)
+	if c.key == "" {
+		return []model.Check{differ}
+	}
+	return []model.Check{differ, {
+		Name: of + "missing " + c.docs, Collection: c.to.docs,
+		Rule:     fmt.Sprintf("the document of %s exists for each copy", c.docs),
+		Pipeline: c.gone(), Tell: core.Tells[goneCopy](),
+	}}
+}
 
-// A CopyDrift is a copy that differs from its source, as [Copy.Check] found it.
-type CopyDrift struct {
-	Fault         CopyFault     `bson:"fault"`
+// A copyDrift is a copy that differs from its source.
+type copyDrift struct {
 	Doc           bson.RawValue `bson:"doc"`   // the _id of the document that holds the copy
 	Source        bson.RawValue `bson:"src"`   // the _id of the source
+	Ahead         bool          `bson:"ahead"` // the copy's version is beyond the source's
 	Found         bson.Raw      `bson:"found"` // the copied fields, nested as in the document, or in the array's element
 	Want          bson.Raw      `bson:"want"`  // the same by the source
 	Version       bson.RawValue `bson:"v"`     // the copy's; of type 0 if it has none
 	SourceVersion bson.RawValue `bson:"wv"`    // the source's
 }
 
-// String is the drift for a reader: "stale: 'x1' has {name: 'bolt'} of 'p1', which has {name: 'nut'}".
-func (d CopyDrift) String() string {
-	s := fmt.Sprintf("%s: %s has %s of %s", d.Fault, model.Shell(d.Doc), cut(model.Shell(d.Found)), model.Shell(d.Source))
-	switch d.Fault {
-	case CopyStale:
-		s += ", which has " + cut(model.Shell(d.Want))
-	case CopyAhead:
-		s += fmt.Sprintf(" in version %s, which has %s", model.Shell(d.Version), model.Shell(d.SourceVersion))
+func (d copyDrift) Tell(f *model.Finding) {
+	f.ID, f.Problem = d.Doc, fmt.Sprintf("has %s of %s, which has %s", cut(model.Shell(d.Found)), model.Shell(d.Source), cut(model.Shell(d.Want)))
+	if d.Ahead {
+		f.Problem += fmt.Sprintf(", in version %s, and the source is in version %s", model.Shell(d.Version), model.Shell(d.SourceVersion))
 	}
-	return s
 }
 
-// filter copies the caller's filter.
-func (c *copying) filter(filter bson.D) (bson.D, error) {
-	if len(filter) == 0 {
-		return nil, nil
-	}
-	copied, err := c.to.encode(filter)
-	if err != nil {
-		return nil, c.to.refused("filter", nil, err.Error())
-	}
-	return copied.(bson.D), nil
+// A goneCopy is a copy whose source is missing.
+type goneCopy struct {
+	Doc    bson.RawValue `bson:"doc"`
+	Source bson.RawValue `bson:"src"`
+	Found  bson.Raw      `bson:"found"`
 }
 
-// pairs are the stages that give a row for each copy: doc is the _id of the document, c the element or, outside arrays, the
-// document, and src the source, missing if it is gone.
-func (c *copying) pairs(filter bson.D) mongo.Pipeline {
-	var p mongo.Pipeline
-	if len(filter) > 0 {
-		p = append(p, bson.D{{Key: "$match", Value: filter}})
-	}
-	p = append(p, c.copies()...)
+func (d goneCopy) Tell(f *model.Finding) {
+	f.ID, f.Problem = d.Doc, fmt.Sprintf("has %s of %s, which doesn't exist", cut(model.Shell(d.Found)), model.Shell(d.Source))
+}
+
+// pairs are the stages that give a row for each copy whose source exists: doc is the _id of the document, c the element or,
+// outside arrays, the document, and src the source.
+func (c *copying) pairs() mongo.Pipeline {
 	if c.key == "" {
-		return append(p, lookup(c.docs, "doc", c.spec.Listed, "src"), bson.D{{Key: "$unwind", Value: "$src"}})
+		return append(c.copies(), lookup(c.docs, "doc", c.spec.Listed, "src"), bson.D{{Key: "$unwind", Value: "$src"}})
 	}
-	return append(p, lookup(c.docs, "c."+c.key, "_id", "src"),
-		bson.D{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$src"}, {Key: "preserveNullAndEmptyArrays", Value: true}}}})
+	return append(c.copies(), lookup(c.docs, "c."+c.key, "_id", "src"), bson.D{{Key: "$unwind", Value: "$src"}})
 }
 
 // copies are the stages that give a row for each copy, without its source.
@@ -101,50 +117,51 @@ func (c *copying) fieldsAt(where func(Field) string) bson.D {
 	return shapeOf(paths).build(func(path string) (any, bool) { return from[path], true })
 }
 
-func (c *copying) drift(filter bson.D) mongo.Pipeline {
-	source := "$src._id"
+func (c *copying) drift() mongo.Pipeline {
 	row := bson.D{
-		{Key: "doc", Value: 1}, {Key: "src", Value: source},
+		{Key: "doc", Value: 1}, {Key: "src", Value: "$src._id"},
 		{Key: "found", Value: c.fieldsAt(func(f Field) string { return "$c." + f.To })},
 		{Key: "want", Value: c.fieldsAt(func(f Field) string { return "$src." + f.From })},
-		{Key: "gone", Value: op("$eq", op("$type", "$src._id"), "missing")},
 	}
 	if c.key != "" {
 		row[1].Value = "$c." + c.key
 	}
-	fault := op("$cond", op("$ne", "$found", "$want"), string(CopyStale), nil)
+	wrong, ahead := op("$ne", "$found", "$want"), any(false)
 	if c.version != "" {
 		none := any(nil)
 		if c.counts && !c.times {
 			none = int64(0)
 		}
 		row = append(row, bson.E{Key: "v", Value: "$c." + c.version}, bson.E{Key: "wv", Value: op("$ifNull", "$src."+c.spec.Version, none)})
-		fault = op("$cond", op("$gt", "$v", "$wv"), string(CopyAhead), fault)
+		wrong, ahead = op("$or", "$ahead", wrong), op("$gt", "$v", "$wv")
 	}
-	fault = op("$cond", "$gone", string(CopyGone), fault)
-	return append(c.pairs(filter),
+	return append(c.pairs(),
 		bson.D{{Key: "$project", Value: row}},
-		bson.D{{Key: "$set", Value: bson.D{{Key: "fault", Value: fault}}}},
-		bson.D{{Key: "$match", Value: bson.D{{Key: "fault", Value: bson.D{{Key: "$ne", Value: nil}}}}}},
+		bson.D{{Key: "$set", Value: bson.D{{Key: "ahead", Value: ahead}}}},
+		bson.D{{Key: "$match", Value: bson.D{{Key: "$expr", Value: wrong}}}},
 		bson.D{{Key: "$sort", Value: bson.D{{Key: "doc", Value: 1}, {Key: "src", Value: 1}}}},
-		bson.D{{Key: "$unset", Value: "gone"}},
 	)
 }
 
-// repair is the plan that mends drifts.
-func (c *copying) repair(found []CopyDrift) model.Plan {
+// gone are the stages that give a row for each copy whose source is missing.
+func (c *copying) gone() mongo.Pipeline {
+	return append(c.copies(),
+		lookup(c.docs, "c."+c.key, "_id", "src"),
+		bson.D{{Key: "$match", Value: bson.D{{Key: "src", Value: bson.D{{Key: "$size", Value: 0}}}}}},
+		bson.D{{Key: "$project", Value: bson.D{
+			{Key: "doc", Value: 1}, {Key: "src", Value: "$c." + c.key}, {Key: "found", Value: c.fieldsAt(func(f Field) string { return "$c." + f.To })},
+		}}},
+		bson.D{{Key: "$sort", Value: bson.D{{Key: "doc", Value: 1}, {Key: "src", Value: 1}}}},
+	)
+}
+
+// repair is the plan that mends drifts. It sets the copied fields and nothing else: elements that were pushed since, and
+// other fields, stay.
+func (c *copying) repair(found []copyDrift) model.Plan {
 	var p model.Plan
 	for i, d := range found {
-		refuse := func(reason string) model.Plan {
-			return model.RefusedPlan(c.to.docs, c.to.refused(fmt.Sprintf("found[%d]", i), nil, reason))
-		}
-		switch {
-		case !isKey(d.Doc) || !isKey(d.Source):
-			return refuse("has no document or no source: pass what Check returned")
-		case d.Fault == CopyGone:
-			continue
-		case d.Fault != CopyStale && d.Fault != CopyAhead:
-			return refuse(fmt.Sprintf("%q is none of the faults", string(d.Fault)))
+		if !isKey(d.Doc) || !isKey(d.Source) {
+			return model.RefusedPlan(c.to.docs, c.to.refused(fmt.Sprintf("found[%d]", i), nil, "has no document or no source: pass what the check returned"))
 		}
 		w, err := c.mend(d)
 		if err != nil {
@@ -159,7 +176,7 @@ func (c *copying) repair(found []CopyDrift) model.Plan {
 }
 
 // mend sets one copy, if it is as it was found.
-func (c *copying) mend(d CopyDrift) (w model.Write, err error) {
+func (c *copying) mend(d copyDrift) (w model.Write, err error) {
 	s := copyState{id: clone(d.Source)}
 	as := bson.D{}
 	for _, f := range c.fields {

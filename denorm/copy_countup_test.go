@@ -94,11 +94,12 @@ func copyCountsUp(t *testing.T, db *mongo.Database, c *denorm.Copy[origin, strin
 		counts("PropagateJob", func() error { return runJob(ctx, db, c.PropagateJob(&s)) })
 	}
 	rename("seven")
-	found, err := c.Check(nil).All(ctx, db)
+	check := c.Checks()[0]
+	found, err := check.All(ctx, db)
 	if err != nil || len(found) != 1 {
 		t.Fatalf("the check finds %v, %v", found, err)
 	}
-	counts("Repair", plan(c.Repair(found)))
+	counts("Mend", plan(check.Mend(found)))
 	counts("Detach", plan(model.NewPlan(c.Detach("h", "s"))))
 }
 

@@ -126,9 +126,9 @@ func TestCopyRefusals(t *testing.T) {
 		"no id to attach to":      ofDocument.Attach("", &s).Err,
 		"no id to detach":         inItems.Detach("h", "").Err,
 		"no id to refresh":        ofDocument.Refresh("").Err,
-		"a drift of nothing":      inItems.Repair([]denorm.CopyDrift{{Fault: denorm.CopyStale}}).Err(),
+		"a drift of nothing":      inItems.Checks()[0].Mend(emptyFinding(inItems.Checks()[0])).Err(),
 		"a field that can't drop": ofDocument.Fold("$x").Err,
-		"a filter of channels":    ofDocument.Check(bson.D{e("x", make(chan int))}).Err,
+		"a filter of channels":    ofDocument.Checks()[0].In(bson.D{e("x", make(chan int))}).Find().Err,
 	} {
 		var bad *model.ValueError
 		if !errors.As(err, &bad) || bad.Collection == "" || bad.Field == "" || bad.Reason == "" {

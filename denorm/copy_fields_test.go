@@ -62,8 +62,8 @@ func TestCopyFieldsInCounter(t *testing.T) {
 			if err != nil || model.Shell(asDoc(t, e)) != model.Shell(asDoc(t, holds)) {
 				t.Errorf("%+v, want %+v, %v", e, holds, err)
 			}
-			wrong, errWrong := enrolled.Check().All(ctx, db)
-			stale, errStale := shown.Check(nil).All(ctx, db)
+			wrong, errWrong := foundBy(ctx, db, enrolled.Checks())
+			stale, errStale := foundBy(ctx, db, shown.Checks())
 			if errWrong != nil || errStale != nil || len(wrong)+len(stale) > 0 {
 				t.Errorf("%v, %v, %v, %v", wrong, stale, errWrong, errStale)
 			}
@@ -152,7 +152,7 @@ func TestCopyRefreshNamed(t *testing.T) {
 						t.Errorf("wrote %d, want %d, %v", result.Modified(), want, err)
 					}
 				}
-				if found, err := f.c.Check(nil).All(ctx, db); err != nil || len(found) != 1 || found[0].Doc.StringValue() != "h2" {
+				if found, err := foundBy(ctx, db, f.c.Checks()); err != nil || len(found) != 1 || found[0].ID.StringValue() != "h2" {
 					t.Errorf("the check finds %v, %v", found, err)
 				}
 				plan, err := f.c.Refresh("s", "h1").Decide(asDoc(t, s))
@@ -162,7 +162,7 @@ func TestCopyRefreshNamed(t *testing.T) {
 				if _, _, err := f.c.Refresh("s").Run(ctx, db); err != nil {
 					t.Error(err)
 				}
-				if found, err := f.c.Check(nil).All(ctx, db); err != nil || len(found) != 0 {
+				if found, err := foundBy(ctx, db, f.c.Checks()); err != nil || len(found) != 0 {
 					t.Errorf("refreshed, the check finds %v, %v", found, err)
 				}
 			})

@@ -50,16 +50,17 @@ func TestCopyRagged(t *testing.T) {
 				return err
 			},
 			"repair": func() error {
-				found, err := looseGroups.Check(bson.D{e("groups.items.id", "s")}).All(t.Context(), db)
+				checks := looseGroups.Checks()
+				gone, err := checks[1].In(bson.D{e("groups.items.id", "s")}).All(t.Context(), db)
 				if err != nil {
 					return err
 				}
-				for i, d := range found {
-					if d.Fault == denorm.CopyGone && d.Source.StringValue() != "t" {
-						t.Errorf("found %v", found[i])
+				for _, f := range gone {
+					if detail[struct{ Src string }](t, f).Src != "t" {
+						t.Errorf("found %v", f)
 					}
 				}
-				return exec(t.Context(), db, looseGroups.Repair(found))
+				return mendedByJobs(checks[0].In(bson.D{e("groups.items.id", "s")}))(t.Context(), db)
 			},
 		} {
 			seed(t, db, docs{"origins": {s}, "holders": ragged})
@@ -87,7 +88,7 @@ func TestCopyNothing(t *testing.T) {
 			}
 			copyOf := func(id int) bson.D { return append(bson.D{e("_id", id), e("src", 1)}, x...) }
 			wantDocs(t, db, docs{"holders": {copyOf(1), copyOf(2), copyOf(3)}})
-			if found, err := c.Check(nil).All(t.Context(), db); err != nil || len(found) > 0 {
+			if found, err := foundBy(t.Context(), db, c.Checks()); err != nil || len(found) > 0 {
 				t.Errorf("%v: drift %v, %v", x, found, err)
 			}
 			if r, err := c.Propagate(&s).Run(t.Context(), db); err != nil || r.Modified() != 0 {

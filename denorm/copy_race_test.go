@@ -140,17 +140,8 @@ func TestCopyInterleaved(t *testing.T) {
 			return err
 		}
 	}
-	repair := func(f copyForm) func(context.Context, *mongo.Database) error {
-		return func(ctx context.Context, db *mongo.Database) error {
-			found, err := f.c.Check(nil).All(ctx, db)
-			if err != nil {
-				return err
-			}
-			return exec(ctx, db, f.c.Repair(found))
-		}
-	}
 	for _, f := range versioned() {
-		second := map[string]func(context.Context, *mongo.Database) error{"set": f.rename("c"), "repair": repair(f)}
+		second := map[string]func(context.Context, *mongo.Database) error{"set": f.rename("c"), "repair": mendedNow(f.c.Checks()...)}
 		if f.depth < 2 && f.c != ofListed {
 			second["attach"] = attach(f)
 		}
@@ -190,13 +181,7 @@ func TestCopyRepairLosesNothing(t *testing.T) {
 			}
 			return exec(ctx, db, model.NewPlan(holders.Update("h1", bson.D{e("$set", bson.D{e("items.1.name", "wrong")})})))
 		},
-		A: func(ctx context.Context, db *mongo.Database) error {
-			found, err := inItems.Check(nil).All(ctx, db)
-			if err != nil {
-				return err
-			}
-			return exec(ctx, db, inItems.Repair(found))
-		},
+		A: mendedNow(inItems.Checks()...),
 		B: func(ctx context.Context, db *mongo.Database) error {
 			push := holders.Update("h1", bson.D{e("$push", bson.D{e("items", bson.D{e("$each", []held{{ID: "new"}}), e("$position", 0)})})})
 			note := mongo.NewUpdateOneModel().SetFilter(bson.D{e("_id", "h1"), e("items.id", "s")}).

@@ -64,7 +64,7 @@ func (c *copying) spread() mongo.Pipeline {
 	pairs := c.copies()
 	if c.key == "" {
 		source = "$src._id"
-		pairs = c.pairs(nil)
+		pairs = c.pairs()
 	}
 	first := func(path string) bson.D { return op("$arrayElemAt", path, 0) }
 	return append(pairs,

@@ -41,7 +41,7 @@ type CounterSpec struct {
 	Keep int
 
 	// Partial, without Tokens, lets operations run without a transaction, as two plain writes: for servers that have
-	// none, where a count may be wrong. A cut or a race leaves what [Counter.Check] finds and [Counter.RecountAll] mends.
+	// none, where a count may be wrong. A cut or a race leaves what [Counter.Checks] finds and [Counter.RecountAll] mends.
 	Partial bool
 }
 
@@ -89,12 +89,12 @@ type CounterPending struct {
 //
 // Every write to a child that the numbers depend on goes through the counter: [Counter.Insert], [Counter.Set] (another
 // value, another parent, a condition that begins or ceases to hold), [Counter.Delete]. What is written past it,
-// [Counter.Check] finds. A child whose reference is missing or null, or leads nowhere, counts nowhere; a parent that is
+// [Counter.Checks] finds. A child whose reference is missing or null, or leads nowhere, counts nowhere; a parent that is
 // stored after its children begins with [Counter.Recount].
 //
 // Counts, sums and averages of integers and of bson.Decimal128 are exact, and an integer sum that leaves 64 bits is
 // refused by the server. A sum of floats is as exact as adding them in the order of the operations: it drifts by
-// rounding, and Check passes over 1e-9 of what was added. A smallest or greatest value that leaves is looked up again
+// rounding, and the check passes over 1e-9 of what was added. A smallest or greatest value that leaves is looked up again
 // among the children.
 //
 // # Consistency
@@ -261,34 +261,25 @@ func (x *Counter[C, CK, P, PK]) Recount(parent PK) model.Change[CounterDrift] {
 	return x.c.recount(idOf(x.parents, parent))
 }
 
-// Check returns the pipeline that finds the parents whose numbers are not those of their children, with both, in the
-// order of _id: what children add up to that the parent doesn't hold, and what it holds that they don't. It returns
-// nothing else. An operation under way can show.
+// Checks returns one check, of parents whose numbers differ from their children: children that the parent doesn't count, and
+// numbers without a child. An operation under way can show. Mending writes the numbers that the check counted: with tokens
+// only if no operation came between the reads, so that an operation under way is neither undone nor counted twice.
 //
-// Cost: one command that reads every parent and every child, these by the index on the reference; with tokens the server
-// also looks up, twice for each parent, the operations under way on it, by their partial index. Create both first
-// ([Counter.Indexes]): without one of them the server reads all children for each parent.
-func (x *Counter[C, CK, P, PK]) Check() model.Aggregate[CounterDrift] {
-	return model.AggregateAs[CounterDrift](x.parents, x.c.check())
-}
-
-// Repair returns the plan that writes what [Counter.Check] counted. Each parent is written only if it is as it was
-// found; with tokens, only if no operation came between the reads, so that what is under way is neither undone nor
-// counted twice. What changed since, the next check tells. With CounterSpec.Partial an operation under way is not seen:
-// repair twice, as [Counter.RecountAll] does.
+// With CounterSpec.Partial the check can't see an operation under way: then its Age is one minute, else it is 0.
 //
-// Cost: one command for each 25,000 parents; one document each, found by _id. Cut, it leaves some parents mended and others
-// not; it can be run again.
-func (x *Counter[C, CK, P, PK]) Repair(found []CounterDrift) model.Plan { return x.c.repair(found) }
+// Cost: see [model.Check]. The check reads every child by the index on the reference; with tokens the server also looks up,
+// twice for each parent, the operations under way on it, by their partial index. Create both first ([Counter.Indexes]):
+// without one of them the server reads all children for each parent. Mending writes one document each, by _id.
+func (x *Counter[C, CK, P, PK]) Checks() []model.Check { return x.c.checks() }
 
 // RecountAll returns the recount of all parents that differ, each counted again by itself: exact with tokens and in a
 // transaction, whatever else runs. age is how long an operation takes at most: it is used where a second pass is due.
 //
-// Cost: that of [CounterRecount.Run], two commands for each parent that differs. Where many do, run [Counter.Check] and
-// [Counter.Repair] instead: one command for each batch of what is found, and one for each 25,000 parents. What changed
-// between the two they leave to the next check, or to a RecountAll after them.
+// Cost: that of [CounterRecount.Run], two commands for each parent that differs. Where many parents differ, run the job of
+// [Counter.Checks] instead: it mends a batch of parents in one command. It leaves parents that change meanwhile to the next
+// check, or to a RecountAll after it.
 func (x *Counter[C, CK, P, PK]) RecountAll(age time.Duration) *CounterRecount {
-	check := x.Check()
+	check := model.AggregateAs[CounterDrift](x.parents, x.c.check())
 	return &CounterRecount{c: x.c, wait: age, found: func(ctx context.Context, db *mongo.Database) ([]CounterDrift, error) {
 		return check.All(ctx, db)
 	}}

@@ -45,9 +45,9 @@ func TestCounterCosts(t *testing.T) {
 			return err
 		}, model.Cost{Commands: 2, Written: 1, Returned: 1}},
 		{"Check", func(ctx context.Context, db *mongo.Database) error {
-			_, err := counted.Check().All(ctx, db)
+			_, err := counted.Checks()[0].All(ctx, db)
 			return err
-		}, counted.Check().Cost()},
+		}, counted.Checks()[0].Find().Cost()},
 		{"RecountAll", func(ctx context.Context, db *mongo.Database) error {
 			_, err := counterOf(denorm.CounterSpec{Count: "least"}).RecountAll(0).Run(ctx, db)
 			return err
@@ -212,7 +212,7 @@ func TestCounterNumbers(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if found, err := c.Check().All(t.Context(), db); err != nil || len(found) > 0 {
+				if found, err := foundBy(t.Context(), db, c.Checks()); err != nil || len(found) > 0 {
 					t.Errorf("the check finds %v, %v", found, err)
 				}
 				if test.sum == nil {

@@ -103,7 +103,7 @@ func counterDeletedParents(t *testing.T, scored *denorm.Counter[player, string, 
 					}
 				}
 				mustExec(t, db, model.NewPlan(teams.Update("red", bson.D{e("$unset", bson.D{e("deletedAt", "")})})))
-				if found, err := scored.Check().Under(p).All(ctx, db); err != nil || len(found) > 0 {
+				if found, err := scored.Checks()[0].Find().Under(p).All(ctx, db); err != nil || len(found) > 0 {
 					t.Errorf("restored, the check finds %v, %v", found, err)
 				}
 			})
@@ -130,7 +130,7 @@ func TestCounterDeletedChildren(t *testing.T) {
 			if err != nil || one.Pending != nil || (one.Deleted == nil) != (n == 1) {
 				t.Errorf("%s: %+v, %v", when, one, err)
 			}
-			if found, err := scored.Check().All(ctx, db); err != nil || len(found) > 0 {
+			if found, err := foundBy(ctx, db, scored.Checks()); err != nil || len(found) > 0 {
 				t.Errorf("%s, the check finds %v, %v", when, found, err)
 			}
 		}

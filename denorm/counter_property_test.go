@@ -126,7 +126,8 @@ func counterSpoil(t *testing.T, db *mongo.Database, r *rand.Rand, plain map[stri
 		t.Fatal(err)
 	}
 	plain[lost.ID], want["b"] = lost, true
-	found, err := fully.Check().All(t.Context(), db)
+	check := fully.Checks()[0]
+	found, err := check.All(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func counterSpoil(t *testing.T, db *mongo.Database, r *rand.Rand, plain map[stri
 		t.Errorf("found %v, want %v", found, want)
 	}
 	if r.IntN(2) == 0 {
-		mustExec(t, db, fully.Repair(found), fully.Repair(found))
+		mustExec(t, db, check.Mend(found), check.Mend(found))
 	} else if out, err := fully.RecountAll(0).Run(t.Context(), db); err != nil || out.Parents != len(want) || out.Passes != 1 {
 		t.Errorf("%+v, %v", out, err)
 	}

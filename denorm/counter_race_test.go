@@ -100,12 +100,8 @@ func counterOps(c *volumeCounter) []operation {
 			_, _, err := c.Recount("a").Run(ctx, db)
 			return err
 		}},
-		{"repair", func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
-			found, err := c.Check().All(ctx, db)
-			if err != nil {
-				return err
-			}
-			return exec(ctx, db, c.Repair(found))
+		{"mend", func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
+			return mendedNow(c.Checks()...)(ctx, db)
 		}},
 		{"settle", func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error { return settleAll(ctx, db) }},
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -14,7 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
-// A CounterDrift is a parent, with what it holds and what its children say.
+// A CounterDrift is a parent, with the numbers that it holds and those that its children make.
 type CounterDrift struct {
 	ID      bson.RawValue   `bson:"_id"`
 	Stored  bson.Raw        `bson:"stored"`  // by path, with "/" for a dot; without those that are missing
@@ -167,6 +169,29 @@ func (c *counter) differs(i int) bson.D {
 	return op("$cond", op("$and", floats, op("$isNumber", held)), apart, op("$ne", held, made))
 }
 
+func (c *counter) checks() []model.Check {
+	var paths []string
+	for _, x := range c.slots {
+		paths = append(paths, x.path)
+	}
+	check := model.Check{
+		Name: fmt.Sprintf("%s.%s: numbers that differ from %s", c.parents, strings.Join(paths, ", "), c.children), Collection: c.parents,
+		Rule:     fmt.Sprintf("the numbers of each document are those of its children in %s", c.children),
+		Pipeline: c.check(), Tell: core.Tells[counterFinding](),
+	}
+	if c.partial {
+		check.Age = time.Minute
+	}
+	check.Mend = core.Mends(check.Name, c.parents, c.repair)
+	return []model.Check{check}
+}
+
+type counterFinding CounterDrift
+
+func (d counterFinding) Tell(f *model.Finding) {
+	f.ID, f.Problem = d.ID, fmt.Sprintf("holds %s, its children make %s", model.Shell(d.Stored), model.Shell(d.Counted))
+}
+
 func (c *counter) check() mongo.Pipeline {
 	return append(c.count(nil),
 		bson.D{{Key: "$match", Value: bson.D{{Key: "differs", Value: true}}}}, bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}})
@@ -228,7 +253,7 @@ func (c *counter) mend(d CounterDrift) (model.Write, bool) {
 		v, err := d.Counted.LookupErr(x.name())
 		switch {
 		case err != nil:
-			err := &model.ValueError{Collection: c.parents, Field: x.path, Reason: "was not counted: pass what Check returned"}
+			err := &model.ValueError{Collection: c.parents, Field: x.path, Reason: "was not counted: pass what the check returned"}
 			return model.Refused(c.parents, err), true
 		case v.Type == bson.TypeNull:
 			unset = append(unset, bson.E{Key: x.path, Value: ""})
@@ -262,7 +287,7 @@ func (c *counter) repair(found []CounterDrift) model.Plan {
 	var p model.Plan
 	for i, d := range found {
 		if !isKey(d.ID) {
-			err := c.doc.refused(fmt.Sprintf("found[%d]", i), nil, "has no _id: pass what Check returned")
+			err := c.doc.refused(fmt.Sprintf("found[%d]", i), nil, "has no _id: pass what the check returned")
 			return model.RefusedPlan(c.parents, err)
 		}
 		if !sameTokens(d.Before, d.After) {

@@ -61,7 +61,7 @@ func TestCounterRepairFaults(t *testing.T) {
 				return errors.Join(counterCut(ctx, db, three, 1), updates(ctx, db, "houses", "a", bson.D{e("$set", bson.D{e("volumes", 9)})}),
 					store(ctx, db, docs{"volumes": {volume{ID: "4", House: "b", Pages: 7}}}))
 			}),
-			Run: inTurn(repaired(fully.Check(), fully.Repair), settleAll),
+			Run: inTurn(mendedByJobs(fully.Checks()...), settleAll),
 			Check: func(t testing.TB, db *mongo.Database) {
 				wantHouses(t, db, fully, house{ID: "a", Volumes: 2, Pages: 400, Mean: denorm.Average{Sum: 40, N: 2}, Each: 20, Least: 100, Most: 300, Cheap: 10},
 					house{ID: "b", Volumes: 2, Pages: 12, Mean: denorm.Average{Sum: 1, N: 1}, Each: 1, Least: 5, Most: 7, Cheap: 1})

@@ -121,7 +121,7 @@ func wantHouses(t testing.TB, db *mongo.Database, c *volumeCounter, want ...hous
 func wantAgreed(t testing.TB, db *mongo.Database, c *volumeCounter) {
 	t.Helper()
 	ctx := context.Background()
-	found, err := c.Check().All(ctx, db)
+	found, err := foundBy(ctx, db, c.Checks())
 	if err != nil || len(found) > 0 {
 		t.Errorf("the check finds %v, %v", found, err)
 	}

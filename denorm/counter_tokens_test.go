@@ -150,7 +150,7 @@ func TestCounterSecondPass(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		mustExec(t, db, model.NewPlan(insert.Steps[1])) // and then the insert tells the house of it
-		if found, err := loosen.Check().All(t.Context(), db); err != nil || len(found) != 1 {
+		if found, err := foundBy(t.Context(), db, loosen.Checks()); err != nil || len(found) != 1 {
 			t.Errorf("between the passes the check finds %v, %v", found, err)
 		}
 		if err := <-ended; err != nil {

@@ -27,7 +27,7 @@
 //
 //   - Store a copy, take one away: [Copy.Attach], [Copy.Detach], [Copy.Snapshot], [Copy.Fields]
 //   - Change a source and its copies: [Copy.Set]; bring copies up to date: [Copy.Propagate], [Copy.PropagateJob], [Copy.Refresh]
-//   - Find and mend copies that differ: [Copy.Check], [Copy.Repair], [Copy.Rebuild]
+//   - Find and mend copies that differ: [Copy.Checks], [Copy.Rebuild]
 //   - See whether copies pay: [Copy.Spread], [CopySpread.BreakEven]; do away with the sources: [Copy.Unfolded], [Copy.Fold]
 //   - Keep copies by a change stream, or by polling: [Feed.Stream]; fill them or make them good: [Feed.Rebuild]
 //   - See the plan of a change: [Feed.Plan]
@@ -38,7 +38,7 @@
 //   - Let the server hold the bound too: [Bounded.Validator]
 //   - Store, change, move and delete a child that its parent may hold: [Subset.Insert], [Subset.Set], [Subset.Delete]
 //   - Page on from where the parent ends: [Subset.Rest], [Subset.Children]
-//   - Find and mend parents that hold others: [Subset.Check], [Subset.Repair], [Subset.Refresh], [Subset.Rebuild]
+//   - Find and mend parents that hold others: [Subset.Checks], [Subset.Refresh], [Subset.Rebuild]
 //   - Append to a sequence of pages: [Bucket.Append], [Bucket.AppendTo]
 //   - Read its pages: [Bucket.Oldest], [Bucket.Newest], [Bucket.Page], [Bucket.Between]
 //   - Read what is on them: [Bucket.Elements], [Bucket.Holding], [Bucket.Totals]
@@ -50,11 +50,10 @@
 //     [Outlier.Check], [Outlier.Repair], [Outlier.CheckOrphans], [Outlier.RepairOrphans]
 //   - Link and unlink, and read either end's page by time: [WideRow.Link], [WideRow.Unlink], [WideRow.LeftNewest],
 //     [WideRow.RightNewest], [WideRow.LeftOldest]; see whether a pair is linked: [WideRow.Linked]; count: [WideRow.LeftCount]
-//   - Renew copied fields, find old ones, find and mend half links: [WideRow.RefreshLeft], [WideRow.CheckLeft],
-//     [WideRow.RepairLeft], [WideRow.Check], [WideRow.Repair]
+//   - Renew copied fields, find and mend old ones and half links: [WideRow.RefreshLeft], [WideRow.Checks]
 //   - Store, change, move and delete a child, and keep its parents' numbers: [Counter.Insert], [Counter.Set], [Counter.Move],
 //     [Counter.Delete]
-//   - Count anew, find and mend what differs: [Counter.Recount], [Counter.RecountAll], [Counter.Check], [Counter.Repair]
+//   - Count anew, find and mend what differs: [Counter.Recount], [Counter.RecountAll], [Counter.Checks]
 //   - Finish what was cut: [Counter.Pending], [Counter.Settle]
 //   - Count each member once: [UniqueCount.Visit], [UniqueCount.VisitAll]; ask for one: [UniqueCount.Seen]; read counts:
 //     [UniqueCount.Count], [UniqueCount.Counts], [UniqueCount.PerPeriod]; keep months when days go: [UniqueCount.Rollup],
@@ -62,8 +61,7 @@
 //   - Count once in n: [Approximate.Count], [Approximate.CountMany]; the error of it: [Approximate.Deviation]
 //   - Store, change and delete a document with its entries: [IndexTable.Insert], [IndexTable.Set], [IndexTable.Delete]
 //   - Find by value, with or without the documents: [IndexTable.Lookup], [IndexTable.Documents]
-//   - Fill an index table, find and mend what differs: [IndexTable.Rebuild], [IndexTable.CheckEntries],
-//     [IndexTable.CheckDocuments], [IndexTable.Repair]
+//   - Fill an index table, find and mend what differs: [IndexTable.Rebuild], [IndexTable.Checks]
 //   - Keep inverted indexes of several fields: [Inverted.Insert], [Inverted.Set], [Inverted.Delete], [Inverted.Rebuild]; query
 //     them: [Inverted.Is], [Inverted.IDs], [Inverted.Documents], [Inverted.Count]; report by category: [Inverted.Report]
 //   - Give, change and take off properties: [Attributes.Set], [Attributes.Unset]
@@ -101,8 +99,8 @@
 //	Columns, Normalized  as many as there are batches or collections
 //
 // A check is one command that reads a whole collection, and looks up what belongs to each of its documents, most by _id.
-// Where it is by another field, as the children of a parent ([Counter.Check], [Subset.Check], [Outlier.Check]) or what a
-// source lists ([Copy.Check]), the index of Indexes must be there: without it the server reads the whole of the other
+// Where it is by another field, as the children of a parent ([Counter.Checks], [Subset.Checks], [Outlier.Check]) or what a
+// source lists ([Copy.Checks]), the index of Indexes must be there: without it the server reads the whole of the other
 // collection for each document.
 //
 // # Consistency

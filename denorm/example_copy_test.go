@@ -65,14 +65,15 @@ func ExampleCopy() {
 	// Another price is the part's own affair.
 	fmt.Println(partNames.Set(&grommet, bson.D{{Key: "price", Value: 4.49}}))
 
-	// Somebody writes to a product past the copy: the check finds it, and the repair gives the name back.
+	// Somebody writes to a product past the copy: the check finds it, and mending gives the name back.
 	slip := products.Update(shifter.ID, bson.D{{Key: "$set", Value: bson.D{{Key: "items.0.name", Value: "#6 grommet"}}}})
 	if _, err := slip.Run(ctx, db); err != nil {
 		fmt.Println(err)
 	}
-	found, err := partNames.Check(nil).All(ctx, db)
+	check := partNames.Checks()[0]
+	found, err := check.All(ctx, db)
 	fmt.Println(found, err)
-	fmt.Println(partNames.Repair(found))
+	fmt.Println(check.Mend(found))
 
 	// Reads of products for each rename of a part, from which on the copy is the cheaper model.
 	fmt.Printf("%.1f\n", denorm.CopySpread{Documents: 1000, Sources: 500, Pairs: 20_000}.BreakEven(denorm.CopyPrices{}))
@@ -83,7 +84,7 @@ func ExampleCopy() {
 	// 2 commands, 1 document written and as many as match, by _id_, items.id_1__id_1 - rerunnable
 	// 3 documents <nil>
 	// db.parts.updateOne({_id: 'AAAA'}, {$set: {price: 4.49}})
-	// [stale: 'left-handed smoke shifter' has {name: '#6 grommet'} of 'AAAA', which has {name: '#5 grommet'}] <nil>
+	// [products 'left-handed smoke shifter': has {name: '#6 grommet'} of 'AAAA', which has {name: '#5 grommet'}] <nil>
 	// db.products.updateOne({_id: 'left-handed smoke shifter', items: {$elemMatch: {id: 'AAAA', name: '#6 grommet', v: 1}}}, {$set: {'items.$[e].name': '#5 grommet', 'items.$[e].v': 1}}, {arrayFilters: [{'e.id': 'AAAA', 'e.name': '#6 grommet', 'e.v': 1}]})
 	// 8.5
 }

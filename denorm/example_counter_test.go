@@ -80,7 +80,7 @@ func ExampleCounter() {
 	if _, err := counterBooks.Delete("b1").Run(ctx, db); err != nil {
 		fmt.Println(err)
 	}
-	found, err := booksOf.Check().All(ctx, db)
+	found, err := booksOf.Checks()[0].All(ctx, db)
 	fmt.Println(found, err)
 	_, _, err = booksOf.Recount("mspress").Run(ctx, db)
 	show(fmt.Sprint("counted anew ", err, ", now"))
@@ -91,6 +91,6 @@ func ExampleCounter() {
 	// 3 commands, 3 documents written, by _id_ - rerunnable <nil>
 	// three books: mspress 3 from 20; oreilly 0 from 0;<nil>
 	// moved <nil>, now: mspress 2 from 30; oreilly 1 from 20;<nil>
-	// ['mspress' holds {countOfBooks: Long('2'), cheapest: Double(30)}, its children make {countOfBooks: 1, cheapest: Double(40)}] <nil>
+	// [publishers 'mspress': holds {countOfBooks: Long('2'), cheapest: Double(30)}, its children make {countOfBooks: 1, cheapest: Double(40)}] <nil>
 	// counted anew <nil>, now: mspress 1 from 40; oreilly 1 from 20;<nil>
 }

@@ -53,7 +53,7 @@ func ExampleIndexTable() {
 	if _, err := accounts.Delete(2).Run(ctx, db); err != nil {
 		fmt.Println(err)
 	}
-	found, err := inCity.CheckEntries().All(ctx, db)
+	found, err := inCity.Checks()[0].All(ctx, db)
 	fmt.Println(found, err)
 	// Output:
 	// db.usersByCity.updateOne({_id: {v: 'Rome', id: 1}}, {$setOnInsert: {doc: {name: 'Ann'}, sure: false}, $addToSet: {ops: ObjectId('650000000000000000000001')}}, {upsert: true})
@@ -66,5 +66,5 @@ func ExampleIndexTable() {
 	// - 1 Ann
 	// - 2 Bob
 	// - 3 Cy
-	// [surplus: 'Oslo' of 2] <nil>
+	// [usersByCity {v: 'Oslo', id: 2}: the document 2 doesn't hold 'Oslo'] <nil>
 }

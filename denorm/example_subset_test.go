@@ -72,9 +72,10 @@ func ExampleSubset() {
 
 	// A comment that is deleted past the subset is found.
 	show(model.NewPlan(replies.Delete("c3")))
-	drift, err := recent.Check(nil).All(ctx, db)
-	fmt.Println(drift, err)
-	show(recent.Repair(drift))
+	check := recent.Checks()[0]
+	found, err := check.All(ctx, db)
+	fmt.Println(found, err)
+	show(check.Mend(found))
 	post, err = blogPosts.ByID("p1").One(ctx, db)
 	fmt.Println(post.Recent, err)
 	// Output:
@@ -84,6 +85,6 @@ func ExampleSubset() {
 	// [{c3 11 Why six?} {c2 10 Thanks.}] <nil>
 	// db.comments.find({post: 'p1', time: {$lte: 10}, $or: [{time: {$lt: 10}}, {time: 10, _id: {$lt: 'c2'}}]}).sort({time: -1, _id: -1}).limit(10)
 	// [{c3 11 Why six?} {c1 9 First!}] <nil>
-	// ['p1' holds 2 children, and should hold 1] <nil>
+	// [posts 'p1': holds 2 children, and should hold 1] <nil>
 	// [{c1 9 First!}] <nil>
 }

@@ -76,10 +76,11 @@ func ExampleWideRow() {
 	if _, err := db.Collection("userByItem").DeleteOne(ctx, bson.D{{Key: "row", Value: "i2"}}); err != nil {
 		fmt.Println(err)
 	}
-	found, err := userLikes.Check().All(ctx, db)
+	check := userLikes.Checks()[0]
+	found, err := check.All(ctx, db)
 	fmt.Println(found, err)
-	_, _, err = userLikes.Repair(found[0], time.Now()).Run(ctx, db)
-	left, _ := userLikes.Check().All(ctx, db)
+	_, err = check.Job().Run(ctx, db, model.JobOptions{})
+	left, _ := check.All(ctx, db)
 	fmt.Println(left, err)
 	// Output:
 	// db.itemByUser.updateOne({_id: 'u1#', hi: {$gt: '2017-12-01T03:42:00.000Z|i1'}, n: {$lt: 500}, 'cols.k': {$ne: '2017-12-01T03:42:00.000Z|i1'}, 'split.at': {$not: {$lte: '2017-12-01T03:42:00.000Z|i1'}}}, {$push: {cols: {$each: [{k: '2017-12-01T03:42:00.000Z|i1', at: ISODate('2017-12-01T03:42:00.000Z'), id: 'i1', op: ObjectId('650000000000000000000001'), doc: {title: 'mac pro'}}], $sort: {k: 1}}}, $inc: {n: 1, rev: Long('1')}, $setOnInsert: {row: 'u1', low: '', hi: '~'}}, {upsert: true})
@@ -90,6 +91,6 @@ func ExampleWideRow() {
 	// - 2017-12-01T09:15:20.000Z|u2 {"name": "gunsluo"}
 	// - 2017-12-01T03:42:00.000Z|u1 {"name": "jerrylou"}
 	// - 2017-12-01T03:42:00.000Z|i1 {"title": "mac pro"}
-	// ['u1' and 'i2': 1 left, 0 right] <nil>
+	// [users 'u1': its link to 'i2' has 1 left and 0 right columns] <nil>
 	// [] <nil>
 }

@@ -3,7 +3,6 @@ package denorm
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -27,10 +26,10 @@ import (
 // hold it any more. So a plan that is cut leaves at most an entry too many, never a document that a lookup misses; and
 // [IndexTable.Documents] asks each document again. An entry lists the operations that claim it (ops), and whether the
 // document was seen to hold the value (sure), so that what one operation takes back or takes out is not what another has
-// just entered. That holds for any two operations on one document, but for two that leave what [IndexTable.CheckEntries]
-// finds and [IndexTable.Repair] mends: a deletion that meets a change of the value can leave an entry of the deleted
+// just entered. That holds for any two operations on one document, but for two that leave what [IndexTable.Checks] find and
+// mend: a deletion that meets a change of the value can leave an entry of the deleted
 // document, and of two changes of copied fields the earlier can be the last that reaches the entry. With three and more at
-// once, an entry can be missing too; [IndexTable.CheckDocuments] finds it.
+// once, an entry can be missing too; a check finds it.
 //
 // Writes that don't go through the table leave it as it was; the checks find what they changed.
 //
@@ -91,7 +90,7 @@ func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 type TakenError struct {
 	Collection string // that holds it: of the entries, or of the documents
 	Value      any    // as it is stored
-	Pending    bool   // the claim is not confirmed: its operation is under way, or was cut, and Repair may free it
+	Pending    bool   // the claim is not confirmed: its operation is under way, or was cut, and mending may free it
 }
 
 func (e *TakenError) Error() string {
@@ -133,7 +132,7 @@ func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string,
 // stored.
 //
 // Cost: three commands; twice as many entries as the document has values, and the document. Cut, it leaves entries without
-// the document: run it again, or see [IndexTable.Repair].
+// the document: run it again, or see [IndexTable.Checks].
 func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 	w := x.docs.Insert(doc)
 	if w.Err != nil {
@@ -159,7 +158,7 @@ func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 // field is set; four when the path is set, three if no entry changes or the document loses
 // its last value. Documents written: one; each entry that is entered or taken out twice,
 // and each that stays once when a copied field is set. Cut, it leaves an entry too many, or
-// copies that are old: run it again, or see [IndexTable.Repair].
+// copies that are old: run it again, or see [IndexTable.Checks].
 func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Plan {
 	raw, err := x.read(doc)
 	if err != nil {
@@ -171,7 +170,7 @@ func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Pl
 // Delete returns the plan that deletes a document, as it was read, and then its entries: the document first, for a cut then
 // leaves an entry that leads nowhere, which lookups of documents pass over, and not a document that they miss. The document
 // is deleted whatever it holds by now; entries of values that it got since it was read stay, and
-// [IndexTable.CheckEntries] finds them.
+// [IndexTable.Checks] find them.
 //
 // It can be run again. Where the first run was cut and the document is gone, pass a
 // document that holds nothing but the _id: the entries that the first run left go.
@@ -222,43 +221,12 @@ func (x *IndexTable[D, K]) Documents(value any) model.Aggregate[D] {
 
 // Rebuild returns the job that enters what is missing, document by document: for documents that were there before the table,
 // or were loaded beside it. It changes no entry that is there, and takes none out: see the checks. In a unique table the
-// first document in the order of _id gets a value that several hold; [IndexTable.CheckDocuments] finds the others.
+// first document in the order of _id gets a value that several hold; [IndexTable.Checks] find the others.
 //
 // Cost: two commands for a batch of 500 documents, and two to find the end; as many entries written as are missing. Cut, it
 // leaves some entries missing; it can be run again, and while others write.
 func (x *IndexTable[D, K]) Rebuild() model.Job {
 	return model.Job{Name: "index table " + x.t.entries, Collection: x.t.docs, Projection: indexTables{x.t}.projection(), Plan: indexTables{x.t}.rebuild}
-}
-
-// CheckEntries returns the entries that differ from their documents: those whose document is gone or doesn't hold the value
-// (Surplus), and those whose copied fields are not the document's (StaleCopy). What is as it should be is not returned; an
-// operation that is under way can show.
-//
-// Cost: one command; it reads every entry, and the server looks each one's document up by _id.
-func (x *IndexTable[D, K]) CheckEntries() model.Aggregate[IndexDrift] {
-	return model.AggregateAs[IndexDrift](x.entries, x.t.checkEntries())
-}
-
-// CheckDocuments returns the values that documents hold and that have no entry (Missing), or in a unique table the entry of
-// another document (Conflict).
-//
-// Cost: one command; it reads every document, and the server looks each one's entries up by _id.
-func (x *IndexTable[D, K]) CheckDocuments() model.Aggregate[IndexDrift] {
-	return model.AggregateAs[IndexDrift](x.docs, x.t.checkDocuments())
-}
-
-// Repair returns the plan that mends what the checks found, by what the documents say: surplus entries are deleted, missing
-// ones entered, stale copies set. Entries that an operation has claimed at before or later, by the time in its token, are left
-// alone: it may be under way. Let before be longer ago than any plan takes. A conflict is left alone too, for no document is to
-// lose its value unasked: set one of the two, and check again.
-//
-// Every change of an entry asks that it is as it was found, claims and copies; entering changes none that is there. No
-// document is written. What changed since the check, the next check tells.
-//
-// Cost: a command for each run of one kind of drift; one entry each, by _id. Cut, it leaves some entries mended and others not; it
-// can be run again.
-func (x *IndexTable[D, K]) Repair(found []IndexDrift, before time.Time) model.Plan {
-	return x.t.repair(found, before)
 }
 
 // Indexes returns the index on the entries that no operation has confirmed, by their

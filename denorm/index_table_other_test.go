@@ -58,13 +58,11 @@ func TestIndexTableCosts(t *testing.T) {
 			}
 			read(2, func() error { _, err := byCity.Lookup("Rome").All(t.Context(), db); return err })
 			read(1, func() error { _, err := byCity.Documents("Rome").All(t.Context(), db); return err })
-			read(1, func() error { _, err := byCity.CheckEntries().All(t.Context(), db); return err })
-			read(0, func() error { _, err := byCity.CheckDocuments().All(t.Context(), db); return err })
-			found, err := drifts(t.Context(), db, byCity)
-			if err != nil {
-				t.Fatal(err)
+			for i, n := range []int{1, 0, 0} {
+				read(n, func() error { _, err := byCity.Checks()[i].All(t.Context(), db); return err })
 			}
-			modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1}, func() error { return exec(t.Context(), db, byCity.Repair(found, future)) })
+			plan := mended(t, db, byCity.Checks()[:1])[0]
+			modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1}, func() error { return exec(t.Context(), db, plan) })
 			seed(t, db, docs{"cities": nil})
 			modeltest.WantCost(t, m, model.Cost{Commands: 4, Written: 1, Returned: 1}, func() error { // the last two reads find the end
 				_, err := byCity.Rebuild().Run(t.Context(), db, model.JobOptions{})
@@ -168,9 +166,13 @@ func TestIndexTableConflict(t *testing.T) {
 		if _, err := byEmail.Rebuild().Run(t.Context(), db, model.JobOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		found := wantDrifts(t, db, byEmail, "conflict: 'a@x' of 'b', held by 'a'")
-		if p := byEmail.Repair(found, future); len(p.Steps) != 0 {
-			t.Errorf("a conflict was repaired: %v", p)
+		wantDrifts(t, db, byEmail, "conflict: 'a@x' of 'b', held by 'a'")
+		if err := mendedByJobs(byEmail.Checks()...)(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		wantDrifts(t, db, byEmail, "conflict: 'a@x' of 'b', held by 'a'")
+		if check := byEmail.Checks()[2]; check.Mend != nil || check.Job().Err == nil {
+			t.Error("a conflict can be mended")
 		}
 		mustExec(t, db, byEmail.Set(&twins[1], bson.D{e("email", "b@x")}, token(1)))
 		wantDrifts(t, db, byEmail)
@@ -229,7 +231,9 @@ func TestIndexTableRefuses(t *testing.T) {
 		"lookup of null":             byCity.Lookup(nil).Err,
 		"lookup of an array":         byAny.Lookup(bson.A{1}).Err,
 		"documents of another type":  byCity.Documents(7).Err,
-		"repair of nothing found":    byCity.Repair([]denorm.IndexDrift{{}}, future).Err(),
+		"nothing surplus":            byCity.Checks()[0].Mend(emptyFinding(byCity.Checks()[0])).Err(),
+		"nothing stale":              byCity.Checks()[1].Mend(emptyFinding(byCity.Checks()[1])).Err(),
+		"nothing missing":            byCity.Checks()[2].Mend(emptyFinding(byCity.Checks()[2])).Err(),
 		"rebuild of what can't have": func() error { _, err := byAny.Rebuild().Plan([]bson.Raw{marshal(nested)}); return err }(),
 	} {
 		var bad *model.ValueError

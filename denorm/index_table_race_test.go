@@ -33,13 +33,13 @@ var interleaved = func() modeltest.Match {
 // future is a limit by which no claim is in flight any more.
 var future = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// mend repairs once what the checks find.
+// mend mends once what the checks find.
 func mend[D, K any](ctx context.Context, db *mongo.Database, x *denorm.IndexTable[D, K]) (int, error) {
 	found, err := drifts(ctx, db, x)
 	if err != nil {
 		return 0, err
 	}
-	return len(found), exec(ctx, db, x.Repair(found, future))
+	return len(found), mendedNow(x.Checks()...)(ctx, db)
 }
 
 // Every plan can be cut anywhere and run again.
@@ -183,12 +183,18 @@ func operations(x *denorm.IndexTable[member, string], there, back, copied bson.D
 		{"insert", func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
 			return exec(ctx, db, x.Insert(member{ID: "a", Name: "New", City: "Kyiv", Email: "k@x"}, op))
 		}},
-		{"repair", func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
-			found, err := drifts(ctx, db, x)
-			if err != nil {
-				return err
+		{"mend", func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
+			for _, c := range x.Checks() {
+				found, err := c.All(ctx, db)
+				found = slices.DeleteFunc(found, func(f model.Finding) bool { return !f.Since.IsZero() }) // every claim may be under way
+				if err == nil && c.Mend != nil {
+					err = exec(ctx, db, c.Mend(found))
+				}
+				if err != nil {
+					return err
+				}
 			}
-			return exec(ctx, db, x.Repair(found, token(0).Timestamp())) // every claim may be under way
+			return nil
 		}},
 		{"rebuild", func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
 			_, err := x.Rebuild().Run(ctx, db, model.JobOptions{})
@@ -250,7 +256,7 @@ func meet(t *testing.T, x *denorm.IndexTable[member, string], a, b operation) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if slices.ContainsFunc(found, func(d denorm.IndexDrift) bool { return d.Fault == denorm.Missing }) {
+			if slices.ContainsFunc(found, func(f model.Finding) bool { return indexFault(f) == "missing" }) {
 				t.Errorf("entries are missing: %q", texts(found))
 			}
 			if all++; len(found) > 0 {
@@ -337,7 +343,9 @@ func TestIndexTableDrift(t *testing.T) {
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("found %v, want %v", got, want)
 			}
-			mustExec(t, db, byCity.Repair(found, future))
+			if err := mendedByJobs(byCity.Checks()...)(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
 			wantDrifts(t, db, byCity)
 			repaired, _ := modeltest.Dump(t.Context(), db)
 			seed(t, db, docs{"cities": nil})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,17 +69,12 @@ func mustExec(t testing.TB, db *mongo.Database, plans ...model.Plan) {
 	}
 }
 
-// drifts are what both checks find.
-func drifts[D, K any](ctx context.Context, db *mongo.Database, x *denorm.IndexTable[D, K]) ([]denorm.IndexDrift, error) {
-	a, err := x.CheckEntries().All(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	b, err := x.CheckDocuments().All(ctx, db)
-	return append(a, b...), err
+// drifts are what the checks find.
+func drifts[D, K any](ctx context.Context, db *mongo.Database, x *denorm.IndexTable[D, K]) ([]model.Finding, error) {
+	return foundBy(ctx, db, x.Checks())
 }
 
-func wantDrifts[D, K any](t testing.TB, db *mongo.Database, x *denorm.IndexTable[D, K], want ...string) []denorm.IndexDrift {
+func wantDrifts[D, K any](t testing.TB, db *mongo.Database, x *denorm.IndexTable[D, K], want ...string) {
 	t.Helper()
 	found, err := drifts(context.Background(), db, x)
 	if err != nil {
@@ -87,14 +83,30 @@ func wantDrifts[D, K any](t testing.TB, db *mongo.Database, x *denorm.IndexTable
 	if got := texts(found); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("the checks find %q, want %q", got, want)
 	}
-	return found
 }
 
-func texts(found []denorm.IndexDrift) (out []string) {
-	for _, d := range found {
-		out = append(out, d.String())
+// texts are findings in short: "surplus: 'Paris' of 7".
+func texts(found []model.Finding) (out []string) {
+	for _, f := range found {
+		s := fmt.Sprintf("%s: %s of %s", indexFault(f), model.Shell(f.Detail.Lookup("v")), model.Shell(f.Detail.Lookup("id")))
+		if other, err := f.Detail.LookupErr("other"); err == nil {
+			s += ", held by " + model.Shell(other)
+		}
+		out = append(out, s)
 	}
 	return out
+}
+
+func indexFault(f model.Finding) string {
+	switch _, what, _ := strings.Cut(f.Check, ": "); {
+	case what == "surplus entries":
+		return "surplus"
+	case what == "stale copies":
+		return "staleCopy"
+	case strings.HasPrefix(what, "values without an entry"):
+		return "missing"
+	}
+	return "conflict"
 }
 
 // entry is an entry of cities as it is stored; ops are numbers of tokens.
@@ -370,11 +382,16 @@ func TestIndexTableUnique(t *testing.T) {
 		if err := exec(t.Context(), db, other); !errors.As(err, &taken) || !taken.Pending {
 			t.Errorf("a pending claim: %v", err)
 		}
-		found := wantDrifts(t, db, byEmail, "surplus: 'd@x' of 'd'")
-		if p := byEmail.Repair(found, time.Now().Add(-2*time.Hour)); len(p.Steps) != 0 {
-			t.Errorf("a claim in flight is freed: %v", p)
+		wantDrifts(t, db, byEmail, "surplus: 'd@x' of 'd'")
+		check := byEmail.Checks()[0]
+		check.Age = 2 * time.Hour
+		if p, err := check.Job().Run(t.Context(), db, model.JobOptions{}); err != nil || p.Writes != 0 {
+			t.Errorf("a claim in flight is freed: %v, %v", p, err)
 		}
-		mustExec(t, db, byEmail.Repair(found, time.Now().Add(-time.Minute)), other)
+		if err := runJob(t.Context(), db, byEmail.Checks()[0].Job()); err != nil {
+			t.Fatal(err)
+		}
+		mustExec(t, db, other)
 		wantDrifts(t, db, byEmail)
 	})
 }

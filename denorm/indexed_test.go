@@ -104,7 +104,7 @@ func TestWritesIndexed(t *testing.T) {
 			if err := updates(ctx, db, "origins", "s", bson.D{e("$set", bson.D{e("name", "b")})}); err != nil {
 				t.Fatal(err)
 			}
-			byID("Copy, "+f.name, model.NewPlan(f.c.Detach("h1", "s")), planned(t, db, f.c.Check(nil), f.c.Repair))
+			byID("Copy, "+f.name, model.NewPlan(f.c.Detach("h1", "s")), mended(t, db, f.c.Checks()[:1])[0])
 			if f.depth < 2 {
 				byID("Copy.Attach, "+f.name, model.NewPlan(f.c.Attach("h3", &s)))
 			}
@@ -119,11 +119,7 @@ func TestWritesIndexed(t *testing.T) {
 		byID("IndexTable", byCity.Insert(ann, token(1)), byEmail.Insert(ann, token(1)), byCity.Delete(&ann), byEmail.Delete(&ann))
 		byID("Inverted", membersBy.Insert(ann, token(1)), membersBy.Delete(&ann), membersBy.Set(&ann, bson.D{e("city", "Oslo")}, token(2)))
 		mustExec(t, db, model.NewPlan(members.Delete("a")))
-		found, err := drifts(ctx, db, byCity)
-		if err != nil {
-			t.Fatal(err)
-		}
-		byID("IndexTable.Repair", byCity.Repair(found, future))
+		byID("IndexTable.Checks", mended(t, db, []model.Check{byCity.Checks()[0], byCity.Checks()[2]})...)
 
 		writesOfParentsIndexed(t, db, byID)
 	})
@@ -141,14 +137,14 @@ func writesOfParentsIndexed(t *testing.T, db *mongo.Database, byID func(string, 
 		t.Fatal(err)
 	}
 	byID("Counter.Settle", planOf(t, db, fully.Settle("2")))
-	byID("Counter.Repair", planned(t, db, fully.Check(), fully.Repair))
+	byID("Counter.Checks", mended(t, db, fully.Checks())...)
 
 	if err := fiveRemarks(ctx, db); err != nil {
 		t.Fatal(err)
 	}
 	byID("Subset", newestThree.Insert(remark{ID: "new", Thread: "a", At: 7}), planOf(t, db, newestThree.Set("r3", bson.D{e("text", "y")})), planOf(t, db, newestThree.Delete("r3")))
 	mustExec(t, db, model.NewPlan(remarks.Delete("r3")))
-	byID("Subset.Repair", planOf(t, db, newestThree.Refresh("a")), planned(t, db, newestThree.Check(nil), newestThree.Repair))
+	byID("Subset.Checks", append(mended(t, db, newestThree.Checks()), planOf(t, db, newestThree.Refresh("a")))...)
 
 	if err := errors.Join(store(ctx, db, docs{"books": {book{ID: "a"}, book{ID: "b", Buyers: outlierBuyers("1 2 3")}, book{ID: "c"}}}), outlierAppend(ctx, db, buyersOf, "a", "1 2 3"), outlierAppend(ctx, db, buyersOf, "c", "1 2 3")); err != nil {
 		t.Fatal(err)
@@ -179,7 +175,7 @@ func writesOfParentsIndexed(t *testing.T, db *mongo.Database, byID func(string, 
 		reason string
 		plan   model.Plan
 	}{
-		{"RefreshLeft", model.NewPlan(wide.RefreshLeft(fan(1)))}, {"RepairLeft", planned(t, db, wide.CheckLeft(), wide.RepairLeft)}, {"RepairRight", planned(t, db, wide.CheckRight(), wide.RepairRight)},
+		{"RefreshLeft", model.NewPlan(wide.RefreshLeft(fan(1)))}, {"Checks, left", mended(t, db, wide.Checks()[1:2])[0]}, {"Checks, right", mended(t, db, wide.Checks()[2:3])[0]},
 	} {
 		wantStepsIndexed(t, db, "WideRow."+c.reason, "cols.id_1_row_1", c.plan)
 	}

@@ -65,7 +65,7 @@ func (x *Inverted[D, K]) Table(path string) *IndexTable[D, K] {
 // Insert returns the plan that enters a new document's values, of all paths, and stores it, as [IndexTable.Insert] does.
 //
 // Cost: two commands for each path that has values, and one; twice as many entries as the document has values, and the
-// document. Cut, it leaves entries without the document: run it again, or see [IndexTable.Repair].
+// document. Cut, it leaves entries without the document: run it again, or see [IndexTable.Checks].
 func (x *Inverted[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 	w := x.docs.Insert(doc)
 	if w.Err != nil {

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -102,7 +101,7 @@ func meetInverted(t *testing.T, a, b operation) {
 			for _, path := range []string{"city", "tags"} {
 				x := membersBy.Table(path)
 				found, err := drifts(context.Background(), db, x)
-				if err != nil || slices.ContainsFunc(found, func(d denorm.IndexDrift) bool { return d.Fault == denorm.Missing }) {
+				if err != nil || slices.ContainsFunc(found, func(f model.Finding) bool { return indexFault(f) == "missing" }) {
 					t.Errorf("%s: %q, %v", path, texts(found), err)
 				}
 				if _, err := mend(context.Background(), db, x); err != nil {

@@ -160,8 +160,7 @@ func pricesOfParents() []prices {
 				return exec(ctx, db, model.NewPlan(inItems.Attach("h1", &source)))
 			}),
 			writes("Detach", 1, 1, model.NewPlan(inItems.Detach("h1", "s"))),
-			reads("Check", 3, ofDocument.Check(nil)),
-			mends("Repair", 1, 2, ofDocument.Check(bson.D{e("src", "s")}), ofDocument.Repair),
+			reads("Checks, differ", 2, ofDocument.Checks()[0].Find()), reads("Checks, missing", 1, ofDocument.Checks()[1].Find()), mending(1, 2, ofDocument.Checks()[0]),
 			does("PropagateJob", 4, 2, 2, inBatchesOf(500, ofDocument.PropagateJob(&origin{ID: "s", Name: "b", V: 1}))),
 			does("PropagateJob of what is new", 1, 0, 0, inBatchesOf(500, ofDocument.PropagateJob(&origin{ID: "s", Name: "b", V: 1}))),
 			reads("Spread", 1, ofDocument.Spread()),
@@ -176,7 +175,7 @@ func pricesOfParents() []prices {
 			return exec(ctx, db, model.NewPlan(remarks.Delete("r4")))
 		}), []price3{
 			reads("Children", 4, newestThree.Children("a")), reads("Rest", 1, newestThree.Rest(&thread{ID: "a", Newest: []remark{{ID: "r3", At: 3}, {ID: "r2", At: 2}, {ID: "r1", At: 1}}})),
-			reads("Check", 1, newestThree.Check(nil)), mends("Repair", 1, 1, newestThree.Check(nil), newestThree.Repair),
+			reads("Checks", 1, newestThree.Checks()[0].Find()), mending(1, 1, newestThree.Checks()[0]),
 			does("a deletion", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
 				return exec(ctx, db, model.NewPlan(remarks.Delete("r3")))
 			}),
@@ -202,26 +201,23 @@ func pricesOfParents() []prices {
 		}},
 		{"WideRow", linked, []price3{
 			reads("Linked", 1, wide.Linked("f1", "s1")), reads("LeftCount", 1, wide.LeftCount("f1")), reads("RightCount", 1, wide.RightCount("s1")),
-			reads("LeftOldest", 2, wide.LeftOldest("f1", "", 2)), reads("RightNewest", 1, wide.RightNewest("s1", "", 2)), reads("Oversized", 0, wide.Oversized()),
-			reads("CheckRight", 1, wide.CheckRight()), mends("RepairRight", 1, 1, wide.CheckRight(), wide.RepairRight),
-			reads("CheckLeft", 1, wide.CheckLeft()), mends("RepairLeft", 1, 1, wide.CheckLeft(), wide.RepairLeft),
+			reads("LeftOldest", 2, wide.LeftOldest("f1", "", 2)), reads("RightNewest", 1, wide.RightNewest("s1", "", 2)), reads("Checks, columns", 0, wide.Checks()[5].Find()),
+			reads("Checks, right", 1, wide.Checks()[2].Find()), mending(1, 1, wide.Checks()[2]), reads("Checks, missing", 0, wide.Checks()[4].Find()),
+			reads("Checks, left", 1, wide.Checks()[1].Find()), mending(1, 1, wide.Checks()[1]),
 			does("RefreshLeft", 1, 4, 0, func(ctx context.Context, db *mongo.Database) error {
 				return exec(ctx, db, model.NewPlan(wide.RefreshLeft(&member{ID: "f1", Name: "x"})))
 			}),
 			does("half a link", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
 				return updates(ctx, db, "songsByFan", "f1#", half)
 			}),
-			{"Repair", model.Cost{Commands: 3, Written: 1, Returned: 1}, func(ctx context.Context, db *mongo.Database) (dbFunc, *model.Cost, error) {
-				found, err := wide.Check().One(ctx, db)
-				return changed(wide.Repair(found, future)), nil, err
-			}},
+			reads("Checks, links", 1, wide.Checks()[0].Find()), does("mend links", 4, 1, 2, mendedByJobs(wide.Checks()[0])),
 		}},
 		{"Counter", func(ctx context.Context, db *mongo.Database) error {
 			return errors.Join(seedHouses(ctx, db, volumeOf("1", "a", 100)), counterCut(ctx, db, fully.Insert(volumeOf("2", "a", 5), token(1)), 1),
 				updates(ctx, db, "houses", "b", bson.D{e("$set", bson.D{e("volumes", 3)})}))
 		}, []price3{
 			reads("Pending", 1, fully.Pending(future)), does("Settle", 4, 2, 2, changed(fully.Settle("2"))),
-			reads("Check", 1, fully.Check()), mends("Repair", 1, 1, fully.Check(), fully.Repair),
+			reads("Checks", 1, fully.Checks()[0].Find()), mending(1, 1, fully.Checks()[0]),
 		}},
 		{"Approximate", stored(viewed(0)), []price3{writes("Count", 1, 1, views.Count("t", 0)), writes("Count of none", 0, 0, views.Count("t", 0.5)), writes("CountMany", 1, 1, views.CountMany("t", 77, 0.5))}},
 	}

@@ -109,7 +109,7 @@ func TestCopyRepairFaults(t *testing.T) {
 				}
 				return updates(ctx, db, "holders", "h1", bson.D{e("$set", bson.D{e(at+"name", "wrong")})}, "h2", bson.D{e("$set", ahead)})
 			}),
-			Run: repaired(f.c.Check(nil), f.c.Repair), Check: whole("a"),
+			Run: mendedByJobs(f.c.Checks()...), Check: whole("a"),
 		}
 		cases[f.name+" refresh"] = modeltest.FaultCase{
 			Seed: inTurn(oneOf, func(ctx context.Context, db *mongo.Database) error {
@@ -142,7 +142,7 @@ func TestSubsetRepairFaults(t *testing.T) {
 		wantDocs(t, db, docs{"threads": want})
 	}
 	runFaults(t, map[string]modeltest.FaultCase{
-		"repair":  {Seed: spoiled, Run: repaired(newestThree.Check(nil), newestThree.Repair), Check: right},
+		"repair":  {Seed: spoiled, Run: mendedByJobs(newestThree.Checks()...), Check: right},
 		"rebuild": {Seed: spoiled, Run: inBatchesOf(1, newestThree.Rebuild()), Check: right},
 	})
 }
@@ -159,18 +159,12 @@ func TestIndexTableRepairFaults(t *testing.T) {
 			return errors.Join(err, updates(ctx, db, "members", "b", bson.D{e("$set", bson.D{e("name", "Bo")})}))
 		}
 	}
-	repair := func(x *denorm.IndexTable[member, string]) dbFunc {
-		return func(ctx context.Context, db *mongo.Database) error {
-			_, err := mend(ctx, db, x)
-			return err
-		}
-	}
 	runFaults(t, map[string]modeltest.FaultCase{
-		"repair": {Seed: spoiled(byCity, "cities"), Run: repair(byCity), Check: func(t testing.TB, db *mongo.Database) {
+		"repair": {Seed: spoiled(byCity, "cities"), Run: mendedByJobs(byCity.Checks()...), Check: func(t testing.TB, db *mongo.Database) {
 			wantDrifts(t, db, byCity)
 			wantDocs(t, db, docs{"cities": {entry("Oslo", "b", named("Bo", ""), true, 1), entry("Rome", "a", named("Ann", ""), true)}})
 		}},
-		"unique repair": {Seed: spoiled(byEmail, "emails"), Run: repair(byEmail), Check: func(t testing.TB, db *mongo.Database) { wantDrifts(t, db, byEmail) }},
+		"unique repair": {Seed: spoiled(byEmail, "emails"), Run: mendedByJobs(byEmail.Checks()...), Check: func(t testing.TB, db *mongo.Database) { wantDrifts(t, db, byEmail) }},
 		"rebuild of inverted indexes": {
 			Seed: func(ctx context.Context, db *mongo.Database) error {
 				return exec(ctx, db, members.InsertMany([]member{ann, bob}))
@@ -207,10 +201,8 @@ func TestWideRowRepairFaults(t *testing.T) {
 	}
 	fresh := func(t testing.TB, db *mongo.Database) {
 		wantWide(t, db, wide, 4)
-		for _, a := range []model.Aggregate[denorm.ColumnDrift]{wide.CheckLeft(), wide.CheckRight()} {
-			if found, err := a.All(t.Context(), db); len(found) > 0 || err != nil {
-				t.Errorf("it finds %v, %v", found, err)
-			}
+		if found, err := foundBy(t.Context(), db, wide.Checks()); len(found) > 0 || err != nil {
+			t.Errorf("they find %v, %v", found, err)
 		}
 	}
 	runFaults(t, map[string]modeltest.FaultCase{
@@ -233,8 +225,8 @@ func TestWideRowRepairFaults(t *testing.T) {
 				}
 			},
 		},
-		"repair left":  {Seed: inTurn(linked, renamed("fans", "New", "f1", "f2")), Run: repaired(wide.CheckLeft(), wide.RepairLeft), Check: fresh},
-		"repair right": {Seed: inTurn(linked, renamed("songs", "New", "s0", "s1", "s3")), Run: repaired(wide.CheckRight(), wide.RepairRight), Check: fresh},
+		"repair left":  {Seed: inTurn(linked, renamed("fans", "New", "f1", "f2")), Run: mendedByJobs(wide.Checks()[1]), Check: fresh},
+		"repair right": {Seed: inTurn(linked, renamed("songs", "New", "s0", "s1", "s3")), Run: mendedByJobs(wide.Checks()[2]), Check: fresh},
 		"refresh": {Seed: inTurn(linked, renamed("songs", "New", "s1")), Check: fresh, Run: func(ctx context.Context, db *mongo.Database) error {
 			_, err := wide.RefreshRight(&member{ID: "s1", Name: "New"}).Run(ctx, db)
 			return err

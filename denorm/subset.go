@@ -17,7 +17,7 @@ import (
 // # Consistency
 //
 // The children say what is true. A child and its parent are two writes; a cut between them leaves an array that lacks a new
-// child, or still has the old fields of one. [Subset.Check] finds it, and [Subset.Refresh] mends it.
+// child, or still has the old fields of one. [Subset.Checks] finds it, and [Subset.Refresh] mends it.
 //
 // What replaces the array asks that it is as it was read, and otherwise reads again; what fills it up with children that it
 // didn't hold, or pushes a changed child, is looked at again afterwards; a new child is pushed by its _id. So none that is pushed
@@ -209,27 +209,12 @@ func (x *Subset[P, PK, C, CK]) Rebuild() model.Job {
 	}
 }
 
-// Check returns the parents whose array is not what their children say, of those that match a filter, nil for all, in the order
-// of _id. An operation that is under way can show.
+// Checks returns one check, of parents whose array isn't what their children say. An operation that is under way can show.
+// Mending sets the arrays, and doesn't disturb such an operation.
 //
-// Cost: one command; for each parent the server reads its first children by [Subset.Indexes]. Without that index it reads all
-// children for each parent.
-func (x *Subset[P, PK, C, CK]) Check(filter bson.D) model.Aggregate[SubsetDrift] {
-	stages := x.s.drift()
-	if len(filter) > 0 {
-		stages = append(mongo.Pipeline{{{Key: "$match", Value: filter}}}, stages...)
-	}
-	return model.AggregateAs[SubsetDrift](x.parents, stages)
-}
-
-// Repair returns the plan that gives parents the arrays that [Subset.Check] wanted for them. Each write asks that the array is
-// as it was found: what changed since, the next check tells.
-//
-// Cost: one command for each 25,000 parents; one document each, by _id. Cut, it leaves some arrays mended and others not; it
-// can be run again.
-func (x *Subset[P, PK, C, CK]) Repair(found []SubsetDrift) model.Plan {
-	return x.s.repair(found, false)
-}
+// Cost: see [model.Check]. For each parent the server reads its first children by [Subset.Indexes]: without that index it reads
+// all children for each parent. Mending writes one document each, by _id.
+func (x *Subset[P, PK, C, CK]) Checks() []model.Check { return x.s.checks() }
 
 // Indexes returns the index that finds a parent's children in order.
 func (x *Subset[P, PK, C, CK]) Indexes() []model.Index { return x.s.indexes() }

@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A SubsetDrift is a parent's array and what its children say. [Subset.Check] returns those that differ.
+// A SubsetDrift is a parent's array and what its children say.
 type SubsetDrift struct {
 	ID    bson.RawValue `bson:"_id"`   // of the parent
 	Found bson.RawValue `bson:"found"` // what is stored, as a rule an array; of type 0 if nothing is
@@ -19,14 +20,20 @@ type SubsetDrift struct {
 }
 
 // String is the drift for a reader: "'p1' holds 2 children, and should hold 3".
-func (d SubsetDrift) String() string {
+func (d SubsetDrift) String() string { return model.Shell(d.ID) + " " + d.problem() }
+
+func (d SubsetDrift) problem() string {
 	n := func(v bson.RawValue) int { return len(elementsOf(v)) }
-	s := fmt.Sprintf("%s holds %d children, and should hold %d", model.Shell(d.ID), n(d.Found), n(d.Want))
+	s := fmt.Sprintf("holds %d children, and should hold %d", n(d.Found), n(d.Want))
 	if n(d.Found) == n(d.Want) {
 		s += " others, or with other fields"
 	}
 	return s
 }
+
+type subsetFinding SubsetDrift
+
+func (d subsetFinding) Tell(f *model.Finding) { f.ID, f.Problem = d.ID, SubsetDrift(d).problem() }
 
 // elementsOf are the elements of an array; none of what is none.
 func elementsOf(v bson.RawValue) []bson.RawValue {
@@ -81,6 +88,15 @@ func (s *subset) held(parents []bson.RawValue) model.Aggregation {
 // differs is the expression that an array is not what the children say; nothing and an empty one are the same.
 func differs() bson.D { return op("$ne", op("$ifNull", "$found", bson.A{}), "$want") }
 
+func (s *subset) checks() []model.Check {
+	name := fmt.Sprintf("%s.%s: not the first children in %s", s.parents, s.path, s.docs)
+	return []model.Check{{
+		Name: name, Collection: s.parents, Rule: fmt.Sprintf("%s holds the first children in %s, in order", s.path, s.docs),
+		Pipeline: s.drift(), Tell: core.Tells[subsetFinding](),
+		Mend: core.Mends(name, s.parents, func(found []SubsetDrift) model.Plan { return s.repair(found, false) }),
+	}}
+}
+
 func (s *subset) drift() mongo.Pipeline {
 	return append(s.stages(),
 		bson.D{{Key: "$match", Value: op("$expr", differs())}},
@@ -103,7 +119,7 @@ func (s *subset) repair(found []SubsetDrift, expect bool) (p model.Plan) {
 	for i, d := range found {
 		if !isKey(d.ID) || d.Want.Type != bson.TypeArray {
 			return model.RefusedPlan(s.parents, &model.ValueError{
-				Collection: s.parents, Field: fmt.Sprintf("found[%d]", i), Reason: "has no _id or no array to set: pass what Check returned",
+				Collection: s.parents, Field: fmt.Sprintf("found[%d]", i), Reason: "has no _id or no array to set: pass what the check returned",
 			})
 		}
 		if !s.same(d.Found, elementsOf(d.Want)) {

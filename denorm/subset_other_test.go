@@ -134,7 +134,7 @@ func TestSubsetRefusals(t *testing.T) {
 		"nobody's children": newestThree.Children("").Err,
 		"no thread":         newestThree.Rest(&thread{}).Err,
 		"no parent to mend": newestThree.Refresh("").Err,
-		"nothing found":     newestThree.Repair([]denorm.SubsetDrift{{}}).Err(),
+		"nothing found":     newestThree.Checks()[0].Mend(emptyFinding(newestThree.Checks()[0])).Err(),
 	} {
 		var bad *model.ValueError
 		if !errors.As(err, &bad) || bad.Collection == "" || bad.Field == "" || bad.Reason == "" {

@@ -73,7 +73,7 @@ func firstOf(list []remark, id string, whole bool) []remark {
 func subsetDrift(t testing.TB, db *mongo.Database, x *denorm.Subset[thread, string, remark, string], want ...string) {
 	t.Helper()
 	ctx := context.Background()
-	found, err := x.Check(nil).All(ctx, db)
+	found, err := foundBy(ctx, db, x.Checks())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,10 +152,8 @@ func TestSubsetDrift(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for name, repair := range map[string]func() error{
-			"repair": func() error {
-				found, err := newestThree.Check(nil).All(ctx, db)
-				return errors.Join(err, exec(ctx, db, newestThree.Repair(found)))
-			},
+			"mend": func() error { return mendedNow(newestThree.Checks()...)(ctx, db) },
+			"job":  func() error { return mendedByJobs(newestThree.Checks()...)(ctx, db) },
 			"rebuild": func() error {
 				p, err := newestThree.Rebuild().Run(ctx, db, model.JobOptions{})
 				if p.Modified != 4 {

@@ -143,7 +143,7 @@ func TestCopyOfVersions(t *testing.T) {
 		}
 		check := func(want int) {
 			t.Helper()
-			found, err := years.Check(nil).All(ctx, db)
+			found, err := foundBy(ctx, db, years.Checks())
 			list, errList := lists.ByID("p").One(ctx, db)
 			if errors.Join(err, errList) != nil || len(found) > 0 || list.Year != want {
 				t.Errorf("found %v, %v; %+v, %v", found, err, list, errList)

@@ -20,6 +20,10 @@ type WideRowSpec struct {
 	// MaxBytes is how large such a document gets at most, in bytes, by columns that are added; copied fields that grow
 	// can take it past that. From 4 KiB to 15 MiB; 0 means 1 MiB. A column takes half of it at most.
 	MaxBytes int
+
+	// MendAge is how long an operation takes at most: the check of links leaves younger columns alone, by the time in
+	// their token. 0 means one minute.
+	MendAge time.Duration
 }
 
 // A RowColumn is a column of a row: a link to a document with an id of type K.
@@ -43,14 +47,14 @@ type RowColumn[K any] struct {
 // # Consistency
 //
 // A link is two columns in two documents, and its left column decides: it comes first, and goes first. An operation
-// that is cut, or meets another on the same pair, can leave half a link; [WideRow.Check] finds it and [WideRow.Repair]
+// that is cut, or meets another on the same pair, can leave half a link; [WideRow.Checks] find it, and mending
 // completes or removes it, as the left row says. Two links of one pair at once, at different times, can leave two
-// columns, of which the next operation on the pair, or Repair, keeps the earlier. Within a row nothing is lost, whoever
+// columns, of which the next operation on the pair, or mending, keeps the earlier. Within a row nothing is lost, whoever
 // writes: each write asks that the document is the one for its time and has room, and a split is marked before it
 // begins, so that whoever meets it finishes it. A reader who meets a split can see columns twice.
 //
-// Copied fields are as old as the link, or the last [WideRow.RefreshLeft] or [WideRow.RefreshRight]; [WideRow.CheckLeft] and
-// [WideRow.CheckRight] find those that are old.
+// Copied fields are as old as the link, or the last [WideRow.RefreshLeft] or [WideRow.RefreshRight]; [WideRow.Checks] find
+// old ones.
 //
 // Source: user_by_item and item_by_user with composite columns of time and id (seed 001).
 type WideRow[L, LK, R, RK any] struct {
@@ -215,62 +219,6 @@ func (x *WideRow[L, LK, R, RK]) RefreshLeft(left *L) model.Write {
 func (x *WideRow[L, LK, R, RK]) RefreshRight(right *R) model.Write {
 	doc, err := encodedDocument(x.right, right)
 	return x.w.refresh(1, doc, err)
-}
-
-// CheckLeft returns the left documents of which columns of right rows carry other fields than the document has, or whose
-// document is gone; nothing else. A refresh under way can show. It is refused if no fields are copied.
-//
-// Cost: one command that reads every document of the right rows, and each left document by _id, once for each form that
-// columns carry.
-func (x *WideRow[L, LK, R, RK]) CheckLeft() model.Aggregate[ColumnDrift] { return x.w.staleOf(0) }
-
-// CheckRight is [WideRow.CheckLeft] for right documents, in the columns of left rows.
-//
-// Cost: as CheckLeft.
-func (x *WideRow[L, LK, R, RK]) CheckRight() model.Aggregate[ColumnDrift] { return x.w.staleOf(1) }
-
-// RepairLeft returns the plan that gives columns that [WideRow.CheckLeft] found the fields that it found in their documents.
-// Columns that carry something else by now are left alone. Those whose document is gone stay as they are: [WideRow.Unlink]
-// takes them away. It can be run again.
-//
-// Cost: one command, as a rule; as many documents of right rows as hold them, found by the index of [WideRow.Indexes]. A
-// document that is split meanwhile can keep old fields: check again. Cut, it leaves some columns old.
-func (x *WideRow[L, LK, R, RK]) RepairLeft(found []ColumnDrift) model.Plan {
-	return x.w.renew(0, found)
-}
-
-// RepairRight is [WideRow.RepairLeft] for what [WideRow.CheckRight] found.
-//
-// Cost: as RepairLeft.
-func (x *WideRow[L, LK, R, RK]) RepairRight(found []ColumnDrift) model.Plan {
-	return x.w.renew(1, found)
-}
-
-// Check returns the pairs that don't have just one column in each row, both with the same time: half links, and
-// repeated ones. It returns nothing else. An operation or a split under way can show.
-//
-// Cost: one command that reads every document of both rows' collections, and of what it finds the documents themselves
-// by _id.
-func (x *WideRow[L, LK, R, RK]) Check() model.Aggregate[LinkDrift] {
-	return model.AggregateAs[LinkDrift](x.left.Named(x.w.sides[0].rows), x.w.check())
-}
-
-// Repair returns the change that makes one pair whole that [WideRow.Check] found: linked as the left row says, with the
-// earliest time that it holds, or not at all if it holds none. It reads the pair again, and leaves it alone if one of
-// its columns was written at before or later, by the time in its token: its operation may be under way. Let before be
-// longer ago than any operation takes.
-//
-// Cost: as [WideRow.Link]. Cut, it leaves a half link, which it mends when it is run again.
-func (x *WideRow[L, LK, R, RK]) Repair(found LinkDrift, before time.Time) model.Change[LinkState] {
-	return x.w.mend(found, before)
-}
-
-// Oversized returns the query of the documents of left rows that hold more than Max columns: written under another
-// spec, or by other code. The next column that belongs there splits them.
-//
-// Cost: one command that reads every document of the left rows.
-func (x *WideRow[L, LK, R, RK]) Oversized() model.Find[RowPage[RK]] {
-	return model.Find[RowPage[RK]]{Query: x.w.oversized(0)}
 }
 
 // Indexes returns, for each of the rows' collections, the index that finds a pair, and the one that pages from the

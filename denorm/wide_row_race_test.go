@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
@@ -28,11 +29,10 @@ func seedWide(ctx context.Context, db *mongo.Database) error {
 
 // wideMend mends what the check finds.
 func wideMend(ctx context.Context, db *mongo.Database) error {
-	found, err := wide.Check().All(ctx, db)
-	for i := 0; err == nil && i < len(found); i++ {
-		err = wideRun(ctx, db, wide.Repair(found[i], future))
+	if time.Since(token(0).Timestamp()) < time.Hour { // by the clock of a test that runs in a bubble
+		time.Sleep(time.Hour)
 	}
-	return err
+	return mendedByJobs(wide.Checks()[0])(ctx, db)
 }
 
 // Every operation can be cut anywhere and run again, a split too.
@@ -73,7 +73,7 @@ func TestWideRowFaults(t *testing.T) {
 // wantNoHalf asks that all links are whole, and that a row reads as it should whether it is being split or not.
 func wantNoHalf(t testing.TB, db *mongo.Database) {
 	t.Helper()
-	if found, err := wide.Check().All(context.Background(), db); err != nil || len(found) > 0 {
+	if found, err := wide.Checks()[0].All(context.Background(), db); err != nil || len(found) > 0 {
 		t.Errorf("the check finds %v, %v", found, err)
 	}
 	up, down := wideKeys(t, db, wide.LeftOldest("f1", "", 100)), strings.Fields(wideKeys(t, db, wide.LeftNewest("f1", "", 100)))
@@ -124,7 +124,7 @@ func wideMeet(t *testing.T, a, b operation) {
 				t.Errorf("%v, %v", errA, errB)
 			}
 			ctx := context.Background()
-			found, err := wide.Check().All(ctx, db)
+			found, err := wide.Checks()[0].All(ctx, db)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -216,7 +216,7 @@ func TestWideRowCosts(t *testing.T) {
 				return err
 			}, model.Cost{Commands: 1, Written: 1}},
 			{"Check", func(ctx context.Context, db *mongo.Database) error {
-				_, err := wide.Check().All(ctx, db)
+				_, err := wide.Checks()[0].All(ctx, db)
 				return err
 			}, model.Cost{Commands: 1}},
 		} {

@@ -9,25 +9,31 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A ColumnDrift is a document of which columns carry other fields than it has, as [WideRow.CheckLeft] and
-// [WideRow.CheckRight] found them. A document whose columns differ among themselves gives one for each form.
-type ColumnDrift struct {
+// A columnDrift is a document of which columns carry other fields than it has. A document whose columns differ among
+// themselves gives one for each form.
+type columnDrift struct {
 	ID    bson.RawValue `bson:"id"`    // of the document that columns link to
 	Found bson.Raw      `bson:"found"` // what the columns carry; nil for nothing
-	Want  bson.Raw      `bson:"want"`  // what the document has; nil if it is gone
+	Want  bson.Raw      `bson:"want"`  // what the document has
 	N     int64         `bson:"n"`     // how many columns
 }
 
-// String is the drift for a reader: "'i1': 3 columns carry {name: 'a'}, want {name: 'b'}".
-func (d ColumnDrift) String() string {
-	found, want := "nothing", "the document is gone"
+func (d columnDrift) Tell(f *model.Finding) {
+	found := "nothing"
 	if d.Found != nil {
 		found = cut(model.Shell(d.Found))
 	}
-	if d.Want != nil {
-		want = "want " + cut(model.Shell(d.Want))
-	}
-	return fmt.Sprintf("%s: %d columns carry %s, %s", cut(model.Shell(d.ID)), d.N, found, want)
+	f.ID, f.Problem = d.ID, fmt.Sprintf("%d columns carry %s, want %s", d.N, found, cut(model.Shell(d.Want)))
+}
+
+// A missingColumns is a missing document that columns link to.
+type missingColumns struct {
+	ID bson.RawValue `bson:"id"`
+	N  int64         `bson:"n"`
+}
+
+func (d missingColumns) Tell(f *model.Finding) {
+	f.ID, f.Problem = d.ID, fmt.Sprintf("doesn't exist, and %d columns link to it", d.N)
 }
 
 // copiesNothing is the error of a side that columns carry no fields of.
@@ -38,43 +44,45 @@ func (w *wideRow) copiesNothing(side int) error {
 	return w.sides[side].doc.refused("copies", nil, "no fields are copied")
 }
 
-func (w *wideRow) staleOf(side int) model.Aggregate[ColumnDrift] {
-	return model.Aggregate[ColumnDrift]{Aggregation: model.Aggregation{
-		Collection: w.sides[1-side].rows, Pipeline: w.stale(side), Err: w.copiesNothing(side),
-	}}
+// linked are the stages that count, by the _id that they build, the columns that link to a side's documents, and look these up
+// by their id.
+func (w *wideRow) linked(side int, by any, id string) mongo.Pipeline {
+	return append(w.whole(1-side),
+		bson.D{{Key: "$unwind", Value: "$cols"}},
+		bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: by}, {Key: "n", Value: op("$sum", int64(1))}}}},
+		lookup(w.sides[side].doc.docs, id, "_id", "src"),
+	)
 }
 
 // stale is the pipeline over the rows whose columns link to a side's documents. Columns that carry the same are looked up once.
 func (w *wideRow) stale(side int) mongo.Pipeline {
-	t := w.sides[side].doc
-	group := bson.D{
-		{Key: "_id", Value: bson.D{{Key: "id", Value: "$cols.id"}, {Key: "doc", Value: "$cols.doc"}}}, {Key: "n", Value: op("$sum", int64(1))},
-	}
-	gone := op("$eq", op("$type", "$src._id"), "missing")
-	return append(w.whole(1-side),
-		bson.D{{Key: "$unwind", Value: "$cols"}}, bson.D{{Key: "$group", Value: group}},
-		lookup(t.docs, "_id.id", "_id", "src"),
-		bson.D{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$src"}, {Key: "preserveNullAndEmptyArrays", Value: true}}}},
+	return append(w.linked(side, bson.D{{Key: "id", Value: "$cols.id"}, {Key: "doc", Value: "$cols.doc"}}, "_id.id"),
+		bson.D{{Key: "$unwind", Value: "$src"}},
 		bson.D{{Key: "$project", Value: bson.D{
 			{Key: "_id", Value: 0}, {Key: "id", Value: "$_id.id"}, {Key: "found", Value: "$_id.doc"}, {Key: "n", Value: 1},
-			{Key: "gone", Value: gone}, {Key: "want", Value: op("$cond", gone, "$$REMOVE", t.wanted("$src."))},
+			{Key: "want", Value: w.sides[side].doc.wanted("$src.")},
 		}}},
-		bson.D{{Key: "$match", Value: op("$expr", op("$or", "$gone", op("$ne", "$found", "$want")))}},
-		bson.D{{Key: "$unset", Value: "gone"}},
+		bson.D{{Key: "$match", Value: op("$expr", op("$ne", "$found", "$want"))}},
 		bson.D{{Key: "$sort", Value: bson.D{{Key: "id", Value: 1}, {Key: "found", Value: 1}}}},
 	)
 }
 
+// missing is the pipeline over the same rows that finds the documents that don't exist.
+func (w *wideRow) missing(side int) mongo.Pipeline {
+	return append(w.linked(side, "$cols.id", "_id"),
+		bson.D{{Key: "$match", Value: bson.D{{Key: "src", Value: bson.D{{Key: "$size", Value: 0}}}}}},
+		bson.D{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}, {Key: "id", Value: "$_id"}, {Key: "n", Value: 1}}}},
+		bson.D{{Key: "$sort", Value: bson.D{{Key: "id", Value: 1}}}},
+	)
+}
+
 // renew is the plan that gives columns the fields that they should have carried.
-func (w *wideRow) renew(side int, found []ColumnDrift) (p model.Plan) {
+func (w *wideRow) renew(side int, found []columnDrift) (p model.Plan) {
 	rows := w.sides[1-side].rows
 	for i, d := range found {
-		if !isKey(d.ID) {
-			err := w.sides[side].doc.refused(fmt.Sprintf("found[%d]", i), nil, "has no _id: pass what the check returned")
+		if !isKey(d.ID) || d.Want == nil {
+			err := w.sides[side].doc.refused(fmt.Sprintf("found[%d]", i), nil, "has no _id or no fields: pass what the check returned")
 			return model.RefusedPlan(rows, err)
-		}
-		if d.Want == nil {
-			continue
 		}
 		id, carried := model.Eq(clone(d.ID)), bson.D{{Key: "$exists", Value: false}}
 		if d.Found != nil {

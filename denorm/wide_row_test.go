@@ -74,7 +74,7 @@ func wideKeys(t testing.TB, db *mongo.Database, a model.Aggregate[denorm.RowColu
 func wantWide(t testing.TB, db *mongo.Database, w *fanRow, most int) {
 	t.Helper()
 	ctx := context.Background()
-	found, err := w.Check().All(ctx, db)
+	found, err := w.Checks()[0].All(ctx, db)
 	if err != nil || len(found) > 0 {
 		t.Errorf("the check finds %v, %v", found, err)
 	}
@@ -197,7 +197,7 @@ func TestWideRowWrongCount(t *testing.T) {
 		if err := store(t.Context(), db, docs{"songsByFan": {emptied}}); err != nil {
 			t.Fatal(err)
 		}
-		if over, err := wide.Oversized().All(t.Context(), db); err != nil || len(over) != 1 || over[0].ID != "f1#" {
+		if over, err := foundBy(t.Context(), db, wide.Checks()[5:]); err != nil || fmt.Sprint(over) != "[songsByFan 'f1#': holds 9 columns]" {
 			t.Errorf("oversized: %v, %v", over, err)
 		}
 		mustLink(t, db, wide.Link(fan(1), song(2), at(0), token(2)), wide.Link(fan(2), song(2), at(0), token(3)))
@@ -249,13 +249,14 @@ func TestWideRowRefresh(t *testing.T) {
 func TestWideRowRefuses(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		_, narrowed := wide.Checks()[0].In(bson.D{e("_id", "f1#")}).All(t.Context(), db)
 		for reason, err := range map[string]error{
 			"no token":     wideRun(t.Context(), db, wide.Link(fan(1), song(1), at(1), bson.NilObjectID)),
 			"no left":      wideRun(t.Context(), db, wide.Link(nil, song(1), at(1), token(1))),
 			"no right _id": wideRun(t.Context(), db, wide.Link(fan(1), &member{}, at(1), token(1))),
 			"year 10000":   wideRun(t.Context(), db, wide.Link(fan(1), song(1), time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), token(1))),
 			"unlink none":  wideRun(t.Context(), db, wide.Unlink("", "s1")),
-			"mend nothing": wideRun(t.Context(), db, wide.Repair(denorm.LinkDrift{}, future)),
+			"some links":   narrowed,
 			"no page":      wide.LeftNewest("f1", "", 0).Err,
 			"no row":       wide.RightOldest("", "", 1).Err,
 			"no document":  wide.RefreshLeft(nil).Err,
@@ -273,6 +274,7 @@ func TestWideRowRefuses(t *testing.T) {
 		"overlapping":    {LeftRows: "l", RightRows: "r", RightCopies: []string{"home", "home.zip"}},
 		"one column":     {LeftRows: "l", RightRows: "r", Max: 1},
 		"few bytes":      {LeftRows: "l", RightRows: "r", MaxBytes: 100},
+		"no age":         {LeftRows: "l", RightRows: "r", MendAge: -1},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			defer func() {
@@ -327,17 +329,23 @@ func TestWideRowProperty(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		found, err := wide.Check().All(t.Context(), db)
+		found, err := wide.Checks()[0].All(t.Context(), db)
 		if err != nil || len(found) != want {
 			t.Errorf("found %v, want %d, %v", found, want, err)
 		}
-		for _, d := range found {
-			before, _ := modeltest.Dump(t.Context(), db)
-			mustLink(t, db, wide.Repair(d, at(0).Add(-time.Hour*24*365*30)))
-			if after, _ := modeltest.Dump(t.Context(), db); after != before {
-				t.Errorf("%v: mended though it may be under way", d)
+		before, _ := modeltest.Dump(t.Context(), db)
+		slow := wideOf(denorm.WideRowSpec{Max: 4, MendAge: 100 * 365 * 24 * time.Hour})
+		if err := mendedByJobs(slow.Checks()[0])(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		if after, _ := modeltest.Dump(t.Context(), db); after != before {
+			t.Error("mended though they may be under way")
+		}
+		for _, writes := range []bool{true, false} {
+			p, err := wide.Checks()[0].Job().Run(t.Context(), db, model.JobOptions{})
+			if err != nil || p.Writes > 0 != writes || p.Modified != p.Writes {
+				t.Errorf("mended %+v, %v", p, err)
 			}
-			mustLink(t, db, wide.Repair(d, future), wide.Repair(d, future))
 		}
 		wantLinks(t, db, plain)
 		cols, err := wide.RightNewest("s6", "", 10).All(t.Context(), db)

@@ -76,8 +76,8 @@ func (f Finding) String() string {
 func (c Check) In(filter bson.D) Check {
 	filter, err := (*codec)(nil).copyD(filter)
 	c.filter = And(c.filter, filter)
-	if c.Err == nil {
-		c.Err = err
+	if c.Err == nil && err != nil {
+		c.Err = &ValueError{Collection: c.Collection, Field: "filter", Reason: err.Error()}
 	}
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/docmodel/docmodel/model"
@@ -194,15 +195,17 @@ func (b Blog) Mend(ctx context.Context, before time.Time, action time.Duration) 
 		}
 		n += int(done.Writes)
 	}
-	shows, err := recent.Check(nil).All(ctx, b.db)
+	held, surplus := recent.Checks()[0], slugs.Checks()[0]
+	shows, err := held.All(ctx, b.db)
 	if err != nil {
 		return 0, err
 	}
-	entries, err := slugs.CheckEntries().All(ctx, b.db)
+	entries, err := surplus.All(ctx, b.db)
 	if err != nil {
 		return 0, err
 	}
-	_, err = model.Concat(recent.Repair(shows), slugs.Repair(entries, before)).Run(ctx, b.db)
+	entries = slices.DeleteFunc(entries, func(f model.Finding) bool { return !f.Since.Before(before) })
+	_, err = model.Concat(held.Mend(shows), surplus.Mend(entries)).Run(ctx, b.db)
 	return n + len(shows) + len(entries), err
 }
 

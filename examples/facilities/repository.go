@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/geohash"
@@ -121,11 +122,4 @@ func (f Facilities) Problems(ctx context.Context) (int, error) {
 		n += len(found)
 	}
 	return n, nil
-}
-
-func count[T any](ctx context.Context, db *mongo.Database, check model.Aggregate[T]) func() (int, error) {
-	return func() (int, error) {
-		found, err := check.All(ctx, db)
-		return len(found), err
-	}
 }

@@ -59,7 +59,7 @@ func TestCosts(t *testing.T) {
 				t.Errorf("%s: %v, %v; want %d commands, %d documents written", action.name, cost, err, action.commands, action.written)
 			}
 		}
-		if n, err := l.Mend(ctx, start.Add(24*time.Hour)); n != 0 || err != nil {
+		if n, err := l.Mend(ctx); n != 0 || err != nil {
 			t.Errorf("%d half likes, %v", n, err)
 		}
 		modeltest.WantIndexed(t, db, likes.LeftNewest("u1", "", 20), model.IDIndex)

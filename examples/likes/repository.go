@@ -85,18 +85,14 @@ func entries(ctx context.Context, db *mongo.Database, page model.Aggregate[denor
 func (l Likes) Rename(ctx context.Context, u User, name string) error {
 	u.Name = name
 	plan := model.NewPlan(users.Update(u.ID, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: name}}}}), likes.RefreshLeft(&u))
-	plan.Leaves = "the old name beside the likes, which CheckLeft finds"
+	plan.Leaves = "the old name beside the likes, which a check finds"
 	_, err := plan.Run(ctx, l.db)
 	return err
 }
 
-// Mend completes the likes of which a process that died wrote one half, when they are older than a minute. It returns how many.
-func (l Likes) Mend(ctx context.Context, now time.Time) (int, error) {
-	found, err := likes.Check().All(ctx, l.db)
-	for _, half := range found {
-		if _, _, mend := likes.Repair(half, now.Add(-time.Minute)).Run(ctx, l.db); mend != nil {
-			return len(found), mend
-		}
-	}
-	return len(found), err
+// Mend completes the likes of which a process that died wrote one half, when they are older than a minute. It returns how many
+// writes that took.
+func (l Likes) Mend(ctx context.Context) (int, error) {
+	result, err := likes.Checks()[0].MendAll(ctx, l.db)
+	return len(result.Steps), err
 }

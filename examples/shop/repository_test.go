@@ -82,8 +82,8 @@ func TestActions(t *testing.T) {
 		} {
 			t.Run(action.name, func(t *testing.T) { modeltest.WantCost(t, monitor, action.want, action.run) })
 		}
-		wrong, errTotals := totals.Check().All(ctx, db)
-		stale, errNames := partNames.Check(nil).All(ctx, db)
+		wrong, errTotals := totals.Checks()[0].All(ctx, db)
+		stale, errNames := partNames.Checks()[0].All(ctx, db)
 		if err := errors.Join(errTotals, errNames); err != nil || len(wrong)+len(stale) > 0 {
 			t.Errorf("%v, %v, %v", wrong, stale, err)
 		}
@@ -226,7 +226,7 @@ func TestEditWhileRenamed(t *testing.T) {
 		},
 		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 			drill, err := products.ByID("drill").One(t.Context(), db)
-			stale, errStale := partNames.Check(nil).All(t.Context(), db)
+			stale, errStale := partNames.Checks()[0].All(t.Context(), db)
 			if err := errors.Join(err, errStale, errA, errB); err != nil || drill.Price != 8901 || len(stale) > 0 {
 				t.Errorf("%+v, %v, %v", drill, stale, err)
 			}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -98,11 +97,12 @@ func (t *tour) subset(ctx context.Context) error {
 }
 
 func (t *tour) counters(ctx context.Context) error {
-	drift, err := read(ctx, t, "which packages' counters are wrong", sizes.Check(), denorm.CounterDrift.String)
+	check := sizes.Checks()[0]
+	found, err := t.find(ctx, "which packages' counters are wrong", check)
 	if err != nil {
 		return err
 	}
-	if err := t.plan(ctx, "set them to what their files make", sizes.Repair(drift)); err != nil {
+	if err := t.plan(ctx, "set them to what their files make", check.Mend(found)); err != nil {
 		return err
 	}
 	show := func(name string) error {

@@ -205,12 +205,9 @@ func wantLookups(t *testing.T, tour *tour) {
 	if !slices.Equal(ids, docs) {
 		t.Errorf("doc: %q, want %q", ids, docs)
 	}
-	if wrong := slices.Concat(all(t, tour.db, byName.CheckDocuments()), all(t, tour.db, byName.CheckEntries())); len(wrong) > 0 {
-		t.Errorf("entries by name: %v", wrong)
-	}
-	for _, path := range []string{"words", "package"} {
-		if wrong := all(t, tour.db, byWords.Table(path).CheckEntries()); len(wrong) > 0 {
-			t.Errorf("entries by %s: %v", path, wrong)
+	for _, check := range slices.Concat(byName.Checks(), byWords.Table("words").Checks(), byWords.Table("package").Checks()) {
+		if wrong, err := check.All(context.WithoutCancel(t.Context()), tour.db); err != nil || len(wrong) > 0 {
+			t.Errorf("%s: %v, %v", check.Name, wrong, err)
 		}
 	}
 }

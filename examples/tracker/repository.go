@@ -157,11 +157,12 @@ func (t Tracker) Mend(ctx context.Context, before time.Time, action time.Duratio
 			return 0, err
 		}
 	}
-	wrong, err := open.Check().All(ctx, t.db)
+	check := open.Checks()[0]
+	wrong, err := check.All(ctx, t.db)
 	if err != nil {
 		return 0, err
 	}
-	_, err = open.Repair(wrong).Run(ctx, t.db)
+	_, err = check.Mend(wrong).Run(ctx, t.db)
 	return n + len(cut) + len(wrong), err
 }
 

@@ -75,7 +75,7 @@ var tables = stock{
 }
 
 func soundTable(ctx context.Context, s *site, t *denorm.IndexTable[surfer, int]) error {
-	for _, check := range []model.Aggregate[denorm.IndexDrift]{t.CheckDocuments(), t.CheckEntries()} {
+	for _, check := range t.Checks() {
 		found, err := check.All(ctx, s.db)
 		if err := expect(len(found), 0, err); err != nil {
 			return err

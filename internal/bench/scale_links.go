@@ -233,7 +233,7 @@ var rows = stock{
 		}},
 	},
 	sound: func(ctx context.Context, s *site) error {
-		found, err := likeRows.Check().All(ctx, s.db)
+		found, err := likeRows.Checks()[0].All(ctx, s.db)
 		return expect(len(found), 0, err)
 	},
 }

@@ -141,32 +141,29 @@ func copyJobs() []Case {
 }
 
 func copyChecks() []Case {
-	repair := func(reason string, c *denorm.Copy[bson.D, any, any], fault denorm.CopyFault, version any) Case {
-		return Case{Method: "denorm.Copy.Repair", Reason: reason, From: func(s string) ([]any, func() any) {
-			row := rawDoc(bson.D{
-				{Key: "doc", Value: s}, {Key: "src", Value: s + "2"}, {Key: "v", Value: version}, {Key: "wv", Value: int32(4)},
+	repair := func(reason string, c *denorm.Copy[bson.D, any, any], ahead bool, version any) Case {
+		return Case{Method: "denorm.Copy.Checks", Reason: reason, From: func(s string) ([]any, func() any) {
+			found := findings(c.Checks()[0], bson.D{
+				{Key: "doc", Value: s}, {Key: "src", Value: s + "2"}, {Key: "ahead", Value: ahead}, {Key: "v", Value: version}, {Key: "wv", Value: int32(4)},
 				{Key: "found", Value: bson.D{{Key: "name", Value: s}}},
 				{Key: "want", Value: bson.D{{Key: "name", Value: s + "2"}, {Key: "place", Value: bson.D{{Key: "city", Value: s}}}}},
 			})
-			list := roomy([]denorm.CopyDrift{{
-				Fault: fault, Doc: row.Lookup("doc"), Source: row.Lookup("src"), Found: row.Lookup("found").Document(), Want: row.Lookup("want").Document(),
-				Version: row.Lookup("v"), SourceVersion: row.Lookup("wv"),
-			}})
-			return []any{list}, func() any { return c.Repair(list) }
+			return []any{found}, func() any { return c.Checks()[0].Mend(found) }
 		}}
 	}
 	return []Case{
-		{Method: "denorm.Copy.Check", Reason: "of elements", Make: func(string) any { return copyItems.Check(nil) }},
-		{Method: "denorm.Copy.Check", Reason: "of elements within elements, of some documents", From: func(s string) ([]any, func() any) {
+		{Method: "denorm.Copy.Checks", Reason: "of elements", Make: func(string) any { return copyItems.Checks()[0] }},
+		{Method: "denorm.Copy.Checks", Reason: "of elements, sources that are missing", Make: func(string) any { return copyItems.Checks()[1] }},
+		{Method: "denorm.Copy.Checks", Reason: "of elements within elements, of some documents", From: func(s string) ([]any, func() any) {
 			filter := roomy(bson.D{{Key: "_id", Value: s}})
-			return []any{filter}, func() any { return copyNested.Check(filter) }
+			return []any{filter}, func() any { return copyNested.Checks()[0].In(filter) }
 		}},
-		{Method: "denorm.Copy.Check", Reason: "beside a key", Make: func(string) any { return copyBare.Check(nil) }},
-		{Method: "denorm.Copy.Check", Reason: "of listed documents", Make: func(string) any { return copyListed.Check(nil) }},
-		repair("an element, as it was found", copyItems, denorm.CopyStale, int32(4)),
-		repair("a version that is ahead", copyItems, denorm.CopyAhead, int32(9)),
-		repair("beside a key", copyBare, denorm.CopyStale, int32(4)),
-		repair("a copy whose source is gone stays", copyItems, denorm.CopyGone, int32(4)),
+		{Method: "denorm.Copy.Checks", Reason: "beside a key", Make: func(string) any { return copyBare.Checks()[0] }},
+		{Method: "denorm.Copy.Checks", Reason: "beside a key, sources that are missing", Make: func(string) any { return copyBare.Checks()[1] }},
+		{Method: "denorm.Copy.Checks", Reason: "of listed documents", Make: func(string) any { return copyListed.Checks()[0] }},
+		repair("mend an element, as it was found", copyItems, false, int32(4)),
+		repair("mend a version that is ahead", copyItems, true, int32(9)),
+		repair("mend beside a key", copyBare, false, int32(4)),
 		{Method: "denorm.Copy.Unfolded", Reason: "of elements", From: func(string) ([]any, func() any) {
 			drop := []string{"docs", "note"}
 			return []any{drop}, func() any { return copyItems.Unfolded(drop...) }

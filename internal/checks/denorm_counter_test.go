@@ -2,6 +2,7 @@ package checks
 
 import (
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -123,11 +124,12 @@ func counterChecks() []Case {
 			Before:  []bson.ObjectID{oid(7), oid(8)}, After: []bson.ObjectID{oid(8), oid(7)},
 		}
 	}
-	repair := func(reason string, change func(*denorm.CounterDrift), with func([]denorm.CounterDrift) any) Case {
-		return Case{Method: "denorm.Counter.Repair", Reason: reason, From: func(s string) ([]any, func() any) {
-			list := roomy([]denorm.CounterDrift{drift(s)})
-			change(&list[0])
-			return []any{list}, func() any { return with(list) }
+	mend := func(reason string, change func(*denorm.CounterDrift), check model.Check) Case {
+		return Case{Method: "denorm.Counter.Checks", Reason: "mend " + reason, From: func(s string) ([]any, func() any) {
+			d := drift(s)
+			change(&d)
+			found := findings(check, d)
+			return []any{found}, func() any { return check.Mend(found) }
 		}}
 	}
 	none := func(*denorm.CounterDrift) {}
@@ -139,12 +141,12 @@ func counterChecks() []Case {
 				id := roomy(bson.D{{Key: "k", Value: s}})
 				return []any{id}, func() any { return tallied.Recount(id) }
 			}},
-		{Method: "denorm.Counter.Check", Reason: "a count and a sum", Make: func(string) any { return tallied.Check() }},
-		{Method: "denorm.Counter.Check", Reason: "an average, extremes, conditions", Make: func(string) any { return spanned.Check() }},
-		{Method: "denorm.Counter.Check", Reason: "without tokens", Make: func(string) any { return untokened.Check() }},
-		repair("if no operation came between", none, func(list []denorm.CounterDrift) any { return tallied.Repair(list) }),
-		repair("not what was disturbed", func(d *denorm.CounterDrift) { d.After = nil }, func(list []denorm.CounterDrift) any { return tallied.Repair(list) }),
-		repair("without tokens, if it holds what it held", none, func(list []denorm.CounterDrift) any { return untokened.Repair(list) }),
+		{Method: "denorm.Counter.Checks", Reason: "a count and a sum", Make: func(string) any { return tallied.Checks()[0] }},
+		{Method: "denorm.Counter.Checks", Reason: "an average, extremes, conditions", Make: func(string) any { return spanned.Checks()[0] }},
+		{Method: "denorm.Counter.Checks", Reason: "without tokens", Make: func(string) any { return untokened.Checks()[0] }},
+		mend("if no operation came between", none, tallied.Checks()[0]),
+		mend("not what was disturbed", func(d *denorm.CounterDrift) { d.After = nil }, tallied.Checks()[0]),
+		mend("without tokens, if it holds what it held", none, untokened.Checks()[0]),
 		{Method: "denorm.Counter.Indexes", Reason: "the reference, and what is under way", Make: func(string) any { return tallied.Indexes() }},
 		{Method: "denorm.Counter.Indexes", Reason: "with the extremes' fields", Make: func(string) any { return spanned.Indexes() }},
 	}

@@ -2,6 +2,7 @@ package checks
 
 import (
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -94,11 +95,14 @@ func indexTableChecks() []Case {
 		return bson.Raw(raw).Lookup("v")
 	}
 	copies := func(s string) bson.Raw { return bson.Raw(value(bson.D{{Key: "name", Value: s}}).Value) }
-	repair := func(reason string, x *denorm.IndexTable[bson.D, any], drift func(s string) denorm.IndexDrift) Case {
-		return Case{Method: "denorm.IndexTable.Repair", Reason: reason, From: func(s string) ([]any, func() any) {
-			list := roomy([]denorm.IndexDrift{drift(s)})
-			return []any{list}, func() any { return x.Repair(list, noon(0)) }
+	mend := func(reason string, check model.Check, detail func(s string) bson.D) Case {
+		return Case{Method: "denorm.IndexTable.Checks", Reason: "mend " + reason, From: func(s string) ([]any, func() any) {
+			found := findings(check, detail(s))
+			return []any{found}, func() any { return check.Mend(found) }
 		}}
+	}
+	of := func(s string, more ...bson.E) bson.D {
+		return append(bson.D{{Key: "v", Value: s}, {Key: "id", Value: s}}, more...)
 	}
 	docs := func(s string) any { return []bson.Raw{bson.Raw(value(dweller(s)).Value)} }
 	return []Case{
@@ -106,32 +110,20 @@ func indexTableChecks() []Case {
 			Make: func(string) any { return dwellers.Rebuild() }, State: docs},
 		{Method: "denorm.IndexTable.Rebuild", Reason: "reserve what nobody holds",
 			Make: func(string) any { return mailers.Rebuild() }, State: docs},
-		{Method: "denorm.IndexTable.CheckEntries", Reason: "with copied fields",
-			Make: func(string) any { return dwellers.CheckEntries() }},
-		{Method: "denorm.IndexTable.CheckEntries", Reason: "of reservations",
-			Make: func(string) any { return mailers.CheckEntries() }},
-		{Method: "denorm.IndexTable.CheckDocuments", Reason: "with copied fields",
-			Make: func(string) any { return dwellers.CheckDocuments() }},
-		{Method: "denorm.IndexTable.CheckDocuments", Reason: "of reservations, and whose they are",
-			Make: func(string) any { return mailers.CheckDocuments() }},
-		repair("an entry too many", dwellers, func(s string) denorm.IndexDrift {
-			return denorm.IndexDrift{Fault: denorm.Surplus, Value: value(s), ID: value(s), Ops: []bson.ObjectID{{11: 1}}}
+		{Method: "denorm.IndexTable.Checks", Reason: "surplus entries", Make: func(string) any { return dwellers.Checks()[0] }},
+		{Method: "denorm.IndexTable.Checks", Reason: "stale copies", Make: func(string) any { return dwellers.Checks()[1] }},
+		{Method: "denorm.IndexTable.Checks", Reason: "missing entries, with copied fields", Make: func(string) any { return dwellers.Checks()[2] }},
+		{Method: "denorm.IndexTable.Checks", Reason: "surplus reservations", Make: func(string) any { return mailers.Checks()[0] }},
+		{Method: "denorm.IndexTable.Checks", Reason: "missing reservations", Make: func(string) any { return mailers.Checks()[1] }},
+		{Method: "denorm.IndexTable.Checks", Reason: "reservations of other documents, and whose they are", Make: func(string) any { return mailers.Checks()[2] }},
+		mend("an entry too many", dwellers.Checks()[0], func(s string) bson.D { return of(s, bson.E{Key: "ops", Value: bson.A{bson.ObjectID{11: 1}}}) }),
+		mend("a reservation too many, which nothing claims", mailers.Checks()[0], func(s string) bson.D { return of(s) }),
+		mend("a missing entry", dwellers.Checks()[2], func(s string) bson.D { return of(s, bson.E{Key: "want", Value: copies(s)}) }),
+		mend("a missing reservation", mailers.Checks()[1], func(s string) bson.D { return of(s) }),
+		mend("copies that are old", dwellers.Checks()[1], func(s string) bson.D {
+			return of(s, bson.E{Key: "found", Value: copies(s + "2")}, bson.E{Key: "want", Value: copies(s)})
 		}),
-		repair("an entry whose operation may be under way stays", dwellers, func(s string) denorm.IndexDrift {
-			return denorm.IndexDrift{Fault: denorm.Surplus, Value: value(s), ID: value(s), Ops: []bson.ObjectID{bson.NewObjectIDFromTimestamp(noon(1))}}
-		}),
-		repair("a missing entry", dwellers, func(s string) denorm.IndexDrift {
-			return denorm.IndexDrift{Fault: denorm.Missing, Value: value(s), ID: value(s), Want: copies(s)}
-		}),
-		repair("a missing reservation", mailers, func(s string) denorm.IndexDrift {
-			return denorm.IndexDrift{Fault: denorm.Missing, Value: value(s), ID: value(s)}
-		}),
-		repair("copies that are old", dwellers, func(s string) denorm.IndexDrift {
-			return denorm.IndexDrift{Fault: denorm.StaleCopy, Value: value(s), ID: value(s), Found: copies(s + "2"), Want: copies(s)}
-		}),
-		repair("a conflict stays", mailers, func(s string) denorm.IndexDrift {
-			return denorm.IndexDrift{Fault: denorm.Conflict, Value: value(s), ID: value(s), Other: value(s + "2")}
-		}),
+		mend("copies that are not there", dwellers.Checks()[1], func(s string) bson.D { return of(s, bson.E{Key: "want", Value: copies(s)}) }),
 		{Method: "denorm.IndexTable.Indexes", Reason: "everything is found by _id",
 			Make: func(string) any { return dwellers.Indexes() }},
 	}

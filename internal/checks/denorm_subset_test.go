@@ -90,14 +90,15 @@ func subsetCases() []Case {
 				}
 				return []bson.Raw{row(bson.A{heldOf(s)}), row(bson.A{})}
 			}},
-		{Method: "denorm.Subset.Check", Reason: "of all parents", Make: func(string) any { return firstTwo.Check(nil) }},
-		{Method: "denorm.Subset.Check", Reason: "of some, whole children", From: func(s string) ([]any, func() any) {
+		{Method: "denorm.Subset.Checks", Reason: "of all parents", Make: func(string) any { return firstTwo.Checks()[0] }},
+		{Method: "denorm.Subset.Checks", Reason: "of some, whole children", From: func(s string) ([]any, func() any) {
 			filter := roomy(bson.D{{Key: "_id", Value: s}})
-			return []any{filter}, func() any { return wholeFirst.Check(filter) }
+			return []any{filter}, func() any { return wholeFirst.Checks()[0].In(filter) }
 		}},
-		{Method: "denorm.Subset.Repair", Reason: "as it was found", From: func(s string) ([]any, func() any) {
-			list := roomy([]denorm.SubsetDrift{subsetDriftOf(s, bson.A{heldOf(s + "2")}, bson.A{heldOf(s)}, nil)})
-			return []any{list}, func() any { return firstTwo.Repair(list) }
+		{Method: "denorm.Subset.Checks", Reason: "mend as it was found", From: func(s string) ([]any, func() any) {
+			check := firstTwo.Checks()[0]
+			found := findings(check, bson.D{{Key: "_id", Value: s}, {Key: "found", Value: bson.A{heldOf(s + "2")}}, {Key: "want", Value: bson.A{heldOf(s)}}})
+			return []any{found}, func() any { return check.Mend(found) }
 		}},
 		{Method: "denorm.Subset.Indexes", Reason: "children in order", Make: func(string) any { return firstTwo.Indexes() }},
 	}

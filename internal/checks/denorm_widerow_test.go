@@ -2,7 +2,6 @@ package checks
 
 import (
 	"strings"
-	"time"
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
@@ -53,13 +52,11 @@ func wideRowWrites() []Case {
 				return []any{left, right}, func() any { return likes.Link(left, right, noon(minute), oid(1)) }
 			}}
 	}
-	renew := func(method string, of func([]denorm.ColumnDrift) model.Plan) Case {
-		return Case{Method: method, Reason: "what is old, and what is missing; not what is gone", From: func(s string) ([]any, func() any) {
-			id, doc := rawDoc(bson.D{{Key: "id", Value: s}}).Lookup("id"), rawDoc(bson.D{{Key: "name", Value: s}})
-			list := roomy([]denorm.ColumnDrift{
-				{ID: id, Found: rawDoc(bson.D{{Key: "name", Value: "old"}}), Want: doc, N: 2}, {ID: id, Want: doc, N: 1}, {ID: id, Found: doc, N: 1},
-			})
-			return []any{list}, func() any { return of(list) }
+	renew := func(side string, check model.Check) Case {
+		return Case{Method: "denorm.WideRow.Checks", Reason: "mend copies of " + side + " documents, old and missing", From: func(s string) ([]any, func() any) {
+			found := findings(check,
+				bson.M{"id": s, "found": bson.M{"name": "old"}, "want": bson.M{"name": s}}, bson.M{"id": s, "want": bson.M{"name": s}})
+			return []any{found}, func() any { return check.Mend(found) }
 		}}
 	}
 	empty := func(string) denorm.LinkState { return denorm.LinkState{} }
@@ -73,20 +70,6 @@ func wideRowWrites() []Case {
 	}
 	held := func(s string, minute int) denorm.HeldColumn {
 		return denorm.HeldColumn{Page: rowText(s) + "#", Key: wideKey(minute, s), At: noon(minute), Op: oid(9)}
-	}
-	drift := func(s string) denorm.LinkDrift {
-		return denorm.LinkDrift{
-			Left: rawOf(s), Right: rawOf(s), Columns: []denorm.LinkColumn{{Side: 0, At: noon(1), Op: oid(9)}},
-			LeftDoc: bson.Raw(rawOf(*liker(s)).Value), RightDoc: bson.Raw(rawOf(*liker(s)).Value),
-		}
-	}
-	mend := func(reason string, limit time.Time, state func(s string) denorm.LinkState) Case {
-		return Case{Method: "denorm.WideRow.Repair", Reason: reason, State: func(s string) any { return state(s) },
-			From: func(s string) ([]any, func() any) {
-				d := drift(s)
-				d.Columns = roomy(d.Columns)
-				return []any{d.LeftDoc, d.Columns}, func() any { return likes.Repair(d, limit) }
-			}}
 	}
 	one := func(s string) (st denorm.LinkState) {
 		st.Held[0] = []denorm.HeldColumn{held(s, 1)}
@@ -121,13 +104,7 @@ func wideRowWrites() []Case {
 			st.Held[0][0].Parted = parted(s)
 			return st
 		}, Make: func(s string) any { return likes.Unlink(s, s) }},
-		mend("the right column is missing", noon(0), one),
-		mend("a right column too many", noon(0), func(s string) (st denorm.LinkState) {
-			st.Held[1] = []denorm.HeldColumn{held(s, 1)}
-			return st
-		}),
-		mend("what may be under way is left alone", time.Unix(0, 0), one),
-		renew("denorm.WideRow.RepairLeft", likes.RepairLeft), renew("denorm.WideRow.RepairRight", likes.RepairRight),
+		renew("left", likes.Checks()[1]), renew("right", likes.Checks()[2]),
 		{Method: "denorm.WideRow.RefreshLeft", Reason: "in the right rows", From: func(s string) ([]any, func() any) {
 			d := liker(s)
 			return []any{d}, func() any { return likes.RefreshLeft(d) }
@@ -150,10 +127,13 @@ func wideRowReads() []Case {
 		{Method: "denorm.WideRow.RightOldest", Reason: "the first page", Make: func(s string) any { return likes.RightOldest(s, "", 10) }},
 		{Method: "denorm.WideRow.LeftCount", Reason: "by the documents' counts", Make: func(s string) any { return likes.LeftCount(s) }},
 		{Method: "denorm.WideRow.RightCount", Reason: "by the documents' counts", Make: func(s string) any { return likes.RightCount(s) }},
-		{Method: "denorm.WideRow.Check", Reason: "half links and repeated ones", Make: func(string) any { return likes.Check() }},
-		{Method: "denorm.WideRow.CheckLeft", Reason: "what the right rows carry", Make: func(string) any { return likes.CheckLeft() }},
-		{Method: "denorm.WideRow.CheckRight", Reason: "what the left rows carry", Make: func(string) any { return likes.CheckRight() }},
-		{Method: "denorm.WideRow.Oversized", Reason: "more than two", Make: func(string) any { return likes.Oversized() }},
+		{Method: "denorm.WideRow.Checks", Reason: "half links and repeated ones", Make: func(string) any { return likes.Checks()[0] }},
+		{Method: "denorm.WideRow.Checks", Reason: "what the right rows carry", Make: func(string) any { return likes.Checks()[1] }},
+		{Method: "denorm.WideRow.Checks", Reason: "what the left rows carry", Make: func(string) any { return likes.Checks()[2] }},
+		{Method: "denorm.WideRow.Checks", Reason: "left documents that are missing", Make: func(string) any { return likes.Checks()[3] }},
+		{Method: "denorm.WideRow.Checks", Reason: "right documents that are missing", Make: func(string) any { return likes.Checks()[4] }},
+		{Method: "denorm.WideRow.Checks", Reason: "left rows with more than two columns", Make: func(string) any { return likes.Checks()[5] }},
+		{Method: "denorm.WideRow.Checks", Reason: "right rows with more than two columns", Make: func(string) any { return likes.Checks()[6] }},
 		{Method: "denorm.WideRow.Indexes", Reason: "of both rows", Make: func(string) any { return likes.Indexes() }},
 	}
 }
