@@ -23,8 +23,8 @@ type streamBusy struct {
 // good.
 type streamHold struct {
 	turn  chan struct{} // holds one value while somebody reads or writes the fields below
-	asked time.Time // before the last question that was answered by yes; zero when none was
-	loose time.Time // the latest deadline of a plan that ended without an answer: the server may still have it
+	asked time.Time     // before the last question that was answered by yes; zero when none was
+	loose time.Time     // the latest deadline of a plan that ended without an answer: the server may still have it
 }
 
 func (h *streamHold) done() { <-h.turn }

@@ -9,7 +9,7 @@ import (
 func init() {
 	check := func(s string) model.Check {
 		return model.Check{
-			Name: "names of " + s, Collection: "people", Rule: "nobody is called " + s,
+			Name: "people: a name", Collection: "people", Rule: "nobody is called " + s,
 			Pipeline: mongo.Pipeline{{{Key: "$match", Value: bson.D{{Key: "name", Value: model.Eq(s)}}}}},
 		}
 	}
