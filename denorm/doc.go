@@ -42,7 +42,7 @@
 //   - Append to a sequence of pages: [Bucket.Append], [Bucket.AppendTo]
 //   - Read its pages: [Bucket.Oldest], [Bucket.Newest], [Bucket.Page], [Bucket.Between]
 //   - Read what is on them: [Bucket.Elements], [Bucket.Holding], [Bucket.Totals]
-//   - Find and mend pages that don't add up: [Bucket.Check], [Bucket.Repair], [Bucket.Oversized], [Bucket.Validator]
+//   - Find and mend pages that don't add up: [Bucket.Checks], [Bucket.Validator]
 //   - Append to an array that can overflow, remove, delete it all: [Outlier.Append], [Outlier.Remove], [Outlier.Delete]
 //   - Read it whole, count it, find those that overflow: [Outlier.Elements], [Outlier.Holding], [Outlier.Count], [Outlier.Overflow],
 //     [Outlier.Outliers]

@@ -138,7 +138,7 @@ func aggregateByID[R, D, K any](decode *model.Collection[D, K], owners string, p
 }
 
 // Count returns the pipeline that counts an owner's elements. It adds up what the overflow documents say of themselves, and so is as
-// true as [Bucket.Check] says. An owner that is not there gives no result, so that One returns model.ErrNotFound.
+// true as [Bucket.Checks] says. An owner that is not there gives no result, so that One returns model.ErrNotFound.
 //
 // Cost: one command, served by _id in both collections; it reads every overflow document of the owner.
 func (x *Outlier[D, K, E]) Count(owner K) model.Aggregate[OutlierCount] {
@@ -210,7 +210,7 @@ func (x *Outlier[D, K, E]) Settle() model.Job {
 //
 // Cost: one command that reads every owner, and the overflow documents of those without the flag by the index of
 // [Outlier.Indexes], without which the server reads all of them for each owner. It doesn't say whether pages add up:
-// [Bucket.Check] does.
+// [Bucket.Checks] does.
 func (x *Outlier[D, K, E]) Check() model.Aggregate[OutlierDrift] {
 	return model.AggregateAs[OutlierDrift](x.owners, x.o.check())
 }

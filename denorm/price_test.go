@@ -186,9 +186,7 @@ func pricesOfParents() []prices {
 			}),
 			does("Rebuild", 4, 1, 2, inBatchesOf(500, newestThree.Rebuild())),
 		}},
-		{"Bucket", stored(docs{"notes": {wrong}}), []price3{reads("Check", 1, added.Check()), does("Repair", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
-			return exec(ctx, db, model.NewPlan(added.Repair()))
-		})}},
+		{"Bucket", stored(docs{"notes": {wrong}}), []price3{reads("Checks", 1, added.Checks()[0].Find()), mending(1, 1, added.Checks()[0])}},
 		{"Outlier", crowd, []price3{
 			reads("Holding", 1, buyersOf.Holding("a", "5")), reads("Holding in the array", 1, buyersOf.Holding("a", "1")), reads("Overflow", 2, buyersOf.Overflow("a")),
 			reads("Outliers", 2, buyersOf.Outliers()), reads("Check", 2, buyersOf.Check()),
