@@ -34,7 +34,7 @@
 //   - Push and keep n: [Bounded.Push], [Bounded.PushOrCreate]; and count with it: [Bounded.PushWith]
 //   - Read the newest few of the kept ones: [Bounded.Slice]
 //   - Take elements out by key, or all: [Bounded.Remove], [Bounded.Clear]
-//   - Find and mend documents over the bound: [Bounded.Oversized], [Bounded.Trim]
+//   - Find and mend documents over the bound: [Bounded.Checks]
 //   - Let the server hold the bound too: [Bounded.Validator]
 //   - Store, change, move and delete a child that its parent may hold: [Subset.Insert], [Subset.Set], [Subset.Delete]
 //   - Page on from where the parent ends: [Subset.Rest], [Subset.Children]

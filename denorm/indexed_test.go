@@ -81,13 +81,14 @@ func TestWritesIndexed(t *testing.T) {
 		}
 		other := []any{bson.D{e("_id", "other")}}
 		seed(t, db, docs{
-			"tallies": viewed(1)["tallies"], "boards": with("a1")["boards"], "goods": {good{"g", []spec{{K: "x", V: 1}, {K: "x", V: 2}}}}, "flat": {bson.D{e("_id", "gone")}}, "resumes": {resume{ID: "r"}},
+			"tallies": viewed(1)["tallies"], "boards": with("a1", "b2")["boards"], "goods": {good{"g", []spec{{K: "x", V: 1}, {K: "x", V: 2}}}}, "flat": {bson.D{e("_id", "gone")}}, "resumes": {resume{ID: "r"}},
 			"items":  {bson.D{e("_id", bson.D{e("of", 9), e("n", int64(0))})}},
 			"emails": other, "by.city": other, "by.tags": other, "by.home.zip": other, "clicks": other, // explain of an empty collection shows no index
 		})
 		byID("Approximate", views.Count("t", 0), views.CountMany("t", 77, 0))
 		byID("Bounded", model.NewPlan(last.PushWith("b", bson.D{e("$set", bson.D{e("name", "x")})}, elements("b1")...), last.PushOrCreate("b", elements("b1")...)))
 		byID("Attributes.Checks", mended(t, db, specs.Checks())...)
+		byID("Bounded.Checks", mended(t, db, bounded(denorm.BoundedSpec{Max: 1}).Checks())...)
 		byID("Columns", model.NewPlan(strictOnes.Delete("gone")), planned(t, db, strictOnes.CheckOrphans(), strictOnes.RepairOrphans))
 		rows, _ := normalizedDrifts(t, db)
 		byID("Normalized.Prune", allRows.Prune(rows))

@@ -186,6 +186,7 @@ func pricesOfParents() []prices {
 			}),
 			does("Rebuild", 4, 1, 2, inBatchesOf(500, newestThree.Rebuild())),
 		}},
+		{"Bounded", stored(many), []price3{mending(1, 2, last.Checks()[0])}},
 		{"Bucket", stored(docs{"notes": {wrong}}), []price3{reads("Checks", 1, added.Checks()[0].Find()), mending(1, 1, added.Checks()[0])}},
 		{"Outlier", crowd, []price3{
 			reads("Holding", 1, buyersOf.Holding("a", "5")), reads("Holding in the array", 1, buyersOf.Holding("a", "1")), reads("Overflow", 2, buyersOf.Overflow("a")),
