@@ -72,10 +72,9 @@
 //   - Store a list as numbered fields: [Numbered.Insert], [Numbered.Set], [Numbered.Append]; nested again:
 //     [Numbered.Documents], [Numbered.Back]
 //   - Query by several fields of one element: [Numbered.Equal], [Numbered.Match]
-//   - Make nested documents flat in place, and back: [Numbered.Convert], [Numbered.Restore]; mend: [Numbered.Check],
-//     [Numbered.Repair]
+//   - Make nested documents flat in place, and back: [Numbered.Convert], [Numbered.Restore]; mend: [Numbered.Checks]
 //   - Keep a list as text too: [Proximity.Insert], [Proximity.Add], [Proximity.Remove]; find words that stand together:
-//     [Proximity.Near], [Proximity.Equal]; mend texts: [Proximity.Check], [Proximity.Repair]; read one back: [Proximity.Back]
+//     [Proximity.Near], [Proximity.Equal]; mend texts: [Proximity.Checks]; read one back: [Proximity.Back]
 //   - Store documents as columns: [Columns.Store], [Columns.Rebuild]; see what is refused: [Columns.Problems]; what columns there
 //     are: [Columns.Survey]; back: [Columns.Back]; take out what is gone: [Columns.CheckOrphans], [Columns.RepairOrphans]
 //   - Divide documents into rows of several collections: [Normalized.Plan]; whole again: [Normalized.Documents]; find and

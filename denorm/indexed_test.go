@@ -92,8 +92,10 @@ func TestWritesIndexed(t *testing.T) {
 		byID("Columns", model.NewPlan(strictOnes.Delete("gone")), planned(t, db, strictOnes.CheckOrphans(), strictOnes.RepairOrphans))
 		rows, _ := normalizedDrifts(t, db)
 		byID("Normalized.Prune", allRows.Prune(rows))
+		byID("Numbered.Checks", skillFields.Checks()[0].Mend([]model.Finding{{Check: skillFields.Checks()[0].Name, Detail: marshal(bson.D{e("_id", "r")})}}))
 		byID("Numbered", model.NewPlan(skillFields.Set("r", skillLevel{"Go", "Good"}), skillFields.AppendAt("r", 0, skillLevel{"Go", "Good"}), skillFields.Replace(resume{ID: "r"})),
 			planOf(t, db, skillFields.Append("r", skillLevel{"Go", "Good"})))
+		byID("Proximity.Checks", skillText.Checks()[0].Mend([]model.Finding{{Check: skillText.Checks()[0].Name, Detail: marshal(bson.D{e("_id", "r")})}}))
 		byID("Proximity", model.NewPlan(skillText.Set("r"), skillText.Remove("r", skillLevel{"Go", "Good"}), skillText.Replace(resume{ID: "r"})))
 
 		s := origin{ID: "s", Name: "a", Docs: []string{"h1", "h2"}}

@@ -283,7 +283,7 @@ func pricesOfTables() []prices {
 			order{ID: 1, Customer: &customer{"ann", "Oslo"}, Items: []orderItem{{"a", 1}}}, order{ID: 2, Customer: &customer{"bob", "Rome"}, Items: []orderItem{{"a", 3}}},
 		}}), normalized},
 		{"Numbered", stored(docs{"resumes": {nested("n1", math), nested("n2", math, skillLevel{"Go", "Good"}), nested("n3")}}), []price3{
-			reads("Check", 2, skillFields.Check()), does("Convert", 4, 2, 2, inBatchesOf(500, skillFields.Convert())),
+			reads("Checks", 0, skillFields.Checks()[0].Find()), reads("Checks of what isn't flat", 2, skillFields.Checks()[1].Find()), does("Convert", 4, 2, 2, inBatchesOf(500, skillFields.Convert())),
 			writes("Insert", 1, 1, model.NewPlan(skillFields.Insert(nested("r", math)))), writes("Replace", 1, 1, model.NewPlan(skillFields.Replace(nested("r", math)))),
 			does("AppendAt of what is there", 2, 0, 1, func(ctx context.Context, db *mongo.Database) error {
 				return exec(ctx, db, model.NewPlan(skillFields.AppendAt("r", 1, math)))
@@ -294,17 +294,13 @@ func pricesOfTables() []prices {
 			does("a wrong count", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
 				return updates(ctx, db, "resumes", "r", bson.D{e("$set", bson.D{e("skills", 0)})})
 			}),
-			does("Repair", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
-				return exec(ctx, db, model.NewPlan(skillFields.Repair()))
-			}),
+			mending(1, 1, skillFields.Checks()[0]),
 			does("Restore", 1, 3, 0, func(ctx context.Context, db *mongo.Database) error {
 				return exec(ctx, db, model.NewPlan(skillFields.Restore()))
 			}),
 		}},
 		{"Proximity", stored(docs{"resumes": {nested("a", math), nested("b", skillLevel{"Go", "Good"})}}), []price3{
-			reads("Check", 2, skillText.Check()), does("Repair", 1, 2, 0, func(ctx context.Context, db *mongo.Database) error {
-				return exec(ctx, db, model.NewPlan(skillText.Repair()))
-			}),
+			reads("Checks", 2, skillText.Checks()[0].Find()), mending(1, 2, skillText.Checks()[0]),
 			writes("Insert", 1, 1, model.NewPlan(skillText.Insert(nested("r", math)))), writes("Replace", 1, 1, model.NewPlan(skillText.Replace(nested("r", math)))),
 			reads("Near", 2, skillText.Near("Math", "Poor", 0, denorm.InOrder)),
 			does("Add to none", 2, 0, 0, func(ctx context.Context, db *mongo.Database) error {
