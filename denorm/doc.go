@@ -47,7 +47,7 @@
 //   - Read it whole, count it, find those that overflow: [Outlier.Elements], [Outlier.Holding], [Outlier.Count], [Outlier.Overflow],
 //     [Outlier.Outliers]
 //   - Move what outgrew its document: [Outlier.Split], [Outlier.Settle]; find and mend what doesn't go together:
-//     [Outlier.Check], [Outlier.Repair], [Outlier.CheckOrphans], [Outlier.RepairOrphans]
+//     [Outlier.Checks]
 //   - Link and unlink, and read either end's page by time: [WideRow.Link], [WideRow.Unlink], [WideRow.LeftNewest],
 //     [WideRow.RightNewest], [WideRow.LeftOldest]; see whether a pair is linked: [WideRow.Linked]; count: [WideRow.LeftCount]
 //   - Renew copied fields, find old ones, find and mend half links: [WideRow.RefreshLeft], [WideRow.CheckLeft],
@@ -100,7 +100,7 @@
 //	Columns, Normalized  as many as there are batches or collections
 //
 // A check is one command that reads a whole collection, and looks up what belongs to each of its documents, most by _id.
-// Where it is by another field, as the children of a parent ([Counter.Check], [Subset.Check], [Outlier.Check]) or what a
+// Where it is by another field, as the children of a parent ([Counter.Check], [Subset.Check], [Outlier.Checks]) or what a
 // source lists ([Copy.Check]), the index of Indexes must be there: without it the server reads the whole of the other
 // collection for each document.
 //

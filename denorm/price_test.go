@@ -190,14 +190,14 @@ func pricesOfParents() []prices {
 		{"Bucket", stored(docs{"notes": {wrong}}), []price3{reads("Checks", 1, added.Checks()[0].Find()), mending(1, 1, added.Checks()[0])}},
 		{"Outlier", crowd, []price3{
 			reads("Holding", 1, buyersOf.Holding("a", "5")), reads("Holding in the array", 1, buyersOf.Holding("a", "1")), reads("Overflow", 2, buyersOf.Overflow("a")),
-			reads("Outliers", 2, buyersOf.Outliers()), reads("Check", 2, buyersOf.Check()),
-			mends("Repair", 1, 1, buyersOf.Check(), buyersOf.Repair),
+			reads("Outliers", 2, buyersOf.Outliers()), reads("Checks", 1, buyersOf.Checks()[0].Find()),
+			reads("Checks of arrays", 1, buyersOf.Checks()[1].Find()), mending(1, 1, buyersOf.Checks()[0]),
 			// The batch, two new overflow documents, the owner, and two to find the end.
 			does("Settle", 6, 3, 1, inBatchesOf(10, buyersOf.Settle())),
 			does("a deletion", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
 				return exec(ctx, db, model.NewPlan(books.Delete("a")))
 			}),
-			reads("CheckOrphans", 2, buyersOf.CheckOrphans()), mends("RepairOrphans", 1, 2, buyersOf.CheckOrphans(), buyersOf.RepairOrphans),
+			reads("Checks of orphans", 2, buyersOf.Checks()[2].Find()), mending(1, 2, buyersOf.Checks()[2]),
 		}},
 		{"WideRow", linked, []price3{
 			reads("Linked", 1, wide.Linked("f1", "s1")), reads("LeftCount", 1, wide.LeftCount("f1")), reads("RightCount", 1, wide.RightCount("s1")),

@@ -81,7 +81,7 @@ var walkedValues = []any{
 	hostViews, articleSpecs, lastLines, keyLines, mails, keyMails, dailyMails, sheetColumns, sheetRows, copyNames, copyBeside, copyListed, tallied, spanned, untokened, partNames, partShouts, dwellers, mailers,
 	thingsBy, skillFields, boxMails, skillText, firstTwo, dayVisitors, everVisitors, likes,
 	denorm.Average{}, denorm.ColumnDrift{}, denorm.CopyDrift{}, denorm.CopySpread{}, denorm.CounterDrift{}, denorm.IndexDrift{}, denorm.IndexEntry[string]{}, denorm.InvertedQuery{},
-	denorm.LinkDrift{}, denorm.OutlierCount{}, denorm.OutlierDrift{}, denorm.SubsetDrift{}, denorm.TakenError{}, denorm.Unfolded{},
+	denorm.LinkDrift{}, denorm.OutlierCount{}, denorm.SubsetDrift{}, denorm.TakenError{}, denorm.Unfolded{},
 
 	geohash.Box{}, geohash.Cell{}, geohash.Circle{}, geohash.CoordinateError{}, geohash.Direction(0), geohash.Key(0), geohash.Point{}, geohash.Range{}, geohash.SyntaxError{},
 	keyedPlaces, namedPlaces, geofield.Check{}, geofield.Cluster{}, geofield.Place[bson.D]{}, geofield.Point{},
