@@ -76,7 +76,7 @@
 //   - Keep a list as text too: [Proximity.Insert], [Proximity.Add], [Proximity.Remove]; find words that stand together:
 //     [Proximity.Near], [Proximity.Equal]; mend texts: [Proximity.Checks]; read one back: [Proximity.Back]
 //   - Store documents as columns: [Columns.Store], [Columns.Rebuild]; see what is refused: [Columns.Problems]; what columns there
-//     are: [Columns.Survey]; back: [Columns.Back]; take out what is gone: [Columns.CheckOrphans], [Columns.RepairOrphans]
+//     are: [Columns.Survey]; back: [Columns.Back]; take out what is gone: [Columns.Checks]
 //   - Divide documents into rows of several collections: [Normalized.Plan]; whole again: [Normalized.Documents]; find and
 //     mend what differs: [Normalized.Check], [Normalized.Prune], [Normalized.Conflicts]
 //

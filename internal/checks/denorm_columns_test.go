@@ -45,10 +45,11 @@ func columnsCases() []Case {
 			return []bson.Raw{raw}
 		}},
 		{Method: "denorm.Columns.Survey", Reason: "names and types", Make: func(string) any { return sheetColumns.Survey() }},
-		{Method: "denorm.Columns.CheckOrphans", Reason: "whose document is gone", Make: func(string) any { return sheetColumns.CheckOrphans() }},
-		{Method: "denorm.Columns.RepairOrphans", Reason: "two", From: func(s string) ([]any, func() any) {
-			found := roomy([]denorm.ColumnsOrphan{{ID: rawString(s)}, {ID: rawString("b")}})
-			return []any{found}, func() any { return sheetColumns.RepairOrphans(found) }
+		{Method: "denorm.Columns.Checks", Reason: "whose document is gone", Make: func(string) any { return sheetColumns.Checks()[0] }},
+		{Method: "denorm.Columns.Checks", Reason: "two deleted", From: func(s string) ([]any, func() any) {
+			check := sheetColumns.Checks()[0]
+			found := findings(check, bson.M{"_id": s}, bson.M{"_id": "b"})
+			return []any{found}, func() any { return check.Mend(found) }
 		}},
 		{Method: "denorm.Columns.Indexes", Reason: "all by _id", Make: func(string) any { return sheetColumns.Indexes() }},
 	}
