@@ -78,7 +78,7 @@
 //   - Store documents as columns: [Columns.Store], [Columns.Rebuild]; see what is refused: [Columns.Problems]; what columns there
 //     are: [Columns.Survey]; back: [Columns.Back]; take out what is gone: [Columns.Checks]
 //   - Divide documents into rows of several collections: [Normalized.Plan]; whole again: [Normalized.Documents]; find and
-//     mend what differs: [Normalized.Check], [Normalized.Prune], [Normalized.Conflicts]
+//     mend what differs: [Normalized.Checks]
 //
 // # Costs
 //

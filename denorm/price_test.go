@@ -239,27 +239,11 @@ func pricesOfTables() []prices {
 		boardsOf = append(boardsOf, board{ID: fmt.Sprint("b", i)})
 	}
 	normalized := []price3{does("Plan", 4, 0, 0, normalize)}
-	for i, c := range allRows.Check() {
-		normalized = append(normalized, reads(fmt.Sprint("Check ", i), 0, c))
-	}
-	for i, c := range allRows.Conflicts() {
-		normalized = append(normalized, reads(fmt.Sprint("Conflicts ", i), 0, c))
+	for _, c := range allRows.Checks() {
+		normalized = append(normalized, reads(c.Name, 0, c.Find()))
 	}
 	normalized = append(normalized, reads("Documents", 2, allRows.Documents(nil)),
-		does("a row too many", 1, 1, 0, stored(docs{"items": {bson.D{e("_id", bson.D{e("of", 9), e("n", int64(0))})}}})))
-	normalized = append(normalized, price3{"Prune", model.Cost{Commands: 1, Written: 1}, func(ctx context.Context, db *mongo.Database) (dbFunc, *model.Cost, error) {
-		var found []denorm.NormalizedDrift
-		for _, c := range allRows.Check() {
-			list, err := c.All(ctx, db)
-			if err != nil {
-				return nil, nil, err
-			}
-			found = append(found, list...)
-		}
-		plan := allRows.Prune(found)
-		said := plan.Cost()
-		return func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, plan) }, &said, nil
-	}})
+		does("a row too many", 1, 1, 0, stored(docs{"items": {bson.D{e("_id", bson.D{e("of", 9), e("n", int64(0))})}}})), mending(1, 1, allRows.Checks()[3]))
 	return []prices{
 		{"Attributes", stored(docs{"goods": {good{"a", []spec{{K: "x", V: 1}, {K: "x", V: 3}, {K: "y", V: 5}, {K: "y", V: 6}}}, good{"b", []spec{{K: "x", V: "1"}, {K: "x", V: 1}}}}}), []price3{
 			reads("Equal", 2, specs.Equal("x", 1)), reads("Match", 1, specs.Match("y", bson.D{e("$gt", 5)})), reads("Has", 2, specs.Has("x")),
