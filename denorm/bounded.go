@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/direction"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -285,29 +286,41 @@ func (b *Bounded[D, K]) Slice(owner K, n int) model.Find[D] {
 	return f
 }
 
-// Oversized returns the query of the owners whose array is over the bound: written before it was declared, or by code that
-// doesn't know of it.
+// Checks returns one check, of arrays over the bound: written before it was declared, or by code that doesn't know of it.
+// Mending keeps what a push would keep. An array within its bound isn't touched.
 //
-// Cost: one command that reads every owner; no index can serve it.
-func (b *Bounded[D, K]) Oversized() model.Find[D] { return b.owners.Find(b.over()) }
-
-// Trim returns the write that brings every oversized array back to its bound, keeping what a push would keep. An array
-// within its bound is not touched. It can be run again.
-//
-// Cost: one command that reads every owner and writes the oversized ones.
-func (b *Bounded[D, K]) Trim() model.Write {
-	return model.Write{
-		Collection: b.owners.Name(), Once: true,
-		Model: &mongo.UpdateManyModel{
-			Filter: b.over(),
-			Update: bson.D{{Key: "$push", Value: bson.D{{Key: b.field.Path, Value: append(bson.D{{Key: "$each", Value: bson.A{}}}, b.modifiers()...)}}}},
+// Cost: see [model.Check]; mending writes one document each, by _id.
+func (b *Bounded[D, K]) Checks() []model.Check {
+	collection, path := b.owners.Name(), b.field.Path
+	name := fmt.Sprintf("%s.%s: oversized arrays", collection, path)
+	update := bson.D{{Key: "$push", Value: bson.D{{Key: path, Value: append(bson.D{{Key: "$each", Value: bson.A{}}}, b.modifiers()...)}}}}
+	return []model.Check{{
+		Name: name, Collection: collection, Rule: fmt.Sprintf("an array holds at most %d elements", b.spec.Max),
+		Pipeline: mongo.Pipeline{
+			{{Key: "$match", Value: b.over()}},
+			{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
+			{{Key: "$project", Value: bson.D{{Key: "n", Value: op("$size", "$"+path)}}}},
 		},
-	}
+		Tell: core.Tells[oversizedArray](), Mend: core.Mends(name, collection, updateEach(collection, b.over(), update)),
+	}}
+}
+
+// An oversizedArray holds more elements than its bound.
+type oversizedArray struct {
+	ID bson.RawValue `bson:"_id"`
+	N  int64         `bson:"n"`
+}
+
+func (o oversizedArray) Tell(f *model.Finding) {
+	f.ID, f.Problem = o.ID, fmt.Sprintf("holds %d elements", o.N)
 }
 
 // over matches an array that has an element after the last that is kept.
 func (b *Bounded[D, K]) over() bson.D {
-	return bson.D{{Key: fmt.Sprintf("%s.%d", b.field.Path, b.spec.Max), Value: bson.D{{Key: "$exists", Value: true}}}}
+	return bson.D{
+		{Key: b.field.Path, Value: bson.D{{Key: "$type", Value: "array"}}}, // not a document with a field of that number
+		{Key: fmt.Sprintf("%s.%d", b.field.Path, b.spec.Max), Value: bson.D{{Key: "$exists", Value: true}}},
+	}
 }
 
 // Validator returns the $jsonSchema that makes the server refuse an array over the bound, for the validator option of

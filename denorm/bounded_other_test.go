@@ -30,13 +30,41 @@ func trimmed(d, e []post) docs {
 
 func TestBoundedTrim(t *testing.T) {
 	parallel(t)
-	runWriteCases(t, []writeCase{
-		{reason: "to the last", before: many, write: last.Trim(), after: trimmed(posts("a1", "d4", "b2"), posts("b8", "d6", "c7")), status: model.Applied, again: model.Applied},
-		{reason: "to the first", before: many, write: first.Trim(), after: trimmed(posts("c3", "a1", "d4"), posts("a9", "e5", "b8")), status: model.Applied, again: model.Applied},
-		{reason: "to the greatest; arrays within the bound are not even sorted", before: many, write: newest.Trim(), after: trimmed(posts("b2", "c3", "d4"), posts("c7", "b8", "a9")), status: model.Applied, again: model.Applied},
-		{reason: "to the top", before: many, write: topmost.Trim(), after: trimmed(posts("d4", "c3", "b2"), posts("a9", "b8", "c7")), status: model.Applied, again: model.Applied},
-		{reason: "with nothing over the bound", before: with("a1"), write: last.Trim(), status: model.Applied, again: model.Applied},
-	})
+	wantDistinctChecks(t, last.Checks(), 1)
+	wantRefusedFindings(t, last.Checks()...)
+	found := []string{"boards 'd': holds 4 elements", "boards 'e': holds 5 elements"}
+	for _, c := range []struct {
+		reason string
+		before docs
+		b      *denorm.Bounded[board, string]
+		found  []string
+		after  docs
+	}{
+		{"to the last", many, last, found, trimmed(posts("a1", "d4", "b2"), posts("b8", "d6", "c7"))},
+		{"to the first", many, first, found, trimmed(posts("c3", "a1", "d4"), posts("a9", "e5", "b8"))},
+		{"to the greatest; arrays within the bound are not even sorted", many, newest, found, trimmed(posts("b2", "c3", "d4"), posts("c7", "b8", "a9"))},
+		{"to the top", many, topmost, found, trimmed(posts("d4", "c3", "b2"), posts("a9", "b8", "c7"))},
+		{"with nothing over the bound", with("a1"), last, nil, with("a1")},
+		{"with a document in the array's place", docs{"boards": {bson.D{e("_id", "b"), e("posts", bson.D{e("3", 1)})}}}, last, nil, docs{"boards": {bson.D{e("_id", "b"), e("posts", bson.D{e("3", 1)})}}}},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+				seed(t, db, c.before)
+				check := c.b.Checks()[0]
+				list, said := findingsOf(t, db, check)
+				if !slices.Equal(said, c.found) {
+					t.Errorf("found %q, want %q", said, c.found)
+				}
+				for range 2 { // what was found once may be mended twice
+					mustExec(t, db, check.Mend(list))
+					wantDocs(t, db, c.after)
+				}
+				if _, left := findingsOf(t, db, check); len(left) > 0 {
+					t.Errorf("left %q", left)
+				}
+			})
+		})
+	}
 }
 
 func TestBoundedRemoveAndClear(t *testing.T) {
@@ -73,10 +101,6 @@ func TestBoundedReads(t *testing.T) {
 			_, err = f.One(t.Context(), db)
 			wantError(t, err, errRefused)
 		}
-		over, err := last.Oversized().Sorted(bson.D{{Key: "_id", Value: 1}}).All(t.Context(), db)
-		if err != nil || len(over) != 2 || over[0].ID != "d" || over[1].ID != "e" {
-			t.Errorf("oversized: %v, %v", over, err)
-		}
 	})
 }
 
@@ -95,7 +119,6 @@ func TestBoundedFaults(t *testing.T) {
 		{"Push of what sorts too low", with("a4", "b5"), newKey.Push("b", elements("c1", "d9")...), with("a4", "b5", "d9")},
 		{"Push to the top", with("a5", "b4"), topKey.Push("b", elements("c1", "d9")...), with("d9", "a5", "b4")},
 		{"Remove", with("a1", "b2", "c3"), lastKey.Remove("b", "a", "c"), with("b2")},
-		{"Trim", many, newest.Trim(), trimmed(posts("b2", "c3", "d4"), posts("c7", "b8", "a9"))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
@@ -108,6 +131,15 @@ func TestBoundedFaults(t *testing.T) {
 			})
 		})
 	}
+	t.Run("Checks", func(t *testing.T) {
+		modeltest.FaultMatrix(t, modeltest.FaultCase{
+			Seed: func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, many) },
+			Run:  checkJob(newest.Checks()[0]),
+			Check: func(t testing.TB, db *mongo.Database) {
+				wantDocs(t, db, trimmed(posts("b2", "c3", "d4"), posts("c7", "b8", "a9")))
+			},
+		})
+	})
 }
 
 // Without a Key a push that is run again adds its elements again, as its documentation says.
@@ -196,7 +228,7 @@ func TestBoundedDeclarations(t *testing.T) {
 	spec := denorm.BoundedSpec{Max: 3, By: slices.Clone(byN)}
 	b := bounded(spec)
 	spec.By[0].Value = -1
-	if got := b.Trim().String(); !strings.Contains(got, "$sort: {n: 1, id: 1}") {
+	if got := b.Checks()[0].Mend([]model.Finding{{Check: "boards.posts: oversized arrays", Detail: marshal(bson.D{e("_id", "b")})}}).String(); !strings.Contains(got, "$sort: {n: 1, id: 1}") {
 		t.Errorf("the declaration changed with the caller's spec: %s", got)
 	}
 }

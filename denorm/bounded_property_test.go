@@ -106,7 +106,9 @@ func lockstep(t *testing.T, db *mongo.Database, random *rand.Rand, b *denorm.Bou
 		case n == 0:
 			w, k.list = b.Clear("b"), nil
 		case n == 1:
-			w = b.Trim()
+			if err := checkJob(b.Checks()[0])(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
 			k.trim()
 		case n == 2 && k.key:
 			id := fmt.Sprint("p", random.IntN(12))
@@ -117,8 +119,12 @@ func lockstep(t *testing.T, db *mongo.Database, random *rand.Rand, b *denorm.Bou
 			status, want = k.push(more)
 			w = b.Push("b", args...)
 		}
-		result, err := w.Run(t.Context(), db)
-		if !errors.Is(err, want) || want == nil && result.Steps[0].Status != status {
+		var result model.Result
+		var err error
+		if w.Model != nil {
+			result, err = w.Run(t.Context(), db)
+		}
+		if !errors.Is(err, want) || want == nil && w.Model != nil && result.Steps[0].Status != status {
 			t.Fatalf("%s\ngave %v, %v; want status %d, %v; the array is %v", w, result.Steps, err, status, want, k.list)
 		}
 		stored, err := boards.ByID("b").One(t.Context(), db)

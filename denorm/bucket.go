@@ -84,7 +84,7 @@ type Total struct {
 // The number of a bucket is part of its _id, and that makes the append safe: of two writers who open the same bucket, one
 // inserts it, the other meets a duplicate key and looks again. Once a bucket exists, those before it in its key and period
 // take no element more; so the order of pages is the order of appending. Elements are not meant to be changed or removed; if
-// other code did, [Bucket.Check] finds what no longer adds up. Pages are ranges of _id, bytewise: the collection must not
+// other code did, [Bucket.Checks] finds what no longer adds up. Pages are ranges of _id, bytewise: the collection must not
 // have a collation.
 //
 // Source: the comments of a post stored by the hundred (seed 000), a mailbox's messages by day (seed 002 §5);
@@ -210,7 +210,7 @@ func (b *Bucket[K, E]) Holding(key K, element any) model.Find[BucketDoc[K, E]] {
 }
 
 // Totals returns the pipeline that adds up a key's buckets: how many there are, elements, bytes, and each of the spec's
-// totals. It reads what is kept in each bucket, not the elements; so it is as true as [Bucket.Check] says. A key without
+// totals. It reads what is kept in each bucket, not the elements; so it is as true as [Bucket.Checks] says. A key without
 // buckets gives no result, so that One returns model.ErrNotFound.
 //
 // Cost: one command, served by _id; it reads every bucket of the key.
@@ -223,27 +223,6 @@ func (b *Bucket[K, E]) Totals(key K) model.Aggregate[BucketTotals] {
 	}
 	return a
 }
-
-// Check returns the pipeline that finds the buckets, of all keys, whose counts, bytes or totals are not those of their
-// items: changed by other code, or stored before a total was declared. It returns nothing else. In the order of _id.
-//
-// Cost: one command that reads every bucket; no index can serve it.
-func (b *Bucket[K, E]) Check() model.Aggregate[BucketDrift] {
-	return model.AggregateAs[BucketDrift](b.buckets, b.in.check())
-}
-
-// Repair returns the write that counts anew, on the server, the buckets that [Bucket.Check] finds. Each bucket's items and
-// counts are read and written in one atomic update, so that an append meets it whole, before or after; it can be run again. A
-// bucket that was full by its count stays closed, even if it now holds fewer. Items are not touched.
-//
-// Cost: one command that reads every bucket and writes those that differ. Stopped half way, it leaves some counted.
-func (b *Bucket[K, E]) Repair() model.Write { return b.in.repair() }
-
-// Oversized returns the query of the buckets, of all keys, with more items than Max, or more bytes by their own count than
-// MaxBytes: filled under another spec, or by other code. They are read like others, and once their counts are right take no more.
-//
-// Cost: one command that reads every bucket; no index can serve it.
-func (b *Bucket[K, E]) Oversized() model.Find[BucketDoc[K, E]] { return b.buckets.Find(b.in.over()) }
 
 // Validator returns the $jsonSchema that makes the server refuse a bucket with more than Max items, or without the
 // fields that every append writes, for the validator option of create or collMod, alone or under $and with others

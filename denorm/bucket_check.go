@@ -3,23 +3,63 @@ package denorm
 import (
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A BucketDrift is a bucket whose counts are not those of its items.
-type BucketDrift struct {
-	ID      string      `bson:"_id"`
-	Stored  bson.Raw    `bson:"stored"`  // n, bytes and totals as they are stored, whatever their types
-	Counted BucketCount `bson:"counted"` // the same by the items
+// Checks returns two checks of all buckets.
+//
+// The first finds the buckets whose count, bytes or totals differ from their items: changed by other code, or stored before a
+// total was declared. Mending counts them anew on the server, in one atomic update of each, so that an append comes whole
+// before or after it. A bucket that was full by its count stays closed. Items are not touched.
+//
+// The second finds the buckets with more items than Max, or more bytes by their own count than MaxBytes: filled under another
+// spec, or by other code. They are read like others, and take no more items. No write mends them.
+//
+// Cost: see [model.Check]; mending writes one document each, by _id.
+func (b *Bucket[K, E]) Checks() []model.Check { return b.in.checks() }
+
+func (b *bucketing) checks() []model.Check {
+	counts := b.name + ": miscounted buckets"
+	most := fmt.Sprintf("a bucket holds at most %d items", b.spec.Max)
+	if b.spec.MaxBytes > 0 {
+		most += fmt.Sprintf(" and %d bytes", b.spec.MaxBytes)
+	}
+	is, update := b.recount()
+	return []model.Check{{
+		Name: counts, Collection: b.name, Rule: "a bucket's count, bytes and totals are those of its items",
+		Pipeline: b.miscounted(), Tell: core.Tells[bucketDrift](), Mend: core.Mends(counts, b.name, updateEach(b.name, is, update)),
+	}, {
+		Name: b.name + ": oversized buckets", Collection: b.name, Rule: most,
+		Pipeline: b.oversized(), Tell: core.Tells[oversizedBucket](),
+	}}
 }
 
-// A BucketCount is what the items of a bucket add up to.
-type BucketCount struct {
-	N      int              `bson:"n"`
-	Bytes  int64            `bson:"bytes"`
-	Totals map[string]Total `bson:"totals"` // without those of which no item has a value
+// A bucketDrift is a bucket whose counts are not those of its items.
+type bucketDrift struct {
+	ID      bson.RawValue `bson:"_id"`
+	Stored  bson.Raw      `bson:"stored"`  // n, bytes and totals as they are stored, whatever their types
+	Counted bson.Raw      `bson:"counted"` // the same by the items, without totals of which no item has a value
+}
+
+func (d bucketDrift) Tell(f *model.Finding) {
+	f.ID, f.Problem = d.ID, fmt.Sprintf("stores %s, its items make %s", model.Shell(d.Stored), model.Shell(d.Counted))
+}
+
+// An oversizedBucket holds more than Max or MaxBytes.
+type oversizedBucket struct {
+	ID    bson.RawValue `bson:"_id"`
+	N     int64         `bson:"n"`
+	Bytes bson.RawValue `bson:"bytes"` // as they are stored
+}
+
+func (d oversizedBucket) Tell(f *model.Finding) {
+	f.ID, f.Problem = d.ID, fmt.Sprintf("holds %d items", d.N)
+	if d.Bytes.Type != 0 {
+		f.Problem += " and " + model.Shell(d.Bytes) + " bytes"
+	}
 }
 
 // op is an expression of one operator.
@@ -85,7 +125,7 @@ func (b *bucketing) differs() bson.D {
 	return bson.D{{Key: "$or", Value: or}}
 }
 
-func (b *bucketing) check() mongo.Pipeline {
+func (b *bucketing) miscounted() mongo.Pipeline {
 	stored := bson.D{{Key: "n", Value: "$n"}, {Key: "bytes", Value: "$bytes"}}
 	counted := bson.D{{Key: "n", Value: countN()}, {Key: "bytes", Value: countBytes()}}
 	if totals := b.counted(); len(totals) > 0 {
@@ -107,7 +147,8 @@ func (b *bucketing) counted() (d bson.D) {
 	return d
 }
 
-func (b *bucketing) repair() model.Write {
+// recount is the filter of a bucket that is miscounted, and the update that counts it anew.
+func (b *bucketing) recount() (is bson.D, update mongo.Pipeline) {
 	set := bson.D{
 		{Key: "n", Value: countN()}, {Key: "bytes", Value: countBytes()},
 		{Key: "closed", Value: op("$cond", op("$gte", op("$ifNull", "$n", 0), b.spec.Max), true, op("$ifNull", "$closed", "$$REMOVE"))},
@@ -115,12 +156,14 @@ func (b *bucketing) repair() model.Write {
 	for _, e := range b.counted() {
 		set = append(set, bson.E{Key: "totals." + e.Key, Value: e.Value})
 	}
-	return model.Write{
-		Collection: b.name, Once: true,
-		Model: &mongo.UpdateManyModel{
-			Filter: op("$expr", b.differs()),
-			Update: mongo.Pipeline{{{Key: "$set", Value: set}}},
-		},
+	return op("$expr", b.differs()), mongo.Pipeline{{{Key: "$set", Value: set}}}
+}
+
+func (b *bucketing) oversized() mongo.Pipeline {
+	return mongo.Pipeline{
+		{{Key: "$match", Value: b.over()}},
+		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
+		{{Key: "$project", Value: bson.D{{Key: "n", Value: countN()}, {Key: "bytes", Value: 1}}}},
 	}
 }
 

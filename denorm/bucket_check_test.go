@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
@@ -45,7 +46,7 @@ func totalOf(sum, least, most any) bson.D {
 	return bson.D{{Key: "sum", Value: sum}, {Key: "min", Value: least}, {Key: "max", Value: most}}
 }
 
-// Whatever doesn't add up is found, and nothing else; one repair mends it all, and a second one changes nothing.
+// The check finds each bucket that doesn't add up, and no other. Its job mends them all, and a second run changes nothing.
 func TestBucketRepair(t *testing.T) {
 	parallel(t)
 	ab := []note{numbered("a", 5, 0.5), numbered("b", -2, 0.25)}
@@ -77,16 +78,16 @@ func TestBucketRepair(t *testing.T) {
 		t.Run(c.reason, func(t *testing.T) {
 			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 				seed(t, db, docs{"notes": {c.before, bucketDoc(7, bare)}})
-				diffs, err := added.Check().All(t.Context(), db)
-				if err != nil || (len(diffs) > 0) != (c.after != nil) || len(diffs) > 0 && diffs[0].ID != "p#0000000000" {
-					t.Fatalf("found %v, %v", diffs, err)
+				found, _ := findingsOf(t, db, added.Checks()[0])
+				if (len(found) > 0) != (c.after != nil) || len(found) > 0 && found[0].ID.StringValue() != "p#0000000000" {
+					t.Fatalf("found %v", found)
 				}
 				after := c.after
 				if after == nil {
 					after = c.before
 				}
 				for range 2 {
-					if _, err := added.Repair().Run(t.Context(), db); err != nil {
+					if err := checkJob(added.Checks()[0])(t.Context(), db); err != nil {
 						t.Fatal(err)
 					}
 					wantCounted(t, db, added)
@@ -97,53 +98,65 @@ func TestBucketRepair(t *testing.T) {
 	}
 }
 
-// A difference says what is stored and what the items give.
-func TestBucketCheck(t *testing.T) {
+// A finding says what is stored and what the items make.
+func TestBucketChecks(t *testing.T) {
 	parallel(t)
+	wantDistinctChecks(t, budgeted.Checks(), 2)
+	wantRefusedFindings(t, budgeted.Checks()...)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ab := []note{numbered("a", 5, 0.5), numbered("b", -2, 0.25)}
 		seed(t, db, docs{"notes": {bucketDoc(0, ab, bson.E{Key: "n", Value: 9}), bucketDoc(1, ab, bson.E{Key: "bytes", Value: "x"})}})
-		got, err := added.Check().All(t.Context(), db)
-		if err != nil || len(got) != 2 {
-			t.Fatal(got, err)
+		got, said := findingsOf(t, db, added.Checks()[0])
+		if len(got) != 2 || !strings.HasPrefix(said[0], "notes 'p#0000000000': stores {n: 9, bytes: ") || !strings.Contains(said[0], ", its items make {n: 2, bytes: ") {
+			t.Fatal(said)
 		}
-		want := denorm.BucketCount{N: 2, Bytes: sizeOf(ab...), Totals: map[string]denorm.Total{"n": {Sum: 3, Min: -2, Max: 5}, "f": {Sum: 0.75, Min: 0.25, Max: 0.5}}}
-		for i, d := range got {
-			if diff := modeltest.Diff(want, d.Counted, modeltest.IgnoreOrder()); diff != "" {
+		type counts struct {
+			N      int                     `bson:"n"`
+			Bytes  int64                   `bson:"bytes"`
+			Totals map[string]denorm.Total `bson:"totals"`
+		}
+		var details [2]struct {
+			Stored  bson.Raw `bson:"stored"`
+			Counted counts   `bson:"counted"`
+		}
+		want := counts{N: 2, Bytes: sizeOf(ab...), Totals: map[string]denorm.Total{"n": {Sum: 3, Min: -2, Max: 5}, "f": {Sum: 0.75, Min: 0.25, Max: 0.5}}}
+		for i, f := range got {
+			detailOf(t, f, &details[i])
+			if diff := modeltest.Diff(want, details[i].Counted, modeltest.IgnoreOrder()); diff != "" {
 				t.Errorf("%d: %s", i, diff)
 			}
 		}
-		if n, ok := got[0].Stored.Lookup("n").AsInt64OK(); !ok || n != 9 {
-			t.Errorf("stored %v", got[0].Stored)
+		if n, ok := details[0].Stored.Lookup("n").AsInt64OK(); !ok || n != 9 {
+			t.Errorf("stored %v", details[0].Stored)
 		}
-		if s := got[1].Stored.Lookup("bytes").StringValue(); s != "x" {
-			t.Errorf("stored %v", got[1].Stored)
+		if s := details[1].Stored.Lookup("bytes").StringValue(); s != "x" {
+			t.Errorf("stored %v", details[1].Stored)
 		}
-		over, err := plain.Oversized().All(t.Context(), db)
-		if err != nil || len(over) != 0 {
-			t.Errorf("oversized: %v, %v", over, err)
+		if over, said := findingsOf(t, db, plain.Checks()[1]); len(over) != 0 {
+			t.Errorf("oversized: %v", said)
 		}
 		four := append(slices.Clone(ab), noted("c"), noted("d"))
-		seed(t, db, docs{"notes": {bucketDoc(0, ab), bucketDoc(1, four), bucketDoc(2, ab, bson.E{Key: "bytes", Value: int64(121)})}})
+		seed(t, db, docs{"notes": {bucketDoc(0, ab), bucketDoc(1, four), bucketDoc(2, ab, bson.E{Key: "bytes", Value: int64(121)}), bucketDoc(3, four, bson.E{Key: "bytes"})}})
+		of1 := fmt.Sprintf("notes 'p#0000000001': holds 4 items and %s bytes", model.Shell(sizeOf(four...)))
 		for _, c := range []struct {
 			b    *noteBucket
-			want string
-		}{{plain, "[p#0000000001]"}, {budgeted, "[p#0000000001 p#0000000002]"}} {
-			var ids []string
-			for p, err := range c.b.Oversized().Sorted(bson.D{{Key: "_id", Value: 1}}).Each(t.Context(), db) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				ids = append(ids, p.ID)
+			want []string
+		}{
+			{plain, []string{of1, "notes 'p#0000000003': holds 4 items"}},
+			{budgeted, []string{of1, "notes 'p#0000000002': holds 2 items and Long('121') bytes"}},
+		} {
+			check := c.b.Checks()[1]
+			if _, said := findingsOf(t, db, check); !slices.Equal(said, c.want) {
+				t.Errorf("oversized: %q, want %q", said, c.want)
 			}
-			if fmt.Sprint(ids) != c.want {
-				t.Errorf("oversized: %v, want %s", ids, c.want)
+			if check.Job().Err == nil {
+				t.Error("a job mends oversized buckets")
 			}
 		}
 	})
 }
 
-// A repair that is cut, or that meets an append, leaves what adds up.
+// A mending that is cut, or that meets an append, leaves what adds up.
 func TestBucketRepairFaults(t *testing.T) {
 	parallel(t)
 	ab := []note{numbered("a", 5, 0.5), numbered("b", -2, 0.25)}
@@ -151,10 +164,7 @@ func TestBucketRepairFaults(t *testing.T) {
 	seedWrong := func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, wrong) }
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Seed: seedWrong,
-		Run: func(ctx context.Context, db *mongo.Database) error {
-			_, err := added.Repair().Run(ctx, db)
-			return err
-		},
+		Run:  checkJob(added.Checks()[0]),
 		Check: func(t testing.TB, db *mongo.Database) {
 			wantPages(t, db, added, "p", []string{"a", "b"}, []string{"a", "b"}, []string{"a", "b"})
 		},
@@ -165,10 +175,7 @@ func TestBucketRepairFaults(t *testing.T) {
 			return store(ctx, db, docs{"notes": {bucketDoc(0, ab, bson.E{Key: "n", Value: 0})}})
 		},
 		A: appending(added, "p", numbered("c", 1, 1)),
-		B: func(ctx context.Context, db *mongo.Database) error {
-			_, err := added.Repair().Run(ctx, db)
-			return err
-		},
+		B: checkJob(added.Checks()[0]),
 		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 			if errA != nil || errB != nil {
 				t.Error(errA, errB)

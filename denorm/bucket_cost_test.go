@@ -55,7 +55,6 @@ func TestBucketCosts(t *testing.T) {
 		{"Newest", plain.Newest("p").Cost(), find(plain.Newest("p").Limited(1).After()), model.Cost{Commands: 1, Returned: 1}},
 		{"Between", daily.Between("p", noon, noon.Add(1)).Cost(), find(daily.Between("p", noon, noon.Add(1))), model.Cost{Commands: 1}},
 		{"Holding", byKey.Holding("p", "0").Cost(), find(byKey.Holding("p", "0")), model.Cost{Commands: 1, Returned: 1}},
-		{"Oversized", plain.Oversized().Cost(), find(plain.Oversized()), model.Cost{Commands: 1}},
 		{"Elements", plain.Elements("p").Cost(), func(ctx context.Context, db *mongo.Database) error {
 			_, err := plain.Elements("p").All(ctx, db)
 			return err
@@ -64,12 +63,15 @@ func TestBucketCosts(t *testing.T) {
 			_, err := added.Totals("p").All(ctx, db)
 			return err
 		}, model.Cost{Commands: 1, Returned: 1}},
-		{"Check", plain.Check().Cost(), func(ctx context.Context, db *mongo.Database) error {
-			_, err := plain.Check().All(ctx, db)
-			return err
-		}, model.Cost{Commands: 1}},
-		{"Repair of nothing", plain.Repair().Cost(), write(plain.Repair()), model.Cost{Commands: 1}},
 	}
+	for _, c := range plain.Checks() {
+		tests = append(tests, bucketCost{c.Name, c.Find().Cost(), func(ctx context.Context, db *mongo.Database) error {
+			_, err := c.All(ctx, db)
+			return err
+		}, model.Cost{Commands: 1}})
+	}
+	// The _ids of a batch, its findings, and two to read the end.
+	tests = append(tests, bucketCost{"a job that finds nothing", unsaid, checkJob(plain.Checks()[0]), model.Cost{Commands: 4, Returned: 2}})
 	checkBucketCosts(t, tests)
 }
 

@@ -83,7 +83,7 @@ func wantPages(t testing.TB, db *mongo.Database, b *noteBucket, key string, want
 
 func wantCounted(t testing.TB, db *mongo.Database, b *noteBucket) {
 	t.Helper()
-	diffs, err := b.Check().All(context.Background(), db)
+	diffs, err := b.Checks()[0].All(context.Background(), db)
 	if err != nil || len(diffs) > 0 {
 		t.Errorf("miscounted: %v, %v", diffs, err)
 	}

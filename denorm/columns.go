@@ -47,7 +47,7 @@ type ColumnsSpec struct {
 // too many properties, too deep, a refused character, a name that stands twice. [Columns.Problems] lists all of it.
 //
 // The flat documents are a copy in a collection of their own. They are as fresh as their last [Columns.Store] or
-// [Columns.Rebuild]; what was deleted since, [Columns.CheckOrphans] finds. To divide a document into several collections, see
+// [Columns.Rebuild]; what was deleted since, [Columns.Checks] finds. To divide a document into several collections, see
 // [Normalized].
 //
 // Source: the analytical store of a document database, its limits and the advice to flatten (seed 003);
@@ -152,18 +152,12 @@ func (x *Columns[D, K]) Survey() model.Aggregate[ColumnUse] {
 	return model.AggregateAs[ColumnUse](x.flat, x.c.survey())
 }
 
-// CheckOrphans returns the _ids of the flat documents whose document is gone, in their order.
+// Checks returns one check, of flat documents whose document is gone. Mending deletes them. A flat document whose document
+// came back since is deleted too: the next [Columns.Rebuild] stores it.
 //
-// Cost: one command that reads every flat document's _id, and looks its document up by _id.
-func (x *Columns[D, K]) CheckOrphans() model.Aggregate[ColumnsOrphan] {
-	return model.AggregateAs[ColumnsOrphan](x.flat, surplusOf(x.c.docs, "_id"))
-}
-
-// RepairOrphans returns the plan that deletes the flat documents that [Columns.CheckOrphans] found. One whose document came back since is
-// deleted too: the next [Columns.Rebuild] stores it.
-//
-// Cost: one command, one document for each, by _id. Cut, it leaves some of them; it can be run again.
-func (x *Columns[D, K]) RepairOrphans(found []ColumnsOrphan) model.Plan { return x.c.prune(found) }
+// Cost: see [model.Check]; it reads every flat document's _id, and looks its document up by _id. Mending writes one document
+// each, by _id.
+func (x *Columns[D, K]) Checks() []model.Check { return x.c.checks() }
 
 // Indexes returns none: flat documents are found by _id.
 func (x *Columns[D, K]) Indexes() []model.Index { return nil }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -32,10 +33,12 @@ type ColumnUse struct {
 	Documents int64  `bson:"documents"`
 }
 
-// A ColumnsOrphan is a flat document without its document, as [Columns.CheckOrphans] finds it.
-type ColumnsOrphan struct {
+// A columnsOrphan is a flat document without its document.
+type columnsOrphan struct {
 	ID bson.RawValue `bson:"_id"`
 }
+
+func (o columnsOrphan) Tell(f *model.Finding) { f.ID, f.Problem = o.ID, "its document is gone" }
 
 func declareColumns(docs, flat string, spec []ColumnsSpec) *columns {
 	fail := func(problem, remedy string) {
@@ -281,11 +284,18 @@ func surplusOf(docs, path string) mongo.Pipeline {
 	}
 }
 
-func (c *columns) prune(found []ColumnsOrphan) model.Plan {
-	var p model.Plan
+func (c *columns) checks() []model.Check {
+	name := c.flat + ": columns of no document"
+	return []model.Check{{
+		Name: name, Collection: c.flat, Rule: "a flat document has its document in " + c.docs,
+		Pipeline: surplusOf(c.docs, "_id"), Tell: core.Tells[columnsOrphan](), Mend: core.Mends(name, c.flat, c.prune),
+	}}
+}
+
+func (c *columns) prune(found []columnsOrphan) (p model.Plan) {
 	for i, s := range found {
-		if !isKey(s.ID) {
-			return model.RefusedPlan(c.flat, c.refused(fmt.Sprintf("found[%d]._id", i), nil, "the id is empty"))
+		if s.ID.Type == 0 {
+			return noID(c.flat, i)
 		}
 		p.Steps = append(p.Steps, deleteByID(c.flat, s.ID))
 	}

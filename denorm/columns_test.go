@@ -243,12 +243,7 @@ func TestColumnsFill(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		gone, err := strictOnes.CheckOrphans().All(ctx, db)
-		if err != nil {
-			return err
-		}
-		_, err = strictOnes.RepairOrphans(gone).Run(ctx, db)
-		return err
+		return checkJob(strictOnes.Checks()[0])(ctx, db)
 	}
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Seed: func(ctx context.Context, db *mongo.Database) error {
@@ -264,15 +259,17 @@ func TestColumnsFill(t *testing.T) {
 			t.Errorf("survey %s, want %s, %v", got, want, err)
 		}
 		seed(t, db, docs{"sheets": {bson.D{e("_id", "a"), e("x", bson.D{e("y:z", 1)})}}})
+		if _, said := findingsOf(t, db, strictOnes.Checks()[0]); !slices.Equal(said, []string{"flat 'b': its document is gone", "flat 'c': its document is gone"}) {
+			t.Errorf("found %q", said)
+		}
 		wantError(t, fill(t.Context(), db), errRefused)
 		some := strictOnes.Rebuild(bson.D{e("_id", "z")})
 		if _, err := some.Run(t.Context(), db, model.JobOptions{}); err != nil {
 			t.Errorf("a document that the filter leaves out: %v", err)
 		}
 	})
-	if _, err := strictOnes.RepairOrphans([]denorm.ColumnsOrphan{{}}).Run(t.Context(), nil); err == nil {
-		t.Error("a finding without an id is taken")
-	}
+	wantDistinctChecks(t, strictOnes.Checks(), 1)
+	wantRefusedFindings(t, strictOnes.Checks()...)
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		w := strictOnes.Store(bson.D{e("_id", "a")})

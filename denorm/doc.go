@@ -34,7 +34,7 @@
 //   - Push and keep n: [Bounded.Push], [Bounded.PushOrCreate]; and count with it: [Bounded.PushWith]
 //   - Read the newest few of the kept ones: [Bounded.Slice]
 //   - Take elements out by key, or all: [Bounded.Remove], [Bounded.Clear]
-//   - Find and mend documents over the bound: [Bounded.Oversized], [Bounded.Trim]
+//   - Find and mend documents over the bound: [Bounded.Checks]
 //   - Let the server hold the bound too: [Bounded.Validator]
 //   - Store, change, move and delete a child that its parent may hold: [Subset.Insert], [Subset.Set], [Subset.Delete]
 //   - Page on from where the parent ends: [Subset.Rest], [Subset.Children]
@@ -42,12 +42,12 @@
 //   - Append to a sequence of pages: [Bucket.Append], [Bucket.AppendTo]
 //   - Read its pages: [Bucket.Oldest], [Bucket.Newest], [Bucket.Page], [Bucket.Between]
 //   - Read what is on them: [Bucket.Elements], [Bucket.Holding], [Bucket.Totals]
-//   - Find and mend pages that don't add up: [Bucket.Check], [Bucket.Repair], [Bucket.Oversized], [Bucket.Validator]
+//   - Find and mend pages that don't add up: [Bucket.Checks], [Bucket.Validator]
 //   - Append to an array that can overflow, remove, delete it all: [Outlier.Append], [Outlier.Remove], [Outlier.Delete]
 //   - Read it whole, count it, find those that overflow: [Outlier.Elements], [Outlier.Holding], [Outlier.Count], [Outlier.Overflow],
 //     [Outlier.Outliers]
 //   - Move what outgrew its document: [Outlier.Split], [Outlier.Settle]; find and mend what doesn't go together:
-//     [Outlier.Check], [Outlier.Repair], [Outlier.CheckOrphans], [Outlier.RepairOrphans]
+//     [Outlier.Checks]
 //   - Link and unlink, and read either end's page by time: [WideRow.Link], [WideRow.Unlink], [WideRow.LeftNewest],
 //     [WideRow.RightNewest], [WideRow.LeftOldest]; see whether a pair is linked: [WideRow.Linked]; count: [WideRow.LeftCount]
 //   - Renew copied fields, find and mend old ones and half links: [WideRow.RefreshLeft], [WideRow.Checks]
@@ -70,14 +70,13 @@
 //   - Store a list as numbered fields: [Numbered.Insert], [Numbered.Set], [Numbered.Append]; nested again:
 //     [Numbered.Documents], [Numbered.Back]
 //   - Query by several fields of one element: [Numbered.Equal], [Numbered.Match]
-//   - Make nested documents flat in place, and back: [Numbered.Convert], [Numbered.Restore]; mend: [Numbered.Check],
-//     [Numbered.Repair]
+//   - Make nested documents flat in place, and back: [Numbered.Convert], [Numbered.Restore]; mend: [Numbered.Checks]
 //   - Keep a list as text too: [Proximity.Insert], [Proximity.Add], [Proximity.Remove]; find words that stand together:
-//     [Proximity.Near], [Proximity.Equal]; mend texts: [Proximity.Check], [Proximity.Repair]; read one back: [Proximity.Back]
+//     [Proximity.Near], [Proximity.Equal]; mend texts: [Proximity.Checks]; read one back: [Proximity.Back]
 //   - Store documents as columns: [Columns.Store], [Columns.Rebuild]; see what is refused: [Columns.Problems]; what columns there
-//     are: [Columns.Survey]; back: [Columns.Back]; take out what is gone: [Columns.CheckOrphans], [Columns.RepairOrphans]
+//     are: [Columns.Survey]; back: [Columns.Back]; take out what is gone: [Columns.Checks]
 //   - Divide documents into rows of several collections: [Normalized.Plan]; whole again: [Normalized.Documents]; find and
-//     mend what differs: [Normalized.Check], [Normalized.Prune], [Normalized.Conflicts]
+//     mend what differs: [Normalized.Checks]
 //
 // # Costs
 //
@@ -99,7 +98,7 @@
 //	Columns, Normalized  as many as there are batches or collections
 //
 // A check is one command that reads a whole collection, and looks up what belongs to each of its documents, most by _id.
-// Where it is by another field, as the children of a parent ([Counter.Checks], [Subset.Checks], [Outlier.Check]) or what a
+// Where it is by another field, as the children of a parent ([Counter.Checks], [Subset.Checks], [Outlier.Checks]) or what a
 // source lists ([Copy.Checks]), the index of Indexes must be there: without it the server reads the whole of the other
 // collection for each document.
 //

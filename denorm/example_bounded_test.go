@@ -61,12 +61,20 @@ func ExampleBounded() {
 	}
 
 	// What the bound does for documents that were written before it was declared.
-	fmt.Println(lastLines.Trim())
+	old := loggingHost{ID: "AAAA", LogMsgs: []keptLine{{Message: "a"}, {Message: "b"}, {Message: "c"}, {Message: "d"}}}
+	if _, err := loggingHosts.Insert(old).Run(ctx, db); err != nil {
+		fmt.Println(err)
+		return
+	}
+	check := lastLines.Checks()[0]
+	found, _ := check.All(ctx, db)
+	progress, err := check.Job().Run(ctx, db, model.JobOptions{})
+	fmt.Println(check.Rule, found, progress.Modified, err)
 	// Output:
 	// db.hosts.updateOne({_id: 'AAAB'}, {$push: {logmsgs: {$each: [{time: ISODate('2014-03-28T12:05:00.000Z'), message: 'minute 5'}], $sort: {time: 1}, $slice: -3}}})
 	// 1 command, 1 document written, by _id_
 	// - minute 3
 	// - minute 4
 	// - minute 5
-	// db.hosts.updateMany({'logmsgs.3': {$exists: true}}, {$push: {logmsgs: {$each: [], $sort: {time: 1}, $slice: -3}}})
+	// an array holds at most 3 elements [hosts 'AAAA': holds 4 elements] 1 <nil>
 }

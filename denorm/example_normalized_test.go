@@ -40,9 +40,10 @@ func ExampleNormalized() {
 	}
 
 	// Ann has moved: of what her orders say, one is the row.
-	conflicts, err := orderRows.Conflicts()[0].All(ctx, db)
-	for _, c := range conflicts {
-		fmt.Println(c.Key, len(c.Versions), "versions", err)
+	for _, check := range orderRows.Checks() {
+		for finding, err := range check.Each(ctx, db) {
+			fmt.Println(finding, err)
+		}
 	}
 	whole, err := orderRows.Documents(nil).One(ctx, db)
 	fmt.Println(whole.ID, *whole.Customer, whole.Items, err)
@@ -55,6 +56,6 @@ func ExampleNormalized() {
 	// items {_id: {of: 1, n: Long('0')}, sku: 'bolt', qty: 4} <nil>
 	// items {_id: {of: 1, n: Long('1')}, sku: 'nut', qty: 8} <nil>
 	// items {_id: {of: 2, n: Long('0')}, sku: 'nut', qty: 1} <nil>
-	// "ann" 2 versions <nil>
+	// customers 'ann': documents say 2 different things of this key <nil>
 	// 1 {ann Rome} [{bolt 4} {nut 8}] <nil>
 }

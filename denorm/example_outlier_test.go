@@ -65,8 +65,10 @@ func ExampleOutlier() {
 
 	// A book that outgrew its document before overflow was declared.
 	show(model.NewPlan(books.Update("b2", bson.D{{Key: "$set", Value: bson.D{{Key: "buyers", Value: []buyer{{ID: "ann"}, {ID: "bob"}, {ID: "cy"}}}}}})))
-	found, err := buyersOf.Check().All(ctx, db)
-	fmt.Println(found, err)
+	for _, check := range buyersOf.Checks() {
+		found, err := check.All(ctx, db)
+		fmt.Println(check.Name, found, err)
+	}
 	p, err := buyersOf.Split().Run(ctx, db, model.JobOptions{})
 	fmt.Println(p.Modified, "written", err)
 	b2, err := books.ByID("b2").One(ctx, db)
@@ -80,7 +82,9 @@ func ExampleOutlier() {
 	// 1 command and one per further batch, by _id_
 	// 2 and 2 <nil>
 	// db.books.find({extras: true}).sort({_id: 1})
-	// [unsplit: 'b2' holds 3] <nil>
+	// books.buyers: overflow without the flag [] <nil>
+	// books.buyers: arrays over Max [books 'b2': unsplit: its array holds 3 elements] <nil>
+	// buyers: overflow without an owner [] <nil>
 	// 2 written <nil>
 	// [{ann 0} {bob 0}] true <nil>
 }

@@ -11,15 +11,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// An IndexFault is what is wrong with a row of a [Normalized].
-type IndexFault string
-
-const (
-	Surplus   IndexFault = "surplus"   // the document doesn't hold it, or is gone
-	StaleCopy IndexFault = "staleCopy" // its fields are not the document's
-	Missing   IndexFault = "missing"   // the document holds it, and it isn't there
-)
-
 // Checks returns the checks of the table: of entries whose document is gone or doesn't hold the value; if there are copies,
 // of entries whose copied fields differ from the document's; of values that documents hold without an entry; and in a
 // unique table, of values whose entry is another document's.

@@ -81,18 +81,21 @@ func TestWritesIndexed(t *testing.T) {
 		}
 		other := []any{bson.D{e("_id", "other")}}
 		seed(t, db, docs{
-			"tallies": viewed(1)["tallies"], "boards": with("a1")["boards"], "goods": {good{"g", []spec{{K: "x", V: 1}, {K: "x", V: 2}}}}, "flat": {bson.D{e("_id", "gone")}}, "resumes": {resume{ID: "r"}},
+			"tallies": viewed(1)["tallies"], "boards": with("a1", "b2")["boards"], "goods": {good{"g", []spec{{K: "x", V: 1}, {K: "x", V: 2}}}}, "flat": {bson.D{e("_id", "gone")}}, "resumes": {resume{ID: "r"}},
 			"items":  {bson.D{e("_id", bson.D{e("of", 9), e("n", int64(0))})}},
 			"emails": other, "by.city": other, "by.tags": other, "by.home.zip": other, "clicks": other, // explain of an empty collection shows no index
 		})
 		byID("Approximate", views.Count("t", 0), views.CountMany("t", 77, 0))
 		byID("Bounded", model.NewPlan(last.PushWith("b", bson.D{e("$set", bson.D{e("name", "x")})}, elements("b1")...), last.PushOrCreate("b", elements("b1")...)))
 		byID("Attributes.Checks", mended(t, db, specs.Checks())...)
-		byID("Columns", model.NewPlan(strictOnes.Delete("gone")), planned(t, db, strictOnes.CheckOrphans(), strictOnes.RepairOrphans))
-		rows, _ := normalizedDrifts(t, db)
-		byID("Normalized.Prune", allRows.Prune(rows))
+		byID("Bounded.Checks", mended(t, db, bounded(denorm.BoundedSpec{Max: 1}).Checks())...)
+		byID("Columns", model.NewPlan(strictOnes.Delete("gone")))
+		byID("Columns.Checks", mended(t, db, strictOnes.Checks())...)
+		byID("Normalized.Checks", mended(t, db, allRows.Checks()[3:4])...)
+		byID("Numbered.Checks", skillFields.Checks()[0].Mend([]model.Finding{{Check: skillFields.Checks()[0].Name, Detail: marshal(bson.D{e("_id", "r")})}}))
 		byID("Numbered", model.NewPlan(skillFields.Set("r", skillLevel{"Go", "Good"}), skillFields.AppendAt("r", 0, skillLevel{"Go", "Good"}), skillFields.Replace(resume{ID: "r"})),
 			planOf(t, db, skillFields.Append("r", skillLevel{"Go", "Good"})))
+		byID("Proximity.Checks", skillText.Checks()[0].Mend([]model.Finding{{Check: skillText.Checks()[0].Name, Detail: marshal(bson.D{e("_id", "r")})}}))
 		byID("Proximity", model.NewPlan(skillText.Set("r"), skillText.Remove("r", skillLevel{"Go", "Good"}), skillText.Replace(resume{ID: "r"})))
 
 		s := origin{ID: "s", Name: "a", Docs: []string{"h1", "h2"}}
@@ -162,10 +165,10 @@ func writesOfParentsIndexed(t *testing.T, db *mongo.Database, byID func(string, 
 	if err := errors.Join(updates(ctx, db, "books", "a", bson.D{e("$unset", bson.D{e("extras", "")})}), outlierPush(ctx, db, "c", "7 8 9")); err != nil {
 		t.Fatal(err)
 	}
-	byID("Outlier.Repair", planned(t, db, buyersOf.Check(), buyersOf.Repair))
+	byID("Outlier.Checks", mended(t, db, buyersOf.Checks()[:1])...)
 	byID("Outlier.Settle", outlierCrowd(t, db, buyersOf))
 	mustExec(t, db, model.NewPlan(books.Delete("c")))
-	byID("Outlier.RepairOrphans", planned(t, db, buyersOf.CheckOrphans(), buyersOf.RepairOrphans))
+	byID("Outlier.Checks of orphans", mended(t, db, buyersOf.Checks()[2:])...)
 
 	if err := errors.Join(seedWide(ctx, db), store(ctx, db, docs{"songs": {member{ID: "s1", Name: "new"}}, "fans": {member{ID: "f1", Name: "new"}}}), createIndexes(ctx, db, wide)); err != nil {
 		t.Fatal(err)

@@ -170,12 +170,18 @@ func (in *inverted) checked(q InvertedQuery) ([]queryTerm, error) {
 	return terms, nil
 }
 
+// A collectionPipeline is a pipeline over a collection.
+type collectionPipeline struct {
+	collection string
+	pipeline   mongo.Pipeline
+}
+
 // ids is the pipeline of a query's ids. Each entry gives its id and the number of its value; an id's numbers are grouped,
 // and say whether the query finds it. What comes last sorts: a single value's entries are in order as they are.
-func (in *inverted) ids(q InvertedQuery) (c normalCheck, err error) {
+func (in *inverted) ids(q InvertedQuery) (c collectionPipeline, err error) {
 	terms, err := in.checked(q)
 	if err != nil {
-		return normalCheck{in.tables[0].entries, nil}, err
+		return collectionPipeline{in.tables[0].entries, nil}, err
 	}
 	c.collection = in.tables[terms[0].table].entries
 	if len(terms) == 1 && q.kind == isValue {
@@ -241,7 +247,7 @@ func numbering(terms []queryTerm, table int) bson.D {
 	return bson.D{{Key: "_id", Value: 0}, {Key: "id", Value: "$_id.id"}, {Key: "is", Value: number}}
 }
 
-func (in *inverted) count(q InvertedQuery) (normalCheck, error) {
+func (in *inverted) count(q InvertedQuery) (collectionPipeline, error) {
 	c, err := in.ids(q)
 	c.pipeline = append(slices.Clone(c.pipeline), oneTotal()...)
 	return c, err
@@ -254,7 +260,7 @@ func (in *inverted) holding(q InvertedQuery, prefix string) bson.D {
 	})
 }
 
-func (in *inverted) documents(q InvertedQuery) (normalCheck, error) {
+func (in *inverted) documents(q InvertedQuery) (collectionPipeline, error) {
 	c, err := in.ids(q)
 	if err != nil {
 		return c, err
@@ -267,7 +273,7 @@ func (in *inverted) documents(q InvertedQuery) (normalCheck, error) {
 	return c, nil
 }
 
-func (in *inverted) report(q InvertedQuery, f model.Field, err error) (normalCheck, error) {
+func (in *inverted) report(q InvertedQuery, f model.Field, err error) (collectionPipeline, error) {
 	c, queryErr := in.ids(q)
 	switch {
 	case queryErr != nil:
@@ -290,9 +296,9 @@ func (in *inverted) report(q InvertedQuery, f model.Field, err error) (normalChe
 	return c, nil
 }
 
-func (in *inverted) values(path string) (normalCheck, error) {
+func (in *inverted) values(path string) (collectionPipeline, error) {
 	i, err := in.table(path)
-	return normalCheck{in.tables[i].entries, append(mongo.Pipeline{grouped("$_id.v", number1())}, counted()...)}, err
+	return collectionPipeline{in.tables[i].entries, append(mongo.Pipeline{grouped("$_id.v", number1())}, counted()...)}, err
 }
 
 // counted sorts and names the counts of values.

@@ -13,7 +13,7 @@ type Part struct {
 	Into string // the collection of its rows
 
 	// Key names the field of the document at Path that identifies it: a customer's id. There is a row for each key, whichever
-	// documents hold it, of the last of them in the order of _id; [Normalized.Conflicts] finds those that say different things
+	// documents hold it, of the last of them in the order of _id; [Normalized.Checks] finds those that say different things
 	// of one key. "" means that Path is an array, and there is a row for each of its elements.
 	Key string
 }
@@ -31,8 +31,8 @@ type Part struct {
 // plain values. Documents of Go structs are so by their types; of others nothing tells.
 //
 // The rows are a copy. Each run of [Normalized.Plan] is as true as what it read; documents that change meanwhile may be
-// divided half before and half after: run it again. It deletes nothing: [Normalized.Check] finds rows too many, and
-// [Normalized.Prune] deletes them.
+// divided half before and half after: run it again. It deletes nothing: [Normalized.Checks] finds rows too many, and
+// deletes them.
 //
 // Source: normalizing into customers, orders and items for an analytical store (seed 003);
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/merge/.
@@ -82,40 +82,18 @@ func (x *Normalized[D, K]) Documents(filter bson.D) model.Aggregate[D] {
 	return a
 }
 
-// Check returns the pipelines that find the rows that are missing or differ from what the documents say, and those too
-// many, for each collection: run them all. Of keyed parts the rows too many are those whose key no document holds any more.
+// Checks returns two checks for each part in the order of the declaration, two for the main rows, and one for each keyed part.
 //
-// Cost: one command each, two for each part and two for the main rows. They read all documents, or all rows; rows are looked
-// up by _id, and documents too, but for those that hold a key: an index on it, which is yours to declare, saves reading all
-// of them for each row.
-func (x *Normalized[D, K]) Check() []model.Aggregate[NormalizedDrift] {
-	var out []model.Aggregate[NormalizedDrift]
-	for _, c := range x.n.checks() {
-		out = append(out, model.AggregateAs[NormalizedDrift](x.docs.Named(c.collection), c.pipeline))
-	}
-	return out
-}
-
-// Prune returns the plan that deletes the rows too many that [Normalized.Check] found; other findings are passed over: run
-// [Normalized.Plan] for those. A row that is right again by now is deleted too, and comes back with the next run.
+// Of the two, the first finds the rows that are missing or differ from what the documents say; mending writes those rows. The
+// second finds the rows that no document holds, and of a keyed part those whose key no document holds; mending deletes them. A
+// row that is right again by then is deleted too, and comes back with the next [Normalized.Plan].
 //
-// Cost: a command for each run of rows of one collection; one row each, by _id. Cut, it leaves some of them; it can be run again.
-func (x *Normalized[D, K]) Prune(found []NormalizedDrift) model.Plan { return x.n.prune(found) }
-
-// Conflicts returns the pipeline that finds, for each keyed part, the keys of which documents say different things: a
-// customer who has moved. Only one of them becomes the row. The parts are those of the declaration, in its order; without a
-// keyed part there is no pipeline.
+// The last checks find the keys of which documents say different things: a customer who has moved. Only one of those documents
+// becomes the row. No write mends them.
 //
-// Cost: one command each, which reads every document.
-func (x *Normalized[D, K]) Conflicts() []model.Aggregate[NormalizedConflict] {
-	var out []model.Aggregate[NormalizedConflict]
-	for _, p := range x.n.parts {
-		if p.Key != "" {
-			out = append(out, model.AggregateAs[NormalizedConflict](x.docs, x.n.conflicts(p)))
-		}
-	}
-	return out
-}
+// Cost: see [model.Check]. Rows are looked up by _id, and documents too, except the documents that hold a key: an index on it,
+// which is yours to declare, saves reading all documents for each key. Mending writes one row each, by _id.
+func (x *Normalized[D, K]) Checks() []model.Check { return x.n.checks() }
 
 // Indexes returns, for each part that is an array, the index of its rows by document and position.
 func (x *Normalized[D, K]) Indexes() []model.Index {

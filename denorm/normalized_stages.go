@@ -21,21 +21,6 @@ type normalPart struct {
 	plain bool // the elements are no documents
 }
 
-// A NormalizedDrift is a row that is not what the documents say, as [Normalized.Check] found it.
-type NormalizedDrift struct {
-	Into  string        `bson:"into"`  // the row's collection
-	Fault IndexFault    `bson:"fault"` // Missing, StaleCopy (it differs) or Surplus
-	ID    bson.RawValue `bson:"_id"`   // of the row
-	Want  bson.Raw      `bson:"want"`  // the row as it should be; nil for a Surplus
-	Found bson.Raw      `bson:"found"` // the row as it is; nil if it is missing, and for main rows too many
-}
-
-// A NormalizedConflict is a key of which documents say different things, as [Normalized.Conflicts] found it.
-type NormalizedConflict struct {
-	Key      bson.RawValue `bson:"_id"`
-	Versions []bson.Raw    `bson:"versions"` // the different documents under the key, in no order
-}
-
 func declareNormalized(docs, into string, parts []Part, field func(string) model.Field, lookup func(string) (model.Field, error)) *normalized {
 	fail := func(problem, remedy string) {
 		panic(&model.DeclarationError{Problem: problem, Place: fmt.Sprintf("NewNormalized of %s", docs), Remedy: remedy})
@@ -186,82 +171,4 @@ func (n *normalized) documents(filter bson.D) mongo.Pipeline {
 			bson.D{{Key: "$unset", Value: p.scratch()}})
 	}
 	return out
-}
-
-// A normalCheck is a pipeline over a collection.
-type normalCheck struct {
-	collection string
-	pipeline   mongo.Pipeline
-}
-
-func (n *normalized) checks() (out []normalCheck) {
-	for _, p := range n.parts {
-		out = append(out, normalCheck{n.docs, differing(p.rows(), p.Into)}, normalCheck{p.Into, n.surplus(p)})
-	}
-	gone := append(surplusOf(n.docs, "_id"), drift(n.into, Surplus)...)
-	return append(out, normalCheck{n.docs, differing(n.mainRows(), n.into)}, normalCheck{n.into, gone})
-}
-
-// differing finds the rows that are not in a collection, or differ there.
-func differing(rows mongo.Pipeline, into string) mongo.Pipeline {
-	found := op("$arrayElemAt", "$found", 0)
-	return append(slices.Clone(rows),
-		bson.D{{Key: "$project", Value: bson.D{{Key: "want", Value: "$$ROOT"}}}},
-		lookup(into, "_id", "_id", "found"),
-		bson.D{{Key: "$set", Value: bson.D{{Key: "found", Value: found}}}},
-		bson.D{{Key: "$match", Value: op("$expr", op("$ne", "$want", "$found"))}},
-		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-		bson.D{{Key: "$set", Value: bson.D{
-			{Key: "into", Value: literal(into)},
-			{Key: "fault", Value: op("$cond", op("$eq", op("$type", "$found"), "missing"), literal(string(Missing)), literal(string(StaleCopy)))},
-		}}})
-}
-
-func drift(into string, fault IndexFault) mongo.Pipeline {
-	return mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: "into", Value: literal(into)}, {Key: "fault", Value: literal(string(fault))}}}}}
-}
-
-// surplus finds the rows of a part that no document has.
-func (n *normalized) surplus(p normalPart) mongo.Pipeline {
-	local, foreign, gone := "_id.of", "_id", op("$eq", "$source", bson.A{})
-	if p.Key != "" {
-		local, foreign = "_id", p.Path+"."+p.Key
-	} else {
-		list := op("$arrayElemAt", "$source."+p.Path, 0)
-		gone = op("$gte", "$_id.n", op("$cond", op("$isArray", list), op("$size", list), 0))
-	}
-	return append(mongo.Pipeline{
-		{{Key: "$project", Value: bson.D{{Key: "found", Value: "$$ROOT"}}}},
-		{{Key: "$lookup", Value: bson.D{
-			{Key: "from", Value: n.docs}, {Key: "localField", Value: local}, {Key: "foreignField", Value: foreign}, {Key: "as", Value: "source"},
-		}}},
-		{{Key: "$match", Value: op("$expr", gone)}},
-		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-		{{Key: "$unset", Value: "source"}},
-	}, drift(p.Into, Surplus)...)
-}
-
-func (n *normalized) prune(found []NormalizedDrift) model.Plan {
-	var p model.Plan
-	for i, d := range found {
-		known := d.Into == n.into || slices.ContainsFunc(n.parts, func(p normalPart) bool { return p.Into == d.Into })
-		if !known || !isKey(d.ID) {
-			return model.RefusedPlan(n.into, &model.ValueError{
-				Collection: n.into, Field: fmt.Sprintf("found[%d]", i), Reason: "is no row of these collections: pass what the checks returned",
-			})
-		}
-		if d.Fault == Surplus {
-			p.Steps = append(p.Steps, deleteByID(d.Into, d.ID))
-		}
-	}
-	return p
-}
-
-func (n *normalized) conflicts(p normalPart) mongo.Pipeline {
-	return mongo.Pipeline{
-		{{Key: "$match", Value: op("$expr", p.held())}},
-		{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$" + p.Path + "." + p.Key}, {Key: "versions", Value: op("$addToSet", "$"+p.Path)}}}},
-		{{Key: "$match", Value: bson.D{{Key: "versions.1", Value: bson.D{{Key: "$exists", Value: true}}}}}},
-		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-	}
 }

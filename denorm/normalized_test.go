@@ -54,19 +54,33 @@ func normalizedDoc(r *rand.Rand, id int) bson.D {
 	return d
 }
 
-func normalizedDrifts(t testing.TB, db *mongo.Database) (found []denorm.NormalizedDrift, texts []string) {
+// normalizedDrifts is what the checks of rows find: which row, and whether it is missing, differs or is too many.
+func normalizedDrifts(t testing.TB, db *mongo.Database) (found []model.Finding, texts []string) {
 	t.Helper()
-	for _, c := range allRows.Check() {
-		list, err := c.All(context.Background(), db)
-		if err != nil {
-			t.Fatalf("%s: %v", c, err)
-		}
-		for _, d := range list {
-			found = append(found, d)
-			texts = append(texts, fmt.Sprintf("%s %s %s", d.Fault, d.Into, model.Shell(d.ID)))
+	for _, c := range allRows.Checks()[:8] {
+		list, _ := findingsOf(t, db, c)
+		for _, f := range list {
+			fault := "differs"
+			if _, err := f.Detail.LookupErr("want"); err != nil {
+				fault = "surplus"
+			} else if _, err := f.Detail.LookupErr("found"); err != nil {
+				fault = "missing"
+			}
+			found = append(found, f)
+			texts = append(texts, fmt.Sprintf("%s %s %s", fault, f.Collection, model.Shell(f.ID)))
 		}
 	}
 	return found, texts
+}
+
+// normalMended runs the job of each check that mends.
+func normalMended(ctx context.Context, db *mongo.Database) error {
+	for _, c := range allRows.Checks()[:8] {
+		if err := checkJob(c)(ctx, db); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func normalize(ctx context.Context, db *mongo.Database) error {
@@ -108,7 +122,7 @@ func TestNormalizedThereAndBack(t *testing.T) {
 	})
 }
 
-// Each kind of drift is found, nothing else is, and a run and a pruning mend it.
+// The checks find each kind of drift and nothing else. Their jobs mend it, with a run before and without.
 func TestNormalizedRepair(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a policy's filter")
 	parallel(t)
@@ -141,27 +155,17 @@ func TestNormalizedRepair(t *testing.T) {
 			set("customers", "ann", bson.D{e("city", "Bergen")}), set("notes", bson.D{e("of", 1), e("n", 0)}, bson.D{e("more", 1)}),
 			store(ctx, db, docs{"orders": {bson.D{e("_id", 9)}}, "items": {row(2, 1), row(0, 3), row(0, 9)}, "notes": {row(0, 2)}, "customers": {bson.D{e("_id", "zoe")}}}))
 	}
-	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		Seed: func(ctx context.Context, db *mongo.Database) error {
-			return errors.Join(store(ctx, db, source), store(ctx, db, divided), damage(ctx, db))
-		},
-		Run: func(ctx context.Context, db *mongo.Database) error {
-			if err := normalize(ctx, db); err != nil {
-				return err
-			}
-			var found []denorm.NormalizedDrift
-			for _, c := range allRows.Check() {
-				list, err := c.All(ctx, db)
-				if err != nil {
-					return err
-				}
-				found = append(found, list...)
-			}
-			_, err := allRows.Prune(found).Run(ctx, db)
-			return err
-		},
-		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, divided) },
-	})
+	for reason, run := range map[string]dbFunc{"checks": normalMended, "a run and checks": inTurn(normalize, normalMended)} {
+		t.Run(reason, func(t *testing.T) {
+			modeltest.FaultMatrix(t, modeltest.FaultCase{
+				Seed: func(ctx context.Context, db *mongo.Database) error {
+					return errors.Join(store(ctx, db, source), store(ctx, db, divided), damage(ctx, db))
+				},
+				Run:   run,
+				Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, divided) },
+			})
+		})
+	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, source)
 		if err := errors.Join(normalize(t.Context(), db), damage(t.Context(), db)); err != nil {
@@ -169,24 +173,61 @@ func TestNormalizedRepair(t *testing.T) {
 		}
 		found, texts := normalizedDrifts(t, db)
 		want := []string{
-			"staleCopy customers 'ann'", "surplus customers 'zoe'", "missing items {of: 1, n: Long('1')}", "surplus items {of: 1, n: Long('2')}", "surplus items {of: 3, n: Long('0')}",
-			"surplus items {of: 9, n: Long('0')}", "staleCopy notes {of: 1, n: Long('0')}", "surplus notes {of: 2, n: Long('0')}", "staleCopy orders 1", "missing orders 2", "surplus orders 9",
+			"differs customers 'ann'", "surplus customers 'zoe'", "missing items {of: 1, n: Long('1')}", "surplus items {of: 1, n: Long('2')}", "surplus items {of: 3, n: Long('0')}",
+			"surplus items {of: 9, n: Long('0')}", "differs notes {of: 1, n: Long('0')}", "surplus notes {of: 2, n: Long('0')}", "differs orders 1", "missing orders 2", "surplus orders 9",
 		}
 		if !slices.Equal(texts, want) {
 			t.Errorf("found\n%s\nwant\n%s", texts, want)
 		}
-		if d := found[0]; d.Want.Lookup("city").StringValue() != "Oslo" || d.Found.Lookup("city").StringValue() != "Bergen" {
-			t.Errorf("stale %s, %s", d.Want, d.Found)
+		if d := found[0].Detail; d.Lookup("want", "city").StringValue() != "Oslo" || d.Lookup("found", "city").StringValue() != "Bergen" {
+			t.Errorf("differs: %s", d)
 		}
-		if n := len(allRows.Prune(found).Steps); n != 6 {
-			t.Errorf("%d rows pruned", n)
+		for i, want := range []string{
+			"customers 'ann': the row is {_id: 'ann', city: 'Bergen'}, and should be {_id: 'ann', city: 'Oslo'}",
+			"customers 'zoe': no document holds this row", "items {of: 1, n: Long('1')}: the row is missing",
+		} {
+			if got := found[i].String(); got != want {
+				t.Errorf("found %s, want %s", got, want)
+			}
 		}
 	})
-	for _, d := range []denorm.NormalizedDrift{{Into: "items"}, {Into: "source", ID: bson.RawValue{Type: bson.TypeBoolean, Value: []byte{1}}}} {
-		if _, err := allRows.Prune([]denorm.NormalizedDrift{d}).Run(t.Context(), nil); err == nil {
-			t.Errorf("%v is taken", d)
+	wantDistinctChecks(t, allRows.Checks(), 9)
+	wantRefusedFindings(t, allRows.Checks()...)
+	differ, surplus := allRows.Checks()[0], allRows.Checks()[1]
+	for c, d := range map[*model.Check]bson.D{&differ: {e("_id", "a")}, &surplus: {e("_id", "a"), e("want", bson.D{})}} {
+		if err := c.Mend([]model.Finding{{Check: c.Name, Detail: marshal(d)}}).Err(); !errors.As(err, new(*model.ValueError)) {
+			t.Errorf("%s takes the other's finding: %v", c.Name, err)
 		}
 	}
+}
+
+// A row of a key is that of the last document that holds it, also where a check reads only some documents. A row that was written
+// since it was found stays.
+func TestNormalizedMendsAsFound(t *testing.T) {
+	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, docs{"orders": nil, "customers": {bson.D{e("_id", "bob"), e("city", "Bonn")}}, "source": {
+			order{ID: 1, Customer: &customer{"ann", "Oslo"}}, order{ID: 2, Customer: &customer{"ann", "Rome"}}, order{ID: 3, Customer: &customer{"bob", "Rome"}},
+		}})
+		check := allRows.Checks()[0]
+		found, _ := findingsOf(t, db, check)
+		for _, id := range []int{1, 2} {
+			some, _ := findingsOf(t, db, check.In(bson.D{e("_id", id)}))
+			if len(some) != 1 || some[0].Detail.Lookup("want", "city").StringValue() != "Rome" {
+				t.Errorf("of order %d: %v", id, some)
+			}
+		}
+		since := docs{"customers": {bson.D{e("_id", "ann"), e("city", "Paris")}, bson.D{e("_id", "bob"), e("city", "Bern")}}}
+		seed(t, db, since)
+		mustExec(t, db, check.Mend(found))
+		wantDocs(t, db, since)
+		mended := docs{"customers": {bson.D{e("_id", "ann"), e("city", "Rome")}, bson.D{e("_id", "bob"), e("city", "Rome")}}}
+		if err := checkJob(check)(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		wantDocs(t, db, mended)
+	})
 }
 
 // A filter divides some; customers of whom orders differ are found.
@@ -203,9 +244,12 @@ func TestNormalizedSome(t *testing.T) {
 			return err
 		})
 		wantDocs(t, db, docs{"orders": {bson.D{e("_id", 1), e("customer", "ann")}}, "customers": {bson.D{e("_id", "ann"), e("city", "Oslo")}}})
-		conflicts, err := allRows.Conflicts()[0].All(t.Context(), db)
-		if err != nil || len(conflicts) != 1 || conflicts[0].Key.StringValue() != "ann" || len(conflicts[0].Versions) != 2 {
-			t.Errorf("conflicts %v, %v", conflicts, err)
+		conflicts := allRows.Checks()[8]
+		found, said := findingsOf(t, db, conflicts)
+		if !slices.Equal(said, []string{"customers 'ann': documents say 2 different things of this key"}) || conflicts.Job().Err == nil {
+			t.Errorf("conflicts %q", said)
+		} else if versions, err := found[0].Detail.Lookup("versions").Array().Values(); err != nil || len(versions) != 2 {
+			t.Errorf("versions %v, %v", versions, err)
 		}
 	}, modeltest.WithMonitor(m))
 }

@@ -41,7 +41,7 @@ type NumberedSpec struct {
 // field of an element; fields of an element come back in the order of Fields. Reading a flat document as a D fails on the
 // count, loudly: use [Numbered.Documents] or [Numbered.Back].
 //
-// A document is written by one atomic update. What other code left half changed, [Numbered.Check] finds.
+// A document is written by one atomic update. What other code left half changed, [Numbered.Checks] finds.
 //
 // Where elements can be nested and queried by $elemMatch, that is simpler: one multikey index serves any number of them. Use
 // this where they can't, or where more than one field of an element is asked for by ranges.
@@ -78,7 +78,7 @@ func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
 }
 
 // Back returns the document that a flat one means. A flat document whose count is not that of its numbered fields is refused
-// with a [*model.ValueError]: see [Numbered.Check]. One that is nested already is taken as it is.
+// with a [*model.ValueError]: see [Numbered.Checks]. One that is nested already is taken as it is.
 func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
 	raw, err := x.n.back(flat)
 	if err != nil {
@@ -135,7 +135,7 @@ func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 // Append returns the change that adds an element at the end of a document's list: it reads the count, writes guarded by it,
 // and reads again when another writer came first, up to 100 times; set Attempts for another bound. Running it gives
 // [ErrNumberedFull] when every position is taken, and model.ErrNotFound when there is no such document. With a Key, an
-// element that the list holds adds nothing. A count that doesn't fit the fields is refused: see [Numbered.Check].
+// element that the list holds adds nothing. A count that doesn't fit the fields is refused: see [Numbered.Checks].
 //
 // Cost: two commands and one document, found by _id; the same again for each writer that came first. Where the element is
 // there, two reads, the second safe from rollbacks.
@@ -193,23 +193,17 @@ func (x *Numbered[D, K]) Documents(query model.Find[bson.Raw]) model.Aggregate[D
 	return a
 }
 
-// Check returns the pipeline that finds the documents whose count is not that of their numbered fields, or no count at all,
-// in the order of _id. Nested documents, with an array, are among them: [Numbered.Convert] mends those. Fields of positions
-// beyond Max are not looked at.
+// Checks returns two checks. Neither looks at fields of positions beyond Max.
 //
-// Cost: one command that reads every document; no index can serve it.
-func (x *Numbered[D, K]) Check() model.Aggregate[NumberedDrift] {
-	return model.AggregateAs[NumberedDrift](x.docs, x.n.check())
-}
-
-// Repair returns the write that sets the counts of the documents that [Numbered.Check] finds to the highest position that
-// has a field: no field is lost, and a gap becomes an element without fields, or a null among plain values. It counts on the
-// server, in the update itself, so that a write at the same time is met whole, before or after. Left alone are nested
-// documents, and counts beyond Max: declare a larger one.
+// The first finds the documents whose count isn't that of their numbered fields, or that have fields and no count. Mending sets
+// the count to the highest position that has a field, on the server, in one atomic update of each document: no field is lost,
+// and a gap becomes an element without fields, or a null among plain values.
 //
-// Cost: one command that reads every document and writes those that it mends. It can be run again; stopped half way, it
-// leaves some to the next run.
-func (x *Numbered[D, K]) Repair() model.Write { return x.n.repair() }
+// The second finds the documents whose list is nested, or counts more than Max. No write mends them: [Numbered.Convert] stores
+// nested lists flat, and a larger Max takes longer lists.
+//
+// Cost: see [model.Check]; mending writes one document each, by _id.
+func (x *Numbered[D, K]) Checks() []model.Check { return x.n.checks() }
 
 // Convert returns the job that stores nested documents flat, in place, on a live collection: each by one atomic update that
 // asks that the list is as it was read, so that one that changed meanwhile is left to the next run. A list that can't be
@@ -226,7 +220,7 @@ func (x *Numbered[D, K]) Convert() model.Job {
 }
 
 // Restore returns the write that nests all flat documents again, in place and on the server: the way back from
-// [Numbered.Convert]. Documents that [Numbered.Check] finds stay as they are. Each document is written atomically; it can be
+// [Numbered.Convert]. Documents that [Numbered.Checks] finds stay as they are. Each document is written atomically; it can be
 // run again.
 //
 // Cost: one command that reads every document and writes the flat ones. Stopped half way, it leaves some flat.

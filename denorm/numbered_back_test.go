@@ -169,6 +169,8 @@ func FuzzNumberedBack(f *testing.F) {
 // What other code left is found, all of it, and mended without losing a field.
 func TestNumberedRepair(t *testing.T) {
 	parallel(t)
+	wantDistinctChecks(t, slices.Concat(skillFields.Checks(), numberedLangs.Checks()), 4)
+	wantRefusedFindings(t, skillFields.Checks()...)
 	d := func(id string, fields ...bson.E) bson.D { return append(bson.D{e("_id", id)}, fields...) }
 	damaged := docs{"resumes": {
 		d("a", e("skills", 1), e("skill_2", "Math")), d("b", e("skill_1", "Math")), d("c", e("skills", "two"), e("level_1", "Poor")),
@@ -181,26 +183,33 @@ func TestNumberedRepair(t *testing.T) {
 		damaged["resumes"][8], damaged["resumes"][9], damaged["resumes"][10], damaged["resumes"][11],
 	}}
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		Seed: func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, damaged) },
-		Run: func(ctx context.Context, db *mongo.Database) error {
-			_, err := skillFields.Repair().Run(ctx, db)
-			return err
-		},
+		Seed:  func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, damaged) },
+		Run:   checkJob(skillFields.Checks()[0]),
 		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, mended) },
 	})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, damaged)
-		found, err := skillFields.Check().All(t.Context(), db)
-		got := ""
-		for _, f := range found {
-			got += fmt.Sprint(f.ID.StringValue(), f.Highest, " ")
-			raw := bson.Raw(marshal(damaged["resumes"][slices.IndexFunc(damaged["resumes"], func(d any) bool { return d.(bson.D)[0].Value == f.ID.StringValue() })].(bson.D)))
-			if _, err := skillFields.Back(raw); err == nil && f.Count.Type != bson.TypeArray {
-				t.Errorf("%s is taken back", raw)
+		var got []string
+		for _, c := range skillFields.Checks() {
+			found, said := findingsOf(t, db, c)
+			got = append(got, said...)
+			for _, f := range found {
+				raw := bson.Raw(marshal(damaged["resumes"][slices.IndexFunc(damaged["resumes"], func(d any) bool { return d.(bson.D)[0].Value == f.ID.StringValue() })].(bson.D)))
+				if _, err := skillFields.Back(raw); err == nil && raw.Lookup("skills").Type != bson.TypeArray {
+					t.Errorf("%s is taken back", raw)
+				}
 			}
 		}
-		if want := "a2 b1 c1 d0 e3 f0 g0 h0 "; err != nil || got != want {
-			t.Errorf("found %s, want %s, %v", got, want, err)
+		if want := []string{
+			"resumes 'a': counts 1, the last numbered field is at 2", "resumes 'b': has no count, the last numbered field is at 1",
+			"resumes 'c': counts 'two', the last numbered field is at 1", "resumes 'd': counts 2.5, the last numbered field is at 0",
+			"resumes 'e': counts null, the last numbered field is at 3", "resumes 'h': counts -1, the last numbered field is at 0",
+			"resumes 'f': holds an array, the last numbered field is at 0", "resumes 'g': counts 9, the last numbered field is at 0",
+		}; !slices.Equal(got, want) {
+			t.Errorf("found %q, want %q", got, want)
+		}
+		if skillFields.Checks()[1].Job().Err == nil {
+			t.Error("a job mends lists that aren't flat")
 		}
 		// What no list counts fails no query.
 		seed(t, db, docs{"resumes": {
@@ -212,11 +221,11 @@ func TestNumberedRepair(t *testing.T) {
 			t.Errorf("odd counts: %v, %v", odd, err)
 		}
 		seed(t, db, docs{"resumes": {d("a", e("langs", 2), e("langs-1", "en")), d("b", e("langs", 0), e("langs-1", "en")), d("c", e("langs", 1), e("langs-1", nil))}})
-		plain, err := numberedLangs.Check().All(t.Context(), db)
-		if err != nil || len(plain) != 2 {
-			t.Errorf("found %v, %v", plain, err)
+		plain := numberedLangs.Checks()[0]
+		if found, said := findingsOf(t, db, plain); len(found) != 2 {
+			t.Errorf("found %q", said)
 		}
-		if _, err := numberedLangs.Repair().Run(t.Context(), db); err != nil {
+		if err := checkJob(plain)(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		wantNumberedSound(t, db, numberedLangs)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -136,11 +137,37 @@ func toA(list []string) bson.A {
 	return out
 }
 
-// A NumberedDrift is a document whose count is not that of its numbered fields, as [Numbered.Check] found it.
-type NumberedDrift struct {
+func (n *numbered) checks() []model.Check {
+	place := n.collection + "." + n.path
+	name, is := place+": wrong counts", op("$expr", n.miscounted())
+	set := bson.D{{Key: "$set", Value: bson.D{{Key: n.path, Value: n.highest()}}}}
+	return []model.Check{{
+		Name: name, Collection: n.collection, Rule: "a list's count is that of its numbered fields",
+		Pipeline: n.finding(is), Tell: core.Tells[wrongCount](), Mend: core.Mends(name, n.collection, updateEach(n.collection, is, mongo.Pipeline{set})),
+	}, {
+		Name: place + ": lists that aren't flat", Collection: n.collection,
+		Rule:     fmt.Sprintf("a list is stored flat and holds at most %d elements", n.max),
+		Pipeline: n.finding(op("$expr", n.unfit())), Tell: core.Tells[wrongCount](),
+	}}
+}
+
+// A wrongCount is a list whose count isn't that of its numbered fields.
+type wrongCount struct {
 	ID      bson.RawValue `bson:"_id"`
-	Count   bson.RawValue `bson:"count"`   // what stands for the list, as it is stored; of type 0 for nothing
+	Nested  bool          `bson:"nested"`  // an array stands for the list
+	Count   bson.RawValue `bson:"count"`   // what stands for the list, unless it is an array; of type 0 for nothing
 	Highest int           `bson:"highest"` // the highest position that has a field
+}
+
+func (w wrongCount) Tell(f *model.Finding) {
+	f.ID, f.Problem = w.ID, "has no count"
+	switch {
+	case w.Nested:
+		f.Problem = "holds an array"
+	case w.Count.Type != 0:
+		f.Problem = "counts " + cut(model.Shell(w.Count))
+	}
+	f.Problem += fmt.Sprintf(", the last numbered field is at %d", w.Highest)
 }
 
 // highest is the expression of the highest position that has a field.
@@ -166,23 +193,30 @@ func (n *numbered) sound(count string, highest any) bson.D {
 	return op("$or", none, whole)
 }
 
-func (n *numbered) check() mongo.Pipeline {
+// finding is the pipeline of the documents that a filter matches.
+func (n *numbered) finding(is bson.D) mongo.Pipeline {
+	array, count := op("$isArray", "$"+n.path), "$"+n.path
 	return mongo.Pipeline{
-		{{Key: "$project", Value: bson.D{{Key: "count", Value: "$" + n.path}, {Key: "highest", Value: n.highest()}}}},
-		{{Key: "$match", Value: op("$expr", op("$not", n.sound("$count", "$highest")))}},
+		{{Key: "$match", Value: is}},
 		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
+		{{Key: "$project", Value: bson.D{
+			{Key: "nested", Value: array}, {Key: "count", Value: op("$cond", array, "$$REMOVE", count)}, {Key: "highest", Value: n.highest()},
+		}}},
 	}
 }
 
-// repair sets the count of what check finds, but for arrays and counts that are too great.
-func (n *numbered) repair() model.Write {
+// unfit is the expression that a list is an array, or counts too many.
+func (n *numbered) unfit() bson.D {
 	count := "$" + n.path
-	mendable := op("$and", op("$not", n.sound(count, n.highest())), op("$not", op("$isArray", count)),
-		op("$not", op("$and", op("$isNumber", count), op("$gt", count, n.max))))
-	return model.Write{Collection: n.collection, Once: true, Model: &mongo.UpdateManyModel{
-		Filter: op("$expr", mendable),
-		Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: n.path, Value: n.highest()}}}}},
-	}}
+	return op("$or", op("$isArray", count), op("$and", op("$isNumber", count), op("$gt", count, n.max)))
+}
+
+// miscounted is the expression that a list's count can be set, and is wrong.
+func (n *numbered) miscounted() bson.D {
+	return op("$let", bson.D{
+		{Key: "vars", Value: bson.D{{Key: "highest", Value: n.highest()}}},
+		{Key: "in", Value: op("$and", op("$not", n.sound("$"+n.path, "$$highest")), op("$not", n.unfit()))},
+	})
 }
 
 // convert is the plan for a batch of nested documents.

@@ -14,8 +14,8 @@ var (
 	ErrUnsplit = errors.New("docmodel: the array outgrew Max and has no overflow yet: run Outlier.Split first")
 
 	// ErrUnflagged says that an owner has overflow documents, and its flag doesn't say so. [Outlier.Append] and
-	// [Outlier.Remove] return it; [Outlier.Check] and [Outlier.Repair] mend it.
-	ErrUnflagged = errors.New("docmodel: there is overflow without the flag: run Outlier.Check and Repair first")
+	// [Outlier.Remove] return it; the first of [Outlier.Checks] mends it.
+	ErrUnflagged = errors.New("docmodel: there is overflow without the flag: run the job of the first of Outlier.Checks")
 
 	// ErrLeftover says that [Outlier.Split] met overflow documents that are not the end of the array: another Split is ahead, and
 	// the job reads again; or one was cut, and the array was shortened since. It wraps model.ErrStale.
@@ -99,7 +99,7 @@ func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change[OutlierEnd] {
 }
 
 // Delete returns the plan that deletes an owner and its overflow, in this order. It can be run again. Cut, it leaves overflow without
-// an owner, and so can an append that is under way; [Outlier.CheckOrphans] finds it.
+// an owner, and so can an append that is under way; [Outlier.Checks] finds it.
 //
 // Cost: two commands, by _id; as many documents as there are.
 func (x *Outlier[D, K, E]) Delete(owner K) model.Plan {
@@ -138,7 +138,7 @@ func aggregateByID[R, D, K any](decode *model.Collection[D, K], owners string, p
 }
 
 // Count returns the pipeline that counts an owner's elements. It adds up what the overflow documents say of themselves, and so is as
-// true as [Bucket.Check] says. An owner that is not there gives no result, so that One returns model.ErrNotFound.
+// true as [Bucket.Checks] says. An owner that is not there gives no result, so that One returns model.ErrNotFound.
 //
 // Cost: one command, served by _id in both collections; it reads every overflow document of the owner.
 func (x *Outlier[D, K, E]) Count(owner K) model.Aggregate[OutlierCount] {
@@ -171,7 +171,7 @@ func (x *Outlier[D, K, E]) Outliers() model.Find[D] {
 // The overflow documents are written first, closed and stamped with the array's length; then one write shortens the array and sets
 // the flag, if the array's end is as it was read. Before that write readers see the array, after it the overflow, each element
 // once. What is pushed meanwhile by other code makes the job read again, and several of these jobs may run. Elements should not
-// be removed by other code while it runs: it could end with [ErrLeftover], and [Outlier.Check] then says what is left.
+// be removed by other code while it runs: it could end with [ErrLeftover], and [Outlier.Checks] then says what is left.
 //
 // Cost: a scan of the owners, in batches of 10 of those that are over Max; for each of them a command for each overflow document
 // and one for the owner. It can be run again. Cut, it leaves overflow documents that nobody reads, and that the next run completes.
@@ -182,8 +182,7 @@ func (x *Outlier[D, K, E]) Split() model.Job {
 	}
 }
 
-// Settle returns the job that mends Oversized: what other code pushed over Max, though there was overflow, goes to the end of the
-// overflow, as what was appended last. It needs a Bucket with a Key, by which it knows what the overflow holds already, and is
+// Settle returns the job that moves what other code pushed over Max, though there was overflow, to the end of the overflow, as what was appended last. It needs a Bucket with a Key, by which it knows what the overflow holds already, and is
 // refused without. An element that the owner has already, with other fields, stops the job with a [*model.ValueError]: which of both
 // is right, only their writers know.
 //
@@ -205,39 +204,23 @@ func (x *Outlier[D, K, E]) Settle() model.Job {
 	return j
 }
 
-// Check returns the pipeline that finds the owners, of all, whose array, flag and overflow don't go together, in the order of _id. An
-// append or a Split that is under way can show.
+// Checks returns three checks. None asks whether overflow documents add up: [Bucket.Checks] does.
 //
-// Cost: one command that reads every owner, and the overflow documents of those without the flag by the index of
-// [Outlier.Indexes], without which the server reads all of them for each owner. It doesn't say whether pages add up:
-// [Bucket.Check] does.
-func (x *Outlier[D, K, E]) Check() model.Aggregate[OutlierDrift] {
-	return model.AggregateAs[OutlierDrift](x.owners, x.o.check())
-}
-
-// Repair returns the plan that mends what [Outlier.Check] found: it sets the flags that are missing, and deletes what a Split
-// that was cut has left, where all of it is still in the array. It leaves Unsplit to [Outlier.Split], Oversized to
-// [Outlier.Settle], and what can't be decided: Leftover that isn't all in the array or, without a Key, might not be. Where
-// other code shortened an array whose Split was cut, an owner that gets its flag can have an element in both: none is lost.
+// The first finds the owners that have overflow and no flag: readers miss it. Mending sets the flag, or deletes what a Split that
+// was cut has left, where all of it is still in the array. Mending leaves what it can't decide: such remains that aren't all
+// in the array or, without a Key, might not be. Where other code shortened an array whose Split was cut, an owner that
+// gets its flag can have an element in both.
 //
-// Cost: one or two commands, as a rule; one document each, by _id. Cut, it leaves some owners mended and others not; it can be run
-// again.
-func (x *Outlier[D, K, E]) Repair(found []OutlierDrift) model.Plan { return x.o.repair(found) }
-
-// CheckOrphans returns the pipeline that finds the overflow documents whose owner is not there, in the order of _id.
+// The second finds the owners whose array is over Max. No write mends them: [Outlier.Split] moves what was there before the
+// overflow, and [Outlier.Settle] what other code pushed although there is overflow.
 //
-// Cost: one command that reads every overflow document, and for each of them its owner by _id.
-func (x *Outlier[D, K, E]) CheckOrphans() model.Aggregate[OutlierOrphan] {
-	return model.AggregateAs[OutlierOrphan](x.overflow.buckets, x.o.orphans())
-}
-
-// RepairOrphans returns the plan that deletes overflow documents that [Outlier.CheckOrphans] found, if nothing was appended to them or
-// removed since. Their elements are gone then. Cut, it leaves some of them; it can be run again.
+// The third finds the overflow documents whose owner isn't there. Mending deletes them with their elements, unless something was
+// appended to them or removed since.
 //
-// Cost: as a rule one command; one document each.
-func (x *Outlier[D, K, E]) RepairOrphans(found []OutlierOrphan) model.Plan {
-	return x.o.deleteOrphans(found)
-}
+// Cost: see [model.Check]. The first two read every owner, and the overflow documents of those without the flag by the index of
+// [Outlier.Indexes], without which the server reads all of them for each owner. The third reads every overflow document, and
+// its owner by _id. Mending writes one document each, by _id.
+func (x *Outlier[D, K, E]) Checks() []model.Check { return x.o.checks() }
 
 // Indexes returns the partial index of the owners with the flag, and the one that finds overflow by its owner: the Bucket's own, if
 // it has a Key.

@@ -3,6 +3,7 @@ package denorm_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
@@ -43,6 +44,11 @@ func TestOutlierDeclarations(t *testing.T) {
 
 func TestOutlierRefusals(t *testing.T) {
 	parallel(t)
+	wantDistinctChecks(t, buyersOf.Checks(), 3)
+	wantRefusedFindings(t, buyersOf.Checks()...)
+	if age := buyersOf.Checks()[0].Age; age != time.Minute {
+		t.Errorf("what an append or a Split under way looks like is mended after %v", age)
+	}
 	for reason, err := range map[string]error{
 		"append to nobody":      buyersOf.Append("", buyer{ID: "x"}).Err,
 		"a key that is null":    buyersOf.Holding("a", nil).Err,
@@ -56,9 +62,7 @@ func TestOutlierRefusals(t *testing.T) {
 		"nobody's count":        buyersOf.Count("").Err,
 		"a pattern":             buyersOf.Holding("a", bson.Regex{Pattern: "."}).Err,
 		"holding without a Key": outlierPlain.Holding("a", "x").Err,
-		"nothing found":         buyersOf.Repair([]denorm.OutlierDrift{{}}).Err(),
-		"no orphan":             buyersOf.RepairOrphans([]denorm.OutlierOrphan{{}}).Err(),
-		"none of the faults":    buyersOf.Repair([]denorm.OutlierDrift{{ID: bson.RawValue{Type: bson.TypeBoolean, Value: []byte{1}}, Fault: "x"}}).Err(),
+		"none of the faults":    buyersOf.Checks()[0].Mend([]model.Finding{{Check: buyersOf.Checks()[0].Name, Detail: marshal(bson.D{e("_id", "a"), e("fault", "x")})}}).Err(),
 	} {
 		var bad *model.ValueError
 		if !errors.As(err, &bad) || bad.Collection == "" || bad.Field == "" || bad.Reason == "" {

@@ -121,6 +121,13 @@ func TestOutlierSplitGrown(t *testing.T) {
 	})
 }
 
+// outlierMend mends at once what overflow has no flag.
+func outlierMend(ctx context.Context, db *mongo.Database) error {
+	c := buyersOf.Checks()[0]
+	c.Age = 0
+	return checkJob(c)(ctx, db)
+}
+
 // What other code does past the technique is found completely, and mended where that loses nothing.
 func TestOutlierDrift(t *testing.T) {
 	parallel(t)
@@ -159,6 +166,15 @@ func TestOutlierDrift(t *testing.T) {
 		update("shrunk", bson.D{e("$pull", bson.D{e("buyers", bson.D{e("id", "1")})})})
 		update("short", bson.D{e("$set", bson.D{e("buyers", outlierBuyers("1 7"))})}) // by a person, who took the rest out
 		wantOutlierDrift(t, db, buyersOf, "cut unsplit", "grown unsplit", "lost unflagged", "over oversized", "short unflagged", "shrunk leftover")
+		if _, said := findingsOf(t, db, buyersOf.Checks()[1]); !slices.Equal(said, []string{
+			"books 'cut': unsplit: its array holds 7 elements, overflow documents without the flag: 1", "books 'grown': unsplit: its array holds 7 elements",
+			"books 'over': oversized: its array holds 4 elements although there is overflow",
+		}) {
+			t.Errorf("over Max: %q", said)
+		}
+		if c := buyersOf.Checks()[1]; c.Job().Err == nil {
+			t.Error("a job mends arrays over Max")
+		}
 
 		for _, id := range []string{"cut", "grown", "shrunk"} {
 			wantError(t, outlierAppend(ctx, db, buyersOf, id, "x"), denorm.ErrUnsplit)
@@ -167,11 +183,9 @@ func TestOutlierDrift(t *testing.T) {
 		wantError(t, outlierAppend(ctx, db, buyersOf, "lost", "x"), denorm.ErrUnflagged)
 		wantError(t, outlierSplit(ctx, db, buyersOf), denorm.ErrLeftover) // of the shrunk one
 		for range 2 {
-			found, err := buyersOf.Check().All(ctx, db)
-			if err != nil {
+			if err := outlierMend(ctx, db); err != nil {
 				t.Fatal(err)
 			}
-			mustExec(t, db, buyersOf.Repair(found))
 		}
 		if err := outlierSplit(ctx, db, buyersOf); err != nil {
 			t.Fatal(err)
@@ -220,11 +234,9 @@ func TestOutlierFlagsLost(t *testing.T) {
 			}
 		}
 		wantOutlierDrift(t, db, buyersOf, lost...)
-		found, err := buyersOf.Check().All(t.Context(), db)
-		if err != nil {
+		if err := outlierMend(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		mustExec(t, db, buyersOf.Repair(found))
 		for n, list := range all {
 			wantOutlier(t, db, buyersOf, fmt.Sprintf("b%02d", n), list)
 		}
@@ -242,21 +254,26 @@ func TestOutlierOrphans(t *testing.T) {
 			}
 		}
 		mustExec(t, db, model.NewPlan(books.Delete("a"), books.Delete("c")))
-		found, err := buyersOf.CheckOrphans().All(t.Context(), db)
-		var got []string
-		for _, d := range found {
-			got = append(got, d.ID)
-		}
-		if want := []string{"a#0000000000", "a#0000000001", "c#0000000000", "c#0000000001"}; err != nil || !slices.Equal(got, want) {
-			t.Fatalf("%v, %v", got, err)
+		check := buyersOf.Checks()[2]
+		found, got := findingsOf(t, db, check)
+		if want := []string{
+			"buyers 'a#0000000000': there is no owner 'a'", "buyers 'a#0000000001': there is no owner 'a'",
+			"buyers 'c#0000000000': there is no owner 'c'", "buyers 'c#0000000001': there is no owner 'c'",
+		}; !slices.Equal(got, want) {
+			t.Fatalf("%q", got)
 		}
 		mustExec(t, db, model.NewPlan(buyerPages.AppendTo("c", 1, buyer{ID: "new"})))
-		mustExec(t, db, buyersOf.RepairOrphans(found))
-		found, err = buyersOf.CheckOrphans().All(t.Context(), db)
-		if err != nil || len(found) != 1 || found[0].ID != "c#0000000001" || found[0].N != 2 {
-			t.Errorf("%v, %v", found, err)
+		mustExec(t, db, check.Mend(found))
+		left, said := findingsOf(t, db, check)
+		if len(left) != 1 || left[0].ID.StringValue() != "c#0000000001" || left[0].Detail.Lookup("n").AsInt64() != 2 {
+			t.Errorf("%q", said)
 		}
 		wantOutlier(t, db, buyersOf, "b", "1 2 3 4 5 6")
+		seed(t, db, docs{"buyers": {bson.D{e("_id", "x#0"), e("key", "x")}, bson.D{e("_id", 5), e("key", "y"), e("n", "many"), e("bytes", nil)}}})
+		if err := checkJob(check)(t.Context(), db); err != nil { // other code's, without counts
+			t.Error(err)
+		}
+		wantDocs(t, db, docs{"buyers": {}})
 	})
 }
 

@@ -1,8 +1,6 @@
 package denorm
 
 import (
-	"fmt"
-
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -87,96 +85,4 @@ func (o *outlying) count(id bson.RawValue, err error, owner any) (mongo.Pipeline
 			{Key: "overflow", Value: op("$sum", "$page.n")}, {Key: "pages", Value: op("$size", "$page")},
 		}}},
 	}, err
-}
-
-// An OutlierFault is what is wrong with an owner.
-type OutlierFault string
-
-const (
-	Unsplit   OutlierFault = "unsplit"   // its array is over Max, and was not split
-	Oversized OutlierFault = "oversized" // its array is over Max, though there is overflow: other code pushed into it
-	Unflagged OutlierFault = "unflagged" // it has overflow, and no flag: readers miss it
-	Leftover  OutlierFault = "leftover"  // a Split that was cut has left overflow documents, and the array was shortened since
-)
-
-// An OutlierDrift is an owner whose array, flag and overflow don't go together, as [Outlier.Check] found it.
-type OutlierDrift struct {
-	Fault OutlierFault  `bson:"fault"`
-	ID    bson.RawValue `bson:"_id"`             // of the owner
-	N     int64         `bson:"n"`               // how many elements its array holds
-	Pages []OutlierPage `bson:"pages,omitempty"` // its overflow documents; none where the flag is set
-}
-
-// An OutlierPage is an overflow document of an owner without the flag.
-type OutlierPage struct {
-	ID    string `bson:"_id"`
-	Split int64  `bson:"split"` // how long the array was that a Split wrote it from; 0 for one that was appended to
-	Held  bool   `bson:"held"`  // all of its elements are in the owner's array
-}
-
-// String is the drift for a reader: "unsplit: 'b1' holds 7".
-func (d OutlierDrift) String() string {
-	return string(d.Fault) + ": " + model.Shell(d.ID) + " holds " + fmt.Sprint(d.N)
-}
-
-// An OutlierOrphan is an overflow document whose owner is not there.
-type OutlierOrphan struct {
-	ID    string        `bson:"_id"`
-	Owner bson.RawValue `bson:"key"`
-	N     int64         `bson:"n"`
-	Bytes int64         `bson:"bytes"`
-}
-
-// check is the pipeline over the owners. A page counts as a Split's if it has its stamp.
-func (o *outlying) check() mongo.Pipeline {
-	lookup := lookup(o.in.name, "_id", "key", "pages")
-	args := lookup[0].Value.(bson.D)
-	held := op("$setIsSubset", items(), "$$kept")
-	lookup[0].Value = append(args,
-		bson.E{Key: "let", Value: bson.D{{Key: "flagged", Value: "$flagged"}, {Key: "kept", Value: "$kept"}}},
-		bson.E{Key: "pipeline", Value: mongo.Pipeline{
-			{{Key: "$match", Value: op("$expr", op("$eq", "$$flagged", false))}},
-			{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-			{{Key: "$project", Value: bson.D{{Key: "key", Value: 1}, {Key: "split", Value: op("$ifNull", "$split", 0)}, {Key: "held", Value: held}}}},
-		}})
-	over := op("$gt", "$n", o.spec.Max)
-	some := func(cond any) bson.D { // of the pages
-		return op("$anyElementTrue", bson.A{op("$map", bson.D{{Key: "input", Value: "$pages"}, {Key: "as", Value: "page"}, {Key: "in", Value: cond}})})
-	}
-	branch := func(fault OutlierFault, when bson.D) bson.D {
-		return bson.D{{Key: "case", Value: when}, {Key: "then", Value: literal(string(fault))}}
-	}
-	fault := op("$switch", bson.D{{Key: "branches", Value: bson.A{
-		branch(Oversized, op("$and", over, "$flagged")),
-		branch(Unflagged, some(op("$eq", "$$page.split", 0))),
-		branch(Leftover, op("$and", over, some(op("$gt", "$$page.split", "$n")))),
-		branch(Unsplit, over),
-		branch(Unflagged, some(op("$not", "$$page.held"))),
-		branch(Leftover, op("$gt", op("$size", "$pages"), 0)),
-	}}, {Key: "default", Value: literal("")}})
-	return mongo.Pipeline{
-		{{Key: "$project", Value: bson.D{{Key: "kept", Value: o.list()}, {Key: "flagged", Value: o.flagged()}}}},
-		lookup,
-		{{Key: "$project", Value: bson.D{
-			{Key: "n", Value: op("$size", "$kept")}, {Key: "flagged", Value: 1},
-			{Key: "pages._id", Value: 1}, {Key: "pages.split", Value: 1}, {Key: "pages.held", Value: 1},
-		}}},
-		{{Key: "$project", Value: bson.D{{Key: "n", Value: 1}, {Key: "pages", Value: 1}, {Key: "fault", Value: fault}}}},
-		{{Key: "$match", Value: bson.D{{Key: "fault", Value: bson.D{{Key: "$ne", Value: ""}}}}}},
-		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-	}
-}
-
-func (o *outlying) orphans() mongo.Pipeline {
-	find := lookup(o.docs, "key", "_id", "owner")
-	find[0].Value = append(find[0].Value.(bson.D), bson.E{Key: "pipeline", Value: mongo.Pipeline{
-		{{Key: "$project", Value: bson.D{{Key: "_id", Value: 1}}}},
-	}})
-	return mongo.Pipeline{
-		{{Key: "$project", Value: bson.D{{Key: "key", Value: 1}, {Key: "n", Value: 1}, {Key: "bytes", Value: 1}}}},
-		find,
-		{{Key: "$match", Value: bson.D{{Key: "owner", Value: bson.D{{Key: "$size", Value: 0}}}}}},
-		{{Key: "$unset", Value: "owner"}},
-		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-	}
 }

@@ -185,19 +185,18 @@ func pricesOfParents() []prices {
 			}),
 			does("Rebuild", 4, 1, 2, inBatchesOf(500, newestThree.Rebuild())),
 		}},
-		{"Bucket", stored(docs{"notes": {wrong}}), []price3{reads("Check", 1, added.Check()), does("Repair", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
-			return exec(ctx, db, model.NewPlan(added.Repair()))
-		})}},
+		{"Bounded", stored(many), []price3{mending(1, 2, last.Checks()[0])}},
+		{"Bucket", stored(docs{"notes": {wrong}}), []price3{reads("Checks", 1, added.Checks()[0].Find()), mending(1, 1, added.Checks()[0])}},
 		{"Outlier", crowd, []price3{
 			reads("Holding", 1, buyersOf.Holding("a", "5")), reads("Holding in the array", 1, buyersOf.Holding("a", "1")), reads("Overflow", 2, buyersOf.Overflow("a")),
-			reads("Outliers", 2, buyersOf.Outliers()), reads("Check", 2, buyersOf.Check()),
-			mends("Repair", 1, 1, buyersOf.Check(), buyersOf.Repair),
+			reads("Outliers", 2, buyersOf.Outliers()), reads("Checks", 1, buyersOf.Checks()[0].Find()),
+			reads("Checks of arrays", 1, buyersOf.Checks()[1].Find()), mending(1, 1, buyersOf.Checks()[0]),
 			// The batch, two new overflow documents, the owner, and two to find the end.
 			does("Settle", 6, 3, 1, inBatchesOf(10, buyersOf.Settle())),
 			does("a deletion", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
 				return exec(ctx, db, model.NewPlan(books.Delete("a")))
 			}),
-			reads("CheckOrphans", 2, buyersOf.CheckOrphans()), mends("RepairOrphans", 1, 2, buyersOf.CheckOrphans(), buyersOf.RepairOrphans),
+			reads("Checks of orphans", 2, buyersOf.Checks()[2].Find()), mending(1, 2, buyersOf.Checks()[2]),
 		}},
 		{"WideRow", linked, []price3{
 			reads("Linked", 1, wide.Linked("f1", "s1")), reads("LeftCount", 1, wide.LeftCount("f1")), reads("RightCount", 1, wide.RightCount("s1")),
@@ -236,35 +235,19 @@ func pricesOfTables() []prices {
 		boardsOf = append(boardsOf, board{ID: fmt.Sprint("b", i)})
 	}
 	normalized := []price3{does("Plan", 4, 0, 0, normalize)}
-	for i, c := range allRows.Check() {
-		normalized = append(normalized, reads(fmt.Sprint("Check ", i), 0, c))
-	}
-	for i, c := range allRows.Conflicts() {
-		normalized = append(normalized, reads(fmt.Sprint("Conflicts ", i), 0, c))
+	for _, c := range allRows.Checks() {
+		normalized = append(normalized, reads(c.Name, 0, c.Find()))
 	}
 	normalized = append(normalized, reads("Documents", 2, allRows.Documents(nil)),
-		does("a row too many", 1, 1, 0, stored(docs{"items": {bson.D{e("_id", bson.D{e("of", 9), e("n", int64(0))})}}})))
-	normalized = append(normalized, price3{"Prune", model.Cost{Commands: 1, Written: 1}, func(ctx context.Context, db *mongo.Database) (dbFunc, *model.Cost, error) {
-		var found []denorm.NormalizedDrift
-		for _, c := range allRows.Check() {
-			list, err := c.All(ctx, db)
-			if err != nil {
-				return nil, nil, err
-			}
-			found = append(found, list...)
-		}
-		plan := allRows.Prune(found)
-		said := plan.Cost()
-		return func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, plan) }, &said, nil
-	}})
+		does("a row too many", 1, 1, 0, stored(docs{"items": {bson.D{e("_id", bson.D{e("of", 9), e("n", int64(0))})}}})), mending(1, 1, allRows.Checks()[3]))
 	return []prices{
 		{"Attributes", stored(docs{"goods": {good{"a", []spec{{K: "x", V: 1}, {K: "x", V: 3}, {K: "y", V: 5}, {K: "y", V: 6}}}, good{"b", []spec{{K: "x", V: "1"}, {K: "x", V: 1}}}}}), []price3{
 			reads("Equal", 2, specs.Equal("x", 1)), reads("Match", 1, specs.Match("y", bson.D{e("$gt", 5)})), reads("Has", 2, specs.Has("x")),
 			reads("Survey", 3, specs.Survey()), reads("Checks", 3, specs.Checks()[0].Find()), mending(1, 2, specs.Checks()[0]),
 		}},
 		{"Columns", stored(docs{"sheets": {sheet("a"), sheet("b")}, "flat": {bson.D{e("_id", "gone")}, bson.D{e("_id", "z")}}}), []price3{
-			does("Rebuild", 4, 2, 2, inBatchesOf(500, strictOnes.Rebuild(nil))), reads("Survey", 2, strictOnes.Survey()), reads("CheckOrphans", 2, strictOnes.CheckOrphans()),
-			mends("Prune", 1, 2, strictOnes.CheckOrphans(), strictOnes.RepairOrphans), writes("Delete", 1, 1, model.NewPlan(strictOnes.Delete("a"))),
+			does("Rebuild", 4, 2, 2, inBatchesOf(500, strictOnes.Rebuild(nil))), reads("Survey", 2, strictOnes.Survey()), reads("Checks", 2, strictOnes.Checks()[0].Find()),
+			mending(1, 2, strictOnes.Checks()[0]), writes("Delete", 1, 1, model.NewPlan(strictOnes.Delete("a"))),
 		}},
 		{"Feed", stored(docs{"boards": boardsOf}), []price3{
 			does("Rebuild", 4, 3, 3, inBatchesOf(500, denorm.NewFeed(boards, "copies", board{ID: "s", Name: "n"}, feedCopy).Rebuild())),
@@ -280,7 +263,7 @@ func pricesOfTables() []prices {
 			order{ID: 1, Customer: &customer{"ann", "Oslo"}, Items: []orderItem{{"a", 1}}}, order{ID: 2, Customer: &customer{"bob", "Rome"}, Items: []orderItem{{"a", 3}}},
 		}}), normalized},
 		{"Numbered", stored(docs{"resumes": {nested("n1", math), nested("n2", math, skillLevel{"Go", "Good"}), nested("n3")}}), []price3{
-			reads("Check", 2, skillFields.Check()), does("Convert", 4, 2, 2, inBatchesOf(500, skillFields.Convert())),
+			reads("Checks", 0, skillFields.Checks()[0].Find()), reads("Checks of what isn't flat", 2, skillFields.Checks()[1].Find()), does("Convert", 4, 2, 2, inBatchesOf(500, skillFields.Convert())),
 			writes("Insert", 1, 1, model.NewPlan(skillFields.Insert(nested("r", math)))), writes("Replace", 1, 1, model.NewPlan(skillFields.Replace(nested("r", math)))),
 			does("AppendAt of what is there", 2, 0, 1, func(ctx context.Context, db *mongo.Database) error {
 				return exec(ctx, db, model.NewPlan(skillFields.AppendAt("r", 1, math)))
@@ -291,17 +274,13 @@ func pricesOfTables() []prices {
 			does("a wrong count", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
 				return updates(ctx, db, "resumes", "r", bson.D{e("$set", bson.D{e("skills", 0)})})
 			}),
-			does("Repair", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
-				return exec(ctx, db, model.NewPlan(skillFields.Repair()))
-			}),
+			mending(1, 1, skillFields.Checks()[0]),
 			does("Restore", 1, 3, 0, func(ctx context.Context, db *mongo.Database) error {
 				return exec(ctx, db, model.NewPlan(skillFields.Restore()))
 			}),
 		}},
 		{"Proximity", stored(docs{"resumes": {nested("a", math), nested("b", skillLevel{"Go", "Good"})}}), []price3{
-			reads("Check", 2, skillText.Check()), does("Repair", 1, 2, 0, func(ctx context.Context, db *mongo.Database) error {
-				return exec(ctx, db, model.NewPlan(skillText.Repair()))
-			}),
+			reads("Checks", 2, skillText.Checks()[0].Find()), mending(1, 2, skillText.Checks()[0]),
 			writes("Insert", 1, 1, model.NewPlan(skillText.Insert(nested("r", math)))), writes("Replace", 1, 1, model.NewPlan(skillText.Replace(nested("r", math)))),
 			reads("Near", 2, skillText.Near("Math", "Poor", 0, denorm.InOrder)),
 			does("Add to none", 2, 0, 0, func(ctx context.Context, db *mongo.Database) error {

@@ -32,7 +32,7 @@ type ProximitySpec struct {
 // counts, unless IgnoreCase is set.
 //
 // List and text are written by one atomic update. Writes that don't go through here leave the text as it was:
-// [Proximity.Check] finds that, and [Proximity.Repair] mends it.
+// [Proximity.Checks] finds that, and mends it.
 //
 // No bounds on an index serve a word in the middle of a text: a query reads every text. It is for collections of some
 // thousands, and for conditions beside one that an index serves; else use [Numbered], $elemMatch, or a search engine.
@@ -140,20 +140,12 @@ func (x *Proximity[D, K]) find(filter bson.D, err error) model.Find[D] {
 	return f
 }
 
-// Check returns the pipeline that finds the documents whose text is not that of their list, in the order of _id.
+// Checks returns one check, of texts that differ from their list: other code changed the list, or the document is older than the
+// declaration. Mending writes the text anew on the server, from what the list holds at that moment. A value of the list that
+// isn't text becomes ";;;", which no query finds.
 //
-// Cost: one command that reads every document; no index can serve it.
-func (x *Proximity[D, K]) Check() model.Aggregate[ProximityDrift] {
-	return model.AggregateAs[ProximityDrift](x.docs, x.p.check())
-}
-
-// Repair returns the write that makes the texts anew, on the server, of the documents that [Proximity.Check] finds: those
-// that were there before the declaration too. Each is one atomic update of what the list holds at that moment. What is no
-// text in a list is written as ";;;", which no query finds.
-//
-// Cost: one command that reads every document and writes those that differ. It can be run again; stopped half way, it leaves
-// some to the next run.
-func (x *Proximity[D, K]) Repair() model.Write { return x.p.repair() }
+// Cost: see [model.Check]; mending writes one document each, by _id.
+func (x *Proximity[D, K]) Checks() []model.Check { return x.p.checks() }
 
 // Indexes returns an index on the text. It bounds no query; it lets the server read the texts in place of the documents.
 // Leave it out where that is not worth its room.

@@ -57,7 +57,7 @@ func TestProximityThereAndBack(t *testing.T) {
 			stored = append(stored, bson.D{e("_id", id), e("skills", list)})
 		}
 		seed(t, db, docs{"resumes": stored})
-		if _, err := openText.Repair().Run(t.Context(), db); err != nil {
+		if err := checkJob(openText.Checks()[0])(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		texts, err := db.Collection("resumes").Find(t.Context(), bson.D{})

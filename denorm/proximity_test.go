@@ -89,8 +89,8 @@ func TestProximityQueries(t *testing.T) {
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"resumes": list})
-		for _, w := range []model.Write{skillText.Repair(), langText.Repair()} {
-			if _, err := w.Run(t.Context(), db); err != nil {
+		for _, c := range slices.Concat(skillText.Checks(), langText.Checks()) {
+			if err := checkJob(c)(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -174,19 +174,21 @@ func TestProximityConcurrent(t *testing.T) {
 
 func wantTexts[D, K any](t testing.TB, db *mongo.Database, x *denorm.Proximity[D, K], want ...string) {
 	t.Helper()
-	found, err := x.Check().All(t.Context(), db)
+	found, _ := findingsOf(t, db, x.Checks()[0])
 	var got []string
 	for _, f := range found {
 		got = append(got, f.ID.StringValue())
 	}
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("drift of %v, want %v, %v", got, want, err)
+	if !slices.Equal(got, want) {
+		t.Errorf("drift of %v, want %v", got, want)
 	}
 }
 
 // What other code left is found, all of it, and mended.
 func TestProximityRepair(t *testing.T) {
 	parallel(t)
+	wantDistinctChecks(t, slices.Concat(skillText.Checks(), langText.Checks()), 2)
+	wantRefusedFindings(t, skillText.Checks()...)
 	math := bson.D{e("skill", "Math"), e("level", "a|b%")}
 	d := func(id string, fields ...bson.E) bson.D { return append(bson.D{e("_id", id)}, fields...) }
 	damaged := docs{"resumes": {
@@ -201,19 +203,20 @@ func TestProximityRepair(t *testing.T) {
 	}}
 	mended["resumes"][0] = d("a", mended["resumes"][0].(bson.D)[1:]...)
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		Seed: func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, damaged) },
-		Run: func(ctx context.Context, db *mongo.Database) error {
-			_, err := openText.Repair().Run(ctx, db)
-			return err
-		},
+		Seed:  func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, damaged) },
+		Run:   checkJob(openText.Checks()[0]),
 		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, mended) },
 	})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, damaged)
 		wantTexts(t, db, openText, "a", "b", "c", "d", "e", "f")
-		found, err := openText.Check().All(t.Context(), db)
-		if err != nil || found[0].Text.StringValue() != "|Math,Poor|" || *found[0].Want != "|Math,a%7Cb%25|" || found[1].Text.Type != 0 || found[2].Want != nil {
-			t.Errorf("found %v, %v", found, err)
+		_, said := findingsOf(t, db, openText.Checks()[0])
+		if want := []string{
+			"resumes 'a': has the text '|Math,Poor|', its list makes '|Math,a%7Cb%25|'", "resumes 'b': has no text, its list makes '|Math,a%7Cb%25|;,;;|'",
+			"resumes 'c': has the text '|', and there is no list", "resumes 'd': has the text 5, its list makes '|'",
+			"resumes 'e': has the text '|x,y|', and there is no list", "resumes 'f': has no text, its list makes '|;,;|;;;,;|;,;|'",
+		}; !slices.Equal(said, want) {
+			t.Errorf("found %q, want %q", said, want)
 		}
 	})
 }

@@ -1,19 +1,14 @@
 package denorm
 
 import (
+	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
-
-// A ProximityDrift is a document whose text is not that of its list, as [Proximity.Check] found it.
-type ProximityDrift struct {
-	ID   bson.RawValue `bson:"_id"`
-	Text bson.RawValue `bson:"text"` // as it is stored; of type 0 for nothing
-	Want *string       `bson:"want"` // what the list says; nil where there is no list
-}
 
 // both encodes elements as they are stored, and takes them apart.
 func (p *proximity) both(elements []any) (stored bson.A, list []flatElement, err error) {
@@ -172,21 +167,35 @@ func (p *proximity) differs() bson.D {
 	return op("$ne", ifNull("$"+p.field, nil), op("$cond", op("$isArray", "$"+p.path), p.listText(), nil))
 }
 
-func (p *proximity) check() mongo.Pipeline {
-	return mongo.Pipeline{
-		{{Key: "$match", Value: op("$expr", p.differs())}},
-		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-		{{Key: "$project", Value: bson.D{
-			{Key: "text", Value: "$" + p.field}, {Key: "want", Value: op("$cond", op("$isArray", "$"+p.path), p.listText(), nil)},
-		}}},
-	}
+func (p *proximity) checks() []model.Check {
+	name, is := fmt.Sprintf("%s.%s: texts that differ from %s", p.collection, p.field, p.path), op("$expr", p.differs())
+	isList := op("$isArray", "$"+p.path)
+	set := bson.D{{Key: "$set", Value: bson.D{{Key: p.field, Value: op("$cond", isList, p.listText(), "$$REMOVE")}}}}
+	return []model.Check{{
+		Name: name, Collection: p.collection, Rule: "a text is that of its list",
+		Pipeline: mongo.Pipeline{
+			{{Key: "$match", Value: is}},
+			{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
+			{{Key: "$project", Value: bson.D{{Key: "text", Value: "$" + p.field}, {Key: "want", Value: op("$cond", isList, p.listText(), nil)}}}},
+		},
+		Tell: core.Tells[proximityDrift](), Mend: core.Mends(name, p.collection, updateEach(p.collection, is, mongo.Pipeline{set})),
+	}}
 }
 
-func (p *proximity) repair() model.Write {
-	return model.Write{Collection: p.collection, Once: true, Model: &mongo.UpdateManyModel{
-		Filter: op("$expr", p.differs()),
-		Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{
-			{Key: p.field, Value: op("$cond", op("$isArray", "$"+p.path), p.listText(), "$$REMOVE")},
-		}}}},
-	}}
+// A proximityDrift is a document whose text is not that of its list.
+type proximityDrift struct {
+	ID   bson.RawValue `bson:"_id"`
+	Text bson.RawValue `bson:"text"` // as it is stored; of type 0 for nothing
+	Want *string       `bson:"want"` // what the list makes; nil where there is no list
+}
+
+func (d proximityDrift) Tell(f *model.Finding) {
+	has, want := "has no text", ", and there is no list"
+	if d.Text.Type != 0 {
+		has = "has the text " + cut(model.Shell(d.Text))
+	}
+	if d.Want != nil {
+		want = ", its list makes " + cut(model.Shell(*d.Want))
+	}
+	f.ID, f.Problem = d.ID, has+want
 }

@@ -248,7 +248,7 @@ func TestOutlierRepairFaults(t *testing.T) {
 				}
 				return errors.Join(err, updates(ctx, db, "books", "left", bson.D{e("$pull", bson.D{e("buyers", bson.D{e("id", "1")})})}))
 			},
-			Run: inTurn(repaired(buyersOf.Check(), buyersOf.Repair), func(ctx context.Context, db *mongo.Database) error { return outlierSplit(ctx, db, buyersOf) }),
+			Run: inTurn(outlierMend, func(ctx context.Context, db *mongo.Database) error { return outlierSplit(ctx, db, buyersOf) }),
 			Check: func(t testing.TB, db *mongo.Database) {
 				wantOutlier(t, db, buyersOf, "left", "2 3 4 5 6 7")
 				wantOutlier(t, db, buyersOf, "a", "1 2 3 4")
@@ -261,7 +261,7 @@ func TestOutlierRepairFaults(t *testing.T) {
 				return errors.Join(err, outlierAppend(ctx, db, buyersOf, "a", "1 2 3 4 5 6"), outlierAppend(ctx, db, buyersOf, "b", "1 2 3"),
 					exec(ctx, db, model.NewPlan(books.Delete("a"))))
 			},
-			Run: repaired(buyersOf.CheckOrphans(), buyersOf.RepairOrphans),
+			Run: checkJob(buyersOf.Checks()[2]),
 			Check: func(t testing.TB, db *mongo.Database) {
 				wantOutlier(t, db, buyersOf, "b", "1 2 3")
 				if n, err := moreBuyers.Find(nil).Count(t.Context(), db); n != 1 || err != nil {

@@ -20,10 +20,6 @@ type WideRowSpec struct {
 	// MaxBytes is how large such a document gets at most, in bytes, by columns that are added; copied fields that grow
 	// can take it past that. From 4 KiB to 15 MiB; 0 means 1 MiB. A column takes half of it at most.
 	MaxBytes int
-
-	// MendAge is how long an operation takes at most: the check of links leaves younger columns alone, by the time in
-	// their token. 0 means one minute.
-	MendAge time.Duration
 }
 
 // A RowColumn is a column of a row: a link to a document with an id of type K.

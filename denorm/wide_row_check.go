@@ -15,7 +15,7 @@ import (
 
 // Checks returns the checks of the relation. The first finds the pairs that don't have just one column in each row, both with
 // the same time. Mending links a pair as the left row says, with the earliest time there, or unlinks it if the left row has no
-// column of it. A pair stays as it is if one of its columns was written within WideRowSpec.MendAge. This check takes no filter.
+// column of it. A pair stays as it is if one of its columns was written within Age. This check takes no filter.
 //
 // The next find, for each side with copied fields, the columns that carry other fields than their document. Mending renews
 // them; it leaves columns alone that carry something else by now. A document that is split meanwhile can keep old fields:
@@ -66,7 +66,7 @@ func (w *wideRow) checks() []model.Check {
 func (w *wideRow) links() model.Check {
 	tell := core.Tells[linkDrift]()
 	c := model.Check{
-		Name: fmt.Sprintf("%s.cols: half and repeated links with %s", w.sides[0].rows, w.sides[1].rows), Collection: w.sides[0].rows, Age: w.age,
+		Name: fmt.Sprintf("%s.cols: half and repeated links with %s", w.sides[0].rows, w.sides[1].rows), Collection: w.sides[0].rows, Age: time.Minute,
 		Rule:     fmt.Sprintf("each link has one column in %s and one in %s, of the same time", w.sides[0].rows, w.sides[1].rows),
 		Pipeline: w.check(),
 		Tell: func(f *model.Finding) error {
@@ -83,13 +83,15 @@ func (w *wideRow) links() model.Check {
 		}
 		return all.Each(ctx, db)
 	}
-	c.MendAll = func(ctx context.Context, db *mongo.Database) (model.Result, error) { return w.mendLinks(ctx, db, all) }
+	c.MendAll = func(ctx context.Context, db *mongo.Database, age time.Duration) (model.Result, error) {
+		return w.mendLinks(ctx, db, all, age)
+	}
 	return c
 }
 
 // mendLinks mends the pairs that a check finds, one after the other.
-func (w *wideRow) mendLinks(ctx context.Context, db *mongo.Database, check model.Check) (out model.Result, _ error) {
-	limit := time.Now().Add(-w.age)
+func (w *wideRow) mendLinks(ctx context.Context, db *mongo.Database, check model.Check, age time.Duration) (out model.Result, _ error) {
+	limit := time.Now().Add(-age)
 	found, err := check.All(ctx, db)
 	if err != nil {
 		return out, err

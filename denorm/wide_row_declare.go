@@ -16,7 +16,6 @@ type wideRow struct {
 	sides    [2]wideSide
 	max      int
 	maxBytes int
-	age      time.Duration // of columns that are mended
 }
 
 // A wideSide is one end: its documents, and their rows, whose columns are documents of the other end.
@@ -35,7 +34,7 @@ type wideEnd struct {
 }
 
 func declareWideRow(spec WideRowSpec, left, right wideEnd) *wideRow {
-	w := &wideRow{max: cmp.Or(spec.Max, 500), maxBytes: cmp.Or(spec.MaxBytes, 1<<20), age: cmp.Or(spec.MendAge, time.Minute)}
+	w := &wideRow{max: cmp.Or(spec.Max, 500), maxBytes: cmp.Or(spec.MaxBytes, 1<<20)}
 	bad := func(problem, remedy string) {
 		place := fmt.Sprintf("NewWideRow of %s and %s", left.name, right.name)
 		panic(&model.DeclarationError{Problem: problem, Place: place, Remedy: remedy})
@@ -66,8 +65,6 @@ func declareWideRow(spec WideRowSpec, left, right wideEnd) *wideRow {
 		w.sides[i] = wideSide{rows, &indexTable{stored: stored{docs: end.name, encode: end.encode}, copies: copies}}
 	}
 	switch {
-	case spec.MendAge < 0:
-		bad(fmt.Sprintf("MendAge is %v", spec.MendAge), "say how long an operation takes at most")
 	case spec.Max < 0 || spec.Max == 1 || w.max > 100_000:
 		bad(fmt.Sprintf("Max is %d", spec.Max), "keep 2 to 100,000 columns in a document")
 	case spec.MaxBytes < 0 || w.maxBytes > maxBucketBytes || spec.MaxBytes > 0 && w.maxBytes < 4096:

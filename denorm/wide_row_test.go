@@ -274,7 +274,6 @@ func TestWideRowRefuses(t *testing.T) {
 		"overlapping":    {LeftRows: "l", RightRows: "r", RightCopies: []string{"home", "home.zip"}},
 		"one column":     {LeftRows: "l", RightRows: "r", Max: 1},
 		"few bytes":      {LeftRows: "l", RightRows: "r", MaxBytes: 100},
-		"no age":         {LeftRows: "l", RightRows: "r", MendAge: -1},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			defer func() {
@@ -334,8 +333,9 @@ func TestWideRowProperty(t *testing.T) {
 			t.Errorf("found %v, want %d, %v", found, want, err)
 		}
 		before, _ := modeltest.Dump(t.Context(), db)
-		slow := wideOf(denorm.WideRowSpec{Max: 4, MendAge: 100 * 365 * 24 * time.Hour})
-		if err := mendedByJobs(slow.Checks()[0])(t.Context(), db); err != nil {
+		slow := wide.Checks()[0]
+		slow.Age = 100 * 365 * 24 * time.Hour
+		if _, err := slow.Job().Run(t.Context(), db, model.JobOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if after, _ := modeltest.Dump(t.Context(), db); after != before {

@@ -48,8 +48,9 @@ type Check struct {
 	// found. nil means that no write can mend them: a person has to decide.
 	Mend func(found []Finding) Plan
 
-	// MendAll mends everything that the check finds, instead of Mend, where mending needs more than a plan.
-	MendAll func(ctx context.Context, db *mongo.Database) (Result, error)
+	// MendAll mends everything that the check finds and that has stood for an age, the check's Age. It takes the place of
+	// Mend where mending needs more than a plan.
+	MendAll func(ctx context.Context, db *mongo.Database, age time.Duration) (Result, error)
 
 	// Err is bad input: every run returns it, and nothing is read.
 	Err error

@@ -9,12 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // A finding that says since when it stands is mended by that, at once or not at all.
@@ -115,7 +114,7 @@ func TestCheckMendAll(t *testing.T) {
 	for _, finds := range []model.Check{negatives(0), negativesByReads(0)} {
 		check := finds
 		check.Mend = nil
-		check.MendAll = func(ctx context.Context, db *mongo.Database) (model.Result, error) {
+		check.MendAll = func(ctx context.Context, db *mongo.Database, _ time.Duration) (model.Result, error) {
 			return model.NewPlan(updateManyOf("stocks", d("qty", d("$lt", 0)), d("$set", d("qty", int32(0))))).Run(ctx, db)
 		}
 		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -135,7 +134,9 @@ func TestCheckMendAll(t *testing.T) {
 				t.Errorf("an error of Progress: %v", err)
 			}
 			bad := check
-			bad.MendAll = func(context.Context, *mongo.Database) (model.Result, error) { return model.Result{}, errBad }
+			bad.MendAll = func(context.Context, *mongo.Database, time.Duration) (model.Result, error) {
+				return model.Result{}, errBad
+			}
 			if p, err := bad.Job().Run(t.Context(), db, model.JobOptions{}); !errors.Is(err, errBad) || p.Done {
 				t.Errorf("an error of MendAll: %+v, %v", p, err)
 			}
@@ -199,7 +200,7 @@ func TestCheckOfTenant(t *testing.T) {
 	a, b := tenantOf("a"), tenantOf("b")
 	whole := negatives(0)
 	whole.Mend = nil
-	whole.MendAll = func(ctx context.Context, db *mongo.Database) (model.Result, error) {
+	whole.MendAll = func(ctx context.Context, db *mongo.Database, _ time.Duration) (model.Result, error) {
 		return model.NewPlan(updateManyOf("stocks", d("qty", d("$lt", 0)), d("$set", d("qty", int32(0))))).Run(ctx, db)
 	}
 	for reason, check := range map[string]model.Check{"a pipeline": negatives(0), "reads": negativesByReads(0), "all at once": whole} {

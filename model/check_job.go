@@ -190,7 +190,7 @@ func (m *mending) all(ctx context.Context, db *mongo.Database, o JobOptions, p *
 		}
 		return nil
 	}
-	result, err := m.job.check.MendAll(ctx, db)
+	result, err := m.job.check.MendAll(ctx, db, m.job.check.Age)
 	p.Batches, p.Writes, p.Modified, p.Done = 1, int64(len(result.Steps)), result.Modified(), err == nil
 	return err
 }

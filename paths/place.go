@@ -26,7 +26,7 @@ var (
 	// ErrFull says that a [DocumentTree], or a list of a [ChildTree], would outgrow its bound. Nothing was written.
 	ErrFull = fmt.Errorf("%w: the tree has no space for it in its document", model.ErrFull)
 
-	// ErrDamaged says that a tree has to be repaired first, by [Tree.Repair] or [DocumentTree.Repair]: changes of a [DocumentTree]
+	// ErrDamaged says that a tree has to be repaired first, by [Tree.Checks] or [DocumentTree.Repair]: changes of a [DocumentTree]
 	// return it, and of other trees what goes over all nodes, as [Tree.Dump], [Conversion.Run], [Absorb] and [RollUp.Store]. Nothing
 	// was written.
 	ErrDamaged = errors.New("docmodel: the tree is damaged, and has to be repaired first")

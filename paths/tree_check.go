@@ -3,6 +3,7 @@ package paths
 import (
 	"context"
 	"iter"
+	"time"
 
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
@@ -71,7 +72,7 @@ func (t *tree) repair(lease *model.Lease) model.Change[State] {
 
 // wholeCheck is a check that a change mends at once.
 func (t *tree) wholeCheck(name, rule string, mend model.Change[State]) model.Check {
-	return model.Check{Name: name, Collection: t.docs, Rule: rule, MendAll: func(ctx context.Context, db *mongo.Database) (model.Result, error) {
+	return model.Check{Name: name, Collection: t.docs, Rule: rule, MendAll: func(ctx context.Context, db *mongo.Database, _ time.Duration) (model.Result, error) {
 		_, result, err := mend.Run(ctx, db)
 		return result, err
 	}}

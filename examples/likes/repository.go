@@ -93,6 +93,6 @@ func (l Likes) Rename(ctx context.Context, u User, name string) error {
 // Mend completes the likes of which a process that died wrote one half, when they are older than a minute. It returns how many
 // writes that took.
 func (l Likes) Mend(ctx context.Context) (int, error) {
-	result, err := likes.Checks()[0].MendAll(ctx, l.db)
-	return len(result.Steps), err
+	done, err := likes.Checks()[0].Job().Run(ctx, l.db, model.JobOptions{})
+	return int(done.Writes), err
 }

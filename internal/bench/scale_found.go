@@ -71,11 +71,12 @@ var tables = stock{
 			return reading(ctx, s, children, func() model.Aggregate[surfer] { return byCity.Documents(cityOf(s.one(s.n / 2 / children * children))) })
 		}},
 	},
-	sound: func(ctx context.Context, s *site) error { return soundTable(ctx, s, byCity) },
+	sound: func(ctx context.Context, s *site) error { return s.clean(ctx, byCity.Checks()) },
 }
 
-func soundTable(ctx context.Context, s *site, t *denorm.IndexTable[surfer, int]) error {
-	for _, check := range t.Checks() {
+// clean expects that checks find nothing.
+func (s *site) clean(ctx context.Context, checks []model.Check) error {
+	for _, check := range checks {
 		found, err := check.All(ctx, s.db)
 		if err := expect(len(found), 0, err); err != nil {
 			return err
@@ -118,7 +119,7 @@ var tagged = stock{
 			}, func() write { return byTags.Delete(&d) })
 		}},
 	},
-	sound: func(ctx context.Context, s *site) error { return soundTable(ctx, s, byTags.Table("tags")) },
+	sound: func(ctx context.Context, s *site) error { return s.clean(ctx, byTags.Table("tags").Checks()) },
 }
 
 // A spot has attributes, and is somewhere.

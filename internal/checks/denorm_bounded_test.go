@@ -122,15 +122,19 @@ func boundedOthers() []Case {
 			Make: func(s string) any { return timeLines.Slice(s, -2) }},
 		{Method: "denorm.Bounded.Slice", Reason: "none is refused",
 			Make: func(s string) any { return timeLines.Slice(s, 0) }},
-		{Method: "denorm.Bounded.Oversized", Reason: "an element after the last that is kept",
-			Make: func(string) any { return lastLines.Oversized() }},
-		{Method: "denorm.Bounded.Trim", Reason: "to the last three",
-			Make: func(string) any { return lastLines.Trim() }},
-		{Method: "denorm.Bounded.Trim", Reason: "to the top five",
-			Make: func(string) any { return tops.Trim() }},
+		{Method: "denorm.Bounded.Checks", Reason: "an element after the last that is kept",
+			Make: func(string) any { return lastLines.Checks()[0] }},
+		boundedMending("to the last three", lastLines.Checks()[0]), boundedMending("to the top five", tops.Checks()[0]),
 		{Method: "denorm.Bounded.Validator", Reason: "of an array below a field",
 			Make: func(string) any { return tops.Validator() }},
 		{Method: "denorm.Bounded.Indexes", Reason: "owners are found by _id",
 			Make: func(string) any { return lastLines.Indexes() }},
 	}
+}
+
+func boundedMending(reason string, check model.Check) Case {
+	return Case{Method: "denorm.Bounded.Checks", Reason: reason, From: func(s string) ([]any, func() any) {
+		found := findings(check, bson.M{"_id": s})
+		return []any{found}, func() any { return check.Mend(found) }
+	}}
 }

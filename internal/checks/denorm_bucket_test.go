@@ -5,6 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // What is kept in buckets: the mail of a mailbox.
@@ -141,18 +142,24 @@ func bucketReads() []Case {
 
 func bucketChecks() []Case {
 	return []Case{
-		{Method: "denorm.Bucket.Check", Reason: "counts alone",
-			Make: func(string) any { return mails.Check() }},
-		{Method: "denorm.Bucket.Check", Reason: "two numbers",
-			Make: func(string) any { return addedMails.Check() }},
-		{Method: "denorm.Bucket.Repair", Reason: "counts alone",
-			Make: func(string) any { return mails.Repair() }},
-		{Method: "denorm.Bucket.Repair", Reason: "two numbers",
-			Make: func(string) any { return addedMails.Repair() }},
-		{Method: "denorm.Bucket.Oversized", Reason: "an item after the last that fits",
-			Make: func(string) any { return mails.Oversized() }},
-		{Method: "denorm.Bucket.Oversized", Reason: "or more bytes",
-			Make: func(string) any { return largeMails.Oversized() }},
+		{Method: "denorm.Bucket.Checks", Reason: "counts alone",
+			Make: func(string) any { return mails.Checks()[0] }},
+		{Method: "denorm.Bucket.Checks", Reason: "two numbers",
+			Make: func(string) any { return addedMails.Checks()[0] }},
+		{Method: "denorm.Bucket.Checks", Reason: "counted anew", From: func(s string) ([]any, func() any) {
+			check := mails.Checks()[0]
+			found := findings(check, bson.M{"_id": s}, bson.M{"_id": "b"})
+			return []any{found}, func() any { return check.Mend(found) }
+		}},
+		{Method: "denorm.Bucket.Checks", Reason: "counted anew with two numbers", From: func(s string) ([]any, func() any) {
+			check := addedMails.Checks()[0]
+			found := findings(check, bson.M{"_id": s})
+			return []any{found}, func() any { return check.Mend(found) }
+		}},
+		{Method: "denorm.Bucket.Checks", Reason: "an item after the last that fits",
+			Make: func(string) any { return mails.Checks()[1] }},
+		{Method: "denorm.Bucket.Checks", Reason: "or more bytes",
+			Make: func(string) any { return largeMails.Checks()[1] }},
 		{Method: "denorm.Bucket.Validator", Reason: "a hundred items",
 			Make: func(string) any { return mails.Validator() }},
 		{Method: "denorm.Bucket.Indexes", Reason: "buckets are found by _id",

@@ -45,10 +45,11 @@ func columnsCases() []Case {
 			return []bson.Raw{raw}
 		}},
 		{Method: "denorm.Columns.Survey", Reason: "names and types", Make: func(string) any { return sheetColumns.Survey() }},
-		{Method: "denorm.Columns.CheckOrphans", Reason: "whose document is gone", Make: func(string) any { return sheetColumns.CheckOrphans() }},
-		{Method: "denorm.Columns.RepairOrphans", Reason: "two", From: func(s string) ([]any, func() any) {
-			found := roomy([]denorm.ColumnsOrphan{{ID: rawString(s)}, {ID: rawString("b")}})
-			return []any{found}, func() any { return sheetColumns.RepairOrphans(found) }
+		{Method: "denorm.Columns.Checks", Reason: "whose document is gone", Make: func(string) any { return sheetColumns.Checks()[0] }},
+		{Method: "denorm.Columns.Checks", Reason: "two deleted", From: func(s string) ([]any, func() any) {
+			check := sheetColumns.Checks()[0]
+			found := findings(check, bson.M{"_id": s}, bson.M{"_id": "b"})
+			return []any{found}, func() any { return check.Mend(found) }
 		}},
 		{Method: "denorm.Columns.Indexes", Reason: "all by _id", Make: func(string) any { return sheetColumns.Indexes() }},
 	}
@@ -66,18 +67,26 @@ func normalizedCases() []Case {
 		{Method: "denorm.Normalized.Plan", Reason: "all, of plain values", Make: func(string) any { return noteRows.Plan(nil) }},
 		{Method: "denorm.Normalized.Documents", Reason: "some", From: filter(func(f bson.D) any { return sheetRows.Documents(f) })},
 		{Method: "denorm.Normalized.Documents", Reason: "all, of plain values", Make: func(string) any { return noteRows.Documents(nil) }},
-		{Method: "denorm.Normalized.Check", Reason: "a document with a key, and a list", Make: func(string) any { return sheetRows.Check() }},
-		{Method: "denorm.Normalized.Prune", Reason: "one of each collection", From: func(s string) ([]any, func() any) {
-			found := roomy([]denorm.NormalizedDrift{
-				{Into: "items", Fault: denorm.Surplus, ID: rawString(s)}, {Into: "items", Fault: denorm.Missing, ID: rawString(s)}, {Into: "orders", Fault: denorm.Surplus, ID: rawString(s)},
-			})
-			return []any{found}, func() any { return sheetRows.Prune(found) }
+		normalizedCheck("rows of a key", 0), normalizedCheck("rows of a key too many", 1), normalizedCheck("rows of a list", 2), normalizedCheck("rows of a list too many", 3),
+		normalizedCheck("main rows", 4), normalizedCheck("main rows too many", 5), normalizedCheck("keys of which documents differ", 6),
+		{Method: "denorm.Normalized.Checks", Reason: "a row that is missing, one that differs", From: func(s string) ([]any, func() any) {
+			check, want := sheetRows.Checks()[2], bson.D{{Key: "_id", Value: s}, {Key: "x", Value: s}}
+			found := findings(check, bson.M{"_id": s, "want": want}, bson.M{"_id": "b", "want": want, "found": bson.D{{Key: "_id", Value: s}}})
+			return []any{found}, func() any { return check.Mend(found) }
 		}},
-		{Method: "denorm.Normalized.Prune", Reason: "of another collection is refused", From: func(s string) ([]any, func() any) {
-			found := roomy([]denorm.NormalizedDrift{{Into: "anything", Fault: denorm.Surplus, ID: rawString(s)}})
-			return []any{found}, func() any { return sheetRows.Prune(found) }
+		{Method: "denorm.Normalized.Checks", Reason: "rows deleted", From: func(s string) ([]any, func() any) {
+			check := sheetRows.Checks()[3]
+			found := findings(check, bson.M{"_id": s}, bson.M{"_id": "b"})
+			return []any{found}, func() any { return check.Mend(found) }
 		}},
-		{Method: "denorm.Normalized.Conflicts", Reason: "of one key", Make: func(string) any { return sheetRows.Conflicts() }},
+		{Method: "denorm.Normalized.Checks", Reason: "of another check is refused", From: func(s string) ([]any, func() any) {
+			found := findings(sheetRows.Checks()[2], bson.M{"_id": s})
+			return []any{found}, func() any { return sheetRows.Checks()[3].Mend(found) }
+		}},
 		{Method: "denorm.Normalized.Indexes", Reason: "the rows of a list", Make: func(string) any { return sheetRows.Indexes() }},
 	}
+}
+
+func normalizedCheck(reason string, i int) Case {
+	return Case{Method: "denorm.Normalized.Checks", Reason: reason, Make: func(string) any { return sheetRows.Checks()[i] }}
 }

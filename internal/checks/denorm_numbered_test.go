@@ -61,7 +61,11 @@ func numberedWrites() []Case {
 			return []bson.Raw{raw}
 		}},
 		{Method: "denorm.Numbered.Restore", Reason: "on the server", Make: func(string) any { return skillFields.Restore() }},
-		{Method: "denorm.Numbered.Repair", Reason: "counts anew", Make: func(string) any { return skillFields.Repair() }},
+		{Method: "denorm.Numbered.Checks", Reason: "counted anew", From: func(s string) ([]any, func() any) {
+			check := skillFields.Checks()[0]
+			found := findings(check, bson.M{"_id": s}, bson.M{"_id": "b"})
+			return []any{found}, func() any { return check.Mend(found) }
+		}},
 	}
 }
 
@@ -92,8 +96,9 @@ func numberedReads() []Case {
 			q.Sort = bson.D{{Key: "_id", Value: 1}}
 			return langFields.Documents(q)
 		}),
-		{Method: "denorm.Numbered.Check", Reason: "of documents", Make: func(string) any { return skillFields.Check() }},
-		{Method: "denorm.Numbered.Check", Reason: "of plain values", Make: func(string) any { return langFields.Check() }},
+		{Method: "denorm.Numbered.Checks", Reason: "counts of documents", Make: func(string) any { return skillFields.Checks()[0] }},
+		{Method: "denorm.Numbered.Checks", Reason: "counts of plain values", Make: func(string) any { return langFields.Checks()[0] }},
+		{Method: "denorm.Numbered.Checks", Reason: "what isn't flat", Make: func(string) any { return skillFields.Checks()[1] }},
 		{Method: "denorm.Numbered.Indexes", Reason: "one for each position", Make: func(string) any { return skillFields.Indexes() }},
 	}
 }

@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"fmt"
+
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -77,8 +79,9 @@ func outlierReads() []Case {
 		{Method: "denorm.Outlier.Count", Reason: "both", Make: func(s string) any { return boxMails.Count(s) }},
 		{Method: "denorm.Outlier.Overflow", Reason: "the next two pages", Make: func(s string) any { return boxMails.Overflow(s).Limited(2).After(s + "#0000000004") }},
 		{Method: "denorm.Outlier.Outliers", Reason: "those with the flag", Make: func(string) any { return boxMails.Outliers() }},
-		{Method: "denorm.Outlier.Check", Reason: "of all owners", Make: func(string) any { return boxMails.Check() }},
-		{Method: "denorm.Outlier.CheckOrphans", Reason: "of all overflow", Make: func(string) any { return boxMails.CheckOrphans() }},
+		{Method: "denorm.Outlier.Checks", Reason: "overflow without the flag", Make: func(string) any { return boxMails.Checks()[0] }},
+		{Method: "denorm.Outlier.Checks", Reason: "arrays over the bound", Make: func(string) any { return boxMails.Checks()[1] }},
+		{Method: "denorm.Outlier.Checks", Reason: "overflow of nobody", Make: func(string) any { return boxMails.Checks()[2] }},
 		{Method: "denorm.Outlier.Indexes", Reason: "the Bucket's own finds overflow", Make: func(string) any { return boxMails.Indexes() }},
 		{Method: "denorm.Outlier.Indexes", Reason: "without a Key", Make: func(string) any { return plainBoxes.Indexes() }},
 	}
@@ -101,18 +104,18 @@ func outlierRepairs() []Case {
 		page := bson.D{{Key: "seq", Value: int64(4)}, {Key: "items", Value: bson.A{third}}}
 		return []bson.Raw{rawDoc(bson.D{{Key: "_id", Value: s}, {Key: "kept", Value: list}, {Key: "pages", Value: bson.A{page}}})}
 	}
-	found := func(s string) []denorm.OutlierDrift {
-		id := rawDoc(bson.D{{Key: "id", Value: s}}).Lookup("id")
-		return []denorm.OutlierDrift{
-			{Fault: denorm.Unflagged, ID: id}, {Fault: denorm.Unsplit, ID: id}, {Fault: denorm.Oversized, ID: id},
-			{Fault: denorm.Leftover, ID: id, N: 1, Pages: []denorm.OutlierPage{{ID: s + "#0000000000", Split: 7, Held: true}}},
-			{Fault: denorm.Leftover, ID: id, N: 1, Pages: []denorm.OutlierPage{{ID: s + "#0000000001", Split: 7}}},
-		}
+	left := func(s string, number int, held bool) bson.M {
+		page := bson.M{"_id": fmt.Sprintf("%s#%010d", s, number), "split": 7, "held": held}
+		return bson.M{"_id": s, "fault": "leftover", "n": 1, "pages": bson.A{page}}
 	}
-	repair := func(reason string, x *boxOutlier) Case {
-		return Case{Method: "denorm.Outlier.Repair", Reason: reason, From: func(s string) ([]any, func() any) {
-			list := roomy(found(s))
-			return []any{list}, func() any { return x.Repair(list) }
+	mend := func(reason string, x *boxOutlier, details ...func(s string) any) Case {
+		return Case{Method: "denorm.Outlier.Checks", Reason: reason, From: func(s string) ([]any, func() any) {
+			check := x.Checks()[0]
+			found := findings(check, bson.M{"_id": s, "fault": "unflagged"}, left(s, 0, true), left(s, 1, false))
+			for _, of := range details {
+				found = append(found, findings(check, of(s))...)
+			}
+			return []any{found}, func() any { return check.Mend(found) }
 		}}
 	}
 	return []Case{
@@ -120,15 +123,13 @@ func outlierRepairs() []Case {
 		{Method: "denorm.Outlier.Split", Reason: "within bytes", MayRefuse: "it is too large for a bucket", Make: func(string) any { return largeBoxes.Split() }, State: four},
 		{Method: "denorm.Outlier.Settle", Reason: "what the overflow doesn't hold yet, and then the array", Make: func(string) any { return boxMails.Settle() }, State: crowd},
 		{Method: "denorm.Outlier.Settle", Reason: "without a Key is refused", Make: func(string) any { return plainBoxes.Settle() }, State: crowd},
-		repair("flags that are missing, and what a Split left that is in the array", boxMails),
-		repair("without a Key only flags", plainBoxes),
-		{Method: "denorm.Outlier.Repair", Reason: "what no check returned is refused", From: func(s string) ([]any, func() any) {
-			list := roomy([]denorm.OutlierDrift{{Fault: denorm.OutlierFault(s)}})
-			return []any{list}, func() any { return boxMails.Repair(list) }
-		}},
-		{Method: "denorm.Outlier.RepairOrphans", Reason: "as they were found", From: func(s string) ([]any, func() any) {
-			list := roomy([]denorm.OutlierOrphan{{ID: s + "#0000000000", N: 3, Bytes: 300}})
-			return []any{list}, func() any { return boxMails.RepairOrphans(list) }
+		mend("flags that are missing, and what a Split left that is in the array", boxMails),
+		mend("without a Key only flags", plainBoxes),
+		mend("what no check returned is refused", boxMails, func(s string) any { return bson.M{"_id": s, "fault": s} }),
+		{Method: "denorm.Outlier.Checks", Reason: "orphans as they were found", From: func(s string) ([]any, func() any) {
+			check := boxMails.Checks()[2]
+			found := findings(check, bson.M{"_id": s + "#0000000000", "key": s, "n": int64(3), "bytes": int64(300)})
+			return []any{found}, func() any { return check.Mend(found) }
 		}},
 	}
 }

@@ -48,7 +48,11 @@ func proximityWrites() []Case {
 		write("Add", "what is no text is refused", func(_ bson.D, s string) any { return skillText.Add(s, bson.D{{Key: "skill", Value: 1}}) }),
 		write("Remove", "from both", func(skill bson.D, s string) any { return skillText.Remove(s, skill) }),
 		write("Remove", "nothing is refused", func(_ bson.D, s string) any { return skillText.Remove(s) }),
-		{Method: "denorm.Proximity.Repair", Reason: "of documents", Make: func(string) any { return skillText.Repair() }},
+		{Method: "denorm.Proximity.Checks", Reason: "made anew, of documents", From: func(s string) ([]any, func() any) {
+			check := skillText.Checks()[0]
+			found := findings(check, bson.M{"_id": s}, bson.M{"_id": "b"})
+			return []any{found}, func() any { return check.Mend(found) }
+		}},
 	}
 }
 
@@ -71,8 +75,8 @@ func proximityReads() []Case {
 		near("next to each other", 0, denorm.InOrder),
 		near("with two words between, in any order", 2, denorm.AnyOrder),
 		near("too many between is refused", 101, denorm.AnyOrder),
-		{Method: "denorm.Proximity.Check", Reason: "of documents", Make: func(string) any { return skillText.Check() }},
-		{Method: "denorm.Proximity.Check", Reason: "of strings", Make: func(string) any { return langText.Check() }},
+		{Method: "denorm.Proximity.Checks", Reason: "of documents", Make: func(string) any { return skillText.Checks()[0] }},
+		{Method: "denorm.Proximity.Checks", Reason: "of strings", Make: func(string) any { return langText.Checks()[0] }},
 		{Method: "denorm.Proximity.Indexes", Reason: "the text", Make: func(string) any { return skillText.Indexes() }},
 	}
 }

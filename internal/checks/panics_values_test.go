@@ -81,7 +81,7 @@ var walkedValues = []any{
 	hostViews, articleSpecs, lastLines, keyLines, mails, keyMails, dailyMails, sheetColumns, sheetRows, copyNames, copyBeside, copyListed, tallied, spanned, untokened, partNames, partShouts, dwellers, mailers,
 	thingsBy, skillFields, boxMails, skillText, firstTwo, dayVisitors, everVisitors, likes,
 	denorm.Average{}, denorm.CopySpread{}, denorm.CounterDrift{}, denorm.IndexEntry[string]{}, denorm.InvertedQuery{},
-	denorm.OutlierCount{}, denorm.OutlierDrift{}, denorm.SubsetDrift{}, denorm.TakenError{}, denorm.Unfolded{},
+	denorm.OutlierCount{}, denorm.SubsetDrift{}, denorm.TakenError{}, denorm.Unfolded{},
 
 	geohash.Box{}, geohash.Cell{}, geohash.Circle{}, geohash.CoordinateError{}, geohash.Direction(0), geohash.Key(0), geohash.Point{}, geohash.Range{}, geohash.SyntaxError{},
 	keyedPlaces, namedPlaces, geofield.Cluster{}, geofield.Place[bson.D]{}, geofield.Point{},
