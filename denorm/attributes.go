@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -114,17 +115,17 @@ func (a attributes) set(id bson.D, list []Attribute, values []any) model.Write {
 	if w, bad := a.checkNames(names); bad {
 		return w
 	}
-	held := ifNull("$"+a.path, bson.A{})
+	held := mql.IfNull("$"+a.path, bson.A{})
 	branches, fresh := bson.A{}, bson.A{held}
 	for i, name := range names {
-		becomes := bson.D{{Key: a.value, Value: literal(values[i])}}
+		becomes := bson.D{{Key: a.value, Value: mql.Literal(values[i])}}
 		branches = append(branches, bson.D{
-			{Key: "case", Value: bson.D{{Key: "$eq", Value: bson.A{"$$this." + a.name, literal(name)}}}},
+			{Key: "case", Value: bson.D{{Key: "$eq", Value: bson.A{"$$this." + a.name, mql.Literal(name)}}}},
 			{Key: "then", Value: bson.D{{Key: "$mergeObjects", Value: bson.A{"$$this", becomes}}}},
 		})
-		one := bson.A{bson.D{{Key: a.name, Value: literal(name)}, {Key: a.value, Value: literal(values[i])}}}
+		one := bson.A{bson.D{{Key: a.name, Value: mql.Literal(name)}, {Key: a.value, Value: mql.Literal(values[i])}}}
 		fresh = append(fresh, bson.D{{Key: "$cond", Value: bson.A{
-			bson.D{{Key: "$in", Value: bson.A{literal(name), ifNull("$"+a.names(), bson.A{})}}}, bson.A{}, one,
+			bson.D{{Key: "$in", Value: bson.A{mql.Literal(name), mql.IfNull("$"+a.names(), bson.A{})}}}, bson.A{}, one,
 		}}})
 	}
 	fresh[0] = bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: held}, {Key: "in", Value: bson.D{{Key: "$switch", Value: bson.D{
@@ -262,9 +263,3 @@ func (a attributes) index() model.Index {
 
 // Relations returns none: the attributes live in their owner.
 func (a *Attributes[D, K]) Relations() []model.Relation { return nil }
-
-func literal(v any) bson.D { return bson.D{{Key: "$literal", Value: v}} }
-
-func ifNull(v, otherwise any) bson.D {
-	return bson.D{{Key: "$ifNull", Value: bson.A{v, otherwise}}}
-}

@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/direction"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -299,7 +300,7 @@ func (b *Bounded[D, K]) Checks() []model.Check {
 		Pipeline: mongo.Pipeline{
 			{{Key: "$match", Value: b.over()}},
 			{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-			{{Key: "$project", Value: bson.D{{Key: "n", Value: op("$size", "$"+path)}}}},
+			{{Key: "$project", Value: bson.D{{Key: "n", Value: mql.Op("$size", "$"+path)}}}},
 		},
 		Tell: core.Tells[oversizedArray](), Mend: core.Mends(name, collection, updateEach(collection, b.over(), update)),
 	}}

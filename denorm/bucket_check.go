@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -62,65 +63,57 @@ func (d oversizedBucket) Tell(f *model.Finding) {
 	}
 }
 
-// op is an expression of one operator.
-func op(name string, args ...any) bson.D {
-	if len(args) == 1 {
-		return bson.D{{Key: name, Value: args[0]}}
-	}
-	return bson.D{{Key: name, Value: bson.A(args)}}
-}
-
 // items is the bucket's array, or an empty one.
-func items() bson.D { return op("$cond", op("$isArray", "$items"), "$items", bson.A{}) }
+func items() bson.D { return mql.Op("$cond", mql.Op("$isArray", "$items"), "$items", bson.A{}) }
 
 // countN, countBytes and countTotal are the expressions of what the items add up to.
-func countN() bson.D { return op("$size", items()) }
+func countN() bson.D { return mql.Op("$size", items()) }
 
 func countBytes() bson.D {
-	size := op("$cond", op("$eq", op("$type", "$$item"), "object"), op("$bsonSize", "$$item"), 0)
-	return op("$toLong", op("$sum", mapItems(size)))
+	size := mql.Op("$cond", mql.Op("$eq", mql.Op("$type", "$$item"), "object"), mql.Op("$bsonSize", "$$item"), 0)
+	return mql.Op("$toLong", mql.Op("$sum", mapItems(size)))
 }
 
 func mapItems(in any) bson.D {
-	return op("$map", bson.D{{Key: "input", Value: items()}, {Key: "as", Value: "item"}, {Key: "in", Value: in}})
+	return mql.Op("$map", bson.D{{Key: "input", Value: items()}, {Key: "as", Value: "item"}, {Key: "in", Value: in}})
 }
 
 // countTotal gives sum, min and max in the order of the items, which is that of the $inc that kept the sum; otherwise where
 // no item has a number. Integers are made long, as an append keeps them.
 func countTotal(t bucketTotal, otherwise any, of func(values string) any) bson.D {
-	value := op("$cond", op("$in", op("$type", "$$item."+t.path), bson.A{"int", "long"}), op("$toLong", "$$item."+t.path), "$$item."+t.path)
-	values := op("$filter", bson.D{
-		{Key: "input", Value: mapItems(value)}, {Key: "as", Value: "value"}, {Key: "cond", Value: op("$isNumber", "$$value")},
+	value := mql.Op("$cond", mql.Op("$in", mql.Op("$type", "$$item."+t.path), bson.A{"int", "long"}), mql.Op("$toLong", "$$item."+t.path), "$$item."+t.path)
+	values := mql.Op("$filter", bson.D{
+		{Key: "input", Value: mapItems(value)}, {Key: "as", Value: "value"}, {Key: "cond", Value: mql.Op("$isNumber", "$$value")},
 	})
-	return op("$let", bson.D{
+	return mql.Op("$let", bson.D{
 		{Key: "vars", Value: bson.D{{Key: "values", Value: values}}},
-		{Key: "in", Value: op("$cond", op("$eq", op("$size", "$$values"), 0), otherwise, of("$$values"))},
+		{Key: "in", Value: mql.Op("$cond", mql.Op("$eq", mql.Op("$size", "$$values"), 0), otherwise, of("$$values"))},
 	})
 }
 
 func countSum(values string) any {
-	return op("$reduce", bson.D{
-		{Key: "input", Value: values}, {Key: "initialValue", Value: int64(0)}, {Key: "in", Value: op("$add", "$$value", "$$this")},
+	return mql.Op("$reduce", bson.D{
+		{Key: "input", Value: values}, {Key: "initialValue", Value: int64(0)}, {Key: "in", Value: mql.Op("$add", "$$value", "$$this")},
 	})
 }
 
 func countAll(values string) any {
-	return bson.D{{Key: "sum", Value: countSum(values)}, {Key: "min", Value: op("$min", values)}, {Key: "max", Value: op("$max", values)}}
+	return bson.D{{Key: "sum", Value: countSum(values)}, {Key: "min", Value: mql.Op("$min", values)}, {Key: "max", Value: mql.Op("$max", values)}}
 }
 
 // differs is the expression that a bucket's counts are not those of its items.
 func (b *bucketing) differs() bson.D {
-	or := bson.A{op("$ne", "$n", countN()), op("$ne", "$bytes", countBytes())}
+	or := bson.A{mql.Op("$ne", "$n", countN()), mql.Op("$ne", "$bytes", countBytes())}
 	for _, t := range b.totals {
 		path := "$totals." + t.name
 		kept := bson.A{}
 		for _, name := range []string{"sum", "min", "max"} {
-			kept = append(kept, op("$ifNull", path+"."+name, nil))
+			kept = append(kept, mql.Op("$ifNull", path+"."+name, nil))
 		}
 		counted := countTotal(t, bson.A{nil, nil, nil}, func(values string) any {
-			return bson.A{countSum(values), op("$min", values), op("$max", values)}
+			return bson.A{countSum(values), mql.Op("$min", values), mql.Op("$max", values)}
 		})
-		or = append(or, op("$ne", kept, counted))
+		or = append(or, mql.Op("$ne", kept, counted))
 	}
 	return bson.D{{Key: "$or", Value: or}}
 }
@@ -133,7 +126,7 @@ func (b *bucketing) miscounted() mongo.Pipeline {
 		counted = append(counted, bson.E{Key: "totals", Value: totals})
 	}
 	return mongo.Pipeline{
-		{{Key: "$match", Value: op("$expr", b.differs())}},
+		{{Key: "$match", Value: mql.Op("$expr", b.differs())}},
 		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
 		{{Key: "$project", Value: bson.D{{Key: "stored", Value: stored}, {Key: "counted", Value: counted}}}},
 	}
@@ -151,12 +144,12 @@ func (b *bucketing) counted() (d bson.D) {
 func (b *bucketing) recount() (is bson.D, update mongo.Pipeline) {
 	set := bson.D{
 		{Key: "n", Value: countN()}, {Key: "bytes", Value: countBytes()},
-		{Key: "closed", Value: op("$cond", op("$gte", op("$ifNull", "$n", 0), b.spec.Max), true, op("$ifNull", "$closed", "$$REMOVE"))},
+		{Key: "closed", Value: mql.Op("$cond", mql.Op("$gte", mql.Op("$ifNull", "$n", 0), b.spec.Max), true, mql.Op("$ifNull", "$closed", "$$REMOVE"))},
 	}
 	for _, e := range b.counted() {
 		set = append(set, bson.E{Key: "totals." + e.Key, Value: e.Value})
 	}
-	return op("$expr", b.differs()), mongo.Pipeline{{{Key: "$set", Value: set}}}
+	return mql.Op("$expr", b.differs()), mongo.Pipeline{{{Key: "$set", Value: set}}}
 }
 
 func (b *bucketing) oversized() mongo.Pipeline {

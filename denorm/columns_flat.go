@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -260,10 +261,10 @@ func (c *columns) fill(docs []bson.Raw) (model.Plan, error) {
 
 func (c *columns) survey() mongo.Pipeline {
 	return mongo.Pipeline{
-		{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}, {Key: "column", Value: op("$objectToArray", "$$ROOT")}}}},
+		{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}, {Key: "column", Value: mql.Op("$objectToArray", "$$ROOT")}}}},
 		{{Key: "$unwind", Value: "$column"}},
 		{{Key: "$group", Value: bson.D{
-			{Key: "_id", Value: bson.D{{Key: "name", Value: "$column.k"}, {Key: "type", Value: op("$type", "$column.v")}}},
+			{Key: "_id", Value: bson.D{{Key: "name", Value: "$column.k"}, {Key: "type", Value: mql.Op("$type", "$column.v")}}},
 			{Key: "documents", Value: bson.D{{Key: "$sum", Value: 1}}},
 		}}},
 		{{Key: "$sort", Value: bson.D{{Key: "_id.name", Value: 1}, {Key: "_id.type", Value: 1}}}},
@@ -277,7 +278,7 @@ func (c *columns) survey() mongo.Pipeline {
 func surplusOf(docs, path string) mongo.Pipeline {
 	return mongo.Pipeline{
 		{{Key: "$project", Value: bson.D{{Key: "_id", Value: 1}}}},
-		lookup(docs, path, "_id", "source"),
+		mql.Lookup(docs, path, "_id", "source"),
 		{{Key: "$match", Value: bson.D{{Key: "source", Value: bson.D{{Key: "$size", Value: 0}}}}}},
 		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
 		{{Key: "$project", Value: bson.D{{Key: "_id", Value: 1}}}},

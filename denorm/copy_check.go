@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -78,9 +79,9 @@ func (d goneCopy) Tell(f *model.Finding) {
 // outside arrays, the document, and src the source.
 func (c *copying) pairs() mongo.Pipeline {
 	if c.key == "" {
-		return append(c.copies(), lookup(c.docs, "doc", c.spec.Listed, "src"), bson.D{{Key: "$unwind", Value: "$src"}})
+		return append(c.copies(), mql.Lookup(c.docs, "doc", c.spec.Listed, "src"), bson.D{{Key: "$unwind", Value: "$src"}})
 	}
-	return append(c.copies(), lookup(c.docs, "c."+c.key, "_id", "src"), bson.D{{Key: "$unwind", Value: "$src"}})
+	return append(c.copies(), mql.Lookup(c.docs, "c."+c.key, "_id", "src"), bson.D{{Key: "$unwind", Value: "$src"}})
 }
 
 // copies are the stages that give a row for each copy, without its source.
@@ -126,14 +127,14 @@ func (c *copying) drift() mongo.Pipeline {
 	if c.key != "" {
 		row[1].Value = "$c." + c.key
 	}
-	wrong, ahead := op("$ne", "$found", "$want"), any(false)
+	wrong, ahead := mql.Op("$ne", "$found", "$want"), any(false)
 	if c.version != "" {
 		none := any(nil)
 		if c.counts && !c.times {
 			none = int64(0)
 		}
-		row = append(row, bson.E{Key: "v", Value: "$c." + c.version}, bson.E{Key: "wv", Value: op("$ifNull", "$src."+c.spec.Version, none)})
-		wrong, ahead = op("$or", "$ahead", wrong), op("$gt", "$v", "$wv")
+		row = append(row, bson.E{Key: "v", Value: "$c." + c.version}, bson.E{Key: "wv", Value: mql.Op("$ifNull", "$src."+c.spec.Version, none)})
+		wrong, ahead = mql.Op("$or", "$ahead", wrong), mql.Op("$gt", "$v", "$wv")
 	}
 	return append(c.pairs(),
 		bson.D{{Key: "$project", Value: row}},
@@ -146,7 +147,7 @@ func (c *copying) drift() mongo.Pipeline {
 // gone are the stages that give a row for each copy whose source is missing.
 func (c *copying) gone() mongo.Pipeline {
 	return append(c.copies(),
-		lookup(c.docs, "c."+c.key, "_id", "src"),
+		mql.Lookup(c.docs, "c."+c.key, "_id", "src"),
 		bson.D{{Key: "$match", Value: bson.D{{Key: "src", Value: bson.D{{Key: "$size", Value: 0}}}}}},
 		bson.D{{Key: "$project", Value: bson.D{
 			{Key: "doc", Value: 1}, {Key: "src", Value: "$c." + c.key}, {Key: "found", Value: c.fieldsAt(func(f Field) string { return "$c." + f.To })},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -93,7 +94,7 @@ func (c *copying) fold(drop []string) (mongo.Pipeline, error) {
 		local, foreign = "source."+c.spec.Listed, "_id"
 	}
 	correlated := func(as string, let bson.D, pipeline mongo.Pipeline) bson.D {
-		stage := lookup(c.to.docs, local, foreign, as)
+		stage := mql.Lookup(c.to.docs, local, foreign, as)
 		d := stage[0].Value.(bson.D)
 		if let != nil {
 			d = append(d, bson.E{Key: "let", Value: let})
@@ -101,10 +102,10 @@ func (c *copying) fold(drop []string) (mongo.Pipeline, error) {
 		stage[0].Value = append(d, bson.E{Key: "pipeline", Value: append(pipeline, bson.D{{Key: "$limit", Value: int64(1)}})})
 		return stage
 	}
-	names := op("$map", bson.D{{Key: "input", Value: op("$objectToArray", "$$ROOT")}, {Key: "as", Value: "f"}, {Key: "in", Value: "$$f.k"}})
-	found := func(list string) bson.D { return op("$ne", op("$size", list), 0) }
+	names := mql.Op("$map", bson.D{{Key: "input", Value: mql.Op("$objectToArray", "$$ROOT")}, {Key: "as", Value: "f"}, {Key: "in", Value: "$$f.k"}})
+	found := func(list string) bson.D { return mql.Op("$ne", mql.Op("$size", list), 0) }
 	return mongo.Pipeline{
-		{{Key: "$project", Value: bson.D{{Key: "source", Value: "$$ROOT"}, {Key: "extra", Value: op("$setDifference", names, literal(whole))}}}},
+		{{Key: "$project", Value: bson.D{{Key: "source", Value: "$$ROOT"}, {Key: "extra", Value: mql.Op("$setDifference", names, mql.Literal(whole))}}}},
 		correlated("copied", nil, nil),
 		correlated("stale", bson.D{
 			{Key: "id", Value: "$_id"}, {Key: "want", Value: c.fieldsAt(func(f Field) string { return "$source." + f.From })},
@@ -121,9 +122,9 @@ func (c *copying) staleCopies() mongo.Pipeline {
 	if len(c.arrays) > 0 {
 		at = "$" + c.arrays[0]
 	}
-	differs := op("$ne", c.fieldsAt(func(f Field) string { return "$" + held + "." + f.To }), "$$want")
+	differs := mql.Op("$ne", c.fieldsAt(func(f Field) string { return "$" + held + "." + f.To }), "$$want")
 	if c.key != "" {
-		differs = op("$and", op("$eq", "$"+held+"."+c.key, "$$id"), differs)
+		differs = mql.Op("$and", mql.Op("$eq", "$"+held+"."+c.key, "$$id"), differs)
 	}
 	p := append(mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: held, Value: at}}}}}, c.unwind(held)...)
 	return append(p, bson.D{{Key: "$match", Value: bson.D{{Key: "$expr", Value: differs}}}})

@@ -3,6 +3,7 @@ package denorm
 import (
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -66,7 +67,7 @@ func (c *copying) spread() mongo.Pipeline {
 		source = "$src._id"
 		pairs = c.pairs()
 	}
-	first := func(path string) bson.D { return op("$arrayElemAt", path, 0) }
+	first := func(path string) bson.D { return mql.Op("$arrayElemAt", path, 0) }
 	return append(pairs,
 		bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: bson.D{{Key: "doc", Value: "$doc"}, {Key: "src", Value: source}}}}}},
 		bson.D{{Key: "$facet", Value: bson.D{

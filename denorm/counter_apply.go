@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -336,26 +337,26 @@ func (c *counter) updatePipeline(u parentUpdate, token bson.ObjectID) mongo.Pipe
 	var set, then bson.D
 	add := func(path string, v any) { set = append(set, bson.E{Key: path, Value: v}) }
 	for _, e := range u.inc {
-		add(e.Key, op("$add", op("$ifNull", "$"+e.Key, int64(0)), e.Value))
+		add(e.Key, mql.Op("$add", mql.Op("$ifNull", "$"+e.Key, int64(0)), e.Value))
 	}
 	for name, fields := range []bson.D{u.min, u.max} {
 		for _, e := range fields {
-			add(e.Key, op([]string{"$min", "$max"}[name], "$"+e.Key, e.Value))
+			add(e.Key, mql.Op([]string{"$min", "$max"}[name], "$"+e.Key, e.Value))
 		}
 	}
 	for _, e := range u.set {
-		add(e.Key, literal(e.Value))
+		add(e.Key, mql.Literal(e.Value))
 	}
 	for _, path := range u.unset {
 		add(path, "$$REMOVE")
 	}
 	if c.tokens != "" {
-		add(c.tokens, op("$slice", op("$concatArrays", op("$ifNull", "$"+c.tokens, bson.A{}), bson.A{token}), -c.keep))
+		add(c.tokens, mql.Op("$slice", mql.Op("$concatArrays", mql.Op("$ifNull", "$"+c.tokens, bson.A{}), bson.A{token}), -c.keep))
 	}
 	for _, x := range c.slots {
 		if x.kind == quotient {
 			sum, n := "$"+c.slots[x.sum].path, "$"+c.slots[x.n].path
-			then = append(then, bson.E{Key: x.path, Value: op("$cond", op("$gt", n, 0), op("$divide", sum, n), "$$REMOVE")})
+			then = append(then, bson.E{Key: x.path, Value: mql.Op("$cond", mql.Op("$gt", n, 0), mql.Op("$divide", sum, n), "$$REMOVE")})
 		}
 	}
 	out := mongo.Pipeline{}

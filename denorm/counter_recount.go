@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -41,7 +42,7 @@ func (c *counter) count(match bson.D) mongo.Pipeline {
 		stored = append(stored, bson.E{Key: x.name(), Value: "$" + x.path})
 	}
 	fields := bson.D{{Key: "stored", Value: stored}}
-	first := func(name string) bson.E { return bson.E{Key: name, Value: op("$first", "$"+name)} }
+	first := func(name string) bson.E { return bson.E{Key: name, Value: mql.Op("$first", "$"+name)} }
 	group := bson.D{{Key: "_id", Value: "$_id"}, first("stored")}
 	if c.tokens != "" {
 		fields = append(fields, bson.E{Key: "tokens", Value: "$" + c.tokens})
@@ -109,21 +110,21 @@ func (c *counter) accumulators() (out bson.D) {
 		var acc bson.D
 		switch x.kind {
 		case countChildren:
-			acc = op("$sum", op("$cond", op("$eq", op("$type", "$child._id"), "missing"), 0, 1))
+			acc = mql.Op("$sum", mql.Op("$cond", mql.Op("$eq", mql.Op("$type", "$child._id"), "missing"), 0, 1))
 		case countValues:
-			acc = op("$sum", op("$cond", op("$isNumber", path), 1, 0))
+			acc = mql.Op("$sum", mql.Op("$cond", mql.Op("$isNumber", path), 1, 0))
 		case addUp:
-			acc = op("$sum", path)
-			size := op("$cond", op("$isNumber", path), op("$abs", op("$toDouble", path)), 0)
-			out = append(out, bson.E{Key: fmt.Sprint("a", i), Value: op("$sum", size)})
+			acc = mql.Op("$sum", path)
+			size := mql.Op("$cond", mql.Op("$isNumber", path), mql.Op("$abs", mql.Op("$toDouble", path)), 0)
+			out = append(out, bson.E{Key: fmt.Sprint("a", i), Value: mql.Op("$sum", size)})
 		case quotient:
 			continue
 		default:
-			is := op("$isNumber", path)
+			is := mql.Op("$isNumber", path)
 			if c.sources[x.source].date {
-				is = op("$eq", op("$type", path), "date")
+				is = mql.Op("$eq", mql.Op("$type", path), "date")
 			}
-			acc = op([]string{"$min", "$max"}[x.kind-smallest], op("$cond", is, path, nil))
+			acc = mql.Op([]string{"$min", "$max"}[x.kind-smallest], mql.Op("$cond", is, path, nil))
 		}
 		out = append(out, bson.E{Key: name, Value: acc})
 	}
@@ -141,7 +142,7 @@ func (c *counter) path(x slot) string {
 func (c *counter) made(i int) any {
 	if x := c.slots[i]; x.kind == quotient {
 		sum, n := fmt.Sprint("$v", x.sum), fmt.Sprint("$v", x.n)
-		return op("$cond", op("$gt", n, 0), op("$divide", sum, n), nil)
+		return mql.Op("$cond", mql.Op("$gt", n, 0), mql.Op("$divide", sum, n), nil)
 	}
 	return fmt.Sprint("$v", i)
 }
@@ -152,21 +153,21 @@ func (c *counter) differs(i int) bson.D {
 	x, made := c.slots[i], c.made(i)
 	stored := "$stored." + x.name()
 	if x.extreme() {
-		return op("$ne", op("$ifNull", stored, nil), made)
+		return mql.Op("$ne", mql.Op("$ifNull", stored, nil), made)
 	}
 	size := fmt.Sprint("$a", i)
 	switch x.kind {
 	case quotient:
 		size = fmt.Sprint("$a", x.sum)
-		made = op("$ifNull", made, 0)
+		made = mql.Op("$ifNull", made, 0)
 	case addUp:
 	default:
-		return op("$ne", op("$ifNull", stored, 0), made)
+		return mql.Op("$ne", mql.Op("$ifNull", stored, 0), made)
 	}
-	held := op("$ifNull", stored, 0)
-	floats := op("$in", "double", bson.A{op("$type", held), op("$type", made)})
-	apart := op("$gt", op("$abs", op("$subtract", held, made)), op("$multiply", size, 1e-9))
-	return op("$cond", op("$and", floats, op("$isNumber", held)), apart, op("$ne", held, made))
+	held := mql.Op("$ifNull", stored, 0)
+	floats := mql.Op("$in", "double", bson.A{mql.Op("$type", held), mql.Op("$type", made)})
+	apart := mql.Op("$gt", mql.Op("$abs", mql.Op("$subtract", held, made)), mql.Op("$multiply", size, 1e-9))
+	return mql.Op("$cond", mql.Op("$and", floats, mql.Op("$isNumber", held)), apart, mql.Op("$ne", held, made))
 }
 
 func (c *counter) checks() []model.Check {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -151,18 +152,11 @@ func (t *indexTable) documents(value any) (mongo.Pipeline, error) {
 	return mongo.Pipeline{
 		{{Key: "$match", Value: filter}},
 		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-		lookup(t.docs, t.idPath(), "_id", "found"),
+		mql.Lookup(t.docs, t.idPath(), "_id", "found"),
 		{{Key: "$unwind", Value: "$found"}},
 		{{Key: "$replaceRoot", Value: bson.D{{Key: "newRoot", Value: "$found"}}}},
 		{{Key: "$match", Value: bson.D{{Key: t.path, Value: model.Eq(v)}}}},
 	}, err
-}
-
-// lookup is the stage that adds the documents of another collection.
-func lookup(from, local, foreign, as string) bson.D {
-	return bson.D{{Key: "$lookup", Value: bson.D{
-		{Key: "from", Value: from}, {Key: "localField", Value: local}, {Key: "foreignField", Value: foreign}, {Key: "as", Value: as},
-	}}}
 }
 
 func (t *indexTable) idPath() string {
@@ -187,13 +181,13 @@ func (t *indexTable) wanted(prefix string) bson.D {
 // held is the expression that the document of an entry, under src, holds its value.
 func (t *indexTable) held() bson.D {
 	value, at := "$"+t.valuePath(), "$src."+t.path
-	return op("$cond", op("$isArray", at), op("$in", value, at), op("$eq", value, at))
+	return mql.Op("$cond", mql.Op("$isArray", at), mql.Op("$in", value, at), mql.Op("$eq", value, at))
 }
 
 // surplus is the pipeline over the entries that finds those whose document doesn't hold the value.
 func (t *indexTable) surplus() mongo.Pipeline {
 	return mongo.Pipeline{
-		lookup(t.docs, t.idPath(), "_id", "src"),
+		mql.Lookup(t.docs, t.idPath(), "_id", "src"),
 		{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$src"}, {Key: "preserveNullAndEmptyArrays", Value: true}}}},
 		{{Key: "$project", Value: bson.D{
 			{Key: "v", Value: "$" + t.valuePath()}, {Key: "id", Value: "$" + t.idPath()}, {Key: "ops", Value: 1}, {Key: "held", Value: t.held()},
@@ -207,11 +201,11 @@ func (t *indexTable) surplus() mongo.Pipeline {
 // stale is the pipeline over the entries that finds those with other fields than their document.
 func (t *indexTable) stale() mongo.Pipeline {
 	return mongo.Pipeline{
-		lookup(t.docs, t.idPath(), "_id", "src"),
+		mql.Lookup(t.docs, t.idPath(), "_id", "src"),
 		{{Key: "$unwind", Value: "$src"}},
 		{{Key: "$project", Value: bson.D{
 			{Key: "v", Value: "$" + t.valuePath()}, {Key: "id", Value: "$" + t.idPath()}, {Key: "found", Value: "$doc"}, {Key: "want", Value: t.wanted("$src.")},
-			{Key: "held", Value: t.held()}, {Key: "same", Value: op("$eq", "$doc", t.wanted("$src."))},
+			{Key: "held", Value: t.held()}, {Key: "same", Value: mql.Op("$eq", "$doc", t.wanted("$src."))},
 		}}},
 		{{Key: "$match", Value: bson.D{{Key: "held", Value: true}, {Key: "same", Value: false}}}},
 		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
@@ -230,8 +224,8 @@ func (t *indexTable) without(fault string) mongo.Pipeline {
 		local = "_id.v"
 	}
 	if fault == "conflict" {
-		wrong = op("$expr", op("$and", op("$ne", "$entry", bson.A{}), op("$not", bson.A{op("$in", "$_id.id", "$entry.id")})))
-		out = append(out, bson.E{Key: "other", Value: op("$arrayElemAt", "$entry.id", 0)})
+		wrong = mql.Op("$expr", mql.Op("$and", mql.Op("$ne", "$entry", bson.A{}), mql.Op("$not", bson.A{mql.Op("$in", "$_id.id", "$entry.id")})))
+		out = append(out, bson.E{Key: "other", Value: mql.Op("$arrayElemAt", "$entry.id", 0)})
 	} else if len(t.copies) > 0 {
 		fields = append(fields, bson.E{Key: "want", Value: t.wanted("$")})
 		group = append(group, bson.E{Key: "want", Value: bson.D{{Key: "$first", Value: "$want"}}})
@@ -243,7 +237,7 @@ func (t *indexTable) without(fault string) mongo.Pipeline {
 		{{Key: "$unwind", Value: "$v"}},
 		{{Key: "$match", Value: bson.D{{Key: "v", Value: bson.D{{Key: "$ne", Value: nil}}}}}},
 		{{Key: "$group", Value: group}},
-		lookup(t.entries, local, "_id", "entry"),
+		mql.Lookup(t.entries, local, "_id", "entry"),
 		{{Key: "$match", Value: wrong}},
 		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
 		{{Key: "$project", Value: out}},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -207,7 +208,7 @@ func (in *inverted) ids(q InvertedQuery) (c collectionPipeline, err error) {
 	}
 	found := q.filter(func(q InvertedQuery) bson.D { return bson.D{{Key: "is", Value: q.number(terms)}} })
 	c.pipeline = append(c.pipeline,
-		bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$id"}, {Key: "is", Value: op("$addToSet", "$is")}}}},
+		bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$id"}, {Key: "is", Value: mql.Op("$addToSet", "$is")}}}},
 		bson.D{{Key: "$match", Value: found}},
 		bson.D{{Key: "$sort", Value: byID()}},
 		bson.D{{Key: "$project", Value: byID()}},
@@ -237,10 +238,10 @@ func numbering(terms []queryTerm, table int) bson.D {
 	branches := bson.A{}
 	for i, t := range terms {
 		if t.table == table {
-			branches = append(branches, bson.D{{Key: "case", Value: op("$eq", "$_id.v", literal(t.value))}, {Key: "then", Value: literal(i)}})
+			branches = append(branches, bson.D{{Key: "case", Value: mql.Op("$eq", "$_id.v", mql.Literal(t.value))}, {Key: "then", Value: mql.Literal(i)}})
 		}
 	}
-	var number any = op("$switch", bson.D{{Key: "branches", Value: branches}, {Key: "default", Value: nil}})
+	var number any = mql.Op("$switch", bson.D{{Key: "branches", Value: branches}, {Key: "default", Value: nil}})
 	if len(branches) == 1 {
 		number = branches[0].(bson.D)[1].Value
 	}
@@ -265,7 +266,7 @@ func (in *inverted) documents(q InvertedQuery) (collectionPipeline, error) {
 	if err != nil {
 		return c, err
 	}
-	c.pipeline = append(slices.Clone(c.pipeline), lookup(in.docs, "_id", "_id", "found"),
+	c.pipeline = append(slices.Clone(c.pipeline), mql.Lookup(in.docs, "_id", "_id", "found"),
 		bson.D{{Key: "$unwind", Value: "$found"}},
 		bson.D{{Key: "$replaceRoot", Value: bson.D{{Key: "newRoot", Value: "$found"}}}},
 		bson.D{{Key: "$match", Value: in.holding(q, "")}},
@@ -283,7 +284,7 @@ func (in *inverted) report(q InvertedQuery, f model.Field, err error) (collectio
 	case f.Arrays > 1:
 		return c, in.tables[0].refused("path", f.Path, "crosses several arrays: a value of it can't be told")
 	}
-	c.pipeline = append(slices.Clone(c.pipeline), lookup(in.docs, "_id", "_id", "found"),
+	c.pipeline = append(slices.Clone(c.pipeline), mql.Lookup(in.docs, "_id", "_id", "found"),
 		bson.D{{Key: "$unwind", Value: "$found"}},
 		bson.D{{Key: "$match", Value: in.holding(q, "found.")}},
 		bson.D{{Key: "$project", Value: bson.D{{Key: "value", Value: "$found." + f.Path}}}},

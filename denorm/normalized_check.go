@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -18,7 +19,7 @@ func (n *normalized) checks() (out []model.Check) {
 		}
 		out = append(out, n.drifting(rows, p.Into), n.tooMany(n.surplus(p), p.Into))
 	}
-	gone := append(surplusOf(n.docs, "_id"), bson.D{{Key: "$set", Value: bson.D{{Key: "into", Value: literal(n.into)}}}})
+	gone := append(surplusOf(n.docs, "_id"), bson.D{{Key: "$set", Value: bson.D{{Key: "into", Value: mql.Literal(n.into)}}}})
 	out = append(out, n.drifting(n.mainRows(), n.into), n.tooMany(gone, n.into))
 	for _, p := range n.parts {
 		if p.Key != "" {
@@ -85,54 +86,54 @@ func (c normalConflict) Tell(f *model.Finding) {
 // latest are the stages that make a keyed part's rows of the keys that documents hold: each row is of the last document that holds
 // the key, whichever documents come in.
 func (p normalPart) latest(docs string) mongo.Pipeline {
-	last := lookup(docs, "_id", p.Path+"."+p.Key, "last")
+	last := mql.Lookup(docs, "_id", p.Path+"."+p.Key, "last")
 	last[0].Value = append(last[0].Value.(bson.D), bson.E{Key: "pipeline", Value: mongo.Pipeline{
-		{{Key: "$match", Value: op("$expr", p.held())}},
+		{{Key: "$match", Value: mql.Op("$expr", p.held())}},
 		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: -1}}}},
 		{{Key: "$limit", Value: 1}},
 		{{Key: "$project", Value: bson.D{{Key: "row", Value: "$" + p.Path}}}},
 	}})
 	id := bson.D{{Key: "_id", Value: "$_id"}}
 	return mongo.Pipeline{
-		{{Key: "$match", Value: op("$expr", p.held())}},
+		{{Key: "$match", Value: mql.Op("$expr", p.held())}},
 		{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$" + p.Path + "." + p.Key}}}},
 		last,
-		{{Key: "$set", Value: bson.D{{Key: "last", Value: op("$arrayElemAt", "$last", 0)}}}},
+		{{Key: "$set", Value: bson.D{{Key: "last", Value: mql.Op("$arrayElemAt", "$last", 0)}}}},
 		{{Key: "$match", Value: bson.D{{Key: "last", Value: bson.D{{Key: "$exists", Value: true}}}}}}, // or it was deleted meanwhile
-		{{Key: "$replaceRoot", Value: bson.D{{Key: "newRoot", Value: op("$mergeObjects", id, withoutField("$last.row", p.Key), id)}}}},
+		{{Key: "$replaceRoot", Value: bson.D{{Key: "newRoot", Value: mql.Op("$mergeObjects", id, withoutField("$last.row", p.Key), id)}}}},
 	}
 }
 
 // differing finds the rows that are not in a collection, or differ there.
 func differing(rows mongo.Pipeline, into string) mongo.Pipeline {
-	found := op("$arrayElemAt", "$found", 0)
+	found := mql.Op("$arrayElemAt", "$found", 0)
 	return append(slices.Clone(rows),
 		bson.D{{Key: "$project", Value: bson.D{{Key: "want", Value: "$$ROOT"}}}},
-		lookup(into, "_id", "_id", "found"),
+		mql.Lookup(into, "_id", "_id", "found"),
 		bson.D{{Key: "$set", Value: bson.D{{Key: "found", Value: found}}}},
-		bson.D{{Key: "$match", Value: op("$expr", op("$ne", "$want", "$found"))}},
+		bson.D{{Key: "$match", Value: mql.Op("$expr", mql.Op("$ne", "$want", "$found"))}},
 		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-		bson.D{{Key: "$set", Value: bson.D{{Key: "into", Value: literal(into)}}}})
+		bson.D{{Key: "$set", Value: bson.D{{Key: "into", Value: mql.Literal(into)}}}})
 }
 
 // surplus finds the rows of a part that no document has.
 func (n *normalized) surplus(p normalPart) mongo.Pipeline {
-	local, foreign, gone := "_id.of", "_id", op("$eq", "$source", bson.A{})
+	local, foreign, gone := "_id.of", "_id", mql.Op("$eq", "$source", bson.A{})
 	if p.Key != "" {
 		local, foreign = "_id", p.Path+"."+p.Key
 	} else {
-		list := op("$arrayElemAt", "$source."+p.Path, 0)
-		gone = op("$gte", "$_id.n", op("$cond", op("$isArray", list), op("$size", list), 0))
+		list := mql.Op("$arrayElemAt", "$source."+p.Path, 0)
+		gone = mql.Op("$gte", "$_id.n", mql.Op("$cond", mql.Op("$isArray", list), mql.Op("$size", list), 0))
 	}
 	return mongo.Pipeline{
 		{{Key: "$project", Value: bson.D{{Key: "found", Value: "$$ROOT"}}}},
 		{{Key: "$lookup", Value: bson.D{
 			{Key: "from", Value: n.docs}, {Key: "localField", Value: local}, {Key: "foreignField", Value: foreign}, {Key: "as", Value: "source"},
 		}}},
-		{{Key: "$match", Value: op("$expr", gone)}},
+		{{Key: "$match", Value: mql.Op("$expr", gone)}},
 		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
 		{{Key: "$unset", Value: "source"}},
-		{{Key: "$set", Value: bson.D{{Key: "into", Value: literal(p.Into)}}}},
+		{{Key: "$set", Value: bson.D{{Key: "into", Value: mql.Literal(p.Into)}}}},
 	}
 }
 
@@ -150,7 +151,7 @@ func restored(into string) func([]rowDrift) model.Plan {
 			want := slices.Clone(d.Want)
 			w := model.Write{Collection: into, Index: model.IDIndex, Once: true, Done: byID, Model: &mongo.InsertOneModel{Document: want}}
 			if d.Found != nil {
-				same := bson.E{Key: "$expr", Value: op("$in", "$$ROOT", bson.A{literal(slices.Clone(d.Found))})}
+				same := bson.E{Key: "$expr", Value: mql.Op("$in", "$$ROOT", bson.A{mql.Literal(slices.Clone(d.Found))})}
 				w.Done, w.Model = nil, &mongo.ReplaceOneModel{Filter: append(byID, same), Replacement: want}
 			}
 			p.Steps = append(p.Steps, w)
@@ -180,10 +181,10 @@ func pruned(into string) func([]rowDrift) model.Plan {
 
 func (n *normalized) conflicts(p normalPart) mongo.Pipeline {
 	return mongo.Pipeline{
-		{{Key: "$match", Value: op("$expr", p.held())}},
-		{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$" + p.Path + "." + p.Key}, {Key: "versions", Value: op("$addToSet", "$"+p.Path)}}}},
+		{{Key: "$match", Value: mql.Op("$expr", p.held())}},
+		{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$" + p.Path + "." + p.Key}, {Key: "versions", Value: mql.Op("$addToSet", "$"+p.Path)}}}},
 		{{Key: "$match", Value: bson.D{{Key: "versions.1", Value: bson.D{{Key: "$exists", Value: true}}}}}},
 		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-		{{Key: "$set", Value: bson.D{{Key: "into", Value: literal(p.Into)}}}},
+		{{Key: "$set", Value: bson.D{{Key: "into", Value: mql.Literal(p.Into)}}}},
 	}
 }

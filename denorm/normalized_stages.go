@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -58,41 +59,41 @@ func declareNormalized(docs, into string, parts []Part, field func(string) model
 // held is the expression that the part at its path is one that becomes rows.
 func (p normalPart) held() bson.D {
 	if p.Key == "" {
-		return op("$isArray", "$"+p.Path)
+		return mql.Op("$isArray", "$"+p.Path)
 	}
 	key := "$" + p.Path + "." + p.Key
-	return op("$and", op("$eq", op("$type", "$"+p.Path), "object"), op("$not", op("$in", op("$type", key), bson.A{"missing", "null", "undefined", "array"})))
+	return mql.Op("$and", mql.Op("$eq", mql.Op("$type", "$"+p.Path), "object"), mql.Op("$not", mql.Op("$in", mql.Op("$type", key), bson.A{"missing", "null", "undefined", "array"})))
 }
 
 // kept is the expression of what stays of the part in the main row.
 func (p normalPart) kept() bson.D {
 	if p.Key == "" {
-		return op("$cond", p.held(), op("$size", "$"+p.Path), "$"+p.Path)
+		return mql.Op("$cond", p.held(), mql.Op("$size", "$"+p.Path), "$"+p.Path)
 	}
-	return op("$cond", p.held(), "$"+p.Path+"."+p.Key, "$"+p.Path)
+	return mql.Op("$cond", p.held(), "$"+p.Path+"."+p.Key, "$"+p.Path)
 }
 
 // without is the expression of a document without one of its fields.
 func withoutField(doc, name string) bson.D {
-	return op("$arrayToObject", op("$filter", bson.D{
-		{Key: "input", Value: op("$objectToArray", doc)}, {Key: "as", Value: "field"}, {Key: "cond", Value: op("$ne", "$$field.k", literal(name))},
+	return mql.Op("$arrayToObject", mql.Op("$filter", bson.D{
+		{Key: "input", Value: mql.Op("$objectToArray", doc)}, {Key: "as", Value: "field"}, {Key: "cond", Value: mql.Op("$ne", "$$field.k", mql.Literal(name))},
 	}))
 }
 
 // rows are the stages that make a part's rows of documents.
 func (p normalPart) rows() mongo.Pipeline {
-	match := bson.D{{Key: "$match", Value: op("$expr", p.held())}}
+	match := bson.D{{Key: "$match", Value: mql.Op("$expr", p.held())}}
 	if p.Key != "" {
-		row := op("$mergeObjects", bson.D{{Key: "_id", Value: "$_id"}}, withoutField("$row", p.Key), bson.D{{Key: "_id", Value: "$_id"}})
+		row := mql.Op("$mergeObjects", bson.D{{Key: "_id", Value: "$_id"}}, withoutField("$row", p.Key), bson.D{{Key: "_id", Value: "$_id"}})
 		return mongo.Pipeline{
 			match,
 			{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-			{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$" + p.Path + "." + p.Key}, {Key: "row", Value: op("$last", "$"+p.Path)}}}},
+			{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$" + p.Path + "." + p.Key}, {Key: "row", Value: mql.Op("$last", "$"+p.Path)}}}},
 			{{Key: "$replaceRoot", Value: bson.D{{Key: "newRoot", Value: row}}}},
 		}
 	}
 	id := bson.D{{Key: "_id", Value: bson.D{{Key: "of", Value: "$_id"}, {Key: "n", Value: "$n"}}}}
-	row := op("$mergeObjects", id, "$element", id)
+	row := mql.Op("$mergeObjects", id, "$element", id)
 	if p.plain {
 		row = append(id[:1:1], bson.E{Key: "value", Value: "$element"})
 	}
@@ -147,13 +148,13 @@ func (n *normalized) documents(filter bson.D) mongo.Pipeline {
 	for _, p := range n.parts {
 		row := withoutField("$$row", "_id")
 		if p.Key != "" {
-			found := op("$arrayElemAt", "$"+p.scratch(), 0)
-			whole := op("$let", bson.D{
+			found := mql.Op("$arrayElemAt", "$"+p.scratch(), 0)
+			whole := mql.Op("$let", bson.D{
 				{Key: "vars", Value: bson.D{{Key: "row", Value: found}}},
-				{Key: "in", Value: op("$mergeObjects", bson.D{{Key: p.Key, Value: "$" + p.Path}}, row)},
+				{Key: "in", Value: mql.Op("$mergeObjects", bson.D{{Key: p.Key, Value: "$" + p.Path}}, row)},
 			})
-			out = append(out, lookup(p.Into, p.Path, "_id", p.scratch()),
-				bson.D{{Key: "$set", Value: bson.D{{Key: p.Path, Value: op("$cond", op("$eq", "$"+p.scratch(), bson.A{}), "$"+p.Path, whole)}}}},
+			out = append(out, mql.Lookup(p.Into, p.Path, "_id", p.scratch()),
+				bson.D{{Key: "$set", Value: bson.D{{Key: p.Path, Value: mql.Op("$cond", mql.Op("$eq", "$"+p.scratch(), bson.A{}), "$"+p.Path, whole)}}}},
 				bson.D{{Key: "$unset", Value: p.scratch()}})
 			continue
 		}
@@ -161,13 +162,13 @@ func (n *normalized) documents(filter bson.D) mongo.Pipeline {
 		if p.plain {
 			element = "$$row.value"
 		}
-		list := op("$map", bson.D{{Key: "input", Value: "$" + p.scratch()}, {Key: "as", Value: "row"}, {Key: "in", Value: element}})
+		list := mql.Op("$map", bson.D{{Key: "input", Value: "$" + p.scratch()}, {Key: "as", Value: "row"}, {Key: "in", Value: element}})
 		out = append(out,
 			bson.D{{Key: "$lookup", Value: bson.D{
 				{Key: "from", Value: p.Into}, {Key: "localField", Value: "_id"}, {Key: "foreignField", Value: "_id.of"},
 				{Key: "pipeline", Value: mongo.Pipeline{{{Key: "$sort", Value: bson.D{{Key: "_id.n", Value: 1}}}}}}, {Key: "as", Value: p.scratch()},
 			}}},
-			bson.D{{Key: "$set", Value: bson.D{{Key: p.Path, Value: op("$cond", op("$isNumber", "$"+p.Path), list, "$"+p.Path)}}}},
+			bson.D{{Key: "$set", Value: bson.D{{Key: p.Path, Value: mql.Op("$cond", mql.Op("$isNumber", "$"+p.Path), list, "$"+p.Path)}}}},
 			bson.D{{Key: "$unset", Value: p.scratch()}})
 	}
 	return out

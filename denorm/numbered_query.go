@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -122,9 +123,9 @@ func (n *numbered) nest() mongo.Pipeline {
 		list[i] = e
 	}
 	count := "$" + n.path
-	within := op("$toInt", op("$max", 0, op("$min", count, n.max))) // whatever number stands there, so that no document fails the query
+	within := mql.Op("$toInt", mql.Op("$max", 0, mql.Op("$min", count, n.max))) // whatever number stands there, so that no document fails the query
 	return mongo.Pipeline{
-		{{Key: "$set", Value: bson.D{{Key: n.path, Value: op("$cond", op("$isNumber", count), op("$slice", list, within), count)}}}},
+		{{Key: "$set", Value: bson.D{{Key: n.path, Value: mql.Op("$cond", mql.Op("$isNumber", count), mql.Op("$slice", list, within), count)}}}},
 		{{Key: "$unset", Value: toA(n.all(1))}},
 	}
 }
@@ -139,7 +140,7 @@ func toA(list []string) bson.A {
 
 func (n *numbered) checks() []model.Check {
 	place := n.collection + "." + n.path
-	name, is := place+": wrong counts", op("$expr", n.miscounted())
+	name, is := place+": wrong counts", mql.Op("$expr", n.miscounted())
 	set := bson.D{{Key: "$set", Value: bson.D{{Key: n.path, Value: n.highest()}}}}
 	return []model.Check{{
 		Name: name, Collection: n.collection, Rule: "a list's count is that of its numbered fields",
@@ -147,7 +148,7 @@ func (n *numbered) checks() []model.Check {
 	}, {
 		Name: place + ": lists that aren't flat", Collection: n.collection,
 		Rule:     fmt.Sprintf("a list is stored flat and holds at most %d elements", n.max),
-		Pipeline: n.finding(op("$expr", n.unfit())), Tell: core.Tells[wrongCount](),
+		Pipeline: n.finding(mql.Op("$expr", n.unfit())), Tell: core.Tells[wrongCount](),
 	}}
 }
 
@@ -176,31 +177,31 @@ func (n *numbered) highest() bson.D {
 	for i := n.max; i > 0; i-- {
 		any := bson.A{}
 		for _, c := range n.columns() {
-			any = append(any, op("$ne", op("$type", "$"+n.name(c, i)), "missing"))
+			any = append(any, mql.Op("$ne", mql.Op("$type", "$"+n.name(c, i)), "missing"))
 		}
-		there = append(there, bson.D{{Key: "case", Value: op("$or", any...)}, {Key: "then", Value: i}})
+		there = append(there, bson.D{{Key: "case", Value: mql.Op("$or", any...)}, {Key: "then", Value: i}})
 	}
-	return op("$switch", bson.D{{Key: "branches", Value: there}, {Key: "default", Value: 0}})
+	return mql.Op("$switch", bson.D{{Key: "branches", Value: there}, {Key: "default", Value: 0}})
 }
 
 // sound is the expression that a count fits the highest position. An element can be without fields, but not a plain value.
 func (n *numbered) sound(count string, highest any) bson.D {
-	whole := op("$and", op("$isNumber", count), op("$gte", count, highest), op("$lte", count, n.max), op("$eq", count, op("$trunc", count)))
+	whole := mql.Op("$and", mql.Op("$isNumber", count), mql.Op("$gte", count, highest), mql.Op("$lte", count, n.max), mql.Op("$eq", count, mql.Op("$trunc", count)))
 	if len(n.fields) == 0 {
-		whole = op("$and", op("$isNumber", count), op("$eq", count, highest))
+		whole = mql.Op("$and", mql.Op("$isNumber", count), mql.Op("$eq", count, highest))
 	}
-	none := op("$and", op("$in", op("$type", count), bson.A{"missing", "null"}), op("$eq", highest, 0))
-	return op("$or", none, whole)
+	none := mql.Op("$and", mql.Op("$in", mql.Op("$type", count), bson.A{"missing", "null"}), mql.Op("$eq", highest, 0))
+	return mql.Op("$or", none, whole)
 }
 
 // finding is the pipeline of the documents that a filter matches.
 func (n *numbered) finding(is bson.D) mongo.Pipeline {
-	array, count := op("$isArray", "$"+n.path), "$"+n.path
+	array, count := mql.Op("$isArray", "$"+n.path), "$"+n.path
 	return mongo.Pipeline{
 		{{Key: "$match", Value: is}},
 		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
 		{{Key: "$project", Value: bson.D{
-			{Key: "nested", Value: array}, {Key: "count", Value: op("$cond", array, "$$REMOVE", count)}, {Key: "highest", Value: n.highest()},
+			{Key: "nested", Value: array}, {Key: "count", Value: mql.Op("$cond", array, "$$REMOVE", count)}, {Key: "highest", Value: n.highest()},
 		}}},
 	}
 }
@@ -208,14 +209,14 @@ func (n *numbered) finding(is bson.D) mongo.Pipeline {
 // unfit is the expression that a list is an array, or counts too many.
 func (n *numbered) unfit() bson.D {
 	count := "$" + n.path
-	return op("$or", op("$isArray", count), op("$and", op("$isNumber", count), op("$gt", count, n.max)))
+	return mql.Op("$or", mql.Op("$isArray", count), mql.Op("$and", mql.Op("$isNumber", count), mql.Op("$gt", count, n.max)))
 }
 
 // miscounted is the expression that a list's count can be set, and is wrong.
 func (n *numbered) miscounted() bson.D {
-	return op("$let", bson.D{
+	return mql.Op("$let", bson.D{
 		{Key: "vars", Value: bson.D{{Key: "highest", Value: n.highest()}}},
-		{Key: "in", Value: op("$and", op("$not", n.sound("$"+n.path, "$$highest")), op("$not", n.unfit()))},
+		{Key: "in", Value: mql.Op("$and", mql.Op("$not", n.sound("$"+n.path, "$$highest")), mql.Op("$not", n.unfit()))},
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -72,16 +73,16 @@ func (o *outlying) indexes() []model.Index {
 
 // list is the expression of the array, or an empty one.
 func (o *outlying) list() bson.D {
-	return op("$cond", op("$isArray", "$"+o.path), "$"+o.path, bson.A{})
+	return mql.Op("$cond", mql.Op("$isArray", "$"+o.path), "$"+o.path, bson.A{})
 }
 
 // bytes is the expression of the elements' sizes, added up.
 func (o *outlying) bytes() bson.D {
-	size := op("$cond", op("$eq", op("$type", "$$item"), "object"), op("$bsonSize", "$$item"), 0)
-	return op("$toLong", op("$sum", op("$map", bson.D{{Key: "input", Value: o.list()}, {Key: "as", Value: "item"}, {Key: "in", Value: size}})))
+	size := mql.Op("$cond", mql.Op("$eq", mql.Op("$type", "$$item"), "object"), mql.Op("$bsonSize", "$$item"), 0)
+	return mql.Op("$toLong", mql.Op("$sum", mql.Op("$map", bson.D{{Key: "input", Value: o.list()}, {Key: "as", Value: "item"}, {Key: "in", Value: size}})))
 }
 
-func (o *outlying) flagged() bson.D { return op("$eq", "$"+o.spec.Flag, true) }
+func (o *outlying) flagged() bson.D { return mql.Op("$eq", "$"+o.spec.Flag, true) }
 
 // keyPath is the path of the elements' keys.
 func (o *outlying) keyPath() string { return o.path + "." + o.in.spec.Key }
@@ -133,15 +134,15 @@ func (o *outlying) read(ctx context.Context, db *mongo.Database, id bson.RawValu
 
 func (o *outlying) readOwner(ctx context.Context, db *mongo.Database, id bson.RawValue, e bucketElement) (OutlierEnd, error) {
 	fields := bson.D{
-		{Key: "_id", Value: 0}, {Key: "n", Value: op("$toLong", op("$size", o.list()))},
-		{Key: "flagged", Value: o.flagged()}, {Key: "type", Value: op("$type", "$"+o.path)},
+		{Key: "_id", Value: 0}, {Key: "n", Value: mql.Op("$toLong", mql.Op("$size", o.list()))},
+		{Key: "flagged", Value: o.flagged()}, {Key: "type", Value: mql.Op("$type", "$"+o.path)},
 	}
 	if o.spec.MaxBytes > 0 {
 		fields = append(fields, bson.E{Key: "bytes", Value: o.bytes()})
 	}
 	if o.in.spec.Key != "" {
-		keys := op("$cond", op("$isArray", "$"+o.path), "$"+o.keyPath(), bson.A{})
-		fields = append(fields, bson.E{Key: "holds", Value: op("$in", literal(e.id), keys)})
+		keys := mql.Op("$cond", mql.Op("$isArray", "$"+o.path), "$"+o.keyPath(), bson.A{})
+		fields = append(fields, bson.E{Key: "holds", Value: mql.Op("$in", mql.Literal(e.id), keys)})
 	}
 	return model.Aggregate[OutlierEnd]{Aggregation: model.Aggregation{
 		Collection: o.docs, Index: model.IDIndex, Options: model.ReadOptions{ReadPreference: readpref.Primary()},
@@ -200,7 +201,7 @@ func (o *outlying) push(id bson.RawValue, e bucketElement) model.Write {
 	}
 	if o.spec.MaxBytes > 0 {
 		room := o.spec.MaxBytes - int64(len(e.item.Value))
-		filter = append(filter, bson.E{Key: "$expr", Value: op("$lte", o.bytes(), room)})
+		filter = append(filter, bson.E{Key: "$expr", Value: mql.Op("$lte", o.bytes(), room)})
 	}
 	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: bson.D{{Key: "$push", Value: bson.D{{Key: o.path, Value: e.item}}}}}
 	return w
@@ -268,14 +269,14 @@ func (o *outlying) pull(id bson.RawValue, e bucketElement) model.Write {
 
 // without takes an element out of a bucket, and counts what stays. One that was full stays closed: those after it hold later elements.
 func (b *bucketing) without(bucket string, e bucketElement) model.Write {
-	others := op("$filter", bson.D{
-		{Key: "input", Value: items()}, {Key: "as", Value: "item"}, {Key: "cond", Value: op("$ne", "$$item."+b.spec.Key, literal(e.id))},
+	others := mql.Op("$filter", bson.D{
+		{Key: "input", Value: items()}, {Key: "as", Value: "item"}, {Key: "cond", Value: mql.Op("$ne", "$$item."+b.spec.Key, mql.Literal(e.id))},
 	})
 	return model.Write{Collection: b.name, Index: model.IDIndex, Expect: model.One, Once: true, Model: &mongo.UpdateOneModel{
 		Filter: bson.D{{Key: "_id", Value: bucket}, {Key: "items." + b.spec.Key, Value: model.Eq(e.id)}},
 		Update: mongo.Pipeline{
 			{{Key: "$set", Value: bson.D{
-				{Key: "closed", Value: op("$cond", op("$gte", op("$ifNull", "$n", 0), b.spec.Max), true, op("$ifNull", "$closed", "$$REMOVE"))},
+				{Key: "closed", Value: mql.Op("$cond", mql.Op("$gte", mql.Op("$ifNull", "$n", 0), b.spec.Max), true, mql.Op("$ifNull", "$closed", "$$REMOVE"))},
 				{Key: "items", Value: others},
 			}}},
 			{{Key: "$set", Value: b.recounted()}},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -76,36 +77,36 @@ func (d outlierOrphan) Tell(f *model.Finding) {
 // check is the pipeline over the owners that finds these faults; an owner has one at most. A page counts as a Split's if it has
 // its stamp.
 func (o *outlying) check(faults ...outlierFault) mongo.Pipeline {
-	lookup := lookup(o.in.name, "_id", "key", "pages")
+	lookup := mql.Lookup(o.in.name, "_id", "key", "pages")
 	args := lookup[0].Value.(bson.D)
-	held := op("$setIsSubset", items(), "$$kept")
+	held := mql.Op("$setIsSubset", items(), "$$kept")
 	lookup[0].Value = append(args,
 		bson.E{Key: "let", Value: bson.D{{Key: "flagged", Value: "$flagged"}, {Key: "kept", Value: "$kept"}}},
 		bson.E{Key: "pipeline", Value: mongo.Pipeline{
-			{{Key: "$match", Value: op("$expr", op("$eq", "$$flagged", false))}},
+			{{Key: "$match", Value: mql.Op("$expr", mql.Op("$eq", "$$flagged", false))}},
 			{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-			{{Key: "$project", Value: bson.D{{Key: "key", Value: 1}, {Key: "split", Value: op("$ifNull", "$split", 0)}, {Key: "held", Value: held}}}},
+			{{Key: "$project", Value: bson.D{{Key: "key", Value: 1}, {Key: "split", Value: mql.Op("$ifNull", "$split", 0)}, {Key: "held", Value: held}}}},
 		}})
-	over := op("$gt", "$n", o.spec.Max)
+	over := mql.Op("$gt", "$n", o.spec.Max)
 	some := func(cond any) bson.D { // of the pages
-		return op("$anyElementTrue", bson.A{op("$map", bson.D{{Key: "input", Value: "$pages"}, {Key: "as", Value: "page"}, {Key: "in", Value: cond}})})
+		return mql.Op("$anyElementTrue", bson.A{mql.Op("$map", bson.D{{Key: "input", Value: "$pages"}, {Key: "as", Value: "page"}, {Key: "in", Value: cond}})})
 	}
 	branch := func(fault outlierFault, when bson.D) bson.D {
-		return bson.D{{Key: "case", Value: when}, {Key: "then", Value: literal(string(fault))}}
+		return bson.D{{Key: "case", Value: when}, {Key: "then", Value: mql.Literal(string(fault))}}
 	}
-	fault := op("$switch", bson.D{{Key: "branches", Value: bson.A{
-		branch(outlierOversized, op("$and", over, "$flagged")),
-		branch(outlierUnflagged, some(op("$eq", "$$page.split", 0))),
-		branch(outlierLeftover, op("$and", over, some(op("$gt", "$$page.split", "$n")))),
+	fault := mql.Op("$switch", bson.D{{Key: "branches", Value: bson.A{
+		branch(outlierOversized, mql.Op("$and", over, "$flagged")),
+		branch(outlierUnflagged, some(mql.Op("$eq", "$$page.split", 0))),
+		branch(outlierLeftover, mql.Op("$and", over, some(mql.Op("$gt", "$$page.split", "$n")))),
 		branch(outlierUnsplit, over),
-		branch(outlierUnflagged, some(op("$not", "$$page.held"))),
-		branch(outlierLeftover, op("$gt", op("$size", "$pages"), 0)),
-	}}, {Key: "default", Value: literal("")}})
+		branch(outlierUnflagged, some(mql.Op("$not", "$$page.held"))),
+		branch(outlierLeftover, mql.Op("$gt", mql.Op("$size", "$pages"), 0)),
+	}}, {Key: "default", Value: mql.Literal("")}})
 	return mongo.Pipeline{
 		{{Key: "$project", Value: bson.D{{Key: "kept", Value: o.list()}, {Key: "flagged", Value: o.flagged()}}}},
 		lookup,
 		{{Key: "$project", Value: bson.D{
-			{Key: "n", Value: op("$size", "$kept")}, {Key: "flagged", Value: 1},
+			{Key: "n", Value: mql.Op("$size", "$kept")}, {Key: "flagged", Value: 1},
 			{Key: "pages._id", Value: 1}, {Key: "pages.split", Value: 1}, {Key: "pages.held", Value: 1},
 		}}},
 		{{Key: "$project", Value: bson.D{{Key: "n", Value: 1}, {Key: "pages", Value: 1}, {Key: "fault", Value: fault}}}},
@@ -115,7 +116,7 @@ func (o *outlying) check(faults ...outlierFault) mongo.Pipeline {
 }
 
 func (o *outlying) orphans() mongo.Pipeline {
-	find := lookup(o.docs, "key", "_id", "owner")
+	find := mql.Lookup(o.docs, "key", "_id", "owner")
 	find[0].Value = append(find[0].Value.(bson.D), bson.E{Key: "pipeline", Value: mongo.Pipeline{
 		{{Key: "$project", Value: bson.D{{Key: "_id", Value: 1}}}},
 	}})

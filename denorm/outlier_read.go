@@ -1,6 +1,7 @@
 package denorm
 
 import (
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -21,7 +22,7 @@ func (c OutlierCount) N() int64 { return c.Kept + c.Overflow }
 func (o *outlying) pages(filter bson.D, more ...bson.D) bson.D {
 	inner := mongo.Pipeline{
 		{{Key: "$match", Value: filter}},
-		{{Key: "$match", Value: op("$expr", op("$eq", "$$flagged", true))}},
+		{{Key: "$match", Value: mql.Op("$expr", mql.Op("$eq", "$$flagged", true))}},
 		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
 	}
 	return bson.D{{Key: "$lookup", Value: bson.D{
@@ -33,19 +34,19 @@ func (o *outlying) pages(filter bson.D, more ...bson.D) bson.D {
 // all are the stages of an owner's elements, of the pages that a filter matches. The owner goes through twice, once for its array
 // and once for its pages: so both come in order, as one stream, from one reading of the owner.
 func (o *outlying) all(id bson.RawValue, filter bson.D) mongo.Pipeline {
-	second := op("$eq", "$part", 1)
+	second := mql.Op("$eq", "$part", 1)
 	return mongo.Pipeline{
 		{{Key: "$match", Value: bson.D{{Key: "_id", Value: model.Eq(id)}}}},
 		{{Key: "$project", Value: bson.D{
-			{Key: "kept", Value: o.list()}, {Key: "flagged", Value: o.flagged()}, {Key: "part", Value: literal(bson.A{0, 1})},
+			{Key: "kept", Value: o.list()}, {Key: "flagged", Value: o.flagged()}, {Key: "part", Value: mql.Literal(bson.A{0, 1})},
 		}}},
 		{{Key: "$unwind", Value: "$part"}},
 		{{Key: "$project", Value: bson.D{
-			{Key: "kept", Value: op("$cond", second, bson.A{}, "$kept")}, {Key: "flagged", Value: op("$and", second, "$flagged")},
+			{Key: "kept", Value: mql.Op("$cond", second, bson.A{}, "$kept")}, {Key: "flagged", Value: mql.Op("$and", second, "$flagged")},
 		}}},
 		o.pages(filter, bson.D{{Key: "$project", Value: bson.D{{Key: "items", Value: items()}}}}),
 		{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$page"}, {Key: "preserveNullAndEmptyArrays", Value: true}}}},
-		{{Key: "$project", Value: bson.D{{Key: "item", Value: op("$ifNull", "$page.items", "$kept")}}}},
+		{{Key: "$project", Value: bson.D{{Key: "item", Value: mql.Op("$ifNull", "$page.items", "$kept")}}}},
 		{{Key: "$unwind", Value: "$item"}},
 		{{Key: "$replaceRoot", Value: bson.D{{Key: "newRoot", Value: "$item"}}}},
 	}
@@ -78,11 +79,11 @@ func (o *outlying) count(id bson.RawValue, err error, owner any) (mongo.Pipeline
 	}
 	return mongo.Pipeline{
 		{{Key: "$match", Value: bson.D{{Key: "_id", Value: model.Eq(id)}}}},
-		{{Key: "$project", Value: bson.D{{Key: "kept", Value: op("$size", o.list())}, {Key: "flagged", Value: o.flagged()}}}},
+		{{Key: "$project", Value: bson.D{{Key: "kept", Value: mql.Op("$size", o.list())}, {Key: "flagged", Value: o.flagged()}}}},
 		o.pages(filter, bson.D{{Key: "$project", Value: bson.D{{Key: "n", Value: 1}}}}),
 		{{Key: "$project", Value: bson.D{
 			{Key: "_id", Value: 0}, {Key: "kept", Value: 1},
-			{Key: "overflow", Value: op("$sum", "$page.n")}, {Key: "pages", Value: op("$size", "$page")},
+			{Key: "overflow", Value: mql.Op("$sum", "$page.n")}, {Key: "pages", Value: mql.Op("$size", "$page")},
 		}}},
 	}, err
 }

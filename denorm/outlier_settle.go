@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -29,9 +30,9 @@ type crowded struct {
 
 // crowd are the stages that read crowded owners.
 func (o *outlying) crowd() mongo.Pipeline {
-	stage := lookup(o.in.name, "_id", "key", "pages")
-	same := op("$filter", bson.D{
-		{Key: "input", Value: items()}, {Key: "as", Value: "item"}, {Key: "cond", Value: op("$in", "$$item."+o.in.spec.Key, "$$keys")},
+	stage := mql.Lookup(o.in.name, "_id", "key", "pages")
+	same := mql.Op("$filter", bson.D{
+		{Key: "input", Value: items()}, {Key: "as", Value: "item"}, {Key: "cond", Value: mql.Op("$in", "$$item."+o.in.spec.Key, "$$keys")},
 	})
 	stage[0].Value = append(stage[0].Value.(bson.D),
 		bson.E{Key: "let", Value: bson.D{{Key: "keys", Value: "$keys"}}},
@@ -39,7 +40,7 @@ func (o *outlying) crowd() mongo.Pipeline {
 	)
 	return mongo.Pipeline{
 		{{Key: "$project", Value: bson.D{
-			{Key: "kept", Value: o.list()}, {Key: "keys", Value: op("$cond", op("$isArray", "$"+o.path), "$"+o.keyPath(), bson.A{})},
+			{Key: "kept", Value: o.list()}, {Key: "keys", Value: mql.Op("$cond", mql.Op("$isArray", "$"+o.path), "$"+o.keyPath(), bson.A{})},
 		}}},
 		stage,
 		{{Key: "$unset", Value: "keys"}},

@@ -3,6 +3,7 @@ package denorm
 import (
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -127,8 +128,8 @@ func (o *outlying) splitPage(key any, id bson.RawValue, seq int64, page []bucket
 	}
 	byID, upsert := bson.D{{Key: "_id", Value: bucket}}, true
 	set := bson.D{
-		{Key: "key", Value: literal(id)}, {Key: "seq", Value: seq}, {Key: "closed", Value: true},
-		{Key: "split", Value: int64(length)}, {Key: "items", Value: literal(list)},
+		{Key: "key", Value: mql.Literal(id)}, {Key: "seq", Value: seq}, {Key: "closed", Value: true},
+		{Key: "split", Value: int64(length)}, {Key: "items", Value: mql.Literal(list)},
 	}
 	return model.Write{
 		Collection: o.in.name, Index: model.IDIndex, Expect: model.One, Once: true,
@@ -159,7 +160,7 @@ func (o *outlying) shorten(id bson.RawValue, keep int, list []bson.RawValue, fla
 				byID, {Key: o.spec.Flag, Value: is},
 				{Key: o.position(o.spec.Max), Value: bson.D{{Key: "$exists", Value: true}}},
 				// One more than was read, so that a longer array differs.
-				{Key: "$expr", Value: op("$eq", op("$slice", o.list(), keep, len(end)+1), literal(end))},
+				{Key: "$expr", Value: mql.Op("$eq", mql.Op("$slice", o.list(), keep, len(end)+1), mql.Literal(end))},
 			},
 			Update: bson.D{
 				{Key: "$set", Value: bson.D{{Key: o.spec.Flag, Value: true}}},

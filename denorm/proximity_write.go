@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -96,8 +97,8 @@ func (p *proximity) add(id bson.D, element any, err error) model.Write {
 		Model: &mongo.UpdateOneModel{
 			Filter: append(slices.Clone(id), bson.E{Key: p.path, Value: bson.D{{Key: "$not", Value: holds}}}),
 			Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{
-				{Key: p.path, Value: op("$concatArrays", ifNull("$"+p.path, bson.A{}), bson.A{literal(stored[0])})},
-				{Key: p.field, Value: op("$concat", ifNull("$"+p.field, "|"), literal(text))},
+				{Key: p.path, Value: mql.Op("$concatArrays", mql.IfNull("$"+p.path, bson.A{}), bson.A{mql.Literal(stored[0])})},
+				{Key: p.field, Value: mql.Op("$concat", mql.IfNull("$"+p.field, "|"), mql.Literal(text))},
 			}}}},
 		},
 	}
@@ -114,9 +115,9 @@ func (p *proximity) remove(id bson.D, elements []any, err error) model.Write {
 	if err != nil {
 		return model.Refused(p.collection, err)
 	}
-	kept := op("$filter", bson.D{
+	kept := mql.Op("$filter", bson.D{
 		{Key: "input", Value: "$" + p.path}, {Key: "as", Value: "element"},
-		{Key: "cond", Value: op("$not", op("$in", "$$element", literal(stored)))},
+		{Key: "cond", Value: mql.Op("$not", mql.Op("$in", "$$element", mql.Literal(stored)))},
 	})
 	return model.Write{Collection: p.collection, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{
 		Filter: append(slices.Clone(id), bson.E{Key: p.path, Value: bson.D{{Key: "$elemMatch", Value: bson.D{{Key: "$in", Value: stored}}}}}),
@@ -140,8 +141,8 @@ func (p *proximity) listText() bson.D {
 		}
 		parts = append(parts, valueText(v))
 	}
-	return op("$reduce", bson.D{
-		{Key: "input", Value: "$" + p.path}, {Key: "initialValue", Value: "|"}, {Key: "in", Value: op("$concat", append(parts, "|")...)},
+	return mql.Op("$reduce", bson.D{
+		{Key: "input", Value: "$" + p.path}, {Key: "initialValue", Value: "|"}, {Key: "in", Value: mql.Op("$concat", append(parts, "|")...)},
 	})
 }
 
@@ -149,12 +150,12 @@ func (p *proximity) listText() bson.D {
 func valueText(v string) bson.D {
 	var escaped any = v
 	for _, x := range textEscapes {
-		escaped = op("$replaceAll", bson.D{{Key: "input", Value: escaped}, {Key: "find", Value: x.char}, {Key: "replacement", Value: x.as}})
+		escaped = mql.Op("$replaceAll", bson.D{{Key: "input", Value: escaped}, {Key: "find", Value: x.char}, {Key: "replacement", Value: x.as}})
 	}
 	branch := func(of string, then any) bson.D {
-		return bson.D{{Key: "case", Value: op("$eq", op("$type", v), of)}, {Key: "then", Value: then}}
+		return bson.D{{Key: "case", Value: mql.Op("$eq", mql.Op("$type", v), of)}, {Key: "then", Value: then}}
 	}
-	return op("$switch", bson.D{
+	return mql.Op("$switch", bson.D{
 		{Key: "branches", Value: bson.A{
 			branch("string", escaped), branch("missing", textMissing), branch("null", textNull), branch("undefined", textNull),
 		}},
@@ -164,19 +165,19 @@ func valueText(v string) bson.D {
 
 // differs is the expression that a text is not that of its list.
 func (p *proximity) differs() bson.D {
-	return op("$ne", ifNull("$"+p.field, nil), op("$cond", op("$isArray", "$"+p.path), p.listText(), nil))
+	return mql.Op("$ne", mql.IfNull("$"+p.field, nil), mql.Op("$cond", mql.Op("$isArray", "$"+p.path), p.listText(), nil))
 }
 
 func (p *proximity) checks() []model.Check {
-	name, is := fmt.Sprintf("%s.%s: texts that differ from %s", p.collection, p.field, p.path), op("$expr", p.differs())
-	isList := op("$isArray", "$"+p.path)
-	set := bson.D{{Key: "$set", Value: bson.D{{Key: p.field, Value: op("$cond", isList, p.listText(), "$$REMOVE")}}}}
+	name, is := fmt.Sprintf("%s.%s: texts that differ from %s", p.collection, p.field, p.path), mql.Op("$expr", p.differs())
+	isList := mql.Op("$isArray", "$"+p.path)
+	set := bson.D{{Key: "$set", Value: bson.D{{Key: p.field, Value: mql.Op("$cond", isList, p.listText(), "$$REMOVE")}}}}
 	return []model.Check{{
 		Name: name, Collection: p.collection, Rule: "a text is that of its list",
 		Pipeline: mongo.Pipeline{
 			{{Key: "$match", Value: is}},
 			{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-			{{Key: "$project", Value: bson.D{{Key: "text", Value: "$" + p.field}, {Key: "want", Value: op("$cond", isList, p.listText(), nil)}}}},
+			{{Key: "$project", Value: bson.D{{Key: "text", Value: "$" + p.field}, {Key: "want", Value: mql.Op("$cond", isList, p.listText(), nil)}}}},
 		},
 		Tell: core.Tells[proximityDrift](), Mend: core.Mends(name, p.collection, updateEach(p.collection, is, mongo.Pipeline{set})),
 	}}

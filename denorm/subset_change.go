@@ -6,6 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -55,18 +56,18 @@ type SubsetState struct {
 
 // stages say of each parent what it holds, and what its children say. They read one child more than the parent holds.
 func (s *subset) stages() mongo.Pipeline {
-	first := lookup(s.docs, "_id", s.ref, "want")
+	first := mql.Lookup(s.docs, "_id", s.ref, "want")
 	args := first[0].Value.(bson.D)
 	first[0].Value = append(args, bson.E{Key: "pipeline", Value: mongo.Pipeline{
 		{{Key: "$sort", Value: s.order("")}}, {{Key: "$limit", Value: int64(s.max + 1)}},
 	}})
 	part := func(from, n int) any {
-		list := op("$slice", "$want", from, n)
+		list := mql.Op("$slice", "$want", from, n)
 		if s.whole {
 			return list
 		}
 		shape := shapeOf(append([]string{"_id"}, s.copies...)).build(func(path string) (any, bool) { return "$$child." + path, true })
-		return op("$map", bson.D{{Key: "input", Value: list}, {Key: "as", Value: "child"}, {Key: "in", Value: shape}})
+		return mql.Op("$map", bson.D{{Key: "input", Value: list}, {Key: "as", Value: "child"}, {Key: "in", Value: shape}})
 	}
 	return mongo.Pipeline{
 		{{Key: "$project", Value: bson.D{{Key: "found", Value: "$" + s.path}}}},
@@ -86,7 +87,7 @@ func (s *subset) held(parents []bson.RawValue) model.Aggregation {
 }
 
 // differs is the expression that an array is not what the children say; nothing and an empty one are the same.
-func differs() bson.D { return op("$ne", op("$ifNull", "$found", bson.A{}), "$want") }
+func differs() bson.D { return mql.Op("$ne", mql.Op("$ifNull", "$found", bson.A{}), "$want") }
 
 func (s *subset) checks() []model.Check {
 	name := fmt.Sprintf("%s.%s: not the first children in %s", s.parents, s.path, s.docs)
@@ -99,7 +100,7 @@ func (s *subset) checks() []model.Check {
 
 func (s *subset) drift() mongo.Pipeline {
 	return append(s.stages(),
-		bson.D{{Key: "$match", Value: op("$expr", differs())}},
+		bson.D{{Key: "$match", Value: mql.Op("$expr", differs())}},
 		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
 		bson.D{{Key: "$unset", Value: "next"}},
 	)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -203,7 +204,7 @@ func oneTotal() mongo.Pipeline {
 	return mongo.Pipeline{
 		grouped(nil, number1()),
 		{{Key: "$facet", Value: bson.D{{Key: "found", Value: mongo.Pipeline{{{Key: "$limit", Value: 1}}}}}}},
-		{{Key: "$project", Value: bson.D{{Key: "n", Value: ifNull(op("$arrayElemAt", "$found.n", 0), 0)}}}},
+		{{Key: "$project", Value: bson.D{{Key: "n", Value: mql.IfNull(mql.Op("$arrayElemAt", "$found.n", 0), 0)}}}},
 	}
 }
 
@@ -318,7 +319,7 @@ func (u *uniqueCount) rollup(into *uniqueCount, from, to time.Time) model.Plan {
 // rollupTo fills one period of another collection, or the whole of one without periods.
 func (u *uniqueCount) rollupTo(into *uniqueCount, from, to time.Time) model.Step {
 	first, last, err := u.span(from, to)
-	id := bson.A{op("$arrayElemAt", "$key", 0), "#", op("$arrayElemAt", "$key", 2)}
+	id := bson.A{mql.Op("$arrayElemAt", "$key", 0), "#", mql.Op("$arrayElemAt", "$key", 2)}
 	set := bson.D{}
 	if into.spec.Period != NoPeriod {
 		text, _ := into.spec.Period.text(from, into.spec.Location)
@@ -327,9 +328,9 @@ func (u *uniqueCount) rollupTo(into *uniqueCount, from, to time.Time) model.Step
 	}
 	p := mongo.Pipeline{
 		{{Key: "$match", Value: ofPeriods(first, last)}},
-		{{Key: "$project", Value: bson.D{{Key: "group", Value: 1}, {Key: "member", Value: 1}, {Key: "key", Value: op("$split", "$_id", "#")}}}},
-		grouped(op("$concat", id...),
-			bson.E{Key: "group", Value: op("$first", "$group")}, bson.E{Key: "member", Value: op("$first", "$member")}),
+		{{Key: "$project", Value: bson.D{{Key: "group", Value: 1}, {Key: "member", Value: 1}, {Key: "key", Value: mql.Op("$split", "$_id", "#")}}}},
+		grouped(mql.Op("$concat", id...),
+			bson.E{Key: "group", Value: mql.Op("$first", "$group")}, bson.E{Key: "member", Value: mql.Op("$first", "$member")}),
 	}
 	if len(set) > 0 {
 		p = append(p, bson.D{{Key: "$set", Value: set}})

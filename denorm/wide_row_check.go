@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -162,7 +163,7 @@ func (w *wideRow) check() mongo.Pipeline {
 	columns := func(side int) mongo.Pipeline {
 		ids := []string{"$row", "$cols.id"}
 		fields := bson.D{
-			{Key: "_id", Value: 0}, {Key: "l", Value: ids[side]}, {Key: "r", Value: ids[1-side]}, {Key: "side", Value: literal(side)},
+			{Key: "_id", Value: 0}, {Key: "l", Value: ids[side]}, {Key: "r", Value: ids[1-side]}, {Key: "side", Value: mql.Literal(side)},
 			{Key: "at", Value: "$cols.at"}, {Key: "op", Value: "$cols.op"},
 		}
 		return append(w.whole(side), bson.D{{Key: "$unwind", Value: "$cols"}}, bson.D{{Key: "$project", Value: fields}})
@@ -170,11 +171,11 @@ func (w *wideRow) check() mongo.Pipeline {
 	union := bson.D{{Key: "coll", Value: w.sides[1].rows}, {Key: "pipeline", Value: columns(1)}}
 	column := bson.D{{Key: "side", Value: "$side"}, {Key: "at", Value: "$at"}, {Key: "op", Value: "$op"}}
 	group := bson.D{
-		{Key: "_id", Value: bson.D{{Key: "l", Value: "$l"}, {Key: "r", Value: "$r"}}}, {Key: "columns", Value: op("$push", column)},
-		{Key: "n", Value: op("$sum", 1)}, {Key: "rights", Value: op("$sum", "$side")},
-		{Key: "first", Value: op("$min", "$at")}, {Key: "last", Value: op("$max", "$at")},
+		{Key: "_id", Value: bson.D{{Key: "l", Value: "$l"}, {Key: "r", Value: "$r"}}}, {Key: "columns", Value: mql.Op("$push", column)},
+		{Key: "n", Value: mql.Op("$sum", 1)}, {Key: "rights", Value: mql.Op("$sum", "$side")},
+		{Key: "first", Value: mql.Op("$min", "$at")}, {Key: "last", Value: mql.Op("$max", "$at")},
 	}
-	whole := bson.A{op("$eq", "$n", 2), op("$eq", "$rights", 1), op("$eq", "$first", "$last")}
+	whole := bson.A{mql.Op("$eq", "$n", 2), mql.Op("$eq", "$rights", 1), mql.Op("$eq", "$first", "$last")}
 	documents := func(side int, local, as string) bson.D {
 		fields := bson.D{{Key: "_id", Value: 1}}
 		for _, path := range w.sides[side].doc.copies {
@@ -189,12 +190,12 @@ func (w *wideRow) check() mongo.Pipeline {
 	}
 	return append(columns(0),
 		bson.D{{Key: "$unionWith", Value: union}}, bson.D{{Key: "$group", Value: group}},
-		bson.D{{Key: "$match", Value: op("$expr", op("$not", bson.A{op("$and", whole...)}))}},
+		bson.D{{Key: "$match", Value: mql.Op("$expr", mql.Op("$not", bson.A{mql.Op("$and", whole...)}))}},
 		documents(0, "_id.l", "leftDoc"), documents(1, "_id.r", "rightDoc"),
 		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
 		bson.D{{Key: "$project", Value: bson.D{
 			{Key: "_id", Value: 0}, {Key: "left", Value: "$_id.l"}, {Key: "right", Value: "$_id.r"}, {Key: "columns", Value: 1},
-			{Key: "leftDoc", Value: op("$arrayElemAt", "$leftDoc", 0)}, {Key: "rightDoc", Value: op("$arrayElemAt", "$rightDoc", 0)},
+			{Key: "leftDoc", Value: mql.Op("$arrayElemAt", "$leftDoc", 0)}, {Key: "rightDoc", Value: mql.Op("$arrayElemAt", "$rightDoc", 0)},
 		}}})
 }
 

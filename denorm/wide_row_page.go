@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -169,7 +170,7 @@ func (w *wideRow) put(side int, o linkOperation, t time.Time, id string, first b
 		}})
 	} else { // an upsert takes no $expr
 		room := int64(w.maxBytes) - w.columnSize(o, side)
-		filter = append(filter, bson.E{Key: "$expr", Value: op("$lte", op("$bsonSize", "$$ROOT"), room)})
+		filter = append(filter, bson.E{Key: "$expr", Value: mql.Op("$lte", mql.Op("$bsonSize", "$$ROOT"), room)})
 	}
 	m.Filter, m.Update = filter, update
 	return model.Write{
@@ -182,8 +183,8 @@ func (w *wideRow) put(side int, o linkOperation, t time.Time, id string, first b
 // whole are the stages after which documents of a row hold each column once: of one that is being split, what the next holds
 // already is left out.
 func (w *wideRow) whole(side int) mongo.Pipeline {
-	lower := op("$filter", bson.D{
-		{Key: "input", Value: "$cols"}, {Key: "as", Value: "c"}, {Key: "cond", Value: op("$lt", "$$c.k", "$split.at")},
+	lower := mql.Op("$filter", bson.D{
+		{Key: "input", Value: "$cols"}, {Key: "as", Value: "c"}, {Key: "cond", Value: mql.Op("$lt", "$$c.k", "$split.at")},
 	})
 	id := bson.D{{Key: "$project", Value: bson.D{{Key: "_id", Value: 1}}}}
 	return mongo.Pipeline{
@@ -191,7 +192,7 @@ func (w *wideRow) whole(side int) mongo.Pipeline {
 			{Key: "from", Value: w.sides[side].rows}, {Key: "localField", Value: "split.page"}, {Key: "foreignField", Value: "_id"},
 			{Key: "pipeline", Value: bson.A{id}}, {Key: "as", Value: "next"},
 		}}},
-		{{Key: "$set", Value: bson.D{{Key: "cols", Value: op("$cond", op("$eq", "$next", bson.A{}), "$cols", lower)}}}},
+		{{Key: "$set", Value: bson.D{{Key: "cols", Value: mql.Op("$cond", mql.Op("$eq", "$next", bson.A{}), "$cols", lower)}}}},
 	}
 }
 
@@ -204,7 +205,7 @@ func (w *wideRow) newest(side int, row any, err error, before string, n int) mod
 		}
 		return slices.Concat(mongo.Pipeline{
 			{{Key: "$match", Value: filter}}, {{Key: "$sort", Value: bson.D{{Key: "_id", Value: -1}}}},
-		}, w.whole(side), mongo.Pipeline{{{Key: "$project", Value: bson.D{{Key: "cols", Value: op("$reverseArray", cols)}}}}})
+		}, w.whole(side), mongo.Pipeline{{{Key: "$project", Value: bson.D{{Key: "cols", Value: mql.Op("$reverseArray", cols)}}}}})
 	}, model.IDIndex)
 }
 
@@ -220,8 +221,8 @@ func (w *wideRow) oldest(side int, row any, err error, after string, n int) mode
 
 // keyed are the columns whose key compares so with one.
 func keyed(compare, key string) bson.D {
-	return op("$filter", bson.D{
-		{Key: "input", Value: "$cols"}, {Key: "as", Value: "c"}, {Key: "cond", Value: op(compare, "$$c.k", literal(key))},
+	return mql.Op("$filter", bson.D{
+		{Key: "input", Value: "$cols"}, {Key: "as", Value: "c"}, {Key: "cond", Value: mql.Op(compare, "$$c.k", mql.Literal(key))},
 	})
 }
 
@@ -249,7 +250,7 @@ func (w *wideRow) count(side int, row any, err error) model.Aggregation {
 	a := w.page(side, row, err, 1, func(text string, _ bson.RawValue) mongo.Pipeline {
 		return mongo.Pipeline{{{Key: "$match", Value: idRange(text+"#", text+"$")}}, {{Key: "$group", Value: bson.D{
 			{Key: "_id", Value: nil},
-			{Key: "columns", Value: op("$sum", op("$toLong", "$n"))}, {Key: "documents", Value: op("$sum", 1)},
+			{Key: "columns", Value: mql.Op("$sum", mql.Op("$toLong", "$n"))}, {Key: "documents", Value: mql.Op("$sum", 1)},
 		}}}}
 	}, model.IDIndex)
 	if a.Err == nil {

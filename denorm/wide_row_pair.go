@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -143,8 +144,8 @@ func (w *wideRow) read(ctx context.Context, db *mongo.Database, o linkOperation)
 
 func (w *wideRow) readHeld(ctx context.Context, db *mongo.Database, side int, p widePair) (out []HeldColumn, err error) {
 	q := w.holders(side, p)
-	mine := op("$filter", bson.D{
-		{Key: "input", Value: "$cols"}, {Key: "as", Value: "c"}, {Key: "cond", Value: op("$eq", "$$c.id", literal(p.ids[1-side]))},
+	mine := mql.Op("$filter", bson.D{
+		{Key: "input", Value: "$cols"}, {Key: "as", Value: "c"}, {Key: "cond", Value: mql.Op("$eq", "$$c.id", mql.Literal(p.ids[1-side]))},
 	})
 	fields := bson.D{{Key: "split", Value: 1}, {Key: "cols", Value: mine}}
 	pages, err := model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{
@@ -188,7 +189,7 @@ func (w *wideRow) readPlace(
 ) (p RowPlace, err error) {
 	text := o.pair.texts[side]
 	upTo := bson.D{{Key: "$gte", Value: text + "#"}, {Key: "$lte", Value: text + "#" + key}}
-	says := bson.D{{Key: "size", Value: op("$bsonSize", "$$ROOT")}}
+	says := bson.D{{Key: "size", Value: mql.Op("$bsonSize", "$$ROOT")}}
 	for _, name := range []string{"low", "hi", "n", "rev", "split"} {
 		says = append(says, bson.E{Key: name, Value: 1})
 	}

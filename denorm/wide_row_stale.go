@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -49,8 +50,8 @@ func (w *wideRow) copiesNothing(side int) error {
 func (w *wideRow) linked(side int, by any, id string) mongo.Pipeline {
 	return append(w.whole(1-side),
 		bson.D{{Key: "$unwind", Value: "$cols"}},
-		bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: by}, {Key: "n", Value: op("$sum", int64(1))}}}},
-		lookup(w.sides[side].doc.docs, id, "_id", "src"),
+		bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: by}, {Key: "n", Value: mql.Op("$sum", int64(1))}}}},
+		mql.Lookup(w.sides[side].doc.docs, id, "_id", "src"),
 	)
 }
 
@@ -62,7 +63,7 @@ func (w *wideRow) stale(side int) mongo.Pipeline {
 			{Key: "_id", Value: 0}, {Key: "id", Value: "$_id.id"}, {Key: "found", Value: "$_id.doc"}, {Key: "n", Value: 1},
 			{Key: "want", Value: w.sides[side].doc.wanted("$src.")},
 		}}},
-		bson.D{{Key: "$match", Value: op("$expr", op("$ne", "$found", "$want"))}},
+		bson.D{{Key: "$match", Value: mql.Op("$expr", mql.Op("$ne", "$found", "$want"))}},
 		bson.D{{Key: "$sort", Value: bson.D{{Key: "id", Value: 1}, {Key: "found", Value: 1}}}},
 	)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"reflect"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -14,7 +15,7 @@ import (
 func AsRead(doc bson.Raw) bson.D {
 	doc = bytes.Clone(doc)
 	// Not $eq: MongoDB 4.4 and 5.0 fail where $expr compares $$ROOT with a constant.
-	return asRead(doc, bson.D{{Key: "$in", Value: bson.A{"$$ROOT", bson.A{literal(doc)}}}})
+	return asRead(doc, bson.D{{Key: "$in", Value: bson.A{"$$ROOT", bson.A{mql.Literal(doc)}}}})
 }
 
 // FieldsAsRead is the filter of a document of which some fields, at its top, are as they were read: each has its value of doc, or is
@@ -65,7 +66,7 @@ func (c *codec) fieldsAsRead(doc bson.Raw, l *layout, whole bool) bson.A {
 		if l != nil && l.fields[name] != nil {
 			if alike := c.readAlike(l.fields[name].typ); v.Type == 0 || isAlike(alike, v) {
 				held := bson.D{{Key: "$ifNull", Value: bson.A{"$" + name, nil}}}
-				all = append(all, bson.D{{Key: "$in", Value: bson.A{held, literal(alike)}}})
+				all = append(all, bson.D{{Key: "$in", Value: bson.A{held, mql.Literal(alike)}}})
 				return
 			}
 		}
@@ -86,7 +87,7 @@ func (c *codec) fieldsAsRead(doc bson.Raw, l *layout, whole bool) bson.A {
 		stored := bson.D{{Key: "$map", Value: bson.D{
 			{Key: "input", Value: bson.D{{Key: "$objectToArray", Value: "$$ROOT"}}}, {Key: "as", Value: "f"}, {Key: "in", Value: "$$f.k"},
 		}}}
-		all = append(all, bson.D{{Key: "$setIsSubset", Value: bson.A{stored, literal(names)}}})
+		all = append(all, bson.D{{Key: "$setIsSubset", Value: bson.A{stored, mql.Literal(names)}}})
 	}
 	return all
 }
@@ -128,11 +129,9 @@ func fieldAsRead(name string, v bson.RawValue) bson.D {
 	if v.Type == 0 {
 		return bson.D{{Key: "$eq", Value: bson.A{bson.D{{Key: "$type", Value: "$" + name}}, "missing"}}}
 	}
-	return bson.D{{Key: "$eq", Value: bson.A{"$" + name, literal(v)}}}
+	return bson.D{{Key: "$eq", Value: bson.A{"$" + name, mql.Literal(v)}}}
 }
 
 func asRead(doc bson.Raw, condition bson.D) bson.D {
 	return bson.D{{Key: "_id", Value: Eq(doc.Lookup("_id"))}, {Key: "$expr", Value: condition}}
 }
-
-func literal(v any) bson.D { return bson.D{{Key: "$literal", Value: v}} }

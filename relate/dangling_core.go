@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -88,13 +89,13 @@ func (d *dangling) replaceBy(by any, err error) {
 
 // find is the pipeline of the references that lead nowhere.
 func (d *dangling) find() mongo.Pipeline {
-	known := bson.D{{Key: "$concatArrays", Value: bson.A{"$known._id", literal(bson.A(d.none))}}}
+	known := bson.D{{Key: "$concatArrays", Value: bson.A{"$known._id", mql.Literal(bson.A(d.none))}}}
 	return mongo.Pipeline{
 		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
 		{{Key: "$project", Value: bson.D{{Key: "ids", Value: d.ref.ids()}}}},
 		d.lookup("ids"),
 		{{Key: "$project", Value: bson.D{
-			{Key: "_id", Value: 0}, {Key: "doc", Value: "$_id"}, {Key: "path", Value: literal(d.ref.path)},
+			{Key: "_id", Value: 0}, {Key: "doc", Value: "$_id"}, {Key: "path", Value: mql.Literal(d.ref.path)},
 			{Key: "id", Value: distinct(except("$ids", known))},
 		}}},
 		{{Key: "$unwind", Value: "$id"}},

@@ -2,6 +2,7 @@ package relate
 
 import (
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -114,7 +115,7 @@ func (v *inversion) conflicts() mongo.Pipeline {
 		bson.D{},
 		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
 		bson.D{{Key: "$unwind", Value: "$" + v.list}},
-		bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$" + v.list}, {Key: "parents", Value: op("$push", "$_id")}}}},
+		bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$" + v.list}, {Key: "parents", Value: mql.Op("$push", "$_id")}}}},
 		bson.D{{Key: "$match", Value: exists("parents.1", true)}},
 		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
 	)

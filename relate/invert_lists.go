@@ -2,6 +2,7 @@ package relate
 
 import (
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -98,12 +99,12 @@ func (v *inversion) dropRefs(b *batchReader, parents []bson.Raw) ([]model.Step, 
 // verifyLists compares from the parents' side, and adds the children whose reference leads nowhere. A child without a
 // reference may be listed once the drop has begun.
 func (v *inversion) verifyLists(state migrationState) model.Aggregate[Mismatch] {
-	free := op("$in", op("$ifNull", "$$c.ref", nil), noID())
-	other := op("$and", op("$not", bson.A{free}), op("$ne", "$$c.ref", "$_id"))
-	detached := op("$and", free, op("$eq", "$dropping", bson.A{}))
+	free := mql.Op("$in", mql.Op("$ifNull", "$$c.ref", nil), noID())
+	other := mql.Op("$and", mql.Op("$not", bson.A{free}), mql.Op("$ne", "$$c.ref", "$_id"))
+	detached := mql.Op("$and", free, mql.Op("$eq", "$dropping", bson.A{}))
 	stages := append(v.compared(state), rows(v.parents, v.common(
 		foundList{MismatchMissing, notAmong("$mine._id", "$ids")},
-		foundList{MismatchExtra, mapList(filterThe("$there", "c", op("$or", other, detached)), "c", "$$c._id")},
+		foundList{MismatchExtra, mql.Map(filterThe("$there", "c", mql.Op("$or", other, detached)), "c", "$$c._id")},
 	)...)...)
 	stages = append(stages, danglingRefs(v.children, v.ref, v.parents, MismatchMissing))
 	return model.AggregateAs[Mismatch](model.NewCollection[bson.D, any](v.parents), stages)

@@ -2,6 +2,7 @@ package relate
 
 import (
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -193,18 +194,18 @@ func (v *inversion) unheld(b *batchReader, parents []bson.Raw, mine map[string][
 
 // verifyRefs compares from the parents' side, and adds the children whose reference leads nowhere.
 func (v *inversion) verifyRefs(state migrationState) model.Aggregate[Mismatch] {
-	unheld := op("$in", op("$ifNull", "$$c.ref", nil), noID())
+	unheld := mql.Op("$in", mql.Op("$ifNull", "$$c.ref", nil), noID())
 	if v.spec.Shared == FirstWins {
-		unheld = op("$or", unheld, op("$gt", "$$c.ref", "$_id"))
+		unheld = mql.Op("$or", unheld, mql.Op("$gt", "$$c.ref", "$_id"))
 	} else {
-		unheld = op("$or", unheld, op("$ne", "$$c.ref", "$_id"))
+		unheld = mql.Op("$or", unheld, mql.Op("$ne", "$$c.ref", "$_id"))
 	}
 	stages := v.compared(state)
 	stages = append(stages, bson.D{{Key: "$match", Value: bson.D{{Key: "$or", Value: bson.A{
 		bson.D{{Key: "has", Value: true}}, bson.D{{Key: "dropping", Value: bson.D{{Key: "$size", Value: 0}}}},
 	}}}}})
 	stages = append(stages, rows(v.parents, v.common(
-		foundList{MismatchMissing, mapList(filterThe("$there", "c", unheld), "c", "$$c._id")},
+		foundList{MismatchMissing, mql.Map(filterThe("$there", "c", unheld), "c", "$$c._id")},
 		foundList{MismatchExtra, notAmong("$mine._id", "$ids")},
 	)...)...)
 	stages = append(stages, danglingRefs(v.children, v.ref, v.parents, MismatchExtra))
@@ -214,7 +215,7 @@ func (v *inversion) verifyRefs(state migrationState) model.Aggregate[Mismatch] {
 // compared are the stages that put both forms of a parent side by side: ids, mine, there.
 func (v *inversion) compared(state migrationState) mongo.Pipeline {
 	return mongo.Pipeline{
-		{{Key: "$project", Value: bson.D{{Key: "ids", Value: arrayAt(v.list)}, {Key: "has", Value: op("$ne", op("$type", "$"+v.list), "missing")}}}},
+		{{Key: "$project", Value: bson.D{{Key: "ids", Value: mql.List(v.list)}, {Key: "has", Value: mql.Op("$ne", mql.Op("$type", "$"+v.list), "missing")}}}},
 		state.lookup(),
 		lookupDocs(v.children, "_id", v.ref, "mine", v.order(), "_id"),
 		{{Key: "$lookup", Value: bson.D{

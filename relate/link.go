@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -89,11 +90,11 @@ func reserve(collection, path string, holder, id any, v int64, token bson.Object
 			below := bson.D{{Key: "id", Value: model.Eq(id)}, {Key: "v", Value: bson.D{{Key: "$lt", Value: v}}}}
 			filter = append(filter, bson.E{Key: "$or", Value: bson.A{room(path, max), bson.D{{Key: path, Value: listed(below)}}}})
 		}
-		others := op("$filter", bson.D{
-			{Key: "input", Value: op("$ifNull", "$"+path, bson.A{})}, {Key: "as", Value: "l"},
-			{Key: "cond", Value: op("$or", op("$ne", "$$l.id", literal(id)), op("$gte", "$$l.v", v))},
+		others := mql.Op("$filter", bson.D{
+			{Key: "input", Value: mql.Op("$ifNull", "$"+path, bson.A{})}, {Key: "as", Value: "l"},
+			{Key: "cond", Value: mql.Op("$or", mql.Op("$ne", "$$l.id", mql.Literal(id)), mql.Op("$gte", "$$l.v", v))},
 		})
-		update = mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: path, Value: op("$concatArrays", others, bson.A{literal(is)})}}}}}
+		update = mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: path, Value: mql.Op("$concatArrays", others, bson.A{mql.Literal(is)})}}}}}
 	}
 	return model.Write{
 		Collection: collection, Expect: model.One, Once: true, Index: model.IDIndex, Reasons: full(collection, path, holder, max),

@@ -1,6 +1,7 @@
 package relate
 
 import (
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -28,7 +29,7 @@ func (m *manyToMany) check(left bool) mongo.Pipeline {
 	if left {
 		path, other, otherPath, self, far = m.leftPath, m.right, m.rightPath, "a", "b"
 	}
-	fields := bson.D{{Key: "_id", Value: 0}, {Key: "list", Value: literal(left)}, {Key: self, Value: "$_id"}, {Key: "gone", Value: isGone}}
+	fields := bson.D{{Key: "_id", Value: 0}, {Key: "list", Value: mql.Literal(left)}, {Key: self, Value: "$_id"}, {Key: "gone", Value: isGone}}
 	if m.version != "" {
 		id, back = "link.id", bson.D{{Key: "id", Value: "$_id"}, {Key: "v", Value: "$link.v"}, {Key: "op", Value: "$link.op"}}
 		now := any("$link.v")

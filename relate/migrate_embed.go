@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -185,10 +186,10 @@ func (e embedding) verify(extract bool) model.Aggregate[Mismatch] {
 	}
 	elementsAlone := any(notAmong("$keys", "$ids"))
 	if e.key == "" { // elements without ids are compared by their place
-		elementsAlone = op("$range", op("$size", "$ids"), op("$max", bson.A{op("$size", "$elems"), op("$size", "$ids")}))
+		elementsAlone = mql.Op("$range", mql.Op("$size", "$ids"), mql.Op("$max", bson.A{mql.Op("$size", "$elems"), mql.Op("$size", "$ids")}))
 	}
 	if !extract && e.refs == "" { // a document that is gone has been dropped
-		elementsAlone = cond(op("$eq", "$dropping", bson.A{}), elementsAlone, bson.A{})
+		elementsAlone = mql.Cond(mql.Op("$eq", "$dropping", bson.A{}), elementsAlone, bson.A{})
 	}
 	lists = append(lists, foundList{lacking, elementsAlone}, foundList{MismatchDuplicate, repeated("$keys")})
 	if e.refs != "" {
@@ -206,20 +207,20 @@ func (e embedding) verify(extract bool) model.Aggregate[Mismatch] {
 
 // compared are the stages that put both forms of an owner side by side: elems with their keys, ids, and docs.
 func (e embedding) compared(extract bool) mongo.Pipeline {
-	row := bson.D{{Key: "elems", Value: listAt(e.path)}, {Key: "has", Value: op("$ne", op("$type", "$"+e.path), "missing")}}
+	row := bson.D{{Key: "elems", Value: listAt(e.path)}, {Key: "has", Value: mql.Op("$ne", mql.Op("$type", "$"+e.path), "missing")}}
 	lookup := lookupDocs(e.docs, "_id", e.parent, "docs", e.docsOrder())
 	ids := any("$docs._id")
 	if e.refs != "" {
 		row = append(row, bson.E{Key: "refs", Value: listAt(e.refs)})
 		if !extract {
-			row[1].Value = op("$ne", op("$type", "$"+e.refs), "missing")
+			row[1].Value = mql.Op("$ne", mql.Op("$type", "$"+e.refs), "missing")
 		}
 		lookup, ids = lookupDocs(e.docs, "refs", "_id", "docs", nil), "$refs"
 	}
-	keys := mapList("$elems", "e", op("$ifNull", "$$e."+e.key, nil))
+	keys := mql.Map("$elems", "e", mql.Op("$ifNull", "$$e."+e.key, nil))
 	if e.key == "" {
-		keys = op("$slice", "$ids", op("$max", bson.A{1, op("$size", "$elems")}))
-		keys = cond(op("$eq", "$elems", bson.A{}), bson.A{}, keys)
+		keys = mql.Op("$slice", "$ids", mql.Op("$max", bson.A{1, mql.Op("$size", "$elems")}))
+		keys = mql.Cond(mql.Op("$eq", "$elems", bson.A{}), bson.A{}, keys)
 	}
 	stages := mongo.Pipeline{{{Key: "$project", Value: row}}, lookup, e.state.lookup()}
 	if extract || e.refs != "" {
@@ -230,37 +231,37 @@ func (e embedding) compared(extract bool) mongo.Pipeline {
 	stages = append(stages, bson.D{{Key: "$set", Value: bson.D{{Key: "ids", Value: ids}}}})
 	stages = append(stages, bson.D{{Key: "$set", Value: bson.D{{Key: "keys", Value: keys}}}})
 	if extract && e.refs == "" && e.order == "" { // no order is kept
-		stages = append(stages, bson.D{{Key: "$set", Value: bson.D{{Key: "ids", Value: op("$concatArrays", among("$keys", "$ids"), notAmong("$ids", "$keys"))}}}})
+		stages = append(stages, bson.D{{Key: "$set", Value: bson.D{{Key: "ids", Value: mql.Op("$concatArrays", among("$keys", "$ids"), notAmong("$ids", "$keys"))}}}})
 	}
 	return stages
 }
 
 // listAt is the list at a path: an array, a single value as one, or nothing.
 func listAt(path string) bson.D {
-	return cond(op("$isArray", "$"+path), "$"+path,
-		cond(op("$in", op("$ifNull", "$"+path, nil), noID()), bson.A{}, bson.A{"$" + path}))
+	return mql.Cond(mql.Op("$isArray", "$"+path), "$"+path,
+		mql.Cond(mql.Op("$in", mql.Op("$ifNull", "$"+path, nil), noID()), bson.A{}, bson.A{"$" + path}))
 }
 
 // differing are the ids of the elements whose document holds something else.
 func (e embedding) differing() bson.D {
-	element := op("$arrayElemAt", "$elems", "$$i")
-	id := op("$arrayElemAt", "$keys", "$$i")
-	doc := op("$arrayElemAt", "$docs", op("$indexOfArray", "$docs._id", id))
+	element := mql.Op("$arrayElemAt", "$elems", "$$i")
+	id := mql.Op("$arrayElemAt", "$keys", "$$i")
+	doc := mql.Op("$arrayElemAt", "$docs", mql.Op("$indexOfArray", "$docs._id", id))
 	aside := bson.A{"_id"}
 	for _, f := range []string{e.parent, e.order, e.mark} {
 		if f != "" {
 			aside = append(aside, f)
 		}
 	}
-	same := op("$setEquals", fieldsLess(element, bson.A{e.key}), fieldsLess(doc, aside))
-	known := op("$in", id, "$docs._id")
-	places := filterThe(op("$range", 0, op("$size", "$keys")), "i", op("$and", known, op("$not", bson.A{same})))
-	return mapList(places, "i", id)
+	same := mql.Op("$setEquals", fieldsLess(element, bson.A{e.key}), fieldsLess(doc, aside))
+	known := mql.Op("$in", id, "$docs._id")
+	places := filterThe(mql.Op("$range", 0, mql.Op("$size", "$keys")), "i", mql.Op("$and", known, mql.Op("$not", bson.A{same})))
+	return mql.Map(places, "i", id)
 }
 
 // fieldsLess are the fields of a document less some, as {k, v}; of anything else, the value itself.
 func fieldsLess(doc any, names bson.A) bson.D {
-	return cond(op("$eq", op("$type", doc), "object"),
-		filterThe(op("$objectToArray", doc), "f", op("$not", bson.A{op("$in", "$$f.k", op("$literal", names))})),
+	return mql.Cond(mql.Op("$eq", mql.Op("$type", doc), "object"),
+		filterThe(mql.Op("$objectToArray", doc), "f", mql.Op("$not", bson.A{mql.Op("$in", "$$f.k", mql.Op("$literal", names))})),
 		bson.A{doc})
 }

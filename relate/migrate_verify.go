@@ -1,46 +1,26 @@
 package relate
 
 import (
+	"github.com/docmodel/docmodel/internal/mql"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
-
-// op is an expression of one operator.
-func op(name string, args ...any) bson.D {
-	if len(args) == 1 {
-		return bson.D{{Key: name, Value: args[0]}}
-	}
-	return bson.D{{Key: name, Value: bson.A(args)}}
-}
-
-// cond is a $cond.
-func cond(test, yes, no any) bson.D { return op("$cond", test, yes, no) }
-
-// arrayAt is the array at a path, or an empty one for whatever else is stored.
-func arrayAt(path string) bson.D {
-	return cond(op("$isArray", "$"+path), "$"+path, bson.A{})
-}
 
 // filterList is the elements of a list, as $$e, that meet a condition.
 func filterList(list, test any) bson.D {
 	return bson.D{{Key: "$filter", Value: bson.D{{Key: "input", Value: list}, {Key: "as", Value: "e"}, {Key: "cond", Value: test}}}}
 }
 
-// mapList maps the elements of a list, named in an expression.
-func mapList(list any, name string, in any) bson.D {
-	return bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: list}, {Key: "as", Value: name}, {Key: "in", Value: in}}}}
-}
-
 // among are the elements of a list that are in another; notAmong those that aren't.
-func among(list, others any) bson.D { return filterList(list, op("$in", "$$e", others)) }
+func among(list, others any) bson.D { return filterList(list, mql.Op("$in", "$$e", others)) }
 func notAmong(list, others any) bson.D {
-	return filterList(list, op("$not", bson.A{op("$in", "$$e", others)}))
+	return filterList(list, mql.Op("$not", bson.A{mql.Op("$in", "$$e", others)}))
 }
 
 // repeated are the elements that a list holds more than once, each once.
 func repeated(list any) bson.D {
-	times := op("$size", filterThe(list, "x", op("$eq", "$$x", "$$e")))
-	return op("$setUnion", filterList(list, op("$gt", times, 1)), bson.A{})
+	times := mql.Op("$size", filterThe(list, "x", mql.Op("$eq", "$$x", "$$e")))
+	return mql.Op("$setUnion", filterList(list, mql.Op("$gt", times, 1)), bson.A{})
 }
 
 func filterThe(list any, name string, test any) bson.D {
@@ -48,7 +28,7 @@ func filterThe(list any, name string, test any) bson.D {
 }
 
 // orderOf are the ids when two lists of them differ, else none.
-func orderOf(a, b any) bson.D { return cond(op("$ne", a, b), a, bson.A{}) }
+func orderOf(a, b any) bson.D { return mql.Cond(mql.Op("$ne", a, b), a, bson.A{}) }
 
 // foundList is a kind of mismatch and the expression for its ids.
 type foundList struct {
@@ -67,7 +47,7 @@ func rows(collection string, lists ...foundList) mongo.Pipeline {
 		{{Key: "$unwind", Value: "$found"}},
 		{{Key: "$match", Value: bson.D{{Key: "found.ids.0", Value: bson.D{{Key: "$exists", Value: true}}}}}},
 		{{Key: "$project", Value: bson.D{
-			{Key: "kind", Value: "$found.kind"}, {Key: "collection", Value: op("$literal", collection)}, {Key: "ids", Value: "$found.ids"},
+			{Key: "kind", Value: "$found.kind"}, {Key: "collection", Value: mql.Op("$literal", collection)}, {Key: "ids", Value: "$found.ids"},
 		}}},
 	}
 }
@@ -82,7 +62,7 @@ func danglingRefs(from, path, to string, kind MismatchKind) bson.D {
 			lookupDocs(to, "ref", "_id", "to", nil, "_id"),
 			{{Key: "$match", Value: bson.D{{Key: "to", Value: bson.D{{Key: "$size", Value: 0}}}}}},
 			{{Key: "$project", Value: bson.D{
-				{Key: "kind", Value: op("$literal", string(kind))}, {Key: "collection", Value: op("$literal", from)}, {Key: "ids", Value: bson.A{"$ref"}},
+				{Key: "kind", Value: mql.Op("$literal", string(kind))}, {Key: "collection", Value: mql.Op("$literal", from)}, {Key: "ids", Value: bson.A{"$ref"}},
 			}}},
 		}},
 	}}}

@@ -2,6 +2,7 @@ package relate
 
 import (
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -59,7 +60,7 @@ func (t *twoWay) checks() []model.Check {
 func (t *twoWay) checkLists() mongo.Pipeline {
 	item := "$link"
 	same := bson.D{{Key: "$in", Value: bson.A{"$_id", "$doc." + t.ref}}}
-	fields := bson.D{{Key: "_id", Value: 0}, {Key: "list", Value: literal(true)}, {Key: "a", Value: "$_id"}, {Key: "gone", Value: isGone}}
+	fields := bson.D{{Key: "_id", Value: 0}, {Key: "list", Value: mql.Literal(true)}, {Key: "a", Value: "$_id"}, {Key: "gone", Value: isGone}}
 	if t.versioned {
 		item = "$link.id"
 		same = bson.D{{Key: "$in", Value: bson.A{
@@ -67,7 +68,7 @@ func (t *twoWay) checkLists() mongo.Pipeline {
 		}}}
 		fields = append(fields, bson.E{Key: "v", Value: "$link.v"}, bson.E{Key: "op", Value: "$link.op"}, bson.E{Key: "now", Value: firstNumber("doc." + t.ref + ".v")})
 	} else {
-		fields = append(fields, bson.E{Key: "names", Value: bson.D{{Key: "$setDifference", Value: bson.A{"$doc." + t.ref, literal(t.emptyRefs())}}}})
+		fields = append(fields, bson.E{Key: "names", Value: bson.D{{Key: "$setDifference", Value: bson.A{"$doc." + t.ref, mql.Literal(t.emptyRefs())}}}})
 	}
 	stages := mongo.Pipeline{
 		{{Key: "$project", Value: bson.D{{Key: "link", Value: "$" + t.list}}}},
@@ -108,7 +109,7 @@ func firstNumber(path string) bson.D {
 
 func (t *twoWay) checkRefs() mongo.Pipeline {
 	mine := any("$_id")
-	fields := bson.D{{Key: "_id", Value: 0}, {Key: "list", Value: literal(false)}, {Key: "a", Value: "$" + t.refID()}, {Key: "b", Value: "$_id"}, {Key: "gone", Value: isGone}}
+	fields := bson.D{{Key: "_id", Value: 0}, {Key: "list", Value: mql.Literal(false)}, {Key: "a", Value: "$" + t.refID()}, {Key: "b", Value: "$_id"}, {Key: "gone", Value: isGone}}
 	if t.versioned {
 		mine = bson.D{{Key: "id", Value: "$_id"}, {Key: "v", Value: "$" + t.ref + ".v"}, {Key: "op", Value: "$" + t.ref + ".op"}}
 		fields = append(fields, bson.E{Key: "v", Value: "$" + t.ref + ".v"}, bson.E{Key: "op", Value: "$" + t.ref + ".op"}, bson.E{Key: "now", Value: "$" + t.ref + ".v"})
@@ -125,8 +126,6 @@ func (t *twoWay) checkRefs() mongo.Pipeline {
 		halfLinkOrder,
 	}
 }
-
-func literal(v any) bson.D { return bson.D{{Key: "$literal", Value: v}} }
 
 // repair is the plan that mends half-links.
 func (t *twoWay) repair(found []halfLink) model.Plan {
