@@ -47,15 +47,6 @@ func wantStepsIndexed(t *testing.T, db *mongo.Database, reason, index string, pl
 	}
 }
 
-func planned[D any](t *testing.T, db *mongo.Database, check model.Aggregate[D], repair func([]D) model.Plan) model.Plan {
-	t.Helper()
-	found, err := check.All(t.Context(), db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return repair(found)
-}
-
 // mended are the plans that mend what checks find. Each check must find something.
 func mended(t *testing.T, db *mongo.Database, checks []model.Check) (plans []model.Plan) {
 	t.Helper()

@@ -37,16 +37,6 @@ func writes(reason string, commands, written int, plans ...model.Plan) price3 {
 	return p
 }
 
-// mends is a repair of what a check finds.
-func mends[D any](reason string, commands, written int, check model.Aggregate[D], repair func([]D) model.Plan) price3 {
-	return price3{reason, model.Cost{Commands: commands, Written: written}, func(ctx context.Context, db *mongo.Database) (dbFunc, *model.Cost, error) {
-		found, err := check.All(ctx, db)
-		plan := repair(found)
-		said := plan.Cost()
-		return func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, plan) }, &said, err
-	}}
-}
-
 // mending is the price of mending what a check finds.
 func mending(commands, written int, check model.Check) price3 {
 	return price3{"Mend", model.Cost{Commands: commands, Written: written}, func(ctx context.Context, db *mongo.Database) (dbFunc, *model.Cost, error) {

@@ -8,12 +8,11 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-
-	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 type dbFunc = func(context.Context, *mongo.Database) error
@@ -35,17 +34,6 @@ func updates(ctx context.Context, db *mongo.Database, collection string, list ..
 		}
 	}
 	return nil
-}
-
-// repaired checks, and repairs what is found.
-func repaired[D any](check model.Aggregate[D], repair func([]D) model.Plan) dbFunc {
-	return func(ctx context.Context, db *mongo.Database) error {
-		found, err := check.All(ctx, db)
-		if err != nil {
-			return err
-		}
-		return exec(ctx, db, repair(found))
-	}
 }
 
 // inTurn runs one after the other.
