@@ -97,16 +97,16 @@ func (m *mending) first(ctx context.Context, db *mongo.Database, o JobOptions, p
 	for i, d := range docs {
 		ids[i] = d.Lookup("_id")
 	}
-	seen, age := time.Now(), m.job.check.Age
+	begun, age := time.Now(), m.job.check.Age
 	var unknown []waiting
 	err := m.mend(ctx, db, o, p, ids, func(found []Finding) (old []Finding) {
 		unknown = nil
 		for _, f := range found {
 			switch {
-			case age <= 0, o.DryRun && f.Since.IsZero(), !f.Since.IsZero() && f.Since.Before(seen.Add(-age)):
+			case age <= 0, o.DryRun && f.Since.IsZero(), !f.Since.IsZero() && f.Since.Before(begun.Add(-age)):
 				old = append(old, f)
 			case f.Since.IsZero():
-				unknown = append(unknown, waiting{f.ID, f.key(), seen})
+				unknown = append(unknown, waiting{f.ID, f.key(), time.Now()})
 			}
 		}
 		return old

@@ -129,17 +129,6 @@ func Rat(v bson.RawValue) *big.Rat {
 	return ratOf(x)
 }
 
-// Infinity returns the sign of an encoded infinite number, and 0 for other values.
-func Infinity(v bson.RawValue) int {
-	switch x, _ := FromRaw(v); classOf(x) {
-	case negativeInfinity:
-		return -1
-	case positiveInfinity:
-		return 1
-	}
-	return 0
-}
-
 // IsNumberType reports whether values of a type are numbers.
 func IsNumberType(t bson.Type) bool { return Class(t) == Class(bson.TypeInt32) }
 

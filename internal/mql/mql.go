@@ -30,46 +30,18 @@ func Cond(test, yes, no any) bson.D { return Op("$cond", test, yes, no) }
 // IfNull is v, or otherwise where v is null or missing.
 func IfNull(v, otherwise any) bson.D { return Op("$ifNull", v, otherwise) }
 
-// Not is the negation of an expression.
-func Not(test any) bson.D { return bson.D{{Key: "$not", Value: bson.A{test}}} }
-
 // List is the array at a path, or an empty one where anything else is stored.
 func List(path string) bson.D { return Cond(Op("$isArray", "$"+path), "$"+path, bson.A{}) }
-
-// Filter is the elements of a list, as $$as, that meet a test.
-func Filter(list any, as string, test any) bson.D {
-	return bson.D{{Key: "$filter", Value: bson.D{{Key: "input", Value: list}, {Key: "as", Value: as}, {Key: "cond", Value: test}}}}
-}
 
 // Map is what an expression makes of each element of a list, as $$as.
 func Map(list any, as string, in any) bson.D {
 	return bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: list}, {Key: "as", Value: as}, {Key: "in", Value: in}}}}
 }
 
-// Reduce is a list folded into $$value, element after element, as $$this.
-func Reduce(list, initial, in any) bson.D {
-	return bson.D{{Key: "$reduce", Value: bson.D{{Key: "input", Value: list}, {Key: "initialValue", Value: initial}, {Key: "in", Value: in}}}}
-}
-
-// Let is an expression with a variable, $$name.
-func Let(name string, v, in any) bson.D {
-	return bson.D{{Key: "$let", Value: bson.D{{Key: "vars", Value: bson.D{{Key: name, Value: v}}}, {Key: "in", Value: in}}}}
-}
-
 // Conditions.
 
 // Exists is the condition that a field is there, or isn't.
 func Exists(yes bool) bson.D { return bson.D{{Key: "$exists", Value: yes}} }
-
-// Expr is the condition that an expression is true.
-func Expr(test any) bson.D { return bson.D{{Key: "$expr", Value: test}} }
-
-// Updates.
-
-// Set is the update of one field.
-func Set(path string, v any) bson.D {
-	return bson.D{{Key: "$set", Value: bson.D{{Key: path, Value: v}}}}
-}
 
 // Stages.
 
@@ -78,9 +50,6 @@ func Match(filter ...bson.E) bson.D { return bson.D{{Key: "$match", Value: bson.
 
 // Project makes each document of the fields.
 func Project(fields ...bson.E) bson.D { return bson.D{{Key: "$project", Value: bson.D(fields)}} }
-
-// Sort puts documents in order.
-func Sort(by ...bson.E) bson.D { return bson.D{{Key: "$sort", Value: bson.D(by)}} }
 
 // Unwind makes one document of each element of an array; path begins with $.
 func Unwind(path string) bson.D { return bson.D{{Key: "$unwind", Value: path}} }
