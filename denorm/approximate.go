@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -19,6 +21,8 @@ import (
 // Source: the approximation pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/approximation-schema-pattern/.
 type Approximate[D, K any] struct {
+	model.Parts
+
 	owners *model.Collection[D, K]
 	path   string
 	n      int64
@@ -28,39 +32,33 @@ type Approximate[D, K any] struct {
 // every event is written, and the count is exact. It panics with a [*model.DeclarationError] when the path doesn't exist,
 // is no number or crosses an array, or when n is below 1.
 func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int64) *Approximate[D, K] {
-	place := fmt.Sprintf("NewApproximate of %s.%s", owners.Name(), path)
+	place := core.Place(fmt.Sprintf("NewApproximate of %s.%s", owners.Name(), path))
 	if n < 1 {
-		panic(&model.DeclarationError{Problem: fmt.Sprintf("n is %d", n), Place: place, Remedy: "write once in 1 or more"})
+		place.Fail(fmt.Sprintf("n is %d", n), "write once in 1 or more")
 	}
-	checkNumber(place, model.MustField(owners, path))
-	return &Approximate[D, K]{owners, path, n}
+	checkNumber(place, owners.Docs().MustField(path))
+	return &Approximate[D, K]{model.Parts{}, owners, path, n}
 }
 
-// Count returns the plan that counts one event of an owner: with a draw below 1/n, one write that adds n, and else none. The
-// draw is uniform in [0, 1): rand.Float64(). The owner must exist: else running it gives model.ErrStale, if it writes.
+// Count returns the plan that counts events of an owner, one or as many as a process gathered: one write that adds the multiple
+// of n below their number, or with a chance of the rest's share the multiple above. Of one event it adds n with a chance of
+// 1/n. The draw decides, uniform in [0, 1): rand.Float64(). 0 events write nothing; a negative number is refused. The owner must
+// exist: else running it gives model.ErrStale, if it writes.
 //
-// Cost: one command and one document, once in n; else nothing is sent. Consistency: one atomic update. A write of which no
-// answer came may have counted; the driver's retryable writes count once.
-func (a *Approximate[D, K]) Count(owner K, draw float64) model.Plan {
-	return a.CountMany(owner, 1, draw)
-}
-
-// CountMany counts several events at once, as a process does that gathers them: it adds the multiple of n below their
-// number, or with a chance of the rest's share the one above. 0 events write nothing; a negative number is refused. Draw and owner
-// are as for [Approximate.Count].
-//
-// Cost: one command and one document, found by _id; fewer than n events send nothing, but for their chance. Consistency: one atomic
-// update. What a process has gathered and not yet written is lost with it.
-func (a *Approximate[D, K]) CountMany(owner K, events int64, draw float64) model.Plan {
+// Cost: one command and one document, found by _id; fewer than n events send nothing, but for their chance. Consistency: one
+// atomic update. A write of which no answer came may have counted; the driver's retryable writes count once. What a process has
+// gathered and not yet written is lost with it.
+func (a *Approximate[D, K]) Count(owner K, events int64, draw float64) model.Plan {
+	docs := a.owners.Docs()
 	w := a.owners.Update(owner, bson.D{{Key: "$inc", Value: bson.D{{Key: a.path, Value: int64(1)}}}})
 	switch {
 	case w.Err != nil:
 	case events < 0:
-		w = a.refuse("events", events, "must not be negative")
+		w = model.Refused(docs.Name(), docs.Refuse("events", events, "must not be negative"))
 	case events > math.MaxInt64-a.n:
-		w = a.refuse("events", events, "is too large")
+		w = model.Refused(docs.Name(), docs.Refuse("events", events, "is too large"))
 	case !(draw >= 0 && draw < 1):
-		w = a.refuse("draw", draw, "must be in [0, 1)")
+		w = model.Refused(docs.Name(), docs.Refuse("draw", draw, "must be in [0, 1)"))
 	}
 	if w.Err != nil {
 		return model.NewPlan(w)
@@ -76,32 +74,22 @@ func (a *Approximate[D, K]) CountMany(owner K, events int64, draw float64) model
 	return model.NewPlan(w)
 }
 
-func (a *Approximate[D, K]) refuse(field string, v any, reason string) model.Write {
-	return model.Refused(a.owners.Name(), &model.ValueError{Collection: a.owners.Name(), Field: field, Value: v, Reason: reason})
-}
-
 // Deviation returns the standard deviation of a stored count of that many events, counted one by one: √(count·(n-1)). Two of
 // three counts are within it, nineteen of twenty within twice of it. Events that are counted many at once deviate less.
 func (a *Approximate[D, K]) Deviation(count int64) float64 {
 	return math.Sqrt(float64(max(count, 0)) * float64(a.n-1))
 }
 
-// Indexes returns none: an owner is found by _id.
-func (a *Approximate[D, K]) Indexes() []model.Index { return nil }
-
-// Relations returns none.
-func (a *Approximate[D, K]) Relations() []model.Relation { return nil }
-
 // checkNumber panics unless the field is one number.
-func checkNumber(place string, f model.Field) {
+func checkNumber(place core.Place, f core.Field) {
 	problem := ""
 	switch {
 	case f.Arrays > 0:
 		problem = fmt.Sprintf("path %q crosses an array", f.Path)
-	case !f.Open && !isNumberType(f.Type):
+	case !f.Open && !stored.IsNumberType(f.Type):
 		problem = fmt.Sprintf("path %q is a %s, not a number", f.Path, f.Type)
 	}
 	if problem != "" {
-		panic(&model.DeclarationError{Problem: problem, Place: place, Remedy: "name a field that is an int64, int32, int or float64"})
+		place.Fail(problem, "name a field that is an int64, int32, int or float64")
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -38,21 +40,21 @@ func TestApproximateCount(t *testing.T) {
 			after  int64 // of 50 before
 			err    error
 		}{
-			{"a draw below 1/n", views.Count("t", 0.0999), 60, nil},
-			{"a draw of 1/n", views.Count("t", 0.1), 50, nil},
-			{"a draw of 0", views.Count("t", 0), 60, nil},
-			{"a multiple, whatever the draw", views.CountMany("t", 30, 0.999), 80, nil},
-			{"a multiple and a rest, below", views.CountMany("t", 34, 0.4), 80, nil},
-			{"a multiple and a rest, above", views.CountMany("t", 34, 0.399), 90, nil},
-			{"no event", views.CountMany("t", 0, 0), 50, nil},
-			{"an owner that isn't there", views.Count("u", 0), 50, model.ErrStale},
-			{"an empty owner", views.Count("", 0), 50, errRefused},
-			{"an empty owner, although nothing would be written", views.Count("", 0.9), 50, errRefused},
-			{"a draw of 1", views.Count("t", 1), 50, errRefused},
-			{"a negative draw", views.Count("t", -0.1), 50, errRefused},
-			{"a draw that is no number", views.Count("t", math.NaN()), 50, errRefused},
-			{"negative events", views.CountMany("t", -1, 0), 50, errRefused},
-			{"too many events", views.CountMany("t", math.MaxInt64, 0), 50, errRefused},
+			{"a draw below 1/n", views.Count("t", 1, 0.0999), 60, nil},
+			{"a draw of 1/n", views.Count("t", 1, 0.1), 50, nil},
+			{"a draw of 0", views.Count("t", 1, 0), 60, nil},
+			{"a multiple, whatever the draw", views.Count("t", 30, 0.999), 80, nil},
+			{"a multiple and a rest, below", views.Count("t", 34, 0.4), 80, nil},
+			{"a multiple and a rest, above", views.Count("t", 34, 0.399), 90, nil},
+			{"no event", views.Count("t", 0, 0), 50, nil},
+			{"an owner that isn't there", views.Count("u", 1, 0), 50, model.ErrStale},
+			{"an empty owner", views.Count("", 1, 0), 50, errRefused},
+			{"an empty owner, although nothing would be written", views.Count("", 1, 0.9), 50, errRefused},
+			{"a draw of 1", views.Count("t", 1, 1), 50, errRefused},
+			{"a negative draw", views.Count("t", 1, -0.1), 50, errRefused},
+			{"a draw that is no number", views.Count("t", 1, math.NaN()), 50, errRefused},
+			{"negative events", views.Count("t", -1, 0), 50, errRefused},
+			{"too many events", views.Count("t", math.MaxInt64, 0), 50, errRefused},
 		} {
 			t.Run(c.reason, func(t *testing.T) {
 				seed(t, db, viewed(50))
@@ -80,7 +82,7 @@ func TestApproximateIsUnbiased(t *testing.T) {
 		for _, events := range []int64{1, 2, 7, 10, 999, 1001, 12345} {
 			added := int64(0)
 			for i := range grid {
-				for _, s := range a.CountMany("t", events, (float64(i)+0.5)/grid).Steps {
+				for _, s := range a.Count("t", events, (float64(i)+0.5)/grid).Steps {
 					added += s.(model.Write).Model.(*mongo.UpdateOneModel).Update.(bson.D)[0].Value.(bson.D)[0].Value.(int64)
 				}
 			}
@@ -100,7 +102,7 @@ func TestApproximateDeviation(t *testing.T) {
 	for range runs {
 		count := int64(0)
 		for range events {
-			if len(views.Count("t", random.Float64()).Steps) > 0 {
+			if len(views.Count("t", 1, random.Float64()).Steps) > 0 {
 				count += 10
 			}
 		}
@@ -127,13 +129,37 @@ func TestApproximateCut(t *testing.T) {
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		OnServer: 2,
 		Seed:     func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, viewed(0)) },
-		Run:      func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, views.Count("t", 0)) },
+		Run:      func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, views.Count("t", 1, 0)) },
 		Repair:   func(context.Context, *mongo.Database) error { return nil },
 		Check: func(t testing.TB, db *mongo.Database) {
 			if got, err := tallies.ByID("t").One(t.Context(), db); err != nil || got.Views != 0 && got.Views != 10 {
 				t.Errorf("%v, %v", got, err)
 			}
 		},
+	})
+}
+
+// Writers that count the same owner at once lose nothing: what is stored is the sum of what their draws decided.
+func TestApproximateConcurrent(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := store(t.Context(), db, viewed(0)); err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for writer := range int64(8) {
+			all.Go(func() {
+				for draw := 0.05; draw < 1; draw += 0.1 { // e events are written by e of these ten draws, as 10 each
+					if err := exec(t.Context(), db, views.Count("t", writer, draw)); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if got, err := tallies.ByID("t").One(t.Context(), db); err != nil || got.Views != 10*(0+1+2+3+4+5+6+7) {
+			t.Errorf("%v, %v", got, err)
+		}
 	})
 }
 
@@ -158,4 +184,15 @@ func TestApproximateDeclarations(t *testing.T) {
 			}()
 		})
 	}
+}
+
+// What each operation costs is what its value says, and each write finds its document by _id.
+func TestApproximatePrices(t *testing.T) {
+	parallel(t)
+	testkit.WantPrices(t, testkit.Stored(viewed(0)),
+		testkit.Writes("Count", 1, 1, views.Count("t", 1, 0)), testkit.Writes("Count of none", 0, 0, views.Count("t", 1, 0.5)), testkit.Writes("Count of many", 1, 1, views.Count("t", 77, 0.5)))
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, viewed(1))
+		wantStepsIndexed(t, db, "Approximate", model.IDIndex, views.Count("t", 1, 0), views.Count("t", 77, 0))
+	})
 }

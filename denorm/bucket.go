@@ -1,24 +1,15 @@
 package denorm
 
 import (
+	"reflect"
 	"time"
 
+	"github.com/docmodel/docmodel/denorm/internal/bucket"
+	"github.com/docmodel/docmodel/denorm/internal/keytext"
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
-
-// ErrBucketFull says that a bucket takes no element more, or not this one: it is closed, holds Max, or would pass MaxBytes.
-// Running what [Bucket.AppendTo] returns gives it, in a [*model.StepError]. It wraps model.ErrFull, and model.ErrStale:
-// [Bucket.Append] goes on to the next bucket.
-var ErrBucketFull error = bucketFull{}
-
-type bucketFull struct{}
-
-func (bucketFull) Error() string {
-	return "docmodel: no room: the bucket takes no element more, or not this one"
-}
-
-func (bucketFull) Unwrap() []error { return []error{model.ErrFull, model.ErrStale} }
 
 // A Period says whether the elements of different days or months are kept in different buckets.
 type Period uint8
@@ -77,6 +68,14 @@ type Total struct {
 	Max float64 `bson:"max"`
 }
 
+// BucketTotals is what a key's buckets hold together.
+type BucketTotals struct {
+	Buckets int              `bson:"buckets"`
+	N       int64            `bson:"n"`      // elements
+	Bytes   int64            `bson:"bytes"`  // of elements, in BSON
+	Totals  map[string]Total `bson:"totals"` // by the paths of BucketSpec.Totals, with "/" for a dot; 0 where no element has a value
+}
+
 // Bucket is a sequence of elements for each key, kept in documents of at most n elements each: the comments of a post by the
 // hundred, the mail of a mailbox by day. A page is one document, and an append is one upsert, whoever else appends. Make it
 // with [NewBucket].
@@ -89,9 +88,24 @@ type Total struct {
 //
 // Source: the comments of a post stored by the hundred (seed 000), a mailbox's messages by day (seed 002 §5);
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/bucket-pattern/.
+//
+// Indexes returns the index that finds an element by its key, if the spec has a Key; all else is served by _id.
+//
+// Checks returns two checks of all buckets.
+//
+// The first finds the buckets whose count, bytes or totals differ from their items: changed by other code, or stored before a
+// total was declared. Mending counts them anew on the server, in one atomic update of each, so that an append comes whole
+// before or after it. A bucket that was full by its count stays closed. Items are not touched.
+//
+// The second finds the buckets with more items than Max, or more bytes by their own count than MaxBytes: filled under another
+// spec, or by other code. They are read like others, and take no more items. No write mends them.
+//
+// Cost: see [model.Check]; mending writes one document each, by _id.
 type Bucket[K, E any] struct {
+	model.Parts
+
 	buckets *model.Collection[BucketDoc[K, E], string]
-	in      *bucketing
+	in      *bucket.Buckets
 }
 
 // NewBucket declares that a collection holds buckets. It panics with a [*model.DeclarationError] when Max is below 1, MaxBytes
@@ -99,16 +113,17 @@ type Bucket[K, E any] struct {
 // together, or when Key, Totals or At name a field that the elements don't have, have several times, or have with a type
 // that doesn't fit.
 func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spec BucketSpec) *Bucket[K, E] {
-	b := &Bucket[K, E]{buckets, nil}
-	var key K
-	b.in = declareBuckets(buckets.Name(), key, spec, func(path string) model.Field { return model.MustField(buckets, path) })
-	b.in.encode = buckets.Encode
-	return b
+	out := &Bucket[K, E]{model.Parts{}, buckets, bucket.Declare(buckets.Docs(), reflect.TypeFor[K](), bucket.Spec{
+		Max: spec.Max, MaxBytes: spec.MaxBytes, Key: spec.Key, Totals: spec.Totals,
+		Period: keytext.Period(spec.Period), At: spec.At, Location: spec.Location,
+	})}
+	out.Parts = model.NewParts(out.in.Indexes, nil, out.in.Checks)
+	return out
 }
 
 // Append returns the change that adds an element at the end of the key's sequence: in the newest bucket, or in a new one
 // when that is full. It reads, decides and writes, and again when another writer came first, up to 100 times; set Attempts for
-// another bound. The state that its Run returns is what it decided from. With a Key, an element that is there already
+// another bound. What its Read returns, only its Decide understands. With a Key, an element that is there already
 // adds nothing: the result has no step, or one of status Already.
 //
 // Cost: two commands, the newest bucket's counts by _id and the upsert of one document; with a Key one more, that looks for the
@@ -119,94 +134,77 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 // whole, and the next append opens the next bucket. Reads ask the primary. A cut is mended by running the same change
 // again, with a Key; without one, look first whether the element is there. In a transaction, two that open the same bucket
 // end in the server's error for one of them, and nothing is tried again: run that transaction anew.
-func (b *Bucket[K, E]) Append(key K, element E) model.Change[BucketEnd] {
-	return b.in.append(key, element)
+func (b *Bucket[K, E]) Append(key K, element E) model.Change[any] {
+	return b.in.Append(key, element)
 }
 
 // AppendTo returns the write that adds an element to the bucket of a number, for one who knows it: [Bucket.Append] decides
 // from what it reads. The period is the element's. The bucket is created if there is none of that number: give that of
 // the newest, or the next when that is full or closed. A higher number, or the next while there is room, breaks the order:
-// other writers may still fill what comes before. Running it gives [ErrBucketFull] when the bucket doesn't take the element,
+// other writers may still fill what comes before. Running it gives model.ErrFull when the bucket doesn't take the element,
 // and model.ErrStale when another writer has just created it: run it again. With a Key, an element that the bucket holds is
 // recognized, whether it is full or not; an element in another bucket is not.
 //
 // Cost: one command, one document, found by _id. When the bucket doesn't take the element, one to three more that ask why.
 func (b *Bucket[K, E]) AppendTo(key K, seq int64, element E) model.Write {
-	return b.in.appendTo(key, seq, element)
+	return b.in.AppendTo(key, seq, element)
 }
 
 // Page returns the query of one bucket of a key by its number, without a Period. With a Period it is refused: use
 // [Bucket.Between].
 //
 // Cost: one command, one document by _id; none of that number is model.ErrNotFound.
-func (b *Bucket[K, E]) Page(key K, seq int64) model.Find[BucketDoc[K, E]] {
-	id, err := b.in.pageID(key, seq)
-	f := b.buckets.ByID(id)
-	if err != nil {
-		f.Err = err
-	}
-	return f
+func (b *Bucket[K, E]) Page(key K, seq int64) *model.Find[BucketDoc[K, E]] {
+	id, err := b.in.PageID(key, seq)
+	return commands.Served(b.buckets.ByID(id), model.IDIndex, err)
 }
 
 // Oldest returns the query of a key's buckets, the oldest first. Limit it with Limited, and go on after a page with
 // After(page.ID).
 //
 // Cost: one command, served by _id; one document for each page.
-func (b *Bucket[K, E]) Oldest(key K) model.Find[BucketDoc[K, E]] { return b.pages(key, 1) }
+func (b *Bucket[K, E]) Oldest(key K) *model.Find[BucketDoc[K, E]] { return b.pages(key, 1) }
 
 // Newest returns the query of a key's buckets, the newest first; the items of each are in the order of appending all
 // the same. It is limited and paged as [Bucket.Oldest] is, at the same cost.
-func (b *Bucket[K, E]) Newest(key K) model.Find[BucketDoc[K, E]] { return b.pages(key, -1) }
+func (b *Bucket[K, E]) Newest(key K) *model.Find[BucketDoc[K, E]] { return b.pages(key, -1) }
 
-func (b *Bucket[K, E]) pages(key K, direction int) model.Find[BucketDoc[K, E]] {
-	filter, err := b.in.ofKey(key)
+func (b *Bucket[K, E]) pages(key K, direction int) *model.Find[BucketDoc[K, E]] {
+	filter, err := b.in.OfKey(key)
 	return b.find(filter, direction, err)
 }
 
 // find is a query by a range of _id.
-func (b *Bucket[K, E]) find(filter bson.D, direction int, err error) model.Find[BucketDoc[K, E]] {
+func (b *Bucket[K, E]) find(filter bson.D, direction int, err error) *model.Find[BucketDoc[K, E]] {
 	f := b.buckets.Find(filter)
-	f.Sort, f.Index = bson.D{{Key: "_id", Value: direction}}, model.IDIndex
-	if err != nil {
-		f.Err = err
-	}
-	return f
+	f.Sort = bson.D{{Key: "_id", Value: direction}}
+	return commands.Served(f, model.IDIndex, err)
 }
 
 // Between returns the query of a key's buckets of the periods that the times from ≤ t < to fall into, the oldest first. Periods
 // come whole: the first and the last page may hold elements outside the times. It needs a Period.
 //
 // Cost: one command, served by _id; one document for each page.
-func (b *Bucket[K, E]) Between(key K, from, to time.Time) model.Find[BucketDoc[K, E]] {
-	filter, err := b.in.between(key, from, to)
+func (b *Bucket[K, E]) Between(key K, from, to time.Time) *model.Find[BucketDoc[K, E]] {
+	filter, err := b.in.Between(key, from, to)
 	return b.find(filter, 1, err)
 }
 
 // Elements returns the pipeline of all elements of a key in the order of pages, each by itself.
 //
 // Cost: one command, served by _id, and one more for each further batch of elements.
-func (b *Bucket[K, E]) Elements(key K) model.Aggregate[E] {
-	pipeline, err := b.in.elements(key)
-	a := model.AggregateAs[E](b.buckets, pipeline)
-	a.Index = model.IDIndex
-	if err != nil {
-		a.Err = err
-	}
-	return a
+func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
+	pipeline, err := b.in.Elements(key)
+	return commands.Indexed(model.AggregateAs[E](b.buckets, pipeline), model.IDIndex, err)
 }
 
 // Holding returns the query of the buckets of a key that hold an element by its own key: none or one, unless an
 // element was appended twice by other means. It needs a spec with a Key.
 //
 // Cost: one command, served by the index of [Bucket.Indexes].
-func (b *Bucket[K, E]) Holding(key K, element any) model.Find[BucketDoc[K, E]] {
-	filter, err := b.in.holding(key, element)
-	f := b.buckets.Find(filter)
-	f.Index = b.in.keyIndex().Name
-	if err != nil {
-		f.Err = err
-	}
-	return f
+func (b *Bucket[K, E]) Holding(key K, element any) *model.Find[BucketDoc[K, E]] {
+	filter, err := b.in.Holding(key, element)
+	return commands.Served(b.buckets.Find(filter), b.in.KeyIndex().Name, err)
 }
 
 // Totals returns the pipeline that adds up a key's buckets: how many there are, elements, bytes, and each of the spec's
@@ -214,28 +212,12 @@ func (b *Bucket[K, E]) Holding(key K, element any) model.Find[BucketDoc[K, E]] {
 // buckets gives no result, so that One returns model.ErrNotFound.
 //
 // Cost: one command, served by _id; it reads every bucket of the key.
-func (b *Bucket[K, E]) Totals(key K) model.Aggregate[BucketTotals] {
-	pipeline, err := b.in.total(key)
-	a := model.AggregateAs[BucketTotals](b.buckets, pipeline)
-	a.Index = model.IDIndex
-	if err != nil {
-		a.Err = err
-	}
-	return a
+func (b *Bucket[K, E]) Totals(key K) *model.Aggregate[BucketTotals] {
+	pipeline, err := b.in.Total(key)
+	return commands.Indexed(model.AggregateAs[BucketTotals](b.buckets, pipeline), model.IDIndex, err)
 }
 
 // Validator returns the $jsonSchema that makes the server refuse a bucket with more than Max items, or without the
 // fields that every append writes, for the validator option of create or collMod, alone or under $and with others
 // (https://www.mongodb.com/docs/manual/core/schema-validation/specify-json-schema/). Not every server enforces it.
-func (b *Bucket[K, E]) Validator() bson.D { return b.in.validator() }
-
-// Indexes returns the index that finds an element by its key, if the spec has a Key; all else is served by _id.
-func (b *Bucket[K, E]) Indexes() []model.Index {
-	if b.in.spec.Key == "" {
-		return nil
-	}
-	return []model.Index{b.in.keyIndex()}
-}
-
-// Relations returns none: what a key is the key of is not declared here.
-func (b *Bucket[K, E]) Relations() []model.Relation { return nil }
+func (b *Bucket[K, E]) Validator() bson.D { return b.in.Validator() }

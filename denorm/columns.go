@@ -1,6 +1,9 @@
 package denorm
 
 import (
+	"github.com/docmodel/docmodel/denorm/internal/columns"
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -44,7 +47,7 @@ type ColumnsSpec struct {
 // one column, whatever it is.
 //
 // What an analytical store would leave out without a word is refused here, with a [*model.ValueError] that names the path:
-// too many properties, too deep, a refused character, a name that stands twice. [Columns.Problems] lists all of it.
+// too many properties, too deep, a refused character, a name that stands twice. The error of [Columns.Flatten] lists all of it.
 //
 // The flat documents are a copy in a collection of their own. They are as fresh as their last [Columns.Store] or
 // [Columns.Rebuild]; what was deleted since, [Columns.Checks] finds. To divide a document into several collections, see
@@ -52,65 +55,53 @@ type ColumnsSpec struct {
 //
 // Source: the analytical store of a document database, its limits and the advice to flatten (seed 003);
 // https://learn.microsoft.com/azure/cosmos-db/analytical-store-introduction.
+//
+// Checks returns one check, of flat documents whose document is gone. Mending deletes them. A flat document whose document
+// came back since is deleted too: the next [Columns.Rebuild] stores it.
+//
+// Cost: see [model.Check]; it reads every flat document's _id, and looks its document up by _id. Mending writes one document
+// each, by _id.
 type Columns[D, K any] struct {
+	model.Parts
+
 	docs *model.Collection[D, K]
 	flat *model.Collection[D, K] // under the flat collection's name
-	c    *columns
+	c    *columns.Columns
 }
 
 // NewColumns declares that the collection named flat holds the documents as columns. It panics with a
 // [*model.DeclarationError] when the name is not a collection's or is that of the documents, and when Separator, Refuse or a
-// limit is out of its range. At most one spec may be given.
-func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec ...ColumnsSpec) *Columns[D, K] {
-	model.MustField(docs, "_id")
-	return &Columns[D, K]{docs, docs.Named(flat), declareColumns(docs.Name(), flat, spec)}
+// limit is out of its range.
+func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec ColumnsSpec) *Columns[D, K] {
+	docs.Docs().MustField("_id")
+	out := &Columns[D, K]{model.Parts{}, docs, docs.Named(flat).Unchecked(), columns.Declare(docs.Docs(), flat, columns.Spec(spec))}
+	out.Parts = model.NewParts(nil, out.relations, out.c.Checks)
+	return out
 }
 
 // Column returns the name of the column of a path: strings for fields, ints for elements of arrays. With Typed, the value's
 // type is the last, after a "!". A path that starts with no field, holds something else, or has a name with a refused
 // character, is refused with a [*model.ValueError].
-func (x *Columns[D, K]) Column(path ...any) (string, error) { return x.c.column(path) }
+func (x *Columns[D, K]) Column(path ...any) (string, error) { return x.c.Column(path) }
 
-// Flatten returns a document as columns, in the order of its fields.
+// Flatten returns a document as columns, in the order of its fields. Its error joins all that keeps the document from being
+// flattened, each with its path. Below what is too deep it looks no further.
 func (x *Columns[D, K]) Flatten(doc D) (bson.Raw, error) {
-	raw, err := x.encoded(doc)
+	raw, err := stored.Document(x.docs.Docs(), doc)
 	if err != nil {
 		return nil, err
 	}
-	return x.c.flatten(raw)
-}
-
-// Problems returns all that keeps a document from being flattened, each with its path; none if nothing does. Below what is
-// too deep it looks no further.
-func (x *Columns[D, K]) Problems(doc D) []error {
-	raw, err := x.encoded(doc)
-	if err != nil {
-		return []error{err}
-	}
-	_, problems := x.c.walk(raw)
-	return problems
-}
-
-func (x *Columns[D, K]) encoded(doc D) (bson.Raw, error) {
-	v, err := encodedValue(x.docs.Encode, doc)
-	if err != nil {
-		return nil, x.c.refused("document", nil, err.Error())
-	}
-	raw, ok := v.DocumentOK()
-	if !ok {
-		return nil, x.c.refused("document", nil, "is not stored as a document")
-	}
-	return raw, nil
+	return x.c.Flatten(raw)
 }
 
 // Back returns the document that columns mean. Columns in another order give fields in another order. Names that no document
 // has, a value where another column has fields, and an array with a gap are refused with a [*model.ValueError].
 func (x *Columns[D, K]) Back(flat bson.Raw) (doc D, err error) {
-	raw, err := x.c.back(flat)
+	raw, err := x.c.Back(flat)
 	if err != nil {
 		return doc, err
 	}
-	return doc, x.docs.Decode(raw, &doc)
+	return doc, x.docs.Docs().Decode(raw, &doc)
 }
 
 // Store returns the write that stores a document as columns, in the place of the flat one that is there under its _id. It is
@@ -118,14 +109,11 @@ func (x *Columns[D, K]) Back(flat bson.Raw) (doc D, err error) {
 //
 // Cost: one command, one document, found by _id.
 func (x *Columns[D, K]) Store(doc D) model.Write {
-	if _, err := x.docs.ID(&doc); err != nil {
-		return model.Refused(x.c.flat, err)
-	}
-	raw, err := x.encoded(doc)
+	raw, err := stored.ReadDocument(x.docs.Docs(), &doc)
 	if err != nil {
-		return model.Refused(x.c.flat, err)
+		return model.Refused(x.flat.Name(), err)
 	}
-	return x.c.store(raw)
+	return x.c.Store(raw)
 }
 
 // Delete returns the write that deletes a document's columns, if they are there.
@@ -141,30 +129,21 @@ func (x *Columns[D, K]) Delete(id K) model.Write { return x.flat.Delete(id) }
 // was.
 func (x *Columns[D, K]) Rebuild(filter bson.D) model.Job {
 	f := x.docs.Find(filter)
-	return model.Job{Name: "columns " + x.c.flat, Collection: x.c.docs, Filter: f.Filter, Plan: x.c.fill, Err: f.Err}
+	return model.Job{Name: "columns " + x.flat.Name(), Err: f.Err, Stages: []model.Stage{{
+		Collection: x.docs.Name(), Filter: f.Filter, Plan: commands.Batched("", x.c.Fill),
+	}}}
 }
 
 // Survey returns what columns there are, in the order of their names: how many flat documents have each, by the BSON type of
 // the value. Their number, over all documents, is what a store with one schema for a collection counts.
 //
 // Cost: one command that reads every flat document.
-func (x *Columns[D, K]) Survey() model.Aggregate[ColumnUse] {
-	return model.AggregateAs[ColumnUse](x.flat, x.c.survey())
+func (x *Columns[D, K]) Survey() *model.Aggregate[Use] {
+	return model.AggregateAs[Use](x.flat, x.c.Survey())
 }
 
-// Checks returns one check, of flat documents whose document is gone. Mending deletes them. A flat document whose document
-// came back since is deleted too: the next [Columns.Rebuild] stores it.
-//
-// Cost: see [model.Check]; it reads every flat document's _id, and looks its document up by _id. Mending writes one document
-// each, by _id.
-func (x *Columns[D, K]) Checks() []model.Check { return x.c.checks() }
-
-// Indexes returns none: flat documents are found by _id.
-func (x *Columns[D, K]) Indexes() []model.Index { return nil }
-
-// Relations returns the relation, for diagrams: a flat document is of one document.
-func (x *Columns[D, K]) Relations() []model.Relation {
+func (x *Columns[D, K]) relations() []model.Relation {
 	return []model.Relation{{
-		From: x.c.flat, FromPath: "_id", To: x.c.docs, ToPath: "_id", FromEnd: model.ZeroOrOne, ToEnd: model.ExactlyOne, Label: "columns",
+		From: x.flat.Name(), FromPath: "_id", To: x.docs.Name(), ToPath: "_id", FromEnd: model.ZeroOrOne, ToEnd: model.ExactlyOne, Label: "columns",
 	}}
 }

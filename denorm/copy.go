@@ -1,12 +1,11 @@
 package denorm
 
 import (
-	"context"
-	"errors"
+	"cmp"
 
+	"github.com/docmodel/docmodel/denorm/internal/copies"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Copy keeps fields of a source document where they are read: the part's name in the products that list it, the product's
@@ -34,16 +33,32 @@ import (
 //
 // Source: "Denormalization", "6 Rules of Thumb for MongoDB Schema Design", part 2 (seed 004); authors in books (seed 000);
 // the Extended Reference pattern, https://www.mongodb.com/company/blog/building-with-patterns-the-extended-reference-pattern.
+//
+// Indexes returns the index by which the copies of a source are found, in the order of the documents' _id, so that
+// [Copy.PropagateJob] reads a batch without sorting. Where the source lists its documents, it is the index of the list.
+//
+// Checks returns the checks of the copies. The first finds the copies that differ from their sources: copies with other
+// values, and copies with a version beyond the source's, which no change would reach. Mending gives them the values and the
+// version that the source had when it was read. A copy that only lags in its version is no finding: the changes in between
+// touched no copied field.
+//
+// The second finds the copies of missing sources. Nothing mends them: they may be all that is left of the source. A Copy
+// with Listed has no second check.
+//
+// Cost: see [model.Check]. The server looks up the source of each copy by _id. With Listed it looks it up by the index of
+// that list ([Copy.Indexes]): without the index it reads all sources for each document. Mending writes one document each, by
+// _id.
 type Copy[S, SK, TK any] struct {
-	sources *model.Collection[S, SK]
-	target  func(id TK) (bson.RawValue, error) // the _id of a document that holds copies, checked and encoded
-	c       *copying
+	model.Parts
+
+	c *copies.Copying
 }
 
-// A Field is a field of the source and where its copy is.
+// A Field is a field of one document, and where another document keeps a copy of it ([Copy]) or a number that is made of it
+// ([Counter]).
 type Field struct {
-	From string // in the source; it must not lie inside an array, but can be one
-	To   string // in the documents that hold the copy: "items.name"
+	From string // in the source or the child; it must not lie inside an array, but a copied field can be one
+	To   string // in the documents that hold the copy: "items.name"; or in the parent
 }
 
 // CopySpec says what a [Copy] keeps, and where.
@@ -60,14 +75,14 @@ type CopySpec struct {
 
 	// Version is a field of the source that grows with each change of a copied field: a whole number that [Copy.Set] counts
 	// up, or a time. VersionTo is where a copy keeps it. Both or none. Give it a field of its own: one that grows for other
-	// reasons too, as a model.Versioned's does with every write, makes [Copy.Refresh] write copies that hold the same already.
-	// Where the source is a model.Versioned, count both up by its ChangeBy, and run [Copy.Refresh] then.
+	// reasons too, as an embed.Versioned's does with every write, makes [Copy.Refresh] write copies that hold the same already.
+	// Where the source is an embed.Versioned, count both up by its ChangeBy, and run [Copy.Refresh] then.
 	Version, VersionTo string
 
 	// CountUp is the path of the version in the documents that hold copies, if a
-	// [model.Versioned] is declared over them. Every write of the Copy to such a document
+	// embed.Versioned is declared over them. Every write of the Copy to such a document
 	// counts its version up. A replacement that was computed before that write then gives
-	// [model.ErrVersion], and [model.Versioned.Change] decides again. Without CountUp the
+	// embed.ErrVersion, and embed.Versioned.Change decides again. Without CountUp the
 	// replacement stores the old copy again.
 	CountUp string
 
@@ -83,17 +98,18 @@ type CopySpec struct {
 // array; when paths overlap; when the array that copies are pushed to can be stored as
 // null; and when CountUp is no whole number outside arrays and copies.
 func NewCopy[S, SK, T, TK any](sources *model.Collection[S, SK], targets *model.Collection[T, TK], spec CopySpec) *Copy[S, SK, TK] {
-	c := &copying{stored: storedIn(sources), to: storedIn(targets), spec: spec}
-	c.declare(
-		func(path string) model.Field { return model.MustField(sources, path) },
-		func(path string) model.Field { return model.MustField(targets, path) },
-		func(path string) { model.CheckArray(targets, path) },
-	)
-	return &Copy[S, SK, TK]{
-		sources: sources,
-		target:  func(id TK) (bson.RawValue, error) { return encodedID(targets, id) },
-		c:       c,
+	c := copies.Declare(sources.Docs(), targets.Docs(), copies.Spec{
+		KeyPath: spec.KeyPath, Listed: spec.Listed, Fields: fieldsOf(spec.Fields), Version: spec.Version, VersionTo: spec.VersionTo,
+		CountUp: spec.CountUp, Lists: spec.Lists,
+	})
+	return &Copy[S, SK, TK]{model.NewParts(c.Indexes, c.Relations, c.Checks), c}
+}
+
+func fieldsOf(list []Field) (out []copies.Field) {
+	for _, f := range list {
+		out = append(out, copies.Field(f))
 	}
+	return out
 }
 
 // Snapshot returns the copy of a source: an element of the array, with the source's _id, the copied fields and the version;
@@ -102,8 +118,7 @@ func NewCopy[S, SK, T, TK any](sources *model.Collection[S, SK], targets *model.
 //
 // What is stored from it is as old as the source that was read: see [Copy.Refresh].
 func (c *Copy[S, SK, TK]) Snapshot(source *S) (bson.D, error) {
-	s, err := c.state(source)
-	return c.c.snapshot(s), err
+	return c.c.Snapshot(source)
 }
 
 // Fields returns the copy of a source as paths and values, with the source's _id, in the
@@ -113,11 +128,7 @@ func (c *Copy[S, SK, TK]) Snapshot(source *S) (bson.D, error) {
 //
 // What is stored from it is as old as the source that was read: see [Copy.Refresh].
 func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
-	s, err := c.state(source)
-	if err != nil {
-		return nil, err
-	}
-	return c.c.asFields(s)
+	return c.c.Fields(source)
 }
 
 // Attach returns the write that gives a document the copy of a source. In an array, the copy is pushed unless the array has
@@ -130,12 +141,7 @@ func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
 // if the source may have changed since it was read. Cost: one command, one document, by
 // _id; one more to ask when it wrote nothing.
 func (c *Copy[S, SK, TK]) Attach(id TK, source *S) model.Write {
-	s, err := c.state(source)
-	if err != nil {
-		return model.Refused(c.c.docs, err)
-	}
-	target, err := c.target(id)
-	return c.c.attach(target, s, err)
+	return c.c.Attach(id, source)
 }
 
 // Detach returns the write that takes the copy of a source out of a document: the element, or key and fields. It writes
@@ -143,12 +149,7 @@ func (c *Copy[S, SK, TK]) Attach(id TK, source *S) model.Write {
 //
 // Consistency: one document, atomic. Cost: one command, one document, by _id.
 func (c *Copy[S, SK, TK]) Detach(id TK, source SK) model.Write {
-	key, err := encodedID(c.sources, source)
-	if err != nil {
-		return model.Refused(c.c.docs, err)
-	}
-	target, err := c.target(id)
-	return c.c.detach(target, key, err)
+	return c.c.Detach(id, source)
 }
 
 // Set returns the plan that sets fields of a source, as it was read, by their paths, and then those of its copies. nil stores
@@ -161,11 +162,7 @@ func (c *Copy[S, SK, TK]) Detach(id TK, source SK) model.Write {
 // Cost: two commands, one when no copied field changes; the source, and each document that holds a copy. Cut, it leaves copies
 // that are older than the source: run it again, or [Copy.Refresh].
 func (c *Copy[S, SK, TK]) Set(source *S, fields bson.D) model.Plan {
-	raw, err := c.read(source)
-	if err != nil {
-		return model.RefusedPlan(c.c.docs, err)
-	}
-	return c.c.set(raw, fields)
+	return c.c.Set(source, fields)
 }
 
 // Propagate returns the plan that brings every copy of a source up to date: an update of many documents, in which copies in
@@ -176,11 +173,7 @@ func (c *Copy[S, SK, TK]) Set(source *S, fields bson.D) model.Plan {
 // older copy, found by [Copy.Indexes], or by the _ids listed. A cut leaves some documents to do; it can be run again, and
 // late.
 func (c *Copy[S, SK, TK]) Propagate(source *S) model.Plan {
-	s, err := c.state(source)
-	if err != nil {
-		return model.RefusedPlan(c.c.docs, err)
-	}
-	return model.NewPlan(c.c.propagate(s, nil)...)
+	return c.c.Propagate(source)
 }
 
 // PropagateJob returns the job that does what [Copy.Propagate] does in batches of documents in the order of _id, with progress,
@@ -190,8 +183,7 @@ func (c *Copy[S, SK, TK]) Propagate(source *S) model.Plan {
 // Cost: two commands for each batch of 500 documents, and two to find the end; one where there is nothing to do. Cut, it leaves some
 // documents to do, and is run again.
 func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
-	s, err := c.state(source)
-	return c.c.propagateJob(s, err)
+	return c.c.PropagateJob(source)
 }
 
 // Refresh returns the change that reads a source and brings its copies up to date: for
@@ -206,29 +198,11 @@ func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
 // documents that hold a copy of the source, by [Copy.Indexes], or these docs, by _id.
 // Cut, it leaves some documents to do: run it again.
 func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] {
-	id, err := encodedID(c.sources, source)
-	var only []bson.RawValue
-	for _, doc := range docs {
-		target, errDoc := c.target(doc)
-		only, err = append(only, target), errors.Join(err, errDoc)
+	only := make([]any, len(docs))
+	for i, id := range docs {
+		only[i] = id
 	}
-	return model.Change[bson.Raw]{
-		Err: err,
-		Read: func(ctx context.Context, db *mongo.Database) (bson.Raw, error) {
-			q := model.Query{Collection: c.c.docs, Filter: bson.D{{Key: "_id", Value: model.Eq(id)}}, Index: model.IDIndex}
-			return model.Find[bson.Raw]{Query: q}.One(ctx, db)
-		},
-		Decide: func(doc bson.Raw) (model.Plan, error) {
-			s, err := c.c.state(doc)
-			if err != nil {
-				return model.Plan{}, err
-			}
-			if len(only) > 0 {
-				return c.c.refresh(s, only), nil
-			}
-			return model.NewPlan(c.c.propagate(s, nil)...), nil
-		},
-	}
+	return c.c.Refresh(source, only)
 }
 
 // Rebuild returns the job over the sources that brings every copy up to date, whatever its version says but for newer ones: for
@@ -237,36 +211,63 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] 
 // Cost: two commands for each batch of 500 sources, and two to find the end; documents written: those with a copy that is older
 // or differs. Cut, it leaves the copies of some sources old; it can be run again, and while others write.
 func (c *Copy[S, SK, TK]) Rebuild() model.Job {
-	return model.Job{Name: "copy " + c.c.docs + " to " + c.c.to.docs, Collection: c.c.docs, Projection: c.c.projection(), Plan: c.c.rebuild}
+	return c.c.Rebuild()
 }
+
+// Unfolded returns the check of the sources that [Copy.Fold] would leave, and why: no document holds a copy, a copy has other
+// values, or they have fields that aren't copied. drop names fields that need no copy. It can't mend.
+//
+// A field counts as copied when it is copied whole, from the top level of the source.
+//
+// Cost: one command; it reads every source, and the server reads its copies by [Copy.Indexes], or by the _ids listed, until
+// one differs. Without that index it reads all documents that hold copies for each source, twice.
+func (c *Copy[S, SK, TK]) Unfolded(drop ...string) model.Check { return c.c.Unfolded(drop) }
+
+// Fold returns the job that does away with the sources: what is left of each is its copies, found by the key or by a copied
+// field. It deletes a source when at least one document holds a copy of it, none holds a stale one, and every field of it is
+// copied, or named by drop; others it leaves, and [Copy.Unfolded] says why. Run [Copy.Rebuild] before it.
+//
+// A source is deleted only as it was read; one that changes meanwhile stays. A copy that somebody stores from an older read of
+// a source, after it was deleted, stays as it is: have nobody write sources or copies that way while it runs.
+//
+// Cost: two commands for each batch of 500 sources, and two to find the end, with the lookups of [Copy.Unfolded]; documents
+// written: the sources. It can be stopped anywhere and run again, and has a dry run.
+//
+// Source: "denormalize them all into the squillions side and get rid of the one collection" (seed 004).
+func (c *Copy[S, SK, TK]) Fold(drop ...string) model.Job { return c.c.Fold(drop) }
 
 // Spread returns one row, of how many documents hold how many copies of how many sources, from which
 // [CopySpread.BreakEven] computes at which ratio of reads to writes the copy pays. No documents give no row.
 //
 // Cost: one command; it reads every document.
-func (c *Copy[S, SK, TK]) Spread() model.Aggregate[CopySpread] {
-	return model.Aggregate[CopySpread]{Aggregation: model.Aggregation{Collection: c.c.to.docs, Pipeline: c.c.spread()}}
+func (c *Copy[S, SK, TK]) Spread() *model.Aggregate[CopySpread] {
+	return &model.Aggregate[CopySpread]{Aggregation: c.c.Spread()}
 }
 
-// Indexes returns the index by which the copies of a source are found, in the order of the documents' _id, so that
-// [Copy.PropagateJob] reads a batch without sorting. Where the source lists its documents, it is the index of the list.
-func (c *Copy[S, SK, TK]) Indexes() []model.Index { return c.c.indexes() }
-
-// Relations returns the relation, for diagrams.
-func (c *Copy[S, SK, TK]) Relations() []model.Relation { return c.c.relations() }
-
-// read encodes a source that was read.
-func (c *Copy[S, SK, TK]) read(source *S) (bson.Raw, error) {
-	if _, err := c.sources.ID(source); err != nil {
-		return nil, err
-	}
-	return c.c.encoded(*source)
+// A CopySpread is how copies lie: what a change of a source costs, and what a read without copies would.
+type CopySpread struct {
+	Documents int64 `bson:"documents"` // that hold copies
+	Sources   int64 `bson:"sources"`   // of which there are copies
+	Pairs     int64 `bson:"pairs"`     // of a document and a source of which it holds copies
+	Most      int64 `bson:"most"`      // documents that hold copies of one source
 }
 
-func (c *Copy[S, SK, TK]) state(source *S) (copyState, error) {
-	raw, err := c.read(source)
-	if err != nil {
-		return copyState{}, err
+// BreakEven returns the ratio of reads to writes from which on copies pay: reads of documents, each of which would else fetch
+// its sources, to changes of copied fields. Both are of the whole collection, in the same time. Above it copies are the cheaper
+// model; below, references. It is 0 when there is nothing to compute it from.
+//
+// A read without copies costs one command more, and as many documents as it refers to; a change with copies costs one command
+// more, and as many documents as hold a copy.
+//
+// command and write are the prices of a round trip and of a document found and changed among many, in reads of one document.
+// Zero means the default: 20 for a command, 8 for a write. Measure your own: they differ with the network, the size of the
+// documents and the indexes on them.
+func (s CopySpread) BreakEven(command, write float64) float64 {
+	if s.Documents <= 0 || s.Sources <= 0 {
+		return 0
 	}
-	return c.c.state(raw)
+	command, pairs := cmp.Or(command, 20), float64(s.Pairs)
+	change := command + cmp.Or(write, 8)*pairs/float64(s.Sources)
+	read := command + pairs/float64(s.Documents)
+	return change / read
 }

@@ -1,22 +1,23 @@
 package denorm
 
 import (
-	"context"
+	"reflect"
 	"time"
 
+	"github.com/docmodel/docmodel/denorm/internal/counter"
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // CounterSpec says what a [Counter] keeps in the parents. At least one field must be kept. Paths of parents and children
 // lie outside arrays; those of parents don't overlap.
 type CounterSpec struct {
 	Count    string           // the parents' path of the number of children; "" means that it is not kept
-	Sums     []CounterField   // numbers added up
+	Sums     []Field          // numbers added up; a child without a value adds nothing
 	Averages []CounterAverage // numbers' averages
-	Mins     []CounterField   // the smallest number or date
-	Maxs     []CounterField   // the greatest
+	Mins     []Field          // the smallest number or date
+	Maxs     []Field          // the greatest
 
 	// Where are conditions on fields of a child, all of which must hold for it to count: {path: value} for equality, or
 	// {path: {operator: value}} with $eq, $ne, $gt, $gte, $lt, $lte, $in or $exists, of scalars. They mean what they
@@ -41,14 +42,26 @@ type CounterSpec struct {
 	Keep int
 
 	// Partial, without Tokens, lets operations run without a transaction, as two plain writes: for servers that have
-	// none, where a count may be wrong. A cut or a race leaves what [Counter.Checks] finds and [Counter.RecountAll] mends.
+	// none, where a count may be wrong. A cut or a race leaves what [Counter.Checks] finds and mends.
 	Partial bool
 }
 
-// A CounterField is a number of the children, and where the parents keep what is made of it.
-type CounterField struct {
-	From string // path in a child; a child without a value there adds nothing
-	To   string // path in the parent
+// core is the spec without its types.
+func (s CounterSpec) core() counter.Spec {
+	fields := func(list []Field) (out []counter.Field) {
+		for _, f := range list {
+			out = append(out, counter.Field(f))
+		}
+		return out
+	}
+	out := counter.Spec{
+		Count: s.Count, Sums: fields(s.Sums), Mins: fields(s.Mins), Maxs: fields(s.Maxs), Where: s.Where,
+		Tokens: s.Tokens, Pending: s.Pending, PendingType: reflect.TypeFor[CounterPending](), Keep: s.Keep, Partial: s.Partial,
+	}
+	for _, a := range s.Averages {
+		out.Averages = append(out.Averages, counter.Average(a))
+	}
+	return out
 }
 
 // A CounterAverage is a number of the children whose average the parents keep. The sum and how many have a value are
@@ -66,14 +79,6 @@ type CounterAverage struct {
 type Average struct {
 	Sum float64 `bson:"sum"`
 	N   int64   `bson:"n"`
-}
-
-// Value is the average; 0 of nothing.
-func (a Average) Value() float64 {
-	if a.N == 0 {
-		return 0
-	}
-	return a.Sum / float64(a.N)
 }
 
 // A CounterPending is what a child holds while an operation on it is under way: what the parents have still to learn.
@@ -96,6 +101,9 @@ type CounterPending struct {
 // refused by the server. A sum of floats is as exact as adding them in the order of the operations: it drifts by
 // rounding, and the check passes over 1e-9 of what was added. A smallest or greatest value that leaves is looked up again
 // among the children.
+//
+// What the Read of an operation's [model.Change] returns, only its Decide understands. Decide(nil) plans as if Read had found
+// nothing.
 //
 // # Consistency
 //
@@ -131,10 +139,27 @@ type CounterPending struct {
 //
 // Source: "countOfBooks", fields that are computed when written (seed 000, 003);
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
+//
+// Indexes returns the indexes on the children: the reference, with each field whose smallest or greatest value is kept;
+// and the two partial ones on the operations under way, which are next to empty.
+//
+// Checks returns one check, of parents whose numbers differ from their children: children that the parent doesn't count, and
+// numbers without a child. An operation under way can show. Mending writes the numbers that the check counted: with tokens
+// only if no operation came between the reads, so that an operation under way is neither undone nor counted twice. A parent
+// that changes meanwhile is left to the next run, or to [Counter.Recount].
+//
+// With CounterSpec.Partial the check can't see an operation under way: then its Age is one minute, else it is 0. The job counts
+// such a parent, counts it again an Age later, and mends it if it is the same.
+//
+// Cost: see [model.Check]. The check reads every child by the index on the reference; with tokens the server also looks up,
+// twice for each parent, the operations under way on it, by their partial index. Create both first ([Counter.Indexes]):
+// without one of them the server reads all children for each parent. Mending writes one document each, by _id.
 type Counter[C, CK, P, PK any] struct {
+	model.Parts
+
 	children *model.Collection[C, CK]
 	parents  *model.Collection[P, PK]
-	c        *counter
+	c        *counter.Counter
 }
 
 // NewCounter declares that the parents keep numbers of the children that name them at a reference's path. It panics with a
@@ -144,46 +169,23 @@ type Counter[C, CK, P, PK any] struct {
 func NewCounter[C, CK, P, PK any](
 	children *model.Collection[C, CK], reference string, parents *model.Collection[P, PK], spec CounterSpec,
 ) *Counter[C, CK, P, PK] {
-	var child C
-	empty, _ := children.Encode(child)
-	c := declareCounter(counterSides{
-		doc: storedIn(children), parents: parents.Name(), emptyChild: empty,
-		child:   func(path string) model.Field { return model.MustField(children, path) },
-		parent:  func(path string) model.Field { return model.MustField(parents, path) },
-		anArray: func(path string) model.Field { return model.CheckArray(parents, path) },
-	}, reference, spec)
-	return &Counter[C, CK, P, PK]{children, parents, c}
-}
-
-// A CounterState is what an operation of a [Counter] decides from.
-type CounterState struct {
-	Child   bson.Raw        // the child: what counts, and the operation under way; nil for none
-	Parents []CounterParent // the parents that the operation touches, as far as they are needed
-	Done    bool            // a parent holds the operation's token, and the child no mark of it: it was done before. Insert reads no child
-}
-
-// A CounterParent is a parent as an operation read it.
-type CounterParent struct {
-	ID  bson.RawValue
-	Doc bson.Raw // its tokens, and the smallest and greatest; nil if it is gone
-
-	// Next are the smallest or greatest values of the other children, by the path where the parent keeps them; of type 0 for
-	// none.
-	Next map[string]bson.RawValue
+	out := &Counter[C, CK, P, PK]{model.Parts{}, children, parents, counter.Declare(children.Docs(), reference, parents.Docs(), spec.core())}
+	out.Parts = model.NewParts(out.c.Indexes, out.c.Relations, out.c.Checks)
+	return out
 }
 
 // Insert returns the change that stores a new child and counts it. op is the operation's token, a fresh
-// bson.NewObjectID(). Another document under the same _id gives a [*TakenError]. Run again with the same token it
+// bson.NewObjectID(). Another document under the same _id gives a model.ErrTaken. Run again with the same token it
 // completes itself, and does nothing when it was done, even if the child was changed or deleted since. So a token that
-// was spent on another child stores nothing, without an error: CounterState.Done says that it was done before.
+// was spent on another child stores nothing, without an error: the result's Modified is 0.
 //
 // Cost: four commands, served by _id: the parent's tokens, then three writes of the child, the parent, the child. A
 // child that names no parent is just stored.
 //
 // In a transaction (set Tx, or run it within one) it is the driver's duplicate-key error that a taken _id gives.
 // Without Tokens: two commands, the child and the parent, in a transaction.
-func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[CounterState] {
-	return x.c.insert(x.children.Insert(child), op)
+func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[any] {
+	return x.c.Insert(x.children.Insert(child), op)
 }
 
 // Set returns the change that sets fields of a child by their paths, and changes what its
@@ -202,18 +204,15 @@ func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[C
 // child, the parents, the child written. Where a smallest or greatest value leaves its
 // parent, one more read each, served by [Counter.Indexes]. Two commands when the child
 // names no parent. Without Tokens: three, in a transaction; two when no number changes.
-func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, op bson.ObjectID) model.Change[CounterState] {
-	return x.c.set(idOf(x.children, child), fields, op)
+func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, op bson.ObjectID) model.Change[any] {
+	return x.c.Set(child, fields, op)
 }
 
 // Move returns the change that gives a child another parent: [Counter.Set] of the reference alone.
 //
 // Cost: as Set.
-func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, op bson.ObjectID) model.Change[CounterState] {
-	if err := x.parents.CheckID(x.c.reference, parent); err != nil {
-		return refusedChange[CounterState](x.c.parents, err)
-	}
-	return x.Set(child, bson.D{{Key: x.c.reference, Value: parent}}, op)
+func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, op bson.ObjectID) model.Change[any] {
+	return x.c.Move(child, parent, op)
 }
 
 // Delete returns the change that deletes a child and takes it off what its parent keeps. The child is marked first,
@@ -221,81 +220,37 @@ func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, op bson.ObjectID) mode
 // an error. A child that names no parent is just deleted.
 //
 // Cost: as Set.
-func (x *Counter[C, CK, P, PK]) Delete(child CK, op bson.ObjectID) model.Change[CounterState] {
-	return x.c.delete(idOf(x.children, child), op)
+func (x *Counter[C, CK, P, PK]) Delete(child CK, op bson.ObjectID) model.Change[any] {
+	return x.c.Delete(child, op)
 }
 
 // Pending returns the query of children whose operation was begun before a moment, by the time in its token, and is
 // still under way: cut, if no operation takes that long. [Counter.Settle] finishes it. It needs a spec with Pending.
 //
 // Cost: one command, served by the partial index of [Counter.Indexes].
-func (x *Counter[C, CK, P, PK]) Pending(before time.Time) model.Find[C] {
-	filter, err := x.c.pendingBefore(before)
-	f := x.children.Find(filter)
-	f.Index = x.c.opIndex().Name
-	if err != nil {
-		f.Err = err
-	}
-	return f
+func (x *Counter[C, CK, P, PK]) Pending(before time.Time) *model.Find[C] {
+	filter, err := x.c.PendingBefore(before)
+	return commands.Served(x.children.Find(filter), x.c.OpIndex().Name, err)
 }
 
 // Settle returns the change that finishes the operation that is under way on a child, if there is one. It may be run while
 // that operation runs: each change counts once.
 //
 // Cost: one command when there is none; otherwise as the rest of the operation.
-func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[CounterState] {
-	return x.c.settle(idOf(x.children, child))
+func (x *Counter[C, CK, P, PK]) Settle(child CK) model.Change[any] {
+	return x.c.Settle(child)
 }
 
-// Recount returns the change that counts the children of one parent anew, and writes what differs. No such parent is
-// model.ErrNotFound.
+// Recount returns the change that counts the children of one parent anew, and writes what differs. It returns what the check
+// of [Counter.Checks] finds of this parent, with an empty Problem where nothing differs. No such parent is model.ErrNotFound.
 //
 // Consistency: with tokens it is exact whatever else runs: it reads the operations under way, the parent, the children,
 // and again what is under way, in this order; when an operation came between, or the parent changes before the write,
 // it begins again, up to 100 times. What was under way is counted with its child, and its token given to the parent. In
-// a transaction it is exact too. With CounterSpec.Partial it is not: see [Counter.RecountAll].
+// a transaction it is exact too. With CounterSpec.Partial it is not: it can count a child whose parent is yet to be told of it.
 //
 // Cost: two commands, one document; it reads every child of the parent, by the index on the reference, and with tokens the
 // operations under way on it, by their partial index.
-func (x *Counter[C, CK, P, PK]) Recount(parent PK) model.Change[CounterDrift] {
-	return x.c.recount(idOf(x.parents, parent))
+func (x *Counter[C, CK, P, PK]) Recount(parent PK) model.Change[model.Finding] {
+	return x.c.Recount(parent)
 }
-
-// Checks returns one check, of parents whose numbers differ from their children: children that the parent doesn't count, and
-// numbers without a child. An operation under way can show. Mending writes the numbers that the check counted: with tokens
-// only if no operation came between the reads, so that an operation under way is neither undone nor counted twice.
-//
-// With CounterSpec.Partial the check can't see an operation under way: then its Age is one minute, else it is 0.
-//
-// Cost: see [model.Check]. The check reads every child by the index on the reference; with tokens the server also looks up,
-// twice for each parent, the operations under way on it, by their partial index. Create both first ([Counter.Indexes]):
-// without one of them the server reads all children for each parent. Mending writes one document each, by _id.
-func (x *Counter[C, CK, P, PK]) Checks() []model.Check { return x.c.checks() }
-
-// RecountAll returns the recount of all parents that differ, each counted again by itself: exact with tokens and in a
-// transaction, whatever else runs. age is how long an operation takes at most: it is used where a second pass is due.
-//
-// Cost: that of [CounterRecount.Run], two commands for each parent that differs. Where many parents differ, run the job of
-// [Counter.Checks] instead: it mends a batch of parents in one command. It leaves parents that change meanwhile to the next
-// check, or to a RecountAll after it.
-func (x *Counter[C, CK, P, PK]) RecountAll(age time.Duration) *CounterRecount {
-	check := model.AggregateAs[CounterDrift](x.parents, x.c.check())
-	return &CounterRecount{c: x.c, wait: age, found: func(ctx context.Context, db *mongo.Database) ([]CounterDrift, error) {
-		return check.All(ctx, db)
-	}}
-}
-
-// Indexes returns the indexes on the children: the reference, with each field whose smallest or greatest value is kept;
-// and the two partial ones on the operations under way, which are next to empty.
-func (x *Counter[C, CK, P, PK]) Indexes() []model.Index { return x.c.indexes() }
-
-// Relations returns the relation, for diagrams.
-func (x *Counter[C, CK, P, PK]) Relations() []model.Relation {
-	return []model.Relation{{
-		From: x.c.children, FromPath: x.c.reference, To: x.c.parents, ToPath: "_id",
-		FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "counted",
-	}}
-}
-
-// idOf is the filter of one document.
-func idOf[D, K any](c *model.Collection[D, K], id K) model.Query { return c.ByID(id).Query }

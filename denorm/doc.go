@@ -31,41 +31,40 @@
 //   - See whether copies pay: [Copy.Spread], [CopySpread.BreakEven]; do away with the sources: [Copy.Unfolded], [Copy.Fold]
 //   - Keep copies by a change stream, or by polling: [Feed.Stream]; fill them or make them good: [Feed.Rebuild]
 //   - See the plan of a change: [Feed.Plan]
-//   - Push and keep n: [Bounded.Push], [Bounded.PushOrCreate]; and count with it: [Bounded.PushWith]
+//   - Push and keep n: [Bounded.Push]; and count with it: [Bounded.PushWith]
 //   - Read the newest few of the kept ones: [Bounded.Slice]
-//   - Take elements out by key, or all: [Bounded.Remove], [Bounded.Clear]
+//   - Take elements out by key: [Bounded.Remove]
 //   - Find and mend documents over the bound: [Bounded.Checks]
 //   - Let the server hold the bound too: [Bounded.Validator]
 //   - Store, change, move and delete a child that its parent may hold: [Subset.Insert], [Subset.Set], [Subset.Delete]
 //   - Page on from where the parent ends: [Subset.Rest], [Subset.Children]
-//   - Find and mend parents that hold others: [Subset.Checks], [Subset.Refresh], [Subset.Rebuild]
+//   - Find and mend parents that hold others: [Subset.Checks], [Subset.Refresh]
 //   - Append to a sequence of pages: [Bucket.Append], [Bucket.AppendTo]
 //   - Read its pages: [Bucket.Oldest], [Bucket.Newest], [Bucket.Page], [Bucket.Between]
 //   - Read what is on them: [Bucket.Elements], [Bucket.Holding], [Bucket.Totals]
 //   - Find and mend pages that don't add up: [Bucket.Checks], [Bucket.Validator]
 //   - Append to an array that can overflow, remove, delete it all: [Outlier.Append], [Outlier.Remove], [Outlier.Delete]
-//   - Read it whole, count it, find those that overflow: [Outlier.Elements], [Outlier.Holding], [Outlier.Count], [Outlier.Overflow],
-//     [Outlier.Outliers]
+//   - Read it whole, count it: [Outlier.Elements], [Outlier.Holding], [Outlier.Count]
 //   - Move what outgrew its document: [Outlier.Split], [Outlier.Settle]; find and mend what doesn't go together:
 //     [Outlier.Checks]
-//   - Link and unlink, and read either end's page by time: [WideRow.Link], [WideRow.Unlink], [WideRow.LeftNewest],
-//     [WideRow.RightNewest], [WideRow.LeftOldest]; see whether a pair is linked: [WideRow.Linked]; count: [WideRow.LeftCount]
-//   - Renew copied fields, find and mend old ones and half links: [WideRow.RefreshLeft], [WideRow.Checks]
+//   - Link and unlink, and read either side's page by time: [WideRow.Link], [WideRow.Unlink], [RowSide.Newest],
+//     [RowSide.Oldest]; see whether a pair is linked: [WideRow.Linked]; count: [RowSide.Count]
+//   - Renew copied fields, find and mend old ones and half links: [RowSide.Refresh], [WideRow.Checks]
 //   - Store, change, move and delete a child, and keep its parents' numbers: [Counter.Insert], [Counter.Set], [Counter.Move],
 //     [Counter.Delete]
-//   - Count anew, find and mend what differs: [Counter.Recount], [Counter.RecountAll], [Counter.Checks]
+//   - Count anew, find and mend what differs: [Counter.Recount], [Counter.Checks]
 //   - Finish what was cut: [Counter.Pending], [Counter.Settle]
-//   - Count each member once: [UniqueCount.Visit], [UniqueCount.VisitAll]; ask for one: [UniqueCount.Seen]; read counts:
+//   - Count each member once: [UniqueCount.Visit]; ask for one: [UniqueCount.Seen]; read counts:
 //     [UniqueCount.Count], [UniqueCount.Counts], [UniqueCount.PerPeriod]; keep months when days go: [UniqueCount.Rollup],
 //     [UniqueCount.Expire]
-//   - Count once in n: [Approximate.Count], [Approximate.CountMany]; the error of it: [Approximate.Deviation]
+//   - Count once in n: [Approximate.Count]; the error of it: [Approximate.Deviation]
 //   - Store, change and delete a document with its entries: [IndexTable.Insert], [IndexTable.Set], [IndexTable.Delete]
 //   - Find by value, with or without the documents: [IndexTable.Lookup], [IndexTable.Documents]
 //   - Fill an index table, find and mend what differs: [IndexTable.Rebuild], [IndexTable.Checks]
-//   - Keep inverted indexes of several fields: [Inverted.Insert], [Inverted.Set], [Inverted.Delete], [Inverted.Rebuild]; query
+//   - Keep inverted indexes of several fields: [Inverted.Insert], [Inverted.Set], [Inverted.Delete], [Inverted.Rebuild], [Inverted.Checks]; query
 //     them: [Inverted.Is], [Inverted.IDs], [Inverted.Documents], [Inverted.Count]; report by category: [Inverted.Report]
 //   - Give, change and take off properties: [Attributes.Set], [Attributes.Unset]
-//   - Query by properties: [Attributes.Equal], [Attributes.Match], [Attributes.Has], [Attributes.Filter]
+//   - Query by properties: [Attributes.Equal], [Attributes.Match], [Attributes.Has]
 //   - See what properties there are: [Attributes.Survey]; mend repeated ones: [Attributes.Checks]
 //   - Store a list as numbered fields: [Numbered.Insert], [Numbered.Set], [Numbered.Append]; nested again:
 //     [Numbered.Documents], [Numbered.Back]
@@ -73,7 +72,7 @@
 //   - Make nested documents flat in place, and back: [Numbered.Convert], [Numbered.Restore]; mend: [Numbered.Checks]
 //   - Keep a list as text too: [Proximity.Insert], [Proximity.Add], [Proximity.Remove]; find words that stand together:
 //     [Proximity.Near], [Proximity.Equal]; mend texts: [Proximity.Checks]; read one back: [Proximity.Back]
-//   - Store documents as columns: [Columns.Store], [Columns.Rebuild]; see what is refused: [Columns.Problems]; what columns there
+//   - Store documents as columns: [Columns.Store], [Columns.Rebuild]; see what is refused: [Columns.Flatten]; what columns there
 //     are: [Columns.Survey]; back: [Columns.Back]; take out what is gone: [Columns.Checks]
 //   - Divide documents into rows of several collections: [Normalized.Plan]; whole again: [Normalized.Documents]; find and
 //     mend what differs: [Normalized.Checks]

@@ -33,7 +33,7 @@ func ExampleApproximate() {
 	random := rand.New(rand.NewPCG(1, 2)) // an application draws from rand.Float64
 	commands := 0
 	for range 10_000 {
-		view := pageViews.Count("home", random.Float64())
+		view := pageViews.Count("home", 1, random.Float64())
 		commands += view.Cost().Commands
 		if _, err := view.Run(ctx, db); err != nil {
 			fmt.Println(err)

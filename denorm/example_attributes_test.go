@@ -23,7 +23,7 @@ type articleSpec struct {
 
 var (
 	articles     = model.NewCollection[article, string]("articles")
-	articleSpecs = denorm.NewAttributes(articles, "specs")
+	articleSpecs = denorm.NewAttributes(articles, "specs", denorm.AttributesSpec{})
 )
 
 func ExampleAttributes() {
@@ -40,7 +40,7 @@ func ExampleAttributes() {
 		fmt.Println(err)
 		return
 	}
-	change := articleSpecs.Set("spot", denorm.Attribute{Name: "watt", Value: 5}, denorm.Attribute{Name: "color", Value: "white"})
+	change := articleSpecs.Set("spot", bson.D{{Key: "watt", Value: 5}, {Key: "color", Value: "white"}})
 	fmt.Println(change.Cost())
 	if _, err := change.Run(ctx, db); err != nil {
 		fmt.Println(err)
@@ -48,7 +48,7 @@ func ExampleAttributes() {
 	}
 	// One index serves every attribute.
 	fmt.Print(model.Indexes(articleSpecs))
-	white := articleSpecs.Equal("color", "white").Where(articleSpecs.Filter("watt", bson.D{{Key: "$lt", Value: 30}}))
+	white := articleSpecs.Equal("color", "white").Where(articleSpecs.Match("watt", bson.D{{Key: "$lt", Value: 30}}).Filter)
 	fmt.Println(white)
 	for found, err := range white.Each(ctx, db) {
 		fmt.Println(found, err)

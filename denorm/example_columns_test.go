@@ -29,7 +29,7 @@ type orderItem struct {
 
 var (
 	orders       = model.NewCollection[order, int]("customersOrdersAndItems")
-	orderColumns = denorm.NewColumns(orders, "orderColumns")
+	orderColumns = denorm.NewColumns(orders, "orderColumns", denorm.ColumnsSpec{})
 )
 
 func ExampleColumns() {
@@ -56,9 +56,8 @@ func ExampleColumns() {
 
 	// What the analysts' store would leave out without a word is found before.
 	strict := denorm.NewColumns(orders, "orderColumns", denorm.ColumnsSpec{MaxProperties: 5, MaxDepth: 2})
-	for _, problem := range strict.Problems(bench) {
-		fmt.Println(problem)
-	}
+	_, err = strict.Flatten(bench)
+	fmt.Println(err)
 	// Output:
 	// db.orderColumns.replaceOne({_id: 1}, {_id: 1, 'customer/id': 'ann', 'customer/city': 'Oslo', 'items/#0/sku': 'bolt', 'items/#0/qty': 4, 'items/#1/sku': 'nut', 'items/#1/qty': 8}, {upsert: true})
 	// 1 command, 1 document written, by _id_

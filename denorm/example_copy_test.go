@@ -76,7 +76,7 @@ func ExampleCopy() {
 	fmt.Println(check.Mend(found))
 
 	// Reads of products for each rename of a part, from which on the copy is the cheaper model.
-	fmt.Printf("%.1f\n", denorm.CopySpread{Documents: 1000, Sources: 500, Pairs: 20_000}.BreakEven(denorm.CopyPrices{}))
+	fmt.Printf("%.1f\n", denorm.CopySpread{Documents: 1000, Sources: 500, Pairs: 20_000}.BreakEven(0, 0))
 	// Output:
 	// db.products.updateOne({_id: 'left-handed smoke shifter', items: {$not: {$elemMatch: {id: 'AAAA'}}}}, {$push: {items: {id: 'AAAA', name: '#4 grommet', v: 0}}})
 	// db.parts.updateOne({_id: 'AAAA', v: 0}, {$set: {name: '#5 grommet', v: 1}})

@@ -33,7 +33,7 @@ var (
 	counterPublishers = model.NewCollection[counterPublisher, string]("publishers")
 
 	booksOf = denorm.NewCounter(counterBooks, "publisher_id", counterPublishers, denorm.CounterSpec{
-		Count: "countOfBooks", Mins: []denorm.CounterField{{From: "price", To: "cheapest"}},
+		Count: "countOfBooks", Mins: []denorm.Field{{From: "price", To: "cheapest"}},
 		Tokens: "ops", Pending: "pending",
 	})
 )
@@ -49,7 +49,7 @@ func ExampleCounter() {
 		return
 	}
 	insert := booksOf.Insert(counterBook{ID: "b1", Name: "Azure Cosmos DB 101", Publisher: "mspress", Price: 30}, op(1))
-	plan, err := insert.Decide(denorm.CounterState{})
+	plan, err := insert.Decide(nil)
 	fmt.Println(plan)
 	fmt.Println(plan.Cost(), "-", plan.Guarantee(), err)
 
@@ -61,7 +61,7 @@ func ExampleCounter() {
 		}
 		fmt.Println(err)
 	}
-	for _, change := range []model.Change[denorm.CounterState]{
+	for _, change := range []model.Change[any]{
 		insert, insert, // run again, it counts once
 		booksOf.Insert(counterBook{ID: "b2", Name: "Azure Cosmos DB for RDBMS Users", Publisher: "mspress", Price: 20}, op(2)),
 		booksOf.Insert(counterBook{ID: "b3", Name: "Taking over the world one JSON doc at a time", Publisher: "mspress", Price: 40}, op(3)),

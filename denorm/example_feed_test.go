@@ -24,7 +24,7 @@ type shopOrder struct {
 
 var (
 	shopOrders = model.NewCollection[shopOrder, string]("customersOrdersAndItems")
-	flatOrders = denorm.NewFeed(shopOrders, "flat orders", newOrder("sample", "ann", 1), flatten)
+	flatOrders = denorm.NewFeed(shopOrders, "flat orders", newOrder("sample", "ann", 1), flatten, denorm.FeedSpec{})
 )
 
 func newOrder(id, customer string, prices ...int) (o shopOrder) {
@@ -107,7 +107,7 @@ func ExampleFeed() {
 		return model.NewPlan(model.Write{Collection: "counts", Model: &mongo.UpdateOneModel{
 			Filter: bson.D{{Key: "_id", Value: "orders"}}, Update: bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}},
 		}})
-	})
+	}, denorm.FeedSpec{})
 	// Output:
 	// db.customersOrdersAndItems.aggregate([{$changeStream: {fullDocument: 'updateLookup'}}])
 	// db.items.deleteMany({order: 'o1', n: {$gte: 2}})

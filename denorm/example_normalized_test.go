@@ -33,7 +33,7 @@ func ExampleNormalized() {
 		}
 	}
 	for _, name := range []string{"orders", "customers", "items"} {
-		rows := model.Find[bson.Raw]{Query: model.Query{Collection: name}}
+		rows := &model.Find[bson.Raw]{Query: model.Query{Collection: name}}
 		for row, err := range rows.Each(ctx, db) {
 			fmt.Println(name, model.Shell(row), err)
 		}

@@ -27,10 +27,8 @@ func ExampleUniqueCount() {
 	saturday := friday.AddDate(0, 0, 1)
 	visit := visitors.Visit("CA:San", "ann", friday)
 	fmt.Println(visit)
-	plan := visitors.VisitAll([]denorm.Visit[string, string]{
-		{"CA:San", "ann", friday}, {"CA:San", "ann", friday.Add(time.Hour)}, {"CA:San", "bob", friday}, {"CA:San", "ann", saturday},
-		{"CA:San Francisco", "cy", friday}, {"CA:San Francisco", "ann", saturday},
-	})
+	plan := model.NewPlan(visit, visitors.Visit("CA:San", "bob", friday), visitors.Visit("CA:San", "ann", saturday),
+		visitors.Visit("CA:San Francisco", "cy", friday), visitors.Visit("CA:San Francisco", "ann", saturday))
 	fmt.Println(plan.Cost())
 	if _, err := plan.Run(ctx, db); err != nil {
 		fmt.Println(err)

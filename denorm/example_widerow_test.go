@@ -42,10 +42,10 @@ func ExampleWideRow() {
 	u1, u2 := &likingUser{"u1", "jerrylou"}, &likingUser{"u2", "gunsluo"}
 	i1, i2 := &likedItem{"i1", "mac pro"}, &likedItem{"i2", "ipad"}
 	first := userLikes.Link(u1, i1, time.Unix(1512099720, 0), op(1))
-	plan, err := first.Decide(denorm.LinkState{}) // what it writes where there are no rows yet
+	plan, err := first.Decide(nil) // what it writes where there are no rows yet
 	fmt.Println(plan)
 	fmt.Println(plan.Cost(), "-", plan.Guarantee(), err)
-	for _, link := range []model.Change[denorm.LinkState]{
+	for _, link := range []model.Change[any]{
 		userLikes.Link(u2, i1, time.Unix(1512119720, 0), op(3)),
 		userLikes.Link(u1, i2, time.Unix(1512109720, 0), op(2)),
 		first, // which comes last, and goes where its time belongs
@@ -57,7 +57,7 @@ func ExampleWideRow() {
 	}
 
 	// The page of a user, and the page of an item: one command each, which reads one document.
-	show := func(page model.Aggregate[denorm.RowColumn[string]]) {
+	show := func(page *model.Aggregate[denorm.RowColumn[string]]) {
 		columns, err := page.All(ctx, db)
 		for _, c := range columns {
 			fmt.Println("-", c.Key, c.Doc)
@@ -66,11 +66,11 @@ func ExampleWideRow() {
 			fmt.Println(err)
 		}
 	}
-	show(userLikes.LeftNewest("u1", "", 10))
-	show(userLikes.RightNewest("i1", "", 10))
+	show(userLikes.Left().Newest("u1", "", 10))
+	show(userLikes.Right().Newest("i1", "", 10))
 
 	// One more page, before the last column that was shown.
-	show(userLikes.LeftNewest("u1", "2017-12-01T06:28:40.000Z|i2", 10))
+	show(userLikes.Left().Newest("u1", "2017-12-01T06:28:40.000Z|i2", 10))
 
 	// A half of a link is lost: the check finds it, and mending follows the left row.
 	if _, err := db.Collection("userByItem").DeleteOne(ctx, bson.D{{Key: "row", Value: "i2"}}); err != nil {

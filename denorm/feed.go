@@ -3,11 +3,11 @@ package denorm
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
+	"github.com/docmodel/docmodel/denorm/internal/feed"
+	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -40,7 +40,11 @@ import (
 //
 // Source: "change feed" (seed 003), orders that are normalized into customers, orders and items; change streams,
 // https://www.mongodb.com/docs/manual/changeStreams/.
+//
+// Indexes returns the index that polling reads by; none without Since.
 type Feed[D, K any] struct {
+	model.Parts
+
 	source *model.Collection[D, K]
 	stream model.Stream
 }
@@ -89,13 +93,11 @@ type FeedChange[D, K any] struct {
 // source in a way that the feed could not tell from the writes of others; when all plans for it are empty, so that nothing
 // was tried; when the sample has no _id; when Mark is not a name or names a field that is no string; when Since doesn't
 // exist, lies in an array or doesn't grow. A plan that turns out otherwise when the feed runs stops it before anything of
-// the plan is sent. At most one spec may be given.
+// the plan is sent.
 func NewFeed[D, K any](
-	source *model.Collection[D, K], name string, sample D, apply func(FeedChange[D, K]) model.Plan, spec ...FeedSpec,
+	source *model.Collection[D, K], name string, sample D, apply func(FeedChange[D, K]) model.Plan, spec FeedSpec,
 ) *Feed[D, K] {
-	place := fmt.Sprintf("NewFeed of %s, %q", source.Name(), name)
-	s := declareFeed(place, name, source.Name(), apply == nil, spec, source.Field)
-	f := &Feed[D, K]{source, s}
+	f := &Feed[D, K]{model.Parts{}, source, feed.Declare(source.Docs(), name, apply == nil, feed.Spec(spec))}
 	f.stream.Plan = func(e model.Event) (model.Plan, error) {
 		c, err := f.change(e)
 		if err != nil {
@@ -103,107 +105,10 @@ func NewFeed[D, K any](
 		}
 		return apply(c), nil
 	}
-	_, err := source.ID(&sample)
-	var raw bson.Raw
-	if err == nil {
-		raw, err = f.encode(sample)
-	}
-	tryFeed(place, f.stream, raw, err)
+	raw, err := stored.ReadDocument(source.Docs(), &sample)
+	feed.Try(f.stream, raw, err)
+	f.Parts = model.NewParts(f.indexes, nil, nil)
 	return f
-}
-
-func declareFeed(place, name, source string, none bool, specs []FeedSpec, field func(string) (model.Field, error)) model.Stream {
-	bad := func(problem, remedy string) {
-		panic(&model.DeclarationError{Problem: problem, Place: place, Remedy: remedy})
-	}
-	var spec FeedSpec
-	if len(specs) > 1 {
-		bad("more than one FeedSpec", "give one")
-	} else if len(specs) == 1 {
-		spec = specs[0]
-	}
-	if spec.Places == "" {
-		spec.Places = "docmodel.feeds"
-	}
-	switch {
-	case name == "":
-		bad("the feed has no name", "give one, under which its place is stored")
-	case none:
-		bad("there is no function", "give one that computes a plan from a change")
-	case spec.Places == source:
-		bad("Places is the collection that is watched", "name another collection")
-	case spec.Overlap < 0:
-		bad(fmt.Sprintf("Overlap is %v", spec.Overlap), "give how far a poll goes back, or 0")
-	}
-	if spec.Mark != "" {
-		if err := model.CheckKey(spec.Mark); err != nil || spec.Mark == "_id" {
-			bad(fmt.Sprintf("Mark is %q", spec.Mark), "name a field of the source, without dots, that is the feed's own")
-		}
-		if f, err := field(spec.Mark); err == nil && !f.Open && f.Type.Kind() != reflect.String {
-			bad(fmt.Sprintf("Mark %q is a %s in the documents", spec.Mark, f.Type), "name a field that the documents don't have, or a string")
-		}
-	}
-	if spec.Since == "" && spec.Overlap > 0 {
-		bad("an Overlap without Since", "name the field that is polled by")
-	}
-	if spec.Since != "" {
-		f, err := field(spec.Since)
-		clock := f.Open || f.Type == reflect.TypeFor[time.Time]() || f.Type == reflect.TypeFor[bson.DateTime]() ||
-			f.Type == reflect.TypeFor[bson.ObjectID]()
-		switch {
-		case err != nil:
-			bad(err.Error(), "name a field that grows with each write")
-		case f.Arrays > 0 || !clock && !growing(f.Type):
-			bad(fmt.Sprintf("Since %q is a %s", spec.Since, f.Type),
-				"name a time, an ObjectID, an integer or a string that grows with each write")
-		case !clock && spec.Overlap > 0:
-			bad(fmt.Sprintf("an Overlap, though Since %q is a %s", spec.Since, f.Type),
-				"leave it out: only times and ObjectIDs overlap by a time")
-		case model.Overlap(spec.Since, spec.Mark):
-			bad("Since and Mark are one field", "name two")
-		}
-	}
-	return model.Stream{
-		Name: name, Collection: source, Places: spec.Places, Bare: spec.Bare, Mark: spec.Mark,
-		Since: spec.Since, Overlap: spec.Overlap,
-	}
-}
-
-func growing(t reflect.Type) bool {
-	return t == reflect.TypeFor[bson.Timestamp]() || t.Kind() == reflect.String || t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64
-}
-
-// tryFeed computes the plans for a sample.
-func tryFeed(place string, s model.Stream, sample bson.Raw, err error) {
-	if err != nil {
-		panic(&model.DeclarationError{
-			Problem: "the sample: " + err.Error(), Place: place, Remedy: "give a document such as the feed will meet",
-		})
-	}
-	steps := 0
-	for _, kind := range []model.EventKind{model.Inserted, model.Updated, model.Replaced, model.Deleted, model.Scanned} {
-		e := model.Event{Kind: kind, ID: sample.Lookup("_id"), Document: sample, Token: "sample", Time: time.Unix(0, 0).UTC()}
-		if kind == model.Deleted || kind == model.Updated && s.Bare {
-			e.Document = nil
-		}
-		if kind == model.Scanned {
-			e.Token, e.Time = "", time.Time{}
-		}
-		plan, err := s.PlanFor(e)
-		if err != nil {
-			panic(&model.DeclarationError{
-				Problem: fmt.Sprintf("the plan for the sample, %s: %v", kind, err), Place: place,
-				Remedy: "write what may be written twice: set, replace or delete under an _id that the change gives; or give another sample",
-			})
-		}
-		steps += len(plan.Steps)
-	}
-	if steps == 0 {
-		panic(&model.DeclarationError{
-			Problem: "the plans for the sample have nothing to do, so that nothing is known of them", Place: place,
-			Remedy: "give a sample that the function copies",
-		})
-	}
 }
 
 // change is the typed change of an event.
@@ -220,13 +125,13 @@ func (f *Feed[D, K]) change(e model.Event) (FeedChange[D, K], error) {
 		raw = b
 	}
 	doc := new(D)
-	err := f.source.Decode(bytes.Clone(raw), doc)
+	err := f.source.Docs().Decode(bytes.Clone(raw), doc)
 	if err == nil {
 		c.ID, err = f.source.ID(doc)
 	}
 	var value *model.ValueError
 	if err != nil && !errors.As(err, &value) {
-		err = &model.ValueError{Collection: f.source.Name(), Field: "_id", Value: e.ID, Reason: err.Error()}
+		err = f.source.Docs().Refuse("_id", e.ID, err.Error())
 	}
 	if err != nil {
 		return c, err
@@ -235,14 +140,6 @@ func (f *Feed[D, K]) change(e model.Event) (FeedChange[D, K], error) {
 		c.Doc = doc
 	}
 	return c, nil
-}
-
-func (f *Feed[D, K]) encode(doc D) (bson.Raw, error) {
-	v, err := f.source.Encode(doc)
-	if err != nil {
-		return nil, err
-	}
-	return rawDocument(v)
 }
 
 // Stream returns the stream that runs the feed: see [model.Stream.Run] for how it starts, stops and fails.
@@ -256,16 +153,13 @@ func (f *Feed[D, K]) Stream() model.Stream { return f.stream }
 //
 // Cost: nothing is sent.
 func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
-	id, err := f.source.Encode(c.ID)
+	id, err := f.source.Docs().Raw(c.ID)
 	e := model.Event{
 		Kind: c.Kind, Updated: bytes.Clone(c.Updated), Removed: slices.Clone(c.Removed), Truncated: bytes.Clone(c.Truncated),
-		Token: c.Token, Time: c.Time,
-	}
-	if err == nil {
-		e.ID, err = raw(id)
+		Token: c.Token, Time: c.Time, ID: id,
 	}
 	if err == nil && c.Doc != nil {
-		e.Document, err = f.encode(*c.Doc)
+		e.Document, err = f.source.Docs().Document(*c.Doc)
 	}
 	var plan model.Plan
 	if err == nil {
@@ -286,27 +180,12 @@ func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 // Cost: a query per batch of 500 documents, and two to find the end; the plans' writes, consecutive ones of one kind in one command.
 // Cut, it leaves some copies as they were, and of one document's plan perhaps the first writes alone; it can be run again.
 func (f *Feed[D, K]) Rebuild() model.Job {
-	s := f.stream
-	return model.Job{Name: s.Name, Collection: s.Collection, Plan: func(docs []bson.Raw) (model.Plan, error) {
-		plans := make([]model.Plan, len(docs))
-		for i, doc := range docs {
-			var err error
-			if plans[i], err = s.PlanFor(model.Event{Kind: model.Scanned, ID: doc.Lookup("_id"), Document: doc}); err != nil {
-				return model.Plan{}, err
-			}
-		}
-		all := model.Concat(plans...)
-		all.Options.AllowPartial = true // each is repeatable, and so they are one after the other
-		return all, nil
-	}}
+	return feed.Rebuild(f.stream)
 }
 
-// Indexes returns the index that polling reads by; none without Since.
-func (f *Feed[D, K]) Indexes() []model.Index {
+func (f *Feed[D, K]) indexes() []model.Index {
 	if f.stream.Since == "" {
 		return nil
 	}
-	x := model.NewIndex(f.stream.Collection, bson.D{{Key: f.stream.Since, Value: 1}, {Key: "_id", Value: 1}})
-	x.Why = "what was written since the last poll of feed " + f.stream.Name
-	return []model.Index{x}
+	return []model.Index{feed.Index(f.stream)}
 }

@@ -2,8 +2,9 @@ package denorm
 
 import (
 	"fmt"
-	"strings"
 
+	"github.com/docmodel/docmodel/denorm/internal/indextable"
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -36,10 +37,28 @@ import (
 // Source: "Index Table", users by city (seed 002); the Index Table pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/index-table); "Unique Constraints on Arbitrary Fields",
 // https://www.mongodb.com/docs/manual/tutorial/unique-constraints-on-arbitrary-fields/.
+//
+// Indexes returns the index on the entries that no operation has confirmed, by their
+// document. It is partial and all but empty: it finds what operations that were cut have
+// left. Other entries, and the documents, are found by _id.
+//
+// Checks returns the checks of the table: of entries whose document is gone or doesn't hold the value; if there are copies,
+// of entries whose copied fields differ from the document's; of values that documents hold without an entry; and in a
+// unique table, of values whose entry is another document's.
+//
+// Mending goes by what the documents say, and writes no document: it deletes surplus entries, sets copied fields and enters
+// missing values. The Age of the first check is one minute, by the time in the entry's tokens: let it be longer than any plan
+// takes, for an entry comes before its document. The Age of the others is 0. Nothing mends a value of two documents, for no
+// document is to lose its value unasked: set one of the two.
+//
+// Cost: see [model.Check]. For each entry the server looks its document up by _id, for each value its entry. Mending writes one
+// entry each, by _id.
 type IndexTable[D, K any] struct {
+	model.Parts
+
 	docs    *model.Collection[D, K]
 	entries *model.Collection[D, K] // under the entries' name, for pipelines that end in documents
-	t       *indexTable
+	t       *indextable.Table
 }
 
 // IndexTableSpec says what an [IndexTable] keeps. The zero value keeps any number of documents for a value, and no copies.
@@ -85,47 +104,18 @@ func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 	return in.ID.Unmarshal(&e.ID)
 }
 
-// TakenError says that a value is held by another document: a unique table's value, or the _id of an inserted document.
-// It wraps [model.ErrTaken].
-type TakenError struct {
-	Collection string // that holds it: of the entries, or of the documents
-	Value      any    // as it is stored
-	Pending    bool   // the claim is not confirmed: its operation is under way, or was cut, and mending may free it
-}
-
-func (e *TakenError) Error() string {
-	s := fmt.Sprintf("docmodel: %s: %s is taken by another document", e.Collection, cut(model.Shell(e.Value)))
-	if e.Pending {
-		s += ", which has not confirmed it"
-	}
-	return s
-}
-
-func (e *TakenError) Unwrap() error { return model.ErrTaken }
-
-// cut shortens a value for an error.
-func cut(s string) string {
-	if len(s) > 80 {
-		return strings.ToValidUTF8(s[:80], "") + "…"
-	}
-	return s
-}
-
 // NewIndexTable declares that the collection named entries finds the documents by the values at a path. It panics with a
 // [*model.DeclarationError] when the path doesn't exist, is within _id, or lies inside an array (an array of values itself
 // is fine), when the entries' name is not a collection's or is that of the documents, and when a copied path doesn't exist,
-// overlaps another or the path, or lies inside an array. At most one spec may be given.
-func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string, spec ...IndexTableSpec) *IndexTable[D, K] {
-	t := &indexTable{
-		stored: storedIn(docs), entries: entries, path: path, field: model.MustField(docs, path),
-	}
-	t.declare(spec, func(p string) model.Field { return model.MustField(docs, p) })
-	return &IndexTable[D, K]{docs: docs, entries: docs.Named(entries), t: t}
+// overlaps another or the path, or lies inside an array.
+func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string, spec IndexTableSpec) *IndexTable[D, K] {
+	t := indextable.Declare(docs.Docs(), path, entries, spec.Unique, spec.Copies)
+	return &IndexTable[D, K]{model.NewParts(t.Indexes, t.Relations, t.Checks), docs, docs.Named(entries).Unchecked(), t}
 }
 
 // Insert returns the plan that enters a new document's values and stores it: enter, insert, confirm. op is the operation's
 // token, a fresh bson.NewObjectID(); the plan run again with the same token completes itself. A document under the same _id
-// gives a [*TakenError], and so does a value of a unique table that another document holds; nothing is left behind then. So does
+// gives a model.ErrTaken, and so does a value of a unique table that another document holds; nothing is left behind then. So does
 // this very document, stored by a first run that was cut, when somebody changed it before the second: its entries are confirmed. (One
 // that is deleted before it could be asked for gives the driver's duplicate-key error, and leaves the entries.) In a
 // transaction both are the driver's duplicate-key error, for the server has aborted it. A document without values is just
@@ -134,11 +124,7 @@ func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string,
 // Cost: three commands; twice as many entries as the document has values, and the document. Cut, it leaves entries without
 // the document: run it again, or see [IndexTable.Checks].
 func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
-	w := x.docs.Insert(doc)
-	if w.Err != nil {
-		return model.NewPlan(w)
-	}
-	return indexTables{x.t}.insert(w, op)
+	return indextable.Tables{x.t}.Insert(x.docs.Insert(doc), op)
 }
 
 // Set returns the plan that sets fields of a document, as it was read, by their paths, and keeps its entries true: enter new
@@ -148,7 +134,7 @@ func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 //
 // The write is guarded by the indexed value and the copied fields as they were read: when one of them changed, or the
 // document is gone, running it gives model.ErrStale, and what was entered for it is taken back. Fields that are neither
-// are not guarded. In a unique table a value that another document holds gives a [*TakenError], and nothing changes.
+// are not guarded. In a unique table a value that another document holds gives a model.ErrTaken, and nothing changes.
 //
 // After a cut, a process that reads the document anew can call Set again with the same
 // fields and token: it confirms what the first run entered, sets copied fields again, and
@@ -160,11 +146,7 @@ func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 // and each that stays once when a copied field is set. Cut, it leaves an entry too many, or
 // copies that are old: run it again, or see [IndexTable.Checks].
 func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Plan {
-	raw, err := x.read(doc)
-	if err != nil {
-		return model.RefusedPlan(x.docs.Name(), err)
-	}
-	return indexTables{x.t}.set(raw, fields, op)
+	return indextable.Tables{x.t}.Set(doc, fields, op)
 }
 
 // Delete returns the plan that deletes a document, as it was read, and then its entries: the document first, for a cut then
@@ -178,19 +160,7 @@ func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Pl
 // Cost: three commands; the document, and each of its entries twice. Two commands for a
 // document without values.
 func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {
-	raw, err := x.read(doc)
-	if err != nil {
-		return model.RefusedPlan(x.docs.Name(), err)
-	}
-	return indexTables{x.t}.delete(raw)
-}
-
-// read encodes a document that was read.
-func (x *IndexTable[D, K]) read(doc *D) (bson.Raw, error) {
-	if _, err := x.docs.ID(doc); err != nil {
-		return nil, err
-	}
-	return x.t.encoded(*doc)
+	return indextable.Tables{x.t}.Delete(doc)
 }
 
 // Lookup returns the query of a value's entries, in the order of the documents' ids. Null is refused, for it has no entries.
@@ -198,10 +168,10 @@ func (x *IndexTable[D, K]) read(doc *D) (bson.Raw, error) {
 // model.Project decodes into a type of the caller's, with the copied fields under doc.
 //
 // Cost: one command, and one per further batch; served by _id.
-func (x *IndexTable[D, K]) Lookup(value any) model.Find[IndexEntry[K]] {
-	filter, err := x.t.find(value)
-	return model.Find[IndexEntry[K]]{Query: model.Query{
-		Collection: x.t.entries, Filter: filter, Sort: bson.D{{Key: "_id", Value: 1}}, Index: model.IDIndex, Err: err,
+func (x *IndexTable[D, K]) Lookup(value any) *model.Find[IndexEntry[K]] {
+	filter, err := x.t.Find(value)
+	return &model.Find[IndexEntry[K]]{Query: model.Query{
+		Collection: x.t.Entries(), Filter: filter, Sort: bson.D{{Key: "_id", Value: 1}}, Index: model.IDIndex, Err: err,
 	}}
 }
 
@@ -209,14 +179,9 @@ func (x *IndexTable[D, K]) Lookup(value any) model.Find[IndexEntry[K]] {
 // command. Each document is asked again for the value, so that entries too many give none.
 //
 // Cost: one command, and one per further batch; as many entries and documents as are returned, served by _id.
-func (x *IndexTable[D, K]) Documents(value any) model.Aggregate[D] {
-	stages, err := x.t.documents(value)
-	a := x.entries.Aggregate(stages)
-	a.Index = model.IDIndex
-	if err != nil {
-		a.Err = err
-	}
-	return a
+func (x *IndexTable[D, K]) Documents(value any) *model.Aggregate[D] {
+	stages, err := x.t.Documents(value)
+	return commands.Indexed(x.entries.Aggregate(stages), model.IDIndex, err)
 }
 
 // Rebuild returns the job that enters what is missing, document by document: for documents that were there before the table,
@@ -226,24 +191,5 @@ func (x *IndexTable[D, K]) Documents(value any) model.Aggregate[D] {
 // Cost: two commands for a batch of 500 documents, and two to find the end; as many entries written as are missing. Cut, it
 // leaves some entries missing; it can be run again, and while others write.
 func (x *IndexTable[D, K]) Rebuild() model.Job {
-	return model.Job{Name: "index table " + x.t.entries, Collection: x.t.docs, Projection: indexTables{x.t}.projection(), Plan: indexTables{x.t}.rebuild}
-}
-
-// Indexes returns the index on the entries that no operation has confirmed, by their
-// document. It is partial and all but empty: it finds what operations that were cut have
-// left. Other entries, and the documents, are found by _id.
-func (x *IndexTable[D, K]) Indexes() []model.Index { return []model.Index{x.t.index()} }
-
-// Relations returns the relation, for diagrams: an entry leads to one document.
-func (x *IndexTable[D, K]) Relations() []model.Relation {
-	path, from := "_id.id", model.Many
-	if x.t.unique {
-		path = "id"
-	}
-	if x.t.unique && !x.t.field.IsArray() {
-		from = model.ZeroOrOne
-	}
-	return []model.Relation{{
-		From: x.t.entries, FromPath: path, To: x.t.docs, ToPath: "_id", FromEnd: from, ToEnd: model.ExactlyOne, Label: "index table",
-	}}
+	return indextable.Tables{x.t}.Rebuild("index table " + x.t.Entries())
 }

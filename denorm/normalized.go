@@ -1,8 +1,8 @@
 package denorm
 
 import (
-	"slices"
-
+	"github.com/docmodel/docmodel/denorm/internal/normalized"
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -36,52 +36,9 @@ type Part struct {
 //
 // Source: normalizing into customers, orders and items for an analytical store (seed 003);
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/merge/.
-type Normalized[D, K any] struct {
-	docs *model.Collection[D, K]
-	main *model.Collection[D, K] // under the name of the main rows' collection
-	n    *normalized
-}
-
-// NewNormalized declares that the documents are divided into the collection named into and those of the parts. It panics
-// with a [*model.DeclarationError] when two collections have one name, or that of the documents, and when a part's path is
-// not a field of the documents themselves, is named twice, is no array or, with a Key, no document with that field, or when
-// elements have an _id.
-func NewNormalized[D, K any](docs *model.Collection[D, K], into string, parts ...Part) *Normalized[D, K] {
-	model.MustField(docs, "_id")
-	for _, p := range parts {
-		docs.Named(p.Into) // panics for a name that is none
-	}
-	n := declareNormalized(docs.Name(), into, slices.Clone(parts), func(p string) model.Field { return model.MustField(docs, p) }, docs.Field)
-	return &Normalized[D, K]{docs, docs.Named(into), n}
-}
-
-// Plan returns the plan that writes the rows of the documents that a filter finds, or of all: those of the parts first, so
-// that a cut leaves no main row without them. Rows that are there are replaced. The server does it, in one aggregation with
-// $merge for each collection.
 //
-// Cost: one command for each collection; each reads the documents, and writes all their rows. It can be run again.
-func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
-	f := x.docs.Find(filter)
-	if f.Err != nil {
-		return model.RefusedPlan(x.n.docs, f.Err)
-	}
-	return x.n.plan(f.Filter)
-}
-
-// Documents returns the pipeline of whole documents, put together again from the rows: those whose main row a filter finds,
-// or all.
+// Indexes returns, for each part that is an array, the index of its rows by document and position.
 //
-// Cost: one command; each main row's parts are looked up, an array's by the index of [Normalized.Indexes], without which the
-// server reads all of its rows for each, a key's by _id.
-func (x *Normalized[D, K]) Documents(filter bson.D) model.Aggregate[D] {
-	f := x.main.Find(filter)
-	a := x.main.Aggregate(x.n.documents(f.Filter))
-	if f.Err != nil {
-		a.Err = f.Err
-	}
-	return a
-}
-
 // Checks returns two checks for each part in the order of the declaration, two for the main rows, and one for each keyed part.
 //
 // Of the two, the first finds the rows that are missing or differ from what the documents say; mending writes those rows. The
@@ -93,34 +50,46 @@ func (x *Normalized[D, K]) Documents(filter bson.D) model.Aggregate[D] {
 //
 // Cost: see [model.Check]. Rows are looked up by _id, and documents too, except the documents that hold a key: an index on it,
 // which is yours to declare, saves reading all documents for each key. Mending writes one row each, by _id.
-func (x *Normalized[D, K]) Checks() []model.Check { return x.n.checks() }
+type Normalized[D, K any] struct {
+	model.Parts
 
-// Indexes returns, for each part that is an array, the index of its rows by document and position.
-func (x *Normalized[D, K]) Indexes() []model.Index {
-	var out []model.Index
-	for _, p := range x.n.parts {
-		if p.Key == "" {
-			i := model.NewIndex(p.Into, bson.D{{Key: "_id.of", Value: 1}, {Key: "_id.n", Value: 1}})
-			i.Why = "the " + p.Path + " of one of " + x.n.into + ", in order"
-			out = append(out, i)
-		}
-	}
-	return out
+	docs *model.Collection[D, K]
+	main *model.Collection[D, K] // under the name of the main rows' collection
+	n    *normalized.Parts
 }
 
-// Relations returns the relations between the rows, for diagrams.
-func (x *Normalized[D, K]) Relations() []model.Relation {
-	var out []model.Relation
-	for _, p := range x.n.parts {
-		r := model.Relation{
-			From: p.Into, FromPath: "_id.of", To: x.n.into, ToPath: "_id", FromEnd: model.Many, ToEnd: model.ExactlyOne, Label: p.Path,
-		}
-		if p.Key != "" {
-			r = model.Relation{
-				From: x.n.into, FromPath: p.Path, To: p.Into, ToPath: "_id", FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: p.Path,
-			}
-		}
-		out = append(out, r)
+// NewNormalized declares that the documents are divided into the collection named into and those of the parts. It panics
+// with a [*model.DeclarationError] when two collections have one name, or that of the documents, and when a part's path is
+// not a field of the documents themselves, is named twice, is no array or, with a Key, no document with that field, or when
+// elements have an _id.
+func NewNormalized[D, K any](docs *model.Collection[D, K], into string, parts ...Part) *Normalized[D, K] {
+	list := make([]normalized.Part, len(parts))
+	for i, p := range parts {
+		list[i] = normalized.Part(p)
 	}
-	return out
+	n := normalized.Declare(docs.Docs(), into, list)
+	return &Normalized[D, K]{model.NewParts(n.Indexes, n.Relations, n.Checks), docs, docs.Named(into), n}
+}
+
+// Plan returns the plan that writes the rows of the documents that a filter finds, or of all: those of the parts first, so
+// that a cut leaves no main row without them. Rows that are there are replaced. The server does it, in one aggregation with
+// $merge for each collection.
+//
+// Cost: one command for each collection; each reads the documents, and writes all their rows. It can be run again.
+func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
+	f := x.docs.Find(filter)
+	if f.Err != nil {
+		return model.RefusedPlan(x.docs.Name(), f.Err)
+	}
+	return x.n.Plan(f.Filter)
+}
+
+// Documents returns the pipeline of whole documents, put together again from the rows: those whose main row a filter finds,
+// or all.
+//
+// Cost: one command; each main row's parts are looked up, an array's by the index of [Normalized.Indexes], without which the
+// server reads all of its rows for each, a key's by _id.
+func (x *Normalized[D, K]) Documents(filter bson.D) *model.Aggregate[D] {
+	f := x.main.Find(filter)
+	return commands.Indexed(x.main.Aggregate(x.n.Documents(f.Filter)), "", f.Err)
 }

@@ -1,16 +1,13 @@
 package denorm
 
 import (
-	"fmt"
-
+	"github.com/docmodel/docmodel/denorm/internal/flat"
+	"github.com/docmodel/docmodel/denorm/internal/numbered"
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
-
-// ErrNumberedFull says that every position of a list is taken. [Numbered.Append] and [Numbered.AppendAt] return it; nothing
-// was written.
-var ErrNumberedFull = fmt.Errorf("%w: every position of the list is taken", model.ErrFull)
 
 // NumberedSpec says how the elements of a list become numbered fields. Max is required.
 type NumberedSpec struct {
@@ -48,151 +45,9 @@ type NumberedSpec struct {
 //
 // Source: "Nested Documents Flattening: Numbered Field Names", the skills of a résumé (seed 002 §15); index limits:
 // https://www.mongodb.com/docs/manual/reference/limits/#indexes.
-type Numbered[D, K any] struct {
-	docs *model.Collection[D, K]
-	n    *numbered
-}
-
-// NewNumbered declares that the collection stores the list at a path as numbered fields. It panics with a
-// [*model.DeclarationError] when the path is not a field of the document itself that holds an array, when Fields name what
-// elements don't have or what is an array, when Max, Separator or Key are out of their ranges, and when a numbered field
-// would have the name of a field that the documents have.
-func NewNumbered[D, K any](docs *model.Collection[D, K], path string, spec NumberedSpec) *Numbered[D, K] {
-	n := declareNumbered(nestedList{collection: docs.Name(), path: path, fields: spec.Fields, encode: docs.Encode}, spec,
-		func(p string) model.Field { return model.MustField(docs, p) }, docs.Field)
-	return &Numbered[D, K]{docs, n}
-}
-
-// Flatten returns a document as it is stored. A list longer than Max, an element with a field that is not declared or that
-// is an array, and a document that has a field of a numbered name are refused with a [*model.ValueError].
-func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
-	v, err := encodedValue(x.docs.Encode, doc)
-	if err != nil {
-		return nil, x.n.refused("document", nil, err.Error())
-	}
-	raw, ok := v.DocumentOK()
-	if !ok {
-		return nil, x.n.refused("document", nil, "is not stored as a document")
-	}
-	return x.n.flatten(raw)
-}
-
-// Back returns the document that a flat one means. A flat document whose count is not that of its numbered fields is refused
-// with a [*model.ValueError]: see [Numbered.Checks]. One that is nested already is taken as it is.
-func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
-	raw, err := x.n.back(flat)
-	if err != nil {
-		return doc, err
-	}
-	return doc, x.docs.Decode(raw, &doc)
-}
-
-// Insert returns the write that stores a new document flat, checked as by Collection.Insert and [Numbered.Flatten].
 //
-// Cost: one command, one document.
-func (x *Numbered[D, K]) Insert(doc D) model.Write { return x.n.stored(x.docs.Insert(doc)) }
-
-// Replace returns the write that stores a whole document flat over the one with its _id, which must exist: else running it
-// gives model.ErrStale.
+// Indexes returns an index for each position, on the element's fields in the order of Fields.
 //
-// Cost: one command, one document, found by _id.
-func (x *Numbered[D, K]) Replace(doc D) model.Write { return x.n.stored(x.docs.Replace(doc)) }
-
-// Set returns the write that gives a document's list these elements, in one atomic update: positions past the end are unset.
-// No element empties the list. The document must exist: else running it gives model.ErrStale. Of two at the same time the
-// later one's list stands, whole. It is idempotent.
-//
-// Cost: one command, one document, found by _id.
-func (x *Numbered[D, K]) Set(id K, elements ...any) model.Write {
-	list, err := x.n.given(elements)
-	if err == nil {
-		err = x.n.fits(len(list))
-	}
-	if err != nil {
-		return model.Refused(x.n.collection, err)
-	}
-	return x.docs.Update(id, x.n.set(list))
-}
-
-// AppendAt returns the write that adds an element after the first n, for one who knows how many there are: [Numbered.Append]
-// decides from what it reads. It is guarded by the count: running it gives model.ErrStale when the list has another length
-// by now, or the document is gone. With n at Max it carries [ErrNumberedFull]. With a Key, an element that the list holds
-// already is recognized (Already), and nothing is written.
-//
-// Cost: one command, one document, found by _id; one more when it matches nothing, with a Key.
-func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
-	f := x.docs.ByID(id)
-	if f.Err != nil {
-		return model.Refused(x.n.collection, f.Err)
-	}
-	e, err := x.n.appended(element)
-	if err != nil {
-		return model.Refused(x.n.collection, err)
-	}
-	return x.n.appendAt(f.Filter, n, e)
-}
-
-// Append returns the change that adds an element at the end of a document's list: it reads the count, writes guarded by it,
-// and reads again when another writer came first, up to 100 times; set Attempts for another bound. Running it gives
-// [ErrNumberedFull] when every position is taken, and model.ErrNotFound when there is no such document. With a Key, an
-// element that the list holds adds nothing. A count that doesn't fit the fields is refused: see [Numbered.Checks].
-//
-// Cost: two commands and one document, found by _id; the same again for each writer that came first. Where the element is
-// there, two reads, the second safe from rollbacks.
-//
-// Consistency: one atomic update. Without a Key, an append whose answer was lost is to be looked for before it is run again.
-func (x *Numbered[D, K]) Append(id K, element any) model.Change[NumberedEnd] {
-	f := x.docs.ByID(id)
-	e, err := x.n.appended(element)
-	if f.Err != nil {
-		err = f.Err
-	}
-	return x.n.change(f.Filter, e, err)
-}
-
-// Equal returns the query of the documents with an element whose fields hold these values, all in one element. Values are
-// data, whatever they look like. A null matches a field that is null or missing, of an element that is there.
-//
-// Cost: one command; an $or over Max positions, each served by its index of [Numbered.Indexes], the first of which is named.
-// Conditions that leave out the first of Fields are served by none.
-func (x *Numbered[D, K]) Equal(fields bson.D) model.Find[bson.Raw] {
-	filter, err := x.n.equal(fields)
-	return x.find(filter, x.n.serves(fields), err)
-}
-
-// Match returns the query of the documents with an element that fulfils conditions of operators, all in one element:
-// {skill: {$eq: "Poetry"}, level: {$gte: 4}}. Operators are the caller's own: hand values of users to [Numbered.Equal], or
-// below an operator of yours.
-//
-// Cost: as [Numbered.Equal].
-func (x *Numbered[D, K]) Match(conditions bson.D) model.Find[bson.Raw] {
-	filter, err := x.n.match(conditions)
-	return x.find(filter, x.n.serves(conditions), err)
-}
-
-func (x *Numbered[D, K]) find(filter bson.D, index string, err error) model.Find[bson.Raw] {
-	f := model.Find[bson.Raw]{Query: x.docs.Find(filter).Query}
-	f.Index = index
-	if err != nil {
-		f.Err = err
-	}
-	return f
-}
-
-// Documents returns the pipeline of the documents that a query finds, nested again by the server. The query is one of
-// [Numbered.Equal] or [Numbered.Match], or any of the flat collection; its filter, sort, skip, limit and
-// options are kept, a projection is not.
-//
-// Cost: one command, and one per further batch; served as the query is.
-func (x *Numbered[D, K]) Documents(query model.Find[bson.Raw]) model.Aggregate[D] {
-	a := x.docs.Aggregate(x.n.documents(query.Query))
-	a.Index, a.Options = query.Index, query.Options
-	if query.Err != nil {
-		a.Err = query.Err
-	}
-	return a
-}
-
 // Checks returns two checks. Neither looks at fields of positions beyond Max.
 //
 // The first finds the documents whose count isn't that of their numbered fields, or that have fields and no count. Mending sets
@@ -203,7 +58,137 @@ func (x *Numbered[D, K]) Documents(query model.Find[bson.Raw]) model.Aggregate[D
 // nested lists flat, and a larger Max takes longer lists.
 //
 // Cost: see [model.Check]; mending writes one document each, by _id.
-func (x *Numbered[D, K]) Checks() []model.Check { return x.n.checks() }
+type Numbered[D, K any] struct {
+	model.Parts
+
+	docs *model.Collection[D, K]
+	n    *numbered.List
+}
+
+// NewNumbered declares that the collection stores the list at a path as numbered fields. It panics with a
+// [*model.DeclarationError] when the path is not a field of the document itself that holds an array, when Fields name what
+// elements don't have or what is an array, when Max, Separator or Key are out of their ranges, and when a numbered field
+// would have the name of a field that the documents have.
+func NewNumbered[D, K any](docs *model.Collection[D, K], path string, spec NumberedSpec) *Numbered[D, K] {
+	n := numbered.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields}, numbered.Spec{Max: spec.Max, Separator: spec.Separator, Key: spec.Key})
+	return &Numbered[D, K]{model.NewParts(n.Indexes, nil, n.Checks), docs, n}
+}
+
+// Flatten returns a document as it is stored. A list longer than Max, an element with a field that is not declared or that
+// is an array, and a document that has a field of a numbered name are refused with a [*model.ValueError].
+func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
+	raw, err := stored.Document(x.n.Docs, doc)
+	if err != nil {
+		return nil, err
+	}
+	return x.n.Flatten(raw)
+}
+
+// Back returns the document that a flat one means. A flat document whose count is not that of its numbered fields is refused
+// with a [*model.ValueError]: see [Numbered.Checks]. One that is nested already is taken as it is.
+func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
+	raw, err := x.n.Back(flat)
+	if err != nil {
+		return doc, err
+	}
+	return doc, x.n.Docs.Decode(raw, &doc)
+}
+
+// Insert returns the write that stores a new document flat, checked as by Collection.Insert and [Numbered.Flatten].
+//
+// Cost: one command, one document.
+func (x *Numbered[D, K]) Insert(doc D) model.Write {
+	return flat.StoredAs(x.docs.Insert(doc), x.n.Flatten)
+}
+
+// Replace returns the write that stores a whole document flat over the one with its _id, which must exist: else running it
+// gives model.ErrStale.
+//
+// Cost: one command, one document, found by _id.
+func (x *Numbered[D, K]) Replace(doc D) model.Write {
+	return flat.StoredAs(x.docs.Replace(doc), x.n.Flatten)
+}
+
+// Set returns the write that gives a document's list these elements, in one atomic update: positions past the end are unset.
+// No element empties the list. The document must exist: else running it gives model.ErrStale. Of two at the same time the
+// later one's list stands, whole. It is idempotent.
+//
+// Cost: one command, one document, found by _id.
+func (x *Numbered[D, K]) Set(id K, elements ...any) model.Write {
+	update, err := x.n.Set(elements)
+	if err != nil {
+		return model.Refused(x.n.Docs.Name(), err)
+	}
+	return x.docs.Update(id, update)
+}
+
+// AppendAt returns the write that adds an element after the first n, for one who knows how many there are: [Numbered.Append]
+// decides from what it reads. It is guarded by the count: running it gives model.ErrStale when the list has another length
+// by now, or the document is gone. With n at Max it carries model.ErrFull. With a Key, an element that the list holds
+// already is recognized (Already), and nothing is written.
+//
+// Cost: one command, one document, found by _id; one more when it matches nothing, with a Key.
+func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
+	f := x.docs.ByID(id)
+	if f.Err != nil {
+		return model.Refused(x.n.Docs.Name(), f.Err)
+	}
+	return x.n.AppendAt(f.Filter, n, element)
+}
+
+// Append returns the change that adds an element at the end of a document's list: it reads the count, writes guarded by it,
+// and reads again when another writer came first, up to 100 times; set Attempts for another bound. Running it gives
+// model.ErrFull when every position is taken, and model.ErrNotFound when there is no such document. With a Key, an
+// element that the list holds adds nothing. A count that doesn't fit the fields is refused: see [Numbered.Checks].
+//
+// Cost: two commands and one document, found by _id; the same again for each writer that came first. Where the element is
+// there, two reads, the second safe from rollbacks.
+//
+// Consistency: one atomic update. Without a Key, an append whose answer was lost is to be looked for before it is run again.
+func (x *Numbered[D, K]) Append(id K, element any) model.Change[any] {
+	f := x.docs.ByID(id)
+	return x.n.Append(f.Filter, element, f.Err)
+}
+
+// Equal returns the query of the documents with an element whose fields hold these values, all in one element. Values are
+// data, whatever they look like. A null matches a field that is null or missing, of an element that is there.
+//
+// Cost: one command; an $or over Max positions, each served by its index of [Numbered.Indexes], the first of which is named.
+// Conditions that leave out the first of Fields are served by none.
+func (x *Numbered[D, K]) Equal(fields bson.D) *model.Find[bson.Raw] {
+	filter, err := x.n.Equal(fields)
+	return x.find(filter, x.n.Serves(fields), err)
+}
+
+// Match returns the query of the documents with an element that fulfils conditions of operators, all in one element:
+// {skill: {$eq: "Poetry"}, level: {$gte: 4}}. Operators are the caller's own: hand values of users to [Numbered.Equal], or
+// below an operator of yours.
+//
+// Cost: as [Numbered.Equal].
+func (x *Numbered[D, K]) Match(conditions bson.D) *model.Find[bson.Raw] {
+	filter, err := x.n.Match(conditions)
+	return x.find(filter, x.n.Serves(conditions), err)
+}
+
+func (x *Numbered[D, K]) find(filter bson.D, index string, err error) *model.Find[bson.Raw] {
+	return commands.Served(&model.Find[bson.Raw]{Query: x.docs.Find(filter).Query}, index, err)
+}
+
+// Documents returns the pipeline of the documents that a query finds, nested again by the server. The query is one of
+// [Numbered.Equal] or [Numbered.Match], or any of the flat collection; its filter, sort, skip, limit and
+// options are kept, a projection is not.
+//
+// Cost: one command, and one per further batch; served as the query is.
+func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate[D] {
+	if query == nil {
+		a := x.docs.Aggregate(nil)
+		a.Err = x.docs.Docs().Refuse("query", nil, "is nil")
+		return a
+	}
+	a := x.docs.Aggregate(x.n.Documents(query.Query))
+	a.Options = query.Options
+	return commands.Indexed(a, query.Index, query.Err)
+}
 
 // Convert returns the job that stores nested documents flat, in place, on a live collection: each by one atomic update that
 // asks that the list is as it was read, so that one that changed meanwhile is left to the next run. A list that can't be
@@ -211,34 +196,11 @@ func (x *Numbered[D, K]) Checks() []model.Check { return x.n.checks() }
 //
 // Cost: a command to read and one to write for a batch of 500 documents, and two to read the end; each nested document is written
 // once. No index serves the search for arrays. Cut, it leaves some nested; it can be run again.
-func (x *Numbered[D, K]) Convert() model.Job {
-	return model.Job{
-		Name: "numbered " + x.n.collection + "." + x.n.path, Collection: x.n.collection, Plan: x.n.convert,
-		Filter:     bson.D{{Key: x.n.path, Value: bson.D{{Key: "$type", Value: "array"}}}},
-		Projection: bson.D{{Key: x.n.path, Value: 1}},
-	}
-}
+func (x *Numbered[D, K]) Convert() model.Job { return x.n.Convert() }
 
 // Restore returns the write that nests all flat documents again, in place and on the server: the way back from
 // [Numbered.Convert]. Documents that [Numbered.Checks] finds stay as they are. Each document is written atomically; it can be
 // run again.
 //
 // Cost: one command that reads every document and writes the flat ones. Stopped half way, it leaves some flat.
-func (x *Numbered[D, K]) Restore() model.Write {
-	return model.Write{Collection: x.n.collection, Once: true, Model: &mongo.UpdateManyModel{
-		Filter: bson.D{{Key: x.n.path, Value: bson.D{{Key: "$type", Value: "number"}}}, {Key: "$expr", Value: x.n.sound("$"+x.n.path, x.n.highest())}},
-		Update: x.n.nest(),
-	}}
-}
-
-// Indexes returns an index for each position, on the element's fields in the order of Fields.
-func (x *Numbered[D, K]) Indexes() []model.Index {
-	out := make([]model.Index, x.n.max)
-	for i := range out {
-		out[i] = x.n.index(i + 1)
-	}
-	return out
-}
-
-// Relations returns none: the list lives in its document.
-func (x *Numbered[D, K]) Relations() []model.Relation { return nil }
+func (x *Numbered[D, K]) Restore() model.Write { return x.n.Restore() }

@@ -1,6 +1,9 @@
 package denorm
 
 import (
+	"github.com/docmodel/docmodel/denorm/internal/flat"
+	"github.com/docmodel/docmodel/denorm/internal/proximity"
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -39,59 +42,63 @@ type ProximitySpec struct {
 //
 // Source: "Nested Documents Flattening: Proximity Queries", the skills of a résumé in one field (seed 002 §16);
 // https://www.mongodb.com/docs/manual/reference/operator/query/regex/.
+//
+// Indexes returns an index on the text. It bounds no query; it lets the server read the texts in place of the documents.
+// Leave it out where that is not worth its room.
+//
+// Checks returns one check, of texts that differ from their list: other code changed the list, or the document is older than the
+// declaration. Mending writes the text anew on the server, from what the list holds at that moment. A value of the list that
+// isn't text becomes ";;;", which no query finds.
+//
+// Cost: see [model.Check]; mending writes one document each, by _id.
 type Proximity[D, K any] struct {
+	model.Parts
+
 	docs *model.Collection[D, K]
-	p    *proximity
+	p    *proximity.List
 }
 
 // NewProximity declares that the list at a path is kept as text too. It panics with a [*model.DeclarationError] when the
 // path doesn't exist, or is not an array of strings or of documents with such fields, or lies inside another array, and when
 // Text is not a name, is that of the list, or is a field of another type.
 func NewProximity[D, K any](docs *model.Collection[D, K], path string, spec ProximitySpec) *Proximity[D, K] {
-	p := declareProximity(nestedList{collection: docs.Name(), path: path, fields: spec.Fields, beside: true, encode: docs.Encode}, spec,
-		func(p string) model.Field { return model.MustField(docs, p) }, docs.Field)
-	return &Proximity[D, K]{docs, p}
+	p := proximity.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields, Beside: true}, spec.Text, spec.IgnoreCase)
+	return &Proximity[D, K]{model.NewParts(p.Indexes, nil, p.Checks), docs, p}
 }
 
 // Text returns the text of a list of elements. A value that is not text, and one that is not UTF-8, is refused with a
 // [*model.ValueError]; null and missing fields are not.
-func (x *Proximity[D, K]) Text(elements ...any) (string, error) {
-	list, err := x.p.given(elements)
-	if err != nil {
-		return "", err
-	}
-	return x.p.text(list)
-}
+func (x *Proximity[D, K]) Text(elements ...any) (string, error) { return x.p.Text(elements) }
 
 // Back decodes the list that a text was made of into what a pointer points at, a slice. Each element has the declared
 // Fields, and no other. A text that no list has is refused with a [*model.ValueError].
-func (x *Proximity[D, K]) Back(text string, list any) error { return x.p.back(text, list) }
+func (x *Proximity[D, K]) Back(text string, list any) error { return x.p.Back(text, list) }
 
 // Insert returns the write that stores a new document with its text, whatever it holds in the text's place.
 //
 // Cost: one command, one document.
-func (x *Proximity[D, K]) Insert(doc D) model.Write { return x.p.stored(x.docs.Insert(doc)) }
+func (x *Proximity[D, K]) Insert(doc D) model.Write {
+	return flat.StoredAs(x.docs.Insert(doc), x.p.WithText)
+}
 
 // Replace returns the write that stores a whole document with its text over the one with its _id, which must exist: else
 // running it gives model.ErrStale.
 //
 // Cost: one command, one document, found by _id.
-func (x *Proximity[D, K]) Replace(doc D) model.Write { return x.p.stored(x.docs.Replace(doc)) }
+func (x *Proximity[D, K]) Replace(doc D) model.Write {
+	return flat.StoredAs(x.docs.Replace(doc), x.p.WithText)
+}
 
 // Set returns the write that gives a document's list these elements, and its text. No element empties the list. The document
 // must exist: else running it gives model.ErrStale. It is idempotent.
 //
 // Cost: one command, one document, found by _id; one atomic update.
 func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {
-	stored, list, err := x.p.both(elements)
-	var text string
-	if err == nil {
-		text, err = x.p.text(list)
-	}
+	update, err := x.p.Update(elements)
 	if err != nil {
-		return model.Refused(x.p.collection, err)
+		return model.Refused(x.p.Docs.Name(), err)
 	}
-	return x.docs.Update(id, bson.D{{Key: "$set", Value: bson.D{{Key: x.p.path, Value: stored}, {Key: x.p.field, Value: text}}}})
+	return x.docs.Update(id, update)
 }
 
 // Add returns the write that adds an element to a document's list, and to its text, unless the list holds an equal one, with
@@ -101,7 +108,7 @@ func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {
 // Cost: one command, one document, found by _id; when it matches nothing, one more that asks why.
 func (x *Proximity[D, K]) Add(id K, element any) model.Write {
 	f := x.docs.ByID(id)
-	return x.p.add(f.Filter, element, f.Err)
+	return x.p.Add(f.Filter, element, f.Err)
 }
 
 // Remove returns the write that takes elements out of a document's list, and writes its text anew on the server. Elements
@@ -110,50 +117,36 @@ func (x *Proximity[D, K]) Add(id K, element any) model.Write {
 // Cost: one command, one document, found by _id; one atomic update.
 func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
 	f := x.docs.ByID(id)
-	return x.p.remove(f.Filter, elements, f.Err)
+	return x.p.Remove(f.Filter, elements, f.Err)
 }
 
 // Equal returns the query of the documents with an element whose fields are just these strings, all in one element; a nil is
 // a field that is null or missing. It is refused when the pattern has more than 32,000 bytes, the server's bound.
 //
 // Cost: one command; the server reads every text, or every key of the index of [Proximity.Indexes].
-func (x *Proximity[D, K]) Equal(fields bson.D) model.Find[D] {
-	filter, err := x.p.equal(fields)
+func (x *Proximity[D, K]) Equal(fields bson.D) *model.Find[D] {
+	filter, err := x.p.Equal(fields)
 	return x.find(filter, err)
 }
+
+// A WordOrder says in which order two words stand.
+type WordOrder uint8
+
+const (
+	AnyOrder WordOrder = iota // one before the other, or after
+	InOrder                   // the first before the second
+)
 
 // Near returns the query of the documents with an element in which two words stand together: with at most so many other
 // words between, from 0, for next to each other, to 100. The order is InOrder for the first word before the second, in the
 // order of Fields, or AnyOrder. A word is refused when it is empty or holds a space, tab or line end.
 //
 // Cost: as [Proximity.Equal].
-func (x *Proximity[D, K]) Near(word, other string, between int, order WordOrder) model.Find[D] {
-	filter, err := x.p.near(word, other, between, order)
+func (x *Proximity[D, K]) Near(word, other string, between int, order WordOrder) *model.Find[D] {
+	filter, err := x.p.Near(word, other, between, proximity.Order(order))
 	return x.find(filter, err)
 }
 
-func (x *Proximity[D, K]) find(filter bson.D, err error) model.Find[D] {
-	f := x.docs.Find(filter)
-	if err != nil {
-		f.Err = err
-	}
-	return f
+func (x *Proximity[D, K]) find(filter bson.D, err error) *model.Find[D] {
+	return commands.Served(x.docs.Find(filter), "", err)
 }
-
-// Checks returns one check, of texts that differ from their list: other code changed the list, or the document is older than the
-// declaration. Mending writes the text anew on the server, from what the list holds at that moment. A value of the list that
-// isn't text becomes ";;;", which no query finds.
-//
-// Cost: see [model.Check]; mending writes one document each, by _id.
-func (x *Proximity[D, K]) Checks() []model.Check { return x.p.checks() }
-
-// Indexes returns an index on the text. It bounds no query; it lets the server read the texts in place of the documents.
-// Leave it out where that is not worth its room.
-func (x *Proximity[D, K]) Indexes() []model.Index {
-	i := model.NewIndex(x.p.collection, bson.D{{Key: x.p.field, Value: 1}})
-	i.Why = "reads the texts of " + x.p.path + " in place of the documents"
-	return []model.Index{i}
-}
-
-// Relations returns none: the text lives beside its list.
-func (x *Proximity[D, K]) Relations() []model.Relation { return nil }

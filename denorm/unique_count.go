@@ -1,9 +1,14 @@
 package denorm
 
 import (
+	"reflect"
 	"time"
 
+	"github.com/docmodel/docmodel/denorm/internal/keytext"
+	"github.com/docmodel/docmodel/denorm/internal/uniquecount"
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // UniqueSpec says how members are counted. The zero value counts each once, for ever.
@@ -26,30 +31,6 @@ type UniqueDoc[G, M any] struct {
 	From   time.Time `bson:"from,omitempty"`   // when the period begins
 }
 
-// A Visit is a member seen in a group at a time, for [UniqueCount.VisitAll].
-type Visit[G, M any] struct {
-	Group  G
-	Member M
-	At     time.Time
-}
-
-// GroupCount is how many different members a group has.
-type GroupCount[G any] struct {
-	Group G     `bson:"group"`
-	N     int64 `bson:"n"`
-}
-
-// PeriodCount is how many different members were seen in a period.
-type PeriodCount struct {
-	Period string `bson:"period"`
-	N      int64  `bson:"n"`
-}
-
-// UniqueTotal is how many different members there are.
-type UniqueTotal struct {
-	N int64 `bson:"n"`
-}
-
 // UniqueCount counts the different members of groups, exactly: the visitors of each site, each once, however often they
 // come. There is one document for each group, period and member, whose _id holds all three; so seeing a member again writes
 // the same document, and a group's count is that of a range of _id. Make it with [NewUniqueCount].
@@ -65,80 +46,76 @@ type UniqueTotal struct {
 // in a thousand at a fraction of the room there are sketches, which this is not.
 //
 // Source: "Aggregation with Composite Keys", unique visitors per site, and "Composite Key Index" (seed 002 §9 and §8).
+//
+// Indexes returns the index of periods, groups and members, which [UniqueCount.Counts] is answered from, and with For the
+// one by which the server deletes what is old. Without a Period there is none.
 type UniqueCount[G, M any] struct {
+	model.Parts
+
 	docs *model.Collection[UniqueDoc[G, M], string]
-	u    *uniqueCount
+	u    *uniquecount.Members
 }
 
 // NewUniqueCount declares that a collection counts members. It panics with a [*model.DeclarationError] when groups or
 // members can't be written into an _id, when Period is none of the three, when Location or For come without a Period, and
-// when For is shorter than a period. At most one spec may be given.
-func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], spec ...UniqueSpec) *UniqueCount[G, M] {
-	var group G
-	var member M
-	return &UniqueCount[G, M]{docs, declareUnique(docs.Name(), group, member, spec, docs.Encode)}
+// when For is shorter than a period.
+func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], spec UniqueSpec) *UniqueCount[G, M] {
+	out := &UniqueCount[G, M]{model.Parts{}, docs, uniquecount.Declare(docs.Docs(), reflect.TypeFor[G](), reflect.TypeFor[M](), uniquecount.Spec{
+		Period: keytext.Period(spec.Period), Location: spec.Location, For: spec.For,
+	})}
+	out.Parts = model.NewParts(out.u.Indexes, nil, nil)
+	return out
 }
 
 // Visit returns the write that says that a member was seen in a group at a time. It is idempotent.
 //
 // Cost: one command, one document by _id when the member is new in its period, none otherwise.
 func (x *UniqueCount[G, M]) Visit(group G, member M, at time.Time) model.Write {
-	return x.u.visit(group, member, at)
+	return x.u.Visit(group, member, at)
 }
 
-// VisitAll returns the plan of many visits, in the order of keys; of those of one member in one group and period one is
-// sent. It can be run again.
+// VisitAll returns the plan of many visits, each of which [UniqueCount.Visit] made. It sends them in the order of their keys, so that no
+// two plans block each other, and one of those that are equal. It can be run again.
 //
 // Cost: one command for each 25,000 visits; one document for each that is new. Cut, it leaves the first ones counted.
-func (x *UniqueCount[G, M]) VisitAll(visits []Visit[G, M]) model.Plan {
-	return x.u.visitAll(len(visits), func(i int) (group, member any, at time.Time) {
-		return visits[i].Group, visits[i].Member, visits[i].At
-	})
-}
+func (x *UniqueCount[G, M]) VisitAll(visits []model.Write) model.Plan { return x.u.VisitAll(visits) }
 
 // Seen returns the query of the document that says that a member was seen in a group in the period of a time; none is
 // model.ErrNotFound.
 //
 // Cost: one command, one document by _id.
-func (x *UniqueCount[G, M]) Seen(group G, member M, at time.Time) model.Find[UniqueDoc[G, M]] {
-	d, err := x.u.document(group, member, at)
-	f := x.docs.ByID(d.id)
-	if err != nil {
-		f.Err = err
-	}
-	return f
+func (x *UniqueCount[G, M]) Seen(group G, member M, at time.Time) *model.Find[UniqueDoc[G, M]] {
+	id, err := x.u.ID(group, member, at)
+	return commands.Served(x.docs.ByID(id), model.IDIndex, err)
 }
 
 // Visits returns the query of a group's documents, in the order of periods and members. Page it with Limited and
 // After(doc.ID).
 //
 // Cost: one command, and one per further batch; served by _id.
-func (x *UniqueCount[G, M]) Visits(group G, from, to time.Time) model.Find[UniqueDoc[G, M]] {
-	filter, err := x.u.ofGroup(group, from, to)
+func (x *UniqueCount[G, M]) Visits(group G, from, to time.Time) *model.Find[UniqueDoc[G, M]] {
+	filter, err := x.u.OfGroup(group, from, to)
 	f := x.docs.Find(filter)
-	f.Sort, f.Index = byID(), model.IDIndex
-	if err != nil {
-		f.Err = err
-	}
-	return f
+	f.Sort = bson.D{{Key: "_id", Value: 1}}
+	return commands.Served(f, model.IDIndex, err)
 }
 
 // Count returns the pipeline of how many different members a group has; it gives one result, 0 for a group that nobody
 // visited.
 //
 // Cost: one command, served by _id; it reads the group's keys of these periods.
-func (x *UniqueCount[G, M]) Count(group G, from, to time.Time) model.Aggregate[UniqueTotal] {
-	pipeline, err := x.u.count(group, from, to)
-	return indexed(model.AggregateAs[UniqueTotal](x.docs, pipeline), model.IDIndex, err)
+func (x *UniqueCount[G, M]) Count(group G, from, to time.Time) *model.Aggregate[Count] {
+	pipeline, err := x.u.Count(group, from, to)
+	return commands.Indexed(model.AggregateAs[Count](x.docs, pipeline), model.IDIndex, err)
 }
 
 // PerPeriod returns the pipeline of how many different members a group has in each period in which it has any, in their
 // order. It needs a Period.
 //
 // Cost: as [UniqueCount.Count].
-func (x *UniqueCount[G, M]) PerPeriod(group G, from, to time.Time) model.Aggregate[PeriodCount] {
-	pipeline, err := x.u.perPeriod(group, from, to)
-	return indexed(model.AggregateAs[PeriodCount](x.docs, pipeline), model.IDIndex, err)
+func (x *UniqueCount[G, M]) PerPeriod(group G, from, to time.Time) *model.Aggregate[Counted[string]] {
+	pipeline, err := x.u.PerPeriod(group, from, to)
+	return commands.Indexed(model.AggregateAs[Counted[string]](x.docs, pipeline), model.IDIndex, err)
 }
 
 // Counts returns the pipeline of how many different members each group has, in the order of groups; groups without any are
@@ -146,17 +123,9 @@ func (x *UniqueCount[G, M]) PerPeriod(group G, from, to time.Time) model.Aggrega
 //
 // Cost: one command that reads the keys of these periods, of all groups, served by the index of [UniqueCount.Indexes];
 // without a bound it reads all.
-func (x *UniqueCount[G, M]) Counts(from, to time.Time) model.Aggregate[GroupCount[G]] {
-	pipeline, index, err := x.u.counts(from, to)
-	return indexed(model.AggregateAs[GroupCount[G]](x.docs, pipeline), index, err)
-}
-
-func indexed[R any](a model.Aggregate[R], index string, err error) model.Aggregate[R] {
-	a.Index = index
-	if err != nil {
-		a.Err = err
-	}
-	return a
+func (x *UniqueCount[G, M]) Counts(from, to time.Time) *model.Aggregate[Counted[G]] {
+	pipeline, index, err := x.u.Counts(from, to)
+	return commands.Indexed(model.AggregateAs[Counted[G]](x.docs, pipeline), index, err)
 }
 
 // Rollup returns the plan that counts the members of these times in another collection, of longer periods or of none: days
@@ -167,9 +136,9 @@ func indexed[R any](a model.Aggregate[R], index string, err error) model.Aggrega
 // these times, and writes each member of a group once. Cut, it leaves some members uncounted; it can be run again.
 func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], from, to time.Time) model.Plan {
 	if into == nil {
-		return model.RefusedPlan(x.docs.Name(), &model.ValueError{Collection: x.docs.Name(), Field: "into", Reason: "is nil: give what NewUniqueCount returned"})
+		return model.RefusedPlan(x.docs.Name(), x.docs.Docs().Refuse("into", nil, "is nil: give what NewUniqueCount returned"))
 	}
-	return x.u.rollup(into.u, from, to)
+	return x.u.Rollup(into.u, from, to)
 }
 
 // Expire returns the write that deletes what was seen in periods that ended by a time; the period that the time falls into
@@ -177,11 +146,4 @@ func (x *UniqueCount[G, M]) Rollup(into *UniqueCount[G, M], from, to time.Time) 
 //
 // Cost: one command, served by the index of [UniqueCount.Indexes]; all documents of these periods. Stopped half way, it
 // leaves some, so that counts of these periods are too low: don't ask for them any more.
-func (x *UniqueCount[G, M]) Expire(before time.Time) model.Write { return x.u.expire(before) }
-
-// Indexes returns the index of periods, groups and members, which [UniqueCount.Counts] is answered from, and with For the
-// one by which the server deletes what is old. Without a Period there is none.
-func (x *UniqueCount[G, M]) Indexes() []model.Index { return x.u.indexes() }
-
-// Relations returns none: what groups and members are keys of is not declared here.
-func (x *UniqueCount[G, M]) Relations() []model.Relation { return nil }
+func (x *UniqueCount[G, M]) Expire(before time.Time) model.Write { return x.u.Expire(before) }

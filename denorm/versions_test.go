@@ -5,13 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // A tune had a title before it had a name, and a maker of another type; an id, a label
@@ -102,7 +101,7 @@ func TestVersionsBesideTechniques(t *testing.T) {
 		"a subset of whole documents": {declare: func(tunes collection) {
 			denorm.NewSubset(tunes, "label", lists, "whole", denorm.SubsetSpec{By: bson.D{e("year", -1)}, Max: 3})
 		}},
-		"an index table":   {declare: func(tunes collection) { denorm.NewIndexTable(tunes, "name", "tunesByName") }},
+		"an index table":   {declare: func(tunes collection) { denorm.NewIndexTable(tunes, "name", "tunesByName", denorm.IndexTableSpec{}) }},
 		"an inverted list": {declare: func(tunes collection) { denorm.NewInverted(tunes, "tunesBy", "words") }},
 		"a bounded list":   {declare: func(tunes collection) { denorm.NewBounded(tunes, "list", denorm.BoundedSpec{Max: 3}) }},
 	} {

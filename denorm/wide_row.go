@@ -1,8 +1,10 @@
 package denorm
 
 import (
+	"reflect"
 	"time"
 
+	"github.com/docmodel/docmodel/denorm/internal/widerow"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -49,14 +51,31 @@ type RowColumn[K any] struct {
 // writes: each write asks that the document is the one for its time and has room, and a split is marked before it
 // begins, so that whoever meets it finishes it. A reader who meets a split can see columns twice.
 //
-// Copied fields are as old as the link, or the last [WideRow.RefreshLeft] or [WideRow.RefreshRight]; [WideRow.Checks] find
-// old ones.
+// Copied fields are as old as the link, or the last [RowSide.Refresh]; [WideRow.Checks] find old ones.
 //
 // Source: user_by_item and item_by_user with composite columns of time and id (seed 001).
+//
+// Indexes returns, for each of the rows' collections, the index that finds a pair, and the one that pages from the
+// oldest on.
+//
+// Checks returns the checks of the relation. The first finds the pairs that don't have just one column in each row, both with
+// the same time. Mending links a pair as the left row says, with the earliest time there, or unlinks it if the left row has no
+// column of it. A pair stays as it is if one of its columns was written within Age. This check takes no filter.
+//
+// The next find, for each side with copied fields, the columns that carry other fields than their document. Mending renews
+// them; it leaves columns alone that carry something else by now. A document that is split meanwhile can keep old fields:
+// check again.
+//
+// The others can't mend. They find columns whose document is missing, which [WideRow.Unlink] takes away, and documents of rows
+// with more than Max columns, which the next column splits. An operation, a refresh or a split under way can show.
+//
+// Cost: see [model.Check]. The check of pairs reads every document of both rows' collections, and mends each pair as
+// [WideRow.Link] writes it. The check of copied fields reads each linked document by _id, once for each form that columns
+// carry; mending finds the columns by the index of [WideRow.Indexes].
 type WideRow[L, LK, R, RK any] struct {
-	left  *model.Collection[L, LK]
-	right *model.Collection[R, RK]
-	w     *wideRow
+	model.Parts
+
+	w *widerow.Rows
 }
 
 // NewWideRow declares a relation between the documents of two collections. It panics with a [*model.DeclarationError]
@@ -66,42 +85,10 @@ type WideRow[L, LK, R, RK any] struct {
 func NewWideRow[L, LK, R, RK any](
 	left *model.Collection[L, LK], right *model.Collection[R, RK], spec WideRowSpec,
 ) *WideRow[L, LK, R, RK] {
-	model.MustField(left, "_id")
-	model.MustField(right, "_id")
-	var l LK
-	var r RK
-	w := declareWideRow(spec, wideEnd{
-		name: left.Name(), key: l, encode: left.Encode, checkName: func(name string) { left.Named(name) },
-		field: func(path string) model.Field { return model.MustField(left, path) },
-	}, wideEnd{
-		name: right.Name(), key: r, encode: right.Encode, checkName: func(name string) { right.Named(name) },
-		field: func(path string) model.Field { return model.MustField(right, path) },
-	})
-	return &WideRow[L, LK, R, RK]{left, right, w}
-}
-
-// LinkState is what an operation on a pair decides from: the columns that there are, and the documents of rows that it
-// touches.
-type LinkState struct {
-	Held  [2][]HeldColumn // in the left row and in the right
-	Place [2]RowPlace     // where a missing column belongs
-}
-
-// A HeldColumn is a column of a pair, where it was found.
-type HeldColumn struct {
-	Page   string    // the _id of the row's document
-	Key    string    // the column's
-	At     time.Time // the link's time
-	Op     bson.ObjectID
-	Parted bson.Raw // the document, if it is being split at or before the column; else nil
-}
-
-// A RowPlace is the document of a row that a column belongs into.
-type RowPlace struct {
-	Page  bson.Raw // what it says of itself; with its columns if it has to be split; nil if the row has none
-	Whole bool     // it has its columns
-
-	Before bson.Raw // the document before it, whole, if that is still marked as being split into this one; else nil
+	w := widerow.Declare([2]widerow.Side{
+		{Rows: spec.LeftRows, Docs: left.Docs(), Copies: spec.LeftCopies}, {Rows: spec.RightRows, Docs: right.Docs(), Copies: spec.RightCopies},
+	}, [2]reflect.Type{reflect.TypeFor[LK](), reflect.TypeFor[RK]()}, spec.Max, spec.MaxBytes)
+	return &WideRow[L, LK, R, RK]{model.NewParts(w.Indexes, w.Relations, w.Checks), w}
 }
 
 // Link returns the change that links two documents at a time, with the fields that each copies from the other. op is
@@ -111,27 +98,24 @@ type RowPlace struct {
 //
 // Cost: six commands, two documents: who holds the pair, by the index of [WideRow.Indexes], and both rows' documents by
 // _id, then a write of each. A document that is full costs four commands more, and three documents.
-func (x *WideRow[L, LK, R, RK]) Link(left *L, right *R, at time.Time, op bson.ObjectID) model.Change[LinkState] {
-	l, errL := encodedDocument(x.left, left)
-	r, errR := encodedDocument(x.right, right)
-	return x.w.link(l, r, at, op, errL, errR)
+func (x *WideRow[L, LK, R, RK]) Link(left *L, right *R, at time.Time, op bson.ObjectID) model.Change[any] {
+	return x.w.Link(left, right, at, op)
 }
 
 // Unlink returns the change that takes both columns of a pair away. A pair that isn't linked is not an error. It can be run
 // again.
 //
 // Cost: four commands, two documents.
-func (x *WideRow[L, LK, R, RK]) Unlink(left LK, right RK) model.Change[LinkState] {
-	return x.w.unlink(x.w.ids(left, right, x.left.CheckID("left", left), x.right.CheckID("right", right)))
+func (x *WideRow[L, LK, R, RK]) Unlink(left LK, right RK) model.Change[any] {
+	return x.w.Unlink(left, right)
 }
 
 // Linked returns the query of the document of the left row that holds the pair, with that column alone: Count or One
 // tell whether it is linked, and since when.
 //
 // Cost: one command, served by the index of [WideRow.Indexes].
-func (x *WideRow[L, LK, R, RK]) Linked(left LK, right RK) model.Find[RowPage[RK]] {
-	p := x.w.ids(left, right, x.left.CheckID("left", left), x.right.CheckID("right", right))
-	return model.Find[RowPage[RK]]{Query: x.w.holders(0, p)}
+func (x *WideRow[L, LK, R, RK]) Linked(left LK, right RK) *model.Find[RowPage[RK]] {
+	return &model.Find[RowPage[RK]]{Query: x.w.Linked(left, right)}
 }
 
 // A RowPage is a document of a row, with columns that link to ids of type K.
@@ -143,40 +127,41 @@ type RowPage[K any] struct {
 	Cols []RowColumn[K] `bson:"cols"`
 }
 
-// LeftNewest returns the n newest columns of a left document's row, the newest first: of all of them, or of those
-// before the key of a column, which is how the next page is asked for. "" means all; [ColumnsFrom] makes a key of a
-// time.
+// Left returns the side of the left documents, whose rows' columns link to right documents.
+func (x *WideRow[L, LK, R, RK]) Left() RowSide[L, LK, RK] { return RowSide[L, LK, RK]{x.w, 0} }
+
+// Right returns the side of the right documents, whose rows' columns link to left documents.
+func (x *WideRow[L, LK, R, RK]) Right() RowSide[R, RK, LK] {
+	return RowSide[R, RK, LK]{x.w, 1}
+}
+
+// A RowSide is one side of a [WideRow]: documents of type D with an _id of type K, each of which has a row. The columns of a
+// row link to documents of the other side, whose _id is of type O. [WideRow.Left] and [WideRow.Right] return it.
+type RowSide[D, K, O any] struct {
+	w    *widerow.Rows
+	side int
+}
+
+// Newest returns the n newest columns of a document's row, the newest first. after is the key of the last column that was
+// read: the page goes on with older columns. "" begins with the newest; [ColumnsFrom] makes a key of a time. n 0 means all.
 //
 // Cost: one command, served by _id, and one more for each further batch; it reads as many documents of the row as the
 // page spans.
-func (x *WideRow[L, LK, R, RK]) LeftNewest(left LK, before string, n int) model.Aggregate[RowColumn[RK]] {
-	a := x.w.newest(0, left, x.left.CheckID("left", left), before, n)
-	return model.Aggregate[RowColumn[RK]]{Aggregation: a}
+func (s RowSide[D, K, O]) Newest(id K, after string, n int64) *model.Aggregate[RowColumn[O]] {
+	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Newest(s.side, id, after, n)}
 }
 
-// LeftOldest returns the n oldest columns of a left document's row, the oldest first: of all, or of those after a key.
+// Oldest returns the n oldest columns of a document's row, the oldest first. after and n are as for [RowSide.Newest]: the
+// page goes on with later columns.
 //
-// Cost: as LeftNewest, served by the index on row and hi of [WideRow.Indexes].
-func (x *WideRow[L, LK, R, RK]) LeftOldest(left LK, after string, n int) model.Aggregate[RowColumn[RK]] {
-	a := x.w.oldest(0, left, x.left.CheckID("left", left), after, n)
-	return model.Aggregate[RowColumn[RK]]{Aggregation: a}
+// Cost: as Newest, served by the index on row and hi of [WideRow.Indexes].
+func (s RowSide[D, K, O]) Oldest(id K, after string, n int64) *model.Aggregate[RowColumn[O]] {
+	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Oldest(s.side, id, after, n)}
 }
 
-// RightNewest is [WideRow.LeftNewest] of a right document's row.
-//
-// Cost: as LeftNewest.
-func (x *WideRow[L, LK, R, RK]) RightNewest(right RK, before string, n int) model.Aggregate[RowColumn[LK]] {
-	a := x.w.newest(1, right, x.right.CheckID("right", right), before, n)
-	return model.Aggregate[RowColumn[LK]]{Aggregation: a}
-}
-
-// RightOldest is [WideRow.LeftOldest] of a right document's row.
-//
-// Cost: as LeftOldest.
-func (x *WideRow[L, LK, R, RK]) RightOldest(right RK, after string, n int) model.Aggregate[RowColumn[LK]] {
-	a := x.w.oldest(1, right, x.right.CheckID("right", right), after, n)
-	return model.Aggregate[RowColumn[LK]]{Aggregation: a}
-}
+// ColumnsFrom returns the key of a time in the rows of a [WideRow]: before it come the columns of earlier times, after it
+// those of this time and later.
+func ColumnsFrom(t time.Time) string { return widerow.From(t) }
 
 // A RowCount is how much a row holds.
 type RowCount struct {
@@ -184,59 +169,19 @@ type RowCount struct {
 	Documents int   `bson:"documents"`
 }
 
-// LeftCount returns the pipeline that counts the columns of a left document's row, by the counts of its documents. A
-// row without documents gives no result. While one is being split, its columns can count twice.
+// Count returns the pipeline that counts the columns of a document's row, by the counts of the row's documents. A row
+// without documents gives no result. While one is being split, its columns can count twice.
 //
 // Cost: one command, served by _id; it reads every document of the row.
-func (x *WideRow[L, LK, R, RK]) LeftCount(left LK) model.Aggregate[RowCount] {
-	return model.Aggregate[RowCount]{Aggregation: x.w.count(0, left, x.left.CheckID("left", left))}
+func (s RowSide[D, K, O]) Count(id K) *model.Aggregate[RowCount] {
+	return &model.Aggregate[RowCount]{Aggregation: s.w.Count(s.side, id)}
 }
 
-// RightCount is [WideRow.LeftCount] of a right document's row.
+// Refresh returns the write that gives the columns that link to a document its fields as they are now. Run it after the
+// document changed; columns that are right are left alone. It can be run again.
 //
-// Cost: as LeftCount.
-func (x *WideRow[L, LK, R, RK]) RightCount(right RK) model.Aggregate[RowCount] {
-	return model.Aggregate[RowCount]{Aggregation: x.w.count(1, right, x.right.CheckID("right", right))}
-}
-
-// RefreshLeft returns the write that gives the columns that link to a left document its fields as they are now. Run it
-// after the document changed; columns that are right are left alone. It can be run again.
-//
-// Cost: one command; as many documents of right rows as hold it, found by the index of [WideRow.Indexes]. Stopped half
-// way, it leaves some columns old. A document that is split meanwhile can keep old fields: run it again.
-func (x *WideRow[L, LK, R, RK]) RefreshLeft(left *L) model.Write {
-	doc, err := encodedDocument(x.left, left)
-	return x.w.refresh(0, doc, err)
-}
-
-// RefreshRight is [WideRow.RefreshLeft] for the columns that link to a right document.
-//
-// Cost: as RefreshLeft.
-func (x *WideRow[L, LK, R, RK]) RefreshRight(right *R) model.Write {
-	doc, err := encodedDocument(x.right, right)
-	return x.w.refresh(1, doc, err)
-}
-
-// Indexes returns, for each of the rows' collections, the index that finds a pair, and the one that pages from the
-// oldest on.
-func (x *WideRow[L, LK, R, RK]) Indexes() []model.Index { return x.w.indexes() }
-
-// Relations returns the relation, for diagrams.
-func (x *WideRow[L, LK, R, RK]) Relations() []model.Relation {
-	return []model.Relation{{
-		From: x.w.sides[0].rows, FromPath: "cols.id", To: x.right.Name(), ToPath: "_id",
-		FromEnd: model.Many, ToEnd: model.Many, Label: "wide rows",
-	}}
-}
-
-// encodedDocument is a document as it is stored.
-func encodedDocument[D, K any](c *model.Collection[D, K], doc *D) (bson.Raw, error) {
-	if _, err := c.ID(doc); err != nil {
-		return nil, err
-	}
-	v, err := c.Encode(*doc)
-	if err != nil {
-		return nil, &model.ValueError{Collection: c.Name(), Field: "document", Reason: err.Error()}
-	}
-	return rawDocument(v)
+// Cost: one command; as many documents of the other side's rows as hold it, found by the index of [WideRow.Indexes]. Stopped
+// half way, it leaves some columns old. A document that is split meanwhile can keep old fields: run it again.
+func (s RowSide[D, K, O]) Refresh(doc *D) model.Write {
+	return s.w.Refresh(s.side, doc)
 }

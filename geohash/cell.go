@@ -33,15 +33,6 @@ const keyMask = 1<<MaxBits - 1
 // clean returns the cell without bits that are not its own.
 func (c Cell) clean() Cell { return c.Key.Cell(int(c.Bits)) }
 
-// Parent returns the cell of so many bits around c. One of more bits than c has, or as many, is c.
-func (c Cell) Parent(bits int) Cell { return c.Key.Cell(min(bits, int(c.Bits))) }
-
-// Contains reports whether a key is within the cell.
-func (c Cell) Contains(k Key) bool {
-	rest := MaxBits - min(c.Bits, MaxBits)
-	return k>>rest == c.Key&keyMask>>rest
-}
-
 // Range returns the keys of the cell.
 func (c Cell) Range() Range {
 	c = c.clean()

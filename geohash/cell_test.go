@@ -12,29 +12,29 @@ func TestCells(t *testing.T) {
 	for range scale(20_000, 20) {
 		k, bits := r.key(), r.IntN(MaxBits+1)
 		c := k.Cell(bits)
-		if int(c.Bits) != bits || !c.Contains(k) || c.Key != c.Range().Lo || !c.Range().Contains(k) {
+		if int(c.Bits) != bits || !c.Range().Contains(k) || c.Key != c.Range().Lo || !c.Range().Contains(k) {
 			t.Fatalf("cell %v of %s", c, k)
 		}
 		rng := c.Range()
-		if rng.Hi-rng.Lo != 1<<(MaxBits-bits) || !c.Contains(rng.Lo) || !c.Contains(rng.Hi-1) || c.Contains(rng.Lo-1) || c.Contains(rng.Hi) {
+		if rng.Hi-rng.Lo != 1<<(MaxBits-bits) || !c.Range().Contains(rng.Lo) || !c.Range().Contains(rng.Hi-1) || c.Range().Contains(rng.Lo-1) || c.Range().Contains(rng.Hi) {
 			t.Fatalf("range %v of %v", rng, c)
 		}
 		if got := c.Box(); got != bisectBack(c) {
 			t.Fatalf("box of %v is %v, not %v", c, got, bisectBack(c))
 		}
-		if got, err := Encode(c.Center()); err != nil || !c.Contains(got) || bits < MaxBits-2 && got.Cell(bits+2) == c.Key.Cell(bits+2) {
+		if got, err := Encode(c.Center()); err != nil || !c.Range().Contains(got) || bits < MaxBits-2 && got.Cell(bits+2) == c.Key.Cell(bits+2) {
 			t.Fatalf("centre %v of %v", c.Center(), c)
 		}
 		up := r.IntN(MaxBits + 1)
-		if p := c.Parent(up); int(p.Bits) != min(up, bits) || !p.Contains(k) || p != k.Cell(min(up, bits)) {
+		if p := c.Key.Cell(min(up, bits)); int(p.Bits) != min(up, bits) || !p.Range().Contains(k) || p != k.Cell(min(up, bits)) {
 			t.Fatalf("parent %d of %v is %v", up, c, p)
 		}
 		// A cell made by hand, with bits that are not its own.
 		dirty := Cell{Key: k, Bits: c.Bits}
 		cells, ok := dirty.Neighbors()
 		wantCells, wantOK := c.Neighbors()
-		if dirty.Box() != c.Box() || dirty.Range() != rng || dirty.String() != c.String() || dirty.Parent(bits) != c || cells != wantCells || ok != wantOK ||
-			dirty.Contains(rng.Hi) || !dirty.Contains(rng.Lo) || dirty.Diameter() != c.Diameter() {
+		if dirty.Box() != c.Box() || dirty.Range() != rng || dirty.String() != c.String() || dirty.Key.Cell(bits) != c || cells != wantCells || ok != wantOK ||
+			dirty.Range().Contains(rng.Hi) || !dirty.Range().Contains(rng.Lo) || dirty.Diameter() != c.Diameter() {
 			t.Fatalf("%v isn't taken for %v", dirty, c)
 		}
 	}
@@ -54,7 +54,7 @@ func TestKeyPoint(t *testing.T) {
 }
 
 func TestCellOfOddBits(t *testing.T) {
-	k := MustParse("ezs42").Key
+	k := mustParse("ezs42").Key
 	world := Cell{}
 	for _, tt := range []struct {
 		reason    string
@@ -63,21 +63,19 @@ func TestCellOfOddBits(t *testing.T) {
 		{"less than no bits", k.Cell(-5), world},
 		{"no bits", k.Cell(0), world},
 		{"too many bits", k.Cell(100), k.Cell(60)},
-		{"a parent of less than no bits", k.Cell(9).Parent(-1), world},
-		{"a parent of more bits than the cell", k.Cell(9).Parent(10), k.Cell(9)},
 		{"the zero cell is the world", world.Box(), Box{-90, -180, 90, 180}},
 		{"whose range is everything", world.Range(), Range{0, 1 << 60}},
 		{"whose middle is", world.Center(), Point{}},
 		{"the first bit is the hemisphere", k.Cell(1).Box(), Box{-90, -180, 90, 0}},
 		{"the second north or south", k.Cell(2).Box(), Box{0, -180, 90, 0}},
-		{"a published box", MustParse("ezs42").Box(), Box{42.583_007_812_5, -5.625, 42.626_953_125, -5.581_054_687_5}},
+		{"a published box", mustParse("ezs42").Box(), Box{42.583_007_812_5, -5.625, 42.626_953_125, -5.581_054_687_5}},
 		{"more bits than there are", Cell{k, 255}.Box(), Cell{k, 60}.Box()},
 		{"more bits than there are", Cell{k, 255}.Range(), Range{k, k + 1}},
-		{"more bits than there are", Cell{k, 255}.Contains(k), true},
-		{"more bits than there are", Cell{k, 255}.Contains(k + 1), false},
-		{"a key that is none is in no cell", world.Contains(-1), false},
-		{"a key that is none is in no cell", world.Contains(1 << 60), false},
-		{"a key that is none is in no cell", Cell{-1, 60}.Contains(-1), false},
+		{"more bits than there are", Cell{k, 255}.Range().Contains(k), true},
+		{"more bits than there are", Cell{k, 255}.Range().Contains(k + 1), false},
+		{"a key that is none is in no cell", world.Range().Contains(-1), false},
+		{"a key that is none is in no cell", world.Range().Contains(1 << 60), false},
+		{"a key that is none is in no cell", Cell{-1, 60}.Range().Contains(-1), false},
 		{"a key that is none is cut to 60 bits", Key(-1).Cell(60).Key, Key(1<<60 - 1)},
 	} {
 		if tt.got != tt.want {
@@ -92,16 +90,16 @@ func TestCommonCell(t *testing.T) {
 		a := r.key()
 		b := a ^ Key(r.Int64N(1<<r.IntN(MaxBits+1)))
 		c := CommonCell(a, b)
-		if !c.Contains(a) || !c.Contains(b) || c != CommonCell(b, a) || a == b && int(c.Bits) != MaxBits {
+		if !c.Range().Contains(a) || !c.Range().Contains(b) || c != CommonCell(b, a) || a == b && int(c.Bits) != MaxBits {
 			t.Fatalf("%s and %s have %v", a, b, c)
 		}
 		if a != b {
-			if smaller := a.Cell(int(c.Bits) + 1); smaller.Contains(b) {
+			if smaller := a.Cell(int(c.Bits) + 1); smaller.Range().Contains(b) {
 				t.Fatalf("%s and %s have %v, and %v too", a, b, c, smaller)
 			}
 		}
 	}
-	if got := CommonCell(MustParse("ezs42").Key, MustParse("ezs4z").Key); got.String() != "ezs4" {
+	if got := CommonCell(mustParse("ezs42").Key, mustParse("ezs4z").Key); got.String() != "ezs4" {
 		t.Error(got)
 	}
 	if got := CommonCell(-1, 1<<60-1); got != Key(-1).Cell(60) {
@@ -163,30 +161,16 @@ func TestNeighbors(t *testing.T) {
 				want = bisect(p.Normalize()).Cell(int(c.Bits))
 			}
 			if got := cells[d]; got != want || ok>>d&1 == 1 != there {
-				t.Fatalf("%v of %v of %d bits is %v, %t, not %v, %t", Direction(d), b, c.Bits, got, ok>>d&1 == 1, want, there)
-			}
-			if got, gotOK := c.Neighbor(Direction(d)); got != cells[d] || gotOK != there {
-				t.Fatalf("%v of %v alone is %v, %t, not %v, %t", Direction(d), c, got, gotOK, cells[d], there)
+				t.Fatalf("%v of %v of %d bits is %v, %t, not %v, %t", d, b, c.Bits, got, ok>>d&1 == 1, want, there)
 			}
 		}
-	}
-	if c, ok := MustParse("ezs42").Neighbor(8); ok || c != (Cell{}) {
-		t.Errorf("there is no ninth direction: %v, %t", c, ok)
 	}
 	for _, tt := range []struct {
-		d    Direction
+		d    int
 		want string
 	}{{North, "ezs48"}, {NorthEast, "ezs49"}, {East, "ezs43"}, {SouthEast, "ezs41"}, {South, "ezs40"}, {SouthWest, "ezefp"}, {West, "ezefr"}, {NorthWest, "ezefx"}} {
-		if got, ok := MustParse("ezs42").Neighbor(tt.d); !ok || got.String() != tt.want {
-			t.Errorf("%v of ezs42 is %v, not %s", tt.d, got, tt.want)
+		if cells, ok := mustParse("ezs42").Neighbors(); ok != 0xff || cells[tt.d].String() != tt.want {
+			t.Errorf("%v of ezs42 is %v, not %s", tt.d, cells[tt.d], tt.want)
 		}
-	}
-	for d, want := range []string{"North", "NorthEast", "East", "SouthEast", "South", "SouthWest", "West", "NorthWest", "Direction(8)"} {
-		if got := Direction(d).String(); got != want {
-			t.Errorf("%s, not %s", got, want)
-		}
-	}
-	if got := Direction(255).String(); got != "Direction(255)" {
-		t.Error(got)
 	}
 }

@@ -128,7 +128,7 @@ func TestBoxValidate(t *testing.T) {
 		{Box{3, 2, 1, 4}, "South"},
 	} {
 		var e *CoordinateError
-		if err := tt.b.Validate(); !errors.Is(err, ErrCoordinate) || !errors.As(err, &e) || e.Field != tt.field {
+		if err := tt.b.Validate(); !is[*CoordinateError](err) || !errors.As(err, &e) || e.Field != tt.field {
 			t.Errorf("%v: %v", tt.b, err)
 		}
 		if got := tt.b.Cover(nil, 8); got != nil {
@@ -138,13 +138,13 @@ func TestBoxValidate(t *testing.T) {
 	if err := (Box{1, 4, 3, 2}).Validate(); err != nil {
 		t.Error(err)
 	}
-	if err := (Circle{Point{1, 2}, -3}).Validate(); !errors.Is(err, ErrCoordinate) {
+	if err := (Circle{Point{1, 2}, -3}).Validate(); !is[*CoordinateError](err) {
 		t.Error(err)
 	}
 }
 
 func TestBoxCoverExact(t *testing.T) {
-	center := MustParse("ezs42ezs42ez").Center()
+	center := mustParse("ezs42ezs42ez").Center()
 	for _, tt := range []struct {
 		reason string
 		b      Box
@@ -152,7 +152,7 @@ func TestBoxCoverExact(t *testing.T) {
 	}{
 		{"the world", Box{-90, -180, 90, 180}, []Range{{0, 1 << MaxBits}}},
 		{"the world from Greenwich", Box{-90, 0, 90, math.Nextafter(0, -1)}, []Range{{0, 1 << MaxBits}}},
-		{"a point is its cell", Box{center.Lat, center.Lng, center.Lat, center.Lng}, []Range{MustParse("ezs42ezs42ez").Range()}},
+		{"a point is its cell", Box{center.Lat, center.Lng, center.Lat, center.Lng}, []Range{mustParse("ezs42ezs42ez").Range()}},
 	} {
 		if got := tt.b.Cover(nil, 8); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v, not %v", tt.reason, got, tt.want)

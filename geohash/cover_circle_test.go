@@ -206,7 +206,7 @@ func TestCircleCoverEnds(t *testing.T) {
 		p      Point
 		most   Key
 	}{
-		{"inside a cell", MustParse("ezs42ezs42ez").Center(), 1},
+		{"inside a cell", mustParse("ezs42ezs42ez").Center(), 1},
 		{"on a corner", Point{0, 0}, 4},
 		{"on the antimeridian", Point{12.34567, 180}, 2},
 	} {

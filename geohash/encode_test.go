@@ -48,7 +48,7 @@ func TestEncodeEdges(t *testing.T) {
 					}
 					within := (p.Lat >= b.South && p.Lat < b.North || p.Lat == 90 && b.North == 90) &&
 						(p.Lng >= b.West && p.Lng < b.East || p.Lng == 180 && b.East == 180)
-					if k, _ := Encode(p); c.Contains(k) != within {
+					if k, _ := Encode(p); c.Range().Contains(k) != within {
 						t.Fatalf("%v in %v of %d bits: %t", p, b, c.Bits, !within)
 					}
 				}
@@ -82,7 +82,7 @@ func TestEncodePublished(t *testing.T) {
 				t.Errorf("%s, %v; want %s", got, err, tt.want)
 			}
 			k, err := Encode(tt.p)
-			if want := MustParse(tt.want); err != nil || !want.Contains(k) || k.Cell(int(want.Bits)) != want || !strings.HasPrefix(k.String(), tt.want) {
+			if want := mustParse(tt.want); err != nil || !want.Range().Contains(k) || k.Cell(int(want.Bits)) != want || !strings.HasPrefix(k.String(), tt.want) {
 				t.Errorf("%s, %v is not in %s", k, err, tt.want)
 			}
 		})
@@ -116,12 +116,12 @@ func TestEncodeRefuses(t *testing.T) {
 	for _, tt := range tests {
 		k, err := Encode(tt.p)
 		var e *CoordinateError
-		if k != 0 || !errors.Is(err, ErrCoordinate) || !errors.As(err, &e) || e.Field != tt.field || !strings.Contains(err.Error(), tt.field) {
+		if k != 0 || !is[*CoordinateError](err) || !errors.As(err, &e) || e.Field != tt.field || !strings.Contains(err.Error(), tt.field) {
 			t.Errorf("%s: Encode(%v) is %d, %v", tt.reason, tt.p, k, err)
 		}
 		for _, chars := range []int{1, 12} {
 			dst, err := AppendEncode([]byte("at"), tt.p, chars)
-			if string(dst) != "at" || !errors.Is(err, ErrCoordinate) {
+			if string(dst) != "at" || !is[*CoordinateError](err) {
 				t.Errorf("%s: AppendEncode(%v) is %q, %v", tt.reason, tt.p, dst, err)
 			}
 		}
@@ -150,7 +150,7 @@ func TestAppendEncodeChars(t *testing.T) {
 		}
 		for _, chars := range []int{-1, 0, 13, 1 << 40 >> 8 & math.MaxInt32} {
 			got, err := AppendEncode([]byte("at"), p, chars)
-			if string(got) != "at" || !errors.Is(err, ErrSyntax) {
+			if string(got) != "at" || !is[*SyntaxError](err) {
 				t.Errorf("%d characters: %q, %v", chars, got, err)
 			}
 		}
@@ -182,7 +182,7 @@ func TestNormalize(t *testing.T) {
 		}
 	}
 	for _, p := range []Point{{math.NaN(), 0}, {0, math.NaN()}, {math.Inf(1), 0}, {0, math.Inf(-1)}} {
-		if _, err := Encode(p.Normalize()); !errors.Is(err, ErrCoordinate) {
+		if _, err := Encode(p.Normalize()); !is[*CoordinateError](err) {
 			t.Errorf("%v became %v", p, p.Normalize())
 		}
 	}

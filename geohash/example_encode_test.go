@@ -21,7 +21,8 @@ func ExampleEncode() {
 	fmt.Printf("%.1f cm off\n", 100*geohash.Distance(leon, key.Point()))
 
 	_, err = geohash.Encode(geohash.Point{Lat: 112.5584, Lng: 37.8324})
-	fmt.Println(err, errors.Is(err, geohash.ErrCoordinate))
+	var coordinate *geohash.CoordinateError
+	fmt.Println(err, errors.As(err, &coordinate))
 
 	beyond := geohash.Point{Lat: -16.8, Lng: 180.2} // Fiji, as some maps have it
 	_, err = geohash.Encode(beyond)

@@ -8,7 +8,7 @@ import (
 )
 
 func TestAppendGeoJSON(t *testing.T) {
-	got := string(AppendGeoJSON([]byte("x="), []Range{MustParse("ezs42").Range(), {5, 5}, {0, 1 << 58}}))
+	got := string(AppendGeoJSON([]byte("x="), []Range{mustParse("ezs42").Range(), {5, 5}, {0, 1 << 58}}))
 	want := `x={"type":"FeatureCollection","features":[` +
 		`{"type":"Feature","geometry":{"type":"MultiPolygon","coordinates":[[[[-5.625,42.5830078125],[-5.5810546875,42.5830078125],` +
 		`[-5.5810546875,42.626953125],[-5.625,42.626953125],[-5.625,42.5830078125]]]]},` +
@@ -47,7 +47,7 @@ func TestAppendGeoJSON(t *testing.T) {
 			n++
 		}
 		p := f.Properties
-		if p.Range != i || p.Cells != n || MustParse(p.First).Key != cover[i].Lo || MustParse(p.Last).Key != cover[i].Hi-1 {
+		if p.Range != i || p.Cells != n || mustParse(p.First).Key != cover[i].Lo || mustParse(p.Last).Key != cover[i].Hi-1 {
 			t.Errorf("%v has %+v", cover[i], p)
 		}
 	}

@@ -1,13 +1,8 @@
 package geohash
 
-import "strconv"
-
-// Direction is one of the eight neighbours of a cell, clockwise from North.
-type Direction uint8
-
-// The directions.
+// The eight neighbours of a cell, clockwise: indexes of what [Cell.Neighbors] returns.
 const (
-	North Direction = iota
+	North = iota
 	NorthEast
 	East
 	SouthEast
@@ -17,28 +12,9 @@ const (
 	NorthWest
 )
 
-var directionNames = [8]string{"North", "NorthEast", "East", "SouthEast", "South", "SouthWest", "West", "NorthWest"}
-
-// String returns the direction's name, or "Direction(n)" for one that is none.
-func (d Direction) String() string {
-	if int(d) < len(directionNames) {
-		return directionNames[d]
-	}
-	return "Direction(" + strconv.Itoa(int(d)) + ")"
-}
-
-// Neighbor returns the next cell of the same size in a direction. Beyond a pole there is none: false. East of 180 comes the
-// cell at -180; east and west of the world is the world.
-func (c Cell) Neighbor(d Direction) (Cell, bool) {
-	if d > NorthWest {
-		return Cell{}, false
-	}
-	cells, ok := c.Neighbors()
-	return cells[d], ok>>d&1 == 1
-}
-
-// Neighbors returns all eight neighbours, by [Direction]. The bit 1<<d of ok says that there is one in the direction d; where
-// there is none, the cell is the zero value. Cells of few bits can have one neighbour in two directions.
+// Neighbors returns the next cells of the same size, from [North] on clockwise. The bit 1<<d of ok says that there is a cell at
+// index d. Beyond a pole there is no cell, and the zero value stands there. East of 180 comes the cell at -180; east and west of the
+// world is the world. Cells of few bits can be a neighbour in two directions.
 func (c Cell) Neighbors() (cells [8]Cell, ok uint8) {
 	n := min(c.Bits, MaxBits)
 	columnUnit, rowUnit := Key(1)<<(MaxBits+1-(n+1)/2*2), Key(1)<<(MaxBits-n/2*2)

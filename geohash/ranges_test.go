@@ -28,7 +28,7 @@ func TestRangeCells(t *testing.T) {
 			if got.Lo != next || c != got.Lo.Cell(int(c.Bits)) {
 				t.Fatalf("%v: %v comes after %v", rng, c, next)
 			}
-			if count > 0 && c.Bits == last.Bits && c.Parent(int(c.Bits)-1) == last.Parent(int(c.Bits)-1) {
+			if count > 0 && c.Bits == last.Bits && c.Key.Cell(int(c.Bits)-1) == last.Key.Cell(int(c.Bits)-1) {
 				t.Fatalf("%v: %v and %v are one cell", rng, last, c)
 			}
 			last, next, count = c, got.Hi, count+1
@@ -49,7 +49,7 @@ func TestRangeCells(t *testing.T) {
 		{"more than the world", Range{-5, 1<<62 + 5}, []Cell{{}}},
 		{"what is no key", Range{1 << 60, 1 << 61}, nil},
 		{"one key", Range{5, 6}, []Cell{{5, 60}}},
-		{"a published cell", MustParse("ezs42").Range(), []Cell{MustParse("ezs42")}},
+		{"a published cell", mustParse("ezs42").Range(), []Cell{mustParse("ezs42")}},
 	} {
 		if got := slices.Collect(tt.r.Cells()); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v, not %v", tt.reason, got, tt.want)

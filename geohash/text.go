@@ -65,15 +65,6 @@ func syntaxError(s string) error {
 	return err
 }
 
-// MustParse is [Parse] for constants; it panics where that returns an error.
-func MustParse(s string) Cell {
-	c, err := Parse(s)
-	if err != nil {
-		panic(err.Error() + "; MustParse is for texts that the program knows, Parse for those of its users")
-	}
-	return c
-}
-
 // String returns the geohash of 12 characters.
 func (k Key) String() string { return Cell{Key: k, Bits: MaxBits}.String() }
 

@@ -3,18 +3,22 @@ package model
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
+	"slices"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// An Aggregate is a pipeline whose results are values of type R. It does nothing until All, Each or One runs it; Under
-// returns a changed copy. Its fields, Command, String and Cost are those of [Aggregation].
+// An Aggregate is a pipeline whose results are values of type R. It does nothing until All, Each, One or Count runs it. Under
+// returns a changed copy. Its fields, Command, String, Cost and Count are those of [Aggregation].
 type Aggregate[R any] struct{ Aggregation }
 
-// An Aggregation is what an [Aggregate] sends, whatever it decodes into. The fields may be set by hand.
+// An Aggregation is what an [Aggregate] sends, whatever it decodes into. The fields may be set by hand. It has a type of its own
+// because code that works on any result, and is compiled once for all of them, takes it.
 type Aggregation struct {
 	Collection string
 	Pipeline   mongo.Pipeline
@@ -22,7 +26,7 @@ type Aggregation struct {
 	Index      string // the index that serves its first stages; "" means not known
 	Err        error  // bad input: returned by every run, before anything is sent
 
-	codec *codec
+	codec *core.Codec
 }
 
 // Aggregate returns a pipeline over the collection whose results are decoded as D. The stages are copied, and nothing of them is
@@ -30,55 +34,74 @@ type Aggregation struct {
 //
 // Cost of a run: one command, and one more for each further batch; which index serves its first stages isn't known here.
 // Consistency: a pipeline reads no snapshot, and its $lookup reads later than its first stage.
-func (c *Collection[D, K]) Aggregate(pipeline mongo.Pipeline) (a Aggregate[D]) {
+func (c *Collection[D, K]) Aggregate(pipeline mongo.Pipeline) *Aggregate[D] {
+	a := new(Aggregate[D])
 	declOf(c).aggregation(&a.Aggregation, pipeline)
 	return a
 }
 
 // AggregateAs returns a pipeline over the collection whose results are decoded as R. Otherwise it is as [Collection.Aggregate].
-func AggregateAs[R, D, K any](c *Collection[D, K], pipeline mongo.Pipeline) (a Aggregate[R]) {
+func AggregateAs[R, D, K any](c *Collection[D, K], pipeline mongo.Pipeline) *Aggregate[R] {
+	a := new(Aggregate[R])
 	declOf(c).aggregation(&a.Aggregation, pipeline)
 	return a
 }
 
 // All runs the pipeline and returns every result. None is not an error.
-func (a Aggregate[R]) All(ctx context.Context, db *mongo.Database) ([]R, error) {
+func (a *Aggregate[R]) All(ctx context.Context, db *mongo.Database) ([]R, error) {
 	var docs []R
 	err := readPipeline(ctx, db, &a.Aggregation).all(&docs)
 	return docs, err
 }
 
 // Each runs the pipeline and yields its results batch by batch, as [Find.Each] does.
-func (a Aggregate[R]) Each(ctx context.Context, db *mongo.Database) iter.Seq2[R, error] {
+func (a *Aggregate[R]) Each(ctx context.Context, db *mongo.Database) iter.Seq2[R, error] {
 	return each[R](readPipeline(ctx, db, &a.Aggregation))
 }
 
 // One runs the pipeline and returns its first result, or [ErrNotFound]. It adds no $limit.
-func (a Aggregate[R]) One(ctx context.Context, db *mongo.Database) (R, error) {
+func (a *Aggregate[R]) One(ctx context.Context, db *mongo.Database) (R, error) {
 	var doc R
 	err := readPipeline(ctx, db, &a.Aggregation).one(&doc)
 	return doc, err
 }
 
+// Count counts the results on the server: one command, which sends the number alone.
+func (a *Aggregation) Count(ctx context.Context, db *mongo.Database) (int64, error) {
+	var found struct{ N int64 }
+	counting := *a
+	counting.Pipeline = append(slices.Clone(a.Pipeline), bson.D{{Key: "$count", Value: "n"}})
+	err := readPipeline(ctx, db, &counting).one(&found)
+	if errors.Is(err, ErrNotFound) {
+		err = nil
+	}
+	return found.N, err
+}
+
 // Under returns the pipeline with the policy's filter on every collection that it reads: its own, and those of $lookup,
 // $graphLookup and $unionWith, nested ones too.
-func (a Aggregate[R]) Under(p Policy) Aggregate[R] {
-	pipelineUnder(&a.Aggregation, &p)
-	return a
+func (a *Aggregate[R]) Under(p Policy) *Aggregate[R] {
+	next := new(Aggregate[R])
+	pipelineUnder(&next.Aggregation, &a.Aggregation, &p)
+	return next
 }
 
 // aggregation fills in a pipeline of the collection. What a typed method returns is filled in by pointer, for a copy of it
 // would be compiled for every type of documents.
 //
 //go:noinline
-func (c *declaration) aggregation(a *Aggregation, pipeline mongo.Pipeline) {
-	c = c.orZero()
-	a.Collection, a.codec = c.name, c.codec
-	a.Pipeline, a.Err = c.codec.copyPipeline(pipeline)
+func (c declaration) aggregation(a *Aggregation, pipeline mongo.Pipeline) {
+	a.Collection, a.codec = c.Name(), c.Codec()
+	a.Pipeline, a.Err = c.Codec().CopyPipeline(pipeline)
+	if a.Err == nil && len(a.Pipeline) > 0 && len(a.Pipeline[0]) == 1 && a.Pipeline[0][0].Key == "$match" {
+		if filter, ok := a.Pipeline[0][0].Value.(bson.D); ok {
+			a.Err = c.CheckFilter(filter)
+		}
+	}
 }
 
 // Command is the aggregate command as the server is sent it, less what the driver adds.
-func (a Aggregation) Command() bson.D {
+func (a *Aggregation) Command() bson.D {
 	cursor := bson.D{}
 	if a.Options.BatchSize != 0 {
 		cursor = bson.D{{Key: "batchSize", Value: a.Options.BatchSize}}
@@ -92,7 +115,7 @@ func (a Aggregation) Command() bson.D {
 }
 
 // String is the pipeline as a mongosh command.
-func (a Aggregation) String() string {
+func (a *Aggregation) String() string {
 	if a.Err != nil {
 		return "// refused: " + a.Err.Error()
 	}
@@ -103,10 +126,18 @@ func (a Aggregation) String() string {
 }
 
 // Cost is the pipeline's price: one command, and one more for each further batch of its answer.
-func (a Aggregation) Cost() Cost { return readCost(a.Index) }
+//
+//go:noinline
+func (a *Aggregation) Cost() Cost { return readCost(a.Index) }
 
 //go:noinline
-func pipelineUnder(a *Aggregation, p *Policy) {
+func pipelineUnder(a, from *Aggregation, p *Policy) {
+	*a = *from
+	holdPipeline(a, p)
+}
+
+// holdPipeline adds the policy's filter on every collection that the pipeline reads.
+func holdPipeline(a *Aggregation, p *Policy) {
 	pipeline, err := p.frozen().pipeline(a.Collection, a.Pipeline)
 	a.Pipeline = pipeline
 	if a.Err == nil {
@@ -118,20 +149,20 @@ func pipelineUnder(a *Aggregation, p *Policy) {
 //
 //go:noinline
 func readPipeline(ctx context.Context, db *mongo.Database, of *Aggregation) *read {
-	own := *of // so that a caller's stays on its stack
+	own := *of
 	a := &own
 	for _, p := range policiesOf(ctx) {
-		pipelineUnder(a, p)
+		holdPipeline(a, p)
 	}
 	err := a.Err
 	if err == nil && a.Collection == "" {
 		err = errNoCollection("a pipeline")
 	}
 	if err == nil {
-		err = CheckRun(ctx, db)
+		err = core.CheckRun(ctx, db)
 	}
 	if err == nil {
-		err = cmp.Or(checkDepth(a.Pipeline), a.Options.check())
+		err = cmp.Or(core.CheckDepth(a.Pipeline), a.Options.check())
 	}
 	return &read{ctx, a.Options, a.codec, err, a.Collection, nil, func(ctx context.Context) (*mongo.Cursor, error) {
 		o := options.Aggregate()

@@ -9,9 +9,9 @@ import (
 	"reflect"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/mongo"
-
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // A Change reads, decides and runs: for an operation whose plan depends on what is stored. When the plan finds that
@@ -19,6 +19,9 @@ import (
 // jittered pauses. It gives up sooner when three attempts in a row begin with what the one before them read: then nobody
 // else writes, and the same plan fails again. Once is no sign of that: another operation's mark may have come and gone
 // between two reads.
+//
+// Run returns the state S that was read last. It is what the caller asked for, such as a number taken or a report. The state of a
+// Change[any] is the technique's own and tells a caller nothing: look at the [Result].
 //
 // What it reads through this module is read at the primary, whatever read preference the database has.
 type Change[S any] struct {
@@ -113,7 +116,7 @@ type changing struct {
 }
 
 func (c *changing) run(ctx context.Context, db *mongo.Database) (Result, error) {
-	if err := cmp.Or(c.err, CheckRun(ctx, db)); err != nil {
+	if err := cmp.Or(c.err, core.CheckRun(ctx, db)); err != nil {
 		return Result{}, err
 	}
 	if c.incomplete {

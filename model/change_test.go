@@ -137,7 +137,7 @@ func TestChangePauses(t *testing.T) {
 			}
 			begin := time.Now()
 			_, _, err := change.Run(t.Context(), db)
-			if limit := 4*max(c.most, 0) + 5*time.Second; !errors.Is(err, model.ErrStale) || time.Since(begin) > limit {
+			if limit := 4*max(c.most, 0) + 30*time.Second; !errors.Is(err, model.ErrStale) || time.Since(begin) > limit {
 				t.Errorf("%v: %v after %v", c, err, time.Since(begin))
 			}
 		}
@@ -189,7 +189,7 @@ func TestChangeThen(t *testing.T) {
 		if err != nil || state != 0 || len(result.Steps) != 4 || len(result.Batches) != 4 || result.Steps[3].Batch != 3 {
 			t.Errorf("%d, %+v, %v", state, result, err)
 		}
-		if n, err := parts.Find(d("tenant", 7)).Count(t.Context(), db); n != 4 || err != nil {
+		if n, err := parts.Unchecked().Find(d("tenant", 7)).Count(t.Context(), db); n != 4 || err != nil {
 			t.Errorf("%d parts of the tenant, %v", n, err)
 		}
 	})

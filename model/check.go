@@ -1,13 +1,13 @@
 package model
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"iter"
 	"strings"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -39,7 +39,7 @@ type Check struct {
 	Read func(ctx context.Context, db *mongo.Database, filter bson.D) iter.Seq2[Finding, error]
 
 	// Queries are those that Read begins with, for String.
-	Queries []Aggregate[bson.Raw]
+	Queries []*Aggregate[bson.Raw]
 
 	// Tell completes a finding of Pipeline, whose Detail is the result. nil takes the result's _id for the document's.
 	Tell func(f *Finding) error
@@ -75,7 +75,7 @@ func (f Finding) String() string {
 
 // In returns the check of the documents that match a filter, in addition to filters that were given before.
 func (c Check) In(filter bson.D) Check {
-	filter, err := (*codec)(nil).copyD(filter)
+	filter, err := (*core.Codec)(nil).CopyD(filter)
 	c.filter = And(c.filter, filter)
 	if c.Err == nil && err != nil {
 		c.Err = &ValueError{Collection: c.Collection, Field: "filter", Reason: err.Error()}
@@ -87,7 +87,7 @@ func (c Check) In(filter bson.D) Check {
 // Pipeline returns one that is refused.
 //
 // Cost: one command. Without an Index it reads every document of Collection, or every one that matches In's filter.
-func (c Check) Find() Aggregate[bson.Raw] {
+func (c Check) Find() *Aggregate[bson.Raw] {
 	a := Aggregation{Collection: c.Collection, Index: c.Index, Err: c.Err}
 	switch {
 	case c.Err != nil:
@@ -98,7 +98,7 @@ func (c Check) Find() Aggregate[bson.Raw] {
 	default:
 		a.Pipeline = c.Pipeline
 	}
-	return Aggregate[bson.Raw]{a}
+	return &Aggregate[bson.Raw]{a}
 }
 
 // Each yields the findings, batch by batch. It ends at the first error.
@@ -151,70 +151,4 @@ func (c Check) String() string {
 		lines[i] = q.String()
 	}
 	return strings.Join(lines, "\n")
-}
-
-// tells completes findings by decoding their details as F.
-func tells[F any](tell func(*Finding, F)) func(*Finding) error {
-	return func(f *Finding) error {
-		var row F
-		if err := bson.Unmarshal(f.Detail, &row); err != nil {
-			return fmt.Errorf("docmodel: check %s: %w", f.Check, err)
-		}
-		tell(f, row)
-		return nil
-	}
-}
-
-// mends returns a plan for the details of findings, decoded as F. It refuses a finding of another check, and a detail that
-// isn't an F. (Package internal/core has the same for the techniques of other packages.)
-func mends[F any](check, collection string, mend func(rows []F) Plan) func([]Finding) Plan {
-	return func(found []Finding) Plan {
-		rows := make([]F, len(found))
-		for i, f := range found {
-			reason := ""
-			if f.Check != check {
-				reason = fmt.Sprintf("is a finding of %q, not of %q", f.Check, check)
-			} else if err := bson.Unmarshal(bytes.Clone(f.Detail), &rows[i]); err != nil {
-				reason = "has a Detail that the check didn't return: " + err.Error()
-			}
-			if reason != "" {
-				return RefusedPlan(collection, &ValueError{Collection: collection, Field: fmt.Sprintf("found[%d]", i), Reason: reason})
-			}
-		}
-		return mend(rows)
-	}
-}
-
-// finds is the pipeline that returns the _id, and more fields, of the documents that match a filter.
-func finds(filter bson.D, fields ...bson.E) mongo.Pipeline {
-	return mongo.Pipeline{
-		{{Key: "$match", Value: filter}}, {{Key: "$project", Value: append(bson.D{{Key: "_id", Value: 1}}, fields...)}},
-	}
-}
-
-// says completes findings of whole documents, by one text for all.
-func says(problem string) func(*Finding) error {
-	return func(f *Finding) error {
-		f.ID, f.Problem = f.Detail.Lookup("_id"), problem
-		return nil
-	}
-}
-
-// mendsEach returns the plan that updates each found document, if it still matches the filter that found it.
-func mendsEach(check, collection string, filter bson.D, leaves string, update mongo.UpdateOneModel) func([]Finding) Plan {
-	type row struct {
-		ID bson.RawValue `bson:"_id"`
-	}
-	return mends(check, collection, func(rows []row) (p Plan) {
-		for i, r := range rows {
-			if r.ID.Type == 0 {
-				return RefusedPlan(collection, &ValueError{Collection: collection, Field: fmt.Sprintf("found[%d]", i), Reason: "has no _id"})
-			}
-			one := update
-			one.Filter = And(bson.D{{Key: "_id", Value: Eq(ownValue(r.ID))}}, filter)
-			p.Steps = append(p.Steps, Write{Collection: collection, Index: IDIndex, Once: true, Model: &one})
-		}
-		p.Leaves = leaves
-		return p
-	})
 }

@@ -25,7 +25,11 @@ var errNotMended = errors.New("docmodel: no write can mend what this check finds
 // Cost: for each batch of 500 documents one command that reads their _ids, one for the check, and those of the mending plan;
 // for findings that wait, Age, one command more for each 500 of them, and those of their plans.
 func (c Check) Job() Job {
-	j := Job{Name: c.Name, Collection: c.Collection, Filter: c.filter, Projection: bson.D{{Key: "_id", Value: 1}}, Err: c.Err, check: &c}
+	s := Stage{Name: c.Name, Collection: c.Collection, Filter: c.filter, Projection: bson.D{{Key: "_id", Value: 1}}, check: &c}
+	if c.MendAll != nil {
+		s.Do = c.all
+	}
+	j := Job{Name: c.Name, Stages: []Stage{s}, Err: c.Err}
 	switch {
 	case j.Err != nil:
 	case c.MendAll != nil && len(c.filter) > 0:
@@ -41,9 +45,9 @@ func (c Check) Job() Job {
 // most is how many findings wait at most before they are looked at again.
 const mostWaiting = 10_000
 
-// mending is the job of a check on its way.
+// mending is the stage of a check on its way.
 type mending struct {
-	job     Job
+	stage   Stage
 	after   bson.RawValue // the last _id that was read
 	waiting []waiting     // in the order in which they were found
 }
@@ -63,47 +67,43 @@ func (f Finding) key() findingKey {
 }
 
 // batch does one batch, or looks at the findings that wait.
-func (m *mending) batch(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress) error {
-	docs, err := m.job.read(ctx, db, m.after)
+func (m *mending) batch(ctx context.Context, b *Batch) error {
+	docs, err := m.stage.read(ctx, b.DB, m.after)
 	if err != nil {
 		return err
 	}
 	if len(docs) > 0 {
-		p.Batches++
-		p.Documents += int64(len(docs))
+		b.Documents = int64(len(docs))
 		m.after = docs[len(docs)-1].Lookup("_id")
-		if err := m.first(ctx, db, o, p, docs); err != nil {
+		if err := m.first(ctx, b, docs); err != nil {
 			return err
 		}
 	}
 	if len(m.waiting) > 0 && (len(docs) == 0 || len(m.waiting) >= mostWaiting) {
-		if err := m.second(ctx, db, o, p); err != nil {
+		if err := m.second(ctx, b); err != nil {
 			return err
 		}
 	}
 	if len(m.waiting) == 0 {
-		p.After = m.after
+		b.After = m.after
 	}
-	if len(docs) == 0 {
-		p.Done = true
-		return m.job.forget(ctx, db, o)
-	}
-	return m.job.save(ctx, db, o, *p)
+	b.Done = len(docs) == 0
+	return nil
 }
 
 // first mends what is old enough in a batch, and remembers what doesn't say how old it is.
-func (m *mending) first(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress, docs []bson.Raw) error {
+func (m *mending) first(ctx context.Context, b *Batch, docs []bson.Raw) error {
 	ids := make(bson.A, len(docs))
 	for i, d := range docs {
 		ids[i] = d.Lookup("_id")
 	}
-	begun, age := time.Now(), m.job.check.Age
+	begun, age := time.Now(), m.stage.check.Age
 	var unknown []waiting
-	err := m.mend(ctx, db, o, p, ids, func(found []Finding) (old []Finding) {
+	err := m.mend(ctx, b, ids, func(found []Finding) (old []Finding) {
 		unknown = nil
 		for _, f := range found {
 			switch {
-			case age <= 0, o.DryRun && f.Since.IsZero(), !f.Since.IsZero() && f.Since.Before(begun.Add(-age)):
+			case age <= 0, b.DryRun && f.Since.IsZero(), !f.Since.IsZero() && f.Since.Before(begun.Add(-age)):
 				old = append(old, f)
 			case f.Since.IsZero():
 				unknown = append(unknown, waiting{f.ID, f.key(), time.Now()})
@@ -116,21 +116,21 @@ func (m *mending) first(ctx context.Context, db *mongo.Database, o JobOptions, p
 }
 
 // second looks again at the findings that wait, and mends those that are the same.
-func (m *mending) second(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress) error {
+func (m *mending) second(ctx context.Context, b *Batch) error {
 	last := m.waiting[len(m.waiting)-1].seen
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-time.After(time.Until(last.Add(m.job.check.Age))):
+	case <-time.After(time.Until(last.Add(m.stage.check.Age))):
 	}
-	for size := int(m.job.size()); len(m.waiting) > 0; {
+	for size := int(m.stage.size()); len(m.waiting) > 0; {
 		some := m.waiting[:min(size, len(m.waiting))]
 		ids, same := make(bson.A, len(some)), map[findingKey]bool{}
 		for i, w := range some {
 			ids[i] = w.id
 			same[w.key] = true
 		}
-		err := m.mend(ctx, db, o, p, ids, func(found []Finding) (old []Finding) {
+		err := m.mend(ctx, b, ids, func(found []Finding) (old []Finding) {
 			for _, f := range found {
 				if same[f.key()] {
 					old = append(old, f)
@@ -147,50 +147,72 @@ func (m *mending) second(ctx context.Context, db *mongo.Database, o JobOptions, 
 }
 
 // mend finds in some documents, and mends what old keeps of it; again when the plan is stale.
-func (m *mending) mend(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress, ids bson.A, old func([]Finding) []Finding) error {
-	check := m.job.check.In(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
+func (m *mending) mend(ctx context.Context, b *Batch, ids bson.A, old func([]Finding) []Finding) error {
+	check := m.stage.check.In(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
 	planned := 0
+	var left []Finding
 	change := Change[[]Finding]{
 		Read: func(ctx context.Context, db *mongo.Database) ([]Finding, error) {
 			found, err := check.All(ctx, db)
 			return old(found), err
 		},
 		Decide: func(found []Finding) (Plan, error) {
-			if len(found) == 0 {
-				planned = 0
-				return Plan{}, nil
-			}
-			plan := check.Mend(found)
+			var plan Plan
+			plan, left = check.mendable(found)
 			planned = len(plan.Steps)
-			err := plan.Err()
-			if err == nil && plan.Guarantee() == Transactional && !plan.Options.AllowPartial {
-				err = ErrTransactional
-			}
-			if o.DryRun {
+			err := jobPlan(plan)
+			if b.DryRun {
 				return Plan{}, err
 			}
 			return plan, err
 		},
 	}
-	_, result, err := change.Run(ctx, db)
-	p.Modified += result.Modified()
-	p.Writes += int64(planned)
+	_, result, err := change.Run(ctx, b.DB)
+	b.Modified += result.Modified()
+	b.Writes += int64(planned)
+	if err == nil {
+		b.Leave(left...)
+	}
 	return err
 }
 
+// mendable is the plan that mends findings. Those that it refuses are left, each with the reason.
+func (c Check) mendable(found []Finding) (plan Plan, left []Finding) {
+	if len(found) == 0 {
+		return plan, nil
+	}
+	if plan = c.Mend(found); plan.Err() == nil {
+		return plan, nil
+	}
+	plan = Plan{}
+	var can []Finding
+	for _, f := range found {
+		if err := c.Mend([]Finding{f}).Err(); err != nil {
+			f.Problem += ": " + err.Error()
+			left = append(left, f)
+		} else {
+			can = append(can, f)
+		}
+	}
+	if len(can) > 0 {
+		plan = c.Mend(can)
+	}
+	return plan, left
+}
+
 // all mends everything at once. A dry run counts the findings.
-func (m *mending) all(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress) error {
-	p.Done = true
-	if o.DryRun {
-		for _, err := range m.job.check.Each(ctx, db) {
+func (c Check) all(ctx context.Context, b *Batch) error {
+	b.Done = true
+	if b.DryRun {
+		for _, err := range c.Each(ctx, b.DB) {
 			if err != nil {
 				return err
 			}
-			p.Writes++
+			b.Writes++
 		}
 		return nil
 	}
-	result, err := m.job.check.MendAll(ctx, db, m.job.check.Age)
-	p.Batches, p.Writes, p.Modified, p.Done = 1, int64(len(result.Steps)), result.Modified(), err == nil
+	result, err := c.MendAll(ctx, b.DB, c.Age)
+	b.Writes, b.Modified = int64(len(result.Steps)), result.Modified()
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,55 +15,6 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 )
-
-// checkOf is the check, of those, that finds this.
-func checkOf(t testing.TB, finds string, checks []model.Check) model.Check {
-	t.Helper()
-	i := slices.IndexFunc(checks, func(c model.Check) bool { return strings.HasSuffix(c.Name, ": "+finds) })
-	if i < 0 {
-		t.Fatalf("no check finds %s", finds)
-	}
-	return checks[i]
-}
-
-// foundIDs are the _ids, strings, of the documents that a check finds, sorted.
-func foundIDs(t testing.TB, db *mongo.Database, check model.Check) (ids []string) {
-	t.Helper()
-	found, err := check.All(context.Background(), db)
-	if err != nil {
-		t.Fatalf("%s: %v", check.Name, err)
-	}
-	for _, f := range found {
-		if f.Check != check.Name || f.Collection != check.Collection || f.Problem == "" {
-			t.Errorf("%s: finds %+v", check.Name, f)
-		}
-		ids = append(ids, f.ID.StringValue())
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
-}
-
-// mend runs the jobs of the checks that can mend, in their order.
-func mend(ctx context.Context, db *mongo.Database, checks []model.Check) error {
-	for _, c := range checks {
-		if c.Mend == nil && c.MendAll == nil {
-			continue
-		}
-		if _, err := c.Job().Run(ctx, db, model.JobOptions{}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// finding is what a check has found, of this detail.
-func finding(check model.Check, detail bson.D) model.Finding {
-	raw, err := bson.Marshal(detail)
-	if err != nil {
-		panic(err)
-	}
-	return model.Finding{Check: check.Name, Collection: check.Collection, Detail: raw}
-}
 
 // A checkedStock is how much there is of something, which is wrong below 0.
 type checkedStock struct {
@@ -225,14 +175,14 @@ func TestCheckJob(t *testing.T) {
 					t.Fatal(err)
 				}
 				job := check.Job()
-				job.BatchSize = 3
+				job.Stages[0].BatchSize = 3
 				monitor.Reset()
 				dry, err := job.Run(t.Context(), db, model.JobOptions{DryRun: true})
 				if err != nil || dry.Documents != 8 || dry.Writes != 3 || dry.Modified != 0 || dry.Batches != 3 || inStock(t, db) != "5 -1 -2 3 4 5 -7 8" {
 					t.Errorf("a dry run: %+v, %v, %s", dry, err, inStock(t, db))
 				}
 				narrow := check.In(d("shelf", "a")).Job()
-				narrow.BatchSize = 1
+				narrow.Stages[0].BatchSize = 1
 				if p, err := narrow.Run(t.Context(), db, model.JobOptions{}); err != nil || p.Documents != 4 || p.Modified != 2 || inStock(t, db) != "5 -1 0 3 4 5 0 8" {
 					t.Errorf("narrowed: %+v, %v, %s", p, err, inStock(t, db))
 				}
@@ -253,7 +203,7 @@ func TestCheckJob(t *testing.T) {
 				if err != nil || !rest.Done || rest.Documents != 5 || rest.Modified != 1 || inStock(t, db) != "-9 0 0 3 4 5 0 8" {
 					t.Errorf("gone on: %+v, %v, %s", rest, err, inStock(t, db))
 				}
-				after := model.JobOptions{After: embRaw(int32(1))}
+				after := model.JobOptions{From: model.Progress{After: rawOf(int32(1))}}
 				if p, err := job.Run(t.Context(), db, after); err != nil || p.Modified != 0 || inStock(t, db) != "-9 0 0 3 4 5 0 8" {
 					t.Errorf("after the first: %+v, %v, %s", p, err, inStock(t, db))
 				}

@@ -3,6 +3,7 @@ package model
 import (
 	"reflect"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -16,25 +17,9 @@ import (
 // projection of whole documents is refused. Writes are not affected.
 func Decoding[D, K any](c *Collection[D, K], others []reflect.Type, decode func(raw bson.Raw, doc *D) error) *Collection[D, K] {
 	if c == nil || decode == nil {
-		panic(&DeclarationError{"no collection, or no function that decodes", "Decoding", "give both"})
+		core.Fail("no collection, or no function that decodes", "Decoding", "give both")
 	}
-	own := codec{}
-	if base := declOf(c).orZero().codec; base != nil {
-		own = *base
-	}
-	own.wholeAs = reflect.TypeFor[*D]()
-	own.whole = func(raw bson.Raw, doc any) error { return decode(raw, doc.(*D)) }
-	decl := *declOf(c).orZero()
-	if decl.older != nil {
-		if err := decl.older.add(others, decl.layout, decl.codec); err != nil {
-			panic(&DeclarationError{"a technique uses a path that isn't alike in all versions: " + err.Error(), "versions of " + decl.name, olderRemedy})
-		}
-	}
-	decl.codec = &own
-	return &Collection[D, K]{&decl, c.id}
-}
-
-// EncodeDocument returns a whole document, of any type, as the collection's options store it.
-func EncodeDocument[D, K any](c *Collection[D, K], doc any) (bson.Raw, error) {
-	return declOf(c).orZero().codec.document(doc)
+	return &Collection[D, K]{c.Docs().Decoding(others, reflect.TypeFor[*D](), func(raw bson.Raw, doc any) error {
+		return decode(raw, doc.(*D))
+	})}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -45,24 +46,20 @@ func Diagram(techniques ...Technique) string {
 // Indexes of your own, beside those of techniques, are handed in here: [NewIndex] makes them. It panics with a [*DeclarationError] for
 // one of another collection.
 func Entity[D, K any](c *Collection[D, K], indexes ...Index) Technique {
-	e := entity{declOf(c).orZero(), slices.Clone(indexes)}
+	indexes = slices.Clone(indexes)
+	e := entity{NewParts(func() []Index { return slices.Clone(indexes) }, nil, nil), declOf(c)}
 	for _, i := range indexes {
-		if i.Collection != e.c.name {
-			panic(&DeclarationError{
-				Problem: "an index of " + i.Collection, Place: "Entity of " + e.c.name, Remedy: "hand it to the Entity of its own collection",
-			})
+		if i.Collection != e.c.Name() {
+			core.Fail("an index of "+i.Collection, "Entity of "+e.c.Name(), "hand it to the Entity of its own collection")
 		}
 	}
 	return e
 }
 
 type entity struct {
-	c       *declaration
-	indexes []Index
+	Parts
+	c declaration
 }
-
-func (e entity) Indexes() []Index    { return slices.Clone(e.indexes) }
-func (entity) Relations() []Relation { return nil }
 
 // diagram is a diagram in the making.
 type diagram struct {
@@ -93,18 +90,18 @@ func (d *diagram) at(collection string) *box {
 }
 
 func (d *diagram) describe(e entity) {
-	d.at(e.c.name).typeOf = func(path string) string {
-		f, err := e.c.field(path)
+	d.at(e.c.Name()).typeOf = func(path string) string {
+		f, err := e.c.Lookup(path)
 		if err != nil {
 			return ""
 		}
 		return typeName(f)
 	}
-	if e.c.layout == nil {
+	if e.c.Layout() == nil {
 		return
 	}
-	for _, name := range e.c.layout.order {
-		d.field(e.c.name, name, "")
+	for _, name := range e.c.Layout().Names {
+		d.field(e.c.Name(), name, "")
 	}
 }
 
@@ -207,7 +204,7 @@ func word(path string) string {
 }
 
 // typeName is a field's type by the alias that MongoDB has for it; document for a struct, any for what is open.
-func typeName(f Field) string {
+func typeName(f core.Field) string {
 	name := "any"
 	if !f.Open && f.Type != nil {
 		name = bsonName(f.Type)
@@ -229,13 +226,13 @@ func bsonName(t reflect.Type) string {
 		return "date"
 	case reflect.TypeFor[bson.Decimal128]():
 		return "decimal"
-	case reflect.TypeFor[bson.Binary](), bytesType:
+	case reflect.TypeFor[bson.Binary](), reflect.TypeFor[[]byte]():
 		return "binData"
 	}
-	switch k, _ := kindOf(t); k {
-	case open:
+	switch (core.Shape{}).As(t).Kind {
+	case core.OpenShape, core.MapShape:
 		return "any"
-	case document:
+	case core.DocumentShape:
 		return "document"
 	}
 	switch t.Kind() {

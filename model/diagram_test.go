@@ -12,6 +12,7 @@ import (
 type ties []model.Relation
 
 func (ties) Indexes() []model.Index        { return nil }
+func (ties) Checks() []model.Check         { return nil }
 func (t ties) Relations() []model.Relation { return t }
 
 // Indexes of one's own go with the collection that they are of.

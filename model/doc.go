@@ -12,13 +12,10 @@
 //	Declare documents                         [NewCollection]
 //	Read documents                            [Collection.Find], [Collection.ByID], [Find]
 //	Read a part of each                       [Project]
-//	Read page after page                      [Find.After]
+//	Read page after page                      [Find.After]; by tokens, both ways: [Find.Page]
 //	Read by a pipeline                        [Collection.Aggregate], [AggregateAs]
 //	Store one document, or many               [Collection.Insert], [Collection.InsertMany], [Collection.Replace]
 //	Change one document                       [Collection.Update], [Modify]
-//	Small documents inside their parent       [Embedded], [Nested] in its elements, [EmbeddedOne]
-//	A document nobody overwrites unseen       [Versioned]
-//	Values of many types in one place         [Union], and asked for by type [Kinds]
 //	Several writes that belong together       [NewPlan], [Concat], [Plan.Run], [Plan.RunTx]
 //	Two techniques on one document            [Merge]
 //	All that one action of a user touches     [MergePlans], [Change.Also]; what has to be run apart [InTx]
@@ -27,21 +24,14 @@
 //	Work through a live collection            [Job]
 //	A tenant, soft deletion, updatedAt        [Policy]
 //	The indexes of a whole model              [Indexes]
-//	How a type's values are stored            [ShapeOf]
 //	Documents decoded by code of one's own    [Decoding]
 //	What a value would send                   its String method, a mongosh command; Command for reads
 //
 // # Tasks
 //
-//   - Write one element of an array, known by its key: [Embedded.Add], [Embedded.Put], [Embedded.Set], [Embedded.Remove],
-//     [Embedded.Move]; one in an array of its own: [Nested.Add], [Nested.Set]
-//   - Find parents by an element, and elements of one parent or of all: [Embedded.Having], [Embedded.Element], [Embedded.Elements]
-//   - Find and mend arrays that other code wrote to: [Embedded.Checks], [Check.Job]; arrays within elements: [Nested.Checks]
-//   - Write what was read only if it is still so: [Versioned.Replace], [Versioned.Update]; with retries: [Versioned.Change]; while
-//     a condition holds: [Versioned.Guarded], [Versioned.Take]
-//   - Write any document only if it is as it was read, all of it, some fields, or what its type reads: [AsRead], [FieldsAsRead],
-//     [Shape.AsRead]
-//   - Store values of several Go types, and get them back as what they are: [Case], [Union.Options]; by type: [Kinds.Of], [Only]
+//   - Find and mend what other code wrote: [Check], [Check.Job]
+//
+// Package embed has techniques of one document: elements of an array, versions, values of many types.
 //
 // # Costs
 //
@@ -70,7 +60,5 @@
 // array filters together) has 16 MiB. BSON options that a client sets for all its collections rename fields unseen: give
 // them to [NewCollection] too.
 //
-// An element of an [Embedded] array is known by one key; a bound is of elements, not bytes. A [Versioned] document remembers as many
-// operations as Keep says; plain writes that don't count the version up are not seen. Where there is a registry of one's own, a
-// [Union]'s too, nested maps are written in no particular order.
+// Where there is a registry of one's own, nested maps are written in no particular order.
 package model

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -19,13 +20,11 @@ var (
 	// use [Change], which does both.
 	ErrStale = errors.New("docmodel: no document matches: it changed since it was read, or is not there")
 
-	// ErrFull is wrapped by each error that says that a bound is reached, so that one question is enough: [ErrArrayFull],
-	// relate.FullError, denorm.ErrBucketFull, denorm.ErrNumberedFull, paths.ErrFull.
+	// ErrFull is wrapped by each error that says that a bound is reached.
 	ErrFull = errors.New("docmodel: no room")
 
-	// ErrTaken is wrapped by each error that says that something else is there already, under the same key, value or number:
-	// [ErrElementExists], keys.ErrNumberTaken, relate.LinkedError, denorm.TakenError, paths.ErrExists. Not by the server's
-	// own error for a duplicate key, which [mongo.IsDuplicateKeyError] tells.
+	// ErrTaken is wrapped by each error that says that something else is there already, under the same key, value or number. The
+	// server's own error for a duplicate key doesn't wrap it: [mongo.IsDuplicateKeyError] tells that one.
 	ErrTaken = errors.New("docmodel: taken already")
 
 	// ErrTransactional is returned by [Plan.Run] for a plan whose steps only make sense together.
@@ -38,13 +37,36 @@ var (
 )
 
 var (
+	// ErrLeased is returned by a [Change] under a [Lease] that another writer held for as long as the change could wait, and by
+	// [Lease.Settled].
+	ErrLeased = errors.New("docmodel: another writer holds the lease")
+
+	// ErrHistoryLost is returned by [Stream.Run] when the server no longer has the changes since the stored place.
+	ErrHistoryLost = errors.New("docmodel: the changes since the stored place are no longer known: " +
+		"run with Rescan, and check what was deleted")
+
+	// ErrNoChangeStreams is returned by [Stream.Run] on a server without change streams for a stream that can't poll.
+	ErrNoChangeStreams = errors.New("docmodel: the server has no change streams: name a field in Since to poll by")
+
+	// ErrTakenOver is returned by [Stream.Run] when the stream was run a second time meanwhile: the later run goes on.
+	ErrTakenOver = errors.New("docmodel: another run of the stream has taken over")
+
+	// ErrSourceGone is returned by [Stream.Run] when the watched collection was dropped or renamed. The place is stored: the
+	// next run goes on with the collection that then has its name.
+	ErrSourceGone = errors.New("docmodel: the watched collection was dropped or renamed")
+
+	// ErrNotRepeatable is returned by [Stream.Run], in a [*StreamError], for a plan that may not be run twice.
+	ErrNotRepeatable = errors.New("docmodel: the plan is not repeatable: running it twice may do more than running it once")
+)
+
+var (
 	errUnacknowledged = errors.New("docmodel: a write that expects a match was sent without acknowledgement, and can't be judged")
 	errMergeInTx      = errors.New("docmodel: $merge and $out can't run in a transaction: run the step by itself, with Options.AllowPartial or marked Once")
 )
 
 // MaxDocument is the largest BSON document that MongoDB stores: 16 MiB
 // (https://www.mongodb.com/docs/manual/reference/limits/).
-const MaxDocument = 16 * 1024 * 1024
+const MaxDocument = core.MaxDocument
 
 // A ValueError says which value of which field was refused, and why. It is found before anything is written.
 type ValueError struct {

@@ -7,15 +7,28 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
 )
+
+type (
+	customer struct {
+		ID       string    `bson:"_id"`
+		Contacts []contact `bson:"contacts,omitempty"`
+	}
+	contact struct {
+		Email string `bson:"email"`
+	}
+)
+
+var customers = model.NewCollection[customer, string]("customers")
 
 // Other code stored a contact twice. The checks of the technique find that, and mend it.
 func ExampleCheck() {
 	client, stop := modeltest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("crm")
-	contacts := model.NewEmbedded[contact](customers, "contacts", model.EmbeddedSpec{Key: "email", Max: 2, Keep: model.KeepFirst})
+	contacts := embed.NewEmbedded[contact](customers, "contacts", embed.EmbeddedSpec{Key: "email", Max: 2, Keep: embed.KeepFirst})
 
 	twice := []contact{{Email: "thomas@andersen.com"}, {Email: "thomas@andersen.com"}, {Email: "info@andersen.com"}}
 	if _, err := customers.Insert(customer{ID: "andersen", Contacts: twice}).Run(ctx, db); err != nil {

@@ -32,7 +32,7 @@ type title struct {
 var (
 	imprints    = model.NewCollection[imprint, string]("publishers")
 	titles      = model.NewCollection[title, bson.ObjectID]("books")
-	publishedBy = relate.NewParentRef(titles, "publisher.id", imprints)
+	publishedBy = relate.NewParentRef(titles, "publisher.id", imprints, relate.ParentRefSpec{})
 	theirNames  = denorm.NewCopy(imprints, titles, denorm.CopySpec{
 		KeyPath: "publisher.id", Fields: []denorm.Field{{From: "name", To: "publisher.name"}}})
 	countBooks = denorm.NewCounter(titles, "publisher.id", imprints, denorm.CounterSpec{Count: "books"})

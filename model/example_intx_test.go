@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
@@ -22,7 +23,7 @@ type account struct {
 
 var (
 	accounts  = model.NewCollection[account, string]("accounts")
-	ledger    = model.NewVersioned(accounts, model.VersionedSpec{Tokens: "ops"})
+	ledger    = embed.NewVersioned(accounts, embed.VersionedSpec{Tokens: "ops"})
 	errClosed = errors.New("the account is closed")
 )
 
@@ -60,7 +61,7 @@ func ExampleInTx() {
 	fmt.Println(transfer("ann", "bob", 30, once))
 	fmt.Println(transfer("ann", "bob", 30, once)) // sent twice, applied once
 	fmt.Println(transfer("ann", "old", 30, bson.NewObjectID()))
-	fmt.Println(errors.Is(transfer("ann", "bob", 90, bson.NewObjectID()), model.ErrGuard)) // there is less
+	fmt.Println(errors.Is(transfer("ann", "bob", 90, bson.NewObjectID()), embed.ErrGuard)) // there is less
 
 	for a, err := range accounts.Find(bson.D{}).Sorted(bson.D{{Key: "_id", Value: 1}}).Each(ctx, db) {
 		fmt.Println(a.ID, a.Balance, err)

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -54,7 +55,7 @@ func without(filter bson.D, others []bson.D) bson.D {
 }
 
 // sameValue reports whether two values are stored as the same bytes.
-func sameValue(a, b any) bool { return sameWithin(a, b, maxDepth) }
+func sameValue(a, b any) bool { return sameWithin(a, b, core.MaxLevels) }
 
 // sameWithin is sameValue for values of so many levels; those that have more are not the same.
 func sameWithin(a, b any, n int) bool {
@@ -87,8 +88,8 @@ func sameWithin(a, b any, n int) bool {
 			return slices.EqualFunc(x, y, func(x, y bson.E) bool { return x.Key == y.Key && sameWithin(x.Value, y.Value, n-1) })
 		}
 	}
-	x, errX := (*codec)(nil).copyD(bson.D{{Key: "v", Value: a}}) // in which maps have an order
-	y, errY := (*codec)(nil).copyD(bson.D{{Key: "v", Value: b}})
+	x, errX := (*core.Codec)(nil).CopyD(bson.D{{Key: "v", Value: a}}) // in which maps have an order
+	y, errY := (*core.Codec)(nil).CopyD(bson.D{{Key: "v", Value: b}})
 	if errX != nil || errY != nil {
 		return false
 	}
@@ -114,7 +115,7 @@ func isEquality(v any) bool {
 	case bson.D:
 		return len(v) == 0 || !strings.HasPrefix(v[0].Key, "$") || len(v) == 1 && v[0].Key == "$eq"
 	}
-	raw, err := (*codec)(nil).document(bson.D{{Key: "v", Value: v}})
+	raw, err := (*core.Codec)(nil).Document(bson.D{{Key: "v", Value: v}})
 	if err != nil {
 		return false
 	}
@@ -128,17 +129,4 @@ func isEquality(v any) bool {
 
 // Eq is the condition that a field equals a value, whatever the value is. Scalars stand for themselves; what the query
 // language could take for something else, a document of operators or a regular expression, is put under $eq.
-func Eq(v any) any {
-	switch x := v.(type) {
-	case nil, bool, int, int8, int16, int32, int64, uint8, uint16, uint32, uint64, uint, float32, float64, string, time.Time,
-		bson.ObjectID, bson.DateTime, bson.Decimal128, bson.Timestamp, bson.Binary, bson.Null:
-		return v
-	case bson.RawValue:
-		switch x.Type {
-		case bson.TypeEmbeddedDocument, bson.TypeArray, bson.TypeRegex:
-		default:
-			return v
-		}
-	}
-	return bson.D{{Key: "$eq", Value: v}}
-}
+func Eq(v any) any { return mql.Eq(v) }

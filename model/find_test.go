@@ -67,7 +67,7 @@ func TestEq(t *testing.T) {
 }
 
 // command renders a Find, or its error.
-func command[D any](f model.Find[D]) string {
+func command[D any](f *model.Find[D]) string {
 	if f.Err != nil {
 		return f.Err.Error()
 	}
@@ -75,7 +75,8 @@ func command[D any](f model.Find[D]) string {
 }
 
 func TestFindCommand(t *testing.T) {
-	sorted := func(nameDir ...any) model.Find[product] { return products.Find(nil).Sorted(d(nameDir...)) }
+	products := products.Unchecked()
+	sorted := func(nameDir ...any) *model.Find[product] { return products.Find(nil).Sorted(d(nameDir...)) }
 	skipping := sorted("name", 1)
 	skipping.Skip = 10
 	type brief struct {
@@ -126,6 +127,23 @@ func TestFindCommand(t *testing.T) {
 	}
 	if strings.Contains(command(skipping.After("x", oid(1))), "skip") {
 		t.Error("After keeps Skip, which would pass over documents of each page")
+	}
+}
+
+// An index serves its order both ways, and no other.
+func TestSortedIndex(t *testing.T) {
+	f := products.Find(nil).Sorted(d("name", 1, "_id", -1))
+	f.Index = "name_1__id_-1"
+	for _, c := range []struct {
+		sort bson.D
+		want string
+	}{
+		{d("name", -1, "_id", 1), f.Index}, {d("name", int64(-1), "_id", 1.0), f.Index},
+		{d("name", -1, "_id", -1), ""}, {d("_id", 1, "name", -1), ""}, {d("name", -1), ""}, {nil, ""},
+	} {
+		if got := f.Sorted(c.sort).Index; got != c.want {
+			t.Errorf("%v: by %q, want %q", c.sort, got, c.want)
+		}
 	}
 }
 

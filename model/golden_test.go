@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 )
 
@@ -64,32 +65,9 @@ var (
 	notes    = model.NewCollection[bson.D, any]("notes") // documents of any fields, ids of any type
 )
 
-// d builds a document of alternating names and values.
-func d(nameValue ...any) bson.D {
-	out := make(bson.D, 0, len(nameValue)/2)
-	for i := 0; i < len(nameValue); i += 2 {
-		out = append(out, bson.E{Key: nameValue[i].(string), Value: nameValue[i+1]})
-	}
-	return out
-}
-
-// oid returns the n-th of a row of ids.
-func oid(n int) bson.ObjectID {
-	return bson.ObjectID{0x5f, 0, 0, 0, 0, 0, 0, 0, 0, 0, byte(n >> 8), byte(n)}
-}
-
-// catch returns the DeclarationError that f panics with, or nil.
-func catch(t *testing.T, f func()) (e *model.DeclarationError) {
-	t.Helper()
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case *model.DeclarationError:
-			e = p
-		default:
-			t.Errorf("panicked with %T %v, not a *DeclarationError", p, p)
-		}
-	}()
-	f()
-	return nil
-}
+var (
+	d, oid, catch           = testkit.D, testkit.OID, testkit.Catch
+	mustRun, checkErr       = testkit.MustRun, testkit.CheckErr
+	errDuplicate, errServer = testkit.ErrDuplicate, testkit.ErrServer
+	rawOf                   = testkit.Raw
+)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+
+	"github.com/docmodel/docmodel/internal/core"
 )
 
 // hostile are strings that something might take for code, a path, a pattern or an end.
@@ -37,7 +39,7 @@ func TestHostileStrings(t *testing.T) {
 		mustRun(t, db, docs.InsertMany(all))
 		slices.SortFunc(all, func(a, b doc) int { return strings.Compare(a.ID, b.ID) })
 		for i, x := range all {
-			for reason, f := range map[string]model.Find[doc]{
+			for reason, f := range map[string]*model.Find[doc]{
 				"ByID": docs.ByID(x.ID), "Find": docs.Find(d("name", x.Name)), "Where": docs.Find(nil).Where(d("name", x.Name)),
 				"Eq": docs.Find(d("name", model.Eq(x.Name))), "Under": docs.Find(nil).Under(policy(x.Name)),
 			} {
@@ -51,7 +53,7 @@ func TestHostileStrings(t *testing.T) {
 				t.Errorf("After %.20q: %d documents, want %d, %v", x.Name, len(page), len(all)-i-1, err)
 			}
 			for _, w := range []model.Write{
-				docs.Insert(x), docs.Replace(x), docs.Update(x.ID, d("$set", d("also", x.Name))).Under(policy(x.Name)),
+				docs.Insert(x), docs.Replace(x), docs.Unchecked().Update(x.ID, d("$set", d("also", x.Name))).Under(policy(x.Name)),
 				once(updateMany(d("name", x.Name), mongo.Pipeline{d("$set", d("also", d("$literal", x.Name)))})),
 			} {
 				w.Collection = "docs"
@@ -95,7 +97,7 @@ func FuzzStringsStayData(f *testing.F) {
 				t.Errorf("%s: %q is a field of %s", reason, s, model.Shell(cmd))
 			}
 		}
-		if err := model.CheckKey(s); err == nil && (s == "" || strings.ContainsAny(s, ".\x00") || s[0] == '$') {
+		if err := core.CheckKey(s); err == nil && (s == "" || strings.ContainsAny(s, ".\x00") || s[0] == '$') {
 			t.Errorf("CheckKey takes %q", s)
 		}
 		if utf8.ValidString(s) {
@@ -106,7 +108,7 @@ func FuzzStringsStayData(f *testing.F) {
 		if w := notes.Insert(d("_id", 1, "f", s)); w.Err != nil {
 			t.Errorf("a value is refused: %v", w.Err)
 		}
-		if w := notes.Insert(bson.D{{Key: "_id", Value: 1}, {Key: s, Value: 1}}); (w.Err == nil) != (model.CheckKey(s) == nil) && s != "_id" {
+		if w := notes.Insert(bson.D{{Key: "_id", Value: 1}, {Key: s, Value: 1}}); (w.Err == nil) != (core.CheckKey(s) == nil) && s != "_id" {
 			t.Errorf("a field named %q: %v", s, w.Err)
 		}
 	})

@@ -28,11 +28,11 @@ type Index struct {
 
 // NewIndex returns an index under its default name, e.g. host_1_time_-1.
 func NewIndex(collection string, keys bson.D) Index {
-	return Index{Collection: collection, Name: IndexName(keys), Keys: slices.Clone(keys)}
+	return Index{Collection: collection, Name: indexName(keys), Keys: slices.Clone(keys)}
 }
 
-// IndexName is the name that the server and the driver give to an index by default.
-func IndexName(keys bson.D) string {
+// indexName is the name that the server and the driver give to an index by default.
+func indexName(keys bson.D) string {
 	parts := make([]string, 0, 2*len(keys))
 	for _, k := range keys {
 		parts = append(parts, k.Key, keyText(k.Value))
@@ -63,7 +63,7 @@ func (x Index) String() string {
 	if x.ExpireAfter != 0 {
 		o = append(o, bson.E{Key: "expireAfterSeconds", Value: x.seconds()})
 	}
-	if len(o) == 1 && x.Name == IndexName(x.Keys) {
+	if len(o) == 1 && x.Name == indexName(x.Keys) {
 		return shellCall(x.Collection, "createIndex", x.Keys)
 	}
 	return shellCall(x.Collection, "createIndex", x.Keys, o)

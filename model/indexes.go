@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -50,7 +51,7 @@ func Indexes(techniques ...Technique) IndexSet {
 // checkTechnique panics for a technique that isn't there.
 func checkTechnique(place string, i int, t Technique) {
 	if t == nil {
-		panic(&DeclarationError{fmt.Sprintf("technique %d is nil", i), place, "give what a constructor returned"})
+		core.Fail(fmt.Sprintf("technique %d is nil", i), place, "give what a constructor returned")
 	}
 }
 
@@ -99,7 +100,7 @@ func (s IndexSet) String() string {
 // Ensure creates the indexes that don't exist yet: one createIndexes command for each collection. An index that exists
 // under the same name with other keys or options is an error of the server; nothing is dropped.
 func (s IndexSet) Ensure(ctx context.Context, db *mongo.Database) error {
-	if err := CheckRun(ctx, db); err != nil {
+	if err := core.CheckRun(ctx, db); err != nil {
 		return err
 	}
 	byCollection := map[string][]mongo.IndexModel{}
@@ -131,7 +132,7 @@ func (d IndexDiff) Empty() bool { return len(d.Missing) == 0 && len(d.Changed) =
 // Diff compares the set with the indexes that exist: one listIndexes command for each collection. It changes nothing.
 func (s IndexSet) Diff(ctx context.Context, db *mongo.Database) (IndexDiff, error) {
 	var diff IndexDiff
-	if err := CheckRun(ctx, db); err != nil {
+	if err := core.CheckRun(ctx, db); err != nil {
 		return diff, err
 	}
 	existing := map[string][]Index{}

@@ -128,7 +128,7 @@ func TestUpdateChecks(t *testing.T) {
 		{d("$", d("a", 1)), "is not an update operator", "no operator's name"},
 		{d("", d("a", 1)), "is not an update operator", "no name"},
 		{d("$set", d("a", func() {})), "no encoder", "what BSON can't hold"},
-		{d("$set", d("a", "$where")), "", "values are data"},
+		{d("$set", d("name", "$where")), "", "values are data"},
 	} {
 		err := parts.Update(1, c.update).Err
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -188,7 +188,7 @@ func TestZeroCollectionRefuses(t *testing.T) {
 	for name, c := range map[string]*model.Collection[part, int32]{"nil": nil, "zero": zero, "named": zero.Named("parts")} {
 		doc := part{ID: 1}
 		_, idErr := c.ID(&doc)
-		_, fieldErr := c.Field("name")
+		_, fieldErr := c.Docs().Field("name")
 		for what, err := range map[string]error{
 			"ID": idErr, "Field": fieldErr, "Insert": c.Insert(doc).Err, "Replace": c.Replace(doc).Err,
 			"InsertMany": c.InsertMany([]part{doc}).Steps[0].(model.Write).Err,

@@ -15,6 +15,7 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
 )
 
 // interruptions are what a server answers that stops in the middle of a command.
@@ -31,7 +32,7 @@ func TestInterruptedIsUnknown(t *testing.T) {
 	three := model.NewPlan(insertDoc(d("_id", 1)), insertDoc(d("_id", 2)), insertDoc(d("_id", 3)))
 	many := model.NewPlan(model.Write{Collection: "parts", Model: &mongo.UpdateManyModel{Filter: bson.D{}, Update: d("$set", d("n", 1))}})
 	merge := model.NewPlan(model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{d("$set", d("m", 1)), d("$merge", "parts")}})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		for _, code := range interruptions {
 			for name, p := range map[string]model.Plan{"inserts": three, "an update of many": many, "$merge": merge} {
@@ -98,7 +99,7 @@ func TestHalfDoneStatement(t *testing.T) {
 // A writer whose command was interrupted on the server leaves its intent: the next one finishes what was applied in part.
 func TestLeaseInterrupted(t *testing.T) {
 	faults := modeltest.NewFaults()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
 		for _, code := range interruptions {
 			faults.Reset()
 			ctx := context.Background()

@@ -1,48 +1,97 @@
 package model
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// A Job works through a collection in batches, in the order of _id: for migrations, backfills and repairs of live
-// collections. It is stopped by its context or by its Progress function, and goes on where it was when it is run with
-// the last progress's After, or with a Checkpoint. Documents inserted while it runs are seen if they sort after the
-// batch in hand; a job that must see all is run again.
+// A Job is work that takes long, on collections that are in use: a migration, a backfill, a rebuild, the mending of what a [Check]
+// finds. It does its stages in order, each batch by batch. It can be stopped after each batch, by its context or by its
+// Progress function. It goes on there when it is run with [JobOptions].From or with a Checkpoint.
+//
+// Documents that are inserted while a stage passes through their collection are seen if they sort after the batch in hand. Run
+// a job again if it must see all.
 type Job struct {
-	Name       string // what it is called in a checkpoint and in errors
+	Name   string  // what it is called in a checkpoint and in errors
+	Stages []Stage // in the order in which they are done
+
+	// Err is bad input: Run returns it, and nothing is read.
+	Err error
+
+	under []Policy
+}
+
+// A Stage is a part of a [Job]: a pass through a collection, in batches in the order of _id, or work that Do divides by itself.
+type Stage struct {
+	Name string // what the stage does, in a few words, for String and errors; may be ""
+
+	// A pass goes through Collection and hands each batch to Plan.
 	Collection string
 	Filter     bson.D // which documents; nil means all
 	Projection bson.D // which fields Plan needs; _id comes in any case
-	BatchSize  int    // 0 means 500
+	BatchSize  int    // 0 means 500; JobOptions.BatchSize comes before it
 
-	// Stages are applied to each batch by the server before Plan sees it: for what a $lookup tells. They must keep each
+	// Pipeline is applied to each batch by the server before Plan sees it: for what a $lookup tells. It must keep each
 	// document's _id, and neither drop nor multiply documents.
-	Stages mongo.Pipeline
+	Pipeline mongo.Pipeline
 
 	// Plan computes what to write for a batch of documents, purely. Its plans must not be transactional, for a batch that
 	// was cut is planned and run again. ErrStale makes the job read the batch again, up to 8 times in all.
 	Plan func(docs []bson.Raw) (Plan, error)
 
-	// Err is bad input: Run returns it, and nothing is read.
-	Err error
+	// Work takes the place of Plan where the plan needs more than the batch's Docs: it may read what belongs to them, and report
+	// documents that it leaves. It must not write.
+	Work func(ctx context.Context, b *Batch) (Plan, error)
+
+	// Do takes the place of a pass. It does one part of the work, and is called until it sets Done. A part that was cut is done
+	// again, so it must do nothing twice. ErrStale makes the job call it again, up to 8 times in all.
+	Do func(ctx context.Context, b *Batch) error
+
+	// Again says which errors, besides ErrStale, mean that others wrote at the same time, so that the batch is read and planned again.
+	Again func(error) bool
 
 	check *Check // finds and mends, instead of Plan
-	under []Policy
+}
+
+// A Batch is what a stage has in hand.
+type Batch struct {
+	DB   *mongo.Database
+	Docs []bson.Raw // of a pass
+
+	// Of Do: DryRun asks it to write nothing. Size is how many documents to do at a time, 0 for its own choice. After is what it set before, in an earlier run too if there is a checkpoint. The
+	// others are for it to set: how many documents it read, planned to write and wrote, and that the stage is through.
+	DryRun                      bool
+	Size                        int
+	After                       bson.RawValue
+	Documents, Writes, Modified int64
+	Done                        bool
+
+	left []Finding
+}
+
+// Leave reports documents that the stage leaves as they are, though they should be written. The job goes on without them.
+func (b *Batch) Leave(found ...Finding) {
+	for _, f := range found {
+		f.ID.Value, f.Detail = bytes.Clone(f.ID.Value), bytes.Clone(f.Detail) // they outlive their batch
+		b.left = append(b.left, f)
+	}
 }
 
 // JobOptions say how to run a job. The zero value runs it from the start to the end.
 type JobOptions struct {
-	DryRun bool          // plan everything, write nothing
-	After  bson.RawValue // begin after this _id; the zero value begins at the start
+	DryRun    bool     // plan everything, write nothing
+	BatchSize int      // how many documents at a time; 0 means what each stage says
+	From      Progress // begin where an earlier run was: the Progress that it returned; the zero value begins at the start
 
-	// Checkpoint names a collection in which the job keeps its progress under its name, so that a stopped job goes on by
+	// Checkpoint names a collection in which the job keeps its place under its name, so that a stopped job goes on by
 	// itself. "" keeps none. A finished job's checkpoint is deleted. A dry run reads it, and leaves it. It costs a command per batch,
 	// one to begin and one to end.
 	Checkpoint string
@@ -53,204 +102,177 @@ type JobOptions struct {
 
 // Progress is how far a job has come.
 type Progress struct {
+	Stage     int           // which stage is in hand: an index of Job.Stages
+	After     bson.RawValue // the last _id of the stage that is done
 	Batches   int
-	Documents int64         // read
-	Writes    int64         // planned steps
-	Modified  int64         // documents inserted, changed or deleted; 0 in a dry run
-	After     bson.RawValue // the last _id that is done: JobOptions.After of a run that goes on from here
+	Documents int64     // read
+	Writes    int64     // planned steps
+	Modified  int64     // documents inserted, changed or deleted; 0 in a dry run
+	Left      int64     // findings about documents that were left as they were
+	Findings  []Finding // the first thousand of them
 	Done      bool
+}
+
+// A LeftError says that a job went through, and left documents as they were.
+type LeftError struct {
+	Job      string
+	Left     int64
+	Findings []Finding // the first thousand
+}
+
+// Error names the first three findings.
+func (e *LeftError) Error() string {
+	noun := "findings"
+	if e.Left == 1 {
+		noun = "finding"
+	}
+	s := fmt.Sprintf("docmodel: job %s left %d %s", e.Job, e.Left, noun)
+	for i, f := range e.Findings[:min(len(e.Findings), 3)] {
+		s += []string{": ", "; "}[min(i, 1)] + f.String()
+	}
+	if e.Left > 3 {
+		s += "; …"
+	}
+	return s
+}
+
+// Run runs the job. It returns how far it came, on an error too. When documents were left as they were, it returns a
+// [*LeftError] once it is through.
+//
+// Cost: for each batch of a pass one command that reads it, served by the index on _id as far as Filter lets it, and those of its
+// plan; two more to find the end of a pass, of which the second sees to _ids of another type.
+func (j Job) Run(ctx context.Context, db *mongo.Database, o JobOptions) (Progress, error) {
+	p := Progress{Stage: o.From.Stage, After: o.From.After}
+	ctx = runctx.Deciding(contextUnder(ctx, j.under))
+	if err := j.usable(o); err != nil {
+		return p, err
+	}
+	if err := core.CheckRun(ctx, db); err != nil {
+		return p, err
+	}
+	if o.Checkpoint != "" && o.From.After.Type == 0 && o.From.Stage == 0 {
+		if err := j.load(ctx, db, o, &p); err != nil {
+			return p, err
+		}
+	}
+	for !p.Done {
+		if err := j.stage(ctx, db, o, &p); err != nil {
+			return p, err
+		}
+	}
+	if p.Left > 0 {
+		return p, &LeftError{Job: j.Name, Left: p.Left, Findings: p.Findings}
+	}
+	return p, nil
 }
 
 // errJobName is returned for a checkpoint of a job that has no name.
 var errJobName = errors.New("docmodel: a job needs a name to keep a checkpoint")
 
-// Run runs the job. It returns how far it came, on an error too.
-//
-// Cost: for each batch one command that reads it, served by the index on _id as far as Filter lets it, and those of its plan; two more
-// to find the end, of which the second sees to _ids of another type.
-func (j Job) Run(ctx context.Context, db *mongo.Database, o JobOptions) (Progress, error) {
-	p := Progress{After: o.After}
-	ctx = runctx.Deciding(contextUnder(ctx, j.under))
+// usable says why a job can't be run.
+func (j Job) usable(o JobOptions) error {
 	switch {
 	case j.Err != nil:
-		return p, j.Err
-	case j.Plan == nil && j.check == nil || j.Collection == "":
-		return p, &ValueError{Collection: j.Collection, Field: "Job", Reason: "needs a Collection and a Plan"}
+		return j.Err
+	case len(j.Stages) == 0:
+		return &ValueError{Field: "Job.Stages", Value: j.Name, Reason: "is empty: a job needs a stage"}
 	case o.Checkpoint != "" && j.Name == "":
-		return p, errJobName
+		return errJobName
+	case o.BatchSize < 0:
+		return &ValueError{Field: "BatchSize", Value: o.BatchSize, Reason: "is negative"}
+	case o.From.Stage < 0 || o.From.Stage >= len(j.Stages):
+		return &ValueError{Field: "From.Stage", Value: o.From.Stage, Reason: "is no stage of the job"}
 	}
-	if err := CheckRun(ctx, db); err != nil {
-		return p, err
-	}
-	if o.Checkpoint != "" && o.After.Type == 0 {
-		if err := j.load(ctx, db, o, &p); err != nil {
-			return p, err
+	for _, s := range j.Stages {
+		if s.Do == nil && (s.Plan == nil && s.Work == nil && s.check == nil || s.Collection == "") {
+			return &ValueError{Collection: s.Collection, Field: "Stage", Reason: "needs a Collection and a Plan or Work, or a Do"}
 		}
 	}
-	batch := j.batch
-	if j.check != nil {
-		m := &mending{job: j, after: p.After}
-		if batch = m.batch; j.check.MendAll != nil {
-			batch = m.all
+	return nil
+}
+
+// stage does the batches of a stage from the place in hand.
+func (j Job) stage(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress) error {
+	s := j.Stages[p.Stage]
+	if o.BatchSize > 0 {
+		s.BatchSize = o.BatchSize
+	}
+	turn := s.pass
+	switch {
+	case s.Do != nil:
+		turn = s.Do
+	case s.check != nil:
+		turn = (&mending{stage: s, after: p.After}).batch
+	}
+	for {
+		before := p.Batches
+		b, err := s.turn(ctx, Batch{DB: db, DryRun: o.DryRun, Size: s.BatchSize, After: p.After}, turn, p)
+		if err != nil {
+			return fmt.Errorf("docmodel: job %s: %w", j.Name, err)
+		}
+		p.After, p.Done = b.After, b.Done && p.Stage == len(j.Stages)-1
+		if b.Done && !p.Done {
+			p.Stage, p.After = p.Stage+1, bson.RawValue{}
+		}
+		switch {
+		case p.Done:
+			err = j.forget(ctx, db, o)
+		case p.Batches > before:
+			err = j.save(ctx, db, o, *p)
+		}
+		if err == nil && o.Progress != nil && (p.Done || p.Batches > before) {
+			err = o.Progress(*p)
+		}
+		if err != nil || b.Done {
+			return err
 		}
 	}
-	for !p.Done {
-		if err := batch(ctx, db, o, &p); err != nil {
-			return p, fmt.Errorf("docmodel: job %s: %w", j.Name, err)
+}
+
+// maxTurns is how often a batch is tried in all.
+const maxTurns = 8
+
+// turn does one batch, again while others write at the same time, and adds it to the progress. What a failed attempt wrote counts.
+func (s Stage) turn(ctx context.Context, fresh Batch, do func(context.Context, *Batch) error, p *Progress) (Batch, error) {
+	for n := 1; ; n++ {
+		b := fresh
+		err := do(ctx, &b)
+		p.Modified += b.Modified
+		if err == nil {
+			p.Documents, p.Writes, p.Left = p.Documents+b.Documents, p.Writes+b.Writes, p.Left+int64(len(b.left))
+			p.Findings = append(p.Findings, b.left[:min(len(b.left), maxLeft-len(p.Findings))]...)
+			if b.Documents > 0 || s.Do != nil && (b.Writes > 0 || b.Modified > 0) {
+				p.Batches++
+			}
+			return b, nil
 		}
-		if o.Progress != nil {
-			if err := o.Progress(p); err != nil {
-				return p, err
-			}
+		stale := s.Do != nil && errors.Is(err, ErrStale)
+		if again := stale || s.Again != nil && s.Again(err); !again || n == maxTurns {
+			return b, err
+		}
+		if err := jitter(ctx, n, 0, 0); err != nil {
+			return b, err
 		}
 	}
-	return p, nil
 }
 
-// batch does one batch, and again while its plan is stale.
-func (j Job) batch(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress) error {
-	type read struct {
-		docs []bson.Raw
-		plan Plan
-	}
-	change := Change[read]{
-		Read: func(ctx context.Context, db *mongo.Database) (read, error) {
-			docs, err := j.read(ctx, db, p.After)
-			if err != nil || len(docs) == 0 {
-				return read{}, err
-			}
-			plan, err := j.Plan(docs)
-			if err == nil {
-				err = plan.Err()
-			}
-			if err == nil && plan.Guarantee() == Transactional && !plan.Options.AllowPartial {
-				err = ErrTransactional
-			}
-			return read{docs, plan}, err
-		},
-		Decide: func(r read) (Plan, error) {
-			if o.DryRun {
-				return Plan{}, nil
-			}
-			return r.plan, nil
-		},
-	}
-	got, result, err := change.Run(ctx, db)
-	p.Modified += result.Modified()
-	if err != nil {
-		return err
-	}
-	p.Documents += int64(len(got.docs))
-	p.Writes += int64(len(got.plan.Steps))
-	if len(got.docs) == 0 {
-		p.Done = true
-		return j.forget(ctx, db, o)
-	}
-	p.Batches++
-	p.After = got.docs[len(got.docs)-1].Lookup("_id")
-	return j.save(ctx, db, o, *p)
-}
+// maxLeft is how many findings a Progress holds.
+const maxLeft = 1000
 
-// read reads the next batch: first by the comparison that the _id index bounds, which stays within one BSON type; when
-// that has no more, by one across types, so that a collection with _ids of several types is worked through whole.
-func (j Job) read(ctx context.Context, db *mongo.Database, after bson.RawValue) ([]bson.Raw, error) {
-	if after.Type == 0 {
-		return j.find(ctx, db, j.Filter)
-	}
-	docs, err := j.find(ctx, db, And(j.Filter, bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}}}))
-	if err != nil || len(docs) > 0 {
-		return docs, err
-	}
-	literal := bson.D{{Key: "$literal", Value: after}}
-	return j.find(ctx, db, And(j.Filter, bson.D{{Key: "$expr", Value: bson.D{{Key: "$gt", Value: bson.A{"$_id", literal}}}}}))
-}
-
-func (j Job) find(ctx context.Context, db *mongo.Database, filter bson.D) ([]bson.Raw, error) {
-	if len(j.Stages) > 0 {
-		return Aggregate[bson.Raw]{j.aggregation(filter)}.All(ctx, db)
-	}
-	return Find[bson.Raw]{j.query(filter)}.All(ctx, db)
-}
-
-func (j Job) size() int64 {
-	if j.BatchSize <= 0 {
-		return 500
-	}
-	return int64(j.BatchSize)
-}
-
-// query reads a batch.
-func (j Job) query(filter bson.D) Query {
-	return Query{
-		Collection: j.Collection, Filter: filter, Projection: j.Projection, Limit: j.size(),
-		Sort: bson.D{{Key: "_id", Value: 1}}, Options: ReadOptions{BatchSize: int32(j.size())}, Err: j.Err,
-	}
-}
-
-// aggregation reads a batch through the stages.
-func (j Job) aggregation(filter bson.D) Aggregation {
-	if filter == nil {
-		filter = bson.D{}
-	}
-	pipeline := mongo.Pipeline{
-		{{Key: "$match", Value: filter}}, {{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}}, {{Key: "$limit", Value: j.size()}},
-	}
-	if len(j.Projection) > 0 {
-		pipeline = append(pipeline, bson.D{{Key: "$project", Value: j.Projection}})
-	}
-	return Aggregation{
-		Collection: j.Collection, Pipeline: append(pipeline, j.Stages...), Err: j.Err,
-		Options: ReadOptions{BatchSize: int32(j.size() + 1)}, // so that the reply to a full batch is its last
-	}
-}
-
-// String is the command that reads the first batch, as in mongosh; a refused job is a comment that says why.
+// String is what each stage begins with as in mongosh: the command that reads the first batch, or the name of a stage that has a Do.
+// A refused job is a comment that says why.
 func (j Job) String() string {
-	if len(j.Stages) > 0 {
-		a := j.aggregation(j.Filter)
-		for _, p := range j.under {
-			pipelineUnder(&a, &p)
+	if j.Err != nil {
+		return (&Aggregation{Err: j.Err}).String()
+	}
+	var lines []string
+	for i, s := range j.Stages {
+		if len(j.Stages) > 1 || s.Do != nil {
+			lines = append(lines, strings.TrimSpace(fmt.Sprintf("// %d. %s", i+1, s.Name)))
 		}
-		return a.String()
+		if s.Do == nil {
+			lines = append(lines, s.command(j.under))
+		}
 	}
-	q := j.query(j.Filter)
-	for _, p := range j.under {
-		queryUnder(&q, &p)
-	}
-	return q.String()
-}
-
-// checkpoint opens the collection of a checkpoint, and is the filter of the job's document.
-func (j Job) checkpoint(ctx context.Context, db *mongo.Database, o JobOptions) (*mongo.Collection, bson.D) {
-	return collectionOf(runctx.Deciding(ctx), db, nil, o.Checkpoint), bson.D{{Key: "_id", Value: runctx.Name(ctx, j.Name)}}
-}
-
-func (j Job) load(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress) error {
-	coll, mine := j.checkpoint(ctx, db, o)
-	raw, err := coll.FindOne(ctx, mine).Raw()
-	if errors.Is(err, mongo.ErrNoDocuments) {
-		return nil
-	}
-	if err == nil {
-		p.After = raw.Lookup("after")
-	}
-	return err
-}
-
-func (j Job) save(ctx context.Context, db *mongo.Database, o JobOptions, p Progress) error {
-	if o.Checkpoint == "" || o.DryRun {
-		return nil
-	}
-	coll, mine := j.checkpoint(ctx, db, o)
-	_, err := coll.UpdateOne(ctx, mine, bson.D{{Key: "$set", Value: bson.D{{Key: "after", Value: p.After}}}}, options.UpdateOne().SetUpsert(true))
-	return err
-}
-
-func (j Job) forget(ctx context.Context, db *mongo.Database, o JobOptions) error {
-	if o.Checkpoint == "" || o.DryRun {
-		return nil
-	}
-	coll, mine := j.checkpoint(ctx, db, o)
-	_, err := coll.DeleteOne(ctx, mine)
-	return err
+	return strings.Join(lines, "\n")
 }

@@ -16,8 +16,8 @@ import (
 
 // renaming is a job that gives each part a new name.
 func renaming(name string) model.Job {
-	return model.Job{
-		Name: "renaming", Collection: "parts", BatchSize: 3, Projection: d("_id", 1),
+	return model.Job{Name: "renaming", Stages: []model.Stage{{
+		Collection: "parts", BatchSize: 3, Projection: d("_id", 1),
 		Plan: func(docs []bson.Raw) (model.Plan, error) {
 			var p model.Plan
 			for _, doc := range docs {
@@ -25,7 +25,7 @@ func renaming(name string) model.Job {
 			}
 			return p, nil
 		},
-	}
+	}}}
 }
 
 func manyParts(n int) model.Plan {
@@ -75,7 +75,7 @@ func TestJob(t *testing.T) {
 			t.Errorf("a finished job run again: %+v, %v", again, err)
 		}
 		some := renaming("some")
-		some.Filter = d("_id", d("$in", bson.A{2, 4}))
+		some.Stages[0].Filter = d("_id", d("$in", bson.A{2, 4}))
 		if got, err := some.Run(t.Context(), db, model.JobOptions{}); err != nil || got.Documents != 2 || renamed(t, db, "some") != 2 {
 			t.Errorf("with a filter on _id: %+v, %v", got, err)
 		}
@@ -102,9 +102,9 @@ func TestJobStops(t *testing.T) {
 		if err != stop || got.Documents != 6 || got.Done || renamed(t, db, "one") != 6 {
 			t.Errorf("stopped: %+v, %v", got, err)
 		}
-		rest, err := renaming("two").Run(t.Context(), db, model.JobOptions{After: got.After})
+		rest, err := renaming("two").Run(t.Context(), db, model.JobOptions{From: got})
 		if err != nil || rest.Documents != 4 || renamed(t, db, "two") != 4 || renamed(t, db, "one") != 6 {
-			t.Errorf("gone on by After: %+v, %v", rest, err)
+			t.Errorf("gone on by From: %+v, %v", rest, err)
 		}
 		if _, err := renaming("three").Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs", Progress: stopAfter(3)}); err != stop {
 			t.Error(err)
@@ -114,17 +114,17 @@ func TestJobStops(t *testing.T) {
 			t.Errorf("gone on by its checkpoint: %+v, %v", rest, err)
 		}
 		bad := renaming("bad")
-		bad.Plan = func(docs []bson.Raw) (model.Plan, error) {
+		bad.Stages[0].Plan = func(docs []bson.Raw) (model.Plan, error) {
 			if docs[0].Lookup("_id").Int32() > 3 {
 				return model.Plan{}, errBad
 			}
-			return renaming("bad").Plan(docs)
+			return renaming("bad").Stages[0].Plan(docs)
 		}
 		if got, err := bad.Run(t.Context(), db, model.JobOptions{}); !errors.Is(err, errBad) || got.Documents != 3 || got.After.Int32() != 3 {
 			t.Errorf("a plan that fails: %+v, %v", got, err)
 		}
 		counting := renaming("")
-		counting.Plan = func([]bson.Raw) (model.Plan, error) {
+		counting.Stages[0].Plan = func([]bson.Raw) (model.Plan, error) {
 			return model.NewPlan(updateMany(bson.D{}, d("$inc", d("qty", 1)))), nil
 		}
 		if _, err := counting.Run(t.Context(), db, model.JobOptions{DryRun: true}); !errors.Is(err, model.ErrTransactional) {
@@ -135,7 +135,7 @@ func TestJobStops(t *testing.T) {
 		if _, err := unnamed.Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs"}); err == nil {
 			t.Error("a checkpoint without a name")
 		}
-		for _, j := range []model.Job{{}, {Err: errBad}, {Collection: "parts"}} {
+		for _, j := range []model.Job{{}, {Err: errBad}, {Stages: []model.Stage{{Collection: "parts"}}}} {
 			if _, err := j.Run(t.Context(), db, model.JobOptions{}); err == nil {
 				t.Errorf("%+v runs", j)
 			}
@@ -156,9 +156,9 @@ func TestJobSeesEveryType(t *testing.T) {
 		for _, size := range []int{1, 2, 3, 100} {
 			var seen []string
 			job := renaming("x")
-			job.BatchSize = size
-			plan := job.Plan
-			job.Plan = func(docs []bson.Raw) (model.Plan, error) {
+			job.Stages[0].BatchSize = size
+			plan := job.Stages[0].Plan
+			job.Stages[0].Plan = func(docs []bson.Raw) (model.Plan, error) {
 				for _, doc := range docs {
 					seen = append(seen, doc.Lookup("_id").String())
 				}
@@ -173,22 +173,22 @@ func TestJobSeesEveryType(t *testing.T) {
 	})
 }
 
-// Stages see each batch before the plan does, and the collections that they read are under the policy too.
-func TestJobStages(t *testing.T) {
+// A pipeline sees each batch before the plan does, and the collections that it reads are under the policy too.
+func TestJobPipeline(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, manyParts(7))
 		lookup := d("from", "parts", "localField", "_id", "foreignField", "_id", "as", "same")
 		var seen []int
-		job := model.Job{
-			Name: "stages", Collection: "parts", BatchSize: 3, Projection: d("_id", 1),
-			Stages: mongo.Pipeline{d("$lookup", lookup), d("$set", d("n", d("$size", "$same")))},
+		job := model.Job{Name: "stages", Stages: []model.Stage{{
+			Collection: "parts", BatchSize: 3, Projection: d("_id", 1),
+			Pipeline: mongo.Pipeline{d("$lookup", lookup), d("$set", d("n", d("$size", "$same")))},
 			Plan: func(docs []bson.Raw) (model.Plan, error) {
 				for _, doc := range docs {
 					seen = append(seen, int(doc.Lookup("_id").AsInt64()*10+doc.Lookup("n").AsInt64()))
 				}
 				return model.Plan{}, nil
 			},
-		}
+		}}}
 		if p, err := job.Run(t.Context(), db, model.JobOptions{}); err != nil || p.Documents != 7 || p.Batches != 3 {
 			t.Errorf("%+v, %v", p, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
@@ -28,7 +29,7 @@ func TestAppliedIsWhatAMajorityHas(t *testing.T) {
 		Qty     int64           `bson:"qty"`
 		Ops     []bson.ObjectID `bson:"ops,omitempty"`
 	}
-	docs := model.NewVersioned(model.NewCollection[doc, int32]("parts"), model.VersionedSpec{Tokens: "ops"})
+	docs := embed.NewVersioned(model.NewCollection[doc, int32]("parts"), embed.VersionedSpec{Tokens: "ops"})
 	op := bson.NewObjectID()
 	faults := modeltest.NewFaults()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -76,10 +77,10 @@ func TestChangesReadAtThePrimary(t *testing.T) {
 			t.Errorf("a change read %v, %v", got, err)
 		}
 		seen := int32(0)
-		_, err := model.Job{Name: "look", Collection: "parts", Plan: func(docs []bson.Raw) (model.Plan, error) {
+		_, err := model.Job{Name: "look", Stages: []model.Stage{{Collection: "parts", Plan: func(docs []bson.Raw) (model.Plan, error) {
 			seen = docs[0].Lookup("qty").Int32()
 			return model.Plan{}, nil
-		}}.Run(t.Context(), db, model.JobOptions{})
+		}}}}.Run(t.Context(), db, model.JobOptions{})
 		if err != nil || seen != 6 {
 			t.Errorf("a job read %d, %v", seen, err)
 		}

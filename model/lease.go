@@ -8,16 +8,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/docmodel/docmodel/internal/runctx"
 )
-
-// ErrLeased is returned by a [Change] under a [Lease] that another writer held for as long as the change could wait, and by
-// [Lease.Settled].
-var ErrLeased = errors.New("docmodel: another writer holds the lease")
 
 // A Lease lets one writer at a time change a structure of several documents, such as a tree,
 // and lets the next writer finish what a dead one left. It is a lock document, which every
@@ -128,7 +125,7 @@ type held struct {
 }
 
 func (l Lease) check() error {
-	if l.Collection == "" || emptyID(l.ID) {
+	if l.Collection == "" || core.EmptyID(l.ID) {
 		return &ValueError{Collection: l.Collection, Field: "Lease", Value: l.ID, Reason: "needs a Collection and an ID"}
 	}
 	return nil
@@ -331,7 +328,7 @@ func (l Lease) Raise(ctx context.Context, db *mongo.Database, n int64) error {
 
 // in checks the lease and the call, and returns the lease with the ID that its lock document has in ctx.
 func (l Lease) in(ctx context.Context, db *mongo.Database) (Lease, error) {
-	if err := cmp.Or(l.check(), CheckRun(ctx, db)); err != nil {
+	if err := cmp.Or(l.check(), core.CheckRun(ctx, db)); err != nil {
 		return l, err
 	}
 	l.ID = runctx.ID(ctx, l.ID)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -49,7 +50,7 @@ func encodeWrite(w Write) (storedWrite, error) {
 		return out, err
 	}
 	if w.Done != nil {
-		if out.Done, err = (*codec)(nil).document(w.Done); err != nil {
+		if out.Done, err = (*core.Codec)(nil).Document(w.Done); err != nil {
 			return out, err
 		}
 	}

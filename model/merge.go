@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -201,7 +202,7 @@ func asDocument(v any) (bson.D, bool) {
 			return nil, false
 		}
 	default:
-		raw, err := (*codec)(nil).document(bson.D{{Key: "v", Value: v}})
+		raw, err := (*core.Codec)(nil).Document(bson.D{{Key: "v", Value: v}})
 		if err != nil {
 			return nil, false
 		}
@@ -295,7 +296,7 @@ func (m *merger) addFilters(filters []any) error {
 		m.names = map[string]filterUse{}
 	}
 	for _, f := range filters {
-		raw, err := (*codec)(nil).document(f)
+		raw, err := (*core.Codec)(nil).Document(f)
 		if err != nil {
 			return err
 		}

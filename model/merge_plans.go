@@ -89,7 +89,7 @@ func sameTarget(a, b Write) bool {
 // Also returns the change that does more in the same attempt: what Decide gives and what more gives, from the same state, as one
 // plan ([MergePlans]), in a transaction. It is how the techniques that one action of a user touches are kept together:
 //
-//	open.Move(task, to, none).Also(func(denorm.CounterState) (model.Plan, error) {
+//	open.Move(task, to, none).Also(func(any) (model.Plan, error) {
 //		return work.Assign(&t, to, none), nil
 //	})
 //

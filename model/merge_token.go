@@ -1,6 +1,7 @@
 package model
 
 import (
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -65,7 +66,7 @@ func appendToken(to []bson.ObjectID, v any) []bson.ObjectID {
 
 // carries reports whether a document holds a token anywhere.
 func carries(doc bson.D, token bson.ObjectID) bool {
-	raw, err := (*codec)(nil).document(doc)
+	raw, err := (*core.Codec)(nil).Document(doc)
 	return err == nil && rawCarries(raw, token)
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -13,7 +14,8 @@ import (
 // Its fields, Command, String and Cost are those of [FindAndModify].
 type Modify[D any] struct{ FindAndModify }
 
-// A FindAndModify is what a [Modify] sends, whatever it decodes into. The fields may be set by hand.
+// A FindAndModify is what a [Modify] sends, whatever it decodes into. The fields may be set by hand. For why it has a type of its
+// own, see [Query].
 type FindAndModify struct {
 	Collection   string
 	Filter       bson.D
@@ -28,7 +30,7 @@ type FindAndModify struct {
 	Index        string // the index that serves the filter; "" means not known
 	Err          error  // bad input: returned by Run, before anything is sent
 
-	codec *codec
+	codec *core.Codec
 }
 
 // ModifyOptions pass through to the driver. The zero value sends nothing.
@@ -44,41 +46,51 @@ type ModifyOptions struct {
 //
 // Cost: one command, one document; which index serves the filter isn't known here. Consistency: one document, found, changed and
 // returned atomically. It carries no token: run again, it changes the document that matches then, which may be another.
-func (c *Collection[D, K]) Modify(filter, update bson.D) (m Modify[D]) {
+func (c *Collection[D, K]) Modify(filter, update bson.D) *Modify[D] {
+	m := new(Modify[D])
 	declOf(c).findAndModify(&m.FindAndModify, filter, update)
 	return m
 }
 
 // Under returns the command with the policy's filter and fields. A Remove under a policy with Delete is refused: it
 // would return what it has only marked.
-func (m Modify[D]) Under(p Policy) Modify[D] {
-	modifyUnder(&m.FindAndModify, &p)
-	return m
+func (m *Modify[D]) Under(p Policy) *Modify[D] {
+	next := new(Modify[D])
+	modifyUnder(&next.FindAndModify, &m.FindAndModify, &p)
+	return next
 }
 
 // Run runs the command and decodes the document. When none matches it returns [ErrNotFound]; so does an upsert that
 // inserted, unless After is set, for there was none before.
-func (m Modify[D]) Run(ctx context.Context, db *mongo.Database) (D, error) {
+func (m *Modify[D]) Run(ctx context.Context, db *mongo.Database) (D, error) {
 	var doc D
 	err := runModify(ctx, db, &m.FindAndModify, &doc)
 	return doc, err
 }
 
 //go:noinline
-func (c *declaration) findAndModify(m *FindAndModify, filter, update bson.D) {
-	c = c.orZero()
-	m.Collection, m.codec = c.name, c.codec
-	if m.Filter, m.Err = c.codec.copyD(filter); m.Err != nil {
+func (c declaration) findAndModify(m *FindAndModify, filter, update bson.D) {
+	m.Collection, m.codec = c.Name(), c.Codec()
+	if m.Filter, m.Err = c.Codec().CopyD(filter); m.Err != nil {
 		return
 	}
-	u, err := c.codec.copyD(update)
+	u, err := c.Codec().CopyD(update)
+	if err == nil {
+		err = cmp.Or(c.CheckFilter(m.Filter), c.CheckUpdate(u))
+	}
 	if m.Err = err; u != nil { // a nil bson.D is no update, for a Remove
 		m.Update = u
 	}
 }
 
 //go:noinline
-func modifyUnder(m *FindAndModify, under *Policy) {
+func modifyUnder(m, from *FindAndModify, p *Policy) {
+	*m = *from
+	holdModify(m, p)
+}
+
+// holdModify adds the policy's filter and fields.
+func holdModify(m *FindAndModify, under *Policy) {
 	if !under.holds(m.Collection) || m.Err != nil {
 		return
 	}
@@ -95,13 +107,13 @@ func modifyUnder(m *FindAndModify, under *Policy) {
 
 //go:noinline
 func runModify(ctx context.Context, db *mongo.Database, m *FindAndModify, doc any) error {
-	if err := CheckRun(ctx, db); err != nil {
+	if err := core.CheckRun(ctx, db); err != nil {
 		return err
 	}
 	own := *m
 	m = &own
 	for _, p := range policiesOf(ctx) {
-		modifyUnder(m, p)
+		holdModify(m, p)
 	}
 	if err := checkModify(m); err != nil {
 		return err
@@ -113,10 +125,10 @@ func runModify(ctx context.Context, db *mongo.Database, m *FindAndModify, doc an
 	} else {
 		res = coll.FindOneAndUpdate(ctx, orEmpty(m.Filter), m.Update, updateOptions(m))
 	}
-	if m.codec.decodesWhole(doc) {
+	if m.codec.DecodesWhole(doc) {
 		raw, err := res.Raw()
 		if err == nil {
-			err = m.codec.decode(raw, doc)
+			err = m.codec.Decode(raw, doc)
 		}
 		return notFound(err, m.Collection, m.Filter)
 	}
@@ -124,7 +136,7 @@ func runModify(ctx context.Context, db *mongo.Database, m *FindAndModify, doc an
 }
 
 // Command is the findAndModify command as the server is sent it, less what the driver adds.
-func (m FindAndModify) Command() bson.D {
+func (m *FindAndModify) Command() bson.D {
 	cmd := bson.D{{Key: "findAndModify", Value: m.Collection}, {Key: "query", Value: orEmpty(m.Filter)}}
 	add := func(on bool, key string, v any) {
 		if on {
@@ -148,15 +160,17 @@ func (m FindAndModify) Command() bson.D {
 }
 
 // String is the command as mongosh takes it.
-func (m FindAndModify) String() string {
-	if err := checkModify(&m); err != nil {
+func (m *FindAndModify) String() string {
+	if err := checkModify(m); err != nil {
 		return "// refused: " + err.Error()
 	}
 	return shellCall(m.Collection, "findAndModify", m.Command()[1:])
 }
 
 // Cost is the price: one command, one document at most.
-func (m FindAndModify) Cost() Cost { return Cost{Commands: 1, Written: 1, Indexes: indexes(m.Index)} }
+//
+//go:noinline
+func (m *FindAndModify) Cost() Cost { return Cost{Commands: 1, Written: 1, Indexes: indexes(m.Index)} }
 
 func checkModify(m *FindAndModify) error {
 	switch {
@@ -171,8 +185,8 @@ func checkModify(m *FindAndModify) error {
 	case !m.Remove && m.Update == nil:
 		return &ValueError{Collection: m.Collection, Field: "Update", Reason: "is missing"}
 	}
-	return cmp.Or(checkDepth(m.Filter), checkDepth(m.Update), checkDepth(m.Sort), checkDepth(m.Projection), checkDepth(m.ArrayFilters),
-		checkDepth(m.Options.Hint), checkDepth(m.Options.Comment), checkDepth(m.Options.Let))
+	return cmp.Or(core.CheckDepth(m.Filter), core.CheckDepth(m.Update), core.CheckDepth(m.Sort), core.CheckDepth(m.Projection), core.CheckDepth(m.ArrayFilters),
+		core.CheckDepth(m.Options.Hint), core.CheckDepth(m.Options.Comment), core.CheckDepth(m.Options.Let))
 }
 
 func deleteOptions(m *FindAndModify) *options.FindOneAndDeleteOptionsBuilder {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
@@ -15,15 +16,15 @@ import (
 // collectionOf opens the driver's collection, with the codec's options. Each command that this module
 // sends goes through it. A read that decides a write goes to the primary.
 func collectionOf(
-	ctx context.Context, db *mongo.Database, c *codec, name string, more ...options.Lister[options.CollectionOptions],
+	ctx context.Context, db *mongo.Database, c *core.Codec, name string, more ...options.Lister[options.CollectionOptions],
 ) *mongo.Collection {
 	all := make([]options.Lister[options.CollectionOptions], 0, 3)
 	if c != nil {
 		o := options.Collection()
-		if c.options != nil {
-			o.SetBSONOptions(c.options)
+		if c.Options() != nil {
+			o.SetBSONOptions(c.Options())
 		}
-		if r := c.driverRegistry(); r != nil {
+		if r := c.Registry(); r != nil {
 			o.SetRegistry(r)
 		}
 		all = append(all, o)

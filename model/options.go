@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
@@ -42,7 +43,7 @@ func (o ReadOptions) collectionOptions() *options.CollectionOptionsBuilder {
 
 // check refuses options that can't be encoded.
 func (o ReadOptions) check() error {
-	return cmp.Or(checkDepth(o.Hint), checkDepth(o.Comment), checkDepth(o.Let))
+	return cmp.Or(core.CheckDepth(o.Hint), core.CheckDepth(o.Comment), core.CheckDepth(o.Let))
 }
 
 // commandOptions appends what both find and aggregate take to a command.

@@ -58,7 +58,7 @@ func TestAfterVisitsEachOnce(t *testing.T) {
 	})
 }
 
-func lastValues(page model.Find[part], last part) []any {
+func lastValues(page *model.Find[part], last part) []any {
 	var out []any
 	for _, e := range page.Sort {
 		out = append(out, map[string]any{"_id": last.ID, "name": last.Name, "qty": last.Qty}[e.Key])
@@ -125,7 +125,7 @@ func TestReads(t *testing.T) {
 			return errors.Join(err, equal(got, sum{10}))
 		})
 		check(model.Cost{Commands: 1, Returned: 10}, "raw documents outlive their batch", func() error {
-			f := model.Find[bson.Raw]{Query: model.Query{Collection: "parts", Sort: d("_id", 1)}}
+			f := &model.Find[bson.Raw]{Query: model.Query{Collection: "parts", Sort: d("_id", 1)}}
 			got, err := f.All(ctx, db)
 			return errors.Join(err, equal(got[0].Lookup("_id").Int32(), int32(1)), equal(got[9].Lookup("_id").Int32(), int32(10)))
 		})
@@ -140,7 +140,7 @@ func TestReads(t *testing.T) {
 			return errors.Join(err, equal(got, part{1, "old", 2}))
 		})
 		check(modify.Cost(), "Modify removes", func() error {
-			got, err := model.Modify[part]{FindAndModify: model.FindAndModify{Collection: "parts", Filter: d("_id", 1), Remove: true}}.Run(ctx, db)
+			got, err := (&model.Modify[part]{FindAndModify: model.FindAndModify{Collection: "parts", Filter: d("_id", 1), Remove: true}}).Run(ctx, db)
 			return errors.Join(err, equal(got, part{1, "old", 2}))
 		})
 		if _, err := modify.Run(ctx, db); !errors.Is(err, model.ErrNotFound) {
@@ -181,8 +181,8 @@ func TestReadErrors(t *testing.T) {
 			"Aggregate":         second(parts.Aggregate(mongo.Pipeline{d("$match", d("a", func() {}))}).All(t.Context(), db)),
 			"Modify":            second(parts.Modify(d("a", func() {}), d("$set", d("a", 1))).Run(t.Context(), db)),
 			"Modify nothing":    second(parts.Modify(nil, nil).Run(t.Context(), db)),
-			"Remove and change": second(model.Modify[part]{FindAndModify: model.FindAndModify{Collection: "parts", Remove: true, Update: d("$set", d("a", 1))}}.Run(t.Context(), db)),
-			"no collection":     second(model.Find[part]{}.All(t.Context(), db)),
+			"Remove and change": second((&model.Modify[part]{FindAndModify: model.FindAndModify{Collection: "parts", Remove: true, Update: d("$set", d("a", 1))}}).Run(t.Context(), db)),
+			"no collection":     second((&model.Find[part]{}).All(t.Context(), db)),
 		} {
 			if err == nil || errors.Is(err, model.ErrNotFound) {
 				t.Errorf("%s: %v", name, err)
@@ -217,10 +217,10 @@ func TestCommandIsWhatIsSent(t *testing.T) {
 	find.Skip, find.Projection, find.Options = 1, d("name", 1), ro
 	agg := parts.Aggregate(mongo.Pipeline{d("$match", d("name", "old")), d("$limit", int64(1))})
 	agg.Options = ro
-	modify := parts.Modify(d("name", "old"), d("$set", d("items.$[e].x", 1)))
+	modify := parts.Unchecked().Modify(d("name", "old"), d("$set", d("items.$[e].x", 1)))
 	modify.ArrayFilters, modify.Sort, modify.Projection, modify.After = bson.A{d("e.y", 1)}, d("name", 1), d("name", 1), true
 	modify.Options = model.ModifyOptions{Hint: "name_1", Comment: "why", Let: d("x", 1)}
-	remove := model.Modify[part]{FindAndModify: model.FindAndModify{Collection: "parts", Filter: d("name", "old"), Sort: d("name", 1), Remove: true, Options: modify.Options}}
+	remove := &model.Modify[part]{FindAndModify: model.FindAndModify{Collection: "parts", Filter: d("name", "old"), Sort: d("name", 1), Remove: true, Options: modify.Options}}
 	modify.Update = d("$set", d("items", bson.A{}))
 	modify.ArrayFilters = nil
 	for _, c := range []struct {

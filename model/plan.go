@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -195,7 +197,7 @@ func repeatable(s Step) bool {
 	}
 	switch m := w.Model.(type) {
 	case *mongo.InsertOneModel:
-		raw, err := (*codec)(nil).document(m.Document)
+		raw, err := (*core.Codec)(nil).Document(m.Document)
 		return err == nil && raw.Lookup("_id").Type != 0
 	case *mongo.UpdateOneModel:
 		return pinsID(filter) && idempotent(m.Update)
@@ -221,17 +223,7 @@ func pinsID(filter bson.D) bool {
 	return false
 }
 
-var idempotentOperators = map[string]bool{
-	"$set": true, "$unset": true, "$setOnInsert": true, "$addToSet": true, "$pull": true, "$pullAll": true,
-	"$min": true, "$max": true, "$rename": true,
-}
-
 func idempotent(update any) bool {
 	d, ok := operators(update)
-	for _, e := range d {
-		if !idempotentOperators[e.Key] {
-			return false
-		}
-	}
-	return ok
+	return ok && mql.Idempotent(d)
 }

@@ -98,6 +98,7 @@ func TestCost(t *testing.T) {
 
 // TestGuarantee: which plans are atomic, rerunnable and transactional.
 func TestGuarantee(t *testing.T) {
+	parts := parts.Unchecked()
 	set, inc := d("$set", d("a", 1)), d("$inc", d("a", 1))
 	other := updateOne(d("_id", 9), set)
 	yes := true

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -45,7 +46,7 @@ type Policy struct {
 // BSON can't hold is left, and refused when it is sent. A Delete without fields would mark nothing: it is none.
 func (p Policy) frozen() Policy {
 	for _, d := range []*bson.D{&p.Filter, &p.Insert, &p.Set, &p.Delete} {
-		if c, err := (*codec)(nil).copyD(*d); err == nil {
+		if c, err := (*core.Codec)(nil).CopyD(*d); err == nil {
 			*d = c
 		}
 	}
@@ -170,7 +171,7 @@ func (w Write) stamped() map[string]bool {
 	if !ok || w.plain == nil || w.covered != w.Model {
 		return nil
 	}
-	own, err := (*codec)(nil).document(m.Document)
+	own, err := (*core.Codec)(nil).Document(m.Document)
 	all, isRaw := w.Model.(*mongo.InsertOneModel).Document.(bson.Raw)
 	if err != nil || !isRaw {
 		return nil
@@ -238,7 +239,7 @@ func (p Policy) reaching(collection string, deleted bool) (out bson.D, _ error) 
 	}
 	for _, e := range p.Filter {
 		mark := slices.ContainsFunc(p.Delete, func(d bson.E) bool {
-			return Overlap(e.Key, d.Key) || strings.HasPrefix(e.Key, "$") && strings.Contains(shell(e.Value), d.Key)
+			return core.Overlap(e.Key, d.Key) || strings.HasPrefix(e.Key, "$") && strings.Contains(shell(e.Value), d.Key)
 		})
 		switch {
 		case !mark:
@@ -352,7 +353,7 @@ func (p Policy) document(collection string, doc any, replaces bool) (any, error)
 	raw, ok := doc.(bson.Raw)
 	if !ok {
 		var err error
-		if raw, err = (*codec)(nil).document(doc); err != nil {
+		if raw, err = (*core.Codec)(nil).Document(doc); err != nil {
 			return nil, err
 		}
 	}
@@ -367,7 +368,7 @@ func (p Policy) document(collection string, doc any, replaces bool) (any, error)
 		}
 	}
 	for _, f := range fields {
-		if err := CheckKey(f.Key); err != nil {
+		if err := core.CheckKey(f.Key); err != nil {
 			return nil, &ConflictError{Collection: collection, Paths: [2]string{"Insert " + f.Key, "document"}, Reason: "a policy sets top-level fields of whole documents only"}
 		}
 		one, err := bson.Marshal(bson.D{f})

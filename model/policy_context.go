@@ -96,10 +96,20 @@ func (c Change[S]) Under(p Policy) Change[S] {
 func (j Job) Under(p Policy) Job {
 	p = p.frozen()
 	j.under = append(slices.Clip(j.under), p)
-	if plan := j.Plan; plan != nil {
-		j.Plan = func(docs []bson.Raw) (Plan, error) {
-			out, err := plan(docs)
-			return out.Under(p), err
+	j.Stages = slices.Clone(j.Stages)
+	for i := range j.Stages {
+		s := &j.Stages[i]
+		if plan := s.Plan; plan != nil {
+			s.Plan = func(docs []bson.Raw) (Plan, error) {
+				out, err := plan(docs)
+				return out.Under(p), err
+			}
+		}
+		if work := s.Work; work != nil {
+			s.Work = func(ctx context.Context, b *Batch) (Plan, error) {
+				out, err := work(ctx, b)
+				return out.Under(p), err
+			}
 		}
 	}
 	return j

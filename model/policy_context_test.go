@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
@@ -37,7 +38,7 @@ func TestPolicyPipelineUpdates(t *testing.T) {
 		}
 		away := once(updateMany(bson.D{}, mongo.Pipeline{d("$set", d("tenant", "b")), d("$unset", bson.A{"x"})}))
 		mustRun(t, db, model.NewPlan(away.Under(tenantOf("a")).Under(tenantOf("a"))))
-		got, err := model.Find[bson.D]{Query: model.Query{Collection: "parts"}}.All(t.Context(), db)
+		got, err := (&model.Find[bson.D]{Query: model.Query{Collection: "parts"}}).All(t.Context(), db)
 		if err != nil || model.Shell(got) != "[{_id: 1, tenant: 'a'}]" {
 			t.Errorf("%s, %v", model.Shell(got), err)
 		}
@@ -49,7 +50,7 @@ func TestPolicyPipelineUpdates(t *testing.T) {
 
 // What a Change reads is under its policy: another tenant's document is not found, by one attempt, and nobody is handed it.
 func TestPolicyHidesFromChanges(t *testing.T) {
-	docs := model.NewVersioned(model.NewCollection[versionedPart, int32]("parts"))
+	docs := embed.NewVersioned(model.NewCollection[versionedPart, int32]("parts"), embed.VersionedSpec{})
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		a, b := tenantOf("a"), tenantOf("b")
@@ -211,11 +212,11 @@ func TestPolicyKeepsTenantsApart(t *testing.T) {
 		stop := errors.New("stop")
 		seen := map[string][]int32{}
 		run := func(name string, p model.Policy, halt bool) error {
-			job := model.Job{Name: "mark", Collection: "parts", BatchSize: 1, Plan: func(batch []bson.Raw) (model.Plan, error) {
+			job := model.Job{Name: "mark", Stages: []model.Stage{{Collection: "parts", BatchSize: 1, Plan: func(batch []bson.Raw) (model.Plan, error) {
 				id := batch[0].Lookup("_id").Int32()
 				seen[name] = append(seen[name], id)
 				return model.NewPlan(docs.Update(id, d("$set", d("seen", true)))), nil
-			}}
+			}}}}
 			_, err := job.Under(p).Run(t.Context(), db, model.JobOptions{Checkpoint: "checkpoints", Progress: func(model.Progress) error {
 				if halt {
 					return stop

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
@@ -29,12 +30,13 @@ func TestPolicy(t *testing.T) {
 	yes := true
 	set := d("$set", d("x", 1))
 	lookup := func(args ...any) bson.D { return d("$lookup", d(args...)) }
-	agg := func(stages ...bson.D) model.Aggregate[product] { return products.Aggregate(stages) }
+	agg := func(stages ...bson.D) *model.Aggregate[product] { return products.Aggregate(stages) }
 	only := policy
 	only.Collections = []string{"parts"}
 	ranged := model.Policy{Filter: d("tenant", d("$in", bson.A{"a", "b"})), Insert: d("tenant", "a")}
 	plain := model.Policy{Filter: d("tenant", "a")}
 	either := model.Policy{Filter: d("tenant", "a", "$or", bson.A{d("deletedAt", nil), d("kept", true)}), Delete: d("deletedAt", 7)}
+	parts, products := parts.Unchecked(), products.Unchecked()
 	deletedToo := parts.Find(d("x", 1))
 	deletedToo.Deleted = true
 	var b strings.Builder
@@ -84,8 +86,8 @@ func TestPolicy(t *testing.T) {
 		{"a filter in a map", write(&mongo.DeleteOneModel{Filter: bson.M{"x": 1}}).Under(plain)},
 		{"what is refused stays refused", model.Refused("parts", errBad).Under(policy)},
 		{"a findAndModify", parts.Modify(d("x", 1), set).Under(policy)},
-		{"a Remove", model.Modify[part]{FindAndModify: model.FindAndModify{Collection: "parts", Filter: d("x", 1), Remove: true}}.Under(policy)},
-		{"a Remove without marks", model.Modify[part]{FindAndModify: model.FindAndModify{Collection: "parts", Filter: d("x", 1), Remove: true}}.Under(plain)},
+		{"a Remove", (&model.Modify[part]{FindAndModify: model.FindAndModify{Collection: "parts", Filter: d("x", 1), Remove: true}}).Under(policy)},
+		{"a Remove without marks", (&model.Modify[part]{FindAndModify: model.FindAndModify{Collection: "parts", Filter: d("x", 1), Remove: true}}).Under(plain)},
 		{"a pipeline", agg(d("$limit", 1)).Under(policy)},
 		{"an empty pipeline", agg().Under(policy)},
 		{"another collection's pipeline, joining this one", agg(lookup("from", "parts", "localField", "parts", "foreignField", "_id", "as", "p")).Under(only)},
@@ -134,6 +136,7 @@ func ifMarked(w model.Write, update bson.D) model.Write {
 }
 
 func TestPolicyDone(t *testing.T) {
+	parts := parts.Unchecked()
 	w := done(expectOne(updateOne(d("_id", 1, "v", 1), d("$set", d("v", 2)))), d("_id", 1, "v", 2)).Under(policy)
 	if model.Shell(w.Done) != "{_id: 1, v: 2, tenant: 'a', deletedAt: null}" || w.Expect != model.One {
 		t.Errorf("Done %s, %v", model.Shell(w.Done), w.Expect)
@@ -173,13 +176,13 @@ func TestPolicyReasons(t *testing.T) {
 		!strings.Contains(got.Instead[0].String(), "updateOne") {
 		t.Errorf("another collection's %v", got)
 	}
-	docs := model.NewVersioned(model.NewCollection[versionedPart, int32]("parts"))
+	docs := embed.NewVersioned(model.NewCollection[versionedPart, int32]("parts"), embed.VersionedSpec{})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, model.NewPlan(docs.Insert(versionedPart{ID: 1, Qty: 3}, bson.NilObjectID).Under(model.Policy{Insert: d("tenant", "b")})))
 		for _, w := range []model.Write{
 			docs.Update(1, 7, d("$set", d("qty", 4)), bson.NilObjectID), docs.Take(1, "qty", 1, bson.NilObjectID), docs.Delete(1, 1),
 		} {
-			if _, err := w.Under(policy).Run(t.Context(), db); !errors.Is(err, model.ErrStale) || errors.Is(err, model.ErrVersion) || errors.Is(err, model.ErrGuard) {
+			if _, err := w.Under(policy).Run(t.Context(), db); !errors.Is(err, model.ErrStale) || errors.Is(err, embed.ErrVersion) || errors.Is(err, embed.ErrGuard) {
 				t.Errorf("%s: %v, want that there is none", w, err)
 			}
 		}

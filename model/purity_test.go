@@ -58,7 +58,7 @@ var generators = map[string]func(inputs) fmt.Stringer{
 	"AggregateAs": func(in inputs) fmt.Stringer { return model.AggregateAs[bson.D](products, in.pipeline) },
 	"Agg.Under":   func(in inputs) fmt.Stringer { return products.Aggregate(in.pipeline).Under(in.policy) },
 	"Agg by hand": func(in inputs) fmt.Stringer {
-		return model.Aggregate[bson.D]{Aggregation: model.Aggregation{Collection: "x", Pipeline: in.pipeline}}.Under(in.policy)
+		return (&model.Aggregate[bson.D]{Aggregation: model.Aggregation{Collection: "x", Pipeline: in.pipeline}}).Under(in.policy)
 	},
 	"Modify":      func(in inputs) fmt.Stringer { return products.Modify(in.filter, in.update).Under(in.policy) },
 	"Insert":      func(in inputs) fmt.Stringer { return products.Insert(in.product).Under(in.policy) },
@@ -76,7 +76,7 @@ var generators = map[string]func(inputs) fmt.Stringer{
 	"Indexes":  func(in inputs) fmt.Stringer { return model.Indexes(in.indexes) },
 	"NewIndex": func(in inputs) fmt.Stringer { return model.NewIndex("a", in.sort) },
 	"And":      func(in inputs) fmt.Stringer { return products.Find(model.And(in.filter, in.filter, in.doc)) },
-	"Encode":   func(in inputs) fmt.Stringer { return text(model.Shell(must(products.Encode(in.filter)))) },
+	"Encode":   func(in inputs) fmt.Stringer { return text(model.Shell(must(products.Docs().Encode(in.filter)))) },
 	"Eq":       func(in inputs) fmt.Stringer { return text(model.Shell(model.Eq(in.doc))) },
 	"Plan": func(in inputs) fmt.Stringer {
 		return text(fmt.Sprint(model.Concat(in.plans...).Guarantee(), model.Concat(in.plans...).Cost()))

@@ -7,12 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/direction"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Query is what a [Find] sends, whatever it decodes into. The fields may be set by hand; the filter is the driver's own
-// bson.D.
+// A Query is what a [Find] sends, whatever it decodes into. The fields may be set by hand. The filter is the driver's own bson.D. It has a
+// type of its own because code that works on any result, and is compiled once for all of them, takes it.
 type Query struct {
 	Collection  string
 	Filter      bson.D
@@ -24,33 +25,55 @@ type Query struct {
 	Index       string // the index that serves the filter and sort; "" means not known
 	Err         error  // bad input: returned by every run, before anything is sent
 
-	codec  *codec
-	layout *layout
+	docs   *core.Docs // what Where and Sorted are held against; nil for a query that was made by hand
+	codec  *core.Codec
+	layout *core.Layout
 }
 
 // query fills in a query of the collection.
 //
 //go:noinline
-func (c *declaration) query(q *Query, filter bson.D) {
-	c = c.orZero()
-	q.Collection, q.codec, q.layout = c.name, c.codec, c.layout
-	q.Filter, q.Err = c.codec.copyD(filter)
+func (c declaration) query(q *Query, filter bson.D) {
+	q.Collection, q.docs, q.codec, q.layout = c.Name(), c.Docs, c.Codec(), c.Layout()
+	if q.Filter, q.Err = c.Codec().CopyD(filter); q.Err == nil {
+		q.Err = c.CheckFilter(q.Filter)
+	}
 }
 
 //go:noinline
-func (c *declaration) queryByID(q *Query, id any) {
-	c = c.orZero()
-	q.Collection, q.codec, q.layout, q.Limit, q.Index = c.name, c.codec, c.layout, 1, IDIndex
-	q.Filter, q.Err = c.idFilter(id)
+func (c declaration) queryByID(q *Query, id any) {
+	q.Collection, q.docs, q.codec, q.layout, q.Limit, q.Index = c.Name(), c.Docs, c.Codec(), c.Layout(), 1, IDIndex
+	q.Filter, q.Err = c.ByID(id)
 }
 
+// where makes q what from is with a filter added. Like its siblings it fills in what a typed method has made, for its own code
+// would be compiled for every type of documents.
+//
 //go:noinline
-func where(q *Query, filter bson.D) {
-	more, err := q.codec.copyD(filter)
+func where(q, from *Query, filter bson.D) {
+	*q = *from
+	more := narrow(q, filter)
+	if q.Err == nil {
+		q.Err = q.known().CheckFilter(more)
+	}
+}
+
+// known is the declaration that a user's filter and sort are held against; nil if the query is one of other documents.
+func (q *Query) known() *core.Docs {
+	if q.docs == nil || q.docs.Name() != q.Collection {
+		return nil
+	}
+	return q.docs
+}
+
+// narrow adds a filter to a query, and returns it as it was copied.
+func narrow(q *Query, filter bson.D) bson.D {
+	more, err := q.codec.CopyD(filter)
 	if err != nil && q.Err == nil {
 		q.Err = err
 	}
 	q.Filter = And(q.Filter, more)
+	return more
 }
 
 func refuse(q *Query, field string, v any, reason string) {
@@ -60,8 +83,8 @@ func refuse(q *Query, field string, v any, reason string) {
 }
 
 //go:noinline
-func limit(q *Query, n int64) {
-	if n < 0 {
+func limited(q, from *Query, n int64) {
+	if *q = *from; n < 0 {
 		refuse(q, "limit", n, "must not be negative")
 		return
 	}
@@ -69,10 +92,32 @@ func limit(q *Query, n int64) {
 }
 
 //go:noinline
-func sorted(q *Query, sort bson.D) { q.Sort, q.Index = slices.Clone(sort), "" }
+func sorted(q, from *Query, sort bson.D) {
+	*q = *from
+	q.Sort = slices.Clone(sort)
+	if !reverses(sort, from.Sort) {
+		q.Index = ""
+	}
+	if q.Err == nil {
+		q.Err = q.known().CheckSort(sort)
+	}
+}
+
+// reverses reports whether one sort is another in reverse order, which the same index serves.
+func reverses(a, b bson.D) bool {
+	return len(a) > 0 && slices.EqualFunc(a, b, func(x, y bson.E) bool {
+		return x.Key == y.Key && direction.Of(x.Value) != 0 && direction.Of(x.Value) == -direction.Of(y.Value)
+	})
+}
 
 //go:noinline
-func queryUnder(q *Query, p *Policy) {
+func queryUnder(q, from *Query, p *Policy) {
+	*q = *from
+	holdQuery(q, p)
+}
+
+// holdQuery adds the policy's filter.
+func holdQuery(q *Query, p *Policy) {
 	if !p.holds(q.Collection) {
 		return
 	}
@@ -80,15 +125,20 @@ func queryUnder(q *Query, p *Policy) {
 	if err != nil && q.Err == nil {
 		q.Err = err
 	}
-	where(q, filter)
+	narrow(q, filter)
 }
 
-// nextPage makes the query its next page: see [Find.After].
-func nextPage(q *Query, values []any) {
-	totalOrder(q)
-	if len(values) == 0 {
-		return
+// nextPage makes q the next page of from: see [Find.After].
+//
+//go:noinline
+func nextPage(q, from *Query, values []any) {
+	*q = *from
+	if totalOrder(q); len(values) > 0 {
+		startAfter(q, values)
 	}
+}
+
+func startAfter(q *Query, values []any) {
 	q.Skip = 0
 	if len(values) != len(q.Sort) {
 		refuse(q, "After", len(values), fmt.Sprintf("needs %d values, one for each field of the sort %s", len(q.Sort), shell(q.Sort)))
@@ -97,7 +147,7 @@ func nextPage(q *Query, values []any) {
 	var branches bson.A
 	equal := bson.D{}
 	for i, s := range q.Sort {
-		v, err := q.codec.value(values[i])
+		v, err := q.codec.Value(values[i])
 		if err != nil {
 			refuse(q, "After", nil, err.Error())
 			return
@@ -151,38 +201,39 @@ func pick[T any](cond bool, a, b T) T {
 	return b
 }
 
-// project is the query with the projection that a struct's fields ask for.
-func project(q Query, as reflect.Type) Query {
-	from := q.layout
+// project makes q the query from with the projection that a struct's fields ask for.
+//
+//go:noinline
+func project(q, from *Query, as reflect.Type) {
+	*q = *from
+	whole := q.layout
 	q.Projection, q.layout = nil, nil
-	jsonTags := q.codec != nil && q.codec.options != nil && q.codec.options.UseJSONStructTags
-	l, err := layoutOf(as, jsonTags)
-	if err != nil || l.open || len(l.order) == 0 {
-		refuse(&q, "projection", as.String(), "must be a struct whose fields are known")
-		return q
+	l, err := core.LayoutOf(as, q.codec)
+	if err != nil || l.Open || len(l.Names) == 0 {
+		refuse(q, "projection", as.String(), "must be a struct whose fields are known")
+		return
 	}
 	q.layout = l
-	for _, name := range l.order {
-		if err := CheckKey(name); err != nil {
-			refuse(&q, "projection", name, "is no field's name; name the outer field and decode into a struct")
-			return q
+	for _, name := range l.Names {
+		if err := core.CheckKey(name); err != nil {
+			refuse(q, "projection", name, "is no field's name; name the outer field and decode into a struct")
+			return
 		}
-		if from != nil {
-			if _, err := from.resolve(name, q.codec); err != nil {
-				refuse(&q, "projection", name, err.Error())
-				return q
+		if whole != nil {
+			if _, err := whole.Resolve(name, q.codec); err != nil {
+				refuse(q, "projection", name, err.Error())
+				return
 			}
 		}
 		q.Projection = append(q.Projection, bson.E{Key: name, Value: 1})
 	}
-	if _, ok := l.fields["_id"]; !ok {
+	if !l.Has("_id") {
 		q.Projection = append(q.Projection, bson.E{Key: "_id", Value: 0})
 	}
-	return q
 }
 
 // Command is the find command as the server is sent it, less what the driver adds.
-func (q Query) Command() bson.D {
+func (q *Query) Command() bson.D {
 	cmd := bson.D{{Key: "find", Value: q.Collection}, {Key: "filter", Value: orEmpty(q.Filter)}}
 	add := func(key string, v any) { cmd = append(cmd, bson.E{Key: key, Value: v}) }
 	if len(q.Projection) > 0 {
@@ -204,7 +255,7 @@ func (q Query) Command() bson.D {
 }
 
 // String is the query as a mongosh command.
-func (q Query) String() string {
+func (q *Query) String() string {
 	if q.Err != nil {
 		return "// refused: " + q.Err.Error()
 	}
@@ -245,7 +296,9 @@ func (q Query) String() string {
 }
 
 // Cost is the query's price: one command, and one more for each further batch of its answer.
-func (q Query) Cost() Cost { return readCost(q.Index) }
+//
+//go:noinline
+func (q *Query) Cost() Cost { return readCost(q.Index) }
 
 func orEmpty(d bson.D) bson.D {
 	if d == nil {

@@ -4,20 +4,26 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
+// readOne is the query for one document, ready to run.
+//
+//go:noinline
+func readOne(ctx context.Context, db *mongo.Database, q *Query) *read {
+	own := *q
+	own.Limit = 1
+	return readQuery(ctx, db, &own)
+}
+
 // readQuery is the query, ready to run.
 //
 //go:noinline
-func readQuery(ctx context.Context, db *mongo.Database, of *Query) *read {
-	own := *of // so that a caller's stays on its stack
-	q := &own
-	for _, p := range policiesOf(ctx) {
-		queryUnder(q, p)
-	}
-	return &read{ctx, q.Options, q.codec, cmp.Or(checkQuery(q), CheckRun(ctx, db)), q.Collection, q.Filter, func(ctx context.Context) (*mongo.Cursor, error) {
+func readQuery(ctx context.Context, db *mongo.Database, q *Query) *read {
+	q = scopedQuery(ctx, q)
+	return &read{ctx, q.Options, q.codec, cmp.Or(checkQuery(q), core.CheckRun(ctx, db)), q.Collection, q.Filter, func(ctx context.Context) (*mongo.Cursor, error) {
 		o := options.Find()
 		if len(q.Projection) > 0 {
 			o.SetProjection(q.Projection)
@@ -53,6 +59,15 @@ func readQuery(ctx context.Context, db *mongo.Database, of *Query) *read {
 	}, len(q.Projection) > 0}
 }
 
+// scopedQuery is the query under the policies of the context.
+func scopedQuery(ctx context.Context, q *Query) *Query {
+	own := *q
+	for _, p := range policiesOf(ctx) {
+		holdQuery(&own, p)
+	}
+	return &own
+}
+
 func checkQuery(q *Query) error {
 	switch {
 	case q.Err != nil:
@@ -60,16 +75,14 @@ func checkQuery(q *Query) error {
 	case q.Collection == "":
 		return errNoCollection("a query")
 	}
-	return cmp.Or(checkDepth(q.Filter), checkDepth(q.Projection), checkDepth(q.Sort), q.Options.check())
+	return cmp.Or(core.CheckDepth(q.Filter), core.CheckDepth(q.Projection), core.CheckDepth(q.Sort), q.Options.check())
 }
 
 // Count counts what the query would return, Skip and Limit included, exactly: one command, which reads every matching
 // index key or document. Sort and projection don't matter.
-func (q Query) Count(ctx context.Context, db *mongo.Database) (int64, error) {
-	for _, p := range policiesOf(ctx) {
-		queryUnder(&q, p)
-	}
-	if err := cmp.Or(checkQuery(&q), CheckRun(ctx, db)); err != nil {
+func (q *Query) Count(ctx context.Context, db *mongo.Database) (int64, error) {
+	q = scopedQuery(ctx, q)
+	if err := cmp.Or(checkQuery(q), core.CheckRun(ctx, db)); err != nil {
 		return 0, err
 	}
 	ctx, cancel := q.Options.context(ctx)

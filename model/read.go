@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -15,7 +16,7 @@ import (
 type read struct {
 	ctx        context.Context
 	options    ReadOptions
-	codec      *codec
+	codec      *core.Codec
 	refused    error
 	collection string
 	filter     bson.D
@@ -53,11 +54,11 @@ func (r *read) decode(cur *mongo.Cursor, into any) error {
 		*raw = append(bson.Raw(nil), cur.Current...)
 		return nil
 	}
-	if r.codec.decodesWhole(into) {
+	if r.codec.DecodesWhole(into) {
 		if r.partial {
 			return &ValueError{Collection: r.collection, Field: "Projection", Reason: "whole documents are needed to decode them: use Project"}
 		}
-		return r.codec.decode(cur.Current, into)
+		return r.codec.Decode(cur.Current, into)
 	}
 	if r.codec == nil {
 		return bson.Unmarshal(cur.Current, into) // the driver's defaults, as the declaration says, without a decoder for each document

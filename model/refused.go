@@ -44,14 +44,3 @@ func wroteNothing(ctx context.Context, err error) bool {
 	}
 	return cmd.HasErrorLabel("NoWritesPerformed") || slices.Contains(refusals, cmd.Code)
 }
-
-// CheckRun refuses a nil context and a nil database, before anything is sent.
-func CheckRun(ctx context.Context, db *mongo.Database) error {
-	switch {
-	case ctx == nil:
-		return &ValueError{Field: "ctx", Reason: "is nil: give context.Background()"}
-	case db == nil:
-		return &ValueError{Field: "db", Reason: "is nil: give the database that the collections are in"}
-	}
-	return nil
-}

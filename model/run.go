@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -22,7 +23,7 @@ import (
 func (p Plan) Run(ctx context.Context, db *mongo.Database) (Result, error) {
 	p = p.underContext(ctx)
 	batches, err := p.split()
-	if err = cmp.Or(err, CheckRun(ctx, db), checkDepth(p.Options.Comment)); err != nil {
+	if err = cmp.Or(err, core.CheckRun(ctx, db), core.CheckDepth(p.Options.Comment)); err != nil {
 		return newResult(p), err
 	}
 	if p.Guarantee() == Transactional && !p.Options.AllowPartial && !inTransaction(ctx) {

@@ -27,16 +27,6 @@ func statuses(r model.Result) string {
 	return strings.Join(out, ", ")
 }
 
-// mustRun runs plans that prepare a test.
-func mustRun(t *testing.T, db *mongo.Database, plans ...model.Plan) {
-	t.Helper()
-	for _, p := range plans {
-		if _, err := p.Run(t.Context(), db); err != nil {
-			t.Fatalf("%s: %v", p, err)
-		}
-	}
-}
-
 // stock is the parts that are stored, in order of _id.
 func stock(t *testing.T, db *mongo.Database) []part {
 	t.Helper()
@@ -119,26 +109,8 @@ func pick[T any](cond bool, a, b T) T {
 }
 
 var (
-	errBad       = errors.New("bad input")
-	errDuplicate = errors.New("any duplicate key") // stand for what a server says
-	errServer    = errors.New("any server error")
+	errBad = errors.New("bad input")
 )
-
-func checkErr(t *testing.T, err, want error) {
-	t.Helper()
-	var step *model.StepError
-	var server mongo.ServerError
-	switch {
-	case want == nil && err != nil, want != nil && err == nil:
-		t.Fatalf("error %v, want %v", err, want)
-	case want == errDuplicate && !mongo.IsDuplicateKeyError(err), want == errServer && !errors.As(err, &server):
-		t.Errorf("error %v (%T), want %v", err, err, want)
-	case want != nil && want != errDuplicate && want != errServer && !errors.Is(err, want):
-		t.Errorf("error %v, want %v", err, want)
-	case want != nil && want != model.ErrTransactional && !errors.As(err, &step):
-		t.Errorf("error %v is no *StepError", err)
-	}
-}
 
 // TestRunResults: the server's numbers, for each command.
 func TestRunResults(t *testing.T) {
@@ -200,7 +172,7 @@ func TestRunStopsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		monitor.Reset()
-		got, err := model.NewPlan(parts.Delete(1), parts.Update(2, d("$set", d("a", 1)))).Run(ctx, db)
+		got, err := model.NewPlan(parts.Delete(1), parts.Update(2, d("$set", d("qty", 1)))).Run(ctx, db)
 		if !errors.Is(err, context.Canceled) || statuses(got) != "not sent, not sent" || monitor.Cost().Commands != 0 {
 			t.Errorf("%s, %v, %v", statuses(got), err, monitor.Cost())
 		}
@@ -226,7 +198,7 @@ func TestRunStopsWithItsContext(t *testing.T) {
 		},
 		"One": func(ctx context.Context, db *mongo.Database) error { _, err := parts.ByID(1).One(ctx, db); return err },
 		"Job": func(ctx context.Context, db *mongo.Database) error {
-			_, err := model.Job{Collection: "parts", Plan: func([]bson.Raw) (model.Plan, error) { return model.Plan{}, nil }}.Run(ctx, db, model.JobOptions{})
+			_, err := model.Job{Stages: []model.Stage{{Collection: "parts", Plan: func([]bson.Raw) (model.Plan, error) { return model.Plan{}, nil }}}}.Run(ctx, db, model.JobOptions{})
 			return err
 		},
 	} {

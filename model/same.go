@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
@@ -35,7 +36,7 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 		}
 	}
 	stored := map[string]bson.Raw{}
-	find := Find[bson.Raw]{Query{
+	find := &Find[bson.Raw]{Query{
 		Collection: w.Collection, Filter: And(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, w.tenant),
 		Options: ReadOptions{ReadPreference: readpref.Primary()},
 	}}
@@ -88,7 +89,7 @@ func touchedAfter(steps []Step, collection string) touched {
 		if m, one := w.Model.(*mongo.DeleteOneModel); one {
 			if filter, ok := m.Filter.(bson.D); ok {
 				id, pinned := idOf(filter)
-				if doc, err := (*codec)(nil).document(bson.D{{Key: "_id", Value: equalTo(id)}}); pinned && err == nil {
+				if doc, err := (*core.Codec)(nil).Document(bson.D{{Key: "_id", Value: equalTo(id)}}); pinned && err == nil {
 					t.gone[bsonval.Key(doc.Lookup("_id"))] = true
 					continue
 				}
@@ -263,7 +264,7 @@ func filtersRepeat(steps []Step) bool {
 // fieldsOf collects the first names of the paths of a filter, less _id.
 func fieldsOf(filter any) map[string]bool {
 	out := map[string]bool{}
-	raw, err := (*codec)(nil).document(filter)
+	raw, err := (*core.Codec)(nil).Document(filter)
 	if err != nil {
 		return out
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -38,7 +39,7 @@ func shell(v any) string {
 	case bson.RawValue:
 		return string(appendShell(nil, x, 0))
 	}
-	if err := checkDepth(v); err != nil {
+	if err := core.CheckDepth(v); err != nil {
 		return fmt.Sprintf("/* %T: %v */", v, err)
 	}
 	raw, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
@@ -50,9 +51,9 @@ func shell(v any) string {
 
 func appendShell(b []byte, v bson.RawValue, depth int) []byte {
 	switch {
-	case depth > maxDepth:
-		return fmt.Appendf(b, "/* nested deeper than %d levels */", maxDepth)
-	case !wellFormed(v):
+	case depth > core.MaxLevels:
+		return fmt.Appendf(b, "/* nested deeper than %d levels */", core.MaxLevels)
+	case !core.WellFormed(v):
 		return fmt.Appendf(b, "/* bytes that are no %s */", v.Type)
 	}
 	switch v.Type {

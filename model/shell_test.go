@@ -89,13 +89,13 @@ func TestStrings(t *testing.T) {
 	found := products.Find(d("name", "it's")).Sorted(d("name", 1, "_id", -1)).Limited(5)
 	found.Skip, found.Projection, found.Options = 2, d("name", 1), all
 	piped := products.Aggregate(mongo.Pipeline{d("$match", d("name", "x"))})
-	pipedAll := piped
+	pipedAll := *piped
 	pipedAll.Options = all
 	modify := products.Modify(d("name", "x"), set)
 	modify.After, modify.Upsert, modify.Sort, modify.Projection = true, true, d("name", 1), d("name", 1)
 	modify.ArrayFilters = bson.A{d("e.id", 1)}
 	modify.Options = model.ModifyOptions{Hint: "a_1", Collation: all.Collation, Comment: "why", Let: d("x", 1)}
-	remove := model.Modify[product]{FindAndModify: model.FindAndModify{Collection: "products", Filter: d("name", "x"), Remove: true}}
+	remove := &model.Modify[product]{FindAndModify: model.FindAndModify{Collection: "products", Filter: d("name", "x"), Remove: true}}
 	index := model.NewIndex("products", d("name", 1, "at", -1))
 	unique := index
 	unique.Unique, unique.Partial, unique.ExpireAfter, unique.Name = true, d("name", d("$exists", true)), 90e9, "mine"
@@ -106,7 +106,7 @@ func TestStrings(t *testing.T) {
 	for _, s := range []fmt.Stringer{
 		products.Find(nil), products.ByID(oid(1)), found, model.Project[struct{ Name string }](products.Find(nil)),
 		products.Find(nil).Limited(-1), products.ByID(bson.ObjectID{}),
-		piped, pipedAll, model.AggregateAs[bson.D](products, nil), modify, remove, model.Modify[product]{FindAndModify: model.FindAndModify{Collection: "products"}},
+		piped, &pipedAll, model.AggregateAs[bson.D](products, nil), modify, remove, &model.Modify[product]{FindAndModify: model.FindAndModify{Collection: "products"}},
 		parts.Insert(part{ID: 1, Name: "bolt"}), parts.Replace(part{ID: 1, Name: "nut"}), parts.Update(1, set), parts.Delete(1),
 		parts.Named("odd name").Delete(1), parts.Named("a.b").Delete(1), parts.Named("stats").Delete(1), parts.Named("_x").Delete(1),
 		write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: set, Upsert: &yes, ArrayFilters: []any{d("e.x", 1)},
@@ -134,3 +134,4 @@ type wants []model.Index
 
 func (w wants) Indexes() []model.Index      { return w }
 func (w wants) Relations() []model.Relation { return nil }
+func (w wants) Checks() []model.Check       { return nil }

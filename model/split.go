@@ -2,8 +2,8 @@ package model
 
 import (
 	"fmt"
-	"reflect"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -137,13 +137,13 @@ type encoder struct {
 
 // document encodes a document. A nil filter would match everything; it is refused, an empty one is not.
 func (e *encoder) document(field string, v any) any {
-	if isNilDocument(v) {
+	if core.IsNilDocument(v) {
 		e.fail(field, pick(field == "filter", "is nil; write bson.D{} to match every document", "is nil"))
 		return nil
 	}
 	raw, ok := v.(bson.Raw)
 	if !ok {
-		err := checkDepth(v)
+		err := core.CheckDepth(v)
 		if err == nil {
 			raw, err = bson.Marshal(v)
 		}
@@ -154,22 +154,6 @@ func (e *encoder) document(field string, v any) any {
 	}
 	e.add(field, len(raw))
 	return raw
-}
-
-func isNilDocument(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case bson.D:
-		return v == nil
-	case bson.Raw:
-		return v == nil
-	}
-	switch rv := reflect.ValueOf(v); rv.Kind() {
-	case reflect.Pointer, reflect.Map:
-		return rv.IsNil()
-	}
-	return false
 }
 
 // update encodes an update document. Pipelines are measured and left as they are, for the driver takes them as lists.
@@ -188,7 +172,7 @@ func (e *encoder) update(v any) any {
 
 // pipeline measures a list of stages.
 func (e *encoder) pipeline(field string, v any) {
-	if err := checkDepth(v); err != nil {
+	if err := core.CheckDepth(v); err != nil {
 		e.fail(field, err.Error())
 		return
 	}

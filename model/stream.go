@@ -2,11 +2,11 @@ package model
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
@@ -138,25 +138,6 @@ type StreamProgress struct {
 	Place   string        // what is stored: the token, or the value of Since
 }
 
-var (
-	// ErrHistoryLost is returned by [Stream.Run] when the server no longer has the changes since the stored place.
-	ErrHistoryLost = errors.New("docmodel: the changes since the stored place are no longer known: " +
-		"run with Rescan, and check what was deleted")
-
-	// ErrNoChangeStreams is returned by [Stream.Run] on a server without change streams for a stream that can't poll.
-	ErrNoChangeStreams = errors.New("docmodel: the server has no change streams: name a field in Since to poll by")
-
-	// ErrTakenOver is returned by [Stream.Run] when the stream was run a second time meanwhile: the later run goes on.
-	ErrTakenOver = errors.New("docmodel: another run of the stream has taken over")
-
-	// ErrSourceGone is returned by [Stream.Run] when the watched collection was dropped or renamed. The place is stored: the
-	// next run goes on with the collection that then has its name.
-	ErrSourceGone = errors.New("docmodel: the watched collection was dropped or renamed")
-
-	// ErrNotRepeatable is returned by [Stream.Run], in a [*StreamError], for a plan that may not be run twice.
-	ErrNotRepeatable = errors.New("docmodel: the plan is not repeatable: running it twice may do more than running it once")
-)
-
 // A StreamError says for which event a stream stopped. The stored place is before it.
 type StreamError struct {
 	Stream string
@@ -269,7 +250,7 @@ func (s Stream) Run(ctx context.Context, db *mongo.Database, o StreamOptions) er
 	bad := func(field, reason string) error {
 		return &ValueError{Collection: s.Collection, Field: field, Reason: reason}
 	}
-	switch err := CheckRun(ctx, db); {
+	switch err := core.CheckRun(ctx, db); {
 	case s.Err != nil:
 		return s.Err
 	case err != nil:

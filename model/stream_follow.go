@@ -3,14 +3,14 @@ package model
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
 // watch opens the change stream after a token, or now.
@@ -21,6 +21,10 @@ func (r *streamRun) watch(ctx context.Context, after bson.Raw) (*mongo.ChangeStr
 	}
 	if after != nil {
 		o.SetStartAfter(after)
+	} else {
+		// An empty first batch: the driver gives the server's token only for an empty one, and a
+		// change may be made before the first batch is filled.
+		o.SetBatchSize(0)
 	}
 	stages := r.stream.stages()
 	if stages == nil {
@@ -98,24 +102,8 @@ func (r *streamRun) ask(ctx context.Context) error {
 // begin of the run. Its token promises that all changes before the token's time have been
 // shown. An empty batch promises nothing: changes are shown once a majority has them.
 func (r *streamRun) caughtUp(token bson.Raw) bool {
-	at, ok := tokenTime(token)
+	at, ok := bsonval.TokenTime(token)
 	return !ok || !at.Before(r.until)
-}
-
-// tokenTime is the cluster time that a resume token begins with: in hexadecimal digits,
-// the type of a timestamp in MongoDB's key strings, its seconds, its ordinal. It reports
-// false for the tokens of other servers.
-func tokenTime(token bson.Raw) (bson.Timestamp, bool) {
-	const timestamp, size = 0x82, 9
-	text, _ := token.Lookup("_data").StringValueOK()
-	if len(text) < 2*size {
-		return bson.Timestamp{}, false
-	}
-	b, err := hex.DecodeString(text[:2*size])
-	if err != nil || b[0] != timestamp {
-		return bson.Timestamp{}, false
-	}
-	return bson.Timestamp{T: binary.BigEndian.Uint32(b[1:]), I: binary.BigEndian.Uint32(b[5:])}, true
 }
 
 // closeStream closes the server's cursor, whether the context has ended or not.

@@ -83,12 +83,12 @@ func (r *streamRun) pollRound(ctx context.Context) error {
 	}
 }
 
-func (r *streamRun) pollQuery(filter bson.D, n int64) Find[bson.Raw] {
+func (r *streamRun) pollQuery(filter bson.D, n int64) *Find[bson.Raw] {
 	since := r.stream.Since
 	if len(filter) == 0 {
 		filter = bson.D{{Key: since, Value: bson.D{{Key: "$ne", Value: nil}}}}
 	}
-	return Find[bson.Raw]{Query{
+	return &Find[bson.Raw]{Query{
 		Collection: r.stream.Collection, Filter: filter, Limit: n,
 		Sort:    bson.D{{Key: since, Value: 1}, {Key: "_id", Value: 1}},
 		Options: ReadOptions{BatchSize: int32(n)},

@@ -193,9 +193,9 @@ func (r *streamRun) begin(ctx context.Context) error {
 // scan plans for all documents, in the order of _id.
 func (r *streamRun) scan(ctx context.Context) error {
 	r.mode = Scanning
-	job := Job{Collection: r.stream.Collection, BatchSize: r.options.Queue}
+	pass := Stage{Collection: r.stream.Collection, BatchSize: r.options.Queue}
 	for {
-		docs, err := job.read(ctx, r.db, r.place.Scan.After)
+		docs, err := pass.read(ctx, r.db, r.place.Scan.After)
 		if err != nil {
 			return err
 		}

@@ -1,12 +1,41 @@
 package model
 
 // A Technique is a declared way of modeling: what [Indexes] and other walks over a model need of it. Each type of packages
-// relate, denorm, paths, keys, schema and geofield that a New function declares is one, but for those that only read or compute
-// (relate.Join, paths.Forest, paths.RollUp) and denorm.Feed, which stores what a function of yours says: it has indexes, and no
-// relations. Of this package, [Embedded], [EmbeddedOne], [Nested], [Kinds] and [Versioned] are, and what [Entity] makes.
+// embed, relate, denorm, paths, keys, schema and geofield that a New function declares is one, but for those that only read or compute
+// (relate.Join, paths.Forest, paths.RollUp), and embed.Union. Of this package, [Entity] makes one. A technique of your own embeds
+// [Parts].
 type Technique interface {
-	Indexes() []Index
-	Relations() []Relation
+	Indexes() []Index      // that its queries and writes need
+	Relations() []Relation // that it stores, for diagrams
+	Checks() []Check       // that find and mend what breaks its rules
+}
+
+// Parts are what belongs to a technique. Each technique embeds its own; the comment of its type says what they are.
+type Parts struct {
+	indexes   func() []Index
+	relations func() []Relation
+	checks    func() []Check
+}
+
+// NewParts makes the Parts of a technique, for its constructor. Each function returns fresh values; nil stands for none.
+func NewParts(indexes func() []Index, relations func() []Relation, checks func() []Check) Parts {
+	return Parts{indexes, relations, checks}
+}
+
+// Indexes returns the indexes that the technique needs: see [Indexes] for those of a whole model.
+func (p Parts) Indexes() []Index { return called(p.indexes) }
+
+// Relations returns the relations that the technique stores, for [Diagram].
+func (p Parts) Relations() []Relation { return called(p.relations) }
+
+// Checks returns the checks that find and mend what breaks the technique's rules.
+func (p Parts) Checks() []Check { return called(p.checks) }
+
+func called[T any](f func() []T) []T {
+	if f == nil {
+		return nil
+	}
+	return f()
 }
 
 // Cardinality says how many documents stand at one end of a relation.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -20,7 +22,7 @@ import (
 func (p Plan) RunTx(ctx context.Context, db *mongo.Database) (Result, error) {
 	p = p.underContext(ctx)
 	batches, err := p.split()
-	if err = cmp.Or(err, CheckRun(ctx, db), checkDepth(p.Options.Comment)); err != nil {
+	if err = cmp.Or(err, core.CheckRun(ctx, db), core.CheckDepth(p.Options.Comment)); err != nil {
 		return newResult(p), err
 	}
 	if len(batches) == 0 {
@@ -75,7 +77,7 @@ func InTx(ctx context.Context, db *mongo.Database, f func(context.Context) error
 }
 
 func inTx(ctx context.Context, db *mongo.Database, f func(context.Context) error) error {
-	if err := CheckRun(ctx, db); err != nil {
+	if err := core.CheckRun(ctx, db); err != nil {
 		return err
 	}
 	if f == nil {
@@ -113,7 +115,7 @@ func checkTransactions(ctx context.Context, db *mongo.Database) error {
 		SetName string `bson:"setName"`
 		Msg     string `bson:"msg"`
 	}
-	err := db.Client().Database("admin").RunCommand(WithoutSession(ctx), bson.D{{Key: "hello", Value: 1}}).Decode(&hello)
+	err := db.Client().Database("admin").RunCommand(runctx.WithoutSession(ctx), bson.D{{Key: "hello", Value: 1}}).Decode(&hello)
 	if err != nil {
 		return err
 	}
@@ -121,18 +123,4 @@ func checkTransactions(ctx context.Context, db *mongo.Database) error {
 		return ErrNoTransactions
 	}
 	return nil
-}
-
-// WithoutSession returns the context without the driver's session: what is run under it has no part in the transaction that may be
-// running, and is kept if that is taken back. All else of the context stays.
-func WithoutSession(ctx context.Context) context.Context { return noSession{ctx} }
-
-type noSession struct{ context.Context }
-
-func (c noSession) Value(key any) any {
-	v := c.Context.Value(key)
-	if _, isSession := v.(*mongo.Session); isSession {
-		return nil
-	}
-	return v
 }

@@ -41,29 +41,12 @@ func answersOfForest() answerer {
 			parent, ok, err := f.Parent(q.id)
 			return fmt.Sprint(parent, ok), err
 		},
-		"Depth":    func(q question) (string, error) { return said(f.Depth(q.id)) },
-		"Children": list(func(id string) ([]string, error) { return f.Children(id) }), "Siblings": list(func(id string) ([]string, error) { return f.Siblings(id) }),
-		"Ancestors": list(func(id string) ([]string, error) { return f.Ancestors(id) }), "Leaves": list(func(id string) ([]string, error) { return f.Leaves(id) }),
+		"Children":    list(func(id string) ([]string, error) { return f.Children(id) }),
+		"Ancestors":   list(func(id string) ([]string, error) { return f.Ancestors(id) }),
 		"Descendants": func(q question) (string, error) { return said(f.Descendants(q.id, q.depth)) },
-		"Count":       func(q question) (string, error) { return said(f.Count(q.id)) },
-		"IsAncestor":  func(q question) (string, error) { return said(f.IsAncestor(q.other, q.id)) },
-		"CommonAncestor": func(q question) (string, error) {
-			id, ok, err := f.CommonAncestor(q.id, q.other)
-			return fmt.Sprint(id, ok), err
-		},
-		"Walk": func(q question) (string, error) {
-			var out []string
-			for v, err := range f.Walk(q.id) {
-				if err != nil {
-					return "", err
-				}
-				out = append(out, fmt.Sprint(v.Doc, v.Depth))
-			}
-			return said(out, nil)
-		},
-		"Insert": func(q question) (string, error) { return "", f.Insert(q.id, q.at) },
-		"Move":   func(q question) (string, error) { return "", f.Move(q.id, q.at) },
-		"Delete": func(q question) (string, error) { return "", f.Delete(q.id, q.mode) },
+		"Insert":      func(q question) (string, error) { return "", f.Insert(q.id, q.at) },
+		"Move":        func(q question) (string, error) { return "", f.Move(q.id, q.at) },
+		"Delete":      func(q question) (string, error) { return "", f.Delete(q.id, q.mode) },
 	}, func(notation string) { *f = *parse(notation) }, func() string { return shape(f) }}
 }
 
@@ -74,30 +57,26 @@ func said[T any](v T, err error) (string, error) {
 
 func (k kind) answers(t *testing.T, db *mongo.Database) answerer {
 	ctx, tree := t.Context(), k.tree
-	run := func(c model.Change[paths.State]) (string, error) { _, _, err := c.Run(ctx, db); return "", err }
+	run := func(c model.Change[any]) (string, error) { _, _, err := c.Run(ctx, db); return "", err }
 	list := func(docs []category, err error) (string, error) { return said(ids(docs, err)) }
 	rolled := k.rollUp()
 	a := answerer{k.name, []any{tree, rolled}, map[string]func(question) (string, error){
-		"Children":    func(q question) (string, error) { return list(tree.Children(ctx, db, q.id)) },
-		"Siblings":    func(q question) (string, error) { return list(tree.Siblings(ctx, db, q.id)) },
-		"Ancestors":   func(q question) (string, error) { return list(tree.Ancestors(ctx, db, q.id)) },
-		"Leaves":      func(q question) (string, error) { return list(tree.Leaves(ctx, db, q.id)) },
-		"Descendants": func(q question) (string, error) { return list(tree.Descendants(ctx, db, q.id, q.depth)) },
-		"Count":       func(q question) (string, error) { return said(tree.Count(ctx, db, q.id)) },
-		"IsAncestor":  func(q question) (string, error) { return said(tree.IsAncestor(ctx, db, q.other, q.id)) },
-		"CommonAncestor": func(q question) (string, error) {
-			doc, ok, err := tree.CommonAncestor(ctx, db, q.id, q.other)
-			return fmt.Sprint(doc.ID, ok), err
+		"Children":  func(q question) (string, error) { return list(k.found(ctx, db, q.id, tree.Children)) },
+		"Siblings":  func(q question) (string, error) { return list(k.found(ctx, db, q.id, tree.Siblings)) },
+		"Ancestors": func(q question) (string, error) { return list(k.asked(ctx, db, q.id, tree.Ancestors)) },
+		"Leaves": func(q question) (string, error) { // the notation's names are in preorder
+			leaves, err := ids(k.asked(ctx, db, q.id, tree.Leaves))
+			slices.Sort(leaves)
+			return said(leaves, err)
 		},
-		"Walk": func(q question) (string, error) {
+		"Descendants": func(q question) (string, error) { return list(k.below(ctx, db, q.id, q.depth)) },
+		"Arrange": func(q question) (string, error) {
+			visits, err := k.walk(ctx, db, q.id, 0)
 			var out []string
-			for v, err := range tree.Walk(ctx, db, q.id) {
-				if err != nil {
-					return "", err
-				}
+			for _, v := range visits {
 				out = append(out, fmt.Sprint(v.Doc.ID, v.Depth))
 			}
-			return said(out, nil)
+			return said(out, err)
 		},
 		"Insert":    func(q question) (string, error) { return run(tree.Insert(category{ID: q.id, Name: q.id}, q.at)) },
 		"Move":      func(q question) (string, error) { return run(tree.Move(q.id, q.at)) },
@@ -109,9 +88,19 @@ func (k kind) answers(t *testing.T, db *mongo.Database) answerer {
 			}
 			return run(tree.Rename(q.id, "new"))
 		},
-		"Of": func(q question) (string, error) { return said(rolled.Of(ctx, db, q.id)) },
+		"Total": func(q question) (string, error) {
+			n, err := find(ctx, db, k.docs, q.id)
+			if err != nil {
+				return "", err
+			}
+			return said(rolled.Total(n).One(ctx, db))
+		},
 		"RollUp.Children": func(q question) (string, error) {
-			totals, err := rolled.Children(ctx, db, q.id)
+			n, err := find(ctx, db, k.docs, q.id)
+			if err != nil {
+				return "", err
+			}
+			totals, err := rolled.Children(ctx, db, n)
 			return fmt.Sprint(len(totals)), err
 		},
 	}, func(notation string) { k.store(t, db, parse(notation)) }, func() string { return shape(k.stored(t, db)) }}
@@ -120,14 +109,7 @@ func (k kind) answers(t *testing.T, db *mongo.Database) answerer {
 
 func (f documentForm) answers(t *testing.T, db *mongo.Database) answerer {
 	ctx, tree := t.Context(), f.tree
-	run := func(c model.Change[paths.DocumentState]) (string, error) { _, _, err := c.Run(ctx, db); return "", err }
-	list := func(docs []remark, err error) (string, error) {
-		var out []string
-		for _, d := range docs {
-			out = append(out, d.ID)
-		}
-		return said(out, err)
-	}
+	run := func(c model.Change[any]) (string, error) { _, _, err := c.Run(ctx, db); return "", err }
 	flat := func(can bool, w model.Write) (string, error) {
 		if !can || f.spec.Nested != "" {
 			return "", errUnasked
@@ -137,24 +119,15 @@ func (f documentForm) answers(t *testing.T, db *mongo.Database) answerer {
 	}
 	fields := bson.D{{Key: "text", Value: "x"}}
 	return answerer{f.name, []any{tree}, map[string]func(question) (string, error){
-		"Children":    func(q question) (string, error) { return list(tree.Children(ctx, db, "p", q.id)) },
-		"Siblings":    func(q question) (string, error) { return list(tree.Siblings(ctx, db, "p", q.id)) },
-		"Ancestors":   func(q question) (string, error) { return list(tree.Ancestors(ctx, db, "p", q.id)) },
-		"Leaves":      func(q question) (string, error) { return list(tree.Leaves(ctx, db, "p", q.id)) },
-		"Descendants": func(q question) (string, error) { return list(tree.Descendants(ctx, db, "p", q.id, q.depth)) },
-		"Count":       func(q question) (string, error) { return said(tree.Count(ctx, db, "p", q.id)) },
-		"IsAncestor":  func(q question) (string, error) { return said(tree.IsAncestor(ctx, db, "p", q.other, q.id)) },
-		"CommonAncestor": func(q question) (string, error) {
-			doc, ok, err := tree.CommonAncestor(ctx, db, "p", q.id, q.other)
-			return fmt.Sprint(doc.ID, ok), err
-		},
-		"Subtree": func(q question) (string, error) {
-			visits, err := tree.Subtree(ctx, db, "p", q.id)
-			var out []string
-			for _, v := range visits {
-				out = append(out, fmt.Sprint(v.Doc.ID, v.Depth))
+		"Arrange": func(q question) (string, error) {
+			forest, err := f.forest(ctx, db, "p")
+			if err != nil {
+				return "", err
 			}
-			return said(out, err)
+			if !forest.Has(q.id) {
+				return "", model.ErrNotFound
+			}
+			return said(walked(forest, q.id), nil)
 		},
 		"Insert":  func(q question) (string, error) { return run(tree.Insert("p", remark{ID: q.id}, q.at)) },
 		"Move":    func(q question) (string, error) { return run(tree.Move("p", q.id, q.at)) },

@@ -29,24 +29,24 @@ var takes = map[string]struct {
 	fields string
 	writes bool
 }{
-	"Parent": {"id", false}, "Depth": {"id", false}, "Children": {"id", false}, "Siblings": {"id", false}, "Ancestors": {"id", false},
-	"Leaves": {"id", false}, "Count": {"id", false}, "Walk": {"id", false}, "Descendants": {"id depth", false},
-	"IsAncestor": {"id other", false}, "CommonAncestor": {"id other", false}, "Total": {"id", false}, "Totals": {"id", false},
+	"Parent": {"id", false}, "Children": {"id", false}, "Siblings": {"id", false}, "Ancestors": {"id", false},
+	"Leaves": {"id", false}, "Walk": {"id", false}, "Descendants": {"id depth", false},
+	"Total": {"id", false}, "Totals": {"id", false},
 	"Insert": {"id at", true}, "Move": {"id at", true}, "Delete": {"id mode", true},
 	"Set": {"id", true}, "Rename": {"id", true}, "Rebalance": {"id", true},
 }
 
 // means are the methods that ask what another one asks.
 var means = map[string]string{
-	"Subtree": "Walk", "Pull": "Delete", "Push": "Insert", "Patch": "Set", "Replace": "Set", "Of": "Total", "RollUp.Children": "Totals",
+	"Arrange": "Walk", "Pull": "Delete", "Push": "Insert", "Patch": "Set", "Replace": "Set", "RollUp.Children": "Totals",
 }
 
 // about are the exported methods that name no node, with the reason.
 var about = map[string]string{
-	"Indexes": "declared", "Relations": "declared", "Roots": "of all", "All": "of all", "Dump": "of all", "Len": "of all", "Links": "of all",
-	"Numbers": "of all", "Load": "of all", "Checks": "of all", "Inspect": "of all", "Repair": "of all",
-	"Drop": "of all", "Settled": "of all", "Arrange": "of all", "Store": "of all", "Has": "asks whether a node is there",
-	"Judge": "of all", "Total": "of a document", "Branches": "of documents",
+	"Indexes": "declared", "Relations": "declared", "Roots": "of all", "All": "of all", "Dump": "of all", "Len": "of all",
+	"Load": "of all", "Checks": "of all", "Repair": "of all",
+	"Drop": "of all", "Settled": "of all", "Store": "of all", "Has": "asks whether a node is there",
+	"Branches": "of documents", "Adopt": "of all", "CheckLists": "of all",
 }
 
 // An answerer is an implementation of trees: its methods by their names.
@@ -61,11 +61,8 @@ type answerer struct {
 // kindOf is the kind of an error that a caller can tell.
 func kindOf(err error) string {
 	var value *model.ValueError
-	if errors.Is(err, paths.ErrNoNode) != errors.Is(err, model.ErrNotFound) {
-		return fmt.Sprint("one of ErrNoNode and ErrNotFound: ", err)
-	}
 	for kind, is := range map[string]bool{
-		"no node": errors.Is(err, paths.ErrNoNode), "exists": errors.Is(err, paths.ErrExists), "cycle": errors.Is(err, paths.ErrCycle),
+		"no node": errors.Is(err, model.ErrNotFound), "exists": errors.Is(err, model.ErrTaken), "cycle": errors.Is(err, paths.ErrCycle),
 		"has children": errors.Is(err, paths.ErrHasChildren), "value": errors.As(err, &value),
 	} {
 		if is {
@@ -201,7 +198,7 @@ func TestAnswersOfAll(t *testing.T) {
 				if strings.HasPrefix(typ.Elem().Name(), "RollUp[") && name == "Children" {
 					full = "RollUp.Children"
 				}
-				if (a.asks[full] == nil) == (about[name] == "") && !(full == "Total" && about[name] != "") {
+				if (a.asks[full] == nil) == (about[name] == "") {
 					t.Errorf("%s: %s of %v is to be asked, or has to say which node it is about", a.name, name, typ)
 				}
 			}
@@ -237,7 +234,7 @@ func TestDeletesAtOnce(t *testing.T) {
 					all.Wait()
 					slices.Sort(kinds)
 					if kinds[0] != "" || !slices.Equal(slices.Compact(kinds[1:]), []string{"no node"}) {
-						t.Errorf("%s: %v of %s: %q", a.name, mode, id, kinds)
+						t.Errorf("%s: %v of %s: %q", a.name, modeName(mode), id, kinds)
 					}
 				}
 			}

@@ -8,8 +8,6 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths"
-
-	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 // What can't be done is refused, by the name of the argument: no document to insert, a depth below 0, an _id that is none.
@@ -17,8 +15,8 @@ func TestArgumentsRefused(t *testing.T) {
 	for _, k := range kinds {
 		node := category{ID: "a", Ancestors: []string{"a"}, Path: "a/", Left: 1, Right: 2}
 		for name, err := range map[string]error{
-			"document":     k.plans.Insert(nil, paths.At[category]{}, 1).Err(),
-			"depth":        k.plans.Descendants(&node, -1).Err,
+			"document":     k.tree.Children(nil).Err,
+			"depth":        k.tree.Descendants(&node, -1).Err,
 			"document 1: ": k.tree.Load([]category{node, {}}).Err,
 		} {
 			var bad *model.ValueError
@@ -26,11 +24,11 @@ func TestArgumentsRefused(t *testing.T) {
 				t.Errorf("%s: %s: %v", k.name, name, err)
 			}
 		}
-		if err := k.plans.Descendants(&node, 0).Err; err != nil {
+		if err := k.tree.Descendants(&node, 0).Err; err != nil {
 			t.Errorf("%s: all descendants: %v", k.name, err)
 		}
-		links := k.plans.Children("a").Index
-		if got := k.plans.Roots().Index; got != links || links == "" {
+		links := k.tree.Children(&node).Index
+		if got := k.tree.Roots().Index; got != links || links == "" {
 			t.Errorf("%s: the index of roots is %q, of children %q", k.name, got, links)
 		}
 	}
@@ -39,12 +37,12 @@ func TestArgumentsRefused(t *testing.T) {
 // A mode that is none deletes nothing: a node without its parent's list would be lost.
 func TestForestDeleteRefuses(t *testing.T) {
 	f := parse("a(b)")
-	before := f.Links()
+	before := linksOf(f)
 	var bad *model.ValueError
 	if err := f.Delete("a", paths.Rootify+1); !errors.As(err, &bad) || bad.Field != "mode" {
 		t.Error(err)
 	}
-	if after := f.Links(); !reflect.DeepEqual(before, after) {
+	if after := linksOf(f); !reflect.DeepEqual(before, after) {
 		t.Errorf("%v became %v", before, after)
 	}
 }
@@ -59,24 +57,6 @@ func TestNothing(t *testing.T) {
 	for _, n := range []int{0, -1} {
 		if got := paths.Spread(n); len(got) != 0 {
 			t.Errorf("%d keys are %q", n, got)
-		}
-	}
-}
-
-// An error of a computation that can't go on begins as all others do, also where no plan wraps it.
-func TestGraphStateErrors(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
-	g := paths.NewGraph(model.NewCollection[struct {
-		ID string   `bson:"_id"`
-		To []string `bson:"to,omitempty"`
-	}, string]("vertices"), "to")
-	ranks := g.PageRank()
-	for name, last := range map[string]paths.GraphStep{
-		"another computation": {Kind: "distances"}, "a Clear that was cut": {Kind: "clearing"}, "other sources": {Kind: "rank", Asked: 1},
-	} {
-		err := ranks.Step(last).Err()
-		if !errors.Is(err, paths.ErrGraphState) || strings.Count(err.Error(), "docmodel: ") != 1 {
-			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

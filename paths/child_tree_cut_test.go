@@ -18,20 +18,15 @@ func TestChildTreeBetween(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, to := range []string{"c", "a", ""} {
 			childKind.store(t, db, parse("a(b(x(y)) c)"))
-			at := paths.At[category]{}
-			switch to {
-			case "":
-				at.Prev = childDoc(t, db, "a")
-			case "a":
-				at.Parent, at.Prev = childDoc(t, db, "a"), childDoc(t, db, "c")
-			default:
-				at.Parent = childDoc(t, db, to)
+			at := paths.LastRoot[string]()
+			if to != "" {
+				at = paths.LastChild(to)
 			}
-			steps := childTree.Move(childDoc(t, db, "x"), at, 7).Steps
+			steps := planned(t, db, childTree.Move("x", at), 7).Steps
 			for i := 0; i <= len(steps); i++ {
 				found := ""
 				for _, id := range []string{"a", "b", "c"} {
-					below, err := ids(childKind.tree.Descendants(t.Context(), db, id, 0))
+					below, err := ids(childKind.below(t.Context(), db, id, 0))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -42,7 +37,7 @@ func TestChildTreeBetween(t *testing.T) {
 						found += id
 					}
 				}
-				roots, err := ids(childKind.tree.Roots(t.Context(), db))
+				roots, err := ids(childKind.tree.Roots().All(t.Context(), db))
 				if want := map[string]string{"c": "ac", "a": "a", "": ""}[to]; err != nil || found != "ab" && found != want || found == "" && !slices.Contains(roots, "x") {
 					t.Errorf("to %q, after %d writes it is below %q, %v", to, i, found, err)
 				}
@@ -63,13 +58,9 @@ func TestChildTreeStale(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, to := range []string{"b", "c", "d"} {
-			childKind.store(t, db, parse("a(x) b c d"))
-			x, b := childDoc(t, db, "x"), childDoc(t, db, "b")
-			other := childTree.Move(x, paths.At[category]{Parent: childDoc(t, db, to)}, 6)
-			late := childTree.Move(x, paths.At[category]{Parent: b}, 7)
-			if to == "b" { // to another place under it
-				late = childTree.Move(x, paths.At[category]{Parent: b, Next: &category{ID: "y", Order: "a5"}}, 7)
-			}
+			childKind.store(t, db, parse("a(x) b(y) c d"))
+			other := planned(t, db, childTree.Move("x", paths.LastChild(to)), 6)
+			late := planned(t, db, childTree.Move("x", paths.FirstChild("b")), 7)
 			if _, err := other.Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
@@ -99,11 +90,7 @@ func TestChildTreeLate(t *testing.T) {
 				if f.Move(id, paths.LastChild(to)) != nil {
 					continue
 				}
-				at := paths.At[category]{Parent: childDoc(t, db, to)}
-				if s := sure(f.Siblings(id)); len(s) > 0 {
-					at.Prev = childDoc(t, db, s[len(s)-1])
-				}
-				p := childTree.Move(childDoc(t, db, id), at, change)
+				p := planned(t, db, childTree.Move(id, paths.LastChild(to)), change)
 				if _, err := p.Run(t.Context(), db); err != nil {
 					t.Fatal(p, err)
 				}
@@ -141,7 +128,7 @@ func TestChildTreePromoteCut(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				state.Change = 9
+				state = withNumber(state, 9)
 				plan, err := change.Decide(state)
 				if err != nil {
 					t.Fatal(err)
@@ -155,7 +142,7 @@ func TestChildTreePromoteCut(t *testing.T) {
 					}
 				}
 				if got := shape(childKind.stored(t, db)); got != want {
-					t.Errorf("%v, cut after %d: %s", mode, cut, got)
+					t.Errorf("%v, cut after %d: %s", modeName(mode), cut, got)
 				}
 				childKind.whole(t, db)
 			}

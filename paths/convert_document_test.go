@@ -6,12 +6,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-
-	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 // convertForms are forms of trees in documents, in collections that no other tree has.
@@ -42,7 +41,7 @@ func TestConvertRoundTrip(t *testing.T) {
 				into := paths.Absorb(from.tree, form.tree, "p", convertRemark, paths.AbsorbSpec[string]{Delete: true})
 				to := kinds[(i+1)%len(kinds)]
 				to.convertClear(t, db)
-				back := paths.Extract(form.tree, "p", to.tree, convertBack, paths.IntoSpec[string]{Delete: true, BatchSize: 9})
+				back := paths.Extract(form.tree, "p", to.tree, convertBack, paths.IntoSpec[string]{Delete: true})
 				again := paths.ConvertInto(to.tree, from.tree, convertCopy, paths.IntoSpec[string]{Delete: true})
 				for round := range 2 {
 					if _, result, err := into.Run(t.Context(), db); err != nil || result.Modified() != 1 {
@@ -57,10 +56,10 @@ func TestConvertRoundTrip(t *testing.T) {
 					if problems, err := damage(t.Context(), db, form.tree, "p"); err != nil || len(problems) > 0 {
 						t.Fatal(problems, err)
 					}
-					if _, err := back.Run(t.Context(), db); err != nil {
+					if _, err := back.Run(t.Context(), db, model.JobOptions{BatchSize: 9}); err != nil {
 						t.Fatalf("%s to %s: %v", form.name, to.name, err)
 					}
-					if done, err := back.Run(t.Context(), db); err != nil || done.Inserted+done.Updated+done.Deleted > 0 {
+					if done, err := back.Run(t.Context(), db, model.JobOptions{BatchSize: 9}); err != nil || done.Writes > 0 {
 						t.Fatalf("%s to %s again: %+v, %v", form.name, to.name, done, err)
 					}
 					to.whole(t, db)
@@ -69,7 +68,7 @@ func TestConvertRoundTrip(t *testing.T) {
 					} else if got, want := shape(to.stored(t, db)), shape(from.stored(t, db)); got != want {
 						t.Fatalf("%s to %s: %s, want %s", form.name, to.name, got, want)
 					}
-					if done, err := again.Compare(t.Context(), db); err != nil || form.spec.Order != "" && done.Inserted+done.Updated+done.Deleted > 0 {
+					if done, err := again.Run(t.Context(), db, model.JobOptions{DryRun: true}); err != nil || form.spec.Order != "" && done.Writes > 0 {
 						t.Fatalf("%s back to %s: %+v, %v", to.name, from.name, done, err)
 					}
 					if round == 0 {
@@ -116,11 +115,11 @@ func TestConvertDocumentRefuses(t *testing.T) {
 			want   error
 		}{
 			{"a node that would go", listed.tree, "p", paths.AbsorbSpec[string]{}, convertRemark, nil},
-			{"too many", small, "p", paths.AbsorbSpec[string]{Delete: true}, convertRemark, paths.ErrFull},
-			{"too large", bytes, "p", paths.AbsorbSpec[string]{Delete: true}, convertRemark, paths.ErrFull},
+			{"too many", small, "p", paths.AbsorbSpec[string]{Delete: true}, convertRemark, model.ErrFull},
+			{"too large", bytes, "p", paths.AbsorbSpec[string]{Delete: true}, convertRemark, model.ErrFull},
 			{"no owner", listed.tree, "q", paths.AbsorbSpec[string]{}, convertRemark, model.ErrNotFound},
-			{"no top", listed.tree, "p", paths.AbsorbSpec[string]{Top: &none}, convertRemark, paths.ErrNoNode},
-			{"one id", listed.tree, "p", paths.AbsorbSpec[string]{}, func(category) (remark, error) { return remark{ID: "o"}, nil }, paths.ErrExists},
+			{"no top", listed.tree, "p", paths.AbsorbSpec[string]{Top: &none}, convertRemark, model.ErrNotFound},
+			{"one id", listed.tree, "p", paths.AbsorbSpec[string]{}, func(category) (remark, error) { return remark{ID: "o"}, nil }, model.ErrTaken},
 			{"no function", listed.tree, "p", paths.AbsorbSpec[string]{}, nil, nil},
 			{"no id", listed.tree, "p", paths.AbsorbSpec[string]{}, func(category) (remark, error) { return remark{}, nil }, nil},
 		} {
@@ -146,10 +145,10 @@ func TestConvertDocumentRefuses(t *testing.T) {
 		}
 		from.store(t, db, deep)
 		convertForms[2].start(t, db)
-		if _, _, err := paths.Absorb(from.tree, convertForms[2].tree, "p", convertRemark, paths.AbsorbSpec[string]{}).Run(t.Context(), db); !errors.Is(err, paths.ErrFull) {
+		if _, _, err := paths.Absorb(from.tree, convertForms[2].tree, "p", convertRemark, paths.AbsorbSpec[string]{}).Run(t.Context(), db); !errors.Is(err, model.ErrFull) {
 			t.Errorf("too deep: %v", err)
 		}
-		if _, err := paths.Extract(listed.tree, "q", from.tree, convertBack, paths.IntoSpec[string]{}).Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
+		if _, err := paths.Extract(listed.tree, "q", from.tree, convertBack, paths.IntoSpec[string]{}).Run(t.Context(), db, model.JobOptions{}); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("no owner: %v", err)
 		}
 	})
@@ -165,22 +164,22 @@ func TestExtractKeepsKeys(t *testing.T) {
 		to.convertClear(t, db)
 		c := paths.Extract(form.tree, "p", to.tree, convertBack, paths.IntoSpec[string]{})
 		for _, step := range []struct {
-			change            model.Change[paths.DocumentState]
-			inserted, updated int
-			want              string
+			change model.Change[any]
+			writes int64
+			want   string
 		}{
-			{model.Change[paths.DocumentState]{}, 5, 0, "a(b c d) e"},
-			{form.tree.Insert("p", remark{ID: "x"}, paths.FirstChild("a")), 1, 0, "a(x b c d) e"},
-			{form.tree.Insert("p", remark{ID: "y"}, paths.Before("c")), 1, 0, "a(x b y c d) e"},
-			{form.tree.Move("p", "d", paths.FirstChild("a")), 0, 1, "a(d x b y c) e"},
+			{model.Change[any]{}, 5, "a(b c d) e"},
+			{form.tree.Insert("p", remark{ID: "x"}, paths.FirstChild("a")), 1, "a(x b c d) e"},
+			{form.tree.Insert("p", remark{ID: "y"}, paths.Before("c")), 1, "a(x b y c d) e"},
+			{form.tree.Move("p", "d", paths.FirstChild("a")), 1, "a(d x b y c) e"},
 		} {
 			if step.change.Read != nil {
 				if _, _, err := step.change.Run(t.Context(), db); err != nil {
 					t.Fatal(err)
 				}
 			}
-			done, err := c.Run(t.Context(), db)
-			if err != nil || done.Inserted != step.inserted || done.Updated != step.updated || shape(to.stored(t, db)) != step.want {
+			done, err := c.Run(t.Context(), db, model.JobOptions{})
+			if err != nil || done.Modified != step.writes || shape(to.stored(t, db)) != step.want {
 				t.Fatalf("%s: %s, %+v, %v", step.want, shape(to.stored(t, db)), done, err)
 			}
 			to.whole(t, db)

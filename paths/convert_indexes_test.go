@@ -15,10 +15,10 @@ func TestConvertIndexOrder(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		first := kinds[0]
 		for name, to := range map[string]*paths.Tree[category, string]{
-			"array":    paths.NewAncestorArray(first.docs, paths.AncestorArraySpec{}).Tree(paths.TreeSpec{}),
-			"path":     paths.NewMaterializedPath(first.docs, paths.MaterializedPathSpec{}).Tree(paths.TreeSpec{}),
-			"nested":   paths.NewNestedSet(first.docs, paths.NestedSetSpec{}).Tree(paths.TreeSpec{}),
-			"children": paths.NewChildTree(first.docs, paths.ChildTreeSpec{}).Tree(paths.TreeSpec{}),
+			"array":    paths.NewAncestorArray(first.docs, paths.AncestorArraySpec{}),
+			"path":     paths.NewMaterializedPath(first.docs, paths.MaterializedPathSpec{}),
+			"nested":   paths.NewNestedSet(first.docs, paths.NestedSetSpec{}),
+			"children": paths.NewChildTree(first.docs, paths.ChildTreeSpec{}),
 		} {
 			if err := db.Collection(first.name).Drop(t.Context()); err != nil {
 				t.Fatal(err)
@@ -38,8 +38,8 @@ func TestConvertIndexOrder(t *testing.T) {
 			if err := model.Indexes(to).Ensure(t.Context(), db); err != nil {
 				t.Errorf("%s: indexes after the data: %v", name, err)
 			}
-			if report, err := to.Inspect(t.Context(), db); err != nil || len(report.Problems) > 0 {
-				t.Errorf("%s: %v, %v", name, report.Problems, err)
+			if report, err := inspect(t.Context(), db, to); err != nil || len(report) > 0 {
+				t.Errorf("%s: %v, %v", name, report, err)
 			}
 		}
 		if err := db.Collection(first.name).Drop(t.Context()); err != nil {
@@ -51,7 +51,7 @@ func TestConvertIndexOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 			to.ensure(t, db)
-			if _, err := paths.ConvertInto(first.tree, to.tree, convertCopy, paths.IntoSpec[string]{}).Run(t.Context(), db); err != nil {
+			if _, err := paths.ConvertInto(first.tree, to.tree, convertCopy, paths.IntoSpec[string]{}).Run(t.Context(), db, model.JobOptions{}); err != nil {
 				t.Errorf("%s: %v", to.name, err)
 			}
 			to.whole(t, db)

@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
-
-	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 // convertForest is a random forest, of ids that code could take for something else.
@@ -115,24 +115,25 @@ func TestConvertInto(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(i), uint64(j)))
 				to.convertClear(t, db)
 				from.convertStore(t, db, convertForest(r, nodes))
-				c := paths.ConvertInto(from.tree, to.tree, convertCopy, paths.IntoSpec[string]{Delete: true, BatchSize: 7})
-				if done, err := c.Run(t.Context(), db); err != nil || done.Inserted != nodes || done.Updated+done.Deleted+done.Kept > 0 || done.Attempts != 1 {
+				c := paths.ConvertInto(from.tree, to.tree, convertCopy, paths.IntoSpec[string]{Delete: true})
+				options := model.JobOptions{BatchSize: 7}
+				if done, err := c.Run(t.Context(), db, options); err != nil || done.Documents != int64(nodes) || done.Writes != done.Documents || done.Modified != done.Documents {
 					t.Fatalf("%s to %s: %+v, %v", from.name, to.name, done, err)
 				}
 				convertSame(t, db, from, to)
 				for range rounds {
 					from.convertChange(t, db, r, 8)
-					would, err := c.Compare(t.Context(), db)
+					would, err := c.Run(t.Context(), db, model.JobOptions{DryRun: true})
 					if err != nil {
 						t.Fatal(err)
 					}
-					done, err := c.Run(t.Context(), db)
-					if done.Attempts = 0; err != nil || done != would {
+					done, err := c.Run(t.Context(), db, options)
+					if err != nil || done.Documents != would.Documents || done.Writes != would.Writes || done.Modified != done.Writes || would.Modified != 0 {
 						t.Fatalf("%s to %s: %+v, %+v, %v", from.name, to.name, would, done, err)
 					}
 					convertSame(t, db, from, to)
-					modeltest.WantCost(t, monitor, model.Cost{Commands: 2, Returned: 2 * done.Nodes}, func() error {
-						_, err := c.Run(t.Context(), db)
+					modeltest.WantCost(t, monitor, model.Cost{Commands: 2, Returned: 2 * int(done.Documents)}, func() error {
+						_, err := c.Run(t.Context(), db, options)
 						return err
 					})
 				}
@@ -154,7 +155,7 @@ func TestConvertIntoBeside(t *testing.T) {
 				to.store(t, db, parse(target))
 				c := paths.ConvertInto(from.tree, to.tree, convertCopy, spec)
 				for range 2 {
-					if _, err := c.Run(t.Context(), db); err != nil {
+					if _, err := c.Run(t.Context(), db, model.JobOptions{}); err != nil {
 						t.Fatalf("%s: %s into %s: %v", to.name, source, target, err)
 					}
 					if got := shape(to.stored(t, db)); got != want {
@@ -187,19 +188,19 @@ func TestConvertIntoRefuses(t *testing.T) {
 				make                   func(category) (category, error)
 				want                   error
 			}{
-				{"two become one", "a b", "x", paths.IntoSpec[string]{}, func(category) (category, error) { return category{ID: "o"}, nil }, paths.ErrExists},
-				{"no such node", "a", "x", paths.IntoSpec[string]{Under: &none}, convertCopy, paths.ErrNoNode},
+				{"two become one", "a b", "x", paths.IntoSpec[string]{}, func(category) (category, error) { return category{ID: "o"}, nil }, model.ErrTaken},
+				{"no such node", "a", "x", paths.IntoSpec[string]{Under: &none}, convertCopy, model.ErrNotFound},
 				{"an empty one", "a", "x", paths.IntoSpec[string]{Under: &empty}, convertCopy, nil},
-				{"under itself", "a t", "t", paths.IntoSpec[string]{Under: &top}, convertCopy, paths.ErrExists},
-				{"elsewhere", "a", "t a", paths.IntoSpec[string]{Under: &top}, convertCopy, paths.ErrExists},
-				{"above", "a", "a(t)", paths.IntoSpec[string]{Under: &top}, convertCopy, paths.ErrExists},
+				{"under itself", "a t", "t", paths.IntoSpec[string]{Under: &top}, convertCopy, model.ErrTaken},
+				{"elsewhere", "a", "t a", paths.IntoSpec[string]{Under: &top}, convertCopy, model.ErrTaken},
+				{"above", "a", "a(t)", paths.IntoSpec[string]{Under: &top}, convertCopy, model.ErrTaken},
 				{"no _id", "a", "x", paths.IntoSpec[string]{}, func(category) (category, error) { return category{}, nil }, nil},
 				{"an error", "a", "x", paths.IntoSpec[string]{}, func(category) (category, error) { return category{}, bad }, bad},
 			} {
 				from.store(t, db, parse(c.source))
 				to.store(t, db, parse(c.target))
 				conv := paths.ConvertInto(from.tree, to.tree, c.make, c.spec)
-				_, err := conv.Run(t.Context(), db)
+				_, err := conv.Run(t.Context(), db, model.JobOptions{})
 				var value *model.ValueError
 				if c.want == nil && !errors.As(err, &value) || c.want != nil && !errors.Is(err, c.want) {
 					t.Errorf("%s: %s: %v, want %v", to.name, c.reason, err, c.want)
@@ -214,17 +215,17 @@ func TestConvertIntoRefuses(t *testing.T) {
 		if _, err := db.Collection(from.name).DeleteOne(t.Context(), bson.D{{Key: "_id", Value: "a"}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := paths.ConvertInto(from.tree, to.tree, convertCopy, paths.IntoSpec[string]{}).Run(t.Context(), db); !errors.Is(err, paths.ErrDamaged) {
+		if _, err := paths.ConvertInto(from.tree, to.tree, convertCopy, paths.IntoSpec[string]{}).Run(t.Context(), db, model.JobOptions{}); !errors.Is(err, paths.ErrDamaged) {
 			t.Errorf("an orphan in the source: %v", err)
 		}
-		named := paths.NewMaterializedPath(kinds[2].docs, paths.MaterializedPathSpec{Segment: "name"}).Tree(paths.TreeSpec{})
+		named := paths.NewMaterializedPath(kinds[2].docs, paths.MaterializedPathSpec{Segment: "name"})
 		kinds[2].convertClear(t, db)
 		from.store(t, db, parse("a b"))
 		same := func(c category) (category, error) { return category{ID: c.ID, Name: "same"}, nil }
-		if _, err := paths.ConvertInto(from.tree, named, same, paths.IntoSpec[string]{}).Run(t.Context(), db); !errors.Is(err, paths.ErrSegment) {
+		if _, err := paths.ConvertInto(from.tree, named, same, paths.IntoSpec[string]{}).Run(t.Context(), db, model.JobOptions{}); !errors.Is(err, paths.ErrSegment) {
 			t.Errorf("one segment twice: %v", err)
 		}
-		if _, err := paths.ConvertInto(from.tree, named, func(c category) (category, error) { return category{ID: c.ID}, nil }, paths.IntoSpec[string]{}).Run(t.Context(), db); !errors.Is(err, paths.ErrSegment) {
+		if _, err := paths.ConvertInto(from.tree, named, func(c category) (category, error) { return category{ID: c.ID}, nil }, paths.IntoSpec[string]{}).Run(t.Context(), db, model.JobOptions{}); !errors.Is(err, paths.ErrSegment) {
 			t.Errorf("no segment: %v", err)
 		}
 	})
@@ -235,9 +236,6 @@ func TestConvertIntoDeclares(t *testing.T) {
 		"one collection": func() { paths.ConvertInto(kinds[0].tree, kinds[0].tree, convertCopy, paths.IntoSpec[string]{}) },
 		"no function": func() {
 			paths.ConvertInto[category, string, category](kinds[0].tree, kinds[1].tree, nil, paths.IntoSpec[string]{})
-		},
-		"a negative batch": func() {
-			paths.ConvertInto(kinds[0].tree, kinds[1].tree, convertCopy, paths.IntoSpec[string]{BatchSize: -1})
 		},
 	} {
 		func() {
@@ -257,13 +255,13 @@ func TestConvertIntoDies(t *testing.T) {
 	parallel(t)
 	faults := modeltest.NewFaults()
 	const begin, end = "a(b(c d(e)) f) g(h) i", "g(h a(x f(c e) d)) b j"
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
 		cuts := 0
 		for j, to := range kinds {
 			from, to := kinds[(j+1)%len(kinds)], to.quick()
 			to.ensure(t, db)
 			from.convertStore(t, db, parse(end))
-			c := paths.ConvertInto(from.tree, to.tree, convertCopy, paths.IntoSpec[string]{Delete: true, BatchSize: 2, Attempts: 1})
+			c := paths.ConvertInto(from.tree, to.tree, convertCopy, paths.IntoSpec[string]{Delete: true})
 			for _, way := range []string{"before", "inside"} {
 				step := 4
 				if full {
@@ -283,7 +281,7 @@ func TestConvertIntoDies(t *testing.T) {
 						faults.On(match, cut, modeltest.CutInside(1))
 					}
 					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-					_, err := c.Run(ctx, db)
+					_, err := c.Run(ctx, db, model.JobOptions{BatchSize: 2})
 					cancel()
 					died := faults.Count(match) >= cut
 					faults.Reset()
@@ -294,7 +292,7 @@ func TestConvertIntoDies(t *testing.T) {
 						break
 					}
 					cuts++
-					if _, err := c.Run(t.Context(), db); err != nil {
+					if _, err := c.Run(t.Context(), db, model.JobOptions{BatchSize: 2}); err != nil {
 						t.Fatalf("%s: cut %s write %d: the next run: %v", to.name, way, cut, err)
 					}
 					convertSame(t, db, from, to)
@@ -330,13 +328,13 @@ func TestConvertIntoLive(t *testing.T) {
 						to.convertChange(t, db, r, 2)
 					}
 					return convertCopy(d)
-				}, paths.IntoSpec[string]{Delete: true, BatchSize: 4})
-				if _, err := c.Run(t.Context(), db); err != nil {
+				}, paths.IntoSpec[string]{Delete: true})
+				if _, err := c.Run(t.Context(), db, model.JobOptions{BatchSize: 4}); err != nil {
 					t.Fatalf("%s to %s, at %d: %v", from.name, to.name, at, err)
 				}
 				to.whole(t, db)
 				calls = 1000
-				if _, err := c.Run(t.Context(), db); err != nil {
+				if _, err := c.Run(t.Context(), db, model.JobOptions{BatchSize: 4}); err != nil {
 					t.Fatal(err)
 				}
 				convertSame(t, db, from, to)
@@ -355,7 +353,7 @@ func TestConvertIntoCosts(t *testing.T) {
 		to.convertClear(t, db)
 		from.store(t, db, parse("a(b(c d(e)) f) g(h)"))
 		c := paths.ConvertInto(from.tree, to.tree, convertCopy, paths.IntoSpec[string]{})
-		run := func() error { _, err := c.Run(t.Context(), db); return err }
+		run := func() error { _, err := c.Run(t.Context(), db, model.JobOptions{}); return err }
 		if err := run(); err != nil {
 			t.Fatal(err)
 		}

@@ -8,13 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-
-	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 // cutKinds are all representations: nested sets with gaps, and with numbers that are shifted at once, too.
@@ -100,17 +99,17 @@ func cutLoad(notation string, indexes bool) func(ctx context.Context, db *mongo.
 
 // links is the tree of the same documents by their links alone.
 func (k kind) links() *paths.Tree[category, string] {
-	return paths.NewParentTree(k.docs, paths.Links{}).Tree(paths.TreeSpec{})
+	return paths.NewParentTree(k.docs, paths.TreeSpec{})
 }
 
 // cutLinks says that the links make the whole tree of a shape.
 func cutLinks(want string) func(ctx context.Context, db *mongo.Database, k kind) error {
 	return func(ctx context.Context, db *mongo.Database, k kind) error {
-		report, err := k.links().Inspect(ctx, db)
-		if err != nil || len(report.Problems) > 0 {
-			return fmt.Errorf("%v, %w", report.Problems, err)
+		report, err := inspect(ctx, db, k.links())
+		if err != nil || len(report) > 0 {
+			return fmt.Errorf("%v, %w", report, err)
 		}
-		f, err := paths.NewForestOf(k.links().Dump(ctx, db), func(c category) string { return c.ID })
+		f, err := paths.NewForest(k.links().Dump(ctx, db), func(c category) string { return c.ID })
 		if err == nil && shape(f) != want {
 			err = fmt.Errorf("the links make %s, not %s", shape(f), want)
 		}
@@ -192,7 +191,7 @@ func TestDropCuts(t *testing.T) {
 			seed: cutLoad(all, false),
 			run: func(ctx context.Context, db *mongo.Database, k kind) error {
 				job := k.tree.Drop()
-				job.BatchSize = 3
+				job.Stages[0].BatchSize = 3
 				_, err := job.Run(ctx, db, model.JobOptions{})
 				return err
 			},
@@ -218,13 +217,13 @@ func TestPlanCuts(t *testing.T) {
 	const begin = "a(b(c d(e)) f) g(h)"
 	for _, c := range []struct {
 		name, end string
-		plan      func(p planned, of func(id string) *category) model.Plan
+		change    func(*paths.Tree[category, string]) model.Change[any]
 	}{
-		{"move", "a(b(c) f) g(h d(e))", func(p planned, of func(id string) *category) model.Plan {
-			return p.Move(of("d"), paths.At[category]{Parent: of("g"), Prev: of("h")}, 7)
+		{"move", "a(b(c) f) g(h d(e))", func(tree *paths.Tree[category, string]) model.Change[any] {
+			return tree.Move("d", paths.LastChild("g"))
 		}},
-		{"insert", "a(b(x c d(e)) f) g(h)", func(p planned, of func(id string) *category) model.Plan {
-			return p.Insert(&category{ID: "x"}, paths.At[category]{Parent: of("b"), Next: of("c")}, 7)
+		{"insert", "a(b(x c d(e)) f) g(h)", func(tree *paths.Tree[category, string]) model.Change[any] {
+			return tree.Insert(category{ID: "x"}, paths.FirstChild("b"))
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -236,13 +235,7 @@ func TestPlanCuts(t *testing.T) {
 				cutCase{
 					seed: func(ctx context.Context, db *mongo.Database, k kind) error {
 						err := cutLoad(begin, true)(ctx, db, k)
-						plan = c.plan(k.plans, func(id string) *category {
-							doc, none := k.docs.ByID(id).One(ctx, db)
-							if none != nil {
-								err = none
-							}
-							return &doc
-						})
+						plan = planned(t, db, c.change(k.tree), 7)
 						return err
 					},
 					run: func(ctx context.Context, db *mongo.Database, _ kind) error {
@@ -279,7 +272,7 @@ func TestExtractCuts(t *testing.T) {
 				return cutLoad(begin, true)(ctx, db, k)
 			},
 			run: func(ctx context.Context, db *mongo.Database, k kind) error {
-				_, err := paths.Extract(form.tree, "p", k.tree, convertBack, paths.IntoSpec[string]{Delete: true, BatchSize: 6}).Run(ctx, db)
+				_, err := paths.Extract(form.tree, "p", k.tree, convertBack, paths.IntoSpec[string]{Delete: true}).Run(ctx, db, model.JobOptions{BatchSize: 6})
 				return err
 			},
 			stays:  cutKeeps(strings.Split("abcdefgh", "")...),
@@ -311,7 +304,7 @@ func TestDocumentTreeRepairAllCuts(t *testing.T) {
 				},
 				Run: func(ctx context.Context, db *mongo.Database) error {
 					job := f.tree.Checks()[0].Job()
-					job.BatchSize = 3
+					job.Stages[0].BatchSize = 3
 					_, err := job.Run(ctx, db, model.JobOptions{})
 					return err
 				},
@@ -320,7 +313,7 @@ func TestDocumentTreeRepairAllCuts(t *testing.T) {
 						t.Error(p, err)
 					}
 					for i := range 5 {
-						all, err := f.tree.All(t.Context(), db, fmt.Sprint(i))
+						all, err := f.all(t.Context(), db, fmt.Sprint(i))
 						if got := documentForest(all); got != "a(b) c" || err != nil {
 							t.Errorf("%d: %s, %v", i, got, err)
 						}

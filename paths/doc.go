@@ -2,14 +2,14 @@
 //
 // # Choosing
 //
-// A tree's documents hold, beside what the application keeps in them, the node's parent, its order among the siblings ([Links]),
+// A tree's documents hold, beside what the application keeps in them, the node's parent, its order among the siblings ([TreeSpec]),
 // and what the representation adds:
 //
-//	nothing else; moves are frequent, subtrees are asked for in whole and not too large  [ParentTree]
-//	all _ids of its children; nodes are shown with them, by pages or by their number     [ChildTree]
-//	all _ids above; subtrees are one condition among others                              [AncestorArray]
-//	the path as a string; nodes are found by it too, and shown by it                     [MaterializedPath]
-//	two numbers; subtrees are read whole and in order, and seldom changed                [NestedSet]
+//	nothing else; moves are frequent, subtrees are asked for in whole and not too large  [NewParentTree]
+//	all _ids of its children; nodes are shown with them, by pages or by their number     [NewChildTree]
+//	all _ids above; subtrees are one condition among others                              [NewAncestorArray]
+//	the path as a string; nodes are found by it too, and shown by it                     [NewMaterializedPath]
+//	two numbers; subtrees are read whole and in order, and seldom changed                [NewNestedSet]
 //
 // A tree that is shown whole, and stays within one document, such as the comments of a post, is best kept in it: [DocumentTree]. For
 // what many nodes of a graph, with more than one way to each, have to do with each other, see [Graph].
@@ -24,14 +24,14 @@
 //	to a depth          maxDepth                  one query                one range, counted
 //	children in order   one query, by an index, in all
 //
-// A [ChildTree] writes what a ParentTree does, and a list for each parent that is concerned: an insert and a delete are 2 documents, a
-// move 3, or 2 under one parent or to the roots. Its ancestors are found as those of a ParentTree, its descendants by $graphLookup by
+// A child tree writes what a parent tree does, and a list for each parent that is concerned: an insert and a delete are 2 documents, a
+// move 3, or 2 under one parent or to the roots. Its ancestors are found as those of a parent tree, its descendants by $graphLookup by
 // _id, and any page of a node's children, or how many there are, by that node's document.
 //
-// A missing node, a negative depth and a second deletion of a node are the same errors in a [Tree], a [DocumentTree] and a [Forest]:
-// [ErrNoNode], which is a model.ErrNotFound, a [*model.ValueError], and ErrNoNode. Moving a node to where it is writes nothing.
+// A missing node, and so a second deletion of a node, is [model.ErrNotFound] in a [Tree], a [DocumentTree] and a [Forest]; a negative
+// depth is a [*model.ValueError]. Moving a node to where it is writes nothing.
 //
-// What a [NestedSet] writes depends on where: see there. Its descendants are one range of an index, already in order.
+// What a nested set writes depends on where: see there. Its descendants are one range of an index, already in order.
 //
 // So, in milliseconds, medians of internal/bench, in a tree of a million nodes on the engine; the branch has a thousand nodes:
 //
@@ -46,40 +46,37 @@
 //	move a leaf, far         0.3         1.4        1.1            1.3               0.8             17 s        26 s
 //	move the branch, far     0.1         0.7        1.9             33                10             16 s        19 s
 //
-// By hand is a tree of parent links without order, lease or any check. A server takes longer for each command; what stands out there
-// are documents written (a move in a nested set), and $graphLookup where no index serves it: on DocumentDB by _id always (all of
-// ChildTree, ancestors in a ParentTree), and by parent until the server has statistics of the collection, a minute or two after a load.
-// Then what is below a node takes more than a minute in a tree of 100,000 nodes.
+// By hand is a tree of parent links without order, lease or any check. A server takes longer for each command; what stands out
+// there are documents written (a move in a nested set), and $graphLookup where no index serves it: on DocumentDB by _id always
+// (all of ChildTree, ancestors in a parent tree), and by parent until the server has statistics of the collection, a minute or
+// two after a load. Then what is below a node takes more than a minute in a tree of 100,000 nodes.
 //
 // # Tasks
 //
 //	Declare a tree                               [NewParentTree], [NewAncestorArray], [NewMaterializedPath], [NewNestedSet], [NewChildTree]
-//	Get its operations                           .Tree, which gives a [Tree]
 //	Store, move, delete, rename a node           [Tree.Insert], [Tree.Move], [Tree.Delete], [Tree.Rename]
 //	Say where                                    [FirstChild], [LastChild], [Before], [After], [FirstRoot], [LastRoot]
-//	Read what is around a node                   [Tree.Children], [Tree.Siblings], [Tree.Ancestors], [Tree.CommonAncestor]
-//	Read what is below it, in order              [Tree.Descendants], [Tree.Leaves], [Tree.Walk], [Tree.Count]
+//	Read what is around a node                   [Tree.Children], [Tree.Siblings], [Tree.Ancestors]
+//	Read what is below it, in order              [Tree.Descendants], [Tree.Leaves], [Tree.Arrange]
 //	Store a whole tree                           [Tree.Load]
 //	Find what is wrong, and mend it              [Tree.Checks]
 //	Go over to another representation            [Convert], then [Tree.Drop]
 //	Go over to another collection                [ConvertInto], until no reader is left on the old side
 //	From one document to a collection, and back  [Extract], [Absorb]; from one document to another: [ConvertDocument]
-//	Read all nodes, or make a plain tree of them [Tree.Dump], [NewForestOf]
-//	Add up a number over subtrees                [NewRollUp]: [RollUp.Of], [RollUp.Children], [RollUp.Roots], [RollUp.Store]
+//	Read all nodes, or make a plain tree of them [Tree.Dump], [NewForest]
+//	Add up a number over subtrees                [NewRollUp]: [RollUp.Total], [RollUp.Children], [RollUp.Store]
 //	Give siblings short order keys               [Tree.Rebalance]; inserts do it by themselves
 //	Read what no change is written beside        [Tree.Settled]
 //	Number the nodes of a nested set             [Number], streamed
-//	Read children by a list of them              [ChildTree.Page], [ChildTree.CountChildren], [ChildTree.Listing]
-//	Make a tree of lists that are there already  [ChildTree.Adopt], [ChildTree.CheckLists]
-//	Generate single queries and writes           the methods of the representations
+//	Make a tree of lists that are there already  [Tree.Adopt], [Tree.CheckLists]
 //	The same, without a database                 [Forest]
 //	Order anything by strings between strings    [Between], [Spread]
+//	Make a path of segments, and the reverse     [Path], [Segments]
 //
 //	A tree in one document: grow, edit and cut it, a command each   [DocumentTree.Push], [DocumentTree.Patch], [DocumentTree.Pull]
 //	At any place, in any form                                       [DocumentTree.Insert], [DocumentTree.Move], [DocumentTree.Delete],
 //	                                                                [DocumentTree.Set], [DocumentTree.Replace], [DocumentTree.Load]
-//	Read it in order                                                [DocumentTree.All], [DocumentTree.Subtree], [DocumentTree.Arrange]
-//	Ask about a node                                                [DocumentTree.Children], [DocumentTree.Ancestors], [DocumentTree.Count]
+//	Put it in order, and ask about its nodes                        [DocumentTree.Arrange], [NewForest]
 //	Find and mend one that is damaged                               [DocumentTree.Repair]
 //	The same for all owners                                         [DocumentTree.Checks]
 //
@@ -88,20 +85,15 @@
 // Each change holds the tree's lease: one command before it and one after it, and one that stores the plan if there is anything to
 // write; a tree's first change takes four more, which make the lock document. The documents that are told of a change
 // are the tree's; writes of the lock document come beside them. What it reads to decide is one to six commands, whatever the size
-// of the tree; only a deletion that leaves its children to others asks, for a [MaterializedPath], once for each child. Reads take
-// two commands, one for the node and one for what is asked, and put it in order in memory; roots and children take one, questions
-// about two nodes up to four, [Tree.Checks] four to six, [Tree.Dump] one and as many as it has batches.
+// of the tree; only a deletion that leaves its children to others asks, for a materialized path, once for each child. Reads are values,
+// made from a node's document, and each is one command; [Tree.Arrange] puts nodes in preorder in memory. [Tree.Checks] take four to six
+// commands, [Tree.Dump] one and as many as it has batches.
 //
-// Elsewhere in this module reads are values too, which the caller runs. Those of a [Tree] run at once: what is asked depends on a
-// document that must be read first, and what comes is put in order. The representations' own methods, such as
-// [NestedSet.Descendants], give the query as a value, to whoever has the node's document.
-//
-// A [Conversion] reads both trees once, what has to be stored once more, and writes what differs, in batches, each under the
-// lease; one that finds nothing takes two commands and writes nothing. A [RollUp] takes two commands for a node, and three for a
+// [ConvertInto] reads both trees once, what has to be stored once more, and writes what differs, in batches, each under the
+// lease; one that finds nothing takes two commands and writes nothing. A [RollUp] takes one command for a node, and two for a
 // node's children, however many; the server reads the subtree. Stored totals cost a document for each that differs.
 //
-// A [DocumentTree]'s push, patch, pull and load are one command and one document, its other changes two commands and one document,
-// and any question one command.
+// A [DocumentTree]'s push, patch, pull and load are one command and one document, its other changes two commands and one document.
 //
 // # Consistency
 //
@@ -112,15 +104,15 @@
 // of a tree that is whole, and mend it from the parent links.
 //
 // A reader sees a change of several documents as it goes on: for a moment, some nodes of a moved subtree are in the old place, and
-// some in the new; no node is in neither, but for a [NestedSet], of which some aren't found meanwhile. Reads in a transaction with
+// some in the new; no node is in neither, but for a nested set, of which some aren't found meanwhile. Reads in a transaction with
 // snapshot read concern see one moment of that, which can be one in the middle; reads in [Tree.Settled] see all of a change or nothing.
 //
-// A [Conversion] leaves the source as it is, and the target behind it: what is changed in the source comes over with the next run. A
+// [ConvertInto] leaves the source as it is, and the target behind it: what is changed in the source comes over with the next run. A
 // run that is cut leaves some nodes of the target as they were and others as they are to be; the next run brings it to the end, and
 // says nil when the target is a whole tree. Stored totals of a [RollUp] are what they were when they were stored.
 //
-// The lists of a [ChildTree] are written in such an order that a node is in a list before its link says so, and leaves one after:
-// whoever reads by lists, as Tree does, and takes those that the links confirm, finds a moved node in one place or the other at each
+// The lists of a child tree are written in such an order that a node is in a list before its link says so, and leaves one after:
+// whoever reads by lists, and arranges the nodes by their links ([Tree.Arrange]), finds a moved node in one place or the other at each
 // moment. A node that was just inserted is found by its parent link, one write later by the list.
 //
 // A [DocumentTree] is changed by one write of its document, which names in its filter what it was decided by: there is nothing
@@ -131,12 +123,12 @@
 // A tree in one document shares the 16 MiB of that document, which the server writes whole for each change; nested, it is up to 49
 // levels deep.
 //
-// A list of a [ChildTree] shares the 16 MiB of its node's document, some hundred thousand children; the server writes that document
+// A list of a child tree shares the 16 MiB of its node's document, some hundred thousand children; the server writes that document
 // for each child that comes or goes, and inserts under one node meet there.
 //
 // Paths have no limit of their own but the document's; MongoDB refused keys over 1024 bytes in indexes before 4.2. $graphLookup
 // keeps at most 100 MB. Load, and Check and Repair of a damaged tree, hold some 800 bytes for each node in memory,
-// [Conversion.Run] some 2 KB. One collection is one tree, of any number of roots.
+// [ConvertInto] some 2 KB. One collection is one tree, of any number of roots.
 //
 // # Graphs
 //
@@ -148,9 +140,9 @@
 //	Which vertices do important vertices point to?               [Graph.PageRank]
 //	Anything that vertices find out by telling their neighbours  [NewProgram], a function in Go
 //
-// Each gives a [Supersteps]: begin with [Supersteps.Begin], go on with [Supersteps.Step], or let [Supersteps.Run] do both. What a
-// step did is [Supersteps.Last], [Supersteps.Steps]; results are read by [Graph.States], [Graph.State], [Graph.Within],
-// [Graph.Component], [Graph.Top] and [Graph.Unreached]; [Graph.Clear] takes a computation away, to begin anew.
+// Each gives a [Supersteps]: [Supersteps.Job] runs it. [Supersteps.Steps] says what each superstep did. Results
+// are read by [Graph.States], [Graph.Within], [Graph.Component], [Graph.Top] and [Graph.Unreached]. [Graph.Clear] takes
+// a computation away, to begin anew.
 //
 // For a few vertices near a known one, use a query of your own ($graphLookup): it keeps all that it finds in memory.
 //
@@ -161,8 +153,8 @@
 //	Distances   3; the vertices that are reached in it. It reads those of the step before, and where their edges lead
 //	Components  3; the vertices that change. It reads those that changed in the step before, and their neighbours
 //	PageRank    3; every vertex. It reads every vertex and edge
-//	a program   3, and 2 to find the end of the vertices, and for each 500 of them 1 to 3: one that reads them, one that
-//	            writes the states of those that are computed, one for what they send. It reads every vertex
+//	a program   3, and 2 to find the end of the vertices, and for each 500 of them 2 to 4: one that reads the record, one that reads
+//	            them, one that writes the states of those that are computed, one for what they send. It reads every vertex
 //
 // A computation begins with 5 commands, a program with 4. Components and PageRank then write a state for each vertex, with a copy
 // of its edges. But for a program's vertices and messages, nothing comes to the application other than a record for each superstep.
@@ -172,7 +164,7 @@
 //	Distances      3 commands in each of 9 supersteps; documents 2, 4, 8, 16, 32, 64, 128, 256, 0
 //	Components     3 commands in each of 9; documents 510, 508, 504, 496, 480, 448, 384, 256, 0
 //	PageRank       3 commands in each of 24, to 1e-10; documents 511 in each
-//	the least _id  10 commands in each of 9, 9 in the last; documents 511, 510, 508, 504, 496, 480, 448, 384, 256 and as many
+//	the least _id  12 commands in each of 9, 11 in the last; documents 511, 510, 508, 504, 496, 480, 448, 384, 256 and as many
 //	of all above   messages as these have edges
 //
 // # Graphs on shards

@@ -24,11 +24,11 @@ var (
 )
 
 // All that lies below a category is found by one condition, which other conditions can stand beside.
-func ExampleAncestorArray() {
+func ExampleNewAncestorArray() {
 	client, stop := modeltest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
-	tree := catalogTree.Tree(paths.TreeSpec{})
+	tree := catalogTree
 
 	books, databases := "books", "databases"
 	if _, _, err := tree.Load([]part{
@@ -43,19 +43,20 @@ func ExampleAncestorArray() {
 	mongodb, err := catalog.ByID("mongodb").One(ctx, db)
 	fmt.Println(mongodb.Ancestors, err)
 
-	above, err := tree.Ancestors(ctx, db, "mongodb")
+	query := tree.Ancestors(&mongodb)
+	fmt.Println(query)
+	above, err := query.All(ctx, db)
 	for _, c := range above {
 		fmt.Print(c.ID, " > ")
 	}
 	fmt.Println("mongodb", err)
-	fmt.Println(catalogTree.Ancestors(&mongodb))
-	below := catalogTree.Descendants(&above[0], 2)
+	below := tree.Descendants(&above[0], 2)
 	fmt.Println(below)
 	fmt.Println(below.Cost())
 	// Output:
 	// [books programming databases mongodb] <nil>
+	// db.catalog.aggregate([{$match: {_id: {$in: ['books', 'programming', 'databases']}}}, {$set: {_distance: {$indexOfArray: [{$literal: ['books', 'programming', 'databases']}, '$_id']}}}, {$sort: {_distance: 1}}, {$unset: '_distance'}])
 	// books > programming > databases > mongodb <nil>
-	// db.catalog.aggregate([{$match: {_id: {$in: ['books', 'programming', 'databases']}}}])
 	// db.catalog.aggregate([{$match: {ancestors: 'books', _id: {$ne: 'books'}, 'ancestors.3': {$exists: false}}}])
 	// 1 command and one per further batch, by ancestors_1
 }

@@ -25,7 +25,7 @@ var (
 )
 
 // Topics that list their children, and know nothing of their parents, become a tree; then they are moved, and read page by page.
-func ExampleChildTree() {
+func ExampleNewChildTree() {
 	client, stop := modeltest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("library")
@@ -41,12 +41,11 @@ func ExampleChildTree() {
 		fmt.Println(err)
 		return
 	}
-	if _, _, err := topicTree.Adopt(paths.TreeSpec{}).Run(ctx, db); err != nil {
+	if _, _, err := topicTree.Adopt().Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}
-	tree := topicTree.Tree(paths.TreeSpec{})
-	if _, _, err := tree.Insert(topic{ID: "Go"}, paths.LastChild("Languages")).Run(ctx, db); err != nil {
+	if _, _, err := topicTree.Insert(topic{ID: "Go"}, paths.LastChild("Languages")).Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -57,41 +56,57 @@ func ExampleChildTree() {
 		}
 		return &t
 	}
-	databases, books, programming, maps := read("Databases"), read("Books"), read("Programming"), read("Maps")
 
-	// What a move writes, and its price. Tree reads what it needs, and keeps other writers away.
-	move := topicTree.Move(databases, paths.At[topic]{Parent: books, Prev: programming, Next: maps}, 9)
-	fmt.Println(move)
-	fmt.Println(move.Cost())
-	if _, _, err := tree.Move("Databases", paths.After("Programming")).Run(ctx, db); err != nil {
+	// What a move would write, and its price.
+	move := topicTree.Move("Databases", paths.After("Programming"))
+	state, err := move.Read(ctx, db)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	plan, err := move.Decide(state)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(plan)
+	fmt.Println(plan.Cost())
+	if _, _, err := move.Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}
 
-	fmt.Println(topicTree.Descendants(books, 0))
+	books := read("Books")
+	query := topicTree.Descendants(books, 0)
+	fmt.Println(query)
+	below, err := query.All(ctx, db)
+	if err != nil {
+		fmt.Println(err)
+	}
 	var walk []string
-	for v, err := range tree.Walk(ctx, db, "Books") {
+	for v, err := range topicTree.Arrange(books, below) {
 		if walk = append(walk, strings.Repeat(">", v.Depth)+v.Doc.ID); err != nil {
 			fmt.Println(err)
 		}
 	}
 	fmt.Println(walk)
-	page, err := topicTree.Page("Books", 1, 2).All(ctx, db)
+	children := topicTree.Children(books).Limited(2)
+	fmt.Println(children)
+	page, err := children.All(ctx, db)
 	for _, t := range page {
 		fmt.Print(t.ID, " ", len(t.Children), "; ")
 	}
 	fmt.Println(err)
-	fmt.Println(topicTree.CountChildren("Books"))
-	fmt.Println(topicTree.Listing("MongoDB"))
+	fmt.Println(books.Children)
 	// Output:
-	// db.topics.updateOne({_id: 'Books', children: {$ne: 'Databases'}, change: {$not: {$gt: Long('9')}}}, {$push: {children: {$each: ['Databases'], $position: 1}}, $set: {change: Long('9')}})
-	// db.topics.updateOne({_id: 'Databases', parent: 'Programming', order: 'a0', change: {$not: {$gte: Long('9')}}}, {$set: {parent: 'Books', order: 'a0V', change: Long('9')}})
-	// db.topics.updateOne({_id: 'Programming', children: {$elemMatch: {$eq: 'Databases'}}, change: {$not: {$gt: Long('9')}}}, {$pullAll: {children: ['Databases']}, $set: {change: Long('9')}})
-	// // if stale: db.topics.updateOne({_id: 'Books', children: {$elemMatch: {$eq: 'Databases'}}, change: Long('9')}, {$pullAll: {children: ['Databases']}})
+	// db.topics.updateOne({_id: 'Books', children: {$ne: 'Databases'}, change: {$not: {$gt: Long('2')}}}, {$push: {children: {$each: ['Databases'], $position: 1}}, $set: {change: Long('2')}})
+	// db.topics.updateOne({_id: 'Databases', parent: 'Programming', order: 'a0', change: {$not: {$gte: Long('2')}}}, {$set: {parent: 'Books', order: 'a0V', change: Long('2')}})
+	// db.topics.updateOne({_id: 'Programming', children: {$elemMatch: {$eq: 'Databases'}}, change: {$not: {$gt: Long('2')}}}, {$pullAll: {children: ['Databases']}, $set: {change: Long('2')}})
+	// // if stale: db.topics.updateOne({_id: 'Books', children: {$elemMatch: {$eq: 'Databases'}}, change: Long('2')}, {$pullAll: {children: ['Databases']}})
 	// 3 commands, 3 documents written, by _id_
 	// db.topics.aggregate([{$match: {_id: 'Books'}}, {$project: {children: 1}}, {$graphLookup: {from: 'topics', startWith: '$children', connectFromField: 'children', connectToField: '_id', as: 'nodes', depthField: '_distance'}}, {$unwind: '$nodes'}, {$sort: {'nodes._distance': 1}}, {$replaceRoot: {newRoot: '$nodes'}}, {$unset: '_distance'}])
 	// [Books >Programming >>Languages >>>Go >Databases >>MongoDB >>dbm >Maps]
-	// Databases 2; Maps 0; <nil>
-	// db.topics.aggregate([{$match: {_id: 'Books'}}, {$project: {_id: 0, n: {$size: {$ifNull: ['$children', []]}}}}])
-	// db.topics.find({children: 'MongoDB'})
+	// db.topics.find({parent: 'Books'}).sort({order: 1, _id: 1}).limit(2)
+	// Programming 1; Databases 2; <nil>
+	// [Programming Databases Maps]
 }

@@ -34,10 +34,10 @@ type (
 
 var (
 	sections  = model.NewCollection[section, int]("sections")
-	byParents = paths.NewParentTree(sections, paths.Links{}).Tree(paths.TreeSpec{})
-	byAbove   = paths.NewAncestorArray(sections, paths.AncestorArraySpec{}).Tree(paths.TreeSpec{})
+	byParents = paths.NewParentTree(sections, paths.TreeSpec{})
+	byAbove   = paths.NewAncestorArray(sections, paths.AncestorArraySpec{})
 	pages     = model.NewCollection[page, string]("pages")
-	byWords   = paths.NewMaterializedPath(pages, paths.MaterializedPathSpec{}).Tree(paths.TreeSpec{})
+	byWords   = paths.NewMaterializedPath(pages, paths.MaterializedPathSpec{})
 )
 
 func ExampleConvert() {
@@ -49,7 +49,7 @@ func ExampleConvert() {
 		fmt.Println(err)
 		return
 	}
-	run := func(c model.Change[paths.State]) {
+	run := func(c model.Change[any]) {
 		if _, _, err := c.Run(ctx, db); err != nil {
 			fmt.Println(err)
 		}
@@ -76,8 +76,8 @@ func ExampleConvert() {
 		return page{ID: strings.ToLower(s.Title), Title: s.Title}, nil
 	}, paths.IntoSpec[string]{Delete: true})
 	show := func() {
-		done, err := words.Run(ctx, db)
-		fmt.Printf("%d nodes: %d stored, %d written, %d deleted, %v\n", done.Nodes, done.Inserted, done.Updated, done.Deleted, err)
+		done, err := words.Run(ctx, db, model.JobOptions{})
+		fmt.Printf("%d nodes, %d written, %v\n", done.Documents, done.Modified, err)
 	}
 	show()
 	for v, err := range byWords.Dump(ctx, db) {
@@ -94,13 +94,13 @@ func ExampleConvert() {
 	fmt.Println(len(found), "problems", err)
 	// Output:
 	// [1 3 4] <nil>
-	// 4 nodes: 4 stored, 0 written, 0 deleted, <nil>
+	// 4 nodes, 4 written, <nil>
 	// Clothing clothing/ <nil>
 	//   Women clothing/women/ <nil>
 	//     Shoes clothing/women/shoes/ <nil>
 	//   Men clothing/men/ <nil>
-	// 4 nodes: 1 stored, 0 written, 1 deleted, <nil>
-	// 4 nodes: 0 stored, 0 written, 0 deleted, <nil>
+	// 4 nodes, 2 written, <nil>
+	// 4 nodes, 0 written, <nil>
 	// 2 commands, 0 documents written, where nothing is to be brought over
 	// 0 problems <nil>
 }

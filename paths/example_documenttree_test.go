@@ -41,7 +41,7 @@ func ExampleDocumentTree() {
 			fmt.Println(err)
 		}
 	}
-	change := func(c model.Change[paths.DocumentState]) {
+	change := func(c model.Change[any]) {
 		if _, _, err := c.Run(ctx, db); err != nil {
 			fmt.Println(err)
 		}
@@ -72,11 +72,10 @@ func ExampleDocumentTree() {
 		if err != nil {
 			fmt.Println(err)
 		}
-		tree, err := blogComments.Arrange(post.Comments)
-		if err != nil {
-			fmt.Println(err)
-		}
-		for _, c := range tree {
+		for c, err := range blogComments.Arrange(post.Comments) {
+			if err != nil {
+				fmt.Println(err)
+			}
 			fmt.Printf("%s%s: %s\n", strings.Repeat("  ", c.Depth), c.Doc.By, c.Doc.Text)
 		}
 	}
@@ -98,7 +97,7 @@ func ExampleDocumentTree() {
 	// Output:
 	// db.posts.updateOne({_id: 'p1', 'comments.id': {$eq: 'c1', $ne: 'c2'}, 'comments.999': {$exists: false}, $expr: {$lte: [{$bsonSize: '$$ROOT'}, 15728570]}}, {$push: {comments: {id: 'c2', by: 'Bob', text: 'Several.', parent: 'c1'}}})
 	// 1 command, 1 document written, by _id_
-	// docmodel: step 1: posts {_id: 'p1'}: no document matches: mongo: no documents in result: there is no such node: 'c9' in comments of posts
+	// docmodel: step 1: posts {_id: 'p1'}: no document matches: mongo: no documents in result: there is no node 'c9' in comments of posts
 	// db.posts.updateOne({_id: 'p1', 'comments.id': 'c4', $expr: {$lte: [{$bsonSize: '$$ROOT'}, 15728613]}}, {$set: {'comments.$[n].text': 'On what, please?'}}, {arrayFilters: [{'n.id': 'c4'}]})
 	// docmodel: a node can't be moved under itself or a descendant: 'c1' in comments of posts
 	// Ann: Which one for trees?

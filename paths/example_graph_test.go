@@ -37,16 +37,16 @@ func ExampleGraph() {
 		return
 	}
 
-	// A superstep is a pipeline that writes what it finds, and a record that it is over.
+	// A superstep is a pipeline that writes what it finds, and a record that it is over. A job goes on where it was.
+	run := func(s *paths.Supersteps) {
+		if _, err := s.Job().Run(ctx, db, model.JobOptions{}); err != nil {
+			fmt.Println(err)
+		}
+	}
 	fromAnn := near.Distances("ann")
-	last, err := fromAnn.Run(ctx, db, paths.GraphOptions{Steps: 1})
-	fmt.Println("reached", last.Changed, "in superstep", last.Step, err)
-	step := fromAnn.Step(last)
-	fmt.Println(step.Cost(), "-", step.Guarantee())
-	fmt.Println(step.Steps[0])
-	if _, err = fromAnn.Run(ctx, db, paths.GraphOptions{}); err != nil { // goes on where it was
-		fmt.Println(err)
-		return
+	run(fromAnn)
+	for step, err := range fromAnn.Steps().Each(ctx, db) {
+		fmt.Println("reached", step.Changed, "in superstep", step.Step, err)
 	}
 	found, err := near.Within(2).All(ctx, db)
 	for _, v := range found {
@@ -55,26 +55,21 @@ func ExampleGraph() {
 	unreached, err2 := near.Unreached().All(ctx, db)
 	fmt.Println("unreached:", unreached, err, err2)
 
-	if _, err := groups.Components().Run(ctx, db, paths.GraphOptions{}); err != nil {
-		fmt.Println(err)
-		return
-	}
-	of, err := groups.State("fay").One(ctx, db)
+	run(groups.Components())
+	of, err := groups.States("fay").One(ctx, db)
 	fmt.Println("fay is in the component of", of.Component, err)
 
-	if _, err := ranks.PageRank().Run(ctx, db, paths.GraphOptions{}); err != nil {
-		fmt.Println(err)
-		return
-	}
+	run(ranks.PageRank(paths.RankSpec{}))
 	top, err := ranks.Top(3).All(ctx, db)
 	for _, v := range top {
 		fmt.Printf("%s %.3f\n", v.ID, v.Rank)
 	}
 	fmt.Println(err)
 	// Output:
+	// reached 1 in superstep 0 <nil>
 	// reached 2 in superstep 1 <nil>
-	// 2 commands, as many documents written as match - rerunnable
-	// db.near.aggregate([{$match: {step: Long('1')}}, {$lookup: {from: 'accounts', localField: '_id', foreignField: '_id', as: 'vertex'}}, {$unwind: '$vertex'}, {$project: {to: {$cond: [{$isArray: '$vertex.follows'}, '$vertex.follows', []]}}}, {$unwind: '$to'}, {$group: {_id: '$to', via: {$min: '$_id'}}}, {$lookup: {from: 'near', localField: '_id', foreignField: '_id', pipeline: [{$project: {_id: 1}}], as: 'seen'}}, {$match: {seen: {$size: 0}}}, {$lookup: {from: 'accounts', localField: '_id', foreignField: '_id', pipeline: [{$project: {_id: 1}}], as: 'exists'}}, {$unwind: '$exists'}, {$project: {_id: '$exists._id', step: {$literal: Long('2')}, via: 1}}, {$merge: {into: 'near', whenMatched: 'keepExisting', whenNotMatched: 'insert'}}])
+	// reached 1 in superstep 2 <nil>
+	// reached 0 in superstep 3 <nil>
 	// ann is 0 away, by ""
 	// bob is 1 away, by "ann"
 	// cy is 1 away, by "ann"

@@ -26,11 +26,11 @@ var (
 )
 
 // A department and all below it are one range of an index, and so is a department by its names.
-func ExampleMaterializedPath() {
+func ExampleNewMaterializedPath() {
 	client, stop := modeltest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
-	tree := byName.Tree(paths.TreeSpec{})
+	tree := byName
 
 	ids := make([]bson.ObjectID, 4)
 	for i := range ids {

@@ -24,11 +24,10 @@ type aisle struct {
 
 var (
 	aisles    = model.NewCollection[aisle, string]("aisles")
-	aisleSet  = paths.NewNestedSet(aisles, paths.NestedSetSpec{})
-	aisleTree = aisleSet.Tree(paths.TreeSpec{})
+	aisleTree = paths.NewNestedSet(aisles, paths.NestedSetSpec{})
 )
 
-func ExampleNestedSet() {
+func ExampleNewNestedSet() {
 	client, stop := modeltest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
@@ -59,7 +58,7 @@ func ExampleNestedSet() {
 	}
 
 	clothing := stored("Clothing")
-	below := aisleSet.Descendants(clothing, 0)
+	below := aisleTree.Descendants(clothing, 0)
 	fmt.Println(below)
 	fmt.Println(below.Cost())
 	all, err := below.All(ctx, db)
@@ -72,11 +71,20 @@ func ExampleNestedSet() {
 	}
 
 	// Shoes becomes the first child of Clothing: one command of two updates, which can be cut anywhere.
-	shoes, men := stored("Shoes"), stored("Men")
-	plan := aisleSet.Move(shoes, paths.At[aisle]{Parent: clothing, Next: men}, 7)
+	move := aisleTree.Move("Shoes", paths.FirstChild("Clothing"))
+	state, err := move.Read(ctx, db)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	plan, err := move.Decide(state)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	fmt.Println(plan)
 	fmt.Println(plan.Guarantee())
-	_, result, err := aisleTree.Move("Shoes", paths.FirstChild("Clothing")).Run(ctx, db)
+	_, result, err := move.Run(ctx, db)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -92,8 +100,8 @@ func ExampleNestedSet() {
 	//   Men 2–5
 	//     Shoes 3–4
 	//   Women 6–7
-	// db.aisles.updateMany({$or: [{left: {$gte: Long('2'), $lte: Long('4')}, change: {$not: {$gte: Long('7')}}}, {right: {$gte: Long('2'), $lte: Long('4')}, change: {$not: {$gte: Long('7')}}}]}, [{$set: {parent: {$cond: [{$eq: ['$_id', {$literal: 'Shoes'}]}, {$literal: 'Clothing'}, '$parent']}, order: {$cond: [{$eq: ['$_id', {$literal: 'Shoes'}]}, {$literal: 'Zz'}, '$order']}, change: Long('7'), left: {$switch: {branches: [{case: {$and: [{$gte: ['$left', Long('2')]}, {$lte: ['$left', Long('2')]}]}, then: {$subtract: [Long('-2'), '$left']}}, {case: {$and: [{$gte: ['$left', Long('3')]}, {$lte: ['$left', Long('4')]}]}, then: {$subtract: [Long('1'), '$left']}}], default: '$left'}}, right: {$multiply: [{$switch: {branches: [{case: {$and: [{$gte: ['$right', Long('2')]}, {$lte: ['$right', Long('2')]}]}, then: {$add: ['$right', Long('2')]}}, {case: {$and: [{$gte: ['$right', Long('3')]}, {$lte: ['$right', Long('4')]}]}, then: {$add: ['$right', Long('-1')]}}], default: '$right'}}, {$cond: [{$and: [{$gte: ['$left', Long('2')]}, {$lte: ['$left', Long('4')]}]}, -1, 1]}]}, depth: {$add: [{$ifNull: ['$depth', 0]}, {$cond: [{$and: [{$gte: ['$left', Long('3')]}, {$lte: ['$left', Long('4')]}]}, -1, 0]}]}}}])
-	// db.aisles.updateMany({left: {$lt: Long('0')}, change: Long('7')}, {$mul: {left: Long('-1'), right: Long('-1')}})
+	// db.aisles.updateMany({$or: [{left: {$gte: Long('2'), $lte: Long('4')}, change: {$not: {$gte: Long('5')}}}, {right: {$gte: Long('2'), $lte: Long('4')}, change: {$not: {$gte: Long('5')}}}]}, [{$set: {parent: {$cond: [{$eq: ['$_id', {$literal: 'Shoes'}]}, {$literal: 'Clothing'}, '$parent']}, order: {$cond: [{$eq: ['$_id', {$literal: 'Shoes'}]}, {$literal: 'Zz'}, '$order']}, change: Long('5'), left: {$switch: {branches: [{case: {$and: [{$gte: ['$left', Long('2')]}, {$lte: ['$left', Long('2')]}]}, then: {$subtract: [Long('-2'), '$left']}}, {case: {$and: [{$gte: ['$left', Long('3')]}, {$lte: ['$left', Long('4')]}]}, then: {$subtract: [Long('1'), '$left']}}], default: '$left'}}, right: {$multiply: [{$switch: {branches: [{case: {$and: [{$gte: ['$right', Long('2')]}, {$lte: ['$right', Long('2')]}]}, then: {$add: ['$right', Long('2')]}}, {case: {$and: [{$gte: ['$right', Long('3')]}, {$lte: ['$right', Long('4')]}]}, then: {$add: ['$right', Long('-1')]}}], default: '$right'}}, {$cond: [{$and: [{$gte: ['$left', Long('2')]}, {$lte: ['$left', Long('4')]}]}, -1, 1]}]}, depth: {$add: [{$ifNull: ['$depth', 0]}, {$cond: [{$and: [{$gte: ['$left', Long('3')]}, {$lte: ['$left', Long('4')]}]}, -1, 0]}]}}}])
+	// db.aisles.updateMany({left: {$lt: Long('0')}, change: Long('5')}, {$mul: {left: Long('-1'), right: Long('-1')}})
 	// rerunnable
 	// 1 command, 4 documents written
 	// Clothing 1–8

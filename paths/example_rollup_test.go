@@ -24,7 +24,7 @@ type kindOfGoods struct {
 
 var (
 	kindsOfGoods = model.NewCollection[kindOfGoods, string]("goods")
-	goods        = paths.NewMaterializedPath(kindsOfGoods, paths.MaterializedPathSpec{}).Tree(paths.TreeSpec{})
+	goods        = paths.NewMaterializedPath(kindsOfGoods, paths.MaterializedPathSpec{})
 	goodsInAll   = paths.NewRollUp[int64](goods, "items", "total")
 )
 
@@ -54,7 +54,7 @@ func ExampleRollUp() {
 	total := goodsInAll.Total(&clothing)
 	fmt.Println(total)
 	fmt.Println(total.Cost())
-	below, err := goodsInAll.Children(ctx, db, "clothing")
+	below, err := goodsInAll.Children(ctx, db, &clothing)
 	for _, c := range below {
 		fmt.Printf("%s: %d items in %d categories, %v\n", c.Node.ID, c.Sum, c.Nodes, err)
 	}

@@ -47,7 +47,7 @@ func shortestFromA(v *paths.GraphVertex[town, string, *way, int]) error {
 			v.Send(r.To, v.State.Km+r.Km)
 		}
 	}
-	v.Halt() // until there is news
+	v.Halt = true // until there is news
 	return nil
 }
 
@@ -69,17 +69,15 @@ func ExampleSupersteps() {
 		return
 	}
 
-	// Run goes on where it was, whoever ran it before, and wherever that was cut.
-	var last paths.GraphStep
-	cost, err := modeltest.Measure(monitor, func() (err error) {
-		last, err = fromA.Run(ctx, db, paths.GraphOptions{Progress: func(s paths.GraphStep) error {
-			fmt.Printf("superstep %d: %d towns computed, %d told\n", s.Step, s.Changed, s.Sent)
-			return nil
-		}})
+	// The job goes on where it was, whoever ran it before, and wherever that was cut.
+	cost, err := modeltest.Measure(monitor, func() error {
+		_, err := fromA.Job().Run(ctx, db, model.JobOptions{})
 		return err
 	})
-	fmt.Println("over:", fromA.Over(last), err)
-	fmt.Println(cost.Commands, "commands: four to begin, eight for each superstep")
+	fmt.Println(cost.Commands, "commands: four to begin, nine for each superstep, eight for the last, one to see that it is over", err)
+	for step, err := range fromA.Steps().Each(ctx, db) {
+		fmt.Printf("superstep %d: %d towns computed, %d told, %v\n", step.Step, step.Changed, step.Sent, err)
+	}
 	for v, err := range byRoad.States().Each(ctx, db) {
 		var w *way
 		if err == nil {
@@ -95,13 +93,12 @@ func ExampleSupersteps() {
 		}
 	}
 	// Output:
-	// superstep 0: 0 towns computed, 0 told
-	// superstep 1: 5 towns computed, 2 told
-	// superstep 2: 2 towns computed, 3 told
-	// superstep 3: 2 towns computed, 1 told
-	// superstep 4: 1 towns computed, 0 told
-	// over: true <nil>
-	// 36 commands: four to begin, eight for each superstep
+	// 40 commands: four to begin, nine for each superstep, eight for the last, one to see that it is over <nil>
+	// superstep 0: 0 towns computed, 0 told, <nil>
+	// superstep 1: 5 towns computed, 2 told, <nil>
+	// superstep 2: 2 towns computed, 3 told, <nil>
+	// superstep 3: 2 towns computed, 1 told, <nil>
+	// superstep 4: 1 towns computed, 0 told, <nil>
 	// A is 0 km away, by ""
 	// B is 5 km away, by "C"
 	// C is 2 km away, by "A"

@@ -21,7 +21,7 @@ type shelf struct {
 
 var (
 	shelves   = model.NewCollection[shelf, string]("shelves")
-	shelfTree = paths.NewMaterializedPath(shelves, paths.MaterializedPathSpec{}).Tree(paths.TreeSpec{})
+	shelfTree = paths.NewMaterializedPath(shelves, paths.MaterializedPathSpec{})
 )
 
 // Any representation has these operations; this one keeps paths.
@@ -51,7 +51,17 @@ func ExampleTree() {
 			return
 		}
 	}
-	for v, err := range shelfTree.Walk(ctx, db, "clothing") {
+	clothing, err := shelves.ByID("clothing").One(ctx, db)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	below, err := shelfTree.Descendants(&clothing, 0).All(ctx, db)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for v, err := range shelfTree.Arrange(&clothing, below) {
 		fmt.Printf("%s%s %v\n", strings.Repeat("  ", v.Depth), v.Doc.ID, err)
 	}
 

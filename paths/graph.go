@@ -1,11 +1,13 @@
 package paths
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/paths/internal/graph"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -42,54 +44,27 @@ type VertexState[K any] struct {
 // Sources: "Batch Graph Processing" of https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/, which
 // is message passing in rounds: Malewicz and others, "Pregel: A System for Large-Scale Graph Processing", SIGMOD 2010.
 type Graph[D, K any] struct {
+	model.Parts
+
 	docs   *model.Collection[D, K]
 	states *model.Collection[VertexState[K], K]
-	edges  *model.Reader[D, K]
-	g      *graph
-}
-
-// graph is what of a [Graph] doesn't depend on its types.
-type graph struct {
-	vertices, edges         string
-	states, steps, messages string
+	edges  *core.Reader[K]
+	g      *graph.Graph
 }
 
 // NewGraph declares that documents list at a path the _ids of those that their edges lead to: follows, or roads.to where each edge
 // is a document. It panics with a [*model.DeclarationError] when the path doesn't exist, holds other values than _ids of these
 // documents, crosses no array or more than one, or is within _id; and when a name is not a collection's, or is that of the vertices.
-// At most one spec may be given.
-func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec ...GraphSpec) *Graph[D, K] {
-	field := model.MustField(vertices, edges)
-	g := declareGraph(vertices.Name(), field, spec)
-	x := &Graph[D, K]{docs: vertices, edges: model.NewReader[K](vertices, edges), g: g}
-	for _, name := range []string{g.steps, g.messages} {
+func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec GraphSpec) *Graph[D, K] {
+	field := vertices.Docs().MustField(edges)
+	g := graph.Declare(vertices.Name(), field, spec.States)
+	x := &Graph[D, K]{docs: vertices, edges: core.NewReader[K](vertices.Docs(), edges), g: g}
+	for _, name := range []string{g.Steps, g.Messages} {
 		vertices.Named(name)
 	}
-	x.states = model.NewCollection[VertexState[K], K](g.states)
+	x.states = model.NewCollection[VertexState[K], K](g.States)
+	x.Parts = model.NewParts(nil, g.Relations, nil)
 	return x
-}
-
-func declareGraph(name string, edges model.Field, spec []GraphSpec) *graph {
-	bad := func(problem, remedy string) {
-		panic(&model.DeclarationError{Problem: problem, Place: "NewGraph of " + name, Remedy: remedy})
-	}
-	g := &graph{vertices: name, edges: edges.Path, states: name + "_states"}
-	if len(spec) > 1 {
-		bad("more than one GraphSpec", "give one")
-	}
-	if len(spec) == 1 && spec[0].States != "" {
-		g.states = spec[0].States
-	}
-	g.steps, g.messages = g.states+"_steps", g.states+"_messages"
-	switch {
-	case !edges.Open && edges.Arrays != 1:
-		bad(fmt.Sprintf("edges %q crosses %d arrays", edges.Path, edges.Arrays), "name a list of ids, or the ids in a list of documents")
-	case edges.Path == "_id" || len(edges.Path) > 4 && edges.Path[:4] == "_id.":
-		bad("edges are within _id", "list them in a field of their own")
-	case g.states == name || g.steps == name || g.messages == name:
-		bad(fmt.Sprintf("States %q or what is named after it is the vertices' collection", g.states), "name another collection")
-	}
-	return g
 }
 
 // Distances returns the computation of how many edges each vertex is away from the nearest of some, which are 0 away: breadth
@@ -102,20 +77,15 @@ func declareGraph(name string, edges model.Field, spec []GraphSpec) *graph {
 // A superstep reads the states of the one before by the index of [Supersteps.Indexes], and their edges and targets by _id; it writes
 // a state for each vertex that it reaches. Vertices of from that don't exist are passed over; empty ids are refused.
 func (x *Graph[D, K]) Distances(from ...K) *Supersteps {
-	s := &Supersteps{g: x.g, kind: distances, from: bson.A{}}
+	ids := bson.A{}
 	for i, id := range from {
-		if err := x.docs.CheckID(fmt.Sprintf("from[%d]", i), id); err != nil {
-			s.err = err
-			return s
-		}
-		v, err := x.docs.Encode(id)
+		v, err := x.docs.Docs().EncodeID(fmt.Sprintf("from[%d]", i), id)
 		if err != nil {
-			s.err = err
-			return s
+			return supersteps(x.g.Distances(nil, err))
 		}
-		s.from = append(s.from, v)
+		ids = append(ids, v)
 	}
-	return s.asking(s.from)
+	return supersteps(x.g.Distances(ids, nil))
 }
 
 // Components returns the computation of which vertices hang together, edges being taken as leading both ways. A state's Component
@@ -126,7 +96,7 @@ func (x *Graph[D, K]) Distances(from ...K) *Supersteps {
 // component, and one. States that changed are found by an index, and those whose edges lead to them by another; a hub with very
 // many edges to it makes none of the documents large.
 func (x *Graph[D, K]) Components() *Supersteps {
-	return &Supersteps{g: x.g, kind: components}
+	return supersteps(x.g.Components())
 }
 
 // RankSpec says how a PageRank is computed. The zero value is the usual one.
@@ -141,63 +111,50 @@ type RankSpec struct {
 //
 // It begins with copying each vertex's edges into its state; so edges and vertices that change later don't count. A superstep reads
 // all states and writes each. It panics with a [*model.DeclarationError] for a Damping that is not between 0 and 1, or a negative
-// Tolerance. At most one spec may be given.
+// Tolerance.
 //
 // Source: Page and others, "The PageRank Citation Ranking", 1998.
-func (x *Graph[D, K]) PageRank(spec ...RankSpec) *Supersteps {
-	bad := func(problem, remedy string) {
-		panic(&model.DeclarationError{Problem: problem, Place: "PageRank of " + x.g.vertices, Remedy: remedy})
-	}
-	r := RankSpec{}
-	if len(spec) > 1 {
-		bad("more than one RankSpec", "give one")
-	}
-	if len(spec) == 1 {
-		r = spec[0]
-	}
-	if r.Damping == 0 {
-		r.Damping = 0.85
-	}
-	if r.Tolerance == 0 {
-		r.Tolerance = 1e-10
-	}
-	switch {
-	case !(r.Damping > 0 && r.Damping < 1):
-		bad(fmt.Sprintf("Damping is %v", r.Damping), "use a number above 0 and below 1")
-	case !(r.Tolerance > 0) || math.IsInf(r.Tolerance, 1):
-		bad(fmt.Sprintf("Tolerance is %v", r.Tolerance), "use a small positive number")
-	}
-	return (&Supersteps{g: x.g, kind: rank, damping: r.Damping, tolerance: r.Tolerance}).asking(r.Damping)
+func (x *Graph[D, K]) PageRank(r RankSpec) *Supersteps {
+	return supersteps(x.g.PageRank(r.Damping, r.Tolerance))
 }
 
-// States returns the query of all states, in the order of _id.
+// States returns the query of the states of some vertices, or of all where none is named, in the order of _id. A vertex without a
+// state is left out.
 //
 // Cost: one command, and one per further batch; served by _id.
-func (x *Graph[D, K]) States() model.Find[VertexState[K]] {
-	return x.find(nil, "_id", 1, model.IDIndex)
+func (x *Graph[D, K]) States(ids ...K) *model.Find[VertexState[K]] {
+	if len(ids) == 1 {
+		return x.states.ByID(ids[0])
+	}
+	var filter bson.D
+	var err error
+	if len(ids) > 0 {
+		all := make(bson.A, len(ids))
+		for i, id := range ids {
+			var errID error
+			all[i], errID = x.docs.Docs().EncodeID(fmt.Sprintf("ids[%d]", i), id)
+			err = cmp.Or(err, errID)
+		}
+		filter = bson.D{mql.E("_id", mql.Op("$in", all))}
+	}
+	f := x.find(filter, "_id", 1, model.IDIndex)
+	f.Err = err
+	return f
 }
-
-// State returns the query of one vertex's state; none is model.ErrNotFound.
-//
-// Cost: one command, one document by _id.
-func (x *Graph[D, K]) State(id K) model.Find[VertexState[K]] { return x.states.ByID(id) }
 
 // Within returns the query of the vertices that are up to so many edges away, nearest first: after [Graph.Distances].
 //
 // Cost: one command, and one per further batch; served by the index of [Supersteps.Indexes].
-func (x *Graph[D, K]) Within(distance int64) model.Find[VertexState[K]] {
+func (x *Graph[D, K]) Within(distance int64) *model.Find[VertexState[K]] {
 	return x.find(bson.D{mql.E("step", mql.Op("$lte", distance))}, "step", 1, "step_1__id_1")
 }
 
 // Component returns the query of the vertices of a component, which is named by its least _id: after [Graph.Components].
 //
 // Cost: one command, and one per further batch; served by the index of [Supersteps.Indexes].
-func (x *Graph[D, K]) Component(id K) model.Find[VertexState[K]] {
-	v, err := x.docs.Encode(id)
+func (x *Graph[D, K]) Component(id K) *model.Find[VertexState[K]] {
+	v, err := x.docs.Docs().EncodeID("id", id)
 	f := x.find(bson.D{mql.E("component", model.Eq(v))}, "_id", 1, "component_1__id_1")
-	if err == nil {
-		err = x.docs.CheckID("id", id)
-	}
 	f.Err = err
 	return f
 }
@@ -206,16 +163,16 @@ func (x *Graph[D, K]) Component(id K) model.Find[VertexState[K]] {
 //
 // Cost: one command, and one per further batch; the server reads all states and keeps n, for an index on ranks would be written anew
 // in each superstep. Make one when the ranks are done, if this is asked often.
-func (x *Graph[D, K]) Top(n int64) model.Find[VertexState[K]] {
+func (x *Graph[D, K]) Top(n int64) *model.Find[VertexState[K]] {
 	f := x.find(nil, "rank", -1, "")
 	f.Limit = n
 	if n < 1 {
-		f.Err = &model.ValueError{Collection: x.g.states, Field: "n", Value: n, Reason: "must be at least 1"}
+		f.Err = &model.ValueError{Collection: x.g.States, Field: "n", Value: n, Reason: "must be at least 1"}
 	}
 	return f
 }
 
-func (x *Graph[D, K]) find(filter bson.D, sort string, direction int, index string) model.Find[VertexState[K]] {
+func (x *Graph[D, K]) find(filter bson.D, sort string, direction int, index string) *model.Find[VertexState[K]] {
 	f := x.states.Find(filter)
 	f.Sort, f.Index = bson.D{mql.E(sort, direction)}, index
 	if sort != "_id" {
@@ -227,11 +184,11 @@ func (x *Graph[D, K]) find(filter bson.D, sort string, direction int, index stri
 // Unreached returns the vertices that have no state, in the order of _id: after [Graph.Distances] those that can't be reached.
 //
 // Cost: one command, and one per further batch; the server reads every vertex, and looks its state up by _id.
-func (x *Graph[D, K]) Unreached() model.Aggregate[D] {
+func (x *Graph[D, K]) Unreached() *model.Aggregate[D] {
 	return x.docs.Aggregate(mongo.Pipeline{
 		mql.Op("$sort", bson.D{mql.E("_id", 1)}),
 		mql.Project(mql.E("vertex", "$$ROOT")),
-		mql.Lookup(x.g.states, "_id", "_id", "state", mql.E("_id", 1)),
+		mql.Lookup(x.g.States, "_id", "_id", "state", mql.E("_id", 1)),
 		mql.Match(mql.E("state", mql.Op("$size", 0))),
 		mql.Op("$replaceRoot", bson.D{mql.E("newRoot", "$vertex")}),
 	})
@@ -241,15 +198,4 @@ func (x *Graph[D, K]) Unreached() model.Aggregate[D] {
 // on after one that was cut, until Clear is run to its end.
 //
 // Cost: four commands, for the last two deletions share one; all states, messages and records.
-func (x *Graph[D, K]) Clear() model.Plan { return x.g.clear() }
-
-// Indexes returns none: those that a computation needs are its own ([Supersteps.Indexes]); vertices are found by _id.
-func (x *Graph[D, K]) Indexes() []model.Index { return nil }
-
-// Relations returns the relations, for diagrams: the edges, and a state to its vertex.
-func (x *Graph[D, K]) Relations() []model.Relation {
-	return []model.Relation{
-		{From: x.g.vertices, FromPath: x.g.edges, To: x.g.vertices, ToPath: "_id", FromEnd: model.Many, ToEnd: model.Many, Label: "edge"},
-		{From: x.g.states, FromPath: "_id", To: x.g.vertices, ToPath: "_id", FromEnd: model.ZeroOrOne, ToEnd: model.ExactlyOne, Label: "state"},
-	}
-}
+func (x *Graph[D, K]) Clear() model.Plan { return x.g.Clear() }

@@ -1,11 +1,9 @@
 package paths
 
 import (
-	"fmt"
-
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/paths/internal/graph"
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/docmodel/docmodel/model"
 )
 
 // A GraphVertex is a vertex in a superstep, as a program's function sees it. The function changes State, sends and halts; it keeps
@@ -18,8 +16,10 @@ type GraphVertex[D, K, S, M any] struct {
 	State    S                    // what the function left here in an earlier superstep; the zero value in the first
 	Messages []GraphMessage[K, M] // what was sent in the superstep before, in the order of senders and of sending
 
+	// Halt, if the function sets it, lets the vertex wait: it is computed again when it is sent something, and not before.
+	Halt bool
+
 	send func(to K, m M)
-	halt bool
 }
 
 // A GraphMessage is what a vertex was sent.
@@ -30,9 +30,6 @@ type GraphMessage[K, M any] struct {
 
 // Send sends to a vertex, which is told in the next superstep. What is sent to an _id that no vertex has is lost.
 func (v *GraphVertex[D, K, S, M]) Send(to K, m M) { v.send(to, m) }
-
-// Halt lets the vertex wait: it is computed again when it is sent something, and not before.
-func (v *GraphVertex[D, K, S, M]) Halt() { v.halt = true }
 
 // NewProgram returns the computation of a function over a graph's vertices. In each superstep it is called for every vertex that
 // has not halted or was sent something, with what was sent in the superstep before; the computation is over when all have halted
@@ -47,10 +44,10 @@ func (v *GraphVertex[D, K, S, M]) Halt() { v.halt = true }
 // that in which they were read is over.
 func NewProgram[D, K, S, M any](x *Graph[D, K], compute func(v *GraphVertex[D, K, S, M]) error) *Supersteps {
 	if x == nil || compute == nil {
-		panic(&model.DeclarationError{Problem: "no graph, or no function", Place: "NewProgram", Remedy: "give what NewGraph returned, and what each vertex computes"})
+		core.Fail("no graph, or no function", "NewProgram", "give what NewGraph returned, and what each vertex computes")
 	}
-	s := &Supersteps{g: x.g, kind: program}
-	s.compute = func(step int64, raw bson.Raw) (*vertexOut, error) {
+	docs := x.docs.Docs()
+	return supersteps(x.g.Program(func(step int64, raw bson.Raw) (*graph.Out, error) {
 		var in struct {
 			ID     K        `bson:"_id"`
 			Vertex bson.Raw `bson:"vertex"`
@@ -68,7 +65,7 @@ func NewProgram[D, K, S, M any](x *Graph[D, K], compute func(v *GraphVertex[D, K
 			return nil, err
 		}
 		v := &GraphVertex[D, K, S, M]{Step: step, ID: in.ID}
-		if err := x.docs.Decode(in.Vertex, &v.Doc); err != nil {
+		if err := docs.Decode(in.Vertex, &v.Doc); err != nil {
 			return nil, err
 		}
 		v.Edges = x.edges.Append(nil, &v.Doc)
@@ -82,71 +79,19 @@ func NewProgram[D, K, S, M any](x *Graph[D, K], compute func(v *GraphVertex[D, K
 				v.Messages = append(v.Messages, GraphMessage[K, M]{from.ID.F, m})
 			}
 		}
-		out := &vertexOut{}
+		out := &graph.Out{}
 		v.send = func(to K, m M) {
-			if err := x.docs.CheckID("to", to); err != nil {
-				out.fail(err)
+			if err := docs.CheckID("to", to); err != nil {
+				out.Fail(err)
 				return
 			}
-			out.sent(x.docs.Encode, to, m)
+			out.Send(docs.Encode, to, m)
 		}
 		if err := compute(v); err != nil {
 			return nil, err
 		}
-		out.halted = v.halt
-		out.setValue(x.docs.Encode, v.State)
-		return out, out.err
-	}
-	return s
+		out.Halted = v.Halt
+		out.SetValue(docs.Encode, v.State)
+		return out, out.Err
+	}))
 }
-
-// vertexOut is what a function did at a vertex, encoded.
-type vertexOut struct {
-	value  any
-	halted bool
-	to     []bson.RawValue // each once, in the order of the first message
-	told   []bson.A        // and what was sent there
-	err    error
-}
-
-func (o *vertexOut) fail(err error) {
-	if o.err == nil {
-		o.err = err
-	}
-}
-
-func (o *vertexOut) setValue(encode func(any) (any, error), v any) {
-	value, err := encode(v)
-	if err != nil {
-		o.fail(fmt.Errorf("state: %w", err))
-	}
-	o.value = value
-}
-
-func (o *vertexOut) sent(encode func(any) (any, error), to, m any) {
-	id, err := encode(to)
-	if err != nil {
-		o.fail(fmt.Errorf("to: %w", err))
-		return
-	}
-	told, err := encode(m)
-	if err != nil {
-		o.fail(fmt.Errorf("message: %w", err))
-		return
-	}
-	key, err := rawValue(id)
-	if err != nil {
-		o.fail(err)
-		return
-	}
-	for i, t := range o.to {
-		if t.Equal(key) {
-			o.told[i] = append(o.told[i], told)
-			return
-		}
-	}
-	o.to, o.told = append(o.to, key), append(o.told, bson.A{told})
-}
-
-// errNoProgram is what a job for vertices is refused with.
-var errNoProgram = &model.ValueError{Field: "Vertices", Reason: "only a program has a job for its vertices: see NewProgram"}

@@ -23,7 +23,7 @@ func TestLeastWrites(t *testing.T) {
 		for _, k := range append(append(kinds[:len(kinds):len(kinds)], named), nestedKinds[1].kind, wide.kind) {
 			k.ensure(t, db)
 			k.store(t, db, parse("a(b(c d(e)) f g) h(i) j"))
-			run := func(c model.Change[paths.State]) int {
+			run := func(c model.Change[any]) int {
 				got, err := modeltest.Measure(monitor, func() error { _, _, err := c.Run(ctx, db); return err })
 				if err != nil {
 					t.Fatalf("%s: %v", k.name, err)
@@ -116,7 +116,7 @@ func TestNestedSetUsesGaps(t *testing.T) {
 		}
 		wide.ensure(t, db)
 		wide.store(t, db, f)
-		run := func(what string, most int, c model.Change[paths.State]) int {
+		run := func(what string, most int, c model.Change[any]) int {
 			t.Helper()
 			got, err := modeltest.Measure(monitor, func() error { _, _, err := c.Run(ctx, db); return err })
 			must(err)

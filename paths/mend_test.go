@@ -106,16 +106,16 @@ func TestTreeRepair(t *testing.T) {
 						}
 					}
 				}
-				before, err := k.tree.Inspect(t.Context(), db)
+				before, err := inspect(t.Context(), db, k.tree)
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, result, err := k.tree.Repair().Run(t.Context(), db)
+				_, result, err := mends(k.tree).Run(t.Context(), db)
 				if err != nil {
-					t.Fatalf("%s, seed %d: %v\n%v", k.name, seed, err, before.Problems)
+					t.Fatalf("%s, seed %d: %v\n%v", k.name, seed, err, before)
 				}
-				if len(result.Steps) != len(before.Repair.Steps) || (len(before.Problems) == 0) != (len(result.Steps) == 0) {
-					t.Fatalf("%s, seed %d: %d writes for %v", k.name, seed, len(result.Steps), before.Problems)
+				if (len(before) == 0) != (len(result.Steps) == 0) {
+					t.Fatalf("%s, seed %d: %d writes for %v", k.name, seed, len(result.Steps), before)
 				}
 				k.whole(t, db)
 				if f := k.stored(t, db); f.Len() != 30 {
@@ -188,11 +188,11 @@ func TestConvert(t *testing.T) {
 	parallel(t)
 	docs := model.NewCollection[category, string]("nodes")
 	trees := []*paths.Tree[category, string]{
-		paths.NewParentTree(docs, paths.Links{}).Tree(paths.TreeSpec{}),
-		paths.NewAncestorArray(docs, paths.AncestorArraySpec{}).Tree(paths.TreeSpec{}),
-		paths.NewMaterializedPath(docs, paths.MaterializedPathSpec{}).Tree(paths.TreeSpec{}),
-		paths.NewNestedSet(docs, paths.NestedSetSpec{}).Tree(paths.TreeSpec{}),
-		paths.NewChildTree(docs, paths.ChildTreeSpec{}).Tree(paths.TreeSpec{}),
+		paths.NewParentTree(docs, paths.TreeSpec{}),
+		paths.NewAncestorArray(docs, paths.AncestorArraySpec{}),
+		paths.NewMaterializedPath(docs, paths.MaterializedPathSpec{}),
+		paths.NewNestedSet(docs, paths.NestedSetSpec{}),
+		paths.NewChildTree(docs, paths.ChildTreeSpec{}),
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, from := range trees {
@@ -221,18 +221,18 @@ func TestConvert(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				report, err := to.Inspect(t.Context(), db)
-				if err != nil || len(report.Problems) > 0 {
-					t.Fatalf("%d to %d: %v, %v", i, j, report.Problems, err)
+				report, err := inspect(t.Context(), db, to)
+				if err != nil || len(report) > 0 {
+					t.Fatalf("%d to %d: %v, %v", i, j, report, err)
 				}
-				got, err := ids(to.Descendants(t.Context(), db, "g", 0))
+				got, err := ids(kind{docs: docs, tree: to}.below(t.Context(), db, "g", 0))
 				if want := []string{"d", "e", "h"}; err != nil || !slices.Equal(got, want) {
 					t.Fatalf("%d to %d: %v, %v", i, j, got, err)
 				}
 			}
 		}
 	})
-	other := paths.NewParentTree(model.NewCollection[category, string]("others"), paths.Links{}).Tree(paths.TreeSpec{})
+	other := paths.NewParentTree(model.NewCollection[category, string]("others"), paths.TreeSpec{})
 	if err := paths.Convert(trees[0], other).Err; err == nil {
 		t.Error("trees of two collections are converted")
 	}
@@ -242,7 +242,7 @@ func TestConvert(t *testing.T) {
 func TestTreeRename(t *testing.T) {
 	parallel(t)
 	docs := model.NewCollection[category, string]("shop")
-	tree := paths.NewMaterializedPath(docs, paths.MaterializedPathSpec{Segment: "name"}).Tree(paths.TreeSpec{})
+	tree := paths.NewMaterializedPath(docs, paths.MaterializedPathSpec{Segment: "name"})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := model.Indexes(tree).Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
@@ -269,7 +269,7 @@ func TestTreeRename(t *testing.T) {
 		}
 		rename("1", "Women's", paths.ErrSegment)
 		rename("1", "", paths.ErrSegment)
-		rename("9", "x", paths.ErrNoNode)
+		rename("9", "x", model.ErrNotFound)
 		rename("1", "𝄞/%", nil)
 		rename("2", "Boots", nil)
 		if _, _, err := tree.Move("2", paths.LastChild("4")).Run(t.Context(), db); err != nil {
@@ -306,7 +306,7 @@ func TestTreeCrowd(t *testing.T) {
 			}
 			want = slices.Insert(want, 1, id)
 		}
-		children, err := k.tree.Children(t.Context(), db, "a")
+		children, err := k.found(t.Context(), db, "a", k.tree.Children)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,7 +323,7 @@ func TestTreeCrowd(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		after, err := ids(k.tree.Children(t.Context(), db, "a"))
+		after, err := ids(k.found(t.Context(), db, "a", k.tree.Children))
 		if err != nil {
 			t.Fatal(err)
 		}

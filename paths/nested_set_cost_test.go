@@ -5,12 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-
-	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 // Each operation writes the documents that change, and no other: those whose left number changes twice, unless directly, or to numbers
@@ -137,19 +136,18 @@ func TestNestedSetIndexed(t *testing.T) {
 		k.nestedSeed(t, db, forest)
 		docs := k.nestedDocs(t, db)
 		middle, last := docs["r7"], docs["r49-70"]
-		lastRoot, prev, next := docs["r49"], docs["r49-75"], docs["r49-76"]
 		left, right := "left_1", "right_1_left_1"
-		move := k.set.Move(&last, paths.At[category]{Parent: &lastRoot, Prev: &prev, Next: &next}, 7)
-		room := k.set.Insert(&category{ID: "x"}, paths.At[category]{Parent: &lastRoot, Prev: &prev, Next: &next}, 7)
+		move := planned(t, db, k.tree.Move(last.ID, paths.After("r49-75")), 7)
+		room := planned(t, db, k.tree.Insert(category{ID: "x"}, paths.After("r49-75")), 7)
 		for _, test := range []struct {
 			reason string
 			query  any
 			index  string
 		}{
-			{"Descendants", k.set.Descendants(&middle, 0), left},
-			{"Descendants to a depth", k.set.Descendants(&middle, 1), left},
-			{"Ancestors of a late node", k.set.Ancestors(&last), right},
-			{"Children", k.set.Children("r7"), "parent_1_order_1"},
+			{"Descendants", k.tree.Descendants(&middle, 0), left},
+			{"Descendants to a depth", k.tree.Descendants(&middle, 1), left},
+			{"Ancestors of a late node", k.tree.Ancestors(&last), right},
+			{"Children", k.tree.Children(&middle), "parent_1_order_1"},
 			{"Move", move.Steps[0], left},
 			{"Move, the other index", move.Steps[0], right},
 			{"Move, turned", move.Steps[1], left},

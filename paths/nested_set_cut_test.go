@@ -19,24 +19,24 @@ const nestedShape = "a(b(c d) e) f(g(h i) j) k"
 type nestedOp struct {
 	name   string
 	forest func(*paths.Forest[string]) error
-	change func(*paths.Tree[category, string]) model.Change[paths.State]
+	change func(*paths.Tree[category, string]) model.Change[any]
 }
 
 func nestedMove(id string, to paths.Place[string]) nestedOp {
 	return nestedOp{fmt.Sprintf("move %s %v", id, to), func(f *paths.Forest[string]) error { return f.Move(id, to) },
-		func(t *paths.Tree[category, string]) model.Change[paths.State] { return t.Move(id, to) }}
+		func(t *paths.Tree[category, string]) model.Change[any] { return t.Move(id, to) }}
 }
 
 func nestedInsert(to paths.Place[string]) nestedOp {
 	return nestedOp{fmt.Sprintf("insert %v", to), func(f *paths.Forest[string]) error { return f.Insert("x", to) },
-		func(t *paths.Tree[category, string]) model.Change[paths.State] {
+		func(t *paths.Tree[category, string]) model.Change[any] {
 			return t.Insert(category{ID: "x"}, to)
 		}}
 }
 
 func nestedDelete(id string, mode paths.DeleteMode) nestedOp {
-	return nestedOp{fmt.Sprintf("delete %s %v", id, mode), func(f *paths.Forest[string]) error { return f.Delete(id, mode) },
-		func(t *paths.Tree[category, string]) model.Change[paths.State] { return t.Delete(id, mode) }}
+	return nestedOp{fmt.Sprintf("delete %s %v", id, modeName(mode)), func(f *paths.Forest[string]) error { return f.Delete(id, mode) },
+		func(t *paths.Tree[category, string]) model.Change[any] { return t.Delete(id, mode) }}
 }
 
 // nestedTable has moves of a leaf and a branch, from a root and from below, to each kind of place on both sides; and the other
@@ -88,7 +88,7 @@ func (op nestedOp) plan(t testing.TB, db *mongo.Database, k nestedKind, number i
 	if err != nil {
 		t.Fatal(op.name, err)
 	}
-	state.Change = number
+	state = withNumber(state, number)
 	p, err := c.Decide(state)
 	if err != nil {
 		t.Fatal(op.name, err)

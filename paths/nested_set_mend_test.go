@@ -15,9 +15,9 @@ import (
 // nestedWhole fails the test unless the check finds nothing, and the numbers are those of the links.
 func (k nestedKind) nestedWhole(t testing.TB, db *mongo.Database, what string) {
 	t.Helper()
-	report, err := k.tree.Inspect(t.Context(), db)
-	if err != nil || len(report.Problems) > 0 {
-		t.Fatalf("%s: %s: %v, %v", k.name, what, report.Problems, err)
+	report, err := inspect(t.Context(), db, k.tree)
+	if err != nil || len(report) > 0 {
+		t.Fatalf("%s: %s: %v, %v", k.name, what, report, err)
 	}
 	k.wantNumbers(t, db, k.stored(t, db), what)
 }
@@ -42,7 +42,7 @@ func TestNestedSetRepairsCuts(t *testing.T) {
 					t.Fatal(err)
 				}
 				nestedPart(t, db, r, p.Steps[n].(model.Write))
-				if _, _, err := k.tree.Repair().Run(t.Context(), db); err != nil {
+				if _, _, err := mends(k.tree).Run(t.Context(), db); err != nil {
 					t.Fatalf("%s: %s: %v\n%s", k.name, op.name, err, p)
 				}
 				k.nestedWhole(t, db, op.name+", cut and repaired")
@@ -87,7 +87,7 @@ func TestNestedSetRepairsGaps(t *testing.T) {
 		}
 		for i := range 30 {
 			damaged(1 + i/3)
-			_, result, err := k.tree.Repair().Run(t.Context(), db)
+			_, result, err := mends(k.tree).Run(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +126,7 @@ func TestNestedSetRepairsHardCases(t *testing.T) {
 					t.Fatalf("%s: %v", c.reason, err)
 				}
 			}
-			if _, _, err := c.k.tree.Repair().Run(t.Context(), db); err != nil {
+			if _, _, err := mends(c.k.tree).Run(t.Context(), db); err != nil {
 				t.Fatalf("%s: %v", c.reason, err)
 			}
 			c.k.nestedWhole(t, db, c.reason)

@@ -16,12 +16,12 @@ func TestNestedSetNumber(t *testing.T) {
 	for range 300 {
 		randomStep(r, f)
 		for _, gap := range []int64{1, 10} {
-			want, seen := f.Numbers(gap), 0
+			want, seen := numbersOf(f, gap), 0
 			for n, err := range paths.Number(f.All(), gap) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := [2]int64{n.Left, n.Right}; got != want[n.Node] || n.Depth != sure(f.Depth(n.Node)) {
+				if got := [2]int64{n.Left, n.Right}; got != want[n.Node] || n.Depth != depthOf(f, n.Node) {
 					t.Fatalf("%q of %s: %v at %d, want %v", n.Node, shape(f), got, n.Depth, want[n.Node])
 				}
 				seen++

@@ -63,12 +63,12 @@ func (k nestedKind) wantVisible(t *testing.T, db *mongo.Database, op nestedOp) {
 		return slices.DeleteFunc(list, func(id string) bool { return !visible[id] })
 	}
 	for _, c := range all {
-		below, err := ids(k.set.Descendants(&c, 0).All(t.Context(), db))
+		below, err := ids(k.tree.Descendants(&c, 0).All(t.Context(), db))
 		if err != nil {
 			t.Fatal(err)
 		}
 		mustEqual(t, op.name+": below "+c.ID, below, only(sure(want.Descendants(c.ID, 0))))
-		above, err := ids(k.set.Ancestors(&c).All(t.Context(), db))
+		above, err := ids(k.tree.Ancestors(&c).All(t.Context(), db))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestNestedSetSettledAgain(t *testing.T) {
 		if err := k.tree.Settled(t.Context(), db, func(context.Context) error { return broken }); !errors.Is(err, broken) {
 			t.Errorf("got %v", err)
 		}
-		impatient := k.set.Tree(paths.TreeSpec{Wait: 30 * time.Millisecond})
+		impatient := k.declare(k.docs, paths.TreeSpec{Wait: 30 * time.Millisecond})
 		left := func(set bson.D) {
 			if _, err := db.Collection("docmodel.locks").UpdateOne(t.Context(), bson.D{{Key: "_id", Value: k.name}}, bson.D{{Key: "$set", Value: set}}); err != nil {
 				t.Fatal(err)

@@ -80,8 +80,7 @@ func (k kind) all(t testing.TB, db *mongo.Database) map[string]category {
 // A node without a segment, by other code, is reported and left alone with all below it; the others are mended.
 func TestBadSegment(t *testing.T) {
 	docs := model.NewCollection[category, string]("named")
-	planner := paths.NewMaterializedPath(docs, paths.MaterializedPathSpec{Segment: "name"})
-	tree := planner.Tree(paths.TreeSpec{})
+	tree := paths.NewMaterializedPath(docs, paths.MaterializedPathSpec{Segment: "name"})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for _, n := range []struct {
@@ -101,7 +100,7 @@ func TestBadSegment(t *testing.T) {
 			}
 		}
 		suspects := 0
-		for _, q := range planner.Suspects() {
+		for _, q := range tree.Checks()[0].Queries {
 			found, err := q.All(ctx, db)
 			if err != nil {
 				t.Fatal(err)
@@ -112,18 +111,18 @@ func TestBadSegment(t *testing.T) {
 			t.Error("nothing is suspected")
 		}
 		for range 2 {
-			report, err := tree.Inspect(ctx, db)
+			report, err := inspect(ctx, db, tree)
 			if err != nil {
 				t.Fatal(err)
 			}
 			bad := false
-			for _, p := range report.Problems {
-				bad = bad || p.Kind == paths.BadSegment && p.ID.StringValue() == "b" && p.Field == "name"
+			for _, p := range report {
+				bad = bad || wrong(p) == "segment" && p.ID.StringValue() == "b" && p.Detail.Lookup("field").StringValue() == "name"
 			}
 			if !bad {
-				t.Errorf("the check finds %v", report.Problems)
+				t.Errorf("the check finds %v", report)
 			}
-			if _, _, err := tree.Repair().Run(ctx, db); err != nil && !errors.Is(err, paths.ErrSegment) {
+			if _, _, err := mends(tree).Run(ctx, db); err != nil && !errors.Is(err, paths.ErrSegment) {
 				t.Fatal(err)
 			}
 		}

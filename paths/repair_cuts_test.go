@@ -6,12 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-
-	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/paths"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // cutSet sets fields of nodes past the tree, one after the other.
@@ -73,7 +72,7 @@ func TestRepairCuts(t *testing.T) {
 				return k.cutDamage(ctx, db)
 			},
 			run: func(ctx context.Context, db *mongo.Database, k kind) error {
-				_, _, err := k.tree.Repair().Run(ctx, db)
+				_, _, err := mends(k.tree).Run(ctx, db)
 				return err
 			},
 			stays:  cutKeeps(strings.Split("abcdefghijklm", "")...),
@@ -95,7 +94,7 @@ func TestAdoptRootsCuts(t *testing.T) {
 			return k.cutSet(ctx, db, set("e", "a0"), set("d", "a0V"), set("c", "a0V"), set("b", "a0W"))
 		},
 		run: func(ctx context.Context, db *mongo.Database, _ kind) error {
-			_, _, err := childTree.Adopt(paths.TreeSpec{}).Run(ctx, db)
+			_, _, err := childTree.Adopt().Run(ctx, db)
 			return err
 		},
 		stays: cutKeeps(strings.Split("abcdez", "")...),
@@ -106,40 +105,26 @@ func TestAdoptRootsCuts(t *testing.T) {
 // A repair that was only slow, and comes after another and after changes of its nodes, changes nothing of theirs.
 func TestRepairComesLate(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	faults := modeltest.NewFaults()
+	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
 		for i, k := range cutKinds() {
 			if few() && i%3 > 0 {
 				continue
 			}
+			k = k.quick()
 			k.ensure(t, db)
 			k.store(t, db, parse("a(b(c d(e)) f) g(h k l m) i(j)"))
 			if err := k.cutDamage(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
-			repair := k.tree.Repair()
-			state, err := repair.Read(t.Context(), db)
-			if err != nil {
-				t.Fatal(err)
-			}
-			late, err := repair.Decide(state)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, change := range []model.Change[paths.State]{
-				repair, k.tree.Move("e", paths.FirstChild("c")), k.tree.Move("i", paths.LastChild("a")), k.tree.Move("h", paths.LastChild("g")),
-				k.tree.Delete("f", paths.Subtree),
-			} {
-				if _, _, err := change.Run(t.Context(), db); err != nil {
-					t.Fatalf("%s: %v", k.name, err)
-				}
-			}
-			if _, err := late.Run(t.Context(), db); err != nil {
-				t.Fatalf("%s: the late one: %v", k.name, err)
+			if !k.late(t, db, faults, 1, func(k kind) runner { return mends(k.tree) }, func(k kind) runner { return mends(k.tree) },
+				moved("e", paths.FirstChild("c")), moved("i", paths.LastChild("a")), moved("h", paths.LastChild("g")), deleted("f", paths.Subtree)) {
+				t.Fatal("it wasn't late")
 			}
 			if got, want := shape(k.stored(t, db)), "a(b(c(e) d) i(j)) g(k l m h)"; got != want {
 				t.Errorf("%s: %s, want %s", k.name, got, want)
 			}
 			k.whole(t, db)
 		}
-	})
+	}, modeltest.WithFaults(faults))
 }

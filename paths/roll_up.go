@@ -2,10 +2,11 @@ package paths
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/paths/internal/rollup"
+	"github.com/docmodel/docmodel/paths/internal/tree"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -39,8 +40,8 @@ type Total[D any, V Numeric] struct {
 // RollUp adds up a field over subtrees: how many products there are in a category and all below it, what they cost together, the
 // least and the greatest price. Make it with [NewRollUp].
 //
-// It is asked of the server for a node or for each of its children, whenever it is needed ([RollUp.Of], [RollUp.Children],
-// [RollUp.Roots]), or stored in each node ([RollUp.Store]), where it is read with the node and goes stale.
+// It is asked of the server for a node or for each of its children, whenever it is needed ([RollUp.Total], [RollUp.Children]), or
+// stored in each node ([RollUp.Store]), where it is read with the node and goes stale.
 //
 // What is no number, or not there, is left out of all but Nodes. A sum of int64 beyond int64 is an error. Sums of float64 can
 // differ in their last digits from one reading to the next, for a server adds up in the order in which it finds documents.
@@ -53,7 +54,7 @@ type Total[D any, V Numeric] struct {
 // Source: https://www.mongodb.com/docs/manual/reference/operator/aggregation/graphLookup/, and the same manual's page on $group.
 type RollUp[V Numeric, D, K any] struct {
 	tree *Tree[D, K]
-	r    *rollUp
+	r    *rollup.RollUp
 }
 
 // NewRollUp declares what is added up: the number at a path of the nodes, which is a V, and where its totals are stored in them, a
@@ -62,117 +63,83 @@ type RollUp[V Numeric, D, K any] struct {
 //
 //	var products = paths.NewRollUp[int64](tree, "products", "inAll")
 func NewRollUp[V Numeric, D, K any](t *Tree[D, K], path, into string) *RollUp[V, D, K] {
-	mustTree("NewRollUp", t)
-	r := &rollUp{tree: t.t, path: path, into: into, float: reflect.TypeFor[V]().Kind() == reflect.Float64}
-	r.check(model.MustField(t.docs, path), reflect.TypeFor[V]())
-	if into != "" {
-		r.check(model.MustField(t.docs, into), reflect.TypeFor[Totals[V]]())
-		if model.Overlap(into, path) {
-			panic(&model.DeclarationError{Problem: fmt.Sprintf("%q and %q overlap", path, into), Place: r.place(), Remedy: "name another field for the totals"})
-		}
-	}
-	return &RollUp[V, D, K]{t, r}
+	mustHave("NewRollUp", t != nil)
+	return &RollUp[V, D, K]{t, rollup.Declare(t.t, path, into, reflect.TypeFor[V](), reflect.TypeFor[Totals[V]]())}
 }
 
 // Total returns the query of a node's total, from its document.
 //
 // Cost: one command, one document; the server reads the subtree, by the index that Descendants uses.
-func (r *RollUp[V, D, K]) Total(n *D) model.Aggregate[Totals[V]] {
-	a := model.Aggregate[Totals[V]]{}
-	read, err := planner[D, K]{r.tree.docs, r.tree.t}.stored(n)
-	if a.Aggregation = r.r.aggregation(r.r.total(read)); err != nil {
-		a.Err = err
+func (r *RollUp[V, D, K]) Total(n *D) *model.Aggregate[Totals[V]] {
+	a := &model.Aggregate[Totals[V]]{}
+	read, err := r.tree.stored(n)
+	if a.Err = err; err == nil {
+		a.Aggregation = r.r.Total(read)
 	}
 	return a
 }
 
 // Branches returns the query of the totals of a node's children, from its document and theirs, in their order; nil means the roots,
-// from theirs. Their keys are, for a [MaterializedPath] the child's segment as paths hold it, for a [NestedSet] its left number, for
+// from theirs. Their keys are, for a materialized path the child's segment as paths hold it, for a nested set its left number, for
 // others its _id. [RollUp.Children] puts them together.
 //
 // Cost: one command, a document for each child; the server reads the subtree, as Total.
-func (r *RollUp[V, D, K]) Branches(n *D, children []D) model.Aggregate[Branch[V]] {
-	a := model.Aggregate[Branch[V]]{}
-	p := planner[D, K]{r.tree.docs, r.tree.t}
-	var above *node
+func (r *RollUp[V, D, K]) Branches(n *D, children []D) *model.Aggregate[Branch[V]] {
+	a := &model.Aggregate[Branch[V]]{}
+	var above *tree.Node
 	if n != nil {
-		read, err := p.stored(n)
+		read, err := r.tree.stored(n)
 		if a.Err = err; err != nil {
 			return a
 		}
 		above = &read
 	}
-	list := make([]node, len(children))
+	list := make([]tree.Node, len(children))
 	for i := range children {
-		if list[i], a.Err = p.stored(&children[i]); a.Err != nil {
+		if list[i], a.Err = r.tree.stored(&children[i]); a.Err != nil {
 			return a
 		}
 	}
-	s, _ := r.r.branches(above, list)
-	a.Aggregation = r.r.aggregation(s)
+	a.Aggregation = r.r.Branches(above, list)
 	return a
 }
 
-// Of reads a node's total. It returns [ErrNoNode].
+// Children reads a node's children, in order, with their totals; nil means the roots. It takes two commands, for the totals are asked
+// by the children that were read.
 //
-// Cost: two commands, of which one reads the node, and one is Total.
-func (r *RollUp[V, D, K]) Of(ctx context.Context, db *mongo.Database, id K) (out Totals[V], err error) {
-	_, err = r.tree.read(ctx, db, id, func(n node) ([]node, error) {
-		found, err := r.r.ask(ctx, db, r.r.total(n))
-		for _, doc := range found {
-			err = r.tree.docs.DecodeAs(doc, &out)
+// Cost: two commands: the children, and Branches. What others change between them can be in one and not in the other: a child that
+// the totals don't know has none.
+func (r *RollUp[V, D, K]) Children(ctx context.Context, db *mongo.Database, n *D) ([]Total[D, V], error) {
+	var above *tree.Node
+	if n != nil {
+		read, err := r.tree.stored(n)
+		if err != nil {
+			return nil, err
 		}
-		return nil, err
-	})
-	return out, err
-}
-
-// Children reads a node's children, in order, with their totals. It returns [ErrNoNode].
-//
-// Cost: three commands: the node, its children, and Branches. What others change between them can be in one and not in the other:
-// a child that the totals don't know has none.
-func (r *RollUp[V, D, K]) Children(ctx context.Context, db *mongo.Database, id K) (out []Total[D, V], err error) {
-	_, err = r.tree.read(ctx, db, id, func(n node) (_ []node, err error) {
-		out, err = r.totals(ctx, db, &n)
-		return nil, err
-	})
-	return out, err
-}
-
-// Roots reads the roots, in order, with their totals.
-//
-// Cost: two commands, of which one makes the server read all nodes.
-func (r *RollUp[V, D, K]) Roots(ctx context.Context, db *mongo.Database) ([]Total[D, V], error) {
-	return r.totals(ctx, db, nil)
-}
-
-func (r *RollUp[V, D, K]) totals(ctx context.Context, db *mongo.Database, n *node) ([]Total[D, V], error) {
-	children, found, err := r.r.children(ctx, db, n)
+		above = &read
+	}
+	children, found, err := r.r.Children(ctx, db, above)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Total[D, V], len(children))
 	for i, c := range children {
-		if err := r.tree.docs.Decode(c.raw, &out[i].Node); err != nil {
+		if err := r.tree.t.Decode(c.Raw, &out[i].Node); err != nil {
 			return nil, err
 		}
 		if found[i] == nil {
 			continue
 		}
-		if err := r.tree.docs.DecodeAs(found[i], &out[i].Totals); err != nil {
+		if err := r.tree.t.Decode(found[i], &out[i].Totals); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// RollUpState is what a change of [RollUp.Store] is decided from: the nodes, with their links, the field and the totals that they
-// hold.
-type RollUpState struct{ Nodes []bson.Raw }
-
-// Store returns the change that stores in each node its total, computed from the field in all nodes: totals that are right already
-// are not written. It refuses a tree that has to be repaired first, with [ErrDamaged], and numbers that can't be added up, with a
-// [*model.ValueError].
+// Store returns the change that stores in each node its total, computed from the field in all nodes: totals that are right
+// already are not written. It is decided from the nodes, with their links, the field and the totals that they hold. It refuses a
+// tree that has to be repaired first, with [ErrDamaged], and numbers that can't be added up, with a [*model.ValueError].
 //
 // Moves and other changes of the tree are kept away meanwhile. What writes the field is not: totals say what it was when it was
 // read, and go stale with every later change of it, until Store runs again. A cut leaves some nodes with new totals and others
@@ -181,6 +148,6 @@ type RollUpState struct{ Nodes []bson.Raw }
 // Cost: one command, in batches, that reads the links, the field and the totals of all nodes, which are held in memory, some 1 KB
 // for each; a document written for each total that differs, and a command for each 25,000 documents or 16 MiB of them; two
 // commands for the lease. A change of one leaf's number changes the totals of its ancestors, and of no others.
-func (r *RollUp[V, D, K]) Store() model.Change[RollUpState] {
-	return r.r.store(r.tree.lease)
+func (r *RollUp[V, D, K]) Store() model.Change[any] {
+	return r.r.Store()
 }

@@ -35,9 +35,9 @@ func (k kind) rollUpStore(t testing.TB, db *mongo.Database, f *paths.Forest[stri
 
 // rollUpOracle is a node's total in the plain tree.
 func rollUpOracle(f *paths.Forest[string], items map[string]int64, id string) (out paths.Totals[int64]) {
-	for visit := range f.Walk(id) {
+	for _, node := range append([]string{id}, sure(f.Descendants(id, 0))...) {
 		out.Nodes++
-		v := items[visit.Doc]
+		v := items[node]
 		if v == 0 {
 			continue // is not stored
 		}
@@ -67,13 +67,17 @@ func TestRollUp(t *testing.T) {
 			up := k.rollUp()
 			for round := range 2 {
 				for id := range f.All() {
-					if got, err := up.Of(t.Context(), db, id); err != nil || got != rollUpOracle(f, items, id) {
+					n, err := find(t.Context(), db, k.docs, id)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got, err := up.Total(n).One(t.Context(), db); err != nil || got != rollUpOracle(f, items, id) {
 						t.Fatalf("%s: %q: %+v, %v, want %+v in %s", k.name, id, got, err, rollUpOracle(f, items, id), shape(f))
 					}
-					got, err := up.Children(t.Context(), db, id)
+					got, err := up.Children(t.Context(), db, n)
 					rollUpSame(t, k.name+" "+id, f, items, sure(f.Children(id)), got, err)
 				}
-				got, err := up.Roots(t.Context(), db)
+				got, err := up.Children(t.Context(), db, nil)
 				rollUpSame(t, k.name, f, items, f.Roots(), got, err)
 				rollUpStored(t, db, k, f, items)
 				if round == 1 {
@@ -148,9 +152,13 @@ func TestRollUpCosts(t *testing.T) {
 			items := map[string]int64{"c": 3, "e": 4, "f": 5}
 			k.rollUpStore(t, db, f, items)
 			up := k.rollUp()
-			modeltest.WantCost(t, monitor, model.Cost{Commands: 2, Returned: 2}, func() error { _, err := up.Of(t.Context(), db, "a"); return err })
-			modeltest.WantCost(t, monitor, model.Cost{Commands: 3, Returned: 1 + 2 + 2}, func() error { _, err := up.Children(t.Context(), db, "a"); return err })
-			modeltest.WantCost(t, monitor, model.Cost{Commands: 2, Returned: 2 + 2}, func() error { _, err := up.Roots(t.Context(), db); return err })
+			a, err := find(t.Context(), db, k.docs, "a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			modeltest.WantCost(t, monitor, model.Cost{Commands: 1, Returned: 1}, func() error { _, err := up.Total(a).One(t.Context(), db); return err })
+			modeltest.WantCost(t, monitor, model.Cost{Commands: 2, Returned: 2 + 2}, func() error { _, err := up.Children(t.Context(), db, a); return err })
+			modeltest.WantCost(t, monitor, model.Cost{Commands: 2, Returned: 2 + 2}, func() error { _, err := up.Children(t.Context(), db, nil); return err })
 			store := func() error { _, _, err := up.Store().Run(t.Context(), db); return err }
 			modeltest.WantCost(t, monitor, model.Cost{Commands: 4, Written: 2 + 8, Returned: 8}, store)
 			modeltest.WantCost(t, monitor, model.Cost{Commands: 3, Written: 2, Returned: 8}, store)
@@ -165,7 +173,7 @@ func TestRollUpCosts(t *testing.T) {
 			if total, err := up.Total(&n).One(t.Context(), db); err != nil || total.Sum != 8 || total.Nodes != 4 {
 				t.Errorf("%s: %+v, %v", k.name, total, err)
 			}
-			children, err := k.tree.Children(t.Context(), db, "b")
+			children, err := k.tree.Children(&n).All(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -197,7 +205,7 @@ func TestRollUpIndexes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			children, err := k.tree.Children(t.Context(), db, "n30")
+			children, err := k.tree.Children(&n).All(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -213,18 +221,16 @@ func TestRollUpRefuses(t *testing.T) {
 		var value *model.ValueError
 		for _, k := range kinds {
 			up := k.rollUp()
-			if _, err := up.Of(t.Context(), db, "nobody"); !errors.Is(err, paths.ErrNoNode) {
-				t.Errorf("%s: %v", k.name, err)
-			}
-			if _, err := up.Children(t.Context(), db, "nobody"); !errors.Is(err, paths.ErrNoNode) {
-				t.Errorf("%s: %v", k.name, err)
-			}
 			if _, _, err := paths.NewRollUp[int64](k.tree, "items", "").Store().Run(t.Context(), db); !errors.As(err, &value) {
 				t.Errorf("%s: nowhere to store: %v", k.name, err)
 			}
 			k.rollUpStore(t, db, parse("a(b)"), map[string]int64{"a": math.MaxInt64, "b": 1})
 			if _, _, err := up.Store().Run(t.Context(), db); !errors.As(err, &value) {
 				t.Errorf("%s: beyond int64: %v", k.name, err)
+			}
+			a, err := find(t.Context(), db, k.docs, "a")
+			if err != nil {
+				t.Fatal(err)
 			}
 			for v, refused := range map[any]bool{1.5: true, 2.0: false, "seven": false, bson.NewDecimal128(0, 1): true, true: false} {
 				if _, err := k.docs.Of(db).UpdateByID(t.Context(), "a", bson.D{{Key: "$set", Value: bson.D{{Key: "items", Value: v}}}}); err != nil {
@@ -237,7 +243,7 @@ func TestRollUpRefuses(t *testing.T) {
 			if _, err := k.docs.Of(db).UpdateByID(t.Context(), "a", bson.D{{Key: "$set", Value: bson.D{{Key: "items", Value: "seven"}}}}); err != nil {
 				t.Fatal(err)
 			}
-			if total, err := up.Of(t.Context(), db, "a"); err != nil || total != (paths.Totals[int64]{Nodes: 2, Values: 1, Sum: 1, Min: 1, Max: 1}) {
+			if total, err := up.Total(a).One(t.Context(), db); err != nil || total != (paths.Totals[int64]{Nodes: 2, Values: 1, Sum: 1, Min: 1, Max: 1}) {
 				t.Errorf("%s: %+v, %v", k.name, total, err)
 			}
 			if _, err := k.docs.Of(db).DeleteOne(t.Context(), bson.D{{Key: "_id", Value: "a"}}); err != nil {

@@ -28,18 +28,18 @@ func TestTenantLocks(t *testing.T) {
 		}
 		insert("x")
 		insert("y")
-		if report, err := k.tree.Inspect(ctx, db); err != nil || len(report.Problems) > 0 {
-			t.Errorf("%v, %v", report.Problems, err)
+		if report, err := inspect(ctx, db, k.tree); err != nil || len(report) > 0 {
+			t.Errorf("%v, %v", report, err)
 		}
 		k.put(t, db, "x", bson.D{{Key: "change", Value: int64(500)}})
-		if report, err := k.tree.Inspect(ctx, db); err != nil || len(report.Problems) != 1 || report.Problems[0].Kind != paths.BadChange {
-			t.Errorf("%v, %v", report.Problems, err)
+		if report, err := inspect(ctx, db, k.tree); err != nil || len(report) != 1 || wrong(report[0]) != "change" {
+			t.Errorf("%v, %v", report, err)
 		}
-		if _, _, err := k.tree.Repair().Run(ctx, db); err != nil {
+		if _, _, err := mends(k.tree).Run(ctx, db); err != nil {
 			t.Error(err)
 		}
-		if report, err := k.tree.Inspect(ctx, db); err != nil || len(report.Problems) > 0 {
-			t.Errorf("after the repair: %v, %v", report.Problems, err)
+		if report, err := inspect(ctx, db, k.tree); err != nil || len(report) > 0 {
+			t.Errorf("after the repair: %v, %v", report, err)
 		}
 	})
 }

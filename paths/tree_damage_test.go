@@ -50,7 +50,7 @@ func (k kind) mended(t *testing.T, db *mongo.Database, what, kind, want string) 
 		return
 	}
 	for _, n := range all {
-		if _, err := k.tree.Descendants(t.Context(), db, n.ID, 0); err != nil {
+		if _, err := k.below(t.Context(), db, n.ID, 0); err != nil {
 			t.Errorf("%s: %s: %v", k.name, what, err)
 		}
 	}
@@ -135,7 +135,7 @@ func TestCyclesInServerOrder(t *testing.T) {
 			for _, id := range []string{"b", "c", "aa"} {
 				k.put(t, db, id, bson.D{{Key: "order", Value: "a5"}})
 			}
-			below, err := ids(k.tree.Children(t.Context(), db, "x"))
+			below, err := ids(k.found(t.Context(), db, "x", k.tree.Children))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +149,7 @@ func TestCyclesInServerOrder(t *testing.T) {
 			Change int64  `bson:"change"`
 		}
 		docs := model.NewCollection[numbered, int64]("numbered")
-		tree := paths.NewParentTree(docs, paths.Links{}).Tree(paths.TreeSpec{})
+		tree := paths.NewParentTree(docs, paths.TreeSpec{})
 		for _, pair := range [][2]int64{{-5, 3}, {-1, -300}, {256, 255}} {
 			if _, err := db.Collection("numbered").DeleteMany(t.Context(), bson.D{}); err != nil {
 				t.Fatal(err)
@@ -157,10 +157,10 @@ func TestCyclesInServerOrder(t *testing.T) {
 			if _, err := docs.InsertMany([]numbered{{ID: pair[0], Parent: &pair[1], Order: "a0"}, {ID: pair[1], Parent: &pair[0], Order: "a0"}}).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := tree.Repair().Run(t.Context(), db); err != nil {
+			if _, _, err := mends(tree).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
-			roots, err := tree.Roots(t.Context(), db)
+			roots, err := tree.Roots().All(t.Context(), db)
 			if err != nil || len(roots) != 1 || roots[0].ID != min(pair[0], pair[1]) {
 				t.Errorf("%v: %v, %v", pair, roots, err)
 			}
@@ -201,7 +201,7 @@ func TestLostLock(t *testing.T) {
 					"insert":  {added("x", paths.LastChild("d")), "a(b(c(d(x)))) f"},
 					"delete":  {deleted("d", paths.Restrict), "a(b(c)) f"},
 					"promote": {deleted("b", paths.Promote), "a(c(d)) f"},
-					"repair":  {func(k kind) model.Change[paths.State] { return k.tree.Repair() }, "a(b(c(d))) f"},
+					"repair":  {func(k kind) runner { return mends(k.tree) }, "a(b(c(d))) f"},
 				} {
 					what := fmt.Sprintf("%s: %s, lost %v", k.name, name, lost)
 					k.store(t, db, parse("a(b(c(d))) f"))
@@ -215,9 +215,9 @@ func TestLostLock(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					report, err := k.tree.Inspect(t.Context(), db)
-					if err != nil || len(report.Problems) != 1 || report.Problems[0].Kind != paths.BadChange || report.Problems[0].ID.StringValue() != "d" {
-						t.Errorf("%s: %v, %v", what, report.Problems, err)
+					report, err := inspect(t.Context(), db, k.tree)
+					if err != nil || len(report) != 1 || wrong(report[0]) != "change" || report[0].ID.StringValue() != "d" {
+						t.Errorf("%s: %v, %v", what, report, err)
 					}
 					if _, _, err := c.do(k).Run(t.Context(), db); err != nil {
 						t.Errorf("%s: %v", what, err)

@@ -40,7 +40,7 @@ func TestTreeDump(t *testing.T) {
 				want = append(want, fmt.Sprint(depth, id))
 			}
 			mustEqual(t, k.name, got, want)
-			same, err := paths.NewForestOf(k.tree.Dump(t.Context(), db), func(c category) string { return c.ID })
+			same, err := paths.NewForest(k.tree.Dump(t.Context(), db), func(c category) string { return c.ID })
 			if err != nil || shape(same) != shape(f) {
 				t.Fatalf("%s: %v", k.name, err)
 			}
@@ -78,7 +78,7 @@ func TestTreeDump(t *testing.T) {
 					break
 				}
 			}
-			if _, err := paths.NewForestOf(k.tree.Dump(t.Context(), db), func(c category) string { return c.ID }); !errors.Is(err, paths.ErrDamaged) {
+			if _, err := paths.NewForest(k.tree.Dump(t.Context(), db), func(c category) string { return c.ID }); !errors.Is(err, paths.ErrDamaged) {
 				t.Errorf("%s: an orphan: %v, %v", k.name, err, last)
 			}
 		}

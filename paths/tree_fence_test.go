@@ -3,16 +3,19 @@ package paths_test
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-
-	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 // renewals are the commands that extend a lease.
@@ -26,23 +29,23 @@ func renewals(c modeltest.Command) bool {
 }
 
 // changed are changes of a tree that one writer makes.
-type changed func(kind) model.Change[paths.State]
+type changed func(kind) runner
 
 func moved(id string, to paths.Place[string]) changed {
-	return func(k kind) model.Change[paths.State] { return k.tree.Move(id, to) }
+	return func(k kind) runner { return k.tree.Move(id, to) }
 }
 
 func deleted(id string, mode paths.DeleteMode) changed {
-	return func(k kind) model.Change[paths.State] { return k.tree.Delete(id, mode) }
+	return func(k kind) runner { return k.tree.Delete(id, mode) }
 }
 
 func added(id string, at paths.Place[string]) changed {
-	return func(k kind) model.Change[paths.State] {
+	return func(k kind) runner {
 		return k.tree.Insert(category{ID: id, Name: id}, at)
 	}
 }
 
-func respread(k kind) model.Change[paths.State] { return k.tree.Rebalance(nil) }
+func respread(k kind) runner { return k.tree.Rebalance(nil) }
 
 // late holds a write of one change back until its lease has run out and others were made, of
 // which those that are refused don't count. It reports whether there was such a write.
@@ -80,7 +83,7 @@ func (k kind) late(t *testing.T, db *mongo.Database, faults *modeltest.Faults, w
 
 // refused reports whether a change can't be made of a tree.
 func refused(err error) bool {
-	for _, kind := range []error{paths.ErrCycle, paths.ErrExists, paths.ErrHasChildren, paths.ErrNoNode, paths.ErrSegment} {
+	for _, kind := range []error{paths.ErrCycle, model.ErrTaken, paths.ErrHasChildren, model.ErrNotFound, paths.ErrSegment} {
 		if errors.Is(err, kind) {
 			return true
 		}
@@ -93,7 +96,7 @@ func refused(err error) bool {
 func TestLateMoveMakesNoCycle(t *testing.T) {
 	parallel(t)
 	faults := modeltest.NewFaults()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range cutKinds() {
 			k = k.quick()
 			k.ensure(t, db)
@@ -110,7 +113,8 @@ func TestLateMoveMakesNoCycle(t *testing.T) {
 }
 
 // Each write of a change arrives when the change's lease has run out, and others have changed the
-// tree. It is whole, and has every node that nobody deleted.
+// tree. It is whole, and has every node that nobody deleted. Each pair of changes is tried with a quarter
+// of the representations, and with all of them where DOCMODEL_FULL is set.
 func TestLateWrites(t *testing.T) {
 	tenancy.Differs(t, "an _id that was deleted stays taken")
 	parallel(t)
@@ -140,26 +144,29 @@ func TestLateWrites(t *testing.T) {
 		"deleted, then stored": {deleted("d", paths.Subtree), added("d", paths.LastChild("f")), added("e", paths.LastChild("d"))},
 	}
 	faults := modeltest.NewFaults()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		n := 0
+	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
+		n, cases := 0, 0
 		for i, k := range cutKinds() {
 			k = k.quick()
 			k.ensure(t, db)
-			for name, change := range slow {
-				for what, more := range others {
-					if n++; !every && (n+i)%4 > 0 && k.name != "parents" || few() && n%16 > 0 {
+			for _, name := range slices.Sorted(maps.Keys(slow)) {
+				writes := math.MaxInt
+				for _, what := range slices.Sorted(maps.Keys(others)) {
+					if n++; !every && (n+i)%4 > 0 || few() && n%16 > 0 {
 						continue
 					}
-					for write := 1; ; write++ {
+					for write := 1; write <= writes; write++ {
 						k.store(t, db, parse(begin))
-						if !k.late(t, db, faults, write, change, more...) {
+						if !k.late(t, db, faults, write, slow[name], others[what]...) {
+							writes = write - 1
 							break
 						}
+						cases++
 						where := fmt.Sprintf("%s: %s, write %d late, %s", k.name, name, write, what)
-						report, err := k.tree.Inspect(t.Context(), db)
-						if err != nil || len(report.Problems) > 0 {
-							t.Errorf("%s: %v, %v", where, report.Problems, err)
-							_, _, _ = k.tree.Repair().Run(t.Context(), db)
+						report, err := inspect(t.Context(), db, k.tree)
+						if err != nil || len(report) > 0 {
+							t.Errorf("%s: %v, %v", where, report, err)
+							_, _, _ = mends(k.tree).Run(t.Context(), db)
 							continue
 						}
 						f := k.stored(t, db)
@@ -172,6 +179,7 @@ func TestLateWrites(t *testing.T) {
 				}
 			}
 		}
+		t.Log(cases, "late writes")
 	}, modeltest.WithFaults(faults))
 }
 
@@ -179,7 +187,7 @@ func TestLateWrites(t *testing.T) {
 func TestLateTotals(t *testing.T) {
 	parallel(t)
 	faults := modeltest.NewFaults()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
 		faults.Reset()
 		k := kinds[0].quick()
 		totals := paths.NewRollUp[int64](k.tree, "items", "total")

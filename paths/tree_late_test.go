@@ -4,14 +4,12 @@ import (
 	"errors"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-
+	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/paths"
-
-	"github.com/docmodel/docmodel/internal/tenancy"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // A deletion whose writer was only slow, and that another finished meanwhile, doesn't delete what came into the place afterwards.
@@ -27,11 +25,11 @@ func TestDeleteComesLate(t *testing.T) {
 					t.Fatal(err)
 				}
 				number, _ := node.Lookup("change").AsInt64OK()
-				late, err := k.tree.Delete("c", mode).Decide(paths.State{Change: number + 1, Node: node})
-				if err != nil {
-					t.Fatal(err)
+				late := planned(t, db, k.tree.Delete("c", mode), number+1)
+				if late.Err() != nil {
+					t.Fatal(late.Err())
 				}
-				for _, change := range []model.Change[paths.State]{
+				for _, change := range []model.Change[any]{
 					k.tree.Move("b", paths.LastChild("a")), // so that the numbers of changes are beyond the late one's
 					k.tree.Delete("c", mode),
 					k.tree.Insert(category{ID: "c"}, paths.LastChild("a")),
@@ -45,7 +43,7 @@ func TestDeleteComesLate(t *testing.T) {
 					t.Errorf("%s: %v", k.name, err)
 				}
 				if got := shape(k.stored(t, db)); got != "a(b c(d))" {
-					t.Errorf("%s, %v: %s is left", k.name, mode, got)
+					t.Errorf("%s, %v: %s is left", k.name, modeName(mode), got)
 				}
 				k.whole(t, db)
 			}
@@ -108,7 +106,7 @@ func TestUnsound(t *testing.T) {
 			if got := shape(k.stored(t, db)); got != "a(b(c)) d" {
 				t.Errorf("%s: %s is stored", k.name, got)
 			}
-			if _, _, err := k.tree.Repair().Run(t.Context(), db); err != nil {
+			if _, _, err := mends(k.tree).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 			k.whole(t, db)

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-
-	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 // A promise is what a doc comment says that an operation costs.
@@ -74,50 +73,25 @@ func (k kind) queryPromises(t testing.TB, db *mongo.Database) []promise {
 	}
 	a, d := read("a"), read("d")
 	out := []promise{
-		{"query of the roots", func() error { _, err := k.plans.Roots().All(ctx, db); return err }, cost(2), nil},
-		{"query of children", func() error { _, err := k.plans.Children("a").All(ctx, db); return err }, cost(2), nil},
-		{"query of ancestors", func() error { _, err := k.plans.Ancestors(d).All(ctx, db); return err }, cost(2), nil},
-		{"query of descendants", func() error { _, err := k.plans.Descendants(a, 0).All(ctx, db); return err }, cost(5), nil},
-		{"query to a depth", func() error { _, err := k.plans.Descendants(a, 2).All(ctx, db); return err }, cost(4), nil},
+		{"roots", func() error { _, err := k.tree.Roots().All(ctx, db); return err }, cost(2), nil},
+		{"children", func() error { _, err := k.tree.Children(a).All(ctx, db); return err }, cost(2), nil},
+		{"siblings", func() error { _, err := k.tree.Siblings(d).All(ctx, db); return err }, cost(1), nil},
+		{"ancestors", func() error { _, err := k.tree.Ancestors(d).All(ctx, db); return err }, cost(2), nil},
+		{"descendants", func() error { _, err := k.tree.Descendants(a, 0).All(ctx, db); return err }, cost(5), nil},
+		{"to a depth", func() error { _, err := k.tree.Descendants(a, 2).All(ctx, db); return err }, cost(4), nil},
+		{"leaves", func() error { _, err := k.tree.Leaves(a).All(ctx, db); return err }, cost(3), nil},
+		{"count", func() error { _, err := k.tree.Descendants(a, 0).Count(ctx, db); return err }, cost(1), nil},
 	}
-	switch k.name {
-	case "children":
-		out = append(out,
-			promise{"page", func() error { _, err := childTree.Page("a", 1, 1).All(ctx, db); return err }, cost(1), nil},
-			promise{"count of a list", func() error { _, err := childTree.CountChildren("a").All(ctx, db); return err }, cost(1), nil},
-			promise{"listing", func() error { _, err := childTree.Listing("b").All(ctx, db); return err }, cost(1), nil},
-			promise{"check of lists", func() error { _, err := childTree.Lists(ctx, db); return err }, cost(8), nil})
-	case "gapped":
-		out = append(out, promise{"query of leaves", func() error { _, err := nestedKinds[1].set.Leaves(a).All(ctx, db); return err }, cost(3), nil})
+	if k.name == "children" {
+		out = append(out, promise{"check of lists", func() error { _, err := k.tree.CheckLists().All(ctx, db); return err }, cost(8), nil})
 	}
 	return out
 }
 
-// readPromises are those of the reads, of the tree a(b(c d(e)) f) g(h).
+// readPromises are those of the reads of more than one command, of the tree a(b(c d(e)) f) g(h).
 func (k kind) readPromises(t testing.TB, db *mongo.Database) []promise {
 	ctx, cost := t.Context(), func(commands, returned int) model.Cost { return model.Cost{Commands: commands, Returned: returned} }
-	twoMore := map[string]model.Cost{"parents": cost(3, 2+3), "children": cost(3, 2+3)}
 	return []promise{
-		{"roots", func() error { _, err := k.tree.Roots(ctx, db); return err }, cost(1, 2), nil},
-		{"children", func() error { _, err := k.tree.Children(ctx, db, "a"); return err }, cost(1, 2), nil},
-		{"siblings", func() error { _, err := k.tree.Siblings(ctx, db, "b"); return err }, cost(2, 1+1), nil},
-		{"ancestors", func() error { _, err := k.tree.Ancestors(ctx, db, "d"); return err }, cost(2, 1+2), nil},
-		{"ancestors of a root", func() error { _, err := k.tree.Ancestors(ctx, db, "a"); return err }, cost(1, 1), nil},
-		{"descendants", func() error { _, err := k.tree.Descendants(ctx, db, "a", 0); return err }, cost(2, 1+5), nil},
-		{"to a depth", func() error { _, err := k.tree.Descendants(ctx, db, "a", 2); return err }, cost(2, 1+4), nil},
-		{"leaves", func() error { _, err := k.tree.Leaves(ctx, db, "a"); return err }, cost(2, 1+5),
-			map[string]model.Cost{"nested": cost(2, 1+3), "gapped": cost(2, 1+3)}},
-		{"count", func() error { _, err := k.tree.Count(ctx, db, "a"); return err }, cost(2, 1+1), map[string]model.Cost{"nested": cost(1, 1)}},
-		{"is ancestor", func() error { _, err := k.tree.IsAncestor(ctx, db, "a", "e"); return err }, cost(2, 2), twoMore},
-		{"common ancestor", func() error { _, _, err := k.tree.CommonAncestor(ctx, db, "c", "e"); return err }, cost(4, 1+2+1+3), nil},
-		{"walk", func() error {
-			for _, err := range k.tree.Walk(ctx, db, "a") {
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		}, cost(2, 1+5), nil},
 		{"dump", func() error {
 			for _, err := range k.tree.Dump(ctx, db) {
 				if err != nil {
@@ -127,9 +101,9 @@ func (k kind) readPromises(t testing.TB, db *mongo.Database) []promise {
 			return nil
 		}, cost(2, 8+8), map[string]model.Cost{"nested": cost(1, 8), "gapped": cost(1, 8)}},
 		{"settled", func() error {
-			return k.tree.Settled(ctx, db, func(ctx context.Context) error { _, err := k.tree.Roots(ctx, db); return err })
+			return k.tree.Settled(ctx, db, func(ctx context.Context) error { _, err := k.tree.Roots().All(ctx, db); return err })
 		}, cost(3, 2+2), nil},
-		{"check", func() error { _, err := k.tree.Inspect(ctx, db); return err }, cost(4, 1),
+		{"check", func() error { _, err := inspect(ctx, db, k.tree); return err }, cost(4, 1),
 			map[string]model.Cost{"parents": cost(5, 1), "nested": cost(5, 1), "children": cost(6, 1)}},
 	}
 }
@@ -139,7 +113,7 @@ func (k kind) placePromises(t testing.TB, db *mongo.Database) []promise {
 	ctx, cost := t.Context(), func(commands, written, returned int) model.Cost {
 		return model.Cost{Commands: commands, Written: written, Returned: returned}
 	}
-	run := func(c model.Change[paths.State]) func() error {
+	run := func(c runner) func() error {
 		return func() error { _, _, err := c.Run(ctx, db); return err }
 	}
 	return []promise{
@@ -165,7 +139,7 @@ func (k kind) changePromises(t testing.TB, db *mongo.Database) []promise {
 	cost := func(commands, written, returned int) model.Cost {
 		return model.Cost{Commands: commands, Written: written, Returned: returned}
 	}
-	run := func(c model.Change[paths.State]) func() error {
+	run := func(c runner) func() error {
 		return func() error { _, _, err := c.Run(ctx, db); return err }
 	}
 	// A second node comes to have the order key of its sibling: one document is to be mended.
@@ -176,9 +150,9 @@ func (k kind) changePromises(t testing.TB, db *mongo.Database) []promise {
 	}
 	damage()
 	return []promise{
-		{"check of a damaged tree", func() error { _, err := k.tree.Inspect(ctx, db); return err }, cost(4, 0, 1+8), nil},
-		{"repair", run(k.tree.Repair()), cost(2+4+1, 2+1, 1+8), nil},
-		{"repair of what is whole", run(k.tree.Repair()), cost(2+4, 2, 1),
+		{"check of a damaged tree", func() error { _, err := inspect(ctx, db, k.tree); return err }, cost(4, 0, 1+8), nil},
+		{"repair", run(mends(k.tree)), cost(2+4+1, 2+1, 1+8), nil},
+		{"repair of what is whole", run(mends(k.tree)), cost(2+4, 2, 1),
 			map[string]model.Cost{"parents": cost(2+5, 2, 1), "nested": cost(2+5, 2, 1), "children": cost(2+6, 2, 1)}},
 		{"rebalance", func() error {
 			if err := k.cutSet(ctx, db, bson.D{{Key: "_id", Value: "f"}, {Key: "order", Value: "a5"}}); err != nil {
@@ -187,7 +161,6 @@ func (k kind) changePromises(t testing.TB, db *mongo.Database) []promise {
 			return run(k.tree.Rebalance(&a))()
 		}, cost(5+1, 3+1+1, 2), nil},
 		{"rebalance of short keys", run(k.tree.Rebalance(&a)), cost(3, 2, 2), nil},
-		{"children of a leaf", func() error { _, err := k.tree.Children(ctx, db, "f"); return err }, cost(2, 0, 1), nil},
 		{"rename", run(k.tree.Rename("b", "B")), model.Cost{}, map[string]model.Cost{"named": cost(7, 3+4, 2)}},
 		{"delete with restrict", run(k.tree.Delete("h", paths.Restrict)), cost(6, 3+1, 1),
 			map[string]model.Cost{"nested": cost(7, 3+2, 1), "children": cost(7, 3+2, 1)}},

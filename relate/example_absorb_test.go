@@ -30,7 +30,7 @@ var (
 	movedIn       = relate.NewAbsorb(residents, "addresses", homeAddresses, relate.AbsorbSpec{Refs: "addressIds"})
 )
 
-func ExampleAbsorb() {
+func ExampleNewAbsorb() {
 	monitor := modeltest.NewMonitor()
 	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
 	defer stop()
@@ -50,9 +50,9 @@ func ExampleAbsorb() {
 		fmt.Println(err)
 		return
 	}
-	for _, pass := range []relate.Pass{movedIn.Copy(), movedIn.Drop()} {
+	for _, job := range []model.Job{movedIn.Copy(), movedIn.Drop()} {
 		monitor.Reset()
-		passed, err := pass.Run(ctx, db, model.JobOptions{})
+		passed, err := job.Run(ctx, db, model.JobOptions{})
 		fmt.Println(passed.Modified, err)
 		fmt.Println(monitor.Cost())
 	}
@@ -65,9 +65,9 @@ func ExampleAbsorb() {
 	rest, err := homeAddresses.Find(nil).All(ctx, db)
 	fmt.Println(rest, err)
 	// Output:
-	// 2 docmodel: copy absorb: addresses > people.addresses left documents as they were, for 1 reasons; dangling: people 'lucy': [9]
+	// 2 docmodel: job copy absorb: addresses > people.addresses left 1 finding: people 'lucy': dangling: [9]
 	// 9 commands, 3 documents written, 5 returned
-	// 3 docmodel: drop absorb: addresses > people.addresses left documents as they were, for 1 reasons; dangling: people 'lucy': [9]
+	// 3 docmodel: job drop absorb: addresses > people.addresses left 1 finding: people 'lucy': dangling: [9]
 	// 12 commands, 4 documents written, 8 returned
 	// {kate Kate Monster [] [{2 123 Sesame St Anytown} {1 123 Avenue Q New York}]} <nil>
 	// {lucy Lucy [9] []} <nil>

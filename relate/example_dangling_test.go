@@ -62,7 +62,10 @@ func ExampleDangling() {
 
 	// Which ids are missing, and how many documents hold each.
 	missing, err := weakLinks.Missing(nil).All(ctx, db)
-	fmt.Println(missing, err)
+	for _, m := range missing {
+		fmt.Println(model.Shell(m.ID), "in", m.N, "of the documents")
+	}
+	fmt.Println(err)
 
 	// What mending would send, and the job that finds and mends. Beside other writers leave the check its age: the job looks
 	// again after that time, so that it mends nothing that was only about to be completed.
@@ -79,7 +82,9 @@ func ExampleDangling() {
 	// portfolios 'mary': holdings.stockId → '9', which doesn't exist
 	// portfolios 'thomas': holdings.stockId → '2', which doesn't exist
 	// portfolios 'thomas': holdings.stockId → '9', which doesn't exist
-	// ['9' (2 documents) '2' (1 document)] <nil>
+	// '9' in 2 of the documents
+	// '2' in 1 of the documents
+	// <nil>
 	// db.portfolios.updateOne({_id: 'mary', 'holdings.stockId': {$in: ['9']}}, {$pull: {holdings: {stockId: {$in: ['9']}}}})
 	// db.portfolios.updateOne({_id: 'thomas', 'holdings.stockId': {$in: ['2', '9']}}, {$pull: {holdings: {stockId: {$in: ['2', '9']}}}})
 	// 1 command, 2 documents written, by _id_ - rerunnable

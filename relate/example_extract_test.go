@@ -40,7 +40,7 @@ var (
 	})
 )
 
-func ExampleExtract() {
+func ExampleNewExtract() {
 	monitor := modeltest.NewMonitor()
 	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
 	defer stop()
@@ -90,8 +90,8 @@ func ExampleExtract() {
 	// Output:
 	// copied 2 <nil>
 	// 13 commands, 3 documents written, 6 returned
-	// differing: posts '1': [2] <nil>
-	// missing: posts '1': [3] <nil>
+	// posts '1': differing: [2] <nil>
+	// posts '1': missing: [3] <nil>
 	// copied 2 <nil>
 	// disagree [] <nil>
 	// dropped 4 <nil>

@@ -44,12 +44,12 @@ func seedAuthorships(ctx context.Context, db *mongo.Database) error {
 	plan := model.Concat(
 		writers.InsertMany([]writer{{"a1", "Thomas Andersen"}, {"a2", "William Wakefield"}}),
 		writtenBooks.InsertMany([]writtenBook{{"b1", "Azure Cosmos DB 101"}, {"b2", "Azure Cosmos DB for RDBMS Users"}}),
-		authored.LinkAll([]authorship{
-			{"1", "a1", "b1", "author", day(1)},
-			{"2", "a2", "b1", "editor", day(2)},
-			{"3", "a1", "b2", "author", day(3)},
-			{"4", "a1", "b3", "author", day(4)},
-		}),
+		authored.Link(
+			authorship{"1", "a1", "b1", "author", day(1)},
+			authorship{"2", "a2", "b1", "editor", day(2)},
+			authorship{"3", "a1", "b2", "author", day(3)},
+			authorship{"4", "a1", "b3", "author", day(4)},
+		),
 	)
 	if err := model.Indexes(authored).Ensure(ctx, db); err != nil {
 		return err
@@ -70,47 +70,46 @@ func ExampleJoinCollection() {
 	fmt.Print(model.Indexes(authored))
 
 	// The books of an author with his part in each, newest first, in one command. A book that is missing is seen as such.
-	books := authored.RightsOf("a1", relate.LinkPage[authorship]{Limit: 2})
+	books := authored.Left().Others("a1", nil, 2)
 	fmt.Println(books)
 	fmt.Println(books.Cost())
 	for book, err := range books.Each(ctx, db) {
 		switch {
 		case err != nil:
 			fmt.Println(err)
-		case book.Doc == nil:
-			fmt.Println("-", book.Link.BookID, "is missing")
+		case book.To == nil:
+			fmt.Println("-", book.Doc.BookID, "is missing")
 		default:
-			fmt.Println("-", book.Doc.Name, "as", book.Link.Role)
+			fmt.Println("-", book.To.Name, "as", book.Doc.Role)
 		}
 	}
 
 	// The other direction.
-	people, err := authored.LeftsOf("b1", relate.LinkPage[authorship]{}).All(ctx, db)
+	people, err := authored.Right().Others("b1", nil, 0).All(ctx, db)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, p := range people {
-		fmt.Println("-", p.Doc.Name, "as", p.Link.Role)
+		fmt.Println("-", p.To.Name, "as", p.Doc.Role)
 	}
 
 	// A pair is linked once: the index sees to it, whoever else writes.
 	_, err = authored.Link(authorship{"5", "a1", "b1", "illustrator", time.Now()}).Run(ctx, db)
-	var linked *relate.LinkedError
-	fmt.Println(errors.As(err, &linked), linked)
+	fmt.Println(errors.Is(err, model.ErrTaken), err)
 	fmt.Println(authored.Update("a1", "b1", bson.D{{Key: "$set", Value: bson.D{{Key: "role", Value: "illustrator"}}}}))
 	fmt.Println(authored.Unlink("a2", "b1"))
 	// Output:
 	// db.authorships.createIndex({authorId: 1, bookId: 1}, {name: 'authorId_1_bookId_1', unique: true})
 	// db.authorships.createIndex({authorId: 1, since: -1, _id: -1})
 	// db.authorships.createIndex({bookId: 1, since: -1, _id: -1})
-	// db.authorships.aggregate([{$match: {authorId: 'a1'}}, {$sort: {since: -1, _id: -1}}, {$limit: Long('2')}, {$project: {_id: 0, link: '$$ROOT'}}, {$lookup: {from: 'books', localField: 'link.bookId', foreignField: '_id', as: 'doc'}}, {$set: {doc: {$arrayElemAt: ['$doc', 0]}}}])
+	// db.authorships.aggregate([{$match: {authorId: 'a1'}}, {$sort: {since: -1, _id: -1}}, {$limit: Long('2')}, {$project: {_id: 0, doc: '$$ROOT'}}, {$lookup: {from: 'books', localField: 'doc.bookId', foreignField: '_id', as: 'to'}}, {$set: {to: {$arrayElemAt: ['$to', 0]}}}])
 	// 1 command and one per further batch, by authorId_1_since_-1__id_-1
 	// - b3 is missing
 	// - Azure Cosmos DB for RDBMS Users as author
 	// - William Wakefield as editor
 	// - Thomas Andersen as author
-	// true docmodel: authorships: 'a1' and 'b1' are linked already
+	// true docmodel: step 1: authorships: another link ties 'a1' and 'b1': taken already
 	// db.authorships.updateOne({authorId: 'a1', bookId: 'b1'}, {$set: {role: 'illustrator'}})
 	// db.authorships.deleteOne({authorId: 'a2', bookId: 'b1'})
 }

@@ -61,7 +61,7 @@ func ExampleManyToMany() {
 		fmt.Println("changed", res.Modified(), "already", res.Already(), err)
 	}
 
-	books, err := wrote.RightsOf("a1").All(ctx, db)
+	books, err := wrote.Left().Others("a1").All(ctx, db)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -38,12 +38,14 @@ var (
 	shelves   = model.NewCollection[shelf, string]("shelves")
 	catalogs  = model.NewCollection[shelf, string]("catalogs")
 
-	whenGone = relate.NewOnDelete(presses,
-		relate.Cascade(relate.NewParentRef(titles, "pub-id", presses)),
-		relate.Cascade(relate.NewParentRef(critiques, "bookId", titles)),
-		relate.Nullify(relate.NewChildRefs(shelves, "books", titles)),
-		relate.Restrict(relate.NewChildRefs(catalogs, "books", titles)),
-	)
+	whenGone = relate.NewOnDelete(presses, relate.OnDeleteSpec{
+		Cascade: []relate.Referrer{
+			relate.NewParentRef(titles, "pub-id", presses, relate.ParentRefSpec{}),
+			relate.NewParentRef(critiques, "bookId", titles, relate.ParentRefSpec{}),
+		},
+		Nullify:  []relate.Referrer{relate.NewChildRefs(shelves, "books", titles)},
+		Restrict: []relate.Referrer{relate.NewChildRefs(catalogs, "books", titles)},
+	})
 )
 
 func ExampleOnDelete() {
@@ -73,23 +75,30 @@ func ExampleOnDelete() {
 	}
 
 	// What would go, and the plan: the deepest level first.
-	reach, err := whenGone.Reach(ctx, db, "mspress")
+	deletion := whenGone.Delete("mspress")
+	reach, err := deletion.Read(ctx, db)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	plan, err := whenGone.Plan(reach)
-	fmt.Println(reach.Count(), "documents in", len(reach.Levels), "levels, read by", reach.Queries, "queries", err)
+	plan, err := deletion.Decide(reach)
+	for _, level := range reach.Levels {
+		fmt.Println(len(level.IDs), "of", level.Collection)
+	}
+	fmt.Println("read by", reach.Queries, "queries", err)
 	fmt.Println(plan)
 	fmt.Println(plan.Cost())
 
-	_, result, err := whenGone.Delete("mspress").Run(ctx, db)
+	_, result, err := deletion.Run(ctx, db)
 	fmt.Println(result.Modified(), "documents deleted or changed,", err)
 	left, err := shelves.Find(nil).All(ctx, db)
 	fmt.Println(left, err)
 	// Output:
-	// true docmodel: the deletion is forbidden by catalogs 'shop' books → 'b2'
-	// 5 documents in 3 levels, read by 3 queries <nil>
+	// true docmodel: the deletion is forbidden by catalogs 'shop': books → 'b2'
+	// 1 of publishers
+	// 2 of books
+	// 2 of reviews
+	// read by 3 queries <nil>
 	// db.reviews.deleteMany({_id: {$in: ['r1', 'r2']}, bookId: {$in: ['b1', 'b2']}})
 	// db.shelves.updateMany({books: {$in: ['b1', 'b2']}}, {$pullAll: {books: ['b1', 'b2']}})
 	// db.books.deleteMany({_id: {$in: ['b1', 'b2']}, 'pub-id': {$in: ['mspress']}})

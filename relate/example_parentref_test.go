@@ -55,7 +55,7 @@ func ExampleParentRef() {
 	}
 
 	// The newest two of a host, and the next page: filter and order come from one index.
-	page := writtenBy.Newest("AAAB", 2)
+	page := writtenBy.Children("AAAB").Limited(2)
 	fmt.Println(page)
 	fmt.Println(page.Cost())
 	var last logLine

@@ -27,7 +27,7 @@ type workItem struct {
 var (
 	people   = model.NewCollection[teamMember, string]("people")
 	tasks    = model.NewCollection[workItem, string]("tasks")
-	assigned = relate.NewTwoWay(people, "tasks", tasks, "owner")
+	assigned = relate.NewTwoWay(people, "tasks", tasks, "owner", relate.TwoWaySpec{})
 )
 
 func ExampleTwoWay() {

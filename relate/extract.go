@@ -1,28 +1,11 @@
 package relate
 
 import (
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate/internal/migrate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
-
-// Extract moves embedded elements (post.comments, person.address) into documents of their own, on a live collection. The
-// owner then lists their ids, or each holds the owner's id. Make it with [NewExtract]; it is a [Migration].
-//
-// Copy goes through the owners: it stores a document for each element, and the ids in the owner. It marks what it stores
-// with the owner and a checksum, and writes only over its own copies: a document that is there under an extracted id with
-// other content is reported and left alone, and so is a copy that somebody changed. An owner with such a document, or with
-// an element that can't be extracted, is left as it is. Then it goes through its copies and deletes those whose element is
-// gone. Drop goes through the owners, unsets the elements where the documents say the same, and takes the marks away.
-//
-// A batch of n owners costs their read, the read of the documents there are, and at most three write commands: documents
-// replaced, documents stored, owners updated; of as many documents as differ. Elements are unset only if they are still as
-// they were read.
-//
-// Source: unbounded comments, "when to reference" (seed 000).
-type Extract[O, OK, C, CK any] struct {
-	Migration
-	in *extraction
-}
 
 // ExtractSpec says what becomes of the elements: one of Key and ID, and one of Refs and Parent, must be given. Key, Parent,
 // Order and Mark are names, not dotted paths. No element may have a field named as one of the last three, or _id, beside.
@@ -43,26 +26,38 @@ type ExtractSpec[OK, CK any] struct {
 
 	Mark      string // the field of the documents that marks a copy until Drop; "" means "extracted"
 	Overwrite bool   // begin over what Refs holds already; see ErrPresent
-	BatchSize int    // owners of a batch; 0 means 500
 	State     string // the collection that keeps that a drop has begun; "" means "docmodel.migrations"
 }
 
-// NewExtract declares both forms: the elements at a path of the owners' documents, an array or a subdocument, and the
-// documents that they become. The path, Refs, Parent and Order must be declared in the documents' types. It panics with a
-// [*model.DeclarationError] when one of them doesn't exist, is nested in an array, or holds another type than the id that it
-// shall hold, when a name is given twice, and when the spec has none or both of what it needs one of.
-func NewExtract[O, OK, C, CK any](owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], spec ExtractSpec[OK, CK]) *Extract[O, OK, C, CK] {
-	x := &extraction{place: "NewExtract of " + owners.Name() + "." + path}
-	f := forms{spec.Refs, spec.Parent, spec.Order, spec.Key}
-	x.embedding = newEmbedding(x.place, owners, path, children, f)
-	x.size = spec.BatchSize
-	x.declare(f, spec.ID != nil, spec.Mark, spec.State, spec.Overwrite)
-	x.idOf = func(owner bson.RawValue, position int, element bson.RawValue) (bson.RawValue, error) {
+// NewExtract moves embedded elements (post.comments, person.address) into documents of their own, on a live collection. The
+// owner then lists their ids, or each holds the owner's id.
+//
+// Copy goes through the owners: it stores a document for each element, and the ids in the owner. It marks each copy
+// with the owner and a checksum, and writes only over unchanged copies of its own. Another document under an extracted id, or
+// a copy that somebody changed, is reported and left alone; so is an owner with such a document, or with
+// an element that can't be extracted. Then Copy deletes the copies whose element is
+// gone. Drop goes through the owners, unsets the elements where the documents say the same, and removes the marks.
+//
+// A batch of n owners costs their read, the read of the documents there are, and at most three write commands: documents
+// replaced, documents stored, owners updated; of as many documents as differ. Elements are unset only if they are still as
+// they were read.
+//
+// The path of the elements is an array or a subdocument. The path, Refs, Parent and Order must be declared in the documents'
+// types. NewExtract panics with a [*model.DeclarationError] when one of them doesn't exist, is nested in an array, or holds
+// another type than the id that it shall hold, when a name is given twice, and when the spec gives none or both where it needs
+// one of two. Indexes returns the index by which an owner's documents, or the owner of a document, are found.
+//
+// Source: unbounded comments, "when to reference" (seed 000).
+func NewExtract[O, OK, C, CK any](owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], spec ExtractSpec[OK, CK]) *Migration {
+	place := core.Place("NewExtract of " + owners.Name() + "." + path)
+	f := migrate.Forms{Refs: spec.Refs, Parent: spec.Parent, Order: spec.Order, Key: spec.Key}
+	x := migrate.NewExtraction(place, newEmbedding(place, owners, path, children, f), spec.ID != nil, spec.Mark, spec.State, spec.Overwrite)
+	x.IDOf = func(owner bson.RawValue, position int, element bson.RawValue) (bson.RawValue, error) {
 		if spec.ID == nil {
 			var id CK
-			v, err := x.keyIn(element, &id)
+			v, err := x.KeyIn(element, &id)
 			if err == nil {
-				err = children.CheckID(x.key, id)
+				err = children.Docs().CheckID(x.Key, id)
 			}
 			return v, err
 		}
@@ -74,35 +69,14 @@ func NewExtract[O, OK, C, CK any](owners *model.Collection[O, OK], path string, 
 		if err != nil {
 			return owner, err
 		}
-		v, err := encodeID(children, x.docs, "_id", id)
-		return rawOf(v), err
+		return children.Docs().RawID("_id", id)
 	}
-	return &Extract[O, OK, C, CK]{x.migration(), x}
+	return &Migration{model.NewParts(x.Indexes, x.Relations, nil), x.Migration()}
 }
 
-// Indexes returns the index by which an owner's documents, or the owner of a document, are found.
-func (x *Extract[O, OK, C, CK]) Indexes() []model.Index { return x.in.indexes() }
-
-// Relations returns the relation, for diagrams, as the references store it.
-func (x *Extract[O, OK, C, CK]) Relations() []model.Relation { return x.in.relations() }
-
-// forms are the paths of the referenced form.
-type forms struct{ refs, parent, order, key string }
-
-// newEmbedding checks the paths that Extract and Absorb have in common.
-func newEmbedding[O, OK, C, CK any](place string, owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], f forms) embedding {
-	e := embedding{owners: owners.Name(), docs: children.Name(), path: path, key: f.key, refs: f.refs, parent: f.parent, order: f.order}
-	model.MustField(owners, "_id")
-	model.MustField(children, "_id")
-	elements := model.MustField(owners, path)
-	e.checkPath(place, elements)
-	if f.refs != "" {
-		e.checkRefs(place, elements, model.NewReader[CK](owners, f.refs).Field())
-	} else {
-		single(place, model.NewReader[OK](children, f.parent).Field())
-	}
-	if f.order != "" {
-		single(place, model.MustField(children, f.order))
-	}
-	return e
+// newEmbedding declares what NewExtract and NewAbsorb have in common.
+func newEmbedding[O, OK, C, CK any](place core.Place, owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], f migrate.Forms) migrate.Embedding {
+	return migrate.DeclareEmbedding(place, owners.Docs(), path, children.Docs(), f,
+		func() core.Field { return core.NewReader[CK](owners.Docs(), f.Refs).Field() },
+		func() core.Field { return core.NewReader[OK](children.Docs(), f.Parent).Field() })
 }

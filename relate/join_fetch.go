@@ -4,8 +4,10 @@ import (
 	"context"
 	"sync"
 
-	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate/internal/idref"
+	"github.com/docmodel/docmodel/relate/internal/joins"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -20,7 +22,7 @@ type child[C any] struct {
 func (j *Join[P, PK, C, CK]) fetch(ctx context.Context, db *mongo.Database, ids []CK) (map[CK]*child[C], error) {
 	chunks := j.chunks(ids)
 	blocks := make([]block[C, CK], len(chunks))
-	parallel := min(j.spec.Parallel, len(chunks))
+	parallel := min(j.in.Parallel, len(chunks))
 	if mongo.SessionFromContext(ctx) != nil {
 		parallel = 1
 	}
@@ -38,7 +40,7 @@ func (j *Join[P, PK, C, CK]) fetch(ctx context.Context, db *mongo.Database, ids 
 	found := make(map[CK]*child[C], len(ids))
 	for _, b := range blocks {
 		for i, id := range b.ids {
-			found[id] = &b.children[i]
+			found[j.key(id)] = &b.children[i]
 		}
 	}
 	return found, nil
@@ -76,10 +78,10 @@ type block[C, CK any] struct {
 func (j *Join[P, PK, C, CK]) fetchChunk(ctx context.Context, db *mongo.Database, ids []CK) (b block[C, CK], err error) {
 	b = block[C, CK]{make([]CK, 0, len(ids)), make([]child[C], 0, len(ids))}
 	q := j.query(ids)
-	if len(j.spec.Sort) == 0 {
+	if len(j.in.Sort) == 0 {
 		for doc, err := range q.Each(ctx, db) {
 			if err == nil {
-				err = alive(ctx, len(b.ids))
+				err = joins.Alive(ctx, len(b.ids))
 			}
 			if err != nil {
 				return b, err
@@ -92,12 +94,12 @@ func (j *Join[P, PK, C, CK]) fetchChunk(ctx context.Context, db *mongo.Database,
 		}
 		return b, nil
 	}
-	raw := model.Find[bson.Raw]{Query: model.Query{
+	raw := &model.Find[bson.Raw]{Query: model.Query{
 		Collection: q.Collection, Filter: q.Filter, Projection: q.Projection, Options: q.Options, Err: q.Err,
 	}}
 	for doc, err := range raw.Each(ctx, db) {
 		if err == nil {
-			err = alive(ctx, len(b.ids))
+			err = joins.Alive(ctx, len(b.ids))
 		}
 		if err != nil {
 			return b, err
@@ -112,18 +114,14 @@ func (j *Join[P, PK, C, CK]) fetchChunk(ctx context.Context, db *mongo.Database,
 }
 
 func (j *Join[P, PK, C, CK]) sortable(raw bson.Raw) (c child[C], id CK, err error) {
-	if err = j.children.Decode(raw, &c.doc); err != nil {
+	if err = j.children.Docs().Decode(raw, &c.doc); err != nil {
 		return c, id, err
 	}
 	if id, err = j.children.ID(&c.doc); err != nil {
 		return c, id, err
 	}
-	full, err := bsonval.Decode(raw)
-	if err != nil {
-		return c, id, err
-	}
-	c.keys = j.order.Key(full)
-	return c, id, nil
+	c.keys, err = j.in.SortKeys(raw)
+	return c, id, err
 }
 
 // unique returns the ids without duplicates, in the order of their first use. An empty one leads nowhere, and is looked for
@@ -133,21 +131,34 @@ func (j *Join[P, PK, C, CK]) unique(ctx context.Context, ids []CK) ([]CK, error)
 	seen := make(map[CK]struct{}, len(ids))
 	out := make([]CK, 0, len(ids))
 	for i, id := range ids {
-		if err := alive(ctx, i); err != nil {
+		if err := joins.Alive(ctx, i); err != nil {
 			return nil, err
 		}
-		if _, ok := seen[id]; ok {
+		k := j.key(id)
+		if _, ok := seen[k]; ok {
 			continue
 		}
 		if id != empty {
-			if err := j.children.CheckID(j.path, id); err != nil {
+			if err := j.children.Docs().CheckID(j.path, id); err != nil {
 				return nil, err
 			}
 		}
-		seen[id] = struct{}{}
+		seen[k] = struct{}{}
 		out = append(out, id)
 	}
 	return out, nil
+}
+
+// key is an id as maps hold it. Where the type of the ids is an interface, two Go values can be one id to the server: int32 1
+// and int64 1.
+func (j *Join[P, PK, C, CK]) key(id CK) CK {
+	if j.oneType {
+		return id
+	}
+	if k, ok := any(idref.Key(id)).(CK); ok {
+		return k
+	}
+	return id
 }
 
 // chunks cuts ids into what one command holds.
@@ -156,7 +167,7 @@ func (j *Join[P, PK, C, CK]) chunks(ids []CK) [][]CK {
 	start, bytes := 0, 0
 	for i, id := range ids {
 		n := sizeOf(id)
-		if i > start && (i-start == j.spec.ChunkIDs || bytes+n > j.spec.ChunkBytes) {
+		if i > start && (i-start == j.in.ChunkIDs || bytes+n > j.in.ChunkBytes) {
 			out = append(out, ids[start:i])
 			start, bytes = i, 0
 		}
@@ -186,27 +197,14 @@ func sizeOf[K any](id K) int {
 	return len(raw) + key
 }
 
-func (j *Join[P, PK, C, CK]) query(ids []CK) model.Find[C] {
-	in := make(bson.A, len(ids))
-	for i, id := range ids {
-		in[i] = id
-	}
-	f := j.children.Find(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: in}}}}).Where(j.spec.Filter)
+func (j *Join[P, PK, C, CK]) query(ids []CK) *model.Find[C] {
+	f := j.children.Find(commands.AmongIDs(anys(ids))).Where(j.in.Filter)
 	f.Options, f.Index = j.spec.Options, model.IDIndex
-	f.Options.BatchSize = wholeReply(f.Options.BatchSize, len(ids))
+	f.Options.BatchSize = joins.WholeReply(f.Options.BatchSize, len(ids))
 	if j.spec.Fields {
 		f = model.Project[C](f)
 	}
 	return f
-}
-
-// wholeReply is the batch size with which the first reply is the last, unless the caller gave one: the server's own 101,
-// or one more than the documents that can match.
-func wholeReply(given int32, n int) int32 {
-	if given != 0 || n <= 100 {
-		return given
-	}
-	return int32(n + 1)
 }
 
 // seen takes the ids of documents that exist off the absent ones.
@@ -215,18 +213,14 @@ func (j *Join[P, PK, C, CK]) seen(ctx context.Context, db *mongo.Database, ids [
 		ID CK `bson:"_id"`
 	}
 	for _, chunk := range j.chunks(ids) {
-		in := make(bson.A, len(chunk))
-		for i, id := range chunk {
-			in[i] = id
-		}
-		f := model.Project[key](j.children.Find(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: in}}}}))
+		f := model.Project[key](j.children.Find(commands.AmongIDs(anys(chunk))))
 		f.Options = j.spec.Options
-		f.Options.BatchSize = wholeReply(f.Options.BatchSize, len(chunk))
+		f.Options.BatchSize = joins.WholeReply(f.Options.BatchSize, len(chunk))
 		for k, err := range f.Each(ctx, db) {
 			if err != nil {
 				return err
 			}
-			delete(absent, k.ID)
+			delete(absent, j.key(k.ID))
 		}
 	}
 	return nil

@@ -3,8 +3,8 @@ package relate
 import (
 	"context"
 
-	"github.com/docmodel/docmodel/model"
-	"go.mongodb.org/mongo-driver/v2/bson"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/relate/internal/joins"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -14,32 +14,24 @@ type Loader[P, R any] interface {
 	Load(ctx context.Context, db *mongo.Database, parents []P) ([]R, error)
 }
 
-// Nested is a parent with its children, each loaded with what belongs to it.
-type Nested[P, R any, CK comparable] struct {
-	Parent   P
-	Children []R
-	Missing  []CK // as in Joined
-}
-
-// Levels is a join of several levels. Make it with [Then].
-type Levels[P, PK, C any, CK comparable, R any] struct {
+// levels is a join of several levels.
+type levels[P, PK, C any, CK comparable, R any] struct {
 	first *Join[P, PK, C, CK]
 	next  Loader[C, R]
 }
 
-// Then continues a join with what belongs to the children: product → parts → suppliers. What it returns is a Loader, which
-// can be the next of another Then, to any depth.
-func Then[P, PK, C any, CK comparable, R any](first *Join[P, PK, C, CK], next Loader[C, R]) *Levels[P, PK, C, CK, R] {
-	if first == nil || next == nil {
-		panic(&model.DeclarationError{Problem: "a join, or what continues it, is nil", Place: "Then", Remedy: "give what NewJoin or Then returned"})
-	}
-	return &Levels[P, PK, C, CK, R]{first, next}
-}
-
-// Load joins parents that are in memory. A child that several parents share is fetched, and continued, once.
+// Then continues a join with what belongs to the children: product → parts → suppliers. The loader that it returns can be the
+// next of another Then, to any depth. A child that several parents share is fetched, and continued, once.
 //
 // Cost: that of each level's Load.
-func (l *Levels[P, PK, C, CK, R]) Load(ctx context.Context, db *mongo.Database, parents []P) ([]Nested[P, R, CK], error) {
+func Then[P, PK, C any, CK comparable, R any](first *Join[P, PK, C, CK], next Loader[C, R]) Loader[P, Joined[P, R, CK]] {
+	if first == nil || next == nil {
+		core.Fail("a join, or what continues it, is nil", "Then", "give what NewJoin or Then returned")
+	}
+	return &levels[P, PK, C, CK, R]{first, next}
+}
+
+func (l *levels[P, PK, C, CK, R]) Load(ctx context.Context, db *mongo.Database, parents []P) ([]Joined[P, R, CK], error) {
 	joined, err := l.first.Load(ctx, db, parents)
 	if err != nil {
 		return nil, err
@@ -68,9 +60,9 @@ func (l *Levels[P, PK, C, CK, R]) Load(ctx context.Context, db *mongo.Database, 
 			return nil, err
 		}
 	}
-	out := make([]Nested[P, R, CK], len(joined))
+	out := make([]Joined[P, R, CK], len(joined))
 	for i, p := range joined {
-		out[i] = Nested[P, R, CK]{Parent: p.Parent, Missing: p.Missing}
+		out[i] = Joined[P, R, CK]{Parent: p.Parent, Missing: p.Missing}
 		for _, n := range ids[i] {
 			out[i].Children = append(out[i].Children, loaded[n])
 		}
@@ -93,63 +85,27 @@ type childLoader[C, CK, P, PK any] struct {
 
 func (l *childLoader[C, CK, P, PK]) Load(ctx context.Context, db *mongo.Database, parents []P) ([]Loaded[P, C], error) {
 	out := make([]Loaded[P, C], len(parents))
-	var places idPlaces
+	places := joins.PlacesOf(l.ref.parents.Docs())
 	for i := range parents {
 		out[i].Parent = parents[i]
-		id, err := l.ref.parents.ID(&parents[i])
-		var v any
-		if err == nil {
-			v, err = encodeID(l.ref.parents, l.ref.in.parents, "_id", id)
-		}
-		if err != nil {
+		if err := places.Add(&parents[i], i); err != nil {
 			return nil, err
 		}
-		places.add(v, i)
 	}
-	for filter := places.next(); filter != nil; filter = places.next() {
+	for filter := places.Next(); filter != nil; filter = places.Next() {
 		found, err := l.ref.Load(filter, l.n).All(ctx, db)
 		if err != nil {
 			return nil, err
 		}
 		for i := range found {
-			id, err := l.ref.parents.ID(&found[i].Parent)
+			at, err := places.Of(&found[i].Parent)
 			if err != nil {
 				return nil, err
 			}
-			for _, place := range places.of(id) {
+			for _, place := range at {
 				out[place].Children = found[i].Children
 			}
 		}
 	}
 	return out, nil
 }
-
-// idPlaces are ids, and where in a list each stands.
-type idPlaces struct {
-	at  map[string][]int
-	ids bson.A
-}
-
-func (p *idPlaces) add(id any, place int) {
-	if p.at == nil {
-		p.at = map[string][]int{}
-	}
-	key := model.Shell(id)
-	if _, ok := p.at[key]; !ok {
-		p.ids = append(p.ids, id)
-	}
-	p.at[key] = append(p.at[key], place)
-}
-
-// next is the filter of the next ids that one command holds, or nil after the last.
-func (p *idPlaces) next() bson.D {
-	if len(p.ids) == 0 {
-		return nil
-	}
-	n := min(maxIDs, len(p.ids))
-	filter := withIDs(p.ids[:n])
-	p.ids = p.ids[n:]
-	return filter
-}
-
-func (p *idPlaces) of(id any) []int { return p.at[model.Shell(id)] }

@@ -2,10 +2,15 @@ package relate
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate/internal/idref"
+	"github.com/docmodel/docmodel/relate/internal/joins"
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -17,13 +22,13 @@ import (
 // nothing matched are looked for once more by _id alone, in as many chunks as they fill: to tell what it left out from what
 // is missing.
 func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db *mongo.Database, parents []P) ([]Joined[P, C, CK], error) {
-	if err := model.CheckRun(ctx, db); err != nil {
+	if err := core.CheckRun(ctx, db); err != nil {
 		return nil, err
 	}
 	lists := make([][]CK, len(parents))
 	flat := make([]CK, 0, len(parents))
 	for i := range parents {
-		if err := alive(ctx, i); err != nil {
+		if err := joins.Alive(ctx, i); err != nil {
 			return nil, err
 		}
 		start := len(flat)
@@ -51,14 +56,6 @@ func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db *mongo.Database, paren
 	return out, nil
 }
 
-// alive returns the context's error. It asks the context in the first and in each 1,024th turn of a loop.
-func alive(ctx context.Context, turn int) error {
-	if turn%1024 != 0 {
-		return nil
-	}
-	return ctx.Err()
-}
-
 // Each joins a stream of parents, Batch of them at a time, in memory bounded by one batch and its children. An error ends
 // the sequence. It can be ranged as often as the parents can.
 //
@@ -69,7 +66,7 @@ func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db *mongo.Database, paren
 			yield(Joined[P, C, CK]{}, &model.ValueError{Field: "parents", Reason: "is nil: give a sequence of parents"})
 			return
 		}
-		batch := make([]P, 0, j.spec.Batch)
+		batch := make([]P, 0, j.in.Batch)
 		flush := func() bool {
 			joined, err := j.Load(ctx, db, batch)
 			if err != nil {
@@ -90,7 +87,7 @@ func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db *mongo.Database, paren
 				yield(Joined[P, C, CK]{}, err)
 				return
 			}
-			if batch = append(batch, p); len(batch) == j.spec.Batch && !flush() {
+			if batch = append(batch, p); len(batch) == j.in.Batch && !flush() {
 				return
 			}
 		}
@@ -105,7 +102,7 @@ func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db *mongo.Database, paren
 // with the error in its Err.
 //
 // Cost: nothing is sent. Each query is one command, one document for each id that leads somewhere, served by _id.
-func (j *Join[P, PK, C, CK]) Queries(parents []P) []model.Find[C] {
+func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {
 	var flat []CK
 	for i := range parents {
 		flat = j.ids.Append(flat, &parents[i])
@@ -114,13 +111,32 @@ func (j *Join[P, PK, C, CK]) Queries(parents []P) []model.Find[C] {
 	if err != nil {
 		f := j.children.Find(nil)
 		f.Err = err
-		return []model.Find[C]{f}
+		return []*model.Find[C]{f}
 	}
-	var out []model.Find[C]
+	var out []*model.Find[C]
 	for _, chunk := range j.chunks(unique) {
 		out = append(out, j.query(chunk))
 	}
 	return out
+}
+
+// Pipeline returns the same join as one $lookup by the server, over the parents that match a filter. With a filter on the
+// children, a second $lookup tells missing ids from filtered ones. Ties of a Sort come in no promised order here: end the
+// sort in a field that differs between children. A Strict join is refused: a pipeline reports, and can't fail.
+//
+// Cost: one command; the server looks up the ids of each parent anew, though other parents hold them too, and orders each
+// list in the square of its length. A parent and its children together must fit 16 MiB. A Sort needs MongoDB 5.2.
+func (j *Join[P, PK, C, CK]) Pipeline(filter bson.D) *model.Aggregate[Joined[P, C, CK]] {
+	var fields bson.D
+	if j.spec.Fields {
+		fields = model.Project[C](j.children.Find(nil)).Projection
+	}
+	a := model.AggregateAs[Joined[P, C, CK]](j.parents, j.in.Stages(filter, fields))
+	a.Options = j.spec.Options
+	if j.spec.Strict && a.Err == nil {
+		a.Err = j.parents.Docs().Refuse("Strict", nil, "a pipeline can't fail for missing ids: look at Missing, or use Load")
+	}
+	return a
 }
 
 // assemble puts one parent's children in order and notes what is missing.
@@ -132,27 +148,27 @@ func (j *Join[P, PK, C, CK]) assemble(ctx context.Context, p P, ids []CK, found 
 	kept := make([]*child[C], 0, len(ids))
 	var noted map[CK]struct{} // the ids in out.Missing
 	for i, id := range ids {
-		if err := alive(ctx, i); err != nil {
+		if err := joins.Alive(ctx, i); err != nil {
 			return out, err
 		}
-		c, ok := found[id]
-		if ok {
+		k := j.key(id)
+		if c, ok := found[k]; ok {
 			kept = append(kept, c)
 			continue
 		}
-		if _, again := noted[id]; again || !absent[id] {
+		if _, again := noted[k]; again || !absent[k] {
 			continue
 		}
 		if noted == nil {
 			noted = map[CK]struct{}{}
 		}
-		noted[id] = struct{}{}
+		noted[k] = struct{}{}
 		out.Missing = append(out.Missing, id)
 	}
-	if len(j.spec.Sort) > 0 {
-		slices.SortStableFunc(kept, func(a, b *child[C]) int { return j.order.CompareKeys(a.keys, b.keys) })
+	if len(j.in.Sort) > 0 {
+		slices.SortStableFunc(kept, func(a, b *child[C]) int { return j.in.Order.CompareKeys(a.keys, b.keys) })
 	}
-	if n := j.spec.Limit; n > 0 && len(kept) > n {
+	if n := j.in.Limit; n > 0 && int64(len(kept)) > n {
 		kept = kept[:n]
 	}
 	if len(kept) > 0 {
@@ -169,18 +185,18 @@ func (j *Join[P, PK, C, CK]) assemble(ctx context.Context, p P, ids []CK, found 
 func (j *Join[P, PK, C, CK]) absent(ctx context.Context, db *mongo.Database, ids []CK, found map[CK]*child[C]) (map[CK]bool, error) {
 	var rest []CK
 	for i, id := range ids {
-		if err := alive(ctx, i); err != nil {
+		if err := joins.Alive(ctx, i); err != nil {
 			return nil, err
 		}
-		if _, ok := found[id]; !ok {
+		if _, ok := found[j.key(id)]; !ok {
 			rest = append(rest, id)
 		}
 	}
 	absent := make(map[CK]bool, len(rest))
 	for _, id := range rest {
-		absent[id] = true
+		absent[j.key(id)] = true
 	}
-	if len(rest) > 0 && len(j.spec.Filter) > 0 {
+	if len(rest) > 0 && len(j.in.Filter) > 0 {
 		if err := j.seen(ctx, db, rest, absent); err != nil {
 			return nil, err
 		}
@@ -188,11 +204,11 @@ func (j *Join[P, PK, C, CK]) absent(ctx context.Context, db *mongo.Database, ids
 	if len(absent) == 0 || !j.spec.Strict {
 		return absent, nil
 	}
-	e := &MissingError{Collection: j.children.Name(), Path: j.path}
+	var gone []any
 	for _, id := range rest {
-		if absent[id] {
-			e.IDs = append(e.IDs, id)
+		if absent[j.key(id)] {
+			gone = append(gone, id)
 		}
 	}
-	return nil, e
+	return nil, fmt.Errorf("docmodel: %d ids at %s lead to no document of %s: %s: %w", len(gone), j.path, j.children.Name(), idref.Clipped(gone), model.ErrNotFound)
 }

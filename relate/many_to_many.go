@@ -1,7 +1,10 @@
 package relate
 
 import (
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate/internal/idref"
+	"github.com/docmodel/docmodel/relate/internal/twosided"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -11,26 +14,39 @@ import (
 // With bare ids, linking and unlinking one pair at once can leave one side without the other, in any order of writes;
 // [ManyToMany.Checks] finds and mends the difference. In a transaction the sides don't differ.
 //
-// With versioned links (elements of type [Link], and a version in the left document) an
-// operation first lists the left document with the right one and then compares and sets the
-// left document, which decides. When the operation returns nil, both sides agree, also when
-// it is called again after a crash and other operations came in between. A process that
-// dies half way leaves a half-link. A second call with the same token finishes the
-// operation. So do the checks, unless another operation has changed the left document's
-// list since: then they take the link of the dead operation off the right side.
+// With versioned links (elements of type [Link], and a version in the left document) the left document decides, and no
+// interleaving leaves a half-link: see [Link].
 //
 // Source: many-to-many by lists on both sides, seeds 000 and 003.
+//
+// Indexes returns the indexes on both lists, by which each side is found from the other.
+//
+// Checks returns the checks of the relation, of the left documents first: a document lists a document on
+// the other side that doesn't list it, or that is gone.
+//
+// Mending believes the left side: it removes a link that only the right side lists, and adds to
+// the right side a link that only the left side lists. TrustRight of [ManyToManySpec] does the same
+// the other way round. Ids of documents that are gone are removed in any case.
+// Bounds are not enforced, except that of the left list of versioned links.
+//
+// Versioned links trust the left document. A check before these two finds the links of operations
+// that have not decided yet, and mending decides for them: the left document lists the right one
+// or, if its list is full, counts its version up. Of several such operations the first found wins.
+// The last check removes the links of the others.
+//
+// A plan that is under way looks like a finding: the Age is one minute. Links tell by their tokens
+// since when a finding stands.
+//
+// Cost: each check reads every document of its side that holds an id, and the server looks each id
+// up by _id. Mending sends one command for each run of findings of one kind, and writes one
+// document for each.
 type ManyToMany[L, LK, R, RK any] struct {
-	left  *model.Collection[L, LK]
-	right *model.Collection[R, RK]
-	in    manyToMany
+	model.Parts
 
-	bare  *model.Reader[L, RK]
-	links *model.Reader[L, Link[RK]]
-	count *model.Reader[L, int64]
-
-	bareRight *model.Reader[R, LK]
-	linkRight *model.Reader[R, Link[LK]]
+	left  Side[L, LK, R, RK]
+	right Side[R, RK, L, LK]
+	count *core.Reader[int64] // nil for bare ids
+	in    twosided.ManyToMany
 }
 
 // ManyToManySpec says what a [ManyToMany] needs beside its paths. The zero value is valid for bare ids.
@@ -42,106 +58,80 @@ type ManyToManySpec struct {
 	MaxLeft  int // how many links a left document lists at most; 0 means no bound
 	MaxRight int // how many links a right document lists at most; 0 means no bound
 
-	// Trust is the side that [ManyToMany.Checks] believes: TrustRefs, the default, believes the left side, TrustLists the
-	// right side. Versioned links need TrustRefs, because the left document decides.
-	Trust Side
+	// TrustRight lets [ManyToMany.Checks] believe the right side; by default they believe the left side. It is refused for
+	// versioned links, because the left document decides.
+	TrustRight bool
 }
 
 // NewManyToMany declares that the two lists hold each other's ids, or links. Operations on one left document wait for each
 // other when links are versioned: let the side with fewer concurrent changes be the left one. It panics with a
-// [*model.DeclarationError] when a path doesn't exist or is no array, holds another type, or when one side is versioned and
-// the other isn't. At most one spec may be given.
-func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath string, right *model.Collection[R, RK], rightPath string, spec ...ManyToManySpec) *ManyToMany[L, LK, R, RK] {
-	m := &ManyToMany[L, LK, R, RK]{left: left, right: right, in: manyToMany{left: left.Name(), right: right.Name(), leftPath: leftPath, rightPath: rightPath}}
-	m.in.declareSpec(spec)
-	versioned := isLink[RK](model.CheckArray(left, leftPath))
-	m.in.declareForm(versioned, isLink[LK](model.CheckArray(right, rightPath)))
-	if versioned {
-		m.links, m.linkRight = model.NewReader[Link[RK]](left, leftPath), model.NewReader[Link[LK]](right, rightPath)
-		m.count = model.NewReader[int64](left, m.in.version)
-		single(m.in.place(), m.count.Field())
-	} else {
-		m.bare, m.bareRight = model.NewReader[RK](left, leftPath), model.NewReader[LK](right, rightPath)
+// [*model.DeclarationError] when a path doesn't exist, isn't an array or holds another type, or when only one side is
+// versioned.
+func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath string, right *model.Collection[R, RK], rightPath string, spec ManyToManySpec) *ManyToMany[L, LK, R, RK] {
+	m := &ManyToMany[L, LK, R, RK]{in: twosided.ManyToMany{
+		Version: spec.Version, TrustRight: spec.TrustRight,
+		Left:  twosided.End{Docs: left.Docs(), Path: leftPath, Links: isLink[RK](left.Docs().CheckArray(leftPath)), Max: spec.MaxLeft},
+		Right: twosided.End{Docs: right.Docs(), Path: rightPath, Links: isLink[LK](right.Docs().CheckArray(rightPath)), Max: spec.MaxRight},
+	}}
+	m.in.Declare()
+	m.left, m.right = newSide(left, right, m.in.Side(true)), newSide(right, left, m.in.Side(false))
+	if m.in.Left.Links {
+		m.count = core.NewReader[int64](left.Docs(), spec.Version)
+		idref.Single(m.in.Place(), m.count.Field())
 	}
+	m.Parts = model.NewParts(m.in.Indexes, m.in.Relations, m.in.Checks)
 	return m
 }
 
-// Link returns the plan that links a left document, as it was read, with a right one; linked already, it does nothing
-// more. With versioned links, another operation on the left document's list since gives model.ErrStale and leaves nothing
-// behind; read it again. A list that is full gives a [*FullError]. op is the operation's token for versioned links, a new
-// ObjectID, the same when the plan is run again; for bare ids it is bson.NilObjectID.
+// Left returns the left side. The left document decides which versioned links hold.
+func (m *ManyToMany[L, LK, R, RK]) Left() Side[L, LK, R, RK] { return m.left }
+
+// Right returns the right side.
+func (m *ManyToMany[L, LK, R, RK]) Right() Side[R, RK, L, LK] { return m.right }
+
+// Link returns the plan that links a left document, as it was read, with a right one. If they are linked already, it does
+// nothing more. With versioned links, another operation on the left document's list since gives model.ErrStale and leaves nothing;
+// read the document again. A list that is full gives [model.ErrFull]. op is the operation's token, as [Link] says.
 //
-// Bare ids are written left first. Where the right list is bounded and turns out full, the left document's is taken off
-// again, unless it listed the right one as it was read.
+// Bare ids are written left first. If the right list is full, the left document's id is removed again, unless the left document
+// listed it when it was read.
 //
 // Cost: two commands, two documents. The plan can be run again after a cut.
 func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, op bson.ObjectID) model.Plan {
-	a, b, err := m.ids(left, right, op)
-	var was listedLink
-	if err == nil && (m.in.version != "" || m.in.maxRight > 0) {
-		was = m.state(left, b)
-	}
-	return m.in.link(a, b, was, op, err)
+	return m.in.Link(m.listed(left, right, op))
 }
 
-// state reads of a left document its version, and its link to a right one, encoded.
-func (m *ManyToMany[L, LK, R, RK]) state(left *L, right any) (s listedLink) {
-	want := model.Shell(right)
-	if m.in.version == "" {
-		for _, id := range m.bare.Append(nil, left) {
-			if v, err := m.right.Encode(id); err == nil && model.Shell(v) == want {
-				s.bare = true
-			}
-		}
-		return s
-	}
-	s.version, _ = m.count.First(left)
-	for _, l := range m.links.Append(nil, left) {
-		if id, err := m.right.Encode(l.ID); err == nil && model.Shell(id) == want {
-			s.v, s.op = l.V, l.Op
-		}
-	}
-	return s
-}
-
-func (m *ManyToMany[L, LK, R, RK]) ids(left *L, right RK, op bson.ObjectID) (a, b any, err error) {
-	if err := checkOp(m.in.left, m.in.version != "", op); err != nil {
-		return nil, nil, err
-	}
-	id, err := m.left.ID(left)
-	if err != nil {
-		return nil, nil, err
-	}
-	if a, err = encodeID(m.left, m.in.right, m.in.rightPath, id); err != nil {
-		return nil, nil, err
-	}
-	b, err = encodeID(m.right, m.in.left, m.in.leftPath, right)
-	return a, b, err
-}
-
-// Unlink returns the plan that takes the link between a left document, as it was read, and a right one away, on both sides.
-// With versioned links, another operation on the left document's list since gives model.ErrStale; a link that is not there
-// is taken off the right side alone. op is as in [ManyToMany.Link].
+// Unlink returns the plan that removes the link between a left document, as it was read, and a right one, on both sides.
+// With versioned links, another operation on the left document's list since gives model.ErrStale; a link that the left document
+// doesn't hold is removed from the right side alone. op is the operation's token, as [Link] says.
 //
 // Cost: two commands, two documents. The plan can be run again after a cut.
 func (m *ManyToMany[L, LK, R, RK]) Unlink(left *L, right RK, op bson.ObjectID) model.Plan {
-	a, b, err := m.ids(left, right, op)
-	var was listedLink
-	if err == nil && m.in.version != "" {
-		was = m.state(left, b)
+	return m.in.Unlink(m.listed(left, right, op))
+}
+
+// listed is what a left document in hand says of a right one.
+func (m *ManyToMany[L, LK, R, RK]) listed(left *L, right RK, op bson.ObjectID) twosided.ListedLink {
+	s := m.in.Listed(left, right, op)
+	if s.Err != nil {
+		return s
 	}
-	return m.in.unlink(a, b, was, err)
-}
-
-// Indexes returns the indexes on both lists, by which each side is found from the other.
-func (m *ManyToMany[L, LK, R, RK]) Indexes() []model.Index {
-	return []model.Index{m.in.leftIndex(), m.in.rightIndex()}
-}
-
-// Relations returns the relation, for diagrams.
-func (m *ManyToMany[L, LK, R, RK]) Relations() []model.Relation {
-	return []model.Relation{{
-		From: m.in.left, FromPath: m.in.leftPath, To: m.in.right, ToPath: m.in.rightPath,
-		FromEnd: model.Many, ToEnd: model.Many, Label: "many to many",
-	}}
+	want := idref.Key(s.B)
+	is := func(id RK) bool {
+		v, err := m.in.Right.Docs.Encode(id)
+		return err == nil && idref.Key(v) == want
+	}
+	if m.count != nil {
+		s.Version, _ = m.count.First(left)
+		for _, l := range m.left.links.Append(nil, left) {
+			if is(l.ID) {
+				s.V, s.Was = l.V, l.Op
+			}
+		}
+	} else if m.in.Right.Max > 0 {
+		for _, id := range m.left.bare.Append(nil, left) {
+			s.Bare = s.Bare || is(id)
+		}
+	}
+	return s
 }

@@ -2,156 +2,119 @@ package relate
 
 import (
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate/internal/twosided"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // TwoWay is a one-to-many relation that both sides store: a person lists tasks, and a task names its owner. Make it with
 // [NewTwoWay].
 //
-// With bare ids, no order of the two writes is safe: two operations on one item that interleave can leave one side without
-// the other. [TwoWay.Checks] finds and mends the difference; it believes the item's side, unless [TwoWaySpec] says
-// otherwise. In a transaction ([model.Plan.RunTx]) the sides don't differ.
+// With bare ids, two operations on one item that interleave can leave one side without the other, in any order of
+// writes. [TwoWay.Checks] finds and mends the difference. In a transaction ([model.Plan.RunTx]) the sides don't differ.
 //
-// With versioned links (fields of type [Link]) an operation first lists the item with its
-// new owner and then compares and sets the item, which decides. When the operation returns
-// nil, both sides agree, also when it is called again after a crash and other operations
-// came in between. A process that dies half way leaves a half-link. A second call with
-// the same token finishes the operation. So do the checks, unless another operation has
-// changed the item since: then they take the link of the dead operation off the list.
+// With versioned links (fields of type [Link]) the item decides, and no interleaving leaves a half-link: see [Link].
 //
 // Source: two-way referencing, "6 Rules of Thumb for MongoDB Schema Design", part 2 (seed 004).
+//
+// Indexes returns the index on the items' reference, and the index on the owners' list.
+//
+// Checks returns the checks of the relation. The first examines the owners' lists: a listed item names another owner, or
+// no owner, or is gone. The last examines the items: the owner that an item names doesn't list it, or is gone.
+//
+// Mending believes the items: it removes an item from a list of another owner, and adds it to
+// the list of the owner that it names. With TrustLists of [TwoWaySpec] it gives an item to the owner
+// that lists it, and unsets the owner of an item that no list holds. Of several owners that list an
+// item, the one that it names keeps it, else the first found. IDs of documents that are gone are removed in any case.
+// Bounds are not enforced.
+//
+// Versioned links trust the item. A check before these two finds the links of operations that have
+// not decided yet, and mending decides for them: the item names the list's owner. Of several such
+// operations the first found wins, and the next check removes the links of the others. Mending
+// undoes no operation: an operation that is called again with an old token finds its own work done.
+//
+// Each write asks for what the check saw, as far as one document can show it. A plan that is under
+// way looks like a finding: the Age is one minute. Links tell by their tokens since when a finding
+// stands.
+//
+// Cost: each check reads every document of its side that holds an id, and the server looks each id
+// up by _id; of bare ids that an item doesn't name, also the owner that it names. Mending
+// sends one command for each run of findings of one kind, and writes one document for each.
 type TwoWay[O, OK, I, IK any] struct {
-	owners *model.Collection[O, OK]
-	items  *model.Collection[I, IK]
-	in     twoWay
+	model.Parts
 
-	bareRef  *model.Reader[I, OK]
-	bareList *model.Reader[O, IK]
-	links    *model.Reader[I, Link[OK]]
-	listed   *model.Reader[O, Link[IK]]
+	owners Side[O, OK, I, IK]
+	items  Side[I, IK, O, OK]
+	in     twosided.TwoWay
 }
 
 // TwoWaySpec says what a [TwoWay] needs beside its paths. The zero value is valid.
 type TwoWaySpec struct {
 	Max int // how many items an owner lists at most; 0 means no bound
 
-	// Trust is the side that [TwoWay.Checks] believes: TrustRefs, the default, believes the items, TrustLists the owners'
-	// lists. Versioned links need TrustRefs, because the item decides.
-	Trust Side
+	// TrustLists lets [TwoWay.Checks] believe the owners' lists; by default they believe the items. It is refused for versioned
+	// links, because the item decides.
+	TrustLists bool
 }
 
 // NewTwoWay declares that the list of the owners' documents and the reference of the items' documents are two sides of one
 // relation: ids of each other, or both of type [Link]. It panics with a [*model.DeclarationError] when a path doesn't
-// exist, is no array (the list) or crosses one (the reference), holds another type, or when one side is versioned and the
-// other isn't. At most one spec may be given.
-func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], list string, items *model.Collection[I, IK], ref string, spec ...TwoWaySpec) *TwoWay[O, OK, I, IK] {
-	t := &TwoWay[O, OK, I, IK]{owners: owners, items: items, in: twoWay{owners: owners.Name(), items: items.Name(), list: list, ref: ref}}
-	l, r := model.CheckArray(owners, list), model.MustField(items, ref)
-	t.in.declareForm(r, isLink[IK](l), isLink[OK](r))
-	if t.in.versioned {
-		t.links, t.listed = model.NewReader[Link[OK]](items, ref), model.NewReader[Link[IK]](owners, list)
-	} else {
-		t.bareRef, t.bareList = model.NewReader[OK](items, ref), model.NewReader[IK](owners, list)
-	}
-	t.in.declareSpec(spec)
-	var zero OK
-	v, err := owners.Encode(zero)
-	t.in.declareNone(v, err, owners.CheckID(ref, zero))
+// exist or holds another type, when the list isn't an array or the reference crosses one, or when only one side is
+// versioned.
+func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], list string, items *model.Collection[I, IK], ref string, spec TwoWaySpec) *TwoWay[O, OK, I, IK] {
+	l, r := owners.Docs().CheckArray(list), items.Docs().MustField(ref)
+	t := &TwoWay[O, OK, I, IK]{in: twosided.TwoWay{
+		List: twosided.End{Docs: owners.Docs(), Path: list, Links: isLink[IK](l), Max: spec.Max}, Ref: twosided.End{Docs: items.Docs(), Path: ref, Links: isLink[OK](r)},
+		TrustLists: spec.TrustLists,
+	}}
+	t.in.Declare(r, *new(OK))
+	t.owners, t.items = newSide(owners, items, t.in.Left()), newSide(items, owners, t.in.Right())
+	t.Parts = model.NewParts(t.in.Indexes, t.in.Relations, t.in.Checks)
 	return t
 }
 
-// Owner returns the owner that an item names, and whether it names one.
-func (t *TwoWay[O, OK, I, IK]) Owner(item *I) (OK, bool) {
-	id, l := t.named(item)
-	return id, l.had
-}
+// Left returns the owners' side: the owners list items.
+func (t *TwoWay[O, OK, I, IK]) Left() Side[O, OK, I, IK] { return t.owners }
 
-// named is the owner that an item names, and the link to it, in which the id isn't encoded yet.
-func (t *TwoWay[O, OK, I, IK]) named(item *I) (id OK, l heldLink) {
-	switch {
-	case item == nil:
-	case t.in.versioned:
-		held, _ := t.links.First(item)
-		id, l = held.ID, heldLink{v: held.V, op: held.Op, had: held.Holds()}
-	default:
-		id, l.had = t.bareRef.First(item)
-		l.had = l.had && t.owners.CheckID(t.in.ref, id) == nil
+// Right returns the items' side: each item names at most one owner.
+func (t *TwoWay[O, OK, I, IK]) Right() Side[I, IK, O, OK] { return t.items }
+
+// held is what an item in hand says of its owner, not encoded yet.
+func (t *TwoWay[O, OK, I, IK]) held(item *I) (h twosided.HeldItem) {
+	if h.ID, h.Err = t.in.Ref.Docs.ID(item); h.Err != nil {
+		return h
 	}
-	return id, l
-}
-
-// held is the link to the owner that an item names.
-func (t *TwoWay[O, OK, I, IK]) held(item *I) (heldLink, error) {
-	id, l := t.named(item)
-	var err error
-	if l.had {
-		l.id, err = encodeID(t.owners, t.in.items, t.in.ref, id)
+	if t.items.links != nil {
+		l, _ := t.items.links.First(item)
+		h.Owner, h.V, h.Op, h.Had = l.ID, l.V, l.Op, l.Holds()
+		return h
 	}
-	return l, err
+	owner, ok := t.items.bare.First(item)
+	h.Owner, h.Had = owner, ok && t.items.in.IDs.Docs.CheckID(t.in.Ref.Path, owner) == nil
+	return h
 }
 
-// Assign returns the plan that gives an item, as it was read, to an owner, and takes it from the one that it names. When
-// another operation changed the item's owner since, running it gives model.ErrStale and leaves nothing behind. An owner
-// whose list is full gives a [*FullError].
+// Assign returns the plan that gives an item, as it was read, to an owner, and takes it from the owner that it names.
+// Running it gives model.ErrStale, and leaves nothing, when another operation changed the item's owner since or the new owner doesn't
+// exist; [model.ErrFull] when the owner's list is full. op is the operation's token, as [Link] says.
 //
-// op is the operation's token for versioned links: a new ObjectID, the same when the plan is run again. For bare ids it is
-// bson.NilObjectID.
+// If the item has this owner already, versioned links remove older links to the item from every list, which finishes
+// what a dead process began. Bare ids are written again.
 //
-// For an item that has this owner already, versioned links take older links to it off every list, which finishes what a
-// dead process began; bare ids are written again.
-//
-// Cost: two commands, two documents; three and three when the item had another owner; one
-// command for versioned links when it has this one. After a cut the plan can be run again.
-// A process that reads the item anew can call Assign again instead. The new owner's list
-// is written first, so that a list that is full, or an owner that doesn't exist
-// (model.ErrStale), leaves nothing. Links in flight count towards a bound. Bare ids take
-// the item off the old owner's list before the item changes. Versioned links write the
-// item before the old owner's list.
+// Cost: two commands, two documents; three and three when the item had another owner; one command for versioned links
+// when the item has this one. After a cut, run the plan again, or read the item anew and call Assign again. Links in
+// flight count towards Max.
 func (t *TwoWay[O, OK, I, IK]) Assign(item *I, to OK, op bson.ObjectID) model.Plan {
-	if err := checkOp(t.in.items, t.in.versioned, op); err != nil {
-		return model.RefusedPlan(t.in.items, err)
-	}
-	id, err := t.id(item)
-	var next any
-	if err == nil {
-		next, err = encodeID(t.owners, t.in.items, t.in.ref, to)
-	}
-	var was heldLink
-	if err == nil {
-		was, err = t.held(item)
-	}
-	return t.in.assign(id, next, was, op, err)
-}
-
-// id is the encoded _id of an item.
-func (t *TwoWay[O, OK, I, IK]) id(item *I) (any, error) {
-	k, err := t.items.ID(item)
-	if err != nil {
-		return nil, err
-	}
-	return encodeID(t.items, t.in.items, "_id", k)
+	return t.in.Assign(t.held(item), to, op)
 }
 
 // Unassign returns the plan that takes an item, as it was read, from its owner. When another operation changed the item's
-// owner since, running it gives model.ErrStale and leaves nothing behind. op is as in
-// [TwoWay.Assign].
+// owner since, running it gives model.ErrStale and leaves nothing. op is the operation's token, as [Link] says.
 //
-// For an item without an owner, versioned links take older links to it off every list,
-// which finishes what a dead process began. An item that never had an owner, or that has
-// none by bare ids, gives a plan that does nothing.
+// If the item has no owner, versioned links remove older links to the item from every list, which finishes what a dead
+// process began. For bare ids, and for an item that never had an owner, the plan does nothing.
 //
-// Cost: two commands, two documents; one command for versioned links when the item has no
-// owner any more. After a cut the plan can be run again. A process that reads the item
-// anew can call Unassign again instead. Bare ids take the item off the owner's list before
-// the item changes. Versioned links write the item first.
+// Cost: two commands, two documents; one command for versioned links when the item has no owner any more. After a cut,
+// run the plan again, or read the item anew and call Unassign again.
 func (t *TwoWay[O, OK, I, IK]) Unassign(item *I, op bson.ObjectID) model.Plan {
-	if err := checkOp(t.in.items, t.in.versioned, op); err != nil {
-		return model.RefusedPlan(t.in.items, err)
-	}
-	was, wasErr := t.held(item)
-	id, err := t.id(item)
-	if err == nil {
-		err = wasErr
-	}
-	return t.in.unassign(id, was, op, err)
+	return t.in.Unassign(t.held(item), op)
 }

@@ -79,12 +79,11 @@ func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
 		return err
 	}
 	fmt.Fprintln(w, "and", len(more), "more, the first of them with the replies:")
-	visits, err := Discussion(more[len(more)-1])
-	for _, v := range visits {
+	for v, err := range Discussion(more[len(more)-1]) {
+		if err != nil {
+			return err
+		}
 		fmt.Fprintf(w, "%s %s: %s\n", strings.Repeat("-", v.Depth+1), v.Doc.By, v.Doc.Text)
-	}
-	if err != nil {
-		return err
 	}
 	other := Post{ID: id(2), Slug: "hello", Authors: []string{"cat"}}
 	fmt.Fprintln(w, "\nAnother of its name:", b.Publish(ctx, other))

@@ -71,15 +71,15 @@ var (
 
 	// On one server a unique index would do; this holds too when posts are divided among several, by their _id.
 	slugs   = denorm.NewIndexTable(posts, "slug", "postBySlug", denorm.IndexTableSpec{Unique: true})
-	written = relate.NewManyToMany(posts, "authors", authors, "posts")
+	written = relate.NewManyToMany(posts, "authors", authors, "posts", relate.ManyToManySpec{})
 	ofPost  = relate.NewParentRef(comments, "post", posts, relate.ParentRefSpec{By: "at"})
 	recent  = denorm.NewSubset(comments, "post", posts, "recent", denorm.SubsetSpec{Max: shown, By: bson.D{{Key: "at", Value: -1}}, Fields: []string{"by", "text"}})
 	replies = paths.NewDocumentTree[Reply, bson.ObjectID](comments, "replies", paths.DocumentTreeSpec{Max: answered})
 	views   = denorm.NewApproximate(posts, "views", counted)
 
 	// The comments go with their post, and its authors list it no longer. An author who has posts stays.
-	withdrawal = relate.NewOnDelete(posts, relate.Cascade(ofPost), relate.Nullify(written.RightReference()))
-	leaving    = relate.NewOnDelete(authors, relate.Restrict(written.LeftReference()))
+	withdrawal = relate.NewOnDelete(posts, relate.OnDeleteSpec{Cascade: []relate.Referrer{ofPost}, Nullify: []relate.Referrer{written.Right()}})
+	leaving    = relate.NewOnDelete(authors, relate.OnDeleteSpec{Restrict: []relate.Referrer{written.Left()}})
 
 	techniques = []model.Technique{slugs, written, ofPost, recent, replies, views, withdrawal, leaving}
 )

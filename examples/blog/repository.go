@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -78,7 +79,7 @@ func publish(p Post) model.Plan {
 func (b Blog) Show(ctx context.Context, slug string) (Post, error) {
 	p, err := slugs.Documents(slug).One(ctx, b.db)
 	if err == nil {
-		_, err = views.Count(p.ID, b.draw()).Run(ctx, b.db)
+		_, err = views.Count(p.ID, 1, b.draw()).Run(ctx, b.db)
 	}
 	return p, said(err, model.ErrNotFound, ErrNoPost, model.ErrStale, ErrNoPost)
 }
@@ -88,8 +89,8 @@ func (b Blog) By(ctx context.Context, author string) ([]Post, error) {
 	return by(author).All(ctx, b.db)
 }
 
-func by(author string) model.Find[Post] {
-	return written.LeftsOf(author).Sorted(bson.D{{Key: "at", Value: -1}})
+func by(author string) *model.Find[Post] {
+	return written.Right().Others(author).Sorted(bson.D{{Key: "at", Value: -1}})
 }
 
 // Rename gives a post, as it was read, another title and slug. op is bson.NewObjectID(), the same when it is tried again.
@@ -149,7 +150,7 @@ func (b Blog) Comments(ctx context.Context, p Post, last *Comment) ([]Comment, e
 	return page(p, last).All(ctx, b.db)
 }
 
-func page(p Post, last *Comment) model.Find[Comment] {
+func page(p Post, last *Comment) *model.Find[Comment] {
 	f := recent.Rest(&p)
 	if last != nil {
 		f = f.After(last.At, last.ID)
@@ -160,7 +161,7 @@ func page(p Post, last *Comment) model.Find[Comment] {
 // Reply answers a comment, or with a Parent a reply to it. Its ID is bson.NewObjectID(), the same when it is tried again.
 func (b Blog) Reply(ctx context.Context, comment bson.ObjectID, r Reply) error {
 	_, err := reply(comment, r).Run(ctx, b.db)
-	return said(err, model.ErrFull, ErrFull, paths.ErrNoNode, ErrNoComment, model.ErrStale, ErrNoComment)
+	return said(err, model.ErrFull, ErrFull, model.ErrNotFound, ErrNoComment, model.ErrStale, ErrNoComment)
 }
 
 func reply(comment bson.ObjectID, r Reply) model.Write {
@@ -172,7 +173,7 @@ func reply(comment bson.ObjectID, r Reply) model.Write {
 }
 
 // Discussion returns the replies to a comment that was read, each below what it answers, with its depth. It asks nobody.
-func Discussion(c Comment) ([]paths.Visit[Reply], error) { return replies.Arrange(c.Replies) }
+func Discussion(c Comment) iter.Seq2[paths.Visit[Reply], error] { return replies.Arrange(c.Replies) }
 
 // Leave deletes an author who has no posts.
 func (b Blog) Leave(ctx context.Context, author string) error {

@@ -50,7 +50,7 @@ func Example() {
 	// -- anon: You're welcome
 	//
 	// Another of its name: blog: another post has this slug: docmodel: step 1: postBySlug {_id: 'hello'}: postBySlug: 'hello' is taken by another document
-	// Bob leaves: blog: the author has posts: docmodel: the deletion is forbidden by posts ObjectId('650000000000000000000001') authors → 'bob'
+	// Bob leaves: blog: the author has posts: docmodel: the deletion is forbidden by posts ObjectId('650000000000000000000001'): authors → 'bob'
 	// The post goes: <nil>
 	// 0 comments are left, and Bob leaves: <nil>
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/examples/internal/connect"
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
@@ -57,9 +56,9 @@ func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
 }
 
 // show prints what a change sends, and runs it.
-func show(ctx context.Context, w io.Writer, db *mongo.Database, c model.Change[denorm.CounterState]) error {
+func show(ctx context.Context, w io.Writer, db *mongo.Database, c model.Change[any]) error {
 	decide := c.Decide
-	c.Decide = func(s denorm.CounterState) (model.Plan, error) {
+	c.Decide = func(s any) (model.Plan, error) {
 		plan, err := decide(s)
 		fmt.Fprintf(w, "%s\n%s - %s\n", plan, plan.Cost(), plan.Guarantee())
 		return plan, err

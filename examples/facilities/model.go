@@ -4,6 +4,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -47,10 +48,10 @@ var (
 	sites = model.NewCollection[Site, string]("sites")
 	tasks = model.NewCollection[Task, string]("tasks")
 
-	tree     = paths.NewParentTree(sites, paths.Links{}).Tree(paths.TreeSpec{})
+	tree     = paths.NewParentTree(sites, paths.TreeSpec{})
 	place    = geofield.NewField(sites, "at", "geo", geofield.FieldSpec{Suffix: []string{"open"}})
-	contacts = model.NewEmbedded[Contact](sites, "contacts", model.EmbeddedSpec{Key: "mail", Max: 20})
-	work     = relate.NewTwoWay(sites, "tasks", tasks, "site.id")
+	contacts = embed.NewEmbedded[Contact](sites, "contacts", embed.EmbeddedSpec{Key: "mail", Max: 20})
+	work     = relate.NewTwoWay(sites, "tasks", tasks, "site.id", relate.TwoWaySpec{})
 	open     = denorm.NewCounter(tasks, "site.id", sites, denorm.CounterSpec{Count: "open", Where: bson.D{{Key: "done", Value: false}}})
 	names    = denorm.NewCopy(sites, tasks, denorm.CopySpec{KeyPath: "site.id", Fields: []denorm.Field{{From: "name", To: "site.name"}}})
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 )
@@ -23,7 +22,7 @@ func Example_move() {
 	}
 	move := moveTask(lamp, Site{ID: "library", Name: "Library"})
 	decide := move.Decide
-	move.Decide = func(s denorm.CounterState) (model.Plan, error) {
+	move.Decide = func(s any) (model.Plan, error) {
 		plan, err := decide(s)
 		sent := plan
 		sent.IfStale = nil // a transaction takes back by itself

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/model"
@@ -44,8 +43,8 @@ func (f Facilities) OpenTask(ctx context.Context, t Task) error {
 	return err
 }
 
-func openTask(t Task) model.Change[denorm.CounterState] {
-	return open.Insert(t, none).Also(func(denorm.CounterState) (model.Plan, error) {
+func openTask(t Task) model.Change[any] {
+	return open.Insert(t, none).Also(func(any) (model.Plan, error) {
 		assigned := work.Assign(&t, t.Site.ID, none)
 		return model.NewPlan(assigned.Steps[0]), nil // the site's list; the task names the site already
 	})
@@ -57,8 +56,8 @@ func (f Facilities) MoveTask(ctx context.Context, t Task, to Site) error {
 	return err
 }
 
-func moveTask(t Task, to Site) model.Change[denorm.CounterState] {
-	return open.Move(t.ID, to.ID, none).Also(func(denorm.CounterState) (model.Plan, error) {
+func moveTask(t Task, to Site) model.Change[any] {
+	return open.Move(t.ID, to.ID, none).Also(func(any) (model.Plan, error) {
 		return model.MergePlans(work.Assign(&t, to.ID, none), model.NewPlan(names.Attach(t.ID, &to))), nil
 	})
 }
@@ -82,7 +81,7 @@ func (f Facilities) Relocate(ctx context.Context, site string, at geohash.Point,
 }
 
 func relocate(site string, at geohash.Point, mail, name string) model.Write {
-	return model.Merge(place.Set(site, at), contacts.Set(site, mail, bson.D{{Key: "name", Value: name}}))
+	return model.Merge(place.Set(site, at), contacts.Update(site, mail, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: name}}}}))
 }
 
 // Busy returns the sites within a circle that have open tasks, with their distance.
@@ -97,17 +96,16 @@ func busy(circle geohash.Circle) geofield.Within[Site] {
 // TasksOf returns the tasks of a site and of all that it consists of.
 func (f Facilities) TasksOf(ctx context.Context, site string) ([]Task, error) {
 	ids := []string{site}
-	below, err := tree.Descendants(ctx, f.db, site, 0)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range below {
+	for s, err := range tree.Descendants(&Site{ID: site}, 0).Each(ctx, f.db) {
+		if err != nil {
+			return nil, err
+		}
 		ids = append(ids, s.ID)
 	}
 	return of(ids).All(ctx, f.db)
 }
 
-func of(sites []string) model.Find[Task] {
+func of(sites []string) *model.Find[Task] {
 	return tasks.Find(bson.D{{Key: "site.id", Value: bson.D{{Key: "$in", Value: sites}}}})
 }
 

@@ -61,17 +61,17 @@ func (l Likes) Unlike(ctx context.Context, user, item string) error {
 	return err
 }
 
-// Of returns what a user likes, the newest first: n of them, before the last one that was shown, or "".
-func (l Likes) Of(ctx context.Context, user, before string, n int) ([]Liked, error) {
-	return entries(ctx, l.db, likes.LeftNewest(user, before, n), "title")
+// Of returns what a user likes, the newest first: n of them, after the last one that was shown, or "".
+func (l Likes) Of(ctx context.Context, user, after string, n int64) ([]Liked, error) {
+	return entries(ctx, l.db, likes.Left().Newest(user, after, n), "title")
 }
 
 // By returns who likes an item, likewise.
-func (l Likes) By(ctx context.Context, item, before string, n int) ([]Liked, error) {
-	return entries(ctx, l.db, likes.RightNewest(item, before, n), "name")
+func (l Likes) By(ctx context.Context, item, after string, n int64) ([]Liked, error) {
+	return entries(ctx, l.db, likes.Right().Newest(item, after, n), "name")
 }
 
-func entries(ctx context.Context, db *mongo.Database, page model.Aggregate[denorm.RowColumn[string]], text string) ([]Liked, error) {
+func entries(ctx context.Context, db *mongo.Database, page *model.Aggregate[denorm.RowColumn[string]], text string) ([]Liked, error) {
 	columns, err := page.All(ctx, db)
 	out := make([]Liked, 0, len(columns))
 	for _, c := range columns {
@@ -84,7 +84,7 @@ func entries(ctx context.Context, db *mongo.Database, page model.Aggregate[denor
 // Rename renames a user, also where the name stands beside what the user likes.
 func (l Likes) Rename(ctx context.Context, u User, name string) error {
 	u.Name = name
-	plan := model.NewPlan(users.Update(u.ID, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: name}}}}), likes.RefreshLeft(&u))
+	plan := model.NewPlan(users.Update(u.ID, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: name}}}}), likes.Left().Refresh(&u))
 	plan.Leaves = "the old name beside the likes, which a check finds"
 	_, err := plan.Run(ctx, l.db)
 	return err

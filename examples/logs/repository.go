@@ -80,8 +80,8 @@ func (l Logs) Page(ctx context.Context, host string, last *Message) ([]Message, 
 	return page(host, last).All(ctx, l.db)
 }
 
-func page(host string, last *Message) model.Find[Message] {
-	f := ofHost.Newest(host, 50)
+func page(host string, last *Message) *model.Find[Message] {
+	f := ofHost.Children(host).Limited(50)
 	if last != nil {
 		f = f.After(last.At, last.ID)
 	}

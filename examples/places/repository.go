@@ -74,7 +74,7 @@ func (a Airports) Nearest(ctx context.Context, k int, code string) iter.Seq2[Fou
 }
 
 func nearest(k int, from geohash.Point) geofield.Nearest[Airport] {
-	return place.Nearest(k, from, geofield.NearestSpec{Start: 500e3})
+	return place.Nearest(from, geofield.NearestSpec{Start: 500e3}, geofield.Mark{}, int64(k))
 }
 
 // Mend gives airports that were stored by other means the keys of their places, and returns how many there were.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/relate"
@@ -102,23 +103,23 @@ const (
 )
 
 var (
-	details = model.NewUnion[Details]("kind", model.Case[Book]("book"), model.Case[Tool]("tool"))
+	details = embed.NewUnion[Details]("kind", embed.Case[Book]("book"), embed.Case[Tool]("tool"))
 
 	categories = model.NewCollection[Category, string]("categories")
 	parts      = model.NewCollection[Part, string]("parts")
-	products   = model.NewCollection[Product, string]("products", details.Options())
+	products   = model.NewCollectionWith[Product, string]("products", details.Options())
 	customers  = model.NewCollection[Customer, string]("customers")
 	orders     = model.NewCollection[Order, string]("orders")
 	counters   = model.NewCollection[keys.SequenceCounter[string], string]("orderNumbers")
 
-	tree       = paths.NewMaterializedPath(categories, paths.MaterializedPathSpec{}).Tree(paths.TreeSpec{})
+	tree       = paths.NewMaterializedPath(categories, paths.MaterializedPathSpec{})
 	inCategory = relate.NewParentRef(products, "category", categories, relate.ParentRefSpec{By: "name"})
-	kinds      = model.NewKinds(products, details, model.KindsSpec{Path: "details", Indexes: []model.KindIndex{{Tag: "book", Keys: bson.D{{Key: "author", Value: 1}}}}})
+	kinds      = embed.NewKinds(products, details, embed.KindsSpec{Path: "details", Indexes: []embed.KindIndex{{Tag: "book", Keys: bson.D{{Key: "author", Value: 1}}}}})
 	partNames  = denorm.NewCopy(parts, products, denorm.CopySpec{KeyPath: "parts.id", Fields: []denorm.Field{{From: "name", To: "parts.name"}}, CountUp: "version"})
-	stock      = model.NewVersioned(products, model.VersionedSpec{Tokens: "ops"})
+	stock      = embed.NewVersioned(products, embed.VersionedSpec{Tokens: "ops"})
 	numbers    = keys.NewSequence(orders, counters, keys.SequenceSpec{Digits: 6})
 	totals     = denorm.NewCounter(orders, "customer", customers, denorm.CounterSpec{
-		Count: "orders", Sums: []denorm.CounterField{{From: "total", To: "spent"}}, Where: bson.D{{Key: "state", Value: Placed}}, Tokens: "ops", Pending: "pending",
+		Count: "orders", Sums: []denorm.Field{{From: "total", To: "spent"}}, Where: bson.D{{Key: "state", Value: Placed}}, Tokens: "ops", Pending: "pending",
 	})
 
 	byState = model.NewIndex("orders", bson.D{{Key: "state", Value: 1}, {Key: "at", Value: 1}}) // of a query of our own

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -63,18 +64,21 @@ func (s Shop) Edit(ctx context.Context, product string, op bson.ObjectID, edit f
 
 // Browse returns the products of a category and of all below it.
 func (s Shop) Browse(ctx context.Context, category string) ([]Product, error) {
-	ids := []string{category}
-	below, err := tree.Descendants(ctx, s.db, category, 0)
+	top, err := categories.ByID(category).One(ctx, s.db)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range below {
+	ids := []string{category}
+	for c, err := range tree.Descendants(&top, 0).Each(ctx, s.db) {
+		if err != nil {
+			return nil, err
+		}
 		ids = append(ids, c.ID)
 	}
 	return browse(ids).All(ctx, s.db)
 }
 
-func browse(categories []string) model.Find[Product] {
+func browse(categories []string) *model.Find[Product] {
 	return products.Find(bson.D{{Key: "category", Value: bson.D{{Key: "$in", Value: categories}}}}).Sorted(bson.D{{Key: "name", Value: 1}})
 }
 
@@ -83,7 +87,7 @@ func (s Shop) Books(ctx context.Context, author string) ([]Product, error) {
 	return books(author).All(ctx, s.db)
 }
 
-func books(author string) model.Find[Product] {
+func books(author string) *model.Find[Product] {
 	return kinds.Having("book", bson.D{{Key: "author", Value: author}})
 }
 
@@ -153,7 +157,7 @@ func (s Shop) finish(ctx context.Context, o Order) error {
 	}
 	for _, l := range o.Lines {
 		_, err := stock.Take(l.Product, "qty", l.Qty, o.Op).Run(ctx, s.db)
-		if errors.Is(err, model.ErrGuard) || errors.Is(err, model.ErrStale) { // sold out, or not offered any more
+		if errors.Is(err, embed.ErrGuard) || errors.Is(err, model.ErrStale) { // sold out, or not offered any more
 			if _, err := orders.Update(o.ID, set(Refusing)).Run(ctx, s.db); err != nil {
 				return err
 			}
@@ -171,7 +175,7 @@ func (s Shop) finish(ctx context.Context, o Order) error {
 func (s Shop) giveBack(ctx context.Context, o Order) error {
 	for _, l := range o.Lines {
 		back := stock.Guarded(l.Product, bson.D{{Key: "ops", Value: o.Op}}, bson.D{{Key: "$inc", Value: bson.D{{Key: "qty", Value: l.Qty}}}}, o.Undo)
-		if _, err := back.Run(ctx, s.db); err != nil && !errors.Is(err, model.ErrGuard) && !errors.Is(err, model.ErrStale) {
+		if _, err := back.Run(ctx, s.db); err != nil && !errors.Is(err, embed.ErrGuard) && !errors.Is(err, model.ErrStale) {
 			return err
 		}
 	}
@@ -189,7 +193,7 @@ func (s Shop) Orders(ctx context.Context, customer string, below int64) ([]Order
 	return history(customer, below).All(ctx, s.db)
 }
 
-func history(customer string, below int64) model.Find[Order] {
+func history(customer string, below int64) *model.Find[Order] {
 	if below == 0 {
 		return numbers.Newest(customer).Limited(20)
 	}
@@ -211,7 +215,7 @@ func (s Shop) Mend(ctx context.Context, before time.Time) (int, error) {
 	return len(begun) + len(untold), nil
 }
 
-func unfinished(before time.Time) model.Find[Order] {
+func unfinished(before time.Time) *model.Find[Order] {
 	return orders.Find(bson.D{
 		{Key: "state", Value: bson.D{{Key: "$in", Value: []State{New, Refusing}}}}, {Key: "at", Value: bson.D{{Key: "$lt", Value: before}}},
 	})

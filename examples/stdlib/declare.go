@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -67,22 +68,22 @@ var (
 	pairings = model.NewCollection[Import, string]("imports")
 
 	imports   = relate.NewChildRefs(packages, "imports", packages)
-	bothWays  = relate.NewManyToMany(packages, "imports", packages, "importedBy")
-	paired    = relate.NewJoinCollection(pairings, "from", packages, "to", packages)
-	joined    = relate.NewJoin(packages, "imports", packages)
+	bothWays  = relate.NewManyToMany(packages, "imports", packages, "importedBy", relate.ManyToManySpec{})
+	paired    = relate.NewJoinCollection(pairings, "from", packages, "to", packages, relate.JoinCollectionSpec{})
+	joined    = relate.NewJoin(packages, "imports", packages, relate.JoinSpec{})
 	twoLevels = relate.Then(joined, joined)
-	weak      = relate.NewDangling(packages, "imports", packages)
-	removal   = relate.NewOnDelete(packages, relate.Cascade(imports))
+	weak      = relate.NewDangling(packages, "imports", packages, relate.DanglingSpec{})
+	removal   = relate.NewOnDelete(packages, relate.OnDeleteSpec{Cascade: []relate.Referrer{imports}})
 
 	inside  = relate.NewParentRef(files, "package", packages, relate.ParentRefSpec{By: "bytes"})
-	owned   = relate.NewTwoWay(packages, "files", files, "package")
-	largest = denorm.NewBounded(packages, "largest", denorm.BoundedSpec{Max: 3, Keep: denorm.First, By: largestFirst, Key: "name"})
-	kept    = model.NewEmbedded[Sized](packages, "largest", model.EmbeddedSpec{Key: "name"})
+	owned   = relate.NewTwoWay(packages, "files", files, "package", relate.TwoWaySpec{})
+	largest = denorm.NewBounded(packages, "largest", denorm.BoundedSpec{Max: 3, First: true, By: largestFirst, Key: "name"})
+	kept    = embed.NewEmbedded[Sized](packages, "largest", embed.EmbeddedSpec{Key: "name"})
 	top     = denorm.NewSubset(files, "package", packages, "top", denorm.SubsetSpec{
 		Max: 3, By: bson.D{{Key: "bytes", Value: -1}}, Fields: []string{"name"},
 	})
 	sizes = denorm.NewCounter(files, "package", packages, denorm.CounterSpec{
-		Count: "count", Sums: []denorm.CounterField{{From: "bytes", To: "bytes"}}, Tokens: "ops", Pending: "pending",
+		Count: "count", Sums: []denorm.Field{{From: "bytes", To: "bytes"}}, Tokens: "ops", Pending: "pending",
 	})
 	synopses = denorm.NewCopy(packages, files, denorm.CopySpec{
 		KeyPath: "package", Fields: []denorm.Field{{From: "doc", To: "synopsis"}},

@@ -8,11 +8,12 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 func (t *tour) parents(ctx context.Context) error {
-	page := inside.Newest("runtime", 3)
+	page := inside.Children("runtime").Limited(3)
 	list, err := read(ctx, t, "the three largest files of runtime", page, sized)
 	if err != nil {
 		return err
@@ -68,14 +69,14 @@ func (t *tour) bounded(ctx context.Context) error {
 		return err
 	}
 	large := kept.Elements(bson.D{{Key: "bytes", Value: bson.D{{Key: "$gt", Value: 200_000}}}}, largestFirst)
-	_, err := read(ctx, t, "elements over 200,000 bytes, of all packages", large, func(e model.ElementOf[string, Sized]) string {
+	_, err := read(ctx, t, "elements over 200,000 bytes, of all packages", large, func(e embed.ElementOf[string, Sized]) string {
 		return fmt.Sprintf("%s of %s", e.Element.Name, e.Parent)
 	})
 	return err
 }
 
 func (t *tour) subset(ctx context.Context) error {
-	if err := t.job(ctx, "fill the subset of each package", top.Indexes()[0].Name, top.Rebuild()); err != nil {
+	if err := t.job(ctx, "fill the subset of each package", top.Indexes()[0].Name, top.Checks()[0].Job()); err != nil {
 		return err
 	}
 	shown := packages.ByID("net/http")

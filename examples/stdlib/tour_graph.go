@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths"
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // start is where distances are counted from.
@@ -18,7 +19,7 @@ func (t *tour) graph(ctx context.Context) error {
 		s    *paths.Supersteps
 		show func(context.Context) error
 	}{
-		{"which packages important packages import: PageRank", ranks.PageRank(), t.important},
+		{"which packages important packages import: PageRank", ranks.PageRank(paths.RankSpec{}), t.important},
 		{"how far each package is from " + start, near.Distances(start), t.distances},
 		{"which packages hang together", groups.Components(), t.components},
 		{"the longest chain of imports up to each package, and none of them in a circle", layering, t.layers},
@@ -35,7 +36,10 @@ func (t *tour) graph(ctx context.Context) error {
 	}
 	for _, c := range computations {
 		if err := t.sent(c.name, "", func() (string, error) {
-			last, err := c.s.Run(ctx, t.db, paths.GraphOptions{})
+			if _, err := c.s.Job().Run(ctx, t.db, model.JobOptions{}); err != nil {
+				return "", err
+			}
+			last, err := c.s.Steps().Sorted(bson.D{{Key: "_id", Value: -1}}).One(ctx, t.db)
 			return fmt.Sprintf("over after %d supersteps", last.Step), err
 		}); err != nil {
 			return err
@@ -124,7 +128,7 @@ var layering = paths.NewProgram(layers, func(v *paths.GraphVertex[Package, strin
 	if v.State.Waiting == 0 {
 		tell(v.State.Chain + 1)
 	}
-	v.Halt() // until there is news
+	v.Halt = true // until there is news
 	return nil
 })
 
@@ -146,7 +150,7 @@ func (t *tour) layers(ctx context.Context) error {
 		chains[v.ID] = l.Chain
 	}
 	deepest := slices.MaxFunc(all, func(a, b paths.VertexState[string]) int { return chains[a.ID] - chains[b.ID] })
-	_, err = read(ctx, t, "the package at the end of the longest", layers.State(deepest.ID), func(v paths.VertexState[string]) string {
+	_, err = read(ctx, t, "the package at the end of the longest", layers.States(deepest.ID), func(v paths.VertexState[string]) string {
 		return fmt.Sprintf("%s, %d imports deep", v.ID, chains[v.ID])
 	})
 	return err

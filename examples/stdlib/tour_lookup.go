@@ -52,12 +52,12 @@ func (t *tour) inverted(ctx context.Context) error {
 		return err
 	}
 	either := byWords.Count(system.Or(arch).Minus(byWords.Is("package", "runtime")))
-	total := func(n denorm.UniqueTotal) string { return fmt.Sprint(n.N, " files") }
+	total := func(n denorm.Count) string { return fmt.Sprint(n.N, " files") }
 	if _, err := read(ctx, t, "how many for either, outside of package runtime", either, total); err != nil {
 		return err
 	}
 	report := byWords.Report(system, "package")
-	_, err := read(ctx, t, "how many for "+runtime.GOOS+", by package", report, func(c denorm.InvertedCount) string {
+	_, err := read(ctx, t, "how many for "+runtime.GOOS+", by package", report, func(c denorm.Counted[bson.RawValue]) string {
 		return fmt.Sprintf("%s %d", c.Value.StringValue(), c.N)
 	})
 	return err

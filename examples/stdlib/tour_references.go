@@ -39,7 +39,7 @@ func (t *tour) manyToMany(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := read(ctx, t, "who imports unsafe, by the list in hand", bothWays.Lefts(&unsafe), packageID); err != nil {
+	if _, err := read(ctx, t, "who imports unsafe, by the list in hand", bothWays.Right().Listed(&unsafe), packageID); err != nil {
 		return err
 	}
 	link := bothWays.Link(&Package{ID: "errors"}, "fmt", bson.NilObjectID)
@@ -62,7 +62,7 @@ func (t *tour) twoWay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := read(ctx, t, "the files of net/http, by the list in hand", owned.Items(&pack), sized)
+	list, err := read(ctx, t, "the files of net/http, by the list in hand", owned.Left().Listed(&pack), sized)
 	if err != nil {
 		return err
 	}
@@ -75,21 +75,21 @@ func (t *tour) twoWay(ctx context.Context) error {
 }
 
 func (t *tour) joinDocuments(ctx context.Context) error {
-	if err := t.plan(ctx, "store the pairs", paired.LinkAll(t.std.imports)); err != nil {
+	if err := t.plan(ctx, "store the pairs", paired.Link(t.std.imports...)); err != nil {
 		return err
 	}
-	used := paired.RightsOf("net/http", relate.LinkPage[Import]{Limit: 5})
+	used := paired.Left().Others("net/http", nil, 5)
 	if _, err := read(ctx, t, "the last five that net/http imports, and where", used, func(l relate.Linked[Import, Package]) string {
-		return l.Link.To + " (" + l.Link.where() + ")"
+		return l.Doc.To + " (" + l.Doc.where() + ")"
 	}); err != nil {
 		return err
 	}
-	using := paired.OfRight("testing").Where(bson.D{{Key: "code", Value: true}})
+	using := paired.Right().Links("testing").Where(bson.D{{Key: "code", Value: true}})
 	if _, err := read(ctx, t, "who imports testing not only in tests", using, func(l Import) string { return l.From }); err != nil {
 		return err
 	}
-	counts := paired.RightCounts("errors", "fmt", "unsafe")
-	_, err := read(ctx, t, "how many import three packages", counts, func(n relate.LinkCount[string]) string {
+	counts := paired.Right().Counts("errors", "fmt", "unsafe")
+	_, err := read(ctx, t, "how many import three packages", counts, func(n relate.Count[string]) string {
 		return fmt.Sprint(n.ID, " ", n.N)
 	})
 	return err
@@ -113,7 +113,7 @@ func (t *tour) join(ctx context.Context) error {
 	}
 	return t.sent("what two packages import, and what that imports", "_id_", func() (string, error) {
 		found, err := twoLevels.Load(ctx, t.db, two)
-		return names(found, func(p relate.Nested[Package, relate.Joined[Package, Package, string], string]) string {
+		return names(found, func(p relate.Joined[Package, relate.Joined[Package, Package, string], string]) string {
 			n := 0
 			for _, c := range p.Children {
 				n += len(c.Children)
@@ -125,7 +125,7 @@ func (t *tour) join(ctx context.Context) error {
 
 func (t *tour) deleting(ctx context.Context) error {
 	err := t.sent("what goes with crypto/tls: a dry run, level by level", removal.Indexes()[0].Name, func() (string, error) {
-		reach, err := removal.Reach(ctx, t.db, "crypto/tls")
+		reach, err := removal.Delete("crypto/tls").Read(ctx, t.db)
 		var levels []string
 		for _, l := range reach.Levels {
 			levels = append(levels, fmt.Sprintf("%d away: %s", l.Depth, count(int64(len(l.IDs)))))
@@ -142,7 +142,9 @@ func (t *tour) deleting(ctx context.Context) error {
 	if err := t.plan(ctx, "delete errors past all rules", model.NewPlan(packages.Delete(stored.ID))); err != nil {
 		return err
 	}
-	if _, err := read(ctx, t, "which imports lead nowhere now", weak.Missing(nil), relate.MissingID.String); err != nil {
+	if _, err := read(ctx, t, "which imports lead nowhere now", weak.Missing(nil), func(n relate.Count[bson.RawValue]) string {
+		return model.Shell(n.ID) + " (" + count(n.N) + ")"
+	}); err != nil {
 		return err
 	}
 	return t.plan(ctx, "and store it again", model.NewPlan(packages.Insert(stored)))

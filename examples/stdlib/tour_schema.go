@@ -13,18 +13,18 @@ import (
 
 // What the documents look like, by their types, and what these don't say.
 var (
-	packageSchema = schema.Of(packages,
-		schema.Field("imports").Unique(), schema.Field("importedBy").Unique(), schema.Field("files").Unique(),
-		schema.Field("largest").Items(0, 3), schema.Field("top").Items(0, 3),
-		schema.Field("count").Range(0, nil), schema.Field("bytes").Range(0, nil))
-	fileSchema = schema.Of(files, schema.Field("name").Pattern(`\.go$`), schema.Field("bytes").Range(0, nil))
+	packageSchema = schema.Of(packages, schema.Spec{Fields: []schema.Field{
+		{Path: "imports", Unique: true}, {Path: "importedBy", Unique: true}, {Path: "files", Unique: true},
+		{Path: "largest", MaxItems: 3}, {Path: "top", MaxItems: 3}, {Path: "count", Min: 0}, {Path: "bytes", Min: 0},
+	}})
+	fileSchema = schema.Of(files, schema.Spec{Fields: []schema.Field{{Path: "name", Pattern: `\.go$`}, {Path: "bytes", Min: 0}}})
 )
 
 func (t *tour) schemas(ctx context.Context) error {
 	raw := func(d bson.Raw) string { return d.Lookup("_id").String() }
 	for _, s := range []struct {
 		of   string
-		find model.Find[bson.Raw]
+		find *model.Find[bson.Raw]
 	}{
 		{"packages", packageSchema.Nonconforming()},
 		{"files", fileSchema.Nonconforming()},

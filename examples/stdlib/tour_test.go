@@ -205,7 +205,7 @@ func wantLookups(t *testing.T, tour *tour) {
 	if !slices.Equal(ids, docs) {
 		t.Errorf("doc: %q, want %q", ids, docs)
 	}
-	for _, check := range slices.Concat(byName.Checks(), byWords.Table("words").Checks(), byWords.Table("package").Checks()) {
+	for _, check := range slices.Concat(byName.Checks(), byWords.Checks()) {
 		if wrong, err := check.All(context.WithoutCancel(t.Context()), tour.db); err != nil || len(wrong) > 0 {
 			t.Errorf("%s: %v, %v", check.Name, wrong, err)
 		}

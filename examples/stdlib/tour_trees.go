@@ -128,9 +128,10 @@ func plainAnswers(all []Node) (a treeAnswers, back paths.Place[string], err erro
 		bytes[n.ID] = n.Bytes
 	}
 	below := func(id string) (ids []string, sum int64) {
-		for v := range f.Walk(id) {
-			ids = append(ids, v.Doc)
-			sum += bytes[v.Doc]
+		below, _ := f.Descendants(id, 0)
+		ids = append([]string{id}, below...)
+		for _, id := range ids {
+			sum += bytes[id]
 		}
 		return ids, sum
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"iter"
+	"slices"
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths"
@@ -52,36 +54,31 @@ type shownTree struct {
 
 // trees are the representations. The path of a node that is named by the last element of its import path is that import path.
 var trees = []shownTree{
-	ofDocuments("ParentTree", paths.NewParentTree(nodes("byParent"), paths.Links{})),
-	ofDocuments("ChildTree", paths.NewChildTree(nodes("byChildren"), paths.ChildTreeSpec{})),
-	ofDocuments("AncestorArray", paths.NewAncestorArray(nodes("byAncestors"), paths.AncestorArraySpec{})),
-	ofDocuments("MaterializedPath", paths.NewMaterializedPath(nodes("byPath"), paths.MaterializedPathSpec{Segment: "name"})),
-	ofDocuments("NestedSet", paths.NewNestedSet(nodes("byNumbers"), paths.NestedSetSpec{})),
-	{"DocumentTree", "_id_", "_id_", inDocument{"std"}},
+	ofDocuments("ParentTree", "byParent", func(c nodes) *paths.Tree[Node, string] { return paths.NewParentTree(c, paths.TreeSpec{}) }),
+	ofDocuments("ChildTree", "byChildren", func(c nodes) *paths.Tree[Node, string] { return paths.NewChildTree(c, paths.ChildTreeSpec{}) }),
+	ofDocuments("AncestorArray", "byAncestors", func(c nodes) *paths.Tree[Node, string] { return paths.NewAncestorArray(c, paths.AncestorArraySpec{}) }),
+	ofDocuments("MaterializedPath", "byPath", func(c nodes) *paths.Tree[Node, string] {
+		return paths.NewMaterializedPath(c, paths.MaterializedPathSpec{Segment: "name"})
+	}),
+	ofDocuments("NestedSet", "byNumbers", func(c nodes) *paths.Tree[Node, string] { return paths.NewNestedSet(c, paths.NestedSetSpec{}) }),
+	{"DocumentTree", "_id_", "_id_", inDocument{listing.Parts, "std"}},
 }
 
-func nodes(name string) *model.Collection[Node, string] {
-	return model.NewCollection[Node, string](name)
-}
+// nodes is a collection of nodes.
+type nodes = *model.Collection[Node, string]
 
 // documentTree is a tree whose nodes are documents.
 type documentTree struct {
 	*paths.Tree[Node, string]
+	all nodes
 	sum *paths.RollUp[int64, Node, string]
 }
 
-// representation is any of those of documents.
-type representation interface {
-	Tree(paths.TreeSpec) *paths.Tree[Node, string]
-	Descendants(n *Node, depth int) model.Aggregate[Node]
-	Ancestors(n *Node) model.Aggregate[Node]
-}
-
-func ofDocuments(name string, r representation) shownTree {
-	t := r.Tree(paths.TreeSpec{})
-	root := "a"
+func ofDocuments(name, collection string, declare func(nodes) *paths.Tree[Node, string]) shownTree {
+	all := model.NewCollection[Node, string](collection)
+	t, root := declare(all), "a"
 	n := &Node{ID: "a/b", Name: "b", Parent: &root, Ancestors: []string{root, "a/b"}, Path: "a/b/", Left: 2, Right: 3, Depth: 1}
-	return shownTree{name, r.Descendants(n, 0).Index, r.Ancestors(n).Index, documentTree{t, paths.NewRollUp[int64](t, "bytes", "")}}
+	return shownTree{name, t.Descendants(n, 0).Index, t.Ancestors(n).Index, documentTree{t, all, paths.NewRollUp[int64](t, "bytes", "")}}
 }
 
 func (d documentTree) load(ctx context.Context, db *mongo.Database, all []Node) error {
@@ -94,27 +91,43 @@ func (d documentTree) move(ctx context.Context, db *mongo.Database, id string, t
 	return err
 }
 
-func (d documentTree) below(ctx context.Context, db *mongo.Database, id string) (ids []string, _ error) {
-	for v, err := range d.Walk(ctx, db, id) {
+func (d documentTree) below(ctx context.Context, db *mongo.Database, id string) ([]string, error) {
+	top, err := d.all.ByID(id).One(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	below, err := d.Descendants(&top, 0).All(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	return visited(d.Arrange(&top, below))
+}
+
+func (d documentTree) above(ctx context.Context, db *mongo.Database, id string) (ids []string, _ error) {
+	n, err := d.all.ByID(id).One(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	for above, err := range d.Ancestors(&n).Each(ctx, db) {
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, v.Doc.ID)
+		ids = append(ids, above.ID)
 	}
 	return ids, nil
 }
 
-func (d documentTree) above(ctx context.Context, db *mongo.Database, id string) ([]string, error) {
-	return nodeIDs(d.Ancestors(ctx, db, id))
-}
-
 func (d documentTree) bytes(ctx context.Context, db *mongo.Database, id string) (int64, error) {
-	total, err := d.sum.Of(ctx, db, id)
+	n, err := d.all.ByID(id).One(ctx, db)
+	if err != nil {
+		return 0, err
+	}
+	total, err := d.sum.Total(&n).One(ctx, db)
 	return total.Sum, err
 }
 
 func (d documentTree) whole(ctx context.Context, db *mongo.Database) (*paths.Forest[string], error) {
-	return paths.NewForestOf(d.Dump(ctx, db), nodeID)
+	return paths.NewForest(d.Dump(ctx, db), nodeID)
 }
 
 // A Listing is a document that holds all nodes.
@@ -129,10 +142,10 @@ var (
 )
 
 // inDocument is a tree whose nodes are elements of one document.
-type inDocument struct{ id string }
-
-func (d inDocument) Indexes() []model.Index      { return listing.Indexes() }
-func (d inDocument) Relations() []model.Relation { return listing.Relations() }
+type inDocument struct {
+	model.Parts // of the tree
+	id          string
+}
 
 func (d inDocument) load(ctx context.Context, db *mongo.Database, all []Node) error {
 	_, err := model.NewPlan(listings.Insert(Listing{ID: d.id}), listing.Load(d.id, all)).Run(ctx, db)
@@ -145,44 +158,57 @@ func (d inDocument) move(ctx context.Context, db *mongo.Database, id string, to 
 }
 
 func (d inDocument) below(ctx context.Context, db *mongo.Database, id string) (ids []string, _ error) {
-	all, err := listing.Subtree(ctx, db, d.id, id)
-	for _, v := range all {
-		ids = append(ids, v.Doc.ID)
+	forest, err := d.whole(ctx, db)
+	if err != nil {
+		return nil, err
 	}
-	return ids, err
+	below, err := forest.Descendants(id, 0)
+	return append([]string{id}, below...), err
 }
 
 func (d inDocument) above(ctx context.Context, db *mongo.Database, id string) ([]string, error) {
-	return nodeIDs(listing.Ancestors(ctx, db, d.id, id))
+	forest, err := d.whole(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	return forest.Ancestors(id)
 }
 
 func (d inDocument) bytes(ctx context.Context, db *mongo.Database, id string) (sum int64, _ error) {
-	all, err := listing.Subtree(ctx, db, d.id, id)
-	for _, v := range all {
-		sum += v.Doc.Bytes
+	l, err := listings.ByID(d.id).One(ctx, db)
+	if err != nil {
+		return 0, err
+	}
+	forest, err := paths.NewForest(listing.Arrange(l.Nodes), nodeID)
+	if err != nil {
+		return 0, err
+	}
+	below, err := forest.Descendants(id, 0)
+	for _, n := range l.Nodes {
+		if n.ID == id || slices.Contains(below, n.ID) {
+			sum += n.Bytes
+		}
 	}
 	return sum, err
 }
 
 func (d inDocument) whole(ctx context.Context, db *mongo.Database) (*paths.Forest[string], error) {
-	all, err := listing.All(ctx, db, d.id)
+	l, err := listings.ByID(d.id).One(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	return paths.NewForestOf(func(yield func(paths.Visit[Node], error) bool) {
-		for _, v := range all {
-			if !yield(v, nil) {
-				return
-			}
-		}
-	}, nodeID)
+	return paths.NewForest(listing.Arrange(l.Nodes), nodeID)
 }
 
 func nodeID(n Node) string { return n.ID }
 
-func nodeIDs(list []Node, err error) (ids []string, _ error) {
-	for _, n := range list {
-		ids = append(ids, n.ID)
+// visited are the ids of a walk.
+func visited(walk iter.Seq2[paths.Visit[Node], error]) (ids []string, _ error) {
+	for v, err := range walk {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, v.Doc.ID)
 	}
-	return ids, err
+	return ids, nil
 }

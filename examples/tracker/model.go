@@ -5,6 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -70,17 +71,11 @@ var (
 	open = denorm.NewCounter(tasks, "project", projects, denorm.CounterSpec{
 		Count: "open", Where: bson.D{{Key: "done", Value: false}}, Tokens: "ops", Pending: "pending",
 	})
-	steps   = model.NewEmbedded[Step](tasks, "steps", model.EmbeddedSpec{Key: "label", Max: checklist, Indexes: []bson.D{{{Key: "due", Value: 1}}}})
+	steps   = embed.NewEmbedded[Step](tasks, "steps", embed.EmbeddedSpec{Key: "label", Max: checklist, Indexes: []bson.D{{{Key: "due", Value: 1}}}})
 	history = denorm.NewBounded(tasks, "history", denorm.BoundedSpec{Max: remembered, Key: "id", By: bson.D{{Key: "at", Value: 1}, {Key: "id", Value: 1}}})
 
-	techniques = []model.Technique{work, open, steps, history, byDue{}}
+	techniques = []model.Technique{work, open, steps, history, byDue}
 )
 
 // byDue is the index of a query of our own.
-type byDue struct{}
-
-func (byDue) Indexes() []model.Index {
-	return []model.Index{model.NewIndex(tasks.Name(), bson.D{{Key: "done", Value: 1}, {Key: "due", Value: 1}})}
-}
-
-func (byDue) Relations() []model.Relation { return nil }
+var byDue = model.Entity(tasks, model.NewIndex(tasks.Name(), bson.D{{Key: "done", Value: 1}, {Key: "due", Value: 1}}))

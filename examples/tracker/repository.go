@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -62,11 +63,11 @@ func give(task, person string, e Event) model.Change[Task] {
 // Tick marks a step as done, and says so in the history: two techniques, one write.
 func (t Tracker) Tick(ctx context.Context, task, step string, e Event) error {
 	_, err := tick(task, step, e).Run(ctx, t.db)
-	return said(err, model.ErrElementMissing, ErrNoStep, model.ErrStale, ErrNoTask)
+	return said(err, model.ErrNotFound, ErrNoStep, model.ErrStale, ErrNoTask)
 }
 
 func tick(task, step string, e Event) model.Write {
-	done, said := steps.Set(task, step, bson.D{{Key: "done", Value: true}}), history.Push(task, e)
+	done, said := steps.Update(task, step, bson.D{{Key: "$set", Value: bson.D{{Key: "done", Value: true}}}}), history.Push(task, e)
 	w := model.Merge(done, said)
 	w.Done, w.Reasons = said.Done, done.Reasons // the event tells that it was done before, and the step's reasons why it can't be
 	return w
@@ -107,8 +108,8 @@ func (t Tracker) Plate(ctx context.Context, person string) ([]Task, error) {
 	return onPlate(person).All(ctx, t.db)
 }
 
-func onPlate(person string) model.Find[Task] {
-	return work.ItemsOf(person).Where(bson.D{{Key: "done", Value: false}})
+func onPlate(person string) *model.Find[Task] {
+	return work.Left().Others(person).Where(bson.D{{Key: "done", Value: false}})
 }
 
 // Due returns the open tasks that are due on a day, whoever has them, the first first: a range of an index.
@@ -116,18 +117,18 @@ func (t Tracker) Due(ctx context.Context, day time.Time) ([]Task, error) {
 	return due(day).All(ctx, t.db)
 }
 
-func due(day time.Time) model.Find[Task] {
+func due(day time.Time) *model.Find[Task] {
 	return tasks.Find(append(bson.D{{Key: "done", Value: false}}, on(day)...)).Sorted(bson.D{{Key: "due", Value: 1}})
 }
 
 // StepsDue is the same question of what is embedded, and shows its price: the server reads each task that has such a step
 // whole, with its history, takes its steps apart, and sorts them in memory. Were it asked often, steps would be documents,
 // as tasks are.
-func (t Tracker) StepsDue(ctx context.Context, day time.Time) ([]model.ElementOf[string, Step], error) {
+func (t Tracker) StepsDue(ctx context.Context, day time.Time) ([]embed.ElementOf[string, Step], error) {
 	return stepsDue(day).All(ctx, t.db)
 }
 
-func stepsDue(day time.Time) model.Aggregate[model.ElementOf[string, Step]] {
+func stepsDue(day time.Time) *model.Aggregate[embed.ElementOf[string, Step]] {
 	return steps.Elements(append(bson.D{{Key: "done", Value: false}}, on(day)...), bson.D{{Key: "due", Value: 1}})
 }
 

@@ -18,37 +18,23 @@ type Area interface {
 	Validate() error
 }
 
-// Candidates returns the query of the documents whose key is in the area's cover: all that are in the area and, but for a box, some
-// around it. It is the filter to compose with conditions, a sort and a projection of one's own; [Field.Within] is this query with
-// what lies around left out. For a box it is exact: conditions on the stored coordinates, which the server compares as
-// [geohash.Box.Contains] does, are ANDed. Beside a circle of up to some hundred kilometres lie 44 % more by area, with eight ranges.
-//
-// Conditions are ANDed to it; those on fields of the index, Prefix above all, go into each range, where they bound it. A condition on
-// each field of Prefix is needed. Bad input is in Err: an area that is none, a field of Prefix without a condition.
-//
-// Cost: one command, one scan of [Field.Indexes] for each range, at most FieldSpec.Ranges.
-func (f *Field[D, K]) Candidates(area Area, where ...bson.D) model.Find[D] {
-	filter, err := f.f.within(area, true, where)
-	return f.find(filter, err)
-}
-
 // Keys returns the query of the index alone (a covered query, which reads no documents) for the area's cover: its fields, Prefix, key
 // and Suffix, by their names and without _id. [geohash.Key.Point] of a key is within 2.1 cm of the point. What lies around the area is
 // in it, for a box too.
 //
-// Cost: as of [Field.Candidates], with no document read; with conditions on fields beside the index, documents are read, and on
+// Cost: as of [Field.Within], with no document read; with conditions on fields beside the index, documents are read, and on
 // DocumentDB in any case.
-func (f *Field[D, K]) Keys(area Area, where ...bson.D) model.Find[bson.Raw] {
+func (f *Field[D, K]) Keys(area Area, where ...bson.D) *model.Find[bson.Raw] {
 	filter, err := f.f.within(area, false, where)
 	q := f.find(filter, err)
 	q.Projection = bson.D{{Key: "_id", Value: 0}}
 	for _, k := range f.f.indexKeys() {
 		q.Projection = append(q.Projection, bson.E{Key: k.Key, Value: 1})
 	}
-	return model.Find[bson.Raw](q)
+	return &model.Find[bson.Raw]{Query: q.Query}
 }
 
-func (f *Field[D, K]) find(filter bson.D, err error) model.Find[D] {
+func (f *Field[D, K]) find(filter bson.D, err error) *model.Find[D] {
 	q := f.owners.Find(filter)
 	q.Index = f.f.index()
 	if q.Err == nil {
@@ -77,7 +63,7 @@ func (f *field) within(area Area, exactly bool, where []bson.D) (bson.D, error) 
 // cover is that of an area, checked.
 func (f *field) cover(area Area) ([]geohash.Range, error) {
 	if area == nil {
-		return nil, &model.ValueError{Collection: f.collection, Field: "area", Reason: "is nil"}
+		return nil, f.Refuse("area", nil, "is nil")
 	}
 	if err := area.Validate(); err != nil {
 		return nil, f.badArea(err)
@@ -88,17 +74,17 @@ func (f *field) cover(area Area) ([]geohash.Range, error) {
 func (f *field) badArea(err error) error {
 	var c *geohash.CoordinateError
 	if errors.As(err, &c) {
-		return &model.ValueError{Collection: f.collection, Field: c.Field, Value: c.Value, Reason: c.Reason}
+		return f.Refuse(c.Field, c.Value, c.Reason)
 	}
-	return &model.ValueError{Collection: f.collection, Field: "area", Reason: err.Error()}
+	return f.Refuse("area", nil, err.Error())
 }
 
 // divide takes the conditions on fields of the index from the others.
 func (f *field) divide(where []bson.D) (own, rest bson.D, err error) {
 	for i, d := range where {
-		v, err := f.encode(d)
+		v, err := f.Encode(d)
 		if err != nil {
-			return nil, nil, &model.ValueError{Collection: f.collection, Field: fmt.Sprintf("where[%d]", i), Reason: err.Error()}
+			return nil, nil, f.Refuse(fmt.Sprintf("where[%d]", i), nil, err.Error())
 		}
 		copied, ok := v.(bson.D)
 		if !ok { // nil
@@ -114,7 +100,7 @@ func (f *field) divide(where []bson.D) (own, rest bson.D, err error) {
 	}
 	for _, name := range f.prefix {
 		if !conditionOn(own, name) {
-			return nil, nil, &model.ValueError{Collection: f.collection, Field: name, Reason: "comes first in the index, so the query needs a condition on it"}
+			return nil, nil, f.Refuse(name, nil, "comes first in the index, so the query needs a condition on it")
 		}
 	}
 	return own, rest, nil

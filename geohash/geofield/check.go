@@ -1,35 +1,29 @@
 package geofield
 
 import (
-	"bytes"
 	"context"
 	"iter"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/found"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Checks returns one check, of documents whose key isn't that of their point: the key is missing, of another point or of another
-// type, it is left over where there is no point, or the point is invalid. Documents that have neither are right. Keys are compared
-// here, bit for bit, because no server computes them. Mending writes the key of the point, and takes away a key without a valid point.
-// It doesn't touch points, so every check finds an invalid point again; and it leaves a document alone that was changed meanwhile.
-//
-// Cost: one command, and one for each further batch. It reads every document, and of each the _id, point and key. Mending writes one
-// document for each finding, by _id.
-func (f *Field[D, K]) Checks() []model.Check {
-	return f.f.checks(func(filter bson.D) model.Find[bson.Raw] {
+func (f *Field[D, K]) checks() []model.Check {
+	return f.f.checks(func(filter bson.D) *model.Find[bson.Raw] {
 		q := f.owners.Find(filter)
 		q.Projection = f.f.projection()
-		return model.Find[bson.Raw](q)
+		return &model.Find[bson.Raw]{Query: q.Query}
 	})
 }
 
-func (f *field) checks(find func(filter bson.D) model.Find[bson.Raw]) []model.Check {
-	name := f.collection + "." + f.key + ": wrong keys"
+func (f *field) checks(find func(filter bson.D) *model.Find[bson.Raw]) []model.Check {
+	name := f.Name() + "." + f.key + ": wrong keys"
 	return []model.Check{{
-		Name: name, Collection: f.collection, Rule: f.key + " is the key of " + f.point + ", or neither is there",
+		Name: name, Collection: f.Name(), Rule: f.key + " is the key of " + f.point + ", or neither is there",
 		Read: func(ctx context.Context, db *mongo.Database, filter bson.D) iter.Seq2[model.Finding, error] {
 			return func(yield func(model.Finding, error) bool) {
 				for raw, err := range find(filter).Each(ctx, db) {
@@ -38,13 +32,13 @@ func (f *field) checks(find func(filter bson.D) model.Find[bson.Raw]) []model.Ch
 						return
 					}
 					m, bad := f.misplaced(raw)
-					if bad && !yield(model.Finding{Check: name, Collection: f.collection, ID: m.id, Problem: m.reason, Detail: raw}, nil) {
+					if bad && !yield(model.Finding{Check: name, Collection: f.Name(), ID: m.id, Problem: m.reason, Detail: raw}, nil) {
 						return
 					}
 				}
 			}
 		},
-		Mend: core.Mends(name, f.collection, f.repair),
+		Mend: found.Mends(name, f.Name(), f.repair),
 	}}
 }
 
@@ -69,10 +63,10 @@ func (f *field) projection() bson.D {
 func (f *Field[D, K]) Rebuild() model.Job { return f.f.rebuild() }
 
 func (f *field) rebuild() model.Job {
-	return model.Job{
-		Name: "rebuild " + f.key + " of " + f.collection, Collection: f.collection, Projection: f.projection(),
+	return model.Job{Name: "rebuild " + f.key + " of " + f.Name(), Stages: []model.Stage{{
+		Collection: f.Name(), Projection: f.projection(),
 		Plan: func(docs []bson.Raw) (model.Plan, error) { return f.repair(docs), nil },
-	}
+	}}}
 }
 
 // repair is the plan that gives documents the keys of their points, from what was read of them.
@@ -84,14 +78,14 @@ func (f *field) repair(docs []bson.Raw) model.Plan {
 		case !bad || m.want == nil && m.key.Type == 0:
 			continue // the latter is an invalid point without a key
 		case m.id.Type == 0:
-			return model.RefusedPlan(f.collection, &model.ValueError{Collection: f.collection, Field: "_id", Reason: "the id is empty"})
+			return model.RefusedPlan(f.Name(), f.Refuse("_id", nil, "the id is empty"))
 		}
 		update := bson.D{{Key: "$set", Value: bson.D{{Key: f.key, Value: m.want}}}}
 		if m.want == nil {
 			update = bson.D{{Key: "$unset", Value: bson.D{{Key: f.key, Value: ""}}}}
 		}
 		p.Steps = append(p.Steps, model.Write{
-			Collection: f.collection, Index: model.IDIndex, Once: true,
+			Collection: f.Name(), Index: model.IDIndex, Once: true,
 			Model: &mongo.UpdateOneModel{
 				Filter: bson.D{{Key: "_id", Value: same(m.id)}, {Key: f.point, Value: same(m.point)}, {Key: f.key, Value: same(m.key)}},
 				Update: update,
@@ -107,7 +101,7 @@ func same(v bson.RawValue) any {
 	if v.Type == 0 {
 		return bson.D{{Key: "$exists", Value: false}}
 	}
-	return model.Eq(bson.RawValue{Type: v.Type, Value: bytes.Clone(v.Value)})
+	return model.Eq(bsonval.Clone(v))
 }
 
 // state is what a document stores of a place, judged.
@@ -121,11 +115,11 @@ type state struct {
 // look judges a document.
 func (f *field) look(raw bson.Raw) (s state) {
 	var inArray bool
-	if s.point, inArray = model.ValueAt(raw, f.point); inArray {
+	if s.point, inArray = core.ValueAt(raw, f.point); inArray {
 		s.flaw.reason = "lies in an array: a document has one place"
 		return s
 	}
-	s.key, _ = model.ValueAt(raw, f.key)
+	s.key, _ = core.ValueAt(raw, f.key)
 	if s.point.Type == 0 || s.point.Type == bson.TypeNull {
 		s.right = s.key.Type == 0 || s.key.Type == bson.TypeNull
 		return s
@@ -162,7 +156,7 @@ func (f *field) misplaced(raw bson.Raw) (m misplaced, bad bool) {
 	m = misplaced{id: raw.Lookup("_id"), point: s.point, key: s.key, want: s.want}
 	switch {
 	case s.flaw.reason != "":
-		m.reason = s.flaw.err(f.collection, f.point).Error()
+		m.reason = s.flaw.err(f.Docs, f.point).Error()
 	case s.want == nil:
 		m.reason = "a key without a point"
 	case s.key.Type == 0:

@@ -37,10 +37,10 @@ func (c *Cluster) UnmarshalBSON(data []byte) error {
 // some zoom, where a screen is some ten to twenty cells wide. Two bits more are one step of zoom. Counted is what the area's cover
 // holds, with what lies around it, and cells on the edge are counted in part; for whole cells, ask for a box of them.
 //
-// Bad input is in Err: bits below 1 or above 60, for keys that are texts no multiple of 5, and what [Field.Candidates] refuses.
+// Bad input is in Err: bits below 1 or above 60, for keys that are texts no multiple of 5, and what [Field.Within] refuses.
 //
 // Cost: one command, served by [Field.Indexes] alone: no document is read (MongoDB's covered queries; DocumentDB reads them).
-func (f *Field[D, K]) Clusters(area Area, bits int, where ...bson.D) model.Aggregate[Cluster] {
+func (f *Field[D, K]) Clusters(area Area, bits int, where ...bson.D) *model.Aggregate[Cluster] {
 	pipeline, err := f.f.clusters(area, bits, where)
 	a := model.AggregateAs[Cluster](f.owners, pipeline)
 	a.Index = f.f.index()
@@ -52,10 +52,10 @@ func (f *Field[D, K]) Clusters(area Area, bits int, where ...bson.D) model.Aggre
 
 func (f *field) clusters(area Area, bits int, where []bson.D) (mongo.Pipeline, error) {
 	if bits < 1 || bits > geohash.MaxBits {
-		return nil, &model.ValueError{Collection: f.collection, Field: "bits", Value: bits, Reason: "must be 1 to 60"}
+		return nil, f.Refuse("bits", bits, "must be 1 to 60")
 	}
 	if f.text && bits%5 != 0 {
-		return nil, &model.ValueError{Collection: f.collection, Field: "bits", Value: bits, Reason: "must be a multiple of 5, for the keys are texts"}
+		return nil, f.Refuse("bits", bits, "must be a multiple of 5, for the keys are texts")
 	}
 	filter, err := f.within(area, false, where)
 	if err != nil {

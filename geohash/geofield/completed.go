@@ -2,8 +2,6 @@ package geofield
 
 import (
 	"bytes"
-
-	"github.com/docmodel/docmodel/model"
 )
 
 // Completed returns a document with the key of its point: for what stores whole documents by other means than [Field.Complete] can
@@ -20,7 +18,7 @@ func (f *Field[D, K]) Completed(doc D) (D, error) {
 	var out, none D
 	raw, err := f.f.completeDocument(&doc)
 	if err == nil {
-		err = f.owners.Decode(bytes.Clone(raw), &out)
+		err = f.owners.Docs().Decode(bytes.Clone(raw), &out)
 	}
 	if err == nil {
 		err = f.f.held(&out)
@@ -45,5 +43,5 @@ func (f *field) held(doc any) error {
 	if s.want != nil {
 		reason = "would not be stored: the key of this point is 0, which omitempty leaves out"
 	}
-	return &model.ValueError{Collection: f.collection, Field: f.key, Value: s.key, Reason: reason}
+	return f.Refuse(f.key, s.key, reason)
 }

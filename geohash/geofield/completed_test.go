@@ -47,7 +47,7 @@ func TestCompleted(t *testing.T) {
 			}
 			run(t, db, visited.Insert(v), visits.Replace(got))
 			var stored visit
-			raw, err := model.Find[bson.Raw]{Query: visits.ByID(v.ID).Query}.One(t.Context(), db)
+			raw, err := (&model.Find[bson.Raw]{Query: visits.ByID(v.ID).Query}).One(t.Context(), db)
 			if err != nil || bson.Unmarshal(raw, &stored) != nil || modeltest.Diff(stored, got) != "" {
 				t.Errorf("%v is stored, %v, not %v", raw, err, got)
 			}

@@ -5,7 +5,7 @@
 //
 //	one place to a document, found by distance or on a map                   [Field]
 //	... together with fields that every query names: a tenant, a kind        [Field], FieldSpec.Prefix
-//	... in a sharded collection, sharded by place                            [Field], [Field.ShardKey]
+//	... in a sharded collection, sharded by place                            [Field]
 //	... whose key other programs read, as a geohash                          [Field], a string as key
 //	many places to a document, lines, areas, what intersects what            a 2dsphere index, without this package
 //
@@ -18,13 +18,12 @@
 //	Declare                                                     [NewField]
 //	Store, replace, move, take away                             [Field.Insert], [Field.InsertMany], [Field.Replace], [Field.Set],
 //	                                                            [Field.Unset]
-//	Upserts and updates of one's own                            [Field.Fields]
-//	Guard every write of a repository                           [Field.Complete]
+//	Upserts and updates of one's own, every write of a repository [Field.Complete]
 //	Complete a document that another technique stores           [Field.Completed]
 //	What is in a circle, a box, or a shape of one's own         [Field.Within]
-//	The same as a query to compose, page and project            [Field.Candidates]
-//	The k nearest, in order, page by page                       [Field.Nearest], NearestSpec.After
-//	One ring of such a search, as a query                       [Field.Ring]
+//	The same as a query to compose, sort and project            Find of [Within]
+//	The nearest, in order, page by page                         [Field.Nearest]
+//	The first query of such a search                            First of [Nearest]
 //	How many in each cell of a map                              [Field.Clusters]
 //	Keys alone, without documents                               [Field.Keys]
 //	Find what went astray, and mend it                          [Field.Checks]

@@ -47,20 +47,20 @@ func ExampleField() {
 	louvre := geohash.Point{Lat: 48.8606, Lng: 2.3376}
 	church := bson.D{{Key: "kind", Value: "church"}}
 	near := sightPlace.Within(geohash.Circle{Center: louvre, Meters: 1500}, church)
-	fmt.Println(near)
+	fmt.Println(near.Find)
 	fmt.Println(near.Find.Cost())
 	for place, err := range near.Each(ctx, db) {
 		fmt.Printf("%s, %.0f m, %v\n", place.Doc.ID, place.Meters, err)
 	}
 	// The nearest, in order.
-	nearest, err := sightPlace.Nearest(2, louvre, geofield.NearestSpec{Where: church}).All(ctx, db)
+	nearest, err := sightPlace.Nearest(louvre, geofield.NearestSpec{Where: church}, geofield.Mark{}, 2).All(ctx, db)
 	for _, place := range nearest {
 		fmt.Printf("%d. %s, %.0f m\n", place.Rank, place.Doc.ID, place.Meters)
 	}
 	fmt.Println(err)
 
 	// A map's window is exact on the server.
-	fmt.Println(sightPlace.Candidates(geohash.Box{South: 48.8529, West: 2.3498, North: 48.8531, East: 2.35}, church))
+	fmt.Println(sightPlace.Within(geohash.Box{South: 48.8529, West: 2.3498, North: 48.8531, East: 2.35}, church).Find)
 
 	// Point and key are written together, and what is no place is refused.
 	fmt.Println(sightPlace.Set("Musée d'Orsay", geohash.Point{Lat: 48.86, Lng: 2.3265}))

@@ -1,11 +1,13 @@
 package geofield
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
 
 	"github.com/docmodel/docmodel/geohash"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -18,9 +20,28 @@ import (
 //
 // Sources: G. M. Morton, A computer oriented geodetic data base (IBM, 1966), for the order of keys; "Geohash Index" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/, for the field.
+//
+// Indexes returns the index on the key, between the fields of Prefix and Suffix, and with FieldSpec.Sphere a 2dsphere index on the
+// point. A document without a key has an entry too, under null.
+//
+// The fields of Prefix and then the key, each ascending, can be a shard key, which the index supports. Queries of this package are then
+// sent only to the shards that hold the ranges. Places near together are on one shard: where most of them are in one city, and nearly
+// all writes too, a field of Prefix spreads them. 2dsphere can't be a shard key. A key in a shard key changes with its point: MongoDB 4.2
+// and later move the document then, in a transaction or by a retryable write, if the update names the whole old shard key in its
+// filter: AND it to the filter of [Field.Set] (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
+//
+// Checks returns one check, of documents whose key isn't that of their point: the key is missing, of another point or of another
+// type, it is left over where there is no point, or the point is invalid. Documents that have neither are right. Keys are compared
+// here, bit for bit, because no server computes them. Mending writes the key of the point, and takes away a key without a valid point.
+// It doesn't touch points, so every check finds an invalid point again; and it leaves a document alone that was changed meanwhile.
+//
+// Cost: one command, and one for each further batch. It reads every document, and of each the _id, point and key. Mending writes one
+// document for each finding, by _id.
 type Field[D, K any] struct {
+	model.Parts
+
 	owners *model.Collection[D, K]
-	f      field
+	f      *field
 }
 
 // FieldSpec says how a place is stored and indexed. The zero value is valid.
@@ -42,48 +63,37 @@ type FieldSpec struct {
 
 // field is what of a declaration doesn't depend on types.
 type field struct {
-	collection     string
+	*core.Docs
 	point, key     string
 	text           bool
 	prefix, suffix []string
 	ranges         int
 	zero, sphere   bool
-	encode         func(any) (any, error)
 }
 
 // NewField declares that the owners' documents hold a GeoJSON point at one path and its key at another. It panics with a
 // [*model.DeclarationError] when a path doesn't exist or lies in an array (one place to a document), when the point is stored as
 // something else than a document with coordinates, when the key is neither an int64 nor a string, and for a spec that contradicts
-// itself. At most one spec may be given.
-func NewField[D, K any](owners *model.Collection[D, K], point, key string, spec ...FieldSpec) *Field[D, K] {
-	place := fmt.Sprintf("NewField of %s, %s and %s", owners.Name(), point, key)
-	refuse := func(problem, remedy string) {
-		panic(&model.DeclarationError{Problem: problem, Place: place, Remedy: remedy})
-	}
-	var s FieldSpec
-	switch {
-	case len(spec) > 1:
-		refuse("more than one FieldSpec", "give one")
-	case len(spec) == 1:
-		s = spec[0]
-	}
-	p, k := model.MustField(owners, point), model.MustField(owners, key)
-	if !p.Open && p.Type != reflect.TypeFor[Point]() {
-		model.MustField(owners, point+".coordinates")
-	}
-	for _, name := range slices.Concat(s.Prefix, s.Suffix) {
-		model.MustField(owners, name)
-	}
-	f := &Field[D, K]{owners, field{
-		collection: owners.Name(), point: point, key: key, prefix: slices.Clone(s.Prefix), suffix: slices.Clone(s.Suffix),
-		ranges: s.Ranges, zero: s.Zero, sphere: s.Sphere, encode: owners.Encode,
-	}}
-	f.f.declare(p, k, s, refuse)
-	return f
+// itself.
+func NewField[D, K any](owners *model.Collection[D, K], point, key string, s FieldSpec) *Field[D, K] {
+	out := &Field[D, K]{model.Parts{}, owners, declare(owners.Docs(), point, key, s)}
+	out.Parts = model.NewParts(out.f.indexes, nil, out.checks)
+	return out
 }
 
-// declare checks what is declared, and sets what follows from it.
-func (f *field) declare(p, k model.Field, s FieldSpec, refuse func(problem, remedy string)) {
+func declare(owners *core.Docs, point, key string, s FieldSpec) *field {
+	place := core.Place(fmt.Sprintf("NewField of %s, %s and %s", owners.Name(), point, key))
+	f := &field{
+		Docs: owners, point: point, key: key, prefix: slices.Clone(s.Prefix), suffix: slices.Clone(s.Suffix),
+		ranges: cmp.Or(s.Ranges, 8), zero: s.Zero, sphere: s.Sphere,
+	}
+	p, k := f.MustField(point), f.MustField(key)
+	if !p.Open && p.Type != reflect.TypeFor[Point]() {
+		f.MustField(point + ".coordinates")
+	}
+	for _, name := range slices.Concat(s.Prefix, s.Suffix) {
+		f.MustField(name)
+	}
 	f.text = s.Text
 	if !k.Open {
 		switch k.Type.Kind() {
@@ -91,79 +101,57 @@ func (f *field) declare(p, k model.Field, s FieldSpec, refuse func(problem, reme
 			f.text = true
 		case reflect.Int64:
 			if s.Text {
-				refuse(fmt.Sprintf("the key at %q is a %s, and FieldSpec.Text says that it is a text", f.key, k.Type), "declare it as a string, or leave Text out")
+				place.Fail(fmt.Sprintf("the key at %q is a %s, and FieldSpec.Text says that it is a text", f.key, k.Type), "declare it as a string, or leave Text out")
 			}
 		default:
-			refuse(fmt.Sprintf("the key at %q is a %s", f.key, k.Type), "declare it as an int64 or a geohash.Key, or as a string")
+			place.Fail(fmt.Sprintf("the key at %q is a %s", f.key, k.Type), "declare it as an int64 or a geohash.Key, or as a string")
 		}
 	}
-	for _, x := range []model.Field{p, k} {
+	for _, x := range []core.Field{p, k} {
 		if x.Arrays > 0 {
-			refuse(fmt.Sprintf("%q is in an array", x.Path), "keep one place to a document: those of an array belong into documents of their own")
+			place.Fail(fmt.Sprintf("%q is in an array", x.Path), "keep one place to a document: those of an array belong into documents of their own")
 		}
 	}
-	if model.Overlap(f.point, f.key) {
-		refuse("the key lies in the point, or the point in the key", "name two fields, neither below the other")
+	if core.Overlap(f.point, f.key) {
+		place.Fail("the key lies in the point, or the point in the key", "name two fields, neither below the other")
 	}
 	names := []string{f.key, f.point}
 	for _, name := range slices.Concat(f.prefix, f.suffix) {
-		if slices.ContainsFunc(names, func(n string) bool { return n == name || name == f.point || n != f.point && model.Overlap(n, name) }) {
-			refuse(fmt.Sprintf("%q is in the index twice", name), "name each field of Prefix and Suffix once, and neither the key nor the point")
+		if slices.ContainsFunc(names, func(n string) bool { return n == name || name == f.point || n != f.point && core.Overlap(n, name) }) {
+			place.Fail(fmt.Sprintf("%q is in the index twice", name), "name each field of Prefix and Suffix once, and neither the key nor the point")
 		}
 		names = append(names, name)
 	}
-	if f.ranges == 0 {
-		f.ranges = 8
-	}
 	if f.ranges < 1 || f.ranges > 100 {
-		refuse(fmt.Sprintf("FieldSpec.Ranges is %d", f.ranges), "give 1 to 100, or 0 for 8")
+		place.Fail(fmt.Sprintf("FieldSpec.Ranges is %d", f.ranges), "give 1 to 100, or 0 for 8")
 	}
+	return f
 }
 
-// Indexes returns the index on the key, between the fields of Prefix and Suffix, and with FieldSpec.Sphere a 2dsphere index on the
-// point. A document without a key has an entry too, under null.
-func (f *Field[D, K]) Indexes() []model.Index { return f.f.indexes() }
-
 func (f *field) indexes() []model.Index {
-	x := model.NewIndex(f.collection, f.indexKeys())
-	x.Why = "documents of " + f.collection + " near a place, or within a circle or a box"
+	x := model.NewIndex(f.Name(), f.indexKeys())
+	x.Why = "documents of " + f.Name() + " near a place, or within a circle or a box"
 	if !f.sphere {
 		return []model.Index{x}
 	}
-	s := model.NewIndex(f.collection, bson.D{{Key: f.point, Value: "2dsphere"}})
-	s.Why = "documents of " + f.collection + " by MongoDB's own queries on a sphere"
+	s := model.NewIndex(f.Name(), bson.D{{Key: f.point, Value: "2dsphere"}})
+	s.Why = "documents of " + f.Name() + " by MongoDB's own queries on a sphere"
 	return []model.Index{x, s}
 }
 
 func (f *field) indexKeys() bson.D {
-	keys := f.shardKey()
+	keys := make(bson.D, 0, len(f.prefix)+len(f.suffix)+1)
+	for _, name := range f.prefix {
+		keys = append(keys, bson.E{Key: name, Value: 1})
+	}
+	keys = append(keys, bson.E{Key: f.key, Value: 1})
 	for _, name := range f.suffix {
 		keys = append(keys, bson.E{Key: name, Value: 1})
 	}
 	return keys
 }
 
-func (f *field) index() string { return model.IndexName(f.indexKeys()) }
-
-// ShardKey returns the pattern of a shard key that [Field.Indexes] supports: the fields of Prefix, then the key, each ascending.
-// Queries of this package are then sent to the shards that hold the ranges alone. Places near together are on one shard: where most
-// of them are in one city, and nearly all writes too, a field of Prefix spreads them. 2dsphere can't be a shard key.
-//
-// A key in a shard key changes with its point: MongoDB 4.2 and later move the document then, in a transaction or by a retryable
-// write, if the update names the whole old shard key in its filter: AND it to the filter of [Field.Set]
-// (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
-func (f *Field[D, K]) ShardKey() bson.D { return f.f.shardKey() }
-
-func (f *field) shardKey() bson.D {
-	keys := make(bson.D, 0, len(f.prefix)+1)
-	for _, name := range f.prefix {
-		keys = append(keys, bson.E{Key: name, Value: 1})
-	}
-	return append(keys, bson.E{Key: f.key, Value: 1})
-}
-
-// Relations returns none: a place is its document's own.
-func (f *Field[D, K]) Relations() []model.Relation { return nil }
+func (f *field) index() string { return model.NewIndex("", f.indexKeys()).Name }
 
 // keyOf is the key of a valid point, as it is stored.
 func (f *field) keyOf(p geohash.Point) any {

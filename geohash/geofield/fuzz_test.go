@@ -5,6 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -34,8 +35,8 @@ func FuzzInsert(f *testing.F) {
 			return
 		}
 		raw := w.Model.(*mongo.InsertOneModel).Document.(bson.Raw)
-		loc, _ := model.ValueAt(raw, "at.loc")
-		key, _ := model.ValueAt(raw, "at.geo")
+		loc, _ := core.ValueAt(raw, "at.loc")
+		key, _ := core.ValueAt(raw, "at.geo")
 		if loc.Type == 0 || loc.Type == bson.TypeNull {
 			if key.Type != 0 && key.Type != bson.TypeNull {
 				t.Errorf("a key without a point: %s", model.Shell(raw))

@@ -171,7 +171,7 @@ func TestWithinIsExact(t *testing.T) {
 					t.Errorf("%s, %#v: counted %d, %v, want %d", x.reason, area, n, err, len(want))
 				}
 				if box, ok := area.(geohash.Box); ok {
-					if n, err := byKey.Candidates(box).Count(t.Context(), db); err != nil || n != int64(len(inside(list, area, nil))) {
+					if n, err := byKey.Within(box).Find.Count(t.Context(), db); err != nil || n != int64(len(inside(list, area, nil))) {
 						t.Errorf("the server counts %d in %v, %v", n, box, err)
 					}
 				}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"math"
 
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -15,16 +16,17 @@ import (
 
 // Nearest is a search in the order of distance, then _id. It does nothing until Each or All runs it. [Field.Nearest] makes it.
 type Nearest[D any] struct {
-	n      nearest
-	decode func(bson.Raw, *D) error
+	// First is the query of the first ring that is read. It shows what is sent, and bad input is in its Err.
+	First *model.Find[D]
+
+	n nearest
 }
 
 // NearestSpec says where to look, and from where on. The zero value looks everywhere.
 type NearestSpec struct {
 	Max   float64 // metres; what is farther away isn't found; 0 means no bound
-	Start float64 // metres of the first circle: what holds some more than k, as a rule; 0 means 1000
-	Where bson.D  // conditions, as of [Field.Candidates]
-	After Mark    // go on after this place, of the search before: the next page
+	Start float64 // metres of the first circle: what holds some more than n, as a rule; 0 means 1000
+	Where bson.D  // conditions, as of [Field.Within]
 
 	// Trace, if it is not nil, is told of each command.
 	Trace func(Ring)
@@ -43,35 +45,43 @@ type nearest struct {
 	from      geohash.Point
 	k         int
 	spec      NearestSpec // without Where
+	mark      Mark        // where it goes on
 	own, rest bson.D
 	find      func(filter bson.D) model.Query
 	err       error
 }
 
-// Nearest returns the search for the k documents nearest to a point, in the order of their distance ([geohash.Distance]), and of their
-// _id where that is equal; with k 0, for all of them, until the loop ends. Exact everywhere, across the antimeridian and at the poles.
+// Nearest returns the search for the n documents nearest to a point, in the order of their distance ([geohash.Distance]), and of their
+// _id where that is equal; with n 0, for all of them, until the loop ends. after is the Mark of the last place of the page
+// before, or the zero Mark. Exact everywhere, across the antimeridian and at the poles.
 //
 // A circle is searched, then a ring around it, and so on, each as wide as what was found so far lets expect; no range of keys is read
 // twice. _ids are ordered as MongoDB orders numbers, strings and ObjectIDs; other types by their bytes.
 //
-// Bad input is the error of every run: a point that is none, a negative k, metres that are negative or NaN, a field of Prefix without
+// Bad input is the error of every run: a point that is none, a negative n, metres that are negative or NaN, a field of Prefix without
 // a condition.
 //
 // Cost: one command for each ring, with at most FieldSpec.Ranges scans of the index and what subtracting adds. Two or three rings as a
-// rule; from the default start six to the end of the world, where nothing is near. What is read is about twice k; much more where
-// Start is far too wide, as no limit can be sent. Next pages (After) read anew only what is around the rim of what was shown: the
+// rule; from the default start six to the end of the world, where nothing is near. What is read is about twice n; much more where
+// Start is far too wide, as no limit can be sent. Next pages read anew only what is around the rim of what was shown: the
 // ranges within it are left out. Consistency: each ring is a query of its own. A document that moves meanwhile is returned once at
 // most, and may be missed.
-func (f *Field[D, K]) Nearest(k int, from geohash.Point, spec ...NearestSpec) Nearest[D] {
-	n := f.f.nearest(k, from, spec)
-	n.find = func(filter bson.D) model.Query { return f.find(filter, nil).Query }
-	return Nearest[D]{n, f.owners.Decode}
+func (f *Field[D, K]) Nearest(from geohash.Point, spec NearestSpec, after Mark, n int64) Nearest[D] {
+	s := f.f.nearest(from, spec, after, n)
+	s.find = func(filter bson.D) model.Query { return f.find(filter, nil).Query }
+	first := f.find(nil, s.err)
+	if s.err == nil {
+		run := search{nearest: s}
+		run.begin()
+		first.Query = run.query(run.ring())
+	}
+	return Nearest[D]{first, s}
 }
 
 // Each runs the search and yields places in order. An error ends the sequence. Each range over it runs the search anew. Another
 // ring is read only when the loop goes on beyond the last.
 func (n Nearest[D]) Each(ctx context.Context, db *mongo.Database) iter.Seq2[Place[D], error] {
-	return places(n.decode, func(yield func(found) bool) error {
+	return places[D](n.n.f, func(yield func(located) bool) error {
 		run := search{nearest: n.n}
 		return run.run(ctx, db, yield)
 	})
@@ -82,64 +92,23 @@ func (n Nearest[D]) All(ctx context.Context, db *mongo.Database) ([]Place[D], er
 	return collect(n.Each(ctx, db))
 }
 
-// String is the first command that it sends, as in mongosh.
-func (n Nearest[D]) String() string {
-	run := search{nearest: n.n}
-	if n.n.err != nil {
-		return "// refused: " + n.n.err.Error()
-	}
-	run.begin()
-	return run.query(run.ring()).String()
-}
-
-// Ring returns the query of one ring of a search as that of [Field.Nearest]: what the cover of a circle holds, less what that of a
-// smaller one around the same center held, of so many metres. Both covers together hold all of the circle.
-//
-// Cost: as of [Field.Candidates], with up to twice as many ranges.
-func (f *Field[D, K]) Ring(circle geohash.Circle, less float64, where ...bson.D) model.Find[D] {
-	filter, err := f.f.ring(circle, less, where)
-	return f.find(filter, err)
-}
-
-func (f *field) ring(circle geohash.Circle, less float64, where []bson.D) (bson.D, error) {
-	outer, err := f.cover(circle)
-	if err != nil {
-		return nil, err
-	}
-	inner, err := f.cover(geohash.Circle{Center: circle.Center, Meters: less})
-	if err != nil {
-		return nil, err
-	}
-	own, rest, err := f.divide(where)
-	if err != nil {
-		return nil, err
-	}
-	return model.And(f.filter(geohash.Subtract(nil, outer, inner), own), rest), nil
-}
-
-func (f *field) nearest(k int, from geohash.Point, spec []NearestSpec) nearest {
-	n := nearest{f: f, from: from, k: k}
+func (f *field) nearest(from geohash.Point, spec NearestSpec, after Mark, count int64) nearest {
+	n := nearest{f: f, from: from, k: int(min(count, math.MaxInt)), spec: spec, mark: after}
 	bad := func(name string, v any, reason string) {
 		if n.err == nil {
-			n.err = &model.ValueError{Collection: f.collection, Field: name, Value: v, Reason: reason}
+			n.err = f.Refuse(name, v, reason)
 		}
-	}
-	if len(spec) > 1 {
-		bad("NearestSpec", len(spec), "give one")
-	}
-	if len(spec) > 0 {
-		n.spec = spec[0]
 	}
 	if err := from.Validate(); err != nil {
 		n.err = f.badArea(err)
 	}
-	if k < 0 {
-		bad("k", k, "must be 0 or more")
+	if count < 0 {
+		bad("n", count, "must be 0 or more")
 	}
 	for _, m := range []struct {
 		name  string
 		value float64
-	}{{"Max", n.spec.Max}, {"Start", n.spec.Start}, {"After.Meters", n.spec.After.Meters}} {
+	}{{"Max", n.spec.Max}, {"Start", n.spec.Start}, {"after.Meters", after.Meters}} {
 		if !(m.value >= 0) {
 			bad(m.name, m.value, "must be 0 or more")
 		}
@@ -149,11 +118,11 @@ func (f *field) nearest(k int, from geohash.Point, spec []NearestSpec) nearest {
 		n.err = err
 	}
 	n.own, n.rest, n.spec.Where = own, rest, nil
-	n.spec.After.ID.Value = bytes.Clone(n.spec.After.ID.Value)
+	n.mark.ID.Value = bytes.Clone(after.ID.Value)
 	return n
 }
 
-func (x *found) mark() Mark { return Mark{Meters: x.meters, ID: x.id} }
+func (x *located) mark() Mark { return Mark{Meters: x.meters, ID: x.id} }
 
 // compare orders by distance, then _id.
 func compare(a, b Mark) int {

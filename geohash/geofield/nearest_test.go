@@ -2,7 +2,6 @@ package geofield_test
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -44,8 +43,8 @@ func TestNearestIsExact(t *testing.T) {
 				search geofield.Nearest[cafe]
 				also   func(cafe) bool
 			}{
-				"by numbers": {byKey.Nearest(k, from), nil}, "by texts": {byText.Nearest(k, from, geofield.NearestSpec{Start: 100}), nil},
-				"a chain's": {byChain.Nearest(k, from, geofield.NearestSpec{Where: b}), isB},
+				"by numbers": {byKey.Nearest(from, geofield.NearestSpec{}, geofield.Mark{}, int64(k)), nil}, "by texts": {byText.Nearest(from, geofield.NearestSpec{Start: 100}, geofield.Mark{}, int64(k)), nil},
+				"a chain's": {byChain.Nearest(from, geofield.NearestSpec{Where: b}, geofield.Mark{}, int64(k)), isB},
 			} {
 				want := byDistance(list, from, x.also)
 				want = want[:min(k, len(want))]
@@ -56,7 +55,7 @@ func TestNearestIsExact(t *testing.T) {
 			}
 			most := geohash.Distance(from, somewhere(random))
 			want := byDistance(list, from, func(c cafe) bool { return geohash.Distance(from, geohash.Point(c.Loc)) <= most })
-			got, err := byKey.Nearest(0, from, geofield.NearestSpec{Max: most}).All(t.Context(), db)
+			got, err := byKey.Nearest(from, geofield.NearestSpec{Max: most}, geofield.Mark{}, 0).All(t.Context(), db)
 			if err != nil || !slices.Equal(ids(got), want) {
 				t.Errorf("all within %g m of %v: %d, want %d, %v", most, from, len(got), len(want), err)
 			}
@@ -71,19 +70,19 @@ func TestNearestPages(t *testing.T) {
 		list := open(t, db, 600, byKey)
 		for _, from := range []geohash.Point{{Lat: 48.86, Lng: 2.33}, {Lat: 90}, {Lat: -89.99, Lng: 3}, {Lat: 5, Lng: 179.999}} {
 			var all []int64
-			spec := geofield.NearestSpec{}
+			var after geofield.Mark
 			for len(all) < 200 {
-				page, err := byKey.Nearest(17, from, spec).All(t.Context(), db)
+				page, err := byKey.Nearest(from, geofield.NearestSpec{}, after, 17).All(t.Context(), db)
 				if err != nil || len(page) != 17 {
 					t.Fatalf("a page of %d, %v", len(page), err)
 				}
 				all = append(all, ids(page)...)
-				spec.After = page[len(page)-1].Mark()
+				after = page[len(page)-1].Mark
 			}
 			if want := byDistance(list, from, nil)[:len(all)]; !slices.Equal(all, want) {
 				t.Errorf("pages around %v are\n%v, want\n%v", from, all, want)
 			}
-			far, err := byKey.Nearest(5, from, geofield.NearestSpec{After: spec.After, Max: spec.After.Meters / 2}).All(t.Context(), db)
+			far, err := byKey.Nearest(from, geofield.NearestSpec{Max: after.Meters / 2}, after, 5).All(t.Context(), db)
 			if err != nil || len(far) != 0 {
 				t.Errorf("after the farthest come %v, %v", far, err)
 			}
@@ -99,25 +98,26 @@ func TestNearestReads(t *testing.T) {
 		from := geohash.Point{Lat: 48.86, Lng: 2.33}
 		read, rings := 0, 0
 		spec := geofield.NearestSpec{Start: 300, Trace: func(r geofield.Ring) { read, rings = read+r.Read, rings+1 }}
-		first, err := byKey.Nearest(20, from, spec).All(t.Context(), db)
+		first, err := byKey.Nearest(from, spec, geofield.Mark{}, 20).All(t.Context(), db)
 		if err != nil || rings > 3 || read > 160 {
 			t.Errorf("20 nearest by %d rings and %d documents, %v", rings, read, err)
 		}
 		read, rings = 0, 0
-		spec.After, spec.Start = first[19].Mark(), 0
+		after := first[19].Mark
+		spec.Start = 0
 		for range 10 {
-			page, err := byKey.Nearest(20, from, spec).All(t.Context(), db)
+			page, err := byKey.Nearest(from, spec, after, 20).All(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)
 			}
-			spec.After = page[19].Mark()
+			after = page[19].Mark
 		}
 		if rings > 20 || read > 1200 {
 			t.Errorf("ten pages of 20 by %d rings and %d documents", rings, read)
 		}
 		t.Logf("ten pages of 20: %d rings, %d documents", rings, read)
 		read, rings = 0, 0
-		for _, err := range byKey.Nearest(0, from, spec).Each(t.Context(), db) {
+		for _, err := range byKey.Nearest(from, spec, after, 0).Each(t.Context(), db) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +139,7 @@ func TestNearestMoves(t *testing.T) {
 		}
 		run(t, db, byKey.InsertMany(list))
 		times := map[int64]int{}
-		for p, err := range byKey.Nearest(0, paris).Each(t.Context(), db) {
+		for p, err := range byKey.Nearest(paris, geofield.NearestSpec{}, geofield.Mark{}, 0).Each(t.Context(), db) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,20 +163,19 @@ func TestNearestRefuses(t *testing.T) {
 		search geofield.Nearest[cafe]
 		field  string
 	}{
-		"a latitude":           {byKey.Nearest(1, geohash.Point{Lat: 91}), "Lat"},
-		"a longitude":          {byKey.Nearest(1, geohash.Point{Lng: nan}), "Lng"},
-		"fewer than none":      {byKey.Nearest(-1, p), "k"},
-		"a negative distance":  {byKey.Nearest(1, p, geofield.NearestSpec{Max: -1}), "Max"},
-		"a start that is none": {byKey.Nearest(1, p, geofield.NearestSpec{Start: nan}), "Start"},
-		"a mark that is none":  {byKey.Nearest(1, p, geofield.NearestSpec{After: geofield.Mark{Meters: -1}}), "After.Meters"},
-		"two specs":            {byKey.Nearest(1, p, geofield.NearestSpec{}, geofield.NearestSpec{}), "NearestSpec"},
-		"no chain":             {byChain.Nearest(1, p), "chain"},
-		"no value for BSON":    {byKey.Nearest(1, p, geofield.NearestSpec{Where: bson.D{{Key: "a", Value: func() {}}}}), "where[0]"},
+		"a latitude":           {byKey.Nearest(geohash.Point{Lat: 91}, geofield.NearestSpec{}, geofield.Mark{}, 1), "Lat"},
+		"a longitude":          {byKey.Nearest(geohash.Point{Lng: nan}, geofield.NearestSpec{}, geofield.Mark{}, 1), "Lng"},
+		"fewer than none":      {byKey.Nearest(p, geofield.NearestSpec{}, geofield.Mark{}, -1), "n"},
+		"a negative distance":  {byKey.Nearest(p, geofield.NearestSpec{Max: -1}, geofield.Mark{}, 1), "Max"},
+		"a start that is none": {byKey.Nearest(p, geofield.NearestSpec{Start: nan}, geofield.Mark{}, 1), "Start"},
+		"a mark that is none":  {byKey.Nearest(p, geofield.NearestSpec{}, geofield.Mark{Meters: -1}, 1), "after.Meters"},
+		"no chain":             {byChain.Nearest(p, geofield.NearestSpec{}, geofield.Mark{}, 1), "chain"},
+		"no value for BSON":    {byKey.Nearest(p, geofield.NearestSpec{Where: bson.D{{Key: "a", Value: func() {}}}}, geofield.Mark{}, 1), "where[0]"},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			_, err := x.search.All(t.Context(), nil)
 			wantField(t, err, x.field)
-			if s := fmt.Sprint(x.search); s != "// refused: "+err.Error() {
+			if s := x.search.First.String(); s != "// refused: "+err.Error() {
 				t.Errorf("is shown as %s", s)
 			}
 		})

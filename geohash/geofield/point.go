@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/geohash"
-	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -17,9 +17,6 @@ import (
 //
 // Source: https://www.mongodb.com/docs/manual/reference/geojson/#point.
 type Point geohash.Point
-
-// Validate returns a [*geohash.CoordinateError] for a coordinate that is NaN, infinite or out of range.
-func (p Point) Validate() error { return geohash.Point(p).Validate() }
 
 // IsZero reports whether both coordinates are 0: on the equator south of Ghana, where nobody is. So omitempty leaves it out.
 func (p Point) IsZero() bool { return p == Point{} }
@@ -57,9 +54,7 @@ type flaw struct {
 	reason string
 }
 
-func (f flaw) err(collection, path string) error {
-	return &model.ValueError{Collection: collection, Field: path + f.below, Value: f.value, Reason: f.reason}
-}
+func (f flaw) err(d *core.Docs, path string) error { return d.Refuse(path+f.below, f.value, f.reason) }
 
 // pointOf reads a stored point. Its coordinates may be out of range.
 func pointOf(v bson.RawValue) (p geohash.Point, _ flaw) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -91,7 +92,7 @@ func TestNearestPrices(t *testing.T) {
 				var rings []geofield.Ring
 				list := func(ctx context.Context) ([]geofield.Place[cafe], error) {
 					rings = nil
-					return byKey.Nearest(x.k, x.from, geofield.NearestSpec{Where: x.where, Trace: func(r geofield.Ring) { rings = append(rings, r) }}).All(ctx, db)
+					return byKey.Nearest(x.from, geofield.NearestSpec{Where: x.where, Trace: func(r geofield.Ring) { rings = append(rings, r) }}, geofield.Mark{}, int64(x.k)).All(ctx, db)
 				}
 				if _, err := list(t.Context()); err != nil {
 					t.Fatal(err)
@@ -122,7 +123,7 @@ func wantIndexed(t *testing.T, db *mongo.Database, m *modeltest.Monitor) {
 		t.Fatal(found, err)
 	}
 	before := len(m.Commands())
-	for place, err := range byKey.Nearest(2, geohash.Point{Lat: 40, Lng: 2.33}).Each(t.Context(), db) {
+	for place, err := range byKey.Nearest(geohash.Point{Lat: 40, Lng: 2.33}, geofield.NearestSpec{}, geofield.Mark{}, 2).Each(t.Context(), db) {
 		if err != nil {
 			t.Fatal(place, err)
 		}
@@ -145,8 +146,8 @@ func wantIndexed(t *testing.T, db *mongo.Database, m *modeltest.Monitor) {
 		reason, index string
 		query         any
 	}{
-		{"texts", "hash_1", byText.Candidates(circle)}, {"a box of texts", "hash_1", byText.Candidates(box)}, {"keys that are texts", "hash_1", byText.Keys(circle)},
-		{"clusters by texts", "hash_1", byText.Clusters(circle, 20)}, {"a ring of texts", "hash_1", byText.Ring(circle, 100000)},
+		{"texts", "hash_1", byText.Within(circle).Find}, {"a box of texts", "hash_1", byText.Within(box).Find}, {"keys that are texts", "hash_1", byText.Keys(circle)},
+		{"clusters by texts", "hash_1", byText.Clusters(circle, 20)}, {"a ring of texts", "hash_1", ringOf(byText, circle)},
 		{"a chain's keys", "chain_1_geo_1_seats_1", byChain.Keys(circle, chain)}, {"a chain's clusters", "chain_1_geo_1_seats_1", byChain.Clusters(circle, 20, chain)},
 		{"Unset", model.IDIndex, byKey.Unset(7)}, {"Replace", model.IDIndex, byKey.Replace(cafe{ID: 7, Loc: geofield.Point{Lat: 1}})}, {"Mend", model.IDIndex, check.Mend(found).Steps[0]},
 		{"Complete", model.IDIndex, byKey.Complete(cafes.Update(7, bson.D{{Key: "$set", Value: bson.D{{Key: "loc", Value: geofield.Point{Lat: 1}}}}}))},
@@ -170,4 +171,9 @@ func asSent(t *testing.T, c modeltest.Command) (command bson.D) {
 		}
 	}
 	return command
+}
+
+// ringOf is what a circle holds beyond 100 km from its center, as the page after that distance is read.
+func ringOf(f *geofield.Field[cafe, int64], c geohash.Circle) *model.Find[cafe] {
+	return f.Nearest(c.Center, geofield.NearestSpec{Start: c.Meters}, geofield.Mark{Meters: 100000, ID: testkit.Raw(int64(0))}, 1).First
 }

@@ -20,7 +20,7 @@ type search struct {
 	radius float64           // of the next circle
 	read   [][]geohash.Range // what needn't be read again
 	known  map[string]bool   // _ids of what was read
-	ahead  []found           // read, and not yet returned, in order
+	ahead  []located         // read, and not yet returned, in order
 	near   int               // how many lie within the last circle
 	out    int               // how many were returned
 }
@@ -36,7 +36,7 @@ const (
 // That is exact: a cover holds the keys of all points of its circle, so everything not farther away than the radius has been read
 // once the ring is, and whatever hasn't been read is farther. What was read beyond the radius waits for the next ring. So once k lie
 // within the radius, they are the nearest.
-func (s *search) run(ctx context.Context, db *mongo.Database, yield func(found) bool) error {
+func (s *search) run(ctx context.Context, db *mongo.Database, yield func(located) bool) error {
 	if s.err != nil {
 		return s.err
 	}
@@ -46,7 +46,7 @@ func (s *search) run(ctx context.Context, db *mongo.Database, yield func(found) 
 		}
 		within := len(s.ahead)
 		if s.radius < everywhere {
-			within, _ = slices.BinarySearchFunc(s.ahead, s.radius, func(x found, r float64) int {
+			within, _ = slices.BinarySearchFunc(s.ahead, s.radius, func(x located, r float64) int {
 				if x.meters <= r {
 					return -1
 				}
@@ -55,7 +55,7 @@ func (s *search) run(ctx context.Context, db *mongo.Database, yield func(found) 
 		}
 		for _, x := range s.ahead[:within] {
 			s.out++
-			x.rank = s.spec.After.Rank + s.out
+			x.rank = s.mark.Rank + s.out
 			if !yield(x) || s.out == s.k {
 				return nil
 			}
@@ -74,7 +74,7 @@ func (s *search) begin() {
 		s.limit = min(s.limit, s.spec.Max)
 	}
 	s.radius = cmp.Or(s.spec.Start, defaultStart)
-	if after := s.spec.After; after.ID.Type != 0 && after.Meters > 0 {
+	if after := s.mark; after.ID.Type != 0 && after.Meters > 0 {
 		s.read = append(s.read, interior(geohash.Circle{Center: s.from, Meters: after.Meters}, 2*s.f.ranges))
 		if s.spec.Start == 0 || s.radius < after.Meters {
 			more := 1.0 // the same area again, unless it is known how many are in it
@@ -96,7 +96,7 @@ func (s *search) grow() {
 	case s.k == 0:
 		next = 2 * r
 	default:
-		inner := s.spec.After.Meters
+		inner := s.mark.Meters
 		next = math.Sqrt(r*r + 1.5*float64(s.k-s.out)*max(0, r*r-inner*inner)/float64(s.near))
 	}
 	s.radius = min(max(next, 1.2*r), widest*r, s.limit)
@@ -124,7 +124,7 @@ func (s *search) readRing(ctx context.Context, db *mongo.Database) error {
 	s.read = append(s.read, ranges)
 	q := s.query(ranges)
 	read := 0
-	for raw, err := range (model.Find[bson.Raw]{Query: q}).Each(ctx, db) {
+	for raw, err := range (&model.Find[bson.Raw]{Query: q}).Each(ctx, db) {
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (s *search) readRing(ctx context.Context, db *mongo.Database) error {
 			s.add(x)
 		}
 	}
-	slices.SortFunc(s.ahead, func(a, b found) int { return compare(a.mark(), b.mark()) })
+	slices.SortFunc(s.ahead, func(a, b located) int { return compare(a.mark(), b.mark()) })
 	if rest := s.k - s.out; s.k > 0 && len(s.ahead) > rest {
 		clear(s.ahead[rest:])
 		s.ahead = s.ahead[:rest]
@@ -149,9 +149,9 @@ func (s *search) readRing(ctx context.Context, db *mongo.Database) error {
 }
 
 // add keeps what was read, unless it is too far, was shown on the page before, or moved from one ring to another meanwhile.
-func (s *search) add(x found) {
+func (s *search) add(x located) {
 	x.meters = geohash.Distance(s.from, x.point)
-	if s.spec.Max > 0 && x.meters > s.spec.Max || s.spec.After.ID.Type != 0 && compare(x.mark(), s.spec.After) <= 0 {
+	if s.spec.Max > 0 && x.meters > s.spec.Max || s.mark.ID.Type != 0 && compare(x.mark(), s.mark) <= 0 {
 		return
 	}
 	id := bsonval.Key(x.id)

@@ -12,18 +12,23 @@ import (
 
 // Within is a search for the documents in an area, exactly. It does nothing until Each, All or Count runs it. [Field.Within] makes it.
 type Within[D any] struct {
-	// Find is what is sent: [Field.Candidates]. It may be narrowed by Where, sorted, and given options or a projection that keeps the
-	// point. A limit or a skip would count what lies around the area too, so they are refused, but for a box.
-	Find model.Find[D]
+	// Find is what is sent: the query of the documents whose key is in the area's cover. These are all documents in the area and, but
+	// for a box, some around it: beside a circle of up to some hundred kilometres 44 % more by area, with eight ranges. Find may be
+	// narrowed by Where, sorted, and given options or a projection that keeps the point. A limit or a skip would count what lies around
+	// the area too, so they are refused, but for a box. Run by itself, Find returns what lies around the area too.
+	Find *model.Find[D]
 
-	f      *field
-	area   Area
-	decode func(bson.Raw, *D) error
+	f    *field
+	area Area
 }
 
 // Within returns the search for the documents whose point is in an area, as its Contains says: a document on the rim of a circle is
-// in it. A box is decided by the server, any other area when documents are read, by the stored point: what lies around is read and
-// left out, before it is decoded. Where conditions go is said at [Field.Candidates]; bad input is the error of every run.
+// in it. The server decides a box: conditions on the stored coordinates, which it compares as [geohash.Box.Contains] does, are ANDed.
+// Any other area is decided when documents are read, by the stored point: what lies around is read and left out, before it is decoded.
+//
+// Conditions are ANDed to the filter. Conditions on fields of the index, Prefix above all, go into each range, where they bound it.
+// Each field of Prefix needs a condition. Bad input is in Find.Err, and the error of every run: an area that is none, a field of Prefix
+// without a condition.
 //
 // MongoDB's own {$geoWithin: {$centerSphere: [[lng, lat], meters/geohash.EarthRadius]}} finds the same, but for points some
 // millimetres from the rim, where its rounding decides otherwise. $near and $maxDistance in metres take a radius of 6378100 m, and so
@@ -32,13 +37,14 @@ type Within[D any] struct {
 // Cost: one command, and one for each further batch; at most FieldSpec.Ranges scans of the index. Consistency: one query's; a document
 // that moves meanwhile may be missed, or be found in two ranges and yet be returned once.
 func (f *Field[D, K]) Within(area Area, where ...bson.D) Within[D] {
-	return Within[D]{Find: f.Candidates(area, where...), f: &f.f, area: area, decode: f.owners.Decode}
+	filter, err := f.f.within(area, true, where)
+	return Within[D]{Find: f.find(filter, err), f: f.f, area: area}
 }
 
 // Each runs the search and yields places as they come, in bounded memory, in no order but that of Find. An error ends the sequence.
 // Each range over it runs the search anew.
 func (w Within[D]) Each(ctx context.Context, db *mongo.Database) iter.Seq2[Place[D], error] {
-	return places(w.decode, func(yield func(found) bool) error { return w.f.each(ctx, db, w.Find.Query, w.area, yield) })
+	return places[D](w.f, func(yield func(located) bool) error { return w.f.each(ctx, db, w.Find.Query, w.area, yield) })
 }
 
 // All runs the search and returns all places. None is not an error.
@@ -53,15 +59,12 @@ func (w Within[D]) Count(ctx context.Context, db *mongo.Database) (int64, error)
 	return w.f.count(ctx, db, w.Find.Query, w.area)
 }
 
-// String is the command that it sends, as in mongosh.
-func (w Within[D]) String() string { return w.Find.String() }
-
-func (f *field) each(ctx context.Context, db *mongo.Database, q model.Query, area Area, yield func(found) bool) error {
+func (f *field) each(ctx context.Context, db *mongo.Database, q model.Query, area Area, yield func(located) bool) error {
 	if err := f.checkLimit(&q, area); err != nil {
 		return err
 	}
 	circle, round := area.(geohash.Circle)
-	for raw, err := range (model.Find[bson.Raw]{Query: q}).Each(ctx, db) {
+	for raw, err := range (&model.Find[bson.Raw]{Query: q}).Each(ctx, db) {
 		if err != nil {
 			return err
 		}
@@ -86,7 +89,7 @@ func (f *field) checkLimit(q *model.Query, area Area) error {
 	if _, exact := area.(geohash.Box); exact || q.Err != nil || q.Limit == 0 && q.Skip == 0 {
 		return q.Err
 	}
-	return &model.ValueError{Collection: f.collection, Field: "Limit", Value: q.Limit, Reason: "a limit or a skip counts what lies around the area too: end the loop over Each"}
+	return f.Refuse("Limit", q.Limit, "a limit or a skip counts what lies around the area too: end the loop over Each")
 }
 
 func (f *field) count(ctx context.Context, db *mongo.Database, q model.Query, area Area) (n int64, _ error) {
@@ -97,6 +100,6 @@ func (f *field) count(ctx context.Context, db *mongo.Database, q model.Query, ar
 		return q.Count(ctx, db)
 	}
 	q.Projection, q.Sort = bson.D{{Key: f.point, Value: 1}}, nil
-	err := f.each(ctx, db, q, area, func(found) bool { n++; return true })
+	err := f.each(ctx, db, q, area, func(located) bool { n++; return true })
 	return n, err
 }

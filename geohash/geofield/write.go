@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/geohash"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -43,7 +44,7 @@ func (f *Field[D, K]) Replace(doc D) model.Write { return f.f.complete(f.owners.
 func (f *Field[D, K]) Set(id K, p geohash.Point) model.Write {
 	set, err := f.f.fields(p)
 	if err != nil {
-		return model.Refused(f.f.collection, err)
+		return model.Refused(f.f.Name(), err)
 	}
 	return f.owners.Update(id, bson.D{{Key: "$set", Value: set}})
 }
@@ -55,13 +56,10 @@ func (f *Field[D, K]) Unset(id K) model.Write {
 	return f.owners.Update(id, bson.D{{Key: "$unset", Value: bson.D{{Key: f.f.point, Value: ""}, {Key: f.f.key, Value: ""}}}})
 }
 
-// Fields returns what a document stores of a place: the point and its key, by their paths. For upserts and updates of one's own:
-// {$set: fields}, {$setOnInsert: fields}.
-func (f *Field[D, K]) Fields(p geohash.Point) (bson.D, error) { return f.f.fields(p) }
-
+// fields are what a document stores of a place.
 func (f *field) fields(p geohash.Point) (bson.D, error) {
 	if x := f.checkPoint(p); x.reason != "" {
-		return nil, x.err(f.collection, f.point)
+		return nil, x.err(f.Docs, f.point)
 	}
 	return bson.D{{Key: f.point, Value: geoJSON(p)}, {Key: f.key, Value: f.keyOf(p)}}, nil
 }
@@ -85,7 +83,7 @@ func (f *field) completeAll(p model.Plan) model.Plan {
 			continue
 		}
 		if w = f.complete(w); w.Err != nil {
-			return model.RefusedPlan(f.collection, fmt.Errorf("docmodel: document %d: %w", i, w.Err))
+			return model.RefusedPlan(f.Name(), fmt.Errorf("docmodel: document %d: %w", i, w.Err))
 		}
 		p.Steps[i] = w
 	}
@@ -96,7 +94,7 @@ func (f *field) complete(w model.Write) model.Write {
 	if w.Err != nil {
 		return w
 	}
-	if w.Collection != f.collection {
+	if w.Collection != f.Name() {
 		return f.refuse("Collection", w.Collection, "is not the collection that the field is declared for")
 	}
 	var err error
@@ -119,13 +117,13 @@ func (f *field) complete(w model.Write) model.Write {
 		w.Model = &c
 	}
 	if err != nil {
-		return model.Refused(f.collection, err)
+		return model.Refused(f.Name(), err)
 	}
 	return w
 }
 
 func (f *field) refuse(path string, v any, reason string) model.Write {
-	return model.Refused(f.collection, &model.ValueError{Collection: f.collection, Field: path, Value: v, Reason: reason})
+	return model.Refused(f.Name(), f.Refuse(path, v, reason))
 }
 
 // completeDocument is a whole document with its key.
@@ -137,13 +135,13 @@ func (f *field) completeDocument(doc any) (bson.Raw, error) {
 	s := f.look(raw)
 	switch {
 	case s.flaw.reason != "":
-		return nil, s.flaw.err(f.collection, f.point)
+		return nil, s.flaw.err(f.Docs, f.point)
 	case s.right:
 		return raw, nil
 	case !emptyKey(s.key):
-		return nil, &model.ValueError{Collection: f.collection, Field: f.key, Value: s.key, Reason: "is not the key of the document's point: leave it empty"}
+		return nil, f.Refuse(f.key, s.key, "is not the key of the document's point: leave it empty")
 	}
-	return model.SetFields(raw, bson.D{{Key: f.key, Value: s.want}}) // null without a point, as 0 is a key, near the South Pole
+	return core.SetFields(raw, bson.D{{Key: f.key, Value: s.want}}) // null without a point, as 0 is a key, near the South Pole
 }
 
 // rawOf encodes a document.
@@ -151,20 +149,14 @@ func (f *field) rawOf(doc any) (bson.Raw, error) {
 	if raw, ok := doc.(bson.Raw); ok {
 		return raw, nil
 	}
-	v, err := f.encode(bson.D{{Key: "v", Value: doc}})
-	if err == nil {
-		var raw bson.Raw
-		if raw, err = bson.Marshal(v); err == nil {
-			if inner, ok := raw.Lookup("v").DocumentOK(); ok {
-				return inner, nil
-			}
-		}
-	}
-	reason := "is no document"
+	v, err := f.Raw(doc)
 	if err != nil {
-		reason = err.Error()
+		return nil, f.Refuse("document", nil, err.Error())
 	}
-	return nil, &model.ValueError{Collection: f.collection, Field: "document", Reason: reason}
+	if inner, ok := v.DocumentOK(); ok {
+		return inner, nil
+	}
+	return nil, f.Refuse("document", nil, "is no document")
 }
 
 // emptyKey reports whether a document has no key yet.
@@ -184,11 +176,11 @@ func emptyKey(v bson.RawValue) bool {
 func (f *field) completeUpdate(update any) (any, error) {
 	raw, err := f.rawOf(update)
 	if err != nil {
-		return nil, &model.ValueError{Collection: f.collection, Field: "update", Reason: "is a pipeline, or no document of operators: what it does to the point can't be seen"}
+		return nil, f.Refuse("update", nil, "is a pipeline, or no document of operators: what it does to the point can't be seen")
 	}
 	var d bson.D
 	if err := bson.Unmarshal(raw, &d); err != nil {
-		return nil, &model.ValueError{Collection: f.collection, Field: "update", Reason: err.Error()}
+		return nil, f.Refuse("update", nil, err.Error())
 	}
 	touched := false
 	for i, op := range d {
@@ -213,7 +205,7 @@ func (f *field) completeUpdate(update any) (any, error) {
 
 // uses reports whether an operator's fields touch point or key.
 func (f *field) uses(op string, fields bson.D) (bool, error) {
-	touches := func(path string) bool { return model.Overlap(path, f.point) || model.Overlap(path, f.key) }
+	touches := func(path string) bool { return core.Overlap(path, f.point) || core.Overlap(path, f.key) }
 	for _, e := range fields {
 		to, _ := e.Value.(string)
 		if touches(e.Key) || op == "$rename" && touches(to) {
@@ -221,7 +213,7 @@ func (f *field) uses(op string, fields bson.D) (bool, error) {
 			case "$set", "$setOnInsert", "$unset":
 				return true, nil
 			}
-			return false, &model.ValueError{Collection: f.collection, Field: e.Key, Reason: op + " would part the point and its key: use $set, $setOnInsert or $unset"}
+			return false, f.Refuse(e.Key, nil, op+" would part the point and its key: use $set, $setOnInsert or $unset")
 		}
 	}
 	return false, nil
@@ -233,12 +225,12 @@ func (f *field) completeOperator(op string, fields bson.D, stored bson.RawValue)
 		return slices.ContainsFunc(fields, func(e bson.E) bool { return e.Key == path })
 	}
 	for _, e := range fields {
-		if (model.Overlap(e.Key, f.point) || model.Overlap(e.Key, f.key)) && e.Key != f.point && e.Key != f.key {
-			return nil, &model.ValueError{Collection: f.collection, Field: e.Key, Reason: "is a part of the place, or holds it: set the point as a whole"}
+		if (core.Overlap(e.Key, f.point) || core.Overlap(e.Key, f.key)) && e.Key != f.point && e.Key != f.key {
+			return nil, f.Refuse(e.Key, nil, "is a part of the place, or holds it: set the point as a whole")
 		}
 	}
 	if !has(f.point) {
-		return nil, &model.ValueError{Collection: f.collection, Field: f.key, Reason: "the key is changed without its point"}
+		return nil, f.Refuse(f.key, nil, "the key is changed without its point")
 	}
 	if op == "$unset" {
 		if has(f.key) {
@@ -251,14 +243,14 @@ func (f *field) completeOperator(op string, fields bson.D, stored bson.RawValue)
 		x = f.checkPoint(p)
 	}
 	if x.reason != "" {
-		return nil, x.err(f.collection, f.point)
+		return nil, x.err(f.Docs, f.point)
 	}
 	want := f.keyOf(p)
 	if !has(f.key) {
 		return append(slices.Clone(fields), bson.E{Key: f.key, Value: want}), nil
 	}
 	if given := lookup(stored, f.key); !f.isKey(given, want) {
-		return nil, &model.ValueError{Collection: f.collection, Field: f.key, Value: given, Reason: "is not the key of the point"}
+		return nil, f.Refuse(f.key, given, "is not the key of the point")
 	}
 	return fields, nil
 }

@@ -40,7 +40,7 @@ const (
 var (
 	products = model.NewCollection[product, bson.ObjectID]("products")
 	parts    = model.NewCollection[part, bson.ObjectID]("parts")
-	assembly = relate.NewJoin(products, "parts", parts)
+	assembly = relate.NewJoin(products, "parts", parts, relate.JoinSpec{})
 )
 
 func init() {

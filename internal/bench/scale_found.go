@@ -33,7 +33,7 @@ type (
 
 var (
 	surfers = model.NewCollection[surfer, int]("surfers")
-	byCity  = denorm.NewIndexTable(surfers, "city", "surfersByCity")
+	byCity  = denorm.NewIndexTable(surfers, "city", "surfersByCity", denorm.IndexTableSpec{})
 	byTags  = denorm.NewInverted(surfers, "by", "tags")
 
 	cityEntries = model.NewCollection[tableEntry, tableKey]("surfersByCity")
@@ -63,12 +63,12 @@ var tables = stock{
 			}, func() write { return byCity.Delete(&d) })
 		}},
 		{"denorm.IndexTable", "Lookup of a value, 20 entries", "the entries", func(ctx context.Context, s *site) step {
-			return reading(ctx, s, children, func() model.Find[denorm.IndexEntry[int]] {
+			return reading(ctx, s, children, func() *model.Find[denorm.IndexEntry[int]] {
 				return byCity.Lookup(cityOf(s.one(s.n / 2 / children * children)))
 			})
 		}},
 		{"denorm.IndexTable", "Documents of a value, 20", "the documents", func(ctx context.Context, s *site) step {
-			return reading(ctx, s, children, func() model.Aggregate[surfer] { return byCity.Documents(cityOf(s.one(s.n / 2 / children * children))) })
+			return reading(ctx, s, children, func() *model.Aggregate[surfer] { return byCity.Documents(cityOf(s.one(s.n / 2 / children * children))) })
 		}},
 	},
 	sound: func(ctx context.Context, s *site) error { return s.clean(ctx, byCity.Checks()) },
@@ -106,7 +106,7 @@ var tagged = stock{
 	},
 	trials: []trial{
 		{"denorm.Inverted", "Documents of all of three tags, 20 of 180", "the entries", func(ctx context.Context, s *site) step {
-			return reading(ctx, s, children, func() model.Aggregate[surfer] {
+			return reading(ctx, s, children, func() *model.Aggregate[surfer] {
 				t := tagsOf(s.one(s.n / 3 / children * children))
 				return byTags.Documents(byTags.Is("tags", t[0]).And(byTags.Is("tags", t[1]), byTags.Is("tags", t[2])))
 			})
@@ -119,7 +119,7 @@ var tagged = stock{
 			}, func() write { return byTags.Delete(&d) })
 		}},
 	},
-	sound: func(ctx context.Context, s *site) error { return s.clean(ctx, byTags.Table("tags").Checks()) },
+	sound: func(ctx context.Context, s *site) error { return s.clean(ctx, byTags.Checks()) },
 }
 
 // A spot has attributes, and is somewhere.
@@ -138,8 +138,8 @@ type (
 
 var (
 	spotted  = model.NewCollection[spot, int]("spots")
-	specs    = denorm.NewAttributes(spotted, "specs")
-	spotAt   = geofield.NewField(spotted, "at", "geo")
+	specs    = denorm.NewAttributes(spotted, "specs", denorm.AttributesSpec{})
+	spotAt   = geofield.NewField(spotted, "at", "geo", geofield.FieldSpec{})
 	southern = geohash.Point{Lat: 40, Lng: -5} // a corner of the land
 )
 
@@ -161,13 +161,15 @@ var spots = stock{
 	},
 	trials: []trial{
 		{"denorm.Attributes", "Equal, 20 documents", "the documents", func(ctx context.Context, s *site) step {
-			return reading(ctx, s, children, func() model.Find[spot] { return specs.Equal("series", s.one(s.n/children)-1) })
+			return reading(ctx, s, children, func() *model.Find[spot] { return specs.Equal("series", s.one(s.n/children)-1) })
 		}},
 		{"denorm.Attributes", "Set", "the attributes", func(ctx context.Context, s *site) step {
-			return writing(ctx, s, func() write { return specs.Set(s.one(s.n), denorm.Attribute{Name: "watt", Value: s.fresh()}) }, nil)
+			return writing(ctx, s, func() write { return specs.Set(s.one(s.n), bson.D{{Key: "watt", Value: s.fresh()}}) }, nil)
 		}},
 		{"geofield.Field", "Nearest 20", "what is asked for", func(ctx context.Context, s *site) step {
-			return reading(ctx, s, children, func() geofield.Nearest[spot] { return spotAt.Nearest(children, s.somewhere(s.random, 0.3)) })
+			return reading(ctx, s, children, func() geofield.Nearest[spot] {
+				return spotAt.Nearest(s.somewhere(s.random, 0.3), geofield.NearestSpec{}, geofield.Mark{}, children)
+			})
 		}},
 		{"geofield.Field", "Within 1 km, some 20", "the documents", func(ctx context.Context, s *site) step {
 			return reading(ctx, s, some, func() geofield.Within[spot] {

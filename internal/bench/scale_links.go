@@ -65,8 +65,8 @@ var knots = stock{
 				return s.run(ctx, linked.Unlink(&left, right, bson.NewObjectID()))
 			})
 		}},
-		{"relate.ManyToMany", "RightsOf 3", "the links", func(ctx context.Context, s *site) step {
-			return reading(ctx, s, perKnot, func() model.Find[knot] { return linked.RightsOf(s.one(s.n / 2)) })
+		{"relate.ManyToMany", "Others 3", "the links", func(ctx context.Context, s *site) step {
+			return reading(ctx, s, perKnot, func() *model.Find[knot] { return linked.Left().Others(s.one(s.n / 2)) })
 		}},
 	},
 	sound: func(ctx context.Context, s *site) error {
@@ -140,9 +140,9 @@ var joins = stock{
 				return likesOf.Link(l)
 			}, func() write { return likesOf.Unlink(l.User, l.Item) })
 		}},
-		{"relate.JoinCollection", "RightsOf, a page of 20", "the page", func(ctx context.Context, s *site) step {
-			return reading(ctx, s, children, func() model.Aggregate[relate.Linked[like, liked]] {
-				return likesOf.RightsOf(userOf(s.one(s.users())).ID, relate.LinkPage[like]{Limit: children})
+		{"relate.JoinCollection", "Others, a page of 20", "the page", func(ctx context.Context, s *site) step {
+			return reading(ctx, s, children, func() *model.Aggregate[relate.Linked[like, liked]] {
+				return likesOf.Left().Others(userOf(s.one(s.users())).ID, nil, children)
 			})
 		}},
 	},
@@ -220,15 +220,15 @@ var rows = stock{
 	trials: []trial{
 		{"denorm.WideRow", "Link", "the row's document, 500 columns at most", func(ctx context.Context, s *site) step {
 			var user, item liked
-			return changing(ctx, s, func() model.Change[denorm.LinkState] {
+			return changing(ctx, s, func() model.Change[any] {
 				u := s.one(s.users())
 				user, item = userOf(u), itemOf(s.nth(u, children+5))
 				return likeRows.Link(&user, &item, firstLike.AddDate(1, 0, 0), bson.NewObjectID())
 			}, func() error { return change(ctx, s, likeRows.Unlink(user.ID, item.ID)) })
 		}},
-		{"denorm.WideRow", "LeftNewest 20", "the page", func(ctx context.Context, s *site) step {
-			return reading(ctx, s, children, func() model.Aggregate[column] {
-				return likeRows.LeftNewest(userOf(s.one(s.users())).ID, "", children)
+		{"denorm.WideRow", "Newest 20", "the page", func(ctx context.Context, s *site) step {
+			return reading(ctx, s, children, func() *model.Aggregate[column] {
+				return likeRows.Left().Newest(userOf(s.one(s.users())).ID, "", children)
 			})
 		}},
 	},

@@ -75,12 +75,12 @@ var pages = stock{
 	},
 	trials: []trial{
 		{"denorm.Bucket", "Append", "the page", func(ctx context.Context, s *site) step {
-			return changing(ctx, s, func() model.Change[denorm.BucketEnd] {
+			return changing(ctx, s, func() model.Change[any] {
 				return pagesOf.Append(tomeOf(s.one(s.pageKeys())), buyer{int64(s.fresh()), 10})
 			}, nil)
 		}},
 		{"denorm.Bucket", "Newest page", "the page", func(ctx context.Context, s *site) step {
-			return reading(ctx, s, 1, func() model.Find[page] { return pagesOf.Newest(tomeOf(s.one(s.pageKeys()))).Limited(1) })
+			return reading(ctx, s, 1, func() *model.Find[page] { return pagesOf.Newest(tomeOf(s.one(s.pageKeys()))).Limited(1) })
 		}},
 	},
 	sound: func(ctx context.Context, s *site) error {
@@ -121,18 +121,18 @@ var outliers = stock{
 		{"denorm.Outlier", "Append to a usual owner", "the array", func(ctx context.Context, s *site) step {
 			var b buyer
 			var to string
-			return changing(ctx, s, func() model.Change[denorm.OutlierEnd] {
+			return changing(ctx, s, func() model.Change[any] {
 				to, b = tomeOf(s.outlier()-1), buyer{int64(s.fresh()), 10}
 				return tomeBuyers.Append(to, b)
 			}, func() error { return change(ctx, s, tomeBuyers.Remove(to, b.ID)) })
 		}},
 		{"denorm.Outlier", "Append to an outlier", "the page", func(ctx context.Context, s *site) step {
-			return changing(ctx, s, func() model.Change[denorm.OutlierEnd] {
+			return changing(ctx, s, func() model.Change[any] {
 				return tomeBuyers.Append(tomeOf(s.outlier()), buyer{int64(s.fresh()), 10})
 			}, nil)
 		}},
 		{"denorm.Outlier", "Holding, in the overflow", "the page", func(ctx context.Context, s *site) step {
-			return reading(ctx, s, 1, func() model.Aggregate[buyer] {
+			return reading(ctx, s, 1, func() *model.Aggregate[buyer] {
 				i := s.outlier() / unusual
 				return tomeBuyers.Holding(tomeOf(i*unusual), int64(overflowing(2*i-1)))
 			})
@@ -179,7 +179,7 @@ var visits = stock{
 			}, nil)
 		}},
 		{"denorm.UniqueCount", "Count over a week, 20 members of 140 visits", "the visits", func(ctx context.Context, s *site) step {
-			return reading(ctx, s, 1, func() model.Aggregate[denorm.UniqueTotal] {
+			return reading(ctx, s, 1, func() *model.Aggregate[denorm.Count] {
 				return uniques.Count(groupOf(s.one(s.groups())), firstDay, firstDay.AddDate(0, 0, week))
 			})
 		}},

@@ -8,7 +8,7 @@ import (
 
 // techniques are in the order of README's table of types.
 var techniques = []string{
-	"model.Embedded", "denorm.Bounded", "model.Versioned", "relate.ChildRefs", "relate.ParentRef", "relate.TwoWay", "relate.ManyToMany",
+	"embed.Embedded", "denorm.Bounded", "embed.Versioned", "relate.ChildRefs", "relate.ParentRef", "relate.TwoWay", "relate.ManyToMany",
 	"relate.JoinCollection", "relate.Join", "relate.Dangling", "relate.OnDelete", "denorm.Copy", "denorm.Feed", "denorm.Subset",
 	"denorm.Bucket", "denorm.Outlier", "denorm.WideRow", "denorm.Counter", "denorm.UniqueCount", "denorm.Approximate",
 	"denorm.IndexTable", "denorm.Inverted", "denorm.Attributes", "geofield.Field", "keys.Sequence", "schema.Expiry", "keys.Composite",

@@ -32,24 +32,32 @@ var forest = model.NewCollection[treeNode, string]("forest")
 // foresters are the representations, after what is written by hand.
 var foresters = []forester{
 	adjacency,
-	forestry("ParentTree", paths.NewParentTree(forest, paths.Links{}), levels),
-	forestry("ChildTree", paths.NewChildTree(forest, paths.ChildTreeSpec{}), levels),
-	forestry("AncestorArray", paths.NewAncestorArray(forest, paths.AncestorArraySpec{}), withAncestor),
-	forestry("MaterializedPath", paths.NewMaterializedPath(forest, paths.MaterializedPathSpec{}), withPrefix),
-	streamed(forestry("NestedSet, dense", paths.NewNestedSet(forest, paths.NestedSetSpec{}), betweenNumbers), 1),
-	streamed(forestry("NestedSet, gaps", paths.NewNestedSet(forest, paths.NestedSetSpec{Gap: gap}), betweenNumbers), gap),
+	forestry("ParentTree", paths.NewParentTree(forest, spec), levels),
+	forestry("ChildTree", paths.NewChildTree(forest, paths.ChildTreeSpec{TreeSpec: spec}), levels),
+	forestry("AncestorArray", paths.NewAncestorArray(forest, paths.AncestorArraySpec{TreeSpec: spec}), withAncestor),
+	forestry("MaterializedPath", paths.NewMaterializedPath(forest, paths.MaterializedPathSpec{TreeSpec: spec}), withPrefix),
+	streamed(forestry("NestedSet, dense", paths.NewNestedSet(forest, paths.NestedSetSpec{TreeSpec: spec}), betweenNumbers), 1),
+	streamed(forestry("NestedSet, gaps", paths.NewNestedSet(forest, paths.NestedSetSpec{TreeSpec: spec, Gap: gap}), betweenNumbers), gap),
 }
 
 const gap = 1 << 10
 
-// representation is what foresters use of one.
-type representation interface {
-	Tree(paths.TreeSpec) *paths.Tree[treeNode, string]
-	Descendants(n *treeNode, depth int) model.Aggregate[treeNode]
-}
+// spec is every tree's: a load of a million nodes holds the lease for longer than the default.
+var spec = paths.TreeSpec{For: time.Hour}
 
-func forestry(name string, r representation, byHand func(context.Context, *mongo.Database, *treeNode) (int, error)) forester {
-	t := r.Tree(paths.TreeSpec{For: time.Hour}) // a load of a million nodes holds the lease for longer than the default
+func forestry(name string, t *paths.Tree[treeNode, string], byHand func(context.Context, *mongo.Database, *treeNode) (int, error)) forester {
+	// asked reads a node, and counts what a query about it gives.
+	asked := func(of func(*treeNode) *model.Aggregate[treeNode]) func(context.Context, *mongo.Database, string) (int, error) {
+		return func(ctx context.Context, db *mongo.Database, id string) (int, error) {
+			n, err := forest.ByID(id).One(ctx, db)
+			if err != nil {
+				return 0, err
+			}
+			all, err := of(&n).All(ctx, db)
+			return len(all), err
+		}
+	}
+	all := func(n *treeNode) *model.Aggregate[treeNode] { return t.Descendants(n, 0) }
 	return forester{
 		name:  name,
 		ready: func(ctx context.Context, db *mongo.Database) error { return model.Indexes(t).Ensure(ctx, db) },
@@ -57,19 +65,20 @@ func forestry(name string, r representation, byHand func(context.Context, *mongo
 			_, _, err := t.Load(g.nodes).Run(ctx, db)
 			return err
 		},
-		descendants: func(ctx context.Context, db *mongo.Database, id string) (int, error) {
-			all, err := t.Descendants(ctx, db, id, 0)
-			return len(all), err
-		},
+		descendants: asked(all),
 		children: func(ctx context.Context, db *mongo.Database, id string) (int, error) {
-			all, err := t.Children(ctx, db, id)
+			all, err := t.Children(&treeNode{ID: id}).All(ctx, db)
 			return len(all), err
 		},
-		ancestors: func(ctx context.Context, db *mongo.Database, id string) (int, error) {
-			all, err := t.Ancestors(ctx, db, id)
-			return len(all), err
+		ancestors: asked(t.Ancestors),
+		count: func(ctx context.Context, db *mongo.Database, id string) (int, error) {
+			n, err := forest.ByID(id).One(ctx, db)
+			if err != nil {
+				return 0, err
+			}
+			count, err := all(&n).Count(ctx, db)
+			return int(count), err
 		},
-		count: t.Count,
 		move: func(ctx context.Context, db *mongo.Database, id, parent string, first bool) error {
 			to := paths.LastChild(parent)
 			if first {
@@ -87,7 +96,7 @@ func forestry(name string, r representation, byHand func(context.Context, *mongo
 			return err
 		},
 		query: func(ctx context.Context, db *mongo.Database, n *treeNode) (int, error) {
-			all, err := r.Descendants(n, 0).All(ctx, db)
+			all, err := t.Descendants(n, 0).All(ctx, db)
 			return len(all), err
 		},
 		byHand: byHand,

@@ -137,3 +137,8 @@ func RawNaN(v bson.RawValue) bool {
 	x, _ := FromRaw(v)
 	return IsNaN(x)
 }
+
+// Clone returns a copy of a value with bytes of its own.
+func Clone(v bson.RawValue) bson.RawValue {
+	return bson.RawValue{Type: v.Type, Value: bytes.Clone(v.Value)}
+}

@@ -3,6 +3,7 @@ package bsonval
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/docmodel/docmodel/internal/mongoerr"
@@ -31,10 +32,33 @@ func CompileRegex(pattern, options string) (*regexp.Regexp, error) {
 	if flags != "" {
 		text = "(?" + flags + ")" + text
 	}
-	re, err := regexp.Compile(text)
+	re, err := compiled(text)
 	if err != nil {
 		return nil, mongoerr.New(51091, "Regular expression is invalid, or uses what this engine's regular expressions lack: %v", err)
 	}
+	return re, nil
+}
+
+// recent holds the expressions that were compiled last: the same few are asked for again and again.
+var recent = struct {
+	sync.Mutex
+	of map[string]*regexp.Regexp
+}{of: map[string]*regexp.Regexp{}}
+
+func compiled(text string) (*regexp.Regexp, error) {
+	recent.Lock()
+	defer recent.Unlock()
+	if re, ok := recent.of[text]; ok {
+		return re, nil
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(recent.of) >= 200 {
+		clear(recent.of)
+	}
+	recent.of[text] = re
 	return re, nil
 }
 

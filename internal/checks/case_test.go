@@ -21,7 +21,7 @@ type Case struct {
 	// call that uses them, so that a test can see whether the call changes them or keeps hold of them.
 	From func(s string) (inputs []any, call func() any)
 
-	// State is what a model.Change decides from, or the []bson.Raw that a model.Job plans for.
+	// State is what a model.Change decides from, or the error of its Read, or the []bson.Raw that a model.Job plans for.
 	State func(s string) any
 
 	// MayRefuse says why a strange string may be refused here. "" means that every string must pass.
@@ -192,16 +192,22 @@ func arrayFilters(list []any) part { return part{"arrayFilters", filter, bson.A(
 func commandParts(cmd bson.D) []part {
 	out := make([]part, 0, len(cmd))
 	for _, e := range cmd {
+		if list, ok := e.Value.(bson.A); ok && (e.Key == "updates" || e.Key == "deletes") {
+			for _, w := range list {
+				out = append(out, commandParts(w.(bson.D))...)
+			}
+			continue
+		}
 		p := part{e.Key, data, e.Value}
 		switch e.Key {
-		case "filter", "query", "arrayFilters":
+		case "filter", "query", "q", "arrayFilters":
 			p.place = filter
 		case "projection", "fields", "let":
 			p.place = expression
 		case "pipeline":
 			p.place = stages
-		case "update":
-			p.place = updatePart(e.Value).place
+		case "update", "u":
+			p = updatePart(e.Value)
 		case "find", "aggregate", "findAndModify", "findandmodify", "sort", "hint":
 			p.place = names
 		}

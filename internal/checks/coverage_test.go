@@ -2,9 +2,12 @@ package checks
 
 import (
 	"go/types"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/docmodel/docmodel/model"
 )
 
 // Every function that generates a command has a case, and every case is of such a function.
@@ -13,12 +16,13 @@ func TestCoverage(t *testing.T) {
 	for _, c := range registered {
 		byMethod[c.Method] = append(byMethod[c.Method], c)
 	}
-	found := 0
+	found, some := 0, partsOf(t)
 	for _, f := range generators(t) {
 		found++
 		cases := byMethod[f.name]
 		delete(byMethod, f.name)
 		switch {
+		case len(cases) == 0 && f.part && !some[f.name]: // the technique has none
 		case len(cases) == 0:
 			t.Errorf("%s returns a %s and has no case: register one in internal/checks", f.name, f.returns)
 		case f.mutable != "" && !slices.ContainsFunc(cases, func(c Case) bool { return c.From != nil }):
@@ -55,6 +59,28 @@ type generator struct {
 	name    string // as Case.Method
 	returns string
 	mutable string // the type of a parameter that the caller could change afterwards
+	part    bool   // it is one of the Parts that a technique embeds
+}
+
+// partsOf are the methods by which the techniques among the walked values return indexes or checks, and that return some.
+func partsOf(t *testing.T) map[string]bool {
+	some := map[string]bool{}
+	for _, v := range walkedValues {
+		x, ok := v.(interface {
+			Indexes() []model.Index
+			Checks() []model.Check
+		})
+		if !ok {
+			continue
+		}
+		name := strings.TrimPrefix(bareType(reflect.TypeOf(v)), "*")
+		some[name+".Indexes"] = some[name+".Indexes"] || len(x.Indexes()) > 0
+		some[name+".Checks"] = some[name+".Checks"] || len(x.Checks()) > 0
+	}
+	if len(some) < 10 {
+		t.Errorf("found only %d methods of techniques: something is wrong with the search", len(some))
+	}
+	return some
 }
 
 // generators finds them in every package of the library.
@@ -88,7 +114,8 @@ func appendGenerator(out []generator, p *types.Package, name string, f *types.Fu
 	sig := f.Signature()
 	for i := range sig.Results().Len() {
 		if r := generated(sig.Results().At(i).Type(), p.Path()); r != "" {
-			g := generator{name: name, returns: r}
+			_, part, _ := strings.Cut(f.FullName(), modelPath+".Parts).")
+			g := generator{name: name, returns: r, part: part != ""}
 			for v := range sig.Params().Variables() {
 				if isMutable(v.Type(), nil) {
 					g.mutable = types.TypeString(v.Type(), func(p *types.Package) string { return p.Name() })
@@ -118,6 +145,8 @@ func generated(t types.Type, pkg string) string {
 		switch full := obj.Pkg().Path() + "." + obj.Name(); strings.TrimPrefix(full, modelPath+".") {
 		case "Find", "Aggregate", "Modify", "Write", "MergeInto", "Plan", "Change", "Check", "Job", "Stream", "Index", "IndexSet":
 			return "model." + obj.Name()
+		case geofieldPath + ".Within", geofieldPath + ".Nearest": // they show what they send
+			return "geofield." + obj.Name()
 		case driver + "bson.D", driver + "mongo.Pipeline":
 			if pkg != modelPath {
 				return obj.Pkg().Name() + "." + obj.Name()
@@ -127,7 +156,10 @@ func generated(t types.Type, pkg string) string {
 	return ""
 }
 
-const driver = "go.mongodb.org/mongo-driver/v2/"
+const (
+	driver       = "go.mongodb.org/mongo-driver/v2/"
+	geofieldPath = module + "/geohash/geofield"
+)
 
 // isMutable reports whether a value of the type shares memory with the caller's. What the model generates is a value of
 // its own: copies of a Find share their filter, and nothing writes to it.
@@ -147,7 +179,8 @@ func isMutable(t types.Type, seen []types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case *types.Pointer:
 		s, isStruct := u.Elem().Underlying().(*types.Struct)
-		return !isStruct || slices.ContainsFunc(slices.Collect(s.Fields()), (*types.Var).Exported) // else a declaration, with nothing to set
+		settable := func(f *types.Var) bool { return f.Exported() && f.Name() != "Parts" }
+		return !isStruct || slices.ContainsFunc(slices.Collect(s.Fields()), settable) // else a declaration, with nothing to set
 	case *types.Slice, *types.Map, *types.Interface:
 		return true
 	case *types.Array:

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"strings"
@@ -49,39 +50,59 @@ func (c Case) decided(v any, s string) (model.Plan, error) {
 	if c.State == nil {
 		return model.Plan{}, caseError(c.Method + ": the case needs a State to decide from")
 	}
-	out := reflect.ValueOf(v).FieldByName("Decide").Call([]reflect.Value{reflect.ValueOf(c.State(s))})
+	state := c.State(s)
+	if err, refused := state.(error); refused {
+		return model.Plan{}, err
+	}
+	out := reflect.ValueOf(v).FieldByName("Decide").Call([]reflect.Value{reflect.ValueOf(state)})
 	err, _ := out[1].Interface().(error)
 	return out[0].Interface().(model.Plan), err
 }
 
+// jobParts are the reads of each stage, and what it plans for the State, where it plans from that alone.
 func (c Case) jobParts(job model.Job, s string) ([]part, error) {
 	if job.Err != nil {
 		return nil, job.Err
 	}
-	p, err := c.planned(job, s)
-	if err != nil {
-		return nil, err
+	out := []part{{"name", data, job.Name}}
+	for _, stage := range job.Stages {
+		if stage.Do != nil {
+			continue
+		}
+		out = append(out, part{"collection", names, stage.Collection},
+			part{"filter", filter, orEmpty(stage.Filter)}, part{"projection", expression, orEmpty(stage.Projection)})
+		if len(stage.Pipeline) > 0 {
+			out = append(out, part{"stages", stages, stage.Pipeline})
+		}
+		p, err := c.planned(stage, s)
+		if err != nil {
+			return nil, err
+		}
+		more, err := planParts(p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, more...)
 	}
-	out := []part{
-		{"name", data, job.Name}, {"collection", names, job.Collection},
-		{"filter", filter, orEmpty(job.Filter)}, {"projection", expression, orEmpty(job.Projection)},
-	}
-	if len(job.Stages) > 0 {
-		out = append(out, part{"stages", stages, job.Stages})
-	}
-	more, err := planParts(p)
-	return append(out, more...), err
+	return out, nil
 }
 
-func (c Case) planned(job model.Job, s string) (model.Plan, error) {
+func (c Case) planned(stage model.Stage, s string) (model.Plan, error) {
 	var docs []bson.Raw
 	if c.State != nil {
 		docs, _ = c.State(s).([]bson.Raw)
 	}
-	if len(docs) == 0 {
+	switch {
+	case stage.Do != nil:
+		return model.Plan{}, nil
+	case stage.Work != nil && len(docs) > 0:
+		return stage.Work(context.Background(), &model.Batch{Docs: docs})
+	case stage.Work != nil:
+		return model.Plan{}, nil // it reads more than the case can say
+	case len(docs) == 0:
 		return model.Plan{}, caseError(c.Method + ": the case needs a State of []bson.Raw to plan for")
 	}
-	return job.Plan(docs)
+	return stage.Plan(docs)
 }
 
 // errorOf is the Err field of a value of any of the model's types.
@@ -128,9 +149,9 @@ func TestDeferred(t *testing.T) {
 	fill := Case{
 		Method: "x.T.Fill",
 		Make: func(s string) any {
-			return model.Job{Name: "fill", Collection: "products", Filter: bson.D{{Key: "name", Value: s}}, Plan: func(docs []bson.Raw) (model.Plan, error) {
+			return model.Job{Name: "fill", Stages: []model.Stage{{Collection: "products", Filter: bson.D{{Key: "name", Value: s}}, Plan: func(docs []bson.Raw) (model.Plan, error) {
 				return model.NewPlan(uses.Add(docs[0].Lookup("_id").StringValue(), s)), nil
-			}}
+			}}}}
 		},
 		State: func(s string) any {
 			raw, _ := bson.Marshal(bson.D{{Key: "_id", Value: s}})
@@ -148,14 +169,14 @@ func TestDeferred(t *testing.T) {
 		if got := test.c.show(t, "nut"); !strings.Contains(got, test.want) {
 			t.Errorf("%s shows\n%s\nwithout %s", test.c.Method, got, test.want)
 		}
-		if problems := test.c.underHostile("$where"); len(problems) > 0 {
+		if problems := test.c.underHostile(test.c.outcome(harmless), "$where"); len(problems) > 0 {
 			t.Errorf("%s: %q", test.c.Method, problems)
 		}
 		missing := Case{Method: test.c.Method, Make: test.c.Make}
 		if _, err := missing.parts(missing.value("nut"), "nut"); err == nil {
 			t.Errorf("%s: a case without a State is taken apart", test.c.Method)
 		}
-		if len(missing.underHostile("$where")) == 0 {
+		if len(missing.underHostile(missing.outcome(harmless), "$where")) == 0 {
 			t.Errorf("%s: a case that can't be taken apart passes", test.c.Method)
 		}
 	}

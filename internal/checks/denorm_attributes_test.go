@@ -16,7 +16,7 @@ type article struct {
 
 var (
 	articles     = model.NewCollection[article, string]("articles")
-	articleSpecs = denorm.NewAttributes(articles, "specs")
+	articleSpecs = denorm.NewAttributes(articles, "specs", denorm.AttributesSpec{})
 )
 
 func init() {
@@ -25,18 +25,18 @@ func init() {
 }
 
 func attributesWrites() []Case {
-	set := func(list ...denorm.Attribute) model.Write { return articleSpecs.Set("a", list...) }
+	set := func(list bson.D) model.Write { return articleSpecs.Set("a", list) }
 	return []Case{
 		{Method: "denorm.Attributes.Set", Reason: "one, where it stands or last", Make: func(s string) any {
-			return articleSpecs.Set(s, denorm.Attribute{Name: s, Value: s})
+			return articleSpecs.Set(s, bson.D{{Key: s, Value: s}})
 		}},
 		{Method: "denorm.Attributes.Set", Reason: "two, one of which is a document", From: func(s string) ([]any, func() any) {
 			doc := bson.M{"to": s, "from": s}
-			list := roomy([]denorm.Attribute{{Name: "size", Value: doc}, {Name: "width", Value: s}})
-			return []any{list, doc}, func() any { return set(list...) }
+			list := roomy(bson.D{{Key: "size", Value: doc}, {Key: "width", Value: s}})
+			return []any{list, doc}, func() any { return set(list) }
 		}},
-		{Method: "denorm.Attributes.Set", Reason: "none is refused", Make: func(string) any { return set() }},
-		{Method: "denorm.Attributes.Set", Reason: "an empty name is refused", Make: func(string) any { return set(denorm.Attribute{Value: 1}) }},
+		{Method: "denorm.Attributes.Set", Reason: "none is refused", Make: func(string) any { return set(nil) }},
+		{Method: "denorm.Attributes.Set", Reason: "an empty name is refused", Make: func(string) any { return set(bson.D{{Value: 1}}) }},
 		{Method: "denorm.Attributes.Unset", Reason: "some", From: func(s string) ([]any, func() any) {
 			names := roomy([]string{s, s + "2"})
 			return []any{names}, func() any { return articleSpecs.Unset("a", names...) }
@@ -73,9 +73,9 @@ func attributesReads() []Case {
 		}},
 		{Method: "denorm.Attributes.Match", Reason: "no operator is refused", Make: func(s string) any { return articleSpecs.Match("size", bson.D{{Key: "a", Value: s}}) }},
 		{Method: "denorm.Attributes.Has", Reason: "any value", Make: func(s string) any { return articleSpecs.Has(s) }},
-		{Method: "denorm.Attributes.Filter", Reason: "to be ANDed", From: func(s string) ([]any, func() any) {
+		{Method: "denorm.Attributes.Match", Reason: "of two attributes", From: func(s string) ([]any, func() any) {
 			c := roomy(less(s))
-			return []any{c}, func() any { return articleSpecs.Filter(s, c) }
+			return []any{c}, func() any { return articleSpecs.Match("size", c).Where(articleSpecs.Match(s, c).Filter) }
 		}},
 		{Method: "denorm.Attributes.Survey", Reason: "names and types", Make: func(string) any { return articleSpecs.Survey() }},
 		{Method: "denorm.Attributes.Checks", Reason: "names that stand twice", Make: func(string) any { return articleSpecs.Checks()[0] }},

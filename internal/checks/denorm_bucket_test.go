@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -22,7 +23,7 @@ type mail struct {
 var (
 	mailBuckets = model.NewCollection[denorm.BucketDoc[string, mail], string]("mail")
 	mails       = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100})
-	keyMails    = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, Key: "id"})
+	keyMails    = denorm.NewBucket(mailBuckets.Unchecked(), denorm.BucketSpec{Max: 100, Key: "id"})
 	addedMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, Totals: []string{"head.kb", "score"}})
 	largeMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, Key: "id", MaxBytes: 2 << 20})
 	dailyMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, Key: "id", Period: denorm.Daily, At: "sent"})
@@ -44,29 +45,33 @@ func mailOf(s string) mail {
 }
 
 func bucketAppends() []Case {
-	end := func(seq, n, bytes int64, closed bool) func(string) any {
-		return func(string) any {
-			return denorm.BucketEnd{ID: "b#0000000004", Seq: seq, N: n, Bytes: bytes, Closed: closed}
+	add := func(reason string, b *denorm.Bucket[string, mail], key func(s string) string, docs func(s string) testkit.Docs) Case {
+		of := func(s string) model.Change[any] { return b.Append(key(s), mailOf(s)) }
+		return Case{Method: "denorm.Bucket.Append", Reason: reason, Make: func(s string) any { return of(s) }, State: asRead(of, docs)}
+	}
+	itself, toB := func(s string) string { return s }, func(string) string { return "b" }
+	newest := func(n, bytes int64, closed bool, more ...func(s string) bson.D) func(s string) testkit.Docs {
+		return func(s string) testkit.Docs {
+			list := []any{bson.D{{Key: "_id", Value: "b#0000000004"}, {Key: "seq", Value: 4}, {Key: "n", Value: n}, {Key: "bytes", Value: bytes}, {Key: "closed", Value: closed}}}
+			for _, d := range more {
+				list = append(list, d(s))
+			}
+			return testkit.Docs{"mail": list}
 		}
 	}
+	none := func(string) testkit.Docs { return nil }
+	large := add("the element doesn't fit: the bucket is closed", largeMails, toB, newest(2, 2<<20, false))
+	large.MayRefuse = "it is too large for a bucket"
 	return []Case{
-		{Method: "denorm.Bucket.Append", Reason: "the first of a key",
-			Make:  func(s string) any { return keyMails.Append(s, mailOf(s)) },
-			State: func(string) any { return denorm.BucketEnd{} }},
-		{Method: "denorm.Bucket.Append", Reason: "the newest bucket has room",
-			Make: func(s string) any { return mails.Append("b", mailOf(s)) }, State: end(4, 99, 9, false)},
-		{Method: "denorm.Bucket.Append", Reason: "the newest bucket is full",
-			Make: func(s string) any { return mails.Append("b", mailOf(s)) }, State: end(4, 100, 9, false)},
-		{Method: "denorm.Bucket.Append", Reason: "the newest bucket is closed",
-			Make: func(s string) any { return mails.Append("b", mailOf(s)) }, State: end(4, 2, 9, true)},
-		{Method: "denorm.Bucket.Append", Reason: "the element doesn't fit: the bucket is closed", MayRefuse: "it is too large for a bucket",
-			Make: func(s string) any { return largeMails.Append("b", mailOf(s)) }, State: end(4, 2, 2<<20, false)},
-		{Method: "denorm.Bucket.Append", Reason: "the element is there: nothing is sent",
-			Make:  func(s string) any { return keyMails.Append("b", mailOf(s)) },
-			State: func(string) any { return denorm.BucketEnd{ID: "b#0000000004", Seq: 4, N: 9, Holds: "b#0000000001"} }},
-		{Method: "denorm.Bucket.Append", Reason: "no key is refused",
-			Make:  func(s string) any { return keyMails.Append("", mailOf(s)) },
-			State: func(string) any { return denorm.BucketEnd{} }},
+		add("the first of a key", keyMails, itself, none),
+		add("the newest bucket has room", mails, toB, newest(99, 9, false)),
+		add("the newest bucket is full", mails, toB, newest(100, 9, false)),
+		add("the newest bucket is closed", mails, toB, newest(2, 9, true)),
+		large,
+		add("the element is there: nothing is sent", keyMails, toB, newest(9, 9, false, func(s string) bson.D {
+			return bson.D{{Key: "_id", Value: "b#0000000001"}, {Key: "key", Value: "b"}, {Key: "items", Value: bson.A{bson.D{{Key: "id", Value: s}}}}}
+		})),
+		add("no key is refused", keyMails, func(string) string { return "" }, none),
 		{Method: "denorm.Bucket.AppendTo", Reason: "by number",
 			Make: func(s string) any { return mails.AppendTo(s, 7, mailOf(s)) }},
 		{Method: "denorm.Bucket.AppendTo", Reason: "an element that is recognized",

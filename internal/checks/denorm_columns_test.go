@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	sheetColumns = denorm.NewColumns(anything, "sheets")
+	sheetColumns = denorm.NewColumns(anything, "sheets", denorm.ColumnsSpec{})
 	sheetRows    = denorm.NewNormalized(anything, "orders",
 		denorm.Part{Path: "customer", Into: "customers", Key: "id"}, denorm.Part{Path: "items", Into: "items"})
 	noteRows = denorm.NewNormalized(busyHosts, "hostRows", denorm.Part{Path: "labels", Into: "labelRows"})

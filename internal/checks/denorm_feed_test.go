@@ -12,7 +12,7 @@ import (
 type partChange = denorm.FeedChange[sparePart, string]
 
 var (
-	partNames  = denorm.NewFeed(parts, "names", sparePart{ID: "s", Name: "sample"}, copyName)
+	partNames  = denorm.NewFeed(parts, "names", sparePart{ID: "s", Name: "sample"}, copyName, denorm.FeedSpec{})
 	partShouts = denorm.NewFeed(parts, "shouts", sparePart{ID: "s", Name: "sample"}, shout, denorm.FeedSpec{Mark: "shouted", Since: "name"})
 	partBare   = denorm.NewFeed(parts, "bare", sparePart{ID: "s", Name: "sample"}, feedBare, denorm.FeedSpec{Bare: true, Places: "places"})
 )
@@ -34,7 +34,7 @@ func shout(c partChange) model.Plan {
 	if c.Doc == nil {
 		return model.Plan{}
 	}
-	return model.NewPlan(parts.Update(c.ID, bson.D{{Key: "$set", Value: bson.D{{Key: "loud", Value: c.Doc.Name}}}}))
+	return model.NewPlan(parts.Unchecked().Update(c.ID, bson.D{{Key: "$set", Value: bson.D{{Key: "loud", Value: c.Doc.Name}}}}))
 }
 
 func feedBare(c partChange) model.Plan {

@@ -9,7 +9,7 @@ import (
 var (
 	dwellers = denorm.NewIndexTable(anything, "home.city", "byCity", denorm.IndexTableSpec{Copies: []string{"name", "home.zip"}})
 	mailers  = denorm.NewIndexTable(anything, "mail", "byMail", denorm.IndexTableSpec{Unique: true})
-	labelled = denorm.NewIndexTable(busyHosts, "labels", "byLabel")
+	labelled = denorm.NewIndexTable(busyHosts, "labels", "byLabel", denorm.IndexTableSpec{})
 )
 
 func init() {

@@ -73,6 +73,7 @@ func invertedReads() []Case {
 			ids := roomy([]any{s, s + "2"})
 			return []any{ids}, func() any { return thingsBy.Direct(ids...) }
 		}},
+		one("Checks", "those of each path's entries", func(string) any { return thingsBy.Checks()[2] }),
 		one("Indexes", "all by _id", func(string) any { return thingsBy.Indexes() }),
 	}
 }

@@ -2,6 +2,7 @@ package checks
 
 import (
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -47,11 +48,14 @@ func numberedWrites() []Case {
 		{Method: "denorm.Numbered.Append", Reason: "after what was read", From: func(s string) ([]any, func() any) {
 			_, skill := resumeOf(s)
 			return []any{skill}, func() any { return skillFields.Append(s, skill) }
-		}, State: func(string) any { return denorm.NumberedEnd{N: 1} }},
+		}, State: asRead(func(s string) model.Change[any] { return skillFields.Append(s, bson.D{{Key: "skill", Value: s}}) },
+			func(s string) testkit.Docs {
+				return testkit.Docs{"anything": {bson.D{{Key: "_id", Value: s}, {Key: "skills", Value: 1}, {Key: "skill_1", Value: s + "2"}}}}
+			})},
 		{Method: "denorm.Numbered.Append", Reason: "without a key is refused", From: func(s string) ([]any, func() any) {
 			skill := roomy(bson.D{{Key: "level", Value: s}})
 			return []any{skill}, func() any { return skillFields.Append(s, skill) }
-		}, State: func(string) any { return denorm.NumberedEnd{} }},
+		}, State: func(string) any { return struct{}{} }},
 		{Method: "denorm.Numbered.Convert", Reason: "as it was read", Make: func(string) any { return skillFields.Convert() }, State: func(s string) any {
 			doc, _ := resumeOf(s)
 			raw, err := bson.Marshal(doc)
@@ -92,7 +96,7 @@ func numberedReads() []Case {
 		query("Match", "no operator is refused", both, match),
 		query("Documents", "nested again", both, func(d bson.D) any { return skillFields.Documents(skillFields.Equal(d)) }),
 		query("Documents", "a page of them", both, func(d bson.D) any {
-			q := model.Find[bson.Raw]{Query: model.Query{Filter: d, Sort: d, Limit: 2, Skip: 1}}
+			q := &model.Find[bson.Raw]{Query: model.Query{Filter: d, Sort: d, Limit: 2, Skip: 1}}
 			q.Sort = bson.D{{Key: "_id", Value: 1}}
 			return langFields.Documents(q)
 		}),

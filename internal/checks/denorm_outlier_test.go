@@ -2,8 +2,10 @@ package checks
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -33,32 +35,61 @@ func init() {
 type boxOutlier = denorm.Outlier[mailbox, string, mail]
 
 func outlierChanges() []Case {
-	add := func(reason string, x *boxOutlier, end denorm.OutlierEnd) Case {
-		return Case{Method: "denorm.Outlier.Append", Reason: reason, MayRefuse: "it is too large for a bucket",
-			Make: func(s string) any { return x.Append(s, mailOf(s)) }, State: func(string) any { return end }}
+	change := func(method, reason string, of func(s string) model.Change[any], docs func(s string) testkit.Docs) Case {
+		return Case{Method: "denorm.Outlier." + method, Reason: reason, Make: func(s string) any { return of(s) }, State: asRead(of, docs)}
 	}
-	remove := func(reason string, x *boxOutlier, end denorm.OutlierEnd) Case {
-		return Case{Method: "denorm.Outlier.Remove", Reason: reason,
-			Make: func(s string) any { return x.Remove(s, s) }, State: func(string) any { return end }}
+	add := func(reason string, x *boxOutlier, docs func(s string) testkit.Docs) Case {
+		c := change("Append", reason, func(s string) model.Change[any] { return x.Append(s, mailOf(s)) }, docs)
+		c.MayRefuse = "it is too large for a bucket"
+		return c
 	}
-	newest := denorm.BucketEnd{ID: "b#0000000004", Seq: 4, N: 9}
-	held := denorm.BucketEnd{ID: "b#0000000004", Seq: 4, N: 9, Holds: "b#0000000001"}
+	remove := func(reason string, x *boxOutlier, docs func(s string) testkit.Docs) Case {
+		return change("Remove", reason, func(s string) model.Change[any] { return x.Remove(s, s) }, docs)
+	}
+	// box is a mailbox with some mails, and overflow documents.
+	box := func(more bool, mails []any, pages ...func(s string) bson.D) func(s string) testkit.Docs {
+		return func(s string) testkit.Docs {
+			docs := testkit.Docs{"boxes": {bson.D{{Key: "_id", Value: s}, {Key: "more", Value: more}, {Key: "mails", Value: bson.A(mails)}}}}
+			for _, page := range pages {
+				docs["mail"] = append(docs["mail"], page(s))
+			}
+			return docs
+		}
+	}
+	other := func(n int) []any { // mails
+		list := []any{}
+		for i := range n {
+			list = append(list, bson.D{{Key: "id", Value: i}})
+		}
+		return list
+	}
+	newest := func(s string) bson.D {
+		return bson.D{{Key: "_id", Value: rowText(s) + "#0000000004"}, {Key: "seq", Value: 4}, {Key: "n", Value: 9}}
+	}
+	holds := func(s string) bson.D {
+		return bson.D{{Key: "_id", Value: "b#0000000001"}, {Key: "key", Value: s}, {Key: "items", Value: bson.A{bson.D{{Key: "id", Value: s}}}}}
+	}
+	held := func(s string) testkit.Docs { return box(false, []any{bson.D{{Key: "id", Value: s}}})(s) }
+	large := []any{bson.D{{Key: "text", Value: strings.Repeat("x", 1<<20)}}}
 	return []Case{
-		add("the array has room", boxMails, denorm.OutlierEnd{N: 1, Type: "array"}),
-		add("without a Key", plainBoxes, denorm.OutlierEnd{}),
-		add("within bytes", largeBoxes, denorm.OutlierEnd{N: 1, Bytes: 100}),
-		add("over the bound: the flag, and then the overflow", boxMails, denorm.OutlierEnd{N: 2}),
-		add("over the bound without a Key", plainBoxes, denorm.OutlierEnd{N: 2}),
-		add("over the bytes", largeBoxes, denorm.OutlierEnd{N: 1, Bytes: 1 << 20}),
-		add("there is overflow", boxMails, denorm.OutlierEnd{N: 2, Flagged: true, Overflow: newest}),
-		add("there is overflow, though the array has room again", boxMails, denorm.OutlierEnd{N: 1, Flagged: true, Overflow: newest}),
-		add("the array holds it: nothing is sent", boxMails, denorm.OutlierEnd{N: 1, Holds: true}),
-		{Method: "denorm.Outlier.Append", Reason: "to nobody is refused",
-			Make: func(s string) any { return boxMails.Append("", mailOf(s)) }, State: func(string) any { return denorm.OutlierEnd{} }},
-		remove("from the array", boxMails, denorm.OutlierEnd{N: 1, Holds: true}),
-		remove("from the overflow, counted anew", addingBoxes, denorm.OutlierEnd{N: 2, Flagged: true, Overflow: held}),
-		remove("what isn't there: nothing is sent", boxMails, denorm.OutlierEnd{N: 2}),
-		{Method: "denorm.Outlier.Remove", Reason: "a document as key is not kept", State: func(string) any { return denorm.OutlierEnd{Holds: true} },
+		add("the array has room", boxMails, box(false, other(1))),
+		add("without a Key", plainBoxes, box(false, other(0))),
+		add("within bytes", largeBoxes, box(false, other(1))),
+		add("over the bound: the flag, and then the overflow", boxMails, box(false, other(2))),
+		add("over the bound without a Key", plainBoxes, box(false, other(2))),
+		add("over the bytes", largeBoxes, box(false, large)),
+		add("there is overflow", boxMails, box(true, other(2), newest)),
+		add("there is overflow, though the array has room again", boxMails, box(true, other(1), newest)),
+		add("the array holds it: nothing is sent", boxMails, held),
+		change("Append", "to nobody is refused", func(s string) model.Change[any] { return boxMails.Append("", mailOf(s)) }, held),
+		remove("from the array", boxMails, held),
+		remove("from the overflow, counted anew", addingBoxes, box(true, other(2), newest, holds)),
+		remove("what isn't there: nothing is sent", boxMails, box(false, other(2))),
+		{Method: "denorm.Outlier.Remove", Reason: "a document as key is not kept",
+			State: asRead(func(s string) model.Change[any] { return boxMails.Remove("b", map[string]string{"$gt": s}) }, func(s string) testkit.Docs {
+				mail := bson.D{{Key: "id", Value: bson.D{{Key: "$gt", Value: s}}}}
+				return testkit.Docs{"boxes": {bson.D{{Key: "_id", Value: "b"}, {Key: "mails", Value: bson.A{mail}}}}}
+			}),
 			From: func(s string) ([]any, func() any) {
 				key := map[string]string{"$gt": s}
 				return []any{key}, func() any { return boxMails.Remove("b", key) }
@@ -77,8 +108,6 @@ func outlierReads() []Case {
 		}},
 		{Method: "denorm.Outlier.Holding", Reason: "without a Key is refused", Make: func(s string) any { return plainBoxes.Holding(s, s) }},
 		{Method: "denorm.Outlier.Count", Reason: "both", Make: func(s string) any { return boxMails.Count(s) }},
-		{Method: "denorm.Outlier.Overflow", Reason: "the next two pages", Make: func(s string) any { return boxMails.Overflow(s).Limited(2).After(s + "#0000000004") }},
-		{Method: "denorm.Outlier.Outliers", Reason: "those with the flag", Make: func(string) any { return boxMails.Outliers() }},
 		{Method: "denorm.Outlier.Checks", Reason: "overflow without the flag", Make: func(string) any { return boxMails.Checks()[0] }},
 		{Method: "denorm.Outlier.Checks", Reason: "arrays over the bound", Make: func(string) any { return boxMails.Checks()[1] }},
 		{Method: "denorm.Outlier.Checks", Reason: "overflow of nobody", Make: func(string) any { return boxMails.Checks()[2] }},

@@ -12,7 +12,7 @@ type siteVisit = denorm.UniqueDoc[string, string]
 var (
 	siteVisits   = model.NewCollection[siteVisit, string]("visits")
 	dayVisitors  = denorm.NewUniqueCount(siteVisits, denorm.UniqueSpec{Period: denorm.Daily, For: 90 * 24 * time.Hour})
-	everVisitors = denorm.NewUniqueCount(siteVisits.Named("ever"))
+	everVisitors = denorm.NewUniqueCount(siteVisits.Named("ever"), denorm.UniqueSpec{})
 	monthVisits  = denorm.NewUniqueCount(siteVisits.Named("months"), denorm.UniqueSpec{Period: denorm.Monthly})
 )
 
@@ -28,7 +28,7 @@ func uniqueCountCases() []Case {
 		one("Visit", "for ever", func(s string) any { return everVisitors.Visit(s, s, none) }),
 		one("Visit", "of nobody is refused", func(s string) any { return dayVisitors.Visit(s, "", noon(0)) }),
 		{Method: "denorm.UniqueCount.VisitAll", Reason: "one of them twice", From: func(s string) ([]any, func() any) {
-			list := roomy([]denorm.Visit[string, string]{{Group: s, Member: s, At: noon(0)}, {Group: s, Member: s + "2", At: noon(0)}, {Group: s, Member: s, At: noon(0).Add(time.Hour)}})
+			list := roomy([]model.Write{dayVisitors.Visit(s, s+"2", noon(0)), dayVisitors.Visit(s, s, noon(0)), dayVisitors.Visit(s, s, noon(60))})
 			return []any{list}, func() any { return dayVisitors.VisitAll(list) }
 		}},
 		one("Seen", "by _id", func(s string) any { return dayVisitors.Seen(s, s, noon(0)) }),

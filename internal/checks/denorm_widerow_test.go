@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -33,20 +34,28 @@ func rowText(s string) string { return strings.NewReplacer("%", "%25", "#", "%23
 // wideKey is the key of the column that links to s.
 func wideKey(minute int, s string) string { return denorm.ColumnsFrom(noon(minute)) + "|" + rowText(s) }
 
-// widePage is a document of the row s, with two columns, and more fields.
-func widePage(s string, more ...bson.E) bson.Raw {
-	column := func(minute int) bson.D {
-		return bson.D{{Key: "k", Value: wideKey(minute, s)}, {Key: "at", Value: noon(minute)}, {Key: "id", Value: s}, {Key: "op", Value: oid(9)}}
-	}
-	return bson.Raw(rawOf(append(bson.D{
-		{Key: "_id", Value: rowText(s) + "#"}, {Key: "row", Value: s}, {Key: "low", Value: ""}, {Key: "hi", Value: "~"}, {Key: "n", Value: 2},
-		{Key: "rev", Value: int64(2)}, {Key: "cols", Value: bson.A{column(1), column(3)}},
-	}, more...)).Value)
+// wideColumn is a column that links to a document, with a key that s ends.
+func wideColumn(minute int, id, s string) bson.D {
+	return bson.D{{Key: "k", Value: wideKey(minute, s)}, {Key: "at", Value: noon(minute)}, {Key: "id", Value: id}, {Key: "op", Value: oid(9)}}
+}
+
+// widePage is a document of the row s, with two columns, of which the first links to a document, and more fields.
+func widePage(s, first string, more ...bson.E) bson.Raw {
+	return rowOf(s, bson.A{wideColumn(1, first, s), wideColumn(3, s, s)}, more...)
+}
+
+// rowOf is a document of the row s, with columns and more fields.
+func rowOf(s string, columns bson.A, more ...bson.E) bson.Raw {
+	return rawDoc(append(bson.D{
+		{Key: "_id", Value: rowText(s) + "#"}, {Key: "row", Value: s}, {Key: "low", Value: ""}, {Key: "hi", Value: "~"}, {Key: "n", Value: len(columns)},
+		{Key: "rev", Value: int64(2)}, {Key: "cols", Value: columns},
+	}, more...))
 }
 
 func wideRowWrites() []Case {
-	link := func(reason string, minute int, state func(s string) denorm.LinkState) Case {
-		return Case{Method: "denorm.WideRow.Link", Reason: reason, State: func(s string) any { return state(s) },
+	link := func(reason string, minute, late int, docs func(s string) testkit.Docs) Case {
+		of := func(s string) model.Change[any] { return likes.Link(liker(s), liker(s), noon(minute), oid(1)) }
+		return Case{Method: "denorm.WideRow.Link", Reason: reason, State: asReadLate(late, of, docs),
 			From: func(s string) ([]any, func() any) {
 				left, right := liker(s), liker(s)
 				return []any{left, right}, func() any { return likes.Link(left, right, noon(minute), oid(1)) }
@@ -59,59 +68,41 @@ func wideRowWrites() []Case {
 			return []any{found}, func() any { return check.Mend(found) }
 		}}
 	}
-	empty := func(string) denorm.LinkState { return denorm.LinkState{} }
-	full := func(s string) denorm.LinkState {
-		var st denorm.LinkState
-		st.Place[0] = denorm.RowPlace{Page: widePage(s), Whole: true}
-		return st
+	unlink := func(reason string, docs func(s string) testkit.Docs) Case {
+		of := func(s string) model.Change[any] { return likes.Unlink(s, s) }
+		return Case{Method: "denorm.WideRow.Unlink", Reason: reason, State: asRead(of, docs), Make: func(s string) any { return of(s) }}
 	}
-	parted := func(s string) bson.Raw {
-		return widePage(s, bson.E{Key: "split", Value: bson.D{{Key: "at", Value: wideKey(3, s)}, {Key: "page", Value: rowText(s) + "#" + wideKey(3, s)}}})
+	left := func(page bson.Raw) testkit.Docs { return testkit.Docs{"itemByUser": {page}} }
+	full := func(s string) testkit.Docs { return left(widePage(s, s)) }
+	parted := func(s, first string) bson.Raw {
+		return widePage(s, first, bson.E{Key: "split", Value: bson.D{{Key: "at", Value: wideKey(3, s)}, {Key: "page", Value: rowText(s) + "#" + wideKey(3, s)}}})
 	}
-	held := func(s string, minute int) denorm.HeldColumn {
-		return denorm.HeldColumn{Page: rowText(s) + "#", Key: wideKey(minute, s), At: noon(minute), Op: oid(9)}
-	}
-	one := func(s string) (st denorm.LinkState) {
-		st.Held[0] = []denorm.HeldColumn{held(s, 1)}
-		return st
-	}
+	const amid = 2 // after who holds the pair was read
 	return []Case{
-		link("the first of both rows", 2, empty),
-		link("a full document: half of it moves", 2, full),
-		link("a full document: what comes last begins the next", 9, full),
-		link("a split that was left is finished first", 2, func(s string) denorm.LinkState {
-			var st denorm.LinkState
-			st.Place[1] = denorm.RowPlace{Page: parted(s), Whole: true}
-			return st
-		}),
-		link("half a link is completed, with its time", 2, one),
-		link("a document that doesn't count its columns", 2, func(s string) denorm.LinkState {
-			st := full(s)
-			st.Place[0].Page = bson.Raw(rawOf(bson.D{{Key: "_id", Value: rowText(s) + "#"}, {Key: "n", Value: 7}, {Key: "rev", Value: int64(3)}}).Value)
-			return st
+		link("the first of both rows", 2, 0, func(string) testkit.Docs { return nil }),
+		link("a full document: half of it moves", 2, amid, full),
+		link("a full document: what comes last begins the next", 9, amid, full),
+		link("a split that was left is finished first", 2, amid, func(s string) testkit.Docs { return testkit.Docs{"userByItem": {parted(s, s)}} }),
+		link("half a link is completed, with its time", 2, 0, func(s string) testkit.Docs { return left(rowOf(s, bson.A{wideColumn(1, s, s)})) }),
+		link("a document that doesn't count its columns", 2, 0, func(s string) testkit.Docs {
+			return left(rawDoc(bson.D{{Key: "_id", Value: rowText(s) + "#"}, {Key: "hi", Value: "~"}, {Key: "n", Value: 7}, {Key: "rev", Value: int64(3)}}))
 		}),
 		{Method: "denorm.WideRow.Link", Reason: "without a token is refused",
-			State: func(string) any { return denorm.LinkState{} },
+			State: func(string) any { return struct{}{} },
 			Make:  func(s string) any { return likes.Link(liker(s), liker(s), noon(0), bson.NilObjectID) }},
-		{Method: "denorm.WideRow.Unlink", Reason: "both columns", State: func(s string) any {
-			st := one(s)
-			st.Held[1] = st.Held[0]
-			return st
-		}, Make: func(s string) any { return likes.Unlink(s, s) }},
-		{Method: "denorm.WideRow.Unlink", Reason: "a column that is being moved", State: func(s string) any {
-			st := one(s)
-			st.Held[0][0] = held(s, 3)
-			st.Held[0][0].Parted = parted(s)
-			return st
-		}, Make: func(s string) any { return likes.Unlink(s, s) }},
+		unlink("both columns", func(s string) testkit.Docs {
+			row := rowOf(s, bson.A{wideColumn(1, s, s)})
+			return testkit.Docs{"itemByUser": {row}, "userByItem": {row}}
+		}),
+		unlink("a column that is being moved", func(s string) testkit.Docs { return left(parted(s, s+"2")) }),
 		renew("left", likes.Checks()[1]), renew("right", likes.Checks()[2]),
-		{Method: "denorm.WideRow.RefreshLeft", Reason: "in the right rows", From: func(s string) ([]any, func() any) {
+		{Method: "denorm.RowSide.Refresh", Reason: "in the right rows", From: func(s string) ([]any, func() any) {
 			d := liker(s)
-			return []any{d}, func() any { return likes.RefreshLeft(d) }
+			return []any{d}, func() any { return likes.Left().Refresh(d) }
 		}},
-		{Method: "denorm.WideRow.RefreshRight", Reason: "in the left rows", From: func(s string) ([]any, func() any) {
+		{Method: "denorm.RowSide.Refresh", Reason: "in the left rows", From: func(s string) ([]any, func() any) {
 			d := liker(s)
-			return []any{d}, func() any { return likes.RefreshRight(d) }
+			return []any{d}, func() any { return likes.Right().Refresh(d) }
 		}},
 	}
 }
@@ -119,14 +110,14 @@ func wideRowWrites() []Case {
 func wideRowReads() []Case {
 	return []Case{
 		{Method: "denorm.WideRow.Linked", Reason: "the pair's column", Make: func(s string) any { return likes.Linked(s, s) }},
-		{Method: "denorm.WideRow.LeftNewest", Reason: "the first page", Make: func(s string) any { return likes.LeftNewest(s, "", 10) }},
-		{Method: "denorm.WideRow.LeftNewest", Reason: "the next page", Make: func(s string) any { return likes.LeftNewest(s, s, 10) }},
-		{Method: "denorm.WideRow.LeftNewest", Reason: "no columns is refused", Make: func(s string) any { return likes.LeftNewest(s, "", 0) }},
-		{Method: "denorm.WideRow.LeftOldest", Reason: "from a time", Make: func(s string) any { return likes.LeftOldest(s, wideKey(3, s), 10) }},
-		{Method: "denorm.WideRow.RightNewest", Reason: "the first page", Make: func(s string) any { return likes.RightNewest(s, "", 10) }},
-		{Method: "denorm.WideRow.RightOldest", Reason: "the first page", Make: func(s string) any { return likes.RightOldest(s, "", 10) }},
-		{Method: "denorm.WideRow.LeftCount", Reason: "by the documents' counts", Make: func(s string) any { return likes.LeftCount(s) }},
-		{Method: "denorm.WideRow.RightCount", Reason: "by the documents' counts", Make: func(s string) any { return likes.RightCount(s) }},
+		{Method: "denorm.RowSide.Newest", Reason: "the first page", Make: func(s string) any { return likes.Left().Newest(s, "", 10) }},
+		{Method: "denorm.RowSide.Newest", Reason: "the next page", Make: func(s string) any { return likes.Left().Newest(s, s, 10) }},
+		{Method: "denorm.RowSide.Newest", Reason: "a negative number is refused", Make: func(s string) any { return likes.Left().Newest(s, "", -1) }},
+		{Method: "denorm.RowSide.Oldest", Reason: "from a time", Make: func(s string) any { return likes.Left().Oldest(s, wideKey(3, s), 10) }},
+		{Method: "denorm.RowSide.Newest", Reason: "the first page of a right row", Make: func(s string) any { return likes.Right().Newest(s, "", 10) }},
+		{Method: "denorm.RowSide.Oldest", Reason: "all of a right row", Make: func(s string) any { return likes.Right().Oldest(s, "", 0) }},
+		{Method: "denorm.RowSide.Count", Reason: "by the documents' counts", Make: func(s string) any { return likes.Left().Count(s) }},
+		{Method: "denorm.RowSide.Count", Reason: "of a right row", Make: func(s string) any { return likes.Right().Count(s) }},
 		{Method: "denorm.WideRow.Checks", Reason: "half links and repeated ones", Make: func(string) any { return likes.Checks()[0] }},
 		{Method: "denorm.WideRow.Checks", Reason: "what the right rows carry", Make: func(string) any { return likes.Checks()[1] }},
 		{Method: "denorm.WideRow.Checks", Reason: "what the left rows carry", Make: func(string) any { return likes.Checks()[2] }},

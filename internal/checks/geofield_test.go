@@ -59,12 +59,11 @@ func fieldWrites() []Case {
 		{Method: "geofield.Field.Set", Reason: "a text", Make: func(s string) any { return namedPlaces.Set(s, louvre) }},
 		{Method: "geofield.Field.Set", Reason: "a latitude beyond the pole is refused", Make: func(s string) any { return keyedPlaces.Set(s, geohash.Point{Lat: 90.5}) }},
 		{Method: "geofield.Field.Unset", Reason: "both", Make: func(s string) any { return keyedPlaces.Unset(s) }},
-		{Method: "geofield.Field.Fields", Reason: "for an upsert of one's own", Make: func(string) any {
-			d, err := keyedPlaces.Fields(louvre)
-			if err != nil {
-				panic(err)
+		{Method: "geofield.Field.Complete", Reason: "an upsert of one's own", From: func(s string) ([]any, func() any) {
+			update, upsert := bson.D{{Key: "$setOnInsert", Value: placed(s)[1:]}}, true
+			return []any{update}, func() any {
+				return keyedPlaces.Complete(model.Write{Collection: "anything", Model: &mongo.UpdateOneModel{Filter: bson.D{}, Update: update, Upsert: &upsert}})
 			}
-			return d
 		}},
 		write("Insert", "a document that Completed made", func(doc bson.D) any {
 			d, err := keyedPlaces.Completed(doc)
@@ -102,22 +101,24 @@ func fieldReads() []Case {
 		}}
 	}
 	return []Case{
-		read("Candidates", "a circle", func(kind bson.D) any { return keyedPlaces.Candidates(aroundIt, kind) }),
-		read("Candidates", "a box across the antimeridian", func(kind bson.D) any { return keyedPlaces.Candidates(fiji, kind) }),
-		read("Candidates", "a box that ends at it", func(kind bson.D) any {
-			return namedPlaces.Candidates(geohash.Box{South: 50, West: 170, North: 51, East: 180}, kind)
+		read("Within", "a circle", func(kind bson.D) any { return keyedPlaces.Within(aroundIt, kind).Find }),
+		read("Within", "a box across the antimeridian", func(kind bson.D) any { return keyedPlaces.Within(fiji, kind).Find }),
+		read("Within", "a box that ends at it", func(kind bson.D) any {
+			return namedPlaces.Within(geohash.Box{South: 50, West: 170, North: 51, East: 180}, kind).Find
 		}),
-		read("Candidates", "texts", func(kind bson.D) any { return namedPlaces.Candidates(aroundIt, kind) }),
-		read("Candidates", "texts to the last", func(kind bson.D) any { return namedPlaces.Candidates(geohash.Circle{Meters: 3e7}, kind) }),
-		{Method: "geofield.Field.Candidates", Reason: "a field of the index without a condition is refused", Make: func(string) any { return keyedPlaces.Candidates(aroundIt) }},
-		{Method: "geofield.Field.Candidates", Reason: "a circle that is none is refused", Make: func(string) any { return namedPlaces.Candidates(geohash.Circle{Meters: -1}) }},
+		read("Within", "texts", func(kind bson.D) any { return namedPlaces.Within(aroundIt, kind).Find }),
+		read("Within", "texts to the last", func(kind bson.D) any { return namedPlaces.Within(geohash.Circle{Meters: 3e7}, kind).Find }),
+		{Method: "geofield.Field.Within", Reason: "a field of the index without a condition is refused", Make: func(string) any { return keyedPlaces.Within(aroundIt).Find }},
+		{Method: "geofield.Field.Within", Reason: "a circle that is none is refused", Make: func(string) any { return namedPlaces.Within(geohash.Circle{Meters: -1}).Find }},
 		read("Keys", "of a circle", func(kind bson.D) any { return keyedPlaces.Keys(aroundIt, kind) }),
-		read("Ring", "of two circles", func(kind bson.D) any {
-			return namedPlaces.Ring(geohash.Circle{Center: louvre, Meters: 2000}, 1000, kind)
+		read("Nearest", "the first circle", func(kind bson.D) any {
+			return keyedPlaces.Nearest(louvre, geofield.NearestSpec{Where: kind}, geofield.Mark{}, 3).First
+		}),
+		read("Nearest", "the page after a place: a ring", func(kind bson.D) any {
+			return namedPlaces.Nearest(louvre, geofield.NearestSpec{Start: 2000, Where: kind}, geofield.Mark{Meters: 1000, ID: rawValue("a")}, 3).First
 		}),
 		read("Clusters", "by numbers", func(kind bson.D) any { return keyedPlaces.Clusters(aroundIt, 32, kind) }),
 		read("Clusters", "by texts", func(kind bson.D) any { return namedPlaces.Clusters(aroundIt, 30, kind) }),
 		{Method: "geofield.Field.Indexes", Reason: "between other fields, and one on the sphere", Make: func(string) any { return keyedPlaces.Indexes() }},
-		{Method: "geofield.Field.ShardKey", Reason: "after what spreads", Make: func(string) any { return keyedPlaces.ShardKey() }},
 	}
 }

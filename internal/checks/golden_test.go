@@ -101,12 +101,19 @@ func (c Case) show(t *testing.T, s string) string {
 		if v.Err != nil {
 			break
 		}
-		p, err := c.planned(v, s)
-		if err != nil {
-			t.Errorf("%s: %v", c.name(), err)
+		for _, stage := range v.Stages {
+			if stage.Do != nil {
+				continue
+			}
+			p, err := c.planned(stage, s)
+			if err != nil {
+				t.Errorf("%s: %v", c.name(), err)
+			}
+			if len(p.Steps) > 0 || len(v.Stages) == 1 {
+				comment("and for a batch:")
+				showPlan(&b, comment, p)
+			}
 		}
-		comment("and for a batch:")
-		showPlan(&b, comment, p)
 	case model.Check:
 		showCheck(&b, comment, v)
 	case model.Stream:

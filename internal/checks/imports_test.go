@@ -35,7 +35,7 @@ func refuseImport(p goPackage, imported string) string {
 	switch {
 	case slices.ContainsFunc(foundations, func(dir string) bool { return isWithin(imported, dir) }) && (area == "model" || slices.Contains(techniqueAreas, area)) && local != "geohash":
 		return ""
-	case isWithin(imported, "internal/core") && local != "model" && (area == "model" || slices.Contains(techniqueAreas, area)) && local != "geohash":
+	case (isWithin(imported, "internal/found") || isWithin(imported, "internal/commands")) && local != "model" && (area == "model" || slices.Contains(techniqueAreas, area)) && local != "geohash":
 		return ""
 	case isOurs && slices.ContainsFunc(foundations, func(dir string) bool { return within(local, dir) }) && area == "internal" &&
 		!slices.ContainsFunc(foundations, func(dir string) bool { return isWithin(imported, dir) }) && !isWithin(imported, "internal/mongoerr"):
@@ -44,25 +44,27 @@ func refuseImport(p goPackage, imported string) string {
 		return "go-cmp is for tests and model/modeltest"
 	case isWithin(imported, "internal/engine") && local != "model/modeltest" && !within(local, "internal/engine"):
 		return "the engine is reached through model/modeltest"
-	case isOurs && isWithin(imported, "model/modeltest") && p.isLibrary():
+	case isOurs && isWithin(imported, "model/modeltest") && p.isBehindLibrary():
 		return "a library's own code doesn't need a test's helper"
 	case local == "geohash" && strings.Contains(strings.SplitN(imported, "/", 2)[0], "."):
 		return "geohash knows the standard library only"
 	case area == "model" && isOurs && other != "model" && local != "model/modeltest":
 		return "the vocabulary knows no technique"
 	case local == "model" && isOurs:
-		return "model is the root: keys, schema and advise are written in it"
+		return "model is the root: embed, keys, schema and advise are written in it"
+	case area == "model" && local != "model/modeltest" && strings.HasPrefix(imported, module+"/model/") && !isOwnCore(local, imported):
+		return "techniques know the vocabulary, and never each other"
 	case slices.Contains(techniqueAreas, area) && isOurs && other != area && other != "model" && !geofieldUsesGeohash(local, imported):
 		return "techniques know the vocabulary, and never each other"
-	case p.isLibrary() && !isOurs && strings.Contains(strings.SplitN(imported, "/", 2)[0], ".") && !strings.HasPrefix(imported, driver):
+	case p.isBehindLibrary() && !isOurs && strings.Contains(strings.SplitN(imported, "/", 2)[0], ".") && !strings.HasPrefix(imported, driver):
 		return "the library depends on the driver alone"
 	}
 	return ""
 }
 
-// foundations are what model and the techniques stand on: BSON's values as a server compares them, the directions 1 and -1,
-// expressions and stages, and what a context tells everything that runs.
-var foundations = []string{"internal/bsonval", "internal/direction", "internal/mql", "internal/runctx"}
+// foundations are what model and the techniques stand on: BSON's values as a server compares them, collections without
+// their Go types, the directions 1 and -1, expressions and stages, and what a context tells everything that runs.
+var foundations = []string{"internal/bsonval", "internal/core", "internal/direction", "internal/mql", "internal/runctx"}
 
 var techniqueAreas = []string{"relate", "denorm", "paths", "geohash"}
 
@@ -73,6 +75,12 @@ func areaOf(local string) string {
 }
 
 func isWithin(imported, dir string) bool { return within(imported, module+"/"+dir) }
+
+// isOwnCore reports whether a part of model imports its own core: model/keys, or what is behind it, model/keys/internal/sequence.
+func isOwnCore(local, imported string) bool {
+	parts := strings.SplitN(local, "/", 3)
+	return len(parts) > 1 && isWithin(imported, parts[0]+"/"+parts[1]+"/internal")
+}
 
 func geofieldUsesGeohash(local, imported string) bool {
 	return local == "geohash/geofield" && imported == module+"/geohash"
@@ -118,18 +126,33 @@ func TestRefuseImport(t *testing.T) {
 	}{
 		{"a technique is written in the vocabulary", "relate", "model", true},
 		{"techniques don't know each other", "relate", "denorm", false},
+		{"a technique stands on its core", "relate", "relate/internal/migrate", true},
+		{"which is written in the vocabulary too", "relate/internal/migrate", "model", true},
+		{"and no test's helper", "relate/internal/migrate", "model/modeltest", false},
 		{"not even a part of one", "denorm", "geohash/geofield", false},
 		{"documents of places know places", "geohash/geofield", "geohash", true},
 		{"geohash alone knows nothing", "geohash", "model", false},
 		{"the vocabulary knows no technique", "model", "relate", false},
 		{"nor do its parts", "model/keys", "paths", false},
 		{"its parts know it", "model/keys", "model", true},
+		{"which don't know each other", "model/embed", "model/keys", false},
+		{"nor each other's core", "model/embed", "model/keys/internal/sequence", false},
+		{"but their own", "model/keys", "model/keys/internal/sequence", true},
+		{"which may have parts too", "model/keys/internal/sequence", "model/keys/internal/stored", true},
+		{"and knows no other technique", "model/keys/internal/sequence", "model/embed", false},
 		{"it doesn't know its parts", "model", "model/keys", false},
 		{"the test package knows the engine", "model/modeltest", "internal/engine", true},
 		{"nobody else does", "relate", "internal/engine", false},
 		{"nor a part of it", "relate", "internal/engine/query", false},
 		{"all know the server's order of values", "relate", "internal/bsonval/order", true},
 		{"the vocabulary too", "model", "internal/bsonval", true},
+		{"a technique stands on collections without types", "relate", "internal/core", true},
+		{"and so does the vocabulary", "model", "internal/core", true},
+		{"which they know nothing of", "internal/core", "model", false},
+		{"findings are the techniques'", "relate", "internal/found", true},
+		{"and not the vocabulary's", "model", "internal/found", false},
+		{"commands are the techniques'", "denorm", "internal/commands", true},
+		{"and not the vocabulary's either", "model", "internal/commands", false},
 		{"and the engine", "internal/engine/plan", "internal/bsonval", true},
 		{"which itself knows nothing", "internal/bsonval", "model", false},
 		{"a library doesn't know the test package", "relate", "model/modeltest", false},

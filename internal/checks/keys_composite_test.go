@@ -25,6 +25,9 @@ var (
 	placeInDoc = keys.NewDocumentKey(docKeyed, keys.Text("state"), keys.Text("city"), keys.Int("user"))
 )
 
+// down is the order of the last keys first.
+var down = bson.D{{Key: "_id", Value: -1}}
+
 func init() {
 	register(compositeWrites()...)
 	register(compositeReads()...)
@@ -94,8 +97,7 @@ func compositeReads() []Case {
 	one := func(s string) []any { return []any{s} }
 	two := func(s string) []any { return []any{s, s} }
 	return []Case{
-		prefixed("ByKey", "one document", func(s string) []any { return []any{s, s, 42} }, func(v []any) any { return byPlace.ByKey(v...) }),
-		prefixed("ByKey", "some parts are refused", one, func(v []any) any { return byPlace.ByKey(v...) }),
+		prefixed("Prefix", "one document", func(s string) []any { return []any{s, s, 42} }, prefix),
 		prefixed("Prefix", "a state", one, prefix),
 		prefixed("Prefix", "a city", two, prefix),
 		prefixed("Prefix", "a number for a text is refused", func(string) []any { return []any{"CA", 1} }, prefix),
@@ -107,13 +109,10 @@ func compositeReads() []Case {
 		prefixed("Range", "backwards is refused", two, func(v []any) any { return byPlace.Range(v, 2, 1) }),
 		prefixed("StartingWith", "cities of a state", one, func(v []any) any { return byPlace.StartingWith(v, "San") }),
 		prefixed("StartingWith", "a space at the end", one, func(v []any) any { return byPlace.StartingWith(v, "San ") }),
-		{Method: "keys.Composite.Descending", Reason: "the newest of a device", Make: func(s string) any {
-			return byDevice.Descending(byDevice.Range([]any{s}, noon(0), nil)).Limited(10)
-		}},
-		{Method: "keys.Composite.Next", Reason: "in the city", Make: func(string) any { return byPlace.Next("CA :San :b42", 2) }},
-		{Method: "keys.Composite.Next", Reason: "anywhere", Make: func(string) any { return byPlace.Next("CA :San :b42", 0) }},
-		{Method: "keys.Composite.Next", Reason: "of what is no key is refused", Make: func(s string) any { return byPlace.Next(s, 0) }},
-		{Method: "keys.Composite.Previous", Reason: "in the state", Make: func(string) any { return byPlace.Previous("CA :San :b42", 1) }},
+		prefixed("Range", "the newest of a device", one, func(v []any) any { return byDevice.Range(v, noon(0), nil).Sorted(down).Limited(10) }),
+		prefixed("Prefix", "the one after in the city", two, func(v []any) any { return byPlace.Prefix(v...).After("CA :San :b42").Limited(1) }),
+		{Method: "keys.Composite.Prefix", Reason: "the one after anywhere", Make: func(string) any { return byPlace.Prefix().After("CA :San :b42").Limited(1) }},
+		prefixed("Prefix", "the one before in the state", one, func(v []any) any { return byPlace.Prefix(v...).Sorted(down).After("CA :San :b42").Limited(1) }),
 		prefixed("Counts", "by city", one, func(v []any) any { return byPlace.Counts(v...) }),
 		prefixed("Counts", "by time", one, func(v []any) any { return byDevice.Counts(v...) }),
 		{Method: "keys.Composite.Counts", Reason: "by state", Make: func(string) any { return byPlace.Counts() }},
@@ -137,12 +136,12 @@ func documentKeyCases() []Case {
 	}
 	return []Case{
 		of("ID", "in the declared order", whole, id),
-		of("ByKey", "one document", whole, func(v []any) any { return placeInDoc.ByKey(v...) }),
+		of("Prefix", "one document", whole, func(v []any) any { return placeInDoc.Prefix(v...) }),
 		of("Prefix", "a state", one, func(v []any) any { return placeInDoc.Prefix(v...) }),
 		of("Prefix", "a number for a text is refused", func(string) []any { return []any{1} }, func(v []any) any { return placeInDoc.Prefix(v...) }),
 		of("Range", "cities of a state", one, func(v []any) any { return placeInDoc.Range(v, "", v[0]) }),
 		of("Range", "since one", one, func(v []any) any { return placeInDoc.Range(v, v[0], nil) }),
 		{Method: "keys.DocumentKey.Indexes", Reason: "the index on _id serves all", Make: func(string) any { return placeInDoc.Indexes() }},
-		{Method: "keys.DocumentKey.Descending", Reason: "the last first", Make: func(s string) any { return placeInDoc.Descending(placeInDoc.Prefix(s)) }},
+		of("Prefix", "the last first", one, func(v []any) any { return placeInDoc.Prefix(v...).Sorted(down) }),
 	}
 }

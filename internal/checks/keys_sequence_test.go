@@ -12,9 +12,9 @@ import (
 var (
 	seqCounters = model.NewCollection[keys.SequenceCounter[string], string]("counters")
 	seqBags     = model.NewCollection[keys.DayBucket, string]("bags")
-	letterBox   = keys.NewSequence(products, seqCounters)
+	letterBox   = keys.NewSequence(products, seqCounters, keys.SequenceSpec{})
 	bagBox      = keys.NewSequence(products, seqCounters, keys.SequenceSpec{Digits: 6, Days: seqBags, Location: time.FixedZone("", 3600)})
-	accountBox  = keys.NewSequence(products, model.NewCollection[keys.SequenceCounter[int64], int64]("counters"))
+	accountBox  = keys.NewSequence(products, model.NewCollection[keys.SequenceCounter[int64], int64]("counters"), keys.SequenceSpec{})
 )
 
 func init() {
@@ -53,29 +53,24 @@ func sequenceWrites() []Case {
 			Make: func(s string) any { return bagBox.Insert(s, 1_000_000, product{}) }},
 		{Method: "keys.Sequence.Append", Reason: "the owner's first",
 			Make:  func(s string) any { return letterBox.Append(s, product{Name: s}) },
-			State: func(string) any { return keys.SequenceEnd{} }},
+			State: func(string) any { return int64(1) }},
 		{Method: "keys.Sequence.Append", Reason: "the next",
 			From: func(s string) ([]any, func() any) {
 				parts, d := doc(s)
 				return []any{parts}, func() any { return letterBox.Append(s, d) }
 			},
-			State: func(string) any { return keys.SequenceEnd{Last: 41, Exists: true} }},
-		{Method: "keys.Sequence.Append", Reason: "the first of a counter that is there",
-			Make:  func(s string) any { return letterBox.Append(s, product{Name: s}) },
-			State: func(string) any { return keys.SequenceEnd{Exists: true} }},
+			State: func(string) any { return int64(42) }},
 		{Method: "keys.Sequence.Append", Reason: "no owner is refused",
 			Make:  func(s string) any { return letterBox.Append("", product{Name: s}) },
-			State: func(string) any { return keys.SequenceEnd{} }},
-		{Method: "keys.Sequence.AppendTo", Reason: "after the 41st",
-			Make: func(s string) any { return letterBox.AppendTo(s, 41, product{Name: s}) }},
-		{Method: "keys.Sequence.AppendTo", Reason: "after the last there can be is refused",
-			Make: func(s string) any { return bagBox.AppendTo(s, 999_999, product{Name: s}) }},
+			State: func(string) any { return int64(1) }},
+		{Method: "keys.Sequence.Append", Reason: "after the last there can be is refused",
+			Make:  func(s string) any { return bagBox.Append(s, product{Name: s}) },
+			State: func(string) any { return int64(1_000_000) }},
 	}
 }
 
 func sequenceReads() []Case {
 	return []Case{
-		{Method: "keys.Sequence.Counter", Reason: "of an owner", Make: func(s string) any { return letterBox.Counter(s) }},
 		{Method: "keys.Sequence.At", Reason: "by number", Make: func(s string) any { return letterBox.At(s, 42) }},
 		{Method: "keys.Sequence.Previous", Reason: "the one before", Make: func(s string) any { return letterBox.Previous(s, 42).Limited(1) }},
 		{Method: "keys.Sequence.Previous", Reason: "an owner that holds what ends one", Make: func(s string) any { return letterBox.Previous("50%_"+s, 42) }},
@@ -84,39 +79,39 @@ func sequenceReads() []Case {
 		{Method: "keys.Sequence.Range", Reason: "of an owner that is a number", Make: func(string) any { return accountBox.Range(-5, 41, 50) }},
 		{Method: "keys.Sequence.Range", Reason: "below 0 is refused", Make: func(s string) any { return letterBox.Range(s, -1, 50) }},
 		{Method: "keys.Sequence.Newest", Reason: "ten", Make: func(s string) any { return letterBox.Newest(s).Limited(10) }},
-		{Method: "keys.Sequence.Oldest", Reason: "all", Make: func(s string) any { return letterBox.Oldest(s) }},
+		{Method: "keys.Sequence.Following", Reason: "all", Make: func(s string) any { return letterBox.Following(s, 0) }},
 	}
 }
 
 func sequenceDays() []Case {
-	first, last := keys.Day{Year: 2014, Month: 3, Day: 28}, keys.Day{Year: 2014, Month: 4, Day: 3}
+	first, last := "2014-03-28", "2014-04-03"
 	late := time.Date(2014, 3, 28, 23, 30, 0, 0, time.UTC)
 	return []Case{
-		{Method: "keys.Sequence.Pack", Reason: "half past eleven in UTC is the next day an hour east",
-			Make: func(s string) any { return bagBox.Pack(s, 42, late) }},
-		{Method: "keys.Sequence.Pack", Reason: "without day buckets is refused",
-			Make: func(s string) any { return letterBox.Pack(s, 42, late) }},
-		{Method: "keys.Sequence.Unpack", Reason: "from the same day",
-			Make: func(s string) any { return bagBox.Unpack(s, 42, late) }},
-		{Method: "keys.Sequence.Day", Reason: "one", Make: func(s string) any { return bagBox.Day(s, first) }},
-		{Method: "keys.Sequence.Day", Reason: "a day that no calendar has is refused",
-			Make: func(s string) any { return bagBox.Day(s, keys.Day{Year: 2014, Month: 2, Day: 30}) }},
-		{Method: "keys.Sequence.Days", Reason: "a week", Make: func(s string) any { return bagBox.Days(s, first, last) }},
-		{Method: "keys.Sequence.DaysBefore", Reason: "the previous day that has any", Make: func(s string) any { return bagBox.DaysBefore(s, first).Limited(1) }},
-		{Method: "keys.Sequence.DaysAfter", Reason: "the next day that has any", Make: func(s string) any { return bagBox.DaysAfter(s, first).Limited(1) }},
-		{Method: "keys.Sequence.Packed", Reason: "the documents of a bucket",
+		{Method: "keys.Days.Pack", Reason: "half past eleven in UTC is the next day an hour east",
+			Make: func(s string) any { return bagBox.Days().Pack(s, 42, late) }},
+		{Method: "keys.Days.Pack", Reason: "without day buckets is refused",
+			Make: func(s string) any { return letterBox.Days().Pack(s, 42, late) }},
+		{Method: "keys.Days.Unpack", Reason: "from the same day",
+			Make: func(s string) any { return bagBox.Days().Unpack(s, 42, late) }},
+		{Method: "keys.Days.Of", Reason: "one", Make: func(s string) any { return bagBox.Days().Of(s, first) }},
+		{Method: "keys.Days.Of", Reason: "a day that no calendar has is refused",
+			Make: func(s string) any { return bagBox.Days().Of(s, "2014-02-30") }},
+		{Method: "keys.Days.Range", Reason: "a week", Make: func(s string) any { return bagBox.Days().Range(s, first, last) }},
+		{Method: "keys.Days.Before", Reason: "the previous day that has any", Make: func(s string) any { return bagBox.Days().Before(s, first).Limited(1) }},
+		{Method: "keys.Days.After", Reason: "the next day that has any", Make: func(s string) any { return bagBox.Days().After(s, first).Limited(1) }},
+		{Method: "keys.Days.Packed", Reason: "the documents of a bucket",
 			From: func(s string) ([]any, func() any) {
 				list := []string{s, "a_000042"}
-				return []any{list}, func() any { return bagBox.Packed(keys.DayBucket{Keys: list}) }
+				return []any{list}, func() any { return bagBox.Days().Packed(keys.DayBucket{Keys: list}) }
 			}},
-		{Method: "keys.Sequence.Unpacked", Reason: "of an owner", Make: func(s string) any { return bagBox.Unpacked(s) }},
+		{Method: "keys.Days.Unpacked", Reason: "of an owner", Make: func(s string) any { return bagBox.Days().Unpacked(s) }},
 		{Method: "keys.Sequence.Indexes", Reason: "none without day buckets", Make: func(string) any { return letterBox.Indexes() }},
 		{Method: "keys.Sequence.Indexes", Reason: "the keys of day buckets", Make: func(string) any { return bagBox.Indexes() }},
 	}
 }
 
 func sequenceChecks() []Case {
-	byObject := keys.NewSequence(products, model.NewCollection[keys.SequenceCounter[bson.ObjectID], bson.ObjectID]("counters"))
+	byObject := keys.NewSequence(products, model.NewCollection[keys.SequenceCounter[bson.ObjectID], bson.ObjectID]("counters"), keys.SequenceSpec{})
 	return []Case{
 		{Method: "keys.Sequence.Checks", Reason: "owners that are text", Make: func(string) any { return letterBox.Checks()[0] }},
 		{Method: "keys.Sequence.Checks", Reason: "owners that are numbers", Make: func(string) any { return accountBox.Checks()[0] }},

@@ -36,7 +36,7 @@ func collectionWrites() []Case {
 		{Method: "model.Collection.Update", Reason: "by operators",
 			From: func(s string) ([]any, func() any) {
 				u := roomy(bson.D{{Key: "$set", Value: roomy(bson.D{{Key: "name", Value: s}, {Key: "tags", Value: bson.A{s}}})}})
-				return []any{u}, func() any { return products.Update(s, u) }
+				return []any{u}, func() any { return products.Unchecked().Update(s, u) }
 			}},
 		{Method: "model.Collection.Delete", Reason: "by _id",
 			Make: func(s string) any { return products.Delete(s) }},
@@ -44,7 +44,7 @@ func collectionWrites() []Case {
 			From: func(s string) ([]any, func() any) {
 				f := roomy(bson.D{{Key: "name", Value: s}, {Key: "tags", Value: bson.D{{Key: "$in", Value: bson.A{s}}}}})
 				u := roomy(bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: s}, {Key: "tags", Value: bson.A{s}}}}})
-				return []any{f, u}, func() any { return products.Modify(f, u) }
+				return []any{f, u}, func() any { return products.Unchecked().Modify(f, u) }
 			}},
 	}
 }
@@ -54,7 +54,7 @@ func collectionReads() []Case {
 		{Method: "model.Collection.Find", Reason: "by a filter of the driver's",
 			From: func(s string) ([]any, func() any) {
 				f := roomy(bson.D{{Key: "name", Value: s}, {Key: "cost", Value: bson.D{{Key: "$in", Value: bson.A{s, bson.M{"a": s}}}}}})
-				return []any{f}, func() any { return parts.Find(f) }
+				return []any{f}, func() any { return parts.Unchecked().Find(f) }
 			}},
 		{Method: "model.Collection.Find", Reason: "everything",
 			Make: func(string) any { return parts.Find(nil) }},
@@ -68,7 +68,7 @@ func collectionReads() []Case {
 		{Method: "model.Collection.Aggregate", Reason: "a pipeline of one's own",
 			From: func(s string) ([]any, func() any) {
 				p := roomy(mongo.Pipeline{{{Key: "$match", Value: bson.D{{Key: "name", Value: s}, {Key: "tags", Value: bson.A{s}}}}}})
-				return []any{p}, func() any { return parts.Aggregate(p) }
+				return []any{p}, func() any { return parts.Unchecked().Aggregate(p) }
 			}},
 		{Method: "model.AggregateAs", Reason: "decoded as another type",
 			From: func(s string) ([]any, func() any) {

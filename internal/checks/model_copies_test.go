@@ -12,7 +12,7 @@ func init() {
 }
 
 // named is a query whose filter and sort have room behind them.
-func named(s string) model.Find[sparePart] {
+func named(s string) *model.Find[sparePart] {
 	f := parts.Find(bson.D{{Key: "name", Value: s}})
 	f.Filter, f.Sort = roomy(f.Filter), roomy(bson.D{{Key: "cost", Value: -1}})
 	return f
@@ -43,7 +43,11 @@ func findCopies() []Case {
 				return []any{values}, func() any { return f.After(values...) }
 			}},
 		{Method: "model.Project", Reason: "the fields that another type has",
-			Make: func(s string) any { return model.Project[partName](named(s)) }},
+			From: func(s string) ([]any, func() any) {
+				f := named(s)
+				f.Projection = roomy(bson.D{{Key: "cost", Value: 1}})
+				return []any{f.Projection}, func() any { return model.Project[partName](f) }
+			}},
 	}
 }
 
@@ -96,7 +100,7 @@ func deferredUnderPolicy() []Case {
 	})
 	change.State = func(s string) any { return s }
 	job := under("model.Job.Under", "what it reads and plans", func(p model.Policy, s string) any {
-		return model.Job{Name: "rename", Collection: "parts", Plan: func([]bson.Raw) (model.Plan, error) { return rename(s), nil }}.Under(p)
+		return model.Job{Name: "rename", Stages: []model.Stage{{Collection: "parts", Plan: func([]bson.Raw) (model.Plan, error) { return rename(s), nil }}}}.Under(p)
 	})
 	job.State = func(s string) any {
 		raw, _ := bson.Marshal(bson.D{{Key: "_id", Value: "nut"}, {Key: "name", Value: s}})
@@ -106,7 +110,7 @@ func deferredUnderPolicy() []Case {
 		Make: func(s string) any {
 			c := model.Change[string]{Decide: func(read string) (model.Plan, error) { return rename(read), nil }}
 			return c.Also(func(read string) (model.Plan, error) {
-				return model.NewPlan(parts.Update("nut", bson.D{{Key: "$set", Value: bson.D{{Key: "maker", Value: read}}}})), nil
+				return model.NewPlan(parts.Unchecked().Update("nut", bson.D{{Key: "$set", Value: bson.D{{Key: "maker", Value: read}}}})), nil
 			})
 		},
 		State: func(s string) any { return s }}

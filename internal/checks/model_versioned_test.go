@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -17,8 +18,8 @@ type ledger struct {
 
 var (
 	ledgers     = model.NewCollection[ledger, string]("ledgers")
-	versioned   = model.NewVersioned(ledgers)
-	versionedBy = model.NewVersioned(ledgers, model.VersionedSpec{Tokens: "ops", Keep: 2})
+	versioned   = embed.NewVersioned(ledgers, embed.VersionedSpec{})
+	versionedBy = embed.NewVersioned(ledgers, embed.VersionedSpec{Tokens: "ops", Keep: 2})
 )
 
 func init() {
@@ -32,51 +33,50 @@ func versionedWrites() []Case {
 	}
 	tokens := func() []bson.ObjectID { return roomy([]bson.ObjectID{oid(1), oid(2)}) }
 	return []Case{
-		{Method: "model.Versioned.Insert", Reason: "in version 1", Make: func(s string) any { return versioned.Insert(ledger{ID: s, Owner: s}, bson.ObjectID{}) }},
-		{Method: "model.Versioned.Insert", Reason: "with its token", Make: func(s string) any { return versionedBy.Insert(ledger{ID: s, Owner: s}, oid(9)) }},
-		{Method: "model.Versioned.Insert", Reason: "a later version is refused", Make: func(s string) any { return versioned.Insert(ledger{ID: s, Version: 2}, bson.ObjectID{}) }},
-		{Method: "model.Versioned.Replace", Reason: "in the version that was read", Make: func(s string) any { return versioned.Replace(ledger{ID: s, Owner: s, Version: 7}, bson.ObjectID{}) }},
-		{Method: "model.Versioned.Replace", Reason: "from before versions", Make: func(s string) any { return versioned.Replace(ledger{ID: s, Owner: s}, bson.ObjectID{}) }},
-		{Method: "model.Versioned.Replace", Reason: "with the latest tokens", From: func(s string) ([]any, func() any) {
+		{Method: "embed.Versioned.Insert", Reason: "in version 1", Make: func(s string) any { return versioned.Insert(ledger{ID: s, Owner: s}, bson.ObjectID{}) }},
+		{Method: "embed.Versioned.Insert", Reason: "with its token", Make: func(s string) any { return versionedBy.Insert(ledger{ID: s, Owner: s}, oid(9)) }},
+		{Method: "embed.Versioned.Insert", Reason: "a later version is refused", Make: func(s string) any { return versioned.Insert(ledger{ID: s, Version: 2}, bson.ObjectID{}) }},
+		{Method: "embed.Versioned.Replace", Reason: "in the version that was read", Make: func(s string) any { return versioned.Replace(ledger{ID: s, Owner: s, Version: 7}, bson.ObjectID{}) }},
+		{Method: "embed.Versioned.Replace", Reason: "from before versions", Make: func(s string) any { return versioned.Replace(ledger{ID: s, Owner: s}, bson.ObjectID{}) }},
+		{Method: "embed.Versioned.Replace", Reason: "with the latest tokens", From: func(s string) ([]any, func() any) {
 			ops := tokens()
 			return []any{ops}, func() any { return versionedBy.Replace(ledger{ID: s, Owner: s, Version: 7, Ops: ops}, oid(9)) }
 		}},
-		{Method: "model.Versioned.Replace", Reason: "without a token is refused", Make: func(s string) any { return versionedBy.Replace(ledger{ID: s, Version: 7}, bson.ObjectID{}) }},
-		{Method: "model.Versioned.Update", Reason: "by operators", From: func(s string) ([]any, func() any) {
+		{Method: "embed.Versioned.Replace", Reason: "without a token is refused", Make: func(s string) any { return versionedBy.Replace(ledger{ID: s, Version: 7}, bson.ObjectID{}) }},
+		{Method: "embed.Versioned.Update", Reason: "by operators", From: func(s string) ([]any, func() any) {
 			u := update(s)
 			return []any{u}, func() any { return versioned.Update(s, 7, u, bson.ObjectID{}) }
 		}},
-		{Method: "model.Versioned.Update", Reason: "by operators, with a token", From: func(s string) ([]any, func() any) {
+		{Method: "embed.Versioned.Update", Reason: "by operators, with a token", From: func(s string) ([]any, func() any) {
 			u := update(s)
 			return []any{u}, func() any { return versionedBy.Update(s, 7, u, oid(9)) }
 		}},
-		{Method: "model.Versioned.Update", Reason: "the last version is refused", Make: func(s string) any {
+		{Method: "embed.Versioned.Update", Reason: "the last version is refused", Make: func(s string) any {
 			return versioned.Update(s, math.MaxInt64, update(s), bson.ObjectID{})
 		}},
-		{Method: "model.Versioned.Update", Reason: "the version itself is refused", Make: func(s string) any {
+		{Method: "embed.Versioned.Update", Reason: "the version itself is refused", Make: func(s string) any {
 			return versioned.Update(s, 7, bson.D{{Key: "$inc", Value: bson.D{{Key: "version", Value: 1}}}}, bson.ObjectID{})
 		}},
-		{Method: "model.Versioned.Touch", Reason: "counted up, and nothing else", Make: func(s string) any { return versioned.Touch(s, 7, bson.ObjectID{}) }},
-		{Method: "model.Versioned.Touch", Reason: "with a token", Make: func(s string) any { return versionedBy.Touch(s, 7, oid(9)) }},
-		{Method: "model.Versioned.Delete", Reason: "in a version", Make: func(s string) any { return versioned.Delete(s, 7) }},
-		{Method: "model.Versioned.Guarded", Reason: "while the guard holds", From: func(s string) ([]any, func() any) {
+		{Method: "embed.Versioned.Update", Reason: "counted up, and nothing else", Make: func(s string) any { return versioned.Update(s, 7, nil, bson.ObjectID{}) }},
+		{Method: "embed.Versioned.Update", Reason: "counted up, with a token", Make: func(s string) any { return versionedBy.Update(s, 7, nil, oid(9)) }},
+		{Method: "embed.Versioned.Delete", Reason: "in a version", Make: func(s string) any { return versioned.Delete(s, 7) }},
+		{Method: "embed.Versioned.Guarded", Reason: "while the guard holds", From: func(s string) ([]any, func() any) {
 			guard, u := roomy(bson.D{{Key: "owner", Value: s}, {Key: "qty", Value: bson.D{{Key: "$gte", Value: 3}}}}), update(s)
 			return []any{guard, u}, func() any { return versioned.Guarded(s, guard, u, bson.ObjectID{}) }
 		}},
-		{Method: "model.Versioned.Guarded", Reason: "with a token", From: func(s string) ([]any, func() any) {
+		{Method: "embed.Versioned.Guarded", Reason: "with a token", From: func(s string) ([]any, func() any) {
 			guard, u := roomy(bson.D{{Key: "owner", Value: s}}), update(s)
 			return []any{guard, u}, func() any { return versionedBy.Guarded(s, guard, u, oid(9)) }
 		}},
-		{Method: "model.Versioned.Guarded", Reason: "no guard is refused", From: func(s string) ([]any, func() any) {
+		{Method: "embed.Versioned.Guarded", Reason: "no guard is refused", From: func(s string) ([]any, func() any) {
 			u := update(s)
 			return []any{u}, func() any { return versioned.Guarded(s, nil, u, bson.ObjectID{}) }
 		}},
-		{Method: "model.Versioned.Take", Reason: "if there is as much", Make: func(s string) any { return versionedBy.Take(s, "qty", 3, oid(9)) }},
-		{Method: "model.Versioned.Give", Reason: "what was taken", Make: func(s string) any { return versionedBy.Give(s, "qty", 3, oid(9)) }},
-		{Method: "model.Versioned.Take", Reason: "from no number is refused", Make: func(s string) any { return versionedBy.Take(s, "owner", 3, oid(9)) }},
-		{Method: "model.Versioned.Checks", Reason: "no number", Make: func(string) any { return versioned.Checks()[0] }},
-		mendsOf("model.Versioned.Checks", "a version that nobody read", versioned.Checks()[0], wholeDocuments),
-		{Method: "model.Versioned.Indexes", Reason: "documents are found by _id", Make: func(string) any { return versioned.Indexes() }},
+		{Method: "embed.Versioned.Take", Reason: "if there is as much", Make: func(s string) any { return versionedBy.Take(s, "qty", 3, oid(9)) }},
+		{Method: "embed.Versioned.Take", Reason: "from no number is refused", Make: func(s string) any { return versionedBy.Take(s, "owner", 3, oid(9)) }},
+		{Method: "embed.Versioned.Checks", Reason: "no number", Make: func(string) any { return versioned.Checks()[0] }},
+		mendsOf("embed.Versioned.Checks", "a version that nobody read", versioned.Checks()[0], wholeDocuments),
+		{Method: "embed.Versioned.Indexes", Reason: "documents are found by _id", Make: func(string) any { return versioned.Indexes() }},
 	}
 }
 
@@ -86,13 +86,13 @@ func versionedChanges() []Case {
 	}
 	replace := func(l ledger) (ledger, error) { l.Qty--; return l, nil }
 	return []Case{
-		{Method: "model.Versioned.Change", Reason: "what was read, one less", State: state(),
+		{Method: "embed.Versioned.Change", Reason: "what was read, one less", State: state(),
 			Make: func(s string) any { return versioned.Change(s, bson.ObjectID{}, replace) }},
-		{Method: "model.Versioned.Change", Reason: "with a token", State: state(oid(1), oid(2)),
+		{Method: "embed.Versioned.Change", Reason: "with a token", State: state(oid(1), oid(2)),
 			Make: func(s string) any { return versionedBy.Change(s, oid(9), replace) }},
-		{Method: "model.Versioned.Change", Reason: "its token is there", State: state(oid(1), oid(9)),
+		{Method: "embed.Versioned.Change", Reason: "its token is there", State: state(oid(1), oid(9)),
 			Make: func(s string) any { return versionedBy.Change(s, oid(9), replace) }},
-		{Method: "model.Versioned.ChangeBy", Reason: "by operators", State: state(oid(1)),
+		{Method: "embed.Versioned.ChangeBy", Reason: "by operators", State: state(oid(1)),
 			Make: func(s string) any {
 				return versionedBy.ChangeBy(s, oid(9), func(l ledger) (bson.D, error) {
 					return bson.D{{Key: "$set", Value: bson.D{{Key: "owner", Value: l.Owner + s}}}}, nil

@@ -26,7 +26,7 @@ const (
 type goPackage struct {
 	ImportPath, Name, Dir, Export      string
 	Imports, TestImports, XTestImports []string
-	TestGoFiles, XTestGoFiles          []string
+	GoFiles, TestGoFiles, XTestGoFiles []string
 }
 
 // local is the import path within the module: "relate" for the package relate, "" for the root.
@@ -36,6 +36,11 @@ func (p goPackage) local() string {
 
 // isLibrary reports whether users import the package to declare models: not a program, nor internal, nor a test's helper.
 func (p goPackage) isLibrary() bool {
+	return p.isBehindLibrary() && !strings.Contains(p.local(), "/internal/")
+}
+
+// isBehindLibrary reports whether the package is a library, or holds what is behind one: relate and relate/internal/migrate.
+func (p goPackage) isBehindLibrary() bool {
 	local := p.local()
 	return p.Name != "main" && local != "model/modeltest" && !within(local, "internal") && !within(local, "examples")
 }
@@ -53,7 +58,7 @@ func packages(t *testing.T) []goPackage {
 }
 
 var listPackages = sync.OnceValues(func() ([]goPackage, error) {
-	return goList("-json=ImportPath,Name,Dir,Imports,TestImports,XTestImports,TestGoFiles,XTestGoFiles", "./...")
+	return goList("-json=ImportPath,Name,Dir,Imports,TestImports,XTestImports,GoFiles,TestGoFiles,XTestGoFiles", "./...")
 })
 
 // libraries type-checks the library's packages from the compiler's export data. With -short the test ends here: it looks at
@@ -137,7 +142,7 @@ func root() string { return filepath.Join("..", "..") }
 func techniques(p *types.Package) (out []string) {
 	for _, name := range p.Scope().Names() {
 		obj, ok := p.Scope().Lookup(name).(*types.TypeName)
-		if !ok || !obj.Exported() || types.IsInterface(obj.Type()) {
+		if !ok || !obj.Exported() || types.IsInterface(obj.Type()) || name == "Parts" {
 			continue
 		}
 		set := types.NewMethodSet(types.NewPointer(obj.Type()))

@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -75,12 +76,18 @@ func badValues() []any {
 	table := bson.M{}
 	table["self"] = table
 	return []any{
-		ring, list, table, deepD(5000), deepRaw(5000), make(chan int), func() {}, complex(1, 1), math.NaN(), math.Inf(1), int64(math.MaxInt64), "", "$where", "a\x00b",
+		ring, list, table, deepDocument(), deepBytes(), make(chan int), func() {}, complex(1, 1), math.NaN(), math.Inf(1), int64(math.MaxInt64), "", "$where", "a\x00b",
 		strings.Repeat("x", 1<<10), bson.Raw{1, 2, 3}, bson.Raw{}, bson.RawValue{}, bson.RawValue{Type: bson.TypeString}, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: []byte{9}},
 		bson.RawValue{Type: 99, Value: []byte{1}}, bson.RawArray{3}, bson.D{{}}, bson.D{{Key: "$x", Value: nil}}, (*int)(nil), (*cyclic)(nil), struct{}{}, []byte(nil), [3]int{}, map[int]int{1: 1},
 		bson.D(nil), bson.M(nil), bson.Raw(nil), mongo.Pipeline(nil), bson.Regex{}, time.Time{}, bson.Decimal128{}, bson.NewDecimal128(math.MaxUint64, math.MaxUint64),
 	}
 }
+
+// deepDocument and deepBytes are deeper than any server stores.
+var (
+	deepDocument = sync.OnceValue(func() bson.D { return deepD(5000) })
+	deepBytes    = sync.OnceValue(func() bson.Raw { return deepRaw(5000) })
+)
 
 func deepD(n int) bson.D {
 	d := bson.D{}
@@ -118,7 +125,7 @@ func (w *walker) bad(t reflect.Type, depth int) []reflect.Value {
 	case reflect.TypeFor[*mongo.Database](), reflect.TypeFor[context.Context]():
 		return out
 	case reflect.TypeFor[bson.Raw]():
-		add(bson.Raw{}, bson.Raw{1, 2, 3}, bson.Raw{5, 0, 0, 0, 0}, bson.Raw{255, 255, 255, 127, 2, 'a', 0}, bson.Raw{12, 0, 0, 0, 2, 'a', 0, 255, 255, 255, 127, 0}, deepRaw(5000))
+		add(bson.Raw{}, bson.Raw{1, 2, 3}, bson.Raw{5, 0, 0, 0, 0}, bson.Raw{255, 255, 255, 127, 2, 'a', 0}, bson.Raw{12, 0, 0, 0, 2, 'a', 0, 255, 255, 255, 127, 0}, deepBytes())
 		return out
 	case reflect.TypeFor[bson.RawValue]():
 		for _, v := range badValues() {
@@ -127,7 +134,7 @@ func (w *walker) bad(t reflect.Type, depth int) []reflect.Value {
 			}
 		}
 		add(bson.RawValue{Type: bson.TypeArray, Value: []byte{1}}, bson.RawValue{Type: bson.TypeObjectID, Value: []byte{1}}, bson.RawValue{Type: bson.TypeInt64},
-			bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: deepRaw(5000)}, bson.RawValue{Type: bson.TypeString, Value: []byte{255, 255, 255, 255, 0}})
+			bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: deepBytes()}, bson.RawValue{Type: bson.TypeString, Value: []byte{255, 255, 255, 255, 0}})
 		return out
 	case reflect.TypeFor[time.Time]():
 		add(time.Unix(math.MaxInt64, 0), time.Unix(math.MinInt64, 0), time.UnixMilli(math.MaxInt64), time.UnixMilli(math.MinInt64))
@@ -157,7 +164,7 @@ func (w *walker) bad(t reflect.Type, depth int) []reflect.Value {
 	case reflect.Func:
 		out = append(out, stub(t))
 	case reflect.Pointer:
-		if e := t.Elem(); e.Kind() == reflect.Struct && (e.NumField() == 0 || e.Field(0).IsExported()) {
+		if e := t.Elem(); e.Kind() == reflect.Struct && (e.NumField() == 0 || e.Field(0).IsExported() && e.Field(0).Name != "Parts") {
 			out = append(out, reflect.New(e)) // others are made by constructors alone
 		}
 	case reflect.Slice:

@@ -36,6 +36,9 @@ func TestNoPanics(t *testing.T) {
 	for next, ok := w.next(); ok; next, ok = w.next() { // what has no constructor of its own
 		w.methods(next)
 	}
+	if w.work != nil {
+		close(w.work)
+	}
 	t.Logf("%d functions, %d calls", len(w.walked), w.calls)
 	if testing.Short() {
 		return
@@ -107,6 +110,7 @@ type walker struct {
 	db    *mongo.Database
 	mu    sync.Mutex // of found, made and seen: a call that hangs goes on beside the others
 	calls int
+	work  chan func()     // to the goroutine that makes calls; nil before the first call and after one that hangs
 	found map[string]bool // functions with a fault that was told
 
 	walked map[string]bool // functions that were called
@@ -166,24 +170,30 @@ func (w *walker) call(name string, f reflect.Value, args []reflect.Value) {
 		return
 	}
 	w.calls++
-	out := make(chan []reflect.Value, 1)
-	go func() {
-		defer close(out)
+	if w.work == nil { // its stack stays as large as the deepest call needs it
+		w.work = make(chan func())
+		go func(work <-chan func()) {
+			for f := range work {
+				f()
+			}
+		}(w.work)
+	}
+	done := make(chan bool)
+	w.work <- func() {
+		defer close(done)
 		defer func() { w.recovered(name, args, recover()) }()
-		var results []reflect.Value
+		results := f.Call
 		if f.Type().IsVariadic() {
-			results = f.CallSlice(args)
-		} else {
-			results = f.Call(args)
+			results = f.CallSlice
 		}
-		for _, r := range results {
+		for _, r := range results(args) {
 			w.results(name, r)
 		}
-		out <- results
-	}()
+	}
 	select {
-	case <-out:
+	case <-done:
 	case <-time.After(20 * time.Second):
+		w.work = nil
 		w.told(name, true)
 		w.t.Errorf("%s hangs with %s", name, describe(args))
 	}
@@ -267,7 +277,7 @@ func (w *walker) collect(v reflect.Value) {
 	if base.Kind() == reflect.Pointer {
 		base = base.Elem()
 	}
-	if !strings.HasPrefix(base.PkgPath(), modulePath) {
+	if !strings.HasPrefix(base.PkgPath(), modulePath) || strings.HasPrefix(base.PkgPath(), modulePath+"/internal/") {
 		return
 	}
 	w.mu.Lock()
@@ -286,14 +296,15 @@ func (w *walker) collect(v reflect.Value) {
 
 // changes runs what a Change, Plan or Write does, and Decide with what wasn't read.
 func (w *walker) changes(v reflect.Value) {
-	if !strings.HasPrefix(bareType(v.Type()), "model.") || v.Kind() != reflect.Struct {
+	s := reflect.Indirect(v)
+	if s.Kind() != reflect.Struct || !strings.HasPrefix(bareType(s.Type()), "model.") {
 		return
 	}
-	if err := v.FieldByName("Err"); err.IsValid() && !err.IsNil() {
+	if err := s.FieldByName("Err"); err.IsValid() && !err.IsNil() {
 		return // it was refused
 	}
 	for _, name := range []string{"Decide", "Plan"} {
-		if f := v.FieldByName(name); f.IsValid() && f.Kind() == reflect.Func && !f.IsNil() && f.Type().NumIn() == 1 {
+		if f := s.FieldByName(name); f.IsValid() && f.Kind() == reflect.Func && !f.IsNil() && f.Type().NumIn() == 1 {
 			f.Call([]reflect.Value{reflect.Zero(f.Type().In(0))})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/advise"
+	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/schema"
 	"github.com/docmodel/docmodel/paths"
@@ -27,51 +28,48 @@ var walkedFunctions = map[string]any{
 	"geohash.AppendEncode": geohash.AppendEncode, "geohash.AppendGeoJSON": geohash.AppendGeoJSON, "geohash.CommonCell": geohash.CommonCell, "geohash.Distance": geohash.Distance,
 	"geohash.Encode": geohash.Encode, "geohash.Parse": geohash.Parse, "geohash.Subtract": geohash.Subtract, "geofield.NewField": geofield.NewField[bson.D, any],
 
-	"model.AggregateAs": model.AggregateAs[bson.D, bson.D, any], "model.And": model.And, "model.AppendDocument": model.AppendDocument, "model.AsRead": model.AsRead, "model.Case": model.Case[mediumBook],
-	"model.CheckArray": model.CheckArray[product, string], "model.CheckKey": model.CheckKey, "model.CheckNames": model.CheckNames, "model.CheckPath": model.CheckPath, "model.CheckRun": model.CheckRun,
+	"model.AggregateAs": model.AggregateAs[bson.D, bson.D, any], "model.And": model.And, "embed.Case": embed.Case[mediumBook],
+
 	"model.Concat": model.Concat, "model.Decoding": model.Decoding[bson.D, any], "model.Diagram": model.Diagram, "model.DuplicateIndex": model.DuplicateIndex,
-	"model.EncodeDocument": model.EncodeDocument[bson.D, any], "model.EndDocument": model.EndDocument, "model.Entity": model.Entity[bson.D, any], "model.Eq": model.Eq, "model.Fence": model.Fence,
-	"model.FieldsAsRead": model.FieldsAsRead, "model.InTx": model.InTx, "model.IndexName": model.IndexName, "model.Indexes": model.Indexes, "model.Merge": model.Merge,
-	"model.MergePlans": model.MergePlans, "model.MustField": model.MustField[product, string], "model.NewCollection": model.NewCollection[bson.D, any], "model.NewEmbedded": model.NewEmbedded[bson.D, bson.D, any],
-	"model.NewEmbeddedOne": model.NewEmbeddedOne[bson.D, bson.D, any], "model.NewIndex": model.NewIndex, "model.NewKinds": model.NewKinds[medium, string, medium],
-	"model.NewNested": model.NewNested[dwelling, lodger, string, dwelling], "model.NewPlan": model.NewPlan, "model.NewReader": model.NewReader[string, product, string], "model.NewUnion": model.NewUnion[medium],
-	"model.NewVersioned": model.NewVersioned[bson.D, any], "model.Only": model.Only[mediumBook, medium, string], "model.Overlap": model.Overlap, "model.Project": model.Project[bson.D, product],
-	"model.Refused": model.Refused, "model.RefusedPlan": model.RefusedPlan, "model.SetFields": model.SetFields, "model.ShapeOf": model.ShapeOf[product, string],
-	"model.Shell": model.Shell, "model.UnknownCase": model.UnknownCase[medium], "model.ValueAt": model.ValueAt, "model.WithoutSession": model.WithoutSession,
+	"model.Entity": model.Entity[bson.D, any], "model.Eq": model.Eq, "model.Fence": model.Fence,
+	"model.InTx": model.InTx, "model.Indexes": model.Indexes, "model.Merge": model.Merge,
+	"model.MergePlans": model.MergePlans, "model.NewCollection": model.NewCollection[bson.D, any], "model.NewCollectionWith": model.NewCollectionWith[bson.D, any], "embed.NewEmbedded": embed.NewEmbedded[bson.D, bson.D, any],
+	"embed.NewOne": embed.NewOne[bson.D, bson.D, any], "model.NewIndex": model.NewIndex, "model.NewParts": model.NewParts, "embed.NewKinds": embed.NewKinds[medium, string, medium],
+	"embed.NewNested": embed.NewNested[dwelling, lodger, string, dwelling], "model.NewPlan": model.NewPlan, "embed.NewUnion": embed.NewUnion[medium],
+	"embed.NewVersioned": embed.NewVersioned[bson.D, any], "embed.Only": embed.Only[mediumBook, medium, string], "model.Project": model.Project[bson.D, product],
+	"model.Refused": model.Refused, "model.RefusedPlan": model.RefusedPlan,
+	"model.Shell": model.Shell, "embed.UnknownCase": embed.UnknownCase[medium],
 
-	"advise.ArrayBytes": advise.ArrayBytes, "advise.Choose": advise.Choose, "advise.DaysLeft": advise.DaysLeft, "advise.NewBudget": advise.NewBudget[product, string],
-	"advise.NewSurvey": advise.NewSurvey[product, string, sparePart, string], "advise.Size": advise.Size,
+	"advise.Choose": advise.Choose, "advise.NewBudget": advise.NewBudget[product, string],
+	"advise.NewSurvey": advise.NewSurvey[product, string, sparePart, string],
 
-	"keys.DayOf": keys.DayOf, "keys.HashedValue": keys.HashedValue, "keys.ID": keys.ID, "keys.Int": keys.Int, "keys.NewComposite": keys.NewComposite[bson.D], "keys.NewDocumentKey": keys.NewDocumentKey[bson.D, bson.D],
-	"keys.NewSequence": keys.NewSequence[product, string], "keys.NewShard": keys.NewShard[bson.D, string], "keys.ParseDay": keys.ParseDay, "keys.Text": keys.Text, "keys.Time": keys.Time,
+	"keys.HashedValue": keys.HashedValue, "keys.ID": keys.ID, "keys.Int": keys.Int, "keys.NewComposite": keys.NewComposite[bson.D], "keys.NewDocumentKey": keys.NewDocumentKey[bson.D, bson.D],
+	"keys.NewSequence": keys.NewSequence[product, string], "keys.NewShard": keys.NewShard[bson.D, string], "keys.Text": keys.Text, "keys.Time": keys.Time,
 
-	"schema.As": schema.As[mediumBook], "schema.Closed": schema.Closed, "schema.DocumentFromJSON": schema.DocumentFromJSON, "schema.DocumentJSON": schema.DocumentJSON, "schema.Field": schema.Field,
-	"schema.Loose": schema.Loose, "schema.NewExpiry": schema.NewExpiry[bson.D, any], "schema.NewVersions": schema.NewVersions[reader, string], "schema.NumberOf": schema.NumberOf,
-	"schema.NumberRisks": schema.NumberRisks[product, string], "schema.Of": schema.Of[product, string], "schema.OneOf": schema.OneOf, "schema.ParseNumber": schema.ParseNumber,
+	"schema.As": schema.As[mediumBook], "schema.DocumentFromJSON": schema.DocumentFromJSON, "schema.DocumentJSON": schema.DocumentJSON,
+	"schema.NewExpiry": schema.NewExpiry[bson.D, any], "schema.NewVersions": schema.NewVersions[reader, string], "schema.NumberOf": schema.NumberOf,
+	"schema.NumberRisks": schema.NumberRisks[product, string], "schema.Of": schema.Of[product, string],
 	"schema.Upcast": schema.Upcast[readerV1, reader],
 
 	"paths.Absorb": paths.Absorb[treeNode, string, bson.D, string, any], "paths.After": paths.After[string], "paths.Before": paths.Before[any], "paths.Between": paths.Between, "paths.Convert": paths.Convert[treeNode, string],
-	"paths.ConvertDocument": paths.ConvertDocument[bson.D, string, any, bson.D, string, any], "paths.ConvertInto": paths.ConvertInto[treeNode, string, treeNode, string], "paths.Escape": paths.Escape,
+	"paths.ConvertDocument": paths.ConvertDocument[bson.D, string, any, bson.D, string, any], "paths.ConvertInto": paths.ConvertInto[treeNode, string, treeNode, string], "paths.Path": paths.Path,
 	"paths.Extract": paths.Extract[bson.D, string, any, treeNode, string], "paths.FirstChild": paths.FirstChild[any], "paths.FirstRoot": paths.FirstRoot[string], "paths.LastChild": paths.LastChild[any],
 	"paths.LastRoot": paths.LastRoot[string], "paths.NewAncestorArray": paths.NewAncestorArray[treeNode, string], "paths.NewChildTree": paths.NewChildTree[bson.D, any],
-	"paths.NewDocumentTree": paths.NewDocumentTree[bson.D, any, bson.D, any], "paths.NewForest": paths.NewForest[string], "paths.NewForestOf": paths.NewForestOf[treeNode, string], "paths.NewGraph": paths.NewGraph[bson.D, any],
+	"paths.NewDocumentTree": paths.NewDocumentTree[bson.D, any, bson.D, any], "paths.NewForest": paths.NewForest[treeNode, string], "paths.NewGraph": paths.NewGraph[bson.D, any],
 	"paths.NewMaterializedPath": paths.NewMaterializedPath[treeNode, string], "paths.NewNestedSet": paths.NewNestedSet[bson.D, any], "paths.NewParentTree": paths.NewParentTree[bson.D, any],
 	"paths.NewProgram": paths.NewProgram[busyHost, string, string, string], "paths.NewRollUp": paths.NewRollUp[float64, bson.D, any], "paths.Number": paths.Number[string], "paths.Segments": paths.Segments,
-	"paths.Unescape": paths.Unescape,
 
-	"relate.Cascade": relate.Cascade, "relate.NewAbsorb": relate.NewAbsorb[post, string, comment, string], "relate.NewChildRefs": relate.NewChildRefs[bson.D, any, bson.D, any],
+	"relate.NewAbsorb": relate.NewAbsorb[post, string, comment, string], "relate.NewChildRefs": relate.NewChildRefs[bson.D, any, bson.D, any],
 	"relate.NewDangling": relate.NewDangling[bson.D, any, bson.D, any], "relate.NewExtract": relate.NewExtract[post, string, comment, string], "relate.NewInvert": relate.NewInvert[publisher, string, ownedBook, int],
 	"relate.NewJoin": relate.NewJoin[product, string, sparePart, string], "relate.NewJoinCollection": relate.NewJoinCollection[bson.D, any, bson.D, any, bson.D, any],
 	"relate.NewManyToMany": relate.NewManyToMany[bson.D, any, bson.D, any], "relate.NewOnDelete": relate.NewOnDelete[bson.D, any], "relate.NewParentRef": relate.NewParentRef[bson.D, any, bson.D, any],
-	"relate.NewTwoWay": relate.NewTwoWay[bson.D, any, bson.D, any], "relate.Nullify": relate.Nullify, "relate.Owns": relate.Owns, "relate.Restrict": relate.Restrict,
-	"relate.Then": relate.Then[product, string, sparePart, string, bson.D],
+	"relate.NewTwoWay": relate.NewTwoWay[bson.D, any, bson.D, any],
+	"relate.Then":      relate.Then[product, string, sparePart, string, bson.D],
 }
 
 // documentedPanics say why a function or method isn't called with bad input.
 var documentedPanics = map[string]string{
 	"advise.Advice.Want": "it fails a test, and needs one", "paths.GraphVertex.Send": "a vertex is handed to a program by the run alone",
-	"paths.GraphVertex.Halt": "a vertex is handed to a program by the run alone",
-	"geohash.MustParse":      "Must panics for text that is none", "schema.MustNumber": "Must panics for text that is none",
 	"paths.Spread": "n keys are made, however many that are",
 }
 
@@ -80,32 +78,30 @@ var documentedPanics = map[string]string{
 var walkedValues = []any{
 	hostViews, articleSpecs, lastLines, keyLines, mails, keyMails, dailyMails, sheetColumns, sheetRows, copyNames, copyBeside, copyListed, tallied, spanned, untokened, partNames, partShouts, dwellers, mailers,
 	thingsBy, skillFields, boxMails, skillText, firstTwo, dayVisitors, everVisitors, likes,
-	denorm.Average{}, denorm.CopySpread{}, denorm.CounterDrift{}, denorm.IndexEntry[string]{}, denorm.InvertedQuery{},
-	denorm.OutlierCount{}, denorm.SubsetDrift{}, denorm.TakenError{}, denorm.Unfolded{},
+	denorm.Average{}, denorm.CopySpread{}, denorm.IndexEntry[string]{}, denorm.InvertedQuery{},
+	denorm.OutlierCount{},
 
-	geohash.Box{}, geohash.Cell{}, geohash.Circle{}, geohash.CoordinateError{}, geohash.Direction(0), geohash.Key(0), geohash.Point{}, geohash.Range{}, geohash.SyntaxError{},
+	geohash.Box{}, geohash.Cell{}, geohash.Circle{}, geohash.CoordinateError{}, geohash.Key(0), geohash.Point{}, geohash.Range{}, geohash.SyntaxError{},
 	keyedPlaces, namedPlaces, geofield.Cluster{}, geofield.Place[bson.D]{}, geofield.Point{},
 
 	products, anything, lodgerPlaces, lodgerRooms, lodgerHome, mediumTypes, mediumKinds, listKinds, versioned, versionedBy,
-	model.Aggregate[bson.D]{}, model.Aggregation{}, model.Change[int]{}, model.Check{}, model.Finding{}, model.ConflictError{}, model.Cost{}, model.DeclarationError{}, model.EventKind(0), model.Expect(0), model.Field{}, model.Find[bson.D]{},
-	model.FindAndModify{}, model.Guarantee(0), model.Index{}, model.IndexDiff{}, model.IndexSet{}, model.Job{}, model.Lease{}, model.MergeInto{}, model.Modify[bson.D]{}, model.Plan{}, model.Policy{}, model.Query{},
-	model.Result{}, model.ShapeOf(products), model.Status(0), model.StepError{Err: errors.New("x")}, model.Stream{}, model.StreamError{Err: errors.New("x")},
-	model.StreamMode(0), model.UnknownValue{}, model.ValueError{}, model.Write{},
+	&model.Aggregate[bson.D]{}, model.Aggregation{}, model.Change[int]{}, model.Check{}, model.Finding{}, model.ConflictError{}, model.Cost{}, model.DeclarationError{}, model.EventKind(0), model.Expect(0), &model.Find[bson.D]{},
+	model.FindAndModify{}, model.Guarantee(0), model.Index{}, model.IndexDiff{}, model.IndexSet{}, &model.Batch{}, model.Job{}, model.Stage{}, &model.LeftError{}, model.Lease{}, model.MergeInto{}, &model.Modify[bson.D]{}, model.Page[bson.D]{}, model.Parts{}, model.Plan{}, model.Policy{}, model.Query{},
+	model.Result{}, model.Status(0), model.StepError{Err: errors.New("x")}, model.Stream{}, model.StreamError{Err: errors.New("x")},
+	model.StreamMode(0), embed.UnknownValue{}, model.ValueError{}, model.Write{},
 
 	partsSurvey, advise.Assumption{}, advise.NewBudget(products), advise.Change{}, advise.Choice(0), advise.Flip{}, advise.Growth{}, advise.Measure{}, advise.Quantile{}, advise.Rule{},
 	advise.Sampled{}, advise.Share{}, advise.Spread{}, advise.SurveyResult{}, advise.Worst{},
 
-	letterBox, bagBox, byPlace, byDevice, placeInDoc, ranged, hashed, keys.CounterError{}, keys.Day{}, keys.IndexProblem{}, keys.Kind(0), keys.Part{}, keys.Scope(0), keys.Target{}, keys.Warning{},
+	letterBox, bagBox, bagBox.Days(), byPlace, byDevice, placeInDoc, ranged, hashed, keys.Part{}, keys.Scope(0), keys.Target{},
 
-	expiryEach, expiryArchived, readerVersions, schema.Of(wares), schema.FieldRule{}, schema.Number{}, schema.NumberRisk{}, schema.Validation{}, schema.ValidationDiff{}, schema.VersionError{}, schema.Violation{},
-	schema.Violations{},
+	expiryEach, expiryArchived, readerVersions, schema.Of(wares, schema.Spec{}), schema.Number{}, schema.NumberRisk{}, schema.Validation{}, schema.VersionError{}, schema.Violations{{}},
 
-	byParent, byArray, byPath, nestedOnes, byChildren, listedComments, boundComments, keyedComments, nestedComments, paths.NewRollUp[float64](nestedOnes.Tree(paths.TreeSpec{}), "price", "sums"), byParent.Tree(paths.TreeSpec{}), byPath.Tree(paths.TreeSpec{}), nestedOnes.Tree(paths.TreeSpec{}), talks, shouting,
-	paths.DeleteMode(0), &paths.Forest[string]{}, paths.Place[string]{}, paths.AdoptError{},
+	byArray, byChildren, listedComments, boundComments, keyedComments, nestedComments, paths.NewRollUp[float64](nestedOnes, "price", "sums"), byParent, byPath, nestedOnes, talks, shouting,
+	&paths.Forest[string]{}, paths.Place[string]{},
 
-	paths.ConvertInto(byParent.Tree(paths.TreeSpec{}), paths.NewParentTree(treeNodes.Named("other"), paths.Links{}).Tree(paths.TreeSpec{}), func(n treeNode) (treeNode, error) { return n, nil }, paths.IntoSpec[string]{}),
-	relate.Then(joined, relate.NewJoin(parts, "_id", parts)), tallied.RecountAll(0),
+	relate.Then(joined, relate.NewJoin(parts, "_id", parts, relate.JoinSpec{})),
 	uses, keyed, lostParts, untyped, turned, takenOut, takenIn, joined, fitted, tied, wrote, linkedWrote, deletesProducts, deletesAnything, from, below, owned, linkedOwned,
-	relate.BlockingRef{}, relate.FullError{}, relate.Link[string]{}, relate.LinkedError{},
-	relate.MigrationError{}, relate.Mismatch{}, relate.MissingError{}, relate.MissingID{}, relate.Pass{}, relate.Reach{}, relate.Reference{}, relate.RepairPolicy(0), relate.RestrictError{},
+	relate.Link[string]{}, fitted.Left(), wrote.Left(), linkedOwned.Right(),
+	relate.Reach{}, relate.RepairPolicy(0), relate.RestrictError{},
 }

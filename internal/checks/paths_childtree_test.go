@@ -8,12 +8,11 @@ import (
 
 var (
 	byChildren = paths.NewChildTree(treeNodes, paths.ChildTreeSpec{})
-	fewLists   = paths.NewChildTree(anything, paths.ChildTreeSpec{Links: paths.Links{Parent: "up", Order: "at", Change: "rev"}, Children: "below.ids", Max: 2})
+	fewLists   = paths.NewChildTree(anything, paths.ChildTreeSpec{TreeSpec: paths.TreeSpec{Parent: "up", Order: "at", Change: "rev"}, Children: "below.ids", Max: 2})
 )
 
 func init() {
-	registerPlanning("paths.ChildTree.", byChildren)
-	registerTree("children", byChildren.Tree(paths.TreeSpec{}))
+	registerTree("children", byChildren)
 	register(childTrees()...)
 }
 
@@ -27,70 +26,26 @@ func fewNode(id string, parent any, order string, children ...any) *bson.D {
 }
 
 func childTrees() []Case {
-	listing := func(id, order string, children ...string) *treeNode {
-		n := treeRoot(id, order)
-		n.Children = children
-		return n
+	few := func(method, reason string, docs func(s string) []bson.D, change func(s string) model.Change[any]) Case {
+		return Case{Method: "paths.Tree." + method, Reason: "children: " + reason, State: read("anything", docs, change), Make: func(s string) any { return change(s) }}
 	}
-	move := func(reason string, of func(s string) (*treeNode, paths.At[treeNode])) Case {
-		return Case{Method: "paths.ChildTree.Move", Reason: reason, From: func(s string) ([]any, func() any) {
-			n, at := of(s)
-			return []any{n, at}, func() any { return byChildren.Move(n, at, 8) }
-		}}
-	}
-	few := func(method, reason string, docs func(s string) []*bson.D, call func(d []*bson.D) any) Case {
-		c := ofNodes(method, reason, docs, call)
-		c.Method = "paths.ChildTree." + method
-		return c
-	}
-	type at = paths.At[bson.D]
-	full := func(s string) []*bson.D {
-		return []*bson.D{
-			fewNode(s, nil, "a0", s+"1", s+"2"), fewNode(s+"1", s, "a0", s+"11"), fewNode(s+"2", s, "a1"), fewNode(s+"11", s+"1", "a0"), fewNode(s+"3", nil, "a1"),
+	full := func(s string) []bson.D {
+		return []bson.D{
+			*fewNode(s, nil, "a0", s+"1", s+"2"), *fewNode(s+"1", s, "a0", s+"11"), *fewNode(s+"2", s, "a1"), *fewNode(s+"11", s+"1", "a0"), *fewNode(s+"3", nil, "a1"),
 		}
 	}
+	bare := func(s string) []bson.D {
+		return []bson.D{{{Key: "_id", Value: s}, {Key: "children", Value: bson.A{s + "2"}}}, {{Key: "_id", Value: s + "2"}}}
+	}
+	adopt := func(string) model.Change[any] { return byChildren.Adopt() }
 	return []Case{
-		move("the first of a list", func(s string) (*treeNode, paths.At[treeNode]) {
-			to := listing("sale", "a1", s)
-			return treeChild(treeRoot("clothes", "a0"), "shoes", "a0"), paths.At[treeNode]{Parent: to, Next: treeChild(to, s, "a0")}
+		few("Insert", "into a list in a document", full, func(s string) model.Change[any] {
+			return fewLists.Insert(*fewNode(s+"new", nil, "", "what is not there"), paths.FirstChild[any](s+"1"))
 		}),
-		move("between others", func(s string) (*treeNode, paths.At[treeNode]) {
-			to := listing(s, "a1", "a", "b")
-			return treeChild(treeRoot("clothes", "a0"), "shoes", "a0"), paths.At[treeNode]{Parent: to, Prev: treeChild(to, "a", "a0"), Next: treeChild(to, "b", "a1")}
-		}),
-		move("within one list, behind another", func(s string) (*treeNode, paths.At[treeNode]) {
-			parent := listing("clothes", "a0", "shoes", s)
-			return treeChild(parent, "shoes", "a0"), paths.At[treeNode]{Parent: parent, Prev: treeChild(parent, s, "a1")}
-		}),
-		move("within one list, to its head", func(s string) (*treeNode, paths.At[treeNode]) {
-			parent := listing("clothes", "a0", "hats", s)
-			return treeChild(parent, s, "a1"), paths.At[treeNode]{Parent: parent, Next: treeChild(parent, "hats", "a0")}
-		}),
-		move("among the roots no list is written", func(s string) (*treeNode, paths.At[treeNode]) {
-			return listing(s, "a0", "x"), paths.At[treeNode]{Prev: listing("sale", "a1")}
-		}),
-		few("Insert", "into a list that is full it is refused", func(s string) []*bson.D { return append(full(s), fewNode(s+"new", nil, "")) },
-			func(d []*bson.D) any { return fewLists.Insert(d[5], at{Parent: d[0], Prev: d[2]}, 7) }),
-		few("Insert", "into a list in a document", func(s string) []*bson.D { return append(full(s), fewNode(s+"new", nil, "", "what is not there")) },
-			func(d []*bson.D) any { return fewLists.Insert(d[5], at{Parent: d[1], Next: d[3]}, 7) }),
-		few("Move", "into a list that is full it is refused", full, func(d []*bson.D) any { return fewLists.Move(d[4], at{Parent: d[0], Prev: d[2]}, 7) }),
-		few("Move", "within a list that is full", full, func(d []*bson.D) any { return fewLists.Move(d[2], at{Parent: d[0], Next: d[1]}, 7) }),
-		few("Move", "a document without its list is refused", func(s string) []*bson.D {
-			d := roomy(bson.D{{Key: "_id", Value: s}, {Key: "up", Value: nil}, {Key: "at", Value: "a0"}, {Key: "below", Value: bson.D{{Key: "ids", Value: "x"}}}})
-			return append(full("n"), &d)
-		}, func(d []*bson.D) any { return fewLists.Move(d[2], at{Parent: d[5]}, 7) }),
-		{Method: "paths.ChildTree.Page", Reason: "some", Make: func(s string) any { return byChildren.Page(s, 20, 10) }},
-		{Method: "paths.ChildTree.Page", Reason: "all", Make: func(s string) any { return fewLists.Page(s, 0, 0) }},
-		{Method: "paths.ChildTree.Page", Reason: "a negative number is refused", Make: func(s string) any { return byChildren.Page(s, 0, -1) }},
-		{Method: "paths.ChildTree.Page", Reason: "one is refused for what is skipped too", Make: func(s string) any { return byChildren.Page(s, -1, 0) }},
-		{Method: "paths.ChildTree.Page", Reason: "no _id is refused", Make: func(string) any { return byChildren.Page("", 0, 1) }},
-		{Method: "paths.ChildTree.CountChildren", Reason: "without them", Make: func(s string) any { return byChildren.CountChildren(s) }},
-		{Method: "paths.ChildTree.Listing", Reason: "by the index on the lists", Make: func(s string) any { return byChildren.Listing(s) }},
-		{Method: "paths.ChildTree.CheckLists", Reason: "of all lists", Make: func(string) any { return byChildren.CheckLists(paths.TreeSpec{}) }},
-		{Method: "paths.ChildTree.Adopt", Reason: "the links that were not there", Make: func(string) any { return byChildren.Adopt(paths.TreeSpec{}) },
-			State: func(s string) any {
-				set := bson.D{{Key: "parent", Value: s}, {Key: "order", Value: "a0"}, {Key: "change", Value: int64(7)}}
-				return paths.State{Change: 7, Repair: model.NewPlan(treeNodes.Update(s, bson.D{{Key: "$set", Value: set}}))}
-			}},
+		few("Move", "within a list that is full", full, func(s string) model.Change[any] { return fewLists.Move(s+"2", paths.FirstChild[any](s)) }),
+		few("Move", "to the head of another list", full, func(s string) model.Change[any] { return fewLists.Move(s+"3", paths.FirstChild[any](s+"1")) }),
+		few("Move", "among the roots no list is written", full, func(s string) model.Change[any] { return fewLists.Move(s+"3", paths.Before[any](s)) }),
+		{Method: "paths.Tree.CheckLists", Reason: "children: of all lists", Make: func(string) any { return byChildren.CheckLists() }},
+		{Method: "paths.Tree.Adopt", Reason: "children: the links that were not there", Make: func(s string) any { return adopt(s) }, State: read("categories", bare, adopt)},
 	}
 }

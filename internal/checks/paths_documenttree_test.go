@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -38,21 +39,31 @@ func commentOf(id, parent, order string) bson.D {
 	return d
 }
 
-func listState(list ...any) paths.DocumentState {
-	raw := rawDoc(bson.D{{Key: "list", Value: bson.A(list)}, {Key: "rev", Value: int64(7)}})
-	return paths.DocumentState{List: raw.Lookup("list"), Revision: raw.Lookup("rev")}
+// ownerOf is a post with a list of comments; nil for none.
+func ownerOf(s string, list func(s string) []any) testkit.Docs {
+	post := bson.D{{Key: "_id", Value: "p"}}
+	if list != nil {
+		post = append(post, bson.E{Key: "comments", Value: bson.A(list(s))}, bson.E{Key: "rev", Value: int64(7)})
+	}
+	return testkit.Docs{"posts": {post}}
+}
+
+// listState is what a change of comments reads of that post.
+func listState(t *commentTree, list func(s string) []any) func(s string) any {
+	return asRead(func(string) model.Change[any] { return t.Delete("p", "none", paths.Subtree) },
+		func(s string) testkit.Docs { return ownerOf(s, list) })
 }
 
 // thread is s, s2 below it, s3 below that, and s4 beside s.
-func thread(s string) any {
-	return listState(commentOf(s, "", ""), commentOf(s+"2", s, ""), commentOf(s+"3", s+"2", ""), commentOf(s+"4", "", ""))
+func thread(s string) []any {
+	return []any{commentOf(s, "", ""), commentOf(s+"2", s, ""), commentOf(s+"3", s+"2", ""), commentOf(s+"4", "", "")}
 }
 
-func keyedThread(s string) any {
-	return listState(commentOf(s, "", "a0"), commentOf(s+"2", s, "a0"), commentOf(s+"3", s+"2", "a0"), commentOf(s+"4", "", "a1"))
+func keyedThread(s string) []any {
+	return []any{commentOf(s, "", "a0"), commentOf(s+"2", s, "a0"), commentOf(s+"3", s+"2", "a0"), commentOf(s+"4", "", "a1")}
 }
 
-func nestedThread(s string) any {
+func nestedThread(s string) []any {
 	at := func(id string, replies ...any) bson.D {
 		d := bson.D{{Key: "id", Value: id}, {Key: "text", Value: id}}
 		if len(replies) > 0 {
@@ -60,7 +71,7 @@ func nestedThread(s string) any {
 		}
 		return d
 	}
-	return listState(at(s, at(s+"2", at(s+"3"))), at(s+"4"))
+	return []any{at(s, at(s+"2", at(s+"3"))), at(s + "4")}
 }
 
 const tooLong = "it is too large for the post"
@@ -105,26 +116,26 @@ func documentTreeWrites() []Case {
 }
 
 func documentTreeChanges() []Case {
-	insert := func(reason string, t *commentTree, at func(s string) paths.Place[string], state func(string) any) Case {
-		return Case{Method: "paths.DocumentTree.Insert", Reason: reason, State: state, MayRefuse: tooLong, From: func(s string) ([]any, func() any) {
+	insert := func(reason string, t *commentTree, at func(s string) paths.Place[string], list func(string) []any) Case {
+		return Case{Method: "paths.DocumentTree.Insert", Reason: reason, State: listState(t, list), MayRefuse: tooLong, From: func(s string) ([]any, func() any) {
 			d := roomy(bson.D{{Key: "id", Value: s + "9"}, {Key: "text", Value: s}})
 			return []any{d}, func() any { return t.Insert(s, d, at(s)) }
 		}}
 	}
-	move := func(reason string, t *commentTree, id string, to func(s string) paths.Place[string], state func(string) any) Case {
-		return Case{Method: "paths.DocumentTree.Move", Reason: reason, State: state, Make: func(s string) any { return t.Move(s, s+id, to(s)) }}
+	move := func(reason string, t *commentTree, id string, to func(s string) paths.Place[string], list func(string) []any) Case {
+		return Case{Method: "paths.DocumentTree.Move", Reason: reason, State: listState(t, list), Make: func(s string) any { return t.Move(s, s+id, to(s)) }}
 	}
-	remove := func(reason string, t *commentTree, id string, mode paths.DeleteMode, state func(string) any) Case {
-		return Case{Method: "paths.DocumentTree.Delete", Reason: reason, State: state, Make: func(s string) any { return t.Delete(s, s+id, mode) }}
+	remove := func(reason string, t *commentTree, id string, mode paths.DeleteMode, list func(string) []any) Case {
+		return Case{Method: "paths.DocumentTree.Delete", Reason: reason, State: listState(t, list), Make: func(s string) any { return t.Delete(s, s+id, mode) }}
 	}
-	set := func(reason string, t *commentTree, state func(string) any) Case {
-		return Case{Method: "paths.DocumentTree.Set", Reason: reason, State: state, MayRefuse: tooLong, From: func(s string) ([]any, func() any) {
+	set := func(reason string, t *commentTree, list func(string) []any) Case {
+		return Case{Method: "paths.DocumentTree.Set", Reason: reason, State: listState(t, list), MayRefuse: tooLong, From: func(s string) ([]any, func() any) {
 			d := roomy(bson.D{{Key: "text", Value: s + "x"}})
 			return []any{d}, func() any { return t.Set(s, s+"2", d) }
 		}}
 	}
-	replace := func(reason string, t *commentTree, state func(string) any) Case {
-		return Case{Method: "paths.DocumentTree.Replace", Reason: reason, State: state, MayRefuse: tooLong, From: func(s string) ([]any, func() any) {
+	replace := func(reason string, t *commentTree, list func(string) []any) Case {
+		return Case{Method: "paths.DocumentTree.Replace", Reason: reason, State: listState(t, list), MayRefuse: tooLong, From: func(s string) ([]any, func() any) {
 			d := roomy(bson.D{{Key: "id", Value: s + "2"}, {Key: "note", Value: s}})
 			return []any{d}, func() any { return t.Replace(s, d) }
 		}}
@@ -138,7 +149,7 @@ func documentTreeChanges() []Case {
 		insert("before a reply, which must still stand there", listedComments, second(paths.Before), thread),
 		insert("with a key between those of its siblings", keyedComments, paths.After, keyedThread),
 		insert("nested", nestedComments, second(paths.FirstChild), nestedThread),
-		insert("into an empty list", nestedComments, root, func(string) any { return paths.DocumentState{} }),
+		insert("into an empty list", nestedComments, root, nil),
 		move("a branch to the roots: the list", listedComments, "2", root, thread),
 		move("with keys: two fields", keyedComments, "2", root, keyedThread),
 		move("nested", nestedComments, "2", root, nestedThread),
@@ -154,17 +165,17 @@ func documentTreeChanges() []Case {
 }
 
 func documentTreeRepairs() []Case {
-	damaged := func(s string) any {
-		return listState(commentOf(s, "", ""), commentOf(s+"2", s+"8", ""), commentOf(s+"3", s+"4", ""), commentOf(s+"4", s+"3", ""), commentOf(s, s+"3", ""))
+	damaged := func(s string) []any {
+		return []any{commentOf(s, "", ""), commentOf(s+"2", s+"8", ""), commentOf(s+"3", s+"4", ""), commentOf(s+"4", s+"3", ""), commentOf(s, s+"3", "")}
 	}
 	return []Case{
-		{Method: "paths.DocumentTree.Repair", Reason: "an orphan, a cycle, and an id twice", State: damaged, From: func(s string) ([]any, func() any) {
+		{Method: "paths.DocumentTree.Repair", Reason: "an orphan, a cycle, and an id twice", State: listState(listedComments, damaged), From: func(s string) ([]any, func() any) {
 			ids := roomy([]string{s + "9"})
 			return []any{ids}, func() any { return listedComments.Repair(s, ids...) }
 		}},
 		{Method: "paths.DocumentTree.Repair", Reason: "keys that are equal", Make: func(s string) any { return keyedComments.Repair(s) },
-			State: func(s string) any { return listState(commentOf(s, "", "a0"), commentOf(s+"2", "", "a0")) }},
-		{Method: "paths.DocumentTree.Repair", Reason: "a list that is whole", Make: func(s string) any { return nestedComments.Repair(s) }, State: nestedThread},
+			State: listState(keyedComments, func(s string) []any { return []any{commentOf(s, "", "a0"), commentOf(s+"2", "", "a0")} })},
+		{Method: "paths.DocumentTree.Repair", Reason: "a list that is whole", Make: func(s string) any { return nestedComments.Repair(s) }, State: listState(nestedComments, nestedThread)},
 		{Method: "paths.DocumentTree.Checks", Reason: "lists as they are read", Make: func(string) any { return listedComments.Checks() }},
 		{Method: "paths.DocumentTree.Checks", Reason: "an orphan becomes a root", From: func(s string) ([]any, func() any) {
 			check := listedComments.Checks()[0]

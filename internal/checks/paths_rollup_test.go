@@ -6,10 +6,10 @@ import (
 )
 
 func init() {
-	registerRollUp("parents", byParent.Tree(paths.TreeSpec{}))
-	registerRollUp("ancestors", byArray.Tree(paths.TreeSpec{}))
-	registerRollUp("paths", byPath.Tree(paths.TreeSpec{}))
-	nested := paths.NewRollUp[float64](nestedOnes.Tree(paths.TreeSpec{}), "price", "sums")
+	registerRollUp("parents", byParent)
+	registerRollUp("ancestors", byArray)
+	registerRollUp("paths", byPath)
+	nested := paths.NewRollUp[float64](nestedOnes, "price", "sums")
 	register(
 		ofDocs("paths.RollUp.Total", "nested: a range of numbers", func(s string) []*bson.D { return []*bson.D{nestedNode(s, nil, "a0", 1, 8, 0)} },
 			func(d []*bson.D) any { return nested.Total(d[0]) }),
@@ -17,14 +17,14 @@ func init() {
 			return []*bson.D{nestedNode(s, nil, "a0", 1, 8, 0), nestedNode(s+"1", s, "a0", 2, 3, 1), nestedNode(s+"2", s, "a1", 4, 5, 1), nestedNode(s+"3", s, "a2", 6, 7, 1)}
 		}, func(d []*bson.D) any { return nested.Branches(d[0], []bson.D{*d[1], *d[2], *d[3]}) }),
 		Case{Method: "paths.RollUp.Store", Reason: "nested, with fractions", Make: func(string) any { return nested.Store() }, State: func(s string) any {
-			return paths.RollUpState{Nodes: []bson.Raw{rawDoc(append(*nestedNode(s, nil, "a0", 1, 2, 0), bson.E{Key: "price", Value: 2.5}))}}
+			return []bson.Raw{rawDoc(append(*nestedNode(s, nil, "a0", 1, 2, 0), bson.E{Key: "price", Value: 2.5}))}
 		}},
 	)
 }
 
 func ofDocs(method, reason string, docs func(s string) []*bson.D, call func(d []*bson.D) any) Case {
 	c := ofNodes("", reason, docs, call)
-	c.Method = method
+	c.Method, c.Reason = method, reason
 	return c
 }
 
@@ -48,7 +48,7 @@ func registerRollUp(name string, t *paths.Tree[treeNode, string]) {
 			a := treeRoot(s, "a0")
 			b, c := treeChild(a, s+"2", "a0"), treeChild(a, s+"3", "a1")
 			a.Items, b.Items, c.Total = 3, 4, &paths.Totals[int64]{Nodes: 1}
-			return paths.RollUpState{Nodes: []bson.Raw{treeRaw(a), treeRaw(b), treeRaw(c)}}
+			return []bson.Raw{treeRaw(a), treeRaw(b), treeRaw(c)}
 		}},
 	)
 }

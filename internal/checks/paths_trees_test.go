@@ -1,9 +1,16 @@
 package checks
 
 import (
+	"context"
+	"reflect"
+	"strings"
+	"sync"
+
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // treeNode is a node of each representation.
@@ -24,32 +31,26 @@ type treeNode struct {
 
 var (
 	treeNodes = model.NewCollection[treeNode, string]("categories")
-	byParent  = paths.NewParentTree(treeNodes, paths.Links{})
+	byParent  = paths.NewParentTree(treeNodes, paths.TreeSpec{})
 	byArray   = paths.NewAncestorArray(treeNodes, paths.AncestorArraySpec{})
 	byPath    = paths.NewMaterializedPath(treeNodes, paths.MaterializedPathSpec{})
 )
 
 func treeRoot(id, order string) *treeNode {
-	segment, _ := paths.Escape(id)
-	return &treeNode{ID: id, Order: order, Ancestors: []string{id}, Path: segment + "/"}
+	return &treeNode{ID: id, Order: order, Ancestors: []string{id}, Path: treePath(id)}
+}
+
+// treePath is the path of a root; a segment that can't be part of a path is left out.
+func treePath(id string) string {
+	path, err := paths.Path(id)
+	if err != nil {
+		return "/"
+	}
+	return path
 }
 
 func treeChild(parent *treeNode, id, order string) *treeNode {
-	segment, _ := paths.Escape(id)
-	return &treeNode{ID: id, Parent: &parent.ID, Order: order, Ancestors: append(parent.Ancestors[:len(parent.Ancestors):len(parent.Ancestors)], id), Path: parent.Path + segment + "/"}
-}
-
-// planning are the methods that all representations share.
-type planning interface {
-	Roots() model.Find[treeNode]
-	Children(id string) model.Find[treeNode]
-	Ancestors(n *treeNode) model.Aggregate[treeNode]
-	Descendants(n *treeNode, depth int) model.Aggregate[treeNode]
-	Insert(doc *treeNode, at paths.At[treeNode], change int64) model.Plan
-	Move(n *treeNode, to paths.At[treeNode], change int64) model.Plan
-	Load(docs []treeNode, change int64) model.Plan
-	Indexes() []model.Index
-	Relations() []model.Relation
+	return &treeNode{ID: id, Parent: &parent.ID, Order: order, Ancestors: append(parent.Ancestors[:len(parent.Ancestors):len(parent.Ancestors)], id), Path: parent.Path + treePath(id)}
 }
 
 // badSegment is why a path doesn't take every string.
@@ -63,129 +64,160 @@ func treeRaw(n *treeNode) bson.Raw {
 	return raw
 }
 
+// kept are the stored documents of some nodes, with their lists of children.
+func kept(nodes ...*treeNode) []bson.D {
+	out := make([]bson.D, len(nodes))
+	for i, n := range nodes {
+		if err := bson.Unmarshal(treeRaw(n), &out[i]); err != nil {
+			panic(err)
+		}
+		list := bson.A{}
+		for _, c := range nodes {
+			if c.Parent != nil && *c.Parent == n.ID {
+				list = append(list, c.ID)
+			}
+		}
+		out[i] = append(out[i], bson.E{Key: "children", Value: list})
+	}
+	return out
+}
+
+// read is the state that a change of a tree reads where documents are stored, as change 7.
+func read(collection string, docs func(s string) []bson.D, change func(s string) model.Change[any]) func(s string) any {
+	all := anything.Named(collection)
+	return func(s string) any {
+		ctx, db := context.Background(), embedded().Database(bson.NewObjectID().Hex())
+		defer func() { _ = db.Drop(ctx) }()
+		for _, d := range docs(s) {
+			if _, err := model.NewPlan(all.Insert(d)).Run(ctx, db); err != nil {
+				return err
+			}
+		}
+		c := change(s)
+		if c.Err != nil {
+			return c.Err
+		}
+		state, err := c.Read(ctx, db)
+		if err != nil {
+			return err
+		}
+		numbered := reflect.New(reflect.TypeOf(state)).Elem()
+		numbered.Set(reflect.ValueOf(state))
+		numbered.FieldByName("Change").SetInt(7)
+		return numbered.Interface()
+	}
+}
+
+// embedded is a client of an engine that all cases read from, each from a database of its own.
+var embedded = sync.OnceValue(func() *mongo.Client {
+	client, _ := modeltest.Start()
+	return client
+})
+
+// branch is clothes(s(x y) shoes) sale(old).
+func branch(s string) []bson.D {
+	clothes, sale := treeRoot("clothes", "a0"), treeRoot("sale", "a1")
+	n := treeChild(clothes, s, "a0")
+	return kept(clothes, n, treeChild(n, "x", "a0"), treeChild(n, "y", "a1"), treeChild(clothes, "shoes", "a1"), sale, treeChild(sale, "old", "a0"))
+}
+
 func init() {
-	registerPlanning("paths.ParentTree.", byParent)
-	registerPlanning("paths.AncestorArray.", byArray)
-	registerPlanning("paths.MaterializedPath.", byPath)
-	registerTree("parents", byParent.Tree(paths.TreeSpec{}))
-	registerTree("ancestors", byArray.Tree(paths.TreeSpec{}))
-	registerTree("paths", byPath.Tree(paths.TreeSpec{}))
-	named := paths.NewMaterializedPath(treeNodes, paths.MaterializedPathSpec{Segment: "name"}).Tree(paths.TreeSpec{})
+	registerTree("parents", byParent)
+	registerTree("ancestors", byArray)
+	registerTree("paths", byPath)
+	named := paths.NewMaterializedPath(treeNodes, paths.MaterializedPathSpec{Segment: "name"})
+	rename := func(s string) model.Change[any] { return named.Rename("shoes", s) }
+	convert := func(string) model.Change[any] { return paths.Convert(byParent, byArray) }
 	register(
-		Case{Method: "paths.Tree.Rename", Reason: "a segment of its own", Make: func(s string) any { return named.Rename("shoes", s) }, MayRefuse: badSegment,
-			State: func(s string) any {
-				return paths.State{Change: 7, Node: treeRaw(&treeNode{ID: "shoes", Name: s, Order: "a0", Path: "old/"})}
-			}},
-		Case{Method: "paths.Tree.Rename", Reason: "segments that are ids are refused", Make: func(s string) any { return byParent.Tree(paths.TreeSpec{}).Rename("shoes", s) }},
-		Case{Method: "paths.Convert", Reason: "what is missing is written", Make: func(string) any {
-			return paths.Convert(byParent.Tree(paths.TreeSpec{}), byPath.Tree(paths.TreeSpec{}))
-		}, State: func(s string) any {
-			return paths.State{Change: 7, Repair: model.NewPlan(treeNodes.Update(s, bson.D{{Key: "$set", Value: bson.D{{Key: "path", Value: "a/"}}}}))}
-		}},
+		Case{Method: "paths.Tree.Rename", Reason: "a segment of its own", Make: func(s string) any { return rename(s) }, MayRefuse: badSegment,
+			State: read("categories", func(s string) []bson.D {
+				return kept(&treeNode{ID: "shoes", Name: "old", Order: "a0", Path: "old/"})
+			}, rename)},
+		Case{Method: "paths.Tree.Rename", Reason: "segments that are ids are refused", Make: func(s string) any { return byParent.Rename("shoes", s) }},
+		Case{Method: "paths.Tree.Adopt", Reason: "a tree without lists is refused", Make: func(string) any { return byParent.Adopt() }},
+		Case{Method: "paths.Tree.CheckLists", Reason: "a tree without lists is refused", Make: func(string) any { return byParent.CheckLists() }},
+		Case{Method: "paths.Convert", Reason: "what is missing is written", Make: func(s string) any { return convert(s) }, MayRefuse: badSegment,
+			State: read("categories", func(s string) []bson.D { return kept(&treeNode{ID: s, Order: "a0"}) }, convert)},
 	)
 }
 
-func registerPlanning(method string, p planning) {
+// registerReads registers the reads of a tree.
+func registerReads(name string, t *paths.Tree[treeNode, string]) {
 	clothes := treeRoot("clothes", "a0")
-	shoes := treeChild(clothes, "shoes", "a1")
-	aggregate := func(name, reason string, of func(s string) *treeNode, call func(*treeNode) any) Case {
-		return Case{Method: method + name, Reason: reason, MayRefuse: badSegment, From: func(s string) ([]any, func() any) {
-			n := of(s)
+	of := func(method, reason string, node func(s string) *treeNode, call func(*treeNode) any) Case {
+		return Case{Method: "paths.Tree." + method, Reason: name + ": " + reason, MayRefuse: badSegment, From: func(s string) ([]any, func() any) {
+			n := node(s)
+			n.Children = []string{"x"}
 			return []any{n}, func() any { return call(n) }
 		}}
 	}
-	all := func(n *treeNode) any { return p.Descendants(n, 0) }
+	root := func(s string) *treeNode { return treeRoot(s, "a0") }
+	child := func(s string) *treeNode { return treeChild(clothes, s, "a1") }
 	register(
-		Case{Method: method + "Roots", Reason: "in order", Make: func(string) any { return p.Roots() }},
-		Case{Method: method + "Children", Reason: "in order", Make: func(s string) any { return p.Children(s) }, MayRefuse: badSegment},
-		aggregate("Ancestors", "of a nested node", func(s string) *treeNode { return treeChild(treeChild(clothes, s, "a1"), "boots", "a0") }, func(n *treeNode) any { return p.Ancestors(n) }),
-		aggregate("Ancestors", "of a root", func(string) *treeNode { return clothes }, func(n *treeNode) any { return p.Ancestors(n) }),
-		Case{Method: method + "Ancestors", Reason: "of nil is refused", Make: func(string) any { return p.Ancestors(nil) }},
-		aggregate("Descendants", "all", func(s string) *treeNode { return treeRoot(s, "a0") }, all),
-		aggregate("Descendants", "to a depth", func(s string) *treeNode { return treeChild(clothes, s, "a1") }, func(n *treeNode) any { return p.Descendants(n, 2) }),
-		Case{Method: method + "Insert", Reason: "a child after another", MayRefuse: badSegment, From: func(s string) ([]any, func() any) {
-			doc, at := &treeNode{ID: s, Name: s}, paths.At[treeNode]{Parent: clothes, Prev: shoes}
-			return []any{doc, at}, func() any { return p.Insert(doc, at, 7) }
-		}},
-		Case{Method: method + "Insert", Reason: "between two siblings", MayRefuse: badSegment, From: func(s string) ([]any, func() any) {
-			parent := treeRoot(s, "a0")
-			doc, at := &treeNode{ID: "hats"}, paths.At[treeNode]{Parent: parent, Prev: treeChild(parent, "a", "a0"), Next: treeChild(parent, "b", "a1")}
-			return []any{doc, at}, func() any { return p.Insert(doc, at, 7) }
-		}},
-		Case{Method: method + "Insert", Reason: "siblings out of order are refused", Make: func(string) any {
-			return p.Insert(&treeNode{ID: "hats"}, paths.At[treeNode]{Prev: shoes, Next: clothes}, 7)
-		}},
-		Case{Method: method + "Move", Reason: "a branch to another parent", MayRefuse: badSegment, From: func(s string) ([]any, func() any) {
-			n, at := treeChild(treeRoot("sale", "a1"), s, "a0"), paths.At[treeNode]{Parent: clothes, Prev: shoes}
-			return []any{n, at}, func() any { return p.Move(n, at, 8) }
-		}},
-		Case{Method: method + "Move", Reason: "to the roots", MayRefuse: badSegment, From: func(s string) ([]any, func() any) {
-			n := treeChild(clothes, s, "a0")
-			return []any{n}, func() any { return p.Move(n, paths.At[treeNode]{Prev: clothes}, 8) }
-		}},
-		Case{Method: method + "Move", Reason: "under itself is refused", From: func(string) ([]any, func() any) {
-			n := treeRoot("shoes", "a0")
-			return []any{n}, func() any { return p.Move(n, paths.At[treeNode]{Parent: n}, 8) }
-		}},
-		Case{Method: method + "Load", Reason: "in any order", MayRefuse: badSegment, From: func(s string) ([]any, func() any) {
-			docs := []treeNode{*treeChild(treeRoot(s, "a0"), "boots", ""), *treeRoot(s, "a0")}
-			return []any{docs}, func() any { return p.Load(docs, 9) }
-		}},
-		Case{Method: method + "Load", Reason: "an orphan is refused", From: func(string) ([]any, func() any) {
-			docs := []treeNode{*treeChild(clothes, "boots", "")}
-			return []any{docs}, func() any { return p.Load(docs, 9) }
-		}},
-		Case{Method: method + "Indexes", Reason: "the declared ones", Make: func(string) any { return p.Indexes() }},
+		Case{Method: "paths.Tree.Roots", Reason: name + ": in order", Make: func(string) any { return t.Roots() }},
+		of("Children", "in order", root, func(n *treeNode) any { return t.Children(n) }),
+		of("Siblings", "in order", child, func(n *treeNode) any { return t.Siblings(n) }),
+		of("Siblings", "of a root", root, func(n *treeNode) any { return t.Siblings(n) }),
+		of("Ancestors", "of a nested node", func(s string) *treeNode { return treeChild(child(s), "boots", "a0") }, func(n *treeNode) any { return t.Ancestors(n) }),
+		of("Ancestors", "of a root", root, func(n *treeNode) any { return t.Ancestors(n) }),
+		Case{Method: "paths.Tree.Ancestors", Reason: name + ": of nil is refused", Make: func(string) any { return t.Ancestors(nil) }},
+		of("Descendants", "all", root, func(n *treeNode) any { return t.Descendants(n, 0) }),
+		of("Descendants", "to a depth", child, func(n *treeNode) any { return t.Descendants(n, 2) }),
+		of("Leaves", "that nothing is joined to", root, func(n *treeNode) any { return t.Leaves(n) }),
+		Case{Method: "paths.Tree.Indexes", Reason: name, Make: func(string) any { return t.Indexes() }},
 	)
 }
 
+// registerTree registers what a tree of any representation does.
 func registerTree(name string, t *paths.Tree[treeNode, string]) {
-	clothes := treeRoot("clothes", "a0")
-	shoes := treeChild(clothes, "shoes", "a1")
-	state := func(of func(s string) paths.State) func(string) any {
-		return func(s string) any { out := of(s); out.Change = 7; return out }
+	registerReads(name, t)
+	change := func(method, reason string, docs func(s string) []bson.D, of func(s string) model.Change[any]) Case {
+		return Case{Method: "paths.Tree." + method, Reason: name + ": " + reason, MayRefuse: badSegment, Make: func(s string) any { return of(s) }, State: read("categories", docs, of)}
 	}
-	nested := state(func(s string) paths.State {
-		n := treeChild(clothes, s, "a0")
-		return paths.State{Node: treeRaw(n), Parent: treeRaw(treeRoot("sale", "a1")), Prev: treeRaw(treeChild(treeRoot("sale", "a1"), "old", "a0"))}
-	})
-	dissolved := state(func(s string) paths.State {
-		n := treeChild(clothes, s, "a0")
-		return paths.State{Node: treeRaw(n), Parent: treeRaw(clothes), Prev: treeRaw(n), Next: treeRaw(shoes), Children: []bson.Raw{treeRaw(treeChild(n, "x", "a0")), treeRaw(treeChild(n, "y", "a1"))}}
-	})
+	insert := func(id func(s string) string, at paths.Place[string]) func(s string) model.Change[any] {
+		return func(s string) model.Change[any] { return t.Insert(treeNode{ID: id(s), Name: s}, at) }
+	}
+	move := func(at paths.Place[string]) func(s string) model.Change[any] {
+		return func(s string) model.Change[any] { return t.Move(s, at) }
+	}
+	remove := func(id string, mode paths.DeleteMode) func(s string) model.Change[any] {
+		return func(s string) model.Change[any] {
+			if id == "" {
+				return t.Delete(s, mode)
+			}
+			return t.Delete(id, mode)
+		}
+	}
+	crowded := func(s string) []bson.D {
+		clothes := treeRoot("clothes", "a0")
+		return kept(clothes, treeChild(clothes, "hats", "a0"), treeChild(clothes, s, "a0"+strings.Repeat("0", 50)+"1"))
+	}
+	long := func(s string) string { return s + "9" }
 	register(
-		Case{Method: "paths.Tree.Insert", Reason: name + ": a child", Make: func(s string) any { return t.Insert(treeNode{ID: s}, paths.LastChild("clothes")) }, MayRefuse: badSegment,
-			State: state(func(s string) paths.State {
-				return paths.State{Node: treeRaw(&treeNode{ID: s, Name: s}), Parent: treeRaw(clothes), Prev: treeRaw(shoes)}
-			})},
-		Case{Method: "paths.Tree.Insert", Reason: name + ": siblings get new keys", Make: func(s string) any { return t.Insert(treeNode{ID: "new"}, paths.LastChild("clothes")) }, MayRefuse: badSegment,
-			State: state(func(s string) paths.State {
-				return paths.State{Node: treeRaw(&treeNode{ID: "new"}), Parent: treeRaw(clothes), Prev: treeRaw(treeChild(clothes, s, "a0V")), Siblings: []bson.Raw{treeRaw(treeChild(clothes, s, "a0V"))}}
-			})},
-		Case{Method: "paths.Tree.Move", Reason: name + ": to another parent", Make: func(s string) any { return t.Move(s, paths.LastChild("sale")) }, MayRefuse: badSegment, State: nested},
-		Case{Method: "paths.Tree.Move", Reason: name + ": where it is", Make: func(s string) any { return t.Move(s, paths.After(s)) }, MayRefuse: badSegment, State: state(func(s string) paths.State { return paths.State{Still: true} })},
-		Case{Method: "paths.Tree.Delete", Reason: name + ": with all below", Make: func(s string) any { return t.Delete(s, paths.Subtree) }, MayRefuse: badSegment,
-			State: state(func(s string) paths.State {
-				n := treeChild(clothes, s, "a0")
-				return paths.State{Node: treeRaw(n), Below: []bson.Raw{treeRaw(treeChild(n, "x", "a0"))}}
-			})},
-		Case{Method: "paths.Tree.Delete", Reason: name + ": a leaf", Make: func(s string) any { return t.Delete(s, paths.Restrict) }, MayRefuse: badSegment,
-			State: state(func(s string) paths.State { return paths.State{Node: treeRaw(treeChild(clothes, s, "a0"))} })},
-		Case{Method: "paths.Tree.Delete", Reason: name + ": children take its place", Make: func(s string) any { return t.Delete(s, paths.Promote) }, MayRefuse: badSegment, State: dissolved},
+		change("Insert", "a child", branch, insert(long, paths.LastChild("clothes"))),
+		change("Insert", "between two siblings", branch, insert(long, paths.Before("shoes"))),
+		change("Insert", "siblings get new keys", crowded, insert(long, paths.After("hats"))),
+		change("Move", "to another parent", branch, move(paths.LastChild("sale"))),
+		change("Move", "to the roots", branch, move(paths.After("clothes"))),
+		change("Move", "behind a sibling", branch, move(paths.After("shoes"))),
+		change("Move", "where it is", branch, func(s string) model.Change[any] { return t.Move(s, paths.After(s)) }),
+		change("Delete", "with all below", branch, remove("", paths.Subtree)),
+		change("Delete", "a leaf", branch, remove("y", paths.Restrict)),
+		change("Delete", "children take its place", branch, remove("", paths.Promote)),
 		Case{Method: "paths.Tree.Delete", Reason: name + ": an unknown mode is refused", Make: func(s string) any { return t.Delete(s, 9) }},
-		Case{Method: "paths.Tree.Load", Reason: name, From: func(s string) ([]any, func() any) {
-			docs := []treeNode{*treeRoot(s, "")}
+		Case{Method: "paths.Tree.Load", Reason: name + ": in any order", From: func(s string) ([]any, func() any) {
+			docs := []treeNode{*treeChild(treeRoot(s, "a0"), "boots", ""), *treeRoot(s, "a0")}
 			return []any{docs}, func() any { return t.Load(docs) }
-		}, MayRefuse: badSegment, State: state(func(string) paths.State { return paths.State{} })},
+		}, MayRefuse: badSegment, State: read("categories", func(string) []bson.D { return nil }, func(string) model.Change[any] { return t.Load(nil) })},
 		Case{Method: "paths.Tree.Rebalance", Reason: name, From: func(s string) ([]any, func() any) {
 			parent := &s
 			return []any{parent}, func() any { return t.Rebalance(parent) }
-		}, MayRefuse: badSegment, State: state(func(s string) paths.State {
-			return paths.State{Children: []bson.Raw{treeRaw(treeChild(clothes, s, "a0V"))}}
-		})},
+		}, MayRefuse: badSegment, State: read("categories", func(s string) []bson.D {
+			top := treeRoot(s, "a0")
+			return kept(top, treeChild(top, "x", "a0V"))
+		}, func(s string) model.Change[any] { return t.Rebalance(&s) })},
 		Case{Method: "paths.Tree.Checks", Reason: name, Make: func(string) any { return t.Checks() }},
 		Case{Method: "paths.Tree.Drop", Reason: name, Make: func(string) any { return t.Drop() }, MayRefuse: "has none beside the links",
 			State: func(s string) any { return []bson.Raw{treeRaw(treeRoot(s, "a0"))} }},
-		Case{Method: "paths.Tree.Indexes", Reason: name, Make: func(string) any { return t.Indexes() }},
 	)
 }

@@ -2,8 +2,6 @@ package checks
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"path"
 	"path/filepath"
 	"slices"
@@ -40,18 +38,37 @@ type testFiles struct {
 	tests    []string
 }
 
-// readTests parses the test files of a package. Inside the package itself its own names count as imported ones.
-func readTests(t *testing.T, p goPackage) testFiles {
+// readTests parses the test files of a package, and what they share with those of others. Inside the package itself its own names
+// count as imported ones.
+func readTests(t *testing.T, p, shared goPackage) testFiles {
 	t.Helper()
 	out := testFiles{mentions: map[string][]string{}}
+	parse := func(p goPackage, file string) *ast.File { return parsed(t, filepath.Join(p.Dir, file)) }
 	for i, file := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
-		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, file), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out.add(f, i < len(p.TestGoFiles), p.Name)
+		out.add(parse(p, file), i < len(p.TestGoFiles), p.Name)
+	}
+	for _, file := range shared.GoFiles {
+		out.share(parse(shared, file), shared.Name)
 	}
 	return out
+}
+
+// share adds what a package for tests declares, as names that others import: "testkit.Mend". A type leads to what its methods
+// mention.
+func (s *testFiles) share(f *ast.File, pkg string) {
+	own := testFiles{mentions: map[string][]string{}}
+	own.add(f, false, pkg)
+	for name, found := range own.mentions {
+		for _, m := range found {
+			s.mentions[pkg+"."+name] = append(s.mentions[pkg+"."+name], m, pkg+"."+m)
+		}
+	}
+	for _, d := range f.Decls {
+		if method, ok := d.(*ast.FuncDecl); ok && method.Recv != nil {
+			typ := pkg + "." + receiverOf(method)
+			s.mentions[typ] = append(s.mentions[typ], pkg+"."+method.Name.Name)
+		}
+	}
 }
 
 func (s *testFiles) add(f *ast.File, inside bool, pkg string) {
@@ -64,10 +81,9 @@ func (s *testFiles) add(f *ast.File, inside bool, pkg string) {
 		}
 		imported[name] = path.Base(p)
 	}
-	for _, d := range f.Decls {
-		names := declared(d)
+	for _, d := range declarations(f) {
 		var found []string
-		ast.Inspect(d, func(n ast.Node) bool {
+		ast.Inspect(d.node, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.SelectorExpr:
 				if x, ok := n.X.(*ast.Ident); ok && imported[x.Name] != "" {
@@ -82,34 +98,44 @@ func (s *testFiles) add(f *ast.File, inside bool, pkg string) {
 			}
 			return true
 		})
-		for _, name := range names {
+		for _, name := range d.names {
 			s.mentions[name] = append(s.mentions[name], found...)
-			if _, isFunc := d.(*ast.FuncDecl); isFunc && strings.HasPrefix(name, "Test") {
+			if _, isFunc := d.node.(*ast.FuncDecl); isFunc && strings.HasPrefix(name, "Test") {
 				s.tests = append(s.tests, name)
 			}
 		}
 	}
 }
 
-func declared(d ast.Decl) []string {
-	switch d := d.(type) {
-	case *ast.FuncDecl:
-		return []string{d.Name.Name}
-	case *ast.GenDecl:
-		var names []string
-		for _, spec := range d.Specs {
-			switch spec := spec.(type) {
-			case *ast.TypeSpec:
-				names = append(names, spec.Name.Name)
-			case *ast.ValueSpec:
-				for _, n := range spec.Names {
-					names = append(names, n.Name)
+// A declaration is what a file declares, and the names that it gives it.
+type declaration struct {
+	node  ast.Node
+	names []string
+}
+
+// declarations are those of a file: in a group, each variable with its own value.
+func declarations(f *ast.File) (out []declaration) {
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			out = append(out, declaration{d, []string{d.Name.Name}})
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					out = append(out, declaration{spec, []string{spec.Name.Name}})
+				case *ast.ValueSpec:
+					for i, n := range spec.Names {
+						out = append(out, declaration{spec, []string{n.Name}})
+						if len(spec.Values) == len(spec.Names) && spec.Type == nil {
+							out[len(out)-1].node = spec.Values[i]
+						}
+					}
 				}
 			}
 		}
-		return names
 	}
-	return nil
+	return out
 }
 
 // reach is all that a test mentions, itself or through what it mentions.

@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	uses  = relate.NewChildRefs(products, "parts", parts)
+	uses  = relate.NewChildRefs(products.Unchecked(), "parts", parts)
 	owns  = relate.NewChildRefs(portfolios, "holdings.stockId", stocks)
 	keyed = relate.NewChildRefs(anything, "refs", anything)
 )
@@ -108,15 +108,6 @@ func childRefsReads() []Case {
 				id := bson.D{{Key: "site", Value: s}}
 				return []any{id}, func() any { return keyed.ParentsOf(id) }
 			}},
-		{Method: "relate.ChildRefs.Lookup", Reason: "a stage for a pipeline of one's own",
-			Make: func(string) any { return uses.Lookup("partDocs") }},
-		{Method: "relate.ChildRefs.Load", Reason: "parents with their children in stored order",
-			From: func(s string) ([]any, func() any) {
-				f := roomy(bson.D{{Key: "name", Value: s}, {Key: "tags", Value: bson.A{s}}})
-				return []any{f}, func() any { return uses.Load(f) }
-			}},
-		{Method: "relate.ChildRefs.Load", Reason: "from elements, of all parents",
-			Make: func(string) any { return owns.Load(nil) }},
 		{Method: "relate.ChildRefs.Indexes", Reason: "on the ids",
 			Make: func(string) any { return uses.Indexes() }},
 		{Method: "relate.ChildRefs.Indexes", Reason: "on the ids within elements",

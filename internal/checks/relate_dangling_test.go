@@ -16,7 +16,7 @@ var (
 	lostStock = relate.NewDangling(portfolios, "holdings.stockId", stocks, relate.DanglingSpec{Repair: relate.DetachIDs})
 	lostHosts = relate.NewDangling(logmsgs, "host", hosts, relate.DanglingSpec{Repair: relate.DeleteReferrers})
 	lostOwner = relate.NewDangling(errands, "owner.id", hosts, relate.DanglingSpec{Repair: relate.DetachIDs})
-	onlyTold  = relate.NewDangling(logmsgs, "host", hosts)
+	onlyTold  = relate.NewDangling(logmsgs, "host", hosts, relate.DanglingSpec{})
 	untyped   = relate.NewDangling(anything, "ref", anything, relate.DanglingSpec{Repair: relate.DetachIDs})
 	untypedIn = relate.NewDangling(anything, "refs.id", anything, relate.DanglingSpec{Repair: relate.DetachIDs, List: "refs"})
 )
@@ -50,15 +50,15 @@ func rawDocs(docs ...any) []bson.Raw {
 
 // replacing puts an id in the place of missing ones.
 func replacing(s string) *relate.Dangling[product, string, sparePart, string] {
-	return relate.NewDangling(products, "parts", parts, relate.DanglingSpec{Repair: relate.ReplaceIDs, ReplaceBy: s})
+	return relate.NewDangling(products, "parts", parts, relate.DanglingSpec{ReplaceBy: s})
 }
 
 func replacingStock(s string) *relate.Dangling[portfolio, string, stock, string] {
-	return relate.NewDangling(portfolios, "holdings.stockId", stocks, relate.DanglingSpec{Repair: relate.ReplaceIDs, ReplaceBy: s})
+	return relate.NewDangling(portfolios, "holdings.stockId", stocks, relate.DanglingSpec{ReplaceBy: s})
 }
 
 func replacingHost(s string) *relate.Dangling[logmsg, bson.ObjectID, host, string] {
-	return relate.NewDangling(logmsgs, "host", hosts, relate.DanglingSpec{Repair: relate.ReplaceIDs, ReplaceBy: s})
+	return relate.NewDangling(logmsgs, "host", hosts, relate.DanglingSpec{ReplaceBy: s})
 }
 
 func danglingReads() []Case {

@@ -19,8 +19,8 @@ type fitting struct {
 
 var (
 	fittings = model.NewCollection[fitting, bson.ObjectID]("fittings")
-	fitted   = relate.NewJoinCollection(fittings, "product", products, "part", parts, relate.JoinCollectionSpec{By: "since"})
-	tied     = relate.NewJoinCollection(anything, "ends.left", anything, "ends.right", anything)
+	fitted   = relate.NewJoinCollection(fittings.Unchecked(), "product", products, "part", parts, relate.JoinCollectionSpec{By: "since"})
+	tied     = relate.NewJoinCollection(anything, "ends.left", anything, "ends.right", anything, relate.JoinCollectionSpec{})
 )
 
 func init() {
@@ -58,15 +58,15 @@ func joinCollectionLinks() []Case {
 			}},
 		{Method: "relate.JoinCollection.Link", Reason: "a link of one side only is refused",
 			Make: func(s string) any { return fitted.Link(fit(1, s, "")) }},
-		{Method: "relate.JoinCollection.LinkAll", Reason: "several, in order",
+		{Method: "relate.JoinCollection.Link", Reason: "several, in order",
 			From: func(s string) ([]any, func() any) {
 				links := roomy([]fitting{fit(1, s, s), fit(2, s, "bolt")})
-				return []any{links}, func() any { return fitted.LinkAll(links) }
+				return []any{links}, func() any { return fitted.Link(links...) }
 			}},
-		{Method: "relate.JoinCollection.LinkAll", Reason: "a pair given twice is refused",
-			Make: func(s string) any { return fitted.LinkAll([]fitting{fit(1, s, s), fit(2, s, s)}) }},
-		{Method: "relate.JoinCollection.LinkAll", Reason: "none does nothing",
-			Make: func(string) any { return fitted.LinkAll(nil) }},
+		{Method: "relate.JoinCollection.Link", Reason: "a pair given twice is refused",
+			Make: func(s string) any { return fitted.Link(fit(1, s, s), fit(2, s, s)) }},
+		{Method: "relate.JoinCollection.Link", Reason: "none does nothing",
+			Make: func(string) any { return fitted.Link() }},
 		{Method: "relate.JoinCollection.Ensure", Reason: "a link that is there stays as it is",
 			Make: func(s string) any { return fitted.Ensure(fit(1, s, s)) }},
 		{Method: "relate.JoinCollection.Ensure", Reason: "a link of any form, which is copied",
@@ -74,10 +74,10 @@ func joinCollectionLinks() []Case {
 				link := bson.D{{Key: "_id", Value: s}, {Key: "ends", Value: bson.D{{Key: "left", Value: s}, {Key: "right", Value: s}}}, {Key: "tags", Value: bson.A{s}}}
 				return []any{link}, func() any { return tied.Ensure(link) }
 			}},
-		{Method: "relate.JoinCollection.EnsureAll", Reason: "several, in order",
+		{Method: "relate.JoinCollection.Ensure", Reason: "several, in order",
 			From: func(s string) ([]any, func() any) {
 				links := roomy([]fitting{fit(1, s, s), fit(2, "bench", s)})
-				return []any{links}, func() any { return fitted.EnsureAll(links) }
+				return []any{links}, func() any { return fitted.Ensure(links...) }
 			}},
 	}
 }
@@ -98,19 +98,19 @@ func joinCollectionChanges() []Case {
 			}},
 		{Method: "relate.JoinCollection.Unlink", Reason: "an empty id is refused",
 			Make: func(s string) any { return fitted.Unlink(s, "") }},
-		{Method: "relate.JoinCollection.UnlinkLeft", Reason: "all links of a left document",
-			Make: func(s string) any { return fitted.UnlinkLeft(s) }},
-		{Method: "relate.JoinCollection.UnlinkLeft", Reason: "an id that is a document",
+		{Method: "relate.JoinSide.Unlink", Reason: "all links of a left document",
+			Make: func(s string) any { return fitted.Left().Unlink(s) }},
+		{Method: "relate.JoinSide.Unlink", Reason: "an id that is a document",
 			From: func(s string) ([]any, func() any) {
 				left, _ := ends(s)
-				return []any{left}, func() any { return tied.UnlinkLeft(left) }
+				return []any{left}, func() any { return tied.Left().Unlink(left) }
 			}},
-		{Method: "relate.JoinCollection.UnlinkRight", Reason: "all links of a right document",
-			Make: func(s string) any { return fitted.UnlinkRight(s) }},
-		{Method: "relate.JoinCollection.UnlinkRight", Reason: "an id that is a document",
+		{Method: "relate.JoinSide.Unlink", Reason: "all links of a right document",
+			Make: func(s string) any { return fitted.Right().Unlink(s) }},
+		{Method: "relate.JoinSide.Unlink", Reason: "an id that is a document, of the right side",
 			From: func(s string) ([]any, func() any) {
 				_, right := ends(s)
-				return []any{right}, func() any { return tied.UnlinkRight(right) }
+				return []any{right}, func() any { return tied.Right().Unlink(right) }
 			}},
 		{Method: "relate.JoinCollection.Update", Reason: "its own fields, by operators that repeat",
 			From: func(s string) ([]any, func() any) {
@@ -152,32 +152,32 @@ func joinCollectionReads() []Case {
 			}},
 		{Method: "relate.JoinCollection.Pair", Reason: "an empty id is refused",
 			Make: func(s string) any { return fitted.Pair("", s) }},
-		{Method: "relate.JoinCollection.OfLeft", Reason: "newest first",
-			Make: func(s string) any { return fitted.OfLeft(s) }},
-		{Method: "relate.JoinCollection.OfLeft", Reason: "in the order of _id",
+		{Method: "relate.JoinSide.Links", Reason: "newest first",
+			Make: func(s string) any { return fitted.Left().Links(s) }},
+		{Method: "relate.JoinSide.Links", Reason: "in the order of _id",
 			From: func(s string) ([]any, func() any) {
 				left, _ := ends(s)
-				return []any{left}, func() any { return tied.OfLeft(left) }
+				return []any{left}, func() any { return tied.Left().Links(left) }
 			}},
-		{Method: "relate.JoinCollection.OfRight", Reason: "newest first",
-			Make: func(s string) any { return fitted.OfRight(s) }},
-		{Method: "relate.JoinCollection.OfRight", Reason: "in the order of _id",
+		{Method: "relate.JoinSide.Links", Reason: "newest first, of the right side",
+			Make: func(s string) any { return fitted.Right().Links(s) }},
+		{Method: "relate.JoinSide.Links", Reason: "in the order of _id, of the right side",
 			From: func(s string) ([]any, func() any) {
 				_, right := ends(s)
-				return []any{right}, func() any { return tied.OfRight(right) }
+				return []any{right}, func() any { return tied.Right().Links(right) }
 			}},
-		{Method: "relate.JoinCollection.LeftCounts", Reason: "of some left documents",
+		{Method: "relate.JoinSide.Counts", Reason: "of some left documents",
 			From: func(s string) ([]any, func() any) {
 				ids := roomy([]string{s, "bench"})
-				return []any{ids}, func() any { return fitted.LeftCounts(ids...) }
+				return []any{ids}, func() any { return fitted.Left().Counts(ids...) }
 			}},
-		{Method: "relate.JoinCollection.LeftCounts", Reason: "of none is refused",
-			Make: func(string) any { return fitted.LeftCounts() }},
-		{Method: "relate.JoinCollection.RightCounts", Reason: "of some right documents, whose ids are documents",
+		{Method: "relate.JoinSide.Counts", Reason: "of none is refused",
+			Make: func(string) any { return fitted.Left().Counts() }},
+		{Method: "relate.JoinSide.Counts", Reason: "of some right documents, whose ids are documents",
 			From: func(s string) ([]any, func() any) {
 				_, right := ends(s)
 				ids := roomy([]any{right, s})
-				return []any{ids}, func() any { return tied.RightCounts(ids...) }
+				return []any{ids}, func() any { return tied.Right().Counts(ids...) }
 			}},
 		{Method: "relate.JoinCollection.Checks", Reason: "the left ends", Make: func(string) any { return fitted.Checks()[0] }},
 		{Method: "relate.JoinCollection.Checks", Reason: "the right ends", Make: func(string) any { return fitted.Checks()[1] }},
@@ -195,28 +195,27 @@ func joinCollectionReads() []Case {
 }
 
 func joinCollectionPages() []Case {
-	type page = relate.LinkPage[fitting]
 	return []Case{
-		{Method: "relate.JoinCollection.RightsOf", Reason: "all, with the right documents",
-			Make: func(s string) any { return fitted.RightsOf(s, page{}) }},
-		{Method: "relate.JoinCollection.RightsOf", Reason: "the page after a link",
+		{Method: "relate.JoinSide.Others", Reason: "all, with the right documents",
+			Make: func(s string) any { return fitted.Left().Others(s, nil, 0) }},
+		{Method: "relate.JoinSide.Others", Reason: "the page after a link",
 			From: func(s string) ([]any, func() any) {
 				last := fit(9, s, s)
-				return []any{&last}, func() any { return fitted.RightsOf(s, page{Limit: 20, After: &last}) }
+				return []any{&last}, func() any { return fitted.Left().Others(s, &last, 20) }
 			}},
-		{Method: "relate.JoinCollection.RightsOf", Reason: "the page after a link whose _id a user typed",
+		{Method: "relate.JoinSide.Others", Reason: "the page after a link whose _id a user typed",
 			From: func(s string) ([]any, func() any) {
 				last := tie(s)
-				return []any{last}, func() any { return tied.RightsOf(s, relate.LinkPage[bson.D]{Limit: 20, After: &last}) }
+				return []any{last}, func() any { return tied.Left().Others(s, &last, 20) }
 			}},
-		{Method: "relate.JoinCollection.LeftsOf", Reason: "the first page, with the left documents",
-			Make: func(s string) any { return fitted.LeftsOf(s, page{Limit: 20}) }},
-		{Method: "relate.JoinCollection.LeftsOf", Reason: "the page after a link",
+		{Method: "relate.JoinSide.Others", Reason: "the first page, with the left documents",
+			Make: func(s string) any { return fitted.Right().Others(s, nil, 20) }},
+		{Method: "relate.JoinSide.Others", Reason: "the page after a link, of the right side",
 			From: func(s string) ([]any, func() any) {
 				last := fit(9, s, s)
-				return []any{&last}, func() any { return fitted.LeftsOf(s, page{After: &last}) }
+				return []any{&last}, func() any { return fitted.Right().Others(s, &last, 0) }
 			}},
-		{Method: "relate.JoinCollection.LeftsOf", Reason: "an empty id is refused",
-			Make: func(string) any { return fitted.LeftsOf("", page{}) }},
+		{Method: "relate.JoinSide.Others", Reason: "an empty id is refused",
+			Make: func(string) any { return fitted.Right().Others("", nil, 0) }},
 	}
 }

@@ -6,10 +6,10 @@ import (
 )
 
 var (
-	joined     = relate.NewJoin(products, "parts", parts)
+	joined     = relate.NewJoin(products.Unchecked(), "parts", parts, relate.JoinSpec{})
 	joinedFew  = relate.NewJoin(products, "parts", parts, relate.JoinSpec{Filter: bson.D{{Key: "cost", Value: bson.D{{Key: "$gt", Value: 1.5}}}}, Sort: bson.D{{Key: "name", Value: 1}, {Key: "_id", Value: 1}}, Limit: 2, Fields: true, ChunkIDs: 2})
-	joinedOne  = relate.NewJoin(logmsgs, "host", hosts)
-	joinedRows = relate.NewJoin(portfolios, "holdings.stockId", stocks)
+	joinedOne  = relate.NewJoin(logmsgs, "host", hosts, relate.JoinSpec{})
+	joinedRows = relate.NewJoin(portfolios, "holdings.stockId", stocks, relate.JoinSpec{})
 	strict     = relate.NewJoin(products, "parts", parts, relate.JoinSpec{Strict: true})
 )
 

@@ -24,9 +24,9 @@ var (
 	linkedAuthors = model.NewCollection[linkedAuthor, string]("authors")
 	linkedBooks   = model.NewCollection[linkedBook, string]("books")
 
-	wrote       = relate.NewManyToMany(authors, "books", novels, "authors")
+	wrote       = relate.NewManyToMany(authors, "books", novels, "authors", relate.ManyToManySpec{})
 	wroteFew    = relate.NewManyToMany(authors, "books", novels, "authors", relate.ManyToManySpec{MaxLeft: 3, MaxRight: 2})
-	wroteRight  = relate.NewManyToMany(authors, "books", novels, "authors", relate.ManyToManySpec{Trust: relate.TrustLists})
+	wroteRight  = relate.NewManyToMany(authors, "books", novels, "authors", relate.ManyToManySpec{TrustRight: true})
 	linkedWrote = relate.NewManyToMany(linkedAuthors, "books", linkedBooks, "authors", relate.ManyToManySpec{Version: "v", MaxLeft: 3, MaxRight: 2})
 )
 
@@ -110,29 +110,29 @@ func manyToManyChecks() []Case {
 
 func manyToManyReads() []Case {
 	return []Case{
-		{Method: "relate.ManyToMany.RightsOf", Reason: "by the index on the right list", Make: func(s string) any { return wrote.RightsOf(s) }},
-		{Method: "relate.ManyToMany.RightsOf", Reason: "by the ids of the links", Make: func(s string) any { return linkedWrote.RightsOf(s) }},
-		{Method: "relate.ManyToMany.LeftsOf", Reason: "by the index on the left list", Make: func(s string) any { return wrote.LeftsOf(s) }},
-		{Method: "relate.ManyToMany.LeftsOf", Reason: "by the ids of the links", Make: func(s string) any { return linkedWrote.LeftsOf(s) }},
-		{Method: "relate.ManyToMany.LeftsOf", Reason: "an empty id is refused", Make: func(string) any { return wrote.LeftsOf("") }},
-		{Method: "relate.ManyToMany.Rights", Reason: "of a left document in hand", From: func(s string) ([]any, func() any) {
+		{Method: "relate.Side.Others", Reason: "by the index on the right list", Make: func(s string) any { return wrote.Left().Others(s) }},
+		{Method: "relate.Side.Others", Reason: "by the ids of the right links", Make: func(s string) any { return linkedWrote.Left().Others(s) }},
+		{Method: "relate.Side.Others", Reason: "by the index on the left list", Make: func(s string) any { return wrote.Right().Others(s) }},
+		{Method: "relate.Side.Others", Reason: "by the ids of the left links", Make: func(s string) any { return linkedWrote.Right().Others(s) }},
+		{Method: "relate.Side.Others", Reason: "an empty id is refused", Make: func(string) any { return wrote.Right().Others("") }},
+		{Method: "relate.Side.Listed", Reason: "of a left document in hand", From: func(s string) ([]any, func() any) {
 			a := &author{ID: s, Books: roomy([]string{s, "b"})}
-			return []any{a}, func() any { return wrote.Rights(a) }
+			return []any{a}, func() any { return wrote.Left().Listed(a) }
 		}},
-		{Method: "relate.ManyToMany.Rights", Reason: "the left's links are the truth", From: func(s string) ([]any, func() any) {
+		{Method: "relate.Side.Listed", Reason: "the left's links are the truth", From: func(s string) ([]any, func() any) {
 			a := listing(s, s)
-			return []any{a}, func() any { return linkedWrote.Rights(a) }
+			return []any{a}, func() any { return linkedWrote.Left().Listed(a) }
 		}},
-		{Method: "relate.ManyToMany.Rights", Reason: "of no document is refused", Make: func(string) any { return wrote.Rights(nil) }},
-		{Method: "relate.ManyToMany.Lefts", Reason: "of a right document in hand", From: func(s string) ([]any, func() any) {
+		{Method: "relate.Side.Listed", Reason: "of no left document is refused", Make: func(string) any { return wrote.Left().Listed(nil) }},
+		{Method: "relate.Side.Listed", Reason: "of a right document in hand", From: func(s string) ([]any, func() any) {
 			b := &novel{ID: s, Authors: roomy([]string{s, "a"})}
-			return []any{b}, func() any { return wrote.Lefts(b) }
+			return []any{b}, func() any { return wrote.Right().Listed(b) }
 		}},
-		{Method: "relate.ManyToMany.Lefts", Reason: "links that the left bears out", From: func(s string) ([]any, func() any) {
+		{Method: "relate.Side.Listed", Reason: "links that the left bears out", From: func(s string) ([]any, func() any) {
 			b := &linkedBook{ID: s, Authors: roomy([]relate.Link[string]{{ID: s, V: 1, Op: oid(1)}})}
-			return []any{b}, func() any { return linkedWrote.Lefts(b) }
+			return []any{b}, func() any { return linkedWrote.Right().Listed(b) }
 		}},
-		{Method: "relate.ManyToMany.Lefts", Reason: "of no document is refused", Make: func(string) any { return wrote.Lefts(nil) }},
+		{Method: "relate.Side.Listed", Reason: "of no right document is refused", Make: func(string) any { return wrote.Right().Listed(nil) }},
 		{Method: "relate.ManyToMany.Indexes", Reason: "bare ids", Make: func(string) any { return wrote.Indexes() }},
 		{Method: "relate.ManyToMany.Indexes", Reason: "links", Make: func(string) any { return linkedWrote.Indexes() }},
 	}

@@ -56,8 +56,10 @@ var (
 	people     = model.NewCollection[person, string]("people")
 	addresses  = model.NewCollection[addressDoc, string]("addresses")
 
-	turned    = relate.NewInvert(publishers, "books", ownedBooks, "pub-id")
-	inPlace   = relate.NewInvert(publishers, "books", ownedBooks, "pub-id", relate.InvertSpec{Order: "place", Shared: relate.FirstWins, State: "moves"})
+	turned    = relate.NewInvert(publishers, "books", ownedBooks, "pub-id", relate.InvertSpec{})
+	inPlace   = relate.NewInvert(publishers, "books", ownedBooks, "pub-id", relate.InvertSpec{Order: "place", FirstWins: true, State: "moves"})
+	back      = relate.NewInvert(publishers, "books", ownedBooks, "pub-id", relate.InvertSpec{ToLists: true})
+	backPlace = relate.NewInvert(publishers, "books", ownedBooks, "pub-id", relate.InvertSpec{ToLists: true, Order: "place", FirstWins: true, State: "moves"})
 	takenOut  = relate.NewExtract(posts, "comments", comments, relate.ExtractSpec[string, string]{Key: "id", Parent: "post", Order: "place"})
 	listedOut = relate.NewExtract(posts, "comments", comments, relate.ExtractSpec[string, string]{Key: "id", Refs: "commentIds", Mark: "copied", State: "moves"})
 	movedOut  = relate.NewExtract(people, "home", addresses, relate.ExtractSpec[string, string]{ID: sameID, Refs: "addressId"})
@@ -79,63 +81,68 @@ func init() {
 
 func inverted() []Case {
 	return []Case{
-		{Method: "relate.Invert.Conflicts", Reason: "children that are listed more than once",
-			Make: func(string) any { return turned.Conflicts() }},
-		{Method: "relate.Invert.Indexes", Reason: "both sides",
+		{Method: "relate.Migration.Indexes", Reason: "both sides",
 			Make: func(string) any { return turned.Indexes() }},
-		{Method: "relate.Invert.Indexes", Reason: "both sides, the reference with its order",
+		{Method: "relate.Migration.Indexes", Reason: "both sides, the reference with its order",
 			Make: func(string) any { return inPlace.Indexes() }},
 		{Method: "relate.Migration.Verify", Reason: "lists that become references",
-			Make: func(string) any { return turned.ToRefs().Verify() }},
+			Make: func(string) any { return turned.Verify() }},
 		{Method: "relate.Migration.Verify", Reason: "lists that become references in order, the first parent of several wins",
-			Make: func(string) any { return inPlace.ToRefs().Verify() }},
+			Make: func(string) any { return inPlace.Verify() }},
 		{Method: "relate.Migration.Verify", Reason: "references that become lists",
-			Make: func(string) any { return turned.ToLists().Verify() }},
+			Make: func(string) any { return back.Verify() }},
 		{Method: "relate.Migration.Verify", Reason: "references that become lists in order",
-			Make: func(string) any { return inPlace.ToLists().Verify() }},
+			Make: func(string) any { return backPlace.Verify() }},
+		{Method: "relate.Migration.Copy", Reason: "lists that become references, in order", Make: func(string) any { return inPlace.Copy() }},
+		{Method: "relate.Migration.Copy", Reason: "references that become lists", Make: func(string) any { return back.Copy() }},
+		{Method: "relate.Migration.Drop", Reason: "lists that became references", Make: func(string) any { return turned.Drop() }},
 		{Method: "relate.Migration.Restart", Reason: "of lists that become references",
-			Make: func(string) any { return turned.ToRefs().Restart() }},
+			Make: func(string) any { return turned.Restart() }},
 		{Method: "relate.Migration.Restart", Reason: "of references that become lists, in a collection of one's own",
-			Make: func(string) any { return inPlace.ToLists().Restart() }},
+			Make: func(string) any { return backPlace.Restart() }},
 	}
 }
 
 func extracted() []Case {
 	return []Case{
-		{Method: "relate.Extract.Verify", Reason: "the documents hold their owner and their place",
+		{Method: "relate.Migration.Verify", Reason: "extract: the documents hold their owner and their place",
 			Make: func(string) any { return takenOut.Verify() }},
-		{Method: "relate.Extract.Verify", Reason: "the owners list the documents",
+		{Method: "relate.Migration.Verify", Reason: "extract: the owners list the documents",
 			Make: func(string) any { return listedOut.Verify() }},
-		{Method: "relate.Extract.Verify", Reason: "a subdocument without an id, to which its owner refers",
+		{Method: "relate.Migration.Verify", Reason: "extract: a subdocument without an id, to which its owner refers",
 			Make: func(string) any { return movedOut.Verify() }},
-		{Method: "relate.Extract.Verify", Reason: "a subdocument without an id, whose document holds the owner",
+		{Method: "relate.Migration.Verify", Reason: "extract: a subdocument without an id, whose document holds the owner",
 			Make: func(string) any { return partedOut.Verify() }},
-		{Method: "relate.Extract.Restart", Reason: "in the usual collection",
+		{Method: "relate.Migration.Copy", Reason: "extract: owners, and then the documents", Make: func(string) any { return takenOut.Copy() }},
+		{Method: "relate.Migration.Drop", Reason: "extract: elements, and then marks", Make: func(string) any { return listedOut.Drop() }},
+		{Method: "relate.Migration.Restart", Reason: "extract: in the usual collection",
 			Make: func(string) any { return takenOut.Restart() }},
-		{Method: "relate.Extract.Restart", Reason: "in a collection of one's own",
+		{Method: "relate.Migration.Restart", Reason: "extract: in a collection of one's own",
 			Make: func(string) any { return listedOut.Restart() }},
-		{Method: "relate.Extract.Indexes", Reason: "the documents of an owner, in order",
+		{Method: "relate.Migration.Indexes", Reason: "extract: the documents of an owner, in order",
 			Make: func(string) any { return takenOut.Indexes() }},
-		{Method: "relate.Extract.Indexes", Reason: "the owner of a document",
+		{Method: "relate.Migration.Indexes", Reason: "extract: the owner of a document",
 			Make: func(string) any { return listedOut.Indexes() }},
 	}
 }
 
 func absorbed() []Case {
 	return []Case{
-		{Method: "relate.Absorb.Verify", Reason: "the documents hold their owner and their place",
+		{Method: "relate.Migration.Verify", Reason: "absorb: the documents hold their owner and their place",
 			Make: func(string) any { return takenIn.Verify() }},
-		{Method: "relate.Absorb.Verify", Reason: "the owners list the documents",
+		{Method: "relate.Migration.Verify", Reason: "absorb: the owners list the documents",
 			Make: func(string) any { return listedIn.Verify() }},
-		{Method: "relate.Absorb.Verify", Reason: "a subdocument, whose document holds the owner",
+		{Method: "relate.Migration.Verify", Reason: "absorb: a subdocument, whose document holds the owner",
 			Make: func(string) any { return movedIn.Verify() }},
-		{Method: "relate.Absorb.Restart", Reason: "in the usual collection",
+		{Method: "relate.Migration.Copy", Reason: "absorb: owners that list documents", Make: func(string) any { return listedIn.Copy() }},
+		{Method: "relate.Migration.Drop", Reason: "absorb: references, and then documents", Make: func(string) any { return listedIn.Drop() }},
+		{Method: "relate.Migration.Restart", Reason: "absorb: in the usual collection",
 			Make: func(string) any { return takenIn.Restart() }},
-		{Method: "relate.Absorb.Restart", Reason: "in a collection of one's own",
+		{Method: "relate.Migration.Restart", Reason: "absorb: in a collection of one's own",
 			Make: func(string) any { return listedIn.Restart() }},
-		{Method: "relate.Absorb.Indexes", Reason: "the documents of an owner, in order",
+		{Method: "relate.Migration.Indexes", Reason: "absorb: the documents of an owner, in order",
 			Make: func(string) any { return takenIn.Indexes() }},
-		{Method: "relate.Absorb.Indexes", Reason: "the owners that refer to a document, and those that embed it",
+		{Method: "relate.Migration.Indexes", Reason: "absorb: the owners that refer to a document, and those that embed it",
 			Make: func(string) any { return listedIn.Indexes() }},
 	}
 }

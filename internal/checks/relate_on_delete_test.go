@@ -8,15 +8,26 @@ import (
 
 var (
 	// A product goes with its fittings and its own parts; those that other products list stay listed nowhere.
-	deletesProducts = relate.NewOnDelete(products, relate.Cascade(fitted.LeftReference()), relate.Owns(uses), relate.Nullify(uses), relate.Restrict(fitted.RightReference()))
-	deletesHosts    = relate.NewOnDelete(hosts, relate.Nullify(from), relate.Nullify(lostOwner))
-	deletesStocks   = relate.NewOnDelete(stocks, relate.Nullify(owns))
-	deletesAnything = relate.NewOnDelete(anything, relate.Cascade(keyed), relate.Nullify(below))
+	productRules = relate.OnDeleteSpec{
+		Cascade: []relate.Referrer{fitted.Left()}, Owns: []relate.Referrer{uses},
+		Nullify: []relate.Referrer{uses}, Restrict: []relate.Referrer{fitted.Right()},
+	}
+	deletesProducts = relate.NewOnDelete(products, productRules)
+	deletesInTurn   = relate.NewOnDelete(products, inTurn(productRules))
+	deletesHosts    = relate.NewOnDelete(hosts, relate.OnDeleteSpec{Nullify: []relate.Referrer{from, lostOwner}})
+	deletesStocks   = relate.NewOnDelete(stocks, relate.OnDeleteSpec{Nullify: []relate.Referrer{owns}})
+	deletesAnything = relate.NewOnDelete(anything, relate.OnDeleteSpec{Cascade: []relate.Referrer{keyed}, Nullify: []relate.Referrer{below}})
 )
 
 func init() {
 	register(onDeletePlans()...)
 	register(onDeleteChanges()...)
+}
+
+// inTurn is a spec with one id in a command.
+func inTurn(spec relate.OnDeleteSpec) relate.OnDeleteSpec {
+	spec.ChunkIDs = 1
+	return spec
 }
 
 // rawValues are values as they are stored, with room behind.
@@ -38,10 +49,10 @@ func withFittings(s string) relate.Reach {
 	r := alone("products", s)
 	r.Levels = append(r.Levels,
 		relate.ReachLevel{Depth: 1, Collection: "fittings", IDs: rawValues(oid(1), oid(2)), Via: []relate.ReachVia{
-			{Reference: fitted.LeftReference(), IDs: rawValues(oid(1), oid(2)), Targets: rawValues(s)},
+			{From: "fittings", Path: "product", To: "products", IDs: rawValues(oid(1), oid(2)), Targets: rawValues(s)},
 		}},
 		relate.ReachLevel{Depth: 1, Collection: "parts", IDs: rawValues(s + "2"), Via: []relate.ReachVia{
-			{Reference: uses.References()[0], Owned: true, IDs: rawValues(s + "2"), Targets: rawValues(s)},
+			{From: "products", Path: "parts", To: "parts", Owned: true, IDs: rawValues(s + "2"), Targets: rawValues(s)},
 		}},
 	)
 	return r
@@ -50,7 +61,7 @@ func withFittings(s string) relate.Reach {
 // blocked is the reach of a product whose part is fitted elsewhere.
 func blocked(s string) relate.Reach {
 	r := withFittings(s)
-	r.Blocked = []relate.BlockingRef{{Reference: fitted.RightReference(), Doc: rawValue(oid(9)), Target: rawValue(s + "2")}}
+	r.Blocked = []model.Finding{{Collection: "fittings", ID: rawValue(oid(9)), Problem: "part → '" + s + "2'"}}
 	return r
 }
 
@@ -59,7 +70,7 @@ func nested(s string) relate.Reach {
 	first, second := bson.D{{Key: "site", Value: s}}, bson.D{{Key: "site", Value: s + "2"}, {Key: "tags", Value: bson.A{s}}}
 	r := alone("anything", first)
 	r.Levels = append(r.Levels, relate.ReachLevel{Depth: 1, Collection: "anything", IDs: rawValues(second), Via: []relate.ReachVia{
-		{Reference: keyed.References()[0], IDs: rawValues(second), Targets: rawValues(first)},
+		{From: "anything", Path: "refs", To: "anything", IDs: rawValues(second), Targets: rawValues(first)},
 	}})
 	return r
 }
@@ -74,19 +85,19 @@ func planOrRefusal(p model.Plan, err error) model.Plan {
 
 func onDeletePlans() []Case {
 	plan := func(reason string, reach func(s string) relate.Reach, decide func(relate.Reach) (model.Plan, error)) Case {
-		return Case{Method: "relate.OnDelete.Plan", Reason: reason, From: func(s string) ([]any, func() any) {
+		return Case{Method: "relate.OnDelete.Delete", Reason: reason, From: func(s string) ([]any, func() any) {
 			r := reach(s)
 			return []any{&r}, func() any { return planOrRefusal(decide(r)) }
 		}}
 	}
 	return []Case{
-		plan("the deepest level first, and lists let go before", withFittings, deletesProducts.Plan),
-		plan("one id in a command", withFittings, deletesProducts.Chunk(1).Plan),
-		plan("what is forbidden is refused", blocked, deletesProducts.Plan),
-		plan("a single reference and a link are let go of", func(s string) relate.Reach { return alone("hosts", s, "AAAB") }, deletesHosts.Plan),
-		plan("whole elements are let go of", func(s string) relate.Reach { return alone("stocks", s) }, deletesStocks.Plan),
-		plan("ids that are documents are compared, not read as conditions", nested, deletesAnything.Plan),
-		plan("nothing was reached", func(string) relate.Reach { return relate.Reach{Levels: roomy([]relate.ReachLevel{})} }, deletesProducts.Plan),
+		plan("the deepest level first, and lists let go before", withFittings, deletesProducts.Delete("a").Decide),
+		plan("one id in a command", withFittings, deletesInTurn.Delete("a").Decide),
+		plan("what is forbidden is refused", blocked, deletesProducts.Delete("a").Decide),
+		plan("a single reference and a link are let go of", func(s string) relate.Reach { return alone("hosts", s, "AAAB") }, deletesHosts.Delete("a").Decide),
+		plan("whole elements are let go of", func(s string) relate.Reach { return alone("stocks", s) }, deletesStocks.Delete("a").Decide),
+		plan("ids that are documents are compared, not read as conditions", nested, deletesAnything.Delete("a").Decide),
+		plan("nothing was reached", func(string) relate.Reach { return relate.Reach{Levels: roomy([]relate.ReachLevel{})} }, deletesProducts.Delete("a").Decide),
 		{Method: "relate.OnDelete.Indexes", Reason: "on each path that is asked for, once",
 			Make: func(string) any { return deletesProducts.Indexes() }},
 		{Method: "relate.OnDelete.Indexes", Reason: "on what refers to hosts",

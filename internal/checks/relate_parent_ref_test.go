@@ -7,8 +7,8 @@ import (
 
 var (
 	from  = relate.NewParentRef(logmsgs, "host", hosts, relate.ParentRefSpec{By: "time"})
-	plain = relate.NewParentRef(logmsgs, "host", hosts)
-	below = relate.NewParentRef(anything, "parent.id", anything)
+	plain = relate.NewParentRef(logmsgs, "host", hosts, relate.ParentRefSpec{})
+	below = relate.NewParentRef(anything, "parent.id", anything, relate.ParentRefSpec{})
 )
 
 func init() {
@@ -40,29 +40,18 @@ func parentRefWrites() []Case {
 
 func parentRefReads() []Case {
 	return []Case{
-		{Method: "relate.ParentRef.Parent", Reason: "of a document in hand",
-			From: func(s string) ([]any, func() any) {
-				m := &logmsg{ID: oid(1), Host: s}
-				return []any{m}, func() any { return from.Parent(m) }
-			}},
-		{Method: "relate.ParentRef.Parent", Reason: "of a document without one is refused",
-			Make: func(s string) any { return from.Parent(&logmsg{Text: s}) }},
-		{Method: "relate.ParentRef.Parent", Reason: "of no document is refused",
-			Make: func(s string) any { return from.Parent(nil) }},
 		{Method: "relate.ParentRef.Children", Reason: "newest first",
 			Make: func(s string) any { return from.Children(s) }},
 		{Method: "relate.ParentRef.Children", Reason: "in the order of _id",
 			Make: func(s string) any { return plain.Children(s) }},
-		{Method: "relate.ParentRef.Newest", Reason: "the first page",
-			Make: func(s string) any { return from.Newest(s, 20) }},
-		{Method: "relate.ParentRef.Newest", Reason: "the next page",
-			Make: func(s string) any { return from.Newest(s, 20).After(noon(0), oid(9)) }},
-		{Method: "relate.ParentRef.Newest", Reason: "none is refused, for the server would return all",
-			Make: func(s string) any { return from.Newest(s, 0) }},
+		{Method: "relate.ParentRef.Children", Reason: "the first page",
+			Make: func(s string) any { return from.Children(s).Limited(20) }},
+		{Method: "relate.ParentRef.Children", Reason: "the next page",
+			Make: func(s string) any { return from.Children(s).Limited(20).After(noon(0), oid(9)) }},
 		{Method: "relate.ParentRef.Lookup", Reason: "the newest few of each parent, for a pipeline of one's own",
-			Make: func(string) any { return from.Lookup(3, "lastMsgs") }},
+			Make: func(string) any { return from.Lookup("lastMsgs", 3) }},
 		{Method: "relate.ParentRef.Lookup", Reason: "all",
-			Make: func(string) any { return plain.Lookup(0, "msgs") }},
+			Make: func(string) any { return plain.Lookup("msgs", 0) }},
 		{Method: "relate.ParentRef.Load", Reason: "parents with their newest children",
 			From: func(s string) ([]any, func() any) {
 				f := roomy(bson.D{{Key: "name", Value: s}})
@@ -70,11 +59,6 @@ func parentRefReads() []Case {
 			}},
 		{Method: "relate.ParentRef.Load", Reason: "all parents with all their children",
 			Make: func(string) any { return plain.Load(nil, 0) }},
-		{Method: "relate.ParentRef.LoadParents", Reason: "children with their parent",
-			From: func(s string) ([]any, func() any) {
-				f := roomy(bson.D{{Key: "text", Value: s}})
-				return []any{f}, func() any { return from.LoadParents(f) }
-			}},
 		{Method: "relate.ParentRef.Counts", Reason: "of some parents",
 			From: func(s string) ([]any, func() any) {
 				ids := roomy([]string{s, "AAAB"})

@@ -23,9 +23,9 @@ var (
 	linkedWorkers = model.NewCollection[linkedWorker, string]("workers")
 	linkedTasks   = model.NewCollection[linkedTask, string]("tasks")
 
-	owned       = relate.NewTwoWay(workers, "tasks", tasks, "owner")
+	owned       = relate.NewTwoWay(workers, "tasks", tasks, "owner", relate.TwoWaySpec{})
 	ownedFew    = relate.NewTwoWay(workers, "tasks", tasks, "owner", relate.TwoWaySpec{Max: 3})
-	ownedListed = relate.NewTwoWay(workers, "tasks", tasks, "owner", relate.TwoWaySpec{Trust: relate.TrustLists})
+	ownedListed = relate.NewTwoWay(workers, "tasks", tasks, "owner", relate.TwoWaySpec{TrustLists: true})
 	linkedOwned = relate.NewTwoWay(linkedWorkers, "tasks", linkedTasks, "owner", relate.TwoWaySpec{Max: 3})
 )
 
@@ -136,20 +136,20 @@ func twoWayChecks() []Case {
 
 func twoWayReads() []Case {
 	return []Case{
-		{Method: "relate.TwoWay.ItemsOf", Reason: "by the index on the reference", Make: func(s string) any { return owned.ItemsOf(s) }},
-		{Method: "relate.TwoWay.ItemsOf", Reason: "by the id of the link", Make: func(s string) any { return linkedOwned.ItemsOf(s) }},
-		{Method: "relate.TwoWay.ItemsOf", Reason: "an empty id is refused", Make: func(string) any { return owned.ItemsOf("") }},
-		{Method: "relate.TwoWay.Items", Reason: "of an owner in hand", From: func(s string) ([]any, func() any) {
+		{Method: "relate.Side.Others", Reason: "by the index on the reference", Make: func(s string) any { return owned.Left().Others(s) }},
+		{Method: "relate.Side.Others", Reason: "by the id of the link", Make: func(s string) any { return linkedOwned.Left().Others(s) }},
+		{Method: "relate.Side.Others", Reason: "an empty id of an owner is refused", Make: func(string) any { return owned.Left().Others("") }},
+		{Method: "relate.Side.Listed", Reason: "of an owner in hand", From: func(s string) ([]any, func() any) {
 			p := &worker{ID: s, Tasks: roomy([]string{s, "t"})}
-			return []any{p}, func() any { return owned.Items(p) }
+			return []any{p}, func() any { return owned.Left().Listed(p) }
 		}},
-		{Method: "relate.TwoWay.Items", Reason: "links that the item bears out", From: func(s string) ([]any, func() any) {
+		{Method: "relate.Side.Listed", Reason: "links that the item bears out", From: func(s string) ([]any, func() any) {
 			p := &linkedWorker{ID: s, Tasks: roomy([]relate.Link[string]{{ID: s, V: 1, Op: oid(1)}})}
-			return []any{p}, func() any { return linkedOwned.Items(p) }
+			return []any{p}, func() any { return linkedOwned.Left().Listed(p) }
 		}},
-		{Method: "relate.TwoWay.Items", Reason: "of no owner is refused", Make: func(string) any { return owned.Items(nil) }},
-		{Method: "relate.TwoWay.OwnersListing", Reason: "by the index on the list", Make: func(s string) any { return owned.OwnersListing(s) }},
-		{Method: "relate.TwoWay.OwnersListing", Reason: "by the ids of the links", Make: func(s string) any { return linkedOwned.OwnersListing(s) }},
+		{Method: "relate.Side.Listed", Reason: "of no owner is refused", Make: func(string) any { return owned.Left().Listed(nil) }},
+		{Method: "relate.Side.Others", Reason: "by the index on the list", Make: func(s string) any { return owned.Right().Others(s) }},
+		{Method: "relate.Side.Others", Reason: "by the ids of the listed links", Make: func(s string) any { return linkedOwned.Right().Others(s) }},
 		{Method: "relate.TwoWay.Indexes", Reason: "bare ids", Make: func(string) any { return owned.Indexes() }},
 		{Method: "relate.TwoWay.Indexes", Reason: "links", Make: func(string) any { return linkedOwned.Indexes() }},
 	}

@@ -2,11 +2,11 @@ package checks
 
 // rows are the README's rows, in its order.
 var rows = []row{
-	{name: "embed", declares: []string{"model.Embedded", "model.Nested", "model.EmbeddedOne"}},
-	{name: "atomic aggregate", declares: []string{"model.Versioned"}},
-	{name: "polymorphic aggregate, type field", declares: []string{"model.Union", "model.Kinds"}},
+	{name: "embed", declares: []string{"embed.Embedded", "embed.Nested", "embed.One"}},
+	{name: "atomic aggregate", declares: []string{"embed.Versioned"}},
+	{name: "polymorphic aggregate, type field", declares: []string{"embed.Union", "embed.Kinds"}},
 	{name: "composite key", declares: []string{"keys.Composite", "keys.DocumentKey"}},
-	{name: "enumerable key", declares: []string{"keys.Sequence", "keys.Allocator", "keys.Day"}},
+	{name: "enumerable key", declares: []string{"keys.Sequence", "keys.Allocator"}},
 	{name: "lease", declares: []string{"model.Lease"}},
 	{name: "numbers", declares: []string{"schema.Number"}},
 	{name: "size", declares: []string{"advise.Budget"}},
@@ -17,6 +17,7 @@ var rows = []row{
 	{name: "indexes", declares: []string{"model.Indexes"}},
 	{name: "partition key", declares: []string{"keys.Shard"}},
 	{name: "tiers", declares: []string{"schema.Expiry"}},
+	{name: "page tokens", declares: []string{"model.Page"}},
 	{name: "diagram", declares: []string{"model.Diagram"}},
 
 	{name: "child references", declares: []string{"relate.ChildRefs"}},
@@ -27,7 +28,7 @@ var rows = []row{
 	{name: "application-side join", declares: []string{"relate.Join"}},
 	{name: "weak links", declares: []string{"relate.Dangling"}},
 	{name: "delete policies", declares: []string{"relate.OnDelete"}},
-	{name: "where the relation lives", declares: []string{"relate.Invert", "relate.Extract", "relate.Absorb"}},
+	{name: "where the relation lives", declares: []string{"relate.Migration", "relate.NewInvert", "relate.NewExtract", "relate.NewAbsorb"}},
 
 	{name: "extended reference, both ways", declares: []string{"denorm.Copy"}},
 	{name: "bounded array", declares: []string{"denorm.Bounded"}},
@@ -47,11 +48,11 @@ var rows = []row{
 	{name: "approximation", declares: []string{"denorm.Approximate"}},
 
 	{name: "tree in one document", declares: []string{"paths.DocumentTree"}},
-	{name: "adjacency by parents", declares: []string{"paths.ParentTree"}, shares: []string{"paths.Tree"}},
-	{name: "adjacency by children", declares: []string{"paths.ChildTree"}, shares: []string{"paths.Tree"}},
-	{name: "array of ancestors", declares: []string{"paths.AncestorArray"}, shares: []string{"paths.Tree"}},
-	{name: "materialized path", declares: []string{"paths.MaterializedPath"}, shares: []string{"paths.Tree"}},
-	{name: "nested sets", declares: []string{"paths.NestedSet"}, shares: []string{"paths.Tree"}},
+	{name: "adjacency by parents", declares: []string{"paths.NewParentTree"}, shares: []string{"paths.Tree"}, cases: "parents"},
+	{name: "adjacency by children", declares: []string{"paths.NewChildTree"}, shares: []string{"paths.Tree"}, cases: "children"},
+	{name: "array of ancestors", declares: []string{"paths.NewAncestorArray"}, shares: []string{"paths.Tree"}, cases: "ancestors"},
+	{name: "materialized path", declares: []string{"paths.NewMaterializedPath"}, shares: []string{"paths.Tree"}, cases: "paths"},
+	{name: "nested sets", declares: []string{"paths.NewNestedSet"}, shares: []string{"paths.Tree"}, cases: "nested"},
 	{name: "all trees", declares: []string{"paths.Tree", "paths.Forest", "paths.Convert", "paths.ConvertInto", "paths.Extract", "paths.Absorb"}},
 	{name: "totals of subtrees", declares: []string{"paths.RollUp"}},
 	{name: "batch graph processing", declares: []string{"paths.Graph", "paths.Supersteps"}},

@@ -3,6 +3,8 @@ package checks
 import (
 	"time"
 
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/schema"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -23,8 +25,10 @@ func init() {
 }
 
 // expiryDoc is a document that holds s, as it is stored.
-func expiryDoc(s string, n int) bson.Raw {
-	raw, err := bson.Marshal(bson.D{{Key: "_id", Value: s}, {Key: "text", Value: s}, {Key: "meta", Value: bson.D{{Key: "until", Value: noon(n)}, {Key: "v", Value: int64(n)}}}})
+func expiryDoc(s string, n int) bson.Raw { return expiryDocOf(s, s, n) }
+
+func expiryDocOf(id any, s string, n int) bson.Raw {
+	raw, err := bson.Marshal(bson.D{{Key: "_id", Value: id}, {Key: "text", Value: s}, {Key: "meta", Value: bson.D{{Key: "until", Value: noon(n)}, {Key: "v", Value: int64(n)}}}})
 	if err != nil {
 		panic(err)
 	}
@@ -69,7 +73,11 @@ func expiryWrites() []Case {
 		doc := expiryDoc(s, 0)
 		return schema.ExpiryPair{ID: doc.Lookup("_id"), Hot: expiryDoc(s, 1), Cold: doc}
 	}
-	cold := func(s string) any { return schema.ExpiryState{Cold: expiryDoc(s, 0)} }
+
+	archived := func(s string) testkit.Docs { return testkit.Docs{"archive": {expiryDoc(s, 0)}} }
+	restore := func(reason string, change func(s string) model.Change[any], docs func(s string) testkit.Docs) Case {
+		return Case{Method: "schema.Expiry.Restore", Reason: reason, Make: func(s string) any { return change(s) }, State: asRead(change, docs)}
+	}
 	return []Case{
 		{Method: "schema.Expiry.Until", Reason: "a moment",
 			From: func(s string) ([]any, func() any) {
@@ -78,12 +86,12 @@ func expiryWrites() []Case {
 			}},
 		{Method: "schema.Expiry.Until", Reason: "the version is counted up", Make: func(s string) any { return expiryVersion.Until(s, noon(0)) }},
 		{Method: "schema.Expiry.Until", Reason: "with After is refused", Make: func(string) any { return expiryArchived.Until(oid(1), noon(0)) }},
-		{Method: "schema.Expiry.Never", Reason: "the moment is taken off",
+		{Method: "schema.Expiry.Until", Reason: "never: the moment is taken off",
 			From: func(s string) ([]any, func() any) {
 				id := bson.D{{Key: "a", Value: s}}
-				return []any{id}, func() any { return expiryEach.Never(id) }
+				return []any{id}, func() any { return expiryEach.Until(id, time.Time{}) }
 			}},
-		{Method: "schema.Expiry.Never", Reason: "the version is counted up", Make: func(s string) any { return expiryVersion.Never(s) }},
+		{Method: "schema.Expiry.Until", Reason: "never: the version is counted up", Make: func(s string) any { return expiryVersion.Until(s, time.Time{}) }},
 		{Method: "schema.Expiry.Archive", Reason: "not archived, archived in another state, and in the same",
 			Make: func(string) any { return expiryEach.Archive(noon(0)) }, State: expiryBatch},
 		{Method: "schema.Expiry.Archive", Reason: "guarded by the version",
@@ -96,14 +104,17 @@ func expiryWrites() []Case {
 			From: func(s string) ([]any, func() any) {
 				id := bson.D{{Key: "a", Value: s}}
 				return []any{id}, func() any { return expiryEach.Restore(id, noon(5)) }
-			}, State: cold},
-		{Method: "schema.Expiry.Restore", Reason: "for ever", Make: func(s string) any { return expiryEach.Restore(s, time.Time{}) }, State: cold},
-		{Method: "schema.Expiry.Restore", Reason: "in a version that no copy has",
-			Make: func(s string) any { return expiryVersion.Restore(s, noon(5)) }, State: cold},
-		{Method: "schema.Expiry.Restore", Reason: "until the next run", Make: func(string) any { return expiryArchived.Restore(oid(1), time.Time{}) }, State: cold},
-		{Method: "schema.Expiry.Restore", Reason: "one that is there: nothing is sent",
-			Make:  func(s string) any { return expiryEach.Restore(s, time.Time{}) },
-			State: func(s string) any { return schema.ExpiryState{Hot: expiryDoc(s, 1), Cold: expiryDoc(s, 0)} }},
+			}, State: asRead(func(s string) model.Change[any] { return expiryEach.Restore(bson.D{{Key: "a", Value: s}}, noon(5)) }, func(s string) testkit.Docs {
+				return testkit.Docs{"archive": {expiryDocOf(bson.D{{Key: "a", Value: s}}, s, 0)}}
+			})},
+		restore("for ever", func(s string) model.Change[any] { return expiryEach.Restore(s, time.Time{}) }, archived),
+		restore("in a version that no copy has", func(s string) model.Change[any] { return expiryVersion.Restore(s, noon(5)) }, archived),
+		restore("until the next run", func(string) model.Change[any] { return expiryArchived.Restore(oid(1), time.Time{}) }, func(s string) testkit.Docs {
+			return testkit.Docs{"oldmsgs": {expiryDocOf(oid(1), s, 0)}}
+		}),
+		restore("one that is there: nothing is sent", func(s string) model.Change[any] { return expiryEach.Restore(s, time.Time{}) }, func(s string) testkit.Docs {
+			return testkit.Docs{"anything": {expiryDoc(s, 1)}, "archive": {expiryDoc(s, 0)}}
+		}),
 		{Method: "schema.Expiry.Discard", Reason: "the copy of a living document",
 			From: func(s string) ([]any, func() any) {
 				p := pair(s)

@@ -35,22 +35,26 @@ type bookWare struct {
 
 var (
 	wares     = model.NewCollection[ware, string]("wares")
-	wareRules = []schema.Rule{
-		schema.Field("name").Length(1, 80).Pattern("^[^<]*$"),
-		schema.Field("state").Enum("new", "sold"),
-		schema.Field("count").Range(0, 1000).MultipleOf(2),
-		schema.Field("sold").Between(-1, nil).Optional(),
-		schema.Field("tags").Items(1, 5).Unique().NotNull(),
-		schema.Field("sizes.name").Enum("S", "M"),
-		schema.Field("stock.*").Range(0, nil),
-		schema.Field("more.since").Type("date", "null"),
+	wareRules = []schema.Field{
+		{Path: "name", MinLength: 1, MaxLength: 80, Pattern: "^[^<]*$"},
+		{Path: "state", Enum: []any{"new", "sold"}},
+		{Path: "count", Min: 0, Max: 1000, MultipleOf: 2},
+		{Path: "sold", Above: -1, Optional: true},
+		{Path: "tags", MinItems: 1, MaxItems: 5, Unique: true, NotNull: true},
+		{Path: "sizes.name", Enum: []any{"S", "M"}},
+		{Path: "stock.*", Min: 0},
+		{Path: "more.since", Types: []string{"date", "null"}},
 	}
-	bareWares   = schema.Of(wares)
-	ruledWares  = schema.Of(wares, wareRules...)
-	closedWares = schema.Of(wares, append(wareRules[:len(wareRules):len(wareRules)], schema.Closed(), schema.Loose())...)
-	mixedWares  = schema.Of(model.NewCollection[bson.Raw, string]("wares"),
-		schema.Field("name").Type("string"), schema.OneOf("kind", schema.As[bookWare]("book"), schema.As[size]("trousers")))
-	partWares = schema.Of(wares, schema.Field("more").OneOf("kind", schema.As[bookWare]("book")), schema.Closed())
+	bareWares   = schema.Of(wares, schema.Spec{})
+	ruledWares  = schema.Of(wares, schema.Spec{Fields: wareRules})
+	closedWares = schema.Of(wares, schema.Spec{Fields: wareRules, Closed: true, Loose: true})
+	mixedWares  = schema.Of(model.NewCollection[bson.Raw, string]("wares"), schema.Spec{
+		Fields: []schema.Field{{Path: "name", Types: []string{"string"}}},
+		Tag:    "kind", Variants: []schema.Variant{schema.As[bookWare]("book"), schema.As[size]("trousers")},
+	})
+	partWares = schema.Of(wares, schema.Spec{
+		Fields: []schema.Field{{Path: "more", Tag: "kind", Variants: []schema.Variant{schema.As[bookWare]("book")}}}, Closed: true,
+	})
 )
 
 func init() {
@@ -62,7 +66,7 @@ func init() {
 		Case{Method: "schema.Schema.JSONSchema", Reason: "a field of kinds, closed", Make: func(string) any { return partWares.JSONSchema() }},
 		Case{Method: "schema.Schema.Validator", Reason: "a filter", Make: func(string) any { return mixedWares.Validator() }},
 		Case{Method: "schema.Schema.Nonconforming", Reason: "all that don't match it", Make: func(string) any { return mixedWares.Nonconforming() }},
-		Case{Method: "schema.Validation.Create", Reason: "strict", Make: func(string) any { return mixedWares.Enforced("", "").Create() }},
+		Case{Method: "schema.Validation.CollMod", Reason: "strict", Make: func(string) any { return mixedWares.Enforced("", "").CollMod() }},
 		Case{Method: "schema.Validation.CollMod", Reason: "moderate, and warning", Make: func(string) any {
 			return mixedWares.Enforced(schema.Moderate, schema.Warn).CollMod()
 		}},

@@ -15,6 +15,7 @@ type row struct {
 	name     string
 	declares []string
 	shares   []string // types that other rows declare too, and whose tests are this row's as well
+	cases    string   // how the reasons of this row's cases of what it shares begin; "" means that it has none
 	example  string   // whose example shows it; "" means what it declares first
 }
 
@@ -77,11 +78,18 @@ func TestStatus(t *testing.T) {
 
 func statusTable(t *testing.T) string {
 	byName := map[string]goPackage{}
-	tests := map[string]testFiles{}
-	for _, p := range packages(t) {
-		if p.isLibrary() {
-			byName[p.Name] = p
-			tests[p.Name] = readTests(t, p)
+	tests := map[string][]testFiles{}
+	all := packages(t)
+	kit := all[slices.IndexFunc(all, func(p goPackage) bool { return p.local() == "internal/testkit" })]
+	for _, p := range all {
+		if !p.isLibrary() {
+			continue
+		}
+		byName[p.Name] = p
+		for _, q := range all { // a technique's tests are the package's, or beside its core
+			if q.ImportPath == p.ImportPath || within(q.ImportPath, p.ImportPath+"/internal") {
+				tests[p.Name] = append(tests[p.Name], readTests(t, q, kit))
+			}
 		}
 	}
 	var b strings.Builder
@@ -130,28 +138,35 @@ func (r row) declarations() string {
 func (r row) golden() int {
 	n := 0
 	for _, c := range registered {
-		for _, d := range r.declares {
-			if c.Method == d || strings.HasPrefix(c.Method, d+".") {
-				n++
-			}
+		if r.has(c) {
+			n++
 		}
 	}
 	return n
 }
 
+// has reports whether a case is one of the row's.
+func (r row) has(c Case) bool {
+	of := func(d string) bool { return c.Method == d || strings.HasPrefix(c.Method, d+".") }
+	return slices.ContainsFunc(r.declares, of) ||
+		r.cases != "" && slices.ContainsFunc(r.shares, of) && (c.Reason == r.cases || strings.HasPrefix(c.Reason, r.cases+":"))
+}
+
 // proofs tells for each kind of proof whether a test leads to it and to what the row declares.
-func (r row) proofs(s testFiles) []bool {
+func (r row) proofs(all []testFiles) []bool {
 	shown := make([]bool, len(proofs))
-	for _, test := range s.tests {
-		reach := s.reach(test)
-		if !slices.ContainsFunc(slices.Concat(r.declares, r.shares), func(d string) bool {
-			pkg, name, _ := strings.Cut(d, ".")
-			return reach[d] || reach[pkg+".New"+name]
-		}) {
-			continue
-		}
-		for i, p := range proofs {
-			shown[i] = shown[i] || p.by(test, reach)
+	for _, s := range all {
+		for _, test := range s.tests {
+			reach := s.reach(test)
+			if !slices.ContainsFunc(slices.Concat(r.declares, r.shares), func(d string) bool {
+				pkg, name, _ := strings.Cut(d, ".")
+				return reach[d] || reach[pkg+".New"+name]
+			}) {
+				continue
+			}
+			for i, p := range proofs {
+				shown[i] = shown[i] || p.by(test, reach)
+			}
 		}
 	}
 	return shown
@@ -183,18 +198,16 @@ func (r row) needs(t *testing.T) []string {
 func (r row) commands(t *testing.T) string {
 	var b strings.Builder
 	for _, c := range registered {
-		for _, d := range r.declares {
-			if c.Method != d && !strings.HasPrefix(c.Method, d+".") {
-				continue
-			}
-			file, err := os.ReadFile(filepath.Join("testdata", c.group()+".golden"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, text, _ := strings.Cut(string(file), "// "+c.Method+": "+c.Reason+"\n")
-			text, _, _ = strings.Cut(text, "\n\n// ")
-			b.WriteString(text)
+		if !r.has(c) {
+			continue
 		}
+		file, err := os.ReadFile(filepath.Join("testdata", c.group()+".golden"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text, _ := strings.Cut(string(file), "// "+c.Method+": "+c.Reason+"\n")
+		text, _, _ = strings.Cut(text, "\n\n// ")
+		b.WriteString(text)
 	}
 	return b.String()
 }

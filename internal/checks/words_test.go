@@ -9,13 +9,11 @@ import (
 
 // otherChecks are exported methods whose names begin as those of checks do, and that are none: with what they do.
 var otherChecks = map[string]string{
-	"model.Collection.CheckID":   "validates an id that a caller hands in",
-	"keys.Composite.Check":       "validates a document before it is stored",
-	"keys.Shard.Check":           "looks at declarations, not at documents",
-	"keys.Shard.CheckIndexes":    "looks at declarations, not at documents",
-	"paths.ChildTree.CheckLists": "is a check, of lists that become a tree by Adopt",
-	"paths.DocumentTree.Repair":  "mends one owner's list with new ids of the caller's",
-	"schema.Validation.Check":    "validates a document in the application",
+	"model.Collection.CheckID":  "validates an id that a caller hands in",
+	"keys.Shard.Check":          "looks at declarations, not at documents",
+	"paths.Tree.CheckLists":     "is a check, of lists that become a tree by Adopt",
+	"paths.DocumentTree.Repair": "mends one owner's list with new ids of the caller's",
+	"schema.Validation.Check":   "validates a document in the application",
 }
 
 var checkWords = regexp.MustCompile(`^(Check|Repair|Mend|Oversized|Malformed|Repeated|Orphans|Suspects)`)

@@ -241,7 +241,7 @@ func TestDisconnect(t *testing.T) {
 	must(t, other.Disconnect(ctx))
 	began := time.Now()
 	must(t, set(ctx, c, 1, 3))
-	if d := time.Since(began); d > 3*time.Second {
+	if d := time.Since(began); d > 20*time.Second { // a transaction lives for a minute
 		t.Errorf("a write waited %v", d)
 	}
 	same(t, "stored", stored(t, c), []int{3})

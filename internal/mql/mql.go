@@ -4,6 +4,8 @@
 package mql
 
 import (
+	"time"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -17,6 +19,15 @@ func Op(name string, args ...any) bson.D {
 		return bson.D{{Key: name, Value: args[0]}}
 	}
 	return bson.D{{Key: name, Value: bson.A(args)}}
+}
+
+// A is a list as an operator takes it.
+func A[V any](list []V) bson.A {
+	out := make(bson.A, len(list))
+	for i, v := range list {
+		out[i] = v
+	}
+	return out
 }
 
 // Expressions.
@@ -39,6 +50,23 @@ func Map(list any, as string, in any) bson.D {
 }
 
 // Conditions.
+
+// Eq is the condition that a field equals a value, whatever the value is. Scalars stand for themselves; what the query
+// language could take for something else, a document of operators or a regular expression, is put under $eq.
+func Eq(v any) any {
+	switch x := v.(type) {
+	case nil, bool, int, int8, int16, int32, int64, uint8, uint16, uint32, uint64, uint, float32, float64, string, time.Time,
+		bson.ObjectID, bson.DateTime, bson.Decimal128, bson.Timestamp, bson.Binary, bson.Null:
+		return v
+	case bson.RawValue:
+		switch x.Type {
+		case bson.TypeEmbeddedDocument, bson.TypeArray, bson.TypeRegex:
+		default:
+			return v
+		}
+	}
+	return bson.D{{Key: "$eq", Value: v}}
+}
 
 // Exists is the condition that a field is there, or isn't.
 func Exists(yes bool) bson.D { return bson.D{{Key: "$exists", Value: yes}} }
@@ -67,4 +95,31 @@ func Lookup(from, local, foreign, as string, fields ...bson.E) bson.D {
 		d = append(d, E("pipeline", mongo.Pipeline{Project(fields...)}))
 	}
 	return bson.D{{Key: "$lookup", Value: append(d, E("as", as))}}
+}
+
+// Sort sorts by fields, each 1 or -1.
+func Sort(fields ...bson.E) bson.D { return bson.D{{Key: "$sort", Value: bson.D(fields)}} }
+
+// SortID sorts by _id.
+func SortID() bson.D { return Sort(E("_id", 1)) }
+
+// Set adds fields.
+func Set(fields ...bson.E) bson.D { return bson.D{{Key: "$set", Value: bson.D(fields)}} }
+
+// ReplaceRoot makes each document what an expression says.
+func ReplaceRoot(v any) bson.D { return Op("$replaceRoot", Op("newRoot", v)) }
+
+var idempotent = map[string]bool{
+	"$set": true, "$unset": true, "$setOnInsert": true, "$addToSet": true, "$pull": true, "$pullAll": true,
+	"$min": true, "$max": true, "$rename": true,
+}
+
+// Idempotent reports whether an update by operators, applied twice, does what it does once.
+func Idempotent(update bson.D) bool {
+	for _, e := range update {
+		if !idempotent[e.Key] {
+			return false
+		}
+	}
+	return true
 }

@@ -6,7 +6,11 @@ import (
 	"context"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
+
+// Everywhere is the model.Policy of a context that carries none: nil, but in tests that run as a tenant.
+var Everywhere any
 
 type (
 	decidingKey struct{}
@@ -89,4 +93,18 @@ func ID(ctx context.Context, id any) any {
 		return Name(ctx, name)
 	}
 	return bson.D{{Key: "of", Value: id}, {Key: "tenant", Value: t}}
+}
+
+// WithoutSession returns the context without the driver's session: what is run under it has no part in the transaction that may be
+// running, and is kept if that is taken back. All else of the context stays.
+func WithoutSession(ctx context.Context) context.Context { return noSession{ctx} }
+
+type noSession struct{ context.Context }
+
+func (c noSession) Value(key any) any {
+	v := c.Context.Value(key)
+	if _, isSession := v.(*mongo.Session); isSession {
+		return nil
+	}
+	return v
 }

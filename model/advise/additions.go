@@ -79,7 +79,7 @@ func (d *decision) fitsChild(s Choice, bytes int64) bool {
 	case s == Bucket:
 		return times(d.Page, d.ChildBytes+bytes+2) <= model.MaxDocument
 	}
-	return plus(d.ChildBytes, ArrayBytes(d.parents, copyBytes(d.IDBytes, bytes))) <= model.MaxDocument
+	return plus(d.ChildBytes, arrayBytes(d.parents, copyBytes(d.IDBytes, bytes))) <= model.MaxDocument
 }
 
 // copyPays says whether copies are worth it that many documents hold.

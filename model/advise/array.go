@@ -2,10 +2,10 @@ package advise
 
 import "math"
 
-// ArrayBytes is the size in BSON of an array of n elements, each of as many bytes as a value has without type and name (less than 0 is
+// arrayBytes is the size in BSON of an array of n elements, each of as many bytes as a value has without type and name (less than 0 is
 // 0). An element's name is its index in decimal, so that it takes 3 bytes in the first ten places, and 6 from the ten thousandth on
 // (https://bsonspec.org/spec.html). It is math.MaxInt64 if it doesn't fit one.
-func ArrayBytes(n, each int64) int64 {
+func arrayBytes(n, each int64) int64 {
 	size, each := int64(5), max(0, each)
 	for low, digits := int64(0), int64(1); low < n; digits++ {
 		high := min(n, pow10(digits))
@@ -31,7 +31,7 @@ func maxItems(size, each int64) int64 {
 	low, high := int64(0), max(size, 0) // each takes more than a byte
 	for low < high {
 		mid := low + (high-low+1)/2
-		if ArrayBytes(mid, each) <= size {
+		if arrayBytes(mid, each) <= size {
 			low = mid
 		} else {
 			high = mid - 1

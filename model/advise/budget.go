@@ -7,6 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 )
 
@@ -39,42 +40,41 @@ type Bound struct {
 // Source: "the item's size could grow infinitely", comments without end in their post (seeds 000, 003); "16 MB" (seed 004);
 // limits: https://www.mongodb.com/docs/manual/reference/limits/; sizes: https://bsonspec.org/spec.html.
 type Budget struct {
-	name   string
+	docs   *core.Docs
 	root   *node
 	byPath map[string]*node
 	depth  int
-	encode func(v any) ([]byte, error) // as an element of one letter
 }
 
 // NewBudget declares the budget of a collection's documents. It panics with a [*model.DeclarationError] for a path that the
 // documents don't have, a bound that its type has no use for, two bounds of one path, and a type that BSON can't store.
 func NewBudget[D, K any](c *model.Collection[D, K], bounds ...Bound) *Budget {
-	model.MustField(c, "_id")
-	return newBudget(c.Name(), model.ShapeOf(c), func(v any) ([]byte, error) { return c.AppendElement(nil, "v", v) }, bounds)
+	return newBudget(c.Docs(), bounds)
 }
 
-func newBudget(name string, shape model.Shape, encode func(any) ([]byte, error), bounds []Bound) *Budget {
-	b := &Budget{name: name, byPath: map[string]*node{}, encode: encode}
-	b.root = b.grow(shape, "", nil, 1)
+func newBudget(docs *core.Docs, bounds []Bound) *Budget {
+	docs.MustField("_id")
+	b := &Budget{docs: docs, byPath: map[string]*node{}}
+	b.root = b.grow(docs.Shape(), "", nil, 1)
 	for i, bound := range bounds {
 		n := b.byPath[bound.Path]
 		if n == nil {
-			panic(b.declaration(bound.Path, "the documents have no such path", "name one of "+strings.Join(b.paths(), ", ")))
+			b.fail(bound.Path, "the documents have no such path", "name one of "+strings.Join(b.paths(), ", "))
 		}
 		for _, other := range bounds[:i] {
 			if other.Path == bound.Path {
-				panic(b.declaration(bound.Path, "the path has two bounds", "give one"))
+				b.fail(bound.Path, "the path has two bounds", "give one")
 			}
 		}
 		if problem := n.bind(bound); problem != "" {
-			panic(b.declaration(bound.Path, problem, "see what Bound says of its fields"))
+			b.fail(bound.Path, problem, "see what Bound says of its fields")
 		}
 	}
 	return b
 }
 
-func (b *Budget) declaration(path, problem, remedy string) *model.DeclarationError {
-	return &model.DeclarationError{Problem: problem, Place: fmt.Sprintf("NewBudget(%s), bound of %q", b.name, path), Remedy: remedy}
+func (b *Budget) fail(path, problem, remedy string) {
+	core.Fail(problem, fmt.Sprintf("NewBudget(%s), bound of %q", b.docs.Name(), path), remedy)
 }
 
 // paths are those that can have a bound, in the order of the fields.
@@ -89,22 +89,10 @@ func (b *Budget) paths() (out []string) {
 
 // Size returns the size in BSON of a document of the collection, or of a part of one that is a document or an array, as the
 // collection's options store it. What can't be stored is an error.
-func (b *Budget) Size(v any) (int64, error) { return sizeOf(b.encode, v) }
+func (b *Budget) Size(v any) (int64, error) { return sizeOf(b.docs, v) }
 
-// Size returns the size in BSON of a document or an array, as the driver stores it by default. A scalar is an error: only
-// documents and arrays have a size of their own.
-func Size(v any) (int64, error) {
-	return sizeOf(func(v any) ([]byte, error) {
-		doc, err := model.EncodeDocument[any, any](nil, bson.D{{Key: "v", Value: v}})
-		if err != nil {
-			return nil, err
-		}
-		return doc[4 : len(doc)-1], nil
-	}, v)
-}
-
-func sizeOf(encode func(any) ([]byte, error), v any) (int64, error) {
-	raw, err := encodedValue(encode, v)
+func sizeOf(docs *core.Docs, v any) (int64, error) {
+	raw, err := encodedValue(docs, v)
 	if err != nil {
 		return 0, err
 	}
@@ -114,9 +102,9 @@ func sizeOf(encode func(any) ([]byte, error), v any) (int64, error) {
 	return int64(len(raw.Value)), nil
 }
 
-// encodedValue is v as it is stored. encode gives an element with a name of one letter.
-func encodedValue(encode func(any) ([]byte, error), v any) (bson.RawValue, error) {
-	data, err := encode(v)
+// encodedValue is v as it is stored.
+func encodedValue(docs *core.Docs, v any) (bson.RawValue, error) {
+	data, err := docs.AppendElement(nil, "v", v)
 	if err != nil {
 		return bson.RawValue{}, &model.ValueError{Field: "value", Reason: err.Error()}
 	}
@@ -155,7 +143,7 @@ func (w Worst) Fits() bool {
 
 // Worst returns the largest document that keeps to its bounds, to the byte.
 func (b *Budget) Worst() Worst {
-	w := Worst{Collection: b.name, Bytes: b.root.value(nil), Depth: b.depth}
+	w := Worst{Collection: b.docs.Name(), Bytes: b.root.value(nil), Depth: b.depth}
 	for _, f := range b.root.fields {
 		w.Parts = append(w.Parts, Part{f.path, f.field(nil)})
 	}
@@ -197,7 +185,7 @@ func (w Worst) String() string {
 func (b *Budget) Item(path string) int64 {
 	n := b.mustFind(path)
 	if n.elem == nil {
-		panic(b.declaration(path, "the path is neither an array nor a map", "name one that is"))
+		b.fail(path, "the path is neither an array nor a map", "name one that is")
 	}
 	return n.elem.value(nil)
 }
@@ -218,7 +206,7 @@ func (n *node) open() *node {
 func (b *Budget) mustFind(path string) *node {
 	n := b.byPath[path]
 	if n == nil || n.needs() == "" {
-		panic(b.declaration(path, "no bound can be declared for this path", "name one of "+strings.Join(b.paths(), ", ")))
+		b.fail(path, "no bound can be declared for this path", "name one of "+strings.Join(b.paths(), ", "))
 	}
 	return n
 }
@@ -235,17 +223,4 @@ func (b *Budget) Days(path string, items int64, perDay float64) float64 {
 		return math.Inf(1)
 	}
 	return float64(room) / perDay
-}
-
-// DaysLeft returns how many days it takes until a document of that size, which grows by so many bytes a day, has 16 MB: 0 if it has
-// them, +Inf if it doesn't grow.
-func DaysLeft(size int64, bytesPerDay float64) float64 {
-	room := model.MaxDocument - max(0, size)
-	switch {
-	case room <= 0:
-		return 0
-	case !(bytesPerDay > 0):
-		return math.Inf(1)
-	}
-	return float64(room) / bytesPerDay
 }

@@ -19,7 +19,7 @@ func (b *Budget) Breaches(doc any) ([]Breach, error) {
 	if _, err := b.Size(doc); err != nil {
 		return nil, err
 	}
-	raw, err := encodedValue(b.encode, doc)
+	raw, err := encodedValue(b.docs, doc)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 )
 
@@ -40,13 +41,13 @@ type node struct {
 }
 
 // grow builds the node of a shape. outer are the structs that it is within.
-func (b *Budget) grow(s model.Shape, path string, outer []reflect.Type, level int) *node {
+func (b *Budget) grow(s core.Shape, path string, outer []reflect.Type, level int) *node {
 	n := &node{path: path, name: s.Name, length: -1, optional: s.Optional}
 	if _, taken := b.byPath[path]; !taken {
 		b.byPath[path] = n // scalars of a list share its path
 	}
 	switch s.Kind {
-	case model.DocumentShape:
+	case core.DocumentShape:
 		if slices.Contains(outer, s.Type) {
 			n.class, n.what = itself, s.Type.String()+" within itself"
 			return n
@@ -62,9 +63,9 @@ func (b *Budget) grow(s model.Shape, path string, outer []reflect.Type, level in
 			n.rest = b.grown(entries, "an inlined map", join(path, "*"), level)
 			n.rest.elem = b.element(*rest, n.rest, outer, level+1)
 		}
-	case model.ArrayShape, model.MapShape:
+	case core.ArrayShape, core.MapShape:
 		c, what := list, "an array"
-		if s.Kind == model.MapShape {
+		if s.Kind == core.MapShape {
 			c, what = entries, "a map"
 		}
 		n.class, n.what = c, what
@@ -73,15 +74,15 @@ func (b *Budget) grow(s model.Shape, path string, outer []reflect.Type, level in
 		if s.Type.Kind() == reflect.Array {
 			n.length = int64(s.Type.Len())
 		}
-	case model.OpenShape:
+	case core.OpenShape:
 		n.class, n.what = opaque, "a value of no known form ("+s.Type.String()+")"
 		if level == 1 {
-			panic(b.declaration(path, "the documents are of type "+s.Type.String()+", of which nothing is known",
-				"declare the collection with a struct, or ask the live data: Survey"))
+			b.fail(path, "the documents are of type "+s.Type.String()+", of which nothing is known",
+				"declare the collection with a struct, or ask the live data: Survey")
 		}
 	default:
 		if n.class, n.size, n.what = scalarSize(s.Type); n.what == "" {
-			panic(b.declaration(path, "BSON stores no "+s.Type.String(), "give the field another type, or the tag `bson:\"-\"`"))
+			b.fail(path, "BSON stores no "+s.Type.String(), "give the field another type, or the tag `bson:\"-\"`")
 		}
 	}
 	return n
@@ -95,10 +96,10 @@ func (b *Budget) grown(c class, what, path string, level int) *node {
 }
 
 // element builds the node of what a list or map holds. Scalars share its path.
-func (b *Budget) element(s model.Shape, in *node, outer []reflect.Type, level int) *node {
+func (b *Budget) element(s core.Shape, in *node, outer []reflect.Type, level int) *node {
 	path := in.path
-	nested := s.Kind == model.ArrayShape || s.Kind == model.MapShape
-	if nested || in.class == entries && s.Kind == model.DocumentShape && in.what == "a map" {
+	nested := s.Kind == core.ArrayShape || s.Kind == core.MapShape
+	if nested || in.class == entries && s.Kind == core.DocumentShape && in.what == "a map" {
 		path = join(path, "*")
 	}
 	return b.grow(s, path, outer, level)
@@ -278,7 +279,7 @@ func (n *node) value(s *supposed) int64 {
 		}
 		return size
 	case list:
-		return ArrayBytes(s.of(n), n.elem.value(s))
+		return arrayBytes(s.of(n), n.elem.value(s))
 	case entries:
 		return plus(5, n.entries(s))
 	}

@@ -12,7 +12,7 @@ type Choice uint16
 
 // Structures. A choice has one.
 const (
-	Embed     Choice = 1 + iota // the children are within their parent: model.Embedded
+	Embed     Choice = 1 + iota // the children are within their parent: embed.Embedded
 	ChildRefs                   // the parent lists the ids of its children: relate.ChildRefs
 	ParentRef                   // a child holds the id of its parent, or the ids of its few parents: relate.ParentRef
 	TwoWay                      // both: relate.TwoWay, or relate.ManyToMany for shared children
@@ -84,7 +84,7 @@ func (c Choice) types(shared bool) []string {
 	copies := c & (CopyIntoParent | CopyIntoChild)
 	switch s := c & structure; {
 	case s == Embed && c&Bounded == 0:
-		add("model.Embedded")
+		add("embed.Embedded")
 	case s == ChildRefs, s == ParentRef && shared:
 		add("relate.ChildRefs") // for shared children, declared from the child's side
 	case s == ParentRef:

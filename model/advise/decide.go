@@ -179,7 +179,7 @@ func (d *decision) objections() (out []Reason) {
 // refers decides which side holds the reference: the one whose array stays bounded, and that is asked.
 func (d *decision) refers() Choice {
 	list := d.n <= ManyLimit && d.fits(d.n, d.IDBytes)
-	back := d.parents <= ManyLimit && plus(ArrayBytes(d.parents, d.IDBytes), d.ChildBytes) <= model.MaxDocument
+	back := d.parents <= ManyLimit && plus(arrayBytes(d.parents, d.IDBytes), d.ChildBytes) <= model.MaxDocument
 	asked, listed := d.ToParent >= AccessLimit, d.Together >= AccessLimit
 	d.say(ruleJoins, "1 command more", "a join by id and index costs little more than one on the server would")
 	switch {
@@ -232,7 +232,7 @@ func (d *decision) sayOneStep(both bool) {
 
 // fits reports whether a parent with n elements of that size is a document.
 func (d *decision) fits(n, each int64) bool {
-	return n != unbounded && plus(d.ParentBytes, ArrayBytes(n, each)) <= model.MaxDocument
+	return n != unbounded && plus(d.ParentBytes, arrayBytes(n, each)) <= model.MaxDocument
 }
 
 func (d *decision) sizeFigure(n, each int64) string {
@@ -240,7 +240,7 @@ func (d *decision) sizeFigure(n, each int64) string {
 		return ""
 	}
 	what := countText(n) + " " + d.Child + " × " + bytesText(each)
-	document := plus(d.ParentBytes, ArrayBytes(n, each))
+	document := plus(d.ParentBytes, arrayBytes(n, each))
 	if n == unbounded || document == math.MaxInt64 {
 		return what + ", far beyond 16 MB"
 	}

@@ -6,7 +6,7 @@
 // [Choose] is handed a [Relation], which is what an application knows of its data: how many children a parent has, how large they
 // are, how they are read and written. What isn't known is assumed, and said so. In short:
 //
-//	a parent has few, read with it                        [Embed]          model.Embedded
+//	a parent has few, read with it                        [Embed]          embed.Embedded
 //	few of them kept, the others dropped                  [Embed]|[Bounded]   denorm.Bounded
 //	many, or looked up on their own, or shared            [ChildRefs]      relate.ChildRefs
 //	squillions, or growing without bound                  [ParentRef]      relate.ParentRef
@@ -45,11 +45,11 @@
 //
 // A [Budget] computes from a Go type and the bounds that are declared for its strings, arrays and maps how large a document gets,
 // to the byte; what has no bound is named by its path, with how many items it can have until 16 MB. An array's element costs its
-// value, a byte of type, and its index in decimal as a name ([ArrayBytes]).
+// value, a byte of type, and its index in decimal as a name.
 //
-//   - The size of a value: [Size], [Budget.Size]; the largest document: [Budget.Worst]; in a test: [Worst.Fits]
+//   - The size of a value: [Budget.Size]; the largest document: [Budget.Worst]; in a test: [Worst.Fits]
 //   - One element at its worst, a relation's ChildBytes: [Budget.Item]
-//   - How many there is room for: [Budget.Room]; how long that lasts: [Budget.Days], [DaysLeft]
+//   - How many there is room for: [Budget.Room]; how long that lasts: [Budget.Days]
 //   - What breaks the bounds: [Budget.Breaches]
 //
 // # Live data

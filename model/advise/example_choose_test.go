@@ -40,7 +40,7 @@ func ExampleChoose() {
 	r.Standalone = 0.25
 	fmt.Println(advise.Choose(r).Choice == advise.Embed, advise.Choose(r).Choice)
 	// Output:
-	// people → addresses: embed (model.Embedded)
+	// people → addresses: embed (embed.Embedded)
 	//   because addresses are read with their people, and nothing compels to part them: 1 command [004 rule 1]
 	//   because they are not written more often than read: read/write ratio 40 ≥ 1 [000 when to embed, 3]
 	//   because a parent has few addresses, and no more than these: at most 12 ≤ 300 [004 rule 3]

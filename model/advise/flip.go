@@ -228,7 +228,7 @@ func (f *facts) largestChild(n int64) int64 {
 	if n == unbounded || n == 0 {
 		return 0
 	}
-	return max(0, (model.MaxDocument-f.ParentBytes-ArrayBytes(n, 0))/n)
+	return max(0, (model.MaxDocument-f.ParentBytes-arrayBytes(n, 0))/n)
 }
 
 type steps struct {

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 )
 
@@ -66,7 +67,7 @@ func (s side) count(ctx context.Context, db *mongo.Database) (int64, error) {
 }
 
 func sideOf[D, K any](c *model.Collection[D, K]) side {
-	return side{c.Name(), c.Of, func(p mongo.Pipeline) model.Aggregation { return c.Aggregate(p).Aggregation }}
+	return side{c.Name(), c.Of, func(p mongo.Pipeline) model.Aggregation { return c.Unchecked().Aggregate(p).Aggregation }}
 }
 
 // A SurveyDocument is what is read of one document.
@@ -100,31 +101,31 @@ func NewSurvey[P, PK, C, CK any](parents *model.Collection[P, PK], children *mod
 	s := &Survey{spec: spec, parents: sideOf(parents), children: sideOf(children)}
 	switch {
 	case spec.Embedded != "" && spec.List == "" && spec.Ref == "":
-		s.mustArray(model.MustField(parents, spec.Embedded), true)
+		s.mustArray(parents.Docs().MustField(spec.Embedded), true)
 		if s.path = spec.Embedded; spec.At == "" {
 			s.spec.At = "_id"
-		} else if err := model.CheckPath(spec.At); err != nil {
-			panic(s.wrong(err.Error(), "name a path within the elements"))
+		} else if err := core.CheckPath(spec.At); err != nil {
+			s.place().Fail(err.Error(), "name a path within the elements")
 		}
 	case spec.List != "" && spec.Embedded == "" && spec.Ref == "":
-		s.mustArray(model.MustField(parents, spec.List), true)
+		s.mustArray(parents.Docs().MustField(spec.List), true)
 		s.path = spec.List
 	case spec.Ref != "" && spec.Embedded == "" && spec.List == "":
-		f := model.MustField(children, spec.Ref)
+		f := children.Docs().MustField(spec.Ref)
 		s.mustArray(f, false)
 		s.path = spec.Ref
 	default:
-		panic(s.wrong("the spec names none or several of Embedded, List and Ref", "name the one path that stores the relation"))
+		s.place().Fail("the spec names none or several of Embedded, List and Ref", "name the one path that stores the relation")
 	}
 	switch {
 	case spec.At != "" && spec.Embedded == "":
-		panic(s.wrong("At is for children that are embedded", "leave it out: others tell by their _id"))
+		s.place().Fail("At is for children that are embedded", "leave it out: others tell by their _id")
 	case spec.Window != 0 && spec.Window < 3*day:
-		panic(s.wrong("Window is out of range", "give 3 days or more, or 0 for 90"))
+		s.place().Fail("Window is out of range", "give 3 days or more, or 0 for 90")
 	case spec.Sample < 0 || spec.Sample > 1e6:
-		panic(s.wrong("Sample is out of range", "give a number from 1 to 1,000,000, or 0 for 1000"))
+		s.place().Fail("Sample is out of range", "give a number from 1 to 1,000,000, or 0 for 1000")
 	case !(spec.Confidence >= 0 && spec.Confidence < 1) || spec.Confidence != 0 && spec.Confidence < 0.5:
-		panic(s.wrong("Confidence is out of range", "give a share from 0.5 to below 1, or 0 for 0.95"))
+		s.place().Fail("Confidence is out of range", "give a share from 0.5 to below 1, or 0 for 0.95")
 	}
 	if s.spec.Window == 0 {
 		s.spec.Window = defaultWindow
@@ -138,14 +139,14 @@ func NewSurvey[P, PK, C, CK any](parents *model.Collection[P, PK], children *mod
 	return s
 }
 
-func (s *Survey) wrong(problem, remedy string) *model.DeclarationError {
-	return &model.DeclarationError{Problem: problem, Place: "NewSurvey(" + s.parents.name + ", " + s.children.name + ")", Remedy: remedy}
+func (s *Survey) place() core.Place {
+	return core.Place("NewSurvey(" + s.parents.name + ", " + s.children.name + ")")
 }
 
 // mustArray refuses paths through several arrays, and, where a list is needed, through none.
-func (s *Survey) mustArray(f model.Field, needed bool) {
+func (s *Survey) mustArray(f core.Field, needed bool) {
 	if f.Arrays > 1 || needed && f.Arrays == 0 && !f.Open {
-		panic(s.wrong("path \""+f.Path+"\" doesn't go through one array", "name the array of the children, or of their ids"))
+		s.place().Fail("path \""+f.Path+"\" doesn't go through one array", "name the array of the children, or of their ids")
 	}
 }
 
@@ -154,7 +155,7 @@ func (s *Survey) mustArray(f model.Field, needed bool) {
 // Cost: one command, and one for each further batch. Up to a twentieth of a large collection is read by random access; more, or
 // less than a hundred documents, and with SurveySpec.Scan, by reading the collection
 // (https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/).
-func (s *Survey) Parents(whole bool) model.Aggregate[SurveyDocument] {
+func (s *Survey) Parents(whole bool) *model.Aggregate[SurveyDocument] {
 	fields := bson.D{{Key: "bytes", Value: size("$$ROOT")}, {Key: "at", Value: timeOf("$_id")}}
 	switch {
 	case s.spec.Embedded != "":
@@ -171,7 +172,7 @@ func (s *Survey) Parents(whole bool) model.Aggregate[SurveyDocument] {
 // with their parents, and refused here.
 //
 // Cost: as [Survey.Parents].
-func (s *Survey) Children(whole bool) model.Aggregate[SurveyDocument] {
+func (s *Survey) Children(whole bool) *model.Aggregate[SurveyDocument] {
 	fields := bson.D{{Key: "bytes", Value: size("$$ROOT")}, {Key: "at", Value: timeOf("$_id")}}
 	if s.spec.Ref != "" {
 		fields = append(fields, bson.E{Key: "items", Value: bson.D{{Key: "$size", Value: s.references()}}}, linksField(referred("$"+s.path)))
@@ -183,7 +184,7 @@ func (s *Survey) Children(whole bool) model.Aggregate[SurveyDocument] {
 	return a
 }
 
-func (s *Survey) measured(of side, whole bool, fields bson.D) model.Aggregate[SurveyDocument] {
+func (s *Survey) measured(of side, whole bool, fields bson.D) *model.Aggregate[SurveyDocument] {
 	var p mongo.Pipeline
 	if !whole && s.spec.Scan {
 		p = append(p, bson.D{{Key: "$match", Value: bson.D{{Key: "_id", Value: bson.D{{Key: "$exists", Value: true}}}}}})
@@ -191,7 +192,7 @@ func (s *Survey) measured(of side, whole bool, fields bson.D) model.Aggregate[Su
 	if !whole {
 		p = append(p, bson.D{{Key: "$sample", Value: bson.D{{Key: "size", Value: s.spec.Sample}}}})
 	}
-	a := model.Aggregate[SurveyDocument]{Aggregation: of.aggregate(append(p, bson.D{{Key: "$project", Value: fields}}))}
+	a := &model.Aggregate[SurveyDocument]{Aggregation: of.aggregate(append(p, bson.D{{Key: "$project", Value: fields}}))}
 	a.Options.BatchSize = replies
 	return a
 }
@@ -201,7 +202,7 @@ func (s *Survey) measured(of side, whole bool, fields bson.D) model.Aggregate[Su
 // which nothing refers are not among the results.
 //
 // Cost: one command; an index on the path serves it.
-func (s *Survey) Links(ids ...bson.RawValue) model.Aggregate[SurveyLink] {
+func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	in := bson.D{{Key: "$in", Value: values(ids)}}
 	from := s.children
 	if s.spec.List != "" {
@@ -218,7 +219,7 @@ func (s *Survey) Links(ids ...bson.RawValue) model.Aggregate[SurveyLink] {
 			{Key: "last", Value: bson.D{{Key: "$max", Value: timeOf("$_id")}}},
 		}}},
 	}
-	a := model.Aggregate[SurveyLink]{Aggregation: from.aggregate(p)}
+	a := &model.Aggregate[SurveyLink]{Aggregation: from.aggregate(p)}
 	a.Options.BatchSize = replies
 	if s.spec.Embedded != "" {
 		a.Err = &model.ValueError{Collection: s.parents.name, Field: s.path, Reason: "the children are embedded: nothing refers to them"}
@@ -231,13 +232,13 @@ func (s *Survey) Links(ids ...bson.RawValue) model.Aggregate[SurveyLink] {
 //
 // Cost: one command. With SurveySpec.Ref it reads the parents' children, served by an index on the path; else the parents,
 // by _id.
-func (s *Survey) Added(until time.Time, ids ...bson.RawValue) model.Aggregate[SurveyLink] {
+func (s *Survey) Added(until time.Time, ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	in := bson.D{{Key: "$in", Value: values(ids)}}
 	since := func(third int) bson.DateTime {
 		return bson.NewDateTimeFromTime(until.Add(-s.spec.Window + time.Duration(third)*(s.spec.Window/3)))
 	}
 	inWindow := bson.D{{Key: "$match", Value: bson.D{{Key: "t", Value: bson.D{{Key: "$gte", Value: since(0)}}}}}}
-	var a model.Aggregate[SurveyLink]
+	a := new(model.Aggregate[SurveyLink])
 	var p mongo.Pipeline
 	if s.spec.Ref != "" {
 		p = mongo.Pipeline{
@@ -294,12 +295,12 @@ func grouped(id string, middle, late bson.DateTime) bson.D {
 // parents.
 //
 // Cost: one command, served by the _id index.
-func (s *Survey) Existing(ids ...bson.RawValue) model.Aggregate[SurveyLink] {
+func (s *Survey) Existing(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 	to := s.parents
 	if s.spec.List != "" {
 		to = s.children
 	}
-	a := model.Aggregate[SurveyLink]{Aggregation: to.aggregate(mongo.Pipeline{
+	a := &model.Aggregate[SurveyLink]{Aggregation: to.aggregate(mongo.Pipeline{
 		{{Key: "$match", Value: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: values(ids)}}}}}},
 		{{Key: "$project", Value: bson.D{{Key: "n", Value: bson.D{{Key: "$literal", Value: int64(1)}}}}}},
 	})}

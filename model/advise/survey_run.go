@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -99,7 +100,7 @@ type family struct {
 // The counts are the server's own (count without a filter): after a crash, and with orphans of a sharded collection, they may be off,
 // and with them what a sample is said to be of.
 func (s *Survey) Run(ctx context.Context, db *mongo.Database) (SurveyResult, error) {
-	if err := model.CheckRun(ctx, db); err != nil {
+	if err := core.CheckRun(ctx, db); err != nil {
 		return SurveyResult{}, err
 	}
 	r := &surveying{Survey: s, ctx: ctx, db: db}
@@ -117,7 +118,7 @@ func (s *Survey) Run(ctx context.Context, db *mongo.Database) (SurveyResult, err
 }
 
 // read samples one side, each document once: $sample may return one again.
-func (r *surveying) read(of side, sample func(whole bool) model.Aggregate[SurveyDocument]) (docs []SurveyDocument, s Sampled, err error) {
+func (r *surveying) read(of side, sample func(whole bool) *model.Aggregate[SurveyDocument]) (docs []SurveyDocument, s Sampled, err error) {
 	total, err := of.count(r.ctx, r.db)
 	if err != nil {
 		return nil, s, err
@@ -201,7 +202,7 @@ func (r *surveying) readLinks() error {
 	return nil
 }
 
-func (r *surveying) collect(a model.Aggregate[SurveyLink], into map[string]SurveyLink) error {
+func (r *surveying) collect(a *model.Aggregate[SurveyLink], into map[string]SurveyLink) error {
 	for l, err := range a.Each(r.ctx, r.db) {
 		if err != nil {
 			return err

@@ -211,9 +211,6 @@ func TestChooseLargestNumbers(t *testing.T) {
 	if n := advise.ArrayBytes(10, -3); n != 5+10*3 {
 		t.Error(n)
 	}
-	if d := advise.DaysLeft(math.MinInt64, 1); d != model.MaxDocument {
-		t.Error(d)
-	}
 	b := advise.NewBudget(budgetDocs, advise.Bound{Path: "counts", Items: 2, Key: math.MaxInt64})
 	if w := b.Worst(); w.Bytes != math.MaxInt64 || w.Fits() {
 		t.Errorf("%s", w)

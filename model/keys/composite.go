@@ -1,7 +1,9 @@
 package keys
 
 import (
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/keys/internal/composite"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -30,20 +32,22 @@ import (
 // to 9999, empty ObjectIDs, values of another type, and what is no key.
 //
 // There are no descending parts: the complement of a number or time can't be read. The index is walked backwards as well as
-// forwards: see [Composite.Descending]. What must ascend by one part and descend by the next takes an index of its own.
+// forwards, by Sorted(bson.D{{Key: "_id", Value: -1}}). What must ascend by one part and descend by the next takes an index of its own.
 //
 // # Consistency
 //
 // A key and the fields that it is made of are in one document, stored at once. A write that changes a field past
-// [Composite.Move] leaves a document under a key that is not its own: [Composite.Check] says so, and [Composite.Rekey] finds and
+// [Composite.Move] leaves a document under a key that is not its own: [Composite.Key] refuses it, and [Composite.Rekey] finds and
 // moves all of them.
 //
 // Comparisons are bytewise: the collection must not have a collation.
 //
 // Source: "Composite Key Index", users by state and city (seed 002 §8).
 type Composite[D any] struct {
+	model.Parts
+
 	docs *model.Collection[D, string]
-	c    *composite
+	c    *composite.Key
 }
 
 // PartCount says how many keys begin with some parts, as [Composite.Counts] returns it.
@@ -56,51 +60,39 @@ type PartCount struct {
 // [*model.DeclarationError] when there are less than two parts, when one is there twice, doesn't exist, lies in an array, or is
 // of another type than it is declared as. Parts that documents hold in their key alone are declared so: [Part.KeyOnly].
 func NewComposite[D any](docs *model.Collection[D, string], parts ...Part) *Composite[D] {
-	c := composite{name: docs.Name(), parts: parts, enc: docs.Encode, shape: model.ShapeOf(docs)}
-	return &Composite[D]{docs, declareParts(c, "NewComposite", func(path string) model.Field { return model.MustField(docs, path) })}
+	return &Composite[D]{model.Parts{}, docs, declareKey(docs.Docs(), core.Place("NewComposite of "+docs.Name()), parts, "")}
 }
 
-// Key returns the key of a document, by its fields. A document that already has an _id, which is another, is refused. For parts
-// that are in the key alone the document must have its _id.
+// Key returns the key of a document, by its fields. A document whose _id is set, and isn't that key, is refused with a
+// [*model.ValueError]: so Key also checks a document that was read. For parts that are in the key alone the document must have its
+// _id.
 func (x *Composite[D]) Key(doc *D) (string, error) {
 	if doc == nil {
-		return "", x.c.refused("document", nil, "is nil")
+		return "", x.c.Refuse("document", nil, "is nil")
 	}
-	_, key, err := x.c.keyed(*doc)
+	_, key, err := x.c.Keyed(*doc)
 	return key, err
 }
 
-// KeyOf returns the key of values, one for each part, in their order.
-func (x *Composite[D]) KeyOf(values ...any) (string, error) { return x.c.key(values) }
+// KeyOf returns the key of values, one for each part, in their order: for the collection's ByID.
+func (x *Composite[D]) KeyOf(values ...any) (string, error) { return x.c.Key(values) }
 
 // Scan reads the first parts of a key into what pointers point at, one for each: a *string, an *int64, a *time.Time, a
 // *bson.ObjectID, or a pointer to a type that the driver reads from these. It reads the keys of [PartCount] too. What is no
 // key, as far as it is read, is refused; and so is a number that the type can't hold.
-func (x *Composite[D]) Scan(key string, into ...any) error { return x.c.scan(key, into) }
-
-// Values returns all parts of a key: a string, int64, time.Time in UTC or bson.ObjectID each. What is no key is refused.
-func (x *Composite[D]) Values(key string) ([]any, error) { return x.c.values(key) }
-
-// Check returns a [*model.ValueError] unless the document's _id is the key of its fields.
-func (x *Composite[D]) Check(doc *D) error {
-	if _, err := x.docs.ID(doc); err != nil {
-		return err
-	}
-	_, err := x.Key(doc)
-	return err
-}
+func (x *Composite[D]) Scan(key string, into ...any) error { return x.c.Scan(key, into) }
 
 // Insert returns the write that stores a new document under its key. Its _id may be empty; if not, it must be the key.
 // Otherwise it is as model.Collection.Insert: what another document's key is already is the server's duplicate-key error.
 //
 // Cost: one command, one document; one more to compare where the key is taken.
-func (x *Composite[D]) Insert(doc D) model.Write { return x.c.insert(doc) }
+func (x *Composite[D]) Insert(doc D) model.Write { return x.c.Insert(doc) }
 
 // InsertMany returns the plan that stores documents in order, each as [Composite.Insert] does. A bad one refuses all.
 //
 // Cost: one command for each 25,000 documents or 16 MiB. A plan that was cut can be run again.
 func (x *Composite[D]) InsertMany(docs []D) model.Plan {
-	return x.c.insertMany(len(docs), func(i int) any { return docs[i] })
+	return x.c.InsertMany(len(docs), func(i int) any { return docs[i] })
 }
 
 // Move returns the plan that stores a document as it shall be in the place of one that was read, under its own key: the way to
@@ -119,9 +111,9 @@ func (x *Composite[D]) InsertMany(docs []D) model.Plan {
 // Cost: two commands, two documents, by _id; one for the same key.
 func (x *Composite[D]) Move(was *D, now D) model.Plan {
 	if was == nil {
-		return model.RefusedPlan(x.c.name, x.c.refused("document", nil, "is nil"))
+		return model.RefusedPlan(x.c.Name(), x.c.Refuse("document", nil, "is nil"))
 	}
-	return x.c.move(*was, now)
+	return x.c.Move(*was, now)
 }
 
 // Rekey returns the job that brings every document under the key of its fields: those that somebody changed past
@@ -135,27 +127,20 @@ func (x *Composite[D]) Move(was *D, now D) model.Plan {
 //
 // Cost: one command for a batch of 500 documents, and two to find the end; where documents move, one more to insert those of a
 // batch, and one to delete each. Documents written: two for each that moves.
-func (x *Composite[D]) Rekey() model.Job { return x.c.rekey() }
-
-// ByKey returns the query of one document by all its parts. None is model.ErrNotFound.
-//
-// Cost: one command, one document by _id.
-func (x *Composite[D]) ByKey(values ...any) model.Find[D] {
-	key, err := x.c.key(values)
-	f := x.docs.ByID(key)
-	if err != nil {
-		f.Err = err
-	}
-	return f
-}
+func (x *Composite[D]) Rekey() model.Job { return x.c.Rekey() }
 
 // Prefix returns the documents whose first parts are the values, in the order of keys: all users of a state, or of a city in
 // it. Nothing else begins with their parts: "CA" doesn't find "CAX", nor "San" "San Francisco". Without values it is all
-// documents. Page it with Limited and After(doc.ID); last ones first with [Composite.Descending].
+// documents. Page it with Limited and After(doc.ID). The last ones come first, and the one before a document is found, by
+// Sorted:
+//
+//	inCity := byPlace.Prefix("CA", "San")
+//	next := inCity.After(doc.ID).Limited(1)
+//	previous := inCity.Sorted(bson.D{{Key: "_id", Value: -1}}).After(doc.ID).Limited(1)
 //
 // Cost: one command, and one per further batch; served by _id.
-func (x *Composite[D]) Prefix(values ...any) model.Find[D] {
-	filter, err := x.c.under(values)
+func (x *Composite[D]) Prefix(values ...any) *model.Find[D] {
+	filter, err := x.c.Under(values)
 	return x.ordered(filter, err)
 }
 
@@ -165,8 +150,8 @@ func (x *Composite[D]) Prefix(values ...any) model.Find[D] {
 //	byDevice.Range([]any{"dev1"}, yesterday, nil)
 //
 // Cost: as [Composite.Prefix].
-func (x *Composite[D]) Range(prefix []any, from, to any) model.Find[D] {
-	filter, err := x.c.within(prefix, from, to)
+func (x *Composite[D]) Range(prefix []any, from, to any) *model.Find[D] {
+	filter, err := x.c.Within(prefix, from, to)
 	return x.ordered(filter, err)
 }
 
@@ -174,40 +159,13 @@ func (x *Composite[D]) Range(prefix []any, from, to any) model.Find[D] {
 // the cities of California that begin with "San". It compares bytes, upper and lower case apart.
 //
 // Cost: as [Composite.Prefix].
-func (x *Composite[D]) StartingWith(prefix []any, text string) model.Find[D] {
-	filter, err := x.c.starting(prefix, text)
+func (x *Composite[D]) StartingWith(prefix []any, text string) *model.Find[D] {
+	filter, err := x.c.Starting(prefix, text)
 	return x.ordered(filter, err)
 }
 
-func (x *Composite[D]) ordered(filter bson.D, err error) model.Find[D] {
-	f := x.docs.Find(filter)
-	orderByID(&f.Query, err)
-	return f
-}
-
-// Descending returns a query of this key's with the last keys first: the newest, where the next part is a time. The index is
-// walked backwards, which costs the same.
-func (x *Composite[D]) Descending(f model.Find[D]) model.Find[D] {
-	f.Sort = bson.D{{Key: "_id", Value: -1}}
-	return f
-}
-
-// Next returns the query of the document that comes after a key, among those whose first parts are the same as the key's: how
-// many is told by same; 0 is any. The key itself need not be there any more. None is model.ErrNotFound.
-//
-// Cost: one command, one document by _id.
-func (x *Composite[D]) Next(key string, same int) model.Find[D] {
-	filter, err := x.c.neighbour(key, same, false)
-	return x.ordered(filter, err).Limited(1)
-}
-
-// Previous returns the query of the document that comes before a key, as [Composite.Next] does of the one after it. None is
-// model.ErrNotFound.
-//
-// Cost: one command, one document by _id, whose index is walked backwards.
-func (x *Composite[D]) Previous(key string, same int) model.Find[D] {
-	filter, err := x.c.neighbour(key, same, true)
-	return x.Descending(x.ordered(filter, err)).Limited(1)
+func (x *Composite[D]) ordered(filter bson.D, err error) *model.Find[D] {
+	return inKeyOrder(x.docs.Find(filter), 1, err)
 }
 
 // Counts returns the pipeline of how many documents there are for each value of the part after the given ones, in its order:
@@ -215,8 +173,8 @@ func (x *Composite[D]) Previous(key string, same int) model.Find[D] {
 // key, and can't be counted by.
 //
 // Cost: one command, answered from the index on _id alone; it reads the keys under the prefix.
-func (x *Composite[D]) Counts(prefix ...any) model.Aggregate[PartCount] {
-	pipeline, err := x.c.counts(prefix)
+func (x *Composite[D]) Counts(prefix ...any) *model.Aggregate[PartCount] {
+	pipeline, err := x.c.Counts(prefix)
 	a := model.AggregateAs[PartCount](x.docs, pipeline)
 	a.Index = model.IDIndex
 	if err != nil {
@@ -224,9 +182,3 @@ func (x *Composite[D]) Counts(prefix ...any) model.Aggregate[PartCount] {
 	}
 	return a
 }
-
-// Indexes returns none: the index on _id serves all.
-func (x *Composite[D]) Indexes() []model.Index { return nil }
-
-// Relations returns none.
-func (x *Composite[D]) Relations() []model.Relation { return nil }

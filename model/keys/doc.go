@@ -15,22 +15,21 @@
 //
 // # Tasks
 //
-//   - Make a key, of a document or of values: [Composite.Key], [Composite.KeyOf]; read it: [Composite.Scan], [Composite.Values]
+//   - Make a key, of a document or of values: [Composite.Key], [Composite.KeyOf]; read it: [Composite.Scan]
 //   - Store documents under their keys: [Composite.Insert], [Composite.InsertMany]; change a part: [Composite.Move]
 //   - List by the first parts: [Composite.Prefix]; and by a range of the next: [Composite.Range], [Composite.StartingWith]
-//   - The last first: [Composite.Descending]; the one before and after: [Composite.Previous], [Composite.Next]
+//   - The last first, the one before and the one after: [Composite.Prefix] with Sorted and After
 //   - Count by state, by city of a state: [Composite.Counts]
-//   - See whether a document is under its own key: [Composite.Check]; bring all under theirs, or a collection that has other _ids:
+//   - See whether a document is under its own key: [Composite.Key]; bring all under theirs, or a collection that has other _ids:
 //     [Composite.Rekey]
 //   - Store under the next number: [Sequence.Take], [Allocator.Next], [Sequence.Insert]; without a gap: [Sequence.Append]
-//   - Page both ways: [Sequence.Previous], [Sequence.Following], [Sequence.Range]; by day: [Sequence.Pack], [Sequence.Days],
-//     [Sequence.Packed], [Sequence.Unpacked]
+//   - Page both ways: [Sequence.Previous], [Sequence.Following], [Sequence.Range]; by day: [Days.Pack], [Days.Range],
+//     [Days.Packed], [Days.Unpacked]
 //   - Find and mend counters, and find foreign keys: [Sequence.Checks], [Sequence.Raise]; numbers that are missing: [Sequence.Gaps]
-//   - Shard a collection: [Shard.Command], [Shard.Index]; by another key: [Shard.Reshard]
-//   - See which shards a query, write or plan is sent to: [Shard.Find], [Shard.Filter], [Shard.Aggregate], [Shard.Write],
-//     [Shard.Modify], [Shard.Plan]
-//   - See which unique indexes a key leaves: [Shard.Check], [Shard.CheckIndexes], [Shard.IDIsUnique]
-//   - See how documents would lie, and what is wrong with a key: [Shard.Distribution], [Shard.DistributionOf]; a hash: [HashedValue]
+//   - Shard a collection: [Shard.Command]; by another key: [Shard.Reshard]
+//   - See which shards a query, write or plan is sent to: [Shard.Find], [Shard.Aggregate], [Shard.Write], [Shard.Modify], [Shard.Plan]
+//   - See which unique indexes a key leaves: [Shard.Check]
+//   - See how documents would lie, and what is wrong with a key: [Shard.Distribution]; a hash: [HashedValue]
 //
 // # Costs
 //

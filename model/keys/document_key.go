@@ -1,11 +1,11 @@
 package keys
 
 import (
-	"fmt"
 	"reflect"
-	"slices"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/keys/internal/composite"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -35,8 +35,10 @@ import (
 //
 // Source: "Composite Key Index" (seed 002 §8).
 type DocumentKey[D, K any] struct {
+	model.Parts
+
 	docs *model.Collection[D, K]
-	c    *composite
+	c    *composite.Key
 }
 
 // NewDocumentKey declares that documents have an _id that is a document of parts, in their order. A part's path is the name of
@@ -44,75 +46,22 @@ type DocumentKey[D, K any] struct {
 // has a dot in its name, isn't a field of K or of another type there; and when K has other fields, or in another order, is a
 // map, or has a field with omitempty, which its zero value would leave out of the key.
 func NewDocumentKey[D, K any](docs *model.Collection[D, K], parts ...Part) *DocumentKey[D, K] {
-	c := composite{name: docs.Name(), parts: parts, enc: docs.Encode}
-	x := &DocumentKey[D, K]{docs, declareParts(c, "NewDocumentKey", func(name string) model.Field { return model.MustField(docs, "_id."+name) })}
+	place := core.Place("NewDocumentKey of " + docs.Name())
+	c := declareKey(docs.Docs(), place, parts, "_id.")
 	var zero K
-	x.c.declareDocument(model.ShapeOf(docs).As(reflect.TypeFor[K]()).Nested(), zero)
-	return x
+	c.DeclareDocument(place, c.Shape().As(reflect.TypeFor[K]()).Nested(), zero)
+	return &DocumentKey[D, K]{model.Parts{}, docs, c}
 }
 
-// declareDocument checks a document's fields against those of K. Of a K that marshals itself they are those that its zero value has.
-func (c *composite) declareDocument(k model.Shape, zero any) {
-	bad := func(problem, remedy string) {
-		panic(&model.DeclarationError{Problem: problem, Place: "NewDocumentKey of " + c.name, Remedy: remedy})
-	}
-	var want, got []string
-	for _, p := range c.parts {
-		if err := model.CheckKey(p.Path); err != nil || p.only {
-			bad(fmt.Sprintf("part %q is no field of the _id", p.Path), "name fields of the _id; all of them are in the key alone")
-		}
-		want = append(want, p.Path)
-	}
-	fields, rest := k.Fields()
-	switch {
-	case k.Type.Kind() == reflect.Map, rest != nil:
-		bad(fmt.Sprintf("the _id's type %s is or holds a map, whose fields have no order", k.Type), "use a struct, or bson.D")
-	case k.Kind == model.DocumentShape:
-		for _, f := range fields {
-			if f.Optional {
-				bad(fmt.Sprintf("field %q of the _id's type %s isn't stored when it is empty", f.Name, k.Type),
-					"take omitempty off it, or the pointer off the struct that it is inlined by: an _id without it is another key")
-			}
-			got = append(got, f.Name)
-		}
-	default:
-		v, err := c.encoded("_id", zero)
-		doc, ok := v.DocumentOK()
-		if err != nil || !ok {
-			return
-		}
-		elements, _ := doc.Elements()
-		for _, e := range elements {
-			got = append(got, e.Key())
-		}
-		if len(got) == 0 {
-			return
-		}
-	}
-	if !slices.Equal(got, want) {
-		bad(fmt.Sprintf("the _id's type %s has the fields %q, and the parts are %q", k.Type, got, want), "name the parts in the order of the type's fields, all of them")
-	}
-}
-
-// ID returns the _id of values, one for each part, in their order.
-func (x *DocumentKey[D, K]) ID(values ...any) (bson.D, error) { return x.c.document(values) }
-
-// ByKey returns the query of one document by all its parts. None is model.ErrNotFound.
-//
-// Cost: one command, one document by _id.
-func (x *DocumentKey[D, K]) ByKey(values ...any) model.Find[D] {
-	id, err := x.c.document(values)
-	f := x.ordered(bson.D{{Key: "_id", Value: model.Eq(id)}}, err)
-	f.Sort, f.Limit = nil, 1
-	return f
-}
+// ID returns the _id of values, one for each part, in their order: for a K that is a bson.D.
+func (x *DocumentKey[D, K]) ID(values ...any) (bson.D, error) { return x.c.Document(values) }
 
 // Prefix returns the documents whose first parts are the values, in the order of keys. Without values it is all documents. Page
-// it with Limited and After(doc.ID).
+// it with Limited and After(doc.ID); with Sorted(bson.D{{Key: "_id", Value: -1}}) the last keys come first.
 //
 // Cost: one command, and one per further batch; served by _id.
-func (x *DocumentKey[D, K]) Prefix(values ...any) model.Find[D] {
-	filter, err := x.c.documentsUnder(values)
+func (x *DocumentKey[D, K]) Prefix(values ...any) *model.Find[D] {
+	filter, err := x.c.DocumentsUnder(values)
 	return x.ordered(filter, err)
 }
 
@@ -120,86 +69,11 @@ func (x *DocumentKey[D, K]) Prefix(values ...any) model.Find[D] {
 // keys; nil is no bound.
 //
 // Cost: as [DocumentKey.Prefix].
-func (x *DocumentKey[D, K]) Range(prefix []any, from, to any) model.Find[D] {
-	filter, err := x.c.documentsWithin(prefix, from, to)
+func (x *DocumentKey[D, K]) Range(prefix []any, from, to any) *model.Find[D] {
+	filter, err := x.c.DocumentsWithin(prefix, from, to)
 	return x.ordered(filter, err)
 }
 
-// Descending returns a query of this key's with the last keys first. Page it with Limited and After(doc.ID).
-//
-// Cost: that of the query; the index on _id is walked backwards, which costs the same.
-func (x *DocumentKey[D, K]) Descending(f model.Find[D]) model.Find[D] {
-	f.Sort = bson.D{{Key: "_id", Value: -1}}
-	return f
-}
-
-// Indexes returns none: the index on _id serves all.
-func (x *DocumentKey[D, K]) Indexes() []model.Index { return nil }
-
-// Relations returns none.
-func (x *DocumentKey[D, K]) Relations() []model.Relation { return nil }
-
-func (x *DocumentKey[D, K]) ordered(filter bson.D, err error) model.Find[D] {
-	f := x.docs.Find(filter)
-	orderByID(&f.Query, err)
-	return f
-}
-
-func (c *composite) document(values []any) (bson.D, error) {
-	vs, err := c.all(values)
-	return c.named(vs), err
-}
-
-// named are the first parts with their names.
-func (c *composite) named(vs []bson.RawValue) bson.D {
-	d := make(bson.D, 0, len(vs)+1)
-	for i, v := range vs {
-		d = append(d, bson.E{Key: c.parts[i].Path, Value: v})
-	}
-	return d
-}
-
-func (c *composite) documentsUnder(values []any) (bson.D, error) {
-	vs, err := c.read(values)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(vs) == 0:
-		return bson.D{}, nil
-	case len(vs) == len(c.parts):
-		return bson.D{{Key: "_id", Value: model.Eq(c.named(vs))}}, nil
-	}
-	return c.documentRange(vs, [2]bson.RawValue{}), nil
-}
-
-func (c *composite) documentsWithin(prefix []any, from, to any) (bson.D, error) {
-	vs, bounds, err := c.bounds(prefix, from, to)
-	if err != nil {
-		return nil, err
-	}
-	if bounds[0].Type != 0 && bounds[1].Type != 0 {
-		low, err := c.appendPart(nil, len(vs), bounds[0])
-		high, err2 := c.appendPart(nil, len(vs), bounds[1])
-		if err != nil || err2 != nil || string(high) < string(low) {
-			return nil, c.refused("to", held(bounds[1]), "comes before from")
-		}
-	}
-	return c.documentRange(vs, bounds), nil
-}
-
-// documentRange matches documents that begin with parts, and whose next part is from ≤ part < to.
-func (c *composite) documentRange(vs []bson.RawValue, bounds [2]bson.RawValue) bson.D {
-	next := c.parts[len(vs)].Path
-	low, high := c.named(vs), c.named(vs)
-	if bounds[0].Type != 0 {
-		low = append(low, bson.E{Key: next, Value: bounds[0]})
-	} else {
-		low = append(low, bson.E{Key: next, Value: bson.MinKey{}})
-	}
-	if bounds[1].Type != 0 {
-		high = append(high, bson.E{Key: next, Value: bounds[1]})
-	} else {
-		high = append(high, bson.E{Key: next, Value: bson.MaxKey{}})
-	}
-	return bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: low}, {Key: "$lt", Value: high}}}}
+func (x *DocumentKey[D, K]) ordered(filter bson.D, err error) *model.Find[D] {
+	return inKeyOrder(x.docs.Find(filter), 1, err)
 }

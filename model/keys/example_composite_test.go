@@ -7,6 +7,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // Users are listed and counted by state, and by city of a state. Their _id is State:City:UserID, so that no index but the one
@@ -48,7 +49,7 @@ func ExampleComposite() {
 	for _, u := range users {
 		fmt.Println("-", u.ID, u.Name)
 	}
-	page := whereabout.Descending(whereabout.StartingWith([]any{"CA"}, "San")).Limited(2)
+	page := whereabout.StartingWith([]any{"CA"}, "San").Sorted(bson.D{{Key: "_id", Value: -1}}).Limited(2)
 	users, _ = page.All(ctx, db)
 	fmt.Println(users[0].Name, users[1].Name, err)
 	users, err = page.After(users[1].ID).All(ctx, db)
@@ -63,7 +64,7 @@ func ExampleComposite() {
 		}
 		fmt.Println("-", city, c.N)
 	}
-	_, bad := whereabout.Values("CA:Oakland:9")
+	bad := whereabout.Scan("CA:Oakland:9", new(string), new(string), new(int))
 	fmt.Println(err, bad)
 	// Output:
 	// db.users.insertOne({_id: 'CA :San Francisco :b42', state: 'CA', city: 'San Francisco', user: 42, name: 'Ann'})

@@ -40,7 +40,7 @@ func ExampleSequence() {
 			return
 		}
 		at := sent.Add(time.Duration(i) * 10 * time.Minute)
-		plan := model.NewPlan(mailbox.Insert("ann_lee", n, letter{Sent: at, Text: fmt.Sprint("message ", n)}), mailbox.Pack("ann_lee", n, at))
+		plan := model.NewPlan(mailbox.Insert("ann_lee", n, letter{Sent: at, Text: fmt.Sprint("message ", n)}), mailbox.Days().Pack("ann_lee", n, at))
 		if _, err := plan.Run(ctx, db); err != nil {
 			fmt.Println(err)
 			return
@@ -67,7 +67,7 @@ func ExampleSequence() {
 	fmt.Println(before.Text, "|", next.Text)
 
 	// Ten in the evening in London is eleven here: from the seventh on it is the next day.
-	bag, err := mailbox.DaysBefore("ann_lee", keys.Day{Year: 2026, Month: time.November, Day: 22}).One(ctx, db)
+	bag, err := mailbox.Days().Before("ann_lee", "2026-11-22").One(ctx, db)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -77,7 +77,7 @@ func ExampleSequence() {
 	fmt.Println(owner, n, err)
 
 	// What is sent for numbers without a gap, in one transaction.
-	fmt.Println(mailbox.AppendTo("ann_lee", 20, letter{Sent: sent, Text: "a receipt"}))
+	fmt.Println(mailbox.Append("ann_lee", letter{Sent: sent, Text: "a receipt"}).Decide(21))
 	// Output:
 	// db.messages.insertOne({_id: 'ann%5Flee_0000000010', sent: ISODate('2026-11-21T23:30:00.000Z'), text: 'message 10'})
 	// db.bags.updateOne({_id: 'ann%5Flee_2026-11-22'}, {$addToSet: {keys: 'ann%5Flee_0000000010'}}, {upsert: true})
@@ -88,5 +88,5 @@ func ExampleSequence() {
 	// ann%5Flee_2026-11-21 has 6 up to ann%5Flee_0000000006
 	// ann_lee 1 <nil>
 	// db.counters.updateOne({_id: 'ann_lee', last: Long('20')}, {$set: {last: Long('21')}})
-	// db.messages.insertOne({_id: 'ann%5Flee_0000000021', sent: ISODate('2026-11-21T22:00:00.000Z'), text: 'a receipt'})
+	// db.messages.insertOne({_id: 'ann%5Flee_0000000021', sent: ISODate('2026-11-21T22:00:00.000Z'), text: 'a receipt'}) <nil>
 }

@@ -20,9 +20,9 @@ type measured struct {
 var (
 	measurements = model.NewCollection[measured, bson.ObjectID]("measurements")
 	candidates   = []*keys.Shard[measured]{
-		keys.NewShard(measurements, bson.D{{Key: "_id", Value: 1}}),
-		keys.NewShard(measurements, bson.D{{Key: "device", Value: "hashed"}}),
-		keys.NewShard(measurements, bson.D{{Key: "device", Value: 1}, {Key: "at", Value: 1}}),
+		keys.NewShard(measurements, bson.D{{Key: "_id", Value: 1}}, keys.ShardSpec{}),
+		keys.NewShard(measurements, bson.D{{Key: "device", Value: "hashed"}}, keys.ShardSpec{}),
+		keys.NewShard(measurements, bson.D{{Key: "device", Value: 1}, {Key: "at", Value: 1}}, keys.ShardSpec{}),
 	}
 )
 
@@ -44,7 +44,7 @@ func ExampleShard() {
 		fmt.Println(model.Shell(key.Command("iot")))
 		fmt.Println("- latest:", key.Find(latest.Query))
 		fmt.Println("- report:", key.Find(report.Query).Scope)
-		d, err := key.DistributionOf(sample, keys.SampleSpec{Shards: 4, Documents: 1e8})
+		d, err := key.Distribution(sample, keys.SampleSpec{Shards: 4, Documents: 1e8})
 		if err != nil {
 			fmt.Println(err)
 		}
@@ -62,7 +62,7 @@ func ExampleShard() {
 	fmt.Println(byDevice.Write(measurements.Delete(sample[0].ID)))
 	unique := model.NewIndex("measurements", bson.D{{Key: "at", Value: 1}})
 	unique.Unique = true
-	fmt.Println(byDevice.CheckIndexes(unique)[0])
+	fmt.Println(byDevice.Check(model.Entity(measurements, unique))[0])
 	// Output:
 	// {shardCollection: 'iot.measurements', key: {_id: 1}}
 	// - latest: all shards: nothing is said of _id, the first field of the shard key {_id: 1}
@@ -91,5 +91,7 @@ func ExampleShard() {
 	//   24 % stored,  26 % of what is new
 	//   hot shard: 49 % of the later documents go to one shard of 4
 	// all shards: one _id, and not the whole shard key: nothing is said of device, the first field of the shard key {device: 1, at: 1}
-	// at_1: a unique index under the shard key {device: 1, at: 1} must begin with its fields: put device, at before its keys, or keep the values in a collection that is sharded by them, as a unique index table does
+	// docmodel: a unique index under the shard key {device: 1, at: 1} must begin with its fields
+	// 	at index at_1 of measurements
+	// 	remedy: put device, at before its keys, or keep the values in a collection that is sharded by them, as a unique index table does
 }

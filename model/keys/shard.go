@@ -2,8 +2,8 @@ package keys
 
 import (
 	"fmt"
-	"iter"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -31,21 +31,26 @@ type ShardSpec struct {
 // name.
 //
 // Source: partition keys, by device id, book and post (seeds 000 and 003). Manual: "Shard Keys", "Choose a Shard Key".
+//
+// Indexes returns the index that the key needs: on its fields, in order. A longer one that begins with them will do. For the key
+// {_id: 1} it returns none, since every collection has that index.
 type Shard[D any] struct {
-	docs interface{ Encode(any) (any, error) }
-	s    *shard
+	model.Parts
+	s *shard
 }
 
 // NewShard declares a collection's shard key: its fields in order, each 1 or "hashed". It panics with a
 // [*model.DeclarationError] for what MongoDB refuses: no field; a field that is there twice, or below another; a path that goes
 // through an array or ends in one, for an index on it has several keys for a document; an order other than 1, more than one
-// hashed field; a unique hashed key. So does a path that the documents don't have. At most one spec may be given.
-func NewShard[D, K any](docs *model.Collection[D, K], key bson.D, spec ...ShardSpec) *Shard[D] {
-	return &Shard[D]{docs, declareShard(docs.Name(), key, spec, func(path string) model.Field { return model.MustField(docs, path) })}
+// hashed field; a unique hashed key. So does a path that the documents don't have.
+func NewShard[D, K any](docs *model.Collection[D, K], key bson.D, spec ShardSpec) *Shard[D] {
+	out := &Shard[D]{model.Parts{}, declareShard(docs.Docs(), key, spec)}
+	out.Parts = model.NewParts(out.indexes, nil, nil)
+	return out
 }
 
 // Command returns the command that shards the collection, for the database admin, by way of a mongos: db is the collection's
-// database. A collection with documents needs the index of [Shard.Index] first; for an empty one the server makes it. It can't be
+// database. A collection with documents needs the index of [Shard.Indexes] first; for an empty one the server makes it. It can't be
 // taken back but by [Shard.Reshard] or unshardCollection (MongoDB 8.0). It panics with a [*model.DeclarationError] for a name that
 // no database has. Manual: "shardCollection".
 //
@@ -54,36 +59,25 @@ func (x *Shard[D]) Command(db string) bson.D { return x.s.command("shardCollecti
 
 // Reshard returns the command that gives a collection that is sharded by another key this one (MongoDB 5.0 and later): it writes
 // all documents anew, which takes time, and room for them beside the old ones until it is done. It can't make the key unique: with
-// [ShardSpec].Unique the unique index of [Shard.Index] must be there before, which under the old key it can be if it begins with
+// [ShardSpec].Unique the unique index of [Shard.Indexes] must be there before, which under the old key it can be if it begins with
 // that too. Manual: "reshardCollection".
 func (x *Shard[D]) Reshard(db string) bson.D { return x.s.command("reshardCollection", db) }
 
-// Index returns the index that the key needs: on its fields, in order. A longer one that begins with them will do. For the key
-// {_id: 1} it is the one that every collection has.
-func (x *Shard[D]) Index() model.Index { return x.s.index() }
-
-// Indexes returns that of [Shard.Index]; none for the key {_id: 1}.
-func (x *Shard[D]) Indexes() []model.Index {
+func (x *Shard[D]) indexes() []model.Index {
 	if len(x.s.key) == 1 && x.s.key[0].path == "_id" && !x.s.key[0].hashed {
 		return nil
 	}
 	return []model.Index{x.s.index()}
 }
 
-// Relations returns none.
-func (x *Shard[D]) Relations() []model.Relation { return nil }
-
-// Filter tells which shards a query with the filter is sent to. Manual: "Targeted Operations vs. Broadcast Operations".
+// Find tells which shards a query is sent to. It takes the query of any Find: byDevice.Find(f.Query). Manual: "Targeted
+// Operations vs. Broadcast Operations".
 //
 // It is targeted by conditions on the first fields of the key: equality ($in is as many values, an $or the sum of its branches)
 // and, behind these, one range. A hashed field is targeted by equality alone, for a range of values is not one of hashes.
 // Equality with null stands for missing fields too. What is a condition for an index but not on a value ($ne, $not, a pattern
 // that isn't anchored, $elemMatch, $expr), and equality with a whole document above a field of the key, targets nothing here; a
-// server may do better.
-func (x *Shard[D]) Filter(filter bson.D) Target { return x.s.filter(filter, nil) }
-
-// Find tells which shards a query is sent to, as [Shard.Filter]; one with a collation of its own is not targeted by texts. It
-// takes the query of any Find: byDevice.Find(f.Query).
+// server may do better. A query with a collation of its own is not targeted by texts.
 func (x *Shard[D]) Find(q model.Query) Target { return x.s.find(q) }
 
 // Aggregate tells which shards a pipeline's first stages are sent to: those that $match filters as a query's, when the pipeline
@@ -124,54 +118,29 @@ func (x *Shard[D]) Plan(p model.Plan) []Target {
 	return out
 }
 
-// Check returns which of the indexes of techniques can't be unique under the key: a shard knows nothing of the others'
-// documents, so that a unique index must begin with all fields of the key, in its order and any direction, and may go on. The index
-// on _id alone is let pass, unique on each shard only: [Shard.IDIsUnique] tells. Indexes of other collections are passed by. Manual: "Shard
-// Key Indexes", "Unique Indexes"; for hashed keys, of which it says nothing, as the server's source has it: fields of equal
-// values are on one shard, however they are hashed.
-func (x *Shard[D]) Check(techniques ...model.Technique) []IndexProblem {
+// Check returns what is wrong with the unique indexes of techniques under the key, each with a remedy: a shard knows nothing of the
+// others' documents, so that a unique index must begin with all fields of the key, in its order and any direction, and may go on.
+// Indexes of other collections are passed by. Give an index of your own by [model.Entity]. Manual: "Shard Key Indexes", "Unique
+// Indexes"; for hashed keys, of which it says nothing, as the server's source has it: fields of equal values are on one shard,
+// however they are hashed.
+//
+// The index on _id alone is let pass, and is unique on each shard only, unless the key is {_id: 1} or {_id: "hashed"}. Else the
+// application sees to it, as by ObjectIDs; a technique that relies on a unique _id (a reservation, a lock, a counter) needs a
+// collection that isn't sharded, or one by _id.
+func (x *Shard[D]) Check(techniques ...model.Technique) []*model.DeclarationError {
 	var list []model.Index
 	for i, t := range techniques {
 		if t == nil {
-			panic(&model.DeclarationError{Problem: fmt.Sprintf("technique %d is nil", i), Place: "Shard.Check of " + x.s.name, Remedy: "give what a constructor returned"})
+			core.Fail(fmt.Sprintf("technique %d is nil", i), "Shard.Check of "+x.s.Name(), "give what a constructor returned")
 		}
 		list = append(list, t.Indexes()...)
 	}
 	return x.s.checkIndexes(list)
 }
 
-// CheckIndexes is [Shard.Check] of indexes.
-func (x *Shard[D]) CheckIndexes(list ...model.Index) []IndexProblem { return x.s.checkIndexes(list) }
-
-// IDIsUnique reports whether no two documents of the whole cluster can have the same _id: whether the key is {_id: 1} or
-// {_id: "hashed"}. Else the application sees to it, as by ObjectIDs; a technique that relies on a unique _id (a reservation, a
-// lock, a counter) needs a collection that isn't sharded, or one by _id.
-func (x *Shard[D]) IDIsUnique() bool { return len(x.s.key) == 1 && x.s.key[0].path == "_id" }
-
 // Distribution tells how a sample of documents would lie on shards, and what to be warned of: see [Distribution]. Give them in
-// the order in which they were stored, if that is known, so that keys which always grow are seen. The first error of the
-// sequence is returned; and so is a [*model.ValueError] for a document that can't be stored under the key. It keeps each
-// document's key in memory.
-func (x *Shard[D]) Distribution(docs iter.Seq2[D, error], spec ...SampleSpec) (Distribution, error) {
-	if docs == nil {
-		return Distribution{}, x.s.refused("docs", nil, "is nil: give a sequence of documents")
-	}
-	return x.s.distribution(func(yield func(any, error) bool) {
-		for doc, err := range docs {
-			if !yield(doc, err) {
-				return
-			}
-		}
-	}, x.docs.Encode, spec)
-}
-
-// DistributionOf is [Shard.Distribution] of a list.
-func (x *Shard[D]) DistributionOf(docs []D, spec ...SampleSpec) (Distribution, error) {
-	return x.Distribution(func(yield func(D, error) bool) {
-		for _, doc := range docs {
-			if !yield(doc, nil) {
-				return
-			}
-		}
-	}, spec...)
+// the order in which they were stored, if that is known, so that keys which always grow are seen. It returns a
+// [*model.ValueError] for a document that can't be stored under the key.
+func (x *Shard[D]) Distribution(docs []D, spec SampleSpec) (Distribution, error) {
+	return x.s.distribution(len(docs), func(i int) any { return docs[i] }, spec)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/direction"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -12,7 +13,7 @@ import (
 
 // shard is what of a [Shard] doesn't depend on its type.
 type shard struct {
-	name string
+	*core.Docs
 	key  []shardField
 	spec ShardSpec
 }
@@ -22,38 +23,30 @@ type shardField struct {
 	hashed bool
 }
 
-func declareShard(name string, key bson.D, spec []ShardSpec, field func(path string) model.Field) *shard {
-	s := &shard{name: name}
-	bad := func(problem, remedy string) {
-		panic(&model.DeclarationError{Problem: problem, Place: "NewShard of " + name, Remedy: remedy})
-	}
-	if len(spec) > 1 {
-		bad("more than one ShardSpec", "give one")
-	}
-	if len(spec) == 1 {
-		s.spec = spec[0]
-	}
+func declareShard(docs *core.Docs, key bson.D, spec ShardSpec) *shard {
+	s := &shard{Docs: docs, spec: spec}
+	place := core.Place("NewShard of " + docs.Name())
 	if len(key) == 0 {
-		bad("a shard key without fields", "name the fields that queries give")
+		place.Fail("a shard key without fields", "name the fields that queries give")
 	}
 	for _, e := range key {
 		f := shardField{path: e.Key, hashed: e.Value == "hashed"}
 		if !f.hashed && direction.Of(e.Value) != 1 {
-			bad(fmt.Sprintf("the shard key's field %q has the value %s", e.Key, model.Shell(e.Value)), `use 1 for ranges or "hashed": a shard key is not descending`)
+			place.Fail(fmt.Sprintf("the shard key's field %q has the value %s", e.Key, model.Shell(e.Value)), `use 1 for ranges or "hashed": a shard key is not descending`)
 		}
 		if f.hashed && slices.ContainsFunc(s.key, func(g shardField) bool { return g.hashed }) {
-			bad("a shard key with two hashed fields", "hash one field: the first for an even spread, a later one to spread what shares the first")
+			place.Fail("a shard key with two hashed fields", "hash one field: the first for an even spread, a later one to spread what shares the first")
 		}
 		for _, g := range s.key {
-			if model.Overlap(f.path, g.path) {
-				bad(fmt.Sprintf("the shard key's fields %q and %q overlap", g.path, f.path), "name each field once, and none below another")
+			if core.Overlap(f.path, g.path) {
+				place.Fail(fmt.Sprintf("the shard key's fields %q and %q overlap", g.path, f.path), "name each field once, and none below another")
 			}
 		}
-		if field(f.path).Arrays > 0 {
-			bad(fmt.Sprintf("the shard key's field %q is in an array", f.path), "name a field with one value for each document: an index with several can't divide them")
+		if s.MustField(f.path).Arrays > 0 {
+			place.Fail(fmt.Sprintf("the shard key's field %q is in an array", f.path), "name a field with one value for each document: an index with several can't divide them")
 		}
 		if s.spec.Unique && f.hashed {
-			bad("a hashed shard key that is unique", "take a ranged key, or leave uniqueness to an index that begins with the key's fields")
+			place.Fail("a hashed shard key that is unique", "take a ranged key, or leave uniqueness to an index that begins with the key's fields")
 		}
 		s.key = append(s.key, f)
 	}
@@ -75,15 +68,11 @@ func (s *shard) pattern() bson.D {
 // String is the key as it is written.
 func (s *shard) String() string { return model.Shell(s.pattern()) }
 
-func (s *shard) refused(field string, v any, reason string) error {
-	return &model.ValueError{Collection: s.name, Field: field, Value: v, Reason: reason}
-}
-
 func (s *shard) command(name, db string) bson.D {
 	if db == "" || strings.ContainsAny(db, "/\\. \"$\x00") {
-		panic(&model.DeclarationError{Problem: fmt.Sprintf("no database has the name %q", db), Place: name + " of " + s.name, Remedy: "name the collection's database"})
+		core.Fail(fmt.Sprintf("no database has the name %q", db), name+" of "+s.Name(), "name the collection's database")
 	}
-	d := bson.D{{Key: name, Value: db + "." + s.name}, {Key: "key", Value: s.pattern()}}
+	d := bson.D{{Key: name, Value: db + "." + s.Name()}, {Key: "key", Value: s.pattern()}}
 	if s.spec.Unique && name == "shardCollection" { // reshardCollection supports false alone
 		d = append(d, bson.E{Key: "unique", Value: true})
 	}
@@ -94,27 +83,16 @@ func (s *shard) command(name, db string) bson.D {
 }
 
 func (s *shard) index() model.Index {
-	x := model.NewIndex(s.name, s.pattern())
+	x := model.NewIndex(s.Name(), s.pattern())
 	x.Unique = s.spec.Unique && !(len(s.key) == 1 && s.key[0].path == "_id")
 	x.Why = "the shard key"
 	return x
 }
 
-// An IndexProblem is an index that can't be under a shard key.
-type IndexProblem struct {
-	Index  model.Index
-	Reason string
-	Remedy string
-}
-
-func (p IndexProblem) String() string {
-	return fmt.Sprintf("%s: %s: %s", p.Index.Name, p.Reason, p.Remedy)
-}
-
-func (s *shard) checkIndexes(list []model.Index) (out []IndexProblem) {
+func (s *shard) checkIndexes(list []model.Index) (out []*model.DeclarationError) {
 	for _, x := range list {
 		ownID := len(x.Keys) == 1 && x.Keys[0].Key == "_id" && x.Keys[0].Value != "hashed"
-		if x.Collection != s.name || !x.Unique || ownID {
+		if x.Collection != s.Name() || !x.Unique || ownID {
 			continue
 		}
 		begins := len(x.Keys) >= len(s.key)
@@ -122,12 +100,13 @@ func (s *shard) checkIndexes(list []model.Index) (out []IndexProblem) {
 			begins = x.Keys[i].Key == s.key[i].path
 		}
 		hashed := slices.ContainsFunc(x.Keys, func(e bson.E) bool { return e.Value == "hashed" })
+		place := fmt.Sprintf("index %s of %s", x.Name, s.Name())
 		switch {
 		case hashed:
-			out = append(out, IndexProblem{x, "a hashed index can't be unique", "declare the fields with 1"})
+			out = append(out, &model.DeclarationError{Problem: "a hashed index can't be unique", Place: place, Remedy: "declare the fields with 1"})
 		case !begins:
-			out = append(out, IndexProblem{x, fmt.Sprintf("a unique index under the shard key %s must begin with its fields", s),
-				"put " + strings.Join(s.paths(), ", ") + " before its keys, or keep the values in a collection that is sharded by them, as a unique index table does"})
+			out = append(out, &model.DeclarationError{Problem: fmt.Sprintf("a unique index under the shard key %s must begin with its fields", s), Place: place,
+				Remedy: "put " + strings.Join(s.paths(), ", ") + " before its keys, or keep the values in a collection that is sharded by them, as a unique index table does"})
 		}
 	}
 	return out

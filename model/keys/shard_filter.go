@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
-	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
@@ -28,7 +28,7 @@ const maxBranches = 1000
 
 // branches are what a filter says of the key's fields. Nil is that it can't be read.
 func (s *shard) branches(filter any, collated bool) []branch {
-	raw, err := model.EncodeDocument[any, any](nil, filter)
+	raw, err := (*core.Codec)(nil).Document(filter)
 	if err != nil {
 		return nil
 	}

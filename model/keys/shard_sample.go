@@ -2,13 +2,14 @@ package keys
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/keys/internal/stored"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -39,7 +40,17 @@ type Distribution struct {
 	Jumbo     int      // keys that are larger than a chunk
 	Hot       []HotKey // the most frequent keys, the first of all first
 	Rising    float64  // the share of the later half whose keys are above all of the earlier half; 0 for hashed keys
-	Warnings  []Warning
+
+	// Warnings are what speaks against the key. Each begins with what it is about:
+	//
+	//	monotonic        keys grow with time: all that is new goes to one shard
+	//	few keys         fewer keys than shards, or than chunks
+	//	jumbo chunk      one key outgrows a chunk
+	//	frequent key     one key has more than a shard's fair share
+	//	hot shard        one shard gets half as much again as its fair share of what is written
+	//	missing fields   documents without a field of the key lie together
+	//	hashed doubles   doubles are cut off to integers before they are hashed
+	Warnings []string
 }
 
 // A ShardLoad is what one shard has, and gets.
@@ -57,27 +68,6 @@ type HotKey struct {
 	Bytes int64   // scaled
 	Jumbo bool    // larger than a chunk, which can't be divided within one key
 }
-
-// A WarningKind says what a warning is about.
-type WarningKind string
-
-const (
-	Monotonic     WarningKind = "monotonic"      // keys grow with time: all that is new goes to one shard
-	FewKeys       WarningKind = "few keys"       // fewer keys than shards, or than chunks
-	JumboChunk    WarningKind = "jumbo chunk"    // one key outgrows a chunk
-	FrequentKey   WarningKind = "frequent key"   // one key has more than a shard's fair share
-	HotShard      WarningKind = "hot shard"      // one shard gets half as much again as its fair share of what is written
-	MissingFields WarningKind = "missing fields" // documents without a field of the key lie together
-	HashedDoubles WarningKind = "hashed doubles" // doubles are cut off to integers before they are hashed
-)
-
-// A Warning is what speaks against a key.
-type Warning struct {
-	Kind WarningKind
-	Text string
-}
-
-func (w Warning) String() string { return string(w.Kind) + ": " + w.Text }
 
 // sample is what is gathered of documents.
 type sample struct {
@@ -100,22 +90,15 @@ type group struct {
 	bytes int64
 }
 
-func (s *shard) distribution(docs iter.Seq2[any, error], encode func(any) (any, error), specs []SampleSpec) (d Distribution, err error) {
-	if len(specs) > 1 {
-		return d, s.refused("spec", len(specs), "is more than one")
-	}
-	spec := SampleSpec{}
-	if len(specs) == 1 {
-		spec = specs[0]
-	}
+func (s *shard) distribution(n int, doc func(int) any, spec SampleSpec) (d Distribution, err error) {
 	if spec.Shards < 0 || spec.Range < 0 || spec.Documents < 0 || spec.Hot < 0 {
-		return d, s.refused("spec", nil, "has a negative number")
+		return d, s.Refuse("spec", nil, "has a negative number")
 	}
 	if spec.Shards > maxShards {
-		return d, s.refused("spec", spec.Shards, fmt.Sprintf("are more than %d shards", maxShards))
+		return d, s.Refuse("spec", spec.Shards, fmt.Sprintf("are more than %d shards", maxShards))
 	}
 	spec = spec.orDefaults()
-	all, err := s.gather(docs, encode)
+	all, err := s.gather(n, doc)
 	if err != nil || len(all.docs) == 0 {
 		return d, err
 	}
@@ -148,30 +131,22 @@ func (p SampleSpec) orDefaults() SampleSpec {
 }
 
 // gather reads the documents' keys.
-func (s *shard) gather(docs iter.Seq2[any, error], encode func(any) (any, error)) (all sample, err error) {
-	c := composite{name: s.name, enc: encode}
-	for doc, err := range docs {
+func (s *shard) gather(n int, doc func(int) any) (all sample, err error) {
+	for i := range n {
+		raw, err := stored.Document(s.Docs, doc(i))
 		if err != nil {
-			return all, err
-		}
-		v, err := c.encoded("document", doc)
-		if err != nil {
-			return all, fmt.Errorf("docmodel: document %d: %w", len(all.docs), err)
-		}
-		raw, ok := v.DocumentOK()
-		if !ok {
-			return all, fmt.Errorf("docmodel: document %d: %w", len(all.docs), s.refused("document", nil, "is stored as no document"))
+			return all, fmt.Errorf("docmodel: document %d: %w", i, s.Refuse("document", nil, err.Error()))
 		}
 		key, missing, err := s.keyOf(raw)
 		if err != nil {
-			return all, fmt.Errorf("docmodel: document %d: %w", len(all.docs), err)
+			return all, fmt.Errorf("docmodel: document %d: %w", i, err)
 		}
 		if len(missing) > 0 {
 			all.missing++
 		}
 		one := sampled{raw: make([]bson.RawValue, len(key)), size: int64(len(raw))}
 		for i, v := range key {
-			one.raw[i] = bson.RawValue{Type: v.Type, Value: slices.Clone(v.Value)} // not the whole document
+			one.raw[i] = bsonval.Clone(v) // not the whole document
 			if s.key[i].hashed && v.Type == bson.TypeDouble && v.Double() != float64(wholeNumber(v)) {
 				all.doubles++
 			}
@@ -190,7 +165,7 @@ func (s *shard) placed(key []bson.RawValue) []bson.RawValue {
 	for i, f := range s.key {
 		if f.hashed {
 			out := slices.Clone(key)
-			out[i] = value(HashedValue(key[i]))
+			out[i] = bson.RawValue{Type: bson.TypeInt64, Value: binary.LittleEndian.AppendUint64(nil, uint64(HashedValue(key[i])))}
 			return out
 		}
 	}
@@ -331,20 +306,18 @@ func (s *shard) hot(d *Distribution, groups []group, spec SampleSpec, scale floa
 
 // warn says what speaks against the key.
 func (s *shard) warn(d *Distribution, all sample, jumbo []HotKey, spec SampleSpec) {
-	add := func(kind WarningKind, format string, args ...any) {
-		d.Warnings = append(d.Warnings, Warning{kind, fmt.Sprintf(format, args...)})
-	}
+	add := func(format string, args ...any) { d.Warnings = append(d.Warnings, fmt.Sprintf(format, args...)) }
 	percent := func(n int) string { return fmt.Sprintf("%.0f %%", 100*float64(n)/float64(d.Documents)) }
 	switch {
 	case d.Rising > 0.5 && d.Documents >= 10:
-		add(Monotonic, "%.0f %% of the later documents have keys above all earlier ones: what is new goes to the shard of the last range; hash %s, or put a field before it that spreads",
+		add("monotonic: %.0f %% of the later documents have keys above all earlier ones: what is new goes to the shard of the last range; hash %s, or put a field before it that spreads",
 			100*d.Rising, s.key[0].path)
 	case all.timed*2 > d.Documents:
-		add(Monotonic, "%s of the keys begin with a time or an ObjectID: where these are given when documents are stored, what is new goes to the shard of the last range; hash %s, or put a field before it that spreads",
+		add("monotonic: %s of the keys begin with a time or an ObjectID: where these are given when documents are stored, what is new goes to the shard of the last range; hash %s, or put a field before it that spreads",
 			percent(all.timed), s.key[0].path)
 	}
 	if d.Documents > d.Keys && d.Keys < 10*spec.Shards {
-		add(FewKeys, "%d keys in %d documents: there are never more chunks than keys; add a field to the key", d.Keys, d.Documents)
+		add("few keys: %d keys in %d documents: there are never more chunks than keys; add a field to the key", d.Keys, d.Documents)
 	}
 	if len(jumbo) > 0 {
 		var named []string
@@ -354,20 +327,20 @@ func (s *shard) warn(d *Distribution, all sample, jumbo []HotKey, spec SampleSpe
 		if len(jumbo) > len(named) {
 			named = append(named, fmt.Sprintf("and %d more", len(jumbo)-len(named)))
 		}
-		add(JumboChunk, "%d of %d keys: what has one key can't be divided, and a chunk has %d MiB: %s; add a field to the key",
+		add("jumbo chunk: %d of %d keys: what has one key can't be divided, and a chunk has %d MiB: %s; add a field to the key",
 			len(jumbo), d.Keys, spec.Range>>20, strings.Join(named, ", "))
 	}
 	if h := d.Hot[0]; d.Documents > d.Keys && h.Share > 1/float64(spec.Shards) {
-		add(FrequentKey, "%s has %.0f %% of the documents, more than one shard of %d: no balancing makes it less", model.Shell(h.Key), 100*h.Share, spec.Shards)
+		add("frequent key: %s has %.0f %% of the documents, more than one shard of %d: no balancing makes it less", model.Shell(h.Key), 100*h.Share, spec.Shards)
 	}
 	if w := slices.MaxFunc(d.Shards, func(a, b ShardLoad) int { return compareFloats(a.Writes, b.Writes) }).Writes; d.Rising <= 0.5 && d.Documents >= 100 &&
 		w*float64(spec.Shards) > 1.5 && spec.Shards > 1 {
-		add(HotShard, "%.0f %% of the later documents go to one shard of %d", 100*w, spec.Shards)
+		add("hot shard: %.0f %% of the later documents go to one shard of %d", 100*w, spec.Shards)
 	}
 	if d.Missing > 0 {
-		add(MissingFields, "%s of the documents lack a field of the key (%s), and lie together where null does", percent(d.Missing), strings.Join(s.paths(), ", "))
+		add("missing fields: %s of the documents lack a field of the key (%s), and lie together where null does", percent(d.Missing), strings.Join(s.paths(), ", "))
 	}
 	if all.doubles > 0 {
-		add(HashedDoubles, "%d doubles are no integers: 2.3 and 2.9 have the hash of 2, and lie together", all.doubles)
+		add("hashed doubles: %d doubles are no integers: 2.3 and 2.9 have the hash of 2, and lie together", all.doubles)
 	}
 }

@@ -23,9 +23,10 @@ func shardReadings(n int, device func(i int) any, at func(i int) any) []bson.D {
 	return out
 }
 
-func shardKinds(d keys.Distribution) (kinds []keys.WarningKind) {
+func shardKinds(d keys.Distribution) (kinds []string) {
 	for _, w := range d.Warnings {
-		kinds = append(kinds, w.Kind)
+		kind, _, _ := strings.Cut(w, ": ")
+		kinds = append(kinds, kind)
 	}
 	return kinds
 }
@@ -49,31 +50,31 @@ func TestShardDistribution(t *testing.T) {
 		return float64(i) / 2
 	}
 	large := keys.SampleSpec{Shards: 4, Documents: 1e8}
-	byTime := keys.NewShard(readings, shardD("at", 1, "device", 1))
-	byHalf := keys.NewShard(readings, shardD("device", "hashed", "at", 1))
+	byTime := keys.NewShard(readings, shardD("at", 1, "device", 1), keys.ShardSpec{})
+	byHalf := keys.NewShard(readings, shardD("device", "hashed", "at", 1), keys.ShardSpec{})
 	for _, test := range []struct {
 		reason string
 		key    *keys.Shard[bson.D]
 		docs   []bson.D
 		spec   keys.SampleSpec
-		want   []keys.WarningKind
+		want   []string
 		even   bool // what is stored, and what is written
 		writes bool
 	}{
 		{"by many devices and time", byDevice, shardReadings(2000, spread, minute), large, nil, true, true},
 		{"by a hash of many devices", byHash, shardReadings(2000, spread, minute), large, nil, true, true},
 		{"by a hash of _id", byReading2, shardReadings(2000, spread, minute), large, nil, true, true},
-		{"by ObjectIDs", byReading, shardReadings(2000, spread, minute), large, []keys.WarningKind{keys.Monotonic}, true, false},
-		{"by time", byTime, shardReadings(2000, spread, minute), large, []keys.WarningKind{keys.Monotonic}, true, false},
-		{"by time, in no order", byTime, shardReadings(2000, spread, func(int) any { return bson.DateTime(r.IntN(1e9)) }), large, []keys.WarningKind{keys.Monotonic}, true, true},
-		{"by a hash of few devices", byHash, shardReadings(2000, few, minute), large, []keys.WarningKind{keys.FewKeys, keys.JumboChunk, keys.FrequentKey, keys.HotShard}, false, false},
-		{"by a hash, one of which is busy", byHash, shardReadings(2000, one, minute), keys.SampleSpec{Shards: 4, Documents: 1e7}, []keys.WarningKind{keys.JumboChunk, keys.FrequentKey, keys.HotShard}, false, false},
-		{"by a busy device and time", byDevice, shardReadings(2000, one, minute), large, []keys.WarningKind{keys.HotShard}, true, false},
+		{"by ObjectIDs", byReading, shardReadings(2000, spread, minute), large, []string{"monotonic"}, true, false},
+		{"by time", byTime, shardReadings(2000, spread, minute), large, []string{"monotonic"}, true, false},
+		{"by time, in no order", byTime, shardReadings(2000, spread, func(int) any { return bson.DateTime(r.IntN(1e9)) }), large, []string{"monotonic"}, true, true},
+		{"by a hash of few devices", byHash, shardReadings(2000, few, minute), large, []string{"few keys", "jumbo chunk", "frequent key", "hot shard"}, false, false},
+		{"by a hash, one of which is busy", byHash, shardReadings(2000, one, minute), keys.SampleSpec{Shards: 4, Documents: 1e7}, []string{"jumbo chunk", "frequent key", "hot shard"}, false, false},
+		{"by a busy device and time", byDevice, shardReadings(2000, one, minute), large, []string{"hot shard"}, true, false},
 		{"a small collection", byDevice, shardReadings(1000, spread, minute), keys.SampleSpec{}, nil, false, true},
-		{"doubles, and some missing", byHalf, shardReadings(2000, half, minute), large, []keys.WarningKind{keys.HotShard, keys.HashedDoubles}, false, false},
+		{"doubles, and some missing", byHalf, shardReadings(2000, half, minute), large, []string{"hot shard", "hashed doubles"}, false, false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			d, err := test.key.DistributionOf(test.docs, test.spec)
+			d, err := test.key.Distribution(test.docs, test.spec)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +106,7 @@ func TestShardDistribution(t *testing.T) {
 func TestShardDistributionCounts(t *testing.T) {
 	docs := shardReadings(400, func(i int) any { return i % 7 }, func(i int) any { return int64(i % 3) })
 	docs = append(docs, shardD("_id", bson.ObjectID{1}, "device", int64(3)), shardD("_id", bson.ObjectID{2}, "device", 3.0, "at", nil))
-	d, err := byDevice.DistributionOf(docs, keys.SampleSpec{Hot: 2})
+	d, err := byDevice.Distribution(docs, keys.SampleSpec{Hot: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,14 +116,14 @@ func TestShardDistributionCounts(t *testing.T) {
 	if top := d.Hot[0]; model.Shell(top.Key) != "{device: 0, at: Long('0')}" || top.Share != 20./402 || top.Jumbo {
 		t.Errorf("%+v", top)
 	}
-	if got := shardKinds(d); !slices.Equal(got, []keys.WarningKind{keys.FewKeys, keys.MissingFields}) {
+	if got := shardKinds(d); !slices.Equal(got, []string{"few keys", "missing fields"}) {
 		t.Errorf("warnings %v", d.Warnings)
 	}
 	var exact []bson.D
 	for _, id := range []int{1, 2, 3, 4, 3, 3, 1, 9} {
 		exact = append(exact, shardD("_id", id))
 	}
-	if d, err := byReading.DistributionOf(exact, keys.SampleSpec{Shards: 2, Range: 1}); err != nil || d.Shards[0].Writes != 0.25 || d.Rising != 0.25 || d.Chunks != 5 || d.Jumbo != 2 {
+	if d, err := byReading.Distribution(exact, keys.SampleSpec{Shards: 2, Range: 1}); err != nil || d.Shards[0].Writes != 0.25 || d.Rising != 0.25 || d.Chunks != 5 || d.Jumbo != 2 {
 		t.Errorf("a range begins with its first key, and ends before the next one's: %+v, %v", d, err)
 	}
 	// The most frequent key is small; two others are larger than a chunk.
@@ -130,32 +131,24 @@ func TestShardDistributionCounts(t *testing.T) {
 	for i, n := range []int{0, 0, 0, 0, 1, 1, 2, 2} {
 		sized = append(sized, shardD("_id", i, "device", n, "at", 0, "pad", make([]byte, n<<20)))
 	}
-	if d, err := byDevice.DistributionOf(sized, keys.SampleSpec{Range: 1 << 20}); err != nil || d.Jumbo != 2 || model.Shell(d.Hot[0].Key) != "{device: 0, at: 0}" ||
+	if d, err := byDevice.Distribution(sized, keys.SampleSpec{Range: 1 << 20}); err != nil || d.Jumbo != 2 || model.Shell(d.Hot[0].Key) != "{device: 0, at: 0}" ||
 		!strings.Contains(fmt.Sprint(d.Warnings), "2 of 3 keys: what has one key can't be divided, and a chunk has 1 MiB: {device: 2, at: 0} has 4 MiB, {device: 1, at: 0} has 2 MiB; add") {
 		t.Errorf("what is larger than a chunk: %+v, %v", d.Warnings, err)
 	}
-	if d, err := byDevice.DistributionOf(nil); err != nil || d.Documents != 0 || d.Warnings != nil {
+	if d, err := byDevice.Distribution(nil, keys.SampleSpec{}); err != nil || d.Documents != 0 || d.Warnings != nil {
 		t.Errorf("of nothing: %+v, %v", d, err)
 	}
-	if d, err := byDevice.DistributionOf(docs[:1]); err != nil || d.Keys != 1 || d.Chunks != 1 || d.Warnings != nil {
+	if d, err := byDevice.Distribution(docs[:1], keys.SampleSpec{}); err != nil || d.Keys != 1 || d.Chunks != 1 || d.Warnings != nil {
 		t.Errorf("of one: %+v, %v", d, err)
 	}
 }
 
 func TestShardDistributionRefuses(t *testing.T) {
-	broken := errors.New("the cursor broke")
-	_, err := byDevice.Distribution(func(yield func(bson.D, error) bool) {
-		_ = yield(shardD("device", 1, "at", 1), nil) && yield(nil, broken)
-	})
-	if !errors.Is(err, broken) {
-		t.Errorf("a broken sequence: %v", err)
-	}
-	_, array := byDevice.DistributionOf([]bson.D{shardD("device", bson.A{1}, "at", 1)})
-	_, inArray := keys.NewShard(readings, shardD("a.b", 1)).DistributionOf([]bson.D{shardD("a", bson.A{shardD("b", 1)})})
-	_, negative := byDevice.DistributionOf(nil, keys.SampleSpec{Shards: -1})
-	_, two := byDevice.DistributionOf(nil, keys.SampleSpec{}, keys.SampleSpec{})
-	_, unknown := byDevice.DistributionOf([]bson.D{shardD("device", make(chan int))})
-	for reason, err := range map[string]error{"an array": array, "in an array": inArray, "negative": negative, "two specs": two, "unknown": unknown} {
+	_, array := byDevice.Distribution([]bson.D{shardD("device", bson.A{1}, "at", 1)}, keys.SampleSpec{})
+	_, inArray := keys.NewShard(readings, shardD("a.b", 1), keys.ShardSpec{}).Distribution([]bson.D{shardD("a", bson.A{shardD("b", 1)})}, keys.SampleSpec{})
+	_, negative := byDevice.Distribution(nil, keys.SampleSpec{Shards: -1})
+	_, unknown := byDevice.Distribution([]bson.D{shardD("device", make(chan int))}, keys.SampleSpec{})
+	for reason, err := range map[string]error{"an array": array, "in an array": inArray, "a negative number": negative, "a channel": unknown} {
 		var bad *model.ValueError
 		if !errors.As(err, &bad) || !strings.HasPrefix(err.Error(), "docmodel: ") {
 			t.Errorf("%s: %v", reason, err)
@@ -175,17 +168,17 @@ func TestShardOrder(t *testing.T) {
 		docs[i] = shardD("_id", v, "n", i)
 	}
 	// Ascending, all of the later half is above the earlier; turned round, none.
-	up, err := byReading.DistributionOf(docs)
+	up, err := byReading.Distribution(docs, keys.SampleSpec{})
 	if err != nil || math.Abs(up.Rising-1) > 1e-9 || up.Keys != len(list) {
 		t.Errorf("ascending: %+v, %v", up, err)
 	}
 	for i := range docs[1:] {
 		pair := []bson.D{docs[i], docs[i+1]}
-		if d, _ := byReading.DistributionOf(pair); d.Rising != 1 || d.Keys != 2 {
+		if d, _ := byReading.Distribution(pair, keys.SampleSpec{}); d.Rising != 1 || d.Keys != 2 {
 			t.Errorf("%s is not above %s", model.Shell(list[i+1]), model.Shell(list[i]))
 		}
 		slices.Reverse(pair)
-		if d, _ := byReading.DistributionOf(pair); d.Rising != 0 {
+		if d, _ := byReading.Distribution(pair, keys.SampleSpec{}); d.Rising != 0 {
 			t.Errorf("%s is not below %s", model.Shell(list[i]), model.Shell(list[i+1]))
 		}
 	}
@@ -197,11 +190,11 @@ func TestShardOrder(t *testing.T) {
 			}
 			docs[i] = shardD("_id", v)
 		}
-		if d, _ := byReading.DistributionOf(docs); d.Rising != 1 {
+		if d, _ := byReading.Distribution(docs, keys.SampleSpec{}); d.Rising != 1 {
 			t.Errorf("%s is not above %s", model.Shell(docs[1]), model.Shell(docs[0]))
 		}
 	}
-	if d, _ := byReading.DistributionOf([]bson.D{shardD("_id", 1), shardD("_id", 1.0), shardD("_id", int64(1))}); d.Keys != 1 {
+	if d, _ := byReading.Distribution([]bson.D{shardD("_id", 1), shardD("_id", 1.0), shardD("_id", int64(1))}, keys.SampleSpec{}); d.Keys != 1 {
 		t.Errorf("equal numbers are %d keys", d.Keys)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -59,8 +60,8 @@ func (s *shard) elsewhere(collection string, err error) (Target, bool) {
 	switch {
 	case err != nil:
 		return refusedTarget("is refused before it is sent: " + err.Error()), true
-	case collection != s.name:
-		return refusedTarget(fmt.Sprintf("is of the collection %s, not of %s", collection, s.name)), true
+	case collection != s.Name():
+		return refusedTarget(fmt.Sprintf("is of the collection %s, not of %s", collection, s.Name())), true
 	}
 	return Target{}, false
 }
@@ -121,7 +122,7 @@ func (s *shard) write(w model.Write) Target {
 }
 
 func (s *shard) insert(doc any) Target {
-	raw, err := model.EncodeDocument[any, any](nil, doc)
+	raw, err := (*core.Codec)(nil).Document(doc)
 	if err != nil {
 		return refusedTarget(err.Error())
 	}
@@ -139,10 +140,10 @@ func (s *shard) insert(doc any) Target {
 func (s *shard) keyOf(doc bson.Raw) (key []bson.RawValue, missing []string, err error) {
 	key = make([]bson.RawValue, len(s.key))
 	for i, f := range s.key {
-		v, inArray := model.ValueAt(doc, f.path)
+		v, inArray := core.ValueAt(doc, f.path)
 		switch {
 		case inArray || v.Type == bson.TypeArray:
-			return nil, nil, s.refused(f.path, nil, "is an array, or in one: a document has one shard key")
+			return nil, nil, s.Refuse(f.path, nil, "is an array, or in one: a document has one shard key")
 		case v.Type == 0:
 			missing = append(missing, f.path)
 			v = bson.RawValue{Type: bson.TypeNull}
@@ -217,7 +218,7 @@ func orEmpty(filter any) any {
 func (s *shard) moves(c change, list []branch, whole bool) (moved string, never bool) {
 	set := func(path string, v bson.RawValue) {
 		for _, f := range s.key {
-			if !model.Overlap(path, f.path) {
+			if !core.Overlap(path, f.path) {
 				continue
 			}
 			if path == f.path && v.Type != 0 && (whole || f.path == "_id") && len(list) == 1 && len(list[0][path].points) == 1 && bsonval.CompareRaw(v, list[0][path].points[0]) == 0 {
@@ -227,9 +228,9 @@ func (s *shard) moves(c change, list []branch, whole bool) (moved string, never 
 		}
 	}
 	if c.replacement != nil {
-		if raw, err := model.EncodeDocument[any, any](nil, c.replacement); err == nil && whole {
+		if raw, err := (*core.Codec)(nil).Document(c.replacement); err == nil && whole {
 			for _, f := range s.key {
-				if v, _ := model.ValueAt(raw, f.path); f.path != "_id" {
+				if v, _ := core.ValueAt(raw, f.path); f.path != "_id" {
 					if v.Type == 0 {
 						v.Type = bson.TypeNull
 					}
@@ -239,7 +240,7 @@ func (s *shard) moves(c change, list []branch, whole bool) (moved string, never 
 		}
 		return moved, never
 	}
-	raw, err := model.EncodeDocument[any, any](nil, bson.D{{Key: "u", Value: c.update}})
+	raw, err := (*core.Codec)(nil).Document(bson.D{{Key: "u", Value: c.update}})
 	if err != nil || c.update == nil {
 		return "", false
 	}

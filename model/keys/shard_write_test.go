@@ -82,13 +82,13 @@ func TestShardWrites(t *testing.T) {
 		"by the key":   {readings.Modify(whole, set("n", 1)).FindAndModify, one},
 		"by a part":    {readings.Modify(some, set("n", 1)).FindAndModify, later(ranged)},
 		"by _id alone": {readings.Modify(shardD("_id", id), set("n", 1)).FindAndModify, later(all)},
-		"elsewhere":    {byDocs.Modify(shardD("n", 1), set("n", 1)).FindAndModify, no},
+		"elsewhere":    {posts.Modify(shardD("n", 1), set("n", 1)).FindAndModify, no},
 	} {
 		if got := byDevice.Modify(test.m); !sameTarget(got, test.want) {
 			t.Errorf("findAndModify %s: %+v", reason, got)
 		}
 	}
-	p := model.NewPlan(readings.Insert(shardD("_id", id, "device", "a", "at", 1)), readings.Delete(id), byPlace.Insert(resident{}),
+	p := model.NewPlan(readings.Insert(shardD("_id", id, "device", "a", "at", 1)), readings.Delete(id), byPost.Insert(shardD("book", "b", "n", 1)),
 		model.MergeInto{Collection: "readings", Pipeline: mongo.Pipeline{shardD("$match", some), shardD("$merge", shardD("into", "x"))}})
 	if got := fmt.Sprint(byDevice.Plan(p)); strings.Count(got, ": ") < 4 || len(byDevice.Plan(p)) != 4 || !sameTarget(byDevice.Plan(p)[3], ranged) {
 		t.Errorf("a plan: %s", got)

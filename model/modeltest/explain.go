@@ -88,7 +88,7 @@ func explainable(query any) (bson.D, error) {
 
 // refusal returns the Err that queries of package model carry.
 func refusal(q any) error {
-	v := reflect.ValueOf(q)
+	v := reflect.Indirect(reflect.ValueOf(q))
 	if v.Kind() != reflect.Struct {
 		return nil
 	}

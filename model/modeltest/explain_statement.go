@@ -32,7 +32,7 @@ func (s *statement) delete(filter any, limit int32, c *options.Collation, hint a
 
 func (s *statement) shared(c *options.Collation, hint any) {
 	if c != nil { // as a find has it
-		find := model.Find[bson.D]{Query: model.Query{Options: model.ReadOptions{Collation: c}}}.Command()
+		find := (&model.Find[bson.D]{Query: model.Query{Options: model.ReadOptions{Collation: c}}}).Command()
 		for _, e := range find {
 			s.add(e.Key, e.Value, e.Key == "collation")
 		}

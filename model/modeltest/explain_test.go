@@ -45,6 +45,7 @@ func countsInExplain(ctx context.Context, db *mongo.Database) error {
 }
 
 func TestWantIndexed(t *testing.T) {
+	parts := parts.Unchecked()
 	n3, byID := bson.D{{Key: "n", Value: 3}}, bson.D{{Key: "_id", Value: 3}}
 	both := bson.D{{Key: "$or", Value: bson.A{n3, bson.D{{Key: "n", Value: 5}}}}}
 	tests := []struct {

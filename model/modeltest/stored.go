@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/internal/core"
 )
 
 // Stored values, in the form that Diff compares: a storedDocument, a storedArray, or a storedScalar.
@@ -89,7 +89,7 @@ func marshaled(v any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return storedRaw(bson.RawValue{Type: t, Value: data}, !holdsMap(reflect.ValueOf(v), model.MaxDepth))
+	return storedRaw(bson.RawValue{Type: t, Value: data}, !holdsMap(reflect.ValueOf(v), core.MaxDepth))
 }
 
 func storedRaw(v bson.RawValue, ordered bool) (any, error) {

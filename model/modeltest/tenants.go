@@ -1,5 +1,3 @@
-//go:build docmodel_tenant
-
 package modeltest
 
 import (
@@ -11,11 +9,14 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/docmodel/docmodel/internal/runctx"
+	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// With this tag, the library runs everything under the policy of one tenant (package model), and an engine holds another tenant's
+// With DOCMODEL_TENANT set, the library runs everything under the policy of one tenant, and an engine holds another tenant's
 // equal documents beside each of the tenant's. Tests stay as they are: what a test itself stores is given to the tenant, what it
 // reads by itself is the tenant's alone, less the policy's fields. What the library sends is left as it is. When the test ends,
 // the other tenant's documents must be as they were.
@@ -32,8 +33,23 @@ const (
 	deletedField = "goneAt"
 )
 
+func init() {
+	if !tenancy.On {
+		return
+	}
+	runctx.Everywhere = model.Policy{
+		Filter: bson.D{{Key: tenantField, Value: "mine"}, {Key: deletedField, Value: nil}},
+		Insert: bson.D{{Key: tenantField, Value: "mine"}},
+		Set:    bson.D{{Key: changedField, Value: int64(7)}},
+		Delete: bson.D{{Key: deletedField, Value: int64(7)}},
+	}
+}
+
 // dialer puts the tenants between the clients and the engine.
 func (s *tenants) dialer(d options.ContextDialer) options.ContextDialer {
+	if !tenancy.On {
+		return d
+	}
 	f := NewFaults()
 	f.From(All, 1, Action{s.do})
 	s.mu.Lock()

@@ -1,5 +1,3 @@
-//go:build docmodel_tenant
-
 package modeltest
 
 import (

@@ -1,10 +1,13 @@
 package schema_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,24 +67,24 @@ type (
 var (
 	sinks    = model.NewCollection[sink, string]("sinks")
 	flats    = model.NewCollection[flat, string]("flats")
-	flatRule = []schema.Rule{
-		schema.Field("name").Enum("a", "b", "é"),
-		schema.Field("nick").Length(1, 3),
-		schema.Field("title").Pattern("^[a-c]+$"),
-		schema.Field("n").Between(-3, nil).MultipleOf(2),
-		schema.Field("price").Range(0, 10).MultipleOf(1),
-		schema.Field("tags").Items(0, 3).Unique().Enum("x", "y", "z"),
-		schema.Field("lines").Items(0, 2),
-		schema.Field("lines.qty").Range(1, 5),
-		schema.Field("lines.note").Optional(),
-		schema.Field("any.deep").Type("int", "string").Enum(1, "x"),
-		schema.Field("big").Optional(),
+	flatRule = []schema.Field{
+		{Path: "name", Enum: []any{"a", "b", "é"}},
+		{Path: "nick", MinLength: 1, MaxLength: 3},
+		{Path: "title", Pattern: "^[a-c]+$"},
+		{Path: "n", Above: -3, MultipleOf: 2},
+		{Path: "price", Min: 0, Max: 10, MultipleOf: 1},
+		{Path: "tags", MaxItems: 3, Unique: true, Enum: []any{"x", "y", "z"}},
+		{Path: "lines", MaxItems: 2},
+		{Path: "lines.qty", Min: 1, Max: 5},
+		{Path: "lines.note", Optional: true},
+		{Path: "any.deep", Types: []string{"int", "string"}, Enum: []any{1, "x"}},
+		{Path: "big", Optional: true},
 	}
-	sinkRule = append(slices.Clone(flatRule), schema.Field("prices.*").Range(0, 9))
+	sinkRule = append(slices.Clone(flatRule), schema.Field{Path: "prices.*", Min: 0, Max: 9})
 
-	even   = schema.Of(flats, flatRule...)
-	plain  = schema.Of(sinks, sinkRule...)
-	closed = schema.Of(sinks, append(slices.Clone(sinkRule), schema.Closed(), schema.Loose())...)
+	even   = schema.Of(flats, schema.Spec{Fields: flatRule})
+	plain  = schema.Of(sinks, schema.Spec{Fields: sinkRule})
+	closed = schema.Of(sinks, schema.Spec{Fields: sinkRule, Closed: true, Loose: true})
 )
 
 // need leaves a test out on a server whose $jsonSchema lacks what closed and mapped fields need.
@@ -104,46 +107,49 @@ func TestOfPanics(t *testing.T) {
 	}
 	for _, c := range []struct {
 		reason string
-		rule   schema.Rule
+		spec   schema.Spec
 	}{
-		{"no such field", schema.Field("nam").Length(0, 1)},
-		{"no such field below", schema.Field("lines.sky").Length(0, 1)},
-		{"no map", schema.Field("lines.*").Length(0, 1)},
-		{"no path", schema.Field("a..b").Length(0, 1)},
-		{"values of another type", schema.Field("name").Enum(1)},
-		{"no values", schema.Field("name").Enum()},
-		{"a value twice", schema.Field("n").Enum(1, 1.0)},
-		{"a document as value", schema.Field("any").Enum(bson.D{})},
-		{"a range of texts", schema.Field("name").Range(1, 2)},
-		{"a range to a text", schema.Field("n").Range(1, "2")},
-		{"a range turned round", schema.Field("n").Range(2, 1)},
-		{"a multiple of nothing", schema.Field("n").MultipleOf(0)},
-		{"a multiple of a text", schema.Field("name").MultipleOf(1)},
-		{"a pattern of numbers", schema.Field("n").Pattern("x")},
-		{"a pattern with lookahead", schema.Field("name").Pattern("a(?=b)")},
-		{"a length of numbers", schema.Field("n").Length(0, 1)},
-		{"a length turned round", schema.Field("name").Length(2, 1)},
-		{"items of a text", schema.Field("name").Items(0, 1)},
-		{"items turned round", schema.Field("tags").Items(2, 1)},
-		{"unique in a number", schema.Field("n").Unique()},
-		{"an optional _id", schema.Field("_id").Optional()},
-		{"a required value of a map", schema.Field("prices.*").Required()},
-		{"never null anyway", schema.Field("name").NotNull()},
-		{"wider than the type", schema.Field("name").Type("string", "int")},
-		{"no type", schema.Field("any").Type()},
-		{"an unknown type", schema.Field("any").Type("text")},
-		{"a type twice", schema.Field("any").Type("int", "int")},
-		{"variants of a number", schema.Field("n").OneOf("kind", schema.As[sinkLine]("a"))},
-		{"no variants", schema.OneOf("kind")},
-		{"a tag twice", schema.OneOf("kind", schema.As[sinkLine]("a"), schema.As[sinkLine]("a"))},
-		{"a variant that is no struct", schema.OneOf("kind", schema.As[string]("a"))},
-		{"a tag that is no name", schema.OneOf("$kind", schema.As[sinkLine]("a"))},
-		{"a rule about what a variant doesn't have", schema.OneOf("kind", schema.As[sinkLine]("a", schema.Field("x").Required()))},
-		{"a variant that is closed alone", schema.OneOf("kind", schema.As[sinkLine]("a", schema.Closed()))},
+		{"no such field", schema.Spec{Fields: []schema.Field{{Path: "nam", MinLength: 0, MaxLength: 1}}}},
+		{"no such field below", schema.Spec{Fields: []schema.Field{{Path: "lines.sky", MinLength: 0, MaxLength: 1}}}},
+		{"no map", schema.Spec{Fields: []schema.Field{{Path: "lines.*", MinLength: 0, MaxLength: 1}}}},
+		{"no path", schema.Spec{Fields: []schema.Field{{Path: "a..b", MinLength: 0, MaxLength: 1}}}},
+		{"values of another type", schema.Spec{Fields: []schema.Field{{Path: "name", Enum: []any{1}}}}},
+		{"no values", schema.Spec{Fields: []schema.Field{{Path: "name", Enum: []any{}}}}},
+		{"a value twice", schema.Spec{Fields: []schema.Field{{Path: "n", Enum: []any{1, 1.0}}}}},
+		{"a document as value", schema.Spec{Fields: []schema.Field{{Path: "any", Enum: []any{bson.D{}}}}}},
+		{"a range of texts", schema.Spec{Fields: []schema.Field{{Path: "name", Min: 1, Max: 2}}}},
+		{"a range to a text", schema.Spec{Fields: []schema.Field{{Path: "n", Min: 1, Max: "2"}}}},
+		{"two lower ends", schema.Spec{Fields: []schema.Field{{Path: "n", Min: 1, Above: 1}}}},
+		{"required and optional", schema.Spec{Fields: []schema.Field{{Path: "n", Required: true, Optional: true}}}},
+		{"a tag without variants, of a field", schema.Spec{Fields: []schema.Field{{Path: "any", Tag: "kind"}}}},
+		{"variants without a tag", schema.Spec{Variants: []schema.Variant{schema.As[sinkLine]("a")}}},
+		{"a range turned round", schema.Spec{Fields: []schema.Field{{Path: "n", Min: 2, Max: 1}}}},
+		{"a multiple of nothing", schema.Spec{Fields: []schema.Field{{Path: "n", MultipleOf: -1}}}},
+		{"a multiple of a text", schema.Spec{Fields: []schema.Field{{Path: "name", MultipleOf: 1}}}},
+		{"a pattern of numbers", schema.Spec{Fields: []schema.Field{{Path: "n", Pattern: "x"}}}},
+		{"a pattern with lookahead", schema.Spec{Fields: []schema.Field{{Path: "name", Pattern: "a(?=b)"}}}},
+		{"a length of numbers", schema.Spec{Fields: []schema.Field{{Path: "n", MinLength: 0, MaxLength: 1}}}},
+		{"a length turned round", schema.Spec{Fields: []schema.Field{{Path: "name", MinLength: 2, MaxLength: 1}}}},
+		{"items of a text", schema.Spec{Fields: []schema.Field{{Path: "name", MinItems: 0, MaxItems: 1}}}},
+		{"items turned round", schema.Spec{Fields: []schema.Field{{Path: "tags", MinItems: 2, MaxItems: 1}}}},
+		{"unique in a number", schema.Spec{Fields: []schema.Field{{Path: "n", Unique: true}}}},
+		{"an optional _id", schema.Spec{Fields: []schema.Field{{Path: "_id", Optional: true}}}},
+		{"a required value of a map", schema.Spec{Fields: []schema.Field{{Path: "prices.*", Required: true}}}},
+		{"never null anyway", schema.Spec{Fields: []schema.Field{{Path: "name", NotNull: true}}}},
+		{"wider than the type", schema.Spec{Fields: []schema.Field{{Path: "name", Types: []string{"string", "int"}}}}},
+		{"no type", schema.Spec{Fields: []schema.Field{{Path: "any", Types: []string{}}}}},
+		{"an unknown type", schema.Spec{Fields: []schema.Field{{Path: "any", Types: []string{"text"}}}}},
+		{"a type twice", schema.Spec{Fields: []schema.Field{{Path: "any", Types: []string{"int", "int"}}}}},
+		{"variants of a number", schema.Spec{Fields: []schema.Field{{Path: "n", Tag: "kind", Variants: []schema.Variant{schema.As[sinkLine]("a")}}}}},
+		{"no variants", schema.Spec{Tag: "kind"}},
+		{"a tag twice", schema.Spec{Tag: "kind", Variants: []schema.Variant{schema.As[sinkLine]("a"), schema.As[sinkLine]("a")}}},
+		{"a variant that is no struct", schema.Spec{Tag: "kind", Variants: []schema.Variant{schema.As[string]("a")}}},
+		{"a tag that is no name", schema.Spec{Tag: "$kind", Variants: []schema.Variant{schema.As[sinkLine]("a")}}},
+		{"a rule about what a variant doesn't have", schema.Spec{Tag: "kind", Variants: []schema.Variant{schema.As[sinkLine]("a", schema.Field{Path: "x", Required: true})}}},
 	} {
-		wantDeclarationError(t, c.reason, func() { schema.Of(sinks, c.rule) })
+		wantDeclarationError(t, c.reason, func() { schema.Of(sinks, c.spec) })
 	}
-	wantDeclarationError(t, "functions", func() { schema.Of(model.NewCollection[odd, string]("odd")) })
+	wantDeclarationError(t, "functions", func() { schema.Of(model.NewCollection[odd, string]("odd"), schema.Spec{}) })
 }
 
 func wantDeclarationError(t *testing.T, reason string, f func()) {
@@ -159,16 +165,16 @@ func wantDeclarationError(t *testing.T, reason string, f func()) {
 
 // What is opaque is said.
 func TestOpaque(t *testing.T) {
-	want := []schema.Opaque{{"any", "interface {} is anything"}, {"meta", "bson.M is a document of anything"}}
-	if got := plain.Opaque(); !slices.Equal(got, want) {
+	want := map[string]string{"any": "interface {} is anything", "meta": "bson.M is a document of anything"}
+	if got := plain.Opaque(); !maps.Equal(got, want) {
 		t.Errorf("got %v", got)
 	}
 	type tree struct {
 		ID   string  `bson:"_id"`
 		Kids []*tree `bson:"kids,omitempty"`
 	}
-	trees := schema.Of(model.NewCollection[tree, string]("trees"))
-	if got := trees.Opaque(); len(got) != 1 || got[0].Path != "kids" {
+	trees := schema.Of(model.NewCollection[tree, string]("trees"), schema.Spec{})
+	if got := trees.Opaque(); len(got) != 1 || got["kids"] == "" {
 		t.Errorf("a type that holds itself: %v", got)
 	}
 	if err := trees.Validate(tree{ID: "a", Kids: []*tree{{ID: "b"}, nil}}); err != nil {
@@ -220,7 +226,7 @@ func TestViolations(t *testing.T) {
 // A validation is put in place, found in place, changed and taken away.
 func TestEnsure(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		v := schema.Of(tagged, schema.Field("n").Range(0, 5)).Enforced("", "")
+		v := schema.Of(tagged, schema.Spec{Fields: []schema.Field{{Path: "n", Min: 0, Max: 5}}}).Enforced("", "")
 		for _, step := range []struct {
 			reason, diff string
 			v            schema.Validation
@@ -228,18 +234,19 @@ func TestEnsure(t *testing.T) {
 			{"the collection is new", "collection", v},
 			{"another level", "validationLevel", schema.Validation{Collection: v.Collection, Validator: v.Validator, Level: schema.Moderate}},
 			{"another action", "validationLevel, validationAction", schema.Validation{Collection: v.Collection, Validator: v.Validator, Action: schema.Warn}},
-			{"another validator", "validator, validationAction", schema.Of(tagged).Enforced(schema.Strict, schema.Refuse)},
+			{"another validator", "validator, validationAction", schema.Of(tagged, schema.Spec{}).Enforced(schema.Strict, schema.Refuse)},
 			{"none", "validator", schema.Validation{Collection: v.Collection}},
 		} {
-			diff, err := step.v.Diff(t.Context(), db)
-			if err != nil || diff.String() != step.diff {
-				t.Fatalf("%s: differs in %q, %v", step.reason, diff, err)
+			_, differs, err := step.v.Diff(t.Context(), db)
+			if got := strings.Join(differs, ", "); err != nil || got != step.diff {
+				t.Fatalf("%s: differs in %q, %v", step.reason, got, err)
 			}
 			if err := step.v.Ensure(t.Context(), db); err != nil {
 				t.Fatalf("%s: %v", step.reason, err)
 			}
-			if diff, err := step.v.Diff(t.Context(), db); err != nil || !diff.Empty() {
-				t.Fatalf("%s: differs afterwards in %q, %v", step.reason, diff, err)
+			want := cmp.Or(step.v.Level, schema.Strict)
+			if have, differs, err := step.v.Diff(t.Context(), db); err != nil || len(differs) > 0 || have.Level != want {
+				t.Fatalf("%s: differs afterwards in %q, %+v, %v", step.reason, differs, have, err)
 			}
 		}
 		var bad *model.ValueError
@@ -263,7 +270,7 @@ func TestEnforced(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		modeltest.NeedValidators(t, db)
 		ctx := t.Context()
-		s := schema.Of(tagged, schema.Field("n").Range(0, 5))
+		s := schema.Of(tagged, schema.Spec{Fields: []schema.Field{{Path: "n", Min: 0, Max: 5}}})
 		if _, err := db.Collection("tagged").InsertOne(ctx, bson.D{{Key: "_id", Value: "old"}, {Key: "n", Value: "text"}}); err != nil {
 			t.Fatal(err)
 		}
@@ -284,7 +291,7 @@ func TestEnforced(t *testing.T) {
 		wantCode("out of range", err, true)
 		_, err = tagged.Update("a", bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}).Run(ctx, db)
 		wantCode("an update out of range", err, true)
-		_, err = tagged.Update("old", bson.D{{Key: "$set", Value: bson.D{{Key: "x", Value: 1}}}}).Run(ctx, db)
+		_, err = tagged.Unchecked().Update("old", bson.D{{Key: "$set", Value: bson.D{{Key: "x", Value: 1}}}}).Run(ctx, db)
 		wantCode("what was wrong before", err, false)
 		p := model.NewPlan(tagged.Insert(taggedDoc{"b", 6}))
 		p.Options.BypassDocumentValidation = true
@@ -305,7 +312,7 @@ func TestShapes(t *testing.T) {
 		Line sinkLine         `bson:"line,omitempty"`
 		Rest map[string]int32 `bson:",inline"`
 	}
-	s := schema.Of(model.NewCollection[extra, string]("extras"), schema.Closed())
+	s := schema.Of(model.NewCollection[extra, string]("extras"), schema.Spec{Closed: true})
 	got := model.Shell(s.JSONSchema())
 	want := "{bsonType: 'object', required: ['_id', 'any', 'line'], properties: {_id: {bsonType: 'string'}, any: {}, line: {bsonType: 'object', " +
 		"required: ['sku', 'qty', 'note'], properties: {sku: {bsonType: 'string'}, qty: {bsonType: 'int'}, note: {bsonType: ['string', 'null']}}, " +
@@ -321,8 +328,8 @@ func TestShapes(t *testing.T) {
 // Options of the collection change what is described.
 func TestOptions(t *testing.T) {
 	with := func(o options.BSONOptions) string {
-		c := model.NewCollection[sink, string]("sinks", model.CollectionOptions{BSON: &o})
-		return model.Shell(schema.Of(c).JSONSchema())
+		c := model.NewCollectionWith[sink, string]("sinks", model.CollectionOptions{BSON: &o})
+		return model.Shell(schema.Of(c, schema.Spec{}).JSONSchema())
 	}
 	for _, c := range []struct {
 		reason string

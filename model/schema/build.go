@@ -8,67 +8,63 @@ import (
 	"slices"
 	"time"
 
-	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model/schema/internal/rawdoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // builder makes the nodes of a type.
 type builder struct {
-	collection string
-	encode     func(any) (any, error)
-	field      func(path string) // panics for a path that the documents don't have
+	docs  *core.Docs
+	field func(path string) // panics for a path that the documents don't have
 
 	closed, loose bool
-	shape         model.Shape // of the document
-	opaque        []Opaque
+	shape         core.Shape // of the document
+	opaque        map[string]string
 }
 
-func (b *builder) describe(s model.Shape, rules []Rule) described {
-	for _, r := range rules {
-		if o, ok := r.(option); ok {
-			o.set(b)
-		}
-	}
-	b.shape = s
+func (b *builder) describe(s core.Shape, spec Spec) described {
+	b.closed, b.loose, b.shape = spec.Closed, spec.Loose, s
 	root := b.node(s, "", nil)
 	root.require("_id", true)
 	if root.property("_id") == nil {
 		root.fields = append([]*property{{"_id", &node{}}}, root.fields...)
 	}
-	for _, r := range rules {
-		if a, ok := r.(applied); ok {
-			a.apply(b, root)
-		}
+	for _, f := range spec.Fields {
+		f.apply(b, root)
 	}
-	return described{b.collection, root, b.opaque}
+	if spec.Tag != "" || spec.Variants != nil {
+		b.oneOf(root, "", spec.Tag, spec.Variants)
+	}
+	return described{b.docs.Name(), root, b.opaque}
 }
 
 func (b *builder) refuse(path, problem, remedy string) {
-	panic(&model.DeclarationError{Problem: problem, Place: fmt.Sprintf("schema of %s, path %q", b.collection, path), Remedy: remedy})
+	core.Fail(problem, fmt.Sprintf("schema of %s, path %q", b.docs.Name(), path), remedy)
 }
 
 // node describes the values of a shape. outer are the structs that it lies within.
-func (b *builder) node(s model.Shape, path string, outer []reflect.Type) *node {
+func (b *builder) node(s core.Shape, path string, outer []reflect.Type) *node {
 	n := &node{}
 	switch s.Kind {
-	case model.DocumentShape:
+	case core.DocumentShape:
 		n.types = []string{"object"}
 		if slices.Contains(outer, s.Type) {
 			b.note(path, s.Type.String()+" holds itself")
 			break
 		}
 		b.structure(n, s, path, append(slices.Clone(outer), s.Type))
-	case model.ArrayShape:
+	case core.ArrayShape:
 		n.types = []string{"array"}
 		n.items = b.node(s.Elem(), path, outer)
 		if s.Type.Kind() == reflect.Array {
 			length := int64(s.Type.Len())
 			n.minItems, n.maxItems = &length, &length
 		}
-	case model.MapShape:
+	case core.MapShape:
 		n.types = []string{"object"}
-		n.rest = b.node(s.Elem(), join(path, "*"), outer)
-	case model.OpenShape:
+		n.rest = b.node(s.Elem(), rawdoc.Join(path, "*"), outer)
+	case core.OpenShape:
 		b.open(n, s, path)
 	default:
 		b.scalar(n, s, path)
@@ -84,22 +80,15 @@ func (b *builder) note(path, why string) {
 	if path == "" {
 		path = "the document"
 	}
-	b.opaque = append(b.opaque, Opaque{path, why})
-}
-
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
+	b.opaque[path] = why
 }
 
 // structure describes the fields of a struct.
-func (b *builder) structure(n *node, s model.Shape, path string, outer []reflect.Type) {
+func (b *builder) structure(n *node, s core.Shape, path string, outer []reflect.Type) {
 	fields, rest := s.Fields()
 	for _, f := range fields {
-		at := join(path, f.Name)
-		if err := model.CheckKey(f.Name); err != nil {
+		at := rawdoc.Join(path, f.Name)
+		if err := core.CheckKey(f.Name); err != nil {
 			b.refuse(at, err.Error(), "give the field a name that can be stored")
 		}
 		n.fields = append(n.fields, &property{f.Name, b.node(f, at, outer)})
@@ -108,7 +97,7 @@ func (b *builder) structure(n *node, s model.Shape, path string, outer []reflect
 		}
 	}
 	if rest != nil {
-		n.rest = b.node(*rest, join(path, "*"), outer)
+		n.rest = b.node(*rest, rawdoc.Join(path, "*"), outer)
 	}
 	n.closed = b.closed && rest == nil
 }
@@ -122,7 +111,7 @@ var (
 )
 
 // open describes what isn't known by its type.
-func (b *builder) open(n *node, s model.Shape, path string) {
+func (b *builder) open(n *node, s core.Shape, path string) {
 	switch t := s.Type; {
 	case t == nil:
 		return
@@ -153,7 +142,7 @@ var scalarAliases = map[reflect.Type][]string{
 }
 
 // scalar describes one value.
-func (b *builder) scalar(n *node, s model.Shape, path string) {
+func (b *builder) scalar(n *node, s core.Shape, path string) {
 	if aliases, ok := scalarAliases[s.Type]; ok {
 		n.types = slices.Clone(aliases)
 		return

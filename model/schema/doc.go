@@ -5,7 +5,7 @@
 // # Choosing
 //
 //	What documents must look like, whoever writes them        [Of]
-//	Forms of one collection's documents, told by a tag        [OneOf]
+//	Forms of one collection's documents, told by a tag        [Of], [As]
 //	Documents whose form changed, and changes again           [Versions]
 //	Documents that expire, or are archived first              [Expiry]
 //	Numbers that travel as JSON                               [Number]
@@ -13,7 +13,7 @@
 // # Tasks
 //
 //   - See the $jsonSchema of a type: [Schema.JSONSchema]; what it says nothing about: [Schema.Opaque]
-//   - Say more about a field: [Field] and the methods of [FieldRule]; about the whole: [Closed], [Loose]
+//   - Say more about the documents: [Spec]; about a field: [Field]
 //   - Find what doesn't conform, and why: [Schema.Nonconforming], [Schema.ValidateRaw]
 //   - Refuse a document before it is sent: [Schema.Validate]
 //   - Have the server refuse it: [Schema.Enforced], [Validation.Ensure]; see what it enforces: [Validation.Diff]
@@ -21,7 +21,7 @@
 //   - Store a new one, change one and bring it up: [Versions.Insert], [Versions.Edit], [Versions.Save], [Versions.Upgrade]
 //   - Bring all of them up: [Versions.Migrate]; see how far that is: [Versions.Counts], [Versions.Outdated]
 //   - Archive what has expired, and restore it: [Expiry.Archive], [Expiry.Restore]; hide it: [Expiry.Live]; see what waits:
-//     [Expiry.Expired]; a moment of its own for a document: [Expiry.Until], [Expiry.Never]; what is in both: [Expiry.Both],
+//     [Expiry.Expired]; a moment of its own for a document: [Expiry.Until]; what is in both: [Expiry.Both],
 //     [Expiry.Discard]
 //   - See which fields of a type lose digits in JSON: [NumberRisks]; whole documents: [DocumentJSON], [DocumentFromJSON]
 //
@@ -49,7 +49,7 @@
 // # Limits
 //
 // $jsonSchema has no references: a type that holds itself is described once. Patterns are those that both Go's engine and the
-// server's have. Servers that aren't MongoDB may lack keywords: DocumentDB has no additionalProperties, which maps and [Closed]
+// server's have. Servers that aren't MongoDB may lack keywords: DocumentDB has no additionalProperties, which maps and Closed
 // need, and enforces no validator.
 //
 // Queries see documents as they are stored: a condition on a field that a step makes finds only those that were brought up. An array

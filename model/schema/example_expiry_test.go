@@ -61,7 +61,7 @@ func ExampleExpiry() {
 		fmt.Println(err)
 		return
 	}
-	plan, err := nightly.Plan([]bson.Raw{order})
+	plan, err := nightly.Stages[0].Plan([]bson.Raw{order})
 	fmt.Println(plan)
 	fmt.Println(plan.Cost(), "-", plan.Guarantee(), err)
 

@@ -37,13 +37,14 @@ type (
 
 var (
 	wares      = model.NewCollection[ware, string]("wares")
-	wareSchema = schema.Of(wares,
-		schema.Field("price").Range(0, nil),
-		schema.Field("tags").Items(0, 10).Unique(),
-		schema.OneOf("kind",
-			schema.As[bookWare]("book", schema.Field("isbn").Pattern("^[0-9]{13}$")),
-			schema.As[discWare]("disc", schema.Field("tracks").Items(1, 99).NotNull(), schema.Field("tracks.seconds").Between(0, nil))),
-	)
+	wareSchema = schema.Of(wares, schema.Spec{
+		Fields: []schema.Field{{Path: "price", Min: 0}, {Path: "tags", MaxItems: 10, Unique: true}},
+		Tag:    "kind",
+		Variants: []schema.Variant{
+			schema.As[bookWare]("book", schema.Field{Path: "isbn", Pattern: "^[0-9]{13}$"}),
+			schema.As[discWare]("disc", schema.Field{Path: "tracks", MinItems: 1, MaxItems: 99, NotNull: true}, schema.Field{Path: "tracks.seconds", Above: 0}),
+		},
+	})
 )
 
 func ExampleOf() {
@@ -95,8 +96,8 @@ func ExampleOf() {
 		fmt.Println(err)
 		return
 	}
-	diff, err := validation.Diff(ctx, db)
-	fmt.Println(diff.Empty(), err)
+	_, differs, err := validation.Diff(ctx, db)
+	fmt.Println(differs, err)
 
 	_, err = c.InsertOne(ctx, bson.D{
 		{Key: "_id", Value: "j1"}, {Key: "price", Value: 4990}, {Key: "kind", Value: "jeans"}, {Key: "length", Value: 34},
@@ -119,6 +120,6 @@ func ExampleOf() {
 	//    bsonType 'object'
 	//    required ['artist', 'tracks', 'kind']
 	//    properties {kind: {bsonType: 'string', enum: ['disc']}, artist: {bsonType: 'string'}, tracks: {bsonType: 'array', minItems: 1, maxItems: 99, items: {bsonType: 'object', required: ['title', 'seconds'], properties: {title: {bsonType: 'string'}, seconds: {bsonType: 'int', minimum: 0, exclusiveMinimum: true}}}}}
-	// true <nil>
+	// [] <nil>
 	// Document failed validation: oneOf
 }

@@ -3,14 +3,16 @@ package schema
 import (
 	"time"
 
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/schema/internal/expiry"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // ExpirySpec says how long documents stay, and where they go.
 type ExpirySpec struct {
 	// After is how long a document stays after the time at the path, in whole seconds. 0 means that the path holds the moment when the
-	// document expires, each its own; see [Expiry.Until] and [Expiry.Never]. Declare that field as a *time.Time with omitempty: a zero
+	// document expires, each its own; see [Expiry.Until]. Declare that field as a *time.Time with omitempty: a zero
 	// time.Time is stored as the year 1, and has expired.
 	After time.Duration
 
@@ -41,10 +43,6 @@ type ExpiryPair struct {
 	Expired bool          `bson:"expired"`
 }
 
-// An ExpiryState is what [Expiry.Restore] decides from: the document, nil for none, and,
-// only if there is none, its archived copy.
-type ExpiryState struct{ Hot, Cold bson.Raw }
-
 // Expiry keeps documents for a time and then has them deleted, or moved into a cold collection that keeps them for another: orders that
 // the shop needs for thirty days and the analysts for five years. Make it with [NewExpiry].
 //
@@ -66,9 +64,15 @@ type ExpiryState struct{ Hot, Cold bson.Raw }
 // judged by value, as $eq does: an int that became the same double did not.
 //
 // Source: transactional and analytical time-to-live (seed 003); https://www.mongodb.com/docs/manual/core/index-ttl/.
+//
+// Indexes returns the index on the time: a TTL index without an Archive or with a Margin, else a plain one, by which what has expired is
+// found; and the TTL index of the cold collection, if it doesn't keep documents for ever. Another TTL index on the documents of an
+// Archive would delete them before they are archived: model.Indexes(x).Diff shows it as one too many.
 type Expiry[D, K any] struct {
+	model.Parts
+
 	docs, cold *model.Collection[D, K]
-	in         *expiry
+	in         *expiry.Expiry
 }
 
 // NewExpiry declares that the documents of a collection expire by the time at a path. It panics with a [*model.DeclarationError] when the
@@ -77,12 +81,12 @@ type Expiry[D, K any] struct {
 // is the documents' own collection, when without After a zero Go value is stored as a time, which has expired, and when the documents
 // have a field archivedEarlier or unarchived, which are Expiry's own.
 func NewExpiry[D, K any](docs *model.Collection[D, K], at string, spec ExpirySpec) *Expiry[D, K] {
-	x := &Expiry[D, K]{docs: docs, in: declareExpiry(docs.Name(), at, spec, func(path string) model.Field { return model.MustField(docs, path) }, docs.Field)}
+	x := &Expiry[D, K]{docs: docs, in: expiry.Declare(docs.Docs(), at, expiry.Spec(spec))}
 	if spec.Archive != "" {
 		x.cold = docs.Named(spec.Archive)
 	}
-	x.in.encode = docs.Encode
-	x.in.mustOmitZero(new(D))
+	x.in.MustOmitZero(new(D))
+	x.Parts = model.NewParts(x.in.Indexes, nil, nil)
 	return x
 }
 
@@ -90,32 +94,24 @@ func NewExpiry[D, K any](docs *model.Collection[D, K], at string, spec ExpirySpe
 // others. With an Archive they wait for it: Expired(now.Add(-time.Hour)) are those that it is an hour late with.
 //
 // Cost: one command, served by the index of [Expiry.Indexes].
-func (x *Expiry[D, K]) Expired(now time.Time) model.Find[D] {
-	f := x.docs.Find(x.in.expired(now))
-	f.Sort, f.Index = bson.D{{Key: x.in.at, Value: 1}}, x.in.index().Name
-	return f
+func (x *Expiry[D, K]) Expired(now time.Time) *model.Find[D] {
+	i := x.in.Index()
+	return commands.Served(x.docs.Find(x.in.Expired(now)).Sorted(i.Keys), i.Name, nil)
 }
 
 // Live returns the query of the documents that have not expired by a time, those that never do too. Add conditions with Where.
 //
 // Cost: one command; no index serves the condition by itself.
-func (x *Expiry[D, K]) Live(now time.Time) model.Find[D] { return x.docs.Find(x.in.live(now)) }
+func (x *Expiry[D, K]) Live(now time.Time) *model.Find[D] { return x.docs.Find(x.in.Live(now)) }
 
-// Until returns the write that lets a document expire at a time. It needs a spec without After. A document that is gone, or archived, gives
-// model.ErrStale. With a Version, that is counted up where the time is another.
+// Until returns the write that lets a document expire at a time, or never, for the zero time: that takes the time off the document.
+// It needs a spec without After. A document that is gone, or archived, gives model.ErrStale. With a Version, that is counted up where
+// the time is another.
 //
 // Cost: one command, one document by _id; a read more where a Version is and nothing changes. It can be run again.
 func (x *Expiry[D, K]) Until(id K, at time.Time) model.Write {
-	moment := bson.NewDateTimeFromTime(at)
-	w := x.docs.Update(id, bson.D{{Key: "$set", Value: bson.D{{Key: x.in.at, Value: moment}}}})
-	return x.in.touch(w, bson.E{Key: x.in.at, Value: bson.D{{Key: "$ne", Value: moment}}}, bson.E{Key: x.in.at, Value: moment})
-}
-
-// Never returns the write that lets a document never expire: it takes the time off it. It needs a spec without After; cost and errors are
-// those of [Expiry.Until].
-func (x *Expiry[D, K]) Never(id K) model.Write {
-	exists := func(yes bool) bson.E { return bson.E{Key: x.in.at, Value: bson.D{{Key: "$exists", Value: yes}}} }
-	return x.in.touch(x.docs.Update(id, bson.D{{Key: "$unset", Value: bson.D{{Key: x.in.at, Value: ""}}}}), exists(true), exists(false))
+	set, other, done := x.in.Until(at)
+	return x.in.Touch(x.docs.Update(id, set), other, done)
 }
 
 // Archive returns the job that moves the documents that have expired by a time into the cold collection, 500 at a time unless BatchSize
@@ -125,14 +121,14 @@ func (x *Expiry[D, K]) Never(id K) model.Write {
 // Cost: for each batch three commands: one that reads it with what is archived of it, one that inserts the copies, one that deletes; a
 // copy that differs from an earlier one costs a command of its own. Each batch is looked up among all that have expired, by the index of
 // [Expiry.Indexes]: run it often. A document and an earlier copy of it must have less than 16 MiB together.
-func (x *Expiry[D, K]) Archive(now time.Time) model.Job { return x.in.archive(now) }
+func (x *Expiry[D, K]) Archive(now time.Time) model.Job { return x.in.Archive(now) }
 
 // Archived returns the query of an archived document. None is model.ErrNotFound. It needs a spec with Archive.
 //
 // Cost: one command, one document by _id.
-func (x *Expiry[D, K]) Archived(id K) model.Find[D] {
+func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
 	if x.cold == nil {
-		return model.Find[D]{Query: model.Query{Err: x.in.noArchive()}}
+		return &model.Find[D]{Query: model.Query{Err: x.in.NoArchive()}}
 	}
 	return x.cold.ByID(id)
 }
@@ -149,9 +145,9 @@ func (x *Expiry[D, K]) Archived(id K) model.Find[D] {
 // Cost: three commands, one document. Where the document is there: two commands, which
 // return it; the second is safe from rollbacks. Two that restore at once end in one document. A Margin must not have
 // passed, or the server deletes the document at once.
-func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[ExpiryState] {
+func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[any] {
 	w := x.docs.Delete(id) // checks and encodes the id
-	return x.in.restore(w, until)
+	return x.in.Restore(w, until)
 }
 
 // Both returns the pipeline of the documents that are in both collections, in the order of _id: expired ones between a copy and its
@@ -159,12 +155,8 @@ func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[ExpiryState] 
 // stored anew under an archived _id. It needs a spec with Archive.
 //
 // Cost: one command that reads the cold collection, and looks each document up by _id.
-func (x *Expiry[D, K]) Both(now time.Time) model.Aggregate[ExpiryPair] {
-	a := model.Aggregate[ExpiryPair]{Aggregation: model.Aggregation{Collection: x.in.cold, Pipeline: x.in.both(now)}}
-	if x.in.cold == "" {
-		a.Err = x.in.noArchive()
-	}
-	return a
+func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
+	return &model.Aggregate[ExpiryPair]{Aggregation: x.in.Both(now)}
 }
 
 // Discard returns the plan that deletes the archived copy of a living document that [Expiry.Both] found: of one that was restored or
@@ -176,13 +168,5 @@ func (x *Expiry[D, K]) Both(now time.Time) model.Aggregate[ExpiryPair] {
 // Cost: two commands, two documents by _id. It can be run again; when the document is gone or either changed it does nothing or gives
 // model.ErrStale. A cut leaves the mark, which does no harm.
 func (x *Expiry[D, K]) Discard(pair ExpiryPair, op bson.ObjectID) model.Plan {
-	return x.in.discard(pair, op)
+	return x.in.Discard(expiry.Pair(pair), op)
 }
-
-// Indexes returns the index on the time: a TTL index without an Archive or with a Margin, else a plain one, by which what has expired is
-// found; and the TTL index of the cold collection, if it doesn't keep documents for ever. Another TTL index on the documents of an
-// Archive would delete them before they are archived: model.Indexes(x).Diff shows it as one too many.
-func (x *Expiry[D, K]) Indexes() []model.Index { return x.in.indexes() }
-
-// Relations returns none: the cold collection holds the same documents.
-func (x *Expiry[D, K]) Relations() []model.Relation { return nil }

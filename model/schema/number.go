@@ -49,9 +49,8 @@ const (
 // maxExponent bounds exponents, so that a few characters don't ask for a gigabyte of zeros.
 const maxExponent = 999_999
 
-// ParseNumber reads a number as JSON writes it (RFC 8259 §6), or "NaN", "Infinity" or "-Infinity". All digits are kept, zeros at the end
-// too. For other text, and for exponents beyond ±999,999, it returns a [*model.ValueError].
-func ParseNumber(s string) (Number, error) {
+// parseNumber reads a number as text. All digits are kept, zeros at the end too.
+func parseNumber(s string) (Number, error) {
 	switch s {
 	case textNaN, textInfinity, textNegInfinity:
 		return Number{s, 0}, nil
@@ -63,21 +62,13 @@ func ParseNumber(s string) (Number, error) {
 	return Number{d.text(), 0}, nil
 }
 
-// MustNumber is ParseNumber for constants: it panics where that returns an error.
-func MustNumber(s string) Number {
-	n, err := ParseNumber(s)
-	if err != nil {
-		panic(err)
-	}
-	return n
-}
-
-// NumberOf returns a Go number as a Number: an integer or a float of any kind, a *big.Int, a bson.Decimal128, a json.Number or another
-// kind of string that [ParseNumber] reads, a bson.RawValue that is a number, or a Number. For anything else it returns a
-// [*model.ValueError]. A float has the fewest digits that tell it from all others, as encoding/json writes it.
+// NumberOf returns a value as a Number: an integer or a float of any kind, a *big.Int, a bson.Decimal128, a bson.RawValue that is a
+// number, a Number, or a string of any kind (a json.Number) that holds a number as JSON writes it (RFC 8259 §6), "NaN", "Infinity"
+// or "-Infinity". For anything else, and for exponents beyond ±999,999, it returns a [*model.ValueError]. All digits of a string are
+// kept, zeros at the end too. A float has the fewest digits that tell it from all others, as encoding/json writes it.
 func NumberOf(v any) (Number, error) { return numberOf(v) }
 
-// String is the number with all of its digits, as ParseNumber reads it.
+// String is the number with all of its digits, as [NumberOf] reads it.
 func (n Number) String() string {
 	if n.text == "" {
 		return "0"
@@ -106,14 +97,14 @@ func (n Number) Safe() bool {
 
 // Int64 returns the number, if it is an integer that an int64 holds: 12, 12.0 and 1.2E+1 are.
 func (n Number) Int64() (int64, bool) {
-	if i, ok := n.BigInt(); ok && i.IsInt64() {
+	if i, ok := n.bigInt(); ok && i.IsInt64() {
 		return i.Int64(), true
 	}
 	return 0, false
 }
 
-// BigInt returns the number, if it is an integer of at most 10,000 digits.
-func (n Number) BigInt() (*big.Int, bool) {
+// bigInt is the number, if it is an integer of at most 10,000 digits.
+func (n Number) bigInt() (*big.Int, bool) {
 	d, ok := scanDecimal(n.String())
 	if !ok {
 		return nil, false
@@ -204,13 +195,10 @@ func (n Number) Compare(m Number) int {
 	return x.compare(y)
 }
 
-// Equal reports whether two numbers are equal by value, as Compare has it.
-func (n Number) Equal(m Number) bool { return n.Compare(m) == 0 }
-
 // IsZero reports whether it is the zero Number, for omitempty. A 0 that was read from a document or parsed is stored.
 func (n Number) IsZero() bool { return n == Number{} }
 
 func mustParse(s string) Number {
-	n, _ := ParseNumber(s)
+	n, _ := parseNumber(s)
 	return n
 }

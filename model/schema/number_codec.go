@@ -22,7 +22,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + n.String() + `"`), nil
 }
 
-// UnmarshalJSON reads a JSON number, or a string that [ParseNumber] reads. null leaves the number as it is, as for all types.
+// UnmarshalJSON reads a JSON number, or a string that [NumberOf] reads. null leaves the number as it is, as for all types.
 func (n *Number) UnmarshalJSON(data []byte) error {
 	text := string(data)
 	if text == "null" {
@@ -33,7 +33,7 @@ func (n *Number) UnmarshalJSON(data []byte) error {
 			return err
 		}
 	}
-	read, err := ParseNumber(text)
+	read, err := parseNumber(text)
 	if err == nil {
 		*n = read
 	}
@@ -75,7 +75,7 @@ func (n Number) MarshalBSONValue() (typ byte, data []byte, err error) {
 	return byte(t), data, err
 }
 
-// UnmarshalBSONValue reads an int32, int64, double or Decimal128, or a string that [ParseNumber] reads. null is the zero Number. Other
+// UnmarshalBSONValue reads an int32, int64, double or Decimal128, or a string that [NumberOf] reads. null is the zero Number. Other
 // types are an error that names them.
 func (n *Number) UnmarshalBSONValue(typ byte, data []byte) error {
 	if bson.Type(typ) == bson.TypeNull {
@@ -103,13 +103,13 @@ func ofRaw(v bson.RawValue) (Number, error) {
 	case bson.TypeDecimal128:
 		return ofDecimal128(v.Decimal128())
 	case bson.TypeString:
-		return ParseNumber(v.StringValue())
+		return parseNumber(v.StringValue())
 	}
 	return Number{}, &model.ValueError{Field: "number", Value: v, Reason: fmt.Sprintf("a %s is no number", v.Type)}
 }
 
 func ofDecimal128(d bson.Decimal128) (Number, error) {
-	n, err := ParseNumber(d.String())
+	n, err := parseNumber(d.String())
 	if x, ok := scanDecimal(n.text); err == nil && ok && len(x.digits) > 34 { // IEEE 754 calls it non-canonical, and reads it as 0
 		return Number{}, &model.ValueError{Field: "number", Value: d.String(), Reason: "is no canonical Decimal128: it has more than 34 digits"}
 	}
@@ -123,7 +123,7 @@ func numberOf(v any) (Number, error) {
 		return v, nil
 	case *big.Int:
 		if v != nil {
-			return ParseNumber(v.String())
+			return parseNumber(v.String())
 		}
 	case bson.Decimal128:
 		return ofDecimal128(v)
@@ -149,7 +149,7 @@ func numberOf(v any) (Number, error) {
 	case r.CanFloat():
 		return ofFloat(r.Float()), nil
 	case r.Kind() == reflect.String:
-		return ParseNumber(r.String())
+		return parseNumber(r.String())
 	}
 	return Number{}, &model.ValueError{Field: "number", Reason: fmt.Sprintf("a %T is no number", v)}
 }

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/schema/internal/rawdoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -20,7 +22,7 @@ func DocumentJSON(doc bson.Raw) (text []byte, risky []string, err error) {
 	if err := doc.Validate(); err != nil {
 		return nil, nil, &model.ValueError{Field: "document", Reason: err.Error()}
 	}
-	if path, err := model.CheckNames(doc, ""); err != nil {
+	if path, err := core.CheckNames(doc, ""); err != nil {
 		return nil, nil, &model.ValueError{Field: path, Reason: err.Error()}
 	}
 	w := &jsonWriter{}
@@ -117,7 +119,7 @@ func (w *jsonWriter) elements(path string, v bson.RawValue) error {
 			}
 			w.out.Write(append(key, ':'))
 		}
-		if err := w.value(join(path, name), e.Value()); err != nil {
+		if err := w.value(rawdoc.Join(path, name), e.Value()); err != nil {
 			return err
 		}
 	}
@@ -132,7 +134,7 @@ type jsonReader struct {
 
 // document reads a document whose brace was read. One whose first name begins with "$" is a value of Extended JSON.
 func (r *jsonReader) document(path string, depth int) (any, error) {
-	if depth > model.MaxDepth {
+	if depth > core.MaxDepth {
 		return nil, badJSON(path, "is nested too deep")
 	}
 	d, seen := bson.D{}, map[string]bool{}
@@ -145,14 +147,14 @@ func (r *jsonReader) document(path string, depth int) (any, error) {
 		if len(d) == 0 && len(name) > 1 && name[0] == '$' {
 			return r.extended(path, name)
 		}
-		if err := model.CheckKey(name); err != nil {
-			return nil, badJSON(join(path, name), err.Error())
+		if err := core.CheckKey(name); err != nil {
+			return nil, badJSON(rawdoc.Join(path, name), err.Error())
 		}
 		if seen[name] {
-			return nil, badJSON(join(path, name), "comes twice")
+			return nil, badJSON(rawdoc.Join(path, name), "comes twice")
 		}
 		seen[name] = true
-		v, err := r.value(join(path, name), depth)
+		v, err := r.value(rawdoc.Join(path, name), depth)
 		if err != nil {
 			return nil, err
 		}
@@ -179,7 +181,7 @@ func (r *jsonReader) extended(path, name string) (any, error) {
 		}
 		var v json.RawMessage
 		if err := r.Decode(&v); err != nil {
-			return nil, badJSON(join(path, name), err.Error())
+			return nil, badJSON(rawdoc.Join(path, name), err.Error())
 		}
 		key, err := json.Marshal(name)
 		if err != nil {
@@ -223,7 +225,7 @@ func (r *jsonReader) value(path string, depth int) (any, error) {
 }
 
 func (r *jsonReader) number(path, text string) (any, error) {
-	n, err := ParseNumber(text)
+	n, err := parseNumber(text)
 	if err != nil {
 		return nil, badJSON(path, err.Error())
 	}
@@ -231,12 +233,12 @@ func (r *jsonReader) number(path, text string) (any, error) {
 }
 
 func (r *jsonReader) array(path string, depth int) (any, error) {
-	if depth > model.MaxDepth {
+	if depth > core.MaxDepth {
 		return nil, badJSON(path, "is nested too deep")
 	}
 	list := bson.A{}
 	for r.More() {
-		v, err := r.value(join(path, strconv.Itoa(len(list))), depth)
+		v, err := r.value(rawdoc.Join(path, strconv.Itoa(len(list))), depth)
 		if err != nil {
 			return nil, err
 		}

@@ -71,10 +71,10 @@ func TestNumberDocumentRefusals(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []bson.D{{{Key: "$a", Value: 1}}, {{Key: "a.b", Value: 1}}, {{Key: "", Value: 1}}, {{Key: "a", Value: bson.A{bson.D{{Key: "$x", Value: 1}}}}}} {
 		_, _, err := schema.DocumentJSON(numDoc(t, bad))
-		expRefused(t, model.Shell(bad), err)
+		numRefused(t, model.Shell(bad), err)
 	}
 	_, _, err := schema.DocumentJSON(bson.Raw{5, 0, 0, 0})
-	expRefused(t, "half a document", err)
+	numRefused(t, "half a document", err)
 	for _, bad := range []string{
 		"", "1", "[]", "null", `{"a":1`, `{"a":1}x`, `{"a":1}{}`, `{"a":1,"a":2}`, `{"a.b":1}`, `{"a":{"$where":1}}`, `{"$oid":"507f00000000000000000001"}`, `{"a":{"$oid":"x"}}`,
 		`{"a":{"b":1,"$gt":2}}`, `{"":1}`, `{"n":"x"}`, `{"n":"0x1"}`, `{"a":1e9999999}`, `{"a":{"$a":{"b":1}}}`, `{"a":]}`, strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 200),
@@ -84,7 +84,7 @@ func TestNumberDocumentRefusals(t *testing.T) {
 		if len(bad) > 50 {
 			bad = bad[:50]
 		}
-		expRefused(t, bad, err)
+		numRefused(t, bad, err)
 		if err != nil && strings.Contains(err.Error(), "<nil>") {
 			t.Errorf("%s: %v tells no reason", bad, err)
 		}
@@ -189,7 +189,7 @@ func TestNumberRisksByOptions(t *testing.T) {
 	}
 	paths := func(o model.CollectionOptions) string {
 		var out []string
-		for _, r := range schema.NumberRisks(model.NewCollection[doc, int64]("docs", o)) {
+		for _, r := range schema.NumberRisks(model.NewCollectionWith[doc, int64]("docs", o)) {
 			out = append(out, r.Path+";")
 		}
 		return strings.Join(out, " ")

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/schema/internal/rawdoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -37,10 +39,10 @@ func (r NumberRisk) String() string {
 // Registry stores otherwise than the driver, as a whole or in a field, it says that the fields aren't known. It looks at types alone: a
 // field with int64 is at risk whatever is stored. Nothing is sent.
 func NumberRisks[D, K any](c *model.Collection[D, K]) []NumberRisk {
-	return risksOf(model.ShapeOf(c).As(reflect.TypeFor[D]()))
+	return risksOf(c.Docs().Shape().As(reflect.TypeFor[D]()))
 }
 
-func risksOf(s model.Shape) []NumberRisk {
+func risksOf(s core.Shape) []NumberRisk {
 	r := &risks{within: map[reflect.Type]bool{}}
 	r.walk("", s, false)
 	return r.found
@@ -86,7 +88,7 @@ func (r *risks) add(path string, t reflect.Type, risk NumberRisk) {
 }
 
 // walk looks at a value of a type; quoted says that JSON writes it as a string.
-func (r *risks) walk(path string, s model.Shape, quoted bool) {
+func (r *risks) walk(path string, s core.Shape, quoted bool) {
 	t := s.Type
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -112,10 +114,10 @@ func (r *risks) walk(path string, s model.Shape, quoted bool) {
 		if quoted {
 			risk.Reason, risk.Silent = "integers beyond 2^63-1 can't be stored", false
 		}
-		if s.Kind == model.OpenShape { // a marshaler of its own, or a Registry, may store them
+		if s.Kind == core.OpenShape { // a marshaler of its own, or a Registry, may store them
 			risk = NumberRisk{Reason: "integers beyond 2^53-1 lose their last digits", Remedy: useNumber, Silent: true}
 		}
-		if s.Kind != model.OpenShape || !quoted {
+		if s.Kind != core.OpenShape || !quoted {
 			r.add(path, t, risk)
 		}
 	case reflect.Float32, reflect.Float64:
@@ -127,9 +129,9 @@ func (r *risks) walk(path string, s model.Shape, quoted bool) {
 			r.walk(path, s.As(t.Elem()), false)
 		}
 	case reflect.Map:
-		r.walk(join(path, "*"), s.As(t.Elem()), false)
+		r.walk(rawdoc.Join(path, "*"), s.As(t.Elem()), false)
 	case reflect.Struct:
-		if s.Kind == model.OpenShape {
+		if s.Kind == core.OpenShape {
 			r.add(path, t, unknownRisk)
 			return
 		}
@@ -137,7 +139,7 @@ func (r *risks) walk(path string, s model.Shape, quoted bool) {
 	}
 }
 
-func (r *risks) fields(path string, s model.Shape) {
+func (r *risks) fields(path string, s core.Shape) {
 	if r.within[s.Type] {
 		return
 	}
@@ -146,11 +148,11 @@ func (r *risks) fields(path string, s model.Shape) {
 	fields, rest := s.Fields()
 	for _, f := range fields {
 		if written, quoted := inJSON(s.Type, f.Index); written {
-			r.walk(join(path, f.Name), f, quoted)
+			r.walk(rawdoc.Join(path, f.Name), f, quoted)
 		}
 	}
 	if rest != nil {
-		r.walk(join(path, "*"), *rest, false)
+		r.walk(rawdoc.Join(path, "*"), *rest, false)
 	}
 }
 

@@ -1,9 +1,10 @@
 package schema
 
 import (
-	"slices"
+	"maps"
 
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/schema/internal/rawdoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -23,7 +24,7 @@ type Schema[D, K any] struct {
 type described struct {
 	collection string
 	root       *node
-	opaque     []Opaque
+	opaque     map[string]string
 }
 
 // Of describes the documents of a collection. The types are those that the driver writes for the Go type under the
@@ -49,12 +50,12 @@ type described struct {
 // is always required. A type that holds itself is described once; below that it is an object of anything, for $jsonSchema
 // can't refer to itself.
 //
-// Rules say more about some fields: see [Field] and [OneOf]; [Closed] refuses what the type doesn't have, [Loose] takes the
-// numbers that the type can read. Of panics with a [*model.DeclarationError] for a path that the documents don't have, a rule
-// that doesn't fit its type, and a type that can't be stored.
-func Of[D, K any](c *model.Collection[D, K], rules ...Rule) *Schema[D, K] {
-	b := &builder{collection: c.Name(), encode: c.Encode, field: func(path string) { model.MustField(c, path) }}
-	return &Schema[D, K]{c, b.describe(model.ShapeOf(c), rules)}
+// The spec says more about some fields. Of panics with a [*model.DeclarationError] for a path that the documents don't have, a
+// rule that doesn't fit its type, and a type that can't be stored.
+func Of[D, K any](c *model.Collection[D, K], spec Spec) *Schema[D, K] {
+	docs := c.Docs()
+	b := &builder{docs: docs, field: func(path string) { docs.MustField(path) }, opaque: map[string]string{}}
+	return &Schema[D, K]{c, b.describe(docs.Shape(), spec)}
 }
 
 // JSONSchema returns the schema, as $jsonSchema takes it. The same declaration gives the same bytes.
@@ -79,8 +80,8 @@ func (s *Schema[D, K]) Enforced(level Level, action Action) Validation {
 // one, [Schema.ValidateRaw] tells.
 //
 // Cost: one command, and one more for each further batch; it reads the whole collection.
-func (s *Schema[D, K]) Nonconforming() model.Find[bson.Raw] {
-	return model.Find[bson.Raw]{Query: s.c.Find(s.in.nonconforming()).Query}
+func (s *Schema[D, K]) Nonconforming() *model.Find[bson.Raw] {
+	return &model.Find[bson.Raw]{Query: s.c.Find(s.in.nonconforming()).Query}
 }
 
 func (d described) nonconforming() bson.D {
@@ -99,18 +100,11 @@ func (s *Schema[D, K]) Validate(doc D) error {
 
 func (d described) validateInsert(w model.Write) error {
 	m, _ := w.Model.(*mongo.InsertOneModel)
-	raw, err := rawOf(m.Document)
+	raw, err := rawdoc.Of(m.Document)
 	if err != nil {
 		return err
 	}
 	return d.validate(raw)
-}
-
-func rawOf(doc any) (bson.Raw, error) {
-	if raw, ok := doc.(bson.Raw); ok {
-		return raw, nil
-	}
-	return bson.Marshal(doc)
 }
 
 // ValidateRaw is [Schema.Validate] for a document as it is stored.
@@ -128,8 +122,6 @@ func (d described) validate(doc bson.Raw) error {
 	return v.found
 }
 
-// An Opaque is a path about which a schema says nothing, or nothing beyond its being a document, and why.
-type Opaque struct{ Path, Why string }
-
-// Opaque returns the paths that the schema can't describe, in the order of the type's fields. Rules can: see [FieldRule.Type].
-func (s *Schema[D, K]) Opaque() []Opaque { return slices.Clone(s.in.opaque) }
+// Opaque returns the paths about which the schema says nothing, or nothing beyond a document's being there, each with the reason.
+// The Types of a [Field] say more.
+func (s *Schema[D, K]) Opaque() map[string]string { return maps.Clone(s.in.opaque) }

@@ -5,55 +5,34 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/schema/internal/rawdoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // A Variant is one form that a document can have; [As] makes it.
 type Variant struct {
-	tag   string
-	typ   reflect.Type
-	rules []Rule
+	tag    string
+	typ    reflect.Type
+	fields []Field
 }
 
-// As returns the variant whose documents are a V, and say so by the tag. The rules are about V's fields.
-func As[V any](tag string, rules ...Rule) Variant {
-	return Variant{tag, reflect.TypeFor[V](), slices.Clone(rules)}
+// As returns the variant whose documents are a V, and say so by the tag. The rules are about V's fields. [Of] panics for a tag that
+// stands twice, and for a V that isn't a struct.
+func As[V any](tag string, fields ...Field) Variant {
+	return Variant{tag, reflect.TypeFor[V](), slices.Clone(fields)}
 }
-
-// OneOf says that the collection's documents come in several forms, told by the string at tag, a field of the document: products
-// of many kinds. What the collection's own type says holds for all of them; each variant adds what its type says. A document
-// whose tag is none of the variants', or missing, doesn't conform. The collection's type may be bson.Raw.
-//
-// Of panics for a tag that stands twice, and for a variant that isn't a struct.
-func OneOf(tag string, variants ...Variant) Rule {
-	return oneOf{tag, slices.Clone(variants)}
-}
-
-// OneOf is [OneOf] for a document within a field, or for the documents of an array: tag is a field of those.
-func (f *FieldRule) OneOf(tag string, variants ...Variant) *FieldRule {
-	variants = slices.Clone(variants)
-	return f.add(func(b *builder, at place) { b.oneOf(at.node, at.path, tag, variants) })
-}
-
-type oneOf struct {
-	tag      string
-	variants []Variant
-}
-
-func (oneOf) rule() {}
-
-func (o oneOf) apply(b *builder, root *node) { b.oneOf(root, "", o.tag, o.variants) }
 
 func (b *builder) oneOf(n *node, path, tag string, variants []Variant) {
-	if err := model.CheckKey(tag); err != nil {
+	if err := core.CheckKey(tag); err != nil {
 		b.refuse(path, "the tag: "+err.Error(), "name a field of the document")
 	}
 	switch {
 	case !n.allows("object"):
-		b.refuse(path, "OneOf is for documents, and the field is "+strings.Join(n.types, " or "), "name another field")
+		b.refuse(path, "variants are documents, and the field is "+strings.Join(n.types, " or "), "name another field")
 	case len(variants) == 0:
-		b.refuse(path, "OneOf of nothing", "give the variants that there are")
+		b.refuse(path, "a tag without variants", "give the variants that there are")
 	case len(n.types) == 0:
 		n.types = []string{"object"}
 		if n.nullable {
@@ -63,7 +42,7 @@ func (b *builder) oneOf(n *node, path, tag string, variants []Variant) {
 	n.tag, n.variants = tag, nil
 	for _, v := range variants {
 		if slices.ContainsFunc(n.variants, func(old *variant) bool { return old.tag == v.tag }) {
-			b.refuse(path, "OneOf holds the tag "+model.Shell(v.tag)+" twice", "give each variant a tag of its own")
+			b.refuse(path, "the variants hold the tag "+model.Shell(v.tag)+" twice", "give each variant a tag of its own")
 		}
 		n.variants = append(n.variants, &variant{v.tag, b.variant(n, path, tag, v)})
 	}
@@ -78,22 +57,17 @@ func (b *builder) variant(n *node, path, tag string, v Variant) *node {
 	if path != "" {
 		shape = shape.Nested()
 	}
-	if shape = shape.As(v.typ); shape.Kind != model.DocumentShape {
+	if shape = shape.As(v.typ); shape.Kind != core.DocumentShape {
 		b.refuse(path, v.typ.String()+" is no struct", "give a variant a struct of its own")
 	}
 	shape.Null = false
-	own := &builder{collection: b.collection, encode: b.encode, closed: b.closed, loose: b.loose, shape: shape}
+	own := &builder{docs: b.docs, closed: b.closed, loose: b.loose, shape: shape, opaque: b.opaque}
 	own.field = func(p string) { b.refuse(p, v.typ.String()+" stores no such field", "name a field of the variant") }
 	out := own.node(shape, path, nil)
-	b.opaque = append(b.opaque, own.opaque...)
-	for _, r := range v.rules {
-		a, ok := r.(applied)
-		if !ok {
-			b.refuse(path, "Closed and Loose are rules of the whole schema", "hand them to Of")
-		}
-		a.apply(own, out)
+	for _, f := range v.fields {
+		f.apply(own, out)
 	}
-	told := &node{types: []string{"string"}, enum: []bson.RawValue{own.value(place{path: join(path, tag)}, v.tag)}}
+	told := &node{types: []string{"string"}, enum: []bson.RawValue{own.value(place{path: rawdoc.Join(path, tag)}, v.tag)}}
 	if i := slices.IndexFunc(out.fields, func(p *property) bool { return p.name == tag }); i >= 0 {
 		out.fields[i].node = told
 	} else {

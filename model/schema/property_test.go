@@ -9,13 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-
-	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 func contains(s, part string) bool { return strings.Contains(s, part) }
@@ -140,7 +139,7 @@ func asD(t testing.TB, v any) bson.D {
 // Whatever the driver writes for the type conforms to what is described of it, closed too.
 func TestDriverWritesConform(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	bare, shut, loose := schema.Of(sinks), schema.Of(sinks, schema.Closed()), schema.Of(sinks, schema.Loose())
+	bare, shut, loose := schema.Of(sinks, schema.Spec{}), schema.Of(sinks, schema.Spec{Closed: true}), schema.Of(sinks, schema.Spec{Loose: true})
 	for i := range 300 {
 		doc := randomSink(r, fmt.Sprint(i))
 		for _, s := range []*schema.Schema[sink, string]{bare, shut, loose} {
@@ -288,9 +287,9 @@ type (
 
 var (
 	shapeDocs  = model.NewCollection[shapeDoc, string]("shapes")
-	shapeRules = []schema.Rule{schema.OneOf("kind", schema.As[circle]("circle", schema.Field("r").Between(0, nil)), schema.As[square]("square"))}
-	shapes     = schema.Of(shapeDocs, shapeRules...)
-	shutShapes = schema.Of(shapeDocs, append(slices.Clone(shapeRules), schema.Closed())...)
+	shapeForms = []schema.Variant{schema.As[circle]("circle", schema.Field{Path: "r", Above: 0}), schema.As[square]("square")}
+	shapes     = schema.Of(shapeDocs, schema.Spec{Tag: "kind", Variants: shapeForms})
+	shutShapes = schema.Of(shapeDocs, schema.Spec{Tag: "kind", Variants: shapeForms, Closed: true})
 )
 
 func sinkOf(r *rand.Rand) any { return randomSink(r, "x") }

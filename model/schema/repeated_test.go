@@ -21,7 +21,7 @@ func TestSchemaRepeatedField(t *testing.T) {
 		More  map[string]int32 `bson:"more,omitempty"`
 	}
 	docs := model.NewCollection[doc, int32]("docs")
-	s := schema.Of(docs)
+	s := schema.Of(docs, schema.Spec{})
 	db := modeltest.NewClient(t).Database("schema")
 	whole := bson.D{{Key: "sku", Value: "s"}}
 	for i, c := range []struct {

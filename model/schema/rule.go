@@ -7,49 +7,78 @@ import (
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Rule says something about documents that their Go type doesn't: [Field], [OneOf], [Closed], [Loose].
-type Rule interface{ rule() }
+// A Spec says about documents what their Go type doesn't. The zero value says nothing more.
+type Spec struct {
+	// Fields are rules about the values of fields. One path may have several.
+	Fields []Field
 
-// option is a rule about how types are described.
-type option struct{ set func(*builder) }
+	// Tag and Variants say that the collection's documents come in several forms, told by the string at Tag, a field of the document:
+	// products of many kinds. What the collection's own type says holds for all of them; each variant adds what its type says. A
+	// document whose tag is none of the variants', or missing, doesn't conform. The collection's type may be bson.Raw.
+	Tag      string
+	Variants []Variant
 
-func (option) rule() {}
+	// Closed refuses fields that the types don't have, in the document and in the documents within: additionalProperties false. The
+	// _id is let through. A struct with an inlined map, and what is stored by other code, stay open. With it, code that writes a new
+	// field is refused until the schema that knows it is in place. By default other fields are let through.
+	Closed bool
 
-// applied is a rule about described values.
-type applied interface {
-	Rule
-	apply(b *builder, root *node)
+	// Loose takes for integers of any size int and long, and for floating-point numbers int and long too: what the driver reads into
+	// the Go type rather than what it writes, which is the default. Use it where others write as well: a $inc of an int makes an int
+	// of a field that isn't there, and mongosh writes 5 as an int.
+	Loose bool
 }
 
-// Closed refuses fields that the types don't have, in the document and in the documents within: additionalProperties false. The
-// _id is let through. A struct with an inlined map, and what is stored by other code, stay open. With it, code that writes a
-// new field is refused until the schema that knows it is in place.
-func Closed() Rule { return option{func(b *builder) { b.closed = true }} }
-
-// Loose takes for integers of any size int and long, and for floating-point numbers int and long too: what the driver reads into
-// the Go type rather than what it writes. Use it where others write as well: a $inc of an int makes an int of a field that
-// isn't there, and mongosh writes 5 as an int.
-func Loose() Rule { return option{func(b *builder) { b.loose = true }} }
-
-// Field begins a rule about the value at a path. Its methods add to it and return it:
+// A Field is a rule about the values at a path. What is left out says nothing.
 //
-//	schema.Field("status").Enum("new", "paid")
-//	schema.Field("items").Items(1, 100)
-//	schema.Field("items.qty").Range(1, nil)
+//	schema.Field{Path: "status", Enum: []any{"new", "paid"}}
+//	schema.Field{Path: "items", MinItems: 1, MaxItems: 100}
+//	schema.Field{Path: "items.qty", Min: 1}
 //
 // A path crosses arrays, as MongoDB's paths do: the rule is about that field of each element. Where the path ends in an array,
-// Items and Unique are about the array, and the other rules about each of its elements. A part * stands for each value of a
-// map: "prices.*". Below what is [Opaque] any path may be named.
-func Field(path string) *FieldRule { return &FieldRule{path: path} }
+// MinItems, MaxItems, Unique and NotNull are about the array, and the others about each of its elements. A part * stands for each
+// value of a map: "prices.*". Below what is [Schema.Opaque] any path may be named.
+type Field struct {
+	Path string
 
-// A FieldRule is a rule about the values at a path. It is not changed by [Of], which can be handed it more than once.
-type FieldRule struct {
-	path  string
-	steps []func(b *builder, at place)
+	// Types are those that a value may have, by BSON's aliases ("string", "int", "null", …; "number" is any number), where the Go type
+	// doesn't say it: for what is opaque. A described value can be narrowed by them, not widened.
+	Types []string
+
+	// Enum are the values that are let through: strings, numbers, booleans, dates, ObjectIDs and the like. Numbers of one value are
+	// equal whatever their type. Null stays allowed where it was.
+	Enum []any
+
+	Min, Max     any   // bounds of a number, which may be reached
+	Above, Below any   // bounds of a number, which may not be reached
+	MultipleOf   int64 // of which a number is a whole multiple
+
+	// Pattern is a regular expression that matches strings anywhere; anchor it by ^ and $ for the whole string. It is the server's
+	// syntax (PCRE) as far as Go's (RE2) has it too: no lookaround, no backreferences.
+	Pattern string
+
+	MinLength, MaxLength int // of a string, in characters (code points); a maximum of 0 is none
+	MinItems, MaxItems   int // how many elements an array has; a maximum of 0 is none
+
+	// Unique refuses arrays that hold two equal elements: numbers by value, documents whatever the order of their fields.
+	Unique bool
+
+	// Required makes the field one that every document has, though an empty value isn't stored. Optional makes it one that documents
+	// may lack, though every document that this type writes has it: while documents of older code are about.
+	Required, Optional bool
+
+	// NotNull refuses null where the type would store it.
+	NotNull bool
+
+	// Tag and Variants are those of [Spec], for a document within a field, or for the documents of an array: the tag is a field of
+	// those.
+	Tag      string
+	Variants []Variant
 }
 
 // place is a described value, and the document that it is a field of.
@@ -61,181 +90,156 @@ type place struct {
 	node   *node // the value, or the array's elements
 }
 
-func (*FieldRule) rule() {}
-
-func (f *FieldRule) add(step func(b *builder, at place)) *FieldRule {
-	f.steps = append(f.steps, step)
-	return f
+func (f Field) apply(b *builder, root *node) {
+	at := b.find(root, f.Path)
+	if f.Types != nil {
+		b.narrow(at, f.Types)
+	}
+	if f.Tag != "" || f.Variants != nil {
+		b.oneOf(at.node, at.path, f.Tag, f.Variants)
+	}
+	if f.Enum != nil {
+		b.enum(at, f.Enum)
+	}
+	b.limits(at, f)
+	b.text(at, f)
+	b.items(at, f)
+	b.presence(at, f)
 }
 
-// Enum lets through nothing but the values: strings, numbers, booleans, dates, ObjectIDs and the like. Numbers of one value are
-// equal whatever their type. Null stays allowed where it was.
-func (f *FieldRule) Enum(values ...any) *FieldRule {
-	return f.add(func(b *builder, at place) {
-		at.node.enum = nil
-		for _, v := range values {
-			raw := b.scalarValue(at, v)
-			for _, old := range at.node.enum {
-				if sameValue(old, raw) {
-					b.refuse(at.path, "Enum holds "+model.Shell(v)+" twice", "give each value once")
-				}
+func (b *builder) enum(at place, values []any) {
+	at.node.enum = nil
+	for _, v := range values {
+		raw := b.scalarValue(at, v)
+		for _, old := range at.node.enum {
+			if sameValue(old, raw) {
+				b.refuse(at.path, "Enum holds "+model.Shell(v)+" twice", "give each value once")
 			}
-			at.node.enum = append(at.node.enum, raw)
 		}
-		if len(values) == 0 {
-			b.refuse(at.path, "Enum of nothing", "give the values that are allowed")
-		}
-		if slices.Contains(at.node.types, "null") || len(at.node.types) == 0 && at.node.nullable {
-			at.node.enum = append(at.node.enum, bson.RawValue{Type: bson.TypeNull})
-		}
-	})
+		at.node.enum = append(at.node.enum, raw)
+	}
+	if len(values) == 0 {
+		b.refuse(at.path, "Enum of nothing", "give the values that are allowed")
+	}
+	if slices.Contains(at.node.types, "null") || len(at.node.types) == 0 && at.node.nullable {
+		at.node.enum = append(at.node.enum, bson.RawValue{Type: bson.TypeNull})
+	}
 }
 
-// Range bounds a number, ends included; nil is no end.
-func (f *FieldRule) Range(min, max any) *FieldRule { return f.limits(min, max, false) }
-
-// Between bounds a number, ends excluded; nil is no end.
-func (f *FieldRule) Between(min, max any) *FieldRule { return f.limits(min, max, true) }
-
-func (f *FieldRule) limits(min, max any, exclusive bool) *FieldRule {
-	return f.add(func(b *builder, at place) {
-		b.only(at, "Range and Between are", "number", "int", "long", "double", "decimal")
-		if min != nil {
-			at.node.min = limit{b.numberValue(at, min), exclusive}
+func (b *builder) limits(at place, f Field) {
+	if f.Min != nil && f.Above != nil || f.Max != nil && f.Below != nil {
+		b.refuse(at.path, "two bounds of one end", "give Min or Above, and Max or Below")
+	}
+	end := func(to *limit, bound any, exclusive bool) {
+		if bound != nil {
+			b.only(at, "a bound is", "number", "int", "long", "double", "decimal")
+			*to = limit{b.numberValue(at, bound), exclusive}
 		}
-		if max != nil {
-			at.node.max = limit{b.numberValue(at, max), exclusive}
-		}
-		low, high := at.node.min.value, at.node.max.value
-		if low.Type != 0 && high.Type != 0 && bsonval.CompareRaw(low, high) > 0 {
-			b.refuse(at.path, "a range that begins after its end", "give the lower end first")
-		}
-	})
+	}
+	end(&at.node.min, f.Min, false)
+	end(&at.node.min, f.Above, true)
+	end(&at.node.max, f.Max, false)
+	end(&at.node.max, f.Below, true)
+	low, high := at.node.min.value, at.node.max.value
+	if low.Type != 0 && high.Type != 0 && bsonval.CompareRaw(low, high) > 0 {
+		b.refuse(at.path, "a range that begins after its end", "give the lower end first")
+	}
+	if f.MultipleOf == 0 {
+		return
+	}
+	b.only(at, "MultipleOf is", "number", "int", "long", "double", "decimal")
+	if f.MultipleOf < 1 {
+		b.refuse(at.path, "MultipleOf of less than 1", "give a positive number")
+	}
+	at.node.multipleOf = f.MultipleOf
 }
 
-// MultipleOf lets through whole multiples of n, which is at least 1.
-func (f *FieldRule) MultipleOf(n int64) *FieldRule {
-	return f.add(func(b *builder, at place) {
-		b.only(at, "MultipleOf is", "number", "int", "long", "double", "decimal")
-		if n < 1 {
-			b.refuse(at.path, "MultipleOf of less than 1", "give a positive number")
-		}
-		at.node.multipleOf = n
-	})
-}
-
-// Pattern lets through strings that a regular expression matches anywhere; anchor it by ^ and $ for the whole string. It is the
-// server's syntax (PCRE) as far as Go's (RE2) has it too: no lookaround, no backreferences.
-func (f *FieldRule) Pattern(pattern string) *FieldRule {
-	return f.add(func(b *builder, at place) {
+func (b *builder) text(at place, f Field) {
+	if f.Pattern != "" {
 		b.only(at, "Pattern is", "string", "string")
-		compiled, err := compile(pattern)
-		if err != nil || pattern == "" || strings.ContainsRune(pattern, 0) {
-			b.refuse(at.path, "the pattern "+strconv.Quote(pattern)+" is none that Go reads", "write it without what RE2 lacks")
+		compiled, err := compile(f.Pattern)
+		if err != nil || strings.ContainsRune(f.Pattern, 0) {
+			b.refuse(at.path, "the pattern "+strconv.Quote(f.Pattern)+" is none that Go reads", "write it without what RE2 lacks")
 		}
-		at.node.pattern, at.node.compiled = pattern, compiled
-	})
+		at.node.pattern, at.node.compiled = f.Pattern, compiled
+	}
+	if f.MinLength != 0 || f.MaxLength != 0 {
+		b.only(at, "a length is", "string", "string")
+		if f.MinLength < 0 || f.MaxLength < 0 || f.MaxLength > 0 && f.MaxLength < f.MinLength {
+			b.refuse(at.path, "a length that no string has", "give 0 <= MinLength <= MaxLength")
+		}
+		at.node.minLength, at.node.maxLength = int64(f.MinLength), int64(f.MaxLength)
+	}
 }
 
-// Length bounds a string's length in characters (code points). A max of 0 is no bound.
-func (f *FieldRule) Length(min, max int) *FieldRule {
-	return f.add(func(b *builder, at place) {
-		b.only(at, "Length is", "string", "string")
-		if min < 0 || max < 0 || max > 0 && max < min {
-			b.refuse(at.path, "a length that no string has", "give 0 <= min <= max")
-		}
-		at.node.minLength, at.node.maxLength = int64(min), int64(max)
-	})
-}
-
-// Items bounds how many elements an array has, from min to max; a max of -1 is no bound.
-func (f *FieldRule) Items(min, max int) *FieldRule {
-	return f.add(func(b *builder, at place) {
-		list := b.array(at, "Items")
-		if min < 0 || max < -1 || max >= 0 && max < min {
-			b.refuse(at.path, "a number of elements that no array has", "give 0 <= min <= max, or a max of -1")
+func (b *builder) items(at place, f Field) {
+	if f.MinItems != 0 || f.MaxItems != 0 {
+		list := b.array(at, "a number of items")
+		if f.MinItems < 0 || f.MaxItems < 0 || f.MaxItems > 0 && f.MaxItems < f.MinItems {
+			b.refuse(at.path, "a number of elements that no array has", "give 0 <= MinItems <= MaxItems")
 		}
 		list.minItems, list.maxItems = nil, nil
-		if min > 0 {
-			list.minItems = ptr(int64(min))
+		if f.MinItems > 0 {
+			list.minItems = ptr(int64(f.MinItems))
 		}
-		if max >= 0 {
-			list.maxItems = ptr(int64(max))
+		if f.MaxItems > 0 {
+			list.maxItems = ptr(int64(f.MaxItems))
 		}
-	})
+	}
+	if f.Unique {
+		b.array(at, "Unique").unique = true
+	}
 }
 
-// Unique refuses arrays that hold two equal elements: numbers by value, documents whatever the order of their fields.
-func (f *FieldRule) Unique() *FieldRule {
-	return f.add(func(b *builder, at place) { b.array(at, "Unique").unique = true })
-}
-
-// Required makes the field one that every document has, though an empty value isn't stored.
-func (f *FieldRule) Required() *FieldRule { return f.presence(true) }
-
-// Optional makes the field one that documents may lack, though every document that this type writes has it: while documents of
-// older code are about.
-func (f *FieldRule) Optional() *FieldRule { return f.presence(false) }
-
-func (f *FieldRule) presence(required bool) *FieldRule {
-	return f.add(func(b *builder, at place) {
-		if at.parent == nil || at.name == "*" {
+// presence says whether the field may be missing, or null.
+func (b *builder) presence(at place, f Field) {
+	if f.Required || f.Optional {
+		switch {
+		case f.Required && f.Optional:
+			b.refuse(at.path, "the field is Required and Optional", "choose one")
+		case at.parent == nil || at.name == "*":
 			b.refuse(at.path, "Required and Optional are for fields", "name a field")
-		}
-		if at.path == "_id" {
+		case at.path == "_id":
 			b.refuse(at.path, "every document has an _id", "leave the rule out")
 		}
-		at.parent.require(at.name, required)
-	})
-}
-
-// NotNull refuses null where the type would store it.
-func (f *FieldRule) NotNull() *FieldRule {
-	return f.add(func(b *builder, at place) {
-		n := at.node
-		if at.list != nil {
-			n = at.list
-		}
-		if len(n.types) == 0 || !n.allows("null") || len(n.types) == 1 {
-			b.refuse(at.path, "the field is never null", "leave NotNull out, or say its Type first")
-		}
-		n.types = slices.DeleteFunc(slices.Clone(n.types), func(t string) bool { return t == "null" })
-		n.enum = slices.DeleteFunc(n.enum, func(v bson.RawValue) bool { return v.Type == bson.TypeNull })
-	})
-}
-
-// Type says which types a value may have, by BSON's aliases ("string", "int", "null", …; "number" is any number), where the Go
-// type doesn't say it: for what is [Opaque]. A described value can be narrowed by it, not widened.
-func (f *FieldRule) Type(aliases ...string) *FieldRule {
-	return f.add(func(b *builder, at place) {
-		n := at.node
-		for i, a := range aliases {
-			switch {
-			case typesOf(a) == nil:
-				b.refuse(at.path, strconv.Quote(a)+" is no type of BSON", "use an alias as $type takes it")
-			case !n.allows(a):
-				b.refuse(at.path, "the Go type is never stored as "+a, "narrow it to what it can be")
-			case slices.Contains(aliases[:i], a):
-				b.refuse(at.path, "Type holds "+a+" twice", "give each type once")
-			}
-		}
-		if len(aliases) == 0 {
-			b.refuse(at.path, "Type of nothing", "give the types that are allowed")
-		}
-		n.types = slices.Clone(aliases)
-	})
-}
-
-func (f *FieldRule) apply(b *builder, root *node) {
-	at := b.find(root, f.path)
-	for _, step := range f.steps {
-		step(b, at)
+		at.parent.require(at.name, f.Required)
 	}
+	if !f.NotNull {
+		return
+	}
+	n := at.node
+	if at.list != nil {
+		n = at.list
+	}
+	if len(n.types) == 0 || !n.allows("null") || len(n.types) == 1 {
+		b.refuse(at.path, "the field is never null", "leave NotNull out, or say its Types")
+	}
+	n.types = slices.DeleteFunc(slices.Clone(n.types), func(t string) bool { return t == "null" })
+	n.enum = slices.DeleteFunc(n.enum, func(v bson.RawValue) bool { return v.Type == bson.TypeNull })
+}
+
+// narrow says which types a value may have.
+func (b *builder) narrow(at place, aliases []string) {
+	n := at.node
+	for i, a := range aliases {
+		switch {
+		case typesOf(a) == nil:
+			b.refuse(at.path, strconv.Quote(a)+" is no type of BSON", "use an alias as $type takes it")
+		case !n.allows(a):
+			b.refuse(at.path, "the Go type is never stored as "+a, "narrow it to what it can be")
+		case slices.Contains(aliases[:i], a):
+			b.refuse(at.path, "Types holds "+a+" twice", "give each type once")
+		}
+	}
+	if len(aliases) == 0 {
+		b.refuse(at.path, "Types of nothing", "give the types that are allowed")
+	}
+	n.types = slices.Clone(aliases)
 }
 
 // find follows a path.
 func (b *builder) find(root *node, path string) place {
-	if err := model.CheckPath(path); err != nil {
+	if err := core.CheckPath(path); err != nil {
 		b.refuse(path, err.Error(), "name a field by its path")
 	}
 	at := place{path: path, node: root}
@@ -284,7 +288,7 @@ func (b *builder) only(at place, rule, want string, aliases ...string) {
 }
 
 func (b *builder) value(at place, v any) bson.RawValue {
-	encoded, err := b.encode(v)
+	encoded, err := b.docs.Encode(v)
 	if err != nil {
 		b.refuse(at.path, err.Error(), "give values that can be stored")
 	}

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,10 +10,11 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/schema/internal/rawdoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Violation is one way in which a document doesn't conform. It wraps a [*model.ValueError] of the same field and value.
+// A Violation is one way in which a document doesn't conform.
 type Violation struct {
 	Collection string
 	Path       string        // dotted, with the positions of array elements; "" for the document itself
@@ -21,16 +23,14 @@ type Violation struct {
 	Value      bson.RawValue // what is there; of type 0 if nothing is
 }
 
-func (v *Violation) Error() string { return v.Unwrap().Error() }
-
-// Unwrap returns the violation as bad input, which is what techniques of this library return.
-func (v *Violation) Unwrap() error {
-	if v == nil {
-		return &model.ValueError{Field: "document", Reason: "a violation is nil"}
-	}
-	e := &model.ValueError{Collection: v.Collection, Field: v.Path, Reason: v.reason()}
-	if v.Path == "" {
-		e.Field = "document"
+// bad is the violation as bad input, which is what techniques of this library return.
+func (v Violation) bad() error {
+	e := &model.ValueError{Collection: v.Collection, Field: cmp.Or(v.Path, "document"), Reason: v.Rule + " " + model.Shell(v.Want)}
+	switch v.Rule {
+	case "required":
+		e.Reason = "is required"
+	case "additionalProperties":
+		e.Reason = "is no field of the schema"
 	}
 	if v.Value.Type != 0 {
 		e.Value = v.Value
@@ -38,35 +38,25 @@ func (v *Violation) Unwrap() error {
 	return e
 }
 
-func (v *Violation) reason() string {
-	switch v.Rule {
-	case "required":
-		return "is required"
-	case "additionalProperties":
-		return "is no field of the schema"
-	}
-	return v.Rule + " " + model.Shell(v.Want)
-}
-
-// Violations are all ways in which one document doesn't conform, in the order of the schema. errors.As finds each [*Violation],
-// and [*model.ValueError].
-type Violations []*Violation
+// Violations are all ways in which one document doesn't conform, in the order of the schema. As an error they wrap a
+// [*model.ValueError] for each.
+type Violations []Violation
 
 func (v Violations) Error() string {
 	switch len(v) {
 	case 0:
 		return "docmodel: no violation"
 	case 1:
-		return v[0].Error()
+		return v[0].bad().Error()
 	}
-	return fmt.Sprintf("%v; and %d more", v[0], len(v)-1)
+	return fmt.Sprintf("%v; and %d more", v[0].bad(), len(v)-1)
 }
 
-// Unwrap returns the violations.
+// Unwrap returns a [*model.ValueError] for each violation.
 func (v Violations) Unwrap() []error {
 	out := make([]error, len(v))
 	for i, x := range v {
-		out[i] = x
+		out[i] = x.bad()
 	}
 	return out
 }
@@ -79,9 +69,9 @@ type validator struct {
 
 func (c *validator) fail(path, rule string, want any, value bson.RawValue) {
 	if value.Type != 0 {
-		value = bson.RawValue{Type: value.Type, Value: slices.Clone(value.Value)}
+		value = bsonval.Clone(value)
 	}
-	c.found = append(c.found, &Violation{c.collection, path, rule, want, value})
+	c.found = append(c.found, Violation{c.collection, path, rule, want, value})
 }
 
 func (c *validator) check(n *node, path string, v bson.RawValue) {
@@ -155,7 +145,7 @@ func (c *validator) list(n *node, path string, v bson.RawValue) {
 		for i, x := range values {
 			key := canonical(x)
 			if seen[key] {
-				c.fail(join(path, strconv.Itoa(i)), "uniqueItems", true, x)
+				c.fail(rawdoc.Join(path, strconv.Itoa(i)), "uniqueItems", true, x)
 				break
 			}
 			seen[key] = true
@@ -163,7 +153,7 @@ func (c *validator) list(n *node, path string, v bson.RawValue) {
 	}
 	if n.items != nil {
 		for i, x := range values {
-			c.check(n.items, join(path, strconv.Itoa(i)), x)
+			c.check(n.items, rawdoc.Join(path, strconv.Itoa(i)), x)
 		}
 	}
 }
@@ -172,7 +162,7 @@ func (c *validator) fields(n *node, path string, v bson.RawValue) {
 	elements, _ := bson.Raw(v.Value).Elements() // the document is known to be valid
 	for _, name := range n.required {
 		if !slices.ContainsFunc(elements, func(e bson.RawElement) bool { return e.Key() == name }) {
-			c.fail(join(path, name), "required", true, bson.RawValue{})
+			c.fail(rawdoc.Join(path, name), "required", true, bson.RawValue{})
 		}
 	}
 	checked := map[string]bool{}
@@ -181,13 +171,13 @@ func (c *validator) fields(n *node, path string, v bson.RawValue) {
 		switch inner := n.property(name); {
 		case inner != nil:
 			if !checked[name] { // of a field that is there twice, $jsonSchema looks at the first
-				c.check(inner, join(path, name), e.Value())
+				c.check(inner, rawdoc.Join(path, name), e.Value())
 			}
 			checked[name] = true
 		case n.closed:
-			c.fail(join(path, name), "additionalProperties", false, e.Value())
+			c.fail(rawdoc.Join(path, name), "additionalProperties", false, e.Value())
 		case n.rest != nil:
-			c.check(n.rest, join(path, name), e.Value())
+			c.check(n.rest, rawdoc.Join(path, name), e.Value())
 		}
 	}
 	if len(n.variants) > 0 {
@@ -206,7 +196,7 @@ func (c *validator) variant(n *node, path string, v bson.RawValue) {
 		}
 		tags = append(tags, x.tag)
 	}
-	c.fail(join(path, n.tag), "oneOf", tags, tag)
+	c.fail(rawdoc.Join(path, n.tag), "oneOf", tags, tag)
 }
 
 // typesOf are the types that an alias names, nil for none.

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -69,9 +69,6 @@ func (v Validation) err() error {
 	return nil
 }
 
-// Create returns the command that creates the collection with the validation.
-func (v Validation) Create() bson.D { return v.command("create") }
-
 // CollMod returns the command that gives the collection, which must exist, the validation in the place of the one it has.
 func (v Validation) CollMod() bson.D { return v.command("collMod") }
 
@@ -101,18 +98,18 @@ func (v Validation) String() string {
 // Cost: one listCollections command, one more if something differs, and two more if the collection is new, for there are servers
 // that forget the validator of a create command. No document is read or written.
 func (v Validation) Ensure(ctx context.Context, db *mongo.Database) error {
-	diff, err := v.Diff(ctx, db)
-	if err != nil || diff.Empty() {
+	_, differs, err := v.Diff(ctx, db)
+	if err != nil || len(differs) == 0 {
 		return err
 	}
-	if diff.Missing {
-		err = db.RunCommand(ctx, v.Create()).Err()
+	if differs[0] == "collection" {
+		err = db.RunCommand(ctx, v.command("create")).Err()
 		var cmd mongo.CommandError
 		if !errors.As(err, &cmd) || cmd.Code != 48 { // NamespaceExists: somebody else created it
 			if err != nil {
 				return v.failed(err)
 			}
-			if diff, err = v.Diff(ctx, db); err != nil || diff.Empty() { // some servers forget it
+			if _, differs, err = v.Diff(ctx, db); err != nil || len(differs) == 0 { // some servers forget it
 				return err
 			}
 		}
@@ -127,58 +124,40 @@ func (v Validation) failed(err error) error {
 	return fmt.Errorf("docmodel: validation of %s: %w", v.Collection, err)
 }
 
-// A ValidationDiff says how what a collection is validated by differs from a [Validation].
-type ValidationDiff struct {
-	Missing   bool // the collection doesn't exist
-	Validator bool // the validator differs
-	Level     bool
-	Action    bool
-	Have      Validation // what the collection has
-}
-
-// Empty reports whether nothing differs.
-func (d ValidationDiff) Empty() bool { return !d.Missing && !d.Validator && !d.Level && !d.Action }
-
-// String names what differs: "validator, validationLevel".
-func (d ValidationDiff) String() string {
-	var out []string
-	for _, x := range []struct {
-		is   bool
-		name string
-	}{{d.Missing, "collection"}, {d.Validator, "validator"}, {d.Level, "validationLevel"}, {d.Action, "validationAction"}} {
-		if x.is {
-			out = append(out, x.name)
-		}
-	}
-	return strings.Join(out, ", ")
-}
-
-// Diff compares the validation with what the collection has: one listCollections command. It changes nothing. A validator differs
+// Diff tells what the collection is validated by, and names how that differs from the validation: "collection" if there is none,
+// "validator", "validationLevel", "validationAction". It is one listCollections command, and changes nothing. A validator differs
 // when its bytes do, in order too.
-func (v Validation) Diff(ctx context.Context, db *mongo.Database) (ValidationDiff, error) {
-	if err := cmp.Or(v.err(), model.CheckRun(ctx, db)); err != nil {
-		return ValidationDiff{}, err
+func (v Validation) Diff(ctx context.Context, db *mongo.Database) (have Validation, differs []string, err error) {
+	if err := cmp.Or(v.err(), core.CheckRun(ctx, db)); err != nil {
+		return have, nil, err
 	}
 	list, err := db.ListCollectionSpecifications(ctx, bson.D{{Key: "name", Value: v.Collection}})
 	if err != nil {
-		return ValidationDiff{}, v.failed(err)
+		return have, nil, v.failed(err)
 	}
 	if len(list) == 0 {
-		return ValidationDiff{Missing: true}, nil
+		return have, []string{"collection"}, nil
 	}
-	var have struct {
+	var held struct {
 		Validator bson.D `bson:"validator"`
 		Level     Level  `bson:"validationLevel"`
 		Action    Action `bson:"validationAction"`
 	}
-	if err := bson.Unmarshal(list[0].Options, &have); err != nil {
-		return ValidationDiff{}, v.failed(err)
+	if err := bson.Unmarshal(list[0].Options, &held); err != nil {
+		return have, nil, v.failed(err)
 	}
-	d := ValidationDiff{Have: Validation{v.Collection, have.Validator, have.Level, have.Action}.withDefaults()}
-	want := v.withDefaults()
-	same, err := sameDocument(want.Validator, have.Validator)
-	d.Validator, d.Level, d.Action = !same, want.Level != d.Have.Level, want.Action != d.Have.Action
-	return d, err
+	have, want := Validation{v.Collection, held.Validator, held.Level, held.Action}.withDefaults(), v.withDefaults()
+	same, err := sameDocument(want.Validator, held.Validator)
+	if !same {
+		differs = append(differs, "validator")
+	}
+	if want.Level != have.Level {
+		differs = append(differs, "validationLevel")
+	}
+	if want.Action != have.Action {
+		differs = append(differs, "validationAction")
+	}
+	return have, differs, err
 }
 
 func sameDocument(a, b bson.D) (bool, error) {

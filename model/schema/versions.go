@@ -1,14 +1,14 @@
 package schema
 
 import (
-	"errors"
-	"fmt"
-	"math"
-	"slices"
-	"strings"
+	"context"
+	"reflect"
 
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/schema/internal/versions"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
 // Versions reads documents of every version that a collection's documents ever had as the newest, and brings them up to it when
@@ -40,9 +40,15 @@ import (
 //
 // Source: the schema versioning pattern
 // (https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/schema-versioning/).
+//
+// Indexes returns the index by which documents of one version are found: for [Versions.Outdated], and [Versions.Migrate] of one
+// version at a time, in a collection of which few documents are outdated. Nothing else needs it, so that it is seldom worth its
+// place: give the Versions to model.Indexes only where it is.
 type Versions[D, K any] struct {
+	model.Parts
+
 	c    *model.Collection[D, K] // reads any version
-	in   *versioning
+	in   *versions.Versions
 	base *model.Collection[D, K]
 }
 
@@ -58,37 +64,49 @@ type VersionsSpec struct {
 	Missing int
 }
 
-// VersionError says which document couldn't be read as the newest version, or brought up to it, and why. It wraps the error of
-// the step, of the driver's decoder, or [ErrNewer].
-type VersionError struct {
-	Collection string
-	ID         bson.RawValue
-	Version    bson.RawValue // as it is stored; of type 0 if it isn't
-	Err        error
+// A Step leads from one version to the next; [Upcast] makes it.
+type Step struct{ in versions.Step }
+
+// Upcast returns the step that makes a document of one version from one of the version before. The function must be pure: it
+// gets the same document more than once, at each read. It must leave the _id. What it is handed is its own; it may keep parts of
+// it in what it returns. An error says that this document can't be read as the newest version: it comes back within a
+// [*VersionError].
+func Upcast[From, To any](step func(From) (To, error)) Step {
+	s := versions.Step{
+		From: reflect.TypeFor[From](), To: reflect.TypeFor[To](),
+		Down: func(decode func(any) error) (any, error) {
+			var doc From
+			err := decode(&doc)
+			return &doc, err
+		},
+	}
+	if step != nil {
+		s.Up = func(doc any) (any, error) {
+			next, err := step(*doc.(*From))
+			return &next, err
+		}
+	}
+	return Step{s}
 }
 
-func (e *VersionError) Error() string {
-	version := "no version"
-	if e.Version.Type != 0 {
-		version = "version " + model.Shell(e.Version)
+// NewVersions declares the versions of a collection's documents: D is the newest, and the steps, in order, lead to it from the
+// first. Without steps there is one version yet.
+//
+// It panics with a [*model.DeclarationError] when the types of the steps don't meet, when
+// the last doesn't lead to D, when a type isn't stored as a document, when the version's
+// field is no name, the _id, or no integer in D, when Missing is no version, and when a
+// technique over this collection uses a path that isn't stored alike in all versions.
+func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps ...Step) *Versions[D, K] {
+	list, older := make([]versions.Step, len(steps)), make([]reflect.Type, len(steps))
+	for i, s := range steps {
+		list[i], older[i] = s.in, s.in.From
 	}
-	id := "none"
-	if e.ID.Type != 0 {
-		id = model.Shell(e.ID)
-	}
-	why := "no cause is given"
-	if e.Err != nil {
-		why = strings.TrimPrefix(e.Err.Error(), "docmodel: ")
-	}
-	return fmt.Sprintf("docmodel: %s: _id %s, %s: %s", e.Collection, id, version, why)
+	in := versions.Declare(c.Docs(), versions.Spec(spec), list, func(id, version bson.RawValue, err error) error {
+		return &VersionError{c.Name(), id, version, err}
+	})
+	reading := model.Decoding(c, older, func(raw bson.Raw, doc *D) error { return in.Decode(raw, doc) })
+	return &Versions[D, K]{model.NewParts(in.Indexes, nil, nil), reading, in, c}
 }
-
-// Unwrap returns the cause.
-func (e *VersionError) Unwrap() error { return e.Err }
-
-// ErrNewer says that a document is of a version that this program doesn't know yet: newer code wrote it. It comes within a
-// [*VersionError]. Nothing is written to such a document.
-var ErrNewer = errors.New("docmodel: the version is newer than this program knows")
 
 // Find returns a query whose documents are of the newest version, whichever they are stored as. The filter is the server's: it sees
 // documents as they are stored, so that a condition on a field that a step makes finds only those that were brought up.
@@ -98,109 +116,86 @@ var ErrNewer = errors.New("docmodel: the version is newer than this program know
 //
 // Cost: one command, and one per further batch, as of any query; steps run in memory, for each document of an older version.
 // Nothing is written.
-func (v *Versions[D, K]) Find(filter bson.D) model.Find[D] { return v.c.Find(filter) }
+func (v *Versions[D, K]) Find(filter bson.D) *model.Find[D] { return v.c.Find(filter) }
 
 // ByID returns the query of one document: one command, by the _id index.
-func (v *Versions[D, K]) ByID(id K) model.Find[D] { return v.c.ByID(id) }
+func (v *Versions[D, K]) ByID(id K) *model.Find[D] { return v.c.ByID(id) }
 
 // Raw returns the query of documents as they are stored, for [Versions.Decode] one by one, and [Versions.Save]. It fails at none
 // that can't be decoded.
 //
 // Cost: one command, and one per further batch.
-func (v *Versions[D, K]) Raw(filter bson.D) model.Find[bson.Raw] {
-	return model.Find[bson.Raw]{Query: v.base.Find(filter).Query}
+func (v *Versions[D, K]) Raw(filter bson.D) *model.Find[bson.Raw] {
+	return &model.Find[bson.Raw]{Query: v.base.Find(filter).Query}
 }
 
 // Decode reads a stored document of any version as the newest. An error is a [*VersionError].
 func (v *Versions[D, K]) Decode(raw bson.Raw) (doc D, err error) {
-	err = v.in.decode(raw, &doc)
+	err = v.in.Decode(raw, &doc)
 	return doc, err
 }
 
-// Version returns the version of a stored document, within those that are known, or a [*VersionError].
-func (v *Versions[D, K]) Version(raw bson.Raw) (int, error) { return v.in.versionOf(raw) }
+// Insert returns the write that stores a new document with its version, checked as [model.Collection.Insert] does.
+//
+// Cost: one command, one document.
+func (v *Versions[D, K]) Insert(doc D) model.Write { return v.in.Insert(v.base.Insert(doc)) }
 
-// Newest returns the newest version: that of D.
-func (v *Versions[D, K]) Newest() int { return v.in.newest }
+// Save returns the write that stores doc, of the newest version, in the place of what was read as raw, of any version: the fields
+// that differ, and the version. Fields that the types don't know stay. So do those that aren't stored and still are what they were
+// read as, 0 or "": they are written when they change, though the type encodes them. Where nothing differs from a document of the
+// newest version, the write sets the version again.
+//
+// The filter holds every field that the stored version's type knows, as it was read: when one of them changed meanwhile, running
+// the write gives [model.ErrStale]; use [Versions.Edit], which reads again. A write that runs a second time is stale too, for
+// what it left may as well be somebody else's.
+//
+// Errors, in the write's Err: a [*VersionError] for what can't be read; one for fields that would be lost, since the steps change
+// the length of an array whose elements have fields that their type doesn't know, or make a field that is there already;
+// a [*model.ValueError] for another _id. Cost: one command, one document, by its _id; what was read and what differs are sent, so
+// that a document of more than 8 MiB may not fit a statement.
+func (v *Versions[D, K]) Save(raw bson.Raw, doc D) model.Write { return v.in.Saved(raw, &doc, false) }
 
-// versioning is what Versions holds, whatever its documents' type.
-type versioning struct {
-	collection     string
-	field          string
-	first, missing int // missing is below 0 for none
-	newest         int
-	steps          []Step
-	forms          []*form // by version, from the first
-	maps           bool    // some type holds a map, whose encoding has no order
-
-	decodeAs func(raw bson.Raw, into any) error
-	encode   func(doc any) (bson.Raw, error)
+// Upgrade returns the write that brings a stored document up to the newest version, as [Versions.Save] does; but it knows that it
+// was applied before, by anybody, from the version. For a document that is of the newest version already it changes nothing. When the
+// document changed since it was read, and is still of an older version, running the write gives [model.ErrStale], and so does one
+// that is gone.
+//
+// Errors are those of Save. Cost: one command, one document, by its _id; one read more when nothing matched. It can be run again.
+func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
+	var doc D
+	if err := v.in.Decode(raw, &doc); err != nil {
+		return model.Refused(v.in.Name(), err)
+	}
+	return v.in.Saved(raw, &doc, true)
 }
 
-// versionOf reads and checks a document's version.
-func (x *versioning) versionOf(raw bson.Raw) (int, error) {
-	v := raw.Lookup(x.field)
-	n, whole := int64(x.missing), true
-	switch v.Type {
-	case 0, bson.TypeNull:
-		if x.missing < 0 {
-			return 0, x.fail(raw, errors.New("it has none"))
-		}
-	case bson.TypeInt32, bson.TypeInt64:
-		n = v.AsInt64()
-	case bson.TypeDouble:
-		f := v.Double()
-		n, whole = int64(f), f == math.Trunc(f) && math.Abs(f) < 1<<53
-	default:
-		whole = false
+// Edit returns the change that reads the document with the id, of any version, as the newest, hands it to edit, and stores what
+// that leaves of it as [Versions.Save] does. When somebody else changed it in between it reads again and calls edit again. Where
+// nothing differs, nothing is written. An edit of nil brings the document up. An error of edit ends the change. It carries no token:
+// when its answer was lost and it is run again, edit is given what the first run left, so let edit say what shall be, not what is
+// to be added.
+//
+// Cost: two commands, one document; one command for a document of the newest version that edit doesn't change. Errors:
+// [model.ErrNotFound], and those of Save.
+func (v *Versions[D, K]) Edit(id K, edit func(doc *D) error) model.Change[bson.Raw] {
+	q := v.base.ByID(id).Query
+	q.Options.ReadPreference = readpref.Primary()
+	return model.Change[bson.Raw]{
+		Err: q.Err,
+		Read: func(ctx context.Context, db *mongo.Database) (bson.Raw, error) {
+			return (&model.Find[bson.Raw]{Query: q}).One(ctx, db)
+		},
+		Decide: func(raw bson.Raw) (model.Plan, error) {
+			var doc D
+			if err := v.in.Decode(raw, &doc); err != nil {
+				return model.Plan{}, err
+			}
+			if edit != nil {
+				if err := edit(&doc); err != nil {
+					return model.Plan{}, err
+				}
+			}
+			return v.in.Plan(raw, &doc, edit == nil)
+		},
 	}
-	switch {
-	case !whole:
-		return 0, x.fail(raw, errors.New("it is no integer"))
-	case n > int64(x.newest):
-		return 0, x.fail(raw, fmt.Errorf("%w: the newest is %d", ErrNewer, x.newest))
-	case n < int64(x.first):
-		return 0, x.fail(raw, fmt.Errorf("the first is %d", x.first))
-	}
-	return int(n), nil
-}
-
-func (x *versioning) fail(raw bson.Raw, err error) error {
-	clone := func(v bson.RawValue) bson.RawValue {
-		return bson.RawValue{Type: v.Type, Value: slices.Clone(v.Value)}
-	}
-	return &VersionError{x.collection, clone(raw.Lookup("_id")), clone(raw.Lookup(x.field)), err}
-}
-
-// decode reads a document of any version into what doc, a pointer to the newest type, points at.
-func (x *versioning) decode(raw bson.Raw, doc any) error {
-	n, err := x.versionOf(raw)
-	if err != nil {
-		return err
-	}
-	if n == x.newest {
-		if err := x.decodeAs(raw, doc); err != nil {
-			return x.fail(raw, err)
-		}
-		return nil
-	}
-	_, err = x.upcast(raw, n, doc)
-	return err
-}
-
-// upcast reads a document of the n-th version as its own type, which it returns, and puts what the steps make of it into doc.
-func (x *versioning) upcast(raw bson.Raw, n int, doc any) (own any, err error) {
-	steps := x.steps[n-x.first:]
-	own, err = steps[0].down(func(into any) error { return x.decodeAs(raw, into) })
-	if err != nil {
-		return nil, x.fail(raw, err)
-	}
-	next := own
-	for i, s := range steps {
-		if next, err = s.up(next); err != nil {
-			return nil, x.fail(raw, fmt.Errorf("step to version %d: %w", n+i+1, err))
-		}
-	}
-	assign(doc, next)
-	return own, nil
 }

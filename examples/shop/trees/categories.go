@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"iter"
+	"slices"
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths"
@@ -53,17 +56,13 @@ func place(in string) paths.Place[string] {
 // documents are categories that are documents.
 type documents struct {
 	*paths.Tree[Category, string]
+	all   stored
 	items *paths.RollUp[int64, Category, string]
 }
 
-// representation is any of those that paths has.
-type representation interface {
-	Tree(paths.TreeSpec) *paths.Tree[Category, string]
-}
-
-func categories(r representation) documents {
-	t := r.Tree(paths.TreeSpec{})
-	return documents{t, paths.NewRollUp[int64](t, "items", "")}
+func categories(c stored, declare func(stored) *paths.Tree[Category, string]) documents {
+	t := declare(c)
+	return documents{t, c, paths.NewRollUp[int64](t, "items", "")}
 }
 
 // Begin has nothing to do: a tree begins with its first node.
@@ -79,8 +78,21 @@ func (d documents) Move(ctx context.Context, db *mongo.Database, id, in string) 
 	return err
 }
 
-func (d documents) Show(ctx context.Context, db *mongo.Database, id string) (out []paths.Visit[Category], _ error) {
-	for v, err := range d.Walk(ctx, db, id) {
+func (d documents) Show(ctx context.Context, db *mongo.Database, id string) ([]paths.Visit[Category], error) {
+	top, err := d.all.ByID(id).One(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	below, err := d.Descendants(&top, 0).All(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	return listed(d.Arrange(&top, below))
+}
+
+// listed are the categories of a walk.
+func listed(walk iter.Seq2[paths.Visit[Category], error]) (out []paths.Visit[Category], _ error) {
+	for v, err := range walk {
 		if err != nil {
 			return nil, err
 		}
@@ -90,11 +102,19 @@ func (d documents) Show(ctx context.Context, db *mongo.Database, id string) (out
 }
 
 func (d documents) Above(ctx context.Context, db *mongo.Database, id string) ([]Category, error) {
-	return d.Ancestors(ctx, db, id)
+	c, err := d.all.ByID(id).One(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	return d.Ancestors(&c).All(ctx, db)
 }
 
 func (d documents) Items(ctx context.Context, db *mongo.Database, id string) (int64, error) {
-	total, err := d.items.Of(ctx, db, id)
+	c, err := d.all.ByID(id).One(ctx, db)
+	if err != nil {
+		return 0, err
+	}
+	total, err := d.items.Total(&c).One(ctx, db)
 	return total.Sum, err
 }
 
@@ -110,10 +130,10 @@ var (
 )
 
 // inMenu are categories that are elements of one document.
-type inMenu struct{ id string }
-
-func (m inMenu) Indexes() []model.Index      { return menu.Indexes() }
-func (m inMenu) Relations() []model.Relation { return menu.Relations() }
+type inMenu struct {
+	model.Parts // of the tree
+	id          string
+}
 
 func (m inMenu) Begin(ctx context.Context, db *mongo.Database) error {
 	_, err := menus.Insert(Menu{ID: m.id}).Run(ctx, db)
@@ -131,11 +151,45 @@ func (m inMenu) Move(ctx context.Context, db *mongo.Database, id, in string) err
 }
 
 func (m inMenu) Show(ctx context.Context, db *mongo.Database, id string) ([]paths.Visit[Category], error) {
-	return menu.Subtree(ctx, db, m.id, id)
+	all, err := m.read(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	from := slices.IndexFunc(all, func(v paths.Visit[Category]) bool { return v.Doc.ID == id })
+	if from < 0 {
+		return nil, model.ErrNotFound
+	}
+	out, depth := all[from:from+1], all[from].Depth
+	for _, v := range all[from+1:] {
+		if v.Depth <= depth {
+			break
+		}
+		out = append(out, v)
+	}
+	for i := range out {
+		out[i].Depth -= depth
+	}
+	return out, nil
+}
+
+// read reads all categories, in order.
+func (m inMenu) read(ctx context.Context, db *mongo.Database) ([]paths.Visit[Category], error) {
+	all, err := menus.ByID(m.id).One(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	return listed(menu.Arrange(all.Categories))
 }
 
 func (m inMenu) Above(ctx context.Context, db *mongo.Database, id string) ([]Category, error) {
-	return menu.Ancestors(ctx, db, m.id, id)
+	all, err := m.read(ctx, db)
+	var above []Category
+	for _, v := range all {
+		if above = append(above[:v.Depth], v.Doc); v.Doc.ID == id {
+			return above[:v.Depth], err
+		}
+	}
+	return nil, cmp.Or(err, model.ErrNotFound)
 }
 
 func (m inMenu) Items(ctx context.Context, db *mongo.Database, id string) (sum int64, _ error) {

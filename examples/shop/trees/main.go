@@ -21,13 +21,20 @@ var shops = []struct {
 	name string
 	Categories
 }{
-	{"DocumentTree", inMenu{"main"}},
-	{"ParentTree", categories(paths.NewParentTree(collection("parents"), paths.Links{}))},
-	{"ChildTree", categories(paths.NewChildTree(collection("children"), paths.ChildTreeSpec{}))},
-	{"AncestorArray", categories(paths.NewAncestorArray(collection("ancestors"), paths.AncestorArraySpec{}))},
-	{"MaterializedPath", categories(paths.NewMaterializedPath(collection("paths"), paths.MaterializedPathSpec{}))},
-	{"NestedSet", categories(paths.NewNestedSet(collection("sets"), paths.NestedSetSpec{}))},
+	{"DocumentTree", inMenu{menu.Parts, "main"}},
+	{"ParentTree", categories(collection("parents"), func(c stored) *paths.Tree[Category, string] { return paths.NewParentTree(c, paths.TreeSpec{}) })},
+	{"ChildTree", categories(collection("children"), func(c stored) *paths.Tree[Category, string] { return paths.NewChildTree(c, paths.ChildTreeSpec{}) })},
+	{"AncestorArray", categories(collection("ancestors"), func(c stored) *paths.Tree[Category, string] {
+		return paths.NewAncestorArray(c, paths.AncestorArraySpec{})
+	})},
+	{"MaterializedPath", categories(collection("paths"), func(c stored) *paths.Tree[Category, string] {
+		return paths.NewMaterializedPath(c, paths.MaterializedPathSpec{})
+	})},
+	{"NestedSet", categories(collection("sets"), func(c stored) *paths.Tree[Category, string] { return paths.NewNestedSet(c, paths.NestedSetSpec{}) })},
 }
+
+// stored is a collection of categories.
+type stored = *model.Collection[Category, string]
 
 func collection(name string) *model.Collection[Category, string] {
 	return model.NewCollection[Category, string](name)

@@ -1,0 +1,101 @@
+package bounded_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// What each operation costs is what its value says, and what its documentation says.
+func TestBoundedCosts(t *testing.T) {
+	parallel(t)
+	write := func(w model.Write) func(context.Context, *mongo.Database) error {
+		return func(ctx context.Context, db *mongo.Database) error {
+			_, err := w.Run(ctx, db)
+			return err
+		}
+	}
+	read := func(f *model.Find[board]) func(context.Context, *mongo.Database) error {
+		return func(ctx context.Context, db *mongo.Database) error {
+			_, err := f.All(ctx, db)
+			return err
+		}
+	}
+	keyed, known := lastKey.Push("a", elements("x1")...), lastKey.Push("b", elements("a1")...)
+	tests := []struct {
+		reason string
+		said   model.Cost
+		run    func(context.Context, *mongo.Database) error
+		want   model.Cost
+	}{
+		{"Push", last.Push("b", elements("x1", "y2")...).Cost(), write(last.Push("b", elements("x1", "y2")...)), model.Cost{Commands: 1, Written: 1}},
+		{"Push with a key", keyed.Cost(), write(keyed), model.Cost{Commands: 1, Written: 1}},
+		{"Push of a known key asks", model.Cost{Commands: 2, Returned: 1}, write(known), model.Cost{Commands: 2, Returned: 1}},
+		{"Push with Create, of an owner that isn't there", creating.Push("n", elements("x1")...).Cost(), write(creating.Push("n", elements("x1")...)), model.Cost{Commands: 1, Written: 1}},
+		{"Remove", lastKey.Remove("b", "a").Cost(), write(lastKey.Remove("b", "a")), model.Cost{Commands: 1, Written: 1}},
+		{"Slice", last.Slice("e", -1).Cost(), read(last.Slice("e", -1)), model.Cost{Commands: 1, Returned: 1}},
+		{"Checks", last.Checks()[0].Find().Cost(), func(ctx context.Context, db *mongo.Database) error {
+			_, err := last.Checks()[0].All(ctx, db)
+			return err
+		}, model.Cost{Commands: 1, Returned: 2}},
+	}
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, test := range tests {
+			t.Run(test.reason, func(t *testing.T) {
+				for _, want := range []model.Cost{test.want, test.said} {
+					seed(t, db, docs{"boards": many["boards"][:5]})
+					modeltest.WantCost(t, m, want, func() error { return test.run(t.Context(), db) })
+				}
+			})
+		}
+	}, modeltest.WithMonitor(m))
+}
+
+// Owners are found by _id, among thousands.
+func TestBoundedIndexed(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		var list []any
+		for i := range 4000 {
+			list = append(list, board{ID: fmt.Sprint("b", i), Posts: posts("a1", "b2")})
+		}
+		if err := store(t.Context(), db, docs{"boards": list}); err != nil {
+			t.Fatal(err)
+		}
+		for _, test := range []struct {
+			reason string
+			query  any
+		}{
+			{"Slice", last.Slice("b77", 1)},
+			{"Push", last.Push("b77", elements("c3")...)},
+			{"Push with a key", newKey.Push("b77", elements("c3", "d4")...)},
+			{"Remove", lastKey.Remove("b77", "a")},
+		} {
+			t.Run(test.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, test.query, model.IDIndex) })
+		}
+	})
+}
+
+// What each operation costs that no other test measures is what its value says.
+func TestBoundedPrices(t *testing.T) {
+	parallel(t)
+	testkit.WantPrices(t, testkit.Stored(many), testkit.Mending(1, 2, last.Checks()[0]))
+}
+
+// Each write finds its document by _id.
+func TestBoundedWritesIndexed(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, with("a1", "b2"))
+		wantStepsIndexed(t, db, "Bounded", model.IDIndex, model.NewPlan(last.PushWith("b", bson.D{e("$set", bson.D{e("name", "x")})}, elements("b1")...), creating.Push("b", elements("b1")...)))
+		wantStepsIndexed(t, db, "Bounded.Checks", model.IDIndex, testkit.Mended(t, db, bounded(denorm.BoundedSpec{Max: 1}).Checks())...)
+	})
+}

@@ -1,0 +1,230 @@
+package bounded_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// many are boards within the bound, at it, and over it.
+var many = docs{"boards": {
+	board{ID: "a"}, board{ID: "b", Posts: posts("a1")}, board{ID: "c", Posts: posts("c3", "a1", "b2")},
+	board{ID: "d", Posts: posts("c3", "a1", "d4", "b2")}, board{ID: "e", Posts: posts("a9", "e5", "b8", "d6", "c7")},
+	bson.D{{Key: "_id", Value: "f"}, {Key: "posts", Value: nil}}, bson.D{{Key: "_id", Value: "g"}, {Key: "posts", Value: "no list"}},
+}}
+
+// trimmed are the same, with what the two that are over the bound keep.
+func trimmed(d, e []post) docs {
+	list := slices.Clone(many["boards"])
+	list[3], list[4] = board{ID: "d", Posts: d}, board{ID: "e", Posts: e}
+	return docs{"boards": list}
+}
+
+func TestBoundedTrim(t *testing.T) {
+	parallel(t)
+	wantDistinctChecks(t, last.Checks(), 1)
+	wantRefusedFindings(t, last.Checks()...)
+	found := []string{"boards 'd': holds 4 elements", "boards 'e': holds 5 elements"}
+	for _, c := range []struct {
+		reason string
+		before docs
+		b      *denorm.Bounded[board, string]
+		found  []string
+		after  docs
+	}{
+		{"to the last", many, last, found, trimmed(posts("a1", "d4", "b2"), posts("b8", "d6", "c7"))},
+		{"to the first", many, first, found, trimmed(posts("c3", "a1", "d4"), posts("a9", "e5", "b8"))},
+		{"to the greatest; arrays within the bound are not even sorted", many, newest, found, trimmed(posts("b2", "c3", "d4"), posts("c7", "b8", "a9"))},
+		{"to the top", many, topmost, found, trimmed(posts("d4", "c3", "b2"), posts("a9", "b8", "c7"))},
+		{"with nothing over the bound", with("a1"), last, nil, with("a1")},
+		{"with a document in the array's place", docs{"boards": {bson.D{e("_id", "b"), e("posts", bson.D{e("3", 1)})}}}, last, nil, docs{"boards": {bson.D{e("_id", "b"), e("posts", bson.D{e("3", 1)})}}}},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+				seed(t, db, c.before)
+				check := c.b.Checks()[0]
+				list, said := findingsOf(t, db, check)
+				if !slices.Equal(said, c.found) {
+					t.Errorf("found %q, want %q", said, c.found)
+				}
+				for range 2 { // what was found once may be mended twice
+					mustExec(t, db, check.Mend(list))
+					wantDocs(t, db, c.after)
+				}
+				if _, left := findingsOf(t, db, check); len(left) > 0 {
+					t.Errorf("left %q", left)
+				}
+			})
+		})
+	}
+}
+
+func TestBoundedRemove(t *testing.T) {
+	parallel(t)
+	runWriteCases(t, []writeCase{
+		{Reason: "by key", Before: with("a1", "b2", "c3"), Write: lastKey.Remove("b", "a", "c"), After: with("b2"), Status: model.Applied, Again: model.Applied},
+		{Reason: "a key that isn't there is passed over", Before: with("a1"), Write: lastKey.Remove("b", "x"), Status: model.Applied, Again: model.Applied},
+		{Reason: "every element of the key", Before: with("a1", "b2", "a3"), Write: lastKey.Remove("b", "a"), After: with("b2"), Status: model.Applied, Again: model.Applied},
+		{Reason: "from a document without the array", Before: with(), Write: lastKey.Remove("b", "a"), Status: model.Applied, Again: model.Applied},
+		{Reason: "from a missing owner", Before: docs{"boards": {}}, Write: lastKey.Remove("b", "a"), Err: model.ErrStale},
+		{Reason: "no key", Before: with("a1"), Write: lastKey.Remove("b"), Err: errRefused},
+		{Reason: "a nil key", Before: with("a1"), Write: lastKey.Remove("b", nil), Err: errRefused},
+		{Reason: "without a Key", Before: with("a1"), Write: last.Remove("b", "a"), Err: errRefused},
+	})
+}
+
+func TestBoundedReads(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, docs{"boards": append(slices.Clone(many["boards"][:5]), board{ID: "h", Name: "n", Posts: posts("a1", "b2", "c3")})})
+		for n, want := range map[int][]post{1: posts("a1"), 2: posts("a1", "b2"), -1: posts("c3"), -2: posts("b2", "c3"), 9: posts("a1", "b2", "c3"), -9: posts("a1", "b2", "c3")} {
+			got, err := last.Slice("h", n).One(t.Context(), db)
+			if err != nil || got.Name != "n" || !slices.Equal(got.Posts, want) {
+				t.Errorf("slice %d: %v, %v; want %v", n, got, err, want)
+			}
+		}
+		_, err := last.Slice("nobody", 1).One(t.Context(), db)
+		wantError(t, err, model.ErrNotFound)
+		for _, f := range []*model.Find[board]{last.Slice("h", 0), last.Slice("", 1)} {
+			_, err = f.One(t.Context(), db)
+			wantError(t, err, errRefused)
+		}
+	})
+}
+
+// Every write that can be run again, cut anywhere, ends right.
+func TestBoundedFaults(t *testing.T) {
+	parallel(t)
+	for _, c := range []struct {
+		name   string
+		before docs
+		write  model.Write
+		after  docs
+	}{
+		{"Push of one with a key", with("a1", "b2", "c3"), lastKey.Push("b", elements("d4")...), with("b2", "c3", "d4")},
+		{"Push of more than the bound", with("a1"), lastKey.Push("b", elements("b2", "c3", "d4", "e5")...), with("c3", "d4", "e5")},
+		{"Push of more than fit first", with("a1", "b2"), firstKey.Push("b", elements("c3", "d4")...), with("a1", "b2", "c3")},
+		{"Push of what sorts too low", with("a4", "b5"), newKey.Push("b", elements("c1", "d9")...), with("a4", "b5", "d9")},
+		{"Push to the top", with("a5", "b4"), topKey.Push("b", elements("c1", "d9")...), with("d9", "a5", "b4")},
+		{"Remove", with("a1", "b2", "c3"), lastKey.Remove("b", "a", "c"), with("b2")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			modeltest.FaultMatrix(t, modeltest.FaultCase{
+				Seed: func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, c.before) },
+				Run: func(ctx context.Context, db *mongo.Database) error {
+					_, err := c.write.Run(ctx, db)
+					return err
+				},
+				Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, c.after) },
+			})
+		})
+	}
+	t.Run("Checks", func(t *testing.T) {
+		modeltest.FaultMatrix(t, modeltest.FaultCase{
+			Seed: func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, many) },
+			Run:  checkJob(newest.Checks()[0]),
+			Check: func(t testing.TB, db *mongo.Database) {
+				wantDocs(t, db, trimmed(posts("b2", "c3", "d4"), posts("c7", "b8", "a9")))
+			},
+		})
+	})
+}
+
+// Without a Key a push that is run again adds its elements again, as its documentation says.
+func TestBoundedPushAgain(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, with("a1"))
+		for range 2 {
+			if _, err := last.Push("b", elements("b2")...).Run(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantDocs(t, db, with("a1", "b2", "b2"))
+	})
+}
+
+// Two pushes at once: both are there, whatever the order.
+func TestBoundedPushMeetsPush(t *testing.T) {
+	parallel(t)
+	push := func(notation string) func(context.Context, *mongo.Database) error {
+		return func(ctx context.Context, db *mongo.Database) error {
+			_, err := newKey.Push("b", elements(notation)...).Run(ctx, db)
+			return err
+		}
+	}
+	modeltest.Interleave(t, modeltest.InterleaveCase{
+		Match: interleaved,
+		Seed:  func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, with("a1", "b2", "c3")) },
+		A:     push("d9"),
+		B:     push("e5"),
+		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+			if err := errors.Join(errA, errB); err != nil {
+				t.Error(err)
+			}
+			wantDocs(t, db, with("c3", "e5", "d9"))
+		},
+	})
+}
+
+// A mistake in a declaration panics with what is wrong, where, and what to do.
+func TestBoundedDeclarations(t *testing.T) {
+	parallel(t)
+	type nullBoard struct {
+		ID    string `bson:"_id"`
+		Posts []post `bson:"posts"`
+		Rows  []struct {
+			Posts []post `bson:"posts,omitempty"`
+		} `bson:"rows,omitempty"`
+		Maps []bson.M `bson:"maps,omitempty"`
+	}
+	nulls := model.NewCollection[nullBoard, string]("nullBoards")
+	by := func(d ...bson.E) denorm.BoundedSpec { return denorm.BoundedSpec{Max: 3, By: d} }
+	for _, test := range []struct {
+		reason              string
+		declare             func()
+		problem, at, remedy string
+	}{
+		{"no bound", func() { bounded(denorm.BoundedSpec{}) }, "Max is 0", "boards.posts", "at least one"},
+		{"a negative bound", func() { bounded(denorm.BoundedSpec{Max: -1}) }, "Max is -1", "boards.posts", "at least one"},
+		{"an array that isn't there", func() { denorm.NewBounded(boards, "post", by()) }, `did you mean "posts"`, "boards", "bson tags"},
+		{"no array", func() { denorm.NewBounded(boards, "name", by()) }, "not an array", "boards", "slice"},
+		{"a nil array that is stored as null", func() { denorm.NewBounded(nulls, "posts", by()) }, "null", "nullBoards", "omitempty"},
+		{"an array within an array", func() { denorm.NewBounded(nulls, "rows.posts", by()) }, "crosses 2 arrays", "nullBoards", "array"},
+		{"an order by what elements don't have", func() { bounded(by(bson.E{Key: "time", Value: 1})) }, `"time"`, "boards", "bson tags"},
+		{"an order by neither 1 nor -1", func() { bounded(by(bson.E{Key: "n", Value: 2})) }, "sorts n by 2", "boards.posts", "1 or -1"},
+		{"a direction as text", func() { bounded(by(bson.E{Key: "n", Value: "1"})) }, "sorts n by '1'", "boards.posts", "1 or -1"},
+		{"an order by a field twice", func() { bounded(by(bson.E{Key: "n", Value: 1}, bson.E{Key: "n", Value: -1})) }, "twice", "boards.posts", "once"},
+		{"an order by the element and a field", func() { bounded(by(bson.E{Key: "", Value: 1}, bson.E{Key: "n", Value: 1})) }, "mixes", "boards.posts", "alone"},
+		{"an order by an operator", func() { denorm.NewBounded(nulls, "maps", by(bson.E{Key: "$n", Value: 1})) }, "dollar", "nullBoards", "path"},
+		{"a key that elements don't have", func() { bounded(denorm.BoundedSpec{Max: 1, Key: "_id"}) }, `"_id"`, "boards", "bson tags"},
+		{"a key of scalars", func() { denorm.NewBounded(boards, "stats.tops", denorm.BoundedSpec{Max: 1, Key: "id"}) }, `no field "id"`, "boards", "bson tags"},
+		{"a key that is created", func() { bounded(denorm.BoundedSpec{Max: 1, Key: "id", Create: true}) }, "Create with a Key", "boards", "owners"},
+		{"no collection", func() { denorm.NewBounded(&model.Collection[board, string]{}, "posts", by()) }, "zero Collection", "posts", "NewCollection"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			err := panicOf(test.declare)
+			var d *model.DeclarationError
+			if !errors.As(err, &d) {
+				t.Fatalf("panicked with %v, want a *model.DeclarationError", err)
+			}
+			if !strings.Contains(d.Problem, test.problem) || !strings.Contains(d.Place, test.at) || !strings.Contains(d.Remedy, test.remedy) {
+				t.Errorf("%v\nwant %q at %q, remedy %q", d, test.problem, test.at, test.remedy)
+			}
+		})
+	}
+	spec := denorm.BoundedSpec{Max: 3, By: slices.Clone(byN)}
+	b := bounded(spec)
+	spec.By[0].Value = -1
+	if got := b.Checks()[0].Mend([]model.Finding{{Check: "boards.posts: oversized arrays", Detail: marshal(bson.D{e("_id", "b")})}}).String(); !strings.Contains(got, "$sort: {n: 1, id: 1}") {
+		t.Errorf("the declaration changed with the caller's spec: %s", got)
+	}
+}

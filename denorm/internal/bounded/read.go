@@ -1,0 +1,14 @@
+package bounded
+
+import (
+	"github.com/docmodel/docmodel/internal/mql"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Slice is the projection of the first n elements, or with a negative n of the last.
+func (b *Array) Slice(n int) (bson.D, error) {
+	if n == 0 {
+		return nil, b.docs.Refuse("n", n, "must not be 0")
+	}
+	return bson.D{{Key: b.field.Path, Value: mql.Op("$slice", n)}}, nil
+}

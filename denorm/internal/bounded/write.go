@@ -1,0 +1,107 @@
+package bounded
+
+import (
+	"fmt"
+
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+func (b *Array) refuse(field string, v any, reason string) model.Write {
+	return model.Refused(b.docs.Name(), b.docs.Refuse(field, v, reason))
+}
+
+// Push is the push of elements, with other operators, which update makes a write of.
+func (b *Array) Push(owner any, elements []any, with bson.D, update func() model.Write) model.Write {
+	if update != nil && len(with) == 0 {
+		return b.refuse("with", nil, "no operator was given: use Push")
+	}
+	if len(elements) == 0 {
+		return b.refuse(b.field.Path, nil, "no element was given")
+	}
+	id, err := b.docs.EncodeID("_id", owner)
+	if err == nil {
+		err = b.docs.CheckUpdate(with)
+	}
+	if err != nil {
+		return model.Refused(b.docs.Name(), err)
+	}
+	p := newPush()
+	if err := b.appendPush(&p, elements); err != nil {
+		return model.Refused(b.docs.Name(), err)
+	}
+	if !p.appendOthers(with, b.field.Path, b.docs) { // let it be refused, or united with care
+		push := b.Push(owner, elements, nil, nil)
+		w := model.Merge(push, update())
+		if w.Err == nil {
+			w.Done, w.Once = push.Done, push.Once
+		}
+		return w
+	}
+	m, byID := &p.parts.model, bson.D(p.parts.filter[:])
+	byID[0] = bson.E{Key: "_id", Value: mql.Eq(id)}
+	m.Filter, m.Update = byID, p.update()
+	w := model.Write{Collection: b.docs.Name(), Model: m, Expect: model.One, Index: model.IDIndex}
+	if upsert := b.spec.Create; upsert {
+		m.Upsert = &upsert
+	}
+	if b.spec.Key == "" {
+		return w
+	}
+	each, keys, err := b.keys(p.each)
+	if err != nil {
+		return model.Refused(b.docs.Name(), err)
+	}
+	path := b.field.Path + "." + b.spec.Key
+	m.Filter = model.And(byID, bson.D{{Key: path, Value: bson.D{{Key: "$nin", Value: keys}}}})
+	w.Done = model.And(byID, b.done(path, each, keys))
+	w.Once = true
+	return w
+}
+
+// keys reads the elements of an encoded array, and the key of each; each must have one, and none may come twice.
+func (b *Array) keys(array bson.RawArray) (each []bson.RawValue, keys bson.A, err error) {
+	if each, err = array.Values(); err != nil {
+		return nil, nil, err
+	}
+	keys = make(bson.A, len(each))
+	seen := map[string]bool{}
+	for i, e := range each {
+		key, field := stored.ElementAt(e, b.spec.Key), fmt.Sprintf("%s[%d].%s", b.field.Path, i, b.spec.Key)
+		switch name := bsonval.Key(key); {
+		case !stored.IsKey(key):
+			return nil, nil, b.docs.Refuse(field, nil, "the element has no key")
+		case seen[name]:
+			return nil, nil, b.docs.Refuse(field, key, "two elements have the same key")
+		default:
+			seen[name] = true
+		}
+		keys[i] = key
+	}
+	return each, keys, nil
+}
+
+// Pull is the update that takes elements out.
+func (b *Array) Pull(keys []any) (bson.D, error) {
+	switch {
+	case b.spec.Key == "":
+		return nil, b.docs.Refuse(b.field.Path, nil, "elements have no Key to be removed by")
+	case len(keys) == 0:
+		return nil, b.docs.Refuse(b.field.Path, nil, "no key was given")
+	}
+	in, err := b.docs.Raw(bson.A(keys))
+	if err != nil {
+		return nil, b.docs.Refuse(b.spec.Key, nil, err.Error())
+	}
+	for _, k := range core.Elements(in) {
+		if !stored.IsKey(k) {
+			return nil, b.docs.Refuse(b.field.Path+"."+b.spec.Key, k, commands.NotAKey)
+		}
+	}
+	return mql.Op("$pull", bson.D{{Key: b.field.Path, Value: bson.D{{Key: b.spec.Key, Value: mql.Op("$in", in)}}}}), nil
+}

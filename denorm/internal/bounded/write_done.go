@@ -1,0 +1,70 @@
+package bounded
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/direction"
+	"github.com/docmodel/docmodel/internal/mql"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// done matches an array as a push of elements with keys leaves it, so that the push is recognized when it is run again:
+// the array holds each of them, or it is full and would drop again what it doesn't hold.
+func (b *Array) done(path string, each []bson.RawValue, keys bson.A) bson.D {
+	all := func(keys bson.A) bson.D { return bson.D{{Key: path, Value: mql.Op("$all", keys)}} }
+	switch {
+	case len(keys) == 1:
+		return all(keys)
+	case len(b.spec.By) == 0 && !b.spec.First:
+		return all(keys[max(0, len(keys)-b.spec.Max):]) // the last push out the others
+	case len(b.spec.By) == 0:
+		return mql.Op("$or", all(keys), b.full())
+	}
+	again := bson.A{b.full()}
+	for i, e := range each {
+		values, ok := b.sortValues(e)
+		if !ok {
+			return all(keys)
+		}
+		again = append(again, mql.Op("$or", bson.D{{Key: path, Value: mql.Eq(keys[i])}}, mql.Op("$expr", b.dropped(values))))
+	}
+	return mql.Op("$or", all(keys), bson.D{{Key: "$and", Value: again}})
+}
+
+func (b *Array) full() bson.D {
+	return bson.D{{Key: fmt.Sprintf("%s.%d", b.field.Path, b.spec.Max-1), Value: mql.Exists(true)}}
+}
+
+// sortValues reads what an element is sorted by. An array there has no single place in the order.
+func (b *Array) sortValues(element bson.RawValue) ([]any, bool) {
+	values := make([]any, len(b.spec.By))
+	for i, by := range b.spec.By {
+		switch v := stored.ElementAt(element, by.Key); v.Type {
+		case bson.TypeArray:
+			return nil, false
+		case 0: // missing: sorts as null
+		default:
+			values[i] = v
+		}
+	}
+	return values, true
+}
+
+// dropped is the expression that no kept element would be dropped before one with these sort values.
+func (b *Array) dropped(values []any) bson.D {
+	var before bson.A
+	equal := bson.A{}
+	for i, by := range b.spec.By {
+		kept, value := mql.IfNull("$$kept."+by.Key, nil), mql.Literal(values[i])
+		op := "$lt" // sorts before, and the last are kept
+		if ascending := direction.Of(by.Value) == 1; ascending == b.spec.First {
+			op = "$gt"
+		}
+		before = append(before, bson.D{{Key: "$and", Value: append(slices.Clone(equal), mql.Op(op, kept, value))}})
+		equal = append(equal, mql.Op("$eq", kept, value))
+	}
+	first := mql.Map("$"+b.field.Path, "kept", bson.D{{Key: "$or", Value: before}})
+	return mql.Op("$not", bson.A{mql.Op("$anyElementTrue", bson.A{first})})
+}

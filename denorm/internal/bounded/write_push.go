@@ -1,0 +1,127 @@
+package bounded
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A pushUpdate is an update by $push and other operators, encoded while it is built: the driver has only to copy it.
+type pushUpdate struct {
+	parts *pushParts
+	buf   []byte
+	each  bson.RawArray // the elements
+}
+
+// pushParts are the parts of a small update, in one allocation. What is larger grows out of them.
+type pushParts struct {
+	model  mongo.UpdateOneModel
+	filter [1]bson.E
+	buf    [192]byte
+}
+
+func newPush() pushUpdate {
+	p := new(pushParts)
+	return pushUpdate{parts: p, buf: p.buf[:4]} // that hold the length at last
+}
+
+// update ends the update.
+func (p *pushUpdate) update() bson.Raw { return core.EndDocument(p.buf, 0) }
+
+// appendPush adds the $push of elements, whose types are checked.
+func (b *Array) appendPush(p *pushUpdate, elements []any) error {
+	buf, push := core.AppendDocument(p.buf, bson.TypeEmbeddedDocument, "$push")
+	buf, array := core.AppendDocument(buf, bson.TypeEmbeddedDocument, b.field.Path)
+	buf, each := core.AppendDocument(buf, bson.TypeArray, "$each")
+	var err error
+	for i, e := range elements {
+		if buf, err = b.appendElement(buf, i, e); err != nil {
+			return err
+		}
+	}
+	buf = core.EndDocument(buf, each)
+	p.each = bson.RawArray(buf[each:])
+	buf = append(buf, b.bound...)
+	p.buf = core.EndDocument(core.EndDocument(buf, array), push)
+	return nil
+}
+
+func (b *Array) appendElement(buf []byte, i int, e any) ([]byte, error) {
+	refused := func(below, reason string) error {
+		return b.docs.Refuse(strings.TrimSuffix(fmt.Sprintf("%s[%d].%s", b.field.Path, i, below), "."), nil, reason)
+	}
+	if t := reflect.TypeOf(e); !b.field.Open && t != b.field.Type {
+		if t == nil || t.Kind() != reflect.Pointer || t.Elem() != b.field.Type || reflect.ValueOf(e).IsNil() {
+			return nil, refused("", fmt.Sprintf("is a %T, not a %s", e, b.field.Type))
+		}
+	}
+	name := strconv.Itoa(i)
+	begun := len(buf)
+	buf, err := b.docs.AppendElement(buf, name, e)
+	if err != nil {
+		return nil, refused("", err.Error())
+	}
+	if b.field.Closed {
+		return buf, nil
+	}
+	v := bson.RawValue{Type: bson.Type(buf[begun]), Value: buf[begun+len(name)+2:]}
+	if path, err := core.CheckNames(v, ""); err != nil {
+		return nil, refused(path, err.Error())
+	}
+	return buf, nil
+}
+
+// appendOthers adds other operators. It reports false where it takes care to say whether they go together: when two name one
+// field, or fields within one, or an operator comes twice; and where a value can't be stored.
+func (p *pushUpdate) appendOthers(with bson.D, path string, docs *core.Docs) bool {
+	for i, op := range with {
+		fields, ok := op.Value.(bson.D)
+		if !ok || len(fields) == 0 || !strings.HasPrefix(op.Key, "$") || op.Key == "$push" || op.Key == "$rename" {
+			return false
+		}
+		buf, begun := core.AppendDocument(p.buf, bson.TypeEmbeddedDocument, op.Key)
+		for j, f := range fields {
+			if sameField(f.Key, path) || setsField(fields[:j], f.Key) {
+				return false
+			}
+			for _, before := range with[:i] {
+				if before.Key == op.Key || setsField(before.Value.(bson.D), f.Key) {
+					return false
+				}
+			}
+			var err error
+			if buf, err = docs.AppendElement(buf, f.Key, f.Value); err != nil {
+				return false
+			}
+		}
+		p.buf = core.EndDocument(buf, begun)
+	}
+	return true
+}
+
+func setsField(fields bson.D, path string) bool {
+	for _, f := range fields {
+		if sameField(f.Key, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameField reports whether two paths begin with the same field.
+func sameField(a, b string) bool {
+	for i := 0; ; i++ {
+		endA, endB := i == len(a) || a[i] == '.', i == len(b) || b[i] == '.'
+		switch {
+		case endA || endB:
+			return endA && endB
+		case a[i] != b[i]:
+			return false
+		}
+	}
+}

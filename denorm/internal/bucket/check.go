@@ -1,0 +1,175 @@
+package bucket
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/found"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+func (b *Buckets) Checks() []model.Check {
+	counts := b.Docs.Name() + ": miscounted buckets"
+	most := fmt.Sprintf("a bucket holds at most %d items", b.Spec.Max)
+	if b.Spec.MaxBytes > 0 {
+		most += fmt.Sprintf(" and %d bytes", b.Spec.MaxBytes)
+	}
+	is, update := b.recount()
+	return []model.Check{{
+		Name: counts, Collection: b.Docs.Name(), Rule: "a bucket's count, bytes and totals are those of its items",
+		Pipeline: b.miscounted(), Tell: found.Tells(drift.tell), Mend: found.MendsIf(counts, b.Docs.Name(), is, "some documents mended, others not yet", mongo.UpdateOneModel{Update: update}),
+	}, {
+		Name: b.Docs.Name() + ": oversized buckets", Collection: b.Docs.Name(), Rule: most,
+		Pipeline: b.oversized(), Tell: found.Tells(oversizedBucket.tell),
+	}}
+}
+
+// A drift is a bucket whose counts are not those of its items.
+type drift struct {
+	ID      bson.RawValue `bson:"_id"`
+	Stored  bson.Raw      `bson:"stored"`  // n, bytes and totals as they are stored, whatever their types
+	Counted bson.Raw      `bson:"counted"` // the same by the items, without totals of which no item has a value
+}
+
+func (d drift) tell(f *model.Finding) {
+	f.ID, f.Problem = d.ID, fmt.Sprintf("stores %s, its items make %s", model.Shell(d.Stored), model.Shell(d.Counted))
+}
+
+// An oversizedBucket holds more than Max or MaxBytes.
+type oversizedBucket struct {
+	ID    bson.RawValue `bson:"_id"`
+	N     int64         `bson:"n"`
+	Bytes bson.RawValue `bson:"bytes"` // as they are stored
+}
+
+func (d oversizedBucket) tell(f *model.Finding) {
+	f.ID, f.Problem = d.ID, fmt.Sprintf("holds %d items", d.N)
+	if d.Bytes.Type != 0 {
+		f.Problem += " and " + model.Shell(d.Bytes) + " bytes"
+	}
+}
+
+// Items is the bucket's array, or an empty one.
+func Items() bson.D { return mql.List("items") }
+
+// countN, countBytes and countTotal are the expressions of what the items add up to.
+func countN() bson.D { return mql.Op("$size", Items()) }
+
+func countBytes() bson.D { return BytesOf(Items()) }
+
+// BytesOf adds up the sizes of a list's documents.
+func BytesOf(list any) bson.D {
+	size := mql.Cond(mql.Op("$eq", mql.Op("$type", "$$item"), "object"), mql.Op("$bsonSize", "$$item"), 0)
+	return mql.Op("$toLong", mql.Op("$sum", mql.Map(list, "item", size)))
+}
+
+// countTotal gives sum, min and max in the order of the items, which is that of the $inc that kept the sum; otherwise where
+// no item has a number. Integers are made long, as an append keeps them.
+func countTotal(t total, otherwise any, of func(values string) any) bson.D {
+	value := mql.Cond(mql.Op("$in", mql.Op("$type", "$$item."+t.path), bson.A{"int", "long"}), mql.Op("$toLong", "$$item."+t.path), "$$item."+t.path)
+	values := mql.Op("$filter", bson.D{
+		{Key: "input", Value: mql.Map(Items(), "item", value)}, {Key: "as", Value: "value"}, {Key: "cond", Value: mql.Op("$isNumber", "$$value")},
+	})
+	return mql.Op("$let", bson.D{
+		{Key: "vars", Value: bson.D{{Key: "values", Value: values}}},
+		{Key: "in", Value: mql.Cond(mql.Op("$eq", mql.Op("$size", "$$values"), 0), otherwise, of("$$values"))},
+	})
+}
+
+func countSum(values string) any {
+	return mql.Op("$reduce", bson.D{
+		{Key: "input", Value: values}, {Key: "initialValue", Value: int64(0)}, {Key: "in", Value: mql.Op("$add", "$$value", "$$this")},
+	})
+}
+
+func countAll(values string) any {
+	return bson.D{{Key: "sum", Value: countSum(values)}, {Key: "min", Value: mql.Op("$min", values)}, {Key: "max", Value: mql.Op("$max", values)}}
+}
+
+// differs is the expression that a bucket's counts are not those of its items.
+func (b *Buckets) differs() bson.D {
+	or := bson.A{mql.Op("$ne", "$n", countN()), mql.Op("$ne", "$bytes", countBytes())}
+	for _, t := range b.totals {
+		path := "$totals." + t.name
+		kept := bson.A{}
+		for _, name := range []string{"sum", "min", "max"} {
+			kept = append(kept, mql.IfNull(path+"."+name, nil))
+		}
+		counted := countTotal(t, bson.A{nil, nil, nil}, func(values string) any {
+			return bson.A{countSum(values), mql.Op("$min", values), mql.Op("$max", values)}
+		})
+		or = append(or, mql.Op("$ne", kept, counted))
+	}
+	return bson.D{{Key: "$or", Value: or}}
+}
+
+func (b *Buckets) miscounted() mongo.Pipeline {
+	stored := bson.D{{Key: "n", Value: "$n"}, {Key: "bytes", Value: "$bytes"}}
+	counted := bson.D{{Key: "n", Value: countN()}, {Key: "bytes", Value: countBytes()}}
+	if totals := b.counted(); len(totals) > 0 {
+		stored = append(stored, bson.E{Key: "totals", Value: "$totals"})
+		counted = append(counted, bson.E{Key: "totals", Value: totals})
+	}
+	return mongo.Pipeline{
+		mql.Match(mql.E("$expr", b.differs())),
+		mql.SortID(),
+		mql.Project(mql.E("stored", stored), mql.E("counted", counted)),
+	}
+}
+
+// counted are the totals by the items, each under its name.
+func (b *Buckets) counted() (d bson.D) {
+	for _, t := range b.totals {
+		d = append(d, bson.E{Key: t.name, Value: countTotal(t, "$$REMOVE", countAll)})
+	}
+	return d
+}
+
+// recount is the filter of a bucket that is miscounted, and the update that counts it anew.
+func (b *Buckets) recount() (is bson.D, update mongo.Pipeline) {
+	set := b.Recounted()
+	return mql.Op("$expr", b.differs()), mongo.Pipeline{mql.Set(slices.Insert(set, 2, b.staysClosed())...)}
+}
+
+// Recounted are the counts of a bucket by its items.
+func (b *Buckets) Recounted() bson.D {
+	set := bson.D{{Key: "n", Value: countN()}, {Key: "bytes", Value: countBytes()}}
+	for _, e := range b.counted() {
+		set = append(set, bson.E{Key: "totals." + e.Key, Value: e.Value})
+	}
+	return set
+}
+
+// staysClosed closes a bucket that was full by its count.
+func (b *Buckets) staysClosed() bson.E {
+	return mql.E("closed", mql.Cond(mql.Op("$gte", mql.IfNull("$n", 0), b.Spec.Max), true, mql.IfNull("$closed", "$$REMOVE")))
+}
+
+func (b *Buckets) oversized() mongo.Pipeline {
+	return mongo.Pipeline{
+		{{Key: "$match", Value: b.over()}},
+		mql.SortID(),
+		mql.Project(mql.E("n", countN()), mql.E("bytes", 1)),
+	}
+}
+
+// over matches a bucket that has an item after the last that it may hold, or counts too many bytes.
+func (b *Buckets) over() bson.D {
+	tooMany := bson.D{{Key: fmt.Sprintf("items.%d", b.Spec.Max), Value: mql.Exists(true)}}
+	if b.Spec.MaxBytes == 0 {
+		return tooMany
+	}
+	tooLarge := bson.D{{Key: "bytes", Value: bson.D{{Key: "$gt", Value: b.Spec.MaxBytes}}}}
+	return bson.D{{Key: "$or", Value: bson.A{tooMany, tooLarge}}}
+}
+
+func (b *Buckets) Validator() bson.D {
+	list := bson.D{{Key: "bsonType", Value: "array"}, {Key: "maxItems", Value: b.Spec.Max}}
+	return bson.D{{Key: "$jsonSchema", Value: bson.D{
+		{Key: "required", Value: bson.A{"key", "seq", "n", "bytes", "items"}},
+		{Key: "properties", Value: bson.D{{Key: "items", Value: list}}},
+	}}}
+}

@@ -1,0 +1,147 @@
+// Package bucket is what is behind denorm.Bucket: it appends elements to documents that hold a bounded number of them.
+package bucket
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm/internal/keytext"
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/core"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Buckets is a declaration of denorm.Bucket without its types. Its methods check and encode what they take.
+type Buckets struct {
+	Docs   *core.Docs
+	Spec   Spec
+	totals []total
+}
+
+// total is a number that is added up: its path within an element, and the name it is kept under.
+type total struct{ path, name string }
+
+// A Spec is a denorm.BucketSpec.
+type Spec struct {
+	Max      int
+	MaxBytes int64
+	Key      string
+	Totals   []string
+	Period   keytext.Period
+	At       string
+	Location *time.Location
+}
+
+// Declare checks a declaration, and panics if it doesn't fit the documents.
+func Declare(docs *core.Docs, key reflect.Type, spec Spec) *Buckets {
+	b := &Buckets{Docs: docs, Spec: spec}
+	b.Spec.Totals = slices.Clone(spec.Totals)
+	if b.Spec.Location == nil {
+		b.Spec.Location = time.UTC
+	}
+	items, place := docs.MustField("items"), core.Place("NewBucket of "+docs.Name())
+	switch {
+	case spec.Max < 1 || spec.Max > math.MaxInt32:
+		place.Fail(fmt.Sprintf("Max is %d", spec.Max), "keep at least one element in a bucket")
+	case spec.MaxBytes < 0 || spec.MaxBytes > stored.MaxBytes:
+		place.Fail(fmt.Sprintf("MaxBytes is %d", spec.MaxBytes), "give 0, or at most 15 MiB, which leaves room in MongoDB's 16 MiB")
+	case spec.Period > keytext.Monthly:
+		place.Fail(fmt.Sprintf("Period is %d", spec.Period), "use denorm.NoPeriod, denorm.Daily or denorm.Monthly")
+	case (spec.Period == 0) != (spec.At == ""):
+		place.Fail("Period and At come together", "give the path of the elements' time with a Period, and only then")
+	case spec.Period == 0 && spec.Location != nil:
+		place.Fail("a Location without a Period", "a Location says where a day begins: give a Period too")
+	case items.Arrays > 1 || !items.Open && !stored.IsDocumentType(items.Type):
+		place.Fail(fmt.Sprintf("elements are a %s, which is not stored as a document", items.Type), "wrap each element in a struct")
+	case !keytext.IsKeyType(key):
+		place.Fail(fmt.Sprintf("keys are a %s, which can't be written into an _id", key), "use a kind of string or integer, or bson.ObjectID")
+	}
+	// single looks up a path of which each element has one.
+	single := func(what, path string) core.Field {
+		f := docs.MustField("items." + path)
+		if f.Arrays > 1 || f.IsArray() {
+			place.Fail(fmt.Sprintf("%s %q has several values in an element", what, path), "name a field outside arrays")
+		}
+		return f
+	}
+	if spec.Key != "" {
+		single("Key", spec.Key)
+	}
+	if spec.At != "" {
+		if f := single("At", spec.At); !f.Open && f.Type != reflect.TypeFor[time.Time]() && f.Type != reflect.TypeFor[bson.DateTime]() {
+			place.Fail(fmt.Sprintf("At %q is a %s", spec.At, f.Type), "name a time.Time or bson.DateTime")
+		}
+	}
+	for _, path := range spec.Totals {
+		if f := single("Totals", path); !f.Open && !stored.IsNumberType(f.Type) {
+			place.Fail(fmt.Sprintf("Totals %q is a %s", path, f.Type), "name an integer or a float")
+		}
+		t := total{path, strings.ReplaceAll(path, ".", "/")}
+		if slices.ContainsFunc(b.totals, func(x total) bool { return x.name == t.name }) {
+			place.Fail(fmt.Sprintf("Totals keeps %q twice", t.name), "name each path once")
+		}
+		b.totals = append(b.totals, t)
+	}
+	return b
+}
+
+// maxSeq is the greatest number that the _id of a bucket has room for.
+const maxSeq = 9_999_999_999
+
+// keyText is a key as the beginning of an _id.
+func (b *Buckets) keyText(key any) (string, error) {
+	text, ok := keytext.Of(key)
+	if !ok {
+		return "", b.Docs.Refuse("key", nil, "the key is empty")
+	}
+	return text, nil
+}
+
+// ID is the _id of a bucket.
+func (b *Buckets) ID(key any, period string, seq int64) (string, error) {
+	text, err := b.keyText(key)
+	switch {
+	case err != nil:
+		return "", err
+	case seq < 0 || seq > maxSeq:
+		return "", b.Docs.Refuse("seq", seq, "a bucket's number is from 0 to 9999999999")
+	case period != "":
+		text += "#" + period
+	}
+	return fmt.Sprintf("%s#%010d", text, seq), nil
+}
+
+func (b *Buckets) PageID(key any, seq int64) (string, error) {
+	if b.Spec.Period != 0 {
+		return "", b.Docs.Refuse("seq", seq, "numbers count within a period: use Between")
+	}
+	return b.ID(key, "", seq)
+}
+
+// periodOf is the day or month that a time falls into.
+func (b *Buckets) periodOf(field string, t time.Time) (string, error) {
+	text, ok := b.Spec.Period.Text(t, b.Spec.Location)
+	if !ok {
+		return "", b.Docs.Refuse(field, t, "the year is not within 0 and 9999")
+	}
+	return text, nil
+}
+
+// OfKey matches the buckets of a key.
+func (b *Buckets) OfKey(key any) (bson.D, error) {
+	text, err := b.keyText(key)
+	if err != nil {
+		return nil, err
+	}
+	return keytext.Range(text+"#", text+"$"), nil
+}
+
+// ofPeriods matches the buckets of a key from one period to another, both included.
+func (b *Buckets) ofPeriods(key any, first, last string) (bson.D, error) {
+	text, err := b.keyText(key)
+	return keytext.PeriodRange(text, first, last), err
+}

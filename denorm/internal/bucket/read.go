@@ -1,0 +1,120 @@
+package bucket
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Between matches the buckets of the periods that some times fall into.
+func (b *Buckets) Between(key any, from, to time.Time) (bson.D, error) {
+	switch {
+	case b.Spec.Period == 0:
+		return nil, b.Docs.Refuse("from", nil, "buckets have no Period to be found by")
+	case !from.Before(to):
+		return nil, b.Docs.Refuse("to", to, "is not after from")
+	}
+	first, err := b.periodOf("from", from)
+	if err != nil {
+		return nil, err
+	}
+	last, err := b.periodOf("to", to.Add(-time.Nanosecond))
+	if err != nil {
+		return nil, err
+	}
+	return b.ofPeriods(key, first, last)
+}
+
+// Elements is the pipeline of the elements of a key, in the order of pages.
+func (b *Buckets) Elements(key any) (mongo.Pipeline, error) {
+	filter, err := b.OfKey(key)
+	return mongo.Pipeline{
+		mql.Match(filter...),
+		mql.SortID(),
+		mql.Unwind("$items"),
+		mql.ReplaceRoot("$items"),
+	}, err
+}
+
+// Indexes is the index that finds an element, if elements have keys.
+func (b *Buckets) Indexes() []model.Index {
+	if b.Spec.Key == "" {
+		return nil
+	}
+	return []model.Index{b.KeyIndex()}
+}
+
+// KeyIndex is the index that finds an element, or none.
+func (b *Buckets) KeyIndex() model.Index {
+	if b.Spec.Key == "" {
+		return model.Index{}
+	}
+	return commands.Index(b.Docs.Name(), "the bucket that holds an element", mql.E("key", 1), mql.E("items."+b.Spec.Key, 1))
+}
+
+// Holding matches the buckets of a key that hold an element.
+func (b *Buckets) Holding(key, element any) (bson.D, error) {
+	e, err := b.Keyed(key, element)
+	if err != nil {
+		return nil, err
+	}
+	return b.Holder(e), nil
+}
+
+// Keyed is an element of which only the key is known.
+func (b *Buckets) Keyed(key, element any) (e Element, err error) {
+	if b.Spec.Key == "" {
+		return e, b.Docs.Refuse("items", nil, "elements have no Key to be found by")
+	}
+	if _, err = b.keyText(key); err != nil {
+		return e, err
+	}
+	e.key = key
+	if e.stored, err = b.Docs.Encode(key); err != nil {
+		return e, b.Docs.Refuse("key", nil, err.Error())
+	}
+	field := "items[]." + b.Spec.Key
+	if e.ID, err = b.Docs.Raw(element); err != nil {
+		return e, b.Docs.Refuse(field, nil, err.Error())
+	}
+	if !stored.IsKey(e.ID) {
+		return e, b.Docs.Refuse(field, e.ID, commands.NotAKey)
+	}
+	return e, nil
+}
+
+// Holder matches the bucket that holds an element.
+func (b *Buckets) Holder(e Element) bson.D {
+	return bson.D{{Key: "key", Value: mql.Eq(e.stored)}, {Key: "items." + b.Spec.Key, Value: mql.Eq(e.ID)}}
+}
+
+// Total is the pipeline that adds up the buckets of a key.
+func (b *Buckets) Total(key any) (mongo.Pipeline, error) {
+	filter, err := b.OfKey(key)
+	group := bson.D{mql.E("buckets", mql.Op("$sum", 1)), mql.E("n", mql.Op("$sum", "$n")), mql.E("bytes", mql.Op("$sum", "$bytes"))}
+	kept := bson.D{}
+	for i, t := range b.totals {
+		names, total := []string{"sum", "min", "max"}, bson.D{}
+		for _, name := range names {
+			field := fmt.Sprintf("%s%d", name, i)
+			group = append(group, bson.E{Key: field, Value: bson.D{{Key: "$" + name, Value: "$totals." + t.name + "." + name}}})
+			total = append(total, bson.E{Key: name, Value: "$" + field})
+		}
+		kept = append(kept, bson.E{Key: t.name, Value: total})
+	}
+	out := bson.D{{Key: "_id", Value: 0}, {Key: "buckets", Value: 1}, {Key: "n", Value: 1}, {Key: "bytes", Value: 1}}
+	if len(kept) > 0 {
+		out = append(out, bson.E{Key: "totals", Value: kept})
+	}
+	return mongo.Pipeline{
+		mql.Match(filter...),
+		mql.Group(nil, group...),
+		mql.Project(out...),
+	}, err
+}

@@ -1,0 +1,247 @@
+package bucket
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// An End is what an append decides from: the newest bucket of the element's key and period, without its items. The zero
+// value says that there is none.
+type End struct {
+	ID     string `bson:"_id"` // "" for none
+	Seq    int64  `bson:"seq"`
+	N      int64  `bson:"n"`
+	Bytes  int64  `bson:"bytes"`
+	Closed bool   `bson:"closed"`
+
+	Holds string `bson:"-"` // the _id of a bucket of the key that holds the element already; "" for none
+}
+
+// Element is an element and its key, encoded and checked.
+type Element struct {
+	key     any // of the sequence, as the caller gave it
+	stored  any // the same, encoded
+	Item    bson.RawValue
+	ID      bson.RawValue // what identifies the element; of type 0 without a spec.Key
+	period  string
+	numbers []any // by bucketing.totals; nil where the element has none
+}
+
+// Append adds an element at the end of the key's sequence.
+func (b *Buckets) Append(key, element any) model.Change[any] {
+	e, err := b.Encoded(key, element)
+	if err != nil {
+		return commands.RefusedChange[any](b.Docs.Name(), err)
+	}
+	return commands.Untyped(model.Change[End]{
+		Read:     func(ctx context.Context, db *mongo.Database) (End, error) { return b.ReadEnd(ctx, db, e) },
+		Decide:   func(end End) (model.Plan, error) { return b.Decide(e, end) },
+		Attempts: 100,
+	})
+}
+
+// ReadEnd reads the newest bucket, and then whether any holds the element. In this order: if none does, the element can
+// come only into the newest bucket that was read, or one after it, and the write's own guard sees it there.
+func (b *Buckets) ReadEnd(ctx context.Context, db *mongo.Database, e Element) (End, error) {
+	ofPeriod, err := b.ofPeriods(e.key, e.period, e.period)
+	if err != nil {
+		return End{}, err
+	}
+	end, err := (&model.Find[End]{Query: model.Query{
+		Collection: b.Docs.Name(), Filter: ofPeriod, Sort: bson.D{{Key: "_id", Value: -1}}, Index: model.IDIndex,
+		Projection: bson.D{{Key: "seq", Value: 1}, {Key: "n", Value: 1}, {Key: "bytes", Value: 1}, {Key: "closed", Value: 1}},
+	}}).One(ctx, db)
+	if errors.Is(err, model.ErrNotFound) {
+		end, err = End{}, nil
+	}
+	if err != nil || b.Spec.Key == "" {
+		return end, err
+	}
+	found, err := (&model.Find[End]{Query: model.Query{
+		Collection: b.Docs.Name(), Filter: b.Holder(e), Projection: bson.D{{Key: "_id", Value: 1}}, Index: b.KeyIndex().Name,
+	}}).One(ctx, db)
+	if errors.Is(err, model.ErrNotFound) {
+		return end, nil
+	}
+	end.Holds = found.ID
+	return end, err
+}
+
+// Decide writes to the newest bucket, or closes it and opens the next.
+func (b *Buckets) Decide(e Element, end End) (model.Plan, error) {
+	size := int64(len(e.Item.Value))
+	switch {
+	case end.Holds != "":
+		return model.Plan{Applied: true}, nil
+	case end.ID == "":
+		return model.NewPlan(b.write(e, 0)), nil
+	case end.Closed || end.N >= int64(b.Spec.Max):
+		return model.NewPlan(b.write(e, end.Seq+1)), nil
+	case b.Spec.MaxBytes == 0 || end.Bytes+size <= b.Spec.MaxBytes:
+		return model.NewPlan(b.write(e, end.Seq)), nil
+	}
+	p := model.NewPlan(b.closing(end.ID), b.write(e, end.Seq+1))
+	p.Options.AllowPartial = b.Spec.Key == "" // half of it is whole; only what was written can't be recognized
+	p.Leaves = "a closed bucket; the next append opens the next"
+	return p, nil
+}
+
+// closing is the write that keeps a bucket from taking more.
+func (b *Buckets) closing(id string) model.Write {
+	return model.Write{Collection: b.Docs.Name(), Index: model.IDIndex, Model: &mongo.UpdateOneModel{
+		Filter: bson.D{{Key: "_id", Value: id}}, Update: mql.Set(mql.E("closed", true)),
+	}}
+}
+
+// AppendTo adds an element to the bucket of a number.
+func (b *Buckets) AppendTo(key any, seq int64, element any) model.Write {
+	e, err := b.Encoded(key, element)
+	if err != nil {
+		return model.Refused(b.Docs.Name(), err)
+	}
+	return b.write(e, seq)
+}
+
+// write is the upsert of an element into the bucket of a number.
+func (b *Buckets) write(e Element, seq int64) model.Write {
+	id, err := b.ID(e.key, e.period, seq)
+	if err != nil {
+		return model.Refused(b.Docs.Name(), err)
+	}
+	size := int64(len(e.Item.Value))
+	byID := bson.D{{Key: "_id", Value: id}}
+	filter := bson.D{byID[0], mql.E("n", mql.Op("$lt", b.Spec.Max))}
+	full := bson.A{bson.D{{Key: "n", Value: mql.Op("$gte", b.Spec.Max)}}, bson.D{{Key: "closed", Value: true}}}
+	if room := b.Spec.MaxBytes - size; b.Spec.MaxBytes > 0 {
+		filter = append(filter, mql.E("bytes", mql.Op("$lte", room)))
+		full = append(full, bson.D{{Key: "bytes", Value: mql.Op("$gt", room)}})
+	}
+	filter = append(filter, mql.E("closed", mql.Op("$ne", true)))
+	var done bson.D
+	if b.Spec.Key != "" {
+		path := "items." + b.Spec.Key
+		filter = append(filter, mql.E(path, mql.Op("$ne", e.ID)))
+		done = bson.D{byID[0], mql.E(path, mql.Eq(e.ID))}
+	}
+	w := commands.UpsertOne(b.Docs.Name(), filter, b.update(e, seq))
+	w.Expect, w.Done, w.Once = model.One, done, b.Spec.Key != ""
+	w.Reasons = []model.Reason{
+		{If: model.And(byID, bson.D{{Key: "$or", Value: full}}), Err: errFull},
+		{If: byID, Err: model.ErrStale}, // another writer has just created it
+	}
+	return w
+}
+
+// update pushes an element and counts it.
+func (b *Buckets) update(e Element, seq int64) bson.D {
+	inc := bson.D{{Key: "n", Value: 1}, {Key: "bytes", Value: int64(len(e.Item.Value))}}
+	var least, most bson.D
+	for i, t := range b.totals {
+		if v := e.numbers[i]; v != nil {
+			inc = append(inc, bson.E{Key: "totals." + t.name + ".sum", Value: v})
+			least = append(least, bson.E{Key: "totals." + t.name + ".min", Value: v})
+			most = append(most, bson.E{Key: "totals." + t.name + ".max", Value: v})
+		}
+	}
+	fresh := bson.D{{Key: "key", Value: e.stored}}
+	if e.period != "" {
+		fresh = append(fresh, bson.E{Key: "period", Value: e.period})
+	}
+	u := bson.D{{Key: "$push", Value: bson.D{{Key: "items", Value: e.Item}}}, {Key: "$inc", Value: inc}}
+	if len(least) > 0 {
+		u = append(u, bson.E{Key: "$min", Value: least}, bson.E{Key: "$max", Value: most})
+	}
+	return append(u, bson.E{Key: "$setOnInsert", Value: append(fresh, bson.E{Key: "seq", Value: seq})})
+}
+
+// Encoded encodes and checks what an append is handed.
+func (b *Buckets) Encoded(key, element any) (e Element, err error) {
+	e.key = key
+	if _, err = b.keyText(key); err != nil {
+		return e, err
+	}
+	if e.stored, err = b.Docs.Encode(key); err != nil {
+		return e, b.Docs.Refuse("key", nil, err.Error())
+	}
+	if e.Item, err = b.Docs.Part("items[]", element); err != nil {
+		return e, err
+	}
+	if size := int64(len(e.Item.Value)); b.Spec.MaxBytes > 0 && size > b.Spec.MaxBytes {
+		return e, b.Docs.Refuse("items[]", size, "the element has more bytes than a bucket may hold")
+	}
+	if b.Spec.Key != "" {
+		if e.ID = e.lookup(b.Spec.Key); !stored.IsKey(e.ID) {
+			return e, b.Docs.Refuse("items[]."+b.Spec.Key, nil, "the element has no key")
+		}
+	}
+	if b.Spec.Period != 0 {
+		at := e.lookup(b.Spec.At)
+		if at.Type != bson.TypeDateTime {
+			return e, b.Docs.Refuse("items[]."+b.Spec.At, nil, "the element has no time")
+		}
+		if e.period, err = b.periodOf("items[]."+b.Spec.At, at.Time()); err != nil {
+			return e, err
+		}
+	}
+	for _, t := range b.totals {
+		v, err := b.number(e.lookup(t.path), t.path)
+		if err != nil {
+			return e, err
+		}
+		e.numbers = append(e.numbers, v)
+	}
+	return e, nil
+}
+
+func (e Element) lookup(path string) bson.RawValue { return stored.ElementAt(e.Item, path) }
+
+// number is what is added to a total: an int64 or a float64, so that a sum is not bound to 32 bits; nil for none.
+func (b *Buckets) number(v bson.RawValue, path string) (any, error) {
+	switch v.Type {
+	case 0, bson.TypeNull:
+		return nil, nil
+	case bson.TypeInt32:
+		return int64(v.Int32()), nil
+	case bson.TypeInt64:
+		return v.Int64(), nil
+	case bson.TypeDouble:
+		if f := v.Double(); !math.IsNaN(f) && !math.IsInf(f, 0) {
+			return f, nil
+		}
+	}
+	return nil, b.Docs.Refuse("items[]."+path, v, "can't be added up: it is no finite number of 64 bits")
+}
+
+// Without takes an element out of a bucket, and counts what stays. One that was full stays closed: those after it hold later elements.
+func (b *Buckets) Without(bucket string, e Element) model.Write {
+	others := mql.Op("$filter", bson.D{
+		{Key: "input", Value: Items()}, {Key: "as", Value: "item"}, {Key: "cond", Value: mql.Op("$ne", "$$item."+b.Spec.Key, mql.Literal(e.ID))},
+	})
+	holds := bson.D{{Key: "_id", Value: bucket}, {Key: "items." + b.Spec.Key, Value: mql.Eq(e.ID)}}
+	w := commands.UpdateIf(b.Docs.Name(), holds, mongo.Pipeline{
+		mql.Set(b.staysClosed(), mql.E("items", others)),
+		mql.Set(b.Recounted()...),
+		mql.Op("$unset", "split"), // no Split may put back what is gone
+	})
+	w.Expect = model.One
+	return w
+}
+
+// errFull says that a bucket doesn't take an element. It is stale too: an append reads again and goes on to the next bucket.
+var errFull error = full{}
+
+type full struct{}
+
+func (full) Error() string {
+	return "docmodel: no room: the bucket takes no element more, or not this one"
+}
+
+func (full) Unwrap() []error { return []error{model.ErrFull, model.ErrStale} }

@@ -1,0 +1,25 @@
+package columns
+
+import (
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/found"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// An orphan is a flat document without its document.
+type orphan struct {
+	ID bson.RawValue `bson:"_id"`
+}
+
+func (o orphan) tell(f *model.Finding) { f.ID, f.Problem = o.ID, "its document is gone" }
+
+// Checks finds flat documents whose document is gone.
+func (c *Columns) Checks() []model.Check {
+	name := c.flat + ": columns of no document"
+	return []model.Check{{
+		Name: name, Collection: c.flat, Rule: "a flat document has its document in " + c.docs.Name(),
+		Pipeline: found.Orphans(c.docs.Name()), Tell: found.Tells(orphan.tell),
+		Mend: found.MendsByID(name, c.flat, "", func(id bson.D) model.Write { return commands.DeleteOne(c.flat, id) }),
+	}}
+}

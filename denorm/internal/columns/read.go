@@ -1,0 +1,176 @@
+package columns
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/mql"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A tree is a value that columns are put together to.
+type tree struct {
+	value bson.RawValue // of a column; type 0 for a document or an array
+	array bool
+	names []string // of what is within, in the order of the columns
+	below map[string]*tree
+}
+
+// Back is the document that columns mean.
+func (c *Columns) Back(flat bson.Raw) (bson.Raw, error) {
+	elems, err := flat.Elements()
+	if err != nil {
+		return nil, c.docs.Refuse("document", nil, err.Error())
+	}
+	root := &tree{below: map[string]*tree{}}
+	for _, e := range elems {
+		name := e.Key()
+		parts := []string{name}
+		if name != "_id" {
+			if name, err = c.typed(name, e.Value()); err != nil {
+				return nil, err
+			}
+			parts = strings.Split(name, c.spec.Separator)
+		}
+		if err := c.place(root, e.Key(), parts, e.Value()); err != nil {
+			return nil, err
+		}
+	}
+	v, err := c.nested(root, "")
+	if err != nil {
+		return nil, err
+	}
+	return bson.Marshal(v)
+}
+
+// typed takes the type off a column's name.
+func (c *Columns) typed(name string, v bson.RawValue) (string, error) {
+	if !c.spec.Typed {
+		return name, nil
+	}
+	i := strings.LastIndexByte(name, '!')
+	if i < 0 || name[i+1:] != typeName(v.Type) {
+		return "", c.docs.Refuse(name, v, "the column's name doesn't end with the type of its value")
+	}
+	return name[:i], nil
+}
+
+// place puts a value where its column's name says.
+func (c *Columns) place(node *tree, column string, parts []string, v bson.RawValue) error {
+	if len(parts) > greatestDepth {
+		return c.docs.Refuse(commands.Shorten(column), nil, fmt.Sprintf("lies deeper than %d levels", greatestDepth))
+	}
+	for i, part := range parts {
+		element := strings.HasPrefix(part, "#")
+		switch {
+		case element && i == 0:
+			return c.docs.Refuse(column, nil, "begins with an element")
+		case len(node.names) == 0:
+			node.array = element
+		case node.array != element:
+			return c.docs.Refuse(column, nil, "is a field where other columns are elements, or the other way round")
+		}
+		key, ok := part, true
+		if !element {
+			key, ok = unescape(part)
+		}
+		if !ok {
+			return c.docs.Refuse(column, nil, "has a % without two hexadecimal digits")
+		}
+		next, last := node.below[key], i == len(parts)-1
+		switch {
+		case next == nil:
+			next = &tree{below: map[string]*tree{}}
+			node.names = append(node.names, key)
+			node.below[key] = next
+		case last || next.value.Type != 0:
+			return c.docs.Refuse(column, nil, "is where another column is, or is above or below it")
+		}
+		node = next
+	}
+	node.value = v
+	return nil
+}
+
+// nested is what a node holds.
+func (c *Columns) nested(n *tree, path string) (any, error) {
+	if n.value.Type != 0 {
+		return n.value, nil
+	}
+	if !n.array {
+		d := make(bson.D, len(n.names))
+		for i, name := range n.names {
+			v, err := c.nested(n.below[name], path+"."+name)
+			if err != nil {
+				return nil, err
+			}
+			d[i] = bson.E{Key: name, Value: v}
+		}
+		return d, nil
+	}
+	a := make(bson.A, len(n.names))
+	for i := range a {
+		e, ok := n.below["#"+strconv.Itoa(i)]
+		if !ok {
+			return nil, c.docs.Refuse(strings.TrimPrefix(path, "."), nil, fmt.Sprintf("has %d elements, and no element %d", len(a), i))
+		}
+		v, err := c.nested(e, fmt.Sprintf("%s[%d]", path, i))
+		if err != nil {
+			return nil, err
+		}
+		a[i] = v
+	}
+	return a, nil
+}
+
+// unescape is a name as it was before it was written.
+func unescape(s string) (string, bool) {
+	if s == "%" {
+		return "", true
+	}
+	if s == "" {
+		return "", false
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' {
+			out = append(out, s[i])
+			continue
+		}
+		if i+2 >= len(s) {
+			return "", false
+		}
+		b, err := strconv.ParseUint(s[i+1:i+3], 16, 8)
+		if err != nil || b == 0 { // no name holds a NUL
+			return "", false
+		}
+		out = append(out, byte(b))
+		i += 2
+	}
+	return string(out), true
+}
+
+// typeNames are BSON's types by the names that $type gives them.
+var typeNames = map[bson.Type]string{
+	bson.TypeDouble: "double", bson.TypeString: "string", bson.TypeEmbeddedDocument: "object", bson.TypeArray: "array",
+	bson.TypeBinary: "binData", bson.TypeUndefined: "undefined", bson.TypeObjectID: "objectId", bson.TypeBoolean: "bool",
+	bson.TypeDateTime: "date", bson.TypeNull: "null", bson.TypeRegex: "regex", bson.TypeDBPointer: "dbPointer",
+	bson.TypeJavaScript: "javascript", bson.TypeSymbol: "symbol", bson.TypeCodeWithScope: "javascriptWithScope",
+	bson.TypeInt32: "int", bson.TypeTimestamp: "timestamp", bson.TypeInt64: "long", bson.TypeDecimal128: "decimal",
+	bson.TypeMinKey: "minKey", bson.TypeMaxKey: "maxKey",
+}
+
+func typeName(t bson.Type) string { return typeNames[t] }
+
+// Survey is the pipeline of what columns there are.
+func (c *Columns) Survey() mongo.Pipeline {
+	uses := commands.Uses("$column.k", "$column.v")
+	return mongo.Pipeline{
+		mql.Project(mql.E("_id", 0), mql.E("column", mql.Op("$objectToArray", "$$ROOT"))),
+		mql.Unwind("$column"),
+		uses[0], mql.Sort(mql.E("_id.name", 1), mql.E("_id.type", 1)), uses[1],
+	}
+}

@@ -1,0 +1,226 @@
+package copies
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/found"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Checks find copies that differ, and copies of missing sources.
+func (c *Copying) Checks() []model.Check {
+	var paths []string
+	for _, f := range c.spec.Fields {
+		paths = append(paths, f.To)
+	}
+	of := fmt.Sprintf("%s.%s: copies of ", c.to.Name(), strings.Join(paths, ", "))
+	differ := model.Check{
+		Name: of + c.docs.Name() + " that differ", Collection: c.to.Name(),
+		Rule:     fmt.Sprintf("each copy has the values of its document of %s", c.docs.Name()),
+		Pipeline: c.drift(), Tell: found.Tells(drift.tell),
+	}
+	differ.Mend = found.Mends(differ.Name, c.to.Name(), c.repair)
+	if c.key == "" {
+		return []model.Check{differ}
+	}
+	return []model.Check{differ, {
+		Name: of + "missing " + c.docs.Name(), Collection: c.to.Name(),
+		Rule:     fmt.Sprintf("the document of %s exists for each copy", c.docs.Name()),
+		Pipeline: c.gone(), Tell: found.Tells(goneCopy.tell),
+	}}
+}
+
+// A drift is a copy that differs from its source.
+type drift struct {
+	Doc           bson.RawValue `bson:"doc"`   // the _id of the document that holds the copy
+	Source        bson.RawValue `bson:"src"`   // the _id of the source
+	Ahead         bool          `bson:"ahead"` // the copy's version is beyond the source's
+	Found         bson.Raw      `bson:"found"` // the copied fields, nested as in the document, or in the array's element
+	Want          bson.Raw      `bson:"want"`  // the same by the source
+	Version       bson.RawValue `bson:"v"`     // the copy's; of type 0 if it has none
+	SourceVersion bson.RawValue `bson:"wv"`    // the source's
+}
+
+func (d drift) tell(f *model.Finding) {
+	f.ID, f.Problem = d.Doc, fmt.Sprintf("has %s of %s, which has %s", commands.Shorten(model.Shell(d.Found)), model.Shell(d.Source), commands.Shorten(model.Shell(d.Want)))
+	if d.Ahead {
+		f.Problem += fmt.Sprintf(", in version %s, and the source is in version %s", model.Shell(d.Version), model.Shell(d.SourceVersion))
+	}
+}
+
+// A goneCopy is a copy whose source is missing.
+type goneCopy struct {
+	Doc    bson.RawValue `bson:"doc"`
+	Source bson.RawValue `bson:"src"`
+	Found  bson.Raw      `bson:"found"`
+}
+
+func (d goneCopy) tell(f *model.Finding) {
+	f.ID, f.Problem = d.Doc, fmt.Sprintf("has %s of %s, which doesn't exist", commands.Shorten(model.Shell(d.Found)), model.Shell(d.Source))
+}
+
+// pairs are the stages that give a row for each copy whose source exists: doc is the _id of the document, c the element or,
+// outside arrays, the document, and src the source.
+func (c *Copying) pairs() mongo.Pipeline {
+	if c.key == "" {
+		return append(c.copies(), mql.Lookup(c.docs.Name(), "doc", c.spec.Listed, "src"), mql.Unwind("$src"))
+	}
+	return append(c.copies(), mql.Lookup(c.docs.Name(), "c."+c.key, "_id", "src"), mql.Unwind("$src"))
+}
+
+// copies are the stages that give a row for each copy, without its source.
+func (c *Copying) copies() mongo.Pipeline {
+	at := "$$ROOT"
+	if len(c.arrays) > 0 {
+		at = "$" + c.arrays[0]
+	}
+	p := mongo.Pipeline{mql.Project(mql.E("_id", 0), mql.E("doc", "$_id"), mql.E("c", at))}
+	p = append(p, c.unwind("c")...)
+	if c.key != "" {
+		p = append(p, mql.Match(mql.E("c."+c.key, bson.D{{Key: "$ne", Value: nil}})))
+	}
+	return p
+}
+
+// unwind are the stages that leave in a field, which holds the first array, each element of the last.
+func (c *Copying) unwind(field string) (p mongo.Pipeline) {
+	for i := range c.arrays {
+		if i > 0 {
+			p = append(p, mql.Set(mql.E(field, "$"+field+"."+c.arrays[i])))
+		}
+		p = append(p, mql.Unwind("$"+field))
+	}
+	return p
+}
+
+// fieldsAt is the expression of the copied fields, nested as in a copy; where says where each is.
+func (c *Copying) fieldsAt(where func(Field) string) bson.D {
+	paths, from := make([]string, len(c.fields)), map[string]string{}
+	for i, f := range c.fields {
+		paths[i], from[f.To] = f.To, where(f)
+	}
+	return stored.Nested(paths, func(path string) (any, bool) { return from[path], true })
+}
+
+func (c *Copying) drift() mongo.Pipeline {
+	row := bson.D{
+		{Key: "doc", Value: 1}, {Key: "src", Value: "$src._id"},
+		{Key: "found", Value: c.fieldsAt(func(f Field) string { return "$c." + f.To })},
+		{Key: "want", Value: c.fieldsAt(func(f Field) string { return "$src." + f.From })},
+	}
+	if c.key != "" {
+		row[1].Value = "$c." + c.key
+	}
+	wrong, ahead := mql.Op("$ne", "$found", "$want"), any(false)
+	if c.version != "" {
+		none := any(nil)
+		if c.counts && !c.times {
+			none = int64(0)
+		}
+		row = append(row, bson.E{Key: "v", Value: "$c." + c.version}, bson.E{Key: "wv", Value: mql.IfNull("$src."+c.spec.Version, none)})
+		wrong, ahead = mql.Op("$or", "$ahead", wrong), mql.Op("$gt", "$v", "$wv")
+	}
+	return append(c.pairs(),
+		mql.Project(row...),
+		mql.Set(mql.E("ahead", ahead)),
+		mql.Match(mql.E("$expr", wrong)),
+		mql.Sort(mql.E("doc", 1), mql.E("src", 1)),
+	)
+}
+
+// gone are the stages that give a row for each copy whose source is missing.
+func (c *Copying) gone() mongo.Pipeline {
+	return append(c.copies(),
+		mql.Lookup(c.docs.Name(), "c."+c.key, "_id", "src"),
+		mql.Match(mql.E("src", bson.D{{Key: "$size", Value: 0}})),
+		mql.Project(mql.E("doc", 1), mql.E("src", "$c."+c.key), mql.E("found", c.fieldsAt(func(f Field) string { return "$c." + f.To }))),
+		mql.Sort(mql.E("doc", 1), mql.E("src", 1)),
+	)
+}
+
+// repair is the plan that mends drifts. It sets the copied fields and nothing else: elements that were pushed since, and
+// other fields, stay.
+func (c *Copying) repair(rows []drift) model.Plan {
+	return found.Mended(rows, "some copies mended, others not yet", func(i int, d drift) model.Write {
+		if !stored.IsKey(d.Doc) || !stored.IsKey(d.Source) {
+			return found.NotReturned(c.to.Name(), i, "document or no source")
+		}
+		w, err := c.mend(d)
+		if err != nil {
+			return model.Refused(c.to.Name(), err)
+		}
+		return w
+	})
+}
+
+// mend sets one copy, if it is as it was found.
+func (c *Copying) mend(d drift) (w model.Write, err error) {
+	s := source{id: d.Source}
+	as := bson.D{}
+	for _, f := range c.fields {
+		found, err := stored.At(c.to, d.Found, f.To)
+		if err != nil {
+			return w, err
+		}
+		want, err := stored.At(c.to, d.Want, f.To)
+		if err != nil {
+			return w, err
+		}
+		as = append(as, stored.HoldsAt(f.To, found))
+		s.values = append(s.values, want)
+	}
+	if c.version != "" {
+		as = append(as, stored.HoldsAt(c.version, d.Version))
+		if s.version = d.SourceVersion; s.version.Type == bson.TypeNull {
+			s.version = bson.RawValue{}
+		}
+	}
+	element := c.element(s.id, as...)
+	w = commands.UpdateIf(c.to.Name(), append(commands.ByID(d.Doc), within(c.arrays, element)...), c.update(s, nil, c.path))
+	w.Model.(*mongo.UpdateOneModel).ArrayFilters = c.arrayFilters(element, len(c.arrays))
+	return w, nil
+}
+
+// An unfolded is a source that can't go without loss.
+type unfolded struct {
+	ID     bson.RawValue `bson:"_id"`
+	Copied bool          `bson:"copied"` // a document holds a copy of it
+	Stale  bool          `bson:"stale"`  // a copy has other values
+	Extra  []string      `bson:"extra"`  // its fields that are not copied
+}
+
+func (u unfolded) tell(f *model.Finding) {
+	var why []string
+	if !u.Copied {
+		why = append(why, "no document holds a copy")
+	}
+	if u.Stale {
+		why = append(why, "a copy has other values")
+	}
+	if len(u.Extra) > 0 {
+		why = append(why, "its fields "+strings.Join(u.Extra, ", ")+" are not copied")
+	}
+	f.ID, f.Problem = u.ID, strings.Join(why, "; ")
+}
+
+// Unfolded is the check of the sources that Fold leaves.
+func (c *Copying) Unfolded(drop []string) model.Check {
+	stages, err := c.fold(drop)
+	return model.Check{
+		Name: fmt.Sprintf("%s: not to be folded into %s", c.docs.Name(), c.to.Name()), Collection: c.docs.Name(), Err: err,
+		Rule: fmt.Sprintf("the copies in %s tell each document whole", c.to.Name()),
+		Pipeline: append(stages,
+			mql.Match(mql.E("$or", bson.A{
+				bson.D{{Key: "copied", Value: false}}, bson.D{{Key: "stale", Value: true}}, bson.D{{Key: "extra", Value: bson.D{{Key: "$ne", Value: bson.A{}}}}},
+			})),
+			mql.SortID(), mql.Op("$unset", "source"),
+		),
+		Tell: found.Tells(unfolded.tell),
+	}
+}

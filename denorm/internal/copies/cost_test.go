@@ -1,0 +1,67 @@
+package copies_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// comparesFields is why an operation's price differs for a tenant.
+const comparesFields = "the policy's fields are fields of the documents that it compares or lists, or it is refused"
+
+// What each operation costs that no other test measures is what its value says, and what its documentation says.
+func TestCopyPrices(t *testing.T) {
+	parallel(t)
+	source := origin{ID: "s", Name: "a"}
+	page := func(id string, n int) bson.D { return bson.D{e("$set", bson.D{e("name", id), e("v", int64(n))})} }
+	three := []any{holder{ID: "h1", Src: "s"}, holder{ID: "h2", Src: "s"}, holder{ID: "h3", Src: "gone"}}
+	testkit.WantPrices(t, testkit.Stored(docs{"origins": {source, origin{ID: "t"}}, "holders": three}),
+		testkit.Writes("Attach", 1, 1, model.NewPlan(inItems.Attach("h1", &source))),
+		testkit.Does("Attach of what is there", 2, 0, 1, func(ctx context.Context, db *mongo.Database) error {
+			return exec(ctx, db, model.NewPlan(inItems.Attach("h1", &source)))
+		}),
+		testkit.Writes("Detach", 1, 1, model.NewPlan(inItems.Detach("h1", "s"))),
+		testkit.Reads("Checks, differ", 2, ofDocument.Checks()[0].Find()), testkit.Reads("Checks, missing", 1, ofDocument.Checks()[1].Find()), testkit.Mending(1, 2, ofDocument.Checks()[0]),
+		testkit.Does("PropagateJob", 4, 2, 2, inBatchesOf(500, ofDocument.PropagateJob(&origin{ID: "s", Name: "b", V: 1}))),
+		testkit.Does("PropagateJob of what is new", 1, 0, 0, inBatchesOf(500, ofDocument.PropagateJob(&origin{ID: "s", Name: "b", V: 1}))),
+		testkit.Reads("Spread", 1, ofDocument.Spread()),
+		testkit.Reads("Unfolded", 2, ofDocument.Unfolded("info", "at").Find()),
+		testkit.Does("a change of the source", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
+			return updates(ctx, db, "origins", "s", page("c", 2))
+		}),
+		testkit.Does("Rebuild", 4, 2, 2, inBatchesOf(500, ofDocument.Rebuild())),
+		testkit.Does("Fold", 4, 1, 2, inBatchesOf(500, ofDocument.Fold("info", "at"))).Differs(comparesFields),
+	)
+}
+
+// Each write whose documentation says that it finds its documents by _id does so.
+func TestCopyWritesIndexed(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := t.Context()
+		byID := func(reason string, plans ...model.Plan) {
+			t.Helper()
+			testkit.WantStepsIndexed(t, db, reason, model.IDIndex, plans...)
+		}
+		s := origin{ID: "s", Name: "a", Docs: []string{"h1", "h2"}}
+		for _, f := range copyForms {
+			seed(t, db, docs{"origins": nil, "holders": nil})
+			if err := f.oneOf(ctx, db); err != nil {
+				t.Fatal(err)
+			}
+			if err := updates(ctx, db, "origins", "s", bson.D{e("$set", bson.D{e("name", "b")})}); err != nil {
+				t.Fatal(err)
+			}
+			byID("Copy, "+f.name, model.NewPlan(f.c.Detach("h1", "s")), mended(t, db, f.c.Checks()[:1])[0])
+			if f.depth < 2 {
+				byID("Copy.Attach, "+f.name, model.NewPlan(f.c.Attach("h3", &s)))
+			}
+		}
+		byID("Copy.Propagate, listed", ofListed.Propagate(&s))
+	})
+}

@@ -1,0 +1,103 @@
+package copies_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+var revised = embed.NewVersioned(holders, embed.VersionedSpec{Version: "rev"})
+
+// Each write of a copy counts the document's version up once, however often it is run. A
+// replacement of what was read before is refused.
+func TestCopyCountsUp(t *testing.T) {
+	parallel(t)
+	for _, form := range []struct {
+		name, base string
+		spec       denorm.CopySpec
+	}{
+		{"document", "", denorm.CopySpec{KeyPath: "src", Version: "v", VersionTo: "v"}},
+		{"document, bare", "", denorm.CopySpec{KeyPath: "src"}},
+		{"items", "items.", denorm.CopySpec{KeyPath: "items.id", Version: "v", VersionTo: "items.v"}},
+		{"items, bare", "items.", denorm.CopySpec{KeyPath: "items.id"}},
+		{"groups", "groups.items.", denorm.CopySpec{KeyPath: "groups.items.id", Version: "v", VersionTo: "groups.items.v"}},
+		{"groups, bare", "groups.items.", denorm.CopySpec{KeyPath: "groups.items.id"}},
+		{"listed", "", denorm.CopySpec{Listed: "docs", Version: "v", VersionTo: "v"}},
+		{"listed, bare", "", denorm.CopySpec{Listed: "docs"}},
+	} {
+		form.spec.CountUp = "rev"
+		t.Run(form.name, func(t *testing.T) {
+			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+				copyCountsUp(t, db, copies(form.spec, form.base), form.spec, form.base)
+			})
+		})
+	}
+}
+
+func copyCountsUp(t *testing.T, db *mongo.Database, c *denorm.Copy[origin, string, string], spec denorm.CopySpec, base string) {
+	ctx := t.Context()
+	s := origin{ID: "s", Name: "one", Tags: []string{"x"}, V: 1, Docs: []string{"h"}}
+	h := holder{ID: "h", Rev: 1, Groups: []group{{Title: "t", Items: []held{{ID: "s", Note: "n"}}}}}
+	if err := store(ctx, db, docs{"origins": {s}, "holders": {h}}); err != nil {
+		t.Fatal(err)
+	}
+	counts := func(name string, do func() error) {
+		t.Helper()
+		for run := range 2 {
+			before, err := holders.ByID("h").One(ctx, db)
+			if err := errors.Join(err, do()); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			after, err := holders.ByID("h").One(ctx, db)
+			if want := before.Rev + 1 - int64(run); err != nil || after.Rev != want {
+				t.Errorf("%s, run %d: version %d, want %d, %v", name, run, after.Rev, want, err)
+			}
+			if _, err := revised.Replace(before, bson.NilObjectID).Run(ctx, db); run == 0 && !errors.Is(err, embed.ErrVersion) {
+				t.Errorf("%s: a replacement of what was read before gives %v", name, err)
+			} else if run == 1 && err == nil { // it was the newest: no more than counted up
+				if _, err := db.Collection("holders").UpdateByID(ctx, "h", bson.D{e("$inc", bson.D{e("rev", -1)})}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	plan := func(p model.Plan) func() error { return func() error { return exec(ctx, db, p) } }
+	rename := func(name string) {
+		t.Helper()
+		s.Name, s.V = name, s.V+1
+		mustExec(t, db, model.NewPlan(origins.Update("s", bson.D{e("$set", bson.D{e("name", s.Name), e("v", s.V)})})))
+	}
+	inGroups := base == "groups.items."
+	if !inGroups {
+		counts("Attach", plan(model.NewPlan(c.Attach("h", &s))))
+	} else {
+		counts("Propagate of the first", plan(c.Propagate(&s)))
+	}
+	set := c.Set(&s, bson.D{e("name", "two")})
+	counts("Set", plan(set))
+	s.V++
+	rename("three")
+	counts("Propagate", plan(c.Propagate(&s)))
+	rename("four")
+	counts("Refresh", func() error { _, _, err := c.Refresh("s").Run(ctx, db); return err })
+	rename("five")
+	counts("Rebuild", func() error { return runJob(ctx, db, c.Rebuild()) })
+	if spec.Listed == "" {
+		rename("six")
+		counts("PropagateJob", func() error { return runJob(ctx, db, c.PropagateJob(&s)) })
+	}
+	rename("seven")
+	check := c.Checks()[0]
+	found, err := check.All(ctx, db)
+	if err != nil || len(found) != 1 {
+		t.Fatalf("the check finds %v, %v", found, err)
+	}
+	counts("Mend", plan(check.Mend(found)))
+	counts("Detach", plan(model.NewPlan(c.Detach("h", "s"))))
+}

@@ -1,0 +1,265 @@
+// Package copies is the core of denorm.Copy: fields of a source that other documents hold too.
+package copies
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Copying is a denorm.Copy without its types.
+type Copying struct {
+	docs  *core.Docs // the sources
+	to    *core.Docs // the documents that hold copies
+	place core.Place
+	spec  Spec
+
+	arrays  []string // on the way to a copy, each below the one before; none for fields of the document
+	base    string   // the last of them whole, with a dot; "" for none
+	key     string   // the source's _id below the base; "" if the source lists its documents
+	fields  []Field  // To is below the base
+	version string   // below the base; "" for none
+	counts  bool     // the version can be a number, which is counted up
+	times   bool     // the version can be a time
+}
+
+// A Spec is a denorm.CopySpec.
+type Spec struct {
+	KeyPath, Listed    string
+	Fields             []Field
+	Version, VersionTo string
+	CountUp            string
+	Lists              []string
+}
+
+// A Field is a denorm.Field.
+type Field struct{ From, To string }
+
+// Declare declares that documents hold copies of sources. It panics with a
+// *model.DeclarationError when they can't.
+func Declare(sources, holders *core.Docs, spec Spec) *Copying {
+	c := &Copying{docs: sources, to: holders, spec: spec}
+	from, to := c.docs.MustField, c.to.MustField
+	c.place = core.Place(fmt.Sprintf("NewCopy of %s to %s", c.docs.Name(), c.to.Name()))
+	c.spec.Lists = slices.Clone(spec.Lists)
+	switch {
+	case (c.spec.KeyPath == "") == (c.spec.Listed == ""):
+		c.place.Fail("KeyPath and Listed", "give KeyPath, where copies are stored beside the source's _id, or Listed, where the source lists them")
+	case (c.spec.Version == "") != (c.spec.VersionTo == ""):
+		c.place.Fail("Version and VersionTo come together", "give both or none")
+	case len(c.spec.Fields) == 0:
+		c.place.Fail("no Fields", "name at least one field to copy")
+	}
+	if c.spec.Listed != "" {
+		c.declareList(from(c.spec.Listed), to("_id"))
+	} else {
+		c.declareKey(from("_id"))
+	}
+	if len(c.arrays) == 1 && !to(c.arrays[0]).Open {
+		c.to.CheckArray(c.arrays[0])
+	}
+	for _, f := range c.spec.Fields {
+		c.fields = append(c.fields, Field{f.From, c.declareField(f)})
+	}
+	if c.spec.Version != "" {
+		c.version = c.declareField(Field{c.spec.Version, c.spec.VersionTo})
+		c.declareVersion(from(c.spec.Version))
+	}
+	c.checkOverlap()
+	if c.spec.CountUp != "" {
+		c.declareCountUp(to(c.spec.CountUp))
+	}
+	return c
+}
+
+// declareCountUp checks the number that every write to a document counts up.
+func (c *Copying) declareCountUp(f core.Field) {
+	place := fmt.Sprintf("CountUp %q", f.Path)
+	switch {
+	case f.Arrays > 0:
+		c.place.Fail(place+" lies inside an array, or is one", "name the version of the document itself")
+	case !f.Open && (f.Type == reflect.TypeFor[bson.DateTime]() || !reflect.Zero(f.Type).CanInt()):
+		c.place.Fail(place+" is "+stored.KindOf(f), "name the version that an embed.Versioned counts up: an int64 or int")
+	case f.StoresNull():
+		c.place.Fail(place+" can be stored as null, which can't be counted up", "declare it as a plain int64")
+	case core.Overlap(f.Path, "_id"):
+		c.place.Fail(place+" is within _id, which can't change", "name another field")
+	}
+	for _, path := range append(c.places(), "") {
+		if at := strings.TrimSuffix(c.base+path, "."); at != "" && core.Overlap(f.Path, at) {
+			c.place.Fail(fmt.Sprintf("the paths %q and %q overlap", at, f.Path), "count up a field of its own")
+		}
+	}
+}
+
+// declareList checks that the source's path lists _ids of the documents.
+func (c *Copying) declareList(list, id core.Field) {
+	if list.Array != "" && list.Array != list.Path || list.Arrays > 1 {
+		c.place.Fail(fmt.Sprintf("Listed %q lies inside an array", list.Path), "name a list of ids, or one id")
+	}
+	if !list.Open && !id.Open && list.Type != id.Type {
+		c.place.Fail(fmt.Sprintf("Listed %q holds %s, and the _ids of %s are %s", list.Path, list.Type, c.to.Name(), id.Type), "name a path that holds ids of those documents")
+	}
+	if len(c.spec.Lists) > 0 {
+		c.place.Fail("Lists without KeyPath", "Lists says where KeyPath crosses arrays: leave it out")
+	}
+}
+
+// declareKey takes KeyPath apart at its arrays.
+func (c *Copying) declareKey(id core.Field) {
+	path := c.spec.KeyPath
+	key := c.to.MustField(path)
+	if !id.Open && !key.Open && key.Type != id.Type {
+		c.place.Fail(fmt.Sprintf("KeyPath %q holds %s, and the _ids of %s are %s", path, key.Type, c.docs.Name(), id.Type), "name the path of those ids")
+	}
+	if core.Overlap(path, "_id") {
+		c.place.Fail("KeyPath is within _id", "an _id can't be written anew: keep the copied key in a field of its own")
+	}
+	c.key = path
+	for _, list := range slices.Sorted(slices.Values(c.spec.Lists)) {
+		if list != path && !strings.HasPrefix(path, list+".") || !c.to.MustField(list).Open {
+			c.place.Fail(fmt.Sprintf("Lists names %q", list), "name paths above KeyPath whose type is not known, and no others")
+		}
+	}
+	parts := strings.Split(path, ".")
+	crossed := 0
+	for i := range parts {
+		at := strings.Join(parts[:i+1], ".")
+		f := c.to.MustField(at)
+		switch {
+		case !f.IsArray() && !slices.Contains(c.spec.Lists, at):
+			continue
+		case i == len(parts)-1:
+			c.place.Fail(fmt.Sprintf("KeyPath %q is an array of ids", path), "an element needs room for the copy: store documents that hold the id and the copied fields")
+		case !f.Open && f.Arrays > crossed+1:
+			c.place.Fail(fmt.Sprintf("%q is an array of arrays", at), "store documents in it")
+		}
+		crossed++
+		c.arrays = append(c.arrays, strings.TrimPrefix(at, c.base))
+		c.base = at + "."
+		c.key = strings.TrimPrefix(path, c.base)
+	}
+}
+
+// declareField checks a field and returns where it is, below the base.
+func (c *Copying) declareField(f Field) string {
+	src, dst := c.docs.MustField(f.From), c.to.MustField(f.To)
+	rel, inside := strings.CutPrefix(f.To, c.base)
+	listed := 0
+	if dst.IsArray() {
+		listed = 1
+	}
+	switch {
+	case src.Array != "" && src.Array != src.Path:
+		c.place.Fail(fmt.Sprintf("From %q lies inside an array", f.From), "copy the array whole")
+	case core.Overlap(f.From, "_id"):
+		c.place.Fail("From is the _id", "the key is copied as KeyPath")
+	case core.Overlap(f.To, "_id"):
+		c.place.Fail("To is within _id", "an _id can't be changed: copy to another field")
+	case !inside:
+		c.place.Fail(fmt.Sprintf("To %q is not in the element that KeyPath %q is in", f.To, c.spec.KeyPath), "copy to a path that begins with "+c.base)
+	case !dst.Open && dst.Arrays != len(c.arrays)+listed:
+		c.place.Fail(fmt.Sprintf("To %q lies inside a further array", f.To), "copy to a field of the element itself, or to an array whole")
+	case !src.Open && !dst.Open && (src.Type != dst.Type || src.IsArray() != dst.IsArray()):
+		c.place.Fail(fmt.Sprintf("From %q is %s, and To %q is %s", f.From, stored.KindOf(src), f.To, stored.KindOf(dst)), "declare both with one type")
+	}
+	return rel
+}
+
+func (c *Copying) declareVersion(f core.Field) {
+	if f.Open {
+		c.counts, c.times = true, true
+		return
+	}
+	switch f.Type {
+	case reflect.TypeFor[time.Time](), reflect.TypeFor[bson.DateTime](), reflect.TypeFor[bson.Timestamp]():
+		c.times = true
+	default:
+		switch f.Type.Kind() {
+		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32:
+			c.counts = true
+		}
+	}
+	if f.IsArray() || !c.counts && !c.times {
+		c.place.Fail(fmt.Sprintf("Version %q is %s", f.Path, stored.KindOf(f)), "use an integer, which Set counts up, or a time")
+	}
+}
+
+// checkOverlap refuses paths of which one is above or the same as another, on either side.
+func (c *Copying) checkOverlap() {
+	var from, to []string
+	for _, f := range c.fields {
+		from, to = append(from, f.From), append(to, f.To)
+	}
+	if c.version != "" {
+		from, to = append(from, c.spec.Version), append(to, c.version)
+	}
+	if c.key != "" {
+		to = append(to, c.key)
+	} else {
+		from = append(from, c.spec.Listed)
+	}
+	for _, paths := range [][]string{from, to} {
+		for i, p := range paths {
+			for _, other := range paths[:i] {
+				if core.Overlap(p, other) {
+					c.place.Fail(fmt.Sprintf("the paths %q and %q overlap", other, p), "copy each field once, to a place of its own")
+				}
+			}
+		}
+	}
+	for _, f := range c.fields {
+		for _, place := range c.places() {
+			if c.docs.Name() == c.to.Name() && core.Overlap(f.From, c.base+place) {
+				c.place.Fail(fmt.Sprintf("From %q is itself within a copy, %q", f.From, c.base+place), "copy from the document that holds the value first")
+			}
+		}
+	}
+}
+
+// Indexes are those of the copies.
+func (c *Copying) Indexes() []model.Index {
+	why := fmt.Sprintf("the copies of %s in %s", c.docs.Name(), c.to.Name())
+	if c.spec.Listed != "" {
+		return []model.Index{commands.Index(c.docs.Name(), why, mql.E(c.spec.Listed, 1))}
+	}
+	return []model.Index{commands.Index(c.to.Name(), why, mql.E(c.spec.KeyPath, 1), mql.E("_id", 1))}
+}
+
+// Relations are what a diagram shows.
+func (c *Copying) Relations() []model.Relation {
+	r := model.Relation{
+		From: c.to.Name(), FromPath: c.spec.KeyPath, To: c.docs.Name(), ToPath: "_id", FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "copy",
+	}
+	if len(c.arrays) > 0 {
+		r.ToEnd = model.Many
+	}
+	if c.spec.Listed != "" {
+		r = model.Relation{
+			From: c.docs.Name(), FromPath: c.spec.Listed, To: c.to.Name(), ToPath: "_id", FromEnd: model.ZeroOrOne, ToEnd: model.Many, Label: "copy",
+		}
+	}
+	return []model.Relation{r}
+}
+
+func (c *Copying) projection() bson.D {
+	var d bson.D
+	for _, f := range c.spec.Fields {
+		d = append(d, bson.E{Key: f.From, Value: 1})
+	}
+	for _, path := range []string{c.spec.Version, c.spec.Listed} {
+		if path != "" {
+			d = append(d, bson.E{Key: path, Value: 1})
+		}
+	}
+	return d
+}

@@ -1,0 +1,172 @@
+package copies_test
+
+import (
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Courses, which count who is enrolled, and enrolments, which show the course's fields.
+type (
+	course struct {
+		ID       string          `bson:"_id"`
+		Name     string          `bson:"name"`
+		Teacher  string          `bson:"teacher,omitempty"`
+		Rooms    []string        `bson:"rooms,omitempty"`
+		Students int64           `bson:"students"`
+		Ops      []bson.ObjectID `bson:"ops,omitempty"`
+	}
+	enrolment struct {
+		ID      string                 `bson:"_id"`
+		Course  courseRef              `bson:"course"`
+		Grade   int                    `bson:"grade,omitempty"`
+		Pending *denorm.CounterPending `bson:"pending,omitempty"`
+	}
+	courseRef struct {
+		ID      string   `bson:"id"`
+		Seat    int      `bson:"seat,omitempty"` // not of the copy
+		Name    string   `bson:"name"`
+		Teacher string   `bson:"teacher,omitempty"`
+		Rooms   []string `bson:"rooms,omitempty"`
+	}
+)
+
+var (
+	courses    = model.NewCollection[course, string]("courses")
+	enrolments = model.NewCollection[enrolment, string]("enrolments")
+	enrolled   = denorm.NewCounter(enrolments, "course.id", courses, denorm.CounterSpec{Count: "students", Tokens: "ops", Pending: "pending"})
+	shown      = denorm.NewCopy(courses, enrolments, denorm.CopySpec{KeyPath: "course.id", Fields: []denorm.Field{
+		{From: "name", To: "course.name"}, {From: "teacher", To: "course.teacher"}, {From: "rooms", To: "course.rooms"},
+	}})
+)
+
+// A document that counts, and holds copied fields, is moved with them in the counter's
+// one write: fields that the new source doesn't have are taken away.
+func TestCopyFieldsInCounter(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := t.Context()
+		a := course{ID: "a", Name: "Algebra", Teacher: "Noether", Rooms: []string{"1", "2"}}
+		b := course{ID: "b", Name: "Botany"}
+		if err := store(ctx, db, docs{"courses": {a, b}}); err != nil {
+			t.Fatal(err)
+		}
+		want := func(holds enrolment) {
+			t.Helper()
+			e, err := enrolments.ByID("e").One(ctx, db)
+			if err != nil || model.Shell(asDoc(t, e)) != model.Shell(asDoc(t, holds)) {
+				t.Errorf("%+v, want %+v, %v", e, holds, err)
+			}
+			wrong, errWrong := foundBy(ctx, db, enrolled.Checks())
+			stale, errStale := foundBy(ctx, db, shown.Checks())
+			if errWrong != nil || errStale != nil || len(wrong)+len(stale) > 0 {
+				t.Errorf("%v, %v, %v, %v", wrong, stale, errWrong, errStale)
+			}
+		}
+		set := func(c *course, op int, more ...bson.E) model.Change[any] {
+			t.Helper()
+			fields, err := shown.Fields(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return enrolled.Set("e", append(fields, more...), token(op))
+		}
+		snapshot, err := shown.Snapshot(&a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := enrolment{ID: "e", Course: courseRef{Seat: 7}}
+		if err := enrolments.Docs().Decode(asDoc(t, snapshot), &first); err != nil {
+			t.Fatal(err)
+		}
+		testkit.MustChange(t, db, enrolled.Insert(first, token(1)))
+		want(enrolment{ID: "e", Course: courseRef{"a", 7, "Algebra", "Noether", []string{"1", "2"}}})
+		move := set(&b, 2, e("grade", 3))
+		testkit.MustChange(t, db, move)
+		want(enrolment{ID: "e", Course: courseRef{ID: "b", Seat: 7, Name: "Botany"}, Grade: 3})
+		testkit.MustChange(t, db, set(&a, 3), move)
+		want(enrolment{ID: "e", Course: courseRef{"a", 7, "Algebra", "Noether", []string{"1", "2"}}, Grade: 3})
+	})
+}
+
+func asDoc(t *testing.T, v any) bson.Raw {
+	t.Helper()
+	raw, err := bson.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// Values in bytes are those of the field's type, or refused; so are the fields of a copy
+// that is an element of an array.
+func TestCopyFieldsRefused(t *testing.T) {
+	parallel(t)
+	raw := func(v any) bson.RawValue {
+		return asDoc(t, bson.D{e("v", v)}).Lookup("v")
+	}
+	for reason, field := range map[string]bson.E{
+		"a text for a number":       e("grade", raw("x")),
+		"a number for a text":       e("course.name", raw(7)),
+		"a list for a text":         e("course.name", raw(bson.A{"x"})),
+		"a text for a list":         e("course.rooms", raw("x")),
+		"a number in a list":        e("course.rooms", raw(bson.A{7})),
+		"an operator in a document": e("course", raw(bson.D{e("$x", 1)})),
+	} {
+		t.Run(reason, func(t *testing.T) { wantError(t, enrolled.Set("e", bson.D{field}, token(1)).Err, errRefused) })
+	}
+	_, err := inItems.Fields(&origin{ID: "s"})
+	wantError(t, err, errRefused)
+	_, err = shown.Fields(&course{})
+	wantError(t, err, errRefused)
+}
+
+// A refresh of named documents reads and writes no others.
+func TestCopyRefreshNamed(t *testing.T) {
+	parallel(t)
+	for _, f := range copyForms {
+		t.Run(f.name, func(t *testing.T) {
+			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+				ctx := t.Context()
+				s := origin{ID: "s", Name: "new", V: 2, Docs: []string{"h1", "h2"}}
+				var list []any
+				for _, id := range []string{"h1", "h2", "h3"} {
+					old := held{ID: "s", Name: "old", V: 1}
+					h := holder{ID: id, Src: "s", Name: "old", V: 1, Items: []held{old}, Groups: []group{{Items: []held{old}}}}
+					if id == "h3" && f.name != "listed" {
+						h = holder{ID: id}
+					}
+					list = append(list, h)
+				}
+				if err := store(ctx, db, docs{"origins": {s}, "holders": list}); err != nil {
+					t.Fatal(err)
+				}
+				for _, want := range []int64{1, 0} {
+					_, result, err := f.c.Refresh("s", "h1", "h3", "none").Run(ctx, db)
+					if err != nil || result.Modified() != want {
+						t.Errorf("wrote %d, want %d, %v", result.Modified(), want, err)
+					}
+				}
+				if found, err := foundBy(ctx, db, f.c.Checks()); err != nil || len(found) != 1 || found[0].ID.StringValue() != "h2" {
+					t.Errorf("the check finds %v, %v", found, err)
+				}
+				plan, err := f.c.Refresh("s", "h1").Decide(asDoc(t, s))
+				if err != nil || len(plan.Steps) != 1 || plan.Steps[0].(model.Write).Index != model.IDIndex {
+					t.Errorf("%s, %v: not by _id", plan, err)
+				}
+				if _, _, err := f.c.Refresh("s").Run(ctx, db); err != nil {
+					t.Error(err)
+				}
+				if found, err := foundBy(ctx, db, f.c.Checks()); err != nil || len(found) != 0 {
+					t.Errorf("refreshed, the check finds %v, %v", found, err)
+				}
+			})
+		})
+	}
+	wantError(t, inItems.Refresh("s", "").Err, errRefused)
+}

@@ -1,0 +1,215 @@
+package copies
+
+import (
+	"math"
+
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A source is what its copies depend on. A value of type 0 is not there.
+type source struct {
+	id      bson.RawValue
+	values  []bson.RawValue // of the fields, in their order
+	version bson.RawValue
+	guard   bson.E          // the condition that the version is as it was read
+	listed  []bson.RawValue // the documents that the source lists
+}
+
+// read is the state of a source that the caller read; doc points at it.
+func (c *Copying) read(doc any) (source, error) {
+	raw, err := stored.ReadDocument(c.docs, doc)
+	if err != nil {
+		return source{}, err
+	}
+	return c.state(raw)
+}
+
+// state reads a source.
+func (c *Copying) state(doc bson.Raw) (s source, err error) {
+	s.id = bsonval.Clone(doc.Lookup("_id"))
+	if s.id.Type == 0 {
+		return s, c.docs.Refuse("_id", nil, "the document has none")
+	}
+	for _, f := range c.fields {
+		v, err := stored.At(c.docs, doc, f.From)
+		if err != nil {
+			return s, err
+		}
+		if path, err := core.CheckNames(v, f.From); err != nil {
+			return s, c.docs.Refuse(path, nil, err.Error())
+		}
+		s.values = append(s.values, bsonval.Clone(v))
+	}
+	if c.version != "" {
+		v, err := stored.At(c.docs, doc, c.spec.Version)
+		if err != nil {
+			return s, err
+		}
+		s.guard = stored.HoldsAt(c.spec.Version, bsonval.Clone(v))
+		if s.version, err = c.versionIs(v); err != nil {
+			return s, err
+		}
+	}
+	if c.spec.Listed != "" {
+		v, err := stored.At(c.docs, doc, c.spec.Listed)
+		if err != nil {
+			return s, err
+		}
+		s.listed, err = c.listedIn(v)
+		return s, err
+	}
+	return s, nil
+}
+
+// versionIs is the version of a source that holds v. A whole number that is not there is 0.
+func (c *Copying) versionIs(v bson.RawValue) (bson.RawValue, error) {
+	switch {
+	case c.counts && (v.Type == 0 || v.Type == bson.TypeNull):
+		return core.MustRawValue(int64(0)), nil
+	case c.counts && (v.Type == bson.TypeInt32 || v.Type == bson.TypeInt64):
+	case c.times && (v.Type == bson.TypeDateTime || v.Type == bson.TypeTimestamp):
+	default:
+		return v, c.docs.Refuse(c.spec.Version, v, "the version is neither a whole number nor a time, as it was declared")
+	}
+	return bsonval.Clone(v), nil
+}
+
+// listedIn are the distinct _ids of a list, or of what is one.
+func (c *Copying) listedIn(v bson.RawValue) (out []bson.RawValue, _ error) {
+	list := []bson.RawValue{v}
+	if v.Type == bson.TypeArray {
+		var err error
+		if list, err = bson.RawArray(v.Value).Values(); err != nil {
+			return nil, c.docs.Refuse(c.spec.Listed, nil, err.Error())
+		}
+	}
+	seen := map[string]bool{}
+	for _, id := range list {
+		switch id.Type {
+		case 0, bson.TypeNull:
+			continue
+		case bson.TypeArray, bson.TypeRegex, bson.TypeUndefined:
+			return nil, c.docs.Refuse(c.spec.Listed, id, "no _id can be this")
+		}
+		if k := string(id.Type) + string(id.Value); !seen[k] {
+			seen[k] = true
+			out = append(out, bsonval.Clone(id))
+		}
+	}
+	return out, nil
+}
+
+// Snapshot is the copy of a source that the caller read.
+func (c *Copying) Snapshot(doc any) (bson.D, error) {
+	s, err := c.read(doc)
+	return c.snapshot(s), err
+}
+
+// snapshot is the copy itself.
+func (c *Copying) snapshot(s source) bson.D {
+	if s.id.Type == 0 {
+		return nil
+	}
+	return stored.NestedValues(c.places(), c.held(s))
+}
+
+// Fields is the copy of a source that the caller read, by the paths of the document that holds it.
+func (c *Copying) Fields(doc any) (fields bson.D, _ error) {
+	s, err := c.read(doc)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(c.arrays) > 0:
+		return nil, c.to.Refuse(c.spec.KeyPath, nil, "lies in an array, whose elements have no paths of their own: push Snapshot")
+	}
+	held := c.held(s)
+	for _, path := range c.places() {
+		fields = append(fields, bson.E{Key: path, Value: held[path]})
+	}
+	return fields, nil
+}
+
+// places are the paths of a copy, below the base.
+func (c *Copying) places() (paths []string) {
+	if c.key != "" {
+		paths = append(paths, c.key)
+	}
+	for _, f := range c.fields {
+		paths = append(paths, f.To)
+	}
+	if c.version != "" {
+		paths = append(paths, c.version)
+	}
+	return paths
+}
+
+// held is what each path of a copy holds.
+func (c *Copying) held(s source) map[string]bson.RawValue {
+	held := map[string]bson.RawValue{c.key: s.id}
+	for i, f := range c.fields {
+		held[f.To] = s.values[i]
+	}
+	if c.version != "" {
+		held[c.version] = s.version
+	}
+	return held
+}
+
+// next is the version after a change; given is that of the change, if it has one.
+func (c *Copying) next(was, given bson.RawValue) (bson.RawValue, error) {
+	switch was.Type {
+	case bson.TypeInt32, bson.TypeInt64:
+		n := was.AsInt64()
+		switch {
+		case given.Type != 0:
+			return given, c.docs.Refuse(c.spec.Version, given, "Set counts the version up by itself")
+		case n == math.MaxInt64:
+			return given, c.docs.Refuse(c.spec.Version, was, "the version can't be counted further up")
+		case was.Type == bson.TypeInt32 && n < math.MaxInt32:
+			return core.MustRawValue(int32(n + 1)), nil
+		}
+		return core.MustRawValue(n + 1), nil
+	}
+	switch {
+	case given.Type != was.Type:
+		return given, c.docs.Refuse(c.spec.Version, nil, "give the time of the change among the fields")
+	case bsonval.CompareRaw(given, was) <= 0:
+		return given, c.docs.Refuse(c.spec.Version, given, "is not later than the time that was read")
+	}
+	return given, nil
+}
+
+// Spread counts documents, sources and copies.
+func (c *Copying) Spread() model.Aggregation {
+	sum := func(v any) bson.D { return mql.Op("$sum", v) }
+	source := "$c." + c.key
+	pairs := c.copies()
+	if c.key == "" {
+		source = "$src._id"
+		pairs = c.pairs()
+	}
+	first := func(path string) bson.D { return mql.Op("$arrayElemAt", path, 0) }
+	pairs = append(pairs,
+		mql.Group(bson.D{{Key: "doc", Value: "$doc"}, {Key: "src", Value: source}}),
+		bson.D{{Key: "$facet", Value: bson.D{
+			{Key: "documents", Value: mongo.Pipeline{
+				mql.Group("$_id.doc"),
+				mql.Group(nil, mql.E("n", sum(int64(1)))),
+			}},
+			{Key: "sources", Value: mongo.Pipeline{
+				mql.Group("$_id.src", mql.E("n", sum(int64(1)))),
+				mql.Group(nil, mql.E("sources", sum(int64(1))), mql.E("pairs", sum("$n")), mql.E("most", mql.Op("$max", "$n"))),
+			}},
+		}}},
+		mql.Unwind("$sources"),
+		mql.Project(mql.E("documents", first("$documents.n")), mql.E("sources", "$sources.sources"),
+			mql.E("pairs", "$sources.pairs"), mql.E("most", "$sources.most")),
+	)
+	return model.Aggregation{Collection: c.to.Name(), Pipeline: pairs}
+}

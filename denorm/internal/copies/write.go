@@ -1,0 +1,311 @@
+package copies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// maxListed is how many ids one command holds at most.
+const maxListed = 10_000
+
+// element is the condition that something holds the key, and others.
+func (c *Copying) element(id bson.RawValue, others ...bson.E) bson.D {
+	if c.key == "" {
+		return others
+	}
+	return append(bson.D{{Key: c.key, Value: mql.Eq(id)}}, others...)
+}
+
+// within is a condition on an element, as one on what holds the arrays.
+func within(arrays []string, element bson.D) bson.D {
+	if len(arrays) == 0 {
+		return element
+	}
+	return bson.D{{Key: arrays[0], Value: bson.D{{Key: "$elemMatch", Value: within(arrays[1:], element)}}}}
+}
+
+// holding is the condition that a document holds such a copy. Arrays within arrays have the key by its path too, for there
+// DocumentDB takes no index for $elemMatch.
+func (c *Copying) holding(id bson.RawValue, element bson.D) bson.D {
+	d := within(c.arrays, element)
+	if len(c.arrays) > 1 {
+		d = append(bson.D{{Key: c.spec.KeyPath, Value: mql.Eq(id)}}, d...)
+	}
+	return d
+}
+
+// identifier names the elements of array i in updates.
+func (c *Copying) identifier(i int) string {
+	if i == len(c.arrays)-1 {
+		return "e"
+	}
+	return fmt.Sprintf("o%d", i+1)
+}
+
+// path is where an update finds a path of a copy: items.$[e].name.
+func (c *Copying) path(rel string) string {
+	var b strings.Builder
+	for i, a := range c.arrays {
+		b.WriteString(a + ".$[" + c.identifier(i) + "].")
+	}
+	return b.String() + rel
+}
+
+// arrayFilters say which elements an update changes. An outer one must hold such an element: one without the inner array would
+// fail the update.
+func (c *Copying) arrayFilters(element bson.D, depth int) []any {
+	var out []any
+	for i := range c.arrays[:depth] {
+		id := c.identifier(i) + "."
+		if i < len(c.arrays)-1 {
+			out = append(out, commands.Prefixed(id, within(c.arrays[i+1:], element)))
+			continue
+		}
+		out = append(out, commands.Prefixed(id, element))
+	}
+	return out
+}
+
+// update sets a copy's fields to those of a source, and its version; of some fields only, if which is not nil. where is the
+// prefix of paths.
+func (c *Copying) update(s source, which []bool, where func(rel string) string) bson.D {
+	var set, unset bson.D
+	put := func(rel string, v bson.RawValue) {
+		if v.Type == 0 {
+			unset = append(unset, bson.E{Key: where(rel), Value: ""})
+		} else {
+			set = append(set, bson.E{Key: where(rel), Value: v})
+		}
+	}
+	for i, f := range c.fields {
+		if which == nil || which[i] {
+			put(f.To, s.values[i])
+		}
+	}
+	if c.version != "" {
+		put(c.version, s.version)
+	}
+	return c.counting(commands.Operators(bson.E{Key: "$set", Value: set}, bson.E{Key: "$unset", Value: unset}))
+}
+
+// counting is an update of a document that counts up CopySpec.CountUp too.
+func (c *Copying) counting(update bson.D) bson.D {
+	if c.spec.CountUp == "" {
+		return update
+	}
+	return append(update, bson.E{Key: "$inc", Value: bson.D{{Key: c.spec.CountUp, Value: int64(1)}}})
+}
+
+// older is the condition that a version is below a source's, or not there.
+func (c *Copying) older(s source) bson.E {
+	return bson.E{Key: c.version, Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$gte", Value: s.version}}}}}
+}
+
+// differing is the condition that one of the fields isn't the source's.
+func (c *Copying) differing(s source, which []bool) bson.E {
+	var any bson.A
+	for i, f := range c.fields {
+		if which == nil || which[i] {
+			any = append(any, bson.D{{Key: f.To, Value: stored.IsNot(s.values[i])}})
+		}
+	}
+	if len(any) == 1 {
+		return any[0].(bson.D)[0]
+	}
+	return bson.E{Key: "$or", Value: any}
+}
+
+// pending is the condition on a copy that a propagation changes.
+func (c *Copying) pending(s source, which []bool) bson.D {
+	if c.version != "" {
+		return c.element(s.id, c.older(s))
+	}
+	return c.element(s.id, c.differing(s, which))
+}
+
+// touched is the condition on the elements that an update with array filters changes; it has no $or, which array filters don't
+// need: an element that holds the values already may be set to them.
+func (c *Copying) touched(s source) bson.D {
+	if c.version != "" {
+		return c.element(s.id, c.older(s))
+	}
+	return c.element(s.id)
+}
+
+// Propagate is the plan that brings the copies of a source, as the caller read it, up to date.
+func (c *Copying) Propagate(doc any) model.Plan {
+	s, err := c.read(doc)
+	if err != nil {
+		return model.RefusedPlan(c.docs.Name(), err)
+	}
+	return model.NewPlan(c.propagate(s, nil)...)
+}
+
+// propagate are the steps that bring the copies of a source up to date, in some fields only, if which is not nil.
+func (c *Copying) propagate(s source, which []bool) []model.Step {
+	return c.updates(s, c.pending(s, which), c.touched(s), c.update(s, which, c.path))
+}
+
+// updates are the steps that update the copies of a source that a condition matches.
+func (c *Copying) updates(s source, match, element, update bson.D) (steps []model.Step) {
+	if s.id.Type == 0 {
+		return nil
+	}
+	w := model.Write{Collection: c.to.Name(), Once: true, Index: c.Indexes()[0].Name}
+	if c.spec.Listed == "" {
+		w.Model = &mongo.UpdateManyModel{
+			Filter: c.holding(s.id, match), Update: update, ArrayFilters: c.arrayFilters(element, len(c.arrays)),
+		}
+		return []model.Step{w}
+	}
+	w.Index = model.IDIndex
+	for list := s.listed; len(list) > 0; {
+		n := min(len(list), maxListed)
+		w.Model = &mongo.UpdateManyModel{Filter: append(commands.AmongIDs(mql.A(list[:n])), match...), Update: update}
+		list = list[n:]
+		steps = append(steps, w)
+	}
+	return steps
+}
+
+// Refresh is the change that reads a source and brings its copies up to date: all of them, or those in some documents.
+func (c *Copying) Refresh(from any, docs []any) model.Change[bson.Raw] {
+	id, err := c.docs.RawID("_id", from)
+	var only []bson.RawValue
+	for _, doc := range docs {
+		target, errDoc := c.to.RawID("_id", doc)
+		only, err = append(only, target), errors.Join(err, errDoc)
+	}
+	return model.Change[bson.Raw]{
+		Err: err,
+		Read: func(ctx context.Context, db *mongo.Database) (bson.Raw, error) {
+			return commands.ReadOne(ctx, db, c.docs.Name(), commands.ByID(id), nil)
+		},
+		Decide: func(doc bson.Raw) (model.Plan, error) {
+			s, err := c.state(doc)
+			if err != nil {
+				return model.Plan{}, err
+			}
+			if len(only) > 0 {
+				return c.refresh(s, only), nil
+			}
+			return model.NewPlan(c.propagate(s, nil)...), nil
+		},
+	}
+}
+
+// refresh is the plan that brings up to date the copies of a source in some documents, of
+// those that it lists, if it does.
+func (c *Copying) refresh(s source, docs []bson.RawValue) (p model.Plan) {
+	if c.spec.Listed != "" {
+		docs = slices.DeleteFunc(slices.Clone(docs), func(id bson.RawValue) bool { return !stored.Contains(s.listed, id) })
+	}
+	if len(docs) > 0 && s.id.Type != 0 {
+		p = model.NewPlan(c.among(s, docs))
+	}
+	return p
+}
+
+// Attach gives a document the copy of a source that the caller read.
+func (c *Copying) Attach(id, doc any) model.Write {
+	s, err := c.read(doc)
+	if err != nil {
+		return model.Refused(c.docs.Name(), err)
+	}
+	target, err := c.to.RawID("_id", id)
+	if err != nil {
+		return model.Refused(c.to.Name(), err)
+	}
+	filter := commands.ByID(target)
+	w := model.Write{Collection: c.to.Name(), Expect: model.One, Once: true, Index: model.IDIndex}
+	put := func(guard, done, update bson.D) model.Write {
+		if done != nil {
+			w.Done = append(filter[:1:1], done...)
+		}
+		w.Model = &mongo.UpdateOneModel{Filter: append(filter[:1:1], guard...), Update: update}
+		return w
+	}
+	switch {
+	case len(c.arrays) > 1:
+		return model.Refused(c.to.Name(), c.to.Refuse(c.spec.KeyPath, nil, "lies in an array within an array: push Snapshot to the element that is meant"))
+	case len(c.arrays) == 1:
+		there := within(c.arrays, c.element(s.id))
+		absent := bson.D{{Key: c.arrays[0], Value: bson.D{{Key: "$not", Value: there[0].Value}}}}
+		return put(absent, there, c.counting(bson.D{{Key: "$push", Value: bson.D{{Key: c.arrays[0], Value: c.snapshot(s)}}}}))
+	}
+	update := c.update(s, nil, c.path)
+	if c.key != "" {
+		key := bson.E{Key: c.key, Value: s.id}
+		if len(update) > 0 && update[0].Key == "$set" {
+			update[0].Value = append(bson.D{key}, update[0].Value.(bson.D)...)
+		} else {
+			update = append(bson.D{{Key: "$set", Value: bson.D{key}}}, update...)
+		}
+	}
+	if c.version == "" && c.spec.CountUp == "" {
+		return put(nil, nil, update)
+	}
+	if c.version == "" { // not counted up when it is run again
+		guard, done := bson.A{bson.D{c.differing(s, nil)}}, c.element(s.id)
+		if c.key != "" {
+			guard = append(guard, bson.D{{Key: c.key, Value: stored.IsNot(s.id)}})
+		}
+		for i, f := range c.fields {
+			done = append(done, stored.HoldsAt(f.To, s.values[i]))
+		}
+		return put(bson.D{{Key: "$or", Value: guard}}, done, update)
+	}
+	done := c.element(s.id, bson.E{Key: c.version, Value: bson.D{{Key: "$gte", Value: s.version}}})
+	guard := bson.D{c.older(s)}
+	if c.key != "" {
+		other := bson.D{{Key: c.key, Value: stored.IsNot(s.id)}}
+		guard = bson.D{{Key: "$or", Value: bson.A{other, guard}}}
+	}
+	return put(guard, done, update)
+}
+
+// Detach takes the copy of a source out of a document.
+func (c *Copying) Detach(id, from any) model.Write {
+	source, err := c.docs.RawID("_id", from)
+	if err != nil {
+		return model.Refused(c.docs.Name(), err)
+	}
+	target, err := c.to.RawID("_id", id)
+	if err != nil {
+		return model.Refused(c.to.Name(), err)
+	}
+	filter := commands.ByID(target)
+	w := model.Write{Collection: c.to.Name(), Once: true, Index: model.IDIndex}
+	if n := len(c.arrays); n > 0 {
+		element := c.element(source)
+		list := strings.TrimSuffix(c.path(""), ".$[e].")
+		w.Model = &mongo.UpdateOneModel{
+			Filter:       append(filter, within(c.arrays, element)...),
+			Update:       c.counting(bson.D{{Key: "$pull", Value: bson.D{{Key: list, Value: element}}}}),
+			ArrayFilters: c.arrayFilters(element, n-1),
+		}
+		return w
+	}
+	var unset bson.D
+	var there bson.A
+	for _, path := range c.places() {
+		unset = append(unset, bson.E{Key: path, Value: ""})
+		there = append(there, bson.D{{Key: path, Value: mql.Exists(true)}})
+	}
+	filter = append(filter, c.element(source)...)
+	if c.key == "" && c.spec.CountUp != "" { // not counted up when it is run again
+		filter = append(filter, bson.E{Key: "$or", Value: there})
+	}
+	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: c.counting(bson.D{{Key: "$unset", Value: unset}})}
+	return w
+}

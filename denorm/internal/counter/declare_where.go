@@ -1,0 +1,140 @@
+package counter
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A condition is one of Spec.Where. Its method holds decides as a query does.
+type condition struct {
+	path, op string
+	values   []bson.RawValue // several for $in
+}
+
+func (c *Counter) declareWhere(where bson.D) {
+	for _, e := range where {
+		c.watched(e.Key)
+		v, err := c.docs.Raw(e.Value)
+		if err != nil {
+			c.place.Fail(fmt.Sprintf("the condition on %q: %v", e.Key, err), "give a scalar")
+		}
+		doc, isDoc := v.DocumentOK()
+		if !isDoc {
+			c.condition(e.Key, "$eq", v)
+			continue
+		}
+		elems, _ := doc.Elements()
+		if len(elems) == 0 {
+			c.place.Fail(fmt.Sprintf("the condition on %q is an empty document", e.Key), "give a scalar, or {operator: scalar}")
+		}
+		for _, x := range elems {
+			c.condition(e.Key, x.Key(), x.Value())
+		}
+	}
+	for _, w := range c.where {
+		var v any = w.values
+		if w.op != "$in" {
+			v = w.values[0]
+		}
+		c.filter = model.And(c.filter, bson.D{{Key: w.path, Value: bson.D{{Key: w.op, Value: v}}}})
+	}
+	if c.pending != "" {
+		c.filter = model.And(c.filter, bson.D{{Key: c.pending + ".gone", Value: bson.D{{Key: "$ne", Value: true}}}})
+	}
+}
+
+func (c *Counter) condition(path, op string, v bson.RawValue) {
+	w := condition{path, op, []bson.RawValue{bsonval.Clone(v)}}
+	fail := func(what string) {
+		c.place.Fail(fmt.Sprintf("the condition on %q, {%s: %s}, %s", path, op, model.Shell(v), what),
+			"compare with a number, string, date, boolean or ObjectID; null for equality alone")
+	}
+	ok := isScalar
+	switch op {
+	case "$eq", "$ne":
+		ok = func(v bson.RawValue) bool { return v.Type == bson.TypeNull || isScalar(v) }
+	case "$gt", "$gte", "$lt", "$lte":
+	case "$exists":
+		ok = func(v bson.RawValue) bool { return v.Type == bson.TypeBoolean }
+	case "$in":
+		list, isList := v.ArrayOK()
+		if !isList {
+			fail("is no list")
+		}
+		w.values, _ = list.Values()
+		for i := range w.values {
+			w.values[i] = bsonval.Clone(w.values[i])
+		}
+		ok = func(v bson.RawValue) bool { return v.Type == bson.TypeNull || isScalar(v) }
+	default:
+		fail("is none that can be decided here as on the server")
+	}
+	for _, v := range w.values {
+		if !ok(v) {
+			fail("is not of a scalar")
+		}
+	}
+	c.where = append(c.where, w)
+}
+
+func isScalar(v bson.RawValue) bool {
+	switch v.Type {
+	case bson.TypeDouble:
+		return !math.IsNaN(v.Double()) && !math.IsInf(v.Double(), 0)
+	case bson.TypeDecimal128:
+		return !v.Decimal128().IsNaN() && v.Decimal128().IsInf() == 0
+	case bson.TypeInt32, bson.TypeInt64, bson.TypeString, bson.TypeDateTime, bson.TypeBoolean, bson.TypeObjectID:
+		return true
+	}
+	return false
+}
+
+// holds decides the condition for the value that a child has at the path.
+func (w condition) holds(v bson.RawValue) bool {
+	equal := func() bool {
+		for _, x := range w.values {
+			none := v.Type == 0 || v.Type == bson.TypeNull || v.Type == bson.TypeUndefined
+			if none && x.Type == bson.TypeNull || !none && bsonval.EqualRaw(x, v) {
+				return true
+			}
+		}
+		return false
+	}
+	switch w.op {
+	case "$eq", "$in":
+		return equal()
+	case "$ne":
+		return !equal()
+	case "$exists":
+		return w.values[0].Boolean() == (v.Type != 0)
+	}
+	n, ok := compareScalars(v, w.values[0])
+	switch w.op {
+	case "$gt":
+		return ok && n > 0
+	case "$gte":
+		return ok && n >= 0
+	case "$lt":
+		return ok && n < 0
+	}
+	return ok && n <= 0
+}
+
+// compareScalars orders two scalars of one kind as a query does. For different kinds it returns false.
+func compareScalars(a, b bson.RawValue) (int, bool) {
+	switch {
+	case bsonval.RawNaN(a) || bsonval.RawNaN(b):
+		return 0, bsonval.EqualRaw(a, b)
+	case bsonval.IsNumberType(a.Type):
+		return bsonval.CompareRaw(a, b), bsonval.IsNumberType(b.Type)
+	}
+	switch a.Type {
+	case bson.TypeString, bson.TypeDateTime, bson.TypeObjectID, bson.TypeBoolean:
+		return bsonval.CompareRaw(a, b), a.Type == b.Type
+	}
+	return 0, false
+}

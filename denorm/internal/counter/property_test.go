@@ -1,0 +1,148 @@
+package counter_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
+)
+
+// Random operations on a few volumes keep what a plain model says, and random drift is found whole and mended exactly.
+func TestCounterProperty(t *testing.T) {
+	tenancy.Differs(t, "an _id that was deleted stays taken")
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		r := rand.New(rand.NewPCG(3, 4))
+		if err := seedHouses(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		plain := map[string]volume{}
+		steps := 300
+		if _, server := os.LookupEnv("MONGODB_URI"); server {
+			steps = 100
+		}
+		for i := range steps {
+			op, id := bson.NewObjectIDFromTimestamp(time.Unix(int64(i), 0)), fmt.Sprint(r.IntN(8))
+			v, there := plain[id]
+			var change model.Change[any]
+			fields, homes := bson.D{}, []string{"a", "b", ""}
+			switch n := r.IntN(6); {
+			case !there:
+				v = volume{ID: id, House: homes[r.IntN(3)], Pages: 1 + r.IntN(5), State: []string{"", "draft"}[r.IntN(2)]}
+				if r.IntN(2) == 0 {
+					v.Price, v.Out = price(float64(r.IntN(4))), day(1+r.IntN(4))
+				}
+				change = fully.Insert(v, op)
+			case n == 0:
+				delete(plain, id)
+				mustCount(t, db, fully.Delete(id, op))
+				continue
+			case n == 1:
+				v.House = homes[r.IntN(2)]
+				change = fully.Move(id, v.House, op)
+			default:
+				if n > 2 {
+					v.Pages = 1 + r.IntN(5)
+					fields = append(fields, e("pages", v.Pages))
+				}
+				if n > 3 {
+					v.State = []string{"done", "draft"}[r.IntN(2)]
+					fields = append(fields, e("state", v.State))
+				}
+				v.Price = price(float64(r.IntN(4)))
+				change = fully.Set(id, append(fields, e("price", v.Price)), op)
+			}
+			plain[id] = v
+			mustCount(t, db, change)
+			if i%10 == 0 {
+				wantHouses(t, db, fully, plainHouse("a", plain), plainHouse("b", plain))
+			}
+		}
+		for range 6 {
+			counterSpoil(t, db, r, plain)
+		}
+	})
+}
+
+// plainHouse is what the volumes make of a house.
+func plainHouse(id string, plain map[string]volume) house {
+	h := house{ID: id}
+	first := true
+	for _, v := range plain {
+		if v.House != id || v.State == "draft" {
+			continue
+		}
+		h.Volumes++
+		h.Pages += int64(v.Pages)
+		if v.Pages < h.Least || first {
+			h.Least = v.Pages
+		}
+		first = false
+		h.Most = max(h.Most, v.Pages)
+		if v.Price != nil {
+			if h.Mean.N == 0 || *v.Price < h.Cheap {
+				h.Cheap = *v.Price
+			}
+			h.Mean.Sum += *v.Price
+			h.Mean.N++
+		}
+		if v.Out != nil && v.Out.After(h.Latest) {
+			h.Latest = *v.Out
+		}
+	}
+	if h.Mean.N > 0 {
+		h.Each = h.Mean.Sum / float64(h.Mean.N)
+	}
+	return h
+}
+
+// counterSpoil changes a house or a volume past the counter, wants just what differs found, and mended.
+func counterSpoil(t *testing.T, db *mongo.Database, r *rand.Rand, plain map[string]volume) {
+	t.Helper()
+	want := map[string]bool{}
+	for _, path := range []string{"volumes", "pages", "weight", "least", "mean.n", "mean.sum", "each", "most", "latest"}[r.IntN(9):] {
+		id := []string{"a", "b"}[r.IntN(2)]
+		if path == "each" && plainHouse(id, plain).Mean.N == 0 || r.IntN(2) == 0 {
+			continue
+		}
+		var v any = 1000 + r.IntN(5)
+		if path == "latest" {
+			v = time.Now()
+		}
+		if _, err := db.Collection("houses").UpdateByID(t.Context(), id, bson.D{e("$set", bson.D{e(path, v)})}); err != nil {
+			t.Fatal(err)
+		}
+		want[id] = true
+	}
+	lost := volume{ID: fmt.Sprint("lost", r.IntN(1000)), House: "b", Pages: 1}
+	if _, err := db.Collection("volumes").InsertOne(t.Context(), lost); err != nil {
+		t.Fatal(err)
+	}
+	plain[lost.ID], want["b"] = lost, true
+	check := fully.Checks()[0]
+	found, err := check.All(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]bool{}
+	for _, d := range found {
+		got[d.ID.StringValue()] = true
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("found %v, want %v", found, want)
+	}
+	if r.IntN(2) == 0 {
+		mustExec(t, db, check.Mend(found), check.Mend(found))
+	} else if out, err := check.Job().Run(t.Context(), db, model.JobOptions{}); err != nil || out.Modified != int64(len(want)) {
+		t.Errorf("%+v, %v", out, err)
+	}
+	wantHouses(t, db, fully, plainHouse("a", plain), plainHouse("b", plain))
+}

@@ -1,0 +1,115 @@
+// Package feed is the core of denorm.Feed: the stream whose plans keep copies.
+package feed
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A Spec is a denorm.FeedSpec.
+type Spec struct {
+	Places  string
+	Bare    bool
+	Mark    string
+	Since   string
+	Overlap time.Duration
+}
+
+// Declare declares the stream of a feed, which has no Plan yet; none says that the feed has no function. It panics with a
+// *model.DeclarationError when it can't be.
+func Declare(source *core.Docs, name string, none bool, spec Spec) model.Stream {
+	place := placeOf(source.Name(), name)
+	spec.Places = cmp.Or(spec.Places, "docmodel.feeds")
+	switch {
+	case name == "":
+		place.Fail("the feed has no name", "give one, under which its place is stored")
+	case none:
+		place.Fail("there is no function", "give one that computes a plan from a change")
+	case spec.Places == source.Name():
+		place.Fail("Places is the collection that is watched", "name another collection")
+	case spec.Overlap < 0:
+		place.Fail(fmt.Sprintf("Overlap is %v", spec.Overlap), "give how far a poll goes back, or 0")
+	}
+	if spec.Mark != "" {
+		if err := core.CheckKey(spec.Mark); err != nil || spec.Mark == "_id" {
+			place.Fail(fmt.Sprintf("Mark is %q", spec.Mark), "name a field of the source, without dots, that is the feed's own")
+		}
+		if f, err := source.Field(spec.Mark); err == nil && !f.Open && f.Type.Kind() != reflect.String {
+			place.Fail(fmt.Sprintf("Mark %q is a %s in the documents", spec.Mark, f.Type), "name a field that the documents don't have, or a string")
+		}
+	}
+	if spec.Since == "" && spec.Overlap > 0 {
+		place.Fail("an Overlap without Since", "name the field that is polled by")
+	}
+	if spec.Since != "" {
+		f, err := source.Field(spec.Since)
+		clock := f.Open || f.Type == reflect.TypeFor[time.Time]() || f.Type == reflect.TypeFor[bson.DateTime]() ||
+			f.Type == reflect.TypeFor[bson.ObjectID]()
+		switch {
+		case err != nil:
+			place.Fail(err.Error(), "name a field that grows with each write")
+		case f.Arrays > 0 || !clock && !growing(f.Type):
+			place.Fail(fmt.Sprintf("Since %q is a %s", spec.Since, f.Type),
+				"name a time, an ObjectID, an integer or a string that grows with each write")
+		case !clock && spec.Overlap > 0:
+			place.Fail(fmt.Sprintf("an Overlap, though Since %q is a %s", spec.Since, f.Type),
+				"leave it out: only times and ObjectIDs overlap by a time")
+		case core.Overlap(spec.Since, spec.Mark):
+			place.Fail("Since and Mark are one field", "name two")
+		}
+	}
+	return model.Stream{
+		Name: name, Collection: source.Name(), Places: spec.Places, Bare: spec.Bare, Mark: spec.Mark,
+		Since: spec.Since, Overlap: spec.Overlap,
+	}
+}
+
+func growing(t reflect.Type) bool {
+	return t == reflect.TypeFor[bson.Timestamp]() || t.Kind() == reflect.String || t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64
+}
+
+func placeOf(source, name string) core.Place {
+	return core.Place(fmt.Sprintf("NewFeed of %s, %q", source, name))
+}
+
+// Try computes the plans for a sample.
+func Try(s model.Stream, sample bson.Raw, err error) {
+	place := placeOf(s.Collection, s.Name)
+	if err != nil {
+		place.Fail("the sample: "+err.Error(), "give a document such as the feed will meet")
+	}
+	steps := 0
+	for _, kind := range []model.EventKind{model.Inserted, model.Updated, model.Replaced, model.Deleted, model.Scanned} {
+		e := model.Event{Kind: kind, ID: sample.Lookup("_id"), Document: sample, Token: "sample", Time: time.Unix(0, 0).UTC()}
+		if kind == model.Deleted || kind == model.Updated && s.Bare {
+			e.Document = nil
+		}
+		if kind == model.Scanned {
+			e.Token, e.Time = "", time.Time{}
+		}
+		plan, err := s.PlanFor(e)
+		if err != nil {
+			place.Fail(fmt.Sprintf("the plan for the sample, %s: %v", kind, err),
+				"write what may be written twice: set, replace or delete under an _id that the change gives; or give another sample")
+		}
+		steps += len(plan.Steps)
+	}
+	if steps == 0 {
+		place.Fail("the plans for the sample have nothing to do, so that nothing is known of them",
+			"give a sample that the function copies")
+	}
+}
+
+// Index is the index that polling reads by.
+func Index(s model.Stream) model.Index {
+	why := "what was written since the last poll of feed " + s.Name
+	return commands.Index(s.Collection, why, mql.E(s.Since, 1), mql.E("_id", 1))
+}

@@ -1,0 +1,206 @@
+// Package flat holds lists of small documents that techniques of package denorm store in another form:
+// as numbered fields, or as one text.
+package flat
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A List is a list within documents that a technique stores flat. Its methods take encoded documents and elements.
+type List struct {
+	Docs   *core.Docs
+	Path   string
+	Fields []string // of an element that is a document; nil for a list of plain values
+	Beside bool     // the list is stored as it is too, so that other fields of an element are not lost
+}
+
+// Declare checks a list and the fields of its elements.
+func Declare(place core.Place, n List) List {
+	n.Fields = slices.Clone(n.Fields)
+	list := n.Docs.MustField(n.Path)
+	switch {
+	case core.Overlap(n.Path, "_id"):
+		place.Fail(fmt.Sprintf("path %q is within _id", n.Path), "an _id is not stored flat")
+	case list.Open:
+	case !list.IsArray() || list.Arrays > 1:
+		place.Fail(fmt.Sprintf("path %q is not an array, or lies inside another", n.Path), "name a slice field that no array is around")
+	case len(n.Fields) == 0 && stored.IsDocumentType(list.Type):
+		place.Fail(fmt.Sprintf("the elements at %q are documents", n.Path), "name their fields in Fields")
+	}
+	for i, f := range n.Fields {
+		below := n.Docs.MustField(n.Path + "." + f)
+		switch {
+		case core.CheckKey(f) != nil:
+			place.Fail(fmt.Sprintf("field %q of the elements is no single name", f), "name a field of the elements themselves, without dots")
+		case below.Arrays > 1:
+			place.Fail(fmt.Sprintf("field %q of the elements is an array", f), "only one list can be stored flat: leave the field out of the elements")
+		case slices.Contains(n.Fields[:i], f):
+			place.Fail(fmt.Sprintf("field %q is named twice", f), "name each field once")
+		}
+	}
+	return n
+}
+
+// Columns are the names that an element's values come under: its fields, or for plain values the list's own.
+func (n *List) Columns() []string {
+	if len(n.Fields) > 0 {
+		return n.Fields
+	}
+	return []string{n.Path[strings.LastIndexByte(n.Path, '.')+1:]}
+}
+
+// Encoded is a value of the caller's, in bytes of its own, checked for names that can't be stored.
+func (n *List) Encoded(field string, v any) (bson.RawValue, error) {
+	raw, err := n.Docs.Raw(v)
+	if err != nil {
+		return bson.RawValue{}, n.Docs.Refuse(field, nil, err.Error())
+	}
+	if path, err := core.CheckNames(raw, field); err != nil {
+		return bson.RawValue{}, n.Docs.Refuse(path, nil, err.Error())
+	}
+	return raw, nil
+}
+
+// An Element holds the values of an element in the order of [List.Columns]. A missing field has type 0.
+type Element []bson.RawValue
+
+// Given encodes and checks elements that the caller hands in.
+func (n *List) Given(list []any) ([]Element, error) {
+	out := make([]Element, len(list))
+	for i, e := range list {
+		v, err := n.Encoded(fmt.Sprintf("%s[%d]", n.Path, i), e)
+		if err == nil {
+			out[i], err = n.Element(i, v)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Listed checks the elements of an array that a document holds.
+func (n *List) Listed(v bson.RawValue) ([]Element, error) {
+	values, err := bson.RawArray(v.Value).Values()
+	if err != nil {
+		return nil, n.Docs.Refuse(n.Path, nil, err.Error())
+	}
+	out := make([]Element, len(values))
+	for i, e := range values {
+		if out[i], err = n.Element(i, e); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Element takes one element apart. What has no place in the flat form is refused, so that nothing is lost.
+func (n *List) Element(i int, v bson.RawValue) (Element, error) {
+	place := fmt.Sprintf("%s[%d]", n.Path, i)
+	if len(n.Fields) == 0 {
+		if v.Type == bson.TypeArray {
+			return nil, n.Docs.Refuse(place, v, "a list within the list can't be stored flat")
+		}
+		return Element{v}, nil
+	}
+	doc, ok := v.DocumentOK()
+	if !ok {
+		return nil, n.Docs.Refuse(place, v, "the element is not a document")
+	}
+	elems, err := doc.Elements()
+	if err != nil {
+		return nil, n.Docs.Refuse(place, nil, err.Error())
+	}
+	out := make(Element, len(n.Fields))
+	for _, e := range elems {
+		at := slices.Index(n.Fields, e.Key())
+		switch {
+		case at < 0 && n.Beside:
+			continue
+		case at < 0:
+			return nil, n.Docs.Refuse(place+"."+e.Key(), nil, "is not among the declared Fields, and would be lost")
+		case out[at].Type != 0:
+			return nil, n.Docs.Refuse(place+"."+e.Key(), nil, "stands twice in the element")
+		case e.Value().Type == bson.TypeArray:
+			return nil, n.Docs.Refuse(place+"."+e.Key(), nil, "a list within the list can't be stored flat")
+		}
+		out[at] = e.Value()
+	}
+	return out, nil
+}
+
+// Nested is an element as the array holds it.
+func (n *List) Nested(e Element) any {
+	if len(n.Fields) == 0 {
+		if e[0].Type == 0 {
+			return nil // a gap, as the server reads it too
+		}
+		return e[0]
+	}
+	d := bson.D{}
+	for i, f := range n.Fields {
+		if e[i].Type != 0 {
+			d = append(d, bson.E{Key: f, Value: e[i]})
+		}
+	}
+	return d
+}
+
+// ConditionsOn checks conditions on fields of one element: each field is declared, and named once.
+func (n *List) ConditionsOn(conditions bson.D) error {
+	if len(conditions) == 0 {
+		return n.Docs.Refuse(n.Path, nil, "no condition was given")
+	}
+	for i, c := range conditions {
+		if !slices.Contains(n.Columns(), c.Key) {
+			return n.Docs.Refuse(n.Path, c.Key, "is not a field of the elements")
+		}
+		if slices.ContainsFunc(conditions[:i], func(o bson.E) bool { return o.Key == c.Key }) {
+			return n.Docs.Refuse(n.Path+"."+c.Key, nil, "has two conditions: join their operators in one")
+		}
+	}
+	return nil
+}
+
+// Equalities are conditions that fields hold just these values, whatever they look like; null matches a field that an
+// element hasn't, too.
+func (n *List) Equalities(fields bson.D) (bson.D, error) {
+	if err := n.ConditionsOn(fields); err != nil {
+		return nil, err
+	}
+	out := make(bson.D, len(fields))
+	for i, f := range fields {
+		v, err := n.Docs.Raw(f.Value)
+		if err != nil {
+			return nil, n.Docs.Refuse(n.Path+"."+f.Key, nil, err.Error())
+		}
+		out[i] = bson.E{Key: f.Key, Value: v}
+	}
+	return out, nil
+}
+
+// StoredAs makes of an insert or a replacement one of the document in another form.
+func StoredAs(w model.Write, form func(bson.Raw) (bson.Raw, error)) model.Write {
+	if w.Err != nil {
+		return w
+	}
+	var err error
+	switch m := w.Model.(type) {
+	case *mongo.InsertOneModel:
+		m.Document, err = form(m.Document.(bson.Raw))
+	case *mongo.ReplaceOneModel:
+		m.Replacement, err = form(m.Replacement.(bson.Raw))
+	}
+	if err != nil {
+		return model.Refused(w.Collection, err)
+	}
+	return w
+}

@@ -1,0 +1,37 @@
+package indextable
+
+import (
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Rebuild is the job that enters what is missing.
+func (ts Tables) Rebuild(name string) model.Job {
+	return model.Job{Name: name, Stages: []model.Stage{{Collection: ts[0].docs.Name(), Projection: ts.Projection(), Plan: ts.rebuild}}}
+}
+
+// Projection is what documents hold at the paths of the tables, and what entries copy.
+func (ts Tables) Projection() bson.D { return commands.Fields(ts.held()...) }
+
+// rebuild is the plan for a batch of documents.
+func (ts Tables) rebuild(docs []bson.Raw) (model.Plan, error) {
+	states := make([][]state, len(docs))
+	for i, doc := range docs {
+		var err error
+		if states[i], err = ts.states(slices.Clone(doc)); err != nil {
+			return model.Plan{}, commands.InDocument(doc, err)
+		}
+	}
+	var p model.Plan
+	for i, t := range ts { // table by table, so that the writes of one share a command
+		for _, of := range states {
+			for _, v := range of[i].values {
+				p.Steps = append(p.Steps, t.ensure(v, of[i].id, of[i].copies))
+			}
+		}
+	}
+	return p, nil
+}

@@ -1,0 +1,323 @@
+package inverted_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// What the tests are about: members, found by their city, their tags and their zip.
+type (
+	member struct {
+		ID   string   `bson:"_id"`
+		Name string   `bson:"name,omitempty"`
+		City string   `bson:"city,omitempty"`
+		Tags []string `bson:"tags,omitempty"`
+		Home *address `bson:"home,omitempty"`
+		Age  int      `bson:"age,omitempty"`
+	}
+	address struct {
+		Zip string `bson:"zip,omitempty"`
+	}
+)
+
+var members = model.NewCollection[member, string]("members")
+
+var membersBy = denorm.NewInverted(members, "by", "city", "tags", "home.zip")
+
+// invertedSet is a query and the plain function that says the same of a member.
+type invertedSet struct {
+	query denorm.InvertedQuery
+	holds func(member) bool
+	text  string
+}
+
+func invertedIs(path, value string) invertedSet {
+	return invertedSet{membersBy.Is(path, value), func(m member) bool {
+		switch path {
+		case "city":
+			return m.City == value
+		case "tags":
+			return slices.Contains(m.Tags, value)
+		}
+		return m.Home != nil && m.Home.Zip == value
+	}, path + "=" + value}
+}
+
+func invertedRandom(r *rand.Rand, depth int) invertedSet {
+	if depth == 0 || r.IntN(4) == 0 {
+		path := []string{"city", "tags", "home.zip"}[r.IntN(3)]
+		return invertedIs(path, []string{"a", "b", "$c", "a.b"}[r.IntN(4)])
+	}
+	var others []denorm.InvertedQuery
+	a, list := invertedRandom(r, depth-1), []invertedSet{}
+	for range 1 + r.IntN(2) {
+		b := invertedRandom(r, depth-1)
+		list, others = append(list, b), append(others, b.query)
+	}
+	any := func(m member) bool { return slices.ContainsFunc(list, func(s invertedSet) bool { return s.holds(m) }) }
+	text := a.text
+	for _, s := range list {
+		text += ", " + s.text
+	}
+	switch r.IntN(3) {
+	case 0:
+		return invertedSet{a.query.Or(others...), func(m member) bool { return a.holds(m) || any(m) }, "or(" + text + ")"}
+	case 1:
+		return invertedSet{a.query.Minus(others...), func(m member) bool { return a.holds(m) && !any(m) }, "minus(" + text + ")"}
+	}
+	return invertedSet{a.query.And(others...), func(m member) bool {
+		return a.holds(m) && !slices.ContainsFunc(list, func(s invertedSet) bool { return !s.holds(m) })
+	}, "and(" + text + ")"}
+}
+
+func invertedMember(r *rand.Rand, id string) member {
+	values := []string{"a", "b", "$c", "a.b"}
+	m := member{ID: id, Name: []string{"", "x", "y", "z"}[r.IntN(4)], City: append(values, "")[r.IntN(5)]}
+	for range r.IntN(4) {
+		m.Tags = append(m.Tags, values[r.IntN(4)])
+	}
+	if r.IntN(2) == 0 {
+		m.Home = &address{values[r.IntN(4)]}
+	}
+	return m
+}
+
+func wantInverted(t testing.TB, db *mongo.Database) {
+	t.Helper()
+	wantNoDrifts(t, db, membersBy)
+}
+
+// Whatever was inserted, set and deleted: every query finds what a plain search of the members does.
+func TestInvertedProperty(t *testing.T) {
+	tenancy.Differs(t, "an _id that was deleted stays taken")
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, docs{"members": nil})
+		r := rand.New(rand.NewPCG(6, 1))
+		stored := map[string]member{}
+		for n := range 120 {
+			id := fmt.Sprint("m", r.IntN(40))
+			m, known := stored[id]
+			switch {
+			case !known:
+				m = invertedMember(r, id)
+				mustExec(t, db, membersBy.Insert(m, token(n)))
+				stored[id] = m
+			case r.IntN(3) == 0:
+				mustExec(t, db, membersBy.Delete(&m))
+				delete(stored, id)
+			default:
+				now, fields := invertedMember(r, id), bson.D{} // what would be empty stays as it was
+				if now.City != "" {
+					m.City, fields = now.City, append(fields, e("city", now.City))
+				}
+				if now.Tags != nil {
+					m.Tags, fields = now.Tags, append(fields, e("tags", now.Tags))
+				}
+				if now.Home != nil {
+					m.Home, fields = now.Home, append(fields, e("home", now.Home))
+				}
+				was := m
+				was.City, was.Tags, was.Home = stored[id].City, stored[id].Tags, stored[id].Home
+				m.Name, fields = "z", append(fields, e("name", "z"))
+				mustExec(t, db, membersBy.Set(&was, fields, token(n)))
+				stored[id] = m
+			}
+		}
+		wantInverted(t, db)
+		for range 60 {
+			s := invertedRandom(r, 3)
+			checkInverted(t, db, stored, s)
+		}
+		for range 20 {
+			checkInverted(t, db, stored, invertedRandom(r, 0))
+		}
+		values, err := membersBy.Values("tags").All(t.Context(), db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range values {
+			n := int64(0)
+			for _, m := range stored {
+				if slices.Contains(m.Tags, v.Value.StringValue()) {
+					n++
+				}
+			}
+			if v.N != n {
+				t.Errorf("%s of %d, want %d", v.Value, v.N, n)
+			}
+		}
+	})
+}
+
+func checkInverted(t *testing.T, db *mongo.Database, stored map[string]member, s invertedSet) {
+	t.Helper()
+	want, report := []string{}, map[string]int64{}
+	for id, m := range stored {
+		if s.holds(m) {
+			want = append(want, id)
+			if m.Name != "" {
+				report[m.Name]++
+			}
+		}
+	}
+	slices.Sort(want)
+	var ids, found []string
+	list, err := membersBy.IDs(s.query).All(t.Context(), db)
+	for _, x := range list {
+		ids = append(ids, x.ID)
+	}
+	documents, err2 := membersBy.Documents(s.query).All(t.Context(), db)
+	for _, m := range documents {
+		found = append(found, m.ID)
+	}
+	count, err3 := membersBy.Count(s.query).One(t.Context(), db)
+	counts, err4 := membersBy.Report(s.query, "name").All(t.Context(), db)
+	got := map[string]int64{}
+	for _, c := range counts {
+		got[c.Value.StringValue()] = c.N
+	}
+	if err := errors.Join(err, err2, err3, err4); err != nil {
+		t.Fatal(s.text, err)
+	}
+	if !slices.Equal(ids, want) && len(want) > 0 || !slices.Equal(found, ids) || count.N != int64(len(want)) || fmt.Sprint(got) != fmt.Sprint(report) {
+		t.Errorf("%s: ids %v, documents %v, count %v, report %v, want %v, %v", s.text, ids, found, count, got, want, report)
+	}
+}
+
+func TestInvertedReads(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, docs{"members": {
+			member{ID: "a", City: "Oslo", Tags: []string{"x", "y", "x"}}, member{ID: "b", City: "Oslo", Tags: []string{"y"}}, member{ID: "c", City: "Rome"},
+			bson.D{e("_id", "d"), e("city", "Oslo"), e("tags", bson.A{nil, "y"})},
+		}})
+		if _, err := membersBy.Rebuild().Run(t.Context(), db, model.JobOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		wantInverted(t, db)
+		oslo := membersBy.Is("city", "Oslo")
+		report, err := membersBy.Report(oslo, "tags").All(t.Context(), db)
+		if got := fmt.Sprint(report); err != nil || got != `[{"x" 1} {"y" 3}]` {
+			t.Errorf("report %s, %v", got, err)
+		}
+		// An entry too many is counted, but leads to no document.
+		if _, err := members.Delete("b").Run(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		ids, err := membersBy.Count(oslo).One(t.Context(), db)
+		list, err2 := membersBy.Documents(oslo.And(oslo)).All(t.Context(), db)
+		if err := errors.Join(err, err2); err != nil || ids.N != 3 || len(list) != 2 {
+			t.Errorf("%v ids, %d documents, %v", ids, len(list), err)
+		}
+		// So is one that moved past the tables.
+		if _, err := members.Update("d", bson.D{e("$set", bson.D{e("city", "Bonn")})}).Run(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		list, err = membersBy.Documents(oslo).All(t.Context(), db)
+		report, err2 = membersBy.Report(oslo.Or(membersBy.Is("city", "Rome")), "city").All(t.Context(), db)
+		if err := errors.Join(err, err2); err != nil || len(list) != 1 || list[0].ID != "a" || fmt.Sprint(report) != `[{"Oslo" 1} {"Rome" 1}]` {
+			t.Errorf("%v, %v, %v", list, report, err)
+		}
+		direct, err := membersBy.Direct("c", "a", "none").All(t.Context(), db)
+		if err != nil || len(direct) != 2 || model.Shell(direct[0]) != "{_id: 'a', city: 'Oslo', tags: ['x', 'y', 'x']}" || model.Shell(direct[1]) != "{_id: 'c', city: 'Rome'}" {
+			t.Errorf("direct %v, %v", direct, err)
+		}
+	})
+}
+
+func TestInvertedRefusals(t *testing.T) {
+	parallel(t)
+	other := denorm.NewInverted(members, "other", "city")
+	city := membersBy.Is("city", "Oslo")
+	many := city
+	for i := range 300 {
+		many = many.Or(membersBy.Is("city", fmt.Sprint(i)))
+	}
+	for reason, err := range map[string]error{
+		"an empty query": membersBy.IDs(denorm.InvertedQuery{}).Err, "an empty query among others": membersBy.IDs(city.And(denorm.InvertedQuery{})).Err,
+		"of another index": membersBy.IDs(other.Is("city", "Oslo")).Err, "with one of another index": membersBy.Count(city.Or(other.Is("city", "Oslo"))).Err,
+		"an unknown path": membersBy.Documents(membersBy.Is("name", "x")).Err, "null": membersBy.Report(membersBy.Is("city", nil), "name").Err,
+		"a value of another type": membersBy.IDs(city.Minus(membersBy.Is("city", 5))).Err, "a report of no field": membersBy.Report(city, "nme").Err, "too many values": membersBy.IDs(many).Err,
+		"the values of no index": membersBy.Values("name").Err, "no id": membersBy.Direct().Err, "an empty id": membersBy.Direct("").Err,
+		"no token": membersBy.Insert(member{ID: "a"}, bson.NilObjectID).Err(), "no _id": membersBy.Insert(member{}, token(1)).Err(), "nobody to delete": membersBy.Delete(nil).Err(),
+		"nobody to set": membersBy.Set(nil, bson.D{e("city", "x")}, token(1)).Err(), "nothing to set": membersBy.Set(&member{ID: "a"}, nil, token(1)).Err(),
+		"below a path": membersBy.Set(&member{ID: "a"}, bson.D{e("home.zip.x", 1)}, token(1)).Err(),
+	} {
+		t.Run(reason, func(t *testing.T) { wantError(t, err, errRefused) })
+	}
+	if q := city.And(); fmt.Sprint(membersBy.IDs(q)) != fmt.Sprint(membersBy.IDs(city)) {
+		t.Errorf("and nothing: %v", membersBy.IDs(q))
+	}
+	for reason, f := range map[string]func(){
+		"no path": func() { denorm.NewInverted(members, "by") }, "no such path": func() { denorm.NewInverted(members, "by", "cty") }, "a path twice": func() { denorm.NewInverted(members, "by", "city", "city") },
+		"paths that overlap": func() { denorm.NewInverted(model.NewCollection[bson.D, any]("loose"), "by", "at", "at.place") }, "no name": func() { denorm.NewInverted(members, "$", "city") },
+	} {
+		t.Run(reason, func(t *testing.T) {
+			if d := testkit.Catch(t, f); d == nil || d.Remedy == "" {
+				t.Errorf("panicked with %v", d)
+			}
+		})
+	}
+	if r := membersBy.Relations(); len(r) != 3 || len(membersBy.Indexes()) != 3 {
+		t.Errorf("relations %v, indexes %v", r, membersBy.Indexes())
+	}
+}
+
+func TestInvertedCostsAndIndex(t *testing.T) {
+	parallel(t)
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		var list []any
+		for i := range 3000 {
+			list = append(list, member{ID: fmt.Sprint("m", i), City: fmt.Sprint("c", i%500), Tags: []string{fmt.Sprint("t", i%400)}})
+		}
+		seed(t, db, docs{"members": list})
+		if _, err := membersBy.Rebuild().Run(t.Context(), db, model.JobOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		ann := member{ID: "ann", City: "c1", Tags: []string{"t1"}}
+		for _, c := range []struct {
+			plan model.Plan
+			want model.Cost
+			many int // documents written that the plan can't count
+		}{
+			{membersBy.Insert(ann, token(1)), model.Cost{Commands: 5, Written: 5}, 0},
+			{membersBy.Set(&ann, bson.D{e("city", "c2")}, token(2)), model.Cost{Commands: 4, Written: 5}, 1},
+		} {
+			modeltest.WantCost(t, m, c.want, func() error { return exec(t.Context(), db, c.plan) })
+			if said := c.plan.Cost(); said.Commands != c.want.Commands || said.Written != c.want.Written-c.many || said.Unbounded != (c.many > 0) {
+				t.Errorf("says it costs %s", said)
+			}
+		}
+		q := membersBy.Is("city", "c7").And(membersBy.Is("tags", "t7"))
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error {
+			_, err := membersBy.Count(q).One(t.Context(), db)
+			return err
+		})
+		for reason, query := range map[string]any{
+			"a value": membersBy.IDs(membersBy.Is("city", "c7")), "IDs": membersBy.IDs(q), "Count": membersBy.Count(q), "Documents": membersBy.Documents(q), "Report": membersBy.Report(q, "name"), "Direct": membersBy.Direct("m1", "m2"),
+		} {
+			t.Run(reason, func(t *testing.T) { modeltest.WantIndexed(t, db, query, model.IDIndex) })
+		}
+	}, modeltest.WithMonitor(m))
+}
+
+func wantNoDrifts(t testing.TB, db *mongo.Database, x model.Technique) {
+	t.Helper()
+	if found, err := foundBy(context.Background(), db, x.Checks()); len(found) > 0 || err != nil {
+		t.Errorf("the checks find %v, %v", found, err)
+	}
+}

@@ -1,0 +1,106 @@
+// Package keytext writes keys and periods of time into string _ids, so that the documents of a key are one
+// range of _ids and stand in the order of their periods.
+package keytext
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// IsKeyType reports whether keys of a type can be written into an _id.
+func IsKeyType(t reflect.Type) bool {
+	if t == nil {
+		return false
+	}
+	switch t.Kind() {
+	case reflect.String, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return !t.Implements(reflect.TypeFor[bson.ValueMarshaler]())
+	}
+	return t == reflect.TypeFor[bson.ObjectID]()
+}
+
+// Of is a key as a part of an _id; false for an empty one. No two keys have the same text, and none holds the "#" that
+// ends it; so what begins with a key are the ids from text# up to text$, and nobody else's. Integers and ObjectIDs stand in
+// their order; texts bytewise, but that "#" and "%" stand where "%" does.
+func Of(key any) (string, bool) {
+	v := reflect.ValueOf(key)
+	switch {
+	case v.IsValid() && v.Kind() == reflect.String && v.Len() > 0:
+		return String(v.String()), true
+	case v.IsValid() && v.CanInt():
+		return Int(v.Int()), true
+	}
+	if id, ok := key.(bson.ObjectID); ok && !id.IsZero() {
+		return id.Hex(), true
+	}
+	return "", false
+}
+
+// String is a string without the "#" that ends a key.
+func String(s string) string { return strings.NewReplacer("%", "%25", "#", "%23").Replace(s) }
+
+// Int is an integer whose text sorts as it does, negative ones first.
+func Int(n int64) string { return fmt.Sprintf("%020d", uint64(n)^(1<<63)) }
+
+// Range matches the ids from one up to, but not including, another.
+func Range(from, to string) bson.D {
+	return bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: from}, {Key: "$lt", Value: to}}}}
+}
+
+// PeriodRange matches the ids that begin with a key and a period, from one to another, both included; "" is no bound.
+func PeriodRange(key, first, last string) bson.D {
+	from, to := key+"#", key+"$"
+	if first != "" {
+		from += first + "#"
+	}
+	if last != "" {
+		to = key + "#" + last + "$"
+	}
+	return Range(from, to)
+}
+
+// A Period says whether documents of different days or months are kept apart. 0 keeps them together.
+type Period uint8
+
+const (
+	None Period = iota // not kept apart
+	Daily
+	Monthly
+)
+
+// Text is the day or month that a time falls into, so that texts stand in the order of times; "" without a period, and false
+// for a year that has not four digits.
+func (p Period) Text(t time.Time, location *time.Location) (string, bool) {
+	t = t.In(location)
+	switch {
+	case t.Year() < 0 || t.Year() > 9999:
+		return "", false
+	case p == Monthly:
+		return t.Format("2006-01"), true
+	case p == Daily:
+		return t.Format("2006-01-02"), true
+	}
+	return "", true
+}
+
+// Start is when the day or month begins that a time falls into.
+func (p Period) Start(t time.Time, location *time.Location) time.Time {
+	year, month, day := t.In(location).Date()
+	if p == Monthly {
+		day = 1
+	}
+	return time.Date(year, month, day, 0, 0, 0, 0, location)
+}
+
+// Next is when the period after that of a time begins.
+func (p Period) Next(t time.Time, location *time.Location) time.Time {
+	year, month, day := t.In(location).Date()
+	if p == Monthly {
+		return time.Date(year, month+1, 1, 0, 0, 0, 0, location)
+	}
+	return time.Date(year, month, day+1, 0, 0, 0, 0, location)
+}

@@ -1,0 +1,173 @@
+package normalized
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/found"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Checks find rows that are missing, differ or are too many, and keys of contradicting documents.
+func (n *Parts) Checks() (out []model.Check) {
+	for _, p := range n.parts {
+		rows := p.rows()
+		if p.Key != "" {
+			rows = p.latest(n.docs.Name())
+		}
+		out = append(out, n.drifting(rows, p.Into), n.tooMany(n.surplus(p), p.Into))
+	}
+	gone := append(found.Orphans(n.docs.Name()), mql.Set(mql.E("into", mql.Literal(n.into))))
+	out = append(out, n.drifting(n.mainRows(), n.into), n.tooMany(gone, n.into))
+	for _, p := range n.parts {
+		if p.Key != "" {
+			out = append(out, model.Check{
+				Name: fmt.Sprintf("%s.%s: keys of contradicting documents", n.docs.Name(), p.Path), Collection: n.docs.Name(),
+				Rule:     "documents that hold one key say the same of it",
+				Pipeline: n.conflicts(p), Tell: found.Tells(conflict.tell),
+			})
+		}
+	}
+	return out
+}
+
+// drifting is the check of rows that are missing or differ.
+func (n *Parts) drifting(rows mongo.Pipeline, into string) model.Check {
+	name := fmt.Sprintf("%s: rows in %s that are missing or differ", n.docs.Name(), into)
+	return model.Check{
+		Name: name, Collection: n.docs.Name(), Rule: "each row in " + into + " is there and is what the documents say",
+		Pipeline: differing(rows, into), Tell: found.Tells(rowDrift.tell), Mend: found.Mends(name, into, restored(into)),
+	}
+}
+
+// tooMany is the check of rows that no document holds.
+func (n *Parts) tooMany(surplus mongo.Pipeline, into string) model.Check {
+	name := into + ": rows of no document"
+	return model.Check{
+		Name: name, Collection: into, Rule: "a row is of a document in " + n.docs.Name(),
+		Pipeline: surplus, Tell: found.Tells(rowDrift.tell), Mend: found.Mends(name, into, func(rows []rowDrift) model.Plan {
+			return found.Mended(rows, "", func(i int, d rowDrift) model.Write {
+				if d.ID.Type == 0 || d.Want != nil {
+					return found.NotReturned(into, i, "_id, or is of a row to write")
+				}
+				return commands.DeleteOne(into, commands.ByID(d.ID))
+			})
+		}),
+	}
+}
+
+// A rowDrift is a row that is not what the documents say.
+type rowDrift struct {
+	Into  string        `bson:"into"`  // the row's collection
+	ID    bson.RawValue `bson:"_id"`   // of the row
+	Want  bson.Raw      `bson:"want"`  // the row as it should be; nil for one too many
+	Found bson.Raw      `bson:"found"` // the row as it is; nil if it is missing, and for main rows too many
+}
+
+func (d rowDrift) tell(f *model.Finding) {
+	f.Collection, f.ID = d.Into, d.ID
+	switch {
+	case d.Want == nil:
+		f.Problem = "no document holds this row"
+	case d.Found == nil:
+		f.Problem = "the row is missing"
+	default:
+		f.Problem = fmt.Sprintf("the row is %s, and should be %s", commands.Shorten(model.Shell(d.Found)), commands.Shorten(model.Shell(d.Want)))
+	}
+}
+
+// A conflict is a key of which documents say different things.
+type conflict struct {
+	Key      bson.RawValue `bson:"_id"`
+	Into     string        `bson:"into"`
+	Versions []bson.Raw    `bson:"versions"` // the different documents under the key, in no order
+}
+
+func (c conflict) tell(f *model.Finding) {
+	f.Collection, f.ID = c.Into, c.Key
+	f.Problem = fmt.Sprintf("documents say %d different things of this key", len(c.Versions))
+}
+
+// latest are the stages that make a keyed part's rows of the keys that documents hold: each row is of the last document that holds
+// the key, whichever documents come in.
+func (p part) latest(docs string) mongo.Pipeline {
+	last := mql.Lookup(docs, "_id", p.Path+"."+p.Key, "last")
+	last[0].Value = append(last[0].Value.(bson.D), bson.E{Key: "pipeline", Value: mongo.Pipeline{
+		mql.Match(mql.E("$expr", p.held())),
+		mql.Sort(mql.E("_id", -1)),
+		{{Key: "$limit", Value: 1}},
+		mql.Project(mql.E("row", "$"+p.Path)),
+	}})
+	id := bson.D{{Key: "_id", Value: "$_id"}}
+	return mongo.Pipeline{
+		mql.Match(mql.E("$expr", p.held())),
+		mql.Group("$" + p.Path + "." + p.Key),
+		last,
+		mql.Set(mql.E("last", mql.Op("$arrayElemAt", "$last", 0))),
+		mql.Match(mql.E("last", mql.Exists(true))), // or it was deleted meanwhile
+		mql.ReplaceRoot(mql.Op("$mergeObjects", id, without("$last.row", p.Key), id)),
+	}
+}
+
+// differing finds the rows that are not in a collection, or differ there.
+func differing(rows mongo.Pipeline, into string) mongo.Pipeline {
+	found := mql.Op("$arrayElemAt", "$found", 0)
+	return append(slices.Clone(rows),
+		mql.Project(mql.E("want", "$$ROOT")),
+		mql.Lookup(into, "_id", "_id", "found"),
+		mql.Set(mql.E("found", found)),
+		mql.Match(mql.E("$expr", mql.Op("$ne", "$want", "$found"))),
+		mql.SortID(),
+		mql.Set(mql.E("into", mql.Literal(into))))
+}
+
+// surplus finds the rows of a part that no document has.
+func (n *Parts) surplus(p part) mongo.Pipeline {
+	local, foreign, gone := "_id.of", "_id", mql.Op("$eq", "$source", bson.A{})
+	if p.Key != "" {
+		local, foreign = "_id", p.Path+"."+p.Key
+	} else {
+		list := mql.Op("$arrayElemAt", "$source."+p.Path, 0)
+		gone = mql.Op("$gte", "$_id.n", mql.Cond(mql.Op("$isArray", list), mql.Op("$size", list), 0))
+	}
+	return mongo.Pipeline{
+		mql.Project(mql.E("found", "$$ROOT")),
+		mql.Lookup(n.docs.Name(), local, foreign, "source"),
+		mql.Match(mql.E("$expr", gone)),
+		mql.SortID(),
+		{{Key: "$unset", Value: "source"}},
+		mql.Set(mql.E("into", mql.Literal(p.Into))),
+	}
+}
+
+// restored returns the plan that writes rows that are missing, and those that differ if they are as they were found.
+func restored(into string) func([]rowDrift) model.Plan {
+	return func(rows []rowDrift) model.Plan {
+		return found.Mended(rows, "some rows written, others not yet", func(i int, d rowDrift) model.Write {
+			if d.ID.Type == 0 || d.Want == nil {
+				return found.NotReturned(into, i, "_id or no row to write")
+			}
+			id := commands.ByID(d.ID)
+			w := model.Write{Collection: into, Index: model.IDIndex, Once: true, Done: id, Model: &mongo.InsertOneModel{Document: d.Want}}
+			if d.Found != nil {
+				same := mql.E("$expr", mql.Op("$in", "$$ROOT", bson.A{mql.Literal(d.Found)}))
+				w.Done, w.Model = nil, &mongo.ReplaceOneModel{Filter: append(id, same), Replacement: d.Want}
+			}
+			return w
+		})
+	}
+}
+
+func (n *Parts) conflicts(p part) mongo.Pipeline {
+	return mongo.Pipeline{
+		mql.Match(mql.E("$expr", p.held())),
+		mql.Group("$"+p.Path+"."+p.Key, mql.E("versions", mql.Op("$addToSet", "$"+p.Path))),
+		mql.Match(mql.E("versions.1", mql.Exists(true))),
+		mql.SortID(),
+		mql.Set(mql.E("into", mql.Literal(p.Into))),
+	}
+}

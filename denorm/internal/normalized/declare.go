@@ -1,0 +1,93 @@
+// Package normalized is the core of denorm.Normalized: documents that are divided into the rows of several collections.
+package normalized
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+)
+
+// Parts is a denorm.Normalized without its types.
+type Parts struct {
+	docs  *core.Docs
+	into  string // the collection of the main rows
+	parts []part
+}
+
+// A Part is a denorm.Part.
+type Part struct{ Path, Into, Key string }
+
+// A part is a [Part], and what its field holds.
+type part struct {
+	Part
+	plain bool // the elements are no documents
+}
+
+// Declare declares that documents are divided into rows. It panics with a *model.DeclarationError when they can't be.
+func Declare(docs *core.Docs, into string, parts []Part) *Parts {
+	place := core.Place("NewNormalized of " + docs.Name())
+	docs.MustField("_id")
+	for _, p := range parts {
+		docs.Named(p.Into) // panics for a name that is none
+	}
+	n := &Parts{docs: docs, into: into}
+	names := []string{docs.Name(), into}
+	if docs.Name() == into {
+		place.Fail("the rows have the documents' collection", "give them one of their own")
+	}
+	for i, p := range parts {
+		f := docs.MustField(p.Path)
+		switch {
+		case strings.Contains(p.Path, ".") || p.Path == "_id":
+			place.Fail(fmt.Sprintf("path %q is not a field of the documents themselves, or is the _id", p.Path), "name another field")
+		case slices.Contains(names, p.Into):
+			place.Fail(fmt.Sprintf("two collections are named %q", p.Into), "give each part one of its own")
+		case slices.ContainsFunc(parts[:i], func(o Part) bool { return o.Path == p.Path }):
+			place.Fail(fmt.Sprintf("path %q is named twice", p.Path), "name each once")
+		case p.Key == "" && !f.Open && (!f.IsArray() || f.Arrays > 1):
+			place.Fail(fmt.Sprintf("path %q is not an array of documents or values", p.Path), "give a part that is a document a Key")
+		case p.Key != "" && (f.IsArray() || !f.Open && !stored.IsDocumentType(f.Type)):
+			place.Fail(fmt.Sprintf("path %q is not a document", p.Path), "leave out the Key for an array")
+		case p.Key != "" && (core.CheckKey(p.Key) != nil || docs.MustField(p.Path+"."+p.Key).IsArray()):
+			place.Fail(fmt.Sprintf("Key %q of %q is not a single value", p.Key, p.Path), "name a field of that document, without dots")
+		}
+		if id, err := docs.Field(p.Path + "._id"); p.Key != "_id" && err == nil && !id.Open {
+			place.Fail(fmt.Sprintf("what is at %q has an _id", p.Path), "a row has an _id of its own: use the _id as Key, or give that field another name")
+		}
+		names = append(names, p.Into)
+		n.parts = append(n.parts, part{p, !f.Open && !stored.IsDocumentType(f.Type)})
+	}
+	return n
+}
+
+// Indexes returns the index of each array's rows.
+func (n *Parts) Indexes() (out []model.Index) {
+	for _, p := range n.parts {
+		if p.Key == "" {
+			out = append(out, commands.Index(p.Into, "the "+p.Path+" of one of "+n.into+", in order", mql.E("_id.of", 1), mql.E("_id.n", 1)))
+		}
+	}
+	return out
+}
+
+// Relations returns how the rows of the parts belong to the main rows.
+func (n *Parts) Relations() (out []model.Relation) {
+	for _, p := range n.parts {
+		r := model.Relation{
+			From: p.Into, FromPath: "_id.of", To: n.into, ToPath: "_id", FromEnd: model.Many, ToEnd: model.ExactlyOne, Label: p.Path,
+		}
+		if p.Key != "" {
+			r = model.Relation{
+				From: n.into, FromPath: p.Path, To: p.Into, ToPath: "_id", FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: p.Path,
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}

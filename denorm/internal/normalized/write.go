@@ -1,0 +1,92 @@
+package normalized
+
+import (
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// held is the expression that the part at its path is one that becomes rows.
+func (p part) held() bson.D {
+	if p.Key == "" {
+		return mql.Op("$isArray", "$"+p.Path)
+	}
+	key := "$" + p.Path + "." + p.Key
+	return mql.Op("$and", mql.Op("$eq", mql.Op("$type", "$"+p.Path), "object"), mql.Op("$not", mql.Op("$in", mql.Op("$type", key), bson.A{"missing", "null", "undefined", "array"})))
+}
+
+// kept is the expression of what stays of the part in the main row.
+func (p part) kept() bson.D {
+	if p.Key == "" {
+		return mql.Cond(p.held(), mql.Op("$size", "$"+p.Path), "$"+p.Path)
+	}
+	return mql.Cond(p.held(), "$"+p.Path+"."+p.Key, "$"+p.Path)
+}
+
+// without is the expression of a document without one of its fields.
+func without(doc, name string) bson.D {
+	return mql.Op("$arrayToObject", mql.Op("$filter", bson.D{
+		{Key: "input", Value: mql.Op("$objectToArray", doc)}, {Key: "as", Value: "field"}, {Key: "cond", Value: mql.Op("$ne", "$$field.k", mql.Literal(name))},
+	}))
+}
+
+// rows are the stages that make a part's rows of documents.
+func (p part) rows() mongo.Pipeline {
+	match := mql.Match(mql.E("$expr", p.held()))
+	if p.Key != "" {
+		row := mql.Op("$mergeObjects", bson.D{{Key: "_id", Value: "$_id"}}, without("$row", p.Key), bson.D{{Key: "_id", Value: "$_id"}})
+		return mongo.Pipeline{
+			match,
+			mql.SortID(),
+			mql.Group("$"+p.Path+"."+p.Key, mql.E("row", mql.Op("$last", "$"+p.Path))),
+			mql.ReplaceRoot(row),
+		}
+	}
+	id := bson.D{{Key: "_id", Value: bson.D{{Key: "of", Value: "$_id"}, {Key: "n", Value: "$n"}}}}
+	row := mql.Op("$mergeObjects", id, "$element", id)
+	if p.plain {
+		row = append(id[:1:1], bson.E{Key: "value", Value: "$element"})
+	}
+	return mongo.Pipeline{
+		match,
+		mql.Project(mql.E("element", "$"+p.Path)),
+		{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$element"}, {Key: "includeArrayIndex", Value: "n"}}}},
+		mql.ReplaceRoot(row),
+	}
+}
+
+// mainRows are the stages that make the main rows of documents.
+func (n *Parts) mainRows() mongo.Pipeline {
+	if len(n.parts) == 0 {
+		return nil
+	}
+	set := bson.D{}
+	for _, p := range n.parts {
+		set = append(set, bson.E{Key: p.Path, Value: p.kept()})
+	}
+	return mongo.Pipeline{mql.Set(set...)}
+}
+
+// Plan is the plan that writes the rows of the documents that a filter finds.
+func (n *Parts) Plan(filter bson.D) model.Plan {
+	var match mongo.Pipeline
+	if len(filter) > 0 {
+		match = mongo.Pipeline{mql.Match(filter...)}
+	}
+	step := func(rows mongo.Pipeline, into string) model.Step {
+		merge := bson.D{{Key: "$merge", Value: bson.D{
+			{Key: "into", Value: into}, {Key: "on", Value: "_id"}, {Key: "whenMatched", Value: "replace"}, {Key: "whenNotMatched", Value: "insert"},
+		}}}
+		return model.MergeInto{Collection: n.docs.Name(), Pipeline: append(slices.Concat(match, rows), merge), Once: true}
+	}
+	var p model.Plan
+	for _, part := range n.parts {
+		p.Steps = append(p.Steps, step(part.rows(), part.Into))
+	}
+	p.Steps = append(p.Steps, step(n.mainRows(), n.into))
+	p.Leaves = "rows of some parts that are newer than the main rows"
+	return p
+}

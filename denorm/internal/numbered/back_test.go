@@ -1,0 +1,227 @@
+package numbered_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// numberedDocument is a random document whose skills and langs are lists, null, empty or missing.
+func numberedDocument(r *rand.Rand) bson.D {
+	d := bson.D{e("_id", fmt.Sprint("r", r.IntN(1e9)))}
+	list := func(name string, element func() any) {
+		switch r.IntN(6) {
+		case 0:
+			d = append(d, e(name, nil))
+		case 1:
+		default:
+			a := bson.A{}
+			for range r.IntN(4) {
+				a = append(a, element())
+			}
+			d = append(d, e(name, a))
+		}
+	}
+	d = append(d, e("x", testkit.RandomValue(r, 2)))
+	list("skills", func() any {
+		el := bson.D{}
+		for _, f := range []string{"skill", "level"} {
+			if r.IntN(4) > 0 {
+				el = append(el, e(f, testkit.RandomValue(r, 2)))
+			}
+		}
+		return el
+	})
+	list("langs", func() any { return testkit.RandomValue(r, 1) })
+	return append(d, e("y", testkit.RandomValue(r, 2)))
+}
+
+// Whatever a document holds, it comes back byte for byte: from the library and from the server.
+func TestNumberedThereAndBack(t *testing.T) {
+	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		r := rand.New(rand.NewPCG(7, 7))
+		for range 300 {
+			d := numberedDocument(r)
+			for _, x := range []*denorm.Numbered[bson.D, any]{numberedAny, numberedAnyValues} {
+				flat, err := x.Flatten(d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				back, err := x.Back(flat)
+				if err != nil || !bytes.Equal(marshal(back), marshal(d)) {
+					t.Fatalf("%v came back as %v, %v", d, back, err)
+				}
+			}
+		}
+		seed(t, db, docs{"resumes": {}})
+		var want []any
+		for range 60 {
+			d := numberedDocument(r)
+			want = append(want, d)
+			if _, err := numberedAny.Insert(d).Run(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+		}
+		slices.SortFunc(want, func(a, b any) int {
+			return bytes.Compare([]byte(a.(bson.D)[0].Value.(string)), []byte(b.(bson.D)[0].Value.(string)))
+		})
+		wantNumberedSound(t, db, numberedAny)
+		got, err := numberedAny.Documents(&model.Find[bson.Raw]{Query: model.Query{Sort: bson.D{e("_id", 1)}}}).All(t.Context(), db)
+		if err != nil || len(got) != len(want) {
+			t.Fatal(len(got), err)
+		}
+		for i := range got {
+			if diff := modeltest.Diff(want[i], got[i]); diff != "" {
+				t.Errorf("document %d:\n%s", i, diff)
+			}
+		}
+	})
+}
+
+func FuzzNumberedBack(f *testing.F) {
+	for seed := range uint64(8) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		flat, err := numberedAny.Flatten(numberedDocument(r))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add([]byte(flat))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if bson.Raw(b).Validate() != nil {
+			return
+		}
+		d, err := numberedAny.Back(b)
+		if err != nil {
+			return
+		}
+		flat, err := numberedAny.Flatten(d)
+		if err != nil {
+			return // it was nested already, with what can't be flat
+		}
+		again, err := numberedAny.Back(flat)
+		if err != nil || !bytes.Equal(marshal(again), marshal(d)) {
+			t.Errorf("%v came back as %v, %v", d, again, err)
+		}
+	})
+}
+
+// What other code left is found, all of it, and mended without losing a field.
+func TestNumberedRepair(t *testing.T) {
+	parallel(t)
+	wantDistinctChecks(t, slices.Concat(skillFields.Checks(), numberedLangs.Checks()), 4)
+	wantRefusedFindings(t, skillFields.Checks()...)
+	d := func(id string, fields ...bson.E) bson.D { return append(bson.D{e("_id", id)}, fields...) }
+	damaged := docs{"resumes": {
+		d("a", e("skills", 1), e("skill_2", "Math")), d("b", e("skill_1", "Math")), d("c", e("skills", "two"), e("level_1", "Poor")),
+		d("d", e("skills", 2.5)), d("e", e("skills", nil), e("skill_3", 1)), d("f", e("skills", bson.A{})), d("g", e("skills", 9)), d("h", e("skills", -1)),
+		d("ok1", e("skills", 2.0), e("skill_1", 1)), d("ok2"), d("ok3", e("skills", nil)), d("ok4", e("skills", int64(0))),
+	}}
+	mended := docs{"resumes": {
+		d("a", e("skills", 2), e("skill_2", "Math")), d("b", e("skill_1", "Math"), e("skills", 1)), d("c", e("skills", 1), e("level_1", "Poor")),
+		d("d", e("skills", 0)), d("e", e("skills", 3), e("skill_3", 1)), damaged["resumes"][5], damaged["resumes"][6], d("h", e("skills", 0)),
+		damaged["resumes"][8], damaged["resumes"][9], damaged["resumes"][10], damaged["resumes"][11],
+	}}
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Seed:  func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, damaged) },
+		Run:   checkJob(skillFields.Checks()[0]),
+		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, mended) },
+	})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, damaged)
+		var got []string
+		for _, c := range skillFields.Checks() {
+			found, said := findingsOf(t, db, c)
+			got = append(got, said...)
+			for _, f := range found {
+				raw := bson.Raw(marshal(damaged["resumes"][slices.IndexFunc(damaged["resumes"], func(d any) bool { return d.(bson.D)[0].Value == f.ID.StringValue() })].(bson.D)))
+				if _, err := skillFields.Back(raw); err == nil && raw.Lookup("skills").Type != bson.TypeArray {
+					t.Errorf("%s is taken back", raw)
+				}
+			}
+		}
+		if want := []string{
+			"resumes 'a': counts 1, the last numbered field is at 2", "resumes 'b': has no count, the last numbered field is at 1",
+			"resumes 'c': counts 'two', the last numbered field is at 1", "resumes 'd': counts 2.5, the last numbered field is at 0",
+			"resumes 'e': counts null, the last numbered field is at 3", "resumes 'h': counts -1, the last numbered field is at 0",
+			"resumes 'f': holds an array, the last numbered field is at 0", "resumes 'g': counts 9, the last numbered field is at 0",
+		}; !slices.Equal(got, want) {
+			t.Errorf("found %q, want %q", got, want)
+		}
+		if skillFields.Checks()[1].Job().Err == nil {
+			t.Error("a job mends lists that aren't flat")
+		}
+		// What no list counts fails no query.
+		seed(t, db, docs{"resumes": {
+			d("a", e("skills", math.NaN()), e("skill_1", "Go")), d("b", e("skills", math.Inf(1)), e("skill_1", "Go")), d("c", e("skills", -5), e("skill_1", "Go")), d("d", e("skills", 1.5), e("skill_1", "Go")),
+		}})
+		query := skillFields.Equal(bson.D{e("skill", "Go")}).Sorted(bson.D{e("_id", 1)})
+		odd, err := skillFields.Documents(query).All(t.Context(), db)
+		if err != nil || len(odd) != 4 || len(odd[0].Skills) != 0 || len(odd[1].Skills) != 3 || len(odd[2].Skills) != 0 || len(odd[3].Skills) != 1 {
+			t.Errorf("odd counts: %v, %v", odd, err)
+		}
+		seed(t, db, docs{"resumes": {d("a", e("langs", 2), e("langs-1", "en")), d("b", e("langs", 0), e("langs-1", "en")), d("c", e("langs", 1), e("langs-1", nil))}})
+		plain := numberedLangs.Checks()[0]
+		if found, said := findingsOf(t, db, plain); len(found) != 2 {
+			t.Errorf("found %q", said)
+		}
+		if err := checkJob(plain)(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		wantNumberedSound(t, db, numberedLangs)
+	})
+}
+
+// Nested documents become flat in place, and nested again.
+func TestNumberedConvert(t *testing.T) {
+	parallel(t)
+	nested := docs{"resumes": {
+		resume{ID: "a", Name: "Ann", Skills: []skillLevel{{"Math", "Poor"}, {"Poetry", "Good"}}}, resume{ID: "b", Skills: []skillLevel{{}}},
+		bson.D{e("_id", "c"), e("skills", bson.A{})}, bson.D{e("_id", "d"), e("skills", nil)}, resume{ID: "e"},
+	}}
+	convert := func(ctx context.Context, db *mongo.Database) error {
+		_, err := skillFields.Convert().Run(ctx, db, model.JobOptions{})
+		return err
+	}
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Seed: func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, nested) },
+		Run:  convert,
+		Check: func(t testing.TB, db *mongo.Database) {
+			wantDocs(t, db, docs{"resumes": {
+				bson.D{e("_id", "a"), e("name", "Ann"), e("skills", 2), e("skill_1", "Math"), e("level_1", "Poor"), e("skill_2", "Poetry"), e("level_2", "Good")},
+				bson.D{e("_id", "b"), e("skills", 1)}, bson.D{e("_id", "c"), e("skills", 0)}, nested["resumes"][3], nested["resumes"][4],
+			}})
+		},
+	})
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Seed: func(ctx context.Context, db *mongo.Database) error {
+			return errors.Join(store(ctx, db, nested), convert(ctx, db))
+		},
+		Run: func(ctx context.Context, db *mongo.Database) error {
+			_, err := skillFields.Restore().Run(ctx, db)
+			return err
+		},
+		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, nested) },
+	})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, docs{"resumes": {resume{ID: "a", Skills: make([]skillLevel, 4)}}})
+		wantError(t, convert(t.Context(), db), errRefused)
+		seed(t, db, docs{"resumes": {bson.D{e("_id", "a"), e("skills", bson.A{1})}}})
+		wantError(t, convert(t.Context(), db), errRefused)
+	})
+}

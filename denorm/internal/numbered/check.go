@@ -1,0 +1,93 @@
+package numbered
+
+import (
+	"fmt"
+
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/found"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Checks find counts that are wrong, and lists that aren't flat.
+func (n *List) Checks() []model.Check {
+	place := n.Docs.Name() + "." + n.Path
+	name, is := place+": wrong counts", mql.Op("$expr", n.miscounted())
+	set := mql.Set(mql.E(n.Path, n.highest()))
+	return []model.Check{{
+		Name: name, Collection: n.Docs.Name(), Rule: "a list's count is that of its numbered fields",
+		Pipeline: n.finding(is), Tell: found.Tells(wrongCount.tell), Mend: found.MendsIf(name, n.Docs.Name(), is, "some documents mended, others not yet", mongo.UpdateOneModel{Update: mongo.Pipeline{set}}),
+	}, {
+		Name: place + ": lists that aren't flat", Collection: n.Docs.Name(),
+		Rule:     fmt.Sprintf("a list is stored flat and holds at most %d elements", n.max),
+		Pipeline: n.finding(mql.Op("$expr", n.unfit())), Tell: found.Tells(wrongCount.tell),
+	}}
+}
+
+// A wrongCount is a list whose count isn't that of its numbered fields.
+type wrongCount struct {
+	ID      bson.RawValue `bson:"_id"`
+	Nested  bool          `bson:"nested"`  // an array stands for the list
+	Count   bson.RawValue `bson:"count"`   // what stands for the list, unless it is an array; of type 0 for nothing
+	Highest int           `bson:"highest"` // the highest position that has a field
+}
+
+func (w wrongCount) tell(f *model.Finding) {
+	f.ID, f.Problem = w.ID, "has no count"
+	switch {
+	case w.Nested:
+		f.Problem = "holds an array"
+	case w.Count.Type != 0:
+		f.Problem = "counts " + commands.Shorten(model.Shell(w.Count))
+	}
+	f.Problem += fmt.Sprintf(", the last numbered field is at %d", w.Highest)
+}
+
+// highest is the expression of the highest position that has a field.
+func (n *List) highest() bson.D {
+	there := bson.A{}
+	for i := n.max; i > 0; i-- {
+		any := bson.A{}
+		for _, c := range n.Columns() {
+			any = append(any, mql.Op("$ne", mql.Op("$type", "$"+n.name(c, i)), "missing"))
+		}
+		there = append(there, bson.D{{Key: "case", Value: mql.Op("$or", any...)}, {Key: "then", Value: i}})
+	}
+	return mql.Op("$switch", bson.D{{Key: "branches", Value: there}, {Key: "default", Value: 0}})
+}
+
+// sound is the expression that a count fits the highest position. An element can be without fields, but not a plain value.
+func (n *List) sound(count string, highest any) bson.D {
+	whole := mql.Op("$and", mql.Op("$isNumber", count), mql.Op("$gte", count, highest), mql.Op("$lte", count, n.max), mql.Op("$eq", count, mql.Op("$trunc", count)))
+	if len(n.Fields) == 0 {
+		whole = mql.Op("$and", mql.Op("$isNumber", count), mql.Op("$eq", count, highest))
+	}
+	none := mql.Op("$and", mql.Op("$in", mql.Op("$type", count), bson.A{"missing", "null"}), mql.Op("$eq", highest, 0))
+	return mql.Op("$or", none, whole)
+}
+
+// finding is the pipeline of the documents that a filter matches.
+func (n *List) finding(is bson.D) mongo.Pipeline {
+	array, count := mql.Op("$isArray", "$"+n.Path), "$"+n.Path
+	return mongo.Pipeline{
+		mql.Match(is...),
+		mql.SortID(),
+		mql.Project(mql.E("nested", array), mql.E("count", mql.Cond(array, "$$REMOVE", count)), mql.E("highest", n.highest())),
+	}
+}
+
+// unfit is the expression that a list is an array, or counts too many.
+func (n *List) unfit() bson.D {
+	count := "$" + n.Path
+	return mql.Op("$or", mql.Op("$isArray", count), mql.Op("$and", mql.Op("$isNumber", count), mql.Op("$gt", count, n.max)))
+}
+
+// miscounted is the expression that a list's count can be set, and is wrong.
+func (n *List) miscounted() bson.D {
+	return mql.Op("$let", bson.D{
+		{Key: "vars", Value: bson.D{{Key: "highest", Value: n.highest()}}},
+		{Key: "in", Value: mql.Op("$and", mql.Op("$not", n.sound("$"+n.Path, "$$highest")), mql.Op("$not", n.unfit()))},
+	})
+}

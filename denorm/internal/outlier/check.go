@@ -1,0 +1,173 @@
+package outlier
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm/internal/bucket"
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/found"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// An fault is what is wrong with an owner.
+type fault string
+
+const (
+	unsplitFault   fault = "unsplit"   // its array is over Max, and was not split
+	oversizedFault fault = "oversized" // its array is over Max, though there is overflow: other code pushed into it
+	unflaggedFault fault = "unflagged" // it has overflow, and no flag: readers miss it
+	leftoverFault  fault = "leftover"  // a Split that was cut has left overflow documents, and the array was shortened since
+)
+
+func (o *Outlier) Checks() []model.Check {
+	place := o.docs.Name() + "." + o.path
+	flags, orphans := place+": overflow without the flag", o.in.Docs.Name()+": overflow without an owner"
+	return []model.Check{{
+		Name: flags, Collection: o.docs.Name(), Age: time.Minute,
+		Rule:     "an owner that has overflow has the flag, unless a Split of its array is under way",
+		Pipeline: o.check(unflaggedFault, leftoverFault), Tell: found.Tells(drift.tell), Mend: found.Mends(flags, o.docs.Name(), o.repair),
+	}, {
+		Name: place + ": arrays over Max", Collection: o.docs.Name(), Rule: fmt.Sprintf("an owner's array holds at most %d elements", o.spec.Max),
+		Pipeline: o.check(unsplitFault, oversizedFault), Tell: found.Tells(drift.tell),
+	}, {
+		Name: orphans, Collection: o.in.Docs.Name(), Rule: "an overflow document has an owner",
+		Pipeline: o.orphans(), Tell: found.Tells(orphan.tell), Mend: found.Mends(orphans, o.in.Docs.Name(), o.deleteOrphans),
+	}}
+}
+
+// An drift is an owner whose array, flag and overflow don't go together.
+type drift struct {
+	Fault fault         `bson:"fault"`
+	ID    bson.RawValue `bson:"_id"`   // of the owner
+	N     int64         `bson:"n"`     // how many elements its array holds
+	Pages []page        `bson:"pages"` // its overflow documents; none where the flag is set
+}
+
+// An page is an overflow document of an owner without the flag.
+type page struct {
+	ID    string `bson:"_id"`
+	Split int64  `bson:"split"` // how long the array was that a Split wrote it from; 0 for one that was appended to
+	Held  bool   `bson:"held"`  // all of its elements are in the owner's array
+}
+
+func (d drift) tell(f *model.Finding) {
+	f.ID, f.Problem = d.ID, fmt.Sprintf("%s: its array holds %d elements, overflow documents without the flag: %d", d.Fault, d.N, len(d.Pages))
+	switch {
+	case d.Fault == oversizedFault:
+		f.Problem = fmt.Sprintf("%s: its array holds %d elements although there is overflow", d.Fault, d.N)
+	case len(d.Pages) == 0:
+		f.Problem = fmt.Sprintf("%s: its array holds %d elements", d.Fault, d.N)
+	}
+}
+
+// An orphan is an overflow document whose owner is not there.
+type orphan struct {
+	ID    bson.RawValue `bson:"_id"`
+	Owner bson.RawValue `bson:"key"`
+	N     bson.RawValue `bson:"n"`
+	Bytes bson.RawValue `bson:"bytes"`
+}
+
+func (d orphan) tell(f *model.Finding) {
+	f.ID, f.Problem = d.ID, fmt.Sprintf("there is no owner %s", model.Shell(d.Owner))
+}
+
+// check is the pipeline over the owners that finds these faults; an owner has one at most. A page counts as a Split's if it has
+// its stamp.
+func (o *Outlier) check(faults ...fault) mongo.Pipeline {
+	lookup := mql.Lookup(o.in.Docs.Name(), "_id", "key", "pages")
+	args := lookup[0].Value.(bson.D)
+	held := mql.Op("$setIsSubset", bucket.Items(), "$$kept")
+	lookup[0].Value = append(args,
+		bson.E{Key: "let", Value: bson.D{{Key: "flagged", Value: "$flagged"}, {Key: "kept", Value: "$kept"}}},
+		bson.E{Key: "pipeline", Value: mongo.Pipeline{
+			mql.Match(mql.E("$expr", mql.Op("$eq", "$$flagged", false))),
+			mql.SortID(),
+			mql.Project(mql.E("key", 1), mql.E("split", mql.IfNull("$split", 0)), mql.E("held", held)),
+		}})
+	over := mql.Op("$gt", "$n", o.spec.Max)
+	some := func(cond any) bson.D { // of the pages
+		return mql.Op("$anyElementTrue", bson.A{mql.Map("$pages", "page", cond)})
+	}
+	branch := func(fault fault, when bson.D) bson.D {
+		return bson.D{{Key: "case", Value: when}, {Key: "then", Value: mql.Literal(string(fault))}}
+	}
+	fault := mql.Op("$switch", bson.D{{Key: "branches", Value: bson.A{
+		branch(oversizedFault, mql.Op("$and", over, "$flagged")),
+		branch(unflaggedFault, some(mql.Op("$eq", "$$page.split", 0))),
+		branch(leftoverFault, mql.Op("$and", over, some(mql.Op("$gt", "$$page.split", "$n")))),
+		branch(unsplitFault, over),
+		branch(unflaggedFault, some(mql.Op("$not", "$$page.held"))),
+		branch(leftoverFault, mql.Op("$gt", mql.Op("$size", "$pages"), 0)),
+	}}, {Key: "default", Value: mql.Literal("")}})
+	return mongo.Pipeline{
+		mql.Project(mql.E("kept", o.list()), mql.E("flagged", o.flagged())),
+		lookup,
+		mql.Project(mql.E("n", mql.Op("$size", "$kept")), mql.E("flagged", 1), mql.E("pages._id", 1), mql.E("pages.split", 1), mql.E("pages.held", 1)),
+		mql.Project(mql.E("n", 1), mql.E("pages", 1), mql.E("fault", fault)),
+		mql.Match(mql.E("fault", bson.D{{Key: "$in", Value: faults}})),
+		mql.SortID(),
+	}
+}
+
+func (o *Outlier) orphans() mongo.Pipeline {
+	find := mql.Lookup(o.docs.Name(), "key", "_id", "owner")
+	find[0].Value = append(find[0].Value.(bson.D), bson.E{Key: "pipeline", Value: mongo.Pipeline{mql.Project(mql.E("_id", 1))}})
+	return mongo.Pipeline{
+		mql.Project(mql.E("key", 1), mql.E("n", 1), mql.E("bytes", 1)),
+		find,
+		mql.Match(mql.E("owner", bson.D{{Key: "$size", Value: 0}})),
+		{{Key: "$unset", Value: "owner"}},
+		mql.SortID(),
+	}
+}
+
+// repair is the plan that mends missing flags, and what a Split left.
+func (o *Outlier) repair(rows []drift) model.Plan {
+	var steps []model.Step
+	for i, d := range rows {
+		switch {
+		case d.ID.Type == 0:
+			return model.NewPlan(found.NotReturned(o.docs.Name(), i, "_id"))
+		case d.Fault == unflaggedFault:
+			steps = append(steps, model.Write{Collection: o.docs.Name(), Index: model.IDIndex, Model: &mongo.UpdateOneModel{
+				Filter: append(commands.ByID(d.ID), o.isUnflagged()), Update: mql.Set(mql.E(o.spec.Flag, true)),
+			}})
+		case d.Fault == leftoverFault:
+			steps = append(steps, o.discard(d.Pages)...)
+		default:
+			reason := fmt.Sprintf("%q is not a fault that this check finds", commands.Shorten(string(d.Fault)))
+			return model.RefusedPlan(o.docs.Name(), o.docs.Refuse(fmt.Sprintf("found[%d].Fault", i), nil, reason))
+		}
+	}
+	return commands.Leaving("some owners mended, others not yet", steps...)
+}
+
+// discard deletes the pages that a Split left, if all that is on them is in the array. Without a key, elements that are
+// equal can be two.
+func (o *Outlier) discard(pages []page) (steps []model.Step) {
+	if o.in.Spec.Key == "" {
+		return nil
+	}
+	for _, page := range pages {
+		if page.Split == 0 || !page.Held {
+			return nil
+		}
+		steps = append(steps, commands.DeleteOne(o.in.Docs.Name(), bson.D{{Key: "_id", Value: page.ID}, {Key: "split", Value: page.Split}}))
+	}
+	return steps
+}
+
+func (o *Outlier) deleteOrphans(rows []orphan) model.Plan {
+	return found.Mended(rows, "some orphans deleted, others not yet", func(i int, d orphan) model.Write {
+		if d.ID.Type == 0 {
+			return found.NotReturned(o.in.Docs.Name(), i, "_id")
+		}
+		return commands.DeleteOne(o.in.Docs.Name(), append(commands.ByID(d.ID), stored.HoldsAt("n", d.N), stored.HoldsAt("bytes", d.Bytes)))
+	})
+}

@@ -1,0 +1,108 @@
+package outlier
+
+import (
+	"bytes"
+
+	"github.com/docmodel/docmodel/denorm/internal/bucket"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Settle moves what other code pushed over the bound to the end of the overflow.
+func (o *Outlier) Settle() model.Job {
+	j := model.Job{Name: "outlier settled " + o.docs.Name() + "." + o.path, Stages: []model.Stage{{
+		Collection: o.docs.Name(), BatchSize: 10,
+		Filter: o.oversized(), Projection: bson.D{{Key: o.path, Value: 1}}, Pipeline: o.crowd(), Plan: commands.Batched("elements in the overflow that the array still holds; the next run takes them off the array", o.settleOwner),
+	}}}
+	if o.in.Spec.Key == "" {
+		j.Err = o.docs.Refuse(o.path, nil, "can be settled only if the Bucket has a Key")
+	}
+	return j
+}
+
+// oversized matches the owners whose array is over Max although there is overflow.
+func (o *Outlier) oversized() bson.D {
+	return bson.D{
+		{Key: o.spec.Flag, Value: true},
+		{Key: o.position(o.spec.Max), Value: mql.Exists(true)},
+	}
+}
+
+// A crowded owner is one that is over Max, and of its overflow documents the numbers, and the elements that its array has too.
+type crowded struct {
+	ID    bson.RawValue   `bson:"_id"`
+	Kept  []bson.RawValue `bson:"kept"`
+	Pages []struct {
+		Seq   int64           `bson:"seq"`
+		Items []bson.RawValue `bson:"items"`
+	} `bson:"pages"`
+}
+
+// crowd are the stages that read crowded owners.
+func (o *Outlier) crowd() mongo.Pipeline {
+	stage := mql.Lookup(o.in.Docs.Name(), "_id", "key", "pages")
+	same := mql.Op("$filter", bson.D{
+		{Key: "input", Value: bucket.Items()}, {Key: "as", Value: "item"}, {Key: "cond", Value: mql.Op("$in", "$$item."+o.in.Spec.Key, "$$keys")},
+	})
+	stage[0].Value = append(stage[0].Value.(bson.D),
+		bson.E{Key: "let", Value: bson.D{{Key: "keys", Value: "$keys"}}},
+		bson.E{Key: "pipeline", Value: mongo.Pipeline{mql.Project(mql.E("seq", 1), mql.E("items", same))}},
+	)
+	return mongo.Pipeline{
+		mql.Project(mql.E("kept", o.list()), mql.E("keys", o.keys())), stage, mql.Op("$unset", "keys"),
+	}
+}
+
+// settleOwner are the steps for one owner: overflow documents after the last one for what isn't there already, and then the array.
+func (o *Outlier) settleOwner(doc bson.Raw) ([]model.Step, error) {
+	var owner crowded
+	if err := bson.Unmarshal(doc, &owner); err != nil {
+		return nil, err
+	}
+	id := owner.ID
+	key, err := o.ownerKey(id)
+	if err != nil || len(owner.Kept) <= o.spec.Max {
+		return nil, err
+	}
+	next := int64(0)
+	held := map[string]bson.RawValue{}
+	name := func(id bson.RawValue) string { return string(rune(id.Type)) + string(id.Value) }
+	hold := func(items []bson.RawValue) {
+		for _, item := range items {
+			if doc, ok := item.DocumentOK(); ok {
+				id, _ := core.ValueAt(doc, o.in.Spec.Key)
+				held[name(id)] = item
+			}
+		}
+	}
+	keep := o.keep(owner.Kept)
+	hold(owner.Kept[:keep])
+	for _, page := range owner.Pages {
+		next = max(next, page.Seq+1)
+		hold(page.Items)
+	}
+	var move []bucket.Element
+	for i, item := range owner.Kept[keep:] {
+		e, err := o.in.Encoded(key, item)
+		if err != nil {
+			return nil, err
+		}
+		there, ok := held[name(e.ID)]
+		switch {
+		case !ok:
+			move = append(move, e)
+			held[name(e.ID)] = item
+		case !bytes.Equal(there.Value, item.Value):
+			return nil, o.docs.Refuse(o.position(keep+i), model.Shell(e.ID), "is there twice, with other fields: take one of both out")
+		}
+	}
+	steps, err := o.splitPages(key, id, next, move, len(owner.Kept))
+	if err != nil {
+		return nil, err
+	}
+	return append(steps, o.shorten(id, keep, owner.Kept, true)), nil
+}

@@ -1,0 +1,371 @@
+package outlier_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// The tests are about books and their buyers, as ExampleOutlier is.
+type (
+	book struct {
+		ID     string  `bson:"_id"`
+		Title  string  `bson:"title,omitempty"`
+		Extras bool    `bson:"extras,omitempty"`
+		Buyers []buyer `bson:"buyers,omitempty"`
+	}
+	buyer struct {
+		ID   string `bson:"id"`
+		Paid int    `bson:"paid,omitempty"`
+	}
+	buyerPage = denorm.BucketDoc[string, buyer]
+)
+
+var (
+	books      = model.NewCollection[book, string]("books")
+	moreBuyers = model.NewCollection[buyerPage, string]("buyers")
+	buyerPages = denorm.NewBucket(moreBuyers, denorm.BucketSpec{Max: 3, Key: "id", Totals: []string{"paid"}})
+	buyersOf   = denorm.NewOutlier(books, "buyers", buyerPages, denorm.OutlierSpec{Max: 2, Flag: "extras"})
+)
+
+type outlier = denorm.Outlier[book, string, buyer]
+
+var (
+	outlierPlainPages = denorm.NewBucket(moreBuyers, denorm.BucketSpec{Max: 3})
+	outlierPlain      = denorm.NewOutlier(books, "buyers", outlierPlainPages, denorm.OutlierSpec{Max: 2, Flag: "extras"})
+	outlierBytePages  = denorm.NewBucket(moreBuyers, denorm.BucketSpec{Max: 10, MaxBytes: 70, Key: "id", Totals: []string{"paid"}})
+	outlierBytes      = denorm.NewOutlier(books, "buyers", outlierBytePages, denorm.OutlierSpec{Max: 10, MaxBytes: 60, Flag: "extras"})
+)
+
+// withFlag is the query of the owners that have overflow.
+func withFlag() *model.Find[book] {
+	return books.Find(bson.D{e("extras", true)}).Sorted(bson.D{e("_id", 1)})
+}
+
+func outlierBuyers(ids string) (out []buyer) {
+	for _, id := range strings.Fields(ids) {
+		out = append(out, buyer{ID: id, Paid: len(id)})
+	}
+	return out
+}
+
+func outlierAppend(ctx context.Context, db *mongo.Database, x *outlier, id, buyers string) error {
+	for _, b := range outlierBuyers(buyers) {
+		if _, _, err := x.Append(id, b).Run(ctx, db); err != nil {
+			return fmt.Errorf("append %s: %w", b.ID, err)
+		}
+	}
+	return nil
+}
+
+func outlierRemove(ctx context.Context, db *mongo.Database, x *outlier, id, buyer string) error {
+	_, _, err := x.Remove(id, buyer).Run(ctx, db)
+	return err
+}
+
+func outlierSplit(ctx context.Context, db *mongo.Database, x *outlier) error {
+	_, err := x.Split().Run(ctx, db, model.JobOptions{})
+	return err
+}
+
+// outlierPush is other code, which knows nothing of overflow.
+func outlierPush(ctx context.Context, db *mongo.Database, id, buyers string) error {
+	return exec(ctx, db, model.NewPlan(books.Update(id, bson.D{e("$push", bson.D{e("buyers", bson.D{e("$each", outlierBuyers(buyers))})})})))
+}
+
+func outlierIDs(list []buyer) string {
+	var ids []string
+	for _, b := range list {
+		ids = append(ids, b.ID)
+	}
+	return strings.Join(ids, " ")
+}
+
+// wantOutlier says what a book's buyers are, in order; that array and pages hold no more than they may, the counts are right,
+// and the check finds nothing.
+func wantOutlier(t testing.TB, db *mongo.Database, x *outlier, id, want string) {
+	t.Helper()
+	ctx := context.Background()
+	list, err := x.Elements(id).All(ctx, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := outlierIDs(list); got != want {
+		t.Errorf("%s has %q, want %q", id, got, want)
+	}
+	b, err := books.ByID(id).One(ctx, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := buyerPages.Oldest(id).All(ctx, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	most, seen := 2, len(b.Buyers)
+	if x == outlierBytes {
+		most = 10
+	}
+	for _, p := range pages {
+		seen += p.N
+		if x != outlierBytes && p.N > 3 || p.N != len(p.Items) {
+			t.Errorf("page %s holds %d, says %d", p.ID, len(p.Items), p.N)
+		}
+	}
+	n, err := x.Count(id).One(ctx, db)
+	if err != nil || n.Kept+n.Overflow != int64(seen) || seen != len(list) || len(b.Buyers) > most || !b.Extras && len(pages) > 0 {
+		t.Errorf("%v, %v; the book holds %d, extras %v, %d pages", n, err, len(b.Buyers), b.Extras, len(pages))
+	}
+	wantOutlierDrift(t, db, x)
+	if diffs, err := buyerPages.Checks()[0].All(ctx, db); x == buyersOf && (err != nil || len(diffs) > 0) {
+		t.Errorf("miscounted: %v, %v", diffs, err)
+	}
+}
+
+func wantOutlierDrift(t testing.TB, db *mongo.Database, x *outlier, want ...string) {
+	t.Helper()
+	var got []string
+	for _, c := range x.Checks()[:2] {
+		found, _ := findingsOf(t, db, c)
+		for _, f := range found {
+			fault, _, _ := strings.Cut(f.Problem, ":")
+			got = append(got, f.ID.StringValue()+" "+fault)
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("the check finds %q, want %q", got, want)
+	}
+}
+
+// Whatever is appended and removed, by whichever bound, the elements are those of a list in memory, in its order.
+func TestOutlierProperty(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for n, x := range []*outlier{buyersOf, outlierBytes, buyersOf} {
+			r := rand.New(rand.NewPCG(uint64(n), 7))
+			ids := []string{"a", "a#", "$where"}
+			seed(t, db, docs{"books": {book{ID: ids[0]}, book{ID: ids[1], Buyers: []buyer{}}, book{ID: ids[2]}}, "buyers": nil})
+			want := map[string][]string{}
+			for range 60 {
+				id, who := ids[r.IntN(3)], fmt.Sprintf("b%0*d", 1+r.IntN(2)*r.IntN(12), r.IntN(20))
+				i := slices.Index(want[id], who)
+				if r.IntN(4) == 0 {
+					if err := outlierRemove(t.Context(), db, x, id, who); err != nil {
+						t.Fatal(err)
+					}
+					if i >= 0 {
+						want[id] = slices.Delete(want[id], i, i+1)
+					}
+					continue
+				}
+				if err := outlierAppend(t.Context(), db, x, id, who); err != nil {
+					t.Fatal(err)
+				}
+				if i < 0 {
+					want[id] = append(want[id], who)
+				}
+				found, err := x.Holding(id, who).All(t.Context(), db)
+				if err != nil || len(found) != 1 || found[0].ID != who {
+					t.Fatalf("holding %s: %v, %v", who, found, err)
+				}
+			}
+			var flagged []string
+			for _, id := range ids {
+				wantOutlier(t, db, x, id, strings.Join(want[id], " "))
+			}
+			list, err := withFlag().All(t.Context(), db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range list {
+				flagged = append(flagged, b.ID)
+			}
+			if !slices.Equal(flagged, slices.Sorted(slices.Values(ids))) {
+				t.Errorf("outliers %q", flagged)
+			}
+		}
+	})
+}
+
+// Of 32 that append at once none is lost and none comes twice, with and without a key.
+func TestOutlierWriters(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for name, x := range map[string]*outlier{"key": buyersOf, "no key": outlierPlain, "bytes": outlierBytes} {
+			t.Run(name, func(t *testing.T) {
+				seed(t, db, docs{"books": {book{ID: "a"}}, "buyers": nil})
+				var wait sync.WaitGroup
+				var want []string
+				for w := range 32 {
+					who := fmt.Sprintf("w%02d", w)
+					if x != outlierPlain {
+						who = fmt.Sprintf("w%02d", w/2) // each by two of them
+					}
+					want = append(want, who)
+					wait.Go(func() {
+						if err := outlierAppend(t.Context(), db, x, "a", who); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				wait.Wait()
+				want = slices.Compact(want)
+				list, err := x.Elements("a").All(t.Context(), db)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := outlierIDs(list)
+				if sorted := slices.Sorted(slices.Values(strings.Fields(got))); !slices.Equal(sorted, want) {
+					t.Errorf("has %v, want %v", sorted, want)
+				}
+				wantOutlier(t, db, x, "a", got)
+			})
+		}
+	})
+}
+
+// An append, a removal, a deletion and a Split can be cut anywhere and run again.
+func TestOutlierFaults(t *testing.T) {
+	parallel(t)
+	for _, c := range []struct {
+		name   string
+		x      *outlier
+		before string
+		run    func(context.Context, *mongo.Database) error
+		want   string
+	}{
+		{"append with room", buyersOf, "a", func(ctx context.Context, db *mongo.Database) error { return outlierAppend(ctx, db, buyersOf, "b", "x") }, "a x"},
+		{"append over the bound", buyersOf, "a b", func(ctx context.Context, db *mongo.Database) error { return outlierAppend(ctx, db, buyersOf, "b", "x") }, "a b x"},
+		{"append after a full page", buyersOf, "a b c d e", func(ctx context.Context, db *mongo.Database) error { return outlierAppend(ctx, db, buyersOf, "b", "x") }, "a b c d e x"},
+		{"append by bytes", outlierBytes, "a b cccccccccccccccccccccccc", func(ctx context.Context, db *mongo.Database) error {
+			return outlierAppend(ctx, db, outlierBytes, "b", "xxxxxxxxxxxxxxxxxxxxxxxxxx")
+		}, "a b cccccccccccccccccccccccc xxxxxxxxxxxxxxxxxxxxxxxxxx"},
+		{"remove from the array", buyersOf, "a b c", func(ctx context.Context, db *mongo.Database) error { return outlierRemove(ctx, db, buyersOf, "b", "a") }, "b c"},
+		{"remove from a full page", buyersOf, "a b c d e f", func(ctx context.Context, db *mongo.Database) error { return outlierRemove(ctx, db, buyersOf, "b", "d") }, "a b c e f"},
+		{"split", buyersOf, "", func(ctx context.Context, db *mongo.Database) error { return outlierSplit(ctx, db, buyersOf) }, "1 2 3 4 5 6 7"},
+		{"split by bytes", outlierBytes, "", func(ctx context.Context, db *mongo.Database) error { return outlierSplit(ctx, db, outlierBytes) }, "1 2 3 4 5 6 7 8 9 10 11 12"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			modeltest.FaultMatrix(t, modeltest.FaultCase{
+				Seed: func(ctx context.Context, db *mongo.Database) error {
+					err := exec(ctx, db, model.NewPlan(books.Insert(book{ID: "b"})))
+					if c.before == "" {
+						return errors.Join(err, outlierPush(ctx, db, "b", c.want))
+					}
+					return errors.Join(err, outlierAppend(ctx, db, c.x, "b", c.before))
+				},
+				Run:   c.run,
+				Check: func(t testing.TB, db *mongo.Database) { wantOutlier(t, db, c.x, "b", c.want) },
+			})
+		})
+	}
+	t.Run("delete", func(t *testing.T) {
+		modeltest.FaultMatrix(t, modeltest.FaultCase{
+			Seed: func(ctx context.Context, db *mongo.Database) error {
+				return errors.Join(exec(ctx, db, model.NewPlan(books.Insert(book{ID: "b"}))), outlierAppend(ctx, db, buyersOf, "b", "1 2 3 4 5 6 7"))
+			},
+			Run: func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, buyersOf.Delete("b")) },
+			Check: func(t testing.TB, db *mongo.Database) {
+				if n, err := moreBuyers.Find(nil).Count(context.Background(), db); n != 0 || err != nil {
+					t.Errorf("%d pages, %v", n, err)
+				}
+			},
+		})
+	})
+}
+
+// Two operations in every order of their commands: each element is there once, in an order that both could have been in.
+func TestOutlierInterleaved(t *testing.T) {
+	parallel(t)
+	add := func(id string) operation {
+		return operation{Name: "append " + id, Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
+			return outlierAppend(ctx, db, buyersOf, "b", id)
+		}}
+	}
+	remove := func(id string) operation {
+		return operation{Name: "remove " + id, Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
+			return outlierRemove(ctx, db, buyersOf, "b", id)
+		}}
+	}
+	split := operation{Name: "split", Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
+		return outlierSplit(ctx, db, buyersOf)
+	}}
+	push := operation{Name: "push", Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
+		// Other code, to which the flag says that the array is closed.
+		r, err := db.Collection("books").UpdateOne(ctx, bson.D{e("_id", "b"), e("extras", bson.D{e("$ne", true)})},
+			bson.D{e("$push", bson.D{e("buyers", buyer{ID: "x"})})})
+		if err == nil && r.MatchedCount == 0 {
+			err = denorm.ErrUnsound // it does nothing
+		}
+		return err
+	}}
+	for _, c := range []struct {
+		before string
+		pushed bool
+		a, b   operation
+		want   []string // that may come out; where pushed, the first if b succeeds, and the other if it can do nothing
+	}{
+		{"1", false, add("x"), add("y"), []string{"1 x y", "1 y x"}},
+		{"1", false, add("x"), add("x"), []string{"1 x"}},
+		{"1 2", false, add("x"), add("y"), []string{"1 2 x y", "1 2 y x"}},
+		{"1 2", false, add("x"), add("x"), []string{"1 2 x"}},
+		{"1 2 3 4 5", false, add("x"), add("x"), []string{"1 2 3 4 5 x"}},
+		{"1 2", false, add("x"), remove("1"), []string{"2 x"}},
+		{"1 2 3 4 5", false, add("x"), remove("4"), []string{"1 2 3 5 x"}},
+		{"1 2 3", false, add("3"), remove("3"), []string{"1 2", "1 2 3"}},
+		{"1 2 3 4", true, split, add("x"), []string{"1 2 3 4 x", "1 2 3 4"}},
+		{"1 2 3 4", true, split, split, []string{"1 2 3 4"}},
+		{"1 2 3 4", true, split, push, []string{"1 2 3 4 x", "1 2 3 4"}},
+		{"1 2 3 4", true, split, remove("4"), []string{"1 2 3", "1 2 3 4"}},
+	} {
+		t.Run(fmt.Sprintf("%s | %s after %s", c.a.Name, c.b.Name, c.before), func(t *testing.T) {
+			if os.Getenv("MONGODB_URI") == "" {
+				t.Parallel()
+			}
+			match := modeltest.All
+			if !everyPair {
+				match = modeltest.Writes
+			}
+			modeltest.Interleave(t, modeltest.InterleaveCase{
+				OnServer: 3, Match: match,
+				Seed: func(ctx context.Context, db *mongo.Database) error {
+					err := exec(ctx, db, model.NewPlan(books.Insert(book{ID: "b"})))
+					if c.pushed {
+						return errors.Join(err, outlierPush(ctx, db, "b", c.before))
+					}
+					return errors.Join(err, outlierAppend(ctx, db, buyersOf, "b", c.before))
+				},
+				A: func(ctx context.Context, db *mongo.Database) error { return c.a.Run(ctx, db, token(1)) },
+				B: func(ctx context.Context, db *mongo.Database) error { return c.b.Run(ctx, db, token(2)) },
+				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+					if err := errors.Join(errA, errB); err != nil && !errors.Is(err, denorm.ErrUnsound) {
+						t.Error(err)
+					}
+					list, err := buyersOf.Elements("b").All(context.Background(), db)
+					got, want := outlierIDs(list), c.want
+					if c.pushed && errB == nil {
+						want = want[:1]
+					} else if c.pushed {
+						want = want[1:]
+					}
+					if err != nil || !slices.Contains(want, got) {
+						t.Errorf("%q, %v; want one of %q", got, err, want)
+					}
+					wantOutlier(t, db, buyersOf, "b", got)
+				},
+			})
+		})
+	}
+}

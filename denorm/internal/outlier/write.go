@@ -1,0 +1,209 @@
+package outlier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/docmodel/docmodel/denorm/internal/bucket"
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// An state is what appending and removing decide from.
+type state struct {
+	N        int64      `bson:"n"`       // how many elements the array holds
+	Bytes    int64      `bson:"bytes"`   // of those, in BSON; 0 without MaxBytes
+	Flagged  bool       `bson:"flagged"` // there is overflow, or there may be
+	Holds    bool       `bson:"holds"`   // the array holds the element
+	Type     string     `bson:"type"`    // of what is stored in the array's place: "array", or "missing" for nothing
+	Overflow bucket.End `bson:"-"`       // the newest overflow document; not read while the array has room
+}
+
+// change is a change of the elements of an owner.
+func (o *Outlier) change(err error, read func(context.Context, *mongo.Database) (state, error), decide func(state) (model.Plan, error)) model.Change[any] {
+	if err != nil {
+		return commands.RefusedChange[any](o.docs.Name(), err)
+	}
+	return commands.Untyped(model.Change[state]{Read: read, Decide: decide, Attempts: 100})
+}
+
+// Append adds an element after all others.
+func (o *Outlier) Append(owner, element any) model.Change[any] {
+	id, err := o.docs.RawID("_id", owner)
+	var e bucket.Element
+	if err == nil {
+		e, err = o.in.Encoded(owner, element)
+	}
+	return o.change(err,
+		func(ctx context.Context, db *mongo.Database) (state, error) {
+			return o.read(ctx, db, id, e, func(s state) bool { return !s.Holds && (s.Flagged || !o.room(e, s)) })
+		},
+		func(s state) (model.Plan, error) { return o.decide(id, e, s) },
+	)
+}
+
+// room reports whether the array takes an element.
+func (o *Outlier) room(e bucket.Element, s state) bool {
+	return s.N < int64(o.spec.Max) && (o.spec.MaxBytes == 0 || s.Bytes+int64(len(e.Item.Value)) <= o.spec.MaxBytes)
+}
+
+// read reads the owner, and then its overflow if it is needed. In this order: what Split moves in between is seen in the overflow.
+func (o *Outlier) read(ctx context.Context, db *mongo.Database, id bson.RawValue, e bucket.Element, overflow func(state) bool) (state, error) {
+	s, err := o.readOwner(ctx, db, id, e)
+	if err != nil || !overflow(s) || s.N > int64(o.spec.Max) && !s.Flagged {
+		return s, err
+	}
+	if s.Overflow, err = o.in.ReadEnd(ctx, db, e); err != nil || s.Flagged || s.Overflow.ID == "" {
+		return s, err
+	}
+	now, err := o.readOwner(ctx, db, id, e) // was it flagged meanwhile, or is the flag missing?
+	if err == nil && now.Flagged {
+		err = model.ErrStale
+	}
+	return s, err
+}
+
+func (o *Outlier) readOwner(ctx context.Context, db *mongo.Database, id bson.RawValue, e bucket.Element) (state, error) {
+	fields := bson.D{
+		{Key: "_id", Value: 0}, {Key: "n", Value: mql.Op("$toLong", mql.Op("$size", o.list()))},
+		{Key: "flagged", Value: o.flagged()}, {Key: "type", Value: mql.Op("$type", "$"+o.path)},
+	}
+	if o.spec.MaxBytes > 0 {
+		fields = append(fields, bson.E{Key: "bytes", Value: bucket.BytesOf(o.list())})
+	}
+	if o.in.Spec.Key != "" {
+		fields = append(fields, bson.E{Key: "holds", Value: mql.Op("$in", mql.Literal(e.ID), o.keys())})
+	}
+	return (&model.Aggregate[state]{Aggregation: model.Aggregation{
+		Collection: o.docs.Name(), Index: model.IDIndex,
+		Pipeline: mongo.Pipeline{mql.Match(commands.ByID(id)...), mql.Project(fields...)},
+	}}).One(ctx, db)
+}
+
+// sound says why the elements of an owner can't be changed.
+func (o *Outlier) sound(s state) error {
+	switch {
+	case s.Type != "" && s.Type != "array" && s.Type != "missing":
+		return o.docs.Refuse(o.path, nil, "is stored as "+s.Type+", not as an array")
+	case s.Flagged:
+		return nil
+	case s.N > int64(o.spec.Max):
+		return errUnsplit
+	case s.Overflow.ID != "":
+		return errUnflagged
+	}
+	return nil
+}
+
+// decide pushes into the array, or sets the flag and appends to the overflow.
+func (o *Outlier) decide(id bson.RawValue, e bucket.Element, s state) (model.Plan, error) {
+	if err := o.sound(s); err != nil {
+		return model.Plan{}, err
+	}
+	switch {
+	case s.Holds:
+		return model.Plan{Applied: true}, nil
+	case s.Flagged:
+		return o.in.Decide(e, s.Overflow)
+	case o.room(e, s):
+		return model.NewPlan(o.push(id, e)), nil
+	}
+	p, err := o.in.Decide(e, s.Overflow)
+	p.Steps = append([]model.Step{o.setFlag(id, e)}, p.Steps...)
+	p.Options.AllowPartial = o.in.Spec.Key == "" // half of it is whole; only what was written can't be recognized
+	p.Leaves = "a flag without overflow; the next append goes there"
+	return p, err
+}
+
+// push is the write of an element into the array.
+func (o *Outlier) push(id bson.RawValue, e bucket.Element) model.Write {
+	filter := append(commands.ByID(id), o.isUnflagged(), mql.E(o.position(o.spec.Max-1), mql.Exists(false)))
+	w := model.Write{Collection: o.docs.Name(), Index: model.IDIndex, Expect: model.One}
+	if o.in.Spec.Key != "" {
+		filter = append(filter, bson.E{Key: o.keyPath(), Value: stored.IsNot(e.ID)})
+		w.Done, w.Once = append(commands.ByID(id), mql.E(o.keyPath(), mql.Eq(e.ID))), true
+	}
+	if o.spec.MaxBytes > 0 {
+		room := o.spec.MaxBytes - int64(len(e.Item.Value))
+		filter = append(filter, bson.E{Key: "$expr", Value: mql.Op("$lte", bucket.BytesOf(o.list()), room)})
+	}
+	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: mql.Op("$push", bson.D{{Key: o.path, Value: e.Item}})}
+	return w
+}
+
+// setFlag is the write that says that there is overflow. From then on the array takes no element: so what it doesn't hold now, it
+// never will.
+func (o *Outlier) setFlag(id bson.RawValue, e bucket.Element) model.Write {
+	filter := append(commands.ByID(id), o.isUnflagged(), mql.E(o.position(o.spec.Max), mql.Exists(false)))
+	flag := mql.E(o.spec.Flag, true)
+	done := append(commands.ByID(id), flag)
+	if o.in.Spec.Key != "" {
+		absent := bson.E{Key: o.keyPath(), Value: stored.IsNot(e.ID)}
+		filter, done = append(filter, absent), append(done, absent)
+	}
+	w := commands.UpdateIf(o.docs.Name(), filter, mql.Set(flag))
+	w.Expect, w.Done = model.One, done
+	return w
+}
+
+// Remove takes an element out by its key.
+func (o *Outlier) Remove(owner, key any) model.Change[any] {
+	id, err := o.docs.RawID("_id", owner)
+	var e bucket.Element
+	if err == nil {
+		e, err = o.in.Keyed(owner, key)
+	}
+	return o.change(err,
+		func(ctx context.Context, db *mongo.Database) (state, error) {
+			return o.read(ctx, db, id, e, func(s state) bool { return !s.Holds && s.Flagged })
+		},
+		func(s state) (model.Plan, error) {
+			if err := o.sound(s); err != nil {
+				return model.Plan{}, err
+			}
+			switch {
+			case s.Holds:
+				return model.NewPlan(o.pull(id, e)), nil
+			case s.Overflow.Holds != "":
+				return model.NewPlan(o.in.Without(s.Overflow.Holds, e)), nil
+			}
+			return model.Plan{}, nil
+		},
+	)
+}
+
+// pull takes an element out of the array. Not matching is stale: it may have been moved into the overflow.
+func (o *Outlier) pull(id bson.RawValue, e bucket.Element) model.Write {
+	pull := bson.D{{Key: o.path, Value: bson.D{{Key: o.in.Spec.Key, Value: mql.Eq(e.ID)}}}}
+	w := commands.UpdateIf(o.docs.Name(), append(commands.ByID(id), mql.E(o.keyPath(), mql.Eq(e.ID))), mql.Op("$pull", pull))
+	w.Expect = model.One
+	return w
+}
+
+// Delete deletes an owner, and then its overflow.
+func (o *Outlier) Delete(owner model.Write, key any) model.Plan {
+	overflow, err := o.in.OfKey(key)
+	if owner.Err == nil {
+		owner.Err = err
+	}
+	if owner.Err != nil {
+		return model.RefusedPlan(o.docs.Name(), owner.Err)
+	}
+	p := model.NewPlan(owner, model.Write{Collection: o.in.Docs.Name(), Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: overflow}})
+	p.Leaves = "overflow without an owner"
+	return p
+}
+
+// ErrUnsound says that an owner's array and its overflow don't go together.
+var ErrUnsound = errors.New("docmodel: the array and its overflow don't go together")
+
+var (
+	errUnsplit   = fmt.Errorf("%w: the array outgrew Max and has no overflow yet: run Outlier.Split first", ErrUnsound)
+	errUnflagged = fmt.Errorf("%w: there is overflow without the flag: run the job of the first of Outlier.Checks", ErrUnsound)
+	errLeftover  = fmt.Errorf("docmodel: overflow is there that is not the end of the array: %w", model.ErrStale)
+)

@@ -1,0 +1,338 @@
+package proximity_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+type (
+	resume struct {
+		ID     string       `bson:"_id"`
+		Name   string       `bson:"name,omitempty"`
+		Skills []skillLevel `bson:"skills,omitempty"`
+		Langs  []string     `bson:"langs,omitempty"`
+	}
+	skillLevel struct {
+		Skill string `bson:"skill,omitempty"`
+		Level string `bson:"level,omitempty"`
+	}
+)
+
+var (
+	resumes   = model.NewCollection[resume, string]("resumes")
+	skillText = denorm.NewProximity(resumes, "skills", denorm.ProximitySpec{Text: "skillText", Fields: []string{"skill", "level"}})
+
+	langText    = denorm.NewProximity(resumes, "langs", denorm.ProximitySpec{Text: "langText", IgnoreCase: true})
+	openResumes = model.NewCollection[bson.D, any]("resumes")
+
+	openText  = denorm.NewProximity(openResumes, "skills", denorm.ProximitySpec{Text: "skillText", Fields: []string{"skill", "level"}})
+	openLangs = denorm.NewProximity(openResumes, "cv.langs", denorm.ProximitySpec{Text: "langText"})
+)
+
+// resumeWith is the one résumé, with fields.
+func resumeWith(fields ...any) docs {
+	return docs{"resumes": {append(bson.D{e("_id", "r")}, testkit.D(fields...)...)}}
+}
+
+func TestProximityWrites(t *testing.T) {
+	parallel(t)
+	skill := func(kv ...string) bson.D {
+		d := bson.D{}
+		for i := 0; i < len(kv); i += 2 {
+			d = append(d, e(kv[i], kv[i+1]))
+		}
+		return d
+	}
+	math, poetry := skill("skill", "Math", "level", "Poor"), skill("skill", "Poe|try", "level", "50%, or so;\x00")
+	one := resumeWith("skills", bson.A{math}, "skillText", "|Math,Poor|")
+	two := resumeWith("skills", bson.A{math, poetry}, "skillText", "|Math,Poor|Poe%7Ctry,50%25%2C or so%3B%00|")
+	last := resumeWith("skills", bson.A{poetry}, "skillText", "|Poe%7Ctry,50%25%2C or so%3B%00|")
+	doc := func(d docs) bson.D { return d["resumes"][0].(bson.D) }
+	runWriteCases(t, []writeCase{
+		{Reason: "a new document", Before: docs{"resumes": {}}, Write: openText.Insert(doc(two)[:2]), After: two, Status: model.Applied, Again: model.Already},
+		{Reason: "a text that is not the list's", Before: docs{"resumes": {}}, Write: openText.Insert(append(doc(two)[:2:2], e("skillText", "x"))), After: two, Status: model.Applied, Again: model.Already},
+		{Reason: "without a list", Before: docs{"resumes": {}}, Write: openText.Insert(bson.D{e("_id", "r")}), After: resumeWith(), Status: model.Applied, Again: model.Already},
+		{Reason: "an empty list", Before: docs{"resumes": {}}, Write: openText.Insert(bson.D{e("_id", "r"), e("skills", bson.A{})}), After: resumeWith("skills", bson.A{}, "skillText", "|"), Status: model.Applied, Again: model.Already},
+		{Reason: "a list deeper down", Before: docs{"resumes": {}}, Write: openLangs.Insert(bson.D{e("_id", "r"), e("cv", bson.D{e("langs", bson.A{"en", nil, ""})})}),
+			After: resumeWith("cv", bson.D{e("langs", bson.A{"en", nil, ""})}, "langText", "|en|;;||"), Status: model.Applied, Again: model.Already},
+		{Reason: "another document in its place", Before: two, Write: openText.Replace(doc(one)[:2]), After: one, Status: model.Applied, Again: model.Applied},
+		{Reason: "another list", Before: two, Write: openText.Set("r", math), After: one, Status: model.Applied, Again: model.Applied},
+		{Reason: "no element", Before: two, Write: openText.Set("r"), After: resumeWith("skills", bson.A{}, "skillText", "|"), Status: model.Applied, Again: model.Applied},
+		{Reason: "fields that an element hasn't, and others", Before: one, Write: openText.Set("r", bson.D{e("level", nil), e("years", 3)}),
+			After: resumeWith("skills", bson.A{bson.D{e("level", nil), e("years", 3)}}, "skillText", "|;,;;|"), Status: model.Applied, Again: model.Applied},
+		{Reason: "a document that isn't there", Before: docs{"resumes": {}}, Write: openText.Set("r", math), Err: model.ErrStale},
+		{Reason: "one more", Before: one, Write: openText.Add("r", poetry), After: two, Status: model.Applied, Again: model.Already},
+		{Reason: "the first", Before: resumeWith(), Write: openText.Add("r", math), After: one, Status: model.Applied, Again: model.Already},
+		{Reason: "the first, of a null", Before: resumeWith("skills", nil), Write: openText.Add("r", math), After: one, Status: model.Applied, Again: model.Already},
+		{Reason: "one that is there", Before: two, Write: openText.Add("r", math), Status: model.Already, Again: model.Already},
+		{Reason: "one more of none", Before: docs{"resumes": {}}, Write: openText.Add("r", math), Err: model.ErrStale},
+		{Reason: "taken out", Before: two, Write: openText.Remove("r", math), After: last, Status: model.Applied, Again: model.Applied},
+		{Reason: "all taken out", Before: two, Write: openText.Remove("r", poetry, math), After: resumeWith("skills", bson.A{}, "skillText", "|"), Status: model.Applied, Again: model.Applied},
+		{Reason: "taken out where it isn't", Before: one, Write: openText.Remove("r", poetry), Status: model.Applied, Again: model.Applied},
+		{Reason: "null taken out of a list", Before: resumeWith("cv", bson.D{e("langs", bson.A{nil, "en"})}, "langText", "|;;|en|"), Write: openLangs.Remove("r", nil),
+			After: resumeWith("cv", bson.D{e("langs", bson.A{"en"})}, "langText", "|en|"), Status: model.Applied, Again: model.Applied},
+		{Reason: "null taken out of nothing", Before: resumeWith(), Write: openLangs.Remove("r", nil), Status: model.Applied, Again: model.Applied},
+		{Reason: "nothing to take out", Before: one, Write: openText.Remove("r"), Err: errRefused},
+		{Reason: "what is no text", Before: one, Write: openText.Set("r", bson.D{e("skill", 1)}), Err: errRefused},
+		{Reason: "what is no UTF-8", Before: one, Write: openText.Add("r", bson.D{e("skill", "\xff")}), Err: errRefused},
+		{Reason: "what is no document", Before: one, Write: openText.Add("r", "Math"), Err: errRefused},
+		{Reason: "what can't be encoded", Before: one, Write: openText.Remove("r", func() {}), Err: errRefused},
+		{Reason: "a list that is none", Before: one, Write: openText.Insert(bson.D{e("_id", "x"), e("skills", "Math")}), Err: errRefused},
+		{Reason: "a list within lists", Before: one, Write: openLangs.Insert(bson.D{e("_id", "x"), e("cv", bson.A{1})}), Err: errRefused},
+		{Reason: "no _id to add to", Before: one, Write: openText.Add(nil, math), Err: errRefused},
+		{Reason: "no _id to take out of", Before: one, Write: openText.Remove(nil, math), Err: errRefused},
+		{Reason: "a replacement with no text", Before: one, Write: openText.Replace(bson.D{e("_id", "r"), e("skills", bson.A{1})}), Err: errRefused},
+	})
+}
+
+func TestProximityQueries(t *testing.T) {
+	parallel(t)
+	list := []any{
+		resume{ID: "a", Skills: []skillLevel{{"Poetry", "Poor"}, {"Math", "Excellent"}}},
+		resume{ID: "b", Skills: []skillLevel{{"Classical Poetry", "Truly Excellent"}, {"Math", "Poor"}}},
+		resume{ID: "c", Skills: []skillLevel{{"C++ (20|20)", "a.b,c"}, {Level: "Poor"}}},
+		resume{ID: "d"}, resume{ID: "e", Skills: []skillLevel{{"poetry", "excellent"}, {"Math\nMath", ".*"}, {"x", "NUL\x00%"}}, Langs: []string{"Old  English", "DE", "é"}},
+	}
+	is := func(kv ...any) (d bson.D) {
+		for i := 0; i < len(kv); i += 2 {
+			d = append(d, e(kv[i].(string), kv[i+1]))
+		}
+		return d
+	}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, docs{"resumes": list})
+		for _, c := range slices.Concat(skillText.Checks(), langText.Checks()) {
+			if err := checkJob(c)(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, c := range []struct {
+			reason string
+			query  *model.Find[resume]
+			want   string
+		}{
+			{"both of one element", skillText.Equal(is("skill", "Math", "level", "Poor")), "b"},
+			{"one of the fields", skillText.Equal(is("level", "Poor")), "a b c"},
+			{"not a part of a value", skillText.Equal(is("skill", "Poetry")), "a"},
+			{"a field that an element hasn't", skillText.Equal(is("skill", nil)), "c"},
+			{"what looks like a pattern", skillText.Equal(is("level", ".*")), "e"},
+			{"what holds every delimiter", skillText.Equal(is("skill", "C++ (20|20)", "level", "a.b,c")), "c"},
+			{"NUL and percent", skillText.Equal(is("level", "NUL\x00%")), "e"},
+			{"half of what holds a delimiter", skillText.Equal(is("level", "a.b")), ""},
+			{"case counts", skillText.Equal(is("skill", "poetry")), "e"},
+			{"unless it is ignored", langText.Equal(is("langs", "de")), "e"},
+			{"next to each other", skillText.Near("Poetry", "Poor", 0, denorm.InOrder), "a"},
+			{"not across elements", skillText.Near("Poor", "Math", 5, denorm.AnyOrder), "b"},
+			{"not across elements, in order", skillText.Near("Poor", "Math", 5, denorm.InOrder), ""},
+			{"too far", skillText.Near("Poetry", "Excellent", 0, denorm.AnyOrder), ""},
+			{"a word between", skillText.Near("Poetry", "Excellent", 1, denorm.AnyOrder), "b"},
+			{"two words between", skillText.Near("Classical", "Excellent", 2, denorm.InOrder), "b"},
+			{"the other way round", skillText.Near("Excellent", "Poetry", 1, denorm.AnyOrder), "b"},
+			{"the other way round, in order", skillText.Near("Excellent", "Poetry", 1, denorm.InOrder), ""},
+			{"not a part of a word", skillText.Near("oetry", "Poor", 0, denorm.InOrder), ""},
+			{"one word twice", skillText.Near("Math", "Math", 0, denorm.InOrder), "e"},
+			{"words that look like patterns", skillText.Near("C++", "(20|20)", 0, denorm.InOrder), "c"},
+			{"a comma is no end of a word", skillText.Near("(20|20)", "a.b,c", 0, denorm.InOrder), "c"},
+			{"several spaces", langText.Near("old", "english", 0, denorm.InOrder), "e"},
+			{"both conditions", skillText.Near("Poetry", "Excellent", 1, denorm.AnyOrder).Where(skillText.Equal(is("skill", "Math")).Filter), "b"},
+		} {
+			t.Run(c.reason, func(t *testing.T) {
+				found, err := c.query.Sorted(is("_id", 1)).All(t.Context(), db)
+				var got []string
+				for _, r := range found {
+					got = append(got, r.ID)
+				}
+				if err != nil || strings.Join(got, " ") != c.want {
+					t.Errorf("%s found %v, want %v, %v", c.query, got, c.want, err)
+				}
+			})
+		}
+	})
+	long := strings.Repeat("x", 40000)
+	for reason, err := range map[string]error{
+		"no field": skillText.Equal(nil).Err, "an unknown field": skillText.Equal(is("name", "x")).Err, "a number": skillText.Equal(is("skill", 1)).Err,
+		"a pattern": skillText.Equal(is("skill", bson.Regex{Pattern: "."})).Err, "an operator": skillText.Equal(is("skill", is("$gt", ""))).Err,
+		"no UTF-8": skillText.Equal(is("skill", "\xff")).Err, "a long text": skillText.Equal(is("skill", long)).Err, "a long word": skillText.Near("a", long, 0, denorm.InOrder).Err,
+		"an empty word": skillText.Near("", "b", 0, denorm.InOrder).Err, "two words": skillText.Near("a", "b c", 0, denorm.InOrder).Err, "a word of no UTF-8": skillText.Near("a", "\xff", 0, denorm.InOrder).Err,
+		"fewer than none between": skillText.Near("a", "b", -1, denorm.InOrder).Err, "too many between": skillText.Near("a", "b", 101, denorm.InOrder).Err, "no order": skillText.Near("a", "b", 1, 7).Err,
+	} {
+		t.Run(reason, func(t *testing.T) { wantError(t, err, errRefused) })
+	}
+}
+
+// Thirty-two that add at once: each element is there once, in the list and in the text.
+func TestProximityConcurrent(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, resumeWith())
+		errs := make([]error, 32)
+		var all sync.WaitGroup
+		for i := range errs {
+			all.Go(func() {
+				_, errs[i] = skillText.Add("r", skillLevel{fmt.Sprint("s", i/2), "Poor"}).Run(t.Context(), db) // each twice
+			})
+		}
+		all.Wait()
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		got, err := resumes.ByID("r").One(t.Context(), db)
+		if err != nil || len(got.Skills) != 16 {
+			t.Errorf("%d skills, %v", len(got.Skills), err)
+		}
+		wantTexts(t, db, skillText)
+	})
+}
+
+func wantTexts[D, K any](t testing.TB, db *mongo.Database, x *denorm.Proximity[D, K], want ...string) {
+	t.Helper()
+	found, _ := findingsOf(t, db, x.Checks()[0])
+	var got []string
+	for _, f := range found {
+		got = append(got, f.ID.StringValue())
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("drift of %v, want %v", got, want)
+	}
+}
+
+// What other code left is found, all of it, and mended.
+func TestProximityRepair(t *testing.T) {
+	parallel(t)
+	wantDistinctChecks(t, slices.Concat(skillText.Checks(), langText.Checks()), 2)
+	wantRefusedFindings(t, skillText.Checks()...)
+	math := bson.D{e("skill", "Math"), e("level", "a|b%")}
+	d := func(id string, fields ...bson.E) bson.D { return append(bson.D{e("_id", id)}, fields...) }
+	damaged := docs{"resumes": {
+		d("a", e("skills", bson.A{math}), e("skillText", "|Math,Poor|")), d("b", e("skills", bson.A{math, bson.D{e("level", nil)}})), d("c", e("skillText", "|")),
+		d("d", e("skills", bson.A{}), e("skillText", 5)), d("e", e("skills", nil), e("skillText", "|x,y|")), d("f", e("skills", bson.A{1, bson.D{e("skill", 1)}, nil})),
+		d("ok1", e("skills", bson.A{math}), e("skillText", "|Math,a%7Cb%25|")), d("ok2"), d("ok3", e("skills", nil)),
+	}}
+	mended := docs{"resumes": {
+		damaged["resumes"][6], d("b", e("skills", bson.A{math, bson.D{e("level", nil)}}), e("skillText", "|Math,a%7Cb%25|;,;;|")), d("c"),
+		d("d", e("skills", bson.A{}), e("skillText", "|")), d("e", e("skills", nil)), d("f", e("skills", bson.A{1, bson.D{e("skill", 1)}, nil}), e("skillText", "|;,;|;;;,;|;,;|")),
+		damaged["resumes"][6], damaged["resumes"][7], damaged["resumes"][8],
+	}}
+	mended["resumes"][0] = d("a", mended["resumes"][0].(bson.D)[1:]...)
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Seed:  func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, damaged) },
+		Run:   checkJob(openText.Checks()[0]),
+		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, mended) },
+	})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, damaged)
+		wantTexts(t, db, openText, "a", "b", "c", "d", "e", "f")
+		_, said := findingsOf(t, db, openText.Checks()[0])
+		if want := []string{
+			"resumes 'a': has the text '|Math,Poor|', its list makes '|Math,a%7Cb%25|'", "resumes 'b': has no text, its list makes '|Math,a%7Cb%25|;,;;|'",
+			"resumes 'c': has the text '|', and there is no list", "resumes 'd': has the text 5, its list makes '|'",
+			"resumes 'e': has the text '|x,y|', and there is no list", "resumes 'f': has no text, its list makes '|;,;|;;;,;|;,;|'",
+		}; !slices.Equal(said, want) {
+			t.Errorf("found %q, want %q", said, want)
+		}
+	})
+}
+
+func TestProximityCosts(t *testing.T) {
+	parallel(t)
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, docs{"resumes": {resume{ID: "r", Skills: []skillLevel{{"Math", "Poor"}}}, resume{ID: "s"}}})
+		run := func(w model.Write) func() error {
+			return func() error {
+				_, err := w.Run(t.Context(), db)
+				return err
+			}
+		}
+		for _, w := range []model.Write{skillText.Set("s", skillLevel{"Go", "Good"}), skillText.Add("r", skillLevel{"Go", "Good"}), skillText.Remove("r", skillLevel{"Go", "Good"})} {
+			modeltest.WantCost(t, m, w.Cost(), run(w))
+		}
+		modeltest.WantCost(t, m, model.Cost{Commands: 2, Returned: 1}, run(skillText.Add("r", skillLevel{"Math", "Poor"})))
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error {
+			_, err := skillText.Equal(bson.D{e("skill", "Math")}).All(t.Context(), db)
+			return err
+		})
+		if err := model.Indexes(skillText).Ensure(t.Context(), db); err != nil {
+			t.Error(err)
+		}
+		modeltest.WantIndexed(t, db, skillText.Add("r", skillLevel{"C", "Good"}), model.IDIndex)
+	}, modeltest.WithMonitor(m))
+}
+
+func TestProximityDeclarations(t *testing.T) {
+	parallel(t)
+	type board struct {
+		ID    string `bson:"_id"`
+		Posts []struct {
+			ID string `bson:"id"`
+			N  int    `bson:"n"`
+		} `bson:"posts"`
+		Stats int `bson:"stats"`
+	}
+	boards, fields := model.NewCollection[board, string]("boards"), []string{"skill", "level"}
+	declare := func(path string, spec denorm.ProximitySpec) func() {
+		return func() { denorm.NewProximity(resumes, path, spec) }
+	}
+	for reason, f := range map[string]func(){
+		"no Text": declare("langs", denorm.ProximitySpec{}), "a path as Text": declare("langs", denorm.ProximitySpec{Text: "a.b"}),
+		"the list as Text": declare("langs", denorm.ProximitySpec{Text: "langs"}), "the _id as Text": declare("langs", denorm.ProximitySpec{Text: "_id"}),
+		"a Text that is a list": declare("langs", denorm.ProximitySpec{Text: "skills"}), "no Fields": declare("skills", denorm.ProximitySpec{Text: "t"}),
+		"no such path": declare("lang", denorm.ProximitySpec{Text: "t"}), "no such field": declare("skills", denorm.ProximitySpec{Text: "t", Fields: []string{"x"}}),
+		"Fields of strings": declare("langs", denorm.ProximitySpec{Text: "t", Fields: fields}),
+		"no strings":        func() { denorm.NewProximity(boards, "posts", denorm.ProximitySpec{Text: "t", Fields: []string{"n"}}) },
+		"a Text of another type": func() {
+			denorm.NewProximity(boards, "posts", denorm.ProximitySpec{Text: "stats", Fields: []string{"id"}})
+		},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			var d *model.DeclarationError
+			if err := panicOf(f); !errors.As(err, &d) || d.Remedy == "" {
+				t.Errorf("panicked with %v", err)
+			}
+		})
+	}
+	if r := skillText.Relations(); r != nil {
+		t.Errorf("relations %v", r)
+	}
+}
+
+// What each operation costs that no other test measures is what its value says, and what its documentation says.
+func TestProximityPrices(t *testing.T) {
+	parallel(t)
+	nested := func(id string, skills ...skillLevel) resume { return resume{ID: id, Skills: skills} }
+	math := skillLevel{"Math", "Poor"}
+	testkit.WantPrices(t, testkit.Stored(docs{"resumes": {nested("a", math), nested("b", skillLevel{"Go", "Good"})}}),
+		testkit.Reads("Checks", 2, skillText.Checks()[0].Find()), testkit.Mending(1, 2, skillText.Checks()[0]),
+		testkit.Writes("Insert", 1, 1, model.NewPlan(skillText.Insert(nested("r", math)))), testkit.Writes("Replace", 1, 1, model.NewPlan(skillText.Replace(nested("r", math)))),
+		testkit.Reads("Near", 2, skillText.Near("Math", "Poor", 0, denorm.InOrder)),
+		testkit.Does("Add to none", 2, 0, 0, func(ctx context.Context, db *mongo.Database) error {
+			if err := exec(ctx, db, model.NewPlan(skillText.Add("none", math))); !errors.Is(err, model.ErrStale) {
+				return fmt.Errorf("not stale: %w", err)
+			}
+			return nil
+		}),
+	)
+}
+
+// Each write finds its document by _id.
+func TestProximityWritesIndexed(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db, docs{"resumes": {resume{ID: "r"}}})
+		check := skillText.Checks()[0]
+		wantStepsIndexed(t, db, "Proximity.Checks", model.IDIndex, check.Mend([]model.Finding{{Check: check.Name, Detail: marshal(bson.D{e("_id", "r")})}}))
+		wantStepsIndexed(t, db, "Proximity", model.IDIndex, model.NewPlan(skillText.Set("r"), skillText.Remove("r", skillLevel{"Go", "Good"}), skillText.Replace(resume{ID: "r"})))
+	})
+}

@@ -1,0 +1,134 @@
+package proximity
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/docmodel/docmodel/denorm/internal/flat"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// An Order is a denorm.WordOrder.
+type Order uint8
+
+const (
+	AnyOrder Order = iota // one before the other, or after
+	InOrder               // the first before the second
+)
+
+const (
+	wordSpace = ` \t\r\n,;` // what separates words of one element, in a class of a pattern
+	maxRegex  = 32000       // bytes of a pattern; the server refuses those of more than 32,764
+)
+
+// Equal is the filter of the documents with an element of these fields.
+func (p *List) Equal(fields bson.D) (bson.D, error) {
+	values, err := p.Equalities(fields)
+	if err != nil {
+		return nil, err
+	}
+	parts := make([]string, len(p.Columns()))
+	for i, column := range p.Columns() {
+		parts[i] = "[^,|]*"
+		for _, v := range values {
+			switch raw := v.Value.(bson.RawValue); {
+			case v.Key != column:
+			case raw.Type == bson.TypeNull:
+				parts[i] = textMissing + "(?:" + textMissing + ")?"
+			case raw.Type != bson.TypeString || !utf8.ValidString(raw.StringValue()):
+				return nil, p.Docs.Refuse(p.Path+"."+column, raw, "is not text")
+			default:
+				parts[i] = regexp.QuoteMeta(escapeText(raw.StringValue()))
+			}
+		}
+	}
+	return p.matches(`\|` + strings.Join(parts, ",") + `\|`)
+}
+
+// Near is the filter of the documents with an element in which two words stand together.
+func (p *List) Near(word, other string, between int, order Order) (bson.D, error) {
+	for _, w := range []string{word, other} {
+		switch {
+		case w == "" || strings.ContainsAny(w, " \t\r\n"):
+			return nil, p.Docs.Refuse(p.field, commands.Shorten(w), "is not one word")
+		case !utf8.ValidString(w):
+			return nil, p.Docs.Refuse(p.field, nil, "a word is not UTF-8")
+		}
+	}
+	switch {
+	case between < 0 || between > 100:
+		return nil, p.Docs.Refuse(p.field, between, "words can have 0 to 100 others between them")
+	case order > InOrder:
+		return nil, p.Docs.Refuse(p.field, int(order), "is no order of words")
+	}
+	gap := "[" + wordSpace + "]+"
+	if between > 0 {
+		gap += fmt.Sprintf("(?:[^%s|]+[%s]+){0,%d}", wordSpace, wordSpace, between)
+	}
+	a, b := regexp.QuoteMeta(escapeText(word)), regexp.QuoteMeta(escapeText(other))
+	pattern := a + gap + b
+	if order == AnyOrder {
+		pattern = "(?:" + a + gap + b + "|" + b + gap + a + ")"
+	}
+	edge := "[" + wordSpace + "|]"
+	return p.matches(edge + pattern + edge)
+}
+
+// matches is the filter of a pattern.
+func (p *List) matches(pattern string) (bson.D, error) {
+	if len(pattern) > maxRegex {
+		return nil, p.Docs.Refuse(p.field, nil, fmt.Sprintf("the pattern has %d bytes, and the server takes %d", len(pattern), maxRegex))
+	}
+	return bson.D{{Key: p.field, Value: bson.Regex{Pattern: pattern, Options: p.options}}}, nil
+}
+
+// Back decodes the list that a text was made of.
+func (p *List) Back(text string, list any) error {
+	bad := func(reason string) error { return p.Docs.Refuse(p.field, commands.Shorten(text), reason) }
+	rest, ok := strings.CutPrefix(text, "|")
+	if !ok || rest != "" && !strings.HasSuffix(rest, "|") {
+		return bad("does not begin and end as the text of a list")
+	}
+	elements := bson.A{}
+	for element := range strings.SplitSeq(strings.TrimSuffix(rest, "|"), "|") {
+		if rest == "" {
+			break
+		}
+		parts := strings.Split(element, ",")
+		if len(parts) != len(p.Columns()) {
+			return bad(fmt.Sprintf("has an element of %d values", len(parts)))
+		}
+		e := make(flat.Element, len(parts))
+		for c, part := range parts {
+			value, ok := unescapeText(part)
+			switch {
+			case part == textMissing && len(p.Fields) > 0:
+				continue
+			case part == textNull:
+				e[c] = bson.RawValue{Type: bson.TypeNull}
+				continue
+			case !ok:
+				return bad("has a value that no text is written as")
+			}
+			e[c] = core.MustRawValue(value)
+		}
+		elements = append(elements, p.Nested(e))
+	}
+	if err := core.MustRawValue(elements).Unmarshal(list); err != nil {
+		return bad("can't be decoded: " + err.Error())
+	}
+	return nil
+}
+
+// unescapeText is a value, as it was before it was escaped.
+func unescapeText(s string) (string, bool) {
+	plain := s
+	for i := len(textEscapes) - 1; i >= 0; i-- {
+		plain = strings.ReplaceAll(plain, textEscapes[i].as, textEscapes[i].char)
+	}
+	return plain, escapeText(plain) == s
+}

@@ -1,0 +1,152 @@
+package proximity
+
+import (
+	"slices"
+
+	"github.com/docmodel/docmodel/denorm/internal/flat"
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Update is the update that sets a list and its text.
+func (p *List) Update(elements []any) (bson.D, error) {
+	values, list, err := p.both(elements)
+	if err != nil {
+		return nil, err
+	}
+	text, err := p.textOf(list)
+	return mql.Set(mql.E(p.Path, values), mql.E(p.field, text)), err
+}
+
+// both encodes elements as they are stored, and takes them apart.
+func (p *List) both(elements []any) (stored bson.A, list []flat.Element, err error) {
+	stored = make(bson.A, len(elements))
+	list = make([]flat.Element, len(elements))
+	for i, e := range elements {
+		v, err := p.Encoded(p.Path+"[]", e)
+		if err == nil {
+			list[i], err = p.Element(i, v)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		stored[i] = v
+	}
+	return stored, list, nil
+}
+
+// WithText is a document with the text of its list.
+func (p *List) WithText(doc bson.Raw) (bson.Raw, error) {
+	elems, err := doc.Elements()
+	if err != nil {
+		return nil, p.Docs.Refuse("document", nil, err.Error())
+	}
+	out := make(bson.D, 0, len(elems)+1)
+	for _, e := range elems {
+		if e.Key() != p.field {
+			out = append(out, bson.E{Key: e.Key(), Value: e.Value()})
+		}
+	}
+	v, err := stored.At(p.Docs, doc, p.Path)
+	switch {
+	case err != nil:
+		return nil, err
+	case v.Type == bson.TypeArray:
+		list, err := p.Listed(v)
+		if err != nil {
+			return nil, err
+		}
+		text, err := p.textOf(list)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, bson.E{Key: p.field, Value: text})
+	case v.Type != 0 && v.Type != bson.TypeNull:
+		return nil, p.Docs.Refuse(p.Path, v, "is not a list")
+	}
+	return bson.Marshal(out)
+}
+
+// Add is the write that adds an element.
+func (p *List) Add(id bson.D, element any, err error) model.Write {
+	var stored bson.A
+	var list []flat.Element
+	if err == nil {
+		stored, list, err = p.both([]any{element})
+	}
+	var text string
+	if err == nil {
+		text, err = p.elementText(0, list[0])
+	}
+	if err != nil {
+		return model.Refused(p.Docs.Name(), err)
+	}
+	holds := mql.Op("$elemMatch", mql.Op("$eq", stored[0]))
+	w := commands.UpdateIf(p.Docs.Name(), append(slices.Clone(id), mql.E(p.Path, mql.Op("$not", holds))), mongo.Pipeline{mql.Set(
+		mql.E(p.Path, mql.Op("$concatArrays", mql.IfNull("$"+p.Path, bson.A{}), bson.A{mql.Literal(stored[0])})),
+		mql.E(p.field, mql.Op("$concat", mql.IfNull("$"+p.field, "|"), mql.Literal(text))),
+	)})
+	w.Expect, w.Done = model.One, append(slices.Clone(id), mql.E(p.Path, holds))
+	return w
+}
+
+// Remove is the write that takes elements out.
+func (p *List) Remove(id bson.D, elements []any, err error) model.Write {
+	var stored bson.A
+	if err == nil {
+		stored, _, err = p.both(elements)
+	}
+	if err == nil && len(stored) == 0 {
+		err = p.Docs.Refuse(p.Path, nil, "no element was given")
+	}
+	if err != nil {
+		return model.Refused(p.Docs.Name(), err)
+	}
+	kept := mql.Op("$filter", bson.D{
+		{Key: "input", Value: "$" + p.Path}, {Key: "as", Value: "element"},
+		{Key: "cond", Value: mql.Op("$not", mql.Op("$in", "$$element", mql.Literal(stored)))},
+	})
+	holds := mql.E(p.Path, mql.Op("$elemMatch", bson.D{{Key: "$in", Value: stored}}))
+	return commands.UpdateIf(p.Docs.Name(), append(slices.Clone(id), holds), mongo.Pipeline{
+		mql.Set(mql.E(p.Path, kept)), mql.Set(mql.E(p.field, p.listText())),
+	})
+}
+
+// listText is the expression of the text of the list that a document holds.
+func (p *List) listText() bson.D {
+	parts := bson.A{"$$value"}
+	for i, column := range p.Columns() {
+		if i > 0 {
+			parts = append(parts, ",")
+		}
+		v := "$$this." + column
+		if len(p.Fields) == 0 {
+			v = "$$this"
+		}
+		parts = append(parts, valueText(v))
+	}
+	return mql.Op("$reduce", bson.D{
+		{Key: "input", Value: "$" + p.Path}, {Key: "initialValue", Value: "|"}, {Key: "in", Value: mql.Op("$concat", append(parts, "|")...)},
+	})
+}
+
+// valueText is the expression of one value's text.
+func valueText(v string) bson.D {
+	var escaped any = v
+	for _, x := range textEscapes {
+		escaped = mql.Op("$replaceAll", bson.D{{Key: "input", Value: escaped}, {Key: "find", Value: x.char}, {Key: "replacement", Value: x.as}})
+	}
+	branch := func(of string, then any) bson.D {
+		return bson.D{{Key: "case", Value: mql.Op("$eq", mql.Op("$type", v), of)}, {Key: "then", Value: then}}
+	}
+	return mql.Op("$switch", bson.D{
+		{Key: "branches", Value: bson.A{
+			branch("string", escaped), branch("missing", textMissing), branch("null", textNull), branch("undefined", textNull),
+		}},
+		{Key: "default", Value: textForeign},
+	})
+}

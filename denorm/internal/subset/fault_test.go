@@ -1,0 +1,27 @@
+package subset_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// So can a repair of subsets, and a rebuild.
+func TestSubsetRepairFaults(t *testing.T) {
+	parallel(t)
+	spoiled := inTurn(fiveRemarks, func(ctx context.Context, db *mongo.Database) error {
+		return exec(ctx, db, model.NewPlan(remarks.Delete("r3"), remarks.Delete("r4")), model.NewPlan(remarks.Insert(remark{ID: "new", Thread: "b", At: 1})))
+	})
+	right := func(t testing.TB, db *mongo.Database) {
+		subsetDrift(t, db, newestThree)
+		want := []any{thread{ID: "a", Newest: []remark{{ID: "r2", At: 2, Text: "x"}, {ID: "r1", At: 1, Text: "x"}, {ID: "r0", Text: "x"}}}, thread{ID: "b", Newest: []remark{{ID: "new", At: 1}}}}
+		wantDocs(t, db, docs{"threads": want})
+	}
+	runFaults(t, map[string]modeltest.FaultCase{
+		"repair":  {Seed: spoiled, Run: mendedByJobs(newestThree.Checks()...), Check: right},
+		"rebuild": {Seed: spoiled, Run: inBatchesOf(1, newestThree.Checks()[0].Job()), Check: right},
+	})
+}

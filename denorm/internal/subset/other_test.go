@@ -1,0 +1,154 @@
+package subset_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// What each operation costs is what its documentation says.
+func TestSubsetCosts(t *testing.T) {
+	parallel(t)
+	monitor := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		run := func(c model.Change[any]) func(context.Context) error {
+			return func(ctx context.Context) error { return runChange(ctx, db, c) }
+		}
+		insert := newestThree.Insert(remark{ID: "r9", Thread: "a", At: 9})
+		for _, c := range []struct {
+			reason string
+			want   model.Cost
+			run    func(context.Context) error
+		}{
+			{"insert", model.Cost{Commands: 2, Written: 2}, func(ctx context.Context) error { return exec(ctx, db, insert) }},
+			{"a copied field", model.Cost{Commands: 4, Written: 2, Returned: 2}, run(newestThree.Set("r3", bson.D{e("text", "y")}))},
+			{"a field that isn't copied", model.Cost{Commands: 3, Written: 1, Returned: 2}, run(newestThree.Set("r3", bson.D{e("likes", 3)}))},
+			{"another place", model.Cost{Commands: 6, Written: 3, Returned: 3}, run(newestThree.Set("r3", bson.D{e("at", 7)}))},
+			{"delete", model.Cost{Commands: 5, Written: 2, Returned: 3}, run(newestThree.Delete("r3"))},
+			{"delete one that isn't held", model.Cost{Commands: 3, Written: 1, Returned: 2}, run(newestThree.Delete("r0"))},
+			{"delete one that isn't there", model.Cost{Commands: 1}, run(newestThree.Delete("none"))},
+			{"refresh what is true", model.Cost{Commands: 1, Returned: 1}, run(newestThree.Refresh("a"))},
+		} {
+			t.Run(c.reason, func(t *testing.T) {
+				seed(t, db, docs{"threads": nil, "remarks": nil})
+				if err := fiveRemarks(t.Context(), db); err != nil {
+					t.Fatal(err)
+				}
+				modeltest.WantCost(t, monitor, c.want, func() error { return c.run(t.Context()) })
+			})
+		}
+	}, modeltest.WithMonitor(monitor))
+}
+
+func TestSubsetIndexed(t *testing.T) {
+	parallel(t)
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		list, parents := make([]remark, 3000), make([]thread, 3000)
+		for i := range list {
+			list[i], parents[i] = remark{ID: fmt.Sprint(i), Thread: fmt.Sprint(i / 3), At: i}, thread{ID: fmt.Sprint(i)}
+		}
+		mustExec(t, db, remarks.InsertMany(list), threads.InsertMany(parents))
+		if err := model.Indexes(newestThree).Ensure(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		modeltest.WantIndexed(t, db, newestThree.Children("77"), newestThree.Indexes()[0].Name)
+		modeltest.WantIndexed(t, db, newestThree.Rest(&thread{ID: "77", Newest: []remark{{ID: "3", At: 3}}}), newestThree.Indexes()[0].Name)
+		wantReadsIndexed(t, db, m,
+			testkit.ReadBy("Set", newestThree.Set("7", bson.D{e("at", 1)}), model.IDIndex, model.IDIndex),
+			testkit.ReadBy("Refresh", newestThree.Refresh("7"), model.IDIndex))
+	}, modeltest.WithMonitor(m))
+}
+
+// A parent that is not there, a child without one, and a child that is not there.
+func TestSubsetMissing(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := fiveRemarks(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		wantError(t, exec(t.Context(), db, newestThree.Insert(remark{ID: "x", Thread: "gone"})), model.ErrStale)
+		wantError(t, runChange(t.Context(), db, newestThree.Set("none", bson.D{e("text", "y")})), model.ErrNotFound)
+		wantError(t, runChange(t.Context(), db, newestThree.Set("x", bson.D{e("thread", "b")})), nil)
+		subsetDrift(t, db, newestThree)
+		mustExec(t, db, model.NewPlan(remarks.Insert(remark{ID: "alone"})))
+		wantError(t, runChange(t.Context(), db, newestThree.Set("alone", bson.D{e("text", "y")})), nil)
+		wantError(t, runChange(t.Context(), db, newestThree.Set("alone", bson.D{e("thread", "b")})), nil)
+		subsetDrift(t, db, newestThree)
+		wantError(t, runChange(t.Context(), db, newestThree.Delete("alone")), nil)
+		subsetDrift(t, db, newestThree)
+	})
+}
+
+func TestSubsetDeclarations(t *testing.T) {
+	parallel(t)
+	by := bson.D{e("at", -1)}
+	for reason, declare := range map[string]func(){
+		"no order": func() { denorm.NewSubset(remarks, "thread", threads, "newest", denorm.SubsetSpec{Max: 3}) },
+		"no bound": func() { denorm.NewSubset(remarks, "thread", threads, "newest", denorm.SubsetSpec{By: by}) },
+		"a bad direction": func() {
+			denorm.NewSubset(remarks, "thread", threads, "newest", denorm.SubsetSpec{Max: 3, By: bson.D{e("at", 0)}})
+		},
+		"ordered twice": func() {
+			denorm.NewSubset(remarks, "thread", threads, "newest", denorm.SubsetSpec{Max: 3, By: bson.D{e("at", 1), e("at", 1)}})
+		},
+		"unknown reference": func() { denorm.NewSubset(remarks, "tread", threads, "newest", denorm.SubsetSpec{Max: 3, By: by}) },
+		"reference's type":  func() { denorm.NewSubset(remarks, "at", threads, "newest", denorm.SubsetSpec{Max: 3, By: by}) },
+		"no array":          func() { denorm.NewSubset(remarks, "thread", threads, "title", denorm.SubsetSpec{Max: 3, By: by}) },
+		"unknown field": func() {
+			denorm.NewSubset(remarks, "thread", threads, "newest", denorm.SubsetSpec{Max: 3, By: by, Fields: []string{"x"}})
+		},
+		"copied twice": func() {
+			denorm.NewSubset(remarks, "thread", threads, "newest", denorm.SubsetSpec{Max: 3, By: by, Fields: []string{"text", "text"}})
+		},
+		"other elements": func() {
+			type board struct {
+				ID    string `bson:"_id"`
+				Posts []struct {
+					N int `bson:"n"`
+				} `bson:"posts,omitempty"`
+			}
+			boards := model.NewCollection[board, string]("boards")
+			denorm.NewSubset(remarks, "thread", boards, "posts", denorm.SubsetSpec{Max: 3, By: by})
+		},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			defer func() {
+				if d, ok := recover().(*model.DeclarationError); !ok || d.Problem == "" || d.Place == "" || d.Remedy == "" {
+					t.Errorf("panicked with %v, want a *model.DeclarationError", d)
+				}
+			}()
+			declare()
+		})
+	}
+}
+
+func TestSubsetRefusals(t *testing.T) {
+	parallel(t)
+	for reason, err := range map[string]error{
+		"no _id":            newestThree.Insert(remark{Thread: "a"}).Err(),
+		"no parent":         newestThree.Insert(remark{ID: "a"}).Err(),
+		"no fields":         newestThree.Set("a", nil).Err,
+		"unknown field":     newestThree.Set("a", bson.D{e("x", 1)}).Err,
+		"the _id":           newestThree.Set("a", bson.D{e("_id", "b")}).Err,
+		"type":              newestThree.Set("a", bson.D{e("at", "b")}).Err,
+		"no child":          newestThree.Delete("").Err,
+		"nobody's children": newestThree.Children("").Err,
+		"no thread":         newestThree.Rest(&thread{}).Err,
+		"no parent to mend": newestThree.Refresh("").Err,
+		"nothing found":     newestThree.Checks()[0].Mend(emptyFinding(newestThree.Checks()[0])).Err(),
+	} {
+		var bad *model.ValueError
+		if !errors.As(err, &bad) || bad.Collection == "" || bad.Field == "" || bad.Reason == "" {
+			t.Errorf("%s: error %v, want a *model.ValueError with collection, field and reason", reason, err)
+		}
+	}
+}

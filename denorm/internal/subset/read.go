@@ -1,0 +1,175 @@
+package subset
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// element is what of a child the array holds.
+func (s *Subset) element(child bson.Raw) (bson.RawValue, error) {
+	if path, err := core.CheckNames(child, ""); err != nil {
+		return bson.RawValue{}, s.docs.Refuse(path, nil, err.Error())
+	}
+	if s.whole {
+		return core.MustRawValue(child), nil
+	}
+	paths := append([]string{"_id"}, s.copies...)
+	held, err := stored.AtEach(s.docs, child, paths)
+	return core.MustRawValue(stored.NestedValues(paths, held)), err
+}
+
+// ordered refuses a child that lacks a field of By: it would be on no page.
+func (s *Subset) ordered(child bson.Raw) error {
+	for _, e := range s.by {
+		if v, err := stored.At(s.docs, child, e.Key); err != nil {
+			return err
+		} else if v.Type == 0 || v.Type == bson.TypeNull {
+			return s.docs.Refuse(e.Key, nil, "the child has no value there, by which it is ordered")
+		}
+	}
+	return nil
+}
+
+// parent is the parent of a child; type 0 for none.
+func (s *Subset) parent(child bson.Raw) (bson.RawValue, error) {
+	v, err := stored.At(s.docs, child, s.ref)
+	if err != nil || v.Type == bson.TypeNull {
+		return bson.RawValue{}, err
+	}
+	if v.Type != 0 && !stored.IsKey(v) {
+		return v, s.docs.Refuse(s.ref, v, "no _id can be this")
+	}
+	return bsonval.Clone(v), nil
+}
+
+// parentsOf are the parents that a change of a child concerns.
+func (s *Subset) parentsOf(child bson.Raw, set bson.D) (out []bson.RawValue, _ error) {
+	was, err := s.parent(child)
+	if err != nil {
+		return nil, err
+	}
+	now, err := stored.AfterSet(s.docs, set, s.ref, was)
+	if err != nil {
+		return nil, err
+	}
+	if was.Type != 0 {
+		out = append(out, was)
+	}
+	if stored.IsKey(now) && !now.Equal(was) {
+		out = append(out, now)
+	}
+	return out, nil
+}
+
+// lastOf are the values that the last element of a parent is sorted by, or nil when there may be no further child.
+func (s *Subset) lastOf(parent any) ([]any, error) {
+	doc, err := stored.ReadDocument(s.parents, parent)
+	if err != nil {
+		return nil, err
+	}
+	v, err := stored.At(s.parents, doc, s.path)
+	list := core.Elements(v)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	last, ok := list[len(list)-1].DocumentOK()
+	if !ok {
+		return nil, s.parents.Refuse(s.path, nil, "an element is not a document")
+	}
+	values := make([]any, len(s.by))
+	for i, e := range s.by {
+		if values[i], err = stored.At(s.docs, last, e.Key); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// drifts reads what the stages say of parents.
+func drifts(rows []bson.Raw) []drift {
+	out := make([]drift, len(rows))
+	for i, row := range rows {
+		out[i] = drift{row.Lookup("_id"), row.Lookup("found"), row.Lookup("want"), row.Lookup("next")}
+	}
+	return out
+}
+
+// A state is what a change reads: the child, as it is stored, and the parents that it concerns.
+type state struct {
+	child   bson.Raw   // nil if it is not there, or the change is of a parent
+	parents []bson.Raw // what each holds as found, should hold as want, and has next: {_id, found, want, next}
+}
+
+// stages say of each parent what it holds, and what its children say. They read one child more than the parent holds.
+func (s *Subset) stages() mongo.Pipeline {
+	first := mql.Lookup(s.docs.Name(), "_id", s.ref, "want")
+	args := first[0].Value.(bson.D)
+	first[0].Value = append(args, bson.E{Key: "pipeline", Value: mongo.Pipeline{
+		{{Key: "$sort", Value: s.order("")}}, {{Key: "$limit", Value: int64(s.max + 1)}},
+	}})
+	part := func(from, n int) any {
+		list := mql.Op("$slice", "$want", from, n)
+		if s.whole {
+			return list
+		}
+		return mql.Map(list, "child", stored.NestedPaths(append([]string{"_id"}, s.copies...), "$$child."))
+	}
+	return mongo.Pipeline{
+		mql.Project(mql.E("found", "$"+s.path)),
+		first,
+		mql.Project(mql.E("found", 1), mql.E("want", part(0, s.max)), mql.E("next", part(s.max, 1))),
+	}
+}
+
+// held reads some parents.
+func (s *Subset) held(parents []bson.RawValue) model.Aggregation {
+	match := mql.Match(commands.AmongIDs(mql.A(parents))...)
+	return model.Aggregation{Collection: s.parents.Name(), Pipeline: append(mongo.Pipeline{match}, s.stages()...), Index: model.IDIndex}
+}
+
+// read reads a child, and the parents that its change concerns.
+func (s *Subset) read(ctx context.Context, db *mongo.Database, id bson.RawValue, set bson.D) (st state, err error) {
+	if st.child, err = commands.ReadOne(ctx, db, s.docs.Name(), commands.ByID(id), nil); err != nil {
+		return st, err
+	}
+	ids, err := s.parentsOf(st.child, set)
+	if err != nil || len(ids) == 0 {
+		return st, err
+	}
+	st.parents, err = s.readParents(ctx, db, ids)
+	return st, err
+}
+
+func (s *Subset) readParents(ctx context.Context, db *mongo.Database, ids []bson.RawValue) ([]bson.Raw, error) {
+	return (&model.Aggregate[bson.Raw]{Aggregation: s.held(ids)}).All(ctx, db)
+}
+
+// Children makes a query one of all children of a parent, in order.
+func (s *Subset) Children(q *model.Query, parent any) {
+	id, err := s.parents.RawID("_id", parent)
+	q.Filter, q.Sort, q.Index = bson.D{{Key: s.ref, Value: mql.Eq(id)}}, s.order(""), s.Indexes()[0].Name
+	if err != nil {
+		q.Err = err
+	}
+}
+
+// Rest is [Subset.Children] of a parent that the caller read. It returns the values of the last child that the parent holds, after
+// which the query is to go on; nil for none.
+func (s *Subset) Rest(q *model.Query, parent any) []any {
+	id, err := s.parents.ID(parent)
+	s.Children(q, id)
+	values, errLast := s.lastOf(parent)
+	if q.Err = cmp.Or(err, errLast); q.Err != nil {
+		return nil
+	}
+	return values
+}

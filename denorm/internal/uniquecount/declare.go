@@ -1,0 +1,67 @@
+// Package uniquecount is the core of denorm.UniqueCount: the different members of groups, each counted once.
+package uniquecount
+
+import (
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm/internal/keytext"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+)
+
+// Members is a denorm.UniqueCount without its types.
+type Members struct {
+	docs *core.Docs
+	spec Spec
+}
+
+// A Spec is a denorm.UniqueSpec.
+type Spec struct {
+	Period   keytext.Period
+	Location *time.Location
+	For      time.Duration
+}
+
+// Declare declares that a collection counts members. It panics with a *model.DeclarationError when it can't.
+func Declare(docs *core.Docs, group, member reflect.Type, spec Spec) *Members {
+	u := &Members{docs, spec}
+	place := core.Place("NewUniqueCount of " + docs.Name())
+	s := u.spec
+	least := map[keytext.Period]time.Duration{keytext.Daily: 24 * time.Hour, keytext.Monthly: 31 * 24 * time.Hour}
+	switch {
+	case s.Period > keytext.Monthly:
+		place.Fail(fmt.Sprintf("Period is %d", s.Period), "use denorm.NoPeriod, denorm.Daily or denorm.Monthly")
+	case s.Period == keytext.None && s.Location != nil:
+		place.Fail("a Location without a Period", "a Location says where a day begins: give a Period too")
+	case s.Period == keytext.None && s.For != 0:
+		place.Fail("For without a Period", "what is counted for ever is kept: give a Period too")
+	case s.For != 0 && s.For < least[s.Period]:
+		place.Fail(fmt.Sprintf("For is %s, which is shorter than a period", s.For), "keep documents until their period is over")
+	case !keytext.IsKeyType(group):
+		place.Fail(fmt.Sprintf("groups are a %s, which can't be written into an _id", group), "use a kind of string or integer, or bson.ObjectID")
+	case !keytext.IsKeyType(member):
+		place.Fail(fmt.Sprintf("members are a %s, which can't be written into an _id", member), "use a kind of string or integer, or bson.ObjectID")
+	}
+	if u.spec.Location == nil {
+		u.spec.Location = time.UTC
+	}
+	return u
+}
+
+// Indexes returns the index of periods, and the index by which the server deletes what is old.
+func (u *Members) Indexes() []model.Index {
+	if u.spec.Period == keytext.None {
+		return nil
+	}
+	out := []model.Index{commands.Index(u.docs.Name(), "counts of all groups by period", mql.E("period", 1), mql.E("group", 1), mql.E("member", 1))}
+	if u.spec.For > 0 {
+		x := commands.Index(u.docs.Name(), "deletes periods that are old", mql.E("from", 1))
+		x.ExpireAfter = u.spec.For
+		out = append(out, x)
+	}
+	return out
+}

@@ -1,0 +1,96 @@
+package uniquecount
+
+import (
+	"time"
+
+	"github.com/docmodel/docmodel/denorm/internal/keytext"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/mql"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// span is the first and the last period of a query; "" is no bound.
+func (u *Members) span(from, to time.Time) (first, last string, err error) {
+	switch {
+	case u.spec.Period == keytext.None && !(from.IsZero() && to.IsZero()):
+		return "", "", u.docs.Refuse("from", nil, "without a Period there are no times to ask for: pass zero times")
+	case !from.IsZero() && !to.IsZero() && !from.Before(to):
+		return "", "", u.docs.Refuse("to", to, "is not after from")
+	}
+	if !from.IsZero() {
+		if first, err = u.period("from", from); err != nil {
+			return "", "", err
+		}
+	}
+	if !to.IsZero() {
+		last, err = u.period("to", to.Add(-time.Nanosecond))
+	}
+	return first, last, err
+}
+
+// once reports whether a member of a group has no more than one document in these periods.
+func (u *Members) once(first, last string) bool {
+	return u.spec.Period == keytext.None || first != "" && first == last
+}
+
+// OfGroup is the filter of a group's documents of some periods.
+func (u *Members) OfGroup(group any, from, to time.Time) (bson.D, error) {
+	text, ok := keytext.Of(group)
+	if !ok {
+		return nil, u.docs.Refuse("group", nil, "the group is empty")
+	}
+	first, last, err := u.span(from, to)
+	return keytext.PeriodRange(text, first, last), err
+}
+
+// Count is the pipeline that counts the members of a group.
+func (u *Members) Count(group any, from, to time.Time) (mongo.Pipeline, error) {
+	filter, err := u.OfGroup(group, from, to)
+	if err != nil {
+		return nil, err
+	}
+	first, last, err := u.span(from, to)
+	p := mongo.Pipeline{mql.Match(filter...)}
+	if !u.once(first, last) {
+		p = append(p, mql.Group("$member"))
+	}
+	return append(p, commands.Total()...), err
+}
+
+// PerPeriod is the pipeline that counts the members of a group in each period.
+func (u *Members) PerPeriod(group any, from, to time.Time) (mongo.Pipeline, error) {
+	filter, err := u.OfGroup(group, from, to)
+	if u.spec.Period == keytext.None {
+		err = u.docs.Refuse("period", nil, "there is no Period to count by")
+	}
+	return append(mongo.Pipeline{mql.Match(filter...), mql.Group("$period", commands.CountEach())}, commands.ByValue()...), err
+}
+
+// ofPeriods matches the documents of all groups from one period to another.
+func ofPeriods(first, last string) bson.D {
+	bounds := bson.D{}
+	if first != "" {
+		bounds = append(bounds, bson.E{Key: "$gte", Value: first})
+	}
+	if last != "" {
+		bounds = append(bounds, bson.E{Key: "$lte", Value: last})
+	}
+	return bson.D{{Key: "period", Value: bounds}}
+}
+
+// Counts is the pipeline that counts the members of each group, with the index that serves it.
+func (u *Members) Counts(from, to time.Time) (p mongo.Pipeline, index string, err error) {
+	first, last, err := u.span(from, to)
+	if first != "" || last != "" {
+		p = append(p, mql.Match(ofPeriods(first, last)...))
+		index = u.Indexes()[0].Name
+	}
+	if u.once(first, last) {
+		p = append(p, mql.Group("$group", commands.CountEach()))
+	} else {
+		both := bson.D{{Key: "group", Value: "$group"}, {Key: "member", Value: "$member"}}
+		p = append(p, mql.Group(both), mql.Group("$_id.group", commands.CountEach()))
+	}
+	return append(p, commands.ByValue()...), index, err
+}

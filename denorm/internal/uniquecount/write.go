@@ -1,0 +1,116 @@
+package uniquecount
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm/internal/keytext"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+func (u *Members) period(field string, t time.Time) (string, error) {
+	text, ok := u.spec.Period.Text(t, u.spec.Location)
+	if !ok || u.spec.Period != keytext.None && t.IsZero() {
+		return "", u.docs.Refuse(field, t, "is no time of the years 0 to 9999, or none at all")
+	}
+	return text, nil
+}
+
+// A visit is a document's _id and its other fields.
+type visit struct {
+	id     string
+	fields bson.D
+}
+
+func (u *Members) document(group, member any, at time.Time) (v visit, err error) {
+	g, ok := keytext.Of(group)
+	if !ok {
+		return v, u.docs.Refuse("group", nil, "the group is empty")
+	}
+	m, ok := keytext.Of(member)
+	if !ok {
+		return v, u.docs.Refuse("member", nil, "the member is empty")
+	}
+	p, err := u.period("at", at)
+	if err != nil {
+		return v, err
+	}
+	for _, f := range []struct {
+		name  string
+		value any
+	}{{"group", group}, {"member", member}} {
+		enc, err := u.docs.Encode(f.value)
+		if err != nil {
+			return v, u.docs.Refuse(f.name, nil, err.Error())
+		}
+		v.fields = append(v.fields, bson.E{Key: f.name, Value: enc})
+	}
+	if p != "" {
+		v.fields = append(v.fields, bson.E{Key: "period", Value: p}, bson.E{Key: "from", Value: u.spec.Period.Start(at, u.spec.Location)})
+		p = "#" + p
+	}
+	v.id = g + p + "#" + m
+	return v, nil
+}
+
+// ID is the _id of the document that says that a member was seen in the period of a time.
+func (u *Members) ID(group, member any, at time.Time) (string, error) {
+	v, err := u.document(group, member, at)
+	return v.id, err
+}
+
+// Visit is an upsert. Two at once can both find nothing, and one then meets the other's document: it was done.
+func (u *Members) Visit(group, member any, at time.Time) model.Write {
+	v, err := u.document(group, member, at)
+	if err != nil {
+		return model.Refused(u.docs.Name(), err)
+	}
+	id := bson.D{{Key: "_id", Value: v.id}}
+	w := commands.UpsertOne(u.docs.Name(), id, mql.Op("$setOnInsert", v.fields))
+	w.Done, w.Once = id, false
+	return w
+}
+
+// VisitAll puts visits in the order of their keys, each once.
+func (u *Members) VisitAll(visits []model.Write) (p model.Plan) {
+	byID := map[string]model.Write{}
+	for i, w := range visits {
+		id, ok := "", false
+		if w.Err == nil && w.Collection == u.docs.Name() && len(w.Done) == 1 {
+			id, ok = w.Done[0].Value.(string)
+		}
+		if !ok {
+			err := cmp.Or(w.Err, u.docs.Refuse(fmt.Sprintf("visits[%d]", i), nil, "is no visit: pass what Visit returned"))
+			return model.RefusedPlan(u.docs.Name(), fmt.Errorf("docmodel: visit %d: %w", i, err))
+		}
+		byID[id] = w
+	}
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		p.Steps = append(p.Steps, byID[id])
+	}
+	if len(p.Steps) > 1 {
+		p.Leaves = "some visits counted, others not yet"
+	}
+	return p
+}
+
+// Expire is the write that deletes the periods that ended by a time.
+func (u *Members) Expire(before time.Time) model.Write {
+	text, err := u.period("before", before)
+	if u.spec.Period == keytext.None {
+		err = u.docs.Refuse("before", before, "there is no Period to be over")
+	}
+	if err != nil {
+		return model.Refused(u.docs.Name(), err)
+	}
+	return model.Write{Collection: u.docs.Name(), Index: u.Indexes()[0].Name, Final: true, Model: &mongo.DeleteManyModel{
+		Filter: bson.D{{Key: "period", Value: bson.D{{Key: "$lt", Value: text}}}},
+	}}
+}

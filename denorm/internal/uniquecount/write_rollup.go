@@ -1,0 +1,76 @@
+package uniquecount
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm/internal/keytext"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// maxRollups is how many periods one rollup fills.
+const maxRollups = 120
+
+// Rollup fills the periods of another collection.
+func (u *Members) Rollup(into *Members, from, to time.Time) model.Plan {
+	refuse := func(field string, v any, reason string) model.Plan {
+		return model.RefusedPlan(u.docs.Name(), u.docs.Refuse(field, v, reason))
+	}
+	switch {
+	case u.spec.Period == keytext.None || into.spec.Period != keytext.None && into.spec.Period <= u.spec.Period:
+		return refuse("into", nil, "has no longer periods than these")
+	case into.docs.Name() == u.docs.Name():
+		return refuse("into", nil, "is the same collection")
+	case into.spec.Period != keytext.None && into.spec.Location.String() != u.spec.Location.String():
+		return refuse("into", nil, "its days begin at another place's midnight")
+	case from.IsZero() || to.IsZero():
+		return refuse("from", nil, "a rollup needs both times")
+	}
+	if _, _, err := u.span(from, to); err != nil {
+		return model.RefusedPlan(u.docs.Name(), err)
+	}
+	var steps []model.Step
+	for at := from; at.Before(to); {
+		end := to
+		if into.spec.Period != keytext.None {
+			if next := into.spec.Period.Next(at, into.spec.Location); next.Before(to) {
+				end = next
+			}
+		}
+		if len(steps) == maxRollups {
+			return refuse("to", to, fmt.Sprintf("a rollup fills at most %d periods", maxRollups))
+		}
+		steps = append(steps, u.rollupTo(into, at, end))
+		at = end
+	}
+	return commands.Leaving("some periods filled, others not yet", steps...)
+}
+
+// rollupTo fills one period of another collection, or the whole of one without periods.
+func (u *Members) rollupTo(into *Members, from, to time.Time) model.Step {
+	first, last, err := u.span(from, to)
+	id := bson.A{mql.Op("$arrayElemAt", "$key", 0), "#", mql.Op("$arrayElemAt", "$key", 2)}
+	set := bson.D{}
+	if into.spec.Period != keytext.None {
+		text, _ := into.spec.Period.Text(from, into.spec.Location)
+		id[1] = "#" + text + "#"
+		set = bson.D{{Key: "period", Value: text}, {Key: "from", Value: into.spec.Period.Start(from, into.spec.Location)}}
+	}
+	p := mongo.Pipeline{
+		mql.Match(ofPeriods(first, last)...),
+		mql.Project(mql.E("group", 1), mql.E("member", 1), mql.E("key", mql.Op("$split", "$_id", "#"))),
+		mql.Group(mql.Op("$concat", id...),
+			bson.E{Key: "group", Value: mql.Op("$first", "$group")}, bson.E{Key: "member", Value: mql.Op("$first", "$member")}),
+	}
+	if len(set) > 0 {
+		p = append(p, mql.Set(set...))
+	}
+	p = append(p, bson.D{{Key: "$merge", Value: bson.D{
+		{Key: "into", Value: into.docs.Name()}, {Key: "on", Value: "_id"}, {Key: "whenMatched", Value: "keepExisting"}, {Key: "whenNotMatched", Value: "insert"},
+	}}})
+	return model.MergeInto{Collection: u.docs.Name(), Pipeline: p, Once: true, Err: err}
+}

@@ -1,0 +1,212 @@
+package widerow
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/found"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Checks find half links, old and missing documents, and rows that are too large.
+func (w *Rows) Checks() []model.Check {
+	out := []model.Check{w.links()}
+	of := func(side int, problem, rule string, stages mongo.Pipeline, tell func(*model.Finding) error) model.Check {
+		rows, docs := w.sides[1-side].Rows, w.sides[side].Docs.Name()
+		return model.Check{
+			Name: fmt.Sprintf("%s.cols: %s %s", rows, problem, docs), Collection: rows, Rule: fmt.Sprintf(rule, docs), Pipeline: stages,
+			Tell: func(f *model.Finding) error { f.Collection = docs; return tell(f) },
+		}
+	}
+	for side := range w.sides {
+		if len(w.sides[side].Copies) > 0 {
+			c := of(side, "stale copies of", "columns carry the fields of their document of %s", w.stale(side), found.Tells(columnDrift.tell))
+			c.Mend = found.Mends(c.Name, c.Collection, func(rows []columnDrift) model.Plan { return w.renew(side, rows) })
+			out = append(out, c)
+		}
+	}
+	for side := range w.sides {
+		out = append(out, of(side, "columns of missing", "the document of %s exists for each column", w.missing(side), found.Tells(missingColumns.tell)))
+	}
+	for _, s := range w.sides {
+		out = append(out, model.Check{
+			Name: s.Rows + ".cols: too many columns", Collection: s.Rows, Rule: fmt.Sprintf("each document holds at most %d columns", w.max),
+			Pipeline: mongo.Pipeline{
+				mql.Match(mql.E("n", mql.Op("$gt", w.max))), mql.Project(mql.E("n", 1)), mql.SortID(),
+			},
+			Tell: found.Tells(fullRow.tell),
+		})
+	}
+	return out
+}
+
+// links is the check of pairs. It joins all columns of both sides, so that a part of the rows is no use to it.
+func (w *Rows) links() model.Check {
+	tell := found.Tells(linkDrift.tell)
+	c := model.Check{
+		Name: fmt.Sprintf("%s.cols: half and repeated links with %s", w.sides[0].Rows, w.sides[1].Rows), Collection: w.sides[0].Rows, Age: time.Minute,
+		Rule:     fmt.Sprintf("each link has one column in %s and one in %s, of the same time", w.sides[0].Rows, w.sides[1].Rows),
+		Pipeline: w.check(),
+		Tell: func(f *model.Finding) error {
+			f.Collection = w.sides[0].Docs.Name()
+			return tell(f)
+		},
+	}
+	all := c
+	c.Read = func(ctx context.Context, db *mongo.Database, filter bson.D) iter.Seq2[model.Finding, error] {
+		if len(filter) > 0 {
+			return func(yield func(model.Finding, error) bool) {
+				yield(model.Finding{}, w.refuse("filter", nil, "the check compares all rows: it takes no filter"))
+			}
+		}
+		return all.Each(ctx, db)
+	}
+	c.MendAll = func(ctx context.Context, db *mongo.Database, age time.Duration) (model.Result, error) {
+		return w.mendLinks(ctx, db, all, age)
+	}
+	return c
+}
+
+// mendLinks mends the pairs that a check finds, one after the other.
+func (w *Rows) mendLinks(ctx context.Context, db *mongo.Database, check model.Check, age time.Duration) (out model.Result, _ error) {
+	limit := time.Now().Add(-age)
+	found, err := check.All(ctx, db)
+	if err != nil {
+		return out, err
+	}
+	for _, f := range found {
+		var d linkDrift
+		if err := bson.Unmarshal(f.Detail, &d); err != nil {
+			return out, err
+		}
+		if !f.Since.Before(limit) {
+			continue
+		}
+		_, r, err := w.mend(d, limit).Run(ctx, db)
+		for i := range r.Steps {
+			if r.Steps[i].Batch >= 0 {
+				r.Steps[i].Batch += len(out.Batches)
+			}
+		}
+		for i := range r.Batches {
+			r.Batches[i].First += len(out.Steps)
+		}
+		out.Steps, out.Batches = append(out.Steps, r.Steps...), append(out.Batches, r.Batches...)
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// A linkDrift is a pair whose columns are not one in each row, both of one time.
+type linkDrift struct {
+	Left     bson.RawValue `bson:"left"` // the _id of the left document
+	Right    bson.RawValue `bson:"right"`
+	Columns  []linkColumn  `bson:"columns"`
+	LeftDoc  bson.Raw      `bson:"leftDoc"` // what is copied of the left document; nil if it is gone
+	RightDoc bson.Raw      `bson:"rightDoc"`
+}
+
+// A linkColumn is a column of a pair.
+type linkColumn struct {
+	Side int           `bson:"side"` // 0: in the left row, 1: in the right row
+	At   time.Time     `bson:"at"`
+	Op   bson.ObjectID `bson:"op"`
+}
+
+// Tell takes the latest column for the beginning: the second in its token is over then.
+func (d linkDrift) tell(f *model.Finding) {
+	var n [2]int
+	for _, c := range d.Columns {
+		n[min(max(c.Side, 0), 1)]++
+		if t := c.Op.Timestamp().Add(time.Second); t.After(f.Since) {
+			f.Since = t
+		}
+	}
+	f.ID, f.Problem = d.Left, fmt.Sprintf("its link to %s has %d left and %d right columns", commands.Shorten(model.Shell(d.Right)), n[0], n[1])
+}
+
+// A fullRow is a document of a row with more than Max columns.
+type fullRow struct {
+	ID bson.RawValue `bson:"_id"`
+	N  int64         `bson:"n"`
+}
+
+func (d fullRow) tell(f *model.Finding) { f.ID, f.Problem = d.ID, fmt.Sprintf("holds %d columns", d.N) }
+
+// check joins the columns of both sides by their pairs.
+func (w *Rows) check() mongo.Pipeline {
+	columns := func(side int) mongo.Pipeline {
+		ids := []string{"$row", "$cols.id"}
+		fields := bson.D{
+			{Key: "_id", Value: 0}, {Key: "l", Value: ids[side]}, {Key: "r", Value: ids[1-side]}, {Key: "side", Value: mql.Literal(side)},
+			{Key: "at", Value: "$cols.at"}, {Key: "op", Value: "$cols.op"},
+		}
+		return append(w.whole(side), mql.Unwind("$cols"), mql.Project(fields...))
+	}
+	union := bson.D{{Key: "coll", Value: w.sides[1].Rows}, {Key: "pipeline", Value: columns(1)}}
+	column := bson.D{{Key: "side", Value: "$side"}, {Key: "at", Value: "$at"}, {Key: "op", Value: "$op"}}
+	group := bson.D{
+		{Key: "_id", Value: bson.D{{Key: "l", Value: "$l"}, {Key: "r", Value: "$r"}}}, {Key: "columns", Value: mql.Op("$push", column)},
+		{Key: "n", Value: mql.Op("$sum", 1)}, {Key: "rights", Value: mql.Op("$sum", "$side")},
+		{Key: "first", Value: mql.Op("$min", "$at")}, {Key: "last", Value: mql.Op("$max", "$at")},
+	}
+	whole := bson.A{mql.Op("$eq", "$n", 2), mql.Op("$eq", "$rights", 1), mql.Op("$eq", "$first", "$last")}
+	documents := func(side int, local, as string) bson.D {
+		fields := bson.D{{Key: "_id", Value: 1}}
+		for _, path := range w.sides[side].Copies {
+			if path != "_id" {
+				fields = append(fields, bson.E{Key: path, Value: 1})
+			}
+		}
+		return mql.Lookup(w.sides[side].Docs.Name(), local, "_id", as, fields...)
+	}
+	return append(columns(0),
+		bson.D{{Key: "$unionWith", Value: union}}, bson.D{{Key: "$group", Value: group}},
+		mql.Match(mql.E("$expr", mql.Op("$not", bson.A{mql.Op("$and", whole...)}))),
+		documents(0, "_id.l", "leftDoc"), documents(1, "_id.r", "rightDoc"),
+		mql.SortID(),
+		mql.Project(
+			mql.E("_id", 0), mql.E("left", "$_id.l"), mql.E("right", "$_id.r"), mql.E("columns", 1),
+			mql.E("leftDoc", mql.Op("$arrayElemAt", "$leftDoc", 0)), mql.E("rightDoc", mql.Op("$arrayElemAt", "$rightDoc", 0)),
+		))
+}
+
+// mend makes a pair whole as the left row says. It reads the pair again, and leaves it alone if one of its columns was written
+// at a limit or later.
+func (w *Rows) mend(found linkDrift, limit time.Time) model.Change[any] {
+	o := operation{pair: w.pair(found.Left, found.Right)}
+	for side, doc := range []bson.Raw{found.LeftDoc, found.RightDoc} {
+		copied, err := w.copied(side, doc)
+		if err != nil {
+			return commands.RefusedChange[any](w.sides[0].Rows, err)
+		}
+		o.docs[side] = copied
+	}
+	limit = limit.Truncate(time.Second)
+	var old bson.ObjectID
+	for _, c := range found.Columns {
+		if c.Side == 0 {
+			old = c.Op
+		}
+	}
+	o.op = old
+	o.since = func(s state) (time.Time, bool, bool) {
+		for _, held := range s.held {
+			if slices.ContainsFunc(held, func(h heldColumn) bool { return !h.Op.Timestamp().Before(limit) }) {
+				return time.Time{}, false, false
+			}
+		}
+		t, linked := earliest(s.held[0])
+		return t, linked, true
+	}
+	return w.operate(o)
+}

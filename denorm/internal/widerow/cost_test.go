@@ -1,0 +1,56 @@
+package widerow_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// What each operation costs that no other test measures is what its value says, and what its documentation says.
+func TestWideRowPrices(t *testing.T) {
+	parallel(t)
+	half := bson.D{e("$pull", bson.D{e("cols", bson.D{e("id", "s2")})}), e("$inc", bson.D{e("n", -1)})}
+	linked := func(ctx context.Context, db *mongo.Database) error {
+		return errors.Join(seedWide(ctx, db), store(ctx, db, docs{"songs": {song(0), member{ID: "s1", Name: "new"}, song(2), song(3)}, "fans": {fan(1)}}),
+			updates(ctx, db, "fansBySong", "s0#", bson.D{e("$set", bson.D{e("cols.0.doc.name", "old")})}))
+	}
+	testkit.WantPrices(t, linked,
+		testkit.Reads("Linked", 1, wide.Linked("f1", "s1")), testkit.Reads("Left().Count", 1, wide.Left().Count("f1")), testkit.Reads("Right().Count", 1, wide.Right().Count("s1")),
+		testkit.Reads("Left().Oldest", 2, wide.Left().Oldest("f1", "", 2)), testkit.Reads("Right().Newest", 1, wide.Right().Newest("s1", "", 2)), testkit.Reads("Checks, columns", 0, wide.Checks()[5].Find()),
+		testkit.Reads("Checks, right", 1, wide.Checks()[2].Find()), testkit.Mending(1, 1, wide.Checks()[2]), testkit.Reads("Checks, missing", 0, wide.Checks()[4].Find()),
+		testkit.Reads("Checks, left", 1, wide.Checks()[1].Find()), testkit.Mending(1, 1, wide.Checks()[1]),
+		testkit.Does("Left().Refresh", 1, 4, 0, func(ctx context.Context, db *mongo.Database) error {
+			return exec(ctx, db, model.NewPlan(wide.Left().Refresh(&member{ID: "f1", Name: "x"})))
+		}),
+		testkit.Does("half a link", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
+			return updates(ctx, db, "songsByFan", "f1#", half)
+		}),
+		testkit.Reads("Checks, links", 1, wide.Checks()[0].Find()), testkit.Does("mend links", 4, 1, 2, mendedByJobs(wide.Checks()[0])),
+	)
+}
+
+// Each write finds its documents by _id, or by the index of the columns' ids.
+func TestWideRowWritesIndexed(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := t.Context()
+		if err := errors.Join(seedWide(ctx, db), store(ctx, db, docs{"songs": {member{ID: "s1", Name: "new"}}, "fans": {member{ID: "f1", Name: "new"}}}), createIndexes(ctx, db, wide)); err != nil {
+			t.Fatal(err)
+		}
+		testkit.WantStepsIndexed(t, db, "WideRow", model.IDIndex, testkit.PlanOf(t, db, wide.Link(fan(1), song(7), at(15), token(1))), testkit.PlanOf(t, db, wide.Unlink("f1", "s1")))
+		for _, c := range []struct {
+			reason string
+			plan   model.Plan
+		}{
+			{"Left().Refresh", model.NewPlan(wide.Left().Refresh(fan(1)))}, {"Checks, left", mended(t, db, wide.Checks()[1:2])[0]}, {"Checks, right", mended(t, db, wide.Checks()[2:3])[0]},
+		} {
+			testkit.WantStepsIndexed(t, db, "WideRow."+c.reason, "cols.id_1_row_1", c.plan)
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package widerow_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// What mends the rows of a relation: half links completed or taken out, and copied fields renewed.
+func TestWideRowRepairFaults(t *testing.T) {
+	parallel(t)
+	linked := func(ctx context.Context, db *mongo.Database) error {
+		for n := range 4 {
+			if err := exec(ctx, db, model.NewPlan(songs.Insert(*song(n)))); err != nil {
+				return err
+			}
+		}
+		err := exec(ctx, db, model.NewPlan(fans.Insert(*fan(1))), model.NewPlan(fans.Insert(*fan(2))))
+		return errors.Join(err, seedWide(ctx, db), wideRun(ctx, db, wide.Link(fan(2), song(1), at(7), token(50))))
+	}
+	without := func(id string) bson.D {
+		return bson.D{e("$pull", bson.D{e("cols", bson.D{e("id", id)})}), e("$inc", bson.D{e("n", -1)})}
+	}
+	renamed := func(collection, name string, ids ...any) dbFunc {
+		return func(ctx context.Context, db *mongo.Database) error {
+			for _, id := range ids {
+				if err := updates(ctx, db, collection, id, bson.D{e("$set", bson.D{e("name", name)})}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	fresh := func(t testing.TB, db *mongo.Database) {
+		wantWide(t, db, wide, 4)
+		if found, err := foundBy(t.Context(), db, wide.Checks()); len(found) > 0 || err != nil {
+			t.Errorf("they find %v, %v", found, err)
+		}
+	}
+	runFaults(t, map[string]modeltest.FaultCase{
+		"half links": {
+			Seed: inTurn(linked, func(ctx context.Context, db *mongo.Database) error {
+				later := denorm.ColumnsFrom(at(31)) + "|f1"
+				return errors.Join(updates(ctx, db, "songsByFan", "f1#", without("s2")),
+					updates(ctx, db, "fansBySong", "s1#", without("f1"), "s3#", bson.D{e("$set", bson.D{e("cols.0.k", later), e("cols.0.at", at(31))})}))
+			}),
+			Run: wideMend,
+			Check: func(t testing.TB, db *mongo.Database) {
+				fresh(t, db)
+				for id, want := range map[string]string{"s0": "f1@0", "s1": "f2@7 f1@10", "s2": "", "s3": "f1@30"} {
+					if got := wideKeys(t, db, wide.Right().Oldest(id, "", 9)); got != want {
+						t.Errorf("%s has %q, want %q", id, got, want)
+					}
+				}
+				if got := wideKeys(t, db, wide.Left().Oldest("f1", "", 9)); got != "s0@0 s1@10 s3@30" {
+					t.Errorf("f1 has %q", got)
+				}
+			},
+		},
+		"repair left":  {Seed: inTurn(linked, renamed("fans", "New", "f1", "f2")), Run: mendedByJobs(wide.Checks()[1]), Check: fresh},
+		"repair right": {Seed: inTurn(linked, renamed("songs", "New", "s0", "s1", "s3")), Run: mendedByJobs(wide.Checks()[2]), Check: fresh},
+		"refresh": {Seed: inTurn(linked, renamed("songs", "New", "s1")), Check: fresh, Run: func(ctx context.Context, db *mongo.Database) error {
+			_, err := wide.Right().Refresh(&member{ID: "s1", Name: "New"}).Run(ctx, db)
+			return err
+		}},
+	})
+}

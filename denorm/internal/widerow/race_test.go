@@ -1,0 +1,296 @@
+package widerow_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// seedWide fills the first document of a fan's row, so that the next column splits it.
+func seedWide(ctx context.Context, db *mongo.Database) error {
+	for n := range 4 {
+		if err := wideRun(ctx, db, wide.Link(fan(1), song(n), at(10*n), token(100+n))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wideMend mends what the check finds.
+func wideMend(ctx context.Context, db *mongo.Database) error {
+	if time.Since(token(0).Timestamp()) < time.Hour { // by the clock of a test that runs in a bubble
+		time.Sleep(time.Hour)
+	}
+	return mendedByJobs(wide.Checks()[0])(ctx, db)
+}
+
+// Every operation can be cut anywhere and run again, a split too.
+func TestWideRowFaults(t *testing.T) {
+	parallel(t)
+	for _, c := range []struct {
+		name string
+		ops  []model.Change[any]
+		want string
+	}{
+		{"link", []model.Change[any]{wide.Link(fan(2), song(1), at(5), token(1))}, "s0@0 s1@10 s2@20 s3@30"},
+		{"split in the middle", []model.Change[any]{wide.Link(fan(1), song(5), at(15), token(1))}, "s0@0 s1@10 s5@15 s2@20 s3@30"},
+		{"split below", []model.Change[any]{wide.Link(fan(1), song(5), at(25), token(1))}, "s0@0 s1@10 s2@20 s5@25 s3@30"},
+		{"split at the end", []model.Change[any]{wide.Link(fan(1), song(5), at(45), token(1))}, "s0@0 s1@10 s2@20 s3@30 s5@45"},
+		{"unlink", []model.Change[any]{wide.Unlink("f1", "s1")}, "s0@0 s2@20 s3@30"},
+	} {
+		for _, how := range []string{"run again", "mended"} {
+			t.Run(c.name+" "+how, func(t *testing.T) {
+				fault := modeltest.FaultCase{
+					Seed: seedWide,
+					Run:  func(ctx context.Context, db *mongo.Database) error { return wideRun(ctx, db, c.ops...) },
+					Check: func(t testing.TB, db *mongo.Database) {
+						wantWide(t, db, wide, 4)
+						if got := wideKeys(t, db, wide.Left().Oldest("f1", "", 100)); got != c.want && how == "run again" {
+							t.Errorf("%s, want %s", got, c.want)
+						}
+					},
+				}
+				if how == "mended" { // the next column finishes a split that is left
+					fault.Repair, fault.Check = wideMend, wantNoHalf
+				}
+				modeltest.FaultMatrix(t, fault)
+			})
+		}
+	}
+}
+
+// wantNoHalf asks that all links are whole, and that a row reads as it should whether it is being split or not.
+func wantNoHalf(t testing.TB, db *mongo.Database) {
+	t.Helper()
+	if found, err := wide.Checks()[0].All(context.Background(), db); err != nil || len(found) > 0 {
+		t.Errorf("the check finds %v, %v", found, err)
+	}
+	up, down := wideKeys(t, db, wide.Left().Oldest("f1", "", 100)), strings.Fields(wideKeys(t, db, wide.Left().Newest("f1", "", 100)))
+	slices.Reverse(down)
+	if up != strings.Join(down, " ") || len(slices.Compact(down)) < 3 || strings.Count(up, "s3@30") != 1 {
+		t.Errorf("reads %s, and back %s", up, down)
+	}
+}
+
+// Any two operations in every order of their writes lose no column, and leave at most half links, which are mended.
+func TestWideRowInterleaved(t *testing.T) {
+	parallel(t)
+	op := func(name string, change func(op bson.ObjectID) model.Change[any]) operation {
+		return operation{Name: name, Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
+			return wideRun(ctx, db, change(op))
+		}}
+	}
+	type oid = bson.ObjectID
+	type change = model.Change[any]
+	ops := []operation{
+		op("link 15", func(op oid) change { return wide.Link(fan(1), song(5), at(15), op) }),
+		op("unlink 2", func(op oid) change { return wide.Unlink("f1", "s2") }),
+		op("link 25", func(op oid) change { return wide.Link(fan(1), song(6), at(25), op) }),
+		op("link 5 later", func(op oid) change { return wide.Link(fan(1), song(5), at(35), op) }),
+		op("unlink 5", func(op oid) change { return wide.Unlink("f1", "s5") }),
+	}
+	for i, a := range ops {
+		for j, b := range ops {
+			if !everyPair && j != (i+1)%len(ops) && i != 0 {
+				continue
+			}
+			t.Run(a.Name+" | "+b.Name, func(t *testing.T) { wideMeet(t, a, b) })
+		}
+	}
+}
+
+func wideMeet(t *testing.T, a, b operation) {
+	if os.Getenv("MONGODB_URI") == "" {
+		t.Parallel()
+	}
+	all, mended := 0, 0
+	modeltest.Interleave(t, modeltest.InterleaveCase{
+		OnServer: 2, Match: modeltest.Writes, Seed: seedWide,
+		A: func(ctx context.Context, db *mongo.Database) error { return a.Run(ctx, db, token(1)) },
+		B: func(ctx context.Context, db *mongo.Database) error { return b.Run(ctx, db, token(2)) },
+		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+			if errA != nil || errB != nil {
+				t.Errorf("%v, %v", errA, errB)
+			}
+			ctx := context.Background()
+			found, err := wide.Checks()[0].All(ctx, db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all++; len(found) > 0 {
+				mended++
+			}
+			if err := wideMend(ctx, db); err != nil {
+				t.Fatal(err)
+			}
+			wantWide(t, db, wide, 4)
+			kept := map[string]bool{"s0": true, "s1": true, "s3": true, "s2": a.Name != "unlink 2" && b.Name != "unlink 2"}
+			kept["s6"] = a.Name == "link 25" || b.Name == "link 25"
+			cols, err := wide.Left().Oldest("f1", "", 100).All(ctx, db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range cols {
+				if want, known := kept[c.ID]; known && !want {
+					t.Errorf("%s is there", c.ID)
+				}
+				delete(kept, c.ID)
+			}
+			for id, want := range kept {
+				if want {
+					t.Errorf("%s is lost", id)
+				}
+			}
+		},
+	})
+	t.Logf("%d of %d orders left half a link, or two", mended, all)
+}
+
+// 32 writers into one row lose nothing, while it is split again and again and others take columns away.
+func TestWideRowManyWriters(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := createIndexes(t.Context(), db, wide); err != nil {
+			t.Fatal(err)
+		}
+		var wait sync.WaitGroup
+		for i := range 32 {
+			wait.Go(func() {
+				list := []model.Change[any]{wide.Link(fan(1), song(i), at(i*7%32), token(i))}
+				if i%4 == 0 {
+					list = append(list, wide.Unlink("f1", song(i).ID))
+				}
+				list = append(list, list[len(list)-1])
+				if err := wideRun(t.Context(), db, list...); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		wantWide(t, db, wide, 4)
+		cols, err := wide.Left().Newest("f1", "", 100).All(t.Context(), db)
+		if err != nil || len(cols) != 24 {
+			t.Errorf("%d columns, %v", len(cols), err)
+		}
+	})
+}
+
+// What each operation costs is what its documentation says.
+func TestWideRowCosts(t *testing.T) {
+	parallel(t)
+	run := func(c model.Change[any]) func(context.Context, *mongo.Database) error {
+		return func(ctx context.Context, db *mongo.Database) error { return wideRun(ctx, db, c) }
+	}
+	read := func(a *model.Aggregate[denorm.RowColumn[string]]) func(context.Context, *mongo.Database) error {
+		return func(ctx context.Context, db *mongo.Database) error {
+			_, err := a.All(ctx, db)
+			return err
+		}
+	}
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, test := range []struct {
+			reason string
+			run    func(context.Context, *mongo.Database) error
+			want   model.Cost
+		}{
+			{"Link", run(wide.Link(fan(2), song(1), at(1), token(1))), model.Cost{Commands: 6, Written: 2, Returned: 1}},
+			{"Link that splits", run(wide.Link(fan(1), song(7), at(15), token(1))), model.Cost{Commands: 9, Written: 5, Returned: 2}},
+			{"Link of what is linked", run(wide.Link(fan(1), song(1), at(50), token(1))), model.Cost{Commands: 2, Returned: 2}},
+			{"Unlink", run(wide.Unlink("f1", "s1")), model.Cost{Commands: 4, Written: 2, Returned: 2}},
+			{"Left().Newest", read(wide.Left().Newest("f1", "", 3)), model.Cost{Commands: 1, Returned: 3}},
+			{"Right().Oldest", read(wide.Right().Oldest("s1", "", 3)), model.Cost{Commands: 1, Returned: 1}},
+			{"Right().Refresh", func(ctx context.Context, db *mongo.Database) error {
+				_, err := wide.Right().Refresh(&member{ID: "s1", Name: "x"}).Run(ctx, db)
+				return err
+			}, model.Cost{Commands: 1, Written: 1}},
+			{"Check", func(ctx context.Context, db *mongo.Database) error {
+				_, err := wide.Checks()[0].All(ctx, db)
+				return err
+			}, model.Cost{Commands: 1}},
+		} {
+			t.Run(test.reason, func(t *testing.T) {
+				seed(t, db, docs{"songsByFan": nil, "fansBySong": nil})
+				if err := seedWide(t.Context(), db); err != nil {
+					t.Fatal(err)
+				}
+				modeltest.WantCost(t, m, test.want, func() error { return test.run(t.Context(), db) })
+			})
+		}
+	}, modeltest.WithMonitor(m))
+}
+
+// Pages and pairs are found by indexes, among thousands.
+func TestWideRowIndexed(t *testing.T) {
+	parallel(t)
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		var list []any
+		for i := range 4000 {
+			id := fmt.Sprint("f", i)
+			list = append(list, bson.D{e("_id", id+"#"), e("row", id), e("low", ""), e("hi", "~"), e("n", 1), e("cols", bson.A{
+				bson.D{e("k", denorm.ColumnsFrom(at(1))+"|s"), e("at", at(1)), e("id", fmt.Sprint("s", i)), e("op", token(1))}})})
+		}
+		if err := store(t.Context(), db, docs{"songsByFan": list}); err != nil {
+			t.Fatal(err)
+		}
+		if err := createIndexes(t.Context(), db, wide); err != nil {
+			t.Fatal(err)
+		}
+		for _, test := range []struct {
+			reason, index string
+			query         any
+		}{
+			{"Linked", "cols.id_1_row_1", wide.Linked("f77", "s77")},
+			{"Left().Newest", model.IDIndex, wide.Left().Newest("f77", denorm.ColumnsFrom(at(9)), 5)},
+			{"Left().Oldest", "row_1_hi_1", wide.Left().Oldest("f77", denorm.ColumnsFrom(at(9)), 5)},
+			{"Left().Count", model.IDIndex, wide.Left().Count("f77")},
+			{"Right().Refresh", "cols.id_1_row_1", wide.Right().Refresh(&member{ID: "s77", Name: "x"})},
+		} {
+			t.Run(test.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, test.query, test.index) })
+		}
+		// Who holds the pair, in both rows, and the documents of both that it belongs into: of the right row there are few here.
+		pair := "cols.id_1_row_1"
+		wantReadsIndexed(t, db, m, testkit.ReadBy("Link", wide.Link(fan(77), song(8), at(2), token(1)), pair, "", model.IDIndex, ""))
+	}, modeltest.WithMonitor(m))
+}
+
+// A plan that was made before a document was marked doesn't change what is being moved, though there is room again.
+func TestWideRowStalePlan(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mustLink(t, db, wide.Link(fan(1), song(1), at(10), token(1)), wide.Link(fan(1), song(2), at(20), token(2)))
+		link := wide.Link(fan(1), song(3), at(25), token(3))
+		state, err := link.Read(t.Context(), db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := link.Decide(state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		split := bson.D{e("at", denorm.ColumnsFrom(at(15))), e("page", "f1#"+denorm.ColumnsFrom(at(15)))}
+		if _, err := db.Collection("songsByFan").UpdateByID(t.Context(), "f1#", bson.D{e("$set", bson.D{e("split", split)})}); err != nil {
+			t.Fatal(err)
+		}
+		_, err = plan.Run(t.Context(), db)
+		wantError(t, err, model.ErrStale)
+		mustLink(t, db, link)
+		wantWide(t, db, wide, 4)
+		if got := wideKeys(t, db, wide.Left().Oldest("f1", "", 9)); got != "s1@10 s2@20 s3@25" {
+			t.Errorf("reads %s", got)
+		}
+	})
+}

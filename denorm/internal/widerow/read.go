@@ -1,0 +1,202 @@
+package widerow
+
+import (
+	"context"
+	"slices"
+
+	"github.com/docmodel/docmodel/denorm/internal/keytext"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+)
+
+// Linked is the query of the document of the left row that holds a pair, with that column alone.
+func (w *Rows) Linked(left, right any) model.Query {
+	q := w.holders(0, w.ids(left, right))
+	q.Options.ReadPreference = readpref.Primary()
+	return q
+}
+
+// holders is the query of the documents of a side's row that hold the pair, with its column alone.
+func (w *Rows) holders(side int, p pair) model.Query {
+	q := model.Query{Collection: w.sides[side].Rows, Index: w.pairIndex(side), Err: p.err}
+	if p.err != nil {
+		return q
+	}
+	q.Filter = bson.D{{Key: "cols.id", Value: mql.Eq(p.ids[1-side])}, {Key: "row", Value: mql.Eq(p.ids[side])}}
+	q.Projection = bson.D{{Key: "low", Value: 1}, {Key: "hi", Value: 1}, {Key: "n", Value: 1}, {Key: "cols.$", Value: 1}}
+	return q
+}
+
+// read reads who holds the pair, and the places of missing columns.
+func (w *Rows) read(ctx context.Context, db *mongo.Database, o operation) (s state, err error) {
+	for side := range s.held {
+		if s.held[side], err = w.readHeld(ctx, db, side, o.pair); err != nil {
+			return s, err
+		}
+	}
+	t, linked, act := o.since(s)
+	for side := range s.place {
+		key := o.pair.columnKey(side, t)
+		if !act || !linked || slices.ContainsFunc(s.held[side], func(h heldColumn) bool { return h.Key == key }) {
+			continue
+		}
+		if s.place[side], err = w.readPlace(ctx, db, side, o, key); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+func (w *Rows) readHeld(ctx context.Context, db *mongo.Database, side int, p pair) (out []heldColumn, err error) {
+	q := w.holders(side, p)
+	mine := columnsWhere(mql.Op("$eq", "$$c.id", mql.Literal(p.ids[1-side])))
+	pages, err := (&model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{
+		Collection: q.Collection, Index: q.Index, Pipeline: mongo.Pipeline{mql.Match(q.Filter...), mql.Project(mql.E("split", 1), mql.E("cols", mine))},
+	}}).All(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	for _, page := range pages {
+		for _, c := range columnsOf(page) {
+			col := bson.Raw(c.raw.Value)
+			at, ok := col.Lookup("at").TimeOK()
+			if !ok || c.key == "" {
+				continue // no column of ours
+			}
+			h := heldColumn{Page: textOf(page.Lookup("_id")), Key: c.key, At: at.UTC()}
+			h.Op, _ = col.Lookup("op").ObjectIDOK()
+			if at, ok := page.Lookup("split", "at").StringValueOK(); ok && at <= h.Key {
+				if h.Parted, err = w.readPage(ctx, db, side, h.Page); err != nil {
+					return nil, err
+				}
+			}
+			out = append(out, h)
+		}
+	}
+	return out, nil
+}
+
+// readPage reads a document of a row whole.
+func (w *Rows) readPage(ctx context.Context, db *mongo.Database, side int, id string) (bson.Raw, error) {
+	return commands.ReadOne(ctx, db, w.sides[side].Rows, bson.D{{Key: "_id", Value: id}}, nil)
+}
+
+// readPlace reads the document that a key belongs into, whole if it has to be split.
+func (w *Rows) readPlace(
+	ctx context.Context, db *mongo.Database, side int, o operation, key string,
+) (p rowPlace, err error) {
+	text := o.pair.texts[side]
+	upTo := bson.D{{Key: "$gte", Value: text + "#"}, {Key: "$lte", Value: text + "#" + key}}
+	says := bson.D{{Key: "size", Value: mql.Op("$bsonSize", "$$ROOT")}}
+	for _, name := range []string{"low", "hi", "n", "rev", "split"} {
+		says = append(says, bson.E{Key: name, Value: 1})
+	}
+	found, err := (&model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{
+		Collection: w.sides[side].Rows, Index: model.IDIndex,
+		Pipeline: mongo.Pipeline{
+			mql.Match(mql.E("_id", upTo)),
+			mql.Sort(mql.E("_id", -1)), {{Key: "$limit", Value: 2}}, mql.Project(says...),
+		},
+	}}).All(ctx, db)
+	if err != nil || len(found) == 0 {
+		return p, err
+	}
+	p.Page = found[0]
+	if len(found) > 1 && found[1].Lookup("split").Type != 0 {
+		if p.Before, err = w.readPage(ctx, db, side, textOf(found[1].Lookup("_id"))); err != nil {
+			return p, err
+		}
+	}
+	size, _ := p.Page.Lookup("size").AsInt64OK()
+	if w.roomy(p.Page) && size+w.columnSize(o, side) <= int64(w.maxBytes) && p.Page.Lookup("split").Type == 0 {
+		return p, nil
+	}
+	p.Page, err = w.readPage(ctx, db, side, textOf(p.Page.Lookup("_id")))
+	p.Whole = true
+	if err == nil && textOf(p.Page.Lookup("hi")) <= key {
+		err = model.ErrStale // it was split meanwhile, and the key belongs into another
+	}
+	return p, err
+}
+
+// whole are the stages after which documents of a row hold each column once: of one that is being split, what the next holds
+// already is left out.
+func (w *Rows) whole(side int) mongo.Pipeline {
+	lower := columnsWhere(mql.Op("$lt", "$$c.k", "$split.at"))
+	return mongo.Pipeline{
+		mql.Lookup(w.sides[side].Rows, "split.page", "_id", "next", mql.E("_id", 1)),
+		mql.Set(mql.E("cols", mql.Cond(mql.Op("$eq", "$next", bson.A{}), "$cols", lower))),
+	}
+}
+
+// Newest is the pipeline of a row's columns older than a key's, the newest first.
+func (w *Rows) Newest(side int, row any, after string, n int64) model.Aggregation {
+	return w.page(side, row, n, func(text string, _ bson.RawValue) mongo.Pipeline {
+		filter, cols := keytext.Range(text+"#", text+"$"), any("$cols")
+		if after != "" {
+			filter, cols = keytext.Range(text+"#", text+"#"+after), keyed("$lt", after)
+		}
+		return slices.Concat(mongo.Pipeline{
+			mql.Match(filter...), mql.Sort(mql.E("_id", -1)),
+		}, w.whole(side), mongo.Pipeline{mql.Project(mql.E("cols", mql.Op("$reverseArray", cols)))})
+	}, model.IDIndex)
+}
+
+// Oldest is the pipeline of a row's columns after a key, the oldest first.
+func (w *Rows) Oldest(side int, row any, after string, n int64) model.Aggregation {
+	return w.page(side, row, n, func(_ string, id bson.RawValue) mongo.Pipeline {
+		filter := bson.D{{Key: "row", Value: mql.Eq(id)}, {Key: "hi", Value: bson.D{{Key: "$gt", Value: after}}}}
+		return slices.Concat(mongo.Pipeline{
+			mql.Match(filter...), mql.Sort(mql.E("hi", 1), mql.E("low", 1)),
+		}, w.whole(side), mongo.Pipeline{mql.Project(mql.E("cols", keyed("$gt", after)))})
+	}, w.Indexes()[2*side+1].Name)
+}
+
+// columnsWhere are the columns of which a condition on $$c holds.
+func columnsWhere(cond bson.D) bson.D {
+	return mql.Op("$filter", bson.D{{Key: "input", Value: "$cols"}, {Key: "as", Value: "c"}, {Key: "cond", Value: cond}})
+}
+
+// keyed are the columns whose key compares so with one.
+func keyed(compare, key string) bson.D {
+	return columnsWhere(mql.Op(compare, "$$c.k", mql.Literal(key)))
+}
+
+func (w *Rows) page(
+	side int, row any, n int64, stages func(text string, id bson.RawValue) mongo.Pipeline, index string,
+) model.Aggregation {
+	a := model.Aggregation{Collection: w.sides[side].Rows, Index: index}
+	id, err := w.sides[side].Docs.RawID("id", row)
+	if err == nil && n < 0 {
+		err = w.refuse("n", n, "is negative")
+	}
+	var text string
+	if err == nil {
+		text, err = w.text(side, id)
+	}
+	if a.Err = err; err != nil {
+		return a
+	}
+	a.Pipeline = append(stages(text, id), mql.Unwind("$cols"))
+	if n > 0 {
+		a.Pipeline = append(a.Pipeline, bson.D{{Key: "$limit", Value: n}})
+	}
+	a.Pipeline = append(a.Pipeline, mql.ReplaceRoot("$cols"))
+	return a
+}
+
+// Count is the pipeline that counts the columns of a row, and its documents.
+func (w *Rows) Count(side int, row any) model.Aggregation {
+	a := w.page(side, row, 0, func(text string, _ bson.RawValue) mongo.Pipeline {
+		n := mql.E("columns", mql.Op("$sum", mql.Op("$toLong", "$n")))
+		return mongo.Pipeline{mql.Match(keytext.Range(text+"#", text+"$")...), mql.Group(nil, n, mql.E("documents", mql.Op("$sum", 1)))}
+	}, model.IDIndex)
+	if a.Err == nil {
+		a.Pipeline = a.Pipeline[:2]
+	}
+	return a
+}

@@ -1,0 +1,32 @@
+package commands
+
+import (
+	"github.com/docmodel/docmodel/internal/mql"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Uses are the stages that count documents by a name and the BSON type of a value.
+func Uses(name, value string) mongo.Pipeline {
+	return mongo.Pipeline{
+		mql.Group(bson.D{{Key: "name", Value: name}, {Key: "type", Value: mql.Op("$type", value)}}, mql.E("documents", mql.Op("$sum", 1))),
+		mql.Project(mql.E("_id", 0), mql.E("name", "$_id.name"), mql.E("type", "$_id.type"), mql.E("documents", 1)),
+	}
+}
+
+// CountEach counts the documents of a group as n.
+func CountEach() bson.E { return bson.E{Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}} }
+
+// Total counts the documents. Without documents its one result is 0.
+func Total() mongo.Pipeline {
+	return mongo.Pipeline{
+		mql.Group(nil, CountEach()),
+		{{Key: "$facet", Value: bson.D{{Key: "found", Value: mongo.Pipeline{{{Key: "$limit", Value: 1}}}}}}},
+		mql.Project(mql.E("n", mql.IfNull(mql.Op("$arrayElemAt", "$found.n", 0), 0))),
+	}
+}
+
+// ByValue sorts groups by their _id, and returns each as a value and its n.
+func ByValue() mongo.Pipeline {
+	return mongo.Pipeline{mql.SortID(), mql.Project(mql.E("_id", 0), mql.E("value", "$_id"), mql.E("n", 1))}
+}

@@ -1,0 +1,62 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Serve says which index serves a query, or why the query can't be sent.
+//
+//go:noinline
+func Serve(q *model.Query, index string, err error) { q.Index, q.Err = index, cmp.Or(err, q.Err) }
+
+// Served is a query after [Serve].
+func Served[D any](f *model.Find[D], index string, err error) *model.Find[D] {
+	Serve(&f.Query, index, err)
+	return f
+}
+
+// Indexed is [Served] for a pipeline.
+func Indexed[R any](a *model.Aggregate[R], index string, err error) *model.Aggregate[R] {
+	a.Index, a.Err = index, cmp.Or(err, a.Err)
+	return a
+}
+
+// ReadOne reads fields of a document by its _id, or all of it.
+func ReadOne(ctx context.Context, db *mongo.Database, collection string, id, fields bson.D) (bson.Raw, error) {
+	return (&model.Find[bson.Raw]{Query: model.Query{Collection: collection, Filter: id, Projection: fields, Index: model.IDIndex}}).One(ctx, db)
+}
+
+// Fields is the projection of some paths; "" is left out. The _id is always read.
+func Fields(paths ...string) bson.D {
+	var d bson.D
+	for _, p := range paths {
+		if p != "" && p != "_id" {
+			d = append(d, bson.E{Key: p, Value: 1})
+		}
+	}
+	if len(d) == 0 {
+		return bson.D{{Key: "_id", Value: 1}}
+	}
+	return d
+}
+
+// Index is an index with what it is for.
+func Index(collection, why string, keys ...bson.E) model.Index {
+	x := model.NewIndex(collection, bson.D(keys))
+	x.Why = why
+	return x
+}
+
+// Prefixed is a filter of what lies below a prefix.
+func Prefixed(prefix string, d bson.D) bson.D {
+	out := make(bson.D, len(d))
+	for i, e := range d {
+		out[i] = bson.E{Key: prefix + e.Key, Value: e.Value}
+	}
+	return out
+}

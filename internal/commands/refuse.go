@@ -1,0 +1,94 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// takenError says that a value is held by another document: a unique table's value, or the _id of an inserted document. Its text
+// is made when it is asked for, for plans carry many.
+type takenError struct {
+	collection string
+	value      bson.RawValue
+	pending    bool // the claim is not confirmed: its operation is under way, or was cut
+}
+
+// Taken is the error of a value that another document holds. pending says that the claim is not confirmed.
+func Taken(collection string, value bson.RawValue, pending bool) error {
+	return &takenError{collection, value, pending}
+}
+
+func (e *takenError) Error() string {
+	s := fmt.Sprintf("docmodel: %s: %s is taken by another document", e.collection, Shorten(model.Shell(e.value)))
+	if e.pending {
+		s += ", which has not confirmed it: mending may free it"
+	}
+	return s
+}
+
+func (e *takenError) Unwrap() error { return model.ErrTaken }
+
+// NoToken refuses an operation without a token.
+const NoToken = "the operation's token is empty: pass bson.NewObjectID()"
+
+// NotAKey refuses a key that elements are found by.
+const NotAKey = "is not a key: null would match elements without one, a regular expression is a pattern"
+
+// Shorten shortens a value for an error.
+func Shorten(s string) string {
+	if len(s) > 80 {
+		return strings.ToValidUTF8(s[:80], "") + "…"
+	}
+	return s
+}
+
+// RefusedChange is a change that returns an error.
+func RefusedChange[S any](collection string, err error) model.Change[S] {
+	return model.Change[S]{Err: err, Decide: func(S) (model.Plan, error) { return model.RefusedPlan(collection, err), nil }}
+}
+
+// Untyped is a change whose state only the technique knows. Read returns the state as any, and Decide takes what Read
+// returned. Decide(nil) decides as if nothing was found.
+func Untyped[S any](c model.Change[S]) model.Change[any] {
+	typed := func(v any) (s S, err error) {
+		s, ok := v.(S)
+		if !ok && v != nil {
+			err = &model.ValueError{Field: "state", Reason: fmt.Sprintf("is a %T: pass what the change's Read returned", v)}
+		}
+		return s, err
+	}
+	out := model.Change[any]{
+		Read: func(ctx context.Context, db *mongo.Database) (any, error) { return c.Read(ctx, db) },
+		Decide: func(v any) (model.Plan, error) {
+			s, err := typed(v)
+			if err != nil {
+				return model.Plan{}, err
+			}
+			return c.Decide(s)
+		},
+		Attempts: c.Attempts, Pause: c.Pause, MaxPause: c.MaxPause, Tx: c.Tx, Lease: c.Lease, Mends: c.Mends, Err: c.Err,
+	}
+	if c.Read == nil {
+		out.Read = nil
+	}
+	if c.Then != nil {
+		out.Then = func(v any) *model.Change[any] {
+			s, err := typed(v)
+			if err != nil {
+				return &model.Change[any]{Err: err}
+			}
+			next := c.Then(s)
+			if next == nil {
+				return nil
+			}
+			untyped := Untyped(*next)
+			return &untyped
+		}
+	}
+	return out
+}

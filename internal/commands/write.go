@@ -1,0 +1,85 @@
+// Package commands makes the queries, writes, plans and indexes that several techniques share.
+package commands
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// ByID is the filter of one document.
+func ByID(id any) bson.D { return bson.D{{Key: "_id", Value: mql.Eq(id)}} }
+
+// AmongIDs is the filter of several documents, by a list of their ids.
+//
+//go:noinline
+func AmongIDs(ids any) bson.D { return bson.D{{Key: "_id", Value: mql.Op("$in", ids)}} }
+
+// UpdateOne updates a document that a filter finds by _id, and expects to find it.
+func UpdateOne(collection string, filter bson.D, update any) model.Write {
+	w := UpdateIf(collection, filter, update)
+	w.Expect, w.Once = model.One, false
+	return w
+}
+
+// UpdateIf updates the document that a filter finds by _id, if it finds one. The update must change nothing when it runs again.
+func UpdateIf(collection string, filter bson.D, update any) model.Write {
+	return model.Write{Collection: collection, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{Filter: filter, Update: update}}
+}
+
+// UpsertOne is [UpdateIf] as an upsert.
+func UpsertOne(collection string, filter bson.D, update any) model.Write {
+	w, upsert := UpdateIf(collection, filter, update), true
+	w.Model.(*mongo.UpdateOneModel).Upsert = &upsert
+	return w
+}
+
+// DeleteOne deletes a derived document that a filter finds by _id. No policy turns the delete into a mark.
+func DeleteOne(collection string, filter bson.D) model.Write {
+	return model.Write{Collection: collection, Index: model.IDIndex, Once: true, Final: true, Model: &mongo.DeleteOneModel{Filter: filter}}
+}
+
+// Operators joins update operators, and leaves out those without fields.
+func Operators(ops ...bson.E) (out bson.D) {
+	for _, o := range ops {
+		if len(o.Value.(bson.D)) > 0 {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// Leaving is a plan with what a cut leaves, if the plan has several steps.
+func Leaving(leaves string, steps ...model.Step) model.Plan {
+	p := model.NewPlan(steps...)
+	if len(steps) > 1 {
+		p.Leaves = leaves
+	}
+	return p
+}
+
+// Batched makes the plans of a job from the steps for each document. An error names the document.
+func Batched(leaves string, steps func(doc bson.Raw) ([]model.Step, error)) func([]bson.Raw) (model.Plan, error) {
+	return func(docs []bson.Raw) (p model.Plan, _ error) {
+		for _, doc := range docs {
+			more, err := steps(slices.Clone(doc))
+			if err != nil {
+				return model.Plan{}, InDocument(doc, err)
+			}
+			p.Steps = append(p.Steps, more...)
+		}
+		if len(p.Steps) > 0 {
+			p.Leaves = leaves
+		}
+		return p, nil
+	}
+}
+
+// InDocument says which document an error is about.
+func InDocument(doc bson.Raw, err error) error {
+	return fmt.Errorf("document %s: %w", Shorten(model.Shell(doc.Lookup("_id"))), err)
+}

@@ -1,0 +1,137 @@
+package core
+
+import (
+	"bytes"
+	"reflect"
+
+	"github.com/docmodel/docmodel/internal/mql"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// AsRead is the filter of a document as it was read, all of it: the document with its _id, while its fields, their order and their
+// values are those of doc. Values are compared by an expression, whole: an array that holds a value doesn't pass for the value,
+// nor null for a missing field; an int that became the same double passes. doc must have an _id. It is copied, and sent as often
+// as the filter is.
+func AsRead(doc bson.Raw) bson.D {
+	doc = bytes.Clone(doc)
+	// Not $eq: MongoDB 4.4 and 5.0 fail where $expr compares $$ROOT with a constant.
+	return asRead(doc, bson.D{{Key: "$in", Value: bson.A{"$$ROOT", bson.A{mql.Literal(doc)}}}})
+}
+
+// FieldsAsRead is the filter of a document of which some fields, at its top, are as they were read: each has its value of doc, or is
+// missing if doc has none. Values are compared as [AsRead] does. Names that [CheckKey] refuses are passed over.
+func FieldsAsRead(doc bson.Raw, names ...string) bson.D {
+	doc = bytes.Clone(doc)
+	all := bson.A{}
+	for _, name := range names {
+		if CheckKey(name) == nil {
+			all = append(all, fieldAsRead(name, doc.Lookup(name)))
+		}
+	}
+	return asRead(doc, bson.D{{Key: "$and", Value: all}})
+}
+
+// AsRead is the filter of a document of the shape, all of what is read of it: doc is what was read, encoded again. Fields that the
+// type doesn't know are not compared, and are none where it keeps all. A field that was read as empty, and may not have been
+// there, is missing, null or empty still: for whoever reads it, these are one. Of a type with a marshaler of its own only the fields
+// that it writes are compared. Values are compared as [AsRead] does, documents within them with all of their fields.
+func (s Shape) AsRead(doc bson.Raw) bson.D {
+	doc = bytes.Clone(doc)
+	base, kind := reflect.Type(nil), open
+	if s.Type != nil {
+		kind, base = kindOf(s.Type)
+	}
+	if base == nil || base == rawType || base == dType || base.Kind() == reflect.Interface {
+		return AsRead(doc)
+	}
+	var own *Layout
+	whole := base.Kind() == reflect.Map && !isMarshaler(base) && !isMarshaler(reflect.PointerTo(base))
+	if kind == document {
+		own, _ = LayoutOf(base, s.codec)
+		whole = own != nil && own.Open
+	}
+	return asRead(doc, bson.D{{Key: "$and", Value: s.codec.fieldsAsRead(doc, own, whole)}})
+}
+
+var dType, rawType = reflect.TypeFor[bson.D](), reflect.TypeFor[bson.Raw]()
+
+// fieldsAsRead are the conditions on the fields of a document, of a type with a layout or nil; whole is that it has no others.
+func (c *Codec) fieldsAsRead(doc bson.Raw, l *Layout, whole bool) bson.A {
+	all, names := bson.A{}, bson.A{"_id"}
+	field := func(name string, v bson.RawValue) {
+		names = append(names, name)
+		if name == "_id" || CheckKey(name) != nil {
+			return
+		}
+		if l != nil && l.fields[name] != nil {
+			if alike := c.readAlike(l.fields[name].typ); v.Type == 0 || isAlike(alike, v) {
+				held := bson.D{{Key: "$ifNull", Value: bson.A{"$" + name, nil}}}
+				all = append(all, bson.D{{Key: "$in", Value: bson.A{held, mql.Literal(alike)}}})
+				return
+			}
+		}
+		all = append(all, fieldAsRead(name, v))
+	}
+	elements, _ := doc.Elements()
+	for _, e := range elements {
+		field(e.Key(), e.Value())
+	}
+	if l != nil {
+		for _, name := range l.Names {
+			if doc.Lookup(name).Type == 0 {
+				field(name, bson.RawValue{})
+			}
+		}
+	}
+	if whole {
+		stored := bson.D{{Key: "$map", Value: bson.D{
+			{Key: "input", Value: bson.D{{Key: "$objectToArray", Value: "$$ROOT"}}}, {Key: "as", Value: "f"}, {Key: "in", Value: "$$f.k"},
+		}}}
+		all = append(all, bson.D{{Key: "$setIsSubset", Value: bson.A{stored, mql.Literal(names)}}})
+	}
+	return all
+}
+
+// readAlike are the values that are read as a type's zero value, as a missing field is: null, and what that is stored as.
+func (c *Codec) readAlike(t reflect.Type) bson.A {
+	alike := bson.A{nil}
+	zero := reflect.Zero(t)
+	switch {
+	case t.Kind() == reflect.Slice && !isMarshaler(t):
+		zero = reflect.MakeSlice(t, 0, 0)
+	case t.Kind() == reflect.Map && !isMarshaler(t):
+		zero = reflect.MakeMap(t)
+	case t.Kind() == reflect.Pointer, t.Kind() == reflect.Interface:
+		return alike
+	}
+	doc, err := c.Document(bson.D{{Key: "v", Value: zero.Interface()}})
+	if v := doc.Lookup("v"); err == nil && v.Type != 0 && v.Type != bson.TypeNull {
+		alike = append(alike, v)
+	}
+	return alike
+}
+
+// isAlike reports whether a value is one of those that readAlike returns.
+func isAlike(alike bson.A, v bson.RawValue) bool {
+	if v.Type == bson.TypeNull {
+		return true
+	}
+	for _, x := range alike {
+		x, ok := x.(bson.RawValue)
+		if ok && (x.Equal(v) || x.IsNumber() && v.IsNumber() && x.AsFloat64() == v.AsFloat64()) {
+			return true
+		}
+	}
+	return false
+}
+
+func fieldAsRead(name string, v bson.RawValue) bson.D {
+	if v.Type == 0 {
+		return bson.D{{Key: "$eq", Value: bson.A{bson.D{{Key: "$type", Value: "$" + name}}, "missing"}}}
+	}
+	return bson.D{{Key: "$eq", Value: bson.A{"$" + name, mql.Literal(v)}}}
+}
+
+func asRead(doc bson.Raw, condition bson.D) bson.D {
+	return bson.D{{Key: "_id", Value: mql.Eq(doc.Lookup("_id"))}, {Key: "$expr", Value: condition}}
+}

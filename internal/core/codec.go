@@ -1,0 +1,312 @@
+package core
+
+import (
+	"bytes"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// A Codec is how a collection's documents become BSON: the driver's own options and registry. The nil Codec is the
+// driver's default.
+type Codec struct {
+	options  *options.BSONOptions
+	registry *bson.Registry
+	whole    func(raw bson.Raw, doc any) error // decodes whole documents of the collection's type; nil for the driver's way
+	wholeAs  reflect.Type                      // a pointer to that type
+}
+
+// NewCodec makes a codec of the driver's options and registry, each of which may be nil.
+func NewCodec(o *options.BSONOptions, r *bson.Registry) *Codec {
+	if o == nil && r == nil {
+		return nil
+	}
+	c := &Codec{registry: r}
+	if o != nil {
+		own := *o
+		c.options = &own
+	}
+	return c
+}
+
+// Options are the driver's options; nil means its defaults.
+func (c *Codec) Options() *options.BSONOptions {
+	if c == nil {
+		return nil
+	}
+	return c.options
+}
+
+// jsonTags reports whether fields are named by their JSON tags.
+func (c *Codec) jsonTags() bool { return c != nil && c.options != nil && c.options.UseJSONStructTags }
+
+// DecodesWhole reports whether what into points at is decoded by the collection's own function.
+func (c *Codec) DecodesWhole(into any) bool {
+	return c != nil && c.whole != nil && reflect.TypeOf(into) == c.wholeAs
+}
+
+// jsonRegistry is the default registry for collections that are named by JSON tags. A registry keeps the names of each
+// struct as it first met them, by whichever tags; so both kinds can't share one.
+var jsonRegistry = bson.NewRegistry()
+
+// Registry is the registry to hand to the driver; nil means its default.
+func (c *Codec) Registry() *bson.Registry {
+	if c.jsonTags() && c.registry == nil {
+		return jsonRegistry
+	}
+	if c == nil {
+		return nil
+	}
+	return c.registry
+}
+
+// Document encodes a document as the driver would.
+func (c *Codec) Document(v any) (bson.Raw, error) {
+	if err := CheckDepth(v); err != nil {
+		return nil, err
+	}
+	return c.encoded(v)
+}
+
+// encoded is Document for what is known not to be too deep.
+func (c *Codec) encoded(v any) (bson.Raw, error) {
+	if raw, ok := v.(bson.Raw); ok {
+		return bytes.Clone(raw), nil
+	}
+	if c == nil {
+		return bson.Marshal(v)
+	}
+	var buf bytes.Buffer
+	enc := bson.NewEncoder(bson.NewDocumentWriter(&buf))
+	if r := c.Registry(); r != nil {
+		enc.SetRegistry(r)
+	}
+	c.configure(enc)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
+
+func (c *Codec) configure(enc *bson.Encoder) {
+	o := c.options
+	if o == nil {
+		return
+	}
+	for _, set := range []struct {
+		on bool
+		do func()
+	}{
+		{o.ErrorOnInlineDuplicates, enc.ErrorOnInlineDuplicates},
+		{o.IntMinSize, enc.IntMinSize},
+		{o.NilByteSliceAsEmpty, enc.NilByteSliceAsEmpty},
+		{o.NilMapAsEmpty, enc.NilMapAsEmpty},
+		{o.NilSliceAsEmpty, enc.NilSliceAsEmpty},
+		{o.OmitZeroStruct, enc.OmitZeroStruct},
+		{o.OmitEmpty, enc.OmitEmpty},
+		{o.StringifyMapKeysWithFmt, enc.StringifyMapKeysWithFmt},
+		{o.UseJSONStructTags, enc.UseJSONStructTags},
+	} {
+		if set.on {
+			set.do()
+		}
+	}
+}
+
+// nilIsNull reports whether a nil slice or map of the type is written as null.
+func (c *Codec) nilIsNull(t reflect.Type) bool {
+	var o options.BSONOptions
+	if c != nil && c.options != nil {
+		o = *c.options
+	}
+	switch {
+	case t == bytesType:
+		return !o.NilByteSliceAsEmpty
+	case t.Kind() == reflect.Slice:
+		return !o.NilSliceAsEmpty
+	case t.Kind() == reflect.Map:
+		return !o.NilMapAsEmpty
+	}
+	return false
+}
+
+// Value encodes one value, so that what is generated doesn't change when the caller's value does. Scalars and structs that
+// can't change are returned as they are.
+func (c *Codec) Value(v any) (any, error) {
+	if err := CheckDepth(v); err != nil {
+		return nil, err
+	}
+	return c.clone(v)
+}
+
+// clone is Value for what is known not to be too deep.
+func (c *Codec) clone(v any) (any, error) {
+	switch v := v.(type) {
+	case nil, bool, int, int8, int16, int32, int64, uint8, uint16, uint32, uint64, uint, float32, float64, string,
+		bson.ObjectID, bson.DateTime, bson.Decimal128, bson.Timestamp, bson.Regex, bson.MinKey, bson.MaxKey,
+		bson.Null, bson.Undefined, bson.Symbol, bson.JavaScript, bson.DBPointer, time.Time:
+		if !c.rewritesScalars() {
+			return v, nil
+		}
+	case bson.D:
+		if v != nil {
+			return c.cloneD(v)
+		}
+	case bson.A:
+		if v != nil {
+			return c.cloneA(v)
+		}
+	case mongo.Pipeline:
+		if v != nil {
+			return c.clonePipeline(v)
+		}
+	case []bson.D:
+		if v != nil {
+			return c.clonePipeline(v)
+		}
+	case []bson.ObjectID:
+		if v != nil && !c.rewritesScalars() {
+			return slices.Clone(v), nil
+		}
+	case []string:
+		if v != nil && !c.rewritesScalars() {
+			return slices.Clone(v), nil
+		}
+	case bson.RawValue:
+		if v.Type != 0 && !WellFormed(v) {
+			return nil, ValueError("", "value", nil, "the bytes are no "+v.Type.String())
+		}
+		return bsonval.Clone(v), nil
+	}
+	if c == nil && isPlain(reflect.TypeOf(v)) {
+		return v, nil
+	}
+	if m := reflect.ValueOf(v); c.isPlainMap(m) {
+		return c.sortedD(m)
+	}
+	doc, err := c.encoded(bson.D{{Key: "v", Value: v}})
+	if err != nil {
+		return nil, err
+	}
+	return doc.LookupErr("v")
+}
+
+// rewritesScalars reports whether a scalar may leave as something else than the driver's default for it.
+func (c *Codec) rewritesScalars() bool {
+	return c != nil && (c.registry != nil || c.options != nil && c.options.IntMinSize)
+}
+
+// CopyD is Value of a document.
+func (c *Codec) CopyD(d bson.D) (bson.D, error) {
+	if err := CheckDepth(d); err != nil {
+		return nil, err
+	}
+	return c.cloneD(d)
+}
+
+func (c *Codec) cloneD(d bson.D) (bson.D, error) {
+	if d == nil {
+		return nil, nil
+	}
+	out := make(bson.D, len(d))
+	for i, e := range d {
+		v, err := c.clone(e.Value)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = bson.E{Key: e.Key, Value: v}
+	}
+	return out, nil
+}
+
+// isPlainMap reports whether v is a map that the driver encodes key by key, in any order.
+func (c *Codec) isPlainMap(v reflect.Value) bool {
+	return v.Kind() == reflect.Map && !v.IsNil() && v.Type().Key() == stringType && !isMarshaler(v.Type()) &&
+		(c == nil || c.registry == nil)
+}
+
+// sortedD copies a map as a document whose keys are in order, so that equal maps become equal bytes.
+func (c *Codec) sortedD(m reflect.Value) (bson.D, error) {
+	d := make(bson.D, 0, m.Len())
+	for k, v := range m.Seq2() {
+		d = append(d, bson.E{Key: k.String(), Value: v.Interface()})
+	}
+	slices.SortFunc(d, func(a, b bson.E) int { return strings.Compare(a.Key, b.Key) })
+	return c.cloneD(d)
+}
+
+// CopyPipeline is Value of a pipeline.
+func (c *Codec) CopyPipeline(p mongo.Pipeline) (mongo.Pipeline, error) {
+	if err := CheckDepth(p); err != nil {
+		return nil, err
+	}
+	return c.clonePipeline(p)
+}
+
+func (c *Codec) clonePipeline(p mongo.Pipeline) (mongo.Pipeline, error) {
+	out := make(mongo.Pipeline, len(p))
+	for i, stage := range p {
+		d, err := c.cloneD(stage)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = d
+	}
+	return out, nil
+}
+
+func (c *Codec) cloneA(a bson.A) (bson.A, error) {
+	if a == nil {
+		return nil, nil
+	}
+	out := make(bson.A, len(a))
+	for i, e := range a {
+		v, err := c.clone(e)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+// Decode is the inverse of Document.
+func (c *Codec) Decode(raw bson.Raw, doc any) error {
+	if c.DecodesWhole(doc) {
+		return c.whole(raw, doc)
+	}
+	if c == nil {
+		return bson.Unmarshal(raw, doc)
+	}
+	dec := bson.NewDecoder(bson.NewDocumentReader(bytes.NewReader(raw)))
+	if c.registry != nil {
+		dec.SetRegistry(c.registry)
+	}
+	if o := c.options; o != nil {
+		for _, set := range []struct {
+			on bool
+			do func()
+		}{
+			{o.AllowTruncatingDoubles, dec.AllowTruncatingDoubles},
+			{o.BinaryAsSlice, dec.BinaryAsSlice},
+			{o.DefaultDocumentM, dec.DefaultDocumentM},
+			{o.DefaultDocumentMap, dec.DefaultDocumentMap},
+			{o.ObjectIDAsHexString, dec.ObjectIDAsHexString},
+			{o.UseJSONStructTags, dec.UseJSONStructTags},
+			{o.UseLocalTimeZone, dec.UseLocalTimeZone},
+			{o.ZeroMaps, dec.ZeroMaps},
+			{o.ZeroStructs, dec.ZeroStructs},
+		} {
+			if set.on {
+				set.do()
+			}
+		}
+	}
+	return dec.Decode(doc)
+}

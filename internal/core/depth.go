@@ -1,0 +1,178 @@
+package core
+
+import (
+	"encoding/binary"
+	"fmt"
+	"reflect"
+	"sync"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+)
+
+// MaxLevels is how many levels of documents, lists and pointers are encoded. MongoDB stores about a hundred. A value that holds itself
+// has no end, and would exhaust the stack.
+const MaxLevels = 500
+
+// CheckDepth refuses a value that is nested deeper.
+func CheckDepth(v any) error {
+	if deeper(v, MaxLevels) {
+		return ValueError("", "value", nil, fmt.Sprintf("a %T is nested deeper than %d levels, or holds itself", v, MaxLevels))
+	}
+	return nil
+}
+
+// deeper reports whether a value has more levels than n.
+func deeper(v any, n int) bool {
+	if n < 0 {
+		return true
+	}
+	switch v := v.(type) {
+	case nil, string, bool, int, int32, int64, float64, bson.ObjectID, bson.DateTime:
+		return false
+	case bson.Raw:
+		return rawDeeper(v, n)
+	case bson.RawArray:
+		return rawDeeper(v, n)
+	case bson.RawValue:
+		return (v.Type == bson.TypeEmbeddedDocument || v.Type == bson.TypeArray) && rawDeeper(v.Value, n)
+	case bson.D:
+		for _, e := range v {
+			if deeper(e.Value, n-1) {
+				return true
+			}
+		}
+		return false
+	case bson.A:
+		for _, e := range v {
+			if deeper(e, n-1) {
+				return true
+			}
+		}
+		return false
+	case mongo.Pipeline:
+		for _, e := range v {
+			if deeper(e, n-1) {
+				return true
+			}
+		}
+		return false
+	}
+	return nests(reflect.TypeOf(v)) && deeperValue(reflect.ValueOf(v), n)
+}
+
+// errTooDeep refuses bytes that are nested deeper.
+func errTooDeep() error {
+	return ValueError("", "document", nil, fmt.Sprintf("is nested deeper than %d levels", MaxLevels))
+}
+
+// rawDeeper reports whether encoded bytes have more levels than n.
+func rawDeeper(doc []byte, n int) bool {
+	if n < 0 {
+		return true
+	}
+	const least = 8 // bytes of a level: its type, a name, a length, its end
+	if len(doc) < least*n {
+		return false
+	}
+	for rest := doc[4:]; len(rest) > 1; {
+		e, after, ok := bsoncore.ReadElement(rest)
+		if !ok {
+			return false
+		}
+		if t := bson.Type(e[0]); (t == bson.TypeEmbeddedDocument || t == bson.TypeArray) && rawDeeper(e.Value().Data, n-1) {
+			return true
+		}
+		rest = after
+	}
+	return false
+}
+
+func deeperValue(v reflect.Value, n int) bool {
+	if n < 0 {
+		return true
+	}
+	switch v.Kind() {
+	case reflect.Interface:
+		if v.IsNil() || !v.CanInterface() {
+			return false
+		}
+		return deeper(v.Elem().Interface(), n)
+	case reflect.Pointer:
+		return !v.IsNil() && deeperValue(v.Elem(), n-1)
+	case reflect.Slice, reflect.Array:
+		if !nests(v.Type().Elem()) {
+			return false
+		}
+		for i := range v.Len() {
+			if deeperValue(v.Index(i), n-1) {
+				return true
+			}
+		}
+	case reflect.Map:
+		if !nests(v.Type().Elem()) {
+			return false
+		}
+		for _, e := range v.Seq2() {
+			if deeperValue(e, n-1) {
+				return true
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); (f.IsExported() || f.Anonymous) && nests(f.Type) && deeperValue(v.Field(i), n-1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// WellFormed reports whether a value's bytes are one of its type. Of a document only its frame is looked at.
+func WellFormed(v bson.RawValue) bool {
+	if v.Type == bson.TypeEmbeddedDocument || v.Type == bson.TypeArray {
+		n := len(v.Value)
+		return n >= 5 && int(binary.LittleEndian.Uint32(v.Value)) == n && v.Value[n-1] == 0
+	}
+	return v.Validate() == nil
+}
+
+var nestingTypes sync.Map // reflect.Type → bool
+
+// nests reports whether values of a type can be of any depth: it holds itself, or an interface.
+func nests(t reflect.Type) bool {
+	if t == nil {
+		return false
+	}
+	if known, ok := nestingTypes.Load(t); ok {
+		return known.(bool)
+	}
+	does := findNesting(t, map[reflect.Type]bool{})
+	nestingTypes.Store(t, does)
+	return does
+}
+
+func findNesting(t reflect.Type, within map[reflect.Type]bool) bool {
+	switch t.Kind() {
+	case reflect.Interface:
+		return true
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map, reflect.Struct:
+	default:
+		return false
+	}
+	if within[t] {
+		return true
+	}
+	within[t] = true
+	defer delete(within, t)
+	if t.Kind() != reflect.Struct {
+		return findNesting(t.Elem(), within)
+	}
+	for i := range t.NumField() {
+		if f := t.Field(i); (f.IsExported() || f.Anonymous) && findNesting(f.Type, within) {
+			return true
+		}
+	}
+	return false
+}

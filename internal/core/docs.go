@@ -1,0 +1,176 @@
+// Package core is the part of a collection and of a technique that doesn't depend on Go types: how documents are laid out,
+// encoded, checked and refused. Package model and all techniques stand on it, and it knows none of them.
+package core
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Docs is a collection without its Go types: its name, and how its documents are stored. The zero Docs is that of a zero
+// model.Collection: its fields are unknown, and declaring a technique over it panics. Methods of a generic type are
+// compiled for each document type of a program, so the logic of techniques stands on Docs.
+type Docs struct {
+	name   string
+	typ    reflect.Type // of the documents
+	layout *Layout
+	codec  *Codec
+	older  *olderTypes
+	added  *addedFields
+	id     func(doc any) (id any, found bool) // of the document that doc points at
+
+	unchecked bool // a user's filters, sorts and updates pass as they are
+}
+
+// Declare declares a collection of documents of type D whose _id is a K. It panics when the name, D or K can't be a
+// collection's. The nil Codec means the driver's defaults.
+func Declare[D, K any](name string, c *Codec) *Docs {
+	d := declare(name, reflect.TypeFor[D](), reflect.TypeFor[K](), c)
+	r := NewReader[K](d, "_id")
+	d.id = func(doc any) (any, bool) { return r.First(doc) }
+	return d
+}
+
+func declare(name string, doc, id reflect.Type, c *Codec) *Docs {
+	checkCollectionName(name)
+	d := &Docs{name: name, typ: doc, codec: c, older: &olderTypes{}, added: &addedFields{}}
+	var err error
+	if d.layout, err = LayoutOf(doc, c); err != nil {
+		Fail(err.Error(), fmt.Sprintf("NewCollection[%s](%q)", doc, name), "use a struct, bson.D, bson.M or bson.Raw")
+	}
+	if k, _ := kindOf(id); k == array || d.MustField("_id").Arrays > 0 {
+		Fail("an _id can't be an array", d.place("_id"), "use a scalar or a document as _id")
+	}
+	return d
+}
+
+// Name is the collection's name.
+func (d *Docs) Name() string { return d.name }
+
+// Type is the Go type of the documents; nil for a zero collection.
+func (d *Docs) Type() reflect.Type { return d.typ }
+
+// Layout is the layout of the documents; nil for a zero collection.
+func (d *Docs) Layout() *Layout { return d.layout }
+
+// Codec is how the documents are encoded; nil for the driver's defaults.
+func (d *Docs) Codec() *Codec { return d.codec }
+
+// IsZero reports whether the collection is a zero or nil one.
+func (d *Docs) IsZero() bool { return d.layout == nil }
+
+// Named is the same declaration under another name. It panics for a name that MongoDB refuses.
+func (d *Docs) Named(name string) *Docs {
+	checkCollectionName(name)
+	out := *d
+	if !d.IsZero() {
+		out.name = name
+	}
+	return &out
+}
+
+// Unchecked is the same declaration, whose filters, sorts and updates are not held against the type of the documents.
+func (d *Docs) Unchecked() *Docs {
+	out := *d
+	out.unchecked = true
+	return &out
+}
+
+// Decoding is the declaration with another way to decode its whole documents: see model.Decoding. into is the type of a
+// pointer to a document.
+func (d *Docs) Decoding(others []reflect.Type, into reflect.Type, decode func(raw bson.Raw, doc any) error) *Docs {
+	var own Codec
+	if d.codec != nil {
+		own = *d.codec
+	}
+	own.wholeAs, own.whole = into, decode
+	out := *d
+	if out.older != nil {
+		if err := out.older.add(others, out.layout, out.codec); err != nil {
+			Fail("a technique uses a path that isn't alike in all versions: "+err.Error(), "versions of "+out.name, olderRemedy)
+		}
+	}
+	out.codec = &own
+	return &out
+}
+
+// Refuse returns a *model.ValueError of the collection. A value that isn't there, nil or a RawValue of type 0, is left out.
+func (d *Docs) Refuse(field string, v any, reason string) error {
+	if x, ok := v.(bson.RawValue); ok && x.Type == 0 {
+		v = nil
+	}
+	return ValueError(d.name, field, v, reason)
+}
+
+// Fail panics with a *model.DeclarationError whose place is a path of the collection.
+func (d *Docs) Fail(problem, path, remedy string) { Fail(problem, d.place(path), remedy) }
+
+func (d *Docs) place(path string) string { return fmt.Sprintf("%s (%s), path %q", d.name, d.typ, path) }
+
+// Field looks a path up. The error, a *model.ValueError, says which part of it doesn't exist and what the nearest name is.
+func (d *Docs) Field(path string) (Field, error) {
+	f, err := d.Lookup(path)
+	if err != nil {
+		err = d.Refuse("path", path, err.Error())
+	}
+	return f, err
+}
+
+// Lookup is Field with the bare reason as its error.
+func (d *Docs) Lookup(path string) (Field, error) {
+	if d.IsZero() {
+		return Field{}, errors.New("the zero Collection: declare it with NewCollection")
+	}
+	f, err := d.layout.Resolve(path, d.codec)
+	if err == nil {
+		if older := d.older.check(path, f, d.codec); older != nil {
+			err = fmt.Errorf("%w: bring the document up, and change it, by schema.Versions.Edit", older)
+		}
+	}
+	return f, err
+}
+
+// MustField looks a path up, and panics with a *model.DeclarationError when the documents don't have it: for
+// constructors.
+func (d *Docs) MustField(path string) Field {
+	if d.IsZero() {
+		Fail("the zero Collection", fmt.Sprintf("path %q", path), "declare the collection with model.NewCollection")
+	}
+	f, err := d.layout.Resolve(path, d.codec)
+	if err == nil {
+		if older := d.older.check(path, f, d.codec); older != nil {
+			d.Fail(older.Error(), path, olderRemedy)
+		}
+	}
+	if err != nil {
+		d.Fail(err.Error(), path, "name a path that the documents have; names are those of the bson tags, or the lowercased field names")
+	}
+	d.older.use(path)
+	return f
+}
+
+// CheckArray panics with a *model.DeclarationError unless the path is an array that $push and $addToSet can grow: an
+// array that is not inside another, and whose nil slice isn't stored as null. For constructors.
+func (d *Docs) CheckArray(path string) Field {
+	f := d.MustField(path)
+	switch {
+	case f.nullParent != "":
+		d.Fail(fmt.Sprintf("a nil value at %q is stored as null, below which $push and $addToSet fail", f.nullParent), path,
+			"tag that field omitempty, or declare it as a struct")
+	case f.Open && !f.list:
+	case !f.IsArray():
+		d.Fail(fmt.Sprintf("path %q is a %s, not an array", path, f.Type), path, "name a slice field")
+	case f.Arrays > 1:
+		d.Fail(fmt.Sprintf("path %q crosses %d arrays", path, f.Arrays), path, "name an array that is not inside another")
+	case f.StoresNull():
+		d.Fail(fmt.Sprintf("a nil slice at %q is stored as null, on which $push and $addToSet fail", path), path,
+			"tag the field `bson:\""+lastPart(path)+",omitempty\"`, or give the collection BSONOptions{NilSliceAsEmpty: true}")
+	}
+	return f
+}
+
+func lastPart(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }

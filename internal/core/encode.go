@@ -1,0 +1,128 @@
+package core
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// MaxDocument is the largest BSON document that MongoDB stores.
+const MaxDocument = 16 * 1024 * 1024
+
+// Encode returns v as the collection's options store it, so that it no longer changes with the caller's value. Scalars
+// and structs that can't change are returned as they are. Techniques pass every value of the caller's through it.
+func (d *Docs) Encode(v any) (any, error) { return d.codec.Value(v) }
+
+// Raw returns v as the collection stores it, in bytes of its own.
+func (d *Docs) Raw(v any) (bson.RawValue, error) {
+	enc, err := d.codec.Value(v)
+	if err != nil {
+		return bson.RawValue{}, err
+	}
+	if held, ok := enc.(bson.RawValue); ok {
+		return held, held.Validate()
+	}
+	doc, err := bson.Marshal(bson.D{{Key: "v", Value: enc}})
+	if err != nil {
+		return bson.RawValue{}, err
+	}
+	return bson.Raw(doc).Lookup("v"), nil
+}
+
+// RawValue returns v in BSON, as no collection's options change it.
+func RawValue(v any) (bson.RawValue, error) {
+	doc, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
+	return bson.Raw(doc).Lookup("v"), err
+}
+
+// MustRawValue is [RawValue] for a value that can always be encoded.
+func MustRawValue(v any) bson.RawValue {
+	raw, err := RawValue(v)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
+
+// Document returns a whole document, of any type, as the collection's options store it.
+func (d *Docs) Document(doc any) (bson.Raw, error) { return d.codec.Document(doc) }
+
+// AppendElement appends the element of a document that holds v by a name, encoded as Encode does, to the bytes of those
+// before it. Documents of many small values are made in one buffer by it, with [AppendDocument] and [EndDocument]; the
+// driver copies a [bson.RawValue] of such bytes, where it takes a bson.D apart.
+func (d *Docs) AppendElement(dst []byte, name string, v any) ([]byte, error) {
+	return d.codec.AppendElement(dst, name, v)
+}
+
+// Decode decodes a document, or a part of one, as the collection's options read it. into is a pointer to a value of its
+// type.
+func (d *Docs) Decode(raw bson.Raw, into any) error {
+	if err := CheckDepth(into); err != nil {
+		return err
+	}
+	return d.codec.Decode(raw, into)
+}
+
+// Part is a document of the caller's that is stored at a path, encoded and checked.
+func (d *Docs) Part(path string, v any) (bson.RawValue, error) {
+	raw, err := d.Raw(v)
+	if err != nil {
+		return raw, d.Refuse(path, nil, err.Error())
+	}
+	if raw.Type != bson.TypeEmbeddedDocument {
+		return raw, d.Refuse(path, nil, "is not stored as a document")
+	}
+	if at, err := checkKeys(bson.Raw(raw.Value), path, 1+strings.Count(path, ".")); err != nil {
+		return raw, d.Refuse(at, nil, err.Error())
+	}
+	return raw, nil
+}
+
+// Checked encodes the whole document that ptr points at and checks what would be stored: its _id, its names, its size.
+func (d *Docs) Checked(ptr any) (raw bson.Raw, id bson.RawValue, err error) {
+	if d.IsZero() {
+		return nil, id, d.Refuse("document", nil, "the zero Collection: declare it with NewCollection")
+	}
+	doc := reflect.ValueOf(ptr).Elem().Interface()
+	if IsNilDocument(doc) {
+		return nil, id, d.Refuse("document", nil, "is nil")
+	}
+	if raw, err = d.codec.Document(doc); err != nil {
+		return nil, id, d.Refuse("document", nil, err.Error())
+	}
+	if err := raw.Validate(); err != nil {
+		return nil, id, d.Refuse("document", nil, err.Error())
+	}
+	if len(raw) > MaxDocument {
+		return nil, id, d.Refuse("document", nil, fmt.Sprintf("is %d bytes, more than MongoDB's 16 MiB for a document", len(raw)))
+	}
+	id = raw.Lookup("_id")
+	if below, reason := refusedID(id); reason != "" {
+		return nil, id, d.Refuse("_id"+below, id, reason)
+	}
+	if typed, found := d.id(ptr); found && EmptyID(typed) {
+		return nil, id, d.Refuse("_id", typed, "the id is empty")
+	}
+	if field, err := checkKeys(raw, "", 1); err != nil {
+		return nil, id, d.Refuse(field, nil, err.Error())
+	}
+	return raw, id, nil
+}
+
+func IsNilDocument(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case bson.D:
+		return v == nil
+	case bson.Raw:
+		return v == nil
+	}
+	switch rv := reflect.ValueOf(v); rv.Kind() {
+	case reflect.Pointer, reflect.Map:
+		return rv.IsNil()
+	}
+	return false
+}

@@ -1,0 +1,219 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// CheckFilter reports what of a filter the documents can't meet: a path that they don't have, or a value of a type that the field
+// there can't hold. The filter is one that the Codec has copied. What the server alone understands passes ($expr, $text, geometry),
+// and so does all that lies below a value whose fields are not known.
+func (d *Docs) CheckFilter(filter bson.D) error {
+	if d == nil || d.IsZero() || d.unchecked {
+		return nil
+	}
+	return d.checkFilter(d.layout, "", filter)
+}
+
+// checkFilter is CheckFilter for documents of a layout, at a path of the collection's.
+func (d *Docs) checkFilter(l *Layout, at string, filter bson.D) error {
+	for i := range filter {
+		e := &filter[i]
+		if strings.HasPrefix(e.Key, "$") {
+			for _, sub := range filtersOf(e.Value) {
+				if err := d.checkFilter(l, at, sub); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		q, err := d.lookQueried(l, at, e.Key)
+		if err == nil && q != opaque {
+			err = d.checkCondition(q, at+e.Key, e.Value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// filtersOf are the filters that $and, $or and $nor hold.
+func filtersOf(v any) (out []bson.D) {
+	switch v := v.(type) {
+	case bson.A:
+		for _, sub := range v {
+			if sub, ok := sub.(bson.D); ok {
+				out = append(out, sub)
+			}
+		}
+	case mongo.Pipeline: // as a Codec copies a []bson.D
+		out = v
+	}
+	return out
+}
+
+// lookQueried looks up a path of a query or an update. Of a path that only documents of an older version have, or that a technique
+// adds, no more is known.
+func (d *Docs) lookQueried(l *Layout, at, path string) (*queried, error) {
+	if at == "" && d.added.has(path) {
+		return opaque, nil
+	}
+	q, err := l.queried(path, d.codec)
+	if err != nil {
+		if at == "" && d.older.has(path, d.codec) {
+			return opaque, nil
+		}
+		return nil, d.Refuse(at+path, nil, err.Error())
+	}
+	return q, nil
+}
+
+// checkCondition checks what a filter says of the field at a path: a value, a pattern, or a document of operators.
+func (d *Docs) checkCondition(q *queried, path string, v any) error {
+	cond, ok := v.(bson.D)
+	if !ok || !operatorFirst(cond) {
+		return d.checkHeld(q, path, q.holds, v)
+	}
+	for i := range cond {
+		if err := d.checkOperator(q, path, cond[i].Key, cond[i].Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Docs) checkOperator(q *queried, path, op string, v any) error {
+	switch op {
+	case "$eq", "$ne", "$gt", "$gte", "$lt", "$lte":
+		return d.checkHeld(q, path, q.holds, v)
+	case "$in", "$nin", "$all":
+		return d.checkEach(q, path, q.holds, v)
+	case "$not":
+		return d.checkCondition(q, path, v)
+	case "$regex":
+		if q.holds&strs == 0 {
+			return d.Refuse(path, nil, fmt.Sprintf("is never matched by a pattern: the field is a %s", q.typ))
+		}
+	case "$mod":
+		if q.holds&numbers == 0 {
+			return d.Refuse(path, nil, fmt.Sprintf("is never matched by $mod: the field is a %s", q.typ))
+		}
+	case "$size":
+		if q.depth == 0 {
+			return d.notArray(q, path, op)
+		}
+	case "$elemMatch":
+		inner, ok := v.(bson.D)
+		switch {
+		case q.depth == 0:
+			return d.notArray(q, path, op)
+		case ok && operatorFirst(inner) && !logical(inner[0].Key):
+			element := *q
+			element.holds = q.element
+			return d.checkCondition(&element, path, inner)
+		case ok && q.of != nil:
+			return d.checkFilter(q.of, path+".", inner)
+		}
+	}
+	return nil
+}
+
+// operatorFirst reports whether a document is one of operators.
+func operatorFirst(doc bson.D) bool { return len(doc) > 0 && strings.HasPrefix(doc[0].Key, "$") }
+
+func logical(op string) bool { return op == "$and" || op == "$or" || op == "$nor" }
+
+// checkEach checks each value of a list. A list that is no list is for the server to refuse.
+func (d *Docs) checkEach(q *queried, path string, holds types, v any) error {
+	switch v := v.(type) {
+	case bson.A:
+		for _, x := range v {
+			if cond, ok := x.(bson.D); ok && len(cond) == 1 && cond[0].Key == "$elemMatch" { // in $all
+				if err := d.checkCondition(q, path, cond); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := d.checkHeld(q, path, holds, x); err != nil {
+				return err
+			}
+		}
+	case []string:
+		if len(v) > 0 {
+			return d.checkHeld(q, path, holds, v[0])
+		}
+	case []bson.ObjectID:
+		if len(v) > 0 {
+			return d.checkHeld(q, path, holds, v[0])
+		}
+	case bson.RawValue:
+		list, _ := v.ArrayOK()
+		all, _ := list.Values()
+		for _, x := range all {
+			if err := d.checkHeld(q, path, holds, x); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkHeld refuses a value of a type that the field can't hold, and a document with fields that its documents don't have.
+func (d *Docs) checkHeld(q *queried, path string, holds types, v any) error {
+	if holds != anyType && typeOf(v)&holds == 0 && !d.ownTypes() && !d.older.any() {
+		return d.Refuse(path, v, fmt.Sprintf("is a %s, which the field, a %s, never holds", typeName(v), q.name()))
+	}
+	if doc, ok := v.(bson.D); ok && q.of != nil {
+		for _, e := range doc {
+			inner, err := d.lookQueried(q.of, path+".", e.Key)
+			if err == nil && inner != opaque {
+				err = d.checkHeld(inner, path+"."+e.Key, inner.holds, e.Value)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ownTypes reports whether the collection stores Go values by rules of its own.
+func (d *Docs) ownTypes() bool {
+	o := d.codec.Options()
+	return d.codec != nil && d.codec.registry != nil || o != nil && o.ObjectIDAsHexString
+}
+
+func (d *Docs) notArray(q *queried, path, op string) error {
+	return d.Refuse(path, nil, fmt.Sprintf("%s needs an array; the field is a %s", op, q.name()))
+}
+
+func (q *queried) name() string {
+	return strings.Repeat("[]", q.depth) + q.typ.String()
+}
+
+func typeName(v any) string {
+	if raw, ok := v.(bson.RawValue); ok {
+		return "BSON " + raw.Type.String()
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+// CheckSort reports a field of a sort that the documents don't have.
+func (d *Docs) CheckSort(sort bson.D) error {
+	if d == nil || d.IsZero() || d.unchecked {
+		return nil
+	}
+	for _, e := range sort {
+		if _, meta := e.Value.(bson.D); meta { // {$meta: "textScore"} names its result
+			continue
+		}
+		if _, err := d.lookQueried(d.layout, "", e.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package core
+
+import (
+	"reflect"
+
+	"github.com/docmodel/docmodel/internal/mql"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// ID reads the _id of the document that doc points at, and checks it as CheckID does.
+func (d *Docs) ID(doc any) (id any, err error) {
+	if reflect.ValueOf(doc).IsNil() {
+		return nil, d.Refuse("_id", nil, "the document is nil")
+	}
+	found := false
+	if d.id != nil {
+		id, found = d.id(doc)
+	}
+	if !found {
+		return nil, d.Refuse("_id", nil, "the document has none")
+	}
+	return id, d.CheckID("_id", id)
+}
+
+// EncodeID checks an _id of the caller's, and encodes it. The error names the field.
+func (d *Docs) EncodeID(field string, id any) (any, error) {
+	if err := d.CheckID(field, id); err != nil {
+		return nil, err
+	}
+	v, err := d.codec.Value(id)
+	if err != nil {
+		return nil, d.Refuse(field, nil, err.Error())
+	}
+	return v, nil
+}
+
+// ByID is the filter on an _id.
+func (d *Docs) ByID(id any) (bson.D, error) {
+	v, err := d.EncodeID("_id", id)
+	if err != nil {
+		return nil, err
+	}
+	return bson.D{{Key: "_id", Value: mql.Eq(v)}}, nil
+}
+
+// RawID is EncodeID in bytes of its own.
+func (d *Docs) RawID(field string, id any) (bson.RawValue, error) {
+	if err := d.CheckID(field, id); err != nil {
+		return bson.RawValue{}, err
+	}
+	v, err := d.Raw(id)
+	if err != nil {
+		return bson.RawValue{}, d.Refuse(field, nil, err.Error())
+	}
+	return v, nil
+}
+
+// CheckID returns a *model.ValueError that names the field when id can't be the _id of a document: nil, the zero value of
+// its type unless that is a number or a boolean (a zero ObjectID is stored without complaint, once), or a value that
+// MongoDB refuses. Every technique applies it to each id that it is handed.
+func (d *Docs) CheckID(field string, id any) error {
+	if EmptyID(id) {
+		return ValueError(d.name, field, id, "the id is empty")
+	}
+	switch id.(type) {
+	case bson.ObjectID, string, int, int32, int64:
+		return nil
+	}
+	doc, err := d.codec.Document(bson.D{{Key: "id", Value: id}})
+	if err != nil {
+		return d.Refuse(field, nil, err.Error())
+	}
+	held := doc.Lookup("id") // a copy: the caller's may change
+	if below, reason := refusedID(held); reason != "" {
+		return ValueError(d.name, field+below, held, reason)
+	}
+	return nil
+}
+
+// refusedID says what is wrong with an encoded _id, and below which path of it, or "".
+func refusedID(id bson.RawValue) (below, reason string) {
+	empty := false
+	switch id.Type {
+	case 0:
+		return "", "the document has none"
+	case bson.TypeArray, bson.TypeRegex, bson.TypeUndefined:
+		return "", "MongoDB takes no array, regular expression or undefined as _id"
+	case bson.TypeNull:
+		empty = true
+	case bson.TypeObjectID:
+		empty = id.ObjectID().IsZero()
+	case bson.TypeString:
+		empty = id.StringValue() == ""
+	case bson.TypeBinary:
+		_, data := id.Binary()
+		empty = len(data) == 0
+	case bson.TypeEmbeddedDocument:
+		if empty = len(id.Value) <= 5; empty {
+			break
+		}
+		if path, err := checkKeys(bson.Raw(id.Value), "", 2); err != nil {
+			return "." + path, err.Error()
+		}
+	}
+	if empty {
+		return "", "the id is empty"
+	}
+	return "", ""
+}
+
+// EmptyID reports whether a Go value is no _id: nil, or the zero value of a type other than a number or a boolean.
+func EmptyID(id any) bool {
+	switch id := id.(type) {
+	case nil:
+		return true
+	case bson.ObjectID:
+		return id.IsZero()
+	case string:
+		return id == ""
+	case int, int32, int64, bson.Decimal128:
+		return false
+	case bson.RawValue:
+		return id.Type == 0
+	}
+	v := reflect.ValueOf(id)
+	switch {
+	case v.CanInt(), v.CanUint(), v.CanFloat(), v.Kind() == reflect.Bool:
+		return false
+	}
+	return v.IsZero()
+}

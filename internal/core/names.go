@@ -1,0 +1,152 @@
+package core
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// CheckKey says why a string can't be one field name of a document, or returns nil. Names are refused when they are
+// empty, hold a dot or a NUL, or begin with a dollar sign: stored, they could be read as a path or an operator
+// (https://www.mongodb.com/docs/manual/core/dot-dollar-considerations/). Values are never checked: they stay data.
+func CheckKey(key string) error {
+	switch {
+	case key == "":
+		return ValueError("", "field name", key, "must not be empty")
+	case strings.Contains(key, "."):
+		return ValueError("", "field name", key, "must not hold a dot")
+	case key[0] == '$':
+		return ValueError("", "field name", key, "must not begin with a dollar sign")
+	case strings.ContainsRune(key, 0):
+		return ValueError("", "field name", key, "must not hold a NUL")
+	}
+	return nil
+}
+
+// CheckPath says why a string can't be a dotted path, or returns nil: each of its parts must pass [CheckKey].
+func CheckPath(path string) error {
+	for part := range strings.SplitSeq(path, ".") {
+		if err := CheckKey(part); err != nil {
+			return fmt.Errorf("path %q: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// CheckNames says which field name within a value, at any depth, can't be stored ([CheckKey]), and at which path; or
+// returns "". prefix is the value's own path. Scalars have no names.
+func CheckNames(v any, prefix string) (path string, err error) {
+	switch x := v.(type) {
+	case nil, string, bool, int, int32, int64, float64, bson.ObjectID, bson.DateTime, time.Time:
+		return "", nil
+	case bson.Raw:
+		return checkKeys(x, prefix, 1)
+	case bson.RawValue:
+		if x.Type != bson.TypeEmbeddedDocument && x.Type != bson.TypeArray {
+			return "", nil
+		}
+		return checkKeys(bson.Raw(x.Value), prefix, 1)
+	}
+	if isPlain(reflect.TypeOf(v)) {
+		return "", nil
+	}
+	doc, err := (*Codec)(nil).Document(bson.D{{Key: "v", Value: v}})
+	if err != nil {
+		return prefix, err
+	}
+	in := doc.Lookup("v")
+	if in.Type != bson.TypeEmbeddedDocument && in.Type != bson.TypeArray {
+		return "", nil
+	}
+	return checkKeys(bson.Raw(in.Value), prefix, 1)
+}
+
+// MaxDepth is the nesting of documents and arrays that MongoDB stores.
+const MaxDepth = 100
+
+// checkKeys walks an encoded document and returns the path of the first field whose name is refused.
+func checkKeys(doc bson.Raw, prefix string, depth int) (string, error) {
+	if depth > MaxDepth {
+		return prefix, fmt.Errorf("is nested deeper than MongoDB's %d levels", MaxDepth)
+	}
+	elems, err := doc.Elements()
+	if err != nil {
+		return prefix, err
+	}
+	for _, e := range elems {
+		key := e.Key()
+		path := key
+		if prefix != "" {
+			path = prefix + "." + key
+		}
+		if err := CheckKey(key); err != nil {
+			return path, err
+		}
+		v := e.Value()
+		if v.Type == bson.TypeEmbeddedDocument || v.Type == bson.TypeArray {
+			if path, err := checkKeys(bson.Raw(v.Value), path, depth+1); err != nil {
+				return path, err
+			}
+		}
+	}
+	return "", nil
+}
+
+// checkCollectionName panics for a name that MongoDB refuses.
+func checkCollectionName(name string) {
+	problem := ""
+	switch {
+	case name == "":
+		problem = "a collection needs a name"
+	case strings.ContainsAny(name, "$\x00"):
+		problem = fmt.Sprintf("collection name %q holds a dollar sign or a NUL", name)
+	case strings.HasPrefix(name, "system."):
+		problem = fmt.Sprintf("collection name %q is the server's own", name)
+	case strings.HasPrefix(name, ".") || strings.HasSuffix(name, "."):
+		problem = fmt.Sprintf("collection name %q begins or ends with a dot", name)
+	}
+	if problem != "" {
+		Fail(problem, "NewCollection or Named", "give a name that MongoDB accepts")
+	}
+}
+
+// nearest returns the candidate that a mistyped name most likely meant, or "".
+func nearest(name string, candidates []string) string {
+	best, bestDistance := "", 1+max(2, len(name)/3)
+	for _, c := range candidates {
+		d := distance(strings.ToLower(name), strings.ToLower(c))
+		if d < bestDistance {
+			best, bestDistance = c, d
+		}
+	}
+	return best
+}
+
+// distance is the Levenshtein distance of two strings, in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// Overlap reports whether one path is the other, or lies below it.
+func Overlap(a, b string) bool {
+	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
+}

@@ -1,0 +1,131 @@
+package core
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// olderTypes holds the types of the older versions that a collection's documents are
+// stored as, and the paths that techniques use. A technique reads and writes stored
+// documents, which the steps between versions don't reach. So every path must exist in
+// all types and be stored alike. The order of the declarations doesn't matter. The
+// collections that Named and Decoding make of a collection share its olderTypes.
+type olderTypes struct {
+	mu    sync.Mutex
+	types []reflect.Type
+	paths map[string]bool
+}
+
+const olderRemedy = "use a path that every version has in one type and meaning; or bring all documents up with Versions.Migrate, and leave the older versions' steps out"
+
+// check returns why a path of the newest type can't be used in documents of all types.
+func (o *olderTypes) check(path string, f Field, c *Codec) error {
+	if o == nil {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.unlike(o.types, path, f, c)
+}
+
+// use notes that a technique uses a path.
+func (o *olderTypes) use(path string) {
+	if o == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.paths == nil {
+		o.paths = map[string]bool{}
+	}
+	o.paths[path] = true
+}
+
+// add notes types, and returns why a technique that was declared before can't use a path
+// in them.
+func (o *olderTypes) add(types []reflect.Type, l *Layout, c *Codec) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for path := range o.paths {
+		f, err := l.Resolve(path, c)
+		if err == nil {
+			err = o.unlike(types, path, f, c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	o.types = append(o.types, types...)
+	return nil
+}
+
+// any reports whether documents of older versions are stored.
+func (o *olderTypes) any() bool {
+	if o == nil {
+		return false
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.types) > 0
+}
+
+// has reports whether documents of an older version have a path.
+func (o *olderTypes) has(path string, c *Codec) bool {
+	if o == nil {
+		return false
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, t := range o.types {
+		if l, err := LayoutOf(t, c); err == nil {
+			if _, err = l.queried(path, c); err == nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (o *olderTypes) unlike(types []reflect.Type, path string, f Field, c *Codec) error {
+	if f.Open || path == "_id" || strings.HasPrefix(path, "_id.") {
+		return nil
+	}
+	for _, t := range types {
+		l, err := LayoutOf(t, c)
+		if err != nil {
+			return err
+		}
+		was, err := l.Resolve(path, c)
+		switch {
+		case err != nil:
+			return fmt.Errorf("documents of an older version, %s, have no %q: %w", t, path, err)
+		case !was.Open && (was.Arrays != f.Arrays || was.list != f.list || !storedAlike(was.Type, f.Type)):
+			return fmt.Errorf("%q is %s in documents of an older version, %s, and %s in the newest", path, was.kindName(), t, f.kindName())
+		}
+	}
+	return nil
+}
+
+func (f Field) kindName() string {
+	if f.list {
+		return "[]" + f.Type.String()
+	}
+	return f.Type.String()
+}
+
+// storedAlike reports whether values of two types are stored as the same type of BSON:
+// integers of all sizes are.
+func storedAlike(a, b reflect.Type) bool {
+	whole := func(t reflect.Type) bool { v := reflect.Zero(t); return v.CanInt() || v.CanUint() }
+	switch {
+	case a == b:
+		return true
+	case isMarshaler(a) || isMarshaler(b):
+		return false
+	case whole(a) && whole(b):
+		return true
+	}
+	return a.Kind() == b.Kind() && (a.Kind() == reflect.String || a.Kind() == reflect.Bool || reflect.Zero(a).CanFloat())
+}

@@ -1,0 +1,65 @@
+package core
+
+import (
+	"reflect"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+var plainTypes sync.Map // reflect.Type → bool
+
+// isPlain reports whether values of a type can't change once they are copied, hold no names that come from users, and are
+// written by the driver's own rules: structs of numbers, strings, times and ids, with names that can be stored. They need not
+// be encoded to be kept.
+func isPlain(t reflect.Type) bool {
+	if t == nil {
+		return false
+	}
+	if known, ok := plainTypes.Load(t); ok {
+		return known.(bool)
+	}
+	plain := findPlain(t)
+	plainTypes.Store(t, plain)
+	return plain
+}
+
+// immutableTypes are scalars that hold no pointer to what can change.
+var immutableTypes = map[reflect.Type]bool{
+	reflect.TypeFor[bson.ObjectID](): true, reflect.TypeFor[bson.Decimal128](): true, reflect.TypeFor[bson.DateTime](): true,
+	reflect.TypeFor[bson.Timestamp](): true, reflect.TypeFor[time.Time](): true,
+}
+
+// isPlainStruct reports whether a type is plain, and stored as a document.
+func isPlainStruct(t reflect.Type) bool {
+	return t != nil && t.Kind() == reflect.Struct && isPlain(t) && !immutableTypes[t]
+}
+
+func findPlain(t reflect.Type) bool {
+	switch k, _ := kindOf(t); {
+	case immutableTypes[t]:
+		return true
+	case k == open, scalarTypes[t]:
+		return false
+	}
+	switch t.Kind() {
+	case reflect.Bool, reflect.String, reflect.Float32, reflect.Float64,
+		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint8, reflect.Uint16, reflect.Uint32: // a greater one may not fit BSON's integers, which encoding it tells
+		return true
+	case reflect.Struct:
+	default:
+		return false
+	}
+	l, err := LayoutOf(t, nil)
+	if err != nil || l.Open {
+		return false
+	}
+	for _, m := range l.fields {
+		if CheckKey(m.name) != nil || !isPlain(m.typ) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,69 @@
+package core
+
+import (
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// ValueAt returns what an encoded document holds at a dotted path, without a copy; type 0 for nothing. Where an array is on the
+// way, it returns that array and true.
+func ValueAt(doc bson.Raw, path string) (v bson.RawValue, inArray bool) {
+	v = bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}
+	for part := range strings.SplitSeq(path, ".") {
+		switch v.Type {
+		case bson.TypeEmbeddedDocument:
+			v = bson.Raw(v.Value).Lookup(part)
+		case bson.TypeArray:
+			return v, true
+		default:
+			return bson.RawValue{}, false
+		}
+	}
+	return v, false
+}
+
+// Elements returns the elements of an array, and nil for another value.
+func Elements(v bson.RawValue) []bson.RawValue {
+	list, ok := v.ArrayOK()
+	if !ok {
+		return nil
+	}
+	out, _ := list.Values()
+	return out
+}
+
+// SetFields returns an encoded document as $set would leave it, for paths that cross no array: the new values stand where the old
+// ones did, or at the end.
+func SetFields(doc bson.Raw, set bson.D) (bson.Raw, error) {
+	var d bson.D
+	if rawDeeper(doc, MaxLevels) {
+		return nil, errTooDeep()
+	}
+	if err := bson.Unmarshal(doc, &d); err != nil {
+		return nil, err
+	}
+	if err := CheckDepth(set); err != nil {
+		return nil, err
+	}
+	for _, e := range set {
+		d = setAt(d, strings.Split(e.Key, "."), e.Value)
+	}
+	return bson.Marshal(d)
+}
+
+func setAt(d bson.D, path []string, v any) bson.D {
+	i := slices.IndexFunc(d, func(e bson.E) bool { return e.Key == path[0] })
+	if i < 0 {
+		i = len(d)
+		d = append(d, bson.E{Key: path[0]})
+	}
+	if len(path) == 1 {
+		d[i].Value = v
+		return d
+	}
+	inner, _ := d[i].Value.(bson.D)
+	d[i].Value = setAt(inner, path[1:], v)
+	return d
+}

@@ -1,0 +1,242 @@
+package core
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A Reader reads the values at one path of Go documents, through the arrays on the way, without decoding or allocating.
+// It is safe for concurrent use.
+type Reader[V any] struct {
+	field Field
+	codec *Codec
+	parts []string // of the path
+}
+
+var zeroerType = reflect.TypeFor[bson.Zeroer]()
+
+// NewReader compiles a path for reading values of type V. It panics with a *model.DeclarationError when the path doesn't
+// exist or holds another type. Below an open value (an interface, a map, bson.D) nothing is checked, and values of
+// another type are passed over.
+func NewReader[V any](d *Docs, path string) *Reader[V] {
+	f, want := d.MustField(path), reflect.TypeFor[V]()
+	if !f.Open && f.Type != want {
+		d.Fail(fmt.Sprintf("path %q holds %s, not %s", path, f.Type, want), path,
+			fmt.Sprintf("declare the field as %s (or a slice of it), or name another path", want))
+	}
+	return ReaderOf[V](f, d.codec, path)
+}
+
+// ReaderOf compiles the field at a path, which holds values of type V or is open.
+func ReaderOf[V any](f Field, c *Codec, path string) *Reader[V] {
+	return &Reader[V]{f, c, strings.Split(path, ".")}
+}
+
+// Field returns the path that is read.
+func (r *Reader[V]) Field() Field { return r.field }
+
+// Append appends every value at the path of the document that doc points at, in stored order. A value that is stored as
+// null or not at all (a nil pointer, an empty field that is tagged omitempty) adds nothing. A struct field takes some tens
+// of nanoseconds and no allocation; an open document is walked by name.
+func (r *Reader[V]) Append(dst []V, doc any) []V {
+	v := reflect.ValueOf(doc).Elem()
+	if !v.IsValid() {
+		return dst // a nil document holds nothing
+	}
+	if r.field.Open {
+		return appendOpen(dst, r.codec, v.Interface(), r.parts)
+	}
+	return appendSteps(dst, r.codec, v, r.field.steps)
+}
+
+// First returns the first value at the path, and whether there is one.
+func (r *Reader[V]) First(doc any) (v V, ok bool) {
+	var buf [4]V
+	if all := r.Append(buf[:0], doc); len(all) > 0 {
+		return all[0], true
+	}
+	return v, false
+}
+
+// appendSteps follows the steps from v, which is addressable.
+func appendSteps[V any](dst []V, c *Codec, v reflect.Value, steps []step) []V {
+	if len(steps) == 0 {
+		return appendValues(dst, c, v)
+	}
+	for v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return dst
+		}
+		v = v.Elem()
+	}
+	if v.Kind() == reflect.Slice || v.Kind() == reflect.Array {
+		for i := range v.Len() {
+			dst = appendSteps(dst, c, v.Index(i), steps)
+		}
+		return dst
+	}
+	for i, x := range steps[0].index {
+		if i > 0 && v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				return dst
+			}
+			v = v.Elem()
+		}
+		v = v.Field(x)
+	}
+	if steps[0].omit && isEmpty(v, c) {
+		return dst
+	}
+	return appendSteps(dst, c, v, steps[1:])
+}
+
+// appendValues appends the V, or the Vs of the slice, that v holds. What is stored as null is passed over.
+func appendValues[V any](dst []V, c *Codec, v reflect.Value) []V {
+	nilable := v.Kind() == reflect.Pointer || v.Kind() == reflect.Map || v.Kind() == reflect.Slice
+	switch p := v.Addr().Interface().(type) {
+	case *V:
+		if nilable && v.IsNil() && (v.Kind() == reflect.Pointer || c.nilIsNull(v.Type())) {
+			return dst
+		}
+		return append(dst, *p)
+	case *[]V:
+		switch v.Type().Elem().Kind() {
+		case reflect.Pointer, reflect.Map, reflect.Slice: // one by one, for an element may be null
+		default:
+			return append(dst, *p...)
+		}
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return appendValues(dst, c, v.Elem())
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			dst = appendValues(dst, c, v.Index(i))
+		}
+	}
+	return dst
+}
+
+// isEmpty says what omitempty leaves out, as the driver does.
+func isEmpty(v reflect.Value, c *Codec) bool {
+	if z, ok := zeroer(v); ok {
+		return z.IsZero()
+	}
+	switch v.Kind() {
+	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
+		return v.Len() == 0
+	case reflect.Struct:
+		if c == nil || c.options == nil || !c.options.OmitZeroStruct {
+			return false
+		}
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); (f.IsExported() || f.Anonymous) && !isEmpty(v.Field(i), c) {
+				return false
+			}
+		}
+		return true
+	}
+	return v.IsZero()
+}
+
+// zeroer returns v as what says itself whether it is empty. It goes by v's address, which doesn't allocate.
+func zeroer(v reflect.Value) (bson.Zeroer, bool) {
+	switch {
+	case !v.Type().Implements(zeroerType) || !v.CanInterface() || v.Kind() == reflect.Pointer && v.IsNil():
+		return nil, false
+	case v.Kind() == reflect.Pointer || !v.CanAddr():
+		z, ok := v.Interface().(bson.Zeroer)
+		return z, ok
+	}
+	z, ok := v.Addr().Interface().(bson.Zeroer)
+	return z, ok
+}
+
+// appendOpen walks a value whose fields are not known. What it doesn't know, it encodes.
+func appendOpen[V any](dst []V, c *Codec, v any, parts []string) []V {
+	switch x := v.(type) {
+	case nil:
+		return dst
+	case bson.A:
+		for _, e := range x {
+			dst = appendOpen(dst, c, e, parts)
+		}
+		return dst
+	case []any:
+		return appendOpen(dst, c, bson.A(x), parts)
+	case bson.RawValue:
+		return appendRawAt(dst, c, x, parts)
+	}
+	if len(parts) == 0 {
+		if x, ok := v.(V); ok {
+			return append(dst, x)
+		}
+	} else {
+		switch x := v.(type) {
+		case bson.Raw:
+			return appendRawAt(dst, c, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: x}, parts)
+		case bson.D:
+			for _, e := range x {
+				if e.Key == parts[0] {
+					return appendOpen(dst, c, e.Value, parts[1:])
+				}
+			}
+			return dst
+		case bson.M:
+			return appendOpen(dst, c, x[parts[0]], parts[1:])
+		}
+	}
+	doc, err := c.Document(bson.D{{Key: "v", Value: v}})
+	if err != nil {
+		return dst
+	}
+	return appendRawAt(dst, c, doc.Lookup("v"), parts)
+}
+
+func appendRawAt[V any](dst []V, c *Codec, v bson.RawValue, parts []string) []V {
+	if v.Type == bson.TypeArray {
+		elems, err := v.Array().Values()
+		if err != nil {
+			return dst
+		}
+		for _, e := range elems {
+			dst = appendRawAt(dst, c, e, parts)
+		}
+		return dst
+	}
+	if len(parts) == 0 {
+		return appendRaw(dst, c, v)
+	}
+	doc, ok := v.DocumentOK()
+	if !ok {
+		return dst
+	}
+	inner, err := doc.LookupErr(parts[0])
+	if err != nil {
+		return dst
+	}
+	return appendRawAt(dst, c, inner, parts[1:])
+}
+
+// appendRaw decodes one value. A null, and what doesn't decode as a V, is passed over.
+func appendRaw[V any](dst []V, c *Codec, v bson.RawValue) []V {
+	var out V
+	var err error
+	switch {
+	case v.Type == bson.TypeNull:
+		return dst
+	case c.Registry() != nil:
+		err = v.UnmarshalWithRegistry(c.Registry(), &out)
+	default:
+		err = v.Unmarshal(&out)
+	}
+	if err != nil {
+		return dst
+	}
+	return append(dst, out)
+}

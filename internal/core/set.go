@@ -1,0 +1,116 @@
+package core
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Set checks and encodes the fields of a user's $set: each is a path that the documents have, outside arrays (an array is
+// set whole), of the field's type, and none lies below another or in _id. A path of whole must not be set in part. The
+// values returned are of type bson.RawValue.
+func (d *Docs) Set(fields bson.D, whole ...string) (bson.D, error) {
+	if len(fields) == 0 {
+		return nil, d.Refuse("fields", nil, "no field was given")
+	}
+	out := make(bson.D, len(fields))
+	for i, e := range fields {
+		f, err := d.Field(e.Key)
+		switch {
+		case err != nil:
+			return nil, err
+		case Overlap(e.Key, "_id"):
+			return nil, d.Refuse(e.Key, nil, "an _id can't be set")
+		case f.Array != "" && f.Array != e.Key:
+			return nil, d.Refuse(e.Key, nil, "lies inside an array: set the array whole")
+		}
+		for _, path := range whole {
+			if strings.HasPrefix(e.Key, path+".") {
+				return nil, d.Refuse(e.Key, nil, fmt.Sprintf("is below %q, which is kept elsewhere too: set that whole", path))
+			}
+		}
+		for _, other := range fields[:i] {
+			if Overlap(e.Key, other.Key) {
+				return nil, d.Refuse(e.Key, nil, fmt.Sprintf("is set by %q too", other.Key))
+			}
+		}
+		v, err := d.FieldValue(f, e.Value, false)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = bson.E{Key: e.Key, Value: v}
+	}
+	return out, nil
+}
+
+// Operators checks and copies a user's update, which is a document of operators. The server checks what they say.
+func (d *Docs) Operators(update bson.D) (bson.D, error) {
+	u, err := d.codec.CopyD(update)
+	switch {
+	case err != nil:
+		return nil, d.Refuse("update", nil, err.Error())
+	case len(u) == 0:
+		return nil, d.Refuse("update", nil, "has no operator")
+	}
+	for _, e := range u {
+		if len(e.Key) < 2 || e.Key[0] != '$' {
+			return nil, d.Refuse(e.Key, nil, "is not an update operator; Replace stores whole documents")
+		}
+	}
+	return u, nil
+}
+
+// FieldValue encodes a value of the caller's, which must be of the type of a field; element asks for an element where
+// that is an array. A bson.RawValue must be one that the type can be read from.
+func (d *Docs) FieldValue(f Field, v any, element bool) (bson.RawValue, error) {
+	held, isRaw := v.(bson.RawValue)
+	if isRaw && !f.Open && !d.readable(f, held, element) || !isRaw && !f.fits(reflect.TypeOf(v), element) {
+		have, want := fmt.Sprintf("%T", v), f.Type.String()
+		if !element {
+			want = f.kindName()
+		}
+		if isRaw {
+			have = "BSON " + held.Type.String()
+		}
+		return bson.RawValue{}, d.Refuse(f.Path, nil, fmt.Sprintf("is a %s, not a %s", have, want))
+	}
+	out, err := d.Raw(v)
+	if err != nil {
+		return bson.RawValue{}, d.Refuse(f.Path, nil, err.Error())
+	}
+	if path, err := CheckNames(out, f.Path); err != nil {
+		return bson.RawValue{}, d.Refuse(path, nil, err.Error())
+	}
+	return out, nil
+}
+
+// readable reports whether a stored value can be read as what a field holds.
+func (d *Docs) readable(f Field, v bson.RawValue, element bool) bool {
+	t := f.Type
+	if f.IsArray() && !element {
+		t = reflect.SliceOf(t)
+	}
+	doc, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
+	field := reflect.StructField{Name: "V", Type: t, Tag: `bson:"v" json:"v"`}
+	return err == nil && d.Decode(doc, reflect.New(reflect.StructOf([]reflect.StructField{field})).Interface()) == nil
+}
+
+// fits reports whether values of a type can be stored in a field; element asks for an element where it is an array.
+func (f Field) fits(have reflect.Type, element bool) bool {
+	if have == nil || f.Open {
+		return true
+	}
+	if have.Kind() == reflect.Pointer {
+		have = have.Elem()
+	}
+	if !f.IsArray() || element {
+		return have == f.Type
+	}
+	if have.Kind() != reflect.Slice && have.Kind() != reflect.Array {
+		return false
+	}
+	have = have.Elem()
+	return have == f.Type || have.Kind() == reflect.Pointer && have.Elem() == f.Type || have.Kind() == reflect.Interface
+}

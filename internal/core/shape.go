@@ -1,0 +1,179 @@
+package core
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A Shape is how the values of a Go type are stored, by the driver's rules under a collection's options: for techniques that
+// describe whole documents. [Docs.Shape] begins with the document, [Shape.Fields] and [Shape.Elem] go on from there.
+type Shape struct {
+	Name string       // of the field; "" for a document, and for an element
+	Type reflect.Type // pointers taken off
+	Kind ShapeKind
+
+	Index []int // of a field: where it is in the struct, as reflect.Type.FieldByIndex takes it; several for one of an inlined struct
+
+	Null     bool // a nil Go value is stored as null
+	Optional bool // an empty Go value isn't stored at all
+	MinSize  bool // integers of 64 bits are stored in 32 where they fit
+
+	codec *Codec
+	top   bool // the document itself
+}
+
+// A ShapeKind says what is known of a value.
+type ShapeKind uint8
+
+const (
+	ScalarShape   ShapeKind = iota // one value that is neither a document nor an array
+	DocumentShape                  // a struct: its fields are known
+	ArrayShape                     // its elements are known
+	MapShape                       // a document of any names, whose values are known
+	OpenShape                      // an interface, a custom marshaler, bson.D, bson.M, bson.A or bson.Raw
+)
+
+// Shape is the shape of the documents. Under a Registry of the collection's own, types whose zero value it doesn't write
+// as the driver's default are open.
+func (d *Docs) Shape() Shape {
+	if d.typ == nil {
+		return Shape{Kind: OpenShape}
+	}
+	s := Shape{codec: d.codec, top: true, MinSize: d.codec != nil && d.codec.options != nil && d.codec.options.IntMinSize}
+	s = s.of(d.typ)
+	s.Null = false
+	return s
+}
+
+// of is the shape of a type that is stored within s.
+func (s Shape) of(t reflect.Type) Shape {
+	k, base := kindOf(t)
+	s.Type = base
+	s.Null = t.Kind() == reflect.Pointer || t.Kind() == reflect.Interface || s.codec.nilIsNull(base)
+	switch {
+	case k == array:
+		s.Kind = ArrayShape
+	case k == document:
+		s.Kind = DocumentShape
+	case k == scalar:
+		s.Kind = ScalarShape
+	case base.Kind() == reflect.Map && !isMarshaler(base) && base.Elem().Kind() != reflect.Interface:
+		s.Kind = MapShape
+	default:
+		s.Kind = OpenShape
+	}
+	if !s.codec.writesAsDefault(base) {
+		s.Kind = OpenShape
+	}
+	return s
+}
+
+// Fields returns the fields of a document in the order they are written, and the shape of those of other names that an inlined
+// map adds; nil if there is none.
+func (s Shape) Fields() (fields []Shape, rest *Shape) {
+	if s.Kind != DocumentShape {
+		return nil, nil
+	}
+	l, err := LayoutOf(s.Type, s.codec)
+	if err != nil {
+		return nil, nil
+	}
+	inner := Shape{codec: s.codec, MinSize: s.MinSize}
+	for _, name := range l.Names {
+		m := l.fields[name]
+		if m == nil {
+			continue
+		}
+		f := inner
+		f.Name, f.MinSize = name, s.MinSize || m.minSize
+		f = f.of(m.typ)
+		f.Index = slices.Clone(m.index)
+		f.Optional = omitsEmpty(m, s.codec, s.top) && s.codec.canBeEmpty(m.typ)
+		if f.Optional && m.typ.Kind() != reflect.Pointer {
+			f.Null = false
+		} else if f.Optional {
+			f.Null = m.typ.Elem().Kind() == reflect.Pointer || s.codec.nilIsNull(f.Type)
+		}
+		f.Optional = f.Optional || throughPointer(s.Type, m.index)
+		fields = append(fields, f)
+	}
+	if l.Open {
+		rest = inner.inlinedMap(s.Type, s.codec.jsonTags())
+	}
+	return fields, rest
+}
+
+// inlinedMap is the shape of the values of a struct's inlined map.
+func (s Shape) inlinedMap(t reflect.Type, jsonTags bool) *Shape {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if _, flags, skip := parseTag(f, jsonTags); f.IsExported() && !skip && flags["inline"] && f.Type.Kind() == reflect.Map {
+			s = s.of(f.Type.Elem())
+			return &s
+		}
+	}
+	return nil
+}
+
+// Elem returns the shape of an array's elements or a map's values.
+func (s Shape) Elem() Shape {
+	switch {
+	case s.Type == nil:
+	case s.Type.Kind() == reflect.Slice, s.Type.Kind() == reflect.Array, s.Type.Kind() == reflect.Map:
+		return Shape{codec: s.codec, MinSize: s.MinSize}.of(s.Type.Elem())
+	}
+	panic(DeclarationError(fmt.Sprintf("%v has no elements", s.Type), "Shape.Elem", "ask the shape of an array or a map"))
+}
+
+// throughPointer reports whether a field is inlined through a pointer, whose fields aren't stored when it is nil.
+func throughPointer(t reflect.Type, index []int) bool {
+	for _, i := range index[:len(index)-1] {
+		if t = t.Field(i).Type; t.Kind() == reflect.Pointer {
+			return true
+		}
+	}
+	return false
+}
+
+// canBeEmpty reports whether omitempty ever leaves a value of the type out.
+func (c *Codec) canBeEmpty(t reflect.Type) bool {
+	switch {
+	case t.Implements(zeroerType):
+		return true
+	case t.Kind() == reflect.Struct:
+		return c != nil && c.options != nil && c.options.OmitZeroStruct
+	case t.Kind() == reflect.Array:
+		return t.Len() == 0
+	}
+	return true
+}
+
+// writesAsDefault reports whether a registry writes a type's zero value as the driver's default does.
+func (c *Codec) writesAsDefault(t reflect.Type) bool {
+	if c == nil || c.registry == nil || t.Kind() == reflect.Interface {
+		return true
+	}
+	zero := bson.D{{Key: "v", Value: reflect.Zero(t).Interface()}}
+	plain := &Codec{options: c.options}
+	own, err := c.Document(zero)
+	def, defErr := plain.Document(zero)
+	return (err == nil) == (defErr == nil) && bytes.Equal(own, def)
+}
+
+// As returns the shape of another type in the place of s: that of a variant, stored under the same options.
+func (s Shape) As(t reflect.Type) Shape {
+	if t == nil {
+		Fail("the type is nil", "Shape.As", "give the type of the variant")
+	}
+	return s.of(t)
+}
+
+// Nested returns s as the shape of a document within another: options that are for whole documents don't reach it.
+func (s Shape) Nested() Shape {
+	s.top = false
+	return s
+}

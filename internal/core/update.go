@@ -1,0 +1,85 @@
+package core
+
+import (
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// CheckUpdate reports what of a user's update the documents can't take: a path that they don't have, a value of a type that the
+// field there can't hold, or an operator that can't be applied to it. The update is one that the Codec has copied.
+func (d *Docs) CheckUpdate(update bson.D) error {
+	if d == nil || d.IsZero() || d.unchecked {
+		return nil
+	}
+	for _, op := range update {
+		fields, ok := op.Value.(bson.D)
+		if !ok {
+			continue // for the server to refuse
+		}
+		for i := range fields {
+			path, v := fields[i].Key, fields[i].Value
+			if op.Key == "$rename" { // the old name may be one that documents have no more
+				path, ok = v.(string)
+				if !ok {
+					continue
+				}
+			}
+			q, err := d.lookQueried(d.layout, "", path)
+			if err == nil && q != opaque {
+				err = d.checkChange(q, op.Key, path, v)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkChange checks what an operator does to the field at a path.
+func (d *Docs) checkChange(q *queried, op, path string, v any) error {
+	switch op {
+	case "$set", "$setOnInsert", "$min", "$max":
+		holds := q.holds
+		if q.depth > 0 {
+			holds = arrays
+		}
+		return d.checkHeld(q, path, holds, v)
+	case "$inc", "$mul", "$bit":
+		if q.depth > 0 || q.holds&numbers == 0 {
+			return d.Refuse(path, nil, fmt.Sprintf("%s needs a number; the field is a %s", op, q.name()))
+		}
+		if op != "$bit" {
+			return d.checkHeld(q, path, numbers, v)
+		}
+	case "$push", "$addToSet":
+		if q.depth == 0 {
+			return d.notArray(q, path, op)
+		}
+		if mod, ok := v.(bson.D); ok && len(mod) > 0 && mod[0].Key == "$each" {
+			return d.checkEach(q, path, q.element, mod[0].Value)
+		}
+		return d.checkHeld(q, path, q.element, v)
+	case "$pull":
+		if q.depth == 0 {
+			return d.notArray(q, path, op)
+		}
+		element := *q
+		element.holds = q.element
+		if cond, ok := v.(bson.D); ok && q.of != nil && !operatorFirst(cond) {
+			return d.checkFilter(q.of, path+".", cond)
+		}
+		return d.checkCondition(&element, path, v)
+	case "$pullAll":
+		if q.depth == 0 {
+			return d.notArray(q, path, op)
+		}
+		return d.checkEach(q, path, q.element, v)
+	case "$pop":
+		if q.depth == 0 {
+			return d.notArray(q, path, op)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package testkit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// WantStepsIndexed asks that each write of the plans that looks something up does so by the index, or by another that it names.
+func WantStepsIndexed(t *testing.T, db *mongo.Database, reason, index string, plans ...model.Plan) {
+	t.Helper()
+	n := 0
+	for _, p := range plans {
+		for _, s := range p.Steps {
+			w, ok := s.(model.Write)
+			if _, insert := w.Model.(*mongo.InsertOneModel); insert || !ok {
+				continue
+			}
+			n++
+			t.Run(fmt.Sprint(reason, " ", n), func(t *testing.T) { modeltest.WantIndexed(t, db, w, cmp.Or(w.Index, index)) })
+		}
+	}
+	if n == 0 {
+		t.Errorf("%s writes nothing that looks something up", reason)
+	}
+}
+
+// A ReadCase is what a change reads, and the index that serves each of its commands.
+type ReadCase struct {
+	reason string
+	read   DBFunc
+	want   []string
+}
+
+// ReadBy is the case of a change; "" is for a collection with few documents, which DocumentDB reads whole.
+func ReadBy[S any](reason string, c model.Change[S], indexes ...string) ReadCase {
+	return ReadCase{reason, func(ctx context.Context, db *mongo.Database) error {
+		_, err := c.Read(ctx, db)
+		return err
+	}, indexes}
+}
+
+// WantReadsIndexed asks that what changes read is served by the indexes that their documentation names.
+func WantReadsIndexed(t *testing.T, db *mongo.Database, m *modeltest.Monitor, cases ...ReadCase) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.reason, func(t *testing.T) {
+			before := len(m.Commands())
+			if err := c.read(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			sent := m.Commands()[before:]
+			if len(sent) != len(c.want) {
+				t.Fatalf("%d reads, want %d: %v", len(sent), len(c.want), sent)
+			}
+			for i, x := range sent {
+				if c.want[i] == "" {
+					continue
+				}
+				t.Run(fmt.Sprint(i+1), func(t *testing.T) { modeltest.WantIndexed(t, db, AsSent(t, x), c.want[i]) })
+			}
+		})
+	}
+}
+
+// AsSent is a command as explain takes it, without what the driver adds.
+func AsSent(t *testing.T, c modeltest.Command) (command bson.D) {
+	t.Helper()
+	var d bson.D
+	if err := bson.Unmarshal(c.Body, &d); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range d {
+		switch x.Key {
+		case "lsid", "$db", "$readPreference", "$clusterTime", "txnNumber":
+		default:
+			command = append(command, x)
+		}
+	}
+	return command
+}

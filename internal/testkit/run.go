@@ -1,0 +1,149 @@
+package testkit
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// EveryPair is false where a run is to be quick: then each operation meets the next one on one table, and itself on the
+// other. .ci/run sets DOCMODEL_FULL on the engine, and runs every ordered pair there; on a server a sample.
+var EveryPair = os.Getenv("DOCMODEL_FULL") != ""
+
+// Interleaved says where the other of two operations comes in: before each command in full runs, before each write in quick ones.
+var Interleaved = func() modeltest.Match {
+	if EveryPair {
+		return modeltest.All
+	}
+	return modeltest.Writes
+}()
+
+// Parallel lets a test run beside others on the engine. On a server they run one after the other, for their databases are one
+// server's.
+func Parallel(t *testing.T) {
+	t.Helper()
+	if os.Getenv(modeltest.EnvURI) == "" {
+		t.Parallel()
+	}
+}
+
+// A DBFunc does something with a database.
+type DBFunc = func(context.Context, *mongo.Database) error
+
+// An Operation is one of several that meet. It reads, decides, and writes, with a token of its own.
+type Operation struct {
+	Name string
+	Run  func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error
+}
+
+// Exec runs plans.
+func Exec(ctx context.Context, db *mongo.Database, plans ...model.Plan) error {
+	for _, p := range plans {
+		if _, err := p.Run(ctx, db); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MustExec is [Exec] of what must succeed.
+func MustExec(t testing.TB, db *mongo.Database, plans ...model.Plan) {
+	t.Helper()
+	if err := Exec(context.Background(), db, plans...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// RunJob runs a job.
+func RunJob(ctx context.Context, db *mongo.Database, j model.Job) error {
+	_, err := j.Run(ctx, db, model.JobOptions{})
+	return err
+}
+
+// InBatchesOf runs a job with so many documents to a batch.
+func InBatchesOf(n int, j model.Job) DBFunc {
+	return func(ctx context.Context, db *mongo.Database) error {
+		j.Stages[0].BatchSize = n
+		return RunJob(ctx, db, j)
+	}
+}
+
+// InTurn runs one after the other.
+func InTurn(list ...DBFunc) DBFunc {
+	return func(ctx context.Context, db *mongo.Database) error {
+		for _, f := range list {
+			if err := f(ctx, db); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// Changed runs a change.
+func Changed[S any](c model.Change[S]) DBFunc {
+	return func(ctx context.Context, db *mongo.Database) error {
+		_, _, err := c.Run(ctx, db)
+		return err
+	}
+}
+
+// MustChange runs changes that must succeed.
+func MustChange[S any](t testing.TB, db *mongo.Database, list ...model.Change[S]) {
+	t.Helper()
+	for _, c := range list {
+		if _, _, err := c.Run(context.Background(), db); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// PlanOf is what a change would run now.
+func PlanOf[S any](t *testing.T, db *mongo.Database, c model.Change[S]) model.Plan {
+	t.Helper()
+	state, err := c.Read(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := c.Decide(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// CreateIndexes creates the indexes of a technique.
+func CreateIndexes(ctx context.Context, db *mongo.Database, t model.Technique) error {
+	for _, x := range t.Indexes() {
+		if _, err := db.Collection(x.Collection).Indexes().CreateOne(ctx, x.Model()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// FaultsOf is the fault case of a write or a plan: what is stored before it, and after.
+func FaultsOf(before Docs, w Written, after Docs) modeltest.FaultCase {
+	return modeltest.FaultCase{
+		Seed: Stored(before), Run: Doing(w), OnServer: 6,
+		Check: func(t testing.TB, db *mongo.Database) { WantDocsInAnyOrder(t, db, after) },
+	}
+}
+
+// RunFaults cuts each case anywhere.
+func RunFaults(t *testing.T, cases map[string]modeltest.FaultCase) {
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			Parallel(t)
+			if c.OnServer == 0 {
+				c.OnServer = 2
+			}
+			modeltest.FaultMatrix(t, c)
+		})
+	}
+}

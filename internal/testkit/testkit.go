@@ -1,0 +1,134 @@
+// Package testkit holds what the tests of several packages need: short documents and ids, and helpers that run plans and checks.
+package testkit
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// D builds a document of alternating names and values.
+func D(nameValue ...any) bson.D {
+	out := make(bson.D, 0, len(nameValue)/2)
+	for i := 0; i < len(nameValue); i += 2 {
+		out = append(out, bson.E{Key: nameValue[i].(string), Value: nameValue[i+1]})
+	}
+	return out
+}
+
+// OID returns the n-th of a row of ids.
+func OID(n int) bson.ObjectID {
+	return bson.ObjectID{0x5f, 0, 0, 0, 0, 0, 0, 0, 0, 0, byte(n >> 8), byte(n)}
+}
+
+// Raw encodes a value.
+func Raw(v any) bson.RawValue {
+	raw, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
+	if err != nil {
+		panic(err)
+	}
+	return bson.Raw(raw).Lookup("v")
+}
+
+// Catch returns the DeclarationError that f panics with, or nil.
+func Catch(t testing.TB, f func()) (e *model.DeclarationError) {
+	t.Helper()
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *model.DeclarationError:
+			e = p
+		default:
+			t.Errorf("panicked with %T %v, not a *DeclarationError", p, p)
+		}
+	}()
+	f()
+	return nil
+}
+
+// MustRun runs plans that prepare a test.
+func MustRun(t testing.TB, db *mongo.Database, plans ...model.Plan) {
+	t.Helper()
+	for _, p := range plans {
+		if _, err := p.Run(t.Context(), db); err != nil {
+			t.Fatalf("%s: %v", p, err)
+		}
+	}
+}
+
+var (
+	ErrDuplicate = errors.New("any duplicate key") // stand for what a server says
+	ErrServer    = errors.New("any server error")
+)
+
+// CheckErr compares an error of a plan. ErrDuplicate and ErrServer stand for any of their kind.
+func CheckErr(t testing.TB, err, want error) {
+	t.Helper()
+	var step *model.StepError
+	var server mongo.ServerError
+	switch {
+	case want == nil && err != nil, want != nil && err == nil:
+		t.Fatalf("error %v, want %v", err, want)
+	case want == ErrDuplicate && !mongo.IsDuplicateKeyError(err), want == ErrServer && !errors.As(err, &server):
+		t.Errorf("error %v (%T), want %v", err, err, want)
+	case want != nil && want != ErrDuplicate && want != ErrServer && !errors.Is(err, want):
+		t.Errorf("error %v, want %v", err, want)
+	case want != nil && want != model.ErrTransactional && !errors.As(err, &step):
+		t.Errorf("error %v is no *StepError", err)
+	}
+}
+
+// CheckOf is the check, of those, whose name says that it finds this.
+func CheckOf(t testing.TB, finds string, checks []model.Check) model.Check {
+	t.Helper()
+	i := slices.IndexFunc(checks, func(c model.Check) bool { return strings.HasSuffix(c.Name, ": "+finds) })
+	if i < 0 {
+		t.Fatalf("no check finds %s", finds)
+	}
+	return checks[i]
+}
+
+// FoundIDs are the _ids, strings, of the documents that a check finds, sorted.
+func FoundIDs(t testing.TB, db *mongo.Database, check model.Check) (ids []string) {
+	t.Helper()
+	found, err := check.All(context.Background(), db)
+	if err != nil {
+		t.Fatalf("%s: %v", check.Name, err)
+	}
+	for _, f := range found {
+		if f.Check != check.Name || f.Collection != check.Collection || f.Problem == "" {
+			t.Errorf("%s: finds %+v", check.Name, f)
+		}
+		ids = append(ids, f.ID.StringValue())
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// Mend runs the jobs of the checks that can mend, in their order.
+func Mend(ctx context.Context, db *mongo.Database, checks []model.Check) error {
+	for _, c := range checks {
+		if c.Mend == nil && c.MendAll == nil {
+			continue
+		}
+		if _, err := c.Job().Run(ctx, db, model.JobOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Finding is what a check has found, of this detail.
+func Finding(check model.Check, detail bson.D) model.Finding {
+	raw, err := bson.Marshal(detail)
+	if err != nil {
+		panic(err)
+	}
+	return model.Finding{Check: check.Name, Collection: check.Collection, Detail: raw}
+}

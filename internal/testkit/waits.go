@@ -1,0 +1,26 @@
+package testkit
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+// Waits is [modeltest.Each] for a test that waits for leases and connections. Where the tests know only the engine, it
+// runs in a synctest bubble, where waiting takes no time. Then f can't run subtests.
+func Waits(t *testing.T, f func(t *testing.T, db *mongo.Database), opts ...modeltest.Option) {
+	t.Helper()
+	if tenancy.On || OnServer {
+		modeltest.Each(t, f, opts...)
+		return
+	}
+	t.Run("engine", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			f(t, modeltest.NewClient(t, opts...).Database("waits"))
+		})
+	})
+}

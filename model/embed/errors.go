@@ -1,0 +1,24 @@
+package embed
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/docmodel/docmodel/model"
+)
+
+var (
+	// ErrVersion is what running a compare-and-set of [Versioned] gives when the document is there in another version. It is
+	// [model.ErrStale] too; model.ErrStale alone says that the document is gone.
+	ErrVersion = fmt.Errorf("%w: it has another version", model.ErrStale)
+
+	// ErrGuard is what running a write of [Versioned.Guarded] gives when the document is there and its guard doesn't hold: there
+	// is not as much left as is to be taken. Trying again doesn't help until somebody changes the document.
+	ErrGuard = errors.New("docmodel: the document is there, and the condition of the write doesn't hold")
+)
+
+var (
+	errNoElement     = fmt.Errorf("docmodel: the document holds no such element: %w", model.ErrNotFound)
+	errElementExists = fmt.Errorf("%w: the document holds another element under this key", model.ErrTaken)
+	errArrayFull     = fmt.Errorf("%w: the array takes no other element", model.ErrFull)
+)

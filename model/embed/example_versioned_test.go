@@ -1,0 +1,82 @@
+package embed_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+// An order with its lines is one document, which is written whole, or not at all.
+type (
+	cart struct {
+		ID      string          `bson:"_id"`
+		Lines   []cartLine      `bson:"lines,omitempty"`
+		Total   int64           `bson:"total"`
+		Version int64           `bson:"version"`
+		Ops     []bson.ObjectID `bson:"ops,omitempty"`
+	}
+	cartLine struct {
+		Article string `bson:"article"`
+		Price   int64  `bson:"price"`
+	}
+)
+
+var (
+	carts    = model.NewCollection[cart, string]("carts")
+	cartSets = embed.NewVersioned(carts, embed.VersionedSpec{Tokens: "ops"})
+)
+
+func ExampleVersioned() {
+	client, stop := modeltest.Start()
+	defer stop()
+	ctx, db := context.Background(), client.Database("shop")
+	op := func(n byte) bson.ObjectID { return bson.ObjectID{11: n} } // bson.NewObjectID, once for each operation
+
+	if _, err := cartSets.Insert(cart{ID: "c1"}, op(1)).Run(ctx, db); err != nil {
+		fmt.Println(err)
+		return
+	}
+	// Read, decide, write if nobody wrote since; else again.
+	buy := func(article string, price int64) func(cart) (cart, error) {
+		return func(c cart) (cart, error) {
+			c.Lines = append(c.Lines[:len(c.Lines):len(c.Lines)], cartLine{article, price})
+			c.Total += price
+			return c, nil
+		}
+	}
+	for range 2 { // the second run finds its token, and changes nothing
+		if _, _, err := cartSets.Change("c1", op(2), buy("lamp", 40)).Run(ctx, db); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	read, err := carts.ByID("c1").One(ctx, db)
+	fmt.Println(read.Lines, read.Total, "version", read.Version, err)
+
+	// By hand: two who read the same version. The first wins.
+	first := cartSets.Update("c1", read.Version, bson.D{{Key: "$set", Value: bson.D{{Key: "total", Value: int64(36)}}}}, op(3))
+	second := cartSets.Update("c1", read.Version, bson.D{{Key: "$set", Value: bson.D{{Key: "total", Value: int64(30)}}}}, op(4))
+	fmt.Println(first)
+	fmt.Println(first.Cost())
+	for _, w := range []model.Write{first, second, first} {
+		result, err := w.Run(ctx, db)
+		fmt.Println(result.Steps[0].Status, errors.Is(err, model.ErrStale))
+	}
+	// A guard needs no version: no discount below 30.
+	_, err = cartSets.Take("c1", "total", 40, op(5)).Run(ctx, db)
+	fmt.Println(err)
+	// Output:
+	// [{lamp 40}] 40 version 2 <nil>
+	// db.carts.updateOne({_id: 'c1', version: Long('2'), ops: {$ne: ObjectId('000000000000000000000003')}}, {$set: {total: Long('36'), version: Long('3')}, $push: {ops: {$each: [ObjectId('000000000000000000000003')], $slice: -100}}})
+	// 1 command, 1 document written, by _id_
+	// applied false
+	// not sent true
+	// already false
+	// docmodel: step 1: carts {_id: 'c1'}: the document is there, and the condition of the write doesn't hold
+}

@@ -1,0 +1,195 @@
+package embed
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/direction"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// elementType checks that what a path holds is stored as documents of a Go type. It returns nil where the documents' type doesn't
+// say what is there.
+func elementType(c *core.Docs, place core.Place, f core.Field, elem reflect.Type) reflect.Type {
+	if f.Type != nil && f.Type != elem {
+		place.Fail(fmt.Sprintf("path %q holds %s, not %s", f.Path, f.Type, elem), "name the type that the documents declare, without pointers")
+	}
+	if l, err := core.LayoutOf(elem, c.Codec()); err != nil || len(l.Names) == 0 && !l.Open {
+		place.Fail(fmt.Sprintf("%s is not stored as a document", elem), "embed structs; for an array of plain values, $addToSet and $pull are enough")
+	}
+	return f.Type
+}
+
+// checkIndexes checks and copies keys of indexes, by paths within what is at a path.
+func checkIndexes(c *core.Docs, place core.Place, path string, indexes []bson.D) (out []bson.D) {
+	for _, keys := range indexes {
+		checkKeys(place, keys)
+		for _, k := range keys {
+			c.MustField(path + "." + k.Key)
+		}
+		out = append(out, slices.Clone(keys))
+	}
+	return out
+}
+
+// elementOperators are those that a write to one element may use. $rename can't reach into arrays, and $setOnInsert inserts nothing.
+var elementOperators = map[string]bool{
+	"$set": true, "$unset": true, "$inc": true, "$mul": true, "$min": true, "$max": true, "$bit": true, "$currentDate": true,
+	"$push": true, "$addToSet": true, "$pull": true, "$pullAll": true, "$pop": true,
+}
+
+// checkKeys checks the fields of an index, and their directions.
+func checkKeys(place core.Place, keys bson.D) {
+	if len(keys) == 0 {
+		place.Fail("an index has no key", "name fields of what it is for")
+	}
+	for i, k := range keys {
+		if !ordersOnce(keys, i) {
+			place.Fail(fmt.Sprintf("an index has %s: %s", k.Key, model.Shell(k.Value)), "name each field once, by 1 or -1")
+		}
+	}
+}
+
+// ordersOnce reports whether a field of a sort has a direction, and isn't there before.
+func ordersOnce(sort bson.D, i int) bool {
+	return direction.Of(sort[i].Value) != 0 && !has(sort[:i], sort[i].Key)
+}
+
+func has(d bson.D, key string) bool { return bsonval.Index(d, key) >= 0 }
+
+// operators are update operators on fields of the element, with the paths that reach it from the document. Fields are checked
+// against those of the element, which are at a path in so many arrays. key is what may not be written, or "".
+func operators(c *core.Docs, update bson.D, base string, arrays int, prefix, key string) (bson.D, error) {
+	u, err := c.Operators(update)
+	if err != nil {
+		return nil, err
+	}
+	for i, op := range u {
+		fields, ok := op.Value.(bson.D)
+		switch {
+		case !elementOperators[op.Key]:
+			return nil, c.Refuse(op.Key, nil, "can't be applied to an element")
+		case has(u[:i], op.Key):
+			return nil, c.Refuse(op.Key, nil, "is given twice")
+		case !ok || len(fields) == 0:
+			return nil, c.Refuse(op.Key, nil, "needs a bson.D of fields of the element")
+		}
+		for j, f := range fields {
+			if err := innerField(c, base, f.Key, arrays, key); err != nil {
+				return nil, err
+			}
+			if op.Key == "$set" {
+				if at, err := core.CheckNames(f.Value, base+"."+f.Key); err != nil {
+					return nil, c.Refuse(at, nil, err.Error())
+				}
+			}
+			fields[j].Key = prefix + "." + f.Key
+		}
+	}
+	return u, nil
+}
+
+// innerField checks that the document at a path, in so many arrays, has a field that can be written by its name alone.
+func innerField(c *core.Docs, base, name string, arrays int, key string) error {
+	f, err := c.Lookup(base + "." + name)
+	crossed := f.Arrays - arrays
+	if f.IsArray() {
+		crossed--
+	}
+	switch {
+	case err != nil:
+		return c.Refuse(base, name, err.Error())
+	case key != "" && core.Overlap(name, key):
+		return c.Refuse(base+"."+name, nil, "is the element's key: add an element under the new key, and remove this one")
+	case !f.Open && crossed > 0:
+		return c.Refuse(base+"."+name, nil, "lies inside another array: declare that with NewNested")
+	}
+	return nil
+}
+
+// conditions checks and copies conditions on fields of one element: of its own, and $and, $or and $nor of such.
+func conditions(c *core.Docs, base string, cond bson.D) (bson.D, error) {
+	return conditionsOn(c, base, cond, func(name string) error {
+		_, err := c.Lookup(base + "." + name)
+		return err
+	})
+}
+
+// conditionsOn is conditions on fields that a function knows, at a path or, if that is "", of the documents.
+func conditionsOn(c *core.Docs, base string, cond bson.D, check func(name string) error) (bson.D, error) {
+	out := make(bson.D, 0, len(cond))
+	for _, e := range cond {
+		switch e.Key {
+		case "$and", "$or", "$nor":
+			list, err := conditionLists(c, base, e, check)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, bson.E{Key: e.Key, Value: list})
+			continue
+		}
+		if err := check(e.Key); err != nil {
+			return nil, c.Refuse(cmp.Or(base, "conditions"), e.Key, err.Error())
+		}
+		v, err := c.Codec().Value(e.Value)
+		if err != nil {
+			return nil, c.Refuse(strings.TrimPrefix(base+"."+e.Key, "."), nil, err.Error())
+		}
+		out = append(out, bson.E{Key: e.Key, Value: v})
+	}
+	return out, nil
+}
+
+func conditionLists(c *core.Docs, base string, e bson.E, check func(name string) error) (bson.A, error) {
+	list, ok := e.Value.(bson.A)
+	if !ok || len(list) == 0 {
+		return nil, c.Refuse(e.Key, nil, "needs a bson.A of conditions")
+	}
+	out := make(bson.A, len(list))
+	for i, x := range list {
+		d, ok := x.(bson.D)
+		if !ok || len(d) == 0 {
+			return nil, c.Refuse(e.Key, nil, "needs a bson.A of conditions, each a bson.D")
+		}
+		inner, err := conditionsOn(c, base, d, check)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = inner
+	}
+	return out, nil
+}
+
+// prefixed are conditions on an element's fields, once it stands alone at a path.
+func prefixed(path string, cond bson.D) bson.D {
+	out := make(bson.D, len(cond))
+	for i, e := range cond {
+		out[i] = bson.E{Key: path + "." + e.Key, Value: e.Value}
+		if list, ok := e.Value.(bson.A); ok && strings.HasPrefix(e.Key, "$") {
+			all := make(bson.A, len(list))
+			for j, x := range list {
+				all[j] = prefixed(path, x.(bson.D))
+			}
+			out[i] = bson.E{Key: e.Key, Value: all}
+		}
+	}
+	return out
+}
+
+// toParent is the write that updates the document with an _id.
+func toParent(c *core.Docs, id any, update bson.D) model.Write {
+	byID, err := c.ByID(id)
+	if err != nil {
+		return model.Refused(c.Name(), err)
+	}
+	return model.Write{
+		Collection: c.Name(), Expect: model.One, Index: model.IDIndex, Model: &mongo.UpdateOneModel{Filter: byID, Update: update},
+	}
+}

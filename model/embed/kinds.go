@@ -1,0 +1,333 @@
+package embed
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Kinds are the documents of a collection, or what they hold at a path, as values of a [Union]: what is asked of them by type. Make
+// it with [NewKinds].
+//
+// Indexes returns the index on the tag, where the spec asks for it, and those by fields of the values; those of one type are partial.
+//
+// Checks returns one check, of values whose tag isn't declared, and of values without a tag: from before the technique, or from
+// a program that knows more types. No write mends it; [Kinds.Retag] gives tags to values that have none.
+//
+// Cost: it reads every document, and no index serves it.
+type Kinds[D, K any] struct {
+	model.Parts
+
+	docs *model.Collection[D, K]
+	k    *kinds
+}
+
+// KindsSpec says where the values are and which indexes they have. The zero value is valid.
+type KindsSpec struct {
+	Path    string      // of the field, or array, that holds values of the union; "" means that the documents themselves are
+	ByTag   bool        // an index on the tag: for [Kinds.Of] and [Only] without other conditions
+	Indexes []KindIndex // by fields of the values
+}
+
+// A KindIndex is an index by fields of the values, of one type or of all.
+type KindIndex struct {
+	Tag    string // the type: a partial index, which leaves the others out, of queries that ask for the tag too; "" means all
+	Keys   bson.D // paths within a value, which the type must have
+	Unique bool   // no two values of the type share them; not in arrays, whose index holds the other elements too
+}
+
+// A KindCount is how many values there are of a type.
+type KindCount struct {
+	Tag bson.RawValue `bson:"tag"` // as it is stored; null for values without one
+	N   int64         `bson:"n"`
+}
+
+// kinds is what of Kinds doesn't depend on types.
+type kinds struct {
+	docs    *core.Docs
+	u       *union
+	path    string
+	list    bool // the path is an array
+	byTag   bool
+	indexes []KindIndex
+}
+
+// NewKinds declares that c's documents are values of a union, or hold some at the spec's path. It panics with a [*model.DeclarationError]
+// when the collection is not declared with the union's options, by which its values are read and written; when the documents, or the
+// field, are of another type than the union's; when an index is of a tag that isn't declared, or of a field that its type doesn't
+// have, sorts by something else than 1 and -1, or has no key.
+func NewKinds[D, K, I any](c *model.Collection[D, K], u *Union[I], spec KindsSpec) *Kinds[D, K] {
+	var of *union
+	if u != nil {
+		of = u.u
+	}
+	out := &Kinds[D, K]{model.Parts{}, c, newKinds(c.Docs(), of, spec)}
+	out.Parts = model.NewParts(out.k.all, nil, out.k.checks)
+	return out
+}
+
+func newKinds(c *core.Docs, u *union, s KindsSpec) *kinds {
+	place := core.Place(fmt.Sprintf("NewKinds of %s", c.Name()))
+	switch {
+	case c.IsZero() || u == nil:
+		place.Fail("a nil collection or union", "declare them with NewCollection and NewUnion")
+	case !u.registeredIn(c.Codec().Registry()):
+		place.Fail("the collection's registry doesn't know the union", "declare the collection with the union's Options()")
+	}
+	k := &kinds{docs: c, u: u, path: s.Path, byTag: s.ByTag}
+	if typ := c.Type(); s.Path != "" {
+		f := c.MustField(s.Path)
+		if k.list = f.IsArray(); f.Type != u.iface || f.Arrays > 1 {
+			place.Fail(fmt.Sprintf("path %q doesn't hold values of %s", s.Path, u.iface), "declare the field, or the slice, with the union's interface type")
+		}
+	} else if typ != u.iface {
+		place.Fail(fmt.Sprintf("the documents are of type %s, not %s", typ, u.iface), "declare the collection with the union's interface type, or give a Path")
+	}
+	for _, x := range s.Indexes {
+		k.checkIndex(place, x)
+		x.Keys = slices.Clone(x.Keys)
+		k.indexes = append(k.indexes, x)
+	}
+	return k
+}
+
+func (k *kinds) checkIndex(place core.Place, x KindIndex) {
+	if _, known := k.u.byTag[x.Tag]; x.Tag != "" && !known {
+		place.Fail(fmt.Sprintf("an index of the tag %q", x.Tag), "name a tag of the union: "+k.u.names())
+	}
+	if x.Unique && k.list {
+		place.Fail("an index on an array is unique", "it would hold the other elements' missing fields too: keep what is unique in documents of their own")
+	}
+	checkKeys(place, x.Keys)
+	for _, e := range x.Keys {
+		if err := k.checkField(x.Tag, e.Key); err != nil {
+			place.Fail(fmt.Sprintf("an index of %q: %v", e.Key, err), "name a field of the type that it is for")
+		}
+	}
+}
+
+// checkField checks that the type of a tag, or any if that is "", stores a field.
+func (k *kinds) checkField(tag, name string) (err error) {
+	for _, c := range k.u.cases {
+		if name == k.u.tag || name == "_id" && k.path == "" {
+			return nil
+		}
+		if c.unknown != nil || tag != "" && tag != c.tag {
+			continue
+		}
+		var l *core.Layout
+		if l, err = core.LayoutOf(c.base(), k.docs.Codec()); err == nil {
+			_, err = l.Resolve(name, k.docs.Codec())
+		}
+		if err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// Of returns the query of the documents that are, or hold, a value of one of the types.
+//
+// Bad input, refused: no tag, one that isn't declared. Cost: one command, served by the index on the tag where the spec asks for
+// one, or by one of the spec for what is added with Where.
+func (k *Kinds[D, K]) Of(tags ...string) (f *model.Find[D]) {
+	f = k.docs.Find(nil)
+	k.k.of(&f.Query, tags)
+	return f
+}
+
+// Having returns the query of the documents that are, or hold, a value of one type which fulfils conditions on its fields: {author:
+// "Doctorow"}. In an array, one element fulfils all of them. $and, $or and $nor of conditions may stand beside them.
+//
+// Bad input, refused: a tag that isn't declared, a field that its type doesn't store, another operator in a field's place.
+//
+// Cost: one command, served by an index of the spec for this type, or for all, whose first field has a condition.
+func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f *model.Find[D]) {
+	f = k.docs.Find(nil)
+	k.k.having(&f.Query, tag, conditions)
+	return f
+}
+
+// Only returns the query of the documents of one type, decoded as that. T is one of the union's, or a pointer to it, or what a
+// pointer that is declared points at. It is refused when T is none, or the values are not whole documents.
+//
+// Cost: as [Kinds.Of].
+func Only[T, D, K any](k *Kinds[D, K]) *model.Find[T] {
+	f := new(model.Find[T])
+	if k == nil {
+		f.Err = &model.ValueError{Field: "kinds", Reason: "is nil: give what NewKinds returned"}
+		return f
+	}
+	f.Query = k.docs.Find(nil).Query
+	k.k.only(&f.Query, reflect.TypeFor[T]())
+	return f
+}
+
+// Retag returns the write that gives a tag to the values that fulfil a filter on their documents and have none, or null. It can be
+// run again. It is refused for values in arrays.
+//
+// Cost: one command, which writes as many documents as match. The tag comes after the fields that are there.
+func (k *Kinds[D, K]) Retag(filter bson.D, tag string) model.Write { return k.k.assign(filter, tag) }
+
+// Counts returns how many values there are of each type, those of no declared one too, in the order of tags.
+//
+// Cost: one command that reads every document.
+func (k *Kinds[D, K]) Counts() *model.Aggregate[KindCount] {
+	return model.AggregateAs[KindCount](k.docs, k.k.counts())
+}
+
+func (k *kinds) at(field string) string {
+	if k.path == "" {
+		return field
+	}
+	return k.path + "." + field
+}
+
+func (k *kinds) tag() string { return k.at(k.u.tag) }
+
+func (k *kinds) index(x KindIndex) model.Index {
+	keys := make(bson.D, len(x.Keys))
+	for i, e := range x.Keys {
+		keys[i] = bson.E{Key: k.at(e.Key), Value: e.Value}
+	}
+	out := model.NewIndex(k.docs.Name(), keys)
+	out.Unique = x.Unique
+	out.Why = "values of " + k.u.iface.Name() + " by their fields"
+	if x.Tag != "" {
+		out.Name += "_" + x.Tag
+		out.Partial = bson.D{{Key: k.tag(), Value: x.Tag}}
+		out.Why = "values of " + k.u.iface.Name() + " of type " + x.Tag + " by their fields"
+	}
+	return out
+}
+
+func (k *kinds) all() (out []model.Index) {
+	if k.byTag {
+		x := k.index(KindIndex{Keys: bson.D{{Key: k.u.tag, Value: 1}}})
+		x.Why = "values of " + k.u.iface.Name() + " by type"
+		out = append(out, x)
+	}
+	for _, x := range k.indexes {
+		out = append(out, k.index(x))
+	}
+	return out
+}
+
+// tagIndex is the name of the index on the tag, or "".
+func (k *kinds) tagIndex() string {
+	if k.byTag {
+		return k.all()[0].Name
+	}
+	return ""
+}
+
+func (k *kinds) checkTag(tag string) error {
+	if _, known := k.u.byTag[tag]; !known {
+		return k.docs.Refuse(k.tag(), tag, "is no tag that is declared; there are "+k.u.names())
+	}
+	return nil
+}
+
+//go:noinline
+func (k *kinds) of(q *model.Query, tags []string) {
+	q.Index = k.tagIndex()
+	in := make(bson.A, len(tags))
+	for i, tag := range tags {
+		if q.Err = k.checkTag(tag); q.Err != nil {
+			return
+		}
+		in[i] = tag
+	}
+	switch len(tags) {
+	case 0:
+		q.Err = k.docs.Refuse(k.tag(), nil, "no tag was given")
+	case 1:
+		q.Filter = bson.D{{Key: k.tag(), Value: tags[0]}}
+	default:
+		q.Filter = bson.D{{Key: k.tag(), Value: bson.D{{Key: "$in", Value: in}}}}
+	}
+}
+
+//go:noinline
+func (k *kinds) having(q *model.Query, tag string, conditions bson.D) {
+	if q.Err = k.checkTag(tag); q.Err != nil {
+		return
+	}
+	cond, err := conditionsOn(k.docs, k.path, conditions, func(name string) error { return k.checkField(tag, name) })
+	if q.Err = err; err != nil {
+		return
+	}
+	all := model.And(bson.D{{Key: k.u.tag, Value: tag}}, cond)
+	switch {
+	case k.list:
+		// The tag stands by its path too: only so is it seen that the filter asks for what a partial index holds.
+		q.Filter = bson.D{{Key: k.tag(), Value: tag}, {Key: k.path, Value: bson.D{{Key: "$elemMatch", Value: all}}}}
+	case k.path != "":
+		q.Filter = prefixed(k.path, all)
+	default:
+		q.Filter = all
+	}
+	q.Index = k.tagIndex()
+	for _, x := range k.indexes {
+		if (x.Tag == "" || x.Tag == tag) && has(cond, x.Keys[0].Key) {
+			q.Index = k.index(x).Name
+			return
+		}
+	}
+}
+
+//go:noinline
+func (k *kinds) only(q *model.Query, t reflect.Type) {
+	base := t
+	if t.Kind() == reflect.Pointer {
+		base = t.Elem()
+	}
+	i, known := k.u.byType[base]
+	switch {
+	case !known || k.u.cases[i].unknown != nil:
+		q.Err = k.docs.Refuse(k.tag(), t.String(), "is not a type that is declared; there are "+k.u.names())
+	case k.path != "":
+		q.Err = k.docs.Refuse(k.path, t.String(), "the values are parts of documents: use Of or Having")
+	default:
+		k.of(q, []string{k.u.cases[i].tag})
+	}
+}
+
+func (k *kinds) assign(filter bson.D, tag string) model.Write {
+	own, err := k.docs.Codec().CopyD(filter)
+	if err != nil {
+		err = k.docs.Refuse("filter", nil, err.Error())
+	} else {
+		err = cmp.Or(k.docs.CheckFilter(own), k.checkTag(tag))
+	}
+	if err == nil && k.list {
+		err = k.docs.Refuse(k.path, nil, "the values are elements of an array")
+	}
+	if err != nil {
+		return model.Refused(k.docs.Name(), err)
+	}
+	untagged := bson.D{{Key: k.tag(), Value: nil}} // or none
+	if k.path != "" {
+		untagged = append(bson.D{{Key: k.path, Value: bson.D{{Key: "$type", Value: "object"}}}}, untagged...)
+	}
+	return model.Write{Collection: k.docs.Name(), Once: true, Model: &mongo.UpdateManyModel{
+		Filter: model.And(own, untagged), Update: bson.D{{Key: "$set", Value: bson.D{{Key: k.tag(), Value: tag}}}},
+	}}
+}
+
+func (k *kinds) counts() (p mongo.Pipeline) {
+	if k.path != "" {
+		p = append(p, bson.D{{Key: "$unwind", Value: "$" + k.path}})
+	}
+	return append(p,
+		bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$" + k.tag()}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
+		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
+		bson.D{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}, {Key: "tag", Value: "$_id"}, {Key: "n", Value: 1}}}},
+	)
+}

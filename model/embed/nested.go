@@ -1,0 +1,194 @@
+package embed
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Nested is an array of small documents in each element of an [Embedded] array: the phones of each address of a person. One of
+// them is named by two keys, its element's and its own; writes reach it by two array filters, without reading the document. It is read
+// with its element, by the queries of the Embedded. Make it with [NewNested].
+//
+// Indexes returns the indexes that the spec asks for. Nothing here needs one: writes find the document by its _id, and checks read all.
+//
+// Checks returns the checks of the arrays in the elements, which are those of [Embedded.Checks]. Repeated keys are found in
+// elements that have a key themselves: the Embedded's check of malformed arrays finds the others.
+//
+// Cost: each check reads every parent, and no index serves it. Mending writes one document for each finding, by _id.
+type Nested[K, F any] struct {
+	model.Parts
+
+	n *nesting
+}
+
+// nesting is what of a Nested doesn't depend on types.
+type nesting struct {
+	outer *embedding
+	in    *embedding // its path is the whole one, from the document
+	path  string     // of the array within an element
+}
+
+// NewNested declares that the array at a path within the elements of an Embedded holds elements of type F. It panics with a
+// [*model.DeclarationError] for what [NewEmbedded] panics for.
+func NewNested[F, D, K, E any](outer *Embedded[D, K, E], path string, spec EmbeddedSpec) *Nested[K, F] {
+	if outer == nil || outer.m == nil {
+		core.Fail("a nil Embedded", fmt.Sprintf("NewNested, path %q", path), "declare it with NewEmbedded")
+	}
+	out := &Nested[K, F]{model.Parts{}, newNesting(outer.m, reflect.TypeFor[F](), path, spec)}
+	out.Parts = model.NewParts(out.indexes, nil, out.n.checks)
+	return out
+}
+
+func newNesting(outer *embedding, elem reflect.Type, path string, spec EmbeddedSpec) *nesting {
+	full := outer.path + "." + path
+	place := core.Place(fmt.Sprintf("NewNested of %s.%s", outer.docs.Name(), full))
+	f := outer.docs.MustField(full)
+	m := &embedding{docs: outer.docs, path: full, key: spec.Key}
+	switch m.typ = elementType(outer.docs, place, f, elem); {
+	case f.NullParent() != "":
+		place.Fail(fmt.Sprintf("a nil value at %q is stored as null, below which $push fails", f.NullParent()), "tag that field omitempty, or declare it as a struct")
+	case f.Open && !f.IsArray():
+	case !f.IsArray() || f.Arrays != 2:
+		place.Fail(fmt.Sprintf("path %q is no array of the elements of %s", full, outer.path), "name a slice field of the elements, that no other array is around")
+	case f.StoresNull():
+		place.Fail(fmt.Sprintf("a nil slice at %q is stored as null, on which $push fails", full), "tag the field omitempty")
+	case core.Overlap(path, outer.key):
+		place.Fail("the array holds its elements' key", "name another field")
+	}
+	m.checkKeyPath(place, full, max(f.Arrays, 2))
+	m.checkBound(place, spec)
+	m.indexes = checkIndexes(outer.docs, place, full, spec.Indexes)
+	return &nesting{outer, m, path}
+}
+
+// Add returns the write that appends elements to the array of the parent's element with the key, all or none. Running it gives
+// [model.ErrNotFound] when the parent holds no such element, and else what [Embedded.Add] gives.
+//
+// Cost: one command, one document, found by _id; up to four reads more when nothing matched.
+func (n *Nested[K, F]) Add(parent K, key any, elements ...F) model.Write {
+	list := make([]any, len(elements))
+	for i := range elements {
+		list[i] = elements[i]
+	}
+	return n.n.add(parent, key, list)
+}
+
+// Update returns the write that applies the operators of [Embedded.Update] to the inner element with the second key, in the element
+// with the first. Running it gives [model.ErrNotFound] when one of both is not there, [model.ErrStale] when there is no parent.
+//
+// Cost: one command, one document, found by _id; one read more when nothing matched. Consistency: one atomic update of the parent.
+func (n *Nested[K, F]) Update(parent K, key, inner any, update bson.D) model.Write {
+	return n.n.update(parent, key, inner, update)
+}
+
+// Remove returns the write that takes inner elements out of one element; those that it doesn't hold are passed over. Running it
+// gives [model.ErrNotFound] when the parent holds no such element. It is idempotent.
+//
+// Cost: one command, one document, found by _id; one read more when nothing matched.
+func (n *Nested[K, F]) Remove(parent K, key any, inner ...any) model.Write {
+	return n.n.remove(parent, key, inner)
+}
+
+func (n *Nested[K, F]) indexes() []model.Index { return n.n.in.allIndexes()[1:] }
+
+// inElement is the condition that an element of the key fulfils others too.
+func (n *nesting) inElement(key bson.RawValue, more ...bson.D) bson.D {
+	c := bson.D{{Key: n.outer.key, Value: model.Eq(key)}}
+	for _, m := range more {
+		c = model.And(c, m)
+	}
+	return n.outer.matching(c)
+}
+
+func (n *nesting) add(parent, key any, list []any) model.Write {
+	byID, err := n.outer.byParent(parent)
+	if err != nil {
+		return model.Refused(n.in.docs.Name(), err)
+	}
+	k, err := n.outer.elementKey(key)
+	if err != nil {
+		return model.Refused(n.in.docs.Name(), err)
+	}
+	elems, keys, err := n.in.elements(list)
+	if err != nil {
+		return model.Refused(n.in.docs.Name(), err)
+	}
+	if n.in.max > 0 && len(elems) > n.in.max {
+		return model.Refused(n.in.docs.Name(), n.in.tooMany(len(elems)))
+	}
+	inner := n.path + "." + n.in.key
+	guard := []bson.D{{{Key: inner, Value: noneOf(keys)}}}
+	w := model.Write{
+		Collection: n.in.docs.Name(), Expect: model.One, Once: true, Index: model.IDIndex,
+		Reasons: []model.Reason{
+			{If: model.And(byID, n.inElement(k, bson.D{{Key: inner, Value: bson.D{{Key: "$in", Value: keys}}}})), Err: errElementExists},
+		},
+	}
+	if n.in.max > 0 {
+		room := n.in.max - len(elems)
+		guard = append(guard, beyond(n.path, room, false))
+		w.Reasons = append(w.Reasons, model.Reason{If: model.And(byID, n.inElement(k, beyond(n.path, room, true))), Err: errArrayFull})
+	}
+	w.Reasons = append(w.Reasons, model.Reason{If: byID, Err: errNoElement})
+	var held []bson.D
+	for _, v := range elems {
+		held = append(held, bson.D{{Key: n.path, Value: model.Eq(v)}})
+	}
+	w.Done = model.And(byID, n.inElement(k, held...))
+	w.Model = &mongo.UpdateOneModel{
+		Filter: model.And(byID, n.inElement(k, guard...)), ArrayFilters: []any{n.outerFilter(k)},
+		Update: bson.D{{Key: "$push", Value: bson.D{{Key: n.outer.path + ".$[e]." + n.path, Value: pushed(elems)}}}},
+	}
+	return w
+}
+
+// outerFilter is the array filter that finds the element e of the key.
+func (n *nesting) outerFilter(key bson.RawValue) bson.D {
+	return bson.D{{Key: "e." + n.outer.key, Value: model.Eq(key)}}
+}
+
+func (n *nesting) update(parent, key, inner any, update bson.D) model.Write {
+	byID, err := n.outer.byParent(parent)
+	if err != nil {
+		return model.Refused(n.in.docs.Name(), err)
+	}
+	k, err := n.outer.elementKey(key)
+	if err != nil {
+		return model.Refused(n.in.docs.Name(), err)
+	}
+	ik, err := n.in.elementKey(inner)
+	if err != nil {
+		return model.Refused(n.in.docs.Name(), err)
+	}
+	u, err := operators(n.in.docs, update, n.in.path, 2, n.outer.path+".$[e]."+n.path+".$[n]", n.in.key)
+	if err != nil {
+		return model.Refused(n.in.docs.Name(), err)
+	}
+	return model.Write{
+		Collection: n.in.docs.Name(), Expect: model.One, Once: mql.Idempotent(u), Index: model.IDIndex,
+		Reasons: []model.Reason{{If: byID, Err: errNoElement}},
+		Model: &mongo.UpdateOneModel{
+			Filter: model.And(byID, n.inElement(k, bson.D{{Key: n.path + "." + n.in.key, Value: model.Eq(ik)}})), Update: u,
+			ArrayFilters: []any{n.outerFilter(k), bson.D{{Key: "n." + n.in.key, Value: model.Eq(ik)}}},
+		},
+	}
+}
+
+func (n *nesting) remove(parent, key any, inner []any) model.Write {
+	k, err := n.outer.elementKey(key)
+	if err != nil {
+		return model.Refused(n.in.docs.Name(), err)
+	}
+	in, err := n.in.elementKeys(inner)
+	if err != nil {
+		return model.Refused(n.in.docs.Name(), err)
+	}
+	pull := bson.D{{Key: n.in.key, Value: bson.D{{Key: "$in", Value: in}}}}
+	return n.outer.toElement(parent, k, bson.D{{Key: "$pull", Value: bson.D{{Key: n.outer.path + ".$[e]." + n.path, Value: pull}}}}, true)
+}

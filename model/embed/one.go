@@ -1,0 +1,184 @@
+package embed
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/found"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// One is one document within another: the home address of a person, in person.home. Make it with [NewOne].
+//
+// Indexes returns those that the spec asks for.
+//
+// Checks returns one check, of parents that store something else than a document at the path, or above it: below that $set
+// fails. Null at the path itself is as good as nothing. No write mends it.
+//
+// Cost: it reads every parent, and no index serves it.
+type One[D, K, E any] struct {
+	model.Parts
+
+	docs *model.Collection[D, K]
+	s    *subdocument
+}
+
+// subdocument is what of a One doesn't depend on types.
+type subdocument struct {
+	docs    *core.Docs
+	path    string
+	indexes []bson.D
+}
+
+// OneSpec says which indexes a [One] has. The zero value is right for most.
+type OneSpec struct {
+	// Indexes are the keys of indexes, by paths within the subdocument: {city: 1}. Nil means none.
+	Indexes []bson.D
+}
+
+// NewOne declares that a path of c's documents holds one document of type E, or none. It panics with a [*model.DeclarationError] when the path doesn't exist, is or crosses an array, or holds
+// no document of type E; when a document above it can be stored as null, below which $set fails; when an index names a field that
+// E doesn't have.
+func NewOne[E, D, K any](c *model.Collection[D, K], path string, spec OneSpec) *One[D, K, E] {
+	out := &One[D, K, E]{model.Parts{}, c, newSubdocument(c.Docs(), reflect.TypeFor[E](), path, spec.Indexes)}
+	out.Parts = model.NewParts(out.indexes, nil, out.s.checks)
+	return out
+}
+
+func newSubdocument(c *core.Docs, elem reflect.Type, path string, indexes []bson.D) *subdocument {
+	place := core.Place(fmt.Sprintf("NewOne of %s.%s", c.Name(), path))
+	f := c.MustField(path)
+	switch {
+	case f.Arrays > 0:
+		place.Fail(fmt.Sprintf("path %q is or crosses an array", path), "declare the array with NewEmbedded")
+	case f.NullParent() != "":
+		place.Fail(fmt.Sprintf("a nil value at %q is stored as null, below which $set fails", f.NullParent()), "tag that field omitempty, or declare it as a struct")
+	case core.Overlap(path, "_id"):
+		place.Fail("the path is within _id, which can't change", "name another field")
+	}
+	elementType(c, place, f, elem)
+	return &subdocument{c, path, checkIndexes(c, place, path, indexes)}
+}
+
+// Put returns the write that stores a parent's subdocument, whether there was one or not. It overwrites whatever changed in it since
+// it was read. The parent must exist: else running it gives [model.ErrStale]. It is idempotent.
+//
+// Cost: one command, one document, found by _id.
+func (o *One[D, K, E]) Put(parent K, doc E) model.Write { return o.s.put(parent, doc) }
+
+// Create returns the write that stores a subdocument where there is none, or null. Running it gives [model.ErrTaken] when there
+// is another, and [model.ErrStale] when there is no parent; an equal one counts as written before.
+//
+// Cost: one command, one document, found by _id; two reads more when nothing matched.
+func (o *One[D, K, E]) Create(parent K, doc E) model.Write { return o.s.create(parent, doc) }
+
+// Update returns the write that applies operators to a parent's subdocument, as [Embedded.Update] does to an element. Running it
+// gives [model.ErrNotFound] when there is none, so that no half of one is made, and [model.ErrStale] when there is no parent. An
+// update of the parent with $unset takes the subdocument away.
+//
+// Cost: one command, one document, found by _id; one read more when nothing matched. Consistency: one atomic update of the parent.
+func (o *One[D, K, E]) Update(parent K, update bson.D) model.Write {
+	return o.s.update(parent, update)
+}
+
+// Having returns the query of the parents whose subdocument fulfils conditions on its fields: {city: "Anytown"}. $and, $or and $nor
+// of such may stand beside them.
+//
+// Cost: one command, served by an index of the spec whose first field has a condition, if there is one.
+func (o *One[D, K, E]) Having(conditions bson.D) (f *model.Find[D]) {
+	f = o.docs.Find(nil)
+	o.s.having(&f.Query, conditions)
+	return f
+}
+
+func (o *One[D, K, E]) indexes() []model.Index {
+	var out []model.Index
+	for _, keys := range o.s.indexes {
+		x := o.s.index(keys)
+		x.Why = o.s.docs.Name() + " by fields of " + o.s.path
+		out = append(out, x)
+	}
+	return out
+}
+
+func (s *subdocument) index(keys bson.D) model.Index {
+	return (&embedding{docs: s.docs, path: s.path}).index(keys)
+}
+
+func (s *subdocument) checks() []model.Check {
+	other := bson.D{{Key: s.path, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$not", Value: bson.D{{Key: "$type", Value: bson.A{"object", "null"}}}}}}}
+	list := bson.D{{Key: s.path, Value: bson.D{{Key: "$type", Value: "array"}}}} // of documents, which a condition on the type finds too
+	ways := bson.A{other, list}
+	for _, p := range above(s.path) {
+		ways = append(ways, notDocument(p)...)
+	}
+	return []model.Check{{
+		Name: s.docs.Name() + "." + s.path + ": not a document", Collection: s.docs.Name(), Rule: s.path + " is a document, or isn't there",
+		Pipeline: found.Pipeline(bson.D{{Key: "$or", Value: ways}}), Tell: found.Says(s.path + " isn't a document"),
+	}}
+}
+
+func (s *subdocument) put(parent, doc any) model.Write {
+	v, err := s.docs.Part(s.path, doc)
+	if err != nil {
+		return model.Refused(s.docs.Name(), err)
+	}
+	return toParent(s.docs, parent, bson.D{{Key: "$set", Value: bson.D{{Key: s.path, Value: v}}}})
+}
+
+func (s *subdocument) create(parent, doc any) model.Write {
+	byID, err := s.docs.ByID(parent)
+	if err != nil {
+		return model.Refused(s.docs.Name(), err)
+	}
+	w := s.put(parent, doc)
+	if w.Err != nil {
+		return w
+	}
+	m := w.Model.(*mongo.UpdateOneModel)
+	v := m.Update.(bson.D)[0].Value.(bson.D)[0].Value
+	m.Filter = model.And(byID, bson.D{{Key: s.path, Value: nil}})
+	w.Once, w.Done = true, model.And(byID, bson.D{{Key: s.path, Value: model.Eq(v)}})
+	w.Reasons = []model.Reason{{If: byID, Err: errElementExists}}
+	return w
+}
+
+func (s *subdocument) update(parent any, update bson.D) model.Write {
+	byID, err := s.docs.ByID(parent)
+	if err != nil {
+		return model.Refused(s.docs.Name(), err)
+	}
+	u, err := operators(s.docs, update, s.path, 0, s.path, "")
+	if err != nil {
+		return model.Refused(s.docs.Name(), err)
+	}
+	return model.Write{
+		Collection: s.docs.Name(), Expect: model.One, Once: mql.Idempotent(u), Index: model.IDIndex,
+		Reasons: []model.Reason{{If: byID, Err: errNoElement}},
+		Model: &mongo.UpdateOneModel{
+			Filter: model.And(byID, bson.D{{Key: s.path, Value: bson.D{{Key: "$type", Value: "object"}}}}), Update: u,
+		},
+	}
+}
+
+//go:noinline
+func (s *subdocument) having(q *model.Query, cond bson.D) {
+	c, err := conditions(s.docs, s.path, cond)
+	if err == nil && len(c) == 0 {
+		err = s.docs.Refuse(s.path, nil, "no condition was given")
+	}
+	if q.Err = err; err != nil {
+		return
+	}
+	q.Filter = prefixed(s.path, c)
+	for _, keys := range s.indexes {
+		if has(c, keys[0].Key) {
+			q.Index = s.index(keys).Name
+			return
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package embed
+
+import (
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Having returns the query of the parents that have one element which fulfils all of the conditions: {city: "Anytown", cc:
+// "USA"}. Names are those of an element; $and, $or and $nor of such conditions may stand beside them. It is $elemMatch: dotted
+// paths in a filter of one's own ({"addresses.city": …, "addresses.cc": …}) are also fulfilled by two elements together.
+//
+// Cost: one command, served by an index of [Embedded.Indexes] whose first field has a condition, if there is one; else it reads
+// every parent.
+func (e *Embedded[D, K, E]) Having(conditions bson.D) (f *model.Find[D]) {
+	f = e.docs.Find(nil)
+	e.m.having(&f.Query, conditions)
+	return f
+}
+
+// Element returns the query of one element by its parent and key; None is [model.ErrNotFound].
+//
+// Cost: one command, one document, found by _id.
+func (e *Embedded[D, K, E]) Element(parent K, key any) (a *model.Aggregate[ElementOf[K, E]]) {
+	a = model.AggregateAs[ElementOf[K, E]](e.docs, nil)
+	e.m.element(&a.Aggregation, parent, key)
+	return a
+}
+
+// Elements returns the query of the elements that fulfil the conditions of [Embedded.Having], each with its parent's _id, in an
+// order by fields of theirs: the tasks that are due tomorrow, by time. Equals follow their parents' _ids, and their places there.
+// Nil conditions are fulfilled by all elements, and a nil order is that of the arrays. The elements are those of the parents that
+// are named, or of all parents.
+//
+// Cost: one command. Parents that are named are found by _id. Otherwise the server reads whole each parent that has such an
+// element, by an index of the spec whose first field has a condition ({due: 1}), else every parent there is; takes all of them
+// apart; and sorts in memory, for no index has the elements in their order. Where that is asked often, elements are better
+// documents of their own.
+func (e *Embedded[D, K, E]) Elements(conditions, order bson.D, parents ...K) (a *model.Aggregate[ElementOf[K, E]]) {
+	a = model.AggregateAs[ElementOf[K, E]](e.docs, nil)
+	ids := make([]any, len(parents))
+	for i, id := range parents {
+		ids[i] = id
+	}
+	e.m.elementsOf(&a.Aggregation, ids, conditions, order)
+	return a
+}
+
+//go:noinline
+func (m *embedding) having(q *model.Query, cond bson.D) {
+	c, err := conditions(m.docs, m.path, cond)
+	if err == nil && len(c) == 0 {
+		err = m.docs.Refuse(m.path, nil, "no condition was given")
+	}
+	if q.Err = err; err == nil {
+		q.Filter, q.Index = m.matching(c), m.serving(c)
+	}
+}
+
+// matching is the condition that one element fulfils all others.
+func (m *embedding) matching(c bson.D) bson.D {
+	return bson.D{{Key: m.path, Value: bson.D{{Key: "$elemMatch", Value: c}}}}
+}
+
+//go:noinline
+func (m *embedding) element(a *model.Aggregation, parent, key any) {
+	byID, err := m.byParent(parent)
+	k, keyErr := m.elementKey(key)
+	if err == nil {
+		err = keyErr
+	}
+	m.list(a, byID, bson.D{{Key: m.key, Value: model.Eq(k)}}, nil)
+	if a.Index = model.IDIndex; err != nil {
+		a.Err = err
+	}
+}
+
+//go:noinline
+func (m *embedding) elementsOf(a *model.Aggregation, parents []any, cond, order bson.D) {
+	var byID bson.D
+	var err error
+	switch len(parents) {
+	case 0:
+	case 1:
+		byID, err = m.byParent(parents[0])
+	default:
+		ids := make(bson.A, len(parents))
+		for i, id := range parents {
+			if ids[i], err = m.docs.RawID("_id", id); err != nil {
+				break
+			}
+		}
+		byID = bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}
+	}
+	if m.list(a, byID, cond, order); len(parents) > 0 {
+		a.Index = model.IDIndex
+	}
+	if err != nil {
+		a.Err = err
+	}
+}
+
+// list takes arrays apart: those of parents that match, in an order by fields of the elements.
+//
+//go:noinline
+func (m *embedding) list(a *model.Aggregation, parents, cond, order bson.D) {
+	c, err := conditions(m.docs, m.path, cond)
+	if err != nil {
+		a.Err = err
+		return
+	}
+	sort, err := m.order(order)
+	if err != nil {
+		a.Err = err
+		return
+	}
+	first := slices.Clone(parents)
+	if len(c) > 0 {
+		first = append(first, m.matching(c)...)
+	}
+	if len(first) > 0 {
+		a.Pipeline = mongo.Pipeline{{{Key: "$match", Value: first}}}
+	}
+	at, place := any(1), "at"
+	if core.Overlap("at", m.path) { // the index would be written over the array
+		at, place = "$place", "place"
+	}
+	a.Pipeline = append(a.Pipeline, bson.D{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$" + m.path}, {Key: "includeArrayIndex", Value: place}}}})
+	if len(c) > 0 {
+		a.Pipeline = append(a.Pipeline, bson.D{{Key: "$match", Value: prefixed(m.path, c)}})
+	}
+	a.Pipeline = append(a.Pipeline,
+		bson.D{{Key: "$project", Value: bson.D{
+			{Key: "_id", Value: 0}, {Key: "parent", Value: "$_id"}, {Key: "at", Value: at}, {Key: "element", Value: "$" + m.path},
+		}}},
+		bson.D{{Key: "$sort", Value: sort}},
+	)
+	a.Index = m.serving(c)
+}
+
+// order is a sort by fields of the elements, made total.
+func (m *embedding) order(by bson.D) (bson.D, error) {
+	out := make(bson.D, 0, len(by)+2)
+	for i, e := range by {
+		if _, err := m.docs.Lookup(m.path + "." + e.Key); err != nil {
+			return nil, m.docs.Refuse(m.path, e.Key, err.Error())
+		}
+		if !ordersOnce(by, i) {
+			return nil, m.docs.Refuse(m.path+"."+e.Key, nil, "is sorted by once, by 1 or -1")
+		}
+		out = append(out, bson.E{Key: "element." + e.Key, Value: e.Value})
+	}
+	return append(out, bson.E{Key: "parent", Value: 1}, bson.E{Key: "at", Value: 1}), nil
+}

@@ -1,0 +1,304 @@
+package embed
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+var rawType = reflect.TypeFor[bson.Raw]()
+
+// A unionCodec encodes and decodes values of the interface type. It is found again in a registry by its type.
+type unionCodec struct {
+	u        *union
+	encoders map[reflect.Type]bson.ValueEncoder // the registry's own, by types without pointers
+	decoders map[reflect.Type]bson.ValueDecoder
+}
+
+// register puts the union into a registry: its interface type, and its cases' types, which are written with their tags also where
+// nothing says that they are values of the union, as whole documents are.
+func (u *union) register(r *bson.Registry) {
+	k := &unionCodec{u, map[reflect.Type]bson.ValueEncoder{}, map[reflect.Type]bson.ValueDecoder{}}
+	u.checkRegistry(r)
+	for _, c := range u.cases {
+		base := c.base()
+		enc, err := r.LookupEncoder(base)
+		dec, decErr := r.LookupDecoder(base)
+		if err = errors.Join(err, decErr); err != nil {
+			core.Fail(err.Error(), fmt.Sprintf("Register of the union of %s", u.iface), "give a registry of bson.NewRegistry")
+		}
+		k.encoders[base], k.decoders[base] = enc, dec
+	}
+	for i := range u.cases {
+		c := &u.cases[i]
+		if c.unknown != nil {
+			continue
+		}
+		base := c.base()
+		r.RegisterTypeEncoder(base, caseEncoder{k})
+		if reflect.PointerTo(base).Implements(reflect.TypeFor[bson.ValueMarshaler]()) {
+			r.RegisterTypeEncoder(reflect.PointerTo(base), bson.ValueEncoderFunc(k.encodePointer))
+		}
+		if u.keepsTag(base) {
+			r.RegisterTypeDecoder(base, bson.ValueDecoderFunc(k.decodeCase))
+		}
+	}
+	r.RegisterTypeEncoder(u.iface, bson.ValueEncoderFunc(k.encodeInterface))
+	r.RegisterTypeDecoder(u.iface, k)
+}
+
+// checkRegistry panics when a registry has a union that this one can't stand beside.
+func (u *union) checkRegistry(r *bson.Registry) {
+	place := core.Place(fmt.Sprintf("Register of the union of %s, with the tag %q", u.iface, u.tag))
+	if dec, err := r.LookupDecoder(u.iface); err == nil {
+		if _, twice := dec.(*unionCodec); twice {
+			place.Fail("the registry has a union of this type already", "register one union of an interface type, once, or give each a registry of its own")
+		}
+	}
+	for _, c := range u.cases {
+		base := c.base()
+		enc, err := r.LookupEncoder(base)
+		for other, ok := enc.(caseEncoder); err == nil && ok; other, ok = other.k.encoders[base].(caseEncoder) {
+			if by := other.k.u; by.tag == u.tag || u.keepsTag(base) {
+				place.Fail(fmt.Sprintf("%s is of the union of %s too, by the tag %q, and would be stored with both", base, by.iface, by.tag),
+					"name another tag, declare a type of its own for each, or give each a registry of its own")
+			}
+		}
+	}
+}
+
+// keepsTag reports whether a type would take the tag for a field of its own when it is decoded.
+func (u *union) keepsTag(base reflect.Type) bool {
+	l, err := core.LayoutOf(base, nil)
+	return err == nil && l.Open && !reflect.PointerTo(base).Implements(reflect.TypeFor[bson.Unmarshaler]())
+}
+
+// registeredIn reports whether a registry decodes the interface type by this union.
+func (u *union) registeredIn(r *bson.Registry) bool {
+	if r == nil {
+		return false
+	}
+	dec, err := r.LookupDecoder(u.iface)
+	k, ok := dec.(*unionCodec)
+	return err == nil && ok && k.u == u
+}
+
+func (u *union) encode(r *bson.Registry, v reflect.Value) (bson.Raw, error) {
+	enc, err := r.LookupEncoder(u.iface)
+	if err != nil {
+		return nil, err
+	}
+	var buf bytes.Buffer
+	err = enc.EncodeValue(bson.EncodeContext{Registry: r}, bson.NewDocumentWriter(&buf), v)
+	return buf.Bytes(), err
+}
+
+func (u *union) decode(r *bson.Registry, raw bson.Raw, into reflect.Value) error {
+	dec, err := r.LookupDecoder(u.iface)
+	if err != nil {
+		return err
+	}
+	if err := raw.Validate(); err != nil {
+		return err
+	}
+	return dec.DecodeValue(bson.DecodeContext{Registry: r}, bson.NewDocumentReader(bytes.NewReader(raw)), into)
+}
+
+// encodeInterface writes what an interface of the union holds.
+func (k *unionCodec) encodeInterface(ec bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
+	c, err := k.u.caseOf(v)
+	if err != nil {
+		return err
+	}
+	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	if c.unknown != nil {
+		own, err := k.own(ec, v)
+		if err != nil {
+			return err
+		}
+		return writeRaw(ec, w, own)
+	}
+	return k.write(ec, w, v, c)
+}
+
+// encodePointer writes a pointer to a case's type, where the driver would ask a method of the pointer.
+func (k *unionCodec) encodePointer(ec bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
+	if v.IsNil() {
+		return w.WriteNull()
+	}
+	return k.encodeCase(ec, w, v.Elem())
+}
+
+// A caseEncoder writes values of a case's type. It is found again in a registry by its type.
+type caseEncoder struct{ k *unionCodec }
+
+func (c caseEncoder) EncodeValue(ec bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
+	return c.k.encodeCase(ec, w, v)
+}
+
+func (k *unionCodec) encodeCase(ec bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
+	c, err := k.u.caseOf(v)
+	if err != nil {
+		return err
+	}
+	return k.write(ec, w, v, c)
+}
+
+// write writes the tag and then the value's own fields.
+func (k *unionCodec) write(ec bson.EncodeContext, w bson.ValueWriter, v reflect.Value, c *UnionCase) error {
+	own, err := k.own(ec, v)
+	if err != nil {
+		return err
+	}
+	if held, err := own.LookupErr(k.u.tag); err == nil {
+		return k.u.refused(held, fmt.Sprintf("%s stores a field of this name of its own, which is the union's tag", v.Type()))
+	}
+	doc, begun := core.AppendDocument(make([]byte, 0, len(own)+len(k.u.tag)+len(c.tag)+16), bson.TypeEmbeddedDocument, "")
+	doc, _ = (*core.Codec)(nil).AppendElement(doc, k.u.tag, c.tag)
+	doc = core.EndDocument(append(doc, own[4:len(own)-1]...), begun)
+	return writeRaw(ec, w, bson.Raw(doc[begun:]))
+}
+
+// own is a value as the registry stores it without the union. It is written as a field, for methods of one's own can't write whole
+// documents.
+func (k *unionCodec) own(ec bson.EncodeContext, v reflect.Value) (bson.Raw, error) {
+	if !v.CanAddr() { // a method of the pointer may encode it
+		held := reflect.New(v.Type()).Elem()
+		held.Set(v)
+		v = held
+	}
+	var buf bytes.Buffer
+	doc, err := bson.NewDocumentWriter(&buf).WriteDocument()
+	if err != nil {
+		return nil, err
+	}
+	field, err := doc.WriteDocumentElement("v")
+	if err == nil {
+		err = k.encoders[v.Type()].EncodeValue(ec, field, v)
+	}
+	if err == nil {
+		err = doc.WriteDocumentEnd()
+	}
+	if err != nil {
+		return nil, err
+	}
+	own, ok := bson.Raw(buf.Bytes()).Lookup("v").DocumentOK()
+	if !ok {
+		return nil, k.u.refused(nil, fmt.Sprintf("%s is not stored as a document", v.Type()))
+	}
+	if err := own.Validate(); err != nil || v.Kind() != reflect.Map {
+		return own, err
+	}
+	return inOrder(own)
+}
+
+// inOrder is a document in the order of its fields' names: a map has none.
+func inOrder(doc bson.Raw) (bson.Raw, error) {
+	elems, err := doc.Elements()
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(elems, func(a, b bson.RawElement) int { return strings.Compare(a.Key(), b.Key()) })
+	out, begun := core.AppendDocument(make([]byte, 0, len(doc)+2), bson.TypeEmbeddedDocument, "")
+	for _, e := range elems {
+		out = append(out, e...)
+	}
+	return bson.Raw(core.EndDocument(out, begun)[begun:]), nil
+}
+
+func writeRaw(ec bson.EncodeContext, w bson.ValueWriter, doc bson.Raw) error {
+	enc, err := ec.LookupEncoder(rawType)
+	if err != nil {
+		return err
+	}
+	return enc.EncodeValue(ec, w, reflect.ValueOf(doc))
+}
+
+// DecodeValue reads a value of the interface type. Null is nil.
+func (k *unionCodec) DecodeValue(dc bson.DecodeContext, r bson.ValueReader, into reflect.Value) error {
+	switch r.Type() {
+	case bson.TypeNull:
+		into.SetZero()
+		return r.ReadNull()
+	case bson.TypeEmbeddedDocument, 0:
+	default:
+		return k.u.refused(nil, fmt.Sprintf("a %s is no value of the union, but a document", r.Type()))
+	}
+	raw, err := readRaw(dc, r)
+	if err != nil {
+		return err
+	}
+	tag, _ := raw.Lookup(k.u.tag).StringValueOK()
+	i, known := k.u.byTag[tag]
+	if !known {
+		if k.u.other == nil {
+			return k.u.refused(tag, "is no tag that is declared; there are "+k.u.names())
+		}
+		into.Set(k.u.other.unknown(UnknownValue{tag, raw}))
+		return nil
+	}
+	c := k.u.cases[i]
+	base := c.base()
+	made := reflect.New(base)
+	if err := k.decodeOwn(dc, raw, made.Elem()); err != nil {
+		return err
+	}
+	if c.typ == base {
+		made = made.Elem()
+	}
+	into.Set(made)
+	return nil
+}
+
+// decodeCase reads a case's type that would take the tag for a field of its own.
+func (k *unionCodec) decodeCase(dc bson.DecodeContext, r bson.ValueReader, into reflect.Value) error {
+	if r.Type() == bson.TypeNull {
+		into.SetZero()
+		return r.ReadNull()
+	}
+	raw, err := readRaw(dc, r)
+	if err != nil {
+		return err
+	}
+	return k.decodeOwn(dc, raw, into)
+}
+
+// decodeOwn reads a value's own fields.
+func (k *unionCodec) decodeOwn(dc bson.DecodeContext, raw bson.Raw, into reflect.Value) error {
+	if k.u.keepsTag(into.Type()) {
+		raw = withoutField(raw, k.u.tag)
+	}
+	return k.decoders[into.Type()].DecodeValue(dc, bson.NewDocumentReader(bytes.NewReader(raw)), into)
+}
+
+// readRaw reads a document as its bytes.
+func readRaw(dc bson.DecodeContext, r bson.ValueReader) (raw bson.Raw, err error) {
+	dec, err := dc.LookupDecoder(rawType)
+	if err == nil {
+		err = dec.DecodeValue(dc, r, reflect.ValueOf(&raw).Elem())
+	}
+	return raw, err
+}
+
+// withoutField is a document without one field.
+func withoutField(doc bson.Raw, name string) bson.Raw {
+	elems, err := doc.Elements()
+	if err != nil {
+		return doc
+	}
+	out, begun := core.AppendDocument(make([]byte, 0, len(doc)), bson.TypeEmbeddedDocument, "")
+	for _, e := range elems {
+		if e.Key() != name {
+			out = append(out, e...)
+		}
+	}
+	return bson.Raw(core.EndDocument(out, begun)[begun:])
+}

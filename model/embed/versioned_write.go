@@ -1,0 +1,278 @@
+package embed
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+func (v *versioning) insert(doc any, op bson.ObjectID) model.Write {
+	refused := func(err error) model.Write { return model.Refused(v.docs.Name(), err) }
+	if err := v.checkOp(op); err != nil {
+		return refused(err)
+	}
+	raw, id, err := v.docs.Checked(doc)
+	if err != nil {
+		return refused(err)
+	}
+	if n := v.of(doc); n != 0 && n != 1 {
+		return refused(v.docs.Refuse(v.version, n, "a new document has version 1"))
+	}
+	if raw, err = v.stamped(raw, 1, nil, op); err != nil {
+		return refused(err)
+	}
+	w := model.Write{Collection: v.docs.Name(), Model: &mongo.InsertOneModel{Document: raw}, Index: model.IDIndex}
+	if v.ops != "" {
+		w.Done = bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: v.ops, Value: op}}
+	}
+	return w
+}
+
+// stamped is an encoded document with a version, and the operation's token after those before it.
+func (v *versioning) stamped(doc bson.Raw, version int64, before []bson.RawValue, op bson.ObjectID) (bson.Raw, error) {
+	set := bson.D{{Key: v.version, Value: version}}
+	if v.ops != "" {
+		list := bson.A{}
+		for _, t := range before[max(0, len(before)+1-v.keep):] {
+			list = append(list, bsonval.Clone(t))
+		}
+		set = append(set, bson.E{Key: v.ops, Value: append(list, op)})
+	}
+	out, err := core.SetFields(doc, set)
+	if err == nil && len(out) > model.MaxDocument {
+		err = fmt.Errorf("is %d bytes, more than MongoDB's 16 MiB for a document", len(out))
+	}
+	if err != nil {
+		return nil, v.docs.Refuse("document", nil, err.Error())
+	}
+	return out, nil
+}
+
+func (v *versioning) replace(doc any, op bson.ObjectID) model.Write {
+	return v.replaceRead(doc, doc, op)
+}
+
+// replaceRead replaces a document as it was read, with its version and tokens, by another with its _id.
+func (v *versioning) replaceRead(read, next any, op bson.ObjectID) model.Write {
+	return v.replaced(v.asRead(read), next, op)
+}
+
+// versionRead is what a replacement needs of the document that was read.
+type versionRead struct {
+	version int64
+	id      bson.RawValue
+	ops     []bson.RawValue
+	err     error
+}
+
+func (v *versioning) asRead(doc any) (was versionRead) {
+	was.version = v.of(doc)
+	if was.err = v.checkVersion(was.version); was.err != nil {
+		return was
+	}
+	var raw bson.Raw
+	if raw, was.id, was.err = v.docs.Checked(doc); was.err == nil && v.ops != "" {
+		was.ops, was.err = v.tokens(raw)
+	}
+	return was
+}
+
+func (v *versioning) replaced(was versionRead, next any, op bson.ObjectID) model.Write {
+	refused := func(err error) model.Write { return model.Refused(v.docs.Name(), err) }
+	if was.err != nil {
+		return refused(was.err)
+	}
+	raw, nextID, err := v.docs.Checked(next)
+	if err != nil {
+		return refused(err)
+	}
+	if !nextID.Equal(was.id) {
+		return refused(v.docs.Refuse("_id", nextID, "is not the _id of the document that was read"))
+	}
+	if raw, err = v.stamped(raw, was.version+1, was.ops, op); err != nil {
+		return refused(err)
+	}
+	return v.comparing(was.id, was.version, op, func(filter bson.D) mongo.WriteModel {
+		return &mongo.ReplaceOneModel{Filter: filter, Replacement: raw}
+	})
+}
+
+func (v *versioning) update(id any, version int64, update bson.D, op bson.ObjectID) model.Write {
+	u, err := v.counting(update, bson.E{Key: "$set", Value: bson.D{{Key: v.version, Value: version + 1}}}, op)
+	if err == nil {
+		err = v.checkVersion(version)
+	}
+	if err != nil {
+		return model.Refused(v.docs.Name(), err)
+	}
+	return v.comparing(id, version, op, func(filter bson.D) mongo.WriteModel {
+		return &mongo.UpdateOneModel{Filter: filter, Update: u}
+	})
+}
+
+func (v *versioning) delete(id any, version int64) model.Write {
+	if err := v.checkVersion(version); err != nil {
+		return model.Refused(v.docs.Name(), err)
+	}
+	byID, err := v.docs.ByID(id)
+	if err != nil {
+		return model.Refused(v.docs.Name(), err)
+	}
+	return model.Write{
+		Collection: v.docs.Name(), Expect: model.One, Index: model.IDIndex, Reasons: []model.Reason{{If: byID, Err: ErrVersion}},
+		Model: &mongo.DeleteOneModel{Filter: model.And(byID, v.at(version))},
+	}
+}
+
+// comparing is a write to a document that has a version.
+func (v *versioning) comparing(id any, version int64, op bson.ObjectID, write func(bson.D) mongo.WriteModel) model.Write {
+	return v.when(id, v.at(version), op, ErrVersion, write)
+}
+
+// when is a write to a document while a condition holds; otherwise is its error when the document is there.
+func (v *versioning) when(id any, cond bson.D, op bson.ObjectID, otherwise error, write func(bson.D) mongo.WriteModel) model.Write {
+	byID, err := v.docs.ByID(id)
+	if err == nil {
+		err = v.checkOp(op)
+	}
+	if err != nil {
+		return model.Refused(v.docs.Name(), err)
+	}
+	w := model.Write{Collection: v.docs.Name(), Expect: model.One, Index: model.IDIndex, Reasons: []model.Reason{{If: byID, Err: otherwise}}}
+	filter := model.And(byID, cond)
+	if v.ops != "" {
+		filter = model.And(filter, bson.D{{Key: v.ops, Value: bson.D{{Key: "$ne", Value: op}}}})
+		w.Done, w.Once = model.And(byID, bson.D{{Key: v.ops, Value: op}}), true
+	}
+	w.Model = write(filter)
+	return w
+}
+
+func (v *versioning) guarded(id any, guard, update bson.D, op bson.ObjectID) model.Write {
+	refused := func(err error) model.Write { return model.Refused(v.docs.Name(), err) }
+	if len(guard) == 0 {
+		return refused(v.docs.Refuse("guard", nil, "has no condition"))
+	}
+	cond, err := v.docs.Codec().CopyD(guard)
+	if err != nil {
+		return refused(v.docs.Refuse("guard", nil, err.Error()))
+	}
+	if err := v.docs.CheckFilter(cond); err != nil {
+		return refused(err)
+	}
+	u, err := v.counting(update, bson.E{Key: "$inc", Value: bson.D{{Key: v.version, Value: int64(1)}}}, op)
+	if err != nil {
+		return refused(err)
+	}
+	return v.when(id, cond, op, ErrGuard, func(filter bson.D) mongo.WriteModel {
+		return &mongo.UpdateOneModel{Filter: filter, Update: u}
+	})
+}
+
+func (v *versioning) take(id any, path string, n int64, op bson.ObjectID) model.Write {
+	if err := v.checkAmount(path, n); err != nil {
+		return model.Refused(v.docs.Name(), err)
+	}
+	return v.guarded(id, bson.D{{Key: path, Value: bson.D{{Key: "$gte", Value: n}}}}, bson.D{{Key: "$inc", Value: bson.D{{Key: path, Value: -n}}}}, op)
+}
+
+// checkAmount refuses what can't be taken from a number.
+func (v *versioning) checkAmount(path string, n int64) error {
+	f, err := v.docs.Lookup(path)
+	switch {
+	case err != nil:
+		return v.docs.Refuse(path, nil, err.Error())
+	case f.Arrays > 0:
+		return v.docs.Refuse(path, nil, "is or crosses an array")
+	case !f.Open && !isNumber(f.Type):
+		return v.docs.Refuse(path, nil, fmt.Sprintf("is a %s, and no number", f.Type))
+	case n < 1:
+		return v.docs.Refuse(path, n, "is nothing: n must be greater than 0")
+	}
+	return nil
+}
+
+// isNumber reports whether values of a type are stored as numbers.
+func isNumber(t reflect.Type) bool {
+	switch t {
+	case reflect.TypeFor[bson.DateTime]():
+		return false
+	case reflect.TypeFor[bson.Decimal128](), reflect.TypeFor[json.Number]():
+		return true
+	}
+	v := reflect.Zero(t)
+	return v.CanInt() || v.CanUint() || v.CanFloat()
+}
+
+// counting is an update with what counts the version up and keeps the operation's token.
+func (v *versioning) counting(update bson.D, count bson.E, op bson.ObjectID) (bson.D, error) {
+	u, err := v.docs.Operators(update)
+	if err == nil {
+		err = v.docs.CheckUpdate(u)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range u {
+		fields, ok := e.Value.(bson.D)
+		if !ok || has(u[:i], e.Key) {
+			return nil, v.docs.Refuse(e.Key, nil, "needs a bson.D of fields, once")
+		}
+		for _, f := range fields {
+			to, _ := f.Value.(string)
+			if v.holds(f.Key) || e.Key == "$rename" && v.holds(to) {
+				return nil, v.docs.Refuse(strings.TrimPrefix(f.Key, "$"), nil, "is kept by the technique")
+			}
+		}
+		u[i].Value = append(bson.D(nil), fields...)
+	}
+	for _, e := range v.own(count, op) {
+		u = merged(u, e)
+	}
+	return u, nil
+}
+
+// own are the operators that count the version up and keep the operation's token.
+func (v *versioning) own(count bson.E, op bson.ObjectID) bson.D {
+	own := bson.D{count}
+	if v.ops != "" {
+		own = append(own, bson.E{Key: "$push", Value: bson.D{{Key: v.ops, Value: bson.D{
+			{Key: "$each", Value: bson.A{op}}, {Key: "$slice", Value: -v.keep},
+		}}}})
+	}
+	return own
+}
+
+// touch is the update that counts the version up, and changes nothing else.
+func (v *versioning) touch(id any, version int64, op bson.ObjectID) model.Write {
+	if err := v.checkVersion(version); err != nil {
+		return model.Refused(v.docs.Name(), err)
+	}
+	u := v.own(bson.E{Key: "$set", Value: bson.D{{Key: v.version, Value: version + 1}}}, op)
+	return v.comparing(id, version, op, func(filter bson.D) mongo.WriteModel {
+		return &mongo.UpdateOneModel{Filter: filter, Update: u}
+	})
+}
+
+// holds reports whether a path is, or holds, what the technique keeps.
+func (v *versioning) holds(path string) bool {
+	return core.Overlap(path, v.version) || v.ops != "" && core.Overlap(path, v.ops) || core.Overlap(path, "_id")
+}
+
+// merged is an update with the fields of one more operator.
+func merged(u bson.D, op bson.E) bson.D {
+	for i := range u {
+		if u[i].Key == op.Key {
+			u[i].Value = append(u[i].Value.(bson.D), op.Value.(bson.D)...)
+			return u
+		}
+	}
+	return append(u, op)
+}

@@ -1,0 +1,325 @@
+package embed
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Add returns the write that appends elements to a parent's array, all or none. Running it gives [model.ErrTaken] when the
+// array holds one of the keys, [model.ErrFull] when there would be more than Max, and [model.ErrStale] when there is no parent. An array
+// that holds these very elements counts as written before.
+//
+// Bad input, refused: no element, one that has no key, two with one key, more than Max, a field name that can't be stored.
+//
+// Cost: one command, one document, found by _id; up to three reads more when nothing matched. Consistency: one atomic update;
+// keys and bound are in its filter, so that no race exceeds them.
+func (e *Embedded[D, K, E]) Add(parent K, elements ...E) model.Write {
+	list := make([]any, len(elements))
+	for i := range elements {
+		list[i] = elements[i]
+	}
+	return e.m.add(parent, list)
+}
+
+// Put returns the write that replaces the element with this one's key where it stands, or appends it. Running it gives
+// [model.ErrFull] when it would have to be appended and there is no room, [model.ErrStale] when there is no parent. It is idempotent.
+//
+// Cost: one command, one document, found by _id; an update by a pipeline, which can't be merged with others.
+func (e *Embedded[D, K, E]) Put(parent K, element E) model.Write { return e.m.put(parent, element) }
+
+// Replace returns the write that replaces the element with this one's key, where it stands. Running it gives
+// [model.ErrNotFound] when the parent holds none, [model.ErrStale] when there is no parent. It overwrites whatever changed in the
+// element since it was read; where that matters, use Update. It is idempotent.
+//
+// Cost: one command, one document, found by _id; one read more when nothing matched.
+func (e *Embedded[D, K, E]) Replace(parent K, element E) model.Write {
+	return e.m.replace(parent, element)
+}
+
+// Update returns the write that applies update operators to the element with the key, without reading it: {$set: {city:
+// "Anytown"}, $inc: {visits: 1}}. Names are those of an element, and may be dotted; the key itself can't be changed, and $rename and
+// $setOnInsert are refused. Running it gives [model.ErrNotFound] when the parent holds no such element, [model.ErrStale] when there
+// is no parent. With $set alone it is idempotent, with operators such as $inc and $push it is not.
+//
+// Cost: one command, one document, found by _id; one read more when nothing matched. Consistency: one atomic update of the parent.
+func (e *Embedded[D, K, E]) Update(parent K, key any, update bson.D) model.Write {
+	return e.m.update(parent, key, update)
+}
+
+// Remove returns the write that takes elements out by their keys; keys that the array doesn't hold are passed over. The parent
+// must exist: else running it gives [model.ErrStale]. It is idempotent.
+//
+// Cost: one command, one document, found by _id.
+func (e *Embedded[D, K, E]) Remove(parent K, keys ...any) model.Write {
+	return e.m.remove(parent, keys)
+}
+
+// Reorder returns the write that puts the elements with the keys at a place of the array, counted from 0, in the order of the keys. All
+// other elements keep their order. So one key moves one element, and all keys give the array an order. A place below 0, or beyond the
+// end, is the end. Running it gives [model.ErrNotFound] when the parent doesn't hold every key, and [model.ErrStale] when there is no parent.
+// It is idempotent, and changes nothing where the elements stand so already.
+//
+// Bad input, refused: no key, a key twice.
+//
+// Cost: one command, one document, found by _id; an update by a pipeline, which can't be merged with others; one read more when nothing
+// matched. Consistency: one atomic update, computed by the server from what is stored.
+func (e *Embedded[D, K, E]) Reorder(parent K, at int, keys ...any) model.Write {
+	return e.m.reorder(parent, at, keys)
+}
+
+// Move returns the plan that moves an element, as it was read, to another parent: it is added there, with the errors of
+// [Embedded.Add], but an equal element that is there already is [model.ErrTaken] too; then it is taken out here. Running the plan
+// gives [model.ErrStale] when there is no such parent, or the element is not here as it was read; what was added is taken back then. Run
+// again after it was done, it gives ErrTaken, and changes nothing.
+//
+// Cost: two commands, two documents, found by _id. Consistency: transactional; run it by RunTx. With Options.AllowPartial it
+// runs without: then readers can find the element in both parents for a while, and a cut leaves it so; running the plan again gives
+// ErrTaken, and [Embedded.Remove] from one of them ends it. Whoever else moves the element at the same time, to another parent
+// or back, it is not lost: each takes one away only after adding one.
+func (e *Embedded[D, K, E]) Move(from, to K, element E) model.Plan {
+	return e.m.move(from, to, element)
+}
+
+// byParent is the filter on a parent's _id.
+func (m *embedding) byParent(parent any) (bson.D, error) { return m.docs.ByID(parent) }
+
+func (m *embedding) add(parent any, list []any) model.Write {
+	byID, err := m.byParent(parent)
+	if err != nil {
+		return model.Refused(m.docs.Name(), err)
+	}
+	elems, keys, err := m.elements(list)
+	if err != nil {
+		return model.Refused(m.docs.Name(), err)
+	}
+	if m.max > 0 && len(elems) > m.max {
+		return model.Refused(m.docs.Name(), m.tooMany(len(elems)))
+	}
+	keyPath := m.path + "." + m.key
+	w := model.Write{
+		Collection: m.docs.Name(), Expect: model.One, Once: true, Index: model.IDIndex,
+		Done:    byID,
+		Reasons: []model.Reason{{If: model.And(byID, bson.D{{Key: keyPath, Value: bson.D{{Key: "$in", Value: keys}}}}), Err: errElementExists}},
+	}
+	filter := model.And(byID, bson.D{{Key: keyPath, Value: noneOf(keys)}})
+	if m.max > 0 {
+		filter = model.And(filter, m.beyond(m.max-len(elems), false))
+		w.Reasons = append(w.Reasons, model.Reason{If: model.And(byID, m.beyond(m.max-len(elems), true)), Err: errArrayFull})
+	}
+	for _, v := range elems {
+		w.Done = model.And(w.Done, bson.D{{Key: m.path, Value: model.Eq(v)}})
+	}
+	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: bson.D{{Key: "$push", Value: bson.D{{Key: m.path, Value: pushed(elems)}}}}}
+	return w
+}
+
+// tooMany refuses elements that are more than the array may ever have.
+func (m *embedding) tooMany(n int) error {
+	return m.docs.Refuse(m.path, n, fmt.Sprintf("are more elements than the %d that the array may have", m.max))
+}
+
+// noneOf is the condition that an array's elements have none of the keys.
+func noneOf(keys bson.A) bson.D {
+	if len(keys) == 1 {
+		return bson.D{{Key: "$ne", Value: keys[0]}}
+	}
+	return bson.D{{Key: "$nin", Value: keys}}
+}
+
+func pushed(elems bson.A) any {
+	if len(elems) == 1 {
+		return elems[0]
+	}
+	return bson.D{{Key: "$each", Value: elems}}
+}
+
+// beyond is the condition that the array has, or hasn't, more than n elements.
+func (m *embedding) beyond(n int, has bool) bson.D { return beyond(m.path, n, has) }
+
+func beyond(path string, n int, has bool) bson.D {
+	return bson.D{{Key: fmt.Sprintf("%s.%d", path, n), Value: bson.D{{Key: "$exists", Value: has}}}}
+}
+
+func (m *embedding) put(parent, element any) model.Write {
+	byID, err := m.byParent(parent)
+	if err != nil {
+		return model.Refused(m.docs.Name(), err)
+	}
+	elems, keys, err := m.elements([]any{element})
+	if err != nil {
+		return model.Refused(m.docs.Name(), err)
+	}
+	quote := func(v any) bson.D { return bson.D{{Key: "$literal", Value: v}} }
+	orNone := func(v any) bson.D { return bson.D{{Key: "$ifNull", Value: bson.A{v, bson.A{}}}} }
+	list := bson.D{{Key: "$cond", Value: bson.A{
+		bson.D{{Key: "$in", Value: bson.A{quote(keys[0]), orNone("$" + m.path + "." + m.key)}}},
+		bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: "$" + m.path}, {Key: "in", Value: bson.D{{Key: "$cond", Value: bson.A{
+			bson.D{{Key: "$eq", Value: bson.A{"$$this." + m.key, quote(keys[0])}}}, quote(elems[0]), "$$this",
+		}}}}}}},
+		bson.D{{Key: "$concatArrays", Value: bson.A{orNone("$" + m.path), bson.A{quote(elems[0])}}}},
+	}}}
+	w := model.Write{Collection: m.docs.Name(), Expect: model.One, Once: true, Index: model.IDIndex}
+	filter := byID
+	if m.max > 0 {
+		filter = model.And(byID, bson.D{{Key: "$or", Value: bson.A{m.holds(keys[0].(bson.RawValue)), m.beyond(m.max-1, false)}}})
+		w.Reasons = []model.Reason{{If: byID, Err: errArrayFull}}
+	}
+	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: m.path, Value: list}}}}}}
+	return w
+}
+
+// holds is the condition that the array has an element of the key.
+func (m *embedding) holds(key bson.RawValue) bson.D {
+	return bson.D{{Key: m.path + "." + m.key, Value: model.Eq(key)}}
+}
+
+func (m *embedding) replace(parent, element any) model.Write {
+	elems, keys, err := m.elements([]any{element})
+	if err != nil {
+		return model.Refused(m.docs.Name(), err)
+	}
+	return m.toElement(parent, keys[0].(bson.RawValue), bson.D{{Key: "$set", Value: bson.D{{Key: m.path + ".$[e]", Value: elems[0]}}}}, true)
+}
+
+func (m *embedding) update(parent, key any, update bson.D) model.Write {
+	k, err := m.elementKey(key)
+	if err != nil {
+		return model.Refused(m.docs.Name(), err)
+	}
+	u, err := operators(m.docs, update, m.path, 1, m.path+".$[e]", m.key)
+	if err != nil {
+		return model.Refused(m.docs.Name(), err)
+	}
+	return m.toElement(parent, k, u, mql.Idempotent(u))
+}
+
+// toElement updates the element e of the key.
+func (m *embedding) toElement(parent any, key bson.RawValue, update bson.D, once bool) model.Write {
+	byID, err := m.byParent(parent)
+	if err != nil {
+		return model.Refused(m.docs.Name(), err)
+	}
+	return model.Write{
+		Collection: m.docs.Name(), Expect: model.One, Once: once, Index: model.IDIndex,
+		Reasons: []model.Reason{{If: byID, Err: errNoElement}},
+		Model: &mongo.UpdateOneModel{
+			Filter: model.And(byID, m.holds(key)), Update: update, ArrayFilters: []any{bson.D{{Key: "e." + m.key, Value: model.Eq(key)}}},
+		},
+	}
+}
+
+// elementKeys encodes keys; there must be one.
+func (m *embedding) elementKeys(keys []any) (bson.A, error) {
+	if len(keys) == 0 {
+		return nil, m.docs.Refuse(m.path, nil, "no key was given")
+	}
+	out := make(bson.A, len(keys))
+	for i, k := range keys {
+		v, err := m.elementKey(k)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+func (m *embedding) reorder(parent any, at int, keys []any) model.Write {
+	byID, err := m.byParent(parent)
+	if err != nil {
+		return model.Refused(m.docs.Name(), err)
+	}
+	in, err := m.elementKeys(keys)
+	if err != nil {
+		return model.Refused(m.docs.Name(), err)
+	}
+	op := func(name string, args ...any) bson.D { return bson.D{{Key: name, Value: bson.A(args)}} }
+	only := func(cond bson.D) bson.D {
+		return bson.D{{Key: "$filter", Value: bson.D{{Key: "input", Value: "$" + m.path}, {Key: "cond", Value: cond}}}}
+	}
+	held := bson.A{}
+	named, quoted := bson.A{}, bson.A{}
+	for i, k := range in {
+		if slices.ContainsFunc(in[:i], func(x any) bool { return bsonval.EqualRaw(x.(bson.RawValue), k.(bson.RawValue)) }) {
+			return model.Refused(m.docs.Name(), m.docs.Refuse(m.path+"."+m.key, k, "is given twice"))
+		}
+		q := bson.D{{Key: "$literal", Value: k}}
+		held, quoted = append(held, m.holds(k.(bson.RawValue))), append(quoted, q)
+		named = append(named, only(op("$eq", "$$this."+m.key, q)))
+	}
+	rest := only(op("$not", op("$in", "$$this."+m.key, quoted)))
+	list := op("$concatArrays", append(bson.A{rest}, named...)...)
+	switch {
+	case at == 0:
+		list = op("$concatArrays", append(named, rest)...)
+	case at > 0:
+		at = min(at, math.MaxInt32)
+		after := op("$slice", "$$rest", at, op("$max", 1, op("$size", "$$rest")))
+		whole := op("$concatArrays", append(append(bson.A{op("$slice", "$$rest", at)}, named...), after)...)
+		list = bson.D{{Key: "$let", Value: bson.D{{Key: "vars", Value: bson.D{{Key: "rest", Value: rest}}}, {Key: "in", Value: whole}}}}
+	}
+	filter := model.And(byID, held[0].(bson.D))
+	if len(held) > 1 {
+		filter = model.And(byID, bson.D{{Key: "$and", Value: held}})
+	}
+	return model.Write{
+		Collection: m.docs.Name(), Expect: model.One, Once: true, Index: model.IDIndex,
+		Reasons: []model.Reason{{If: byID, Err: errNoElement}},
+		Model: &mongo.UpdateOneModel{
+			Filter: filter, Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: m.path, Value: list}}}}},
+		},
+	}
+}
+
+func (m *embedding) remove(parent any, keys []any) model.Write {
+	in, err := m.elementKeys(keys)
+	if err != nil {
+		return model.Refused(m.docs.Name(), err)
+	}
+	return toParent(m.docs, parent, bson.D{{Key: "$pull", Value: bson.D{
+		{Key: m.path, Value: bson.D{{Key: m.key, Value: bson.D{{Key: "$in", Value: in}}}}},
+	}}})
+}
+
+func (m *embedding) move(from, to, element any) model.Plan {
+	there := m.add(to, []any{element})
+	byID, err := m.byParent(from)
+	if err == nil {
+		err = there.Err
+	}
+	target, _ := m.byParent(to) // or there.Err
+	if err == nil && m.sameID(from, to) {
+		err = m.docs.Refuse("to", to, "is the parent that the element is moved from")
+	}
+	if err != nil {
+		return model.RefusedPlan(m.docs.Name(), err)
+	}
+	elems, _, err := m.elements([]any{element})
+	if err != nil {
+		return model.RefusedPlan(m.docs.Name(), err)
+	}
+	there.Done, there.Once = nil, false // an equal element there may be another move's, or have been there before
+	held := bson.D{{Key: m.path, Value: model.Eq(elems[0])}}
+	take := bson.D{{Key: "$pullAll", Value: bson.D{{Key: m.path, Value: elems}}}}
+	p := model.NewPlan(there, model.Write{
+		Collection: m.docs.Name(), Expect: model.One, Index: model.IDIndex, Model: &mongo.UpdateOneModel{Filter: model.And(byID, held), Update: take},
+	})
+	p.IfStale = []model.Step{model.Write{Collection: m.docs.Name(), Index: model.IDIndex, Model: &mongo.UpdateOneModel{Filter: target, Update: take}}}
+	p.Transactional = true
+	p.Leaves = "the element in both parents, until it is removed from one"
+	return p
+}
+
+// sameID reports whether two ids of parents are one.
+func (m *embedding) sameID(a, b any) bool {
+	x, _ := m.docs.RawID("_id", a)
+	y, _ := m.docs.RawID("_id", b)
+	return bsonval.EqualRaw(x, y)
+}

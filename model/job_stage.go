@@ -1,0 +1,180 @@
+package model
+
+import (
+	"context"
+	"errors"
+
+	"github.com/docmodel/docmodel/internal/runctx"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// pass does one batch of a pass, and again while its plan is stale.
+func (s Stage) pass(ctx context.Context, b *Batch) error {
+	type read struct {
+		docs []bson.Raw
+		plan Plan
+		left []Finding
+	}
+	change := Change[read]{
+		Attempts: maxTurns,
+		Read: func(ctx context.Context, db *mongo.Database) (read, error) {
+			docs, err := s.read(ctx, db, b.After)
+			if err != nil || len(docs) == 0 {
+				return read{}, err
+			}
+			one := &Batch{DB: db, Docs: docs, DryRun: b.DryRun, After: b.After}
+			plan, err := s.plan(ctx, one)
+			if err == nil {
+				err = jobPlan(plan)
+			}
+			return read{docs, plan, one.left}, err
+		},
+		Decide: func(r read) (Plan, error) {
+			if b.DryRun {
+				return Plan{}, nil
+			}
+			return r.plan, nil
+		},
+	}
+	got, result, err := change.Run(ctx, b.DB)
+	b.Modified = result.Modified()
+	if err != nil {
+		return err
+	}
+	b.Documents, b.Writes, b.left = int64(len(got.docs)), int64(len(got.plan.Steps)), got.left
+	if b.Done = len(got.docs) == 0; !b.Done {
+		b.After = got.docs[len(got.docs)-1].Lookup("_id")
+	}
+	return nil
+}
+
+func (s Stage) plan(ctx context.Context, b *Batch) (Plan, error) {
+	if s.Work != nil {
+		return s.Work(ctx, b)
+	}
+	return s.Plan(b.Docs)
+}
+
+// jobPlan says why a plan can't be a job's.
+func jobPlan(plan Plan) error {
+	err := plan.Err()
+	if err == nil && plan.Guarantee() == Transactional && !plan.Options.AllowPartial {
+		return ErrTransactional
+	}
+	return err
+}
+
+// read reads the next batch: first by the comparison that the _id index bounds, which stays within one BSON type; when
+// that has no more, by one across types, so that a collection with _ids of several types is worked through whole.
+func (s Stage) read(ctx context.Context, db *mongo.Database, after bson.RawValue) ([]bson.Raw, error) {
+	if after.Type == 0 {
+		return s.find(ctx, db, s.Filter)
+	}
+	docs, err := s.find(ctx, db, And(s.Filter, bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}}}))
+	if err != nil || len(docs) > 0 {
+		return docs, err
+	}
+	literal := bson.D{{Key: "$literal", Value: after}}
+	return s.find(ctx, db, And(s.Filter, bson.D{{Key: "$expr", Value: bson.D{{Key: "$gt", Value: bson.A{"$_id", literal}}}}}))
+}
+
+func (s Stage) find(ctx context.Context, db *mongo.Database, filter bson.D) ([]bson.Raw, error) {
+	if len(s.Pipeline) > 0 {
+		return (&Aggregate[bson.Raw]{s.aggregation(filter)}).All(ctx, db)
+	}
+	return (&Find[bson.Raw]{s.query(filter)}).All(ctx, db)
+}
+
+func (s Stage) size() int64 {
+	if s.BatchSize <= 0 {
+		return 500
+	}
+	return int64(s.BatchSize)
+}
+
+// query reads a batch.
+func (s Stage) query(filter bson.D) Query {
+	return Query{
+		Collection: s.Collection, Filter: filter, Projection: s.Projection, Limit: s.size(),
+		Sort: bson.D{{Key: "_id", Value: 1}}, Options: ReadOptions{BatchSize: int32(s.size())},
+	}
+}
+
+// aggregation reads a batch through the pipeline.
+func (s Stage) aggregation(filter bson.D) Aggregation {
+	if filter == nil {
+		filter = bson.D{}
+	}
+	pipeline := mongo.Pipeline{
+		{{Key: "$match", Value: filter}}, {{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}}, {{Key: "$limit", Value: s.size()}},
+	}
+	if len(s.Projection) > 0 {
+		pipeline = append(pipeline, bson.D{{Key: "$project", Value: s.Projection}})
+	}
+	return Aggregation{
+		Collection: s.Collection, Pipeline: append(pipeline, s.Pipeline...),
+		Options: ReadOptions{BatchSize: int32(s.size() + 1)}, // so that the reply to a full batch is its last
+	}
+}
+
+// command is the one that reads the first batch, as in mongosh.
+func (s Stage) command(under []Policy) string {
+	if len(s.Pipeline) > 0 {
+		a := s.aggregation(s.Filter)
+		for _, p := range under {
+			holdPipeline(&a, &p)
+		}
+		return a.String()
+	}
+	q := s.query(s.Filter)
+	for _, p := range under {
+		holdQuery(&q, &p)
+	}
+	return q.String()
+}
+
+// checkpoint opens the collection of a checkpoint, and is the filter of the job's document.
+func (j Job) checkpoint(ctx context.Context, db *mongo.Database, o JobOptions) (*mongo.Collection, bson.D) {
+	return collectionOf(runctx.Deciding(ctx), db, nil, o.Checkpoint), bson.D{{Key: "_id", Value: runctx.Name(ctx, j.Name)}}
+}
+
+func (j Job) load(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress) error {
+	coll, mine := j.checkpoint(ctx, db, o)
+	raw, err := coll.FindOne(ctx, mine).Raw()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	stage, _ := raw.Lookup("stage").AsInt64OK()
+	if stage < 0 || stage >= int64(len(j.Stages)) {
+		return &ValueError{Collection: o.Checkpoint, Field: "stage", Value: stage, Reason: "is no stage of job " + j.Name}
+	}
+	p.Stage, p.After = int(stage), raw.Lookup("after")
+	return nil
+}
+
+func (j Job) save(ctx context.Context, db *mongo.Database, o JobOptions, p Progress) error {
+	if o.Checkpoint == "" || o.DryRun {
+		return nil
+	}
+	coll, mine := j.checkpoint(ctx, db, o)
+	place := bson.D{{Key: "stage", Value: int32(p.Stage)}}
+	if p.After.Type != 0 {
+		place = append(place, bson.E{Key: "after", Value: p.After})
+	}
+	_, err := coll.ReplaceOne(ctx, mine, place, options.Replace().SetUpsert(true))
+	return err
+}
+
+func (j Job) forget(ctx context.Context, db *mongo.Database, o JobOptions) error {
+	if o.Checkpoint == "" || o.DryRun {
+		return nil
+	}
+	coll, mine := j.checkpoint(ctx, db, o)
+	_, err := coll.DeleteOne(ctx, mine)
+	return err
+}

@@ -1,0 +1,127 @@
+package composite
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/keys/internal/stored"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// raws are documents as they are stored, by the name of their collection: for the model's checks of what is inserted.
+func (c *Key) raws() *model.Collection[bson.Raw, string] {
+	return model.NewCollection[bson.Raw, string](c.Name())
+}
+
+// ofDocument is a document's key: by its fields, and for parts that are in the key alone by the _id that it has. An _id that is
+// another key than the fields' is refused.
+func (c *Key) ofDocument(doc bson.Raw) (string, error) {
+	id, hasID := doc.Lookup("_id").StringValueOK()
+	hasID = hasID && id != ""
+	var own []bson.RawValue
+	vs := make([]bson.RawValue, len(c.parts))
+	for i, p := range c.parts {
+		switch v, inArray := core.ValueAt(doc, p.Path); {
+		case !p.Only && inArray:
+			return "", c.Refuse(p.Path, nil, "is in an array: a key has one value for each part")
+		case !p.Only:
+			vs[i] = v
+			continue
+		case !hasID:
+			return "", c.Refuse("_id", nil, fmt.Sprintf("is missing, and %s is in the key alone: set it by KeyOf", p.Path))
+		case own == nil:
+			var err error
+			if own, err = c.split(id, len(c.parts)); err != nil {
+				return "", err
+			}
+		}
+		vs[i] = own[i]
+	}
+	key, err := c.join(vs)
+	if err == nil && hasID && id != key {
+		return "", c.Refuse("_id", id, "is not the key of the document's fields, which is "+model.Shell(key))
+	}
+	return key, err
+}
+
+// Keyed is a document under its key, as it is stored.
+func (c *Key) Keyed(doc any) (bson.Raw, string, error) {
+	raw, err := stored.Document(c.Docs, doc)
+	if err != nil {
+		return nil, "", c.Refuse("document", nil, err.Error())
+	}
+	key, err := c.ofDocument(raw)
+	if err != nil {
+		return nil, "", err
+	}
+	if raw, err = stored.UnderKey(raw, key); err != nil {
+		return nil, "", c.Refuse("document", nil, err.Error())
+	}
+	return raw, key, nil
+}
+
+// Insert stores a document under its key.
+func (c *Key) Insert(doc any) model.Write {
+	raw, _, err := c.Keyed(doc)
+	if err != nil {
+		return model.Refused(c.Name(), err)
+	}
+	return c.raws().Insert(raw)
+}
+
+// InsertMany stores n documents under their keys.
+func (c *Key) InsertMany(n int, doc func(int) any) model.Plan {
+	raws := make([]bson.Raw, n)
+	for i := range n {
+		var err error
+		if raws[i], _, err = c.Keyed(doc(i)); err != nil {
+			return model.RefusedPlan(c.Name(), fmt.Errorf("docmodel: document %d: %w", i, err))
+		}
+	}
+	return c.raws().InsertMany(raws)
+}
+
+// Move is the plan that stores a document in the place of another, which was read.
+func (c *Key) Move(was, now any) model.Plan {
+	old, from, err := c.Keyed(was)
+	if err != nil {
+		return model.RefusedPlan(c.Name(), fmt.Errorf("docmodel: as it was: %w", err))
+	}
+	if path, err := core.CheckNames(old, ""); err != nil {
+		return model.RefusedPlan(c.Name(), fmt.Errorf("docmodel: as it was: %w", c.Refuse(path, nil, err.Error())))
+	}
+	doc, to, err := c.Keyed(now)
+	if err != nil {
+		return model.RefusedPlan(c.Name(), fmt.Errorf("docmodel: as it shall be: %w", err))
+	}
+	asItWas := c.shapeOf(was).AsRead(old)
+	if from == to {
+		w := c.raws().Replace(doc)
+		if m, ok := w.Model.(*mongo.ReplaceOneModel); ok {
+			m.Filter = asItWas
+			w.Done, w.Once = c.shapeOf(now).AsRead(doc), true
+		}
+		return model.NewPlan(w)
+	}
+	w := c.raws().Insert(doc)
+	p := model.NewPlan(w, c.takeOut(asItWas))
+	p.Transactional = true
+	p.Leaves = "the document under both keys"
+	return p
+}
+
+// shapeOf is how a document's type is stored: that of the collection's documents, or for an interface that of its value.
+func (c *Key) shapeOf(doc any) core.Shape {
+	if t := c.Shape().Type; (t == nil || t.Kind() == reflect.Interface) && doc != nil {
+		return c.Shape().As(reflect.TypeOf(doc))
+	}
+	return c.Shape()
+}
+
+// takeOut deletes a document as it was read. A second time it finds none, and changes nothing.
+func (c *Key) takeOut(asItWas bson.D) model.Write {
+	return model.Write{Collection: c.Name(), Model: &mongo.DeleteOneModel{Filter: asItWas}, Expect: model.One, Once: true, Final: true, Index: model.IDIndex}
+}

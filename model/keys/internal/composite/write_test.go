@@ -1,0 +1,388 @@
+package composite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/keys"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+func compositeAll(t *testing.T, db *mongo.Database) string {
+	t.Helper()
+	all, err := byPlace.Prefix().All(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, z := range all {
+		if _, err := byPlace.Key(&z); err != nil {
+			t.Error(err)
+		}
+		out = append(out, z.ID+"="+z.Name)
+	}
+	return strings.Join(out, " | ")
+}
+
+// A document goes to another key whole, or not at all; and without a transaction it is never gone.
+func TestCompositeMove(t *testing.T) {
+	ann := resident{State: "CA", City: "San", User: 1, Name: "Ann"}
+	ann.ID, _ = byPlace.Key(&ann)
+	renamed, moved := ann, resident{State: "NV", City: "Reno", User: 1, Name: "Ann"}
+	renamed.Name = "Anna"
+	const first, there, renamedKey = "CA :San :a1=Ann", "NV :Reno :a1=Ann", "CA :San :a1=Anna"
+	partial := func(p model.Plan) model.Plan {
+		p.Options.AllowPartial = true
+		return p
+	}
+	seed := func(t *testing.T, db *mongo.Database) {
+		t.Helper()
+		compositeStore(t, db, "residents", []any{ann})
+	}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed(t, db)
+		if err := compositeRun(t.Context(), db, byPlace.Move(&ann, moved)); !errors.Is(err, model.ErrTransactional) {
+			t.Errorf("run without a transaction: %v", err)
+		}
+		for range 2 { // and a guarded replacement can be run again
+			if err := compositeRun(t.Context(), db, byPlace.Move(&ann, renamed)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := compositeAll(t, db); got != renamedKey {
+			t.Errorf("renamed: %s", got)
+		}
+		other := ann
+		other.Name = "Anne"
+		if err := compositeRun(t.Context(), db, byPlace.Move(&ann, other)); !errors.Is(err, model.ErrStale) {
+			t.Errorf("renamed from what it was: %v", err)
+		}
+		if err := compositeRun(t.Context(), db, partial(byPlace.Move(&ann, moved))); !errors.Is(err, model.ErrStale) {
+			t.Errorf("moved from what it was: %v", err)
+		}
+		if got := compositeAll(t, db); got != renamedKey+" | "+there {
+			t.Errorf("a stale move left %s", got)
+		}
+		seed(t, db)
+		cut := partial(byPlace.Move(&ann, moved))
+		cut.Steps = cut.Steps[:1]
+		for _, p := range []model.Plan{cut, partial(byPlace.Move(&ann, moved))} {
+			if err := compositeRun(t.Context(), db, p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := compositeAll(t, db); got != there {
+			t.Errorf("cut and run again: %s", got)
+		}
+		if err := compositeRun(t.Context(), db, partial(byPlace.Move(&ann, moved))); !errors.Is(err, model.ErrStale) || compositeAll(t, db) != there {
+			t.Errorf("run once more: %v, %s", err, compositeAll(t, db))
+		}
+	})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		modeltest.NeedTransactions(t, db)
+		seed(t, db)
+		if _, err := byPlace.Move(&renamed, moved).RunTx(t.Context(), db); !errors.Is(err, model.ErrStale) || compositeAll(t, db) != first {
+			t.Errorf("a stale move: %v, %s", err, compositeAll(t, db))
+		}
+		if _, err := byPlace.Move(&ann, moved).RunTx(t.Context(), db); err != nil || compositeAll(t, db) != there {
+			t.Errorf("moved: %v, %s", err, compositeAll(t, db))
+		}
+	})
+}
+
+// Documents that drifted, and those of a collection with other _ids, come under their keys, each whole; cut anywhere too.
+func TestCompositeRekey(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	world := compositeWorld(r, 9)
+	if compositeFull() {
+		world = compositeWorld(r, 60)
+	}
+	var docs []any
+	var want []string
+	typed := int64(0) // documents with fields that aren't in their type
+	for i, z := range world {
+		z.Name = fmt.Sprint("n", i)
+		z.ID, _ = byPlace.Key(&z)
+		want = append(want, z.ID+"="+z.Name)
+		doc := bson.D{{Key: "_id", Value: z.ID}, {Key: "state", Value: z.State}, {Key: "city", Value: z.City}, {Key: "user", Value: z.User}, {Key: "name", Value: z.Name}}
+		switch i % 4 {
+		case 0:
+			doc[0].Value = bson.ObjectID{1, 11: byte(i)}
+		case 1:
+			doc[0].Value = fmt.Sprint("old ", i)
+		case 2:
+			doc = append(doc, bson.E{Key: "more", Value: bson.A{i, nil, bson.D{{Key: "x", Value: "$y"}}}})
+			doc[0].Value = i
+			typed++
+		}
+		docs = append(docs, doc)
+	}
+	store := func(ctx context.Context, db *mongo.Database) error {
+		_, err := db.Collection("residents").InsertMany(ctx, docs)
+		return err
+	}
+	check := func(t testing.TB, db *mongo.Database) {
+		t.Helper()
+		all, err := byPlace.Prefix().All(context.Background(), db)
+		var got []string
+		for _, z := range all {
+			got = append(got, z.ID+"="+z.Name)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v, %v", got, err)
+		}
+		n, err := db.Collection("residents").CountDocuments(context.Background(), bson.D{{Key: "more.x", Value: "$y"}})
+		if err != nil || n != typed {
+			t.Errorf("%d documents of %d kept what isn't in their type, %v", n, typed, err)
+		}
+	}
+	job := byPlace.Rekey()
+	job.Stages[0].BatchSize = 5
+	run := func(ctx context.Context, db *mongo.Database) error {
+		_, err := job.Run(ctx, db, model.JobOptions{})
+		return err
+	}
+	modeltest.FaultMatrix(t, modeltest.FaultCase{Seed: store, Run: run, Check: check, OnServer: 6})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		taken := resident{State: "CA", City: "San", User: 1, Name: "Ann"}
+		taken.ID, _ = byPlace.Key(&taken)
+		compositeStore(t, db, "residents", []any{taken, resident{ID: "old", State: "CA", City: "San", User: 1, Name: "Bob"}})
+		if err := run(t.Context(), db); !mongo.IsDuplicateKeyError(err) {
+			t.Errorf("a key that is taken: %v", err)
+		}
+		// What gets another field between the reading and the writing is deleted under neither key.
+		old := bson.D{{Key: "_id", Value: 1}, {Key: "state", Value: "CA"}, {Key: "city", Value: "San"}, {Key: "user", Value: int64(9)}}
+		compositeStore(t, db, "residents", []any{append(slices.Clone(old), bson.E{Key: "note", Value: "new"})})
+		read, err := bson.Marshal(old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := job.Stages[0].Plan([]bson.Raw{read})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Run(t.Context(), db); !errors.Is(err, model.ErrStale) {
+			t.Errorf("another field: %v", err)
+		}
+		if n, err := db.Collection("residents").CountDocuments(t.Context(), bson.D{{Key: "note", Value: "new"}}); n != 1 || err != nil {
+			t.Errorf("%d documents with the other field, %v", n, err)
+		}
+		compositeStore(t, db, "residents", []any{bson.D{{Key: "_id", Value: 1}, {Key: "state", Value: "CA"}}})
+		var bad *model.ValueError
+		if err := run(t.Context(), db); !errors.As(err, &bad) || bad.Field != "city" {
+			t.Errorf("a missing part: %v", err)
+		}
+	})
+}
+
+// Names of what was read, of documents that are open, never become operators.
+func TestCompositeMoveHostile(t *testing.T) {
+	open := keys.NewComposite(model.NewCollection[bson.M, string]("residents"), keys.Text("state"), keys.Text("city"))
+	was := bson.M{"state": "CA", "city": "San", "$where": "true"}
+	err := open.Move(&was, bson.M{"state": "CA", "city": "Reno"}).Err()
+	if !errors.As(err, new(*model.ValueError)) || !strings.Contains(err.Error(), "$where") {
+		t.Errorf("it says %v", err)
+	}
+}
+
+// A key is unique: of many inserts of one, one stays.
+func TestCompositeUnique(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		compositeStore(t, db, "residents", []any{bson.D{{Key: "_id", Value: "z"}}})
+		var wait sync.WaitGroup
+		errs := make([]error, 32)
+		for i := range errs {
+			wait.Go(func() {
+				_, errs[i] = byPlace.Insert(resident{State: "CA", City: "San", User: 1, Name: fmt.Sprint(i)}).Run(t.Context(), db)
+			})
+		}
+		wait.Wait()
+		stored := 0
+		for _, err := range errs {
+			switch {
+			case err == nil:
+				stored++
+			case !mongo.IsDuplicateKeyError(err):
+				t.Error(err)
+			}
+		}
+		if stored != 1 {
+			t.Errorf("%d were stored", stored)
+		}
+	})
+}
+
+// What each operation costs is what its value says, and what its documentation says.
+func TestCompositeCosts(t *testing.T) {
+	m := modeltest.NewMonitor()
+	ann := resident{State: "CA", City: "San", User: 1}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		compositeStore(t, db, "residents", []any{bson.D{{Key: "_id", Value: "z"}}})
+		run := func(want model.Cost, p model.Plan) {
+			t.Helper()
+			if said := p.Cost(); said.Commands != want.Commands || said.Written != want.Written {
+				t.Errorf("%v says %v, want %v", p, said, want)
+			}
+			p.Options.AllowPartial = true
+			modeltest.WantCost(t, m, want, func() error { return compositeRun(t.Context(), db, p) })
+		}
+		run(model.Cost{Commands: 1, Written: 1}, model.NewPlan(byPlace.Insert(ann)))
+		run(model.Cost{Commands: 1, Written: 2}, byPlace.InsertMany([]resident{{State: "CA", City: "San", User: 2}, {State: "CA", City: "San", User: 3}}))
+		run(model.Cost{Commands: 1, Written: 1}, byPlace.Move(&ann, resident{State: "CA", City: "San", User: 1, Name: "Ann"}))
+		ann.Name = "Ann"
+		run(model.Cost{Commands: 2, Written: 2}, byPlace.Move(&ann, resident{State: "NV", City: "Reno", User: 1}))
+		for _, f := range []*model.Find[resident]{byPlace.Prefix("CA"), byPlace.Range([]any{"CA", "San"}, 1, nil), byPlace.StartingWith(nil, "C")} {
+			modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 2}, func() error { _, err := f.All(t.Context(), db); return err })
+		}
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error {
+			_, err := byPlace.Prefix("CA", "San").After("CA :San :a1").One(t.Context(), db)
+			return err
+		})
+		modeltest.WantCost(t, m, model.Cost{Commands: 3, Returned: 3}, func() error { // "z" is no key, and has no parts
+			job := byPlace.Rekey()
+			job.Stages[0].Filter = bson.D{{Key: "state", Value: bson.D{{Key: "$exists", Value: true}}}}
+			_, err := job.Run(t.Context(), db, model.JobOptions{})
+			return err
+		})
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error { _, err := byPlace.Counts("CA").All(t.Context(), db); return err })
+		compositeStore(t, db, "residents", []any{
+			resident{ID: "old", State: "CA", City: "San", User: 1}, resident{ID: "older", State: "CA", City: "San", User: 2},
+		})
+		modeltest.WantCost(t, m, model.Cost{Commands: 1 + 2 + 1 + 2, Written: 4, Returned: 2}, func() error { // an insert for the batch, a delete for each
+			_, err := byPlace.Rekey().Run(t.Context(), db, model.JobOptions{})
+			return err
+		})
+		down := bson.D{{Key: "_id", Value: -1}}
+		for _, one := range []*model.Find[resident]{
+			byPlace.Prefix("CA", "San", 1), byPlace.Prefix("CA", "San").Sorted(down).After("CA :San :a2"),
+		} {
+			modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error { _, err := one.One(t.Context(), db); return err })
+		}
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 2}, func() error { _, err := byPlace.Prefix("CA").Sorted(down).All(t.Context(), db); return err })
+	}, modeltest.WithMonitor(m))
+}
+
+// tellingTB is a test that notes its errors.
+type tellingTB struct {
+	testing.TB
+	problem string
+}
+
+func (t *tellingTB) Helper() {}
+
+func (t *tellingTB) Errorf(format string, args ...any) { t.problem = fmt.Sprintf(format, args...) }
+
+// Every query is served by the index on _id, among thousands of documents. Conditions on fields of a document as _id are not.
+func TestCompositeIndexed(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		var strs, docs []any
+		for i := range 3000 {
+			z := resident{State: fmt.Sprintf("S%d", i%100), City: fmt.Sprintf("City %c", 'A'+i/100), User: int64(i)}
+			z.ID, _ = byPlace.Key(&z)
+			id, _ := placeDoc.ID(z.State, z.City, z.User)
+			strs, docs = append(strs, z), append(docs, bson.D{{Key: "_id", Value: id}})
+		}
+		compositeStore(t, db, "residents", strs)
+		compositeStore(t, db, "documents", docs)
+		key := strs[17].(resident).ID
+		down := bson.D{{Key: "_id", Value: -1}}
+		for _, q := range []struct {
+			reason string
+			query  any
+		}{
+			{"all parts", byPlace.Prefix("S7", "City B", 107)}, {"Prefix", byPlace.Prefix("S7")}, {"two parts", byPlace.Prefix("S7", "City B")},
+			{"the last first", byPlace.Prefix("S7").Sorted(down)}, {"Range", byPlace.Range([]any{"S7"}, "City B", "City D")},
+			{"an open Range", byPlace.Range([]any{"S7", "City B"}, 5, nil)}, {"StartingWith", byPlace.StartingWith([]any{"S7"}, "City ")},
+			{"StartingWith of the first", byPlace.StartingWith(nil, "S7")}, {"the one after", byPlace.Prefix("S17", "City A").After(key).Limited(1)}, {"the one after of any", byPlace.Prefix().After(key).Limited(1)},
+			{"the one before", byPlace.Prefix("S17").Sorted(down).After(key).Limited(1)}, {"After", byPlace.Prefix("S17").Limited(3).After(key)},
+			{"After, descending", byPlace.Prefix("S17").Sorted(down).Limited(3).After(key)}, {"Counts", byPlace.Counts("S7")},
+			{"all parts of a document", placeDoc.Prefix("S7", "City B", int64(107))}, {"document Prefix", placeDoc.Prefix("S7")},
+			{"document Range", placeDoc.Range([]any{"S7"}, "City B", "City D")}, {"the last document first", placeDoc.Prefix("S7", "City B").Sorted(down)},
+		} {
+			t.Run(q.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, q.query, model.IDIndex) })
+		}
+		told := &tellingTB{TB: t}
+		if modeltest.WantIndexed(told, db, byDocs.Find(bson.D{{Key: "_id.state", Value: "S7"}}), model.IDIndex); told.problem == "" {
+			t.Error("a condition on a field of a document is served by the index on _id: say so")
+		}
+	})
+}
+
+// What the documentation of DocumentKey says of the order of fields.
+func TestDocumentKeyOrderOfFields(t *testing.T) {
+	e := func(key string, v any) bson.E { return bson.E{Key: key, Value: v} }
+	right, _ := placeDoc.ID("CA", "San", int64(1))
+	turned := bson.D{e("city", "San"), e("state", "CA"), e("user", int64(1))}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		compositeStore(t, db, "documents", []any{
+			bson.D{e("_id", right)}, bson.D{e("_id", turned)},
+			bson.D{e("_id", bson.D{e("state", "CA"), e("city", "San")})},
+			bson.D{e("_id", bson.D{e("state", "CA"), e("city", int64(5)), e("user", int64(1))})},
+			bson.D{e("_id", bson.D{e("state", int64(5)), e("city", "San"), e("user", int64(1))})},
+		})
+		for _, test := range []struct {
+			reason string
+			filter bson.D
+			want   int64
+		}{
+			{"the fields in another order are another document", bson.D{e("_id", turned)}, 1},
+			{"each finds itself alone", bson.D{e("_id", right)}, 1},
+			{"fewer fields match nothing", bson.D{e("_id", bson.D{e("state", "CA")})}, 0},
+			{"conditions on fields find all orders", bson.D{e("_id.state", "CA"), e("_id.city", "San"), e("_id.user", 1)}, 2},
+			{"a number is equal in any type", bson.D{e("_id", bson.D{e("state", "CA"), e("city", "San"), e("user", 1.0)})}, 1},
+			{"a prefix passes the other orders and types by", placeDoc.Prefix("CA", "San").Filter, 1},
+			{"a prefix finds what has another type behind it", placeDoc.Prefix("CA").Filter, 3},
+			{"a bound of another type is below all, or above", bson.D{e("_id", bson.D{e("$gte", bson.D{e("state", "")}), e("$lt", bson.D{e("state", int64(9))})})}, 0},
+			{"numbers come before strings, and names after types", bson.D{e("_id", bson.D{e("$lt", bson.D{e("state", "")})})}, 2},
+		} {
+			n, err := db.Collection("documents").CountDocuments(t.Context(), test.filter)
+			if err != nil || n != test.want {
+				t.Errorf("%s: %d, %v, want %d", test.reason, n, err, test.want)
+			}
+		}
+	})
+}
+
+// A move that is cut anywhere is completed by the next, in a transaction or without one.
+func TestCompositeMoveFaults(t *testing.T) {
+	for _, inTransaction := range []bool{false, true} {
+		t.Run(fmt.Sprint("transaction ", inTransaction), func(t *testing.T) {
+			modeltest.FaultMatrix(t, modeltest.FaultCase{
+				Transactions: inTransaction, OnServer: 6,
+				Seed: func(ctx context.Context, db *mongo.Database) error {
+					return compositeRun(ctx, db, byPlace.InsertMany([]resident{{State: "CA", City: "San", User: 1, Name: "Ann"}}))
+				},
+				Run: func(ctx context.Context, db *mongo.Database) error {
+					ann, err := byPlace.Prefix("CA", "San", 1).One(ctx, db)
+					if errors.Is(err, model.ErrNotFound) {
+						return nil
+					} else if err != nil {
+						return err
+					}
+					p := byPlace.Move(&ann, resident{State: "NV", City: "Reno", User: 1, Name: "Ann"})
+					if inTransaction {
+						_, err = p.RunTx(ctx, db)
+						return err
+					}
+					p.Options.AllowPartial = true
+					return compositeRun(ctx, db, p)
+				},
+				Check: func(t testing.TB, db *mongo.Database) {
+					all, err := byPlace.Prefix().All(context.Background(), db)
+					if err != nil || len(all) != 1 || all[0].ID != "NV :Reno :a1" {
+						t.Errorf("%v, %v", all, err)
+					}
+				},
+			})
+		})
+	}
+}

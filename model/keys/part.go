@@ -1,0 +1,36 @@
+package keys
+
+import (
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model/keys/internal/composite"
+)
+
+// A Part is one part of a composite key: a field of the documents, and how it is written. Make it with [Text], [Int], [Time] or
+// [ID].
+type Part struct{ in composite.Part }
+
+// Text is a part that is a string.
+func Text(path string) Part { return Part{composite.Part{Path: path, Kind: composite.Text}} }
+
+// Int is a part that is an integer.
+func Int(path string) Part { return Part{composite.Part{Path: path, Kind: composite.Int}} }
+
+// Time is a part that is a time. What is finer than a millisecond is cut off, as it is from every date in BSON.
+func Time(path string) Part { return Part{composite.Part{Path: path, Kind: composite.Time}} }
+
+// ID is a part that is an ObjectID.
+func ID(path string) Part { return Part{composite.Part{Path: path, Kind: composite.ID}} }
+
+// KeyOnly returns the part as one that documents hold in their key alone, and in no field. Its path is but a name.
+func (p Part) KeyOnly() Part {
+	p.in.Only = true
+	return p
+}
+
+func declareKey(docs *core.Docs, place core.Place, parts []Part, below string) *composite.Key {
+	in := make([]composite.Part, len(parts))
+	for i, p := range parts {
+		in[i] = p.in
+	}
+	return composite.Declare(docs, place, in, below)
+}

@@ -1,0 +1,190 @@
+package model
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"math"
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/direction"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// pageToken is what a token holds.
+type pageToken struct {
+	Query     []byte          `bson:"q"`
+	Backwards bool            `bson:"b,omitempty"`
+	Inclusive bool            `bson:"i,omitempty"`
+	From      []bson.RawValue `bson:"v"`
+}
+
+// queryDigest tells a query from others.
+func queryDigest(q *Query) ([]byte, error) {
+	own := *q
+	own.Limit, own.Options = 0, ReadOptions{Collation: q.Options.Collation, Let: q.Options.Let}
+	raw, err := q.codec.Document(own.Command())
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(raw)
+	return sum[:12], nil
+}
+
+// token stands for the page that begins after a document with these sort fields, or with it.
+func (p paging) token(from []bson.RawValue, backwards, inclusive bool) string {
+	raw, err := bson.Marshal(pageToken{p.query, backwards, inclusive, from})
+	if err != nil {
+		panic(err) // what a document held can be written again
+	}
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// read reads a token.
+func (p *paging) read(token string) error {
+	refused := func(reason string) error {
+		return &ValueError{Collection: p.collection, Field: "token", Value: token, Reason: reason}
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	var t pageToken
+	if err != nil || bson.Raw(raw).Validate() != nil || core.CheckDepth(bson.Raw(raw)) != nil || bson.Unmarshal(raw, &t) != nil {
+		return refused("is not a page's token")
+	}
+	if !bytes.Equal(t.Query, p.query) {
+		return refused("is the token of another query")
+	}
+	if len(t.From) != len(p.by) {
+		return refused("is not a page's token")
+	}
+	for _, v := range t.From {
+		if typeRank(v.Type) < 0 || v.Type == bson.TypeArray || !core.WellFormed(v) {
+			return refused("is not a page's token")
+		}
+	}
+	p.backwards, p.inclusive, p.from = t.Backwards, t.Inclusive, t.From
+	return nil
+}
+
+// after are the filters of what sorts after the document that the page begins after; nil for the first page. The values of one type
+// stand together in the order. So the first filter finds those of the type that the document has in the first field of the sort,
+// within the bounds of an index, and the second all that comes after them.
+func (p paging) after() []bson.D {
+	if p.from == nil {
+		return []bson.D{nil}
+	}
+	var branches bson.A
+	var out []bson.D
+	equal := bson.D{}
+	for i, s := range p.sort() {
+		within, beyond := sortsAfter(p.from[i], direction.Of(s.Value) > 0)
+		if i == 0 {
+			out = append(out, bson.D{{Key: s.Key, Value: bound(p.from[0], within)}}, anyOf(s.Key, beyond))
+			beyond = nil
+		}
+		if within != nil {
+			beyond = append(beyond, within)
+		}
+		for _, v := range beyond {
+			branches = append(branches, And(equal, bson.D{{Key: s.Key, Value: v}}))
+		}
+		equal = append(equal[:len(equal):len(equal)], bson.E{Key: s.Key, Value: Eq(p.from[i])})
+	}
+	if p.inclusive {
+		branches = append(branches, equal)
+	}
+	out[0] = append(out[0], bson.E{Key: "$or", Value: branches})
+	if len(branches) == 0 {
+		out = out[1:]
+	}
+	return slices.DeleteFunc(out, func(d bson.D) bool { return d == nil })
+}
+
+// bound is the condition that a field has the value v, or one that sorts after it and is of its type.
+func bound(v bson.RawValue, within any) any {
+	cond, ok := within.(bson.D)
+	if !ok {
+		return Eq(v)
+	}
+	return bson.D{{Key: map[string]string{"$gt": "$gte", "$lt": "$lte"}[cond[0].Key], Value: v}}
+}
+
+// anyOf is the filter of documents that meet one of the conditions on a field; nil where there is none.
+func anyOf(key string, conditions []any) bson.D {
+	var branches bson.A
+	for _, v := range conditions {
+		branches = append(branches, bson.D{{Key: key, Value: v}})
+	}
+	switch len(branches) {
+	case 0:
+		return nil
+	case 1:
+		return branches[0].(bson.D)
+	}
+	return bson.D{{Key: "$or", Value: branches}}
+}
+
+// typeRanks are the types in the order in which a server sorts them; those of one rank are compared by value. A missing field is null.
+var typeRanks = [][]bson.Type{
+	{bson.TypeMinKey}, {bson.TypeNull}, {bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128},
+	{bson.TypeString, bson.TypeSymbol}, {bson.TypeEmbeddedDocument}, {bson.TypeArray}, {bson.TypeBinary}, {bson.TypeObjectID}, {bson.TypeBoolean},
+	{bson.TypeDateTime}, {bson.TypeTimestamp}, {bson.TypeRegex}, {bson.TypeDBPointer}, {bson.TypeJavaScript}, {bson.TypeCodeWithScope},
+	{bson.TypeMaxKey},
+}
+
+func typeRank(t bson.Type) int {
+	for i, types := range typeRanks {
+		for _, x := range types {
+			if x == t {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// sortsAfter gives the condition that values of v's type that sort after it meet, nil for none, and the conditions of which each value
+// of another type that sorts after v meets one. A comparison meets values of v's rank alone. NaN is less than all other numbers, and
+// no comparison meets it; so it is as a type of its own.
+func sortsAfter(v bson.RawValue, ascending bool) (within any, beyond []any) {
+	rank, number := typeRank(v.Type), typeRank(bson.TypeDouble)
+	nan := rank == number && isNaN(v)
+	switch {
+	case v.Type == bson.TypeNull || v.Type == bson.TypeMinKey || v.Type == bson.TypeMaxKey || nan: // one value
+	case ascending:
+		within = bson.D{{Key: "$gt", Value: v}}
+	default:
+		within = bson.D{{Key: "$lt", Value: v}}
+	}
+	switch {
+	case nan && ascending:
+		beyond = append(beyond, bson.D{{Key: "$gte", Value: math.Inf(-1)}})
+	case rank == number && !nan && !ascending:
+		beyond = append(beyond, math.NaN())
+	}
+	var types bson.A
+	for i, of := range typeRanks {
+		if i == rank || ascending != (i > rank) {
+			continue
+		}
+		if of[0] == bson.TypeNull { // $type doesn't find missing fields
+			beyond = append(beyond, nil)
+			continue
+		}
+		for _, t := range of {
+			types = append(types, int32(int8(t)))
+		}
+	}
+	if len(types) > 0 {
+		beyond = append(beyond, bson.D{{Key: "$type", Value: types}})
+	}
+	return within, beyond
+}
+
+func isNaN(v bson.RawValue) bool {
+	if f, ok := v.DoubleOK(); ok {
+		return math.IsNaN(f)
+	}
+	d, ok := v.Decimal128OK()
+	return ok && d.IsNaN()
+}

@@ -1,0 +1,207 @@
+package expiry_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/model/schema"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+func TestExpiryRestore(t *testing.T) {
+	expParallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := t.Context()
+		expPut(t, ctx, db, "cold", expAged("a", 31), expAged("b", 31), bson.D{
+			{Key: "_id", Value: "c"}, {Key: "placed", Value: expNow}, {Key: "n", Value: 2}, {Key: "archivedEarlier", Value: bson.A{bson.D{{Key: "n", Value: 1}}}},
+		})
+		restore := func(x *schema.Expiry[expOrder, string], id string, until time.Time, steps int) {
+			t.Helper()
+			if _, result, err := x.Restore(id, until).Run(ctx, db); err != nil || len(result.Steps) != steps {
+				t.Errorf("%s: %v, %v", id, result.Steps, err)
+			}
+		}
+		restore(expEach, "a", expNow.Add(expDay), 1)
+		restore(expEach, "a", expNow.Add(2*expDay), 0) // it is there
+		restore(expEach, "b", time.Time{}, 1)
+		restore(expArchived, "c", time.Time{}, 1)
+		if _, _, err := expEach.Restore("z", time.Time{}).Run(ctx, db); !errors.Is(err, model.ErrNotFound) {
+			t.Errorf("of none: %v", err)
+		}
+		expWant(t, db, []string{"a", "b", "c"}, []string{"a", "b", "c"})
+		live, err := expEach.Live(expNow).All(ctx, db)
+		if err != nil || len(live) != 2 || !live[0].Placed.Equal(expNow.Add(expDay)) || live[1].Placed != nil || live[1].N != 31 {
+			t.Errorf("%+v, %v", live, err)
+		}
+		c, err := db.Collection("orders").FindOne(ctx, bson.D{{Key: "_id", Value: "c"}}).Raw()
+		if err != nil || c.Lookup("archivedEarlier").Type != 0 {
+			t.Errorf("c came back as %s, %v", c, err)
+		}
+		pairs, err := expEach.Both(expNow).All(ctx, db)
+		if err != nil || len(pairs) != 3 || pairs[0].Expired || pairs[1].Expired || !pairs[2].Expired {
+			t.Fatalf("%v, %v", pairs, err)
+		}
+		if err := expEach.Discard(pairs[2], bson.NewObjectID()).Err(); err == nil {
+			t.Error("an expired one is discarded")
+		}
+		if _, err := expEach.Discard(pairs[0], bson.NewObjectID()).Run(ctx, db); err != nil {
+			t.Error(err)
+		}
+		expWant(t, db, []string{"a", "b", "c"}, []string{"b", "c"})
+		if _, err := db.Collection("orders").DeleteOne(ctx, bson.D{{Key: "_id", Value: "b"}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := expEach.Discard(pairs[1], bson.NewObjectID()).Run(ctx, db); !errors.Is(err, model.ErrStale) {
+			t.Errorf("the copy of what is gone: %v", err)
+		}
+		expWant(t, db, []string{"a", "c"}, []string{"b", "c"})
+	})
+	for reason, err := range map[string]error{
+		"a moment beside After":      expArchived.Restore("a", expNow).Err,
+		"no id":                      expEach.Restore("", expNow).Err,
+		"restore without an archive": expDeleted.Restore("a", time.Time{}).Err,
+		"archive without one":        expDeleted.Archive(expNow).Err,
+		"both without one":           expDeleted.Both(expNow).Err,
+		"archived without one":       expDeleted.Archived("a").Err,
+		"until beside After":         expArchived.Until("a", expNow).Err,
+		"never beside After":         expArchived.Until("a", time.Time{}).Err,
+		"discard without one":        expDeleted.Discard(schema.ExpiryPair{}, bson.NewObjectID()).Err(),
+		"discard without a token":    expEach.Discard(schema.ExpiryPair{}, bson.ObjectID{}).Err(),
+		"discard of nothing":         expEach.Discard(schema.ExpiryPair{}, bson.NewObjectID()).Err(),
+	} {
+		expRefused(t, reason, err)
+	}
+}
+
+// A copy is discarded beside an archive that is under way: the document is somewhere in all orders.
+func TestExpiryDiscardInterleaved(t *testing.T) {
+	at := expNow.Add(31 * expDay) // A runs when the document has expired, B saw it alive
+	modeltest.Interleave(t, modeltest.InterleaveCase{
+		OnServer: 4,
+		Seed: func(ctx context.Context, db *mongo.Database) error {
+			expPut(t, ctx, db, "orders", expAged("a", 1))
+			expPut(t, ctx, db, "cold", expAged("a", 1))
+			return nil
+		},
+		A: func(ctx context.Context, db *mongo.Database) error {
+			_, err := expArchived.Archive(at).Run(ctx, db, model.JobOptions{})
+			return err
+		},
+		B: func(ctx context.Context, db *mongo.Database) error {
+			pairs, err := expArchived.Both(expNow).All(ctx, db)
+			if err != nil || len(pairs) == 0 {
+				return err
+			}
+			if _, err = expArchived.Discard(pairs[0], bson.NewObjectID()).Run(ctx, db); errors.Is(err, model.ErrStale) {
+				return nil
+			}
+			return err
+		},
+		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+			if err := errors.Join(errA, errB); err != nil {
+				t.Error(err)
+			}
+			if !expSomewhere(t, db, "a") {
+				t.Error("it is lost")
+			}
+		},
+	})
+}
+
+func TestExpiryDiscardFaults(t *testing.T) {
+	op := bson.NewObjectID()
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		OnServer: 4,
+		Seed: func(ctx context.Context, db *mongo.Database) error {
+			expPut(t, ctx, db, "orders", expAged("a", 1))
+			expPut(t, ctx, db, "cold", expAged("a", 31))
+			return nil
+		},
+		Run: func(ctx context.Context, db *mongo.Database) error {
+			pairs, err := expArchived.Both(expNow).All(ctx, db)
+			for _, p := range pairs {
+				if err == nil {
+					_, err = expArchived.Discard(p, op).Run(ctx, db)
+				}
+			}
+			return err
+		},
+		Check: func(t testing.TB, db *mongo.Database) { expWant(t, db, []string{"a"}, nil) },
+	})
+}
+
+func TestExpiryDeclarations(t *testing.T) {
+	t.Parallel()
+	bad := func(path string, spec schema.ExpirySpec) func() {
+		return func() { schema.NewExpiry(expOrders, path, spec) }
+	}
+	type taken struct {
+		ID       string    `bson:"_id"`
+		At       time.Time `bson:"at"`
+		Archived string    `bson:"archivedEarlier"`
+	}
+	type cart struct {
+		ID      string    `bson:"_id"`
+		Until   time.Time `bson:"until"`
+		Changed time.Time `bson:"changed,omitempty"`
+	}
+	carts := model.NewCollection[cart, string]("carts")
+	schema.NewExpiry(carts, "changed", schema.ExpirySpec{})
+	schema.NewExpiry(carts, "until", schema.ExpirySpec{After: time.Hour})
+	for reason, f := range map[string]func(){
+		"a path that is not there":   bad("place", schema.ExpirySpec{}),
+		"a number":                   bad("n", schema.ExpirySpec{}),
+		"an array":                   bad("tags", schema.ExpirySpec{}),
+		"below 0":                    bad("placed", schema.ExpirySpec{After: -time.Second}),
+		"half a second":              bad("placed", schema.ExpirySpec{After: time.Second / 2}),
+		"a hundred years":            bad("placed", schema.ExpirySpec{After: 100 * 365 * expDay}),
+		"a margin alone":             bad("placed", schema.ExpirySpec{Margin: expDay}),
+		"a version alone":            bad("placed", schema.ExpirySpec{Version: "v"}),
+		"a version that is text":     bad("placed", schema.ExpirySpec{Archive: "cold", Version: "tags"}),
+		"the same collection":        bad("placed", schema.ExpirySpec{Archive: "orders"}),
+		"a collection without name":  bad("placed", schema.ExpirySpec{Archive: "$"}),
+		"archived for less than hot": bad("placed", schema.ExpirySpec{After: 30 * expDay, Archive: "cold", ArchiveFor: 30 * expDay}),
+		"or with the margin":         bad("placed", schema.ExpirySpec{After: 30 * expDay, Margin: expDay, Archive: "cold", ArchiveFor: 31 * expDay}),
+		"no time is stored as one":   func() { schema.NewExpiry(carts, "until", schema.ExpirySpec{}) },
+		"a field of its own": func() {
+			schema.NewExpiry(model.NewCollection[taken, string]("taken"), "at", schema.ExpirySpec{Archive: "cold"})
+		},
+	} {
+		func() {
+			defer func() {
+				if bad, ok := recover().(*model.DeclarationError); !ok || bad.Remedy == "" {
+					t.Errorf("%s: panics with %v", reason, bad)
+				}
+			}()
+			f()
+			t.Errorf("%s: doesn't panic", reason)
+		}()
+	}
+}
+
+// The price is as promised, and the index finds what has expired.
+func TestExpiryCosts(t *testing.T) {
+	expParallel(t)
+	monitor := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := context.Background()
+		if err := model.Indexes(expArchived).Ensure(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		expPut(t, ctx, db, "orders", expAged("a", 31), expAged("b", 32), expAged("c", 1))
+		modeltest.WantCost(t, monitor, model.Cost{Commands: 5, Written: 4, Returned: 2}, func() error { // and two that find no more
+			_, err := expArchived.Archive(expNow).Run(ctx, db, model.JobOptions{})
+			return err
+		})
+		modeltest.WantCost(t, monitor, model.Cost{Commands: 3, Written: 1, Returned: 1}, func() error {
+			_, _, err := expArchived.Restore("a", time.Time{}).Run(ctx, db)
+			return err
+		})
+		modeltest.WantIndexed(t, db, expArchived.Expired(expNow), "placed_1")
+	}, modeltest.WithMonitor(monitor))
+}

@@ -1,0 +1,146 @@
+package versions_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/model/schema"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Fields that aren't stored, and that the type encodes though they are empty: they are written when they change, and only then.
+type (
+	sparse struct {
+		ID    string `bson:"_id"`
+		N     int    `bson:"n"`
+		Flag  bool   `bson:"flag"`
+		Inner struct {
+			A string `bson:"a"`
+			B int    `bson:"b"`
+		} `bson:"inner"`
+		Limit int    `bson:"limit"` // 0 says that there is none
+		Title string `bson:"title"`
+	}
+	sparseNext struct {
+		ID    string `bson:"_id"`
+		N     int    `bson:"n"`
+		Flag  bool   `bson:"flag"`
+		Inner struct {
+			A string `bson:"a"`
+			B int    `bson:"b"`
+		} `bson:"inner"`
+		Limit *int   `bson:"limit"` // nil says that there is none
+		Title string `bson:"title"`
+		Fresh int    `bson:"fresh"`
+	}
+)
+
+var (
+	sparsePeople = model.NewCollection[sparseNext, string]("people")
+	sparseSteps  = schema.NewVersions(sparsePeople, schema.VersionsSpec{Field: "v"}, schema.Upcast(func(s sparse) (sparseNext, error) {
+		limit := s.Limit
+		return sparseNext{s.ID, s.N, s.Flag, s.Inner, &limit, s.Title, 0}, nil
+	}))
+)
+
+func TestSaveAbsent(t *testing.T) {
+	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	same := func(*sparseNext) {}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, c := range []struct {
+			reason, before string
+			edit           func(*sparseNext)
+			after          string
+			steps          int
+		}{
+			{"nothing changes", `{"_id":"a","v":2}`, same, `{"_id":"a","v":2}`, 0},
+			{"nothing changes within", `{"_id":"a","v":2,"inner":{"a":"x"}}`, same, `{"_id":"a","v":2,"inner":{"a":"x"}}`, 0},
+			{"what changes is written alone", `{"_id":"a","v":2}`, func(s *sparseNext) { s.N = 3 }, `{"_id":"a","v":2,"n":3}`, 1},
+			{"and within", `{"_id":"a","v":2,"inner":{"a":"x"}}`, func(s *sparseNext) { s.Inner.B = 3 }, `{"_id":"a","v":2,"inner":{"a":"x","b":3}}`, 1},
+			{"what becomes empty is written", `{"_id":"a","v":2,"n":3}`, func(s *sparseNext) { s.N = 0 }, `{"_id":"a","v":2,"n":0}`, 1},
+			{"a migration writes what its steps change, and what they make", `{"_id":"a"}`, nil, `{"_id":"a","fresh":0,"limit":0,"v":2}`, 1},
+			{"within too", `{"_id":"a","inner":{"b":1},"limit":4}`, nil, `{"_id":"a","inner":{"b":1},"limit":4,"fresh":0,"v":2}`, 1},
+		} {
+			store(t, db, c.before)
+			change := sparseSteps.Edit("a", nil)
+			if c.edit != nil {
+				change = sparseSteps.Edit("a", func(s *sparseNext) error { c.edit(s); return nil })
+			}
+			for run := range 2 {
+				was, err := sparseSteps.ByID("a").One(t.Context(), db)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c.edit != nil {
+					c.edit(&was)
+				}
+				_, result, err := change.Run(t.Context(), db)
+				if steps := c.steps * (1 - run); err != nil || len(result.Steps) != steps {
+					t.Errorf("%s, run %d: %d steps, %v", c.reason, run, len(result.Steps), err)
+				}
+				got, err := sparseSteps.ByID("a").One(t.Context(), db)
+				if err != nil || text(got) != text(was) {
+					t.Errorf("%s: is read as %s, want %s, %v", c.reason, text(got), text(was), err)
+				}
+				if !sameFields(t, stored(t, db)[0], c.after) {
+					t.Errorf("%s: leaves %s, want %s", c.reason, stored(t, db)[0], c.after)
+				}
+			}
+		}
+	})
+}
+
+// sameFields compares documents but for the order of their fields, which servers choose for new ones.
+func sameFields(t *testing.T, a, b string) bool {
+	t.Helper()
+	sorted := func(s string) (out []string) {
+		for _, e := range asD(t, raw(t, s)) {
+			out = append(out, fmt.Sprint(e.Key, text(map[string]any{"v": e.Value})))
+		}
+		slices.Sort(out)
+		return out
+	}
+	return slices.Equal(sorted(a), sorted(b))
+}
+
+// A migration that stopped doesn't say where another begins: one of other documents, or to a later version.
+func TestMigrateCheckpoints(t *testing.T) {
+	again := schema.Upcast(func(p personV3) (personV3, error) { p.N++; return p, nil })
+	spec := schema.VersionsSpec{Field: "v"}
+	one, two := schema.NewVersions(people, spec, again), schema.NewVersions(people, spec, again, again)
+	stop := errors.New("stop")
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		var docs []string
+		for i := range 6 {
+			docs = append(docs, fmt.Sprintf(`{"_id":"%d","v":%d,"first":"x","n":1}`, i, 1+i%2))
+		}
+		store(t, db, docs...)
+		run := func(v *schema.Versions[personV3, string], of int, stops bool) {
+			t.Helper()
+			o := model.JobOptions{Checkpoint: "jobs", BatchSize: 2}
+			if stops {
+				o.Progress = func(model.Progress) error { return stop }
+			}
+			_, err := v.Migrate(schema.MigrateOptions{Version: of}).Run(context.Background(), db, o)
+			if err != nil && !(stops && errors.Is(err, stop)) {
+				t.Fatal(err)
+			}
+		}
+		run(one, 0, true) // 0 and 2 are of version 2
+		run(two, 1, true) // 4 is of version 3
+		run(two, 2, true) // 0 and 1 are
+		run(two, 0, false)
+		left, err := two.Outdated().All(t.Context(), db)
+		if err != nil || len(left) > 0 {
+			t.Errorf("outdated: %v, %v", left, err)
+		}
+	})
+}
+
+var _ model.Technique = versions

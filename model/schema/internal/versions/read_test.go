@@ -1,0 +1,377 @@
+package versions_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/model/schema"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// What the tests of versions are about: people, whose name was one text, and whose phone was one number.
+type (
+	personV1 struct {
+		ID    string     `bson:"_id"`
+		Name  string     `bson:"name"`
+		Phone string     `bson:"phone,omitempty"`
+		Home  *addressV1 `bson:"home,omitempty"`
+		N     int        `bson:"n"`
+		Lines []lineV1   `bson:"lines,omitempty"`
+	}
+	addressV1 struct {
+		Street string `bson:"street"`
+		City   string `bson:"city,omitempty"`
+	}
+	lineV1 struct {
+		K string `bson:"k"`
+	}
+	personV2 struct {
+		ID    string     `bson:"_id"`
+		First string     `bson:"first"`
+		Last  string     `bson:"last,omitempty"`
+		Phone string     `bson:"phone,omitempty"`
+		Home  *addressV1 `bson:"home,omitempty"`
+		N     int        `bson:"n"`
+		Lines []lineV1   `bson:"lines,omitempty"`
+	}
+	personV3 struct {
+		ID     string            `bson:"_id"`
+		First  string            `bson:"first"`
+		Last   string            `bson:"last,omitempty"`
+		Phones []phoneV3         `bson:"phones,omitempty"`
+		Home   *addressV3        `bson:"home,omitempty"`
+		N      int               `bson:"n"`
+		Lines  []lineV3          `bson:"lines,omitempty"`
+		Tags   map[string]string `bson:"tags,omitempty"`
+	}
+	phoneV3 struct {
+		Kind   string `bson:"kind"`
+		Number string `bson:"number"`
+	}
+	addressV3 struct {
+		Lane string `bson:"lane"`
+		City string `bson:"city,omitempty"`
+	}
+	lineV3 struct {
+		K string `bson:"k"`
+		L int    `bson:"l"`
+	}
+)
+
+var errNameless = errors.New("a person without a name")
+
+func namesOf(p personV1) (personV2, error) {
+	if p.Name == "" {
+		return personV2{}, errNameless
+	}
+	first, last, _ := strings.Cut(p.Name, " ")
+	return personV2{p.ID, first, last, p.Phone, p.Home, p.N, p.Lines}, nil
+}
+
+func phonesOf(p personV2) (personV3, error) {
+	out := personV3{ID: p.ID, First: p.First, Last: p.Last, N: p.N}
+	if p.Phone != "" {
+		out.Phones = []phoneV3{{"home", p.Phone}}
+		out.Tags = map[string]string{"c": "1", "a": "2", "b": "3", "d": "4"}
+	}
+	if p.Home != nil {
+		out.Home = &addressV3{p.Home.Street, p.Home.City}
+	}
+	for _, l := range p.Lines {
+		if l.K != "drop" {
+			out.Lines = append(out.Lines, lineV3{l.K, len(l.K)})
+		}
+	}
+	return out, nil
+}
+
+var (
+	people   = model.NewCollection[personV3, string]("people")
+	versions = schema.NewVersions(people, schema.VersionsSpec{Field: "v"}, schema.Upcast(namesOf), schema.Upcast(phonesOf))
+)
+
+// asD is a value as it is stored.
+func asD(t testing.TB, v any) bson.D {
+	t.Helper()
+	raw, err := bson.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d bson.D
+	if err := bson.Unmarshal(raw, &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// raw writes a document in extended JSON.
+func raw(t testing.TB, s string) bson.Raw {
+	t.Helper()
+	var d bson.Raw
+	if err := bson.UnmarshalExtJSON([]byte(s), false, &d); err != nil {
+		t.Fatalf("%s: %v", s, err)
+	}
+	return d
+}
+
+func text(v any) string {
+	b, err := bson.MarshalExtJSON(v, false, false)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+func wantDeclarationError(t *testing.T, reason string, f func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		if _, ok := recover().(*model.DeclarationError); !ok {
+			t.Errorf("%s: no *model.DeclarationError", reason)
+		}
+	}()
+	f()
+}
+
+func store(t testing.TB, db *mongo.Database, docs ...string) {
+	t.Helper()
+	c := db.Collection("people")
+	if _, err := c.DeleteMany(t.Context(), bson.D{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range docs {
+		if _, err := c.InsertOne(t.Context(), raw(t, s)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func stored(t testing.TB, db *mongo.Database) (out []string) {
+	t.Helper()
+	docs, err := (&model.Find[bson.Raw]{Query: people.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).Query}).All(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range docs {
+		out = append(out, text(d))
+	}
+	return out
+}
+
+// Documents of every version are read as the newest; nothing is written.
+func TestVersionsRead(t *testing.T) {
+	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := t.Context()
+		all := []string{
+			`{"_id":"a","name":"Ann Lee","phone":"1","n":1}`,
+			`{"_id":"b","v":1,"name":"Bob","n":2}`,
+			`{"_id":"c","v":null,"name":"Cy Fox","n":3}`,
+			`{"_id":"d","v":2,"first":"Di","last":"Roe","phone":"4","n":4,"more":1}`,
+			`{"_id":"e","v":{"$numberLong":"3"},"first":"Ed","phones":[{"kind":"work","number":"5"}],"n":5}`,
+			`{"_id":"f","v":3.0,"first":"Flo","n":6}`,
+		}
+		store(t, db, all...)
+		got, err := versions.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).All(ctx, db)
+		want := "[{a Ann Lee [{home 1}] <nil> 1 [] map[a:2 b:3 c:1 d:4]} {b Bob  [] <nil> 2 [] map[]} {c Cy Fox [] <nil> 3 [] map[]} " +
+			"{d Di Roe [{home 4}] <nil> 4 [] map[a:2 b:3 c:1 d:4]} {e Ed  [{work 5}] <nil> 5 [] map[]} {f Flo  [] <nil> 6 [] map[]}]"
+		if s := fmt.Sprint(got); err != nil || s != want {
+			t.Fatalf("got %s, %v\nwant %s", s, err, want)
+		}
+		i := 0
+		for p, err := range versions.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).Each(ctx, db) {
+			if err != nil || fmt.Sprint(p) != fmt.Sprint(got[i]) {
+				t.Errorf("Each: %v, %v", p, err)
+			}
+			i++
+		}
+		if p, err := versions.ByID("d").One(ctx, db); err != nil || p.Last != "Roe" {
+			t.Errorf("One: %v, %v", p, err)
+		}
+		if _, err := versions.ByID("z").One(ctx, db); !errors.Is(err, model.ErrNotFound) {
+			t.Errorf("none: %v", err)
+		}
+		type firstOnly struct {
+			ID    string `bson:"_id"`
+			First string `bson:"first"`
+		}
+		if p, err := model.Project[firstOnly](versions.ByID("a")).One(ctx, db); err != nil || p.First != "" {
+			t.Errorf("a projection reads what is stored: %v, %v", p, err)
+		}
+		part := versions.ByID("a")
+		part.Projection = bson.D{{Key: "first", Value: 1}}
+		var bad *model.ValueError
+		if _, err := part.One(ctx, db); !errors.As(err, &bad) {
+			t.Errorf("a projection by hand: %v", err)
+		}
+		if after := stored(t, db); len(after) != len(all) || after[0] != all[0] {
+			t.Errorf("reading wrote: %v", after)
+		}
+	})
+}
+
+// What can't be read says which document it is, and why.
+func TestVersionErrors(t *testing.T) {
+	strict := schema.NewVersions(people, schema.VersionsSpec{Field: "v", First: 5, Missing: -1}, schema.Upcast(phonesOf))
+	for _, c := range []struct {
+		reason, doc, message string
+		is                   error
+		strict               bool
+	}{
+		{"newer", `{"_id":1,"v":4}`, "docmodel: people: _id 1, version 4: the version is newer than this program knows: the newest is 3", schema.ErrNewer, false},
+		{"older than the first", `{"_id":1,"v":0}`, "docmodel: people: _id 1, version 0: the first is 1", nil, false},
+		{"a text", `{"_id":1,"v":"1"}`, "docmodel: people: _id 1, version '1': it is no integer", nil, false},
+		{"a fraction", `{"_id":1,"v":1.5}`, "docmodel: people: _id 1, version 1.5: it is no integer", nil, false},
+		{"endless", `{"_id":1,"v":{"$numberDouble":"Infinity"}}`, "docmodel: people: _id 1, version Infinity: it is no integer", nil, false},
+		{"none", `{"_id":1}`, "docmodel: people: _id 1, no version: it has none", nil, true},
+		{"one from before the first", `{"_id":1,"v":1}`, "docmodel: people: _id 1, version 1: the first is 5", nil, true},
+		{"a step fails", `{"_id":"x","name":"","n":1}`, "docmodel: people: _id 'x', no version: step to version 2: a person without a name", errNameless, false},
+		{"a field of another type", `{"_id":"x","v":1,"name":3}`, "", nil, false},
+		{"of the newest", `{"_id":"x","v":3,"first":3}`, "", nil, false},
+	} {
+		v := versions
+		if c.strict {
+			v = strict
+		}
+		_, err := v.Decode(raw(t, c.doc))
+		var failed *schema.VersionError
+		if !errors.As(err, &failed) || failed.Collection != "people" || failed.ID.Type == 0 {
+			t.Errorf("%s: %v", c.reason, err)
+			continue
+		}
+		if c.message != "" && err.Error() != c.message || c.is != nil && !errors.Is(err, c.is) {
+			t.Errorf("%s: %v", c.reason, err)
+		}
+		if w := v.Upgrade(raw(t, c.doc)); !errors.As(w.Err, &failed) {
+			t.Errorf("%s: Upgrade gives %v", c.reason, w)
+		}
+	}
+}
+
+func TestVersionsPanics(t *testing.T) {
+	type odd struct {
+		ID string `bson:"_id"`
+		V  string `bson:"v"`
+	}
+	one, two := schema.Upcast(namesOf), schema.Upcast(phonesOf)
+	spec := schema.VersionsSpec{}
+	for _, c := range []struct {
+		reason string
+		f      func()
+	}{
+		{"steps out of order", func() { schema.NewVersions(people, spec, two, one) }},
+		{"a step too few", func() { schema.NewVersions(people, spec, one) }},
+		{"no function", func() { schema.NewVersions(people, spec, one, schema.Upcast[personV2, personV3](nil)) }},
+		{"the zero step", func() { schema.NewVersions(people, spec, schema.Step{}) }},
+		{"the _id", func() { schema.NewVersions(people, schema.VersionsSpec{Field: "_id"}) }},
+		{"a path", func() { schema.NewVersions(people, schema.VersionsSpec{Field: "a.b"}) }},
+		{"before zero", func() { schema.NewVersions(people, schema.VersionsSpec{First: -1}) }},
+		{"missing is no version", func() { schema.NewVersions(people, schema.VersionsSpec{Missing: 4}, one, two) }},
+		{"the field is a text", func() { schema.NewVersions(model.NewCollection[odd, string]("odd"), schema.VersionsSpec{Field: "v"}) }},
+		{"a text is no document", func() {
+			schema.NewVersions(people, spec, schema.Upcast(func(string) (personV3, error) { return personV3{}, nil }))
+		}},
+	} {
+		wantDeclarationError(t, c.reason, c.f)
+	}
+}
+
+// What is written back, and what is left alone.
+func TestUpgrade(t *testing.T) {
+	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	cases := []struct{ reason, before, after, err string }{
+		{"fields of the old type go, new ones come", `{"_id":"a","name":"Ann Lee","phone":"1","n":1}`,
+			`{"_id":"a","n":1,"first":"Ann","last":"Lee","phones":[{"kind":"home","number":"1"}],"tags":{"a":"2","b":"3","c":"1","d":"4"},"v":3}`, ""},
+		{"from the middle of the chain", `{"_id":"a","v":2,"first":"Ann","phone":"1","n":1}`,
+			`{"_id":"a","v":3,"first":"Ann","n":1,"phones":[{"kind":"home","number":"1"}],"tags":{"a":"2","b":"3","c":"1","d":"4"}}`, ""},
+		{"the newest stays", `{"_id":"a","v":3,"first":"Ann","n":1,"name":"left over"}`, `{"_id":"a","v":3,"first":"Ann","n":1,"name":"left over"}`, ""},
+		{"unknown fields stay", `{"_id":"a","x":{"y":[1,{"z":2}]},"name":"Ann","n":1,"w":null}`, `{"_id":"a","x":{"y":[1,{"z":2}]},"n":1,"w":null,"first":"Ann","v":3}`, ""},
+		{"a long stays a long", `{"_id":"a","name":"Ann","n":{"$numberLong":"1"}}`, `{"_id":"a","n":1,"first":"Ann","v":3}`, ""},
+		{"an empty field that the type leaves out goes with the others", `{"_id":"a","name":"Ann","phone":"","n":1}`, `{"_id":"a","n":1,"first":"Ann","v":3}`, ""},
+		{"and stays where the newest type has it", `{"_id":"a","name":"Ann","home":null,"n":1}`, `{"_id":"a","home":null,"n":1,"first":"Ann","v":3}`, ""},
+		{"below a field, unknown ones stay too", `{"_id":"a","name":"Ann","home":{"street":"S","city":"C","geo":[1,2]},"n":1}`,
+			`{"_id":"a","home":{"city":"C","geo":[1,2],"lane":"S"},"n":1,"first":"Ann","v":3}`, ""},
+		{"in the elements of an array too", `{"_id":"a","name":"Ann","n":1,"lines":[{"k":"x","u":1},{"w":2,"k":"yy"}]}`,
+			`{"_id":"a","n":1,"lines":[{"k":"x","u":1,"l":1},{"w":2,"k":"yy","l":2}],"first":"Ann","v":3}`, ""},
+		{"elements go where nothing is lost", `{"_id":"a","name":"Ann","n":1,"lines":[{"k":"drop"},{"k":"x"}]}`,
+			`{"_id":"a","n":1,"lines":[{"k":"x","l":1}],"first":"Ann","v":3}`, ""},
+		{"elements go that have unknown fields", `{"_id":"a","name":"Ann","n":1,"lines":[{"k":"drop","u":1},{"k":"x"}]}`, "", "lines gets more or fewer elements"},
+		{"all elements go that have unknown fields", `{"_id":"a","name":"Ann","n":1,"lines":[{"k":"drop","u":1}]}`, "", "lines is taken away"},
+		{"an unknown field has a new field's name", `{"_id":"a","name":"Ann","n":1,"first":"other"}`, "", "first is there already"},
+		{"and so it is below", `{"_id":"a","name":"Ann","n":1,"home":{"street":"S","lane":"L"}}`, "", "home.lane is there already"},
+	}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, c := range cases {
+			store(t, db, c.before)
+			w := versions.Upgrade(raw(t, c.before))
+			var failed *schema.VersionError
+			if c.err != "" {
+				if !errors.As(w.Err, &failed) || !strings.Contains(w.Err.Error(), c.err) {
+					t.Errorf("%s: %v", c.reason, w)
+				}
+				continue
+			}
+			for range 2 {
+				if _, err := w.Run(t.Context(), db); err != nil {
+					t.Fatalf("%s: %v", c.reason, err)
+				}
+				if got := stored(t, db); got[0] != c.after {
+					t.Errorf("%s: leaves\n%s, want\n%s", c.reason, got[0], c.after)
+				}
+			}
+			was, errA := versions.Decode(raw(t, c.before))
+			now, errB := versions.ByID("a").One(t.Context(), db)
+			if errA != nil || errB != nil || text(was) != text(now) && len(now.Tags) == 0 {
+				t.Errorf("%s: is read as %v, %v, was as %v, %v", c.reason, now, errB, was, errA)
+			}
+		}
+	})
+	if got, want := versions.Upgrade(raw(t, `{"_id":"a","name":"Ann","n":1}`)).Cost(), (model.Cost{Commands: 1, Written: 1}); got.Commands != want.Commands || got.Written != want.Written {
+		t.Errorf("costs %s", got)
+	}
+}
+
+// A change beside the write makes it stale, whatever it is; a change of what the type doesn't know doesn't.
+func TestUpgradeIsGuarded(t *testing.T) {
+	const before = `{"_id":"a","name":"Ann Lee","n":1,"x":1}`
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, c := range []struct {
+			reason, update string
+			stale          bool
+		}{
+			{"nothing", `{"$set":{"n":1}}`, false},
+			{"a field that is read", `{"$set":{"name":"Bob Lee"}}`, true},
+			{"a field that isn't there yet", `{"$set":{"phone":"1"}}`, true},
+			{"to null", `{"$set":{"phone":null}}`, true},
+			{"to an array that has the value", `{"$set":{"name":["Ann Lee"]}}`, true},
+			{"to nothing", `{"$unset":{"name":""}}`, true},
+			{"an unknown field", `{"$set":{"x":2}}`, false},
+			{"another unknown field", `{"$set":{"z":2}}`, false},
+			{"the version, within the known", `{"$set":{"v":1}}`, true},
+		} {
+			store(t, db, before)
+			w := versions.Upgrade(raw(t, before))
+			save := versions.Save(raw(t, before), personV3{ID: "a", First: "New", N: 7})
+			if _, err := db.Collection("people").UpdateByID(t.Context(), "a", raw(t, c.update)); err != nil {
+				t.Fatal(err)
+			}
+			mid := stored(t, db)
+			_, err := w.Run(t.Context(), db)
+			if errors.Is(err, model.ErrStale) != c.stale || err != nil && !c.stale {
+				t.Errorf("%s: %v", c.reason, err)
+			}
+			if after := stored(t, db); c.stale && after[0] != mid[0] {
+				t.Errorf("%s: overwritten: %s", c.reason, after[0])
+			}
+			if _, err := save.Run(t.Context(), db); !errors.Is(err, model.ErrStale) {
+				t.Errorf("%s: a save after somebody's upgrade: %v", c.reason, err)
+			}
+		}
+	})
+}

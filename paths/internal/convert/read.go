@@ -1,0 +1,185 @@
+package convert
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/paths/internal/document"
+	"github.com/docmodel/docmodel/paths/internal/forest"
+	"github.com/docmodel/docmodel/paths/internal/tree"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// An Origin is where nodes are taken from.
+type Origin struct {
+	name string
+
+	// scan gives all nodes, each once; byID says that siblings with one order key come by their ids.
+	scan func(ctx context.Context, db *mongo.Database, each func(piece) error) error
+	byID bool
+
+	// fetch gives those nodes of some ids that are there.
+	fetch func(ctx context.Context, db *mongo.Database, ids []bson.RawValue) ([]piece, error)
+}
+
+// piece is a node of an origin, and the document that is made of it.
+type piece struct {
+	id   bson.RawValue
+	link forest.Link[string]
+	made bson.Raw
+}
+
+// OfTree is a tree as an origin: all of it, or a node and what is below it.
+func OfTree(t *tree.Tree, made func(bson.Raw) (bson.Raw, error), top bson.RawValue) Origin {
+	pieceOf := func(doc bson.Raw) (piece, error) {
+		n, err := t.Read(doc)
+		if err != nil {
+			return piece{}, err
+		}
+		p := piece{id: bsonval.Clone(n.ID), link: n.Link()}
+		if p.made, err = made(doc); err != nil {
+			err = fmt.Errorf("docmodel: %s of %s: %w", model.Shell(n.ID), t.Collection, err)
+		}
+		return p, err
+	}
+	stream := func(ctx context.Context, db *mongo.Database, s tree.Source, each func(piece) error) error {
+		for doc, err := range t.Aggregate(s).Each(ctx, db) {
+			if err != nil {
+				return err
+			}
+			p, err := pieceOf(doc)
+			if err == nil {
+				err = each(p)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	scan := func(ctx context.Context, db *mongo.Database, each func(piece) error) error {
+		if top.Type == 0 {
+			return stream(ctx, db, tree.Source{Pipeline: mongo.Pipeline{}}, each)
+		}
+		n, err := t.One(ctx, db, top)
+		if err != nil {
+			return err
+		}
+		p, err := pieceOf(n.Raw)
+		if err == nil {
+			p.link.Root, p.link.Parent = true, ""
+			err = each(p)
+		}
+		if err != nil {
+			return err
+		}
+		return stream(ctx, db, t.Rep.Below(n, 0), each)
+	}
+	fetch := func(ctx context.Context, db *mongo.Database, ids []bson.RawValue) (out []piece, err error) {
+		err = stream(ctx, db, t.ByID(ids...), func(p piece) error { out = append(out, p); return nil })
+		return out, err
+	}
+	return Origin{name: t.Collection, scan: scan, byID: true, fetch: fetch}
+}
+
+// OfList is an owner's list as an origin.
+func OfList(t *document.Tree, owner bson.RawValue, made func(bson.Raw) (bson.Raw, error)) Origin {
+	scan := func(ctx context.Context, db *mongo.Database, each func(piece) error) error {
+		nodes, err := t.Whole(ctx, db, owner)
+		for i := 0; err == nil && i < len(nodes); i++ {
+			n := nodes[i]
+			p := piece{id: n.ID, link: n.Link}
+			if p.made, err = made(n.Doc); err != nil {
+				return fmt.Errorf("docmodel: %s in %s of %s: %w", model.Shell(n.ID), t.Path, t.Of(owner), err)
+			}
+			err = each(p)
+		}
+		return err
+	}
+	fetch := func(ctx context.Context, db *mongo.Database, ids []bson.RawValue) (out []piece, err error) {
+		asked := make(map[string]bool, len(ids))
+		for _, id := range ids {
+			asked[bsonval.Key(id)] = true
+		}
+		err = scan(ctx, db, func(p piece) error {
+			if asked[p.link.ID] {
+				out = append(out, p)
+			}
+			return nil
+		})
+		return out, err
+	}
+	return Origin{name: t.Owners + "." + t.Path, scan: scan, fetch: fetch}
+}
+
+// gather reads all nodes of an origin, without what is made of them but for what keep takes from it, and puts them in order. Nodes
+// without a place are [ErrDamaged], and [model.ErrStale]: others may have written while they were read.
+func (o Origin) gather(ctx context.Context, db *mongo.Database, keep func(piece) error) (*forest.Forest[string], error) {
+	var links []forest.Link[string]
+	seen := map[string]bson.RawValue{}
+	err := o.scan(ctx, db, func(p piece) error {
+		if _, twice := seen[p.link.ID]; twice {
+			return nil // a cursor may come to a document again that was written meanwhile
+		}
+		seen[p.link.ID] = bsonval.Clone(p.id) // without the document around it
+		links = append(links, p.link)
+		return keep(p)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if o.byID {
+		slices.SortFunc(links, func(a, b forest.Link[string]) int { return bsonval.CompareIDs(seen[a.ID], seen[b.ID]) })
+	}
+	f, lost := forest.New(links)
+	if len(lost) > 0 {
+		return nil, fmt.Errorf("%w, or others write it: %d nodes of %s have no place: %w", forest.ErrDamaged, len(lost), o.name, model.ErrStale)
+	}
+	return f, nil
+}
+
+// stripped is a document with its _id and some fields alone.
+func stripped(doc bson.Raw, fields ...[]string) (bson.Raw, error) {
+	out, err := bson.Marshal(bson.D{{Key: "_id", Value: doc.Lookup("_id")}})
+	if err != nil {
+		return nil, err
+	}
+	var set bson.D
+	for _, path := range slices.Concat(fields...) {
+		if v, _ := core.ValueAt(doc, path); v.Type != 0 {
+			set = append(set, mql.E(path, v))
+		}
+	}
+	return core.SetFields(out, set)
+}
+
+// sumOf tells documents apart by all but the fields of the tree, and the order of their fields.
+func sumOf(t *tree.Tree, doc bson.Raw) (sum [16]byte, err error) {
+	var blank bson.D
+	for _, path := range t.Tied() {
+		blank = append(blank, mql.E(path, nil))
+	}
+	doc, err = core.SetFields(doc, blank)
+	if err != nil {
+		return sum, err
+	}
+	elems, err := doc.Elements()
+	if err != nil {
+		return sum, err
+	}
+	slices.SortFunc(elems, func(a, b bson.RawElement) int { return bytes.Compare([]byte(a.Key()), []byte(b.Key())) })
+	h := sha256.New()
+	for _, e := range elems {
+		_, _ = h.Write(e)
+	}
+	copy(sum[:], h.Sum(nil))
+	return sum, nil
+}

@@ -1,0 +1,38 @@
+package forest
+
+import "fmt"
+
+// A Kind is what can be wrong with a node of a tree.
+type Kind uint8
+
+const (
+	Orphan      Kind = iota // its parent doesn't exist
+	Cycle                   // it is its own ancestor
+	BadOrder                // its order key is none, or a sibling has the same
+	WrongField              // a field of the representation is not what the links say
+	TakenField              // another node would have to have the same: the segment of a sibling
+	DuplicateID             // in a document: a node before it has the same id
+	NotANode                // in a document: it is no document, or has no id
+	NotAList                // in a document: the whole list is something else
+	BadSegment              // it has no segment that a path can hold; its path and those of what is below it are left as they are
+	TwoParents              // two lists of children name it
+	BadChange               // the number of its last change is none, or above that of the lock document, which was lost then
+)
+
+// KindWords are the kinds in the details of findings.
+var KindWords = [...]string{"orphan", "cycle", "order", "field", "same", "duplicate", "notANode", "notAList", "segment", "twoParents", "change"}
+
+// String is the kind in words.
+func (k Kind) String() string {
+	names := [...]string{
+		"has a parent that isn't there", "is its own ancestor", "has no order key, or a sibling's", "has a field that isn't what the links say",
+		"is to have what another node has", "has the id of another node", "is not a node", "is not a list of nodes",
+		"has no segment for a path",
+		"is a child of two",
+		"has a number of a change that no change had",
+	}
+	if int(k) >= len(names) {
+		return fmt.Sprintf("ProblemKind(%d)", uint8(k))
+	}
+	return names[k]
+}

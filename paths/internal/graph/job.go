@@ -1,0 +1,128 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model"
+)
+
+// Begin is the plan of superstep 0: the first states, and the record. It does nothing once the record is there.
+func (s *Supersteps) Begin() model.Plan {
+	if s.err != nil {
+		return model.RefusedPlan(s.g.States, s.err)
+	}
+	var p model.Plan
+	switch s.kind {
+	case distances:
+		p = s.beginDistances()
+	case components:
+		p = s.beginComponents()
+	case rank:
+		p = s.beginRank()
+	default:
+		p = s.beginProgram()
+	}
+	p.Steps = append([]model.Step{s.claim()}, append(p.Steps, s.recordNone())...)
+	return leaving(p)
+}
+
+func leaving(p model.Plan) model.Plan {
+	p.Leaves = "some states of the superstep, and no record of it"
+	return p
+}
+
+// Step is the plan of the superstep after the last that is over; of a program, what ends it. It is empty when the computation is over.
+func (s *Supersteps) Step(last Record) model.Plan {
+	if err := s.check(last); err != nil {
+		return model.RefusedPlan(s.g.States, err)
+	}
+	if s.Over(last) {
+		return model.Plan{}
+	}
+	var p model.Plan
+	switch s.kind {
+	case distances:
+		p = s.stepDistances(last.Step + 1)
+	case components:
+		p = s.stepComponents(last.Step + 1)
+	case rank:
+		p = s.stepRank(last)
+	default:
+		p = s.endProgram(last.Step + 1)
+	}
+	return leaving(p)
+}
+
+// check says why a computation can't go on from a record.
+func (s *Supersteps) check(last Record) error {
+	switch {
+	case s.err != nil:
+		return s.err
+	case last.Kind == clearing:
+		return fmt.Errorf("%w: a Clear was cut", ErrState)
+	case last.Kind != s.kind:
+		return fmt.Errorf("%w: %s are of %q, not of %q", ErrState, s.g.States, last.Kind, s.kind)
+	case last.Asked != s.asked:
+		return fmt.Errorf("%w: %s are of other sources or another damping", ErrState, s.g.States)
+	case last.Lost != 0:
+		return fmt.Errorf("%w: %d of %s are not of superstep %d", ErrState, last.Lost, s.g.States, last.Step)
+	case last.Step < 0:
+		return &model.ValueError{Collection: s.g.Steps, Field: "Step", Value: last.Step, Reason: "is not a superstep's number"}
+	}
+	return nil
+}
+
+// Over reports whether the computation is over after a superstep: nothing changed in it, ranks changed no more than the tolerance,
+// or all vertices halted and nothing was sent.
+func (s *Supersteps) Over(last Record) bool {
+	switch s.kind {
+	case rank:
+		return last.Vertices == 0 || last.Step > 0 && last.Delta <= s.tolerance
+	case program:
+		return last.Active == 0 && last.Sent == 0
+	}
+	return last.Changed == 0
+}
+
+// Job begins the computation, or goes on with it where it was, until it is over.
+func (s *Supersteps) Job() model.Job {
+	name := s.kind + " in " + s.g.States
+	return model.Job{Name: name, Err: s.err, Stages: []model.Stage{{Name: name, Do: s.do}}}
+}
+
+// do runs the beginning, a superstep, or a batch of a program's vertices.
+func (s *Supersteps) do(ctx context.Context, b *model.Batch) error {
+	last, err := s.last(ctx, b.DB)
+	began := !errors.Is(err, model.ErrNotFound)
+	if err != nil && began {
+		return err
+	}
+	plan, step := s.Begin(), int64(0)
+	if began {
+		plan, step = s.Step(last), last.Step+1
+		if err := plan.Err(); err != nil || len(plan.Steps) == 0 {
+			b.Done = true
+			return err
+		}
+		if ran, ok := b.After.AsInt64OK(); ok && ran == step {
+			return fmt.Errorf("%w: superstep %d left no record in %s", ErrState, step, s.g.Steps)
+		}
+		if through, err := s.vertices(ctx, b, last); err != nil || !through {
+			return err
+		}
+	}
+	b.Writes += int64(len(plan.Steps))
+	if b.DryRun {
+		b.Done = true
+		return nil
+	}
+	result, err := plan.Run(ctx, b.DB)
+	b.Modified += result.Modified()
+	if err == nil {
+		b.After, err = core.RawValue(step)
+	}
+	return err
+}

@@ -1,0 +1,38 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A Record is the shell's GraphStep.
+type Record struct {
+	Step     int64   `bson:"_id"`      // 0 is the beginning
+	Kind     string  `bson:"kind"`     // which computation it is of: distances, components, rank or program
+	Asked    int64   `bson:"asked"`    // a hash of what it was asked: the sources, the damping
+	Changed  int64   `bson:"changed"`  // states that the superstep wrote
+	Vertices int64   `bson:"vertices"` // PageRank: all of them
+	Delta    float64 `bson:"delta"`    // PageRank: by how much ranks changed, all together
+	Dangling float64 `bson:"dangling"` // PageRank: the ranks of the vertices without edges, all together
+	Lost     int64   `bson:"lost"`     // PageRank: states that are not of the superstep. There must be none
+	Active   int64   `bson:"active"`   // a program: vertices that didn't halt
+	Sent     int64   `bson:"sent"`     // a program: pairs of vertices of which one sent to the other
+}
+
+// Records is the query of all records, in the order of supersteps, 1, or against it, -1.
+func (s *Supersteps) Records(direction int) model.Query {
+	return model.Query{
+		Collection: s.g.Steps, Filter: bson.D{mql.E("_id", mql.Op("$gte", int64(0)))}, Sort: bson.D{mql.E("_id", direction)}, Index: model.IDIndex, Err: s.err,
+	}
+}
+
+// last is the record of the last superstep that is over.
+func (s *Supersteps) last(ctx context.Context, db *mongo.Database) (Record, error) {
+	f := &model.Find[Record]{Query: s.Records(-1)}
+	f.Limit = 1
+	return f.One(ctx, db)
+}

@@ -1,0 +1,160 @@
+package rollup
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/paths/internal/forest"
+	"github.com/docmodel/docmodel/paths/internal/tree"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// sums are the totals of a subtree.
+type sums struct {
+	nodes, values   int64
+	whole, low, top int64 // of whole numbers
+	real, min, max  float64
+}
+
+// add adds the totals of another subtree; false when a sum leaves int64.
+func (s *sums) add(o sums) bool {
+	sum := s.whole + o.whole
+	if (sum > s.whole) != (o.whole > 0) && o.whole != 0 {
+		return false
+	}
+	s.nodes += o.nodes
+	if o.values == 0 {
+		return true
+	}
+	if s.values == 0 {
+		s.low, s.top, s.min, s.max = o.low, o.top, o.min, o.max
+	}
+	s.values, s.whole, s.real = s.values+o.values, sum, s.real+o.real
+	s.low, s.top = min(s.low, o.low), max(s.top, o.top)
+	s.min, s.max = math.Min(s.min, o.min), math.Max(s.max, o.max)
+	return true
+}
+
+// Store is the change that stores totals.
+func (r *RollUp) Store() model.Change[any] {
+	c := model.Change[any]{
+		Lease: r.tree.Lease, Mends: true,
+		Read: func(ctx context.Context, db *mongo.Database) (any, error) {
+			f, err := r.tree.Skeleton(ctx, db, nil, []string{r.path, r.into})
+			if err != nil {
+				return nil, err
+			}
+			var nodes []bson.Raw
+			for _, n := range f.Preorder() {
+				nodes = append(nodes, n.Raw)
+			}
+			return nodes, nil
+		},
+		Decide: func(state any) (model.Plan, error) {
+			nodes, ok := state.([]bson.Raw)
+			if !ok {
+				return model.Plan{}, r.tree.Refuse("state", nil, "isn't what the change's Read returned")
+			}
+			return r.stored(nodes)
+		},
+	}
+	if r.into == "" {
+		c.Err = r.tree.Refuse("into", nil, "no field for the totals was declared")
+	}
+	return c
+}
+
+// stored is the plan that stores totals, where they differ.
+func (r *RollUp) stored(docs []bson.Raw) (model.Plan, error) {
+	nodes := make([]tree.Node, len(docs))
+	for i, doc := range docs {
+		var err error
+		if nodes[i], err = r.tree.Read(doc); err != nil {
+			return model.Plan{}, err
+		}
+	}
+	f := tree.FamilyOf(nodes, "")
+	if len(f.Lost) > 0 {
+		return model.Plan{}, fmt.Errorf("%w: %d nodes of %s have no place", forest.ErrDamaged, len(f.Lost), r.tree.Collection)
+	}
+	totals := make(map[string]*sums, len(nodes))
+	order := f.Preorder()
+	for _, n := range order {
+		own, err := r.own(n)
+		if err != nil {
+			return model.Plan{}, err
+		}
+		totals[n.Key()] = &own
+	}
+	for _, n := range slices.Backward(order) { // children before their parents
+		if n.Root() {
+			continue
+		}
+		if parent := f.Nodes[bsonval.Key(n.Parent)]; !totals[parent.Key()].add(*totals[n.Key()]) {
+			return model.Plan{}, r.tree.Refuse(r.path, parent.ID, "is the _id of a node whose sum is beyond int64")
+		}
+	}
+	var p model.Plan
+	for _, n := range order {
+		want, err := r.encoded(*totals[n.Key()])
+		if err != nil {
+			return p, err
+		}
+		got, _ := core.ValueAt(n.Raw, r.into)
+		if forest.SameValue(got, want) {
+			continue
+		}
+		was := any(nil) // totals that another has stored meanwhile stay
+		if got.Type != 0 {
+			was = model.Eq(got)
+		}
+		p.Steps = append(p.Steps, model.Write{Collection: r.tree.Collection, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{
+			Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, {Key: r.into, Value: was}}, Update: mql.Op("$set", bson.D{{Key: r.into, Value: want}}),
+		}})
+	}
+	return p, nil
+}
+
+// own are the totals of a node alone.
+func (r *RollUp) own(n tree.Node) (sums, error) {
+	v, _ := core.ValueAt(n.Raw, r.path)
+	s := sums{nodes: 1}
+	switch v.Type {
+	case bson.TypeInt32, bson.TypeInt64:
+		s.whole, s.real = v.AsInt64(), float64(v.AsInt64())
+	case bson.TypeDouble:
+		s.real = v.Double()
+		if s.whole = int64(s.real); !r.float && float64(s.whole) != s.real {
+			return s, r.tree.Refuse(r.path, v, model.Shell(n.ID)+" has a number there that is not whole")
+		}
+	case bson.TypeDecimal128:
+		return s, r.tree.Refuse(r.path, v, model.Shell(n.ID)+" has a decimal there, which is not added up")
+	default:
+		return s, nil
+	}
+	if r.float {
+		s.whole = 0
+	}
+	s.values, s.low, s.top, s.min, s.max = 1, s.whole, s.whole, s.real, s.real
+	return s, nil
+}
+
+// encoded are totals as they are stored.
+func (r *RollUp) encoded(s sums) (bson.RawValue, error) {
+	sum, low, top := any(s.whole), any(s.low), any(s.top)
+	if r.float {
+		sum, low, top = s.real, s.min, s.max
+	}
+	if s.values == 0 {
+		low, top = nil, nil
+	}
+	doc, err := bson.Marshal(bson.D{{Key: "nodes", Value: s.nodes}, {Key: "values", Value: s.values}, {Key: "sum", Value: sum}, {Key: "min", Value: low}, {Key: "max", Value: top}})
+	return forest.DocumentValue(doc), err
+}

@@ -1,0 +1,169 @@
+package tree
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/paths/internal/forest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Drop is the job that takes the representation's fields away.
+func (t *Tree) Drop() model.Job {
+	unset := bson.D{}
+	var any bson.A
+	for _, f := range t.fields {
+		unset = append(unset, mql.E(f, ""))
+		any = append(any, bson.D{{Key: f, Value: mql.Exists(true)}})
+	}
+	j := model.Job{Name: "drop " + t.Collection}
+	if len(unset) == 0 {
+		j.Err = t.Refuse("fields", nil, "this representation has none beside the links")
+		return j
+	}
+	plan := func(docs []bson.Raw) (model.Plan, error) {
+		ids := make(bson.A, len(docs))
+		for i, d := range docs {
+			ids[i] = d.Lookup("_id")
+		}
+		return model.NewPlan(model.Write{Collection: t.Collection, Index: model.IDIndex, Model: &mongo.UpdateManyModel{
+			Filter: bson.D{{Key: "_id", Value: mql.Op("$in", ids)}}, Update: mql.Op("$unset", unset),
+		}}), nil
+	}
+	j.Stages = []model.Stage{{
+		Collection: t.Collection, Filter: mql.Op("$or", any), Projection: bson.D{{Key: "_id", Value: 1}}, Plan: plan,
+	}}
+	return j
+}
+
+// Load is the change that stores the nodes of a whole tree.
+func (t *Tree) Load(nodes []Node, err error) model.Change[any] {
+	c := t.Changing(func(context.Context, *mongo.Database, *State) error { return nil },
+		func(State) (model.Plan, error) { return t.load(nodes), nil })
+	c.Mends, c.Err = true, err
+	return c
+}
+
+// load is the plan that stores nodes, with 0 as the number of the change: so it can be run again from any cut.
+func (t *Tree) load(nodes []Node) model.Plan {
+	links := make([]forest.Link[string], len(nodes))
+	byKey := make(map[string]Node, len(nodes))
+	for i, n := range nodes {
+		links[i] = n.Link()
+		byKey[n.Key()] = n
+	}
+	f, lost := forest.New(links)
+	if len(lost) > 0 {
+		n := byKey[lost[0].ID]
+		return model.RefusedPlan(t.Collection, t.Refuse(t.Links.Parent, n.Parent, fmt.Sprintf("%s has no place: its parent is missing, above itself, or it comes twice", model.Shell(n.ID))))
+	}
+	orders := t.loadOrders(f, byKey)
+	canonical := t.Rep.Canonical(f, byKey)
+	p := model.Plan{Steps: make([]model.Step, 0, len(nodes))}
+	for key := range f.All() {
+		n := byKey[key]
+		set := bson.D{{Key: t.Links.Parent, Value: parentValue(n)}, {Key: t.Links.Order, Value: orders[key]}, {Key: t.Links.Change, Value: int64(0)}}
+		doc, err := core.SetFields(n.Raw, append(set, canonical[key]...))
+		if err == nil {
+			err = t.Loadable(n)
+		}
+		if err != nil {
+			return model.RefusedPlan(t.Collection, err)
+		}
+		p.Steps = append(p.Steps, model.Write{Collection: t.Collection, Model: &mongo.InsertOneModel{Document: doc}, Index: model.IDIndex})
+	}
+	return p
+}
+
+// Loadable returns the error of a node that the representation can't have, such as a bad segment.
+func (t *Tree) Loadable(n Node) error {
+	_, err := t.Rep.derive(n, spot{})
+	return err
+}
+
+func parentValue(n Node) any {
+	if n.Root() {
+		return nil
+	}
+	return n.Parent
+}
+
+// loadOrders are the order keys of nodes that are stored together.
+func (t *Tree) loadOrders(f *forest.Forest[string], nodes map[string]Node) map[string]string {
+	out := make(map[string]string, len(nodes))
+	give := func(ids []string) {
+		keep := true
+		for i, id := range ids {
+			keep = keep && forest.CheckKey(nodes[id].Order) == nil && (i == 0 || nodes[ids[i-1]].Order < nodes[id].Order)
+		}
+		spread := forest.Spread(len(ids))
+		for i, id := range ids {
+			if out[id] = spread[i]; keep {
+				out[id] = nodes[id].Order
+			}
+		}
+	}
+	give(f.Roots())
+	for id := range f.All() {
+		give(f.Children(id))
+	}
+	return out
+}
+
+// Rebalance is the change that gives a node's children new order keys, or the roots where the id's type is 0.
+func (t *Tree) Rebalance(parent bson.RawValue, err error) model.Change[any] {
+	at := forest.NilIfNull(parent)
+	c := t.Changing(func(ctx context.Context, db *mongo.Database, s *State) (err error) {
+		s.children, err = t.Nodes(ctx, db, t.Children(at))
+		if err == nil && at != nil && len(s.children) == 0 {
+			_, err = t.there(ctx, db, parent)
+		}
+		return err
+	}, func(s State) (model.Plan, error) {
+		return model.NewPlan(t.uncrowd(spot{crowd: s.children, at: len(s.children)}, s.Change)...), nil
+	})
+	c.Err = err
+	return c
+}
+
+// A renamer is a representation whose nodes have segments.
+type renamer interface {
+	rename(n Node, segment string, change int64) []model.Step
+	renamed(n Node, segment string) (Node, error)
+}
+
+// Rename is the change that gives a node another segment.
+func (t *Tree) Rename(id bson.RawValue, segment string, err error) model.Change[any] {
+	r, ok := t.Rep.(renamer)
+	if !ok && err == nil {
+		err = t.Refuse("segment", segment, "the nodes of this representation have no segments")
+	}
+	c := t.Changing(func(ctx context.Context, db *mongo.Database, s *State) error {
+		n, err := t.One(ctx, db, id)
+		if err != nil {
+			return err
+		}
+		s.node = n
+		var at spot
+		if !n.Root() {
+			parent, err := t.One(ctx, db, n.Parent)
+			if err != nil {
+				return err
+			}
+			at.parent = &parent
+		}
+		as, err := r.renamed(n, segment)
+		if err == nil {
+			err = t.fit(ctx, db, as, at)
+		}
+		return err
+	}, func(s State) (model.Plan, error) {
+		return model.NewPlan(r.rename(s.node, segment, s.Change)...), nil
+	})
+	c.Err = err
+	return c
+}

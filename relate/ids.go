@@ -1,0 +1,42 @@
+package relate
+
+import (
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate/internal/idref"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+func anys[K any](ids []K) []any {
+	out := make([]any, len(ids))
+	for i, id := range ids {
+		out[i] = id
+	}
+	return out
+}
+
+// findIDs is the query of the documents whose ids others hold. Without ids it matches nothing. Ids of the plain kinds stay
+// a typed slice, which Find copies: they are not boxed one by one.
+func findIDs[D, K any](c *model.Collection[D, K], h idref.Held, ids []K) *model.Find[D] {
+	in := any(ids)
+	var err error
+	if !plainIDs(in) {
+		in, err = h.List(anys(ids))
+	}
+	f := c.Find(commands.AmongIDs(in))
+	commands.Served(f, model.IDIndex, err)
+	return f
+}
+
+// plainIDs reports whether ids need neither a check nor an encoding.
+func plainIDs(ids any) bool {
+	switch ids := ids.(type) {
+	case []bson.ObjectID:
+		return len(ids) > 0 && !slices.Contains(ids, bson.NilObjectID)
+	case []string:
+		return len(ids) > 0 && !slices.Contains(ids, "")
+	}
+	return false
+}

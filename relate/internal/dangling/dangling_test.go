@@ -1,0 +1,393 @@
+package dangling_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
+)
+
+// A crate refers to tags in every way there is.
+type (
+	crate struct {
+		ID    string              `bson:"_id"`
+		Main  string              `bson:"main,omitempty"`
+		Spare string              `bson:"spare"` // "" is stored, and stands for none
+		Tags  []string            `bson:"tags,omitempty"`
+		Lines []crateLine         `bson:"lines,omitempty"`
+		Owner relate.Link[string] `bson:"owner"`
+	}
+	crateLine struct {
+		Tag string `bson:"tag,omitempty"`
+		N   int    `bson:"n"`
+	}
+	tag struct {
+		ID string `bson:"_id"`
+	}
+	// A box holds tags in two arrays, one in the other.
+	box struct {
+		ID   string `bson:"_id"`
+		Rows []struct {
+			Tags []string `bson:"tags"`
+		} `bson:"rows,omitempty"`
+	}
+)
+
+var (
+	crates = model.NewCollection[crate, string]("crates")
+	tags   = model.NewCollection[tag, string]("tags")
+)
+
+// Tags a and b exist, x and y don't. Crate 5 holds what the type can't: null as an id, and in a list.
+func seedCrates(ctx context.Context, db *mongo.Database) error {
+	op := bson.ObjectID{1}
+	return testkit.Store(ctx, db, testkit.Docs{"tags": {tag{ID: "a"}, tag{ID: "b"}}, "crates": {
+		crate{ID: "1", Main: "a", Tags: []string{"a", "b"}, Lines: []crateLine{{"a", 1}}, Owner: relate.Link[string]{ID: "a", V: 1, Op: op}},
+		crate{ID: "2", Main: "x", Spare: "x", Tags: []string{"x", "a", "y", "x"}, Lines: []crateLine{{"x", 1}, {"b", 2}, {"", 3}, {"x", 4}}, Owner: relate.Link[string]{ID: "x", V: 2, Op: op}},
+		crate{ID: "3", Main: "y", Tags: []string{"y", "x"}, Lines: []crateLine{{"y", 9}}},
+		crate{ID: "4", Spare: "b"},
+		testkit.D("_id", "5", "main", nil, "tags", bson.A{nil, "", "a"}),
+	}})
+}
+
+// The ways, each with what is found and what each repair leaves at its path, as model.Shell shows it.
+type way struct {
+	path, refs, missing      string
+	detached, deleted, other string // what is at the path afterwards, document by document
+}
+
+var ways = []way{
+	{
+		"main", "'2' main → 'x', '3' main → 'y'", "'x': 1, 'y': 1",
+		"'a' - - - null", "'a' - null", "'a' 'b' 'b' - null",
+	}, {
+		"spare", "'2' spare → 'x'", "'x': 1",
+		"'' - '' 'b' -", "'' '' 'b' -", "'' 'b' '' 'b' -",
+	}, {
+		"tags", "'2' tags → 'x', '2' tags → 'y', '3' tags → 'y', '3' tags → 'x'", "'x': 2, 'y': 2",
+		"['a', 'b'] ['a'] [] - [null, '', 'a']", "['a', 'b'] - [null, '', 'a']", "['a', 'b'] ['b', 'a', 'b', 'b'] ['b', 'b'] - [null, '', 'a']",
+	}, {
+		"lines.tag", "'2' lines.tag → 'x', '3' lines.tag → 'y'", "'x': 1, 'y': 1",
+		"[{tag: 'a', n: 1}] [{tag: 'b', n: 2}, {n: 3}] [] - -",
+		"[{tag: 'a', n: 1}] - -",
+		"[{tag: 'a', n: 1}] [{tag: 'b', n: 1}, {tag: 'b', n: 2}, {n: 3}, {tag: 'b', n: 4}] [{tag: 'b', n: 9}] - -",
+	}, {
+		"owner.id", "'2' owner.id → 'x'", "'x': 1",
+		"{id: 'a', v: Long('1'), op: ObjectId('010000000000000000000000')} {id: null, v: Long('3'), op: ObjectId('010000000000000000000000'), ended: true} " +
+			"{id: '', v: Long('0'), op: ObjectId('000000000000000000000000')} {id: '', v: Long('0'), op: ObjectId('000000000000000000000000')} -",
+		"{id: 'a', v: Long('1'), op: ObjectId('010000000000000000000000')} " +
+			"{id: '', v: Long('0'), op: ObjectId('000000000000000000000000')} {id: '', v: Long('0'), op: ObjectId('000000000000000000000000')} -", "",
+	},
+}
+
+// A mending is what a spec does, and what it leaves of a way.
+type mending struct {
+	name string
+	spec relate.DanglingSpec
+	left func(way) string
+}
+
+var mendings = []mending{
+	{"detach", relate.DanglingSpec{Repair: relate.DetachIDs}, func(w way) string { return w.detached }},
+	{"delete the referring document", relate.DanglingSpec{Repair: relate.DeleteReferrers}, func(w way) string { return w.deleted }},
+	{"another id", relate.DanglingSpec{ReplaceBy: "b"}, func(w way) string { return w.other }},
+}
+
+// eachMending calls f for each way and each mending that it can have. The id of a Link can't be replaced.
+func eachMending(f func(name string, w way, lost *relate.Dangling[crate, string, tag, string], left string)) {
+	for _, w := range ways {
+		for _, m := range mendings {
+			if left := m.left(w); left != "" {
+				f(w.path+"/"+m.name, w, relate.NewDangling(crates, w.path, tags, m.spec), left)
+			}
+		}
+	}
+}
+
+// numbers are counts, each "'x': 2".
+func numbers(list []relate.Count[bson.RawValue]) string {
+	var s []string
+	for _, c := range list {
+		s = append(s, fmt.Sprintf("%s: %d", model.Shell(c.ID), c.N))
+	}
+	return strings.Join(s, ", ")
+}
+
+// told is what the check says of references, each "'2' main → 'x'".
+func told(refs string) string {
+	var out []string
+	for ref := range strings.SplitSeq(refs, ", ") {
+		id, rest, _ := strings.Cut(ref, " ")
+		out = append(out, "crates "+id+": "+rest+", which doesn't exist")
+	}
+	return strings.Join(out, ", ")
+}
+
+// valuesOf is what the crates hold at the first name of a path.
+func valuesOf(t testing.TB, db *mongo.Database, path string) string {
+	t.Helper()
+	name, _, _ := strings.Cut(path, ".")
+	find := &model.Find[bson.Raw]{Query: model.Query{Collection: "crates", Sort: bson.D{{Key: "_id", Value: 1}}}}
+	var out []string
+	for doc, err := range find.Each(context.Background(), db) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := doc.LookupErr(name); err == nil {
+			out = append(out, model.Shell(v))
+		} else {
+			out = append(out, "-")
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func TestDangling(t *testing.T) {
+	testkit.Parallel(t)
+	m := modeltest.NewMonitor()
+	for _, way := range ways {
+		t.Run(way.path, func(t *testing.T) {
+			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+				ctx := testkit.MustSeed(t, db, seedCrates)
+				lost := relate.NewDangling(crates, way.path, tags, relate.DanglingSpec{})
+				modeltest.WantCost(t, m, model.Cost{Commands: 1, Batches: true}, func() error {
+					refs, err := lost.Checks()[0].All(ctx, db)
+					if got := testkit.JoinStrings(refs); got != told(way.refs) {
+						t.Errorf("references: %s, want %s", got, way.refs)
+					}
+					return err
+				})
+				modeltest.WantCost(t, m, model.Cost{Commands: 1, Batches: true}, func() error {
+					missing, err := lost.Missing(nil).All(ctx, db)
+					if got := numbers(missing); got != way.missing {
+						t.Errorf("missing: %s, want %s", got, way.missing)
+					}
+					return err
+				})
+				some, err := lost.Checks()[0].In(bson.D{{Key: "_id", Value: "2"}}).All(ctx, db)
+				if err != nil || len(some) == 0 || slices.ContainsFunc(some, func(f model.Finding) bool { return f.ID.StringValue() != "2" }) {
+					t.Errorf("of one document: %v, %v", some, err)
+				}
+			}, modeltest.WithMonitor(m))
+		})
+	}
+}
+
+// Every policy, in one batch and in batches of one: the same is left.
+func TestDanglingMend(t *testing.T) {
+	testkit.Parallel(t)
+	m := modeltest.NewMonitor()
+	eachMending(func(name string, way way, lost *relate.Dangling[crate, string, tag, string], want string) {
+		t.Run(name, func(t *testing.T) {
+			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+				ctx := testkit.MustSeed(t, db, seedCrates)
+				before := valuesOf(t, db, way.path)
+				check := lost.Checks()[0]
+				check.Age = 0
+				if p, err := check.Job().Run(ctx, db, model.JobOptions{DryRun: true}); err != nil || p.Writes == 0 || valuesOf(t, db, way.path) != before {
+					t.Errorf("a dry run wrote, %+v, %v", p, err)
+				}
+				cost, err := modeltest.Measure(m, func() error { return testkit.CheckJob(check)(ctx, db) })
+				if err != nil || cost.Commands != 3+2 { // the batch, what it holds, the writes; and two reads find no more
+					t.Errorf("mend: %v, %v", cost, err)
+				}
+				if got := valuesOf(t, db, way.path); got != want {
+					t.Errorf("left %s\nwant %s", got, want)
+				}
+				testkit.WantNothingFound(t, db, lost.Checks())
+			}, modeltest.WithMonitor(m))
+		})
+		t.Run(name+"/in batches of one", func(t *testing.T) { testDanglingJob(t, lost, way.path, want) })
+	})
+}
+
+// testDanglingJob runs a job in batches of one, all of it and one document of it.
+func testDanglingJob(t *testing.T, lost *relate.Dangling[crate, string, tag, string], path, want string) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := testkit.MustSeed(t, db, seedCrates)
+		before := valuesOf(t, db, path)
+		job := inBatchesOfOne(lost)
+		if _, err := job.Run(ctx, db, model.JobOptions{DryRun: true}); err != nil || valuesOf(t, db, path) != before {
+			t.Errorf("a dry run wrote, %v", err)
+		}
+		if err := testkit.RunJob(ctx, db, job); valuesOf(t, db, path) != want || err != nil {
+			t.Errorf("left %s\nwant %s, %v", valuesOf(t, db, path), want, err)
+		}
+	})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := testkit.MustSeed(t, db, seedCrates)
+		check := lost.Checks()[0].In(bson.D{{Key: path, Value: "x"}}) // crates 2 and 3 hold it
+		check.Age = 0
+		if p, err := check.Job().Run(ctx, db, model.JobOptions{}); err != nil || p.Documents > 2 || p.Documents == 0 || len(testkit.All(t, db, check)) != 0 {
+			t.Errorf("of the documents that hold an id: %+v, %v", p, err)
+		}
+	})
+}
+
+func TestDanglingRefuses(t *testing.T) {
+	testkit.Parallel(t)
+	open := model.NewCollection[bson.D, any]("open")
+	for _, c := range []struct {
+		reason, want string
+		declare      func()
+	}{
+		{"a path that isn't there", "no field", func() { relate.NewDangling(crates, "tag", tags, relate.DanglingSpec{}) }},
+		{"another type", "holds int, not string", func() { relate.NewDangling(crates, "lines.n", tags, relate.DanglingSpec{}) }},
+		{"two arrays on the way", "more than one array", func() {
+			relate.NewDangling(model.NewCollection[box, string]("boxes"), "rows.tags", tags, relate.DanglingSpec{})
+		}},
+		{"a policy that isn't one", "no such", func() { relate.NewDangling(crates, "main", tags, relate.DanglingSpec{Repair: 9}) }},
+		{"an id of another type", "ReplaceBy is int, not string", func() {
+			relate.NewDangling(crates, "main", tags, relate.DanglingSpec{ReplaceBy: 1})
+		}},
+		{"an empty id", "the id is empty", func() {
+			relate.NewDangling(crates, "main", tags, relate.DanglingSpec{ReplaceBy: ""})
+		}},
+		{"an id and a policy", "ReplaceBy and Repair are given", func() {
+			relate.NewDangling(crates, "main", tags, relate.DanglingSpec{Repair: relate.DetachIDs, ReplaceBy: "a"})
+		}},
+		{"the id of a Link", "Link can't be replaced", func() {
+			relate.NewDangling(crates, "owner.id", tags, relate.DanglingSpec{ReplaceBy: "a"})
+		}},
+		{"a list where the type tells", "though the type tells", func() { relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{List: "tags"}) }},
+		{"a list off the path", "not on the path", func() { relate.NewDangling(open, "a.b", tags, relate.DanglingSpec{List: "b"}) }},
+	} {
+		testkit.WantPanic(t, c.reason, c.want, c.declare)
+	}
+
+	check := relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{Repair: relate.DetachIDs}).Checks()[0]
+	for reason, found := range map[string][]model.Finding{
+		"an id that a filter takes for a pattern": testkit.FoundAs(t, check, danglingRow("1", bson.Regex{Pattern: ".*"})),
+		"no id":            testkit.FoundAs(t, check, bson.D{{Key: "doc", Value: "1"}}),
+		"null":             testkit.FoundAs(t, check, danglingRow("1", nil)),
+		"a list":           testkit.FoundAs(t, check, danglingRow("1", bson.A{"x"})),
+		"no document":      testkit.FoundAs(t, check, bson.D{{Key: "id", Value: "x"}}),
+		"of another check": {{Check: "crates.tags", Detail: testkit.FoundAs(t, check, danglingRow("1", "x"))[0].Detail}},
+		"without a detail": {{Check: check.Name}},
+	} {
+		var refused *model.ValueError
+		if err := check.Mend(found).Err(); !errors.As(err, &refused) {
+			t.Errorf("%s: %v", reason, err)
+		}
+	}
+	var many []bson.D // of one document, more ids than one command takes
+	for i := range 10_001 {
+		many = append(many, danglingRow("1", int32(i)))
+	}
+	if p := check.Mend(testkit.FoundAs(t, check, many...)); len(p.Steps) != 2 || p.Guarantee() != model.Rerunnable {
+		t.Errorf("%d steps, %v", len(p.Steps), p.Guarantee())
+	}
+	testkit.WantNames(t, []model.Check{check}, "crates.tags: ids that tags lacks")
+}
+
+// A job leaves what no _id can be, and tells; it mends everything else of the batch.
+func TestDanglingByHand(t *testing.T) {
+	testkit.Parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := testkit.MustSeed(t, db, seedCrates)
+		pattern := bson.Regex{Pattern: ".*"}
+		if _, err := db.Collection("crates").UpdateOne(ctx, bson.D{{Key: "_id", Value: "2"}}, bson.D{{Key: "$push", Value: bson.D{{Key: "tags", Value: pattern}}}}); err != nil {
+			t.Fatal(err)
+		}
+		check := relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{Repair: relate.DetachIDs}).Checks()[0]
+		check.Age = 0
+		p, err := check.Job().Run(ctx, db, model.JobOptions{})
+		var left *model.LeftError
+		if !errors.As(err, &left) || left.Left != 1 || !strings.Contains(err.Error(), "mend it by hand") || p.Modified != 2 {
+			t.Errorf("mended %+v, %v", p, err)
+		}
+		if got, want := valuesOf(t, db, "tags"), "['a', 'b'] ['a', RegExp('.*')] [] - [null, '', 'a']"; got != want {
+			t.Errorf("left %s, want %s", got, want)
+		}
+	})
+}
+
+// Documents whose fields are not known: the declared list is mended; an array where a single id was declared is left.
+func TestDanglingOpen(t *testing.T) {
+	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	testkit.Parallel(t)
+	open := model.NewCollection[bson.D, any]("open")
+	anyTags := model.NewCollection[bson.D, any]("tags")
+	doc := func(id int, v any) bson.D { return bson.D{{Key: "_id", Value: id}, {Key: "ref", Value: v}} }
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := context.Background()
+		mend := func(d *relate.Dangling[bson.D, any, bson.D, any]) string {
+			t.Helper()
+			if _, err := testkit.MendAll(ctx, db, d.Checks()); err != nil {
+				t.Fatal(err)
+			}
+			all, err := open.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).All(ctx, db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return model.Shell(all)
+		}
+		seed := model.Concat(
+			anyTags.InsertMany([]bson.D{{{Key: "_id", Value: int32(5)}}}),
+			open.InsertMany([]bson.D{doc(1, "x"), doc(2, bson.A{"x", int64(5)}), doc(3, 5.0), {{Key: "_id", Value: 4}}, doc(5, bson.D{{Key: "k", Value: "$x"}})}),
+		)
+		if _, err := seed.Run(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		single := relate.NewDangling(open, "ref", anyTags, relate.DanglingSpec{Repair: relate.DetachIDs})
+		if got, want := mend(single), "[{_id: 1}, {_id: 2, ref: ['x', Long('5')]}, {_id: 3, ref: Double(5)}, {_id: 4}, {_id: 5}]"; got != want {
+			t.Errorf("single: %s, want %s", got, want)
+		}
+		list := relate.NewDangling(open, "ref", anyTags, relate.DanglingSpec{Repair: relate.DetachIDs, List: "ref"})
+		if got, want := mend(list), "[{_id: 1}, {_id: 2, ref: [Long('5')]}, {_id: 3, ref: Double(5)}, {_id: 4}, {_id: 5}]"; got != want {
+			t.Errorf("list: %s, want %s", got, want)
+		}
+	})
+}
+
+// A target that comes while a job waits for the age saves its references; one that was missing and stays away doesn't.
+func TestDanglingMendAge(t *testing.T) {
+	testkit.Parallel(t)
+	check := relate.NewDangling(crates, "tags", tags, relate.DanglingSpec{Repair: relate.DetachIDs}).Checks()[0]
+	if check.Age != time.Minute {
+		t.Errorf("the age is %v", check.Age)
+	}
+	check.Age = 400 * time.Millisecond
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := testkit.MustSeed(t, db, seedCrates)
+		done := make(chan error)
+		go func() {
+			time.Sleep(100 * time.Millisecond)
+			_, err := tags.Insert(tag{ID: "x"}).Run(ctx, db)
+			done <- err
+		}()
+		var p model.Progress
+		cost, err := modeltest.Measure(m, func() (err error) {
+			p, err = check.Job().Run(ctx, db, model.JobOptions{})
+			return errors.Join(err, <-done)
+		})
+		if err != nil || p.Writes != 2 || cost.Commands != 4+2+1 { // the batch, two looks, the writes; two reads; and the insert
+			t.Errorf("mended %+v, %v, %v", p, cost, err)
+		}
+		if got, want := valuesOf(t, db, "tags"), "['a', 'b'] ['x', 'a', 'x'] ['x'] - [null, '', 'a']"; got != want {
+			t.Errorf("left %s, want %s", got, want)
+		}
+		short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+		defer cancel()
+		if _, err := tags.Delete("x").Run(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		check.Age = time.Hour
+		if _, err := check.Job().Run(short, db, model.JobOptions{}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("cancelled while it waits: %v", err)
+		}
+	}, modeltest.WithMonitor(m))
+}

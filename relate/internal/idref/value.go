@@ -1,0 +1,114 @@
+package idref
+
+import (
+	"strings"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Stored is an id as a document holds it.
+type Stored struct {
+	Doc  bson.RawValue `bson:"doc"`  // the _id of the document
+	Path string        `bson:"path"` // where
+	ID   bson.RawValue `bson:"id"`   // of whatever type
+}
+
+// ValuesAt returns what a document holds at a dotted path, arrays on the way and at its end taken apart.
+func ValuesAt(doc bson.Raw, path string) []bson.RawValue {
+	head, rest, nested := strings.Cut(path, ".")
+	v, err := doc.LookupErr(head)
+	if err != nil {
+		return nil
+	}
+	values := []bson.RawValue{v}
+	if v.Type == bson.TypeArray {
+		values = core.Elements(v)
+	}
+	if !nested {
+		return values
+	}
+	var out []bson.RawValue
+	for _, v := range values {
+		if inner, ok := v.DocumentOK(); ok {
+			out = append(out, ValuesAt(inner, rest)...)
+		}
+	}
+	return out
+}
+
+// CanBeID reports whether an _id can have the value. A regular expression would be a pattern in a filter, and a document
+// whose names begin with a dollar sign an operator.
+func CanBeID(v bson.RawValue) bool {
+	switch v.Type {
+	case 0, bson.TypeNull, bson.TypeUndefined, bson.TypeArray, bson.TypeRegex:
+		return false
+	case bson.TypeEmbeddedDocument:
+		doc, ok := v.DocumentOK()
+		if !ok || len(doc) < 5 {
+			return false
+		}
+		first, err := doc.IndexErr(0)
+		return err != nil || !strings.HasPrefix(first.Key(), "$") || first.Key() == "$ref" // a DBRef is a value
+	}
+	return true
+}
+
+// The most that one command holds.
+const (
+	MaxIDs     = 10_000  // ids
+	MaxIDBytes = 4 << 20 // bytes of ids, roughly
+)
+
+// Chunked cuts ids, copied, into what one command holds: at most n.
+func Chunked(ids []bson.RawValue, n int) []bson.A {
+	const overhead = 12
+	var out []bson.A
+	chunk, bytes := bson.A{}, 0
+	for _, id := range ids {
+		size := len(id.Value) + overhead
+		if len(chunk) > 0 && (len(chunk) == n || bytes+size > MaxIDBytes) {
+			out = append(out, chunk)
+			chunk, bytes = bson.A{}, 0
+		}
+		chunk = append(chunk, bsonval.Clone(id))
+		bytes += size
+	}
+	if len(chunk) > 0 {
+		out = append(out, chunk)
+	}
+	return out
+}
+
+// AsArray returns copies of ids as an array.
+func AsArray(ids []bson.RawValue) bson.A {
+	out := make(bson.A, len(ids))
+	for i, id := range ids {
+		out[i] = bsonval.Clone(id)
+	}
+	return out
+}
+
+// Key returns the same for two encoded ids exactly when a server takes them for one: int32 1 and int64 1.
+func Key(id any) string {
+	t, data, err := bson.MarshalValue(id)
+	if err != nil {
+		return model.Shell(id) // an id that was encoded by hand: running the command tells
+	}
+	return bsonval.Key(bson.RawValue{Type: t, Value: data})
+}
+
+// HoldsValue reports whether there is a value other than null.
+func HoldsValue(v bson.RawValue) bool { return v.Type != 0 && v.Type != bson.TypeNull }
+
+// Clipped is the first ids in words.
+func Clipped(ids bson.A) string {
+	const most = 5
+	s := model.Shell(ids[:min(len(ids), most)])
+	if len(ids) > most {
+		s += " …"
+	}
+	return s
+}

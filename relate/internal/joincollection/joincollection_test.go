@@ -1,0 +1,388 @@
+package joincollection_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Users like items, at a time.
+type (
+	fan struct {
+		ID string `bson:"_id"`
+	}
+	thing struct {
+		ID   int64  `bson:"_id"`
+		Name string `bson:"name,omitempty"`
+	}
+	liking struct {
+		ID    string     `bson:"_id"`
+		User  string     `bson:"user"`
+		Item  int64      `bson:"item"`
+		At    *time.Time `bson:"at,omitempty"`
+		Stars int        `bson:"stars"`
+	}
+)
+
+var (
+	fans    = model.NewCollection[fan, string]("users")
+	things  = model.NewCollection[thing, int64]("items")
+	likings = model.NewCollection[liking, string]("likes")
+	likes   = relate.NewJoinCollection(likings, "user", fans, "item", things, relate.JoinCollectionSpec{By: "at"})
+)
+
+func minute(n int) *time.Time {
+	t := time.Date(2024, 5, 1, 12, n, 0, 0, time.UTC)
+	return &t
+}
+
+// like is the like of u by user for item at a minute.
+func like(id, user string, item int64, at int) liking { return liking{id, user, item, minute(at), 0} }
+
+func seedLikes(ctx context.Context, db *mongo.Database) error {
+	if err := model.Indexes(likes).Ensure(ctx, db); err != nil {
+		return err
+	}
+	_, err := model.Concat(
+		fans.InsertMany([]fan{{ID: "ann"}, {ID: "bob"}, {ID: "cid"}}),
+		things.InsertMany([]thing{{1, "one"}, {2, "two"}, {3, "three"}}),
+		likes.Link(
+			like("l1", "ann", 1, 1), like("l2", "ann", 2, 2), like("l3", "ann", 3, 2), like("l4", "bob", 1, 3), like("l5", "gone", 1, 4), like("l6", "ann", 9, 5),
+		),
+	).Run(ctx, db)
+	return err
+}
+
+// linkIDs are the links that are stored, as id:user-item.
+func linkIDs(t testing.TB, db *mongo.Database) []string {
+	t.Helper()
+	all, err := likings.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).All(context.Background(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []string{}
+	for _, l := range all {
+		out = append(out, fmt.Sprintf("%s:%s-%d", l.ID, l.User, l.Item))
+	}
+	return out
+}
+
+func TestJoinCollectionRead(t *testing.T) {
+	testkit.Parallel(t)
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := testkit.MustSeed(t, db, seedLikes)
+		rights := func(after *liking, n int64) (got []string, last *liking) {
+			t.Helper()
+			modeltest.WantCost(t, m, likes.Left().Others("ann", after, n).Cost(), func() error {
+				all, err := likes.Left().Others("ann", after, n).All(ctx, db)
+				for _, l := range all {
+					name := "missing"
+					if l.To != nil {
+						name = l.To.Name
+					}
+					got, last = append(got, l.Doc.ID+" "+name), &l.Doc
+				}
+				return err
+			})
+			return got, last
+		}
+		want := []string{"l6 missing", "l3 three", "l2 two", "l1 one"} // l2 and l3 have one time: _id decides
+		if got, _ := rights(nil, 0); !slices.Equal(got, want) {
+			t.Errorf("all: %q, want %q", got, want)
+		}
+		var paged []string
+		var last *liking
+		for range 3 {
+			var got []string
+			got, last = rights(last, 2)
+			if paged = append(paged, got...); last == nil {
+				break
+			}
+		}
+		if !slices.Equal(paged, want) {
+			t.Errorf("page by page: %q, want %q", paged, want)
+		}
+	}, modeltest.WithMonitor(m))
+}
+
+func TestJoinCollectionSides(t *testing.T) {
+	testkit.Parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := testkit.MustSeed(t, db, seedLikes)
+		lefts, err := likes.Right().Others(1, nil, 0).All(ctx, db)
+		if err != nil || len(lefts) != 3 || lefts[0].To != nil || lefts[1].To.ID != "bob" || lefts[2].To.ID != "ann" {
+			t.Errorf("lefts: %v, %v", lefts, err)
+		}
+		links, err := likes.Right().Links(1).All(ctx, db)
+		if err != nil || len(links) != 3 || links[0].ID != "l5" {
+			t.Errorf("links of a right document: %v, %v", links, err)
+		}
+		n, err := likes.Left().Links("ann").Count(ctx, db)
+		if err != nil || n != 4 {
+			t.Errorf("count: %d, %v", n, err)
+		}
+		counts, err := likes.Left().Counts("bob", "ann", "cid").All(ctx, db)
+		if err != nil || !slices.Equal(counts, []relate.Count[string]{{ID: "ann", N: 4}, {ID: "bob", N: 1}}) {
+			t.Errorf("left counts: %v, %v", counts, err)
+		}
+		byItem, err := likes.Right().Counts(1, 2, 7).All(ctx, db)
+		if err != nil || !slices.Equal(byItem, []relate.Count[int64]{{ID: 1, N: 3}, {ID: 2, N: 1}}) {
+			t.Errorf("right counts: %v, %v", byItem, err)
+		}
+		one, err := likes.Pair("bob", 1).One(ctx, db)
+		if err != nil || one.ID != "l4" {
+			t.Errorf("pair: %v, %v", one, err)
+		}
+		if _, err := likes.Pair("bob", 2).One(ctx, db); !errors.Is(err, model.ErrNotFound) {
+			t.Errorf("a pair that isn't linked: %v", err)
+		}
+	})
+}
+
+// What a write does to the links of seedLikes.
+func TestJoinCollectionWrite(t *testing.T) {
+	testkit.Parallel(t)
+	type outcome struct {
+		want   string // the links that differ: +stored, -gone; what Stars became
+		err    error
+		linked bool
+		plan   model.Cost
+	}
+	l4 := like("l4", "bob", 1, 3)
+	cases := []struct {
+		reason string
+		plan   model.Plan
+		outcome
+	}{
+		{"a new pair", likes.Link(like("l7", "cid", 1, 9)), outcome{want: "+l7:cid-1", plan: model.Cost{Commands: 1, Written: 1}}},
+		{"its own link again", likes.Link(l4), outcome{plan: model.Cost{Commands: 2}}},
+		{"the pair under another id", likes.Link(like("l7", "bob", 1, 9)), outcome{linked: true, plan: model.Cost{Commands: 3}}},
+		{"other fields under its id", likes.Link(like("l4", "bob", 1, 9)), outcome{linked: true, plan: model.Cost{Commands: 3}}},
+		{"a list with a pair that is linked", likes.Link(like("l7", "cid", 1, 9), like("l8", "bob", 1, 9), like("l9", "cid", 2, 9)),
+			outcome{want: "+l7:cid-1", linked: true, plan: model.Cost{Commands: 3, Written: 1}}},
+		{"ensure a new pair", likes.Ensure(like("l7", "cid", 1, 9)), outcome{want: "+l7:cid-1", plan: model.Cost{Commands: 1, Written: 1}}},
+		{"ensure a pair that is linked", likes.Ensure(like("l7", "bob", 1, 9)), outcome{plan: model.Cost{Commands: 1, Written: 1}}},
+		{"ensure some of each in one command", likes.Ensure(like("l7", "cid", 1, 9), like("l8", "bob", 1, 9), like("l9", "cid", 2, 9)),
+			outcome{want: "+l7:cid-1 +l9:cid-2", plan: model.Cost{Commands: 1, Written: 3}}},
+		{"unlink", model.NewPlan(likes.Unlink("bob", 1)), outcome{want: "-l4:bob-1", plan: model.Cost{Commands: 1, Written: 1}}},
+		{"unlink what isn't linked", model.NewPlan(likes.Unlink("bob", 2)), outcome{plan: model.Cost{Commands: 1}}},
+		{"unlink a whole side", model.NewPlan(likes.Left().Unlink("ann")), outcome{want: "-l1:ann-1 -l2:ann-2 -l3:ann-3 -l6:ann-9", plan: model.Cost{Commands: 1, Written: 4}}},
+		{"unlink the other side", model.NewPlan(likes.Right().Unlink(1)), outcome{want: "-l1:ann-1 -l4:bob-1 -l5:gone-1", plan: model.Cost{Commands: 1, Written: 3}}},
+		{"update", model.NewPlan(likes.Update("bob", 1, bson.D{{Key: "$set", Value: bson.D{{Key: "stars", Value: 5}}}})), outcome{want: "stars 5", plan: model.Cost{Commands: 1, Written: 1}}},
+		{"update what isn't linked", model.NewPlan(likes.Update("bob", 2, bson.D{{Key: "$set", Value: bson.D{{Key: "stars", Value: 5}}}})), outcome{err: model.ErrStale, plan: model.Cost{Commands: 1}}},
+		{"move", model.NewPlan(likes.Move(&l4, "cid", 2)), outcome{want: "+l4:cid-2 -l4:bob-1", plan: model.Cost{Commands: 1, Written: 1}}},
+		{"move to where it is", model.NewPlan(likes.Move(&l4, "bob", 1)), outcome{plan: model.Cost{Commands: 1, Written: 1}}},
+		{"move onto another link", model.NewPlan(likes.Move(&l4, "ann", 1)), outcome{linked: true, plan: model.Cost{Commands: 3}}},
+		{"move a link that is no longer so", model.NewPlan(likes.Move(&liking{ID: "l4", User: "bob", Item: 7}, "cid", 2)), outcome{err: model.ErrStale, plan: model.Cost{Commands: 3}}},
+	}
+	m := modeltest.NewMonitor()
+	for _, c := range cases {
+		t.Run(c.reason, func(t *testing.T) {
+			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+				ctx := testkit.MustSeed(t, db, seedLikes)
+				before := linkIDs(t, db)
+				var err error
+				cost, _ := modeltest.Measure(m, func() error { _, err = c.plan.Run(ctx, db); return nil })
+				if errors.Is(err, model.ErrTaken) != c.linked || !c.linked && !errors.Is(err, c.err) {
+					t.Errorf("error %v", err)
+				}
+				if cost.Returned = 0; cost.Commands != c.outcome.plan.Commands || cost.Written != c.outcome.plan.Written {
+					t.Errorf("cost %v, want %v", cost, c.outcome.plan)
+				}
+				if got := changes(before, linkIDs(t, db), starsOf(t, db)); got != c.want {
+					t.Errorf("changed %q, want %q", got, c.want)
+				}
+			}, modeltest.WithMonitor(m))
+		})
+	}
+}
+
+func starsOf(t testing.TB, db *mongo.Database) string {
+	t.Helper()
+	all, err := likings.Find(bson.D{{Key: "stars", Value: bson.D{{Key: "$ne", Value: 0}}}}).All(context.Background(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("stars %d", all[0].Stars)
+}
+
+func changes(before, after []string, more string) string {
+	var out []string
+	for _, s := range after {
+		if !slices.Contains(before, s) {
+			out = append(out, "+"+s)
+		}
+	}
+	for _, s := range before {
+		if !slices.Contains(after, s) {
+			out = append(out, "-"+s)
+		}
+	}
+	if more != "" {
+		out = append(out, more)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestJoinCollectionRefuses(t *testing.T) {
+	testkit.Parallel(t)
+	set := func(path string) bson.D { return bson.D{{Key: "$set", Value: bson.D{{Key: path, Value: 1}}}} }
+	l := like("l4", "bob", 1, 3)
+	noTime := liking{ID: "l", User: "ann", Item: 1}
+	for _, c := range []struct {
+		reason, want string
+		err          error
+	}{
+		{"a link without a left id", "user", likes.Link(liking{ID: "x", Item: 1}).Err()},
+		{"a link without an _id", "_id", likes.Link(liking{User: "ann", Item: 1}).Err()},
+		{"a pair twice", "link 1: likes: links: 1 ties the same pair as 0", likes.Link(like("x", "ann", 1, 1), like("y", "ann", 1, 2)).Err()},
+		{"a pair twice, ensured", "same pair", likes.Ensure(like("x", "ann", 1, 1), like("y", "ann", 1, 2)).Err()},
+		{"an empty id", "user: the id is empty", likes.Unlink("", 1).Err},
+		{"an empty id of a side", "user: the id is empty", likes.Left().Unlink("").Err},
+		{"an empty id to read", "user: the id is empty", likes.Left().Others("", nil, 0).Err},
+		{"no id to count", "no id was given", likes.Left().Counts().Err},
+		{"an update of an end", "user: is an id of the link", likes.Update("bob", 1, set("user")).Err},
+		{"an update of _id", "_id: is an id of the link", likes.Update("bob", 1, set("_id")).Err},
+		{"a rename onto an end", "item: is an id of the link", likes.Update("bob", 1, bson.D{{Key: "$rename", Value: bson.D{{Key: "stars", Value: "item"}}}}).Err},
+		{"a replacement", "stars: is not an update operator", likes.Update("bob", 1, bson.D{{Key: "stars", Value: 1}}).Err},
+		{"no operator", "has no operator", likes.Update("bob", 1, nil).Err},
+		{"an operator without fields", "needs a document", likes.Update("bob", 1, bson.D{{Key: "$set", Value: 1}}).Err},
+		{"a move to nowhere", "user: the id is empty", likes.Move(&l, "", 1).Err},
+		{"a move of nothing", "_id", likes.Move(nil, "ann", 1).Err},
+		{"a page after a link without its order's value", "holds nothing at at", likes.Left().Others("ann", &noTime, 0).Err},
+		{"a negative page", "limit", likes.Left().Others("ann", nil, -1).Err},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q in it", c.reason, c.err, c.want)
+		}
+	}
+}
+
+func TestNewJoinCollectionPanics(t *testing.T) {
+	testkit.Parallel(t)
+	type key struct {
+		A string `bson:"a"`
+	}
+	type within struct {
+		ID key      `bson:"_id"`
+		B  string   `bson:"b"`
+		Bs []string `bson:"bs,omitempty"`
+	}
+	ws := model.NewCollection[within, key]("ws")
+	for _, c := range []struct {
+		reason, want string
+		declare      func()
+	}{
+		{"a path that isn't there", `did you mean "user"`, func() { relate.NewJoinCollection(likings, "usr", fans, "item", things, relate.JoinCollectionSpec{}) }},
+		{"another type of id", "holds int64, not string", func() { relate.NewJoinCollection(likings, "item", fans, "user", things, relate.JoinCollectionSpec{}) }},
+		{"one path twice", "overlap", func() { relate.NewJoinCollection(ws, "b", fans, "b", fans, relate.JoinCollectionSpec{}) }},
+		{"an end within _id", "within _id", func() { relate.NewJoinCollection(ws, "_id.a", fans, "b", fans, relate.JoinCollectionSpec{}) }},
+		{"a list of ends", "crosses an array", func() { relate.NewJoinCollection(ws, "bs", fans, "b", fans, relate.JoinCollectionSpec{}) }},
+		{"an order that isn't there", "no field", func() {
+			relate.NewJoinCollection(likings, "user", fans, "item", things, relate.JoinCollectionSpec{By: "time"})
+		}},
+		{"an order by an end", "one of the ids", func() {
+			relate.NewJoinCollection(likings, "user", fans, "item", things, relate.JoinCollectionSpec{By: "user"})
+		}},
+		{"an order by a list", "crosses an array", func() {
+			relate.NewJoinCollection(ws, "b", fans, "bs", fans, relate.JoinCollectionSpec{})
+		}},
+		{"the zero collection", "zero Collection", func() {
+			relate.NewJoinCollection(likings, "user", &model.Collection[fan, string]{}, "item", things, relate.JoinCollectionSpec{})
+		}},
+	} {
+		testkit.WantPanic(t, c.reason, c.want, c.declare)
+	}
+}
+
+// Links whose other end is missing are found, and deleted.
+func TestJoinCollectionDangling(t *testing.T) {
+	testkit.Parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := testkit.MustSeed(t, db, seedLikes)
+		checks := likes.Checks()
+		testkit.WantNames(t, checks, "likes.user: ids that users lacks", "likes.item: ids that items lacks")
+		if lefts := testkit.JoinStrings(testkit.All(t, db, checks[0])); lefts != "likes 'l5': user → 'gone', which doesn't exist" {
+			t.Errorf("lefts: %s", lefts)
+		}
+		if rights := testkit.JoinStrings(testkit.All(t, db, checks[1])); rights != "likes 'l6': item → Long('9'), which doesn't exist" {
+			t.Errorf("rights: %s", rights)
+		}
+		only := relate.NewDangling(likings, "item", things, relate.DanglingSpec{}).Checks() // another policy
+		if _, err := testkit.MendAll(ctx, db, only); err == nil || len(linkIDs(t, db)) != 6 {
+			t.Errorf("a report deleted, %v", err)
+		}
+		if planned, err := testkit.MendAll(ctx, db, checks); err != nil || planned != 2 {
+			t.Errorf("planned %d, %v", planned, err)
+		}
+		if got := linkIDs(t, db); !slices.Equal(got, []string{"l1:ann-1", "l2:ann-2", "l3:ann-3", "l4:bob-1"}) {
+			t.Errorf("left %v", got)
+		}
+	})
+}
+
+// A deletion takes the links of a document with it, on both sides.
+func TestJoinCollectionOnDelete(t *testing.T) {
+	testkit.Parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := testkit.MustSeed(t, db, seedLikes)
+		spec := relate.OnDeleteSpec{Cascade: []relate.Referrer{likes.Left(), likes.Right()}}
+		users, items := relate.NewOnDelete(fans, spec), relate.NewOnDelete(things, spec)
+		if _, _, err := users.Delete("ann").Run(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := items.Delete(1).Run(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		if got := linkIDs(t, db); len(got) != 0 {
+			t.Errorf("left %v", got)
+		}
+	})
+}
+
+func TestJoinCollectionCommands(t *testing.T) {
+	testkit.Parallel(t)
+	l := like("l4", "bob", 1, 3)
+	noTime := relate.NewJoinCollection(likings, "user", fans, "item", things, relate.JoinCollectionSpec{})
+	for _, c := range []struct {
+		reason string
+		got    fmt.Stringer
+		want   string
+	}{
+		{"a link is an insert", likes.Link(l), "db.likes.insertOne({_id: 'l4', user: 'bob', item: Long('1'), at: ISODate('2024-05-01T12:03:00.000Z'), stars: 0})"},
+		{"ensured, an upsert by the pair", likes.Ensure(l), "db.likes.updateOne({user: 'bob', item: Long('1')}, {$setOnInsert: {_id: 'l4', user: 'bob', item: Long('1'), at: ISODate('2024-05-01T12:03:00.000Z'), stars: 0}}, {upsert: true})"},
+		{"unlinked by the pair", likes.Unlink("bob", 1), "db.likes.deleteOne({user: 'bob', item: Long('1')})"},
+		{"a side unlinked", likes.Right().Unlink(1), "db.likes.deleteMany({item: Long('1')})"},
+		{"moved if it is as it was read", likes.Move(&l, "$ann", 2), "db.likes.updateOne({_id: 'l4', user: 'bob', item: Long('1')}, {$set: {user: '$ann', item: Long('2')}})"},
+		{"the links of a side", likes.Right().Links(1), "db.likes.find({item: Long('1')}).sort({at: -1, _id: -1})"},
+		{"without an order of its own", noTime.Left().Links("bob"), "db.likes.find({user: 'bob'}).sort({_id: -1})"},
+		{"a pair", likes.Pair("bob", 1), "db.likes.find({user: 'bob', item: Long('1')}).limit(1)"},
+		{"a page after a link", noTime.Right().Others(1, &l, 2), "db.likes.aggregate([{$match: {item: Long('1'), _id: {$lt: 'l4'}}}, {$sort: {_id: -1}}, {$limit: Long('2')}, {$project: {_id: 0, doc: '$$ROOT'}}, {$lookup: {from: 'users', localField: 'doc.user', foreignField: '_id', as: 'to'}}, {$set: {to: {$arrayElemAt: ['$to', 0]}}}])"},
+		{"counts", likes.Left().Counts("a", "$b"), "db.likes.aggregate([{$match: {user: {$in: ['a', '$b']}}}, {$group: {_id: '$user', n: {$sum: 1}}}, {$sort: {_id: 1}}])"},
+	} {
+		if got := c.got.String(); got != c.want {
+			t.Errorf("%s:\n%s\nwant %s", c.reason, got, c.want)
+		}
+	}
+	if g := likes.Link(like("x", "ann", 1, 1), like("y", "ann", 2, 1)).Guarantee(); g != model.Rerunnable {
+		t.Errorf("linking many is %v", g)
+	}
+	if g := likes.Ensure(like("x", "ann", 1, 1), like("y", "ann", 2, 1)).Guarantee(); g != model.Rerunnable {
+		t.Errorf("ensuring many is %v", g)
+	}
+}

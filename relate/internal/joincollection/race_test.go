@@ -1,0 +1,241 @@
+package joincollection_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+func TestJoinCollectionFaults(t *testing.T) {
+	testkit.Parallel(t)
+	l4 := like("l4", "bob", 1, 3)
+	many := func(prefix string) []liking {
+		return []liking{like(prefix+"1", "cid", 1, 9), like(prefix+"2", "cid", 2, 9), like(prefix+"3", "cid", 3, 9), like(prefix+"4", "bob", 2, 9)}
+	}
+	for _, c := range []struct {
+		name, want string
+		plan       testkit.Written
+	}{
+		{"link many", "+m1:cid-1 +m2:cid-2 +m3:cid-3 +m4:bob-2", likes.Link(many("m")...)},
+		{"ensure many", "+m1:cid-1 +m2:cid-2 +m3:cid-3 +m4:bob-2", likes.Ensure(many("m")...)},
+		{"unlink a side", "-l1:ann-1 -l2:ann-2 -l3:ann-3 -l6:ann-9", likes.Left().Unlink("ann")},
+		{"move", "+l4:cid-2 -l4:bob-1", likes.Move(&l4, "cid", 2)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			modeltest.FaultMatrix(t, modeltest.FaultCase{
+				Seed: seedLikes, Run: testkit.Doing(c.plan),
+				Check: func(t testing.TB, db *mongo.Database) {
+					before := []string{"l1:ann-1", "l2:ann-2", "l3:ann-3", "l4:bob-1", "l5:gone-1", "l6:ann-9"}
+					if got := changes(before, linkIDs(t, db), ""); got != c.want {
+						t.Errorf("changed %q, want %q", got, c.want)
+					}
+				},
+			})
+		})
+	}
+}
+
+// likeOperations are what one writer does to the pairs bob-1, which is linked by l4, and cid-2, which isn't.
+func likeOperations() []testkit.Operation {
+	l4 := like("l4", "bob", 1, 3)
+	by := func(name string, of func(writer bson.ObjectID) testkit.Written) testkit.Operation {
+		return testkit.Operation{Name: name, Run: func(ctx context.Context, db *mongo.Database, writer bson.ObjectID) error {
+			return testkit.Doing(of(writer))(ctx, db)
+		}}
+	}
+	return []testkit.Operation{
+		by("link", func(w bson.ObjectID) testkit.Written { return likes.Link(like(w.Hex(), "cid", 2, 7)) }),
+		by("ensure", func(w bson.ObjectID) testkit.Written { return likes.Ensure(like(w.Hex(), "cid", 2, 7)) }),
+		testkit.Planned("unlink", likes.Unlink("cid", 2)),
+		testkit.Planned("move", likes.Move(&l4, "cid", 2)),
+		by("move away", func(w bson.ObjectID) testkit.Written { return likes.Move(&l4, "cid", 2+int64(w[11])) }),
+		testkit.Planned("unlink old", likes.Unlink("bob", 1)),
+		testkit.Planned("update", likes.Update("bob", 1, testkit.D("$inc", testkit.D("stars", 1)))),
+	}
+}
+
+// Whatever two writers do at once, a pair is tied by one link, no error is another than stale or linked, and the outcome is
+// that of one after the other.
+func TestJoinCollectionInterleaved(t *testing.T) {
+	testkit.Parallel(t)
+	ops := likeOperations()
+	for _, a := range ops {
+		for _, b := range ops {
+			testkit.Meet(t, a, b, modeltest.InterleaveCase{
+				Seed: seedLikes, OnServer: 2,
+				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+					for _, err := range []error{errA, errB} {
+						if err != nil && !errors.Is(err, model.ErrStale) && !errors.Is(err, model.ErrTaken) {
+							t.Error(err)
+						}
+					}
+					pairs := map[string]int{}
+					for _, l := range linkIDs(t, db) {
+						_, pair, _ := strings.Cut(l, ":")
+						if pairs[pair]++; pairs[pair] > 1 {
+							t.Errorf("%s is linked twice: %v", pair, linkIDs(t, db))
+						}
+					}
+					if errA == nil && errB == nil && a.Name == "link" && b.Name == "link" {
+						t.Error("both linked one pair")
+					}
+				},
+			})
+		}
+	}
+}
+
+// What links that are documents cost.
+func TestJoinCollectionCosts(t *testing.T) {
+	testkit.Parallel(t)
+	l1, l4 := like("l1", "ann", 1, 1), like("l4", "bob", 1, 3)
+	before := testkit.Docs{
+		"users": {fan{ID: "ann"}, fan{ID: "bob"}, fan{ID: "cid"}}, "items": {thing{1, "one"}, thing{2, "two"}},
+		"likes": {l1, like("l2", "ann", 2, 2), l4},
+	}
+	seed := func(ctx context.Context, db *mongo.Database) error {
+		return errors.Join(testkit.CreateIndexes(ctx, db, likes), testkit.Store(ctx, db, before))
+	}
+	testkit.WantPricesAnew(t, seed,
+		testkit.Does("Link", 1, 1, 0, testkit.Doing(likes.Link(like("n", "cid", 1, 9)))),
+		testkit.Does("Link, stored before", 2, 0, 1, testkit.Doing(likes.Link(l1))),
+		testkit.Does("Link, several", 1, 2, 0, testkit.Doing(likes.Link(like("n", "cid", 1, 9), like("o", "cid", 2, 9)))),
+		testkit.Does("Ensure", 1, 1, 0, testkit.Doing(likes.Ensure(like("n", "cid", 1, 9)))),
+		testkit.Does("Unlink", 1, 1, 0, testkit.Doing(likes.Unlink("bob", 1))),
+		testkit.Does("Unlink of the left side", 1, 2, 0, testkit.Doing(likes.Left().Unlink("ann"))),
+		testkit.Does("Unlink of the right side", 1, 2, 0, testkit.Doing(likes.Right().Unlink(1))),
+		testkit.Does("Update", 1, 1, 0, testkit.Doing(likes.Update("bob", 1, bson.D{{Key: "$inc", Value: bson.D{{Key: "stars", Value: 1}}}}))),
+		testkit.Does("Move", 1, 1, 0, testkit.Doing(likes.Move(&l4, "cid", 2))),
+		testkit.Reads("Pair", 1, likes.Pair("bob", 1)),
+		testkit.Reads("Links of the left side", 2, likes.Left().Links("ann")),
+		testkit.Reads("Links of the right side", 2, likes.Right().Links(1)),
+		testkit.Reads("Others of the right side", 2, likes.Right().Others(1, nil, 0)),
+		testkit.Reads("Counts of the left side", 2, likes.Left().Counts("ann", "bob", "cid")),
+		testkit.Reads("Counts of the right side", 2, likes.Right().Counts(1, 2, 3)),
+	)
+}
+
+// Each query is served by the index that it names. DocumentDB serves no sorts by indexes, so that the unique index would do
+// as well for it: that one is made last.
+func TestJoinCollectionIndexed(t *testing.T) {
+	testkit.Parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := (model.IndexSet{Needed: likes.Indexes()[1:]}).Ensure(context.Background(), db); err != nil {
+			t.Fatal(err)
+		}
+		var all []liking
+		for i := range 4000 {
+			all = append(all, like(string(rune('a'+i%26))+string(rune(0x4e00+i)), string(rune(0x4e00+i/8)), int64(i%500), i))
+		}
+		if _, err := likes.Link(all...).Run(context.Background(), db); err != nil {
+			t.Fatal(err)
+		}
+		user, link := all[80].User, all[80]
+		for _, q := range []struct {
+			reason string
+			query  any
+			index  string
+		}{
+			{"the links of a left document", likes.Left().Links(user), "user_1_at_-1__id_-1"},
+			{"the links of a right document", likes.Right().Links(80), "item_1_at_-1__id_-1"},
+			{"a page of one side", likes.Left().Others(user, &link, 3), "user_1_at_-1__id_-1"},
+			{"a page of the other side", likes.Right().Others(80, &link, 3), "item_1_at_-1__id_-1"},
+		} {
+			t.Run(q.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, q.query, q.index) })
+		}
+		if err := model.Indexes(likes).Ensure(context.Background(), db); err != nil {
+			t.Fatal(err)
+		}
+		modeltest.WantIndexed(t, db, likes.Pair(user, 80), "user_1_item_1")
+	})
+}
+
+// A tie is a link of ids of any type.
+type tie struct {
+	ID   string `bson:"_id"`
+	L    any    `bson:"l"`
+	R    any    `bson:"r"`
+	Note string `bson:"note"`
+}
+
+type side struct {
+	ID any `bson:"_id"`
+}
+
+var (
+	as, bs = model.NewCollection[side, any]("as"), model.NewCollection[side, any]("bs")
+	ties   = model.NewCollection[tie, string]("ties")
+	tied   = relate.NewJoinCollection(ties, "l", as, "r", bs, relate.JoinCollectionSpec{})
+)
+
+// int32 1 and int64 1 are one id, as they are to the server.
+func TestJoinCollectionSameID(t *testing.T) {
+	testkit.WantError(t, tied.Link(tie{ID: "x", L: "a", R: int32(1)}, tie{ID: "y", L: "a", R: int64(1)}).Err(), testkit.ErrRefused)
+}
+
+// Ids that look like commands stay data, from the write to the lookup.
+func TestJoinCollectionHostile(t *testing.T) {
+	testkit.Parallel(t)
+	hostile := []any{
+		"$_id", "$$ROOT", "a.b", "{$ne: null}", "^.*", "é\x00", "' || true || '", int32(0), int64(-1), 1.5, true,
+		bson.D{{Key: "a", Value: "$x"}, {Key: "b", Value: 1}}, bson.Binary{Data: []byte{0}},
+	}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := context.Background()
+		var err error
+		do := func(p model.Plan) {
+			t.Helper()
+			if _, err = p.Run(ctx, db); err != nil {
+				t.Fatal(p, err)
+			}
+		}
+		for i, id := range hostile {
+			do(model.NewPlan(as.Insert(side{id})))
+			do(model.NewPlan(bs.Insert(side{id})))
+			other := hostile[(i+1)%len(hostile)]
+			do(tied.Link(tie{string(rune('a' + i)), id, other, "n"}))
+			do(tied.Ensure(tie{string(rune('A' + i)), id, other, "n"}))
+			do(model.NewPlan(tied.Update(id, other, bson.D{{Key: "$set", Value: bson.D{{Key: "note", Value: "$note"}}}})))
+		}
+		for i, id := range hostile {
+			got, err := tied.Left().Others(id, nil, 0).All(ctx, db)
+			if err != nil || len(got) != 1 || got[0].To == nil || got[0].Doc.ID != string(rune('a'+i)) || got[0].Doc.Note != "$note" {
+				t.Errorf("%s: %v, %v", model.Shell(id), got, err)
+			}
+		}
+		for _, id := range hostile {
+			do(model.NewPlan(tied.Left().Unlink(id)))
+		}
+		if n, err := ties.Find(nil).Count(ctx, db); err != nil || n != 0 {
+			t.Errorf("%d left, %v", n, err)
+		}
+	})
+	for _, id := range []any{bson.Regex{Pattern: ".*"}, bson.A{1}, nil, bson.D{{Key: "$gt", Value: 1}}, bson.D{}} {
+		if tied.Unlink(id, 1).Err == nil || tied.Pair(1, id).Err == nil || tied.Right().Unlink(id).Err == nil {
+			t.Errorf("%s is taken for an id", model.Shell(id))
+		}
+	}
+}
+
+// What a call returns doesn't change with what the caller does to its arguments afterwards.
+func TestJoinCollectionPure(t *testing.T) {
+	testkit.Parallel(t)
+	fields := bson.D{{Key: "stars", Value: 1}}
+	update := bson.D{{Key: "$set", Value: fields}}
+	l := like("l4", "bob", 1, 3)
+	w, move, read := likes.Update("bob", 1, update), likes.Move(&l, "cid", 2), likes.Left().Others("bob", &l, 0)
+	want := []string{w.String(), move.String(), read.String()}
+	fields[0].Value, update[0].Key, l.User, l.ID, *l.At = 9, "$inc", "x", "y", *minute(50)
+	if got := []string{w.String(), move.String(), read.String()}; !slices.Equal(got, want) {
+		t.Errorf("changed: %q, were %q", got, want)
+	}
+}

@@ -1,0 +1,47 @@
+package joincollection
+
+import (
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate/internal/idref"
+	"github.com/docmodel/docmodel/relate/internal/stmt"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Of completes the query of a document's links.
+func (s *Side) Of(q *model.Query, id any) {
+	v, err := s.IDs.Encode(id)
+	q.Filter, q.Sort = stmt.Is(s.path, v), slices.Clone(s.order)
+	commands.Serve(q, s.Index().Name, err)
+}
+
+// Place is what a link holds at the fields of the order.
+func (s *Side) Place(link any) ([]any, error) {
+	raw, err := s.Links.Document(link)
+	if err != nil {
+		return nil, s.Links.Refuse("after", nil, err.Error())
+	}
+	values := make([]any, len(s.order))
+	for i, e := range s.order {
+		v, _ := core.ValueAt(raw, e.Key)
+		if !idref.HoldsValue(v) {
+			return nil, s.Links.Refuse("after", nil, "the link holds nothing at "+e.Key+", by which links are in order")
+		}
+		values[i] = v
+	}
+	return values, nil
+}
+
+// Joined is the pipeline of a query of links, each with the document at the other end.
+func (s *Side) Joined(q *model.Query) mongo.Pipeline {
+	stages := stmt.Matching(q.Filter, bson.D{{Key: "$sort", Value: q.Sort}})
+	if q.Limit > 0 {
+		stages = append(stages, mql.Op("$limit", q.Limit))
+	}
+	return append(stages, stmt.LinkedTo(s.others, s.other)...)
+}

@@ -1,0 +1,123 @@
+package joins
+
+import (
+	"context"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/relate/internal/idref"
+	"github.com/docmodel/docmodel/relate/internal/stmt"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Stages is the join by the server, of the parents that match a filter. fields is the projection of the children, if they are
+// asked for some fields only.
+func (j *Join) Stages(filter, fields bson.D) mongo.Pipeline {
+	ids := stmt.IDList("$parent." + j.IDs.Path)
+	if !j.IDs.Open && j.IDs.Arrays > 0 {
+		ids = mql.IfNull("$parent."+j.IDs.Path, bson.A{})
+	}
+	inner := stmt.Matching(j.Filter)
+	if fields != nil {
+		inner = append(inner, mql.Project(fields...))
+	}
+	stages := stmt.Matching(filter, stmt.Nested("parent"), stmt.Set("ids", ids), stmt.Lookup(j.Children, "ids", "_id", "children", inner))
+	known := "$children._id"
+	if len(j.Filter) > 0 {
+		known = "$known._id"
+		stages = append(stages, mql.Lookup(j.Children, "ids", "_id", "known", mql.E("_id", 1)))
+	}
+	return append(stages, mql.Project(
+		mql.E("parent", 1), mql.E("children", j.ordered()), mql.E("missing", stmt.Distinct(stmt.Except("$ids", known))),
+	))
+}
+
+// ordered is the list of children in the order of the ids, duplicates kept, then sorted and cut.
+func (j *Join) ordered() any {
+	list := stmt.InOrder("$ids", "children")
+	if len(j.Sort) > 0 {
+		list = bson.D{{Key: "$sortArray", Value: bson.D{{Key: "input", Value: list}, {Key: "sortBy", Value: j.Sort}}}}
+	}
+	if j.Limit > 0 {
+		list = mql.Op("$slice", list, int(j.Limit))
+	}
+	return list
+}
+
+// Alive returns the context's error. It asks the context in the first and in each 1,024th turn of a loop.
+func Alive(ctx context.Context, turn int) error {
+	if turn%1024 != 0 {
+		return nil
+	}
+	return ctx.Err()
+}
+
+// WholeReply is the batch size with which the first reply is the last, unless the caller gave one: the server's own 101,
+// or one more than the documents that can match.
+func WholeReply(given int32, n int) int32 {
+	if given != 0 || n <= 100 {
+		return given
+	}
+	return int32(n + 1)
+}
+
+// SortKeys are the values of a document by which the children are sorted.
+func (j *Join) SortKeys(doc bson.Raw) (bson.A, error) {
+	full, err := bsonval.Decode(doc)
+	if err != nil {
+		return nil, err
+	}
+	return j.Order.Key(full), nil
+}
+
+// Places are ids, and where in a list each stands.
+type Places struct {
+	docs *core.Docs
+	at   map[string][]int
+	ids  bson.A
+}
+
+// PlacesOf returns the places of documents' ids.
+func PlacesOf(docs *core.Docs) *Places { return &Places{docs: docs, at: map[string][]int{}} }
+
+// Add notes the place of the document that doc points at.
+func (p *Places) Add(doc any, place int) error {
+	id, err := p.id(doc)
+	if err != nil {
+		return err
+	}
+	key := bsonval.Key(id)
+	if _, ok := p.at[key]; !ok {
+		p.ids = append(p.ids, id)
+	}
+	p.at[key] = append(p.at[key], place)
+	return nil
+}
+
+// Next is the filter of the next ids that one command holds, or nil after the last.
+func (p *Places) Next() bson.D {
+	if len(p.ids) == 0 {
+		return nil
+	}
+	n := min(idref.MaxIDs, len(p.ids))
+	filter := commands.AmongIDs(p.ids[:n])
+	p.ids = p.ids[n:]
+	return filter
+}
+
+// Of returns the places of the document that doc points at.
+func (p *Places) Of(doc any) ([]int, error) {
+	id, err := p.id(doc)
+	return p.at[bsonval.Key(id)], err
+}
+
+func (p *Places) id(doc any) (bson.RawValue, error) {
+	id, err := p.docs.ID(doc)
+	if err != nil {
+		return bson.RawValue{}, err
+	}
+	return p.docs.RawID("_id", id)
+}

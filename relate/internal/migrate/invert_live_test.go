@@ -1,0 +1,59 @@
+package migrate_test
+
+import (
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
+)
+
+// TestInvertToListsLiveWriters: writers move, detach and attach children while the lists are made and the references go.
+func TestInvertToListsLiveWriters(t *testing.T) {
+	tenancy.Differs(t, "a migration is refused under a tenant")
+	testkit.Parallel(t)
+	race := &racer{}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		seed := stored{
+			"p": {`{"_id":"a"}`, `{"_id":"b"}`},
+			"c": {
+				`{"_id":1,"of":{"parent":"a"},"at":2}`, `{"_id":2,"of":{"parent":"a"},"at":1}`, `{"_id":3,"of":{"parent":"a"},"at":0}`,
+				`{"_id":4,"of":{}}`, `{"_id":5,"of":{"parent":"b"}}`,
+			},
+		}
+		if err := seed.insert(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		m := newInvert(relate.InvertSpec{Order: "at", ToLists: true})
+		_, err := m.Copy().Run(t.Context(), db, model.JobOptions{BatchSize: 1, Progress: func(p model.Progress) error {
+			if p.Batches == 1 { // a was copied: one moves, one leaves, one comes
+				update(t, db, "c", 1, `{"$set":{"of.parent":"b"}}`)
+				update(t, db, "c", 2, `{"$unset":{"of.parent":"","at":""}}`)
+				update(t, db, "c", 4, `{"$set":{"of.parent":"a","at":-1}}`)
+			}
+			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustPass(t, db, m.Copy(), 1)
+		wantLines(t, "after the second pass", mismatches(t, db, m), []string{})
+		stored{"p": {`{"_id":"a","list":[4,3]}`, `{"_id":"b","list":[5,1]}`}}.want(t, db)
+		// A child moves after it was compared, before its reference is dropped.
+		race.before(1, "update", "c", func() { update(t, db, "c", 3, `{"$set":{"of.parent":"b"}}`) })
+		if _, err := m.Drop().Run(t.Context(), db, model.JobOptions{BatchSize: 1}); err == nil {
+			t.Error("the drop found no mismatch in b, which has another child")
+		}
+		wantLines(t, "the move is kept, and reported from both sides", mismatches(t, db, m), []string{
+			"extra: p 'a': [3]", "missing: p 'b': [3]",
+		})
+		stored{"c": {
+			`{"_id":1,"of":{"parent":"b"},"at":2}`, `{"_id":2,"of":{}}`, `{"_id":3,"of":{"parent":"b"},"at":0}`,
+			`{"_id":4,"of":{}}`, `{"_id":5,"of":{"parent":"b"}}`,
+		}}.want(t, db)
+	}, race.option())
+}

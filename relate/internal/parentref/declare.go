@@ -1,0 +1,57 @@
+// Package parentref keeps the id of a parent in each child: what is behind relate.ParentRef.
+package parentref
+
+import (
+	"fmt"
+
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate/internal/idref"
+	"github.com/docmodel/docmodel/relate/internal/stmt"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// ParentRef is a single id of a parent in the children.
+type ParentRef struct {
+	Children, parents *core.Docs
+	IDs               idref.Held
+	ref               core.Field
+	Path              string
+	order             bson.D // newest first, total
+}
+
+// Declare panics unless each child can hold one id and be put in order by a path.
+func Declare(children *core.Docs, ref core.Field, parents *core.Docs, by string) ParentRef {
+	place := core.Place("NewParentRef of " + children.Name())
+	idref.Single(place, ref)
+	switch {
+	case ref.Path == "_id":
+		place.Fail("path \"_id\" can't change", "hold the parent's id in a field of its own")
+	case by == ref.Path:
+		place.Fail(fmt.Sprintf("By is the reference %q itself", ref.Path), "name a field in which one parent's children differ, or none for _id")
+	case by != "":
+		idref.Single(place, children.MustField(by))
+	}
+	return ParentRef{children, parents, idref.NewHeld(children, ref.Path, parents), ref, ref.Path, stmt.NewestFirst(by)}
+}
+
+func (r *ParentRef) Reference() idref.Ref {
+	ref := idref.NewRef(r.Children.Name(), r.ref, r.parents.Name())
+	ref.Open = false // declared as single
+	return ref
+}
+
+func (r *ParentRef) Index() model.Index {
+	why := "the " + r.Children.Name() + " of a document of " + r.parents.Name() + ", newest first"
+	return commands.Index(r.Children.Name(), why, append(bson.D{{Key: r.Path, Value: 1}}, r.order...)...)
+}
+
+func (r *ParentRef) Indexes() []model.Index { return []model.Index{r.Index()} }
+
+func (r *ParentRef) Relations() []model.Relation {
+	return []model.Relation{{
+		From: r.Children.Name(), FromPath: r.Path, To: r.parents.Name(), ToPath: "_id",
+		FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "parent reference",
+	}}
+}

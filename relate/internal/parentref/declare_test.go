@@ -1,0 +1,88 @@
+package parentref_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate"
+)
+
+// odd holds what only declarations are tried with.
+type odd struct {
+	ID      int      `bson:"_id"`
+	Servers []string `bson:"servers,omitempty"`
+	Homes   []struct {
+		Server string `bson:"server"`
+	} `bson:"homes,omitempty"`
+	Stamps  []int   `bson:"stamps,omitempty"`
+	Server  string  `bson:"server"`
+	Stamp   int     `bson:"stamp"`
+	Pointer *string `bson:"pointer,omitempty"`
+	In      struct {
+		Server string `bson:"server"`
+	} `bson:"in"`
+}
+
+var odds = model.NewCollection[odd, int]("odds")
+
+// A mistake in a declaration panics with what is wrong, where, and what to do.
+func TestParentRefDeclarations(t *testing.T) {
+	testkit.Parallel(t)
+	spec := func(by string) relate.ParentRefSpec { return relate.ParentRefSpec{By: by} }
+	testkit.WantDeclarationErrors(t,
+		testkit.Wrong("a reference that isn't there", func() { relate.NewParentRef(entries, "sever", servers, relate.ParentRefSpec{}) }, `did you mean "server"`, "entries", "bson tags"),
+		testkit.Wrong("a reference of another type", func() { relate.NewParentRef(odds, "stamp", servers, relate.ParentRefSpec{}) }, "int, not string", "odds", "string"),
+		testkit.Wrong("a list of references", func() { relate.NewParentRef(odds, "servers", servers, relate.ParentRefSpec{}) }, "crosses an array", "odds", "NewChildRefs"),
+		testkit.Wrong("a reference in a list", func() { relate.NewParentRef(odds, "homes.server", servers, relate.ParentRefSpec{}) }, "crosses an array", "odds", "NewChildRefs"),
+		testkit.Wrong("an order that isn't there", func() { relate.NewParentRef(entries, "server", servers, spec("when")) }, `"when"`, "entries", "bson tags"),
+		testkit.Wrong("an order by a list", func() { relate.NewParentRef(odds, "server", servers, spec("stamps")) }, "crosses an array", "odds", "single"),
+		testkit.Wrong("an order by the reference itself", func() { relate.NewParentRef(entries, "server", servers, spec("server")) }, "the reference", "entries", "differ"),
+		testkit.Wrong("an _id can't change its value", func() { relate.NewParentRef(servers, "_id", servers, relate.ParentRefSpec{}) }, "can't change", "servers", "own"),
+		testkit.Wrong("no collection of parents", func() {
+			relate.NewParentRef(entries, "server", &model.Collection[server, string]{}, relate.ParentRefSpec{})
+		}, "zero Collection", "_id", "NewCollection"),
+		testkit.Wrong("no collection of their own", func() {
+			relate.NewParentRef(&model.Collection[entry, int]{}, "server", servers, relate.ParentRefSpec{})
+		}, "zero Collection", "server", "NewCollection"),
+	)
+}
+
+// What can be declared although little is known of it.
+func TestParentRefDeclarationsThatHold(t *testing.T) {
+	testkit.Parallel(t)
+	for reason, declare := range map[string]func(){
+		"a reference by pointer":    func() { relate.NewParentRef(odds, "pointer", servers, relate.ParentRefSpec{}) },
+		"a reference below a field": func() { relate.NewParentRef(odds, "in.server", servers, relate.ParentRefSpec{}) },
+		"an order by _id, said":     func() { relate.NewParentRef(entries, "server", servers, relate.ParentRefSpec{By: "_id"}) },
+		"children that are parents": func() { relate.NewParentRef(servers, "rack", servers, relate.ParentRefSpec{}) },
+	} {
+		t.Run(reason, func(t *testing.T) {
+			if err := testkit.PanicOf(declare); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A refusal names the collection that holds the field, and the field.
+func TestParentRefRefusals(t *testing.T) {
+	testkit.Parallel(t)
+	tests := []struct {
+		reason            string
+		err               error
+		collection, field string
+	}{
+		{"a parent's id", writes.Move(1, "a", "").Err, "entries", "server"},
+		{"the parents' ids", writes.Counts("").Err, "entries", "server"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			var bad *model.ValueError
+			if !errors.As(test.err, &bad) || bad.Collection != test.collection || bad.Field != test.field {
+				t.Errorf("%v, want one about %s of %s", test.err, test.field, test.collection)
+			}
+		})
+	}
+}

@@ -1,0 +1,107 @@
+package parentref_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Entries hold the id of their server.
+type (
+	server struct {
+		ID   string `bson:"_id"`
+		Rack string `bson:"rack,omitempty"`
+	}
+	entry struct {
+		ID     int       `bson:"_id"`
+		Server string    `bson:"server,omitempty"`
+		At     time.Time `bson:"at"`
+	}
+)
+
+var (
+	servers = model.NewCollection[server, string]("servers")
+	entries = model.NewCollection[entry, int]("entries")
+
+	writes  = relate.NewParentRef(entries, "server", servers, relate.ParentRefSpec{By: "at"})
+	ordered = relate.NewParentRef(entries, "server", servers, relate.ParentRefSpec{})
+	byID    = relate.NewParentRef(entries.Named("entriesById"), "server", servers, relate.ParentRefSpec{})
+)
+
+// at is a time some minutes after noon.
+func at(minutes int) time.Time { return time.Date(2014, 3, 28, 12, minutes, 0, 0, time.UTC) }
+
+// fill stores some thousand documents of each kind, of which a query by reference matches few.
+func fill(t *testing.T, db *mongo.Database) {
+	t.Helper()
+	const n = 4000
+	d := testkit.Docs{}
+	for i := range n {
+		d["servers"] = append(d["servers"], server{ID: fmt.Sprint("s", i)})
+		d["entries"] = append(d["entries"], entry{i, fmt.Sprint("s", i%400), at(i)})
+	}
+	d["entriesById"] = d["entries"]
+	if err := testkit.Store(t.Context(), db, d); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What each operation costs is what its value says, and what its documentation says: commands and documents written.
+func TestParentRefCosts(t *testing.T) {
+	testkit.Parallel(t)
+	before := testkit.Docs{
+		"servers": log["servers"], "entries": log["entries"],
+	}
+	tests := []testkit.CostCase{
+		testkit.CostOf("Move", model.NewPlan(writes.Move(1, "a", "b")), 1, 1),
+		testkit.CostOf("Detach", model.NewPlan(writes.Detach(1, "a")), 1, 1),
+		testkit.CostOf("Attach", model.NewPlan(writes.Attach(10, "a")), 1, 1),
+		testkit.CostOf("MoveAll writes each child", model.NewPlan(writes.MoveAll("a", "b")), 1, 7),
+		testkit.CostOfRead("Children of a parent", writes.Children("a"), 7),
+		testkit.CostOfRead("Newest", writes.Children("a").Limited(3), 3),
+		testkit.CostOfRead("Load with the newest", writes.Load(nil, 2), 3),
+		testkit.CostOfRead("Counts", writes.Counts("a", "b", "c"), 2),
+	}
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, test := range tests {
+			t.Run(test.Reason, func(t *testing.T) { test.Check(t, m, db, before) })
+		}
+	}, modeltest.WithMonitor(m))
+}
+
+// A write that matches nothing asks once whether it was applied before.
+func TestParentRefCostOfNoMatch(t *testing.T) {
+	testkit.Parallel(t)
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		testkit.SeedAlone(t, db, testkit.Docs{"entries": {entry{1, "b", at(1)}}})
+		modeltest.WantCost(t, m, model.Cost{Commands: 2, Returned: 1}, func() error { return testkit.Doing(writes.Move(1, "a", "b"))(t.Context(), db) })
+	}, modeltest.WithMonitor(m))
+}
+
+// The indexes that it declares serve its queries, among thousands of documents.
+func TestParentRefIndexed(t *testing.T) {
+	testkit.Parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		fill(t, db)
+		testkit.EnsureIndexes(t, db, writes, byID)
+		few := bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{"s1", "s2"}}}}}
+		testkit.WantAllIndexed(t, db, []testkit.IndexedCase{
+			{Reason: "children of a parent", Query: writes.Children("s1"), Index: "server_1_at_-1__id_-1"},
+			{Reason: "newest children", Query: writes.Children("s1").Limited(5), Index: "server_1_at_-1__id_-1"},
+			{Reason: "the next page", Query: writes.Children("s1").Limited(5).After(at(1), 77), Index: "server_1_at_-1__id_-1"},
+			{Reason: "newest children by _id", Query: byID.Children("s1").Limited(5), Index: "server_1__id_-1"},
+			{Reason: "counts", Query: writes.Counts("s1", "s2"), Index: "server_1_at_-1__id_-1"},
+			{Reason: "parents with their newest children", Query: writes.Load(few, 2), Index: model.IDIndex},
+			{Reason: "every child of a parent", Query: writes.MoveAll("s1", "s2"), Index: "server_1_at_-1__id_-1"},
+		})
+	})
+}

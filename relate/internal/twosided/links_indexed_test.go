@@ -1,0 +1,62 @@
+package twosided_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// The indexes that relations of two sides declare serve their queries and writes, among thousands of documents.
+func TestTwoWayIndexed(t *testing.T) {
+	testkit.Parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		all := testkit.Docs{}
+		for i := range 500 {
+			owner := bareOwner{ID: fmt.Sprint("o", i)}
+			for j := range 4 {
+				item := fmt.Sprint("i", i, "_", j)
+				owner.Items = append(owner.Items, item)
+				all["items"] = append(all["items"], bareItem{ID: item, Owner: owner.ID})
+			}
+			all["owners"] = append(all["owners"], owner)
+		}
+		testkit.SeedAlone(t, db, all)
+		testkit.EnsureIndexes(t, db, bareWay)
+		taken := &bareItem{ID: "i7_1", Owner: "o7"}
+		testkit.WantAllIndexed(t, db, []testkit.IndexedCase{
+			{Reason: "the items of an owner", Query: bareWay.Left().Others("o7"), Index: "owner_1__id_1"},
+			{Reason: "the items of an owner in hand", Query: bareWay.Left().Listed(&bareOwner{ID: "o7", Items: []string{"i7_0", "i7_1"}}), Index: model.IDIndex},
+			{Reason: "the owners that list an item", Query: bareWay.Right().Others("i7_1"), Index: "items_1"},
+			{Reason: "its new owner's list", Query: bareWay.Assign(taken, "o8", bson.NilObjectID).Steps[0], Index: model.IDIndex},
+			{Reason: "its old owner's list", Query: bareWay.Assign(taken, "o8", bson.NilObjectID).Steps[1], Index: model.IDIndex},
+			{Reason: "an item's new owner", Query: bareWay.Assign(taken, "o8", bson.NilObjectID).Steps[2], Index: "owner_1__id_1"},
+		})
+	})
+}
+
+func TestManyToManyIndexed(t *testing.T) {
+	testkit.Parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		all := testkit.Docs{}
+		for i := range 1000 {
+			all["lefts"] = append(all["lefts"], peer(fmt.Sprint("l", i), fmt.Sprint("r", i), fmt.Sprint("r", (i+1)%1000)))
+			all["rights"] = append(all["rights"], peer(fmt.Sprint("r", i), fmt.Sprint("l", i), fmt.Sprint("l", (i+999)%1000)))
+		}
+		testkit.SeedAlone(t, db, all)
+		testkit.EnsureIndexes(t, db, barePeers)
+		l := peer("l7", "r7", "r8")
+		testkit.WantAllIndexed(t, db, []testkit.IndexedCase{
+			{Reason: "the rights of a left", Query: barePeers.Left().Others("l7"), Index: "peers_1"},
+			{Reason: "the lefts of a right", Query: barePeers.Right().Others("r7"), Index: "peers_1"},
+			{Reason: "the rights of a left in hand", Query: barePeers.Left().Listed(&l), Index: model.IDIndex},
+			{Reason: "one side of a new pair", Query: barePeers.Link(&l, "r9", bson.NilObjectID).Steps[0], Index: model.IDIndex},
+			{Reason: "the other side", Query: barePeers.Link(&l, "r9", bson.NilObjectID).Steps[1], Index: model.IDIndex},
+			{Reason: "one side of a pair taken apart", Query: barePeers.Unlink(&l, "r7", bson.NilObjectID).Steps[0], Index: model.IDIndex},
+		})
+	})
+}

@@ -1,0 +1,78 @@
+package relate
+
+import (
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate/internal/idref"
+	"github.com/docmodel/docmodel/relate/internal/stmt"
+	"github.com/docmodel/docmodel/relate/internal/twosided"
+)
+
+// A Side is one side of a relation that both sides store, a [TwoWay] or a [ManyToMany]: its documents (D) hold the ids of
+// documents on the other side (O). The relation's Left and Right return it.
+type Side[D, K, O, OK any] struct {
+	docs   *model.Collection[D, K]
+	others *model.Collection[O, OK]
+	bare   *core.Reader[OK]       // nil for versioned links
+	links  *core.Reader[Link[OK]] // nil for bare ids
+	in     twosided.Side
+}
+
+func newSide[D, K, O, OK any](docs *model.Collection[D, K], others *model.Collection[O, OK], in twosided.Side) Side[D, K, O, OK] {
+	s := Side[D, K, O, OK]{docs: docs, others: others, in: in}
+	if in.Ref.Link {
+		s.links = core.NewReader[Link[OK]](docs.Docs(), in.IDs.Path)
+	} else {
+		s.bare = core.NewReader[OK](docs.Docs(), in.IDs.Path)
+	}
+	return s
+}
+
+func (s Side[D, K, O, OK]) reference() idref.Ref { return s.in.Ref }
+
+// ids are the ids that a document in hand holds, in stored order.
+func (s Side[D, K, O, OK]) ids(doc *D) (ids []OK) {
+	if doc == nil {
+		return nil
+	}
+	if s.bare != nil {
+		ids = s.bare.Append(nil, doc)
+	} else {
+		for _, l := range s.links.Append(nil, doc) {
+			if s.in.Ref.List != "" || l.Holds() {
+				ids = append(ids, l.ID)
+			}
+		}
+	}
+	if s.in.Ref.List == "" { // a single reference may hold nothing
+		ids = slices.DeleteFunc(ids, func(id OK) bool { return s.in.IDs.Docs.CheckID(s.in.IDs.Path, id) != nil })
+	}
+	return ids
+}
+
+// Listed returns the query of the other side's documents whose ids a document in hand holds, in no promised order. For
+// versioned links the query leaves out a document that decides otherwise.
+//
+// Cost: one command, served by _id.
+func (s Side[D, K, O, OK]) Listed(doc *D) *model.Find[O] {
+	f := findIDs(s.others, s.in.IDs, s.ids(doc))
+	if doc == nil || s.in.Narrow && f.Err == nil {
+		s.in.Leading(&f.Query, s.docs.Docs(), doc)
+	}
+	return f
+}
+
+// Others returns the query of the other side's documents that hold the id of a document. For versioned links one side
+// decides: where it matters, use [Side.Listed] of a document in hand.
+//
+// Cost: one command, served by the index on the other side's ids.
+func (s Side[D, K, O, OK]) Others(id K) *model.Find[O] {
+	v, err := s.in.Back.Encode(id)
+	f := s.others.Find(stmt.Is(s.in.BackID, v))
+	f.Sort = slices.Clone(s.in.Sort)
+	commands.Served(f, s.in.Index.Name, err)
+	return f
+}
