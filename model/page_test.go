@@ -139,11 +139,11 @@ func TestPageBesideWriters(t *testing.T) {
 			plan = model.Concat(plan, model.NewPlan(parts.Insert(part{ID: i, Name: fmt.Sprint(i % 7), Qty: i % 5})))
 		}
 		mustRun(t, db, plan)
-		stop, ended := make(chan struct{}), make(chan error)
+		stop, ended := make(chan struct{}), make(chan error, 2)
 		for w := range 2 {
 			go func() {
 				r := rand.New(rand.NewPCG(3, uint64(w)))
-				for {
+				for range 300 { // not endlessly: who writes faster than pages are read keeps the last page away
 					select {
 					case <-stop:
 						ended <- nil
@@ -160,6 +160,7 @@ func TestPageBesideWriters(t *testing.T) {
 						return
 					}
 				}
+				ended <- nil
 			}()
 		}
 		for range 5 {
