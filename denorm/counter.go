@@ -129,7 +129,7 @@ type CounterPending struct {
 //
 // # Soft deletion
 //
-// Under a [model.Policy] with Delete, the numbers of a parent that is marked as deleted
+// Under a [model.Scope] with Delete, the numbers of a parent that is marked as deleted
 // follow its children too, so that they are true when it is restored. The policy's Filter
 // must have the condition on Delete's fields at its top, or the change is refused. For
 // children that are deleted softly, give that condition as Where ({deletedAt: nil}):

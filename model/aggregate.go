@@ -48,26 +48,26 @@ func AggregateAs[R, D, K any](c *Collection[D, K], pipeline mongo.Pipeline) *Agg
 }
 
 // All runs the pipeline and returns every result. None is not an error.
-func (a *Aggregate[R]) All(ctx context.Context, db *mongo.Database) ([]R, error) {
+func (a *Aggregate[R]) All(ctx context.Context, db DB) ([]R, error) {
 	var docs []R
 	err := readPipeline(ctx, db, &a.Aggregation).all(&docs)
 	return docs, err
 }
 
 // Each runs the pipeline and yields its results batch by batch, as [Find.Each] does.
-func (a *Aggregate[R]) Each(ctx context.Context, db *mongo.Database) iter.Seq2[R, error] {
+func (a *Aggregate[R]) Each(ctx context.Context, db DB) iter.Seq2[R, error] {
 	return each[R](readPipeline(ctx, db, &a.Aggregation))
 }
 
 // One runs the pipeline and returns its first result, or [ErrNotFound]. It adds no $limit.
-func (a *Aggregate[R]) One(ctx context.Context, db *mongo.Database) (R, error) {
+func (a *Aggregate[R]) One(ctx context.Context, db DB) (R, error) {
 	var doc R
 	err := readPipeline(ctx, db, &a.Aggregation).one(&doc)
 	return doc, err
 }
 
 // Count counts the results on the server: one command, which sends the number alone.
-func (a *Aggregation) Count(ctx context.Context, db *mongo.Database) (int64, error) {
+func (a *Aggregation) Count(ctx context.Context, db DB) (int64, error) {
 	var found struct{ N int64 }
 	counting := *a
 	counting.Pipeline = append(slices.Clone(a.Pipeline), bson.D{{Key: "$count", Value: "n"}})
@@ -76,14 +76,6 @@ func (a *Aggregation) Count(ctx context.Context, db *mongo.Database) (int64, err
 		err = nil
 	}
 	return found.N, err
-}
-
-// Under returns the pipeline with the policy's filter on every collection that it reads: its own, and those of $lookup,
-// $graphLookup and $unionWith, nested ones too.
-func (a *Aggregate[R]) Under(p Policy) *Aggregate[R] {
-	next := new(Aggregate[R])
-	pipelineUnder(&next.Aggregation, &a.Aggregation, &p)
-	return next
 }
 
 // aggregation fills in a pipeline of the collection. What a typed method returns is filled in by pointer, for a copy of it
@@ -130,15 +122,9 @@ func (a *Aggregation) String() string {
 //go:noinline
 func (a *Aggregation) Cost() Cost { return readCost(a.Index) }
 
-//go:noinline
-func pipelineUnder(a, from *Aggregation, p *Policy) {
-	*a = *from
-	holdPipeline(a, p)
-}
-
-// holdPipeline adds the policy's filter on every collection that the pipeline reads.
-func holdPipeline(a *Aggregation, p *Policy) {
-	pipeline, err := p.frozen().pipeline(a.Collection, a.Pipeline)
+// holdPipeline adds the scope's filter on every collection that the pipeline reads.
+func holdPipeline(a *Aggregation, s *scope) {
+	pipeline, err := s.pipeline(a.Collection, a.Pipeline, false)
 	a.Pipeline = pipeline
 	if a.Err == nil {
 		a.Err = err
@@ -148,11 +134,11 @@ func holdPipeline(a *Aggregation, p *Policy) {
 // readPipeline is the pipeline, ready to run.
 //
 //go:noinline
-func readPipeline(ctx context.Context, db *mongo.Database, of *Aggregation) *read {
+func readPipeline(ctx context.Context, db DB, of *Aggregation) *read {
 	own := *of
 	a := &own
-	for _, p := range policiesOf(ctx) {
-		holdPipeline(a, p)
+	for _, s := range scopesOf(db) {
+		holdPipeline(a, s)
 	}
 	err := a.Err
 	if err == nil && a.Collection == "" {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // A Change reads, decides and runs: for an operation whose plan depends on what is stored. When the plan finds that
@@ -26,7 +25,7 @@ import (
 // What it reads through this module is read at the primary, whatever read preference the database has.
 type Change[S any] struct {
 	// Read reads the state. It must not write.
-	Read func(ctx context.Context, db *mongo.Database) (S, error)
+	Read func(ctx context.Context, db DB) (S, error)
 	// Decide computes the plan from the state, purely. An error of it ends the change; nothing is written.
 	Decide func(S) (Plan, error)
 
@@ -54,15 +53,12 @@ type Change[S any] struct {
 
 	// Err is bad input: Run returns it, and nothing is read.
 	Err error
-
-	under []Policy
 }
 
 // Run runs the change. It returns the state that the last attempt read, and the result of its plan, and of those of the changes
 // that follow it. Besides what Read and Decide return, errors are those of [Plan.Run]; after the last attempt, the [*StepError]
 // with ErrStale; under a [Lease], [ErrLeased].
-func (c Change[S]) Run(ctx context.Context, db *mongo.Database) (S, Result, error) {
-	ctx = contextUnder(ctx, c.under)
+func (c Change[S]) Run(ctx context.Context, db DB) (S, Result, error) {
 	var state, before S
 	run := changing{
 		err: c.Err, attempts: c.Attempts, pause: c.Pause, maxPause: c.MaxPause, tx: c.Tx, incomplete: c.Read == nil || c.Decide == nil,
@@ -115,7 +111,7 @@ type changing struct {
 	same      int         // how many reads in a row found nothing new
 }
 
-func (c *changing) run(ctx context.Context, db *mongo.Database) (Result, error) {
+func (c *changing) run(ctx context.Context, db DB) (Result, error) {
 	if err := cmp.Or(c.err, core.CheckRun(ctx, db)); err != nil {
 		return Result{}, err
 	}
@@ -155,7 +151,7 @@ const maxUnchanged = 3
 // errUnchanged joins the error of a change that found nothing new when it read again.
 var errUnchanged = errors.New("docmodel: gave up: nothing had changed when it was read again")
 
-func (c *changing) attempt(ctx context.Context, db *mongo.Database) (result Result, err error) {
+func (c *changing) attempt(ctx context.Context, db DB) (result Result, err error) {
 	c.reset()
 	once := func(ctx context.Context) error {
 		plan, err := c.decided(ctx)
@@ -207,7 +203,7 @@ func (c *changing) looked() error {
 }
 
 // leased is an attempt under a lease.
-func (c *changing) leased(ctx context.Context, db *mongo.Database) (Result, error) {
+func (c *changing) leased(ctx context.Context, db DB) (Result, error) {
 	run, release, ctx, err := c.lease.hold(ctx, db, c.tx, c.mends)
 	if err != nil {
 		return Result{}, err
@@ -216,7 +212,7 @@ func (c *changing) leased(ctx context.Context, db *mongo.Database) (Result, erro
 	if err != nil {
 		return Result{}, release(err)
 	}
-	return run(plan.underContext(ctx)) // so that whoever finishes it finishes it under these policies
+	return run(plan.under(db)) // so that whoever finishes it finishes it under these scopes
 }
 
 // jitter waits after the n-th attempt a random time between nothing and twice the mean, so that writers that met once don't

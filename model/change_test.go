@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 )
@@ -19,7 +20,7 @@ import (
 // addOne reads a part and stores one more, unless somebody else wrote in between.
 func addOne(attempts int) model.Change[part] {
 	return model.Change[part]{
-		Read: func(ctx context.Context, db *mongo.Database) (part, error) { return parts.ByID(1).One(ctx, db) },
+		Read: func(ctx context.Context, db model.DB) (part, error) { return parts.ByID(1).One(ctx, db) },
 		Decide: func(p part) (model.Plan, error) {
 			return model.NewPlan(expectOne(updateOne(d("_id", p.ID, "qty", p.Qty), d("$set", d("qty", p.Qty+1))))), nil
 		},
@@ -65,7 +66,7 @@ func TestChangeEnds(t *testing.T) {
 		stale := addOne(3)
 		reads := 0
 		read := stale.Read
-		stale.Read = func(ctx context.Context, db *mongo.Database) (part, error) {
+		stale.Read = func(ctx context.Context, db model.DB) (part, error) {
 			reads++
 			p, err := read(ctx, db)
 			p.Qty += int32(6 + reads) // never what is stored, and never the same
@@ -82,7 +83,7 @@ func TestChangeEnds(t *testing.T) {
 			t.Errorf("an error of Decide: %v", err)
 		}
 		missing := addOne(0)
-		missing.Read = func(ctx context.Context, db *mongo.Database) (part, error) { return parts.ByID(9).One(ctx, db) }
+		missing.Read = func(ctx context.Context, db model.DB) (part, error) { return parts.ByID(9).One(ctx, db) }
 		if _, _, err := missing.Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) || !errors.Is(err, mongo.ErrNoDocuments) {
 			t.Errorf("an error of Read: %v", err)
 		}
@@ -111,7 +112,7 @@ func TestChangeInATransaction(t *testing.T) {
 		for _, tx := range []bool{false, true} {
 			change, reads := addOne(5), 0
 			change.Tx = tx
-			change.Read = func(context.Context, *mongo.Database) (part, error) { reads++; return part{ID: 1, Qty: 77}, nil }
+			change.Read = func(context.Context, model.DB) (part, error) { reads++; return part{ID: 1, Qty: 77}, nil }
 			err := model.InTx(t.Context(), db, func(ctx context.Context) error {
 				reads = 0 // the server may ask for the whole transaction to be run again
 				_, _, err := change.Run(ctx, db)
@@ -129,7 +130,7 @@ func TestChangePauses(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct{ pause, most time.Duration }{{1, 1}, {1, 2}, {time.Hour, time.Millisecond}, {-1, -1}, {1 << 62, 1}, {time.Millisecond, 4 * time.Millisecond}} {
 			change := model.Change[bson.D]{
-				Read: func(context.Context, *mongo.Database) (bson.D, error) { return nil, nil },
+				Read: func(context.Context, model.DB) (bson.D, error) { return nil, nil },
 				Decide: func(bson.D) (model.Plan, error) {
 					return model.RefusedPlan("parts", model.ErrStale), nil // nothing is sent
 				},
@@ -152,7 +153,7 @@ func TestChangeThenAttempts(t *testing.T) {
 			reads := 0
 			stale := model.Change[int]{
 				Attempts: own,
-				Read:     func(context.Context, *mongo.Database) (int, error) { reads++; return reads, nil },
+				Read:     func(context.Context, model.DB) (int, error) { reads++; return reads, nil },
 				Decide:   func(int) (model.Plan, error) { return model.Plan{}, model.ErrStale },
 			}
 			first := stale
@@ -173,8 +174,8 @@ func TestChangeThen(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var change model.Change[int]
 		change = model.Change[int]{
-			Read: func(ctx context.Context, db *mongo.Database) (int, error) {
-				n, err := db.Collection("parts").CountDocuments(ctx, d())
+			Read: func(ctx context.Context, db model.DB) (int, error) {
+				n, err := core.Database(db).Collection("parts").CountDocuments(ctx, d())
 				return int(n), err
 			},
 			Decide: func(n int) (model.Plan, error) { return parts.InsertMany([]part{{ID: int32(n + 1), Name: "x"}}), nil },
@@ -185,7 +186,7 @@ func TestChangeThen(t *testing.T) {
 				return &change
 			},
 		}
-		state, result, err := change.Under(model.Policy{Insert: d("tenant", 7)}).Run(t.Context(), db)
+		state, result, err := change.Run(t.Context(), model.Scope{Insert: d("tenant", 7)}.On(db))
 		if err != nil || state != 0 || len(result.Steps) != 4 || len(result.Batches) != 4 || result.Steps[3].Batch != 3 {
 			t.Errorf("%d, %+v, %v", state, result, err)
 		}

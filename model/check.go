@@ -36,7 +36,7 @@ type Check struct {
 	Pipeline mongo.Pipeline
 
 	// Read finds, where one pipeline isn't enough. It examines the documents of Collection that match the filter, nil for all.
-	Read func(ctx context.Context, db *mongo.Database, filter bson.D) iter.Seq2[Finding, error]
+	Read func(ctx context.Context, db DB, filter bson.D) iter.Seq2[Finding, error]
 
 	// Queries are those that Read begins with, for String.
 	Queries []*Aggregate[bson.Raw]
@@ -50,7 +50,7 @@ type Check struct {
 
 	// MendAll mends everything that the check finds and that has stood for an age, the check's Age. It takes the place of
 	// Mend where mending needs more than a plan.
-	MendAll func(ctx context.Context, db *mongo.Database, age time.Duration) (Result, error)
+	MendAll func(ctx context.Context, db DB, age time.Duration) (Result, error)
 
 	// Err is bad input: every run returns it, and nothing is read.
 	Err error
@@ -104,7 +104,7 @@ func (c Check) Find() *Aggregate[bson.Raw] {
 // Each yields the findings, batch by batch. It ends at the first error.
 //
 // Cost: that of [Check.Find]; of a check that has a Read, what the technique says.
-func (c Check) Each(ctx context.Context, db *mongo.Database) iter.Seq2[Finding, error] {
+func (c Check) Each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 	if c.Read != nil && c.Err == nil {
 		return c.Read(ctx, db, c.filter)
 	}
@@ -122,7 +122,7 @@ func (c Check) Each(ctx context.Context, db *mongo.Database) iter.Seq2[Finding, 
 }
 
 // All returns every finding. None is not an error.
-func (c Check) All(ctx context.Context, db *mongo.Database) (found []Finding, _ error) {
+func (c Check) All(ctx context.Context, db DB) (found []Finding, _ error) {
 	for f, err := range c.Each(ctx, db) {
 		if err != nil {
 			return nil, err

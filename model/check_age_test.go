@@ -54,7 +54,7 @@ func TestCheckAgeBySince(t *testing.T) {
 func TestCheckAgeByLookingTwice(t *testing.T) {
 	bare := func(c model.Check) model.Check { // whose findings have no details
 		read := c.Read
-		c.Read = func(ctx context.Context, db *mongo.Database, filter bson.D) iter.Seq2[model.Finding, error] {
+		c.Read = func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 			return func(yield func(model.Finding, error) bool) {
 				for f, err := range read(ctx, db, filter) {
 					f.Detail = nil
@@ -116,7 +116,7 @@ func TestCheckMendAll(t *testing.T) {
 	for _, finds := range []model.Check{negatives(0), negativesByReads(0)} {
 		check := finds
 		check.Mend = nil
-		check.MendAll = func(ctx context.Context, db *mongo.Database, _ time.Duration) (model.Result, error) {
+		check.MendAll = func(ctx context.Context, db model.DB, _ time.Duration) (model.Result, error) {
 			return model.NewPlan(updateManyOf("stocks", d("qty", d("$lt", 0)), d("$set", d("qty", int32(0))))).Run(ctx, db)
 		}
 		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -136,7 +136,7 @@ func TestCheckMendAll(t *testing.T) {
 				t.Errorf("an error of Progress: %v", err)
 			}
 			bad := check
-			bad.MendAll = func(context.Context, *mongo.Database, time.Duration) (model.Result, error) {
+			bad.MendAll = func(context.Context, model.DB, time.Duration) (model.Result, error) {
 				return model.Result{}, errBad
 			}
 			if p, err := bad.Job().Run(t.Context(), db, model.JobOptions{}); !errors.Is(err, errBad) || p.Done {
@@ -199,30 +199,30 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
-// A tenant's check finds and mends what is the tenant's own, by a context as by a job under the policy.
+// A tenant's check finds and mends what is the tenant's own, alone and as a job.
 func TestCheckOfTenant(t *testing.T) {
-	tenancy.Differs(t, "it has policies of its own")
+	tenancy.Differs(t, "it has scopes of its own")
 	a, b := tenantOf("a"), tenantOf("b")
 	whole := negatives(0)
 	whole.Mend = nil
-	whole.MendAll = func(ctx context.Context, db *mongo.Database, _ time.Duration) (model.Result, error) {
+	whole.MendAll = func(ctx context.Context, db model.DB, _ time.Duration) (model.Result, error) {
 		return model.NewPlan(updateManyOf("stocks", d("qty", d("$lt", 0)), d("$set", d("qty", int32(0))))).Run(ctx, db)
 	}
 	for reason, check := range map[string]model.Check{"a pipeline": negatives(0), "reads": negativesByReads(0), "all at once": whole} {
 		t.Run(reason, func(t *testing.T) {
 			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-				mustRun(t, db, stocks.InsertMany([]checkedStock{{ID: 1, Qty: -1}, {ID: 2, Qty: 2}}).Under(a), stocks.InsertMany([]checkedStock{{ID: 3, Qty: -3}, {ID: 4, Qty: -4}}).Under(b),
-					model.NewPlan(stocks.Delete(4)).Under(b))
-				for want, tenant := range map[string]model.Policy{"[stocks 1: qty is -1]": a, "[stocks 3: qty is -3]": b} {
-					if found, err := check.All(tenant.Context(t.Context()), db); err != nil || fmt.Sprint(found) != want {
+				mustRun(t, db, model.Scoped(a, stocks.InsertMany([]checkedStock{{ID: 1, Qty: -1}, {ID: 2, Qty: 2}})), model.Scoped(b, stocks.InsertMany([]checkedStock{{ID: 3, Qty: -3}, {ID: 4, Qty: -4}})),
+					model.Scoped(b, model.NewPlan(stocks.Delete(4))))
+				for want, tenant := range map[string]model.Scope{"[stocks 1: qty is -1]": a, "[stocks 3: qty is -3]": b} {
+					if found, err := check.All(t.Context(), tenant.On(db)); err != nil || fmt.Sprint(found) != want {
 						t.Errorf("found %v, want %s, %v", found, want, err)
 					}
 				}
-				if p, err := check.Job().Run(a.Context(t.Context()), db, model.JobOptions{}); err != nil || p.Modified != 1 || inStock(t, db) != "0 2 -3 -4" {
-					t.Errorf("by its context: %+v, %v, %s", p, err, inStock(t, db))
+				if p, err := check.Job().Run(t.Context(), a.On(db), model.JobOptions{}); err != nil || p.Modified != 1 || inStock(t, db) != "0 2 -3 -4" {
+					t.Errorf("of a: %+v, %v, %s", p, err, inStock(t, db))
 				}
-				if p, err := check.Job().Under(b).Run(t.Context(), db, model.JobOptions{}); err != nil || p.Modified != 1 || inStock(t, db) != "0 2 0 -4" {
-					t.Errorf("under its policy: %+v, %v, %s", p, err, inStock(t, db))
+				if p, err := check.Job().Run(t.Context(), b.On(db), model.JobOptions{}); err != nil || p.Modified != 1 || inStock(t, db) != "0 2 0 -4" {
+					t.Errorf("of b: %+v, %v, %s", p, err, inStock(t, db))
 				}
 			})
 		})

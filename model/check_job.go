@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // errNotMended is returned by the job of a check that can't mend.
@@ -152,7 +151,7 @@ func (m *mending) mend(ctx context.Context, b *Batch, ids bson.A, old func([]Fin
 	planned := 0
 	var left []Finding
 	change := Change[[]Finding]{
-		Read: func(ctx context.Context, db *mongo.Database) ([]Finding, error) {
+		Read: func(ctx context.Context, db DB) ([]Finding, error) {
 			found, err := check.All(ctx, db)
 			return old(found), err
 		},

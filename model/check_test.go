@@ -60,7 +60,7 @@ func negativesByReads(age time.Duration) model.Check {
 	c := negatives(age)
 	tell := c.Tell
 	c.Pipeline, c.Tell = nil, nil
-	c.Read = func(ctx context.Context, db *mongo.Database, filter bson.D) iter.Seq2[model.Finding, error] {
+	c.Read = func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 		return func(yield func(model.Finding, error) bool) {
 			for s, err := range stocks.Find(model.And(filter, d("qty", d("$lt", 0)))).Sorted(d("_id", 1)).Each(ctx, db) {
 				f := model.Finding{Check: c.Name, Collection: c.Collection}

@@ -61,7 +61,7 @@ func (c *Collection[D, K]) Unchecked() *Collection[D, K] {
 	return &Collection[D, K]{c.Docs().Unchecked()}
 }
 
-// Of opens the driver's collection, with the declaration's [CollectionOptions].
+// Of opens the driver's collection, with the declaration's [CollectionOptions]. No [Scope] holds for it.
 func (c *Collection[D, K]) Of(db *mongo.Database) *mongo.Collection { return declOf(c).of(db) }
 
 // ID reads the document's _id. It returns a [*ValueError] when there is none or it can't be one: it is nil, or the zero
@@ -78,7 +78,7 @@ type declaration struct{ *core.Docs }
 
 func declOf[D, K any](c *Collection[D, K]) declaration { return declaration{c.Docs()} }
 
-func (c declaration) of(db *mongo.Database) *mongo.Collection {
+func (c declaration) of(db DB) *mongo.Collection {
 	if db == nil {
 		core.Fail("the database is nil", "Collection.Of of "+c.Name(), "give the database that the collection is in")
 	}

@@ -22,7 +22,7 @@
 //	Read, decide, write, and again if stale   [Change]
 //	One writer at a time, the dead finished   [Lease]
 //	Work through a live collection            [Job]
-//	A tenant, soft deletion, updatedAt        [Policy]
+//	A tenant, soft deletion, updatedAt        [Scope]
 //	The indexes of a whole model              [Indexes]
 //	Documents decoded by code of one's own    [Decoding]
 //	What a value would send                   its String method, a mongosh command; Command for reads

@@ -133,7 +133,7 @@ func placeOf(s Step) string {
 func (e *StepError) Unwrap() error { return e.Err }
 
 // A ConflictError says why two writes can't be one: the paths that both update, or what else differs.
-// [Merge] and [Policy] put it in Write.Err.
+// [Merge] puts it in Write.Err, and [Scope.On] refuses by it.
 type ConflictError struct {
 	Collection string
 	Paths      [2]string // as operator and path: "$set a", "$inc a.b"; empty where the conflict is not one of paths

@@ -35,7 +35,7 @@ type cupboard struct {
 func carry(from, to string, n int64) model.Change[cupboard] {
 	return model.Change[cupboard]{
 		Lease: house,
-		Read: func(ctx context.Context, db *mongo.Database) (cupboard, error) {
+		Read: func(ctx context.Context, db model.DB) (cupboard, error) {
 			read := cupboard{model.Fence(ctx), map[string]shelf{}}
 			for s, err := range shelves.Find(nil).Each(ctx, db) {
 				if err != nil {

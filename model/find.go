@@ -6,7 +6,6 @@ import (
 	"reflect"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // A Find is a query that returns documents as values of type D. It does nothing until All, Each, One or Count runs it.
@@ -86,13 +85,6 @@ func (f *Find[D]) After(values ...any) *Find[D] {
 	return next
 }
 
-// Under returns the query with the policy's filter.
-func (f *Find[D]) Under(p Policy) *Find[D] {
-	next := new(Find[D])
-	queryUnder(&next.Query, &f.Query, &p)
-	return next
-}
-
 // Project returns the query decoding into R, with the projection that R's fields ask for, so that a half-read D can't be
 // saved back as a whole one. A field of R that D doesn't store puts an error into the query that names it. R must be a
 // struct; use the Projection field for anything else.
@@ -106,7 +98,7 @@ func Project[R, D any](f *Find[D]) *Find[R] {
 }
 
 // All runs the query and returns every document. None is not an error.
-func (f *Find[D]) All(ctx context.Context, db *mongo.Database) ([]D, error) {
+func (f *Find[D]) All(ctx context.Context, db DB) ([]D, error) {
 	var docs []D
 	err := readQuery(ctx, db, &f.Query).all(&docs)
 	return docs, err
@@ -114,14 +106,14 @@ func (f *Find[D]) All(ctx context.Context, db *mongo.Database) ([]D, error) {
 
 // Each runs the query and yields its documents batch by batch, in bounded memory. An error ends the sequence. Each range
 // over it runs the query anew. The cursor is closed when the loop ends, early too.
-func (f *Find[D]) Each(ctx context.Context, db *mongo.Database) iter.Seq2[D, error] {
+func (f *Find[D]) Each(ctx context.Context, db DB) iter.Seq2[D, error] {
 	return each[D](readQuery(ctx, db, &f.Query))
 }
 
 // One runs the query, whatever its limit, for one document: the first, or [ErrNotFound].
 //
 // Cost: one command.
-func (f *Find[D]) One(ctx context.Context, db *mongo.Database) (D, error) {
+func (f *Find[D]) One(ctx context.Context, db DB) (D, error) {
 	var doc D
 	err := readOne(ctx, db, &f.Query).one(&doc)
 	return doc, err

@@ -99,7 +99,7 @@ func (s IndexSet) String() string {
 
 // Ensure creates the indexes that don't exist yet: one createIndexes command for each collection. An index that exists
 // under the same name with other keys or options is an error of the server; nothing is dropped.
-func (s IndexSet) Ensure(ctx context.Context, db *mongo.Database) error {
+func (s IndexSet) Ensure(ctx context.Context, db DB) error {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (s IndexSet) Ensure(ctx context.Context, db *mongo.Database) error {
 		byCollection[x.Collection] = append(byCollection[x.Collection], x.Model())
 	}
 	for _, name := range order {
-		if _, err := db.Collection(name).Indexes().CreateMany(ctx, byCollection[name]); err != nil {
+		if _, err := core.Database(db).Collection(name).Indexes().CreateMany(ctx, byCollection[name]); err != nil {
 			return fmt.Errorf("docmodel: indexes of %s: %w", name, err)
 		}
 	}
@@ -130,7 +130,7 @@ type IndexDiff struct {
 func (d IndexDiff) Empty() bool { return len(d.Missing) == 0 && len(d.Changed) == 0 }
 
 // Diff compares the set with the indexes that exist: one listIndexes command for each collection. It changes nothing.
-func (s IndexSet) Diff(ctx context.Context, db *mongo.Database) (IndexDiff, error) {
+func (s IndexSet) Diff(ctx context.Context, db DB) (IndexDiff, error) {
 	var diff IndexDiff
 	if err := core.CheckRun(ctx, db); err != nil {
 		return diff, err
@@ -169,7 +169,7 @@ func (s IndexSet) Diff(ctx context.Context, db *mongo.Database) (IndexDiff, erro
 }
 
 // listIndexes reads a collection's indexes; a collection that doesn't exist has none.
-func listIndexes(ctx context.Context, db *mongo.Database, collection string) ([]Index, error) {
+func listIndexes(ctx context.Context, db DB, collection string) ([]Index, error) {
 	var specs []struct {
 		Name    string `bson:"name"`
 		Key     bson.D `bson:"key"`
@@ -177,7 +177,7 @@ func listIndexes(ctx context.Context, db *mongo.Database, collection string) ([]
 		Partial bson.D `bson:"partialFilterExpression"`
 		Expire  *int64 `bson:"expireAfterSeconds"`
 	}
-	cur, err := db.Collection(collection).Indexes().List(ctx)
+	cur, err := core.Database(db).Collection(collection).Indexes().List(ctx)
 	if err == nil {
 		err = cur.All(ctx, &specs)
 	}

@@ -107,7 +107,7 @@ func TestLeaseInterrupted(t *testing.T) {
 			ids := []any{fmt.Sprint("a", code), fmt.Sprint("b", code), fmt.Sprint("c", code)}
 			change := model.Change[int64]{
 				Lease: lease, Attempts: 1,
-				Read: func(ctx context.Context, db *mongo.Database) (int64, error) { return model.Fence(ctx), nil },
+				Read: func(ctx context.Context, db model.DB) (int64, error) { return model.Fence(ctx), nil },
 				Decide: func(int64) (model.Plan, error) {
 					return model.NewPlan(insertDoc(d("_id", ids[0])), insertDoc(d("_id", ids[1])), insertDoc(d("_id", ids[2]))), nil
 				},

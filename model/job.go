@@ -25,8 +25,6 @@ type Job struct {
 
 	// Err is bad input: Run returns it, and nothing is read.
 	Err error
-
-	under []Policy
 }
 
 // A Stage is a part of a [Job]: a pass through a collection, in batches in the order of _id, or work that Do divides by itself.
@@ -63,7 +61,7 @@ type Stage struct {
 
 // A Batch is what a stage has in hand.
 type Batch struct {
-	DB   *mongo.Database
+	DB   DB
 	Docs []bson.Raw // of a pass
 
 	// Of Do: DryRun asks it to write nothing. Size is how many documents to do at a time, 0 for its own choice. After is what it set before, in an earlier run too if there is a checkpoint. The
@@ -141,9 +139,9 @@ func (e *LeftError) Error() string {
 //
 // Cost: for each batch of a pass one command that reads it, served by the index on _id as far as Filter lets it, and those of its
 // plan; two more to find the end of a pass, of which the second sees to _ids of another type.
-func (j Job) Run(ctx context.Context, db *mongo.Database, o JobOptions) (Progress, error) {
+func (j Job) Run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	p := Progress{Stage: o.From.Stage, After: o.From.After}
-	ctx = runctx.Deciding(contextUnder(ctx, j.under))
+	ctx = runctx.Deciding(ctx)
 	if err := j.usable(o); err != nil {
 		return p, err
 	}
@@ -192,7 +190,7 @@ func (j Job) usable(o JobOptions) error {
 }
 
 // stage does the batches of a stage from the place in hand.
-func (j Job) stage(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress) error {
+func (j Job) stage(ctx context.Context, db DB, o JobOptions, p *Progress) error {
 	s := j.Stages[p.Stage]
 	if o.BatchSize > 0 {
 		s.BatchSize = o.BatchSize
@@ -271,7 +269,7 @@ func (j Job) String() string {
 			lines = append(lines, strings.TrimSpace(fmt.Sprintf("// %d. %s", i+1, s.Name)))
 		}
 		if s.Do == nil {
-			lines = append(lines, s.command(j.under))
+			lines = append(lines, s.command())
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -19,7 +19,7 @@ func (s Stage) pass(ctx context.Context, b *Batch) error {
 	}
 	change := Change[read]{
 		Attempts: maxTurns,
-		Read: func(ctx context.Context, db *mongo.Database) (read, error) {
+		Read: func(ctx context.Context, db DB) (read, error) {
 			docs, err := s.read(ctx, db, b.After)
 			if err != nil || len(docs) == 0 {
 				return read{}, err
@@ -68,7 +68,7 @@ func jobPlan(plan Plan) error {
 
 // read reads the next batch: first by the comparison that the _id index bounds, which stays within one BSON type; when
 // that has no more, by one across types, so that a collection with _ids of several types is worked through whole.
-func (s Stage) read(ctx context.Context, db *mongo.Database, after bson.RawValue) ([]bson.Raw, error) {
+func (s Stage) read(ctx context.Context, db DB, after bson.RawValue) ([]bson.Raw, error) {
 	if after.Type == 0 {
 		return s.find(ctx, db, s.Filter)
 	}
@@ -80,7 +80,7 @@ func (s Stage) read(ctx context.Context, db *mongo.Database, after bson.RawValue
 	return s.find(ctx, db, And(s.Filter, bson.D{{Key: "$expr", Value: bson.D{{Key: "$gt", Value: bson.A{"$_id", literal}}}}}))
 }
 
-func (s Stage) find(ctx context.Context, db *mongo.Database, filter bson.D) ([]bson.Raw, error) {
+func (s Stage) find(ctx context.Context, db DB, filter bson.D) ([]bson.Raw, error) {
 	if len(s.Pipeline) > 0 {
 		return (&Aggregate[bson.Raw]{s.aggregation(filter)}).All(ctx, db)
 	}
@@ -120,27 +120,21 @@ func (s Stage) aggregation(filter bson.D) Aggregation {
 }
 
 // command is the one that reads the first batch, as in mongosh.
-func (s Stage) command(under []Policy) string {
+func (s Stage) command() string {
 	if len(s.Pipeline) > 0 {
 		a := s.aggregation(s.Filter)
-		for _, p := range under {
-			holdPipeline(&a, &p)
-		}
 		return a.String()
 	}
 	q := s.query(s.Filter)
-	for _, p := range under {
-		holdQuery(&q, &p)
-	}
 	return q.String()
 }
 
 // checkpoint opens the collection of a checkpoint, and is the filter of the job's document.
-func (j Job) checkpoint(ctx context.Context, db *mongo.Database, o JobOptions) (*mongo.Collection, bson.D) {
-	return collectionOf(runctx.Deciding(ctx), db, nil, o.Checkpoint), bson.D{{Key: "_id", Value: runctx.Name(ctx, j.Name)}}
+func (j Job) checkpoint(ctx context.Context, db DB, o JobOptions) (*mongo.Collection, bson.D) {
+	return collectionOf(runctx.Deciding(ctx), db, nil, o.Checkpoint), bson.D{{Key: "_id", Value: tenantName(db, j.Name)}}
 }
 
-func (j Job) load(ctx context.Context, db *mongo.Database, o JobOptions, p *Progress) error {
+func (j Job) load(ctx context.Context, db DB, o JobOptions, p *Progress) error {
 	coll, mine := j.checkpoint(ctx, db, o)
 	raw, err := coll.FindOne(ctx, mine).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {
@@ -157,7 +151,7 @@ func (j Job) load(ctx context.Context, db *mongo.Database, o JobOptions, p *Prog
 	return nil
 }
 
-func (j Job) save(ctx context.Context, db *mongo.Database, o JobOptions, p Progress) error {
+func (j Job) save(ctx context.Context, db DB, o JobOptions, p Progress) error {
 	if o.Checkpoint == "" || o.DryRun {
 		return nil
 	}
@@ -170,7 +164,7 @@ func (j Job) save(ctx context.Context, db *mongo.Database, o JobOptions, p Progr
 	return err
 }
 
-func (j Job) forget(ctx context.Context, db *mongo.Database, o JobOptions) error {
+func (j Job) forget(ctx context.Context, db DB, o JobOptions) error {
 	if o.Checkpoint == "" || o.DryRun {
 		return nil
 	}

@@ -12,8 +12,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
-
-	"github.com/docmodel/docmodel/internal/runctx"
 )
 
 // A Lease lets one writer at a time change a structure of several documents, such as a tree,
@@ -62,7 +60,7 @@ type Lease struct {
 	// Begin, if it is not nil, is called when there is no lock document: before the first
 	// change, and after the lock document was lost. The fence goes on above the number that
 	// Begin returns, which is the greatest that a document holds.
-	Begin func(ctx context.Context, db *mongo.Database) (int64, error)
+	Begin func(ctx context.Context, db DB) (int64, error)
 }
 
 // lock is a lock document.
@@ -94,13 +92,13 @@ func Fence(ctx context.Context) int64 {
 }
 
 // hold acquires the lease. The state is to be read with the context, which carries the fence; then one of both functions is called.
-func (l Lease) hold(ctx context.Context, db *mongo.Database, tx, mends bool) (
+func (l Lease) hold(ctx context.Context, db DB, tx, mends bool) (
 	run func(Plan) (Result, error), release func(error) error, _ context.Context, _ error,
 ) {
 	if err := l.check(); err != nil {
 		return nil, nil, ctx, err
 	}
-	l.ID = runctx.ID(ctx, l.ID)
+	l.ID = tenantID(db, l.ID)
 	if tx || inTransaction(ctx) {
 		return nil, nil, ctx, &ValueError{Collection: l.Collection, Field: "Lease", Value: l.ID, Reason: "can't be taken in a transaction, which others don't see before it ends"}
 	}
@@ -142,7 +140,7 @@ func (l Lease) withDefaults() Lease {
 }
 
 // acquire takes the lease, as soon as nobody has it, and finishes what its last holder left.
-func (l Lease) acquire(ctx context.Context, db *mongo.Database, mends bool) (*held, error) {
+func (l Lease) acquire(ctx context.Context, db DB, mends bool) (*held, error) {
 	l = l.withDefaults()
 	h := &held{lease: l, mends: mends, locks: collectionOf(ctx, db, nil, l.Collection), holder: bson.NewObjectID()}
 	giveUp := time.Now().Add(l.Wait)
@@ -176,7 +174,7 @@ func (l Lease) acquire(ctx context.Context, db *mongo.Database, mends bool) (*he
 }
 
 // create stores the lock document, if it is not there.
-func (h *held) create(ctx context.Context, db *mongo.Database) error {
+func (h *held) create(ctx context.Context, db DB) error {
 	id, begin := bson.D{{Key: "_id", Value: Eq(h.lease.ID)}}, int64(0)
 	if h.lease.Begin != nil {
 		there, err := (&runner{db: db}).holds(ctx, h.lease.Collection, id)
@@ -208,15 +206,15 @@ func (h *held) take(ctx context.Context) (lock, error) {
 }
 
 // finish runs what a dead writer began.
-func (h *held) finish(ctx context.Context, db *mongo.Database, i *intent) error {
+func (h *held) finish(ctx context.Context, db DB, i *intent) error {
 	if i == nil {
 		return nil
 	}
 	plan, err := decodePlan(i.Plan)
 	var r Result
 	if err == nil {
-		plan.Options.AllowPartial = true            // it was rerunnable when it was stored
-		r, err = plan.Run(withoutPolicies(ctx), db) // it was put under its writer's policies
+		plan.Options.AllowPartial = true // it was rerunnable when it was stored
+		r, err = plan.Run(ctx, bare(db)) // it was put under its writer's scopes
 	}
 	// A guard that doesn't hold means that the write was done, or never can be.
 	if err != nil && !h.mends && !errors.Is(err, ErrStale) && !neverBegan(plan, r, err) {
@@ -240,8 +238,8 @@ func (h *held) mine() bson.D {
 
 // run stores a plan, so that the next writer finishes it if this one dies or is late, runs it,
 // and gives the lease back.
-func (h *held) run(ctx context.Context, db *mongo.Database, p Plan) (r Result, err error) {
-	ctx = withoutPolicies(ctx) // the plan was put under them
+func (h *held) run(ctx context.Context, db DB, p Plan) (r Result, err error) {
+	db = bare(db) // the plan was put under its scopes
 	r, whole := newResult(p), true
 	defer func() { err = errors.Join(err, h.release(ctx, whole)) }()
 	switch {
@@ -303,7 +301,7 @@ func harmless(p Plan, r Result, err error) bool {
 // structure must then be checked and repaired. It does nothing while another holds the lease.
 //
 // Cost: one command.
-func (l Lease) Forget(ctx context.Context, db *mongo.Database) error {
+func (l Lease) Forget(ctx context.Context, db DB) error {
 	l, err := l.in(ctx, db)
 	if err != nil {
 		return err
@@ -317,7 +315,7 @@ func (l Lease) Forget(ctx context.Context, db *mongo.Database) error {
 // it does nothing: see Begin.
 //
 // Cost: one command.
-func (l Lease) Raise(ctx context.Context, db *mongo.Database, n int64) error {
+func (l Lease) Raise(ctx context.Context, db DB, n int64) error {
 	l, err := l.in(ctx, db)
 	if err != nil {
 		return err
@@ -326,12 +324,12 @@ func (l Lease) Raise(ctx context.Context, db *mongo.Database, n int64) error {
 	return err
 }
 
-// in checks the lease and the call, and returns the lease with the ID that its lock document has in ctx.
-func (l Lease) in(ctx context.Context, db *mongo.Database) (Lease, error) {
+// in checks the lease and the call, and returns the lease with the ID that its lock document has.
+func (l Lease) in(ctx context.Context, db DB) (Lease, error) {
 	if err := cmp.Or(l.check(), core.CheckRun(ctx, db)); err != nil {
 		return l, err
 	}
-	l.ID = runctx.ID(ctx, l.ID)
+	l.ID = tenantID(db, l.ID)
 	return l, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/internal/testkit"
 )
@@ -95,7 +96,7 @@ func TestLeaseIsExtended(t *testing.T) {
 		read := slow.Read
 		reading := make(chan struct{})
 		begun := false
-		slow.Read = func(ctx context.Context, db *mongo.Database) (int64, error) {
+		slow.Read = func(ctx context.Context, db model.DB) (int64, error) {
 			n, err := read(ctx, db)
 			if !begun {
 				begun = true
@@ -133,10 +134,10 @@ func TestLeaseIsLost(t *testing.T) {
 		c := pairOf(&short)
 		read := c.Read
 		other, begun := bson.NewObjectID(), false
-		c.Read = func(ctx context.Context, db *mongo.Database) (int64, error) {
+		c.Read = func(ctx context.Context, db model.DB) (int64, error) {
 			if !begun {
 				begun = true
-				_, err := db.Collection("locks").UpdateOne(ctx, d("_id", "tree"), d("$set", d("holder", other, "until", time.Now().Add(100*time.Millisecond))))
+				_, err := core.Database(db).Collection("locks").UpdateOne(ctx, d("_id", "tree"), d("$set", d("holder", other, "until", time.Now().Add(100*time.Millisecond))))
 				if err != nil {
 					return 0, err
 				}
@@ -163,7 +164,7 @@ func TestLeaseSingleWriteLate(t *testing.T) {
 		// Either document may say "on", unless the other does.
 		on := func(id, other int) model.Change[int64] {
 			c := pairOf(&short)
-			c.Read = func(ctx context.Context, db *mongo.Database) (int64, error) {
+			c.Read = func(ctx context.Context, db model.DB) (int64, error) {
 				n, err := docsAny.Find(d("_id", other, "s", "on")).Count(ctx, db)
 				if n > 0 {
 					err = errBad
@@ -254,10 +255,10 @@ func TestLeaseRefusedLate(t *testing.T) {
 func TestLeaseBegins(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		l := *lease
-		l.Begin = func(context.Context, *mongo.Database) (int64, error) { return 41, nil }
+		l.Begin = func(context.Context, model.DB) (int64, error) { return 41, nil }
 		c := pairOf(&l)
 		read, fences := c.Read, []int64{}
-		c.Read = func(ctx context.Context, db *mongo.Database) (int64, error) {
+		c.Read = func(ctx context.Context, db model.DB) (int64, error) {
 			fences = append(fences, model.Fence(ctx))
 			return read(ctx, db)
 		}
@@ -270,7 +271,7 @@ func TestLeaseBegins(t *testing.T) {
 			t.Errorf("%v", fences)
 		}
 		l.ID = "other"
-		l.Begin = func(context.Context, *mongo.Database) (int64, error) { return 0, errBad }
+		l.Begin = func(context.Context, model.DB) (int64, error) { return 0, errBad }
 		if _, _, err := c.Run(t.Context(), db); !errors.Is(err, errBad) {
 			t.Errorf("%v", err)
 		}

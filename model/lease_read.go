@@ -23,7 +23,7 @@ import (
 // was at work.
 //
 // Cost: two commands beside the read's, for each time that it is run.
-func (l Lease) Settled(ctx context.Context, db *mongo.Database, read func(ctx context.Context) error) error {
+func (l Lease) Settled(ctx context.Context, db DB, read func(ctx context.Context) error) error {
 	l, err := l.in(ctx, db)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (l Lease) Settled(ctx context.Context, db *mongo.Database, read func(ctx co
 // Last returns the number of the last change that began, which is 0 where none did: see [Fence].
 //
 // Cost: one command, which reads the lock document.
-func (l Lease) Last(ctx context.Context, db *mongo.Database) (int64, error) {
+func (l Lease) Last(ctx context.Context, db DB) (int64, error) {
 	l, err := l.in(ctx, db)
 	if err != nil {
 		return 0, err
@@ -75,7 +75,7 @@ func (l lock) settled(now time.Time) bool {
 }
 
 // look reads the lock document; there is none before the first change.
-func (l Lease) look(ctx context.Context, db *mongo.Database) (lock, error) {
+func (l Lease) look(ctx context.Context, db DB) (lock, error) {
 	var found lock
 	locks := collectionOf(runctx.Deciding(ctx), db, nil, l.Collection)
 	err := locks.FindOne(ctx, bson.D{{Key: "_id", Value: Eq(l.ID)}}, options.FindOne().SetProjection(bson.D{{Key: "intent.plan", Value: 0}})).Decode(&found)

@@ -23,7 +23,7 @@ var lease = &model.Lease{Collection: "locks", ID: "tree", For: 300 * time.Millis
 func pairOf(l *model.Lease) model.Change[int64] {
 	return model.Change[int64]{
 		Lease: l,
-		Read: func(ctx context.Context, db *mongo.Database) (int64, error) {
+		Read: func(ctx context.Context, db model.DB) (int64, error) {
 			doc, err := docsAny.ByID(1).One(ctx, db)
 			if errors.Is(err, model.ErrNotFound) {
 				err = nil
@@ -189,7 +189,7 @@ func TestLeaseStoresEveryWrite(t *testing.T) {
 				f.From(modeltest.Both(modeltest.Writes, modeltest.On("pairs")), 1, modeltest.Fail(96)).From(modeltest.Writes, 5, modeltest.Fail(96)) // after the intent
 			}
 			c := pairOf(lease)
-			c.Read = func(context.Context, *mongo.Database) (int64, error) { return 0, nil }
+			c.Read = func(context.Context, model.DB) (int64, error) { return 0, nil }
 			c.Decide = func(int64) (model.Plan, error) { return plan, nil }
 			if _, _, err := c.Run(t.Context(), db); (err != nil) != dies {
 				t.Fatal(err)

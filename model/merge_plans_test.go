@@ -58,7 +58,7 @@ func TestChangeAlso(t *testing.T) {
 		}
 		change := func(guard int) model.Change[int] {
 			return model.Change[int]{
-				Read: func(context.Context, *mongo.Database) (int, error) { return 7, nil },
+				Read: func(context.Context, model.DB) (int, error) { return 7, nil },
 				Decide: func(n int) (model.Plan, error) {
 					return model.NewPlan(up("$set", d("a", n)), updateOne(d("_id", 2), d("$inc", d("n", n)))), nil
 				},

@@ -108,19 +108,19 @@ func TestMergeConflicts(t *testing.T) {
 }
 
 // Two writes that reach deleted documents can be merged, and so can one that does and one
-// that doesn't; but the latter is refused under a policy that hides deleted documents.
+// that doesn't; but the latter is refused under a scope that marks deletions.
 func TestMergeDeleted(t *testing.T) {
 	reaches, doesnt := reachDeleted(up("$set", d("a", 1))), up("$set", d("b", 1))
-	if w := model.Merge(reaches, reachDeleted(doesnt)); !w.Deleted || w.Under(policy).Err != nil {
-		t.Errorf("deleted %v, %v", w.Deleted, w.Under(policy).Err)
+	if w := model.Merge(reaches, reachDeleted(doesnt)); !w.Deleted || model.Scoped(policy, w).Err != nil {
+		t.Errorf("deleted %v, %v", w.Deleted, model.Scoped(policy, w).Err)
 	}
 	for _, w := range []model.Write{model.Merge(reaches, doesnt), model.Merge(doesnt, reaches), model.Merge(model.Merge(doesnt, reaches), up("$set", d("c", 1)))} {
 		var e *model.ConflictError
-		if err := w.Under(policy).Err; !errors.As(err, &e) || !strings.Contains(e.Reason, "before they are merged") {
-			t.Errorf("under a policy that marks deletions: %v", err)
+		if err := model.Scoped(policy, w).Err; !errors.As(err, &e) || !strings.Contains(e.Reason, "run them apart") {
+			t.Errorf("under a scope that marks deletions: %v", err)
 		}
-		if err := errors.Join(w.Err, w.Under(model.Policy{Filter: d("tenant", "a"), Delete: d("deletedAt", 7)}).Err); err != nil {
-			t.Errorf("under a policy that hides no deleted document: %v", err)
+		if err := errors.Join(w.Err, model.Scoped(model.Scope{Tenant: d("tenant", "a")}, w).Err); err != nil {
+			t.Errorf("under a scope that marks none: %v", err)
 		}
 	}
 }

@@ -52,17 +52,9 @@ func (c *Collection[D, K]) Modify(filter, update bson.D) *Modify[D] {
 	return m
 }
 
-// Under returns the command with the policy's filter and fields. A Remove under a policy with Delete is refused: it
-// would return what it has only marked.
-func (m *Modify[D]) Under(p Policy) *Modify[D] {
-	next := new(Modify[D])
-	modifyUnder(&next.FindAndModify, &m.FindAndModify, &p)
-	return next
-}
-
 // Run runs the command and decodes the document. When none matches it returns [ErrNotFound]; so does an upsert that
 // inserted, unless After is set, for there was none before.
-func (m *Modify[D]) Run(ctx context.Context, db *mongo.Database) (D, error) {
+func (m *Modify[D]) Run(ctx context.Context, db DB) (D, error) {
 	var doc D
 	err := runModify(ctx, db, &m.FindAndModify, &doc)
 	return doc, err
@@ -83,37 +75,34 @@ func (c declaration) findAndModify(m *FindAndModify, filter, update bson.D) {
 	}
 }
 
-//go:noinline
-func modifyUnder(m, from *FindAndModify, p *Policy) {
-	*m = *from
-	holdModify(m, p)
-}
-
-// holdModify adds the policy's filter and fields.
-func holdModify(m *FindAndModify, under *Policy) {
-	if !under.holds(m.Collection) || m.Err != nil {
+// holdModify adds the scope's filter and fields. A Remove where the scope marks deletions is refused: it would return what it has only
+// marked.
+func holdModify(m *FindAndModify, s *scope) {
+	if !s.holds(m.Collection) || m.Err != nil {
 		return
 	}
-	p := under.frozen()
-	if m.Remove && p.Delete != nil {
-		m.Err = &ConflictError{Collection: m.Collection, Reason: "a Remove under a policy that marks deletions: use an Update"}
+	if m.Remove && s.mark != nil {
+		m.Err = &ConflictError{Collection: m.Collection, Reason: "a Remove under a scope that marks deletions: use an Update"}
 		return
 	}
-	m.Filter = And(m.Filter, p.Filter)
+	if m.Err = s.allows(m.Collection, m.Filter); m.Err != nil {
+		return
+	}
+	m.Filter = And(m.Filter, s.filter)
 	if !m.Remove {
-		m.Update, m.Err = p.update(m.Collection, m.Update, m.Upsert)
+		m.Update, m.Err = s.update(m.Collection, m.Update, m.Upsert)
 	}
 }
 
 //go:noinline
-func runModify(ctx context.Context, db *mongo.Database, m *FindAndModify, doc any) error {
+func runModify(ctx context.Context, db DB, m *FindAndModify, doc any) error {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return err
 	}
 	own := *m
 	m = &own
-	for _, p := range policiesOf(ctx) {
-		holdModify(m, p)
+	for _, s := range scopesOf(db) {
+		holdModify(m, s)
 	}
 	if err := checkModify(m); err != nil {
 		return err

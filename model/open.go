@@ -16,7 +16,7 @@ import (
 // collectionOf opens the driver's collection, with the codec's options. Each command that this module
 // sends goes through it. A read that decides a write goes to the primary.
 func collectionOf(
-	ctx context.Context, db *mongo.Database, c *core.Codec, name string, more ...options.Lister[options.CollectionOptions],
+	ctx context.Context, db DB, c *core.Codec, name string, more ...options.Lister[options.CollectionOptions],
 ) *mongo.Collection {
 	all := make([]options.Lister[options.CollectionOptions], 0, 3)
 	if c != nil {
@@ -36,7 +36,7 @@ func collectionOf(
 	if level := lasting(ctx); level != nil {
 		all = append(all, options.Collection().SetReadConcern(level))
 	}
-	return db.Collection(name, all...)
+	return core.Database(db).Collection(name, all...)
 }
 
 // lasting is the read concern of a read whose answer must not be rolled back, or nil for the database's. An answer of the

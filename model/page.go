@@ -30,7 +30,7 @@ func (p Page[D]) HasMore() bool { return p.Next != "" }
 // and back, and each has the documents that it had.
 //
 // A token holds the sort fields of one document, which whoever has the token can read. It belongs to its query: collection, filter,
-// sort, projection, collation, and the filter of a [Policy]. With another query it is refused, and so is a text that is no token. It
+// sort, projection, collation, and the filter of a [Scope]. With another query it is refused, and so is a text that is no token. It
 // has no secret: a made-up token can begin elsewhere in the query, and reads nothing else.
 //
 // Errors: a [*ValueError] for a query without Limited or with Skip, for a sort by anything but 1 and -1 or by a field in an array,
@@ -41,7 +41,7 @@ func (p Page[D]) HasMore() bool { return p.Next != "" }
 // those of the sort, and _id. Nothing is skipped.
 //
 // Source: https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/.
-func (f *Find[D]) Page(ctx context.Context, db *mongo.Database, token string) (Page[D], error) {
+func (f *Find[D]) Page(ctx context.Context, db DB, token string) (Page[D], error) {
 	var p Page[D]
 	next, previous, err := runPage(ctx, db, &f.Query, token, &p.Docs)
 	p.Next, p.Previous = next, previous
@@ -51,8 +51,8 @@ func (f *Find[D]) Page(ctx context.Context, db *mongo.Database, token string) (P
 // runPage reads a page into the slice that docs points at.
 //
 //go:noinline
-func runPage(ctx context.Context, db *mongo.Database, q *Query, token string, docs any) (next, previous string, err error) {
-	own := *scopedQuery(ctx, q)
+func runPage(ctx context.Context, db DB, q *Query, token string, docs any) (next, previous string, err error) {
+	own := *scopedQuery(db, q)
 	size := own.Limit
 	p, err := pageOf(&own, token)
 	if err != nil {
@@ -65,7 +65,7 @@ func runPage(ctx context.Context, db *mongo.Database, q *Query, token string, do
 	for _, after := range p.after() {
 		part := own
 		part.Filter, part.Limit = And(own.Filter, after), size+1-int64(out.Len())
-		r := readQuery(withoutPolicies(ctx), db, &part)
+		r := readQuery(ctx, bare(db), &part)
 		err = r.run(func(cur *mongo.Cursor) (bool, error) {
 			n := out.Len()
 			if more = int64(n) == size; more {

@@ -227,7 +227,7 @@ func TestPageRefused(t *testing.T) {
 	skipping.Skip, projected.Projection = 1, d("qty", 0)
 	forged, _ := base64.RawURLEncoding.DecodeString(first.Next)
 	monitor.Reset()
-	tenant := model.Policy{Filter: d("tenant", "a"), Insert: d("tenant", "a")}.Context(ctx)
+	tenant := model.Scope{Tenant: d("tenant", "a")}.On(db)
 	for _, c := range []struct {
 		err  error
 		want string
@@ -244,7 +244,7 @@ func TestPageRefused(t *testing.T) {
 		{second(find.Page(ctx, db, base64.RawURLEncoding.EncodeToString([]byte(strings.Replace(string(forged), "\x10", "\x04", 1))))), "is not a page's token"},
 		{second(find.Sorted(d("qty", 1)).Page(ctx, db, first.Next)), "another query"},
 		{second(find.Where(d("qty", 1)).Page(ctx, db, first.Next)), "another query"},
-		{second(find.Page(tenant, db, first.Next)), "another query"},
+		{second(find.Page(ctx, tenant, first.Next)), "another query"},
 		{second(model.Project[struct{ Name string }](find).Page(ctx, db, first.Next)), "another query"},
 	} {
 		var bad *model.ValueError

@@ -22,7 +22,7 @@ type inputs struct {
 	doc                  bson.D
 	part                 part
 	product              product
-	policy               model.Policy
+	policy               model.Scope
 	indexes              wants
 	writes               []model.Write
 	plans                []model.Plan
@@ -38,7 +38,7 @@ func newInputs() inputs {
 		doc:     d("_id", 1, "list", bson.A{d("k", 1)}),
 		part:    part{ID: 1, Name: "a"},
 		product: product{ID: oid(1), Parts: []bson.ObjectID{oid(2)}, Items: []item{{oid(3), []string{"t"}}}},
-		policy:  model.Policy{Filter: d("tenant", "a"), Insert: d("tenant", "a", "new", bson.A{1}), Set: d("at", 1), Delete: d("gone", bson.A{1})},
+		policy:  model.Scope{Tenant: d("tenant", "a"), Insert: d("new", bson.A{1}), Set: d("at", 1), Delete: d("gone", bson.A{1})},
 		indexes: wants{ix("a", 1), ix("a", 1, "b", 1)},
 		writes:  []model.Write{guarded(up("$set", d("p", bson.A{1})), "v", 1), guarded(up("$set", d("q", 1)), "w", 1)},
 		plans:   []model.Plan{model.NewPlan(parts.Delete(1)), model.NewPlan(parts.Delete(2))},
@@ -53,26 +53,28 @@ var generators = map[string]func(inputs) fmt.Stringer{
 	"After":       func(in inputs) fmt.Stringer { return products.Find(in.filter).Sorted(in.sort).After(in.doc, in.update) },
 	"ByID":        func(in inputs) fmt.Stringer { return notes.ByID(in.doc) },
 	"Project":     func(in inputs) fmt.Stringer { return model.Project[struct{ Name string }](products.Find(in.filter)) },
-	"Find.Under":  func(in inputs) fmt.Stringer { return products.Find(in.filter).Under(in.policy) },
+	"Find.Under":  func(in inputs) fmt.Stringer { return model.Scoped(in.policy, products.Find(in.filter)) },
 	"Aggregate":   func(in inputs) fmt.Stringer { return products.Aggregate(in.pipeline) },
 	"AggregateAs": func(in inputs) fmt.Stringer { return model.AggregateAs[bson.D](products, in.pipeline) },
-	"Agg.Under":   func(in inputs) fmt.Stringer { return products.Aggregate(in.pipeline).Under(in.policy) },
+	"Agg.Under":   func(in inputs) fmt.Stringer { return model.Scoped(in.policy, products.Aggregate(in.pipeline)) },
 	"Agg by hand": func(in inputs) fmt.Stringer {
-		return (&model.Aggregate[bson.D]{Aggregation: model.Aggregation{Collection: "x", Pipeline: in.pipeline}}).Under(in.policy)
+		return model.Scoped(in.policy, &model.Aggregate[bson.D]{Aggregation: model.Aggregation{Collection: "x", Pipeline: in.pipeline}})
 	},
-	"Modify":      func(in inputs) fmt.Stringer { return products.Modify(in.filter, in.update).Under(in.policy) },
-	"Insert":      func(in inputs) fmt.Stringer { return products.Insert(in.product).Under(in.policy) },
+	"Modify":      func(in inputs) fmt.Stringer { return model.Scoped(in.policy, products.Modify(in.filter, in.update)) },
+	"Insert":      func(in inputs) fmt.Stringer { return model.Scoped(in.policy, products.Insert(in.product)) },
 	"Insert open": func(in inputs) fmt.Stringer { return notes.Insert(in.doc) },
-	"InsertMany":  func(in inputs) fmt.Stringer { return products.InsertMany([]product{in.product}).Under(in.policy) },
-	"Replace":     func(in inputs) fmt.Stringer { return notes.Replace(in.doc).Under(in.policy) },
-	"Update":      func(in inputs) fmt.Stringer { return parts.Update(1, in.update).Under(in.policy) },
-	"Delete":      func(in inputs) fmt.Stringer { return notes.Delete(in.doc).Under(in.policy) },
-	"by hand":     func(in inputs) fmt.Stringer { return updateOne(in.doc, in.update).Under(in.policy) },
+	"InsertMany": func(in inputs) fmt.Stringer {
+		return model.Scoped(in.policy, products.InsertMany([]product{in.product}))
+	},
+	"Replace": func(in inputs) fmt.Stringer { return model.Scoped(in.policy, notes.Replace(in.doc)) },
+	"Update":  func(in inputs) fmt.Stringer { return model.Scoped(in.policy, parts.Update(1, in.update)) },
+	"Delete":  func(in inputs) fmt.Stringer { return model.Scoped(in.policy, notes.Delete(in.doc)) },
+	"by hand": func(in inputs) fmt.Stringer { return model.Scoped(in.policy, updateOne(in.doc, in.update)) },
 	"MergeInto": func(in inputs) fmt.Stringer {
-		return mergeInto("a", append(in.pipeline[:2:2], d("$out", "b"))...).Under(in.policy)
+		return model.Scoped(in.policy, mergeInto("a", append(in.pipeline[:2:2], d("$out", "b"))...))
 	},
 	"Merge":    func(in inputs) fmt.Stringer { return model.Merge(in.writes...) },
-	"Concat":   func(in inputs) fmt.Stringer { return model.Concat(in.plans...).Under(in.policy) },
+	"Concat":   func(in inputs) fmt.Stringer { return model.Scoped(in.policy, model.Concat(in.plans...)) },
 	"Indexes":  func(in inputs) fmt.Stringer { return model.Indexes(in.indexes) },
 	"NewIndex": func(in inputs) fmt.Stringer { return model.NewIndex("a", in.sort) },
 	"And":      func(in inputs) fmt.Stringer { return products.Find(model.And(in.filter, in.filter, in.doc)) },
@@ -81,7 +83,9 @@ var generators = map[string]func(inputs) fmt.Stringer{
 	"Plan": func(in inputs) fmt.Stringer {
 		return text(fmt.Sprint(model.Concat(in.plans...).Guarantee(), model.Concat(in.plans...).Cost()))
 	},
-	"Policy by hand": func(in inputs) fmt.Stringer { return write(&mongo.DeleteManyModel{Filter: in.doc}).Under(in.policy) },
+	"Scope by hand": func(in inputs) fmt.Stringer {
+		return model.Scoped(in.policy, write(&mongo.DeleteManyModel{Filter: in.doc}))
+	},
 }
 
 type text string
@@ -92,7 +96,7 @@ func (s text) String() string { return string(s) }
 func (in inputs) show() string {
 	f := d("a", in.filter[0].Value)
 	return fmt.Sprint(model.Shell(f), len(in.filter), len(in.filter[1].Value.(bson.M)), model.Shell(in.update), model.Shell(in.sort), model.Shell(in.pipeline), model.Shell(in.doc), in.part, in.product,
-		model.Shell(in.policy.Filter), model.Shell(in.policy.Insert), model.Shell(in.policy.Set), model.Shell(in.policy.Delete), in.indexes, in.writes, in.plans)
+		model.Shell(in.policy.Tenant), model.Shell(in.policy.Insert), model.Shell(in.policy.Set), model.Shell(in.policy.Delete), in.indexes, in.writes, in.plans)
 }
 
 // TestPure: the same input gives the same, whoever asks and how often, and is not changed. Run it with -race.
@@ -120,7 +124,7 @@ func TestPure(t *testing.T) {
 func TestNothingAliases(t *testing.T) {
 	for name, generate := range generators {
 		switch name {
-		case "Agg by hand", "by hand", "Policy by hand", "MergeInto", "Merge", "And", "Eq", "Concat", "Indexes", "Plan", "Insert open":
+		case "Agg by hand", "by hand", "Scope by hand", "MergeInto", "Merge", "And", "Eq", "Concat", "Indexes", "Plan", "Insert open":
 			continue // these take values that were made before, or share them and say so
 		}
 		in := newInputs()

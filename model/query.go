@@ -21,7 +21,7 @@ type Query struct {
 	Sort        bson.D
 	Skip, Limit int64 // Limit 0 means all
 	Options     ReadOptions
-	Deleted     bool   // under a Policy, also read documents that its Delete has marked; see Write.Deleted
+	Deleted     bool   // under a Scope, also read documents that its Delete has marked; see Write.Deleted
 	Index       string // the index that serves the filter and sort; "" means not known
 	Err         error  // bad input: returned by every run, before anything is sent
 
@@ -110,22 +110,13 @@ func reverses(a, b bson.D) bool {
 	})
 }
 
-//go:noinline
-func queryUnder(q, from *Query, p *Policy) {
-	*q = *from
-	holdQuery(q, p)
-}
-
-// holdQuery adds the policy's filter.
-func holdQuery(q *Query, p *Policy) {
-	if !p.holds(q.Collection) {
+// holdQuery adds the scope's filter.
+func holdQuery(q *Query, s *scope) {
+	if !s.holds(q.Collection) || q.Err != nil {
 		return
 	}
-	filter, err := p.reaching(q.Collection, q.Deleted)
-	if err != nil && q.Err == nil {
-		q.Err = err
-	}
-	narrow(q, filter)
+	q.Err = s.allows(q.Collection, q.Filter)
+	narrow(q, s.shown(q.Deleted))
 }
 
 // nextPage makes q the next page of from: see [Find.After].

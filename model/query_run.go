@@ -12,7 +12,7 @@ import (
 // readOne is the query for one document, ready to run.
 //
 //go:noinline
-func readOne(ctx context.Context, db *mongo.Database, q *Query) *read {
+func readOne(ctx context.Context, db DB, q *Query) *read {
 	own := *q
 	own.Limit = 1
 	return readQuery(ctx, db, &own)
@@ -21,8 +21,8 @@ func readOne(ctx context.Context, db *mongo.Database, q *Query) *read {
 // readQuery is the query, ready to run.
 //
 //go:noinline
-func readQuery(ctx context.Context, db *mongo.Database, q *Query) *read {
-	q = scopedQuery(ctx, q)
+func readQuery(ctx context.Context, db DB, q *Query) *read {
+	q = scopedQuery(db, q)
 	return &read{ctx, q.Options, q.codec, cmp.Or(checkQuery(q), core.CheckRun(ctx, db)), q.Collection, q.Filter, func(ctx context.Context) (*mongo.Cursor, error) {
 		o := options.Find()
 		if len(q.Projection) > 0 {
@@ -59,11 +59,11 @@ func readQuery(ctx context.Context, db *mongo.Database, q *Query) *read {
 	}, len(q.Projection) > 0}
 }
 
-// scopedQuery is the query under the policies of the context.
-func scopedQuery(ctx context.Context, q *Query) *Query {
+// scopedQuery is the query under the scopes of the database.
+func scopedQuery(db DB, q *Query) *Query {
 	own := *q
-	for _, p := range policiesOf(ctx) {
-		holdQuery(&own, p)
+	for _, s := range scopesOf(db) {
+		holdQuery(&own, s)
 	}
 	return &own
 }
@@ -80,8 +80,8 @@ func checkQuery(q *Query) error {
 
 // Count counts what the query would return, Skip and Limit included, exactly: one command, which reads every matching
 // index key or document. Sort and projection don't matter.
-func (q *Query) Count(ctx context.Context, db *mongo.Database) (int64, error) {
-	q = scopedQuery(ctx, q)
+func (q *Query) Count(ctx context.Context, db DB) (int64, error) {
+	q = scopedQuery(db, q)
 	if err := cmp.Or(checkQuery(q), core.CheckRun(ctx, db)); err != nil {
 		return 0, err
 	}

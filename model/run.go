@@ -20,8 +20,8 @@ import (
 //
 // A session in the context is used; in its running transaction the plan takes part. Without one, a transactional plan is
 // refused with [ErrTransactional] unless Options.AllowPartial is set.
-func (p Plan) Run(ctx context.Context, db *mongo.Database) (Result, error) {
-	p = p.underContext(ctx)
+func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
+	p = p.under(db)
 	batches, err := p.split()
 	if err = cmp.Or(err, core.CheckRun(ctx, db), core.CheckDepth(p.Options.Comment)); err != nil {
 		return newResult(p), err
@@ -33,24 +33,24 @@ func (p Plan) Run(ctx context.Context, db *mongo.Database) (Result, error) {
 }
 
 // Run runs the write as a plan of its own.
-func (w Write) Run(ctx context.Context, db *mongo.Database) (Result, error) {
+func (w Write) Run(ctx context.Context, db DB) (Result, error) {
 	return NewPlan(w).Run(ctx, db)
 }
 
 // Run runs the step as a plan of its own.
-func (m MergeInto) Run(ctx context.Context, db *mongo.Database) (Result, error) {
+func (m MergeInto) Run(ctx context.Context, db DB) (Result, error) {
 	return NewPlan(m).Run(ctx, db)
 }
 
 // runner sends the batches of one plan.
 type runner struct {
 	plan   Plan
-	db     *mongo.Database
+	db     DB
 	result Result
 	back   []Step // sent when the plan ends at a write that matched nothing
 }
 
-func (p Plan) send(ctx context.Context, db *mongo.Database, batches []batch) (Result, error) {
+func (p Plan) send(ctx context.Context, db DB, batches []batch) (Result, error) {
 	r := &runner{plan: p, db: db, result: newResult(p), back: p.IfStale}
 	for _, b := range batches {
 		if err := r.sendBatch(ctx, b); err != nil {
@@ -77,7 +77,7 @@ func (r *runner) takeBack(ctx context.Context, err error) error {
 	if errors.As(err, &server) || ctx.Err() != nil {
 		return nil
 	}
-	_, err = Plan{Steps: r.back, Options: r.plan.Options}.Run(withoutPolicies(ctx), r.db) // they are under them
+	_, err = Plan{Steps: r.back, Options: r.plan.Options}.Run(ctx, bare(r.db)) // they are under its scopes
 	return err
 }
 

@@ -244,9 +244,9 @@ func (s Stream) planFor(e Event, mark string) (Plan, error) {
 // events; one for each quarter of PlanTime in which plans begin; two for the run, and one
 // more with Once.
 //
-// Under a [Policy] whose Filter holds for the watched collection it is refused with a
+// Under a [Scope] whose Filter holds for the watched collection it is refused with a
 // [*ConflictError]: the server tells of all documents, and of a deleted one only its _id.
-func (s Stream) Run(ctx context.Context, db *mongo.Database, o StreamOptions) error {
+func (s Stream) Run(ctx context.Context, db DB, o StreamOptions) error {
 	bad := func(field, reason string) error {
 		return &ValueError{Collection: s.Collection, Field: field, Reason: reason}
 	}
@@ -264,12 +264,12 @@ func (s Stream) Run(ctx context.Context, db *mongo.Database, o StreamOptions) er
 	case mongo.SessionFromContext(ctx) != nil:
 		return bad("Run", "takes no session: several plans run at a time")
 	}
-	for _, p := range policiesOf(ctx) {
-		if p.holds(s.Collection) && len(p.Filter) > 0 {
-			return &ConflictError{Collection: s.Collection, Reason: "a stream can't be run under a policy's filter: it hears of every document's changes, " +
-				"and a deletion doesn't say whose the document was; run it without the policy, and put what Plan returns under the policy of the event's document"}
+	for _, scope := range scopesOf(db) {
+		if scope.holds(s.Collection) && len(scope.filter) > 0 {
+			return &ConflictError{Collection: s.Collection, Reason: "a stream can't be run under a scope's filter: it hears of every document's changes, " +
+				"and a deletion doesn't say whose the document was; run it on the database itself, and put what Plan returns under the scope of the event's document (Scope.Plan)"}
 		}
 	}
-	s.Name = runctx.Name(ctx, s.Name)
+	s.Name = tenantName(db, s.Name)
 	return newStreamRun(s, db, o).run(runctx.Deciding(ctx))
 }

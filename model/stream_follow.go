@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
 )
 
 // watch opens the change stream after a token, or now.
@@ -90,7 +91,7 @@ func (r *streamRun) follow(ctx context.Context) error {
 
 // ask notes the primary's time. What was written before has an earlier one.
 func (r *streamRun) ask(ctx context.Context) error {
-	reply, err := r.db.RunCommand(ctx, bson.D{{Key: "ping", Value: 1}}).Raw()
+	reply, err := core.Database(r.db).RunCommand(ctx, bson.D{{Key: "ping", Value: 1}}).Raw()
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (s Stream) marked(p Plan, mark string) (Plan, error) {
 	if !own {
 		return p, nil
 	}
-	p = p.Under(Policy{Set: bson.D{{Key: s.Mark, Value: mark}}, Collections: []string{s.Collection}})
+	p = (&scope{set: bson.D{{Key: s.Mark, Value: mark}}, only: []string{s.Collection}}).plan(p)
 	return p, p.Err()
 }
 

@@ -7,13 +7,12 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // streamRun is one run of a stream. Its goroutine reads events and stores the place; the pool's run the plans.
 type streamRun struct {
 	stream  Stream
-	db      *mongo.Database
+	db      DB
 	options StreamOptions
 
 	place     place
@@ -27,7 +26,7 @@ type streamRun struct {
 	until     bson.Timestamp // with Once: the server's time at the begin of the run; zero where it has none
 }
 
-func newStreamRun(s Stream, db *mongo.Database, o StreamOptions) *streamRun {
+func newStreamRun(s Stream, db DB, o StreamOptions) *streamRun {
 	for _, n := range []struct {
 		v     *int
 		value int

@@ -19,8 +19,8 @@ import (
 //
 // A server without transactions is refused with [ErrNoTransactions] before anything is written: some accept a
 // transaction and apply its writes at once. So each run asks by hello first: one command beside those of the plan.
-func (p Plan) RunTx(ctx context.Context, db *mongo.Database) (Result, error) {
-	p = p.underContext(ctx)
+func (p Plan) RunTx(ctx context.Context, db DB) (Result, error) {
+	p = p.under(db)
 	batches, err := p.split()
 	if err = cmp.Or(err, core.CheckRun(ctx, db), core.CheckDepth(p.Options.Comment)); err != nil {
 		return newResult(p), err
@@ -72,11 +72,11 @@ func commitUnknown(err error) bool {
 // everything that shall take part. It returns [ErrNoTransactions] for a server that has none, which one command, hello, asks
 // each time; f is then not called. f may be called again, when the server asks for the whole transaction to be retried; not for
 // [ErrStale], which a [Change] within a transaction gives at once, for it would read the same again: call InTx anew.
-func InTx(ctx context.Context, db *mongo.Database, f func(context.Context) error) error {
+func InTx(ctx context.Context, db DB, f func(context.Context) error) error {
 	return inTx(ctx, db, f)
 }
 
-func inTx(ctx context.Context, db *mongo.Database, f func(context.Context) error) error {
+func inTx(ctx context.Context, db DB, f func(context.Context) error) error {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func inTransaction(ctx context.Context) bool {
 }
 
 // checkTransactions asks the server what it is, outside any session.
-func checkTransactions(ctx context.Context, db *mongo.Database) error {
+func checkTransactions(ctx context.Context, db DB) error {
 	var hello struct {
 		SetName string `bson:"setName"`
 		Msg     string `bson:"msg"`

@@ -104,7 +104,7 @@ func transient(err error) bool {
 func TestJoinedTransaction(t *testing.T) {
 	give := errors.New("the owner gives up")
 	for _, c := range []struct {
-		run    func(model.Plan, context.Context, *mongo.Database) (model.Result, error)
+		run    func(model.Plan, context.Context, model.DB) (model.Result, error)
 		reason string
 	}{
 		{model.Plan.Run, "Run runs a transactional plan in a transaction"},

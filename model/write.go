@@ -51,18 +51,18 @@ type Write struct {
 	// filter carries what was read or the operation's token. [Plan.Guarantee] relies on it.
 	Once bool
 
-	// Deleted says that under a [Policy] the write also reaches documents that the
+	// Deleted says that under a [Scope] the write also reaches documents that the
 	// policy's Delete has marked, for fields that must be true when the document is
 	// restored. The policy's other conditions hold: the write never reaches another
 	// tenant's document.
 	Deleted bool
 
-	// Final says that a [Policy] doesn't turn this delete into an update that marks the
+	// Final says that a [Scope] doesn't turn this delete into an update that marks the
 	// document: the document is stored elsewhere, or was made from others and can be made
 	// anew. A marked one would keep its _id from the next one.
 	Final bool
 
-	// IfMarked are update operators that are added where a [Policy] turns this delete
+	// IfMarked are update operators that are added where a [Scope] turns this delete
 	// into an update that marks the document.
 	IfMarked bson.D
 
@@ -72,8 +72,8 @@ type Write struct {
 	// Err is bad input. Run refuses the whole plan, and sends nothing.
 	Err error
 
-	plain, covered mongo.WriteModel // the model before policies were applied to it, and after
-	tenant         bson.D           // whose the document is that is inserted, as policies say
+	plain, covered mongo.WriteModel // the model before scopes were applied to it, and after
+	tenant         bson.D           // whose the document is that is inserted, as scopes say
 	mixed          bool             // Merge made it of writes of which one is Deleted and another isn't
 }
 

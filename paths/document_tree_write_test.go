@@ -151,7 +151,7 @@ func TestDocumentTreeBounds(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		run := func(s interface {
-			Run(context.Context, *mongo.Database) (model.Result, error)
+			Run(context.Context, model.DB) (model.Result, error)
 		}) error {
 			_, err := s.Run(t.Context(), db)
 			return err

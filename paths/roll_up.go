@@ -8,7 +8,6 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/rollup"
 	"github.com/docmodel/docmodel/paths/internal/tree"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Numeric is what a [RollUp] adds up.
@@ -109,7 +108,7 @@ func (r *RollUp[V, D, K]) Branches(n *D, children []D) *model.Aggregate[Branch[V
 //
 // Cost: two commands: the children, and Branches. What others change between them can be in one and not in the other: a child that
 // the totals don't know has none.
-func (r *RollUp[V, D, K]) Children(ctx context.Context, db *mongo.Database, n *D) ([]Total[D, V], error) {
+func (r *RollUp[V, D, K]) Children(ctx context.Context, db model.DB, n *D) ([]Total[D, V], error) {
 	var above *tree.Node
 	if n != nil {
 		read, err := r.tree.stored(n)

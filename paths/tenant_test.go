@@ -18,27 +18,26 @@ func TestTenantLocks(t *testing.T) {
 		if _, err := db.Collection("docmodel.locks").InsertOne(t.Context(), locks); err != nil {
 			t.Fatal(err)
 		}
-		tenant := model.Policy{Filter: bson.D{{Key: "tenant", Value: "a"}}, Insert: bson.D{{Key: "tenant", Value: "a"}}}
-		ctx := tenant.Context(t.Context())
+		ctx, tenant := t.Context(), model.Scope{Tenant: bson.D{{Key: "tenant", Value: "a"}}}.On(db)
 		insert := func(id string) {
 			t.Helper()
-			if _, _, err := added(id, paths.LastRoot[string]())(k).Run(ctx, db); err != nil {
+			if _, _, err := added(id, paths.LastRoot[string]())(k).Run(ctx, tenant); err != nil {
 				t.Fatal(err)
 			}
 		}
 		insert("x")
 		insert("y")
-		if report, err := inspect(ctx, db, k.tree); err != nil || len(report) > 0 {
+		if report, err := inspect(ctx, tenant, k.tree); err != nil || len(report) > 0 {
 			t.Errorf("%v, %v", report, err)
 		}
 		k.put(t, db, "x", bson.D{{Key: "change", Value: int64(500)}})
-		if report, err := inspect(ctx, db, k.tree); err != nil || len(report) != 1 || wrong(report[0]) != "change" {
+		if report, err := inspect(ctx, tenant, k.tree); err != nil || len(report) != 1 || wrong(report[0]) != "change" {
 			t.Errorf("%v, %v", report, err)
 		}
-		if _, _, err := mends(k.tree).Run(ctx, db); err != nil {
+		if _, _, err := mends(k.tree).Run(ctx, tenant); err != nil {
 			t.Error(err)
 		}
-		if report, err := inspect(ctx, db, k.tree); err != nil || len(report) > 0 {
+		if report, err := inspect(ctx, tenant, k.tree); err != nil || len(report) > 0 {
 			t.Errorf("after the repair: %v, %v", report, err)
 		}
 	})

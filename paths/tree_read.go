@@ -8,7 +8,6 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths/internal/tree"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Roots returns the query of the roots, in order.
@@ -130,7 +129,7 @@ func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 // Cost: for a nested set one command, in batches, by the index on the left number; it holds one node for each depth. For others one
 // command, in batches, that reads the links of all nodes, which are held in memory, some 600 bytes for each, and one for each 500
 // nodes that reads them by _id.
-func (t *Tree[D, K]) Dump(ctx context.Context, db *mongo.Database) iter.Seq2[Visit[D], error] {
+func (t *Tree[D, K]) Dump(ctx context.Context, db model.DB) iter.Seq2[Visit[D], error] {
 	return func(yield func(Visit[D], error) bool) {
 		more := true
 		err := t.t.Dump(ctx, db, func(n tree.Node, depth int) (bool, error) {
@@ -152,6 +151,6 @@ func (t *Tree[D, K]) Dump(ctx context.Context, db *mongo.Database) iter.Seq2[Vis
 // writers leave no pause, it gives up with [model.ErrLeased].
 //
 // Cost: two commands beside the read's, for each time that it is run.
-func (t *Tree[D, K]) Settled(ctx context.Context, db *mongo.Database, read func(ctx context.Context) error) error {
+func (t *Tree[D, K]) Settled(ctx context.Context, db model.DB, read func(ctx context.Context) error) error {
 	return t.t.Lease.Settled(ctx, db, read)
 }

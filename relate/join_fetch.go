@@ -19,7 +19,7 @@ type child[C any] struct {
 }
 
 // fetch loads the chunks, several at once if asked for and no session forbids it.
-func (j *Join[P, PK, C, CK]) fetch(ctx context.Context, db *mongo.Database, ids []CK) (map[CK]*child[C], error) {
+func (j *Join[P, PK, C, CK]) fetch(ctx context.Context, db model.DB, ids []CK) (map[CK]*child[C], error) {
 	chunks := j.chunks(ids)
 	blocks := make([]block[C, CK], len(chunks))
 	parallel := min(j.in.Parallel, len(chunks))
@@ -46,7 +46,7 @@ func (j *Join[P, PK, C, CK]) fetch(ctx context.Context, db *mongo.Database, ids 
 	return found, nil
 }
 
-func (j *Join[P, PK, C, CK]) fetchParallel(ctx context.Context, db *mongo.Database, chunks [][]CK, parallel int, blocks []block[C, CK]) error {
+func (j *Join[P, PK, C, CK]) fetchParallel(ctx context.Context, db model.DB, chunks [][]CK, parallel int, blocks []block[C, CK]) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup
@@ -75,7 +75,7 @@ type block[C, CK any] struct {
 	children []child[C]
 }
 
-func (j *Join[P, PK, C, CK]) fetchChunk(ctx context.Context, db *mongo.Database, ids []CK) (b block[C, CK], err error) {
+func (j *Join[P, PK, C, CK]) fetchChunk(ctx context.Context, db model.DB, ids []CK) (b block[C, CK], err error) {
 	b = block[C, CK]{make([]CK, 0, len(ids)), make([]child[C], 0, len(ids))}
 	q := j.query(ids)
 	if len(j.in.Sort) == 0 {
@@ -208,7 +208,7 @@ func (j *Join[P, PK, C, CK]) query(ids []CK) *model.Find[C] {
 }
 
 // seen takes the ids of documents that exist off the absent ones.
-func (j *Join[P, PK, C, CK]) seen(ctx context.Context, db *mongo.Database, ids []CK, absent map[CK]bool) error {
+func (j *Join[P, PK, C, CK]) seen(ctx context.Context, db model.DB, ids []CK, absent map[CK]bool) error {
 	type key struct {
 		ID CK `bson:"_id"`
 	}

@@ -4,14 +4,14 @@ import (
 	"context"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate/internal/joins"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // A Loader loads, for many documents at once, what belongs to each: a [Join], the result of [Then], or
 // [ParentRef.Loader]. The result has one entry for each document, in their order.
 type Loader[P, R any] interface {
-	Load(ctx context.Context, db *mongo.Database, parents []P) ([]R, error)
+	Load(ctx context.Context, db model.DB, parents []P) ([]R, error)
 }
 
 // levels is a join of several levels.
@@ -31,7 +31,7 @@ func Then[P, PK, C any, CK comparable, R any](first *Join[P, PK, C, CK], next Lo
 	return &levels[P, PK, C, CK, R]{first, next}
 }
 
-func (l *levels[P, PK, C, CK, R]) Load(ctx context.Context, db *mongo.Database, parents []P) ([]Joined[P, R, CK], error) {
+func (l *levels[P, PK, C, CK, R]) Load(ctx context.Context, db model.DB, parents []P) ([]Joined[P, R, CK], error) {
 	joined, err := l.first.Load(ctx, db, parents)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ type childLoader[C, CK, P, PK any] struct {
 	n   int64
 }
 
-func (l *childLoader[C, CK, P, PK]) Load(ctx context.Context, db *mongo.Database, parents []P) ([]Loaded[P, C], error) {
+func (l *childLoader[C, CK, P, PK]) Load(ctx context.Context, db model.DB, parents []P) ([]Loaded[P, C], error) {
 	out := make([]Loaded[P, C], len(parents))
 	places := joins.PlacesOf(l.ref.parents.Docs())
 	for i := range parents {

@@ -11,7 +11,6 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/idref"
 	"github.com/docmodel/docmodel/relate/internal/joins"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Load joins parents that are in memory. The result has one entry for each, in their order. It returns the context's error
@@ -21,7 +20,7 @@ import (
 // an answer, or batch where Options.BatchSize is set. Parents without ids cost nothing. With a Filter, the ids that it or
 // nothing matched are looked for once more by _id alone, in as many chunks as they fill: to tell what it left out from what
 // is missing.
-func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db *mongo.Database, parents []P) ([]Joined[P, C, CK], error) {
+func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db model.DB, parents []P) ([]Joined[P, C, CK], error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return nil, err
 	}
@@ -60,7 +59,7 @@ func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db *mongo.Database, paren
 // the sequence. It can be ranged as often as the parents can.
 //
 // Cost: as [Join.Load], for each batch. An id is fetched once in a batch.
-func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db *mongo.Database, parents iter.Seq2[P, error]) iter.Seq2[Joined[P, C, CK], error] {
+func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db model.DB, parents iter.Seq2[P, error]) iter.Seq2[Joined[P, C, CK], error] {
 	return func(yield func(Joined[P, C, CK], error) bool) {
 		if parents == nil {
 			yield(Joined[P, C, CK]{}, &model.ValueError{Field: "parents", Reason: "is nil: give a sequence of parents"})
@@ -182,7 +181,7 @@ func (j *Join[P, PK, C, CK]) assemble(ctx context.Context, p P, ids []CK, found 
 
 // absent tells ids that lead nowhere from children that the filter left out, which takes a second look by _id alone when
 // there is a filter and something is not there.
-func (j *Join[P, PK, C, CK]) absent(ctx context.Context, db *mongo.Database, ids []CK, found map[CK]*child[C]) (map[CK]bool, error) {
+func (j *Join[P, PK, C, CK]) absent(ctx context.Context, db model.DB, ids []CK, found map[CK]*child[C]) (map[CK]bool, error) {
 	var rest []CK
 	for i, id := range ids {
 		if err := joins.Alive(ctx, i); err != nil {

@@ -34,7 +34,7 @@ type Migration struct {
 // agree it writes nothing. It leaves a document that it can't copy as it is, and reports it: see [model.LeftError].
 //
 // Each batch reads its documents, and writes only over what it read. What changed in between is passed over: Writes counts it and
-// Modified doesn't. Run the job again. Under a tenant's [model.Policy] it is refused with a [*model.ConflictError].
+// Modified doesn't. Run the job again. Under a tenant's [model.Scope] it is refused with a [*model.ConflictError].
 //
 // Cost of a batch: a command that reads the documents, one or two that read what belongs to them by an index, one that reads the
 // migration's state, and one for each kind of write. Nothing is written where nothing differs.

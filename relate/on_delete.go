@@ -10,7 +10,6 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/idref"
 	"github.com/docmodel/docmodel/relate/internal/ondelete"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // OnDelete says what happens to the documents that refer to a deleted document: they forbid the deletion, are deleted too,
@@ -134,7 +133,7 @@ type ReachVia struct {
 // reaching is a change in the words of this package.
 func reaching(c model.Change[ondelete.Reach]) model.Change[Reach] {
 	return model.Change[Reach]{
-		Read: func(ctx context.Context, db *mongo.Database) (Reach, error) {
+		Read: func(ctx context.Context, db model.DB) (Reach, error) {
 			found, err := c.Read(ctx, db)
 			return reachOf(found), err
 		},

@@ -158,7 +158,7 @@ func (t *tour) job(ctx context.Context, name, index string, j model.Job) error {
 type reads[R any] interface {
 	fmt.Stringer
 	Cost() model.Cost
-	All(context.Context, *mongo.Database) ([]R, error)
+	All(context.Context, model.DB) ([]R, error)
 }
 
 // read reads as a step, and shows each of the first few.

@@ -48,7 +48,7 @@ func (t Tracker) Give(ctx context.Context, task, person string, e Event) error {
 // give reads the task anew when somebody else gave it away in between.
 func give(task, person string, e Event) model.Change[Task] {
 	return model.Change[Task]{
-		Read: func(ctx context.Context, db *mongo.Database) (Task, error) {
+		Read: func(ctx context.Context, db model.DB) (Task, error) {
 			if n, err := people.ByID(person).Count(ctx, db); err != nil || n == 0 {
 				return Task{}, cmp.Or(err, ErrNoPerson)
 			}
@@ -85,7 +85,7 @@ func (t Tracker) Finish(ctx context.Context, task string, e Event) error {
 // Drop deletes a task: its owner lists it no longer, and its project doesn't count it. What is gone already is no error.
 func (t Tracker) Drop(ctx context.Context, task string, op bson.ObjectID) error {
 	_, _, err := model.Change[Task]{
-		Read:   func(ctx context.Context, db *mongo.Database) (Task, error) { return tasks.ByID(task).One(ctx, db) },
+		Read:   func(ctx context.Context, db model.DB) (Task, error) { return tasks.ByID(task).One(ctx, db) },
 		Decide: func(t Task) (model.Plan, error) { return work.Unassign(&t, op), nil },
 	}.Run(ctx, t.db)
 	if errors.Is(err, model.ErrNotFound) {

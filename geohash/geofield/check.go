@@ -24,7 +24,7 @@ func (f *field) checks(find func(filter bson.D) *model.Find[bson.Raw]) []model.C
 	name := f.Name() + "." + f.key + ": wrong keys"
 	return []model.Check{{
 		Name: name, Collection: f.Name(), Rule: f.key + " is the key of " + f.point + ", or neither is there",
-		Read: func(ctx context.Context, db *mongo.Database, filter bson.D) iter.Seq2[model.Finding, error] {
+		Read: func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 			return func(yield func(model.Finding, error) bool) {
 				for raw, err := range find(filter).Each(ctx, db) {
 					if err != nil {

@@ -72,7 +72,7 @@ func open(t *testing.T, db *mongo.Database, n int, fields ...*cafeField) []cafe 
 }
 
 type runner interface {
-	Run(context.Context, *mongo.Database) (model.Result, error)
+	Run(context.Context, model.DB) (model.Result, error)
 }
 
 func run(t testing.TB, db *mongo.Database, plans ...runner) {

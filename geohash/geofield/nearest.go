@@ -11,7 +11,6 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Nearest is a search in the order of distance, then _id. It does nothing until Each or All runs it. [Field.Nearest] makes it.
@@ -80,7 +79,7 @@ func (f *Field[D, K]) Nearest(from geohash.Point, spec NearestSpec, after Mark, 
 
 // Each runs the search and yields places in order. An error ends the sequence. Each range over it runs the search anew. Another
 // ring is read only when the loop goes on beyond the last.
-func (n Nearest[D]) Each(ctx context.Context, db *mongo.Database) iter.Seq2[Place[D], error] {
+func (n Nearest[D]) Each(ctx context.Context, db model.DB) iter.Seq2[Place[D], error] {
 	return places[D](n.n.f, func(yield func(located) bool) error {
 		run := search{nearest: n.n}
 		return run.run(ctx, db, yield)
@@ -88,7 +87,7 @@ func (n Nearest[D]) Each(ctx context.Context, db *mongo.Database) iter.Seq2[Plac
 }
 
 // All runs the search and returns all places.
-func (n Nearest[D]) All(ctx context.Context, db *mongo.Database) ([]Place[D], error) {
+func (n Nearest[D]) All(ctx context.Context, db model.DB) ([]Place[D], error) {
 	return collect(n.Each(ctx, db))
 }
 

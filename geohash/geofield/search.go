@@ -10,7 +10,6 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // search is a run of a [Nearest].
@@ -36,7 +35,7 @@ const (
 // That is exact: a cover holds the keys of all points of its circle, so everything not farther away than the radius has been read
 // once the ring is, and whatever hasn't been read is farther. What was read beyond the radius waits for the next ring. So once k lie
 // within the radius, they are the nearest.
-func (s *search) run(ctx context.Context, db *mongo.Database, yield func(located) bool) error {
+func (s *search) run(ctx context.Context, db model.DB, yield func(located) bool) error {
 	if s.err != nil {
 		return s.err
 	}
@@ -116,7 +115,7 @@ func (s *search) query(ranges []geohash.Range) model.Query {
 }
 
 // readRing reads the ring of the circle into what is ahead.
-func (s *search) readRing(ctx context.Context, db *mongo.Database) error {
+func (s *search) readRing(ctx context.Context, db model.DB) error {
 	ranges := s.ring()
 	if len(ranges) == 0 {
 		return nil

@@ -7,7 +7,6 @@ import (
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Within is a search for the documents in an area, exactly. It does nothing until Each, All or Count runs it. [Field.Within] makes it.
@@ -43,23 +42,23 @@ func (f *Field[D, K]) Within(area Area, where ...bson.D) Within[D] {
 
 // Each runs the search and yields places as they come, in bounded memory, in no order but that of Find. An error ends the sequence.
 // Each range over it runs the search anew.
-func (w Within[D]) Each(ctx context.Context, db *mongo.Database) iter.Seq2[Place[D], error] {
+func (w Within[D]) Each(ctx context.Context, db model.DB) iter.Seq2[Place[D], error] {
 	return places[D](w.f, func(yield func(located) bool) error { return w.f.each(ctx, db, w.Find.Query, w.area, yield) })
 }
 
 // All runs the search and returns all places. None is not an error.
-func (w Within[D]) All(ctx context.Context, db *mongo.Database) ([]Place[D], error) {
+func (w Within[D]) All(ctx context.Context, db model.DB) ([]Place[D], error) {
 	return collect(w.Each(ctx, db))
 }
 
 // Count runs the search and counts the places.
 //
 // Cost: of a box, one command that returns a number; of another area, the _id and the point of each candidate.
-func (w Within[D]) Count(ctx context.Context, db *mongo.Database) (int64, error) {
+func (w Within[D]) Count(ctx context.Context, db model.DB) (int64, error) {
 	return w.f.count(ctx, db, w.Find.Query, w.area)
 }
 
-func (f *field) each(ctx context.Context, db *mongo.Database, q model.Query, area Area, yield func(located) bool) error {
+func (f *field) each(ctx context.Context, db model.DB, q model.Query, area Area, yield func(located) bool) error {
 	if err := f.checkLimit(&q, area); err != nil {
 		return err
 	}
@@ -92,7 +91,7 @@ func (f *field) checkLimit(q *model.Query, area Area) error {
 	return f.Refuse("Limit", q.Limit, "a limit or a skip counts what lies around the area too: end the loop over Each")
 }
 
-func (f *field) count(ctx context.Context, db *mongo.Database, q model.Query, area Area) (n int64, _ error) {
+func (f *field) count(ctx context.Context, db model.DB, q model.Query, area Area) (n int64, _ error) {
 	if err := f.checkLimit(&q, area); err != nil {
 		return 0, err
 	}

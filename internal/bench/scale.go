@@ -179,7 +179,7 @@ func fill[D any](ctx context.Context, s *site, n int, insert func([]D) model.Pla
 }
 
 type answers[D any] interface {
-	All(context.Context, *mongo.Database) ([]D, error)
+	All(context.Context, model.DB) ([]D, error)
 }
 
 const some = -1 // documents: at least one
@@ -198,7 +198,7 @@ func reading[D any, Q answers[D]](ctx context.Context, s *site, want int, query 
 }
 
 type write interface {
-	Run(context.Context, *mongo.Database) (model.Result, error)
+	Run(context.Context, model.DB) (model.Result, error)
 	Cost() model.Cost
 }
 

@@ -8,7 +8,7 @@ import (
 
 func init() {
 	register(findCopies()...)
-	register(underPolicy()...)
+	register(underScope()...)
 }
 
 // named is a query whose filter and sort have room behind them.
@@ -52,69 +52,52 @@ func findCopies() []Case {
 }
 
 // tenant is what an application adds to everything.
-func tenant(s string) *model.Policy {
-	return &model.Policy{
-		Filter: roomy(bson.D{{Key: "tenant", Value: s}, {Key: "deletedAt", Value: nil}}),
-		Insert: roomy(bson.D{{Key: "tenant", Value: s}}),
+func tenant(s string) *model.Scope {
+	return &model.Scope{
+		Tenant: roomy(bson.D{{Key: "tenant", Value: s}}),
 		Set:    roomy(bson.D{{Key: "updatedAt", Value: noon(0)}}),
 		Delete: roomy(bson.D{{Key: "deletedAt", Value: noon(0)}}),
 	}
 }
 
-// under is a case whose value is put under a policy. What a policy is put on is the receiver, and not scribbled on.
-func under(method, reason string, apply func(p model.Policy, s string) any) Case {
-	return Case{Method: method, Reason: reason, From: func(s string) ([]any, func() any) {
-		p := tenant(s)
-		return []any{p}, func() any { return apply(*p, s) }
-	}}
-}
-
-func underPolicy() []Case {
-	return []Case{
-		under("model.Find.Under", "a filter more", func(p model.Policy, s string) any { return named(s).Under(p) }),
-		under("model.Aggregate.Under", "a filter on every collection that is read", func(p model.Policy, s string) any {
-			return uses.ChildrenOf(s).Under(p)
-		}),
-		under("model.Modify.Under", "a filter and a field more", func(p model.Policy, s string) any {
-			return parts.Modify(bson.D{{Key: "name", Value: s}}, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: s}}}}).Under(p)
-		}),
-		under("model.Write.Under", "an update", func(p model.Policy, s string) any { return uses.Add("bench", s).Under(p) }),
-		under("model.Write.Under", "an insert", func(p model.Policy, s string) any { return parts.Insert(sparePart{ID: s}).Under(p) }),
-		under("model.Write.Under", "a delete marks", func(p model.Policy, s string) any { return parts.Delete(s).Under(p) }),
-		under("model.Plan.Under", "each step", func(p model.Policy, s string) any { return uses.DeleteChild(s).Under(p) }),
-		under("model.MergeInto.Under", "what is read and what is written", func(p model.Policy, s string) any {
-			return model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{
+// underScope are plans under a scope, which must not be scribbled on. A tenant without a name is refused.
+func underScope() []Case {
+	var out []Case
+	for _, c := range []struct {
+		reason string
+		steps  func(s string) []model.Step
+	}{
+		{"an update", func(s string) []model.Step { return []model.Step{uses.Add("bench", s)} }},
+		{"an insert", func(s string) []model.Step { return []model.Step{parts.Insert(sparePart{ID: s})} }},
+		{"a delete marks", func(s string) []model.Step { return []model.Step{parts.Delete(s)} }},
+		{"each step", func(s string) []model.Step { return uses.DeleteChild(s).Steps }},
+		{"what is read and what is written", func(s string) []model.Step {
+			return []model.Step{model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{
 				{{Key: "$match", Value: bson.D{{Key: "name", Value: s}}}},
 				{{Key: "$merge", Value: bson.D{{Key: "into", Value: "products"}}}},
-			}}.Under(p)
-		}),
+			}}}
+		}},
+	} {
+		out = append(out, Case{Method: "model.Scope.Plan", Reason: c.reason, From: func(s string) ([]any, func() any) {
+			scope := tenant(s)
+			return []any{scope}, func() any { return scope.Plan(model.NewPlan(c.steps(s)...)) }
+		}})
 	}
+	return out
 }
 
-func deferredUnderPolicy() []Case {
+func alsoCases() []Case {
 	rename := func(s string) model.Plan {
 		return model.NewPlan(parts.Update("nut", bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: s}}}}))
 	}
-	change := under("model.Change.Under", "what it decides", func(p model.Policy, s string) any {
-		return model.Change[string]{Decide: func(s string) (model.Plan, error) { return rename(s), nil }}.Under(p)
-	})
-	change.State = func(s string) any { return s }
-	job := under("model.Job.Under", "what it reads and plans", func(p model.Policy, s string) any {
-		return model.Job{Name: "rename", Stages: []model.Stage{{Collection: "parts", Plan: func([]bson.Raw) (model.Plan, error) { return rename(s), nil }}}}.Under(p)
-	})
-	job.State = func(s string) any {
-		raw, _ := bson.Marshal(bson.D{{Key: "_id", Value: "nut"}, {Key: "name", Value: s}})
-		return []bson.Raw{raw}
-	}
-	also := Case{Method: "model.Change.Also", Reason: "two plans of one attempt",
+	return []Case{{Method: "model.Change.Also", Reason: "two plans of one attempt",
 		Make: func(s string) any {
 			c := model.Change[string]{Decide: func(read string) (model.Plan, error) { return rename(read), nil }}
 			return c.Also(func(read string) (model.Plan, error) {
 				return model.NewPlan(parts.Unchecked().Update("nut", bson.D{{Key: "$set", Value: bson.D{{Key: "maker", Value: read}}}})), nil
 			})
 		},
-		State: func(s string) any { return s }}
-	return []Case{change, job, also}
+		State: func(s string) any { return s }}}
 }
 
-func init() { register(deferredUnderPolicy()...) }
+func init() { register(alsoCases()...) }

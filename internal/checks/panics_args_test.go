@@ -8,9 +8,17 @@ import (
 	"sync"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
+
+// foreign is what isn't a database of the driver.
+type foreign struct{}
+
+func (foreign) Name() string          { return "foreign" }
+func (foreign) Client() *mongo.Client { return nil }
 
 // good is an argument as it may be.
 func (w *walker) good(t reflect.Type) reflect.Value {
@@ -19,7 +27,7 @@ func (w *walker) good(t reflect.Type) reflect.Value {
 		return reflect.ValueOf(context.Background())
 	case reflect.TypeFor[*bson.Registry]():
 		return reflect.ValueOf(bson.NewRegistry())
-	case reflect.TypeFor[*mongo.Database]():
+	case reflect.TypeFor[*mongo.Database](), reflect.TypeFor[model.DB](), reflect.TypeFor[core.DB]():
 		return reflect.ValueOf(w.db)
 	case reflect.TypeFor[bson.RawValue]():
 		return reflect.ValueOf(rawOf("x"))
@@ -123,6 +131,9 @@ func (w *walker) bad(t reflect.Type, depth int) []reflect.Value {
 	}
 	switch t {
 	case reflect.TypeFor[*mongo.Database](), reflect.TypeFor[context.Context]():
+		return out
+	case reflect.TypeFor[model.DB](), reflect.TypeFor[core.DB]():
+		add((*mongo.Database)(nil), (*core.Handle)(nil), &core.Handle{}, foreign{}, model.Scope{Tenant: bson.D{{Key: "tenant", Value: ""}}}.On(w.db))
 		return out
 	case reflect.TypeFor[bson.Raw]():
 		add(bson.Raw{}, bson.Raw{1, 2, 3}, bson.Raw{5, 0, 0, 0, 0}, bson.Raw{255, 255, 255, 127, 2, 'a', 0}, bson.Raw{12, 0, 0, 0, 2, 'a', 0, 255, 255, 255, 127, 0}, deepBytes())

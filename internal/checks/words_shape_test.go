@@ -91,7 +91,7 @@ func checkShape(t *testing.T, p *types.Package, full string, f *types.Func) {
 			t.Errorf("%s: %s: read on by after, and n", full, v.Name())
 		case v.Name() == "after" && p.Name() != "model" && p.Name() != "paths" && i+2 != sig.Params().Len():
 			t.Errorf("%s: after and n are the last arguments", full)
-		case strings.HasSuffix(text, "mongo.Database") && p.Name() != "model" && p.Name() != "modeltest":
+		case (strings.HasSuffix(text, "mongo.Database") || strings.HasSuffix(text, "model.DB")) && p.Name() != "model" && p.Name() != "modeltest":
 			ran[full] = true
 			if runs[full] == "" {
 				t.Errorf("%s is handed a database: return a value that runs, or say in the list why not", full)

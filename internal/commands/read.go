@@ -6,7 +6,6 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Serve says which index serves a query, or why the query can't be sent.
@@ -27,7 +26,7 @@ func Indexed[R any](a *model.Aggregate[R], index string, err error) *model.Aggre
 }
 
 // ReadOne reads fields of a document by its _id, or all of it.
-func ReadOne(ctx context.Context, db *mongo.Database, collection string, id, fields bson.D) (bson.Raw, error) {
+func ReadOne(ctx context.Context, db model.DB, collection string, id, fields bson.D) (bson.Raw, error) {
 	return (&model.Find[bson.Raw]{Query: model.Query{Collection: collection, Filter: id, Projection: fields, Index: model.IDIndex}}).One(ctx, db)
 }
 

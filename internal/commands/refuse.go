@@ -7,7 +7,6 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // takenError says that a value is held by another document: a unique table's value, or the _id of an inserted document. Its text
@@ -63,7 +62,7 @@ func Untyped[S any](c model.Change[S]) model.Change[any] {
 		return s, err
 	}
 	out := model.Change[any]{
-		Read: func(ctx context.Context, db *mongo.Database) (any, error) { return c.Read(ctx, db) },
+		Read: func(ctx context.Context, db model.DB) (any, error) { return c.Read(ctx, db) },
 		Decide: func(v any) (model.Plan, error) {
 			s, err := typed(v)
 			if err != nil {

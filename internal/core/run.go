@@ -2,17 +2,90 @@ package core
 
 import (
 	"context"
+	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// CheckRun refuses a nil context and a nil database, before anything is sent.
-func CheckRun(ctx context.Context, db *mongo.Database) error {
-	switch {
-	case ctx == nil:
-		return ValueError("", "ctx", nil, "is nil: give context.Background()")
-	case db == nil:
-		return ValueError("", "db", nil, "is nil: give the database that the collections are in")
+// A DB is what things run on: a *mongo.Database or a [Handle]. It is model.DB.
+type DB interface {
+	Name() string
+	Client() *mongo.Client
+}
+
+// A Handle is a database under scopes. Package model makes it.
+type Handle struct {
+	Database *mongo.Database
+	Scopes   any    // of package model
+	Tenant   string // whose the documents are that the library keeps for itself; "" for nobody's
+	Err      error  // bad input; whatever runs on the handle is refused with it
+}
+
+// Name is the name of the database.
+func (h *Handle) Name() string {
+	if h == nil || h.Database == nil {
+		return ""
 	}
-	return nil
+	return h.Database.Name()
+}
+
+// Client is the client that the database was opened by.
+func (h *Handle) Client() *mongo.Client {
+	if h == nil || h.Database == nil {
+		return nil
+	}
+	return h.Database.Client()
+}
+
+// Database is the driver's database behind a DB that [CheckRun] lets pass.
+func Database(db DB) *mongo.Database {
+	if h, ok := db.(*Handle); ok {
+		return h.Database
+	}
+	return db.(*mongo.Database)
+}
+
+// Scoped reports whether a database is under a scope.
+func Scoped(db DB) bool {
+	h, ok := db.(*Handle)
+	return ok && h.Scopes != nil
+}
+
+// CheckRun refuses a nil context and what is no database, before anything is sent.
+func CheckRun(ctx context.Context, db DB) error {
+	if ctx == nil {
+		return ValueError("", "ctx", nil, "is nil: give context.Background()")
+	}
+	return CheckDB(db)
+}
+
+// CheckDB refuses what nothing can run on.
+func CheckDB(db DB) error {
+	const none = "is nil: give the database that the collections are in"
+	switch db := db.(type) {
+	case nil:
+		return ValueError("", "db", nil, none)
+	case *mongo.Database:
+		if db == nil {
+			return ValueError("", "db", nil, none)
+		}
+		return nil
+	case *Handle:
+		if db == nil {
+			return ValueError("", "db", nil, none)
+		}
+		if db.Err == nil && db.Database == nil {
+			return ValueError("", "db", nil, none)
+		}
+		return db.Err
+	}
+	return ValueError("", "db", fmt.Sprintf("%T", db), "is neither a *mongo.Database nor what Scope.On returns")
+}
+
+// Tenant is a text that names whose the documents of a handle are, or "".
+func Tenant(db DB) string {
+	if h, ok := db.(*Handle); ok && h != nil {
+		return h.Tenant
+	}
+	return ""
 }

@@ -1,21 +1,19 @@
 // Package runctx holds what a context tells everything that runs with it: that its reads
-// decide a write, and which tenant they belong to.
+// decide a write.
 package runctx
 
 import (
 	"context"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Everywhere is the model.Policy of a context that carries none: nil, but in tests that run as a tenant.
+// Everywhere is the model.Scope of a database that is under none: nil, but in tests that run as a tenant.
 var Everywhere any
 
 type (
 	decidingKey struct{}
 	lastingKey  struct{}
-	tenantKey   struct{}
 )
 
 // with marks a context. A nil one stays nil: what would run with it is refused.
@@ -58,41 +56,6 @@ func Lasting(ctx context.Context) context.Context {
 // Lasts reports whether the context is marked by [Lasting].
 func Lasts(ctx context.Context) bool {
 	return marked(ctx, lastingKey{})
-}
-
-// WithTenant notes that everything that runs belongs to a tenant, named by a text.
-func WithTenant(ctx context.Context, tenant string) context.Context {
-	return with(ctx, tenantKey{}, tenant)
-}
-
-// Tenant is the text of [WithTenant], or "".
-func Tenant(ctx context.Context) string {
-	if ctx == nil {
-		return ""
-	}
-	s, _ := ctx.Value(tenantKey{}).(string)
-	return s
-}
-
-// Name is the name of a document that the library keeps for itself (a lock, a place, a
-// checkpoint) in the context: two tenants that do the same thing don't share one.
-func Name(ctx context.Context, name string) string {
-	if t := Tenant(ctx); t != "" {
-		return name + " " + t
-	}
-	return name
-}
-
-// ID is [Name] for an _id of any type.
-func ID(ctx context.Context, id any) any {
-	t := Tenant(ctx)
-	if t == "" {
-		return id
-	}
-	if name, ok := id.(string); ok {
-		return Name(ctx, name)
-	}
-	return bson.D{{Key: "of", Value: id}, {Key: "tenant", Value: t}}
 }
 
 // WithoutSession returns the context without the driver's session: what is run under it has no part in the transaction that may be

@@ -13,7 +13,7 @@ import (
 
 // Written is a write, or a plan.
 type Written interface {
-	Run(context.Context, *mongo.Database) (model.Result, error)
+	Run(context.Context, model.DB) (model.Result, error)
 }
 
 // Doing runs a write or a plan.

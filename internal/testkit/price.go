@@ -52,7 +52,7 @@ func Mending(commands, written int, check model.Check) Price {
 // Reads is the price of a query.
 func Reads[R any](reason string, returned int, q interface {
 	Cost() model.Cost
-	All(context.Context, *mongo.Database) ([]R, error)
+	All(context.Context, model.DB) ([]R, error)
 }) Price {
 	p := Does(reason, 1, 0, returned, nil)
 	p.begin = func(context.Context, *mongo.Database) (DBFunc, *model.Cost, error) {

@@ -42,7 +42,7 @@ type Operation struct {
 }
 
 // Exec runs plans.
-func Exec(ctx context.Context, db *mongo.Database, plans ...model.Plan) error {
+func Exec(ctx context.Context, db model.DB, plans ...model.Plan) error {
 	for _, p := range plans {
 		if _, err := p.Run(ctx, db); err != nil {
 			return err
@@ -52,7 +52,7 @@ func Exec(ctx context.Context, db *mongo.Database, plans ...model.Plan) error {
 }
 
 // MustExec is [Exec] of what must succeed.
-func MustExec(t testing.TB, db *mongo.Database, plans ...model.Plan) {
+func MustExec(t testing.TB, db model.DB, plans ...model.Plan) {
 	t.Helper()
 	if err := Exec(context.Background(), db, plans...); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 
 // All runs a query or a pipeline.
 func All[R any](t testing.TB, db *mongo.Database, q interface {
-	All(context.Context, *mongo.Database) ([]R, error)
+	All(context.Context, model.DB) ([]R, error)
 }) []R {
 	t.Helper()
 	list, err := q.All(t.Context(), db)
@@ -92,7 +92,7 @@ func CostOf(reason string, p model.Plan, commands, written int) CostCase {
 // CostOfRead is the cost of a query of one command, as documented.
 func CostOfRead[R any](reason string, q interface {
 	Cost() model.Cost
-	All(context.Context, *mongo.Database) ([]R, error)
+	All(context.Context, model.DB) ([]R, error)
 }, returned int) CostCase {
 	return CostCase{reason, q, func(ctx context.Context, db *mongo.Database) error {
 		_, err := q.All(ctx, db)

@@ -53,21 +53,30 @@ type Survey struct {
 // side is a collection of the relation.
 type side struct {
 	name      string
-	of        func(*mongo.Database) *mongo.Collection
+	estimate  func(context.Context, *mongo.Database) (int64, error)
+	all       *model.Query
 	aggregate func(mongo.Pipeline) model.Aggregation
 }
 
-// count is what the server keeps count of; where that is none, as it may be after a crash, it is counted.
-func (s side) count(ctx context.Context, db *mongo.Database) (int64, error) {
-	n, err := s.of(db).EstimatedDocumentCount(ctx)
-	if err == nil && n == 0 {
-		n, err = s.of(db).CountDocuments(ctx, bson.D{})
+// count is what the server keeps count of. Where that is none, as it may be after a crash, or of more than a scope shows, it is counted.
+func (s side) count(ctx context.Context, db model.DB) (int64, error) {
+	if !core.Scoped(db) {
+		if n, err := s.estimate(ctx, core.Database(db)); err != nil || n > 0 {
+			return n, err
+		}
 	}
-	return n, err
+	return s.all.Count(ctx, db)
 }
 
 func sideOf[D, K any](c *model.Collection[D, K]) side {
-	return side{c.Name(), c.Of, func(p mongo.Pipeline) model.Aggregation { return c.Unchecked().Aggregate(p).Aggregation }}
+	return side{
+		name: c.Name(),
+		estimate: func(ctx context.Context, db *mongo.Database) (int64, error) {
+			return c.Of(db).EstimatedDocumentCount(ctx)
+		},
+		all:       &c.Find(nil).Query,
+		aggregate: func(p mongo.Pipeline) model.Aggregation { return c.Unchecked().Aggregate(p).Aggregation },
+	}
 }
 
 // A SurveyDocument is what is read of one document.

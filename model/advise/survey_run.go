@@ -11,7 +11,6 @@ import (
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // A SurveyResult is what a survey found. Its Relation is ready for [Choose], but for what only the application knows.
@@ -74,7 +73,7 @@ func (r SurveyResult) String() string {
 type surveying struct {
 	*Survey
 	ctx    context.Context
-	db     *mongo.Database
+	db     model.DB
 	result SurveyResult
 
 	parentDocs, childDocs []SurveyDocument
@@ -99,7 +98,7 @@ type family struct {
 //
 // The counts are the server's own (count without a filter): after a crash, and with orphans of a sharded collection, they may be off,
 // and with them what a sample is said to be of.
-func (s *Survey) Run(ctx context.Context, db *mongo.Database) (SurveyResult, error) {
+func (s *Survey) Run(ctx context.Context, db model.DB) (SurveyResult, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return SurveyResult{}, err
 	}

@@ -221,7 +221,7 @@ func (v *Versioned[D, K]) change(id K, op bson.ObjectID, undecided bool, write f
 	}
 	return model.Change[D]{
 		Err: err, Attempts: 100,
-		Read: func(ctx context.Context, db *mongo.Database) (D, error) { return find.One(ctx, db) },
+		Read: func(ctx context.Context, db model.DB) (D, error) { return find.One(ctx, db) },
 		Decide: func(doc D) (model.Plan, error) {
 			applied, err := v.v.applied(&doc, op)
 			if applied || err != nil {

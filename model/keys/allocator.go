@@ -3,8 +3,8 @@ package keys
 import (
 	"context"
 
+	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys/internal/sequence"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // An Allocator gives out the numbers of a sequence, taking them from the counters by blocks: one command for as many numbers as a
@@ -15,7 +15,7 @@ type Allocator[K any] struct{ in *sequence.Allocator }
 
 // Allocator returns an allocator for one database, whose blocks have as many numbers. A block of 1 leaves no gap by itself and keeps
 // nothing in memory. It panics with a [*model.DeclarationError] for a block below 1 or above the greatest number, or a nil database.
-func (s *Sequence[D, K]) Allocator(db *mongo.Database, block int64) *Allocator[K] {
+func (s *Sequence[D, K]) Allocator(db model.DB, block int64) *Allocator[K] {
 	return &Allocator[K]{s.in.NewAllocator(db, block)}
 }
 

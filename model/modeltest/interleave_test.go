@@ -44,7 +44,7 @@ var lostUpdate = modeltest.InterleaveCase{Seed: seedOne, A: readThenSet, B: read
 // change is readThenSet with a guard, tried again when it is stale.
 func change(ctx context.Context, db *mongo.Database) error {
 	_, _, err := model.Change[part]{
-		Read: func(ctx context.Context, db *mongo.Database) (part, error) { return parts.ByID(1).One(ctx, db) },
+		Read: func(ctx context.Context, db model.DB) (part, error) { return parts.ByID(1).One(ctx, db) },
 		Decide: func(p part) (model.Plan, error) {
 			return model.NewPlan(model.Write{Collection: "parts", Expect: model.One, Model: mongo.NewUpdateOneModel().
 				SetFilter(bson.D{{Key: "_id", Value: 1}, {Key: "n", Value: p.N}}).SetUpdate(set(int(p.N) + 1))}), nil

@@ -130,7 +130,7 @@ func TestFaultMatrixTransaction(t *testing.T) {
 func leased(ctx context.Context, db *mongo.Database, id any, decide func(part) model.Plan) error {
 	_, _, err := model.Change[part]{
 		Lease:  &model.Lease{Collection: "locks", ID: id, For: time.Minute},
-		Read:   func(ctx context.Context, db *mongo.Database) (part, error) { return parts.ByID(0).One(ctx, db) },
+		Read:   func(ctx context.Context, db model.DB) (part, error) { return parts.ByID(0).One(ctx, db) },
 		Decide: func(p part) (model.Plan, error) { return decide(p), nil },
 	}.Run(ctx, db)
 	return err

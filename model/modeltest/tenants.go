@@ -16,9 +16,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// With DOCMODEL_TENANT set, the library runs everything under the policy of one tenant, and an engine holds another tenant's
+// With DOCMODEL_TENANT set, the library runs everything under the scope of one tenant, and an engine holds another tenant's
 // equal documents beside each of the tenant's. Tests stay as they are: what a test itself stores is given to the tenant, what it
-// reads by itself is the tenant's alone, less the policy's fields. What the library sends is left as it is. When the test ends,
+// reads by itself is the tenant's alone, less the scope's fields. What the library sends is left as it is. When the test ends,
 // the other tenant's documents must be as they were.
 type tenants struct {
 	mu       sync.Mutex
@@ -37,9 +37,8 @@ func init() {
 	if !tenancy.On {
 		return
 	}
-	runctx.Everywhere = model.Policy{
-		Filter: bson.D{{Key: tenantField, Value: "mine"}, {Key: deletedField, Value: nil}},
-		Insert: bson.D{{Key: tenantField, Value: "mine"}},
+	runctx.Everywhere = model.Scope{
+		Tenant: bson.D{{Key: tenantField, Value: "mine"}},
 		Set:    bson.D{{Key: changedField, Value: int64(7)}},
 		Delete: bson.D{{Key: deletedField, Value: int64(7)}},
 	}

@@ -97,13 +97,13 @@ func (v Validation) String() string {
 //
 // Cost: one listCollections command, one more if something differs, and two more if the collection is new, for there are servers
 // that forget the validator of a create command. No document is read or written.
-func (v Validation) Ensure(ctx context.Context, db *mongo.Database) error {
+func (v Validation) Ensure(ctx context.Context, db model.DB) error {
 	_, differs, err := v.Diff(ctx, db)
 	if err != nil || len(differs) == 0 {
 		return err
 	}
 	if differs[0] == "collection" {
-		err = db.RunCommand(ctx, v.command("create")).Err()
+		err = core.Database(db).RunCommand(ctx, v.command("create")).Err()
 		var cmd mongo.CommandError
 		if !errors.As(err, &cmd) || cmd.Code != 48 { // NamespaceExists: somebody else created it
 			if err != nil {
@@ -114,7 +114,7 @@ func (v Validation) Ensure(ctx context.Context, db *mongo.Database) error {
 			}
 		}
 	}
-	return v.failed(db.RunCommand(ctx, v.CollMod()).Err())
+	return v.failed(core.Database(db).RunCommand(ctx, v.CollMod()).Err())
 }
 
 func (v Validation) failed(err error) error {
@@ -127,11 +127,11 @@ func (v Validation) failed(err error) error {
 // Diff tells what the collection is validated by, and names how that differs from the validation: "collection" if there is none,
 // "validator", "validationLevel", "validationAction". It is one listCollections command, and changes nothing. A validator differs
 // when its bytes do, in order too.
-func (v Validation) Diff(ctx context.Context, db *mongo.Database) (have Validation, differs []string, err error) {
+func (v Validation) Diff(ctx context.Context, db model.DB) (have Validation, differs []string, err error) {
 	if err := cmp.Or(v.err(), core.CheckRun(ctx, db)); err != nil {
 		return have, nil, err
 	}
-	list, err := db.ListCollectionSpecifications(ctx, bson.D{{Key: "name", Value: v.Collection}})
+	list, err := core.Database(db).ListCollectionSpecifications(ctx, bson.D{{Key: "name", Value: v.Collection}})
 	if err != nil {
 		return have, nil, v.failed(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/schema/internal/versions"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
@@ -182,7 +181,7 @@ func (v *Versions[D, K]) Edit(id K, edit func(doc *D) error) model.Change[bson.R
 	q.Options.ReadPreference = readpref.Primary()
 	return model.Change[bson.Raw]{
 		Err: q.Err,
-		Read: func(ctx context.Context, db *mongo.Database) (bson.Raw, error) {
+		Read: func(ctx context.Context, db model.DB) (bson.Raw, error) {
 			return (&model.Find[bson.Raw]{Query: q}).One(ctx, db)
 		},
 		Decide: func(raw bson.Raw) (model.Plan, error) {

@@ -42,7 +42,7 @@ func (b *Buckets) Append(key, element any) model.Change[any] {
 		return commands.RefusedChange[any](b.Docs.Name(), err)
 	}
 	return commands.Untyped(model.Change[End]{
-		Read:     func(ctx context.Context, db *mongo.Database) (End, error) { return b.ReadEnd(ctx, db, e) },
+		Read:     func(ctx context.Context, db model.DB) (End, error) { return b.ReadEnd(ctx, db, e) },
 		Decide:   func(end End) (model.Plan, error) { return b.Decide(e, end) },
 		Attempts: 100,
 	})
@@ -50,7 +50,7 @@ func (b *Buckets) Append(key, element any) model.Change[any] {
 
 // ReadEnd reads the newest bucket, and then whether any holds the element. In this order: if none does, the element can
 // come only into the newest bucket that was read, or one after it, and the write's own guard sees it there.
-func (b *Buckets) ReadEnd(ctx context.Context, db *mongo.Database, e Element) (End, error) {
+func (b *Buckets) ReadEnd(ctx context.Context, db model.DB, e Element) (End, error) {
 	ofPeriod, err := b.ofPeriods(e.key, e.period, e.period)
 	if err != nil {
 		return End{}, err

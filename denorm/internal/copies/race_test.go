@@ -214,7 +214,7 @@ func TestCopyWriters(t *testing.T) {
 		for i := range 32 {
 			wait.Go(func() {
 				change := model.Change[origin]{
-					Read: func(ctx context.Context, db *mongo.Database) (origin, error) { return origins.ByID("s1").One(ctx, db) },
+					Read: func(ctx context.Context, db model.DB) (origin, error) { return origins.ByID("s1").One(ctx, db) },
 					Decide: func(s origin) (model.Plan, error) {
 						return f.c.Set(&s, bson.D{e("tags", append(s.Tags, fmt.Sprint(i)))}), nil
 					},

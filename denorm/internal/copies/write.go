@@ -188,7 +188,7 @@ func (c *Copying) Refresh(from any, docs []any) model.Change[bson.Raw] {
 	}
 	return model.Change[bson.Raw]{
 		Err: err,
-		Read: func(ctx context.Context, db *mongo.Database) (bson.Raw, error) {
+		Read: func(ctx context.Context, db model.DB) (bson.Raw, error) {
 			return commands.ReadOne(ctx, db, c.docs.Name(), commands.ByID(id), nil)
 		},
 		Decide: func(doc bson.Raw) (model.Plan, error) {

@@ -84,7 +84,7 @@ func counterOf(spec denorm.CounterSpec) *volumeCounter {
 	return denorm.NewCounter(volumes, "house", houses, spec)
 }
 
-func counterRun(ctx context.Context, db *mongo.Database, list ...model.Change[any]) error {
+func counterRun(ctx context.Context, db model.DB, list ...model.Change[any]) error {
 	for _, c := range list {
 		if _, _, err := c.Run(ctx, db); err != nil {
 			return err
@@ -93,7 +93,7 @@ func counterRun(ctx context.Context, db *mongo.Database, list ...model.Change[an
 	return nil
 }
 
-func mustCount(t testing.TB, db *mongo.Database, list ...model.Change[any]) {
+func mustCount(t testing.TB, db model.DB, list ...model.Change[any]) {
 	t.Helper()
 	if err := counterRun(context.Background(), db, list...); err != nil {
 		t.Fatal(err)

@@ -12,12 +12,11 @@ import (
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // readParents reads what the transitions of one child need of their parents: tokens, and the smallest or greatest value and the
 // next one, if it may leave.
-func (c *Counter) readParents(ctx context.Context, db *mongo.Database, s *state, list []transition) error {
+func (c *Counter) readParents(ctx context.Context, db model.DB, s *state, list []transition) error {
 	var ids []bson.RawValue
 	needed := c.tokens != ""
 	for _, t := range list {
@@ -66,7 +65,7 @@ func (c *Counter) parentProjection() bson.D {
 
 // readNext reads the next smallest and greatest values of a parent, where the present one may leave.
 func (c *Counter) readNext(
-	ctx context.Context, db *mongo.Database, p *parentDoc, child bson.Raw, list []transition,
+	ctx context.Context, db model.DB, p *parentDoc, child bson.Raw, list []transition,
 ) error {
 	for _, x := range c.slots {
 		if !slices.ContainsFunc(list, func(t transition) bool { return c.mayLeave(t, p, x) }) {

@@ -51,7 +51,7 @@ func (c *Counter) Insert(w model.Write, op bson.ObjectID) model.Change[any] {
 	if err != nil {
 		return commands.RefusedChange[any](c.docs.Name(), err)
 	}
-	return c.change(func(ctx context.Context, db *mongo.Database) (s state, err error) {
+	return c.change(func(ctx context.Context, db model.DB) (s state, err error) {
 		if c.tokens != "" {
 			err = c.readParents(ctx, db, &s, []transition{t})
 			s.Done = c.remembers(s, op)
@@ -173,12 +173,12 @@ func (c *Counter) operate(id any, o operation, err error) model.Change[any] {
 	if err = cmp.Or(badID, err); err != nil {
 		return commands.RefusedChange[any](c.docs.Name(), err)
 	}
-	return c.change(func(ctx context.Context, db *mongo.Database) (state, error) { return c.read(ctx, db, filter, o) },
+	return c.change(func(ctx context.Context, db model.DB) (state, error) { return c.read(ctx, db, filter, o) },
 		func(s state) (model.Plan, error) { return c.decide(s, filter, o) })
 }
 
 func (c *Counter) change(
-	read func(context.Context, *mongo.Database) (state, error), decide func(state) (model.Plan, error),
+	read func(context.Context, model.DB) (state, error), decide func(state) (model.Plan, error),
 ) model.Change[any] {
 	return commands.Untyped(model.Change[state]{Read: read, Decide: decide, Attempts: 100, Tx: c.tokens == "" && !c.partial})
 }
@@ -195,7 +195,7 @@ func (c *Counter) plan(steps ...[]model.Step) model.Plan {
 }
 
 // read reads a child, and what the operation needs of its parents.
-func (c *Counter) read(ctx context.Context, db *mongo.Database, id bson.D, o operation) (s state, err error) {
+func (c *Counter) read(ctx context.Context, db model.DB, id bson.D, o operation) (s state, err error) {
 	fields := commands.Fields(c.paths()...)
 	if c.pending != "" {
 		fields = append(fields, bson.E{Key: c.pending, Value: 1})

@@ -178,7 +178,7 @@ func (n *List) Append(id bson.D, element any, refused error) model.Change[any] {
 		return commands.RefusedChange[any](n.Docs.Name(), err)
 	}
 	return commands.Untyped(model.Change[end]{
-		Read: func(ctx context.Context, db *mongo.Database) (end, error) { return n.readEnd(ctx, db, id, e) },
+		Read: func(ctx context.Context, db model.DB) (end, error) { return n.readEnd(ctx, db, id, e) },
 		Decide: func(read end) (model.Plan, error) {
 			switch {
 			case read.holds:
@@ -192,7 +192,7 @@ func (n *List) Append(id bson.D, element any, refused error) model.Change[any] {
 	})
 }
 
-func (n *List) readEnd(ctx context.Context, db *mongo.Database, id bson.D, e flat.Element) (out end, _ error) {
+func (n *List) readEnd(ctx context.Context, db model.DB, id bson.D, e flat.Element) (out end, _ error) {
 	projection := bson.D{{Key: n.Path, Value: 1}}
 	if n.key != "" {
 		for i := 1; i <= n.max; i++ {

@@ -25,7 +25,7 @@ type state struct {
 }
 
 // change is a change of the elements of an owner.
-func (o *Outlier) change(err error, read func(context.Context, *mongo.Database) (state, error), decide func(state) (model.Plan, error)) model.Change[any] {
+func (o *Outlier) change(err error, read func(context.Context, model.DB) (state, error), decide func(state) (model.Plan, error)) model.Change[any] {
 	if err != nil {
 		return commands.RefusedChange[any](o.docs.Name(), err)
 	}
@@ -40,7 +40,7 @@ func (o *Outlier) Append(owner, element any) model.Change[any] {
 		e, err = o.in.Encoded(owner, element)
 	}
 	return o.change(err,
-		func(ctx context.Context, db *mongo.Database) (state, error) {
+		func(ctx context.Context, db model.DB) (state, error) {
 			return o.read(ctx, db, id, e, func(s state) bool { return !s.Holds && (s.Flagged || !o.room(e, s)) })
 		},
 		func(s state) (model.Plan, error) { return o.decide(id, e, s) },
@@ -53,7 +53,7 @@ func (o *Outlier) room(e bucket.Element, s state) bool {
 }
 
 // read reads the owner, and then its overflow if it is needed. In this order: what Split moves in between is seen in the overflow.
-func (o *Outlier) read(ctx context.Context, db *mongo.Database, id bson.RawValue, e bucket.Element, overflow func(state) bool) (state, error) {
+func (o *Outlier) read(ctx context.Context, db model.DB, id bson.RawValue, e bucket.Element, overflow func(state) bool) (state, error) {
 	s, err := o.readOwner(ctx, db, id, e)
 	if err != nil || !overflow(s) || s.N > int64(o.spec.Max) && !s.Flagged {
 		return s, err
@@ -68,7 +68,7 @@ func (o *Outlier) read(ctx context.Context, db *mongo.Database, id bson.RawValue
 	return s, err
 }
 
-func (o *Outlier) readOwner(ctx context.Context, db *mongo.Database, id bson.RawValue, e bucket.Element) (state, error) {
+func (o *Outlier) readOwner(ctx context.Context, db model.DB, id bson.RawValue, e bucket.Element) (state, error) {
 	fields := bson.D{
 		{Key: "_id", Value: 0}, {Key: "n", Value: mql.Op("$toLong", mql.Op("$size", o.list()))},
 		{Key: "flagged", Value: o.flagged()}, {Key: "type", Value: mql.Op("$type", "$"+o.path)},
@@ -159,7 +159,7 @@ func (o *Outlier) Remove(owner, key any) model.Change[any] {
 		e, err = o.in.Keyed(owner, key)
 	}
 	return o.change(err,
-		func(ctx context.Context, db *mongo.Database) (state, error) {
+		func(ctx context.Context, db model.DB) (state, error) {
 			return o.read(ctx, db, id, e, func(s state) bool { return !s.Holds && s.Flagged })
 		},
 		func(s state) (model.Plan, error) {

@@ -137,7 +137,7 @@ func (s *Subset) held(parents []bson.RawValue) model.Aggregation {
 }
 
 // read reads a child, and the parents that its change concerns.
-func (s *Subset) read(ctx context.Context, db *mongo.Database, id bson.RawValue, set bson.D) (st state, err error) {
+func (s *Subset) read(ctx context.Context, db model.DB, id bson.RawValue, set bson.D) (st state, err error) {
 	if st.child, err = commands.ReadOne(ctx, db, s.docs.Name(), commands.ByID(id), nil); err != nil {
 		return st, err
 	}
@@ -149,7 +149,7 @@ func (s *Subset) read(ctx context.Context, db *mongo.Database, id bson.RawValue,
 	return st, err
 }
 
-func (s *Subset) readParents(ctx context.Context, db *mongo.Database, ids []bson.RawValue) ([]bson.Raw, error) {
+func (s *Subset) readParents(ctx context.Context, db model.DB, ids []bson.RawValue) ([]bson.Raw, error) {
 	return (&model.Aggregate[bson.Raw]{Aggregation: s.held(ids)}).All(ctx, db)
 }
 

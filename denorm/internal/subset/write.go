@@ -224,13 +224,13 @@ func (s *Subset) Set(child any, fields bson.D) model.Change[any] {
 	id, err := s.docs.RawID("_id", child)
 	set, errSet := s.docs.Set(fields, s.fixed()...)
 	return commands.Untyped(s.change(cmp.Or(errSet, err), func(st state) (model.Plan, error) { return s.set(st, set) },
-		func(ctx context.Context, db *mongo.Database) (state, error) { return s.read(ctx, db, id, set) }))
+		func(ctx context.Context, db model.DB) (state, error) { return s.read(ctx, db, id, set) }))
 }
 
 // Delete is the change that deletes a child, and takes its element out of its parent's array.
 func (s *Subset) Delete(child any) model.Change[any] {
 	id, err := s.docs.RawID("_id", child)
-	return commands.Untyped(s.change(err, s.delete, func(ctx context.Context, db *mongo.Database) (state, error) {
+	return commands.Untyped(s.change(err, s.delete, func(ctx context.Context, db model.DB) (state, error) {
 		st, err := s.read(ctx, db, id, nil)
 		if errors.Is(err, model.ErrNotFound) {
 			err = nil
@@ -248,7 +248,7 @@ func (s *Subset) Refresh(parent any) model.Change[any] {
 // refresh makes the arrays of some parents what their children say, until there is nothing more to do.
 func (s *Subset) refresh(ids []bson.RawValue, err error) model.Change[state] {
 	return s.change(err, func(st state) (model.Plan, error) { return s.repair(drifts(st.parents), true), nil },
-		func(ctx context.Context, db *mongo.Database) (st state, err error) {
+		func(ctx context.Context, db model.DB) (st state, err error) {
 			st.parents, err = s.readParents(ctx, db, ids)
 			return st, err
 		})
@@ -256,7 +256,7 @@ func (s *Subset) refresh(ids []bson.RawValue, err error) model.Change[state] {
 
 // change is one that is followed by a refresh of the arrays that its plan filled up.
 func (s *Subset) change(
-	err error, decide func(state) (model.Plan, error), read func(context.Context, *mongo.Database) (state, error),
+	err error, decide func(state) (model.Plan, error), read func(context.Context, model.DB) (state, error),
 ) model.Change[state] {
 	return model.Change[state]{Err: err, Read: read, Decide: decide, Then: func(st state) *model.Change[state] {
 		plan, err := decide(st)

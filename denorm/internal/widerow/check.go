@@ -60,7 +60,7 @@ func (w *Rows) links() model.Check {
 		},
 	}
 	all := c
-	c.Read = func(ctx context.Context, db *mongo.Database, filter bson.D) iter.Seq2[model.Finding, error] {
+	c.Read = func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 		if len(filter) > 0 {
 			return func(yield func(model.Finding, error) bool) {
 				yield(model.Finding{}, w.refuse("filter", nil, "the check compares all rows: it takes no filter"))
@@ -68,14 +68,14 @@ func (w *Rows) links() model.Check {
 		}
 		return all.Each(ctx, db)
 	}
-	c.MendAll = func(ctx context.Context, db *mongo.Database, age time.Duration) (model.Result, error) {
+	c.MendAll = func(ctx context.Context, db model.DB, age time.Duration) (model.Result, error) {
 		return w.mendLinks(ctx, db, all, age)
 	}
 	return c
 }
 
 // mendLinks mends the pairs that a check finds, one after the other.
-func (w *Rows) mendLinks(ctx context.Context, db *mongo.Database, check model.Check, age time.Duration) (out model.Result, _ error) {
+func (w *Rows) mendLinks(ctx context.Context, db model.DB, check model.Check, age time.Duration) (out model.Result, _ error) {
 	limit := time.Now().Add(-age)
 	found, err := check.All(ctx, db)
 	if err != nil {

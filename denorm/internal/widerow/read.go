@@ -32,7 +32,7 @@ func (w *Rows) holders(side int, p pair) model.Query {
 }
 
 // read reads who holds the pair, and the places of missing columns.
-func (w *Rows) read(ctx context.Context, db *mongo.Database, o operation) (s state, err error) {
+func (w *Rows) read(ctx context.Context, db model.DB, o operation) (s state, err error) {
 	for side := range s.held {
 		if s.held[side], err = w.readHeld(ctx, db, side, o.pair); err != nil {
 			return s, err
@@ -51,7 +51,7 @@ func (w *Rows) read(ctx context.Context, db *mongo.Database, o operation) (s sta
 	return s, nil
 }
 
-func (w *Rows) readHeld(ctx context.Context, db *mongo.Database, side int, p pair) (out []heldColumn, err error) {
+func (w *Rows) readHeld(ctx context.Context, db model.DB, side int, p pair) (out []heldColumn, err error) {
 	q := w.holders(side, p)
 	mine := columnsWhere(mql.Op("$eq", "$$c.id", mql.Literal(p.ids[1-side])))
 	pages, err := (&model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{
@@ -81,13 +81,13 @@ func (w *Rows) readHeld(ctx context.Context, db *mongo.Database, side int, p pai
 }
 
 // readPage reads a document of a row whole.
-func (w *Rows) readPage(ctx context.Context, db *mongo.Database, side int, id string) (bson.Raw, error) {
+func (w *Rows) readPage(ctx context.Context, db model.DB, side int, id string) (bson.Raw, error) {
 	return commands.ReadOne(ctx, db, w.sides[side].Rows, bson.D{{Key: "_id", Value: id}}, nil)
 }
 
 // readPlace reads the document that a key belongs into, whole if it has to be split.
 func (w *Rows) readPlace(
-	ctx context.Context, db *mongo.Database, side int, o operation, key string,
+	ctx context.Context, db model.DB, side int, o operation, key string,
 ) (p rowPlace, err error) {
 	text := o.pair.texts[side]
 	upTo := bson.D{{Key: "$gte", Value: text + "#"}, {Key: "$lte", Value: text + "#" + key}}

@@ -12,7 +12,6 @@ import (
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // A operation is what is to become of a pair.
@@ -108,7 +107,7 @@ func (w *Rows) operate(o operation) model.Change[any] {
 	}
 	return commands.Untyped(model.Change[state]{
 		Attempts: 100,
-		Read:     func(ctx context.Context, db *mongo.Database) (state, error) { return w.read(ctx, db, o) },
+		Read:     func(ctx context.Context, db model.DB) (state, error) { return w.read(ctx, db, o) },
 		Decide:   func(s state) (model.Plan, error) { return w.decide(s, o), nil },
 	})
 }

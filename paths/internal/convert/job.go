@@ -104,7 +104,7 @@ func (s *survey) work() (missing, differ []string) {
 
 // write runs steps under the target's lease.
 func (s *survey) write(ctx context.Context, steps func(ctx context.Context, change int64) ([]model.Step, error)) error {
-	change := s.to.Changing(func(ctx context.Context, _ *mongo.Database, state *tree.State) error {
+	change := s.to.Changing(func(ctx context.Context, _ model.DB, state *tree.State) error {
 		out, err := steps(ctx, state.Change)
 		state.Repair = model.NewPlan(out...)
 		return err

@@ -23,11 +23,11 @@ type Origin struct {
 	name string
 
 	// scan gives all nodes, each once; byID says that siblings with one order key come by their ids.
-	scan func(ctx context.Context, db *mongo.Database, each func(piece) error) error
+	scan func(ctx context.Context, db model.DB, each func(piece) error) error
 	byID bool
 
 	// fetch gives those nodes of some ids that are there.
-	fetch func(ctx context.Context, db *mongo.Database, ids []bson.RawValue) ([]piece, error)
+	fetch func(ctx context.Context, db model.DB, ids []bson.RawValue) ([]piece, error)
 }
 
 // piece is a node of an origin, and the document that is made of it.
@@ -50,7 +50,7 @@ func OfTree(t *tree.Tree, made func(bson.Raw) (bson.Raw, error), top bson.RawVal
 		}
 		return p, err
 	}
-	stream := func(ctx context.Context, db *mongo.Database, s tree.Source, each func(piece) error) error {
+	stream := func(ctx context.Context, db model.DB, s tree.Source, each func(piece) error) error {
 		for doc, err := range t.Aggregate(s).Each(ctx, db) {
 			if err != nil {
 				return err
@@ -65,7 +65,7 @@ func OfTree(t *tree.Tree, made func(bson.Raw) (bson.Raw, error), top bson.RawVal
 		}
 		return nil
 	}
-	scan := func(ctx context.Context, db *mongo.Database, each func(piece) error) error {
+	scan := func(ctx context.Context, db model.DB, each func(piece) error) error {
 		if top.Type == 0 {
 			return stream(ctx, db, tree.Source{Pipeline: mongo.Pipeline{}}, each)
 		}
@@ -83,7 +83,7 @@ func OfTree(t *tree.Tree, made func(bson.Raw) (bson.Raw, error), top bson.RawVal
 		}
 		return stream(ctx, db, t.Rep.Below(n, 0), each)
 	}
-	fetch := func(ctx context.Context, db *mongo.Database, ids []bson.RawValue) (out []piece, err error) {
+	fetch := func(ctx context.Context, db model.DB, ids []bson.RawValue) (out []piece, err error) {
 		err = stream(ctx, db, t.ByID(ids...), func(p piece) error { out = append(out, p); return nil })
 		return out, err
 	}
@@ -92,7 +92,7 @@ func OfTree(t *tree.Tree, made func(bson.Raw) (bson.Raw, error), top bson.RawVal
 
 // OfList is an owner's list as an origin.
 func OfList(t *document.Tree, owner bson.RawValue, made func(bson.Raw) (bson.Raw, error)) Origin {
-	scan := func(ctx context.Context, db *mongo.Database, each func(piece) error) error {
+	scan := func(ctx context.Context, db model.DB, each func(piece) error) error {
 		nodes, err := t.Whole(ctx, db, owner)
 		for i := 0; err == nil && i < len(nodes); i++ {
 			n := nodes[i]
@@ -104,7 +104,7 @@ func OfList(t *document.Tree, owner bson.RawValue, made func(bson.Raw) (bson.Raw
 		}
 		return err
 	}
-	fetch := func(ctx context.Context, db *mongo.Database, ids []bson.RawValue) (out []piece, err error) {
+	fetch := func(ctx context.Context, db model.DB, ids []bson.RawValue) (out []piece, err error) {
 		asked := make(map[string]bool, len(ids))
 		for _, id := range ids {
 			asked[bsonval.Key(id)] = true
@@ -122,7 +122,7 @@ func OfList(t *document.Tree, owner bson.RawValue, made func(bson.Raw) (bson.Raw
 
 // gather reads all nodes of an origin, without what is made of them but for what keep takes from it, and puts them in order. Nodes
 // without a place are [ErrDamaged], and [model.ErrStale]: others may have written while they were read.
-func (o Origin) gather(ctx context.Context, db *mongo.Database, keep func(piece) error) (*forest.Forest[string], error) {
+func (o Origin) gather(ctx context.Context, db model.DB, keep func(piece) error) (*forest.Forest[string], error) {
 	var links []forest.Link[string]
 	seen := map[string]bson.RawValue{}
 	err := o.scan(ctx, db, func(p piece) error {

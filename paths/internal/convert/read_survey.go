@@ -57,7 +57,7 @@ type survey struct {
 }
 
 // survey reads both trees and decides, purely, what is to be written.
-func (c *conversion) survey(ctx context.Context, db *mongo.Database) (*survey, error) {
+func (c *conversion) survey(ctx context.Context, db model.DB) (*survey, error) {
 	s := &survey{conversion: c, wanted: map[string]*copied{}, names: map[string]string{}}
 	var err error
 	if s.source, err = c.from.gather(ctx, db, s.take); err != nil {
@@ -95,7 +95,7 @@ func (s *survey) take(p piece) error {
 }
 
 // look reads the target.
-func (s *survey) look(ctx context.Context, db *mongo.Database) error {
+func (s *survey) look(ctx context.Context, db model.DB) error {
 	s.stored, s.sums = map[string]tree.Node{}, map[string][16]byte{}
 	for doc, err := range s.to.Aggregate(tree.Source{Pipeline: mongo.Pipeline{}}).Each(ctx, db) {
 		if err != nil {

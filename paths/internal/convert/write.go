@@ -7,12 +7,11 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/document"
 	"github.com/docmodel/docmodel/paths/internal/forest"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Absorb is the change that takes the nodes of an origin into an owner's list.
 func Absorb(t *document.Tree, owner bson.RawValue, o Origin, remove bool, err error) model.Change[any] {
-	return t.Absorbing(owner, remove, func(ctx context.Context, db *mongo.Database) ([]document.Node, error) {
+	return t.Absorbing(owner, remove, func(ctx context.Context, db model.DB) ([]document.Node, error) {
 		pieces := map[string]piece{}
 		size := 0
 		f, err := o.gather(ctx, db, func(p piece) error {

@@ -13,7 +13,6 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths/internal/forest"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 func (t *Tree) Checks() []model.Check {
@@ -21,7 +20,7 @@ func (t *Tree) Checks() []model.Check {
 		Name: fmt.Sprintf("%s.%s: damaged trees", t.Owners, t.Path), Collection: t.Owners, Rule: "the list of each owner is a tree",
 		Mend: t.mend, Queries: []*model.Aggregate[bson.Raw]{t.lists(t.owned(nil), "")},
 	}
-	c.Read = func(ctx context.Context, db *mongo.Database, filter bson.D) iter.Seq2[model.Finding, error] {
+	c.Read = func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 		return func(yield func(model.Finding, error) bool) {
 			for doc, err := range t.lists(t.owned(filter), "").Each(ctx, db) {
 				f, damaged := model.Finding{}, true

@@ -10,7 +10,6 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths/internal/forest"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // An element is a node of a list.
@@ -213,7 +212,7 @@ type Listed struct {
 }
 
 // Whole reads the nodes of an owner's list, in preorder. A damaged list is refused.
-func (t *Tree) Whole(ctx context.Context, db *mongo.Database, owner bson.RawValue) (out []Listed, _ error) {
+func (t *Tree) Whole(ctx context.Context, db model.DB, owner bson.RawValue) (out []Listed, _ error) {
 	s, err := t.state(ctx, db, owner)
 	if err != nil {
 		return nil, err

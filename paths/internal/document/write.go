@@ -22,7 +22,7 @@ type state struct {
 }
 
 // state reads an owner.
-func (t *Tree) state(ctx context.Context, db *mongo.Database, owner bson.RawValue) (state, error) {
+func (t *Tree) state(ctx context.Context, db model.DB, owner bson.RawValue) (state, error) {
 	doc, err := t.lists(bson.D{{Key: "_id", Value: model.Eq(owner)}}, model.IDIndex).One(ctx, db)
 	return t.stateOf(doc), err
 }
@@ -53,13 +53,13 @@ func (t *Tree) stateOf(doc bson.Raw) (s state) {
 
 // change is a change of an owner's list.
 func (t *Tree) change(owner bson.RawValue, err error, decide func(state) (model.Plan, error)) model.Change[any] {
-	return changeOf(func(ctx context.Context, db *mongo.Database) (state, error) { return t.state(ctx, db, owner) }, decide, err)
+	return changeOf(func(ctx context.Context, db model.DB) (state, error) { return t.state(ctx, db, owner) }, decide, err)
 }
 
 // changeOf is the change of a list whose state is of the type S. Callers see the state as any.
-func changeOf[S any](read func(context.Context, *mongo.Database) (S, error), decide func(S) (model.Plan, error), err error) model.Change[any] {
+func changeOf[S any](read func(context.Context, model.DB) (S, error), decide func(S) (model.Plan, error), err error) model.Change[any] {
 	return model.Change[any]{
-		Read: func(ctx context.Context, db *mongo.Database) (any, error) { return read(ctx, db) },
+		Read: func(ctx context.Context, db model.DB) (any, error) { return read(ctx, db) },
 		Decide: func(state any) (model.Plan, error) {
 			s, ok := state.(S)
 			if !ok {

@@ -11,7 +11,6 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths/internal/forest"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // absorbState is what a change of [Absorb] is decided from.
@@ -28,8 +27,8 @@ type Node struct {
 }
 
 // Absorbing is the change that takes nodes into an owner's list. nodes reads them.
-func (t *Tree) Absorbing(owner bson.RawValue, remove bool, nodes func(context.Context, *mongo.Database) ([]Node, error), err error) model.Change[any] {
-	return changeOf(func(ctx context.Context, db *mongo.Database) (s absorbState, err error) {
+func (t *Tree) Absorbing(owner bson.RawValue, remove bool, nodes func(context.Context, model.DB) ([]Node, error), err error) model.Change[any] {
+	return changeOf(func(ctx context.Context, db model.DB) (s absorbState, err error) {
 		if s.Owner, err = t.state(ctx, db, owner); err == nil {
 			s.Nodes, err = nodes(ctx, db)
 		}

@@ -6,7 +6,6 @@ import (
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // A Record is the shell's GraphStep.
@@ -31,7 +30,7 @@ func (s *Supersteps) Records(direction int) model.Query {
 }
 
 // last is the record of the last superstep that is over.
-func (s *Supersteps) last(ctx context.Context, db *mongo.Database) (Record, error) {
+func (s *Supersteps) last(ctx context.Context, db model.DB) (Record, error) {
 	f := &model.Find[Record]{Query: s.Records(-1)}
 	f.Limit = 1
 	return f.One(ctx, db)

@@ -8,7 +8,6 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths/internal/tree"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // number is an expression for a field's number, null where it is none.
@@ -82,12 +81,12 @@ func (r *RollUp) reached(s tree.Source) tree.Source {
 }
 
 // ask runs a query.
-func (r *RollUp) ask(ctx context.Context, db *mongo.Database, s tree.Source) ([]bson.Raw, error) {
+func (r *RollUp) ask(ctx context.Context, db model.DB, s tree.Source) ([]bson.Raw, error) {
 	return (&model.Aggregate[bson.Raw]{Aggregation: r.aggregation(s)}).All(ctx, db)
 }
 
 // Children reads a node's children, nil for the roots, and the totals of each; nil for what isn't known.
-func (r *RollUp) Children(ctx context.Context, db *mongo.Database, n *tree.Node) (children []tree.Node, totals []bson.Raw, err error) {
+func (r *RollUp) Children(ctx context.Context, db model.DB, n *tree.Node) (children []tree.Node, totals []bson.Raw, err error) {
 	children, err = r.tree.Nodes(ctx, db, r.tree.Children(tree.Under(n)))
 	if err != nil || len(children) == 0 {
 		return nil, nil, err

@@ -46,7 +46,7 @@ func (s *sums) add(o sums) bool {
 func (r *RollUp) Store() model.Change[any] {
 	c := model.Change[any]{
 		Lease: r.tree.Lease, Mends: true,
-		Read: func(ctx context.Context, db *mongo.Database) (any, error) {
+		Read: func(ctx context.Context, db model.DB) (any, error) {
 			f, err := r.tree.Skeleton(ctx, db, nil, []string{r.path, r.into})
 			if err != nil {
 				return nil, err

@@ -9,7 +9,6 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths/internal/forest"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 func (t *Tree) checks() []model.Check {
@@ -17,7 +16,7 @@ func (t *Tree) checks() []model.Check {
 	for _, s := range t.suspects() {
 		c.Queries = append(c.Queries, t.Aggregate(s))
 	}
-	c.Read = t.found(c.Name, func(ctx context.Context, db *mongo.Database) ([]problem, error) {
+	c.Read = t.found(c.Name, func(ctx context.Context, db model.DB) ([]problem, error) {
 		report, err := t.checked(ctx, db)
 		return report.Problems, err
 	})
@@ -25,7 +24,7 @@ func (t *Tree) checks() []model.Check {
 }
 
 // checked is the report of a tree and its lock document.
-func (t *Tree) checked(ctx context.Context, db *mongo.Database) (report, error) {
+func (t *Tree) checked(ctx context.Context, db model.DB) (report, error) {
 	report, err := t.Check(ctx, db, 0)
 	if err == nil {
 		err = t.checkLock(ctx, db, &report)
@@ -35,7 +34,7 @@ func (t *Tree) checked(ctx context.Context, db *mongo.Database) (report, error) 
 
 // repair is the change that makes a tree whole.
 func (t *Tree) repair() model.Change[any] {
-	c := t.Changing(func(ctx context.Context, db *mongo.Database, s *State) error {
+	c := t.Changing(func(ctx context.Context, db model.DB, s *State) error {
 		if err := t.goOn(ctx, db, s.Change); err != nil {
 			return err
 		}
@@ -58,15 +57,15 @@ func (t *Tree) Converted(from *Tree) model.Change[any] {
 
 // wholeCheck is a check that a change mends at once.
 func (t *Tree) wholeCheck(name, rule string, mend model.Change[any]) model.Check {
-	return model.Check{Name: name, Collection: t.Collection, Rule: rule, MendAll: func(ctx context.Context, db *mongo.Database, _ time.Duration) (model.Result, error) {
+	return model.Check{Name: name, Collection: t.Collection, Rule: rule, MendAll: func(ctx context.Context, db model.DB, _ time.Duration) (model.Result, error) {
 		_, result, err := mend.Run(ctx, db)
 		return result, err
 	}}
 }
 
 // found is the Read of a check of the whole tree.
-func (t *Tree) found(check string, problems func(context.Context, *mongo.Database) ([]problem, error)) func(context.Context, *mongo.Database, bson.D) iter.Seq2[model.Finding, error] {
-	return func(ctx context.Context, db *mongo.Database, filter bson.D) iter.Seq2[model.Finding, error] {
+func (t *Tree) found(check string, problems func(context.Context, model.DB) ([]problem, error)) func(context.Context, model.DB, bson.D) iter.Seq2[model.Finding, error] {
+	return func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 		return func(yield func(model.Finding, error) bool) {
 			if len(filter) > 0 {
 				yield(model.Finding{}, t.Refuse("filter", filter, "a tree is checked whole: the check can't be narrowed"))

@@ -52,7 +52,7 @@ type report struct {
 }
 
 // Check compares all nodes with what their links make of them.
-func (t *Tree) Check(ctx context.Context, db *mongo.Database, change int64) (report, error) {
+func (t *Tree) Check(ctx context.Context, db model.DB, change int64) (report, error) {
 	suspicious, err := t.suspicious(ctx, db)
 	if err != nil {
 		return report{}, err

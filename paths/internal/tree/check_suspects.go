@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths/internal/forest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -108,7 +109,7 @@ func (t *Tree) circular() Source {
 }
 
 // suspicious reports whether one of the queries finds anything.
-func (t *Tree) suspicious(ctx context.Context, db *mongo.Database) (bool, error) {
+func (t *Tree) suspicious(ctx context.Context, db model.DB) (bool, error) {
 	for _, s := range t.suspects() {
 		s.Pipeline = append(slices.Clone(s.Pipeline), limit(1))
 		for _, err := range t.Aggregate(s).Each(ctx, db) {

@@ -41,7 +41,7 @@ func (t *childTree) listsName() string {
 
 func (t *childTree) listsCheck() model.Check {
 	c := t.wholeCheck(t.listsName(), "each node but the roots is in one list, and the lists make a tree", t.adoption())
-	c.Read = t.found(c.Name, func(ctx context.Context, db *mongo.Database) ([]problem, error) {
+	c.Read = t.found(c.Name, func(ctx context.Context, db model.DB) ([]problem, error) {
 		report, _, err := t.survey(ctx, db, 0)
 		return report.Problems, err
 	})
@@ -49,7 +49,7 @@ func (t *childTree) listsCheck() model.Check {
 }
 
 func (t *childTree) adoption() model.Change[any] {
-	c := t.Changing(func(ctx context.Context, db *mongo.Database, s *State) error {
+	c := t.Changing(func(ctx context.Context, db model.DB, s *State) error {
 		report, refused, err := t.survey(ctx, db, s.Change)
 		s.Repair = report.Repair
 		if err == nil && len(refused) > 0 {
@@ -74,7 +74,7 @@ type adopting struct {
 	at      map[string]int  // the place in the list
 }
 
-func (t *childTree) survey(ctx context.Context, db *mongo.Database, change int64) (report, []problem, error) {
+func (t *childTree) survey(ctx context.Context, db model.DB, change int64) (report, []problem, error) {
 	all, err := t.Tree.Nodes(ctx, db, Source{Pipeline: mongo.Pipeline{sortBy("_id", 1), t.onlyTreeFields()}})
 	if err != nil {
 		return report{}, nil, err

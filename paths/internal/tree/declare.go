@@ -16,7 +16,6 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths/internal/forest"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // links are the fields in which the documents of a tree hold what ties them together: what a tree is repaired and converted from.
@@ -68,7 +67,7 @@ type representation interface {
 // beside its links when it is inserted, instead of derive, and the steps that come then: so a document that the server refuses is
 // refused before anything is written. around reads, and notes in a spot, what the representation needs to know of the nodes there.
 type roomer interface {
-	around(ctx context.Context, db *mongo.Database, n Node, s *spot, moves bool) error
+	around(ctx context.Context, db model.DB, n Node, s *spot, moves bool) error
 	insertion(n Node, s spot, change int64) (bson.D, []model.Step, error)
 }
 

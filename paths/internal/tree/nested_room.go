@@ -41,7 +41,7 @@ func (t *nestedSet) numerals(nodes []Node) ([]numeral, bool) {
 
 // around reads what a spot needs for a node's numbers where gaps are left: nothing, if the node fits as it is; else the nodes that get
 // new numbers. It leaves the spot as it is where no range near it has room, and for numbers that make no sense.
-func (t *nestedSet) around(ctx context.Context, db *mongo.Database, n Node, s *spot, moves bool) error {
+func (t *nestedSet) around(ctx context.Context, db model.DB, n Node, s *spot, moves bool) error {
 	r, err := t.room(*s)
 	if t.gap == 1 || err != nil || r.before == end || !moves && r.before-r.after >= 3 {
 		return nil // the plan says what is wrong
@@ -85,7 +85,7 @@ func (t *nestedSet) around(ctx context.Context, db *mongo.Database, n Node, s *s
 
 // near reads the nodes whose numbers come next to a room, on both sides, but for those of a subtree. All numbers from lowest to highest
 // are theirs; 0 and end say that there are no others.
-func (t *nestedSet) near(ctx context.Context, db *mongo.Database, r room, but span, n int) (nodes []Node, lowest, highest int64, err error) {
+func (t *nestedSet) near(ctx context.Context, db model.DB, r room, but span, n int) (nodes []Node, lowest, highest int64, err error) {
 	lowest, highest = 0, end
 	seen := map[string]bool{}
 	for _, q := range []struct {

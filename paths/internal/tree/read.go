@@ -20,7 +20,7 @@ func (t *Tree) Aggregate(s Source) *model.Aggregate[bson.Raw] {
 }
 
 // Nodes runs a query.
-func (t *Tree) Nodes(ctx context.Context, db *mongo.Database, s Source) ([]Node, error) {
+func (t *Tree) Nodes(ctx context.Context, db model.DB, s Source) ([]Node, error) {
 	var out []Node
 	for doc, err := range t.Aggregate(s).Each(ctx, db) {
 		if err != nil {

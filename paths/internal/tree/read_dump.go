@@ -24,7 +24,7 @@ func (t *nestedSet) stream() Source {
 }
 
 // Dump goes through all nodes in preorder, until each says that it is enough.
-func (t *Tree) Dump(ctx context.Context, db *mongo.Database, each func(n Node, depth int) (bool, error)) error {
+func (t *Tree) Dump(ctx context.Context, db model.DB, each func(n Node, depth int) (bool, error)) error {
 	if s, ok := t.Rep.(streamer); ok {
 		return t.dumpStream(ctx, db, s.stream(), each)
 	}
@@ -78,7 +78,7 @@ func (t *Tree) Dump(ctx context.Context, db *mongo.Database, each func(n Node, d
 }
 
 // dumpStream goes through nodes that come in preorder.
-func (t *Tree) dumpStream(ctx context.Context, db *mongo.Database, s Source, each func(n Node, depth int) (bool, error)) error {
+func (t *Tree) dumpStream(ctx context.Context, db model.DB, s Source, each func(n Node, depth int) (bool, error)) error {
 	var above []string
 	for doc, err := range t.Aggregate(s).Each(ctx, db) {
 		if err != nil {
@@ -107,7 +107,7 @@ func (t *Tree) dumpStream(ctx context.Context, db *mongo.Database, s Source, eac
 }
 
 // Skeleton reads the links of nodes, nil for all, and some fields. What has no place in five readings is [ErrDamaged].
-func (t *Tree) Skeleton(ctx context.Context, db *mongo.Database, of mongo.Pipeline, fields []string) (family, error) {
+func (t *Tree) Skeleton(ctx context.Context, db model.DB, of mongo.Pipeline, fields []string) (family, error) {
 	project := bson.D{{Key: t.Links.Parent, Value: 1}, {Key: t.Links.Order, Value: 1}}
 	for _, f := range fields {
 		project = append(project, mql.E(f, 1))

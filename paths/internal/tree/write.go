@@ -26,10 +26,10 @@ type State struct {
 }
 
 // Changing is a change of the tree under its lease. Callers see its state as any.
-func (t *Tree) Changing(read func(context.Context, *mongo.Database, *State) error, decide func(State) (model.Plan, error)) model.Change[any] {
+func (t *Tree) Changing(read func(context.Context, model.DB, *State) error, decide func(State) (model.Plan, error)) model.Change[any] {
 	return model.Change[any]{
 		Lease: t.Lease,
-		Read: func(ctx context.Context, db *mongo.Database) (any, error) {
+		Read: func(ctx context.Context, db model.DB) (any, error) {
 			s := State{Change: model.Fence(ctx)}
 			err := read(ctx, db, &s)
 			if s.Change == 0 { // without the lease, to see the plan
@@ -56,7 +56,7 @@ func (t *Tree) Changing(read func(context.Context, *mongo.Database, *State) erro
 }
 
 // there reads a node.
-func (t *Tree) there(ctx context.Context, db *mongo.Database, id bson.RawValue) (Node, error) {
+func (t *Tree) there(ctx context.Context, db model.DB, id bson.RawValue) (Node, error) {
 	found, err := t.Nodes(ctx, db, t.ByID(id))
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("%w: there is no node %s in %s", model.ErrNotFound, model.Shell(id), t.Collection)
@@ -68,7 +68,7 @@ func (t *Tree) there(ctx context.Context, db *mongo.Database, id bson.RawValue) 
 }
 
 // One reads a node that has what the representation keeps.
-func (t *Tree) One(ctx context.Context, db *mongo.Database, id bson.RawValue) (Node, error) {
+func (t *Tree) One(ctx context.Context, db model.DB, id bson.RawValue) (Node, error) {
 	n, err := t.there(ctx, db, id)
 	if err != nil {
 		return Node{}, err
@@ -77,7 +77,7 @@ func (t *Tree) One(ctx context.Context, db *mongo.Database, id bson.RawValue) (N
 }
 
 // resolve finds a place for a node, which is not in the way of itself.
-func (t *Tree) resolve(ctx context.Context, db *mongo.Database, at forest.Place[bson.RawValue], n *Node) (spot, error) {
+func (t *Tree) resolve(ctx context.Context, db model.DB, at forest.Place[bson.RawValue], n *Node) (spot, error) {
 	var s spot
 	nearest := func(key string, after bool) (*Node, error) {
 		found, err := t.Nodes(ctx, db, t.nearest(Under(s.parent), key, after, n.ID))
@@ -153,7 +153,7 @@ func (t *Tree) uncrowd(s spot, change int64) []model.Step {
 }
 
 // fit returns an error when the representation can't have a node at a spot.
-func (t *Tree) fit(ctx context.Context, db *mongo.Database, n Node, s spot) error {
+func (t *Tree) fit(ctx context.Context, db model.DB, n Node, s spot) error {
 	if _, err := t.Rep.derive(n, s); err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (t *Tree) fit(ctx context.Context, db *mongo.Database, n Node, s spot) erro
 }
 
 // free returns an error when another node takes a spot, other than those that are leaving it.
-func (t *Tree) free(ctx context.Context, db *mongo.Database, n Node, s spot, leaving ...Node) error {
+func (t *Tree) free(ctx context.Context, db model.DB, n Node, s spot, leaving ...Node) error {
 	filter := t.Rep.taken(n, s)
 	if filter == nil {
 		return nil
@@ -177,7 +177,7 @@ func (t *Tree) free(ctx context.Context, db *mongo.Database, n Node, s spot, lea
 
 // Insert is the change that stores a document at a place.
 func (t *Tree) Insert(doc bson.Raw, at forest.Place[bson.RawValue], err error) model.Change[any] {
-	c := t.Changing(func(ctx context.Context, db *mongo.Database, s *State) error {
+	c := t.Changing(func(ctx context.Context, db model.DB, s *State) error {
 		n, err := t.Read(doc)
 		if err != nil {
 			return err
@@ -205,7 +205,7 @@ func (t *Tree) Insert(doc bson.Raw, at forest.Place[bson.RawValue], err error) m
 
 // Move is the change that takes a node to a place.
 func (t *Tree) Move(id bson.RawValue, to forest.Place[bson.RawValue], err error) model.Change[any] {
-	c := t.Changing(func(ctx context.Context, db *mongo.Database, s *State) error {
+	c := t.Changing(func(ctx context.Context, db model.DB, s *State) error {
 		n, err := t.One(ctx, db, id)
 		if err != nil {
 			return err
@@ -237,7 +237,7 @@ func (t *Tree) Move(id bson.RawValue, to forest.Place[bson.RawValue], err error)
 }
 
 // checkCycle asks for the new parent's ancestors, if its document doesn't tell them.
-func (t *Tree) checkCycle(ctx context.Context, db *mongo.Database, n Node, s spot) error {
+func (t *Tree) checkCycle(ctx context.Context, db model.DB, n Node, s spot) error {
 	if s.parent == nil {
 		return nil
 	}

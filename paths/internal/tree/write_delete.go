@@ -7,7 +7,6 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths/internal/forest"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Delete is the change that deletes a node.
@@ -15,7 +14,7 @@ func (t *Tree) Delete(id bson.RawValue, mode forest.Mode, err error) model.Chang
 	if err == nil && mode > forest.Rootify {
 		err = t.Refuse("mode", uint8(mode), "is not a DeleteMode")
 	}
-	c := t.Changing(func(ctx context.Context, db *mongo.Database, s *State) error {
+	c := t.Changing(func(ctx context.Context, db model.DB, s *State) error {
 		n, err := t.One(ctx, db, id)
 		if err != nil {
 			return err
@@ -39,7 +38,7 @@ func (t *Tree) Delete(id bson.RawValue, mode forest.Mode, err error) model.Chang
 }
 
 // readDissolved reads where the children of a node go: into its place, or behind the roots.
-func (t *Tree) readDissolved(ctx context.Context, db *mongo.Database, mode forest.Mode, s *State) (err error) {
+func (t *Tree) readDissolved(ctx context.Context, db model.DB, mode forest.Mode, s *State) (err error) {
 	to := forest.Place[bson.RawValue]{At: forest.LastRoot}
 	if mode == forest.Promote {
 		to = forest.Place[bson.RawValue]{At: forest.After, Ref: s.node.ID}

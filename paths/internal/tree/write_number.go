@@ -10,7 +10,6 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths/internal/forest"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // The numbers of a tree's changes come from its lock document, whose fence must be above the numbers of all nodes. A lock document
@@ -39,7 +38,7 @@ func (t *Tree) latest(above int64) Source {
 }
 
 // begin is the number above which the changes go on when there is no lock document: see [model.Lease].
-func (t *Tree) begin(ctx context.Context, db *mongo.Database) (int64, error) {
+func (t *Tree) begin(ctx context.Context, db model.DB) (int64, error) {
 	found, err := t.Nodes(ctx, db, t.latest(0))
 	if err != nil || len(found) == 0 {
 		return 0, err
@@ -68,7 +67,7 @@ func (s State) stored() []Node {
 
 // goOn lets the fence go on above the numbers of all nodes, if a change's number isn't. The change is stale then, so that it is
 // tried again with another number.
-func (t *Tree) goOn(ctx context.Context, db *mongo.Database, change int64) error {
+func (t *Tree) goOn(ctx context.Context, db model.DB, change int64) error {
 	if change == 0 {
 		return nil // there is no lease
 	}
@@ -84,7 +83,7 @@ func (t *Tree) goOn(ctx context.Context, db *mongo.Database, change int64) error
 
 // checkLock adds to a report the node with the greatest number of a change, if that is above the lock document's fence. The fence is
 // read last: what began meanwhile has raised it.
-func (t *Tree) checkLock(ctx context.Context, db *mongo.Database, report *report) error {
+func (t *Tree) checkLock(ctx context.Context, db model.DB, report *report) error {
 	found, err := t.Nodes(ctx, db, t.latest(0))
 	if err != nil || len(found) == 0 {
 		return err

@@ -42,7 +42,7 @@ func (t *Tree) Drop() model.Job {
 
 // Load is the change that stores the nodes of a whole tree.
 func (t *Tree) Load(nodes []Node, err error) model.Change[any] {
-	c := t.Changing(func(context.Context, *mongo.Database, *State) error { return nil },
+	c := t.Changing(func(context.Context, model.DB, *State) error { return nil },
 		func(State) (model.Plan, error) { return t.load(nodes), nil })
 	c.Mends, c.Err = true, err
 	return c
@@ -117,7 +117,7 @@ func (t *Tree) loadOrders(f *forest.Forest[string], nodes map[string]Node) map[s
 // Rebalance is the change that gives a node's children new order keys, or the roots where the id's type is 0.
 func (t *Tree) Rebalance(parent bson.RawValue, err error) model.Change[any] {
 	at := forest.NilIfNull(parent)
-	c := t.Changing(func(ctx context.Context, db *mongo.Database, s *State) (err error) {
+	c := t.Changing(func(ctx context.Context, db model.DB, s *State) (err error) {
 		s.children, err = t.Nodes(ctx, db, t.Children(at))
 		if err == nil && at != nil && len(s.children) == 0 {
 			_, err = t.there(ctx, db, parent)
@@ -142,7 +142,7 @@ func (t *Tree) Rename(id bson.RawValue, segment string, err error) model.Change[
 	if !ok && err == nil {
 		err = t.Refuse("segment", segment, "the nodes of this representation have no segments")
 	}
-	c := t.Changing(func(ctx context.Context, db *mongo.Database, s *State) error {
+	c := t.Changing(func(ctx context.Context, db model.DB, s *State) error {
 		n, err := t.One(ctx, db, id)
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -72,7 +73,7 @@ func TestJoinIndexed(t *testing.T) {
 			{Reason: "what the next level looks up", Query: ofMain.Children(7), Index: "main_1__id_-1"},
 		})
 		reads := func(reason string, f testkit.DBFunc, indexes ...string) testkit.ReadCase {
-			return testkit.ReadBy(reason, model.Change[any]{Read: func(ctx context.Context, db *mongo.Database) (any, error) { return nil, f(ctx, db) }}, indexes...)
+			return testkit.ReadBy(reason, model.Change[any]{Read: func(ctx context.Context, db model.DB) (any, error) { return nil, f(ctx, core.Database(db)) }}, indexes...)
 		}
 		testkit.WantReadsIndexed(t, db, m,
 			reads("Load", loading(joined, parents...), model.IDIndex),

@@ -4,7 +4,7 @@ package migrate
 import (
 	"context"
 
-	"github.com/docmodel/docmodel/internal/runctx"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -69,7 +69,7 @@ func (p pass) work(ctx context.Context, b *model.Batch) (model.Plan, error) {
 // beginCopy refuses to copy after a drop, and to begin over what is there.
 func (m Migration) beginCopy(ctx context.Context, b *model.Batch) error {
 	b.Done = true
-	if err := m.forAll(ctx); err != nil {
+	if err := m.forAll(b.DB); err != nil {
 		return err
 	}
 	return m.state.beginCopy(ctx, b.DB, b.DryRun)
@@ -77,7 +77,7 @@ func (m Migration) beginCopy(ctx context.Context, b *model.Batch) error {
 
 func (m Migration) beginDrop(ctx context.Context, b *model.Batch) error {
 	b.Done = true
-	err := m.forAll(ctx)
+	err := m.forAll(b.DB)
 	if err == nil && !b.DryRun {
 		_, err = m.state.begin("dropping").Run(ctx, b.DB)
 	}
@@ -85,12 +85,12 @@ func (m Migration) beginDrop(ctx context.Context, b *model.Batch) error {
 }
 
 // forAll refuses to run for one tenant.
-func (m Migration) forAll(ctx context.Context) error {
-	if runctx.Tenant(ctx) == "" {
+func (m Migration) forAll(db model.DB) error {
+	if core.Tenant(db) == "" {
 		return nil
 	}
 	return &model.ConflictError{Collection: m.docs, Reason: "a migration goes through whole collections, and keeps one state: " +
-		"run it without a tenant's policy, for all tenants at once"}
+		"run it without a tenant's scope, for all tenants at once"}
 }
 
 // Restart is the write that deletes the state.

@@ -42,7 +42,7 @@ func (s state) begin(phase string) model.Write {
 }
 
 // beginCopy refuses to copy after a drop, and to begin over what is there.
-func (s state) beginCopy(ctx context.Context, db *mongo.Database, dry bool) error {
+func (s state) beginCopy(ctx context.Context, db model.DB, dry bool) error {
 	begun, err := s.begun(ctx, db)
 	if begun || err != nil {
 		return err
@@ -64,7 +64,7 @@ func (s state) beginCopy(ctx context.Context, db *mongo.Database, dry bool) erro
 }
 
 // begun reports whether a copy has begun. A drop is an error.
-func (s state) begun(ctx context.Context, db *mongo.Database) (bool, error) {
+func (s state) begun(ctx context.Context, db model.DB) (bool, error) {
 	raw, err := one(s.collection, bson.D{{Key: "_id", Value: s.name}}).One(ctx, db)
 	switch {
 	case errors.Is(err, model.ErrNotFound):
@@ -77,7 +77,7 @@ func (s state) begun(ctx context.Context, db *mongo.Database) (bool, error) {
 	return true, nil
 }
 
-func (s state) holds(ctx context.Context, db *mongo.Database, collection string, filter bson.D) (bool, error) {
+func (s state) holds(ctx context.Context, db model.DB, collection string, filter bson.D) (bool, error) {
 	_, err := one(collection, filter).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
 		return false, nil

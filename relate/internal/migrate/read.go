@@ -8,13 +8,12 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/idref"
 	"github.com/docmodel/docmodel/relate/internal/stmt"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // batchReader reads what belongs to the documents of a batch, and collects what is wrong with them.
 type batchReader struct {
 	ctx        context.Context
-	db         *mongo.Database
+	db         model.DB
 	collection string
 	found      []mismatch
 }

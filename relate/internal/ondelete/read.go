@@ -9,14 +9,13 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate/internal/idref"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // maxBlocked is how many findings forbid a deletion: the others are not told.
 const maxBlocked = 10
 
 // gone is what of some documents is not there, and how many queries were sent to find out.
-func (o *Deletion) gone(ctx context.Context, db *mongo.Database, levels []Level) (out []Level, queries int, _ error) {
+func (o *Deletion) gone(ctx context.Context, db model.DB, levels []Level) (out []Level, queries int, _ error) {
 	for _, level := range levels {
 		there := map[string]bool{}
 		for _, ids := range idref.Chunked(level.IDs, o.chunk) {
@@ -81,7 +80,7 @@ func (v Via) by(ref idref.Ref) bool {
 
 // walker reads level by level.
 type walker struct {
-	db     *mongo.Database
+	db     model.DB
 	rules  []rule
 	chunk  int
 	reach  Reach
@@ -89,7 +88,7 @@ type walker struct {
 	at     map[string]*Level // of each document that was reached
 }
 
-func (o *Deletion) walk(ctx context.Context, db *mongo.Database, roots []Level) (Reach, error) {
+func (o *Deletion) walk(ctx context.Context, db model.DB, roots []Level) (Reach, error) {
 	w := &walker{db: db, rules: o.rules, chunk: o.chunk, at: map[string]*Level{}}
 	for _, root := range roots {
 		w.reached(0, root.Collection, root.IDs, nil)

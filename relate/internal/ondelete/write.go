@@ -93,7 +93,7 @@ func (o *Deletion) along(via Via) (idref.Ref, error) {
 // Change is the change that deletes what is reached from some documents.
 func (o *Deletion) Change(roots []Level, err error) model.Change[Reach] {
 	return model.Change[Reach]{
-		Read: func(ctx context.Context, db *mongo.Database) (Reach, error) {
+		Read: func(ctx context.Context, db model.DB) (Reach, error) {
 			if err != nil {
 				return Reach{}, err
 			}
@@ -111,7 +111,7 @@ func (o *Deletion) Sweep(reach Reach) model.Change[Reach] {
 		roots = append(roots, Level{Collection: level.Collection, IDs: rawValues(idref.AsArray(level.IDs))})
 	}
 	change := o.Change(nil, nil)
-	change.Read = func(ctx context.Context, db *mongo.Database) (Reach, error) {
+	change.Read = func(ctx context.Context, db model.DB) (Reach, error) {
 		gone, queries, err := o.gone(ctx, db, roots)
 		if err != nil {
 			return Reach{}, err

@@ -98,7 +98,7 @@ func TestParentRefMoveInChange(t *testing.T) {
 		testkit.SeedAlone(t, db, of("a"))
 		reads := 0
 		change := model.Change[entry]{
-			Read: func(ctx context.Context, db *mongo.Database) (entry, error) {
+			Read: func(ctx context.Context, db model.DB) (entry, error) {
 				e, err := entries.ByID(1).One(ctx, db)
 				if reads++; reads == 1 && err == nil {
 					_, err = writes.Move(1, "a", "c").Run(ctx, db) // somebody else, in between

@@ -291,7 +291,7 @@ func TestManyToManyConcurrent(t *testing.T) {
 			all.Go(func() {
 				op := bson.NewObjectID()
 				_, _, errs[n] = model.Change[linkPeer]{
-					Read: func(ctx context.Context, db *mongo.Database) (linkPeer, error) {
+					Read: func(ctx context.Context, db model.DB) (linkPeer, error) {
 						return linkLefts.ByID("l").One(ctx, db)
 					},
 					Decide:   func(left linkPeer) (model.Plan, error) { return unbounded.Link(&left, fmt.Sprint(n), op), nil },

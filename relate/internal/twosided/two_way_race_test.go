@@ -304,7 +304,7 @@ func TestTwoWayConcurrent(t *testing.T) {
 		for n := range writers {
 			all.Go(func() {
 				_, _, errs[n] = model.Change[linkItem]{
-					Read: func(ctx context.Context, db *mongo.Database) (linkItem, error) {
+					Read: func(ctx context.Context, db model.DB) (linkItem, error) {
 						return linkItems.ByID("x").One(ctx, db)
 					},
 					Decide: func(item linkItem) (model.Plan, error) {

@@ -10,13 +10,12 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // An Allocator gives out numbers, a block to a command.
 type Allocator struct {
 	seq   *Sequence
-	db    *mongo.Database
+	db    model.DB
 	block int64
 
 	mu     sync.Mutex
@@ -24,7 +23,7 @@ type Allocator struct {
 }
 
 // NewAllocator declares an allocator, and panics for a block below 1 or above the greatest number, or a nil database.
-func (s *Sequence) NewAllocator(db *mongo.Database, block int64) *Allocator {
+func (s *Sequence) NewAllocator(db model.DB, block int64) *Allocator {
 	if db == nil || block < 1 || block > s.Max {
 		core.Fail(fmt.Sprintf("blocks of %d numbers, of database %v", block, db != nil), "Sequence.Allocator of "+s.Name(),
 			"give a database, and blocks of at least one number")

@@ -88,7 +88,7 @@ func TestKeysCosts(t *testing.T) {
 			return func() error { _, err := model.NewPlan(s).Run(ctx, db); return err }
 		}
 		find := func(q interface {
-			All(context.Context, *mongo.Database) ([]seqMail, error)
+			All(context.Context, model.DB) ([]seqMail, error)
 		}) func() error {
 			return func() error { _, err := q.All(ctx, db); return err }
 		}

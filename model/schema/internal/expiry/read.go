@@ -56,7 +56,7 @@ func (x *Expiry) Both(now time.Time) model.Aggregation {
 		bson.D{{Key: "$addFields", Value: bson.D{{Key: "expired", Value: bson.D{{Key: "$and", Value: bson.A{isDate, past}}}}}}})}
 }
 
-func readOne(ctx context.Context, db *mongo.Database, collection string, filter bson.D) (bson.Raw, error) {
+func readOne(ctx context.Context, db model.DB, collection string, filter bson.D) (bson.Raw, error) {
 	doc, err := (&model.Find[bson.Raw]{Query: model.Query{
 		Collection: collection, Filter: filter, Options: model.ReadOptions{ReadPreference: readpref.Primary()},
 	}}).One(ctx, db)

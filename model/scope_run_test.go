@@ -19,42 +19,42 @@ import (
 )
 
 // tenantOf is a tenant's policy, with soft deletion.
-func tenantOf(tenant string) model.Policy {
-	return model.Policy{Filter: d("tenant", tenant, "deletedAt", nil), Insert: d("tenant", tenant), Delete: d("deletedAt", 7)}
+func tenantOf(tenant string) model.Scope {
+	return model.Scope{Tenant: d("tenant", tenant), Delete: d("deletedAt", 7)}
 }
 
 // A policy that sets nothing adds no empty stage to an update by a pipeline, which a server refuses; one of a tenant says the tenant
 // last, whatever the pipeline did.
-func TestPolicyPipelineUpdates(t *testing.T) {
+func TestScopePipelineUpdates(t *testing.T) {
 	tenancy.Differs(t, "it has a policy of its own")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mustRun(t, db, model.NewPlan(insertDoc(d("_id", 1, "x", 1)).Under(tenantOf("a"))))
+		mustRun(t, db, model.NewPlan(model.Scoped(tenantOf("a"), insertDoc(d("_id", 1, "x", 1)))))
 		pipeline := once(updateMany(bson.D{}, mongo.Pipeline{d("$set", d("x", 2))}))
-		for _, p := range []model.Policy{{Insert: d("createdAt", 1)}, {Filter: d("tenant", "a")}, {Delete: bson.D{}}} {
-			if got := pipeline.Under(p); len(got.Model.(*mongo.UpdateManyModel).Update.(mongo.Pipeline)) != 1 {
+		for _, p := range []model.Scope{{Insert: d("createdAt", 1)}, {Filter: d("tenant", "a")}, {Delete: bson.D{}}} {
+			if got := model.Scoped(p, pipeline); len(got.Model.(*mongo.UpdateManyModel).Update.(mongo.Pipeline)) != 1 {
 				t.Errorf("%s", got)
 			}
-			mustRun(t, db, model.NewPlan(pipeline.Under(p)))
+			mustRun(t, db, model.NewPlan(model.Scoped(p, pipeline)))
 		}
 		away := once(updateMany(bson.D{}, mongo.Pipeline{d("$set", d("tenant", "b")), d("$unset", bson.A{"x"})}))
-		mustRun(t, db, model.NewPlan(away.Under(tenantOf("a")).Under(tenantOf("a"))))
+		mustRun(t, db, model.NewPlan(model.Scoped(tenantOf("a"), model.Scoped(tenantOf("a"), away))))
 		got, err := (&model.Find[bson.D]{Query: model.Query{Collection: "parts"}}).All(t.Context(), db)
 		if err != nil || model.Shell(got) != "[{_id: 1, tenant: 'a'}]" {
 			t.Errorf("%s, %v", model.Shell(got), err)
 		}
-		if _, err := parts.Delete(1).Under(model.Policy{Delete: bson.D{}}).Run(t.Context(), db); err != nil {
+		if _, err := model.Scoped(model.Scope{Delete: bson.D{}}, parts.Delete(1)).Run(t.Context(), db); err != nil {
 			t.Errorf("a delete under an empty mark: %v", err)
 		}
 	})
 }
 
 // What a Change reads is under its policy: another tenant's document is not found, by one attempt, and nobody is handed it.
-func TestPolicyHidesFromChanges(t *testing.T) {
+func TestScopeHidesFromChanges(t *testing.T) {
 	docs := embed.NewVersioned(model.NewCollection[versionedPart, int32]("parts"), embed.VersionedSpec{})
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		a, b := tenantOf("a"), tenantOf("b")
-		mustRun(t, db, model.NewPlan(docs.Insert(versionedPart{ID: 1, Qty: 3}, bson.NilObjectID).Under(b)))
+		a, b, both := tenantOf("a"), tenantOf("b"), model.Scope{Filter: d("tenant", "b")}
+		mustRun(t, db, model.NewPlan(model.Scoped(b, docs.Insert(versionedPart{ID: 1, Qty: 3}, bson.NilObjectID))))
 		change := docs.Change(1, bson.NilObjectID, func(p versionedPart) (versionedPart, error) {
 			t.Errorf("decide is handed %+v", p)
 			return p, nil
@@ -64,16 +64,15 @@ func TestPolicyHidesFromChanges(t *testing.T) {
 			return d("$set", d("qty", 9)), nil
 		})
 		for name, run := range map[string]func(context.Context) error{
-			"Change.Under": func(ctx context.Context) error { _, _, err := change.Under(a).Run(ctx, db); return err },
-			"Context":      func(ctx context.Context) error { _, _, err := change.Run(a.Context(ctx), db); return err },
-			"ChangeBy":     func(ctx context.Context) error { _, _, err := by.Under(a).Run(ctx, db); return err },
-			"ByID":         func(ctx context.Context) error { _, err := parts.ByID(1).One(a.Context(ctx), db); return err },
-			"both tenants": func(ctx context.Context) error {
-				_, err := parts.ByID(1).One(b.Context(a.Context(ctx)), db)
+			"Change":   func(ctx context.Context) error { _, _, err := change.Run(ctx, a.On(db)); return err },
+			"ChangeBy": func(ctx context.Context) error { _, _, err := by.Run(ctx, a.On(db)); return err },
+			"ByID":     func(ctx context.Context) error { _, err := parts.ByID(1).One(ctx, a.On(db)); return err },
+			"two scopes": func(ctx context.Context) error {
+				_, err := parts.ByID(1).One(ctx, both.On(a.On(db)))
 				return err
 			},
 			"findAndModify": func(ctx context.Context) error {
-				_, err := parts.Modify(d("_id", 1), d("$set", d("qty", 1))).Run(a.Context(ctx), db)
+				_, err := parts.Modify(d("_id", 1), d("$set", d("qty", 1))).Run(ctx, a.On(db))
 				return err
 			},
 		} {
@@ -85,10 +84,10 @@ func TestPolicyHidesFromChanges(t *testing.T) {
 				t.Errorf("%s: %d commands", name, n)
 			}
 		}
-		if n, err := parts.Find(nil).Count(a.Context(t.Context()), db); n != 0 || err != nil {
+		if n, err := parts.Find(nil).Count(t.Context(), a.On(db)); n != 0 || err != nil {
 			t.Errorf("a counts %d, %v", n, err)
 		}
-		if n, err := parts.Find(nil).Count(b.Context(t.Context()), db); n != 1 || err != nil {
+		if n, err := parts.Find(nil).Count(t.Context(), b.On(db)); n != 1 || err != nil {
 			t.Errorf("b counts %d, %v", n, err)
 		}
 	}, modeltest.WithMonitor(monitor))
@@ -125,7 +124,7 @@ func TestChangeMeetsMarks(t *testing.T) {
 		parts := parts.Of(db)
 		change, reads := addOne(100), 0
 		read := change.Read
-		change.Read = func(ctx context.Context, db *mongo.Database) (part, error) {
+		change.Read = func(ctx context.Context, db model.DB) (part, error) {
 			if _, err := parts.UpdateByID(ctx, 1, d("$unset", d("mark", ""))); err != nil {
 				return part{}, err
 			}
@@ -150,9 +149,9 @@ func TestDuplicateOfAnotherTenant(t *testing.T) {
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		tenancy.Differs(t, "it has a policy of its own")
-		mustRun(t, db, model.NewPlan(insertDoc(d("_id", 1, "x", 1)).Under(tenantOf("a"))))
+		mustRun(t, db, model.NewPlan(model.Scoped(tenantOf("a"), insertDoc(d("_id", 1, "x", 1)))))
 		monitor.Reset()
-		_, err := insertDoc(d("_id", 1, "x", 1)).Under(tenantOf("b")).Run(t.Context(), db)
+		_, err := model.Scoped(tenantOf("b"), insertDoc(d("_id", 1, "x", 1))).Run(t.Context(), db)
 		if !mongo.IsDuplicateKeyError(err) {
 			t.Errorf("%v", err)
 		}
@@ -165,9 +164,9 @@ func TestDuplicateOfAnotherTenant(t *testing.T) {
 }
 
 // A whole document that was stored under a policy, and is stored again elsewhere, gets the new values of Set.
-func TestPolicySetReplaces(t *testing.T) {
-	p := model.Policy{Set: d("updatedAt", 8)}
-	for _, w := range []model.Write{insertDoc(d("_id", 1, "updatedAt", 7, "x", 1)).Under(p), docsAny.Replace(d("_id", 1, "updatedAt", 7, "x", 1)).Under(p)} {
+func TestScopeSetReplaces(t *testing.T) {
+	p := model.Scope{Set: d("updatedAt", 8)}
+	for _, w := range []model.Write{model.Scoped(p, insertDoc(d("_id", 1, "updatedAt", 7, "x", 1))), model.Scoped(p, docsAny.Replace(d("_id", 1, "updatedAt", 7, "x", 1)))} {
 		if text := w.String(); w.Err != nil || strings.Contains(text, "7") || !strings.Contains(text, "updatedAt: 8") {
 			t.Errorf("%v, %s", w.Err, text)
 		}
@@ -175,18 +174,18 @@ func TestPolicySetReplaces(t *testing.T) {
 }
 
 // A final delete deletes, the tenant's alone.
-func TestPolicyFinal(t *testing.T) {
+func TestScopeFinal(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		tenancy.Differs(t, "it has a policy of its own")
 		a, b := tenantOf("a"), tenantOf("b")
-		mustRun(t, db, model.NewPlan(insertDoc(d("_id", 1)).Under(a), insertDoc(d("_id", 2)).Under(b)))
+		mustRun(t, db, model.NewPlan(model.Scoped(a, insertDoc(d("_id", 1))), model.Scoped(b, insertDoc(d("_id", 2)))))
 		w := docsAny.Named("parts").Delete(1)
 		w.Final = true
-		mustRun(t, db, model.NewPlan(w.Under(b)))
+		mustRun(t, db, model.NewPlan(model.Scoped(b, w)))
 		if n := countAll(t, db, "parts"); n != 2 {
 			t.Errorf("%d documents are left of 2", n)
 		}
-		mustRun(t, db, model.NewPlan(w.Under(a)))
+		mustRun(t, db, model.NewPlan(model.Scoped(a, w)))
 		if n := countAll(t, db, "parts"); n != 1 {
 			t.Errorf("%d documents are left", n)
 		}
@@ -203,21 +202,21 @@ func countAll(t *testing.T, db *mongo.Database, name string) int64 {
 }
 
 // Two tenants' jobs of one name have checkpoints of their own, and their leases don't wait for each other.
-func TestPolicyKeepsTenantsApart(t *testing.T) {
+func TestScopeKeepsTenantsApart(t *testing.T) {
 	docs := model.NewCollection[bson.D, int32]("parts")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		a, b := tenantOf("a"), tenantOf("b")
 		mustRun(t, db,
-			docs.InsertMany([]bson.D{d("_id", 1), d("_id", 3), d("_id", 5)}).Under(a), docs.InsertMany([]bson.D{d("_id", 2), d("_id", 4)}).Under(b))
+			model.Scoped(a, docs.InsertMany([]bson.D{d("_id", 1), d("_id", 3), d("_id", 5)})), model.Scoped(b, docs.InsertMany([]bson.D{d("_id", 2), d("_id", 4)})))
 		stop := errors.New("stop")
 		seen := map[string][]int32{}
-		run := func(name string, p model.Policy, halt bool) error {
+		run := func(name string, p model.Scope, halt bool) error {
 			job := model.Job{Name: "mark", Stages: []model.Stage{{Collection: "parts", BatchSize: 1, Plan: func(batch []bson.Raw) (model.Plan, error) {
 				id := batch[0].Lookup("_id").Int32()
 				seen[name] = append(seen[name], id)
 				return model.NewPlan(docs.Update(id, d("$set", d("seen", true)))), nil
 			}}}}
-			_, err := job.Under(p).Run(t.Context(), db, model.JobOptions{Checkpoint: "checkpoints", Progress: func(model.Progress) error {
+			_, err := job.Run(t.Context(), p.On(db), model.JobOptions{Checkpoint: "checkpoints", Progress: func(model.Progress) error {
 				if halt {
 					return stop
 				}
@@ -239,33 +238,34 @@ func TestPolicyKeepsTenantsApart(t *testing.T) {
 
 		lease := &model.Lease{Collection: "locks", ID: "parts", For: time.Minute, Wait: 100 * time.Millisecond}
 		var inner error
-		outer := model.Change[int]{Lease: lease, Read: func(ctx context.Context, db *mongo.Database) (int, error) {
-			nested := model.Change[int]{Lease: lease, Read: func(context.Context, *mongo.Database) (int, error) { return 0, nil },
+		bare := db
+		outer := model.Change[int]{Lease: lease, Read: func(ctx context.Context, db model.DB) (int, error) {
+			nested := model.Change[int]{Lease: lease, Read: func(context.Context, model.DB) (int, error) { return 0, nil },
 				Decide: func(int) (model.Plan, error) { return docs.InsertMany([]bson.D{d("_id", 6), d("_id", 8)}), nil }}
-			_, _, inner = nested.Run(b.Context(t.Context()), db)
+			_, _, inner = nested.Run(t.Context(), b.On(bare))
 			return 0, nil
 		}, Decide: func(int) (model.Plan, error) { return docs.InsertMany([]bson.D{d("_id", 7), d("_id", 9)}), nil }}
-		if _, _, err := outer.Under(a).Run(t.Context(), db); err != nil || inner != nil {
+		if _, _, err := outer.Run(t.Context(), a.On(db)); err != nil || inner != nil {
 			t.Errorf("%v, %v", err, inner)
 		}
-		if n, err := docs.Find(nil).Count(a.Context(t.Context()), db); n != 5 || err != nil {
+		if n, err := docs.Find(nil).Count(t.Context(), a.On(db)); n != 5 || err != nil {
 			t.Errorf("a has %d, %v", n, err)
 		}
 	})
 }
 
 // A writer that dies leaves its plan as it is under its own policy: a writer of another finishes that.
-func TestPolicyOfAnIntent(t *testing.T) {
+func TestScopeOfAnIntent(t *testing.T) {
 	tenancy.Differs(t, "it has a policy of its own")
 	docs := model.NewCollection[bson.D, int32]("parts")
-	soft := model.Policy{Filter: d("deletedAt", nil), Set: d("by", "first")}
+	soft := model.Scope{Filter: d("deletedAt", nil), Set: d("by", "first")}
 	faults := modeltest.NewFaults()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		faults.Reset()
 		faults.On(func(c modeltest.Command) bool { return c.Name == "update" && c.Collection == "parts" }, 1, modeltest.Fail(8000))
 		lease := &model.Lease{Collection: "locks", ID: "parts", For: 50 * time.Millisecond}
 		change := func(ids ...int32) model.Change[int] {
-			return model.Change[int]{Lease: lease, Read: func(context.Context, *mongo.Database) (int, error) { return 0, nil }, Decide: func(int) (model.Plan, error) {
+			return model.Change[int]{Lease: lease, Read: func(context.Context, model.DB) (int, error) { return 0, nil }, Decide: func(int) (model.Plan, error) {
 				p := model.Plan{}
 				for _, id := range ids {
 					p.Steps = append(p.Steps, docs.Insert(d("_id", id)), docs.Update(id, d("$set", d("x", 1))))
@@ -273,10 +273,10 @@ func TestPolicyOfAnIntent(t *testing.T) {
 				return p, nil
 			}}
 		}
-		if _, _, err := change(1, 2).Under(soft).Run(t.Context(), db); err == nil {
+		if _, _, err := change(1, 2).Run(t.Context(), soft.On(db)); err == nil {
 			t.Fatal("the first writer isn't cut")
 		}
-		if _, _, err := change().Under(model.Policy{Set: d("by", "second")}).Run(t.Context(), db); err != nil {
+		if _, _, err := change().Run(t.Context(), model.Scope{Set: d("by", "second")}.On(db)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := docs.Find(nil).Sorted(d("_id", 1)).All(t.Context(), db)
@@ -287,17 +287,17 @@ func TestPolicyOfAnIntent(t *testing.T) {
 }
 
 // An insert under a policy that sets the time is the same insert when it is run again at another time.
-func TestPolicyRerun(t *testing.T) {
+func TestScopeRerun(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for now := range int32(2) {
 			p := tenantOf("a")
 			p.Set = d("updatedAt", now)
-			plan := model.NewPlan(parts.Insert(part{1, "a", 1}), parts.Insert(part{2, "b", 2})).Under(p)
+			plan := model.Scoped(p, model.NewPlan(parts.Insert(part{1, "a", 1}), parts.Insert(part{2, "b", 2})))
 			if _, err := plan.Run(t.Context(), db); err != nil || plan.Guarantee() != model.Rerunnable {
 				t.Errorf("run %d: %v, %v", now, plan.Guarantee(), err)
 			}
 		}
-		other := model.NewPlan(parts.Insert(part{1, "a", 1})).Under(tenantOf("b"))
+		other := model.Scoped(tenantOf("b"), model.NewPlan(parts.Insert(part{1, "a", 1})))
 		if _, err := other.Run(t.Context(), db); !mongo.IsDuplicateKeyError(err) {
 			t.Errorf("another tenant's insert of an _id that is there: %v", err)
 		}

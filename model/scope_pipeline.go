@@ -7,29 +7,31 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Under returns the step with the policy's filter on what it reads, and its fields on what it writes. A step that could write to a
-// document that the filter hides is refused with a [*ConflictError]: an $out, and a $merge that finds its documents by _id alone, for
-// another tenant's document may have that _id. A $merge on the tenant's field too is kept under it.
-func (m MergeInto) Under(p Policy) MergeInto {
+// merge applies the scope's filter to what the step reads, and its fields to what it writes. A step that could write to a document that
+// the filter hides is refused: see [MergeInto].
+func (s *scope) merge(m MergeInto) MergeInto {
 	if m.check() != nil {
 		return m
 	}
-	p = p.frozen()
 	last := len(m.Pipeline) - 1
-	head, err := p.pipeline(m.Collection, m.Pipeline[:last])
+	head, err := s.pipeline(m.Collection, m.Pipeline[:last], false)
 	if err != nil {
 		m.Err = err
 		return m
 	}
-	target := targetOf(m.Pipeline[last])
-	if p.holds(target) && len(p.Filter) > 0 && !keepsOthers(m.Pipeline[last], p.tenant()) {
-		m.Err = &ConflictError{Collection: target, Reason: "a " + m.Pipeline[last][0].Key + " can't be kept under a policy's filter: " +
-			"it would write documents that the filter hides; leave the collection out of the policy's Collections, " +
+	target, elsewhere := targetOf(m.Pipeline[last])
+	switch {
+	case elsewhere:
+		m.Err = &ConflictError{Collection: target, Reason: "a " + m.Pipeline[last][0].Key + " into another database can't be kept under a scope"}
+		return m
+	case s.holds(target) && len(s.filter) > 0 && !keepsOthers(m.Pipeline[last], s.tenant):
+		m.Err = &ConflictError{Collection: target, Reason: "a " + m.Pipeline[last][0].Key + " can't be kept under a scope's filter: " +
+			"it would write documents that the filter hides; leave the collection out of the scope's Collections, " +
 			"give each tenant a collection of its own (Collection.Named), or merge on the tenant's field too, by a unique index"}
 		return m
 	}
-	if fields := slices.Concat(p.onInsertDocument(), p.Set); p.holds(target) && len(fields) > 0 {
-		head = append(head, Policy{Set: fields}.setStage())
+	if fields := slices.Concat(s.insert, s.set); s.holds(target) && len(fields) > 0 {
+		head = append(head, setStage(fields))
 	}
 	m.Pipeline = append(head, m.Pipeline[last])
 	return m
@@ -57,45 +59,46 @@ func keepsOthers(stage, tenant bson.D) bool {
 	return len(tenant) > 0 && !slices.ContainsFunc(tenant, func(e bson.E) bool { return !slices.Contains(on, any(e.Key)) })
 }
 
-// targetOf is the collection that a $merge or $out stage writes.
-func targetOf(stage bson.D) string {
-	switch v := stage[0].Value.(type) {
-	case string:
-		return v
-	case bson.D:
-		for _, e := range v {
-			if e.Key == "into" || e.Key == "coll" {
-				if s, ok := e.Value.(string); ok {
-					return s
-				}
-				if d, ok := e.Value.(bson.D); ok {
-					return targetOf(bson.D{{Key: "$out", Value: d}})
-				}
-			}
-		}
+// targetOf is the collection that a $merge or $out stage writes, and whether it names a database.
+func targetOf(stage bson.D) (collection string, elsewhere bool) {
+	into := stage[0].Value
+	if args, ok := asDocument(into); ok && stage[0].Key == "$merge" {
+		into = valueOf(args, "into")
 	}
-	return ""
+	if name, ok := asString(into); ok {
+		return name, false
+	}
+	args, _ := asDocument(into)
+	collection, _ = asString(valueOf(args, "coll"))
+	return collection, valueOf(args, "db") != nil
 }
 
 // pipeline puts the filter before a collection's stages, and into those that read other collections.
-func (p Policy) pipeline(collection string, stages mongo.Pipeline) (mongo.Pipeline, error) {
+func (s *scope) pipeline(collection string, stages mongo.Pipeline, deleted bool) (mongo.Pipeline, error) {
 	var first mongo.Pipeline
-	if p.holds(collection) && len(p.Filter) > 0 {
+	if filter := s.shown(deleted); s.holds(collection) && len(filter) > 0 {
 		if len(stages) > 0 && len(stages[0]) > 0 && mustBeFirst[stages[0][0].Key] {
-			return nil, &ConflictError{Collection: collection, Reason: stages[0][0].Key + " must be first in its pipeline, and so must a policy's filter: put the filter into the stage"}
+			return nil, &ConflictError{Collection: collection, Reason: stages[0][0].Key + " must be first in its pipeline, and so must a scope's filter: put the filter into the stage"}
 		}
-		first = mongo.Pipeline{{{Key: "$match", Value: p.Filter}}}
+		first = mongo.Pipeline{{{Key: "$match", Value: filter}}}
 	}
-	rest, err := p.within(stages)
+	if len(stages) > 0 && len(stages[0]) == 1 && stages[0][0].Key == "$match" {
+		if filter, ok := asDocument(stages[0][0].Value); ok {
+			if err := s.allows(collection, filter); err != nil {
+				return nil, err
+			}
+		}
+	}
+	rest, err := s.within(stages)
 	return append(first, rest...), err
 }
 
 // within puts the filter into those stages that read other collections.
-func (p Policy) within(stages mongo.Pipeline) (mongo.Pipeline, error) {
+func (s *scope) within(stages mongo.Pipeline) (mongo.Pipeline, error) {
 	out := make(mongo.Pipeline, len(stages))
-	for i, s := range stages {
+	for i, stage := range stages {
 		var err error
-		if out[i], err = p.stage(s); err != nil {
+		if out[i], err = s.stage(stage); err != nil {
 			return nil, err
 		}
 	}
@@ -108,44 +111,53 @@ var mustBeFirst = map[string]bool{
 	"$collStats": true, "$indexStats": true, "$planCacheStats": true, "$documents": true,
 }
 
-func (p Policy) stage(stage bson.D) (bson.D, error) {
+// stays are the stages that read nothing but the documents they are given.
+var stays = map[string]bool{
+	"$addFields": true, "$bucket": true, "$bucketAuto": true, "$count": true, "$densify": true, "$fill": true, "$geoNear": true, "$group": true,
+	"$limit": true, "$match": true, "$project": true, "$redact": true, "$replaceRoot": true, "$replaceWith": true, "$sample": true, "$set": true,
+	"$setWindowFields": true, "$skip": true, "$sort": true, "$sortByCount": true, "$unset": true, "$unwind": true,
+}
+
+func (s *scope) stage(stage bson.D) (bson.D, error) {
 	if len(stage) != 1 {
 		return stage, nil // the server refuses it
 	}
 	name, value := stage[0].Key, stage[0].Value
-	switch name {
-	case "$unionWith":
-		if s, ok := value.(string); ok {
-			value = bson.D{{Key: "coll", Value: s}}
+	if name == "$unionWith" {
+		if of, ok := value.(string); ok {
+			value = bson.D{{Key: "coll", Value: of}}
 		}
-	case "$lookup", "$graphLookup", "$facet":
+	}
+	var apply func(bson.D) (bson.D, error)
+	switch name {
+	case "$lookup":
+		apply = func(args bson.D) (bson.D, error) { return s.inner(args, "from") }
+	case "$unionWith":
+		apply = func(args bson.D) (bson.D, error) { return s.inner(args, "coll") }
+	case "$graphLookup":
+		apply = s.restrict
+	case "$facet":
+		apply = s.facet
 	default:
-		return stage, nil
+		if !stays[name] {
+			return nil, &ConflictError{Reason: name + " can't be kept under a scope: it isn't known to read nothing but what it is given"}
+		}
+		return stage, nothingHidden("", stage)
 	}
 	args, ok := asDocument(value)
 	if !ok {
 		return nil, &ConflictError{Reason: "the argument of " + name + " must be a document"}
 	}
-	var err error
-	switch name {
-	case "$lookup":
-		args, err = p.inner(args, "from")
-	case "$unionWith":
-		args, err = p.inner(args, "coll")
-	case "$graphLookup":
-		args, err = p.restrict(args)
-	case "$facet":
-		args, err = p.facet(args)
-	}
+	args, err := apply(args)
 	return bson.D{{Key: name, Value: args}}, err
 }
 
 // inner puts the filter into the stage's own pipeline.
-func (p Policy) inner(args bson.D, key string) (bson.D, error) {
+func (s *scope) inner(args bson.D, key string) (bson.D, error) {
 	out := slices.Clone(args)
 	collection, isName := asString(valueOf(args, key))
 	if from := valueOf(args, key); from != nil && !isName {
-		return nil, &ConflictError{Reason: "a policy needs " + key + " to be a collection's name"}
+		return nil, &ConflictError{Reason: "a scope needs " + key + " to be a collection's name"}
 	}
 	at := slices.IndexFunc(out, func(e bson.E) bool { return e.Key == "pipeline" })
 	var stages mongo.Pipeline
@@ -155,7 +167,7 @@ func (p Policy) inner(args bson.D, key string) (bson.D, error) {
 			return nil, &ConflictError{Collection: collection, Reason: "the inner pipeline must be a list of documents"}
 		}
 	}
-	stages, err := p.pipeline(collection, stages)
+	stages, err := s.pipeline(collection, stages, false)
 	if err != nil || len(stages) == 0 {
 		return out, err
 	}
@@ -166,12 +178,12 @@ func (p Policy) inner(args bson.D, key string) (bson.D, error) {
 	return append(out, bson.E{Key: "pipeline", Value: stages}), nil
 }
 
-func (p Policy) restrict(args bson.D) (bson.D, error) {
+func (s *scope) restrict(args bson.D) (bson.D, error) {
 	collection, ok := asString(valueOf(args, "from"))
 	switch {
 	case !ok:
-		return nil, &ConflictError{Reason: "a policy needs $graphLookup's from to be a collection's name"}
-	case !p.holds(collection) || len(p.Filter) == 0:
+		return nil, &ConflictError{Reason: "a scope needs $graphLookup's from to be a collection's name"}
+	case !s.holds(collection) || len(s.filter) == 0:
 		return args, nil
 	}
 	const key = "restrictSearchWithMatch"
@@ -184,21 +196,21 @@ func (p Policy) restrict(args bson.D) (bson.D, error) {
 		if !ok {
 			return nil, &ConflictError{Collection: collection, Reason: key + " must be a document"}
 		}
-		out[i].Value = And(d, p.Filter)
+		out[i].Value = And(d, s.filter)
 		return out, nil
 	}
-	return append(out, bson.E{Key: key, Value: p.Filter}), nil
+	return append(out, bson.E{Key: key, Value: s.filter}), nil
 }
 
-func (p Policy) facet(args bson.D) (bson.D, error) {
+func (s *scope) facet(args bson.D) (bson.D, error) {
 	out := slices.Clone(args)
 	for i, e := range out {
 		stages, ok := asPipeline(e.Value)
 		if !ok {
 			return nil, &ConflictError{Reason: "a facet must be a list of documents"}
 		}
-		for j, s := range stages {
-			inner, err := p.stage(s)
+		for j, in := range stages {
+			inner, err := s.stage(in)
 			if err != nil {
 				return nil, err
 			}

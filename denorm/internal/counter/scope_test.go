@@ -1,11 +1,11 @@
 package counter_test
 
 import (
-	"errors"
 	"slices"
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -42,15 +42,14 @@ var (
 	scored = denorm.NewCounter(players, "team", teams, goalSpec)
 )
 
-func underTenant(tenant string) model.Policy {
-	return model.Policy{
-		Filter: bson.D{e("tenant", tenant), e("deletedAt", nil)}, Insert: bson.D{e("tenant", tenant)}, Delete: bson.D{e("deletedAt", int64(7))},
-	}
+func ofTenant(tenant string) model.Scope {
+	return model.Scope{Tenant: bson.D{e("tenant", tenant)}, Delete: bson.D{e("deletedAt", int64(7))}}
 }
 
 // A parent that is marked as deleted counts what its children do, so that its numbers are
 // true when it is restored. Another tenant's parent isn't touched.
 func TestCounterDeletedParents(t *testing.T) {
+	tenancy.Differs(t, "it has a scope of its own")
 	parallel(t)
 	t.Run("count and sum", func(t *testing.T) { counterDeletedParents(t, scored, false) })
 	spec := goalSpec
@@ -74,14 +73,14 @@ func counterDeletedParents(t *testing.T, scored *denorm.Counter[player, string, 
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-				ctx, p := t.Context(), underTenant("a")
+				ctx, scoped := t.Context(), ofTenant("a").On(db)
 				if err := exec(ctx, db, teams.InsertMany([]team{{ID: "red", Tenant: "a"}, {ID: "blue", Tenant: "a"}, {ID: "foreign", Tenant: "b"}})); err != nil {
 					t.Fatal(err)
 				}
-				mustCount(t, db, scored.Insert(one, token(8)).Under(p), scored.Insert(player{ID: "2", Tenant: "a", Team: "red", Goals: 3}, token(9)).Under(p))
-				mustExec(t, db, model.NewPlan(teams.Delete("red").Under(p)))
+				mustCount(t, scoped, scored.Insert(one, token(8)), scored.Insert(player{ID: "2", Tenant: "a", Team: "red", Goals: 3}, token(9)))
+				mustExec(t, scoped, model.NewPlan(teams.Delete("red")))
 				for range 2 {
-					mustCount(t, db, test.do.Under(p))
+					mustCount(t, scoped, test.do)
 				}
 				if n, err := players.Find(bson.D{e("pending", bson.D{e("$exists", true)})}).Count(ctx, db); n > 0 || err != nil {
 					t.Errorf("%d players are marked, %v", n, err)
@@ -103,7 +102,7 @@ func counterDeletedParents(t *testing.T, scored *denorm.Counter[player, string, 
 					}
 				}
 				mustExec(t, db, model.NewPlan(teams.Update("red", bson.D{e("$unset", bson.D{e("deletedAt", "")})})))
-				if found, err := scored.Checks()[0].Find().Under(p).All(ctx, db); err != nil || len(found) > 0 {
+				if found, err := scored.Checks()[0].Find().All(ctx, scoped); err != nil || len(found) > 0 {
 					t.Errorf("restored, the check finds %v, %v", found, err)
 				}
 			})
@@ -114,9 +113,10 @@ func counterDeletedParents(t *testing.T, scored *denorm.Counter[player, string, 
 // A child that is deleted softly is not counted, holds no mark, and counts again once it
 // is restored.
 func TestCounterDeletedChildren(t *testing.T) {
+	tenancy.Differs(t, "it has a scope of its own")
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		ctx, p := t.Context(), underTenant("a")
+		ctx, scoped := t.Context(), ofTenant("a").On(db)
 		if err := exec(ctx, db, teams.InsertMany([]team{{ID: "red", Tenant: "a"}})); err != nil {
 			t.Fatal(err)
 		}
@@ -134,31 +134,13 @@ func TestCounterDeletedChildren(t *testing.T) {
 				t.Errorf("%s, the check finds %v, %v", when, found, err)
 			}
 		}
-		mustCount(t, db, scored.Insert(player{ID: "1", Tenant: "a", Team: "red", Goals: 5}, token(1)).Under(p))
+		mustCount(t, scoped, scored.Insert(player{ID: "1", Tenant: "a", Team: "red", Goals: 5}, token(1)))
 		want("inserted", 1)
 		for range 2 {
-			mustCount(t, db, scored.Delete("1", token(2)).Under(p))
+			mustCount(t, scoped, scored.Delete("1", token(2)))
 			want("deleted", 0)
 		}
 		mustCount(t, db, scored.Set("1", bson.D{e("deletedAt", nil)}, token(3)))
 		want("restored", 1)
-	})
-}
-
-// A change is refused, and nothing is written, if the policy's filter doesn't tell
-// deleted documents from another tenant's.
-func TestCounterPolicyRefused(t *testing.T) {
-	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		p := underTenant("a")
-		p.Filter = bson.D{e("$or", bson.A{bson.D{e("tenant", "a"), e("deletedAt", nil)}, bson.D{e("public", true)}})}
-		if err := exec(t.Context(), db, teams.InsertMany([]team{{ID: "red", Tenant: "a"}})); err != nil {
-			t.Fatal(err)
-		}
-		var conflict *model.ConflictError
-		err := counterRun(t.Context(), db, scored.Insert(player{ID: "1", Tenant: "a", Team: "red"}, token(1)).Under(p))
-		if n, errCount := players.Find(nil).Count(t.Context(), db); !errors.As(err, &conflict) || n > 0 || errCount != nil {
-			t.Errorf("%v; %d players, %v", err, n, errCount)
-		}
 	})
 }

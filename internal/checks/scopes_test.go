@@ -17,24 +17,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
-// tenantPolicy is a tenant's, with soft deletion and a time of change.
-var tenantPolicy = model.Policy{
-	Filter: bson.D{{Key: "tenant", Value: "mine"}, {Key: "deletedAt", Value: nil}},
-	Insert: bson.D{{Key: "tenant", Value: "mine"}},
+// mine is a tenant's scope, with soft deletion and a time of change.
+var mine = model.Scope{
+	Tenant: bson.D{{Key: "tenant", Value: "mine"}},
 	Set:    bson.D{{Key: "updatedAt", Value: int64(7)}},
 	Delete: bson.D{{Key: "deletedAt", Value: int64(7)}},
 }
 
-// A policy changes nothing of what a plan promises.
-func TestPolicyKeepsGuarantees(t *testing.T) {
+// A scope changes nothing of what a plan promises.
+func TestScopeKeepsGuarantees(t *testing.T) {
 	for _, c := range registered {
 		for _, p := range c.plans(c.value(harmless)) {
-			under := p.Under(tenantPolicy)
+			under := mine.Plan(p)
 			if p.Err() != nil || under.Err() != nil {
 				continue
 			}
 			if p.Guarantee() != under.Guarantee() || p.Repeatable() != under.Repeatable() {
-				t.Errorf("%s: %v becomes %v under a policy:\n%s", c.name(), p.Guarantee(), under.Guarantee(), under)
+				t.Errorf("%s: %v becomes %v under a scope:\n%s", c.name(), p.Guarantee(), under.Guarantee(), under)
 			}
 		}
 	}
@@ -66,16 +65,15 @@ func (c Case) plans(v any) []model.Plan {
 	return []model.Plan{p}
 }
 
-// Everything that runs with the context of a policy sends scoped commands alone, or is refused, and decides from no read of a
+// Everything that runs on a database under a scope sends scoped commands alone, or is refused, and decides from no read of a
 // secondary.
-func TestPolicyContextScopesCommands(t *testing.T) {
+func TestScopeHoldsForCommands(t *testing.T) {
 	monitor := modeltest.NewMonitor()
 	client := modeltest.NewClient(t, modeltest.WithMonitor(monitor),
 		modeltest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
-	ctx := tenantPolicy.Context(t.Context())
 	ran, refused := 0, map[string]bool{}
 	for i, c := range registered {
-		db := client.Database(fmt.Sprintf("case%d", i))
+		db := mine.On(client.Database(fmt.Sprintf("case%d", i)))
 		v := c.value(harmless)
 		runs := []any{v}
 		for _, p := range c.plans(v) {
@@ -83,7 +81,7 @@ func TestPolicyContextScopesCommands(t *testing.T) {
 		}
 		for _, v := range runs {
 			monitor.Reset()
-			err, decides := runValue(ctx, db, v)
+			err, decides := runValue(t.Context(), db, v)
 			var conflict *model.ConflictError
 			if errors.As(err, &conflict) {
 				refused[c.Method] = true
@@ -107,11 +105,11 @@ func TestPolicyContextScopesCommands(t *testing.T) {
 		list = append(list, m)
 	}
 	slices.Sort(list)
-	t.Logf("%d commands; refused under a policy's filter: %s", ran, strings.Join(list, ", "))
+	t.Logf("%d commands; refused under a scope's filter: %s", ran, strings.Join(list, ", "))
 }
 
 // runValue runs a value of the model's types, and says whether its reads decide what it writes.
-func runValue(ctx context.Context, db *mongo.Database, v any) (err error, decides bool) {
+func runValue(ctx context.Context, db model.DB, v any) (err error, decides bool) {
 	if p, ok := v.(model.Plan); ok && p.Guarantee() == model.Transactional {
 		_, err := p.RunTx(ctx, db)
 		return err, true

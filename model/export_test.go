@@ -1,0 +1,27 @@
+package model
+
+import "reflect"
+
+// Scoped is a value as it is sent under a scope: a step, a plan, a query, a pipeline or a findAndModify.
+func Scoped[T any](s Scope, v T) T {
+	own, err := s.compiled()
+	if err != nil {
+		panic(err)
+	}
+	switch step := any(v).(type) {
+	case Plan:
+		return any(own.plan(step)).(T)
+	case Write:
+		return any(own.write(step)).(T)
+	case MergeInto:
+		return any(own.merge(step)).(T)
+	}
+	next := reflect.New(reflect.TypeOf(v).Elem())
+	next.Elem().Set(reflect.ValueOf(v).Elem())
+	next.Interface().(interface{ hold(*scope) }).hold(own)
+	return next.Interface().(T)
+}
+
+func (q *Query) hold(s *scope)         { holdQuery(q, s) }
+func (a *Aggregation) hold(s *scope)   { holdPipeline(a, s) }
+func (m *FindAndModify) hold(s *scope) { holdModify(m, s) }

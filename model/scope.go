@@ -1,0 +1,249 @@
+package model
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/runctx"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A DB is what things run on: a *mongo.Database, or what [Scope.On] makes of one. Anything else is refused.
+type DB interface {
+	Name() string
+	Client() *mongo.Client
+}
+
+// A Scope is what holds for everything that an application reads and writes: a tenant, soft deletion, stamps. State it once, where a
+// request begins, and hand on what [Scope.On] returns in the place of the database:
+//
+//	db := model.Scope{
+//		Tenant: bson.D{{Key: "tenant", Value: tenant}},
+//		Set:    bson.D{{Key: "updatedAt", Value: now}},
+//		Delete: bson.D{{Key: "deletedAt", Value: now}},
+//	}.On(database)
+//
+// A document that is out of scope doesn't exist: reads don't find it, [ErrNotFound] says nothing more of it, and no write reaches it.
+// Values are given, not computed: a scope is as pure as what it is applied to. Fields are top-level ones. The zero Scope adds nothing.
+//
+// A write that itself gives one of these fields another value is refused with a [*ConflictError], but for an update by a pipeline,
+// which is given them by a last stage, and for a replacement, which keeps what it has of an Insert field (createdAt).
+type Scope struct {
+	// Tenant says whose the documents are. It is ANDed to every filter, in a pipeline to those of all collections that it reads, and
+	// given to every new document. An empty value (nil, "", the zero ObjectID) is refused. Let these fields lead the keys of unique
+	// indexes.
+	Tenant bson.D
+
+	Filter bson.D // further conditions, ANDed like the tenant's
+	Insert bson.D // further fields of every document that is inserted or replaced
+	Set    bson.D // fields that every update, replacement and insert sets
+
+	// Delete turns deletes into updates that set these fields, but for those that are [Write.Final], and hides the documents in which
+	// one of them has a value other than null. Nil deletes. A document that is marked keeps its _id, which can't be inserted again,
+	// and takes part in unique indexes: make those partial.
+	Delete bson.D
+
+	Collections []string // the collections it holds for; nil means all
+}
+
+// On returns the database under the scope. Everything of this module that takes a [DB] runs under it: queries, pipelines, writes,
+// plans, what a [Change] or a [Job] reads and plans, trees, joins and checks. A database can be under several scopes; all of them hold.
+//
+// A scope that can't hold is a [*ValueError] or a [*ConflictError] of whatever runs on the database; nothing is sent. So is, before it
+// is sent, what can't be kept under the scope: $where and $function; a filter that names a field of Tenant with another value; a
+// pipeline that begins with $documents or another stage that must be first, or that has a stage which isn't known to stay within the
+// collections it names; $out, and what [MergeInto] and [Stream.Run] tell of.
+//
+// A lock document ([Lease]), a checkpoint ([JobOptions]) and the state of a migration belong to the tenant. Two tenants don't share
+// them. They hold no user's data, and have no other field of the scope.
+func (s Scope) On(db DB) DB {
+	if err := core.CheckDB(db); err != nil {
+		return &core.Handle{Database: noDatabase(db), Err: err}
+	}
+	h := &core.Handle{Database: core.Database(db), Tenant: core.Tenant(db)}
+	outer := scopesOf(db)
+	own, err := s.compiled()
+	for _, o := range outer {
+		if err == nil {
+			err = own.inside(o)
+		}
+	}
+	if err != nil {
+		h.Err = err
+		return h
+	}
+	h.Scopes = append(slices.Clip(outer), own)
+	if len(own.tenant) > 0 {
+		h.Tenant = strings.TrimPrefix(h.Tenant+" "+shell(own.tenant), " ")
+	}
+	return h
+}
+
+// Plan returns the plan as it is sent under the scope, for a [Stream], whose events are of several tenants' documents. Everything else
+// is run on what [Scope.On] returns.
+func (s Scope) Plan(p Plan) Plan {
+	own, err := s.compiled()
+	if err != nil {
+		return NewPlan(Refused("", err))
+	}
+	return own.plan(p)
+}
+
+// noDatabase is a database for the name of a handle on which nothing runs.
+func noDatabase(db DB) *mongo.Database {
+	if h, ok := db.(*core.Handle); ok && h != nil {
+		return h.Database
+	}
+	return nil
+}
+
+// A scope is a Scope ready to be applied, with values of its own, so that nothing that runs under it changes with the caller's.
+type scope struct {
+	tenant   bson.D   // whose the documents are
+	reaching bson.D   // the conditions on documents, those that are marked as deleted among them
+	filter   bson.D   // the conditions on those that are not
+	insert   bson.D   // the fields of new documents, the tenant's first, less those that set gives
+	set      bson.D   // the fields of every write
+	mark     bson.D   // the fields that mark a document as deleted; nil deletes
+	only     []string // the collections it holds for; nil means all
+}
+
+// compiled checks a scope's fields and copies them.
+func (s Scope) compiled() (*scope, error) {
+	for _, part := range []struct {
+		name   string
+		fields *bson.D
+	}{{"Tenant", &s.Tenant}, {"Filter", &s.Filter}, {"Insert", &s.Insert}, {"Set", &s.Set}, {"Delete", &s.Delete}} {
+		own, err := (*core.Codec)(nil).CopyD(*part.fields)
+		if err != nil {
+			return nil, &ValueError{Field: "Scope." + part.name, Value: shell(*part.fields), Reason: err.Error()}
+		}
+		if *part.fields = own; part.name == "Filter" {
+			continue
+		}
+		if err := checkScopeFields(part.name, own); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range s.Tenant {
+		if core.EmptyID(e.Value) || !isEquality(e.Value) {
+			return nil, &ValueError{Field: "Scope.Tenant." + e.Key, Value: e.Value, Reason: "is not a tenant: give the value that its documents hold"}
+		}
+		if hasKey(s.Insert, e.Key) || hasKey(s.Set, e.Key) || hasKey(s.Delete, e.Key) {
+			return nil, &ValueError{Field: "Scope.Tenant." + e.Key, Value: e.Value, Reason: "is another part of the scope too: leave it to Tenant"}
+		}
+	}
+	for _, e := range s.Delete {
+		if hasKey(s.Insert, e.Key) || hasKey(s.Set, e.Key) {
+			return nil, &ValueError{Field: "Scope.Delete." + e.Key, Value: e.Value, Reason: "is set by other writes too, and would hide what they write: leave it to Delete"}
+		}
+	}
+	out := &scope{tenant: s.Tenant, set: s.Set, only: slices.Clone(s.Collections)}
+	out.insert = slices.DeleteFunc(slices.Concat(s.Tenant, s.Insert), func(e bson.E) bool { return hasKey(s.Set, e.Key) })
+	out.reaching = And(s.Tenant, s.Filter)
+	out.filter = out.reaching
+	for _, e := range s.Delete {
+		out.filter = And(out.filter, bson.D{{Key: e.Key, Value: nil}})
+	}
+	if len(s.Delete) > 0 {
+		out.mark = s.Delete
+	}
+	return out, nil
+}
+
+// checkScopeFields refuses the fields that a whole document can't be given.
+func checkScopeFields(part string, fields bson.D) error {
+	for i, e := range fields {
+		reason := ""
+		if err := core.CheckKey(e.Key); err != nil {
+			reason = "must be a top-level field"
+		} else if e.Key == "_id" {
+			reason = "is each document's own"
+		} else if hasKey(fields[:i], e.Key) {
+			reason = "is there twice"
+		} else if part == "Delete" && e.Value == nil {
+			reason = "marks nothing: a null field is one of a document that isn't deleted"
+		}
+		if reason != "" {
+			return &ValueError{Field: "Scope." + part + "." + e.Key, Value: e.Value, Reason: reason}
+		}
+	}
+	return nil
+}
+
+// inside refuses a scope that contradicts one it lies in.
+func (s *scope) inside(outer *scope) error {
+	for _, e := range s.tenant {
+		if v, ok := fieldOf(outer.tenant, e.Key); ok && !sameValue(v, e.Value) {
+			return &ConflictError{Paths: [2]string{"tenant " + shell(outer.tenant), "tenant " + shell(s.tenant)}, Reason: "the database is under another tenant's scope already"}
+		}
+	}
+	return nil
+}
+
+func fieldOf(d bson.D, key string) (any, bool) {
+	i := slices.IndexFunc(d, func(e bson.E) bool { return e.Key == key })
+	if i < 0 {
+		return nil, false
+	}
+	return d[i].Value, true
+}
+
+func (s *scope) holds(collection string) bool {
+	return s.only == nil || slices.Contains(s.only, collection)
+}
+
+// scopesOf are the scopes that a database is under, the outermost first.
+func scopesOf(db DB) []*scope {
+	if h, ok := db.(*core.Handle); ok {
+		if h == nil { // which is refused where the command would be sent
+			return nil
+		}
+		list, _ := h.Scopes.([]*scope)
+		return list
+	}
+	return everywhere()
+}
+
+// everywhere are the scopes of a database that is under none. Tests set one, to run as a tenant: see CONTRIBUTING.md.
+func everywhere() []*scope {
+	s, ok := runctx.Everywhere.(Scope)
+	if !ok {
+		return nil
+	}
+	own, err := s.compiled()
+	if err != nil {
+		panic(err)
+	}
+	return []*scope{own}
+}
+
+// bare is the database without scopes, for what the library keeps for itself, and for writes that were put under them before.
+func bare(db DB) DB {
+	if len(scopesOf(db)) == 0 {
+		return db
+	}
+	return &core.Handle{Database: core.Database(db), Tenant: core.Tenant(db)}
+}
+
+// tenantName is the name of a document that the library keeps for itself (a place, a checkpoint): two tenants don't share one.
+func tenantName(db DB, name string) string {
+	if t := core.Tenant(db); t != "" {
+		return name + " " + t
+	}
+	return name
+}
+
+// tenantID is [tenantName] for an _id of any type.
+func tenantID(db DB, id any) any {
+	t := core.Tenant(db)
+	if t == "" {
+		return id
+	}
+	if name, ok := id.(string); ok {
+		return tenantName(db, name)
+	}
+	return bson.D{{Key: "of", Value: id}, {Key: "tenant", Value: t}}
+}

@@ -1,0 +1,82 @@
+package model
+
+import (
+	"github.com/docmodel/docmodel/internal/core"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// allows refuses a filter that names a field of the tenant with anything but the tenant's value, and what could reach around the scope.
+func (s *scope) allows(collection string, filter bson.D) error {
+	if len(s.tenant) > 0 && s.holds(collection) {
+		if err := s.asksOther(collection, filter, core.MaxLevels); err != nil {
+			return err
+		}
+	}
+	return nothingHidden(collection, filter)
+}
+
+// asksOther looks for the tenant's fields in a filter, within $and, $or and $nor too, as deep as a document can be.
+func (s *scope) asksOther(collection string, filter bson.D, levels int) error {
+	for _, e := range filter {
+		if e.Key == "$and" || e.Key == "$or" || e.Key == "$nor" {
+			list, _ := asPipeline(e.Value)
+			for _, part := range list {
+				if levels == 0 {
+					return core.CheckDepth(filter)
+				}
+				if err := s.asksOther(collection, part, levels-1); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		for _, t := range s.tenant {
+			if core.Overlap(e.Key, t.Key) && !(e.Key == t.Key && isEquality(e.Value) && sameValue(equalTo(e.Value), t.Value)) {
+				return &ConflictError{Collection: collection, Paths: [2]string{"filter " + e.Key, "scope " + t.Key},
+					Reason: "the filter names the tenant's field with another value: leave it out, the scope asks for it"}
+			}
+		}
+	}
+	return nil
+}
+
+// equalTo is the value that an equality asks for.
+func equalTo(v any) any {
+	if d, ok := v.(bson.D); ok && len(d) == 1 && d[0].Key == "$eq" {
+		return d[0].Value
+	}
+	return v
+}
+
+// nothingHidden refuses code that the server runs: a scope can't tell what it reads.
+func nothingHidden(collection string, doc bson.D) error {
+	if len(doc) == 0 {
+		return nil
+	}
+	raw, err := (*core.Codec)(nil).Document(doc)
+	if err != nil {
+		return err
+	}
+	if op := codeWithin(raw); op != "" {
+		return &ConflictError{Collection: collection, Reason: op + " can't be kept under a scope: nobody can tell what its code reads"}
+	}
+	return nil
+}
+
+// codeWithin is the first operator within a document that runs code, or "".
+func codeWithin(doc bson.Raw) string {
+	elems, _ := doc.Elements()
+	for _, e := range elems {
+		switch key := e.Key(); key {
+		case "$where", "$function", "$accumulator":
+			return key
+		}
+		switch v := e.Value(); v.Type {
+		case bson.TypeEmbeddedDocument, bson.TypeArray:
+			if op := codeWithin(bson.Raw(v.Value)); op != "" {
+				return op
+			}
+		}
+	}
+	return ""
+}

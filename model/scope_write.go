@@ -1,0 +1,329 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// under is the plan with the scopes of a database applied to each step.
+func (p Plan) under(db DB) Plan {
+	for _, s := range scopesOf(db) {
+		p = s.plan(p)
+	}
+	return p
+}
+
+// plan applies the scope to each step of a plan.
+func (s *scope) plan(p Plan) Plan {
+	p.Steps, p.IfStale = s.steps(p.Steps), s.steps(p.IfStale)
+	return p
+}
+
+func (s *scope) steps(steps []Step) []Step {
+	out := make([]Step, len(steps))
+	for i, step := range steps {
+		switch step := step.(type) {
+		case Write:
+			out[i] = s.write(step)
+		case MergeInto:
+			out[i] = s.merge(step)
+		}
+	}
+	return out
+}
+
+// write applies the scope's filter and fields; a delete becomes an update if the scope marks deletions. To the write a document that the
+// filter hides is not there: it gives [ErrStale], and not the error that says what is wrong with that document.
+func (s *scope) write(w Write) Write {
+	if w.Err != nil {
+		return w
+	}
+	if w.Reasons = s.reasons(w); !s.holds(w.Collection) {
+		return w
+	}
+	filter, err := s.reachedBy(w)
+	if err != nil {
+		return Refused(w.Collection, err)
+	}
+	out := w
+	if w.Done != nil {
+		out.Done = And(w.Done, filter)
+	}
+	switch m := w.Model.(type) {
+	case *mongo.InsertOneModel:
+		c := *m
+		c.Document, err = s.document(w.Collection, m.Document, false)
+		out.Model = &c
+	case *mongo.ReplaceOneModel:
+		c := *m
+		if c.Filter, err = s.filtered(w.Collection, m.Filter, filter); err == nil {
+			c.Replacement, err = s.document(w.Collection, m.Replacement, true)
+		}
+		out.Model = &c
+	case *mongo.UpdateOneModel:
+		c := *m
+		if c.Filter, err = s.filtered(w.Collection, m.Filter, filter); err == nil {
+			c.Update, err = s.update(w.Collection, m.Update, m.Upsert != nil && *m.Upsert)
+		}
+		out.Model = &c
+	case *mongo.UpdateManyModel:
+		c := *m
+		if c.Filter, err = s.filtered(w.Collection, m.Filter, filter); err == nil {
+			c.Update, err = s.update(w.Collection, m.Update, m.Upsert != nil && *m.Upsert)
+		}
+		out.Model = &c
+	case *mongo.DeleteOneModel:
+		c := *m
+		c.Filter, err = s.filtered(w.Collection, m.Filter, filter)
+		out.Model = &c
+		if s.mark != nil && !w.Final {
+			mark := &mongo.UpdateOneModel{Filter: c.Filter, Hint: m.Hint, Collation: m.Collation}
+			if err == nil {
+				mark.Update, err = s.marking(w)
+			}
+			out.Model = mark
+		}
+	case *mongo.DeleteManyModel:
+		c := *m
+		c.Filter, err = s.filtered(w.Collection, m.Filter, filter)
+		out.Model = &c
+		if s.mark != nil && !w.Final {
+			mark := &mongo.UpdateManyModel{Filter: c.Filter, Hint: m.Hint, Collation: m.Collation}
+			if err == nil {
+				mark.Update, err = s.marking(w)
+			}
+			out.Model = mark
+		}
+	}
+	if err != nil {
+		return Refused(w.Collection, err)
+	}
+	out.plain, out.covered = w.unscoped(), out.Model
+	if inserts(w.Model) {
+		out.tenant = And(w.tenant, s.tenant)
+	}
+	return out
+}
+
+// unscoped is the write's model as it was before scopes were applied to it. They change nothing of what the write
+// promises: their filters ask whether the document is there, and what they set is the same each time.
+func (w Write) unscoped() mongo.WriteModel {
+	if w.plain != nil && w.covered == w.Model {
+		return w.plain
+	}
+	return w.Model
+}
+
+// stamped are the fields that scopes added to the document of an insert.
+func (w Write) stamped() map[string]bool {
+	m, ok := w.unscoped().(*mongo.InsertOneModel)
+	if !ok || w.plain == nil || w.covered != w.Model {
+		return nil
+	}
+	own, err := (*core.Codec)(nil).Document(m.Document)
+	all, isRaw := w.Model.(*mongo.InsertOneModel).Document.(bson.Raw)
+	if err != nil || !isRaw {
+		return nil
+	}
+	out := map[string]bool{}
+	elems, _ := all.Elements()
+	for _, e := range elems {
+		if v := own.Lookup(e.Key()); v.Type == 0 || !v.Equal(e.Value()) {
+			out[e.Key()] = true
+		}
+	}
+	return out
+}
+
+// reasons are a write's, asked of the documents that the scope shows; but what is in the way of an insert may be any of the tenant's.
+func (s *scope) reasons(w Write) []Reason {
+	out := slices.Clone(w.Reasons)
+	for i := range out {
+		if s.holds(w.Collection) {
+			out[i].If = And(out[i].If, pick(inserts(w.Model), s.tenant, s.filter))
+		}
+		if out[i].Instead != nil {
+			out[i].Instead = s.steps(out[i].Instead)
+		}
+	}
+	return out
+}
+
+// inserts reports whether a write may store a new document.
+func inserts(model mongo.WriteModel) bool {
+	var upsert *bool
+	switch m := model.(type) {
+	case *mongo.InsertOneModel:
+		return true
+	case *mongo.UpdateOneModel:
+		upsert = m.Upsert
+	case *mongo.UpdateManyModel:
+		upsert = m.Upsert
+	case *mongo.ReplaceOneModel:
+		upsert = m.Upsert
+	}
+	return upsert != nil && *upsert
+}
+
+// marking is the update that stands for a delete.
+func (s *scope) marking(w Write) (any, error) {
+	return s.update(w.Collection, append(bson.D{{Key: "$set", Value: s.mark}}, w.IfMarked...), false)
+}
+
+// reachedBy is the scope's filter of a write.
+func (s *scope) reachedBy(w Write) (bson.D, error) {
+	if w.mixed && s.mark != nil {
+		return nil, &ConflictError{Collection: w.Collection, Reason: "the write was merged of two, of which one reaches documents that the scope marks as deleted, " +
+			"and the other doesn't: run them apart"}
+	}
+	return s.shown(w.Deleted), nil
+}
+
+// shown is the filter of what a query or write reaches.
+func (s *scope) shown(deleted bool) bson.D {
+	if deleted {
+		return s.reaching
+	}
+	return s.filter
+}
+
+// filtered is a write's filter with the scope's.
+func (s *scope) filtered(collection string, filter any, with bson.D) (any, error) {
+	switch filter.(type) {
+	case bson.D, bson.Raw:
+	default:
+		return nil, &ConflictError{Collection: collection, Reason: "a scope needs filters that are bson.D or bson.Raw"}
+	}
+	f, _ := asDocument(filter)
+	if err := s.allows(collection, f); err != nil {
+		return nil, err
+	}
+	if len(with) == 0 {
+		return filter, nil
+	}
+	return And(f, with), nil
+}
+
+// update adds the fields of every write, and for an upsert those of a new document, to an update.
+func (s *scope) update(collection string, update any, upsert bool) (any, error) {
+	set, onInsert := s.set, bson.D(nil)
+	if upsert {
+		onInsert = s.onInsert()
+	}
+	if len(set)+len(s.insert) == 0 {
+		return update, nil
+	}
+	if raw, ok := update.(bson.Raw); ok {
+		update, _ = operators(raw)
+	}
+	switch u := update.(type) {
+	case bson.D:
+		m := merger{collection: collection}
+		for _, op := range u {
+			if err := m.addOperator(op); err != nil {
+				return nil, err
+			}
+		}
+		if err := m.keeps(s.insert); err != nil {
+			return nil, err
+		}
+		for _, op := range []bson.E{{Key: "$set", Value: set}, {Key: "$setOnInsert", Value: onInsert}} {
+			if err := m.addOperator(op); err != nil {
+				return nil, err
+			}
+		}
+		return m.update, nil
+	case mongo.Pipeline:
+		if len(onInsert) > 0 {
+			return nil, &ConflictError{Collection: collection, Reason: "a scope with Insert fields can't add them to an upsert by a pipeline"}
+		}
+		fields := slices.Concat(s.tenant, s.set) // a pipeline can't be looked into: it must not hand the document to another tenant
+		if len(fields) == 0 {
+			return u, nil
+		}
+		stage := setStage(fields)
+		if n := len(u); n > 0 && sameValue(u[n-1], stage) {
+			return u, nil
+		}
+		return append(slices.Clone(u), stage), nil
+	}
+	return nil, &ConflictError{Collection: collection, Reason: "a scope needs updates that are bson.D or mongo.Pipeline"}
+}
+
+// keeps refuses an update that gives another value to a field that the scope gives to new documents: it would hand the
+// document to another tenant.
+func (m *merger) keeps(fields bson.D) error {
+	for _, f := range fields {
+		for _, q := range m.paths {
+			same := q.path == f.Key && (q.op == "$set" || q.op == "$setOnInsert") && shell(q.value) == shell(f.Value)
+			if clash(q.path, f.Key) && !same {
+				return m.conflict("the scope gives this field its value", q.op+" "+q.path, "scope "+f.Key)
+			}
+		}
+	}
+	return nil
+}
+
+// onInsert are the fields of new documents, less what the server takes from an upsert's filter.
+func (s *scope) onInsert() bson.D {
+	return slices.DeleteFunc(slices.Clone(s.insert), func(e bson.E) bool {
+		v, ok := fieldOf(s.filter, e.Key)
+		return ok && isEquality(v)
+	})
+}
+
+// setStage is the stage of a pipeline that sets fields.
+func setStage(fields bson.D) bson.D {
+	out := make(bson.D, len(fields))
+	for i, e := range fields {
+		out[i] = bson.E{Key: e.Key, Value: bson.D{{Key: "$literal", Value: e.Value}}}
+	}
+	return bson.D{{Key: "$set", Value: out}}
+}
+
+// document gives a whole document the fields of Insert and Set. A field of Set takes the place of one that it has. A field of
+// Insert that it has must be equal; but a replacement keeps what Insert once gave it (createdAt), unless the scope's filter asks
+// for that field (tenant).
+func (s *scope) document(collection string, doc any, replaces bool) (any, error) {
+	fields := slices.Concat(s.insert, s.set)
+	if len(fields) == 0 {
+		return doc, nil
+	}
+	raw, ok := doc.(bson.Raw)
+	if !ok {
+		var err error
+		if raw, err = (*core.Codec)(nil).Document(doc); err != nil {
+			return nil, err
+		}
+	}
+	var out []byte
+	elems, err := raw.Elements()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range elems {
+		if !hasKey(s.set, e.Key()) {
+			out = append(out, e...)
+		}
+	}
+	for _, f := range fields {
+		one, err := bson.Marshal(bson.D{f})
+		if err != nil {
+			return nil, err
+		}
+		if old := raw.Lookup(f.Key); old.Type != 0 && !hasKey(s.set, f.Key) {
+			kept := replaces && valueOf(s.filter, f.Key) == nil
+			if !kept && !old.Equal(bson.Raw(one).Lookup(f.Key)) {
+				return nil, &ConflictError{Collection: collection, Paths: [2]string{"document " + f.Key, "scope " + f.Key}, Reason: "the document already holds another value"}
+			}
+			continue
+		}
+		out = append(out, one[4:len(one)-1]...)
+	}
+	n := len(out) + 5
+	head := []byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)}
+	return bson.Raw(slices.Concat(head, out, []byte{0})), nil
+}
