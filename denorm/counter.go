@@ -130,11 +130,11 @@ type CounterPending struct {
 // # Soft deletion
 //
 // Under a [model.Scope] with Delete, the numbers of a parent that is marked as deleted
-// follow its children too, so that they are true when it is restored. The policy's Filter
+// follow its children too, so that they are true when it is restored. The scope's Filter
 // must have the condition on Delete's fields at its top, or the change is refused. For
 // children that are deleted softly, give that condition as Where ({deletedAt: nil}):
-// [Counter.Delete] under the policy marks the child and takes it off its parent, and
-// [Counter.Set] of deletedAt to nil, under a policy without that condition, restores it
+// [Counter.Delete] under the scope marks the child and takes it off its parent, and
+// [Counter.Set] of deletedAt to nil, under a scope without that condition, restores it
 // and counts it again.
 //
 // Source: "countOfBooks", fields that are computed when written (seed 000, 003);

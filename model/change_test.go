@@ -145,7 +145,7 @@ func TestChangePauses(t *testing.T) {
 	})
 }
 
-// What follows a change is run after it, under its policy, and its result is added.
+// What follows a change is run after it, under its scope, and its result is added.
 // A change that follows has the attempts and pauses of the first, unless it says its own.
 func TestChangeThenAttempts(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {

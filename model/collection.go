@@ -78,7 +78,7 @@ type declaration struct{ *core.Docs }
 
 func declOf[D, K any](c *Collection[D, K]) declaration { return declaration{c.Docs()} }
 
-func (c declaration) of(db DB) *mongo.Collection {
+func (c declaration) of(db *mongo.Database) *mongo.Collection {
 	if db == nil {
 		core.Fail("the database is nil", "Collection.Of of "+c.Name(), "give the database that the collection is in")
 	}

@@ -10,7 +10,7 @@ import (
 
 // TestChangedCopies holds that what returns a changed query, pipeline or findAndModify leaves the one that it came from alone.
 func TestChangedCopies(t *testing.T) {
-	policy := model.Scope{Filter: d("tenant", "t"), Set: d("by", "x")}
+	scope := model.Scope{Filter: d("tenant", "t"), Set: d("by", "x")}
 	find := parts.Find(d("name", "a")).Sorted(d("qty", 1)).Limited(3)
 	find.Projection = d("name", 1)
 	pipeline := parts.Aggregate(mongo.Pipeline{d("$match", d("qty", 1))})
@@ -24,10 +24,10 @@ func TestChangedCopies(t *testing.T) {
 		{"Sorted", find, func() interface{ Command() bson.D } { return find.Sorted(nil) }},
 		{"Limited", find, func() interface{ Command() bson.D } { return find.Limited(7) }},
 		{"After", find, func() interface{ Command() bson.D } { return find.After(1, bson.NewObjectID()) }},
-		{"Under", find, func() interface{ Command() bson.D } { return model.Scoped(policy, find) }},
+		{"Under", find, func() interface{ Command() bson.D } { return model.Scoped(scope, find) }},
 		{"Project", find, func() interface{ Command() bson.D } { return model.Project[struct{ Qty int }](find) }},
-		{"Aggregate.Under", pipeline, func() interface{ Command() bson.D } { return model.Scoped(policy, pipeline) }},
-		{"Modify.Under", modify, func() interface{ Command() bson.D } { return model.Scoped(policy, modify) }},
+		{"Aggregate.Under", pipeline, func() interface{ Command() bson.D } { return model.Scoped(scope, pipeline) }},
+		{"Modify.Under", modify, func() interface{ Command() bson.D } { return model.Scoped(scope, modify) }},
 	} {
 		before := model.Shell(c.from.Command())
 		if after := model.Shell(c.change().Command()); after == before {

@@ -58,7 +58,7 @@ func TestTooDeep(t *testing.T) {
 			"Find":       docsAny.Find(filter).Err,
 			"Update":     docsAny.Update(1, bson.D{{Key: "$set", Value: filter}}).Err,
 			"a Write":    func() error { _, err := insertDoc(filter).Run(t.Context(), db); return err }(),
-			"a policy":   model.Scoped(tenantOf("a"), insertDoc(filter)).Err,
+			"a scope":    model.Scoped(tenantOf("a"), insertDoc(filter)).Err,
 			"an array":   func() error { _, err := docsAny.Docs().Encode([]any{v}); return err }(),
 			"CheckNames": func() error { _, err := core.CheckNames(v, ""); return err }(),
 			"SetFields":  func() error { _, err := core.SetFields(bson.Raw{5, 0, 0, 0, 0}, filter); return err }(),

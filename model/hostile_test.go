@@ -28,7 +28,7 @@ func TestHostileStrings(t *testing.T) {
 		Name string `bson:"name"`
 	}
 	docs := model.NewCollection[doc, string]("docs")
-	policy := func(s string) model.Scope {
+	scope := func(s string) model.Scope {
 		return model.Scope{Filter: d("name", s), Set: d("by", s), Delete: d("gone", s)}
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -41,7 +41,7 @@ func TestHostileStrings(t *testing.T) {
 		for i, x := range all {
 			for reason, f := range map[string]*model.Find[doc]{
 				"ByID": docs.ByID(x.ID), "Find": docs.Find(d("name", x.Name)), "Where": docs.Find(nil).Where(d("name", x.Name)),
-				"Eq": docs.Find(d("name", model.Eq(x.Name))), "Under": model.Scoped(policy(x.Name), docs.Find(nil)),
+				"Eq": docs.Find(d("name", model.Eq(x.Name))), "Under": model.Scoped(scope(x.Name), docs.Find(nil)),
 			} {
 				got, err := f.All(t.Context(), db)
 				if err != nil || !slices.Equal(got, []doc{x}) {
@@ -53,7 +53,7 @@ func TestHostileStrings(t *testing.T) {
 				t.Errorf("After %.20q: %d documents, want %d, %v", x.Name, len(page), len(all)-i-1, err)
 			}
 			for _, w := range []model.Write{
-				docs.Insert(x), docs.Replace(x), model.Scoped(policy(x.Name), docs.Unchecked().Update(x.ID, d("$set", d("also", x.Name)))),
+				docs.Insert(x), docs.Replace(x), model.Scoped(scope(x.Name), docs.Unchecked().Update(x.ID, d("$set", d("also", x.Name)))),
 				once(updateMany(d("name", x.Name), mongo.Pipeline{d("$set", d("also", d("$literal", x.Name)))})),
 			} {
 				w.Collection = "docs"

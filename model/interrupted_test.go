@@ -27,7 +27,7 @@ func noRetries() modeltest.Option {
 
 // What an interrupted server answers says nothing of the statements that it has done: their status is unknown.
 func TestInterruptedIsUnknown(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	faults := modeltest.NewFaults()
 	three := model.NewPlan(insertDoc(d("_id", 1)), insertDoc(d("_id", 2)), insertDoc(d("_id", 3)))
 	many := model.NewPlan(model.Write{Collection: "parts", Model: &mongo.UpdateManyModel{Filter: bson.D{}, Update: d("$set", d("n", 1))}})

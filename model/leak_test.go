@@ -129,7 +129,7 @@ func TestNoCursorStaysOpen(t *testing.T) {
 // TestStreamLeavesNothing holds that a stream that is stopped, at any time, ends its workers. Its cursor may stay until the server
 // closes it by itself: the driver gives it up where the context ends within a getMore.
 func TestStreamLeavesNothing(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	before := runtime.NumGoroutine()
 	client, stop := modeltest.Start()
 	db := client.Database("stream")

@@ -55,7 +55,7 @@ var docsAny = model.NewCollection[bson.D, int32]("pairs")
 
 // Writers under a lease do not come between each other.
 func TestLeaseKeepsWritersApart(t *testing.T) {
-	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		long := *lease
 		long.For = time.Minute
@@ -80,7 +80,7 @@ func TestLeaseKeepsWritersApart(t *testing.T) {
 }
 
 func TestLeaseRefuses(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		run := func(c model.Change[int64], want string) {
 			t.Helper()

@@ -111,12 +111,12 @@ func TestMergeConflicts(t *testing.T) {
 // that doesn't; but the latter is refused under a scope that marks deletions.
 func TestMergeDeleted(t *testing.T) {
 	reaches, doesnt := reachDeleted(up("$set", d("a", 1))), up("$set", d("b", 1))
-	if w := model.Merge(reaches, reachDeleted(doesnt)); !w.Deleted || model.Scoped(policy, w).Err != nil {
-		t.Errorf("deleted %v, %v", w.Deleted, model.Scoped(policy, w).Err)
+	if w := model.Merge(reaches, reachDeleted(doesnt)); !w.Deleted || model.Scoped(scope, w).Err != nil {
+		t.Errorf("deleted %v, %v", w.Deleted, model.Scoped(scope, w).Err)
 	}
 	for _, w := range []model.Write{model.Merge(reaches, doesnt), model.Merge(doesnt, reaches), model.Merge(model.Merge(doesnt, reaches), up("$set", d("c", 1)))} {
 		var e *model.ConflictError
-		if err := model.Scoped(policy, w).Err; !errors.As(err, &e) || !strings.Contains(e.Reason, "run them apart") {
+		if err := model.Scoped(scope, w).Err; !errors.As(err, &e) || !strings.Contains(e.Reason, "run them apart") {
 			t.Errorf("under a scope that marks deletions: %v", err)
 		}
 		if err := errors.Join(w.Err, model.Scoped(model.Scope{Tenant: d("tenant", "a")}, w).Err); err != nil {

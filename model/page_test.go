@@ -213,7 +213,7 @@ func TestPageProjected(t *testing.T) {
 
 // TestPageRefused: what can't be paged, and tokens that are none of the query's, are refused before anything is sent.
 func TestPageRefused(t *testing.T) {
-	tenancy.Differs(t, "the query of a token has the policy's filter")
+	tenancy.Differs(t, "the query of a token has the scope's filter")
 	monitor := modeltest.NewMonitor()
 	db := modeltest.NewClient(t, modeltest.WithMonitor(monitor)).Database("test")
 	mustRun(t, db, manyParts(3))

@@ -68,7 +68,7 @@ func lastValues(page *model.Find[part], last part) []any {
 
 // TestReads: what each kind of read returns, and what it costs.
 func TestReads(t *testing.T) {
-	tenancy.Differs(t, "a findAndModify that removes is refused under a policy that marks")
+	tenancy.Differs(t, "a findAndModify that removes is refused under a scope that marks")
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, manyParts(10))
@@ -201,7 +201,7 @@ func TestReadErrors(t *testing.T) {
 
 // TestCommandIsWhatIsSent compares Command with what a monitor sees, all options set.
 func TestCommandIsWhatIsSent(t *testing.T) {
-	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	monitor := modeltest.NewMonitor()
 	client := modeltest.NewClient(t, modeltest.WithMonitor(monitor))
 	db := client.Database("test")
@@ -256,7 +256,7 @@ func TestCommandIsWhatIsSent(t *testing.T) {
 
 // TestPlanOptionsAreSent: the options of a plan go with each of its commands.
 func TestPlanOptionsAreSent(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	monitor := modeltest.NewMonitor()
 	db := modeltest.NewClient(t, modeltest.WithMonitor(monitor), modeltest.WithClientOptions(options.Client())).Database("test")
 	p := model.NewPlan(parts.Insert(part{ID: 1}), parts.Delete(2), mergeInto("parts", d("$out", "copy")))

@@ -207,7 +207,7 @@ func TestPlanErr(t *testing.T) {
 
 // TestUnencodable: what a plan holds is encoded before anything is sent.
 func TestUnencodable(t *testing.T) {
-	tenancy.Differs(t, "the policy refuses the write first")
+	tenancy.Differs(t, "the scope refuses the write first")
 	big := strings.Repeat("x", model.MaxDocument)
 	for _, c := range []struct {
 		w            model.Write

@@ -22,7 +22,7 @@ type inputs struct {
 	doc                  bson.D
 	part                 part
 	product              product
-	policy               model.Scope
+	scope                model.Scope
 	indexes              wants
 	writes               []model.Write
 	plans                []model.Plan
@@ -38,7 +38,7 @@ func newInputs() inputs {
 		doc:     d("_id", 1, "list", bson.A{d("k", 1)}),
 		part:    part{ID: 1, Name: "a"},
 		product: product{ID: oid(1), Parts: []bson.ObjectID{oid(2)}, Items: []item{{oid(3), []string{"t"}}}},
-		policy:  model.Scope{Tenant: d("tenant", "a"), Insert: d("new", bson.A{1}), Set: d("at", 1), Delete: d("gone", bson.A{1})},
+		scope:   model.Scope{Tenant: d("tenant", "a"), Insert: d("new", bson.A{1}), Set: d("at", 1), Delete: d("gone", bson.A{1})},
 		indexes: wants{ix("a", 1), ix("a", 1, "b", 1)},
 		writes:  []model.Write{guarded(up("$set", d("p", bson.A{1})), "v", 1), guarded(up("$set", d("q", 1)), "w", 1)},
 		plans:   []model.Plan{model.NewPlan(parts.Delete(1)), model.NewPlan(parts.Delete(2))},
@@ -53,28 +53,28 @@ var generators = map[string]func(inputs) fmt.Stringer{
 	"After":       func(in inputs) fmt.Stringer { return products.Find(in.filter).Sorted(in.sort).After(in.doc, in.update) },
 	"ByID":        func(in inputs) fmt.Stringer { return notes.ByID(in.doc) },
 	"Project":     func(in inputs) fmt.Stringer { return model.Project[struct{ Name string }](products.Find(in.filter)) },
-	"Find.Under":  func(in inputs) fmt.Stringer { return model.Scoped(in.policy, products.Find(in.filter)) },
+	"Find.Under":  func(in inputs) fmt.Stringer { return model.Scoped(in.scope, products.Find(in.filter)) },
 	"Aggregate":   func(in inputs) fmt.Stringer { return products.Aggregate(in.pipeline) },
 	"AggregateAs": func(in inputs) fmt.Stringer { return model.AggregateAs[bson.D](products, in.pipeline) },
-	"Agg.Under":   func(in inputs) fmt.Stringer { return model.Scoped(in.policy, products.Aggregate(in.pipeline)) },
+	"Agg.Under":   func(in inputs) fmt.Stringer { return model.Scoped(in.scope, products.Aggregate(in.pipeline)) },
 	"Agg by hand": func(in inputs) fmt.Stringer {
-		return model.Scoped(in.policy, &model.Aggregate[bson.D]{Aggregation: model.Aggregation{Collection: "x", Pipeline: in.pipeline}})
+		return model.Scoped(in.scope, &model.Aggregate[bson.D]{Aggregation: model.Aggregation{Collection: "x", Pipeline: in.pipeline}})
 	},
-	"Modify":      func(in inputs) fmt.Stringer { return model.Scoped(in.policy, products.Modify(in.filter, in.update)) },
-	"Insert":      func(in inputs) fmt.Stringer { return model.Scoped(in.policy, products.Insert(in.product)) },
+	"Modify":      func(in inputs) fmt.Stringer { return model.Scoped(in.scope, products.Modify(in.filter, in.update)) },
+	"Insert":      func(in inputs) fmt.Stringer { return model.Scoped(in.scope, products.Insert(in.product)) },
 	"Insert open": func(in inputs) fmt.Stringer { return notes.Insert(in.doc) },
 	"InsertMany": func(in inputs) fmt.Stringer {
-		return model.Scoped(in.policy, products.InsertMany([]product{in.product}))
+		return model.Scoped(in.scope, products.InsertMany([]product{in.product}))
 	},
-	"Replace": func(in inputs) fmt.Stringer { return model.Scoped(in.policy, notes.Replace(in.doc)) },
-	"Update":  func(in inputs) fmt.Stringer { return model.Scoped(in.policy, parts.Update(1, in.update)) },
-	"Delete":  func(in inputs) fmt.Stringer { return model.Scoped(in.policy, notes.Delete(in.doc)) },
-	"by hand": func(in inputs) fmt.Stringer { return model.Scoped(in.policy, updateOne(in.doc, in.update)) },
+	"Replace": func(in inputs) fmt.Stringer { return model.Scoped(in.scope, notes.Replace(in.doc)) },
+	"Update":  func(in inputs) fmt.Stringer { return model.Scoped(in.scope, parts.Update(1, in.update)) },
+	"Delete":  func(in inputs) fmt.Stringer { return model.Scoped(in.scope, notes.Delete(in.doc)) },
+	"by hand": func(in inputs) fmt.Stringer { return model.Scoped(in.scope, updateOne(in.doc, in.update)) },
 	"MergeInto": func(in inputs) fmt.Stringer {
-		return model.Scoped(in.policy, mergeInto("a", append(in.pipeline[:2:2], d("$out", "b"))...))
+		return model.Scoped(in.scope, mergeInto("a", append(in.pipeline[:2:2], d("$out", "b"))...))
 	},
 	"Merge":    func(in inputs) fmt.Stringer { return model.Merge(in.writes...) },
-	"Concat":   func(in inputs) fmt.Stringer { return model.Scoped(in.policy, model.Concat(in.plans...)) },
+	"Concat":   func(in inputs) fmt.Stringer { return model.Scoped(in.scope, model.Concat(in.plans...)) },
 	"Indexes":  func(in inputs) fmt.Stringer { return model.Indexes(in.indexes) },
 	"NewIndex": func(in inputs) fmt.Stringer { return model.NewIndex("a", in.sort) },
 	"And":      func(in inputs) fmt.Stringer { return products.Find(model.And(in.filter, in.filter, in.doc)) },
@@ -84,7 +84,7 @@ var generators = map[string]func(inputs) fmt.Stringer{
 		return text(fmt.Sprint(model.Concat(in.plans...).Guarantee(), model.Concat(in.plans...).Cost()))
 	},
 	"Scope by hand": func(in inputs) fmt.Stringer {
-		return model.Scoped(in.policy, write(&mongo.DeleteManyModel{Filter: in.doc}))
+		return model.Scoped(in.scope, write(&mongo.DeleteManyModel{Filter: in.doc}))
 	},
 }
 
@@ -96,7 +96,7 @@ func (s text) String() string { return string(s) }
 func (in inputs) show() string {
 	f := d("a", in.filter[0].Value)
 	return fmt.Sprint(model.Shell(f), len(in.filter), len(in.filter[1].Value.(bson.M)), model.Shell(in.update), model.Shell(in.sort), model.Shell(in.pipeline), model.Shell(in.doc), in.part, in.product,
-		model.Shell(in.policy.Tenant), model.Shell(in.policy.Insert), model.Shell(in.policy.Set), model.Shell(in.policy.Delete), in.indexes, in.writes, in.plans)
+		model.Shell(in.scope.Tenant), model.Shell(in.scope.Insert), model.Shell(in.scope.Set), model.Shell(in.scope.Delete), in.indexes, in.writes, in.plans)
 }
 
 // TestPure: the same input gives the same, whoever asks and how often, and is not changed. Run it with -race.

@@ -38,7 +38,7 @@ func stock(t *testing.T, db *mongo.Database) []part {
 }
 
 func TestRun(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	set := d("$set", d("name", "x"))
 	guard := expectOne(updateOne(d("_id", 1, "qty", 5), d("$set", d("qty", 6))))
 	for _, c := range []struct {

@@ -18,15 +18,15 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
-// tenantOf is a tenant's policy, with soft deletion.
+// tenantOf is a tenant's scope, with soft deletion.
 func tenantOf(tenant string) model.Scope {
 	return model.Scope{Tenant: d("tenant", tenant), Delete: d("deletedAt", 7)}
 }
 
-// A policy that sets nothing adds no empty stage to an update by a pipeline, which a server refuses; one of a tenant says the tenant
+// A scope that sets nothing adds no empty stage to an update by a pipeline, which a server refuses; one of a tenant says the tenant
 // last, whatever the pipeline did.
 func TestScopePipelineUpdates(t *testing.T) {
-	tenancy.Differs(t, "it has a policy of its own")
+	tenancy.Differs(t, "it has a scope of its own")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, model.NewPlan(model.Scoped(tenantOf("a"), insertDoc(d("_id", 1, "x", 1)))))
 		pipeline := once(updateMany(bson.D{}, mongo.Pipeline{d("$set", d("x", 2))}))
@@ -48,7 +48,7 @@ func TestScopePipelineUpdates(t *testing.T) {
 	})
 }
 
-// What a Change reads is under its policy: another tenant's document is not found, by one attempt, and nobody is handed it.
+// What a Change reads is under its scope: another tenant's document is not found, by one attempt, and nobody is handed it.
 func TestScopeHidesFromChanges(t *testing.T) {
 	docs := embed.NewVersioned(model.NewCollection[versionedPart, int32]("parts"), embed.VersionedSpec{})
 	monitor := modeltest.NewMonitor()
@@ -148,7 +148,7 @@ func TestChangeMeetsMarks(t *testing.T) {
 func TestDuplicateOfAnotherTenant(t *testing.T) {
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		tenancy.Differs(t, "it has a policy of its own")
+		tenancy.Differs(t, "it has a scope of its own")
 		mustRun(t, db, model.NewPlan(model.Scoped(tenantOf("a"), insertDoc(d("_id", 1, "x", 1)))))
 		monitor.Reset()
 		_, err := model.Scoped(tenantOf("b"), insertDoc(d("_id", 1, "x", 1))).Run(t.Context(), db)
@@ -163,7 +163,7 @@ func TestDuplicateOfAnotherTenant(t *testing.T) {
 	}, modeltest.WithMonitor(monitor))
 }
 
-// A whole document that was stored under a policy, and is stored again elsewhere, gets the new values of Set.
+// A whole document that was stored under a scope, and is stored again elsewhere, gets the new values of Set.
 func TestScopeSetReplaces(t *testing.T) {
 	p := model.Scope{Set: d("updatedAt", 8)}
 	for _, w := range []model.Write{model.Scoped(p, insertDoc(d("_id", 1, "updatedAt", 7, "x", 1))), model.Scoped(p, docsAny.Replace(d("_id", 1, "updatedAt", 7, "x", 1)))} {
@@ -176,7 +176,7 @@ func TestScopeSetReplaces(t *testing.T) {
 // A final delete deletes, the tenant's alone.
 func TestScopeFinal(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		tenancy.Differs(t, "it has a policy of its own")
+		tenancy.Differs(t, "it has a scope of its own")
 		a, b := tenantOf("a"), tenantOf("b")
 		mustRun(t, db, model.NewPlan(model.Scoped(a, insertDoc(d("_id", 1))), model.Scoped(b, insertDoc(d("_id", 2)))))
 		w := docsAny.Named("parts").Delete(1)
@@ -254,9 +254,9 @@ func TestScopeKeepsTenantsApart(t *testing.T) {
 	})
 }
 
-// A writer that dies leaves its plan as it is under its own policy: a writer of another finishes that.
+// A writer that dies leaves its plan as it is under its own scope: a writer of another finishes that.
 func TestScopeOfAnIntent(t *testing.T) {
-	tenancy.Differs(t, "it has a policy of its own")
+	tenancy.Differs(t, "it has a scope of its own")
 	docs := model.NewCollection[bson.D, int32]("parts")
 	soft := model.Scope{Filter: d("deletedAt", nil), Set: d("by", "first")}
 	faults := modeltest.NewFaults()
@@ -286,7 +286,7 @@ func TestScopeOfAnIntent(t *testing.T) {
 	}, modeltest.WithFaults(faults))
 }
 
-// An insert under a policy that sets the time is the same insert when it is run again at another time.
+// An insert under a scope that sets the time is the same insert when it is run again at another time.
 func TestScopeRerun(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for now := range int32(2) {

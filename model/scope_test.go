@@ -17,20 +17,20 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
-// policy is a tenant's: soft deletion, and a time of change.
-var policy = model.Scope{
+// scope is a tenant's: soft deletion, and a time of change.
+var scope = model.Scope{
 	Tenant: d("tenant", "a"),
 	Set:    d("updatedAt", 7),
 	Delete: d("deletedAt", 7),
 }
 
-// TestScope renders what a policy makes of each kind of value.
+// TestScope renders what a scope makes of each kind of value.
 func TestScope(t *testing.T) {
 	yes := true
 	set := d("$set", d("x", 1))
 	lookup := func(args ...any) bson.D { return d("$lookup", d(args...)) }
 	agg := func(stages ...bson.D) *model.Aggregate[product] { return products.Aggregate(stages) }
-	only := policy
+	only := scope
 	only.Collections = []string{"parts"}
 	ranged := model.Scope{Filter: d("tenant", d("$in", bson.A{"a", "b"})), Insert: d("tenant", "a")}
 	plain := model.Scope{Filter: d("tenant", "a")}
@@ -42,48 +42,48 @@ func TestScope(t *testing.T) {
 		reason string
 		s      fmt.Stringer
 	}{
-		{"a query", model.Scoped(policy, parts.Find(d("x", 1)))},
-		{"a query that has the condition", model.Scoped(policy, parts.Find(d("tenant", "a")))},
-		{"a query of another tenant", model.Scoped(policy, parts.Find(d("tenant", "b")))},
-		{"twice is once", model.Scoped(policy, model.Scoped(policy, parts.Find(nil)))},
+		{"a query", model.Scoped(scope, parts.Find(d("x", 1)))},
+		{"a query that has the condition", model.Scoped(scope, parts.Find(d("tenant", "a")))},
+		{"a query of another tenant", model.Scoped(scope, parts.Find(d("tenant", "b")))},
+		{"twice is once", model.Scoped(scope, model.Scoped(scope, parts.Find(nil)))},
 		{"another collection", model.Scoped(only, products.Find(d("x", 1)))},
-		{"an update", model.Scoped(policy, parts.Update(1, set))},
-		{"an update of the same field to the same value", model.Scoped(policy, parts.Update(1, d("$set", d("updatedAt", 7))))},
-		{"an update of the same field", model.Scoped(policy, parts.Update(1, d("$set", d("updatedAt", 8))))},
-		{"an update of the same field by another operator", model.Scoped(policy, parts.Update(1, d("$unset", d("updatedAt", ""))))},
-		{"an update whose fields are a map", model.Scoped(policy, parts.Update(1, d("$set", bson.M{"x": 1})))},
-		{"an update in raw bytes", model.Scoped(policy, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: raw(set)}))},
-		{"an update in raw bytes that moves to another tenant", model.Scoped(policy, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: raw(d("$set", d("tenant", "b")))}))},
-		{"an update that moves to another tenant", model.Scoped(policy, parts.Update(1, d("$set", d("tenant", "b"))))},
-		{"an update that stays", model.Scoped(policy, parts.Update(1, d("$set", d("tenant", "a"))))},
-		{"an update that takes the tenant away", model.Scoped(policy, parts.Update(1, d("$rename", d("x", "tenant"))))},
-		{"an update by a pipeline", model.Scoped(policy, updateMany(d("x", 1), mongo.Pipeline{set}))},
-		{"an upsert: equalities of the filter are stored by the server", model.Scoped(policy, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: set, Upsert: &yes}))},
-		{"an upsert whose filter has the tenant: not twice, or the server refuses", model.Scoped(policy, write(&mongo.UpdateOneModel{Filter: d("_id", 1, "tenant", "a"), Update: set, Upsert: &yes}))},
+		{"an update", model.Scoped(scope, parts.Update(1, set))},
+		{"an update of the same field to the same value", model.Scoped(scope, parts.Update(1, d("$set", d("updatedAt", 7))))},
+		{"an update of the same field", model.Scoped(scope, parts.Update(1, d("$set", d("updatedAt", 8))))},
+		{"an update of the same field by another operator", model.Scoped(scope, parts.Update(1, d("$unset", d("updatedAt", ""))))},
+		{"an update whose fields are a map", model.Scoped(scope, parts.Update(1, d("$set", bson.M{"x": 1})))},
+		{"an update in raw bytes", model.Scoped(scope, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: raw(set)}))},
+		{"an update in raw bytes that moves to another tenant", model.Scoped(scope, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: raw(d("$set", d("tenant", "b")))}))},
+		{"an update that moves to another tenant", model.Scoped(scope, parts.Update(1, d("$set", d("tenant", "b"))))},
+		{"an update that stays", model.Scoped(scope, parts.Update(1, d("$set", d("tenant", "a"))))},
+		{"an update that takes the tenant away", model.Scoped(scope, parts.Update(1, d("$rename", d("x", "tenant"))))},
+		{"an update by a pipeline", model.Scoped(scope, updateMany(d("x", 1), mongo.Pipeline{set}))},
+		{"an upsert: equalities of the filter are stored by the server", model.Scoped(scope, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: set, Upsert: &yes}))},
+		{"an upsert whose filter has the tenant: not twice, or the server refuses", model.Scoped(scope, write(&mongo.UpdateOneModel{Filter: d("_id", 1, "tenant", "a"), Update: set, Upsert: &yes}))},
 		{"an upsert, where the filter is no equality", model.Scoped(ranged, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: set, Upsert: &yes}))},
-		{"an upsert by a pipeline", model.Scoped(policy, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: mongo.Pipeline{set}, Upsert: &yes}))},
+		{"an upsert by a pipeline", model.Scoped(scope, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: mongo.Pipeline{set}, Upsert: &yes}))},
 		{"an upsert by a pipeline that needs an Insert field", model.Scoped(ranged, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: mongo.Pipeline{set}, Upsert: &yes}))},
-		{"an insert", model.Scoped(policy, parts.Insert(part{ID: 1}))},
-		{"an insert that has the field", model.Scoped(policy, insertDoc(d("_id", 1, "tenant", "a")))},
-		{"an insert of another tenant", model.Scoped(policy, insertDoc(d("_id", 1, "tenant", "b")))},
-		{"a replacement", model.Scoped(policy, parts.Replace(part{ID: 1}))},
-		{"a delete marks", model.Scoped(policy, parts.Delete(1))},
-		{"a delete of many marks", model.Scoped(policy, write(&mongo.DeleteManyModel{Filter: d("x", 1)}))},
+		{"an insert", model.Scoped(scope, parts.Insert(part{ID: 1}))},
+		{"an insert that has the field", model.Scoped(scope, insertDoc(d("_id", 1, "tenant", "a")))},
+		{"an insert of another tenant", model.Scoped(scope, insertDoc(d("_id", 1, "tenant", "b")))},
+		{"a replacement", model.Scoped(scope, parts.Replace(part{ID: 1}))},
+		{"a delete marks", model.Scoped(scope, parts.Delete(1))},
+		{"a delete of many marks", model.Scoped(scope, write(&mongo.DeleteManyModel{Filter: d("x", 1)}))},
 		{"a delete without marks", model.Scoped(plain, parts.Delete(1))},
 		{"a mark of two fields", model.Scoped(model.Scope{Set: d("at", 1), Delete: d("gone", true, "by", "x")}, parts.Delete(1))},
-		{"a write that reaches deleted documents", model.Scoped(policy, reachDeleted(parts.Update(1, set)))},
+		{"a write that reaches deleted documents", model.Scoped(scope, reachDeleted(parts.Update(1, set)))},
 		{"a write that reaches deleted documents, where nothing marks them", model.Scoped(plain, reachDeleted(parts.Update(1, set)))},
-		{"a query that reaches deleted documents", model.Scoped(policy, deletedToo)},
-		{"a delete marks, and takes a field away", model.Scoped(policy, ifMarked(parts.Delete(1), d("$unset", d("x", ""))))},
+		{"a query that reaches deleted documents", model.Scoped(scope, deletedToo)},
+		{"a delete marks, and takes a field away", model.Scoped(scope, ifMarked(parts.Delete(1), d("$unset", d("x", ""))))},
 		{"a delete without marks takes nothing away", model.Scoped(plain, ifMarked(parts.Delete(1), d("$unset", d("x", ""))))},
 		{"a filter in raw bytes", model.Scoped(plain, write(&mongo.DeleteOneModel{Filter: raw(d("x", 1))}))},
 		{"a filter in a map", model.Scoped(plain, write(&mongo.DeleteOneModel{Filter: bson.M{"x": 1}}))},
-		{"what is refused stays refused", model.Scoped(policy, model.Refused("parts", errBad))},
-		{"a findAndModify", model.Scoped(policy, parts.Modify(d("x", 1), set))},
-		{"a Remove", model.Scoped(policy, &model.Modify[part]{FindAndModify: model.FindAndModify{Collection: "parts", Filter: d("x", 1), Remove: true}})},
+		{"what is refused stays refused", model.Scoped(scope, model.Refused("parts", errBad))},
+		{"a findAndModify", model.Scoped(scope, parts.Modify(d("x", 1), set))},
+		{"a Remove", model.Scoped(scope, &model.Modify[part]{FindAndModify: model.FindAndModify{Collection: "parts", Filter: d("x", 1), Remove: true}})},
 		{"a Remove without marks", model.Scoped(plain, &model.Modify[part]{FindAndModify: model.FindAndModify{Collection: "parts", Filter: d("x", 1), Remove: true}})},
-		{"a pipeline", model.Scoped(policy, agg(d("$limit", 1)))},
-		{"an empty pipeline", model.Scoped(policy, agg())},
+		{"a pipeline", model.Scoped(scope, agg(d("$limit", 1)))},
+		{"an empty pipeline", model.Scoped(scope, agg())},
 		{"another collection's pipeline, joining this one", model.Scoped(only, agg(lookup("from", "parts", "localField", "parts", "foreignField", "_id", "as", "p")))},
 		{"a join of another", model.Scoped(only, agg(lookup("from", "stock", "as", "p")))},
 		{"a join with a pipeline", model.Scoped(plain, agg(lookup("from", "parts", "as", "p", "pipeline", mongo.Pipeline{d("$limit", 1)})))},
@@ -100,10 +100,10 @@ func TestScope(t *testing.T) {
 		{"facets", model.Scoped(plain, agg(d("$facet", d("a", bson.A{d("$limit", 1), lookup("from", "parts", "as", "p")}))))},
 		{"a stage that must be first", model.Scoped(plain, agg(d("$geoNear", d("near", 1))))},
 		{"a stage that must be first, inside", model.Scoped(plain, agg(lookup("from", "parts", "as", "p", "pipeline", bson.A{d("$search", d())})))},
-		{"a $merge", model.Scoped(policy, mergeInto("parts", d("$match", d("x", 1)), d("$merge", d("into", "copy"))))},
+		{"a $merge", model.Scoped(scope, mergeInto("parts", d("$match", d("x", 1)), d("$merge", d("into", "copy"))))},
 		{"an $out into another collection", model.Scoped(only, mergeInto("parts", d("$out", "copy")))},
 		{"an $out from another collection", model.Scoped(only, mergeInto("stock", d("$out", d("db", "x", "coll", "parts"))))},
-		{"a plan", model.Scoped(policy, model.NewPlan(parts.Delete(1), parts.Insert(part{ID: 2}), mergeInto("parts", d("$out", "copy"))))},
+		{"a plan", model.Scoped(scope, model.NewPlan(parts.Delete(1), parts.Insert(part{ID: 2}), mergeInto("parts", d("$out", "copy"))))},
 		{"no scope", model.Scoped(model.Scope{}, model.NewPlan(parts.Update(1, set), parts.Delete(1)))},
 	} {
 		fmt.Fprintf(&b, "# %s\n%s\n", c.reason, c.s)
@@ -131,29 +131,29 @@ func ifMarked(w model.Write, update bson.D) model.Write {
 
 func TestScopeDone(t *testing.T) {
 	parts := parts.Unchecked()
-	w := model.Scoped(policy, done(expectOne(updateOne(d("_id", 1, "v", 1), d("$set", d("v", 2)))), d("_id", 1, "v", 2)))
+	w := model.Scoped(scope, done(expectOne(updateOne(d("_id", 1, "v", 1), d("$set", d("v", 2)))), d("_id", 1, "v", 2)))
 	if model.Shell(w.Done) != "{_id: 1, v: 2, tenant: 'a', deletedAt: null}" || w.Expect != model.One {
 		t.Errorf("Done %s, %v", model.Shell(w.Done), w.Expect)
 	}
 	var e *model.ConflictError
-	if err := model.Scoped(policy, parts.Update(1, d("$set", d("updatedAt", 8)))).Err; !errors.As(err, &e) || e.Paths != [2]string{"$set updatedAt", "$set updatedAt"} {
+	if err := model.Scoped(scope, parts.Update(1, d("$set", d("updatedAt", 8)))).Err; !errors.As(err, &e) || e.Paths != [2]string{"$set updatedAt", "$set updatedAt"} {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestScopeReasons: why a write matched nothing is asked of the documents that the policy shows, and what is sent in the place of
+// TestScopeReasons: why a write matched nothing is asked of the documents that the scope shows, and what is sent in the place of
 // taking back is under it too. An insert meets the tenant's documents that it doesn't show.
 func TestScopeReasons(t *testing.T) {
 	full, taken := errors.New("full"), errors.New("taken")
 	reason := model.Reason{If: d("_id", 1), Err: full, Instead: []model.Step{parts.Delete(2)}}
 	update := expectOne(updateOne(d("_id", 1, "v", 1), d("$set", d("v", 2))))
 	update.Reasons = []model.Reason{reason, {If: d("_id", 1, "x", 2), Err: taken}, {If: d("_id", 1), Err: full, Instead: []model.Step{}}}
-	got := model.Scoped(policy, update).Reasons
+	got := model.Scoped(scope, update).Reasons
 	if len(got) != 3 || got[0].Err != full || model.Shell(got[0].If) != "{_id: 1, tenant: 'a', deletedAt: null}" || got[1].Instead != nil ||
 		model.Shell(got[1].If) != "{_id: 1, x: 2, tenant: 'a', deletedAt: null}" || got[2].Instead == nil {
 		t.Errorf("an update's %v", got)
 	}
-	if want := model.Scoped(policy, parts.Delete(2)).String(); len(got) == 0 || len(got[0].Instead) != 1 || got[0].Instead[0].(model.Write).String() != want {
+	if want := model.Scoped(scope, parts.Delete(2)).String(); len(got) == 0 || len(got[0].Instead) != 1 || got[0].Instead[0].(model.Write).String() != want {
 		t.Errorf("an update's Instead %v, want %s", got, want)
 	}
 	if model.Shell(update.Reasons[0].If) != "{_id: 1}" || model.Shell(model.Scoped(model.Scope{Collections: []string{"x"}}, update).Reasons[0].If) != "{_id: 1}" {
@@ -161,12 +161,12 @@ func TestScopeReasons(t *testing.T) {
 	}
 	insert := insertDoc(d("_id", 1))
 	insert.Reasons = []model.Reason{reason}
-	if got := model.Scoped(policy, insert).Reasons[0]; model.Shell(got.If) != "{_id: 1, tenant: 'a'}" || got.Instead[0].(model.Write).String() != model.Scoped(policy, parts.Delete(2)).String() {
+	if got := model.Scoped(scope, insert).Reasons[0]; model.Shell(got.If) != "{_id: 1, tenant: 'a'}" || got.Instead[0].(model.Write).String() != model.Scoped(scope, parts.Delete(2)).String() {
 		t.Errorf("an insert's %v", got)
 	}
 	other := write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: d("$set", d("v", 2))})
 	other.Collection, other.Reasons = "products", []model.Reason{reason}
-	if got := model.Scoped(model.Scope{Tenant: policy.Tenant, Delete: policy.Delete, Collections: []string{"parts"}}, other).Reasons[0]; model.Shell(got.If) != "{_id: 1}" ||
+	if got := model.Scoped(model.Scope{Tenant: scope.Tenant, Delete: scope.Delete, Collections: []string{"parts"}}, other).Reasons[0]; model.Shell(got.If) != "{_id: 1}" ||
 		!strings.Contains(got.Instead[0].String(), "updateOne") {
 		t.Errorf("another collection's %v", got)
 	}
@@ -176,7 +176,7 @@ func TestScopeReasons(t *testing.T) {
 		for _, w := range []model.Write{
 			docs.Update(1, 7, d("$set", d("qty", 4)), bson.NilObjectID), docs.Take(1, "qty", 1, bson.NilObjectID), docs.Delete(1, 1),
 		} {
-			if _, err := model.Scoped(policy, w).Run(t.Context(), db); !errors.Is(err, model.ErrStale) || errors.Is(err, embed.ErrVersion) || errors.Is(err, embed.ErrGuard) {
+			if _, err := model.Scoped(scope, w).Run(t.Context(), db); !errors.Is(err, model.ErrStale) || errors.Is(err, embed.ErrVersion) || errors.Is(err, embed.ErrGuard) {
 				t.Errorf("%s: %v, want that there is none", w, err)
 			}
 		}
@@ -189,9 +189,9 @@ type versionedPart struct {
 	Qty     int64 `bson:"qty"`
 }
 
-// TestScopeHolds: what runs under a tenant's policy neither sees nor changes another's documents.
+// TestScopeHolds: what runs under a tenant's scope neither sees nor changes another's documents.
 func TestScopeHolds(t *testing.T) {
-	tenancy.Differs(t, "it has a policy of its own")
+	tenancy.Differs(t, "it has a scope of its own")
 	yes := true
 	docs := model.NewCollection[bson.D, int32]("parts")
 	of := func(tenant string) model.Scope {

@@ -16,7 +16,7 @@ import (
 // TestStreamBeginsAmongWrites holds that a stream finds its place to begin at while others write to the collection: a change that is
 // made between the opening of the change stream and its first batch must be neither an error nor lost.
 func TestStreamBeginsAmongWrites(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	client, stop := modeltest.Start()
 	defer stop()
 	db := client.Database("begin")

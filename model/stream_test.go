@@ -50,7 +50,7 @@ func TestRepeatable(t *testing.T) {
 }
 
 func TestStreamRefuses(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	db := modeltest.NewClient(t).Database("stream")
 	s, err := db.Client().StartSession()
 	if err != nil {
@@ -92,7 +92,7 @@ func TestStreamRefuses(t *testing.T) {
 
 // A function that wants to stop stops the stream, and nothing that was read is lost.
 func TestStreamProgress(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	db := modeltest.NewClient(t).Database("stream")
 	stop, runs := errors.New("enough"), 0
 	var seen []string
@@ -127,7 +127,7 @@ func TestStreamProgress(t *testing.T) {
 
 // Stopping leaves what is queued for the next run.
 func TestStreamStopsAtOnce(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	db := modeltest.NewClient(t).Database("stream")
 	var seen atomic.Int64
 	s := model.Stream{Name: "s", Collection: "c", Places: "p", Plan: func(e model.Event) (model.Plan, error) {

@@ -52,8 +52,8 @@ type Write struct {
 	Once bool
 
 	// Deleted says that under a [Scope] the write also reaches documents that the
-	// policy's Delete has marked, for fields that must be true when the document is
-	// restored. The policy's other conditions hold: the write never reaches another
+	// scope's Delete has marked, for fields that must be true when the document is
+	// restored. The scope's other conditions hold: the write never reaches another
 	// tenant's document.
 	Deleted bool
 
@@ -167,6 +167,11 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 
 // A MergeInto is a step that the server runs by itself: an aggregation that ends in $merge or $out and returns nothing.
 // How many documents it writes is not known.
+//
+// On a database under a [Scope], the scope's filter holds for what it reads, and its fields are given to what it writes. It is refused
+// with a [*ConflictError] where it could write to a document that the scope hides: an $out, a $merge that finds its documents by _id
+// alone, for another tenant's document may have that _id, and what writes into another database. A $merge on the tenant's field too, or
+// one that fails at a document that is there, is kept.
 type MergeInto struct {
 	Collection string // the source; the target is named in the last stage
 	Pipeline   mongo.Pipeline

@@ -253,7 +253,7 @@ func TestPlanCuts(t *testing.T) {
 
 // A tree that is taken out of a document, over another one, keeps the nodes of both at each cut.
 func TestExtractCuts(t *testing.T) {
-	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	parallel(t)
 	const begin, end = "a(b(c d(e)) f) g(h) i", "g(h a(x f(c e) d)) b j"
 	form := convertForms[0]

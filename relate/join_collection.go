@@ -23,7 +23,7 @@ import (
 // Without the unique index, two writers at once can store two links of one pair.
 //
 // Checks returns two checks: of links whose left document is missing, and of links whose right
-// document is missing. Mending deletes the link; for another policy, declare a [Dangling] of the
+// document is missing. Mending deletes the link; for another scope, declare a [Dangling] of the
 // path. Cost and Age are those of [Dangling.Checks].
 type JoinCollection[L, LK, A, AK, B, BK any] struct {
 	model.Parts

@@ -18,6 +18,7 @@ var rows = []row{
 	{name: "partition key", declares: []string{"keys.Shard"}},
 	{name: "tiers", declares: []string{"schema.Expiry"}},
 	{name: "page tokens", declares: []string{"model.Page"}},
+	{name: "scope", declares: []string{"model.Scope"}},
 	{name: "diagram", declares: []string{"model.Diagram"}},
 
 	{name: "child references", declares: []string{"relate.ChildRefs"}},

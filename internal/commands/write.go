@@ -38,7 +38,7 @@ func UpsertOne(collection string, filter bson.D, update any) model.Write {
 	return w
 }
 
-// DeleteOne deletes a derived document that a filter finds by _id. No policy turns the delete into a mark.
+// DeleteOne deletes a derived document that a filter finds by _id. No scope turns the delete into a mark.
 func DeleteOne(collection string, filter bson.D) model.Write {
 	return model.Write{Collection: collection, Index: model.IDIndex, Once: true, Final: true, Model: &mongo.DeleteOneModel{Filter: filter}}
 }

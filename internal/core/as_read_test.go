@@ -91,7 +91,7 @@ func asReadTyped[D any](c *model.Collection[D, string], stored bson.Raw) bson.D 
 
 // What the type reads is compared, whether it was there or not; what it reads alike is alike.
 func TestAsReadByShape(t *testing.T) {
-	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	const full = `{"_id":"a","name":"Ann","nick":"A","n":1,"small":2,"tags":["x"],"by":{"k":1},"at":{"$date":"2026-11-21T00:00:00Z"},"inner":{"x":1,"y":2}}`
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		asReadRun(t, db, asReadTyped[asReadDoc], []asReadRow{
@@ -144,7 +144,7 @@ func TestAsReadByShape(t *testing.T) {
 // The guard of a whole document holds in each command that takes a filter, alone and
 // beside other conditions.
 func TestAsReadWhole(t *testing.T) {
-	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	const text = `{"_id":"a","x":{"$numberDecimal":"1.0"},"y":["$x",{"$literal":1}],"z":null}`
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		c := db.Collection("c")

@@ -20,7 +20,7 @@ import (
 )
 
 func TestUnionDocuments(t *testing.T) {
-	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		all := []uniMedium{uniBook{ID: "a", Author: "x"}, uniBook{ID: "b", Author: "y"}, &uniDisc{ID: "c", Tracks: []string{"t"}}, uniMap{"_id": "d", "n": int32(1)}}
 		for range 2 { // the second run finds its own documents

@@ -199,7 +199,7 @@ func (s *tenants) doOfTest(c *faultConn, m *message) error {
 	return s.exchange(c, next, Command{cmd.Name, cmd.Database, cmd.Collection, doc}, s.shown)
 }
 
-// shown is the answer to a test: documents without the fields of the policy.
+// shown is the answer to a test: documents without the fields of the scope.
 func (s *tenants) shown(reply bson.D) bson.D {
 	for i, e := range reply {
 		v, ok := e.Value.(bson.D)

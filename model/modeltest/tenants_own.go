@@ -69,7 +69,7 @@ func ownPipeline(stages bson.A) bson.A {
 	return append(bson.A{bson.D{{Key: "$match", Value: own(nil)}}}, stages...)
 }
 
-// ownIndexes are indexes whose unique ones are led by the tenant, and hold nothing deleted, as the documentation of a policy asks for.
+// ownIndexes are indexes whose unique ones are led by the tenant, and hold nothing deleted, as the documentation of a scope asks for.
 func ownIndexes(body bson.D) bson.D {
 	for i, e := range body {
 		if e.Key == "indexes" {

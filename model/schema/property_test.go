@@ -155,7 +155,7 @@ func TestDriverWritesConform(t *testing.T) {
 
 // Validate says of random documents what $jsonSchema does.
 func TestValidateAgrees(t *testing.T) {
-	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	n := 400
 	if full() {
 		n = 2000

@@ -336,7 +336,7 @@ func TestAttributesPrices(t *testing.T) {
 	parallel(t)
 	testkit.WantPrices(t, testkit.Stored(docs{"goods": {good{"a", []spec{{K: "x", V: 1}, {K: "x", V: 3}, {K: "y", V: 5}, {K: "y", V: 6}}}, good{"b", []spec{{K: "x", V: "1"}, {K: "x", V: 1}}}}}),
 		testkit.Reads("Equal", 2, specs.Equal("x", 1)), testkit.Reads("Match", 1, specs.Match("y", bson.D{e("$gt", 5)})), testkit.Reads("Has", 2, specs.Has("x")),
-		testkit.Reads("Survey", 3, specs.Survey()).Differs("the policy's fields are fields of the documents that it lists"), testkit.Reads("Checks", 3, specs.Checks()[0].Find()), testkit.Mending(1, 2, specs.Checks()[0]),
+		testkit.Reads("Survey", 3, specs.Survey()).Differs("the scope's fields are fields of the documents that it lists"), testkit.Reads("Checks", 3, specs.Checks()[0].Find()), testkit.Mending(1, 2, specs.Checks()[0]),
 	)
 }
 

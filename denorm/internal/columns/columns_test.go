@@ -242,7 +242,7 @@ func TestColumnsStore(t *testing.T) {
 }
 
 func TestColumnsFill(t *testing.T) {
-	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	parallel(t)
 	source := docs{"sheets": {bson.D{e("_id", "a"), e("x", bson.D{e("y", 1)})}, bson.D{e("_id", "b"), e("x", bson.A{"1", 2})}, bson.D{e("_id", "c"), e("x", 3)}}}
 	flat := docs{"flat": {bson.D{e("_id", "a"), e("x/y", 1)}, bson.D{e("_id", "b"), e("x/#0", "1"), e("x/#1", 2)}, bson.D{e("_id", "c"), e("x", 3)}}}
@@ -313,7 +313,7 @@ func TestColumnsDeclarations(t *testing.T) {
 // What each operation costs that no other test measures is what its value says, and what its documentation says.
 func TestColumnsPrices(t *testing.T) {
 	parallel(t)
-	const comparesFields = "the policy's fields are fields of the documents that it lists"
+	const comparesFields = "the scope's fields are fields of the documents that it lists"
 	sheet := func(id string) bson.D { return bson.D{e("_id", id), e("x", bson.D{e("y", 1)})} }
 	testkit.WantPrices(t, testkit.Stored(docs{"sheets": {sheet("a"), sheet("b")}, "flat": {bson.D{e("_id", "gone")}, bson.D{e("_id", "z")}}}),
 		testkit.Does("Rebuild", 4, 2, 2, inBatchesOf(500, strictOnes.Rebuild(nil))), testkit.Reads("Survey", 2, strictOnes.Survey()).Differs(comparesFields), testkit.Reads("Checks", 2, strictOnes.Checks()[0].Find()),

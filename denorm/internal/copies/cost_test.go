@@ -12,7 +12,7 @@ import (
 )
 
 // comparesFields is why an operation's price differs for a tenant.
-const comparesFields = "the policy's fields are fields of the documents that it compares or lists, or it is refused"
+const comparesFields = "the scope's fields are fields of the documents that it compares or lists, or it is refused"
 
 // What each operation costs that no other test measures is what its value says, and what its documentation says.
 func TestCopyPrices(t *testing.T) {

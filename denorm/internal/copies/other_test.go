@@ -147,7 +147,7 @@ func TestCopyAttach(t *testing.T) {
 
 // What Fold leaves, Unfolded explains; what it deletes, its copies tell whole.
 func TestCopyFold(t *testing.T) {
-	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range copyForms {

@@ -55,7 +55,7 @@ func feedChanges(ctx context.Context, db *mongo.Database, seed uint64, from, n i
 
 // A feed is killed at each of its commands, before the server sees it or after, and run again: the end is the same.
 func TestFeedKilled(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	cut := map[string]modeltest.Action{"before": modeltest.CutBefore(), "after": modeltest.CutAfter()}
 	for _, begun := range []bool{true, false} {
@@ -126,7 +126,7 @@ func feedKilled(t *testing.T, o model.StreamOptions, begun bool, n int, action m
 
 // Connections that break, at any command, once or more often than the driver tries, don't end a feed.
 func TestFeedCut(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	o := feedOnce
 	o.Workers, o.SaveEvery = 1, 2
@@ -159,7 +159,7 @@ func TestFeedCut(t *testing.T) {
 // Many writers, a feed that is stopped and started meanwhile, with one worker and with many: in each run the changes of each
 // board come in order, those of different boards at the same time, and in the end the copies are the boards.
 func TestFeedOrder(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	for _, workers := range []int{1, 8} {
 		t.Run(fmt.Sprint(workers, " workers"), func(t *testing.T) {
@@ -218,7 +218,7 @@ func TestFeedOrder(t *testing.T) {
 
 // The job does what the stream begins with.
 func TestFeedJob(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	feed := denorm.NewFeed(boards, "copies", board{ID: "s"}, feedCopy, denorm.FeedSpec{})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {

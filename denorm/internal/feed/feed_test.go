@@ -109,7 +109,7 @@ func feedWrite(t testing.TB, err error) {
 
 // A feed fills the copies, follows the changes, and goes on where it stopped.
 func TestFeedFollows(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	feed := newFeed(feedCopy, denorm.FeedSpec{})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -142,7 +142,7 @@ func TestFeedFollows(t *testing.T) {
 
 // What the function is handed of each kind of change.
 func TestFeedChanges(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	var got []string
 	see := func(c feedChange) model.Plan {
@@ -204,7 +204,7 @@ func TestFeedChanges(t *testing.T) {
 }
 
 func TestFeedDeclarations(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	write := func(m mongo.WriteModel, collection string) func(feedChange) model.Plan {
 		return func(feedChange) model.Plan { return model.NewPlan(model.Write{Collection: collection, Model: m}) }
@@ -266,7 +266,7 @@ func TestFeedDeclarations(t *testing.T) {
 
 // What the function is tried on: the sample as it will meet documents, in a value of its own.
 func TestFeedSample(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	for _, bare := range []bool{false, true} {
 		var got []string
@@ -288,7 +288,7 @@ func TestFeedSample(t *testing.T) {
 
 // A feed that updates what it watches passes over its own updates, by operators and by a pipeline.
 func TestFeedOwnWrites(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	for _, pipeline := range []bool{false, true} {
 		var mu sync.Mutex
@@ -341,7 +341,7 @@ func TestFeedOwnWrites(t *testing.T) {
 
 // The job of a feed can be cut anywhere, between the writes of one document's plan too.
 func TestFeedJobFaults(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	feed := denorm.NewFeed(boards, "copies", board{ID: "s", Name: "sample"}, feedTwice, denorm.FeedSpec{})
 	runFaults(t, map[string]modeltest.FaultCase{"job": {

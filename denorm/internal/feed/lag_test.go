@@ -14,7 +14,7 @@ import (
 // A run that shall end once it has caught up applies what was written before it began,
 // though the server shows changes late: an empty batch tells nothing.
 func TestFeedCatchesUp(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	for _, lag := range []time.Duration{20 * time.Millisecond, 3 * time.Second} {
 		t.Run(lag.String(), func(t *testing.T) {

@@ -41,7 +41,7 @@ func feedRename(t *testing.T, db *mongo.Database, name string) {
 // A run was taken over while it has a slow plan in hand. That plan doesn't arrive after
 // the plan of a newer change.
 func TestFeedLatePlan(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	for _, poll := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestFeedLatePlan(t *testing.T) {
 // plan; as long as a plan of it may take when it didn't; and no longer than it still
 // lives.
 func TestFeedTakesOver(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	took := func(t *testing.T, db *mongo.Database, feed model.Stream) time.Duration {
 		t.Helper()
@@ -149,7 +149,7 @@ func TestFeedTakesOver(t *testing.T) {
 // A run that waits for another stops when its context ends, or when a third one takes
 // over; the third waits for the first.
 func TestFeedStopsWaiting(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	synctest.Test(t, func(t *testing.T) {
 		feed := newFeed(feedCopy, denorm.FeedSpec{})

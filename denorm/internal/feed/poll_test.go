@@ -18,7 +18,7 @@ import (
 
 // Where there is no change stream, what was written is found by a field that grows. Deletions are not.
 func TestFeedPolls(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	feed := newFeed(feedCopy, denorm.FeedSpec{Since: "name"})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -50,7 +50,7 @@ func TestFeedPolls(t *testing.T) {
 
 // From now on, by polling.
 func TestFeedPollsFromNow(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	feed := newFeed(feedCopy, denorm.FeedSpec{Since: "name"})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -69,7 +69,7 @@ func TestFeedPollsFromNow(t *testing.T) {
 
 // A server without change streams is polled without being asked to, or refused.
 func TestFeedNoChangeStreams(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	refuse := func() *modeltest.Faults { // what servers say that have none
 		return modeltest.NewFaults().From(modeltest.Named("aggregate"), 1, modeltest.Fail(40573))
@@ -92,7 +92,7 @@ func TestFeedNoChangeStreams(t *testing.T) {
 
 // A poll goes back by the overlap, and its own updates of the source don't make it go round.
 func TestFeedPollOverlap(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	synctest.Test(t, func(t *testing.T) {
 		db := modeltest.NewClient(t).Database("feed")
@@ -139,7 +139,7 @@ func TestFeedPollOverlap(t *testing.T) {
 // What a feed costs beside its plans: a command for the place in SaveEvery changes, and what reads them; a poll's query is
 // served by the index that the feed declares.
 func TestFeedCost(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	m := modeltest.NewMonitor()
 	feed := denorm.NewFeed(boards, "copies", board{ID: "s"}, feedCopy, denorm.FeedSpec{Since: "name"})

@@ -19,7 +19,7 @@ import (
 
 // A plan that can't be run stops the feed at its change, and the next run begins with it.
 func TestFeedFails(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	for _, test := range []struct {
 		reason string
@@ -79,7 +79,7 @@ func TestFeedFails(t *testing.T) {
 
 // The later run of a feed takes over.
 func TestFeedTakenOver(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	feed := newFeed(feedCopy, denorm.FeedSpec{})
 	client := modeltest.NewClient(t)
@@ -110,7 +110,7 @@ func TestFeedTakenOver(t *testing.T) {
 
 // A feed waits, tells its backlog and lag, and stops when its context ends, with what it has in hand done.
 func TestFeedStops(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	synctest.Test(t, func(t *testing.T) {
 		gate, f := modeltest.NewGate(), modeltest.NewFaults()
@@ -156,7 +156,7 @@ func TestFeedStops(t *testing.T) {
 }
 
 func TestFeedSourceGone(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	feed := newFeed(feedCopy, denorm.FeedSpec{})
 	db := modeltest.NewClient(t).Database("feed")
@@ -173,7 +173,7 @@ func TestFeedSourceGone(t *testing.T) {
 }
 
 func TestFeedHistoryLost(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a policy's filter")
+	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	feed := newFeed(feedCopy, denorm.FeedSpec{})
 	db := modeltest.NewClient(t).Database("feed")

@@ -109,7 +109,7 @@ func normalize(ctx context.Context, db *mongo.Database) error {
 
 // Documents that were divided come back as they were, and the checks have nothing to say.
 func TestNormalizedThereAndBack(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(4, 4))
@@ -143,7 +143,7 @@ func TestNormalizedThereAndBack(t *testing.T) {
 
 // The checks find each kind of drift and nothing else. Their jobs mend it, with a run before and without.
 func TestNormalizedRepair(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
 	source := docs{"source": {
 		order{ID: 1, Customer: &customer{"ann", "Oslo"}, Items: []orderItem{{"a", 1}, {"b", 2}}, Notes: []string{"x"}},
@@ -223,7 +223,7 @@ func TestNormalizedRepair(t *testing.T) {
 // A row of a key is that of the last document that holds it, also where a check reads only some documents. A row that was written
 // since it was found stays.
 func TestNormalizedMendsAsFound(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"orders": nil, "customers": {bson.D{e("_id", "bob"), e("city", "Bonn")}}, "source": {
@@ -251,7 +251,7 @@ func TestNormalizedMendsAsFound(t *testing.T) {
 
 // A filter divides some; customers of whom orders differ are found.
 func TestNormalizedSome(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -275,7 +275,7 @@ func TestNormalizedSome(t *testing.T) {
 
 // The parts of a row are looked up by index.
 func TestNormalizedIndexed(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
@@ -293,7 +293,7 @@ func TestNormalizedIndexed(t *testing.T) {
 }
 
 func TestNormalizedDeclarations(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
 	declare := func(into string, parts ...denorm.Part) func() {
 		return func() { denorm.NewNormalized(orders, into, parts...) }
@@ -327,7 +327,7 @@ func TestNormalizedDeclarations(t *testing.T) {
 
 // What each operation costs that no other test measures is what its value says, and what its documentation says.
 func TestNormalizedPrices(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
 	prices := []testkit.Price{testkit.Does("Plan", 4, 0, 0, normalize)}
 	for _, c := range allRows.Checks() {

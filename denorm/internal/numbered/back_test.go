@@ -51,7 +51,7 @@ func numberedDocument(r *rand.Rand) bson.D {
 
 // Whatever a document holds, it comes back byte for byte: from the library and from the server.
 func TestNumberedThereAndBack(t *testing.T) {
-	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(7, 7))

@@ -109,7 +109,7 @@ func runChange(ctx context.Context, db *mongo.Database, c model.Change[any]) err
 
 // Whatever is inserted, changed, moved and deleted, the threads hold the first of their remarks, after each operation.
 func TestSubsetFollows(t *testing.T) {
-	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, x := range []*denorm.Subset[thread, string, remark, string]{newestThree, wholeTwo} {

@@ -25,7 +25,7 @@ func TestUniqueCountPrices(t *testing.T) {
 		testkit.Reads("Visits", 3, visitors.Visits("a", noon, april)), testkit.Reads("Seen", 1, visitors.Seen("a", "x", noon)),
 		testkit.Does("Rollup", 1, 0, 0, func(ctx context.Context, db *mongo.Database) error {
 			return exec(ctx, db, visitors.Rollup(monthsOf, noon, april))
-		}).Differs("the policy's fields are fields of the documents that it compares or lists, or it is refused"),
+		}).Differs("the scope's fields are fields of the documents that it compares or lists, or it is refused"),
 		testkit.Does("Expire", 1, 3, 0, func(ctx context.Context, db *mongo.Database) error {
 			return exec(ctx, db, model.NewPlan(visitors.Expire(april)))
 		}),
@@ -43,7 +43,7 @@ func TestUniqueCountWritesIndexed(t *testing.T) {
 
 // Days that go once their months are filled, whatever cuts either.
 func TestUniqueCountExpireFaults(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
 	april := uniqueDay(4)
 	runFaults(t, map[string]modeltest.FaultCase{"rollup and expire": {

@@ -40,7 +40,7 @@ func uniqueDoc(group, day, member string) click {
 }
 
 func TestUniqueCountVisit(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
 	ann := docs{"clicks": {uniqueDoc("a", "2014-03-28", "ann")}}
 	runWriteCases(t, []writeCase{
@@ -79,7 +79,7 @@ func TestUniqueCountVisit(t *testing.T) {
 // Whatever visits there are, in whatever order: counts are those of a plain map, rolled up too, with groups and members that
 // hold what keys are written with.
 func TestUniqueCountProperty(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
 	groups := []string{"CA:San", "CA:San Francisco", "CA", "a#b", "a%23b", "a", "$g", "é", "a\x00"}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -208,7 +208,7 @@ func TestUniqueCountConcurrent(t *testing.T) {
 }
 
 func TestUniqueCountFaults(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
 	visits := model.NewPlan(visitors.Visit("a", "x", noon), visitors.Visit("a", "y", noon), visitors.Visit("a", "x", uniqueDay(5)), visitors.Visit("a", "x", noon))
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
@@ -230,7 +230,7 @@ func TestUniqueCountFaults(t *testing.T) {
 
 // The server deletes a day when Keep is over, and not before; the months stay.
 func TestUniqueCountKeep(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
 	twoDays := denorm.NewUniqueCount(clicks, denorm.UniqueSpec{Period: denorm.Daily, For: 48 * time.Hour})
 	synctest.Test(t, func(t *testing.T) {

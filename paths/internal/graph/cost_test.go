@@ -35,7 +35,7 @@ func binaryTree(n int) []account {
 
 // What each superstep sends and writes: the table of the package's documentation.
 func TestGraphCosts(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Alone(t)
 	testkit.Parallel(t)
 	m := modeltest.NewMonitor()
@@ -109,7 +109,7 @@ func graphBegun(t testing.TB, db *mongo.Database, s *paths.Supersteps) graph.Rec
 
 // Supersteps and results are served by the indexes that the computations name.
 func TestGraphIndexed(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Alone(t)
 	testkit.Parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -178,7 +178,7 @@ func TestGraphIndexed(t *testing.T) {
 
 // A deeper graph, with a superstep for each step of its paths: ten, in long runs forty.
 func TestGraphLarge(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	layers, wide := 10, 6
 	if os.Getenv("DOCMODEL_LONG") != "" {
 		layers, wide = 40, 25

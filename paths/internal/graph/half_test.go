@@ -18,7 +18,7 @@ import (
 
 // A $merge can stop half way: some states are of the superstep already, others not yet, in whatever order.
 func TestGraphHalfMerged(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	all := randomGraph(r, 30)

@@ -15,7 +15,7 @@ import (
 
 // Documents of no declared type, ids of several types: numbers are equal whatever their types, and what is no list of ids is no edge.
 func TestGraphOpenDocuments(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
 	things := model.NewCollection[bson.D, any]("things")
 	g := paths.NewGraph(things, "links.to", paths.GraphSpec{})

@@ -33,7 +33,7 @@ func graphPanic(f func()) (err error) {
 }
 
 func TestGraphDeclarations(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
 	declare := func(path, states string) func() {
 		return func() { paths.NewGraph(towns, path, paths.GraphSpec{States: states}) }
@@ -61,7 +61,7 @@ func TestGraphDeclarations(t *testing.T) {
 }
 
 func TestGraphRefused(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		graphMustSeed(t, db, graphOf("a:b b:"))
@@ -95,7 +95,7 @@ func TestGraphRefused(t *testing.T) {
 
 // States of another computation, of a Clear that was cut, or of two processes at once are not gone on from.
 func TestGraphMixed(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
 	all := graphOf("a:bc b:c c:ad d:")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -138,7 +138,7 @@ func TestGraphMixed(t *testing.T) {
 
 // What changes in the graph while it is computed, counts as the computations say.
 func TestGraphChanges(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, before := t.Context(), graphOf("a:b b:c c:d d: e:")
@@ -170,7 +170,7 @@ func TestGraphChanges(t *testing.T) {
 
 // What a program's function does wrong ends the run, and writes nothing.
 func TestGraphProgramErrors(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
 	errOwn := errors.New("own")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -202,7 +202,7 @@ func TestGraphProgramErrors(t *testing.T) {
 // Several messages to one vertex come in the order of senders and of sending; one to nobody is lost; an account that doesn't halt
 // is called again without a message.
 func TestGraphMessages(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		graphMustSeed(t, db, graphOf("a:d b:d c: d:"))
@@ -240,7 +240,7 @@ func TestGraphMessages(t *testing.T) {
 
 // A run can be stopped after each superstep, and a program after each batch.
 func TestGraphStops(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
 	all := graphOf("a:b b:c c:d d:e e:")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -272,7 +272,7 @@ func TestGraphStops(t *testing.T) {
 }
 
 func TestGraphResults(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		graphMustSeed(t, db, graphOf("a:b b:c c:a d:a x:y y:x z:"))
@@ -307,7 +307,7 @@ func TestGraphResults(t *testing.T) {
 
 // An error of a computation that can't go on begins as all others do, also where no plan wraps it.
 func TestGraphStateErrors(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	for name, last := range map[string]graph.Record{
 		"another computation": {Kind: "distances"}, "a Clear that was cut": {Kind: "clearing"}, "other sources": {Kind: "rank", Asked: 1},
 	} {

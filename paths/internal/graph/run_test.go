@@ -138,7 +138,7 @@ func graphWantRanks(t testing.TB, got map[string]graphState, all []account, damp
 }
 
 func TestGraphShapes(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range []struct{ reason, graph string }{
@@ -169,7 +169,7 @@ func TestGraphShapes(t *testing.T) {
 }
 
 func TestGraphRandom(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
 	rounds := 6
 	switch {
@@ -201,7 +201,7 @@ func TestGraphRandom(t *testing.T) {
 
 // Whatever superstep is run again, at once or when others have followed, nothing changes; vertices that came later don't matter.
 func TestGraphAgain(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
 	all := graphOf("a:bc b:d c:d d:ef e:g f: g:ah h:h i:j j:")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -303,7 +303,7 @@ func graphComputations() []graphComputation {
 
 // A process that dies at any write is followed by another that comes to the same states.
 func TestGraphFaults(t *testing.T) {
-	tenancy.Differs(t, "a $merge is refused under a policy's filter")
+	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
 	all := graphOf("c:b b:a a:c e:ez")
 	if testkit.EveryPair {

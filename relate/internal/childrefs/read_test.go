@@ -15,7 +15,7 @@ import (
 
 // Children by a parent's id come in stored order.
 func TestChildRefsStoredOrder(t *testing.T) {
-	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	testkit.Parallel(t)
 	tests := []struct {
 		reason string

@@ -100,7 +100,7 @@ func (r row) tell(f *model.Finding) {
 	f.ID, f.Problem = r.Doc, r.Path+" → "+model.Shell(r.ID)+", which doesn't exist"
 }
 
-// Checks is the check of the references, which mends by the declared policy.
+// Checks is the check of the references, which mends by the declared scope.
 func (d *Dangling) Checks() []model.Check {
 	from := d.Docs.Name() + "." + d.Ref.Path
 	c := model.Check{

@@ -185,7 +185,7 @@ func TestDangling(t *testing.T) {
 	}
 }
 
-// Every policy, in one batch and in batches of one: the same is left.
+// Every scope, in one batch and in batches of one: the same is left.
 func TestDanglingMend(t *testing.T) {
 	testkit.Parallel(t)
 	m := modeltest.NewMonitor()
@@ -248,14 +248,14 @@ func TestDanglingRefuses(t *testing.T) {
 		{"two arrays on the way", "more than one array", func() {
 			relate.NewDangling(model.NewCollection[box, string]("boxes"), "rows.tags", tags, relate.DanglingSpec{})
 		}},
-		{"a policy that isn't one", "no such", func() { relate.NewDangling(crates, "main", tags, relate.DanglingSpec{Repair: 9}) }},
+		{"a scope that isn't one", "no such", func() { relate.NewDangling(crates, "main", tags, relate.DanglingSpec{Repair: 9}) }},
 		{"an id of another type", "ReplaceBy is int, not string", func() {
 			relate.NewDangling(crates, "main", tags, relate.DanglingSpec{ReplaceBy: 1})
 		}},
 		{"an empty id", "the id is empty", func() {
 			relate.NewDangling(crates, "main", tags, relate.DanglingSpec{ReplaceBy: ""})
 		}},
-		{"an id and a policy", "ReplaceBy and Repair are given", func() {
+		{"an id and a scope", "ReplaceBy and Repair are given", func() {
 			relate.NewDangling(crates, "main", tags, relate.DanglingSpec{Repair: relate.DetachIDs, ReplaceBy: "a"})
 		}},
 		{"the id of a Link", "Link can't be replaced", func() {
@@ -316,7 +316,7 @@ func TestDanglingByHand(t *testing.T) {
 
 // Documents whose fields are not known: the declared list is mended; an array where a single id was declared is left.
 func TestDanglingOpen(t *testing.T) {
-	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	testkit.Parallel(t)
 	open := model.NewCollection[bson.D, any]("open")
 	anyTags := model.NewCollection[bson.D, any]("tags")

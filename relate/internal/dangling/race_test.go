@@ -59,7 +59,7 @@ func TestDanglingInterleaved(t *testing.T) {
 	for _, c := range []struct {
 		reason, path string
 		other        testkit.DBFunc
-		want         []string // for each policy, what crate 2 holds: one of several
+		want         []string // for each scope, what crate 2 holds: one of several
 	}{
 		{"a reference led elsewhere", "main", update(set("main", "a")), []string{"'a'", "'a'|-", "'a'"}},
 		{"a list replaced", "tags", update(set("tags", bson.A{"a", "b"})), []string{"['a', 'b']", "['a', 'b']|-", "['a', 'b']"}},

@@ -323,7 +323,7 @@ func TestJoinCollectionDangling(t *testing.T) {
 		if rights := testkit.JoinStrings(testkit.All(t, db, checks[1])); rights != "likes 'l6': item → Long('9'), which doesn't exist" {
 			t.Errorf("rights: %s", rights)
 		}
-		only := relate.NewDangling(likings, "item", things, relate.DanglingSpec{}).Checks() // another policy
+		only := relate.NewDangling(likings, "item", things, relate.DanglingSpec{}).Checks() // another scope
 		if _, err := testkit.MendAll(ctx, db, only); err == nil || len(linkIDs(t, db)) != 6 {
 			t.Errorf("a report deleted, %v", err)
 		}

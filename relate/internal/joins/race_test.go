@@ -100,7 +100,7 @@ func TestJoinInterleaved(t *testing.T) {
 
 // What a list can hold beside ids of children: a pipeline passes over it.
 func TestJoinPipelineOddLists(t *testing.T) {
-	tenancy.Differs(t, "it runs a pipeline by itself, which nothing puts under the policy")
+	tenancy.Differs(t, "it runs a pipeline by itself, which nothing puts under the scope")
 	testkit.Parallel(t)
 	j := relate.NewJoin(joinParents, "kids", joinKids, relate.JoinSpec{})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {

@@ -88,7 +88,7 @@ func TestParentRefPages(t *testing.T) {
 }
 
 func TestParentRefJoins(t *testing.T) {
-	tenancy.Differs(t, "it joins in a pipeline of its own, which nothing puts under the policy")
+	tenancy.Differs(t, "it joins in a pipeline of its own, which nothing puts under the scope")
 	testkit.Parallel(t)
 	type loaded = relate.Loaded[server, entry]
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {

@@ -168,7 +168,7 @@ func TestExpiryRestoreVersions(t *testing.T) {
 
 // Moments and marks count the version up once, however often they are run.
 func TestExpiryCountsOnce(t *testing.T) {
-	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	expParallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		expPut(t, t.Context(), db, "orders", expAged("a", 31))

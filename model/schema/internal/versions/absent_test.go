@@ -50,7 +50,7 @@ var (
 )
 
 func TestSaveAbsent(t *testing.T) {
-	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	same := func(*sparseNext) {}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {

@@ -166,7 +166,7 @@ func stored(t testing.TB, db *mongo.Database) (out []string) {
 
 // Documents of every version are read as the newest; nothing is written.
 func TestVersionsRead(t *testing.T) {
-	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		all := []string{
@@ -284,7 +284,7 @@ func TestVersionsPanics(t *testing.T) {
 
 // What is written back, and what is left alone.
 func TestUpgrade(t *testing.T) {
-	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	cases := []struct{ reason, before, after, err string }{
 		{"fields of the old type go, new ones come", `{"_id":"a","name":"Ann Lee","phone":"1","n":1}`,
 			`{"_id":"a","n":1,"first":"Ann","last":"Lee","phones":[{"kind":"home","number":"1"}],"tags":{"a":"2","b":"3","c":"1","d":"4"},"v":3}`, ""},

@@ -15,7 +15,7 @@ import (
 
 // Insert, Save and Edit write the version, and what differs alone.
 func TestSave(t *testing.T) {
-	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		store(t, db, `{"_id":"a","name":"Ann Lee","n":1,"x":1}`)
@@ -60,7 +60,7 @@ func TestSave(t *testing.T) {
 
 // A newest type may hold the version's field: what it says there is never stored.
 func TestVersionsOwnField(t *testing.T) {
-	tenancy.Differs(t, "the fields of the policy are fields of the documents that it compares or lists")
+	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	type own struct {
 		ID string `bson:"_id"`
 		V  int    `bson:"v"`

@@ -1,0 +1,118 @@
+package model_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// notADatabase has a database's methods, and nothing to run on.
+type notADatabase struct{}
+
+func (notADatabase) Name() string          { return "x" }
+func (notADatabase) Client() *mongo.Client { return nil }
+
+// TestScopeRefused: a scope that can't hold, and what can't be kept under a scope, is refused before anything is sent.
+func TestScopeRefused(t *testing.T) {
+	tenancy.Differs(t, "it has scopes of its own")
+	monitor := modeltest.NewMonitor()
+	bare := modeltest.NewClient(t, modeltest.WithMonitor(monitor)).Database("test")
+	docs := model.NewCollection[bson.D, int32]("parts")
+	ctx := t.Context()
+	find := func(db model.DB) error { _, err := docs.Find(nil).All(ctx, db); return err }
+	for _, c := range []struct {
+		scope model.Scope
+		field string
+	}{
+		{model.Scope{Tenant: d("tenant", "")}, "Scope.Tenant.tenant"},
+		{model.Scope{Tenant: d("tenant", nil)}, "Scope.Tenant.tenant"},
+		{model.Scope{Tenant: d("tenant", bson.NilObjectID)}, "Scope.Tenant.tenant"},
+		{model.Scope{Tenant: d("tenant", d("$in", bson.A{"a"}))}, "Scope.Tenant.tenant"},
+		{model.Scope{Tenant: d("of.tenant", "a")}, "Scope.Tenant.of.tenant"},
+		{model.Scope{Tenant: d("$where", "a")}, "Scope.Tenant.$where"},
+		{model.Scope{Tenant: d("_id", "a")}, "Scope.Tenant._id"},
+		{model.Scope{Tenant: d("tenant", "a", "tenant", "b")}, "Scope.Tenant.tenant"},
+		{model.Scope{Tenant: d("tenant", "a"), Insert: d("tenant", "b")}, "Scope.Tenant.tenant"},
+		{model.Scope{Tenant: d("tenant", "a"), Set: d("tenant", "a")}, "Scope.Tenant.tenant"},
+		{model.Scope{Tenant: d("tenant", "a"), Delete: d("tenant", "")}, "Scope.Tenant.tenant"},
+		{model.Scope{Set: d("a.b", 1)}, "Scope.Set.a.b"},
+		{model.Scope{Insert: d("", 1)}, "Scope.Insert."},
+		{model.Scope{Delete: d("gone", nil)}, "Scope.Delete.gone"},
+		{model.Scope{Delete: d("gone", 1), Set: d("gone", 1)}, "Scope.Delete.gone"},
+		{model.Scope{Filter: d("x", make(chan int))}, "Scope.Filter"},
+		{model.Scope{Set: d("x", func() {})}, "Scope.Set"},
+		{model.Scope{Set: d("x", math.Inf)}, "Scope.Set"},
+	} {
+		var bad *model.ValueError
+		if err := find(c.scope.On(bare)); !errors.As(err, &bad) || bad.Field != c.field {
+			t.Errorf("%+v: %v, want that %s is refused", c.scope, err, c.field)
+		}
+		if err := c.scope.Plan(model.NewPlan(docs.Delete(1))).Err(); !errors.As(err, &bad) {
+			t.Errorf("a plan under %+v: %v", c.scope, err)
+		}
+		if err := find(model.Scope{}.On(c.scope.On(bare))); !errors.As(err, &bad) {
+			t.Errorf("a scope within %+v: %v", c.scope, err)
+		}
+	}
+	for _, db := range []model.DB{nil, (*mongo.Database)(nil), notADatabase{}, model.Scope{}.On(nil), model.Scope{}.On((*mongo.Database)(nil)), model.Scope{}.On(notADatabase{})} {
+		var bad *model.ValueError
+		if err := find(db); !errors.As(err, &bad) || bad.Field != "db" {
+			t.Errorf("%T: %v", db, err)
+		}
+	}
+
+	a := tenantOf("a").On(bare)
+	into := func(stage bson.D) model.MergeInto {
+		return model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{stage}}
+	}
+	code := d("$function", d("body", "function() {}", "args", bson.A{}, "lang", "js"))
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"another tenant's scope":     {find(tenantOf("b").On(a)), "under another tenant's scope already"},
+		"a filter of another":        {second(docs.Find(d("tenant", "b")).All(ctx, a)), "names the tenant's field"},
+		"a list of tenants":          {second(docs.Find(d("tenant", d("$in", bson.A{"a", "b"}))).All(ctx, a)), "names the tenant's field"},
+		"a part of the tenant":       {second(docs.Find(d("tenant.x", "a")).All(ctx, a)), "names the tenant's field"},
+		"a filter of another in $or": {second(docs.Find(d("$or", bson.A{d("x", 1), d("$and", bson.A{d("tenant", "b")})})).All(ctx, a)), "names the tenant's field"},
+		"a count of another's":       {second(docs.Find(d("tenant", "b")).Count(ctx, a)), "names the tenant's field"},
+		"an update of another's":     {second(updateMany(d("tenant", "b"), d("$set", d("x", 1))).Run(ctx, a)), "names the tenant's field"},
+		"a findAndModify":            {second(docs.Modify(d("tenant", "b"), d("$set", d("x", 1))).Run(ctx, a)), "names the tenant's field"},
+		"a $match of another":        {second(docs.Aggregate(mongo.Pipeline{d("$match", d("tenant", "b"))}).All(ctx, a)), "names the tenant's field"},
+		"a joined $match of another": {second(docs.Aggregate(mongo.Pipeline{d("$lookup", d("from", "x", "as", "y", "pipeline", mongo.Pipeline{d("$match", d("tenant", "b"))}))}).All(ctx, a)), "names the tenant's field"},
+		"a move to another":          {second(docs.Update(1, d("$set", d("tenant", "b"))).Run(ctx, a)), "the scope gives this field its value"},
+		"$where":                     {second(docs.Find(d("$where", "true")).All(ctx, a)), "$where can't be kept"},
+		"$where in $or":              {second(docs.Find(d("$or", bson.A{d("$where", "true")})).All(ctx, a)), "$where can't be kept"},
+		"$function":                  {second(docs.Find(d("$expr", d("$eq", bson.A{1, code}))).All(ctx, a)), "$function can't be kept"},
+		"$function in a pipeline":    {second(docs.Aggregate(mongo.Pipeline{d("$limit", 1), d("$set", d("x", code))}).All(ctx, a)), "$function can't be kept"},
+		"$function within a facet":   {second(docs.Aggregate(mongo.Pipeline{d("$facet", d("f", bson.A{d("$set", d("x", code))}))}).All(ctx, a)), "$function can't be kept"},
+		"$accumulator":               {second(docs.Aggregate(mongo.Pipeline{d("$group", d("_id", nil, "x", d("$accumulator", d())))}).All(ctx, a)), "$accumulator can't be kept"},
+		"$documents":                 {second(docs.Aggregate(mongo.Pipeline{d("$documents", bson.A{d("x", 1)})}).All(ctx, a)), "must be first"},
+		"$documents in a union":      {second(docs.Aggregate(mongo.Pipeline{d("$unionWith", d("pipeline", bson.A{d("$documents", bson.A{})}))}).All(ctx, a)), "must be first"},
+		"$indexStats":                {second(docs.Aggregate(mongo.Pipeline{d("$indexStats", d())}).All(ctx, a)), "must be first"},
+		"a stage nobody knows":       {second(docs.Aggregate(mongo.Pipeline{d("$limit", 1), d("$peek", d())}).All(ctx, a)), "$peek can't be kept"},
+		"another database's $merge":  {second(into(d("$merge", d("into", d("db", "x", "coll", "y"), "whenMatched", "fail"))).Run(ctx, a)), "into another database"},
+		"another database's $out":    {second(into(d("$out", d("db", "x", "coll", "y"))).Run(ctx, a)), "into another database"},
+		"$out":                       {second(into(d("$out", "y")).Run(ctx, a)), "it would write documents that the filter hides"},
+	} {
+		var conflict *model.ConflictError
+		if !errors.As(c.err, &conflict) || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, c.err, c.want)
+		}
+	}
+	if n := monitor.Cost().Commands; n != 0 {
+		t.Errorf("%d commands were sent", n)
+	}
+	for _, own := range []bson.D{d("tenant", "a"), d("tenant", d("$eq", "a")), d("$and", bson.A{d("tenant", "a"), d("x", 1)})} {
+		if found, err := docs.Find(own).All(ctx, a); err != nil || len(found) > 0 {
+			t.Errorf("%s: %v, %v", model.Shell(own), found, err)
+		}
+	}
+}
