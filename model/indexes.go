@@ -98,11 +98,13 @@ func (s IndexSet) String() string {
 }
 
 // Ensure creates the indexes that don't exist yet: one createIndexes command for each collection. An index that exists
-// under the same name with other keys or options is an error of the server; nothing is dropped.
+// under the same name with other keys or options is an error of the server; nothing is dropped. On a database under a [Scope] they are
+// those of [Scope.Indexes].
 func (s IndexSet) Ensure(ctx context.Context, db DB) error {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return err
 	}
+	s = indexesUnder(s, db)
 	byCollection := map[string][]mongo.IndexModel{}
 	var order []string
 	for _, x := range s.Needed {
@@ -129,12 +131,14 @@ type IndexDiff struct {
 // Empty reports whether nothing is missing or changed.
 func (d IndexDiff) Empty() bool { return len(d.Missing) == 0 && len(d.Changed) == 0 }
 
-// Diff compares the set with the indexes that exist: one listIndexes command for each collection. It changes nothing.
+// Diff compares the set with the indexes that exist: one listIndexes command for each collection. It changes nothing. On a database under
+// a [Scope] the set is that of [Scope.Indexes].
 func (s IndexSet) Diff(ctx context.Context, db DB) (IndexDiff, error) {
 	var diff IndexDiff
 	if err := core.CheckRun(ctx, db); err != nil {
 		return diff, err
 	}
+	s = indexesUnder(s, db)
 	existing := map[string][]Index{}
 	for _, x := range s.Needed {
 		have, ok := existing[x.Collection]

@@ -32,8 +32,8 @@ type DB interface {
 // which is given them by a last stage, and for a replacement, which keeps what it has of an Insert field (createdAt).
 type Scope struct {
 	// Tenant says whose the documents are. It is ANDed to every filter, in a pipeline to those of all collections that it reads, and
-	// given to every new document. An empty value (nil, "", the zero ObjectID) is refused. Let these fields lead the keys of unique
-	// indexes.
+	// given to every new document. An empty value (nil, "", the zero ObjectID) is refused. They lead the keys of
+	// the indexes: see [Scope.Indexes].
 	Tenant bson.D
 
 	Filter bson.D // further conditions, ANDed like the tenant's
@@ -42,7 +42,7 @@ type Scope struct {
 
 	// Delete turns deletes into updates that set these fields, but for those that are [Write.Final], and hides the documents in which
 	// one of them has a value other than null. Nil deletes. A document that is marked keeps its _id, which can't be inserted again,
-	// and takes part in unique indexes: make those partial.
+	// but no key of a unique index that [Scope.Indexes] makes.
 	Delete bson.D
 
 	Collections []string // the collections it holds for; nil means all

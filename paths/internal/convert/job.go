@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
@@ -40,7 +41,9 @@ func (c *conversion) do(ctx context.Context, b *model.Batch) error {
 // crossed reports whether a write met a key that another writer stored meanwhile: an _id, or what the representation keeps unique.
 func (c *conversion) crossed(err error) bool {
 	name := model.DuplicateIndex(err)
-	return name == model.IDIndex || name != "" && slices.ContainsFunc(c.to.Indexes, func(x model.Index) bool { return x.Unique && x.Name == name })
+	return name == model.IDIndex || slices.ContainsFunc(c.to.Indexes, func(x model.Index) bool {
+		return x.Unique && (name == x.Name || strings.HasSuffix(name, "_"+x.Name)) // under a scope the tenant leads its name too
+	})
 }
 
 // attempt reads both trees, and writes what differs.
