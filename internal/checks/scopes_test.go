@@ -193,8 +193,8 @@ func pick(cond bool, a, b string) string {
 	return b
 }
 
-// keepsForItself reports whether the collection holds lock documents: names of what is locked, and no data.
-func keepsForItself(collection string) bool { return strings.HasSuffix(collection, "locks") }
+// keepsForItself reports whether the collection holds locks or checkpoints: names of what is locked or runs, and no data.
+func keepsForItself(collection string) bool { return strings.HasSuffix(collection, "locks") || collection == "jobs" }
 
 func each(list bson.RawValue, problem func(bson.Raw) string) string {
 	arr, ok := list.ArrayOK()
