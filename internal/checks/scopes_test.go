@@ -194,7 +194,9 @@ func pick(cond bool, a, b string) string {
 }
 
 // keepsForItself reports whether the collection holds locks or checkpoints: names of what is locked or runs, and no data.
-func keepsForItself(collection string) bool { return strings.HasSuffix(collection, "locks") || collection == "jobs" }
+func keepsForItself(collection string) bool {
+	return strings.HasSuffix(collection, "locks") || collection == "jobs"
+}
 
 func each(list bson.RawValue, problem func(bson.Raw) string) string {
 	arr, ok := list.ArrayOK()

@@ -78,7 +78,9 @@ var tenantRuns = map[string]struct {
 		return fmt.Sprint(n), err
 	}, "2"},
 	"model.Aggregate.All": {func(ctx context.Context, db model.DB) (string, error) {
-		return ids(listed(tenantWrites.Load(nil, 0).All(ctx, db)), func(l relate.Loaded[tenantAuthor, tenantBook]) string { return fmt.Sprint(l.Parent.ID, len(l.Children)) })
+		return ids(listed(tenantWrites.Load(nil, 0).All(ctx, db)), func(l relate.Loaded[tenantAuthor, tenantBook]) string {
+			return fmt.Sprint(l.Parent.ID, len(l.Children))
+		})
 	}, "my author2"},
 	"model.Aggregate.Each": {func(ctx context.Context, db model.DB) (string, error) {
 		return ids(tenantBooks.Aggregate(mongo.Pipeline{{{Key: "$unionWith", Value: "books"}}}).Each(ctx, db), bookID)
