@@ -37,7 +37,8 @@ func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int
 		place.Fail(fmt.Sprintf("n is %d", n), "write once in 1 or more")
 	}
 	checkNumber(place, owners.Docs().MustField(path))
-	return &Approximate[D, K]{model.Parts{}, owners, path, n}
+	footprints := func() []model.Footprint { return model.Owns.In(owners.Name(), path) }
+	return &Approximate[D, K]{model.NewParts(nil, nil, nil, footprints), owners, path, n}
 }
 
 // Count returns the plan that counts events of an owner, one or as many as a process gathered: one write that adds the multiple

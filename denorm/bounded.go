@@ -56,7 +56,7 @@ type Bounded[D, K any] struct {
 // null, on which $push fails, when Max is below 1, when By or Key name a field that the elements don't have, or when Create comes with a Key.
 func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec BoundedSpec) *Bounded[D, K] {
 	b := bounded.Declare(owners.Docs(), path, bounded.Spec(spec))
-	return &Bounded[D, K]{model.NewParts(nil, nil, b.Checks), owners, b}
+	return &Bounded[D, K]{model.NewParts(nil, nil, b.Checks, b.Footprints), owners, b}
 }
 
 // Push returns the write that adds elements to an owner's array and drops what is over the bound. Elements must be of the

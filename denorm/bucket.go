@@ -117,7 +117,7 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 		Max: spec.Max, MaxBytes: spec.MaxBytes, Key: spec.Key, Totals: spec.Totals,
 		Period: keytext.Period(spec.Period), At: spec.At, Location: spec.Location,
 	})}
-	out.Parts = model.NewParts(out.in.Indexes, nil, out.in.Checks)
+	out.Parts = model.NewParts(out.in.Indexes, nil, out.in.Checks, out.in.Footprints)
 	return out
 }
 

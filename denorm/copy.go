@@ -102,7 +102,7 @@ func NewCopy[S, SK, T, TK any](sources *model.Collection[S, SK], targets *model.
 		KeyPath: spec.KeyPath, Listed: spec.Listed, Fields: fieldsOf(spec.Fields), Version: spec.Version, VersionTo: spec.VersionTo,
 		CountUp: spec.CountUp, Lists: spec.Lists,
 	})
-	return &Copy[S, SK, TK]{model.NewParts(c.Indexes, c.Relations, c.Checks), c}
+	return &Copy[S, SK, TK]{model.NewParts(c.Indexes, c.Relations, c.Checks, c.Footprints), c}
 }
 
 func fieldsOf(list []Field) (out []copies.Field) {

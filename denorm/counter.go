@@ -170,7 +170,7 @@ func NewCounter[C, CK, P, PK any](
 	children *model.Collection[C, CK], reference string, parents *model.Collection[P, PK], spec CounterSpec,
 ) *Counter[C, CK, P, PK] {
 	out := &Counter[C, CK, P, PK]{model.Parts{}, children, parents, counter.Declare(children.Docs(), reference, parents.Docs(), spec.core())}
-	out.Parts = model.NewParts(out.c.Indexes, out.c.Relations, out.c.Checks)
+	out.Parts = model.NewParts(out.c.Indexes, out.c.Relations, out.c.Checks, out.c.Footprints)
 	return out
 }
 

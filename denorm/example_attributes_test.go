@@ -47,7 +47,7 @@ func ExampleAttributes() {
 		return
 	}
 	// One index serves every attribute.
-	fmt.Print(model.Indexes(articleSpecs))
+	fmt.Print(model.New("shop", articleSpecs).Indexes())
 	white := articleSpecs.Equal("color", "white").Where(articleSpecs.Match("watt", bson.D{{Key: "$lt", Value: 30}}).Filter)
 	fmt.Println(white)
 	for found, err := range white.Each(ctx, db) {

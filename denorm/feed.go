@@ -107,7 +107,8 @@ func NewFeed[D, K any](
 	}
 	raw, err := stored.ReadDocument(source.Docs(), &sample)
 	feed.Try(f.stream, raw, err)
-	f.Parts = model.NewParts(f.indexes, nil, nil)
+	footprints := func() []model.Footprint { return feed.Footprints(source.Name(), f.stream, feed.Spec(spec)) }
+	f.Parts = model.NewParts(f.indexes, nil, nil, footprints)
 	return f
 }
 

@@ -110,7 +110,7 @@ func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 // overlaps another or the path, or lies inside an array.
 func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string, spec IndexTableSpec) *IndexTable[D, K] {
 	t := indextable.Declare(docs.Docs(), path, entries, spec.Unique, spec.Copies)
-	return &IndexTable[D, K]{model.NewParts(t.Indexes, t.Relations, t.Checks), docs, docs.Named(entries).Unchecked(), t}
+	return &IndexTable[D, K]{model.NewParts(t.Indexes, t.Relations, t.Checks, t.Footprints), docs, docs.Named(entries).Unchecked(), t}
 }
 
 // Insert returns the plan that enters a new document's values and stores it: enter, insert, confirm. op is the operation's

@@ -51,7 +51,7 @@ func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ..
 		cores = append(cores, indextable.Declare(docs.Docs(), path, entries, false, nil))
 	}
 	in := inverted.Declare(docs.Docs(), cores)
-	return &Inverted[D, K]{model.NewParts(in.Indexes, in.Relations, in.Checks), docs, in, cores}
+	return &Inverted[D, K]{model.NewParts(in.Indexes, in.Relations, in.Checks, in.Footprints), docs, in, cores}
 }
 
 // Insert returns the plan that enters a new document's values, of all paths, and stores it, as [IndexTable.Insert] does.

@@ -68,7 +68,7 @@ func NewNormalized[D, K any](docs *model.Collection[D, K], into string, parts ..
 		list[i] = normalized.Part(p)
 	}
 	n := normalized.Declare(docs.Docs(), into, list)
-	return &Normalized[D, K]{model.NewParts(n.Indexes, n.Relations, n.Checks), docs, docs.Named(into), n}
+	return &Normalized[D, K]{model.NewParts(n.Indexes, n.Relations, n.Checks, n.Footprints), docs, docs.Named(into), n}
 }
 
 // Plan returns the plan that writes the rows of the documents that a filter finds, or of all: those of the parts first, so

@@ -71,7 +71,7 @@ type Numbered[D, K any] struct {
 // would have the name of a field that the documents have.
 func NewNumbered[D, K any](docs *model.Collection[D, K], path string, spec NumberedSpec) *Numbered[D, K] {
 	n := numbered.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields}, numbered.Spec{Max: spec.Max, Separator: spec.Separator, Key: spec.Key})
-	return &Numbered[D, K]{model.NewParts(n.Indexes, nil, n.Checks), docs, n}
+	return &Numbered[D, K]{model.NewParts(n.Indexes, nil, n.Checks, n.Footprints), docs, n}
 }
 
 // Flatten returns a document as it is stored. A list longer than Max, an element with a field that is not declared or that

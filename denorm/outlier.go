@@ -84,7 +84,7 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 	}
 	o := outlier.Declare(owners.Docs(), path, reflect.TypeFor[E](), overflow.in, outlier.Spec(spec))
 	out := &Outlier[D, K, E]{model.Parts{}, owners, overflow, o}
-	out.Parts = model.NewParts(o.Indexes, o.Relations, o.Checks)
+	out.Parts = model.NewParts(o.Indexes, o.Relations, o.Checks, o.Footprints)
 	return out
 }
 

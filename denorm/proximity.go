@@ -63,7 +63,7 @@ type Proximity[D, K any] struct {
 // Text is not a name, is that of the list, or is a field of another type.
 func NewProximity[D, K any](docs *model.Collection[D, K], path string, spec ProximitySpec) *Proximity[D, K] {
 	p := proximity.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields, Beside: true}, spec.Text, spec.IgnoreCase)
-	return &Proximity[D, K]{model.NewParts(p.Indexes, nil, p.Checks), docs, p}
+	return &Proximity[D, K]{model.NewParts(p.Indexes, nil, p.Checks, p.Footprints), docs, p}
 }
 
 // Text returns the text of a list of elements. A value that is not text, and one that is not UTF-8, is refused with a

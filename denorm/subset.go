@@ -59,7 +59,7 @@ type SubsetSpec struct {
 // or _id or have it in another type, and when Max or By make no sense.
 func NewSubset[P, PK, C, CK any](children *model.Collection[C, CK], ref string, parents *model.Collection[P, PK], path string, spec SubsetSpec) *Subset[P, PK, C, CK] {
 	s := subset.Declare(children.Docs(), ref, parents.Docs(), path, subset.Spec(spec))
-	return &Subset[P, PK, C, CK]{model.NewParts(s.Indexes, s.Relations, s.Checks), children, s}
+	return &Subset[P, PK, C, CK]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints), children, s}
 }
 
 // Insert returns the plan that stores a child and pushes it into its parent's array, which drops what is over the bound. A

@@ -88,7 +88,7 @@ func NewWideRow[L, LK, R, RK any](
 	w := widerow.Declare([2]widerow.Side{
 		{Rows: spec.LeftRows, Docs: left.Docs(), Copies: spec.LeftCopies}, {Rows: spec.RightRows, Docs: right.Docs(), Copies: spec.RightCopies},
 	}, [2]reflect.Type{reflect.TypeFor[LK](), reflect.TypeFor[RK]()}, spec.Max, spec.MaxBytes)
-	return &WideRow[L, LK, R, RK]{model.NewParts(w.Indexes, w.Relations, w.Checks), w}
+	return &WideRow[L, LK, R, RK]{model.NewParts(w.Indexes, w.Relations, w.Checks, w.Footprints), w}
 }
 
 // Link returns the change that links two documents at a time, with the fields that each copies from the other. op is

@@ -55,7 +55,8 @@ type Check struct {
 	// Err is bad input: every run returns it, and nothing is read.
 	Err error
 
-	filter bson.D
+	filter    bson.D
+	technique string // whose check it is, in an Audit
 }
 
 // A Finding is one place where stored documents break a rule.
@@ -66,6 +67,7 @@ type Finding struct {
 	Problem    string        // what is wrong, in words
 	Since      time.Time     // when it began; zero when the documents don't say
 	Detail     bson.Raw      // what the check read: its fields are the check's own
+	Technique  string        // whose check it is: denorm.Counter; "" outside an Audit
 }
 
 // String is the finding on one line: the document, and the problem.
@@ -106,15 +108,26 @@ func (c Check) Find() *Aggregate[bson.Raw] {
 // Cost: that of [Check.Find]; of a check that has a Read, what the technique says.
 func (c Check) Each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 	if c.Read != nil && c.Err == nil {
-		return c.Read(ctx, db, c.filter)
+		return c.each(c.Read(ctx, db, c.filter))
 	}
 	return func(yield func(Finding, error) bool) {
 		for row, err := range c.Find().Each(ctx, db) {
-			f := Finding{Check: c.Name, Collection: c.Collection, Detail: row}
+			f := Finding{Check: c.Name, Collection: c.Collection, Detail: row, Technique: c.technique}
 			if err == nil {
 				err = c.tell(&f)
 			}
 			if !yield(f, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// each says whose check it is.
+func (c Check) each(found iter.Seq2[Finding, error]) iter.Seq2[Finding, error] {
+	return func(yield func(Finding, error) bool) {
+		for f, err := range found {
+			if f.Technique = c.technique; !yield(f, err) {
 				return
 			}
 		}

@@ -175,10 +175,10 @@ func (m *mending) mend(ctx context.Context, b *Batch, ids bson.A, old func([]Fin
 	return err
 }
 
-// mendable is the plan that mends findings. Those that it refuses are left, each with the reason.
+// mendable is the plan that mends findings. Those that it refuses are left, each with the reason. Without a Mend all are left.
 func (c Check) mendable(found []Finding) (plan Plan, left []Finding) {
-	if len(found) == 0 {
-		return plan, nil
+	if len(found) == 0 || c.Mend == nil {
+		return plan, found
 	}
 	if plan = c.Mend(found); plan.Err() == nil {
 		return plan, nil

@@ -120,9 +120,11 @@ func TestNothingToRunOn(t *testing.T) {
 		"Settled": func(ctx context.Context, db *mongo.Database) error {
 			return longLease.Settled(ctx, db, func(context.Context) error { return nil })
 		},
-		"Indexes.Ensure": func(ctx context.Context, db *mongo.Database) error { return model.Indexes().Ensure(ctx, db) },
+		"Indexes.Ensure": func(ctx context.Context, db *mongo.Database) error {
+			return model.New("test").Indexes().Ensure(ctx, db)
+		},
 		"Indexes.Diff": func(ctx context.Context, db *mongo.Database) error {
-			_, err := model.Indexes().Diff(ctx, db)
+			_, err := model.New("test").Indexes().Diff(ctx, db)
 			return err
 		},
 		"Job": func(ctx context.Context, db *mongo.Database) error {

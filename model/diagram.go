@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Diagram returns a Mermaid entity relationship diagram of techniques: each collection with the fields that tie it to others, the
+// Diagram returns a Mermaid entity relationship diagram of the model: each collection with the fields that tie it to others, the
 // _id as PK, references as FK, a field that a unique index is on alone as UK; and each relation, with how many documents stand at its
 // ends, the path that holds it and what it is called. GitHub and others draw it from a code block marked mermaid. Give it [Entity] of a
 // collection to show all of its fields, with their types.
@@ -20,15 +20,14 @@ import (
 // of Mermaid's is written as an underscore, and a path that differs for it is told beside.
 //
 // Source: https://mermaid.js.org/syntax/entityRelationshipDiagram.html.
-func Diagram(techniques ...Technique) string {
+func (m *Model) Diagram() string {
 	var d diagram
-	for i, t := range techniques {
-		checkTechnique("Diagram", i, t)
+	for _, t := range m.techniques {
 		if e, ok := t.(entity); ok {
 			d.describe(e)
 		}
 	}
-	for _, t := range techniques {
+	for _, t := range m.techniques {
 		for _, r := range t.Relations() {
 			d.relate(r)
 		}
@@ -41,13 +40,13 @@ func Diagram(techniques ...Technique) string {
 	return d.String()
 }
 
-// Entity is a collection as a part of a [Diagram]: with all fields of its documents. It declares no technique.
+// Entity is a collection as a part of a [Model.Diagram]: with all fields of its documents. It declares no technique.
 //
 // Indexes of your own, beside those of techniques, are handed in here: [NewIndex] makes them. It panics with a [*DeclarationError] for
 // one of another collection.
 func Entity[D, K any](c *Collection[D, K], indexes ...Index) Technique {
 	indexes = slices.Clone(indexes)
-	e := entity{NewParts(func() []Index { return slices.Clone(indexes) }, nil, nil), declOf(c)}
+	e := entity{NewParts(func() []Index { return slices.Clone(indexes) }, nil, nil, nil), declOf(c)}
 	for _, i := range indexes {
 		if i.Collection != e.c.Name() {
 			core.Fail("an index of "+i.Collection, "Entity of "+e.c.Name(), "hand it to the Entity of its own collection")

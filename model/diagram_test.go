@@ -13,13 +13,14 @@ type ties []model.Relation
 
 func (ties) Indexes() []model.Index        { return nil }
 func (ties) Checks() []model.Check         { return nil }
+func (ties) Footprints() []model.Footprint { return nil }
 func (t ties) Relations() []model.Relation { return t }
 
 // Indexes of one's own go with the collection that they are of.
 func TestEntityIndexes(t *testing.T) {
 	open := model.NewCollection[bson.D, string]("open")
 	own := model.NewIndex("open", bson.D{{Key: "a", Value: 1}})
-	if got := model.Indexes(model.Entity(open, own)).String(); got != "db.open.createIndex({a: 1})\n" {
+	if got := model.New("test", model.Entity(open, own)).Indexes().String(); got != "db.open.createIndex({a: 1})\n" {
 		t.Error(got)
 	}
 	defer func() {
@@ -69,7 +70,7 @@ func TestDiagram(t *testing.T) {
 			`        any _0___x FK "0.é-x"`, "    }", "    \"a_b__c é\" |o--o| \"q_q\" : \"0.é-x: _ _ _\"\n"}, "\n"),
 			[]model.Technique{ties{{From: "a\"b\\%c é", To: "q\nq", FromPath: "0.é-x", ToPath: "_id", Label: "\" % \\"}}}},
 	} {
-		if got := model.Diagram(test.of...); got != test.want {
+		if got := model.New("test", test.of...).Diagram(); got != test.want {
 			t.Errorf("%s:\n%q\nwant\n%q", test.reason, got, test.want)
 		}
 	}

@@ -23,7 +23,8 @@
 //	One writer at a time, the dead finished   [Lease]
 //	Work through a live collection            [Job]
 //	A tenant, soft deletion, updatedAt        [Scope]
-//	The indexes of a whole model              [Indexes]
+//	Techniques that are used together         [New]; their indexes, diagram and checks [Model]
+//	Every check in one call, one job to mend  [Model.Audit]
 //	Documents decoded by code of one's own    [Decoding]
 //	What a value would send                   its String method, a mongosh command; Command for reads
 //

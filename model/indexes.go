@@ -25,14 +25,13 @@ type DroppedIndex struct {
 	Why   string
 }
 
-// Indexes unites the indexes of techniques. One whose keys are the first keys of another is dropped, since the longer
+// Indexes returns the indexes that the techniques need together. One whose keys are the first keys of another is dropped, since the longer
 // serves its queries (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-compound/#index-prefixes);
 // so is one on _id alone. Unique, TTL and partial indexes are dropped only for one that does the same. The order is that
 // of the techniques.
-func Indexes(techniques ...Technique) IndexSet {
+func (m *Model) Indexes() IndexSet {
 	var all []Index
-	for i, t := range techniques {
-		checkTechnique("Indexes", i, t)
+	for _, t := range m.techniques {
 		all = append(all, t.Indexes()...)
 	}
 	var set IndexSet
@@ -46,13 +45,6 @@ func Indexes(techniques ...Technique) IndexSet {
 		set.Needed = append(set.Needed, y)
 	}
 	return set
-}
-
-// checkTechnique panics for a technique that isn't there.
-func checkTechnique(place string, i int, t Technique) {
-	if t == nil {
-		core.Fail(fmt.Sprintf("technique %d is nil", i), place, "give what a constructor returned")
-	}
 }
 
 // needless says which index that stays covers the i-th, and why; "" when it stays itself.

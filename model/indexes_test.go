@@ -57,7 +57,7 @@ func TestIndexes(t *testing.T) {
 		{[]model.Index{ix("a", 1), model.NewIndex("other", d("a", 1, "b", 1))}, "a_1 a_1_b_1", "another collection"},
 		{[]model.Index{ix("a", 1), ix("a", int64(1))}, "a_1", "the same number"},
 	} {
-		set := model.Indexes(wants(c.in), wants{})
+		set := model.New("test", wants(c.in), wants{}).Indexes()
 		var needed []string
 		for _, x := range set.Needed {
 			needed = append(needed, x.Name)
@@ -80,8 +80,8 @@ func TestIndexesOnServer(t *testing.T) {
 	tenancy.Differs(t, "unique indexes are led by the tenant, the others aren't")
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		set := model.Indexes(wants{ix("a", 1), unique(ix("b", -1)), partial(ix("c", 1), d("c", d("$gt", 0))), expiring(ix("at", 1), 90*time.Minute+time.Millisecond),
-			expiring(ix("gone", 1), -time.Second), model.NewIndex("products", d("a", 1, "b", 1))})
+		set := model.New("test", wants{ix("a", 1), unique(ix("b", -1)), partial(ix("c", 1), d("c", d("$gt", 0))), expiring(ix("at", 1), 90*time.Minute+time.Millisecond),
+			expiring(ix("gone", 1), -time.Second), model.NewIndex("products", d("a", 1, "b", 1))}).Indexes()
 		diff, err := set.Diff(t.Context(), db)
 		if err != nil || len(diff.Missing) != 6 || diff.Empty() {
 			t.Fatalf("before: %+v, %v", diff, err)
@@ -99,7 +99,7 @@ func TestIndexesOnServer(t *testing.T) {
 		if diff, err := set.Diff(t.Context(), db); err != nil || !diff.Empty() || len(diff.Extra) != 0 || monitor.Cost().Commands != 2 {
 			t.Errorf("after: %+v, %v, %v", diff, err, monitor.Cost())
 		}
-		other := model.Indexes(wants{ix("a", -1), ix("b", -1), unique(ix("new", 1)), expiring(ix("at", 1), time.Hour)})
+		other := model.New("test", wants{ix("a", -1), ix("b", -1), unique(ix("new", 1)), expiring(ix("at", 1), time.Hour)}).Indexes()
 		diff, err = other.Diff(t.Context(), db)
 		if err != nil || names(diff.Missing) != "new_1" || names(diff.Changed) != "b_-1 at_1" || strings.Join(diff.Extra, " ") != "parts.c_1 parts.gone_1" {
 			t.Errorf("missing %s, changed %s, extra %v, %v", names(diff.Missing), names(diff.Changed), diff.Extra, err)

@@ -276,7 +276,7 @@ func TestPageIndexed(t *testing.T) {
 			plan = model.Concat(plan, model.NewPlan(parts.Insert(part{ID: i, Qty: i / 3})))
 		}
 		mustRun(t, db, plan)
-		if err := model.Indexes(wants{ix("qty", 1, "_id", 1)}).Ensure(t.Context(), db); err != nil {
+		if err := model.New("test", wants{ix("qty", 1, "_id", 1)}).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		find := parts.Find(nil).Sorted(d("qty", 1)).Limited(10)

@@ -206,7 +206,7 @@ func TestCommandIsWhatIsSent(t *testing.T) {
 	client := modeltest.NewClient(t, modeltest.WithMonitor(monitor))
 	db := client.Database("test")
 	mustRun(t, db, manyParts(2))
-	if err := model.Indexes(wants{ix("name", 1)}).Ensure(t.Context(), db); err != nil {
+	if err := model.New("test", wants{ix("name", 1)}).Indexes().Ensure(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	ro := model.ReadOptions{

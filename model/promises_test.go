@@ -87,7 +87,7 @@ func TestPromisedCosts(t *testing.T) {
 			})
 		}
 		t.Run("Diff and Ensure, a command for each collection", func(t *testing.T) {
-			set := model.Indexes(twoLists()...)
+			set := model.New("test", twoLists()...).Indexes()
 			modeltest.WantCost(t, m, model.Cost{Commands: 2}, func() error { return set.Ensure(t.Context(), db) })
 			m.Reset()
 			if _, err := set.Diff(t.Context(), db); err != nil || m.Cost().Commands != 2 {

@@ -75,7 +75,7 @@ var generators = map[string]func(inputs) fmt.Stringer{
 	},
 	"Merge":    func(in inputs) fmt.Stringer { return model.Merge(in.writes...) },
 	"Concat":   func(in inputs) fmt.Stringer { return model.Scoped(in.scope, model.Concat(in.plans...)) },
-	"Indexes":  func(in inputs) fmt.Stringer { return model.Indexes(in.indexes) },
+	"Indexes":  func(in inputs) fmt.Stringer { return model.New("test", in.indexes).Indexes() },
 	"NewIndex": func(in inputs) fmt.Stringer { return model.NewIndex("a", in.sort) },
 	"And":      func(in inputs) fmt.Stringer { return products.Find(model.And(in.filter, in.filter, in.doc)) },
 	"Encode":   func(in inputs) fmt.Stringer { return text(model.Shell(must(products.Docs().Encode(in.filter)))) },

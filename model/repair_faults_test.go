@@ -34,7 +34,7 @@ func TestJobFaults(t *testing.T) {
 
 // Indexes of several collections, cut between two: the next Ensure makes the rest.
 func TestEnsureFaults(t *testing.T) {
-	set := model.Indexes(twoLists()...)
+	set := model.New("test", twoLists()...).Indexes()
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		OnServer: 2,
 		Run:      func(ctx context.Context, db *mongo.Database) error { return set.Ensure(ctx, db) },

@@ -153,7 +153,7 @@ func TestRunSecondaryUnique(t *testing.T) {
 	unique := model.NewIndex("parts", d("name", 1))
 	unique.Unique = true
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		if err := model.Indexes(wants{unique}).Ensure(t.Context(), db); err != nil {
+		if err := model.New("test", wants{unique}).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		mustRun(t, db, parts.InsertMany([]part{{1, "a", 5}}))

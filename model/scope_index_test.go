@@ -36,7 +36,7 @@ func TestScopeIndexes(t *testing.T) {
 		{"another collection's", some, unique(ix("qty", 1)), "db.parts.createIndex({qty: 1}, {name: 'qty_1', unique: true})"},
 		{"no tenant", model.Scope{Set: d("at", 1)}, ix("qty", 1), "db.parts.createIndex({qty: 1})"},
 	} {
-		set, err := c.scope.Indexes(model.Indexes(wants{c.index}))
+		set, err := c.scope.Indexes(model.New("test", wants{c.index}).Indexes())
 		if got := strings.TrimSpace(set.String()); err != nil || got != c.want {
 			t.Errorf("%s: %s, %v\nwant %s", c.reason, got, err, c.want)
 		}
@@ -50,7 +50,7 @@ func TestScopeIndexes(t *testing.T) {
 func TestScopeIndexesHold(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	docs := model.NewCollection[part, int32]("parts")
-	set := model.Indexes(wants{unique(ix("name", 1)), ix("qty", 1)})
+	set := model.New("test", wants{unique(ix("name", 1)), ix("qty", 1)}).Indexes()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		a, b := tenantOf("a").On(db), tenantOf("b").On(db)

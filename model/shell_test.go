@@ -119,7 +119,7 @@ func TestStrings(t *testing.T) {
 		model.MergeInto{Collection: "products", Err: fmt.Errorf("bad input")},
 		model.NewPlan(parts.Delete(1), parts.Delete(2)), model.Plan{}, model.RefusedPlan("parts", fmt.Errorf("bad input")),
 		index, unique, atOnce,
-		model.Indexes(wants{index, model.NewIndex("products", d("name", 1))}),
+		model.New("test", wants{index, model.NewIndex("products", d("name", 1))}).Indexes(),
 		model.One, model.Any, model.Applied, model.Unknown, model.Already, model.NotSent, model.Atomic, model.Rerunnable, model.Transactional,
 		model.Cost{}, model.Cost{Commands: 1, Written: 1}, model.Cost{Commands: 2, Unbounded: true, Indexes: []string{"a", "b"}},
 		model.Cost{Commands: 1, Written: 2, Unbounded: true, Batches: true}, model.Cost{Commands: 3, Returned: 5},
@@ -132,6 +132,7 @@ func TestStrings(t *testing.T) {
 // wants is a technique that wants indexes.
 type wants []model.Index
 
-func (w wants) Indexes() []model.Index      { return w }
-func (w wants) Relations() []model.Relation { return nil }
-func (w wants) Checks() []model.Check       { return nil }
+func (w wants) Indexes() []model.Index        { return w }
+func (w wants) Relations() []model.Relation   { return nil }
+func (w wants) Checks() []model.Check         { return nil }
+func (w wants) Footprints() []model.Footprint { return nil }

@@ -5,21 +5,23 @@ package model
 // (relate.Join, paths.Forest, paths.RollUp), and embed.Union. Of this package, [Entity] makes one. A technique of your own embeds
 // [Parts].
 type Technique interface {
-	Indexes() []Index      // that its queries and writes need
-	Relations() []Relation // that it stores, for diagrams
-	Checks() []Check       // that find and mend what breaks its rules
+	Indexes() []Index        // that its queries and writes need
+	Relations() []Relation   // that it stores, for diagrams
+	Checks() []Check         // that find and mend what breaks its rules
+	Footprints() []Footprint // what it uses of which documents
 }
 
 // Parts are what belongs to a technique. Each technique embeds its own; the comment of its type says what they are.
 type Parts struct {
-	indexes   func() []Index
-	relations func() []Relation
-	checks    func() []Check
+	indexes    func() []Index
+	relations  func() []Relation
+	checks     func() []Check
+	footprints func() []Footprint
 }
 
 // NewParts makes the Parts of a technique, for its constructor. Each function returns fresh values; nil stands for none.
-func NewParts(indexes func() []Index, relations func() []Relation, checks func() []Check) Parts {
-	return Parts{indexes, relations, checks}
+func NewParts(indexes func() []Index, relations func() []Relation, checks func() []Check, footprints func() []Footprint) Parts {
+	return Parts{indexes, relations, checks, footprints}
 }
 
 // Indexes returns the indexes that the technique needs: see [Indexes] for those of a whole model.
@@ -30,6 +32,9 @@ func (p Parts) Relations() []Relation { return called(p.relations) }
 
 // Checks returns the checks that find and mend what breaks the technique's rules.
 func (p Parts) Checks() []Check { return called(p.checks) }
+
+// Footprints returns what the technique uses of which documents, for [New].
+func (p Parts) Footprints() []Footprint { return called(p.footprints) }
 
 func called[T any](f func() []T) []T {
 	if f == nil {

@@ -181,7 +181,7 @@ func withNumber(state any, number int64) any {
 // ensure makes the indexes.
 func (k kind) ensure(t testing.TB, db *mongo.Database) {
 	t.Helper()
-	if err := model.Indexes(k.tree).Ensure(context.WithoutCancel(t.Context()), db); err != nil {
+	if err := model.New("test", k.tree).Indexes().Ensure(context.WithoutCancel(t.Context()), db); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 // and writers go on; what they change afterwards, Convert brings up to date when it is run again. Once all have gone over to the
 // other representation, [Tree.Drop] takes the old fields away.
 //
-// Make the indexes of the other tree after the data: run Convert, then model.Indexes(to).Ensure, and then let writers use the other
-// tree. Documents that don't have its fields yet are equal in a unique index, that of a materialized path or a nested set: made
+// Make the indexes of the other tree after the data: run Convert, then ensure the indexes of the model that has the other tree, and
+// then let writers use it. A model has one tree of a collection: [model.New] refuses two. Documents that don't have its fields yet are equal in a unique index, that of a materialized path or a nested set: made
 // before, it fails with a duplicate key, and it refuses what the first tree's writers insert. Other indexes can be made at any time.
 // While both trees are written, go without the unique index; Convert and [Tree.Checks] need none.
 //
@@ -53,7 +53,7 @@ type IntoSpec[K any] struct {
 //
 // It panics with a [*model.DeclarationError] for trees of one collection, which [Convert] is for, and when make is nil.
 //
-// Make the indexes of the target before the data, by model.Indexes(to).Ensure: the job finds nodes by them, and keeps to the unique
+// Make the indexes of the target before the data, by the Indexes of a model.New: the job finds nodes by them, and keeps to the unique
 // indexes with each batch.
 //
 // The job stores the nodes that are missing, and writes the nodes that differ. A document that says what make gives, beside the fields

@@ -29,13 +29,13 @@ func TestConvertIndexOrder(t *testing.T) {
 			for _, index := range to.Indexes() {
 				unique = unique || index.Unique
 			}
-			if err := model.Indexes(to).Ensure(t.Context(), db); (err != nil) != unique {
+			if err := model.New("test", to).Indexes().Ensure(t.Context(), db); (err != nil) != unique {
 				t.Errorf("%s: indexes before the data: %v", name, err)
 			}
 			if _, _, err := paths.Convert(first.tree, to).Run(t.Context(), db); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if err := model.Indexes(to).Ensure(t.Context(), db); err != nil {
+			if err := model.New("test", to).Indexes().Ensure(t.Context(), db); err != nil {
 				t.Errorf("%s: indexes after the data: %v", name, err)
 			}
 			if report, err := inspect(t.Context(), db, to); err != nil || len(report) > 0 {

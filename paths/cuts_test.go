@@ -88,7 +88,7 @@ func cutWhole(want string) func(t testing.TB, db *mongo.Database, k kind) {
 func cutLoad(notation string, indexes bool) func(ctx context.Context, db *mongo.Database, k kind) error {
 	return func(ctx context.Context, db *mongo.Database, k kind) error {
 		if indexes {
-			if err := model.Indexes(k.tree).Ensure(ctx, db); err != nil {
+			if err := model.New("test", k.tree).Indexes().Ensure(ctx, db); err != nil {
 				return err
 			}
 		}
@@ -137,7 +137,7 @@ func TestLoadCuts(t *testing.T) {
 	for _, k := range cutKinds() {
 		cutCase{
 			seed: func(ctx context.Context, db *mongo.Database, k kind) error {
-				return model.Indexes(k.tree).Ensure(ctx, db)
+				return model.New("test", k.tree).Indexes().Ensure(ctx, db)
 			},
 			run: cutLoad(all, false),
 			stays: func(ctx context.Context, db *mongo.Database, k kind) error {

@@ -87,7 +87,7 @@ type DocumentTree[E, N, K any] struct {
 func NewDocumentTree[E, N, D, K any](owners *model.Collection[D, K], path string, spec DocumentTreeSpec) *DocumentTree[E, N, K] {
 	t := document.Declare(owners.Docs(), owners.Name(), path, document.Spec(spec), reflect.TypeFor[E](), reflect.TypeFor[N]())
 	out := &DocumentTree[E, N, K]{model.Parts{}, t}
-	out.Parts = model.NewParts(nil, nil, out.t.Checks)
+	out.Parts = model.NewParts(nil, nil, out.t.Checks, out.t.Footprints)
 	return out
 }
 

@@ -45,9 +45,11 @@ func ExampleConvert() {
 	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
-	if err := model.Indexes(byParents, byAbove, byWords).Ensure(ctx, db); err != nil {
-		fmt.Println(err)
-		return
+	for _, tree := range []model.Technique{byParents, byAbove, byWords} { // a model has one tree of a collection
+		if err := model.New("pages", tree).Indexes().Ensure(ctx, db); err != nil {
+			fmt.Println(err)
+			return
+		}
 	}
 	run := func(c model.Change[any]) {
 		if _, _, err := c.Run(ctx, db); err != nil {

@@ -31,7 +31,7 @@ func ExampleNewNestedSet() {
 	client, stop := modeltest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
-	if err := model.Indexes(aisleTree).Ensure(ctx, db); err != nil {
+	if err := model.New("shop", aisleTree).Indexes().Ensure(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}

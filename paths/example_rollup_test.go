@@ -33,7 +33,7 @@ func ExampleRollUp() {
 	client, stop := modeltest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
-	if err := model.Indexes(goods).Ensure(ctx, db); err != nil {
+	if err := model.New("shop", goods).Indexes().Ensure(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -64,7 +64,7 @@ func ExampleSupersteps() {
 		fmt.Println(err)
 		return
 	}
-	if err := model.Indexes(fromA).Ensure(ctx, db); err != nil {
+	if err := model.New("map", fromA).Indexes().Ensure(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -30,7 +30,7 @@ func ExampleTree() {
 	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
-	if err := model.Indexes(shelfTree).Ensure(ctx, db); err != nil {
+	if err := model.New("shop", shelfTree).Indexes().Ensure(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}

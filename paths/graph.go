@@ -63,7 +63,7 @@ func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec Gra
 		vertices.Named(name)
 	}
 	x.states = model.NewCollection[VertexState[K], K](g.States)
-	x.Parts = model.NewParts(nil, g.Relations, nil)
+	x.Parts = model.NewParts(nil, g.Relations, nil, g.Footprints)
 	return x
 }
 

@@ -26,7 +26,7 @@ type Supersteps struct {
 }
 
 func supersteps(s *graph.Supersteps) *Supersteps {
-	return &Supersteps{Parts: model.NewParts(s.Indexes, nil, nil), s: s}
+	return &Supersteps{Parts: model.NewParts(s.Indexes, nil, nil, s.Footprints), s: s}
 }
 
 // Job returns the job that begins the computation, or goes on with it where it was, until it is over. It can be stopped and killed

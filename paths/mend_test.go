@@ -244,7 +244,7 @@ func TestTreeRename(t *testing.T) {
 	docs := model.NewCollection[category, string]("shop")
 	tree := paths.NewMaterializedPath(docs, paths.MaterializedPathSpec{Segment: "name"})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		if err := model.Indexes(tree).Ensure(t.Context(), db); err != nil {
+		if err := model.New("test", tree).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		insert := func(id, name string, at paths.Place[string], want error) {

@@ -48,5 +48,5 @@ func NewAbsorb[O, OK, C, CK any](owners *model.Collection[O, OK], path string, c
 		place.Fail("both Refs and Order are given", "the ids have an order of their own: leave Order out")
 	}
 	e := newEmbedding(place, owners, path, children, migrate.Forms{Refs: spec.Refs, Parent: spec.Parent, Order: spec.Order, Key: spec.Key})
-	return &Migration{model.NewParts(e.AbsorbIndexes, e.Relations, nil), e.Absorption(place, spec.State, spec.Overwrite)}
+	return newMigration(e.AbsorbIndexes, e.Relations, e.Footprints, e.Absorption(place, spec.State, spec.Overwrite))
 }

@@ -46,7 +46,7 @@ func ExampleNewAbsorb() {
 		fmt.Println(err)
 		return
 	}
-	if err := model.Indexes(movedIn).Ensure(ctx, db); err != nil {
+	if err := model.New("registry", movedIn).Indexes().Ensure(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}

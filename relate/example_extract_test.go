@@ -53,7 +53,7 @@ func ExampleNewExtract() {
 		fmt.Println(err)
 		return
 	}
-	if err := model.Indexes(takenOut).Ensure(ctx, db); err != nil {
+	if err := model.New("blog", takenOut).Indexes().Ensure(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}

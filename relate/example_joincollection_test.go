@@ -51,7 +51,7 @@ func seedAuthorships(ctx context.Context, db *mongo.Database) error {
 			authorship{"4", "a1", "b3", "author", day(4)},
 		),
 	)
-	if err := model.Indexes(authored).Ensure(ctx, db); err != nil {
+	if err := model.New("press", authored).Indexes().Ensure(ctx, db); err != nil {
 		return err
 	}
 	_, err := plan.Run(ctx, db)
@@ -67,7 +67,7 @@ func ExampleJoinCollection() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(model.Indexes(authored))
+	fmt.Print(model.New("press", authored).Indexes())
 
 	// The books of an author with his part in each, newest first, in one command. A book that is missing is seen as such.
 	books := authored.Left().Others("a1", nil, 2)

@@ -47,7 +47,7 @@ func ExampleMigration() {
 		fmt.Println(err)
 		return
 	}
-	if err := model.Indexes(published).Ensure(ctx, db); err != nil {
+	if err := model.New("library", published).Indexes().Ensure(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}

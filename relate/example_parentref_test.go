@@ -47,7 +47,7 @@ func ExampleParentRef() {
 		fmt.Println(err)
 		return
 	}
-	indexes := model.Indexes(writtenBy)
+	indexes := model.New("logs", writtenBy).Indexes()
 	fmt.Print(indexes)
 	if err := indexes.Ensure(ctx, db); err != nil {
 		fmt.Println(err)

@@ -71,7 +71,7 @@ func NewExtract[O, OK, C, CK any](owners *model.Collection[O, OK], path string, 
 		}
 		return children.Docs().RawID("_id", id)
 	}
-	return &Migration{model.NewParts(x.Indexes, x.Relations, nil), x.Migration()}
+	return newMigration(x.Indexes, x.Relations, x.Footprints, x.Migration())
 }
 
 // newEmbedding declares what NewExtract and NewAbsorb have in common.

@@ -56,9 +56,9 @@ func NewInvert[P, PK, C, CK any](parents *model.Collection[P, PK], list string, 
 	parents.Docs().MustField("_id")
 	ids := core.NewReader[CK](parents.Docs(), list).Field()
 	v.Declare(parents.Docs(), ids, children.Docs(), core.NewReader[PK](children.Docs(), ref).Field())
-	m := &Migration{model.NewParts(v.Indexes, v.Relations, nil), v.ToRefs()}
+	in := v.ToRefs()
 	if spec.ToLists {
-		m.in = v.ToLists()
+		in = v.ToLists()
 	}
-	return m
+	return newMigration(v.Indexes, v.Relations, v.Footprints, in)
 }

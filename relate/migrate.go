@@ -30,6 +30,10 @@ type Migration struct {
 	in migrate.Migration
 }
 
+func newMigration(indexes func() []model.Index, relations func() []model.Relation, changes func() []model.Footprint, in migrate.Migration) *Migration {
+	return &Migration{model.NewParts(indexes, relations, nil, func() []model.Footprint { return in.Footprints(changes()) }), in}
+}
+
 // Copy returns the job that makes the new form say what the old one says. It can be stopped anywhere and run again. Once the forms
 // agree it writes nothing. It leaves a document that it can't copy as it is, and reports it: see [model.LeftError].
 //

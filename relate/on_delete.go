@@ -78,7 +78,7 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnD
 	in := ondelete.Declare(root.Docs(), ondelete.Rules{
 		Cascade: refs(spec.Cascade), Owns: refs(spec.Owns), Nullify: refs(spec.Nullify), Restrict: refs(spec.Restrict),
 	}, spec.ChunkIDs)
-	return &OnDelete[D, K]{model.NewParts(in.Indexes, in.Relations, nil), in}
+	return &OnDelete[D, K]{model.NewParts(in.Indexes, in.Relations, nil, in.Footprints), in}
 }
 
 // Delete returns the change that reads which documents a deletion reaches, and deletes them, deepest level first; or

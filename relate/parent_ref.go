@@ -29,15 +29,20 @@ type ParentRefSpec struct {
 	// By is the path that orders a parent's children; the newest child has the greatest value. "" means _id, which is in
 	// the order of creation for ObjectIDs.
 	By string
+
+	// CountUp is the path of the children's version, if an embed.Versioned guards them: each write of the
+	// reference counts it up. "" counts nothing up.
+	CountUp string
 }
 
 // NewParentRef declares that the path of the children's documents holds the id of a parent. It panics with a
-// [*model.DeclarationError] when a path doesn't exist, crosses an array, or holds another type than the parents' _id.
+// [*model.DeclarationError] when a path doesn't exist, crosses an array, or holds another type than the parents' _id;
+// when CountUp is no whole number outside arrays.
 func NewParentRef[C, CK, P, PK any](children *model.Collection[C, CK], path string, parents *model.Collection[P, PK], spec ParentRefSpec) *ParentRef[C, CK, P, PK] {
 	parents.Docs().MustField("_id")
 	r := &ParentRef[C, CK, P, PK]{children: children, parents: parents}
-	r.in = parentref.Declare(children.Docs(), core.NewReader[PK](children.Docs(), path).Field(), parents.Docs(), spec.By)
-	r.Parts = model.NewParts(r.in.Indexes, r.in.Relations, nil)
+	r.in = parentref.Declare(children.Docs(), core.NewReader[PK](children.Docs(), path).Field(), parents.Docs(), spec.By, spec.CountUp)
+	r.Parts = model.NewParts(r.in.Indexes, r.in.Relations, nil, r.in.Footprints)
 	return r
 }
 

@@ -68,7 +68,7 @@ func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], list string, i
 	}}
 	t.in.Declare(r, *new(OK))
 	t.owners, t.items = newSide(owners, items, t.in.Left()), newSide(items, owners, t.in.Right())
-	t.Parts = model.NewParts(t.in.Indexes, t.in.Relations, t.in.Checks)
+	t.Parts = model.NewParts(t.in.Indexes, t.in.Relations, t.in.Checks, t.in.Footprints)
 	return t
 }
 

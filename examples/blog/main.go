@@ -45,7 +45,7 @@ func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
 	if err := fill(ctx, b); err != nil {
 		return err
 	}
-	fmt.Fprint(w, model.Indexes(techniques...))
+	fmt.Fprint(w, everything.Indexes())
 	for _, action := range []struct {
 		name string
 		plan model.Plan

@@ -81,5 +81,5 @@ var (
 	withdrawal = relate.NewOnDelete(posts, relate.OnDeleteSpec{Cascade: []relate.Referrer{ofPost}, Nullify: []relate.Referrer{written.Right()}})
 	leaving    = relate.NewOnDelete(authors, relate.OnDeleteSpec{Restrict: []relate.Referrer{written.Left()}})
 
-	techniques = []model.Technique{slugs, written, ofPost, recent, replies, views, withdrawal, leaving}
+	everything = model.New("blog", slugs, written, ofPost, recent, replies, views, withdrawal, leaving)
 )

@@ -39,7 +39,7 @@ func New(db *mongo.Database) Blog { return Blog{db, rand.Float64} }
 
 // Prepare makes the indexes that are missing.
 func (b Blog) Prepare(ctx context.Context) error {
-	return model.Indexes(techniques...).Ensure(ctx, b.db)
+	return everything.Indexes().Ensure(ctx, b.db)
 }
 
 // Publish stores a post, and its authors list it. Its ID is bson.NewObjectID(), the same when it is tried again.

@@ -25,7 +25,7 @@ func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
 		return err
 	}
 	fmt.Fprintln(w, "The indexes of all techniques:")
-	fmt.Fprint(w, model.Indexes(everything...))
+	fmt.Fprint(w, everything.Indexes())
 
 	lamp := Task{ID: "lamp", Title: "Change the lamp", Site: SiteRef{"lab", "Laboratory"}}
 	fmt.Fprintln(w, "\nOpening a task:")

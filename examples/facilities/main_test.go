@@ -10,7 +10,6 @@ import (
 
 	"github.com/docmodel/docmodel/examples/internal/connect"
 	"github.com/docmodel/docmodel/geohash"
-	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -50,7 +49,7 @@ func Example() {
 }
 
 func Example_diagram() {
-	fmt.Print(model.Diagram(everything...))
+	fmt.Print(everything.Diagram())
 	// Output:
 	// erDiagram
 	//     "sites" {

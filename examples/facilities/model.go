@@ -55,5 +55,5 @@ var (
 	open     = denorm.NewCounter(tasks, "site.id", sites, denorm.CounterSpec{Count: "open", Where: bson.D{{Key: "done", Value: false}}})
 	names    = denorm.NewCopy(sites, tasks, denorm.CopySpec{KeyPath: "site.id", Fields: []denorm.Field{{From: "name", To: "site.name"}}})
 
-	everything = []model.Technique{model.Entity(sites), model.Entity(tasks), tree, place, contacts, work, open, names}
+	everything = model.New("facilities", model.Entity(sites), model.Entity(tasks), tree, place, contacts, work, open, names)
 )

@@ -20,7 +20,7 @@ var none = bson.NilObjectID // of techniques that keep no tokens, for their acti
 
 // Prepare makes the indexes that are missing.
 func (f Facilities) Prepare(ctx context.Context) error {
-	return model.Indexes(everything...).Ensure(ctx, f.db)
+	return everything.Indexes().Ensure(ctx, f.db)
 }
 
 // Build adds a site under another; "" means a campus.

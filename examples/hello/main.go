@@ -36,7 +36,7 @@ func main() {
 	client, stop := modeltest.Start() // an engine in this process; mongo.Connect reaches a server
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
-	if err := model.Indexes(uses).Ensure(ctx, db); err != nil {
+	if err := model.New("hello", uses).Indexes().Ensure(ctx, db); err != nil {
 		log.Fatal(err)
 	}
 

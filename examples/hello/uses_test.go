@@ -13,7 +13,7 @@ import (
 func TestUses(t *testing.T) {
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		if err := model.Indexes(uses).Ensure(t.Context(), db); err != nil {
+		if err := model.New("test", uses).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		plan := assemble("bench", "nut", "bolt")

@@ -29,6 +29,8 @@ var (
 	likes = denorm.NewWideRow(users, items, denorm.WideRowSpec{
 		LeftRows: "itemsByUser", RightRows: "usersByItem", LeftCopies: []string{"name"}, RightCopies: []string{"title"},
 	})
+
+	everything = model.New("likes", likes)
 )
 
 // Likes is what the rest of a program sees.
@@ -42,7 +44,7 @@ type Liked struct {
 }
 
 // Prepare makes the indexes that are missing.
-func (l Likes) Prepare(ctx context.Context) error { return model.Indexes(likes).Ensure(ctx, l.db) }
+func (l Likes) Prepare(ctx context.Context) error { return everything.Indexes().Ensure(ctx, l.db) }
 
 // Like says that a user likes an item since then. op is bson.NewObjectID(), the same when it is tried again: then it is done once.
 func (l Likes) Like(ctx context.Context, user, item string, at time.Time, op bson.ObjectID) error {

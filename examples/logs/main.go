@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/examples/internal/connect"
-	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -32,7 +31,7 @@ func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
 	if _, err := hosts.Insert(Host{ID: "goofy", Name: "goofy.example.com", IP: "10.0.0.1"}).Run(ctx, db); err != nil {
 		return err
 	}
-	fmt.Fprint(w, model.Indexes(techniques...))
+	fmt.Fprint(w, everything.Indexes())
 	fmt.Fprintln(w, write(message("goofy", 1)))
 	for n := range 120 {
 		if err := l.Write(ctx, message("goofy", n)); err != nil {

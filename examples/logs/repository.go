@@ -52,7 +52,7 @@ var (
 	addresses = denorm.NewCopy(hosts, messages, denorm.CopySpec{KeyPath: "host.id", Fields: []denorm.Field{{From: "ip", To: "host.ip"}}})
 	tiers     = schema.NewExpiry(messages, "at", schema.ExpirySpec{After: 30 * 24 * time.Hour, Archive: "messagesArchive", ArchiveFor: 365 * 24 * time.Hour})
 
-	techniques = []model.Technique{ofHost, latest, addresses, tiers}
+	everything = model.New("logs", ofHost, latest, addresses, tiers)
 )
 
 // Logs is what the rest of a program sees.
@@ -60,7 +60,7 @@ type Logs struct{ db *mongo.Database }
 
 // Prepare makes the indexes that are missing.
 func (l Logs) Prepare(ctx context.Context) error {
-	return model.Indexes(techniques...).Ensure(ctx, l.db)
+	return everything.Indexes().Ensure(ctx, l.db)
 }
 
 // Write stores a message and shows it with its host. The message comes first: cut there, it is in the log, and the host doesn't show it.

@@ -20,7 +20,6 @@ import (
 	"github.com/docmodel/docmodel/examples/internal/connect"
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
-	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -47,7 +46,7 @@ func tour(monitor *modeltest.Monitor, file string) connect.Program {
 		if err := a.Prepare(ctx); err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "%d airports, found by\n%s\n", len(list), model.Indexes(place))
+		fmt.Fprintf(out, "%d airports, found by\n%s\n", len(list), everything.Indexes())
 		suva, err := a.Get(ctx, "SUV")
 		if err != nil {
 			return err

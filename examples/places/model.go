@@ -24,6 +24,8 @@ type Airport struct {
 var (
 	airports = model.NewCollection[Airport, string]("airports")
 	place    = geofield.NewField(airports, "at", "geo", geofield.FieldSpec{Sphere: true})
+
+	everything = model.New("places", place)
 )
 
 // airports.csv has the world's larger airports, and small ones where there are few: in the Arctic, in Antarctica, on the islands

@@ -23,7 +23,7 @@ type Airports struct{ db *mongo.Database }
 type Found = geofield.Place[Airport]
 
 // Prepare makes the indexes that are missing.
-func (a Airports) Prepare(ctx context.Context) error { return model.Indexes(place).Ensure(ctx, a.db) }
+func (a Airports) Prepare(ctx context.Context) error { return everything.Indexes().Ensure(ctx, a.db) }
 
 // Import stores airports, each with the key of its place. It can be run again.
 func (a Airports) Import(ctx context.Context, list []Airport) error {

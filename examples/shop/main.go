@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/examples/internal/connect"
-	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -42,7 +41,7 @@ func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
 	if err := fill(ctx, s); err != nil {
 		return err
 	}
-	fmt.Fprint(w, model.Indexes(techniques...))
+	fmt.Fprint(w, everything.Indexes())
 	fmt.Fprintln(w, "\nbooks of Heinlein:\n"+books("Heinlein").String())
 	found, err := s.Browse(ctx, "Books")
 	if err != nil {

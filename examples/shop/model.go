@@ -113,7 +113,7 @@ var (
 	counters   = model.NewCollection[keys.SequenceCounter[string], string]("orderNumbers")
 
 	tree       = paths.NewMaterializedPath(categories, paths.MaterializedPathSpec{})
-	inCategory = relate.NewParentRef(products, "category", categories, relate.ParentRefSpec{By: "name"})
+	inCategory = relate.NewParentRef(products, "category", categories, relate.ParentRefSpec{By: "name", CountUp: "version"})
 	kinds      = embed.NewKinds(products, details, embed.KindsSpec{Path: "details", Indexes: []embed.KindIndex{{Tag: "book", Keys: bson.D{{Key: "author", Value: 1}}}}})
 	partNames  = denorm.NewCopy(parts, products, denorm.CopySpec{KeyPath: "parts.id", Fields: []denorm.Field{{From: "name", To: "parts.name"}}, CountUp: "version"})
 	stock      = embed.NewVersioned(products, embed.VersionedSpec{Tokens: "ops"})
@@ -124,5 +124,5 @@ var (
 
 	byState = model.NewIndex("orders", bson.D{{Key: "state", Value: 1}, {Key: "at", Value: 1}}) // of a query of our own
 
-	techniques = []model.Technique{tree, inCategory, kinds, partNames, stock, numbers, totals, model.Entity(orders, byState)}
+	everything = model.New("shop", tree, inCategory, kinds, partNames, stock, numbers, totals, model.Entity(orders, byState))
 )

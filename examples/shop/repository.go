@@ -27,7 +27,7 @@ type Shop struct{ db *mongo.Database }
 
 // Prepare makes the indexes that are missing.
 func (s Shop) Prepare(ctx context.Context) error {
-	return model.Indexes(techniques...).Ensure(ctx, s.db)
+	return everything.Indexes().Ensure(ctx, s.db)
 }
 
 // File puts a category into another; "" means that it is in none.

@@ -92,9 +92,9 @@ var (
 	byName  = denorm.NewIndexTable(packages, "name", "packagesByName", denorm.IndexTableSpec{Copies: []string{"doc"}})
 	byWords = denorm.NewInverted(files, "filesBy", "words", "package")
 
-	techniques = []model.Technique{
-		imports, bothWays, paired, weak, removal, inside, owned, largest, kept, top, sizes, synopses, byName, byWords,
-	}
+	everything = model.New("stdlib",
+		model.Entity(packages), model.Entity(files), model.Entity(pairings), imports, bothWays, paired, weak, removal, inside, owned, largest, kept, top, sizes, synopses, byName, byWords,
+	)
 )
 
 // What is computed of the graph of imports, in a collection of states for each.

@@ -49,7 +49,7 @@ func (t *tour) chapters() []chapter {
 		{"Trees", "packages by their import paths, in every representation (paths.NewParentTree …, RollUp)", t.trees},
 		{"Graph", "imports as edges: ranks, distances, components, chains (paths.Graph)", t.graph},
 		{"Schema", "validators from the Go types (schema.Of)", t.schemas},
-		{"Advice", "the figures of the live data, and what they ask for (advise.Survey, Choose, Budget; model.Diagram)", t.advice},
+		{"Advice", "the figures of the live data, and what they ask for (advise.Survey, Choose, Budget; Model.Diagram)", t.advice},
 	}
 }
 
@@ -181,7 +181,7 @@ func (t *tour) find(ctx context.Context, name string, c model.Check) (list []mod
 
 // load stores what go list told, and nothing that a technique keeps.
 func (t *tour) load(ctx context.Context) error {
-	set := model.Indexes(techniques...)
+	set := everything.Indexes()
 	if err := t.step("create the indexes", set, "", func() (string, error) {
 		return fmt.Sprintf("%d indexes, and %d that these cover", len(set.Needed), len(set.Dropped)), set.Ensure(ctx, t.db)
 	}); err != nil {

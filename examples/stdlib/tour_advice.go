@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/advise"
 )
 
@@ -51,8 +50,7 @@ func (t *tour) advice(ctx context.Context) error {
 		}
 	}
 	fmt.Fprintf(t.out, "\nhow large a package gets\n  → %s\n", indented(packageBudget.Worst().String()))
-	declared := append([]model.Technique{model.Entity(packages), model.Entity(files), model.Entity(pairings)}, techniques...)
-	fmt.Fprintf(t.out, "\nwhat is declared, as a diagram that Mermaid draws\n  → %s\n", indented(model.Diagram(declared...)))
+	fmt.Fprintf(t.out, "\nwhat is declared, as a diagram that Mermaid draws\n  → %s\n", indented(everything.Diagram()))
 	return nil
 }
 

@@ -28,7 +28,7 @@ func (t *tour) graph(ctx context.Context) error {
 	for _, c := range computations {
 		all = append(all, c.s)
 	}
-	set := model.Indexes(all...)
+	set := model.New("stdlib", all...).Indexes()
 	if err := t.step("create the indexes", set, "", func() (string, error) {
 		return fmt.Sprintf("%d indexes", len(set.Needed)), set.Ensure(ctx, t.db)
 	}); err != nil {

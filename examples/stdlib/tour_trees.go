@@ -39,7 +39,7 @@ func (t *tour) trees(ctx context.Context) error {
 	for _, r := range trees {
 		kinds = append(kinds, r.tree)
 	}
-	set := model.Indexes(kinds...)
+	set := model.New("stdlib", kinds...).Indexes()
 	if err := t.step("create the indexes", set, "", func() (string, error) {
 		return fmt.Sprintf("%d indexes", len(set.Needed)), set.Ensure(ctx, t.db)
 	}); err != nil {

@@ -43,7 +43,7 @@ func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
 	if err := fill(ctx, t); err != nil {
 		return err
 	}
-	fmt.Fprint(w, model.Indexes(techniques...))
+	fmt.Fprint(w, everything.Indexes())
 	if err := errors.Join(
 		t.Add(ctx, lesson(), event(1, "kate", "added")),
 		t.Add(ctx, Task{ID: "books", Title: "Order books", Project: "school", Due: noon}, event(2, "kate", "added")),

@@ -74,7 +74,7 @@ var (
 	steps   = embed.NewEmbedded[Step](tasks, "steps", embed.EmbeddedSpec{Key: "label", Max: checklist, Indexes: []bson.D{{{Key: "due", Value: 1}}}})
 	history = denorm.NewBounded(tasks, "history", denorm.BoundedSpec{Max: remembered, Key: "id", By: bson.D{{Key: "at", Value: 1}, {Key: "id", Value: 1}}})
 
-	techniques = []model.Technique{work, open, steps, history, byDue}
+	everything = model.New("tracker", work, open, steps, history, byDue)
 )
 
 // byDue is the index of a query of our own.

@@ -28,7 +28,7 @@ type Tracker struct{ db *mongo.Database }
 
 // Prepare makes the indexes that are missing.
 func (t Tracker) Prepare(ctx context.Context) error {
-	return model.Indexes(techniques...).Ensure(ctx, t.db)
+	return everything.Indexes().Ensure(ctx, t.db)
 }
 
 // Add stores a task of a project, which counts it. Nobody owns it yet.

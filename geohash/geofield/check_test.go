@@ -382,8 +382,8 @@ func TestFieldDeclarations(t *testing.T) {
 		})
 	}
 	for _, x := range []struct{ got, want string }{
-		{fmt.Sprint(model.Indexes(byKey)), "db.cafes.createIndex({geo: 1})\ndb.cafes.createIndex({loc: '2dsphere'})\n"},
-		{fmt.Sprint(model.Indexes(byChain)), "db.cafes.createIndex({chain: 1, geo: 1, seats: 1})\n"},
+		{fmt.Sprint(model.New("test", byKey).Indexes()), "db.cafes.createIndex({geo: 1})\ndb.cafes.createIndex({loc: '2dsphere'})\n"},
+		{fmt.Sprint(model.New("test", byChain).Indexes()), "db.cafes.createIndex({chain: 1, geo: 1, seats: 1})\n"},
 	} {
 		if x.got != x.want {
 			t.Errorf("declared is %s, want %s", x.got, x.want)

@@ -41,7 +41,7 @@ func ExampleField() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(model.Indexes(sightPlace))
+	fmt.Print(model.New("paris", sightPlace).Indexes())
 
 	// Churches within 1.5 km of the Louvre: few ranges of keys, and the exact circle when they are read.
 	louvre := geohash.Point{Lat: 48.8606, Lng: 2.3376}

@@ -77,7 +77,7 @@ type field struct {
 // itself.
 func NewField[D, K any](owners *model.Collection[D, K], point, key string, s FieldSpec) *Field[D, K] {
 	out := &Field[D, K]{model.Parts{}, owners, declare(owners.Docs(), point, key, s)}
-	out.Parts = model.NewParts(out.f.indexes, nil, out.checks)
+	out.Parts = model.NewParts(out.f.indexes, nil, out.checks, out.f.footprints)
 	return out
 }
 
@@ -163,4 +163,10 @@ func (f *field) keyOf(p geohash.Point) any {
 		return k.String()
 	}
 	return int64(k)
+}
+
+func (f *field) footprints() []model.Footprint {
+	return slices.Concat(
+		model.Writes.In(f.Name(), model.Whole, f.point), model.Owns.In(f.Name(), f.key), model.Reads.In(f.Name(), f.prefix...), model.Reads.In(f.Name(), f.suffix...),
+	)
 }

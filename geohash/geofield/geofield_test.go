@@ -64,7 +64,7 @@ func open(t *testing.T, db *mongo.Database, n int, fields ...*cafeField) []cafe 
 	}
 	run(t, db, cafes.InsertMany(list))
 	for _, f := range fields {
-		if err := model.Indexes(f).Ensure(t.Context(), db); err != nil {
+		if err := model.New("test", f).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 	}

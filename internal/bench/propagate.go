@@ -118,7 +118,7 @@ func storeGoods(ctx context.Context, db *mongo.Database, n int) error {
 			return err
 		}
 	}
-	return model.Indexes(byMaker, inList).Ensure(ctx, db)
+	return model.New("test", byMaker, inList).Indexes().Ensure(ctx, db)
 }
 
 // propagateTable compares the propagations on a backend. Each gives a new name, in a new version.

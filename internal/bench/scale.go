@@ -156,7 +156,7 @@ func (a *scale) try(ctx context.Context, t trial, s *site, c *clock, at int, tim
 
 // stock loads what is to be measured. Indexes come first, as where a collection grows.
 func (s *site) stock(ctx context.Context, k stock) error {
-	if err := model.Indexes(k.indexes...).Ensure(ctx, s.db); err != nil {
+	if err := model.New("test", k.indexes...).Indexes().Ensure(ctx, s.db); err != nil {
 		return err
 	}
 	return k.load(ctx, s)

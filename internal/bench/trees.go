@@ -59,8 +59,10 @@ func forestry(name string, t *paths.Tree[treeNode, string], byHand func(context.
 	}
 	all := func(n *treeNode) *model.Aggregate[treeNode] { return t.Descendants(n, 0) }
 	return forester{
-		name:  name,
-		ready: func(ctx context.Context, db *mongo.Database) error { return model.Indexes(t).Ensure(ctx, db) },
+		name: name,
+		ready: func(ctx context.Context, db *mongo.Database) error {
+			return model.New("test", t).Indexes().Ensure(ctx, db)
+		},
 		load: func(ctx context.Context, db *mongo.Database, g *grown) error {
 			_, _, err := t.Load(g.nodes).Run(ctx, db)
 			return err

@@ -93,7 +93,7 @@ func (c Case) planned(stage model.Stage, s string) (model.Plan, error) {
 		docs, _ = c.State(s).([]bson.Raw)
 	}
 	switch {
-	case stage.Do != nil:
+	case stage.Do != nil, stage.Plan == nil && stage.Work == nil: // the latter is a check's: what it plans is its Mend's
 		return model.Plan{}, nil
 	case stage.Work != nil && len(docs) > 0:
 		return stage.Work(context.Background(), &model.Batch{Docs: docs})

@@ -126,10 +126,14 @@ func modelFunctions() []Case {
 				keys := roomy(bson.D{{Key: "host", Value: 1}, {Key: "time", Value: -1}})
 				return []any{keys}, func() any { return model.NewIndex("logmsgs", keys) }
 			}},
-		{Method: "model.Indexes", Reason: "a shorter index is covered by a longer one",
+		{Method: "model.Model.Indexes", Reason: "a shorter index is covered by a longer one",
 			From: func(string) ([]any, func() any) {
 				techniques := roomy([]model.Technique{from, plain, uses})
-				return []any{techniques}, func() any { return model.Indexes(techniques...) }
+				return []any{techniques}, func() any { return model.New("test", techniques...).Indexes() }
 			}},
+		{Method: "model.Model.Checks", Reason: "of each technique", Make: func(string) any { return model.New("test", uses, lostParts, versioned).Checks() }},
+		{Method: "model.Audit.Job", Reason: "a stage for each check", Make: func(string) any {
+			return model.New("test", lostParts, versioned, keyLines).Audit().Job()
+		}},
 	}
 }

@@ -9,6 +9,8 @@ var (
 	from  = relate.NewParentRef(logmsgs, "host", hosts, relate.ParentRefSpec{By: "time"})
 	plain = relate.NewParentRef(logmsgs, "host", hosts, relate.ParentRefSpec{})
 	below = relate.NewParentRef(anything, "parent.id", anything, relate.ParentRefSpec{})
+
+	countedBelow = relate.NewParentRef(anything, "parent.id", anything, relate.ParentRefSpec{CountUp: "version"})
 )
 
 func init() {
@@ -29,6 +31,16 @@ func parentRefWrites() []Case {
 			}},
 		{Method: "relate.ParentRef.Move", Reason: "to an empty id is refused",
 			Make: func(s string) any { return from.Move(oid(1), s, "") }},
+		{Method: "relate.ParentRef.Move", Reason: "the child's version is counted up",
+			From: func(s string) ([]any, func() any) {
+				old, next := bson.D{{Key: "site", Value: s}}, bson.D{{Key: "site", Value: s + "2"}}
+				return []any{old, next}, func() any { return countedBelow.Move(s, old, next) }
+			}},
+		{Method: "relate.ParentRef.MoveAll", Reason: "each child's version is counted up",
+			From: func(s string) ([]any, func() any) {
+				old, next := bson.D{{Key: "site", Value: s}}, bson.D{{Key: "site", Value: s + "2"}}
+				return []any{old, next}, func() any { return countedBelow.MoveAll(old, next) }
+			}},
 		{Method: "relate.ParentRef.Detach", Reason: "the field goes",
 			Make: func(s string) any { return from.Detach(oid(1), s) }},
 		{Method: "relate.ParentRef.Attach", Reason: "only where there is none",

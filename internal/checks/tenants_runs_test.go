@@ -133,6 +133,9 @@ var tenantRuns = map[string]struct {
 		p, err := tenantField.Rebuild().Run(ctx, db, model.JobOptions{Checkpoint: "jobs"})
 		return fmt.Sprint(p.Documents), err
 	}, "2"},
+	"model.Audit.Each": {func(ctx context.Context, db model.DB) (string, error) {
+		return ids(model.Audit{Checks: []model.Check{tenantCheck}}.Each(ctx, db), findingID)
+	}, "my 1, my 2"},
 	"model.Check.All": {func(ctx context.Context, db model.DB) (string, error) {
 		return ids(listed(tenantCheck.All(ctx, db)), findingID)
 	}, "my 1, my 2"},

@@ -44,7 +44,7 @@ var (
 	tenantSurvey  = advise.NewSurvey(tenantAuthors, tenantBooks, advise.SurveySpec{List: "books"})
 	tenantLease   = model.Lease{Collection: "locks", ID: "books"}
 	tenantCheck   = model.Check{Name: "price", Collection: "books", Pipeline: mongo.Pipeline{{{Key: "$match", Value: bson.D{{Key: "price", Value: bson.D{{Key: "$gt", Value: 0}}}}}}}}
-	tenantIndexes = model.Indexes(tenantWrites, tenantTree)
+	tenantIndexes = model.New("test", tenantWrites, tenantTree).Indexes()
 	tenantCircle  = geohash.Circle{Center: louvre, Meters: 1000}
 )
 

@@ -24,7 +24,7 @@ func TestEmbeddedCostsAndIndexes(t *testing.T) {
 		if err := embStore(t.Context(), db, people...); err != nil {
 			t.Fatal(err)
 		}
-		if err := model.Indexes(embTasks, embSteps, embHomes).Ensure(t.Context(), db); err != nil {
+		if err := model.New("test", embTasks, embSteps, embHomes).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		due := d("due", d("$gte", 100, "$lt", 104))

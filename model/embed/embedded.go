@@ -95,7 +95,7 @@ type embedding struct {
 // Keep is unknown; when an index names a field that elements don't have.
 func NewEmbedded[E, D, K any](c *model.Collection[D, K], path string, spec EmbeddedSpec) *Embedded[D, K, E] {
 	out := &Embedded[D, K, E]{model.Parts{}, c, newEmbedding(c.Docs(), reflect.TypeFor[E](), path, spec)}
-	out.Parts = model.NewParts(out.m.allIndexes, nil, out.m.checks)
+	out.Parts = model.NewParts(out.m.allIndexes, nil, out.m.checks, out.m.footprints)
 	return out
 }
 
@@ -159,4 +159,8 @@ func (m *embedding) serving(cond bson.D) string {
 		}
 	}
 	return ""
+}
+
+func (m *embedding) footprints() []model.Footprint {
+	return model.Writes.In(m.docs.Name(), m.path)
 }

@@ -47,7 +47,7 @@ func ExampleKinds() {
 		return
 	}
 	// An index for each kind holds the documents of that kind alone.
-	fmt.Print(model.Indexes(wareKinds))
+	fmt.Print(model.New("shop", wareKinds).Indexes())
 	long := wareKinds.Having("jeans", bson.D{{Key: "length", Value: bson.D{{Key: "$gte", Value: 32}}}})
 	fmt.Println(long)
 	fmt.Println(long.Cost())

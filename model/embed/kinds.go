@@ -68,7 +68,7 @@ func NewKinds[D, K, I any](c *model.Collection[D, K], u *Union[I], spec KindsSpe
 		of = u.u
 	}
 	out := &Kinds[D, K]{model.Parts{}, c, newKinds(c.Docs(), of, spec)}
-	out.Parts = model.NewParts(out.k.all, nil, out.k.checks)
+	out.Parts = model.NewParts(out.k.all, nil, out.k.checks, out.k.footprints)
 	return out
 }
 
@@ -330,4 +330,17 @@ func (k *kinds) counts() (p mongo.Pipeline) {
 		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
 		bson.D{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}, {Key: "tag", Value: "$_id"}, {Key: "n", Value: 1}}}},
 	)
+}
+
+func (k *kinds) footprints() []model.Footprint {
+	out := model.Reads.In(k.docs.Name(), k.path, k.tag())
+	if !k.list {
+		out = append(out, model.Mends.In(k.docs.Name(), k.tag())...)
+	}
+	for _, x := range k.indexes {
+		for _, key := range x.Keys {
+			out = append(out, model.Reads.In(k.docs.Name(), k.at(key.Key))...)
+		}
+	}
+	return out
 }

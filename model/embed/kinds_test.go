@@ -201,7 +201,7 @@ func TestUnionIndexes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := model.Indexes(uniKinds, uniTyped, uniMain, uniListed).Ensure(t.Context(), db); err != nil {
+		if err := model.New("test", uniKinds, uniTyped, uniMain, uniListed).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		books := embed.Only[uniBook](uniKinds).Where(d("author", "a7"))

@@ -3,6 +3,7 @@ package embed
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
@@ -41,7 +42,7 @@ func NewNested[F, D, K, E any](outer *Embedded[D, K, E], path string, spec Embed
 		core.Fail("a nil Embedded", fmt.Sprintf("NewNested, path %q", path), "declare it with NewEmbedded")
 	}
 	out := &Nested[K, F]{model.Parts{}, newNesting(outer.m, reflect.TypeFor[F](), path, spec)}
-	out.Parts = model.NewParts(out.indexes, nil, out.n.checks)
+	out.Parts = model.NewParts(out.indexes, nil, out.n.checks, out.n.footprints)
 	return out
 }
 
@@ -191,4 +192,8 @@ func (n *nesting) remove(parent, key any, inner []any) model.Write {
 	}
 	pull := bson.D{{Key: n.in.key, Value: bson.D{{Key: "$in", Value: in}}}}
 	return n.outer.toElement(parent, k, bson.D{{Key: "$pull", Value: bson.D{{Key: n.outer.path + ".$[e]." + n.path, Value: pull}}}}, true)
+}
+
+func (n *nesting) footprints() []model.Footprint {
+	return slices.Concat(model.Mends.In(n.in.docs.Name(), n.outer.path), n.in.footprints())
 }

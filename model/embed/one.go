@@ -45,7 +45,7 @@ type OneSpec struct {
 // E doesn't have.
 func NewOne[E, D, K any](c *model.Collection[D, K], path string, spec OneSpec) *One[D, K, E] {
 	out := &One[D, K, E]{model.Parts{}, c, newSubdocument(c.Docs(), reflect.TypeFor[E](), path, spec.Indexes)}
-	out.Parts = model.NewParts(out.indexes, nil, out.s.checks)
+	out.Parts = model.NewParts(out.indexes, nil, out.s.checks, out.s.footprints)
 	return out
 }
 
@@ -181,4 +181,8 @@ func (s *subdocument) having(q *model.Query, cond bson.D) {
 			return
 		}
 	}
+}
+
+func (s *subdocument) footprints() []model.Footprint {
+	return model.Writes.In(s.docs.Name(), s.path)
 }

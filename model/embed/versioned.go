@@ -26,6 +26,11 @@ type VersionedSpec struct {
 	Tokens string
 
 	Keep int // how many tokens are kept; 0 means 100
+
+	// Uncounted are paths that other techniques write without counting the version up. Replace and Change, which
+	// would undo such a write, are refused then: use Update, ChangeBy, Guarded and Take. Nil means that every write
+	// counts the version up.
+	Uncounted []string
 }
 
 // Versioned is a document as the unit of consistency: it has a version, which every write counts up, and a write that was computed
@@ -33,11 +38,10 @@ type VersionedSpec struct {
 // without locks or transactions. Make it with [NewVersioned].
 //
 // All writers must count the version up: plain writes to the same fields are not seen,
-// and a Replace of what was read before one undoes it. What another technique writes to
-// these documents (a denorm.Copy's Set) is such a write: do it by [Versioned.ChangeBy]. A
-// denorm.Copy into these documents counts the version up if its spec has CountUp. Other
-// techniques, such as a denorm.Counter over these documents as parents, don't: beside
-// them use Update or ChangeBy, and neither Replace nor Change. A document without a
+// and a Replace of what was read before one undoes it. A denorm.Copy into these documents
+// and a relate.ParentRef count the version up if their specs have CountUp. Name the paths
+// that other techniques write, such as a denorm.Counter over these documents as parents,
+// in Uncounted. [model.New] refuses a technique that is neither. A document without a
 // version, from before the technique, has version 0.
 //
 // Source: "Atomic Aggregates", "NoSQL Data Modeling Techniques" (seed 002, 4);
@@ -62,22 +66,23 @@ type versioning struct {
 	version string
 	ops     string
 	keep    int
+	spared  []string            // paths that are written without counting the version up
 	reader  *core.Reader[int64] // of the version; nil where it is an int
 	ints    *core.Reader[int]
 }
 
 // NewVersioned declares that c's documents have a version. It panics with a [*model.DeclarationError] when there is no such field, it is
 // no int64 or int, or crosses an array; when Tokens is no array of bson.ObjectID, or its nil slice is stored as null; when one holds
-// the other; when Keep is negative.
+// the other; when Keep is negative; when Uncounted names one of them.
 func NewVersioned[D, K any](c *model.Collection[D, K], spec VersionedSpec) *Versioned[D, K] {
 	out := &Versioned[D, K]{model.Parts{}, c, newVersioning(c.Docs(), spec)}
-	out.Parts = model.NewParts(nil, nil, out.v.checks)
+	out.Parts = model.NewParts(nil, nil, out.v.checks, out.v.footprints)
 	return out
 }
 
 func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 	place := core.Place(fmt.Sprintf("NewVersioned of %s", c.Name()))
-	v := &versioning{docs: c, version: cmp.Or(s.Version, "version"), ops: s.Tokens, keep: cmp.Or(s.Keep, 100)}
+	v := &versioning{docs: c, version: cmp.Or(s.Version, "version"), ops: s.Tokens, keep: cmp.Or(s.Keep, 100), spared: slices.Clone(s.Uncounted)}
 	f := c.MustField(v.version)
 	switch {
 	case f.Arrays > 0:
@@ -93,6 +98,11 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 	}
 	if v.keep < 1 {
 		place.Fail(fmt.Sprintf("Keep is %d", s.Keep), "keep at least one token")
+	}
+	for _, path := range v.spared {
+		if c.MustField(path); core.Overlap(path, v.version) || v.ops != "" && core.Overlap(path, v.ops) {
+			place.Fail(fmt.Sprintf("Uncounted %q holds what the technique keeps", path), "name paths that other techniques write")
+		}
 	}
 	if v.ops == "" {
 		return v
@@ -184,7 +194,7 @@ func (v *Versioned[D, K]) Take(id K, path string, n int64, op bson.ObjectID) mod
 // With Tokens, a change that is run again with its token is applied once while the token is among the last Keep; after more operations on
 // the document it is decided anew, and applied again. Cost: two commands for each attempt; two reads where the document holds the token already.
 func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, error)) model.Change[D] {
-	return v.change(id, op, decide == nil, func(doc D) (model.Write, error) {
+	return v.change(id, op, v.v.wholly(), decide == nil, func(doc D) (model.Write, error) {
 		was := v.v.asRead(&doc) // before decide, which may write to what doc refers to
 		next, err := decide(doc)
 		if err != nil {
@@ -199,7 +209,7 @@ func (v *Versioned[D, K]) Change(id K, op bson.ObjectID, decide func(D) (D, erro
 //
 // Cost: two commands for each attempt; two reads where the document holds the token already.
 func (v *Versioned[D, K]) ChangeBy(id K, op bson.ObjectID, decide func(D) (bson.D, error)) model.Change[D] {
-	return v.change(id, op, decide == nil, func(doc D) (model.Write, error) {
+	return v.change(id, op, nil, decide == nil, func(doc D) (model.Write, error) {
 		version := v.v.of(&doc) // before decide
 		update, err := decide(doc)
 		if err != nil {
@@ -209,10 +219,10 @@ func (v *Versioned[D, K]) ChangeBy(id K, op bson.ObjectID, decide func(D) (bson.
 	})
 }
 
-func (v *Versioned[D, K]) change(id K, op bson.ObjectID, undecided bool, write func(D) (model.Write, error)) model.Change[D] {
+func (v *Versioned[D, K]) change(id K, op bson.ObjectID, refused error, undecided bool, write func(D) (model.Write, error)) model.Change[D] {
 	find := v.docs.ByID(id)
 	find.Options.ReadPreference = readpref.Primary()
-	err := v.v.checkOp(op)
+	err := cmp.Or(refused, v.v.checkOp(op))
 	switch {
 	case find.Err != nil:
 		err = find.Err

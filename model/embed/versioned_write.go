@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -84,8 +85,19 @@ func (v *versioning) asRead(doc any) (was versionRead) {
 	return was
 }
 
+// wholly refuses to replace a document that others write without counting the version up.
+func (v *versioning) wholly() error {
+	if len(v.spared) == 0 {
+		return nil
+	}
+	return v.docs.Refuse("Uncounted", v.spared, "are paths whose changes a whole document would undo: use Update or ChangeBy")
+}
+
 func (v *versioning) replaced(was versionRead, next any, op bson.ObjectID) model.Write {
 	refused := func(err error) model.Write { return model.Refused(v.docs.Name(), err) }
+	if err := v.wholly(); err != nil {
+		return refused(err)
+	}
 	if was.err != nil {
 		return refused(was.err)
 	}
@@ -275,4 +287,11 @@ func merged(u bson.D, op bson.E) bson.D {
 		}
 	}
 	return append(u, op)
+}
+
+func (v *versioning) footprints() []model.Footprint {
+	name := v.docs.Name()
+	return slices.Concat(
+		model.Writes.In(name, model.Whole), model.Guards.In(name, v.version), model.Owns.In(name, v.ops), model.Spares.In(name, v.spared...),
+	)
 }

@@ -60,7 +60,8 @@ type PartCount struct {
 // [*model.DeclarationError] when there are less than two parts, when one is there twice, doesn't exist, lies in an array, or is
 // of another type than it is declared as. Parts that documents hold in their key alone are declared so: [Part.KeyOnly].
 func NewComposite[D any](docs *model.Collection[D, string], parts ...Part) *Composite[D] {
-	return &Composite[D]{model.Parts{}, docs, declareKey(docs.Docs(), core.Place("NewComposite of "+docs.Name()), parts, "")}
+	c := declareKey(docs.Docs(), core.Place("NewComposite of "+docs.Name()), parts, "")
+	return &Composite[D]{model.NewParts(nil, nil, nil, c.Footprints), docs, c}
 }
 
 // Key returns the key of a document, by its fields. A document whose _id is set, and isn't that key, is refused with a

@@ -45,7 +45,7 @@ type Shard[D any] struct {
 // hashed field; a unique hashed key. So does a path that the documents don't have.
 func NewShard[D, K any](docs *model.Collection[D, K], key bson.D, spec ShardSpec) *Shard[D] {
 	out := &Shard[D]{model.Parts{}, declareShard(docs.Docs(), key, spec)}
-	out.Parts = model.NewParts(out.indexes, nil, nil)
+	out.Parts = model.NewParts(out.indexes, nil, nil, out.s.footprints)
 	return out
 }
 

@@ -119,3 +119,11 @@ func (s *shard) paths() []string {
 	}
 	return out
 }
+
+func (s *shard) footprints() []model.Footprint {
+	var out []model.Footprint
+	for _, k := range s.key {
+		out = append(out, model.Reads.In(s.Name(), k.path)...)
+	}
+	return out
+}

@@ -142,7 +142,7 @@ func TestShardIndexes(t *testing.T) {
 		{"under a hashed key, by another", byHash, unique("readings", "at", 1), false},
 		{"hashed", byHash, unique("readings", "device", "hashed"), false},
 	} {
-		if got := test.key.Check(model.NewParts(func() []model.Index { return []model.Index{test.index} }, nil, nil)); (len(got) == 0) != test.ok {
+		if got := test.key.Check(model.NewParts(func() []model.Index { return []model.Index{test.index} }, nil, nil, nil)); (len(got) == 0) != test.ok {
 			t.Errorf("%s: %v", test.reason, got)
 		}
 	}

@@ -30,7 +30,7 @@ func ExampleExpiry() {
 	client, stop := modeltest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
-	if err := model.Indexes(orderTiers).Ensure(ctx, db); err != nil {
+	if err := model.New("shop", orderTiers).Indexes().Ensure(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}

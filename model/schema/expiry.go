@@ -67,7 +67,7 @@ type ExpiryPair struct {
 //
 // Indexes returns the index on the time: a TTL index without an Archive or with a Margin, else a plain one, by which what has expired is
 // found; and the TTL index of the cold collection, if it doesn't keep documents for ever. Another TTL index on the documents of an
-// Archive would delete them before they are archived: model.Indexes(x).Diff shows it as one too many.
+// Archive would delete them before they are archived: Diff of the model's indexes shows it as one too many.
 type Expiry[D, K any] struct {
 	model.Parts
 
@@ -86,7 +86,7 @@ func NewExpiry[D, K any](docs *model.Collection[D, K], at string, spec ExpirySpe
 		x.cold = docs.Named(spec.Archive)
 	}
 	x.in.MustOmitZero(new(D))
-	x.Parts = model.NewParts(x.in.Indexes, nil, nil)
+	x.Parts = model.NewParts(x.in.Indexes, nil, nil, x.in.Footprints)
 	return x
 }
 

@@ -42,7 +42,7 @@ import (
 //
 // Indexes returns the index by which documents of one version are found: for [Versions.Outdated], and [Versions.Migrate] of one
 // version at a time, in a collection of which few documents are outdated. Nothing else needs it, so that it is seldom worth its
-// place: give the Versions to model.Indexes only where it is.
+// place: give the Versions to a model.New only where it is.
 type Versions[D, K any] struct {
 	model.Parts
 
@@ -104,7 +104,7 @@ func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps .
 		return &VersionError{c.Name(), id, version, err}
 	})
 	reading := model.Decoding(c, older, func(raw bson.Raw, doc *D) error { return in.Decode(raw, doc) })
-	return &Versions[D, K]{model.NewParts(in.Indexes, nil, nil), reading, in, c}
+	return &Versions[D, K]{model.NewParts(in.Indexes, nil, nil, in.Footprints), reading, in, c}
 }
 
 // Find returns a query whose documents are of the newest version, whichever they are stored as. The filter is the server's: it sees

@@ -271,7 +271,7 @@ func TestAttributesCostsAndIndex(t *testing.T) {
 			list = append(list, good{fmt.Sprint("g", i), []spec{{K: fmt.Sprint("k", i%50), V: i}, {K: "all", V: i}}})
 		}
 		seed(t, db, docs{"goods": list})
-		if err := model.Indexes(specs).Ensure(t.Context(), db); err != nil {
+		if err := model.New("test", specs).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		index := "specs.k_1_specs.v_1"

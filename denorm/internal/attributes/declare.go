@@ -46,3 +46,8 @@ func (a *List) Index() model.Index {
 	why := "documents of " + a.docs.Name() + " by any of their attributes"
 	return commands.Index(a.docs.Name(), why, mql.E(a.names(), 1), mql.E(a.values(), 1))
 }
+
+// Footprints are the paths that are used.
+func (a *List) Footprints() []model.Footprint {
+	return model.Writes.In(a.docs.Name(), a.path)
+}

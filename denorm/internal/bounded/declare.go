@@ -88,3 +88,12 @@ func (b *Array) Validator() bson.D {
 	}
 	return bson.D{{Key: "$jsonSchema", Value: schema}}
 }
+
+// Footprints are the paths that are used.
+func (b *Array) Footprints() []model.Footprint {
+	out := model.Writes.In(b.docs.Name(), b.field.Path)
+	if b.spec.Create {
+		out = append(out, model.Writes.In(b.docs.Name(), model.Whole)...)
+	}
+	return out
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/denorm/internal/keytext"
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -144,4 +145,21 @@ func (b *Buckets) OfKey(key any) (bson.D, error) {
 func (b *Buckets) ofPeriods(key any, first, last string) (bson.D, error) {
 	text, err := b.keyText(key)
 	return keytext.PeriodRange(text, first, last), err
+}
+
+// Footprints are the paths that are used.
+func (b *Buckets) Footprints() []model.Footprint {
+	name := b.Docs.Name()
+	return slices.Concat(model.Writes.In(name, model.Whole, "items"), model.Owns.In(name, "key", "n", "seq", "closed", "bytes"), b.optional())
+}
+
+// optional are the footprints of fields that not all buckets have.
+func (b *Buckets) optional() (out []model.Footprint) {
+	if b.Spec.Period != keytext.None {
+		out = model.Owns.In(b.Docs.Name(), "period")
+	}
+	if len(b.Spec.Totals) > 0 {
+		out = append(out, model.Owns.In(b.Docs.Name(), "totals")...)
+	}
+	return out
 }

@@ -117,3 +117,8 @@ func (c *Columns) Column(path []any) (string, error) {
 	}
 	return strings.Join(parts, c.spec.Separator), nil
 }
+
+// Footprints are the paths that are used.
+func (c *Columns) Footprints() []model.Footprint {
+	return model.Owns.In(c.flat, model.Whole)
+}

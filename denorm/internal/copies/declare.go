@@ -263,3 +263,16 @@ func (c *Copying) projection() bson.D {
 	}
 	return d
 }
+
+// Footprints are the paths that are used.
+func (c *Copying) Footprints() []model.Footprint {
+	name := c.to.Name()
+	out := slices.Concat(
+		model.Mends.In(c.docs.Name(), model.Whole), model.Writes.In(c.docs.Name(), c.spec.Version), model.Owns.In(name, c.spec.VersionTo), model.Reads.In(c.docs.Name(), c.spec.Listed),
+		model.Writes.In(name, c.spec.KeyPath, c.spec.CountUp), model.Writes.In(name, c.arrays...),
+	)
+	for _, f := range c.spec.Fields {
+		out = slices.Concat(out, model.Writes.In(c.docs.Name(), f.From), model.Owns.In(name, f.To))
+	}
+	return out
+}

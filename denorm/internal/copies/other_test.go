@@ -282,7 +282,7 @@ func TestCopyIndexed(t *testing.T) {
 			hs = append(hs, holder{ID: fmt.Sprint(i), Src: id, Items: []held{{ID: id}, {ID: "t" + id}}, Groups: []group{{Items: []held{{ID: id}}}}})
 		}
 		mustExec(t, db, holders.InsertMany(hs))
-		if err := model.Indexes(ofDocument, inItems, inGroups).Ensure(t.Context(), db); err != nil {
+		if err := model.New("test", ofDocument, inItems, inGroups).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range copyForms[:6] {

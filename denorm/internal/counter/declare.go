@@ -294,3 +294,21 @@ func (c *Counter) Relations() []model.Relation {
 		FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "counted",
 	}}
 }
+
+// Footprints are the paths that are used.
+func (c *Counter) Footprints() []model.Footprint {
+	children, parents := c.docs.Name(), c.parents.Name()
+	out := slices.Concat(
+		model.Writes.In(children, model.Whole, c.reference), model.Owns.In(children, c.pending), model.Owns.In(parents, c.tokens),
+	)
+	for _, s := range c.slots {
+		out = append(out, model.Owns.In(parents, s.path)...)
+	}
+	for _, s := range c.sources {
+		out = append(out, model.Writes.In(children, s.path)...)
+	}
+	for _, w := range c.where {
+		out = append(out, model.Reads.In(children, w.path)...)
+	}
+	return out
+}

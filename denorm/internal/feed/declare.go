@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/docmodel/docmodel/internal/commands"
@@ -13,6 +14,8 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
+
+const defaultPlaces = "docmodel.feeds"
 
 // A Spec is a denorm.FeedSpec.
 type Spec struct {
@@ -27,7 +30,7 @@ type Spec struct {
 // *model.DeclarationError when it can't be.
 func Declare(source *core.Docs, name string, none bool, spec Spec) model.Stream {
 	place := placeOf(source.Name(), name)
-	spec.Places = cmp.Or(spec.Places, "docmodel.feeds")
+	spec.Places = cmp.Or(spec.Places, defaultPlaces)
 	switch {
 	case name == "":
 		place.Fail("the feed has no name", "give one, under which its place is stored")
@@ -112,4 +115,10 @@ func Try(s model.Stream, sample bson.Raw, err error) {
 func Index(s model.Stream) model.Index {
 	why := "what was written since the last poll of feed " + s.Name
 	return commands.Index(s.Collection, why, mql.E(s.Since, 1), mql.E("_id", 1))
+}
+
+// Footprints are the paths that a feed uses, beside those that its plans write.
+func Footprints(source string, s model.Stream, spec Spec) []model.Footprint {
+	place := model.Footprint{Collection: cmp.Or(s.Places, defaultPlaces), Path: model.Whole, Document: s.Name, Use: model.Owns}
+	return slices.Concat(model.Reads.In(source, model.Whole), model.Owns.In(source, spec.Mark), model.Reads.In(source, spec.Since), []model.Footprint{place})
 }

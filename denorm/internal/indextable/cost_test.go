@@ -22,7 +22,7 @@ func TestIndexTableWritesIndexed(t *testing.T) {
 		other := []any{bson.D{e("_id", "other")}} // explain of an empty collection shows no index
 		seed(t, db, docs{"emails": other})
 		ann := member{ID: "a", City: "Rome", Email: "a@x", Tags: []string{"x", "y"}}
-		if err := model.Indexes(byCity, byEmail).Ensure(ctx, db); err != nil {
+		if err := model.New("test", byCity, byEmail).Indexes().Ensure(ctx, db); err != nil {
 			t.Fatal(err)
 		}
 		mustExec(t, db, byCity.Insert(ann, token(1)), model.NewPlan(members.Insert(member{ID: "z", City: "Oslo"})))

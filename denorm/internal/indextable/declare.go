@@ -72,3 +72,9 @@ func (t *Table) Relations() []model.Relation {
 		From: t.entries, FromPath: t.idPath(), To: t.docs.Name(), ToPath: "_id", FromEnd: from, ToEnd: model.ExactlyOne, Label: "index table",
 	}}
 }
+
+// Footprints are the paths that are used.
+func (t *Table) Footprints() []model.Footprint {
+	name := t.docs.Name()
+	return slices.Concat(model.Writes.In(name, append([]string{model.Whole, t.path}, t.copies...)...), model.Owns.In(t.entries, model.Whole))
+}

@@ -82,7 +82,7 @@ func TestIndexTableIndexed(t *testing.T) {
 			emails = append(emails, bson.D{e("_id", fmt.Sprint(i)), e("id", fmt.Sprint(i)), e("ops", bson.A{token(1)}), e("sure", true)})
 		}
 		seed(t, db, docs{"cities": cities, "emails": emails})
-		if err := model.Indexes(byCity, byEmail).Ensure(t.Context(), db); err != nil {
+		if err := model.New("test", byCity, byEmail).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		m := member{ID: "7", City: "c7", Email: "7"}

@@ -39,7 +39,7 @@ func TestInvertedWritesIndexed(t *testing.T) {
 		other := []any{bson.D{e("_id", "other")}} // explain of an empty collection shows no index
 		seed(t, db, docs{"by.city": other, "by.tags": other, "by.home.zip": other})
 		ann := member{ID: "a", City: "Rome", Tags: []string{"x", "y"}}
-		if err := model.Indexes(membersBy).Ensure(ctx, db); err != nil {
+		if err := model.New("test", membersBy).Indexes().Ensure(ctx, db); err != nil {
 			t.Fatal(err)
 		}
 		mustExec(t, db, model.NewPlan(members.Insert(ann)))

@@ -55,3 +55,12 @@ func (in *Index) Checks() (out []model.Check) {
 	}
 	return out
 }
+
+// Footprints are the paths that are used.
+func (in *Index) Footprints() []model.Footprint {
+	var out []model.Footprint
+	for _, t := range in.tables {
+		out = append(out, t.Footprints()...)
+	}
+	return out
+}

@@ -91,3 +91,12 @@ func (n *Parts) Relations() (out []model.Relation) {
 	}
 	return out
 }
+
+// Footprints are the paths that are used.
+func (n *Parts) Footprints() []model.Footprint {
+	out := model.Owns.In(n.into, model.Whole)
+	for _, p := range n.parts {
+		out = slices.Concat(out, model.Owns.In(p.Into, model.Whole), model.Reads.In(n.docs.Name(), p.Path))
+	}
+	return out
+}

@@ -118,7 +118,7 @@ func TestNormalizedThereAndBack(t *testing.T) {
 			list = append(list, normalizedDoc(r, i))
 		}
 		seed(t, db, docs{"source": list})
-		if err := errors.Join(normalize(t.Context(), db), model.Indexes(allRows).Ensure(t.Context(), db)); err != nil {
+		if err := errors.Join(normalize(t.Context(), db), model.New("test", allRows).Indexes().Ensure(t.Context(), db)); err != nil {
 			t.Fatal(err)
 		}
 		if _, drifts := normalizedDrifts(t, db); drifts != nil {
@@ -283,7 +283,7 @@ func TestNormalizedIndexed(t *testing.T) {
 			list = append(list, order{ID: i, Customer: &customer{fmt.Sprint("c", i%1000), "Oslo"}, Items: []orderItem{{"a", i}, {"b", i}}})
 		}
 		seed(t, db, docs{"source": list})
-		if err := errors.Join(normalize(t.Context(), db), model.Indexes(allRows).Ensure(t.Context(), db)); err != nil {
+		if err := errors.Join(normalize(t.Context(), db), model.New("test", allRows).Indexes().Ensure(t.Context(), db)); err != nil {
 			t.Fatal(err)
 		}
 		modeltest.WantIndexed(t, db, allRows.Documents(bson.D{e("_id", 7)}), model.IDIndex)

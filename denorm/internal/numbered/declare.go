@@ -94,3 +94,9 @@ func (n *List) index(position int) model.Index {
 	}
 	return commands.Index(n.Docs.Name(), fmt.Sprintf("%s by element %d of %s", n.Docs.Name(), position, n.Path), keys...)
 }
+
+// Footprints are the paths that are used.
+func (n *List) Footprints() []model.Footprint {
+	name := n.Docs.Name()
+	return slices.Concat(model.Writes.In(name, model.Whole, n.Path), model.Owns.In(name, n.all(1)...))
+}

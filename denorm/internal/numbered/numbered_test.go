@@ -242,7 +242,7 @@ func TestNumberedCostsAndIndexes(t *testing.T) {
 			list = append(list, flat)
 		}
 		seed(t, db, docs{"resumes": list})
-		if err := model.Indexes(skillFields).Ensure(t.Context(), db); err != nil {
+		if err := model.New("test", skillFields).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		run := func(w model.Write) func() error {

@@ -4,6 +4,7 @@ package outlier
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/docmodel/docmodel/denorm/internal/bucket"
 	"github.com/docmodel/docmodel/denorm/internal/stored"
@@ -94,4 +95,11 @@ func (o *Outlier) Relations() []model.Relation {
 	return []model.Relation{{
 		From: o.in.Docs.Name(), FromPath: "key", To: o.docs.Name(), ToPath: "_id", FromEnd: model.Many, ToEnd: model.ExactlyOne, Label: "overflow",
 	}}
+}
+
+// Footprints are the paths that are used.
+func (o *Outlier) Footprints() []model.Footprint {
+	return slices.Concat(
+		model.Writes.In(o.docs.Name(), model.Whole), model.Owns.In(o.docs.Name(), o.path, o.spec.Flag), o.in.Footprints(), model.Owns.In(o.in.Docs.Name(), "split"),
+	)
 }

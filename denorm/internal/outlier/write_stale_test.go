@@ -348,7 +348,7 @@ func TestOutlierIndexed(t *testing.T) {
 			pages[i] = buyerPage{ID: id + "#0000000000", Key: id, N: 1, Items: outlierBuyers("3")}
 		}
 		mustExec(t, db, books.InsertMany(list), moreBuyers.InsertMany(pages))
-		if err := model.Indexes(buyersOf).Ensure(t.Context(), db); err != nil {
+		if err := model.New("test", buyersOf).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		modeltest.WantIndexed(t, db, buyerPages.Oldest("b0100"), model.IDIndex)
@@ -368,7 +368,7 @@ func TestOutlierFlagIndexed(t *testing.T) {
 		list[i] = book{ID: fmt.Sprintf("b%04d", i), Extras: i%100 == 0}
 	}
 	mustExec(t, db, books.InsertMany(list))
-	if err := model.Indexes(buyersOf).Ensure(t.Context(), db); err != nil {
+	if err := model.New("test", buyersOf).Indexes().Ensure(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	modeltest.WantIndexed(t, db, withFlag(), buyersOf.Indexes()[0].Name)

@@ -4,6 +4,7 @@ package proximity
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/docmodel/docmodel/denorm/internal/flat"
 	"github.com/docmodel/docmodel/internal/commands"
@@ -50,4 +51,10 @@ func Declare(list flat.List, field string, ignoreCase bool) *List {
 // Indexes returns the index of the texts.
 func (p *List) Indexes() []model.Index {
 	return []model.Index{commands.Index(p.Docs.Name(), "reads the texts of "+p.Path+" in place of the documents", mql.E(p.field, 1))}
+}
+
+// Footprints are the paths that are used.
+func (p *List) Footprints() []model.Footprint {
+	name := p.Docs.Name()
+	return slices.Concat(model.Writes.In(name, model.Whole, p.Path), model.Owns.In(name, p.field))
 }

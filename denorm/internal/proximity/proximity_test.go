@@ -264,7 +264,7 @@ func TestProximityCosts(t *testing.T) {
 			_, err := skillText.Equal(bson.D{e("skill", "Math")}).All(t.Context(), db)
 			return err
 		})
-		if err := model.Indexes(skillText).Ensure(t.Context(), db); err != nil {
+		if err := model.New("test", skillText).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Error(err)
 		}
 		modeltest.WantIndexed(t, db, skillText.Add("r", skillLevel{"C", "Good"}), model.IDIndex)

@@ -140,3 +140,10 @@ func (s *Subset) Relations() []model.Relation {
 		From: s.docs.Name(), FromPath: s.ref, To: s.parents.Name(), ToPath: "_id", FromEnd: model.Many, ToEnd: model.ExactlyOne, Label: "subset",
 	}}
 }
+
+// Footprints are the paths that are used.
+func (s *Subset) Footprints() []model.Footprint {
+	return slices.Concat(
+		model.Writes.In(s.docs.Name(), append(s.fixed(), model.Whole)...), model.Owns.In(s.parents.Name(), s.path), model.Reads.In(s.docs.Name(), s.by[0].Key),
+	)
+}

@@ -57,7 +57,7 @@ func TestSubsetIndexed(t *testing.T) {
 			list[i], parents[i] = remark{ID: fmt.Sprint(i), Thread: fmt.Sprint(i / 3), At: i}, thread{ID: fmt.Sprint(i)}
 		}
 		mustExec(t, db, remarks.InsertMany(list), threads.InsertMany(parents))
-		if err := model.Indexes(newestThree).Ensure(t.Context(), db); err != nil {
+		if err := model.New("test", newestThree).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		modeltest.WantIndexed(t, db, newestThree.Children("77"), newestThree.Indexes()[0].Name)

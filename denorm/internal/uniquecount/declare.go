@@ -65,3 +65,8 @@ func (u *Members) Indexes() []model.Index {
 	}
 	return out
 }
+
+// Footprints are the paths that are used.
+func (u *Members) Footprints() []model.Footprint {
+	return model.Owns.In(u.docs.Name(), model.Whole)
+}

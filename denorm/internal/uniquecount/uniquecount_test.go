@@ -235,7 +235,7 @@ func TestUniqueCountKeep(t *testing.T) {
 	twoDays := denorm.NewUniqueCount(clicks, denorm.UniqueSpec{Period: denorm.Daily, For: 48 * time.Hour})
 	synctest.Test(t, func(t *testing.T) {
 		ctx, db := context.Background(), modeltest.NewClient(t).Database("log")
-		if err := model.Indexes(twoDays, monthsOf).Ensure(ctx, db); err != nil {
+		if err := model.New("test", twoDays, monthsOf).Indexes().Ensure(ctx, db); err != nil {
 			t.Fatal(err)
 		}
 		start := time.Now() // of the bubble
@@ -263,7 +263,7 @@ func TestUniqueCountCostsAndIndexes(t *testing.T) {
 			list = append(list, uniqueDoc(fmt.Sprint("g", i%40), at.Format("2006-01-02"), fmt.Sprint("m", i)))
 		}
 		seed(t, db, docs{"clicks": list})
-		if err := model.Indexes(visitors).Ensure(t.Context(), db); err != nil {
+		if err := model.New("test", visitors).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		modeltest.WantCost(t, m, visitors.Visit("g", "new", noon).Cost(), func() error {

@@ -139,3 +139,8 @@ func (w *Rows) Relations() []model.Relation {
 		FromEnd: model.Many, ToEnd: model.Many, Label: "wide rows",
 	}}
 }
+
+// Footprints are the paths that are used.
+func (w *Rows) Footprints() []model.Footprint {
+	return slices.Concat(model.Owns.In(w.sides[0].Rows, model.Whole), model.Owns.In(w.sides[1].Rows, model.Whole))
+}

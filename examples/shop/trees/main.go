@@ -94,7 +94,7 @@ func run(ctx context.Context, db *mongo.Database, monitor *modeltest.Monitor, ou
 
 // store stores the shop, a category at a time, and the indexes.
 func store(ctx context.Context, db *mongo.Database, c Categories) error {
-	if err := model.Indexes(c).Ensure(ctx, db); err != nil {
+	if err := model.New("trees", c).Indexes().Ensure(ctx, db); err != nil {
 		return err
 	}
 	if err := c.Begin(ctx, db); err != nil {

@@ -256,3 +256,14 @@ func arrayOf(values []bson.RawValue) bson.RawValue {
 	}
 	return bson.RawValue{Type: bson.TypeArray, Value: core.EndDocument(out, 0)}
 }
+
+// Footprints are the paths that are used.
+func (t *Tree) Footprints() []model.Footprint {
+	out := slices.Concat(model.Writes.In(t.Owners, t.Path), model.Owns.In(t.Owners, t.spec.Revision))
+	for _, f := range []string{t.spec.ID, t.spec.Parent, t.spec.Order, t.spec.Nested} {
+		if f != "" {
+			out = append(out, model.Owns.In(t.Owners, t.Path+"."+f)...)
+		}
+	}
+	return out
+}

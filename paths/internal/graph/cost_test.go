@@ -42,7 +42,7 @@ func TestGraphCosts(t *testing.T) {
 	same := func(n, times int) []int { return slices.Repeat([]int{n}, times) }
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		graphMustSeed(t, db, binaryTree(511))
-		if err := model.Indexes(near.Distances("00001"), groups.Components(), toldProgram()).Ensure(t.Context(), db); err != nil {
+		if err := model.New("test", near.Distances("00001"), groups.Components(), toldProgram()).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		for _, test := range []struct {
@@ -115,7 +115,7 @@ func TestGraphIndexed(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, all := t.Context(), binaryTree(1500)
 		graphMustSeed(t, db, all)
-		if err := model.Indexes(near, near.Distances("00001"), groups.Components(), toldProgram()).Ensure(ctx, db); err != nil {
+		if err := model.New("test", near, near.Distances("00001"), groups.Components(), toldProgram()).Indexes().Ensure(ctx, db); err != nil {
 			t.Fatal(err)
 		}
 		run := func(s *paths.Supersteps, steps int) paths.GraphStep {
@@ -197,7 +197,7 @@ func TestGraphLarge(t *testing.T) {
 		if err := graphSeed(context.Background(), db, all); err != nil {
 			t.Fatal(err)
 		}
-		if err := model.Indexes(near.Distances("00-01"), groups.Components()).Ensure(context.Background(), db); err != nil {
+		if err := model.New("test", near.Distances("00-01"), groups.Components()).Indexes().Ensure(context.Background(), db); err != nil {
 			t.Fatal(err)
 		}
 		graphWantDistances(t, graphRun(t, db, near, near.Distances("00-01")), all, "00-01")

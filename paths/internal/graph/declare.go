@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/core"
@@ -145,4 +146,18 @@ func (s *Supersteps) Indexes() []model.Index {
 		return []model.Index{step, index(s.g.Messages, "messages to a vertex", "_id.t", "_id.s")}
 	}
 	return nil
+}
+
+// Footprints are the paths that are used.
+func (g *Graph) Footprints() []model.Footprint {
+	return slices.Concat(model.Reads.In(g.Vertices, g.Edges), model.Reads.In(g.States, model.Whole))
+}
+
+// Footprints are the paths that are used.
+func (s *Supersteps) Footprints() []model.Footprint {
+	out := model.Reads.In(s.g.Vertices, s.g.Edges)
+	for _, name := range []string{s.g.States, s.g.Steps, s.g.Messages} {
+		out = append(out, model.Owns.In(name, model.Whole)...)
+	}
+	return out
 }

@@ -163,7 +163,7 @@ func (d Declared) tree(kind string) *Tree {
 
 // Parts are what the shell declares: indexes, relations and checks.
 func (t *Tree) Parts() model.Parts {
-	return model.NewParts(func() []model.Index { return t.Indexes }, t.relations, t.checks)
+	return model.NewParts(func() []model.Index { return t.Indexes }, t.relations, t.checks, t.footprints)
 }
 
 func (t *Tree) relations() []model.Relation {
@@ -246,4 +246,8 @@ func Under(parent *Node) any {
 // Tied are the paths of the fields that the tree keeps in a document.
 func (t *Tree) Tied() []string {
 	return append([]string{t.Links.Parent, t.Links.Order, t.Links.Change}, t.fields...)
+}
+
+func (t *Tree) footprints() []model.Footprint {
+	return slices.Concat(model.Writes.In(t.Collection, model.Whole), model.Owns.In(t.Collection, t.Tied()...))
 }

@@ -4,6 +4,7 @@ package childrefs
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/commands"
@@ -53,4 +54,9 @@ func (r *ChildRefs) Relations() []model.Relation {
 		From: r.Parents.Name(), FromPath: r.Path, To: r.Children, ToPath: "_id",
 		FromEnd: model.Many, ToEnd: model.Many, Label: "child references",
 	}}
+}
+
+// Footprints are the paths that are used.
+func (r *ChildRefs) Footprints() []model.Footprint {
+	return slices.Concat(model.Writes.In(r.Parents.Name(), r.list), model.Writes.In(r.Children, model.Whole))
 }

@@ -4,6 +4,7 @@ package dangling
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -160,3 +161,15 @@ func (d *Dangling) mendOne(id bson.RawValue, ids bson.A) model.Write {
 }
 
 func (d *Dangling) Relations() []model.Relation { return []model.Relation{d.Ref.Relation("weak link")} }
+
+// Footprints are the paths that are used.
+func (d *Dangling) Footprints() []model.Footprint {
+	name := d.Docs.Name()
+	switch {
+	case d.Deletes:
+		return slices.Concat(model.Reads.In(name, d.Ref.Path), model.Mends.In(name, model.Whole))
+	case d.Mends:
+		return model.Mends.In(name, d.Ref.Stored())
+	}
+	return model.Reads.In(name, d.Ref.Path)
+}

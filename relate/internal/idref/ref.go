@@ -1,6 +1,7 @@
 package idref
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -111,3 +112,11 @@ func (r Ref) UpdateMany(filter, update bson.D) model.Write {
 
 // JoinPath joins the parts of a path; the last may be empty.
 func JoinPath(parts ...string) string { return strings.TrimSuffix(strings.Join(parts, "."), ".") }
+
+// Stored is the path of the id, or of the list or link that holds it.
+func (r Ref) Stored() string {
+	if base, ok := strings.CutSuffix(r.Path, ".id"); ok && r.Link {
+		return base
+	}
+	return cmp.Or(r.List, r.Path)
+}

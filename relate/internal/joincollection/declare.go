@@ -92,3 +92,8 @@ func (s *Side) Index() model.Index {
 func (s *Side) Reference() idref.Ref {
 	return idref.Ref{From: s.Links.Name(), Path: s.path, To: s.docs}
 }
+
+// Footprints are the paths that are used.
+func (j *Relation) Footprints() []model.Footprint {
+	return append(model.Writes.In(j.Links.Name(), model.Whole, j.Left.Path, j.Right.Path), model.Reads.In(j.Links.Name(), j.order[0].Key)...)
+}

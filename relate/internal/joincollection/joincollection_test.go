@@ -51,7 +51,7 @@ func minute(n int) *time.Time {
 func like(id, user string, item int64, at int) liking { return liking{id, user, item, minute(at), 0} }
 
 func seedLikes(ctx context.Context, db *mongo.Database) error {
-	if err := model.Indexes(likes).Ensure(ctx, db); err != nil {
+	if err := model.New("test", likes).Indexes().Ensure(ctx, db); err != nil {
 		return err
 	}
 	_, err := model.Concat(

@@ -152,7 +152,7 @@ func TestJoinCollectionIndexed(t *testing.T) {
 		} {
 			t.Run(q.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, q.query, q.index) })
 		}
-		if err := model.Indexes(likes).Ensure(context.Background(), db); err != nil {
+		if err := model.New("test", likes).Indexes().Ensure(context.Background(), db); err != nil {
 			t.Fatal(err)
 		}
 		modeltest.WantIndexed(t, db, likes.Pair(user, 80), "user_1_item_1")

@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
@@ -118,4 +119,9 @@ func (e Embedding) Relations() []model.Relation {
 // docsOrder is the order of an owner's documents, total.
 func (e Embedding) docsOrder() bson.D {
 	return stmt.Ascending(e.order)
+}
+
+// Footprints are the paths that are used.
+func (e Embedding) Footprints() []model.Footprint {
+	return slices.Concat(model.Mends.In(e.owners, e.path, e.refs), model.Mends.In(e.docs, model.Whole, e.parent, e.order, e.mark))
 }

@@ -1,6 +1,8 @@
 package migrate
 
 import (
+	"slices"
+
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
@@ -71,4 +73,9 @@ func (v *Inversion) ToLists() Migration {
 		copy: []pass{{collection: v.Parents, projection: commands.Fields(v.List), plan: v.copyLists}},
 		drop: []pass{{collection: v.Parents, projection: commands.Fields(v.List), filter: stmt.Exists(v.List, true), plan: v.dropRefs}},
 	}
+}
+
+// Footprints are the paths that are used.
+func (v *Inversion) Footprints() []model.Footprint {
+	return slices.Concat(model.Mends.In(v.Parents, v.List), model.Mends.In(v.Children, v.Ref, v.Position))
 }

@@ -33,6 +33,11 @@ func newState(collection, name string) state {
 	return state{collection: cmp.Or(collection, "docmodel.migrations"), name: name}
 }
 
+// Footprints are the paths that a migration changes, and the document that says how far it is.
+func (m *Migration) Footprints(changed []model.Footprint) []model.Footprint {
+	return append(changed, model.Footprint{Collection: m.state.collection, Path: model.Whole, Document: m.state.name, Use: model.Owns})
+}
+
 // begin records that copying, or dropping, has begun.
 func (s state) begin(phase string) model.Write {
 	upsert := true

@@ -277,7 +277,7 @@ func TestMigrationValues(t *testing.T) {
 	if got := x.Restart().String(); got != "db.getCollection('docmodel.migrations').deleteOne({_id: 'extract: p.list > c'})" {
 		t.Error(got)
 	}
-	indexes := model.Indexes(x, newInvert(relate.InvertSpec{Order: "at"}), newAbsorb(relate.AbsorbSpec{Parent: "post", Order: "at"}))
+	indexes := model.New("test", x, newInvert(relate.InvertSpec{Order: "at"}), newAbsorb(relate.AbsorbSpec{Parent: "post", Order: "at"})).Indexes()
 	want := "db.p.createIndex({ids: 1})\ndb.p.createIndex({list: 1})\n" +
 		"db.c.createIndex({'of.parent': 1, at: 1, _id: 1})\ndb.c.createIndex({post: 1, at: 1, _id: 1})\n"
 	if got := indexes.String(); got != want {

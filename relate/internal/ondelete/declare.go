@@ -103,3 +103,21 @@ func (o *Deletion) Relations() []model.Relation {
 	}
 	return out
 }
+
+// Footprints are the paths that are used.
+func (o *Deletion) Footprints() []model.Footprint {
+	out := model.Writes.In(o.root.Name(), model.Whole)
+	for _, r := range o.rules {
+		switch r.action {
+		case cascade:
+			out = slices.Concat(out, model.Reads.In(r.ref.From, r.ref.Path), model.Writes.In(r.ref.From, model.Whole))
+		case owns:
+			out = slices.Concat(out, model.Reads.In(r.ref.From, r.ref.Path), model.Writes.In(r.ref.To, model.Whole))
+		case nullify:
+			out = append(out, model.Writes.In(r.ref.From, r.ref.Stored())...)
+		case restrict:
+			out = append(out, model.Reads.In(r.ref.From, r.ref.Path)...)
+		}
+	}
+	return out
+}

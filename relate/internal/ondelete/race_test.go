@@ -244,7 +244,7 @@ func TestOnDeleteIndexed(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		way := relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)})
-		if err := model.Indexes(way).Ensure(ctx, db); err != nil {
+		if err := model.New("test", way).Indexes().Ensure(ctx, db); err != nil {
 			t.Fatal(err)
 		}
 		var all []node

@@ -3,6 +3,7 @@ package parentref
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
@@ -17,12 +18,12 @@ type ParentRef struct {
 	Children, parents *core.Docs
 	IDs               idref.Held
 	ref               core.Field
-	Path              string
+	Path, CountUp     string // CountUp is "" for none
 	order             bson.D // newest first, total
 }
 
 // Declare panics unless each child can hold one id and be put in order by a path.
-func Declare(children *core.Docs, ref core.Field, parents *core.Docs, by string) ParentRef {
+func Declare(children *core.Docs, ref core.Field, parents *core.Docs, by, countUp string) ParentRef {
 	place := core.Place("NewParentRef of " + children.Name())
 	idref.Single(place, ref)
 	switch {
@@ -33,7 +34,21 @@ func Declare(children *core.Docs, ref core.Field, parents *core.Docs, by string)
 	case by != "":
 		idref.Single(place, children.MustField(by))
 	}
-	return ParentRef{children, parents, idref.NewHeld(children, ref.Path, parents), ref, ref.Path, stmt.NewestFirst(by)}
+	if countUp != "" {
+		checkCountUp(place, children.MustField(countUp), ref.Path)
+	}
+	return ParentRef{children, parents, idref.NewHeld(children, ref.Path, parents), ref, ref.Path, countUp, stmt.NewestFirst(by)}
+}
+
+// checkCountUp panics unless a path can be counted up with each write of the reference.
+func checkCountUp(place core.Place, f core.Field, ref string) {
+	idref.Single(place, f)
+	switch {
+	case !f.Open && (f.Type == reflect.TypeFor[bson.DateTime]() || !reflect.Zero(f.Type).CanInt()), f.StoresNull():
+		place.Fail(fmt.Sprintf("CountUp %q is a %s", f.Path, f.Type), "name the version that an embed.Versioned counts up: an int64 or int")
+	case core.Overlap(f.Path, "_id") || core.Overlap(f.Path, ref):
+		place.Fail(fmt.Sprintf("CountUp %q is in the _id or the reference", f.Path), "name a field of its own")
+	}
 }
 
 func (r *ParentRef) Reference() idref.Ref {
@@ -54,4 +69,9 @@ func (r *ParentRef) Relations() []model.Relation {
 		From: r.Children.Name(), FromPath: r.Path, To: r.parents.Name(), ToPath: "_id",
 		FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "parent reference",
 	}}
+}
+
+// Footprints are the paths that are used.
+func (r *ParentRef) Footprints() []model.Footprint {
+	return append(model.Writes.In(r.Children.Name(), r.Path, r.CountUp), model.Reads.In(r.Children.Name(), r.order[0].Key)...)
 }

@@ -1,6 +1,8 @@
 package twosided
 
 import (
+	"slices"
+
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
@@ -58,4 +60,9 @@ func (m *ManyToMany) Relations() []model.Relation {
 		From: m.Left.Docs.Name(), FromPath: m.Left.Path, To: m.Right.Docs.Name(), ToPath: m.Right.Path,
 		FromEnd: model.Many, ToEnd: model.Many, Label: "many to many",
 	}}
+}
+
+// Footprints are the paths that are used.
+func (m *ManyToMany) Footprints() []model.Footprint {
+	return slices.Concat(model.Writes.In(m.Left.Docs.Name(), m.Left.Path), model.Owns.In(m.Left.Docs.Name(), m.Version), model.Writes.In(m.Right.Docs.Name(), m.Right.Path))
 }

@@ -2,6 +2,7 @@ package twosided
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
@@ -63,4 +64,9 @@ func (t *TwoWay) Relations() []model.Relation {
 		From: t.Ref.Docs.Name(), FromPath: t.Ref.Path, To: t.List.Docs.Name(), ToPath: t.List.Path,
 		FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "two-way",
 	}}
+}
+
+// Footprints are the paths that are used.
+func (t *TwoWay) Footprints() []model.Footprint {
+	return slices.Concat(model.Writes.In(t.List.Docs.Name(), t.List.Path), model.Writes.In(t.Ref.Docs.Name(), t.Ref.Path))
 }

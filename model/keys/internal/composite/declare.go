@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -187,4 +188,15 @@ func (c *Key) DeclareDocument(place core.Place, k core.Shape, zero any) {
 	if !slices.Equal(got, want) {
 		place.Fail(fmt.Sprintf("the _id's type %s has the fields %q, and the parts are %q", k.Type, got, want), "name the parts in the order of the type's fields, all of them")
 	}
+}
+
+// Footprints are the paths that are used.
+func (c *Key) Footprints() []model.Footprint {
+	out := model.Writes.In(c.Name(), model.Whole)
+	for _, p := range c.parts {
+		if !p.Only {
+			out = append(out, model.Reads.In(c.Name(), p.Path)...)
+		}
+	}
+	return out
 }

@@ -30,7 +30,7 @@ func TestSequenceDays(t *testing.T) {
 	local := keys.NewSequence(seqMails, seqCounters, keys.SequenceSpec{Digits: 4, Days: seqDays, Location: samoa})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
-		if err := model.Indexes(local).Ensure(ctx, db); err != nil {
+		if err := model.New("test", local).Indexes().Ensure(ctx, db); err != nil {
 			t.Fatal(err)
 		}
 		start := time.Date(2011, 12, 29, 11, 0, 0, 0, time.UTC) // 2011-12-29 01:00 in Samoa

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/docmodel/docmodel/internal/commands"
@@ -94,4 +95,13 @@ func (s *Sequence) Indexes() []model.Index {
 		return nil
 	}
 	return []model.Index{commands.Index(s.days, "documents that no day bucket lists", mql.E("keys", 1))}
+}
+
+// Footprints are the paths that are used.
+func (s *Sequence) Footprints() []model.Footprint {
+	out := slices.Concat(model.Owns.In(s.counters.Name(), model.Whole), model.Writes.In(s.Name(), model.Whole))
+	if s.days != "" {
+		out = append(out, model.Owns.In(s.days, model.Whole)...)
+	}
+	return out
 }

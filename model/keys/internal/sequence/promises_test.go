@@ -37,7 +37,7 @@ func TestSequenceIndexed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := model.Indexes(seqDaily).Ensure(t.Context(), db); err != nil {
+		if err := model.New("test", seqDaily).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		at := time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC)

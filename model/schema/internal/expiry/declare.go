@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
@@ -121,4 +122,16 @@ func (x *Expiry) Indexes() []model.Index {
 		out = append(out, i)
 	}
 	return out
+}
+
+// Footprints are the paths that are used.
+func (x *Expiry) Footprints() []model.Footprint {
+	out := slices.Concat(model.Writes.In(x.Name(), model.Whole), model.Reads.In(x.Name(), x.at))
+	if x.spec.After == 0 {
+		out = append(out, model.Writes.In(x.Name(), x.at, x.version)...)
+	}
+	if x.cold == "" {
+		return out
+	}
+	return slices.Concat(out, model.Writes.In(x.cold, model.Whole), model.Reads.In(x.cold, x.at), model.Owns.In(x.cold, "archivedEarlier"), model.Owns.In(x.Name(), "unarchived"))
 }

@@ -292,7 +292,7 @@ func TestExpiryTTL(t *testing.T) {
 			db *mongo.Database
 			x  *schema.Expiry[expOrder, string]
 		}{{db, tiers}, {plain, each}} {
-			if err := model.Indexes(x.x).Ensure(ctx, x.db); err != nil {
+			if err := model.New("test", x.x).Indexes().Ensure(ctx, x.db); err != nil {
 				t.Fatal(err)
 			}
 		}

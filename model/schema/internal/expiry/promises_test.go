@@ -27,7 +27,7 @@ func TestExpiryIndexed(t *testing.T) {
 		}
 		expPut(t, ctx, db, "orders", append(orders, expAged("old", 31))...)
 		expPut(t, ctx, db, "cold", cold...)
-		if err := model.Indexes(expArchived).Ensure(ctx, db); err != nil {
+		if err := model.New("test", expArchived).Indexes().Ensure(ctx, db); err != nil {
 			t.Fatal(err)
 		}
 		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: "0007"}, {Key: "n", Value: 1}})

@@ -190,7 +190,7 @@ func TestExpiryCosts(t *testing.T) {
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
-		if err := model.Indexes(expArchived).Ensure(ctx, db); err != nil {
+		if err := model.New("test", expArchived).Indexes().Ensure(ctx, db); err != nil {
 			t.Fatal(err)
 		}
 		expPut(t, ctx, db, "orders", expAged("a", 31), expAged("b", 32), expAged("c", 1))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
@@ -95,4 +96,9 @@ func (x *Versions) Indexes() []model.Index {
 	byVersion := model.NewIndex(x.Name(), bson.D{{Key: x.field, Value: 1}, {Key: "_id", Value: 1}})
 	byVersion.Why = "documents of one version, in the order of _id"
 	return []model.Index{byVersion}
+}
+
+// Footprints are the paths that are used.
+func (x *Versions) Footprints() []model.Footprint {
+	return slices.Concat(model.Writes.In(x.Name(), model.Whole), model.Owns.In(x.Name(), x.field))
 }

@@ -24,7 +24,7 @@ func TestVersionsIndexed(t *testing.T) {
 		if _, err := db.Collection("people").InsertMany(ctx, persons); err != nil {
 			t.Fatal(err)
 		}
-		if err := model.Indexes(versions).Ensure(ctx, db); err != nil {
+		if err := model.New("test", versions).Indexes().Ensure(ctx, db); err != nil {
 			t.Fatal(err)
 		}
 		old := raw(t, `{"_id":"1999","v":2,"first":"x"}`)

@@ -35,10 +35,10 @@ var (
 	ofProbe    = relate.NewParentRef(readings, "probe", probes, relate.ParentRefSpec{By: "at"})
 	siteOfIt   = denorm.NewCopy(probes, readings, denorm.CopySpec{KeyPath: "probe", Fields: []denorm.Field{{From: "site", To: "site"}}})
 	howMany    = denorm.NewCounter(readings, "probe", probes, denorm.CounterSpec{Count: "readings"})
-	allIndexes = model.Indexes(ofProbe, siteOfIt, howMany)
+	allIndexes = model.New("lab", ofProbe, siteOfIt, howMany).Indexes()
 )
 
-func ExampleIndexes() {
+func ExampleModel_Indexes() {
 	monitor := modeltest.NewMonitor()
 	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
 	defer stop()

@@ -40,8 +40,8 @@ var (
 )
 
 // It is made of the declarations alone: no command is sent.
-func ExampleDiagram() {
-	fmt.Print(model.Diagram(model.Entity(imprints), model.Entity(titles), publishedBy, theirNames, countBooks, byISBN))
+func ExampleModel_Diagram() {
+	fmt.Print(model.New("shop", model.Entity(imprints), model.Entity(titles), publishedBy, theirNames, countBooks, byISBN).Diagram())
 	// Output:
 	// erDiagram
 	//     "publishers" {

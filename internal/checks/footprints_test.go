@@ -1,0 +1,151 @@
+package checks
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model"
+)
+
+// declaredTechniques are the techniques that the cases of techniques use.
+var declaredTechniques = []model.Technique{
+	articleSpecs, lastLines, keyLines, firstKeys, timeLines, tops, labels, newLabels, hostViews,
+	mails, keyMails, addedMails, largeMails, dailyMails, monthMails, countMails, sheetColumns, sheetRows, noteRows,
+	copyNames, copyBeside, copyBare, copyItems, copyNested, copyListed, copyCounted, copyCountedIn, copyCountedListed,
+	tallied, spanned, untokened, partNames, partShouts, partBare, dwellers, mailers, labelled, thingsBy,
+	skillFields, langFields, boxMails, plainBoxes, largeBoxes, addingBoxes, skillText, langText, firstTwo, inOrder, wholeFirst,
+	dayVisitors, everVisitors, monthVisits, likes, keyedPlaces, namedPlaces,
+	byPlace, byDevice, placeInDoc, letterBox, bagBox, accountBox, ranged, hashed, mixed, shardID,
+	lodgerPlaces, lodgerRooms, lodgerHome, lodgerUnbound, mediumKinds, topKinds, listKinds, versioned, versionedBy,
+	byChildren, fewLists, talks, talks.Components(), shouting, nestedOnes, gappedOnes, directOnes, byParent, byArray, byPath,
+	listedComments, boundComments, keyedComments, nestedComments,
+	uses, owns, keyed, lostParts, lostStock, lostHosts, lostOwner, onlyTold, untyped, untypedIn,
+	fitted, tied, wrote, wroteFew, wroteRight, linkedWrote, turned, inPlace, back, backPlace,
+	takenOut, listedOut, movedOut, partedOut, takenIn, listedIn, movedIn,
+	deletesProducts, deletesInTurn, deletesHosts, deletesStocks, deletesAnything, from, plain, below, countedBelow,
+	owned, ownedFew, ownedListed, linkedOwned, expiryDeleted, expiryEach, expiryArchived, expiryVersion, readerVersions, strictReaders,
+}
+
+func typeName(t model.Technique) string {
+	return strings.TrimPrefix(bareType(reflect.TypeOf(t)), "*")
+}
+
+// partsOfTechniques are types whose methods belong to a technique of another name.
+var partsOfTechniques = map[string][]string{
+	"relate.Side": {"relate.TwoWay", "relate.ManyToMany"}, "relate.JoinSide": {"relate.JoinCollection"}, "denorm.RowSide": {"denorm.WideRow"},
+	"keys.Days": {"keys.Sequence"}, "keys.Allocator": {"keys.Sequence"}, "paths.Graph": {"paths.Graph", "paths.Supersteps"},
+}
+
+// Each path that a technique's commands write, or have in a filter, is in a footprint of the technique, and each
+// footprint is used by some command.
+func TestFootprints(t *testing.T) {
+	found := map[string]usedPaths{}
+	for _, c := range registered {
+		pkg, rest, _ := strings.Cut(c.Method, ".")
+		typ, _, isMethod := strings.Cut(rest, ".")
+		names := partsOfTechniques[pkg+"."+typ]
+		if names == nil {
+			names = []string{pkg + "." + typ}
+		}
+		for _, name := range names {
+			if isMethod && found[name] == nil {
+				found[name] = usedPaths{}
+			}
+			if isMethod {
+				found[name].value(c, c.value(harmless), harmless)
+			}
+		}
+	}
+	declared := map[string][]model.Footprint{}
+	for _, technique := range declaredTechniques {
+		declared[typeName(technique)] = append(declared[typeName(technique)], technique.Footprints()...)
+	}
+	for name, list := range declared {
+		for _, problem := range misdeclared(name, list, found[name]) {
+			t.Errorf("%s %s", name, problem)
+		}
+	}
+	if len(declared) < 35 {
+		t.Errorf("only %d types of techniques have cases", len(declared))
+	}
+}
+
+// misdeclared says what of footprints and commands doesn't agree.
+func misdeclared(name string, list []model.Footprint, found usedPaths) (problems []string) {
+	handed := handedIn[name]
+	for p := range found {
+		has := func(f model.Footprint) bool { return covers(f, p) }
+		if !slices.ContainsFunc(list, has) && !slices.Contains(handed, p.path) && !slices.Contains(handed, p.collection+"."+p.path) {
+			problems = append(problems, fmt.Sprintf("%s %s.%s without a footprint", map[bool]string{true: "writes", false: "asks for"}[p.write], p.collection, p.path))
+		}
+	}
+	for _, f := range list {
+		if !usedBy(f, found) && !slices.Contains(unseen[name], f.Collection+"."+f.Path) && !slices.Contains(unseen[name], model.Whole) {
+			problems = append(problems, fmt.Sprintf("%s: no command does", f))
+		}
+	}
+	slices.Sort(problems)
+	return slices.Compact(problems)
+}
+
+// covers reports whether a footprint allows what a command does with a path.
+func covers(f model.Footprint, p usedPath) bool {
+	switch {
+	case f.Collection != p.collection:
+		return false
+	case f.Path == model.Whole:
+		return f.Use == model.Owns || p.write && p.path == model.Whole && f.Use != model.Reads || !p.write && f.Use == model.Reads
+	case !p.write:
+		return core.Overlap(f.Path, p.path)
+	}
+	return f.Use >= model.Mends && (f.Path == p.path || strings.HasPrefix(p.path, f.Path+"."))
+}
+
+// usedBy reports whether some command does what a footprint says.
+func usedBy(f model.Footprint, found usedPaths) bool {
+	for p := range found {
+		if p.collection == f.Collection && (f.Use == model.Reads || p.write) && (p.path == f.Path || f.Path == model.Whole || p.path != model.Whole && core.Overlap(f.Path, p.path)) {
+			return true
+		}
+	}
+	return false
+}
+
+// handedIn are paths of conditions and changes that the cases hand to a technique: they are its caller's, not the technique's.
+var handedIn = map[string][]string{
+	"denorm.Copy": {"anything.home", "anything.note"}, "denorm.Counter": {"anything.title"}, "denorm.Columns": {"anything.at"},
+	"denorm.IndexTable": {"anything.home", "anything.note"}, "denorm.Inverted": {"anything.home", "anything.note"},
+	"denorm.Normalized": {"anything.at"}, "denorm.Subset": {"anything.note"}, "denorm.Numbered": {"anything.level", "anything.skill"},
+	"denorm.Feed":     {"names.*", "parts.loud", "seen.kind", "seen.removed", "seen.updated"},
+	"embed.Versioned": {"ledgers.owner", "ledgers.qty"}, "embed.Kinds": {"mediums.author", "mediums.min"},
+	"geofield.Field": {"anything.name", "anything.log"}, "paths.Tree": {"categories.name"},
+	"relate.Dangling":       {"portfolios.name", "portfolios.tags", "logmsgs.host"}, // those of a policy that a case declares by itself
+	"relate.JoinCollection": {"anything.ends", "anything.tags", "fittings.n", "fittings.note", "fittings.since", "fittings.tags"},
+	"relate.ParentRef":      {"hosts.name"},
+	"schema.Versions":       {"readers.first", "readers.name", "readers.note", "readers.tags"},
+
+	// Sides belong to both.
+	"relate.TwoWay":     {"authors.books", "authors.books.id", "books.authors", "books.authors.id"},
+	"relate.ManyToMany": {"tasks.owner", "tasks.owner.id", "workers.tasks", "workers.tasks.id"},
+
+	// Clear takes away what Supersteps keep.
+	"paths.Graph": {"talks.*", "talks_messages.*", "talks_steps.*", "talks_steps.kind"},
+}
+
+// unseen are the footprints of which the cases show no command.
+var unseen = map[string][]string{
+	"denorm.Copy":       {"parts.name", "parts.*"},                                                                          // no case sets it
+	"denorm.IndexTable": {"hosts.labels"},                                                                                   // as above
+	"denorm.Subset":     {"anything.by.name"},                                                                               // as above
+	"denorm.Feed":       {"docmodel.feeds.*", "places.*"},                                                                   // the stream keeps its place itself
+	"keys.Composite":    {"readings.at", "readings.device", "readings.op"},                                                  // no case looks for parts that aren't there
+	"paths.Supersteps":  {"hosts.labels"},                                                                                   // as below
+	"schema.Expiry":     {"archive.meta.until", "archive.archivedEarlier", "oldmsgs.archivedEarlier", "logmsgs.unarchived"}, // they are stored with whole documents
+	"schema.Versions":   {"readers.v"},                                                                                      // no case of documents of that version
+	"relate.Migration":  {"*"},                                                                                              // its stages read before they plan
+	"paths.Graph":       {"hosts.labels", "talks.*"},                                                                        // its queries read them
+}

@@ -1,0 +1,57 @@
+package model_test
+
+import (
+	"fmt"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
+	"github.com/docmodel/docmodel/relate"
+)
+
+// A garage is at a street, whose name it shows. Its version guards it: of two people who change it at once, one reads again.
+// What writes to a garage has to count the version up, or the guard is worth nothing.
+type (
+	street struct {
+		ID   string `bson:"_id"`
+		Name string `bson:"name"`
+	}
+	garage struct {
+		ID      string `bson:"_id"`
+		Street  string `bson:"street"`
+		Sign    string `bson:"sign"`
+		Version int64  `bson:"version"`
+	}
+)
+
+var (
+	streets = model.NewCollection[street, string]("streets")
+	garages = model.NewCollection[garage, string]("garages")
+
+	changes = embed.NewVersioned(garages, embed.VersionedSpec{})
+	places  = relate.NewParentRef(garages, "street", streets, relate.ParentRefSpec{CountUp: "version"})
+	signs   = denorm.NewCopy(streets, garages, denorm.CopySpec{
+		KeyPath: "street", Fields: []denorm.Field{{From: "name", To: "sign"}}, CountUp: "version",
+	})
+
+	// A copy that was forgotten to count the version up.
+	careless = denorm.NewCopy(streets, garages, denorm.CopySpec{KeyPath: "street", Fields: []denorm.Field{{From: "name", To: "sign"}}})
+)
+
+func ExampleNew() {
+	city := model.New("city", changes, places, signs)
+	fmt.Println(city.Name(), city.Collections(), len(city.Checks()))
+	fmt.Print(city.Indexes())
+
+	// What can't hold together is refused when the program starts.
+	defer func() { fmt.Println(recover()) }()
+	model.New("city", changes, places, careless)
+
+	// Output:
+	// city [garages streets] 3
+	// db.garages.createIndex({street: 1, _id: -1})
+	// db.garages.createIndex({street: 1, _id: 1})
+	// docmodel: denorm.Copy writes garages.street, and doesn't count up version, by which embed.Versioned guards the documents
+	// 	at New of "city"
+	// 	remedy: let its spec count it up (by CountUp, of a denorm.Copy's source by Version), or name the path in the Uncounted of the guard
+}

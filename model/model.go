@@ -1,0 +1,212 @@
+package model
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/docmodel/docmodel/internal/core"
+)
+
+// A Model is techniques that are used together. Make it with [New], once, beside the techniques. It is asked for the
+// indexes, the diagram and the checks of all of them.
+type Model struct {
+	name       string
+	techniques []Technique
+}
+
+// New declares which techniques a program uses together, under a name for errors and jobs. It compares their
+// [Footprint]s, and panics with a [*DeclarationError] when they can't hold together:
+//   - a technique is given twice, or two have a check of one name,
+//   - a technique writes a path that another one owns,
+//   - two techniques keep documents of their own in one collection,
+//   - a technique writes documents that another one guards by a version, and doesn't count the version up,
+//   - two indexes have one name and differ, or the same keys are unique for one technique and not for another.
+//
+// Techniques that share a path legally pass: a denorm.Counter reads the reference that a relate.ParentRef writes.
+func New(name string, techniques ...Technique) *Model {
+	m := &Model{name, slices.Clone(techniques)}
+	for i, t := range m.techniques {
+		if t == nil {
+			m.fail(fmt.Sprintf("technique %d is nil", i), "give what a constructor returned")
+		}
+		for _, other := range m.techniques[:i] {
+			m.compare(other, t)
+		}
+	}
+	m.compareChecks()
+	m.compareIndexes()
+	return m
+}
+
+// Name is the name that was given to [New].
+func (m *Model) Name() string { return m.name }
+
+// Techniques returns the techniques, in the order in which they were given.
+func (m *Model) Techniques() []Technique { return slices.Clone(m.techniques) }
+
+// Collections returns the names of the collections that the techniques use, those too that a technique keeps for itself.
+func (m *Model) Collections() (out []string) {
+	add := func(name string) {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	for _, t := range m.techniques {
+		if e, ok := t.(entity); ok {
+			add(e.c.Name())
+		}
+		for _, f := range t.Footprints() {
+			add(f.Collection)
+		}
+		for _, r := range t.Relations() {
+			add(r.From)
+			add(r.To)
+		}
+		for _, x := range t.Indexes() {
+			add(x.Collection)
+		}
+	}
+	return out
+}
+
+// Checks returns the checks of all techniques, in their order. [Model.Audit] runs them.
+func (m *Model) Checks() (out []Check) {
+	for _, t := range m.techniques {
+		out = append(out, t.Checks()...)
+	}
+	return out
+}
+
+func (m *Model) fail(problem, remedy string) {
+	core.Fail(problem, fmt.Sprintf("New of %q", m.name), remedy)
+}
+
+// compare refuses two techniques that can't hold together.
+func (m *Model) compare(a, b Technique) {
+	if isPointer(a) && isPointer(b) && a == b {
+		m.fail(techniqueName(a)+" is given twice", "give each technique once")
+	}
+	for _, one := range [][2]Technique{{a, b}, {b, a}} {
+		all, others := one[0].Footprints(), one[1].Footprints()
+		for _, f := range all {
+			for _, g := range others {
+				if trespasses(f, g) {
+					m.failTrespass(one, f, g)
+				}
+				if f.Use == Guards && passes(f, g, all, others) {
+					m.fail(fmt.Sprintf("%s %s, and doesn't count up %s, by which %s guards the documents", techniqueName(one[1]), g, f.Path, techniqueName(one[0])),
+						"let its spec count it up (by CountUp, of a denorm.Copy's source by Version), or name the path in the Uncounted of the guard")
+				}
+			}
+		}
+	}
+}
+
+func (m *Model) failTrespass(of [2]Technique, f, g Footprint) {
+	names := techniqueName(of[0]) + " and " + techniqueName(of[1])
+	switch {
+	case f.Document != "" && g.Use == Owns:
+		m.fail(fmt.Sprintf("%s both keep the document %q in collection %q", names, f.Document, f.Collection), "give each of them a name, or a collection, of its own")
+	case f.Path == Whole && g.Use == Owns && g.Path == Whole:
+		m.fail(fmt.Sprintf("%s keep documents of their own in collection %q", names, f.Collection), "give each of them a collection of its own")
+	case f.Path == Whole:
+		m.fail(fmt.Sprintf("%s %s, and all documents there are those of %s", techniqueName(of[1]), g, techniqueName(of[0])), "give one of them another collection")
+	case g.Use == Owns:
+		m.fail(fmt.Sprintf("%s both own %s.%s", names, f.Collection, deeper(f.Path, g.Path)), "give each of them a path of its own, or leave one of them out")
+	default:
+		m.fail(fmt.Sprintf("%s %s, and only %s may write %s.%s", techniqueName(of[1]), g, techniqueName(of[0]), f.Collection, f.Path),
+			"write the path by one technique, or give the other another path")
+	}
+}
+
+// trespasses reports whether g writes what f owns. What writes more than f owns, a whole document or an element, is the
+// caller's way to store what the methods of f make.
+func trespasses(f, g Footprint) bool {
+	if f.Use != Owns || !f.meets(g) {
+		return false
+	}
+	within := f.Path == Whole || g.Path != Whole && (g.Path == f.Path || strings.HasPrefix(g.Path, f.Path+"."))
+	return g.Use == Owns && (g.Path != Whole || f.Path == Whole) || g.Use == Writes && within
+}
+
+// passes reports whether a write of another technique passes by a guard.
+func passes(guard, g Footprint, all, others []Footprint) bool {
+	if g.Collection != guard.Collection || g.Path == Whole || g.Use != Writes && g.Use != Owns {
+		return false
+	}
+	counts := func(f Footprint) bool {
+		return f.Collection == guard.Collection && f.Path == guard.Path && f.Use >= Writes && f.Use <= Guards
+	}
+	spared := func(f Footprint) bool {
+		return f.Use == Spares && f.Collection == g.Collection && (f.Path == g.Path || strings.HasPrefix(g.Path, f.Path+"."))
+	}
+	return !slices.ContainsFunc(others, counts) && !slices.ContainsFunc(all, spared)
+}
+
+func (m *Model) compareChecks() {
+	seen := map[string]string{}
+	for _, t := range m.techniques {
+		for _, c := range t.Checks() {
+			if by := seen[c.Name]; by != "" {
+				m.fail(fmt.Sprintf("%s and %s both have the check %q", by, techniqueName(t), c.Name), "declare what they check once")
+			}
+			seen[c.Name] = techniqueName(t)
+		}
+	}
+}
+
+// compareIndexes refuses indexes that a collection can't have together.
+func (m *Model) compareIndexes() {
+	needed := m.Indexes().Needed
+	for i, x := range needed {
+		for _, y := range needed[:i] {
+			if x.Collection == y.Collection && x.Name == y.Name {
+				m.fail(fmt.Sprintf("two indexes have the name %s, and differ: %s and %s", x.Name, y, x), "give one of them another Name, or leave it out")
+			}
+		}
+	}
+	for i, t := range m.techniques {
+		for _, other := range m.techniques[:i] {
+			m.compareUnique(other, t)
+		}
+	}
+}
+
+// compareUnique refuses keys that are unique for one technique only. What a caller adds by [Entity] is the caller's to know.
+func (m *Model) compareUnique(a, b Technique) {
+	for _, x := range a.Indexes() {
+		for _, y := range b.Indexes() {
+			same := x.Collection == y.Collection && len(x.Keys) == len(y.Keys) && sameD(x.Keys, y.Keys) && sameD(x.Partial, y.Partial)
+			if same && x.Unique != y.Unique && !isEntity(a) && !isEntity(b) {
+				m.fail(fmt.Sprintf("the index %s of %s is unique for one of %s and %s, and for the other it isn't", x.Name, x.Collection, techniqueName(a), techniqueName(b)),
+					"declare both unique, or give one of them other keys")
+			}
+		}
+	}
+}
+
+func isPointer(t Technique) bool { return reflect.TypeOf(t).Kind() == reflect.Pointer }
+
+func isEntity(t Technique) bool {
+	_, is := t.(entity)
+	return is
+}
+
+// techniqueName is the type of a technique without its arguments: denorm.Counter.
+func techniqueName(t Technique) string {
+	if isEntity(t) {
+		return "model.Entity"
+	}
+	name, _, _ := strings.Cut(fmt.Sprintf("%T", t), "[")
+	return strings.TrimPrefix(name, "*")
+}
+
+// deeper is the longer of two paths.
+func deeper(a, b string) string {
+	if len(a) > len(b) {
+		return a
+	}
+	return b
+}

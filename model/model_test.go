@@ -1,0 +1,170 @@
+package model_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/geohash/geofield"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
+	"github.com/docmodel/docmodel/model/keys"
+	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/paths"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A model of documents of any form: fields are what the techniques make of them.
+var (
+	anyShops  = model.NewCollection[bson.D, string]("shops")
+	anyWares  = model.NewCollection[bson.D, string]("wares")
+	wareInto  = relate.NewParentRef(anyWares, "shop", anyShops, relate.ParentRefSpec{})
+	wareCount = denorm.NewCounter(anyWares, "shop", anyShops, denorm.CounterSpec{Count: "wares", Partial: true})
+	shopGuard = embed.NewVersioned(anyShops, embed.VersionedSpec{})
+	wareGuard = embed.NewVersioned(anyWares, embed.VersionedSpec{})
+	shopNames = copyOfName("shop.name", "")
+	shopTree  = paths.NewMaterializedPath(anyShops, paths.MaterializedPathSpec{})
+	shopTable = denorm.NewIndexTable(anyShops, "name", "byName", denorm.IndexTableSpec{})
+)
+
+func copyOfName(to, countUp string) *denorm.Copy[bson.D, string, string] {
+	return denorm.NewCopy(anyShops, anyWares, denorm.CopySpec{KeyPath: "shop.id", Fields: []denorm.Field{{From: "name", To: to}}, CountUp: countUp})
+}
+
+func feedOf(name string) *denorm.Feed[bson.D, string] {
+	sample := bson.D{{Key: "_id", Value: "s"}}
+	return denorm.NewFeed(anyShops, name, sample, func(denorm.FeedChange[bson.D, string]) model.Plan {
+		return model.NewPlan(anyWares.Update("s", bson.D{{Key: "$set", Value: bson.D{{Key: "seen", Value: true}}}}))
+	}, denorm.FeedSpec{})
+}
+
+// What can't hold together is refused in either order, with the two techniques, the path, and what to do.
+func TestNewRefuses(t *testing.T) {
+	counters := model.NewCollection[keys.SequenceCounter[string], string]("counters")
+	unique := func(on bool) model.Technique {
+		return keys.NewShard(anyShops, bson.D{{Key: "name", Value: 1}}, keys.ShardSpec{Unique: on})
+	}
+	indexed := func(name string, keys ...string) model.Technique {
+		x := model.NewIndex("shops", nil)
+		for _, k := range keys {
+			x.Keys = append(x.Keys, bson.E{Key: k, Value: 1})
+		}
+		x.Name = name
+		return model.Entity(anyShops, x)
+	}
+	for _, test := range []struct {
+		reason, problem, remedy string
+		a, b                    model.Technique
+	}{
+		{"twice", "given twice", "once", wareInto, wareInto},
+		{"two counters of one field", "both own shops.wares", "path of its own", wareCount,
+			denorm.NewCounter(anyWares, "seller", anyShops, denorm.CounterSpec{Count: "wares", Partial: true})},
+		{"a part of what another owns", "both own wares.shop.name.first", "path of its own", shopNames, copyOfName("shop.name.first", "")},
+		{"a list that another derives", "only denorm.Subset may write shops.recent", "by one technique",
+			denorm.NewSubset(anyWares, "shop", anyShops, "recent", denorm.SubsetSpec{Max: 3, By: bson.D{{Key: "_id", Value: -1}}, Fields: []string{"name"}}),
+			embed.NewEmbedded[bson.D](anyShops, "recent", embed.EmbeddedSpec{Key: "_id"})},
+		{"a link of a tree", "relate.ParentRef writes shops.parent, and only paths.Tree may write shops.parent", "by one technique", shopTree,
+			relate.NewParentRef(anyShops, "parent", anyShops, relate.ParentRefSpec{})},
+		{"two trees in the same fields", "both own shops.parent", "", shopTree, paths.NewParentTree(anyShops, paths.TreeSpec{})},
+		{"tokens of two techniques", "both own shops.ops", "",
+			denorm.NewCounter(anyWares, "shop", anyShops, denorm.CounterSpec{Count: "wares", Tokens: "ops", Pending: "pending"}),
+			embed.NewVersioned(anyShops, embed.VersionedSpec{Tokens: "ops", Uncounted: []string{"wares", "ops2"}})},
+		{"entries of two tables", `documents of their own in collection "byName"`, "a collection of its own", shopTable,
+			denorm.NewIndexTable(anyWares, "name", "byName", denorm.IndexTableSpec{})},
+		{"another's entries", "writes byName.shop, and all documents there are those of denorm.IndexTable", "another collection", shopTable,
+			relate.NewParentRef(anyWares.Named("byName"), "shop", anyShops, relate.ParentRefSpec{})},
+		{"numbers of two sequences", `documents of their own in collection "counters"`, "of its own",
+			keys.NewSequence(anyShops, counters, keys.SequenceSpec{}), keys.NewSequence(anyWares, counters, keys.SequenceSpec{})},
+		{"feeds of one name", "both keep the document \"f\"", "a name, or a collection", feedOf("f"), feedOf("f")},
+		{"a counter past a version", "denorm.Counter owns shops.wares, and doesn't count up version, by which embed.Versioned guards", "Uncounted", shopGuard, wareCount},
+		{"a copy past a version", "denorm.Copy", "CountUp", wareGuard, shopNames},
+		{"a copy that counts up another field", "denorm.Copy", "CountUp", wareGuard, copyOfName("shop.name", "revision")},
+		{"a reference past a version", "relate.ParentRef writes wares.shop", "CountUp", wareGuard, wareInto},
+		{"elements past a version", "embed.Embedded writes shops.list", "Uncounted", shopGuard, embed.NewEmbedded[bson.D](anyShops, "list", embed.EmbeddedSpec{Key: "id"})},
+		{"two copies of one field", "both own wares.shop.name", "", shopNames, copyOfName("shop.name", "")},
+		{"keys that are unique and not", "is unique for one of", "declare both unique", unique(true), unique(false)},
+		{"one name for two indexes", "two indexes have the name x, and differ", "another Name", indexed("x", "a"), indexed("x", "b")},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			testkit.WantDeclarationErrors(t,
+				testkit.Wrong("in order", func() { model.New("m", test.a, test.b) }, test.problem, `New of "m"`, test.remedy),
+				testkit.Wrong("the other way", func() { model.New("m", test.b, test.a) }, "", `New of "m"`, test.remedy),
+			)
+		})
+	}
+	testkit.WantPanic(t, "no technique", "technique 1 is nil", func() { model.New("m", wareInto, nil) })
+}
+
+// What shares a path legally passes, in any order.
+func TestNewPasses(t *testing.T) {
+	for reason, list := range map[string][]model.Technique{
+		"nothing": nil,
+		"a reference that is counted, copied beside, and followed by a deletion": {
+			wareInto, wareCount, relate.NewOnDelete(anyShops, relate.OnDeleteSpec{Cascade: []relate.Referrer{wareInto}}),
+			relate.NewDangling(anyWares, "shop", anyShops, relate.DanglingSpec{Repair: relate.DetachIDs}),
+		},
+		"copies in elements": {
+			embed.NewEmbedded[bson.D](anyWares, "lines", embed.EmbeddedSpec{Key: "id"}),
+			denorm.NewCopy(anyShops, anyWares, denorm.CopySpec{KeyPath: "lines.shop", Lists: []string{"lines"}, Fields: []denorm.Field{{From: "name", To: "lines.name"}}}),
+		},
+		"writers that count the version up": {
+			wareGuard, copyOfName("shop.name", "version"), relate.NewParentRef(anyWares, "in", anyShops, relate.ParentRefSpec{CountUp: "version"}),
+		},
+		"writers that the guard spares": {
+			wareCount, embed.NewVersioned(anyShops, embed.VersionedSpec{Uncounted: []string{"wares", "address"}}),
+			embed.NewOne[bson.D](anyShops, "address", embed.OneSpec{}),
+		},
+		"copies of a version's documents": {
+			shopGuard, denorm.NewCopy(anyShops.Named("sources"), anyWares, denorm.CopySpec{KeyPath: "from.id", Fields: []denorm.Field{{From: "name", To: "from.name"}}}),
+		},
+		"two counters of different fields": {
+			wareCount, denorm.NewCounter(anyWares, "seller", anyShops, denorm.CounterSpec{Count: "sold", Partial: true}),
+		},
+		"a tree, a place in an area, a table, an expiry": {
+			shopTree, geofield.NewField(anyShops, "at", "geo", geofield.FieldSpec{}), shopTable,
+			schema.NewExpiry(anyWares, "at", schema.ExpirySpec{After: time.Hour}),
+		},
+		"feeds of two names":     {feedOf("one"), feedOf("two")},
+		"one collection, twice":  {model.Entity(anyShops), model.Entity(anyShops)},
+		"a unique index of ours": {wareInto, model.Entity(anyWares, uniqueOn("shop"))},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			if err := testkit.PanicOf(func() { model.New("m", list...) }); err != nil {
+				t.Error(err)
+			}
+			slices.Reverse(list)
+			if err := testkit.PanicOf(func() { model.New("m", list...) }); err != nil {
+				t.Error("reversed:", err)
+			}
+		})
+	}
+}
+
+func uniqueOn(path string) model.Index {
+	x := model.NewIndex("wares", bson.D{{Key: path, Value: 1}, {Key: "_id", Value: -1}})
+	x.Unique = true
+	return x
+}
+
+func TestModelTells(t *testing.T) {
+	list := []model.Technique{model.Entity(anyShops), wareCount, shopTable, feedOf("f")}
+	m := model.New("shop", list...)
+	if got := fmt.Sprint(m.Collections()); m.Name() != "shop" || got != "[shops wares byName docmodel.feeds]" {
+		t.Error(got)
+	}
+	got := m.Techniques()
+	if len(got) != 4 || got[1] != model.Technique(wareCount) {
+		t.Errorf("techniques %v", got)
+	}
+	got[1] = nil
+	if m.Techniques()[1] == nil {
+		t.Error("the techniques can be changed from outside")
+	}
+	if n := len(wareCount.Checks()) + len(shopTable.Checks()); len(m.Checks()) != n || n == 0 {
+		t.Errorf("%d checks, want %d", len(m.Checks()), n)
+	}
+}

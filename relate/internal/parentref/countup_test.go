@@ -1,0 +1,50 @@
+package parentref_test
+
+import (
+	"testing"
+
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate"
+)
+
+// An entry that an embed.Versioned guards.
+type counted struct {
+	ID     int    `bson:"_id"`
+	Server string `bson:"server,omitempty"`
+	Rev    int64  `bson:"rev"`
+}
+
+var (
+	countedEntries = model.NewCollection[counted, int]("entries")
+	counting       = relate.NewParentRef(countedEntries, "server", servers, relate.ParentRefSpec{CountUp: "rev"})
+)
+
+// Each write of the reference counts the version up once, however often it is run.
+func TestParentRefCountsUp(t *testing.T) {
+	testkit.Parallel(t)
+	one := func(server string, rev int64) testkit.Docs {
+		return testkit.Docs{"entries": {counted{1, server, rev}}}
+	}
+	testkit.RunPlanCases(t, []testkit.PlanCase{
+		{Reason: "moved", Before: one("a", 3), Plan: model.NewPlan(counting.Move(1, "a", "b")), After: one("b", 4), Status: model.Applied, Again: model.Already},
+		{Reason: "to where it is", Before: one("a", 3), Plan: model.NewPlan(counting.Move(1, "a", "a")), After: one("a", 3), Status: model.Applied, Again: model.Applied},
+		{Reason: "detached", Before: one("a", 3), Plan: model.NewPlan(counting.Detach(1, "a")), After: one("", 4), Status: model.Applied, Again: model.Already},
+		{Reason: "attached", Before: one("", 3), Plan: model.NewPlan(counting.Attach(1, "a")), After: one("a", 4), Status: model.Applied, Again: model.Already},
+		{Reason: "all moved", Before: one("a", 3), Plan: model.NewPlan(counting.MoveAll("a", "b")), After: one("b", 4), Status: model.Applied, Again: model.Applied},
+		{Reason: "all moved to where they are", Before: one("a", 3), Plan: model.NewPlan(counting.MoveAll("a", "a")), After: one("a", 3), Status: model.Applied, Again: model.Applied},
+	})
+}
+
+func TestParentRefCountUpDeclarations(t *testing.T) {
+	declare := func(path string) func() {
+		return func() { relate.NewParentRef(odds, "server", servers, relate.ParentRefSpec{CountUp: path}) }
+	}
+	testkit.WantDeclarationErrors(t,
+		testkit.Wrong("a path that isn't there", declare("revision"), "revision", "odds", "name a path"),
+		testkit.Wrong("a list", declare("stamps"), "stamps", "ParentRef", ""),
+		testkit.Wrong("a text", declare("pointer"), "CountUp", "NewParentRef", "embed.Versioned"),
+		testkit.Wrong("the reference", declare("server"), "CountUp", "NewParentRef", ""),
+		testkit.Wrong("the _id", declare("_id"), "_id", "NewParentRef", "name a field"),
+	)
+}
