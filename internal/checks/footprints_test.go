@@ -9,6 +9,8 @@ import (
 
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // declaredTechniques are the techniques that the cases of techniques use.
@@ -148,4 +150,35 @@ var unseen = map[string][]string{
 	"schema.Versions":   {"readers.v"},                                                                                      // no case of documents of that version
 	"relate.Migration":  {"*"},                                                                                              // its stages read before they plan
 	"paths.Graph":       {"hosts.labels", "talks.*"},                                                                        // its queries read them
+}
+
+// The comparison of footprints and commands sees what it must.
+func TestMisdeclared(t *testing.T) {
+	w := model.Write{Collection: "a", Model: &mongo.UpdateOneModel{
+		Filter: bson.D{{Key: "$or", Value: bson.A{bson.D{{Key: "k", Value: bson.D{{Key: "$elemMatch", Value: bson.D{{Key: "id", Value: 1}}}}}}}}},
+		Update: bson.D{{Key: "$set", Value: bson.D{{Key: "list.$[x].n", Value: 1}}}, {Key: "$rename", Value: bson.D{{Key: "old", Value: "new"}}}},
+	}}
+	whole := slices.Concat(model.Reads.In("a", "k"), model.Writes.In("a", "list.n", "old", "new"))
+	for _, test := range []struct {
+		reason string
+		list   []model.Footprint
+		want   []string
+	}{
+		{"whole", whole, nil},
+		{"a path above", slices.Concat(whole[:1], model.Owns.In("a", "list", "old", "new")), nil},
+		{"nothing", nil, []string{"asks for a.k ", "asks for a.k.id ", "writes a.list.n ", "writes a.new ", "writes a.old "}},
+		{"what is written is only read", slices.Concat(whole[:1], model.Reads.In("a", "list.n"), whole[2:]), []string{"writes a.list.n "}},
+		{"a path below", slices.Concat(whole, model.Writes.In("a", "old.x"))[:3], []string{"writes a.new "}},
+		{"whole documents of a user's", slices.Concat(whole[:1], model.Writes.In("a", model.Whole)), []string{"writes a.list.n ", "writes a.new ", "writes a.old "}},
+		{"whole documents of its own", model.Owns.In("a", model.Whole), nil},
+		{"another collection", slices.Concat(whole, model.Writes.In("b", "n")), []string{"writes b.n: no command"}},
+		{"a path that nothing uses", slices.Concat(whole, model.Reads.In("a", "z")), []string{"reads a.z: no command"}},
+	} {
+		found := usedPaths{}
+		found.value(Case{}, w, "")
+		got := misdeclared("x", test.list, found)
+		if !slices.EqualFunc(got, test.want, strings.HasPrefix) {
+			t.Errorf("%s: %q", test.reason, got)
+		}
+	}
 }
