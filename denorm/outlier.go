@@ -78,6 +78,8 @@ type Outlier[D, K, E any] struct {
 // [*model.DeclarationError] when a path doesn't exist, the array lies inside another, can be stored as null or has other
 // elements than the Bucket, Flag is no bool or overlaps the array, Max or MaxBytes is out of range, the Bucket has a Period (its
 // pages are not in the order of appending), or both are one collection.
+//
+// Give [model.New] the Outlier without its Bucket: the Outlier owns the pages.
 func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overflow *Bucket[K, E], spec OutlierSpec) *Outlier[D, K, E] {
 	if overflow == nil {
 		core.Place("NewOutlier of "+owners.Name()).Fail("no bucket for the overflow", "give what NewBucket returned")

@@ -31,6 +31,17 @@ var (
 	shopTable = denorm.NewIndexTable(anyShops, "name", "byName", denorm.IndexTableSpec{})
 )
 
+type owner struct {
+	ID    string `bson:"_id"`
+	Items []song `bson:"items,omitempty"`
+	More  bool   `bson:"more"`
+}
+
+var (
+	anyOwners   = model.NewCollection[owner, string]("owners")
+	ownersPages = denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, song], string]("pages"), denorm.BucketSpec{Max: 9})
+)
+
 func copyOfName(to, countUp string) *denorm.Copy[bson.D, string, string] {
 	return denorm.NewCopy(anyShops, anyWares, denorm.CopySpec{KeyPath: "shop.id", Fields: []denorm.Field{{From: "name", To: to}}, CountUp: countUp})
 }
@@ -77,6 +88,7 @@ func TestNewRefuses(t *testing.T) {
 			denorm.NewIndexTable(anyWares, "name", "byName", denorm.IndexTableSpec{})},
 		{"another's entries", "writes byName.shop, and all documents there are those of denorm.IndexTable", "another collection", shopTable,
 			relate.NewParentRef(anyWares.Named("byName"), "shop", anyShops, relate.ParentRefSpec{})},
+		{"an outlier and its bucket", "both own pages.", "leave one of them out", ownersPages, denorm.NewOutlier(anyOwners, "items", ownersPages, denorm.OutlierSpec{Max: 2, Flag: "more"})},
 		{"numbers of two sequences", `documents of their own in collection "counters"`, "of its own",
 			keys.NewSequence(anyShops, counters, keys.SequenceSpec{}), keys.NewSequence(anyWares, counters, keys.SequenceSpec{})},
 		{"feeds of one name", "both keep the document \"f\"", "a name, or a collection", feedOf("f"), feedOf("f")},

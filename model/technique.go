@@ -1,6 +1,6 @@
 package model
 
-// A Technique is a declared way of modeling: what [Indexes] and other walks over a model need of it. Each type of packages
+// A Technique is a declared way of modeling: what a [Model] needs to know of it. Each type of packages
 // embed, relate, denorm, paths, keys, schema and geofield that a New function declares is one, but for those that only read or compute
 // (relate.Join, paths.Forest, paths.RollUp), and embed.Union. Of this package, [Entity] makes one. A technique of your own embeds
 // [Parts].
@@ -24,10 +24,10 @@ func NewParts(indexes func() []Index, relations func() []Relation, checks func()
 	return Parts{indexes, relations, checks, footprints}
 }
 
-// Indexes returns the indexes that the technique needs: see [Indexes] for those of a whole model.
+// Indexes returns the indexes that the technique needs: see [Model.Indexes] for the indexes of a whole model.
 func (p Parts) Indexes() []Index { return called(p.indexes) }
 
-// Relations returns the relations that the technique stores, for [Diagram].
+// Relations returns the relations that the technique stores, for [Model.Diagram].
 func (p Parts) Relations() []Relation { return called(p.relations) }
 
 // Checks returns the checks that find and mend what breaks the technique's rules.
