@@ -78,6 +78,9 @@ func (c declaration) findAndModify(m *FindAndModify, filter, update bson.D) {
 // holdModify adds the scope's filter and fields. A Remove where the scope marks deletions is refused: it would return what it has only
 // marked.
 func holdModify(m *FindAndModify, s *scope) {
+	if m.Err == nil {
+		m.Err = s.knows(m.Collection)
+	}
 	if !s.holds(m.Collection) || m.Err != nil {
 		return
 	}

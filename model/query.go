@@ -112,6 +112,9 @@ func reverses(a, b bson.D) bool {
 
 // holdQuery adds the scope's filter.
 func holdQuery(q *Query, s *scope) {
+	if q.Err == nil {
+		q.Err = s.knows(q.Collection)
+	}
 	if !s.holds(q.Collection) || q.Err != nil {
 		return
 	}

@@ -108,6 +108,9 @@ type scope struct {
 	set      bson.D   // the fields of every write
 	mark     bson.D   // the fields that mark a document as deleted; nil deletes
 	only     []string // the collections it holds for; nil means all
+
+	model string          // the name of the model whose collections alone are reached; "" for none
+	known map[string]bool // its collections
 }
 
 // compiled checks a scope's fields and copies them.
@@ -189,6 +192,14 @@ func fieldOf(d bson.D, key string) (any, bool) {
 		return nil, false
 	}
 	return d[i].Value, true
+}
+
+// knows refuses a collection that the model doesn't have.
+func (s *scope) knows(collection string) error {
+	if s.model == "" || s.known[collection] {
+		return nil
+	}
+	return &ConflictError{Collection: collection, Reason: "is no collection of the model " + s.model + ": give New the technique that uses it, or model.Entity of it"}
 }
 
 func (s *scope) holds(collection string) bool {

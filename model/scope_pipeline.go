@@ -15,11 +15,14 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	}
 	last := len(m.Pipeline) - 1
 	head, err := s.pipeline(m.Collection, m.Pipeline[:last], false)
+	target, elsewhere := targetOf(m.Pipeline[last])
+	if err == nil {
+		err = s.knows(target)
+	}
 	if err != nil {
 		m.Err = err
 		return m
 	}
-	target, elsewhere := targetOf(m.Pipeline[last])
 	switch {
 	case elsewhere:
 		m.Err = &ConflictError{Collection: target, Reason: "a " + m.Pipeline[last][0].Key + " into another database can't be kept under a scope"}
@@ -75,6 +78,9 @@ func targetOf(stage bson.D) (collection string, elsewhere bool) {
 
 // pipeline puts the filter before a collection's stages, and into those that read other collections.
 func (s *scope) pipeline(collection string, stages mongo.Pipeline, deleted bool) (mongo.Pipeline, error) {
+	if err := s.knows(collection); err != nil {
+		return nil, err
+	}
 	var first mongo.Pipeline
 	if filter := s.shown(deleted); s.holds(collection) && len(filter) > 0 {
 		if len(stages) > 0 && len(stages[0]) > 0 && mustBeFirst[stages[0][0].Key] {
@@ -180,9 +186,12 @@ func (s *scope) inner(args bson.D, key string) (bson.D, error) {
 
 func (s *scope) restrict(args bson.D) (bson.D, error) {
 	collection, ok := asString(valueOf(args, "from"))
-	switch {
-	case !ok:
+	if !ok {
 		return nil, &ConflictError{Reason: "a scope needs $graphLookup's from to be a collection's name"}
+	}
+	switch err := s.knows(collection); {
+	case err != nil:
+		return nil, err
 	case !s.holds(collection) || len(s.filter) == 0:
 		return args, nil
 	}

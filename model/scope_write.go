@@ -41,6 +41,9 @@ func (s *scope) write(w Write) Write {
 	if w.Err != nil {
 		return w
 	}
+	if err := s.knows(w.Collection); err != nil {
+		return Refused(w.Collection, err)
+	}
 	if w.Reasons = s.reasons(w); !s.holds(w.Collection) {
 		return w
 	}
