@@ -182,7 +182,7 @@ func NewCounter[C, CK, P, PK any](
 // Cost: four commands, served by _id: the parent's tokens, then three writes of the child, the parent, the child. A
 // child that names no parent is just stored.
 //
-// In a transaction (set Tx, or run it within one) it is the driver's duplicate-key error that a taken _id gives.
+// In a transaction of the caller's it is the driver's duplicate-key error that a taken _id gives.
 // Without Tokens: two commands, the child and the parent, in a transaction.
 func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[any] {
 	return x.c.Insert(x.children.Insert(child), op)

@@ -118,7 +118,7 @@ func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string,
 // gives a model.ErrTaken, and so does a value of a unique table that another document holds; nothing is left behind then. So does
 // this very document, stored by a first run that was cut, when somebody changed it before the second: its entries are confirmed. (One
 // that is deleted before it could be asked for gives the driver's duplicate-key error, and leaves the entries.) In a
-// transaction both are the driver's duplicate-key error, for the server has aborted it. A document without values is just
+// transaction of the caller's both are the driver's duplicate-key error, for the server has aborted it. A document without values is just
 // stored.
 //
 // Cost: three commands; twice as many entries as the document has values, and the document. Cut, it leaves entries without

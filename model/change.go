@@ -153,9 +153,10 @@ var errUnchanged = errors.New("docmodel: gave up: nothing had changed when it wa
 
 func (c *changing) attempt(ctx context.Context, db DB) (result Result, err error) {
 	c.reset()
+	var plan Plan
 	once := func(ctx context.Context) error {
-		plan, err := c.decided(ctx)
-		if err != nil {
+		var err error
+		if plan, err = c.decided(ctx); err != nil {
 			return err
 		}
 		result, err = plan.Run(ctx, db)
@@ -164,8 +165,10 @@ func (c *changing) attempt(ctx context.Context, db DB) (result Result, err error
 	if c.lease != nil {
 		return c.leased(ctx, db)
 	}
-	if c.tx {
-		err = inTx(ctx, db, once)
+	if c.tx || core.Transacts(db) {
+		if err = inTx(ctx, db, once); err != nil && !inTransaction(ctx) {
+			err = plan.under(db).explained(ctx, db, err)
+		}
 	} else {
 		err = once(ctx)
 	}

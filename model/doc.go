@@ -20,6 +20,7 @@
 //	Two techniques on one document            [Merge]
 //	All that one action of a user touches     [MergePlans], [Change.Also]; what has to be run apart [InTx]
 //	Read, decide, write, and again if stale   [Change]
+//	Each action in a transaction of its own   [WithTransactions]
 //	One writer at a time, the dead finished   [Lease]
 //	Work through a live collection            [Job]
 //	A tenant, soft deletion, updatedAt        [Scope]

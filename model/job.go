@@ -148,6 +148,7 @@ func (j Job) Run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return p, err
 	}
+	db = marking(db)
 	if o.Checkpoint != "" && o.From.After.Type == 0 && o.From.Stage == 0 {
 		if err := j.load(ctx, db, o, &p); err != nil {
 			return p, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -21,6 +22,9 @@ import (
 // A session in the context is used; in its running transaction the plan takes part. Without one, a transactional plan is
 // refused with [ErrTransactional] unless Options.AllowPartial is set.
 func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
+	if core.Transacts(db) && !inTransaction(ctx) && p.Guarantee() != Atomic && !slices.ContainsFunc(p.Steps, isMerge) {
+		return p.RunTx(ctx, db)
+	}
 	p = p.under(db)
 	batches, err := p.split()
 	if err = cmp.Or(err, core.CheckRun(ctx, db), core.CheckDepth(p.Options.Comment)); err != nil {
@@ -30,6 +34,11 @@ func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
 		return newResult(p), ErrTransactional
 	}
 	return p.send(ctx, db, batches)
+}
+
+func isMerge(s Step) bool {
+	_, is := s.(MergeInto)
+	return is
 }
 
 // Run runs the write as a plan of its own.
@@ -161,6 +170,11 @@ func (r *runner) judge(ctx context.Context, step int, w Write, otherwise error) 
 		}
 	}
 	r.result.Steps[step].Status = NotSent
+	return r.because(ctx, step, w, otherwise)
+}
+
+// because is the error of the reason that holds for a write that changed nothing, or the other one.
+func (r *runner) because(ctx context.Context, step int, w Write, otherwise error) error {
 	for _, reason := range w.Reasons {
 		if !reason.explains(w, otherwise) {
 			continue

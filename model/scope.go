@@ -62,7 +62,7 @@ func (s Scope) On(db DB) DB {
 	if err := core.CheckDB(db); err != nil {
 		return &core.Handle{Database: noDatabase(db), Err: err}
 	}
-	h := &core.Handle{Database: core.Database(db), Tenant: core.Tenant(db)}
+	h := &core.Handle{Database: core.Database(db), Tenant: core.Tenant(db), Tx: core.Transacts(db)}
 	outer := scopesOf(db)
 	own, err := s.compiled()
 	for _, o := range outer {
@@ -231,12 +231,23 @@ func everywhere() []*scope {
 	return []*scope{own}
 }
 
-// bare is the database without scopes, for what the library keeps for itself, and for writes that were put under them before.
+// bare is the database without scopes and transactions, for what the library keeps for itself, and for writes that were put under the
+// scopes before.
 func bare(db DB) DB {
-	if len(scopesOf(db)) == 0 {
+	if len(scopesOf(db)) == 0 && !core.Transacts(db) {
 		return db
 	}
 	return &core.Handle{Database: core.Database(db), Tenant: core.Tenant(db)}
+}
+
+// marking is the database on which nothing is put into a transaction by itself.
+func marking(db DB) DB {
+	if !core.Transacts(db) {
+		return db
+	}
+	h := *db.(*core.Handle)
+	h.Tx = false
+	return &h
 }
 
 // tenantName is the name of a document that the library keeps for itself (a place, a checkpoint): two tenants don't share one.

@@ -42,8 +42,28 @@ func (p Plan) RunTx(ctx context.Context, db DB) (Result, error) {
 	})
 	if err != nil && !inTransaction(ctx) { // the owner of a transaction that was joined may still commit it
 		result = rolledBack(result, sent && commitUnknown(err))
+		err = p.explained(ctx, db, err)
 	}
 	return result, err
+}
+
+// explained is the error of a plan, which is under the scopes of the database, after its own transaction was aborted: what was in the way
+// of a write is asked now, for in the transaction nothing could be asked after a duplicate key.
+func (p Plan) explained(ctx context.Context, db DB, err error) error {
+	var failed *StepError
+	if !mongo.IsDuplicateKeyError(err) || !errors.As(err, &failed) || failed.Step >= len(p.Steps) {
+		return err
+	}
+	w, ok := p.Steps[failed.Step].(Write)
+	if !ok {
+		return err
+	}
+	r := &runner{plan: p, db: bare(db), result: newResult(p)}
+	why := r.because(ctx, failed.Step, w, failed.Err)
+	if step := (*StepError)(nil); errors.As(why, &step) {
+		step.Where = failed.Where
+	}
+	return why
 }
 
 // rolledBack says what became of the steps of a transaction that failed: nothing, or, where the outcome of its commit is
@@ -66,6 +86,27 @@ func commitUnknown(err error) bool {
 		return true
 	}
 	return labeled.HasErrorLabel("UnknownTransactionCommitResult") || labeled.HasErrorLabel("NetworkError") || mongo.IsTimeout(err)
+}
+
+// WithTransactions returns the database on which what belongs together runs in a transaction: each attempt of a [Change], and each plan
+// that isn't atomic by itself ([Plan.Guarantee]). It is all applied, or nothing is; no cut leaves anything half done. It asks the server
+// once, by hello, and returns [ErrNoTransactions] for one that has none. What runs long or holds a lock keeps its own way: a [Job], a
+// [Stream], a [Change] under a [Lease] (a tree's), and a plan with a [MergeInto].
+//
+// Cost: one command more for each transaction, its commit. An insert that meets an equal document under its _id isn't taken for one
+// that was applied before: it is told as taken.
+func WithTransactions(ctx context.Context, db DB) (DB, error) {
+	if err := core.CheckRun(ctx, db); err != nil {
+		return nil, err
+	}
+	if err := checkTransactions(ctx, db); err != nil {
+		return nil, err
+	}
+	h := &core.Handle{Database: core.Database(db), Tenant: core.Tenant(db), Tx: true}
+	if of, ok := db.(*core.Handle); ok {
+		h.Scopes = of.Scopes
+	}
+	return h, nil
 }
 
 // InTx runs f in a transaction: the one that the context's session is running, or a new one. Give f's context to
@@ -111,6 +152,9 @@ func inTransaction(ctx context.Context) bool {
 
 // checkTransactions asks the server what it is, outside any session.
 func checkTransactions(ctx context.Context, db DB) error {
+	if core.Transacts(db) { // it was asked
+		return nil
+	}
 	var hello struct {
 		SetName string `bson:"setName"`
 		Msg     string `bson:"msg"`

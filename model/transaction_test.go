@@ -88,6 +88,9 @@ func TestRunTxRefusesStandalone(t *testing.T) {
 		if got, err := model.NewPlan(parts.Insert(part{ID: 1})).RunTx(t.Context(), db); !errors.Is(err, model.ErrNoTransactions) || statuses(got) != "not sent" {
 			t.Errorf("RunTx: %s, %v", statuses(got), err)
 		}
+		if tx, err := model.WithTransactions(t.Context(), db); !errors.Is(err, model.ErrNoTransactions) || tx != nil {
+			t.Errorf("WithTransactions: %v, %v", tx, err)
+		}
 		if left := stock(t, db); len(left) != 0 {
 			t.Errorf("stored %v", left)
 		}

@@ -83,7 +83,21 @@ func underScope() []Case {
 			return []any{scope}, func() any { return scope.Plan(model.NewPlan(c.steps(s)...)) }
 		}})
 	}
-	return out
+	return append(out, Case{Method: "model.Scope.Indexes", Reason: "the tenant leads, and what is marked isn't unique", From: func(s string) ([]any, func() any) {
+		scope, set := tenant(s), model.IndexSet{Needed: []model.Index{unique(model.NewIndex("parts", bson.D{{Key: "name", Value: 1}}))}}
+		return []any{scope, set.Needed}, func() any {
+			led, err := scope.Indexes(set)
+			if err != nil {
+				return model.RefusedPlan("parts", err)
+			}
+			return led
+		}
+	}})
+}
+
+func unique(x model.Index) model.Index {
+	x.Unique = true
+	return x
 }
 
 func alsoCases() []Case {

@@ -117,6 +117,14 @@ var tenantRuns = map[string]struct {
 		})
 		return fmt.Sprint(n), err
 	}, "2"},
+	"model.WithTransactions": {func(ctx context.Context, db model.DB) (string, error) {
+		tx, err := model.WithTransactions(ctx, db)
+		if err != nil {
+			return "", err
+		}
+		r, err := model.NewPlan(tenantBooks.Delete("my 1"), tenantBooks.Delete("their 1")).Run(ctx, tx)
+		return fmt.Sprint(r.Modified()), err
+	}, "1"},
 	"model.MergeInto.Run": {func(ctx context.Context, db model.DB) (string, error) {
 		_, err := model.MergeInto{Collection: "books", Once: true, Pipeline: mongo.Pipeline{{{Key: "$merge", Value: bson.D{{Key: "into", Value: "authors"}}}}}}.Run(ctx, db)
 		return "", err

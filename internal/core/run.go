@@ -19,6 +19,7 @@ type Handle struct {
 	Scopes   any    // of package model
 	Tenant   string // whose the documents are that the library keeps for itself; "" for nobody's
 	Err      error  // bad input; whatever runs on the handle is refused with it
+	Tx       bool   // the server has transactions, and what belongs together runs in one
 }
 
 // Name is the name of the database.
@@ -45,10 +46,16 @@ func Database(db DB) *mongo.Database {
 	return db.(*mongo.Database)
 }
 
+// Transacts reports whether what belongs together runs in a transaction.
+func Transacts(db DB) bool {
+	h, ok := db.(*Handle)
+	return ok && h != nil && h.Tx
+}
+
 // Scoped reports whether a database is under a scope.
 func Scoped(db DB) bool {
 	h, ok := db.(*Handle)
-	return ok && h.Scopes != nil
+	return ok && h != nil && h.Scopes != nil
 }
 
 // CheckRun refuses a nil context and what is no database, before anything is sent.

@@ -53,7 +53,7 @@ func Catch(t testing.TB, f func()) (e *model.DeclarationError) {
 }
 
 // MustRun runs plans that prepare a test.
-func MustRun(t testing.TB, db *mongo.Database, plans ...model.Plan) {
+func MustRun(t testing.TB, db model.DB, plans ...model.Plan) {
 	t.Helper()
 	for _, p := range plans {
 		if _, err := p.Run(t.Context(), db); err != nil {
