@@ -59,24 +59,29 @@ type Scope struct {
 // A lock document ([Lease]), a checkpoint ([JobOptions]) and the state of a migration belong to the tenant. Two tenants don't share
 // them. They hold no user's data, and have no other field of the scope.
 func (s Scope) On(db DB) DB {
-	if err := core.CheckDB(db); err != nil {
-		return &core.Handle{Database: noDatabase(db), Err: err}
-	}
-	h := &core.Handle{Database: core.Database(db), Tenant: core.Tenant(db), Tx: core.Transacts(db)}
-	outer := scopesOf(db)
 	own, err := s.compiled()
+	return own.on(db, err)
+}
+
+// on is the database under one scope more, or on which everything is refused.
+func (s *scope) on(db DB, err error) DB {
+	if bad := core.CheckDB(db); bad != nil {
+		return &core.Handle{Database: noDatabase(db), Err: bad}
+	}
+	h := core.HandleOf(db)
+	outer := scopesOf(db)
 	for _, o := range outer {
 		if err == nil {
-			err = own.inside(o)
+			err = s.inside(o)
 		}
 	}
 	if err != nil {
 		h.Err = err
 		return h
 	}
-	h.Scopes = append(slices.Clip(outer), own)
-	if len(own.tenant) > 0 {
-		h.Tenant = strings.TrimPrefix(h.Tenant+" "+shell(own.tenant), " ")
+	h.Scopes = append(slices.Clip(outer), s)
+	if len(s.tenant) > 0 {
+		h.Tenant = strings.TrimPrefix(h.Tenant+" "+shell(s.tenant), " ")
 	}
 	return h
 }
@@ -237,7 +242,9 @@ func bare(db DB) DB {
 	if len(scopesOf(db)) == 0 && !core.Transacts(db) {
 		return db
 	}
-	return &core.Handle{Database: core.Database(db), Tenant: core.Tenant(db)}
+	h := core.HandleOf(db)
+	h.Scopes, h.Tx = []*scope(nil), false
+	return h
 }
 
 // marking is the database on which nothing is put into a transaction by itself.
@@ -245,9 +252,9 @@ func marking(db DB) DB {
 	if !core.Transacts(db) {
 		return db
 	}
-	h := *db.(*core.Handle)
+	h := core.HandleOf(db)
 	h.Tx = false
-	return &h
+	return h
 }
 
 // tenantName is the name of a document that the library keeps for itself (a place, a checkpoint): two tenants don't share one.

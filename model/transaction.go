@@ -102,10 +102,8 @@ func WithTransactions(ctx context.Context, db DB) (DB, error) {
 	if err := checkTransactions(ctx, db); err != nil {
 		return nil, err
 	}
-	h := &core.Handle{Database: core.Database(db), Tenant: core.Tenant(db), Tx: true}
-	if of, ok := db.(*core.Handle); ok {
-		h.Scopes = of.Scopes
-	}
+	h := core.HandleOf(db)
+	h.Tx = true
 	return h, nil
 }
 

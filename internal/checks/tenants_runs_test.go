@@ -171,6 +171,10 @@ var tenantRuns = map[string]struct {
 		_, err := tenantBooks.Find(nil).All(ctx, model.Scope{Tenant: bson.D{{Key: "tenant", Value: "theirs"}}}.On(db))
 		return "", err
 	}, "refused"},
+	"model.Model.On": {func(ctx context.Context, db model.DB) (string, error) {
+		_, err := tenantAuthors.Find(nil).All(ctx, model.New("books", model.Entity(tenantBooks)).On(db))
+		return "", err
+	}, "refused"},
 	"advise.Survey.Run": {func(ctx context.Context, db model.DB) (string, error) {
 		r, err := tenantSurvey.Run(ctx, db)
 		return fmt.Sprint(r.Parents.Of, r.Children.Of), err

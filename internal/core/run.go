@@ -38,6 +38,15 @@ func (h *Handle) Client() *mongo.Client {
 	return h.Database.Client()
 }
 
+// HandleOf is a handle of its own on a database that [CheckDB] lets pass, with all that the database has.
+func HandleOf(db DB) *Handle {
+	if h, ok := db.(*Handle); ok {
+		own := *h
+		return &own
+	}
+	return &Handle{Database: db.(*mongo.Database)}
+}
+
 // Database is the driver's database behind a DB that [CheckRun] lets pass.
 func Database(db DB) *mongo.Database {
 	if h, ok := db.(*Handle); ok {

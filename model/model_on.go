@@ -1,0 +1,19 @@
+package model
+
+import "github.com/docmodel/docmodel/internal/core"
+
+// On returns the database on which only the model's collections are reached: what reads or writes another one, by a $lookup too, is
+// refused with a [*ConflictError] before it is sent. So nothing passes by the techniques unseen, and none is left out of the model's
+// indexes and its [Model.Audit]. Together with a [Scope] and [WithTransactions], in any order, it is the database of a repository:
+//
+//	db := scope.On(shop.On(database))
+func (m *Model) On(db DB) DB {
+	known := map[string]bool{}
+	for _, name := range m.Collections() {
+		known[name] = true
+	}
+	if len(known) == 0 {
+		core.Fail("the model has no collections", "Model.On", "make the model with New, of the techniques that the program uses")
+	}
+	return (&scope{model: m.name, known: known}).on(db, nil)
+}
