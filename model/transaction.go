@@ -59,6 +59,9 @@ func (p Plan) explained(ctx context.Context, db DB, err error) error {
 		return err
 	}
 	r := &runner{plan: p, db: bare(db), result: newResult(p)}
+	if own, asked := r.applied(ctx, failed.Step, w); own || asked != nil {
+		return err
+	}
 	why := r.because(ctx, failed.Step, w, failed.Err)
 	if step := (*StepError)(nil); errors.As(why, &step) {
 		step.Where = failed.Where
@@ -93,8 +96,8 @@ func commitUnknown(err error) bool {
 // once, by hello, and returns [ErrNoTransactions] for one that has none. What runs long or holds a lock keeps its own way: a [Job], a
 // [Stream], a [Change] under a [Lease] (a tree's), and a plan with a [MergeInto].
 //
-// Cost: one command more for each transaction, its commit. An insert that meets an equal document under its _id isn't taken for one
-// that was applied before: it is told as taken.
+// Cost: one command more for each transaction, its commit. An insert that meets an equal document under its _id isn't taken for one that
+// was applied before, for the others of its transaction may not be: it gives the server's duplicate-key error.
 func WithTransactions(ctx context.Context, db DB) (DB, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return nil, err
@@ -105,6 +108,27 @@ func WithTransactions(ctx context.Context, db DB) (DB, error) {
 	h := core.HandleOf(db)
 	h.Tx = true
 	return h, nil
+}
+
+// applied reports whether a write is there as this plan writes it: it may be its own, of a run whose commit nobody heard of.
+func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
+	if w.Done != nil {
+		return r.holds(ctx, w.Collection, w.Done)
+	}
+	m, ok := w.Model.(*mongo.InsertOneModel)
+	if !ok {
+		return false, nil
+	}
+	doc, ok := m.Document.(bson.Raw)
+	if !ok {
+		return false, nil
+	}
+	id := And(bson.D{{Key: "_id", Value: Eq(doc.Lookup("_id"))}}, w.tenant)
+	stored, err := collectionOf(runctx.Deciding(ctx), r.db, nil, w.Collection).FindOne(ctx, id).Raw()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return false, nil
+	}
+	return err == nil && touchedAfter(r.plan.Steps[step+1:], w.Collection).and(w.stamped()).same(stored, doc), err
 }
 
 // InTx runs f in a transaction: the one that the context's session is running, or a new one. Give f's context to

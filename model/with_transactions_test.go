@@ -79,6 +79,11 @@ func TestWithTransactionsTells(t *testing.T) {
 		if !errors.Is(err, taken) || !errors.As(err, &step) || step.Step != 1 {
 			t.Errorf("a plan: %v", err)
 		}
+		own := parts.Insert(part{1, "a", 5})
+		own.Reasons = insert.Reasons
+		if _, err := model.NewPlan(parts.Insert(part{2, "b", 0}), own).Run(t.Context(), tx); !mongo.IsDuplicateKeyError(err) || errors.Is(err, taken) {
+			t.Errorf("an equal document: %v", err)
+		}
 		change := model.Change[int]{Read: func(context.Context, model.DB) (int, error) { return 0, nil }, Decide: func(int) (model.Plan, error) { return plan, nil }}
 		if _, _, err := change.Run(t.Context(), tx); !errors.Is(err, taken) {
 			t.Errorf("a change: %v", err)

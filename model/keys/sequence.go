@@ -131,7 +131,7 @@ func (s *Sequence[D, K]) Take(owner K, n int64) *model.Modify[SequenceCounter[K]
 
 // Insert returns the write that stores a document under an owner's number, whatever its own _id says. Run again with the same
 // number, it recognizes the document. Another document there gives [model.ErrTaken]: the counter stands behind the documents, or the
-// number was made up. In a transaction the server's duplicate-key error comes instead.
+// number was made up. In a transaction of the caller's the server's duplicate-key error comes instead.
 //
 // Cost: one command, one document. Where the number is taken, one or two more that ask by whom.
 func (s *Sequence[D, K]) Insert(owner K, n int64, doc D) model.Write {

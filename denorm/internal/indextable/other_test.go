@@ -272,14 +272,14 @@ func TestIndexTableDeclaration(t *testing.T) {
 	}
 }
 
-// In a running transaction nothing is asked after a duplicate key, for it has aborted it: both reservations are gone.
+// A duplicate key aborts the transaction, and both reservations are gone; who has the value is asked afterwards.
 func TestIndexTableTransaction(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		modeltest.NeedTransactions(t, db)
 		mustExec(t, db, byEmail.Insert(member{ID: "a", Email: "a@x"}, token(1)))
 		_, err := byEmail.Insert(member{ID: "b", Email: "a@x"}, token(2)).RunTx(context.Background(), db)
-		if !mongo.IsDuplicateKeyError(err) {
+		if !errors.Is(err, model.ErrTaken) {
 			t.Errorf("error %v", err)
 		}
 		if _, err := byEmail.Insert(member{ID: "b", Email: "b@x"}, token(2)).RunTx(context.Background(), db); err != nil {

@@ -253,7 +253,7 @@ func TestSequenceAppendKnown(t *testing.T) {
 			t.Errorf("from an old end: %v", err)
 		}
 		seqStore(t, db, seqPlain, "a", 3) // by other means
-		if _, err := seqAppended(t, seqPlain, "a", 3, seqMail{Text: "third"}).RunTx(t.Context(), db); !mongo.IsDuplicateKeyError(err) {
+		if _, err := seqAppended(t, seqPlain, "a", 3, seqMail{Text: "third"}).RunTx(t.Context(), db); !errors.Is(err, model.ErrTaken) {
 			t.Errorf("a number that is taken: %v", err)
 		}
 		seqWantCounter(t, db, "a", int64(2))
