@@ -243,7 +243,7 @@ func bare(db DB) DB {
 		return db
 	}
 	h := core.HandleOf(db)
-	h.Scopes, h.Tx = []*scope(nil), false
+	h.Scopes, h.Tx = nil, false
 	return h
 }
 

@@ -106,6 +106,9 @@ func WithTransactions(ctx context.Context, db DB) (DB, error) {
 		return nil, err
 	}
 	h := core.HandleOf(db)
+	if list := scopesOf(db); len(list) > 0 {
+		h.Scopes = list
+	}
 	h.Tx = true
 	return h, nil
 }
