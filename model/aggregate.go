@@ -71,10 +71,14 @@ func (a *Aggregation) Count(ctx context.Context, db DB) (int64, error) {
 	var found struct{ N int64 }
 	counting := *a
 	counting.Pipeline = append(slices.Clone(a.Pipeline), bson.D{{Key: "$count", Value: "n"}})
-	err := readPipeline(ctx, db, &counting).one(&found)
+	ctx, op := begin(ctx, db, "count", "", a.Collection, 0)
+	defer op.end()
+	op.reads(a.Index)
+	err := readPipeline(ctx, db, &counting).first(ctx, &found)
 	if errors.Is(err, ErrNotFound) {
 		err = nil
 	}
+	op.settle(err)
 	return found.N, err
 }
 
@@ -150,7 +154,7 @@ func readPipeline(ctx context.Context, db DB, of *Aggregation) *read {
 	if err == nil {
 		err = cmp.Or(core.CheckDepth(a.Pipeline), a.Options.check())
 	}
-	return &read{ctx, a.Options, a.codec, err, a.Collection, nil, func(ctx context.Context) (*mongo.Cursor, error) {
+	return &read{ctx, db, "aggregate", a.Index, a.Options, a.codec, err, a.Collection, nil, func(ctx context.Context) (*mongo.Cursor, error) {
 		o := options.Aggregate()
 		if a.Options.Hint != nil {
 			o.SetHint(a.Options.Hint)

@@ -24,6 +24,10 @@ import (
 //
 // What it reads through this module is read at the primary, whatever read preference the database has.
 type Change[S any] struct {
+	// Name is what an [Observer] is told that the change is: a technique and its place, or an operation of the application. "" gives the
+	// name of the function Decide. It holds no values.
+	Name string
+
 	// Read reads the state. It must not write.
 	Read func(ctx context.Context, db DB) (S, error)
 	// Decide computes the plan from the state, purely. An error of it ends the change; nothing is written.
@@ -48,7 +52,7 @@ type Change[S any] struct {
 
 	// Then, if it is not nil, is asked once the plan was run, with the state that it was decided from: the change that it returns
 	// is run too, unless that is nil. For what must be looked at again after it was written. Its error is Run's, though the plan
-	// before it was applied. It has the Attempts and pauses of this one where it says none.
+	// before it was applied. It has the Name, the Attempts and the pauses of this one where it says none.
 	Then func(S) *Change[S]
 
 	// Err is bad input: Run returns it, and nothing is read.
@@ -62,7 +66,7 @@ func (c Change[S]) Run(ctx context.Context, db DB) (S, Result, error) {
 	var state, before S
 	run := changing{
 		err: c.Err, attempts: c.Attempts, pause: c.Pause, maxPause: c.MaxPause, tx: c.Tx, incomplete: c.Read == nil || c.Decide == nil,
-		lease: c.Lease, mends: c.Mends,
+		lease: c.Lease, mends: c.Mends, name: c.Name, decides: c.Decide,
 		read: func(ctx context.Context) (err error) {
 			state, err = c.Read(ctx, db)
 			return err
@@ -75,12 +79,13 @@ func (c Change[S]) Run(ctx context.Context, db DB) (S, Result, error) {
 		unchanged: func() bool { return reflect.DeepEqual(before, state) },
 	}
 	if c.Then != nil {
-		run.then = func(result *Result) error {
+		run.then = func(ctx context.Context, result *Result) error {
 			next := c.Then(state)
 			if next == nil {
 				return nil
 			}
 			after := *next
+			after.Name = cmp.Or(after.Name, c.Name)
 			after.Attempts = cmp.Or(after.Attempts, c.Attempts)
 			after.Pause, after.MaxPause = cmp.Or(after.Pause, c.Pause), cmp.Or(after.MaxPause, c.MaxPause)
 			_, more, err := after.Run(ctx, db)
@@ -100,11 +105,13 @@ type changing struct {
 	tx, incomplete  bool
 	lease           *Lease
 	mends           bool
+	name            string
+	decides         any // the function Decide
 
 	read   func(context.Context) error // the state
 	decide func() (Plan, error)
 	reset  func()
-	then   func(*Result) error // runs the change that follows; nil for none
+	then   func(context.Context, *Result) error // runs the change that follows; nil for none
 
 	unchanged func() bool // whether the last read found what the one before it had found
 	stale     error       // of the last attempt
@@ -112,6 +119,17 @@ type changing struct {
 }
 
 func (c *changing) run(ctx context.Context, db DB) (Result, error) {
+	if c.name == "" && observed(db) {
+		c.name = functionName(c.decides)
+	}
+	ctx, op := begin(ctx, db, "change", c.name, "", 0)
+	defer op.end()
+	result, err := c.attempted(ctx, db, op)
+	op.ran(result, err)
+	return result, err
+}
+
+func (c *changing) attempted(ctx context.Context, db DB, op *observation) (Result, error) {
 	if err := cmp.Or(c.err, core.CheckRun(ctx, db)); err != nil {
 		return Result{}, err
 	}
@@ -124,9 +142,10 @@ func (c *changing) run(ctx context.Context, db DB) (Result, error) {
 	}
 	ctx = runctx.Deciding(ctx)
 	for n := 1; ; n++ {
-		result, err := c.attempt(ctx, db)
+		op.tried()
+		result, err := c.attempt(ctx, db, n)
 		if err == nil && c.then != nil {
-			err = c.then(&result)
+			err = c.then(ctx, &result)
 			return result, err
 		}
 		if !errors.Is(err, ErrStale) || inTransaction(ctx) {
@@ -151,7 +170,16 @@ const maxUnchanged = 3
 // errUnchanged joins the error of a change that found nothing new when it read again.
 var errUnchanged = errors.New("docmodel: gave up: nothing had changed when it was read again")
 
-func (c *changing) attempt(ctx context.Context, db DB) (result Result, err error) {
+func (c *changing) attempt(ctx context.Context, db DB, n int) (Result, error) {
+	ctx, op := begin(ctx, db, "attempt", c.name, "", n)
+	defer op.end()
+	result, err := c.once(ctx, db)
+	op.ran(result, err)
+	return result, err
+}
+
+// once reads, decides and runs.
+func (c *changing) once(ctx context.Context, db DB) (result Result, err error) {
 	c.reset()
 	var plan Plan
 	once := func(ctx context.Context) error {

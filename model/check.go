@@ -107,8 +107,28 @@ func (c Check) Find() *Aggregate[bson.Raw] {
 //
 // Cost: that of [Check.Find]; of a check that has a Read, what the technique says.
 func (c Check) Each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
+	if !observed(db) {
+		return c.each(ctx, db)
+	}
+	return func(yield func(Finding, error) bool) {
+		ctx, op := begin(ctx, db, "check", c.Name, c.Collection, 0)
+		defer op.end()
+		var failure error
+		for f, err := range c.each(ctx, db) {
+			if err != nil {
+				failure = err
+			}
+			if !yield(f, err) {
+				break
+			}
+		}
+		op.settle(failure)
+	}
+}
+
+func (c Check) each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 	if c.Read != nil && c.Err == nil {
-		return c.each(c.Read(ctx, db, c.filter))
+		return c.signed(c.Read(ctx, db, c.filter))
 	}
 	return func(yield func(Finding, error) bool) {
 		for row, err := range c.Find().Each(ctx, db) {
@@ -123,8 +143,8 @@ func (c Check) Each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 	}
 }
 
-// each says whose check it is.
-func (c Check) each(found iter.Seq2[Finding, error]) iter.Seq2[Finding, error] {
+// signed says whose check it is.
+func (c Check) signed(found iter.Seq2[Finding, error]) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		for f, err := range found {
 			if f.Technique = c.technique; !yield(f, err) {

@@ -82,7 +82,7 @@ func (c declaration) of(db *mongo.Database) *mongo.Collection {
 	if db == nil {
 		core.Fail("the database is nil", "Collection.Of of "+c.Name(), "give the database that the collection is in")
 	}
-	return collectionOf(context.Background(), db, c.Codec(), c.Name())
+	return openCollection(context.Background(), db, c.Codec(), c.Name())
 }
 
 func init() {

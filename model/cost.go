@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Cost is a price: of a value, known before it runs, or of a run, measured by package modeltest. The zero Cost is
+// A Cost is a price: of a value, known before it runs, or of a run, measured by package modeltest or an [Observer]. The zero Cost is
 // nothing sent.
 type Cost struct {
 	Commands int // commands sent to the server, without retries and handshakes
@@ -89,7 +89,12 @@ func (p Plan) Cost() Cost {
 	if err != nil {
 		return Cost{}
 	}
-	c := Cost{Commands: len(batches)}
+	return p.costIn(len(batches))
+}
+
+// costIn is the price of a plan that is so many commands.
+func (p Plan) costIn(commands int) Cost {
+	c := Cost{Commands: commands}
 	for _, s := range p.Steps {
 		c = c.Plus(stepCost(s))
 	}

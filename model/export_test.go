@@ -1,6 +1,9 @@
 package model
 
-import "reflect"
+import (
+	"context"
+	"reflect"
+)
 
 // Scoped is a value as it is sent under a scope: a step, a plan, a query, a pipeline or a findAndModify.
 func Scoped[T any](s Scope, v T) T {
@@ -25,3 +28,17 @@ func Scoped[T any](s Scope, v T) T {
 func (q *Query) hold(s *scope)         { holdQuery(q, s) }
 func (a *Aggregation) hold(s *scope)   { holdPipeline(a, s) }
 func (m *FindAndModify) hold(s *scope) { holdModify(m, s) }
+
+// Unobserved does for an operation all that is done for its observers.
+func Unobserved(ctx context.Context, db DB) {
+	ctx, op := begin(ctx, db, "plan", "", "", 0)
+	defer op.end()
+	op.priced(Plan{}, nil)
+	op.reads("")
+	op.tried()
+	observationOf(ctx).sent(1)
+	op.wrote(BatchResult{})
+	op.returned(1)
+	op.beginTx().ended(false)
+	op.ran(Result{}, nil)
+}

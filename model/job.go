@@ -140,6 +140,14 @@ func (e *LeftError) Error() string {
 // Cost: for each batch of a pass one command that reads it, served by the index on _id as far as Filter lets it, and those of its
 // plan; two more to find the end of a pass, of which the second sees to _ids of another type.
 func (j Job) Run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
+	ctx, op := begin(ctx, db, "job", j.Name, "", 0)
+	defer op.end()
+	p, err := j.run(ctx, db, o)
+	op.settle(err)
+	return p, err
+}
+
+func (j Job) run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	p := Progress{Stage: o.From.Stage, After: o.From.After}
 	ctx = runctx.Deciding(ctx)
 	if err := j.usable(o); err != nil {
@@ -235,7 +243,7 @@ const maxTurns = 8
 func (s Stage) turn(ctx context.Context, fresh Batch, do func(context.Context, *Batch) error, p *Progress) (Batch, error) {
 	for n := 1; ; n++ {
 		b := fresh
-		err := do(ctx, &b)
+		err := s.attempt(ctx, n, &b, do)
 		p.Modified += b.Modified
 		if err == nil {
 			p.Documents, p.Writes, p.Left = p.Documents+b.Documents, p.Writes+b.Writes, p.Left+int64(len(b.left))
@@ -253,6 +261,15 @@ func (s Stage) turn(ctx context.Context, fresh Batch, do func(context.Context, *
 			return b, err
 		}
 	}
+}
+
+// attempt does a batch once.
+func (s Stage) attempt(ctx context.Context, n int, b *Batch, do func(context.Context, *Batch) error) error {
+	ctx, op := begin(ctx, b.DB, "batch", s.Name, s.Collection, n)
+	defer op.end()
+	err := do(ctx, b)
+	op.settle(err)
+	return err
 }
 
 // maxLeft is how many findings a Progress holds.

@@ -142,7 +142,7 @@ func (l Lease) withDefaults() Lease {
 // acquire takes the lease, as soon as nobody has it, and finishes what its last holder left.
 func (l Lease) acquire(ctx context.Context, db DB, mends bool) (*held, error) {
 	l = l.withDefaults()
-	h := &held{lease: l, mends: mends, locks: collectionOf(ctx, db, nil, l.Collection), holder: bson.NewObjectID()}
+	h := &held{lease: l, mends: mends, locks: openCollection(ctx, db, nil, l.Collection), holder: bson.NewObjectID()}
 	giveUp := time.Now().Add(l.Wait)
 	for n := 1; ; n++ {
 		found, err := h.take(ctx)
@@ -185,6 +185,7 @@ func (h *held) create(ctx context.Context, db DB) error {
 			return err
 		}
 	}
+	observationOf(ctx).sent(1)
 	_, err := h.locks.UpdateOne(ctx, id, bson.D{{Key: "$setOnInsert", Value: bson.D{{Key: "fence", Value: begin}}}}, options.UpdateOne().SetUpsert(true))
 	if DuplicateIndex(err) == IDIndex {
 		return nil // another was faster
@@ -200,6 +201,7 @@ func (h *held) take(ctx context.Context) (lock, error) {
 		{Key: "$inc", Value: bson.D{{Key: "fence", Value: int64(1)}}},
 	}
 	var found lock
+	observationOf(ctx).sent(1)
 	err := h.locks.FindOneAndUpdate(ctx, h.lease.free(now), update,
 		options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&found)
 	return found, err
@@ -220,6 +222,7 @@ func (h *held) finish(ctx context.Context, db DB, i *intent) error {
 	if err != nil && !h.mends && !errors.Is(err, ErrStale) && !neverBegan(plan, r, err) {
 		return fmt.Errorf("docmodel: what another writer began (%s, fence %d) can't be finished: %w", i.What, i.Fence, err)
 	}
+	observationOf(ctx).sent(1)
 	_, err = h.locks.UpdateOne(ctx, h.mine(), bson.D{{Key: "$unset", Value: bson.D{{Key: "intent", Value: ""}}}})
 	return err
 }
@@ -259,7 +262,8 @@ func (h *held) run(ctx context.Context, db DB, p Plan) (r Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	if _, err := begin.Run(ctx, db); err != nil {
+	observationOf(ctx).sent(1)
+	if _, err := NewPlan(begin).run(outsideObservation(ctx), db, nil); err != nil {
 		return r, err
 	}
 	r, err = p.Run(ctx, db)
@@ -352,6 +356,7 @@ func (h *held) release(ctx context.Context, done bool) error {
 	if done {
 		fields = append(fields, bson.E{Key: "intent", Value: ""})
 	}
+	observationOf(ctx).sent(1)
 	_, err := h.locks.UpdateOne(ctx, h.mine(), bson.D{{Key: "$unset", Value: fields}})
 	return err
 }

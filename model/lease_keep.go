@@ -36,6 +36,7 @@ func (h *held) keep(ctx context.Context, until time.Time) {
 // error doesn't tell, so that the next time extends it again.
 func (h *held) extend(ctx context.Context) (lost bool) {
 	until := time.Now().Add(h.lease.For)
+	observationOf(ctx).sent(1)
 	res, err := h.locks.UpdateOne(ctx, h.mine(), bson.D{{Key: "$set", Value: bson.D{{Key: "until", Value: until}}}})
 	if err != nil {
 		return false

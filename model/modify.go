@@ -99,6 +99,15 @@ func holdModify(m *FindAndModify, s *scope) {
 
 //go:noinline
 func runModify(ctx context.Context, db DB, m *FindAndModify, doc any) error {
+	ctx, op := begin(ctx, db, "modify", "", m.Collection, 0)
+	defer op.end()
+	op.changes(m)
+	err := sendModify(ctx, db, m, doc)
+	op.settle(err)
+	return err
+}
+
+func sendModify(ctx context.Context, db DB, m *FindAndModify, doc any) error {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return err
 	}
@@ -117,6 +126,7 @@ func runModify(ctx context.Context, db DB, m *FindAndModify, doc any) error {
 	} else {
 		res = coll.FindOneAndUpdate(ctx, orEmpty(m.Filter), m.Update, updateOptions(m))
 	}
+	observationOf(ctx).modified(m, res.Err())
 	if m.codec.DecodesWhole(doc) {
 		raw, err := res.Raw()
 		if err == nil {

@@ -13,9 +13,17 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// collectionOf opens the driver's collection, with the codec's options. Each command that this module
-// sends goes through it. A read that decides a write goes to the primary.
+// collectionOf opens the driver's collection for one command, which is counted for an observer.
 func collectionOf(
+	ctx context.Context, db DB, c *core.Codec, name string, more ...options.Lister[options.CollectionOptions],
+) *mongo.Collection {
+	observationOf(ctx).sent(1)
+	return openCollection(ctx, db, c, name, more...)
+}
+
+// openCollection opens the driver's collection, with the codec's options. Each command that this module
+// sends goes through it. A read that decides a write goes to the primary.
+func openCollection(
 	ctx context.Context, db DB, c *core.Codec, name string, more ...options.Lister[options.CollectionOptions],
 ) *mongo.Collection {
 	all := make([]options.Lister[options.CollectionOptions], 0, 3)

@@ -52,6 +52,15 @@ func (f *Find[D]) Page(ctx context.Context, db DB, token string) (Page[D], error
 //
 //go:noinline
 func runPage(ctx context.Context, db DB, q *Query, token string, docs any) (next, previous string, err error) {
+	ctx, op := begin(ctx, db, "page", "", q.Collection, 0)
+	defer op.end()
+	op.reads(q.Index)
+	next, previous, err = readPage(ctx, db, q, token, docs)
+	op.settle(err)
+	return next, previous, err
+}
+
+func readPage(ctx context.Context, db DB, q *Query, token string, docs any) (next, previous string, err error) {
 	own := *scopedQuery(db, q)
 	size := own.Limit
 	p, err := pageOf(&own, token)
@@ -66,7 +75,7 @@ func runPage(ctx context.Context, db DB, q *Query, token string, docs any) (next
 		part := own
 		part.Filter, part.Limit = And(own.Filter, after), size+1-int64(out.Len())
 		r := readQuery(ctx, bare(db), &part)
-		err = r.run(func(cur *mongo.Cursor) (bool, error) {
+		err = r.run(ctx, func(cur *mongo.Cursor) (bool, error) {
 			n := out.Len()
 			if more = int64(n) == size; more {
 				return false, nil

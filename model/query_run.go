@@ -23,7 +23,7 @@ func readOne(ctx context.Context, db DB, q *Query) *read {
 //go:noinline
 func readQuery(ctx context.Context, db DB, q *Query) *read {
 	q = scopedQuery(db, q)
-	return &read{ctx, q.Options, q.codec, cmp.Or(checkQuery(q), core.CheckRun(ctx, db)), q.Collection, q.Filter, func(ctx context.Context) (*mongo.Cursor, error) {
+	return &read{ctx, db, "find", q.Index, q.Options, q.codec, cmp.Or(checkQuery(q), core.CheckRun(ctx, db)), q.Collection, q.Filter, func(ctx context.Context) (*mongo.Cursor, error) {
 		o := options.Find()
 		if len(q.Projection) > 0 {
 			o.SetProjection(q.Projection)
@@ -81,6 +81,16 @@ func checkQuery(q *Query) error {
 // Count counts what the query would return, Skip and Limit included, exactly: one command, which reads every matching
 // index key or document. Sort and projection don't matter.
 func (q *Query) Count(ctx context.Context, db DB) (int64, error) {
+	ctx, op := begin(ctx, db, "count", "", q.Collection, 0)
+	defer op.end()
+	op.reads(q.Index)
+	n, err := q.count(ctx, db)
+	op.returned(int(min(n, 1)))
+	op.settle(err)
+	return n, err
+}
+
+func (q *Query) count(ctx context.Context, db DB) (int64, error) {
 	q = scopedQuery(db, q)
 	if err := cmp.Or(checkQuery(q), core.CheckRun(ctx, db)); err != nil {
 		return 0, err

@@ -15,6 +15,9 @@ import (
 // to them; each, which is compiled for every such type, is kept short.
 type read struct {
 	ctx        context.Context
+	db         DB
+	kind       string // of the operation, for an observer
+	index      string // that serves it
 	options    ReadOptions
 	codec      *core.Codec
 	refused    error
@@ -25,27 +28,37 @@ type read struct {
 }
 
 // run opens the cursor and calls visit at each document until that returns false.
-func (r *read) run(visit func(*mongo.Cursor) (bool, error)) error {
+func (r *read) run(ctx context.Context, visit func(*mongo.Cursor) (bool, error)) error {
 	if r.refused != nil {
 		return r.refused
 	}
-	ctx, cancel := r.options.context(r.ctx)
+	ctx, cancel := r.options.context(ctx)
 	defer cancel()
 	cur, err := r.open(ctx)
 	if err != nil {
 		return err
 	}
+	op := observationOf(ctx)
 	defer func() {
+		op.closed(cur)
 		ctx, cancel := outlive(ctx, time.Second)
 		defer cancel()
 		_ = cur.Close(ctx)
 	}()
-	for cur.Next(ctx) {
+	op.answered(cur)
+	for op.next(ctx, cur) {
 		if more, err := visit(cur); err != nil || !more {
 			return err
 		}
 	}
 	return cur.Err()
+}
+
+// begin begins the operation, for an observer.
+func (r *read) begin() (context.Context, *observation) {
+	ctx, op := begin(r.ctx, r.db, r.kind, "", r.collection, 0)
+	op.reads(r.index)
+	return ctx, op
 }
 
 // decode decodes the cursor's document; raw ones are copied, since the cursor reuses its buffer.
@@ -68,8 +81,10 @@ func (r *read) decode(cur *mongo.Cursor, into any) error {
 
 // all reads every document into the slice that docs points at, which stays nil on an error.
 func (r *read) all(docs any) error {
+	ctx, op := r.begin()
+	defer op.end()
 	out := reflect.ValueOf(docs).Elem()
-	err := r.run(func(cur *mongo.Cursor) (bool, error) {
+	err := r.run(ctx, func(cur *mongo.Cursor) (bool, error) {
 		n := out.Len()
 		if n == out.Cap() {
 			out.Grow(1)
@@ -80,13 +95,22 @@ func (r *read) all(docs any) error {
 	if err != nil {
 		out.SetZero()
 	}
+	op.settle(err)
 	return err
 }
 
 // one reads the first document into what doc points at, which stays zero on an error.
 func (r *read) one(doc any) error {
+	ctx, op := r.begin()
+	defer op.end()
+	err := r.first(ctx, doc)
+	op.settle(err)
+	return err
+}
+
+func (r *read) first(ctx context.Context, doc any) error {
 	found := false
-	err := r.run(func(cur *mongo.Cursor) (bool, error) {
+	err := r.run(ctx, func(cur *mongo.Cursor) (bool, error) {
 		found = true
 		return false, r.decode(cur, doc)
 	})
@@ -101,14 +125,17 @@ func (r *read) one(doc any) error {
 
 // each reads one document after the other into what doc points at, and calls yield at each until that returns false.
 func (r *read) each(doc any, yield func(error) bool) {
+	ctx, op := r.begin()
+	defer op.end()
 	held := reflect.ValueOf(doc).Elem()
-	err := r.run(func(cur *mongo.Cursor) (bool, error) {
+	err := r.run(ctx, func(cur *mongo.Cursor) (bool, error) {
 		held.SetZero()
 		if err := r.decode(cur, doc); err != nil {
 			return false, err
 		}
 		return yield(nil), nil
 	})
+	op.settle(err)
 	if err != nil {
 		held.SetZero()
 		yield(err)

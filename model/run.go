@@ -25,8 +25,18 @@ func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
 	if core.Transacts(db) && !inTransaction(ctx) && p.Guarantee() != Atomic && !slices.ContainsFunc(p.Steps, isMerge) {
 		return p.RunTx(ctx, db)
 	}
+	ctx, op := begin(ctx, db, "plan", "", "", 0)
+	defer op.end()
+	result, err := p.run(ctx, db, op)
+	op.ran(result, err)
+	return result, err
+}
+
+// run is Run, within an operation that is observed or nil.
+func (p Plan) run(ctx context.Context, db DB, op *observation) (Result, error) {
 	p = p.under(db)
 	batches, err := p.split()
+	op.priced(p, batches)
 	if err = cmp.Or(err, core.CheckRun(ctx, db), core.CheckDepth(p.Options.Comment)); err != nil {
 		return newResult(p), err
 	}
@@ -86,7 +96,10 @@ func (r *runner) takeBack(ctx context.Context, err error) error {
 	if errors.As(err, &server) || ctx.Err() != nil {
 		return nil
 	}
-	_, err = Plan{Steps: r.back, Options: r.plan.Options}.Run(ctx, bare(r.db)) // they are under its scopes
+	_, err = Plan{Steps: r.back, Options: r.plan.Options}.run(ctx, bare(r.db), nil) // they are under its scopes
+	if err == nil {
+		observationOf(ctx).tookBack()
+	}
 	return err
 }
 
@@ -124,7 +137,7 @@ func (r *runner) bulkOptions() *options.BulkWriteOptionsBuilder {
 
 // answered records a command's totals, and judges the single write of a batch that expects a match.
 func (r *runner) answered(ctx context.Context, b batch, res *mongo.BulkWriteResult) error {
-	r.record(b, res)
+	r.record(ctx, b, res)
 	r.result.mark(b.first, b.count(), Applied)
 	w := r.plan.Steps[b.first].(Write)
 	switch {
@@ -139,13 +152,15 @@ func (r *runner) answered(ctx context.Context, b batch, res *mongo.BulkWriteResu
 	return r.judge(ctx, b.first, w, ErrStale)
 }
 
-func (r *runner) record(b batch, res *mongo.BulkWriteResult) {
+func (r *runner) record(ctx context.Context, b batch, res *mongo.BulkWriteResult) {
 	index := len(r.result.Batches)
-	r.result.Batches = append(r.result.Batches, BatchResult{
+	answer := BatchResult{
 		Collection: b.collection, First: b.first, Count: b.count(),
 		Inserted: res.InsertedCount, Matched: res.MatchedCount, Modified: res.ModifiedCount,
 		Deleted: res.DeletedCount, Upserted: res.UpsertedCount,
-	})
+	}
+	r.result.Batches = append(r.result.Batches, answer)
+	observationOf(ctx).wrote(answer)
 	for i := range b.count() {
 		r.result.Steps[b.first+i].Batch = index
 		r.result.Steps[b.first+i].UpsertedID = res.UpsertedIDs[int64(i)]
@@ -200,6 +215,9 @@ func (r *runner) holds(ctx context.Context, collection string, filter bson.D) (b
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return false, nil
 	}
+	if err == nil {
+		observationOf(ctx).returned(1)
+	}
 	return err == nil, err
 }
 
@@ -209,7 +227,7 @@ func (r *runner) failed(ctx context.Context, b batch, res *mongo.BulkWriteResult
 	var bulk mongo.BulkWriteException
 	if !errors.As(err, &bulk) || len(bulk.WriteErrors) == 0 {
 		if errors.As(err, &bulk) && bulk.WriteConcernError != nil {
-			r.record(b, res)
+			r.record(ctx, b, res)
 			r.result.mark(b.first, b.count(), Applied) // applied, though not yet as durably as asked
 			return batch{}, &StepError{Step: b.first, Err: err}
 		}
@@ -219,7 +237,7 @@ func (r *runner) failed(ctx context.Context, b batch, res *mongo.BulkWriteResult
 		return batch{}, &StepError{Step: b.first, Err: err}
 	}
 	at := bulk.WriteErrors[0].Index
-	r.record(b, res)
+	r.record(ctx, b, res)
 	r.result.mark(b.first, at, Applied)
 	for i := b.first + at; i < b.first+b.count(); i++ {
 		r.result.Steps[i].Batch = -1

@@ -40,7 +40,7 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 		Collection: w.Collection, Filter: And(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, w.tenant),
 		Options: ReadOptions{ReadPreference: readpref.Primary()},
 	}}
-	for doc, err := range find.Each(ctx, r.db) {
+	for doc, err := range find.Each(ctx, unobserved(r.db)) {
 		if err != nil {
 			return 0, &StepError{Step: step, Err: err}
 		}

@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A DB is what things run on: a *mongo.Database, or what [Scope.On] makes of one. Anything else is refused.
+// A DB is what things run on: a *mongo.Database, or what [Scope.On] and [Observer.On] make of one. Anything else is refused.
 type DB interface {
 	Name() string
 	Client() *mongo.Client
@@ -66,7 +66,7 @@ func (s Scope) On(db DB) DB {
 // on is the database under one scope more, or on which everything is refused.
 func (s *scope) on(db DB, err error) DB {
 	if bad := core.CheckDB(db); bad != nil {
-		return &core.Handle{Database: noDatabase(db), Err: bad}
+		return &core.Handle{Database: noDatabase(db), Observers: listOf(db), Err: bad}
 	}
 	h := core.HandleOf(db)
 	outer := scopesOf(db)

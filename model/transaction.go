@@ -20,8 +20,17 @@ import (
 // A server without transactions is refused with [ErrNoTransactions] before anything is written: some accept a
 // transaction and apply its writes at once. So each run asks by hello first: one command beside those of the plan.
 func (p Plan) RunTx(ctx context.Context, db DB) (Result, error) {
+	ctx, op := begin(ctx, db, "plan", "", "", 0)
+	defer op.end()
+	result, err := p.runTx(ctx, db, op)
+	op.ran(result, err)
+	return result, err
+}
+
+func (p Plan) runTx(ctx context.Context, db DB, op *observation) (Result, error) {
 	p = p.under(db)
 	batches, err := p.split()
+	op.priced(p, batches)
 	if err = cmp.Or(err, core.CheckRun(ctx, db), core.CheckDepth(p.Options.Comment)); err != nil {
 		return newResult(p), err
 	}
@@ -139,7 +148,11 @@ func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 // each time; f is then not called. f may be called again, when the server asks for the whole transaction to be retried; not for
 // [ErrStale], which a [Change] within a transaction gives at once, for it would read the same again: call InTx anew.
 func InTx(ctx context.Context, db DB, f func(context.Context) error) error {
-	return inTx(ctx, db, f)
+	ctx, op := begin(ctx, db, "transaction", "", "", 0)
+	defer op.end()
+	err := inTx(ctx, db, op.counting(f))
+	op.settle(err)
+	return err
 }
 
 func inTx(ctx context.Context, db DB, f func(context.Context) error) error {
@@ -165,7 +178,13 @@ func inTx(ctx context.Context, db DB, f func(context.Context) error) error {
 		defer cancel()
 		defer session.EndSession(ending)
 	}
-	_, err := session.WithTransaction(ctx, func(ctx context.Context) (any, error) { return nil, f(ctx) })
+	ending, done := observationOf(ctx).beginTx(), false
+	_, err := session.WithTransaction(ctx, func(ctx context.Context) (any, error) {
+		err := f(ctx)
+		done = err == nil
+		return nil, err
+	})
+	ending.ended(err != nil && !(done && commitUnknown(err)))
 	return err
 }
 
@@ -184,6 +203,7 @@ func checkTransactions(ctx context.Context, db DB) error {
 		SetName string `bson:"setName"`
 		Msg     string `bson:"msg"`
 	}
+	observationOf(ctx).sent(1)
 	err := db.Client().Database("admin").RunCommand(runctx.WithoutSession(ctx), bson.D{{Key: "hello", Value: 1}}).Decode(&hello)
 	if err != nil {
 		return err

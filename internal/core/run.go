@@ -13,13 +13,14 @@ type DB interface {
 	Client() *mongo.Client
 }
 
-// A Handle is a database under scopes. Package model makes it.
+// A Handle is a database under scopes, or one that is observed. Package model makes it.
 type Handle struct {
-	Database *mongo.Database
-	Scopes   any    // of package model
-	Tenant   string // whose the documents are that the library keeps for itself; "" for nobody's
-	Err      error  // bad input; whatever runs on the handle is refused with it
-	Tx       bool   // the server has transactions, and what belongs together runs in one
+	Database  *mongo.Database
+	Scopes    any    // of package model; nil for a database that is under none
+	Tenant    string // whose the documents are that the library keeps for itself; "" for nobody's
+	Observers any    // of package model; nil for a database that nobody observes
+	Err       error  // bad input; whatever runs on the handle is refused with it
+	Tx        bool   // the server has transactions, and what belongs together runs in one
 }
 
 // Name is the name of the database.
@@ -95,7 +96,7 @@ func CheckDB(db DB) error {
 		}
 		return db.Err
 	}
-	return ValueError("", "db", fmt.Sprintf("%T", db), "is neither a *mongo.Database nor what Scope.On returns")
+	return ValueError("", "db", fmt.Sprintf("%T", db), "is neither a *mongo.Database nor what Scope.On or Observer.On returns")
 }
 
 // Tenant is a text that names whose the documents of a handle are, or "".

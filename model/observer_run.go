@@ -1,0 +1,310 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// An observation is an operation that runs and is observed. All its methods can be called on nil, for an operation that nobody
+// observes.
+type observation struct {
+	ctx       context.Context
+	observers []Observer
+	told      Operation
+	parent    *observation // the one that it runs in
+	settled   bool         // it has ended without a panic
+
+	// The totals, with those of what runs in it, perhaps in other goroutines.
+	commands, written, documents, modifies atomic.Int64
+	takenBack                              atomic.Bool
+}
+
+type observationKey struct{}
+
+// lastObservation is the ID that was given last.
+var lastObservation atomic.Uint64
+
+// begin begins an operation, if somebody observes the database. It returns the context to run it with.
+func begin(ctx context.Context, db DB, kind, name, collection string, attempt int) (context.Context, *observation) {
+	list := observersOf(db)
+	if len(list) == 0 || ctx == nil {
+		return ctx, nil
+	}
+	op := &observation{observers: list, parent: observationOf(ctx)}
+	op.told = Operation{ID: lastObservation.Add(1), Kind: kind, Name: name, Collection: collection, Attempt: attempt, Began: time.Now()}
+	if op.parent != nil {
+		op.told.Parent = op.parent.told.ID
+	} else {
+		op.told.Caller = caller()
+	}
+	for _, o := range list {
+		if o.Start == nil {
+			continue
+		}
+		if next := o.Start(ctx, op.told); next != nil {
+			ctx = next
+		}
+	}
+	op.ctx = context.WithValue(ctx, observationKey{}, op)
+	return op.ctx, op
+}
+
+// observationOf is the innermost operation that a context belongs to.
+func observationOf(ctx context.Context) *observation {
+	if ctx == nil {
+		return nil
+	}
+	op, _ := ctx.Value(observationKey{}).(*observation)
+	return op
+}
+
+// outsideObservation is the context for what the library writes for itself, which no operation counts.
+func outsideObservation(ctx context.Context) context.Context {
+	if observationOf(ctx) == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, observationKey{}, (*observation)(nil))
+}
+
+// end tells the observers of the end.
+func (op *observation) end() {
+	if op == nil {
+		return
+	}
+	e := &op.told
+	e.Took = time.Since(e.Began)
+	e.Actual = Cost{Commands: int(op.commands.Load()), Written: int(op.written.Load()), Returned: int(op.documents.Load())}
+	e.Modified, e.TakenBack = op.modifies.Load(), op.takenBack.Load()
+	if !op.settled {
+		e.Failure = "panic"
+	}
+	for i := len(op.observers) - 1; i >= 0; i-- {
+		if end := op.observers[i].End; end != nil {
+			end(op.ctx, *e)
+		}
+	}
+}
+
+// settle says how the operation ended.
+func (op *observation) settle(err error) {
+	if op == nil {
+		return
+	}
+	op.settled = true
+	op.told.Stale = errors.Is(err, ErrStale)
+	op.told.Failure = failureOf(err)
+	var server mongo.ServerError
+	if errors.As(err, &server) {
+		if codes := server.ErrorCodes(); len(codes) > 0 {
+			op.told.Code = codes[0]
+		}
+	}
+	if name := DuplicateIndex(err); len(name) <= 128 && !strings.ContainsAny(name, `{}"':`) { // else it is more than a name
+		op.told.Index = name
+	}
+}
+
+// ran says how a plan ended.
+func (op *observation) ran(r Result, err error) {
+	if op == nil {
+		return
+	}
+	op.settle(err)
+	op.told.Already = err == nil && r.Already()
+}
+
+// tried counts an attempt.
+func (op *observation) tried() {
+	if op != nil {
+		op.told.Attempt++
+	}
+}
+
+// counting is a transaction's function, whose calls are counted.
+func (op *observation) counting(f func(context.Context) error) func(context.Context) error {
+	if op == nil || f == nil {
+		return f
+	}
+	return func(ctx context.Context) error {
+		op.tried()
+		return f(ctx)
+	}
+}
+
+// priced declares what a plan costs that is split into commands.
+func (op *observation) priced(p Plan, batches []batch) {
+	if op == nil {
+		return
+	}
+	if len(batches) > 0 {
+		op.told.Collection, op.told.Declared = batches[0].collection, p.costIn(len(batches))
+	}
+}
+
+// reads declares what a read costs.
+func (op *observation) reads(index string) {
+	if op != nil {
+		op.told.Declared = readCost(index)
+	}
+}
+
+// changes declares what a findAndModify costs.
+func (op *observation) changes(m *FindAndModify) {
+	if op != nil {
+		op.told.Declared = m.Cost()
+	}
+}
+
+// sent counts commands.
+func (op *observation) sent(n int) {
+	for ; op != nil; op = op.parent {
+		op.commands.Add(int64(n))
+	}
+}
+
+// returned counts documents that the server returned.
+func (op *observation) returned(n int) {
+	for ; op != nil; op = op.parent {
+		op.documents.Add(int64(n))
+	}
+}
+
+// wrote counts what a command wrote.
+func (op *observation) wrote(b BatchResult) {
+	for ; op != nil; op = op.parent {
+		op.written.Add(b.Inserted + b.Matched + b.Deleted + b.Upserted)
+		op.modifies.Add(b.Inserted + b.Modified + b.Deleted + b.Upserted)
+	}
+}
+
+// modified counts what a findAndModify wrote. One that found none inserts if it is an upsert.
+func (op *observation) modified(m *FindAndModify, err error) {
+	if err == nil || m.Upsert && errors.Is(err, mongo.ErrNoDocuments) {
+		op.wrote(BatchResult{Upserted: 1})
+	}
+}
+
+// tookBack says that what was written was taken back.
+func (op *observation) tookBack() {
+	for ; op != nil; op = op.parent {
+		op.takenBack.Store(true)
+	}
+}
+
+// A txObservation is an operation that runs a transaction, and what it had sent and written before.
+type txObservation struct {
+	op             *observation
+	sent, modified int64
+}
+
+func (op *observation) beginTx() txObservation {
+	if op == nil {
+		return txObservation{}
+	}
+	return txObservation{op, op.commands.Load(), op.modifies.Load()}
+}
+
+// ended counts the command that ends the transaction at the server: the driver sends one if something was sent before.
+func (t txObservation) ended(aborted bool) {
+	if t.op == nil {
+		return
+	}
+	if aborted && t.op.modifies.Load() > t.modified {
+		t.op.tookBack()
+	}
+	if t.op.commands.Load() > t.sent {
+		t.op.sent(1)
+	}
+}
+
+// answered counts the documents of a cursor's batch that have not been read.
+func (op *observation) answered(cur *mongo.Cursor) {
+	if op != nil {
+		op.returned(cur.RemainingBatchLength())
+	}
+}
+
+// next is the cursor's Next, whose command for a further batch is counted.
+func (op *observation) next(ctx context.Context, cur *mongo.Cursor) bool {
+	if op == nil || cur.RemainingBatchLength() > 0 || cur.ID() == 0 {
+		return cur.Next(ctx)
+	}
+	op.sent(1)
+	there := cur.Next(ctx)
+	if there {
+		op.returned(cur.RemainingBatchLength() + 1)
+	}
+	return there
+}
+
+// closed counts the command that closes a cursor which has more.
+func (op *observation) closed(cur *mongo.Cursor) {
+	if op != nil && cur.ID() != 0 {
+		op.sent(1)
+	}
+}
+
+// modulePath is what the names of this module's functions begin with.
+const modulePath = "github.com/docmodel/docmodel/"
+
+// caller is the name of the function outside of this module that runs on this goroutine, or "".
+func caller() string {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if f.Function != "" && !isOurs(f.Function) {
+			if strings.HasPrefix(f.Function, "runtime.") {
+				return ""
+			}
+			return f.Function
+		}
+		if !more {
+			return ""
+		}
+	}
+}
+
+// isOurs reports whether a function is one of this module that runs operations for others. Examples and tests are not.
+func isOurs(function string) bool {
+	rest, ok := strings.CutPrefix(function, modulePath)
+	if !ok {
+		for _, std := range []string{"iter.", "slices.", "maps."} { // which drive sequences
+			if strings.HasPrefix(function, std) {
+				return true
+			}
+		}
+		return false
+	}
+	folders, name := "", rest
+	if i := strings.LastIndexByte(cutTypes(rest), '/'); i >= 0 {
+		folders, name = rest[:i], rest[i+1:]
+	}
+	pkg, _, _ := strings.Cut(name, ".")
+	return !strings.HasSuffix(pkg, "_test") && !strings.HasPrefix(folders+"/", "examples/")
+}
+
+// cutTypes is the name of a function without what follows its first type argument, whose own name has slashes too.
+func cutTypes(function string) string {
+	function, _, _ = strings.Cut(function, "[")
+	return function
+}
+
+// functionName is the name of a function, or "" for nil.
+func functionName(f any) string {
+	v := reflect.ValueOf(f)
+	if v.Kind() != reflect.Func || v.IsNil() {
+		return ""
+	}
+	if at := runtime.FuncForPC(v.Pointer()); at != nil {
+		return at.Name()
+	}
+	return ""
+}
