@@ -151,6 +151,7 @@ func (m *mending) mend(ctx context.Context, b *Batch, ids bson.A, old func([]Fin
 	planned := 0
 	var left []Finding
 	change := Change[[]Finding]{
+		Name: check.Name,
 		Read: func(ctx context.Context, db DB) ([]Finding, error) {
 			found, err := check.All(ctx, db)
 			return old(found), err

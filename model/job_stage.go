@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -18,6 +19,7 @@ func (s Stage) pass(ctx context.Context, b *Batch) error {
 		left []Finding
 	}
 	change := Change[read]{
+		Name:     cmp.Or(s.Name, s.Collection),
 		Attempts: maxTurns,
 		Read: func(ctx context.Context, db DB) (read, error) {
 			docs, err := s.read(ctx, db, b.After)

@@ -133,6 +133,7 @@ type ReachVia struct {
 // reaching is a change in the words of this package.
 func reaching(c model.Change[ondelete.Reach]) model.Change[Reach] {
 	return model.Change[Reach]{
+		Name: c.Name,
 		Read: func(ctx context.Context, db model.DB) (Reach, error) {
 			found, err := c.Read(ctx, db)
 			return reachOf(found), err

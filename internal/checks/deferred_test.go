@@ -4,12 +4,16 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
+
+// digest matches what a job's name has in the place of an id: 16 hexadecimal digits.
+var digest = regexp.MustCompile(`(, source) [0-9a-f]{16}$`)
 
 // A caseError says that a case can't be looked into: it is no refusal of what the case tries.
 type caseError string
@@ -64,7 +68,7 @@ func (c Case) jobParts(job model.Job, s string) ([]part, error) {
 	if job.Err != nil {
 		return nil, job.Err
 	}
-	out := []part{{"name", data, job.Name}}
+	out := []part{{"name", data, digest.ReplaceAllString(job.Name, "$1 of an id")}}
 	for _, stage := range job.Stages {
 		if stage.Do != nil {
 			continue

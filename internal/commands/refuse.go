@@ -48,7 +48,7 @@ func Shorten(s string) string {
 
 // RefusedChange is a change that returns an error.
 func RefusedChange[S any](collection string, err error) model.Change[S] {
-	return model.Change[S]{Err: err, Decide: func(S) (model.Plan, error) { return model.RefusedPlan(collection, err), nil }}
+	return model.Change[S]{Name: collection, Err: err, Decide: func(S) (model.Plan, error) { return model.RefusedPlan(collection, err), nil }}
 }
 
 // Untyped is a change whose state only the technique knows. Read returns the state as any, and Decide takes what Read
@@ -62,6 +62,7 @@ func Untyped[S any](c model.Change[S]) model.Change[any] {
 		return s, err
 	}
 	out := model.Change[any]{
+		Name: c.Name,
 		Read: func(ctx context.Context, db model.DB) (any, error) { return c.Read(ctx, db) },
 		Decide: func(v any) (model.Plan, error) {
 			s, err := typed(v)

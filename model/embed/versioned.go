@@ -230,7 +230,7 @@ func (v *Versioned[D, K]) change(id K, op bson.ObjectID, refused error, undecide
 		err = v.v.docs.Refuse("decide", nil, "is nil: give what computes the change")
 	}
 	return model.Change[D]{
-		Err: err, Attempts: 100,
+		Name: "versioned " + v.v.docs.Name(), Err: err, Attempts: 100,
 		Read: func(ctx context.Context, db model.DB) (D, error) { return find.One(ctx, db) },
 		Decide: func(doc D) (model.Plan, error) {
 			applied, err := v.v.applied(&doc, op)

@@ -180,7 +180,7 @@ func (v *Versions[D, K]) Edit(id K, edit func(doc *D) error) model.Change[bson.R
 	q := v.base.ByID(id).Query
 	q.Options.ReadPreference = readpref.Primary()
 	return model.Change[bson.Raw]{
-		Err: q.Err,
+		Name: "versions of " + v.base.Name(), Err: q.Err,
 		Read: func(ctx context.Context, db model.DB) (bson.Raw, error) {
 			return (&model.Find[bson.Raw]{Query: q}).One(ctx, db)
 		},

@@ -42,6 +42,7 @@ func (b *Buckets) Append(key, element any) model.Change[any] {
 		return commands.RefusedChange[any](b.Docs.Name(), err)
 	}
 	return commands.Untyped(model.Change[End]{
+		Name:     "bucket " + b.Docs.Name(),
 		Read:     func(ctx context.Context, db model.DB) (End, error) { return b.ReadEnd(ctx, db, e) },
 		Decide:   func(end End) (model.Plan, error) { return b.Decide(e, end) },
 		Attempts: 100,

@@ -1,6 +1,7 @@
 package copies
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strings"
 
@@ -99,7 +100,7 @@ func (c *Copying) PropagateJob(doc any) model.Job {
 	if err != nil {
 		return job
 	}
-	job.Name += ": " + model.Shell(s.id)
+	job.Name += fmt.Sprintf(", source %.8x", sha256.Sum256([]byte(model.Shell(s.id)))) // logs have the name, and must not have the id
 	if c.spec.Listed != "" {
 		job.Err = c.docs.Refuse(c.spec.Listed, nil, "the source lists its documents: use Propagate")
 		return job

@@ -187,7 +187,7 @@ func (c *Copying) Refresh(from any, docs []any) model.Change[bson.Raw] {
 		only, err = append(only, target), errors.Join(err, errDoc)
 	}
 	return model.Change[bson.Raw]{
-		Err: err,
+		Name: "copy " + c.docs.Name() + " to " + c.to.Name(), Err: err,
 		Read: func(ctx context.Context, db model.DB) (bson.Raw, error) {
 			return commands.ReadOne(ctx, db, c.docs.Name(), commands.ByID(id), nil)
 		},

@@ -194,7 +194,7 @@ func (c *Counter) Recount(parent any) model.Change[model.Finding] {
 	}
 	check := c.Checks()[0]
 	return model.Change[model.Finding]{
-		Attempts: 100, Tx: c.tokens == "" && !c.partial,
+		Name: "counter " + c.docs.Name(), Attempts: 100, Tx: c.tokens == "" && !c.partial,
 		Read: func(ctx context.Context, db model.DB) (model.Finding, error) {
 			row, err := (&model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{
 				Collection: c.parents.Name(), Pipeline: c.count(id), Index: model.IDIndex,

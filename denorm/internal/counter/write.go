@@ -180,7 +180,7 @@ func (c *Counter) operate(id any, o operation, err error) model.Change[any] {
 func (c *Counter) change(
 	read func(context.Context, model.DB) (state, error), decide func(state) (model.Plan, error),
 ) model.Change[any] {
-	return commands.Untyped(model.Change[state]{Read: read, Decide: decide, Attempts: 100, Tx: c.tokens == "" && !c.partial})
+	return commands.Untyped(model.Change[state]{Name: "counter " + c.docs.Name(), Read: read, Decide: decide, Attempts: 100, Tx: c.tokens == "" && !c.partial})
 }
 
 // plan joins the steps. Without tokens they need a transaction, or the spec is Partial.

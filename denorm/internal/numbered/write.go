@@ -178,6 +178,7 @@ func (n *List) Append(id bson.D, element any, refused error) model.Change[any] {
 		return commands.RefusedChange[any](n.Docs.Name(), err)
 	}
 	return commands.Untyped(model.Change[end]{
+		Name: "numbered " + n.Docs.Name() + "." + n.Path,
 		Read: func(ctx context.Context, db model.DB) (end, error) { return n.readEnd(ctx, db, id, e) },
 		Decide: func(read end) (model.Plan, error) {
 			switch {

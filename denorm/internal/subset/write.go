@@ -258,7 +258,7 @@ func (s *Subset) refresh(ids []bson.RawValue, err error) model.Change[state] {
 func (s *Subset) change(
 	err error, decide func(state) (model.Plan, error), read func(context.Context, model.DB) (state, error),
 ) model.Change[state] {
-	return model.Change[state]{Err: err, Read: read, Decide: decide, Then: func(st state) *model.Change[state] {
+	return model.Change[state]{Name: "subset " + s.parents.Name() + "." + s.path, Err: err, Read: read, Decide: decide, Then: func(st state) *model.Change[state] {
 		plan, err := decide(st)
 		ids := s.unsure(st, plan)
 		if err != nil || len(ids) == 0 {

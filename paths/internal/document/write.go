@@ -53,12 +53,15 @@ func (t *Tree) stateOf(doc bson.Raw) (s state) {
 
 // change is a change of an owner's list.
 func (t *Tree) change(owner bson.RawValue, err error, decide func(state) (model.Plan, error)) model.Change[any] {
-	return changeOf(func(ctx context.Context, db model.DB) (state, error) { return t.state(ctx, db, owner) }, decide, err)
+	return changeOf(t, func(ctx context.Context, db model.DB) (state, error) { return t.state(ctx, db, owner) }, decide, err)
 }
 
 // changeOf is the change of a list whose state is of the type S. Callers see the state as any.
-func changeOf[S any](read func(context.Context, model.DB) (S, error), decide func(S) (model.Plan, error), err error) model.Change[any] {
+func changeOf[S any](
+	t *Tree, read func(context.Context, model.DB) (S, error), decide func(S) (model.Plan, error), err error,
+) model.Change[any] {
 	return model.Change[any]{
+		Name: "tree " + t.Owners + "." + t.Path,
 		Read: func(ctx context.Context, db model.DB) (any, error) { return read(ctx, db) },
 		Decide: func(state any) (model.Plan, error) {
 			s, ok := state.(S)

@@ -28,7 +28,7 @@ type Node struct {
 
 // Absorbing is the change that takes nodes into an owner's list. nodes reads them.
 func (t *Tree) Absorbing(owner bson.RawValue, remove bool, nodes func(context.Context, model.DB) ([]Node, error), err error) model.Change[any] {
-	return changeOf(func(ctx context.Context, db model.DB) (s absorbState, err error) {
+	return changeOf(t, func(ctx context.Context, db model.DB) (s absorbState, err error) {
 		if s.Owner, err = t.state(ctx, db, owner); err == nil {
 			s.Nodes, err = nodes(ctx, db)
 		}

@@ -45,7 +45,7 @@ func (s *sums) add(o sums) bool {
 // Store is the change that stores totals.
 func (r *RollUp) Store() model.Change[any] {
 	c := model.Change[any]{
-		Lease: r.tree.Lease, Mends: true,
+		Name: "roll-up " + r.tree.Collection, Lease: r.tree.Lease, Mends: true,
 		Read: func(ctx context.Context, db model.DB) (any, error) {
 			f, err := r.tree.Skeleton(ctx, db, nil, []string{r.path, r.into})
 			if err != nil {

@@ -17,7 +17,7 @@ import (
 func (t *Tree) Adopt() model.Change[any] {
 	c, ok := t.Rep.(*childTree)
 	if !ok {
-		return model.Change[any]{Err: t.noLists()}
+		return model.Change[any]{Name: "tree " + t.Collection, Err: t.noLists()}
 	}
 	return c.adoption()
 }
@@ -26,7 +26,7 @@ func (t *Tree) Adopt() model.Change[any] {
 func (t *Tree) CheckLists() model.Check {
 	c, ok := t.Rep.(*childTree)
 	if !ok {
-		return model.Check{Err: t.noLists()}
+		return model.Check{Name: t.Collection + ": lists", Err: t.noLists()}
 	}
 	return c.listsCheck()
 }

@@ -28,6 +28,7 @@ type State struct {
 // Changing is a change of the tree under its lease. Callers see its state as any.
 func (t *Tree) Changing(read func(context.Context, model.DB, *State) error, decide func(State) (model.Plan, error)) model.Change[any] {
 	return model.Change[any]{
+		Name:  "tree " + t.Collection,
 		Lease: t.Lease,
 		Read: func(ctx context.Context, db model.DB) (any, error) {
 			s := State{Change: model.Fence(ctx)}

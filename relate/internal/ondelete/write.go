@@ -93,6 +93,7 @@ func (o *Deletion) along(via Via) (idref.Ref, error) {
 // Change is the change that deletes what is reached from some documents.
 func (o *Deletion) Change(roots []Level, err error) model.Change[Reach] {
 	return model.Change[Reach]{
+		Name: "delete policies of " + o.root.Name(),
 		Read: func(ctx context.Context, db model.DB) (Reach, error) {
 			if err != nil {
 				return Reach{}, err

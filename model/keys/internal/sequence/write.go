@@ -93,6 +93,7 @@ func (s *Sequence) Append(owner, doc any) model.Change[int64] {
 		return commands.RefusedChange[int64](s.Name(), err)
 	}
 	return model.Change[int64]{
+		Name: "sequence " + s.Name(),
 		Read: func(ctx context.Context, db model.DB) (int64, error) {
 			last, _, err := s.readLast(ctx, db, id)
 			if err != nil {

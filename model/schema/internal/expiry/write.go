@@ -71,6 +71,7 @@ func (x *Expiry) Restore(w model.Write, until time.Time) model.Change[any] {
 	}
 	id := w.Model.(*mongo.DeleteOneModel).Filter.(bson.D)
 	return commands.Untyped(model.Change[state]{
+		Name: "expiry " + x.Name(),
 		Read: func(ctx context.Context, db model.DB) (s state, err error) {
 			if s.hot, err = readOne(ctx, db, x.Name(), id); err == nil && s.hot == nil {
 				s.cold, err = readOne(ctx, db, x.cold, id)
