@@ -26,6 +26,7 @@
 //	A tenant, soft deletion, updatedAt        [Scope]
 //	Techniques that are used together         [New]; their indexes, diagram and checks [Model]
 //	Every check in one call, one job to mend  [Model.Audit]
+//	Log or trace every operation              [Observer], [LogTo]
 //	Documents decoded by code of one's own    [Decoding]
 //	What a value would send                   its String method, a mongosh command; Command for reads
 //

@@ -13,8 +13,8 @@ import (
 // Both functions are called by the goroutine that runs the operation, which goes on when they return. They can be called by several
 // goroutines at once. A panic in them is the caller's. They must not run anything on a database that they observe.
 type Observer struct {
-	// Start is called before the operation begins. It is given what is known then: ID, Parent, Kind, Name, Caller, Began, the
-	// Collection but that of a plan, and the Attempt of an attempt or a batch. The operation runs with the context that Start returns, which must come from its own: put a
+	// Start is called before the operation begins. It is given what is known then: ID, Parent, Kind, Name, Caller, Collection,
+	// Began, and the Attempt of an attempt or a batch. The operation runs with the context that Start returns, which must come from its own: put a
 	// span into it, and the driver's spans of the commands are the span's children. Nil calls nothing.
 	Start func(ctx context.Context, o Operation) context.Context
 

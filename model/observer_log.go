@@ -3,13 +3,21 @@ package model
 import (
 	"context"
 	"log/slog"
+	"slices"
 )
 
-// LogTo returns an observer that logs each operation when it has ended, with the context of the operation. An operation that failed is
-// an Error. One that met another writer (stale, taken back, or a change of several attempts) is a Warn, and so is a job that left
-// documents. Others are an Info, or a Debug if they ran in another operation. That a document isn't there is no failure here, and a
-// batch or an attempt that failed is told by what it ran in.
+// LogTo returns an observer that logs each operation when it has ended, with the context of the operation. The levels are:
+//
+//   - Debug for an operation that ran in another one, whatever became of it: the outer operation's line says how that ended
+//   - Warn for an operation that met another writer (stale, taken back, a change of several attempts), and for a job that left documents
+//   - Error for another operation that failed
+//   - Info for the rest, and for the answers "not found", "full" and "taken"
+//
+// A nil logger is slog.Default.
 func LogTo(l *slog.Logger) Observer {
+	if l == nil {
+		l = slog.Default()
+	}
 	return Observer{End: func(ctx context.Context, o Operation) {
 		if level := o.level(); l.Enabled(ctx, level) {
 			l.LogAttrs(ctx, level, "docmodel "+o.Kind, o.attrs()...)
@@ -20,14 +28,14 @@ func LogTo(l *slog.Logger) Observer {
 // level is how much attention an operation asks for.
 func (o Operation) level() slog.Level {
 	switch {
-	case o.Stale || o.TakenBack || o.Failure == "left" || o.Kind == "change" && o.Attempt > 1 && o.Failure == "":
-		return slog.LevelWarn
-	case o.Failure != "" && o.Failure != "not found" && o.Parent == 0:
-		return slog.LevelError
 	case o.Parent != 0:
 		return slog.LevelDebug
+	case o.Stale || o.TakenBack || o.Failure == "left" || o.Kind == "change" && o.Attempt > 1 && o.Failure == "":
+		return slog.LevelWarn
+	case slices.Contains([]string{"", "not found", "full", "taken"}, o.Failure):
+		return slog.LevelInfo
 	}
-	return slog.LevelInfo
+	return slog.LevelError
 }
 
 // attrs are what an event says, without what is empty.

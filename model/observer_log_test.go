@@ -42,6 +42,7 @@ func TestLogTo(t *testing.T) {
 		{Kind: "change", Name: "sell", Attempt: 1, Actual: model.Cost{Commands: 2, Written: 1, Returned: 1}, Modified: 1},
 		{Kind: "change", Name: "sell", Attempt: 2},
 		{Kind: "change", Name: "sell", Attempt: 8, Failure: "server"},
+		{Kind: "change", Failure: "full"},
 		{Kind: "job", Name: "mend", Failure: "left"},
 	} {
 		end(ctx, o)
@@ -53,10 +54,11 @@ level=ERROR msg="docmodel plan" failure="duplicate key" code=11000 index=name_1 
 level=DEBUG msg="docmodel plan" failure=server commands=0
 level=WARN msg="docmodel plan" failure=stale stale=true takenBack=true commands=0
 level=INFO msg="docmodel plan" already=true commands=0
-level=WARN msg="docmodel attempt" attempt=1 failure=stale stale=true commands=0
+level=DEBUG msg="docmodel attempt" attempt=1 failure=stale stale=true commands=0
 level=INFO msg="docmodel change" name=sell attempt=1 commands=2 written=1 modified=1 returned=1
 level=WARN msg="docmodel change" name=sell attempt=2 commands=0
 level=ERROR msg="docmodel change" name=sell attempt=8 failure=server commands=0
+level=INFO msg="docmodel change" failure=full commands=0
 level=WARN msg="docmodel job" name=mend failure=left commands=0
 `
 	if got := out.String(); got != want {

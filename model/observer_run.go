@@ -138,13 +138,27 @@ func (op *observation) counting(f func(context.Context) error) func(context.Cont
 	}
 }
 
+// firstCollection is the collection of the plan's first step.
+func (p Plan) firstCollection() string {
+	if len(p.Steps) == 0 {
+		return ""
+	}
+	switch s := p.Steps[0].(type) {
+	case Write:
+		return s.Collection
+	case MergeInto:
+		return s.Collection
+	}
+	return ""
+}
+
 // priced declares what a plan costs that is split into commands.
 func (op *observation) priced(p Plan, batches []batch) {
 	if op == nil {
 		return
 	}
 	if len(batches) > 0 {
-		op.told.Collection, op.told.Declared = batches[0].collection, p.costIn(len(batches))
+		op.told.Declared = p.costIn(len(batches))
 	}
 }
 

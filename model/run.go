@@ -25,7 +25,7 @@ func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
 	if core.Transacts(db) && !inTransaction(ctx) && p.Guarantee() != Atomic && !slices.ContainsFunc(p.Steps, isMerge) {
 		return p.RunTx(ctx, db)
 	}
-	ctx, op := begin(ctx, db, "plan", "", "", 0)
+	ctx, op := begin(ctx, db, "plan", "", p.firstCollection(), 0)
 	defer op.end()
 	result, err := p.run(ctx, db, op)
 	op.ran(result, err)

@@ -20,7 +20,7 @@ import (
 // A server without transactions is refused with [ErrNoTransactions] before anything is written: some accept a
 // transaction and apply its writes at once. So each run asks by hello first: one command beside those of the plan.
 func (p Plan) RunTx(ctx context.Context, db DB) (Result, error) {
-	ctx, op := begin(ctx, db, "plan", "", "", 0)
+	ctx, op := begin(ctx, db, "plan", "", p.firstCollection(), 0)
 	defer op.end()
 	result, err := p.runTx(ctx, db, op)
 	op.ran(result, err)

@@ -133,7 +133,7 @@ func (w *walker) bad(t reflect.Type, depth int) []reflect.Value {
 	case reflect.TypeFor[*mongo.Database](), reflect.TypeFor[context.Context]():
 		return out
 	case reflect.TypeFor[model.DB](), reflect.TypeFor[core.DB]():
-		add((*mongo.Database)(nil), (*core.Handle)(nil), &core.Handle{}, foreign{}, model.Scope{Tenant: bson.D{{Key: "tenant", Value: ""}}}.On(w.db))
+		add((*mongo.Database)(nil), (*core.Handle)(nil), &core.Handle{}, foreign{}, model.Scope{Tenant: bson.D{{Key: "tenant", Value: ""}}}.On(w.db), model.Observer{}.On(w.db))
 		return out
 	case reflect.TypeFor[bson.Raw]():
 		add(bson.Raw{}, bson.Raw{1, 2, 3}, bson.Raw{5, 0, 0, 0, 0}, bson.Raw{255, 255, 255, 127, 2, 'a', 0}, bson.Raw{12, 0, 0, 0, 2, 'a', 0, 255, 255, 255, 127, 0}, deepBytes())

@@ -32,7 +32,7 @@ var walkedFunctions = map[string]any{
 
 	"model.Concat": model.Concat, "model.Decoding": model.Decoding[bson.D, any], "model.DuplicateIndex": model.DuplicateIndex,
 	"model.Entity": model.Entity[bson.D, any], "model.Eq": model.Eq, "model.Fence": model.Fence,
-	"model.InTx": model.InTx, "model.WithTransactions": model.WithTransactions, "model.New": model.New, "model.Merge": model.Merge,
+	"model.InTx": model.InTx, "model.WithTransactions": model.WithTransactions, "model.New": model.New, "model.LogTo": model.LogTo, "model.Merge": model.Merge,
 	"model.MergePlans": model.MergePlans, "model.NewCollection": model.NewCollection[bson.D, any], "model.NewCollectionWith": model.NewCollectionWith[bson.D, any], "embed.NewEmbedded": embed.NewEmbedded[bson.D, bson.D, any],
 	"embed.NewOne": embed.NewOne[bson.D, bson.D, any], "model.NewIndex": model.NewIndex, "model.NewParts": model.NewParts, "embed.NewKinds": embed.NewKinds[medium, string, medium],
 	"embed.NewNested": embed.NewNested[dwelling, lodger, string, dwelling], "model.NewPlan": model.NewPlan, "embed.NewUnion": embed.NewUnion[medium],
@@ -86,7 +86,7 @@ var walkedValues = []any{
 
 	products, anything, lodgerPlaces, lodgerRooms, lodgerHome, mediumTypes, mediumKinds, listKinds, versioned, versionedBy,
 	&model.Aggregate[bson.D]{}, model.Aggregation{}, model.Change[int]{}, model.Check{}, model.Finding{}, model.ConflictError{}, model.Cost{}, model.DeclarationError{}, model.EventKind(0), model.Expect(0), &model.Find[bson.D]{},
-	model.FindAndModify{}, model.Guarantee(0), model.Index{}, model.IndexDiff{}, model.IndexSet{}, model.Footprint{}, model.Use(0), model.Audit{}, &model.Batch{}, model.Job{}, model.Stage{}, &model.LeftError{}, model.Lease{}, model.MergeInto{}, &model.Modify[bson.D]{}, model.Page[bson.D]{}, model.Parts{}, model.Plan{}, model.Scope{}, model.Query{},
+	model.FindAndModify{}, model.Guarantee(0), model.Index{}, model.IndexDiff{}, model.IndexSet{}, model.Footprint{}, model.Use(0), model.Audit{}, &model.Batch{}, model.Job{}, model.Stage{}, &model.LeftError{}, model.Lease{}, model.MergeInto{}, &model.Modify[bson.D]{}, model.Observer{}, model.Operation{}, model.Page[bson.D]{}, model.Parts{}, model.Plan{}, model.Scope{}, model.Query{},
 	model.Result{}, model.Status(0), model.StepError{Err: errors.New("x")}, model.Stream{}, model.StreamError{Err: errors.New("x")},
 	model.StreamMode(0), embed.UnknownValue{}, model.ValueError{}, model.Write{},
 

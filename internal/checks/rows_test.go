@@ -20,6 +20,7 @@ var rows = []row{
 	{name: "tiers", declares: []string{"schema.Expiry"}},
 	{name: "page tokens", declares: []string{"model.Page"}},
 	{name: "scope", declares: []string{"model.Scope"}},
+	{name: "observer", declares: []string{"model.Observer"}},
 
 	{name: "child references", declares: []string{"relate.ChildRefs"}},
 	{name: "parent reference", declares: []string{"relate.ParentRef"}},

@@ -1,0 +1,17 @@
+package main
+
+func Example() {
+	main()
+	// Output:
+	// change pay commands=4 attempt=2
+	//   attempt pay commands=2 attempt=1 error.type=stale
+	//     find accounts commands=1
+	//       mongodb find
+	//     plan accounts commands=1 error.type=stale
+	//       mongodb update
+	//   attempt pay commands=2 attempt=2
+	//     find accounts commands=1
+	//       mongodb find
+	//     plan accounts commands=1
+	//       mongodb update
+}
