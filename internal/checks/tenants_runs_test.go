@@ -167,6 +167,9 @@ var tenantRuns = map[string]struct {
 		diff, err := tenantIndexes.Diff(ctx, db)
 		return fmt.Sprint(len(diff.Missing) == len(tenantIndexes.Needed), strings.HasPrefix(diff.Missing[0].Name, "tenant_1_")), err
 	}, "true true"},
+	"model.Observer.On": {func(ctx context.Context, db model.DB) (string, error) {
+		return ids(listed(tenantBooks.Find(nil).All(ctx, model.Observer{}.On(db))), bookID)
+	}, "my 1, my 2"},
 	"model.Scope.On": {func(ctx context.Context, db model.DB) (string, error) {
 		_, err := tenantBooks.Find(nil).All(ctx, model.Scope{Tenant: bson.D{{Key: "tenant", Value: "theirs"}}}.On(db))
 		return "", err
