@@ -1,0 +1,73 @@
+package school
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A process that dies at any write of an action leaves what the same action completes when it is run again.
+func TestCut(t *testing.T) {
+	for i, a := range north.actions() {
+		t.Run(a.name, func(t *testing.T) {
+			modeltest.FaultMatrix(t, modeltest.FaultCase{
+				OnServer: 1, Seed: before(i),
+				Run:   func(ctx context.Context, db *mongo.Database) error { return a.run(ctx, north.on(db)) },
+				Check: func(t testing.TB, db *mongo.Database) { north.audited(t, db) },
+			})
+		})
+	}
+}
+
+// If nobody runs it again, Mend completes it, or takes it back.
+func TestMend(t *testing.T) {
+	for i, a := range north.actions() {
+		t.Run(a.name, func(t *testing.T) {
+			modeltest.FaultMatrix(t, modeltest.FaultCase{
+				OnServer: 1, Seed: before(i),
+				Run:    func(ctx context.Context, db *mongo.Database) error { return a.run(ctx, north.on(db)) },
+				Repair: func(ctx context.Context, db *mongo.Database) error { return north.on(db).Mend(ctx, time.Now(), 0) },
+				Check:  func(t testing.TB, db *mongo.Database) { north.audited(t, db) },
+			})
+		})
+	}
+}
+
+// before seeds what the i-th action begins with.
+func before(i int) func(context.Context, *mongo.Database) error {
+	return func(ctx context.Context, db *mongo.Database) error {
+		err := north.fill(ctx, db)
+		for _, a := range north.actions()[:i] {
+			err = errors.Join(err, a.run(ctx, north.on(db)))
+		}
+		return err
+	}
+}
+
+// A student who is deleted is in no course any more, once that was mended; and one who left can come back.
+func TestGone(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx, r := t.Context(), north.on(db)
+		err := errors.Join(
+			north.fill(ctx, db), south.fill(ctx, db), r.Enrol(ctx, north.kate(), north.maths(), north.op(5)),
+			r.Leave(ctx, north.op(5), north.op(6)), r.Enrol(ctx, north.kate(), north.maths(), north.op(7)),
+		)
+		_, errGone := students.Delete(north.rod()).Run(ctx, r.db)
+		found, errAudit := r.Audit(ctx, time.Now())
+		if err := errors.Join(err, errGone, errAudit); err != nil || len(found) != 4 { // two enrolments, by the relation and by the copies
+			t.Fatal(found, err)
+		}
+		err = r.Mend(ctx, time.Now(), 0)
+		maths, errMaths := r.Course(ctx, north.maths())
+		art, errArt := r.Course(ctx, north.art())
+		if err := errors.Join(err, errMaths, errArt); err != nil || maths.Students != 1 || maths.Rating != nil || art.Students != 0 {
+			t.Errorf("%+v\n%+v\n%v", maths, art, err)
+		}
+		north.audited(t, db)
+		south.audited(t, db)
+	})
+}

@@ -1,0 +1,121 @@
+// Package school keeps students, courses and enrolments of several schools in one database. Most documents are written by
+// more than one technique. A course is counted, copied from, filled with announcements and lessons, and has a stock. An
+// enrolment is a join document, a counted child and the holder of two copies.
+//
+// The Example prints what each action costs, beside code that is written by hand.
+package school
+
+import (
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A Student has a name, which the student's enrolments show too.
+type Student struct {
+	ID      bson.ObjectID `bson:"_id"`
+	Name    string        `bson:"name"`
+	Version int64         `bson:"version"` // of the name
+}
+
+// A Course is a page that needs one document. Comments name the technique that keeps a field.
+type Course struct {
+	ID       bson.ObjectID   `bson:"_id"`
+	Title    string          `bson:"title"`
+	Version  int64           `bson:"version"`           // titles: of the title
+	Students int64           `bson:"students"`          // numbers
+	Ratings  denorm.Average  `bson:"ratings"`           // numbers
+	Rating   *float64        `bson:"rating"`            // numbers: the average, nil without ratings
+	Ops      []bson.ObjectID `bson:"ops,omitempty"`     // numbers: the latest actions
+	Latest   []News          `bson:"latest,omitempty"`  // latest: the newest announcements
+	Lessons  []Lesson        `bson:"lessons,omitempty"` // lessons
+	Books    int64           `bson:"books"`             // stock: exercise books that are left
+	Stock    int64           `bson:"stock"`             // stock: its version
+	Takes    []bson.ObjectID `bson:"takes,omitempty"`   // stock: the latest actions
+}
+
+// A Lesson is a line of a course's plan.
+type Lesson struct {
+	ID    string `bson:"id"`
+	Title string `bson:"title"`
+}
+
+// News is an announcement as its course shows it.
+type News struct {
+	ID   bson.ObjectID `bson:"_id"`
+	At   time.Time     `bson:"at"`
+	Text string        `bson:"text"`
+}
+
+// An Announcement belongs to a course.
+type Announcement struct {
+	ID     bson.ObjectID `bson:"_id"`
+	Course bson.ObjectID `bson:"course"`
+	At     time.Time     `bson:"at"`
+	Text   string        `bson:"text"`
+}
+
+// An Enrolment ties a student to a course, with the names of both. Its ID is the token of the action that stored it.
+type Enrolment struct {
+	ID        bson.ObjectID          `bson:"_id"`
+	Student   StudentRef             `bson:"student"`
+	Course    CourseRef              `bson:"course"`
+	Rating    *int                   `bson:"rating"` // of the course, 1 to 5
+	DeletedAt *time.Time             `bson:"deletedAt,omitempty"`
+	Pending   *denorm.CounterPending `bson:"pending,omitempty"` // while the course is being told
+}
+
+// A StudentRef is a student as enrolments show it.
+type StudentRef struct {
+	ID      bson.ObjectID `bson:"id"`
+	Name    string        `bson:"name"`
+	Version int64         `bson:"version"`
+}
+
+// A CourseRef is a course as enrolments show it.
+type CourseRef struct {
+	ID      bson.ObjectID `bson:"id"`
+	Title   string        `bson:"title"`
+	Version int64         `bson:"version"`
+}
+
+const shown = 2 // announcements in a course
+
+var (
+	students      = model.NewCollection[Student, bson.ObjectID]("students")
+	courses       = model.NewCollection[Course, bson.ObjectID]("courses")
+	enrolments    = model.NewCollection[Enrolment, bson.ObjectID]("enrolments")
+	announcements = model.NewCollection[Announcement, bson.ObjectID]("announcements")
+
+	enrolled = relate.NewJoinCollection(enrolments, "student.id", students, "course.id", courses, relate.JoinCollectionSpec{})
+	names    = denorm.NewCopy(students, enrolments, denorm.CopySpec{
+		KeyPath: "student.id", Fields: []denorm.Field{{From: "name", To: "student.name"}}, Version: "version", VersionTo: "student.version",
+	})
+	titles = denorm.NewCopy(courses, enrolments, denorm.CopySpec{
+		KeyPath: "course.id", Fields: []denorm.Field{{From: "title", To: "course.title"}}, Version: "version", VersionTo: "course.version",
+	})
+	// The condition is that of the scope's soft deletion: a student who left isn't counted.
+	numbers = denorm.NewCounter(enrolments, "course.id", courses, denorm.CounterSpec{
+		Count: "students", Averages: []denorm.CounterAverage{{From: "rating", To: "ratings", Value: "rating"}},
+		Where: bson.D{{Key: "deletedAt", Value: nil}}, Tokens: "ops", Pending: "pending",
+	})
+	latest = denorm.NewSubset(announcements, "course", courses, "latest", denorm.SubsetSpec{
+		Max: shown, By: bson.D{{Key: "at", Value: -1}}, Fields: []string{"at", "text"},
+	})
+	lessons = embed.NewEmbedded[Lesson](courses, "lessons", embed.EmbeddedSpec{Key: "id", Max: 100})
+	stock   = embed.NewVersioned(courses, embed.VersionedSpec{Version: "stock", Tokens: "takes", Uncounted: []string{
+		"title", "version", "students", "ratings", "rating", "ops", "latest", "lessons", // others write them, and none decides by the stock
+	}})
+
+	// In the order of mending: enrolled deletes links to what is gone, and numbers counts then.
+	everything = model.New("school", enrolled, names, titles, numbers, latest, lessons, stock)
+)
+
+// Scope is what holds for everything that a request reads and writes: whose documents they are, and that a deletion marks.
+func Scope(tenant string, now time.Time) model.Scope {
+	return model.Scope{Tenant: bson.D{{Key: "tenant", Value: tenant}}, Delete: bson.D{{Key: "deletedAt", Value: now}}}
+}
