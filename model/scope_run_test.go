@@ -192,6 +192,24 @@ func TestScopeFinal(t *testing.T) {
 	})
 }
 
+// What a plan takes back leaves no mark of a deletion, which would keep the _id from the next run.
+func TestScopeTakesBack(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		tenancy.Differs(t, "it has a scope of its own")
+		a := tenantOf("a").On(db)
+		plan := model.NewPlan(once(insertDoc(d("_id", 1))), expectOne(updateOne(d("_id", 2), d("$set", d("x", 1)))))
+		plan.IfStale = []model.Step{docsAny.Named("parts").Delete(1)}
+		for range 2 {
+			if _, err := plan.Run(t.Context(), a); !errors.Is(err, model.ErrStale) {
+				t.Errorf("%v", err)
+			}
+			if n := countAll(t, db, "parts"); n != 0 {
+				t.Errorf("%d documents are left", n)
+			}
+		}
+	})
+}
+
 func countAll(t *testing.T, db *mongo.Database, name string) int64 {
 	t.Helper()
 	n, err := db.Collection(name).CountDocuments(t.Context(), bson.D{})

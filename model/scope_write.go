@@ -18,8 +18,20 @@ func (p Plan) under(db DB) Plan {
 
 // plan applies the scope to each step of a plan.
 func (s *scope) plan(p Plan) Plan {
-	p.Steps, p.IfStale = s.steps(p.Steps), s.steps(p.IfStale)
+	p.Steps, p.IfStale = s.steps(p.Steps), s.steps(undoing(p.IfStale))
 	return p
+}
+
+// undoing are steps that take back what a plan has written: a delete takes back an insert, and leaves no mark.
+func undoing(steps []Step) []Step {
+	steps = slices.Clone(steps)
+	for i, step := range steps {
+		if w, ok := step.(Write); ok {
+			w.Final = true
+			steps[i] = w
+		}
+	}
+	return steps
 }
 
 func (s *scope) steps(steps []Step) []Step {

@@ -59,7 +59,8 @@ type Write struct {
 
 	// Final says that a [Scope] doesn't turn this delete into an update that marks the
 	// document: the document is stored elsewhere, or was made from others and can be made
-	// anew. A marked one would keep its _id from the next one.
+	// anew. A marked one would keep its _id from the next one. A delete of a plan's IfStale
+	// is final by itself.
 	Final bool
 
 	// IfMarked are update operators that are added where a [Scope] turns this delete

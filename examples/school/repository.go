@@ -108,9 +108,7 @@ func (r Repository) Rename(ctx context.Context, student bson.ObjectID, name stri
 // Announce stores an announcement, and its course shows it. Its ID is the same when it is tried again.
 func (r Repository) Announce(ctx context.Context, a Announcement) error {
 	plan := latest.Insert(a)
-	undo := announcements.Delete(a.ID) // there is no such course
-	undo.Final = true                  // a marked one would keep its ID
-	plan.IfStale = []model.Step{undo}
+	plan.IfStale = []model.Step{announcements.Delete(a.ID)} // there is no such course
 	_, err := plan.Run(ctx, r.db)
 	return said(err, model.ErrStale, ErrNoCourse)
 }
