@@ -143,13 +143,16 @@ type CounterPending struct {
 // Indexes returns the indexes on the children: the reference, with each field whose smallest or greatest value is kept;
 // and the two partial ones on the operations under way, which are next to empty.
 //
-// Checks returns one check, of parents whose numbers differ from their children: children that the parent doesn't count, and
+// Checks returns the check of parents whose numbers differ from their children: children that the parent doesn't count, and
 // numbers without a child. An operation under way can show. Mending writes the numbers that the check counted: with tokens
 // only if no operation came between the reads, so that an operation under way is neither undone nor counted twice. A parent
 // that changes meanwhile is left to the next run, or to [Counter.Recount].
 //
 // With CounterSpec.Partial the check can't see an operation under way: then its Age is one minute, else it is 0. The job counts
 // such a parent, counts it again an Age later, and mends it if it is the same.
+//
+// With tokens a second check finds the operations that were begun and not finished: those that were cut, and for a moment those
+// under way. Its job finishes what was begun a minute ago or earlier, as [Counter.Settle] does.
 //
 // Cost: see [model.Check]. The check reads every child by the index on the reference; with tokens the server also looks up,
 // twice for each parent, the operations under way on it, by their partial index. Create both first ([Counter.Indexes]):

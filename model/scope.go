@@ -33,7 +33,8 @@ type DB interface {
 type Scope struct {
 	// Tenant says whose the documents are. It is ANDed to every filter, in a pipeline to those of all collections that it reads, and
 	// given to every new document. An empty value (nil, "", the zero ObjectID) is refused. They lead the keys of
-	// the indexes: see [Scope.Indexes].
+	// the indexes: see [Scope.Indexes]. But an _id is unique among all tenants' documents, and an insert of another tenant's tells that it
+	// is taken: make it random, or of the tenant.
 	Tenant bson.D
 
 	Filter bson.D // further conditions, ANDed like the tenant's

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 	"text/tabwriter"
-	"time"
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -49,7 +48,7 @@ func Example() {
 		}
 		var errState error
 		left[i], errState = north.state(ctx, north.on(db))
-		found, errAudit := north.on(db).Audit(ctx, time.Now())
+		found, errAudit := north.on(db).Audit(ctx)
 		left[i] += fmt.Sprintln("The audit finds", len(found))
 		if err = errors.Join(err, errState, errAudit); err != nil {
 			fmt.Println(err)

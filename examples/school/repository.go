@@ -141,39 +141,26 @@ func (r Repository) Announcements(ctx context.Context, course bson.ObjectID, n i
 	return latest.Children(course).Limited(n).Page(ctx, r.db, token)
 }
 
-// Audit returns what the checks of all techniques find, and the actions that were begun before a moment and not finished: for
-// a job at night.
-func (r Repository) Audit(ctx context.Context, before time.Time) (found []model.Finding, err error) {
+// Audit returns what the checks of all techniques find, actions that were begun and not finished among it.
+func (r Repository) Audit(ctx context.Context) (found []model.Finding, err error) {
 	for f, err := range everything.Audit().Each(ctx, r.db) {
 		if err != nil {
 			return found, err
 		}
 		found = append(found, f)
 	}
-	cut, err := numbers.Pending(before).All(ctx, r.db)
-	for _, e := range cut {
-		found = append(found, model.Finding{
-			Check: "enrolments: under way", Collection: enrolments.Name(), ID: bson.RawValue{Type: bson.TypeObjectID, Value: e.ID[:]},
-			Problem: "an action was begun and not finished", Since: e.Pending.Op.Timestamp(),
-		})
-	}
-	return found, err
+	return found, nil
 }
 
-// Mend finishes what processes that died began before a moment, and mends what the checks find, action being the longest that
-// an action takes. Techniques are mended in their order: enrolments of nobody are deleted before what is left is counted.
-func (r Repository) Mend(ctx context.Context, before time.Time, action time.Duration) error {
-	cut, err := numbers.Pending(before).All(ctx, r.db)
-	for _, e := range cut {
-		_, _, errSettle := numbers.Settle(e.ID).Run(ctx, r.db)
-		err = errors.Join(err, errSettle)
-	}
+// Mend mends what the checks find, and finishes what processes that died began, for a job at night. An action takes no longer than
+// the given time. Techniques are mended in their order: enrolments of nobody are deleted before what is left is counted.
+func (r Repository) Mend(ctx context.Context, action time.Duration) error {
 	audit := everything.Audit()
 	for i, check := range audit.Checks {
 		audit.Checks[i].Age = min(check.Age, action)
 	}
-	_, errMend := audit.Job().Run(ctx, r.db, model.JobOptions{})
-	return errors.Join(err, errMend)
+	_, err := audit.Job().Run(ctx, r.db, model.JobOptions{})
+	return err
 }
 
 // twice is the error of a pair that is enrolled already: the counter's write meets the unique index of the relation.

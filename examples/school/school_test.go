@@ -120,7 +120,7 @@ func (c cast) state(ctx context.Context, r Repository) (string, error) {
 // audited fails the test unless the audit is empty.
 func (c cast) audited(t testing.TB, db *mongo.Database) {
 	t.Helper()
-	if found, err := c.on(db).Audit(t.Context(), time.Now()); len(found) > 0 || err != nil {
+	if found, err := c.on(db).Audit(t.Context()); len(found) > 0 || err != nil {
 		t.Errorf("%s: %v, %v", c.tenant(), found, err)
 	}
 }

@@ -183,7 +183,64 @@ func (c *Counter) Checks() []model.Check {
 		check.Age = time.Minute
 	}
 	check.Mend = found.Mends(check.Name, c.parents.Name(), c.repair)
-	return []model.Check{check}
+	if c.pending == "" {
+		return []model.Check{check}
+	}
+	return []model.Check{check, c.unfinished()}
+}
+
+// unfinished finds the operations that were begun, and mends by finishing those of an age.
+func (c *Counter) unfinished() model.Check {
+	return model.Check{
+		Name: fmt.Sprintf("%s.%s: operations that were begun and not finished", c.docs.Name(), c.pending), Collection: c.docs.Name(),
+		Rule:     "an operation on a document is finished within a minute",
+		Index:    c.OpIndex().Name,
+		Age:      time.Minute,
+		Pipeline: mongo.Pipeline{mql.Match(c.isPending()...), mql.Project(bson.E{Key: c.pending + ".op", Value: 1}), mql.SortID()},
+		Tell: func(f *model.Finding) error {
+			op, _ := f.Detail.Lookup(c.pending, "op").ObjectIDOK()
+			f.ID, f.Since = f.Detail.Lookup("_id"), op.Timestamp()
+			f.Problem = fmt.Sprintf("operation %s isn't finished", op.Hex())
+			return nil
+		},
+		MendAll: c.settleAll,
+	}
+}
+
+// isPending matches the children whose operation is under way, by the partial index.
+func (c *Counter) isPending() bson.D {
+	return bson.D{{Key: c.pending + ".op", Value: mql.Exists(true)}}
+}
+
+// settleAll finishes the operations that were begun before an age; of no age, all.
+func (c *Counter) settleAll(ctx context.Context, db model.DB, age time.Duration) (all model.Result, _ error) {
+	begun := c.isPending()
+	if age > 0 {
+		var err error
+		if begun, err = c.PendingBefore(time.Now().Add(-age)); err != nil {
+			return all, err
+		}
+	}
+	children := &model.Find[bson.Raw]{Query: model.Query{
+		Collection: c.docs.Name(), Filter: begun, Projection: bson.D{{Key: "_id", Value: 1}}, Index: c.OpIndex().Name, Deleted: true,
+	}}
+	for child, err := range children.Each(ctx, db) {
+		if err != nil {
+			return all, err
+		}
+		_, r, err := c.Settle(child.Lookup("_id")).Run(ctx, db)
+		for _, s := range r.Steps {
+			if s.Batch >= 0 {
+				s.Batch += len(all.Batches)
+			}
+			all.Steps = append(all.Steps, s)
+		}
+		all.Batches = append(all.Batches, r.Batches...)
+		if err != nil {
+			return all, err
+		}
+	}
+	return all, nil
 }
 
 // Recount counts the children of one parent, and writes the numbers that differ.

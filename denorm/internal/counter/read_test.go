@@ -50,7 +50,7 @@ func TestCounterCosts(t *testing.T) {
 			_, err := counted.Checks()[0].All(ctx, db)
 			return err
 		}, counted.Checks()[0].Find().Cost()},
-		{"the check's job", mendedByJobs(counterOf(denorm.CounterSpec{Count: "least"}).Checks()...), model.Cost{Commands: 5, Written: 1, Returned: 3}},
+		{"the check's job", mendedByJobs(counterOf(denorm.CounterSpec{Count: "least"}).Checks()[:1]...), model.Cost{Commands: 5, Written: 1, Returned: 3}},
 		{"Insert, with Partial", run(loosen.Insert(volumeOf("9", "a", 1), token(1))), model.Cost{Commands: 2, Written: 2}},
 		{"Set, with Partial", run(loosen.Set("1", bson.D{e("pages", 110)}, token(1))), model.Cost{Commands: 3, Written: 2, Returned: 1}},
 	}
@@ -125,7 +125,7 @@ func TestCounterWritesIndexed(t *testing.T) {
 			t.Fatal(err)
 		}
 		byID("Settle", testkit.PlanOf(t, db, fully.Settle("2")))
-		byID("Checks", mended(t, db, fully.Checks())...)
+		byID("Checks", mended(t, db, fully.Checks()[:1])...)
 	})
 }
 
