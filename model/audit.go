@@ -1,8 +1,8 @@
 package model
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"iter"
 )
 
@@ -77,7 +77,9 @@ func (a Audit) Job() Job {
 	j := Job{Name: a.Name}
 	for _, c := range a.Checks {
 		one := c.Job()
-		j.Err = cmp.Or(j.Err, one.Err)
+		if j.Err == nil && !errors.Is(one.Err, errNotMended) {
+			j.Err = one.Err
+		}
 		j.Stages = append(j.Stages, one.Stages...)
 	}
 	return j

@@ -154,24 +154,6 @@ func updateManyOf(collection string, filter, update bson.D) model.Write {
 	return model.Write{Collection: collection, Once: true, Model: &mongo.UpdateManyModel{Filter: filter, Update: update}}
 }
 
-// The job of a check that no write can mend leaves what it finds, and does well where there is nothing.
-func TestCheckOnlyFinds(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		check := negatives(0)
-		check.Mend = nil
-		if p, err := check.Job().Run(t.Context(), db, model.JobOptions{}); err != nil || p.Left != 0 {
-			t.Errorf("of nothing: %+v, %v", p, err)
-		}
-		if err := stocked(t.Context(), db, -1, 2, -3); err != nil {
-			t.Fatal(err)
-		}
-		var left *model.LeftError
-		if p, err := check.Job().Run(t.Context(), db, model.JobOptions{}); !errors.As(err, &left) || left.Left != 2 || p.Modified != 0 || inStock(t, db) != "-1 2 -3" {
-			t.Errorf("%+v, %v, %s", p, err, inStock(t, db))
-		}
-	})
-}
-
 // Bad input is refused by all, and nothing is sent.
 func TestCheckRefuses(t *testing.T) {
 	pure, blind, reads := negatives(0), negatives(0), negativesByReads(0)
@@ -191,7 +173,7 @@ func TestCheckRefuses(t *testing.T) {
 		all := func(c model.Check) error { _, err := c.All(t.Context(), db); return err }
 		code := d("qty", func() {})
 		for reason, err := range map[string]error{
-			"no Pipeline": run(blind), "found by no Pipeline": all(blind),
+			"no Mend": run(pure), "no Mend, in part": run(pure.In(d("_id", 1))), "no Pipeline": run(blind), "found by no Pipeline": all(blind),
 			"a pipeline of reads": reads.Find().Err, "a filter that can't be sent": all(pure.In(code)), "reads by such a filter": all(reads.In(code)), "a job by such a filter": run(negatives(0).In(code)),
 			"an error": all(failed), "an error of reads": all(failedReads), "an error of a job": run(failed), "an error that is there before": all(failed.In(code)),
 		} {

@@ -3,15 +3,20 @@ package model
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
+	"fmt"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
+// errNotMended is returned by the job of a check that can't mend.
+var errNotMended = errors.New("docmodel: no write can mend what this check finds: look at the findings and decide")
+
 // Job returns the job that finds and mends, in batches of documents in the order of _id. It mends what has stood for Age. Where
 // a finding says since when it stands, that decides. Other findings are looked at again, Age after they were found: all together
 // at the end, or when 10,000 wait. A finding that is the same then is mended. A check that has a MendAll mends all at
-// once, and is refused after In. The findings of a check that no write can mend are left: Run returns a [*LeftError] that names them.
+// once, and is refused after In.
 //
 // A checkpoint holds the last _id before the first finding that waits, so that a job that was stopped finds it again. A dry run
 // waits for nothing, and counts what it finds.
@@ -28,6 +33,8 @@ func (c Check) Job() Job {
 	case j.Err != nil:
 	case c.MendAll != nil && len(c.filter) > 0:
 		j.Err = &ValueError{Collection: c.Collection, Field: "Check", Value: c.Name, Reason: "mends all that it finds, so it can't be narrowed by In"}
+	case c.MendAll == nil && c.Mend == nil:
+		j.Err = fmt.Errorf("%w: %s", errNotMended, c.Name)
 	case c.Read == nil:
 		j.Err = c.Find().Err
 	}
