@@ -88,9 +88,6 @@ type Operation struct {
 // On returns the database, observed. A database can have several observers: that which was given first begins first, and ends last.
 // Scopes and observers can be given in any order.
 func (o Observer) On(db DB) DB {
-	if err := core.CheckDB(db); err != nil {
-		return &core.Handle{Database: noDatabase(db), Observers: with(db, o), Err: err}
-	}
 	h := core.HandleOf(db)
 	h.Observers = with(db, o)
 	if scopes := scopesOf(db); len(scopes) > 0 {
@@ -113,14 +110,6 @@ func observersOf(db DB) []Observer {
 	}
 	list, _ := h.Observers.([]Observer)
 	return list
-}
-
-// listOf are the observers of a database as another handle on it keeps them.
-func listOf(db DB) any {
-	if h, ok := db.(*core.Handle); ok && h != nil {
-		return h.Observers
-	}
-	return nil
 }
 
 // observed reports whether somebody observes a database.

@@ -49,13 +49,16 @@ type Scope struct {
 	Collections []string // the collections it holds for; nil means all
 }
 
-// On returns the database under the scope. Everything of this module that takes a [DB] runs under it: queries, pipelines, writes,
-// plans, what a [Change] or a [Job] reads and plans, trees, joins and checks. A database can be under several scopes; all of them hold.
+// On returns the database under the scope. Each query, pipeline, write and plan that runs on it is under the scope, and so are the
+// reads and plans of each [Change], [Job], tree, join and check. A database can be under several scopes; all of them hold.
 //
-// A scope that can't hold is a [*ValueError] or a [*ConflictError] of whatever runs on the database; nothing is sent. So is, before it
-// is sent, what can't be kept under the scope: $where and $function; a filter that names a field of Tenant with another value; a
-// pipeline that begins with $documents or another stage that must be first, or that has a stage which isn't known to stay within the
-// collections it names; $out, and what [MergeInto] and [Stream.Run] tell of.
+// A scope with a bad field refuses each run on the database, with a [*ValueError] or a [*ConflictError]. Under a good one, these are
+// refused with a [*ConflictError] before anything is sent:
+//   - $where, $function and $accumulator,
+//   - a filter that names a field of Tenant with another value,
+//   - a pipeline that begins with $documents, or with another stage that must be first,
+//   - a stage that isn't known to stay within the collections it names,
+//   - an $out, and the cases that the comments of [MergeInto] and [Stream.Run] list.
 //
 // A lock document ([Lease]), a checkpoint ([JobOptions]) and the state of a migration belong to the tenant. Two tenants don't share
 // them. They hold no user's data, and have no other field of the scope.
@@ -66,10 +69,10 @@ func (s Scope) On(db DB) DB {
 
 // on is the database under one scope more, or on which everything is refused.
 func (s *scope) on(db DB, err error) DB {
-	if bad := core.CheckDB(db); bad != nil {
-		return &core.Handle{Database: noDatabase(db), Observers: listOf(db), Err: bad}
-	}
 	h := core.HandleOf(db)
+	if h.Err != nil {
+		return h
+	}
 	outer := scopesOf(db)
 	for _, o := range outer {
 		if err == nil {
@@ -95,14 +98,6 @@ func (s Scope) Plan(p Plan) Plan {
 		return NewPlan(Refused("", err))
 	}
 	return own.plan(p)
-}
-
-// noDatabase is a database for the name of a handle on which nothing runs.
-func noDatabase(db DB) *mongo.Database {
-	if h, ok := db.(*core.Handle); ok && h != nil {
-		return h.Database
-	}
-	return nil
 }
 
 // A scope is a Scope ready to be applied, with values of its own, so that nothing that runs under it changes with the caller's.

@@ -100,10 +100,10 @@ func commitUnknown(err error) bool {
 	return labeled.HasErrorLabel("UnknownTransactionCommitResult") || labeled.HasErrorLabel("NetworkError") || mongo.IsTimeout(err)
 }
 
-// WithTransactions returns the database on which what belongs together runs in a transaction: each attempt of a [Change], and each plan
-// that isn't atomic by itself ([Plan.Guarantee]). It is all applied, or nothing is; no cut leaves anything half done. It asks the server
-// once, by hello, and returns [ErrNoTransactions] for one that has none. What runs long or holds a lock keeps its own way: a [Job], a
-// [Stream], a [Change] under a [Lease] (a tree's), and a plan with a [MergeInto].
+// WithTransactions returns the database on which each action runs in a transaction of its own: each attempt of a [Change], and each plan
+// that isn't atomic by itself ([Plan.Guarantee]). A cut leaves all of the action, or nothing. WithTransactions asks the server once, by
+// hello, and returns [ErrNoTransactions] if the server has none. A [Job], a [Stream], a [Change] under a [Lease] (a tree's) and a plan
+// with a [MergeInto] run as they do without transactions.
 //
 // Cost: one command more for each transaction, its commit. An insert that meets an equal document under its _id isn't taken for one that
 // was applied before, for the others of its transaction may not be: it gives the server's duplicate-key error.

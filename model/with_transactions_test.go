@@ -199,6 +199,49 @@ func TestWithTransactionsSpares(t *testing.T) {
 	}, modeltest.WithMonitor(monitor))
 }
 
+// TestDatabasesCombine: an observer, a scope, a model and transactions hold together, in whichever order they are put on a database.
+func TestDatabasesCombine(t *testing.T) {
+	tenancy.Differs(t, "it has a scope of its own")
+	monitor := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		withTransactions(t, db)
+		told := 0
+		observer := model.Observer{End: func(context.Context, model.Operation) { told++ }}
+		shop := model.New("shop", model.Entity(parts))
+		layers := []func(model.DB) model.DB{observer.On, tenantOf("a").On, shop.On, func(db model.DB) model.DB {
+			tx, err := model.WithTransactions(t.Context(), db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return tx
+		}}
+		for first := range layers {
+			for _, step := range []int{1, 3} {
+				var own model.DB = db
+				for i := range layers {
+					own = layers[(first+i*step)%len(layers)](own)
+				}
+				if _, err := db.Collection("parts").DeleteMany(t.Context(), d()); err != nil {
+					t.Fatal(err)
+				}
+				monitor.Reset()
+				told = 0
+				mustRun(t, own, parts.InsertMany([]part{{1, "a", 5}, {2, "b", 5}}))
+				if sent := sentBy(monitor); told == 0 || !slices.Contains(sent, "commitTransaction") {
+					t.Errorf("from %d by %d: told %d times, sent %v", first, step, told, sent)
+				}
+				if n, err := db.Collection("parts").CountDocuments(t.Context(), d("tenant", "a")); n != 2 || err != nil {
+					t.Errorf("from %d by %d: %d documents are the tenant's, %v", first, step, n, err)
+				}
+				var conflict *model.ConflictError
+				if _, err := parts.Named("others").Find(nil).All(t.Context(), own); !errors.As(err, &conflict) {
+					t.Errorf("from %d by %d: another collection: %v", first, step, err)
+				}
+			}
+		}
+	}, modeltest.WithMonitor(monitor))
+}
+
 // planOfTwo is a plan of two writes that can be run again.
 func planOfTwo([]bson.Raw) (model.Plan, error) {
 	set := d("$set", d("qty", 9))

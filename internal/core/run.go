@@ -39,13 +39,16 @@ func (h *Handle) Client() *mongo.Client {
 	return h.Database.Client()
 }
 
-// HandleOf is a handle of its own on a database that [CheckDB] lets pass, with all that the database has.
+// HandleOf is a handle of its own on a database, with all that the database has. Its Err is the answer of [CheckDB].
 func HandleOf(db DB) *Handle {
-	if h, ok := db.(*Handle); ok {
-		own := *h
-		return &own
+	own := &Handle{}
+	if h, ok := db.(*Handle); ok && h != nil {
+		*own = *h
+	} else if d, ok := db.(*mongo.Database); ok {
+		own.Database = d
 	}
-	return &Handle{Database: db.(*mongo.Database)}
+	own.Err = CheckDB(db)
+	return own
 }
 
 // Database is the driver's database behind a DB that [CheckRun] lets pass.
