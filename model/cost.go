@@ -82,14 +82,25 @@ func indexes(name string) []string {
 // Cost is the plan's price when each write finds what it expects: the commands that Run sends and the documents that it
 // writes. A write that expects a match and finds none costs one command more to ask whether it was applied before ([Write].Done),
 // and if it wasn't, one for each of its Reasons up to the one that holds; then it ends the plan, which sends IfStale. An insert that
-// meets a duplicate key costs one to compare, and what is left of its command is sent again. RunTx sends two more: one to see
-// whether the server has transactions, and the commit. A plan that would be refused costs nothing.
+// meets a duplicate key costs one to compare, and what is left of its command is sent again. A plan that would be refused costs nothing.
+// [Plan.CostTx] is the price in a transaction.
 func (p Plan) Cost() Cost {
 	batches, err := p.split()
 	if err != nil {
 		return Cost{}
 	}
 	return p.costIn(len(batches))
+}
+
+// CostTx is the plan's price in a transaction that [Plan.RunTx], [InTx] or [WithTransactions] runs, without the transaction's commit, and
+// without the hello by which RunTx and InTx ask whether the server has transactions. Since MongoDB 8.0 all writes are one bulkWrite command,
+// up to 25,000 statements or 16 MiB; older servers are sent the commands of Cost.
+func (p Plan) CostTx() Cost {
+	batches, err := p.split()
+	if err != nil {
+		return Cost{}
+	}
+	return p.costIn(len(grouped(batches, true)))
 }
 
 // costIn is the price of a plan that is so many commands.

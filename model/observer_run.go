@@ -153,7 +153,7 @@ func (p Plan) firstCollection() string {
 }
 
 // priced declares what a plan costs that is split into commands.
-func (op *observation) priced(p Plan, batches []batch) {
+func (op *observation) priced(p Plan, batches [][]batch) {
 	if op == nil {
 		return
 	}

@@ -21,7 +21,8 @@ type Step interface {
 //
 // Consecutive writes of one kind (insert; update or replace one; update many; delete one; delete many) to one collection
 // are sent as one ordered command, up to 25,000 statements or 16 MiB. A write that expects a match is a command of its
-// own, for a shared command reports totals only. [Plan.Cost] and [Plan.Run] split by the same code.
+// own, for a shared command reports totals only. [Plan.Cost] and [Plan.Run] split by the same code. In a transaction of this package all
+// writes are one command, where the server has bulkWrite (MongoDB 8.0): see [Plan.CostTx].
 type Plan struct {
 	Steps   []Step
 	Options PlanOptions

@@ -28,7 +28,7 @@ func nameOf[T ~uint8](v T, names ...string) string {
 // A Result says what a run did. On an error it says how far the run came.
 type Result struct {
 	Steps   []StepResult  // one for each step of the plan
-	Batches []BatchResult // one for each command that was answered
+	Batches []BatchResult // one for each command that was answered; in a transaction several may have been one command
 }
 
 // A StepResult is what became of one step.

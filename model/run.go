@@ -36,7 +36,7 @@ func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
 func (p Plan) run(ctx context.Context, db DB, op *observation) (Result, error) {
 	p = p.under(db)
 	batches, err := p.split()
-	op.priced(p, batches)
+	op.priced(p, grouped(batches, together(ctx)))
 	if err = cmp.Or(err, core.CheckRun(ctx, db), core.CheckDepth(p.Options.Comment)); err != nil {
 		return newResult(p), err
 	}
@@ -71,8 +71,8 @@ type runner struct {
 
 func (p Plan) send(ctx context.Context, db DB, batches []batch) (Result, error) {
 	r := &runner{plan: p, db: db, result: newResult(p), back: p.IfStale}
-	for _, b := range batches {
-		if err := r.sendBatch(ctx, b); err != nil {
+	for _, group := range grouped(batches, together(ctx)) {
+		if err := r.sendGroup(ctx, group); err != nil {
 			if failed := (*StepError)(nil); errors.As(err, &failed) {
 				failed.Where = placeOf(p.Steps[failed.Step])
 			}
@@ -83,6 +83,24 @@ func (p Plan) send(ctx context.Context, db DB, batches []batch) (Result, error) 
 		}
 	}
 	return r.result, nil
+}
+
+// sendGroup sends the batches of one command.
+func (r *runner) sendGroup(ctx context.Context, group []batch) error {
+	if len(group) > 1 {
+		return r.sendTogether(ctx, group)
+	}
+	return r.sendBatch(ctx, group[0])
+}
+
+// sendEach sends batches one by one.
+func (r *runner) sendEach(ctx context.Context, batches []batch) error {
+	for _, b := range batches {
+		if err := r.sendBatch(ctx, b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // takeBack sends IfStale, or what a reason has in its place, when the plan ends at a write that matched nothing. A transaction takes
@@ -146,10 +164,15 @@ func (r *runner) answered(ctx context.Context, b batch, res *mongo.BulkWriteResu
 	case !res.Acknowledged:
 		r.result.Steps[b.first].Status = Unknown
 		return &StepError{Step: b.first, Err: errUnacknowledged}
-	case res.MatchedCount+res.DeletedCount+res.UpsertedCount > 0:
+	case !b.matchedNone(res):
 		return nil
 	}
 	return r.judge(ctx, b.first, w, ErrStale)
+}
+
+// matchedNone reports whether the single write of a batch found nothing to write.
+func (b *batch) matchedNone(res *mongo.BulkWriteResult) bool {
+	return b.alone && res.MatchedCount+res.DeletedCount+res.UpsertedCount == 0
 }
 
 func (r *runner) record(ctx context.Context, b batch, res *mongo.BulkWriteResult) {

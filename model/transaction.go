@@ -30,7 +30,7 @@ func (p Plan) RunTx(ctx context.Context, db DB) (Result, error) {
 func (p Plan) runTx(ctx context.Context, db DB, op *observation) (Result, error) {
 	p = p.under(db)
 	batches, err := p.split()
-	op.priced(p, batches)
+	op.priced(p, grouped(batches, core.Together(db) || together(ctx)))
 	if err = cmp.Or(err, core.CheckRun(ctx, db), core.CheckDepth(p.Options.Comment)); err != nil {
 		return newResult(p), err
 	}
@@ -111,14 +111,15 @@ func WithTransactions(ctx context.Context, db DB) (DB, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return nil, err
 	}
-	if err := checkTransactions(ctx, db); err != nil {
+	tx, err := checkTransactions(ctx, db)
+	if err != nil {
 		return nil, err
 	}
 	h := core.HandleOf(db)
 	if list := scopesOf(db); len(list) > 0 {
 		h.Scopes = list
 	}
-	h.Tx = true
+	h.Tx, h.Together = true, tx.Together
 	return h, nil
 }
 
@@ -146,7 +147,9 @@ func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 // InTx runs f in a transaction: the one that the context's session is running, or a new one. Give f's context to
 // everything that shall take part. It returns [ErrNoTransactions] for a server that has none, which one command, hello, asks
 // each time; f is then not called. f may be called again, when the server asks for the whole transaction to be retried; not for
-// [ErrStale], which a [Change] within a transaction gives at once, for it would read the same again: call InTx anew.
+// [ErrStale], which a [Change] within a transaction gives at once, for it would read the same again: call InTx anew. A plan of several
+// commands that ended with ErrStale is the error of InTx too, if f returns nil in spite of it: the steps after the stale one were sent with
+// it, as one command.
 func InTx(ctx context.Context, db DB, f func(context.Context) error) error {
 	ctx, op := begin(ctx, db, "transaction", "", "", 0)
 	defer op.end()
@@ -162,7 +165,8 @@ func inTx(ctx context.Context, db DB, f func(context.Context) error) error {
 	if f == nil {
 		return &ValueError{Field: "f", Reason: "is nil: give what is to run in the transaction"}
 	}
-	if err := checkTransactions(ctx, db); err != nil {
+	tx, err := checkTransactions(ctx, db)
+	if err != nil {
 		return err
 	}
 	if inTransaction(ctx) {
@@ -178,9 +182,20 @@ func inTx(ctx context.Context, db DB, f func(context.Context) error) error {
 		defer cancel()
 		defer session.EndSession(ending)
 	}
+	err = transact(ctx, session, tx, f)
+	if tx.Again {
+		tx.Together = false
+		err = transact(ctx, session, tx, f)
+	}
+	return err
+}
+
+// transact runs f in a new transaction, which is not kept if f's error is nil, but a plan in it was spoiled.
+func transact(ctx context.Context, session *mongo.Session, tx *runctx.Tx, f func(context.Context) error) error {
 	ending, done := observationOf(ctx).beginTx(), false
 	_, err := session.WithTransaction(ctx, func(ctx context.Context) (any, error) {
-		err := f(ctx)
+		tx.Spoiled = nil
+		err := cmp.Or(f(runctx.InTx(ctx, tx)), tx.Spoiled)
 		done = err == nil
 		return nil, err
 	})
@@ -194,22 +209,31 @@ func inTransaction(ctx context.Context) bool {
 	return s != nil && s.TransactionRunning()
 }
 
-// checkTransactions asks the server what it is, outside any session.
-func checkTransactions(ctx context.Context, db DB) error {
+// checkTransactions asks the server what it is, and returns what a transaction on it begins with.
+func checkTransactions(ctx context.Context, db DB) (*runctx.Tx, error) {
 	if core.Transacts(db) { // it was asked
-		return nil
+		return &runctx.Tx{Together: core.Together(db)}, nil
 	}
-	var hello struct {
-		SetName string `bson:"setName"`
-		Msg     string `bson:"msg"`
+	h, err := askHello(ctx, db)
+	if err == nil && h.SetName == "" && h.Msg != "isdbgrid" {
+		err = ErrNoTransactions
 	}
+	return &runctx.Tx{Together: h.WireVersion >= helloSince80}, err
+}
+
+// helloSince80 is the wire version of MongoDB 8.0, the first that has bulkWrite.
+const helloSince80 = 25
+
+// A serverHello is what a server says of itself.
+type serverHello struct {
+	SetName     string `bson:"setName"`
+	Msg         string `bson:"msg"`
+	WireVersion int    `bson:"maxWireVersion"`
+}
+
+// askHello asks the server what it is, outside any session.
+func askHello(ctx context.Context, db DB) (h serverHello, err error) {
 	observationOf(ctx).sent(1)
-	err := db.Client().Database("admin").RunCommand(runctx.WithoutSession(ctx), bson.D{{Key: "hello", Value: 1}}).Decode(&hello)
-	if err != nil {
-		return err
-	}
-	if hello.SetName == "" && hello.Msg != "isdbgrid" {
-		return ErrNoTransactions
-	}
-	return nil
+	err = db.Client().Database("admin").RunCommand(runctx.WithoutSession(ctx), bson.D{{Key: "hello", Value: 1}}).Decode(&h)
+	return h, err
 }

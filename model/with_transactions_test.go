@@ -48,8 +48,8 @@ func TestWithTransactions(t *testing.T) {
 			err    error
 			left   []part
 		}{
-			{"a plan that needs a transaction", moving(3), []string{"update", "commitTransaction"}, nil, []part{{1, "a", 2}, {2, "b", 8}}},
-			{"one that meets a stale step", moving(3), []string{"update", "abortTransaction"}, model.ErrStale, []part{{1, "a", 2}, {2, "b", 8}}},
+			{"a plan that needs a transaction", moving(3), []string{"bulkWrite", "commitTransaction"}, nil, []part{{1, "a", 2}, {2, "b", 8}}},
+			{"one that meets a stale step", moving(3), []string{"bulkWrite", "abortTransaction"}, model.ErrStale, []part{{1, "a", 2}, {2, "b", 8}}},
 			{"one write", model.NewPlan(parts.Update(1, d("$inc", d("qty", 1)))), []string{"update"}, nil, []part{{1, "a", 3}, {2, "b", 8}}},
 			{"nothing", model.Plan{}, nil, nil, []part{{1, "a", 3}, {2, "b", 8}}},
 		} {

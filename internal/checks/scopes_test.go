@@ -179,6 +179,17 @@ func unscoped(c modeltest.Command) string {
 			}
 			return ""
 		})
+	case "bulkWrite":
+		return each(get("ops"), func(op bson.Raw) string {
+			if doc, inserts := op.Lookup("document").DocumentOK(); inserts {
+				if doc.Lookup("tenant").String() != `"mine"` {
+					return "a document without the tenant"
+				}
+			} else if !asksTenant(op.Lookup("filter")) {
+				return "a statement without the tenant"
+			}
+			return ""
+		})
 	case "hello", "getMore", "killCursors", "commitTransaction", "abortTransaction":
 	default:
 		return "an unexpected command"

@@ -21,6 +21,7 @@ type Handle struct {
 	Observers any    // of package model; nil for a database that nobody observes
 	Err       error  // bad input; whatever runs on the handle is refused with it
 	Tx        bool   // the server has transactions, and what belongs together runs in one
+	Together  bool   // with Tx: the server has bulkWrite, which takes writes of several collections
 }
 
 // Name is the name of the database.
@@ -63,6 +64,12 @@ func Database(db DB) *mongo.Database {
 func Transacts(db DB) bool {
 	h, ok := db.(*Handle)
 	return ok && h != nil && h.Tx
+}
+
+// Together reports whether the writes of a transaction can be sent as one command.
+func Together(db DB) bool {
+	h, ok := db.(*Handle)
+	return ok && h != nil && h.Together
 }
 
 // Scoped reports whether a database is under a scope.

@@ -86,7 +86,7 @@ func (s *tenants) do(c *faultConn, m *message) error {
 }
 
 // scoped are the commands that must ask for the tenant.
-var scoped = map[string]bool{"find": true, "aggregate": true, "count": true, "distinct": true, "insert": true, "update": true, "delete": true, "findAndModify": true}
+var scoped = map[string]bool{"find": true, "aggregate": true, "count": true, "distinct": true, "insert": true, "update": true, "delete": true, "findAndModify": true, "bulkWrite": true}
 
 // keptForItself reports whether the library keeps a collection for itself: locks and checkpoints, by their names in tests.
 func keptForItself(collection string) bool {
