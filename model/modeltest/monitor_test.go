@@ -113,11 +113,16 @@ func testMeasureTransaction(t *testing.T, f *modeltest.Faults) {
 		if err := db.CreateCollection(ctx, "parts"); err != nil {
 			t.Fatal(err)
 		}
-		plan := model.Concat(parts.InsertMany(manyParts(3)), model.NewPlan(parts.Update(1, set(5))))
-		want := plan.Cost().Plus(model.Cost{Commands: 2}) // to see whether there are transactions, and the commit
+		insert, update := parts.InsertMany(manyParts(3)), parts.Update(1, set(5))
+		want := insert.Cost().Plus(update.Cost()).Plus(model.Cost{Commands: 2}) // to see whether there are transactions, and the commit
 		modeltest.WantCost(t, m, want, func() error {
-			_, err := plan.RunTx(ctx, db)
-			return err
+			return model.InTx(ctx, db, func(ctx context.Context) error {
+				if _, err := insert.Run(ctx, db); err != nil {
+					return err
+				}
+				_, err := update.Run(ctx, db)
+				return err
+			})
 		})
 	}, modeltest.WithMonitor(m), modeltest.WithFaults(f))
 }
