@@ -105,7 +105,7 @@ func commitUnknown(err error) bool {
 // hello, and returns [ErrNoTransactions] if the server has none. A [Job], a [Stream], a [Change] under a [Lease] (a tree's) and a plan
 // with a [MergeInto] run as they do without transactions.
 //
-// Cost: one command more for each transaction, its commit. An insert that meets an equal document under its _id isn't taken for one that
+// Cost: [Plan.CostTx], and one command more for each transaction, its commit. An insert that meets an equal document under its _id isn't taken for one that
 // was applied before, for the others of its transaction may not be: it gives the server's duplicate-key error.
 func WithTransactions(ctx context.Context, db DB) (DB, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
