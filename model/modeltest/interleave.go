@@ -3,6 +3,7 @@ package modeltest
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,6 +28,10 @@ type InterleaveCase struct {
 	// at once, before the other goes on. That finds what two writers do to each other, and not what a reader sees between
 	// their writes.
 	Match Match
+
+	// Nested runs only the orders in which one operation runs at once, before, within or after the other: some m+n orders, for
+	// operations of m and n commands. With -short it is four.
+	Nested bool
 
 	// Max is how many schedules there may be at most; more fail the test. 0 means 5000.
 	Max int
@@ -73,7 +78,7 @@ func Interleave(t *testing.T, c InterleaveCase) {
 			NeedTransactions(t, b.mustConnect(t).Database("admin"))
 		}
 		if b.plain == nil {
-			schedules = c.everyOrder(t)
+			schedules = c.orders(t)
 			t.Logf("%d schedules", len(schedules))
 			return
 		}
@@ -81,7 +86,7 @@ func Interleave(t *testing.T, c InterleaveCase) {
 			return
 		}
 		if len(schedules) == 0 { // the engine's subtest was not asked for
-			schedules = c.everyOrder(t)
+			schedules = c.orders(t)
 		}
 		chosen := sample(schedules, c.OnServer)
 		for _, s := range chosen {
@@ -97,22 +102,59 @@ const (
 	serverPatience = 250 * time.Millisecond
 )
 
-// everyOrder goes through the schedules on engines, depth first, and returns them.
-func (c InterleaveCase) everyOrder(t *testing.T) []schedule {
+// orders goes through the schedules on engines and returns them: those of Nested, or all, depth first.
+func (c InterleaveCase) orders(t *testing.T) []schedule {
+	if c.Nested {
+		return c.nestedOrders(t)
+	}
 	var out []schedule
 	for next, more := schedule(""), true; more; next, more = out[len(out)-1].following() {
 		if len(out) == c.Max {
 			t.Fatalf("more than %d schedules\n\tremedy: set Match: modeltest.Writes, or Max", c.Max)
 		}
-		var taken schedule
-		synctest.Test(t, func(t *testing.T) {
-			b, stop := newEngine()
-			cleanUp(t, stop)
-			taken = c.play(t, b, next, enginePatience)
-		})
-		out = append(out, taken)
+		out = append(out, c.playEngine(t, next))
 	}
 	return out
+}
+
+// nestedOrders goes through the schedules in which an operation that has begun goes on to its end, but for one moment.
+func (c InterleaveCase) nestedOrders(t *testing.T) []schedule {
+	allB := schedule(strings.Repeat("B", c.Max))
+	first, second := c.playEngine(t, ""), c.playEngine(t, allB)
+	out := []schedule{first, second}
+	within := func(n int) []int {
+		switch {
+		case n < 2:
+			return nil
+		case testing.Short():
+			return []int{n / 2}
+		}
+		at := make([]int, n-1)
+		for i := range at {
+			at[i] = i + 1
+		}
+		return at
+	}
+	for _, i := range within(len(first)) {
+		out = append(out, c.playEngine(t, first[:i]+allB))
+	}
+	for _, i := range within(len(second)) {
+		out = append(out, c.playEngine(t, second[:i])) // and then A
+	}
+	if len(out) > c.Max {
+		t.Fatalf("more than %d schedules", c.Max)
+	}
+	return out
+}
+
+// playEngine plays a schedule on an engine of its own.
+func (c InterleaveCase) playEngine(t *testing.T, s schedule) (taken schedule) {
+	synctest.Test(t, func(t *testing.T) {
+		b, stop := newEngine()
+		cleanUp(t, stop)
+		taken = c.play(t, b, s, enginePatience)
+	})
+	return taken
 }
 
 // A schedule says for each moment in which both operations could go on which one did, as "A" or "B".
