@@ -2,8 +2,10 @@ package denorm
 
 import (
 	"cmp"
+	"context"
 
 	"github.com/docmodel/docmodel/denorm/internal/copies"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -29,7 +31,8 @@ import (
 // copied fields. Without a Version the last write wins, and only the fields that differ are written.
 //
 // What no version can prevent is a copy that is stored, from a source as it was read earlier, after a change of the source has
-// passed over the copies that were there. [Copy.Refresh], run after such a write, brings it up to date; [Copy.Checks] finds it.
+// passed over the copies that were there. [Copy.Storing] runs such a write so that this can't happen, or is mended at once;
+// [Copy.Checks] finds it.
 //
 // Source: "Denormalization", "6 Rules of Thumb for MongoDB Schema Design", part 2 (seed 004); authors in books (seed 000);
 // the Extended Reference pattern, https://www.mongodb.com/company/blog/building-with-patterns-the-extended-reference-pattern.
@@ -51,7 +54,8 @@ import (
 type Copy[S, SK, TK any] struct {
 	model.Parts
 
-	c *copies.Copying
+	sources *model.Collection[S, SK]
+	c       *copies.Copying
 }
 
 // A Field is a field of one document, and where another document keeps a copy of it ([Copy]) or a number that is made of it
@@ -86,6 +90,10 @@ type CopySpec struct {
 	// replacement stores the old copy again.
 	CountUp string
 
+	// Lock is the path of a whole number of the source, a field for it alone, which [Copy.Storing] counts up in a transaction. A copy
+	// that is stored there, and a change of the source in another transaction, then meet in the source: one waits, or is run again.
+	Lock string
+
 	// Lists are the paths of arrays on KeyPath, for documents whose fields are not known (bson.D and the like). It is refused
 	// where the type tells.
 	Lists []string
@@ -96,13 +104,13 @@ type CopySpec struct {
 // sources' _id, or is itself an array of ids, which has no room for a copy; when a copy
 // is of another type than its source, outside the key's element or inside a further
 // array; when paths overlap; when the array that copies are pushed to can be stored as
-// null; and when CountUp is no whole number outside arrays and copies.
+// null; and when CountUp or Lock is no whole number outside arrays and copies.
 func NewCopy[S, SK, T, TK any](sources *model.Collection[S, SK], targets *model.Collection[T, TK], spec CopySpec) *Copy[S, SK, TK] {
 	c := copies.Declare(sources.Docs(), targets.Docs(), copies.Spec{
 		KeyPath: spec.KeyPath, Listed: spec.Listed, Fields: fieldsOf(spec.Fields), Version: spec.Version, VersionTo: spec.VersionTo,
-		CountUp: spec.CountUp, Lists: spec.Lists,
+		CountUp: spec.CountUp, Lock: spec.Lock, Lists: spec.Lists,
 	})
-	return &Copy[S, SK, TK]{model.NewParts(c.Indexes, c.Relations, c.Checks, c.Footprints), c}
+	return &Copy[S, SK, TK]{model.NewParts(c.Indexes, c.Relations, c.Checks, c.Footprints), sources, c}
 }
 
 func fieldsOf(list []Field) (out []copies.Field) {
@@ -198,11 +206,35 @@ func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
 // documents that hold a copy of the source, by [Copy.Indexes], or these docs, by _id.
 // Cut, it leaves some documents to do: run it again.
 func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] {
-	only := make([]any, len(docs))
-	for i, id := range docs {
-		only[i] = id
+	return c.c.Refresh(source, core.Anys(docs))
+}
+
+// Storing returns the change that stores copies of a source in documents, and leaves them up to date. It reads the source, calls store
+// with it, and runs the change that store returns, by any technique ([Copy.Snapshot] and [Copy.Fields] give the copy). docs are the
+// documents with the new copies; without docs, all copies of the source are looked at. For a document with copies of several sources,
+// store returns the change of another Storing. store is called several times: for equal sources it must return equal changes. A source
+// that is not there gives model.ErrNotFound, before store is called.
+//
+// Without a transaction, the source is read again after all writes, as by [Copy.Refresh]. Run again after a cut, it completes itself if
+// the change of store does. Give the copies a Version: without one, the last write wins.
+//
+// In a transaction, the writes of store come with one that counts up CopySpec.Lock. A writer who changes the source at the same time
+// then waits or is refused by the server, or this transaction is run again. Without a Lock, Refresh follows the transaction of this
+// change. In a transaction that it joined, Refresh sees nothing new, and the copy is as old as that transaction.
+//
+// A change that needs a transaction (Change.Tx) needs one here too, [model.WithTransactions] or [model.InTx]; without, it gives
+// model.ErrTransactional. One under a [model.Lease] is refused.
+//
+// Cost: the commands of store's change, and three more: the source, and those of Refresh. In a transaction with a Lock: one more.
+func (c *Copy[S, SK, TK]) Storing(source SK, store func(source *S) model.Change[any], docs ...TK) model.Change[any] {
+	if store == nil {
+		return model.Change[any]{Err: &model.ValueError{Field: "store", Reason: "is nil: give what makes the change that stores the copies"}}
 	}
-	return c.c.Refresh(source, only)
+	read := func(ctx context.Context, db model.DB) (any, error) {
+		s, err := c.sources.ByID(source).One(ctx, db)
+		return &s, err
+	}
+	return c.c.Storing(source, core.Anys(docs), read, func(source any) model.Change[any] { return store(source.(*S)) })
 }
 
 // Rebuild returns the job over the sources that brings every copy up to date, whatever its version says but for newer ones: for

@@ -26,8 +26,8 @@ type CounterSpec struct {
 
 	// Tokens is the parents' path of an array of bson.ObjectID, which keeps the tokens of the latest operations, and
 	// Pending the children's path of a *[CounterPending], tagged omitempty, which is there while an operation on the
-	// child is under way. With both, operations are exact without transactions. With neither, they run in transactions;
-	// see Partial.
+	// child is under way. With both, operations are exact without transactions, and in a transaction no mark is stored.
+	// With neither, they run in transactions; see Partial.
 	//
 	// A mark comes with the write that changes the child, and goes with a write of its own: the one command that it costs an
 	// operation. Other readers of the children meet it meanwhile, and after a cut until somebody finishes the operation. Two
@@ -127,6 +127,15 @@ type CounterPending struct {
 // document keeps the token, and the operation is done again. Fields that no number
 // depends on can be written past the counter, by one command and without a token.
 //
+// # In a transaction
+//
+// In a transaction nothing is cut off: no mark is stored, and all writes of an operation are one command where the server has
+// bulkWrite (MongoDB 8.0). The parents still keep the token, so that operations in transactions and others can meet. The
+// parents are not read first. Their write asks instead that they are there, don't hold the token, and keep a smallest or
+// greatest value beyond one that leaves. Where one of these isn't so, the transaction is run again, and reads them. This is for transactions
+// that this module begins ([model.WithTransactions], [model.InTx]); in one that the caller began with the driver, the parents are
+// read first.
+//
 // # Soft deletion
 //
 // Under a [model.Scope] with Delete, the numbers of a parent that is marked as deleted
@@ -173,7 +182,11 @@ func NewCounter[C, CK, P, PK any](
 	children *model.Collection[C, CK], reference string, parents *model.Collection[P, PK], spec CounterSpec,
 ) *Counter[C, CK, P, PK] {
 	out := &Counter[C, CK, P, PK]{model.Parts{}, children, parents, counter.Declare(children.Docs(), reference, parents.Docs(), spec.core())}
-	out.Parts = model.NewParts(out.c.Indexes, out.c.Relations, out.c.Checks, out.c.Footprints)
+	var needs []model.Need
+	if spec.Tokens == "" && !spec.Partial {
+		needs = []model.Need{{Feature: "transactions", Why: "operations on " + children.Name() + " without Tokens"}}
+	}
+	out.Parts = model.NewParts(out.c.Indexes, out.c.Relations, out.c.Checks, out.c.Footprints, needs...)
 	return out
 }
 
@@ -185,7 +198,7 @@ func NewCounter[C, CK, P, PK any](
 // Cost: four commands, served by _id: the parent's tokens, then three writes of the child, the parent, the child. A
 // child that names no parent is just stored.
 //
-// In a transaction of the caller's it is the driver's duplicate-key error that a taken _id gives.
+// In a transaction it is one command; in one of the caller's, it is the driver's duplicate-key error that a taken _id gives.
 // Without Tokens: two commands, the child and the parent, in a transaction.
 func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[any] {
 	return x.c.Insert(x.children.Insert(child), op)
@@ -206,7 +219,8 @@ func (x *Counter[C, CK, P, PK]) Insert(child C, op bson.ObjectID) model.Change[a
 // Cost: five commands, served by _id: the child and the parents' tokens read, then the
 // child, the parents, the child written. Where a smallest or greatest value leaves its
 // parent, one more read each, served by [Counter.Indexes]. Two commands when the child
-// names no parent. Without Tokens: three, in a transaction; two when no number changes.
+// names no parent. In a transaction: two, with Tokens and without. It is run again, with the reads,
+// where a smallest or greatest value leaves, or the operation was done before.
 func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, op bson.ObjectID) model.Change[any] {
 	return x.c.Set(child, fields, op)
 }

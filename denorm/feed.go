@@ -108,7 +108,11 @@ func NewFeed[D, K any](
 	raw, err := stored.ReadDocument(source.Docs(), &sample)
 	feed.Try(f.stream, raw, err)
 	footprints := func() []model.Footprint { return feed.Footprints(source.Name(), f.stream, feed.Spec(spec)) }
-	f.Parts = model.NewParts(f.indexes, nil, nil, footprints)
+	var needs []model.Need
+	if spec.Since == "" {
+		needs = []model.Need{{Feature: "change streams", Why: "Stream follows " + source.Name() + " without Since"}}
+	}
+	f.Parts = model.NewParts(f.indexes, nil, nil, footprints, needs...)
 	return f
 }
 

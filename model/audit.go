@@ -21,10 +21,14 @@ type Audit struct {
 	Progress func(Progress) error
 }
 
-// Audit returns the audit of all techniques. The Technique of its findings says which of them has the check.
+// Audit returns the audit of all techniques. The Technique of a finding says whose check found it.
+//
+// A technique whose checks mend what other techniques' checks derive from runs before them, so that one [Audit.Job] mends both: a
+// dangling reference is detached before the children are counted. The [Footprint]s tell. Otherwise the order is that of the techniques.
+// Techniques that derive from each other keep it too.
 func (m *Model) Audit() Audit {
 	a := Audit{Name: "audit: " + m.name}
-	for _, t := range m.techniques {
+	for _, t := range inMendingOrder(m.techniques) {
 		for _, c := range t.Checks() {
 			c.technique = techniqueName(t)
 			a.Checks = append(a.Checks, c)
@@ -72,7 +76,10 @@ func (a Audit) tell(p Progress) error {
 // Job returns the job that finds and mends, with a stage for each check: see [Check.Job]. It leaves findings that no write
 // can mend, and Run returns a [*LeftError] that names them.
 //
-// Mending for one check may break the rule of an earlier one. Audit again after the job.
+// A checkpoint holds the technique and the name of the check in hand. A stopped job goes on there, also when the model gained checks
+// since: a new check that comes before that place waits for the next audit.
+//
+// Where techniques derive from each other, mending for one check may break the rule of an earlier check. Audit again after the job.
 func (a Audit) Job() Job {
 	j := Job{Name: a.Name}
 	for _, c := range a.Checks {

@@ -148,7 +148,7 @@ func (c *changing) attempted(ctx context.Context, db DB, op *observation) (Resul
 			err = c.then(ctx, &result)
 			return result, err
 		}
-		if !errors.Is(err, ErrStale) || inTransaction(ctx) {
+		if !errors.Is(err, ErrStale) || runctx.InTransaction(ctx) {
 			return result, err
 		}
 		if errors.Is(err, errUnchanged) {
@@ -183,6 +183,9 @@ func (c *changing) once(ctx context.Context, db DB) (result Result, err error) {
 	c.reset()
 	var plan Plan
 	once := func(ctx context.Context) error {
+		if tx := runctx.TxOf(ctx); tx != nil && c.stale != nil {
+			tx.Sure = true
+		}
 		var err error
 		if plan, err = c.decided(ctx); err != nil {
 			return err
@@ -194,8 +197,8 @@ func (c *changing) once(ctx context.Context, db DB) (result Result, err error) {
 		return c.leased(ctx, db)
 	}
 	if c.tx || core.Transacts(db) {
-		if err = inTx(ctx, db, once); err != nil && !inTransaction(ctx) {
-			err = plan.under(db).explained(ctx, db, err)
+		if err = inTx(ctx, db, once); err != nil && !runctx.InTransaction(ctx) {
+			_, err = plan.under(db).explained(ctx, db, err)
 		}
 	} else {
 		err = once(ctx)
@@ -212,7 +215,7 @@ func (c *changing) decided(ctx context.Context) (Plan, error) {
 		return Plan{}, err
 	}
 	plan, err := c.decide()
-	if err != nil || !plan.Applied || inTransaction(ctx) {
+	if err != nil || !plan.Applied || runctx.InTransaction(ctx) {
 		return plan, err
 	}
 	if err := lastingRead(ctx, c.read); err != nil {

@@ -70,8 +70,11 @@ type Finding struct {
 	Technique  string        // whose check it is: denorm.Counter; "" outside an Audit
 }
 
-// String is the finding on one line: the document, and the problem.
+// String is the finding on one line: the document, if the finding is about one, and the problem.
 func (f Finding) String() string {
+	if f.ID.Type == 0 {
+		return f.Collection + ": " + f.Problem
+	}
 	return fmt.Sprintf("%s %s: %s", f.Collection, shell(f.ID), f.Problem)
 }
 

@@ -214,3 +214,18 @@ func TestCheckJob(t *testing.T) {
 		})
 	}
 }
+
+// A finding about a document names it; one about none is plain text too.
+func TestFindingString(t *testing.T) {
+	for _, test := range []struct {
+		f    model.Finding
+		want string
+	}{
+		{model.Finding{Collection: "parts", ID: rawOf("nut"), Problem: "is lost"}, "parts 'nut': is lost"},
+		{model.Finding{Collection: "parts", Problem: "are lost"}, "parts: are lost"},
+	} {
+		if got := test.f.String(); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}

@@ -24,7 +24,7 @@
 //	One writer at a time, the dead finished   [Lease]
 //	Work through a live collection            [Job]
 //	A tenant, soft deletion, updatedAt        [Scope]
-//	Techniques that are used together         [New]; their indexes, diagram and checks [Model]
+//	Techniques that are used together         [New]; their indexes, diagram, checks and needs [Model]
 //	Every check in one call, one job to mend  [Model.Audit]
 //	Log or trace every operation              [Observer], [LogTo]
 //	Documents decoded by code of one's own    [Decoding]

@@ -25,7 +25,7 @@ type Use uint8
 
 const (
 	Reads  Use = iota // a filter of a query, a write or a check asks for it
-	Mends             // checks, conversions and rebuilding write it, nothing else
+	Mends             // checks, conversions and rebuilding write it; methods only if it is among Writes too
 	Writes            // methods write it, and others may too
 	Owns              // only this technique's own methods may write it: another write breaks its rules
 	Guards            // it is a version that each write of a document counts up, as those of this technique do

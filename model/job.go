@@ -92,6 +92,9 @@ type JobOptions struct {
 	// Checkpoint names a collection in which the job keeps its place under its name, so that a stopped job goes on by
 	// itself. "" keeps none. A finished job's checkpoint is deleted. A dry run reads it, and leaves it. It costs a command per batch,
 	// one to begin and one to end.
+	//
+	// The place is the name of a stage, and the last _id of it. A job that has no stage of that name any more is refused with a
+	// [*ValueError], and nothing is done: delete the checkpoint to begin anew.
 	Checkpoint string
 
 	// Progress is told of each batch after it is written. An error from it stops the job, which returns it.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -145,12 +147,32 @@ func (j Job) load(ctx context.Context, db DB, o JobOptions, p *Progress) error {
 	if err != nil {
 		return err
 	}
-	stage, _ := raw.Lookup("stage").AsInt64OK()
-	if stage < 0 || stage >= int64(len(j.Stages)) {
-		return &ValueError{Collection: o.Checkpoint, Field: "stage", Value: stage, Reason: "is no stage of job " + j.Name}
+	stage, _ := raw.Lookup("stage").StringValueOK()
+	if p.Stage = slices.Index(j.places(), stage); p.Stage < 0 {
+		return &ValueError{
+			Collection: o.Checkpoint, Field: "stage", Value: raw.Lookup("stage"),
+			Reason: fmt.Sprintf("is no stage of job %s now: delete the document %s, and the job begins anew, or give JobOptions.From", j.Name, shell(mine)),
+		}
 	}
-	p.Stage, p.After = int(stage), raw.Lookup("after")
+	p.After = raw.Lookup("after")
 	return nil
+}
+
+// places are the stages as a checkpoint names them, so that it is still true of a job that gained or lost a stage: the name, that of an
+// audit's check after the technique's, and the number of a stage that has the name of an earlier one.
+func (j Job) places() []string {
+	out, times := make([]string, len(j.Stages)), map[string]int{}
+	for i, s := range j.Stages {
+		out[i] = s.Name
+		if s.check != nil && s.check.technique != "" {
+			out[i] = s.check.technique + ": " + s.Name
+		}
+		times[out[i]]++
+		if n := times[out[i]]; n > 1 {
+			out[i] += fmt.Sprintf(" (%d)", n)
+		}
+	}
+	return out
 }
 
 func (j Job) save(ctx context.Context, db DB, o JobOptions, p Progress) error {
@@ -158,7 +180,7 @@ func (j Job) save(ctx context.Context, db DB, o JobOptions, p Progress) error {
 		return nil
 	}
 	coll, mine := j.checkpoint(ctx, db, o)
-	place := bson.D{{Key: "stage", Value: int32(p.Stage)}}
+	place := bson.D{{Key: "stage", Value: j.places()[p.Stage]}}
 	if p.After.Type != 0 {
 		place = append(place, bson.E{Key: "after", Value: p.After})
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -99,7 +100,7 @@ func (l Lease) hold(ctx context.Context, db DB, tx, mends bool) (
 		return nil, nil, ctx, err
 	}
 	l.ID = tenantID(db, l.ID)
-	if tx || inTransaction(ctx) {
+	if tx || runctx.InTransaction(ctx) {
 		return nil, nil, ctx, &ValueError{Collection: l.Collection, Field: "Lease", Value: l.ID, Reason: "can't be taken in a transaction, which others don't see before it ends"}
 	}
 	h, err := l.acquire(ctx, db, mends)

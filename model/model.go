@@ -10,7 +10,7 @@ import (
 )
 
 // A Model is techniques that are used together. Make it with [New], once, beside the techniques. It is asked for the
-// indexes, the diagram and the checks of all of them.
+// indexes, the diagram, the checks and the needs of all of them.
 type Model struct {
 	name       string
 	techniques []Technique

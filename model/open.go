@@ -51,7 +51,7 @@ func openCollection(
 // primary may be, until a majority has it (https://www.mongodb.com/docs/manual/core/replica-set-rollbacks/): a linearizable
 // read waits for that. In a session of the caller a majority read is what the server takes. A transaction waits at its commit.
 func lasting(ctx context.Context) *readconcern.ReadConcern {
-	if !runctx.Lasts(ctx) || inTransaction(ctx) {
+	if !runctx.Lasts(ctx) || runctx.InTransaction(ctx) {
 		return nil
 	}
 	if mongo.SessionFromContext(ctx) != nil {

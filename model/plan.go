@@ -41,6 +41,8 @@ type Plan struct {
 	// Applied says that a [Change] found its operation applied already, by its token. The Change reads once more, what can't
 	// be rolled back, and decides again: a primary that is about to be deposed shows writes that will be lost.
 	Applied bool
+
+	own []int // steps that met what they write: applied before, and not sent again
 }
 
 // NewPlan returns a plan of the steps.

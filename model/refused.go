@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -39,7 +40,7 @@ func wroteNothing(ctx context.Context, err error) bool {
 	switch {
 	case !errors.As(err, &cmd) || cmd.HasErrorLabel("NetworkError"):
 		return false
-	case inTransaction(ctx): // the error has aborted the transaction
+	case runctx.InTransaction(ctx): // the error has aborted the transaction
 		return true
 	}
 	return cmd.HasErrorLabel("NoWritesPerformed") || slices.Contains(refusals, cmd.Code)

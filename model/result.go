@@ -72,6 +72,9 @@ func newResult(p Plan) Result {
 	for i := range r.Steps {
 		r.Steps[i].Batch = -1
 	}
+	for _, i := range p.own {
+		r.Steps[i].Status = Already
+	}
 	return r
 }
 

@@ -22,7 +22,7 @@ import (
 // A session in the context is used; in its running transaction the plan takes part. Without one, a transactional plan is
 // refused with [ErrTransactional] unless Options.AllowPartial is set.
 func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
-	if core.Transacts(db) && !inTransaction(ctx) && p.Guarantee() != Atomic && !slices.ContainsFunc(p.Steps, isMerge) {
+	if core.Transacts(db) && !runctx.InTransaction(ctx) && p.Guarantee() != Atomic && !slices.ContainsFunc(p.Steps, isMerge) {
 		return p.RunTx(ctx, db)
 	}
 	ctx, op := begin(ctx, db, "plan", "", p.firstCollection(), 0)
@@ -40,7 +40,7 @@ func (p Plan) run(ctx context.Context, db DB, op *observation) (Result, error) {
 	if err = cmp.Or(err, core.CheckRun(ctx, db), core.CheckDepth(p.Options.Comment)); err != nil {
 		return newResult(p), err
 	}
-	if p.Guarantee() == Transactional && !p.Options.AllowPartial && !inTransaction(ctx) {
+	if p.Guarantee() == Transactional && !p.Options.AllowPartial && !runctx.InTransaction(ctx) {
 		return newResult(p), ErrTransactional
 	}
 	return p.send(ctx, db, batches)
@@ -76,6 +76,7 @@ func (p Plan) send(ctx context.Context, db DB, batches []batch) (Result, error) 
 			if failed := (*StepError)(nil); errors.As(err, &failed) {
 				failed.Where = placeOf(p.Steps[failed.Step])
 			}
+			hopedInVain(ctx, err)
 			if back := r.takeBack(ctx, err); back != nil {
 				err = errors.Join(err, back)
 			}
@@ -83,6 +84,18 @@ func (p Plan) send(ctx context.Context, db DB, batches []batch) (Result, error) 
 		}
 	}
 	return r.result, nil
+}
+
+// hopedInVain has a transaction run again, in which a read was left out that the error may come from: [runctx.Hope].
+func hopedInVain(ctx context.Context, err error) {
+	tx := runctx.TxOf(ctx)
+	if tx == nil || !tx.Hoped || tx.Sure || ctx.Err() != nil {
+		return
+	}
+	var server mongo.ServerError
+	if !errors.As(err, &server) || mongo.IsDuplicateKeyError(err) {
+		tx.Spoiled, tx.Again = err, true
+	}
 }
 
 // sendGroup sends the batches of one command.
@@ -107,7 +120,7 @@ func (r *runner) sendEach(ctx context.Context, batches []batch) error {
 // back by itself.
 func (r *runner) takeBack(ctx context.Context, err error) error {
 	var failed *StepError
-	if len(r.back) == 0 || inTransaction(ctx) || !errors.As(err, &failed) || failed.Step == 0 || r.result.Steps[failed.Step].Status != NotSent {
+	if len(r.back) == 0 || runctx.InTransaction(ctx) || !errors.As(err, &failed) || failed.Step == 0 || r.result.Steps[failed.Step].Status != NotSent {
 		return nil
 	}
 	var server mongo.ServerError
@@ -281,7 +294,7 @@ func (r *runner) failed(ctx context.Context, b batch, res *mongo.BulkWriteResult
 
 // halfWay marks a statement that failed. One that writes many documents may have written some of them.
 func (r *runner) halfWay(ctx context.Context, b batch, step int) {
-	if (b.kind == updateManyKind || b.kind == deleteManyKind) && !inTransaction(ctx) {
+	if (b.kind == updateManyKind || b.kind == deleteManyKind) && !runctx.InTransaction(ctx) {
 		r.result.Steps[step].Status = Unknown
 	}
 }

@@ -34,17 +34,8 @@ func grouped(batches []batch, together bool) (out [][]batch) {
 
 // together reports whether what runs with the context can be sent as one command.
 func together(ctx context.Context) bool {
-	tx := runningTx(ctx)
+	tx := runctx.TxOf(ctx)
 	return tx != nil && tx.Together
-}
-
-// runningTx is what is known of the transaction that a context runs in, or nil if it runs in none, or in one that the caller began with the
-// driver.
-func runningTx(ctx context.Context) *runctx.Tx {
-	if ctx == nil || !inTransaction(ctx) {
-		return nil
-	}
-	return runctx.TxOf(ctx)
 }
 
 // sendTogether sends several batches as one command.
@@ -69,7 +60,7 @@ func (r *runner) sendTogether(ctx context.Context, group []batch) error {
 	case errors.As(err, &failed) && failed.WriteError != nil:
 		err = commandError(failed.WriteError)
 	case encrypts(err):
-		runningTx(ctx).Together = false
+		runctx.TxOf(ctx).Together = false
 		return r.sendEach(ctx, group)
 	}
 	if !wroteNothing(ctx, err) {
@@ -98,7 +89,7 @@ func (r *runner) answeredTogether(ctx context.Context, group []batch, res *mongo
 	for i, b := range group {
 		if err := r.answered(ctx, b, resultOf(b, first, res)); err != nil {
 			if i < len(group)-1 {
-				runningTx(ctx).Spoiled = err
+				runctx.TxOf(ctx).Spoiled = err
 			}
 			return err
 		}
@@ -127,7 +118,7 @@ func (r *runner) failedTogether(ctx context.Context, group []batch, failed mongo
 		}
 		res := resultOf(b, first, done)
 		if b.matchedNone(res) && r.plan.Steps[b.first].(Write).Expect == One { // what that means can't be asked any more
-			tx, err := runningTx(ctx), &StepError{Step: b.first, Err: ErrStale}
+			tx, err := runctx.TxOf(ctx), &StepError{Step: b.first, Err: ErrStale}
 			tx.Spoiled, tx.Again = err, true
 			return err
 		}

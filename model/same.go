@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
@@ -18,7 +19,7 @@ import (
 func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipped int, _ error) {
 	step := b.first + at
 	w := r.plan.Steps[step].(Write)
-	if inTransaction(ctx) {
+	if runctx.InTransaction(ctx) {
 		return 0, &StepError{Step: step, Err: dup}
 	}
 	if b.kind != insertKind || w.Done != nil {

@@ -50,7 +50,8 @@ type Scope struct {
 }
 
 // On returns the database under the scope. Each query, pipeline, write and plan that runs on it is under the scope, and so are the
-// reads and plans of each [Change], [Job], tree, join and check. A database can be under several scopes; all of them hold.
+// reads and plans of each [Change], [Job], tree, join and check. A database can be under several scopes; all of them hold. A document that is
+// deleted gets the marks of each of them, and is hidden under each.
 //
 // A scope with a bad field refuses each run on the database, with a [*ValueError] or a [*ConflictError]. Under a good one, these are
 // refused with a [*ConflictError] before anything is sent:
@@ -109,6 +110,7 @@ type scope struct {
 	set      bson.D   // the fields of every write
 	mark     bson.D   // the fields that mark a document as deleted; nil deletes
 	only     []string // the collections it holds for; nil means all
+	tests    bool     // it is that of [everywhere]
 
 	model string          // the name of the model whose collections alone are reached; "" for none
 	known map[string]bool // its collections
@@ -229,6 +231,7 @@ func everywhere() []*scope {
 	if err != nil {
 		panic(err)
 	}
+	own.tests = true
 	return []*scope{own}
 }
 

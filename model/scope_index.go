@@ -20,14 +20,17 @@ func (s Scope) Indexes(set IndexSet) (IndexSet, error) {
 	return own.indexes(set), nil
 }
 
-// indexesUnder is the set under the scopes of a database, of which the outermost leads.
+// indexesUnder is the set under the scopes of a database, of which the outermost leads. The scope that tests set everywhere is left out:
+// they lead the keys of all indexes with its tenant, also of those that are made without this library.
 func indexesUnder(set IndexSet, db DB) IndexSet {
 	if !core.Scoped(db) {
 		return set
 	}
 	list := scopesOf(db)
 	for _, s := range slices.Backward(list) {
-		set = s.indexes(set)
+		if !s.tests {
+			set = s.indexes(set)
+		}
 	}
 	return set
 }

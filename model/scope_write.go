@@ -81,13 +81,13 @@ func (s *scope) write(w Write) Write {
 	case *mongo.UpdateOneModel:
 		c := *m
 		if c.Filter, err = s.filtered(w.Collection, m.Filter, filter); err == nil {
-			c.Update, err = s.update(w.Collection, m.Update, m.Upsert != nil && *m.Upsert)
+			c.Update, err = s.update(w.Collection, s.markedToo(w, m.Update), m.Upsert != nil && *m.Upsert)
 		}
 		out.Model = &c
 	case *mongo.UpdateManyModel:
 		c := *m
 		if c.Filter, err = s.filtered(w.Collection, m.Filter, filter); err == nil {
-			c.Update, err = s.update(w.Collection, m.Update, m.Upsert != nil && *m.Upsert)
+			c.Update, err = s.update(w.Collection, s.markedToo(w, m.Update), m.Upsert != nil && *m.Upsert)
 		}
 		out.Model = &c
 	case *mongo.DeleteOneModel:
@@ -99,7 +99,7 @@ func (s *scope) write(w Write) Write {
 			if err == nil {
 				mark.Update, err = s.marking(w)
 			}
-			out.Model = mark
+			out.Model, out.marks = mark, true
 		}
 	case *mongo.DeleteManyModel:
 		c := *m
@@ -110,7 +110,7 @@ func (s *scope) write(w Write) Write {
 			if err == nil {
 				mark.Update, err = s.marking(w)
 			}
-			out.Model = mark
+			out.Model, out.marks = mark, true
 		}
 	}
 	if err != nil {
@@ -186,6 +186,25 @@ func inserts(model mongo.WriteModel) bool {
 // marking is the update that stands for a delete.
 func (s *scope) marking(w Write) (any, error) {
 	return s.update(w.Collection, append(bson.D{{Key: "$set", Value: s.mark}}, w.IfMarked...), false)
+}
+
+// markedToo is the update of a write with the scope's own mark, where an outer scope made the update of a delete: the document is hidden
+// under each of the scopes. A field that the outer scope marks with stays as it is.
+func (s *scope) markedToo(w Write, update any) any {
+	u, ok := update.(bson.D)
+	if !ok || !w.marks {
+		return update
+	}
+	u = slices.Clone(u)
+	i := slices.IndexFunc(u, func(op bson.E) bool { return op.Key == "$set" }) // each mark has one
+	set, _ := u[i].Value.(bson.D)
+	for _, e := range s.mark {
+		if !hasKey(set, e.Key) {
+			set = append(slices.Clip(set), e)
+		}
+	}
+	u[i].Value = set
+	return u
 }
 
 // reachedBy is the scope's filter of a write.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -52,6 +53,9 @@ func (p Plan) split() ([]batch, error) {
 	}
 	var out []batch
 	for i, s := range p.Steps {
+		if slices.Contains(p.own, i) {
+			continue
+		}
 		if m, ok := s.(MergeInto); ok {
 			e := encoder{collection: m.Collection}
 			if e.pipeline("pipeline", m.Pipeline); e.err != nil {
@@ -69,7 +73,7 @@ func (p Plan) split() ([]batch, error) {
 		alone := w.Expect == One && k != insertKind
 		if n := len(out); n > 0 && !alone {
 			b := &out[n-1]
-			if !b.alone && b.merge == nil && b.kind == k && b.collection == w.Collection &&
+			if !b.alone && b.merge == nil && b.first+len(b.models) == i && b.kind == k && b.collection == w.Collection &&
 				len(b.models) < maxBatchCount && b.bytes+size <= maxBatchBytes {
 				b.models = append(b.models, model)
 				b.bytes += size

@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // A Technique is a declared way of modeling: what a [Model] needs to know of it. Each type of packages
 // embed, relate, denorm, paths, keys, schema and geofield that a New function declares is one, but for those that only read or compute
 // (relate.Join, paths.Forest, paths.RollUp), and embed.Union. Of this package, [Entity] makes one. A technique of your own embeds
@@ -17,11 +19,15 @@ type Parts struct {
 	relations  func() []Relation
 	checks     func() []Check
 	footprints func() []Footprint
+	needs      []Need
 }
 
-// NewParts makes the Parts of a technique, for its constructor. Each function returns fresh values; nil stands for none.
-func NewParts(indexes func() []Index, relations func() []Relation, checks func() []Check, footprints func() []Footprint) Parts {
-	return Parts{indexes, relations, checks, footprints}
+// NewParts makes the Parts of a technique, for its constructor. Each function returns fresh values; nil stands for none. The needs are
+// those that [Model.Needs] doesn't see in the indexes, without their Technique.
+func NewParts(
+	indexes func() []Index, relations func() []Relation, checks func() []Check, footprints func() []Footprint, needs ...Need,
+) Parts {
+	return Parts{indexes, relations, checks, footprints, slices.Clone(needs)}
 }
 
 // Indexes returns the indexes that the technique needs: see [Model.Indexes] for the indexes of a whole model.
@@ -35,6 +41,8 @@ func (p Parts) Checks() []Check { return called(p.checks) }
 
 // Footprints returns what the technique uses of which documents, for [New].
 func (p Parts) Footprints() []Footprint { return called(p.footprints) }
+
+func (p Parts) needed() []Need { return slices.Clone(p.needs) }
 
 func called[T any](f func() []T) []T {
 	if f == nil {

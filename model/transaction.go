@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
@@ -42,46 +43,61 @@ func (p Plan) runTx(ctx context.Context, db DB, op *observation) (Result, error)
 			return newResult(p), &StepError{Step: b.first, Err: errMergeInTx}
 		}
 	}
-	result, sent := newResult(p), false
-	err = inTx(ctx, db, func(ctx context.Context) error {
-		var err error
-		result, err = p.send(ctx, db, batches)
-		sent = err == nil
-		return err
-	})
-	if err != nil && !inTransaction(ctx) { // the owner of a transaction that was joined may still commit it
-		result = rolledBack(result, sent && commitUnknown(err))
-		err = p.explained(ctx, db, err)
+	for {
+		result, sent := newResult(p), false
+		err = inTx(ctx, db, func(ctx context.Context) error {
+			var err error
+			result, err = p.send(ctx, db, batches)
+			sent = err == nil
+			return err
+		})
+		if err == nil || runctx.InTransaction(ctx) { // the owner of a transaction that was joined may still commit it
+			return result, err
+		}
+		own, err := p.explained(ctx, db, err)
+		if own < 0 || !p.Repeatable() {
+			return p.rolledBack(result, sent && commitUnknown(err)), err
+		}
+		p.own = append(p.own[:len(p.own):len(p.own)], own)
+		if batches, err = p.split(); err != nil || len(batches) == 0 {
+			return newResult(p), err
+		}
 	}
-	return result, err
 }
 
 // explained is the error of a plan, which is under the scopes of the database, after its own transaction was aborted: what was in the way
-// of a write is asked now, for in the transaction nothing could be asked after a duplicate key.
-func (p Plan) explained(ctx context.Context, db DB, err error) error {
+// of a write is asked now, for in the transaction nothing could be asked after a duplicate key. own is the step that met what this
+// plan writes there: it was applied before. It is -1 for none.
+func (p Plan) explained(ctx context.Context, db DB, err error) (own int, _ error) {
 	var failed *StepError
 	if !mongo.IsDuplicateKeyError(err) || !errors.As(err, &failed) || failed.Step >= len(p.Steps) {
-		return err
+		return -1, err
 	}
 	w, ok := p.Steps[failed.Step].(Write)
 	if !ok {
-		return err
+		return -1, err
 	}
 	r := &runner{plan: p, db: bare(db), result: newResult(p)}
-	if own, asked := r.applied(ctx, failed.Step, w); own || asked != nil {
-		return err
+	switch applied, asked := r.applied(ctx, failed.Step, w); {
+	case asked != nil:
+		return -1, err
+	case applied:
+		return failed.Step, err
 	}
 	why := r.because(ctx, failed.Step, w, failed.Err)
 	if step := (*StepError)(nil); errors.As(why, &step) {
 		step.Where = failed.Where
 	}
-	return why
+	return -1, why
 }
 
 // rolledBack says what became of the steps of a transaction that failed: nothing, or, where the outcome of its commit is
-// not known, that it is not known.
-func rolledBack(r Result, unknown bool) Result {
+// not known, that it is not known. Steps that were applied before it stay so.
+func (p Plan) rolledBack(r Result, unknown bool) Result {
 	for i := range r.Steps {
+		if slices.Contains(p.own, i) {
+			continue
+		}
 		r.Steps[i].Status, r.Steps[i].Batch = NotSent, -1
 		if unknown {
 			r.Steps[i].Status = Unknown
@@ -105,8 +121,10 @@ func commitUnknown(err error) bool {
 // hello, and returns [ErrNoTransactions] if the server has none. A [Job], a [Stream], a [Change] under a [Lease] (a tree's) and a plan
 // with a [MergeInto] run as they do without transactions.
 //
-// Cost: [Plan.CostTx], and one command more for each transaction, its commit. An insert that meets an equal document under its _id isn't taken for one that
-// was applied before, for the others of its transaction may not be: it gives the server's duplicate-key error.
+// A plan whose insert meets an equal document under its _id is run again without that insert, if it is [Plan.Repeatable]: it was kept, and the
+// answer was lost. In a Change, and in a plan that isn't, it gives the server's duplicate-key error.
+//
+// Cost: [Plan.CostTx], and one command more for each transaction, its commit.
 func WithTransactions(ctx context.Context, db DB) (DB, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return nil, err
@@ -169,7 +187,7 @@ func inTx(ctx context.Context, db DB, f func(context.Context) error) error {
 	if err != nil {
 		return err
 	}
-	if inTransaction(ctx) {
+	if runctx.InTransaction(ctx) {
 		return f(ctx)
 	}
 	session := mongo.SessionFromContext(ctx)
@@ -183,8 +201,13 @@ func inTx(ctx context.Context, db DB, f func(context.Context) error) error {
 		defer session.EndSession(ending)
 	}
 	err = transact(ctx, session, tx, f)
-	if tx.Again {
-		tx.Together = false
+	for tx.Again {
+		if tx.Hoped && !tx.Sure {
+			tx.Sure = true
+		} else {
+			tx.Together = false
+		}
+		tx.Again = false
 		err = transact(ctx, session, tx, f)
 	}
 	return err
@@ -201,12 +224,6 @@ func transact(ctx context.Context, session *mongo.Session, tx *runctx.Tx, f func
 	})
 	ending.ended(err != nil && !(done && commitUnknown(err)))
 	return err
-}
-
-// inTransaction reports whether the context's session is running a transaction.
-func inTransaction(ctx context.Context) bool {
-	s := mongo.SessionFromContext(ctx)
-	return s != nil && s.TransactionRunning()
 }
 
 // checkTransactions asks the server what it is, and returns what a transaction on it begins with.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,10 +36,17 @@ func TestRunTx(t *testing.T) {
 			[]part{{1, "a", 5}, {2, "b", 5}}, "a stale step takes back what was done before it"},
 		{model.NewPlan(parts.Delete(1), parts.Insert(part{2, "other", 0})), "not sent, not sent", errDuplicate,
 			[]part{{1, "a", 5}, {2, "b", 5}}, "so does an error of the server"},
-		{model.NewPlan(parts.Delete(1), parts.Insert(part{2, "b", 5})), "not sent, not sent", errDuplicate,
-			[]part{{1, "a", 5}, {2, "b", 5}}, "its own document too: the error has aborted the transaction"},
-		{model.NewPlan(parts.Delete(1), done(insertDoc(d("_id", 2)), d("_id", 2))), "not sent, not sent", errDuplicate,
-			[]part{{1, "a", 5}, {2, "b", 5}}, "nothing can be asked in an aborted transaction"},
+		{model.NewPlan(parts.Delete(1), parts.Insert(part{2, "b", 5})), "applied, already", nil,
+			[]part{{2, "b", 5}}, "its own document, of a run whose answer was lost"},
+		{model.NewPlan(parts.Insert(part{1, "a", 5}), parts.Insert(part{3, "c", 5}), parts.Insert(part{2, "b", 5})), "already, applied, already", nil,
+			[]part{{1, "a", 5}, {2, "b", 5}, {3, "c", 5}}, "several of its own"},
+		{model.NewPlan(parts.Insert(part{1, "a", 5}), parts.Insert(part{2, "other", 0})), "already, not sent", errDuplicate,
+			[]part{{1, "a", 5}, {2, "b", 5}}, "its own, and then another's"},
+		{model.NewPlan(parts.Insert(part{2, "b", 5})), "already", nil, []part{{1, "a", 5}, {2, "b", 5}}, "nothing but its own"},
+		{model.NewPlan(parts.Update(1, d("$inc", d("qty", 1))), parts.Insert(part{2, "b", 5})), "not sent, not sent", errDuplicate,
+			[]part{{1, "a", 5}, {2, "b", 5}}, "its own document, in a plan that can't be run again"},
+		{model.NewPlan(parts.Delete(1), done(insertDoc(d("_id", 2)), d("_id", 2))), "applied, already", nil,
+			[]part{{2, "b", 5}}, "a condition says that it was done"},
 		{model.Plan{}, "", nil, []part{{1, "a", 5}, {2, "b", 5}}, "nothing to do"},
 		{model.RefusedPlan("parts", errBad), "not sent", errBad, []part{{1, "a", 5}, {2, "b", 5}}, "bad input"},
 	} {
@@ -63,7 +71,7 @@ func TestRunTx(t *testing.T) {
 				if slices.ContainsFunc(monitor.Commands(), modeltest.Named("bulkWrite")) {
 					want = c.plan.CostTx().Commands + 2
 				}
-				if err == nil && len(c.plan.Steps) > 0 && cost.Commands != want {
+				if err == nil && len(c.plan.Steps) > 0 && !strings.Contains(c.want, "already") && cost.Commands != want {
 					t.Errorf("%d commands, want %d (hello and commit): %v", cost.Commands, want, monitor.Commands())
 				}
 			}, modeltest.WithMonitor(monitor))

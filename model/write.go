@@ -75,6 +75,7 @@ type Write struct {
 
 	plain, covered mongo.WriteModel // the model before scopes were applied to it, and after
 	tenant         bson.D           // whose the document is that is inserted, as scopes say
+	marks          bool             // a scope made it of a delete
 	mixed          bool             // Merge made it of writes of which one is Deleted and another isn't
 }
 

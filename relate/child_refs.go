@@ -43,7 +43,7 @@ func NewChildRefs[P, PK, C, CK any](parents *model.Collection[P, PK], path strin
 // Cost: one command, one document, found by _id. For a list of documents, one more command when nothing matched, to tell a
 // listed id from a missing parent.
 func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
-	return r.in.Add(parent, anys(children))
+	return r.in.Add(parent, core.Anys(children))
 }
 
 // AddElement returns the write that appends an element to a parent's list, for lists of documents that hold an id and
@@ -68,7 +68,7 @@ func (r *ChildRefs[P, PK, C, CK]) InsertAt(parent PK, position int, child CK) mo
 //
 // Cost: one command, one document, found by _id.
 func (r *ChildRefs[P, PK, C, CK]) Remove(parent PK, children ...CK) model.Write {
-	return r.in.Remove(parent, anys(children))
+	return r.in.Remove(parent, core.Anys(children))
 }
 
 // RemoveEverywhere returns the write that removes an id from every parent's list. Run it before the child is deleted.
@@ -84,7 +84,7 @@ func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
 //
 // Cost: one command, one document; one more command when nothing matched.
 func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, was, becomes []CK) model.Write {
-	return r.in.Reorder(parent, anys(was), anys(becomes))
+	return r.in.Reorder(parent, core.Anys(was), core.Anys(becomes))
 }
 
 // InsertChild returns the plan that stores a new child and then lists it with a parent. A cut leaves a child that no parent

@@ -4,18 +4,11 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate/internal/idref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
-
-func anys[K any](ids []K) []any {
-	out := make([]any, len(ids))
-	for i, id := range ids {
-		out[i] = id
-	}
-	return out
-}
 
 // findIDs is the query of the documents whose ids others hold. Without ids it matches nothing. Ids of the plain kinds stay
 // a typed slice, which Find copies: they are not boxed one by one.
@@ -23,7 +16,7 @@ func findIDs[D, K any](c *model.Collection[D, K], h idref.Held, ids []K) *model.
 	in := any(ids)
 	var err error
 	if !plainIDs(in) {
-		in, err = h.List(anys(ids))
+		in, err = h.List(core.Anys(ids))
 	}
 	f := c.Find(commands.AmongIDs(in))
 	commands.Served(f, model.IDIndex, err)

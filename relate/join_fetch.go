@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate/internal/idref"
 	"github.com/docmodel/docmodel/relate/internal/joins"
@@ -198,7 +199,7 @@ func sizeOf[K any](id K) int {
 }
 
 func (j *Join[P, PK, C, CK]) query(ids []CK) *model.Find[C] {
-	f := j.children.Find(commands.AmongIDs(anys(ids))).Where(j.in.Filter)
+	f := j.children.Find(commands.AmongIDs(core.Anys(ids))).Where(j.in.Filter)
 	f.Options, f.Index = j.spec.Options, model.IDIndex
 	f.Options.BatchSize = joins.WholeReply(f.Options.BatchSize, len(ids))
 	if j.spec.Fields {
@@ -213,7 +214,7 @@ func (j *Join[P, PK, C, CK]) seen(ctx context.Context, db model.DB, ids []CK, ab
 		ID CK `bson:"_id"`
 	}
 	for _, chunk := range j.chunks(ids) {
-		f := model.Project[key](j.children.Find(commands.AmongIDs(anys(chunk))))
+		f := model.Project[key](j.children.Find(commands.AmongIDs(core.Anys(chunk))))
 		f.Options = j.spec.Options
 		f.Options.BatchSize = joins.WholeReply(f.Options.BatchSize, len(chunk))
 		for k, err := range f.Each(ctx, db) {

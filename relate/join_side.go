@@ -2,6 +2,7 @@ package relate
 
 import (
 	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate/internal/idref"
 	"github.com/docmodel/docmodel/relate/internal/joincollection"
@@ -49,7 +50,7 @@ func (s JoinSide[L, LK, D, K, O]) Others(id K, after *L, n int64) *model.Aggrega
 //
 // Cost: one command; one index key per link, served by [JoinCollection.Indexes].
 func (s JoinSide[L, LK, D, K, O]) Counts(ids ...K) *model.Aggregate[Count[K]] {
-	stages, err := s.in.IDs.Counts(anys(ids))
+	stages, err := s.in.IDs.Counts(core.Anys(ids))
 	a := model.AggregateAs[Count[K]](s.links, stages)
 	commands.Indexed(a, s.in.Index().Name, err)
 	return a

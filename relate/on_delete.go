@@ -91,7 +91,7 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnD
 // of its collection and every 10,000 ids, and one for every way by which its documents were reached; fewer where
 // neighbours share a command. Documents written: those that were reached and those that let go.
 func (o *OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
-	return reaching(o.in.Change(o.in.Roots(anys(ids))))
+	return reaching(o.in.Change(o.in.Roots(core.Anys(ids))))
 }
 
 // Sweep returns the change that applies the rules to documents that were stored under deleted ones while these were being

@@ -104,7 +104,7 @@ func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[
 //
 // Cost: one command; one index key per child, served by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) Counts(parents ...PK) *model.Aggregate[Count[PK]] {
-	stages, err := r.in.IDs.Counts(anys(parents))
+	stages, err := r.in.IDs.Counts(core.Anys(parents))
 	a := model.AggregateAs[Count[PK]](r.children, stages)
 	commands.Indexed(a, r.in.Index().Name, err)
 	return a

@@ -69,11 +69,11 @@ func Example() {
 	fmt.Print(left[0])
 	// Output:
 	// action    library             WithTransactions   InTx               by hand, in a transaction
-	// enrol     10 sent, 3 written  8 sent, 3 written  8 sent, 3 written  3 sent, 3 written
-	// rate      5 sent, 3 written   3 sent, 3 written  3 sent, 3 written  2 sent, 2 written
+	// enrol     10 sent, 3 written  3 sent, 4 written  3 sent, 4 written  3 sent, 3 written
+	// rate      5 sent, 3 written   2 sent, 2 written  2 sent, 2 written  2 sent, 2 written
 	// rename    3 sent, 3 written   2 sent, 3 written  2 sent, 3 written  2 sent, 3 written
-	// transfer  8 sent, 4 written   6 sent, 4 written  6 sent, 4 written  3 sent, 3 written
-	// leave     5 sent, 3 written   3 sent, 3 written  3 sent, 3 written  2 sent, 2 written
+	// transfer  8 sent, 4 written   3 sent, 4 written  3 sent, 4 written  3 sent, 3 written
+	// leave     5 sent, 3 written   2 sent, 2 written  2 sent, 2 written  2 sent, 2 written
 	// announce  2 sent, 2 written   1 sent, 2 written  1 sent, 2 written  2 sent, 2 written
 	// reorder   1 sent, 1 written   1 sent, 1 written  1 sent, 1 written  1 sent, 1 written
 	// take      1 sent, 1 written   1 sent, 1 written  1 sent, 1 written  1 sent, 1 written

@@ -20,6 +20,7 @@ type Student struct {
 	ID      bson.ObjectID `bson:"_id"`
 	Name    string        `bson:"name"`
 	Version int64         `bson:"version"` // of the name
+	Lock    int64         `bson:"lock"`    // counted up by a transaction that copies the name
 }
 
 // A Course is a page that needs one document. Comments name the technique that keeps a field.
@@ -27,6 +28,7 @@ type Course struct {
 	ID       bson.ObjectID   `bson:"_id"`
 	Title    string          `bson:"title"`
 	Version  int64           `bson:"version"`           // titles: of the title
+	Lock     int64           `bson:"lock"`              // titles: counted up by a transaction that copies the title
 	Students int64           `bson:"students"`          // numbers
 	Ratings  denorm.Average  `bson:"ratings"`           // numbers
 	Rating   *float64        `bson:"rating"`            // numbers: the average, nil without ratings
@@ -94,9 +96,11 @@ var (
 	enrolled = relate.NewJoinCollection(enrolments, "student.id", students, "course.id", courses, relate.JoinCollectionSpec{})
 	names    = denorm.NewCopy(students, enrolments, denorm.CopySpec{
 		KeyPath: "student.id", Fields: []denorm.Field{{From: "name", To: "student.name"}}, Version: "version", VersionTo: "student.version",
+		Lock: "lock",
 	})
 	titles = denorm.NewCopy(courses, enrolments, denorm.CopySpec{
 		KeyPath: "course.id", Fields: []denorm.Field{{From: "title", To: "course.title"}}, Version: "version", VersionTo: "course.version",
+		Lock: "lock",
 	})
 	// The condition is that of the scope's soft deletion: a student who left isn't counted.
 	numbers = denorm.NewCounter(enrolments, "course.id", courses, denorm.CounterSpec{
@@ -108,7 +112,7 @@ var (
 	})
 	lessons = embed.NewEmbedded[Lesson](courses, "lessons", embed.EmbeddedSpec{Key: "id", Max: 100})
 	stock   = embed.NewVersioned(courses, embed.VersionedSpec{Version: "stock", Tokens: "takes", Uncounted: []string{
-		"title", "version", "students", "ratings", "rating", "ops", "latest", "lessons", // others write them, and none decides by the stock
+		"title", "version", "lock", "students", "ratings", "rating", "ops", "latest", "lessons", // others write them, and none decides by the stock
 	}})
 
 	// In the order of mending: enrolled deletes links to what is gone, and numbers counts then.

@@ -1,6 +1,7 @@
 package school
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +25,7 @@ var (
 
 // A Repository is made for one request, on a database under the [Scope] of the request's tenant. No action needs a
 // transaction. Run again with the same token after a crash, an action completes itself; or Mend does. Any action can be run
-// within model.InTx too. A transaction reads the names of when it began: if somebody renames a student while it enrols them,
-// the enrolment keeps the old name until Mend.
+// within model.InTx too, or on the database of model.WithTransactions.
 type Repository struct{ db model.DB }
 
 // New returns the repository of a database, which is under the scope of a tenant.
@@ -45,21 +45,17 @@ func (r Repository) Add(ctx context.Context, s []Student, c []Course) error {
 // Enrol puts a student into a course, which counts it. The enrolment's ID is op, bson.NewObjectID(), the same when it is
 // tried again.
 func (r Repository) Enrol(ctx context.Context, student, course, op bson.ObjectID) error {
-	s, err := students.ByID(student).One(ctx, r.db)
-	if err != nil {
-		return said(err, model.ErrNotFound, ErrNoStudent)
+	_, _, err := names.Storing(student, func(s *Student) model.Change[any] {
+		return titles.Storing(course, func(c *Course) model.Change[any] {
+			ref := StudentRef{ID: s.ID, Name: s.Name, Version: s.Version}
+			return numbers.Insert(Enrolment{ID: op, Student: ref, Course: CourseRef{c.ID, c.Title, c.Version}}, op)
+		}, op)
+	}, op).Run(ctx, r.db)
+	if errors.Is(err, model.ErrNotFound) {
+		_, errStudent := students.ByID(student).One(ctx, r.db) // which of the two isn't there
+		return cmp.Or(said(errStudent, model.ErrNotFound, ErrNoStudent), said(err, model.ErrNotFound, ErrNoCourse))
 	}
-	c, err := courses.ByID(course).One(ctx, r.db)
-	if err != nil {
-		return said(err, model.ErrNotFound, ErrNoCourse)
-	}
-	e := Enrolment{ID: op, Student: StudentRef(s), Course: CourseRef{c.ID, c.Title, c.Version}}
-	if _, _, err := numbers.Insert(e, op).Run(ctx, r.db); err != nil {
-		return twice(err)
-	}
-	_, _, errName := names.Refresh(student, op).Run(ctx, r.db) // somebody may have renamed them meanwhile
-	_, _, errTitle := titles.Refresh(course, op).Run(ctx, r.db)
-	return errors.Join(errName, errTitle)
+	return twice(err)
 }
 
 // Rate gives an enrolment's course a rating, which its average follows.
@@ -76,19 +72,18 @@ func (r Repository) Leave(ctx context.Context, enrolment, op bson.ObjectID) erro
 
 // Transfer moves an enrolment to another course. The rating was of the old course, and goes.
 func (r Repository) Transfer(ctx context.Context, enrolment, course, op bson.ObjectID) error {
-	c, err := courses.ByID(course).One(ctx, r.db)
-	if err != nil {
-		return said(err, model.ErrNotFound, ErrNoCourse)
+	_, _, err := titles.Storing(course, func(c *Course) model.Change[any] {
+		set, err := titles.Fields(c) // with course.id, by which the numbers follow
+		if err != nil {
+			return model.Change[any]{Err: err}
+		}
+		return numbers.Set(enrolment, append(set, bson.E{Key: "rating", Value: nil}), op)
+	}, enrolment).Run(ctx, r.db)
+	if errors.Is(err, model.ErrNotFound) {
+		_, errCourse := courses.ByID(course).One(ctx, r.db)
+		return cmp.Or(said(errCourse, model.ErrNotFound, ErrNoCourse), said(err, model.ErrNotFound, ErrNotEnrolled))
 	}
-	set, err := titles.Fields(&c) // with course.id, by which the numbers follow
-	if err != nil {
-		return err
-	}
-	if _, _, err := numbers.Set(enrolment, append(set, bson.E{Key: "rating", Value: nil}), op).Run(ctx, r.db); err != nil {
-		return said(twice(err), model.ErrNotFound, ErrNotEnrolled)
-	}
-	_, _, err = titles.Refresh(course, enrolment).Run(ctx, r.db)
-	return err
+	return twice(err)
 }
 
 // Rename renames a student, where enrolments show the name too.

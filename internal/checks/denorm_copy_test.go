@@ -1,7 +1,10 @@
 package checks
 
 import (
+	"context"
+
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -100,7 +103,22 @@ func copyWrites() []Case {
 		}, State: func(s string) any { return rawDoc(sourceOf(s)) }},
 		{Method: "denorm.Copy.Refresh", Reason: "as the source is now",
 			Make: func(s string) any { return copyItems.Refresh(s) }, State: func(s string) any { return rawDoc(sourceOf(s)) }},
+		{Method: "denorm.Copy.Storing", Reason: "a copy that another write attaches", From: func(s string) ([]any, func() any) {
+			docs := roomy([]any{s + "2"})
+			return []any{docs}, func() any { return attachingTo(s, docs...) }
+		}, State: asRead(func(s string) model.Change[any] { return attachingTo(s) }, func(s string) testkit.Docs {
+			return testkit.Docs{"anything": {sourceOf(s)}}
+		})},
 	}
+}
+
+func attachingTo(s string, docs ...any) model.Change[any] {
+	return copyItems.Storing(s, func(source *bson.D) model.Change[any] {
+		return model.Change[any]{
+			Read:   func(context.Context, model.DB) (any, error) { return nil, nil },
+			Decide: func(any) (model.Plan, error) { return model.NewPlan(copyItems.Attach(s+"2", source)), nil },
+		}
+	}, docs...)
 }
 
 func rawDoc(d bson.D) bson.Raw {

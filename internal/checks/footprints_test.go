@@ -133,9 +133,6 @@ var handedIn = map[string][]string{
 	// Sides belong to both.
 	"relate.TwoWay":     {"authors.books", "authors.books.id", "books.authors", "books.authors.id"},
 	"relate.ManyToMany": {"tasks.owner", "tasks.owner.id", "workers.tasks", "workers.tasks.id"},
-
-	// Clear takes away what Supersteps keep.
-	"paths.Graph": {"talks.*", "talks_messages.*", "talks_steps.*", "talks_steps.kind"},
 }
 
 // unseen are the footprints of which the cases show no command.

@@ -86,7 +86,7 @@ var walkedValues = []any{
 
 	products, anything, lodgerPlaces, lodgerRooms, lodgerHome, mediumTypes, mediumKinds, listKinds, versioned, versionedBy,
 	&model.Aggregate[bson.D]{}, model.Aggregation{}, model.Change[int]{}, model.Check{}, model.Finding{}, model.ConflictError{}, model.Cost{}, model.DeclarationError{}, model.EventKind(0), model.Expect(0), &model.Find[bson.D]{},
-	model.FindAndModify{}, model.Guarantee(0), model.Index{}, model.IndexDiff{}, model.IndexSet{}, model.Footprint{}, model.Use(0), model.Audit{}, &model.Batch{}, model.Job{}, model.Stage{}, &model.LeftError{}, model.Lease{}, model.MergeInto{}, &model.Modify[bson.D]{}, model.Observer{}, model.Operation{}, model.Page[bson.D]{}, model.Parts{}, model.Plan{}, model.Scope{}, model.Query{},
+	model.FindAndModify{}, model.Guarantee(0), model.Index{}, model.IndexDiff{}, model.IndexSet{}, model.Footprint{}, model.Use(0), model.Need{}, model.Audit{}, &model.Batch{}, model.Job{}, model.Stage{}, &model.LeftError{}, model.Lease{}, model.MergeInto{}, &model.Modify[bson.D]{}, model.Observer{}, model.Operation{}, model.Page[bson.D]{}, model.Parts{}, model.Plan{}, model.Scope{}, model.Query{},
 	model.Result{}, model.Status(0), model.StepError{Err: errors.New("x")}, model.Stream{}, model.StreamError{Err: errors.New("x")},
 	model.StreamMode(0), embed.UnknownValue{}, model.ValueError{}, model.Write{},
 

@@ -18,11 +18,11 @@ type proof struct {
 }
 
 var proofs = []proof{
-	{name: "server too", calls: []string{"modeltest.Each", "modeltest.FaultMatrix", "modeltest.Interleave"}},
+	{name: "server too", calls: []string{"modeltest.Each", "modeltest.FaultMatrix", "modeltest.Interleave", "modeltest.Verify"}},
 	{name: "costs", calls: []string{"modeltest.WantCost", "modeltest.Measure"}},
-	{name: "indexes", calls: []string{"modeltest.WantIndexed"}},
-	{name: "cuts", calls: []string{"modeltest.FaultMatrix"}, words: []string{"Cut", "Dies", "Killed"}},
-	{name: "races", calls: []string{"modeltest.Interleave"}, words: []string{"Concurrent", "Writers", "Movers", "Race", "Crowd"}},
+	{name: "indexes", calls: []string{"modeltest.WantIndexed", "modeltest.Verify"}},
+	{name: "cuts", calls: []string{"modeltest.FaultMatrix", "modeltest.Verify"}, words: []string{"Cut", "Dies", "Killed"}},
+	{name: "races", calls: []string{"modeltest.Interleave", "modeltest.Verify"}, words: []string{"Concurrent", "Writers", "Movers", "Race", "Crowd"}},
 }
 
 // by reports whether a test of this name, which leads to what reach holds, is such a proof.

@@ -1,6 +1,8 @@
 package compose
 
 import (
+	"time"
+
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -30,5 +32,94 @@ func init() {
 				read("attach", posts, "p2", func(p *post) model.Plan { return model.NewPlan(c.Attach("c2", p)) }),
 			}
 		}},
+		fixture{name: "denorm.Approximate", declare: func() (model.Technique, []operation) {
+			a := denorm.NewApproximate(posts, "views", 10)
+			return a, []operation{planned("count", a.Count("p1", 1, 0.05))}
+		}},
+		fixture{name: "denorm.Attributes", declare: func() (model.Technique, []operation) {
+			a := denorm.NewAttributes(posts, "specs", denorm.AttributesSpec{})
+			return a, []operation{
+				written("set", a.Set("p1", bson.D{e("color", "blue"), e("weight", int64(2))})),
+				written("unset", a.Unset("p1", "size")),
+			}
+		}},
+		fixture{name: "denorm.Bounded", declare: func() (model.Technique, []operation) {
+			b := denorm.NewBounded(posts, "last", denorm.BoundedSpec{Max: 2, By: bson.D{e("n", 1)}, Key: "id"})
+			return b, []operation{
+				written("push", b.Push("p1", line{ID: "l3", N: 3})),
+				written("push with", b.PushWith("p1", set("authorName", "Ann"), line{ID: "l4", N: 4})),
+				written("remove", b.Remove("p1", "l1")),
+			}
+		}},
+		fixture{name: "denorm.Outlier", declare: func() (model.Technique, []operation) {
+			more := model.NewCollection[denorm.BucketDoc[string, line], string]("posts_mails")
+			o := denorm.NewOutlier(posts, "mails", denorm.NewBucket(more, denorm.BucketSpec{Max: 2, Key: "id"}), denorm.OutlierSpec{Max: 2, Flag: "more"})
+			return o, []operation{
+				changed("append", o.Append("p1", line{ID: "m3", N: 3})),
+				changed("append to few", o.Append("p2", line{ID: "m4", N: 4})),
+				changed("remove", o.Remove("p1", "m1")),
+			}
+		}},
+		fixture{name: "denorm.Subset", declare: func() (model.Technique, []operation) {
+			s := denorm.NewSubset(comments, "post", posts, "latest", denorm.SubsetSpec{Max: 2, By: bson.D{e("at", -1)}, Fields: []string{"at", "slug"}})
+			return s, []operation{
+				planned("insert", s.Insert(comment{ID: "c6", Post: ptr("p1"), Slug: "t", At: noon.Add(time.Hour)})),
+				changed("set", s.Set("c2", bson.D{e("slug", "s")})),
+				changed("delete", s.Delete("c1")),
+			}
+		}},
+		fixture{name: "denorm.IndexTable", volatile: entryState("posts_by_tag"), declare: func() (model.Technique, []operation) {
+			x := denorm.NewIndexTable(posts, "tags", "posts_by_tag", denorm.IndexTableSpec{Copies: []string{"title"}})
+			return x, []operation{
+				planned("insert", x.Insert(post{ID: "p4", Title: "Four", Tags: []string{"red"}, Media: song{}}, token(31))),
+				read("set", posts, "p1", func(p *post) model.Plan { return x.Set(p, bson.D{e("tags", bson.A{"green"})}, token(32)) }),
+				read("delete", posts, "p2", func(p *post) model.Plan { return x.Delete(p) }),
+			}
+		}},
+		fixture{name: "denorm.Inverted", volatile: entryState("posts_index.tags", "posts_index.author"), declare: func() (model.Technique, []operation) {
+			x := denorm.NewInverted(posts, "posts_index", "tags", "author")
+			return x, []operation{
+				planned("insert", x.Insert(post{ID: "p5", Title: "Five", Author: "u2", Tags: []string{"red"}, Media: song{}}, token(34))),
+				read("set", posts, "p1", func(p *post) model.Plan { return x.Set(p, bson.D{e("tags", bson.A{"green"})}, token(35)) }),
+				read("delete", posts, "p2", func(p *post) model.Plan { return x.Delete(p) }),
+			}
+		}},
+		fixture{name: "denorm.WideRow", declare: func() (model.Technique, []operation) {
+			x := denorm.NewWideRow(users, posts, denorm.WideRowSpec{
+				LeftRows: "user_rows", RightRows: "post_rows", LeftCopies: []string{"name"}, RightCopies: []string{"title"},
+			})
+			u, p := user{ID: "u1", Name: "Ann"}, post{ID: "p1", Title: "One"}
+			return x, []operation{
+				changed("link", x.Link(&u, &p, noon, token(51))),
+				changed("unlink", x.Unlink("u1", "p1")),
+			}
+		}},
+		fixture{name: "denorm.Proximity", declare: func() (model.Technique, []operation) {
+			x := denorm.NewProximity(posts, "words", denorm.ProximitySpec{Text: "text"})
+			return x, []operation{
+				written("add", x.Add("p1", "three")),
+				written("remove", x.Remove("p1", "one")),
+				written("set", x.Set("p2", "four")),
+			}
+		}},
+		fixture{name: "denorm.Columns", declare: func() (model.Technique, []operation) {
+			x := denorm.NewColumns(posts, "posts_flat", denorm.ColumnsSpec{})
+			return x, []operation{
+				read("store", posts, "p1", func(p *post) model.Plan { return model.NewPlan(x.Store(*p)) }),
+				written("delete", x.Delete("p2")),
+			}
+		}},
+		fixture{name: "denorm.Normalized", unscoped: true, declare: func() (model.Technique, []operation) {
+			x := denorm.NewNormalized(posts, "posts_rows", denorm.Part{Path: "tags", Into: "posts_tags"})
+			return x, []operation{planned("plan", x.Plan(nil))}
+		}},
 	)
+}
+
+// entryState are the fields of entries that say which operations are under way, or were.
+func entryState(collections ...string) (out []string) {
+	for _, name := range collections {
+		out = append(out, name+".ops", name+".sure")
+	}
+	return out
 }

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -17,9 +19,8 @@ type (
 		ID   string `bson:"_id"`
 		Name string `bson:"name"`
 
-		Handle string   `bson:"handle"`          // keys.Composite: the _id is its key
-		Liked  []string `bson:"liked,omitempty"` // relate.ManyToMany
-		Held   []string `bson:"held,omitempty"`  // relate.TwoWay
+		Liked []string `bson:"liked,omitempty"` // relate.ManyToMany
+		Held  []string `bson:"held,omitempty"`  // relate.TwoWay
 
 		Homes []home `bson:"homes,omitempty"` // relate.NewAbsorb
 	}
@@ -43,11 +44,31 @@ type (
 		Views  int64    `bson:"views"`                // denorm.Approximate
 		Specs  []spec   `bson:"specs,omitempty"`      // denorm.Attributes
 		Last   []line   `bson:"last,omitempty"`       // denorm.Bounded
+		Media  medium   `bson:"media,omitempty"`      // embed.Kinds
 		Mails  []line   `bson:"mails,omitempty"`      // denorm.Outlier
 		More   bool     `bson:"more,omitempty"`       //
 		Tags   []string `bson:"tags,omitempty"`       // denorm.IndexTable, denorm.Inverted
 		Latest []latest `bson:"latest,omitempty"`     // denorm.Subset
 		By     string   `bson:"authorName,omitempty"` // denorm.Copy of users
+
+		Parent    *string  `bson:"parent"` // paths.Tree, in each representation
+		Order     string   `bson:"order"`
+		Change    int64    `bson:"change"`
+		Ancestors []string `bson:"ancestors,omitempty"`
+		Children  []string `bson:"children,omitempty"`
+		Path      string   `bson:"path,omitempty"`
+		Left      int64    `bson:"left,omitempty"`
+		Right     int64    `bson:"right,omitempty"`
+		Depth     int32    `bson:"depth,omitempty"`
+		Outline   []node   `bson:"outline,omitempty"` // paths.DocumentTree
+		Follows   []string `bson:"follows,omitempty"` // paths.Graph
+
+		At    *geofield.Point `bson:"at,omitempty"` // geofield.Field
+		Geo   int64           `bson:"geo,omitempty"`
+		Until *time.Time      `bson:"until,omitempty"` // schema.Expiry
+
+		Words []string `bson:"words,omitempty"` // denorm.Proximity
+		Text  string   `bson:"text,omitempty"`  //
 
 		Listed  []string `bson:"listed,omitempty"`  // relate.ChildRefs
 		LikedBy []string `bson:"likedBy,omitempty"` // relate.ManyToMany
@@ -61,9 +82,24 @@ type (
 		Subs []line `bson:"subs,omitempty"` // embed.Nested
 	}
 
+	// A medium is a song or a film.
+	medium interface{ medium() }
+	song   struct {
+		Length int32 `bson:"length"`
+	}
+	film struct {
+		Minutes int32 `bson:"minutes"`
+	}
+
 	line struct {
 		ID string `bson:"id"`
 		N  int64  `bson:"n"`
+	}
+
+	node struct {
+		ID     string `bson:"id"`
+		Parent string `bson:"parent"`
+		Text   string `bson:"text"`
 	}
 
 	spec struct {
@@ -94,16 +130,35 @@ type (
 		TurnedTo string `bson:"turnedTo,omitempty"` // relate.NewInvert
 	}
 
+	draft struct {
+		ID   string `bson:"_id"`
+		N    int64  `bson:"n"`
+		Post string `bson:"post"`
+	}
+
+	// An address has a composite key.
+	address struct {
+		ID     string `bson:"_id"`
+		Street string `bson:"street"`
+		User   string `bson:"user"`
+	}
+
 	home struct {
 		ID     string `bson:"_id"`
 		Street string `bson:"street"`
 	}
 )
 
+func (song) medium() {}
+func (film) medium() {}
+
 var (
-	users    = model.NewCollection[user, string]("users")
-	posts    = model.NewCollection[post, string]("posts")
-	comments = model.NewCollection[comment, string]("comments")
+	media = embed.NewUnion[medium]("type", embed.Case[song]("song"), embed.Case[film]("film"))
+
+	users     = model.NewCollection[user, string]("users")
+	posts     = model.NewCollectionWith[post, string]("posts", media.Options())
+	addresses = model.NewCollection[address, string]("addresses")
+	comments  = model.NewCollection[comment, string]("comments")
 
 	// beside is a unique index of the application's own.
 	beside = model.Index{
@@ -114,32 +169,35 @@ var (
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 // seeded are the documents before techniques derive anything from them: the comments c1 and c2 are on the post p1, c3 on p2, and c3 has
-// the slug of c1. In a tree of posts p3 is below p1. What views of the posts store is here too, for all to meet.
+// the slug of c1. In a tree of posts p3 is below p2. What views of the posts store is here too, for all to meet.
 func seeded() map[string][]any {
 	on := func(id, post, author, slug string, n int) comment {
 		return comment{ID: id, Post: &post, Author: &author, Slug: slug, At: noon.Add(time.Duration(n) * time.Minute), Votes: int64(n)}
 	}
-	p := func(id, title, author, order string, parent any, more ...bson.E) bson.D {
-		raw, err := bson.Marshal(post{ID: id, Title: title, TitleV: 1, Author: author, Version: 1, Parts: []part{{ID: "a", Note: "first"}, {ID: "b", Note: "second"}}})
-		if err != nil {
-			panic(err)
-		}
-		return append(append(decoded(raw), e("parent", parent), e("order", order), e("change", int64(0)), e("text", "old")), more...)
+	p := func(id, title, author, order string, parent *string, more ...bson.E) bson.D {
+		return with(post{ID: id, Title: title, TitleV: 1, Author: author, Version: 1, Parent: parent, Order: order, Parts: []part{
+			{ID: "a", Note: "first", Subs: []line{{ID: "s1", N: 1}, {ID: "s2", N: 2}}}, {ID: "b", Note: "second"},
+		}}, more...)
 	}
 	return map[string][]any{
 		"users": {
-			user{ID: "u1", Name: "Ann", Handle: "u1", Liked: []string{"p1"}, Held: []string{"c1"}},
-			user{ID: "u2", Name: "Ben", Handle: "u2"},
+			user{ID: "u1", Name: "Ann", Liked: []string{"p1"}, Held: []string{"c1"}},
+			user{ID: "u2", Name: "Ben"},
 		},
 		"posts": {
 			p("p1", "One", "u1", "V", nil, e("tags", bson.A{"red"}), e("likedBy", bson.A{"u1"}), e("listed", bson.A{"c1", "c2"}), e("turned", bson.A{"c1"}),
 				e("mails", bson.A{bson.D{e("id", "m1"), e("n", int64(1))}, bson.D{e("id", "m2"), e("n", int64(2))}}),
-				e("drafts", bson.A{bson.D{e("id", "d1"), e("n", int64(1))}}), e("follows", bson.A{"p2"}), e("media", bson.D{e("type", "song"), e("length", int32(3))})),
-			p("p2", "Two", "u2", "W", nil, e("tags", bson.A{"red", "blue"}), e("until", noon.Add(-time.Hour))),
-			p("p3", "Three", "u1", "V", "p1"),
+				e("drafts", bson.A{bson.D{e("id", "d1"), e("n", int64(1))}}), e("follows", bson.A{"p2"}), e("at", geofield.Point{Lat: 48, Lng: 2}),
+				e("words", bson.A{"one", "two"}),
+				e("outline", bson.A{bson.D{e("id", "n1"), e("parent", ""), e("text", "head")}, bson.D{e("id", "n2"), e("parent", "n1"), e("text", "first")}}),
+				e("media", bson.D{e("type", "song"), e("length", int32(3))}),
+				e("specs", bson.A{bson.D{e("k", "color"), e("v", "red")}, bson.D{e("k", "size"), e("v", int64(3))}}),
+				e("last", bson.A{bson.D{e("id", "l1"), e("n", int64(1))}, bson.D{e("id", "l2"), e("n", int64(2))}})),
+			p("p2", "Two", "u2", "W", nil, e("tags", bson.A{"red", "blue"}), e("until", noon.Add(-time.Hour)), e("media", bson.D{e("type", "film"), e("minutes", int32(90))}), e("extra", bson.D{e("id", "x"), e("note", "old")})),
+			p("p3", "Three", "u1", "V", ptr("p2")),
 		},
 		"comments":  {with(on("c1", "p1", "u1", "x", 1), e("holder", "u1")), on("c2", "p1", "u2", "y", 2), on("c3", "p2", "u1", "x", 3)},
-		"addresses": {bson.D{e("_id", "a1"), e("street", "Main"), e("user", "u1")}},
+		"addresses": {bson.D{e("_id", "u1 :Main"), e("street", "Main"), e("user", "u1")}},
 	}
 }
 

@@ -21,7 +21,7 @@ func init() {
 			v := embed.NewVersioned(posts, embed.VersionedSpec{Tokens: "written"})
 			return v, versionedOps(v)
 		}},
-		fixture{name: "embed.Versioned, others uncounted", volatile: []string{"posts.written"}, declare: func() (model.Technique, []operation) {
+		fixture{name: "embed.Versioned (others uncounted)", volatile: []string{"posts.written"}, declare: func() (model.Technique, []operation) {
 			v := embed.NewVersioned(posts, embed.VersionedSpec{Tokens: "written", Uncounted: uncounted})
 			return v, []operation{
 				written("update", v.Update("p1", 1, set("author", "u2"), token(11))),
@@ -29,11 +29,39 @@ func init() {
 				written("delete", v.Delete("p2", 1)),
 			}
 		}},
+		fixture{name: "embed.One", declare: func() (model.Technique, []operation) {
+			o := embed.NewOne[part](posts, "extra", embed.OneSpec{Indexes: []bson.D{{e("note", 1)}}})
+			return o, []operation{
+				written("create", o.Create("p1", part{ID: "x", Note: "new"})),
+				written("put", o.Put("p2", part{ID: "y", Note: "other"})),
+				written("update", o.Update("p2", set("note", "changed"))),
+			}
+		}},
+		fixture{name: "embed.Nested", declare: func() (model.Technique, []operation) {
+			parts := embed.NewEmbedded[part](posts, "parts", embed.EmbeddedSpec{Key: "id", Max: 4})
+			n := embed.NewNested[line](parts, "subs", embed.EmbeddedSpec{Key: "id", Max: 3})
+			return n, []operation{
+				written("add", n.Add("p1", "a", line{ID: "s3", N: 3})),
+				written("update", n.Update("p1", "a", "s1", set("n", int64(10)))),
+				written("remove", n.Remove("p1", "a", "s2")),
+			}
+		}},
+		fixture{name: "embed.Kinds", declare: func() (model.Technique, []operation) {
+			k := embed.NewKinds(posts, media, embed.KindsSpec{Path: "media", ByTag: true})
+			return k, []operation{
+				written("retag where all have tags", k.Retag(bson.D{e("media.length", bson.D{e("$exists", true)})}, "song")),
+			}
+		}},
 	)
 }
 
 // uncounted are the paths of posts that other techniques write.
-var uncounted = []string{"title", "titleV", "comments", "votes", "ops", "parts"}
+var uncounted = []string{
+	"title", "titleV", "comments", "votes", "ops", "parts", "views", "specs", "last", "extra", "media", "authorName",
+	"mails", "more", "latest", "tags", "author", "listed", "likedBy",
+	"parent", "order", "change", "ancestors", "children", "path", "left", "right", "depth", "outline", "at", "geo", "until",
+	"words", "text", "turned", "drafts",
+}
 
 func versionedOps(v *embed.Versioned[post, string]) []operation {
 	return []operation{

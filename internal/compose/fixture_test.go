@@ -13,8 +13,10 @@ type fixture struct {
 	declare func() (model.Technique, []operation)
 
 	// volatile are the paths, "collection.path", of what depends on the order of operations in any case: numbers of changes,
-	// tokens of the latest.
+	// tokens of the latest. "collection.*" is all of it.
 	volatile []string
+
+	unscoped bool // under a scope it is refused when it runs
 }
 
 // An operation is what a program does through a technique. It has a token of its own, if it needs one.

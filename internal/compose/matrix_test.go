@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
@@ -15,18 +14,20 @@ import (
 
 var full = os.Getenv("DOCMODEL_FULL") != ""
 
-// A row is what came of two techniques in all ways.
+// A row is what came of two techniques.
 type row struct {
 	a, b    string
 	refused string // the problem for which model.New refuses them
+	close   bool   // one writes a path that the other uses
+	left    int    // pairs of operations that weren't run
 	tally
 }
 
-// Every two techniques that use a collection in common are refused by [model.New], or hold together: of every two of their
-// operations, at the same time on the same documents, each has its effect or returns a typed error, and the checks find nothing
-// then. What an operation leaves for the audit to mend stands in the table.
+// Every two techniques that use a collection in common are refused by [model.New], or hold together: of two of their operations, at
+// the same time on the same documents, each has its effect or returns a typed error, and the checks find nothing then. What an
+// operation leaves for the audit to mend stands in the table, PAIRS.md, which -update writes from a full run. What else is wrong must
+// be explained: see [known].
 func TestPairsInterleaved(t *testing.T) {
-	var mu sync.Mutex
 	var rows []*row
 	t.Run("pairs", func(t *testing.T) {
 		for i := range fixtures {
@@ -37,43 +38,50 @@ func TestPairsInterleaved(t *testing.T) {
 				}
 				r := &row{a: a.name, b: b.name}
 				rows = append(rows, r)
-				n := len(rows)
 				t.Run(a.name+" and "+b.name, func(t *testing.T) {
 					if os.Getenv(modeltest.EnvURI) == "" {
 						t.Parallel()
 					}
-					got := run(t, a, b, n)
-					mu.Lock()
-					defer mu.Unlock()
-					*r = got
+					*r = run(t, a, b)
 				})
 			}
 		}
 	})
 	var total tally
+	left, refused, apart, happened := 0, 0, 0, map[string]bool{}
 	for _, r := range rows {
-		total.met += r.met
-		total.schedules += r.schedules
-		total.mended += r.mended
-		for _, p := range r.problems {
-			t.Error(p)
+		total.add(r.tally)
+		left += r.left
+		if r.refused != "" {
+			refused++
 		}
-		t.Log(r)
+		if r.refused == "" && r.met == 0 {
+			apart++
+		}
+		for _, p := range r.problems {
+			if why, is := known[p.where]; is && strings.Contains(p.says, why.says) {
+				happened[p.where] = true
+				continue
+			}
+			t.Errorf("%s: %s", p.where, p.says)
+		}
 	}
-	t.Logf("%d pairs, %d pairs of operations, %d schedules, %d mended", len(rows), total.met, total.schedules, total.mended)
-}
-
-func (r *row) String() string {
-	said := "together"
-	if r.refused != "" {
-		said = "refused: " + r.refused
+	for _, where := range total.ran {
+		if _, is := known[where]; is && !happened[where] {
+			t.Errorf("%s: this is explained as a known problem, and no longer happens: take it out of the list", where)
+		}
 	}
-	s := fmt.Sprintf("%s | %s | %s", r.a, r.b, said)
-	slices.Sort(r.past)
-	for _, p := range slices.Compact(r.past) {
-		s += "\n\t" + p
+	if full {
+		for where := range known {
+			if !slices.Contains(total.ran, where) {
+				t.Errorf("%s: this is explained as a known problem, and there is no such pair", where)
+			}
+		}
 	}
-	return s
+	t.Logf("%d pairs of %d techniques: %d refused, %d together; %d known problems", len(rows), len(fixtures), refused, len(rows)-refused, len(happened))
+	t.Logf("ran %d pairs of operations in %d schedules, of which %d left something to mend", total.met, total.schedules, total.mended)
+	t.Logf("left out %d pairs of operations, and all of %d pairs of techniques; DOCMODEL_FULL=1 runs more", left, apart)
+	compareTable(t, rows)
 }
 
 // meets reports whether two techniques use a collection in common.
@@ -90,12 +98,11 @@ func meets(a, b *fixture) bool {
 	return false
 }
 
-// run runs the operations of a pair: in the full run in all ways, else in one way each, which differs from row to row and from one
-// pair of operations to the next.
-func run(t *testing.T, a, b *fixture, n int) row {
-	out := row{a: a.name, b: b.name}
-	var pairs []*pair
-	for _, w := range ways {
+// run runs the chosen operations of a pair.
+func run(t *testing.T, a, b *fixture) row {
+	out := row{a: a.name, b: b.name, close: near(a, b)}
+	pairs := make([]*pair, len(ways))
+	for i, w := range ways {
 		p := &pair{a: a, b: b, way: w, volatile: slices.Concat(a.volatile, b.volatile)}
 		x, opsA := a.declare()
 		y, opsB := b.declare()
@@ -103,27 +110,21 @@ func run(t *testing.T, a, b *fixture, n int) row {
 		if p.model, out.refused = declare(x, y); out.refused != "" {
 			return out
 		}
-		pairs = append(pairs, p)
+		pairs[i] = p
 	}
-	for k, p := range pairs {
-		ready := false
-		for i := range p.opsA {
-			for j := range p.opsB {
-				if !full && (n+i*len(p.opsB)+j)%len(ways) != k {
-					continue
-				}
-				if !ready {
-					if err := p.prepare(t); err != nil {
-						out.problems = append(out.problems, fmt.Sprintf("%s and %s, %s: %v", a.name, b.name, p.way.name, err))
-						return out
-					}
-					ready = true
-				}
-				c := modeltest.InterleaveCase{Match: modeltest.Writes, Nested: true}
-				c.Transactions = p.way.tx || p.opsA[i].needsTx || p.opsB[j].needsTx
-				p.meet(t, p.opsA[i], p.opsB[j], c, &out.tally)
-			}
+	n := len(pairs[0].opsA) * len(pairs[0].opsB)
+	list := chosen(a, b, n, out.close)
+	out.left = n - len(list)
+	for _, c := range list {
+		p := pairs[c.way]
+		if err := p.prepare(t); err != nil {
+			out.problems = append(out.problems, problem{a.name + " and " + b.name + ", " + p.way.name, err.Error()})
+			return out
 		}
+		i, j := c.op/len(p.opsB), c.op%len(p.opsB)
+		in := modeltest.InterleaveCase{Match: modeltest.Writes, Nested: true}
+		in.Transactions = p.way.tx || p.opsA[i].needsTx || p.opsB[j].needsTx
+		p.meet(t, p.opsA[i], p.opsB[j], in, &out.tally)
 	}
 	return out
 }

@@ -99,10 +99,7 @@ func (c *Codec) configure(enc *bson.Encoder) {
 	if o == nil {
 		return
 	}
-	for _, set := range []struct {
-		on bool
-		do func()
-	}{
+	switchOn([]option{
 		{o.ErrorOnInlineDuplicates, enc.ErrorOnInlineDuplicates},
 		{o.IntMinSize, enc.IntMinSize},
 		{o.NilByteSliceAsEmpty, enc.NilByteSliceAsEmpty},
@@ -112,9 +109,19 @@ func (c *Codec) configure(enc *bson.Encoder) {
 		{o.OmitEmpty, enc.OmitEmpty},
 		{o.StringifyMapKeysWithFmt, enc.StringifyMapKeysWithFmt},
 		{o.UseJSONStructTags, enc.UseJSONStructTags},
-	} {
-		if set.on {
-			set.do()
+	})
+}
+
+// An option is one of the driver's that is set or not, and the method that sets it.
+type option struct {
+	on bool
+	do func()
+}
+
+func switchOn(list []option) {
+	for _, o := range list {
+		if o.on {
+			o.do()
 		}
 	}
 }
@@ -289,10 +296,7 @@ func (c *Codec) Decode(raw bson.Raw, doc any) error {
 		dec.SetRegistry(c.registry)
 	}
 	if o := c.options; o != nil {
-		for _, set := range []struct {
-			on bool
-			do func()
-		}{
+		switchOn([]option{
 			{o.AllowTruncatingDoubles, dec.AllowTruncatingDoubles},
 			{o.BinaryAsSlice, dec.BinaryAsSlice},
 			{o.DefaultDocumentM, dec.DefaultDocumentM},
@@ -302,11 +306,7 @@ func (c *Codec) Decode(raw bson.Raw, doc any) error {
 			{o.UseLocalTimeZone, dec.UseLocalTimeZone},
 			{o.ZeroMaps, dec.ZeroMaps},
 			{o.ZeroStructs, dec.ZeroStructs},
-		} {
-			if set.on {
-				set.do()
-			}
-		}
+		})
 	}
 	return dec.Decode(doc)
 }

@@ -129,3 +129,12 @@ func EmptyID(id any) bool {
 	}
 	return v.IsZero()
 }
+
+// Anys are ids of one type as values of any.
+func Anys[K any](ids []K) []any {
+	out := make([]any, len(ids))
+	for i, id := range ids {
+		out[i] = id
+	}
+	return out
+}

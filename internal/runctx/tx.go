@@ -1,6 +1,10 @@
 package runctx
 
-import "context"
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
 
 // A Tx is what is known of a transaction that package model runs.
 type Tx struct {
@@ -10,9 +14,15 @@ type Tx struct {
 	// Spoiled is the error of a plan that ended after steps that come later in it were written. The transaction can't be kept.
 	Spoiled error
 
-	// Again says that the transaction has to be run again, and each command waited for before the next is sent: an error that
-	// aborted it hides whether a step before was applied.
+	// Again says that the transaction has to be run again, in a surer way: by reads before writes if something was hoped for,
+	// else with each command waited for before the next is sent.
 	Again bool
+
+	// Hoped says that something was written without the reads that say whether it is right: see [Hope].
+	Hoped bool
+
+	// Sure says that nothing may be hoped for.
+	Sure bool
 }
 
 type txKey struct{}
@@ -20,8 +30,31 @@ type txKey struct{}
 // InTx returns the context of what runs in a transaction.
 func InTx(ctx context.Context, tx *Tx) context.Context { return context.WithValue(ctx, txKey{}, tx) }
 
-// TxOf is the transaction of a context, or nil. Ask first whether the context's session runs one.
+// InTransaction reports whether the context's session is running a transaction.
+func InTransaction(ctx context.Context) bool {
+	if ctx == nil {
+		return false
+	}
+	s := mongo.SessionFromContext(ctx)
+	return s != nil && s.TransactionRunning()
+}
+
+// TxOf is the transaction that the context's session is running, or nil if it runs none, or one that the caller began with the driver.
 func TxOf(ctx context.Context) *Tx {
+	if !InTransaction(ctx) {
+		return nil
+	}
 	tx, _ := ctx.Value(txKey{}).(*Tx)
 	return tx
+}
+
+// Hope reports whether what runs in the transaction may leave out a read that only seldom matters. It has to write so that
+// the plan ends with a stale step or a duplicate key if it did matter: then the transaction is run again, and Hope reports false.
+func Hope(ctx context.Context) bool {
+	tx := TxOf(ctx)
+	if tx == nil || tx.Sure {
+		return false
+	}
+	tx.Hoped = true
+	return true
 }

@@ -95,7 +95,8 @@ type embedding struct {
 // Keep is unknown; when an index names a field that elements don't have.
 func NewEmbedded[E, D, K any](c *model.Collection[D, K], path string, spec EmbeddedSpec) *Embedded[D, K, E] {
 	out := &Embedded[D, K, E]{model.Parts{}, c, newEmbedding(c.Docs(), reflect.TypeFor[E](), path, spec)}
-	out.Parts = model.NewParts(out.m.allIndexes, nil, out.m.checks, out.m.footprints)
+	need := model.Need{Feature: "transactions", Why: "Move between arrays of " + out.m.docs.Name()}
+	out.Parts = model.NewParts(out.m.allIndexes, nil, out.m.checks, out.m.footprints, need)
 	return out
 }
 
@@ -162,5 +163,5 @@ func (m *embedding) serving(cond bson.D) string {
 }
 
 func (m *embedding) footprints() []model.Footprint {
-	return model.Writes.In(m.docs.Name(), m.path)
+	return append(model.Writes.In(m.docs.Name(), m.path), model.Mends.In(m.docs.Name(), m.path)...)
 }

@@ -61,7 +61,8 @@ type PartCount struct {
 // of another type than it is declared as. Parts that documents hold in their key alone are declared so: [Part.KeyOnly].
 func NewComposite[D any](docs *model.Collection[D, string], parts ...Part) *Composite[D] {
 	c := declareKey(docs.Docs(), core.Place("NewComposite of "+docs.Name()), parts, "")
-	return &Composite[D]{model.NewParts(nil, nil, nil, c.Footprints), docs, c}
+	need := model.Need{Feature: "transactions", Why: "Move of " + docs.Name()}
+	return &Composite[D]{model.NewParts(nil, nil, nil, c.Footprints, need), docs, c}
 }
 
 // Key returns the key of a document, by its fields. A document whose _id is set, and isn't that key, is refused with a

@@ -98,7 +98,7 @@ func NewSequence[D, K any](
 	s := &Sequence[D, K]{docs: docs, counters: counters, days: spec.Days, in: sequence.Declare(docs.Docs(), counters.Docs(), owner, in)}
 	s.Parts = model.NewParts(s.in.Indexes, nil, func() []model.Check {
 		return s.in.Checks(func(key string) (any, int64, error) { return s.Parse(key) })
-	}, s.in.Footprints)
+	}, s.in.Footprints, model.Need{Feature: "transactions", Why: "Append to " + docs.Name()})
 	return s
 }
 

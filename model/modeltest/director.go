@@ -135,8 +135,21 @@ func (d *director) release(a *actor) {
 // story tells what was sent, in order, and how both operations ended.
 func (d *director) story() string {
 	var b strings.Builder
-	for _, s := range d.steps {
-		b.WriteString("\n\t" + s)
+	for i := 0; i < len(d.steps); {
+		n := 1 // of the same kind, one after the other: an operation that waits asks again and again
+		for i+n < len(d.steps) && kindOf(d.steps[i+n]) == kindOf(d.steps[i]) {
+			n++
+		}
+		b.WriteString("\n\t" + d.steps[i])
+		switch {
+		case n > 3:
+			fmt.Fprintf(&b, "\n\t… and %d of the same kind\n\t%s", n-2, d.steps[i+n-1])
+		default:
+			for _, s := range d.steps[i+1 : i+n] {
+				b.WriteString("\n\t" + s)
+			}
+		}
+		i += n
 	}
 	for _, a := range d.actors {
 		switch {
@@ -148,4 +161,11 @@ func (d *director) story() string {
 		}
 	}
 	return b.String()
+}
+
+// kindOf is a step's operation, collection and command, without the command's body.
+func kindOf(step string) string {
+	actor, rest, _ := strings.Cut(step, " ")
+	name, _, _ := strings.Cut(rest, " ")
+	return actor + " " + name
 }

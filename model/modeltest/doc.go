@@ -19,6 +19,7 @@
 //	change streams that show changes late                  WithChangeLag
 //	a crash at every place                                 FaultMatrix
 //	two operations at a time, in every order               Interleave
+//	a whole model: all of this, under scopes too           Verify
 //	a whole database as text, and back                     Dump, Load
 //
 // Monitors and faults are no part of the engine: they work with the client of any server.
@@ -31,19 +32,20 @@
 //     [WantIndexed]
 //   - Let commands fail, wait or break off: [NewFaults], [Faults.On], [Faults.From]; which: [Writes], [Reads], [Named], [On], [Both];
 //     how: [Fail], [FailInside], [CutBefore], [CutInside], [CutAfter], [Delay], [Hold]
-//   - Try every cut, and every order of two: [FaultMatrix], [Interleave]
+//   - Test a model, in one call: [Verify]; try every cut, and every order of two: [FaultMatrix], [Interleave]
 //   - Compare what is stored: [Diff], [IgnoreOrder]; fill a database and look at all of it: [Load], [Dump]
 //
 // # Costs
 //
 // A client with an engine of its own takes about a tenth of a millisecond. [FaultMatrix] runs its operation three times for each way
 // in which each write can go wrong, of which there are three to six, and [Interleave] once for each order, some hundreds: keep what
-// they run small. Where there is a server, a share of either runs. [WantIndexed] sends an explain, and the Need functions one command
+// they run small. [Verify] does both for all operations, in two ways and in two more for each scope: eight operations take some
+// seconds. Where there is a server, a share runs. [WantIndexed] sends an explain, and the Need functions one command
 // or a few.
 //
 // # Backends
 //
-// [Each], [FaultMatrix] and [Interleave] run on the engine as the subtest "engine", and where MONGODB_URI is set, on that
+// [Each], [FaultMatrix], [Interleave] and [Verify] run on the engine as the subtest "engine", and where MONGODB_URI is set, on that
 // server as the subtest "server", in databases of their own. What is left out there is skipped with "server lacks: " and
 // the feature's name, so that the tests of both can be counted against each other. Nothing else is skipped.
 //
@@ -55,7 +57,7 @@
 //
 // # Code that doesn't use this library
 //
-// Nothing here asks for models: what is tested may be any code that takes a *mongo.Client, a *mongo.Database or a
+// Nothing here but [Verify] asks for models: what is tested may be any code that takes a *mongo.Client, a *mongo.Database or a
 // *mongo.Collection of the driver. The examples "Repository", "Failures" and "Queries" test such code.
 //
 //	func TestTransfer(t *testing.T) {

@@ -59,6 +59,23 @@ func Dump(ctx context.Context, db *mongo.Database) (string, error) {
 
 // dumpCollection returns the documents as JSON, in the order of their _id.
 func dumpCollection(ctx context.Context, coll *mongo.Collection) ([][]byte, error) {
+	docs, err := allDocuments(ctx, coll)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]byte, len(docs))
+	for i, raw := range docs {
+		text, err := bson.MarshalExtJSON(raw, true, false)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = bytes.TrimSpace(text)
+	}
+	return out, nil
+}
+
+// allDocuments returns all documents of a collection, in the order of their _id.
+func allDocuments(ctx context.Context, coll *mongo.Collection) ([]bson.Raw, error) {
 	cursor, err := coll.Find(ctx, bson.D{})
 	if err != nil {
 		return nil, err
@@ -68,8 +85,8 @@ func dumpCollection(ctx context.Context, coll *mongo.Collection) ([][]byte, erro
 		return nil, err
 	}
 	type line struct {
-		id   any
-		json []byte
+		id  any
+		raw bson.Raw
 	}
 	lines := make([]line, len(docs))
 	for i, raw := range docs {
@@ -77,17 +94,14 @@ func dumpCollection(ctx context.Context, coll *mongo.Collection) ([][]byte, erro
 		if err != nil {
 			return nil, err
 		}
+		lines[i].raw = bytes.Clone(raw)
 		lines[i].id, _ = bsonval.Get(d, "_id")
-		if lines[i].json, err = bson.MarshalExtJSON(raw, true, false); err != nil {
-			return nil, err
-		}
 	}
 	slices.SortStableFunc(lines, func(a, b line) int { return bsonval.Compare(a.id, b.id) })
-	out := make([][]byte, len(lines))
 	for i, l := range lines {
-		out[i] = bytes.TrimSpace(l.json)
+		docs[i] = l.raw
 	}
-	return out, nil
+	return docs, nil
 }
 
 // Load inserts what [Dump] wrote, or what was written by hand in its form, into a database. Documents that are there stay;

@@ -24,13 +24,26 @@ func (p *queryPlan) served() bool {
 	return p.found && len(p.scans) == 0 && len(p.whole) == 0 && len(p.indexes) > 0
 }
 
-// problem says why the plan isn't that of a query served by the index, or returns "".
-func (p *queryPlan) problem(index string) string {
+// unserved says why no index serves the query, or returns "". A collection that doesn't exist is read by no index, and needs none.
+func (p *queryPlan) unserved() string {
 	switch {
 	case !p.found:
 		return "explain shows no plan"
 	case len(p.scans) > 0:
-		return fmt.Sprintf("the collection is scanned (%s), want index %s", strings.Join(p.scans, ", "), index)
+		return fmt.Sprintf("the collection is scanned (%s)", strings.Join(p.scans, ", "))
+	case len(p.whole) > 0:
+		return fmt.Sprintf("index %s is read from end to end", strings.Join(p.whole, ", "))
+	}
+	return ""
+}
+
+// problem says why the plan isn't that of a query served by the index, or returns "".
+func (p *queryPlan) problem(index string) string {
+	switch {
+	case !p.found:
+		return p.unserved()
+	case len(p.scans) > 0:
+		return p.unserved() + ", want index " + index
 	case slices.Contains(p.indexes, index):
 		return ""
 	case slices.Contains(p.whole, index):

@@ -41,6 +41,32 @@ func wantTwo(t testing.TB, db *mongo.Database, errA, errB error) {
 
 var lostUpdate = modeltest.InterleaveCase{Seed: seedOne, A: readThenSet, B: readThenSet, Check: wantTwo}
 
+// tooMany has more orders than it may have.
+var tooMany = modeltest.InterleaveCase{Max: 3, Seed: seedOne, A: readThenSet, B: readThenSet, Check: func(testing.TB, *mongo.Database, error, error) {}}
+
+// brokenOrders are the cases that TestInterleaveFinds starts.
+var brokenOrders = map[string]modeltest.InterleaveCase{"interleave": lostUpdate, "toomany": tooMany, "waits": givesUp}
+
+// givesUp waits for a lease for less time than the other may hold it.
+var givesUp = modeltest.InterleaveCase{
+	Nested: true,
+	Seed:   seedOne, A: waitABit, B: waitABit,
+	Check: func(t testing.TB, _ *mongo.Database, errA, errB error) {
+		if errors.Is(errB, model.ErrLeased) {
+			t.Error("B gave up")
+		}
+	},
+}
+
+func waitABit(ctx context.Context, db *mongo.Database) error {
+	_, _, err := model.Change[part]{
+		Lease:  &model.Lease{Collection: "locks", ID: "parts", For: time.Second, Wait: time.Second / 2},
+		Read:   func(ctx context.Context, db model.DB) (part, error) { return parts.ByID(1).One(ctx, db) },
+		Decide: func(part) (model.Plan, error) { return model.Plan{}, nil },
+	}.Run(ctx, db)
+	return err
+}
+
 // change is readThenSet with a guard, tried again when it is stale.
 func change(ctx context.Context, db *mongo.Database) error {
 	_, _, err := model.Change[part]{
@@ -132,6 +158,7 @@ func TestInterleaveFinds(t *testing.T) {
 	for name, want := range map[string][]string{
 		"interleave": {"n is 1", "the order was:", "A parts.find", "B parts.find", "A parts.update", "B returned <nil>"},
 		"toomany":    {"more than 3 schedules"},
+		"waits":      {"B gave up", "B locks.findAndModify", "of the same kind"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.Command(os.Args[0], "-test.run", "^TestBrokenCase$")

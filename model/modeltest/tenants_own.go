@@ -75,7 +75,7 @@ func ownIndexes(body bson.D) bson.D {
 		if e.Key == "indexes" {
 			body[i].Value = eachOf(e.Value, func(x bson.D) bson.D {
 				for j, e := range x {
-					if key, ok := e.Value.(bson.D); ok && e.Key == "key" && has(x, "unique") {
+					if key, ok := e.Value.(bson.D); ok && e.Key == "key" && has(x, "unique") && !has(key, tenantField) {
 						x[j].Value = append(bson.D{{Key: tenantField, Value: 1}}, key...)
 						if !has(x, "partialFilterExpression") && !has(x, "sparse") {
 							x = append(x, bson.E{Key: "partialFilterExpression", Value: bson.D{{Key: deletedField, Value: nil}}})

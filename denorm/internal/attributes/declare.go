@@ -49,5 +49,5 @@ func (a *List) Index() model.Index {
 
 // Footprints are the paths that are used.
 func (a *List) Footprints() []model.Footprint {
-	return model.Writes.In(a.docs.Name(), a.path)
+	return append(model.Writes.In(a.docs.Name(), a.path), model.Mends.In(a.docs.Name(), a.path)...)
 }

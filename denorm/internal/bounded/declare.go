@@ -91,7 +91,7 @@ func (b *Array) Validator() bson.D {
 
 // Footprints are the paths that are used.
 func (b *Array) Footprints() []model.Footprint {
-	out := model.Writes.In(b.docs.Name(), b.field.Path)
+	out := append(model.Writes.In(b.docs.Name(), b.field.Path), model.Mends.In(b.docs.Name(), b.field.Path)...)
 	if b.spec.Create {
 		out = append(out, model.Writes.In(b.docs.Name(), model.Whole)...)
 	}

@@ -27,6 +27,7 @@ type (
 		At   time.Time `bson:"at,omitempty"`
 		Docs []string  `bson:"docs,omitempty"`
 		Note string    `bson:"note,omitempty"`
+		Lock int64     `bson:"lock,omitempty"`
 	}
 	info struct {
 		City string `bson:"city,omitempty"`

@@ -37,7 +37,7 @@ type Spec struct {
 	KeyPath, Listed    string
 	Fields             []Field
 	Version, VersionTo string
-	CountUp            string
+	CountUp, Lock      string
 	Lists              []string
 }
 
@@ -78,20 +78,29 @@ func Declare(sources, holders *core.Docs, spec Spec) *Copying {
 	if c.spec.CountUp != "" {
 		c.declareCountUp(to(c.spec.CountUp))
 	}
+	if c.spec.Lock != "" {
+		c.declareLock(from(c.spec.Lock))
+	}
 	return c
+}
+
+// declareCounted checks a number that is counted up.
+func (c *Copying) declareCounted(place string, f core.Field, remedy string) {
+	switch {
+	case f.Arrays > 0:
+		c.place.Fail(place+" lies inside an array, or is one", "name a field of the document itself")
+	case !f.Open && (f.Type == reflect.TypeFor[bson.DateTime]() || !reflect.Zero(f.Type).CanInt()):
+		c.place.Fail(place+" is "+stored.KindOf(f), remedy)
+	case f.StoresNull():
+		c.place.Fail(place+" can be stored as null, which can't be counted up", "declare it as a plain int64")
+	}
 }
 
 // declareCountUp checks the number that every write to a document counts up.
 func (c *Copying) declareCountUp(f core.Field) {
 	place := fmt.Sprintf("CountUp %q", f.Path)
-	switch {
-	case f.Arrays > 0:
-		c.place.Fail(place+" lies inside an array, or is one", "name the version of the document itself")
-	case !f.Open && (f.Type == reflect.TypeFor[bson.DateTime]() || !reflect.Zero(f.Type).CanInt()):
-		c.place.Fail(place+" is "+stored.KindOf(f), "name the version that an embed.Versioned counts up: an int64 or int")
-	case f.StoresNull():
-		c.place.Fail(place+" can be stored as null, which can't be counted up", "declare it as a plain int64")
-	case core.Overlap(f.Path, "_id"):
+	c.declareCounted(place, f, "name the version that an embed.Versioned counts up: an int64 or int")
+	if core.Overlap(f.Path, "_id") {
 		c.place.Fail(place+" is within _id, which can't change", "name another field")
 	}
 	for _, path := range append(c.places(), "") {
@@ -194,19 +203,31 @@ func (c *Copying) declareVersion(f core.Field) {
 	}
 }
 
+// sourcePaths are the paths of a source that copies depend on, but for its _id.
+func (c *Copying) sourcePaths() (out []string) {
+	for _, f := range c.fields {
+		out = append(out, f.From)
+	}
+	for _, path := range []string{c.spec.Version, c.spec.Listed} {
+		if path != "" {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
 // checkOverlap refuses paths of which one is above or the same as another, on either side.
 func (c *Copying) checkOverlap() {
-	var from, to []string
+	from := c.sourcePaths()
+	var to []string
 	for _, f := range c.fields {
-		from, to = append(from, f.From), append(to, f.To)
+		to = append(to, f.To)
 	}
 	if c.version != "" {
-		from, to = append(from, c.spec.Version), append(to, c.version)
+		to = append(to, c.version)
 	}
 	if c.key != "" {
 		to = append(to, c.key)
-	} else {
-		from = append(from, c.spec.Listed)
 	}
 	for _, paths := range [][]string{from, to} {
 		for i, p := range paths {
@@ -253,13 +274,8 @@ func (c *Copying) Relations() []model.Relation {
 
 func (c *Copying) projection() bson.D {
 	var d bson.D
-	for _, f := range c.spec.Fields {
-		d = append(d, bson.E{Key: f.From, Value: 1})
-	}
-	for _, path := range []string{c.spec.Version, c.spec.Listed} {
-		if path != "" {
-			d = append(d, bson.E{Key: path, Value: 1})
-		}
+	for _, path := range c.sourcePaths() {
+		d = append(d, bson.E{Key: path, Value: 1})
 	}
 	return d
 }
@@ -269,6 +285,7 @@ func (c *Copying) Footprints() []model.Footprint {
 	name := c.to.Name()
 	out := slices.Concat(
 		model.Mends.In(c.docs.Name(), model.Whole), model.Writes.In(c.docs.Name(), c.spec.Version), model.Owns.In(name, c.spec.VersionTo), model.Reads.In(c.docs.Name(), c.spec.Listed),
+		model.Owns.In(c.docs.Name(), c.spec.Lock),
 		model.Writes.In(name, c.spec.KeyPath, c.spec.CountUp), model.Writes.In(name, c.arrays...),
 	)
 	for _, f := range c.spec.Fields {

@@ -76,11 +76,15 @@ func settleAll(ctx context.Context, db *mongo.Database) error {
 	return err
 }
 
-// counterOps are the operations that meet each other, on the volumes 1 to 3, of which 1 and 2 are the house a's.
-func counterOps(c *volumeCounter) []operation {
+// changesOf are operations that meet each other, on the volumes 1 to 3, of which 1 and 2 are the house a's.
+func changesOf(c *volumeCounter, way func(context.Context, model.DB) (model.DB, error)) []operation {
 	op := func(name string, change func(op bson.ObjectID) model.Change[any]) operation {
 		return operation{Name: name, Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			return counterRun(ctx, db, change(op))
+			on, err := way(ctx, db)
+			if err != nil {
+				return err
+			}
+			return counterRun(ctx, on, change(op))
 		}}
 	}
 	type oid = bson.ObjectID
@@ -92,6 +96,13 @@ func counterOps(c *volumeCounter) []operation {
 		op("raise", func(op oid) change { return c.Set("1", bson.D{e("pages", 400)}, op) }),
 		op("move", func(op oid) change { return c.Move("2", "b", op) }),
 		op("delete", func(op oid) change { return c.Delete("2", op) }),
+	}
+}
+
+// counterOps are those and what mends.
+func counterOps(c *volumeCounter) []operation {
+	plain := func(_ context.Context, db model.DB) (model.DB, error) { return db, nil }
+	return append(changesOf(c, plain), []operation{
 		{Name: "recount", Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
 			_, _, err := c.Recount("a").Run(ctx, db)
 			return err
@@ -100,7 +111,7 @@ func counterOps(c *volumeCounter) []operation {
 			return mendedNow(c.Checks()...)(ctx, db)
 		}},
 		{Name: "settle", Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error { return settleAll(ctx, db) }},
-	}
+	}...)
 }
 
 // Any two operations, in every order of their commands, leave numbers that are exact, and no mark. One of two inserts of the
@@ -143,7 +154,11 @@ func counterMeet(t *testing.T, c *volumeCounter, a, b operation, match modeltest
 	if os.Getenv("MONGODB_URI") == "" {
 		t.Parallel()
 	}
-	modeltest.Interleave(t, modeltest.InterleaveCase{
+	modeltest.Interleave(t, counterMeeting(c, a, b, match))
+}
+
+func counterMeeting(c *volumeCounter, a, b operation, match modeltest.Match) modeltest.InterleaveCase {
+	return modeltest.InterleaveCase{
 		OnServer: 2, Match: match,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			return errors.Join(
@@ -161,7 +176,7 @@ func counterMeet(t *testing.T, c *volumeCounter, a, b operation, match modeltest
 			}
 			wantAgreed(t, db, c)
 		},
-	})
+	}
 }
 
 // wrong makes a house's count wrong, for a recount to have something to write.
@@ -173,7 +188,7 @@ func wrong(ctx context.Context, db *mongo.Database, really bool) error {
 	return err
 }
 
-// 32 writers on one parent lose nothing and count nothing twice, while others recount it.
+// 32 writers on one parent, half of them in transactions, lose nothing and count nothing twice, while others recount it.
 func TestCounterManyWriters(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -183,6 +198,7 @@ func TestCounterManyWriters(t *testing.T) {
 				t.Fatal(err)
 			}
 			var wait sync.WaitGroup
+			ways := waysOf(t, db)
 			for i := range 32 {
 				wait.Go(func() {
 					id := fmt.Sprint(i)
@@ -196,7 +212,7 @@ func TestCounterManyWriters(t *testing.T) {
 						list = append(list, c.Delete(id, token(4*i+1)))
 					}
 					list = append(list, list[len(list)-1]) // run twice
-					if err := counterRun(t.Context(), db, list...); err != nil {
+					if err := counterRun(t.Context(), ways[i/4%len(ways)], list...); err != nil {
 						t.Error(err)
 					}
 				})
@@ -223,10 +239,11 @@ func TestCounterOneChild(t *testing.T) {
 			t.Fatal(err)
 		}
 		var wait sync.WaitGroup
+		ways := waysOf(t, db)
 		for i := range 16 {
 			wait.Go(func() {
 				change := fully.Set("1", bson.D{e("pages", i), e("house", []string{"a", "b"}[i%2])}, token(i))
-				if err := counterRun(t.Context(), db, change); err != nil {
+				if err := counterRun(t.Context(), ways[i/2%len(ways)], change); err != nil {
 					t.Error(err)
 				}
 			})
@@ -235,7 +252,7 @@ func TestCounterOneChild(t *testing.T) {
 		wantAgreed(t, db, fully)
 		for i := range 8 {
 			wait.Go(func() {
-				if err := counterRun(t.Context(), db, fully.Delete("1", token(50+i))); err != nil {
+				if err := counterRun(t.Context(), ways[i%len(ways)], fully.Delete("1", token(50+i))); err != nil {
 					t.Error(err)
 				}
 			})
@@ -250,7 +267,7 @@ func TestCounterOneChild(t *testing.T) {
 func TestCounterRunAgain(t *testing.T) {
 	tenancy.Differs(t, "an _id that was deleted stays taken")
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	bothWays(t, func(t *testing.T, db *mongo.Database, way model.DB) {
 		if err := seedHouses(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -260,13 +277,13 @@ func TestCounterRunAgain(t *testing.T) {
 			fully.Delete("1", token(6)), fully.Insert(volumeOf("1", "a", 40), token(7)),
 		}
 		for i, change := range done {
-			mustCount(t, db, change)
+			mustCount(t, way, change)
 			before, _ := modeltest.Dump(t.Context(), db)
 			for j, again := range done[:i+1] {
 				if j == 1 && (i == 2 || i == 3) || j == 3 && (i == 4 || i == 6) {
 					continue // the child's parent now is another than the one that remembers
 				}
-				if err := counterRun(t.Context(), db, again); err != nil && !errors.Is(err, model.ErrNotFound) {
+				if err := counterRun(t.Context(), way, again); err != nil && !errors.Is(err, model.ErrNotFound) {
 					t.Errorf("after %d: %v", i, err)
 				}
 				if after, _ := modeltest.Dump(t.Context(), db); after != before {

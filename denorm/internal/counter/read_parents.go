@@ -10,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -18,17 +19,20 @@ import (
 // next one, if it may leave.
 func (c *Counter) readParents(ctx context.Context, db model.DB, s *state, list []transition) error {
 	var ids []bson.RawValue
-	needed := c.tokens != ""
+	leaves := false
 	for _, t := range list {
 		for _, id := range t.parents() {
 			if !stored.Contains(ids, id) {
 				ids = append(ids, id)
 			}
 		}
-		needed = needed || slices.ContainsFunc(c.slots, func(x slot) bool { return c.leaves(t, t.was.parent, x).Type != 0 })
+		leaves = leaves || slices.ContainsFunc(c.slots, func(x slot) bool { return c.leaves(t, t.was.parent, x).Type != 0 })
 	}
-	if !needed || len(ids) == 0 {
+	if len(ids) == 0 || c.tokens == "" && !leaves {
 		return nil
+	}
+	if _, marked := c.marked(s.Child, contribution{}); !marked && runctx.Hope(ctx) {
+		return nil // the parents are there, hold no token of the operation, and no smallest or greatest value leaves them
 	}
 	found, err := (&model.Find[bson.Raw]{Query: model.Query{
 		Collection: c.parents.Name(), Deleted: true, Filter: commands.AmongIDs(mql.A(ids)), Index: model.IDIndex,

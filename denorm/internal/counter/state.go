@@ -7,6 +7,10 @@ type state struct {
 	Child   bson.Raw    // the child: the fields that count, and the mark of an operation under way; nil if there is no child
 	Parents []parentDoc // the parents that the operation changes, as far as they were read
 	Done    bool        // the operation was done before: a parent holds its token, and the child has no mark of it
+
+	// Tx says that the operation runs in a transaction: nothing is cut off, so that no mark is stored. What a parent that was not read then
+	// is hoped to be, its write asks for.
+	Tx bool
 }
 
 // A parentDoc is a parent as an operation read it.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -52,16 +54,14 @@ func (c *Counter) Insert(w model.Write, op bson.ObjectID) model.Change[any] {
 		return commands.RefusedChange[any](c.docs.Name(), err)
 	}
 	return c.change(func(ctx context.Context, db model.DB) (s state, err error) {
-		if c.tokens != "" {
-			err = c.readParents(ctx, db, &s, []transition{t})
-			s.Done = c.remembers(s, op)
-		}
+		err = c.readParents(ctx, db, &s, []transition{t})
+		s.Done = c.remembers(s, op)
 		return s, err
 	}, func(s state) (model.Plan, error) {
 		if s.Done {
-			return c.plan(c.finish(doc.Lookup("_id"), t)), nil // which takes a mark off, if it is still there
+			return c.plan(s, c.finish(doc.Lookup("_id"), t)), nil // which takes a mark off, if it is still there
 		}
-		return c.plan(c.insertion(w, doc, t, s), c.apply(t, s), c.finish(doc.Lookup("_id"), t)), nil
+		return c.plan(s, c.insertion(w, doc, t, s), c.apply(t, s), c.unmark(doc.Lookup("_id"), t, s)), nil
 	})
 }
 
@@ -91,13 +91,18 @@ func (c *Counter) insertion(w model.Write, doc bson.Raw, t transition, s state) 
 	if c.tokens == "" || len(t.parents()) == 0 {
 		return []model.Step{w}
 	}
+	underWay := append(id, bson.E{Key: c.pending + ".op", Value: t.op})
+	if s.Tx {
+		w.Done = underWay
+		return []model.Step{w}
+	}
 	marked, err := c.docs.AppendElement(slices.Clone(doc[:len(doc)-1]), c.pending, c.entry(t))
 	if err != nil {
 		return []model.Step{model.Refused(c.docs.Name(), c.docs.Refuse("document", nil, err.Error()))}
 	}
 	w.Model = &mongo.InsertOneModel{Document: bson.Raw(core.EndDocument(marked, 0))}
 	if len(s.Parents) > 0 && s.Parents[0].Doc != nil {
-		w.Done = append(id, bson.E{Key: c.pending + ".op", Value: t.op})
+		w.Done = underWay
 	}
 	return []model.Step{w}
 }
@@ -180,14 +185,19 @@ func (c *Counter) operate(id any, o operation, err error) model.Change[any] {
 func (c *Counter) change(
 	read func(context.Context, model.DB) (state, error), decide func(state) (model.Plan, error),
 ) model.Change[any] {
-	return commands.Untyped(model.Change[state]{Name: "counter " + c.docs.Name(), Read: read, Decide: decide, Attempts: 100, Tx: c.tokens == "" && !c.partial})
+	told := func(ctx context.Context, db model.DB) (state, error) {
+		s, err := read(ctx, db)
+		s.Tx = runctx.InTransaction(ctx)
+		return s, err
+	}
+	return commands.Untyped(model.Change[state]{Name: "counter " + c.docs.Name(), Read: told, Decide: decide, Attempts: 100, Tx: c.tokens == "" && !c.partial})
 }
 
-// plan joins the steps. Without tokens they need a transaction, or the spec is Partial.
-func (c *Counter) plan(steps ...[]model.Step) model.Plan {
+// plan joins the steps. Without tokens they need a transaction, or the spec is Partial; without marks, the one that runs.
+func (c *Counter) plan(s state, steps ...[]model.Step) model.Plan {
 	p := model.NewPlan(slices.Concat(steps...)...)
 	if len(p.Steps) > 1 {
-		p.Transactional = c.tokens == ""
+		p.Transactional = c.tokens == "" || s.Tx
 		p.Options.AllowPartial = c.partial
 		p.Leaves = "a child whose parents are yet to change, marked if there are tokens"
 	}
@@ -320,8 +330,11 @@ func (c *Counter) decide(s state, filter bson.D, o operation) (model.Plan, error
 	var steps []model.Step
 	if len(list) > 0 && c.isMarked(s.Child, list[0].op) {
 		steps = append(c.apply(list[0], s), c.finish(id, list[0])...)
-		if list[0].op == o.op || o.settle {
-			return c.plan(steps), nil
+		switch {
+		case list[0].op == o.op || o.settle || list[0].gone && o.set == nil:
+			return c.plan(s, steps), nil
+		case list[0].gone && s.Tx:
+			return model.Plan{}, fmt.Errorf("%w (%s %s)", model.ErrNotFound, c.docs.Name(), model.Shell(filter))
 		}
 		list = list[1:]
 	}
@@ -329,65 +342,7 @@ func (c *Counter) decide(s state, filter bson.D, o operation) (model.Plan, error
 		return model.Plan{}, nil
 	}
 	if len(list) == 0 {
-		return c.plan(steps, []model.Step{c.plain(s.Child, filter, o)}), nil
+		return c.plan(s, steps, []model.Step{c.plain(s.Child, filter, o)}), nil
 	}
-	return c.plan(steps, []model.Step{c.turn(s.Child, filter, list[0], o)}, c.apply(list[0], s), c.finish(id, list[0])), nil
-}
-
-// plain is a write to a child that no parent is told of. It is guarded if it touches a field that counts.
-func (c *Counter) plain(child bson.Raw, filter bson.D, o operation) model.Write {
-	w := model.Write{Collection: c.docs.Name(), Index: model.IDIndex, Expect: model.One, Once: true}
-	if o.set == nil {
-		w.Model = &mongo.DeleteOneModel{Filter: c.asRead(child, filter)}
-		return w
-	}
-	if c.touches(o.set) {
-		filter = c.asRead(child, filter)
-	}
-	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: written(o.set)}
-	return w
-}
-
-// turn is the write that changes what a child counts for, and marks the child. Without tokens a delete needs no mark.
-func (c *Counter) turn(child bson.Raw, filter bson.D, t transition, o operation) model.Write {
-	w := model.Write{Collection: c.docs.Name(), Index: model.IDIndex, Expect: model.One, Once: c.tokens != ""}
-	set := slices.Clone(o.set)
-	if c.pending != "" {
-		set = append(set, bson.E{Key: c.pending, Value: c.entry(t)})
-		w.Done = append(slices.Clone(filter), bson.E{Key: c.pending + ".op", Value: t.op})
-	} else if t.gone {
-		w.Model = &mongo.DeleteOneModel{Filter: c.asRead(child, filter)}
-		return w
-	}
-	w.Model = &mongo.UpdateOneModel{Filter: c.asRead(child, filter), Update: written(set)}
-	return w
-}
-
-// asRead matches the child if it is as it was read, and no operation is under way on it.
-func (c *Counter) asRead(child bson.Raw, filter bson.D) bson.D {
-	filter = slices.Clone(filter)
-	for _, path := range c.paths() {
-		v, _ := stored.At(c.docs, child, path)
-		filter = append(filter, stored.HoldsAt(path, bsonval.Clone(v)))
-	}
-	if c.pending != "" {
-		filter = append(filter, bson.E{Key: c.pending, Value: mql.Exists(false)})
-	}
-	return filter
-}
-
-// finish takes the mark off, or deletes the child.
-func (c *Counter) finish(id bson.RawValue, t transition) []model.Step {
-	if c.tokens == "" || len(t.parents()) == 0 {
-		return nil
-	}
-	w := model.Write{Collection: c.docs.Name(), Index: model.IDIndex, Once: true, Deleted: true}
-	filter := bson.D{{Key: "_id", Value: mql.Eq(bsonval.Clone(id))}, {Key: c.pending + ".op", Value: t.op}}
-	unmark := bson.D{{Key: "$unset", Value: bson.D{{Key: c.pending, Value: ""}}}}
-	if t.gone {
-		w.Model, w.IfMarked = &mongo.DeleteOneModel{Filter: filter}, unmark
-	} else {
-		w.Model = &mongo.UpdateOneModel{Filter: filter, Update: unmark}
-	}
-	return []model.Step{w}
+	return c.plan(s, steps, []model.Step{c.turn(s, filter, list[0], o)}, c.apply(list[0], s), c.unmark(id, list[0], s)), nil
 }

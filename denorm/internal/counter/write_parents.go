@@ -20,7 +20,7 @@ func (c *Counter) apply(t transition, s state) (steps []model.Step) {
 		if i := slices.IndexFunc(s.Parents, func(p parentDoc) bool { return bsonval.EqualRaw(p.ID, id) }); i >= 0 {
 			p = &s.Parents[i]
 		}
-		if w, ok := c.tell(t, id, p); ok {
+		if w, ok := c.tell(t, id, p, s.Tx); ok {
 			steps = append(steps, w)
 		}
 	}
@@ -38,12 +38,16 @@ func (u parentUpdate) empty() bool {
 }
 
 // tell is the write that changes a parent by a transition. p is the parent as it was read, or nil if it wasn't read.
-func (c *Counter) tell(t transition, id bson.RawValue, p *parentDoc) (model.Write, bool) {
+func (c *Counter) tell(t transition, id bson.RawValue, p *parentDoc, tx bool) (model.Write, bool) {
 	w := model.Write{Collection: c.parents.Name(), Index: model.IDIndex, Once: c.tokens != "", Deleted: true}
 	filter := commands.ByID(bsonval.Clone(id))
 	if c.tokens != "" {
 		held := bson.E{Key: c.tokens, Value: bson.D{{Key: "$ne", Value: t.op}}}
-		w.Done = append(filter[:1:1], bson.E{Key: c.tokens, Value: t.op})
+		if tx && p == nil {
+			w.Expect = model.One
+		} else {
+			w.Done = append(filter[:1:1], bson.E{Key: c.tokens, Value: t.op})
+		}
 		if p != nil && slices.Contains(c.tokensOf(p.Doc), t.op) {
 			return w, false
 		}
@@ -52,7 +56,7 @@ func (c *Counter) tell(t transition, id bson.RawValue, p *parentDoc) (model.Writ
 	var u parentUpdate
 	for _, x := range c.slots {
 		if x.extreme() {
-			filter = c.tellExtreme(t, id, p, x, &u, filter)
+			filter = c.tellExtreme(t, id, p, x, &u, filter, tx)
 			continue
 		}
 		n, err := c.tellSum(t, id, x)
@@ -110,9 +114,9 @@ func (c *Counter) tellSum(t transition, id bson.RawValue, x slot) (any, error) {
 }
 
 // tellExtreme lowers or raises an extreme. Where a value leaves, it guards the write: the parent's extreme is beyond that
-// value, or the parent is as it was read, and the next value is known.
+// value, or the parent is as it was read, and the next value is known. What was read in the transaction needs no guard.
 func (c *Counter) tellExtreme(
-	t transition, id bson.RawValue, p *parentDoc, x slot, u *parentUpdate, filter bson.D,
+	t transition, id bson.RawValue, p *parentDoc, x slot, u *parentUpdate, filter bson.D, tx bool,
 ) bson.D {
 	var come bson.RawValue
 	if t.now.of(id) {
@@ -120,7 +124,7 @@ func (c *Counter) tellExtreme(
 	}
 	v := c.leaves(t, id, x)
 	u.guarded = u.guarded || v.Type != 0
-	if v.Type != 0 && p != nil && c.mayLeave(t, p, x) {
+	if v.Type != 0 && p != nil && (tx || c.mayLeave(t, p, x)) {
 		next, known := p.Next[x.path]
 		if come.Type != 0 && (next.Type == 0 || x.beyond(come, next)) {
 			next = come
@@ -130,6 +134,9 @@ func (c *Counter) tellExtreme(
 				u.unset = append(u.unset, mql.E(x.path, ""))
 			} else {
 				u.set = append(u.set, bson.E{Key: x.path, Value: bsonval.Clone(next)})
+			}
+			if tx {
+				return filter
 			}
 			return c.unchanged(filter, p, x)
 		}

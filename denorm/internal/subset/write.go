@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -89,8 +90,15 @@ func (s *Subset) afterChange(child bson.Raw, set bson.D) (bson.Raw, bson.D, erro
 		}
 		guard = append(guard, stored.HoldsAt(path, bsonval.Clone(v)))
 	}
-	out, err := core.SetFields(child, set)
+	out, err := core.SetFields(child, asAdded(set))
 	return out, guard, err
+}
+
+// asAdded are the fields in the order in which the server adds to a document those that it lacks: that of their names, level by level.
+func asAdded(set bson.D) bson.D {
+	set = slices.Clone(set)
+	slices.SortStableFunc(set, func(a, b bson.E) int { return slices.Compare(strings.Split(a.Key, "."), strings.Split(b.Key, ".")) })
+	return set
 }
 
 // sameOrder reports whether two elements are sorted by the same values.

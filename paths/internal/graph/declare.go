@@ -148,15 +148,22 @@ func (s *Supersteps) Indexes() []model.Index {
 	return nil
 }
 
-// Footprints are the paths that are used.
+// Footprints are the paths that are used: to clear a graph deletes what its supersteps keep.
 func (g *Graph) Footprints() []model.Footprint {
-	return slices.Concat(model.Reads.In(g.Vertices, g.Edges), model.Reads.In(g.States, model.Whole))
+	out := slices.Concat(model.Reads.In(g.Vertices, g.Edges), model.Reads.In(g.States, model.Whole), model.Mends.In(g.Steps, "kind"))
+	for _, name := range g.kept() {
+		out = append(out, model.Mends.In(name, model.Whole)...)
+	}
+	return out
 }
+
+// kept are the collections of what supersteps keep.
+func (g *Graph) kept() []string { return []string{g.States, g.Steps, g.Messages} }
 
 // Footprints are the paths that are used.
 func (s *Supersteps) Footprints() []model.Footprint {
 	out := model.Reads.In(s.g.Vertices, s.g.Edges)
-	for _, name := range []string{s.g.States, s.g.Steps, s.g.Messages} {
+	for _, name := range s.g.kept() {
 		out = append(out, model.Owns.In(name, model.Whole)...)
 	}
 	return out

@@ -168,7 +168,7 @@ func (d *Dangling) Footprints() []model.Footprint {
 	switch {
 	case d.Deletes:
 		return slices.Concat(model.Reads.In(name, d.Ref.Path), model.Mends.In(name, model.Whole))
-	case d.Mends:
+	case d.Mends, d.by != nil:
 		return model.Mends.In(name, d.Ref.Stored())
 	}
 	return model.Reads.In(name, d.Ref.Path)

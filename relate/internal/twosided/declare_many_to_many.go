@@ -64,5 +64,9 @@ func (m *ManyToMany) Relations() []model.Relation {
 
 // Footprints are the paths that are used.
 func (m *ManyToMany) Footprints() []model.Footprint {
-	return slices.Concat(model.Writes.In(m.Left.Docs.Name(), m.Left.Path), model.Owns.In(m.Left.Docs.Name(), m.Version), model.Writes.In(m.Right.Docs.Name(), m.Right.Path))
+	left, right := m.Left.Docs.Name(), m.Right.Docs.Name()
+	return slices.Concat(
+		model.Writes.In(left, m.Left.Path), model.Owns.In(left, m.Version), model.Writes.In(right, m.Right.Path),
+		model.Mends.In(left, m.Left.Path), model.Mends.In(right, m.Right.Path),
+	)
 }

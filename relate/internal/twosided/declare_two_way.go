@@ -68,5 +68,8 @@ func (t *TwoWay) Relations() []model.Relation {
 
 // Footprints are the paths that are used.
 func (t *TwoWay) Footprints() []model.Footprint {
-	return slices.Concat(model.Writes.In(t.List.Docs.Name(), t.List.Path), model.Writes.In(t.Ref.Docs.Name(), t.Ref.Path))
+	list, ref := t.List.Docs.Name(), t.Ref.Docs.Name()
+	return slices.Concat(
+		model.Writes.In(list, t.List.Path), model.Writes.In(ref, t.Ref.Path), model.Mends.In(list, t.List.Path), model.Mends.In(ref, t.Ref.Path),
+	)
 }

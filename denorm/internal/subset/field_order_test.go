@@ -1,0 +1,73 @@
+package subset_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// The check finds nothing where a change added fields, one or several, in whatever order they were given: the stored copy has its fields
+// in the order in which the check compares them.
+func TestSubsetSetKeepsFieldOrder(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		modeltest.Need(t, db, "new fields in the order of their names", addsByName)
+		mustExec(t, db, model.NewPlan(threads.Insert(thread{ID: "t"})), newestThree.Insert(remark{ID: "a", Thread: "t", At: 1}), wholeTwo.Insert(remark{ID: "b", Thread: "t", At: 2}))
+		mended(t, db, append(newestThree.Checks(), wholeTwo.Checks()...))
+		for _, x := range []*denorm.Subset[thread, string, remark, string]{newestThree, wholeTwo} {
+			for _, id := range []string{"a", "b"} {
+				mustExec(t, db, model.NewPlan(remarks.Update(id, bson.D{e("$unset", bson.D{e("text", ""), e("likes", "")})})))
+			}
+			mended(t, db, x.Checks())
+			for _, id := range []string{"a", "b"} {
+				if err := runChange(t.Context(), db, x.Set(id, bson.D{e("text", "x"), e("likes", 1)})); err != nil {
+					t.Fatal(err)
+				}
+				if found, err := foundBy(t.Context(), db, x.Checks()); err != nil || len(found) > 0 {
+					t.Errorf("after a change of %s: %v, %v", id, found, err)
+				}
+			}
+		}
+	})
+}
+
+// addsByName reports whether $set adds new fields in the order of their names, as MongoDB does since 5.0.
+func addsByName(ctx context.Context, db *mongo.Database) error {
+	c := db.Collection("needorder")
+	_, errInsert := c.InsertOne(ctx, bson.D{e("_id", 1)})
+	_, errSet := c.UpdateByID(ctx, 1, bson.D{e("$set", bson.D{e("b", 1), e("a", 1)})})
+	var got bson.D
+	err := errors.Join(errInsert, errSet, c.FindOne(ctx, bson.D{e("_id", 1)}).Decode(&got), c.Drop(ctx))
+	if err == nil && got[1].Key != "a" {
+		err = fmt.Errorf("got %v", got)
+	}
+	return err
+}
+
+// A copy with the fields in another order isn't equal for a query: it is found, mended once, and then right.
+func TestSubsetFindsFieldOrder(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mustExec(t, db, model.NewPlan(threads.Insert(thread{ID: "t"})), newestThree.Insert(remark{ID: "a", Thread: "t", At: 1, Text: "x"}))
+		turned := bson.D{e("$set", bson.D{e("newest", bson.A{bson.D{e("at", 1), e("text", "x"), e("_id", "a")}})})}
+		mustExec(t, db, model.NewPlan(threads.Update("t", turned)))
+		found, err := foundBy(t.Context(), db, newestThree.Checks())
+		if err != nil || len(found) != 1 {
+			t.Fatalf("found %v, %v", found, err)
+		}
+		job := newestThree.Checks()[0].Job()
+		for _, want := range []int64{1, 0} {
+			if p, err := job.Run(t.Context(), db, model.JobOptions{}); err != nil || p.Modified != want {
+				t.Errorf("mended %d, %v, want %d", p.Modified, err, want)
+			}
+		}
+		if found, err := foundBy(t.Context(), db, newestThree.Checks()); err != nil || len(found) > 0 {
+			t.Errorf("then found %v, %v", found, err)
+		}
+	})
+}

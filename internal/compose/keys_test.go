@@ -1,0 +1,36 @@
+package compose
+
+import (
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/keys"
+	"github.com/docmodel/docmodel/model/schema"
+)
+
+func init() {
+	register(
+		fixture{name: "keys.Composite", declare: func() (model.Technique, []operation) {
+			x := keys.NewComposite(addresses, keys.Text("user"), keys.Text("street"))
+			return x, []operation{
+				written("insert", x.Insert(address{User: "u2", Street: "High"})),
+				read("move", addresses, "u1 :Main", func(a *address) model.Plan {
+					now := *a
+					now.Street, now.ID = "Low", "u1 :Low"
+					return x.Move(a, now)
+				}),
+			}
+		}},
+		fixture{name: "schema.Versions", declare: func() (model.Technique, []operation) {
+			v := schema.NewVersions(posts, schema.VersionsSpec{}, schema.Upcast(func(p post) (post, error) {
+				p.Title += "!"
+				return p, nil
+			}))
+			return v, []operation{
+				changed("edit", v.Edit("p1", func(p *post) error {
+					p.Author = "u2"
+					return nil
+				})),
+				job("migrate", v.Migrate(schema.MigrateOptions{})),
+			}
+		}},
+	)
+}

@@ -1,0 +1,90 @@
+package model_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// One job mends a model whose techniques were given in the wrong order for it: copies and numbers before the references that they
+// derive from.
+func TestAuditMendsInOrder(t *testing.T) {
+	backwards := model.New("backwards", songNames, songCount, unsung, lastTags, sungBy)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if err := damaged(t.Context(), db, 40); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := atOnce(backwards).Job().Run(t.Context(), db, model.JobOptions{}); err != nil || got.Modified != 14 {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if got := foundBy(t, db, atOnce(backwards)); got != "map[]" {
+			t.Errorf("found again: %s", got)
+		}
+	})
+}
+
+// A technique that mends what others derive from comes first. Otherwise techniques stay in their order.
+func TestAuditOrder(t *testing.T) {
+	type band struct {
+		ID    string   `bson:"_id"`
+		Name  string   `bson:"name"`
+		Label string   `bson:"label,omitempty"`
+		Hits  []string `bson:"hits,omitempty"`
+		N     int64    `bson:"n"`
+	}
+	type member struct {
+		ID   string `bson:"_id"`
+		Band string `bson:"band,omitempty"`
+		Name string `bson:"bandName,omitempty"`
+		Big  int64  `bson:"big,omitempty"`
+	}
+	bands, members := model.NewCollection[band, string]("bands"), model.NewCollection[member, string]("members")
+	labels := model.NewCollection[bson.D, string]("labels")
+	count := denorm.NewCounter(members, "band", bands, denorm.CounterSpec{Count: "n"})
+	names := denorm.NewCopy(bands, members, denorm.CopySpec{KeyPath: "band", Fields: []denorm.Field{{From: "name", To: "bandName"}}})
+	dangling := func(spec relate.DanglingSpec) model.Technique {
+		return relate.NewDangling(members, "band", bands, spec)
+	}
+	unlabelled := relate.NewDangling(bands, "label", labels, relate.DanglingSpec{Repair: relate.DeleteReferrers})
+	elsewhere := relate.NewDangling(members, "band", labels, relate.DanglingSpec{Repair: relate.DetachIDs})
+	hits := denorm.NewBounded(bands, "hits", denorm.BoundedSpec{Max: 3})
+	byHit := denorm.NewIndexTable(bands, "hits", "byHit", denorm.IndexTableSpec{})
+	famous := denorm.NewCounter(members, "band", bands, denorm.CounterSpec{
+		Count: "n", Where: bson.D{{Key: "bandName", Value: "Famous"}},
+	})
+	for _, test := range []struct {
+		reason     string
+		techniques []model.Technique
+		want       []int // of techniques
+	}{
+		{"a mended reference", []model.Technique{count, names, dangling(relate.DanglingSpec{Repair: relate.DetachIDs})}, []int{2, 0, 1}},
+		{"a replaced reference", []model.Technique{names, dangling(relate.DanglingSpec{ReplaceBy: "none"}), count}, []int{1, 0, 2}},
+		{"deleted documents", []model.Technique{count, dangling(relate.DanglingSpec{Repair: relate.DeleteReferrers}), names}, []int{1, 0, 2}},
+		{"nothing is mended", []model.Technique{count, dangling(relate.DanglingSpec{}), names}, []int{0, 1, 2}},
+		{"documents that others lead to", []model.Technique{byHit, dangling(relate.DanglingSpec{Repair: relate.DetachIDs}), unlabelled}, []int{2, 0, 1}},
+		{"an array that is cut", []model.Technique{byHit, names, hits}, []int{1, 2, 0}},
+		{"what a condition asks for", []model.Technique{famous, names}, []int{1, 0}},
+		{"a circle", []model.Technique{count, elsewhere, dangling(relate.DanglingSpec{Repair: relate.DetachIDs})}, []int{1, 2, 0}},
+		{"nothing in common", []model.Technique{names, hits}, []int{0, 1}},
+		{"nothing in common, the other way", []model.Technique{hits, names}, []int{0, 1}},
+	} {
+		var got, want []string
+		for _, c := range model.New("test", test.techniques...).Audit().Checks {
+			got = append(got, c.Name)
+		}
+		for _, i := range test.want {
+			for _, c := range test.techniques[i].Checks() {
+				want = append(want, c.Name)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s:\ngot  %q\nwant %q", test.reason, got, want)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package modeltest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// runCut cuts an operation at each of its writes.
+func (p *part) runCut(t *testing.T, o VerifyOperation) {
+	s := p.ran(t, o)
+	writes := slices.DeleteFunc(lastAttempts(s.commands), func(c Command) bool { return !Writes(c) })
+	switch {
+	case s.errs[0] != nil:
+		p.leave("%s, %s: alone it is refused: %v", p.name, p.way.name, s.errs[0])
+		return
+	case len(writes) == 0:
+		p.leave("%s, %s: alone it writes nothing", p.name, p.way.name)
+		return
+	}
+	rows := faultRows(writes)
+	if p.backend.plain != nil {
+		rows = sample(rows, p.OnServer)
+	} else if testing.Short() {
+		rows = sample(rows, 6)
+	}
+	p.done.operationsCut++
+	for _, row := range rows {
+		p.fresh(t, func(ctx context.Context, t *testing.T, b *backend, db *mongo.Database) {
+			p.cut(ctx, t, b, db, o, s, row)
+		})
+		p.done.cuts++
+	}
+}
+
+// cut cuts an operation once, and then looks at what the next run makes of it, and at what the audit does.
+func (p *part) cut(ctx context.Context, t *testing.T, b *backend, db *mongo.Database, o VerifyOperation, undisturbed *solo, row faultRow) {
+	f := NewFaults()
+	c := FaultCase{Run: p.run(o), Match: Writes}
+	first := c.runCut(ctx, t, b, db, f, row)
+	problem := func(format string, args ...any) {
+		p.problem(fmt.Sprintf("\nThe first run returned %v%s", first, listCommands(f.Commands())), row.name+": "+format, args...)
+	}
+	after, err := p.image.now(ctx, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := p.run(o)(ctx, db)
+	if again != nil && !o.refused(again) {
+		problem("running it again returned %v", again)
+		return
+	}
+	out, err := p.outcome(ctx, db)
+	if err != nil {
+		problem("after running it again: %v", err)
+		return
+	}
+	switch {
+	case len(out.left) > 0:
+		problem("after running it again, and the audit's job, the checks find:%s", lines(out.left))
+	case !out.docs.equal(undisturbed.docs) && !(again != nil && out.docs.equal(p.before)):
+		problem("after running it again (%v) the documents are not as after an undisturbed run:\n%s", again, out.docs.diff(undisturbed.docs))
+	}
+	p.beside(out.settled, row.name+": ", listCommands(f.Commands()))
+	if p.mends(out) {
+		p.done.again++
+	}
+	p.abandon(ctx, t, db, after, first == nil, undisturbed, problem)
+}
+
+// abandon looks at what the audit makes of an operation that was cut and that nobody runs again.
+func (p *part) abandon(ctx context.Context, t *testing.T, db *mongo.Database, after image, succeeded bool, undisturbed *solo,
+	problem func(format string, args ...any),
+) {
+	out, err := p.settled(after, func() (*mongo.Database, error) {
+		name := db.Name() + "_left"
+		if p.backend.plain != nil {
+			name = p.backend.newName(t)
+		}
+		next := db.Client().Database(name)
+		return next, after.store(ctx, next)
+	})
+	if err != nil {
+		problem("when nobody runs it again: %v", err)
+		return
+	}
+	switch {
+	case len(out.left) > 0:
+		problem("when nobody runs it again, the checks find, after the audit's job:%s", lines(out.left))
+	case succeeded && !out.docs.equal(undisturbed.docs):
+		problem("it returned nil in spite of the fault, and the documents are not as after an undisturbed run:\n%s", out.docs.diff(undisturbed.docs))
+	}
+	p.beside(out, "when nobody runs it again: ", "")
+	if len(out.found) > 0 {
+		p.done.abandoned++
+	}
+}

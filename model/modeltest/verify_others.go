@@ -1,0 +1,150 @@
+package modeltest
+
+import (
+	"bytes"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/model"
+)
+
+// addOthers adds another tenant's equal documents, under _ids of their own. It returns how many there are, and the collections that
+// have documents of whose _id no other value is known.
+func (i image) addOthers(tenant bson.D) (n int, without []string, _ error) {
+	theirs, err := otherTenant(tenant)
+	if err != nil {
+		return 0, nil, err
+	}
+	for j, c := range i {
+		for _, raw := range c.docs {
+			if !isOf(raw, tenant) {
+				continue
+			}
+			doc, err := changed(raw, theirs)
+			if err != nil {
+				return 0, nil, err
+			}
+			if doc == nil {
+				if !slices.Contains(without, c.name) {
+					without = append(without, c.name)
+				}
+				continue
+			}
+			i[j].docs = append(i[j].docs, doc)
+			n++
+		}
+	}
+	return n, without, nil
+}
+
+// otherTenant is a tenant that differs from one in the first field.
+func otherTenant(tenant bson.D) (bson.D, error) {
+	raw, err := bson.Marshal(tenant)
+	if err != nil {
+		return nil, err
+	}
+	var out bson.D
+	if err := bson.Unmarshal(raw, &out); err != nil {
+		return nil, err
+	}
+	out[0].Value = otherValue(out[0].Value)
+	return out, nil
+}
+
+// changed is a document as the other tenant has it; nil when no other _id is known.
+func changed(raw bson.Raw, theirs bson.D) (bson.Raw, error) {
+	var d bson.D
+	if err := bson.Unmarshal(raw, &d); err != nil {
+		return nil, err
+	}
+	for i, e := range d {
+		if e.Key == "_id" {
+			if d[i].Value = otherValue(e.Value); d[i].Value == nil {
+				return nil, nil
+			}
+		}
+		for _, t := range theirs {
+			if t.Key == e.Key {
+				d[i].Value = t.Value
+			}
+		}
+	}
+	return bson.Marshal(d)
+}
+
+// otherValue is another value of the same type, or nil where none is known. Values that differ have others that differ.
+func otherValue(v any) any {
+	switch v := v.(type) {
+	case string:
+		return v + "~"
+	case int32:
+		return v ^ 1<<30
+	case int64:
+		return v ^ 1<<62
+	case float64:
+		return -v - 0.5
+	case bson.ObjectID:
+		v[0] ^= 0xff
+		return v
+	case bson.DateTime:
+		return v ^ 1<<40
+	case bson.Binary:
+		if len(v.Data) == 0 {
+			return nil
+		}
+		v.Data = slices.Clone(v.Data)
+		v.Data[0] ^= 0xff
+		return v
+	case bson.D:
+		return append(slices.Clone(v), bson.E{Key: "~", Value: int32(1)})
+	}
+	return nil
+}
+
+// isOf reports whether a document has the tenant's fields.
+func isOf(doc bson.Raw, tenant bson.D) bool {
+	for _, e := range tenant {
+		t, data, err := bson.MarshalValue(e.Value)
+		if v := doc.Lookup(e.Key); err != nil || v.Type != t || !bytes.Equal(v.Value, data) {
+			return false
+		}
+	}
+	return true
+}
+
+// asks reports whether a command asks for, or stores, the tenant's documents alone. The library's own documents, of leases and of
+// places, bear the tenant in their _id.
+func (c Command) asks(tenant bson.D) bool {
+	if !scoped[c.Name] {
+		return true
+	}
+	parts := c.statements()
+	if len(parts) == 0 {
+		return holdsTenant(c.Body, tenant)
+	}
+	for _, part := range parts {
+		if !holdsTenant(part.Value, tenant) {
+			return false
+		}
+	}
+	return true
+}
+
+func holdsTenant(body []byte, tenant bson.D) bool {
+	if bytes.Contains(body, []byte(model.Shell(tenant))) {
+		return true
+	}
+	for _, e := range tenant {
+		_, data, err := bson.MarshalValue(e.Value)
+		if err != nil || !bytes.Contains(body, []byte(e.Key+"\x00")) || !bytes.Contains(body, data) {
+			return false
+		}
+	}
+	return true
+}
+
+// isOn reports whether a command is about a collection, as far as its text says: a pipeline may read several.
+func (c Command) isOn(collection string) bool {
+	return bytes.Contains(c.Body, []byte(collection+"\x00"))
+}

@@ -1,0 +1,33 @@
+package model_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/schema"
+)
+
+// A model says which features of a server its techniques can't do without, each once, and for what.
+func TestModelNeeds(t *testing.T) {
+	inTx := denorm.NewCounter(songs, "singer", singers, denorm.CounterSpec{Count: "songs"})
+	expiring := func(after time.Duration) model.Technique {
+		return schema.NewExpiry(anyShops, "until", schema.ExpirySpec{After: after})
+	}
+	for _, test := range []struct {
+		reason     string
+		techniques []model.Technique
+		want       string
+	}{
+		{"nothing", []model.Technique{songCount, songNames, shopTree}, "[]"},
+		{"a counter without tokens", []model.Technique{songNames, inTx}, "[transactions: denorm.Counter: operations on songs without Tokens]"},
+		{"an index that deletes", []model.Technique{expiring(time.Hour)}, "[TTL indexes: schema.Expiry: shops.until_1 deletes documents]"},
+		{"a feed", []model.Technique{feedOf("a"), feedOf("b")}, "[change streams: denorm.Feed: Stream follows shops without Since]"},
+	} {
+		if got := fmt.Sprint(model.New("test", test.techniques...).Needs()); got != test.want {
+			t.Errorf("%s: %s, want %s", test.reason, got, test.want)
+		}
+	}
+}
