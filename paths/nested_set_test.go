@@ -31,8 +31,9 @@ var nestedKinds = []nestedKind{
 
 func nestedOf(name string, spec paths.NestedSetSpec) nestedKind {
 	k := of(name, func(c *nodes, s paths.TreeSpec) *paths.Tree[category, string] {
-		spec.TreeSpec = s
-		return paths.NewNestedSet(c, spec)
+		mine := spec // tests declare trees at the same time
+		mine.TreeSpec = s
+		return paths.NewNestedSet(c, mine)
 	}, "left", "right", "depth")
 	return nestedKind{k, max(spec.Gap, 1)}
 }
