@@ -1,7 +1,6 @@
 package compose
 
 import (
-	"context"
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
@@ -9,7 +8,6 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // All techniques are declared over posts, the comments on them, and the users who write both. Each has fields of its own there, so
@@ -206,17 +204,9 @@ func with(doc any, more ...bson.E) bson.D {
 	if err != nil {
 		panic(err)
 	}
-	return append(decoded(raw), more...)
-}
-
-func store(ctx context.Context, db *mongo.Database, docs map[string][]any) error {
-	for name, list := range docs {
-		if len(list) == 0 {
-			continue
-		}
-		if _, err := db.Collection(name).InsertMany(ctx, list); err != nil {
-			return err
-		}
+	var d bson.D
+	if err := bson.Unmarshal(raw, &d); err != nil {
+		panic(err)
 	}
-	return nil
+	return append(d, more...)
 }

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/verify"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -16,10 +16,9 @@ import (
 
 // A tally is what came of a pair.
 type tally struct {
-	met       int      // pairs of operations
+	met       int      // pairs of operations, each way counted
 	schedules int      // orders in which they ran at the same time
 	mended    int      // of these, those that left something for the audit to mend
-	ran       []string // what ran, as problems name it
 	past      []string // operations of one technique that leave something for the audit to mend by themselves
 	problems  []problem
 }
@@ -29,85 +28,89 @@ type problem struct{ where, says string }
 
 func (t *tally) add(o tally) {
 	t.met, t.schedules, t.mended = t.met+o.met, t.schedules+o.schedules, t.mended+o.mended
-	t.ran = append(t.ran, o.ran...)
 }
 
-// meet runs two operations, one after the other and at the same time, and judges what they leave.
-func (p *pair) meet(t *testing.T, a, b operation, c modeltest.InterleaveCase, to *tally) {
+// A pair is two techniques in one way.
+type pair struct {
+	a, b       *fixture
+	opsA, opsB []operation
+	way        way
+	model      *model.Model
+	ready      verify.Way // nil until it is needed
+}
+
+// needsTx reports whether chosen operations need a server with transactions.
+func (p *pair) needsTx(c choice) bool {
+	return p.way.tx || p.opsA[c.a].needsTx || p.opsB[c.b].needsTx
+}
+
+// meet runs two operations, alone, one after the other and at the same time, and judges what they leave.
+func (p *pair) meet(t *testing.T, a, b operation, to *tally) {
+	if p.ready == nil {
+		p.ready = verify.New(t, p.way.of(p.a, p.b, p.model))
+	}
 	where := fmt.Sprintf("%s %s | %s %s, %s", p.a.name, a.name, p.b.name, b.name, p.way.name)
-	to.ran = append(to.ran, where)
 	problem := func(format string, args ...any) {
 		if s := (problem{where, fmt.Sprintf(format, args...)}); !slices.Contains(to.problems, s) {
 			to.problems = append(to.problems, s)
 		}
 	}
-	serial, err := p.serial(t, [2]*operation{&a, &b}, [2]*operation{&b, &a})
-	if err != nil {
-		problem("%v", err)
-		return
-	}
-	serial[1].errA, serial[1].errB = serial[1].errB, serial[1].errA
-	for i, op := range []*operation{&a, &b, named(p.opsA, a.like), named(p.opsB, b.like)} {
-		o, err := p.alone(t, op, [...]string{"A", "B"}[i%2])
-		if err != nil {
-			problem("%v", err)
-			return
-		}
-		if op == nil && len(o.found) > 0 {
-			problem("before any operation the checks find %q", o.found)
-		}
-		serial = append(serial, o)
-	}
-	serial[3].errA, serial[3].errB = nil, serial[3].errA
-	by := func(f, other *fixture, op operation, o outcome) {
-		if len(o.found) > 0 {
-			to.past = append(to.past, f.name+" "+op.name+" past "+other.name+ifAny(o.left, ", for a person to decide"))
+	m := p.ready.Meet(t, p.a.runs(a), p.b.runs(b))
+	alone := m.Alone[:]
+	for _, like := range []verify.Operation{p.a.runs(named(p.opsA, a.like)), p.b.runs(named(p.opsB, b.like))} {
+		if like.Run != nil {
+			alone = append(alone, p.ready.Alone(t, like))
 		}
 	}
-	by(p.a, p.b, a, serial[2])
-	by(p.b, p.a, b, serial[3])
 	past, person := false, false
-	for _, o := range serial[2:] {
-		past, person = past || len(o.found) > 0, person || len(o.left) > 0
-	}
-	for i, o := range serial[:4] {
-		for _, s := range p.wrong(o) {
-			problem("%s: %s", [...]string{"A then B", "B then A", "A alone", "B alone"}[i], s)
+	for i, o := range alone {
+		if i < 2 && len(o.Found) > 0 {
+			f, op, other := p.a, a, p.b
+			if i == 1 {
+				f, op, other = p.b, b, p.a
+			}
+			to.past = append(to.past, f.name+" "+op.name+" past "+other.name+ifAny(o.Left, ", for a person to decide"))
 		}
+		past, person = past || len(o.Found) > 0, person || len(o.Left) > 0
+	}
+	for i, o := range slices.Concat(m.InTurn[:], m.Alone[:]) {
+		wrong(o, func(s string) { problem("%s: %s", [...]string{"A then B", "B then A", "A alone", "B alone"}[i], s) })
 		switch {
-		case i < 2 && len(o.left) > 0 && !person:
-			problem("one after the other: after mending the checks find %q", o.left)
-		case i < 2 && len(o.found) > 0 && !past:
-			problem("one after the other: the checks find %q", o.found)
+		case i < 2 && len(o.Left) > 0 && !person:
+			problem("one after the other: after mending the checks find %q", o.Left)
+		case i < 2 && len(o.Found) > 0 && !past:
+			problem("one after the other: the checks find %q", o.Found)
 		}
 	}
-	together := p.interleaved(t, a, b, c)
 	to.met++
-	to.schedules += len(together)
-	for _, o := range together {
-		for _, s := range p.wrong(o) {
-			problem("together: %s", s)
-		}
-		if len(o.found) > 0 {
+	to.schedules += len(m.Together)
+	for _, o := range m.Together {
+		wrong(o, func(s string) { problem("together: %s", s) })
+		if len(o.Found) > 0 {
 			to.mended++
 		}
 		switch {
-		case len(o.left) > 0 && !person:
-			problem("together: after mending the checks find %q", o.left)
-		case len(o.found) > 0 && !past && o.errA == nil && o.errB == nil:
-			problem("together: without an error, the checks find %q", o.found)
-		case !legal(o, serial):
-			problem("together: the documents are as after none of the orders (errors %v, %v):\n%s", o.errA, o.errB, apart(o.state, serial[0].state, serial[1].state))
+		case len(o.Left) > 0 && !person:
+			problem("together: after mending the checks find %q", o.Left)
+		case len(o.Found) > 0 && !past && o.Errs[0] == nil && o.Errs[1] == nil:
+			problem("together: without an error, the checks find %q", o.Found)
+		case o.Odd != "":
+			problem("together: the documents are as after none of the orders (errors %v, %v):\n%s", o.Errs[0], o.Errs[1], o.Odd)
 		}
 	}
 }
 
-// named is the operation of a name, or nil.
-func named(list []operation, name string) *operation {
+// runs is an operation of the technique, under a name of its own.
+func (f *fixture) runs(o operation) verify.Operation {
+	return verify.Operation{Name: f.name + " " + o.name, Run: o.run}
+}
+
+// named is the operation of a name, or none.
+func named(list []operation, name string) operation {
 	if i := slices.IndexFunc(list, func(o operation) bool { return o.name == name }); i >= 0 {
-		return &list[i]
+		return list[i]
 	}
-	return nil
+	return operation{}
 }
 
 func ifAny(list []string, s string) string {
@@ -117,29 +120,16 @@ func ifAny(list []string, s string) string {
 	return s
 }
 
-// legal reports whether the outcome is that of one operation after the other, or, where one returned an error, of the other alone.
-func legal(o outcome, serial []outcome) bool {
-	states := []string{serial[0].state, serial[1].state}
-	if o.errA != nil {
-		states = append(states, serial[3].state)
-	}
-	if o.errB != nil {
-		states = append(states, serial[2].state)
-	}
-	return slices.Contains(states, o.state) || o.errA != nil && o.errB != nil
-}
-
 // wrong says what is wrong with an outcome by itself.
-func (p *pair) wrong(o outcome) (out []string) {
-	for _, err := range []error{o.errA, o.errB} {
+func wrong(o verify.Outcome, say func(string)) {
+	for _, err := range o.Errs {
 		if err != nil && !typed(err) {
-			out = append(out, fmt.Sprintf("an error of no type: %v (%T)", err, err))
+			say(fmt.Sprintf("an error of no type: %v (%T)", err, err))
 		}
 	}
-	if o.theirs != p.theirs {
-		out = append(out, "the other tenant's documents changed:\n"+apart(o.theirs, p.theirs))
+	if o.Theirs != "" {
+		say("the other tenant's documents changed:\n" + o.Theirs)
 	}
-	return out
 }
 
 // typed reports whether a caller can tell what an error means.

@@ -6,19 +6,30 @@ type knownProblem struct {
 	why  string
 }
 
-// known are the problems of pairs of operations that are explained. The test fails for a problem that isn't here, and for one here that
-// no longer happens.
+// known are the problems of pairs of operations that are explained, in whatever way they meet. The test fails for a problem that isn't
+// here, and the run of all ways for one here that no longer happens.
 var known = map[string]knownProblem{
-	"keys.Composite move | relate.Migration that absorbs copy and drop, plain": {
+	"keys.Composite move | relate.Migration that absorbs copy and drop": {
 		says: "as after none of the orders", why: "while a migration runs its writers must write both forms, and Move writes the old one alone",
 	},
-	"keys.Composite move | relate.Migration that absorbs copy and drop, transactions": {
-		says: "as after none of the orders", why: "while a migration runs its writers must write both forms, and Move writes the old one alone",
+	"embed.Versioned change | relate.Migration that inverts copy and drop": {
+		says: "as after none of the orders", why: dropped,
 	},
-	"denorm.Copy attach | relate.OnDelete delete, scope": {
-		says: "of 'p2', which doesn't exist", why: "Attach stores what was read of a source, and doesn't ask whether the source is still there: a person decides about the copy",
+	"embed.Versioned change | relate.Migration that extracts copy and drop": {
+		says: "as after none of the orders", why: dropped,
 	},
-	"relate.JoinCollection link | relate.OnDelete delete, scope and transactions": {
-		says: "post → 'p2', which doesn't exist", why: "Link doesn't ask whether the documents that it ties are there: the audit finds a link to one that was deleted",
+	"denorm.Copy attach | relate.OnDelete delete": {
+		says: "of 'p2', which doesn't exist", why: "Attach stores what was read of a source, and doesn't ask whether the source is still there, which Storing does: a person decides about the copy",
+	},
+	"relate.JoinCollection link | relate.OnDelete delete": {
+		says: "post → 'p2', which doesn't exist", why: linked,
+	},
+	"relate.JoinCollection move | relate.OnDelete delete": {
+		says: "post → 'p2', which doesn't exist", why: linked,
 	},
 }
+
+const (
+	dropped = "Change replaces the document that it read, and stores the old form again: Drop is for when no program's type has the old form any more"
+	linked  = "Link and Move don't ask whether the documents that they tie are there: the audit finds a link to one that was deleted"
+)

@@ -1,40 +1,61 @@
 package compose
 
 import (
+	"fmt"
 	"hash/fnv"
 
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 )
 
-// A choice is a pair of operations, by its number, and the way in which it runs.
-type choice struct{ op, way int }
+// A cover is the techniques that have met another, with transactions and without.
+type cover map[string]bool
 
-// chosen are those of n pairs of operations that run. Each runs in one way, which differs from one to the next. Of techniques that are
-// close the full run has up to three, and the quick run one of every third pair of techniques. Of others, which meet in a collection only,
-// the full run has one, and the quick run one of every ninth. The choice depends on names alone, and the quick run's is among the full run's.
-func chosen(a, b *fixture, n int, close bool) (out []choice) {
+// has reports whether both techniques have met another in such a way, and notes them.
+func (c cover) has(p *pair, next choice) bool {
+	both := true
+	for _, name := range []string{p.a.name, p.b.name} {
+		key := fmt.Sprint(name, p.needsTx(next))
+		both = both && c[key]
+		c[key] = true
+	}
+	return both
+}
+
+// A choice is two operations, by their numbers, and the way in which they meet.
+type choice struct{ a, b, way int }
+
+// chosen are the pairs of m and n operations that meet. Each meets in one way, which differs from one to the next, so that an operation
+// meets those of the other technique in different ways. The full run has all, and the quick run one of every third pair of techniques that
+// are close, and one of every ninth of others, which meet in a collection only. The choice depends on names alone, and that of a shorter
+// run is among that of a longer one.
+func chosen(a, b *fixture, m, n int, close bool) (out []choice) {
 	h := fnv.New32a()
 	h.Write([]byte(a.name + "|" + b.name))
 	begin := int(h.Sum32() >> 4)
-	count := min(n, 3)
-	switch {
-	case full && !close:
-		count = 1
-	case !full && (begin/len(ways)%3 != 0 || !close && begin/len(ways)%9 != 0):
-		count = 0
-	case !full:
-		count = min(n, 1)
-	}
-	step := (n + 2) / 3
-	for i := range count {
-		c := choice{op: (begin + i*step) % n, way: (begin + i) % len(ways)}
-		if ways[c.way].underScope && (a.unscoped || b.unscoped) {
-			c.way = i % 2 // plain, and in transactions
+	for i := range m {
+		for j := range n {
+			c := choice{a: i, b: j, way: (begin + i + j) % len(ways)}
+			unscoped := a.unscoped || b.unscoped
+			if unscoped {
+				c.way %= 2 // plain, and in transactions
+			}
+			out = append(out, c)
+			for w := range ways {
+				if whole && w != c.way && !(unscoped && ways[w].underScope) {
+					out = append(out, choice{i, j, w})
+				}
+			}
 		}
-		out = append(out, c)
 	}
-	return out
+	switch at := begin % len(out); {
+	case full:
+		return out
+	case begin/len(ways)%3 != 0 || !close && begin/len(ways)%9 != 0:
+		return nil
+	default:
+		return out[at : at+1]
+	}
 }
 
 // near reports whether one of two techniques writes a path that the other uses, or whole documents beside it.

@@ -7,23 +7,21 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/docmodel/docmodel/model/modeltest"
 )
 
-var update = flag.Bool("update", false, "write PAIRS.md; it needs DOCMODEL_FULL=1")
+var update = flag.Bool("update", false, "write PAIRS.md; it needs DOCMODEL_FULL=ways")
 
 const tableFile = "PAIRS.md"
 
-// compareTable holds the rows against the table: those of a full run whole, else what was run.
-func compareTable(t *testing.T, rows []*row) {
-	if t.Failed() || os.Getenv(modeltest.EnvURI) != "" {
+// compareTable holds the rows against the table: those of a run of all ways whole, else what was run.
+func compareTable(t *testing.T, rows []*row, total tally) {
+	if t.Failed() {
 		return
 	}
-	got := table(rows)
+	got := table(rows, total)
 	if *update {
-		if !full {
-			t.Fatal("-update needs DOCMODEL_FULL=1: a quick run doesn't run all")
+		if !whole {
+			t.Fatal("-update needs DOCMODEL_FULL=ways: a shorter run doesn't run all")
 		}
 		if err := os.WriteFile(tableFile, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -35,9 +33,9 @@ func compareTable(t *testing.T, rows []*row) {
 		t.Fatal(err)
 	}
 	want := string(raw)
-	if full {
+	if whole {
 		if got != want {
-			t.Errorf("%s differs; DOCMODEL_FULL=1 go test ./internal/compose -update writes it:\n%s", tableFile, apart(got, want))
+			t.Errorf("%s differs; DOCMODEL_FULL=ways go test ./internal/compose -update writes it:\n%s", tableFile, apart(got, want))
 		}
 		return
 	}
@@ -54,7 +52,7 @@ func compareTable(t *testing.T, rows []*row) {
 }
 
 // table is the text of what came of all pairs.
-func table(rows []*row) string {
+func table(rows []*row, total tally) string {
 	var refused, past, plain []string
 	with := map[string][]string{}
 	for _, r := range rows {
@@ -78,6 +76,11 @@ A test writes this table. It declares every two techniques over the same documen
 checks of both what is wrong then. Each technique has fields of its own in the documents. Of the pairs of techniques that meet in a collection,
 %d are refused when the model is declared, %d leave something for the audit, and %d hold together as they are.
 
+Each operation of one technique meets each of the other, in each way: without transactions and with them, without a scope and under a
+tenant's that marks what it deletes, unless the technique is refused under a scope. A unique index of the application's own is beside. These
+are %d meetings, in %d orders; after %d of them the audit had something to mend. None is left out. Where something else is wrong, known_test.go
+says what and why.
+
 ## Refused by model.New
 
 | technique | technique | problem |
@@ -95,7 +98,7 @@ unless the line says that a person decides.
 
 | technique | together with |
 | --- | --- |
-%s`, len(refused), pairsIn(rows), len(rows)-len(refused)-pairsIn(rows), strings.Join(refused, ""), strings.Join(past, ""), strings.Join(plain, ""))
+%s`, len(refused), pairsIn(rows), len(rows)-len(refused)-pairsIn(rows), total.met, total.schedules, total.mended, strings.Join(refused, ""), strings.Join(past, ""), strings.Join(plain, ""))
 }
 
 // pairsIn counts the pairs that leave something for the audit.
@@ -118,7 +121,8 @@ func (r *row) lines() (out []string) {
 		return []string{r.refusal(r.refused) + " |\n"}
 	}
 	slices.Sort(r.past)
-	for _, p := range slices.Compact(r.past) {
+	r.past = slices.Compact(r.past)
+	for _, p := range r.past {
 		out = append(out, "| "+strings.Replace(p, " past ", " | ", 1)+" |\n")
 	}
 	return out

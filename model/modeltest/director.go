@@ -24,7 +24,7 @@ type actor struct {
 	done    bool
 	blocked bool // it didn't come to its next command in time
 	err     error
-	txn     transactions
+	txn     *transactions
 }
 
 // A stageEvent says that an operation wants to send a command, or has ended.
@@ -36,17 +36,15 @@ type stageEvent struct {
 	err     error
 }
 
-// faults hold back each command of the actor until it is its turn.
-func (d *director) faults(a *actor) *Faults {
-	return NewFaults().From(d.match, 1, Action{func(c *faultConn, m *message) error {
-		e := stageEvent{actor: a, command: m.command, turn: make(chan struct{})}
-		e.command.Body = clip(e.command.Body)
-		d.events <- e
-		if err := waitFor(c, e.turn); err != nil {
-			return err
-		}
-		return c.forward(m)
-	}})
+// hold holds a command of the actor back until it is its turn.
+func (d *director) hold(a *actor, c *faultConn, m *message) error {
+	e := stageEvent{actor: a, command: m.command, turn: make(chan struct{})}
+	e.command.Body = clip(e.command.Body)
+	d.events <- e
+	if err := waitFor(c, e.turn); err != nil {
+		return err
+	}
+	return c.forward(m)
 }
 
 // stuck is how many times the patience may pass without anything happening.
@@ -112,9 +110,9 @@ func (d *director) choose(s schedule) *actor {
 	switch {
 	case len(a.pending) == 0 && len(b.pending) == 0:
 		return nil
-	case len(b.pending) == 0 || len(a.pending) > 0 && b.txn.waitFor(&a.txn):
+	case len(b.pending) == 0 || len(a.pending) > 0 && b.txn.waitFor(a.txn):
 		return a
-	case len(a.pending) == 0 || a.txn.waitFor(&b.txn):
+	case len(a.pending) == 0 || a.txn.waitFor(b.txn):
 		return b
 	}
 	choice := a

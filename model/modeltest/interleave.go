@@ -2,14 +2,12 @@ package modeltest
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
 // An InterleaveCase is two operations that may run at the same time.
@@ -84,8 +82,9 @@ func Interleave(t *testing.T, c InterleaveCase) {
 		if c.Transactions {
 			NeedTransactions(t, b.mustConnect(t).Database("admin"))
 		}
+		onEngine := func(s schedule) schedule { return c.playEngine(t, s) }
 		if b.plain == nil {
-			schedules = c.orders(t)
+			schedules = c.orders(t, onEngine)
 			t.Logf("%d schedules", len(schedules))
 			return
 		}
@@ -93,7 +92,7 @@ func Interleave(t *testing.T, c InterleaveCase) {
 			return
 		}
 		if len(schedules) == 0 { // the engine's subtest was not asked for
-			schedules = c.orders(t)
+			schedules = c.orders(t, onEngine)
 		}
 		chosen := sample(schedules, c.OnServer)
 		for _, s := range chosen {
@@ -109,10 +108,10 @@ const (
 	serverPatience = 250 * time.Millisecond
 )
 
-// orders goes through the schedules on engines and returns them: those of Nested, or all, depth first.
-func (c InterleaveCase) orders(t *testing.T) []schedule {
+// orders has the schedules played and returns them: those of Nested, or all, depth first.
+func (c InterleaveCase) orders(t *testing.T, play func(schedule) schedule) []schedule {
 	if c.Nested {
-		return c.nestedOrders(t)
+		return c.nestedOrders(t, play)
 	}
 	var out []schedule
 	for next, more := schedule(""), true; more; next, more = out[len(out)-1].following() {
@@ -123,15 +122,15 @@ func (c InterleaveCase) orders(t *testing.T) []schedule {
 		if len(out) == c.Max {
 			t.Fatalf("more than %d schedules\n\tremedy: set Match: modeltest.Writes, or Max", c.Max)
 		}
-		out = append(out, c.playEngine(t, next))
+		out = append(out, play(next))
 	}
 	return out
 }
 
-// nestedOrders goes through the schedules in which an operation that has begun goes on to its end, but for one moment.
-func (c InterleaveCase) nestedOrders(t *testing.T) []schedule {
+// nestedOrders has the schedules played in which an operation that has begun goes on to its end, but for one moment.
+func (c InterleaveCase) nestedOrders(t *testing.T, play func(schedule) schedule) []schedule {
 	allB := schedule(strings.Repeat("B", c.Max))
-	first, second := c.playEngine(t, ""), c.playEngine(t, allB)
+	first, second := play(""), play(allB)
 	out := []schedule{first, second}
 	within := func(n int) []int {
 		switch {
@@ -147,10 +146,10 @@ func (c InterleaveCase) nestedOrders(t *testing.T) []schedule {
 		return at
 	}
 	for _, i := range within(len(first)) {
-		out = append(out, c.playEngine(t, first[:i]+allB))
+		out = append(out, play(first[:i]+allB))
 	}
 	for _, i := range within(len(second)) {
-		out = append(out, c.playEngine(t, second[:i])) // and then A
+		out = append(out, play(second[:i])) // and then A
 	}
 	if len(out) > c.Max {
 		t.Fatalf("more than %d schedules", c.Max)
@@ -217,28 +216,18 @@ func (c InterleaveCase) play(t *testing.T, b *backend, s schedule, patience time
 			t.Fatalf("Seed: %v", err)
 		}
 	}
-	d := &director{match: c.Match, patience: patience, events: make(chan stageEvent, 16)}
+	k, disconnectBoth, err := b.newCast()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disconnectBoth()
+	d, err := k.play(ctx, &c, db.Name(), s, patience)
 	defer func() {
 		if t.Failed() {
 			t.Logf("the order was:%s", d.story())
 		}
 	}()
-	d.actors = [2]*actor{{name: "A"}, {name: "B"}}
-	for i, op := range []func(context.Context, *mongo.Database) error{c.A, c.B} {
-		actor := d.actors[i]
-		watch := options.Client().SetMonitor(actor.txn.monitor(&d.actors[1-i].txn))
-		client, disconnect, err := b.connect(newConfig([]Option{WithFaults(d.faults(actor)), WithClientOptions(watch)}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer disconnect()
-		go func() {
-			err := fmt.Errorf("%s ended its goroutine", actor.name)
-			defer func() { d.events <- stageEvent{actor: actor, done: true, err: err} }()
-			err = op(ctx, client.Database(db.Name()))
-		}()
-	}
-	if err := d.direct(s); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 	c.judge(t, db, d.actors[0].err, d.actors[1].err, d.story)

@@ -26,6 +26,13 @@ func (t *transactions) waitFor(other *transactions) bool {
 	return n != 0 && n == other.open.Load()
 }
 
+// begin forgets the transactions of an earlier operation.
+func (t *transactions) begin() {
+	t.starts = false
+	t.open.Store(0)
+	t.refused.Store(0)
+}
+
 // monitor follows the operation's commands.
 func (t *transactions) monitor(other *transactions) *event.CommandMonitor {
 	return &event.CommandMonitor{

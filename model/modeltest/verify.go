@@ -29,7 +29,7 @@ type VerifyCase struct {
 	Scopes []model.Scope
 
 	// Ignore maps paths that are not compared, as "collection.path", to the reason. Use it for values that depend on the order of
-	// operations in any case: the tokens of the latest operations, the time of a change.
+	// operations in any case: the tokens of the latest operations, the time of a change. "collection.*" is all of a collection.
 	Ignore map[string]string
 
 	// Except maps subtests that are known to fail to the reason: "view cut", or, in one way only, "rate and leave, scope 1". What they
@@ -59,7 +59,7 @@ type VerifyOperation struct {
 	Refused []error
 }
 
-// Verify tests a program's own model as the techniques of this library are tested. Each subtest begins with a fresh database, which
+// Verify tests a program's own model as the techniques of this library are tested. Each subtest begins with a database that
 // has the model's indexes and what Seed stored. Operations are handed a database on which only the model's collections are reached
 // ([model.Model.On]). These are the subtests, where NAME is an operation's:
 //
@@ -75,7 +75,7 @@ type VerifyOperation struct {
 //     checks find.
 //
 // Everything runs on the plain database, and with [model.WithTransactions]; and both again under each scope. Under a tenant's scope
-// the other tenant's documents stay the same, byte for byte.
+// the other tenant's documents stay the same, byte for byte. A document that the scope marks as deleted counts as not there.
 //
 // Verify leaves out two operations if neither writes to a collection that the other uses. It doesn't look at what a reader sees
 // between two writes. It logs what it ran, what it left out, and what the audit had to mend.

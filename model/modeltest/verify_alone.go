@@ -24,16 +24,16 @@ func (w *way) ran(t *testing.T, o VerifyOperation) *solo {
 		return s
 	}
 	s := &solo{}
-	w.fresh(t, func(ctx context.Context, t *testing.T, b *backend, db *mongo.Database) {
-		client, disconnect, err := b.connect(newConfig([]Option{record(&s.commands)}))
+	w.fresh(t, func(ctx context.Context, st *stage) {
+		client, disconnect, err := st.b.connect(newConfig([]Option{record(&s.commands)}))
 		if err != nil {
-			t.Fatal(err)
+			st.t.Fatal(err)
 		}
-		errRun := w.run(o)(ctx, client.Database(db.Name()))
+		errRun := w.run(o)(ctx, client.Database(st.db.Name()))
 		disconnect()
 		maps.Copy(w.locks, locksTaken(s.commands))
-		if s.outcome, err = w.outcome(ctx, db, errRun); err != nil {
-			t.Fatalf("after %s, %s: %v", o.Name, w.name, err)
+		if s.outcome, err = st.outcome(errRun); err != nil {
+			st.t.Fatalf("after %s, %s: %v", o.Name, w.name, err)
 		}
 	})
 	if !t.Failed() {
@@ -90,14 +90,14 @@ func (p *part) beside(o settled, when, sent string) {
 // runIndexes asks for the plans of an operation's commands.
 func (p *part) runIndexes(t *testing.T, o VerifyOperation) {
 	s := p.ran(t, o)
-	p.fresh(t, func(ctx context.Context, t *testing.T, _ *backend, db *mongo.Database) {
+	p.fresh(t, func(ctx context.Context, st *stage) {
 		for _, c := range s.commands {
 			list, err := c.explainables()
 			if err != nil {
-				t.Fatal(err)
+				st.t.Fatal(err)
 			}
 			for _, command := range list {
-				p.explain(ctx, t, db, command)
+				p.explain(ctx, st.t, st.db, command)
 			}
 		}
 	})

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // runCut cuts an operation at each of its writes.
@@ -29,31 +27,29 @@ func (p *part) runCut(t *testing.T, o VerifyOperation) {
 	}
 	p.done.operationsCut++
 	for _, row := range rows {
-		p.fresh(t, func(ctx context.Context, t *testing.T, b *backend, db *mongo.Database) {
-			p.cut(ctx, t, b, db, o, s, row)
-		})
+		p.fresh(t, func(ctx context.Context, st *stage) { p.cut(ctx, st, o, s, row) })
 		p.done.cuts++
 	}
 }
 
 // cut cuts an operation once, and then looks at what the next run makes of it, and at what the audit does.
-func (p *part) cut(ctx context.Context, t *testing.T, b *backend, db *mongo.Database, o VerifyOperation, undisturbed *solo, row faultRow) {
+func (p *part) cut(ctx context.Context, st *stage, o VerifyOperation, undisturbed *solo, row faultRow) {
 	f := NewFaults()
 	c := FaultCase{Run: p.run(o), Match: Writes}
-	first := c.runCut(ctx, t, b, db, f, row)
+	first := c.runCut(ctx, st.t, st.b, st.db, f, row)
 	problem := func(format string, args ...any) {
 		p.problem(fmt.Sprintf("\nThe first run returned %v%s", first, listCommands(f.Commands())), row.name+": "+format, args...)
 	}
-	after, err := p.image.now(ctx, db)
+	after, err := st.now()
 	if err != nil {
-		t.Fatal(err)
+		st.t.Fatal(err)
 	}
-	again := p.run(o)(ctx, db)
+	again := p.run(o)(ctx, st.db)
 	if again != nil && !o.refused(again) {
 		problem("running it again returned %v", again)
 		return
 	}
-	out, err := p.outcome(ctx, db)
+	out, err := st.outcome()
 	if err != nil {
 		problem("after running it again: %v", err)
 		return
@@ -68,21 +64,12 @@ func (p *part) cut(ctx context.Context, t *testing.T, b *backend, db *mongo.Data
 	if p.mends(out) {
 		p.done.again++
 	}
-	p.abandon(ctx, t, db, after, first == nil, undisturbed, problem)
+	p.abandon(st, after, first == nil, undisturbed, problem)
 }
 
 // abandon looks at what the audit makes of an operation that was cut and that nobody runs again.
-func (p *part) abandon(ctx context.Context, t *testing.T, db *mongo.Database, after image, succeeded bool, undisturbed *solo,
-	problem func(format string, args ...any),
-) {
-	out, err := p.settled(after, func() (*mongo.Database, error) {
-		name := db.Name() + "_left"
-		if p.backend.plain != nil {
-			name = p.backend.newName(t)
-		}
-		next := db.Client().Database(name)
-		return next, after.store(ctx, next)
-	})
+func (p *part) abandon(st *stage, after image, succeeded bool, undisturbed *solo, problem func(format string, args ...any)) {
+	out, err := st.settled(after, func() { st.become(after) })
 	if err != nil {
 		problem("when nobody runs it again: %v", err)
 		return

@@ -24,7 +24,8 @@ type imageCollection struct {
 }
 
 // takeImage reads a whole database.
-func takeImage(ctx context.Context, db *mongo.Database) (out image, _ error) {
+func takeImage(ctx context.Context, db *mongo.Database) (image, error) {
+	out := image{}
 	list, err := db.ListCollectionSpecifications(ctx, bson.D{{Key: "type", Value: "collection"}})
 	if err != nil {
 		return nil, err
@@ -98,27 +99,54 @@ func indexesOf(ctx context.Context, coll *mongo.Collection) (out []bson.Raw, _ e
 	return out, nil
 }
 
-// store makes an empty database the one of the image.
-func (i image) store(ctx context.Context, db *mongo.Database) error {
+// restore makes a database the one of the image, in which the collections that are there have the image's options and indexes already.
+func (i image) restore(ctx context.Context, db *mongo.Database) error {
+	was, err := i.now(ctx, db)
+	if err != nil {
+		return err
+	}
+	for _, c := range was {
+		if !slices.ContainsFunc(i, func(x imageCollection) bool { return x.name == c.name }) {
+			if err := db.Collection(c.name).Drop(ctx); err != nil {
+				return err
+			}
+		}
+	}
 	for _, c := range i {
-		create := bson.D{{Key: "create", Value: c.name}}
-		elements, _ := c.options.Elements()
-		for _, e := range elements {
-			create = append(create, bson.E{Key: e.Key(), Value: e.Value()})
+		at := slices.IndexFunc(was, func(x imageCollection) bool { return x.name == c.name })
+		switch {
+		case at < 0:
+			err = c.create(ctx, db)
+		case slices.EqualFunc(was[at].docs, c.docs, func(a, b bson.Raw) bool { return bytes.Equal(a, b) }):
+			continue
+		default:
+			_, err = db.Collection(c.name).DeleteMany(ctx, bson.D{})
 		}
-		if err := db.RunCommand(ctx, create).Err(); err != nil {
-			return fmt.Errorf("create %s: %w", c.name, err)
-		}
-		if len(c.indexes) > 0 {
-			command := bson.D{{Key: "createIndexes", Value: c.name}, {Key: "indexes", Value: c.indexes}}
-			if err := db.RunCommand(ctx, command).Err(); err != nil {
-				return fmt.Errorf("indexes of %s: %w", c.name, err)
+		if err == nil && len(c.docs) > 0 {
+			if _, err = db.Collection(c.name).InsertMany(ctx, c.docs); err != nil {
+				err = fmt.Errorf("documents of %s: %w", c.name, err)
 			}
 		}
-		if len(c.docs) > 0 {
-			if _, err := db.Collection(c.name).InsertMany(ctx, c.docs); err != nil {
-				return fmt.Errorf("documents of %s: %w", c.name, err)
-			}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c imageCollection) create(ctx context.Context, db *mongo.Database) error {
+	create := bson.D{{Key: "create", Value: c.name}}
+	elements, _ := c.options.Elements()
+	for _, e := range elements {
+		create = append(create, bson.E{Key: e.Key(), Value: e.Value()})
+	}
+	if err := db.RunCommand(ctx, create).Err(); err != nil {
+		return fmt.Errorf("create %s: %w", c.name, err)
+	}
+	if len(c.indexes) > 0 {
+		command := bson.D{{Key: "createIndexes", Value: c.name}, {Key: "indexes", Value: c.indexes}}
+		if err := db.RunCommand(ctx, command).Err(); err != nil {
+			return fmt.Errorf("indexes of %s: %w", c.name, err)
 		}
 	}
 	return nil

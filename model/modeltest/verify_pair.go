@@ -27,41 +27,47 @@ func (w *way) share(a, b *solo) bool {
 type serial struct{ ab, ba, a, b outcome }
 
 // inTurn runs two operations one after the other.
-func (p *part) inTurn(t *testing.T, a, b VerifyOperation) (o outcome) {
-	p.fresh(t, func(ctx context.Context, t *testing.T, _ *backend, db *mongo.Database) {
-		errA := p.run(a)(ctx, db)
-		errB := p.run(b)(ctx, db)
-		var err error
-		if o, err = p.outcome(ctx, db, errA, errB); err != nil {
-			t.Fatalf("after %s and then %s, %s: %v", a.Name, b.Name, p.way.name, err)
-		}
-	})
+func (s *stage) inTurn(a, b VerifyOperation) outcome {
+	s.again()
+	errA := s.run(a)(s.ctx, s.db)
+	errB := s.run(b)(s.ctx, s.db)
+	o, err := s.outcome(errA, errB)
+	if err != nil {
+		s.t.Fatalf("after %s and then %s, %s: %v", a.Name, b.Name, s.way.name, err)
+	}
 	return o
+}
+
+// apart is what two operations leave that run one after the other, or alone.
+func (s *stage) apart(a, b VerifyOperation, aloneA, aloneB *solo) serial {
+	out := serial{a: aloneA.outcome, b: aloneB.outcome, ab: s.inTurn(a, b)}
+	out.ba = out.ab
+	if a.Name != b.Name {
+		out.ba = s.inTurn(b, a)
+		out.ba.errs[0], out.ba.errs[1] = out.ba.errs[1], out.ba.errs[0]
+	}
+	return out
 }
 
 // runPair runs two operations at the same time.
 func (p *part) runPair(t *testing.T, a, b VerifyOperation) {
-	s := serial{a: p.ran(t, a).outcome, b: p.ran(t, b).outcome}
-	s.ab = p.inTurn(t, a, b)
-	s.ba = s.ab
-	if a.Name != b.Name {
-		s.ba = p.inTurn(t, b, a)
-		s.ba.errs[0], s.ba.errs[1] = s.ba.errs[1], s.ba.errs[0]
-	}
-	for i, o := range []outcome{s.ab, s.ba} {
-		when := []string{a.Name + " and then " + b.Name, b.Name + " and then " + a.Name}[i] + ": "
-		p.wrong(o, a, b, when, "")
-		if len(o.found) > 0 && len(s.a.found)+len(s.b.found) == 0 {
-			p.problem("", "%sthe checks find:%s", when, lines(o.found))
+	aloneA, aloneB := p.ran(t, a), p.ran(t, b)
+	n, how := 0, ""
+	p.fresh(t, func(_ context.Context, st *stage) {
+		s := st.apart(a, b, aloneA, aloneB)
+		for i, o := range []outcome{s.ab, s.ba} {
+			when := []string{a.Name + " and then " + b.Name, b.Name + " and then " + a.Name}[i] + ": "
+			p.wrong(o, a, b, when, "")
+			if len(o.found) > 0 && len(s.a.found)+len(s.b.found) == 0 {
+				p.problem("", "%sthe checks find:%s", when, lines(o.found))
+			}
 		}
-	}
-	n := 0
-	c := InterleaveCase{Seed: p.image.store, A: p.run(a), B: p.run(b)}
-	c.judge = func(t testing.TB, db *mongo.Database, errA, errB error, story func() string) {
-		n++
-		p.judge(db, s, a, b, [2]error{errA, errB}, story)
-	}
-	how := p.interleave(t, c, len(p.alone[a.Name].commands), len(p.alone[b.Name].commands), a, b)
+		c := InterleaveCase{A: p.run(a), B: p.run(b), judge: func(_ testing.TB, _ *mongo.Database, errA, errB error, story func() string) {
+			n++
+			p.judge(st, s, a, b, [2]error{errA, errB}, story)
+		}}
+		how = p.interleave(st, c, aloneA.commands, aloneB.commands)
+	})
 	if p.done.pairs == nil {
 		p.done.pairs = map[string]int{}
 	}
@@ -70,9 +76,9 @@ func (p *part) runPair(t *testing.T, a, b VerifyOperation) {
 }
 
 // judge looks at what two operations that met have left.
-func (p *part) judge(db *mongo.Database, s serial, a, b VerifyOperation, errs [2]error, story func() string) {
+func (p *part) judge(st *stage, s serial, a, b VerifyOperation, errs [2]error, story func() string) {
 	order := "\nThe order was (A is " + a.Name + ", B is " + b.Name + "):" + story()
-	o, err := p.outcome(context.Background(), db, errs[0], errs[1])
+	o, err := st.outcome(errs[0], errs[1])
 	if err != nil {
 		p.problem(order, "%v", err)
 		return
@@ -120,23 +126,16 @@ func (p *part) wrong(o outcome, a, b VerifyOperation, when, order string) {
 	p.beside(o.settled, when, order)
 }
 
-// interleave runs two operations, which alone send m and n commands, in as many orders as there may be. It says how these were chosen.
-func (p *part) interleave(t *testing.T, c InterleaveCase, m, n int, a, b VerifyOperation) (how string) {
-	writes := func(o VerifyOperation) (n int) {
-		for _, c := range p.alone[o.Name].commands {
-			if Writes(c) {
-				n++
-			}
-		}
-		return n
-	}
+// interleave runs two operations, which alone send the commands, in as many orders as there may be. It says how these were chosen.
+func (p *part) interleave(st *stage, c InterleaveCase, ofA, ofB []Command) (how string) {
+	writes := func(list []Command) int { return len(list) - len(slices.DeleteFunc(slices.Clone(list), Writes)) }
 	c.Max = p.Max
 	switch {
 	case testing.Short():
 		c.Match, c.Nested, how = commands, true, "in four orders, with -short"
-	case orders(m, n) <= p.Max:
+	case orders(len(ofA), len(ofB)) <= p.Max:
 		c.Match, how = commands, "in all orders of their commands"
-	case orders(writes(a), writes(b)) <= p.Max:
+	case orders(writes(ofA), writes(ofB)) <= p.Max:
 		c.Match, how = Writes, "in all orders of their writes"
 	default:
 		c.Match, c.Nested, how = commands, true, "in the orders in which one runs at once, at each moment of the other"
@@ -147,22 +146,27 @@ func (p *part) interleave(t *testing.T, c InterleaveCase, m, n int, a, b VerifyO
 	more := false
 	c.more = func() { more = true }
 	if p.backend.plain == nil {
-		c.orders(t)
+		c.orders(st.t, func(s schedule) schedule { return st.play(&c, s) })
 		if more {
 			c.Match, c.Nested, c.Max = commands, true, 5000
-			c.orders(t)
+			c.orders(st.t, func(s schedule) schedule { return st.play(&c, s) })
 			return fmt.Sprintf("in the first %d orders of their commands or writes, and those in which one runs at once", p.Max)
 		}
 		return how
 	}
-	judge := c.judge
-	c.judge = func(testing.TB, *mongo.Database, error, error, func() string) {}
-	all := c.orders(t)
-	c.judge = judge
-	for _, s := range sample(all, p.OnServer) {
-		c.play(t, p.backend, s, serverPatience)
+	for _, s := range sample(p.ordersOf(st.t, c), p.OnServer) {
+		st.play(&c, s)
 	}
 	return fmt.Sprintf("%s, of which %d ran", how, p.OnServer)
+}
+
+// ordersOf are the orders of two operations, for a server: on engines they are soon known.
+func (w *way) ordersOf(t *testing.T, c InterleaveCase) (all []schedule) {
+	c.judge = func(testing.TB, *mongo.Database, error, error, func() string) {}
+	w.onEngine(t, func(_ context.Context, st *stage) {
+		all = c.orders(st.t, func(s schedule) schedule { return st.play(&c, s) })
+	})
+	return all
 }
 
 // commands matches what operations send, but for the question that begins a transaction.

@@ -8,13 +8,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/docmodel/docmodel/internal/engine"
+	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 )
 
@@ -24,8 +25,14 @@ type way struct {
 	name  string
 	scope *model.Scope // nil for none
 	tx    bool
+	raw   func(ctx context.Context, db *mongo.Database) error // in the place of Seed: stores documents before there are indexes
 
-	image  image
+	t       *testing.T           // of the way
+	server  *mongo.Database      // on a server
+	image   image                // nil until it is known
+	base    *engine.Engine       // which holds it
+	encoded map[*bson.E]bson.Raw // what engines hold
+
 	before stored
 	theirs stored           // the other tenant's documents
 	locks  map[lockID]bool  // the lock documents of leases
@@ -64,63 +71,18 @@ func (w *way) run(o VerifyOperation) func(context.Context, *mongo.Database) erro
 	}
 }
 
-// fresh runs f with a database that holds the image: on an engine of its own and a clock of its own, or on the server.
-func (w *way) fresh(t *testing.T, f func(ctx context.Context, t *testing.T, b *backend, db *mongo.Database)) {
-	t.Helper()
-	with := func(t *testing.T, b *backend) {
-		ctx, cancel := context.WithCancel(context.Background()) // a deadline would show in each command
-		defer cancel()
-		if b.plain != nil {
-			ctx, cancel = context.WithTimeout(ctx, rowTimeout)
-			defer cancel()
-		}
-		client, disconnect, err := b.connect(newConfig(nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer disconnect()
-		db := client.Database(b.newName(t))
-		if err := w.image.store(ctx, db); err != nil {
-			t.Fatalf("%s: what was seeded%s can't be stored: %v", w.name, w.besides, err)
-		}
-		f(ctx, t, b, db)
-	}
-	if w.backend.plain != nil {
-		with(t, w.backend)
-		return
-	}
-	synctest.Test(t, func(t *testing.T) {
-		b, stop := newEngine()
-		cleanUp(t, stop)
-		with(t, b)
-	})
-}
-
 // prepare stores what the operations meet, and remembers it.
 func (w *way) prepare(t *testing.T) bool {
-	w.known = map[[sha256.Size]byte]settled{}
+	w.t, w.known, w.encoded = t, map[[sha256.Size]byte]settled{}, map[*bson.E]bson.Raw{}
 	w.alone, w.locks = map[string]*solo{}, map[lockID]bool{}
 	var mended []string
-	w.fresh(t, func(ctx context.Context, t *testing.T, _ *backend, db *mongo.Database) {
-		on := w.under(db)
-		if err := w.model.Indexes().Ensure(ctx, on); err != nil {
-			t.Fatalf("%s: %v", w.name, err)
-		}
-		if w.Seed != nil {
-			if err := w.Seed(ctx, on); err != nil {
-				t.Fatalf("%s: Seed: %v", w.name, err)
-			}
-		}
-		var left []string
+	w.fresh(t, func(ctx context.Context, s *stage) {
 		var err error
-		if mended, left, err = w.settle(ctx, on); err != nil {
-			t.Fatalf("%s: after Seed: %v", w.name, err)
+		if mended, err = w.seed(ctx, s); err == nil {
+			w.image, err = takeImage(ctx, s.db)
 		}
-		if len(left) > 0 {
-			t.Fatalf("%s: after Seed, and the audit's job, the checks find:%s", w.name, lines(left))
-		}
-		if w.image, err = takeImage(ctx, db); err != nil {
-			t.Fatal(err)
+		if err != nil {
+			s.t.Fatalf("%s: %v", w.name, err)
 		}
 	})
 	if t.Failed() {
@@ -131,16 +93,50 @@ func (w *way) prepare(t *testing.T) bool {
 		w.done.mended = append(w.done.mended, fmt.Sprintf("Seed, %s: %d findings", w.name, len(mended)))
 	}
 	w.stand(t)
-	w.fresh(t, func(ctx context.Context, t *testing.T, _ *backend, db *mongo.Database) {
-		now, err := w.image.now(ctx, db)
+	w.fresh(t, func(ctx context.Context, s *stage) {
+		now, err := s.now()
 		if err == nil {
 			w.before, w.theirs, err = w.documents(now)
 		}
+		if err == nil && s.b.engine != nil && !tenancy.On {
+			w.base, err = s.keep()
+		}
 		if err != nil {
-			t.Fatal(err)
+			s.t.Fatal(err)
 		}
 	})
 	return !t.Failed()
+}
+
+// seed has the case store its documents, and returns what the audit has mended then.
+func (w *way) seed(ctx context.Context, s *stage) (mended []string, err error) {
+	on := w.under(s.db)
+	var left []string
+	if w.raw != nil {
+		if err := w.raw(ctx, s.db); err != nil {
+			return nil, fmt.Errorf("seed: %w", err)
+		}
+		if mended, left, err = w.settle(ctx, on); err != nil || len(left) > 0 {
+			return nil, fmt.Errorf("after the audit's job the checks find:%s (%w)", lines(left), err)
+		}
+		return mended, w.model.Indexes().Ensure(ctx, on)
+	}
+	if err := w.model.Indexes().Ensure(ctx, on); err != nil {
+		return nil, err
+	}
+	if w.Seed != nil {
+		if err := w.Seed(ctx, on); err != nil {
+			return nil, fmt.Errorf("Seed: %w", err)
+		}
+	}
+	mended, left, err = w.settle(ctx, on)
+	if err == nil && len(left) > 0 {
+		return nil, fmt.Errorf("after Seed, and the audit's job, the checks find:%s", lines(left))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("after Seed: %w", err)
+	}
+	return mended, nil
 }
 
 // stand puts the other tenant's documents beside.
@@ -163,6 +159,17 @@ func (w *way) stand(t *testing.T) {
 
 func (w *way) tenanted() bool { return w.scope != nil && len(w.scope.Tenant) > 0 }
 
+// hides reports whether the scope marks a document as deleted: for a program it isn't there.
+func (w *way) hides(collection string, doc bson.Raw) bool {
+	if w.scope == nil || !w.holds(collection) {
+		return false
+	}
+	return slices.ContainsFunc(w.scope.Delete, func(e bson.E) bool {
+		v := doc.Lookup(e.Key)
+		return !v.IsZero() && v.Type != bson.TypeNull
+	})
+}
+
 // documents are ours, less what is not compared, and the other tenant's.
 func (w *way) documents(all image) (ours, theirs stored, err error) {
 	isTheirs := func(string, bson.Raw) bool { return false }
@@ -176,7 +183,8 @@ func (w *way) documents(all image) (ours, theirs stored, err error) {
 	}
 	ours, err = all.documents(func(collection string, doc bson.Raw) bool {
 		lock := w.locks[lockID{collection, canonicalID(doc.Lookup("_id"))}]
-		return !lock && !strings.HasPrefix(collection, "docmodel.") && !isTheirs(collection, doc)
+		_, ignored := w.Ignore[collection+".*"]
+		return !lock && !ignored && !w.hides(collection, doc) && !strings.HasPrefix(collection, "docmodel.") && !isTheirs(collection, doc)
 	}, func(path string) bool { _, ignored := w.Ignore[path]; return ignored })
 	return ours, theirs, err
 }
@@ -227,40 +235,36 @@ type outcome struct {
 	settled
 }
 
-// outcome settles a database, and looks at it.
-func (w *way) outcome(ctx context.Context, db *mongo.Database, errs ...error) (o outcome, err error) {
-	now, err := w.image.now(ctx, db)
+// outcome settles the database, and looks at it.
+func (s *stage) outcome(errs ...error) (o outcome, err error) {
+	now, err := s.now()
 	if err != nil {
 		return o, err
 	}
 	copy(o.errs[:], errs)
-	o.settled, err = w.settled(now, func() (*mongo.Database, error) { return db, nil })
+	o.settled, err = s.settled(now, func() {})
 	return o, err
 }
 
-// settled is what the audit makes of a database, which is opened unless equal documents were settled before: many orders end with the same.
-func (w *way) settled(now image, open func() (*mongo.Database, error)) (s settled, err error) {
+// settled is what the audit makes of the database when it is in a state, which open sees to. It is remembered: many orders end alike.
+func (s *stage) settled(now image, open func()) (o settled, err error) {
 	key := now.hash()
-	if known, ok := w.known[key]; ok {
+	if known, ok := s.known[key]; ok {
 		return known, nil
 	}
-	ctx := context.Background()
-	db, err := open()
-	if err != nil {
-		return s, err
+	open()
+	if o.found, o.left, err = s.settle(context.Background(), s.under(s.db)); err != nil {
+		return o, err
 	}
-	if s.found, s.left, err = w.settle(ctx, w.under(db)); err != nil {
-		return s, err
-	}
-	if len(s.found) > 0 {
-		if now, err = w.image.now(ctx, db); err != nil {
-			return s, err
+	if len(o.found) > 0 {
+		if now, err = s.now(); err != nil {
+			return o, err
 		}
 	}
-	if s.docs, s.theirs, err = w.documents(now); err == nil {
-		w.known[key] = s
+	if o.docs, o.theirs, err = s.documents(now); err == nil {
+		s.known[key] = o
 	}
-	return s, err
+	return o, err
 }
 
 // record is the option of a client whose commands are kept, whole.

@@ -1,0 +1,58 @@
+// Package verify lets tests of this module run two operations as modeltest.Verify does, and judge by themselves what they leave:
+// operations of techniques that know nothing of each other may leave something for the audit. Package modeltest sets New.
+package verify
+
+import (
+	"context"
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A Case says how a program uses a model, and what is stored before its operations.
+type Case struct {
+	Name  string
+	Model *model.Model
+	Scope *model.Scope // nil for none
+	Tx    bool         // with model.WithTransactions
+
+	// Seed stores documents, by the driver alone. The audit's job derives from them what the techniques keep, before there are indexes.
+	Seed func(ctx context.Context, db *mongo.Database) error
+
+	Ignore map[string]string // as of modeltest.VerifyCase
+}
+
+// An Operation is one of modeltest.Verify.
+type Operation struct {
+	Name string
+	Run  func(ctx context.Context, db model.DB) error
+}
+
+// An Outcome is what operations have returned and left.
+type Outcome struct {
+	Errs   [2]error
+	Found  []string // what the checks find
+	Left   []string // what they find after the audit's job
+	Theirs string   // how the other tenant's documents have changed
+	Odd    string   // of two that met: how the documents differ from those after one operation and then the other; see modeltest.Verify
+}
+
+// A Meeting is what came of two operations.
+type Meeting struct {
+	Alone    [2]Outcome
+	InTurn   [2]Outcome // A and then B, B and then A
+	Together []Outcome  // at the same time
+}
+
+// A Way is a case that is ready: each operation meets what its Seed stored.
+type Way interface {
+	Alone(t *testing.T, o Operation) Outcome
+
+	// Meet runs two operations alone, one after the other, and at the same time: one of them at once, before, within or after the
+	// writes of the other. In a subtest "server" of modeltest.Each, the server runs one of these orders, and the engine the rest.
+	Meet(t *testing.T, a, b Operation) Meeting
+}
+
+// New prepares a case, on the engine.
+var New func(t *testing.T, c Case) Way

@@ -1,0 +1,64 @@
+package modeltest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// A cast is the clients of two operations that run at the same time. They may do so several times.
+type cast [2]*seat
+
+// A seat is the client of an operation, and the operation that has it now.
+type seat struct {
+	client   *mongo.Client
+	txn      transactions
+	director *director
+	actor    *actor
+}
+
+// newCast connects two clients.
+func (b *backend) newCast() (k *cast, disconnect func(), err error) {
+	k = &cast{{}, {}}
+	var ends []func()
+	disconnect = func() {
+		for _, end := range ends {
+			end()
+		}
+	}
+	for i, s := range k {
+		held := NewFaults().From(func(c Command) bool { return s.director != nil && s.director.match(c) }, 1,
+			Action{func(c *faultConn, m *message) error { return s.director.hold(s.actor, c, m) }})
+		watch := options.Client().SetMonitor(s.txn.monitor(&k[1-i].txn))
+		client, end, err := b.connect(newConfig([]Option{WithFaults(held), WithClientOptions(watch)}))
+		if err != nil {
+			disconnect()
+			return nil, nil, err
+		}
+		s.client, ends = client, append(ends, end)
+	}
+	return k, disconnect, nil
+}
+
+// play runs both operations by the schedule, A wherever it says nothing.
+func (k *cast) play(ctx context.Context, c *InterleaveCase, db string, s schedule, patience time.Duration) (*director, error) {
+	d := &director{match: c.Match, patience: patience, events: make(chan stageEvent, 16)}
+	for i, name := range []string{"A", "B"} {
+		seat := k[i]
+		seat.txn.begin()
+		d.actors[i] = &actor{name: name, txn: &seat.txn}
+		seat.director, seat.actor = d, d.actors[i]
+	}
+	for i, op := range []func(context.Context, *mongo.Database) error{c.A, c.B} {
+		actor, client := d.actors[i], k[i].client
+		go func() {
+			err := fmt.Errorf("%s ended its goroutine", actor.name)
+			defer func() { d.events <- stageEvent{actor: actor, done: true, err: err} }()
+			err = op(ctx, client.Database(db))
+		}()
+	}
+	return d, d.direct(s)
+}

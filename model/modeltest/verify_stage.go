@@ -1,0 +1,141 @@
+package modeltest
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/engine"
+	"github.com/docmodel/docmodel/internal/tenancy"
+)
+
+// A stage is where operations run: a database that becomes the way's image again before each run, and clients of it.
+type stage struct {
+	*way
+	t    *testing.T
+	ctx  context.Context
+	b    *backend
+	db   *mongo.Database
+	cast *cast // nil until two operations run at the same time
+}
+
+// fresh runs f with a database that holds the image: on an engine of its own and a clock of its own, or on the server.
+func (w *way) fresh(t *testing.T, f func(ctx context.Context, s *stage)) {
+	t.Helper()
+	if w.backend.plain != nil {
+		w.onServer(t, f)
+		return
+	}
+	w.onEngine(t, f)
+}
+
+func (w *way) onEngine(t *testing.T, f func(ctx context.Context, s *stage)) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background()) // a deadline would show in each command
+		defer cancel()
+		b, stop := newEngine()
+		cleanUp(t, stop)
+		s := &stage{way: w, t: t, ctx: ctx, b: b, db: b.mustConnect(t).Database("verified")}
+		s.again()
+		f(ctx, s)
+	})
+}
+
+// onServer runs f with the database that the way has on the server.
+func (w *way) onServer(t *testing.T, f func(ctx context.Context, s *stage)) {
+	ctx, cancel := context.WithTimeout(context.Background(), rowTimeout)
+	defer cancel()
+	if w.server == nil {
+		w.server = w.backend.plain.Database(w.backend.newName(w.t))
+	}
+	s := &stage{way: w, t: t, ctx: ctx, b: w.backend, db: w.server}
+	s.again()
+	f(ctx, s)
+}
+
+// again makes the database the image.
+func (s *stage) again() {
+	s.t.Helper()
+	switch {
+	case s.image == nil:
+	case s.base != nil && s.b.engine != nil:
+		s.b.engine.Restore(s.base)
+	default:
+		s.become(s.image)
+	}
+}
+
+// become makes the database one of an image.
+func (s *stage) become(i image) {
+	s.t.Helper()
+	if err := i.restore(s.ctx, s.db); err != nil {
+		s.t.Fatalf("%s: what was seeded%s can't be stored: %v", s.way.name, s.besides, err)
+	}
+}
+
+// keep has an engine hold what the stage holds.
+func (s *stage) keep() (*engine.Engine, error) {
+	e := engine.New()
+	e.Restore(s.b.engine)
+	return e, e.Close()
+}
+
+// now is the image of the database.
+func (s *stage) now() (image, error) {
+	if s.b.engine == nil || tenancy.On { // then each read is to be seen as a tenant's
+		return s.image.now(s.ctx, s.db)
+	}
+	var out image
+	for name, doc := range s.b.engine.Documents(s.db.Name()) {
+		if len(out) == 0 || out[len(out)-1].name != name {
+			one := imageCollection{name: name}
+			if at := slices.IndexFunc(s.image, func(c imageCollection) bool { return c.name == name }); at >= 0 {
+				one = s.image[at]
+			}
+			one.docs = nil
+			out = append(out, one)
+		}
+		raw, ok := s.encoded[&doc[0]]
+		if !ok {
+			var err error
+			if raw, err = bson.Marshal(doc); err != nil {
+				return nil, err
+			}
+			s.encoded[&doc[0]] = raw
+		}
+		last := &out[len(out)-1]
+		last.docs = append(last.docs, raw)
+	}
+	return out, nil
+}
+
+// play runs two operations at the same time, with the image.
+func (s *stage) play(c *InterleaveCase, order schedule) schedule {
+	s.t.Helper()
+	s.again()
+	if s.cast == nil {
+		k, disconnect, err := s.b.newCast()
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.t.Cleanup(disconnect)
+		s.cast = k
+	}
+	patience := enginePatience
+	if s.b.plain != nil {
+		patience = serverPatience
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, time.Hour)
+	defer cancel()
+	d, err := s.cast.play(ctx, c, s.db.Name(), order, patience)
+	if err != nil {
+		s.t.Fatalf("%v%s", err, d.story())
+	}
+	c.judge(s.t, s.db, d.actors[0].err, d.actors[1].err, d.story)
+	return d.taken
+}
