@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"context"
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
@@ -22,16 +23,8 @@ func init() {
 				changed("delete", c.Delete("c1", token(5))),
 			}
 		}},
-		fixture{name: "denorm.Copy", declare: func() (model.Technique, []operation) {
-			c := denorm.NewCopy(posts, comments, denorm.CopySpec{
-				KeyPath: "post", Fields: []denorm.Field{{From: "title", To: "postTitle"}}, Version: "titleV", VersionTo: "postTitleV",
-			})
-			return c, []operation{
-				read("set", posts, "p1", func(p *post) model.Plan { return c.Set(p, bson.D{e("title", "Uno")}) }),
-				changed("refresh", c.Refresh("p1")),
-				read("attach", posts, "p2", func(p *post) model.Plan { return model.NewPlan(c.Attach("c2", p)) }),
-			}
-		}},
+		copied("denorm.Copy", denorm.CopySpec{}),
+		copied("denorm.Copy that locks", denorm.CopySpec{Lock: "lock"}, "posts.lock"),
 		fixture{name: "denorm.Approximate", declare: func() (model.Technique, []operation) {
 			a := denorm.NewApproximate(posts, "views", 10)
 			return a, []operation{planned("count", a.Count("p1", 1, 0.05))}
@@ -114,6 +107,32 @@ func init() {
 			return x, []operation{planned("plan", x.Plan(nil))}
 		}},
 	)
+}
+
+// copied is a Copy of the posts' titles in their comments.
+func copied(name string, spec denorm.CopySpec, volatile ...string) fixture {
+	spec.KeyPath, spec.Fields = "post", []denorm.Field{{From: "title", To: "postTitle"}}
+	spec.Version, spec.VersionTo = "titleV", "postTitleV"
+	return fixture{name: name, volatile: volatile, declare: func() (model.Technique, []operation) {
+		c := denorm.NewCopy(posts, comments, spec)
+		return c, []operation{
+			read("set", posts, "p1", func(p *post) model.Plan { return c.Set(p, bson.D{e("title", "Uno")}) }),
+			changed("refresh", c.Refresh("p1")),
+			read("attach", posts, "p2", func(p *post) model.Plan { return model.NewPlan(c.Attach("c2", p)) }),
+			changed("store", c.Storing("p1", func(p *post) model.Change[any] { return stored(p, "c8") }, "c8")),
+			changed("store of what others delete", c.Storing("p2", func(p *post) model.Change[any] { return stored(p, "c9") }, "c9")),
+		}
+	}}
+}
+
+// stored is the change that stores a comment with the copy of a post.
+func stored(p *post, id string) model.Change[any] {
+	return model.Change[any]{
+		Read: func(context.Context, model.DB) (any, error) { return nil, nil },
+		Decide: func(any) (model.Plan, error) {
+			return model.NewPlan(comments.Insert(comment{ID: id, Post: &p.ID, Slug: id, At: noon.Add(time.Hour), PostTitle: p.Title, PostTitleV: p.TitleV})), nil
+		},
+	}
 }
 
 // entryState are the fields of entries that say which operations are under way, or were.

@@ -27,6 +27,7 @@ type (
 		ID     string `bson:"_id"`
 		Title  string `bson:"title"`
 		TitleV int64  `bson:"titleV"` // denorm.Copy
+		Lock   int64  `bson:"lock"`
 		Author string `bson:"author,omitempty"`
 
 		Comments int64           `bson:"comments"` // denorm.Counter

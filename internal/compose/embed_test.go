@@ -48,8 +48,14 @@ func init() {
 		}},
 		fixture{name: "embed.Kinds", declare: func() (model.Technique, []operation) {
 			k := embed.NewKinds(posts, media, embed.KindsSpec{Path: "media", ByTag: true})
+			// Who stores a value of another kind counts the version up, for an embed.Versioned of the same documents.
+			stores := func(value any) model.Write {
+				return posts.Update("p1", bson.D{e("$set", bson.D{e("media", value)}), e("$inc", bson.D{e("version", int64(1))})})
+			}
 			return k, []operation{
-				written("retag where all have tags", k.Retag(bson.D{e("media.length", bson.D{e("$exists", true)})}, "song")),
+				written("another kind", stores(film{Minutes: 60})),
+				written("without a tag, and retag", stores(bson.D{e("length", int32(7))}), k.Retag(bson.D{e("media.length", bson.D{e("$exists", true)})}, "song")),
+				planned("insert", model.NewPlan(posts.Insert(post{ID: "p8", Title: "Eight", Media: film{Minutes: 9}}))),
 			}
 		}},
 	)
@@ -57,7 +63,7 @@ func init() {
 
 // uncounted are the paths of posts that other techniques write.
 var uncounted = []string{
-	"title", "titleV", "comments", "votes", "ops", "parts", "views", "specs", "last", "extra", "media", "authorName",
+	"title", "titleV", "lock", "comments", "votes", "ops", "parts", "views", "specs", "last", "extra", "media", "authorName",
 	"mails", "more", "latest", "tags", "author", "listed", "likedBy",
 	"parent", "order", "change", "ancestors", "children", "path", "left", "right", "depth", "outline", "at", "geo", "until",
 	"words", "text", "turned", "drafts",

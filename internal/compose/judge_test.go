@@ -91,7 +91,7 @@ func (p *pair) meet(t *testing.T, a, b operation, to *tally) {
 		}
 		switch {
 		case len(o.Left) > 0 && !person:
-			problem("together: after mending the checks find %q", o.Left)
+			problem("together: after mending the checks find %q (errors %v, %v)", o.Left, o.Errs[0], o.Errs[1])
 		case len(o.Found) > 0 && !past && o.Errs[0] == nil && o.Errs[1] == nil:
 			problem("together: without an error, the checks find %q", o.Found)
 		case o.Odd != "":
