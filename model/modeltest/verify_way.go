@@ -116,8 +116,11 @@ func (w *way) seed(ctx context.Context, s *stage) (mended []string, err error) {
 		if err := w.raw(ctx, s.db); err != nil {
 			return nil, fmt.Errorf("seed: %w", err)
 		}
-		if mended, left, err = w.settle(ctx, on); err != nil || len(left) > 0 {
-			return nil, fmt.Errorf("after the audit's job the checks find:%s (%w)", lines(left), err)
+		if mended, left, err = w.settle(ctx, on); err != nil {
+			return nil, err
+		}
+		if len(left) > 0 {
+			return nil, fmt.Errorf("after the audit's job the checks find:%s", lines(left))
 		}
 		return mended, w.model.Indexes().Ensure(ctx, on)
 	}
@@ -126,7 +129,7 @@ func (w *way) seed(ctx context.Context, s *stage) (mended []string, err error) {
 	}
 	if w.Seed != nil {
 		if err := w.Seed(ctx, on); err != nil {
-			return nil, fmt.Errorf("Seed: %w", err)
+			return nil, fmt.Errorf("in Seed: %w", err)
 		}
 	}
 	mended, left, err = w.settle(ctx, on)
