@@ -61,6 +61,8 @@ func ExampleIndexTable() {
 	// db.usersByCity.updateOne({_id: {v: 'Rome', id: 1}, ops: ObjectId('650000000000000000000001')}, {$set: {doc: {name: 'Ann'}, sure: true}})
 	// // if stale: db.usersByCity.updateOne({_id: {v: 'Rome', id: 1}}, {$pull: {ops: ObjectId('650000000000000000000001')}})
 	// // if stale: db.usersByCity.deleteOne({_id: {v: 'Rome', id: 1}, sure: false, ops: {$eq: []}})
+	// // in a transaction: db.users.insertOne({_id: 1, name: 'Ann', city: 'Rome'})
+	// // in a transaction: db.usersByCity.updateOne({_id: {v: 'Rome', id: 1}}, {$set: {doc: {name: 'Ann'}, sure: true}, $addToSet: {ops: ObjectId('650000000000000000000001')}}, {upsert: true})
 	// 3 commands, 3 documents written, by _id_ - rerunnable
 	// db.usersByCity.find({_id: {$gte: {v: 'Oslo', id: MinKey()}, $lte: {v: 'Oslo', id: MaxKey()}}}).sort({_id: 1})
 	// - 1 Ann

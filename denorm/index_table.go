@@ -122,7 +122,7 @@ func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string,
 // stored.
 //
 // Cost: three commands; twice as many entries as the document has values, and the document. Cut, it leaves entries without
-// the document: run it again, or see [IndexTable.Checks].
+// the document: run it again, or see [IndexTable.Checks]. In a transaction each entry is written once.
 func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 	return indextable.Tables{x.t}.Insert(x.docs.Insert(doc), op)
 }
@@ -144,7 +144,7 @@ func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 // field is set; four when the path is set, three if no entry changes or the document loses
 // its last value. Documents written: one; each entry that is entered or taken out twice,
 // and each that stays once when a copied field is set. Cut, it leaves an entry too many, or
-// copies that are old: run it again, or see [IndexTable.Checks].
+// copies that are old: run it again, or see [IndexTable.Checks]. In a transaction each entry is written once.
 func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Plan {
 	return indextable.Tables{x.t}.Set(doc, fields, op)
 }
@@ -157,7 +157,7 @@ func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Pl
 // It can be run again. Where the first run was cut and the document is gone, pass a
 // document that holds nothing but the _id: the entries that the first run left go.
 //
-// Cost: three commands; the document, and each of its entries twice. Two commands for a
+// Cost: three commands; the document, and each of its entries twice; in a transaction once. Two commands for a
 // document without values.
 func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {
 	return indextable.Tables{x.t}.Delete(doc)

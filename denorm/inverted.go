@@ -57,7 +57,7 @@ func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ..
 // Insert returns the plan that enters a new document's values, of all paths, and stores it, as [IndexTable.Insert] does.
 //
 // Cost: two commands for each path that has values, and one; twice as many entries as the document has values, and the
-// document. Cut, it leaves entries without the document: run it again, or see [IndexTable.Checks].
+// document. Cut, it leaves entries without the document: run it again, or see [IndexTable.Checks]. In a transaction each entry is written once.
 func (x *Inverted[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 	return x.cores.Insert(x.docs.Insert(doc), op)
 }
@@ -68,7 +68,7 @@ func (x *Inverted[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 //
 // Cost: one command, and for each path that is set two more: one to confirm what is entered,
 // one to delete what leaves; and one for each path that gets or loses values. Documents
-// written: one, and each entry that is entered or taken out twice. Cut, it leaves an entry
+// written: one, and each entry that is entered or taken out twice, in a transaction once. Cut, it leaves an entry
 // too many: run it again.
 func (x *Inverted[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Plan {
 	return x.cores.Set(doc, fields, op)
@@ -78,7 +78,7 @@ func (x *Inverted[D, K]) Set(doc *D, fields bson.D, op bson.ObjectID) model.Plan
 // be run again.
 //
 // Cost: one command, one for each path, and one more for each path that has values; the
-// document, and each of its entries twice.
+// document, and each of its entries twice, in a transaction once.
 func (x *Inverted[D, K]) Delete(doc *D) model.Plan {
 	return x.cores.Delete(doc)
 }

@@ -96,6 +96,7 @@ func (p Plan) Cost() Cost {
 // without the hello by which RunTx and InTx ask whether the server has transactions. Since MongoDB 8.0 all writes are one bulkWrite command,
 // up to 25,000 statements or 16 MiB; older servers are sent the commands of Cost.
 func (p Plan) CostTx() Cost {
+	p = p.inTx()
 	batches, err := p.split()
 	if err != nil {
 		return Cost{}

@@ -27,14 +27,22 @@ func MergePlans(plans ...Plan) Plan {
 	if len(all.Steps) < 2 {
 		return all
 	}
+	all.Steps = mergedSteps(plans, func(p Plan) []Step { return p.Steps })
+	if all.leaner() {
+		all.InTx = mergedSteps(plans, func(p Plan) []Step { return p.inTx().Steps })
+	}
+	all.Transactional, all.Leaves = len(all.Steps) > 1, ""
+	return all
+}
+
+func mergedSteps(plans []Plan, steps func(Plan) []Step) []Step {
 	var m planMerger
 	for i, p := range plans {
-		for j, s := range p.Steps {
+		for j, s := range steps(p) {
 			m.add(s, i, fmt.Sprintf("step %d of plan %d", j+1, i+1))
 		}
 	}
-	all.Steps, all.Transactional, all.Leaves = m.steps, len(m.steps) > 1, ""
-	return all
+	return m.steps
 }
 
 // planMerger collects steps, and of each the last plan that is part of it, and its name in errors.

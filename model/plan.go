@@ -35,6 +35,10 @@ type Plan struct {
 	// back by itself. Its own failure is joined to the error. A crash can keep it from being sent.
 	IfStale []Step
 
+	// InTx are the steps in a transaction, where they differ from Steps: nothing is cut off there, so that nothing need be marked. Nil
+	// stands for Steps. A [Result] and a [StepError] count the steps that ran.
+	InTx []Step
+
 	// Leaves says in words what a reader or a crash can find between two steps. "" means nothing of note.
 	Leaves string
 
@@ -52,12 +56,16 @@ func NewPlan(steps ...Step) Plan { return Plan{Steps: slices.Clone(steps)} }
 func RefusedPlan(collection string, err error) Plan { return NewPlan(Refused(collection, err)) }
 
 // Concat joins plans into one that does all of them in order. The result is transactional if one of them is; its options
-// are those of the first plan that has any. What the plans do when they are stale (IfStale) is joined too: the steps of all of them run,
-// whichever was stale.
+// are those of the first plan that has any. What the plans do when they are stale (IfStale), and in a transaction (InTx), is joined too: when
+// one is stale, the steps of all of them run.
 func Concat(plans ...Plan) Plan {
 	var out Plan
 	var leaves []string
+	lean := slices.ContainsFunc(plans, Plan.leaner)
 	for _, p := range plans {
+		if lean {
+			out.InTx = append(out.InTx, p.inTx().Steps...)
+		}
 		out.Steps = append(out.Steps, p.Steps...)
 		out.IfStale = append(out.IfStale, p.IfStale...)
 		out.Transactional = out.Transactional || p.Transactional
@@ -70,6 +78,17 @@ func Concat(plans ...Plan) Plan {
 	}
 	out.Leaves = strings.Join(leaves, "; ")
 	return out
+}
+
+// leaner reports whether the plan has other steps in a transaction.
+func (p Plan) leaner() bool { return p.InTx != nil }
+
+// inTx is the plan as it runs in a transaction.
+func (p Plan) inTx() Plan {
+	if p.leaner() {
+		p.Steps, p.InTx = p.InTx, nil
+	}
+	return p
 }
 
 // Err returns the first step's bad input, as a [*StepError], or nil.
@@ -109,14 +128,19 @@ func (p Plan) String() string {
 			lines[i] = s.String()
 		}
 	}
-	for _, s := range p.IfStale {
-		line := "// if stale: a step that is nil"
-		if s != nil {
-			line = "// if stale: " + s.String()
+	lines = append(lines, remarks("// if stale: ", p.IfStale)...)
+	return strings.Join(append(lines, remarks("// in a transaction: ", p.InTx)...), "\n")
+}
+
+// remarks are steps as comments.
+func remarks(what string, steps []Step) []string {
+	lines := make([]string, len(steps))
+	for i, s := range steps {
+		if lines[i] = what + "a step that is nil"; s != nil {
+			lines[i] = what + s.String()
 		}
-		lines = append(lines, line)
 	}
-	return strings.Join(lines, "\n")
+	return lines
 }
 
 // A Guarantee is what a plan promises when it is cut: by a crash, a lost connection, a cancelled context.

@@ -34,6 +34,9 @@ func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
 
 // run is Run, within an operation that is observed or nil.
 func (p Plan) run(ctx context.Context, db DB, op *observation) (Result, error) {
+	if runctx.InTransaction(ctx) {
+		p = p.inTx()
+	}
 	p = p.under(db)
 	batches, err := p.split()
 	op.priced(p, grouped(batches, together(ctx)))

@@ -19,6 +19,9 @@ func (p Plan) under(db DB) Plan {
 // plan applies the scope to each step of a plan.
 func (s *scope) plan(p Plan) Plan {
 	p.Steps, p.IfStale = s.steps(p.Steps), s.steps(undoing(p.IfStale))
+	if p.leaner() {
+		p.InTx = s.steps(p.InTx)
+	}
 	return p
 }
 

@@ -10,7 +10,7 @@ import (
 // marked is the plan with the mark in each update of the watched collection. It refuses what can't carry one.
 func (s Stream) marked(p Plan, mark string) (Plan, error) {
 	own := false
-	for _, list := range [][]Step{p.Steps, p.IfStale} {
+	for _, list := range [][]Step{p.Steps, p.IfStale, p.InTx} {
 		for _, step := range list {
 			touches, reason := s.touches(step)
 			if reason != "" {

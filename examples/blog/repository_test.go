@@ -29,6 +29,10 @@ func Example() {
 	// db.authors.updateOne({_id: 'bob'}, {$addToSet: {posts: ObjectId('650000000000000000000001')}})
 	// // if stale: db.postBySlug.updateOne({_id: 'hello', id: ObjectId('650000000000000000000001')}, {$pull: {ops: ObjectId('650000000000000000000001')}})
 	// // if stale: db.postBySlug.deleteOne({_id: 'hello', id: ObjectId('650000000000000000000001'), sure: false, ops: {$eq: []}})
+	// // in a transaction: db.posts.insertOne({_id: ObjectId('650000000000000000000001'), slug: 'hello', title: 'Hello', text: 'We begin.', at: ISODate('2026-05-01T12:00:00.000Z'), authors: ['ann', 'bob'], views: Long('0')})
+	// // in a transaction: db.postBySlug.updateOne({_id: 'hello', id: ObjectId('650000000000000000000001')}, {$set: {sure: true}, $addToSet: {ops: ObjectId('650000000000000000000001')}}, {upsert: true})
+	// // in a transaction: db.authors.updateOne({_id: 'ann'}, {$addToSet: {posts: ObjectId('650000000000000000000001')}})
+	// // in a transaction: db.authors.updateOne({_id: 'bob'}, {$addToSet: {posts: ObjectId('650000000000000000000001')}})
 	// 5 commands, 5 documents written, by _id_ - rerunnable
 	//
 	// comment on it:

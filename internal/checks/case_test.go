@@ -122,6 +122,7 @@ func planParts(p model.Plan) (out []part, err error) {
 		}
 	}
 	out = append(stepParts("", p.Steps), stepParts("if stale ", p.IfStale)...)
+	out = append(out, stepParts("in a transaction ", p.InTx)...)
 	return append(out, part{"options", data, fmt.Sprint(p.Options.Comment, p.Transactional, p.Leaves)}), err
 }
 

@@ -46,6 +46,7 @@ func (u usedPaths) value(c Case, v any, s string) {
 	case model.Plan:
 		u.steps(c, v.Steps)
 		u.steps(c, v.IfStale)
+		u.steps(c, v.InTx)
 	case model.Check:
 		for _, q := range v.Queries {
 			u.pipeline(q.Collection, q.Pipeline)

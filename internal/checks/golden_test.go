@@ -184,6 +184,14 @@ func showPlan(b *strings.Builder, comment func(string, ...any), p model.Plan) {
 	if p.Leaves != "" {
 		comment("cut, it leaves %s", p.Leaves)
 	}
+	if p.InTx == nil {
+		return
+	}
+	comment("in a transaction:")
+	for _, step := range p.InTx {
+		comment("  %s", step)
+	}
+	comment("  %s", p.CostTx())
 }
 
 func showIndexes(b *strings.Builder, comment func(string, ...any), list ...model.Index) {

@@ -1,7 +1,6 @@
 package indextable_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -270,21 +269,4 @@ func TestIndexTableDeclaration(t *testing.T) {
 	if r.From != "emails" || r.FromPath != "id" || r.FromEnd != model.ZeroOrOne || byCity.Relations()[0].FromEnd != model.Many || byCity.Relations()[0].FromPath != "_id.id" {
 		t.Errorf("relations: %v", r)
 	}
-}
-
-// A duplicate key aborts the transaction, and both reservations are gone; who has the value is asked afterwards.
-func TestIndexTableTransaction(t *testing.T) {
-	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
-		mustExec(t, db, byEmail.Insert(member{ID: "a", Email: "a@x"}, token(1)))
-		_, err := byEmail.Insert(member{ID: "b", Email: "a@x"}, token(2)).RunTx(context.Background(), db)
-		if !errors.Is(err, model.ErrTaken) {
-			t.Errorf("error %v", err)
-		}
-		if _, err := byEmail.Insert(member{ID: "b", Email: "b@x"}, token(2)).RunTx(context.Background(), db); err != nil {
-			t.Fatal(err)
-		}
-		wantDrifts(t, db, byEmail)
-	})
 }

@@ -139,7 +139,22 @@ func wantSettled(t testing.TB, db *mongo.Database, x *denorm.IndexTable[member, 
 	}
 }
 
-func operations(x *denorm.IndexTable[member, string], there, back, copied bson.D) []operation {
+// A way is how an operation's plan runs: see [plain] and [model.WithTransactions].
+type way func(context.Context, model.DB) (model.DB, error)
+
+func plain(_ context.Context, db model.DB) (model.DB, error) { return db, nil }
+
+// run runs a plan in a way.
+func (w way) run(ctx context.Context, db model.DB, p model.Plan) error {
+	on, err := w(ctx, db)
+	if err != nil {
+		return err
+	}
+	return exec(ctx, on, p)
+}
+
+// operations are those on the member "a", which end with the two that know no transaction.
+func operations(x *denorm.IndexTable[member, string], w way, there, back, copied bson.D) []operation {
 	op := func(name string, plan func(*member, bson.ObjectID) model.Plan) operation {
 		return operation{Name: name, Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
 			m, err := members.ByID("a").One(ctx, db)
@@ -149,7 +164,7 @@ func operations(x *denorm.IndexTable[member, string], there, back, copied bson.D
 			if err != nil {
 				return err
 			}
-			return exec(ctx, db, plan(&m, op))
+			return w.run(ctx, db, plan(&m, op))
 		}}
 	}
 	set := func(name string, fields bson.D) operation {
@@ -159,7 +174,7 @@ func operations(x *denorm.IndexTable[member, string], there, back, copied bson.D
 		set("there", there), set("back", back), set("copied", copied),
 		op("delete", func(m *member, _ bson.ObjectID) model.Plan { return x.Delete(m) }),
 		{Name: "insert", Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			return exec(ctx, db, x.Insert(member{ID: "a", Name: "New", City: "Kyiv", Email: "k@x"}, op))
+			return w.run(ctx, db, x.Insert(member{ID: "a", Name: "New", City: "Kyiv", Email: "k@x"}, op))
 		}},
 		{Name: "mend", Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
 			for _, c := range x.Checks() {
@@ -190,26 +205,28 @@ func TestIndexTableInterleaved(t *testing.T) {
 		table *denorm.IndexTable[member, string]
 		ops   []operation
 	}{
-		{"email", byEmail, operations(byEmail, bson.D{e("email", "b@x")}, bson.D{e("email", "a@x")}, bson.D{e("name", "Bo")})},
-		{"city", byCity, operations(byCity, bson.D{e("city", "Oslo")}, bson.D{e("city", "Rome")}, bson.D{e("name", "Bo")})},
+		{"email", byEmail, operations(byEmail, plain, bson.D{e("email", "b@x")}, bson.D{e("email", "a@x")}, bson.D{e("name", "Bo")})},
+		{"city", byCity, operations(byCity, plain, bson.D{e("city", "Oslo")}, bson.D{e("city", "Rome")}, bson.D{e("name", "Bo")})},
 	} {
 		for i, a := range x.ops {
 			for j, b := range x.ops {
 				if !everyPair && j != (i+quick)%len(x.ops) {
 					continue
 				}
-				t.Run(x.name+" "+a.Name+" | "+b.Name, func(t *testing.T) { meet(t, x.table, a, b) })
+				t.Run(x.name+" "+a.Name+" | "+b.Name, func(t *testing.T) { modeltest.Interleave(t, meeting(t, x.table, a, b)) })
 			}
 		}
 	}
 }
 
-func meet(t *testing.T, x *denorm.IndexTable[member, string], a, b operation) {
+// meeting is two operations on a member of Rome.
+func meeting(t *testing.T, x *denorm.IndexTable[member, string], a, b operation) modeltest.InterleaveCase {
 	if os.Getenv("MONGODB_URI") == "" {
 		t.Parallel()
 	}
 	all, mended := 0, 0
-	modeltest.Interleave(t, modeltest.InterleaveCase{
+	t.Cleanup(func() { t.Logf("%d of %d orders left what a repair mended", mended, all) })
+	return modeltest.InterleaveCase{
 		Match:    interleaved,
 		OnServer: 3,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
@@ -247,8 +264,7 @@ func meet(t *testing.T, x *denorm.IndexTable[member, string], a, b operation) {
 				t.Errorf("the repair changed documents: %v, were %v", after, before)
 			}
 		},
-	})
-	t.Logf("%d of %d orders left what a repair mended", mended, all)
+	}
 }
 
 // Of 32 writers of one unique value one wins, and the others leave nothing.

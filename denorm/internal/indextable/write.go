@@ -31,10 +31,11 @@ func (ts Tables) Insert(w model.Write, op bson.ObjectID) model.Plan {
 	taken := model.Reason{If: commands.ByID(id), Err: commands.Taken(docs, id, false)}
 	var p model.Plan
 	var held bson.A
-	var keep []model.Step
+	var keep, entered []model.Step
 	for i, t := range ts {
 		for _, v := range states[i].values {
 			p.Steps = append(p.Steps, t.enter(v, id, states[i].copies, op))
+			entered = append(entered, t.enterSure(v, id, states[i].copies, op))
 			held = append(held, bson.D{{Key: t.path, Value: mql.Eq(v)}})
 			keep = append(keep, t.update(t.key(v, id), append(mql.Set(mql.E("sure", true)), pullOp(op))))
 		}
@@ -48,6 +49,9 @@ func (ts Tables) Insert(w model.Write, op bson.ObjectID) model.Plan {
 	}
 	w.Reasons = append(w.Reasons, taken)
 	p.Steps = append(p.Steps, w)
+	if len(entered) > 0 {
+		p.InTx = append([]model.Step{w}, entered...)
+	}
 	for i, t := range ts {
 		for _, v := range states[i].values {
 			p.Steps = append(p.Steps, t.confirm(t.key(v, id), states[i].copies, op))
@@ -75,7 +79,7 @@ func (ts Tables) Set(read any, fields bson.D, op bson.ObjectID) model.Plan {
 		return refuse(err)
 	}
 	now := make([]state, len(ts))
-	var enters, back, leaves, after, removes []model.Step
+	var enters, back, leaves, after, removes, inTx []model.Step
 	for i, t := range ts {
 		if now[i], err = t.after(was[i], set); err != nil {
 			return refuse(err)
@@ -84,15 +88,18 @@ func (ts Tables) Set(read any, fields bson.D, op bson.ObjectID) model.Plan {
 		entered, left := stored.Without(now[i].values, was[i].values), stored.Without(was[i].values, now[i].values)
 		for _, v := range entered {
 			enters = append(enters, t.enter(v, id, copies, op))
+			inTx = append(inTx, t.enterSure(v, id, copies, op))
 			after = append(after, t.confirm(t.key(v, id), copies, op))
 		}
 		back = append(back, t.takeBack(entered, id, op)...)
 		for _, v := range left {
 			leaves = append(leaves, t.leave(v, id))
+			inTx = append(inTx, commands.DeleteOne(t.entries, t.key(v, id)))
 		}
 		if stored.Sets(set, t.copies...) {
 			for _, v := range stored.Without(now[i].values, entered) {
-				after = append(after, t.update(t.key(v, id), mql.Set(mql.E("doc", copies))))
+				renewed := t.update(t.key(v, id), mql.Set(mql.E("doc", copies)))
+				after, inTx = append(after, renewed), append(inTx, renewed)
 			}
 		}
 		if stored.Sets(set, t.path) {
@@ -102,9 +109,12 @@ func (ts Tables) Set(read any, fields bson.D, op bson.ObjectID) model.Plan {
 			removes = append(removes, t.removeLeft(id, now[i].values))
 		}
 	}
+	write := ts.write(was, now, set)
 	p := commands.Leaving("an entry of a value that the document doesn't hold, or copied fields that are old",
-		slices.Concat(enters, leaves, []model.Step{ts.write(was, now, set)}, after, removes)...)
-	p.IfStale = back
+		slices.Concat(enters, leaves, []model.Step{write}, after, removes)...)
+	if p.IfStale = back; len(enters)+len(leaves) > 0 {
+		p.InTx = append([]model.Step{write}, inTx...)
+	}
 	return p
 }
 
@@ -157,19 +167,19 @@ func (ts Tables) Delete(read any) model.Plan {
 		return model.RefusedPlan(ts[0].docs.Name(), err)
 	}
 	id := states[0].id
+	deletes := model.Write{Collection: ts[0].docs.Name(), Index: model.IDIndex, Model: &mongo.DeleteOneModel{Filter: commands.ByID(id)}}
 	var p model.Plan
-	var removes []model.Step
+	var removes, inTx []model.Step
 	for i, t := range ts {
 		for _, v := range states[i].values {
 			p.Steps = append(p.Steps, t.leave(v, id))
+			inTx = append(inTx, commands.DeleteOne(t.entries, t.key(v, id)))
 		}
 		removes = append(removes, t.removeLeft(id, nil))
 	}
-	p.Steps = append(p.Steps, model.Write{
-		Collection: ts[0].docs.Name(), Index: model.IDIndex, Model: &mongo.DeleteOneModel{Filter: commands.ByID(id)},
-	})
-	if len(p.Steps) > 1 {
-		p.Leaves = "entries without their document"
+	p.Steps = append(p.Steps, deletes)
+	if len(inTx) > 0 {
+		p.InTx, p.Leaves = append([]model.Step{deletes}, inTx...), "entries without their document"
 	}
 	p.Steps = append(p.Steps, removes...)
 	return p
@@ -196,6 +206,15 @@ func (t *Table) enter(v, id bson.RawValue, copies bson.D, op bson.ObjectID) mode
 			{If: sure, Err: commands.Taken(t.entries, v, false)},
 			{If: sure[:1:1], Err: commands.Taken(t.entries, v, true)},
 		}
+	}
+	return w
+}
+
+// enterSure is enter and confirm in one, for a transaction. It claims the value too: others take out only what they know all claims of.
+func (t *Table) enterSure(v, id bson.RawValue, copies bson.D, op bson.ObjectID) model.Write {
+	w := t.enter(v, id, copies, op)
+	w.Model.(*mongo.UpdateOneModel).Update = bson.D{
+		{Key: "$set", Value: t.fields(copies, mql.E("sure", true))}, {Key: "$addToSet", Value: bson.D{{Key: "ops", Value: op}}},
 	}
 	return w
 }
