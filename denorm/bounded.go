@@ -106,7 +106,7 @@ func (b *Bounded[D, K]) Slice(owner K, n int) *model.Find[D] {
 	return f
 }
 
-// Validator returns the $jsonSchema that makes the server refuse an array over the bound, for the validator option of
-// create or collMod, alone or under $and with others
+// Validation returns the validation by which the server refuses an array over the bound
 // (https://www.mongodb.com/docs/manual/core/schema-validation/specify-json-schema/). Not every server enforces it.
-func (b *Bounded[D, K]) Validator() bson.D { return b.b.Validator() }
+// [model.Model.Validations] combines it with others of the collection.
+func (b *Bounded[D, K]) Validation() model.Validation { return b.b.Validation() }

@@ -217,7 +217,6 @@ func (b *Bucket[K, E]) Totals(key K) *model.Aggregate[BucketTotals] {
 	return commands.Indexed(model.AggregateAs[BucketTotals](b.buckets, pipeline), model.IDIndex, err)
 }
 
-// Validator returns the $jsonSchema that makes the server refuse a bucket with more than Max items, or without the
-// fields that every append writes, for the validator option of create or collMod, alone or under $and with others
-// (https://www.mongodb.com/docs/manual/core/schema-validation/specify-json-schema/). Not every server enforces it.
-func (b *Bucket[K, E]) Validator() bson.D { return b.in.Validator() }
+// Validation returns the validation by which the server refuses a bucket with more than Max items, or without the fields that every
+// append writes (https://www.mongodb.com/docs/manual/core/schema-validation/specify-json-schema/). Not every server enforces it.
+func (b *Bucket[K, E]) Validation() model.Validation { return b.in.Validation() }

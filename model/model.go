@@ -22,7 +22,8 @@ type Model struct {
 //   - a technique writes a path that another one owns,
 //   - two techniques keep documents of their own in one collection,
 //   - a technique writes documents that another one guards by a version, and doesn't count the version up,
-//   - two indexes have one name and differ, or the same keys are unique for one technique and not for another.
+//   - two indexes have one name and differ, or the same keys are unique for one technique and not for another,
+//   - a unique index can't hold across the shards of a keys.Shard.
 //
 // Techniques that share a path legally pass: a denorm.Counter reads the reference that a relate.ParentRef writes.
 func New(name string, techniques ...Technique) *Model {
@@ -37,6 +38,7 @@ func New(name string, techniques ...Technique) *Model {
 	}
 	m.compareChecks()
 	m.compareIndexes()
+	m.compareShards()
 	return m
 }
 
@@ -182,6 +184,19 @@ func (m *Model) compareUnique(a, b Technique) {
 			if same && x.Unique != y.Unique && !isEntity(a) && !isEntity(b) {
 				m.fail(fmt.Sprintf("the index %s of %s is unique for one of %s and %s, and for the other it isn't", x.Name, x.Collection, techniqueName(a), techniqueName(b)),
 					"declare both unique, or give one of them other keys")
+			}
+		}
+	}
+}
+
+// compareShards refuses unique indexes that the shard key of a collection leaves impossible.
+func (m *Model) compareShards() {
+	for _, t := range m.techniques {
+		if key, ok := t.(interface {
+			Check(...Technique) []*DeclarationError
+		}); ok {
+			for _, wrong := range key.Check(m.techniques...) {
+				m.fail(wrong.Place+": "+wrong.Problem, wrong.Remedy)
 			}
 		}
 	}

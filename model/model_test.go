@@ -99,6 +99,8 @@ func TestNewRefuses(t *testing.T) {
 		{"elements past a version", "embed.Embedded writes shops.list", "Uncounted", shopGuard, embed.NewEmbedded[bson.D](anyShops, "list", embed.EmbeddedSpec{Key: "id"})},
 		{"two copies of one field", "both own wares.shop.name", "", shopNames, copyOfName("shop.name", "")},
 		{"keys that are unique and not", "is unique for one of", "declare both unique", unique(true), unique(false)},
+		{"a unique index across shards", "must begin with its fields", "put city before its keys",
+			keys.NewShard(anyShops, bson.D{{Key: "city", Value: 1}}, keys.ShardSpec{}), unique(true)},
 		{"one name for two indexes", "two indexes have the name x, and differ", "another Name", indexed("x", "a"), indexed("x", "b")},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -24,10 +24,10 @@ func (t *tour) schemas(ctx context.Context) error {
 	raw := func(d bson.Raw) string { return d.Lookup("_id").String() }
 	for _, s := range []struct {
 		of   string
-		find *model.Find[bson.Raw]
+		find *model.Aggregate[bson.Raw]
 	}{
-		{"packages", packageSchema.Nonconforming()},
-		{"files", fileSchema.Nonconforming()},
+		{"packages", packageSchema.Checks()[0].Find()},
+		{"files", fileSchema.Checks()[0].Find()},
 	} {
 		found, err := read(ctx, t, s.of+" that don't conform", s.find, raw)
 		if err != nil {
@@ -37,9 +37,8 @@ func (t *tour) schemas(ctx context.Context) error {
 			return fmt.Errorf("stdlib: %d %s don't conform", len(found), s.of)
 		}
 	}
-	enforced := fileSchema.Enforced(schema.Strict, schema.Refuse)
 	if err := t.sent("let the server refuse files that don't", "", func() (string, error) {
-		return "the collection has the validator", enforced.Ensure(ctx, t.db)
+		return "the collection has the validator", fileSchema.Validation().Ensure(ctx, t.db)
 	}); err != nil {
 		return err
 	}

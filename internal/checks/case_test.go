@@ -98,6 +98,10 @@ func (c Case) parts(v any, s string) ([]part, error) {
 		return append(manyParts(v.Needed, indexParts), manyParts(v.Dropped, func(d model.DroppedIndex) []part {
 			return append(indexParts(d.Index), part{"dropped", data, d.By + d.Why})
 		})...), nil
+	case model.Validation:
+		return []part{documentPart(v.CollMod())}, nil
+	case []model.Validation:
+		return manyParts(v, func(v model.Validation) []part { return []part{documentPart(v.CollMod())} }), nil
 	case mongo.Pipeline:
 		return []part{{"pipeline", stages, v}}, nil
 	case bson.D:

@@ -123,8 +123,8 @@ func boundedOthers() []Case {
 		{Method: "denorm.Bounded.Checks", Reason: "an element after the last that is kept",
 			Make: func(string) any { return lastLines.Checks()[0] }},
 		boundedMending("to the last three", lastLines.Checks()[0]), boundedMending("to the top five", tops.Checks()[0]),
-		{Method: "denorm.Bounded.Validator", Reason: "of an array below a field",
-			Make: func(string) any { return tops.Validator() }},
+		{Method: "denorm.Bounded.Validation", Reason: "of an array below a field",
+			Make: func(string) any { return tops.Validation() }},
 		{Method: "denorm.Bounded.Indexes", Reason: "owners are found by _id",
 			Make: func(string) any { return lastLines.Indexes() }},
 	}

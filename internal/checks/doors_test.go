@@ -11,13 +11,13 @@ import (
 
 // doors are the files of the library that open the driver's database, and why no scope need hold there.
 var doors = map[string]string{
-	"internal/core/run.go":       "it makes the handles",
-	"model/open.go":              "every document is read and written through it, after the scopes were applied",
-	"model/indexes.go":           "indexes hold no documents; their keys are led by the tenant before",
-	"model/schema/validation.go": "a validator is a collection's",
-	"model/stream_follow.go":     "a ping, for the server's time",
-	"model/transaction.go":       "hello, which asks the server what it is",
-	"model/advise/survey.go":     "the server's own count, where no scope holds",
+	"internal/core/run.go":   "it makes the handles",
+	"model/open.go":          "every document is read and written through it, after the scopes were applied",
+	"model/indexes.go":       "indexes hold no documents; their keys are led by the tenant before",
+	"model/validation.go":    "a validator is a collection's",
+	"model/stream_follow.go": "a ping, for the server's time",
+	"model/transaction.go":   "hello, which asks the server what it is",
+	"model/advise/survey.go": "the server's own count, where no scope holds",
 }
 
 var opensDatabase = regexp.MustCompile(`core\.Database\(|\.\(\*mongo\.Database\)|\.Client\(\)\.Database\(`)

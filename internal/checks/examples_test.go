@@ -20,6 +20,9 @@ func TestExamples(t *testing.T) {
 	}
 	for _, p := range libraries(t) {
 		for _, name := range techniques(p) {
+			if name == "Schema" {
+				continue // a function makes it, whose Example is among the fixed ones
+			}
 			if problem := exampleProblem(t, dirs[p.Path()], name); problem != "" {
 				t.Errorf("%s.%s: %s", p.Name(), name, problem)
 			}

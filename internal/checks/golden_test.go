@@ -92,6 +92,12 @@ func (c Case) show(t *testing.T, s string) string {
 		showIndexes(&b, comment, v...)
 	case model.IndexSet:
 		b.WriteString(strings.TrimRight(v.String(), "\n") + "\n")
+	case []model.Validation:
+		for _, x := range v {
+			b.WriteString(x.String() + "\n")
+		}
+	case model.Validation:
+		b.WriteString(v.String() + "\n")
 	case bson.D:
 		b.WriteString(model.Shell(v) + "\n")
 	case mongo.Pipeline:

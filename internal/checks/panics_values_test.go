@@ -95,7 +95,7 @@ var walkedValues = []any{
 
 	letterBox, bagBox, bagBox.Days(), byPlace, byDevice, placeInDoc, ranged, hashed, keys.Part{}, keys.Scope(0), keys.Target{},
 
-	expiryEach, expiryArchived, readerVersions, schema.Of(wares, schema.Spec{}), schema.Number{}, schema.NumberRisk{}, schema.Validation{}, schema.VersionError{}, schema.Violations{{}},
+	expiryEach, expiryArchived, readerVersions, schema.Of(wares, schema.Spec{}), schema.Number{}, schema.NumberRisk{}, model.Validation{}, schema.VersionError{}, schema.Violations{{}},
 
 	byArray, byChildren, listedComments, boundComments, keyedComments, nestedComments, paths.NewRollUp[float64](nestedOnes, "price", "sums"), byParent, byPath, nestedOnes, talks, shouting,
 	&paths.Forest[string]{}, paths.Place[string]{},

@@ -64,14 +64,15 @@ func init() {
 		Case{Method: "schema.Schema.JSONSchema", Reason: "closed and loose", Make: func(string) any { return closedWares.JSONSchema() }},
 		Case{Method: "schema.Schema.JSONSchema", Reason: "documents of two kinds", Make: func(string) any { return mixedWares.JSONSchema() }},
 		Case{Method: "schema.Schema.JSONSchema", Reason: "a field of kinds, closed", Make: func(string) any { return partWares.JSONSchema() }},
-		Case{Method: "schema.Schema.Validator", Reason: "a filter", Make: func(string) any { return mixedWares.Validator() }},
-		Case{Method: "schema.Schema.Nonconforming", Reason: "all that don't match it", Make: func(string) any { return mixedWares.Nonconforming() }},
-		Case{Method: "schema.Validation.CollMod", Reason: "strict", Make: func(string) any { return mixedWares.Enforced("", "").CollMod() }},
-		Case{Method: "schema.Validation.CollMod", Reason: "moderate, and warning", Make: func(string) any {
-			return mixedWares.Enforced(schema.Moderate, schema.Warn).CollMod()
+		Case{Method: "schema.Schema.Validation", Reason: "a filter", Make: func(string) any { return mixedWares.Validation() }},
+		Case{Method: "schema.Schema.Checks", Reason: "all that don't match it", Make: func(string) any { return mixedWares.Checks()[0] }},
+		Case{Method: "schema.Schema.Validation", Reason: "that lets changes of what was wrong before pass, and warns", Make: func(string) any {
+			v := mixedWares.Validation()
+			v.Level, v.Action = "moderate", "warn"
+			return v
 		}},
-		Case{Method: "schema.Validation.CollMod", Reason: "none any longer", Make: func(string) any {
-			return schema.Validation{Collection: "wares"}.CollMod()
+		Case{Method: "model.Model.Validations", Reason: "of three collections", Make: func(string) any {
+			return model.New("m", mixedWares, tops, mails).Validations()
 		}},
 	)
 }

@@ -244,11 +244,11 @@ var tenantRuns = map[string]struct {
 	"geofield.Nearest.Each": {func(ctx context.Context, db model.DB) (string, error) {
 		return ids(tenantField.Nearest(louvre, geofield.NearestSpec{}, geofield.Mark{}, 10).Each(ctx, db), placeID)
 	}, "my 1, my 2"},
-	"schema.Validation.Ensure": {func(ctx context.Context, db model.DB) (string, error) {
-		return "", schema.Of(tenantBooks.Named("others"), schema.Spec{}).Enforced(schema.Strict, schema.Refuse).Ensure(ctx, db)
+	"model.Validation.Ensure": {func(ctx context.Context, db model.DB) (string, error) {
+		return "", schema.Of(tenantBooks.Named("others"), schema.Spec{}).Validation().Ensure(ctx, db)
 	}, ""},
-	"schema.Validation.Diff": {func(ctx context.Context, db model.DB) (string, error) {
-		_, differs, err := schema.Of(tenantBooks.Named("others"), schema.Spec{}).Enforced(schema.Strict, schema.Refuse).Diff(ctx, db)
+	"model.Validation.Diff": {func(ctx context.Context, db model.DB) (string, error) {
+		_, differs, err := schema.Of(tenantBooks.Named("others"), schema.Spec{}).Validation().Diff(ctx, db)
 		return fmt.Sprint(len(differs) > 0), err
 	}, "true"},
 }

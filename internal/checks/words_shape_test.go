@@ -12,20 +12,18 @@ import (
 // runs are the functions and methods outside package model that are handed a database, with the reason why none of them is a
 // value that runs: a Find, an Aggregate, a Plan, a Change or a Job.
 var runs = map[string]string{
-	"advise.Survey.Run":        "writes nothing, reads samples, and may read a secondary, which a Job doesn't",
-	"geofield.Nearest.All":     "asks in growing circles until it has enough",
-	"geofield.Nearest.Each":    "asks in growing circles until it has enough",
-	"geofield.Within.All":      "reads cells, and tells exactly what lies within in Go",
-	"geofield.Within.Count":    "reads cells, and tells exactly what lies within in Go",
-	"geofield.Within.Each":     "reads cells, and tells exactly what lies within in Go",
-	"keys.Sequence.Allocator":  "holds numbers in memory, for callers of its own Next",
-	"paths.RollUp.Children":    "adds up along several reads",
-	"paths.Tree.Dump":          "streams a whole tree, and puts it in order in Go",
-	"paths.Tree.Settled":       "runs a read of the caller's",
-	"relate.Join.Each":         "joins in Go what several queries return",
-	"relate.Join.Load":         "joins in Go what several queries return",
-	"schema.Validation.Diff":   "compares with what the server holds, as model.IndexSet.Diff",
-	"schema.Validation.Ensure": "changes what the server holds, as model.IndexSet.Ensure",
+	"advise.Survey.Run":       "writes nothing, reads samples, and may read a secondary, which a Job doesn't",
+	"geofield.Nearest.All":    "asks in growing circles until it has enough",
+	"geofield.Nearest.Each":   "asks in growing circles until it has enough",
+	"geofield.Within.All":     "reads cells, and tells exactly what lies within in Go",
+	"geofield.Within.Count":   "reads cells, and tells exactly what lies within in Go",
+	"geofield.Within.Each":    "reads cells, and tells exactly what lies within in Go",
+	"keys.Sequence.Allocator": "holds numbers in memory, for callers of its own Next",
+	"paths.RollUp.Children":   "adds up along several reads",
+	"paths.Tree.Dump":         "streams a whole tree, and puts it in order in Go",
+	"paths.Tree.Settled":      "runs a read of the caller's",
+	"relate.Join.Each":        "joins in Go what several queries return",
+	"relate.Join.Load":        "joins in Go what several queries return",
 }
 
 // twoNames are names that would be a second one for what model names.

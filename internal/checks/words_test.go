@@ -13,7 +13,6 @@ var otherChecks = map[string]string{
 	"keys.Shard.Check":          "looks at declarations, not at documents",
 	"paths.Tree.CheckLists":     "is a check, of lists that become a tree by Adopt",
 	"paths.DocumentTree.Repair": "mends one owner's list with new ids of the caller's",
-	"schema.Validation.Check":   "validates a document in the application",
 }
 
 var checkWords = regexp.MustCompile(`^(Check|Repair|Mend|Oversized|Malformed|Repeated|Orphans|Suspects)`)

@@ -21,6 +21,7 @@ var noFixture = map[string]string{
 	"keys.DocumentKey":   "it only queries",
 	"keys.Sequence":      "it gives documents the _ids of its own kind, which those of the other fixtures don't have",
 	"keys.Shard":         "it only computes",
+	"schema.Schema":      "it writes nothing",
 }
 
 // Every technique has a fixture, or a reason why it has none.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
@@ -226,16 +227,16 @@ func TestViolations(t *testing.T) {
 // A validation is put in place, found in place, changed and taken away.
 func TestEnsure(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		v := schema.Of(tagged, schema.Spec{Fields: []schema.Field{{Path: "n", Min: 0, Max: 5}}}).Enforced("", "")
+		v := schema.Of(tagged, schema.Spec{Fields: []schema.Field{{Path: "n", Min: 0, Max: 5}}}).Validation()
 		for _, step := range []struct {
 			reason, diff string
-			v            schema.Validation
+			v            model.Validation
 		}{
 			{"the collection is new", "collection", v},
-			{"another level", "validationLevel", schema.Validation{Collection: v.Collection, Validator: v.Validator, Level: schema.Moderate}},
-			{"another action", "validationLevel, validationAction", schema.Validation{Collection: v.Collection, Validator: v.Validator, Action: schema.Warn}},
-			{"another validator", "validator, validationAction", schema.Of(tagged, schema.Spec{}).Enforced(schema.Strict, schema.Refuse)},
-			{"none", "validator", schema.Validation{Collection: v.Collection}},
+			{"another level", "validationLevel", model.Validation{Collection: v.Collection, Validator: v.Validator, Level: "moderate"}},
+			{"another action", "validationLevel, validationAction", model.Validation{Collection: v.Collection, Validator: v.Validator, Action: "warn"}},
+			{"another validator", "validator, validationAction", schema.Of(tagged, schema.Spec{}).Validation()},
+			{"none", "validator", model.Validation{Collection: v.Collection}},
 		} {
 			_, differs, err := step.v.Diff(t.Context(), db)
 			if got := strings.Join(differs, ", "); err != nil || got != step.diff {
@@ -244,13 +245,13 @@ func TestEnsure(t *testing.T) {
 			if err := step.v.Ensure(t.Context(), db); err != nil {
 				t.Fatalf("%s: %v", step.reason, err)
 			}
-			want := cmp.Or(step.v.Level, schema.Strict)
+			want := cmp.Or(step.v.Level, "strict")
 			if have, differs, err := step.v.Diff(t.Context(), db); err != nil || len(differs) > 0 || have.Level != want {
 				t.Fatalf("%s: differs afterwards in %q, %+v, %v", step.reason, differs, have, err)
 			}
 		}
 		var bad *model.ValueError
-		for _, v := range []schema.Validation{{}, {Collection: "c", Level: "some"}, {Collection: "c", Action: "ask"}} {
+		for _, v := range []model.Validation{{}, {Collection: "c", Level: "some"}, {Collection: "c", Action: "ask"}} {
 			if err := v.Ensure(t.Context(), db); !errors.As(err, &bad) {
 				t.Errorf("%s: %v", v, err)
 			}
@@ -274,7 +275,9 @@ func TestEnforced(t *testing.T) {
 		if _, err := db.Collection("tagged").InsertOne(ctx, bson.D{{Key: "_id", Value: "old"}, {Key: "n", Value: "text"}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Enforced(schema.Moderate, schema.Refuse).Ensure(ctx, db); err != nil {
+		v := s.Validation()
+		v.Level = "moderate"
+		if err := v.Ensure(ctx, db); err != nil {
 			t.Fatal(err)
 		}
 		wantCode := func(what string, err error, refused bool) {
@@ -297,9 +300,12 @@ func TestEnforced(t *testing.T) {
 		p.Options.BypassDocumentValidation = true
 		_, err = p.Run(ctx, db)
 		wantCode("bypassed", err, false)
-		wrong, err := s.Nonconforming().Sorted(bson.D{{Key: "_id", Value: 1}}).All(ctx, db)
-		if err != nil || len(wrong) != 2 || s.ValidateRaw(wrong[0]) == nil || s.ValidateRaw(wrong[1]) == nil {
-			t.Errorf("nonconforming: %v, %v", wrong, err)
+		_, wrong := testkit.FindingsOf(t, db, s.Checks()[0])
+		want := []string{
+			`tagged 'b': n: maximum 5: 6`, `tagged 'old': n: bsonType 'int': 'text'`,
+		}
+		if !slices.Equal(wrong, want) {
+			t.Errorf("found %q\nwant  %q", wrong, want)
 		}
 	})
 }

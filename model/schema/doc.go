@@ -14,9 +14,9 @@
 //
 //   - See the $jsonSchema of a type: [Schema.JSONSchema]; what it says nothing about: [Schema.Opaque]
 //   - Say more about the documents: [Spec]; about a field: [Field]
-//   - Find what doesn't conform, and why: [Schema.Nonconforming], [Schema.ValidateRaw]
+//   - Find what doesn't conform, and why: the check of a [Schema], [Schema.ValidateRaw]
 //   - Refuse a document before it is sent: [Schema.Validate]
-//   - Have the server refuse it: [Schema.Enforced], [Validation.Ensure]; see what it enforces: [Validation.Diff]
+//   - Have the server refuse it: [Schema.Validation], its Ensure; see what it enforces: its Diff
 //   - Read documents of every version as the newest: [Versions.Find], [Versions.ByID], [Versions.Decode]
 //   - Store a new one, change one and bring it up: [Versions.Insert], [Versions.Edit], [Versions.Save], [Versions.Upgrade]
 //   - Bring all of them up: [Versions.Migrate]; see how far that is: [Versions.Counts], [Versions.Outdated]
@@ -27,20 +27,20 @@
 //
 // # Costs
 //
-// A validator costs the server a look at each document that is written, and no command. [Schema.Nonconforming] reads the whole
-// collection. [Validation.Ensure] sends one command where nothing differs. Reading an older version costs its steps in Go, and
+// A validator costs the server a look at each document that is written, and no command. The check of a Schema reads the whole
+// collection. The Ensure of a [model.Validation] sends one command where nothing differs. Reading an older version costs its steps in Go, and
 // no command; bringing a document up costs a read and a write of it, once. Archiving is 3 commands to a batch of 500 documents, a
 // restore 3.
 //
 // # Consistency
 //
-// A validator holds for what is written from the moment it is in place. What is there before stays, until it is changed ([Strict]
-// then refuses the change, [Moderate] doesn't). Programs of different versions that each ensure their own schema take turns.
+// A validator holds for what is written from the moment it is in place. What is there before stays, until it is changed (the
+// level "strict" then refuses the change, "moderate" doesn't). Programs of different versions that each ensure their own schema take turns.
 //
 // A document is brought up in one atomic update, by a filter that holds what was read: what others write meanwhile, old code too,
 // is never overwritten, and fields that no type knows stay. While old code runs, a version may add fields and not take any away
 // (expand); the next takes them away, when none is left that reads them (contract). A validator that is in place must let both
-// through: ensure the newer one before the first document is brought up, with [Moderate] until the last is.
+// through: ensure the newer one before the first document is brought up, with the level "moderate" until the last is.
 //
 // An archive gets its copy first; a document is deleted only as it was read, and what is restored has another Version, if there are
 // any, than was ever read. A cut leaves documents in both collections, and the next run finishes them. The server deletes what has

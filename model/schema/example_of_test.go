@@ -65,17 +65,14 @@ func ExampleOf() {
 	}
 
 	// Which of them don't conform, and why.
-	fmt.Println(wareSchema.Nonconforming().Cost())
-	for doc, err := range wareSchema.Nonconforming().Each(ctx, db) {
+	check := wareSchema.Checks()[0]
+	fmt.Println(check.Find().Cost())
+	for finding, err := range check.Each(ctx, db) {
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		var found schema.Violations
-		errors.As(wareSchema.ValidateRaw(doc), &found)
-		for _, v := range found {
-			fmt.Println(doc.Lookup("_id").StringValue(), v.Path, v.Rule, model.Shell(v.Want), model.Shell(v.Value))
-		}
+		fmt.Println(finding)
 	}
 
 	// From now on the server refuses what doesn't conform, but for changes of what didn't before.
@@ -91,7 +88,8 @@ func ExampleOf() {
 			}
 		}
 	}
-	validation := wareSchema.Enforced(schema.Moderate, schema.Refuse)
+	validation := wareSchema.Validation()
+	validation.Level = "moderate"
 	if err := validation.Ensure(ctx, db); err != nil {
 		fmt.Println(err)
 		return
@@ -109,8 +107,7 @@ func ExampleOf() {
 	}
 	// Output:
 	// 1 command and one per further batch
-	// d1 price bsonType ['int', 'long'] '12.90'
-	// d1 tracks minItems 1 []
+	// wares 'd1': price: bsonType ['int', 'long']: '12.90'; tracks: minItems 1: []
 	// bsonType 'object'
 	// required ['_id', 'price']
 	// properties {_id: {bsonType: 'string'}, price: {bsonType: ['int', 'long'], minimum: 0}, text: {bsonType: 'string'}, tags: {bsonType: 'array', maxItems: 10, uniqueItems: true, items: {bsonType: 'string'}}}

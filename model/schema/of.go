@@ -10,12 +10,17 @@ import (
 )
 
 // A Schema says what the documents of a collection look like: which fields they have, of which types, within which bounds. It
-// is made by [Of] from their Go type. From it come the $jsonSchema that a server enforces, the query of the documents that
+// is made by [Of] from their Go type. From it come the $jsonSchema that a server enforces, the check that finds documents that
 // don't conform, and the same check in Go, without a server. It is immutable and safe to share.
+//
+// Checks returns one check, of the documents that don't conform. It reads the whole collection, in one command and one more for each
+// further batch. A finding's Detail is the document as it is stored, since it may not be readable as a D, and its Problem says what is
+// wrong. It has no Mend: a person decides. Run it before a validation is enforced, which says nothing about documents that are there.
 //
 // Source: MongoDB's manual on schema validation (https://www.mongodb.com/docs/manual/core/schema-validation/) and on
 // $jsonSchema (https://www.mongodb.com/docs/manual/reference/operator/query/jsonSchema/).
 type Schema[D, K any] struct {
+	model.Parts
 	c  *model.Collection[D, K]
 	in described
 }
@@ -55,37 +60,17 @@ type described struct {
 func Of[D, K any](c *model.Collection[D, K], spec Spec) *Schema[D, K] {
 	docs := c.Docs()
 	b := &builder{docs: docs, field: func(path string) { docs.MustField(path) }, opaque: map[string]string{}}
-	return &Schema[D, K]{c, b.describe(docs.Shape(), spec)}
+	in := b.describe(docs.Shape(), spec)
+	return &Schema[D, K]{model.NewParts(nil, nil, in.checks, in.footprints), c, in}
 }
 
 // JSONSchema returns the schema, as $jsonSchema takes it. The same declaration gives the same bytes.
 func (s *Schema[D, K]) JSONSchema() bson.D { return s.in.root.document() }
 
-// Validator returns the filter that conforming documents match: for the validator of a collection, alone or combined with
-// another by [model.And].
-func (s *Schema[D, K]) Validator() bson.D { return s.in.validator() }
-
-func (d described) validator() bson.D {
-	return bson.D{{Key: "$jsonSchema", Value: d.root.document()}}
-}
-
-// Enforced returns the validation by which the server refuses what doesn't conform, ready to be compared with what a database
-// has and put there. The zero Level and Action are [Strict] and [Refuse].
-func (s *Schema[D, K]) Enforced(level Level, action Action) Validation {
-	return Validation{Collection: s.in.collection, Validator: s.in.validator(), Level: level, Action: action}
-}
-
-// Nonconforming returns the query of the documents that don't conform, each as it is stored, since it may not be readable as a
-// D: what to look at before a validation is enforced, for it says nothing about documents that are there. What is wrong with
-// one, [Schema.ValidateRaw] tells.
-//
-// Cost: one command, and one more for each further batch; it reads the whole collection.
-func (s *Schema[D, K]) Nonconforming() *model.Find[bson.Raw] {
-	return &model.Find[bson.Raw]{Query: s.c.Find(s.in.nonconforming()).Query}
-}
-
-func (d described) nonconforming() bson.D {
-	return bson.D{{Key: "$nor", Value: bson.A{d.validator()}}}
+// Validation returns the validation by which the server refuses what doesn't conform, ready to be compared with what a database
+// has and put there. Its Validator is the filter that conforming documents match. [model.Model.Validations] returns those of a model.
+func (s *Schema[D, K]) Validation() model.Validation {
+	return model.Validation{Collection: s.in.collection, Validator: s.in.validator()}
 }
 
 // Validate says in what a document doesn't conform, before it is sent: nil, or [Violations]. The document is encoded as

@@ -169,11 +169,11 @@ func TestValidateAgrees(t *testing.T) {
 			all       bool // it has what not every server does
 			edges     []bson.E
 		}{
-			{"rules", flatOf, even.Validator(), even.ValidateRaw, false, edges},
-			{"maps", sinkOf, plain.Validator(), plain.ValidateRaw, true, append(edges, rounded)},
-			{"closed", sinkOf, closed.Validator(), closed.ValidateRaw, true, nil},
-			{"variants", shapeOf, shapes.Validator(), shapes.ValidateRaw, false, nil},
-			{"closed variants", shapeOf, shutShapes.Validator(), shutShapes.ValidateRaw, true, nil},
+			{"rules", flatOf, even.Validation().Validator, even.ValidateRaw, false, edges},
+			{"maps", sinkOf, plain.Validation().Validator, plain.ValidateRaw, true, append(edges, rounded)},
+			{"closed", sinkOf, closed.Validation().Validator, closed.ValidateRaw, true, nil},
+			{"variants", shapeOf, shapes.Validation().Validator, shapes.ValidateRaw, false, nil},
+			{"closed variants", shapeOf, shutShapes.Validation().Validator, shutShapes.ValidateRaw, true, nil},
 		} {
 			t.Run(s.name, func(t *testing.T) {
 				if s.all {
@@ -261,7 +261,7 @@ func TestValidateTwice(t *testing.T) {
 			if _, err := db.Collection("c").InsertOne(t.Context(), bson.Raw(raw)); err != nil {
 				t.Fatal(err)
 			}
-			n, err := db.Collection("c").CountDocuments(t.Context(), bson.D{{Key: "$and", Value: bson.A{bson.D{{Key: "_id", Value: x.d[0].Value}}, plain.Validator()}}})
+			n, err := db.Collection("c").CountDocuments(t.Context(), bson.D{{Key: "$and", Value: bson.A{bson.D{{Key: "_id", Value: x.d[0].Value}}, plain.Validation().Validator}}})
 			if err != nil || (n == 1) != x.want {
 				t.Errorf("$jsonSchema finds %d, %v of %s", n, err, bson.Raw(raw))
 			}

@@ -46,7 +46,7 @@ func TestSchemaRepeatedField(t *testing.T) {
 		if _, err := db.Collection("docs").InsertOne(t.Context(), bson.Raw(raw)); err != nil {
 			t.Fatal(err)
 		}
-		n, err := db.Collection("docs").CountDocuments(t.Context(), append(bson.D{{Key: "_id", Value: int32(i)}}, s.Validator()...))
+		n, err := db.Collection("docs").CountDocuments(t.Context(), append(bson.D{{Key: "_id", Value: int32(i)}}, s.Validation().Validator...))
 		if err != nil || (n == 1) != c.ok {
 			t.Errorf("%s: the engine finds %d, %v", c.reason, n, err)
 		}

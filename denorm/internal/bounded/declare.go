@@ -79,14 +79,14 @@ func (b *Array) modifiers() bson.D {
 	return bson.D{slice}
 }
 
-// Validator is the $jsonSchema of the bound.
-func (b *Array) Validator() bson.D {
+// Validation is by the $jsonSchema of the bound.
+func (b *Array) Validation() model.Validation {
 	schema := bson.D{{Key: "bsonType", Value: "array"}, {Key: "maxItems", Value: b.spec.Max}}
 	parts := strings.Split(b.field.Path, ".")
 	for _, part := range slices.Backward(parts) {
 		schema = bson.D{{Key: "properties", Value: bson.D{{Key: part, Value: schema}}}}
 	}
-	return bson.D{{Key: "$jsonSchema", Value: schema}}
+	return model.Validation{Collection: b.docs.Name(), Validator: bson.D{{Key: "$jsonSchema", Value: schema}}}
 }
 
 // Footprints are the paths that are used.

@@ -166,10 +166,10 @@ func (b *Buckets) over() bson.D {
 	return bson.D{{Key: "$or", Value: bson.A{tooMany, tooLarge}}}
 }
 
-func (b *Buckets) Validator() bson.D {
+func (b *Buckets) Validation() model.Validation {
 	list := bson.D{{Key: "bsonType", Value: "array"}, {Key: "maxItems", Value: b.Spec.Max}}
-	return bson.D{{Key: "$jsonSchema", Value: bson.D{
+	return model.Validation{Collection: b.Docs.Name(), Validator: bson.D{{Key: "$jsonSchema", Value: bson.D{
 		{Key: "required", Value: bson.A{"key", "seq", "n", "bytes", "items"}},
 		{Key: "properties", Value: bson.D{{Key: "items", Value: list}}},
-	}}}
+	}}}}
 }

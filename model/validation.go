@@ -1,6 +1,7 @@
-package schema
+package model
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -8,63 +9,41 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/core"
-	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Level says which writes a validation looks at.
-type Level string
-
-const (
-	Strict   Level = "strict"   // all inserts and changes; the zero Level is this one
-	Moderate Level = "moderate" // inserts, and changes of documents that conform
-	Off      Level = "off"      // none
-)
-
-// An Action says what becomes of a write that doesn't conform.
-type Action string
-
-const (
-	Refuse Action = "error" // the server refuses it with code 121; the zero Action is this one
-	Warn   Action = "warn"  // the server stores it, and logs it
-)
-
-// A Validation is what a server validates a collection's documents by. [Schema.Enforced] makes one; the fields may be set by hand,
-// for a validator from elsewhere or combined by [model.And]. It does nothing until Ensure runs it.
+// A Validation is what a server validates the documents of a collection by. [Model.Validations] returns those of a model; the
+// fields may be set by hand, for a validator from elsewhere or combined by [And]. It does nothing until Ensure runs it.
 //
-// A server checks what is written from then on, not what is there: see [Schema.Nonconforming]. To bring one into use on a live
-// collection, begin with [Warn], or with [Moderate], which lets documents be changed that were wrong before.
+// A server checks what is written from then on, not what is there: the check of a schema.Schema finds that. To bring a validation into
+// use on a live collection, begin with the Action "warn", or with the Level "moderate", which lets documents be changed that were
+// wrong before.
 //
 // Source: https://www.mongodb.com/docs/manual/core/schema-validation/specify-validation-level/.
 type Validation struct {
 	Collection string
-	Validator  bson.D // a filter; empty means that nothing is validated
-	Level      Level
-	Action     Action
+	Validator  bson.D // a filter that documents must match; empty means that nothing is validated
+	Level      string // "strict": all inserts and updates. "moderate": inserts, and updates of documents that conform. "off". "" means "strict"
+	Action     string // "error": the server refuses the write with code 121. "warn": the server stores and logs it. "" means "error"
 }
 
 func (v Validation) withDefaults() Validation {
-	if v.Level == "" {
-		v.Level = Strict
-	}
-	if v.Action == "" {
-		v.Action = Refuse
-	}
+	v.Level, v.Action = cmp.Or(v.Level, "strict"), cmp.Or(v.Action, "error")
 	return v
 }
 
 func (v Validation) err() error {
 	refuse := func(field string, value any, reason string) error {
-		return &model.ValueError{Collection: v.Collection, Field: field, Value: value, Reason: reason}
+		return &ValueError{Collection: v.Collection, Field: field, Value: value, Reason: reason}
 	}
 	switch v = v.withDefaults(); {
 	case v.Collection == "":
 		return refuse("Collection", nil, "a validation needs a collection")
-	case !slices.Contains([]Level{Strict, Moderate, Off}, v.Level):
-		return refuse("Level", string(v.Level), "is none of strict, moderate, off")
-	case !slices.Contains([]Action{Refuse, Warn}, v.Action):
-		return refuse("Action", string(v.Action), "is none of error, warn")
+	case !slices.Contains([]string{"strict", "moderate", "off"}, v.Level):
+		return refuse("Level", v.Level, "isn't strict, moderate or off")
+	case !slices.Contains([]string{"error", "warn"}, v.Action):
+		return refuse("Action", v.Action, "isn't error or warn")
 	}
 	return nil
 }
@@ -80,7 +59,7 @@ func (v Validation) command(name string) bson.D {
 	}
 	return bson.D{
 		{Key: name, Value: v.Collection}, {Key: "validator", Value: validator},
-		{Key: "validationLevel", Value: string(v.Level)}, {Key: "validationAction", Value: string(v.Action)},
+		{Key: "validationLevel", Value: v.Level}, {Key: "validationAction", Value: v.Action},
 	}
 }
 
@@ -89,7 +68,7 @@ func (v Validation) String() string {
 	if err := v.err(); err != nil {
 		return "// refused: " + err.Error()
 	}
-	return "db.runCommand(" + model.Shell(v.CollMod()) + ")"
+	return "db.runCommand(" + Shell(v.CollMod()) + ")"
 }
 
 // Ensure brings the validation into place: it creates the collection, or changes what it is validated by if that differs. Running
@@ -97,7 +76,7 @@ func (v Validation) String() string {
 //
 // Cost: one listCollections command, one more if something differs, and two more if the collection is new, for there are servers
 // that forget the validator of a create command. No document is read or written.
-func (v Validation) Ensure(ctx context.Context, db model.DB) error {
+func (v Validation) Ensure(ctx context.Context, db DB) error {
 	_, differs, err := v.Diff(ctx, db)
 	if err != nil || len(differs) == 0 {
 		return err
@@ -127,7 +106,7 @@ func (v Validation) failed(err error) error {
 // Diff tells what the collection is validated by, and names how that differs from the validation: "collection" if there is none,
 // "validator", "validationLevel", "validationAction". It is one listCollections command, and changes nothing. A validator differs
 // when its bytes do, in order too.
-func (v Validation) Diff(ctx context.Context, db model.DB) (have Validation, differs []string, err error) {
+func (v Validation) Diff(ctx context.Context, db DB) (have Validation, differs []string, err error) {
 	if err := cmp.Or(v.err(), core.CheckRun(ctx, db)); err != nil {
 		return have, nil, err
 	}
@@ -140,14 +119,14 @@ func (v Validation) Diff(ctx context.Context, db model.DB) (have Validation, dif
 	}
 	var held struct {
 		Validator bson.D `bson:"validator"`
-		Level     Level  `bson:"validationLevel"`
-		Action    Action `bson:"validationAction"`
+		Level     string `bson:"validationLevel"`
+		Action    string `bson:"validationAction"`
 	}
 	if err := bson.Unmarshal(list[0].Options, &held); err != nil {
 		return have, nil, v.failed(err)
 	}
 	have, want := Validation{v.Collection, held.Validator, held.Level, held.Action}.withDefaults(), v.withDefaults()
-	same, err := sameDocument(want.Validator, held.Validator)
+	same, err := sameBytes(want.Validator, held.Validator)
 	if !same {
 		differs = append(differs, "validator")
 	}
@@ -160,7 +139,7 @@ func (v Validation) Diff(ctx context.Context, db model.DB) (have Validation, dif
 	return have, differs, err
 }
 
-func sameDocument(a, b bson.D) (bool, error) {
+func sameBytes(a, b bson.D) (bool, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return len(a) == len(b), nil
 	}
@@ -169,5 +148,25 @@ func sameDocument(a, b bson.D) (bool, error) {
 		return false, err
 	}
 	y, err := bson.Marshal(b)
-	return string(x) == string(y), err
+	return bytes.Equal(x, y), err
+}
+
+// Validations returns the validation of each collection of which a technique knows what documents must look like: a schema.Schema, a
+// denorm.Bounded, a denorm.Bucket. Several of one collection are combined by [And]. Run [Validation.Ensure] of each, after the checks of
+// the model found nothing; change their Level and Action before if need be.
+func (m *Model) Validations() (out []Validation) {
+	for _, t := range m.techniques {
+		x, ok := t.(interface{ Validation() Validation })
+		if !ok {
+			continue
+		}
+		v := x.Validation()
+		i := slices.IndexFunc(out, func(o Validation) bool { return o.Collection == v.Collection })
+		if i < 0 {
+			out = append(out, v)
+			continue
+		}
+		out[i].Validator = And(out[i].Validator, v.Validator)
+	}
+	return out
 }
