@@ -44,7 +44,7 @@ var walkedFunctions = map[string]any{
 	"advise.NewSurvey": advise.NewSurvey[product, string, sparePart, string],
 
 	"keys.HashedValue": keys.HashedValue, "keys.ID": keys.ID, "keys.Int": keys.Int, "keys.NewComposite": keys.NewComposite[bson.D], "keys.NewDocumentKey": keys.NewDocumentKey[bson.D, bson.D],
-	"keys.NewSequence": keys.NewSequence[product, string], "keys.NewShard": keys.NewShard[bson.D, string], "keys.Text": keys.Text, "keys.Time": keys.Time,
+	"keys.NewSequence": keys.NewSequence[product, string], "keys.NewShard": keys.NewShard[bson.D, string], "keys.ShardCandidates": keys.ShardCandidates, "keys.Text": keys.Text, "keys.Time": keys.Time,
 
 	"schema.As": schema.As[mediumBook], "schema.DocumentFromJSON": schema.DocumentFromJSON, "schema.DocumentJSON": schema.DocumentJSON,
 	"schema.NewExpiry": schema.NewExpiry[bson.D, any], "schema.NewVersions": schema.NewVersions[reader, string], "schema.NumberOf": schema.NumberOf,
@@ -95,7 +95,7 @@ var walkedValues = []any{
 
 	letterBox, bagBox, bagBox.Days(), byPlace, byDevice, placeInDoc, ranged, hashed, keys.Part{}, keys.Scope(0), keys.Target{},
 
-	expiryEach, expiryArchived, readerVersions, schema.Of(wares, schema.Spec{}), schema.Number{}, schema.NumberRisk{}, model.Validation{}, schema.VersionError{}, schema.Violations{{}},
+	expiryEach, expiryArchived, readerVersions, schema.Of(wares, schema.Spec{}), keys.ShardCandidate{}, schema.Number{}, schema.NumberRisk{}, model.Validation{}, schema.VersionError{}, schema.Violations{{}},
 
 	byArray, byChildren, listedComments, boundComments, keyedComments, nestedComments, paths.NewRollUp[float64](nestedOnes, "price", "sums"), byParent, byPath, nestedOnes, talks, shouting,
 	&paths.Forest[string]{}, paths.Place[string]{},

@@ -28,7 +28,7 @@
 //   - Find and mend counters, and find foreign keys: [Sequence.Checks], [Sequence.Raise]; numbers that are missing: [Sequence.Gaps]
 //   - Shard a collection: [Shard.Command]; by another key: [Shard.Reshard]
 //   - See which shards a query, write or plan is sent to: [Shard.Find], [Shard.Aggregate], [Shard.Write], [Shard.Modify], [Shard.Plan]
-//   - See which unique indexes a key leaves: [Shard.Check]
+//   - Find keys for a collection of a model: [ShardCandidates]; see which unique indexes a key leaves: [Shard.Check]
 //   - See how documents would lie, and what is wrong with a key: [Shard.Distribution]; a hash: [HashedValue]
 //
 // # Costs

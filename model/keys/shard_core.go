@@ -54,9 +54,11 @@ func declareShard(docs *core.Docs, key bson.D, spec ShardSpec) *shard {
 }
 
 // pattern is the key as commands have it.
-func (s *shard) pattern() bson.D {
-	d := make(bson.D, len(s.key))
-	for i, f := range s.key {
+func (s *shard) pattern() bson.D { return patternOf(s.key) }
+
+func patternOf(key []shardField) bson.D {
+	d := make(bson.D, len(key))
+	for i, f := range key {
 		d[i] = bson.E{Key: f.path, Value: 1}
 		if f.hashed {
 			d[i].Value = "hashed"
@@ -89,32 +91,39 @@ func (s *shard) index() model.Index {
 	return x
 }
 
-func (s *shard) checkIndexes(list []model.Index) (out []*model.DeclarationError) {
+func (s *shard) checkIndexes(list []model.Index) []*model.DeclarationError {
+	return brokenIndexes(s.Name(), s.key, list)
+}
+
+// brokenIndexes says which unique indexes of a collection can't hold across shards, and why.
+func brokenIndexes(collection string, key []shardField, list []model.Index) (out []*model.DeclarationError) {
 	for _, x := range list {
 		ownID := len(x.Keys) == 1 && x.Keys[0].Key == "_id" && x.Keys[0].Value != "hashed"
-		if x.Collection != s.Name() || !x.Unique || ownID {
+		if x.Collection != collection || !x.Unique || ownID {
 			continue
 		}
-		begins := len(x.Keys) >= len(s.key)
-		for i := 0; begins && i < len(s.key); i++ {
-			begins = x.Keys[i].Key == s.key[i].path
+		begins := len(x.Keys) >= len(key)
+		for i := 0; begins && i < len(key); i++ {
+			begins = x.Keys[i].Key == key[i].path
 		}
 		hashed := slices.ContainsFunc(x.Keys, func(e bson.E) bool { return e.Value == "hashed" })
-		place := fmt.Sprintf("index %s of %s", x.Name, s.Name())
+		place := fmt.Sprintf("index %s of %s", x.Name, collection)
 		switch {
 		case hashed:
 			out = append(out, &model.DeclarationError{Problem: "a hashed index can't be unique", Place: place, Remedy: "declare the fields with 1"})
 		case !begins:
-			out = append(out, &model.DeclarationError{Problem: fmt.Sprintf("a unique index under the shard key %s must begin with its fields", s), Place: place,
-				Remedy: "put " + strings.Join(s.paths(), ", ") + " before its keys, or keep the values in a collection that is sharded by them, as a unique index table does"})
+			out = append(out, &model.DeclarationError{Problem: fmt.Sprintf("a unique index under the shard key %s must begin with its fields", model.Shell(patternOf(key))), Place: place,
+				Remedy: "put " + strings.Join(pathsOf(key), ", ") + " before its keys, or keep the values in a collection that is sharded by them, as a unique index table does"})
 		}
 	}
 	return out
 }
 
-func (s *shard) paths() []string {
-	out := make([]string, len(s.key))
-	for i, f := range s.key {
+func (s *shard) paths() []string { return pathsOf(s.key) }
+
+func pathsOf(key []shardField) []string {
+	out := make([]string, len(key))
+	for i, f := range key {
 		out[i] = f.path
 	}
 	return out

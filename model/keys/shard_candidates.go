@@ -1,0 +1,87 @@
+package keys
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A ShardCandidate is a key by which a collection of a model could be sharded, and what that does to the model's indexes.
+type ShardCandidate struct {
+	Key       bson.D                    // as [NewShard] takes it
+	Targeted  []model.Index             // their queries give the first field of the key, and go to few shards
+	Scattered []model.Index             // their queries don't, and go to all shards
+	Broken    []*model.DeclarationError // unique indexes that can't hold across shards: see [Shard.Check]
+}
+
+// String is the candidate on one line: {shop: 1}: 2 of 3 indexes targeted, 1 broken.
+func (c ShardCandidate) String() string {
+	s := fmt.Sprintf("%s: %d of %d indexes targeted", model.Shell(c.Key), len(c.Targeted), len(c.Targeted)+len(c.Scattered))
+	if len(c.Broken) > 0 {
+		s += fmt.Sprintf(", %d broken", len(c.Broken))
+	}
+	return s
+}
+
+// ShardCandidates returns the keys by which a collection of the model could be sharded. They are the hashed _id, the first
+// field of each index of the collection, and all fields of it. Keys that break no unique index come first, and of these the
+// keys that target most indexes; a longer key before a shorter one, since its chunks can be divided further.
+//
+// A write by _id goes to all shards unless the key is the _id. Whether the values of a key spread well, the documents say:
+// see [Shard.Distribution]. [NewShard] refuses a field in an array.
+//
+// Manual: "Choose a Shard Key".
+func ShardCandidates(m *model.Model, collection string) []ShardCandidate {
+	if m == nil {
+		core.Fail("the model is nil", "ShardCandidates of "+collection, "give what model.New returned")
+	}
+	var own []model.Index
+	for _, x := range m.Indexes().Needed {
+		if x.Collection == collection && len(x.Keys) > 0 {
+			own = append(own, x)
+		}
+	}
+	out := []ShardCandidate{candidate(collection, []shardField{{path: "_id", hashed: true}}, own)}
+	for _, x := range own {
+		var all []shardField
+		for _, e := range x.Keys {
+			all = append(all, shardField{path: e.Key})
+		}
+		for _, key := range [][]shardField{all, all[:1]} {
+			c := candidate(collection, key, own)
+			same := func(o ShardCandidate) bool { return model.Shell(o.Key) == model.Shell(c.Key) }
+			if rangesOnly(x) && !slices.ContainsFunc(out, same) {
+				out = append(out, c)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b ShardCandidate) int {
+		return cmp.Or(cmp.Compare(len(a.Broken), len(b.Broken)), cmp.Compare(len(b.Targeted), len(a.Targeted)), cmp.Compare(len(b.Key), len(a.Key)))
+	})
+	return out
+}
+
+// rangesOnly reports whether an index orders values, as the index of a shard key must: 2dsphere and text don't.
+func rangesOnly(x model.Index) bool {
+	return !slices.ContainsFunc(x.Keys, func(e bson.E) bool {
+		_, text := e.Value.(string)
+		return text || strings.Contains(e.Key, "$**")
+	})
+}
+
+func candidate(collection string, key []shardField, own []model.Index) ShardCandidate {
+	c := ShardCandidate{Key: patternOf(key), Broken: brokenIndexes(collection, key, own)}
+	for _, x := range own {
+		if x.Keys[0].Key == key[0].path {
+			c.Targeted = append(c.Targeted, x)
+		} else {
+			c.Scattered = append(c.Scattered, x)
+		}
+	}
+	return c
+}
