@@ -35,6 +35,23 @@ func TestReadme(t *testing.T) {
 	}
 }
 
+// README.md tells what came of all pairs of techniques in the words of PAIRS.md.
+func TestReadmeCountsPairs(t *testing.T) {
+	text := func(name string) string {
+		s, err := readFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(strings.Fields(s), " ")
+	}
+	readme, pairs := text("README.md"), text("internal/compose/PAIRS.md")
+	for _, counts := range []string{`\d+ are refused when the model is declared, .* hold together as they are`, `\d+ meetings, in \d+ orders`} {
+		if found := regexp.MustCompile(counts).FindString(pairs); found == "" || !strings.Contains(readme, found) {
+			t.Errorf("README.md's status lacks %q", found)
+		}
+	}
+}
+
 func readFile(name string) (string, error) {
 	b, err := os.ReadFile(filepath.Join(root(), filepath.FromSlash(name)))
 	return string(b), err
