@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/store"
 	"github.com/docmodel/docmodel/internal/engine/wire"
 	"github.com/docmodel/docmodel/internal/mongoerr"
@@ -33,6 +34,9 @@ const (
 // hello says that the engine is the primary of a replica set of one node,
 // which has the address that the client dialed.
 func hello(r *request) (reply, error) {
+	if r.conn.app == "" {
+		r.conn.app = application(r.args().document("client"))
+	}
 	rep := reply{
 		{Key: "helloOk", Value: true},
 		{Key: "isWritablePrimary", Value: true},
@@ -57,6 +61,15 @@ func hello(r *request) (reply, error) {
 		{Key: "maxWireVersion", Value: int32(maxWireVersion)},
 		{Key: "readOnly", Value: false},
 	}...), nil
+}
+
+// application is the application's name in what a driver says of itself.
+func application(client bson.D) string {
+	v, _ := bsonval.Get(client, "application")
+	d, _ := v.(bson.D)
+	name, _ := bsonval.Get(d, "name")
+	s, _ := name.(string)
+	return s
 }
 
 func ping(*request) (reply, error) { return nil, nil }

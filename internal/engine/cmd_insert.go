@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
@@ -34,7 +35,7 @@ func insert(r *request) (reply, error) {
 	for at := 0; at < len(docs) && !st.stopped(); {
 		// One write takes as many documents as it can. A held one ends it,
 		// unless it is the first, for which the write then waits.
-		from := at
+		from, before := at, n
 		var over error
 		err := r.write(func(w *store.Writer) error {
 			for at = from; at < len(docs) && !st.stopped(); at++ {
@@ -62,6 +63,11 @@ func insert(r *request) (reply, error) {
 			}
 			return nil
 		})
+		var failed undone
+		if errors.As(err, &failed) {
+			at, n = from+1, before
+			err = st.result(from, failed)
+		}
 		if err = cmp.Or(err, over); err != nil {
 			return nil, err
 		}

@@ -24,6 +24,8 @@ type conn struct {
 	pipe    net.Conn
 	ctx     context.Context // of commands; the connection's goroutine replaces it after a kill
 	out     []byte
+	app     string // the application's name, as its first hello has it
+	cut     bool   // a fail point closes it in place of the reply
 
 	mu      sync.Mutex // of what follows, and of replacing ctx
 	stop    context.CancelCauseFunc
@@ -123,6 +125,9 @@ const keepReply = 1 << 20 // a larger buffer is given back after use
 // answer runs one command and writes its reply.
 func (c *conn) answer(m wire.Message) error {
 	reply, err := c.run(m)
+	if c.cut {
+		return net.ErrClosed
+	}
 	if m.MoreToCome {
 		return nil
 	}

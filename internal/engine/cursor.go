@@ -292,7 +292,11 @@ func getMore(r *request) (reply, error) {
 		return nil, mongoerr.New(mongoerr.Unauthorized,
 			"Requested getMore on namespace '%s.%s', but cursor belongs to a different namespace %s", r.db, coll, c.ns)
 	}
-	docs, more, err := r.more(c, limit)
+	var docs bson.A
+	var more bool
+	if err = r.failCheckedOut(c); err == nil {
+		docs, more, err = r.more(c, limit)
+	}
 	if more && err == nil {
 		r.engine.cursors.keep(c)
 	} else {

@@ -46,6 +46,12 @@
 // documents. A token from before that is error 286, ChangeStreamHistoryLost. A
 // change costs an engine that nobody watches a reference to the documents.
 //
+// # Fail points
+//
+// configureFailPoint is always enabled, with MongoDB's semantics: failCommand,
+// failGetMoreAfterCursorCheckout and onPrimaryTransactionalWrite. A blocked command waits by the
+// clock of its testing/synctest bubble. Other fail points, and threadName, are refused.
+//
 // # The end of a command
 //
 // Every loop sees that its command is over: by maxTimeMS (error 50), as the client has closed
@@ -92,6 +98,7 @@ type Engine struct {
 	wait     sync.WaitGroup // connections
 	requests atomic.Int32   // ids of replies
 	ttl      ttl
+	fails    failPoints
 
 	mu       sync.Mutex
 	closed   bool

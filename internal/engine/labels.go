@@ -21,12 +21,16 @@ var retryable = []int32{
 	mongoerr.HostUnreachable, mongoerr.HostNotFound, mongoerr.NetworkTimeout, mongoerr.ShutdownInProgress,
 	mongoerr.PrimarySteppedDown, mongoerr.ExceededTimeLimit, mongoerr.NotWritablePrimary,
 	mongoerr.InterruptedAtShutdown, mongoerr.InterruptedDueToReplStateChange,
-	mongoerr.NotPrimaryNoSecondaryOk, mongoerr.NotPrimaryOrSecondary, 134, 9001,
+	mongoerr.NotPrimaryNoSecondaryOk, mongoerr.NotPrimaryOrSecondary,
+	mongoerr.ReadConcernMajorityNotAvailableYet, mongoerr.SocketException,
 }
 
 // resumable lists the further codes after which a driver may open a change
 // stream anew where it ended.
-var resumable = []int32{mongoerr.StaleShardVersion, 133, 150, 234, 13388}
+var resumable = []int32{
+	mongoerr.StaleShardVersion, mongoerr.FailedToSatisfyReadPreference, mongoerr.StaleEpoch, mongoerr.RetryChangeStream,
+	mongoerr.StaleConfig,
+}
 
 const resumableChangeStreamError = "ResumableChangeStreamError"
 
@@ -36,22 +40,34 @@ const retryableWriteError = "RetryableWriteError"
 // transaction TransientTransactionError, else RetryableWriteError for a write
 // that may be sent again. Give an error an empty list of labels to prevent it.
 func (r *request) label(e *mongoerr.Error) *mongoerr.Error {
+	if r.labels != nil {
+		labelled := *e
+		labelled.Labels = r.labels
+		return &labelled
+	}
 	if e.Labels != nil {
 		return e
 	}
 	labelled := *e
-	ends := r.name == "commitTransaction" || r.name == "abortTransaction"
 	again := slices.Contains(retryable, e.Code)
 	switch {
-	case r.inTransaction() && !ends && (again || transientCode(e.Code)),
-		ends && e.Code == mongoerr.NoSuchTransaction:
+	case r.inTransaction() && !r.ends() && (again || transientCode(e.Code)),
+		r.ends() && e.Code == mongoerr.NoSuchTransaction:
 		labelled.Labels = []string{store.TransientTransactionError}
-	case again && (ends || r.hasNumber && !r.inTransaction()):
+	case r.sendsAgain(e.Code):
 		labelled.Labels = []string{retryableWriteError}
 	case r.watching && (again || slices.Contains(resumable, e.Code)):
 		labelled.Labels = []string{resumableChangeStreamError}
 	}
 	return &labelled
+}
+
+// ends reports whether the command ends a transaction.
+func (r *request) ends() bool { return r.name == "commitTransaction" || r.name == "abortTransaction" }
+
+// sendsAgain reports whether the driver may send the command again after an error of that code.
+func (r *request) sendsAgain(code int32) bool {
+	return slices.Contains(retryable, code) && (r.ends() || r.hasNumber && !r.inTransaction())
 }
 
 func transientCode(code int32) bool {

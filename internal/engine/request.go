@@ -41,9 +41,10 @@ type request struct {
 	strict     bool            // apiStrict: only what the Stable API has is allowed
 	linear     bool            // its read concern is linearizable
 
-	watching bool // the command is of a change stream
-	bypass   bool // what validators refuse is stored
-	partial  bool // a statement failed, whether or not the command did
+	watching bool     // the command is of a change stream
+	labels   []string // what its error is labelled with, if a fail point says that; else nil
+	bypass   bool     // what validators refuse is stored
+	partial  bool     // a statement failed, whether or not the command did
 
 	session *session   // checked out: the command has a number
 	txn     *store.Txn // the transaction it runs in
@@ -121,6 +122,9 @@ func (r *request) execute() (reply, error) {
 	if r.command.admin && r.db != "admin" {
 		return nil, mongoerr.New(mongoerr.Unauthorized, "%s may only be run against the admin database.", r.name)
 	}
+	if err := r.failBefore(); err != nil {
+		return nil, err
+	}
 	if r.hasNumber {
 		release, err := r.checkout()
 		if err != nil {
@@ -142,7 +146,8 @@ func (r *request) execute() (reply, error) {
 		}
 		return nil, err
 	}
-	if r.concern != nil {
+	rep, failed := r.failAfter(rep)
+	if r.concern != nil && !failed {
 		rep = append(rep, concernError(r.concern))
 	}
 	return append(rep, bson.E{Key: "ok", Value: 1.0}), nil
@@ -204,6 +209,9 @@ func (r *request) write(fn func(w *store.Writer) error) error {
 	}
 	if r.txn != nil {
 		return r.txn.Write(r.ctx, fn)
+	}
+	if r.session != nil {
+		fn = r.failingWrite(fn)
 	}
 	return r.engine.store.Write(r.ctx, fn)
 }

@@ -63,8 +63,11 @@ const (
 	WrongCollation                           int32 = 120
 	DocumentValidationFailure                int32 = 121
 	NotAReplicaSet                           int32 = 123
+	FailedToSatisfyReadPreference            int32 = 133
+	ReadConcernMajorityNotAvailableYet       int32 = 134
 	CappedPositionLost                       int32 = 136
 	ExceededMemoryLimit                      int32 = 146
+	StaleEpoch                               int32 = 150
 	ViewDepthLimitExceeded                   int32 = 165
 	CommandNotSupportedOnView                int32 = 166
 	OptionNotSupportedOnView                 int32 = 167
@@ -81,6 +84,7 @@ const (
 	TransactionTooOld                        int32 = 225
 	AtomicityFailure                         int32 = 226
 	MaxSubPipelineDepthExceeded              int32 = 232
+	RetryChangeStream                        int32 = 234
 	CursorKilled                             int32 = 237
 	NotImplemented                           int32 = 238
 	ConversionFailure                        int32 = 241
@@ -92,12 +96,14 @@ const (
 	InvalidResumeToken                       int32 = 260
 	ExceededTimeLimit                        int32 = 262
 	OperationNotSupportedInTransaction       int32 = 263
+	FailPointSetFailed                       int32 = 266
 	ClientDisconnect                         int32 = 279
 	ChangeStreamFatalError                   int32 = 280
 	ChangeStreamHistoryLost                  int32 = 286
 	TransactionExceededLifetimeLimitSeconds  int32 = 290
 	NoQueryExecutionPlans                    int32 = 291
 	QueryExceededMemoryLimitNoDiskUseAllowed int32 = 292
+	SocketException                          int32 = 9001
 	CannotGrowDocumentInCappedNamespace      int32 = 10003
 	NotWritablePrimary                       int32 = 10107
 	BSONObjectTooLarge                       int32 = 10334
@@ -105,6 +111,7 @@ const (
 	InterruptedAtShutdown                    int32 = 11600
 	Interrupted                              int32 = 11601
 	InterruptedDueToReplStateChange          int32 = 11602
+	StaleConfig                              int32 = 13388
 	NotPrimaryNoSecondaryOk                  int32 = 13435
 	NotPrimaryOrSecondary                    int32 = 13436
 	OutOfDiskSpace                           int32 = 14031
@@ -174,8 +181,11 @@ var names = map[int32]string{
 	WrongCollation:                           "WrongCollation",
 	DocumentValidationFailure:                "DocumentValidationFailure",
 	NotAReplicaSet:                           "NotAReplicaSet",
+	FailedToSatisfyReadPreference:            "FailedToSatisfyReadPreference",
+	ReadConcernMajorityNotAvailableYet:       "ReadConcernMajorityNotAvailableYet",
 	CappedPositionLost:                       "CappedPositionLost",
 	ExceededMemoryLimit:                      "ExceededMemoryLimit",
+	StaleEpoch:                               "StaleEpoch",
 	ViewDepthLimitExceeded:                   "ViewDepthLimitExceeded",
 	CommandNotSupportedOnView:                "CommandNotSupportedOnView",
 	OptionNotSupportedOnView:                 "OptionNotSupportedOnView",
@@ -192,6 +202,7 @@ var names = map[int32]string{
 	TransactionTooOld:                        "TransactionTooOld",
 	AtomicityFailure:                         "AtomicityFailure",
 	MaxSubPipelineDepthExceeded:              "MaxSubPipelineDepthExceeded",
+	RetryChangeStream:                        "RetryChangeStream",
 	CursorKilled:                             "CursorKilled",
 	NotImplemented:                           "NotImplemented",
 	ConversionFailure:                        "ConversionFailure",
@@ -203,12 +214,14 @@ var names = map[int32]string{
 	InvalidResumeToken:                       "InvalidResumeToken",
 	ExceededTimeLimit:                        "ExceededTimeLimit",
 	OperationNotSupportedInTransaction:       "OperationNotSupportedInTransaction",
+	FailPointSetFailed:                       "FailPointSetFailed",
 	ClientDisconnect:                         "ClientDisconnect",
 	ChangeStreamFatalError:                   "ChangeStreamFatalError",
 	ChangeStreamHistoryLost:                  "ChangeStreamHistoryLost",
 	TransactionExceededLifetimeLimitSeconds:  "TransactionExceededLifetimeLimitSeconds",
 	NoQueryExecutionPlans:                    "NoQueryExecutionPlans",
 	QueryExceededMemoryLimitNoDiskUseAllowed: "QueryExceededMemoryLimitNoDiskUseAllowed",
+	SocketException:                          "SocketException",
 	CannotGrowDocumentInCappedNamespace:      "CannotGrowDocumentInCappedNamespace",
 	NotWritablePrimary:                       "NotWritablePrimary",
 	BSONObjectTooLarge:                       "BSONObjectTooLarge",
@@ -216,6 +229,7 @@ var names = map[int32]string{
 	InterruptedAtShutdown:                    "InterruptedAtShutdown",
 	Interrupted:                              "Interrupted",
 	InterruptedDueToReplStateChange:          "InterruptedDueToReplStateChange",
+	StaleConfig:                              "StaleConfig",
 	NotPrimaryNoSecondaryOk:                  "NotPrimaryNoSecondaryOk",
 	NotPrimaryOrSecondary:                    "NotPrimaryOrSecondary",
 	OutOfDiskSpace:                           "OutOfDiskSpace",

@@ -72,7 +72,7 @@ func (s *Store) try(ctx context.Context, fn func(w *Writer) error) error {
 	if err := fn(w); err != nil {
 		return err
 	}
-	if w.changed() {
+	if w.Changed() {
 		s.state.Store(w.State())
 		s.history.publish(w.events)
 	}

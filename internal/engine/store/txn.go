@@ -61,7 +61,7 @@ func (s *Store) Begin() *Txn {
 
 // Snapshot returns the state as the transaction sees it.
 func (t *Txn) Snapshot() *State {
-	if !t.writer.changed() {
+	if !t.writer.Changed() {
 		return t.writer.base
 	}
 	return t.writer.State()

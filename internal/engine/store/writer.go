@@ -54,8 +54,8 @@ func (w *Writer) State() *State {
 	return &s
 }
 
-// changed reports whether there is anything to publish.
-func (w *Writer) changed() bool {
+// Changed reports whether the writer has done anything.
+func (w *Writer) Changed() bool {
 	for _, e := range w.edits {
 		if e.changed {
 			return true
