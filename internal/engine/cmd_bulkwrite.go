@@ -117,6 +117,7 @@ func (b *bulk) check(i int, op bson.D) error {
 // run runs the i-th operation, unless it ran when the command was sent before, and notes what it did.
 func (b *bulk) run(i int, op bson.D) error {
 	kind := op[0].Key
+	b.request.engine.counters.countBulk(kind)
 	o, again := b.request.recall(b.id(i))
 	if !again {
 		var err error

@@ -27,8 +27,6 @@ func init() {
 		&command{name: "createSearchIndexes", refused: "search indexes are Atlas's"},
 		&command{name: "updateSearchIndex", refused: "search indexes are Atlas's"},
 		&command{name: "dropSearchIndex", refused: "search indexes are Atlas's"},
-		&command{name: "dbStats", aliases: []string{"dbstats"}, refused: "there is no storage to measure"},
-		&command{name: "collStats", aliases: []string{"collstats"}, refused: "there is no storage to measure"},
 	)
 }
 

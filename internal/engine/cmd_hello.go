@@ -8,7 +8,6 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/store"
 	"github.com/docmodel/docmodel/internal/engine/wire"
-	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 func init() {
@@ -19,7 +18,6 @@ func init() {
 		}},
 		&command{name: "ping", run: ping},
 		&command{name: "buildInfo", aliases: []string{"buildinfo"}, run: buildInfo},
-		&command{name: "getParameter", admin: true, fields: []string{"featureCompatibilityVersion", "transactionLifetimeLimitSeconds"}, run: getParameter},
 	)
 }
 
@@ -82,20 +80,4 @@ func buildInfo(*request) (reply, error) {
 		{Key: "modules", Value: bson.A{}},
 		{Key: "maxBsonObjectSize", Value: int32(store.MaxDocument)},
 	}, nil
-}
-
-// getParameter answers for the few parameters that it has.
-func getParameter(r *request) (reply, error) {
-	a := r.args()
-	var rep reply
-	if a.has("featureCompatibilityVersion") {
-		rep = append(rep, bson.E{Key: "featureCompatibilityVersion", Value: bson.D{{Key: "version", Value: "8.0"}}})
-	}
-	if a.has("transactionLifetimeLimitSeconds") {
-		rep = append(rep, bson.E{Key: "transactionLifetimeLimitSeconds", Value: int32(store.Lifetime / time.Second)})
-	}
-	if rep == nil {
-		return nil, mongoerr.New(mongoerr.InvalidOptions, "no option found to get")
-	}
-	return rep, nil
 }

@@ -125,6 +125,9 @@ const keepReply = 1 << 20 // a larger buffer is given back after use
 // answer runs one command and writes its reply.
 func (c *conn) answer(m wire.Message) error {
 	reply, err := c.run(m)
+	if err != nil {
+		c.engine.counters.failed.Add(1)
+	}
 	if c.cut {
 		return net.ErrClosed
 	}

@@ -99,6 +99,8 @@ type Engine struct {
 	requests atomic.Int32   // ids of replies
 	ttl      ttl
 	fails    failPoints
+	began    time.Time
+	counters counters
 
 	mu       sync.Mutex
 	closed   bool
@@ -112,6 +114,7 @@ type Engine struct {
 func New() *Engine {
 	e := &Engine{
 		store:    store.New(),
+		began:    time.Now(),
 		conns:    map[*conn]struct{}{},
 		sessions: map[string]*session{},
 	}

@@ -15,6 +15,7 @@ type command struct {
 	txn     bool     // it may run in a transaction
 	writes  bool     // it writes to the collection that it names
 	admin   bool     // it runs on the admin database only
+	open    bool     // it takes fields of any name
 	refused string   // it is known, and not supported for this reason
 	run     func(r *request) (reply, error)
 }

@@ -113,9 +113,10 @@ func (r *request) read(m wire.Message) (err error) {
 // execute runs the command, in its session when it has a number.
 func (r *request) execute() (reply, error) {
 	a := args{place: r.name, doc: r.body[1:]}
-	if err := a.known(r.command.fields, genericFields); err != nil {
+	if err := a.known(r.command.fields, genericFields); err != nil && !r.command.open {
 		return nil, err
 	}
+	r.engine.counters.count(r)
 	if err := r.checkAPI(); err != nil {
 		return nil, err
 	}

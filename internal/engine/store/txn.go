@@ -81,6 +81,16 @@ func (t *Txn) Ended() bool {
 	}
 }
 
+// Over reports whether the transaction has ended, as Ended does, but never ends it.
+func (t *Txn) Over() bool {
+	select {
+	case <-t.done:
+		return true
+	default:
+		return time.Now().After(t.deadline)
+	}
+}
+
 // Write runs fn. After an error the transaction must be aborted: a part of
 // what fn did may have been done.
 func (t *Txn) Write(ctx context.Context, fn func(w *Writer) error) error {

@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+)
+
+func init() {
+	register(
+		&command{name: "connectionStatus", fields: []string{"showPrivileges"}, run: connectionStatus},
+		&command{name: "serverStatus", fields: slices.Concat(statusSections, absentSections), run: serverStatus},
+		&command{name: "hostInfo", admin: true, run: hostInfo},
+		&command{name: "getCmdLineOpts", admin: true, run: getCmdLineOpts},
+		&command{name: "getLog", admin: true, run: getLog},
+		&command{name: "top", refused: "the engine doesn't measure how long commands take"},
+	)
+}
+
+// connectionStatus says that nobody is authenticated, for there are no users.
+func connectionStatus(r *request) (reply, error) {
+	a := r.args()
+	privileges := a.boolean("showPrivileges", false)
+	if a.err != nil {
+		return nil, a.err
+	}
+	info := bson.D{{Key: "authenticatedUsers", Value: bson.A{}}, {Key: "authenticatedUserRoles", Value: bson.A{}}}
+	if privileges {
+		info = append(info, bson.E{Key: "authenticatedUserPrivileges", Value: bson.A{}})
+	}
+	return reply{{Key: "authInfo", Value: info}}, nil
+}
+
+// The sections of serverStatus that the engine has, and those that it hasn't.
+var (
+	statusSections = []string{"asserts", "connections", "network", "opcounters", "repl", "storageEngine", "transactions"}
+	absentSections = []string{
+		"advisoryHostFQDNs", "batchedDeletes", "bucketCatalog", "electionMetrics", "extra_info", "flowControl", "globalLock", "indexBuilds",
+		"indexBulkBuilder", "indexStats", "latchAnalysis", "locks", "logicalSessionRecordCache", "mem", "metrics", "mirroredReads",
+		"opcountersRepl", "opLatencies", "opReadConcernCounters", "opWriteConcernCounters", "oplog", "queues", "queryAnalyzers",
+		"readConcernCounters", "scramCache", "security", "sharding", "shardingStatistics", "tcmalloc", "trafficRecording",
+		"transportSecurity", "twoPhaseCommitCoordinator", "watchdog", "wiredTiger",
+	}
+)
+
+// serverStatus says of the engine what it counts. Sections that it hasn't can be left out, and not be asked for.
+func serverStatus(r *request) (reply, error) {
+	a := r.args()
+	for _, name := range absentSections {
+		if a.boolean(name, false) {
+			a.refuse(name)
+		}
+	}
+	e := r.engine
+	up := time.Since(e.began)
+	rep := reply{
+		{Key: "host", Value: r.conn.address},
+		{Key: "version", Value: version},
+		{Key: "process", Value: "mongod"},
+		{Key: "pid", Value: int64(os.Getpid())},
+		{Key: "uptime", Value: math.Floor(up.Seconds())},
+		{Key: "uptimeMillis", Value: up.Milliseconds()},
+		{Key: "uptimeEstimate", Value: int64(up.Seconds())},
+		{Key: "localTime", Value: bson.NewDateTimeFromTime(time.Now())},
+	}
+	for _, name := range statusSections {
+		if a.boolean(name, true) {
+			rep = append(rep, bson.E{Key: name, Value: e.section(r, name)})
+		}
+	}
+	return rep, a.err
+}
+
+func (e *Engine) section(r *request, name string) bson.D {
+	n := &e.counters
+	switch name {
+	case "asserts":
+		return bson.D{{Key: "regular", Value: int32(0)}, {Key: "warning", Value: int32(0)}, {Key: "msg", Value: int32(0)},
+			{Key: "user", Value: number(n.failed.Load())}, {Key: "tripwire", Value: int32(0)}, {Key: "rollovers", Value: int32(0)}}
+	case "connections":
+		e.mu.Lock()
+		current, created, active := int32(len(e.conns)), e.lastConn, int32(0)
+		for c := range e.conns {
+			c.mu.Lock()
+			if c.running != nil {
+				active++
+			}
+			c.mu.Unlock()
+		}
+		e.mu.Unlock()
+		return bson.D{{Key: "current", Value: current}, {Key: "available", Value: math.MaxInt32 - current},
+			{Key: "totalCreated", Value: created}, {Key: "active", Value: active}}
+	case "network":
+		return bson.D{{Key: "numRequests", Value: n.requests.Load()}}
+	case "opcounters":
+		return bson.D{{Key: "insert", Value: n.insert.Load()}, {Key: "query", Value: n.query.Load()}, {Key: "update", Value: n.update.Load()},
+			{Key: "delete", Value: n.delete.Load()}, {Key: "getmore", Value: n.getMore.Load()}, {Key: "command", Value: n.command.Load()}}
+	case "repl":
+		return bson.D{{Key: "setName", Value: replicaSet}, {Key: "setVersion", Value: int32(1)}, {Key: "isWritablePrimary", Value: true},
+			{Key: "secondary", Value: false}, {Key: "hosts", Value: bson.A{r.conn.address}}, {Key: "primary", Value: r.conn.address},
+			{Key: "me", Value: r.conn.address}}
+	case "storageEngine":
+		return bson.D{{Key: "name", Value: "inMemory"}, {Key: "supportsCommittedReads", Value: true}, {Key: "persistent", Value: false}}
+	}
+	return bson.D{{Key: "currentOpen", Value: int64(e.openTransactions())}} // transactions
+}
+
+// openTransactions is how many transactions are open.
+func (e *Engine) openTransactions() (n int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range e.sessions {
+		if t := s.txn.Load(); t != nil && !t.Over() {
+			n++
+		}
+	}
+	return n
+}
+
+// hostInfo says of the machine what the program knows.
+func hostInfo(*request) (reply, error) {
+	name, err := os.Hostname()
+	if err != nil {
+		name = "localhost"
+	}
+	return reply{
+		{Key: "system", Value: bson.D{
+			{Key: "currentTime", Value: bson.NewDateTimeFromTime(time.Now())}, {Key: "hostname", Value: name},
+			{Key: "cpuAddrSize", Value: int32(32 << (^uint(0) >> 63))}, {Key: "numCores", Value: int32(runtime.NumCPU())},
+			{Key: "cpuArch", Value: runtime.GOARCH},
+		}},
+		{Key: "os", Value: bson.D{{Key: "type", Value: runtime.GOOS}, {Key: "name", Value: runtime.GOOS}, {Key: "version", Value: ""}}},
+		{Key: "extra", Value: bson.D{}},
+	}, nil
+}
+
+// getCmdLineOpts says that there is no command line.
+func getCmdLineOpts(*request) (reply, error) {
+	return reply{{Key: "argv", Value: bson.A{}}, {Key: "parsed", Value: bson.D{}}}, nil
+}
+
+// getLog shows the logs, which are empty.
+func getLog(r *request) (reply, error) {
+	name, ok := r.body[0].Value.(string)
+	switch {
+	case !ok:
+		return nil, mongoerr.New(mongoerr.TypeMismatch, "Argument to getLog must be of type String; found %s of type %s",
+			bsonval.Text(r.body[0].Value), bsonval.TypeName(r.body[0].Value))
+	case name == "*":
+		return reply{{Key: "names", Value: bson.A{"global", "startupWarnings"}}}, nil
+	case name == "global" || name == "startupWarnings":
+		return reply{{Key: "totalLinesWritten", Value: int32(0)}, {Key: "log", Value: bson.A{}}}, nil
+	}
+	return nil, mongoerr.New(mongoerr.OperationFailed, "No log named '%s'", name)
+}

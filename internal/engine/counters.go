@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"sync/atomic"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+)
+
+// counters are what serverStatus says of the commands since the engine's start.
+type counters struct {
+	requests, failed                                atomic.Int64
+	insert, query, update, delete, getMore, command atomic.Int64
+}
+
+// count notes a command by its kind: writes by their statements, as MongoDB counts them
+// (https://www.mongodb.com/docs/manual/reference/command/serverStatus/#opcounters).
+func (n *counters) count(r *request) {
+	n.requests.Add(1)
+	size := func(name string) int64 {
+		list, _ := bsonval.Get(r.body, name)
+		a, _ := list.(bson.A)
+		return int64(len(a))
+	}
+	switch r.command.name {
+	case "insert":
+		n.insert.Add(size("documents"))
+	case "update":
+		n.update.Add(size("updates"))
+	case "delete":
+		n.delete.Add(size("deletes"))
+	case "find", "aggregate":
+		n.query.Add(1)
+	case "getMore":
+		n.getMore.Add(1)
+	default:
+		n.command.Add(1)
+	}
+}
+
+// countBulk notes one operation of a bulkWrite.
+func (n *counters) countBulk(kind string) {
+	switch kind {
+	case "insert":
+		n.insert.Add(1)
+	case "update":
+		n.update.Add(1)
+	case "delete":
+		n.delete.Add(1)
+	}
+}
