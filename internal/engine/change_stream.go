@@ -128,6 +128,8 @@ func (s *changeStream) locate(r *request) (store.Namespace, error) {
 			return ns, mongoerr.New(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s database", ns.DB)
 		case strings.HasPrefix(ns.Coll, "system."):
 			return ns, mongoerr.New(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s collection", ns)
+		case r.isView():
+			return ns, store.OnView(ns)
 		}
 		s.scope = scope{ns.DB, ns.Coll}
 		return ns, nil

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -80,7 +81,11 @@ func readAggregate(r *request) (*aggregation, error) {
 		if x.ns, err = r.namespace(); err != nil {
 			return nil, err
 		}
-		coll = r.state().Collection(x.ns)
+		base, view, err := resolveView(r.state(), x.ns)
+		if err != nil {
+			return nil, err
+		}
+		coll, stages = r.state().Collection(base), slices.Concat(view, stages)
 	}
 	env := &environment{request: r, state: r.state(), now: time.Now(), watch: r.watch, noDisk: noDisk}
 	p, err := pipeline.ParseVars(stages, env, vars)

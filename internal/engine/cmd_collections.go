@@ -11,11 +11,6 @@ import (
 
 func init() {
 	register(
-		&command{name: "create", txn: true, writes: true, run: create, fields: []string{
-			"capped", "size", "max", "autoIndexId", "timeseries", "expireAfterSeconds", "clusteredIndex",
-			"changeStreamPreAndPostImages", "storageEngine", "validator", "validationLevel", "validationAction",
-			"indexOptionDefaults", "viewOn", "pipeline", "collation", "encryptedFields", "flags", "temp",
-		}},
 		&command{name: "drop", run: drop},
 		&command{name: "dropDatabase", run: dropDatabase},
 		&command{name: "listCollections", run: listCollections, fields: []string{
@@ -30,56 +25,7 @@ func init() {
 	)
 }
 
-// create makes a collection. Every option that would change what it does is
-// refused.
-func create(r *request) (reply, error) {
-	ns, err := r.namespace()
-	if err != nil {
-		return nil, err
-	}
-	a := r.args()
-	var options bson.D
-	for _, name := range r.command.fields {
-		switch name {
-		case "capped":
-			a.refuse(name, false)
-		case "collation":
-			a.collation()
-		case "pipeline", "storageEngine", "indexOptionDefaults":
-			a.refuse(name, bson.A{}, bson.D{})
-		case "validator", "validationLevel", "validationAction": // see below
-		case "autoIndexId":
-			a.refuse(name, true)
-		case "changeStreamPreAndPostImages":
-			images := a.document(name)
-			part := &args{place: "create." + name, doc: images}
-			a.fail(part.known([]string{"enabled"}))
-			if images != nil {
-				on := part.boolean("enabled", false)
-				options = append(options, bson.E{Key: name, Value: bson.D{{Key: "enabled", Value: on}}})
-			}
-			a.fail(part.err)
-		case "flags":
-			a.integer(name, 0)
-		default:
-			a.refuse(name)
-		}
-	}
-	if a.err != nil {
-		return nil, a.err
-	}
-	v, err := readValidation(a)
-	if err != nil {
-		return nil, err
-	}
-	return nil, r.write(func(w *store.Writer) error {
-		if err := w.Create(ns, options); err != nil || len(v.given) == 0 {
-			return err
-		}
-		return w.SetOptions(ns, append(options, v.given...), v.check())
-	})
-}
-
+// drop removes a collection or a view; with system.views, all views of the database.
 func drop(r *request) (reply, error) {
 	ns, err := r.namespace()
 	if err != nil {
@@ -88,8 +34,23 @@ func drop(r *request) (reply, error) {
 	rep := reply{}
 	err = r.write(func(w *store.Writer) error {
 		c := w.Collection(ns)
+		if c != nil && ns.Coll == systemViews {
+			for v := range w.State().Collections(ns.DB) {
+				if v.View == nil {
+					continue
+				}
+				if _, err := w.Drop(v.NS); err != nil {
+					return err
+				}
+			}
+		}
 		existed, err := w.Drop(ns)
-		if existed && err == nil {
+		switch {
+		case !existed || err != nil:
+		case c.View != nil:
+			rep = reply{{Key: "ns", Value: ns.String()}}
+			return listView(w, ns, nil)
+		default:
 			rep = reply{{Key: "nIndexesWas", Value: int32(len(c.Indexes))}, {Key: "ns", Value: ns.String()}}
 		}
 		return err
@@ -124,12 +85,8 @@ func listCollections(r *request) (reply, error) {
 	}
 	var list []bson.D
 	for c := range r.state().Collections(r.db) {
-		doc := bson.D{{Key: "name", Value: c.NS.Coll}, {Key: "type", Value: "collection"}}
-		full := append(doc[:2:2], bson.D{
-			{Key: "options", Value: append(bson.D{}, c.Options...)},
-			{Key: "info", Value: bson.D{{Key: "readOnly", Value: false}, {Key: "uuid", Value: c.UUID}}},
-			{Key: "idIndex", Value: describeIndex(c.Indexes[0].Spec)},
-		}...)
+		full := describeCollection(c)
+		doc := full[:2]
 		ok, err := m.Match(full)
 		if err != nil {
 			return nil, err
@@ -143,6 +100,22 @@ func listCollections(r *request) (reply, error) {
 	}
 	ns := store.Namespace{DB: r.db, Coll: "$cmd.listCollections"}
 	return r.first(ns, &documents{list}, limit, false)
+}
+
+// describeCollection is a collection or a view as listCollections shows it.
+func describeCollection(c *store.Collection) bson.D {
+	options := append(bson.D{}, c.Options...)
+	if c.View != nil {
+		return bson.D{
+			{Key: "name", Value: c.NS.Coll}, {Key: "type", Value: "view"}, {Key: "options", Value: options},
+			{Key: "info", Value: bson.D{{Key: "readOnly", Value: true}}},
+		}
+	}
+	return bson.D{
+		{Key: "name", Value: c.NS.Coll}, {Key: "type", Value: "collection"}, {Key: "options", Value: options},
+		{Key: "info", Value: bson.D{{Key: "readOnly", Value: false}, {Key: "uuid", Value: c.UUID}}},
+		{Key: "idIndex", Value: describeIndex(c.Indexes[0].Spec)},
+	}
 }
 
 // batchOf reads the cursor field of a command: the size of the first batch.

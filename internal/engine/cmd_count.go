@@ -16,6 +16,15 @@ func init() {
 }
 
 func count(r *request) (reply, error) {
+	if r.isView() {
+		for doc, err := range documentsOver(countOver(r)) {
+			if err != nil {
+				return nil, err
+			}
+			return reply{{Key: "n", Value: doc[0].Value}}, nil
+		}
+		return reply{{Key: "n", Value: int32(0)}}, nil
+	}
 	p, err := readCount(r)
 	if err != nil {
 		return nil, err

@@ -23,17 +23,17 @@ func distinct(r *request) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	docs := drain(p)
+	if r.isView() {
+		docs = documentsOver(distinctOver(r))
+	}
 	path := bsonval.ParsePath(r.args().text("key"))
 	var found []any
-	for e := p.Open(); ; {
-		x, err := e.Next()
+	for doc, err := range docs {
 		if err != nil {
 			return nil, err
 		}
-		if x == nil {
-			break
-		}
-		found = gather(found, x.Doc, path)
+		found = gather(found, doc, path)
 	}
 	if err := interrupt.SortStable(r.watch, found, bsonval.Compare); err != nil {
 		return nil, err

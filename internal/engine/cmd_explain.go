@@ -109,6 +109,9 @@ func readExplain(r *request) (inner *request, verbosity string, err error) {
 }
 
 func explainFind(r *request) (*explained, error) {
+	if r.isView() {
+		return explainOver(findOver(r))
+	}
 	f, err := readFind(r)
 	if err != nil {
 		return nil, err
@@ -121,6 +124,9 @@ func explainFind(r *request) (*explained, error) {
 }
 
 func explainCount(r *request) (*explained, error) {
+	if r.isView() {
+		return explainOver(countOver(r))
+	}
 	p, err := readCount(r)
 	if err != nil {
 		return nil, err
@@ -130,12 +136,23 @@ func explainCount(r *request) (*explained, error) {
 }
 
 func explainDistinct(r *request) (*explained, error) {
+	if r.isView() {
+		return explainOver(distinctOver(r))
+	}
 	p, err := readDistinct(r)
 	if err != nil {
 		return nil, err
 	}
 	ns, err := r.namespace()
 	return &explained{ns: ns, plan: p}, err
+}
+
+// explainOver explains a command on a view as the aggregate that it is.
+func explainOver(r *request, err error) (*explained, error) {
+	if err != nil {
+		return nil, err
+	}
+	return explainAggregate(r)
 }
 
 func explainUpdate(r *request) (*explained, error) {

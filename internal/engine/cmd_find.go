@@ -32,6 +32,13 @@ type finder struct {
 }
 
 func find(r *request) (reply, error) {
+	if r.isView() {
+		over, err := findOver(r)
+		if err != nil {
+			return nil, err
+		}
+		return aggregate(over)
+	}
 	f, err := readFind(r)
 	if err != nil {
 		return nil, err

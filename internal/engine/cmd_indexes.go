@@ -13,10 +13,6 @@ func init() {
 		&command{name: "createIndexes", txn: true, writes: true, run: createIndexes, fields: []string{"indexes", "commitQuorum", "ignoreUnknownIndexOptions"}},
 		&command{name: "listIndexes", run: listIndexes, fields: []string{"cursor"}},
 		&command{name: "dropIndexes", aliases: []string{"deleteIndexes"}, run: dropIndexes, fields: []string{"index"}},
-		&command{name: "collMod", run: collMod, fields: []string{
-			"index", "validator", "validationLevel", "validationAction", "viewOn", "pipeline", "cappedSize",
-			"cappedMax", "expireAfterSeconds", "timeseries", "changeStreamPreAndPostImages", "dryRun",
-		}},
 	)
 }
 
@@ -51,6 +47,9 @@ func createIndexes(r *request) (reply, error) {
 			if err := w.Create(ns, nil); err != nil {
 				return err
 			}
+		}
+		if w.Collection(ns).View != nil {
+			return store.OnView(ns)
 		}
 		before = len(w.Collection(ns).Indexes)
 		for _, s := range specs {
@@ -132,6 +131,9 @@ func listIndexes(r *request) (reply, error) {
 	if c == nil {
 		return nil, missing(ns)
 	}
+	if c.View != nil {
+		return nil, store.OnView(ns)
+	}
 	var list []bson.D
 	for _, x := range c.Indexes {
 		list = append(list, describeIndex(x.Spec))
@@ -156,6 +158,9 @@ func dropIndexes(r *request) (reply, error) {
 		c := w.Collection(ns)
 		if c == nil {
 			return missing(ns)
+		}
+		if c.View != nil {
+			return store.OnView(ns)
 		}
 		was = len(c.Indexes)
 		names, err := indexNames(c, which)
@@ -213,84 +218,4 @@ func indexNames(c *store.Collection, which any) (names []string, err error) {
 		}
 	}
 	return names, nil
-}
-
-// collMod changes the expiry or the visibility of an index, or what a collection is validated by, and nothing else.
-func collMod(r *request) (reply, error) {
-	ns, err := r.namespace()
-	if err != nil {
-		return nil, err
-	}
-	a := r.args()
-	for _, name := range r.command.fields[4:] {
-		a.refuse(name)
-	}
-	v, err := readValidation(a)
-	a.fail(err)
-	if len(v.given) == 0 {
-		a.required("index")
-	}
-	part := &args{place: "collMod.index", doc: a.document("index")}
-	a.fail(part.known([]string{"name", "keyPattern", "expireAfterSeconds", "hidden", "unique", "prepareUnique"}))
-	part.refuse("unique")
-	part.refuse("prepareUnique")
-	a.fail(part.err)
-	if a.err != nil {
-		return nil, a.err
-	}
-	var rep reply
-	err = r.write(func(w *store.Writer) error {
-		c := w.Collection(ns)
-		if c == nil {
-			return missing(ns)
-		}
-		if len(v.given) > 0 {
-			v, err := v.over(c.Options)
-			if err == nil {
-				err = w.SetOptions(ns, v.options(c.Options), v.check())
-			}
-			if err != nil || !a.has("index") {
-				return err
-			}
-			c = w.Collection(ns)
-		}
-		which, ok := part.get("name")
-		if !ok {
-			which, _ = part.get("keyPattern")
-		}
-		names, err := indexNames(c, which)
-		if err != nil {
-			return err
-		}
-		next := *c.Index(names[0]).Spec
-		rep, err = changeIndex(part, &next)
-		if err != nil {
-			return err
-		}
-		return w.AlterIndex(ns, &next)
-	})
-	return rep, err
-}
-
-// changeIndex changes a spec as collMod asks, and says what was and what is.
-func changeIndex(part *args, s *store.IndexSpec) (rep reply, err error) {
-	if v, ok := part.get("expireAfterSeconds"); ok {
-		if s.Expires {
-			rep = append(rep, bson.E{Key: "expireAfterSeconds_old", Value: int64(s.ExpireAfter.Seconds())})
-		}
-		if len(s.Fields) > 1 {
-			return nil, mongoerr.New(mongoerr.InvalidOptions, "TTL indexes are single-field indexes, compound indexes do not support TTL")
-		}
-		if s.ExpireAfter, err = expiry(v); err != nil {
-			return nil, err
-		}
-		s.Expires = true
-		rep = append(rep, bson.E{Key: "expireAfterSeconds_new", Value: int64(s.ExpireAfter.Seconds())})
-	}
-	if part.has("hidden") {
-		rep = append(rep, bson.E{Key: "hidden_old", Value: s.Hidden})
-		s.Hidden = part.boolean("hidden", false)
-		rep = append(rep, bson.E{Key: "hidden_new", Value: s.Hidden})
-	}
-	return rep, part.err
 }

@@ -45,6 +45,10 @@ func dbStats(r *request) (reply, error) {
 	var sum store.Figures
 	var indexBytes int64
 	for c := range r.state().Collections(r.db) {
+		if c.View != nil {
+			views++
+			continue
+		}
 		f, err := c.Figures(r.watch)
 		if err != nil {
 			return nil, err
@@ -87,6 +91,9 @@ func collStats(r *request) (reply, error) {
 	c := r.state().Collection(ns)
 	var f store.Figures
 	if c != nil {
+		if c.View != nil {
+			return nil, store.OnView(ns)
+		}
 		if f, err = c.Figures(r.watch); err != nil {
 			return nil, err
 		}
@@ -94,6 +101,9 @@ func collStats(r *request) (reply, error) {
 	rep := reply{{Key: "ns", Value: ns.String()}, {Key: "size", Value: f.Bytes / scale}, {Key: "count", Value: f.Documents}}
 	if f.Documents > 0 {
 		rep = append(rep, bson.E{Key: "avgObjSize", Value: f.Bytes / f.Documents})
+	}
+	if c != nil && c.Capped != nil {
+		rep = append(rep, bson.E{Key: "max", Value: c.Capped.Max}, bson.E{Key: "maxSize", Value: c.Capped.Size / scale})
 	}
 	sizes := bson.D{}
 	for _, x := range f.Indexes {
@@ -103,7 +113,7 @@ func collStats(r *request) (reply, error) {
 		{Key: "numOrphanDocs", Value: int32(0)},
 		{Key: "storageSize", Value: f.Bytes / scale},
 		{Key: "freeStorageSize", Value: int64(0)},
-		{Key: "capped", Value: false},
+		{Key: "capped", Value: c != nil && c.Capped != nil},
 		{Key: "nindexes", Value: int32(len(f.Indexes))},
 		{Key: "indexBuilds", Value: bson.A{}},
 		{Key: "totalIndexSize", Value: f.IndexBytes() / scale},

@@ -160,7 +160,7 @@ func TestRefusals(t *testing.T) {
 		{`{"find":"c","readConcern":{"level":"foo"}}`, "foo", 9, "an unknown read concern"},
 		{`{"update":"c","updates":[{"q":{},"u":{},"foo":1}]}`, "update.updates.foo", 40415, "an unknown field of a statement"},
 		{`{"insert":"c"}`, "insert.documents", 40414, "a required field"},
-		{`{"create":"c","capped":true,"size":1}`, "capped", 238, "capped collections aren't there"},
+		{`{"create":"c","capped":true}`, "size", 72, "a capped collection has a size"},
 		{`{"create":"c","validator":3}`, "validator", 14, "a validator is a filter"},
 		{`{"create":"c","validator":{"a":{"$foo":1}}}`, "$foo", 2, "with operators that are there"},
 		{`{"create":"c","validationLevel":"some"}`, "validationLevel", 2, "an unknown level"},

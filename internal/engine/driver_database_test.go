@@ -30,6 +30,10 @@ var driverDatabase = map[string]driverTest{
 		find := bson.D{{Key: "find", Value: "things"}, {Key: "batchSize", Value: 1}}
 		same(t, "found", numbers(t, must1[*mongo.Cursor](t)(c.Database().RunCommandCursor(ctx, find))), []int{1, 2, 3})
 	},
+	"Database.CreateView": func(t *testing.T, c *mongo.Collection) {
+		must(t, c.Database().CreateView(ctx, "view", "things", stagesFrom(t, `{"$match":{"n":{"$gt":1}}}`)))
+		same(t, "seen", numbers(t, must1[*mongo.Cursor](t)(c.Database().Collection("view").Find(ctx, bson.D{}))), []int{2, 3})
+	},
 	"Database.Drop": func(t *testing.T, c *mongo.Collection) {
 		must(t, c.Database().Drop(ctx))
 		same(t, "databases", must1[[]string](t)(c.Database().Client().ListDatabaseNames(ctx, bson.D{})), []string{})

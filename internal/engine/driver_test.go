@@ -53,9 +53,6 @@ var driverRefused = map[string]struct {
 	code   int32
 	call   func(c *mongo.Collection) error
 }{
-	"Database.CreateView": {"there are no views", 238, func(c *mongo.Collection) error {
-		return c.Database().CreateView(ctx, "view", "things", mongo.Pipeline{})
-	}},
 	"SearchIndexView.List": {"search indexes are Atlas's", 238, func(c *mongo.Collection) error {
 		_, err := c.SearchIndexes().List(ctx, nil)
 		return err

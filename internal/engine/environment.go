@@ -11,12 +11,14 @@ import (
 	"github.com/docmodel/docmodel/internal/engine/plan"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // environment is what a pipeline sees of the engine: the state at the begin of
 // its command, whatever it writes itself.
 type environment struct {
 	request *request
+	db      string // of the pipeline; "" for the request's
 	state   *store.State
 	now     time.Time
 	watch   *interrupt.Watch
@@ -31,6 +33,9 @@ func (e *environment) AllowDiskUse() bool      { return !e.noDisk }
 
 func (e *environment) namespace(db, coll string) (store.Namespace, error) {
 	if db == "" {
+		db = e.db
+	}
+	if db == "" {
 		db = e.request.db
 	}
 	return checkNamespace(db, coll)
@@ -38,6 +43,9 @@ func (e *environment) namespace(db, coll string) (store.Namespace, error) {
 
 func (e *environment) Find(db, coll string, m *query.Matcher) pipeline.Docs {
 	ns, err := e.namespace(db, coll)
+	if c := e.state.Collection(ns); err == nil && c != nil && c.View != nil {
+		return e.findOver(ns, m)
+	}
 	var p *plan.Plan
 	if err == nil {
 		p, err = plan.Choose(e.state.Collection(ns), plan.Query{Matcher: m, Watch: e.watch})
@@ -46,6 +54,49 @@ func (e *environment) Find(db, coll string, m *query.Matcher) pipeline.Docs {
 		return func(yield func(bson.D, error) bool) { yield(nil, err) }
 	}
 	return drain(p)
+}
+
+// findOver is Find for a view.
+func (e *environment) findOver(ns store.Namespace, m *query.Matcher) pipeline.Docs {
+	failed := func(err error) pipeline.Docs {
+		return func(yield func(bson.D, error) bool) { yield(nil, err) }
+	}
+	base, stages, err := resolveView(e.state, ns)
+	if err != nil {
+		return failed(err)
+	}
+	p, err := pipeline.Parse(stages, e.of(ns.DB))
+	if err != nil {
+		return failed(err)
+	}
+	q := plan.Query{Watch: e.watch, NoDisk: e.noDisk}
+	var rest *pipeline.Pipeline
+	q.Filter, q.Sort, q.Keep, rest = p.Leading()
+	if q.Matcher, err = query.Parse(q.Filter, query.Options{Now: e.now, Watch: e.watch}); err != nil {
+		return failed(err)
+	}
+	found, err := plan.Choose(e.state.Collection(base), q)
+	if err != nil {
+		return failed(err)
+	}
+	return func(yield func(bson.D, error) bool) {
+		for doc, err := range rest.Run(drain(found)) {
+			ok := err == nil
+			if ok {
+				ok, err = m.Match(doc)
+			}
+			if (ok || err != nil) && (!yield(doc, err) || err != nil) {
+				return
+			}
+		}
+	}
+}
+
+// of is the environment of a view of that database.
+func (e *environment) of(db string) *environment {
+	next := *e
+	next.db = db
+	return &next
 }
 
 // Out replaces all documents in one write; the collection's indexes stay.
@@ -71,11 +122,16 @@ func (e *environment) Out(db, coll string, docs pipeline.Docs) error {
 
 func (e *environment) overwrite(w *store.Writer, ns store.Namespace, list []bson.D) error {
 	c := w.Collection(ns)
-	if c == nil {
+	switch {
+	case c == nil:
 		if err := w.Create(ns, nil); err != nil {
 			return err
 		}
-	} else {
+	case c.View != nil:
+		return store.OnView(ns)
+	case c.Capped != nil:
+		return mongoerr.New(17152, "namespace '%s' is capped so it can't be used for $out", ns)
+	default:
 		for r := range c.Records.All() {
 			if err := e.watch.Step(); err != nil {
 				return err

@@ -79,9 +79,17 @@ func (t *target) each(r *request, do func(w *store.Writer, old *store.Record) er
 	return nil
 }
 
+// plan plans the target's query, on a collection that can be written to.
+func (t *target) plan(c *store.Collection) (*plan.Plan, error) {
+	if c != nil && c.View != nil {
+		return nil, store.OnView(t.ns)
+	}
+	return plan.Choose(c, t.query)
+}
+
 // find returns all documents of the target as they are now.
 func (t *target) find(r *request) ([]*store.Record, error) {
-	p, err := plan.Choose(r.state().Collection(t.ns), t.query)
+	p, err := t.plan(r.state().Collection(t.ns))
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +120,7 @@ func (t *target) again(w *store.Writer, old *store.Record) (*store.Record, error
 // within one write.
 func (t *target) one(r *request, do func(w *store.Writer, old *store.Record) error) error {
 	return r.write(func(w *store.Writer) error {
-		p, err := plan.Choose(w.Collection(t.ns), t.query)
+		p, err := t.plan(w.Collection(t.ns))
 		if err != nil {
 			return err
 		}

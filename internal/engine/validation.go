@@ -67,7 +67,7 @@ func (v validation) over(options bson.D) (validation, error) {
 // options are a collection's options with this validation in the place of the one before, as collMod writes them: with the
 // level and the action, and without a validator that is empty.
 func (v validation) options(old bson.D) bson.D {
-	out := slices.DeleteFunc(slices.Clone(old), func(e bson.E) bool { return slices.Contains(validationOptions, e.Key) })
+	out := without(old, validationOptions...)
 	if len(v.validator) > 0 {
 		out = append(out, bson.E{Key: "validator", Value: v.validator})
 	}

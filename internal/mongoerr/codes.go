@@ -5,6 +5,7 @@ const (
 	InternalError                            int32 = 1
 	BadValue                                 int32 = 2
 	NoSuchKey                                int32 = 4
+	GraphContainsCycle                       int32 = 5
 	HostUnreachable                          int32 = 6
 	HostNotFound                             int32 = 7
 	UnknownError                             int32 = 8
@@ -123,6 +124,7 @@ var names = map[int32]string{
 	InternalError:                            "InternalError",
 	BadValue:                                 "BadValue",
 	NoSuchKey:                                "NoSuchKey",
+	GraphContainsCycle:                       "GraphContainsCycle",
 	HostUnreachable:                          "HostUnreachable",
 	HostNotFound:                             "HostNotFound",
 	UnknownError:                             "UnknownError",

@@ -6,8 +6,11 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// Create makes an empty collection with the index on _id.
-func (w *Writer) Create(ns Namespace, options bson.D) error {
+// Create makes an empty ordinary collection with the index on _id.
+func (w *Writer) Create(ns Namespace, options bson.D) error { return w.CreateAs(ns, options, Form{}) }
+
+// CreateAs makes an empty collection of that form.
+func (w *Writer) CreateAs(ns Namespace, options bson.D, form Form) error {
 	if w.edit(ns) != nil {
 		return mongoerr.New(mongoerr.NamespaceExists, "Collection %s already exists.", ns)
 	}
@@ -27,7 +30,7 @@ func (w *Writer) Create(ns Namespace, options bson.D) error {
 	uuid := append([]byte{0, 0, 0, 0}, id[:]...)
 	uuid[6], uuid[8] = uuid[6]&0x0f|0x40, uuid[8]&0x3f|0x80
 	c := &Collection{
-		NS: ns, Options: options, UUID: bson.Binary{Subtype: 4, Data: uuid},
+		NS: ns, Options: options, Form: form, UUID: bson.Binary{Subtype: 4, Data: uuid},
 		Records: NewTree(compareRecords), Indexes: []*Index{newIndex(idSpec())}, id: w.store.nextID(),
 	}
 	w.adopt(c)
@@ -42,6 +45,18 @@ func (w *Writer) SetOptions(ns Namespace, options bson.D, check Check) error {
 	e := w.edit(ns)
 	c := *e.freeze()
 	c.Options, c.Check = options, check
+	e.base, e.dirty, e.changed = &c, true, true
+	return nil
+}
+
+// SetForm gives a collection, which must be there, other options and another form.
+func (w *Writer) SetForm(ns Namespace, options bson.D, form Form) error {
+	if err := w.alter(ns); err != nil {
+		return err
+	}
+	e := w.edit(ns)
+	c := *e.freeze()
+	c.Options, c.Form = options, form
 	e.base, e.dirty, e.changed = &c, true, true
 	return nil
 }

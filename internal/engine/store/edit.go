@@ -12,9 +12,10 @@ type collEdit struct {
 	base    *Collection // its names, and what was there before
 	records Editor[*Record]
 	indexes []*indexEdit
-	created bool // it wasn't there before
-	dirty   bool // changed since base
-	changed bool // changed since the writer began
+	bytes   int64 // as in Collection
+	created bool  // it wasn't there before
+	dirty   bool  // changed since base
+	changed bool  // changed since the writer began
 }
 
 type indexEdit struct {
@@ -24,7 +25,7 @@ type indexEdit struct {
 }
 
 func editCollection(c *Collection) *collEdit {
-	e := &collEdit{base: c, records: c.Records.Edit(), indexes: make([]*indexEdit, len(c.Indexes))}
+	e := &collEdit{base: c, records: c.Records.Edit(), indexes: make([]*indexEdit, len(c.Indexes)), bytes: c.bytes}
 	block := make([]indexEdit, len(c.Indexes))
 	for i, x := range c.Indexes {
 		block[i] = indexEdit{spec: x.Spec, entries: x.Entries.Edit(), multikey: x.Multikey}
@@ -39,7 +40,7 @@ func (e *collEdit) freeze() *Collection {
 		return e.base
 	}
 	c := *e.base
-	c.Records = e.records.Tree()
+	c.Records, c.bytes = e.records.Tree(), e.bytes
 	c.Indexes = make([]*Index, len(e.indexes))
 	block := make([]Index, len(e.indexes))
 	for i, x := range e.indexes {
@@ -165,6 +166,7 @@ func (e *collEdit) link(list []change, old, next *Record) {
 		}
 		x.multikey |= list[i].multikey
 	}
+	e.bytes += e.weigh(next) - e.weigh(old)
 	if next != nil {
 		e.records.Set(next)
 	} else {

@@ -37,7 +37,9 @@ type Collection struct {
 	Check   Check  // nil lets everything through
 	Records Tree[*Record]
 	Indexes []*Index // the first is the index on _id
+	Form
 
+	bytes  int64 // of documents, in a capped collection
 	id     int64 // tells collections apart that had the same name
 	schema int64 // changes whenever the indexes do
 }

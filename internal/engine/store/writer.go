@@ -112,6 +112,9 @@ func (w *Writer) Insert(ns Namespace, doc bson.D) (*Record, error) {
 		}
 		e = w.edit(ns)
 	}
+	if err := w.writable(e); err != nil {
+		return nil, err
+	}
 	if err := w.check(e, nil, doc); err != nil {
 		return nil, err
 	}
@@ -120,7 +123,7 @@ func (w *Writer) Insert(ns Namespace, doc bson.D) (*Record, error) {
 		return next, err
 	}
 	w.note(Inserted, e.base, nil, doc, size, nil)
-	return next, nil
+	return next, w.trim(e, next)
 }
 
 // Replace stores doc in place of old, which must be a record that the writer
@@ -149,6 +152,9 @@ func (w *Writer) replace(kind string, ns Namespace, old *Record, doc bson.D, how
 	}
 	next := &Record{ID: old.ID, Doc: doc}
 	e := w.edit(ns)
+	if err := w.writable(e); err != nil {
+		return nil, err
+	}
 	if err := w.check(e, old.Doc, doc); err != nil {
 		return nil, err
 	}
@@ -169,6 +175,9 @@ func (w *Writer) check(e *collEdit, old, next bson.D) error {
 // Delete removes old, which must be a record that the writer has now.
 func (w *Writer) Delete(ns Namespace, old *Record) error {
 	e := w.edit(ns)
+	if err := w.writable(e); err != nil {
+		return err
+	}
 	if err := w.put(e, old, nil); err != nil {
 		return err
 	}

@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+)
+
+func init() {
+	register(&command{name: "collMod", run: collMod, fields: []string{
+		"index", "validator", "validationLevel", "validationAction", "viewOn", "pipeline", "cappedSize",
+		"cappedMax", "changeStreamPreAndPostImages", "expireAfterSeconds", "timeseries", "dryRun",
+	}})
+}
+
+// collMod changes the expiry or the visibility of an index, what a collection is validated by, how much a capped one
+// holds, whether it keeps documents before and after changes, or what a view shows.
+func collMod(r *request) (reply, error) {
+	ns, err := r.namespace()
+	if err != nil {
+		return nil, err
+	}
+	m := modification{request: r, args: r.args(), ns: ns}
+	if err := m.read(); err != nil {
+		return nil, err
+	}
+	var rep reply
+	err = r.write(func(w *store.Writer) (err error) {
+		c := w.Collection(ns)
+		switch {
+		case c == nil:
+			return missing(ns)
+		case c.View != nil:
+			return m.changeView(w, c)
+		case m.has("viewOn") || m.has("pipeline"):
+			return mongoerr.New(mongoerr.InvalidOptions, "option only supported on a view: viewOn, pipeline")
+		}
+		if err := m.changeOptions(w, c); err != nil || !m.has("index") {
+			return err
+		}
+		rep, err = m.changeIndex(w, w.Collection(ns))
+		return err
+	})
+	return rep, err
+}
+
+// modification is a collMod that has been read.
+type modification struct {
+	*args
+	request    *request
+	ns         store.Namespace
+	validation validation
+	images     *bson.E
+	size, max  int64
+	index      *args
+}
+
+func (m *modification) read() (err error) {
+	for _, name := range []string{"expireAfterSeconds", "timeseries", "dryRun"} {
+		m.refuse(name)
+	}
+	m.validation, err = readValidation(m.args)
+	m.fail(err)
+	m.images = readImages(m.args)
+	m.size, m.max = cappedSize(m.args, "cappedSize"), cappedMax(m.args, "cappedMax")
+	m.index = &args{place: "collMod.index", doc: m.document("index")}
+	m.fail(m.index.known([]string{"name", "keyPattern", "expireAfterSeconds", "hidden", "unique", "prepareUnique"}))
+	m.index.refuse("unique")
+	m.index.refuse("prepareUnique")
+	m.fail(m.index.err)
+	return m.err
+}
+
+// changeView gives a view another source or other stages; what the command doesn't say stays.
+func (m *modification) changeView(w *store.Writer, c *store.Collection) error {
+	asked := viewOptions(c.View)
+	for _, e := range m.doc[1:] {
+		switch {
+		case bsonval.Index(asked, e.Key) >= 0:
+			asked[bsonval.Index(asked, e.Key)].Value = e.Value
+		case slices.Contains(m.request.command.fields, e.Key):
+			return mongoerr.New(mongoerr.InvalidOptions, "option not supported on a view: %s", e.Key)
+		}
+	}
+	part := &args{place: m.place, doc: asked, watch: m.watch}
+	v := readView(m.request, part, m.ns)
+	if part.err != nil {
+		return part.err
+	}
+	return putView(w, m.ns, v)
+}
+
+// changeOptions changes what stands among the collection's options.
+func (m *modification) changeOptions(w *store.Writer, c *store.Collection) error {
+	options, form, check := c.Options, c.Form, c.Check
+	if m.has("cappedSize") || m.has("cappedMax") {
+		if c.Capped == nil {
+			return mongoerr.New(mongoerr.InvalidOptions, "Collection must be capped.")
+		}
+		next := *c.Capped
+		if m.has("cappedSize") {
+			next.Size = m.size
+		}
+		if m.has("cappedMax") {
+			next.Max = m.max
+		}
+		form.Capped = &next
+		options = slices.Concat(cappedOptions(&next), without(options, "capped", "size", "max"))
+	}
+	if m.images != nil {
+		options = append(without(options, m.images.Key), *m.images)
+	}
+	if len(m.validation.given) > 0 {
+		v, err := m.validation.over(options)
+		if err != nil {
+			return err
+		}
+		options, check = v.options(options), v.check()
+	}
+	if len(options) == len(c.Options) && bsonval.Equal(options, c.Options) {
+		return nil
+	}
+	if err := w.SetForm(m.ns, options, form); err != nil {
+		return err
+	}
+	return w.SetOptions(m.ns, options, check)
+}
+
+// without returns the options but those of the names.
+func without(options bson.D, names ...string) bson.D {
+	return slices.DeleteFunc(slices.Clone(options), func(e bson.E) bool { return slices.Contains(names, e.Key) })
+}
+
+func (m *modification) changeIndex(w *store.Writer, c *store.Collection) (reply, error) {
+	which, ok := m.index.get("name")
+	if !ok {
+		which, _ = m.index.get("keyPattern")
+	}
+	names, err := indexNames(c, which)
+	if err != nil {
+		return nil, err
+	}
+	next := *c.Index(names[0]).Spec
+	rep, err := changeIndex(m.index, &next)
+	if err != nil {
+		return nil, err
+	}
+	return rep, w.AlterIndex(m.ns, &next)
+}
+
+// changeIndex changes a spec as collMod asks, and says what was and what is.
+func changeIndex(part *args, s *store.IndexSpec) (rep reply, err error) {
+	if v, ok := part.get("expireAfterSeconds"); ok {
+		if s.Expires {
+			rep = append(rep, bson.E{Key: "expireAfterSeconds_old", Value: int64(s.ExpireAfter.Seconds())})
+		}
+		if len(s.Fields) > 1 {
+			return nil, mongoerr.New(mongoerr.InvalidOptions, "TTL indexes are single-field indexes, compound indexes do not support TTL")
+		}
+		if s.ExpireAfter, err = expiry(v); err != nil {
+			return nil, err
+		}
+		s.Expires = true
+		rep = append(rep, bson.E{Key: "expireAfterSeconds_new", Value: int64(s.ExpireAfter.Seconds())})
+	}
+	if part.has("hidden") {
+		rep = append(rep, bson.E{Key: "hidden_old", Value: s.Hidden})
+		s.Hidden = part.boolean("hidden", false)
+		rep = append(rep, bson.E{Key: "hidden_new", Value: s.Hidden})
+	}
+	return rep, part.err
+}

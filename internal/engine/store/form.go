@@ -1,0 +1,82 @@
+package store
+
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+)
+
+// Form is of what kind a collection is. The zero Form is that of an ordinary one. At most one of its fields is set.
+type Form struct {
+	View   *View
+	Capped *Capped
+	Series *Series
+}
+
+// View is a pipeline over another collection of the database, which shows as a collection that can't be written to.
+type View struct {
+	On       string
+	Pipeline bson.A
+}
+
+// Capped is how much a capped collection holds at most. An insert removes the oldest documents beyond that, but never its own.
+type Capped struct {
+	Size int64 // bytes of documents
+	Max  int64 // documents; 0 means any number
+}
+
+// Series is what a time series collection is made of.
+type Series struct {
+	Time   string // the field that holds the time of a measurement
+	Meta   string // the field that says what is measured; "" for none
+	Expire time.Duration
+}
+
+// OnView is the error of a command on a view that only a collection can have.
+func OnView(ns Namespace) error {
+	return mongoerr.New(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
+}
+
+// writable refuses writes that the collection's form doesn't allow.
+func (w *Writer) writable(e *collEdit) error {
+	switch {
+	case e.base.View != nil:
+		return OnView(e.base.NS)
+	case w.txn != nil && e.base.Capped != nil:
+		return mongoerr.New(mongoerr.OperationNotSupportedInTransaction,
+			"Collection '%s' is a capped collection. Writes in transactions are not allowed on capped collections.", e.base.NS)
+	}
+	return nil
+}
+
+// trim removes the oldest documents of a capped collection that holds too much, down to the one that was just inserted.
+func (w *Writer) trim(e *collEdit, latest *Record) error {
+	limit := e.base.Capped
+	if limit == nil {
+		return nil
+	}
+	for {
+		records := e.records.View()
+		if e.bytes <= limit.Size && (limit.Max == 0 || int64(records.Len()) <= limit.Max) {
+			return nil
+		}
+		c := records.Cursor()
+		if !c.First() || c.Item() == latest {
+			return nil
+		}
+		if err := w.Delete(e.base.NS, c.Item()); err != nil {
+			return err
+		}
+	}
+}
+
+// weigh is what a record counts in a capped collection.
+func (e *collEdit) weigh(r *Record) int64 {
+	if r == nil || e.base.Capped == nil {
+		return 0
+	}
+	return int64(bsonval.Size(r.Doc))
+}
