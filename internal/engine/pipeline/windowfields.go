@@ -10,24 +10,22 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval/order"
 	"github.com/docmodel/docmodel/internal/engine/expr"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
+	"github.com/docmodel/docmodel/internal/engine/window"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// windowFields is $setWindowFields with $shift: what another document of the same partition has, so many places before or after.
-// Its documents come out by partition, and in order within each. Other window functions are refused by name.
+// windowFields is $setWindowFields. Its documents come out by partition, and in order within each.
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/setWindowFields/
 type windowFields struct {
 	partition expr.Expr // nil: all are one
 	sort      *order.Sort
-	output    []shift
+	output    []windowField
 }
 
-// shift is one $shift. https://www.mongodb.com/docs/manual/reference/operator/aggregation/shift/
-type shift struct {
+// windowField is a field of the output.
+type windowField struct {
 	path     []string
-	output   expr.Expr
-	by       int64
-	fallback any
+	function window.Function
 }
 
 func parseWindowFields(p *parser, name string, arg any) (stage, error) {
@@ -36,14 +34,13 @@ func parseWindowFields(p *parser, name string, arg any) (stage, error) {
 		return nil, mongoerr.New(mongoerr.FailedToParse, "the %s stage specification must be an object, found %s", name, bsonval.TypeName(arg))
 	}
 	s := &windowFields{}
-	var output bson.D
+	var by, output bson.D
 	for _, f := range d {
 		var err error
 		switch f.Key {
 		case "partitionBy":
 			s.partition, err = expr.Parse(f.Value, p.scope)
 		case "sortBy":
-			var by bson.D
 			if by, err = windowDocument(f); err == nil {
 				s.sort, err = order.Parse(by)
 			}
@@ -60,7 +57,7 @@ func parseWindowFields(p *parser, name string, arg any) (stage, error) {
 		return nil, mongoerr.New(40414, "BSON field '%s.output' is missing but a required field", name)
 	}
 	for _, f := range output {
-		if err := s.add(p, f); err != nil {
+		if err := s.add(f, window.Stage{Scope: p.scope, SortBy: by}); err != nil {
 			return nil, err
 		}
 	}
@@ -79,79 +76,27 @@ func windowDocument(f bson.E) (bson.D, error) {
 }
 
 // add parses one field of the output.
-func (s *windowFields) add(p *parser, f bson.E) error {
+func (s *windowFields) add(f bson.E, sees window.Stage) error {
 	if err := expr.CheckPath(f.Key); err != nil {
 		return err
 	}
-	d, ok := f.Value.(bson.D)
-	switch {
-	case !ok:
-		return mongoerr.New(mongoerr.FailedToParse, "The field '%s' must be an object", f.Key)
-	case len(d) == 0 || !strings.HasPrefix(d[0].Key, "$"):
-		return mongoerr.New(mongoerr.FailedToParse, "Expected a $-prefixed window function, %s", f.Key)
-	case d[0].Key != "$shift" && slices.Contains(windowFunctions, d[0].Key):
-		return mongoerr.New(mongoerr.NotImplemented, "%s of $setWindowFields isn't implemented by the embedded engine", d[0].Key)
-	case d[0].Key != "$shift":
-		return mongoerr.New(mongoerr.FailedToParse, "Unrecognized window function, %s", d[0].Key)
-	case len(d) > 1:
-		return mongoerr.New(mongoerr.FailedToParse, "$shift does not accept a '%s' field", d[1].Key)
-	case s.sort == nil:
-		return mongoerr.New(mongoerr.FailedToParse, "$shift requires a sortBy")
+	path := strings.Split(f.Key, ".")
+	for _, o := range s.output {
+		if n := min(len(o.path), len(path)); slices.Equal(o.path[:n], path[:n]) {
+			return mongoerr.New(6307900, "$setWindowFields 'output' specification contains two conflicting paths")
+		}
 	}
-	x, err := parseShift(p, d[0].Value)
-	x.path = strings.Split(f.Key, ".")
-	s.output = append(s.output, x)
+	d, ok := f.Value.(bson.D)
+	if !ok {
+		return mongoerr.New(mongoerr.FailedToParse, "The field '%s' must be an object", f.Key)
+	}
+	function, err := window.Parse(d, sees)
+	s.output = append(s.output, windowField{path, function})
 	return err
 }
 
-func parseShift(p *parser, arg any) (x shift, err error) {
-	refused := func(format string, args ...any) (shift, error) {
-		return x, mongoerr.New(mongoerr.FailedToParse, format, args...)
-	}
-	d, ok := arg.(bson.D)
-	if !ok {
-		return refused("Argument to $shift must be an object")
-	}
-	by := false
-	for _, f := range d {
-		switch f.Key {
-		case "output":
-			x.output, err = expr.Parse(f.Value, p.scope)
-		case "by":
-			if x.by, by = bsonval.Int64(f.Value); !by {
-				return refused("'$shift:by' field must be an integer, but found: %v", f.Value)
-			}
-		case "default":
-			var e expr.Expr
-			if e, err = expr.Parse(f.Value, p.scope); err == nil {
-				if x.fallback, ok = expr.Literal(e); !ok {
-					return refused("'$shift:default' expression must yield a constant value.")
-				}
-			}
-		default:
-			return refused("Unknown argument in $shift")
-		}
-		if err != nil {
-			return x, err
-		}
-	}
-	switch {
-	case x.output == nil:
-		return refused("$shift requires an 'output' expression.")
-	case !by:
-		return refused("$shift requires 'by' as an integer value.")
-	}
-	return x, nil
-}
-
 // WindowFunctions returns the names of the functions of $setWindowFields, sorted.
-func WindowFunctions() []string { return []string{"$shift"} }
-
-// windowFunctions are those that MongoDB has.
-var windowFunctions = []string{"$addToSet", "$avg", "$bottom", "$bottomN", "$concatArrays", "$count", "$covariancePop", "$covarianceSamp",
-	"$denseRank", "$derivative", "$documentNumber", "$expMovingAvg", "$first", "$firstN", "$integral", "$last", "$lastN", "$linearFill",
-	"$locf", "$max", "$maxN", "$median", "$min", "$minMaxScaler", "$minN", "$percentile", "$push", "$rank", "$setUnion", "$stdDevPop",
-	"$stdDevSamp", "$sum", "$top", "$topN"}
+func WindowFunctions() []string { return window.Functions() }
 
 // placed is a document with what it is sorted by.
 type placed struct {
@@ -167,21 +112,67 @@ func (s *windowFields) run(r *run, in Docs) Docs {
 			yield(nil, err)
 			return
 		}
-		for i, x := range all {
-			d := x.d
-			for _, o := range s.output {
-				v, err := o.at(r, all, i)
-				if err != nil {
-					yield(nil, err)
-					return
-				}
-				d = setPath(d, o.path, v)
+		for len(all) > 0 {
+			n := 1
+			for n < len(all) && bsonval.Compare(all[n].partition, all[0].partition) == 0 {
+				n++
 			}
-			if !yield(d, nil) {
+			if !s.compute(r, all[:n], yield) {
 				return
 			}
+			all = all[n:]
 		}
 	}
+}
+
+// compute sets the fields of a partition's documents.
+func (s *windowFields) compute(r *run, all []placed, yield func(bson.D, error) bool) bool {
+	p := &window.Partition{Docs: make([]bson.D, len(all)), Context: r.base}
+	for i, x := range all {
+		p.Docs[i] = x.d
+	}
+	p.Same = func(i, j int) bool { return s.sort.CompareKeys(all[i].key, all[j].key) == 0 }
+	values := make([]window.Values, len(s.output))
+	for i, o := range s.output {
+		values[i] = o.function.Over(p)
+	}
+	for i, d := range p.Docs {
+		for k, o := range s.output {
+			v, err := values[k](i)
+			if err != nil {
+				yield(nil, err)
+				return false
+			}
+			d = setWithin(d, o.path, v)
+		}
+		if !yield(d, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// setWithin is setPath, but sets the rest of the path in each element of an array on the way, as $addFields does.
+func setWithin(d bson.D, path []string, v any) bson.D {
+	if len(path) == 1 {
+		return setPath(d, path, v)
+	}
+	old, _ := bsonval.Get(d, path[0])
+	return bsonval.With(d, path[0], setInside(old, path[1:], v))
+}
+
+func setInside(old any, path []string, v any) any {
+	switch x := old.(type) {
+	case bson.A:
+		out := make(bson.A, len(x))
+		for i, e := range x {
+			out[i] = setInside(e, path, v)
+		}
+		return out
+	case bson.D:
+		return setWithin(x, path, v)
+	}
+	return setWithin(nil, path, v)
 }
 
 // arrange reads all documents, and sorts them.
@@ -220,13 +211,4 @@ func (s *windowFields) arrange(r *run, in Docs) ([]placed, error) {
 		return n
 	})
 	return all, err
-}
-
-// at is what the document so many places from the i-th gives, a missing value too.
-func (x shift) at(r *run, all []placed, i int) (any, error) {
-	j := int64(i) + x.by
-	if j < 0 || j >= int64(len(all)) || bsonval.Compare(all[j].partition, all[i].partition) != 0 {
-		return x.fallback, nil
-	}
-	return x.output.Eval(r.base.On(all[j].d))
 }

@@ -38,7 +38,7 @@ func TestWindowFieldsRefuses(t *testing.T) {
 		{"a field is no document", "{output: {r: 1}}", 9},
 		{"no function", "{output: {r: {}}}", 9},
 		{"unknown function", "{" + "sortBy: {_id: 1}, output: {r: {$nope: 1}}}", 9},
-		{"a function that isn't here", "{sortBy: {_id: 1}, output: {r: {$rank: {}}}}", 238},
+		{"a function that isn't here", "{sortBy: {_id: 1}, output: {r: {$minMaxScaler: {}}}}", 238},
 		{"a field that is an operator", "{sortBy: {_id: 1}, output: {$r: {$shift: {output: '$_id', by: 1}}}}", 16410},
 		{"no order", "{output: {r: {$shift: {output: '$_id', by: 1}}}}", 9},
 		{"a window", "{sortBy: {_id: 1}, output: {r: {$shift: {output: '$_id', by: 1}, window: {documents: [0, 1]}}}}", 9},
