@@ -57,14 +57,8 @@ const disconnectTimeout = 5 * time.Second
 
 // connect returns a client of the backend. It sends nothing yet.
 func (b *backend) connect(c *config) (*mongo.Client, func(), error) {
-	if c.lag > 0 && b.engine != nil {
-		b.engine.DelayChanges(c.lag)
-	}
-	if c.ttl != nil {
-		if b.engine == nil {
-			return nil, nil, errServerTTL
-		}
-		c.ttl.drive(b.engine)
+	if err := b.configure(c); err != nil {
+		return nil, nil, err
 	}
 	dialer, interrupt := b.dialer, func() {}
 	if dialer != nil {
@@ -82,6 +76,20 @@ func (b *backend) connect(c *config) (*mongo.Client, func(), error) {
 		defer cancel()
 		_ = client.Disconnect(ctx) // an error says only that it was closed before
 	}, nil
+}
+
+// configure applies the options that are about the server.
+func (b *backend) configure(c *config) error {
+	if c.lag > 0 && b.engine != nil {
+		b.engine.DelayChanges(c.lag)
+	}
+	if c.ttl != nil {
+		if b.engine == nil {
+			return errServerTTL
+		}
+		c.ttl.drive(b.engine)
+	}
+	return nil
 }
 
 // mustConnect is connect for a test, which closes the client when it ends.

@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// An Option changes what [NewClient], [Start] and [Each] connect. Options add to each other; [Options] makes one of
+// An Option changes what [NewClient], [Start], [Each] and [Listen] connect. Options add to each other; [Options] makes one of
 // several.
 type Option func(*config)
 
@@ -95,13 +95,18 @@ func (c *config) clientOptions(uri string, dialer options.ContextDialer) *option
 		}
 		merged.SetMonitor(joinMonitors(monitors))
 	}
-	for i := len(c.faults) - 1; i >= 0; i-- {
-		dialer = c.faults[i].Dialer(dialer)
-	}
-	if dialer != nil {
+	if dialer = c.faultDialer(dialer); dialer != nil {
 		merged.SetDialer(dialer)
 	}
 	return merged
+}
+
+// faultDialer puts the faults before a dialer.
+func (c *config) faultDialer(dialer options.ContextDialer) options.ContextDialer {
+	for i := len(c.faults) - 1; i >= 0; i-- {
+		dialer = c.faults[i].Dialer(dialer)
+	}
+	return dialer
 }
 
 // reset ends what the faults hold back, so that a client can be closed.

@@ -71,6 +71,13 @@ func readMessage(r io.Reader) ([]byte, error) {
 	return out, err
 }
 
+// expectsReply reports whether a whole message of a client has an answer.
+func expectsReply(raw []byte) bool {
+	_, _, _, op, rest, _ := wiremessage.ReadHeader(raw)
+	flags, _, ok := wiremessage.ReadMsgFlags(rest)
+	return op != wiremessage.OpMsg || ok && flags&wiremessage.MoreToCome == 0
+}
+
 var errMalformed = errors.New("modeltest: Faults: a malformed message")
 
 // parseMessage takes a whole message apart. What it returns shares raw's bytes.
