@@ -1,0 +1,85 @@
+package main
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+)
+
+// known has a paragraph for each reason: a line "# reason", and the tests that fail for it, one a line.
+//
+//go:embed known.txt
+var known string
+
+// knownFailures returns the reasons of tests.
+func knownFailures() (map[string]string, error) {
+	reasons := map[string]string{}
+	reason := ""
+	for line := range strings.Lines(known) {
+		line = strings.TrimSpace(line)
+		text, isReason := strings.CutPrefix(line, "# ")
+		switch {
+		case line == "":
+			reason = ""
+		case isReason && reason != "":
+			reason += " " + text
+		case isReason:
+			reason = text
+		case reason == "":
+			return nil, fmt.Errorf("known.txt: %q has no reason", line)
+		case reasons[line] != "":
+			return nil, fmt.Errorf("known.txt: %q is there twice", line)
+		default:
+			reasons[line] = reason
+		}
+	}
+	return reasons, nil
+}
+
+// check compares what failed with what is known to.
+func (r *results) check(to io.Writer, which *regexp.Regexp, verbose bool) error {
+	reasons, err := knownFailures()
+	if err != nil {
+		return err
+	}
+	unknown, mended := 0, 0
+	count := map[string]int{}
+	r.each(func(key string, t *result) {
+		reason := reasons[key]
+		delete(reasons, key)
+		switch {
+		case t.action == "pass" || t.action == "skip":
+			if reason != "" {
+				mended++
+				fmt.Fprintf(to, "known.txt says that it fails (%s), but it doesn't: %s\n", reason, key)
+			}
+		case reason == "":
+			unknown++
+			fmt.Fprintf(to, "failed: %s\n", key)
+		default:
+			count[reason]++
+		}
+		if verbose && t.action != "pass" && t.action != "skip" {
+			fmt.Fprintln(to, t.output.String())
+		}
+	})
+	for _, reason := range sortedKeys(count) {
+		fmt.Fprintf(to, "known to fail: %d: %s\n", count[reason], reason)
+	}
+	for _, key := range sortedKeys(reasons) {
+		if name, _, _ := strings.Cut(key, ":"); which.MatchString(name) {
+			mended++
+			fmt.Fprintf(to, "known.txt names a test that there isn't: %s\n", key)
+		}
+	}
+	if unknown+mended > 0 {
+		return fmt.Errorf("%d failures are unknown, %d known ones are none", unknown, mended)
+	}
+	if len(r.tests) == 0 {
+		return errors.New("no test ran")
+	}
+	return nil
+}

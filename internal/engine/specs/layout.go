@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	driverModule = "go.mongodb.org/mongo-driver/v2"
+	filesVersion = "v2.2.0" // the last that has the specifications' files
+)
+
+// layOut makes folder/driver: the driver's module, and the specifications' files where its tests look for them.
+func layOut(folder, specifications string) error {
+	driver, err := moduleFolder(driverModule)
+	if err != nil {
+		return err
+	}
+	to := filepath.Join(folder, "driver")
+	if err := copyFolder(to, driver, true); err != nil {
+		return err
+	}
+	source := filepath.Join(to, "testdata", "specifications", "source")
+	from := func(s suite) string { return filepath.Join(specifications, "source", s.folder) }
+	if specifications == "" {
+		old, err := moduleFolder(driverModule + "@" + filesVersion)
+		if err != nil {
+			return err
+		}
+		from = func(s suite) string { return filepath.Join(old, "testdata", s.files) }
+	}
+	for _, s := range suites {
+		if err := copyFolder(filepath.Join(source, s.folder), from(s), false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moduleFolder returns where the module cache has a module, in the version that go.mod names unless there is one.
+func moduleFolder(module string) (string, error) {
+	out, err := exec.Command("go", "mod", "download", "-json", module).Output()
+	if err != nil {
+		return "", fmt.Errorf("go mod download %s: %w\n%s", module, err, out)
+	}
+	var m struct{ Dir string }
+	if err := json.Unmarshal(out, &m); err != nil {
+		return "", err
+	}
+	return m.Dir, nil
+}
+
+// copyFolder copies the files of a folder, and of those in it if deep. Everything may be written to, as nothing in the module
+// cache may.
+func copyFolder(to, from string, deep bool) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rest, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		switch {
+		case d.IsDir() && rest != "." && !deep:
+			return filepath.SkipDir
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(to, rest), 0o777)
+		case !deep && !strings.HasSuffix(rest, ".json"):
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rest), content, 0o666)
+	})
+}

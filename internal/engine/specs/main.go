@@ -1,0 +1,114 @@
+// Command specs runs the MongoDB driver's own specification tests, in the unified test format, over TCP against an engine:
+//
+//	go run ./internal/engine/specs                  # all suites, and the table of what they said
+//	go run ./internal/engine/specs -suites crud -v  # one suite, and the output of each failure
+//
+// It copies the driver's module into a temporary folder, tests and all, and lays the specifications' files beside them. The module
+// of the version that go.mod names has the tests, and no files since version 2.3; the last version that has the files lends them.
+// Both come from the module cache, or the module proxy. With -specifications they come from a checkout of
+// https://github.com/mongodb/specifications instead. Nothing of either is part of this repository.
+//
+// Each failure is named in known.txt with its reason. A failure that isn't named there, and a named one that passes, fail the
+// command.
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+func main() {
+	var o settings
+	flag.StringVar(&o.suites, "suites", ".", "a regular expression of the `suites` to run")
+	flag.StringVar(&o.specifications, "specifications", "", "a checkout of mongodb/specifications to take the files from, a `folder`")
+	flag.StringVar(&o.uri, "uri", "", "the connection string of another server to test than an engine, a `URI`")
+	flag.BoolVar(&o.verbose, "v", false, "print what each failure says")
+	flag.Parse()
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+	if err := o.run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "specs:", err)
+		cancel()
+		os.Exit(1)
+	}
+}
+
+type settings struct {
+	suites, specifications, uri string
+	verbose                     bool
+}
+
+func (o *settings) run(ctx context.Context) error {
+	which, err := regexp.Compile(o.suites)
+	if err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "specs")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	if err := layOut(folder, o.specifications); err != nil {
+		return err
+	}
+	uri := o.uri
+	if uri == "" {
+		own, stop, err := modeltest.Listen("127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		defer stop()
+		uri = own
+	}
+	r := &results{}
+	for _, p := range packages(which) {
+		out, err := p.test(ctx, folder, uri)
+		if err := r.read(bytes.NewReader(out)); err != nil {
+			return err
+		}
+		if err != nil && len(r.tests) == 0 {
+			return fmt.Errorf("go test %s: %w\n%s", p.path, err, out)
+		}
+	}
+	r.print(os.Stdout)
+	return r.check(os.Stdout, which, o.verbose)
+}
+
+// testPackage is a package of the driver, and the suites that it runs.
+type testPackage struct{ path, run string }
+
+// packages returns those that run the suites.
+func packages(which *regexp.Regexp) []testPackage {
+	byPackage := map[testPackage][]string{}
+	for _, s := range suites {
+		if which.MatchString(s.name) {
+			p := testPackage{path: s.path(), run: s.function()}
+			first, _, _ := strings.Cut(s.folder, "/")
+			byPackage[p] = append(byPackage[p], first)
+		}
+	}
+	var list []testPackage
+	for p, folders := range byPackage {
+		list = append(list, testPackage{p.path, "^" + p.run + "$/^(" + strings.Join(folders, "|") + ")$"})
+	}
+	return list
+}
+
+// test returns the output of go test -json.
+func (p testPackage) test(ctx context.Context, folder, uri string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-count=1", "-trimpath", "-timeout=30m", "-run", p.run, "./"+p.path)
+	cmd.Dir = filepath.Join(folder, "driver")
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "MONGODB_URI="+uri, "PROJECT_DIRECTORY="+cmd.Dir)
+	cmd.Stderr = os.Stderr
+	return cmd.Output()
+}
