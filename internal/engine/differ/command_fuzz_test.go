@@ -35,13 +35,17 @@ var commandSeeds = []string{
 	`{"drop":"c"}`, `{"dropDatabase":1}`, `{"listCollections":1,"filter":{"name":"c"}}`, `{"listDatabases":1,"$db":"admin"}`,
 	`{"bulkWrite":1,"ops":[{"insert":0,"document":{}},{"update":0,"filter":{},"updateMods":{"$set":{"a":1}},"multi":true},{"delete":0,"filter":{}}],"nsInfo":[{"ns":"test.c"}],"$db":"admin"}`,
 	`{"explain":{"find":"c","filter":{"a":1}},"verbosity":"executionStats"}`,
+	`{"configureFailPoint":"failCommand","mode":{"times":1},"data":{"failCommands":["find"],"errorCode":91},"$db":"admin"}`,
+	`{"dbStats":1,"scale":2}`, `{"collStats":"c"}`, `{"serverStatus":1}`, `{"connectionStatus":1,"showPrivileges":true}`, `{"hostInfo":1,"$db":"admin"}`,
+	`{"getLog":"*","$db":"admin"}`, `{"getCmdLineOpts":1,"$db":"admin"}`,
+	`{"create":"v","viewOn":"c","pipeline":[{"$match":{"a":1}}]}`, `{"getParameter":"*","$db":"admin"}`,
 	`{"commitTransaction":1,"$db":"admin"}`, `{"abortTransaction":1,"$db":"admin"}`, `{"endSessions":[]}`, `{"killSessions":[]}`, `{"killAllSessions":[]}`,
 	`{"insert":"c","documents":[{}],"lsid":{"id":{"$binary":{"base64":"AAAAAAAAAAAAAAAAAAAAAA==","subType":"04"}}},"txnNumber":{"$numberLong":"1"},"autocommit":false,"startTransaction":true}`,
 }
 
 // TestCommandSeeds holds that the fuzz target begins with each command.
 func TestCommandSeeds(t *testing.T) {
-	others := []string{"isMaster", "ismaster", "buildinfo", "deleteIndexes", "findandmodify"} // other names of commands
+	others := []string{"isMaster", "ismaster", "buildinfo", "deleteIndexes", "findandmodify", "dbstats", "collstats"} // other names of commands
 	for _, name := range engine.Commands() {
 		if slices.Contains(others, name) {
 			continue
