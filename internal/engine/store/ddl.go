@@ -26,15 +26,19 @@ func (w *Writer) CreateAs(ns Namespace, options bson.D, form Form) error {
 		w.txn.join()
 		w.txn.created[ns] = true
 	}
-	id := bson.NewObjectID()
-	uuid := append([]byte{0, 0, 0, 0}, id[:]...)
-	uuid[6], uuid[8] = uuid[6]&0x0f|0x40, uuid[8]&0x3f|0x80
 	c := &Collection{
-		NS: ns, Options: options, Form: form, UUID: bson.Binary{Subtype: 4, Data: uuid},
+		NS: ns, Options: options, Form: form, UUID: newUUID(),
 		Records: NewTree(compareRecords), Indexes: []*Index{newIndex(idSpec())}, id: w.store.nextID(),
 	}
 	w.adopt(c)
 	return nil
+}
+
+func newUUID() bson.Binary {
+	id := bson.NewObjectID()
+	uuid := append([]byte{0, 0, 0, 0}, id[:]...)
+	uuid[6], uuid[8] = uuid[6]&0x0f|0x40, uuid[8]&0x3f|0x80
+	return bson.Binary{Subtype: 4, Data: uuid}
 }
 
 // SetOptions gives a collection, which must be there, other options, and the check that they ask for.
