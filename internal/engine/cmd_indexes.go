@@ -113,7 +113,7 @@ func equalKeys(a, b bson.D) bool {
 }
 
 func sameOptions(a, b *store.IndexSpec) bool {
-	return a.Unique == b.Unique && a.Sparse == b.Sparse && bsonval.Equal(a.Partial, b.Partial) &&
+	return a.Unique == b.Unique && a.Sparse == b.Sparse && bsonval.Equal(a.Partial, b.Partial) && bsonval.Equal(a.Projection, b.Projection) &&
 		a.Expires == b.Expires && a.ExpireAfter == b.ExpireAfter
 }
 

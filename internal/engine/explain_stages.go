@@ -105,7 +105,7 @@ func scan(s *plan.Scan) bson.D {
 	}
 	return bson.D{
 		{Key: "stage", Value: "IXSCAN"},
-		{Key: "keyPattern", Value: spec.Key},
+		{Key: "keyPattern", Value: s.KeyPattern()},
 		{Key: "indexName", Value: spec.Name},
 		{Key: "isMultiKey", Value: s.Index.IsMultikey()},
 		{Key: "isUnique", Value: spec.Unique},

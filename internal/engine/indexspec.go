@@ -36,7 +36,7 @@ func readIndex(a *args) (*store.IndexSpec, error) {
 	a.text("ns")
 	a.refuse("v", int32(1), int32(2))
 	for _, name := range []string{"bits", "min", "max", "weights", "default_language", "language_override",
-		"textIndexVersion", "wildcardProjection", "storageEngine", "bucketSize"} {
+		"textIndexVersion", "storageEngine", "bucketSize"} {
 		a.refuse(name)
 	}
 	a.refuse("prepareUnique", false)
@@ -48,6 +48,9 @@ func readIndex(a *args) (*store.IndexSpec, error) {
 		return nil, a.err
 	}
 	if err := readKey(s); err != nil {
+		return nil, err
+	}
+	if err := readWildcard(a, s); err != nil {
 		return nil, err
 	}
 	if s.Name == "" {
@@ -68,8 +71,8 @@ func readKey(s *store.IndexSpec) error {
 		if bsonval.Index(s.Key, e.Key) != i {
 			return mongoerr.New(mongoerr.CannotCreateIndex, "The field '%s' appears twice in the index key", e.Key)
 		}
-		if strings.Contains(e.Key, "$**") {
-			return mongoerr.New(mongoerr.NotImplemented, "wildcard indexes are not supported: %s", e.Key)
+		if isWildcard(e.Key) {
+			return readWildcardKey(s, e)
 		}
 		for _, part := range strings.Split(e.Key, ".") {
 			if part == "" || strings.HasPrefix(part, "$") {
@@ -212,6 +215,9 @@ func describeIndex(s *store.IndexSpec) bson.D {
 	}
 	if s.Sparse {
 		d = append(d, bson.E{Key: "sparse", Value: true})
+	}
+	if s.Projection != nil {
+		d = append(d, bson.E{Key: "wildcardProjection", Value: s.Projection})
 	}
 	if s.Hidden {
 		d = append(d, bson.E{Key: "hidden", Value: true})

@@ -28,6 +28,12 @@ func bestFor(coll *store.Collection, filter bson.D, m *query.Matcher, sort bson.
 		if x.Spec.Hidden || !x.Spec.Ordered() && !x.Spec.Hashed() {
 			continue
 		}
+		if x.Spec.Wild != nil {
+			if c := bestWild(x, filter, wide, tight, sort); c != nil && (best == nil || c.left < best.left) {
+				best = c
+			}
+			continue
+		}
 		c := newCandidate(x, wide, tight, ofOneElement(x, elements), sort)
 		if x.Spec.Hashed() && !c.points() {
 			continue

@@ -77,6 +77,15 @@ func (p *Plan) force(x *store.Index) error {
 		return mongoerr.New(mongoerr.NoQueryExecutionPlans, "error processing query: ns=%s: planner returned error :: "+
 			"caused by :: No query solutions: index %s can't serve this query", p.coll.NS, x.Spec.Name)
 	}
+	if x.Spec.Wild != nil {
+		c := bestWild(x, p.query.Filter, wide, m.TightBounds(), p.query.Sort)
+		if c == nil {
+			return mongoerr.New(mongoerr.NoQueryExecutionPlans, "error processing query: ns=%s: planner returned error :: "+
+				"caused by :: No query solutions: wildcard index %s can't serve this query", p.coll.NS, x.Spec.Name)
+		}
+		p.use(c)
+		return nil
+	}
 	p.use(newCandidate(x, wide, m.TightBounds(), ofOneElement(x, m.ElementBounds()), p.query.Sort))
 	return nil
 }

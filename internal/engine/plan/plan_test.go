@@ -139,7 +139,11 @@ func (g generator) index(t *testing.T, n int) *store.IndexSpec {
 	for _, e := range s.Key {
 		s.Fields = append(s.Fields, store.NewField(e.Key, store.Ordered, e.Value == int32(-1)))
 	}
-	switch g.IntN(4) {
+	switch g.IntN(5) {
+	case 4:
+		s.Wild = g.of(&store.Wildcard{Excludes: true}, &store.Wildcard{Paths: []string{"a"}}, &store.Wildcard{Paths: []string{"a.x"}, Excludes: true}).(*store.Wildcard)
+		s.Key = bson.D{{Key: "$**", Value: g.of(int32(1), int32(-1))}}
+		s.Fields = store.WildcardFields(s.Key[0].Value == int32(-1))
 	case 0:
 		s.Sparse = true
 	case 1:

@@ -17,6 +17,7 @@ import (
 type Scan struct {
 	Index   *store.Index
 	Reverse bool
+	path    string   // of a wildcard index: the one that it is walked for
 	bounds  []bounds // one for each field of the index
 }
 
@@ -210,7 +211,7 @@ func (s *Scan) Bounds() bson.D {
 		if b.free {
 			list = append(list, showInterval(b, query.Interval{Lo: bson.MinKey{}, Hi: bson.MaxKey{}, LoInc: true, HiInc: true}))
 		}
-		d = append(d, bson.E{Key: s.Index.Spec.Fields[i].Name, Value: list})
+		d = append(d, bson.E{Key: s.nameOf(i), Value: list})
 	}
 	return d
 }

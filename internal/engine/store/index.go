@@ -42,6 +42,9 @@ type IndexSpec struct {
 	Partial bson.D                         // partialFilterExpression; nil means every document
 	Covers  func(doc bson.D) (bool, error) // evaluates Partial; nil means every document
 
+	Wild       *Wildcard // it is a wildcard index; nil for others
+	Projection bson.D    // wildcardProjection; nil for none
+
 	Expires     bool // it is a TTL index
 	ExpireAfter time.Duration
 

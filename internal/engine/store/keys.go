@@ -20,6 +20,13 @@ func (s *IndexSpec) Keys(doc bson.D) (keys []Key, multikey uint64, err error) {
 			return nil, 0, err
 		}
 	}
+	if s.Wild != nil {
+		keys, multi := s.Wild.keys(nil, doc, "")
+		if multi {
+			multikey = 1 << 1
+		}
+		return s.distinct(keys), multikey, nil
+	}
 	if len(s.Fields) == 1 && len(s.Fields[0].Path) == 1 {
 		v, ok := bsonval.Get(doc, s.Fields[0].Path[0])
 		if _, isArray := v.(bson.A); !isArray {
@@ -40,11 +47,16 @@ func (s *IndexSpec) Keys(doc bson.D) (keys []Key, multikey uint64, err error) {
 	if err := g.walk(doc, rest, make(Key, len(s.Fields))); err != nil {
 		return nil, 0, err
 	}
-	if len(g.keys) > 1 {
-		slices.SortFunc(g.keys, s.Compare)
-		g.keys = slices.CompactFunc(g.keys, func(a, b Key) bool { return s.Compare(a, b) == 0 })
+	return s.distinct(g.keys), g.multikey, nil
+}
+
+// distinct returns keys in order and without repetition.
+func (s *IndexSpec) distinct(keys []Key) []Key {
+	if len(keys) < 2 {
+		return keys
 	}
-	return g.keys, g.multikey, nil
+	slices.SortFunc(keys, s.Compare)
+	return slices.CompactFunc(keys, func(a, b Key) bool { return s.Compare(a, b) == 0 })
 }
 
 // keyGen collects the keys of one document.
