@@ -29,6 +29,8 @@ type finder struct {
 	projection *projection.Projection
 	batch      int64
 	single     bool
+	tailable   bool
+	await      bool
 }
 
 func find(r *request) (reply, error) {
@@ -42,6 +44,9 @@ func find(r *request) (reply, error) {
 	f, err := readFind(r)
 	if err != nil {
 		return nil, err
+	}
+	if f.tailable {
+		return tailFind(r, f, f.await)
 	}
 	src := &found{exec: f.plan.Open(), projection: f.projection}
 	return r.first(f.ns, src, f.batch, f.single)
@@ -62,8 +67,10 @@ func readFind(r *request) (*finder, error) {
 	if q.Limit < 0 && q.Limit > math.MinInt64 {
 		q.Limit, f.single = -q.Limit, true
 	}
+	f.tailable, f.await = a.boolean("tailable", false), a.boolean("awaitData", false)
+	a.fail(checkTail(a, f.tailable, f.await, f.single, q))
 	// A result that the limit ends early has no need for a cursor.
-	if q.Limit > 0 && q.Limit <= f.batch {
+	if q.Limit > 0 && q.Limit <= f.batch && !f.tailable {
 		f.single, f.batch = true, max(f.batch, q.Limit)
 	}
 	spec := a.document("projection")
@@ -74,7 +81,7 @@ func readFind(r *request) (*finder, error) {
 	for _, name := range []string{"min", "max"} {
 		a.refuse(name, bson.D{})
 	}
-	for _, name := range []string{"returnKey", "showRecordId", "tailable", "awaitData"} {
+	for _, name := range []string{"returnKey", "showRecordId"} {
 		a.refuse(name, false)
 	}
 	a.collation()

@@ -37,6 +37,9 @@ type cursor struct {
 	left   time.Duration // what its commands may still take together; 0 means as long as they like
 	kill   func()        // interrupts the command that uses it
 
+	tail  *tail // the source, if the cursor is tailable
+	await bool  // its batches are waited for
+
 	stream *changeStream // the source, if it is one
 	resume bson.D        // the stream's token after the last document that was given
 }
@@ -70,7 +73,7 @@ func (c *cursor) batch(limit int64) (docs bson.A, more bool, err error) {
 		}
 		if d == nil {
 			if c.stream == nil {
-				return docs, false, nil
+				return docs, c.tail != nil && c.tail.alive(), nil
 			}
 			c.resume = c.stream.token
 			return docs, !c.stream.over, nil
@@ -118,7 +121,7 @@ func (r *request) open(c *cursor, limit int64, single bool) (reply, error) {
 // spend measures what a command takes of the time that the cursor's commands have together. A
 // stream's have as much as they like.
 func (c *cursor) spend() (done func()) {
-	if c.left == 0 || c.stream != nil {
+	if c.left == 0 || c.stream != nil || c.await {
 		return func() {}
 	}
 	begin := time.Now()
@@ -232,6 +235,11 @@ func (f *found) next() (bson.D, error) {
 	if r == nil || err != nil {
 		return nil, err
 	}
+	return f.show(r)
+}
+
+// show returns a record as the projection shows it.
+func (f *found) show(r *store.Record) (bson.D, error) {
 	if f.projection == nil {
 		return r.Doc, nil
 	}
@@ -311,12 +319,16 @@ func getMore(r *request) (reply, error) {
 
 const defaultAwait = time.Second
 
-// more reads a batch. That of a stream is waited for, as long as maxTimeMS says.
+// more reads a batch. That of a stream, or of a cursor that awaits data, is waited for, as long as maxTimeMS says.
 func (r *request) more(c *cursor, limit int64) (docs bson.A, more bool, err error) {
-	if c.stream == nil {
-		return r.rest(c, limit)
+	if c.tail != nil {
+		c.tail.renew()
 	}
-	r.watching = true
+	if c.stream == nil && !c.await {
+		docs, more, err = r.rest(c, limit)
+		return docs, more || c.tail != nil, err
+	}
+	r.watching = c.stream != nil
 	ctx := r.conn.ctx
 	c.watch.Follow(ctx)
 	await := defaultAwait
@@ -326,12 +338,17 @@ func (r *request) more(c *cursor, limit int64) (docs bson.A, more bool, err erro
 	timer := time.NewTimer(await)
 	defer timer.Stop()
 	for {
+		wake := r.engine.store.Written()
 		docs, more, err = c.batch(limit)
+		more = more || c.tail != nil
 		if err != nil || len(docs) > 0 || !more {
 			return docs, more, err
 		}
+		if c.stream != nil {
+			wake = c.stream.wake
+		}
 		select {
-		case <-c.stream.wake:
+		case <-wake:
 		case <-timer.C:
 			return docs, true, nil
 		case <-ctx.Done():

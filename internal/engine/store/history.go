@@ -90,6 +90,7 @@ type history struct {
 	lost   Position      // the last one that was forgotten
 	last   Position      // the latest time
 	wake   chan struct{} // closed by the next change; nil when nobody waits
+	stored chan struct{} // closed by the next commit; nil when nobody waits
 	lag    time.Duration // after its commit a change is shown
 }
 
@@ -135,6 +136,7 @@ func (h *history) publish(events []*Event) {
 		h.events = append(h.events, e)
 	}
 	h.forget()
+	h.store()
 	if h.lag > 0 {
 		time.AfterFunc(h.lag, func() {
 			h.mu.Lock()
@@ -152,6 +154,25 @@ func (h *history) show() {
 		close(h.wake)
 		h.wake = nil
 	}
+}
+
+// store wakes those who wait for a commit, which change streams may show later.
+func (h *history) store() {
+	if h.stored != nil {
+		close(h.stored)
+		h.stored = nil
+	}
+}
+
+// Written returns a channel that is closed by the next commit that changes documents or collections.
+func (s *Store) Written() <-chan struct{} {
+	h := &s.history
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.stored == nil {
+		h.stored = make(chan struct{})
+	}
+	return h.stored
 }
 
 func (h *history) forget() {

@@ -30,5 +30,6 @@ func (h *history) restart(after Position) {
 		h.last = after
 	}
 	h.events, h.head, h.bytes, h.lost = nil, 0, 0, h.last
+	h.store()
 	h.show()
 }
