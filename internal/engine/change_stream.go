@@ -86,6 +86,9 @@ func watch(r *request, stages bson.A) (reply, error) {
 	if a.err != nil {
 		return nil, a.err
 	}
+	if r.snapshot.asked {
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "$changeStream cannot be used with a 'snapshot' read concern level")
+	}
 	if r.autocommit {
 		return nil, mongoerr.New(mongoerr.OperationNotSupportedInTransaction, "$changeStream cannot be used in a transaction")
 	}

@@ -97,6 +97,8 @@ func readAggregate(r *request) (*aggregation, error) {
 		switch {
 		case r.txn != nil:
 			return nil, mongoerr.New(mongoerr.OperationNotSupportedInTransaction, "%s cannot be used in a transaction", last)
+		case r.snapshot.asked:
+			return nil, mongoerr.New(mongoerr.InvalidOptions, "%s cannot be used with a 'snapshot' read concern level", last)
 		case r.linear:
 			return nil, mongoerr.New(mongoerr.InvalidOptions, "%s cannot be used with a 'linearizable' read concern level", last)
 		}

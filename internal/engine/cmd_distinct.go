@@ -42,7 +42,11 @@ func distinct(r *request) (reply, error) {
 	if bsonval.SizeOf(bson.A(found), maxBatchBytes) > maxBatchBytes {
 		return nil, mongoerr.New(17217, "distinct too big, 16mb cap")
 	}
-	return reply{{Key: "values", Value: bson.A(found)}}, nil
+	rep := reply{{Key: "values", Value: bson.A(found)}}
+	if at := r.snapshot.time(); at != nil {
+		rep = append(rep, bson.E{Key: "atClusterTime", Value: *at})
+	}
+	return rep, nil
 }
 
 // readDistinct reads a distinct command and plans it.

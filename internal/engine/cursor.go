@@ -37,8 +37,9 @@ type cursor struct {
 	left   time.Duration // what its commands may still take together; 0 means as long as they like
 	kill   func()        // interrupts the command that uses it
 
-	tail  *tail // the source, if the cursor is tailable
-	await bool  // its batches are waited for
+	tail  *tail           // the source, if the cursor is tailable
+	await bool            // its batches are waited for
+	at    *bson.Timestamp // of which time its documents are, if it says so
 
 	stream *changeStream // the source, if it is one
 	resume bson.D        // the stream's token after the last document that was given
@@ -103,7 +104,7 @@ func (r *request) first(ns store.Namespace, src source, limit int64, single bool
 }
 
 func (r *request) open(c *cursor, limit int64, single bool) (reply, error) {
-	c.lsid, c.watch, c.left = r.lsid, r.watch, r.maxTime
+	c.lsid, c.watch, c.left, c.at = r.lsid, r.watch, r.maxTime, r.snapshot.time()
 	done := c.spend()
 	docs, more, err := c.batch(limit)
 	done()
@@ -132,6 +133,9 @@ func cursorReply(c *cursor, name string, docs bson.A) reply {
 	d := bson.D{{Key: name, Value: docs}}
 	if c.stream != nil {
 		d = append(d, bson.E{Key: "postBatchResumeToken", Value: c.resume})
+	}
+	if c.at != nil {
+		d = append(d, bson.E{Key: "atClusterTime", Value: *c.at})
 	}
 	return reply{{Key: "cursor", Value: append(d,
 		bson.E{Key: "id", Value: c.id}, bson.E{Key: "ns", Value: c.ns.String()})}}

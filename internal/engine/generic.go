@@ -54,10 +54,11 @@ func sessionID(a *args, id bson.D) string {
 }
 
 // readConcern checks the concern. One node's data is majority-committed, and
-// a transaction's snapshot is its own, so that its level changes nothing.
+// a transaction's snapshot is its own, so that its level changes nothing but
+// outside of transactions, if it is snapshot.
 func (r *request) readConcern(a *args, concern bson.D) {
 	sub := args{place: "readConcern", doc: concern}
-	if err := sub.known([]string{"level", "afterClusterTime"}); err != nil {
+	if err := sub.known([]string{"level", "afterClusterTime", "atClusterTime"}); err != nil {
 		a.fail(err)
 	}
 	switch level := sub.text("level"); level {
@@ -69,11 +70,12 @@ func (r *request) readConcern(a *args, concern bson.D) {
 				"'snapshot' in order to run in a transaction"))
 		}
 	case "snapshot":
-		if !r.autocommit {
-			a.fail(mongoerr.New(mongoerr.NotImplemented, "read concern \"snapshot\" is not supported outside transactions"))
-		}
+		r.readSnapshot(a, &sub)
 	default:
 		a.fail(mongoerr.New(mongoerr.FailedToParse, "Enumeration value '%s' for field 'readConcern.level' is not a valid value.", level))
+	}
+	if sub.has("atClusterTime") && sub.text("level") != "snapshot" {
+		a.fail(mongoerr.New(mongoerr.InvalidOptions, "readConcern.atClusterTime can be set only if readConcern.level is equal to snapshot"))
 	}
 	if sub.err != nil {
 		a.fail(sub.err)

@@ -40,6 +40,7 @@ type request struct {
 	concern    *mongoerr.Error // why the write concern can't be satisfied
 	strict     bool            // apiStrict: only what the Stable API has is allowed
 	linear     bool            // its read concern is linearizable
+	snapshot   snapshot        // its read concern is snapshot, outside a transaction
 
 	watching bool     // the command is of a change stream
 	labels   []string // what its error is labelled with, if a fail point says that; else nil
@@ -136,6 +137,9 @@ func (r *request) execute() (reply, error) {
 	if r.txn == nil {
 		r.engine.sweepDue(r.ctx, time.Now())
 	}
+	if err := r.openSnapshot(); err != nil {
+		return nil, r.label(mongoerr.From(err))
+	}
 	rep, err := r.command.run(r)
 	if r.txn != nil && (err != nil || r.partial) {
 		r.session.abort()
@@ -193,6 +197,9 @@ func checkWritable(ns store.Namespace) error {
 
 // state returns the data as the command sees it.
 func (r *request) state() *store.State {
+	if r.snapshot.state != nil {
+		return r.snapshot.state
+	}
 	if r.txn != nil {
 		return r.txn.Snapshot()
 	}

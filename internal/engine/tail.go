@@ -36,6 +36,8 @@ func tailFind(r *request, f *finder, await bool) (reply, error) {
 	switch {
 	case r.txn != nil:
 		return nil, mongoerr.New(mongoerr.OperationNotSupportedInTransaction, "tailable cursors cannot be used in a transaction")
+	case r.snapshot.asked:
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "tailable cursors cannot be used with a 'snapshot' read concern level")
 	case c == nil:
 		return r.first(f.ns, &documents{}, f.batch, false)
 	case c.Capped == nil:

@@ -88,6 +88,7 @@ const (
 	RetryChangeStream                        int32 = 234
 	CursorKilled                             int32 = 237
 	NotImplemented                           int32 = 238
+	SnapshotTooOld                           int32 = 239
 	ConversionFailure                        int32 = 241
 	TransactionAborted                       int32 = 244
 	SnapshotUnavailable                      int32 = 246
@@ -207,6 +208,7 @@ var names = map[int32]string{
 	RetryChangeStream:                        "RetryChangeStream",
 	CursorKilled:                             "CursorKilled",
 	NotImplemented:                           "NotImplemented",
+	SnapshotTooOld:                           "SnapshotTooOld",
 	ConversionFailure:                        "ConversionFailure",
 	TransactionAborted:                       "TransactionAborted",
 	SnapshotUnavailable:                      "SnapshotUnavailable",

@@ -83,22 +83,25 @@ const (
 // history is the latest changes, in order. What it costs a store that nobody
 // watches is a reference for each change.
 type history struct {
-	mu     sync.Mutex
-	events []*Event
-	head   int // events before it have been forgotten
-	bytes  int
-	lost   Position      // the last one that was forgotten
-	last   Position      // the latest time
-	wake   chan struct{} // closed by the next change; nil when nobody waits
-	stored chan struct{} // closed by the next commit; nil when nobody waits
-	lag    time.Duration // after its commit a change is shown
+	mu       sync.Mutex
+	events   []*Event
+	head     int // events before it have been forgotten
+	bytes    int
+	lost     Position      // the last one that was forgotten
+	last     Position      // the latest time
+	wake     chan struct{} // closed by the next change; nil when nobody waits
+	stored   chan struct{} // closed by the next commit; nil when nobody waits
+	versions []version     // the latest ones, in order
+	pinned   []version     // those that somebody has read, in order
+	lag      time.Duration // after its commit a change is shown
 }
 
-// begin starts an empty history at the present.
-func (h *history) begin() {
+// begin starts an empty history of a state at the present.
+func (h *history) begin(state *State) {
 	now := uint32(time.Now().Unix())
 	h.lost = Position{Timestamp: bson.Timestamp{T: now}}
 	h.last = Position{Timestamp: bson.Timestamp{T: now, I: 1}}
+	h.keep(state)
 }
 
 // tick returns the time of the next commit.
@@ -117,14 +120,16 @@ func (h *history) stamp() bson.Timestamp {
 	return h.last.Timestamp
 }
 
-// publish adds what one commit did. The changes of a transaction have one
-// time, others each their own.
-func (h *history) publish(events []*Event) {
-	if len(events) == 0 {
-		return
-	}
+// publish adds what one commit did, and the state that it made. The changes of
+// a transaction have one time, others each their own.
+func (h *history) publish(state *State, events []*Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if len(events) == 0 {
+		h.last = Position{Timestamp: h.tick(time.Now())}
+		h.keep(state)
+		return
+	}
 	now := time.Now()
 	for i, e := range events {
 		if i == 0 || e.Origin == nil {
@@ -135,6 +140,7 @@ func (h *history) publish(events []*Event) {
 		h.bytes += e.size
 		h.events = append(h.events, e)
 	}
+	h.keep(state)
 	h.forget()
 	h.store()
 	if h.lag > 0 {

@@ -13,7 +13,7 @@ func (s *Store) Restore(from *Store) {
 	s.state.Store(from.state.Load())
 	s.records.Store(max(s.records.Load(), from.records.Load()))
 	s.ids.Store(max(s.ids.Load(), from.ids.Load()))
-	s.history.restart(from.history.latest())
+	s.history.restart(from.history.latest(), s.state.Load())
 }
 
 func (h *history) latest() Position {
@@ -23,13 +23,15 @@ func (h *history) latest() Position {
 }
 
 // restart forgets all changes. What comes is after a position, for documents may hold its time.
-func (h *history) restart(after Position) {
+func (h *history) restart(after Position, state *State) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.last.Compare(after) < 0 {
 		h.last = after
 	}
 	h.events, h.head, h.bytes, h.lost = nil, 0, 0, h.last
+	h.versions, h.pinned = nil, nil
+	h.keep(state)
 	h.store()
 	h.show()
 }

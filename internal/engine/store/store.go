@@ -23,7 +23,7 @@ type Store struct {
 func New() *Store {
 	s := &Store{mu: newLock()}
 	s.state.Store(newState())
-	s.history.begin()
+	s.history.begin(s.state.Load())
 	return s
 }
 
@@ -73,8 +73,9 @@ func (s *Store) try(ctx context.Context, fn func(w *Writer) error) error {
 		return err
 	}
 	if w.Changed() {
-		s.state.Store(w.State())
-		s.history.publish(w.events)
+		state := w.State()
+		s.state.Store(state)
+		s.history.publish(state, w.events)
 	}
 	return nil
 }

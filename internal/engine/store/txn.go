@@ -142,11 +142,12 @@ func (t *Txn) Commit(ctx context.Context) error {
 	if err := t.apply(w); err != nil {
 		return err
 	}
-	s.state.Store(w.State())
+	state := w.State()
+	s.state.Store(state)
 	for _, e := range t.writer.events {
 		e.Origin = &t.Origin
 	}
-	s.history.publish(t.writer.events)
+	s.history.publish(state, t.writer.events)
 	return nil
 }
 
