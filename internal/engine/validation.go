@@ -47,7 +47,7 @@ func readValidation(a *args) (validation, error) {
 		return v, a.err
 	}
 	var err error
-	if v.matcher, err = query.Parse(v.validator, query.Options{}); err != nil {
+	if v.matcher, err = query.Parse(v.validator, query.Options{Stored: true}); err != nil {
 		err = mongoerr.From(err).Prefix("Parsing of collection validator failed :: caused by :: ")
 	}
 	return v, err

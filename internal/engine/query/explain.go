@@ -141,6 +141,9 @@ func (x explainer) one(c clause, inverted bool) bson.D {
 			inner = operatorClauses(c.path, d)
 		}
 		return append(head, bson.E{Key: "details", Value: x.all(inner, !inverted)})
+	case "$alwaysTrue", "$alwaysFalse":
+		return append(append(head, bson.E{Key: "specifiedAs", Value: c.filter()}),
+			bson.E{Key: "reason", Value: "expression always evaluates to " + either(inverted, "false", "true")})
 	case "$expr":
 		return append(append(head, bson.E{Key: "specifiedAs", Value: c.filter()}), x.expression(c.arg, inverted)...)
 	}

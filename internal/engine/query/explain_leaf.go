@@ -31,8 +31,12 @@ var operatorReasons = map[string]reasons{
 		types: []bson.Type{bson.TypeString, bson.TypeSymbol, bson.TypeRegex}},
 	"$geoWithin": {failed: "none of the considered geometries were contained within the expression’s geometry",
 		matched: "at least one of considered geometries was contained within the expression’s geometry"},
-	"$type": {failed: "type did not match", matched: "type did match"},
+	"$type":       {failed: "type did not match", matched: "type did match"},
+	"$bitsAllSet": ofBits, "$bitsAllClear": ofBits, "$bitsAnySet": ofBits, "$bitsAnyClear": ofBits,
 }
+
+var ofBits = reasons{failed: "bitwise operator failed to match", matched: "bitwise operator matched successfully",
+	types: append(slices.Clone(numberTypes), bson.TypeBinary)}
 
 // leaf explains an operator on a field.
 func (x explainer) leaf(c clause, inverted bool) bson.D {

@@ -45,6 +45,13 @@ func TestExplain(t *testing.T) {
 		{"$mod of a string", "{a: {$mod: [2, 0]}}", "{a: 'x'}",
 			"{operatorName: '$mod', specifiedAs: {a: {$mod: [2, 0]}}, reason: 'type did not match', consideredType: 'string', " +
 				"expectedTypes: ['decimal', 'double', 'int', 'long'], consideredValue: 'x'}"},
+		{"$bitsAllSet", "{a: {$bitsAllSet: 5}}", "{a: 4}",
+			"{operatorName: '$bitsAllSet', specifiedAs: {a: {$bitsAllSet: 5}}, reason: 'bitwise operator failed to match', consideredValue: 4}"},
+		{"$bitsAnySet of a string", "{a: {$bitsAnySet: 5}}", "{a: 'x'}",
+			"{operatorName: '$bitsAnySet', specifiedAs: {a: {$bitsAnySet: 5}}, reason: 'type did not match', consideredType: 'string', " +
+				"expectedTypes: ['binData', 'decimal', 'double', 'int', 'long'], consideredValue: 'x'}"},
+		{"$alwaysFalse", "{$alwaysFalse: 1}", "{}",
+			"{operatorName: '$alwaysFalse', specifiedAs: {$alwaysFalse: 1}, reason: 'expression always evaluates to false'}"},
 		{"$regex", "{a: {$regex: '^x', $options: 'i'}}", "{a: 'y'}",
 			"{operatorName: '$regex', specifiedAs: {a: {$regex: '^x', $options: 'i'}}, reason: 'regular expression did not match', consideredValue: 'y'}"},
 		{"$expr", "{$expr: {$gt: ['$a', '$b']}}", "{a: 1, b: 2}",

@@ -35,12 +35,18 @@ func init() {
 		"$regex":     parseRegexOperator,
 		"$options":   parseOptions,
 		"$geoWithin": parseGeoWithin,
+
+		"$bitsAllSet":   parseBits("$bitsAllSet", true, true),
+		"$bitsAllClear": parseBits("$bitsAllClear", false, true),
+		"$bitsAnySet":   parseBits("$bitsAnySet", true, false),
+		"$bitsAnyClear": parseBits("$bitsAnyClear", false, false),
 	}
 }
 
 // field parses what stands beside a field name: operators, a regular
 // expression, or the value to be equal to.
 func (p *parser) field(name string, v any) (cond, error) {
+	p.path = name
 	switch x := v.(type) {
 	case bson.D:
 		if isOperators(x) {

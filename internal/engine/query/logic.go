@@ -19,6 +19,8 @@ type parser struct {
 	scope  expr.Scope
 	depth  int // how many $elemMatch and $not enclose
 	upsert bool
+	stored bool   // the filter is kept with a collection
+	path   string // of the field whose operators are parsed
 	watch  *interrupt.Watch
 }
 
@@ -34,6 +36,8 @@ func init() {
 		"$expr":       (*parser).expr,
 		"$jsonSchema": (*parser).jsonSchema,
 		"$comment":    func(*parser, string, any) (node, error) { return and{}, nil },
+		"$sampleRate": (*parser).sampleRate,
+		"$alwaysTrue": (*parser).always, "$alwaysFalse": (*parser).always,
 	}
 }
 
@@ -49,8 +53,7 @@ func Operators() []string {
 func Areas() []string { return slices.Sorted(maps.Keys(areas)) }
 
 // absent names what MongoDB has and this engine hasn't.
-var absent = []string{"$where", "$text", "$near", "$nearSphere", "$geoIntersects", "$geoNear", "$within", "$maxDistance", "$minDistance",
-	"$bitsAllSet", "$bitsAnySet", "$bitsAllClear", "$bitsAnyClear", "$sampleRate", "$rand", "$alwaysTrue", "$alwaysFalse"}
+var absent = []string{"$where", "$text", "$near", "$nearSphere", "$geoIntersects", "$geoNear", "$within", "$maxDistance", "$minDistance"}
 
 func (p *parser) filter(d bson.D) (node, error) {
 	all := make(and, 0, len(d))
@@ -123,6 +126,9 @@ func (p *parser) expr(_ string, arg any) (node, error) {
 	}
 	if p.upsert {
 		return nil, mongoerr.New(mongoerr.QueryFeatureNotAllowed, "$expr is not allowed in the query predicate for an upsert")
+	}
+	if p.stored && isRandom(arg) {
+		return nil, mongoerr.New(3040500, "$rand not allowed inside collection validators")
 	}
 	e, err := expr.Parse(arg, p.scope)
 	if err != nil {

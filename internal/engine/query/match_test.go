@@ -116,6 +116,23 @@ var matchCases = []struct {
 	{"$mod", "{a: {$mod: [4, 1]}}", "{a: 9}", true},
 	{"$mod truncates", "{a: {$mod: [4, 1]}}", "{a: 5.9}", true},
 	{"$mod of no number", "{a: {$mod: [4, 0]}}", "{a: 'x'}", false},
+	{"$bitsAllSet by number", "{a: {$bitsAllSet: 50}}", "{a: 54}", true}, // the manual's example
+	{"$bitsAllSet by positions", "{a: {$bitsAllSet: [1, 5]}}", "{a: 20.0}", false},
+	{"$bitsAllSet by binary data", "{a: {$bitsAllSet: {$binary: {base64: 'MA==', subType: '00'}}}}", "{a: 54}", true},
+	{"$bitsAllClear of binary data", "{a: {$bitsAllClear: [1, 5]}}", "{a: {$binary: {base64: 'Zg==', subType: '00'}}}", false},
+	{"$bitsAllSet of a decimal", "{a: {$bitsAllSet: 4}}", "{a: {$numberDecimal: '4'}}", true},
+	{"$bitsAnySet of a fraction", "{a: {$bitsAnySet: 7}}", "{a: 3.5}", false},
+	{"$bitsAnyClear of a large double", "{a: {$bitsAnyClear: 7}}", "{a: 1.0e300}", false},
+	{"$bitsAnySet of a string", "{a: {$bitsAnySet: 7}}", "{a: '7'}", false},
+	{"a sign goes on", "{a: {$bitsAllSet: [63, 64, 200]}}", "{a: -1}", true},
+	{"a sign of 0 too", "{a: {$bitsAllClear: [63, 64, 200]}}", "{a: 1}", true},
+	{"binary data ends", "{a: {$bitsAllClear: [8, 200]}}", "{a: {$binary: {base64: '/w==', subType: '00'}}}", true},
+	{"$bitsAnySet of an element", "{a: {$bitsAnySet: 2}}", "{a: ['x', 2]}", true},
+	{"$bitsAnyClear of no positions", "{a: {$bitsAnyClear: 0}}", "{a: 1}", false},
+	{"$not $bitsAllSet", "{a: {$not: {$bitsAllSet: 1}}}", "{a: 'x'}", true},
+	{"$sampleRate in a branch", "{$or: [{a: 1}, {$sampleRate: 0}]}", "{a: 2}", false},
+	{"$alwaysTrue", "{$alwaysTrue: 1, a: 1}", "{a: 1}", true},
+	{"$nor $alwaysFalse", "{$nor: [{$alwaysFalse: 1}]}", "{}", true},
 	{"$mod of a negative", "{a: {$mod: [4, -1]}}", "{a: -5}", true},
 
 	{"regular expression", "{a: {$regularExpression: {pattern: '^x', options: ''}}}", "{a: 'xy'}", true},
@@ -153,6 +170,10 @@ func TestParseRefuses(t *testing.T) {
 		{"unknown operator after a known one", "{a: {$gt: 1, x: 2}}", mongoerr.BadValue},
 		{"unknown operator at the top", "{$foo: 1}", mongoerr.BadValue},
 		{"$where", "{$where: 'x'}", mongoerr.NotImplemented},
+		{"$sampleRate within a field", "{a: {$elemMatch: {$sampleRate: 0.5}}}", mongoerr.BadValue},
+		{"a position that is no int", "{a: {$bitsAllSet: [4294967296]}}", mongoerr.BadValue},
+		{"a mask that is no long", "{a: {$bitsAllSet: 1.0e300}}", mongoerr.FailedToParse},
+		{"a mask that isn't a number", "{a: {$bitsAllSet: {$numberDouble: 'NaN'}}}", mongoerr.FailedToParse},
 		{"$near", "{a: {$near: [1, 2]}}", mongoerr.NotImplemented},
 		{"$in without array", "{a: {$in: 1}}", mongoerr.BadValue},
 		{"operator in $in", "{a: {$in: [{$gt: 1}]}}", mongoerr.BadValue},
@@ -256,4 +277,25 @@ func FuzzParse(f *testing.F) {
 		checkBounds(t, m, d, first)
 		_, _ = m.EqualityFields()
 	})
+}
+
+func TestSampleRate(t *testing.T) {
+	m := MustParse(valuetest.Doc("{$sampleRate: 0.25}"))
+	n := 0
+	for range 4000 {
+		if ok, err := m.Match(nil); err != nil {
+			t.Fatal(err)
+		} else if ok {
+			n++
+		}
+	}
+	if n < 800 || n > 1200 { // seven standard deviations
+		t.Errorf("%d of 4000", n)
+	}
+	if _, err := Parse(valuetest.Doc("{$sampleRate: 0.5}"), Options{Stored: true}); mongoerr.CodeOf(err) != 3040500 {
+		t.Error("in a validator:", err)
+	}
+	if _, err := Parse(valuetest.Doc("{$sampleRate: 0.5}"), Options{Upsert: true}); mongoerr.CodeOf(err) != mongoerr.QueryFeatureNotAllowed {
+		t.Error("in an upsert:", err)
+	}
 }

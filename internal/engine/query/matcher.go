@@ -25,6 +25,8 @@ type Options struct {
 	Vars map[string]any // variables in $expr, as $lookup's let defines them
 	// Upsert refuses $expr, which MongoDB doesn't take in an upsert.
 	Upsert bool
+	// Stored refuses $rand, which MongoDB doesn't take in a collection's validator.
+	Stored bool
 	// Scope, when not nil, names the variables instead; [Matcher.With] gives them values.
 	Scope *expr.Scope
 	// Watch ends the loops of a Match.
@@ -43,7 +45,7 @@ func Parse(filter bson.D, opt Options) (*Matcher, error) {
 	for name := range opt.Vars {
 		names = append(names, name)
 	}
-	p := &parser{scope: expr.NewScope(names...), upsert: opt.Upsert, watch: opt.Watch}
+	p := &parser{scope: expr.NewScope(names...), upsert: opt.Upsert, stored: opt.Stored, watch: opt.Watch}
 	if opt.Scope != nil {
 		p.scope = *opt.Scope
 	}
