@@ -40,17 +40,20 @@ var accumulators = map[string]func() accumulation{
 	"$addToSet":     func() accumulation { return &collecting{list: bson.A{}, seen: map[string]bool{}} },
 	"$mergeObjects": func() accumulation { return &merging{d: bson.D{}} },
 	"$count":        func() accumulation { return &summing{} },
+	"$stdDevPop":    func() accumulation { return &deviating{} },
+	"$stdDevSamp":   func() accumulation { return &deviating{deviation{sample: true}} },
 }
 
 // Accumulators returns the names of the accumulators, sorted.
 func Accumulators() []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(accumulators)), maps.Keys(ranked))
+	names = slices.AppendSeq(names, maps.Keys(quantiles))
 	slices.Sort(names)
 	return names
 }
 
 // absentAccumulators names what MongoDB has and this engine hasn't.
-var absentAccumulators = []string{"$accumulator", "$concatArrays", "$median", "$percentile", "$setUnion", "$stdDevPop", "$stdDevSamp"}
+var absentAccumulators = []string{"$accumulator", "$concatArrays", "$setUnion"}
 
 // ParseAccumulator parses an accumulator with its argument.
 func ParseAccumulator(name string, arg any, s Scope) (*Accumulator, error) {
@@ -58,6 +61,9 @@ func ParseAccumulator(name string, arg any, s Scope) (*Accumulator, error) {
 		return nil, mongoerr.New(40237, "The %s accumulator is a unary operator", name)
 	}
 	if parse, ok := ranked[name]; ok {
+		return parse(name, arg, s)
+	}
+	if parse, ok := quantiles[name]; ok {
 		return parse(name, arg, s)
 	}
 	start, ok := accumulators[name]
@@ -102,6 +108,8 @@ func (g Group) Held() int {
 		return s.held.used
 	case *keeping:
 		return s.held.used
+	case *measuring:
+		return s.held()
 	}
 	return 0
 }

@@ -61,7 +61,7 @@ func parseConvert(name string, arg any, s Scope) (Expr, error) {
 			return nil, err
 		}
 		out, err := convert(v, t)
-		if err != nil && parts["onError"] != nil {
+		if err != nil && mongoerr.From(err).Code == mongoerr.ConversionFailure && parts["onError"] != nil {
 			return parts["onError"].Eval(c)
 		}
 		return out, err
@@ -237,7 +237,7 @@ func toDate(v any) (any, error) {
 	case bson.ObjectID:
 		return bson.NewDateTimeFromTime(x.Timestamp()), nil
 	case string:
-		return parseDate(x)
+		return readDate(x, nil, time.UTC)
 	case int64, float64, bson.Decimal128:
 		n, ok := bsonval.TruncInt64(x)
 		if !ok {
@@ -246,17 +246,4 @@ func toDate(v any) (any, error) {
 		return bson.DateTime(n), nil
 	}
 	return nil, unsupported(v, bson.TypeDateTime)
-}
-
-// layouts are the ISO forms that are read.
-var layouts = []string{"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02 15:04:05",
-	"2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"}
-
-func parseDate(s string) (any, error) {
-	for _, layout := range layouts {
-		if t, err := time.Parse(layout, s); err == nil {
-			return bson.NewDateTimeFromTime(t), nil
-		}
-	}
-	return nil, failed("Error parsing date string '%s'", s)
 }

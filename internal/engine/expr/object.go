@@ -16,6 +16,7 @@ var objects = table{
 	"$mergeObjects":  call(0, -1, mergeAll),
 	"$getField":      parseGetField,
 	"$setField":      parseSetField,
+	"$unsetField":    parseSetField,
 	"$bsonSize":      call(1, 1, bsonSize),
 }
 
@@ -154,11 +155,11 @@ func orMissing(v any) any {
 	return bsonval.Missing
 }
 
-// fieldName returns the constant that $getField and $setField take as a name.
+// fieldName returns the constant that $getField, $setField and $unsetField take as a name.
 func fieldName(name string, d bson.D, s Scope) (string, error) {
 	v, ok := bsonval.Get(d, "field")
 	if !ok {
-		if name == "$setField" {
+		if name != "$getField" {
 			return "", mongoerr.New(4161102, "%s requires 'field' to be specified", name)
 		}
 		return "", mongoerr.New(3041702, "%s requires 'field' to be specified", name)
@@ -178,16 +179,21 @@ func fieldName(name string, d bson.D, s Scope) (string, error) {
 	return field, nil
 }
 
+// parseSetField parses $setField, and $unsetField, which sets a field to nothing.
 func parseSetField(name string, arg any, s Scope) (Expr, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(4161100, "$setField only supports an object as its argument")
+		return nil, mongoerr.New(4161100, "%s only supports an object as its argument", name)
 	}
 	field, err := fieldName(name, d, s)
 	if err != nil {
 		return nil, err
 	}
-	parts, err := fields(name, arg, s, ofSetField, "field!", "input!", "value!")
+	names := []string{"field!", "input!", "value!"}
+	if name == "$unsetField" {
+		names = names[:2]
+	}
+	parts, err := fields(name, arg, s, ofSetField, names...)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +206,7 @@ func parseSetField(name string, arg any, s Scope) (Expr, error) {
 		if !ok {
 			return nil, mongoerr.New(4161105, "$setField requires 'input' to evaluate to type Object")
 		}
-		v, err := parts["value"].Eval(c)
+		v, err := part(c, parts["value"], bsonval.Missing)
 		if err != nil {
 			return nil, err
 		}

@@ -22,10 +22,47 @@ type parseAccumulator func(name string, arg any, s Scope) (*Accumulator, error)
 
 // parseOfInput parses {input, n}.
 func parseOfInput(name string, arg any, s Scope) (*Accumulator, error) {
+	input, count, err := inputAndCount(name, arg, s)
+	if err != nil {
+		return nil, err
+	}
+	k := keepingOf(name)
+	if k.n, err = constantCount(count); err != nil {
+		return nil, err
+	}
+	return &Accumulator{arg: input, start: func() accumulation { next := k; return &next }}, nil
+}
+
+// inputAndCount parses {input, n}, both of which must be there.
+func inputAndCount(name string, arg any, s Scope) (input, count Expr, err error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(5787900, "specification must be an object; found %s: %s", name, Show(arg))
+		return nil, nil, mongoerr.New(5787900, "specification must be an object; found %s: %s", name, Show(arg))
 	}
+	for _, f := range d {
+		switch f.Key {
+		case "input":
+			input, err = Parse(f.Value, s)
+		case "n":
+			count, err = Parse(f.Value, s)
+		default:
+			err = mongoerr.New(5787901, "Unknown argument for 'n' operator: %s", f.Key)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	switch {
+	case count == nil:
+		return nil, nil, mongoerr.New(5787906, "Missing value for 'n'")
+	case input == nil:
+		return nil, nil, mongoerr.New(5787907, "Missing value for 'input'")
+	}
+	return input, count, nil
+}
+
+// keepingOf returns what keeps the first or last by the documents' or the values' order, without n.
+func keepingOf(name string) keeping {
 	k := keeping{name: name, last: name == "$lastN"}
 	switch name {
 	case "$minN":
@@ -33,28 +70,7 @@ func parseOfInput(name string, arg any, s Scope) (*Accumulator, error) {
 	case "$maxN":
 		k.compare = func(a, b any) int { return bsonval.Compare(b, a) }
 	}
-	var input Expr
-	for _, f := range d {
-		var err error
-		switch f.Key {
-		case "input":
-			input, err = Parse(f.Value, s)
-		case "n":
-			k.n, err = parseCount(f.Value, s)
-		default:
-			err = mongoerr.New(5787901, "Unknown argument for 'n' operator: %s", f.Key)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	switch {
-	case k.n == 0:
-		return nil, mongoerr.New(5787906, "Missing value for 'n'")
-	case input == nil:
-		return nil, mongoerr.New(5787907, "Missing value for 'input'")
-	}
-	return &Accumulator{arg: input, start: func() accumulation { next := k; return &next }}, nil
+	return k
 }
 
 // parseCount parses n, of which MongoDB allows an expression over the group's key too.
@@ -63,16 +79,24 @@ func parseCount(v any, s Scope) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	return constantCount(e)
+}
+
+func constantCount(e Expr) (int64, error) {
 	c, ok := Literal(e)
 	if !ok {
 		return 0, mongoerr.New(mongoerr.NotImplemented, "an 'n' that isn't constant isn't implemented by the embedded engine")
 	}
-	n, ok := bsonval.Int64(c)
+	return countOf(c)
+}
+
+func countOf(v any) (int64, error) {
+	n, ok := bsonval.Int64(v)
 	switch {
-	case !bsonval.IsNumber(c):
-		return 0, mongoerr.New(5787902, "Value for 'n' must be of integral type, but found %s", Show(c))
+	case !bsonval.IsNumber(v):
+		return 0, mongoerr.New(5787902, "Value for 'n' must be of integral type, but found %s", Show(v))
 	case !ok:
-		return 0, mongoerr.New(5787903, "Value for 'n' must be of integral type, but found %s", Show(c))
+		return 0, mongoerr.New(5787903, "Value for 'n' must be of integral type, but found %s", Show(v))
 	case n <= 0:
 		return 0, mongoerr.New(5787908, "'n' must be greater than 0, found %d", n)
 	}

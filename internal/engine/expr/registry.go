@@ -2,6 +2,7 @@ package expr
 
 import (
 	"maps"
+	"math/rand/v2"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -21,9 +22,9 @@ var operators table
 
 func init() {
 	operators = table{}
-	for _, family := range []table{literals, arithmetic, rounding, totals, comparison, logic, variables, arrays,
+	for _, family := range []table{literals, arithmetic, powers, rounding, totals, fewest, quantileExpressions, comparison, logic, variables, arrays,
 		arraySearch, arrayMaking, objects, sets, texts, substrings, searching, regexes, conversions, dateParts, dateMath,
-		dateMaking} {
+		dateMaking, dateReading} {
 		for name, p := range family {
 			if _, twice := operators[name]; twice {
 				panic("expr: " + name + " is registered twice")
@@ -44,18 +45,31 @@ func IsOperator(name string) bool {
 
 // absent names what MongoDB has and this engine hasn't.
 var absent = []string{
-	"$accumulator", "$acos", "$acosh", "$asin", "$asinh", "$atan", "$atan2", "$atanh", "$binarySize", "$bitAnd", "$bitNot",
-	"$bitOr", "$bitXor", "$bottom", "$bottomN", "$cos", "$cosh", "$createObjectId", "$createUUID", "$currentDate",
-	"$dateFromString", "$dateToParts", "$degreesToRadians", "$deserializeEJSON", "$encStrContains", "$encStrEndsWith",
-	"$encStrNormalizedEq", "$encStrStartsWith", "$exp", "$firstN", "$function", "$hash", "$hexHash", "$lastN", "$ln", "$log",
-	"$log10", "$maxN", "$median", "$meta", "$minMaxScaler", "$minN", "$percentile", "$pow", "$radiansToDegrees", "$rand",
-	"$sampleRate", "$serializeEJSON", "$sigmoid", "$similarityCosine", "$similarityDotProduct", "$similarityEuclidean",
-	"$sin", "$sinh", "$sqrt", "$stdDevPop", "$stdDevSamp", "$subtype", "$tan", "$tanh", "$toArray", "$toHashedIndexKey",
-	"$toObject", "$toUUID", "$top", "$topN", "$tsIncrement", "$tsSecond", "$unsetField",
+	"$accumulator", "$acos", "$acosh", "$asin", "$asinh", "$atan", "$atan2", "$atanh", "$binarySize", "$bitAnd",
+	"$bitNot", "$bitOr", "$bitXor", "$bottom", "$bottomN", "$cos", "$cosh", "$createObjectId", "$createUUID",
+	"$currentDate", "$degreesToRadians", "$deserializeEJSON", "$encStrContains", "$encStrEndsWith", "$encStrNormalizedEq",
+	"$encStrStartsWith", "$function", "$hash", "$hexHash", "$meta", "$minMaxScaler", "$radiansToDegrees",
+	"$serializeEJSON", "$sigmoid", "$similarityCosine", "$similarityDotProduct", "$similarityEuclidean", "$sin", "$sinh",
+	"$subtype", "$tan", "$tanh", "$toArray", "$toHashedIndexKey", "$toObject", "$toUUID", "$top", "$topN", "$tsIncrement",
+	"$tsSecond",
 }
 
 var literals = table{
+	"$rand":    parseRand,
 	"$literal": func(_ string, arg any, _ Scope) (Expr, error) { return constant{arg}, nil },
+}
+
+// parseRand parses $rand, which makes another number of each document.
+func parseRand(_ string, arg any, _ Scope) (Expr, error) {
+	d, isDocument := arg.(bson.D)
+	a, isArray := arg.(bson.A)
+	switch {
+	case !isDocument && !isArray:
+		return nil, mongoerr.New(10065, "invalid parameter: expected an object ($rand)")
+	case len(d) > 0 || len(a) > 0:
+		return nil, mongoerr.New(3040501, "$rand does not currently accept arguments")
+	}
+	return function(func(*Context) (any, error) { return rand.Float64(), nil }), nil
 }
 
 // values is what an operator does with its evaluated arguments.

@@ -23,8 +23,10 @@ var totals = table{
 		}
 		return s.average()
 	})),
-	"$min": call(0, -1, over(extremeOf(-1))),
-	"$max": call(0, -1, over(extremeOf(+1))),
+	"$min":        call(0, -1, over(extremeOf(-1))),
+	"$max":        call(0, -1, over(extremeOf(+1))),
+	"$stdDevPop":  call(0, -1, over(deviationOf(deviation{}))),
+	"$stdDevSamp": call(0, -1, over(deviationOf(deviation{sample: true}))),
 }
 
 func over(f func(list []any) any) values {

@@ -1,0 +1,163 @@
+package expr
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// byFormat reads a date by the specifiers of $dateFromString.
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/dateFromString/
+func (r *reading) byFormat(format string) error {
+	for i := 0; i < len(format); i++ {
+		if r.at == len(r.text) {
+			return r.fail(r.at, "Not enough data available to satisfy format")
+		}
+		if format[i] != '%' || format[i+1] == '%' {
+			if format[i] == '%' {
+				i++
+			}
+			if r.text[r.at] != format[i] {
+				return r.fail(r.at, "The format separator does not match")
+			}
+			r.at++
+			continue
+		}
+		i++
+		if err := r.specifier(format[i]); err != nil {
+			return err
+		}
+	}
+	if r.at < len(r.text) {
+		return r.fail(r.at, "Trailing data")
+	}
+	return nil
+}
+
+func (r *reading) specifier(c byte) error {
+	switch c {
+	case 'Y':
+		return r.number(&r.year, 4, 4, "A four digit year could not be found")
+	case 'G':
+		return r.number(&r.isoYear, 4, 4, "A four digit ISO year could not be found")
+	case 'm':
+		return r.number(&r.month, 1, 2, "A two digit month could not be found")
+	case 'd':
+		return r.number(&r.day, 1, 2, "A two digit day could not be found")
+	case 'H':
+		return r.number(&r.hour, 1, 2, "A two digit hour could not be found")
+	case 'M':
+		return r.number(&r.minute, 1, 2, "A two digit minute could not be found")
+	case 'S':
+		return r.number(&r.second, 1, 2, "A two digit second could not be found")
+	case 'V':
+		return r.number(&r.isoWeek, 1, 2, "A two digit ISO week could not be found")
+	case 'u':
+		return r.number(&r.isoDay, 1, 1, "A single digit ISO day of week could not be found")
+	case 'L':
+		return r.milliseconds()
+	case 'j':
+		return r.dayOfYear()
+	case 'b', 'B':
+		return r.monthName()
+	case 'Z':
+		return r.minutesOffset()
+	}
+	return r.zoneAtHere()
+}
+
+// number reads from least to most digits.
+func (r *reading) number(into *int, least, most int, problem string) error {
+	n := 0
+	for n < most && r.at+n < len(r.text) && isDigit(r.text[r.at+n]) {
+		n++
+	}
+	if n < least {
+		return r.fail(r.at, problem)
+	}
+	*into, _ = strconv.Atoi(r.text[r.at : r.at+n])
+	r.at += n
+	return nil
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func (r *reading) milliseconds() error {
+	from := r.at
+	if err := r.number(&r.ms, 1, 3, "A three digit millisecond could not be found"); err != nil {
+		return err
+	}
+	for range 3 - (r.at - from) {
+		r.ms *= 10
+	}
+	return nil
+}
+
+// dayOfYear counts from the beginning of the year, which must have been read before. The first day is
+// 0 here, though $dateToString writes 001 (https://jira.mongodb.org/browse/DOCS-15857).
+func (r *reading) dayOfYear() error {
+	from, day := r.at, 0
+	if err := r.number(&day, 1, 3, "A three digit day-of-year could not be found"); err != nil {
+		return err
+	}
+	if r.year == unset {
+		return r.fail(from, "A 'day of year' can only come after a year has been found")
+	}
+	t := time.Date(r.year, 1, day+1, 0, 0, 0, 0, time.UTC)
+	r.year, r.month, r.day = t.Year(), int(t.Month()), t.Day()
+	return nil
+}
+
+func (r *reading) monthName() error {
+	month, n := monthAt(r.text[r.at:])
+	if n == 0 {
+		return r.fail(r.at, "A textual month could not be found")
+	}
+	r.month, r.at = month, r.at+n
+	return nil
+}
+
+// monthAt reads the name of a month, whole or of three letters.
+func monthAt(text string) (month, length int) {
+	for m := time.January; m <= time.December; m++ {
+		for _, name := range []string{m.String(), m.String()[:3]} {
+			if len(text) >= len(name) && strings.EqualFold(text[:len(name)], name) {
+				return int(m), len(name)
+			}
+		}
+	}
+	if len(text) >= 4 && strings.EqualFold(text[:4], "sept") {
+		return 9, 4
+	}
+	return 0, 0
+}
+
+// minutesOffset reads the offset of a zone in minutes.
+func (r *reading) minutesOffset() error {
+	const problem = "Invalid timezone offset in minutes"
+	sign := 1
+	switch r.text[r.at] {
+	case '-':
+		sign = -1
+	case '+':
+	default:
+		return r.fail(r.at, problem)
+	}
+	r.at++
+	minutes := 0
+	if err := r.number(&minutes, 1, 4, problem); err != nil {
+		return err
+	}
+	r.zone, r.offset = zoneOffset, sign*minutes*60
+	return nil
+}
+
+// zoneAtHere reads a zone, which must be there.
+func (r *reading) zoneAtHere() error {
+	at := r.at
+	n, err := r.readZone()
+	if err == nil && n == 0 {
+		err = r.fail(at, "The timezone could not be found in the database")
+	}
+	return err
+}

@@ -1,0 +1,187 @@
+package expr
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+)
+
+// quantiles are $percentile and $median as accumulators. MongoDB approximates the percentiles of a
+// large group by a t-digest; here they are always those of the sorted numbers themselves, as MongoDB
+// has them for few. https://www.mongodb.com/docs/manual/reference/operator/aggregation/percentile/
+var quantiles = map[string]parseAccumulator{"$percentile": parseQuantileOfGroup, "$median": parseQuantileOfGroup}
+
+// quantileExpressions are both as expressions, over the elements of an array.
+var quantileExpressions = table{"$percentile": parseQuantileOfArray, "$median": parseQuantileOfArray}
+
+func parseQuantileOfGroup(name string, arg any, s Scope) (*Accumulator, error) {
+	input, start, err := parseQuantile(7429703, name, arg, s)
+	if err != nil {
+		return nil, err
+	}
+	return &Accumulator{arg: input, start: func() accumulation { next := start; return &next }}, nil
+}
+
+func parseQuantileOfArray(name string, arg any, s Scope) (Expr, error) {
+	input, start, err := parseQuantile(7436200, name, arg, s)
+	if err != nil {
+		return nil, err
+	}
+	return function(func(c *Context) (any, error) {
+		v, err := input.Eval(c)
+		if err != nil {
+			return nil, err
+		}
+		list, _ := v.(bson.A)
+		if bsonval.IsNumber(v) { // the percentiles of one number are that number, NaN too
+			return start.of(slices.Repeat([]float64{asFloat(v)}, len(start.at))), nil
+		}
+		if err := weigh(c, []any{v}); err != nil {
+			return nil, err
+		}
+		m := start
+		for _, x := range list {
+			if err := m.add(x); err != nil {
+				return nil, err
+			}
+		}
+		return m.result(), nil
+	}), nil
+}
+
+// parseQuantile parses {input, p, method}, without p for the median.
+func parseQuantile(notObject int32, name string, arg any, s Scope) (input Expr, m measuring, err error) {
+	if name == "$median" && notObject == 7429703 {
+		notObject = 7436100
+	} else if name == "$median" {
+		notObject = 7436201
+	}
+	m = measuring{name: name, one: name == "$median", at: []float64{0.5}}
+	d, ok := arg.(bson.D)
+	if !ok {
+		return nil, m, mongoerr.New(notObject, "specification must be an object; found %s: %s", name, Show(arg))
+	}
+	known := []string{"input", "p", "method"}
+	if m.one {
+		known = []string{"input", "method"}
+	}
+	for _, f := range d {
+		if !slices.Contains(known, f.Key) {
+			return nil, m, mongoerr.New(40415, "BSON field '%s.%s' is an unknown field.", name, f.Key)
+		}
+	}
+	for _, part := range known {
+		if bsonval.Index(d, part) < 0 {
+			return nil, m, mongoerr.New(40414, "BSON field '%s.%s' is missing but a required field", name, part)
+		}
+	}
+	if err := checkMethod(name, d); err != nil {
+		return nil, m, err
+	}
+	v, _ := bsonval.Get(d, "input")
+	if input, err = Parse(v, s); err != nil {
+		return nil, m, err
+	}
+	if p, ok := bsonval.Get(d, "p"); ok {
+		m.at, err = parseFractions(p, s)
+	}
+	return input, m, err
+}
+
+func checkMethod(name string, d bson.D) error {
+	v, _ := bsonval.Get(d, "method")
+	method, ok := v.(string)
+	switch {
+	case !ok:
+		return mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.method' is the wrong type '%s', expected type 'string'", name, bsonval.TypeName(v))
+	case method != "approximate":
+		return mongoerr.New(mongoerr.BadValue, "Currently only 'approximate' can be used as percentile 'method'.")
+	}
+	return nil
+}
+
+// parseFractions parses p, a constant array of numbers from 0 to 1.
+func parseFractions(arg any, s Scope) ([]float64, error) {
+	const wrong = "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s"
+	e, err := Parse(arg, s)
+	if err != nil {
+		return nil, err
+	}
+	v, ok := Literal(e)
+	if name, isString := arg.(string); !ok && isString && strings.HasPrefix(name, "$$") {
+		return nil, mongoerr.New(mongoerr.NotImplemented, "$percentile with a variable as 'p' isn't implemented by the embedded engine")
+	}
+	if !ok {
+		return nil, mongoerr.New(7750300, "The $percentile 'p' field must be an array of constant values, but found value: %s.", Show(arg))
+	}
+	list, ok := v.(bson.A)
+	if !ok || len(list) == 0 {
+		return nil, mongoerr.New(7750301, wrong, Show(v))
+	}
+	at := make([]float64, len(list))
+	for i, x := range list {
+		if !bsonval.IsNumber(x) {
+			return nil, mongoerr.New(7750302, wrong, Show(x))
+		}
+		if at[i] = asFloat(x); at[i] < 0 || at[i] > 1 {
+			return nil, mongoerr.New(7750303, wrong, shownAsDouble(x))
+		}
+	}
+	return at, nil
+}
+
+// measuring gathers the numbers of a group, as doubles, for their percentiles.
+type measuring struct {
+	name string
+	at   []float64
+	one  bool // the result is the value, not a list
+	list []float64
+}
+
+const doubleSize = 8
+
+func (m *measuring) held() int { return len(m.list) * doubleSize }
+
+// add takes a number, and leaves out any other value.
+func (m *measuring) add(v any) error {
+	f, ok := bsonval.Float(v)
+	if !ok || math.IsNaN(f) {
+		return nil
+	}
+	m.list = append(m.list, f)
+	if m.held() > MaxMemory {
+		return mongoerr.New(mongoerr.ExceededMemoryLimit,
+			"%s used too much memory and cannot spill to disk. Used: %d bytes. Memory limit: %d bytes", m.name, m.held(), MaxMemory)
+	}
+	return nil
+}
+
+func (m *measuring) result() any {
+	slices.Sort(m.list)
+	n := len(m.list)
+	if n == 0 {
+		return m.of(nil)
+	}
+	found := make([]float64, len(m.at))
+	for i, p := range m.at {
+		found[i] = m.list[min(max(int(math.Ceil(float64(n)*p))-1, 0), n-1)]
+	}
+	return m.of(found)
+}
+
+// of returns the percentiles as a value: nulls if there are none.
+func (m *measuring) of(found []float64) any {
+	out := make(bson.A, len(m.at))
+	for i, f := range found {
+		out[i] = f
+	}
+	if m.one {
+		return out[0]
+	}
+	return out
+}
