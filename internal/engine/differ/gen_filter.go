@@ -93,11 +93,14 @@ func fillFilters() {
 
 func treeTable() map[string]func(g *gen, depth int) any {
 	return map[string]func(g *gen, depth int) any{
-		"$and":     func(g *gen, depth int) any { return g.branches(depth) },
-		"$or":      func(g *gen, depth int) any { return g.branches(depth) },
-		"$nor":     func(g *gen, depth int) any { return g.branches(depth) },
-		"$expr":    func(g *gen, _ int) any { return g.boolExpr(2) },
-		"$comment": func(*gen, int) any { return "a comment" },
+		"$and":         func(g *gen, depth int) any { return g.branches(depth) },
+		"$or":          func(g *gen, depth int) any { return g.branches(depth) },
+		"$nor":         func(g *gen, depth int) any { return g.branches(depth) },
+		"$expr":        func(g *gen, _ int) any { return g.boolExpr(2) },
+		"$comment":     func(*gen, int) any { return "a comment" },
+		"$sampleRate":  func(g *gen, _ int) any { return pick[any](g, int32(0), 1.0) }, // any other is a matter of luck
+		"$alwaysTrue":  func(*gen, int) any { return int32(1) },
+		"$alwaysFalse": func(*gen, int) any { return 1.0 },
 		"$jsonSchema": func(g *gen, _ int) any {
 			key := pick(g, keys...)
 			return d("properties", d(key, pick(g, d("bsonType", g.typeName()), d("minimum", 1), d("maxLength", 1),

@@ -16,7 +16,11 @@ var accumulators = map[string]func(g *gen) any{
 	"$count":        func(*gen) any { return bson.D{} },
 	"$stdDevPop":    func(g *gen) any { return g.exprTo(num, 1) },
 	"$stdDevSamp":   func(g *gen) any { return g.exprTo(num, 1) },
-	"$firstN":       groupN, "$lastN": groupN, "$minN": groupN, "$maxN": groupN,
+	"$median":       func(g *gen) any { return d("input", g.exprTo(num, 1), "method", "approximate") },
+	"$percentile": func(g *gen) any {
+		return d("input", g.exprTo(num, 1), "p", pick(g, bson.A{0.0}, bson.A{1.0, int32(0)}), "method", "approximate")
+	},
+	"$firstN": groupN, "$lastN": groupN, "$minN": groupN, "$maxN": groupN,
 	"$top":     func(g *gen) any { return d("sortBy", g.totalSort(), "output", g.exprTo(anyKind, 1)) },
 	"$bottom":  func(g *gen) any { return d("sortBy", g.totalSort(), "output", g.exprTo(anyKind, 1)) },
 	"$topN":    func(g *gen) any { return d("sortBy", g.totalSort(), "output", g.exprTo(anyKind, 1), "n", g.count()) },

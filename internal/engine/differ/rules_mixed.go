@@ -229,7 +229,7 @@ var mixedRules = []rule{
 	},
 }
 
-var rules = slices.Concat(updateRules, laterUpdateRules, findRules, valueRules, laterRules, aggregateRules, mixedRules)
+var rules = slices.Concat(updateRules, laterUpdateRules, findRules, valueRules, laterRules, numberRules, aggregateRules, mixedRules)
 
 // regrouped reports whether groups by a field are counted, cut off or made anew by a later stage.
 func regrouped(c Case) bool {

@@ -47,7 +47,7 @@ func makeTable(t *testing.T) string {
 		title, operators string
 		rules            []rule
 	}{
-		{"Updates", "update", slices.Concat(updateRules, laterUpdateRules)}, {"Queries, projections and expressions", "aggregation", slices.Concat(findRules, valueRules, laterRules)},
+		{"Updates", "update", slices.Concat(updateRules, laterUpdateRules)}, {"Queries, projections and expressions", "aggregation", slices.Concat(findRules, valueRules, laterRules, numberRules)},
 		{"Pipelines", "aggregation", aggregateRules},
 	} {
 		section(&b, part.title)
@@ -157,7 +157,7 @@ var further = []struct{ server, manual, page string }{
 	{"w: 3 is accepted by one node", "The write isn't acknowledged.", "reference/write-concern"},
 	{"an unknown hint on update is ignored", "It is an error.", "reference/command/update"},
 	{"a 2dsphere index can't be compound", "It can have other fields before or after the place.", "core/indexes/index-types/geospatial/2dsphere"},
-	{"$where, $percentile, $median and $stdDevPop are unknown", "They are operators.", "reference/operator"},
+	{"$where, and $percentile and $median as expressions, are unknown", "They are operators.", "reference/operator"},
 	{"$merge takes no let and no pipeline, $out no source", "They do.", "reference/operator/aggregation/merge"},
 	{"an error of a duplicate key lacks keyPattern and keyValue", "They name the index and the value.", "reference/error-codes"},
 	{"explain shows PostgreSQL's plan, without keys examined, and of find, aggregate and count alone",
