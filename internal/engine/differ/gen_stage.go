@@ -80,11 +80,14 @@ func fillStages() {
 			return list(p.gen, 0, 3, func() any { return d("_id", p.IntN(9), "a", p.exprTo(num, 1)) })
 		},
 		"$setWindowFields": windowStage,
+		"$densify":         densifyStage,
+		"$fill":            fillStage,
 		"$out":             func(p *pipe) any { return "out" },
 		"$merge":           mergeStage,
 	})
 	restrict(stages, pipeline.Stages())
 	restrict(accumulators, expr.Accumulators())
+	fillWindows()
 }
 
 // pipeline makes a pipeline of one to four stages, and says whether the order of its result is determined.

@@ -79,20 +79,6 @@ func bucketAuto(p *pipe) any {
 	return out
 }
 
-// windowStage shifts along documents in the order of _id.
-func windowStage(p *pipe) any {
-	shift := d("output", p.exprTo(anyKind, 1), "by", pick[any](p.gen, int32(-1), int64(1), int32(0), int32(2), int32(-100), "x", 1.5))
-	if p.chance(60) {
-		shift = append(shift, bson.E{Key: "default", Value: pick[any](p.gen, "none", nil, int32(7), "$a")})
-	}
-	out := bson.D{}
-	if p.chance(50) {
-		out = d("partitionBy", p.exprTo(anyKind, 0))
-		p.ordered = false
-	}
-	return append(out, d("sortBy", d("_id", 1), "output", d("r", d("$shift", shift)))...)
-}
-
 func facetStage(p *pipe) any {
 	p.ordered, p.uniqueID = true, false
 	out := bson.D{}

@@ -24,6 +24,7 @@ func TestGrammar(t *testing.T) {
 		{"expr.Operators", expr.Operators(), keysOf(exprOps)},
 		{"expr.Accumulators", expr.Accumulators(), keysOf(accumulators)},
 		{"pipeline.Stages", pipeline.Stages(), keysOf(stages)},
+		{"pipeline.WindowFunctions", pipeline.WindowFunctions(), keysOf(windows)},
 	} {
 		for _, name := range tt.engine {
 			if !slices.Contains(tt.grammar, name) {

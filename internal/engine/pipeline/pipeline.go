@@ -203,6 +203,10 @@ func init() {
 		"$unwind":          parseUnwind,
 		"$group":           parseGroup,
 		"$bucket":          parseBucket,
+		"$bucketAuto":      parseBucketAuto,
+		"$densify":         parseDensify,
+		"$fill":            parseFill,
+		"$redact":          parseRedact,
 		"$sortByCount":     parseSortByCount,
 		"$sort":            parseSort,
 		"$limit":           parseLimit,
@@ -243,10 +247,10 @@ func Stages() []string { return slices.Sorted(maps.Keys(table)) }
 
 // absent names what MongoDB has and this engine hasn't.
 var absent = []string{
-	"$backupCursor", "$backupCursorExtend", "$bucketAuto", "$changeStreamSplitLargeEvent", "$collStats", "$currentOp",
-	"$densify", "$documents", "$fill", "$geoNear", "$indexStats", "$listCatalog", "$listClusterCatalog", "$listLocalSessions",
+	"$backupCursor", "$backupCursorExtend", "$changeStreamSplitLargeEvent", "$collStats", "$currentOp",
+	"$documents", "$geoNear", "$indexStats", "$listCatalog", "$listClusterCatalog", "$listLocalSessions",
 	"$listMqlEntities", "$listSampledQueries", "$listSearchIndexes", "$listSessions", "$mergeCursors", "$operationMetrics",
-	"$planCacheStats", "$querySettings", "$queryStats", "$queue", "$rankFusion", "$redact", "$rerank", "$score",
+	"$planCacheStats", "$querySettings", "$queryStats", "$queue", "$rankFusion", "$rerank", "$score",
 	"$scoreFusion", "$search", "$searchMeta", "$shardedDataDistribution", "$vectorSearch",
 }
 

@@ -119,7 +119,7 @@ func TestParseRefuses(t *testing.T) {
 		code           int32
 	}{
 		{"unknown", "[{$foo: 1}]", 40324},
-		{"known, not here", "[{$bucketAuto: {}}]", mongoerr.NotImplemented},
+		{"known, not here", "[{$planCacheStats: {}}]", mongoerr.NotImplemented},
 		{"two in one", "[{$match: {}, $limit: 1}]", 40323},
 		{"no document", "[1]", mongoerr.TypeMismatch},
 		{"$match of a value", "[{$match: 1}]", 15959},

@@ -191,12 +191,8 @@ func TestWindowsCost(t *testing.T) {
 	begin := time.Now()
 	for _, window := range []string{"documents: ['unbounded', 'current']", "documents: ['current', 'unbounded']", "documents: [-9999, 9999]",
 		"range: ['unbounded', 0]", "range: [0, 'unbounded']", "range: [-9999, 9999]"} {
-		for _, f := range []string{"$sum", "$avg", "$min", "$max", "$integral"} {
-			arg := "'$n'"
-			if f == "$integral" {
-				arg = "{input: '$n'}"
-			}
-			if _, err := field(m, "[{$setWindowFields: {sortBy: {n: 1}, output: {r: {"+f+": "+arg+", window: {"+window+"}}}}}, {$count: 'r'}]", "r"); err != nil {
+		for _, f := range []string{"$sum", "$max"} {
+			if _, err := field(m, "[{$setWindowFields: {sortBy: {n: 1}, output: {r: {"+f+": '$n', window: {"+window+"}}}}}, {$count: 'r'}]", "r"); err != nil {
 				t.Fatal(err)
 			}
 		}
