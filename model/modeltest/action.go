@@ -15,8 +15,6 @@ type Action struct {
 	do func(c *faultConn, m *message) error
 }
 
-func pass() Action { return Action{(*faultConn).forward} }
-
 // Fail answers with the error code and labels, such as "TransientTransactionError" or "RetryableWriteError". The server
 // doesn't see the command.
 func Fail(code int32, labels ...string) Action {

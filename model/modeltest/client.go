@@ -57,6 +57,9 @@ const disconnectTimeout = 5 * time.Second
 
 // connect returns a client of the backend. It sends nothing yet.
 func (b *backend) connect(c *config) (*mongo.Client, func(), error) {
+	if c.anyOrder {
+		return nil, nil, errAnyOrder
+	}
 	if err := b.configure(c); err != nil {
 		return nil, nil, err
 	}

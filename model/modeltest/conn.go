@@ -52,7 +52,7 @@ func (c *faultConn) Write(p []byte) (int, error) {
 
 func (c *faultConn) send(m *message) error {
 	if m.handshake || m.command.own() {
-		return c.forward(m)
+		return c.faults.own(c, m)
 	}
 	var action Action
 	action, c.released = c.faults.decide(m.command)

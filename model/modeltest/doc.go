@@ -21,6 +21,7 @@
 //	two operations at a time, in every order               Interleave
 //	a whole model: all of this, under scopes too           Verify
 //	a whole database as text, and back                     Dump, Load
+//	a recorded session with a server, without the server   Replay, WithAnyOrder
 //
 // Monitors and faults are no part of the engine: they work with the client of any server.
 //
@@ -34,6 +35,7 @@
 //     how: [Fail], [FailInside], [CutBefore], [CutInside], [CutAfter], [Delay], [Hold]
 //   - Test a model, in one call: [Verify]; try every cut, and every order of two: [FaultMatrix], [Interleave]
 //   - Compare what is stored: [Diff], [IgnoreOrder]; fill a database and look at all of it: [Load], [Dump]
+//   - Record what a server answers, and test without it: [Replay], [WithAnyOrder]
 //
 // # Costs
 //

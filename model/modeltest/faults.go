@@ -36,6 +36,9 @@ type Faults struct {
 	dead     bool
 	sessions []bson.RawValue // of transactions
 	reset    chan struct{}   // closed by Reset
+
+	// What is done to commands that no rule is for, and to what the driver sends for itself. Reset doesn't change it.
+	usual, own func(c *faultConn, m *message) error
 }
 
 // rule applies an action to the commands that match, from the from-th to the to-th.
@@ -47,7 +50,10 @@ type rule struct {
 }
 
 // NewFaults returns faults that let everything pass.
-func NewFaults() *Faults { return &Faults{reset: make(chan struct{})} }
+func NewFaults() *Faults {
+	forward := (*faultConn).forward
+	return &Faults{reset: make(chan struct{}), usual: forward, own: forward}
+}
 
 // On has the action done to the n-th command from now that matches; the first is 1. Rules are independent; of those that
 // a command meets, the first one given acts. It returns f.
@@ -138,7 +144,7 @@ func (f *Faults) decide(c Command) (Action, <-chan struct{}) {
 			f.sessions = append(f.sessions, id)
 		}
 	}
-	action := pass()
+	action := Action{f.usual}
 	chosen := false
 	for _, r := range f.rules {
 		if !r.match(c) {

@@ -1,0 +1,201 @@
+package modeltest
+
+import (
+	"bytes"
+	"encoding/hex"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// In a recording each generated ObjectID has a number. It is written as an ObjectID that begins with one of two marks.
+var (
+	clientMark = [9]byte{0, 0, 0, 0, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d} // made by the client
+	serverMark = [9]byte{0, 0, 0, 0, 0x5e, 0x5e, 0x5e, 0x5e, 0x5e} // made by the server
+)
+
+func numberedID(mark [9]byte, n int) bson.ObjectID {
+	return bson.ObjectID(append(mark[:], byte(n>>16), byte(n>>8), byte(n)))
+}
+
+// process is what this process puts in the ObjectIDs that it makes, after the seconds.
+var process = func() [5]byte {
+	id := bson.NewObjectID()
+	return [5]byte(id[4:9])
+}()
+
+// ownID reports whether this process made the ObjectID.
+func ownID(id bson.ObjectID) bool { return [5]byte(id[4:9]) == process }
+
+func markedID(id bson.ObjectID) bool {
+	return bytes.HasPrefix(id[:], clientMark[:]) || bytes.HasPrefix(id[:], serverMark[:])
+}
+
+// mapHexIDs replaces the ObjectIDs that stand in a string in hexadecimal, wherever they stand in it.
+func mapHexIDs(s string, f func(bson.ObjectID) bson.ObjectID) string {
+	var out strings.Builder
+	for i := 0; i < len(s); {
+		id, ok := hexID(s[i:])
+		if !ok {
+			out.WriteByte(s[i])
+			i++
+			continue
+		}
+		out.WriteString(f(id).Hex())
+		i += 24
+	}
+	return out.String()
+}
+
+// hexID returns the ObjectID that a string begins with, if this process made it or it has a mark.
+func hexID(s string) (id bson.ObjectID, ok bool) {
+	if len(s) < 24 {
+		return id, false
+	}
+	if _, err := hex.Decode(id[:], []byte(s[:24])); err != nil || s[:24] != id.Hex() {
+		return id, false
+	}
+	return id, ownID(id) || markedID(id)
+}
+
+// A binding holds which generated ObjectIDs of this run stand for which of the recording, and the same for the numbers of
+// transactions.
+type binding struct {
+	generated func(bson.ObjectID) bool // says which ObjectIDs of this run may stand for others
+	ids, back map[bson.ObjectID]bson.ObjectID
+	txns      map[int64]int64
+}
+
+func newBinding(generated func(bson.ObjectID) bool) *binding {
+	return &binding{generated, map[bson.ObjectID]bson.ObjectID{}, map[bson.ObjectID]bson.ObjectID{}, map[int64]int64{}}
+}
+
+func (b *binding) clone() *binding {
+	c := newBinding(b.generated)
+	for k, v := range b.ids {
+		c.ids[k], c.back[v] = v, k
+	}
+	for k, v := range b.txns {
+		c.txns[k] = v
+	}
+	return c
+}
+
+// bind reports whether an ObjectID of this run stands for the recorded one, which it may do from now on.
+func (b *binding) bind(recorded, live bson.ObjectID) bool {
+	bound, ok := b.ids[recorded]
+	switch {
+	case ok:
+		return bound == live
+	case live == recorded:
+		return true
+	case !markedID(recorded) || !b.generated(live):
+		return false
+	}
+	if _, taken := b.back[live]; taken {
+		return false
+	}
+	b.ids[recorded], b.back[live] = live, recorded
+	return true
+}
+
+// matches reports whether a command of this run is the recorded one, and binds what it can in both cases.
+func (b *binding) matches(recorded, live bson.Raw) bool {
+	r, err1 := recorded.Elements()
+	l, err2 := live.Elements()
+	same := err1 == nil && err2 == nil && len(r) == len(l)
+	byKey := map[string]bson.RawValue{}
+	for _, e := range l {
+		byKey[e.Key()] = e.Value()
+	}
+	for i, e := range r {
+		if i >= len(l) || l[i].Key() != e.Key() {
+			same = false
+		}
+		v, ok := byKey[e.Key()]
+		if e.Key() == "txnNumber" && ok {
+			ok = b.sameTxn(e.Value(), v)
+		} else if ok {
+			ok = b.matchesValue(e.Value(), v)
+		}
+		same = same && ok
+	}
+	return same
+}
+
+func (b *binding) sameTxn(recorded, live bson.RawValue) bool {
+	r, ok1 := recorded.AsInt64OK()
+	l, ok2 := live.AsInt64OK()
+	if bound, ok := b.txns[r]; ok {
+		return bound == l
+	}
+	b.txns[r] = l
+	return ok1 && ok2
+}
+
+func (b *binding) matchesValue(r, l bson.RawValue) bool {
+	switch {
+	case r.Type != l.Type:
+		return false
+	case r.Type == bson.TypeEmbeddedDocument || r.Type == bson.TypeArray:
+		return b.matches(bson.Raw(r.Value), bson.Raw(l.Value))
+	case r.Type == bson.TypeObjectID:
+		return b.bind(r.ObjectID(), l.ObjectID())
+	case r.Type == bson.TypeString:
+		return b.matchesString(r.StringValue(), l.StringValue())
+	}
+	return bytes.Equal(r.Value, l.Value)
+}
+
+func (b *binding) matchesString(r, l string) bool {
+	if len(r) != len(l) {
+		return false
+	}
+	for i := 0; i < len(r); {
+		want, ok := hexID(r[i:])
+		if !ok || !markedID(want) {
+			if r[i] != l[i] {
+				return false
+			}
+			i++
+			continue
+		}
+		got, ok := hexID(l[i:])
+		if !ok || !b.bind(want, got) {
+			return false
+		}
+		i += 24
+	}
+	return true
+}
+
+// live returns a recorded reply with the ObjectIDs of this run.
+func (b *binding) live(recorded bson.Raw) bson.Raw {
+	return b.replace(recorded, b.ids)
+}
+
+// recorded returns a command of this run with the ObjectIDs of the recording.
+func (b *binding) recorded(live bson.Raw) bson.Raw {
+	return b.replace(live, b.back)
+}
+
+func (b *binding) replace(d bson.Raw, by map[bson.ObjectID]bson.ObjectID) bson.Raw {
+	replaced := func(id bson.ObjectID) bson.ObjectID {
+		if to, ok := by[id]; ok {
+			return to
+		}
+		return id
+	}
+	return rewrite(d, nil, func(_ []string, v bson.RawValue) (bson.RawValue, bool) { return mapIDs(v, replaced), true })
+}
+
+// mapIDs replaces the ObjectID that a value is, or the ones that stand in a string.
+func mapIDs(v bson.RawValue, f func(bson.ObjectID) bson.ObjectID) bson.RawValue {
+	switch v.Type {
+	case bson.TypeObjectID:
+		return rawValue(f(v.ObjectID()))
+	case bson.TypeString:
+		return rawValue(mapHexIDs(v.StringValue(), f))
+	}
+	return v
+}
