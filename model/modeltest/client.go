@@ -63,6 +63,11 @@ func (b *backend) connect(c *config) (*mongo.Client, func(), error) {
 	if err := b.configure(c); err != nil {
 		return nil, nil, err
 	}
+	for _, m := range c.monitors {
+		m.mu.Lock()
+		m.backend = b
+		m.mu.Unlock()
+	}
 	dialer, interrupt := b.dialer, func() {}
 	if dialer != nil {
 		d := &interrupter{inner: dialer}

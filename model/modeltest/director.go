@@ -15,6 +15,7 @@ type director struct {
 	actors   [2]*actor
 	taken    schedule
 	steps    []string
+	released []Command
 }
 
 // An actor is an operation that runs.
@@ -127,6 +128,7 @@ func (d *director) release(a *actor) {
 	e := a.pending[0]
 	a.pending = a.pending[1:]
 	d.steps = append(d.steps, a.name+" "+e.command.String())
+	d.released = append(d.released, e.command)
 	close(e.turn)
 }
 

@@ -91,6 +91,9 @@ func ExampleWantCost() {
 	// cost: commands: want 2, got 1; documents written: want 0, got 1
 	// sent:
 	// 	parts.delete {deletes: [{q: {_id: 2}, limit: 1}]}
+	// plans, for what is stored now:
+	// 	parts.delete {deletes: [{q: {_id: 2}, limit: 1}]}
+	// 		index _id_; examined: 0 documents, 0 keys; found: 0
 }
 
 // The second of two writes is applied, but its answer is lost. The driver asks again, and nothing is written twice.

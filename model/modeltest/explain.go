@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 )
 
 // WantIndexed fails the test unless the index of the name serves the query: the server's plan for it, as explain shows it,
-// reads that index, within bounds, and no collection in full. The query is a [model.Find], [model.Aggregate] or
+// reads that index, within bounds, and no collection in full. A failure shows the plan, the documents and keys that it
+// examines, and the index that would serve a query which none serves, as a line for mongosh. The query is a [model.Find], [model.Aggregate] or
 // [model.Modify], a [model.Write] that updates, replaces or deletes, anything else with a method Command() bson.D, or a
 // bson.D that is a command. Nothing is written. Other indexes may be read as well, as those of an $or or a $lookup are.
 //
@@ -57,8 +59,25 @@ func WantIndexed(t testing.TB, db *mongo.Database, query any, index string) {
 		problem = compare(ctx, db, command, index, problem)
 	}
 	if problem != "" {
-		t.Errorf("indexed: %s: %s\n%v", cut(model.Shell(command), 400), problem, planOf(reply))
+		t.Errorf("indexed: %s: %s\n%v%s", cut(model.Shell(command), 400), problem, planOf(reply), diagnosis(ctx, db, command, plan))
 	}
+}
+
+// diagnosis tells what the server examines for a query, and which index would serve it.
+func diagnosis(ctx context.Context, db *mongo.Database, command bson.D, plan *queryPlan) string {
+	var text string
+	if reply, err := execute(ctx, db, command); err == nil {
+		text = strings.Replace(examinedText(reply), "; ", "\n", 1)
+	}
+	raw, err := bson.Marshal(command)
+	if err != nil {
+		return text
+	}
+	var plain bson.D // of the values that filters have when they are sent
+	if err := bson.Unmarshal(raw, &plain); err != nil {
+		return text
+	}
+	return text + suggestion(ctx, db, newCommand(db.Name(), raw).Collection, plain, plan, "\n")
 }
 
 // notImplemented is the code of DocumentDB for a command that it can't explain.

@@ -224,7 +224,7 @@ func (c InterleaveCase) play(t *testing.T, b *backend, s schedule, patience time
 	d, err := k.play(ctx, &c, db.Name(), s, patience)
 	defer func() {
 		if t.Failed() {
-			t.Logf("the order was:%s", d.story())
+			t.Logf("the order was:%s%s", d.story(), b.plans(d.released))
 		}
 	}()
 	if err != nil {

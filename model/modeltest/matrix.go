@@ -188,7 +188,7 @@ func (c FaultCase) row(t *testing.T, b *backend, row faultRow) {
 	err := c.runCut(ctx, t, b, db, f, row)
 	defer func() {
 		if t.Failed() {
-			t.Logf("the first run sent:%s", listCommands(f.Commands()))
+			t.Logf("the first run:%s%s", listCommands(f.Commands()), b.plans(f.Commands()))
 		}
 	}()
 	if err == nil {
@@ -282,6 +282,7 @@ func (c FaultCase) unchanged(ctx context.Context, t *testing.T, b *backend, db *
 		t.Fatal(err)
 	}
 	if before != after {
-		t.Errorf("running it once more changed the database (-before +after):\n%s", cmp.Diff(before, after))
+		t.Errorf("running it once more changed the database (-before +after):\n%s\nthe last run:%s%s", cmp.Diff(before, after),
+			listCommands(f.Commands()), b.plans(f.Commands()))
 	}
 }

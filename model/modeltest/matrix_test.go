@@ -165,11 +165,25 @@ func TestFaultMatrixLease(t *testing.T) {
 	}
 }
 
+// halfStory is what a failed row shows of its first run.
+const halfStory = `the first run:
+                sent:
+                	parts.aggregate {pipeline: [{$match: {n: 10}}, {$group: {_id: 1, n: {$sum: 1}}}], cursor: {}}
+                	parts.update {updates: [{q: {_id: 0}, u: {$set: {n: 10}}}]}
+                plans, for what is stored now:
+                	parts.aggregate {pipeline: [{$match: {n: 10}}, {$group: {_id: 1, n: {$sum: 1}}}], cursor: {}}
+                		COLLSCAN; examined: 4 documents, 0 keys; found: 1
+                		no index serves it; one that would: db.parts.createIndex({n: 1})
+                	parts.update {updates: [{q: {_id: 0}, u: {$set: {n: 10}}}]}
+                		index _id_; examined: 1 documents, 1 keys; found: 1
+`
+
 // TestFaultMatrixFinds runs broken cases in another process and reads what it says.
 func TestFaultMatrixFinds(t *testing.T) {
 	tests := []struct{ name, reason, want string }{
 		{"once", "an increment done again counts twice", "running it once more changed the database"},
 		{"half", "a rerun that takes its first write for the whole", "1 of 2 are set"},
+		{"half", "what the failed row sent, and the index that it lacks", halfStory},
 		{"swallows", "success although a write was lost", "the first Run returned nil in spite of the fault"},
 		{"many", "a write of many that takes its first document for all", "1 of 4 are set"},
 		{"fence", "a fence beside the lock document of the lease", "running it once more changed the database"},

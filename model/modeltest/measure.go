@@ -30,19 +30,19 @@ func measure(m *Monitor, f func() error) (model.Cost, []Command, error) {
 	return cost, append([]Command(nil), m.commands[first:]...), err
 }
 
-// WantCost runs f and fails the test unless f succeeds and costs what is wanted, exactly, and shows the commands that
-// were sent. A price that a value tells of itself, such as [model.Plan.Cost], can be wanted as it is: where it says
+// WantCost runs f and fails the test unless f succeeds and costs what is wanted, exactly. A failure shows the commands
+// that were sent, the plans of those that look documents up, and the index that would serve a query which none serves. A price that a value tells of itself, such as [model.Plan.Cost], can be wanted as it is: where it says
 // Unbounded, more documents may be written; where it says Batches, there may be more commands, and any number of
 // documents returned unless it states one. Its Indexes are not compared; see [WantIndexed].
 func WantCost(t testing.TB, m *Monitor, want model.Cost, f func() error) {
 	t.Helper()
 	got, commands, err := measure(m, f)
 	if err != nil {
-		t.Errorf("cost: the operation failed: %v%s", err, listCommands(commands))
+		t.Errorf("cost: the operation failed: %v%s%s", err, listCommands(commands), m.plans(commands))
 		return
 	}
 	if diff := compareCost(want, got); diff != "" {
-		t.Errorf("cost: %s%s", diff, listCommands(commands))
+		t.Errorf("cost: %s%s%s", diff, listCommands(commands), m.plans(commands))
 	}
 }
 
@@ -64,6 +64,17 @@ func compareCost(want, got model.Cost) string {
 		compare("documents returned", want.Returned, got.Returned, false)
 	}
 	return strings.Join(out, "; ")
+}
+
+// plans tells how the server runs the commands, if this package made the client.
+func (m *Monitor) plans(commands []Command) string {
+	m.mu.Lock()
+	b := m.backend
+	m.mu.Unlock()
+	if b == nil {
+		return ""
+	}
+	return b.plans(commands)
 }
 
 const listed = 30 // commands shown in a failure

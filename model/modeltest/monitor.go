@@ -30,6 +30,7 @@ type Monitor struct {
 	attempts map[attempt]bool
 	txns     map[string]*txnCost // by session
 	requests map[int64]*txnCost  // what has no answer yet
+	backend  *backend            // of the latest client that this package made for the monitor, or nil
 }
 
 // txnCost is what a transaction has cost.
