@@ -134,6 +134,9 @@ func (s *changeStream) locate(r *request) (store.Namespace, error) {
 		case r.isView():
 			return ns, store.OnView(ns)
 		}
+		if c := r.state().Collection(ns); c != nil && c.Series != nil {
+			return ns, mongoerr.New(mongoerr.CommandNotSupportedOnView, "Namespace %s is a timeseries collection", ns)
+		}
 		s.scope = scope{ns.DB, ns.Coll}
 		return ns, nil
 	}

@@ -32,6 +32,8 @@ func convertToCapped(r *request) (reply, error) {
 		switch {
 		case c == nil:
 			return mongoerr.New(mongoerr.NamespaceNotFound, "source collection %s does not exist", ns)
+		case c.Series != nil:
+			return notOnSeries(ns, "convertToCapped")
 		case c.View != nil:
 			return mongoerr.New(mongoerr.CommandNotSupportedOnView, "cloneCollectionAsCapped not supported for views: %s", ns)
 		}

@@ -51,7 +51,7 @@ func drop(r *request) (reply, error) {
 			rep = reply{{Key: "ns", Value: ns.String()}}
 			return listView(w, ns, nil)
 		default:
-			rep = reply{{Key: "nIndexesWas", Value: int32(len(c.Indexes))}, {Key: "ns", Value: ns.String()}}
+			rep = reply{{Key: "nIndexesWas", Value: int32(len(c.Listed()))}, {Key: "ns", Value: ns.String()}}
 		}
 		return err
 	})
@@ -110,6 +110,9 @@ func describeCollection(c *store.Collection) bson.D {
 			{Key: "name", Value: c.NS.Coll}, {Key: "type", Value: "view"}, {Key: "options", Value: options},
 			{Key: "info", Value: bson.D{{Key: "readOnly", Value: true}}},
 		}
+	}
+	if c.Series != nil {
+		return describeSeries(c)
 	}
 	return bson.D{
 		{Key: "name", Value: c.NS.Coll}, {Key: "type", Value: "collection"}, {Key: "options", Value: options},

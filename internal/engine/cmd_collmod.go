@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -54,18 +55,18 @@ type modification struct {
 	request    *request
 	ns         store.Namespace
 	validation validation
-	images     *bson.E
+	images     bson.D
 	size, max  int64
 	index      *args
 }
 
 func (m *modification) read() (err error) {
-	for _, name := range []string{"expireAfterSeconds", "timeseries", "dryRun"} {
+	for _, name := range []string{"timeseries", "dryRun"} {
 		m.refuse(name)
 	}
 	m.validation, err = readValidation(m.args)
 	m.fail(err)
-	m.images = readImages(m.args)
+	m.images = readImages(m.args, m.ns)
 	m.size, m.max = cappedSize(m.args, "cappedSize"), cappedMax(m.args, "cappedMax")
 	m.index = &args{place: "collMod.index", doc: m.document("index")}
 	m.fail(m.index.known([]string{"name", "keyPattern", "expireAfterSeconds", "hidden", "unique", "prepareUnique"}))
@@ -97,6 +98,15 @@ func (m *modification) changeView(w *store.Writer, c *store.Collection) error {
 // changeOptions changes what stands among the collection's options.
 func (m *modification) changeOptions(w *store.Writer, c *store.Collection) error {
 	options, form, check := c.Options, c.Form, c.Check
+	if m.has("expireAfterSeconds") {
+		var err error
+		if options, err = m.changeExpiry(w, c); err != nil {
+			return err
+		}
+	}
+	if c.Series != nil && (len(m.validation.given) > 0 || m.has(imagesOption)) {
+		return mongoerr.New(mongoerr.InvalidOptions, "option not supported on a time-series collection: a validator, or %s", imagesOption)
+	}
 	if m.has("cappedSize") || m.has("cappedMax") {
 		if c.Capped == nil {
 			return mongoerr.New(mongoerr.InvalidOptions, "Collection must be capped.")
@@ -111,8 +121,8 @@ func (m *modification) changeOptions(w *store.Writer, c *store.Collection) error
 		form.Capped = &next
 		options = slices.Concat(cappedOptions(&next), without(options, "capped", "size", "max"))
 	}
-	if m.images != nil {
-		options = append(without(options, m.images.Key), *m.images)
+	if m.has(imagesOption) {
+		options = append(without(options, imagesOption), m.images...)
 	}
 	if len(m.validation.given) > 0 {
 		v, err := m.validation.over(options)
@@ -128,6 +138,29 @@ func (m *modification) changeOptions(w *store.Writer, c *store.Collection) error
 		return err
 	}
 	return w.SetOptions(m.ns, options, check)
+}
+
+// changeExpiry changes after how long the measurements of a time series collection expire: a number of seconds, or "off".
+func (m *modification) changeExpiry(w *store.Writer, c *store.Collection) (options bson.D, err error) {
+	if c.Series == nil {
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "'expireAfterSeconds' is only supported on time-series collections")
+	}
+	options = without(c.Options, "expireAfterSeconds")
+	if c.Index(store.SeriesTTL) != nil {
+		if err := w.DropIndex(m.ns, store.SeriesTTL); err != nil {
+			return nil, err
+		}
+	}
+	v, _ := m.get("expireAfterSeconds")
+	if v == "off" {
+		return options, nil
+	}
+	after, err := expiry(v)
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, bson.E{Key: "expireAfterSeconds", Value: int64(after / time.Second)})
+	return options, w.AddIndex(m.ns, c.Series.SeriesTTL(after))
 }
 
 // without returns the options but those of the names.

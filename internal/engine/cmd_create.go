@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"slices"
+	"time"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/store"
@@ -29,7 +32,9 @@ func create(r *request) (reply, error) {
 	if form.Capped = readCapped(a); form.Capped != nil {
 		options = cappedOptions(form.Capped)
 	}
-	for _, name := range []string{"timeseries", "expireAfterSeconds", "clusteredIndex", "encryptedFields", "temp"} {
+	series, seriesOptions := readSeries(a)
+	after, expires := readSeriesExpiry(a)
+	for _, name := range []string{"clusteredIndex", "encryptedFields", "temp"} {
 		a.refuse(name)
 	}
 	for _, name := range []string{"storageEngine", "indexOptionDefaults"} {
@@ -38,16 +43,14 @@ func create(r *request) (reply, error) {
 	a.refuse("autoIndexId", true)
 	a.collation()
 	a.integer("flags", 0)
-	if on := readImages(a); on != nil {
-		options = append(options, *on)
-	}
+	options = append(options, readImages(a, ns)...)
 	v, err := readValidation(a)
 	a.fail(err)
 	if a.err != nil {
 		return nil, a.err
 	}
 	if view != nil {
-		if len(options)+len(v.given) > 0 {
+		if len(options)+len(v.given)+len(seriesOptions) > 0 {
 			return nil, mongoerr.New(mongoerr.InvalidOptions, "a view takes no other options than 'viewOn', 'pipeline' and 'collation': %s",
 				store.Show(append(options, v.given...)))
 		}
@@ -58,6 +61,16 @@ func create(r *request) (reply, error) {
 			return putView(w, ns, view)
 		})
 	}
+	if series != nil {
+		if len(options)+len(v.given) > 0 || r.txn != nil {
+			return nil, mongoerr.New(mongoerr.InvalidOptions, "a time-series collection can't be made in a transaction, and takes no other options "+
+				"than 'timeseries', 'expireAfterSeconds' and 'collation': %s", store.Show(append(options, v.given...)))
+		}
+		if expires {
+			seriesOptions = append(seriesOptions, bson.E{Key: "expireAfterSeconds", Value: int64(after / time.Second)})
+		}
+		return nil, r.write(func(w *store.Writer) error { return createSeries(w, ns, seriesOptions, series, expires, after) })
+	}
 	return nil, r.write(func(w *store.Writer) error {
 		if err := w.CreateAs(ns, options, form); err != nil || len(v.given) == 0 {
 			return err
@@ -66,19 +79,37 @@ func create(r *request) (reply, error) {
 	})
 }
 
-// readImages reads changeStreamPreAndPostImages, as the option that a collection has by it; nil if it isn't there.
-func readImages(a *args) *bson.E {
-	const name = "changeStreamPreAndPostImages"
-	images := a.document(name)
+// readSeriesExpiry reads after how long measurements expire.
+func readSeriesExpiry(a *args) (after time.Duration, ok bool) {
+	v, ok := a.get("expireAfterSeconds")
+	if !ok {
+		return 0, false
+	}
+	after, err := expiry(v)
+	a.fail(err)
+	return after, true
+}
+
+const imagesOption = "changeStreamPreAndPostImages"
+
+// readImages reads changeStreamPreAndPostImages, as the options that a collection has by it: none if it is off.
+func readImages(a *args, ns store.Namespace) bson.D {
+	images := a.document(imagesOption)
 	if images == nil {
 		return nil
 	}
-	part := &args{place: a.place + "." + name, doc: images}
+	part := &args{place: a.place + "." + imagesOption, doc: images}
 	a.fail(part.known([]string{"enabled"}))
 	part.required("enabled")
 	on := part.boolean("enabled", false)
 	a.fail(part.err)
-	return &bson.E{Key: name, Value: bson.D{{Key: "enabled", Value: on}}}
+	if !on {
+		return nil
+	}
+	if slices.Contains(internalDatabases, ns.DB) {
+		a.fail(mongoerr.New(mongoerr.InvalidOptions, "%s collection option is not supported on the %s database", imagesOption, ns.DB))
+	}
+	return bson.D{{Key: imagesOption, Value: bson.D{{Key: "enabled", Value: true}}}}
 }
 
 // maxCappedSize is the largest size of a capped collection: 1 PB.

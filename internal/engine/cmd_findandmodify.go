@@ -74,6 +74,9 @@ func readModify(r *request) (*modifier, int32, error) {
 	if err := m.parse(r, a, change, nil); err != nil {
 		return nil, 0, err
 	}
+	if c := r.state().Collection(ns); c != nil && c.Series != nil && !m.remove {
+		return nil, 0, notOnSeries(ns, "findAndModify with an update")
+	}
 	if len(spec) > 0 {
 		m.fields, err = projection.ParseAt(spec, m.query.Matcher, m.now)
 	}

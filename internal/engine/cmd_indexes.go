@@ -51,13 +51,16 @@ func createIndexes(r *request) (reply, error) {
 		if w.Collection(ns).View != nil {
 			return store.OnView(ns)
 		}
-		before = len(w.Collection(ns).Indexes)
+		before = len(w.Collection(ns).Listed())
 		for _, s := range specs {
+			if err := checkSeriesIndex(w.Collection(ns), s); err != nil {
+				return err
+			}
 			if err := addIndex(w, ns, s); err != nil {
 				return err
 			}
 		}
-		after = len(w.Collection(ns).Indexes)
+		after = len(w.Collection(ns).Listed())
 		return nil
 	})
 	if err != nil {
@@ -135,7 +138,7 @@ func listIndexes(r *request) (reply, error) {
 		return nil, store.OnView(ns)
 	}
 	var list []bson.D
-	for _, x := range c.Indexes {
+	for _, x := range c.Listed() {
 		list = append(list, describeIndex(x.Spec))
 	}
 	return r.first(ns, &documents{list}, limit, false)
@@ -162,7 +165,7 @@ func dropIndexes(r *request) (reply, error) {
 		if c.View != nil {
 			return store.OnView(ns)
 		}
-		was = len(c.Indexes)
+		was = len(c.Listed())
 		names, err := indexNames(c, which)
 		if err != nil {
 			return err
@@ -192,7 +195,7 @@ func indexNames(c *store.Collection, which any) (names []string, err error) {
 		}
 		return names, nil
 	case string:
-		for _, x := range c.Indexes {
+		for _, x := range c.Listed() {
 			if v == "*" && x.Spec.Name != store.IDIndex || v == x.Spec.Name {
 				names = append(names, x.Spec.Name)
 			}
@@ -201,7 +204,7 @@ func indexNames(c *store.Collection, which any) (names []string, err error) {
 			return nil, mongoerr.New(mongoerr.IndexNotFound, "index not found with name [%s]", v)
 		}
 	case bson.D:
-		for _, x := range c.Indexes {
+		for _, x := range c.Listed() {
 			if equalKeys(x.Spec.Key, v) {
 				names = append(names, x.Spec.Name)
 			}

@@ -54,7 +54,7 @@ func dbStats(r *request) (reply, error) {
 			return nil, err
 		}
 		collections++
-		indexes += int64(len(c.Indexes))
+		indexes += int64(len(c.Listed()))
 		sum.Documents, sum.Bytes, indexBytes = sum.Documents+f.Documents, sum.Bytes+f.Bytes, indexBytes+f.IndexBytes()
 	}
 	average := 0.0
@@ -93,6 +93,9 @@ func collStats(r *request) (reply, error) {
 	if c != nil {
 		if c.View != nil {
 			return nil, store.OnView(ns)
+		}
+		if c.Series != nil {
+			return nil, notOnSeries(ns, "collStats")
 		}
 		if f, err = c.Figures(r.watch); err != nil {
 			return nil, err

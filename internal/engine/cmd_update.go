@@ -92,5 +92,8 @@ func readUpdate(r *request, ns store.Namespace, a *args) (*updater, error) {
 	if err == nil && u.multi && u.update.IsReplacement() {
 		err = mongoerr.New(mongoerr.FailedToParse, "multi update is not supported for replacement-style update")
 	}
+	if err == nil {
+		err = checkSeriesUpdate(r.state().Collection(ns), u, spec)
+	}
 	return u, err
 }

@@ -129,6 +129,8 @@ func (e *environment) overwrite(w *store.Writer, ns store.Namespace, list []bson
 		}
 	case c.View != nil:
 		return store.OnView(ns)
+	case c.Series != nil:
+		return notOnSeries(ns, "$out")
 	case c.Capped != nil:
 		return mongoerr.New(17152, "namespace '%s' is capped so it can't be used for $out", ns)
 	default:
@@ -174,6 +176,9 @@ func (e *environment) MergeOne(db, coll string, on []string, doc bson.D,
 	ns, err := e.namespace(db, coll)
 	if err != nil {
 		return err
+	}
+	if c := e.state.Collection(ns); c != nil && c.Series != nil {
+		return notOnSeries(ns, "$merge")
 	}
 	var filter bson.D
 	for _, name := range on {

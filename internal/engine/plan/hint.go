@@ -50,7 +50,7 @@ func (p *Plan) useHint(natural int64) error {
 		}
 		if p.coll != nil {
 			for _, x := range p.coll.Indexes {
-				if bsonval.Equal(x.Spec.Key, hint) {
+				if bsonval.Equal(x.Spec.Key, hint) && !x.Spec.Internal {
 					index = x
 				}
 			}
@@ -61,7 +61,7 @@ func (p *Plan) useHint(natural int64) error {
 	if p.coll == nil {
 		return nil
 	}
-	if index == nil {
+	if index == nil || index.Spec.Internal {
 		return mongoerr.New(mongoerr.BadValue, "error processing query: ns=%s: planner returned error :: caused by :: "+
 			"hint provided does not correspond to an existing index", p.coll.NS)
 	}

@@ -141,7 +141,7 @@ func (p *Plan) use(c *candidate) {
 // with a v that only equals itself: the fast path.
 func (p *Plan) pointOnID() *Scan {
 	f := p.query.Filter
-	if len(f) != 1 || f[0].Key != "_id" {
+	if len(f) != 1 || f[0].Key != "_id" || p.coll.Indexes[0].Spec.Internal {
 		return nil
 	}
 	switch v := f[0].Value.(type) {

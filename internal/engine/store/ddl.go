@@ -26,9 +26,13 @@ func (w *Writer) CreateAs(ns Namespace, options bson.D, form Form) error {
 		w.txn.join()
 		w.txn.created[ns] = true
 	}
+	id := idSpec()
+	if form.Series != nil {
+		id = seriesID()
+	}
 	c := &Collection{
 		NS: ns, Options: options, Form: form, UUID: newUUID(),
-		Records: NewTree(compareRecords), Indexes: []*Index{newIndex(idSpec())}, id: w.store.nextID(),
+		Records: NewTree(compareRecords), Indexes: []*Index{newIndex(id)}, id: w.store.nextID(),
 	}
 	w.adopt(c)
 	return nil

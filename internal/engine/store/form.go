@@ -1,8 +1,6 @@
 package store
 
 import (
-	"time"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -28,13 +26,6 @@ type Capped struct {
 	Max  int64 // documents; 0 means any number
 }
 
-// Series is what a time series collection is made of.
-type Series struct {
-	Time   string // the field that holds the time of a measurement
-	Meta   string // the field that says what is measured; "" for none
-	Expire time.Duration
-}
-
 // OnView is the error of a command on a view that only a collection can have.
 func OnView(ns Namespace) error {
 	return mongoerr.New(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
@@ -48,6 +39,8 @@ func (w *Writer) writable(e *collEdit) error {
 	case w.txn != nil && e.base.Capped != nil:
 		return mongoerr.New(mongoerr.OperationNotSupportedInTransaction,
 			"Collection '%s' is a capped collection. Writes in transactions are not allowed on capped collections.", e.base.NS)
+	case w.txn != nil && e.base.Series != nil:
+		return mongoerr.New(mongoerr.OperationNotSupportedInTransaction, "Cannot write to a time-series collection in a multi-document transaction: %s", e.base.NS)
 	}
 	return nil
 }

@@ -269,7 +269,7 @@ func (s *Store) Event(at Position) *Event {
 
 // note remembers a change, which shows in the history when it is published.
 func (w *Writer) note(kind string, c *Collection, old, next bson.D, size int, how Description) {
-	if w.mute {
+	if w.mute || c.Series != nil {
 		return
 	}
 	e := &Event{Kind: kind, NS: c.NS, UUID: c.UUID, Old: old, New: next, Images: c.images(), How: how, size: size}

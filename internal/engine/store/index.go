@@ -42,6 +42,8 @@ type IndexSpec struct {
 	Partial bson.D                         // partialFilterExpression; nil means every document
 	Covers  func(doc bson.D) (bool, error) // evaluates Partial; nil means every document
 
+	Internal bool // it is for the store's own use
+
 	Wild       *Wildcard // it is a wildcard index; nil for others
 	Projection bson.D    // wildcardProjection; nil for none
 

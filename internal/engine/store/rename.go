@@ -18,6 +18,8 @@ func (w *Writer) Rename(from, to Namespace, dropTarget bool) error {
 		return mongoerr.New(mongoerr.NamespaceNotFound, "Source collection %s does not exist", from)
 	case source.base.View != nil:
 		return mongoerr.New(mongoerr.CommandNotSupportedOnView, "cannot rename view: %s", from)
+	case source.base.Series != nil || target != nil && target.base.Series != nil:
+		return mongoerr.New(mongoerr.IllegalOperation, "Cannot rename a time-series collection, nor another to one: %s to %s", from, to)
 	case from == to:
 		return mongoerr.New(mongoerr.IllegalOperation, "Can't rename a collection to itself")
 	case target != nil && target.base.View != nil:

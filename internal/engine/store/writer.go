@@ -115,6 +115,11 @@ func (w *Writer) Insert(ns Namespace, doc bson.D) (*Record, error) {
 	if err := w.writable(e); err != nil {
 		return nil, err
 	}
+	if e.base.Series != nil {
+		if doc, err = e.base.Series.arrange(doc); err != nil {
+			return nil, err
+		}
+	}
 	if err := w.check(e, nil, doc); err != nil {
 		return nil, err
 	}
