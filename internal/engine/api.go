@@ -35,7 +35,7 @@ func (r *request) readAPI(a *args) {
 	case version == "" && (r.strict || deprecations):
 		a.fail(mongoerr.New(4886600, "Provided apiStrict or apiDeprecationErrors without passing apiVersion"))
 	case version != "" && version != "1":
-		a.fail(mongoerr.New(322, "API version must be \"1\""))
+		a.fail(mongoerr.New(mongoerr.APIVersionError, "API version must be \"1\""))
 	}
 }
 
@@ -45,7 +45,7 @@ func (r *request) checkAPI() error {
 		return nil
 	}
 	if !slices.Contains(stableCommands, r.command.name) {
-		return mongoerr.New(apiStrictError, "Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported "+
+		return mongoerr.New(mongoerr.APIStrictError, "Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported "+
 			"commands and migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api.", r.name)
 	}
 	if err := onlyStable(r.name, r.body[1:], unstableFields[r.command.name]); err != nil || r.command.name != "createIndexes" {
@@ -62,12 +62,10 @@ func (r *request) checkAPI() error {
 	return nil
 }
 
-const apiStrictError = 323
-
 func onlyStable(place string, d bson.D, unstable []string) error {
 	for _, e := range d {
 		if slices.Contains(unstable, e.Key) {
-			return mongoerr.New(apiStrictError, "BSON field '%s.%s' is not allowed with apiStrict:true.", place, e.Key)
+			return mongoerr.New(mongoerr.APIStrictError, "BSON field '%s.%s' is not allowed with apiStrict:true.", place, e.Key)
 		}
 	}
 	return nil

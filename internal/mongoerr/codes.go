@@ -92,6 +92,7 @@ const (
 	ConversionFailure                        int32 = 241
 	TransactionAborted                       int32 = 244
 	SnapshotUnavailable                      int32 = 246
+	StaleChunkHistory                        int32 = 250
 	NoSuchTransaction                        int32 = 251
 	TransactionCommitted                     int32 = 256
 	TransactionTooLarge                      int32 = 257
@@ -99,12 +100,17 @@ const (
 	ExceededTimeLimit                        int32 = 262
 	OperationNotSupportedInTransaction       int32 = 263
 	FailPointSetFailed                       int32 = 266
+	PreparedTransactionInProgress            int32 = 267
+	MigrationConflict                        int32 = 273
 	ClientDisconnect                         int32 = 279
 	ChangeStreamFatalError                   int32 = 280
 	ChangeStreamHistoryLost                  int32 = 286
 	TransactionExceededLifetimeLimitSeconds  int32 = 290
 	NoQueryExecutionPlans                    int32 = 291
 	QueryExceededMemoryLimitNoDiskUseAllowed int32 = 292
+	APIVersionError                          int32 = 322
+	APIStrictError                           int32 = 323
+	APIDeprecationError                      int32 = 324
 	SocketException                          int32 = 9001
 	CannotGrowDocumentInCappedNamespace      int32 = 10003
 	NotWritablePrimary                       int32 = 10107
@@ -212,6 +218,7 @@ var names = map[int32]string{
 	ConversionFailure:                        "ConversionFailure",
 	TransactionAborted:                       "TransactionAborted",
 	SnapshotUnavailable:                      "SnapshotUnavailable",
+	StaleChunkHistory:                        "StaleChunkHistory",
 	NoSuchTransaction:                        "NoSuchTransaction",
 	TransactionCommitted:                     "TransactionCommitted",
 	TransactionTooLarge:                      "TransactionTooLarge",
@@ -219,12 +226,17 @@ var names = map[int32]string{
 	ExceededTimeLimit:                        "ExceededTimeLimit",
 	OperationNotSupportedInTransaction:       "OperationNotSupportedInTransaction",
 	FailPointSetFailed:                       "FailPointSetFailed",
+	PreparedTransactionInProgress:            "PreparedTransactionInProgress",
+	MigrationConflict:                        "MigrationConflict",
 	ClientDisconnect:                         "ClientDisconnect",
 	ChangeStreamFatalError:                   "ChangeStreamFatalError",
 	ChangeStreamHistoryLost:                  "ChangeStreamHistoryLost",
 	TransactionExceededLifetimeLimitSeconds:  "TransactionExceededLifetimeLimitSeconds",
 	NoQueryExecutionPlans:                    "NoQueryExecutionPlans",
 	QueryExceededMemoryLimitNoDiskUseAllowed: "QueryExceededMemoryLimitNoDiskUseAllowed",
+	APIVersionError:                          "APIVersionError",
+	APIStrictError:                           "APIStrictError",
+	APIDeprecationError:                      "APIDeprecationError",
 	SocketException:                          "SocketException",
 	CannotGrowDocumentInCappedNamespace:      "CannotGrowDocumentInCappedNamespace",
 	NotWritablePrimary:                       "NotWritablePrimary",

@@ -11,12 +11,14 @@ import (
 )
 
 const (
-	driverModule = "go.mongodb.org/mongo-driver/v2"
-	filesVersion = "v2.2.0" // the last that has the specifications' files
+	driverModule  = "go.mongodb.org/mongo-driver/v2"
+	filesVersion  = "v2.2.0" // the last that has the specifications' files
+	legacyVersion = "v2.1.0" // the last that runs those in the older format
 )
 
-// layOut makes folder/driver: the driver's module, and the specifications' files where its tests look for them.
-func layOut(folder, specifications string) error {
+// layOut makes folder/driver, the driver's module with the specifications' files where its tests look for them, and
+// folder/legacy, an older one that has its own.
+func layOut(folder, checkout string, suites []suite) error {
 	driver, err := moduleFolder(driverModule)
 	if err != nil {
 		return err
@@ -25,16 +27,25 @@ func layOut(folder, specifications string) error {
 	if err := copyFolder(to, driver, true); err != nil {
 		return err
 	}
-	source := filepath.Join(to, "testdata", "specifications", "source")
-	from := func(s suite) string { return filepath.Join(specifications, "source", s.folder) }
-	if specifications == "" {
-		old, err := moduleFolder(driverModule + "@" + filesVersion)
+	from := func(s suite) string { return filepath.Join(checkout, "source", s.folder) }
+	if checkout == "" {
+		old, err := moduleFolder(driverModule + "@" + legacyVersion)
 		if err != nil {
+			return err
+		}
+		if err := copyFolder(filepath.Join(folder, "legacy"), old, true); err != nil {
+			return err
+		}
+		if old, err = moduleFolder(driverModule + "@" + filesVersion); err != nil {
 			return err
 		}
 		from = func(s suite) string { return filepath.Join(old, "testdata", s.files) }
 	}
+	source := filepath.Join(to, "testdata", "specifications", "source")
 	for _, s := range suites {
+		if s.legacy {
+			continue
+		}
 		if err := copyFolder(filepath.Join(source, s.folder), from(s), false); err != nil {
 			return err
 		}

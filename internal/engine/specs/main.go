@@ -3,12 +3,13 @@
 //	go run ./internal/engine/specs                  # all suites, and the table of what they said
 //	go run ./internal/engine/specs -suites crud -v  # one suite, and the output of each failure
 //
-// It copies the driver's module into a temporary folder, tests and all, and lays the specifications' files beside them. The module
-// of the version that go.mod names has the tests, and no files since version 2.3; the last version that has the files lends them.
-// Both come from the module cache, or the module proxy. With -specifications they come from a checkout of
-// https://github.com/mongodb/specifications instead. Nothing of either is part of this repository.
+// It copies the driver's module of the version that go.mod names into a temporary folder, tests and all, and lays the
+// specifications' files beside them. The module has none since version 2.3: the last version that has them lends them, and the
+// last that runs the older format runs the suites that weren't in the unified one then. All come from the module cache, or the
+// module proxy. With -specifications the files come from a checkout of https://github.com/mongodb/specifications instead, where
+// all are in the unified format. Nothing of this is part of this repository.
 //
-// Each failure is named in known.txt with its reason. A failure that isn't named there, and a named one that passes, fail the
+// known.txt names each failure, with its reason. A failure that isn't named there, and a named one that passes, fail the
 // command.
 package main
 
@@ -30,7 +31,7 @@ import (
 func main() {
 	var o settings
 	flag.StringVar(&o.suites, "suites", ".", "a regular expression of the `suites` to run")
-	flag.StringVar(&o.specifications, "specifications", "", "a checkout of mongodb/specifications to take the files from, a `folder`")
+	flag.StringVar(&o.checkout, "specifications", "", "a checkout of mongodb/specifications to take the files from, a `folder`")
 	flag.StringVar(&o.uri, "uri", "", "the connection string of another server to test than an engine, a `URI`")
 	flag.BoolVar(&o.verbose, "v", false, "print what each failure says")
 	flag.Parse()
@@ -44,8 +45,8 @@ func main() {
 }
 
 type settings struct {
-	suites, specifications, uri string
-	verbose                     bool
+	suites, checkout, uri string
+	verbose               bool
 }
 
 func (o *settings) run(ctx context.Context) error {
@@ -53,12 +54,13 @@ func (o *settings) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	suites := chosen(which, o.checkout != "")
 	folder, err := os.MkdirTemp("", "specs")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	if err := layOut(folder, o.specifications); err != nil {
+	if err := layOut(folder, o.checkout, suites); err != nil {
 		return err
 	}
 	uri := o.uri
@@ -70,36 +72,36 @@ func (o *settings) run(ctx context.Context) error {
 		defer stop()
 		uri = own
 	}
-	r := &results{}
-	for _, p := range packages(which) {
+	r := &results{suites: suites, tests: map[string]*result{}}
+	for _, p := range packages(suites) {
+		before := len(r.tests)
 		out, err := p.test(ctx, folder, uri)
 		if err := r.read(bytes.NewReader(out)); err != nil {
 			return err
 		}
-		if err != nil && len(r.tests) == 0 {
+		if err != nil && len(r.tests) == before {
 			return fmt.Errorf("go test %s: %w\n%s", p.path, err, out)
 		}
 	}
 	r.print(os.Stdout)
-	return r.check(os.Stdout, which, o.verbose)
+	return r.check(os.Stdout, o.checkout != "", o.verbose)
 }
 
-// testPackage is a package of the driver, and the suites that it runs.
-type testPackage struct{ path, run string }
+// testPackage is a package of a copy of the driver, and the suites that it runs.
+type testPackage struct{ driver, path, run string }
 
 // packages returns those that run the suites.
-func packages(which *regexp.Regexp) []testPackage {
-	byPackage := map[testPackage][]string{}
+func packages(suites []suite) []testPackage {
+	folders := map[testPackage][]string{}
 	for _, s := range suites {
-		if which.MatchString(s.name) {
-			p := testPackage{path: s.path(), run: s.function()}
-			first, _, _ := strings.Cut(s.folder, "/")
-			byPackage[p] = append(byPackage[p], first)
-		}
+		p := testPackage{driver: s.driver(), path: s.path(), run: s.function()}
+		first, _, _ := strings.Cut(s.folder, "/")
+		folders[p] = append(folders[p], first)
 	}
 	var list []testPackage
-	for p, folders := range byPackage {
-		list = append(list, testPackage{p.path, "^" + p.run + "$/^(" + strings.Join(folders, "|") + ")$"})
+	for p, names := range folders {
+		p.run = "^" + p.run + "$/^(" + strings.Join(names, "|") + ")$"
+		list = append(list, p)
 	}
 	return list
 }
@@ -107,7 +109,7 @@ func packages(which *regexp.Regexp) []testPackage {
 // test returns the output of go test -json.
 func (p testPackage) test(ctx context.Context, folder, uri string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-count=1", "-trimpath", "-timeout=30m", "-run", p.run, "./"+p.path)
-	cmd.Dir = filepath.Join(folder, "driver")
+	cmd.Dir = filepath.Join(folder, p.driver)
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "MONGODB_URI="+uri, "PROJECT_DIRECTORY="+cmd.Dir)
 	cmd.Stderr = os.Stderr
 	return cmd.Output()

@@ -12,7 +12,10 @@ import (
 )
 
 // results are what the tests said.
-type results struct{ tests map[string]*result }
+type results struct {
+	suites []suite
+	tests  map[string]*result // by suite and name
+}
 
 // result is that of one test.
 type result struct {
@@ -25,9 +28,6 @@ type result struct {
 
 // read adds what go test -json wrote.
 func (r *results) read(from io.Reader) error {
-	if r.tests == nil {
-		r.tests = map[string]*result{}
-	}
 	for dec := json.NewDecoder(from); ; {
 		var e struct{ Action, Test, Output string }
 		if err := dec.Decode(&e); errors.Is(err, io.EOF) {
@@ -35,7 +35,7 @@ func (r *results) read(from io.Reader) error {
 		} else if err != nil {
 			return err
 		}
-		s, rest, ok := suiteOf(e.Test)
+		s, rest, ok := r.suiteOf(e.Test)
 		if !ok {
 			continue
 		}
@@ -60,8 +60,8 @@ func (r *results) read(from io.Reader) error {
 }
 
 // suiteOf takes a test's name apart.
-func suiteOf(test string) (suite, string, bool) {
-	for _, s := range suites {
+func (r *results) suiteOf(test string) (suite, string, bool) {
+	for _, s := range r.suites {
 		if rest, ok := strings.CutPrefix(test, s.function()+"/"+s.folder+"/"); ok {
 			return s, rest, true
 		}
@@ -100,7 +100,7 @@ func (r *results) print(to io.Writer) {
 	})
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "suite\tpassed\tfailed\tskipped")
-	for _, s := range suites {
+	for _, s := range r.suites {
 		if n := count[s.name]; n != nil {
 			fmt.Fprintf(w, "%s\t%d\t%d\t%d\n", s.name, n["pass"], n["fail"], n["skip"])
 		}
@@ -123,9 +123,10 @@ func sortedKeys[T any](m map[string]T) []string {
 }
 
 var (
-	place    = regexp.MustCompile(`(?s)^\S+\.go:\d+: `)
-	spaces   = regexp.MustCompile(`\s+`)
-	versions = regexp.MustCompile(`server version 8\.\d+(\.\d+)?`)
+	place    = regexp.MustCompile(`^\S+\.go:\d+: `)
+	version  = regexp.MustCompile(`server version "\S+" is higher than max version "\S+"`)
+	topology = regexp.MustCompile(`topology kind "replicaset" does not match any of the required kinds`)
+	noise    = regexp.MustCompile(`(?i)^skipping due to (environmental constraints: no matching RunOnBlock; comparison errors|known failure): `)
 )
 
 // skipReason is why a test was skipped, in few words.
@@ -133,7 +134,8 @@ func skipReason(output string) string {
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(line)
 		if place.MatchString(line) {
-			return versions.ReplaceAllString(spaces.ReplaceAllString(place.ReplaceAllString(line, ""), " "), "server version 8")
+			line = noise.ReplaceAllString(place.ReplaceAllString(line, ""), "")
+			return topology.ReplaceAllString(version.ReplaceAllString(line, "for older servers"), "for other topologies:")
 		}
 	}
 	return "no reason"

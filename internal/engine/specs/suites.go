@@ -1,17 +1,19 @@
 package main
 
+import "regexp"
+
 // suite is one of the specifications' folders of tests.
 type suite struct {
 	name   string
-	folder string // in mongodb/specifications
-	files  string // in the driver's testdata, where the module still has it
-	legacy bool   // in the format from before the unified one
+	folder string // as the tests name it
+	files  string // in the testdata of the driver's module that still has the files; "" where they were in the older format then
+	legacy bool   // in the older format, which an older driver runs
 }
 
-var suites = []suite{
+var unified = []suite{
 	{name: "crud", folder: "crud/tests/unified", files: "crud/unified"},
 	{name: "transactions", folder: "transactions/tests/unified", files: "transactions/unified"},
-	{name: "transactions-convenient-api", folder: "transactions-convenient-api/tests/unified", files: "convenient-transactions"},
+	{name: "transactions-convenient-api", folder: "transactions-convenient-api/tests/unified"},
 	{name: "sessions", folder: "sessions/tests", files: "sessions"},
 	{name: "retryable-reads", folder: "retryable-reads/tests/unified", files: "retryable-reads/unified"},
 	{name: "retryable-writes", folder: "retryable-writes/tests/unified", files: "retryable-writes/unified"},
@@ -19,7 +21,6 @@ var suites = []suite{
 	{name: "collection-management", folder: "collection-management/tests", files: "collection-management"},
 	{name: "index-management", folder: "index-management/tests", files: "index-management"},
 	{name: "run-command", folder: "run-command/tests/unified", files: "run-command"},
-	{name: "read-write-concern", folder: "read-write-concern/tests/operation", files: "read-write-concern/operation", legacy: true},
 	{name: "command-monitoring", folder: "command-logging-and-monitoring/tests/monitoring", files: "command-monitoring"},
 	{name: "command-logging", folder: "command-logging-and-monitoring/tests/logging", files: "command-monitoring/logging"},
 	{name: "versioned-api", folder: "versioned-api/tests", files: "versioned-api"},
@@ -27,7 +28,36 @@ var suites = []suite{
 	{name: "unified-test-format", folder: "unified-test-format/tests/valid-pass", files: "unified-test-format/valid-pass"},
 }
 
-// path is the driver's package that runs the suite, and function its test.
+var legacy = []suite{
+	{name: "transactions-legacy", folder: "transactions/legacy", legacy: true},
+	{name: "convenient-transactions-legacy", folder: "convenient-transactions", legacy: true},
+	{name: "retryable-reads-legacy", folder: "retryable-reads/legacy", legacy: true},
+	{name: "read-write-concern-legacy", folder: "read-write-concern/operation", legacy: true},
+}
+
+// chosen returns the suites to run whose names match. A checkout of the specifications has none in the older format.
+func chosen(which *regexp.Regexp, checkout bool) []suite {
+	all := unified
+	if !checkout {
+		all = append(all[:len(all):len(all)], legacy...)
+	}
+	var list []suite
+	for _, s := range all {
+		if which.MatchString(s.name) && (checkout || s.legacy || s.files != "") {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// driver is the folder of the driver's copy that runs the suite, path the package there, and function its test.
+func (s suite) driver() string {
+	if s.legacy {
+		return "legacy"
+	}
+	return "driver"
+}
+
 func (s suite) path() string {
 	if s.legacy {
 		return "internal/integration"
