@@ -1,6 +1,7 @@
 package update
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,7 @@ import (
 // next, but for the order of fields. A document within the document whose names have dots or dollars, or whose fields have
 // changed places, is set as a whole.
 func Describe(old, next bson.D) bson.D {
-	var d delta
+	d := delta{cost: emptyDocument}
 	d.document("", old, next)
 	return d.description()
 }
@@ -30,12 +31,34 @@ func (d *delta) description() bson.D {
 	}
 }
 
-// delta collects the differences of two documents.
+// delta collects the differences of two documents. Its cost is the size of the document by which MongoDB writes them
+// into the oplog: a difference is told in parts only if that is less than the new value.
 type delta struct {
 	updated   bson.D
 	removed   bson.A
 	truncated bson.A
+
+	cost     int
+	sections [3]bool // which of inserts, updates and deletes have an entry
 }
+
+const (
+	emptyDocument = 5 // its size
+	inserts       = 0
+	updates       = 1
+	deletes       = 2
+)
+
+// entry adds the cost of a field in a document. A section is a document of its own, whose name is one letter.
+func (d *delta) entry(section int, name string, size int) {
+	if !d.sections[section] {
+		d.sections[section] = true
+		d.cost += 3 + emptyDocument
+	}
+	d.cost += 2 + len(name) + size
+}
+
+func sizeOf(v any) int { return bsonval.SizeOf(v, math.MaxInt) }
 
 func (d *delta) add(more delta) {
 	d.updated = append(d.updated, more.updated...)
@@ -43,20 +66,12 @@ func (d *delta) add(more delta) {
 	d.truncated = append(d.truncated, more.truncated...)
 }
 
-// size is about what it takes to say.
-func (d *delta) size() int {
-	n := bsonval.Size(d.updated)
-	for _, name := range d.removed {
-		n += 8 + len(name.(string))
-	}
-	return n + 48*len(d.truncated)
-}
-
 // document compares documents at a path that ends with a dot, or is empty.
 func (d *delta) document(path string, old, next bson.D) {
 	for _, e := range old {
 		if bsonval.Index(next, e.Key) < 0 {
 			d.removed = append(d.removed, path+e.Key)
+			d.entry(deletes, e.Key, 1)
 		}
 	}
 	moved := false
@@ -72,52 +87,71 @@ func (d *delta) document(path string, old, next bson.D) {
 		}
 		if !ok || moved {
 			d.updated = append(d.updated, bson.E{Key: path + e.Key, Value: e.Value})
+			d.entry(inserts, e.Key, sizeOf(e.Value))
 			continue
 		}
-		d.field(path+e.Key, was, e.Value)
+		if cost, whole := d.field(path+e.Key, was, e.Value); whole {
+			d.entry(updates, e.Key, cost)
+		} else if cost > 0 {
+			d.cost += 3 + len(e.Key) + cost
+		}
 	}
 }
 
-// field compares the values of a field that both have.
-func (d *delta) field(path string, old, next any) {
+// field compares the values of a field that both have, and returns what it costs to say the difference, or the whole new value.
+func (d *delta) field(path string, old, next any) (cost int, whole bool) {
 	if bsonval.Equal(old, next) {
-		return
+		return 0, false
 	}
-	var inner delta
-	whole := bson.D{{Key: path, Value: next}}
+	size := sizeOf(next)
+	inner := delta{cost: emptyDocument}
 	switch was := old.(type) {
 	case bson.D:
 		if now, ok := next.(bson.D); ok && nameable(was) && nameable(now) && sameOrder(was, now) {
 			inner.document(path+".", was, now)
-			break
+		} else {
+			inner.cost = size
 		}
-		inner.updated = whole
 	case bson.A:
 		if now, ok := next.(bson.A); ok {
 			inner.array(path, was, now)
-			break
+		} else {
+			inner.cost = size
 		}
-		inner.updated = whole
 	default:
-		inner.updated = whole
+		inner.cost = size
 	}
-	if inner.size() >= bsonval.Size(whole) {
-		inner = delta{updated: whole}
+	if inner.cost >= size {
+		d.updated = append(d.updated, bson.E{Key: path, Value: next})
+		return size, true
 	}
 	d.add(inner)
+	return inner.cost, false
 }
 
+const (
+	arrayMark = 4 // {a: true}
+	newLength = 7 // {l: int32}
+)
+
 func (d *delta) array(path string, old, next bson.A) {
+	d.cost += arrayMark
 	if len(next) < len(old) {
 		d.truncated = append(d.truncated, bson.D{{Key: "field", Value: path}, {Key: "newSize", Value: int32(len(next))}})
+		d.cost += newLength
 	}
 	for i, v := range next {
-		at := path + "." + strconv.Itoa(i)
+		name := strconv.Itoa(i)
+		var cost int
 		if i < len(old) {
-			d.field(at, old[i], v)
-			continue
+			cost, _ = d.field(path+"."+name, old[i], v)
+		} else {
+			d.updated = append(d.updated, bson.E{Key: path + "." + name, Value: v})
+			cost = sizeOf(v)
 		}
-		d.updated = append(d.updated, bson.E{Key: at, Value: v})
+		if i >= len(old) || cost > 0 || !bsonval.Equal(old[i], v) {
+			d.cost += 3 + len(name) + cost
+		}
 	}
 }
 
