@@ -72,14 +72,18 @@ func (o *settings) run(ctx context.Context) error {
 		defer stop()
 		uri = own
 	}
+	skip, err := skipPattern(suites)
+	if err != nil {
+		return err
+	}
 	r := &results{suites: suites, tests: map[string]*result{}}
 	for _, p := range packages(suites) {
 		before := len(r.tests)
-		out, err := p.test(ctx, folder, uri)
+		out, err := p.test(ctx, folder, uri, skip)
 		if err := r.read(bytes.NewReader(out)); err != nil {
 			return err
 		}
-		if err != nil && len(r.tests) == before {
+		if err != nil && (len(r.tests) == before || bytes.Contains(out, []byte("panic: "))) {
 			return fmt.Errorf("go test %s: %w\n%s", p.path, err, out)
 		}
 	}
@@ -107,8 +111,8 @@ func packages(suites []suite) []testPackage {
 }
 
 // test returns the output of go test -json.
-func (p testPackage) test(ctx context.Context, folder, uri string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-count=1", "-trimpath", "-timeout=30m", "-run", p.run, "./"+p.path)
+func (p testPackage) test(ctx context.Context, folder, uri, skip string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-count=1", "-trimpath", "-timeout=30m", "-run", p.run, "-skip", skip, "./"+p.path)
 	cmd.Dir = filepath.Join(folder, p.driver)
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "MONGODB_URI="+uri, "PROJECT_DIRECTORY="+cmd.Dir)
 	cmd.Stderr = os.Stderr
