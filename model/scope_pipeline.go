@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -14,10 +15,12 @@ func (s *scope) merge(m MergeInto) MergeInto {
 		return m
 	}
 	last := len(m.Pipeline) - 1
+	args, _ := asDocument(m.Pipeline[last][0].Value)
 	head, err := s.pipeline(m.Collection, m.Pipeline[:last], false)
 	target, elsewhere := targetOf(m.Pipeline[last])
 	if err == nil {
-		err = s.knows(target)
+		into, _ := asDocument(valueOf(args, "into"))
+		err = cmp.Or(eachOnce(args), eachOnce(into), s.knows(target))
 	}
 	if err != nil {
 		m.Err = err
@@ -154,8 +157,21 @@ func (s *scope) stage(stage bson.D) (bson.D, error) {
 	if !ok {
 		return nil, &ConflictError{Reason: "the argument of " + name + " must be a document"}
 	}
+	if err := eachOnce(args); err != nil {
+		return nil, err
+	}
 	args, err := apply(args)
 	return bson.D{{Key: name, Value: args}}, err
+}
+
+// eachOnce refuses a field that is there twice: a server may read the second one, which the scope wasn't put into.
+func eachOnce(args bson.D) error {
+	for i, e := range args {
+		if hasKey(args[:i], e.Key) {
+			return &ConflictError{Reason: e.Key + " is there twice: nobody can tell which one the server reads"}
+		}
+	}
+	return nil
 }
 
 // inner puts the filter into the stage's own pipeline.
