@@ -130,9 +130,7 @@ func (a *Aggregation) Cost() Cost { return readCost(a.Index) }
 func holdPipeline(a *Aggregation, s *scope) {
 	pipeline, err := s.pipeline(a.Collection, a.Pipeline, false)
 	a.Pipeline = pipeline
-	if a.Err == nil {
-		a.Err = err
-	}
+	a.Err = cmp.Or(a.Err, err, nothingHidden(a.Collection, a.Options.Let))
 }
 
 // readPipeline is the pipeline, ready to run.

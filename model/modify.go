@@ -88,7 +88,7 @@ func holdModify(m *FindAndModify, s *scope) {
 		m.Err = &ConflictError{Collection: m.Collection, Reason: "a Remove under a scope that marks deletions: use an Update"}
 		return
 	}
-	if m.Err = s.allows(m.Collection, m.Filter); m.Err != nil {
+	if m.Err = cmp.Or(s.allows(m.Collection, m.Filter), nothingHidden(m.Collection, m.Projection), nothingHidden(m.Collection, m.Options.Let)); m.Err != nil {
 		return
 	}
 	m.Filter = And(m.Filter, s.filter)

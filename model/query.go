@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -118,7 +119,7 @@ func holdQuery(q *Query, s *scope) {
 	if !s.holds(q.Collection) || q.Err != nil {
 		return
 	}
-	q.Err = s.allows(q.Collection, q.Filter)
+	q.Err = cmp.Or(s.allows(q.Collection, q.Filter), nothingHidden(q.Collection, q.Projection), nothingHidden(q.Collection, q.Options.Let))
 	narrow(q, s.shown(q.Deleted))
 }
 

@@ -63,13 +63,15 @@ func nothingHidden(collection string, doc bson.D) error {
 	return nil
 }
 
-// codeWithin is the first operator within a document that runs code, or "".
+// codeWithin is the first operator within a document that runs code, or "". What is under $literal is data.
 func codeWithin(doc bson.Raw) string {
 	elems, _ := doc.Elements()
 	for _, e := range elems {
 		switch key := e.Key(); key {
 		case "$where", "$function", "$accumulator":
 			return key
+		case "$literal":
+			continue
 		}
 		switch v := e.Value(); v.Type {
 		case bson.TypeEmbeddedDocument, bson.TypeArray:

@@ -72,39 +72,48 @@ func TestScopeRefused(t *testing.T) {
 	into := func(stage bson.D) model.MergeInto {
 		return model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{stage}}
 	}
+	tenantOnly := model.Scope{Tenant: d("tenant", "a")}.On(bare)
 	code := d("$function", d("body", "function() {}", "args", bson.A{}, "lang", "js"))
 	for name, c := range map[string]struct {
 		err  error
 		want string
 	}{
-		"another tenant's scope":     {find(tenantOf("b").On(a)), "under another tenant's scope already"},
-		"a filter of another":        {second(docs.Find(d("tenant", "b")).All(ctx, a)), "names the tenant's field"},
-		"a list of tenants":          {second(docs.Find(d("tenant", d("$in", bson.A{"a", "b"}))).All(ctx, a)), "names the tenant's field"},
-		"a part of the tenant":       {second(docs.Find(d("tenant.x", "a")).All(ctx, a)), "names the tenant's field"},
-		"a filter of another in $or": {second(docs.Find(d("$or", bson.A{d("x", 1), d("$and", bson.A{d("tenant", "b")})})).All(ctx, a)), "names the tenant's field"},
-		"a count of another's":       {second(docs.Find(d("tenant", "b")).Count(ctx, a)), "names the tenant's field"},
-		"an update of another's":     {second(updateMany(d("tenant", "b"), d("$set", d("x", 1))).Run(ctx, a)), "names the tenant's field"},
-		"a findAndModify":            {second(docs.Modify(d("tenant", "b"), d("$set", d("x", 1))).Run(ctx, a)), "names the tenant's field"},
-		"a $match of another":        {second(docs.Aggregate(mongo.Pipeline{d("$match", d("tenant", "b"))}).All(ctx, a)), "names the tenant's field"},
-		"a joined $match of another": {second(docs.Aggregate(mongo.Pipeline{d("$lookup", d("from", "x", "as", "y", "pipeline", mongo.Pipeline{d("$match", d("tenant", "b"))}))}).All(ctx, a)), "names the tenant's field"},
-		"a move to another":          {second(docs.Update(1, d("$set", d("tenant", "b"))).Run(ctx, a)), "the scope gives this field its value"},
-		"$where":                     {second(docs.Find(d("$where", "true")).All(ctx, a)), "$where can't be kept"},
-		"$where in $or":              {second(docs.Find(d("$or", bson.A{d("$where", "true")})).All(ctx, a)), "$where can't be kept"},
-		"$function":                  {second(docs.Find(d("$expr", d("$eq", bson.A{1, code}))).All(ctx, a)), "$function can't be kept"},
-		"$function in a pipeline":    {second(docs.Aggregate(mongo.Pipeline{d("$limit", 1), d("$set", d("x", code))}).All(ctx, a)), "$function can't be kept"},
-		"$function within a facet":   {second(docs.Aggregate(mongo.Pipeline{d("$facet", d("f", bson.A{d("$set", d("x", code))}))}).All(ctx, a)), "$function can't be kept"},
-		"$accumulator":               {second(docs.Aggregate(mongo.Pipeline{d("$group", d("_id", nil, "x", d("$accumulator", d())))}).All(ctx, a)), "$accumulator can't be kept"},
-		"$documents":                 {second(docs.Aggregate(mongo.Pipeline{d("$documents", bson.A{d("x", 1)})}).All(ctx, a)), "must be first"},
-		"$documents in a union":      {second(docs.Aggregate(mongo.Pipeline{d("$unionWith", d("pipeline", bson.A{d("$documents", bson.A{})}))}).All(ctx, a)), "must be first"},
-		"$indexStats":                {second(docs.Aggregate(mongo.Pipeline{d("$indexStats", d())}).All(ctx, a)), "must be first"},
-		"a stage nobody knows":       {second(docs.Aggregate(mongo.Pipeline{d("$limit", 1), d("$peek", d())}).All(ctx, a)), "$peek can't be kept"},
-		"two pipelines in a $lookup": {second(docs.Aggregate(mongo.Pipeline{d("$lookup", d("from", "x", "as", "y", "pipeline", bson.A{}, "pipeline", bson.A{}))}).All(ctx, a)), "pipeline is there twice"},
-		"two pipelines in a union":   {second(docs.Aggregate(mongo.Pipeline{d("$unionWith", d("coll", "x", "pipeline", bson.A{}, "pipeline", bson.A{}))}).All(ctx, a)), "pipeline is there twice"},
-		"two conditions on a graph":  {second(docs.Aggregate(mongo.Pipeline{d("$graphLookup", d("from", "x", "as", "y", "restrictSearchWithMatch", d("x", 1), "restrictSearchWithMatch", d("x", 1)))}).All(ctx, a)), "restrictSearchWithMatch is there twice"},
-		"two targets of a $merge":    {second(into(d("$merge", d("into", "y", "whenMatched", "fail", "into", d("db", "x", "coll", "y")))).Run(ctx, a)), "into is there twice"},
-		"another database's $merge":  {second(into(d("$merge", d("into", d("db", "x", "coll", "y"), "whenMatched", "fail"))).Run(ctx, a)), "into another database"},
-		"another database's $out":    {second(into(d("$out", d("db", "x", "coll", "y"))).Run(ctx, a)), "into another database"},
-		"$out":                       {second(into(d("$out", "y")).Run(ctx, a)), "it would write documents that the filter hides"},
+		"another tenant's scope":           {find(tenantOf("b").On(a)), "under another tenant's scope already"},
+		"a filter of another":              {second(docs.Find(d("tenant", "b")).All(ctx, a)), "names the tenant's field"},
+		"a list of tenants":                {second(docs.Find(d("tenant", d("$in", bson.A{"a", "b"}))).All(ctx, a)), "names the tenant's field"},
+		"a part of the tenant":             {second(docs.Find(d("tenant.x", "a")).All(ctx, a)), "names the tenant's field"},
+		"a filter of another in $or":       {second(docs.Find(d("$or", bson.A{d("x", 1), d("$and", bson.A{d("tenant", "b")})})).All(ctx, a)), "names the tenant's field"},
+		"a count of another's":             {second(docs.Find(d("tenant", "b")).Count(ctx, a)), "names the tenant's field"},
+		"an update of another's":           {second(updateMany(d("tenant", "b"), d("$set", d("x", 1))).Run(ctx, a)), "names the tenant's field"},
+		"a findAndModify":                  {second(docs.Modify(d("tenant", "b"), d("$set", d("x", 1))).Run(ctx, a)), "names the tenant's field"},
+		"a $match of another":              {second(docs.Aggregate(mongo.Pipeline{d("$match", d("tenant", "b"))}).All(ctx, a)), "names the tenant's field"},
+		"a joined $match of another":       {second(docs.Aggregate(mongo.Pipeline{d("$lookup", d("from", "x", "as", "y", "pipeline", mongo.Pipeline{d("$match", d("tenant", "b"))}))}).All(ctx, a)), "names the tenant's field"},
+		"a move to another":                {second(docs.Update(1, d("$set", d("tenant", "b"))).Run(ctx, a)), "the scope gives this field its value"},
+		"$where":                           {second(docs.Find(d("$where", "true")).All(ctx, a)), "$where can't be kept"},
+		"$where in $or":                    {second(docs.Find(d("$or", bson.A{d("$where", "true")})).All(ctx, a)), "$where can't be kept"},
+		"$function":                        {second(docs.Find(d("$expr", d("$eq", bson.A{1, code}))).All(ctx, a)), "$function can't be kept"},
+		"$function in a pipeline":          {second(docs.Aggregate(mongo.Pipeline{d("$limit", 1), d("$set", d("x", code))}).All(ctx, a)), "$function can't be kept"},
+		"$function within a facet":         {second(docs.Aggregate(mongo.Pipeline{d("$facet", d("f", bson.A{d("$set", d("x", code))}))}).All(ctx, a)), "$function can't be kept"},
+		"$accumulator":                     {second(docs.Aggregate(mongo.Pipeline{d("$group", d("_id", nil, "x", d("$accumulator", d())))}).All(ctx, a)), "$accumulator can't be kept"},
+		"$documents":                       {second(docs.Aggregate(mongo.Pipeline{d("$documents", bson.A{d("x", 1)})}).All(ctx, a)), "must be first"},
+		"$documents in a union":            {second(docs.Aggregate(mongo.Pipeline{d("$unionWith", d("pipeline", bson.A{d("$documents", bson.A{})}))}).All(ctx, a)), "must be first"},
+		"$indexStats":                      {second(docs.Aggregate(mongo.Pipeline{d("$indexStats", d())}).All(ctx, a)), "must be first"},
+		"a stage nobody knows":             {second(docs.Aggregate(mongo.Pipeline{d("$limit", 1), d("$peek", d())}).All(ctx, a)), "$peek can't be kept"},
+		"$function in a joined let":        {second(docs.Aggregate(mongo.Pipeline{d("$lookup", d("from", "x", "as", "y", "let", d("z", code)))}).All(ctx, a)), "$function can't be kept"},
+		"$function to start with":          {second(docs.Aggregate(mongo.Pipeline{d("$graphLookup", d("from", "x", "as", "y", "startWith", code))}).All(ctx, a)), "$function can't be kept"},
+		"$where on a graph":                {second(docs.Aggregate(mongo.Pipeline{d("$graphLookup", d("from", "x", "as", "y", "restrictSearchWithMatch", d("$where", "true")))}).All(ctx, a)), "$where can't be kept"},
+		"$function in a projection":        {second(projected(docs, d("x", code)).All(ctx, a)), "$function can't be kept"},
+		"$function in a returned document": {second(modified(docs, nil, d("x", code)).Run(ctx, a)), "$function can't be kept"},
+		"$function in a variable":          {second(modified(docs, d("x", code), nil).Run(ctx, a)), "$function can't be kept"},
+		"$function in an update":           {second(once(updateMany(d("_id", 1), mongo.Pipeline{d("$set", d("x", code))})).Run(ctx, a)), "$function can't be kept"},
+		"$function in a $merge":            {second(into(d("$merge", d("into", "y", "on", bson.A{"_id", "tenant"}, "whenMatched", bson.A{d("$set", d("x", code))}))).Run(ctx, tenantOnly)), "$function can't be kept"},
+		"two pipelines in a $lookup":       {second(docs.Aggregate(mongo.Pipeline{d("$lookup", d("from", "x", "as", "y", "pipeline", bson.A{}, "pipeline", bson.A{}))}).All(ctx, a)), "pipeline is there twice"},
+		"two pipelines in a union":         {second(docs.Aggregate(mongo.Pipeline{d("$unionWith", d("coll", "x", "pipeline", bson.A{}, "pipeline", bson.A{}))}).All(ctx, a)), "pipeline is there twice"},
+		"two conditions on a graph":        {second(docs.Aggregate(mongo.Pipeline{d("$graphLookup", d("from", "x", "as", "y", "restrictSearchWithMatch", d("x", 1), "restrictSearchWithMatch", d("x", 1)))}).All(ctx, a)), "restrictSearchWithMatch is there twice"},
+		"two targets of a $merge":          {second(into(d("$merge", d("into", "y", "whenMatched", "fail", "into", d("db", "x", "coll", "y")))).Run(ctx, a)), "into is there twice"},
+		"another database's $merge":        {second(into(d("$merge", d("into", d("db", "x", "coll", "y"), "whenMatched", "fail"))).Run(ctx, a)), "into another database"},
+		"another database's $out":          {second(into(d("$out", d("db", "x", "coll", "y"))).Run(ctx, a)), "into another database"},
+		"$out":                             {second(into(d("$out", "y")).Run(ctx, a)), "it would write documents that the filter hides"},
 	} {
 		var conflict *model.ConflictError
 		if !errors.As(c.err, &conflict) || !strings.Contains(c.err.Error(), c.want) {
@@ -114,11 +123,29 @@ func TestScopeRefused(t *testing.T) {
 	if n := monitor.Cost().Commands; n != 0 {
 		t.Errorf("%d commands were sent", n)
 	}
+	literal := mongo.Pipeline{d("$set", d("x", d("$literal", code)))}
+	if _, err := once(updateMany(d("_id", 1), literal)).Run(ctx, a); err != nil {
+		t.Errorf("code as data: %v", err)
+	}
 	for _, own := range []bson.D{d("tenant", "a"), d("tenant", d("$eq", "a")), d("$and", bson.A{d("tenant", "a"), d("x", 1)})} {
 		if found, err := docs.Find(own).All(ctx, a); err != nil || len(found) > 0 {
 			t.Errorf("%s: %v, %v", model.Shell(own), found, err)
 		}
 	}
+}
+
+// projected is a query of all documents with a projection.
+func projected(docs *model.Collection[bson.D, int32], projection bson.D) *model.Find[bson.D] {
+	f := docs.Find(nil)
+	f.Projection = projection
+	return f
+}
+
+// modified is a findAndModify with variables and a projection.
+func modified(docs *model.Collection[bson.D, int32], let, projection bson.D) *model.Modify[bson.D] {
+	m := docs.Modify(d("_id", 1), d("$set", d("x", 1)))
+	m.Options.Let, m.Projection = let, projection
+	return m
 }
 
 // TestModelOn: on a model's database only its collections are reached.

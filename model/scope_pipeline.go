@@ -20,7 +20,7 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	target, elsewhere := targetOf(m.Pipeline[last])
 	if err == nil {
 		into, _ := asDocument(valueOf(args, "into"))
-		err = cmp.Or(eachOnce(args), eachOnce(into), s.knows(target))
+		err = cmp.Or(eachOnce(args), eachOnce(into), nothingHidden(target, args), s.knows(target))
 	}
 	if err != nil {
 		m.Err = err
@@ -131,6 +131,9 @@ func (s *scope) stage(stage bson.D) (bson.D, error) {
 	if len(stage) != 1 {
 		return stage, nil // the server refuses it
 	}
+	if err := nothingHidden("", stage); err != nil {
+		return nil, err
+	}
 	name, value := stage[0].Key, stage[0].Value
 	if name == "$unionWith" {
 		if of, ok := value.(string); ok {
@@ -151,7 +154,7 @@ func (s *scope) stage(stage bson.D) (bson.D, error) {
 		if !stays[name] {
 			return nil, &ConflictError{Reason: name + " can't be kept under a scope: it isn't known to read nothing but what it is given"}
 		}
-		return stage, nothingHidden("", stage)
+		return stage, nil
 	}
 	args, ok := asDocument(value)
 	if !ok {

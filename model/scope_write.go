@@ -246,6 +246,13 @@ func (s *scope) filtered(collection string, filter any, with bson.D) (any, error
 
 // update adds the fields of every write, and for an upsert those of a new document, to an update.
 func (s *scope) update(collection string, update any, upsert bool) (any, error) {
+	if stages, ok := update.(mongo.Pipeline); ok {
+		for _, stage := range stages {
+			if err := nothingHidden(collection, stage); err != nil {
+				return nil, err
+			}
+		}
+	}
 	set, onInsert := s.set, bson.D(nil)
 	if upsert {
 		onInsert = s.onInsert()
