@@ -111,6 +111,7 @@ func TestScopeRefused(t *testing.T) {
 		"two pipelines in a union":         {second(docs.Aggregate(mongo.Pipeline{d("$unionWith", d("coll", "x", "pipeline", bson.A{}, "pipeline", bson.A{}))}).All(ctx, a)), "pipeline is there twice"},
 		"two conditions on a graph":        {second(docs.Aggregate(mongo.Pipeline{d("$graphLookup", d("from", "x", "as", "y", "restrictSearchWithMatch", d("x", 1), "restrictSearchWithMatch", d("x", 1)))}).All(ctx, a)), "restrictSearchWithMatch is there twice"},
 		"two targets of a $merge":          {second(into(d("$merge", d("into", "y", "whenMatched", "fail", "into", d("db", "x", "coll", "y")))).Run(ctx, a)), "into is there twice"},
+		"a $merge into what is marked":     {second(into(d("$merge", d("into", "y", "on", bson.A{"_id", "tenant"}))).Run(ctx, a)), "it would write documents that the filter hides"},
 		"another database's $merge":        {second(into(d("$merge", d("into", d("db", "x", "coll", "y"), "whenMatched", "fail"))).Run(ctx, a)), "into another database"},
 		"another database's $out":          {second(into(d("$out", d("db", "x", "coll", "y"))).Run(ctx, a)), "into another database"},
 		"$out":                             {second(into(d("$out", "y")).Run(ctx, a)), "it would write documents that the filter hides"},
@@ -146,6 +147,29 @@ func modified(docs *model.Collection[bson.D, int32], let, projection bson.D) *mo
 	m := docs.Modify(d("_id", 1), d("$set", d("x", 1)))
 	m.Options.Let, m.Projection = let, projection
 	return m
+}
+
+// TestScopeMergeKeepsTenant: a $merge updates the tenant's own documents, and they stay so.
+func TestScopeMergeKeepsTenant(t *testing.T) {
+	tenancy.Differs(t, "it has a scope of its own")
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		unique := model.NewIndex("totals", bson.D{{Key: "tenant", Value: 1}, {Key: "part", Value: 1}})
+		unique.Unique = true
+		if err := (model.IndexSet{Needed: []model.Index{unique}}).Ensure(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		own := model.Scope{Tenant: d("tenant", "a")}.On(db)
+		docs, totals := model.NewCollection[bson.D, int32]("parts"), model.NewCollection[bson.D, int32]("totals")
+		mustRun(t, own, model.NewPlan(docs.Insert(d("_id", 1, "part", "nut", "n", 2)), totals.Insert(d("_id", 7, "part", "nut"))))
+		away := bson.A{d("$set", d("tenant", "b", "n", "$$new.n"))}
+		_, err := model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{
+			d("$project", d("_id", 0, "part", 1, "n", 1)), d("$merge", d("into", "totals", "on", bson.A{"tenant", "part"}, "whenMatched", away)),
+		}}.Run(t.Context(), own)
+		var got bson.D
+		if err := errors.Join(err, db.Collection("totals").FindOne(t.Context(), bson.D{}).Decode(&got)); err != nil || model.Shell(got) != "{_id: 7, part: 'nut', tenant: 'a', n: 2}" {
+			t.Errorf("%s, %v", model.Shell(got), err)
+		}
+	})
 }
 
 // TestModelOn: on a model's database only its collections are reached.

@@ -30,7 +30,7 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	case elsewhere:
 		m.Err = &ConflictError{Collection: target, Reason: "a " + m.Pipeline[last][0].Key + " into another database can't be kept under a scope"}
 		return m
-	case s.holds(target) && len(s.filter) > 0 && !keepsOthers(m.Pipeline[last], s.tenant):
+	case s.holds(target) && len(s.filter) > 0 && !s.keepsOthers(m.Pipeline[last]):
 		m.Err = &ConflictError{Collection: target, Reason: "a " + m.Pipeline[last][0].Key + " can't be kept under a scope's filter: " +
 			"it would write documents that the filter hides; leave the collection out of the scope's Collections, " +
 			"give each tenant a collection of its own (Collection.Named), or merge on the tenant's field too, by a unique index"}
@@ -39,13 +39,17 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	if fields := slices.Concat(s.insert, s.set); s.holds(target) && len(fields) > 0 {
 		head = append(head, setStage(fields))
 	}
-	m.Pipeline = append(head, m.Pipeline[last])
+	into := m.Pipeline[last]
+	if s.holds(target) {
+		into = s.ownAgain(into, args)
+	}
+	m.Pipeline = append(head, into)
 	return m
 }
 
-// keepsOthers reports whether a last stage writes to no document of another tenant: a $merge that compares the tenant too, or that fails
-// at any document that is there.
-func keepsOthers(stage, tenant bson.D) bool {
+// keepsOthers reports whether a last stage writes to no document that the filter hides: a $merge that fails at any document that is
+// there, or one that compares the tenant too, if nothing but the tenant hides documents.
+func (s *scope) keepsOthers(stage bson.D) bool {
 	args, ok := asDocument(stage[0].Value)
 	if stage[0].Key != "$merge" || !ok {
 		return false
@@ -62,7 +66,22 @@ func keepsOthers(stage, tenant bson.D) bool {
 			on = append(on, s)
 		}
 	}
-	return len(tenant) > 0 && !slices.ContainsFunc(tenant, func(e bson.E) bool { return !slices.Contains(on, any(e.Key)) })
+	return len(s.tenant) > 0 && sameD(s.filter, s.tenant) && !slices.ContainsFunc(s.tenant, func(e bson.E) bool { return !slices.Contains(on, any(e.Key)) })
+}
+
+// ownAgain is a $merge whose update of a document that is there can't hand it to another tenant.
+func (s *scope) ownAgain(stage, args bson.D) bson.D {
+	i := slices.IndexFunc(args, func(e bson.E) bool { return e.Key == "whenMatched" })
+	if i < 0 || len(s.tenant) == 0 {
+		return stage
+	}
+	update, ok := asPipeline(args[i].Value)
+	if !ok {
+		return stage
+	}
+	args = slices.Clone(args)
+	args[i].Value = append(update, setStage(s.tenant))
+	return bson.D{{Key: stage[0].Key, Value: args}}
 }
 
 // targetOf is the collection that a $merge or $out stage writes, and whether it names a database.

@@ -172,8 +172,8 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 //
 // On a database under a [Scope], the scope's filter holds for what it reads, and its fields are given to what it writes. It is refused
 // with a [*ConflictError] where it could write to a document that the scope hides: an $out, a $merge that finds its documents by _id
-// alone, for another tenant's document may have that _id, and what writes into another database. A $merge on the tenant's field too, or
-// one that fails at a document that is there, is kept.
+// alone, for another tenant's document may have that _id, and what writes into another database. A $merge that fails at a document that
+// is there is kept. So is one on the tenant's field too, if the scope has no Delete or Filter, which hide documents of the tenant.
 type MergeInto struct {
 	Collection string // the source; the target is named in the last stage
 	Pipeline   mongo.Pipeline
