@@ -30,10 +30,19 @@
 // statements of the other write commands. A transaction ends with its session, by its lifetime, or
 // 5 seconds after the connection of its last command.
 //
+// # Kinds of collections
+//
+// A view is a pipeline that a read puts before its own. A capped collection removes its oldest
+// documents as others are inserted, and a tailable cursor waits for those that come. A time series
+// collection keeps measurements as documents, without buckets: it has no unique _id, shows in no
+// change stream, and each measurement expires by itself. A wildcard index serves conditions on one
+// field, if they are of scalars. Outside transactions, snapshot reads see the latest 1,000 versions
+// of all data, and those that a snapshot has read, for 300 seconds.
+//
 // # Change streams
 //
 // $changeStream watches a collection, a database or all of them: insert,
-// update, replace, delete, drop, dropDatabase, rename (of what $out writes) and
+// update, replace, delete, drop, dropDatabase, rename and
 // invalidate events, with resume tokens, resumeAfter, startAfter and
 // startAtOperationTime, all modes of fullDocument and fullDocumentBeforeChange,
 // and the stages $match, $project, $set, $addFields, $unset, $replaceRoot and
@@ -43,7 +52,9 @@
 // $redact, $changeStreamSplitLargeEvent.
 //
 // The history is the latest 10,000 changes, or fewer that have about 32 MB of
-// documents. A token from before that is error 286, ChangeStreamHistoryLost. A
+// documents. A token from before that is error 286, ChangeStreamHistoryLost.
+// Documents before and after a change are there for collections that have
+// changeStreamPreAndPostImages, by create or collMod. A
 // change costs an engine that nobody watches a reference to the documents.
 //
 // # Fail points

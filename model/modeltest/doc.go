@@ -75,10 +75,12 @@
 //
 // It answers as MongoDB 8.0, as the primary of a replica set of one member: the commands, operators and stages that this
 // library emits, and those that code around it commonly needs. Each exported method of the driver's Client, Database,
-// Collection, Session, IndexView, Cursor and ChangeStream works, but for CreateView and search indexes; so do GridFS, which is made
-// of collections, sessions with transactions, retryable writes, causal consistency, change streams, and Client.BulkWrite. Indexes
-// are enforced and used: unique, compound, multikey, sparse, partial, hashed and expiring ones, as explain shows. So are validators,
-// by $jsonSchema with all of MongoDB's keywords but those of encryption, or by any other filter.
+// Collection, Session, IndexView, Cursor and ChangeStream works, but for search indexes; so do GridFS, which is made
+// of collections, sessions with transactions or with snapshots, retryable writes, causal consistency, change streams, and
+// Client.BulkWrite. Indexes are enforced and used: unique, compound, multikey, sparse, partial, hashed, wildcard and expiring ones,
+// as explain shows. So are validators, by $jsonSchema with all of MongoDB's keywords but those of encryption, or by any other filter.
+// There are views, capped collections with tailable cursors, and time series collections. The command configureFailPoint lets
+// commands fail in the server, as in MongoDB's own tests, beside the faults of this package, which are the client's.
 //
 // OPERATORS.md lists the operators, and which packages emit them; a test holds that list equal to the engine's registries.
 //
@@ -87,11 +89,11 @@
 // What the engine doesn't know, or can't do, is an error that names it; nothing is ignored. A known operator, stage or option that isn't
 // there is error 238, NotImplemented; a command, 115, CommandNotSupported, or 59, CommandNotFound. Refused are:
 //
-//   - collations but the simple one; views; capped, time series and clustered collections
-//   - text, 2d and wildcard indexes; 2dsphere indexes are accepted, and serve no query
-//   - tailable cursors, snapshot reads outside transactions, the options min, max, returnKey and showRecordId of find
+//   - collations but the simple one; clustered collections; updates of time series collections that MongoDB 8.0 refuses too
+//   - text, 2d and compound wildcard indexes; 2dsphere indexes are accepted, and serve no query
+//   - the options min, max, returnKey and showRecordId of find
 //   - expanded events and large events in parts, of change streams, whose history is 10,000 changes
-//   - encryption, users and roles, sharding, a second member, what a server says of its storage
+//   - encryption, users and roles, sharding, a second member, and what serverStatus says of memory, locks and latencies
 //
 // Three things are otherwise than on a server. Nothing fails over, and nothing is lost in a crash. One write at a time runs, so
 // that plans are the same each time, and speed says little about a server's. A transaction of which no connection is left is
@@ -105,7 +107,8 @@
 // a rule with a reason and a page.
 //
 // Not compared with a server, because the one at hand has none: transactions and their conflicts, retryable writes, sessions,
-// change streams, Client.BulkWrite, the time at which documents expire, hashed indexes. They follow
+// change streams, Client.BulkWrite, the time at which documents expire, hashed and wildcard indexes, views, capped and time series
+// collections, fail points. They follow
 // MongoDB's manual, whose worked examples are among their tests. Error codes are compared where code acts upon them (a duplicate
 // key, a change of _id, anything else); the texts of errors are not.
 package modeltest

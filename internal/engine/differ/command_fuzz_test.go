@@ -40,6 +40,16 @@ var commandSeeds = []string{
 	`{"getLog":"*","$db":"admin"}`, `{"getCmdLineOpts":1,"$db":"admin"}`,
 	`{"create":"v","viewOn":"c","pipeline":[{"$match":{"a":1}}]}`, `{"getParameter":"*","$db":"admin"}`,
 	`{"commitTransaction":1,"$db":"admin"}`, `{"abortTransaction":1,"$db":"admin"}`, `{"endSessions":[]}`, `{"killSessions":[]}`, `{"killAllSessions":[]}`,
+	`{"configureFailPoint":"failCommand","mode":{"times":1},"data":{"failCommands":["find"],"errorCode":91,"errorLabels":[]},"$db":"admin"}`,
+	`{"connectionStatus":1,"showPrivileges":true}`, `{"serverStatus":1,"repl":0}`, `{"hostInfo":1,"$db":"admin"}`, `{"getCmdLineOpts":1,"$db":"admin"}`,
+	`{"getLog":"*","$db":"admin"}`, `{"dbStats":1,"scale":2}`, `{"dbstats":1}`, `{"collStats":"c","scale":2}`, `{"collstats":"c"}`,
+	`{"create":"v","viewOn":"c","pipeline":[{"$match":{"n":1}},{"$unionWith":{"coll":"c","pipeline":[]}}]}`,
+	`{"create":"e","capped":true,"size":100,"max":2}`, `{"convertToCapped":"c","size":50}`, `{"find":"c","tailable":true,"awaitData":true}`,
+	`{"create":"w","timeseries":{"timeField":"t","metaField":"m","granularity":"hours"},"expireAfterSeconds":60}`,
+	`{"collMod":"c","cappedSize":5,"changeStreamPreAndPostImages":{"enabled":true},"index":{"name":"x","hidden":true}}`,
+	`{"renameCollection":"test.c","to":"other.d","dropTarget":true,"$db":"admin"}`,
+	`{"createIndexes":"c","indexes":[{"key":{"$**":1},"name":"w","wildcardProjection":{"a":1,"_id":0}}]}`,
+	`{"find":"c","readConcern":{"level":"snapshot","atClusterTime":{"$timestamp":{"t":1,"i":1}}}}`,
 	`{"insert":"c","documents":[{}],"lsid":{"id":{"$binary":{"base64":"AAAAAAAAAAAAAAAAAAAAAA==","subType":"04"}}},"txnNumber":{"$numberLong":"1"},"autocommit":false,"startTransaction":true}`,
 }
 
