@@ -21,6 +21,7 @@ func TestCapped(t *testing.T) {
 	runSteps(t, e,
 		step{`{"create":"c","capped":true,"size":100,"max":5}`, ""},
 		step{`{"listCollections":1}`, `"options":{"capped":true,"size":100,"max":5}`},
+		step{`{"create":"c","capped":true,"max":5,"size":100}`, ""}, step{`{"create":"c","capped":true,"size":200}`, `"code":48`}, step{`{"create":"c"}`, `"code":48`},
 		step{`{"insert":"c","documents":[{"_id":3,"a":1,"b":1},{"_id":1,"a":1,"b":1},{"_id":2,"a":1,"b":1}]}`, ""},
 		step{all, `[{"_id":3},{"_id":1},{"_id":2}]`},
 		step{`{"insert":"c","documents":[{"_id":0,"a":1,"b":1}]}`, ""}, step{all, `[{"_id":1},{"_id":2},{"_id":0}]`},

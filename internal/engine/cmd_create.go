@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/store"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
@@ -19,21 +20,44 @@ func init() {
 }
 
 // create makes a collection or a view. Every option that would change what it does, and that the engine hasn't, is
-// refused.
+// refused. One that is there already with the same options stays as it is.
 func create(r *request) (reply, error) {
 	ns, err := r.namespace()
 	if err != nil {
 		return nil, err
 	}
-	a := r.args()
-	view := readView(r, a, ns)
-	var form store.Form
-	var options bson.D
-	if form.Capped = readCapped(a); form.Capped != nil {
-		options = cappedOptions(form.Capped)
+	x, err := readCreation(r, ns)
+	if err != nil {
+		return nil, err
 	}
-	series, seriesOptions := readSeries(a)
-	after, expires := readSeriesExpiry(a)
+	return nil, r.write(func(w *store.Writer) error {
+		c := w.Collection(ns)
+		if c == nil {
+			return x.create(w, ns)
+		}
+		if r.txn != nil || !equalOptions(c.Options, x.options) || (c.View == nil) != (x.form.View == nil) {
+			return mongoerr.New(mongoerr.NamespaceExists, "namespace %s already exists, but with different options: %s", ns, store.Show(c.Options))
+		}
+		return nil
+	})
+}
+
+// creation is a create command that has been read.
+type creation struct {
+	form       store.Form
+	options    bson.D // as the collection shows them
+	validation validation
+	expires    bool // measurements of a time series do
+	after      time.Duration
+}
+
+func readCreation(r *request, ns store.Namespace) (*creation, error) {
+	a := r.args()
+	x := &creation{}
+	x.form.View, x.form.Capped = readView(r, a, ns), readCapped(a)
+	var series bson.D
+	x.form.Series, series = readSeries(a)
+	x.after, x.expires = readSeriesExpiry(a)
 	for _, name := range []string{"clusteredIndex", "encryptedFields", "temp"} {
 		a.refuse(name)
 	}
@@ -43,40 +67,55 @@ func create(r *request) (reply, error) {
 	a.refuse("autoIndexId", true)
 	a.collation()
 	a.integer("flags", 0)
-	options = append(options, readImages(a, ns)...)
-	v, err := readValidation(a)
+	if x.form.Capped != nil {
+		x.options = cappedOptions(x.form.Capped)
+	}
+	x.options = append(x.options, readImages(a, ns)...)
+	var err error
+	x.validation, err = readValidation(a)
 	a.fail(err)
-	if a.err != nil {
-		return nil, a.err
+	x.options = append(x.options, x.validation.given...)
+	switch {
+	case a.err != nil:
+	case x.form.View != nil && len(x.options)+len(series) > 0:
+		a.fail(mongoerr.New(mongoerr.InvalidOptions, "a view takes no other options than 'viewOn', 'pipeline' and 'collation', not %s",
+			store.Show(append(x.options, series...))))
+	case x.form.View != nil:
+		x.options = viewOptions(x.form.View)
+	case x.form.Series != nil && (len(x.options) > 0 || r.txn != nil):
+		a.fail(mongoerr.New(mongoerr.InvalidOptions, "a time-series collection can't be made in a transaction, and takes no other options "+
+			"than 'timeseries', 'expireAfterSeconds' and 'collation', not %s", store.Show(x.options)))
+	case x.expires:
+		series = append(series, bson.E{Key: "expireAfterSeconds", Value: int64(x.after / time.Second)})
+		fallthrough
+	default:
+		x.options = append(x.options, series...)
 	}
-	if view != nil {
-		if len(options)+len(v.given)+len(seriesOptions) > 0 {
-			return nil, mongoerr.New(mongoerr.InvalidOptions, "a view takes no other options than 'viewOn', 'pipeline' and 'collation': %s",
-				store.Show(append(options, v.given...)))
-		}
-		return nil, r.write(func(w *store.Writer) error {
-			if w.Collection(ns) != nil {
-				return w.Create(ns, nil) // which says that it is there
-			}
-			return putView(w, ns, view)
-		})
+	return x, a.err
+}
+
+// create makes what isn't there.
+func (x *creation) create(w *store.Writer, ns store.Namespace) error {
+	switch {
+	case x.form.View != nil:
+		return putView(w, ns, x.form.View)
+	case x.form.Series != nil:
+		return createSeries(w, ns, x)
 	}
-	if series != nil {
-		if len(options)+len(v.given) > 0 || r.txn != nil {
-			return nil, mongoerr.New(mongoerr.InvalidOptions, "a time-series collection can't be made in a transaction, and takes no other options "+
-				"than 'timeseries', 'expireAfterSeconds' and 'collation': %s", store.Show(append(options, v.given...)))
-		}
-		if expires {
-			seriesOptions = append(seriesOptions, bson.E{Key: "expireAfterSeconds", Value: int64(after / time.Second)})
-		}
-		return nil, r.write(func(w *store.Writer) error { return createSeries(w, ns, seriesOptions, series, expires, after) })
+	if err := w.CreateAs(ns, x.options, x.form); err != nil || len(x.validation.given) == 0 {
+		return err
 	}
-	return nil, r.write(func(w *store.Writer) error {
-		if err := w.CreateAs(ns, options, form); err != nil || len(v.given) == 0 {
-			return err
+	return w.SetOptions(ns, x.options, x.validation.check())
+}
+
+// equalOptions compares the options of collections, in any order.
+func equalOptions(a, b bson.D) bool {
+	for _, e := range a {
+		if v, ok := bsonval.Get(b, e.Key); !ok || !bsonval.Equal(v, e.Value) {
+			return false
 		}
-		return w.SetOptions(ns, append(options, v.given...), v.check())
-	})
+	}
+	return len(a) == len(b)
 }
 
 // readSeriesExpiry reads after how long measurements expire.

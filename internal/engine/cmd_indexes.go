@@ -41,27 +41,10 @@ func createIndexes(r *request) (reply, error) {
 	}
 	var before, after int
 	created := false
-	err = r.write(func(w *store.Writer) error {
+	err = r.write(func(w *store.Writer) (err error) {
 		created = w.Collection(ns) == nil
-		if created {
-			if err := w.Create(ns, nil); err != nil {
-				return err
-			}
-		}
-		if w.Collection(ns).View != nil {
-			return store.OnView(ns)
-		}
-		before = len(w.Collection(ns).Listed())
-		for _, s := range specs {
-			if err := checkSeriesIndex(w.Collection(ns), s); err != nil {
-				return err
-			}
-			if err := addIndex(w, ns, s); err != nil {
-				return err
-			}
-		}
-		after = len(w.Collection(ns).Listed())
-		return nil
+		before, after, err = addIndexes(w, ns, specs)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -75,6 +58,28 @@ func createIndexes(r *request) (reply, error) {
 		rep = append(rep, bson.E{Key: "note", Value: "all indexes already exist"})
 	}
 	return rep, nil
+}
+
+// addIndexes builds indexes, on a new collection if there is none. It returns how many there were and how many there are.
+func addIndexes(w *store.Writer, ns store.Namespace, specs []*store.IndexSpec) (before, after int, err error) {
+	if w.Collection(ns) == nil {
+		if err := w.Create(ns, nil); err != nil {
+			return 0, 0, err
+		}
+	}
+	c := w.Collection(ns)
+	if c.View != nil {
+		return 0, 0, store.OnView(ns)
+	}
+	for _, s := range specs {
+		if err := checkSeriesIndex(c, s); err != nil {
+			return 0, 0, err
+		}
+		if err := addIndex(w, ns, s); err != nil {
+			return 0, 0, err
+		}
+	}
+	return len(c.Listed()), len(w.Collection(ns).Listed()), nil
 }
 
 // addIndex builds an index unless the same is there. One of the same name or

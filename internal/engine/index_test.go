@@ -201,7 +201,12 @@ func TestCollections(t *testing.T) {
 	if err := db.CreateCollection(ctx, "made"); err != nil {
 		t.Fatal(err)
 	}
-	wantCode(t, "making it again", db.CreateCollection(ctx, "made"), 48)
+	if err := db.CreateCollection(ctx, "made"); err != nil { // which changes nothing
+		t.Error("making it again:", err)
+	}
+	wantCode(t, "making it again with other options", db.CreateCollection(ctx, "made", options.CreateCollection().SetCapped(true).SetSizeInBytes(5)), 48)
+	_, tx := begin(t, db.Collection("made"))
+	wantCode(t, "making it again in a transaction", db.CreateCollection(tx, "made"), 48)
 	insert(t, db.Collection("grown"), `{"_id":1}`)
 	insert(t, client.Database("two").Collection("c"), `{"_id":1}`)
 	names, err := db.ListCollectionNames(ctx, bson.D{})

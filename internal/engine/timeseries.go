@@ -3,7 +3,6 @@ package engine
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -77,8 +76,9 @@ func readSpan(a *args) bson.D {
 }
 
 // createSeries makes a time series collection, with the index on meta and time that each has.
-func createSeries(w *store.Writer, ns store.Namespace, options bson.D, s *store.Series, expires bool, after time.Duration) error {
-	if err := w.CreateAs(ns, options, store.Form{Series: s}); err != nil {
+func createSeries(w *store.Writer, ns store.Namespace, x *creation) error {
+	s := x.form.Series
+	if err := w.CreateAs(ns, x.options, x.form); err != nil {
 		return err
 	}
 	if s.Meta != "" {
@@ -89,8 +89,8 @@ func createSeries(w *store.Writer, ns store.Namespace, options bson.D, s *store.
 			return err
 		}
 	}
-	if expires {
-		return w.AddIndex(ns, s.SeriesTTL(after))
+	if x.expires {
+		return w.AddIndex(ns, s.SeriesTTL(x.after))
 	}
 	return nil
 }

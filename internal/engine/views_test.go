@@ -72,6 +72,7 @@ func TestViewsAreReadOnly(t *testing.T) {
 		step{`{"collMod":"view","validator":{}}`, `"code":72`}, step{`{"collMod":"things","viewOn":"x","pipeline":[]}`, `"code":72`},
 		step{`{"insert":"system.views","documents":[{"_id":"x"}]}`, `"code":73`},
 		step{`{"create":"view","viewOn":"other"}`, `"code":48`}, step{`{"create":"things","viewOn":"other"}`, `"code":48`},
+		step{`{"create":"view","viewOn":"things","pipeline":[{"$match":{"_id":1}}]}`, ""},
 		step{`{"create":"new","pipeline":[]}`, `"code":72`}, step{`{"create":"new","viewOn":""}`, `"code":2`}, step{`{"create":"new","viewOn":"a$"}`, `"code":73`},
 		step{`{"create":"new","viewOn":"things","validator":{}}`, `"code":72`}, step{`{"create":"new","viewOn":"things","capped":true,"size":1}`, `"code":72`},
 		step{`{"create":"new","viewOn":"things","pipeline":[{"$nothing":1}]}`, `"code":40324`},
