@@ -119,7 +119,10 @@ func (f *failure) isAbout(r *request) bool {
 		return true
 	}
 	return slices.ContainsFunc(f.commands, func(name string) bool {
-		return name == r.name || name == r.command.name || slices.Contains(r.command.aliases, name)
+		if r.command.name == "hello" && (name == "hello" || r.name == "hello") { // isMaster is a command of its own
+			return name == r.name
+		}
+		return name == r.command.name || slices.Contains(r.command.aliases, name)
 	})
 }
 

@@ -58,6 +58,12 @@ func TestFailCommand(t *testing.T) {
 			{fail + `"alwaysOn","data":{"failCommands":["findandmodify"],"errorCode":11}}`, nil, `"ok":1.0`},
 			{`{"findAndModify":"things","remove":true}`, nil, `"code":11`},
 		},
+		"hello isn't isMaster": {
+			{fail + `"alwaysOn","data":{"failCommands":["hello"],"errorCode":11}}`, nil, `"ok":1.0`},
+			{`{"hello":1}`, nil, `"code":11`}, {`{"isMaster":1}`, nil, `"ok":1.0`}, {`{"ismaster":1}`, nil, `"ok":1.0`},
+			{fail + `"alwaysOn","data":{"failCommands":["isMaster"],"errorCode":11}}`, nil, `"ok":1.0`},
+			{`{"hello":1}`, nil, `"ok":1.0`}, {`{"isMaster":1}`, nil, `"code":11`}, {`{"ismaster":1}`, nil, `"code":11`},
+		},
 		"nothing to do": {{fail + `{"times":1},"data":{"failCommands":["find"]}}`, nil, `"ok":1.0`}, {find, nil, `"ok":1.0`}, {fail + `"off"}`, nil, `"count":0`}},
 		"of another application": {
 			{fail + `"alwaysOn","data":{"failCommands":["find"],"errorCode":11,"appName":"shop"}}`, nil, `"ok":1.0`}, {find, nil, `"ok":1.0`},
