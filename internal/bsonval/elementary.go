@@ -69,7 +69,11 @@ func Pow(x, y any) any {
 	}
 	base, _ := Float(x)
 	exponent, _ := Float(y)
-	return forDoubles.rounded(math.Pow(base, exponent), func(c calculator) *big.Float {
+	near := math.Pow(base, exponent)
+	if base == 0 || exponent == 0 || base == 1 || math.IsInf(base, 0) || math.IsInf(exponent, 0) {
+		return near
+	}
+	return forDoubles.rounded(near, func(c calculator) *big.Float {
 		p := c.exp(c.mul(c.zero().SetFloat64(exponent), c.ln(c.zero().SetFloat64(math.Abs(base)))))
 		if base < 0 && math.Mod(exponent, 2) != 0 {
 			p.Neg(p)
@@ -81,7 +85,7 @@ func Pow(x, y any) any {
 // rounded returns a double that is infinite, zero or not a number as it is, and any other as
 // exactly as a double can be.
 func (c calculator) rounded(near float64, exactly func(c calculator) *big.Float) float64 {
-	if near == 0 || near == 1 || math.IsNaN(near) || math.IsInf(near, 0) {
+	if near == 0 || math.IsNaN(near) || math.IsInf(near, 0) {
 		return near
 	}
 	f, _ := exactly(c).Float64()

@@ -22,9 +22,9 @@ var operators table
 
 func init() {
 	operators = table{}
-	for _, family := range []table{literals, arithmetic, powers, rounding, totals, fewest, quantileExpressions, comparison, logic, variables, arrays,
-		arraySearch, arrayMaking, objects, sets, texts, substrings, searching, regexes, conversions, dateParts, dateMath,
-		dateMaking, dateReading} {
+	for _, family := range []table{literals, arithmetic, powers, trigonometry, bitwise, binaries, rounding, totals, fewest,
+		quantileExpressions, comparison, logic, variables, arrays, arraySearch, arrayMaking, objects, sets, texts, substrings,
+		searching, regexes, conversions, dateParts, dateMath, dateMaking, dateReading} {
 		for name, p := range family {
 			if _, twice := operators[name]; twice {
 				panic("expr: " + name + " is registered twice")
@@ -45,13 +45,10 @@ func IsOperator(name string) bool {
 
 // absent names what MongoDB has and this engine hasn't.
 var absent = []string{
-	"$accumulator", "$acos", "$acosh", "$asin", "$asinh", "$atan", "$atan2", "$atanh", "$binarySize", "$bitAnd",
-	"$bitNot", "$bitOr", "$bitXor", "$bottom", "$bottomN", "$cos", "$cosh", "$createObjectId", "$createUUID",
-	"$currentDate", "$degreesToRadians", "$deserializeEJSON", "$encStrContains", "$encStrEndsWith", "$encStrNormalizedEq",
-	"$encStrStartsWith", "$function", "$hash", "$hexHash", "$meta", "$minMaxScaler", "$radiansToDegrees",
-	"$serializeEJSON", "$sigmoid", "$similarityCosine", "$similarityDotProduct", "$similarityEuclidean", "$sin", "$sinh",
-	"$subtype", "$tan", "$tanh", "$toArray", "$toHashedIndexKey", "$toObject", "$toUUID", "$top", "$topN", "$tsIncrement",
-	"$tsSecond",
+	"$accumulator", "$bottom", "$bottomN", "$createObjectId", "$createUUID", "$currentDate", "$deserializeEJSON",
+	"$encStrContains", "$encStrEndsWith", "$encStrNormalizedEq", "$encStrStartsWith", "$function", "$hash", "$hexHash",
+	"$meta", "$minMaxScaler", "$serializeEJSON", "$sigmoid", "$similarityCosine", "$similarityDotProduct",
+	"$similarityEuclidean", "$toArray", "$toHashedIndexKey", "$toObject", "$top", "$topN",
 }
 
 var literals = table{

@@ -1,0 +1,83 @@
+package expr
+
+import (
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+)
+
+// trigonometry is of angles in radians.
+var trigonometry = table{
+	"$sin":              angle("$sin", everywhere),
+	"$cos":              angle("$cos", everywhere),
+	"$tan":              angle("$tan", everywhere),
+	"$asin":             angle("$asin", aroundZero),
+	"$acos":             angle("$acos", aroundZero),
+	"$atan":             angle("$atan", nil),
+	"$sinh":             angle("$sinh", nil),
+	"$cosh":             angle("$cosh", nil),
+	"$tanh":             angle("$tanh", nil),
+	"$asinh":            angle("$asinh", nil),
+	"$acosh":            angle("$acosh", fromOne),
+	"$atanh":            angle("$atanh", aroundZero),
+	"$atan2":            call(2, 2, atan2),
+	"$degreesToRadians": call(1, 1, numeric("$degreesToRadians", func(v any) (any, error) { return bsonval.Radians(v), nil })),
+	"$radiansToDegrees": call(1, 1, numeric("$radiansToDegrees", func(v any) (any, error) { return bsonval.Degrees(v), nil })),
+}
+
+// domain is where a function has values.
+type domain struct {
+	text  string
+	holds func(v any) bool
+}
+
+var (
+	everywhere = &domain{"(-inf,inf)", func(v any) bool { return !isInfinite(v) }}
+	aroundZero = &domain{"[-1,1]", func(v any) bool { return bsonval.Compare(v, int32(-1)) >= 0 && bsonval.Compare(v, int32(1)) <= 0 }}
+	fromOne    = &domain{"[1,inf]", func(v any) bool { return bsonval.Compare(v, int32(1)) >= 0 }}
+)
+
+func isInfinite(v any) bool {
+	if d, ok := v.(bson.Decimal128); ok {
+		return d.IsInf() != 0
+	}
+	f := asFloat(v)
+	return f-f != 0
+}
+
+func angle(name string, in *domain) parser {
+	return call(1, 1, numeric(name, func(v any) (any, error) {
+		if in != nil && !bsonval.IsNaN(v) && !in.holds(v) {
+			return nil, mongoerr.New(50989, "cannot apply %s to %s, value must be in %s", name, shownInDomain(v), in.text)
+		}
+		result, ok := bsonval.Trigonometric(strings.TrimPrefix(name, "$"), v)
+		if !ok {
+			return nil, mongoerr.New(mongoerr.NotImplemented, "%s of a decimal as large as %s isn't implemented by the embedded engine", name, textOf(v))
+		}
+		return result, nil
+	}))
+}
+
+// shownInDomain renders a number that is in no domain.
+func shownInDomain(v any) string {
+	if f, ok := v.(float64); ok && isInfinite(v) {
+		return strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(f, 'g', -1, 64), "+"))
+	}
+	return textOf(v)
+}
+
+func atan2(args []any) (any, error) {
+	for i, v := range args {
+		switch {
+		case bsonval.IsNullish(v):
+			return nil, nil
+		case !bsonval.IsNumber(v):
+			return nil, mongoerr.New(int32(51044+i), "$atan2 only supports numeric types, not %s", bsonval.TypeName(v))
+		}
+	}
+	return bsonval.Atan2(args[0], args[1]), nil
+}
