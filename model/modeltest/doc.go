@@ -94,6 +94,11 @@
 //   - the options min, max, returnKey and showRecordId of find
 //   - expanded events and large events in parts, of change streams, whose history is 10,000 changes
 //   - encryption, users and roles, sharding, a second member, and what serverStatus says of memory, locks and latencies
+//   - regular expressions with lookaround, backreferences or possessive quantifiers; dates without a format that count from another
+//     ("tomorrow", "+1 day"); sines, cosines and tangents of decimals above 1E+45
+//
+// Percentiles are exact, where a server approximates those of many numbers. Powers, logarithms and sines are the numbers next to the
+// exact results, where a server's may have another last digit.
 //
 // Three things are otherwise than on a server. Nothing fails over, and nothing is lost in a crash. One write at a time runs, so
 // that plans are the same each time, and speed says little about a server's. A transaction of which no connection is left is

@@ -2,6 +2,7 @@ package differ
 
 import (
 	"math"
+	"strconv"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -25,6 +26,20 @@ var numberRules = []rule{
 		},
 	},
 	{
+		"powers, logarithms, sines and their kin are off in the last digit, and $degreesToRadians and $radiansToDegrees of decimals in half of them",
+		"MongoDB's manual doesn't say how they are rounded; what is computed here is the number next to the exact result.",
+		func(x difference) bool {
+			return x.uses(rounded...) && x.holds(isNumber) && (x.sameAfter(fewerDigits) || x.within(fewerDigits, rounded...))
+		},
+	},
+	{
+		"a sine or the like that is a fraction is false in $expr",
+		"Every number but 0 is true (Boolean Expression Operators).",
+		func(x difference) bool {
+			return x.uses("$expr") && x.uses(rounded...) && (x.kind == Replies || x.kind == States) && x.chosen()
+		},
+	},
+	{
 		"decimals with a fraction, and those that are no number, have bits",
 		"A number that can't be a 64-bit integer has none ($bitsAllSet, \"Integers\").",
 		func(x difference) bool {
@@ -32,6 +47,32 @@ var numberRules = []rule{
 				(x.chosen() || x.another() || x.updates())
 		},
 	},
+}
+
+// rounded are the operators whose results are rounded.
+var rounded = []string{"$exp", "$ln", "$log", "$log10", "$pow", "$sqrt", "$sin", "$cos", "$tan", "$asin", "$acos", "$atan", "$atan2", "$sinh",
+	"$cosh", "$tanh", "$asinh", "$acosh", "$atanh", "$degreesToRadians", "$radiansToDegrees"}
+
+func isNumber(v any) bool {
+	switch v.(type) {
+	case int32, int64, float64, bson.Decimal128:
+		return true
+	}
+	return false
+}
+
+// fewerDigits rounds a double, and a decimal, to what all but the last few digits say.
+func fewerDigits(v any) any {
+	switch x := v.(type) {
+	case float64:
+		f, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 13, 64), 64)
+		return f
+	case bson.Decimal128:
+		if f, err := strconv.ParseFloat(x.String(), 64); err == nil && !math.IsInf(f, 0) && f != 0 {
+			return strconv.FormatFloat(f, 'g', 13, 64)
+		}
+	}
+	return v
 }
 
 // isBrokenDecimal reports whether a value is a decimal that isn't whole.
