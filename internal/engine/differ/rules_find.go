@@ -67,7 +67,7 @@ var findRules = []rule{
 		"a missing field isn't compared with MinKey and MaxKey",
 		"MongoDB orders every value, a missing one included, between them (Comparison/Sort Order).",
 		func(x difference) bool {
-			found := (x.kind == OnlyEngine || x.kind == OnlyServer) && x.filter() != nil && Case{Command: bson.D{{Key: "q", Value: x.filter()}}}.holds(isExtreme)
+			found := (x.kind == OnlyEngine || x.kind == OnlyServer) && comparesExtreme(x.filter())
 			return (x.chosen() || found && x.another()) && x.holds(isExtreme) &&
 				x.uses("$gt", "$gte", "$lt", "$lte", "$cmp", "$eq", "$ne", "$min", "$max")
 		},

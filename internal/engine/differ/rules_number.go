@@ -2,6 +2,7 @@ package differ
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,11 +19,11 @@ var numberRules = []rule{
 		},
 	},
 	{
-		"$stdDevPop and $stdDevSamp aren't expressions",
-		"Both are, of the elements of an array ($stdDevPop, $stdDevSamp).",
+		"$stdDevPop, $stdDevSamp, $percentile and $median aren't expressions, and $subtype is none",
+		"They are, of the elements of an array ($stdDevPop, $stdDevSamp, $percentile, $median), and of binary data ($subtype).",
 		func(x difference) bool {
-			return (x.kind == OnlyServer || x.kind == Codes) && strings.HasPrefix(x.server.Text, "Operator $stdDev") &&
-				strings.HasSuffix(x.server.Text, "is currently not supported")
+			return (x.kind == OnlyServer || x.kind == Codes) && (strings.HasPrefix(x.server.Text, "Operator $stdDev") ||
+				strings.HasPrefix(x.server.Text, "Unrecognized expression format: $") && x.uses("$percentile", "$median", "$subtype"))
 		},
 	},
 	{
@@ -44,7 +45,7 @@ var numberRules = []rule{
 		"A number that can't be a 64-bit integer has none ($bitsAllSet, \"Integers\").",
 		func(x difference) bool {
 			return x.uses("$bitsAllSet", "$bitsAllClear", "$bitsAnySet", "$bitsAnyClear") && x.holds(isBrokenDecimal) &&
-				(x.chosen() || x.another() || x.updates())
+				(x.chosen() || x.another())
 		},
 	},
 }
@@ -87,4 +88,14 @@ func isBrokenDecimal(v any) bool {
 	}
 	f, _ := significand.Float64()
 	return exp < 0 && math.Mod(f, math.Pow10(-exp)) != 0
+}
+
+// comparesExtreme reports whether an operator of the filter has MinKey or MaxKey for an operand, or in a list of operands.
+func comparesExtreme(filter any) bool {
+	found := false
+	walk(filter, func(key string, v any) {
+		list, _ := v.(bson.A)
+		found = found || strings.HasPrefix(key, "$") && (isExtreme(v) || slices.ContainsFunc(list, isExtreme))
+	})
+	return found
 }

@@ -153,7 +153,7 @@ var updateRules = []rule{
 		"MongoDB sets fields from equality conditions, and $in of one value is one (update, \"Upsert with " +
 			"Operator Expressions\").",
 		func(x difference) bool {
-			return (x.kind == States || x.kind == OnlyEngine) && x.updates() && x.get("upsert") != false && repeatedIn(x.Command)
+			return (x.kind == States || x.kind == OnlyEngine) && x.updates() && x.upserts() && repeatedIn(x.Command)
 		},
 	},
 	{

@@ -157,7 +157,7 @@ var further = []struct{ server, manual, page string }{
 	{"w: 3 is accepted by one node", "The write isn't acknowledged.", "reference/write-concern"},
 	{"an unknown hint on update is ignored", "It is an error.", "reference/command/update"},
 	{"a 2dsphere index can't be compound", "It can have other fields before or after the place.", "core/indexes/index-types/geospatial/2dsphere"},
-	{"$where, and $percentile and $median as expressions, are unknown", "They are operators.", "reference/operator"},
+	{"$where is unknown", "It is an operator.", "reference/operator/query/where"},
 	{"$merge takes no let and no pipeline, $out no source", "They do.", "reference/operator/aggregation/merge"},
 	{"an error of a duplicate key lacks keyPattern and keyValue", "They name the index and the value.", "reference/error-codes"},
 	{"explain shows PostgreSQL's plan, without keys examined, and of find, aggregate and count alone",
