@@ -45,7 +45,7 @@ var numberRules = []rule{
 		"A number that can't be a 64-bit integer has none ($bitsAllSet, \"Integers\").",
 		func(x difference) bool {
 			return x.uses("$bitsAllSet", "$bitsAllClear", "$bitsAnySet", "$bitsAnyClear") && x.holds(isBrokenDecimal) &&
-				(x.chosen() || x.another())
+				(x.chosen() || x.another() || x.kind == OnlyServer && x.updates() && lookup(x.engine.Reply, "n") == int32(0))
 		},
 	},
 }
