@@ -61,7 +61,7 @@ func (s scope) endsBy(e *store.Event) bool {
 var internalDatabases = []string{"admin", "config", "local"}
 
 // changeStages are the stages that may follow $changeStream.
-var changeStages = []string{"$match", "$project", "$set", "$addFields", "$unset", "$replaceRoot", "$replaceWith"}
+var changeStages = []string{"$match", "$project", "$set", "$addFields", "$unset", "$replaceRoot", "$replaceWith", "$redact"}
 
 // isWatch reports whether a pipeline opens a change stream.
 func isWatch(stages bson.A) bool {
@@ -140,7 +140,7 @@ func (s *changeStream) locate(r *request) (store.Namespace, error) {
 		s.scope = scope{ns.DB, ns.Coll}
 		return ns, nil
 	}
-	ns := store.Namespace{DB: r.db, Coll: "$cmd.aggregate"}
+	ns := store.Namespace{DB: r.db, Coll: collectionless}
 	switch {
 	case s.all && r.db != "admin":
 		return ns, notCluster(ns)

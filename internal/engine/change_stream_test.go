@@ -329,7 +329,7 @@ func TestChangeRefusals(t *testing.T) {
 	}{
 		{"not first", "test", `"c"`, `{"$match":{}},{"$changeStream":{}}`, 40602},
 		{"a stage that isn't allowed", "test", `"c"`, `{"$changeStream":{}},{"$group":{"_id":1}}`, 20},
-		{"a stage that isn't implemented", "test", `"c"`, `{"$changeStream":{}},{"$redact":"$$KEEP"}`, 238},
+		{"a stage that isn't implemented", "test", `"c"`, `{"$changeStream":{}},{"$changeStreamSplitLargeEvent":{}}`, 238},
 		{"no stage", "test", `"c"`, `{"$changeStream":{}},{"$foo":1}`, 40324},
 		{"no document", "test", `"c"`, `{"$changeStream":1}`, 50808},
 		{"an unknown option", "test", `"c"`, `{"$changeStream":{"foo":1}}`, 40415},

@@ -76,7 +76,7 @@ func readAggregate(r *request) (*aggregation, error) {
 	var coll *store.Collection
 	var err error
 	if n, ok := whole(r.body[0].Value); ok && n == 1 {
-		x.ns = store.Namespace{DB: r.db, Coll: "$cmd.aggregate"}
+		x.ns = store.Namespace{DB: r.db, Coll: collectionless}
 	} else {
 		if x.ns, err = r.namespace(); err != nil {
 			return nil, err
@@ -87,9 +87,12 @@ func readAggregate(r *request) (*aggregation, error) {
 		}
 		coll, stages = r.state().Collection(base), slices.Concat(view, stages)
 	}
-	env := &environment{request: r, state: r.state(), now: time.Now(), watch: r.watch, noDisk: noDisk}
+	env := &environment{request: r, own: x.ns, state: r.state(), now: time.Now(), watch: r.watch, noDisk: noDisk}
 	p, err := pipeline.ParseVars(stages, env, vars)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkSource(stages, coll == nil && x.ns.Coll == collectionless); err != nil {
 		return nil, err
 	}
 	if p.Writes() {
@@ -111,6 +114,23 @@ func readAggregate(r *request) (*aggregation, error) {
 	}
 	x.plan, err = plan.Choose(coll, q)
 	return x, err
+}
+
+// collectionless is the name of the collection of a command that names none.
+const collectionless = "$cmd.aggregate"
+
+// checkSource refuses a pipeline without documents: it must begin with a collection or with documents of its own.
+func checkSource(stages bson.A, none bool) error {
+	own := pipeline.IsCollectionless(stages)
+	switch {
+	case own && !none:
+		return pipeline.OnlyCollectionless("$documents")
+	case none && len(stages) == 0:
+		return mongoerr.New(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for an empty pipeline.")
+	case none && !own:
+		return mongoerr.New(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for '%s'; a collection is required.", stages[0].(bson.D)[0].Key)
+	}
+	return nil
 }
 
 // drain returns what a plan finds. Each range runs it again.

@@ -48,7 +48,7 @@ func explain(r *request) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := x.plan.Open()
+	run := x.plan.Try()
 	n := int64(0)
 	if verbosity != "queryPlanner" {
 		for {

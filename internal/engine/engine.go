@@ -17,7 +17,7 @@
 //
 // wire frames messages; pipe carries them within the process; store keeps documents in
 // copy-on-write B-trees, so that a snapshot is free and a transaction is a private copy of the
-// roots. query, jsonschema, update, projection, expr and pipeline are the language, over the values
+// roots. query, jsonschema, update, projection, expr, window and pipeline are the language, over the values
 // of internal/bsonval; each has a registry of its operators, so that one more operator is one more
 // file. operators walks the registries: each operator has cases in its testdata, which run on a
 // server too, and each further name in MongoDB's manual is refused by name. differ feeds the engine
@@ -45,11 +45,11 @@
 // update, replace, delete, drop, dropDatabase, rename and
 // invalidate events, with resume tokens, resumeAfter, startAfter and
 // startAtOperationTime, all modes of fullDocument and fullDocumentBeforeChange,
-// and the stages $match, $project, $set, $addFields, $unset, $replaceRoot and
-// $replaceWith. The updateDescription of operators names their paths, that of
+// and the stages $match, $project, $set, $addFields, $unset, $replaceRoot,
+// $replaceWith and $redact. The updateDescription of operators names their paths, that of
 // a pipeline the difference, with truncatedArrays; see update.Applied. What of
 // it is refused by name: showExpandedEvents (with its disambiguatedPaths),
-// $redact, $changeStreamSplitLargeEvent.
+// $changeStreamSplitLargeEvent.
 //
 // The history is the latest 10,000 changes, or fewer that have about 32 MB of
 // documents. A token from before that is error 286, ChangeStreamHistoryLost.

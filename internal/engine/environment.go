@@ -18,7 +18,8 @@ import (
 // its command, whatever it writes itself.
 type environment struct {
 	request *request
-	db      string // of the pipeline; "" for the request's
+	db      string          // of the pipeline; "" for the request's
+	own     store.Namespace // the command's
 	state   *store.State
 	now     time.Time
 	watch   *interrupt.Watch

@@ -93,7 +93,8 @@
 //   - text, 2d and compound wildcard indexes; 2dsphere indexes are accepted, and serve no query
 //   - the options min, max, returnKey and showRecordId of find
 //   - expanded events and large events in parts, of change streams, whose history is 10,000 changes
-//   - encryption, users and roles, sharding, a second member, and what serverStatus says of memory, locks and latencies
+//   - encryption, users and roles, sharding, a second member, and what serverStatus says of memory, locks and latencies; $collStats
+//     and $indexStats tell sizes in memory, counts, and how many commands have read an index
 //   - regular expressions with lookaround, backreferences or possessive quantifiers; dates without a format that count from another
 //     ("tomorrow", "+1 day"); sines, cosines and tangents of decimals above 1E+45
 //

@@ -32,6 +32,9 @@ var (
 	onlyLast  = map[string]bool{"$out": true, "$merge": true, "$count": true}
 )
 
+// tells are the fields of stages about a collection that two servers agree on.
+var tells = map[string]bson.D{"$collStats": d("_id", 0, "count", 1), "$indexStats": d("_id", 0, "name", 1, "key", 1)}
+
 // stages are the stages of a pipeline, with their operands.
 var stages = map[string]func(p *pipe) any{}
 
@@ -81,6 +84,8 @@ func fillStages() {
 		},
 		"$setWindowFields": windowStage,
 		"$densify":         densifyStage,
+		"$collStats":       func(p *pipe) any { p.uniqueID = false; return d("count", bson.D{}) },
+		"$indexStats":      func(p *pipe) any { p.ordered, p.uniqueID = false, false; return bson.D{} },
 		"$fill":            fillStage,
 		"$out":             func(p *pipe) any { return "out" },
 		"$merge":           mergeStage,
@@ -119,7 +124,11 @@ func (p *pipe) stage(name string) bson.A {
 		out = append(out, d("$sort", d("_id", 1)))
 		p.ordered = true
 	}
-	return append(out, bson.D{{Key: name, Value: stages[name](p)}})
+	out = append(out, bson.D{{Key: name, Value: stages[name](p)}})
+	if told, ok := tells[name]; ok {
+		out = append(out, d("$project", told))
+	}
+	return out
 }
 
 // nested makes a pipeline inside a stage; its result is in a determined order.

@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
@@ -40,14 +38,6 @@ var (
 	aroundZero = &domain{"[-1,1]", func(v any) bool { return bsonval.Compare(v, int32(-1)) >= 0 && bsonval.Compare(v, int32(1)) <= 0 }}
 	fromOne    = &domain{"[1,inf]", func(v any) bool { return bsonval.Compare(v, int32(1)) >= 0 }}
 )
-
-func isInfinite(v any) bool {
-	if d, ok := v.(bson.Decimal128); ok {
-		return d.IsInf() != 0
-	}
-	f := asFloat(v)
-	return f-f != 0
-}
 
 func angle(name string, in *domain) parser {
 	return call(1, 1, numeric(name, func(v any) (any, error) {

@@ -18,6 +18,7 @@ func parseUnionWith(p *parser, name string, arg any) (stage, error) {
 	s := &unionWith{}
 	list := bson.A{}
 	var from any = arg
+	named := true
 	if d, ok := arg.(bson.D); ok {
 		from = nil
 		names := bson.D{}
@@ -33,13 +34,18 @@ func parseUnionWith(p *parser, name string, arg any) (stage, error) {
 				return nil, mongoerr.New(mongoerr.IDLUnknownField, "BSON field '$unionWith.%s' is an unknown field.", f.Key)
 			}
 		}
-		from = names
+		from, named = names, len(names) > 0
 	}
 	var err error
-	if s.db, s.coll, err = target(name, from); err != nil {
+	if named {
+		s.db, s.coll, err = target(name, from)
+	} else {
+		err = checkDocuments(name, list)
+	}
+	if err != nil {
 		return nil, err
 	}
-	inside, err := p.join(name)
+	inside, err := p.join(name, s.db, s.coll)
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,9 @@ func (m *memory) Now() time.Time { return time.Date(2020, 1, 2, 0, 0, 0, 0, time
 func (m *memory) Watch() *interrupt.Watch { return m.watch }
 func (m *memory) AllowDiskUse() bool      { return !m.noDisk }
 
+func (m *memory) CollStats(_, _ string, _ CollStats) (bson.D, error) { return bson.D{}, nil }
+func (m *memory) IndexStats(_, _ string) ([]bson.D, error)           { return nil, nil }
+
 func (m *memory) Find(_, coll string, q *query.Matcher) Docs {
 	m.finds++
 	m.bounds = append(m.bounds, q.Paths()...)

@@ -39,7 +39,7 @@ func parseGraphLookup(p *parser, _ string, arg any) (stage, error) {
 	if s.from == "" || s.as == nil || s.start == nil || s.fromField == nil || s.toField == "" {
 		return nil, mongoerr.New(40105, "$graphLookup requires 'from', 'as', 'startWith', 'connectFromField', and 'connectToField' to be specified.")
 	}
-	_, err := p.join("$graphLookup")
+	_, err := p.join("$graphLookup", s.db, s.from)
 	return s, err
 }
 

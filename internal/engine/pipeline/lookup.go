@@ -79,7 +79,7 @@ func parseLookup(p *parser, name string, arg any) (stage, error) {
 		return nil, err
 	}
 	if list == nil {
-		_, err := p.join(name)
+		_, err := p.join(name, s.db, s.from)
 		return s, err
 	}
 	return s, s.parsePipeline(p, list, let)
@@ -108,7 +108,7 @@ func (s *lookup) check(pipeline, let bool) error {
 	switch {
 	case s.as == nil:
 		return mongoerr.New(mongoerr.FailedToParse, "must specify 'as' field for a $lookup")
-	case s.from == "":
+	case s.from == "" && !pipeline:
 		return mongoerr.New(mongoerr.FailedToParse, "must specify 'from' field for a $lookup")
 	case (s.local == "") != (s.foreign == ""):
 		return mongoerr.New(mongoerr.FailedToParse, "$lookup requires both or neither of 'localField' and 'foreignField' to be specified")
@@ -125,6 +125,11 @@ func (s *lookup) parsePipeline(p *parser, list any, let bson.D) error {
 	if !ok {
 		return mongoerr.New(mongoerr.TypeMismatch, "'pipeline' option must be specified as an array")
 	}
+	if s.from == "" {
+		if err := checkDocuments("$lookup", stages); err != nil {
+			return err
+		}
+	}
 	var err error
 	if s.let, err = parseLet(p, let); err != nil {
 		return err
@@ -133,9 +138,15 @@ func (s *lookup) parsePipeline(p *parser, list any, let bson.D) error {
 	for i, v := range s.let {
 		names[i] = v.name
 	}
-	inside, err := p.join("$lookup", names...)
+	inside, err := p.join("$lookup", s.db, s.from, names...)
 	if err == nil {
 		s.inner, err = inside.subpipeline(stages)
+	}
+	if err == nil && s.local != "" && len(s.inner.stages) > 0 {
+		switch s.inner.stages[0].(type) {
+		case *collStats, indexStats: // the join would be before it
+			err = notFirst(stages[0].(bson.D)[0].Key)
+		}
 	}
 	return err
 }
@@ -246,10 +257,33 @@ func (s *subpipeline) over(r *run, db, coll string, m *query.Matcher) Docs {
 			m = query.And(m, s.filter.With(r.base))
 		}
 	}
+	if len(stages) > 0 {
+		if own, ok := stages[0].(literalDocuments); ok {
+			return chain(r, stages[1:], matching(own.run(r, nil), m))
+		}
+	}
 	if m == nil {
 		m = everything
 	}
 	return chain(r, stages, r.env.Find(db, coll, m))
+}
+
+// matching returns the documents that match, all if m is nil.
+func matching(in Docs, m *query.Matcher) Docs {
+	if m == nil {
+		return in
+	}
+	return func(yield func(bson.D, error) bool) {
+		for d, err := range in {
+			matched := err == nil
+			if matched {
+				matched, err = m.Match(d)
+			}
+			if (matched || err != nil) && !yield(d, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 var everything = query.MustParse(nil)

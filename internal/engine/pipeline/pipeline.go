@@ -63,6 +63,11 @@ type Env interface {
 	// code DuplicateKey.
 	MergeOne(db, coll string, on []string, doc bson.D,
 		apply func(old bson.D) (next bson.D, action Action, err error)) error
+	// CollStats returns what $collStats tells of a collection; a name of "" is
+	// that of the command's own.
+	CollStats(db, coll string, want CollStats) (bson.D, error)
+	// IndexStats returns what $indexStats tells of each index of a collection.
+	IndexStats(db, coll string) ([]bson.D, error)
 }
 
 // Pipeline is a parsed pipeline. It is safe for concurrent use as far as its Env is.
@@ -180,6 +185,8 @@ func (p *Pipeline) Writes() bool {
 type parser struct {
 	env   Env
 	scope expr.Scope
+	db    string // the collection that it begins with; "" for those of the command
+	coll  string
 	depth int    // how many pipelines enclose this one
 	joins int    // how many of them read another collection
 	owner string // the stage whose pipeline it is, "" for the outermost
@@ -204,6 +211,9 @@ func init() {
 		"$group":           parseGroup,
 		"$bucket":          parseBucket,
 		"$bucketAuto":      parseBucketAuto,
+		"$collStats":       parseCollStats,
+		"$documents":       parseDocuments,
+		"$indexStats":      parseIndexStats,
 		"$densify":         parseDensify,
 		"$fill":            parseFill,
 		"$redact":          parseRedact,
@@ -247,8 +257,8 @@ func Stages() []string { return slices.Sorted(maps.Keys(table)) }
 
 // absent names what MongoDB has and this engine hasn't.
 var absent = []string{
-	"$backupCursor", "$backupCursorExtend", "$changeStreamSplitLargeEvent", "$collStats", "$currentOp",
-	"$documents", "$geoNear", "$indexStats", "$listCatalog", "$listClusterCatalog", "$listLocalSessions",
+	"$backupCursor", "$backupCursorExtend", "$changeStreamSplitLargeEvent", "$currentOp",
+	"$geoNear", "$listCatalog", "$listClusterCatalog", "$listLocalSessions",
 	"$listMqlEntities", "$listSampledQueries", "$listSearchIndexes", "$listSessions", "$mergeCursors", "$operationMetrics",
 	"$planCacheStats", "$querySettings", "$queryStats", "$queue", "$rankFusion", "$rerank", "$score",
 	"$scoreFusion", "$search", "$searchMeta", "$shardedDataDistribution", "$vectorSearch",
@@ -276,13 +286,13 @@ func (p *parser) stages(list bson.A) ([]stage, error) {
 		switch {
 		case ok:
 		case name == "$changeStream":
-			return nil, mongoerr.New(40602, "$changeStream is only valid as the first stage in a pipeline")
+			return nil, notFirst(name)
 		case slices.Contains(absent, name):
 			return nil, mongoerr.New(mongoerr.NotImplemented, "%s isn't implemented by the embedded engine", name)
 		default:
 			return nil, unknownStage(name)
 		}
-		if err := p.place(name, i == len(list)-1); err != nil {
+		if err := p.place(name, i, i == len(list)-1); err != nil {
 			return nil, err
 		}
 		s, err := parse(p, name, d[0].Value)
@@ -295,25 +305,30 @@ func (p *parser) stages(list bson.A) ([]stage, error) {
 	return out, nil
 }
 
+func notFirst(stage string) error {
+	return mongoerr.New(40602, "%s is only valid as the first stage in a pipeline", stage)
+}
+
 // maxJoins is how deep pipelines over other collections may nest.
 const maxJoins = 20
 
 // join enters a stage that reads another collection, with a pipeline or without.
-func (p *parser) join(owner string, vars ...string) (*parser, error) {
+func (p *parser) join(owner, db, coll string, vars ...string) (*parser, error) {
 	if p.joins >= maxJoins {
 		return nil, mongoerr.New(mongoerr.MaxSubPipelineDepthExceeded,
 			"Maximum number of nested sub-pipelines exceeded. Limit is %d", maxJoins)
 	}
 	next := p.inside(owner, vars...)
 	next.joins++
+	next.db, next.coll = db, coll
 	return next, nil
 }
 
 // place refuses a stage where it mustn't stand.
-func (p *parser) place(name string, last bool) error {
+func (p *parser) place(name string, i int, last bool) error {
 	writes := name == "$out" || name == "$merge"
 	switch {
-	case p.owner == "$facet" && (writes || name == "$facet"):
+	case p.owner == "$facet" && (writes || begins(name) || name == "$facet"):
 		return mongoerr.New(40600, "%s is not allowed to be used within a $facet stage", name)
 	case p.depth > 0 && writes:
 		code := int32(51047)
@@ -321,6 +336,8 @@ func (p *parser) place(name string, last bool) error {
 			code = 31441
 		}
 		return mongoerr.New(code, "%s is not allowed within a %s's sub-pipeline", name, p.owner)
+	case begins(name) && i > 0:
+		return notFirst(name)
 	case writes && !last:
 		return mongoerr.New(40601, "%s can only be the final stage in the pipeline", name)
 	}

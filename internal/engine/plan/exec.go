@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -26,8 +28,18 @@ type Exec struct {
 	docs    int
 }
 
-// Open starts the plan.
+// Open starts the plan for a command, which uses the indexes of the plan.
 func (p *Plan) Open() *Exec {
+	for i, s := range p.scans {
+		if !slices.ContainsFunc(p.scans[:i], func(before *Scan) bool { return before.Index.Spec == s.Index.Spec }) {
+			s.Index.Spec.Uses.Add()
+		}
+	}
+	return p.Try()
+}
+
+// Try starts the plan only to see what it does.
+func (p *Plan) Try() *Exec {
 	e := &Exec{plan: p}
 	if p.coll == nil {
 		return e

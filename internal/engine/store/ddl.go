@@ -135,6 +135,7 @@ func (w *Writer) AddIndex(ns Namespace, spec *IndexSpec) error {
 		return err
 	}
 	e := w.edit(ns)
+	spec.Uses = newUses()
 	x := &indexEdit{spec: spec, entries: NewTree(spec.compareEntries).Edit()}
 	if spec.kept() {
 		for r := range e.records.View().All() {
@@ -186,6 +187,7 @@ func (w *Writer) AlterIndex(ns Namespace, spec *IndexSpec) error {
 	e := w.edit(ns)
 	for i, x := range e.indexes {
 		if x.spec.Name == spec.Name {
+			spec.Uses = x.spec.Uses
 			e.indexes[i] = &indexEdit{spec: spec, entries: x.entries, multikey: x.multikey}
 		}
 	}

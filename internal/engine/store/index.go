@@ -51,6 +51,8 @@ type IndexSpec struct {
 	ExpireAfter time.Duration
 
 	Extra bson.D // further options to list, such as 2dsphereIndexVersion
+
+	Uses *Uses // set as the index is made
 }
 
 // Ordered reports whether the index is kept in key order, so that it can
@@ -77,6 +79,7 @@ func idSpec() *IndexSpec {
 		Key:    bson.D{{Key: "_id", Value: int32(1)}},
 		Fields: []Field{{Path: []string{"_id"}, Name: "_id"}},
 		Unique: true,
+		Uses:   newUses(),
 	}
 }
 

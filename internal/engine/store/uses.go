@@ -1,0 +1,20 @@
+package store
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Uses counts how often commands have read an index. All versions of the index share it.
+type Uses struct {
+	Since time.Time
+	n     atomic.Int64
+}
+
+func newUses() *Uses { return &Uses{Since: time.Now()} }
+
+// Add counts one use.
+func (u *Uses) Add() { u.n.Add(1) }
+
+// Count returns how many uses there were.
+func (u *Uses) Count() int64 { return u.n.Load() }
