@@ -115,6 +115,8 @@ func TestScopeRefused(t *testing.T) {
 		"another database's $merge":        {second(into(d("$merge", d("into", d("db", "x", "coll", "y"), "whenMatched", "fail"))).Run(ctx, a)), "into another database"},
 		"another database's $out":          {second(into(d("$out", d("db", "x", "coll", "y"))).Run(ctx, a)), "into another database"},
 		"$out":                             {second(into(d("$out", "y")).Run(ctx, a)), "it would write documents that the filter hides"},
+		"$collStats":                       {second(docs.Aggregate(mongo.Pipeline{d("$collStats", d("count", d()))}).All(ctx, a)), "must be first"},
+		"$collStats in a join":             {second(docs.Aggregate(mongo.Pipeline{d("$lookup", d("from", "x", "as", "y", "pipeline", mongo.Pipeline{d("$collStats", d("count", d()))}))}).All(ctx, a)), "must be first"},
 	} {
 		var conflict *model.ConflictError
 		if !errors.As(c.err, &conflict) || !strings.Contains(c.err.Error(), c.want) {

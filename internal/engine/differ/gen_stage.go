@@ -32,8 +32,8 @@ var (
 	onlyLast  = map[string]bool{"$out": true, "$merge": true, "$count": true}
 )
 
-// tells are the fields of stages about a collection that two servers agree on.
-var tells = map[string]bson.D{"$collStats": d("_id", 0, "count", 1), "$indexStats": d("_id", 0, "name", 1, "key", 1)}
+// tells are the fields of stages about a collection that two servers agree on; of $collStats there are none.
+var tells = map[string]bson.D{"$collStats": d("_id", 0, "a", 1), "$indexStats": d("_id", 0, "name", 1, "key", 1)}
 
 // stages are the stages of a pipeline, with their operands.
 var stages = map[string]func(p *pipe) any{}
