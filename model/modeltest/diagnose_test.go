@@ -10,12 +10,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
 // A failed price shows what was sent, how the server runs it, and the index that it lacks.
 func TestWantCostDiagnosis(t *testing.T) {
+	tenancy.Differs(t, "the tenant is in the commands")
 	ctx := context.Background()
 	m := modeltest.NewMonitor()
 	db := modeltest.NewClient(t, modeltest.WithMonitor(m)).Database("shop")
@@ -79,6 +81,7 @@ plans, for what is stored now:
 
 // A query that no index serves is told the one that would.
 func TestWantIndexedDiagnosis(t *testing.T) {
+	tenancy.Differs(t, "the plan examines the other tenant's documents")
 	ctx := context.Background()
 	db := modeltest.NewClient(t).Database("shop")
 	orders := db.Collection("orders")
