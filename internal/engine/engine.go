@@ -22,7 +22,8 @@
 // file. operators walks the registries: each operator has cases in its testdata, which run on a
 // server too, and each further name in MongoDB's manual is refused by name. differ feeds the engine
 // and a server the same random commands. Where the two differ, MongoDB's documentation decides; a
-// difference that is the server's own is a named rule there.
+// difference that is the server's own is a named rule there. specs runs the driver's own
+// specification tests.
 //
 // Validators ($jsonSchema and any other filter) are enforced by store's writer: strict, moderate
 // or off. A command with a number runs in its session, one at a time; what each statement of a

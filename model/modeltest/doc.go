@@ -1,75 +1,89 @@
-// Package modeltest tests models without a server: a real driver client of an engine in memory, what operations cost,
-// which index serves them, what a crash or a race leaves, and what differs.
+// Package modeltest tests code that uses MongoDB, without a server to install. It has a server in memory, the engine, which the
+// official driver connects to like any other. It shows what an operation sends and costs, lets it fail at any place, and runs it
+// against another operation in every order.
 //
-// The engine is a test double. It lives in this process and in memory, keeps nothing, has no users, and is no database
-// to run anything on. What is tested with it can be run on a real server too, unchanged: see [Each].
-//
-// # Choosing
-//
-//	a client in a test, with an engine of its own          NewClient
-//	a client in an example or a program                    Start
-//	the same test on the engine and on a real server       Each, MONGODB_URI
-//	what that server can't do                              NeedTransactions, NeedValidators, NeedChangeStreams, Need
-//	how many commands and documents an operation takes     NewMonitor, WantCost, Measure
-//	what was sent                                          Monitor.Commands
-//	whether an index serves a query                        WantIndexed
-//	how two documents differ, type by type                 Diff
-//	one failure at one place                               NewFaults, Fail, FailInside, CutBefore, CutInside, CutAfter
-//	one command late, or waiting for the test              Delay, Hold
-//	change streams that show changes late                  WithChangeLag
-//	a crash at every place                                 FaultMatrix
-//	two operations at a time, in every order               Interleave
-//	a whole model: all of this, under scopes too           Verify
-//	a whole database as text, and back                     Dump, Load
-//	a recorded session with a server, without the server   Replay, WithAnyOrder
-//
-// Monitors and faults are no part of the engine: they work with the client of any server.
-//
-// # Tasks
-//
-//   - Get a client: [NewClient], [Start]; with options: [WithClientOptions], [WithMonitor], [WithFaults], [WithChangeLag]; run a test on a
-//     server too: [Each]; leave out what that can't do: [Need], [NeedTransactions], [NeedValidators], [NeedChangeStreams]
-//   - See what was sent, and what it cost: [NewMonitor], [Monitor.Commands], [Measure]; hold it to a price: [WantCost]; to an index:
-//     [WantIndexed]
-//   - Let commands fail, wait or break off: [NewFaults], [Faults.On], [Faults.From]; which: [Writes], [Reads], [Named], [On], [Both];
-//     how: [Fail], [FailInside], [CutBefore], [CutInside], [CutAfter], [Delay], [Hold]
-//   - Test a model, in one call: [Verify]; try every cut, and every order of two: [FaultMatrix], [Interleave]
-//   - Compare what is stored: [Diff], [IgnoreOrder]; fill a database and look at all of it: [Load], [Dump]
-//   - Record what a server answers, and test without it: [Replay], [WithAnyOrder]
-//
-// # Costs
-//
-// A client with an engine of its own takes about a tenth of a millisecond. [FaultMatrix] runs its operation three times for each way
-// in which each write can go wrong, of which there are three to six, and [Interleave] once for each order, some hundreds: keep what
-// they run small. [Verify] does both for all operations, in two ways and in two more for each scope: eight operations take some
-// seconds. Where there is a server, a share runs. [WantIndexed] sends an explain, and the Need functions one command
-// or a few.
-//
-// # Backends
-//
-// [Each], [FaultMatrix], [Interleave] and [Verify] run on the engine as the subtest "engine", and where MONGODB_URI is set, on that
-// server as the subtest "server", in databases of their own. What is left out there is skipped with "server lacks: " and
-// the feature's name, so that the tests of both can be counted against each other. Nothing else is skipped.
-//
-// # Time
-//
-// An engine works inside a testing/synctest bubble, where a sleep of days takes no time: for what expires, and for time
-// buckets. An engine removes an expired document before the next command. A MongoDB does so up to a minute later, or more:
-// a [TTL] makes the engine as late, or has it wait for the test.
-//
-// # Code that doesn't use this library
-//
-// Nothing here but [Verify] asks for models: what is tested may be any code that takes a *mongo.Client, a *mongo.Database or a
-// *mongo.Collection of the driver. The examples "Repository", "Failures" and "Queries" test such code.
+// The code under test may use this library, or the driver alone:
 //
 //	func TestTransfer(t *testing.T) {
-//		client := modeltest.NewClient(t)
+//		client := modeltest.NewClient(t)         // a *mongo.Client, with an empty engine of its own
 //		accounts := bank.New(client.Database("bank"))
 //		…
 //	}
 //
-// A test needs no cleaning up, may run in parallel with all others, and sees nothing of them. Connection strings, hosts, TLS
-// and compression are not tested by it, for there is no network.
+// A test needs no cleaning up, may run in parallel with all others, and sees nothing of them.
+//
+// The engine is a test double. It lives in this process and in memory, keeps nothing, and has no users. The same tests run
+// unchanged on a real server, too: see [Each].
+//
+// # Choosing
+//
+//	the test has                                           use
+//	a client as an argument                                NewClient; Start in an example or a program
+//	a connection string                                    Listen
+//	a real server to pass on as well                       Each, MONGODB_URI
+//	a feature that such a server lacks                     NeedTransactions, NeedValidators, NeedChangeStreams, Need
+//	a recording of what a real server answered             Replay, WithAnyOrder
+//
+//	the question is                                        use
+//	what was sent?                                         NewMonitor, Monitor.Commands
+//	how many commands and documents does it take?          WantCost, Measure
+//	does an index serve it?                                WantIndexed
+//	how do two documents differ, type by type?             Diff
+//	what is in the database?                               Dump; Load fills it
+//
+//	the trouble is                                         use
+//	one failure at one place                               NewFaults, Fail, FailInside, CutBefore, CutInside, CutAfter
+//	one command late, or waiting for the test              Delay, Hold
+//	change streams that show changes late                  WithChangeLag
+//	documents that expire late                             WithTTL
+//	a crash at every place                                 FaultMatrix
+//	two operations at a time, in every order               Interleave
+//	a whole model: all of this, under scopes too           Verify
+//
+// # Tasks
+//
+//   - Get a client: [NewClient], [Start]. Get a connection string: [Listen]. With options: [WithClientOptions], [WithMonitor],
+//     [WithFaults], [WithChangeLag], [WithTTL].
+//   - Run a test on a server too: [Each]. Leave out what that server can't do: [Need], [NeedTransactions], [NeedValidators],
+//     [NeedChangeStreams].
+//   - Record what a server answers, and test without it: [Replay], [WithAnyOrder].
+//   - Fill a database and look at all of it: [Load], [Dump]. Compare what is stored: [Diff], [IgnoreOrder].
+//   - See what was sent, and what it cost: [NewMonitor], [Monitor.Commands], [Measure]. Hold it to a price: [WantCost]. Hold it to an
+//     index: [WantIndexed].
+//   - Let commands fail, wait or break off: [NewFaults], [Faults.On], [Faults.From]. Which commands: [Writes], [Reads], [Named], [On],
+//     [Both]. How: [Fail], [FailInside], [CutBefore], [CutInside], [CutAfter], [Delay], [Hold].
+//   - Try every cut, and every order of two operations: [FaultMatrix], [Interleave].
+//   - Test a model in one call: [Verify]. Only Verify asks for a model of this library.
+//
+// The examples "Repository", "Failures" and "Queries" test code that uses the driver alone. So does the program examples/server,
+// which also reads files of mongoexport and mongodump.
+//
+// Monitors and faults aren't part of the engine. They work with the client of any server.
+//
+// # Time
+//
+// NewClient works inside a testing/synctest bubble, where a sleep of days takes no time. The engine's clock is the bubble's: for
+// $$NOW and $currentDate, and for documents that expire. Listen doesn't work there, because the network is outside the bubble.
+//
+// The engine removes an expired document before the next command. A MongoDB does so up to a minute later, or more. A [TTL] makes the
+// engine as late, or lets it wait for the test.
+//
+// # Costs
+//
+// A client with an engine of its own takes about a tenth of a millisecond. [FaultMatrix] runs its operation three times for each way
+// in which each write can go wrong; there are three to six. [Interleave] runs two operations once for each order, which are some
+// hundreds. Keep what they run small. [Verify] does this for all operations, in two ways, and in two more for each scope: eight operations
+// take some seconds. On a real server only a share of the cases runs. [WantIndexed] sends an explain, and the Need functions one command
+// or a few.
+//
+// # Backends
+//
+// [Each], [FaultMatrix], [Interleave] and [Verify] run on the engine as the subtest "engine". Where MONGODB_URI is set, they also run
+// on that server as the subtest "server", in databases of their own. A test that the server can't run is skipped with
+// "server lacks: " and the feature's name, so that the tests of both can be counted against each other. Nothing else is skipped.
+//
+// A client of the engine has no network: NewClient and Start test no connection strings, hosts, TLS or compression. Listen tests
+// connection strings, and neither TLS nor compression.
 //
 // # What the engine has
 //
@@ -107,14 +121,16 @@
 //
 // # How it was verified
 //
-// The suites of this library run on it and on a real server, FerretDB over DocumentDB; and a differential test gives both the same
-// random documents, filters, updates, projections and pipelines, over every operator that the engine has, and compares what comes
-// back and what is stored. Where they differ, MongoDB's manual decides; each way in which that server differs from it is
+// The suites of this library run on the engine and on a real server, FerretDB over DocumentDB. A differential test gives both the
+// same random documents, filters, updates, projections and pipelines, over every operator that the engine has, and compares the
+// results and what is stored. Where the two differ, MongoDB's manual decides. Each way in which that server differs from the manual is
 // a rule with a reason and a page.
 //
-// Not compared with a server, because the one at hand has none: transactions and their conflicts, retryable writes, sessions,
-// change streams, Client.BulkWrite, the time at which documents expire, hashed and wildcard indexes, views, capped and time series
-// collections, fail points. They follow
-// MongoDB's manual, whose worked examples are among their tests. Error codes are compared where code acts upon them (a duplicate
-// key, a change of _id, anything else); the texts of errors are not.
+// The driver's own specification tests run against the engine over TCP: CRUD, transactions, sessions, retryable reads and writes,
+// change streams, indexes, commands, their monitoring, the Stable API and GridFS. internal/engine/specs runs them, and names each
+// test that fails, with the reason.
+//
+// That server has no transactions, retryable writes, sessions, change streams, Client.BulkWrite, hashed or wildcard indexes,
+// views, capped and time series collections or fail points, nor a time at which documents expire. For these the engine follows MongoDB's manual, whose worked examples are among its tests, and the specification
+// tests. Error codes are compared where code acts upon them: a duplicate key, a change of _id, any other error. The texts of errors are not.
 package modeltest

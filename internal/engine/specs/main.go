@@ -24,6 +24,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/docmodel/docmodel/model/modeltest"
 )
@@ -65,7 +66,8 @@ func (o *settings) run(ctx context.Context) error {
 	}
 	uri := o.uri
 	if uri == "" {
-		own, stop, err := modeltest.Listen("127.0.0.1:0")
+		late := modeltest.WithTTL(modeltest.NewTTL(time.Minute)) // the tests insert what has long expired
+		own, stop, err := modeltest.Listen("127.0.0.1:0", late)
 		if err != nil {
 			return err
 		}
