@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
+	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
@@ -18,6 +19,8 @@ type args struct {
 	doc   bson.D
 	err   error
 	watch *interrupt.Watch // ends what a field is computed by
+
+	special *query.Special // what a filter may ask of the collection
 }
 
 // known refuses fields that none of the lists has, and fields given twice.

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/expr"
 	"github.com/docmodel/docmodel/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/internal/engine/plan"
 	"github.com/docmodel/docmodel/internal/engine/query"
@@ -28,6 +29,7 @@ type aggregation struct {
 	plan  *plan.Plan
 	rest  *pipeline.Pipeline
 	tail  bson.A // the stages that are left, as they came
+	near  bool   // the first stage is $geoNear
 	batch int64
 }
 
@@ -74,6 +76,7 @@ func readAggregate(r *request) (*aggregation, error) {
 		return nil, a.err
 	}
 	var coll *store.Collection
+	var base store.Namespace // what a view reads
 	var err error
 	if n, ok := whole(r.body[0].Value); ok && n == 1 {
 		x.ns = store.Namespace{DB: r.db, Coll: collectionless}
@@ -81,13 +84,13 @@ func readAggregate(r *request) (*aggregation, error) {
 		if x.ns, err = r.namespace(); err != nil {
 			return nil, err
 		}
-		base, view, err := resolveView(r.state(), x.ns)
-		if err != nil {
+		var view bson.A
+		if base, view, err = resolveView(r.state(), x.ns); err != nil {
 			return nil, err
 		}
 		coll, stages = r.state().Collection(base), slices.Concat(view, stages)
 	}
-	env := &environment{request: r, own: x.ns, state: r.state(), now: time.Now(), watch: r.watch, noDisk: noDisk}
+	env := &environment{request: r, own: x.ns, base: base, state: r.state(), now: time.Now(), watch: r.watch, noDisk: noDisk}
 	p, err := pipeline.ParseVars(stages, env, vars)
 	if err != nil {
 		return nil, err
@@ -107,11 +110,17 @@ func readAggregate(r *request) (*aggregation, error) {
 		}
 	}
 	q := plan.Query{Hint: index, Watch: r.watch, NoDisk: noDisk}
+	opt := query.Options{Now: env.now, Vars: vars, Watch: r.watch, Special: specialOf(coll, base)}
+	if near := p.GeoNear(); near != nil {
+		x.near = true
+		return x, x.planNear(coll, base, near, p, q, opt, stages)
+	}
 	q.Filter, q.Sort, q.Keep, x.rest = p.Leading()
 	x.tail = stages[len(stages)-x.rest.Len():]
-	if q.Matcher, err = query.Parse(q.Filter, query.Options{Now: env.now, Vars: vars, Watch: r.watch}); err != nil {
+	if q.Matcher, err = query.Parse(q.Filter, opt); err != nil {
 		return nil, err
 	}
+	x.rest = x.rest.Scored(q.Matcher)
 	x.plan, err = plan.Choose(coll, q)
 	return x, err
 }
@@ -131,6 +140,25 @@ func checkSource(stages bson.A, none bool) error {
 		return mongoerr.New(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for '%s'; a collection is required.", stages[0].(bson.D)[0].Key)
 	}
 	return nil
+}
+
+// planNear plans a pipeline that begins with $geoNear.
+func (x *aggregation) planNear(coll *store.Collection, ns store.Namespace, near *pipeline.NearQuery, p *pipeline.Pipeline, q plan.Query,
+	opt query.Options, stages bson.A) error {
+	path, err := nearKey(coll, ns, near.Key())
+	if err != nil {
+		return err
+	}
+	if q.Filter, err = near.Filter(path, expr.NewContext(nil, opt.Now, opt.Watch, opt.Vars)); err != nil {
+		return err
+	}
+	if q.Matcher, err = query.Parse(q.Filter, opt); err != nil {
+		return err
+	}
+	x.tail = stages[1:]
+	x.rest = near.After(p, q.Matcher.Near())
+	x.plan, err = plan.Choose(coll, q)
+	return err
 }
 
 // drain returns what a plan finds. Each range runs it again.
@@ -157,15 +185,19 @@ func explainAggregate(r *request) (*explained, error) {
 		return nil, err
 	}
 	x := &explained{ns: a.ns, plan: a.plan}
-	if len(a.tail) == 0 {
+	if len(a.tail) == 0 && !a.near {
 		return x, nil
+	}
+	source := "$cursor"
+	if a.near {
+		source = "$geoNearCursor"
 	}
 	x.wrap = func(planner, stats bson.D) reply {
 		cursor := bson.D{{Key: "queryPlanner", Value: planner}}
 		if stats != nil {
 			cursor = append(cursor, bson.E{Key: "executionStats", Value: stats})
 		}
-		stages := append(bson.A{bson.D{{Key: "$cursor", Value: cursor}}}, a.tail...)
+		stages := append(bson.A{bson.D{{Key: source, Value: cursor}}}, a.tail...)
 		return reply{{Key: "stages", Value: stages}}
 	}
 	return x, nil

@@ -57,6 +57,7 @@ func readCount(r *request) (*plan.Plan, error) {
 	}
 	a.refuse("fields", bson.D{})
 	a.collation()
+	a.special = r.special(ns)
 	q.Matcher = a.matcher(q.Filter, time.Now(), "")
 	if a.err != nil {
 		return nil, a.err

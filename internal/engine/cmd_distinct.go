@@ -62,6 +62,7 @@ func readDistinct(r *request) (*plan.Plan, error) {
 	}
 	q := plan.Query{Watch: r.watch, Filter: a.document("query"), Hint: hint(a)}
 	a.collation()
+	a.special = r.special(ns)
 	q.Matcher = a.matcher(q.Filter, time.Now(), "")
 	if a.err != nil {
 		return nil, a.err

@@ -86,6 +86,7 @@ func readFind(r *request) (*finder, error) {
 	}
 	a.collation()
 	now := time.Now()
+	a.special = r.special(ns)
 	q.Matcher = a.matcher(q.Filter, now, "let")
 	if a.err != nil {
 		return nil, a.err
@@ -105,7 +106,7 @@ func (a *args) matcher(filter bson.D, now time.Time, let string) *query.Matcher 
 	if a.err != nil {
 		return nil
 	}
-	m, err := query.Parse(filter, query.Options{Now: now, Vars: vars, Watch: a.watch})
+	m, err := query.Parse(filter, query.Options{Now: now, Vars: vars, Watch: a.watch, Special: a.special})
 	if err != nil {
 		a.fail(err)
 	}

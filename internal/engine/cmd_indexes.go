@@ -85,6 +85,9 @@ func addIndexes(w *store.Writer, ns store.Namespace, specs []*store.IndexSpec) (
 // addIndex builds an index unless the same is there. One of the same name or
 // the same key, but different otherwise, is an error.
 func addIndex(w *store.Writer, ns store.Namespace, s *store.IndexSpec) error {
+	if err := otherText(w.Collection(ns), s); err != nil {
+		return err
+	}
 	for _, x := range w.Collection(ns).Indexes {
 		old := x.Spec
 		sameKey := bsonval.Equal(old.Key, s.Key) || equalKeys(old.Key, s.Key)
@@ -122,7 +125,7 @@ func equalKeys(a, b bson.D) bool {
 
 func sameOptions(a, b *store.IndexSpec) bool {
 	return a.Unique == b.Unique && a.Sparse == b.Sparse && bsonval.Equal(a.Partial, b.Partial) && bsonval.Equal(a.Projection, b.Projection) &&
-		a.Expires == b.Expires && a.ExpireAfter == b.ExpireAfter
+		bsonval.Equal(a.Extra, b.Extra) && a.Expires == b.Expires && a.ExpireAfter == b.ExpireAfter
 }
 
 func listIndexes(r *request) (reply, error) {

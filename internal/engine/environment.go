@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/fts"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/internal/engine/plan"
@@ -20,6 +21,7 @@ type environment struct {
 	request *request
 	db      string          // of the pipeline; "" for the request's
 	own     store.Namespace // the command's
+	base    store.Namespace // what the command reads: own, or what is under that view
 	state   *store.State
 	now     time.Time
 	watch   *interrupt.Watch
@@ -40,6 +42,11 @@ func (e *environment) namespace(db, coll string) (store.Namespace, error) {
 		db = e.request.db
 	}
 	return checkNamespace(db, coll)
+}
+
+func (e *environment) TextIndex() (*fts.Index, error) {
+	s := specialOf(e.state.Collection(e.base), e.base)
+	return s.Text, s.NoText
 }
 
 func (e *environment) Find(db, coll string, m *query.Matcher) pipeline.Docs {

@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/plan"
+	"github.com/docmodel/docmodel/internal/engine/store"
 )
 
 // report shows a plan and, after it has run and returned n documents, what
@@ -87,7 +88,24 @@ func access(p *plan.Plan, run *plan.Exec) bson.D {
 		input = bson.D{{Key: "stage", Value: "OR"}, {Key: "inputStages", Value: inputs}}
 	}
 	doc := examined(bson.D{{Key: "stage", Value: "FETCH"}, {Key: "filter", Value: filter}}, run)
-	return append(doc, bson.E{Key: "inputStage", Value: input})
+	return needed(p, append(doc, bson.E{Key: "inputStage", Value: input}))
+}
+
+// needed shows the stage of a condition that needs an index, above what reads it.
+func needed(p *plan.Plan, doc bson.D) bson.D {
+	if near, x := p.Near(); near != nil {
+		stage, version := "GEO_NEAR_2D", int32(1)
+		if x.Spec.Field(store.Sphere) != nil {
+			stage, version = "GEO_NEAR_2DSPHERE", 2
+		}
+		return bson.D{{Key: "stage", Value: stage}, {Key: "keyPattern", Value: x.Spec.Key}, {Key: "indexName", Value: x.Spec.Name},
+			{Key: "indexVersion", Value: version}, {Key: "inputStage", Value: doc}}
+	}
+	if text, x := p.Text(); text != nil {
+		return bson.D{{Key: "stage", Value: "TEXT_MATCH"}, {Key: "indexPrefix", Value: bson.D{}}, {Key: "indexName", Value: x.Spec.Name},
+			{Key: "parsedTextQuery", Value: text.Describe()}, {Key: "textIndexVersion", Value: int32(3)}, {Key: "inputStage", Value: doc}}
+	}
+	return doc
 }
 
 func examined(doc bson.D, run *plan.Exec) bson.D {

@@ -61,7 +61,7 @@ func TestSparseIndex(t *testing.T) {
 	}
 }
 
-// TestSphereIndex holds that it is accepted, alone and in a compound one, listed with its version, and serves nothing.
+// TestSphereIndex holds that it is listed with its version, and serves conditions on places alone.
 func TestSphereIndex(t *testing.T) {
 	c := collection(t)
 	addIndex(t, c, `{"kind":1,"place":"2dsphere"}`, options.Index().SetSphereVersion(3))
@@ -69,7 +69,16 @@ func TestSphereIndex(t *testing.T) {
 	var list []bson.D
 	must(t, must1[*mongo.Cursor](t)(c.Indexes().List(ctx)).All(ctx, &list))
 	same(t, "listed", show(t, list[1]), `{"v":2,"key":{"kind":1,"place":"2dsphere"},"name":"kind_1_place_2dsphere","2dsphereIndexVersion":3}`)
-	wantPlan(t, c, "a place", `{"find":"things","filter":{"kind":"x"}}`, `COLLSCAN: 1 of 0 keys, 1 docs`)
+	insert(t, c, `{"_id":2,"kind":"x","place":{"type":"Point","coordinates":[-70,0.05]}}`, `{"_id":3,"kind":"x"}`)
+	wantPlan(t, c, "no place", `{"find":"things","filter":{"kind":"x"}}`, `COLLSCAN: 3 of 0 keys, 3 docs`)
+	near := `{"find":"things","filter":{"place":{"$near":{"$geometry":{"type":"Point","coordinates":[-70,0.05]},"$maxDistance":1000}}}}`
+	wantPlan(t, c, "near a place", near,
+		`GEO_NEAR_2DSPHERE kind_1_place_2dsphere < FETCH < IXSCAN kind_1_place_2dsphere place[[-1, -1] [3241099, 3241100]]: 1 of 2 keys, 1 docs`)
+	within := `{"find":"things","filter":{"place":{"$geoWithin":{"$centerSphere":[[-70.05,0.05],0.0001]}}}}`
+	wantPlan(t, c, "within an area", within,
+		`FETCH < IXSCAN kind_1_place_2dsphere place[[-1, -1] [3241099, 3241099]]: 0 of 1 keys, 1 docs`)
+	wantPlan(t, c, "within an area of the plane", `{"find":"things","filter":{"place":{"$geoWithin":{"$center":[[-70,0],1]}}}}`,
+		`COLLSCAN: 1 of 0 keys, 3 docs`)
 }
 
 // TestTTLDocuments is after core/index-ttl: which documents expire, and when.

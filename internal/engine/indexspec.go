@@ -35,15 +35,11 @@ func readIndex(a *args) (*store.IndexSpec, error) {
 	a.boolean("background", false)
 	a.text("ns")
 	a.refuse("v", int32(1), int32(2))
-	for _, name := range []string{"bits", "min", "max", "weights", "default_language", "language_override",
-		"textIndexVersion", "storageEngine", "bucketSize"} {
+	for _, name := range []string{"storageEngine", "bucketSize"} {
 		a.refuse(name)
 	}
 	a.refuse("prepareUnique", false)
 	a.collation()
-	if n := a.natural("2dsphereIndexVersion", 0); n > 0 {
-		s.Extra = bson.D{{Key: "2dsphereIndexVersion", Value: int32(n)}}
-	}
 	if a.err != nil {
 		return nil, a.err
 	}
@@ -55,6 +51,12 @@ func readIndex(a *args) (*store.IndexSpec, error) {
 	}
 	if s.Name == "" {
 		s.Name = indexName(s.Key)
+	}
+	if err := readText(a, s); err != nil {
+		return nil, err
+	}
+	if err := readGeo(a, s); err != nil {
+		return nil, err
 	}
 	if err := readExpiry(a, s); err != nil {
 		return nil, err
@@ -71,11 +73,11 @@ func readKey(s *store.IndexSpec) error {
 		if bsonval.Index(s.Key, e.Key) != i {
 			return mongoerr.New(mongoerr.CannotCreateIndex, "The field '%s' appears twice in the index key", e.Key)
 		}
-		if isWildcard(e.Key) {
+		if isWildcard(e.Key) && (e.Key != everyField || e.Value != "text") {
 			return readWildcardKey(s, e)
 		}
 		for _, part := range strings.Split(e.Key, ".") {
-			if part == "" || strings.HasPrefix(part, "$") {
+			if part == "" || strings.HasPrefix(part, "$") && e.Key != everyField {
 				return mongoerr.New(mongoerr.CannotCreateIndex, "Index key contains an illegal field name: '%s'", e.Key)
 			}
 		}
@@ -101,8 +103,10 @@ func readKind(e bson.E) (kind store.Kind, desc bool, err error) {
 			return store.Hashed, false, nil
 		case "2dsphere":
 			return store.Sphere, false, nil
-		case "2d", "text":
-			return 0, false, mongoerr.New(mongoerr.NotImplemented, "%s indexes are not supported", v)
+		case "2d":
+			return store.Plane, false, nil
+		case "text":
+			return store.Text, false, nil
 		}
 		return 0, false, mongoerr.New(mongoerr.CannotCreateIndex, "Unknown index plugin '%s'", v)
 	case int32, int64, float64:

@@ -36,7 +36,9 @@ func (u *updater) parse(r *request, a *args, spec any, constants bson.D) error {
 		return a.err
 	}
 	var err error
-	u.query.Matcher, err = query.Parse(u.query.Filter, query.Options{Now: u.now, Vars: vars, Upsert: u.upsert, Watch: r.watch})
+	u.query.Matcher, err = query.Parse(u.query.Filter, query.Options{
+		Now: u.now, Vars: vars, Upsert: u.upsert, Watch: r.watch, Special: r.special(u.ns),
+	})
 	if err != nil {
 		return err
 	}

@@ -91,9 +91,9 @@
 // library emits, and those that code around it commonly needs. Each exported method of the driver's Client, Database,
 // Collection, Session, IndexView, Cursor and ChangeStream works, but for search indexes; so do GridFS, which is made
 // of collections, sessions with transactions or with snapshots, retryable writes, causal consistency, change streams, and
-// Client.BulkWrite. Indexes are enforced and used: unique, compound, multikey, sparse, partial, hashed, wildcard and expiring ones,
-// as explain shows. So are validators, by $jsonSchema with all of MongoDB's keywords but those of encryption, or by any other filter.
-// There are views, capped collections with tailable cursors, and time series collections. The command configureFailPoint lets
+// Client.BulkWrite. Indexes are enforced and used: unique, compound, multikey, sparse, partial, hashed, wildcard,
+// geospatial, text and expiring ones, as explain shows. So are validators, by $jsonSchema with all of MongoDB's keywords but those of encryption, or by any other filter.
+// $near without a greatest distance reads a geospatial index whole. There are views, capped collections with tailable cursors, and time series collections. The command configureFailPoint lets
 // commands fail in the server, as in MongoDB's own tests, beside the faults of this package, which are the client's.
 //
 // OPERATORS.md lists the operators, and which packages emit them; a test holds that list equal to the engine's registries.
@@ -104,7 +104,9 @@
 // there is error 238, NotImplemented; a command, 115, CommandNotSupported, or 59, CommandNotFound. Refused are:
 //
 //   - collations but the simple one; clustered collections; updates of time series collections that MongoDB 8.0 refuses too
-//   - text, 2d and compound wildcard indexes; 2dsphere indexes are accepted, and serve no query
+//   - compound wildcard indexes, 2dsphere indexes of version 1 or of two fields, text indexes of versions 1 and 2
+//   - text searches in other languages than english and none, $text and $geoNear in pipelines within others, $meta of
+//     other kinds than textScore, and the CRS of strict winding
 //   - the options min, max, returnKey and showRecordId of find
 //   - expanded events and large events in parts, of change streams, whose history is 10,000 changes
 //   - encryption, users and roles, sharding, a second member, and what serverStatus says of memory, locks and latencies; $collStats

@@ -7,6 +7,7 @@
 package order
 
 import (
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -19,19 +20,27 @@ import (
 type Sort struct{ keys []key }
 
 type key struct {
-	name string
-	path bsonval.Path
-	desc bool
+	score bool // the text score, the greatest first
+	name  string
+	path  bsonval.Path
+	desc  bool
 }
 
 // Parse parses a sort document: field names with 1 or -1. An empty one
 // compares all documents as equal. {$meta: …} is refused.
-func Parse(spec bson.D) (*Sort, error) {
+func Parse(spec bson.D) (*Sort, error) { return ParseScored(spec, false) }
+
+// ParseScored is Parse for documents that may have a score in a text search, by which {$meta: "textScore"} sorts.
+func ParseScored(spec bson.D, scored bool) (*Sort, error) {
 	s := &Sort{keys: make([]key, 0, len(spec))}
 	for i, f := range spec {
 		if d, ok := f.Value.(bson.D); ok {
 			if len(d) == 1 && d[0].Key == "$meta" {
-				return nil, mongoerr.New(mongoerr.NotImplemented, "$meta in a sort isn't implemented by the embedded engine")
+				if err := checkMeta(d[0].Value, scored); err != nil {
+					return nil, err
+				}
+				s.keys = append(s.keys, key{name: f.Key, score: true})
+				continue
 			}
 			return nil, mongoerr.New(15974, "Illegal key in $sort specification: %s: %s", f.Key, bsonval.Show(f.Value))
 		}
@@ -54,6 +63,34 @@ func Parse(spec bson.D) (*Sort, error) {
 		return nil, mongoerr.New(13103, "too many compound keys")
 	}
 	return s, nil
+}
+
+func checkMeta(what any, scored bool) error {
+	switch {
+	case what != "textScore":
+		return mongoerr.New(mongoerr.NotImplemented, "$meta: %s in a sort isn't implemented by the embedded engine", bsonval.Show(what))
+	case !scored:
+		return mongoerr.New(40218, "query requires text score metadata, but it is not available")
+	}
+	return nil
+}
+
+// UsesScore reports whether documents are sorted by their text score.
+func (s *Sort) UsesScore() bool {
+	return s != nil && slices.ContainsFunc(s.keys, func(k key) bool { return k.score })
+}
+
+// ScoredKey is Key for a document with a text score.
+func (s *Sort) ScoredKey(doc bson.D, score float64) bson.A {
+	out := make(bson.A, len(s.keys))
+	for i := range s.keys {
+		if s.keys[i].score {
+			out[i] = -score
+			continue
+		}
+		out[i] = s.keys[i].of(doc)
+	}
+	return out
 }
 
 func checkName(name string) error {

@@ -53,7 +53,8 @@ func TestParseRefuses(t *testing.T) {
 	}{
 		{"direction 2", "{a: 2}", 15975},
 		{"direction 'x'", "{a: 'x'}", 15974},
-		{"$meta", "{a: {$meta: 'textScore'}}", mongoerr.NotImplemented},
+		{"a score without a search", "{a: {$meta: 'textScore'}}", 40218},
+		{"$meta of another kind", "{a: {$meta: 'indexKey'}}", mongoerr.NotImplemented},
 		{"empty name", "{'': 1}", 40352},
 		{"operator's name", "{$a: 1}", 16410},
 	} {

@@ -12,6 +12,12 @@ import (
 	"github.com/docmodel/docmodel/internal/engine/update"
 )
 
+// ungenerated are operators that the grammar doesn't make: those that need a geospatial or text index, which random cases
+// don't have, and those of shapes whose edges the server at hand takes otherwise. The cases of package operators compare them.
+var ungenerated = []string{
+	"$near", "$nearSphere", "$geoNear", "$minDistance", "$maxDistance", "$text", "$meta", "$geoIntersects", "$within",
+}
+
 // TestGrammar holds that the grammar knows every operator that the engine does.
 func TestGrammar(t *testing.T) {
 	for _, tt := range []struct {
@@ -27,7 +33,7 @@ func TestGrammar(t *testing.T) {
 		{"pipeline.WindowFunctions", pipeline.WindowFunctions(), keysOf(windows)},
 	} {
 		for _, name := range tt.engine {
-			if !slices.Contains(tt.grammar, name) {
+			if !slices.Contains(tt.grammar, name) && !slices.Contains(ungenerated, name) {
 				t.Errorf("%s has %s, which the grammar doesn't make", tt.name, name)
 			}
 		}

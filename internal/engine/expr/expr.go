@@ -31,7 +31,8 @@ type Expr interface {
 type Context struct {
 	Root any // the document that field paths start from
 	*command
-	vars *binding
+	vars  *binding
+	score *float64 // see Scored
 }
 
 // command is what all contexts of a command share.
@@ -113,14 +114,18 @@ func (c *Context) lookup(name string) any {
 
 // Scope is the names of the variables that an expression may use beside the
 // system's own. The zero Scope has none.
-type Scope struct{ names []string }
+type Scope struct {
+	names  []string
+	scored bool // the documents have a text score
+}
 
 // NewScope returns a scope with these variables.
 func NewScope(names ...string) Scope { return Scope{names: names} }
 
 // With returns a scope that has the variables too.
 func (s Scope) With(names ...string) Scope {
-	return Scope{names: append(s.names[:len(s.names):len(s.names)], names...)}
+	s.names = append(s.names[:len(s.names):len(s.names)], names...)
+	return s
 }
 
 func (s Scope) has(name string) bool {

@@ -24,7 +24,7 @@ func init() {
 	operators = table{}
 	for _, family := range []table{literals, arithmetic, powers, trigonometry, bitwise, binaries, rounding, totals, fewest,
 		quantileExpressions, comparison, logic, variables, arrays, arraySearch, arrayMaking, objects, sets, texts, substrings,
-		searching, regexes, conversions, dateParts, dateMath, dateMaking, dateReading} {
+		searching, regexes, conversions, dateParts, dateMath, dateMaking, dateReading, metadata} {
 		for name, p := range family {
 			if _, twice := operators[name]; twice {
 				panic("expr: " + name + " is registered twice")
@@ -47,7 +47,7 @@ func IsOperator(name string) bool {
 var absent = []string{
 	"$accumulator", "$bottom", "$bottomN", "$createObjectId", "$createUUID", "$currentDate", "$deserializeEJSON",
 	"$encStrContains", "$encStrEndsWith", "$encStrNormalizedEq", "$encStrStartsWith", "$function", "$hash", "$hexHash",
-	"$meta", "$minMaxScaler", "$serializeEJSON", "$sigmoid", "$similarityCosine", "$similarityDotProduct",
+	"$minMaxScaler", "$serializeEJSON", "$sigmoid", "$similarityCosine", "$similarityDotProduct",
 	"$similarityEuclidean", "$toArray", "$toHashedIndexKey", "$toObject", "$top", "$topN",
 }
 

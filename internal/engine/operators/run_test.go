@@ -40,6 +40,15 @@ func load(ctx context.Context, db *mongo.Database) error {
 			return err
 		}
 	}
+	for name, keys := range map[string]string{"one": "{s: 'text'}", "many": "{g: '2dsphere'}", "parts": "{name: 'text'}"} {
+		index := mongo.IndexModel{Keys: valuetest.Doc(keys), Options: options.Index().SetDefaultLanguage("none")}
+		if name == "many" {
+			index.Options = nil
+		}
+		if _, err := db.Collection(name).Indexes().CreateOne(ctx, index); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -63,7 +72,8 @@ func outcome(ctx context.Context, db *mongo.Database, k Kind, input string) stri
 		case errors.As(err, &write) && len(write.WriteErrors) > 0:
 			message = write.WriteErrors[0].Message
 		}
-		return fmt.Sprintf("error %d: %s", code, strings.ReplaceAll(message, "\n", " "))
+		message = strings.NewReplacer("\n", " ", db.Name()+".", "db.").Replace(message)
+		return fmt.Sprintf("error %d: %s", code, message)
 	}
 	return text(v)
 }
@@ -73,12 +83,22 @@ func run(ctx context.Context, db *mongo.Database, k Kind, v any) (any, error) {
 	byID := stage("$sort", stage("_id", 1))
 	switch k {
 	case Expression:
-		return aggregate(ctx, db, "one", bson.A{stage("$project", bson.D{{Key: "_id", Value: 0}, {Key: "r", Value: v}})}, "r")
+		var search bson.A
+		if strings.Contains(text(v), "$meta") { // of a score, which needs a search
+			search = bson.A{stage("$match", valuetest.Doc("{$text: {$search: 'Héllo'}}"))}
+		}
+		return aggregate(ctx, db, "one", append(search, stage("$project", bson.D{{Key: "_id", Value: 0}, {Key: "r", Value: v}})), "r")
 	case Accumulator:
 		return aggregate(ctx, db, "many", bson.A{byID, stage("$group", bson.D{{Key: "_id", Value: nil}, {Key: "r", Value: v}})}, "r")
 	case Query, Area:
+		if d, ok := v.(bson.D); ok && len(d) > 0 && d[0].Key == "$text" {
+			return findIn(ctx, db, "parts", bson.D{{Key: "filter", Value: v}, {Key: "projection", Value: stage("_id", 1)}}, "_id")
+		}
 		return find(ctx, db, bson.D{{Key: "filter", Value: v}, {Key: "projection", Value: stage("_id", 1)}}, "_id")
 	case Projection:
+		if strings.Contains(text(v), "$text") {
+			return findIn(ctx, db, "parts", v.(bson.D), "")
+		}
 		return find(ctx, db, v.(bson.D), "")
 	case Update, Modifier:
 		return updateOne(ctx, db, v.(bson.D))
@@ -113,6 +133,9 @@ func aggregate(ctx context.Context, db *mongo.Database, name string, stages bson
 	if err := all(ctx, c, &list); err != nil || field == "" {
 		return list, err
 	}
+	if len(list) == 0 {
+		return missing{}, nil
+	}
 	for _, f := range list[0].(bson.D) {
 		if f.Key == field {
 			return f.Value, nil
@@ -134,6 +157,10 @@ func all(ctx context.Context, c *mongo.Cursor, list *bson.A) error {
 
 // find returns the documents by _id, or a field of each. spec has filter and projection.
 func find(ctx context.Context, db *mongo.Database, spec bson.D, field string) (any, error) {
+	return findIn(ctx, db, "many", spec, field)
+}
+
+func findIn(ctx context.Context, db *mongo.Database, name string, spec bson.D, field string) (any, error) {
 	var filter any = bson.D{}
 	opt := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}})
 	for _, f := range spec {
@@ -143,7 +170,7 @@ func find(ctx context.Context, db *mongo.Database, spec bson.D, field string) (a
 			opt.SetProjection(f.Value)
 		}
 	}
-	c, err := db.Collection("many").Find(ctx, filter, opt)
+	c, err := db.Collection(name).Find(ctx, filter, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,16 @@ func parseMatch(p *parser, _ string, arg any) (stage, error) {
 	if !ok {
 		return nil, mongoerr.New(15959, "the match filter must be an expression in an object")
 	}
-	m, err := query.Parse(d, query.Options{Scope: &p.scope})
+	opt := query.Options{Scope: &p.scope, InMatch: true}
+	if p.first && query.HasText(d) {
+		if p.depth > 0 {
+			return nil, mongoerr.New(mongoerr.NotImplemented, "$text in the pipeline of a %s isn't implemented by the embedded engine", p.owner)
+		}
+		text, err := p.env.TextIndex()
+		opt.Special = &query.Special{Text: text, NoText: err, NoNears: true}
+		p.scope = p.scope.Scored()
+	}
+	m, err := query.Parse(d, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 
 // begins reports whether a stage takes no documents, so that it can only be the first.
 func begins(name string) bool {
-	return name == "$documents" || name == "$collStats" || name == "$indexStats"
+	return name == "$documents" || name == "$collStats" || name == "$indexStats" || name == "$geoNear"
 }
 
 // literalDocuments is $documents: the documents of an expression.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
+	"github.com/docmodel/docmodel/internal/engine/fts"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	. "github.com/docmodel/docmodel/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/internal/engine/query"
@@ -63,6 +64,10 @@ func (m *memory) Out(_, coll string, docs Docs) error {
 
 func (m *memory) IsUnique(_, _ string, on []string) (bool, error) {
 	return len(on) == 1 && (on[0] == "_id" || slices.Contains(m.unique, on[0])), nil
+}
+
+func (m *memory) TextIndex() (*fts.Index, error) {
+	return nil, mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query")
 }
 
 func (m *memory) MergeOne(_, coll string, on []string, doc bson.D,

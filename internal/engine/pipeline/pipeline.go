@@ -20,6 +20,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/expr"
+	"github.com/docmodel/docmodel/internal/engine/fts"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/mongoerr"
@@ -48,6 +49,8 @@ type Env interface {
 	AllowDiskUse() bool
 	// Now is the time of $$NOW, the same for the whole command.
 	Now() time.Time
+	// TextIndex returns the text index of the collection that the command is for, an error if there is none.
+	TextIndex() (*fts.Index, error)
 	// Find streams the documents of a collection that match, by an index when
 	// one fits. A collection that doesn't exist has none.
 	Find(db, coll string, m *query.Matcher) Docs
@@ -75,6 +78,7 @@ type Pipeline struct {
 	stages []stage
 	env    Env
 	vars   map[string]any
+	text   *query.Matcher // gives the documents that the pipeline is given a text score; nil if they have none
 }
 
 // stage is one step.
@@ -87,6 +91,7 @@ type run struct {
 	env   Env
 	watch *interrupt.Watch
 	base  *expr.Context // the variables, the time and the watch
+	score float64       // the text score of the document that is on its way
 }
 
 // Parse parses a pipeline.
@@ -106,7 +111,9 @@ func ParseVars(stages bson.A, env Env, vars map[string]any) (*Pipeline, error) {
 // that ends with $out or $merge writes when it is ranged over, and has none.
 func (p *Pipeline) Run(in Docs) Docs {
 	watch := p.env.Watch()
-	r := &run{env: p.env, watch: watch, base: expr.NewContext(nil, p.env.Now(), watch, p.vars)}
+	r := &run{env: p.env, watch: watch}
+	r.base = expr.NewContext(nil, p.env.Now(), watch, p.vars).Scored(&r.score)
+	in = r.scored(in, p.text)
 	return chain(r, p.stages, in)
 }
 
@@ -116,6 +123,24 @@ func chain(r *run, stages []stage, in Docs) Docs {
 		in = r.watched(s.run(r, in))
 	}
 	return in
+}
+
+// scored notes each document's score. As one document is on its way at a time, stages need not carry the score along; those
+// that hold documents back note it for each.
+func (r *run) scored(in Docs, text *query.Matcher) Docs {
+	if text == nil {
+		return in
+	}
+	return func(yield func(bson.D, error) bool) {
+		for d, err := range in {
+			if err == nil {
+				r.score = text.TextScore(d)
+			}
+			if !yield(d, err) {
+				return
+			}
+		}
+	}
 }
 
 // watched returns the documents until the command is over.
@@ -166,6 +191,16 @@ func (p *Pipeline) Leading() (filter, sort bson.D, keep int64, rest *Pipeline) {
 	return filter, sort, keep, &Pipeline{stages: stages, env: p.env, vars: p.vars}
 }
 
+// Scored returns the pipeline for documents that have a score in the filter's text search, if it has one.
+func (p *Pipeline) Scored(filter *query.Matcher) *Pipeline {
+	if filter.Text(false) == nil {
+		return p
+	}
+	next := *p
+	next.text = filter
+	return &next
+}
+
 // Len returns how many stages there are.
 func (p *Pipeline) Len() int { return len(p.stages) }
 
@@ -189,6 +224,7 @@ type parser struct {
 	coll  string
 	depth int    // how many pipelines enclose this one
 	joins int    // how many of them read another collection
+	first bool   // the stage is the pipeline's first
 	owner string // the stage whose pipeline it is, "" for the outermost
 }
 
@@ -223,6 +259,7 @@ func init() {
 		"$skip":            parseSkip,
 		"$count":           parseCount,
 		"$sample":          parseSample,
+		"$geoNear":         parseGeoNear,
 		"$graphLookup":     parseGraphLookup,
 		"$setWindowFields": parseWindowFields,
 		"$lookup":          parseLookup,
@@ -258,7 +295,7 @@ func Stages() []string { return slices.Sorted(maps.Keys(table)) }
 // absent names what MongoDB has and this engine hasn't.
 var absent = []string{
 	"$backupCursor", "$backupCursorExtend", "$changeStreamSplitLargeEvent", "$currentOp",
-	"$geoNear", "$listCatalog", "$listClusterCatalog", "$listLocalSessions",
+	"$listCatalog", "$listClusterCatalog", "$listLocalSessions",
 	"$listMqlEntities", "$listSampledQueries", "$listSearchIndexes", "$listSessions", "$mergeCursors", "$operationMetrics",
 	"$planCacheStats", "$querySettings", "$queryStats", "$queue", "$rankFusion", "$rerank", "$score",
 	"$scoreFusion", "$search", "$searchMeta", "$shardedDataDistribution", "$vectorSearch",
@@ -295,9 +332,13 @@ func (p *parser) stages(list bson.A) ([]stage, error) {
 		if err := p.place(name, i, i == len(list)-1); err != nil {
 			return nil, err
 		}
+		p.first = i == 0
 		s, err := parse(p, name, d[0].Value)
 		if err != nil {
 			return nil, err
+		}
+		if slices.Contains(scoreless, name) {
+			p.scope = p.scope.Unscored()
 		}
 		out = append(out, s)
 		keepLimit(out)
@@ -308,6 +349,10 @@ func (p *parser) stages(list bson.A) ([]stage, error) {
 func notFirst(stage string) error {
 	return mongoerr.New(40602, "%s is only valid as the first stage in a pipeline", stage)
 }
+
+// scoreless are the stages whose documents are new ones, which have no text score.
+// $sample and $setWindowFields hold documents back without it.
+var scoreless = []string{"$bucket", "$bucketAuto", "$count", "$facet", "$group", "$sample", "$setWindowFields", "$sortByCount", "$unionWith"}
 
 // maxJoins is how deep pipelines over other collections may nest.
 const maxJoins = 20
@@ -349,6 +394,7 @@ func (p *parser) inside(owner string, vars ...string) *parser {
 	next := *p
 	next.depth++
 	next.owner = owner
-	next.scope = p.scope.With(vars...)
+	next.scope = p.scope.Unscored()
+	next.scope = next.scope.With(vars...)
 	return &next
 }

@@ -20,7 +20,7 @@ type sorting struct {
 	keep int64 // how many documents a $limit lets through; 0 means all
 }
 
-func parseSort(_ *parser, _ string, arg any) (stage, error) {
+func parseSort(p *parser, _ string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	switch {
 	case !ok:
@@ -28,7 +28,7 @@ func parseSort(_ *parser, _ string, arg any) (stage, error) {
 	case len(d) == 0:
 		return nil, mongoerr.New(15976, "$sort stage must have at least one sort key")
 	}
-	s, err := order.Parse(d)
+	s, err := order.ParseScored(d, p.scope.IsScored())
 	if err != nil {
 		return nil, err
 	}
@@ -36,8 +36,9 @@ func parseSort(_ *parser, _ string, arg any) (stage, error) {
 }
 
 type keyed struct {
-	key bson.A
-	d   bson.D
+	key   bson.A
+	d     bson.D
+	score float64
 }
 
 func (s *sorting) run(r *run, in Docs) Docs {
@@ -51,6 +52,7 @@ func (s *sorting) run(r *run, in Docs) Docs {
 			return
 		}
 		for _, k := range all {
+			r.score = k.score
 			if !yield(k.d, nil) {
 				return
 			}
@@ -66,7 +68,7 @@ func (s *sorting) collect(r *run, in Docs) ([]keyed, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, keyed{s.sort.Key(d), d})
+		all = append(all, keyed{s.key(r, d), d, r.score})
 		err = held.add(d)
 		full := err != nil || int64(len(all)) >= 2*s.keep+1000
 		if s.keep > 0 && int64(len(all)) > s.keep && full {
@@ -83,6 +85,13 @@ func (s *sorting) collect(r *run, in Docs) ([]keyed, error) {
 		}
 	}
 	return all, nil
+}
+
+func (s *sorting) key(r *run, d bson.D) bson.A {
+	if s.sort.UsesScore() {
+		return s.sort.ScoredKey(d, r.score)
+	}
+	return s.sort.Key(d)
 }
 
 // sorted returns the documents in order, as many of them as a $limit lets through.

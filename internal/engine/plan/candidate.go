@@ -25,6 +25,12 @@ func bestFor(coll *store.Collection, filter bson.D, m *query.Matcher, sort bson.
 	wide, tight, elements := m.Bounds(), m.TightBounds(), m.ElementBounds()
 	var best *candidate
 	for _, x := range coll.Indexes {
+		if x.Spec.Derive != nil && !x.Spec.Hidden {
+			if c := regionFor(x, filter, m); c != nil && (best == nil || c.left < best.left) {
+				best = c
+			}
+			continue
+		}
 		if x.Spec.Hidden || !x.Spec.Ordered() && !x.Spec.Hashed() {
 			continue
 		}

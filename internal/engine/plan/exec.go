@@ -94,7 +94,7 @@ func (e *Exec) Next() (*store.Record, error) {
 
 // ordered returns the next match in the order asked for.
 func (e *Exec) ordered() (*store.Record, error) {
-	if e.plan.sort == nil {
+	if e.plan.sort == nil && e.plan.near == nil {
 		return e.match()
 	}
 	if !e.loaded {
@@ -126,10 +126,10 @@ func (e *Exec) load() error {
 		if r == nil {
 			break
 		}
-		list = append(list, keyed{r, e.plan.sort.Key(r.Doc)})
+		list = append(list, keyed{r, e.plan.key(r.Doc)})
 	}
 	q := &e.plan.query
-	err := interrupt.SortStable(q.Watch, list, func(a, b keyed) int { return e.plan.sort.CompareKeys(a.key, b.key) })
+	err := interrupt.SortStable(q.Watch, list, func(a, b keyed) int { return e.plan.compare(a.key, b.key) })
 	if err != nil {
 		return err
 	}

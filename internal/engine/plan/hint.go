@@ -73,6 +73,12 @@ func (p *Plan) force(x *store.Index) error {
 	m := p.query.Matcher
 	wide := m.Bounds()
 	partial := x.Spec.Partial != nil && !implies(p.query.Filter, wide, x.Spec.Partial)
+	if x.Spec.Derive != nil {
+		if c := regionFor(x, p.query.Filter, m); c != nil {
+			p.use(c)
+			return nil
+		}
+	}
 	if !x.Spec.Ordered() && !x.Spec.Hashed() || partial {
 		return mongoerr.New(mongoerr.NoQueryExecutionPlans, "error processing query: ns=%s: planner returned error :: "+
 			"caused by :: No query solutions: index %s can't serve this query", p.coll.NS, x.Spec.Name)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/bsonval/order"
+	"github.com/docmodel/docmodel/internal/engine/fts"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
@@ -40,6 +41,8 @@ type Plan struct {
 	scans   []*Scan           // none means all documents; several mean a union
 	reverse bool              // all documents, last first
 	sort    *order.Sort       // sorts what was found; nil when it comes in order
+	near    *query.Near       // the condition that gives a distance
+	text    *fts.Search       // the text search
 }
 
 // Choose returns the plan for a query. coll may be nil.
@@ -51,10 +54,11 @@ func Choose(coll *store.Collection, q Query) (*Plan, error) {
 	}
 	p.query.Sort = spec
 	p.reverse = natural < 0
-	if len(spec) > 0 {
-		if p.sort, err = order.Parse(spec); err != nil {
-			return nil, err
-		}
+	if err := p.parseSort(spec); err != nil {
+		return nil, err
+	}
+	if done, err := p.special(natural); done || err != nil {
+		return p, err
 	}
 	switch {
 	case q.Hint != nil:
@@ -118,6 +122,14 @@ next:
 			var filter bson.D
 			if len(filters) == len(branches) {
 				filter, _ = filters[i].(bson.D)
+			}
+			if text := m.Text(true); text != nil && p.text != nil {
+				s, err := p.textScan(text)
+				if err != nil {
+					continue next
+				}
+				scans[i] = s
+				continue
 			}
 			c := bestFor(p.coll, filter, m, nil)
 			if c == nil {

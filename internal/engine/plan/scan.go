@@ -19,6 +19,7 @@ type Scan struct {
 	Reverse bool
 	path    string   // of a wildcard index: the one that it is walked for
 	bounds  []bounds // one for each field of the index
+	derived string   // what the index calls the keys that it makes itself, which are of one value
 }
 
 // bounds are the intervals of one field in the order in which the scan meets
@@ -211,7 +212,11 @@ func (s *Scan) Bounds() bson.D {
 		if b.free {
 			list = append(list, showInterval(b, query.Interval{Lo: bson.MinKey{}, Hi: bson.MaxKey{}, LoInc: true, HiInc: true}))
 		}
-		d = append(d, bson.E{Key: s.nameOf(i), Value: list})
+		name := s.derived
+		if name == "" {
+			name = s.nameOf(i)
+		}
+		d = append(d, bson.E{Key: name, Value: list})
 	}
 	return d
 }

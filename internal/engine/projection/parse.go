@@ -84,6 +84,9 @@ func (b *builder) field(path string, v any) error {
 			return err
 		}
 	}
+	if operator && d[0].Key == "$meta" && b.find { // it decides nothing of what else is kept
+		return b.compute(path, v)
+	}
 	if operator && !expr.IsOperator(d[0].Key) {
 		return mongoerr.New(31325, "Unknown expression %s", d[0].Key)
 	}
@@ -133,7 +136,7 @@ func (b *builder) compute(path string, v any) error {
 }
 
 // Operators returns the names of the operators that find's projections have beside expressions, sorted.
-func Operators() []string { return []string{"$", "$elemMatch", "$slice"} }
+func Operators() []string { return []string{"$", "$elemMatch", "$meta", "$slice"} }
 
 // findOperator handles what only find knows; false means that it isn't one of those.
 func (b *builder) findOperator(path string, f bson.E) (bool, error) {
@@ -150,8 +153,6 @@ func (b *builder) findOperator(path string, f bson.E) (bool, error) {
 			n.window = w
 		}
 		return true, err
-	case "$meta":
-		return false, mongoerr.New(mongoerr.NotImplemented, "$meta isn't implemented by the embedded engine")
 	}
 	return false, nil
 }

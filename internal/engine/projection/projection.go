@@ -28,6 +28,7 @@ type Projection struct {
 	positional bsonval.Path // the path before ".$", nil when there is none
 	matcher    *query.Matcher
 	base       *expr.Context
+	scored     bool // the matcher has a text search
 }
 
 // Parse parses a find projection. m is the query it belongs to, which the
@@ -44,6 +45,9 @@ func ParseAt(spec bson.D, m *query.Matcher, now time.Time) (*Projection, error) 
 		vars = m.Vars()
 	}
 	b := builder{find: true, root: &node{}, scope: expr.NewScope(slices.Collect(maps.Keys(vars))...)}
+	if m != nil && m.Text(false) != nil {
+		b.scope = b.scope.Scored()
+	}
 	if err := b.document("", spec); err != nil {
 		return nil, err
 	}
@@ -55,12 +59,17 @@ func ParseAt(spec bson.D, m *query.Matcher, now time.Time) (*Projection, error) 
 		watch = m.Watch()
 	}
 	base := expr.NewContext(nil, now, watch, vars)
-	return &Projection{fields: b.build(), positional: b.positional, matcher: m, base: base}, nil
+	return &Projection{fields: b.build(), positional: b.positional, matcher: m, base: base, scored: b.scope.IsScored()}, nil
 }
 
 // Apply returns the projected document, which shares what it can with doc.
 func (p *Projection) Apply(doc bson.D) (bson.D, error) {
-	out, err := p.fields.Apply(p.base.On(doc), doc)
+	c := p.base.On(doc)
+	if p.scored {
+		score := p.matcher.TextScore(doc)
+		c = c.Scored(&score)
+	}
+	out, err := p.fields.Apply(c, doc)
 	if err != nil || p.positional == nil {
 		return out, err
 	}

@@ -82,7 +82,8 @@ func TestParseRefuses(t *testing.T) {
 		{"positional exclusion", "{'a.$': 0}", 31395},
 		{"$elemMatch on a dotted field", "{'a.b': {$elemMatch: {c: 1}}}", 31275},
 		{"$slice without limit", "{a: {$slice: [1, 0]}}", 28724},
-		{"$meta", "{a: {$meta: 'textScore'}}", mongoerr.NotImplemented},
+		{"a score without a search", "{a: {$meta: 'textScore'}}", 40218},
+		{"$meta of another kind", "{a: {$meta: 'indexKey'}}", mongoerr.NotImplemented},
 		{"unknown operator", "{a: {$foo: 1}}", 31325},
 		{"empty component", "{'a..b': 1}", 15998},
 	} {

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/geo"
 )
 
 // reasons is how an operator's result is told.
@@ -31,6 +32,8 @@ var operatorReasons = map[string]reasons{
 		types: []bson.Type{bson.TypeString, bson.TypeSymbol, bson.TypeRegex}},
 	"$geoWithin": {failed: "none of the considered geometries were contained within the expression’s geometry",
 		matched: "at least one of considered geometries was contained within the expression’s geometry"},
+	"$geoIntersects": {failed: "none of the considered geometries intersected the expression’s geometry",
+		matched: "at least one of the considered geometries intersected the expression’s geometry"},
 	"$type":       {failed: "type did not match", matched: "type did match"},
 	"$bitsAllSet": ofBits, "$bitsAllClear": ofBits, "$bitsAnySet": ofBits, "$bitsAnyClear": ofBits,
 }
@@ -61,7 +64,7 @@ func (x explainer) leaf(c clause, inverted bool) bson.D {
 	case r.types != nil && !slices.ContainsFunc(considered, func(v any) bool { return slices.Contains(r.types, bsonval.Type(v)) }):
 		out = append(bson.D{{Key: "reason", Value: "type did not match"}}, named("considered", typesOf(considered))...)
 		out = append(out, named("expected", r.types)...)
-	case c.op == "$geoWithin" && !x.hasGeometry(c.path, considered):
+	case (c.op == "$geoWithin" || c.op == "$geoIntersects") && !x.hasGeometry(c.path, considered):
 		out = bson.D{{Key: "reason", Value: "could not find a valid geometry at the given path"}}
 	}
 	if len(considered) == 1 {
@@ -120,8 +123,8 @@ func (x explainer) values(path string, whole bool) (values bson.A, there bool) {
 func (x explainer) hasGeometry(path string, values bson.A) bool {
 	field, _ := bsonval.Get(x.doc, path)
 	return slices.ContainsFunc(append(values[:len(values):len(values)], field), func(v any) bool {
-		_, ok := geometryOf(v)
-		return ok
+		_, err := geo.Parse(v)
+		return err == nil
 	})
 }
 

@@ -35,6 +35,14 @@ func init() {
 		"$regex":     parseRegexOperator,
 		"$options":   parseOptions,
 		"$geoWithin": parseGeoWithin,
+		"$within":    parseGeoWithin,
+
+		"$geoIntersects": parseGeoIntersects,
+		"$near":          parseBesideNear("$near"),
+		"$nearSphere":    parseBesideNear("$nearSphere"),
+		"$geoNear":       parseBesideNear("$geoNear"),
+		"$minDistance":   parseBesideNear("$minDistance"),
+		"$maxDistance":   parseBesideNear("$maxDistance"),
 
 		"$bitsAllSet":   parseBits("$bitsAllSet", true, true),
 		"$bitsAllClear": parseBits("$bitsAllClear", false, true),
@@ -49,6 +57,9 @@ func (p *parser) field(name string, v any) (cond, error) {
 	p.path = name
 	switch x := v.(type) {
 	case bson.D:
+		if isOperators(x) && isNear(x[0].Key) {
+			return p.parseNear(name, x)
+		}
 		if isOperators(x) {
 			return p.operators(x)
 		}

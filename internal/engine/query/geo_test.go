@@ -60,8 +60,8 @@ func TestGeoWithinRefuses(t *testing.T) {
 		reason, filter string
 		code           int32
 	}{
-		{"a polygon", "{$geoWithin: {$polygon: [[0, 0], [1, 1], [2, 0]]}}", mongoerr.NotImplemented},
-		{"a GeoJSON area", "{$geoWithin: {$geometry: {type: 'Polygon', coordinates: []}}}", mongoerr.NotImplemented},
+		{"two corners", "{$geoWithin: {$polygon: [[0, 0], [1, 1]]}}", mongoerr.BadValue},
+		{"a polygon of nothing", "{$geoWithin: {$geometry: {type: 'Polygon', coordinates: []}}}", mongoerr.BadValue},
 		{"two areas", "{$geoWithin: {$box: [[0, 0], [1, 1]], $centerSphere: [[0, 0], 1]}}", mongoerr.BadValue},
 		{"another condition before it", "{$exists: true, $geoWithin: {$box: [[0, 0], [1, 1]]}}", mongoerr.BadValue},
 		{"infinity", "{$geoWithin: {$box: [[0, {$numberDouble: 'Infinity'}], [1, 1]]}}", mongoerr.BadValue},

@@ -22,6 +22,12 @@ type parser struct {
 	stored bool   // the filter is kept with a collection
 	path   string // of the field whose operators are parsed
 	watch  *interrupt.Watch
+
+	special *Special // nil where $near and $text aren't allowed
+	inMatch bool     // it is a $match
+	nears   int      // how many of them there are
+	texts   int
+	inNor   int
 }
 
 // top is the table of operators that stand where a field name could. It is
@@ -35,6 +41,7 @@ func init() {
 		"$nor":        (*parser).list,
 		"$expr":       (*parser).expr,
 		"$jsonSchema": (*parser).jsonSchema,
+		"$text":       (*parser).text,
 		"$comment":    func(*parser, string, any) (node, error) { return and{}, nil },
 		"$sampleRate": (*parser).sampleRate,
 		"$alwaysTrue": (*parser).always, "$alwaysFalse": (*parser).always,
@@ -49,11 +56,8 @@ func Operators() []string {
 	return names
 }
 
-// Areas returns the names of what $geoWithin takes, sorted.
-func Areas() []string { return slices.Sorted(maps.Keys(areas)) }
-
 // absent names what MongoDB has and this engine hasn't.
-var absent = []string{"$where", "$text", "$near", "$nearSphere", "$geoIntersects", "$geoNear", "$within", "$maxDistance", "$minDistance"}
+var absent = []string{"$where"}
 
 func (p *parser) filter(d bson.D) (node, error) {
 	all := make(and, 0, len(d))
@@ -100,6 +104,10 @@ func (p *parser) list(name string, arg any) (node, error) {
 		return nil, mongoerr.New(mongoerr.BadValue, "$and/$or/$nor must be a nonempty array")
 	}
 	nodes := make([]node, len(a))
+	if name == "$nor" {
+		p.inNor++
+		defer func() { p.inNor-- }()
+	}
 	for i, v := range a {
 		d, ok := v.(bson.D)
 		if !ok {

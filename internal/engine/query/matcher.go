@@ -31,6 +31,10 @@ type Options struct {
 	Scope *expr.Scope
 	// Watch ends the loops of a Match.
 	Watch *interrupt.Watch
+	// Special, when not nil, allows $near and $text.
+	Special *Special
+	// InMatch says that the filter is a $match, where other errors tell that they aren't allowed.
+	InMatch bool
 }
 
 // Matcher is a parsed filter. It is immutable and safe for concurrent use.
@@ -45,11 +49,16 @@ func Parse(filter bson.D, opt Options) (*Matcher, error) {
 	for name := range opt.Vars {
 		names = append(names, name)
 	}
-	p := &parser{scope: expr.NewScope(names...), upsert: opt.Upsert, stored: opt.Stored, watch: opt.Watch}
+	p := &parser{
+		scope: expr.NewScope(names...), upsert: opt.Upsert, stored: opt.Stored, watch: opt.Watch, special: opt.Special, inMatch: opt.InMatch,
+	}
 	if opt.Scope != nil {
 		p.scope = *opt.Scope
 	}
 	root, err := p.filter(filter)
+	if err == nil {
+		err = p.checkSpecial(root)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -137,25 +137,23 @@ func (w *Writer) AddIndex(ns Namespace, spec *IndexSpec) error {
 	e := w.edit(ns)
 	spec.Uses = newUses()
 	x := &indexEdit{spec: spec, entries: NewTree(spec.compareEntries).Edit()}
-	if spec.kept() {
-		for r := range e.records.View().All() {
-			if err := w.watch.Step(); err != nil {
-				return err
-			}
-			keys, multikey, err := spec.Keys(r.Doc)
-			if err != nil {
-				return err
-			}
-			for _, key := range keys {
-				if spec.Unique {
-					if _, taken := spec.find(x.entries.View(), key, r.ID); taken {
-						return duplicateKey(ns, spec, key)
-					}
-				}
-				x.entries.Set(Entry{key, r.ID})
-			}
-			x.multikey |= multikey
+	for r := range e.records.View().All() {
+		if err := w.watch.Step(); err != nil {
+			return err
 		}
+		keys, multikey, err := spec.Keys(r.Doc)
+		if err != nil {
+			return err
+		}
+		for _, key := range keys {
+			if spec.Unique {
+				if _, taken := spec.find(x.entries.View(), key, r.ID); taken {
+					return duplicateKey(ns, spec, key)
+				}
+			}
+			x.entries.Set(Entry{key, r.ID})
+		}
+		x.multikey |= multikey
 	}
 	e.indexes = append(e.indexes, x)
 	e.reshape(w.store)

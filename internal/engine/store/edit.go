@@ -70,9 +70,6 @@ func (e *collEdit) changes(old, next *Record) ([]change, error) {
 }
 
 func (x *indexEdit) change(old, next *Record, c *change) (err error) {
-	if !x.spec.kept() {
-		return nil
-	}
 	if next != nil {
 		if c.add, c.multikey, err = x.spec.Keys(next.Doc); err != nil {
 			return err
@@ -105,16 +102,6 @@ func (s *IndexSpec) difference(a, b []Key) (onlyA, onlyB []Key) {
 		}
 	}
 	return append(onlyA, a...), append(onlyB, b...)
-}
-
-// kept reports whether the index has entries.
-func (s *IndexSpec) kept() bool {
-	for _, f := range s.Fields {
-		if f.Kind == Sphere {
-			return false
-		}
-	}
-	return true
 }
 
 // checkUnique refuses keys that another record has.

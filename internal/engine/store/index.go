@@ -8,6 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/fts"
+	"github.com/docmodel/docmodel/internal/engine/geo"
 )
 
 // Kind is the kind of one field of an index.
@@ -15,11 +17,14 @@ type Kind int8
 
 // The kinds of index fields. Ordered fields are kept in order and serve
 // queries. So do hashed ones, by their values, if they are an index's only
-// field, and for equality alone. 2dsphere fields are accepted and serve none.
+// field, and for equality alone. An index with a field of another kind has the
+// keys that its Derive makes, and serves the conditions that these are for.
 const (
 	Ordered Kind = iota
 	Hashed
 	Sphere // 2dsphere
+	Plane  // 2d
+	Text
 )
 
 // Field is one field of an index's key.
@@ -50,6 +55,12 @@ type IndexSpec struct {
 	Expires     bool // it is a TTL index
 	ExpireAfter time.Duration
 
+	// Derive, when not nil, returns the keys of a document in order, each once,
+	// in place of the fields' values. It may refuse a document.
+	Derive func(doc bson.D) ([]any, error)
+	Grid   geo.Grid   // of a 2d or 2dsphere index
+	Text   *fts.Index // of a text index
+
 	Extra bson.D // further options to list, such as 2dsphereIndexVersion
 
 	Uses *Uses // set as the index is made
@@ -64,6 +75,16 @@ func (s *IndexSpec) Ordered() bool {
 		}
 	}
 	return true
+}
+
+// Field returns the first field of that kind, nil if there is none.
+func (s *IndexSpec) Field(k Kind) *Field {
+	for i := range s.Fields {
+		if s.Fields[i].Kind == k {
+			return &s.Fields[i]
+		}
+	}
+	return nil
 }
 
 // Hashed reports whether the index is a hashed one of one field, which serves
@@ -111,7 +132,7 @@ func newIndex(spec *IndexSpec) *Index {
 func (s *IndexSpec) Compare(a, b Key) int {
 	for i := range min(len(a), len(b)) {
 		if c := bsonval.Compare(a[i], b[i]); c != 0 {
-			if s.Fields[i].Desc {
+			if s.Fields[i].Desc && s.Derive == nil {
 				return -c
 			}
 			return c

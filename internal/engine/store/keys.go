@@ -27,6 +27,9 @@ func (s *IndexSpec) Keys(doc bson.D) (keys []Key, multikey uint64, err error) {
 		}
 		return s.distinct(keys), multikey, nil
 	}
+	if s.Derive != nil {
+		return s.derived(doc)
+	}
 	if len(s.Fields) == 1 && len(s.Fields[0].Path) == 1 {
 		v, ok := bsonval.Get(doc, s.Fields[0].Path[0])
 		if _, isArray := v.(bson.A); !isArray {
@@ -57,6 +60,21 @@ func (s *IndexSpec) distinct(keys []Key) []Key {
 	}
 	slices.SortFunc(keys, s.Compare)
 	return slices.CompactFunc(keys, func(a, b Key) bool { return s.Compare(a, b) == 0 })
+}
+
+// derived returns the keys that the index makes itself.
+func (s *IndexSpec) derived(doc bson.D) (keys []Key, multikey uint64, err error) {
+	list, err := s.Derive(doc)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(list) > 1 {
+		multikey = 1
+	}
+	for _, v := range list {
+		keys = append(keys, Key{v})
+	}
+	return keys, multikey, nil
 }
 
 // keyGen collects the keys of one document.

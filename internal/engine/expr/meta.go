@@ -1,0 +1,55 @@
+package expr
+
+import (
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/mongoerr"
+)
+
+// metadata is what documents have beside their fields.
+var metadata = table{"$meta": parseMeta}
+
+// absentMetadata names what else MongoDB's $meta takes.
+var absentMetadata = []string{
+	"geoNearDistance", "geoNearPoint", "indexKey", "randVal", "recordId", "score", "scoreDetails", "searchHighlights",
+	"searchRootDocumentId", "searchScore", "searchScoreDetails", "searchSequenceToken", "sortKey", "stream", "timeseriesBucketMaxTime",
+	"timeseriesBucketMinTime", "vectorSearchDistance", "vectorSearchScore",
+}
+
+// parseMeta parses {$meta: "textScore"}, see [Scope.Scored].
+func parseMeta(_ string, arg any, s Scope) (Expr, error) {
+	name, ok := arg.(string)
+	switch {
+	case !ok:
+		return nil, mongoerr.New(17307, "$meta only supports string arguments")
+	case slices.Contains(absentMetadata, name):
+		return nil, mongoerr.New(mongoerr.NotImplemented, "$meta: %s isn't implemented by the embedded engine", name)
+	case name != "textScore":
+		return nil, mongoerr.New(17308, "Unsupported argument to $meta: %s", name)
+	case !s.scored:
+		return nil, mongoerr.New(40218, "query requires text score metadata, but it is not available")
+	}
+	return function(func(c *Context) (any, error) { return *c.score, nil }), nil
+}
+
+// Scored returns the scope of documents that have a score in a text search. Their context must have it too.
+func (s Scope) Scored() Scope {
+	s.scored = true
+	return s
+}
+
+// Unscored returns the scope of documents that have no score.
+func (s Scope) Unscored() Scope {
+	s.scored = false
+	return s
+}
+
+// IsScored reports whether the documents have a score.
+func (s Scope) IsScored() bool { return s.scored }
+
+// Scored returns a context in which a document's score in the text search is what the pointer leads to.
+func (c *Context) Scored(score *float64) *Context {
+	next := *c
+	next.score = score
+	return &next
+}

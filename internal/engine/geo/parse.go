@@ -1,0 +1,269 @@
+package geo
+
+import (
+	"math"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+)
+
+func bad(format string, args ...any) error { return mongoerr.New(mongoerr.BadValue, format, args...) }
+
+// shapes are the types of GeoJSON but for GeometryCollection.
+var shapes = map[string]func(g *Geometry, v any) error{
+	"Point": parsePoint, "MultiPoint": parsePoints, "LineString": parseLine, "MultiLineString": listOf("MultiLineString", parseLine),
+	"Polygon": parsePolygon, "MultiPolygon": listOf("MultiPolygon", parsePolygon),
+}
+
+// typeOf returns the type of GeoJSON that a document says it is of.
+func typeOf(v any) (d bson.D, name string, ok bool) {
+	d, _ = v.(bson.D)
+	t, _ := bsonval.Get(d, "type")
+	name, _ = t.(string)
+	return d, name, shapes[name] != nil || name == "GeometryCollection"
+}
+
+// Parse reads what a document stores: a shape of GeoJSON, or a legacy coordinate pair that other values may follow.
+func Parse(v any) (*Geometry, error) {
+	switch v.(type) {
+	case bson.D, bson.A:
+	default:
+		return nil, bad("geo element must be an array or object: %s", bsonval.Text(v))
+	}
+	if _, _, ok := typeOf(v); ok {
+		return ParseGeoJSON(v)
+	}
+	p, err := parsePair(v, true)
+	if err != nil {
+		return nil, err
+	}
+	return pair(p), nil
+}
+
+// ParseQueryPoint reads the point of a query: of GeoJSON, or a legacy coordinate pair.
+func ParseQueryPoint(v any) (p Point, legacy bool, err error) {
+	if _, _, ok := typeOf(v); !ok {
+		p, err = ParsePair(v)
+		return p, true, err
+	}
+	g, err := ParseGeoJSON(v)
+	if err != nil {
+		return p, false, err
+	}
+	p, ok := g.Point()
+	if !ok {
+		return p, false, bad("geo query point must be a Point, not %s", bsonval.Text(v))
+	}
+	return p, false, nil
+}
+
+// ParseGeoJSON reads a shape of GeoJSON.
+func ParseGeoJSON(v any) (*Geometry, error) {
+	d, name, ok := typeOf(v)
+	if !ok {
+		return nil, bad("unknown GeoJSON type: %s", bsonval.Text(v))
+	}
+	if err := checkCRS(d); err != nil {
+		return nil, err
+	}
+	g := &Geometry{}
+	if name == "GeometryCollection" {
+		return g, parseCollection(g, d)
+	}
+	c, _ := bsonval.Get(d, "coordinates")
+	return g, shapes[name](g, c)
+}
+
+// StrictCRS is MongoDB's reference system in which a ring encloses what is to its left. The engine refuses it.
+const StrictCRS = "urn:x-mongodb:crs:strictwinding:EPSG:4326"
+
+func checkCRS(d bson.D) error {
+	v, ok := bsonval.Get(d, "crs")
+	if !ok {
+		return nil
+	}
+	crs, ok := v.(bson.D)
+	if !ok {
+		return bad("GeoJSON CRS must be an object")
+	}
+	if t, _ := bsonval.Get(crs, "type"); t != "name" {
+		return bad("GeoJSON CRS must have field \"type\": \"name\"")
+	}
+	v, _ = bsonval.Get(crs, "properties")
+	properties, ok := v.(bson.D)
+	if !ok {
+		return bad("CRS must have field \"properties\" which is an object")
+	}
+	v, _ = bsonval.Get(properties, "name")
+	switch name, ok := v.(string); {
+	case !ok:
+		return bad("In CRS, \"properties.name\" must be a string")
+	case name == "EPSG:4326", name == "urn:ogc:def:crs:OGC:1.3:CRS84":
+		return nil
+	case name == StrictCRS:
+		return mongoerr.New(mongoerr.NotImplemented, "The CRS %s isn't implemented by the embedded engine", name)
+	default:
+		return bad("Unknown CRS name: %s", name)
+	}
+}
+
+func parsePoint(g *Geometry, v any) error {
+	p, err := parsePair(v, true)
+	if err == nil {
+		err = p.check()
+	}
+	if err == nil {
+		g.addPoint(p)
+	}
+	return err
+}
+
+// coordinates reads an array of positions, of which those that repeat the one before are left out.
+func coordinates(v any) ([]Point, error) {
+	a, ok := v.(bson.A)
+	if !ok {
+		return nil, bad("GeoJSON coordinates must be an array of coordinates")
+	}
+	list := make([]Point, 0, len(a))
+	for _, x := range a {
+		p, err := parsePair(x, true)
+		if err == nil {
+			err = p.check()
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+func parsePoints(g *Geometry, v any) error {
+	list, err := coordinates(v)
+	if err == nil && len(list) == 0 {
+		err = bad("MultiPoint coordinates must have at least 1 element")
+	}
+	for _, p := range list {
+		g.addPoint(p)
+	}
+	return err
+}
+
+func parseLine(g *Geometry, v any) error {
+	list, err := coordinates(v)
+	if err != nil {
+		return err
+	}
+	at := slices.Compact(vecs(list))
+	if len(at) < 2 {
+		return bad("GeoJSON LineString must have at least 2 vertices: %s", bsonval.Text(v))
+	}
+	for i := 1; i < len(at); i++ {
+		if at[i].plus(at[i-1], 1).norm() < 1e-15 {
+			return bad("Vertices %d and %d of a GeoJSON LineString are antipodal: %s", i-1, i, bsonval.Text(v))
+		}
+	}
+	g.lines = append(g.lines, at)
+	g.corners = append(g.corners, list...)
+	return nil
+}
+
+func listOf(name string, parse func(g *Geometry, v any) error) func(g *Geometry, v any) error {
+	return func(g *Geometry, v any) error {
+		a, ok := v.(bson.A)
+		switch {
+		case !ok:
+			return bad("%s coordinates must be an array", name)
+		case len(a) == 0:
+			return bad("%s coordinates must have at least 1 element", name)
+		}
+		for _, x := range a {
+			if err := parse(g, x); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func parsePolygon(g *Geometry, v any) error {
+	a, ok := v.(bson.A)
+	switch {
+	case !ok:
+		return bad("Polygon coordinates must be an array")
+	case len(a) == 0:
+		return bad("Polygon has no loops.")
+	}
+	var p polygon
+	for i, x := range a {
+		list, r, err := parseRing(x)
+		if err != nil {
+			return err
+		}
+		g.corners = append(g.corners, list...)
+		if i == 0 {
+			p.shell = r
+			continue
+		}
+		if !p.shell.encloses(r) {
+			return bad("Secondary loops not contained by first exterior loop - secondary loops must be holes: %s first loop: %s",
+				bsonval.Text(x), bsonval.Text(a[0]))
+		}
+		p.holes = append(p.holes, r)
+	}
+	g.polygons = append(g.polygons, p)
+	return nil
+}
+
+func parseRing(v any) ([]Point, ring, error) {
+	list, err := coordinates(v)
+	switch {
+	case err != nil:
+		return nil, ring{}, err
+	case len(list) == 0:
+		return nil, ring{}, bad("Loop has no vertices: %s", bsonval.Text(v))
+	case list[0] != list[len(list)-1]:
+		return nil, ring{}, bad("Loop is not closed: %s", bsonval.Text(v))
+	}
+	at := slices.Compact(vecs(list))
+	at = at[:len(at)-1]
+	if len(at) < 3 {
+		return nil, ring{}, bad("Loop must have at least 3 different vertices: %s", bsonval.Text(v))
+	}
+	if p := problem(at); p != "" {
+		return nil, ring{}, bad("Loop is not valid: %s %s", bsonval.Text(v), p)
+	}
+	if math.Abs(signedArea(at)) < 1e-16 {
+		return nil, ring{}, bad("Loop is not valid: %s it has no area", bsonval.Text(v))
+	}
+	return list, newRing(at), nil
+}
+
+func parseCollection(g *Geometry, d bson.D) error {
+	v, _ := bsonval.Get(d, "geometries")
+	list, ok := v.(bson.A)
+	switch {
+	case !ok:
+		return bad("GeometryCollection geometries must be an array")
+	case len(list) == 0:
+		return bad("GeometryCollection geometries must have at least 1 element")
+	}
+	for i, x := range list {
+		_, name, _ := typeOf(x)
+		if _, ok := x.(bson.D); !ok {
+			return bad("Element %d of \"geometries\" is not an object", i)
+		}
+		if name == "GeometryCollection" {
+			return bad("GeometryCollections cannot be nested: %s", bsonval.Text(x))
+		}
+		part, err := ParseGeoJSON(x)
+		if err != nil {
+			return err
+		}
+		g.add(part)
+	}
+	return nil
+}
