@@ -158,7 +158,6 @@ func TestTextIndex(t *testing.T) {
 		{"an unknown language", `{"x":"text"}`, options.Index().SetDefaultLanguage("klingon"), 67},
 		{"an old version", `{"x":"text"}`, options.Index().SetTextVersion(2), 238},
 		{"with a place", `{"x":"text","y":"2dsphere"}`, nil, 67},
-		{"a wildcard of another kind", `{"$**":1}`, nil, 238},
 	} {
 		_, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: doc(t, x.keys), Options: x.opts})
 		wantCode(t, x.reason, err, x.code)

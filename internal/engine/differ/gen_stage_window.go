@@ -24,6 +24,8 @@ var windows = map[string]func(p *pipe) any{
 	"$top": sorted, "$bottom": sorted, "$topN": sortedN, "$bottomN": sortedN,
 	"$stdDevPop":  func(p *pipe) any { return p.exprTo(num, 1) },
 	"$stdDevSamp": func(p *pipe) any { return p.exprTo(num, 1) },
+	"$median":     func(p *pipe) any { return accumulators["$median"](p.gen) },
+	"$percentile": func(p *pipe) any { return accumulators["$percentile"](p.gen) },
 	"$rank":       func(*pipe) any { return bson.D{} }, "$denseRank": func(*pipe) any { return bson.D{} },
 	"$documentNumber": func(*pipe) any { return bson.D{} },
 	"$shift":          shifted,
