@@ -41,6 +41,13 @@ var numberRules = []rule{
 		},
 	},
 	{
+		"$sampleRate may stand within $elemMatch",
+		"$sampleRate is of whole documents ($match, \"$sampleRate\"): MongoDB's error 2.",
+		func(x difference) bool {
+			return x.kind == OnlyEngine && x.uses("$sampleRate") && strings.HasPrefix(x.engine.Text, "$sampleRate can only be applied")
+		},
+	},
+	{
 		"decimals with a fraction, and those that are no number, have bits",
 		"A number that can't be a 64-bit integer has none ($bitsAllSet, \"Integers\").",
 		func(x difference) bool {
