@@ -6,8 +6,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/query"
+	"github.com/docmodel/docmodel/internal/engine/store"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
@@ -179,9 +181,19 @@ func (a *args) refuse(name string, harmless ...any) {
 	a.fail(mongoerr.New(mongoerr.NotImplemented, "BSON field '%s.%s' is not supported", a.place, name))
 }
 
-// collation refuses every collation but the simple one.
-func (a *args) collation() {
-	a.refuse("collation", bson.D{}, bson.D{{Key: "locale", Value: "simple"}})
+// collation returns the collation that a command or a statement compares under: the one that it names, else its collection's. c may
+// be nil.
+func (a *args) collation(c *store.Collection) *collation.Collator {
+	spec := a.document("collation")
+	if len(spec) == 0 {
+		if c == nil {
+			return nil
+		}
+		return c.Collation
+	}
+	by, err := collation.Parse(spec, "collation")
+	a.fail(err)
+	return by
 }
 
 // whole returns v as an int64 when it is a number without a fraction.

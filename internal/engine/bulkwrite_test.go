@@ -72,7 +72,7 @@ func TestBulkWriteRefusals(t *testing.T) {
 		"a field of another kind":  {`{"bulkWrite":1,"ops":[{"delete":0,"filter":{},"upsert":true}],"nsInfo":[{"ns":"a.b"}]}`, 40415},
 		"no filter":                {`{"bulkWrite":1,"ops":[{"update":0,"updateMods":{}}],"nsInfo":[{"ns":"a.b"}]}`, 40414},
 		"an unknown one of nsInfo": {`{"bulkWrite":1,"ops":[{"insert":0,"document":{}}],"nsInfo":[{"ns":"a.b","collectionUUID":1}]}`, 40415},
-		"a collation":              {`{"bulkWrite":1,"ops":[{"delete":0,"filter":{},"collation":{"locale":"de"}}],"nsInfo":[{"ns":"a.b"}]}`, 238},
+		"a collation":              {`{"bulkWrite":1,"ops":[{"delete":0,"filter":{},"collation":{"locale":"ja"}}],"nsInfo":[{"ns":"a.b"}]}`, 238},
 	} {
 		db := "admin"
 		if reason == "another database" {

@@ -109,7 +109,7 @@ func (s *changeStream) current(e *store.Event) (any, error) {
 	if c == nil || !bsonval.Equal(c.UUID, e.UUID) {
 		return nil, nil
 	}
-	m, err := query.Parse(bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: e.ID()}}}}, query.Options{})
+	m, err := query.Parse(bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: e.ID()}}}}, query.Options{Collation: c.Collation})
 	if err != nil {
 		return nil, err
 	}

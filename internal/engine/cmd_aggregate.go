@@ -69,9 +69,7 @@ func readAggregate(r *request) (*aggregation, error) {
 	noDisk := !a.boolean("allowDiskUse", true)
 	r.bypass = a.boolean("bypassDocumentValidation", false)
 	a.refuse("explain", false)
-	a.collation()
 	index := hint(a)
-	vars := a.variables("let")
 	if a.err != nil {
 		return nil, a.err
 	}
@@ -90,7 +88,14 @@ func readAggregate(r *request) (*aggregation, error) {
 		}
 		coll, stages = r.state().Collection(base), slices.Concat(view, stages)
 	}
-	env := &environment{request: r, own: x.ns, base: base, state: r.state(), now: time.Now(), watch: r.watch, noDisk: noDisk}
+	by := a.collation(coll)
+	vars := a.variables("let", by)
+	if a.err != nil {
+		return nil, a.err
+	}
+	env := &environment{
+		request: r, own: x.ns, base: base, state: r.state(), now: time.Now(), watch: r.watch, noDisk: noDisk, collation: by,
+	}
 	p, err := pipeline.ParseVars(stages, env, vars)
 	if err != nil {
 		return nil, err

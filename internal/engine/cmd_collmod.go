@@ -64,7 +64,7 @@ func (m *modification) read() (err error) {
 	for _, name := range []string{"timeseries", "dryRun"} {
 		m.refuse(name)
 	}
-	m.validation, err = readValidation(m.args)
+	m.validation, err = readValidation(m.args, nil)
 	m.fail(err)
 	m.images = readImages(m.args, m.ns)
 	m.size, m.max = cappedSize(m.args, "cappedSize"), cappedMax(m.args, "cappedMax")
@@ -125,7 +125,7 @@ func (m *modification) changeOptions(w *store.Writer, c *store.Collection) error
 		options = append(without(options, imagesOption), m.images...)
 	}
 	if len(m.validation.given) > 0 {
-		v, err := m.validation.over(options)
+		v, err := m.validation.over(options, c.Collation)
 		if err != nil {
 			return err
 		}

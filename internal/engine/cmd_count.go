@@ -48,6 +48,7 @@ func readCount(r *request) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	coll := r.state().Collection(ns)
 	a := r.args()
 	q := plan.Query{
 		Watch: r.watch, Filter: a.document("query"), Hint: hint(a), Skip: a.natural("skip", 0), Limit: a.integer("limit", 0),
@@ -56,13 +57,12 @@ func readCount(r *request) (*plan.Plan, error) {
 		q.Limit = -q.Limit
 	}
 	a.refuse("fields", bson.D{})
-	a.collation()
 	a.special = r.special(ns)
-	q.Matcher = a.matcher(q.Filter, time.Now(), "")
+	q.Matcher = a.matcher(q.Filter, time.Now(), "", a.collation(coll))
 	if a.err != nil {
 		return nil, a.err
 	}
-	return plan.Choose(r.state().Collection(ns), q)
+	return plan.Choose(coll, q)
 }
 
 // number is n as MongoDB sends counts: int32 when it fits.

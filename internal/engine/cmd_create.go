@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/store"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
@@ -65,14 +66,17 @@ func readCreation(r *request, ns store.Namespace) (*creation, error) {
 		a.refuse(name, bson.D{})
 	}
 	a.refuse("autoIndexId", true)
-	a.collation()
+	by := readDefault(a, x.form)
 	a.integer("flags", 0)
+	if by != nil {
+		x.options = append(x.options, bson.E{Key: "collation", Value: by.Document()})
+	}
 	if x.form.Capped != nil {
-		x.options = cappedOptions(x.form.Capped)
+		x.options = append(x.options, cappedOptions(x.form.Capped)...)
 	}
 	x.options = append(x.options, readImages(a, ns)...)
 	var err error
-	x.validation, err = readValidation(a)
+	x.validation, err = readValidation(a, by)
 	a.fail(err)
 	x.options = append(x.options, x.validation.given...)
 	switch {
@@ -92,6 +96,21 @@ func readCreation(r *request, ns store.Namespace) (*creation, error) {
 		x.options = append(x.options, series...)
 	}
 	return x, a.err
+}
+
+// readDefault reads the default collation of a collection. A view and a time series have none.
+func readDefault(a *args, form store.Form) *collation.Collator {
+	spec, ok := a.get("collation")
+	switch {
+	case !ok || a.document("collation") == nil:
+		return nil
+	case form.View != nil || form.Series != nil:
+		a.refuse("collation", bson.D{}, bson.D{{Key: "locale", Value: "simple"}})
+		return nil
+	}
+	by, err := collation.Parse(spec.(bson.D), "create.collation")
+	a.fail(err)
+	return by
 }
 
 // create makes what isn't there.

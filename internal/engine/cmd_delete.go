@@ -69,12 +69,12 @@ func readDelete(r *request, ns store.Namespace, a *args) (*target, error) {
 	if limit != 0 && limit != 1 {
 		a.fail(mongoerr.New(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %d", limit))
 	}
-	a.collation()
+	by := a.collation(r.state().Collection(ns))
 	t := &target{ns: ns, multi: limit == 0, now: time.Now()}
 	t.query = plan.Query{Watch: r.watch, Filter: a.document("q"), Hint: hint(a)}
 	a.place, a.doc = "delete.deletes", append(a.doc[:len(a.doc):len(a.doc)], letOf(r)...)
 	a.special = r.special(ns)
-	t.query.Matcher = a.matcher(t.query.Filter, t.now, "let")
+	t.query.Matcher = a.matcher(t.query.Filter, t.now, "let", by)
 	if a.err == nil && r.hasNumber && r.txn == nil && t.multi {
 		a.fail(mongoerr.New(mongoerr.InvalidOptions, "Cannot use retryable writes with limit=0"))
 	}

@@ -27,6 +27,7 @@ func distinct(r *request) (reply, error) {
 	if r.isView() {
 		docs = documentsOver(distinctOver(r))
 	}
+	by := p.Query().Matcher.Collation()
 	path := bsonval.ParsePath(r.args().text("key"))
 	var found []any
 	for doc, err := range docs {
@@ -35,10 +36,10 @@ func distinct(r *request) (reply, error) {
 		}
 		found = gather(found, doc, path)
 	}
-	if err := interrupt.SortStable(r.watch, found, bsonval.Compare); err != nil {
+	if err := interrupt.SortStable(r.watch, found, by.Compare); err != nil {
 		return nil, err
 	}
-	found = slices.CompactFunc(found, func(a, b any) bool { return bsonval.Compare(a, b) == 0 })
+	found = slices.CompactFunc(found, func(a, b any) bool { return by.Compare(a, b) == 0 })
 	if bsonval.SizeOf(bson.A(found), maxBatchBytes) > maxBatchBytes {
 		return nil, mongoerr.New(17217, "distinct too big, 16mb cap")
 	}
@@ -55,19 +56,19 @@ func readDistinct(r *request) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	coll := r.state().Collection(ns)
 	a := r.args()
 	a.required("key")
 	if key := a.text("key"); a.err == nil && key == "" {
 		return nil, mongoerr.New(mongoerr.BadValue, "'key' must not be empty")
 	}
 	q := plan.Query{Watch: r.watch, Filter: a.document("query"), Hint: hint(a)}
-	a.collation()
 	a.special = r.special(ns)
-	q.Matcher = a.matcher(q.Filter, time.Now(), "")
+	q.Matcher = a.matcher(q.Filter, time.Now(), "", a.collation(coll))
 	if a.err != nil {
 		return nil, a.err
 	}
-	return plan.Choose(r.state().Collection(ns), q)
+	return plan.Choose(coll, q)
 }
 
 // gather appends what v has at the path: through arrays on the way, and the

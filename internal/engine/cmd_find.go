@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/plan"
 	"github.com/docmodel/docmodel/internal/engine/projection"
 	"github.com/docmodel/docmodel/internal/engine/query"
@@ -58,6 +59,7 @@ func readFind(r *request) (*finder, error) {
 	if err != nil {
 		return nil, err
 	}
+	coll := r.state().Collection(ns)
 	a := r.args()
 	f := &finder{ns: ns, batch: a.natural("batchSize", defaultFirstBatch), single: a.boolean("singleBatch", false)}
 	q := plan.Query{
@@ -84,10 +86,9 @@ func readFind(r *request) (*finder, error) {
 	for _, name := range []string{"returnKey", "showRecordId"} {
 		a.refuse(name, false)
 	}
-	a.collation()
 	now := time.Now()
 	a.special = r.special(ns)
-	q.Matcher = a.matcher(q.Filter, now, "let")
+	q.Matcher = a.matcher(q.Filter, now, "let", a.collation(coll))
 	if a.err != nil {
 		return nil, a.err
 	}
@@ -96,17 +97,17 @@ func readFind(r *request) (*finder, error) {
 			return nil, err
 		}
 	}
-	f.plan, err = plan.Choose(r.state().Collection(ns), q)
+	f.plan, err = plan.Choose(coll, q)
 	return f, err
 }
 
-// matcher parses a filter, for which the field of that name defines variables.
-func (a *args) matcher(filter bson.D, now time.Time, let string) *query.Matcher {
-	vars := a.variables(let)
+// matcher parses a filter under a collation, for which the field of that name defines variables.
+func (a *args) matcher(filter bson.D, now time.Time, let string, by *collation.Collator) *query.Matcher {
+	vars := a.variables(let, by)
 	if a.err != nil {
 		return nil
 	}
-	m, err := query.Parse(filter, query.Options{Now: now, Vars: vars, Watch: a.watch, Special: a.special})
+	m, err := query.Parse(filter, query.Options{Now: now, Vars: vars, Watch: a.watch, Special: a.special, Collation: by})
 	if err != nil {
 		a.fail(err)
 	}
@@ -115,14 +116,14 @@ func (a *args) matcher(filter bson.D, now time.Time, let string) *query.Matcher 
 
 // variables returns what a let document defines: constants, as no document is
 // at hand when they are evaluated.
-func (a *args) variables(name string) map[string]any {
+func (a *args) variables(name string, by *collation.Collator) map[string]any {
 	let := a.document(name)
 	if len(let) == 0 {
 		return nil
 	}
 	vars := make(map[string]any, len(let))
 	for _, e := range let {
-		v, err := constant(e.Value, a.watch)
+		v, err := constant(e.Value, a.watch, by)
 		if err != nil {
 			a.fail(err)
 		}

@@ -57,7 +57,6 @@ func readModify(r *request) (*modifier, int32, error) {
 	r.bypass = a.boolean("bypassDocumentValidation", false)
 	stmt := int32(a.natural("stmtId", 0))
 	spec := a.document("fields")
-	a.collation()
 	change, has := a.get("update")
 	switch {
 	case m.remove && has:

@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"strings"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/store"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
@@ -32,8 +35,9 @@ func createIndexes(r *request) (reply, error) {
 		return nil, mongoerr.New(mongoerr.BadValue, "Must specify at least one index to create")
 	}
 	var specs []*store.IndexSpec
+	coll := r.state().Collection(ns)
 	for _, d := range list {
-		s, err := readIndex(&args{place: "createIndexes.indexes", doc: d})
+		s, err := readIndex(&args{place: "createIndexes.indexes", doc: d}, coll)
 		if err != nil {
 			return nil, err
 		}
@@ -83,17 +87,21 @@ func addIndexes(w *store.Writer, ns store.Namespace, specs []*store.IndexSpec) (
 }
 
 // addIndex builds an index unless the same is there. One of the same name or
-// the same key, but different otherwise, is an error.
+// the same key and collation, but different otherwise, is an error.
 func addIndex(w *store.Writer, ns store.Namespace, s *store.IndexSpec) error {
 	if err := otherText(w.Collection(ns), s); err != nil {
 		return err
 	}
 	for _, x := range w.Collection(ns).Indexes {
 		old := x.Spec
-		sameKey := bsonval.Equal(old.Key, s.Key) || equalKeys(old.Key, s.Key)
+		equal := bsonval.Equal(old.Key, s.Key) || equalKeys(old.Key, s.Key)
+		sameKey := equal && collation.Same(old.Collation, s.Collation)
 		switch same := sameOptions(old, s); {
 		case sameKey && old.Name == store.IDIndex:
 			return nil
+		case equal && old.Name == store.IDIndex:
+			return mongoerr.New(mongoerr.BadValue, "The _id index must have the same collation as the collection. Index collation: %s, "+
+				"collection collation: %s", store.Show(s.Collation.Document()), store.Show(old.Collation.Document()))
 		case old.Name == s.Name && sameKey && same:
 			return nil
 		case old.Name == s.Name && sameKey:
@@ -219,6 +227,10 @@ func indexNames(c *store.Collection, which any) (names []string, err error) {
 		}
 		if names == nil {
 			return nil, mongoerr.New(mongoerr.IndexNotFound, "can't find index with key: %s", store.Show(v))
+		}
+		if len(names) > 1 {
+			return nil, mongoerr.New(mongoerr.AmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead. "+
+				"Conflicting indexes: %s", len(names), store.Show(v), strings.Join(names, ", "))
 		}
 	default:
 		return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field 'dropIndexes.index' is the wrong type '%s', expected types '[string, object, array]'", bsonval.TypeName(which))

@@ -86,7 +86,6 @@ func readUpdate(r *request, ns store.Namespace, a *args) (*updater, error) {
 	if u.multi && r.hasNumber && r.txn == nil {
 		a.fail(mongoerr.New(mongoerr.InvalidOptions, "Cannot use retryable writes with multi updates"))
 	}
-	a.collation()
 	spec, _ := a.get("u")
 	err := u.parse(r, a, spec, a.document("c"))
 	if err == nil && u.multi && u.update.IsReplacement() {

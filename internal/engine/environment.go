@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/fts"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/pipeline"
@@ -26,13 +27,17 @@ type environment struct {
 	now     time.Time
 	watch   *interrupt.Watch
 	noDisk  bool
+
+	collation *collation.Collator
 }
 
 var _ pipeline.Env = (*environment)(nil)
 
-func (e *environment) Now() time.Time          { return e.now }
-func (e *environment) Watch() *interrupt.Watch { return e.watch }
-func (e *environment) AllowDiskUse() bool      { return !e.noDisk }
+func (e *environment) Now() time.Time                 { return e.now }
+func (e *environment) Watch() *interrupt.Watch        { return e.watch }
+func (e *environment) Collation() *collation.Collator { return e.collation }
+
+func (e *environment) AllowDiskUse() bool { return !e.noDisk }
 
 func (e *environment) namespace(db, coll string) (store.Namespace, error) {
 	if db == "" {
@@ -80,7 +85,7 @@ func (e *environment) findOver(ns store.Namespace, m *query.Matcher) pipeline.Do
 	q := plan.Query{Watch: e.watch, NoDisk: e.noDisk}
 	var rest *pipeline.Pipeline
 	q.Filter, q.Sort, q.Keep, rest = p.Leading()
-	if q.Matcher, err = query.Parse(q.Filter, query.Options{Now: e.now, Watch: e.watch}); err != nil {
+	if q.Matcher, err = query.Parse(q.Filter, query.Options{Now: e.now, Watch: e.watch, Collation: e.collation}); err != nil {
 		return failed(err)
 	}
 	found, err := plan.Choose(e.state.Collection(base), q)
@@ -172,7 +177,7 @@ func (e *environment) IsUnique(db, coll string, on []string) (bool, error) {
 		return len(on) == 1 && on[0] == "_id", nil
 	}
 	for _, x := range c.Indexes {
-		if x.Spec.Unique && x.Spec.Partial == nil && sameFields(x.Spec, on) {
+		if x.Spec.Unique && x.Spec.Partial == nil && collation.Same(x.Spec.Collation, e.collation) && sameFields(x.Spec, on) {
 			return true, nil
 		}
 	}
@@ -196,7 +201,7 @@ func (e *environment) MergeOne(db, coll string, on []string, doc bson.D,
 			filter = bson.D{{Key: name, Value: v}}
 		}
 	}
-	m, err := query.Parse(filter, query.Options{Now: e.now, Watch: e.watch})
+	m, err := query.Parse(filter, query.Options{Now: e.now, Watch: e.watch, Collation: e.collation})
 	if err != nil {
 		return err
 	}

@@ -15,9 +15,14 @@ func (x *explained) report(run *plan.Exec, n int64) (planner, stats bson.D) {
 		{Key: "namespace", Value: x.ns.String()},
 		{Key: "indexFilterSet", Value: false},
 		{Key: "parsedQuery", Value: append(bson.D{}, q.Filter...)},
+	}
+	if by := q.Matcher.Collation(); by != nil {
+		planner = append(planner, bson.E{Key: "collation", Value: by.Document()})
+	}
+	planner = append(planner, bson.D{
 		{Key: "winningPlan", Value: stages(x, nil, n)},
 		{Key: "rejectedPlans", Value: bson.A{}},
-	}
+	}...)
 	stats = bson.D{
 		{Key: "executionSuccess", Value: true},
 		{Key: "nReturned", Value: number(n)},
@@ -121,10 +126,15 @@ func scan(s *plan.Scan) bson.D {
 	if s.Reverse {
 		direction = "backward"
 	}
-	return bson.D{
+	doc := bson.D{
 		{Key: "stage", Value: "IXSCAN"},
 		{Key: "keyPattern", Value: s.KeyPattern()},
 		{Key: "indexName", Value: spec.Name},
+	}
+	if spec.Collation != nil {
+		doc = append(doc, bson.E{Key: "collation", Value: spec.Collation.Document()})
+	}
+	return append(doc, bson.D{
 		{Key: "isMultiKey", Value: s.Index.IsMultikey()},
 		{Key: "isUnique", Value: spec.Unique},
 		{Key: "isSparse", Value: spec.Sparse},
@@ -132,5 +142,5 @@ func scan(s *plan.Scan) bson.D {
 		{Key: "indexVersion", Value: int32(2)},
 		{Key: "direction", Value: direction},
 		{Key: "indexBounds", Value: s.Bounds()},
-	}
+	}...)
 }

@@ -21,8 +21,8 @@ var indexFields = []string{
 	"language_override", "textIndexVersion", "wildcardProjection", "storageEngine", "bucketSize", "prepareUnique",
 }
 
-// readIndex reads one index of a createIndexes command.
-func readIndex(a *args) (*store.IndexSpec, error) {
+// readIndex reads one index of a createIndexes command. It has its collection's collation unless it names one.
+func readIndex(a *args, c *store.Collection) (*store.IndexSpec, error) {
 	if err := a.known(indexFields); err != nil {
 		return nil, err
 	}
@@ -39,7 +39,10 @@ func readIndex(a *args) (*store.IndexSpec, error) {
 		a.refuse(name)
 	}
 	a.refuse("prepareUnique", false)
-	a.collation()
+	if d, ok := a.get("collation"); ok && bsonval.Equal(d, bson.D{}) {
+		a.fail(mongoerr.New(mongoerr.BadValue, "The field 'collation' cannot be an empty object."))
+	}
+	s.Collation = a.collation(c)
 	if a.err != nil {
 		return nil, a.err
 	}
@@ -177,7 +180,7 @@ func readPartial(s *store.IndexSpec) error {
 	if err := checkPartial(s.Partial); err != nil {
 		return err
 	}
-	m, err := query.Parse(s.Partial, query.Options{})
+	m, err := query.Parse(s.Partial, query.Options{Collation: s.Collation})
 	if err != nil {
 		return err
 	}
@@ -228,6 +231,9 @@ func describeIndex(s *store.IndexSpec) bson.D {
 	}
 	if s.Partial != nil {
 		d = append(d, bson.E{Key: "partialFilterExpression", Value: s.Partial})
+	}
+	if s.Collation != nil {
+		d = append(d, bson.E{Key: "collation", Value: s.Collation.Document()})
 	}
 	if s.Expires {
 		d = append(d, bson.E{Key: "expireAfterSeconds", Value: int32(s.ExpireAfter / time.Second)})

@@ -6,14 +6,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/expr"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 )
 
 // constant evaluates an expression of a let document, which has no document to
 // refer to.
-func constant(v any, w *interrupt.Watch) (any, error) {
-	e, err := expr.Parse(v, expr.Scope{})
+func constant(v any, w *interrupt.Watch, by *collation.Collator) (any, error) {
+	e, err := expr.Parse(v, expr.Scope{}.Under(by))
 	if err != nil {
 		return nil, err
 	}

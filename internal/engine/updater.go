@@ -26,7 +26,8 @@ type updater struct {
 // let and, for a pipeline, the constants of c.
 func (u *updater) parse(r *request, a *args, spec any, constants bson.D) error {
 	let := &args{place: r.name, doc: letOf(r), watch: r.watch}
-	vars := let.variables("let")
+	by := a.collation(r.state().Collection(u.ns))
+	vars := let.variables("let", by)
 	a.fail(let.err)
 	filters := a.array("arrayFilters")
 	if stages, ok := spec.(bson.A); ok {
@@ -37,7 +38,7 @@ func (u *updater) parse(r *request, a *args, spec any, constants bson.D) error {
 	}
 	var err error
 	u.query.Matcher, err = query.Parse(u.query.Filter, query.Options{
-		Now: u.now, Vars: vars, Upsert: u.upsert, Watch: r.watch, Special: r.special(u.ns),
+		Now: u.now, Vars: vars, Upsert: u.upsert, Watch: r.watch, Special: r.special(u.ns), Collation: by,
 	})
 	if err != nil {
 		return err
@@ -54,7 +55,7 @@ func (u *updater) parse(r *request, a *args, spec any, constants bson.D) error {
 			vars[e.Key] = e.Value
 		}
 	}
-	u.update, err = update.Parse(spec, filters, update.Options{Vars: vars, Watch: r.watch})
+	u.update, err = update.Parse(spec, filters, update.Options{Vars: vars, Watch: r.watch, Collation: by})
 	return err
 }
 

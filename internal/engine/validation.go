@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
@@ -19,14 +20,15 @@ type validation struct {
 	given         bson.D // the options, as create or collMod got them
 	validator     bson.D
 	level, action string
-	matcher       *query.Matcher // nil without a validator
+	matcher       *query.Matcher      // nil without a validator
+	by            *collation.Collator // the collection's
 }
 
 var validationOptions = []string{"validator", "validationLevel", "validationAction"}
 
-// readValidation reads the options of a command, or those that a collection has.
-func readValidation(a *args) (validation, error) {
-	v := validation{validator: a.document("validator"), level: a.text("validationLevel"), action: a.text("validationAction")}
+// readValidation reads the options of a command, or those that a collection has, whose documents match under its collation.
+func readValidation(a *args, by *collation.Collator) (validation, error) {
+	v := validation{validator: a.document("validator"), level: a.text("validationLevel"), action: a.text("validationAction"), by: by}
 	for _, name := range validationOptions {
 		if x, ok := a.get(name); ok {
 			v.given = append(v.given, bson.E{Key: name, Value: x})
@@ -47,21 +49,21 @@ func readValidation(a *args) (validation, error) {
 		return v, a.err
 	}
 	var err error
-	if v.matcher, err = query.Parse(v.validator, query.Options{Stored: true}); err != nil {
+	if v.matcher, err = query.Parse(v.validator, query.Options{Stored: true, Collation: by}); err != nil {
 		err = mongoerr.From(err).Prefix("Parsing of collection validator failed :: caused by :: ")
 	}
 	return v, err
 }
 
 // over is the validation with what it doesn't say taken from a collection's options.
-func (v validation) over(options bson.D) (validation, error) {
+func (v validation) over(options bson.D, by *collation.Collator) (validation, error) {
 	merged := slices.Clone(v.given)
 	for _, name := range validationOptions {
 		if x, ok := bsonval.Get(options, name); ok && bsonval.Index(merged, name) < 0 {
 			merged = append(merged, bson.E{Key: name, Value: x})
 		}
 	}
-	return readValidation(&args{place: "collMod", doc: merged})
+	return readValidation(&args{place: "collMod", doc: merged}, by)
 }
 
 // options are a collection's options with this validation in the place of the one before, as collMod writes them: with the
@@ -112,7 +114,7 @@ func (v validation) check() store.Check {
 func (v validation) explain(doc bson.D) bson.D {
 	id, _ := bsonval.Get(doc, "_id")
 	head := bson.D{{Key: "failingDocumentId", Value: id}}
-	details := query.Explain(v.validator, doc)
+	details := query.Explain(v.validator, doc, v.by)
 	if whole := append(head[:1:1], bson.E{Key: "details", Value: details}); bsonval.Size(whole) <= maxErrorInfo {
 		return whole
 	}

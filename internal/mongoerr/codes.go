@@ -69,6 +69,8 @@ const (
 	CappedPositionLost                       int32 = 136
 	ExceededMemoryLimit                      int32 = 146
 	StaleEpoch                               int32 = 150
+	IncompatibleCollationVersion             int32 = 161
+	AmbiguousIndexKeyPattern                 int32 = 181
 	ViewDepthLimitExceeded                   int32 = 165
 	CommandNotSupportedOnView                int32 = 166
 	OptionNotSupportedOnView                 int32 = 167
@@ -195,6 +197,8 @@ var names = map[int32]string{
 	CappedPositionLost:                       "CappedPositionLost",
 	ExceededMemoryLimit:                      "ExceededMemoryLimit",
 	StaleEpoch:                               "StaleEpoch",
+	AmbiguousIndexKeyPattern:                 "AmbiguousIndexKeyPattern",
+	IncompatibleCollationVersion:             "IncompatibleCollationVersion",
 	ViewDepthLimitExceeded:                   "ViewDepthLimitExceeded",
 	CommandNotSupportedOnView:                "CommandNotSupportedOnView",
 	OptionNotSupportedOnView:                 "OptionNotSupportedOnView",

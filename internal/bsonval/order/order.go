@@ -24,6 +24,7 @@ type key struct {
 	name  string
 	path  bsonval.Path
 	desc  bool
+	as    func(v any) any // what is compared in the place of v; nil means v itself
 }
 
 // Parse parses a sort document: field names with 1 or -1. An empty one
@@ -107,6 +108,15 @@ func checkName(name string) error {
 	return nil
 }
 
+// As returns the sort by what f makes of the values at the keys' paths, as a collation does, instead of these themselves.
+func (s *Sort) As(f func(v any) any) *Sort {
+	next := &Sort{keys: slices.Clone(s.keys)}
+	for i := range next.keys {
+		next.keys[i].as = f
+	}
+	return next
+}
+
 // IsEmpty reports whether there is no key to sort by.
 func (s *Sort) IsEmpty() bool { return s == nil || len(s.keys) == 0 }
 
@@ -152,10 +162,7 @@ func (k *key) at(v any) any {
 			return nil
 		}
 	}
-	if bsonval.IsMissing(v) {
-		return nil
-	}
-	return v
+	return k.compared(v)
 }
 
 // Key returns the values that doc sorts by, one for each key, for CompareKeys:
@@ -191,19 +198,28 @@ func (k *key) of(d bson.D) any {
 	if len(k.path) == 1 {
 		v, _ := bsonval.Get(d, k.path[0].Name)
 		if _, isArray := v.(bson.A); !isArray {
-			if bsonval.IsMissing(v) {
-				return nil
-			}
-			return v
+			return k.compared(v)
 		}
 	}
 	best, found := any(nil), false
 	Keys(d, k.path, func(v any) {
+		v = k.compared(v)
 		if !found || k.compare(v, best) < 0 {
 			best, found = v, true
 		}
 	})
 	return best
+}
+
+// compared returns what is compared in the place of a value.
+func (k *key) compared(v any) any {
+	switch {
+	case bsonval.IsMissing(v):
+		return nil
+	case k.as != nil:
+		return k.as(v)
+	}
+	return v
 }
 
 // Keys calls f with each key that an index on the path has for the document:

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
@@ -15,6 +16,9 @@ type Accumulator struct {
 	arg   Expr
 	start func() accumulation
 }
+
+// starter begins a group that compares under a collation.
+type starter func(by *collation.Collator) accumulation
 
 // accumulation is what an accumulator has seen of a group.
 type accumulation interface {
@@ -29,19 +33,21 @@ type Group struct {
 }
 
 // accumulators is the table of accumulators.
-var accumulators = map[string]func() accumulation{
-	"$sum":          func() accumulation { return &summing{} },
-	"$avg":          func() accumulation { return &averaging{} },
-	"$min":          func() accumulation { return &extreme{sign: -1} },
-	"$max":          func() accumulation { return &extreme{sign: 1} },
-	"$first":        func() accumulation { return &first{} },
-	"$last":         func() accumulation { return &last{} },
-	"$push":         func() accumulation { return &pushing{list: bson.A{}} },
-	"$addToSet":     func() accumulation { return &collecting{list: bson.A{}, seen: map[string]bool{}} },
-	"$mergeObjects": func() accumulation { return &merging{d: bson.D{}} },
-	"$count":        func() accumulation { return &summing{} },
-	"$stdDevPop":    func() accumulation { return &deviating{} },
-	"$stdDevSamp":   func() accumulation { return &deviating{deviation{sample: true}} },
+var accumulators = map[string]starter{
+	"$sum":   func(*collation.Collator) accumulation { return &summing{} },
+	"$avg":   func(*collation.Collator) accumulation { return &averaging{} },
+	"$min":   func(by *collation.Collator) accumulation { return &extreme{by: by, sign: -1} },
+	"$max":   func(by *collation.Collator) accumulation { return &extreme{by: by, sign: 1} },
+	"$first": func(*collation.Collator) accumulation { return &first{} },
+	"$last":  func(*collation.Collator) accumulation { return &last{} },
+	"$push":  func(*collation.Collator) accumulation { return &pushing{list: bson.A{}} },
+	"$addToSet": func(by *collation.Collator) accumulation {
+		return &collecting{by: by, list: bson.A{}, seen: map[string]bool{}}
+	},
+	"$mergeObjects": func(*collation.Collator) accumulation { return &merging{d: bson.D{}} },
+	"$count":        func(*collation.Collator) accumulation { return &summing{} },
+	"$stdDevPop":    func(*collation.Collator) accumulation { return &deviating{} },
+	"$stdDevSamp":   func(*collation.Collator) accumulation { return &deviating{deviation{sample: true}} },
 }
 
 // Accumulators returns the names of the accumulators, sorted.
@@ -84,7 +90,7 @@ func ParseAccumulator(name string, arg any, s Scope) (*Accumulator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Accumulator{arg: e, start: start}, nil
+	return &Accumulator{arg: e, start: func() accumulation { return start(s.collation) }}, nil
 }
 
 // Start begins a group.
@@ -129,13 +135,14 @@ func (s *averaging) result() any     { return s.average() }
 
 // extreme keeps the least or the greatest value, null and missing apart.
 type extreme struct {
+	by    *collation.Collator
 	sign  int
 	v     any
 	found bool
 }
 
 func (e *extreme) add(v any) error {
-	if !bsonval.IsNullish(v) && (!e.found || bsonval.Compare(v, e.v) == e.sign) {
+	if !bsonval.IsNullish(v) && (!e.found || e.by.Compare(v, e.v) == e.sign) {
 		e.v, e.found = v, true
 	}
 	return nil
@@ -185,6 +192,7 @@ func (p *pushing) add(v any) error {
 func (p *pushing) result() any { return p.list }
 
 type collecting struct {
+	by   *collation.Collator
 	list bson.A
 	seen map[string]bool
 	held memory
@@ -194,7 +202,7 @@ func (s *collecting) add(v any) error {
 	if bsonval.IsMissing(v) {
 		return nil
 	}
-	k := string(bsonval.AppendKey(nil, v))
+	k := string(s.by.AppendKey(nil, v))
 	if s.seen[k] {
 		return nil
 	}

@@ -7,26 +7,31 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/bsonval/order"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // arraySearch looks for elements in arrays, and orders them.
 var arraySearch = table{
-	"$in":           call(2, 2, inArray),
-	"$indexOfArray": callIfGiven(2, 4, indexOfArray),
+	"$in":           callUnder(2, 2, inArray),
+	"$indexOfArray": parseIndexOfArray,
 	"$sortArray":    parseSortArray,
 }
 
-func inArray(args []any) (any, error) {
+func inArray(by *collation.Collator, args []any) (any, error) {
 	a, ok := args[1].(bson.A)
 	if !ok {
 		return nil, mongoerr.New(40081, "$in requires an array as a second argument, found: %s", bsonval.TypeName(args[1]))
 	}
-	return slices.ContainsFunc(a, func(x any) bool { return bsonval.Compare(x, args[0]) == 0 }), nil
+	return slices.ContainsFunc(a, func(x any) bool { return by.Compare(x, args[0]) == 0 }), nil
 }
 
-func indexOfArray(args []any) (any, error) {
+func parseIndexOfArray(name string, arg any, s Scope) (Expr, error) {
+	return callIfGiven(2, 4, s.under(indexOfArray))(name, arg, s)
+}
+
+func indexOfArray(by *collation.Collator, args []any) (any, error) {
 	if bsonval.IsNullish(args[0]) {
 		return nil, nil
 	}
@@ -39,7 +44,7 @@ func indexOfArray(args []any) (any, error) {
 		return nil, err
 	}
 	for i := from; i < to; i++ {
-		if bsonval.Compare(a[i], args[1]) == 0 {
+		if by.Compare(a[i], args[1]) == 0 {
 			return int32(i), nil
 		}
 	}
@@ -89,7 +94,7 @@ func parseSortArray(name string, arg any, s Scope) (Expr, error) {
 	case bsonval.IsMissing(by):
 		return nil, mongoerr.New(2942503, "$sortArray requires 'sortBy' to be specified")
 	}
-	compare, err := elementOrder(by)
+	compare, err := elementOrder(by, s.collation)
 	if err != nil {
 		return nil, err
 	}
@@ -107,17 +112,17 @@ func parseSortArray(name string, arg any, s Scope) (Expr, error) {
 	}), nil
 }
 
-func elementOrder(by any) (func(a, b any) int, error) {
+func elementOrder(by any, under *collation.Collator) (func(a, b any) int, error) {
 	if d, ok := by.(bson.D); ok && len(d) > 0 {
 		s, err := order.Parse(d)
 		if err != nil {
 			return nil, err
 		}
-		return s.CompareElements, nil
+		return under.Sort(s).CompareElements, nil
 	}
 	n, ok := bsonval.Int64(by)
 	if !ok || (n != 1 && n != -1) {
 		return nil, mongoerr.New(mongoerr.BadValue, "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields")
 	}
-	return func(a, b any) int { return int(n) * bsonval.Compare(a, b) }, nil
+	return func(a, b any) int { return int(n) * under.Compare(a, b) }, nil
 }

@@ -1,10 +1,10 @@
 package expr
 
-import "github.com/docmodel/docmodel/internal/bsonval"
+import "github.com/docmodel/docmodel/internal/engine/collation"
 
 // comparison compares values of any types; a missing one comes before null.
 var comparison = table{
-	"$cmp": call(2, 2, func(a []any) (any, error) { return int32(bsonval.Compare(a[0], a[1])), nil }),
+	"$cmp": callUnder(2, 2, func(by *collation.Collator, a []any) (any, error) { return int32(by.Compare(a[0], a[1])), nil }),
 	"$eq":  compareWith(func(c int) bool { return c == 0 }),
 	"$ne":  compareWith(func(c int) bool { return c != 0 }),
 	"$gt":  compareWith(func(c int) bool { return c > 0 }),
@@ -14,5 +14,5 @@ var comparison = table{
 }
 
 func compareWith(holds func(c int) bool) parser {
-	return call(2, 2, func(a []any) (any, error) { return holds(bsonval.Compare(a[0], a[1])), nil })
+	return callUnder(2, 2, func(by *collation.Collator, a []any) (any, error) { return holds(by.Compare(a[0], a[1])), nil })
 }

@@ -16,6 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
@@ -113,14 +114,24 @@ func (c *Context) lookup(name string) any {
 }
 
 // Scope is the names of the variables that an expression may use beside the
-// system's own. The zero Scope has none.
+// system's own, and the collation that it compares under. The zero Scope has no variables and the simple collation.
 type Scope struct {
-	names  []string
-	scored bool // the documents have a text score
+	names     []string
+	collation *collation.Collator
+	scored    bool // the documents have a text score
 }
 
 // NewScope returns a scope with these variables.
 func NewScope(names ...string) Scope { return Scope{names: names} }
+
+// Under returns the scope with another collation.
+func (s Scope) Under(c *collation.Collator) Scope {
+	s.collation = c
+	return s
+}
+
+// Collation returns the collation that expressions compare under.
+func (s Scope) Collation() *collation.Collator { return s.collation }
 
 // With returns a scope that has the variables too.
 func (s Scope) With(names ...string) Scope {

@@ -14,7 +14,7 @@ func parseNOfArray(name string, arg any, s Scope) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	start := keepingOf(name)
+	start := keepingOf(name, s.collation)
 	return function(func(c *Context) (any, error) {
 		n, err := count.Eval(c)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/bsonval/order"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
@@ -26,7 +27,7 @@ func parseOfInput(name string, arg any, s Scope) (*Accumulator, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := keepingOf(name)
+	k := keepingOf(name, s.collation)
 	if k.n, err = constantCount(count); err != nil {
 		return nil, err
 	}
@@ -62,13 +63,13 @@ func inputAndCount(name string, arg any, s Scope) (input, count Expr, err error)
 }
 
 // keepingOf returns what keeps the first or last by the documents' or the values' order, without n.
-func keepingOf(name string) keeping {
+func keepingOf(name string, by *collation.Collator) keeping {
 	k := keeping{name: name, last: name == "$lastN"}
 	switch name {
 	case "$minN":
-		k.compare = func(a, b any) int { return bsonval.Compare(a, b) }
+		k.compare = func(a, b any) int { return by.Compare(a, b) }
 	case "$maxN":
-		k.compare = func(a, b any) int { return bsonval.Compare(b, a) }
+		k.compare = func(a, b any) int { return by.Compare(b, a) }
 	}
 	return k
 }
@@ -125,6 +126,7 @@ func parseOfSorted(name string, arg any, s Scope) (*Accumulator, error) {
 				return nil, mongoerr.New(10065, "invalid parameter: expected an object (sortBy)")
 			}
 			by, err = order.Parse(spec)
+			by = s.collation.Sort(by)
 		case f.Key == "output":
 			output, err = Parse(f.Value, s)
 		case f.Key == "n" && !one:

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
@@ -76,6 +77,25 @@ type values func(args []any) (any, error)
 // arguments (most < 0: any number), all of them evaluated first.
 func call(least, most int, f values) parser {
 	return callIn(least, most, func(_ *Context, args []any) (any, error) { return f(args) })
+}
+
+// callUnder is call for a function that compares under a collation.
+func callUnder(least, most int, f func(by *collation.Collator, args []any) (any, error)) parser {
+	return func(name string, arg any, s Scope) (Expr, error) {
+		return call(least, most, s.under(f))(name, arg, s)
+	}
+}
+
+// callToNullUnder is callToNull for a function that compares under a collation.
+func callToNullUnder(least, most int, f func(by *collation.Collator, args []any) (any, error)) parser {
+	return func(name string, arg any, s Scope) (Expr, error) {
+		return callToNull(least, most, s.under(f))(name, arg, s)
+	}
+}
+
+// under gives a function the scope's collation.
+func (s Scope) under(f func(by *collation.Collator, args []any) (any, error)) values {
+	return func(args []any) (any, error) { return f(s.collation, args) }
 }
 
 // callToNull is call for an operator that returns null as soon as an argument is null or missing: what comes after that isn't

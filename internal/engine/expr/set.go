@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
@@ -13,11 +14,11 @@ import (
 // intersections are returned in the order of values, as MongoDB does though its
 // manual leaves it open; differences in that of the first array.
 var sets = table{
-	"$setUnion":        callToNull(0, -1, setUnion),
-	"$setIntersection": callToNull(0, -1, setIntersection),
-	"$setDifference":   call(2, 2, setDifference),
+	"$setUnion":        callToNullUnder(0, -1, setUnion),
+	"$setIntersection": callToNullUnder(0, -1, setIntersection),
+	"$setDifference":   callUnder(2, 2, setDifference),
 	"$setEquals":       parseSetEquals,
-	"$setIsSubset":     call(2, 2, setIsSubset),
+	"$setIsSubset":     callUnder(2, 2, setIsSubset),
 	"$anyElementTrue":  call(1, 1, func(a []any) (any, error) { return elementTrue("$anyElementTrue", 17041, a[0], true) }),
 	"$allElementsTrue": call(1, 1, func(a []any) (any, error) { return elementTrue("$allElementsTrue", 17040, a[0], false) }),
 }
@@ -26,22 +27,25 @@ var sets = table{
 type set struct {
 	list bson.A
 	keys map[string]bool
+	by   *collation.Collator
 }
 
-func newSet() *set { return &set{list: bson.A{}, keys: map[string]bool{}} }
+func newSet(by *collation.Collator) *set {
+	return &set{list: bson.A{}, keys: map[string]bool{}, by: by}
+}
 
 func (s *set) add(v any) {
-	k := string(bsonval.AppendKey(nil, v))
+	k := string(s.by.AppendKey(nil, v))
 	if !s.keys[k] {
 		s.keys[k] = true
 		s.list = append(s.list, v)
 	}
 }
 
-func (s *set) has(v any) bool { return s.keys[string(bsonval.AppendKey(nil, v))] }
+func (s *set) has(v any) bool { return s.keys[string(s.by.AppendKey(nil, v))] }
 
-func setOf(a bson.A) *set {
-	s := newSet()
+func setOf(by *collation.Collator, a bson.A) *set {
+	s := newSet(by)
 	for _, v := range a {
 		s.add(v)
 	}
@@ -60,8 +64,8 @@ func setArgument(name string, code int32, v any) (a bson.A, null bool, err error
 	return a, false, nil
 }
 
-func setUnion(args []any) (any, error) {
-	s := newSet()
+func setUnion(by *collation.Collator, args []any) (any, error) {
+	s := newSet(by)
 	for _, v := range args {
 		a, null, err := setArgument("$setUnion", 17043, v)
 		if null || err != nil {
@@ -74,14 +78,14 @@ func setUnion(args []any) (any, error) {
 	return s.sorted(), nil
 }
 
-func setIntersection(args []any) (any, error) {
-	s := newSet()
+func setIntersection(by *collation.Collator, args []any) (any, error) {
+	s := newSet(by)
 	for i, v := range args {
 		a, null, err := setArgument("$setIntersection", 17047, v)
 		if null || err != nil {
 			return nil, err
 		}
-		other := setOf(a)
+		other := setOf(by, a)
 		switch {
 		case i == 0:
 			s = other
@@ -96,7 +100,7 @@ func setIntersection(args []any) (any, error) {
 
 // within returns those elements of s that the other set has too.
 func (s *set) within(other *set) *set {
-	both := newSet()
+	both := newSet(s.by)
 	for _, x := range s.list {
 		if other.has(x) {
 			both.add(x)
@@ -106,11 +110,11 @@ func (s *set) within(other *set) *set {
 }
 
 func (s *set) sorted() bson.A {
-	slices.SortStableFunc(s.list, bsonval.Compare)
+	slices.SortStableFunc(s.list, s.by.Compare)
 	return s.list
 }
 
-func setDifference(args []any) (any, error) {
+func setDifference(by *collation.Collator, args []any) (any, error) {
 	if bsonval.IsNullish(args[0]) || bsonval.IsNullish(args[1]) {
 		return nil, nil
 	}
@@ -122,7 +126,7 @@ func setDifference(args []any) (any, error) {
 	if !ok {
 		return nil, mongoerr.New(17049, "both operands of $setDifference must be arrays. Second argument is of type: %s", bsonval.TypeName(args[1]))
 	}
-	without, out := setOf(b), newSet()
+	without, out := setOf(by, b), newSet(by)
 	for _, v := range a {
 		if !without.has(v) {
 			out.add(v)
@@ -148,7 +152,7 @@ func parseSetEquals(name string, arg any, s Scope) (Expr, error) {
 			if !ok {
 				return nil, mongoerr.New(17044, "All operands of $setEquals must be arrays. %d-th argument is of type: %s", i+1, bsonval.TypeName(v))
 			}
-			other := setOf(a)
+			other := setOf(s.collation, a)
 			if first == nil {
 				first = other
 			} else if !first.equal(other) {
@@ -163,7 +167,7 @@ func (s *set) equal(other *set) bool {
 	return len(s.list) == len(other.list) && !slices.ContainsFunc(other.list, func(v any) bool { return !s.has(v) })
 }
 
-func setIsSubset(args []any) (any, error) {
+func setIsSubset(by *collation.Collator, args []any) (any, error) {
 	a, ok := args[0].(bson.A)
 	if !ok {
 		return nil, mongoerr.New(17046, "both operands of $setIsSubset must be arrays. First argument is of type: %s", bsonval.TypeName(args[0]))
@@ -172,7 +176,7 @@ func setIsSubset(args []any) (any, error) {
 	if !ok {
 		return nil, mongoerr.New(17042, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", bsonval.TypeName(args[1]))
 	}
-	all := setOf(b)
+	all := setOf(by, b)
 	for _, v := range a {
 		if !all.has(v) {
 			return false, nil

@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 )
 
 // totals are the accumulators that also work on a list of arguments, or on the
@@ -23,8 +24,8 @@ var totals = table{
 		}
 		return s.average()
 	})),
-	"$min":        call(0, -1, over(extremeOf(-1))),
-	"$max":        call(0, -1, over(extremeOf(+1))),
+	"$min":        parseExtreme(-1),
+	"$max":        parseExtreme(+1),
 	"$stdDevPop":  call(0, -1, over(deviationOf(deviation{}))),
 	"$stdDevSamp": call(0, -1, over(deviationOf(deviation{sample: true}))),
 }
@@ -40,11 +41,17 @@ func over(f func(list []any) any) values {
 	}
 }
 
-func extremeOf(sign int) func(list []any) any {
+func parseExtreme(sign int) parser {
+	return func(name string, arg any, s Scope) (Expr, error) {
+		return call(0, -1, over(extremeOf(s.collation, sign)))(name, arg, s)
+	}
+}
+
+func extremeOf(by *collation.Collator, sign int) func(list []any) any {
 	return func(list []any) any {
 		var best any
 		for _, v := range list {
-			if !bsonval.IsNullish(v) && (best == nil || bsonval.Compare(v, best) == sign) {
+			if !bsonval.IsNullish(v) && (best == nil || by.Compare(v, best) == sign) {
 				best = v
 			}
 		}

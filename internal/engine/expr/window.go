@@ -24,7 +24,7 @@ func WindowAccumulator(name string, arg any, s Scope) (*Accumulator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Accumulator{arg: e, start: start}, nil
+	return &Accumulator{arg: e, start: func() accumulation { return start(s.collation) }}, nil
 }
 
 // Eval returns what the accumulator takes of the context's document.

@@ -34,8 +34,9 @@ func parseBucket(p *parser, _ string, arg any) (stage, error) {
 	if bsonval.IsMissing(b.by) || b.boundaries == nil {
 		return nil, mongoerr.New(40198, "$bucket requires 'groupBy' and 'boundaries' to be specified.")
 	}
+	by := p.scope.Collation()
 	low, high := b.boundaries[0], b.boundaries[len(b.boundaries)-1]
-	if !bsonval.IsMissing(b.fallback) && bsonval.Compare(b.fallback, low) >= 0 && bsonval.Compare(b.fallback, high) < 0 {
+	if !bsonval.IsMissing(b.fallback) && by.Compare(b.fallback, low) >= 0 && by.Compare(b.fallback, high) < 0 {
 		return nil, mongoerr.New(40199, "The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary.")
 	}
 	g, err := parseGroup(p, "$group", append(bson.D{{Key: "_id", Value: b.key()}}, b.output...))
@@ -107,7 +108,7 @@ func (b *bucket) bounds(p *parser, v any) error {
 		case bsonval.Rank(lower) != bsonval.Rank(upper):
 			return mongoerr.New(40193, "All values in the the 'boundaries' option to $bucket must have the same type. Found conflicting types %s and %s.",
 				bsonval.TypeName(lower), bsonval.TypeName(upper))
-		case bsonval.Compare(lower, upper) >= 0:
+		case p.scope.Collation().Compare(lower, upper) >= 0:
 			return mongoerr.New(40194, "The 'boundaries' option to $bucket must be sorted, but elements %d and %d are not in sorted order (%s is not less than %s).",
 				i, i+1, expr.Show(lower), expr.Show(upper))
 		}

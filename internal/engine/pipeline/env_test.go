@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/fts"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	. "github.com/docmodel/docmodel/internal/engine/pipeline"
@@ -32,6 +33,7 @@ func (m *memory) AllowDiskUse() bool      { return !m.noDisk }
 
 func (m *memory) CollStats(_, _ string, _ CollStats) (bson.D, error) { return bson.D{}, nil }
 func (m *memory) IndexStats(_, _ string) ([]bson.D, error)           { return nil, nil }
+func (m *memory) Collation() *collation.Collator                     { return nil }
 
 func (m *memory) Find(_, coll string, q *query.Matcher) Docs {
 	m.finds++

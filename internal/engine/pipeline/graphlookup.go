@@ -135,11 +135,11 @@ func (s *graphLookup) search(r *run, d bson.D) (bson.A, error) {
 	}
 	asked := map[string]bool{}
 	for _, v := range frontier {
-		asked[string(bsonval.AppendKey(nil, v))] = true
+		asked[string(r.by.AppendKey(nil, v))] = true
 	}
 	out, seen, held := bson.A{}, map[string]bool{}, 0
 	for depth := int64(0); len(frontier) > 0 && (s.maxDepth < 0 || depth <= s.maxDepth); depth++ {
-		m, err := equality(s.toField, frontier)
+		m, err := equality(s.toField, frontier, r.by)
 		if err != nil {
 			return nil, err
 		}
@@ -161,7 +161,7 @@ func (s *graphLookup) search(r *run, d bson.D) (bson.A, error) {
 				return nil, mongoerr.New(40099, "$graphLookup reached maximum memory consumption")
 			}
 			visit(x, s.fromField, func(v any) {
-				if key := string(bsonval.AppendKey(nil, v)); !asked[key] {
+				if key := string(r.by.AppendKey(nil, v)); !asked[key] {
 					asked[key] = true
 					frontier = append(frontier, v)
 				}

@@ -115,7 +115,7 @@ func (s *group) collect(r *run, in Docs) ([]*oneGroup, error) {
 		if bsonval.IsMissing(id) {
 			id = nil
 		}
-		key = bsonval.AppendKey(key[:0], id)
+		key = r.by.AppendKey(key[:0], id)
 		g := byKey[string(key)]
 		if g == nil {
 			if err := held.add(id); err != nil {

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/expr"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/mongoerr"
@@ -228,7 +229,7 @@ func (s *lookup) find(r *run, d bson.D) (bson.A, error) {
 	var m *query.Matcher
 	if s.local != "" {
 		var err error
-		if m, err = equality(s.foreign, localValues(d, bsonval.ParsePath(s.local))); err != nil {
+		if m, err = equality(s.foreign, localValues(d, bsonval.ParsePath(s.local)), r.by); err != nil {
 			return nil, err
 		}
 		m = m.With(inner.base)
@@ -288,17 +289,17 @@ func matching(in Docs, m *query.Matcher) Docs {
 
 var everything = query.MustParse(nil)
 
-// equality matches documents whose field equals one of the values.
-func equality(field string, values bson.A) (*query.Matcher, error) {
+// equality matches documents whose field equals one of the values under a collation.
+func equality(field string, values bson.A, by *collation.Collator) (*query.Matcher, error) {
 	isRegex := func(v any) bool { _, ok := v.(bson.Regex); return ok }
 	if !slices.ContainsFunc(values, isRegex) {
-		return query.Parse(bson.D{{Key: field, Value: bson.D{{Key: "$in", Value: values}}}}, query.Options{})
+		return query.Parse(bson.D{{Key: field, Value: bson.D{{Key: "$in", Value: values}}}}, query.Options{Collation: by})
 	}
 	branches := make(bson.A, len(values))
 	for i, v := range values {
 		branches[i] = bson.D{{Key: field, Value: bson.D{{Key: "$eq", Value: v}}}}
 	}
-	return query.Parse(bson.D{{Key: "$or", Value: branches}}, query.Options{})
+	return query.Parse(bson.D{{Key: "$or", Value: branches}}, query.Options{Collation: by})
 }
 
 // localValues returns the values to join by: each element of an array, null when there is none.

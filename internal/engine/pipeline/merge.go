@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/expr"
 	"github.com/docmodel/docmodel/internal/engine/update"
 	"github.com/docmodel/docmodel/internal/mongoerr"
@@ -21,10 +22,11 @@ type merge struct {
 	list       bson.A // the pipeline
 	notMatched string
 	let        []variable
+	by         *collation.Collator
 }
 
 func parseMerge(p *parser, name string, arg any) (stage, error) {
-	s := &merge{on: []string{"_id"}, matched: "merge", notMatched: "insert"}
+	s := &merge{by: p.scope.Collation(), on: []string{"_id"}, matched: "merge", notMatched: "insert"}
 	d, ok := arg.(bson.D)
 	if into, isString := arg.(string); isString {
 		d, ok = bson.D{{Key: "into", Value: into}}, true
@@ -99,7 +101,7 @@ func (s *merge) finish(p *parser, d, let bson.D) error {
 	for _, v := range s.let {
 		names[v.name] = nil
 	}
-	_, err = update.Parse(s.list, nil, update.Options{Vars: names})
+	_, err = update.Parse(s.list, nil, update.Options{Vars: names, Collation: p.scope.Collation()})
 	return err
 }
 
@@ -261,7 +263,7 @@ func (s *merge) apply(c *expr.Context, d, old bson.D) (bson.D, Action, error) {
 			vars[v.name] = x
 		}
 	}
-	u, err := update.Parse(change, nil, update.Options{Vars: vars, Watch: c.Watch})
+	u, err := update.Parse(change, nil, update.Options{Vars: vars, Watch: c.Watch, Collation: s.by})
 	if err != nil {
 		return nil, Keep, err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/expr"
 	"github.com/docmodel/docmodel/internal/engine/fts"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
@@ -47,6 +48,8 @@ type Env interface {
 	Watch() *interrupt.Watch
 	// AllowDiskUse says that $group and $sort may take more than 100 MB.
 	AllowDiskUse() bool
+	// Collation is what the whole pipeline compares under.
+	Collation() *collation.Collator
 	// Now is the time of $$NOW, the same for the whole command.
 	Now() time.Time
 	// TextIndex returns the text index of the collection that the command is for, an error if there is none.
@@ -58,7 +61,7 @@ type Env interface {
 	// error in the sequence leaves the collection as it was, and is returned.
 	Out(db, coll string, docs Docs) error
 	// IsUnique reports whether a unique index (of all documents) has exactly
-	// these fields, in any order. For "_id" alone it is true.
+	// these fields, in any order, and the pipeline's collation.
 	IsUnique(db, coll string, on []string) (bool, error)
 	// MergeOne calls apply with the target's document that equals doc in the
 	// fields, nil when there is none, and does what apply says. It makes the
@@ -90,6 +93,7 @@ type stage interface {
 type run struct {
 	env   Env
 	watch *interrupt.Watch
+	by    *collation.Collator
 	base  *expr.Context // the variables, the time and the watch
 	score float64       // the text score of the document that is on its way
 }
@@ -99,7 +103,7 @@ func Parse(stages bson.A, env Env) (*Pipeline, error) { return ParseVars(stages,
 
 // ParseVars is Parse for a command with variables (its let).
 func ParseVars(stages bson.A, env Env, vars map[string]any) (*Pipeline, error) {
-	p := parser{env: env, scope: expr.NewScope(slices.Collect(maps.Keys(vars))...)}
+	p := parser{env: env, scope: expr.NewScope(slices.Collect(maps.Keys(vars))...).Under(env.Collation())}
 	list, err := p.stages(stages)
 	if err != nil {
 		return nil, err
@@ -111,7 +115,7 @@ func ParseVars(stages bson.A, env Env, vars map[string]any) (*Pipeline, error) {
 // that ends with $out or $merge writes when it is ranged over, and has none.
 func (p *Pipeline) Run(in Docs) Docs {
 	watch := p.env.Watch()
-	r := &run{env: p.env, watch: watch}
+	r := &run{env: p.env, watch: watch, by: p.env.Collation()}
 	r.base = expr.NewContext(nil, p.env.Now(), watch, p.vars).Scored(&r.score)
 	in = r.scored(in, p.text)
 	return chain(r, p.stages, in)

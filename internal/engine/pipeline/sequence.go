@@ -32,7 +32,7 @@ func parseSort(p *parser, _ string, arg any) (stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sorting{spec: d, sort: s}, nil
+	return &sorting{spec: d, sort: p.scope.Collation().Sort(s)}, nil
 }
 
 type keyed struct {

@@ -43,6 +43,7 @@ func parseWindowFields(p *parser, name string, arg any) (stage, error) {
 		case "sortBy":
 			if by, err = windowDocument(f); err == nil {
 				s.sort, err = order.Parse(by)
+				s.sort = p.scope.Collation().Sort(s.sort)
 			}
 		case "output":
 			output, err = windowDocument(f)
@@ -204,7 +205,7 @@ func (s *windowFields) arrange(r *run, in Docs) ([]placed, error) {
 		all = append(all, x)
 	}
 	err := interrupt.SortStable(r.watch, all, func(a, b placed) int {
-		n := bsonval.Compare(a.partition, b.partition)
+		n := r.by.Compare(a.partition, b.partition)
 		if n == 0 && s.sort != nil {
 			n = s.sort.CompareKeys(a.key, b.key)
 		}

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
 )
@@ -17,12 +18,13 @@ type candidate struct {
 	bounded bool // the filter bounds its first field
 	sorted  bool // it delivers the order asked for
 	left    float64
+	foreign bool // its collation isn't the query's: its keys say nothing of strings
 }
 
 // bestFor returns the best candidate of a collection's indexes, or nil. filter
 // is what partial indexes are held against; nil rules them out.
 func bestFor(coll *store.Collection, filter bson.D, m *query.Matcher, sort bson.D) *candidate {
-	wide, tight, elements := m.Bounds(), m.TightBounds(), m.ElementBounds()
+	wide, tight, elements, by := m.Bounds(), m.TightBounds(), m.ElementBounds(), m.Collation()
 	var best *candidate
 	for _, x := range coll.Indexes {
 		if x.Spec.Derive != nil && !x.Spec.Hidden {
@@ -35,16 +37,16 @@ func bestFor(coll *store.Collection, filter bson.D, m *query.Matcher, sort bson.
 			continue
 		}
 		if x.Spec.Wild != nil {
-			if c := bestWild(x, filter, wide, tight, sort); c != nil && (best == nil || c.left < best.left) {
+			if c := bestWild(x, filter, wide, tight, sort, by); c != nil && (best == nil || c.left < best.left) {
 				best = c
 			}
 			continue
 		}
-		c := newCandidate(x, wide, tight, ofOneElement(x, elements), sort)
+		c := newCandidate(x, wide, tight, ofOneElement(x, elements), sort, by)
 		if x.Spec.Hashed() && !c.points() {
 			continue
 		}
-		if !c.bounded && !c.sorted || !complete(x, filter, wide, c) {
+		if !c.bounded && !c.sorted || !complete(x, filter, wide, by) {
 			continue
 		}
 		if best == nil || c.left < best.left {
@@ -74,8 +76,8 @@ func ofOneElement(x *store.Index, elements []map[string][]query.Interval) (most 
 
 // newCandidate lays the bounds of a filter on an index; those of one element
 // hold together.
-func newCandidate(x *store.Index, wide, tight, element map[string][]query.Interval, sort bson.D) *candidate {
-	c := &candidate{scan: &Scan{Index: x, bounds: make([]bounds, len(x.Spec.Fields))}, left: 1}
+func newCandidate(x *store.Index, wide, tight, element map[string][]query.Interval, sort bson.D, by *collation.Collator) *candidate {
+	c := &candidate{foreign: !collation.Same(x.Spec.Collation, by), scan: &Scan{Index: x, bounds: make([]bounds, len(x.Spec.Fields))}, left: 1}
 	prefix := true // all fields so far are bounded
 	for i, f := range x.Spec.Fields {
 		b := &c.scan.bounds[i]
@@ -85,6 +87,9 @@ func newCandidate(x *store.Index, wide, tight, element map[string][]query.Interv
 				list, ok = wide[f.Name]
 			}
 			ok = ok && !c.sharesArray(i, element)
+		}
+		if c.foreign && slices.ContainsFunc(list, query.Interval.HasStrings) {
+			ok, list = false, nil
 		}
 		b.free, b.list = !ok, list
 		if ok && i == 0 {
@@ -198,7 +203,7 @@ func (c *candidate) order(sort bson.D) (reverse, ok bool) {
 			}
 			return false, false
 		}
-		if c.scan.Index.Multikey&(1<<at) != 0 {
+		if c.scan.Index.Multikey&(1<<at) != 0 || c.foreign && c.scan.bounds[at].free {
 			return false, false
 		}
 		if !c.constant(at) {
@@ -230,7 +235,7 @@ func (c *candidate) isConstant(name string) bool {
 
 // complete reports whether the index has every document that the filter
 // matches. A nil filter is not known: then the bounds alone tell.
-func complete(x *store.Index, filter bson.D, wide map[string][]query.Interval, c *candidate) bool {
+func complete(x *store.Index, filter bson.D, wide map[string][]query.Interval, by *collation.Collator) bool {
 	if x.Spec.Sparse {
 		some := false
 		for _, f := range x.Spec.Fields {
@@ -241,23 +246,37 @@ func complete(x *store.Index, filter bson.D, wide map[string][]query.Interval, c
 			return false
 		}
 	}
-	return x.Spec.Partial == nil || implies(filter, wide, x.Spec.Partial)
+	return x.Spec.Partial == nil || implies(filter, wide, x.Spec, by)
 }
 
 // implies reports whether documents that match the filter are sure to match
 // the partial index's filter too: each of its conditions is among the
-// filter's, or contains what the filter bounds the path to.
-func implies(filter bson.D, wide map[string][]query.Interval, partial bson.D) bool {
+// filter's, or contains what the filter bounds the path to. A condition on strings doesn't count if the index has another
+// collation than the filter.
+func implies(filter bson.D, wide map[string][]query.Interval, spec *store.IndexSpec, by *collation.Collator) bool {
 	conditions := flatten(filter)
-	for _, want := range flatten(partial) {
+	foreign := !collation.Same(spec.Collation, by)
+	for _, want := range flatten(spec.Partial) {
+		if foreign && comparesStrings(want.Value) {
+			return false
+		}
 		same := slices.ContainsFunc(conditions, func(have bson.E) bool {
 			return have.Key == want.Key && bsonval.Equal(have.Value, want.Value)
 		})
-		if !same && !contained(wide, want) {
+		if !same && !contained(wide, want, by) {
 			return false
 		}
 	}
 	return true
+}
+
+// comparesStrings reports whether a condition of a partial index depends on the collation.
+func comparesStrings(condition any) bool {
+	ops, ok := condition.(bson.D)
+	if !ok || len(ops) == 0 || !strings.HasPrefix(ops[0].Key, "$") {
+		return collation.Applies(condition)
+	}
+	return slices.ContainsFunc(ops, func(op bson.E) bool { return op.Key != "$exists" && op.Key != "$type" && collation.Applies(op.Value) })
 }
 
 // flatten returns the conditions of a filter, those of $and and the operators
@@ -291,7 +310,7 @@ func flatten(filter bson.D) []bson.E {
 
 // contained reports whether a condition on one path holds for every key that
 // the filter bounds the path to.
-func contained(wide map[string][]query.Interval, want bson.E) bool {
+func contained(wide map[string][]query.Interval, want bson.E, by *collation.Collator) bool {
 	have, ok := wide[want.Key]
 	if !ok {
 		return false
@@ -300,7 +319,7 @@ func contained(wide map[string][]query.Interval, want bson.E) bool {
 		return bsonval.Equal(ops[0].Value, true) &&
 			!slices.ContainsFunc(have, func(i query.Interval) bool { return i.Contains(nil) })
 	}
-	m, err := query.Parse(bson.D{want}, query.Options{})
+	m, err := query.Parse(bson.D{want}, query.Options{Collation: by})
 	if err != nil || !exact(want.Value) {
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/store"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
@@ -50,7 +51,8 @@ func (p *Plan) useHint(natural int64) error {
 		}
 		if p.coll != nil {
 			for _, x := range p.coll.Indexes {
-				if bsonval.Equal(x.Spec.Key, hint) && !x.Spec.Internal {
+				same := bsonval.Equal(x.Spec.Key, hint) && !x.Spec.Internal
+				if same && (index == nil || collation.Same(x.Spec.Collation, p.query.Matcher.Collation())) {
 					index = x
 				}
 			}
@@ -72,7 +74,7 @@ func (p *Plan) useHint(natural int64) error {
 func (p *Plan) force(x *store.Index) error {
 	m := p.query.Matcher
 	wide := m.Bounds()
-	partial := x.Spec.Partial != nil && !implies(p.query.Filter, wide, x.Spec.Partial)
+	partial := x.Spec.Partial != nil && !implies(p.query.Filter, wide, x.Spec, m.Collation())
 	if x.Spec.Derive != nil {
 		if c := regionFor(x, p.query.Filter, m); c != nil {
 			p.use(c)
@@ -84,7 +86,7 @@ func (p *Plan) force(x *store.Index) error {
 			"caused by :: No query solutions: index %s can't serve this query", p.coll.NS, x.Spec.Name)
 	}
 	if x.Spec.Wild != nil {
-		c := bestWild(x, p.query.Filter, wide, m.TightBounds(), p.query.Sort)
+		c := bestWild(x, p.query.Filter, wide, m.TightBounds(), p.query.Sort, m.Collation())
 		if c == nil {
 			return mongoerr.New(mongoerr.NoQueryExecutionPlans, "error processing query: ns=%s: planner returned error :: "+
 				"caused by :: No query solutions: wildcard index %s can't serve this query", p.coll.NS, x.Spec.Name)
@@ -92,6 +94,6 @@ func (p *Plan) force(x *store.Index) error {
 		p.use(c)
 		return nil
 	}
-	p.use(newCandidate(x, wide, m.TightBounds(), ofOneElement(x, m.ElementBounds()), p.query.Sort))
+	p.use(newCandidate(x, wide, m.TightBounds(), ofOneElement(x, m.ElementBounds()), p.query.Sort, m.Collation()))
 	return nil
 }

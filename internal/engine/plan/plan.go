@@ -156,6 +156,12 @@ func (p *Plan) pointOnID() *Scan {
 	if len(f) != 1 || f[0].Key != "_id" || p.coll.Indexes[0].Spec.Internal {
 		return nil
 	}
+	id := p.coll.Indexes[0]
+	if by := id.Spec.Collation; by != nil || p.query.Matcher.Collation() != nil {
+		if _, ok := f[0].Value.(string); ok { // the key may be another's too
+			return nil
+		}
+	}
 	switch v := f[0].Value.(type) {
 	case bson.ObjectID, string, int32, int64, bool, bson.DateTime, bson.Binary:
 		var all struct { // one allocation
@@ -165,7 +171,7 @@ func (p *Plan) pointOnID() *Scan {
 		}
 		all.value[0] = query.Point(v)
 		all.field[0].list = all.value[:]
-		all.scan = Scan{Index: p.coll.Indexes[0], bounds: all.field[:]}
+		all.scan = Scan{Index: id, bounds: all.field[:]}
 		return &all.scan
 	}
 	return nil

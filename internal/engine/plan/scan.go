@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
@@ -207,6 +208,9 @@ func (s *Scan) Bounds() bson.D {
 	for i, b := range s.bounds {
 		list := bson.A{}
 		for _, x := range b.list {
+			if s.Index.Spec.Collation != nil {
+				x.Lo, x.Hi = collation.Hex(x.Lo, "CollationKey(0x", ")"), collation.Hex(x.Hi, "CollationKey(0x", ")")
+			}
 			list = append(list, showInterval(b, x))
 		}
 		if b.free {

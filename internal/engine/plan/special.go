@@ -71,7 +71,7 @@ func (p *Plan) byDistance() error {
 			kind, ok = store.Plane, n.UsesPlain()
 		}
 		f := x.Spec.Field(kind)
-		partial := x.Spec.Partial != nil && !implies(p.query.Filter, p.query.Matcher.Bounds(), x.Spec.Partial)
+		partial := x.Spec.Partial != nil && !implies(p.query.Filter, p.query.Matcher.Bounds(), x.Spec, p.query.Matcher.Collation())
 		if !ok || f == nil || f.Name != n.Path || x.Spec.Hidden || partial || hinted != nil && hinted != x {
 			continue
 		}
@@ -129,7 +129,7 @@ func (p *Plan) textScan(s *fts.Search) (*Scan, error) {
 		if x.Spec.Text == nil || x.Spec.Hidden {
 			continue
 		}
-		if x.Spec.Partial != nil && !implies(p.query.Filter, p.query.Matcher.Bounds(), x.Spec.Partial) {
+		if x.Spec.Partial != nil && !implies(p.query.Filter, p.query.Matcher.Bounds(), x.Spec, p.query.Matcher.Collation()) {
 			continue
 		}
 		for _, f := range x.Spec.Fields {
@@ -154,7 +154,7 @@ func (p *Plan) textScan(s *fts.Search) (*Scan, error) {
 
 // regionFor returns the scan of a geospatial index for where the matches must be, nil if it serves none.
 func regionFor(x *store.Index, filter bson.D, m *query.Matcher) *candidate {
-	if x.Spec.Text != nil || x.Spec.Partial != nil && !implies(filter, m.Bounds(), x.Spec.Partial) {
+	if x.Spec.Text != nil || x.Spec.Partial != nil && !implies(filter, m.Bounds(), x.Spec, m.Collation()) {
 		return nil
 	}
 	for _, r := range m.Regions() {
@@ -175,7 +175,9 @@ func (p *Plan) parseSort(spec bson.D) (err error) {
 	if len(spec) == 0 {
 		return nil
 	}
-	p.sort, err = order.ParseScored(spec, p.query.Matcher.Text(false) != nil)
+	if p.sort, err = order.ParseScored(spec, p.query.Matcher.Text(false) != nil); err == nil {
+		p.sort = p.query.Matcher.Collation().Sort(p.sort)
+	}
 	return err
 }
 

@@ -8,14 +8,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
 )
 
 // bestWild returns the best way in which a wildcard index serves a query, or nil: by the bounds of one field, as long as they are of
 // scalars, which alone have keys.
-func bestWild(x *store.Index, filter bson.D, wide, tight map[string][]query.Interval, sort bson.D) (best *candidate) {
-	if x.Spec.Partial != nil && !implies(filter, wide, x.Spec.Partial) {
+func bestWild(
+	x *store.Index, filter bson.D, wide, tight map[string][]query.Interval, sort bson.D, by *collation.Collator,
+) (best *candidate) {
+	if by != nil || x.Spec.Partial != nil && !implies(filter, wide, x.Spec, by) {
 		return nil
 	}
 	paths := make([]string, 0, len(wide))

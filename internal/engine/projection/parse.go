@@ -168,7 +168,8 @@ func (b *builder) matchElement(path string, arg any) error {
 	if !ok {
 		return mongoerr.New(31274, "elemMatch: Invalid argument, object required, but got %s", bsonval.TypeName(arg))
 	}
-	m, err := query.Parse(bson.D{{Key: path, Value: bson.D{{Key: "$elemMatch", Value: d}}}}, query.Options{})
+	m, err := query.Parse(bson.D{{Key: path, Value: bson.D{{Key: "$elemMatch", Value: d}}}},
+		query.Options{Collation: b.scope.Collation()})
 	if err != nil {
 		return err
 	}

@@ -38,13 +38,13 @@ func Parse(spec bson.D, m *query.Matcher) (*Projection, error) {
 }
 
 // ParseAt is Parse for expressions that use $$NOW. They see the variables and the watch
-// that the query was parsed with.
+// that the query was parsed with, and compare under its collation.
 func ParseAt(spec bson.D, m *query.Matcher, now time.Time) (*Projection, error) {
 	var vars map[string]any
 	if m != nil {
 		vars = m.Vars()
 	}
-	b := builder{find: true, root: &node{}, scope: expr.NewScope(slices.Collect(maps.Keys(vars))...)}
+	b := builder{find: true, root: &node{}, scope: expr.NewScope(slices.Collect(maps.Keys(vars))...).Under(m.Collation())}
 	if m != nil && m.Text(false) != nil {
 		b.scope = b.scope.Scored()
 	}

@@ -72,7 +72,7 @@ func parseElemMatch(p *parser, arg any, _ bson.D) (cond, error) {
 	if !ok {
 		return nil, mongoerr.New(mongoerr.BadValue, "$elemMatch needs an Object")
 	}
-	inner := &parser{scope: p.scope, depth: p.depth + 1, watch: p.watch}
+	inner := &parser{scope: p.scope, by: p.by, depth: p.depth + 1, watch: p.watch}
 	if isOperators(d) && top[d[0].Key] == nil {
 		c, err := inner.operators(d)
 		if err != nil {
@@ -111,7 +111,7 @@ func parseAll(p *parser, arg any, _ bson.D) (cond, error) {
 				all[i], err = parseEq(p, v, nil)
 			}
 		case bson.Regex:
-			all[i], err = parseRegex(x.Pattern, x.Options)
+			all[i], err = p.regex(x.Pattern, x.Options)
 		default:
 			all[i], err = parseEq(p, v, nil)
 		}

@@ -96,7 +96,7 @@ func (m *Matcher) Or() [][]*Matcher {
 		}
 		list := make([]*Matcher, len(branches))
 		for k, b := range branches {
-			list[k] = &Matcher{root: b, base: m.base}
+			list[k] = &Matcher{root: b, base: m.base, by: m.by}
 			if len(conditions) > 1 {
 				list[k].root = append(append(and{b}, conditions[:i]...), conditions[i+1:]...)
 			}
@@ -224,7 +224,7 @@ func elementIntervals(c cond) ([]Interval, bool) {
 func intervals(p predicate) ([]Interval, bool) {
 	switch p := p.(type) {
 	case equal:
-		return point(p.v)
+		return point(p.key)
 	case ordered:
 		return p.intervals()
 	case pattern:
@@ -264,9 +264,9 @@ func (o ordered) intervals() ([]Interval, bool) {
 	}
 	switch o.op {
 	case "$gt", "$gte":
-		i.Lo, i.LoInc = o.v, o.op == "$gte"
+		i.Lo, i.LoInc = o.key, o.op == "$gte"
 	default:
-		i.Hi, i.HiInc = o.v, o.op == "$lte"
+		i.Hi, i.HiInc = o.key, o.op == "$lte"
 	}
 	if i.empty() {
 		return []Interval{}, true
@@ -275,6 +275,9 @@ func (o ordered) intervals() ([]Interval, bool) {
 }
 
 func (p pattern) intervals() ([]Interval, bool) {
+	if p.collated {
+		return nil, false
+	}
 	prefix, ok := bsonval.RegexPrefix(p.source.Pattern, p.source.Options)
 	if !ok {
 		return nil, false
@@ -303,7 +306,7 @@ func (in among) intervals() ([]Interval, bool) {
 	if in.null {
 		list = append(list, nullKeys)
 	}
-	for _, v := range in.sorted {
+	for _, v := range in.keys {
 		i, ok := point(v)
 		if !ok {
 			return nil, false

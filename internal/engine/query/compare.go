@@ -6,27 +6,32 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // equal passes for values equal to v; a missing value counts as null.
-type equal struct{ v any }
+type equal struct {
+	v   any
+	key any // v as it compares under the collation
+	by  *collation.Collator
+}
 
 func (e equal) test(v any, _ *int) bool {
 	if e.v == nil {
 		return bsonval.IsNullish(v)
 	}
-	return bsonval.Compare(e.v, v) == 0 && !bsonval.IsMissing(v)
+	return bsonval.Compare(e.key, e.by.Index(v)) == 0 && !bsonval.IsMissing(v)
 }
 
 func (equal) whole() bool { return false }
 
-func parseEq(_ *parser, arg any, _ bson.D) (cond, error) {
+func parseEq(p *parser, arg any, _ bson.D) (cond, error) {
 	if bsonval.IsNullish(arg) {
 		arg = nil
 	}
-	return leaf{equal{arg}}, nil
+	return leaf{equal{arg, p.by.Index(arg), p.by}}, nil
 }
 
 func parseNe(p *parser, arg any, _ bson.D) (cond, error) {
@@ -39,19 +44,21 @@ func parseNe(p *parser, arg any, _ bson.D) (cond, error) {
 
 // ordered passes for values of v's type on one side of v.
 type ordered struct {
-	op string
-	v  any
+	op  string
+	v   any
+	key any // v as it compares under the collation
+	by  *collation.Collator
 }
 
 func parseOrder(op string) func(p *parser, arg any, _ bson.D) (cond, error) {
-	return func(_ *parser, arg any, _ bson.D) (cond, error) {
+	return func(p *parser, arg any, _ bson.D) (cond, error) {
 		if _, ok := arg.(bson.Regex); ok {
 			return nil, mongoerr.New(mongoerr.BadValue, "Can't have RegEx as arg to predicate over field: %s", op)
 		}
 		if bsonval.IsNullish(arg) {
 			arg = nil
 		}
-		return leaf{ordered{op, arg}}, nil
+		return leaf{ordered{op, arg, p.by.Index(arg), p.by}}, nil
 	}
 }
 
@@ -71,7 +78,7 @@ func (o ordered) test(v any, _ *int) bool {
 	if bsonval.IsNaN(v) || bsonval.IsNaN(o.v) {
 		return bsonval.IsNaN(v) && bsonval.IsNaN(o.v) && (o.op == "$gte" || o.op == "$lte")
 	}
-	c := bsonval.Compare(v, o.v)
+	c := bsonval.Compare(o.by.Index(v), o.key)
 	switch o.op {
 	case "$gt":
 		return c > 0
@@ -88,7 +95,9 @@ func (ordered) whole() bool { return false }
 // among passes for values equal to one of a list, or matched by one of its
 // regular expressions.
 type among struct {
-	sorted  []any // by bsonval.Compare, without null
+	sorted  []any // without null, in the order of their keys
+	keys    []any // the values as they compare under the collation
+	by      *collation.Collator
 	null    bool
 	regexes []pattern
 }
@@ -98,7 +107,7 @@ func parseIn(p *parser, arg any, _ bson.D) (cond, error) {
 	if !ok {
 		return nil, mongoerr.New(mongoerr.BadValue, "$in needs an array")
 	}
-	var in among
+	in := among{by: p.by}
 	in.sorted = make([]any, 0, len(a))
 	for _, v := range a {
 		switch x := v.(type) {
@@ -110,7 +119,7 @@ func parseIn(p *parser, arg any, _ bson.D) (cond, error) {
 				return nil, mongoerr.New(mongoerr.BadValue, "cannot nest $ under $in")
 			}
 		case bson.Regex:
-			re, err := newPattern(x.Pattern, x.Options)
+			re, err := p.pattern(x.Pattern, x.Options)
 			if err != nil {
 				return nil, err
 			}
@@ -119,11 +128,33 @@ func parseIn(p *parser, arg any, _ bson.D) (cond, error) {
 		}
 		in.sorted = append(in.sorted, v)
 	}
-	if err := interrupt.Sort(p.watch, in.sorted, bsonval.Compare); err != nil {
+	if err := in.sort(p); err != nil {
 		return nil, err
 	}
-	in.sorted = slices.CompactFunc(in.sorted, func(a, b any) bool { return bsonval.Compare(a, b) == 0 })
 	return leaf{in}, nil
+}
+
+// sort sorts the values, and leaves one of each that are equal.
+func (in *among) sort(p *parser) error {
+	if in.by == nil {
+		err := interrupt.Sort(p.watch, in.sorted, bsonval.Compare)
+		in.sorted = slices.CompactFunc(in.sorted, func(a, b any) bool { return bsonval.Compare(a, b) == 0 })
+		in.keys = in.sorted
+		return err
+	}
+	type pair struct{ v, key any }
+	pairs := make([]pair, len(in.sorted))
+	for i, v := range in.sorted {
+		pairs[i] = pair{v, in.by.Index(v)}
+	}
+	compare := func(a, b pair) int { return bsonval.Compare(a.key, b.key) }
+	err := interrupt.SortStable(p.watch, pairs, compare)
+	pairs = slices.CompactFunc(pairs, func(a, b pair) bool { return compare(a, b) == 0 })
+	in.sorted, in.keys = in.sorted[:0], make([]any, 0, len(pairs))
+	for _, x := range pairs {
+		in.sorted, in.keys = append(in.sorted, x.v), append(in.keys, x.key)
+	}
+	return err
 }
 
 func parseNin(p *parser, arg any, _ bson.D) (cond, error) {
@@ -138,7 +169,7 @@ func (in among) test(v any, _ *int) bool {
 	if bsonval.IsNullish(v) {
 		return in.null
 	}
-	if _, ok := slices.BinarySearchFunc(in.sorted, v, bsonval.Compare); ok {
+	if _, ok := slices.BinarySearchFunc(in.keys, in.by.Index(v), bsonval.Compare); ok {
 		return true
 	}
 	for _, re := range in.regexes {

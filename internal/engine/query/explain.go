@@ -8,20 +8,24 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/expr"
 	"github.com/docmodel/docmodel/internal/engine/jsonschema"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// Explain says why a document doesn't match a filter that [Parse] takes, as MongoDB does in the details of a validation error
+// Explain says why a document doesn't match a filter that [Parse] takes under a collation, as MongoDB does in the details of a validation error
 // (https://www.mongodb.com/docs/manual/core/schema-validation/handle-invalid-documents/).
-func Explain(filter, doc bson.D) bson.D {
-	x := explainer{doc: doc}
+func Explain(filter, doc bson.D, by *collation.Collator) bson.D {
+	x := explainer{doc: doc, by: by}
 	return x.all(clauses(filter), false)
 }
 
 // explainer explains the clauses of a filter, one at a time. They are parsed anew: a filter that matches costs nothing more.
-type explainer struct{ doc bson.D }
+type explainer struct {
+	doc bson.D
+	by  *collation.Collator
+}
 
 // clause is one condition of a filter: an operator beside a path or, with an empty path, at the top. A value that the field
 // has to equal and a regular expression are their operators' arguments, with bare set.
@@ -84,7 +88,7 @@ func (c clause) filter() bson.D {
 
 // matches reports whether the document matches a clause; an expression that fails has the result that is to be explained.
 func (x explainer) matches(c clause, inverted bool) bool {
-	m, err := Parse(c.filter(), Options{})
+	m, err := Parse(c.filter(), Options{Collation: x.by})
 	if err != nil {
 		return inverted
 	}
@@ -170,7 +174,7 @@ func branches(arg any) []clause {
 }
 
 func (x explainer) expression(arg any, inverted bool) bson.D {
-	e, err := expr.Parse(arg, expr.Scope{})
+	e, err := expr.Parse(arg, expr.Scope{}.Under(x.by))
 	var result any
 	if err == nil {
 		result, err = e.Eval(expr.NewContext(x.doc, time.Time{}, nil, nil))

@@ -91,7 +91,7 @@ func TestExplain(t *testing.T) {
 			"{operatorName: '$nor', clausesSatisfied: [{index: 0, details: {operatorName: '$jsonSchema', reason: 'schema matched'}}]}"},
 	} {
 		filter, doc := valuetest.Doc(c.filter), valuetest.Doc(c.doc)
-		if got := Explain(filter, doc); !bsonval.Equal(got, valuetest.Doc(c.want)) {
+		if got := Explain(filter, doc, nil); !bsonval.Equal(got, valuetest.Doc(c.want)) {
 			t.Errorf("%s:\n got %s\nwant %s", c.reason, valuetest.Text(got), valuetest.Text(valuetest.Doc(c.want)))
 		}
 		if ok, err := MustParse(filter).Match(doc); ok && err == nil {

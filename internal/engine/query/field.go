@@ -64,7 +64,7 @@ func (p *parser) field(name string, v any) (cond, error) {
 			return p.operators(x)
 		}
 	case bson.Regex:
-		return parseRegex(x.Pattern, x.Options)
+		return p.regex(x.Pattern, x.Options)
 	}
 	return parseEq(p, v, nil)
 }
@@ -110,7 +110,7 @@ func (p *parser) operators(d bson.D) (cond, error) {
 func parseNot(p *parser, arg any, _ bson.D) (cond, error) {
 	switch x := arg.(type) {
 	case bson.Regex:
-		c, err := parseRegex(x.Pattern, x.Options)
+		c, err := p.regex(x.Pattern, x.Options)
 		return not{c}, err
 	case bson.D:
 		if len(x) == 0 {

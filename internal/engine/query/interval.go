@@ -28,6 +28,11 @@ func (i Interval) Contains(v any) bool {
 	return (lo > 0 || (lo == 0 && i.LoInc)) && (hi < 0 || (hi == 0 && i.HiInc))
 }
 
+// HasStrings reports whether a value that a collation matters for lies in the interval: a string, a document or an array.
+func (i Interval) HasStrings() bool {
+	return bsonval.Compare(i.Hi, "") >= 0 && bsonval.Compare(i.Lo, bson.Binary{}) < 0
+}
+
 func (i Interval) empty() bool {
 	c := bsonval.Compare(i.Lo, i.Hi)
 	return c > 0 || (c == 0 && !(i.LoInc && i.HiInc))

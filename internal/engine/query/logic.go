@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/expr"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/jsonschema"
@@ -17,7 +18,8 @@ import (
 // parser holds what parsing needs to know of its surroundings.
 type parser struct {
 	scope  expr.Scope
-	depth  int // how many $elemMatch and $not enclose
+	by     *collation.Collator // of the scope
+	depth  int                 // how many $elemMatch and $not enclose
 	upsert bool
 	stored bool   // the filter is kept with a collection
 	path   string // of the field whose operators are parsed

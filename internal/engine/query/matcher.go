@@ -15,6 +15,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/expr"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 )
@@ -23,11 +24,13 @@ import (
 type Options struct {
 	Now  time.Time      // $$NOW in $expr
 	Vars map[string]any // variables in $expr, as $lookup's let defines them
+	// Collation is what strings compare under; nil means byte by byte.
+	Collation *collation.Collator
 	// Upsert refuses $expr, which MongoDB doesn't take in an upsert.
 	Upsert bool
 	// Stored refuses $rand, which MongoDB doesn't take in a collection's validator.
 	Stored bool
-	// Scope, when not nil, names the variables instead; [Matcher.With] gives them values.
+	// Scope, when not nil, names the variables instead, and the collation; [Matcher.With] gives them values.
 	Scope *expr.Scope
 	// Watch ends the loops of a Match.
 	Watch *interrupt.Watch
@@ -41,6 +44,7 @@ type Options struct {
 type Matcher struct {
 	root node
 	base *expr.Context
+	by   *collation.Collator
 }
 
 // Parse parses a filter. An empty or nil filter matches every document.
@@ -50,11 +54,12 @@ func Parse(filter bson.D, opt Options) (*Matcher, error) {
 		names = append(names, name)
 	}
 	p := &parser{
-		scope: expr.NewScope(names...), upsert: opt.Upsert, stored: opt.Stored, watch: opt.Watch, special: opt.Special, inMatch: opt.InMatch,
+		scope: expr.NewScope(names...).Under(opt.Collation), upsert: opt.Upsert, stored: opt.Stored, watch: opt.Watch, special: opt.Special, inMatch: opt.InMatch,
 	}
 	if opt.Scope != nil {
 		p.scope = *opt.Scope
 	}
+	p.by = p.scope.Collation()
 	root, err := p.filter(filter)
 	if err == nil {
 		err = p.checkSpecial(root)
@@ -62,7 +67,7 @@ func Parse(filter bson.D, opt Options) (*Matcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Matcher{root: root, base: expr.NewContext(nil, opt.Now, opt.Watch, opt.Vars)}, nil
+	return &Matcher{root: root, base: expr.NewContext(nil, opt.Now, opt.Watch, opt.Vars), by: p.by}, nil
 }
 
 // MustParse is Parse for filters that can't be wrong. It panics on a mistake.
@@ -94,13 +99,21 @@ func (m *Matcher) MatchArrayIndex(doc bson.D) (matched bool, index int, err erro
 
 // With returns the matcher with the context's variables and time in place of
 // those it was parsed with, whose names it must have.
-func (m *Matcher) With(c *expr.Context) *Matcher { return &Matcher{root: m.root, base: c} }
+func (m *Matcher) With(c *expr.Context) *Matcher { return &Matcher{root: m.root, base: c, by: m.by} }
 
 // Watched returns the matcher with a watch that ends the loops of a Match.
 func (m *Matcher) Watched(w *interrupt.Watch) *Matcher { return m.With(m.base.Watched(w)) }
 
 // Vars returns the variables that the filter was parsed with.
 func (m *Matcher) Vars() map[string]any { return m.base.Vars() }
+
+// Collation returns the collation that the filter was parsed with. Bounds have its keys in the place of strings.
+func (m *Matcher) Collation() *collation.Collator {
+	if m == nil {
+		return nil
+	}
+	return m.by
+}
 
 // Watch returns the watch that ends the loops of a Match.
 func (m *Matcher) Watch() *interrupt.Watch { return m.base.Watch }
@@ -111,7 +124,7 @@ func (m *Matcher) IsEmpty() bool {
 	return ok && len(all) == 0
 }
 
-// And returns a matcher for documents that match both.
+// And returns a matcher for documents that match both, which have the same collation.
 func And(a, b *Matcher) *Matcher {
 	switch {
 	case a == nil || a.IsEmpty():
@@ -120,13 +133,13 @@ func And(a, b *Matcher) *Matcher {
 		return a
 	}
 	if len(a.base.Vars()) > 0 && len(b.base.Vars()) > 0 || a.base.Now != b.base.Now {
-		return &Matcher{root: and{bound{a}, bound{b}}, base: a.base}
+		return &Matcher{root: and{bound{a}, bound{b}}, base: a.base, by: a.by}
 	}
 	base := a.base
 	if len(b.base.Vars()) > 0 {
 		base = b.base
 	}
-	return &Matcher{root: and{a.root, b.root}, base: base}
+	return &Matcher{root: and{a.root, b.root}, base: base, by: a.by}
 }
 
 // bound is a matcher as part of another, with the variables it was parsed with.

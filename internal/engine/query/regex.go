@@ -14,19 +14,21 @@ import (
 type pattern struct {
 	re     *regexp.Regexp
 	source bson.Regex
+	// collated says that index keys are those of a collation, which don't tell how a string begins.
+	collated bool
 }
 
-func newPattern(source, options string) (pattern, error) {
+func (p *parser) pattern(source, options string) (pattern, error) {
 	re, err := bsonval.CompileRegex(source, options)
-	return pattern{re, bson.Regex{Pattern: source, Options: options}}, err
+	return pattern{re, bson.Regex{Pattern: source, Options: options}, p.by != nil}, err
 }
 
-func parseRegex(source, options string) (cond, error) {
-	p, err := newPattern(source, options)
+func (p *parser) regex(source, options string) (cond, error) {
+	re, err := p.pattern(source, options)
 	if err != nil {
 		return nil, err
 	}
-	return leaf{p}, nil
+	return leaf{re}, nil
 }
 
 func (p pattern) test(v any, _ *int) bool {
@@ -43,7 +45,7 @@ func (p pattern) test(v any, _ *int) bool {
 
 func (pattern) whole() bool { return false }
 
-func parseRegexOperator(_ *parser, arg any, all bson.D) (cond, error) {
+func parseRegexOperator(p *parser, arg any, all bson.D) (cond, error) {
 	var source, options string
 	switch x := arg.(type) {
 	case string:
@@ -63,7 +65,7 @@ func parseRegexOperator(_ *parser, arg any, all bson.D) (cond, error) {
 		}
 		options = s
 	}
-	return parseRegex(source, options)
+	return p.regex(source, options)
 }
 
 func parseOptions(_ *parser, _ any, all bson.D) (cond, error) {

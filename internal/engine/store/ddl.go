@@ -3,6 +3,8 @@ package store
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
@@ -26,12 +28,16 @@ func (w *Writer) CreateAs(ns Namespace, options bson.D, form Form) error {
 		w.txn.join()
 		w.txn.created[ns] = true
 	}
-	id := idSpec()
+	by, err := defaultCollation(options)
+	if err != nil {
+		return err
+	}
+	id := idSpec(by)
 	if form.Series != nil {
 		id = seriesID()
 	}
 	c := &Collection{
-		NS: ns, Options: options, Form: form, UUID: newUUID(),
+		NS: ns, Options: options, Collation: by, Form: form, UUID: newUUID(),
 		Records: NewTree(compareRecords), Indexes: []*Index{newIndex(id)}, id: w.store.nextID(),
 	}
 	w.adopt(c)
@@ -43,6 +49,15 @@ func newUUID() bson.Binary {
 	uuid := append([]byte{0, 0, 0, 0}, id[:]...)
 	uuid[6], uuid[8] = uuid[6]&0x0f|0x40, uuid[8]&0x3f|0x80
 	return bson.Binary{Subtype: 4, Data: uuid}
+}
+
+// defaultCollation returns the collation that a collection's options name.
+func defaultCollation(options bson.D) (*collation.Collator, error) {
+	d, _ := bsonval.Get(options, "collation")
+	if spec, ok := d.(bson.D); ok {
+		return collation.Parse(spec, "collation")
+	}
+	return nil, nil
 }
 
 // SetOptions gives a collection, which must be there, other options, and the check that they ask for.

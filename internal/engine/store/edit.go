@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
@@ -120,13 +121,22 @@ func (e *collEdit) checkUnique(list []change, self int64) error {
 }
 
 func duplicateKey(ns Namespace, spec *IndexSpec, key Key) error {
-	pairs := make(bson.D, len(key))
+	pairs, shown, under := make(bson.D, len(key)), make(bson.D, len(key)), ""
 	for i, v := range key {
 		pairs[i] = bson.E{Key: spec.Fields[i].Name, Value: v}
+		shown[i] = pairs[i]
+		if spec.Collation != nil {
+			pairs[i].Value = collation.Hex(v, "", "")
+			shown[i].Value = collation.Hex(v, "CollationKey(0x", ")")
+			under = " collation: " + Show(spec.Collation.Document())
+		}
 	}
-	err := mongoerr.New(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s index: %s dup key: %s",
-		ns, spec.Name, Show(pairs))
+	err := mongoerr.New(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s index: %s%s dup key: %s",
+		ns, spec.Name, under, Show(shown))
 	err.Extra = bson.D{{Key: "keyPattern", Value: spec.Key}, {Key: "keyValue", Value: pairs}}
+	if spec.Collation != nil {
+		err.Extra = append(err.Extra, bson.E{Key: "collation", Value: spec.Collation.Document()})
+	}
 	return err
 }
 

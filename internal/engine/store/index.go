@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/fts"
 	"github.com/docmodel/docmodel/internal/engine/geo"
 )
@@ -51,6 +52,8 @@ type IndexSpec struct {
 
 	Wild       *Wildcard // it is a wildcard index; nil for others
 	Projection bson.D    // wildcardProjection; nil for none
+	// Collation is what strings compare under: keys have them as the collation's. nil means byte by byte.
+	Collation *collation.Collator
 
 	Expires     bool // it is a TTL index
 	ExpireAfter time.Duration
@@ -94,13 +97,13 @@ func (s *IndexSpec) Hashed() bool { return len(s.Fields) == 1 && s.Fields[0].Kin
 // IDIndex is the name of the index that every collection has.
 const IDIndex = "_id_"
 
-func idSpec() *IndexSpec {
+func idSpec(by *collation.Collator) *IndexSpec {
 	return &IndexSpec{
 		Name:   IDIndex,
 		Key:    bson.D{{Key: "_id", Value: int32(1)}},
 		Fields: []Field{{Path: []string{"_id"}, Name: "_id"}},
-		Unique: true,
-		Uses:   newUses(),
+		Unique: true, Collation: by,
+		Uses: newUses(),
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Keys returns the keys that doc has in an index of this spec, in order and
-// without repetition, and which fields ran through an array to find them. It
+// without repetition, with strings as the index's collation has them, and which fields ran through an array to find them. It
 // is an error when fields run through different arrays.
 func (s *IndexSpec) Keys(doc bson.D) (keys []Key, multikey uint64, err error) {
 	if s.Covers != nil {
@@ -39,7 +39,7 @@ func (s *IndexSpec) Keys(doc bson.D) (keys []Key, multikey uint64, err error) {
 				}
 				v = nil
 			}
-			return []Key{{v}}, 0, nil
+			return []Key{{s.Collation.Index(v)}}, 0, nil
 		}
 	}
 	g := keyGen{spec: s}
@@ -166,6 +166,7 @@ func (g *keyGen) emit(fixed Key) {
 			continue
 		}
 		found = true
+		key[i] = g.spec.Collation.Index(v)
 	}
 	if found || !g.spec.Sparse {
 		g.keys = append(g.keys, key)

@@ -36,7 +36,7 @@ func (s *Series) arrange(doc bson.D) (bson.D, error) {
 
 // seriesID is the index on _id of a time series collection, for the store's own use.
 func seriesID() *IndexSpec {
-	s := idSpec()
+	s := idSpec(nil)
 	s.Unique, s.Hidden, s.Internal = false, true, true
 	return s
 }

@@ -7,6 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 )
 
@@ -35,8 +36,10 @@ type Collection struct {
 	UUID    bson.Binary
 	Options bson.D // as create got them, or collMod changed them
 	Check   Check  // nil lets everything through
-	Records Tree[*Record]
-	Indexes []*Index // the first is the index on _id
+	// Collation is what commands and new indexes use that name none.
+	Collation *collation.Collator
+	Records   Tree[*Record]
+	Indexes   []*Index // the first is the index on _id
 	Form
 
 	bytes  int64 // of documents, in a capped collection

@@ -6,11 +6,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-func parseAddToSet(_ string, arg any) (action, error) {
+func parseAddToSet(_ string, arg any, by *collation.Collator) (action, error) {
 	items := bson.A{arg}
 	if d, ok := arg.(bson.D); ok && len(d) > 0 && d[0].Key == "$each" {
 		each, ok := d[0].Value.(bson.A)
@@ -36,7 +37,7 @@ func parseAddToSet(_ string, arg any) (action, error) {
 			if err := s.watch.Steps(1 + len(out)/longArray); err != nil {
 				return nil, err
 			}
-			if !contains(out, v) {
+			if !contains(out, v, by) {
 				out = append(out, v)
 			}
 		}
@@ -47,11 +48,11 @@ func parseAddToSet(_ string, arg any) (action, error) {
 // longArray is how many comparisons of elements count as a step.
 const longArray = 16
 
-func contains(a bson.A, v any) bool {
-	return slices.ContainsFunc(a, func(x any) bool { return bsonval.Compare(x, v) == 0 })
+func contains(a bson.A, v any, by *collation.Collator) bool {
+	return slices.ContainsFunc(a, func(x any) bool { return by.Compare(x, v) == 0 })
 }
 
-func parsePop(path string, arg any) (action, error) {
+func parsePop(path string, arg any, _ *collation.Collator) (action, error) {
 	if !bsonval.IsNumber(arg) {
 		return action{}, mongoerr.New(mongoerr.FailedToParse, "Expected a number in: %s: %s", path, show(arg))
 	}
@@ -75,8 +76,8 @@ func parsePop(path string, arg any) (action, error) {
 	}}, nil
 }
 
-func parsePull(_ string, arg any) (action, error) {
-	drop, err := pullCondition(arg)
+func parsePull(_ string, arg any, by *collation.Collator) (action, error) {
+	drop, err := pullCondition(arg, by)
 	if err != nil {
 		return action{}, err
 	}
@@ -86,18 +87,18 @@ func parsePull(_ string, arg any) (action, error) {
 // pullCondition tells which elements a $pull removes: a document of operators
 // and a regular expression test the element, another document is a query on
 // elements that are documents, anything else is equality.
-func pullCondition(arg any) (func(v any) (bool, error), error) {
+func pullCondition(arg any, by *collation.Collator) (func(v any) (bool, error), error) {
 	d, isDocument := arg.(bson.D)
 	_, isRegex := arg.(bson.Regex)
 	switch {
 	case isRegex, isDocument && startsWithFieldOperator(d):
-		m, err := query.Parse(bson.D{{Key: "v", Value: arg}}, query.Options{})
+		m, err := query.Parse(bson.D{{Key: "v", Value: arg}}, query.Options{Collation: by})
 		if err != nil {
 			return nil, err
 		}
 		return func(v any) (bool, error) { return m.Match(bson.D{{Key: "v", Value: v}}) }, nil
 	case isDocument:
-		m, err := query.Parse(d, query.Options{})
+		m, err := query.Parse(d, query.Options{Collation: by})
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +109,7 @@ func pullCondition(arg any) (func(v any) (bool, error), error) {
 			return false, nil
 		}, nil
 	}
-	return func(v any) (bool, error) { return bsonval.Compare(v, arg) == 0, nil }, nil
+	return func(v any) (bool, error) { return by.Compare(v, arg) == 0, nil }, nil
 }
 
 func startsWithFieldOperator(d bson.D) bool {
@@ -122,12 +123,12 @@ func startsWithFieldOperator(d bson.D) bool {
 	return true
 }
 
-func parsePullAll(_ string, arg any) (action, error) {
+func parsePullAll(_ string, arg any, by *collation.Collator) (action, error) {
 	all, ok := arg.(bson.A)
 	if !ok {
 		return action{}, mongoerr.New(mongoerr.BadValue, "$pullAll requires an array argument but was given a %s", bsonval.TypeName(arg))
 	}
-	return cull(func(v any) (bool, error) { return contains(all, v), nil }, 1+len(all)/longArray), nil
+	return cull(func(v any) (bool, error) { return contains(all, v, by), nil }, 1+len(all)/longArray), nil
 }
 
 // cull removes the elements that drop says, which takes so many steps for each.

@@ -4,31 +4,36 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-func parseSet(_ string, arg any) (action, error) {
+func parseSet(_ string, arg any, _ *collation.Collator) (action, error) {
 	return action{creates: true, apply: func(any, *state) (any, error) { return arg, nil }}, nil
 }
 
-func parseUnset(string, any) (action, error) {
+func parseUnset(string, any, *collation.Collator) (action, error) {
 	return action{tolerant: true, apply: func(any, *state) (any, error) { return bsonval.Missing, nil }}, nil
 }
 
-func parseMin(_ string, arg any) (action, error) { return bounded(arg, -1), nil }
-func parseMax(_ string, arg any) (action, error) { return bounded(arg, +1), nil }
+func parseMin(_ string, arg any, by *collation.Collator) (action, error) {
+	return bounded(arg, -1, by), nil
+}
+func parseMax(_ string, arg any, by *collation.Collator) (action, error) {
+	return bounded(arg, +1, by), nil
+}
 
 // bounded sets the value when it compares as sign against the old one.
-func bounded(arg any, sign int) action {
+func bounded(arg any, sign int, by *collation.Collator) action {
 	return action{creates: true, apply: func(old any, _ *state) (any, error) {
-		if bsonval.IsMissing(old) || bsonval.Compare(arg, old) == sign {
+		if bsonval.IsMissing(old) || by.Compare(arg, old) == sign {
 			return arg, nil
 		}
 		return old, nil
 	}}
 }
 
-func parseCurrentDate(_ string, arg any) (action, error) {
+func parseCurrentDate(_ string, arg any, _ *collation.Collator) (action, error) {
 	timestamp := false
 	switch x := arg.(type) {
 	case bool:
@@ -58,7 +63,7 @@ func parseCurrentDate(_ string, arg any) (action, error) {
 	}}, nil
 }
 
-func parseRename(path string, arg any) (action, error) {
+func parseRename(path string, arg any, _ *collation.Collator) (action, error) {
 	to, ok := arg.(string)
 	switch {
 	case !ok:
@@ -94,11 +99,11 @@ func rename(v any, c change, s *state) (any, error) {
 	if _, err := plain(v, c.path, "destination", s); err != nil {
 		return nil, err
 	}
-	unset, _ := parseUnset("", nil)
+	unset, _ := parseUnset("", nil, nil)
 	if v, err = unset.at(v, c.from, 0, s); err != nil {
 		return nil, err
 	}
-	set, _ := parseSet("", moved)
+	set, _ := parseSet("", moved, nil)
 	return set.at(v, c.path, 0, s)
 }
 

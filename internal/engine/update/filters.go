@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
@@ -15,7 +16,7 @@ type arrayFilter struct {
 	matcher *query.Matcher
 }
 
-func parseFilters(filters bson.A) (map[string]*arrayFilter, error) {
+func parseFilters(filters bson.A, by *collation.Collator) (map[string]*arrayFilter, error) {
 	out := map[string]*arrayFilter{}
 	for _, v := range filters {
 		d, ok := v.(bson.D)
@@ -36,7 +37,7 @@ func parseFilters(filters bson.A) (map[string]*arrayFilter, error) {
 		if out[name] != nil {
 			return nil, mongoerr.New(mongoerr.FailedToParse, "Found multiple array filters with the same top-level field name %s", name)
 		}
-		m, err := query.Parse(d, query.Options{})
+		m, err := query.Parse(d, query.Options{Collation: by})
 		if err != nil {
 			return nil, mongoerr.From(err).Prefix("Error parsing array filter :: caused by :: ")
 		}

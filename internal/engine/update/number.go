@@ -6,17 +6,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-func parseInc(path string, arg any) (action, error) {
+func parseInc(path string, arg any, _ *collation.Collator) (action, error) {
 	if !bsonval.IsNumber(arg) {
 		return action{}, mongoerr.New(mongoerr.TypeMismatch, "Cannot increment with non-numeric argument: {%s: %s}", path, show(arg))
 	}
 	return arithmetic("$inc", arg, arg, bsonval.Add), nil
 }
 
-func parseMul(path string, arg any) (action, error) {
+func parseMul(path string, arg any, _ *collation.Collator) (action, error) {
 	if !bsonval.IsNumber(arg) {
 		return action{}, mongoerr.New(mongoerr.TypeMismatch, "Cannot multiply with non-numeric argument: {%s: %s}", path, show(arg))
 	}
@@ -42,7 +43,7 @@ func arithmetic(name string, arg, absent any, op func(a, b any) (any, bool)) act
 	}}
 }
 
-func parseBit(path string, arg any) (action, error) {
+func parseBit(path string, arg any, _ *collation.Collator) (action, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
 		return action{}, mongoerr.New(mongoerr.BadValue,

@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
-	"github.com/docmodel/docmodel/internal/engine/interrupt"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
@@ -28,8 +28,8 @@ type action struct {
 	apply    func(old any, s *state) (any, error)
 }
 
-// operator makes the action of its argument for a path.
-type operator func(path string, arg any) (action, error)
+// operator makes the action of its argument for a path. It compares under a collation.
+type operator func(path string, arg any, by *collation.Collator) (action, error)
 
 // table holds the operators that act on one path; $rename and $setOnInsert need more and stand in parseOperators.
 var table = map[string]operator{
@@ -58,10 +58,10 @@ func Modifiers() []string {
 	return []string{"$", "$[<identifier>]", "$[]", "$each", "$position", "$slice", "$sort"}
 }
 
-func parseOperators(d bson.D, arrayFilters bson.A, watch *interrupt.Watch) (*Update, error) {
-	u := &Update{watch: watch}
+func parseOperators(d bson.D, arrayFilters bson.A, opt Options) (*Update, error) {
+	u := &Update{watch: opt.Watch}
 	var err error
-	if u.filters, err = parseFilters(arrayFilters); err != nil {
+	if u.filters, err = parseFilters(arrayFilters, opt.Collation); err != nil {
 		return nil, err
 	}
 	for _, f := range d {
@@ -77,7 +77,7 @@ func parseOperators(d bson.D, arrayFilters bson.A, watch *interrupt.Watch) (*Upd
 				bsonval.TypeName(f.Value), f.Key, show(f.Value))
 		}
 		for _, g := range fields {
-			if err := u.add(f.Key, parse, g); err != nil {
+			if err := u.add(f.Key, parse, g, opt.Collation); err != nil {
 				return nil, err
 			}
 		}
@@ -88,12 +88,12 @@ func parseOperators(d bson.D, arrayFilters bson.A, watch *interrupt.Watch) (*Upd
 	return u, u.checkFilters(d)
 }
 
-func (u *Update) add(name string, parse operator, f bson.E) error {
+func (u *Update) add(name string, parse operator, f bson.E, by *collation.Collator) error {
 	path, err := parsePath(f.Key)
 	if err != nil {
 		return err
 	}
-	a, err := parse(f.Key, f.Value)
+	a, err := parse(f.Key, f.Value, by)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func parseStages(stages bson.A, opt Options) ([]stage, error) {
 	for name := range opt.Vars {
 		names = append(names, name)
 	}
-	scope := expr.NewScope(names...)
+	scope := expr.NewScope(names...).Under(opt.Collation)
 	out := make([]stage, 0, len(stages))
 	for _, v := range stages {
 		d, ok := v.(bson.D)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/bsonval/order"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
@@ -15,10 +16,11 @@ type push struct {
 	position *int64 // nil: at the end
 	slice    *int64 // nil: all stay
 	compare  func(a, b any) int
+	by       *collation.Collator
 }
 
-func parsePush(_ string, arg any) (action, error) {
-	p := push{items: bson.A{arg}}
+func parsePush(_ string, arg any, by *collation.Collator) (action, error) {
+	p := push{items: bson.A{arg}, by: by}
 	if d, ok := arg.(bson.D); ok && bsonval.Index(d, "$each") >= 0 {
 		p.items = nil
 		for _, f := range d {
@@ -79,7 +81,7 @@ func (p *push) sort(arg any) error {
 		if err != nil {
 			return mongoerr.New(mongoerr.BadValue, "%s", mongoerr.From(err).Message)
 		}
-		p.compare = s.CompareElements
+		p.compare = p.by.Sort(s).CompareElements
 		return nil
 	}
 	n, ok := bsonval.Int64(arg)
@@ -87,7 +89,7 @@ func (p *push) sort(arg any) error {
 		return mongoerr.New(mongoerr.BadValue,
 			"The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields")
 	}
-	p.compare = func(a, b any) int { return int(n) * bsonval.Compare(a, b) }
+	p.compare = func(a, b any) int { return int(n) * p.by.Compare(a, b) }
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
@@ -43,6 +44,8 @@ const (
 type Options struct {
 	Vars  map[string]any   // variables of a pipeline: the command's c, or $merge's let
 	Watch *interrupt.Watch // ends the loops of Apply
+	// Collation is what operators, array filters and a pipeline compare under.
+	Collation *collation.Collator
 }
 
 // Input is what an update needs to know of the document it is applied to.
@@ -79,7 +82,7 @@ func Parse(u any, arrayFilters bson.A, opt Options) (*Update, error) {
 			}
 			return ParseReplacement(x)
 		}
-		return parseOperators(x, arrayFilters, opt.Watch)
+		return parseOperators(x, arrayFilters, opt)
 	}
 	return nil, mongoerr.New(mongoerr.FailedToParse, "Update argument must be either an object or an array")
 }
