@@ -40,6 +40,8 @@ func refuseImport(p goPackage, imported string) string {
 	case isOurs && slices.ContainsFunc(foundations, func(dir string) bool { return within(local, dir) }) && area == "internal" &&
 		!slices.ContainsFunc(foundations, func(dir string) bool { return isWithin(imported, dir) }) && !isWithin(imported, "internal/mongoerr"):
 		return "what model stands on knows nothing of it"
+	case strings.HasPrefix(imported, "golang.org/x/text/") && local != "internal/engine/collation":
+		return "x/text is for the engine's collations"
 	case within(imported, goCmp) && local != "model/modeltest":
 		return "go-cmp is for tests and model/modeltest"
 	case isWithin(imported, "internal/engine") && local != "model/modeltest" && !within(local, "internal/engine"):

@@ -115,7 +115,7 @@ func readAggregate(r *request) (*aggregation, error) {
 		}
 	}
 	q := plan.Query{Hint: index, Watch: r.watch, NoDisk: noDisk}
-	opt := query.Options{Now: env.now, Vars: vars, Watch: r.watch, Special: specialOf(coll, base)}
+	opt := query.Options{Now: env.now, Vars: vars, Watch: r.watch, Special: specialOf(coll, base), Collation: by}
 	if near := p.GeoNear(); near != nil {
 		x.near = true
 		return x, x.planNear(coll, base, near, p, q, opt, stages)

@@ -25,6 +25,12 @@
 // difference that is the server's own is a named rule there. specs runs the driver's own
 // specification tests.
 //
+// collation compares strings by the rules of a language. It turns a string into a key: an index holds
+// keys in the place of strings, and so do the bounds of a filter and what a sort compares. A filter,
+// an expression and an update are parsed with the collation that they compare under, which comes
+// with the scope of their variables; nil is the simple collation. An index of another collation
+// than the query's serves it where the bounds hold no strings, documents or arrays.
+//
 // Validators ($jsonSchema and any other filter) are enforced by store's writer: strict, moderate
 // or off. A command with a number runs in its session, one at a time; what each statement of a
 // retryable write did is kept until the next number. bulkWrite is read whole, and then runs the
@@ -82,7 +88,7 @@
 //
 // # Not compared with a server
 //
-// Transactions, retryable writes, bulkWrite and change streams follow
+// Transactions, retryable writes, bulkWrite, change streams and collations follow
 // MongoDB's documentation, and have been run against no other
 // server. The manual's worked examples of them are tests here.
 package engine

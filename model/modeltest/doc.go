@@ -96,6 +96,12 @@
 // $near without a greatest distance reads a geospatial index whole. There are views, capped collections with tailable cursors, and time series collections. The command configureFailPoint lets
 // commands fail in the server, as in MongoDB's own tests, beside the faults of this package, which are the client's.
 //
+// Collations compare strings in commands, collections and indexes. Their locales are simple, cs, de, de_AT,
+// de@collation=phonebook, en, en_US, es, fr, fr_CA, ga, hr, hu, id, is, it, lb, lt, ms, nl, pl, pt, ro, sk, sl, sv, sw, tr and zu.
+// They have all options but these: maxVariable "space" with alternate "shifted"; caseLevel and caseFirst in cs,
+// de@collation=phonebook, es, hr, hu, is, lt, pl, ro, sk, sl, sv and tr. Characters newer than Unicode 6.2 sort
+// otherwise than on a server.
+//
 // OPERATORS.md lists the operators, and which packages emit them; a test holds that list equal to the engine's registries.
 //
 // # Limits
@@ -103,7 +109,7 @@
 // What the engine doesn't know, or can't do, is an error that names it; nothing is ignored. A known operator, stage or option that isn't
 // there is error 238, NotImplemented; a command, 115, CommandNotSupported, or 59, CommandNotFound. Refused are:
 //
-//   - collations but the simple one; clustered collections; updates of time series collections that MongoDB 8.0 refuses too
+//   - collations whose locale isn't listed above, some of their options, and those of views, time series and wildcard indexes; clustered collections; updates of time series collections that MongoDB 8.0 refuses too
 //   - compound wildcard indexes, 2dsphere indexes of version 1 or of two fields, text indexes of versions 1 and 2
 //   - text searches in other languages than english and none, $text and $geoNear in pipelines within others, $meta of
 //     other kinds than textScore, and the CRS of strict winding
@@ -132,7 +138,8 @@
 // change streams, indexes, commands, their monitoring, the Stable API and GridFS. internal/engine/specs runs them, and names each
 // test that fails, with the reason.
 //
-// That server has no transactions, retryable writes, sessions, change streams, Client.BulkWrite, hashed or wildcard indexes,
-// views, capped and time series collections or fail points, nor a time at which documents expire. For these the engine follows MongoDB's manual, whose worked examples are among its tests, and the specification
-// tests. Error codes are compared where code acts upon them: a duplicate key, a change of _id, any other error. The texts of errors are not.
+// That server has no transactions, retryable writes, sessions, change streams, Client.BulkWrite, hashed or wildcard indexes, views,
+// capped and time series collections, fail points or collations, nor a time at which documents expire. For these the engine follows
+// MongoDB's manual, whose worked examples are among its tests, and the specification tests. Error codes are compared where code acts
+// upon them: a duplicate key, a change of _id, any other error. The texts of errors are not.
 package modeltest
