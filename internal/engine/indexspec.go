@@ -64,7 +64,26 @@ func readIndex(a *args, c *store.Collection) (*store.IndexSpec, error) {
 	if err := readExpiry(a, s); err != nil {
 		return nil, err
 	}
+	if err := checkCollation(s); err != nil {
+		return nil, err
+	}
 	return s, readPartial(s)
+}
+
+// checkCollation refuses the collation of an index that compares no strings by one. A collection's default collation counts too: name
+// the simple one (https://www.mongodb.com/docs/manual/reference/collation/, "Collation and Unsupported Index Types").
+func checkCollation(s *store.IndexSpec) error {
+	switch {
+	case s.Collation == nil:
+		return nil
+	case s.Wild != nil:
+		return mongoerr.New(mongoerr.NotImplemented, "the collation of a wildcard index isn't implemented by the embedded engine")
+	case s.Text != nil:
+		return mongoerr.New(mongoerr.CannotCreateIndex, "Index type 'text' does not support collation: %s", store.Show(s.Collation.Document()))
+	case s.Field(store.Plane) != nil:
+		return mongoerr.New(mongoerr.CannotCreateIndex, "Index type '2d' does not support collation: %s", store.Show(s.Collation.Document()))
+	}
+	return nil
 }
 
 // readKey reads the fields of an index's key.

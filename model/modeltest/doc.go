@@ -87,14 +87,15 @@
 //
 // # What the engine has
 //
-// It answers as MongoDB 8.0, as the primary of a replica set of one member: the commands, operators and stages that this
-// library emits, and those that code around it commonly needs. Each exported method of the driver's Client, Database,
-// Collection, Session, IndexView, Cursor and ChangeStream works, but for search indexes; so do GridFS, which is made
-// of collections, sessions with transactions or with snapshots, retryable writes, causal consistency, change streams, and
-// Client.BulkWrite. Indexes are enforced and used: unique, compound, multikey, sparse, partial, hashed, wildcard,
-// geospatial, text and expiring ones, as explain shows. So are validators, by $jsonSchema with all of MongoDB's keywords but those of encryption, or by any other filter.
-// $near without a greatest distance reads a geospatial index whole. There are views, capped collections with tailable cursors, and time series collections. The command configureFailPoint lets
-// commands fail in the server, as in MongoDB's own tests, beside the faults of this package, which are the client's.
+// It answers as MongoDB 8.0, as the primary of a replica set of one member: the commands, operators and stages that this library
+// emits, and those that code around it commonly needs. Each exported method of the driver's Client, Database, Collection, Session,
+// IndexView, Cursor and ChangeStream works, but for search indexes; so do GridFS, which is made of collections, sessions with
+// transactions or with snapshots, retryable writes, causal consistency, change streams, and Client.BulkWrite. Indexes are enforced
+// and used: unique, compound, multikey, sparse, partial, hashed, wildcard, geospatial, text and expiring ones, as explain shows. So
+// are validators, by $jsonSchema with all of MongoDB's keywords but those of encryption, or by any other filter. $near without a
+// greatest distance reads a geospatial index whole. There are views, capped collections with tailable cursors, and time series
+// collections. The command configureFailPoint lets commands fail in the server, as in MongoDB's own tests, beside the faults of
+// this package, which are the client's.
 //
 // Collations compare strings in commands, collections and indexes. Their locales are simple, cs, de, de_AT,
 // de@collation=phonebook, en, en_US, es, fr, fr_CA, ga, hr, hu, id, is, it, lb, lt, ms, nl, pl, pt, ro, sk, sl, sv, sw, tr and zu.
@@ -109,7 +110,8 @@
 // What the engine doesn't know, or can't do, is an error that names it; nothing is ignored. A known operator, stage or option that isn't
 // there is error 238, NotImplemented; a command, 115, CommandNotSupported, or 59, CommandNotFound. Refused are:
 //
-//   - collations whose locale isn't listed above, some of their options, and those of views, time series and wildcard indexes; clustered collections; updates of time series collections that MongoDB 8.0 refuses too
+//   - collations whose locale isn't listed above, some of their options, and those of views, time series and wildcard indexes;
+//     clustered collections; updates of time series collections that MongoDB 8.0 refuses too
 //   - compound wildcard indexes, 2dsphere indexes of version 1 or of two fields, text indexes of versions 1 and 2
 //   - text searches in other languages than english and none, $text and $geoNear in pipelines within others, $meta of
 //     other kinds than textScore, and the CRS of strict winding
