@@ -41,8 +41,8 @@ func Example() {
 	//   NZSP South Pole 0 km, UGL Ellsworth Mountains 1137 km, NZFX McMurdo 1339 km, NZWD McMurdo 1349 km, QAT Queen Maud Land 2006 km
 	//
 	//                                       found  commands  documents  keys  keys of 2dsphere
-	//          within 300 km of Suva, Fiji      5         1          5     5          not used
-	//           within 300 km of Amsterdam      8         1         12    12          not used
+	//          within 300 km of Suva, Fiji      5         1          5     5                26
+	//           within 300 km of Amsterdam      8         1         12    12                36
 	//   in the Aleutians, 170° E to 165° W      4         1          4     4                 -
 	//            nearest 5 to Longyearbyen      5         3         31     -                 -
 	//          nearest 5 to the South Pole      5         4          7     -                 -
