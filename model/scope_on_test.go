@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"strings"
@@ -155,6 +156,15 @@ func modified(docs *model.Collection[bson.D, int32], let, projection bson.D) *mo
 func TestScopeMergeKeepsTenant(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		modeltest.Need(t, db, "$merge with a pipeline", func(ctx context.Context, db *mongo.Database) error {
+			c := db.Collection("probe")
+			_, err := c.InsertOne(ctx, d("_id", 1))
+			if err == nil {
+				_, err = c.Aggregate(ctx, mongo.Pipeline{d("$merge", d("into", "probe", "on", "_id", "whenMatched", bson.A{d("$set", d("x", 1))}))})
+			}
+			_ = c.Drop(ctx)
+			return err
+		})
 		unique := model.NewIndex("totals", bson.D{{Key: "tenant", Value: 1}, {Key: "part", Value: 1}})
 		unique.Unique = true
 		if err := (model.IndexSet{Needed: []model.Index{unique}}).Ensure(t.Context(), db); err != nil {
