@@ -13,8 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// An Aggregate is a pipeline whose results are values of type R. It does nothing until All, Each, One or Count runs it. Under
-// returns a changed copy. Its fields, Command, String, Cost and Count are those of [Aggregation].
+// An Aggregate is a pipeline whose results are values of type R. It does nothing until All, Each, One or Count runs it.
+// Its fields, Command, String, Cost and Count are those of [Aggregation].
 type Aggregate[R any] struct{ Aggregation }
 
 // An Aggregation is what an [Aggregate] sends, whatever it decodes into. The fields may be set by hand. It has a type of its own

@@ -9,7 +9,7 @@ import (
 )
 
 // A Find is a query that returns documents as values of type D. It does nothing until All, Each, One or Count runs it.
-// Where, Sorted, Limited, After, Under and [Project] return changed copies and leave the Find as it is. Its fields may be set
+// Where, Sorted, Limited, After and [Project] return changed copies and leave the Find as it is. Its fields may be set
 // by hand until it is shared. The fields, and the methods that don't depend on D (Command, String, Cost, Count), are those of
 // [Query].
 type Find[D any] struct{ Query }
