@@ -43,11 +43,12 @@ type Change[S any] struct {
 
 	// Lease, if it is not nil, is held by one writer at a time, from before the state is read
 	// until the plan was run. The plan is stored, so that the next writer finishes it if this
-	// one dies. A lease can't be had in a transaction.
+	// one dies. In a transaction nothing is stored but the number of the change: see [Lease].
 	Lease *Lease
 
 	// Mends says that the plan puts right whatever is half done, and can be decided again at any time: under a Lease it is not
-	// stored, so that it may be of any size, and what a dead writer left is dropped where it can't be finished.
+	// stored, so that it may be of any size, and what a dead writer left is dropped where it can't be finished. [WithTransactions]
+	// begins no transaction for such a change, which may be too large for one.
 	Mends bool
 
 	// Then, if it is not nil, is asked once the plan was run, with the state that it was decided from: the change that it returns
@@ -187,16 +188,22 @@ func (c *changing) once(ctx context.Context, db DB) (result Result, err error) {
 			tx.Sure = true
 		}
 		var err error
+		if c.lease != nil {
+			if ctx, err = c.lease.meet(ctx, db, c.mends); err != nil {
+				return err
+			}
+		}
 		if plan, err = c.decided(ctx); err != nil {
 			return err
 		}
 		result, err = plan.Run(ctx, db)
 		return err
 	}
-	if c.lease != nil {
+	inside := c.tx || core.Transacts(db) && !(c.lease != nil && c.mends)
+	if c.lease != nil && !inside && !runctx.InTransaction(ctx) {
 		return c.leased(ctx, db)
 	}
-	if c.tx || core.Transacts(db) {
+	if inside {
 		if err = inTx(ctx, db, once); err != nil && !runctx.InTransaction(ctx) {
 			_, err = plan.under(db).explained(ctx, db, err)
 		}
@@ -238,7 +245,7 @@ func (c *changing) looked() error {
 
 // leased is an attempt under a lease.
 func (c *changing) leased(ctx context.Context, db DB) (Result, error) {
-	run, release, ctx, err := c.lease.hold(ctx, db, c.tx, c.mends)
+	run, release, ctx, err := c.lease.hold(ctx, db, c.mends)
 	if err != nil {
 		return Result{}, err
 	}

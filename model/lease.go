@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
-	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -37,6 +36,11 @@ import (
 // of it, of changes that take longer, and makes such a loss more likely. The writers' clocks
 // must agree to a part of For: a writer whose clock is ahead takes leases too early.
 //
+// In a transaction, a change only counts the fence up. Of two such changes that meet, the server runs one again; a writer that
+// dies leaves nothing. While a writer without a transaction holds the lease, or what a dead one began waits, the transaction is
+// taken back and run again once the lease is free, after Wait at the latest. Only [InTx] and a [Change] can do that: in a
+// transaction that was begun with the driver the change ends with [ErrLeased], also where there is no lock document yet.
+//
 // A change under a lease ends with its context, or a second later: it needs that second to give
 // the lease back. A change that hangs keeps the lease until its context ends: give it a deadline.
 //
@@ -45,7 +49,7 @@ import (
 // documents hold its numbers, unless Begin says where the fence goes on.
 //
 // Cost: three commands for each attempt of a change, or two if the plan is empty or the change
-// has Mends. The first change of all costs two more, and with Begin one more than that. While
+// has Mends; one in a transaction. The first change of all costs two more (four in a transaction), and with Begin one more than that. While
 // another writer holds the lease, a change asks for it some forty times a second, by one
 // command each time, and by one more the first time. A plan that a dead writer left costs its
 // own commands, and one.
@@ -93,16 +97,13 @@ func Fence(ctx context.Context) int64 {
 }
 
 // hold acquires the lease. The state is to be read with the context, which carries the fence; then one of both functions is called.
-func (l Lease) hold(ctx context.Context, db DB, tx, mends bool) (
+func (l Lease) hold(ctx context.Context, db DB, mends bool) (
 	run func(Plan) (Result, error), release func(error) error, _ context.Context, _ error,
 ) {
 	if err := l.check(); err != nil {
 		return nil, nil, ctx, err
 	}
 	l.ID = tenantID(db, l.ID)
-	if tx || runctx.InTransaction(ctx) {
-		return nil, nil, ctx, &ValueError{Collection: l.Collection, Field: "Lease", Value: l.ID, Reason: "can't be taken in a transaction, which others don't see before it ends"}
-	}
 	h, err := l.acquire(ctx, db, mends)
 	if err != nil {
 		return nil, nil, ctx, err

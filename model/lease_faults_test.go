@@ -17,14 +17,29 @@ import (
 var longLease = &model.Lease{Collection: "locks", ID: "tree", For: time.Minute}
 
 // A writer that dies at any of its writes is finished by the next one, or has done nothing: both documents say the same, nobody holds
-// the lease, and no intent is left.
+// the lease, and no intent is left. The next one may be a transaction, where the server has them.
 func TestLeaseFaults(t *testing.T) {
+	t.Run("plain", func(t *testing.T) {
+		leaseFaults(t, func(_ context.Context, db model.DB) (model.DB, error) { return db, nil })
+	})
+	t.Run("next in a transaction", func(t *testing.T) {
+		leaseFaults(t, func(ctx context.Context, db model.DB) (model.DB, error) {
+			tx, err := model.WithTransactions(ctx, db)
+			if errors.Is(err, model.ErrNoTransactions) {
+				return db, nil
+			}
+			return tx, err
+		})
+	})
+}
+
+func leaseFaults(t *testing.T, next func(context.Context, model.DB) (model.DB, error)) {
 	settled := func(ctx context.Context, db *mongo.Database) (bool, error) {
 		n, err := docsAny.Find(d("n", int64(1))).Count(ctx, db)
 		left, err2 := docsAny.Named("locks").Find(d("$or", bson.A{d("intent", d("$exists", true)), d("holder", d("$exists", true))})).Count(ctx, db)
 		return n == 2 && left == 0, errors.Join(err, err2)
 	}
-	raise := func(ctx context.Context, db *mongo.Database) error {
+	raise := func(ctx context.Context, db *mongo.Database, by model.DB) error {
 		if done, err := settled(ctx, db); done || err != nil {
 			return err // as one who knows what it wants
 		}
@@ -36,17 +51,21 @@ func TestLeaseFaults(t *testing.T) {
 			}
 			return decide(n)
 		}
-		_, _, err := c.Run(ctx, db)
+		_, _, err := c.Run(ctx, by)
 		return err
 	}
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		OnServer: 6, Run: raise,
+		OnServer: 6, Run: func(ctx context.Context, db *mongo.Database) error { return raise(ctx, db, db) },
 		Repair: func(ctx context.Context, db *mongo.Database) error { // the next one, when the time of a dead one's lease has passed
 			_, err := db.Collection("locks").UpdateOne(ctx, d("_id", "tree", "holder", d("$exists", true)), d("$set", d("until", time.Unix(0, 0))))
 			if err != nil {
 				return err
 			}
-			return raise(ctx, db)
+			by, err := next(ctx, db)
+			if err != nil {
+				return err
+			}
+			return raise(ctx, db, by)
 		},
 		Check: func(t testing.TB, db *mongo.Database) {
 			if done, err := settled(context.Background(), db); !done || err != nil {

@@ -90,10 +90,6 @@ func TestLeaseRefuses(t *testing.T) {
 		}
 		run(pairOf(&model.Lease{Collection: "locks"}), "needs a Collection and an ID")
 		run(pairOf(&model.Lease{ID: "x"}), "needs a Collection and an ID")
-		inTx := pairOf(lease)
-		inTx.Tx = true
-		run(inTx, "can't be taken in a transaction")
-
 		transactional := pairOf(lease)
 		transactional.Decide = func(int64) (model.Plan, error) {
 			p := model.NewPlan(updateOne(d("_id", 1), d("$inc", d("n", 1))), updateOne(d("_id", 2), d("$inc", d("n", 1))))

@@ -100,15 +100,10 @@ func sameTarget(a, b Write) bool {
 //	open.Move(task, to, none).Also(func(any) (model.Plan, error) {
 //		return work.Assign(&t, to, none), nil
 //	})
-//
-// A change under a [Lease] writes for the next writer to finish, and can't be in a transaction: it is refused with a [*ValueError].
 func (c Change[S]) Also(more func(S) (Plan, error)) Change[S] {
 	decide := c.Decide
 	if decide == nil {
 		return c // Run says what is missing
-	}
-	if c.Lease != nil && c.Err == nil {
-		c.Err = &ValueError{Field: "Lease", Reason: "a change under a lease can't be in a transaction with another: run them one after the other"}
 	}
 	if more == nil && c.Err == nil {
 		c.Err = &ValueError{Field: "more", Reason: "is nil: give what computes the other plan"}

@@ -81,9 +81,7 @@ func TestChangeAlso(t *testing.T) {
 		broken.Decide = nil
 		failing := model.Change[int]{Read: broken.Read, Decide: func(int) (model.Plan, error) { return model.Plan{}, nil }}.Also(
 			func(int) (model.Plan, error) { return model.Plan{}, errors.New("own") })
-		leased := model.Change[int]{Read: broken.Read, Decide: failing.Decide, Lease: &model.Lease{}}.Also(failing.Decide)
-		for reason, err := range map[string]error{"no Decide": ran(broken.Also(failing.Decide).Run(t.Context(), db)), "an error of the second": ran(failing.Run(t.Context(), db)),
-			"a lease": ran(leased.Run(t.Context(), db))} {
+		for reason, err := range map[string]error{"no Decide": ran(broken.Also(failing.Decide).Run(t.Context(), db)), "an error of the second": ran(failing.Run(t.Context(), db))} {
 			if err == nil {
 				t.Errorf("%s: no error", reason)
 			}

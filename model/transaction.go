@@ -118,8 +118,8 @@ func commitUnknown(err error) bool {
 
 // WithTransactions returns the database on which each action runs in a transaction of its own: each attempt of a [Change], and each plan
 // that isn't atomic by itself ([Plan.Guarantee]). A cut leaves all of the action, or nothing. WithTransactions asks the server once, by
-// hello, and returns [ErrNoTransactions] if the server has none. A [Job], a [Stream], a [Change] under a [Lease] (a tree's) and a plan
-// with a [MergeInto] run as they do without transactions.
+// hello, and returns [ErrNoTransactions] if the server has none. A [Job], a [Stream], a [Change] that [Change.Mends] and a plan
+// with a [MergeInto] run as they do without transactions. A [Change] under a [Lease] (a tree's) only counts its number up.
 //
 // A plan whose insert meets an equal document under its _id is run again without that insert, if it is [Plan.Repeatable]: it was kept, and the
 // answer was lost. In a Change, and in a plan that isn't, it gives the server's duplicate-key error.
@@ -202,9 +202,15 @@ func inTx(ctx context.Context, db DB, f func(context.Context) error) error {
 	}
 	err = transact(ctx, session, tx, f)
 	for tx.Again {
-		if tx.Hoped && !tx.Sure {
+		switch between := tx.Between; {
+		case between != nil:
+			tx.Between = nil
+			if err := between(ctx); err != nil {
+				return err
+			}
+		case tx.Hoped && !tx.Sure:
 			tx.Sure = true
-		} else {
+		default:
 			tx.Together = false
 		}
 		tx.Again = false

@@ -159,7 +159,7 @@ func TestWithTransactionsRetries(t *testing.T) {
 	})
 }
 
-// TestWithTransactionsSpares: a job, and a change under a lease, run as without transactions; under a scope both hold.
+// TestWithTransactionsSpares: a job, and a change under a lease that mends, run as without transactions; under a scope both hold.
 func TestWithTransactionsSpares(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
 	monitor := modeltest.NewMonitor()
@@ -183,7 +183,7 @@ func TestWithTransactionsSpares(t *testing.T) {
 				t.Errorf("%s: another tenant sees %d, %v", name, n, err)
 			}
 			job := model.Job{Name: "each", Stages: []model.Stage{{Collection: "parts", Plan: planOfTwo}}}
-			leased := model.Change[int]{Lease: &model.Lease{Collection: "locks", ID: "parts"}, Read: func(context.Context, model.DB) (int, error) { return 0, nil },
+			leased := model.Change[int]{Mends: true, Lease: &model.Lease{Collection: "locks", ID: "parts"}, Read: func(context.Context, model.DB) (int, error) { return 0, nil },
 				Decide: func(int) (model.Plan, error) { return planOfTwo(nil) }}
 			monitor.Reset()
 			if _, err := job.Run(ctx, own, model.JobOptions{}); err != nil {
@@ -193,7 +193,7 @@ func TestWithTransactionsSpares(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 			if slices.Contains(sentBy(monitor), "commitTransaction") {
-				t.Errorf("%s: a job or a change under a lease runs in a transaction: %v", name, sentBy(monitor))
+				t.Errorf("%s: a job or a change that mends runs in a transaction: %v", name, sentBy(monitor))
 			}
 		}
 	}, modeltest.WithMonitor(monitor))

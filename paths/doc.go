@@ -82,7 +82,8 @@
 //
 // # Costs
 //
-// Each change holds the tree's lease: one command before it and one after it, and one that stores the plan if there is anything to
+// In a transaction ([model.WithTransactions]) each change takes one command before it, which counts the tree's changes, and the commit.
+// Else it holds the tree's lease: one command before it and one after it, and one that stores the plan if there is anything to
 // write; a tree's first change takes four more, which make the lock document. The documents that are told of a change
 // are the tree's; writes of the lock document come beside them. What it reads to decide is one to six commands, whatever the size
 // of the tree; only a deletion that leaves its children to others asks, for a materialized path, once for each child. Reads are values,

@@ -31,6 +31,10 @@ import (
 // the next writer has finished the plan before it read. The one exception is a node that is inserted so late that another writer
 // has finished the insert and a third one has deleted the node: it is stored again. [Tree.Checks] find it where it doesn't fit.
 //
+// On the database of [model.WithTransactions] a change is a transaction. A cut leaves nothing, and nobody sees a part of it. It takes
+// one command less than its method says, the commit included, where it writes. MongoDB ends a transaction after a minute, unless it
+// is told otherwise: change a nested set of a million nodes on the plain database. Mending runs as it does without transactions.
+//
 // Reads are values, made from a node's document as it was read, and all are one command. Those that change return a [model.Change],
 // which names nodes by their _ids: one that isn't there is [model.ErrNotFound]. A change's Read and Decide, called without its Run,
 // tell the plan of the change, with a number that no lock document gave: print that plan, and don't run it.

@@ -2,6 +2,7 @@ package runctx
 
 import (
 	"context"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -23,6 +24,11 @@ type Tx struct {
 
 	// Sure says that nothing may be hoped for.
 	Sure bool
+
+	// Between, if it is not nil, has to run before the transaction is run again: it waits for a lease that another holds.
+	Between func(context.Context) error
+	// Waited is when it first had to wait.
+	Waited time.Time
 }
 
 type txKey struct{}

@@ -1,0 +1,66 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/docmodel/docmodel/internal/runctx"
+)
+
+// meet is what a transaction does in place of [Lease.hold]. It counts the fence up: two transactions that do so conflict, and what it
+// counts is undone with the transaction. So nobody needs to be told who holds the lease or what was begun. The context that it returns
+// carries the fence.
+func (l Lease) meet(ctx context.Context, db DB, mends bool) (context.Context, error) {
+	if err := l.check(); err != nil {
+		return ctx, err
+	}
+	at := l
+	at.ID = tenantID(db, l.ID)
+	var found lock
+	observationOf(ctx).sent(1)
+	err := openCollection(ctx, db, nil, at.Collection).FindOneAndUpdate(ctx, at.untouched(),
+		bson.D{{Key: "$inc", Value: bson.D{{Key: "fence", Value: int64(1)}}}},
+		options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&found)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return ctx, at.awaited(ctx, db, mends)
+	}
+	return context.WithValue(ctx, fenceKey{}, found.Fence), err
+}
+
+// untouched matches the lock document when nobody holds it, and no dead writer did.
+func (l Lease) untouched() bson.D {
+	none := bson.D{{Key: "$exists", Value: false}}
+	return bson.D{{Key: "_id", Value: Eq(l.ID)}, {Key: "holder", Value: none}, {Key: "intent", Value: none}}
+}
+
+// awaited has the transaction taken back and run again once the lease was free: once it was taken outside the transaction, which
+// makes the lock document, waits for its holder, and finishes what a dead one left. It returns the error that ends the transaction.
+func (l Lease) awaited(ctx context.Context, db DB, mends bool) error {
+	l = l.withDefaults()
+	err := fmt.Errorf("%w: %s in %s, which a transaction can't wait for", ErrLeased, shell(l.ID), l.Collection)
+	tx := runctx.TxOf(ctx)
+	if tx == nil {
+		return err
+	}
+	tx.Spoiled = err
+	if tx.Waited.IsZero() {
+		tx.Waited = time.Now()
+	}
+	if time.Since(tx.Waited) < l.Wait {
+		tx.Again, tx.Between = true, func(ctx context.Context) error {
+			h, err := l.acquire(ctx, db, mends)
+			if err != nil {
+				return err
+			}
+			return cmp.Or(h.release(ctx, false), ctx.Err())
+		}
+	}
+	return err
+}
