@@ -77,7 +77,7 @@ func left(t *testing.T, client *mongo.Client, part string) (n int64) {
 }
 
 // Time: in a bubble of testing/synctest the server's clock is the bubble's. An hour takes no time. Dates, $$NOW, the _id's of
-// the driver and what expires all follow it. A port doesn't work in a bubble, for the network is outside.
+// the driver and what expires all follow it. A port doesn't work in a bubble, for the network is outside: see [TestClock].
 func TestTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := modeltest.NewClient(t)
@@ -93,6 +93,32 @@ func TestTime(t *testing.T) {
 			time.Sleep(31 * time.Minute)
 		}
 	})
+}
+
+// Time, for programs that know a connection string alone: the server has a clock, which the test moves. The program's own
+// clock is the real one, so the server's begins there.
+func TestClock(t *testing.T) {
+	clock := modeltest.NewClock(time.Now())
+	uri, stop, err := modeltest.Listen("127.0.0.1:0", modeltest.WithClock(clock))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	client, err := mongo.Connect(options.Client().ApplyURI(uri))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Disconnect(context.Background()) }()
+	if err := signIn(t.Context(), client, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int64{1, 1, 0} {
+		n, err := client.Database("shop").Collection("sessions").CountDocuments(t.Context(), bson.D{})
+		if err != nil || n != want {
+			t.Errorf("at %v: %d sessions, %v; want %d", clock.Now(), n, err, want)
+		}
+		clock.Advance(31 * time.Minute)
+	}
 }
 
 // Two processes see the same data by the same string. The string also works with the options that a deployment has.

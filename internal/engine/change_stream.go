@@ -3,7 +3,6 @@ package engine
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -82,7 +81,8 @@ func watch(r *request, stages bson.A) (reply, error) {
 	a.refuse("explain", false)
 	a.refuse("hint")
 	by := a.collation(nil) // MongoDB doesn't take the collection's here
-	vars := a.variables("let", by)
+	now := r.engine.now()
+	vars := a.variables("let", now, by)
 	if a.err != nil {
 		return nil, a.err
 	}
@@ -109,7 +109,7 @@ func watch(r *request, stages bson.A) (reply, error) {
 			return nil, mongoerr.New(mongoerr.IllegalOperation, "%s is not permitted in a $changeStream pipeline", d[0].Key)
 		}
 	}
-	if s.pipe, err = pipeline.ParseVars(stages[1:], &environment{now: time.Now(), watch: r.watch, collation: by}, vars); err != nil {
+	if s.pipe, err = pipeline.ParseVars(stages[1:], &environment{now: now, watch: r.watch, collation: by}, vars); err != nil {
 		return nil, err
 	}
 	if err := s.start(); err != nil {

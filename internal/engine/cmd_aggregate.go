@@ -2,7 +2,6 @@ package engine
 
 import (
 	"slices"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -89,12 +88,13 @@ func readAggregate(r *request) (*aggregation, error) {
 		coll, stages = r.state().Collection(base), slices.Concat(view, stages)
 	}
 	by := a.collation(coll)
-	vars := a.variables("let", by)
+	now := r.engine.now()
+	vars := a.variables("let", now, by)
 	if a.err != nil {
 		return nil, a.err
 	}
 	env := &environment{
-		request: r, own: x.ns, base: base, state: r.state(), now: time.Now(), watch: r.watch, noDisk: noDisk, collation: by,
+		request: r, own: x.ns, base: base, state: r.state(), now: now, watch: r.watch, noDisk: noDisk, collation: by,
 	}
 	p, err := pipeline.ParseVars(stages, env, vars)
 	if err != nil {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"math"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -58,7 +57,7 @@ func readCount(r *request) (*plan.Plan, error) {
 	}
 	a.refuse("fields", bson.D{})
 	a.special = r.special(ns)
-	q.Matcher = a.matcher(q.Filter, time.Now(), "", a.collation(coll))
+	q.Matcher = a.matcher(q.Filter, r.engine.now(), "", a.collation(coll))
 	if a.err != nil {
 		return nil, a.err
 	}

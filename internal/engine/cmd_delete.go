@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"time"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/plan"
@@ -70,7 +68,7 @@ func readDelete(r *request, ns store.Namespace, a *args) (*target, error) {
 		a.fail(mongoerr.New(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %d", limit))
 	}
 	by := a.collation(r.state().Collection(ns))
-	t := &target{ns: ns, multi: limit == 0, now: time.Now()}
+	t := &target{ns: ns, multi: limit == 0, now: r.engine.now()}
 	t.query = plan.Query{Watch: r.watch, Filter: a.document("q"), Hint: hint(a)}
 	a.place, a.doc = "delete.deletes", append(a.doc[:len(a.doc):len(a.doc)], letOf(r)...)
 	a.special = r.special(ns)

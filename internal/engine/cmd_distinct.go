@@ -2,7 +2,6 @@ package engine
 
 import (
 	"slices"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -64,7 +63,7 @@ func readDistinct(r *request) (*plan.Plan, error) {
 	}
 	q := plan.Query{Watch: r.watch, Filter: a.document("query"), Hint: hint(a)}
 	a.special = r.special(ns)
-	q.Matcher = a.matcher(q.Filter, time.Now(), "", a.collation(coll))
+	q.Matcher = a.matcher(q.Filter, r.engine.now(), "", a.collation(coll))
 	if a.err != nil {
 		return nil, a.err
 	}

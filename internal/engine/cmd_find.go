@@ -86,7 +86,7 @@ func readFind(r *request) (*finder, error) {
 	for _, name := range []string{"returnKey", "showRecordId"} {
 		a.refuse(name, false)
 	}
-	now := time.Now()
+	now := r.engine.now()
 	a.special = r.special(ns)
 	q.Matcher = a.matcher(q.Filter, now, "let", a.collation(coll))
 	if a.err != nil {
@@ -103,7 +103,7 @@ func readFind(r *request) (*finder, error) {
 
 // matcher parses a filter under a collation, for which the field of that name defines variables.
 func (a *args) matcher(filter bson.D, now time.Time, let string, by *collation.Collator) *query.Matcher {
-	vars := a.variables(let, by)
+	vars := a.variables(let, now, by)
 	if a.err != nil {
 		return nil
 	}
@@ -116,14 +116,14 @@ func (a *args) matcher(filter bson.D, now time.Time, let string, by *collation.C
 
 // variables returns what a let document defines: constants, as no document is
 // at hand when they are evaluated.
-func (a *args) variables(name string, by *collation.Collator) map[string]any {
+func (a *args) variables(name string, now time.Time, by *collation.Collator) map[string]any {
 	let := a.document(name)
 	if len(let) == 0 {
 		return nil
 	}
 	vars := make(map[string]any, len(let))
 	for _, e := range let {
-		v, err := constant(e.Value, a.watch, by)
+		v, err := constant(e.Value, a.watch, now, by)
 		if err != nil {
 			a.fail(err)
 		}

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"time"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/plan"
@@ -52,7 +50,7 @@ func readModify(r *request) (*modifier, int32, error) {
 	a := r.args()
 	m := &modifier{remove: a.boolean("remove", false), returnNew: a.boolean("new", false)}
 	m.upsert = a.boolean("upsert", false)
-	m.target = target{ns: ns, now: time.Now()}
+	m.target = target{ns: ns, now: r.engine.now()}
 	m.query = plan.Query{Watch: r.watch, Filter: a.document("query"), Sort: a.document("sort"), Hint: hint(a)}
 	r.bypass = a.boolean("bypassDocumentValidation", false)
 	stmt := int32(a.natural("stmtId", 0))

@@ -76,7 +76,7 @@ func (r *request) more(c *cursor, limit int64) (docs bson.A, more bool, err erro
 	if r.maxTime > 0 {
 		await = r.maxTime
 	}
-	timer := time.NewTimer(await)
+	timer := time.NewTimer(await) // real time: the client waits meanwhile
 	defer timer.Stop()
 	for {
 		wake := r.engine.store.Written()
@@ -105,7 +105,7 @@ func (r *request) rest(c *cursor, limit int64) (docs bson.A, more bool, err erro
 	ctx := r.ctx
 	if c.left > 0 && r.maxTime == 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.left)
+		ctx, cancel = context.WithTimeout(ctx, c.left) // real time: as in spend
 		defer cancel()
 	}
 	c.watch.Follow(ctx)

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"time"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -52,7 +50,7 @@ func hello(r *request) (reply, error) {
 		{Key: "maxBsonObjectSize", Value: int32(store.MaxDocument)},
 		{Key: "maxMessageSizeBytes", Value: int32(wire.MaxMessage)},
 		{Key: "maxWriteBatchSize", Value: int32(maxBatch)},
-		{Key: "localTime", Value: bson.NewDateTimeFromTime(time.Now())},
+		{Key: "localTime", Value: bson.NewDateTimeFromTime(r.engine.now())},
 		{Key: "logicalSessionTimeoutMinutes", Value: int32(sessionLifetime)},
 		{Key: "connectionId", Value: r.conn.id},
 		{Key: "minWireVersion", Value: int32(0)},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -86,7 +87,7 @@ func inTransaction(r *request, over error) error {
 
 // insertOne stores a document after the checks that only inserts need.
 func insertOne(w *store.Writer, ns store.Namespace, doc bson.D) error {
-	doc, err := withID(doc)
+	doc, err := withID(w.Now, doc)
 	if err != nil {
 		return err
 	}
@@ -114,11 +115,11 @@ func stamped(w *store.Writer, doc bson.D) bson.D {
 
 // withID returns the document with an _id, as its first field, and refuses
 // what no stored document may have.
-func withID(doc bson.D) (bson.D, error) {
+func withID(now func() time.Time, doc bson.D) (bson.D, error) {
 	at := bsonval.Index(doc, "_id")
 	switch {
 	case at < 0:
-		return append(bson.D{{Key: "_id", Value: bson.NewObjectID()}}, doc...), nil
+		return append(bson.D{{Key: "_id", Value: bson.NewObjectIDFromTimestamp(now())}}, doc...), nil
 	case at > 0:
 		moved := append(make(bson.D, 0, len(doc)), doc[at])
 		doc = append(append(moved, doc[:at]...), doc[at+1:]...)

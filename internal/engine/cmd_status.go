@@ -5,7 +5,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -59,7 +58,8 @@ func serverStatus(r *request) (reply, error) {
 		}
 	}
 	e := r.engine
-	up := time.Since(e.began)
+	now := e.now()
+	up := now.Sub(e.beganAt())
 	rep := reply{
 		{Key: "host", Value: r.conn.address},
 		{Key: "version", Value: version},
@@ -68,7 +68,7 @@ func serverStatus(r *request) (reply, error) {
 		{Key: "uptime", Value: math.Floor(up.Seconds())},
 		{Key: "uptimeMillis", Value: up.Milliseconds()},
 		{Key: "uptimeEstimate", Value: int64(up.Seconds())},
-		{Key: "localTime", Value: bson.NewDateTimeFromTime(time.Now())},
+		{Key: "localTime", Value: bson.NewDateTimeFromTime(now)},
 	}
 	for _, name := range statusSections {
 		if a.boolean(name, true) {
@@ -125,14 +125,14 @@ func (e *Engine) openTransactions() (n int) {
 }
 
 // hostInfo says of the machine what the program knows.
-func hostInfo(*request) (reply, error) {
+func hostInfo(r *request) (reply, error) {
 	name, err := os.Hostname()
 	if err != nil {
 		name = "localhost"
 	}
 	return reply{
 		{Key: "system", Value: bson.D{
-			{Key: "currentTime", Value: bson.NewDateTimeFromTime(time.Now())}, {Key: "hostname", Value: name},
+			{Key: "currentTime", Value: bson.NewDateTimeFromTime(r.engine.now())}, {Key: "hostname", Value: name},
 			{Key: "cpuAddrSize", Value: int32(32 << (^uint(0) >> 63))}, {Key: "numCores", Value: int32(runtime.NumCPU())},
 			{Key: "cpuArch", Value: runtime.GOARCH},
 		}},

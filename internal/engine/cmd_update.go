@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"time"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/pipeline"
@@ -78,7 +76,7 @@ func readUpdate(r *request, ns store.Namespace, a *args) (*updater, error) {
 	}
 	a.required("q", "u")
 	u := &updater{upsert: a.boolean("upsert", false)}
-	u.target = target{ns: ns, multi: a.boolean("multi", false), now: time.Now()}
+	u.target = target{ns: ns, multi: a.boolean("multi", false), now: r.engine.now()}
 	u.query = plan.Query{Watch: r.watch, Filter: a.document("q"), Sort: a.document("sort"), Hint: hint(a)}
 	if u.multi && len(u.query.Sort) > 0 {
 		a.fail(mongoerr.New(mongoerr.FailedToParse, "Cannot specify sort with multi=true"))

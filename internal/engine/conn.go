@@ -112,7 +112,7 @@ func (c *conn) orphan() {
 		if t == nil || s.conn.Load() != c {
 			continue
 		}
-		time.AfterFunc(orphaned, func() {
+		time.AfterFunc(orphaned, func() { // real time: a driver connects anew meanwhile
 			if s.conn.Load() == c {
 				t.Abort()
 			}

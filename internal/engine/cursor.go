@@ -124,8 +124,8 @@ func (c *cursor) spend() (done func()) {
 	if c.left == 0 || c.stream != nil || c.await {
 		return func() {}
 	}
-	begin := time.Now()
-	return func() { c.left = max(c.left-time.Since(begin), 1) }
+	begin := time.Now()                                         // real time: maxTimeMS is a limit of what is computed
+	return func() { c.left = max(c.left-time.Since(begin), 1) } // real time: as above
 }
 
 func cursorReply(c *cursor, name string, docs bson.A) reply {

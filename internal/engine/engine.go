@@ -132,12 +132,42 @@ type Engine struct {
 func New() *Engine {
 	e := &Engine{
 		store:    store.New(),
-		began:    time.Now(),
+		began:    time.Now(), // real time: SetClock replaces it
 		conns:    map[*conn]struct{}{},
 		sessions: map[string]*session{},
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	return e
+}
+
+// SetClock gives the engine its time: what it stores, answers and lets expire is by this clock. Call it before the engine is
+// used. now is called by several goroutines. What waits for somebody, such as an awaited batch or a blocked command, and
+// what bounds a command, such as maxTimeMS, goes by the real clock, or by that of its testing/synctest bubble.
+//
+// Cluster times never go back, as those of a server don't whose clock is set back.
+func (e *Engine) SetClock(now func() time.Time) {
+	e.store.SetClock(now)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.began = now()
+}
+
+// ClockMoved tells the engine that its clock has moved other than by itself. The engine then removes what has expired, ends
+// transactions whose lifetime is over, and shows the changes that were delayed until now. Otherwise the next command does.
+func (e *Engine) ClockMoved() {
+	now := e.now()
+	e.store.ClockMoved(e.ctx, now)
+	e.sweepDue(e.ctx, now)
+}
+
+// now is the time of the engine's clock.
+func (e *Engine) now() time.Time { return e.store.Now() }
+
+// beganAt is the time at which the engine was made, by its clock.
+func (e *Engine) beganAt() time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.began
 }
 
 // DelayChanges lets change streams show each change only so long after its
@@ -193,7 +223,7 @@ func (e *Engine) Close() error {
 		e.wait.Wait()
 		close(ended)
 	}()
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(patience) // real time: Close waits for goroutines
 	defer timer.Stop()
 	select {
 	case <-ended:

@@ -123,7 +123,7 @@ func (e *environment) Out(db, coll string, docs pipeline.Docs) error {
 		if err != nil {
 			return err
 		}
-		if doc, err = withID(doc); err != nil {
+		if doc, err = withID(e.Now, doc); err != nil {
 			return err
 		}
 		list = append(list, doc)

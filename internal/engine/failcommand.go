@@ -186,7 +186,7 @@ func (r *request) sleep(d time.Duration) error {
 	if r.name == "getMore" {
 		ctx = r.conn.ctx
 	}
-	timer := time.NewTimer(d)
+	timer := time.NewTimer(d) // real time: the client waits meanwhile
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -13,12 +13,12 @@ import (
 
 // constant evaluates an expression of a let document, which has no document to
 // refer to.
-func constant(v any, w *interrupt.Watch, by *collation.Collator) (any, error) {
+func constant(v any, w *interrupt.Watch, now time.Time, by *collation.Collator) (any, error) {
 	e, err := expr.Parse(v, expr.Scope{}.Under(by))
 	if err != nil {
 		return nil, err
 	}
-	out, err := e.Eval(expr.NewContext(bson.D{}, time.Now(), w, nil))
+	out, err := e.Eval(expr.NewContext(bson.D{}, now, w, nil))
 	if bsonval.IsMissing(out) {
 		out = nil
 	}

@@ -71,7 +71,7 @@ func (c *conn) run(m wire.Message) (rep reply, err error) {
 	c.begin(r)
 	defer c.end()
 	if r.maxTime > 0 {
-		ctx, cancel := context.WithTimeout(r.ctx, r.maxTime)
+		ctx, cancel := context.WithTimeout(r.ctx, r.maxTime) // real time: a limit of what is computed
 		defer cancel()
 		r.ctx = ctx
 	}
@@ -135,7 +135,7 @@ func (r *request) execute() (reply, error) {
 		defer release()
 	}
 	if r.txn == nil {
-		r.engine.sweepDue(r.ctx, time.Now())
+		r.engine.sweepDue(r.ctx, r.engine.now())
 	}
 	if err := r.openSnapshot(); err != nil {
 		return nil, r.label(mongoerr.From(err))

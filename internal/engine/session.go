@@ -2,7 +2,6 @@ package engine
 
 import (
 	"sync/atomic"
-	"time"
 
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/store"
@@ -87,7 +86,7 @@ func (r *request) enterTransaction(s *session) error {
 			"Cannot start transaction: transaction number %d has already been used", r.number)
 	case r.start:
 		s.renew(r.number)
-		r.engine.store.Sweep(r.ctx, time.Now())
+		r.engine.store.Sweep(r.ctx, r.engine.now())
 		t := r.engine.store.Begin()
 		t.Origin = store.Origin{Session: r.lsid, Number: r.number}
 		s.txn.Store(t)

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"time"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/pipeline"
@@ -33,7 +31,7 @@ func (e *environment) CollStats(db, coll string, want pipeline.CollStats) (bson.
 		return nil, err
 	}
 	d := bson.D{{Key: "ns", Value: ns.String()}, {Key: "host", Value: e.request.conn.address},
-		{Key: "localTime", Value: bson.NewDateTimeFromTime(time.Now())}}
+		{Key: "localTime", Value: bson.NewDateTimeFromTime(e.request.engine.now())}}
 	missing := func(what string) error {
 		return mongoerr.New(mongoerr.NamespaceNotFound,
 			"Unable to retrieve %s in $collStats stage :: caused by :: Collection [%s] not found.", what, ns)

@@ -19,11 +19,11 @@ type ttl struct {
 func (e *Engine) SetTTL(every time.Duration) {
 	e.ttl.mu.Lock()
 	defer e.ttl.mu.Unlock()
-	e.ttl.every, e.ttl.next = every, time.Now().Add(every)
+	e.ttl.every, e.ttl.next = every, e.now().Add(every)
 }
 
 // Sweep removes what has expired.
-func (e *Engine) Sweep() { e.store.Sweep(context.Background(), time.Now()) }
+func (e *Engine) Sweep() { e.store.Sweep(context.Background(), e.now()) }
 
 // sweepDue removes what has expired if it is time. What an interval's end would have found is found by the first command after
 // it, which is the first that could tell.

@@ -27,7 +27,7 @@ type updater struct {
 func (u *updater) parse(r *request, a *args, spec any, constants bson.D) error {
 	let := &args{place: r.name, doc: letOf(r), watch: r.watch}
 	by := a.collation(r.state().Collection(u.ns))
-	vars := let.variables("let", by)
+	vars := let.variables("let", u.now, by)
 	a.fail(let.err)
 	filters := a.array("arrayFilters")
 	if stages, ok := spec.(bson.A); ok {
@@ -125,7 +125,7 @@ func (u *updater) insert(w *store.Writer, o *outcome) error {
 		return err
 	}
 	in := update.Input{Position: -1, IsInsert: true, Now: u.now}
-	doc, err := u.update.Insert(equalities, in, func() any { return bson.NewObjectID() })
+	doc, err := u.update.Insert(equalities, in, func() any { return bson.NewObjectIDFromTimestamp(u.now) })
 	if err != nil {
 		return err
 	}

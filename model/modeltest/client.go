@@ -91,6 +91,12 @@ func (b *backend) configure(c *config) error {
 	if c.lag > 0 && b.engine != nil {
 		b.engine.DelayChanges(c.lag)
 	}
+	if c.clock != nil {
+		if b.engine == nil {
+			return errServerClock
+		}
+		c.clock.drive(b.engine)
+	}
 	if c.ttl != nil {
 		if b.engine == nil {
 			return errServerTTL

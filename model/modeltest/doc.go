@@ -36,6 +36,7 @@
 //	one command late, or waiting for the test              Delay, Hold
 //	change streams that show changes late                  WithChangeLag
 //	documents that expire late                             WithTTL
+//	days that must pass, a given day                       WithClock; testing/synctest
 //	a crash at every place                                 FaultMatrix
 //	two operations at a time, in every order               Interleave
 //	a whole model: all of this, under scopes too           Verify
@@ -43,7 +44,7 @@
 // # Tasks
 //
 //   - Get a client: [NewClient], [Start]. Get a connection string: [Listen]. With options: [WithClientOptions], [WithMonitor],
-//     [WithFaults], [WithChangeLag], [WithTTL].
+//     [WithFaults], [WithChangeLag], [WithTTL], [WithClock].
 //   - Run a test on a server too: [Each]. Leave out what that server can't do: [Need], [NeedTransactions], [NeedValidators],
 //     [NeedChangeStreams].
 //   - Record what a server answers, and test without it: [Replay], [WithAnyOrder].
@@ -64,6 +65,9 @@
 //
 // NewClient works inside a testing/synctest bubble, where a sleep of days takes no time. The engine's clock is the bubble's: for
 // $$NOW and $currentDate, and for documents that expire. Listen doesn't work there, because the network is outside the bubble.
+//
+// Outside a bubble, and with Listen, a [Clock] is the engine's time: it shows the day that the test gives it, and stands still until the
+// test moves it.
 //
 // The engine removes an expired document before the next command. A MongoDB does so up to a minute later, or more. A [TTL] makes the
 // engine as late, or lets it wait for the test.

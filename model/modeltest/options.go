@@ -18,6 +18,7 @@ type config struct {
 	client   []*options.ClientOptions
 	lag      time.Duration // of the engine's change streams
 	ttl      *TTL
+	clock    *Clock
 	anyOrder bool // of a recording's commands
 }
 

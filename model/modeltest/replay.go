@@ -66,8 +66,8 @@ const EnvRecord = "DOCMODEL_RECORD"
 // # Options
 //
 // [WithMonitor] and [WithClientOptions] work as with [NewClient]. [WithFaults] acts between the client and the recording:
-// the commands that faults let through are the recorded ones. [WithChangeLag] and [WithTTL] change an engine while it is
-// recorded.
+// the commands that faults let through are the recorded ones. [WithChangeLag], [WithTTL] and [WithClock] change an engine
+// while it is recorded.
 func Replay(t testing.TB, file string, opts ...Option) *mongo.Client {
 	t.Helper()
 	c := newConfig(opts)

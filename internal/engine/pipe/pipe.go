@@ -221,14 +221,14 @@ func (s *stream) setDeadline(d *deadline, t time.Time) error {
 	if t.IsZero() {
 		return nil
 	}
-	left := time.Until(t)
+	left := time.Until(t) // real time: deadlines of a net.Conn are of the client's clock
 	if left <= 0 {
 		d.over = true
 		s.changed()
 		return nil
 	}
 	epoch := d.epoch
-	d.timer = time.AfterFunc(left, func() {
+	d.timer = time.AfterFunc(left, func() { // real time: as above
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if d.epoch == epoch {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -165,7 +166,7 @@ func (s *merge) write(r *run, in Docs) error {
 			return err
 		}
 		if bsonval.Index(d, "_id") < 0 && slices.Contains(s.on, "_id") {
-			d = append(bson.D{{Key: "_id", Value: bson.NewObjectID()}}, d...)
+			d = append(bson.D{{Key: "_id", Value: bson.NewObjectIDFromTimestamp(r.env.Now())}}, d...)
 		}
 		for _, name := range s.on {
 			v := getPath(d, strings.Split(name, "."))
@@ -213,8 +214,8 @@ func (s *merge) isOn(e *mongoerr.Error) bool {
 
 // inserted is the document that is inserted for d. MongoDB merges, and keeps what exists, by an upsert with $set or $setOnInsert,
 // which adds fields in the order of their names, after those that the filter has.
-func (s *merge) inserted(d bson.D) (bson.D, error) {
-	newID := func() any { return bson.NewObjectID() }
+func (s *merge) inserted(d bson.D, now time.Time) (bson.D, error) {
+	newID := func() any { return bson.NewObjectIDFromTimestamp(now) }
 	if s.matched != "merge" && s.matched != "keepExisting" {
 		if bsonval.Index(d, "_id") < 0 {
 			d = append(bson.D{{Key: "_id", Value: newID()}}, d...)
@@ -229,7 +230,7 @@ func (s *merge) inserted(d bson.D) (bson.D, error) {
 	for _, name := range s.on {
 		filter = append(filter, bson.E{Key: name, Value: getPath(d, strings.Split(name, "."))})
 	}
-	return u.Insert(filter, update.Input{Position: -1}, newID)
+	return u.Insert(filter, update.Input{Position: -1, Now: now}, newID)
 }
 
 func (s *merge) apply(c *expr.Context, d, old bson.D) (bson.D, Action, error) {
@@ -241,7 +242,7 @@ func (s *merge) apply(c *expr.Context, d, old bson.D) (bson.D, Action, error) {
 		case s.notMatched == "fail":
 			return nil, Keep, mongoerr.New(13113, "$merge could not find a matching document in the target collection for at least one document in the source collection")
 		}
-		d, err := s.inserted(d)
+		d, err := s.inserted(d, c.Now)
 		return d, Insert, err
 	}
 	var change any

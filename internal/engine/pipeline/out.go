@@ -37,7 +37,7 @@ func (s *out) run(r *run, in Docs) Docs {
 		withIDs := func(yield func(bson.D, error) bool) {
 			for d, err := range in {
 				if err == nil && bsonval.Index(d, "_id") < 0 {
-					d = append(bson.D{{Key: "_id", Value: bson.NewObjectID()}}, d...)
+					d = append(bson.D{{Key: "_id", Value: bson.NewObjectIDFromTimestamp(r.env.Now())}}, d...)
 				}
 				if !yield(d, err) || err != nil {
 					return

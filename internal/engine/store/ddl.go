@@ -32,9 +32,9 @@ func (w *Writer) CreateAs(ns Namespace, options bson.D, form Form) error {
 	if err != nil {
 		return err
 	}
-	id := idSpec(by)
+	id := idSpec(by, w.store.Now())
 	if form.Series != nil {
-		id = seriesID()
+		id = seriesID(w.store.Now())
 	}
 	c := &Collection{
 		NS: ns, Options: options, Collation: by, Form: form, UUID: newUUID(),
@@ -45,7 +45,7 @@ func (w *Writer) CreateAs(ns Namespace, options bson.D, form Form) error {
 }
 
 func newUUID() bson.Binary {
-	id := bson.NewObjectID()
+	id := bson.NewObjectID() // real time: it makes the UUID unique, and is not told
 	uuid := append([]byte{0, 0, 0, 0}, id[:]...)
 	uuid[6], uuid[8] = uuid[6]&0x0f|0x40, uuid[8]&0x3f|0x80
 	return bson.Binary{Subtype: 4, Data: uuid}
@@ -150,7 +150,7 @@ func (w *Writer) AddIndex(ns Namespace, spec *IndexSpec) error {
 		return err
 	}
 	e := w.edit(ns)
-	spec.Uses = newUses()
+	spec.Uses = newUses(w.store.Now())
 	x := &indexEdit{spec: spec, entries: NewTree(spec.compareEntries).Edit()}
 	for r := range e.records.View().All() {
 		if err := w.watch.Step(); err != nil {

@@ -83,12 +83,14 @@ const (
 // history is the latest changes, in order. What it costs a store that nobody
 // watches is a reference for each change.
 type history struct {
+	now      func() time.Time
 	mu       sync.Mutex
 	events   []*Event
 	head     int // events before it have been forgotten
 	bytes    int
 	lost     Position      // the last one that was forgotten
 	last     Position      // the latest time
+	first    Position      // the time of the state that it began with
 	wake     chan struct{} // closed by the next change; nil when nobody waits
 	stored   chan struct{} // closed by the next commit; nil when nobody waits
 	versions []version     // the latest ones, in order
@@ -98,9 +100,10 @@ type history struct {
 
 // begin starts an empty history of a state at the present.
 func (h *history) begin(state *State) {
-	now := uint32(time.Now().Unix())
+	now := uint32(h.now().Unix())
 	h.lost = Position{Timestamp: bson.Timestamp{T: now}}
 	h.last = Position{Timestamp: bson.Timestamp{T: now, I: 1}}
+	h.first = h.last
 	h.keep(state)
 }
 
@@ -116,7 +119,7 @@ func (h *history) tick(now time.Time) bson.Timestamp {
 func (h *history) stamp() bson.Timestamp {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.last = Position{Timestamp: h.tick(time.Now())}
+	h.last = Position{Timestamp: h.tick(h.now())}
 	return h.last.Timestamp
 }
 
@@ -126,11 +129,11 @@ func (h *history) publish(state *State, events []*Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(events) == 0 {
-		h.last = Position{Timestamp: h.tick(time.Now())}
+		h.last = Position{Timestamp: h.tick(h.now())}
 		h.keep(state)
 		return
 	}
-	now := time.Now()
+	now := h.now()
 	for i, e := range events {
 		if i == 0 || e.Origin == nil {
 			h.last = Position{Timestamp: h.tick(now)}
@@ -144,7 +147,7 @@ func (h *history) publish(state *State, events []*Event) {
 	h.forget()
 	h.store()
 	if h.lag > 0 {
-		time.AfterFunc(h.lag, func() {
+		time.AfterFunc(h.lag, func() { // real time: it only wakes those who look again
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			h.show()
@@ -207,7 +210,7 @@ func (h *history) shown() int {
 	if h.lag == 0 {
 		return len(h.events)
 	}
-	limit := time.Now().Add(-h.lag)
+	limit := h.now().Add(-h.lag)
 	kept := h.events[h.head:]
 	return h.head + sort.Search(len(kept), func(i int) bool { return kept[i].Wall.After(limit) })
 }
@@ -293,7 +296,7 @@ func (w *Writer) Overwrite(ns Namespace, fn func() error) error {
 	err := fn()
 	w.mute = was
 	if c := w.Collection(ns); err == nil && c != nil && !w.mute {
-		id := bson.NewObjectID()
+		id := bson.NewObjectIDFromTimestamp(w.store.Now())
 		from := Namespace{DB: ns.DB, Coll: "tmp.agg_out." + id.Hex()}
 		w.events = append(w.events, &Event{Kind: Renamed, NS: from, To: ns, UUID: c.UUID})
 	}

@@ -97,13 +97,13 @@ func (s *IndexSpec) Hashed() bool { return len(s.Fields) == 1 && s.Fields[0].Kin
 // IDIndex is the name of the index that every collection has.
 const IDIndex = "_id_"
 
-func idSpec(by *collation.Collator) *IndexSpec {
+func idSpec(by *collation.Collator, now time.Time) *IndexSpec {
 	return &IndexSpec{
 		Name:   IDIndex,
 		Key:    bson.D{{Key: "_id", Value: int32(1)}},
 		Fields: []Field{{Path: []string{"_id"}, Name: "_id"}},
 		Unique: true, Collation: by,
-		Uses: newUses(),
+		Uses: newUses(now),
 	}
 }
 

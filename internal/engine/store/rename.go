@@ -55,7 +55,7 @@ func (w *Writer) noteRename(old, c *Collection) error {
 	}
 	from := old.NS
 	if old.NS.DB != c.NS.DB {
-		from = Namespace{DB: c.NS.DB, Coll: "tmp" + bson.NewObjectID().Hex()[:5] + ".renameCollection"}
+		from = Namespace{DB: c.NS.DB, Coll: "tmp" + bson.NewObjectIDFromTimestamp(w.store.Now()).Hex()[:5] + ".renameCollection"}
 		copied := *c
 		copied.NS = from
 		for r := range c.Records.All() {

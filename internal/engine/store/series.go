@@ -35,8 +35,8 @@ func (s *Series) arrange(doc bson.D) (bson.D, error) {
 }
 
 // seriesID is the index on _id of a time series collection, for the store's own use.
-func seriesID() *IndexSpec {
-	s := idSpec(nil)
+func seriesID(now time.Time) *IndexSpec {
+	s := idSpec(nil, now)
 	s.Unique, s.Hidden, s.Internal = false, true, true
 	return s
 }

@@ -17,12 +17,14 @@ type Store struct {
 	records atomic.Int64
 	ids     atomic.Int64
 	history history
+	clock   atomic.Pointer[func() time.Time] // nil: the real clock
 }
 
 // New returns an empty store.
 func New() *Store {
 	s := &Store{mu: newLock()}
 	s.state.Store(newState())
+	s.history.now = s.Now
 	s.history.begin(s.state.Load())
 	return s
 }
@@ -83,7 +85,7 @@ func (s *Store) try(ctx context.Context, fn func(w *Writer) error) error {
 // wait returns when the transaction has ended, which its lifetime makes sure
 // of, or with the context's error.
 func (t *Txn) wait(ctx context.Context) error {
-	timer := time.NewTimer(time.Until(t.deadline))
+	timer := time.NewTimer(min(t.deadline.Sub(t.store.Now()), Lifetime)) // real time: where the clock stands still, the wait still ends
 	defer timer.Stop()
 	select {
 	case <-t.done:

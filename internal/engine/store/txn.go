@@ -49,7 +49,7 @@ type indexKey struct {
 func (s *Store) Begin() *Txn {
 	t := &Txn{
 		store:    s,
-		deadline: time.Now().Add(Lifetime),
+		deadline: s.Now().Add(Lifetime),
 		done:     make(chan struct{}),
 		records:  map[recordKey]touched{},
 		keys:     map[indexKey]*Editor[Entry]{},
@@ -70,7 +70,7 @@ func (t *Txn) Snapshot() *State {
 // Ended reports whether the transaction has been committed or aborted, which
 // it is when its lifetime is over.
 func (t *Txn) Ended() bool {
-	if time.Now().After(t.deadline) {
+	if t.store.Now().After(t.deadline) {
 		t.Abort()
 	}
 	select {
@@ -87,7 +87,7 @@ func (t *Txn) Over() bool {
 	case <-t.done:
 		return true
 	default:
-		return time.Now().After(t.deadline)
+		return t.store.Now().After(t.deadline)
 	}
 }
 

@@ -11,7 +11,7 @@ type Uses struct {
 	n     atomic.Int64
 }
 
-func newUses() *Uses { return &Uses{Since: time.Now()} }
+func newUses(now time.Time) *Uses { return &Uses{Since: now} }
 
 // Add counts one use.
 func (u *Uses) Add() { u.n.Add(1) }

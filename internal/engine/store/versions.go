@@ -34,7 +34,7 @@ func (h *history) keep(state *State) {
 		return
 	}
 	h.versions = append(h.versions, version{now, state})
-	oldest := uint32(time.Now().Add(-Window).Unix())
+	oldest := uint32(h.now().Add(-Window).Unix())
 	drop := max(len(h.versions)-keepVersions, 0)
 	for drop < len(h.versions)-1 && h.versions[drop+1].from.T < oldest {
 		drop++
@@ -50,7 +50,7 @@ func (s *Store) Pin() (bson.Timestamp, *State) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	v := version{h.last.Timestamp, h.versions[len(h.versions)-1].state}
-	oldest := uint32(time.Now().Add(-Window).Unix())
+	oldest := uint32(h.now().Add(-Window).Unix())
 	for len(h.pinned) > 0 && h.pinned[0].from.T < oldest {
 		h.pinned = h.pinned[1:]
 	}
@@ -69,7 +69,7 @@ func (s *Store) At(t bson.Timestamp) (*State, error) {
 		return nil, mongoerr.New(mongoerr.InvalidOptions, "readConcern atClusterTime value must not be greater than the current clusterTime. "+
 			"Requested clusterTime: %s; current clusterTime: %s", Show(t), Show(h.last.Timestamp))
 	}
-	old := t.T < uint32(time.Now().Add(-Window).Unix())
+	old := t.T < uint32(h.now().Add(-Window).Unix())
 	if i := sort.Search(len(h.versions), func(i int) bool { return before(t, h.versions[i].from) }); i > 0 && !old {
 		return h.versions[i-1].state, nil
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -29,6 +30,9 @@ type Writer struct {
 
 // Time returns a cluster time that nothing else has.
 func (w *Writer) Time() bson.Timestamp { return w.store.history.stamp() }
+
+// Now returns the time of the store's clock.
+func (w *Writer) Now() time.Time { return w.store.Now() }
 
 // State returns what the writer would publish now.
 func (w *Writer) State() *State {

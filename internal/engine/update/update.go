@@ -52,7 +52,7 @@ type Options struct {
 type Input struct {
 	Position int       // the array position by which the query matched, -1 for none; see query.Matcher.MatchArrayIndex
 	IsInsert bool      // the document is being inserted by an upsert
-	Now      time.Time // for $currentDate and $$NOW; zero means time.Now()
+	Now      time.Time // for $currentDate and $$NOW
 }
 
 // IsReplacement reports whether u is a replacement document rather than
@@ -120,9 +120,6 @@ func (u *Update) NeedsPosition() bool {
 // Apply returns the updated document. Nothing was modified when it is
 // bsonval.Equal to doc. The _id can't change.
 func (u *Update) Apply(doc bson.D, in Input) (bson.D, error) {
-	if in.Now.IsZero() {
-		in.Now = time.Now()
-	}
 	next, err := u.apply(doc, in)
 	if err != nil {
 		return nil, err
