@@ -127,9 +127,22 @@ func image(e *store.Event, doc bson.D, mode, what string) (any, error) {
 	case e.Images:
 		return doc, nil
 	case mode == "required":
-		return nil, fatal(mongoerr.NoMatchingDocument,
-			"Change stream was configured to require a %s for all update, delete and replace events, but the %s was not found for event: %s",
-			what, what, store.Show(token{e.Position, changed}.document()))
+		return nil, notFound(e, what)
 	}
 	return nil, nil
+}
+
+// notFound is the error of a stream that requires an image. It has no label: another stream may go on from the same token without
+// requiring one.
+func notFound(e *store.Event, what string) error {
+	kinds := "update, delete and replace"
+	if what == "post-image" {
+		kinds = "update"
+	}
+	event := bson.D{{Key: "operationType", Value: e.Kind}, {Key: "ns", Value: namespaceDocument(e.NS)}, {Key: "clusterTime", Value: e.Timestamp}}
+	if e.Origin != nil {
+		event = append(event, bson.E{Key: "txnNumber", Value: e.Origin.Number})
+	}
+	return mongoerr.New(mongoerr.NoMatchingDocument, "Change stream was configured to require a %s for all %s events, but the %s was not found for event: %s",
+		what, kinds, what, store.Show(event))
 }

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -234,6 +235,10 @@ func TestChangeFullDocument(t *testing.T) {
 		t.Error("a required image that isn't there was given")
 	}
 	wantCode(t, "required and not recorded", must.Err(), 47)
+	var failed mongo.CommandError
+	if !errors.As(must.Err(), &failed) || failed.HasErrorLabel("NonResumableChangeStreamError") {
+		t.Errorf("the error is labelled as one of a stream that can't go on: %v", must.Err())
+	}
 }
 
 func TestChangeTransaction(t *testing.T) {
