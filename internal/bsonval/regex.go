@@ -10,9 +10,10 @@ import (
 )
 
 // CompileRegex compiles a regular expression in MongoDB's syntax, which is
-// PCRE's, with options among i, m, s, x and u. What Go's engine can't do
+// PCRE's, with options among i, m, s, x and u. What Go's package can't do
 // (lookaround, backreferences, possessive quantifiers, repeats beyond 1000) is
-// an error of code 51091, an unknown option one of code 51108.
+// an error of code 51091, as what is invalid, an unknown option one of code 51108.
+// The engine's package pcre does that, too.
 func CompileRegex(pattern, options string) (*regexp.Regexp, error) {
 	flags := ""
 	for _, o := range options {

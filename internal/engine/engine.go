@@ -19,7 +19,8 @@
 // copy-on-write B-trees, so that a snapshot is free and a transaction is a private copy of the
 // roots. query, jsonschema, update, projection, expr, window and pipeline are the language, over the values
 // of internal/bsonval; each has a registry of its operators, so that one more operator is one more
-// file. geo has the shapes of geospatial queries, fts the terms and scores of text search. operators walks the registries: each operator has cases in its testdata, which run on a
+// file. geo has the shapes of geospatial queries, fts the terms and scores of text search, pcre the regular expressions
+// that Go's package hasn't. operators walks the registries: each operator has cases in its testdata, which run on a
 // server too, and each further name in MongoDB's manual is refused by name. differ feeds the engine
 // and a server the same random commands. Where the two differ, MongoDB's documentation decides; a
 // difference that is the server's own is a named rule there. specs runs the driver's own

@@ -123,8 +123,8 @@
 //   - expanded events and large events in parts, of change streams, whose history is 10,000 changes
 //   - encryption, users and roles, sharding, a second member, and what serverStatus says of memory, locks and latencies; $collStats
 //     and $indexStats tell sizes in memory, counts, and how many commands have read an index
-//   - regular expressions with lookaround, backreferences or possessive quantifiers; dates without a format that count from another
-//     ("tomorrow", "+1 day"); sines, cosines and tangents of decimals above 1E+45
+//   - regular expressions with recursion, calls of groups, branch reset groups, verbs, callouts, \X or \C; dates without a format that
+//     count from another ("tomorrow", "+1 day"); sines, cosines and tangents of decimals above 1E+45
 //
 // Percentiles are exact, where a server approximates those of many numbers. Powers, logarithms and sines are the numbers next to the
 // exact results, where a server's may have another last digit.

@@ -1,23 +1,23 @@
 package expr
 
 import (
-	"regexp"
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/pcre"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// regexes match strings; see value.CompileRegex for their syntax.
+// regexes match strings; see package pcre for their syntax.
 var regexes = table{
-	"$regexMatch":   parseMatching(func(re *regexp.Regexp, s string) any { return re.MatchString(s) }, false),
+	"$regexMatch":   parseMatching(matches, false),
 	"$regexFind":    parseMatching(findFirst, nil),
 	"$regexFindAll": parseMatching(findAll, bson.A{}),
 }
 
-func parseMatching(f func(re *regexp.Regexp, s string) any, ofNull any) parser {
+func parseMatching(f func(re pcre.Regexp, s string) (any, error), ofNull any) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
 		parts, err := fields(name, arg, s, ofRegex, "input!", "regex!", "options")
 		if err != nil {
@@ -53,13 +53,17 @@ func parseMatching(f func(re *regexp.Regexp, s string) any, ofNull any) parser {
 			if !ok {
 				return nil, mongoerr.New(51104, "%s needs 'input' to be of type string", name)
 			}
-			return f(re, text), nil
+			out, err := f(re, text)
+			if err != nil {
+				err = mongoerr.New(51156, "Error occurred while executing the regular expression in %s. Result code: %v", name, err)
+			}
+			return out, err
 		}), nil
 	}
 }
 
 // constantRegex compiles once what doesn't depend on the document; nil when it does.
-func constantRegex(name string, parts map[string]Expr) (*regexp.Regexp, error) {
+func constantRegex(name string, parts map[string]Expr) (pcre.Regexp, error) {
 	source, ok := Literal(parts["regex"])
 	if !ok {
 		return nil, nil
@@ -74,7 +78,7 @@ func constantRegex(name string, parts map[string]Expr) (*regexp.Regexp, error) {
 }
 
 // compileParts returns nil for a null regular expression.
-func compileParts(name string, source, options any) (*regexp.Regexp, error) {
+func compileParts(name string, source, options any) (pcre.Regexp, error) {
 	text, flags := "", ""
 	switch x := source.(type) {
 	case string:
@@ -97,30 +101,30 @@ func compileParts(name string, source, options any) (*regexp.Regexp, error) {
 		}
 		flags = o
 	}
-	re, err := bsonval.CompileRegex(text, flags)
+	re, err := pcre.Compile(text, flags)
 	if err != nil {
 		return nil, mongoerr.New(51111, "Invalid Regex in %s: %s", name, mongoerr.From(err).Message)
 	}
 	return re, nil
 }
 
-func findFirst(re *regexp.Regexp, s string) any {
-	at := re.FindStringSubmatchIndex(s)
-	if at == nil {
-		return nil
+func matches(re pcre.Regexp, s string) (any, error) { return re.MatchString(s) }
+
+func findFirst(re pcre.Regexp, s string) (any, error) {
+	all, err := re.FindAll(s, 1)
+	if len(all) == 0 || err != nil {
+		return nil, err
 	}
-	return found(s, at)
+	return found(s, all[0]), nil
 }
 
-func findAll(re *regexp.Regexp, s string) any {
-	out := bson.A{}
-	for _, at := range re.FindAllStringSubmatchIndex(s, -1) {
-		if at[0] == len(s) && s != "" {
-			break // there is no search at the end
-		}
-		out = append(out, found(s, at))
+func findAll(re pcre.Regexp, s string) (any, error) {
+	all, err := re.FindAll(s, -1)
+	out := make(bson.A, len(all))
+	for i, at := range all {
+		out[i] = found(s, at)
 	}
-	return out
+	return out, err
 }
 
 func found(s string, at []int) bson.D {

@@ -1,11 +1,10 @@
 package jsonschema
 
 import (
-	"regexp"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/pcre"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
@@ -106,13 +105,14 @@ func parseUniqueItems(arg any, _ bson.D) (rule, error) {
 // property is the schema of the fields of one name, or of those that a pattern matches.
 type property struct {
 	name    string
-	pattern *regexp.Regexp // nil for one name
+	pattern pcre.Regexp // nil for one name
 	schema  *Schema
 }
 
 func (p property) is(name string) bool {
 	if p.pattern != nil {
-		return p.pattern.MatchString(name)
+		ok, _ := p.pattern.MatchString(name) // as in parsePattern
+		return ok
 	}
 	return p.name == name
 }
@@ -134,7 +134,7 @@ func readProperties(keyword string, arg any) ([]property, error) {
 		}
 		out[i] = property{name: e.Key, schema: s}
 		if keyword == "patternProperties" {
-			if out[i].pattern, err = bsonval.CompileRegex(e.Key, ""); err != nil {
+			if out[i].pattern, err = pcre.Compile(e.Key, ""); err != nil {
 				return nil, err
 			}
 		}

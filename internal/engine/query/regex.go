@@ -1,25 +1,24 @@
 package query
 
 import (
-	"regexp"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/pcre"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // pattern passes for strings that the regular expression matches, and for the
 // same regular expression stored as a value.
 type pattern struct {
-	re     *regexp.Regexp
+	re     pcre.Regexp
 	source bson.Regex
 	// collated says that index keys are those of a collation, which don't tell how a string begins.
 	collated bool
 }
 
 func (p *parser) pattern(source, options string) (pattern, error) {
-	re, err := bsonval.CompileRegex(source, options)
+	re, err := pcre.Compile(source, options)
 	return pattern{re, bson.Regex{Pattern: source, Options: options}, p.by != nil}, err
 }
 
@@ -34,9 +33,9 @@ func (p *parser) regex(source, options string) (cond, error) {
 func (p pattern) test(v any, _ *int) bool {
 	switch v := v.(type) {
 	case string:
-		return p.re.MatchString(v)
+		return p.matches(v)
 	case bson.Symbol:
-		return p.re.MatchString(string(v))
+		return p.matches(string(v))
 	case bson.Regex:
 		return v == p.source
 	}
@@ -44,6 +43,12 @@ func (p pattern) test(v any, _ *int) bool {
 }
 
 func (pattern) whole() bool { return false }
+
+// matches is false, as MongoDB's is, where the search reaches PCRE2's limits.
+func (p pattern) matches(s string) bool {
+	ok, _ := p.re.MatchString(s)
+	return ok
+}
 
 func parseRegexOperator(p *parser, arg any, all bson.D) (cond, error) {
 	var source, options string
