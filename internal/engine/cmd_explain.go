@@ -101,7 +101,10 @@ func readExplain(r *request) (inner *request, verbosity string, err error) {
 	copied := *r
 	inner = &copied
 	inner.body, inner.name = body, body[0].Key
-	if inner.command, err = lookup(inner.name); err != nil {
+	if inner.command, err = lookup(inner.name); err == nil {
+		err = inner.command.supported(inner.name)
+	}
+	if err != nil {
 		return nil, "", err
 	}
 	fields := args{place: inner.name, doc: body[1:]}

@@ -19,9 +19,16 @@ func init() {
 		&command{name: "hostInfo", admin: true, run: hostInfo},
 		&command{name: "getCmdLineOpts", admin: true, run: getCmdLineOpts},
 		&command{name: "getLog", admin: true, run: getLog},
+		&command{name: "authenticate", refused: nobodyIs},
+		&command{name: "saslStart", refused: nobodyIs},
+		&command{name: "saslContinue", refused: nobodyIs},
+		&command{name: "createUser", refused: nobodyIs},
+		&command{name: "updateUser", refused: nobodyIs},
 		&command{name: "top", refused: "the engine doesn't measure how long commands take"},
 	)
 }
+
+const nobodyIs = "there are no users"
 
 // connectionStatus says that nobody is authenticated, for there are no users.
 func connectionStatus(r *request) (reply, error) {

@@ -49,8 +49,13 @@ func lookup(name string) (*command, error) {
 	if c == nil {
 		return nil, mongoerr.New(mongoerr.CommandNotFound, "no such command: '%s'", name)
 	}
-	if c.refused != "" {
-		return nil, mongoerr.New(mongoerr.CommandNotSupported, "command %s is not supported: %s", name, c.refused)
-	}
 	return c, nil
+}
+
+// supported returns the error of a command that is known, and not supported. Fail points act on it before.
+func (c *command) supported(name string) error {
+	if c.refused == "" {
+		return nil
+	}
+	return mongoerr.New(mongoerr.CommandNotSupported, "command %s is not supported: %s", name, c.refused)
 }

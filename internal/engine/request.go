@@ -114,7 +114,7 @@ func (r *request) read(m wire.Message) (err error) {
 // execute runs the command, in its session when it has a number.
 func (r *request) execute() (reply, error) {
 	a := args{place: r.name, doc: r.body[1:]}
-	if err := a.known(r.command.fields, genericFields); err != nil && !r.command.open {
+	if err := a.known(r.command.fields, genericFields); err != nil && !r.command.open && r.command.refused == "" {
 		return nil, err
 	}
 	r.engine.counters.count(r)
@@ -125,6 +125,9 @@ func (r *request) execute() (reply, error) {
 		return nil, mongoerr.New(mongoerr.Unauthorized, "%s may only be run against the admin database.", r.name)
 	}
 	if err := r.failBefore(); err != nil {
+		return nil, err
+	}
+	if err := r.command.supported(r.name); err != nil {
 		return nil, err
 	}
 	if r.hasNumber {

@@ -44,7 +44,7 @@ func (e *environment) CollStats(db, coll string, want pipeline.CollStats) (bson.
 		if err != nil {
 			return nil, err
 		}
-		d = append(d, bson.E{Key: "storageStats", Value: storageStats(f, want.Scale)})
+		d = append(d, bson.E{Key: "storageStats", Value: storageStats(f, c.Capped, want.Scale)})
 	}
 	if want.Count {
 		if c == nil {
@@ -55,7 +55,7 @@ func (e *environment) CollStats(db, coll string, want pipeline.CollStats) (bson.
 	return d, nil
 }
 
-func storageStats(f store.Figures, scale int64) bson.D {
+func storageStats(f store.Figures, capped *store.Capped, scale int64) bson.D {
 	average := int64(0)
 	if f.Documents > 0 {
 		average = f.Bytes / f.Documents
@@ -68,11 +68,16 @@ func storageStats(f store.Figures, scale int64) bson.D {
 	if f.Documents > 0 {
 		d = append(d, bson.E{Key: "avgObjSize", Value: number(average)})
 	}
-	return append(d, bson.D{
+	d = append(d, bson.D{
 		{Key: "numOrphanDocs", Value: int32(0)},
 		{Key: "storageSize", Value: number(f.Bytes / scale)},
 		{Key: "freeStorageSize", Value: int32(0)},
-		{Key: "capped", Value: false},
+		{Key: "capped", Value: capped != nil},
+	}...)
+	if capped != nil {
+		d = append(d, bson.E{Key: "max", Value: number(capped.Max)}, bson.E{Key: "maxSize", Value: number(capped.Size / scale)})
+	}
+	return append(d, bson.D{
 		{Key: "nindexes", Value: int32(len(f.Indexes))},
 		{Key: "indexBuilds", Value: bson.A{}},
 		{Key: "totalIndexSize", Value: number(f.IndexBytes() / scale)},

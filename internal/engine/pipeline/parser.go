@@ -45,7 +45,7 @@ func (p *parser) stages(list bson.A) ([]stage, error) {
 		case name == "$changeStream":
 			return nil, notFirst(name)
 		case slices.Contains(absent, name):
-			return nil, mongoerr.New(mongoerr.NotImplemented, "%s isn't implemented by the embedded engine", name)
+			return nil, notThere(name)
 		default:
 			return nil, unknownStage(name)
 		}

@@ -81,3 +81,14 @@ var absent = []string{
 	"$planCacheStats", "$querySettings", "$queryStats", "$queue", "$rankFusion", "$rerank", "$score",
 	"$scoreFusion", "$search", "$searchMeta", "$shardedDataDistribution", "$vectorSearch",
 }
+
+// ofAtlas are the stages that only Atlas has. A MongoDB elsewhere refuses them, too.
+var ofAtlas = []string{"$listSearchIndexes", "$search", "$searchMeta", "$vectorSearch"}
+
+// notThere is the error of a stage that MongoDB has.
+func notThere(name string) error {
+	if slices.Contains(ofAtlas, name) {
+		return mongoerr.New(mongoerr.NotImplemented, "%s needs the search of MongoDB Atlas, which isn't here", name)
+	}
+	return mongoerr.New(mongoerr.NotImplemented, "%s isn't implemented by the embedded engine", name)
+}
