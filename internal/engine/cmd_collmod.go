@@ -18,7 +18,7 @@ func init() {
 	}})
 }
 
-// collMod changes the expiry or the visibility of an index, what a collection is validated by, how much a capped one
+// collMod changes the expiry, the visibility or the uniqueness of an index, what a collection is validated by, how much a capped one
 // holds, whether it keeps documents before and after changes, or what a view shows.
 func collMod(r *request) (reply, error) {
 	ns, err := r.namespace()
@@ -58,21 +58,20 @@ type modification struct {
 	images     bson.D
 	size, max  int64
 	index      *args
+	dry        bool // it says only whether an index could become unique
 }
 
 func (m *modification) read() (err error) {
-	for _, name := range []string{"timeseries", "dryRun"} {
-		m.refuse(name)
-	}
+	m.refuse("timeseries")
 	m.validation, err = readValidation(m.args, nil)
 	m.fail(err)
 	m.images = readImages(m.args, m.ns)
 	m.size, m.max = cappedSize(m.args, "cappedSize"), cappedMax(m.args, "cappedMax")
 	m.index = &args{place: "collMod.index", doc: m.document("index")}
 	m.fail(m.index.known([]string{"name", "keyPattern", "expireAfterSeconds", "hidden", "unique", "prepareUnique"}))
-	m.index.refuse("unique")
-	m.index.refuse("prepareUnique")
+	m.dry = m.boolean("dryRun", false)
 	m.fail(m.index.err)
+	m.fail(m.checkUnique())
 	return m.err
 }
 
@@ -177,12 +176,17 @@ func (m *modification) changeIndex(w *store.Writer, c *store.Collection) (reply,
 	if err != nil {
 		return nil, err
 	}
-	next := *c.Index(names[0]).Spec
+	x := c.Index(names[0])
+	next := *x.Spec
 	rep, err := changeIndex(m.index, &next)
 	if err != nil {
 		return nil, err
 	}
-	return rep, w.AlterIndex(m.ns, &next)
+	unique, err := m.changeUnique(w, x, &next)
+	if err != nil || m.dry {
+		return nil, err
+	}
+	return append(rep, unique...), w.AlterIndex(m.ns, &next)
 }
 
 // changeIndex changes a spec as collMod asks, and says what was and what is.

@@ -132,7 +132,7 @@ func equalKeys(a, b bson.D) bool {
 }
 
 func sameOptions(a, b *store.IndexSpec) bool {
-	return a.Unique == b.Unique && a.Sparse == b.Sparse && bsonval.Equal(a.Partial, b.Partial) && bsonval.Equal(a.Projection, b.Projection) &&
+	return a.Unique == b.Unique && a.Prepare == b.Prepare && a.Sparse == b.Sparse && bsonval.Equal(a.Partial, b.Partial) && bsonval.Equal(a.Projection, b.Projection) &&
 		bsonval.Equal(a.Extra, b.Extra) && a.Expires == b.Expires && a.ExpireAfter == b.ExpireAfter
 }
 

@@ -29,7 +29,7 @@ func readIndex(a *args, c *store.Collection) (*store.IndexSpec, error) {
 	a.required("key")
 	s := &store.IndexSpec{
 		Name: a.text("name"), Key: a.document("key"),
-		Unique: a.boolean("unique", false), Sparse: a.boolean("sparse", false), Hidden: a.boolean("hidden", false),
+		Unique: a.boolean("unique", false), Prepare: a.boolean("prepareUnique", false), Sparse: a.boolean("sparse", false), Hidden: a.boolean("hidden", false),
 		Partial: a.document("partialFilterExpression"),
 	}
 	a.boolean("background", false)
@@ -38,7 +38,6 @@ func readIndex(a *args, c *store.Collection) (*store.IndexSpec, error) {
 	for _, name := range []string{"storageEngine", "bucketSize"} {
 		a.refuse(name)
 	}
-	a.refuse("prepareUnique", false)
 	if d, ok := a.get("collation"); ok && bsonval.Equal(d, bson.D{}) {
 		a.fail(mongoerr.New(mongoerr.BadValue, "The field 'collation' cannot be an empty object."))
 	}
@@ -110,7 +109,7 @@ func readKey(s *store.IndexSpec) error {
 		s.Fields = append(s.Fields, store.NewField(e.Key, kind, desc))
 	}
 	for _, f := range s.Fields {
-		if s.Unique && f.Kind != store.Ordered {
+		if s.Guards() && f.Kind != store.Ordered {
 			return mongoerr.New(mongoerr.CannotCreateIndex, "Only ordered indexes can be unique, not %s", store.Show(s.Key))
 		}
 	}
@@ -238,6 +237,9 @@ func describeIndex(s *store.IndexSpec) bson.D {
 	d := bson.D{{Key: "v", Value: int32(2)}, {Key: "key", Value: s.Key}, {Key: "name", Value: s.Name}}
 	if s.Unique && s.Name != store.IDIndex {
 		d = append(d, bson.E{Key: "unique", Value: true})
+	}
+	if s.Prepare {
+		d = append(d, bson.E{Key: "prepareUnique", Value: true})
 	}
 	if s.Sparse {
 		d = append(d, bson.E{Key: "sparse", Value: true})

@@ -49,7 +49,7 @@ func readWildcard(a *args, s *store.IndexSpec) error {
 		return mongoerr.New(mongoerr.BadValue, `The field 'wildcardProjection' is only allowed when 'key' is {"$**": ±1}`)
 	case s.Wild == nil:
 		return nil
-	case s.Unique, s.Sparse:
+	case s.Guards(), s.Sparse:
 		return mongoerr.New(mongoerr.CannotCreateIndex, "Index type 'wildcard' does not support the unique and sparse options")
 	case a.has("expireAfterSeconds"):
 		return mongoerr.New(mongoerr.CannotCreateIndex, "Index type 'wildcard' cannot be a TTL index")

@@ -101,7 +101,7 @@ func checkSeriesIndex(c *store.Collection, s *store.IndexSpec) error {
 		return nil
 	}
 	switch {
-	case s.Unique, s.Sparse:
+	case s.Guards(), s.Sparse:
 		return mongoerr.New(mongoerr.InvalidOptions, "Unique and sparse indexes are not supported on time-series collections: %s", store.Show(s.Key))
 	case bsonval.Index(s.Key, "_id") >= 0:
 		return mongoerr.New(mongoerr.CannotCreateIndex, "Invalid index spec for time-series collection: index on _id")

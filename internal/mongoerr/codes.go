@@ -113,6 +113,7 @@ const (
 	APIVersionError                          int32 = 322
 	APIStrictError                           int32 = 323
 	APIDeprecationError                      int32 = 324
+	CannotConvertIndexToUnique               int32 = 359
 	SocketException                          int32 = 9001
 	CannotGrowDocumentInCappedNamespace      int32 = 10003
 	NotWritablePrimary                       int32 = 10107
@@ -241,6 +242,7 @@ var names = map[int32]string{
 	APIVersionError:                          "APIVersionError",
 	APIStrictError:                           "APIStrictError",
 	APIDeprecationError:                      "APIDeprecationError",
+	CannotConvertIndexToUnique:               "CannotConvertIndexToUnique",
 	SocketException:                          "SocketException",
 	CannotGrowDocumentInCappedNamespace:      "CannotGrowDocumentInCappedNamespace",
 	NotWritablePrimary:                       "NotWritablePrimary",

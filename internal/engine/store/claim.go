@@ -44,7 +44,7 @@ func (t *Txn) checkKeys(current *Collection, e *collEdit, list []change, next *R
 		return nil
 	}
 	for i, x := range e.indexes {
-		if !x.spec.Unique {
+		if !x.spec.Guards() {
 			continue
 		}
 		for _, key := range list[i].add {
@@ -77,7 +77,7 @@ func (t *Txn) touchedRecord(e *collEdit, r *Record) bool {
 func (t *Txn) touchedKey(e *collEdit, list []change) bool {
 	for i, x := range e.indexes {
 		keys := t.keys[indexKey{e.base.id, x.spec.Name}]
-		if keys == nil || !x.spec.Unique {
+		if keys == nil || !x.spec.Guards() {
 			continue
 		}
 		for _, key := range list[i].add {
@@ -120,7 +120,7 @@ func (t *Txn) note(e *collEdit, list []change, old, next *Record) {
 	r.next = next
 	t.records[k] = r
 	for i, x := range e.indexes {
-		if !x.spec.Unique || len(list[i].add)+len(list[i].remove) == 0 {
+		if !x.spec.Guards() || len(list[i].add)+len(list[i].remove) == 0 {
 			continue
 		}
 		k := indexKey{e.base.id, x.spec.Name}

@@ -108,7 +108,7 @@ func (s *IndexSpec) difference(a, b []Key) (onlyA, onlyB []Key) {
 // checkUnique refuses keys that another record has.
 func (e *collEdit) checkUnique(list []change, self int64) error {
 	for i, x := range e.indexes {
-		if !x.spec.Unique {
+		if !x.spec.Guards() {
 			continue
 		}
 		for _, key := range list[i].add {

@@ -43,6 +43,7 @@ type IndexSpec struct {
 	Fields []Field
 
 	Unique  bool
+	Prepare bool // it takes no new duplicates, before it becomes unique
 	Sparse  bool
 	Hidden  bool
 	Partial bson.D                         // partialFilterExpression; nil means every document
@@ -68,6 +69,9 @@ type IndexSpec struct {
 
 	Uses *Uses // set as the index is made
 }
+
+// Guards reports whether the index refuses a key that another record has.
+func (s *IndexSpec) Guards() bool { return s.Unique || s.Prepare }
 
 // Ordered reports whether the index is kept in key order, so that it can
 // serve queries.
