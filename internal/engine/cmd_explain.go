@@ -120,7 +120,10 @@ func explainFind(r *request) (*explained, error) {
 		return nil, err
 	}
 	x := &explained{ns: f.ns, plan: f.plan}
-	if f.projection != nil {
+	switch {
+	case f.returnKey:
+		x.stage = "RETURN_KEY"
+	case f.projection != nil || f.recordID:
 		x.stage = "PROJECTION_DEFAULT"
 	}
 	return x, nil

@@ -25,13 +25,13 @@ func init() {
 
 // finder is a find command that has been read.
 type finder struct {
-	ns         store.Namespace
-	plan       *plan.Plan
-	projection *projection.Projection
-	batch      int64
-	single     bool
-	tailable   bool
-	await      bool
+	ns   store.Namespace
+	plan *plan.Plan
+	shape
+	batch    int64
+	single   bool
+	tailable bool
+	await    bool
 }
 
 func find(r *request) (reply, error) {
@@ -49,7 +49,7 @@ func find(r *request) (reply, error) {
 	if f.tailable {
 		return tailFind(r, f, f.await)
 	}
-	src := &found{exec: f.plan.Open(), projection: f.projection}
+	src := &found{exec: f.plan.Open(), shape: f.shape}
 	return r.first(f.ns, src, f.batch, f.single)
 }
 
@@ -83,9 +83,8 @@ func readFind(r *request) (*finder, error) {
 	for _, name := range []string{"min", "max"} {
 		a.refuse(name, bson.D{})
 	}
-	for _, name := range []string{"returnKey", "showRecordId"} {
-		a.refuse(name, false)
-	}
+	f.returnKey, f.recordID = a.boolean("returnKey", false), a.boolean("showRecordId", false)
+	q.Keyed = f.returnKey
 	now := r.engine.now()
 	a.special = r.special(ns)
 	q.Matcher = a.matcher(q.Filter, now, "let", a.collation(coll))

@@ -154,7 +154,7 @@ func TestRefusals(t *testing.T) {
 		{`{"find":"c","filter":{"a":{"$foo":1}}}`, "$foo", 2, "an unknown operator"},
 		{`{"find":"c","filter":3}`, "find.filter", 14, "a wrong type"},
 		{`{"find":"c","collation":{"locale":"ja"}}`, "collation", 238, "Japanese isn't there"},
-		{`{"find":"c","showRecordId":true}`, "showRecordId", 238, "showRecordId isn't there"},
+		{`{"find":"c","min":{"_id":1}}`, "min", 238, "min isn't there"},
 		{`{"find":"c","min":{"a":1}}`, "min", 238, "min isn't there"},
 		{`{"find":"c$"}`, "c$", 73, "no collection can have this name"},
 		{`{"find":"c","readConcern":{"level":"foo"}}`, "foo", 9, "an unknown read concern"},

@@ -3,6 +3,7 @@ package engine
 import (
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -227,8 +228,15 @@ func (d *documents) next() (bson.D, error) {
 
 // found is a source that runs a plan.
 type found struct {
-	exec       *plan.Exec
+	exec *plan.Exec
+	shape
+}
+
+// shape is how a find shows what it finds.
+type shape struct {
 	projection *projection.Projection // nil means whole documents
+	returnKey  bool                   // the key by which the index has it, in place of the document; the projection is of no account then
+	recordID   bool                   // with the record's number, after the projection
 }
 
 func (f *found) close() {}
@@ -238,19 +246,30 @@ func (f *found) next() (bson.D, error) {
 	if r == nil || err != nil {
 		return nil, err
 	}
+	if f.returnKey {
+		return f.exec.Key(r), nil
+	}
 	return f.show(r)
 }
 
-// show returns a record as the projection shows it.
-func (f *found) show(r *store.Record) (bson.D, error) {
-	if f.projection == nil {
-		return r.Doc, nil
+// show returns a record in its shape, where no index has found it.
+func (s shape) show(r *store.Record) (doc bson.D, err error) {
+	if s.returnKey {
+		return bson.D{}, nil
 	}
-	doc, err := f.projection.Apply(r.Doc)
-	if doc == nil && err == nil {
+	doc = r.Doc
+	if s.projection != nil {
+		if doc, err = s.projection.Apply(r.Doc); err != nil {
+			return nil, err
+		}
+	}
+	if s.recordID {
+		doc = append(slices.Clip(doc), bson.E{Key: "$recordId", Value: r.ID})
+	}
+	if doc == nil {
 		doc = bson.D{}
 	}
-	return doc, err
+	return doc, nil
 }
 
 // pulled is a source that runs a pipeline as far as documents are asked for.

@@ -6,7 +6,6 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/internal/engine/plan"
-	"github.com/docmodel/docmodel/internal/engine/projection"
 	"github.com/docmodel/docmodel/internal/engine/store"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
@@ -14,12 +13,12 @@ import (
 // tail is the source of a tailable cursor: the documents of a capped collection in the order of their insertion, and then those that
 // come later. Its next returns nil when there is nothing yet.
 type tail struct {
-	engine     *Engine
-	ns         store.Namespace
-	uuid       bson.Binary
-	query      plan.Query
-	projection *projection.Projection
-	watch      *interrupt.Watch
+	engine *Engine
+	ns     store.Namespace
+	uuid   bson.Binary
+	query  plan.Query
+	shape  shape
+	watch  *interrupt.Watch
 
 	coll    *store.Collection // the version that is read; nil when the latest is to be looked up
 	records store.Cursor[*store.Record]
@@ -43,7 +42,7 @@ func tailFind(r *request, f *finder, await bool) (reply, error) {
 	case c.Capped == nil:
 		return nil, mongoerr.New(mongoerr.BadValue, "error processing query: ns=%s: tailable cursor requested on non capped collection", f.ns)
 	}
-	t := &tail{engine: r.engine, ns: f.ns, uuid: c.UUID, query: q, projection: f.projection, watch: r.watch}
+	t := &tail{engine: r.engine, ns: f.ns, uuid: c.UUID, query: q, shape: f.shape, watch: r.watch}
 	return r.open(&cursor{ns: f.ns, source: t, tail: t, await: await}, f.batch, false)
 }
 
@@ -100,7 +99,7 @@ func (t *tail) next() (bson.D, error) {
 			continue
 		}
 		t.count++
-		return (&found{projection: t.projection}).show(r)
+		return t.shape.show(r)
 	}
 	return nil, nil
 }

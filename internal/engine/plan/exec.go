@@ -19,8 +19,9 @@ type Exec struct {
 	started bool
 	ended   bool
 	walkers []walker
-	at      int            // the walker whose turn it is
-	seen    map[int64]bool // records returned, when one may come again
+	at      int              // the walker whose turn it is
+	seen    map[int64]bool   // records returned, when one may come again
+	keys    map[int64]bson.D // of the records examined, if the query is Keyed
 	sorted  []*store.Record
 	loaded  bool
 	skipped int64
@@ -192,6 +193,9 @@ func (e *Exec) candidate() *store.Record {
 				continue
 			}
 			e.seen[entry.Record] = true
+		}
+		if e.plan.query.Keyed {
+			e.keep(e.walkers[e.at].scan.Index.Spec, entry)
 		}
 		r, _ := e.plan.coll.Record(entry.Record)
 		return r

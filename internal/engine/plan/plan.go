@@ -30,6 +30,7 @@ type Query struct {
 	Hint    any   // the name of an index, or its key; nil means none
 
 	Watch  *interrupt.Watch // ends the plan
+	Keyed  bool             // Exec.Key is asked for
 	Keep   int64            // how many of the sorted documents are asked for at most; 0 means all
 	NoDisk bool             // a sort may hold no more than order.MaxMemory
 }
@@ -58,6 +59,9 @@ func Choose(coll *store.Collection, q Query) (*Plan, error) {
 		return nil, err
 	}
 	if done, err := p.special(natural); done || err != nil {
+		if err == nil {
+			err = p.checkKeyed()
+		}
 		return p, err
 	}
 	switch {
@@ -66,6 +70,9 @@ func Choose(coll *store.Collection, q Query) (*Plan, error) {
 	case coll == nil, natural != 0:
 	default:
 		p.choose()
+	}
+	if err == nil {
+		err = p.checkKeyed()
 	}
 	return p, err
 }
