@@ -39,7 +39,11 @@ func stringOps() map[string]form {
 	}
 	for name, out := range map[string]kind{"$regexMatch": boolean, "$regexFind": obj, "$regexFindAll": arr} {
 		table[name] = form{out, func(g *gen) any {
-			doc := d("input", g.expr(str), "regex", pick[any](g, g.pattern(), "(a)(b)?", bson.Regex{Pattern: g.pattern()}))
+			patterns := []any{g.pattern(), "(a)(b)?", "(?=(.b))a", bson.Regex{Pattern: g.pattern()}}
+			if name != "$regexMatch" { // which that server compiles without groups
+				patterns = append(patterns, `(.)\1`, "(?:(a)|b)(?(1)b|a)")
+			}
+			doc := d("input", g.expr(str), "regex", pick(g, patterns...))
 			if g.chance(30) {
 				doc = append(doc, bson.E{Key: "options", Value: pick(g, "i", "m", "s", "x")})
 			}

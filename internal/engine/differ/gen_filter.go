@@ -75,7 +75,8 @@ func (g *gen) operand(path string) any {
 }
 
 func (g *gen) pattern() string {
-	return pick(g, "^a", "b", "a$", "^A", "", "a|b", "^.", "[ab]", "é", "a.b", "^a?b")
+	return pick(g, "^a", "b", "a$", "^A", "", "a|b", "^.", "[ab]", "é", "a.b", "^a?b",
+		"a(?=b)", "^(?!a)", "(?>a|ab)b", "a++b", "^(?=.*b)(?!.*é)a")
 }
 
 // treeOps are the operators that stand where a path does, and fieldOps those on a path's value.
