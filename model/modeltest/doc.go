@@ -119,7 +119,7 @@
 //   - compound wildcard indexes, 2dsphere indexes of version 1 or of two fields, text indexes of versions 1 and 2
 //   - text searches in other languages than english and none, $text and $geoNear in pipelines within others, $meta of
 //     other kinds than textScore, and the CRS of strict winding
-//   - the options min, max, returnKey and showRecordId of find
+//   - the options min and max of find, and its returnKey by an index that isn't an ordered one, or that has a collation
 //   - expanded events and large events in parts, of change streams, whose history is 10,000 changes
 //   - encryption, users and roles, sharding, a second member, and what serverStatus says of memory, locks and latencies; $collStats
 //     and $indexStats tell sizes in memory, counts, and how many commands have read an index
@@ -129,9 +129,10 @@
 // Percentiles are exact, where a server approximates those of many numbers. Powers, logarithms and sines are the numbers next to the
 // exact results, where a server's may have another last digit.
 //
-// Three things are otherwise than on a server. Nothing fails over, and nothing is lost in a crash. One write at a time runs, so
-// that plans are the same each time, and speed says little about a server's. A transaction of which no connection is left is
-// aborted after 5 seconds, where a server lets it hold its documents for the 60 seconds of its lifetime.
+// Four things are otherwise than on a server. Nothing fails over, and nothing is lost in a crash. Idle cursors and sessions don't
+// time out. One write at a time runs, so that plans are the same each time, and speed says little about a server's. A transaction
+// of which no connection is left is aborted after 5 seconds, where a server lets it hold its documents for the 60 seconds of its
+// lifetime.
 //
 // # How it was verified
 //
