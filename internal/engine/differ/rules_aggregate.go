@@ -105,13 +105,6 @@ var aggregateRules = []rule{
 		},
 	},
 	{
-		"$indexStats isn't merged",
-		"$merge takes the documents of any stage ($merge).",
-		func(x difference) bool {
-			return x.kind == OnlyEngine && x.engine.Code == 13113 && x.uses("$indexStats")
-		},
-	},
-	{
 		"what the server says that it doesn't support",
 		"MongoDB has it, as the page of each stage and operator says (Aggregation Operators).",
 		func(x difference) bool { return (x.kind == OnlyServer || x.kind == Codes) && x.server.Code == 115 },

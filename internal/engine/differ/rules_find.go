@@ -57,10 +57,10 @@ var findRules = []rule{
 	{
 		"constants and joined documents are placed last",
 		"MongoDB puts computed fields in the order in which they are given, in place of the field that they " +
-			"replace ($project, $addFields).",
+			"replace ($project, $addFields, $fill).",
 		func(x difference) bool {
 			return (x.kind == Replies || x.kind == States) && x.sameAfter(sortFields) &&
-				(x.uses("$project", "$addFields", "$set", "$lookup", "$unwind") || x.get("projection") != nil || x.get("fields") != nil)
+				(x.uses("$project", "$addFields", "$set", "$fill", "$lookup", "$unwind") || x.get("projection") != nil || x.get("fields") != nil)
 		},
 	},
 	{

@@ -184,6 +184,14 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		"an empty array sorts as null does, and constants of a projection are placed last",
+		"See there.",
+		func(x difference) bool {
+			return x.kind == Replies && x.get("sort") != nil && x.get("projection") != nil && x.holds(isEmptyArray) &&
+				x.sameAfter(func(v any) any { return sortElements(sortFields(v)) })
+		},
+	},
+	{
 		"an empty document is lost in $lookup, and joined documents are placed last",
 		"See there.",
 		func(x difference) bool {
@@ -229,7 +237,7 @@ var mixedRules = []rule{
 	},
 }
 
-var rules = slices.Concat(updateRules, laterUpdateRules, findRules, valueRules, laterRules, numberRules, aggregateRules, mixedRules)
+var rules = slices.Concat(updateRules, laterUpdateRules, findRules, valueRules, laterRules, numberRules, aggregateRules, stageRules, mixedRules)
 
 // regrouped reports whether groups by a field are counted, cut off or made anew by a later stage.
 func regrouped(c Case) bool {

@@ -48,7 +48,7 @@ func makeTable(t *testing.T) string {
 		rules            []rule
 	}{
 		{"Updates", "update", slices.Concat(updateRules, laterUpdateRules)}, {"Queries, projections and expressions", "aggregation", slices.Concat(findRules, valueRules, laterRules, numberRules)},
-		{"Pipelines", "aggregation", aggregateRules},
+		{"Pipelines", "aggregation", slices.Concat(aggregateRules, stageRules)},
 	} {
 		section(&b, part.title)
 		for _, r := range part.rules {

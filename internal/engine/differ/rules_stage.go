@@ -1,0 +1,105 @@
+package differ
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// stageRules are of stages that make documents, or tell of a collection.
+var stageRules = []rule{
+	{
+		"$merge and $out after $collStats and $indexStats store nothing",
+		"MongoDB stores what the stages before give, of any kind ($merge, $out).",
+		func(x difference) bool {
+			if !x.uses("$collStats", "$indexStats") || !hasStage(x.Case, "$merge") && !hasStage(x.Case, "$out") {
+				return false
+			}
+			return x.kind == OnlyEngine && x.engine.Code == 13113 ||
+				x.kind == States && len(batch(x.server.Reply)) > 0 && equalDocs(x.server.State, x.Docs)
+		},
+	},
+	{
+		"$fill computes a value for a field that has one",
+		"MongoDB fills fields that are null or missing ($fill).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.uses("$fill") && x.failsFor(fillEach)
+		},
+	},
+	{
+		"$densify of full bounds takes a document without the field for the first of its partition",
+		"MongoDB lets documents whose field is null or missing pass as they are ($densify, \"field\").",
+		func(x difference) bool {
+			return x.densifies("full") && (x.kind == OnlyServer && x.server.Text == "Unrecognized BSON data type code 0" ||
+				x.kind != OnlyServer && x.chosen())
+		},
+	},
+	{
+		"$densify of no documents makes those of a partition",
+		"MongoDB densifies each partition, and there is none ($densify, \"partitionByFields\").",
+		func(x difference) bool { return x.densifies(nil) && x.sameFor(unpartitioned) },
+	},
+	{
+		"$bucketAuto divides what is left anew for each bucket",
+		"MongoDB's buckets have the rounded quotient of documents and buckets, and the last one the rest; the manual doesn't say so ($bucketAuto).",
+		func(x difference) bool {
+			one := false
+			walk(x.Command, func(key string, v any) { one = one || key == "buckets" && v == int32(1) })
+			return x.uses("$bucketAuto") && !one && x.chosen()
+		},
+	},
+	{
+		"$pow of whole numbers fails when an exponent or the result is too large for a long",
+		"MongoDB returns a double then ($pow, \"Behavior\").",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.uses("$pow") && x.server.Code == 241 && x.server.Text == "Conversion would exceed target type limit"
+		},
+	},
+}
+
+// sameFor reports whether the engine gives what the server does once the command has been changed, but for the order of fields.
+func (x difference) sameFor(change func(any) any) bool {
+	c := x.Case
+	c.Command, _ = mapValue(c.Command, change).(bson.D)
+	x.engine = x.run(c)
+	return x.sameAfter(sortFields)
+}
+
+// fillEach computes the values of $fill for each document.
+func fillEach(v any) any {
+	output, ok := lookup(lookup(v, "$fill"), "output").(bson.D)
+	if !ok {
+		return v
+	}
+	var values bson.D
+	for _, e := range output {
+		if value := lookup(e.Value, "value"); value != nil {
+			values = append(values, bson.E{Key: "z" + strings.ReplaceAll(e.Key, ".", "_"), Value: value})
+		}
+	}
+	if values == nil {
+		return v
+	}
+	return d("$addFields", values)
+}
+
+// densifies reports whether a $densify with partitions has the bounds; nil stands for those that are given.
+func (c Case) densifies(bounds any) bool {
+	found := false
+	walk(c.Command, func(key string, v any) {
+		if key != "$densify" || lookup(v, "partitionByFields") == nil {
+			return
+		}
+		have := lookup(lookup(v, "range"), "bounds")
+		found = found || bounds == nil && isArray(have) || bounds != nil && have == any(bounds)
+	})
+	return found
+}
+
+// unpartitioned takes the partitions from a $densify.
+func unpartitioned(v any) any {
+	if doc, ok := v.(bson.D); ok && has(doc, "field") && has(doc, "range") {
+		return without(doc, "partitionByFields")
+	}
+	return v
+}
