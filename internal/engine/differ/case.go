@@ -16,7 +16,7 @@ type Case struct {
 	Ordered    bool     // the order of the documents returned is determined by the command
 }
 
-// collections are the collections of every database that cases run in, with their unique indexes.
+// collections are the collections of every database that cases run in, with their indexes.
 var collections = map[string][]bson.D{
 	"c":       nil,
 	"o":       nil,
@@ -27,6 +27,8 @@ var collections = map[string][]bson.D{
 	"u_spars": {d("key", d("b", 1), "name", "sparse", "unique", true, "sparse", true)},
 	"u_part": {d("key", d("a", 1), "name", "part", "unique", true,
 		"partialFilterExpression", d("b", d("$exists", true)))},
+	"geo":   {d("key", d("g", "2dsphere"), "name", "g")},
+	"words": {d("key", d("w", "text"), "name", "w", "default_language", "none")},
 }
 
 // verb is the command's name, such as "find".

@@ -6,10 +6,15 @@ import "go.mongodb.org/mongo-driver/v2/bson"
 var verbs = []func(g *gen) Case{
 	find, find, find, aggregate, aggregate, aggregate, aggregateExpr, aggregateExpr, aggregateExpr,
 	updateOne, updateOne, updateMany, updateMany, upsert, updateUnique, findAndModify, findAndModify,
-	deleteMany, insertUnique, distinct, count,
+	deleteMany, insertUnique, distinct, count, findSpecial,
 }
 
 func (g *gen) command() Case { return pick(g, verbs...)(g) }
+
+// findSpecial finds documents by an index of a kind of its own.
+func findSpecial(g *gen) Case {
+	return pick(g, findNear, findPlace, findPlace, geoNear, insertPlaces, findText, findText)(g)
+}
 
 func (g *gen) read(low, high int, command bson.D, ordered bool) Case {
 	return Case{Collection: "c", Docs: g.docs(low, high), Command: command, Ordered: ordered}
@@ -27,6 +32,8 @@ func find(g *gen) Case {
 	}
 	if g.chance(50) {
 		command = append(command, bson.E{Key: "projection", Value: g.projection()})
+	} else if g.chance(8) {
+		command = append(command, bson.E{Key: "projection", Value: d("c.$", 1, "a", 1)})
 	}
 	return g.read(1, 6, command, ordered)
 }

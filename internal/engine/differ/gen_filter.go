@@ -40,7 +40,7 @@ func (g *gen) condition(path string, depth int) any {
 	var out bson.D
 	for range 1 + g.IntN(5)/4 {
 		name := pickKey(g, fieldOps)
-		if name == "$geoWithin" && !g.chance(10) { // nothing may stand beside it
+		if slices.Contains(placeOps, name) && !g.chance(10) { // nothing may stand beside it
 			return g.operator(name, path, depth)
 		}
 		if !has(out, name) {
@@ -130,20 +130,6 @@ func (g *gen) typeName() string {
 	return pick(g, "int", "long", "double", "decimal", "string", "array", "object", "null", "bool", "date", "objectId")
 }
 
-// area is a rectangle, or a circle whose rim no point lies on.
-func (g *gen) area() bson.D {
-	at := func() any { return g.point() }
-	if g.chance(50) {
-		return d("$box", bson.A{at(), at()})
-	}
-	return d("$centerSphere", bson.A{at(), pick[any](g, 0.0171, 0.05, int32(1), int32(0), 3.5)})
-}
-
-// point is a legacy pair of coordinates.
-func (g *gen) point() bson.A {
-	return bson.A{pick[any](g, int32(0), int32(1), int32(2), 1.5, int32(-1)), pick[any](g, int32(0), int32(1), int64(2), 2.5)}
-}
-
 func operandOf(g *gen, path string, _ int) any { return g.operand(path) }
 
 func operandsOf(g *gen, path string, _ int) any {
@@ -170,10 +156,12 @@ func fieldTable() map[string]func(g *gen, path string, depth int) any {
 		"$mod": func(g *gen, _ string, _ int) any {
 			return bson.A{pick[any](g, int32(2), int64(3), 2.0, int32(-2)), pick[any](g, int32(0), int32(1), 1.5)}
 		},
-		"$size":      func(g *gen, _ string, _ int) any { return pick[any](g, int32(0), int32(1), int64(2), 3.0) },
-		"$geoWithin": func(g *gen, _ string, _ int) any { return g.area() },
-		"$regex":     nil, // see operator
-		"$options":   nil,
+		"$size":          func(g *gen, _ string, _ int) any { return pick[any](g, int32(0), int32(1), int64(2), 3.0) },
+		"$geoWithin":     func(g *gen, _ string, _ int) any { return g.area() },
+		"$within":        func(g *gen, _ string, _ int) any { return g.area() },
+		"$geoIntersects": func(g *gen, _ string, _ int) any { return g.crossing() },
+		"$regex":         nil, // see operator
+		"$options":       nil,
 		"$not": func(g *gen, path string, depth int) any {
 			if g.chance(15) {
 				return bson.Regex{Pattern: g.pattern()}

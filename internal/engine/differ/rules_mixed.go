@@ -237,7 +237,7 @@ var mixedRules = []rule{
 	},
 }
 
-var rules = slices.Concat(updateRules, laterUpdateRules, findRules, valueRules, laterRules, numberRules, aggregateRules, stageRules, mixedRules)
+var rules = slices.Concat(updateRules, laterUpdateRules, findRules, valueRules, laterRules, numberRules, aggregateRules, stageRules, placeRules, mixedRules)
 
 // regrouped reports whether groups by a field are counted, cut off or made anew by a later stage.
 func regrouped(c Case) bool {

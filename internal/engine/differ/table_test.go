@@ -49,6 +49,7 @@ func makeTable(t *testing.T) string {
 	}{
 		{"Updates", "update", slices.Concat(updateRules, laterUpdateRules)}, {"Queries, projections and expressions", "aggregation", slices.Concat(findRules, valueRules, laterRules, numberRules)},
 		{"Pipelines", "aggregation", slices.Concat(aggregateRules, stageRules)},
+		{"Places and texts", "query", placeRules},
 	} {
 		section(&b, part.title)
 		for _, r := range part.rules {
@@ -116,6 +117,8 @@ var manualPages = map[string]string{
 	"$ (update)":                   "reference/operator/update/positional",
 	"$[]":                          "reference/operator/update/positional-all",
 	"$[<identifier>]":              "reference/operator/update/positional-filtered",
+	"2dsphere Indexes":             "core/indexes/index-types/geospatial/2dsphere",
+	"$geoNear":                     "reference/operator/aggregation/geoNear",
 	"$addToSet (aggregation)":      "reference/operator/aggregation/addToSet",
 	"$expr":                        "reference/operator/query/expr",
 	"$jsonSchema":                  "reference/operator/query/jsonSchema",

@@ -1,0 +1,106 @@
+package differ
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// placeRules are of geospatial queries and of text search.
+var placeRules = []rule{
+	{
+		"a distance is measured on an ellipsoid",
+		"MongoDB measures on a sphere (2dsphere Indexes; $geoNear).",
+		func(x difference) bool {
+			return x.kind == Replies && hasStage(x.Case, "$geoNear") && almostEqual(x.engine.Reply, x.server.Reply)
+		},
+	},
+	{
+		"a least distance loses documents at times",
+		"MongoDB returns every document that is farther away ($minDistance).",
+		func(x difference) bool {
+			return x.kind == Replies && x.uses("$minDistance", "minDistance") && x.isPart()
+		},
+	},
+	{
+		"a 2dsphere index takes a legacy point that isn't on the sphere",
+		"A longitude is between -180 and 180, a latitude between -90 and 90 (2dsphere Indexes).",
+		func(x difference) bool {
+			return (x.kind == OnlyEngine || x.kind == Codes) && x.engine.Code == 16756 && x.holds(isFarOff)
+		},
+	},
+	{
+		"a phrase is of whole words, and what stands between them doesn't matter",
+		"MongoDB looks for the exact phrase, which is a part of the text ($text, \"Exact Strings\").",
+		func(x difference) bool {
+			return x.kind == Replies && x.uses("$text") && x.phrasesDiffer()
+		},
+	},
+}
+
+// phrasesDiffer reports whether each document that one of the two returns alone has the phrase of the search as a part of its text,
+// or as a sequence of its words, but not both.
+func (x difference) phrasesDiffer() bool {
+	var phrase string
+	walk(x.Command, func(key string, v any) {
+		if s, ok := v.(string); ok && key == "$search" {
+			_, phrase, _ = strings.Cut(strings.ToLower(s), `"`)
+			phrase, _, _ = strings.Cut(phrase, `"`)
+		}
+	})
+	engine, server := batch(x.engine.Reply), batch(x.server.Reply)
+	differs := func(v any, others bson.A) bool {
+		if slices.ContainsFunc(others, func(other any) bool { return bytes.Equal(encode(v), encode(other)) }) {
+			return true // it isn't alone
+		}
+		w, _ := lookup(v, "w").(string)
+		w = strings.ToLower(w)
+		return strings.Contains(w, phrase) != strings.Contains(wordsOf(w), wordsOf(phrase))
+	}
+	for _, v := range engine {
+		if !differs(v, server) {
+			return false
+		}
+	}
+	return phrase != "" && !slices.ContainsFunc(server, func(v any) bool { return !differs(v, engine) })
+}
+
+// wordsOf are the words of a text, with spaces between and around them.
+func wordsOf(s string) string {
+	return " " + strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' }), " ") + " "
+}
+
+// isPart reports whether the server returns some of the documents that the engine returns, in the same order, and no others.
+func (x difference) isPart() bool {
+	all, part := batch(x.run(x.unlimited()).Reply), batch(x.server.Reply)
+	for _, v := range all {
+		if len(part) > 0 && almostEqual(v, part[0]) {
+			part = part[1:]
+		}
+	}
+	return len(part) == 0
+}
+
+// almostEqual reports whether two values are equal but for the order of fields and for distances, which may differ by what the shape
+// of the earth makes of them.
+func almostEqual(x, y any) bool {
+	switch x := x.(type) {
+	case bson.D:
+		y, ok := y.(bson.D)
+		return ok && len(x) == len(y) && !slices.ContainsFunc(x, func(e bson.E) bool {
+			far, isFloat := e.Value.(float64)
+			other, _ := lookup(y, e.Key).(float64)
+			if e.Key == "far" && isFloat {
+				return math.Abs(far-other) > 0.007*far
+			}
+			return !has(y, e.Key) || !almostEqual(e.Value, lookup(y, e.Key))
+		})
+	case bson.A:
+		y, ok := y.(bson.A)
+		return ok && len(x) == len(y) && slices.EqualFunc(x, y, almostEqual)
+	}
+	return bytes.Equal(encode(x), encode(y))
+}
