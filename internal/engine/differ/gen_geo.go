@@ -15,7 +15,7 @@ var areaOps = map[string]func(g *gen) any{
 	"$center":       func(g *gen) any { return bson.A{g.point(), pick[any](g, 0.3, 1.7, int32(0), 2.3)} },
 	"$centerSphere": func(g *gen) any { return bson.A{g.point(), pick[any](g, 0.0171, 0.05, int32(1), int32(0), 3.5)} },
 	"$polygon": func(g *gen) any {
-		return pick(g, bson.A{corner(-2, -1), corner(3, -1), corner(0, 5)}, bson.A{corner(-3, 3), corner(3, 3), corner(3, -3), corner(-3, -3)})
+		return pick(g, bson.A{corner(-2.1, -1.1), corner(3.1, -1.1), corner(-0.3, 5.9)}, bson.A{corner(-3, 3), corner(3, 3), corner(3, -3), corner(-3, -3)})
 	},
 	"$geometry": func(g *gen) any { return pick(g, areas...) },
 }
@@ -51,7 +51,7 @@ var places = []any{
 	corner(2.2, 2.6), corner(-1.4, -2.7), corner(0.6, -0.9), shape("Point", corner(170.5, 60.5)), shape("Point", corner(-60.3, -40.2)),
 }
 
-// lines and patches are places that aren't points.
+// lines are places that aren't points.
 var lines = []any{
 	shape("LineString", bson.A{corner(-0.4, -0.6), corner(0.9, 2.4)}),
 	shape("Polygon", bson.A{ring(corner(5.1, 5.2), corner(6.3, 5.4), corner(5.6, 6.7))}),
@@ -60,11 +60,11 @@ var lines = []any{
 
 var origins = []bson.A{corner(0, 0), corner(1.1, 1), corner(-3, 2.5), corner(10, 50)}
 
-// areas are those of GeoJSON.
+// areas are those of GeoJSON, on whose rims no point lies.
 var areas = []bson.D{
-	shape("Polygon", bson.A{ring(corner(-2, -1), corner(3, -1), corner(0, 5))}),
+	shape("Polygon", bson.A{ring(corner(-2.1, -1.1), corner(3.1, -1.1), corner(-0.3, 5.9))}),
 	shape("Polygon", bson.A{ring(corner(-3, -3), corner(9, -3), corner(9, 9), corner(-3, 9))}),
-	shape("MultiPolygon", bson.A{bson.A{ring(corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1))}, bson.A{ring(corner(4, 3), corner(5, 3), corner(5, 4), corner(4, 4))}}),
+	shape("MultiPolygon", bson.A{bson.A{ring(corner(-0.1, -0.1), corner(1.2, -0.1), corner(1.2, 1.2), corner(-0.1, 1.2))}, bson.A{ring(corner(4, 3), corner(5, 3), corner(5, 4), corner(4, 4))}}),
 }
 
 // nearOps are the operators that sort by distance, and what stands beside them.

@@ -9,7 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// placeRules are of geospatial queries and of text search.
+// placeRules are of geospatial queries, of text search and of positional projections.
 var placeRules = []rule{
 	{
 		"a distance is measured on an ellipsoid",
@@ -30,6 +30,13 @@ var placeRules = []rule{
 		"A longitude is between -180 and 180, a latitude between -90 and 90 (2dsphere Indexes).",
 		func(x difference) bool {
 			return (x.kind == OnlyEngine || x.kind == Codes) && x.engine.Code == 16756 && x.holds(isFarOff)
+		},
+	},
+	{
+		"a positional projection doesn't know the element that a filter names by its index",
+		"MongoDB's element is the first that matches the condition on the array ($ (projection)).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && hasIndex(x.filter()) && strings.HasSuffix(x.server.Text, "positional operator '.$' couldn't find a matching element in the array")
 		},
 	},
 	{

@@ -16,7 +16,7 @@ var stageRules = []rule{
 				return false
 			}
 			return x.kind == OnlyEngine && x.engine.Code == 13113 ||
-				x.kind == States && len(batch(x.server.Reply)) > 0 && equalDocs(x.server.State, x.Docs)
+				(x.kind == States || x.kind == Replies) && len(batch(x.server.Reply)) > 0 && equalDocs(x.server.State, x.Docs)
 		},
 	},
 	{
@@ -27,17 +27,31 @@ var stageRules = []rule{
 		},
 	},
 	{
-		"$densify of full bounds takes a document without the field for the first of its partition",
+		"$densify takes a document without the field for one of its partition",
 		"MongoDB lets documents whose field is null or missing pass as they are ($densify, \"field\").",
 		func(x difference) bool {
-			return x.densifies("full") && (x.kind == OnlyServer && x.server.Text == "Unrecognized BSON data type code 0" ||
-				x.kind != OnlyServer && x.chosen())
+			failed := x.server.Text == "Unrecognized BSON data type code 0" || x.server.Code == 5897900
+			return (x.densifies("full") || x.densifies(nil)) && (x.kind == OnlyServer && failed || x.kind != OnlyServer && x.chosen())
 		},
 	},
 	{
 		"$densify of no documents makes those of a partition",
 		"MongoDB densifies each partition, and there is none ($densify, \"partitionByFields\").",
 		func(x difference) bool { return x.densifies(nil) && x.sameFor(unpartitioned) },
+	},
+	{
+		"a window's field below what is no document can't be set",
+		"MongoDB puts a document in its place ($setWindowFields, \"output\"; $fill).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.uses("$fill", "$setWindowFields") && x.server.Text == "invalid input BSON: Should not have empty document"
+		},
+	},
+	{
+		"$linearFill looks at the values to sort by only where it fills",
+		"MongoDB refuses values to sort by that are neither numbers nor dates ($linearFill).",
+		func(x difference) bool {
+			return x.kind == OnlyEngine && x.uses("$fill", "$linearFill") && strings.HasPrefix(x.engine.Text, "Value of the sortBy field must be")
+		},
 	},
 	{
 		"$bucketAuto divides what is left anew for each bucket",
@@ -63,6 +77,19 @@ func (x difference) sameFor(change func(any) any) bool {
 	c.Command, _ = mapValue(c.Command, change).(bson.D)
 	x.engine = x.run(c)
 	return x.sameAfter(sortFields)
+}
+
+// sameForDocs reports whether the outcomes are equal, but for the order of fields, for documents whose values have gone through f,
+// as what came back goes too.
+func (x difference) sameForDocs(f func(any) any) bool {
+	c := x.Case
+	c.Docs = nil
+	for _, doc := range x.Docs {
+		doc, _ = mapValue(doc, f).(bson.D)
+		c.Docs = append(c.Docs, doc)
+	}
+	x.engine = x.run(c)
+	return x.sameAfter(func(v any) any { return sortFields(f(v)) })
 }
 
 // fillEach computes the values of $fill for each document.

@@ -147,7 +147,7 @@ func (p pair) shrunk(ctx context.Context, c Case, kind Kind, engine, server Outc
 		limit = maxEnded
 	}
 	return shrink(c, limit, func(c Case) bool {
-		if orderly && !settled(c) || withheld(c) != "" {
+		if orderly && !settled(c) || withheld(c) != "" || !told(c) {
 			return false
 		}
 		k, known, e, s, err := p.try(ctx, c)

@@ -49,7 +49,7 @@ func makeTable(t *testing.T) string {
 	}{
 		{"Updates", "update", slices.Concat(updateRules, laterUpdateRules)}, {"Queries, projections and expressions", "aggregation", slices.Concat(findRules, valueRules, laterRules, numberRules)},
 		{"Pipelines", "aggregation", slices.Concat(aggregateRules, stageRules)},
-		{"Places and texts", "query", placeRules},
+		{"Places, texts and positional projections", "query", placeRules},
 	} {
 		section(&b, part.title)
 		for _, r := range part.rules {
@@ -114,6 +114,7 @@ func link(page string) string {
 
 // manualPages are the pages whose path doesn't follow from the name in the rules.
 var manualPages = map[string]string{
+	"$ (projection)":               "reference/operator/projection/positional",
 	"$ (update)":                   "reference/operator/update/positional",
 	"$[]":                          "reference/operator/update/positional-all",
 	"$[<identifier>]":              "reference/operator/update/positional-filtered",
