@@ -51,7 +51,7 @@ func ParseAt(spec bson.D, m *query.Matcher, now time.Time) (*Projection, error) 
 	if err := b.document("", spec); err != nil {
 		return nil, err
 	}
-	if b.positional != nil && (m == nil || m.IsEmpty()) {
+	if b.positional != nil && m == nil {
 		return nil, mongoerr.New(51246, "positional operator '.$' couldn't find a matching element in the array")
 	}
 	var watch *interrupt.Watch
