@@ -15,7 +15,7 @@ import (
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/densify/
 type densify struct {
 	field      []string
-	partitions [][]string
+	partitions expr.Expr // a document of the fields; nil: all documents are one partition
 	step       any
 	unit       string // "": numbers
 	kind       densifyKind
@@ -69,7 +69,7 @@ func parseDensify(p *parser, name string, arg any) (stage, error) {
 	if err := s.span(name+".range", span); err != nil {
 		return nil, err
 	}
-	if err := s.fields(field, by); err != nil {
+	if err := s.fields(p, field, by); err != nil {
 		return nil, err
 	}
 	sort, err := parseSort(p, "$sort", s.order(field, by))
@@ -77,13 +77,14 @@ func parseDensify(p *parser, name string, arg any) (stage, error) {
 }
 
 // fields reads the paths.
-func (s *densify) fields(field string, by []string) error {
+func (s *densify) fields(p *parser, field string, by []string) error {
 	for _, path := range append(by, field) {
 		if err := expr.CheckPath(path); err != nil {
 			return err
 		}
 	}
 	s.field = strings.Split(field, ".")
+	var partition bson.D
 	for _, path := range by {
 		list := strings.Split(path, ".")
 		switch n := min(len(list), len(s.field)); {
@@ -92,13 +93,18 @@ func (s *densify) fields(field string, by []string) error {
 		case slices.Equal(list[:n], s.field[:n]):
 			return mongoerr.New(9554500, "BSON field '$densify.partitionByFields' and the field that is being densified contain each other")
 		}
-		s.partitions = append(s.partitions, list)
+		partition = setPath(partition, list, "$"+path)
 	}
 	if s.kind == partitionBounds && len(by) == 0 {
 		return mongoerr.New(5733408, "One cannot specify the bounds as 'partition' without specifying a non-empty array of partitionByFields. "+
 			"You may have meant to specify 'full' bounds.")
 	}
-	return nil
+	if len(by) == 0 {
+		return nil
+	}
+	var err error
+	s.partitions, err = expr.Parse(partition, p.scope)
+	return err
 }
 
 // order is how the documents are sorted: where the bounds are those of all partitions, these come mixed.

@@ -60,7 +60,10 @@ func (x *densifying) add(d bson.D) error {
 	if err := x.check(v); err != nil {
 		return err
 	}
-	p, seen := x.partition(d)
+	p, seen, err := x.partition(d)
+	if err != nil {
+		return err
+	}
 	if x.min == nil {
 		x.min = v
 	}
@@ -150,7 +153,7 @@ func (x *densifying) reach(p *densified, d bson.D, v any) error {
 func (x *densifying) finish() error {
 	to := x.high
 	switch {
-	case x.kind == partitionBounds || x.kind == fullBounds && len(x.partitions) == 0:
+	case x.kind == partitionBounds || x.kind == fullBounds && x.partitions == nil:
 		return nil
 	case x.kind == fullBounds && x.max == nil:
 		return nil
@@ -165,8 +168,8 @@ func (x *densifying) finish() error {
 				return err
 			}
 		}
-	case len(x.partitions) == 0:
-		x.partition(nil)
+	case x.partitions == nil:
+		x.part(bson.D{})
 	}
 	for _, p := range x.order {
 		from := x.low
@@ -269,14 +272,22 @@ func (x *densifying) emit(d bson.D) error {
 }
 
 // partition returns the partition of a document, and whether it was there.
-func (x *densifying) partition(d bson.D) (*densified, bool) {
+func (x *densifying) partition(d bson.D) (*densified, bool, error) {
 	fields := bson.D{}
-	for _, path := range x.partitions {
-		if v := getPath(d, path); !bsonval.IsMissing(v) {
-			fields = setPath(fields, path, v)
+	if x.partitions != nil {
+		v, err := x.partitions.Eval(x.r.base.On(d))
+		if err != nil {
+			return nil, false, err
 		}
+		fields, _ = v.(bson.D)
 	}
-	key := string(bsonval.AppendKey(nil, fields))
+	p, seen := x.part(fields)
+	return p, seen, nil
+}
+
+// part returns the partition of the documents that have the fields, and whether it was there.
+func (x *densifying) part(fields bson.D) (*densified, bool) {
+	key := string(x.r.by.AppendKey(nil, fields))
 	p, seen := x.parts[key]
 	if !seen {
 		p = &densified{fields: fields}
