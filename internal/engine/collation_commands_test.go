@@ -178,6 +178,14 @@ func TestCollationOfPipelines(t *testing.T) {
 		{"$graphLookup", `[{"$limit":1},{"$graphLookup":{"from":"d","startWith":"a","connectFromField":"s","connectToField":"s","as":"d"}},{"$project":{"_id":0,"n":{"$size":"$d"}}}]`, `[{"n":2}]`},
 		{"$unionWith", `[{"$match":{"s":"c"}},{"$unionWith":{"coll":"d","pipeline":[{"$match":{"s":"b"}}]}},{"$count":"n"}]`, `[{"n":2}]`},
 		{"$bucket", `[{"$bucket":{"groupBy":"$s","boundaries":["a","B","d"]}}]`, `[{"_id":"a","count":2},{"_id":"B","count":2}]`},
+		{"$bucketAuto", `[{"$bucketAuto":{"groupBy":"$s","buckets":3}}]`,
+			`[{"_id":{"min":"A","max":"b"},"count":2},{"_id":{"min":"b","max":"C"},"count":1},{"_id":{"min":"C","max":"C"},"count":1}]`},
+		{"$setWindowFields", `[{"$setWindowFields":{"partitionBy":"$s","output":{"n":{"$sum":1}}}},{"$match":{"_id":2}},{"$project":{"n":1}}]`, `[{"_id":2,"n":2}]`},
+		{"$max of a window", `[{"$setWindowFields":{"sortBy":{"_id":1},"output":{"m":{"$max":"$s","window":{"documents":[-1,0]}}}}},
+			{"$match":{"_id":3}},{"$project":{"m":1}}]`, `[{"_id":3,"m":"C"}]`},
+		{"$addToSet of a window", `[{"$setWindowFields":{"sortBy":{"_id":1},"output":{"m":{"$addToSet":"$s","window":{"documents":[-1,0]}}}}},
+			{"$match":{"_id":2}},{"$project":{"m":1}}]`, `[{"_id":2,"m":["A"]}]`},
+		{"$densify", `[{"$densify":{"field":"_id","partitionByFields":["s"],"range":{"step":1,"bounds":[1,3]}}},{"$match":{"s":"a"}},{"$count":"n"}]`, `[{"n":2}]`},
 		{"let", `[{"$match":{"$expr":{"$eq":["$s","$$v"]}}},{"$count":"n"}]`, `[{"n":2}]`},
 	} {
 		var rep struct {

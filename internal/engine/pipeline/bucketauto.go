@@ -129,7 +129,7 @@ func (s *bucketAuto) run(r *run, in Docs) Docs {
 				}
 			}
 			var high any
-			to, high = s.bound(all, to)
+			to, high = s.bound(r, all, to)
 			d, err := s.bucket(r, all[:to], low, high)
 			if !yield(d, err) || err != nil {
 				return
@@ -162,7 +162,7 @@ func (s *bucketAuto) collect(r *run, in Docs) ([]bucketed, error) {
 		}
 		all = append(all, bucketed{key, len(all), d})
 	}
-	err := interrupt.SortStable(r.watch, all, func(a, b bucketed) int { return bsonval.Compare(a.key, b.key) })
+	err := interrupt.SortStable(r.watch, all, func(a, b bucketed) int { return r.by.Compare(a.key, b.key) })
 	return all, err
 }
 
@@ -181,13 +181,13 @@ func checkRounded(key any) error {
 
 // bound returns how many documents a bucket that has at least n of them takes, and its upper bound: the next bucket's lower one. Equal
 // keys are in one bucket, and so is what is below a rounded bound.
-func (s *bucketAuto) bound(all []bucketed, n int) (int, any) {
+func (s *bucketAuto) bound(r *run, all []bucketed, n int) (int, any) {
 	last := all[n-1].key
 	high := last
 	if s.round != nil {
 		high = s.round.up(last)
 	}
-	for n < len(all) && (bsonval.Compare(all[n].key, last) == 0 || s.round != nil && bsonval.Compare(all[n].key, high) < 0) {
+	for n < len(all) && (r.by.Compare(all[n].key, last) == 0 || s.round != nil && bsonval.Compare(all[n].key, high) < 0) {
 		last = all[n].key
 		n++
 	}

@@ -115,7 +115,7 @@ func (s *windowFields) run(r *run, in Docs) Docs {
 		}
 		for len(all) > 0 {
 			n := 1
-			for n < len(all) && bsonval.Compare(all[n].partition, all[0].partition) == 0 {
+			for n < len(all) && r.by.Compare(all[n].partition, all[0].partition) == 0 {
 				n++
 			}
 			if !s.compute(r, all[:n], yield) {

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/engine/collation"
 	"github.com/docmodel/docmodel/internal/engine/expr"
 )
 
@@ -14,6 +15,7 @@ type accumulating struct {
 	name string
 	acc  *expr.Accumulator
 	*bounds
+	by *collation.Collator
 }
 
 func parseAccumulator(name string, spec bson.D, s Stage) (Function, error) {
@@ -26,7 +28,7 @@ func parseAccumulator(name string, spec bson.D, s Stage) (Function, error) {
 		return nil, err
 	}
 	acc, err := expr.WindowAccumulator(name, arg, s.Scope)
-	return accumulating{name, acc, b}, err
+	return accumulating{name, acc, b, s.Scope.Collation()}, err
 }
 
 // parseCount makes $count what it stands for: a sum of ones.
@@ -39,7 +41,7 @@ func parseCount(_ string, spec bson.D, s Stage) (Function, error) {
 		return nil, refused("$count only accepts an empty object as input")
 	}
 	acc, err := expr.WindowAccumulator("$sum", int32(1), s.Scope)
-	return accumulating{"$sum", acc, b}, err
+	return accumulating{"$sum", acc, b, s.Scope.Collation()}, err
 }
 
 // Over computes over windows that begin with the partition in one pass, and keeps of others what can be given back. What neither holds
@@ -54,9 +56,9 @@ func (a accumulating) Over(p *Partition) Values {
 	case a.name == "$avg":
 		return a.sliding(p, in, &mean{})
 	case a.name == "$min":
-		return a.sliding(p, in, &extremes{sign: -1})
+		return a.sliding(p, in, &extremes{by: a.by, sign: -1})
 	case a.name == "$max":
-		return a.sliding(p, in, &extremes{sign: 1})
+		return a.sliding(p, in, &extremes{by: a.by, sign: 1})
 	}
 	return a.anew(p, in)
 }
@@ -160,6 +162,7 @@ func (m *mean) result() (any, error) {
 
 // extremes is a $min or $max of a window that moves: the values that none after them comes before, in order.
 type extremes struct {
+	by   *collation.Collator
 	sign int
 	list []placed
 	in   int // how many values were added
@@ -178,7 +181,7 @@ func (e *extremes) add(v any) error {
 	}
 	for n := len(e.list); n > 0; n-- {
 		// Of equal values $min gives the oldest, $max the newest.
-		c := bsonval.Compare(v, e.list[n-1].v)
+		c := e.by.Compare(v, e.list[n-1].v)
 		if c != e.sign && (c != 0 || e.sign < 0) {
 			break
 		}
