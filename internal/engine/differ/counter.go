@@ -325,7 +325,7 @@ func (c Case) unfiltered() []Case {
 // storesAll reports whether the server does what the engine does with equality in place of $all, and of $in of one value, but for
 // what other rules of updates say, or finds that several values of $all are.
 func (x difference) storesAll() bool {
-	if x.kind == OnlyServer && strings.HasSuffix(x.server.Text, "has been matched twice") {
+	if (x.kind == OnlyServer || x.kind == Codes) && strings.HasSuffix(x.server.Text, "has been matched twice") {
 		return true
 	}
 	c := x.Case

@@ -225,7 +225,7 @@ var mixedRules = []rule{
 		"a count of nothing is zero, where it is one of several documents",
 		"See there.",
 		func(x difference) bool {
-			return x.kind == Replies && x.uses("$count") && x.uses("$unionWith") && (x.uses("$project", "$setWindowFields") && x.chosen() || x.uses("$group") && x.sameAfter(dropCountKeys))
+			return x.kind == Replies && x.uses("$count") && x.uses("$unionWith") && (x.uses("$project", "$setWindowFields") && x.chosen() || x.sameFor(countAnyway) || x.uses("$group") && x.sameAfter(dropCountKeys))
 		},
 	},
 	{
@@ -251,6 +251,17 @@ func regrouped(c Case) bool {
 		grouped = grouped || s.uses("$group", "$sortByCount") && mentions(stage, "$")
 	}
 	return false
+}
+
+// countAnyway makes of $count what gives a document for none too.
+func countAnyway(v any) any {
+	stages, _ := v.(bson.A)
+	for i, stage := range stages {
+		if name, ok := lookup(stage, "$count").(string); ok {
+			return slices.Concat(stages[:i], bson.A{d("$facet", d("z", bson.A{})), d("$project", d(name, d("$size", "$z")))}, stages[i+1:])
+		}
+	}
+	return v
 }
 
 func isDecimal(v any) bool {

@@ -40,6 +40,13 @@ var placeRules = []rule{
 		},
 	},
 	{
+		"a positional projection takes no $jsonSchema in the filter",
+		"MongoDB's filter may have any operators ($ (projection)).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && strings.HasPrefix(x.server.Text, "$jsonSchema can only be applied to the top-level document")
+		},
+	},
+	{
 		"a phrase is of whole words, and what stands between them doesn't matter",
 		"MongoDB looks for the exact phrase, which is a part of the text ($text, \"Exact Strings\").",
 		func(x difference) bool {

@@ -1,6 +1,7 @@
 package differ
 
 import (
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -35,9 +36,43 @@ var stageRules = []rule{
 		},
 	},
 	{
+		"$densify tells partitions without a field apart by what is above the field, and leaves that out of the documents that it makes",
+		"MongoDB's partition is a document of what the paths give, and the documents have its fields ($densify, \"partitionByFields\").",
+		func(x difference) bool {
+			return (x.kind == Replies || x.kind == States) && x.uses("$densify") && x.uses("partitionByFields") && mentions(x.Command, "d.a") && (x.sameFor(madeWithout) || x.chosen() || x.isPart())
+		},
+	},
+	{
 		"$densify of no documents makes those of a partition",
 		"MongoDB densifies each partition, and there is none ($densify, \"partitionByFields\").",
 		func(x difference) bool { return x.densifies(nil) && x.sameFor(unpartitioned) },
+	},
+	{
+		"$densify looks at every document before its first batch",
+		"MongoDB computes as much as a batch needs (Aggregation Commands: cursor.batchSize).",
+		func(x difference) bool {
+			full := len(batch(x.engine.Reply)) == 1000
+			return x.kind == OnlyServer && x.uses("$densify") && full && (x.server.Code == 5733201 || x.server.Code == 5897900)
+		},
+	},
+	{
+		"$derivative of one document doesn't look at what it is sorted by",
+		"MongoDB requires numbers, or dates with a unit ($derivative, \"Behavior\").",
+		func(x difference) bool {
+			return x.kind == OnlyEngine && x.uses("$derivative") && x.engine.Code >= 5624900 && x.engine.Code <= 5624902
+		},
+	},
+	{
+		"$integral of one document is a double's zero",
+		"MongoDB's is 0, whatever the type of the input; its manual doesn't say so ($integral).",
+		func(x difference) bool {
+			return x.uses("$integral") && x.sameAfter(func(v any) any {
+				if f, ok := v.(float64); v == int32(0) || ok && f == 0 {
+					return 0.0
+				}
+				return v
+			})
+		},
 	},
 	{
 		"a window's field below what is no document can't be set",
@@ -121,6 +156,23 @@ func (c Case) densifies(bounds any) bool {
 		found = found || bounds == nil && isArray(have) || bounds != nil && have == any(bounds)
 	})
 	return found
+}
+
+// madeWithout takes from the documents that $densify makes what the path of a partition leads through, if it is empty.
+func madeWithout(v any) any {
+	stages, _ := v.(bson.A)
+	for i, stage := range stages {
+		fields, _ := lookup(lookup(stage, "$densify"), "partitionByFields").(bson.A)
+		for _, path := range fields {
+			name, _, dotted := strings.Cut(path.(string), ".")
+			if dotted {
+				made := d("$and", bson.A{d("$eq", bson.A{"$" + name, d("$literal", bson.D{})}), d("$eq", bson.A{d("$type", "$_id"), "missing"})})
+				drop := d("$set", d(name, d("$cond", bson.A{made, "$$REMOVE", "$" + name})))
+				return slices.Concat(stages[:i+1], bson.A{drop}, stages[i+1:])
+			}
+		}
+	}
+	return v
 }
 
 // unpartitioned takes the partitions from a $densify.

@@ -168,7 +168,7 @@ var updateRules = []rule{
 		"MongoDB matches the element as a filter does a field (Update Operators: arrayFilters).",
 		func(x difference) bool {
 			return x.updates() && dottedArrayFilter(x.get("arrayFilters"), x.statement("arrayFilters")) && (x.between(plainUpdate, x.unfiltered()...) ||
-				x.kind == OnlyEngine && (x.engine.Code == 28 || strings.HasSuffix(x.engine.Text, "must exist in the document in order to apply array updates.")))
+				x.kind == OnlyEngine && (x.engine.Code == 28 || strings.HasPrefix(x.engine.Text, "Cannot apply $") && !x.run(x.unfiltered()[0]).failed() || strings.HasSuffix(x.engine.Text, "must exist in the document in order to apply array updates.")))
 		},
 	},
 	{

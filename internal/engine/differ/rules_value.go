@@ -54,10 +54,10 @@ var valueRules = []rule{
 		},
 	},
 	{
-		"$topN and $bottomN leave out what an operator gives nothing for",
-		"MongoDB gathers null for a missing value ($bottomN, \"Null and Missing Values\").",
+		"$topN, $bottomN, $firstN and $lastN leave out what an operator gives nothing for",
+		"MongoDB gathers null for a missing value ($bottomN, $firstN, \"Null and Missing Values\").",
 		func(x difference) bool {
-			return x.uses("$topN", "$bottomN") && (x.kind == Replies || x.kind == States) && x.sameAfter(dropNullElements)
+			return x.uses("$topN", "$bottomN", "$firstN", "$lastN") && (x.kind == Replies || x.kind == States) && x.sameAfter(dropNullElements)
 		},
 	},
 	{

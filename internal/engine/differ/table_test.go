@@ -125,6 +125,7 @@ var manualPages = map[string]string{
 	"$jsonSchema":                  "reference/operator/query/jsonSchema",
 	"$regex":                       "reference/operator/query/regex",
 	"$unset (aggregation)":         "reference/operator/aggregation/unset",
+	"Aggregation Commands":         "reference/command/aggregate",
 	"Aggregation Operators":        "reference/operator/aggregation",
 	"BSON Types":                   "reference/bson-types",
 	"Boolean Expression Operators": "reference/operator/aggregation/and",
