@@ -40,10 +40,10 @@ var placeRules = []rule{
 		},
 	},
 	{
-		"a positional projection takes no $jsonSchema in the filter",
+		"a positional projection takes no $jsonSchema and no $expr in the filter",
 		"MongoDB's filter may have any operators ($ (projection)).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && strings.HasPrefix(x.server.Text, "$jsonSchema can only be applied to the top-level document")
+			return x.kind == OnlyServer && x.get("projection") != nil && strings.HasSuffix(x.server.Text, "can only be applied to the top-level document")
 		},
 	},
 	{
