@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -51,7 +52,7 @@ type Scope struct {
 
 // On returns the database under the scope. Each query, pipeline, write and plan that runs on it is under the scope, and so are the
 // reads and plans of each [Change], [Job], tree, join and check. A database can be under several scopes; all of them hold. A document that is
-// deleted gets the marks of each of them, and is hidden under each.
+// deleted gets the marks of each of them, and is hidden under each. None may name a field of another's Tenant in Insert, Set or Delete.
 //
 // A scope with a bad field refuses each run on the database, with a [*ValueError] or a [*ConflictError]. Under a good one, these are
 // refused with a [*ConflictError] before anything is sent:
@@ -108,6 +109,7 @@ type scope struct {
 	filter   bson.D   // the conditions on those that are not
 	insert   bson.D   // the fields of new documents, the tenant's first, less those that set gives
 	set      bson.D   // the fields of every write
+	gives    bson.D   // Insert as it was given
 	mark     bson.D   // the fields that mark a document as deleted; nil deletes
 	only     []string // the collections it holds for; nil means all
 	tests    bool     // it is that of [everywhere]
@@ -146,7 +148,7 @@ func (s Scope) compiled() (*scope, error) {
 			return nil, &ValueError{Field: "Scope.Delete." + e.Key, Value: e.Value, Reason: "is set by other writes too, and would hide what they write: leave it to Delete"}
 		}
 	}
-	out := &scope{tenant: s.Tenant, set: s.Set, only: slices.Clone(s.Collections)}
+	out := &scope{tenant: s.Tenant, set: s.Set, gives: s.Insert, only: slices.Clone(s.Collections)}
 	out.insert = slices.DeleteFunc(slices.Concat(s.Tenant, s.Insert), func(e bson.E) bool { return hasKey(s.Set, e.Key) })
 	out.reaching = And(s.Tenant, s.Filter)
 	out.filter = out.reaching
@@ -184,6 +186,18 @@ func (s *scope) inside(outer *scope) error {
 	for _, e := range s.tenant {
 		if v, ok := fieldOf(outer.tenant, e.Key); ok && !sameValue(v, e.Value) {
 			return &ConflictError{Paths: [2]string{"tenant " + shell(outer.tenant), "tenant " + shell(s.tenant)}, Reason: "the database is under another tenant's scope already"}
+		}
+	}
+	return cmp.Or(s.leavesTenant(outer), outer.leavesTenant(s))
+}
+
+// leavesTenant refuses a scope that gives documents a field of the other's tenant: it would hand them to another tenant.
+func (s *scope) leavesTenant(other *scope) error {
+	for _, e := range other.tenant {
+		for _, fields := range []bson.D{s.gives, s.set, s.mark} {
+			if hasKey(fields, e.Key) {
+				return &ConflictError{Paths: [2]string{"scope " + shell(fields), "tenant " + shell(other.tenant)}, Reason: "the field is another scope's Tenant: leave it to Tenant"}
+			}
 		}
 	}
 	return nil

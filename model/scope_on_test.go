@@ -80,6 +80,13 @@ func TestScopeRefused(t *testing.T) {
 		want string
 	}{
 		"another tenant's scope":           {find(tenantOf("b").On(a)), "under another tenant's scope already"},
+		"a scope that sets the tenant":     {find(model.Scope{Set: d("tenant", "b")}.On(a)), "leave it to Tenant"},
+		"a scope that gives a tenant":      {find(model.Scope{Insert: d("tenant", "b")}.On(a)), "leave it to Tenant"},
+		"a scope that marks a tenant":      {find(model.Scope{Delete: d("tenant", "b")}.On(a)), "leave it to Tenant"},
+		"a tenant under what sets it":      {find(tenantOf("a").On(model.Scope{Set: d("tenant", "b")}.On(bare))), "leave it to Tenant"},
+		"a tenant under what gives it":     {find(tenantOf("a").On(model.Scope{Insert: d("tenant", "b")}.On(bare))), "leave it to Tenant"},
+		"a tenant under what marks it":     {find(tenantOf("a").On(model.Scope{Delete: d("tenant", "b")}.On(bare))), "leave it to Tenant"},
+		"two scopes further in":            {find(model.Scope{Set: d("tenant", "b")}.On(model.Scope{Set: d("x", 1)}.On(a))), "leave it to Tenant"},
 		"a filter of another":              {second(docs.Find(d("tenant", "b")).All(ctx, a)), "names the tenant's field"},
 		"a list of tenants":                {second(docs.Find(d("tenant", d("$in", bson.A{"a", "b"}))).All(ctx, a)), "names the tenant's field"},
 		"a part of the tenant":             {second(docs.Find(d("tenant.x", "a")).All(ctx, a)), "names the tenant's field"},
