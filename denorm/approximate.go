@@ -44,7 +44,7 @@ func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int
 // Count returns the plan that counts events of an owner, one or as many as a process gathered: one write that adds the multiple
 // of n below their number, or with a chance of the rest's share the multiple above. Of one event it adds n with a chance of
 // 1/n. The draw decides, uniform in [0, 1): rand.Float64(). 0 events write nothing; a negative number is refused. The owner must
-// exist: else running it gives model.ErrStale, if it writes.
+// exist: else running it gives model.ErrNotFound, if it writes.
 //
 // Cost: one command and one document, found by _id; fewer than n events send nothing, but for their chance. Consistency: one
 // atomic update. A write of which no answer came may have counted; the driver's retryable writes count once. What a process has

@@ -47,7 +47,7 @@ func TestApproximateCount(t *testing.T) {
 			{"a multiple and a rest, below", views.Count("t", 34, 0.4), 80, nil},
 			{"a multiple and a rest, above", views.Count("t", 34, 0.399), 90, nil},
 			{"no event", views.Count("t", 0, 0), 50, nil},
-			{"an owner that isn't there", views.Count("u", 1, 0), 50, model.ErrStale},
+			{"an owner that isn't there", views.Count("u", 1, 0), 50, model.ErrNotFound},
 			{"an empty owner", views.Count("", 1, 0), 50, errRefused},
 			{"an empty owner, although nothing would be written", views.Count("", 1, 0.9), 50, errRefused},
 			{"a draw of 1", views.Count("t", 1, 1), 50, errRefused},

@@ -45,7 +45,7 @@ func NewAttributes[D, K any](owners *model.Collection[D, K], path string, spec A
 
 // Set returns the write that gives an owner's attributes their values: an attribute that it has changes its value where it
 // stands and keeps other fields beside it, one that it hasn't comes last. The owner must exist: else running it gives
-// model.ErrStale. It is idempotent.
+// model.ErrNotFound. It is idempotent.
 //
 // Bad input, refused: no attribute, an empty name, a name given twice, a value that can't be stored.
 //

@@ -61,9 +61,9 @@ func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec Boun
 
 // Push returns the write that adds elements to an owner's array and drops what is over the bound. Elements must be of the
 // array's element type, or a pointer to it; where that is not known, anything that BSON stores. An owner that doesn't exist
-// gives model.ErrStale, unless the spec says Create. An empty _id is refused, a zero ObjectID too.
+// gives model.ErrNotFound, unless the spec says Create. An empty _id is refused, a zero ObjectID too.
 //
-// Cost: one command, one document, found by _id. With a Key, one command more when nothing matched, to tell elements that
+// Cost: one command, one document, found by _id. With a Key, one or two commands more when nothing matched, to tell elements that
 // are there from an owner that isn't; an array that holds some of the elements' keys but not all refuses them all as
 // model.ErrStale, unless it is full and would drop the others again. Without a Key, a push that is run again adds its
 // elements again.

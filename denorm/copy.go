@@ -145,7 +145,7 @@ func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
 // of the outer one is meant is not known: push [Copy.Snapshot] there.
 //
 // Consistency: one document, atomic; it expects that the document exists, else running it
-// gives model.ErrStale. It can be run again. Run [Copy.Refresh] of the document after it
+// gives model.ErrNotFound. It can be run again. Run [Copy.Refresh] of the document after it
 // if the source may have changed since it was read. Cost: one command, one document, by
 // _id; one more to ask when it wrote nothing.
 func (c *Copy[S, SK, TK]) Attach(id TK, source *S) model.Write {

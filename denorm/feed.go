@@ -21,7 +21,7 @@ import (
 // killed anywhere and runs again comes to the same end: the last changes come again, in order. So plans must be repeatable:
 // a copy is set, replaced or deleted under an _id that the change gives, never added to. An insert meets its own document
 // when it comes again, and another one when that was changed since: for copies that change, replace with upsert. A document
-// may be gone when its plan is run: a write of it that expects one match would stop the feed with model.ErrStale.
+// may be gone when its plan is run: a write of it that expects one match would stop the feed with model.ErrNotFound.
 //
 // Changes of one document are applied in their order, one after the other; those of different documents at the same time, so
 // that plans of different documents must not depend on each other's order.

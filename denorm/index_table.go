@@ -133,7 +133,7 @@ func (x *IndexTable[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 // a copied one is refused: set that one whole.
 //
 // The write is guarded by the indexed value and the copied fields as they were read: when one of them changed, or the
-// document is gone, running it gives model.ErrStale, and what was entered for it is taken back. Fields that are neither
+// document is gone, running it gives model.ErrNotFound, and what was entered for it is taken back. Fields that are neither
 // are not guarded. In a unique table a value that another document holds gives a model.ErrTaken, and nothing changes.
 //
 // After a cut, a process that reads the document anew can call Set again with the same

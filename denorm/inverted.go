@@ -64,7 +64,7 @@ func (x *Inverted[D, K]) Insert(doc D, op bson.ObjectID) model.Plan {
 
 // Set returns the plan that sets fields of a document, as it was read, and keeps the entries of all paths true, as
 // [IndexTable.Set] does. The write is guarded by what all the paths held as they were read: when one changed, or the
-// document is gone, running it gives model.ErrStale, and what was entered for it is taken back.
+// document is gone, running it gives model.ErrNotFound, and what was entered for it is taken back.
 //
 // Cost: one command, and for each path that is set two more: one to confirm what is entered,
 // one to delete what leaves; and one for each path that gets or loses values. Documents

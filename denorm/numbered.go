@@ -102,7 +102,7 @@ func (x *Numbered[D, K]) Insert(doc D) model.Write {
 }
 
 // Replace returns the write that stores a whole document flat over the one with its _id, which must exist: else running it
-// gives model.ErrStale.
+// gives model.ErrNotFound.
 //
 // Cost: one command, one document, found by _id.
 func (x *Numbered[D, K]) Replace(doc D) model.Write {
@@ -110,7 +110,7 @@ func (x *Numbered[D, K]) Replace(doc D) model.Write {
 }
 
 // Set returns the write that gives a document's list these elements, in one atomic update: positions past the end are unset.
-// No element empties the list. The document must exist: else running it gives model.ErrStale. Of two at the same time the
+// No element empties the list. The document must exist: else running it gives model.ErrNotFound. Of two at the same time the
 // later one's list stands, whole. It is idempotent.
 //
 // Cost: one command, one document, found by _id.

@@ -82,7 +82,7 @@ func (x *Proximity[D, K]) Insert(doc D) model.Write {
 }
 
 // Replace returns the write that stores a whole document with its text over the one with its _id, which must exist: else
-// running it gives model.ErrStale.
+// running it gives model.ErrNotFound.
 //
 // Cost: one command, one document, found by _id.
 func (x *Proximity[D, K]) Replace(doc D) model.Write {
@@ -90,7 +90,7 @@ func (x *Proximity[D, K]) Replace(doc D) model.Write {
 }
 
 // Set returns the write that gives a document's list these elements, and its text. No element empties the list. The document
-// must exist: else running it gives model.ErrStale. It is idempotent.
+// must exist: else running it gives model.ErrNotFound. It is idempotent.
 //
 // Cost: one command, one document, found by _id; one atomic update.
 func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {
@@ -102,10 +102,10 @@ func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {
 }
 
 // Add returns the write that adds an element to a document's list, and to its text, unless the list holds an equal one, with
-// the same fields in the same order: running it then gives the status Already. The document must exist: else model.ErrStale.
+// the same fields in the same order: running it then gives the status Already. The document must exist: else model.ErrNotFound.
 // It is idempotent, and takes part in races safely: one atomic update, whatever others add at the same time.
 //
-// Cost: one command, one document, found by _id; when it matches nothing, one more that asks why.
+// Cost: one command, one document, found by _id; when it matches nothing, one or two more that ask why.
 func (x *Proximity[D, K]) Add(id K, element any) model.Write {
 	f := x.docs.ByID(id)
 	return x.p.Add(f.Filter, element, f.Err)

@@ -63,7 +63,7 @@ func NewSubset[P, PK, C, CK any](children *model.Collection[C, CK], ref string, 
 }
 
 // Insert returns the plan that stores a child and pushes it into its parent's array, which drops what is over the bound. A
-// child that isn't among the first goes in and is dropped at once. A parent that is not there gives model.ErrStale; the child
+// child that isn't among the first goes in and is dropped at once. A parent that is not there gives model.ErrNotFound; the child
 // is stored then.
 //
 // Cost: two commands, two documents. It can be run again. Cut, it leaves an array without the child.

@@ -133,6 +133,15 @@ func holdPipeline(a *Aggregation, s *scope) {
 	a.Err = cmp.Or(a.Err, err, nothingHidden(a.Collection, a.Options.Let))
 }
 
+// firstMatch is the filter that a pipeline begins with, or nil.
+func firstMatch(pipeline mongo.Pipeline) bson.D {
+	if len(pipeline) == 0 || len(pipeline[0]) == 0 || pipeline[0][0].Key != "$match" {
+		return nil
+	}
+	filter, _ := pipeline[0][0].Value.(bson.D)
+	return filter
+}
+
 // readPipeline is the pipeline, ready to run.
 //
 //go:noinline
@@ -152,7 +161,7 @@ func readPipeline(ctx context.Context, db DB, of *Aggregation) *read {
 	if err == nil {
 		err = cmp.Or(core.CheckDepth(a.Pipeline), a.Options.check())
 	}
-	return &read{ctx, db, "aggregate", a.Index, a.Options, a.codec, err, a.Collection, nil, func(ctx context.Context) (*mongo.Cursor, error) {
+	return &read{ctx, db, "aggregate", a.Index, a.Options, a.codec, err, a.Collection, firstMatch(of.Pipeline), func(ctx context.Context) (*mongo.Cursor, error) {
 		o := options.Aggregate()
 		if a.Options.Hint != nil {
 			o.SetHint(a.Options.Hint)

@@ -14,10 +14,10 @@ import (
 )
 
 // A Change reads, decides and runs: for an operation whose plan depends on what is stored. When the plan finds that
-// somebody else wrote in between (ErrStale), it reads again and decides anew, up to Attempts times with growing,
+// somebody else wrote in between (ErrStale), or that its document is gone, it reads again and decides anew, up to Attempts times with growing,
 // jittered pauses. It gives up sooner when three attempts in a row begin with what the one before them read: then nobody
 // else writes, and the same plan fails again. Once is no sign of that: another operation's mark may have come and gone
-// between two reads.
+// between two reads. After a document that wasn't there, one equal read is enough.
 //
 // Run returns the state S that was read last. It is what the caller asked for, such as a number taken or a report. The state of a
 // Change[any] is the technique's own and tells a caller nothing: look at the [Result].
@@ -149,7 +149,7 @@ func (c *changing) attempted(ctx context.Context, db DB, op *observation) (Resul
 			err = c.then(ctx, &result)
 			return result, err
 		}
-		if !errors.Is(err, ErrStale) || runctx.InTransaction(ctx) {
+		if !outdated(err) || runctx.InTransaction(ctx) {
 			return result, err
 		}
 		if errors.Is(err, errUnchanged) {
@@ -237,7 +237,11 @@ func (c *changing) looked() error {
 		c.same = 0
 		return nil
 	}
-	if c.same++; c.same < maxUnchanged {
+	most := maxUnchanged
+	if errors.Is(c.stale, errGone) { // it was not in what was read before
+		most = 1
+	}
+	if c.same++; c.same < most {
 		return nil
 	}
 	return fmt.Errorf("%w: %w", errUnchanged, c.stale)

@@ -47,13 +47,14 @@
 //
 // A [Plan] is atomic, rerunnable or transactional ([Plan.Guarantee]). A write that was computed from what was read carries
 // that in its filter and expects one match; when nothing matches, the plan asks whether this very write was applied before
-// (Write.Done), and if not returns [ErrStale], or the error of the [Reason] that holds, and sends no later step.
+// (Write.Done), and if not returns [ErrStale], [ErrNotFound] if its document is gone, or the error of the [Reason] that holds, and
+// sends no later step.
 //
 // # Errors
 //
 // A mistake in a declaration panics with a [*DeclarationError] when the program starts. Bad input is a [*ValueError] that
 // names the collection, the field and the value, and is found before anything is sent; two writes that can't be one are a
-// [*ConflictError]. A step that fails is a [*StepError], which wraps the driver's error, [ErrStale] or what is wrong with the step; a
+// [*ConflictError]. A step that fails is a [*StepError], which wraps the driver's error, [ErrStale], [ErrNotFound] or what is wrong with the step; a
 // plan that is refused as a whole is [ErrTransactional] or [ErrNoTransactions]. A read returns the driver's errors; of one document
 // that isn't there, [ErrNotFound].
 //

@@ -12,10 +12,12 @@ import (
 
 var (
 	// ErrNotFound is what every read of one document returns when none matches: [Find.One], [Aggregate.One],
-	// [Modify.Run]. It wraps [mongo.ErrNoDocuments], so code written for the driver keeps working.
+	// [Modify.Run]. A write of one document returns it, inside a [*StepError], when no document has the _id. A document that a [Scope]
+	// hides isn't there. It wraps [mongo.ErrNoDocuments], so code written for the driver keeps working.
 	ErrNotFound = fmt.Errorf("docmodel: no document matches: %w", mongo.ErrNoDocuments)
 
-	// ErrStale says that a write found no document as it expects it: changed since it was read, or not there. [Plan.Run] and
+	// ErrStale says that a write found no document as it expects it: it changed since it was read. Only a write that doesn't ask for
+	// an _id can't tell whether its document is there. [Plan.Run] and
 	// [Plan.RunTx] return it inside a [*StepError]; no later step was sent, but for [Plan.IfStale]. Read again and plan again, or
 	// use [Change], which does both.
 	ErrStale = errors.New("docmodel: no document matches: it changed since it was read, or is not there")
@@ -96,7 +98,7 @@ func errNoCollection(what string) error {
 
 // A StepError says which step of a plan failed. Steps before it were applied, unless a transaction took them back; steps
 // after it were not sent.
-// It wraps the driver's error, [ErrStale], or the step's own bad input.
+// It wraps the driver's error, [ErrStale], [ErrNotFound], or the step's own bad input.
 type StepError struct {
 	Step  int    // index in Plan.Steps
 	Where string // of a write that was sent: the collection, and what its filter says of _id, or the whole filter, cut
@@ -175,8 +177,11 @@ func clip(s string, n int) string {
 
 // notFound gives ErrNotFound its place.
 func notFound(err error, collection string, filter bson.D) error {
-	if errors.Is(err, mongo.ErrNoDocuments) {
-		return fmt.Errorf("%w (%s %s)", ErrNotFound, collection, clip(shell(filter), 120))
+	if !errors.Is(err, mongo.ErrNoDocuments) {
+		return err
 	}
-	return err
+	if filter == nil {
+		return fmt.Errorf("%w (%s)", ErrNotFound, collection)
+	}
+	return fmt.Errorf("%w (%s %s)", ErrNotFound, collection, clip(shell(filter), 120))
 }

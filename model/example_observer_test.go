@@ -72,7 +72,7 @@ func ExampleObserver() {
 		}
 	}
 	// Output:
-	// level=WARN msg="docmodel change" name="book a seat" attempt=2 commands=4 written=1 modified=1 returned=2
+	// level=WARN msg="docmodel change" name="book a seat" attempt=2 commands=5 written=1 modified=1 returned=3
 	// level=INFO msg="docmodel change" name="book a seat" attempt=1 failure=full commands=1 returned=1
 	// hamlet: docmodel: no room
 }

@@ -27,7 +27,7 @@ func (c *Collection[D, K]) InsertMany(docs []D) Plan {
 }
 
 // Replace returns the write that stores a whole document over the one with its _id, checked as by [Collection.Insert].
-// It expects that one exists: else running it gives [ErrStale], and nothing is created. It overwrites whatever changed since
+// It expects that one exists: else running it gives [ErrNotFound], and nothing is created. It overwrites whatever changed since
 // the document was read; where that matters, use operators, or embed.Versioned.
 //
 // Consistency: one document, atomic; run again it stores the same. Cost: one command, one document, found by _id.
@@ -37,7 +37,7 @@ func (c *Collection[D, K]) Replace(doc D) (w Write) {
 }
 
 // Update returns the write that applies update operators to the document with the _id. It expects that one exists: else
-// running it gives [ErrStale], and nothing is created. The update is copied. It is refused where it has no operator, or a name
+// running it gives [ErrNotFound], and nothing is created. The update is copied. It is refused where it has no operator, or a name
 // that is none; what the operators say is the server's to check.
 //
 // Consistency: one document, atomic: all operators, or none. Run again it is applied again, which changes nothing more for

@@ -42,7 +42,7 @@ type Stage struct {
 	Pipeline mongo.Pipeline
 
 	// Plan computes what to write for a batch of documents, purely. Its plans must not be transactional, for a batch that
-	// was cut is planned and run again. ErrStale makes the job read the batch again, up to 8 times in all.
+	// was cut is planned and run again. ErrStale, or a document that is gone, makes the job read the batch again, up to 8 times in all.
 	Plan func(docs []bson.Raw) (Plan, error)
 
 	// Work takes the place of Plan where the plan needs more than the batch's Docs: it may read what belongs to them, and report
@@ -50,7 +50,7 @@ type Stage struct {
 	Work func(ctx context.Context, b *Batch) (Plan, error)
 
 	// Do takes the place of a pass. It does one part of the work, and is called until it sets Done. A part that was cut is done
-	// again, so it must do nothing twice. ErrStale makes the job call it again, up to 8 times in all.
+	// again, so it must do nothing twice. ErrStale, or a document that is gone, makes the job call it again, up to 8 times in all.
 	Do func(ctx context.Context, b *Batch) error
 
 	// Again says which errors, besides ErrStale, mean that others wrote at the same time, so that the batch is read and planned again.
@@ -256,7 +256,7 @@ func (s Stage) turn(ctx context.Context, fresh Batch, do func(context.Context, *
 			}
 			return b, nil
 		}
-		stale := s.Do != nil && errors.Is(err, ErrStale)
+		stale := s.Do != nil && outdated(err)
 		if again := stale || s.Again != nil && s.Again(err); !again || n == maxTurns {
 			return b, err
 		}

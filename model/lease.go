@@ -221,7 +221,7 @@ func (h *held) finish(ctx context.Context, db DB, i *intent) error {
 		r, err = plan.Run(ctx, bare(db)) // it was put under its writer's scopes
 	}
 	// A guard that doesn't hold means that the write was done, or never can be.
-	if err != nil && !h.mends && !errors.Is(err, ErrStale) && !neverBegan(plan, r, err) {
+	if err != nil && !h.mends && !outdated(err) && !neverBegan(plan, r, err) {
 		return fmt.Errorf("docmodel: what another writer began (%s, fence %d) can't be finished: %w", i.What, i.Fence, err)
 	}
 	observationOf(ctx).sent(1)
@@ -300,7 +300,7 @@ func harmless(p Plan, r Result, err error) bool {
 			return false
 		}
 	}
-	return errors.Is(err, ErrStale) || writesOne(p.Steps[0])
+	return outdated(err) || writesOne(p.Steps[0])
 }
 
 // Forget drops what a dead writer began, whether it can be finished or not: for what can't, so that the next writer doesn't try. The

@@ -64,7 +64,7 @@ type Operation struct {
 	// Attempt is the number of an attempt or a batch's attempt, from 1. Of a change and of a transaction it is how many there were.
 	Attempt int
 
-	Stale     bool // it ended with [ErrStale]: if it is an attempt, another may follow
+	Stale     bool // it ended with [ErrStale], or its document was gone: if it is an attempt, another may follow
 	Already   bool // all of its plan was applied before
 	TakenBack bool // what it wrote was taken back, by [Plan.IfStale] or as its transaction was aborted
 

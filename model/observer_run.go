@@ -98,7 +98,7 @@ func (op *observation) settle(err error) {
 		return
 	}
 	op.settled = true
-	op.told.Stale = errors.Is(err, ErrStale)
+	op.told.Stale = outdated(err)
 	op.told.Failure = failureOf(err)
 	var server mongo.ServerError
 	if errors.As(err, &server) {

@@ -58,9 +58,9 @@ func TestPromisedCosts(t *testing.T) {
 	}{
 		{"Insert, stored before", model.Cost{Commands: 2, Returned: 1}, write(parts.Insert(last), nil)},
 		{"Replace", model.Cost{Commands: 1, Written: 1}, write(parts.Replace(last), nil)},
-		{"Replace of none", model.Cost{Commands: 1}, write(parts.Replace(part{ID: 9}), model.ErrStale)},
+		{"Replace of none", model.Cost{Commands: 1}, write(parts.Replace(part{ID: 9}), model.ErrNotFound)},
 		{"Update", model.Cost{Commands: 1, Written: 1}, write(parts.Update(3, set), nil)},
-		{"Update of none", model.Cost{Commands: 1}, write(parts.Update(9, set), model.ErrStale)},
+		{"Update of none", model.Cost{Commands: 1}, write(parts.Update(9, set), model.ErrNotFound)},
 		{"Delete", model.Cost{Commands: 1, Written: 1}, write(parts.Delete(3), nil)},
 		{"Delete of none", model.Cost{Commands: 1}, write(parts.Delete(9), nil)},
 		{"Modify", model.Cost{Commands: 1, Written: 1}, func(ctx context.Context, db *mongo.Database) error {

@@ -16,7 +16,7 @@ import (
 
 // Run sends the plan's commands in order. The whole plan is checked and encoded first: bad input, or a document that is
 // too large, is returned as a [*StepError] and nothing is sent. It stops at the first failure: a [*StepError] wraps
-// [ErrStale] when a write that expects a match found none and was not applied before, or else the driver's error; no
+// [ErrStale] or [ErrNotFound] when a write that expects a match found none and was not applied before, or else the driver's error; no
 // later step is sent. The result says how far it came, on an error too.
 //
 // A session in the context is used; in its running transaction the plan takes part. Without one, a transactional plan is
@@ -227,8 +227,10 @@ func (r *runner) judge(ctx context.Context, step int, w Write, otherwise error) 
 	return r.because(ctx, step, w, otherwise)
 }
 
-// because is the error of the reason that holds for a write that changed nothing, or the other one.
+// because is the error of the reason that holds for a write that changed nothing, or the other one. A write isn't stale if its document is
+// not there.
 func (r *runner) because(ctx context.Context, step int, w Write, otherwise error) error {
+	var missed []bson.D
 	for _, reason := range w.Reasons {
 		if !reason.explains(w, otherwise) {
 			continue
@@ -242,6 +244,16 @@ func (r *runner) because(ctx context.Context, step int, w Write, otherwise error
 				r.back = reason.Instead
 			}
 			return &StepError{Step: step, Err: reason.Err}
+		}
+		missed = append(missed, reason.If)
+	}
+	if otherwise == ErrStale {
+		gone, err := r.gone(ctx, w, missed)
+		if err != nil {
+			return &StepError{Step: step, Err: err}
+		}
+		if gone {
+			otherwise = errGone
 		}
 	}
 	return &StepError{Step: step, Err: otherwise}

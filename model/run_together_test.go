@@ -77,7 +77,8 @@ func TestTogetherFails(t *testing.T) {
 		}{
 			"a duplicate key": {model.NewPlan(one, parts.Insert(part{2, "other", 1}), last), errDuplicate, 1},
 			"the first":       {model.NewPlan(parts.Insert(part{2, "other", 1}), one, last), errDuplicate, 0},
-			"a stale write":   {model.NewPlan(one, parts.Update(9, d("$inc", d("qty", 1))), last), model.ErrStale, 1},
+			"a missing one":   {model.NewPlan(one, parts.Update(9, d("$inc", d("qty", 1))), last), model.ErrNotFound, 1},
+			"a stale write":   {model.NewPlan(one, expectOne(updateOne(d("_id", 2, "qty", -1), d("$inc", d("qty", 1)))), last), model.ErrStale, 1},
 			"of the server": {model.NewPlan(one, model.Write{
 				Collection: "parts", Model: &mongo.UpdateOneModel{Filter: d("_id", 2), Update: d("$inc", d("name", 1))},
 			}, last), nil, 1},
@@ -109,7 +110,7 @@ func TestTogetherSpoils(t *testing.T) {
 		modeltest.NeedTransactions(t, db)
 		mustRun(t, db, updateManyPlan(t, db))
 		err := model.InTx(t.Context(), db, func(ctx context.Context) error {
-			plan := model.NewPlan(parts.Update(9, d("$inc", d("qty", 1))), parts.Update(2, d("$inc", d("qty", 1))))
+			plan := model.NewPlan(expectOne(updateOne(d("_id", 1, "qty", 9), d("$inc", d("qty", 1)))), parts.Update(2, d("$inc", d("qty", 1))))
 			if _, err := plan.Run(ctx, db); !errors.Is(err, model.ErrStale) {
 				t.Errorf("the plan: %v", err)
 			}

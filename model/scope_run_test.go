@@ -200,7 +200,7 @@ func TestScopeTakesBack(t *testing.T) {
 		plan := model.NewPlan(once(insertDoc(d("_id", 1))), expectOne(updateOne(d("_id", 2), d("$set", d("x", 1)))))
 		plan.IfStale = []model.Step{docsAny.Named("parts").Delete(1)}
 		for range 2 {
-			if _, err := plan.Run(t.Context(), a); !errors.Is(err, model.ErrStale) {
+			if _, err := plan.Run(t.Context(), a); !errors.Is(err, model.ErrNotFound) {
 				t.Errorf("%v", err)
 			}
 			if n := countAll(t, db, "parts"); n != 0 {

@@ -176,7 +176,7 @@ func TestScopeReasons(t *testing.T) {
 		for _, w := range []model.Write{
 			docs.Update(1, 7, d("$set", d("qty", 4)), bson.NilObjectID), docs.Take(1, "qty", 1, bson.NilObjectID), docs.Delete(1, 1),
 		} {
-			if _, err := model.Scoped(scope, w).Run(t.Context(), db); !errors.Is(err, model.ErrStale) || errors.Is(err, embed.ErrVersion) || errors.Is(err, embed.ErrGuard) {
+			if _, err := model.Scoped(scope, w).Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) || errors.Is(err, embed.ErrVersion) || errors.Is(err, embed.ErrGuard) {
 				t.Errorf("%s: %v, want that there is none", w, err)
 			}
 		}
@@ -217,8 +217,8 @@ func TestScopeHolds(t *testing.T) {
 				t.Errorf("%s: %v, want %v", model.Scoped(b, w), err, want)
 			}
 		}
-		run(docs.Update(1, d("$set", d("x", 9))), model.ErrStale)
-		run(docs.Replace(d("_id", 1, "x", 9)), model.ErrStale)
+		run(docs.Update(1, d("$set", d("x", 9))), model.ErrNotFound)
+		run(docs.Replace(d("_id", 1, "x", 9)), model.ErrNotFound)
 		run(docs.Delete(1), nil)
 		run(write(&mongo.DeleteManyModel{Filter: d("x", d("$lt", 2))}), nil)
 		run(model.Scoped(model.Scope{}, updateMany(bson.D{}, d("$inc", d("x", 10)))), model.ErrTransactional)

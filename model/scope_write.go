@@ -51,7 +51,7 @@ func (s *scope) steps(steps []Step) []Step {
 }
 
 // write applies the scope's filter and fields; a delete becomes an update if the scope marks deletions. To the write a document that the
-// filter hides is not there: it gives [ErrStale], and not the error that says what is wrong with that document.
+// filter hides is not there: it gives [ErrNotFound], and not the error that says what is wrong with that document.
 func (s *scope) write(w Write) Write {
 	if w.Err != nil {
 		return w
@@ -67,6 +67,7 @@ func (s *scope) write(w Write) Write {
 		return Refused(w.Collection, err)
 	}
 	out := w
+	out.within = And(w.within, filter)
 	if w.Done != nil {
 		out.Done = And(w.Done, filter)
 	}

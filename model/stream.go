@@ -227,7 +227,7 @@ func (s Stream) planFor(e Event, mark string) (Plan, error) {
 }
 
 // Run runs the stream until its context ends, which lets the plans in hand be run, stores the place and returns nil. It
-// returns a [*StreamError] when a plan can't be computed or run; ErrStale and what comes of the network is tried again
+// returns a [*StreamError] when a plan can't be computed or run; ErrStale, a document that is gone, and what comes of the network is tried again
 // first, with growing, jittered pauses. So is reading and storing the place.
 //
 // Run the stream once at a time. A second run takes over: the first one stops with [ErrTakenOver] when it next stores its

@@ -86,7 +86,7 @@ func unanswered(err error) bool {
 	switch {
 	case errors.As(err, &server):
 		return server.HasErrorLabel("NetworkError")
-	case err == nil, errors.Is(err, ErrStale), errors.Is(err, ErrTransactional), errors.As(err, &value):
+	case err == nil, outdated(err), errors.Is(err, ErrTransactional), errors.As(err, &value):
 		return false
 	}
 	return true

@@ -206,7 +206,7 @@ func disturbed(err error) bool {
 	var server mongo.ServerError
 	var value *ValueError
 	switch {
-	case errors.Is(err, ErrStale):
+	case outdated(err):
 		return true
 	case errors.As(err, &server):
 		for _, label := range []string{"NetworkError", "RetryableWriteError", "TransientTransactionError"} {

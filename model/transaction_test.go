@@ -145,7 +145,7 @@ func TestJoinedTransaction(t *testing.T) {
 					}
 					// What a stale plan did before its stale step is the owner's to keep.
 					got, err = c.run(model.NewPlan(parts.Update(1, d("$set", d("name", "x"))), parts.Update(9, d("$set", d("name", "x")))), ctx, db)
-					if !errors.Is(err, model.ErrStale) || statuses(got) != "applied, not sent" {
+					if !errors.Is(err, model.ErrNotFound) || statuses(got) != "applied, not sent" {
 						t.Errorf("%s, %v", statuses(got), err)
 					}
 					return nil

@@ -49,7 +49,7 @@ func TestWithTransactions(t *testing.T) {
 			left   []part
 		}{
 			{"a plan that needs a transaction", moving(3), []string{"bulkWrite", "commitTransaction"}, nil, []part{{1, "a", 2}, {2, "b", 8}}},
-			{"one that meets a stale step", moving(3), []string{"bulkWrite", "abortTransaction"}, model.ErrStale, []part{{1, "a", 2}, {2, "b", 8}}},
+			{"one that meets a stale step", moving(3), []string{"bulkWrite", "find", "abortTransaction"}, model.ErrStale, []part{{1, "a", 2}, {2, "b", 8}}},
 			{"one write", model.NewPlan(parts.Update(1, d("$inc", d("qty", 1)))), []string{"update"}, nil, []part{{1, "a", 3}, {2, "b", 8}}},
 			{"nothing", model.Plan{}, nil, nil, []part{{1, "a", 3}, {2, "b", 8}}},
 		} {

@@ -13,7 +13,7 @@ type Expect uint8
 
 const (
 	Any Expect = iota // any number of matches is right, none too
-	One               // one match, or the plan stops with ErrStale (see Write.Done)
+	One               // one match, or the plan stops with ErrStale or ErrNotFound (see Write.Expect and Write.Done)
 )
 
 func (e Expect) String() string {
@@ -29,8 +29,9 @@ type Write struct {
 	Collection string
 	Model      mongo.WriteModel
 
-	// Expect One makes a write that matches nothing stop the plan with ErrStale, unless Done holds. Such a write is sent
-	// as a command of its own, since an ordered bulk reports totals only.
+	// Expect One makes a write that matches nothing stop the plan, unless Done holds: with ErrNotFound if no document has the _id that
+	// the filter asks for, else with ErrStale. A filter that asks for more than an _id costs a find then. Such a write is sent as a
+	// command of its own, since an ordered bulk reports totals only.
 	Expect Expect
 
 	// Done is a filter that some document of the collection matches when this very operation was applied before. It is
@@ -39,7 +40,7 @@ type Write struct {
 	Done bson.D
 
 	// Reasons are asked, in order, when a write that expects one matched nothing and was not applied before: the first reason whose
-	// filter some document of the collection matches gives its error in the place of ErrStale. So a filter says all that the error
+	// filter some document of the collection matches gives its error in the place of ErrStale or ErrNotFound. So a filter says all that the error
 	// says.
 	//
 	// Outside a transaction they are also asked when an insert met a duplicate key. Of an update or upsert that met one, only a
@@ -74,6 +75,7 @@ type Write struct {
 	Err error
 
 	plain, covered mongo.WriteModel // the model before scopes were applied to it, and after
+	within         bson.D           // what scopes ask of the documents that it reaches
 	tenant         bson.D           // whose the document is that is inserted, as scopes say
 	marks          bool             // a scope made it of a delete
 	mixed          bool             // Merge made it of writes of which one is Deleted and another isn't

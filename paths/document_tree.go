@@ -122,7 +122,7 @@ func (t *DocumentTree[E, N, K]) insertion(owner K, node E, at Place[N]) (o bson.
 // ids, or nested. Siblings come in the order of their keys, or of the list; with order keys, those that have none, or each
 // other's, get new ones. A tree that is not whole is refused: with [model.ErrTaken] for an id that comes twice,
 // [model.ErrNotFound] for a parent that isn't there, [ErrCycle], [model.ErrFull]. An owner that has nodes gives [model.ErrTaken],
-// and one that isn't there [model.ErrStale].
+// one that isn't there [model.ErrNotFound].
 //
 // Cost: one command, one document, found by _id. It can be run again.
 func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {
@@ -133,7 +133,7 @@ func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {
 // Push returns the write that adds a leaf at an end: as the first or last root, or child of a node. It is for the flat form
 // without order keys; other trees, and other places, need what is stored: see [DocumentTree.Insert]. The node's fields of the
 // tree are overwritten. Its errors are [model.ErrTaken], [model.ErrNotFound] and [model.ErrFull]; an owner that isn't there gives
-// model.ErrStale.
+// model.ErrNotFound.
 //
 // Cost: one command, one document, found by _id. It can be run again: a node that is stored as it was pushed is taken for this
 // one's. One to five commands more tell why nothing was pushed.
@@ -143,7 +143,7 @@ func (t *DocumentTree[E, N, K]) Push(owner K, node E, at Place[N]) model.Write {
 }
 
 // Patch returns the write that sets some fields of a node, by paths within it, in the flat form. The fields of the tree are
-// refused, and so are paths that E doesn't have. A node that isn't there gives [model.ErrNotFound], an owner model.ErrStale. In a
+// refused, and so are paths that E doesn't have. A node or an owner that isn't there gives [model.ErrNotFound]. In a
 // damaged list every node of the id is set; so it is with Pull.
 //
 // Cost: one command, one document, found by _id. The new values count for MaxBytes as if the old ones stayed;
@@ -154,7 +154,7 @@ func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write 
 }
 
 // Pull returns the write that deletes a node that has no children, in the flat form. Its errors are [ErrHasChildren] and
-// [model.ErrNotFound]; an owner that isn't there gives model.ErrStale. Run again after a lost answer, it gives model.ErrNotFound
+// [model.ErrNotFound], for an owner that isn't there too. Run again after a lost answer, it gives model.ErrNotFound
 // where it was applied, as [DocumentTree.Delete] does.
 //
 // Cost: one command, one document, found by _id. One or two commands more tell why nothing was deleted.

@@ -45,15 +45,15 @@ func TestDocumentTreeWrites(t *testing.T) {
 				{"push the first root", tree.Push("p", remark{ID: "x"}, paths.FirstRoot[string]()), "x a(b(c) d) e", nil, model.Already},
 				{"push one that is there", tree.Push("p", remark{ID: "c"}, paths.LastChild("a")), "", model.ErrTaken, 0},
 				{"push under none", tree.Push("p", remark{ID: "x"}, paths.LastChild("z")), "", model.ErrNotFound, 0},
-				{"push to no owner", tree.Push("q", remark{ID: "x"}, paths.LastChild("z")), "", model.ErrStale, 0},
+				{"push to no owner", tree.Push("q", remark{ID: "x"}, paths.LastChild("z")), "", model.ErrNotFound, 0},
 				{"push beside", tree.Push("p", remark{ID: "x"}, paths.After("a")), "", errDocument, 0},
 				{"pull a leaf", tree.Pull("p", "c"), "a(b d) e", nil, model.NotSent},
 				{"pull none", tree.Pull("p", "z"), "", model.ErrNotFound, 0},
 				{"pull one with children", tree.Pull("p", "b"), "", paths.ErrHasChildren, 0},
-				{"pull from no owner", tree.Pull("q", "b"), "", model.ErrStale, 0},
+				{"pull from no owner", tree.Pull("q", "b"), "", model.ErrNotFound, 0},
 				{"patch", tree.Patch("p", "c", text("new")), "a(b(c) d) e", nil, model.Applied},
 				{"patch none", tree.Patch("p", "z", text("new")), "", model.ErrNotFound, 0},
-				{"patch in no owner", tree.Patch("q", "c", text("new")), "", model.ErrStale, 0},
+				{"patch in no owner", tree.Patch("q", "c", text("new")), "", model.ErrNotFound, 0},
 				{"patch what ties it", tree.Patch("p", "c", bson.D{{Key: "parent", Value: "e"}}), "", errDocument, 0},
 			} {
 				f.grow(t, db, "a(b(c) d) e")
@@ -114,7 +114,7 @@ func TestDocumentTreeLoad(t *testing.T) {
 			_, err = f.tree.Load("p", list[len(list)-1:]).Run(t.Context(), db)
 			wantDocumentError(t, "over another", err, model.ErrTaken)
 			_, err = f.tree.Load("q", list).Run(t.Context(), db)
-			wantDocumentError(t, "in no owner", err, model.ErrStale)
+			wantDocumentError(t, "in no owner", err, model.ErrNotFound)
 		}
 		for reason, test := range map[string]struct {
 			list []remark

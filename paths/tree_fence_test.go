@@ -75,7 +75,7 @@ func (k kind) late(t *testing.T, db *mongo.Database, faults *modeltest.Faults, w
 		}
 	}
 	gate.Open()
-	if err := <-done; err != nil && !refused(err) && !errors.Is(err, model.ErrStale) && !mongo.IsDuplicateKeyError(err) {
+	if err := <-done; err != nil && !refused(err) && !errors.Is(err, model.ErrStale) && !errors.Is(err, model.ErrNotFound) && !mongo.IsDuplicateKeyError(err) {
 		t.Fatalf("%s: the late one: %v", k.name, err)
 	}
 	return true

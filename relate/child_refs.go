@@ -38,9 +38,9 @@ func NewChildRefs[P, PK, C, CK any](parents *model.Collection[P, PK], path strin
 
 // Add returns the write that appends ids to a parent's list, in the order given. Ids that the parent lists already keep
 // their places. A list of documents takes one id, as an element without other fields. At least one id must be given. Running
-// the write gives model.ErrStale if the parent doesn't exist. It is idempotent.
+// the write gives model.ErrNotFound if the parent doesn't exist. It is idempotent.
 //
-// Cost: one command, one document, found by _id. For a list of documents, one more command when nothing matched, to tell a
+// Cost: one command, one document, found by _id. For a list of documents, one or two more commands when nothing matched, to tell a
 // listed id from a missing parent.
 func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
 	return r.in.Add(parent, core.Anys(children))
@@ -50,7 +50,7 @@ func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
 // other fields: {stockId, numberHeld}. The element is of the array's element type, or a pointer to it; any document if
 // that type isn't known. If the parent lists the id already, nothing changes. The parent must exist.
 //
-// Cost: one command, one document; one more command when nothing matched.
+// Cost: one command, one document; one or two more commands when nothing matched.
 func (r *ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write {
 	return r.in.AddElement(parent, element, new(CK))
 }
@@ -58,7 +58,7 @@ func (r *ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write
 // InsertAt returns the write that inserts an id at a position of a parent's list. 0 is the first, a negative position counts from
 // the end, a position beyond the end is the end. If the parent lists the id already, nothing changes.
 //
-// Cost: one command, one document; one more command when nothing matched.
+// Cost: one command, one document; one or two more commands when nothing matched.
 func (r *ChildRefs[P, PK, C, CK]) InsertAt(parent PK, position int, child CK) model.Write {
 	return r.in.InsertAt(parent, position, child)
 }
@@ -82,13 +82,13 @@ func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
 // Reorder returns the write that stores another list, in another order for example, if the list is still as it was read;
 // otherwise running it gives model.ErrStale. A list of documents is refused.
 //
-// Cost: one command, one document; one more command when nothing matched.
+// Cost: one command, one document; one or two more commands when nothing matched.
 func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, was, becomes []CK) model.Write {
 	return r.in.Reorder(parent, core.Anys(was), core.Anys(becomes))
 }
 
 // InsertChild returns the plan that stores a new child and then lists it with a parent. A cut leaves a child that no parent
-// lists, and so does a parent that doesn't exist (model.ErrStale). The plan can be run again.
+// lists, and so does a parent that doesn't exist (model.ErrNotFound). The plan can be run again.
 //
 // Cost: two commands, two documents.
 func (r *ChildRefs[P, PK, C, CK]) InsertChild(parent PK, child C) model.Plan {

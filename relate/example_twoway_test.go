@@ -36,7 +36,7 @@ func ExampleTwoWay() {
 	ctx, db := context.Background(), client.Database("tracker")
 
 	load := model.Concat(
-		people.InsertMany([]teamMember{{ID: "kate", Name: "Kate Monster"}, {ID: "rod", Name: "Rod"}}),
+		people.InsertMany([]teamMember{{ID: "kate", Name: "Kate Monster"}, {ID: "rod", Name: "Rod"}, {ID: "lucy", Name: "Lucy"}}),
 		model.NewPlan(tasks.Insert(workItem{ID: "ADF9", What: "Write lesson plan"})),
 	)
 	if _, err := load.Run(ctx, db); err != nil {

@@ -123,9 +123,9 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Update(left AK, right BK, update b
 }
 
 // Move returns the write that gives a link, as it was read, other ends. Its fields and its _id stay. If the link was
-// moved or deleted since, running it gives model.ErrStale; if another link ties the new pair already, model.ErrTaken.
+// moved since, running it gives model.ErrStale; if it was deleted, model.ErrNotFound; if another link ties the new pair already, model.ErrTaken.
 //
-// Cost: one command, one document, found by _id; one or two commands more when nothing matched. It can be run again.
+// Cost: one command, one document, found by _id; one to three commands more when nothing matched. It can be run again.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Move(link *L, left AK, right BK) model.Write {
 	id, err := j.in.Links.ID(link)
 	var was bson.D

@@ -60,7 +60,7 @@ func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
 // Move returns the write that gives a child another parent, if the child still has the parent that was read; otherwise
 // running it gives model.ErrStale. It can be run again.
 //
-// Cost: one command, one document, found by _id; one more command when nothing matched.
+// Cost: one command, one document, found by _id; one or two more commands when nothing matched.
 func (r *ParentRef[C, CK, P, PK]) Move(child CK, from, to PK) model.Write {
 	return r.in.Move(child, from, to)
 }

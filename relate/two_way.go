@@ -94,8 +94,8 @@ func (t *TwoWay[O, OK, I, IK]) held(item *I) (h twosided.HeldItem) {
 }
 
 // Assign returns the plan that gives an item, as it was read, to an owner, and takes it from the owner that it names.
-// Running it gives model.ErrStale, and leaves nothing, when another operation changed the item's owner since or the new owner doesn't
-// exist; [model.ErrFull] when the owner's list is full. op is the operation's token, as [Link] says.
+// Running it gives model.ErrStale, and leaves nothing, when another operation changed the item's owner since, model.ErrNotFound when the new owner doesn't
+// exist, [model.ErrFull] when the owner's list is full. op is the operation's token, as [Link] says.
 //
 // If the item has this owner already, versioned links remove older links to the item from every list, which finishes
 // what a dead process began. Bare ids are written again.

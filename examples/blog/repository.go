@@ -60,7 +60,7 @@ func (b Blog) Publish(ctx context.Context, p Post) error {
 		}
 	}
 	_, err = publish(p).Run(ctx, b.db)
-	return said(err, model.ErrTaken, ErrSlugTaken, model.ErrStale, ErrNoAuthor)
+	return said(err, model.ErrTaken, ErrSlugTaken, model.ErrNotFound, ErrNoAuthor, model.ErrStale, ErrNoAuthor)
 }
 
 func publish(p Post) model.Plan {
@@ -81,7 +81,7 @@ func (b Blog) Show(ctx context.Context, slug string) (Post, error) {
 	if err == nil {
 		_, err = views.Count(p.ID, 1, b.draw()).Run(ctx, b.db)
 	}
-	return p, said(err, model.ErrNotFound, ErrNoPost, model.ErrStale, ErrNoPost)
+	return p, said(err, model.ErrNotFound, ErrNoPost)
 }
 
 // By returns what an author wrote, the newest first.
@@ -96,7 +96,7 @@ func by(author string) *model.Find[Post] {
 // Rename gives a post, as it was read, another title and slug. op is bson.NewObjectID(), the same when it is tried again.
 func (b Blog) Rename(ctx context.Context, p Post, title, slug string, op bson.ObjectID) error {
 	_, err := slugs.Set(&p, bson.D{{Key: "title", Value: title}, {Key: "slug", Value: slug}}, op).Run(ctx, b.db)
-	return said(err, model.ErrTaken, ErrSlugTaken, model.ErrStale, ErrChanged)
+	return said(err, model.ErrTaken, ErrSlugTaken, model.ErrNotFound, ErrChanged, model.ErrStale, ErrChanged)
 }
 
 // Withdraw deletes a post, with its comments, and then its slug is free. What is gone already is no error.
@@ -122,7 +122,7 @@ func (b Blog) Withdraw(ctx context.Context, slug string) error {
 // Comment stores a comment, and its post shows it. Its ID is bson.NewObjectID(), the same when it is tried again.
 func (b Blog) Comment(ctx context.Context, c Comment) error {
 	_, err := comment(c).Run(ctx, b.db)
-	return said(err, model.ErrStale, ErrNoPost)
+	return said(err, model.ErrNotFound, ErrNoPost)
 }
 
 func comment(c Comment) model.Plan {

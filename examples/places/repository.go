@@ -40,7 +40,7 @@ func (a Airports) Get(ctx context.Context, code string) (Airport, error) {
 // Correct says where an airport really is: point and key in one write.
 func (a Airports) Correct(ctx context.Context, code string, at geohash.Point) error {
 	_, err := place.Set(code, at).Run(ctx, a.db)
-	return said(err, model.ErrStale)
+	return said(err, model.ErrNotFound)
 }
 
 // In returns the airports in an area, a geohash.Circle or a geohash.Box, in no order: one command, of as many ranges of the

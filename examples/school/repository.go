@@ -105,19 +105,19 @@ func (r Repository) Announce(ctx context.Context, a Announcement) error {
 	plan := latest.Insert(a)
 	plan.IfStale = []model.Step{announcements.Delete(a.ID)} // there is no such course
 	_, err := plan.Run(ctx, r.db)
-	return said(err, model.ErrStale, ErrNoCourse)
+	return said(err, model.ErrNotFound, ErrNoCourse)
 }
 
 // Reorder puts lessons first, in an order.
 func (r Repository) Reorder(ctx context.Context, course bson.ObjectID, order ...any) error {
 	_, err := lessons.Reorder(course, 0, order...).Run(ctx, r.db)
-	return said(err, model.ErrNotFound, ErrNoLesson, model.ErrStale, ErrNoCourse)
+	return said(err, embed.ErrNoElement, ErrNoLesson, model.ErrNotFound, ErrNoCourse)
 }
 
 // Take takes exercise books from a course's stock.
 func (r Repository) Take(ctx context.Context, course bson.ObjectID, n int64, op bson.ObjectID) error {
 	_, err := stock.Take(course, "books", n, op).Run(ctx, r.db)
-	return said(err, embed.ErrGuard, ErrOutOfStock, model.ErrStale, ErrNoCourse)
+	return said(err, embed.ErrGuard, ErrOutOfStock, model.ErrNotFound, ErrNoCourse)
 }
 
 // Course returns a course with its numbers, newest announcements and lessons: one document.

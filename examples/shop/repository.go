@@ -157,7 +157,7 @@ func (s Shop) finish(ctx context.Context, o Order) error {
 	}
 	for _, l := range o.Lines {
 		_, err := stock.Take(l.Product, "qty", l.Qty, o.Op).Run(ctx, s.db)
-		if errors.Is(err, embed.ErrGuard) || errors.Is(err, model.ErrStale) { // sold out, or not offered any more
+		if errors.Is(err, embed.ErrGuard) || errors.Is(err, model.ErrNotFound) { // sold out, or not offered any more
 			if _, err := orders.Update(o.ID, set(Refusing)).Run(ctx, s.db); err != nil {
 				return err
 			}
@@ -175,7 +175,7 @@ func (s Shop) finish(ctx context.Context, o Order) error {
 func (s Shop) giveBack(ctx context.Context, o Order) error {
 	for _, l := range o.Lines {
 		back := stock.Guarded(l.Product, bson.D{{Key: "ops", Value: o.Op}}, bson.D{{Key: "$inc", Value: bson.D{{Key: "qty", Value: l.Qty}}}}, o.Undo)
-		if _, err := back.Run(ctx, s.db); err != nil && !errors.Is(err, embed.ErrGuard) && !errors.Is(err, model.ErrStale) {
+		if _, err := back.Run(ctx, s.db); err != nil && !errors.Is(err, embed.ErrGuard) && !errors.Is(err, model.ErrNotFound) {
 			return err
 		}
 	}

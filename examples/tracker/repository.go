@@ -63,7 +63,7 @@ func give(task, person string, e Event) model.Change[Task] {
 // Tick marks a step as done, and says so in the history: two techniques, one write.
 func (t Tracker) Tick(ctx context.Context, task, step string, e Event) error {
 	_, err := tick(task, step, e).Run(ctx, t.db)
-	return said(err, model.ErrNotFound, ErrNoStep, model.ErrStale, ErrNoTask)
+	return said(err, embed.ErrNoElement, ErrNoStep, model.ErrNotFound, ErrNoTask)
 }
 
 func tick(task, step string, e Event) model.Write {
@@ -79,7 +79,7 @@ func (t Tracker) Finish(ctx context.Context, task string, e Event) error {
 		return said(err, model.ErrNotFound, ErrNoTask)
 	}
 	_, err := history.Push(task, e).Run(ctx, t.db)
-	return said(err, model.ErrStale, ErrNoTask)
+	return said(err, model.ErrNotFound, ErrNoTask)
 }
 
 // Drop deletes a task: its owner lists it no longer, and its project doesn't count it. What is gone already is no error.

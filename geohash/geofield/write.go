@@ -28,14 +28,14 @@ func (f *Field[D, K]) InsertMany(docs []D) model.Plan {
 
 // Replace returns the write that stores a whole document over the one with its _id, as [model.Collection.Replace] does, with the key
 // of its point. A document that was read, whose point was changed and whose key is still the old one, is refused: set the key to its
-// zero value, or use [Field.Set]. The document must exist: else running it gives [model.ErrStale]. It is idempotent.
+// zero value, or use [Field.Set]. The document must exist: else running it gives [model.ErrNotFound]. It is idempotent.
 //
 // Consistency: one document, atomic; what others changed of it since it was read is gone. Cost: one command, one document, found by
 // _id; an entry of the index moves where the key does.
 func (f *Field[D, K]) Replace(doc D) model.Write { return f.f.complete(f.owners.Replace(doc)) }
 
 // Set returns the write that moves a document: point and key together, by $set, so that it merges with other updates of the document
-// ([model.Merge]). The document must exist: else running it gives [model.ErrStale]. A height that the old point had is gone. It is
+// ([model.Merge]). The document must exist: else running it gives [model.ErrNotFound]. A height that the old point had is gone. It is
 // idempotent; of two that run at the same time, the later one's point and key stay.
 //
 // Bad input, refused: a point as in [Field.Insert].

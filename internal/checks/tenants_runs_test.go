@@ -99,7 +99,7 @@ var tenantRuns = map[string]struct {
 	}, "true"},
 	"model.Write.Run": {func(ctx context.Context, db model.DB) (string, error) {
 		_, err := tenantBooks.Update("their 1", bson.D{{Key: "$set", Value: bson.D{{Key: "price", Value: 1}}}}).Run(ctx, db)
-		return fmt.Sprint(errors.Is(err, model.ErrStale)), nil
+		return fmt.Sprint(errors.Is(err, model.ErrNotFound)), nil
 	}, "true"},
 	"model.Plan.Run": {func(ctx context.Context, db model.DB) (string, error) {
 		r, err := model.NewPlan(tenantWrites.MoveAll("my author", "x"), tenantBooks.Delete("their 1")).Run(ctx, db)

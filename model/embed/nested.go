@@ -81,7 +81,7 @@ func (n *Nested[K, F]) Add(parent K, key any, elements ...F) model.Write {
 }
 
 // Update returns the write that applies the operators of [Embedded.Update] to the inner element with the second key, in the element
-// with the first. Running it gives [model.ErrNotFound] when one of both is not there, [model.ErrStale] when there is no parent.
+// with the first. Running it gives [model.ErrNotFound] when one of both, or the parent, is not there.
 //
 // Cost: one command, one document, found by _id; one read more when nothing matched. Consistency: one atomic update of the parent.
 func (n *Nested[K, F]) Update(parent K, key, inner any, update bson.D) model.Write {
@@ -136,7 +136,7 @@ func (n *nesting) add(parent, key any, list []any) model.Write {
 		guard = append(guard, beyond(n.path, room, false))
 		w.Reasons = append(w.Reasons, model.Reason{If: model.And(byID, n.inElement(k, beyond(n.path, room, true))), Err: errArrayFull})
 	}
-	w.Reasons = append(w.Reasons, model.Reason{If: byID, Err: errNoElement})
+	w.Reasons = append(w.Reasons, model.Reason{If: byID, Err: ErrNoElement})
 	var held []bson.D
 	for _, v := range elems {
 		held = append(held, bson.D{{Key: n.path, Value: model.Eq(v)}})
@@ -173,7 +173,7 @@ func (n *nesting) update(parent, key, inner any, update bson.D) model.Write {
 	}
 	return model.Write{
 		Collection: n.in.docs.Name(), Expect: model.One, Once: mql.Idempotent(u), Index: model.IDIndex,
-		Reasons: []model.Reason{{If: byID, Err: errNoElement}},
+		Reasons: []model.Reason{{If: byID, Err: ErrNoElement}},
 		Model: &mongo.UpdateOneModel{
 			Filter: model.And(byID, n.inElement(k, bson.D{{Key: n.path + "." + n.in.key, Value: model.Eq(ik)}})), Update: u,
 			ArrayFilters: []any{n.outerFilter(k), bson.D{{Key: "n." + n.in.key, Value: model.Eq(ik)}}},

@@ -65,19 +65,19 @@ func newSubdocument(c *core.Docs, elem reflect.Type, path string, indexes []bson
 }
 
 // Put returns the write that stores a parent's subdocument, whether there was one or not. It overwrites whatever changed in it since
-// it was read. The parent must exist: else running it gives [model.ErrStale]. It is idempotent.
+// it was read. The parent must exist: else running it gives [model.ErrNotFound]. It is idempotent.
 //
 // Cost: one command, one document, found by _id.
 func (o *One[D, K, E]) Put(parent K, doc E) model.Write { return o.s.put(parent, doc) }
 
 // Create returns the write that stores a subdocument where there is none, or null. Running it gives [model.ErrTaken] when there
-// is another, and [model.ErrStale] when there is no parent; an equal one counts as written before.
+// is another, and [model.ErrNotFound] when there is no parent; an equal one counts as written before.
 //
 // Cost: one command, one document, found by _id; two reads more when nothing matched.
 func (o *One[D, K, E]) Create(parent K, doc E) model.Write { return o.s.create(parent, doc) }
 
 // Update returns the write that applies operators to a parent's subdocument, as [Embedded.Update] does to an element. Running it
-// gives [model.ErrNotFound] when there is none, so that no half of one is made, and [model.ErrStale] when there is no parent. An
+// gives [model.ErrNotFound] when there is none, so that no half of one is made, and when there is no parent. An
 // update of the parent with $unset takes the subdocument away.
 //
 // Cost: one command, one document, found by _id; one read more when nothing matched. Consistency: one atomic update of the parent.
@@ -158,7 +158,7 @@ func (s *subdocument) update(parent any, update bson.D) model.Write {
 	}
 	return model.Write{
 		Collection: s.docs.Name(), Expect: model.One, Once: mql.Idempotent(u), Index: model.IDIndex,
-		Reasons: []model.Reason{{If: byID, Err: errNoElement}},
+		Reasons: []model.Reason{{If: byID, Err: ErrNoElement}},
 		Model: &mongo.UpdateOneModel{
 			Filter: model.And(byID, bson.D{{Key: s.path, Value: bson.D{{Key: "$type", Value: "object"}}}}), Update: u,
 		},

@@ -85,11 +85,11 @@ func TestPromisedCosts(t *testing.T) {
 	}{
 		{"Add of a key that is there", cost{3, 0, 1}, write(embTasks.Add("a", embTask{ID: "x"}), model.ErrTaken)},
 		{"Add to a full array", cost{4, 0, 1}, write(embTasks.Add("a", embTask{ID: "q"}, embTask{ID: "r"}), model.ErrFull)},
-		{"Add to nobody", cost{4, 0, 0}, write(embTasks.Add("q", embTask{ID: "q"}), model.ErrStale)},
+		{"Add to nobody", cost{4, 0, 0}, write(embTasks.Add("q", embTask{ID: "q"}), model.ErrNotFound)},
 		{"Replace of an element", cost{1, 1, 0}, write(embTasks.Replace("a", embTask{ID: "x"}), nil)},
 		{"Update of an element", cost{1, 1, 0}, write(embTasks.Update("a", "x", inc), nil)},
 		{"Update of no element", cost{2, 0, 1}, write(embTasks.Update("a", "q", inc), model.ErrNotFound)},
-		{"Update of nobody's element", cost{2, 0, 0}, write(embTasks.Update("q", "x", inc), model.ErrStale)},
+		{"Update of nobody's element", cost{2, 0, 0}, write(embTasks.Update("q", "x", inc), model.ErrNotFound)},
 		{"Move", cost{2, 2, 0}, func(ctx context.Context, db *mongo.Database) error {
 			p := embTasks.Move("b", "a", embList("z3")[0])
 			p.Options.AllowPartial = true
@@ -115,7 +115,7 @@ func TestPromisedCosts(t *testing.T) {
 		}},
 		{"Versioned.Replace", cost{1, 1, 0}, write(verTokens.Replace(lot(3), oid(1)), nil)},
 		{"Versioned.Replace in another version", cost{3, 0, 1}, write(verTokens.Replace(lot(2), oid(1)), embed.ErrVersion)},
-		{"Versioned.Update of none", cost{3, 0, 0}, write(verTokens.Update("q", 3, d("$set", d("qty", 1)), oid(1)), model.ErrStale)},
+		{"Versioned.Update of none", cost{3, 0, 0}, write(verTokens.Update("q", 3, d("$set", d("qty", 1)), oid(1)), model.ErrNotFound)},
 		{"Versioned.Delete", cost{1, 1, 0}, write(verTokens.Delete("l", 3), nil)},
 		{"Versioned.Delete in another version", cost{2, 0, 1}, write(verTokens.Delete("l", 2), embed.ErrVersion)},
 		{"Versioned.Take", cost{1, 1, 0}, write(verTokens.Take("l", "qty", 5, oid(1)), nil)},

@@ -218,7 +218,7 @@ func TestEmbeddedMoveFaults(t *testing.T) {
 		}{
 			{"to one who has another of the key", embTasks.Move("a", "c", embList("x1")[0]), model.ErrTaken},
 			{"to one who has an equal one", embTasks.Move("a", "d", embList("x1")[0]), model.ErrTaken},
-			{"to nobody", embTasks.Move("a", "q", embList("x1")[0]), model.ErrStale},
+			{"to nobody", embTasks.Move("a", "q", embList("x1")[0]), model.ErrNotFound},
 			{"what changed since", embTasks.Move("a", "b", embList("x7")[0]), model.ErrStale},
 			{"to itself", embTasks.Move("a", "a", embList("x1")[0]), errEmbRefused},
 			{"from nobody's id", embTasks.Move("", "a", embList("x1")[0]), errEmbRefused},

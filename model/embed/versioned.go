@@ -128,7 +128,7 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 func (v *Versioned[D, K]) Insert(doc D, op bson.ObjectID) model.Write { return v.v.insert(&doc, op) }
 
 // Replace returns the write that stores a whole document over the one with its _id, if that still has the version that doc says, in
-// the next version. Running it gives [ErrVersion] when it has another, and [model.ErrStale] when it is gone. Fields that D doesn't know
+// the next version. Running it gives [ErrVersion] when it has another, and [model.ErrNotFound] when it is gone. Fields that D doesn't know
 // are lost: where there are such, use Update.
 //
 // With Tokens, a second run after any number of other operations, up to Keep, counts as applied before. Without, it is ErrVersion.
@@ -139,7 +139,7 @@ func (v *Versioned[D, K]) Insert(doc D, op bson.ObjectID) model.Write { return v
 func (v *Versioned[D, K]) Replace(doc D, op bson.ObjectID) model.Write { return v.v.replace(&doc, op) }
 
 // Update returns the write that applies update operators to a document that still has a version, and counts that up. The operators
-// must not touch the version or the tokens. Running it gives [ErrVersion] when the document has another version, and [model.ErrStale] when
+// must not touch the version or the tokens. Running it gives [ErrVersion] when the document has another version, and [model.ErrNotFound] when
 // it is gone; tokens, and what is refused, are as in [Versioned.Replace].
 //
 // A nil update counts the version up and changes nothing else: a forced increment, for a decision that relies on a document without
@@ -154,14 +154,14 @@ func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, op bson.Obj
 }
 
 // Delete returns the write that deletes a document that still has a version. Running it gives [ErrVersion] when it has another, and
-// [model.ErrStale] when it is gone, be it by this very write, run before.
+// [model.ErrNotFound] when it is gone, be it by this very write, run before.
 //
 // Cost: one command, one document, found by _id; one read more when nothing matched.
 func (v *Versioned[D, K]) Delete(id K, version int64) model.Write { return v.v.delete(id, version) }
 
 // Guarded returns the write that applies update operators to a document while a guard holds, whatever its version, and counts that
 // up: {qty: {$gte: 3}} with {$inc: {qty: -3}}. Running it gives [ErrGuard] when the document is there and the guard doesn't hold,
-// and [model.ErrStale] when there is none. A guard without a condition is refused. It needs no read before, and has no retries: writers that
+// and [model.ErrNotFound] when there is none. A guard without a condition is refused. It needs no read before, and has no retries: writers that
 // meet wait for each other.
 //
 // With Tokens, a second run counts as applied before while the token is among the last Keep: after Keep other operations, or more, it is
@@ -175,7 +175,7 @@ func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, op bson.ObjectID) 
 }
 
 // Take returns the write that takes n from a number, if there is as much: [Versioned.Guarded] with {path: {$gte: n}} and {$inc:
-// {path: -n}}, with what that says of tokens. Running it gives [ErrGuard] when there is less, or no number, and [model.ErrStale] when there is
+// {path: -n}}, with what that says of tokens. Running it gives [ErrGuard] when there is less, or no number, and [model.ErrNotFound] when there is
 // no document. n must be greater than 0, and the path that of a number outside arrays: anything else is a [*model.ValueError].
 //
 // What was taken is given back by [Versioned.Guarded], with a new token, and the guard that the document holds the Take's token:

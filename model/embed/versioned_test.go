@@ -81,7 +81,7 @@ func TestVersionedWrites(t *testing.T) {
 
 		{"replaced", lot(5, 7), verPlain.Replace(lot(6, 7), verNone), "qty 6 version 8", nil, embed.ErrVersion},
 		{"replaced in another version", lot(5, 8), verPlain.Replace(lot(6, 7), verNone), "qty 5 version 8", embed.ErrVersion, model.ErrStale},
-		{"replaced when it is gone", nil, verPlain.Replace(lot(6, 7), verNone), "", model.ErrStale, model.ErrStale},
+		{"replaced when it is gone", nil, verPlain.Replace(lot(6, 7), verNone), "", model.ErrNotFound, model.ErrNotFound},
 		{"replaced with a token", lot(5, 7, oid(1)), verTokens.Replace(lot(6, 7, oid(1)), oid(2)), "qty 6 version 8 2 ops", nil, nil},
 		{"replaced where tokens are as many as are kept", lot(5, 7, oid(1), oid(2), oid(3)), verTokens.Replace(lot(6, 7, oid(1), oid(2), oid(3)), oid(4)), "qty 6 version 8 3 ops", nil, nil},
 		{"replaced, and others have written since", lot(9, 9, oid(2), oid(3)), verTokens.Replace(lot(6, 7), oid(2)), "qty 9 version 9 2 ops", nil, nil},
@@ -104,7 +104,7 @@ func TestVersionedWrites(t *testing.T) {
 		{"no operator", lot(5, 7), verPlain.Update("l", 7, d("qty", 3), verNone), "qty 5 version 7", errEmbRefused, errEmbRefused},
 		{"the last version updated", lot(5, 7), verPlain.Update("l", math.MaxInt64, inc, verNone), "qty 5 version 7", errEmbRefused, errEmbRefused},
 
-		{"deleted", lot(5, 7), verPlain.Delete("l", 7), "", nil, model.ErrStale},
+		{"deleted", lot(5, 7), verPlain.Delete("l", 7), "", nil, model.ErrNotFound},
 		{"deleted in another version", lot(5, 8), verPlain.Delete("l", 7), "qty 5 version 8", embed.ErrVersion, embed.ErrVersion},
 		{"deleted by no version", lot(5, 8), verPlain.Delete("l", -7), "qty 5 version 8", errEmbRefused, errEmbRefused},
 		{"deleted by no id", lot(5, 8), verPlain.Delete("", 7), "qty 5 version 8", errEmbRefused, errEmbRefused},
@@ -113,7 +113,7 @@ func TestVersionedWrites(t *testing.T) {
 		{"guarded with a token", lot(9, 7), verTokens.Guarded("l", enough, d("$inc", d("qty", int32(-3))), oid(1)), "qty 6 version 8 1 ops", nil, nil},
 		{"guarded from before versions", bare, verTokens.Guarded("l", enough, d("$inc", d("qty", int32(-3))), oid(1)), "qty 2 version 1 1 ops", nil, nil},
 		{"the guard doesn't hold", lot(2, 7), verTokens.Guarded("l", enough, inc, oid(1)), "qty 2 version 7", embed.ErrGuard, embed.ErrGuard},
-		{"guarded when it is gone", nil, verTokens.Guarded("l", enough, inc, oid(1)), "", model.ErrStale, model.ErrStale},
+		{"guarded when it is gone", nil, verTokens.Guarded("l", enough, inc, oid(1)), "", model.ErrNotFound, model.ErrNotFound},
 		{"without a guard", lot(2, 7), verPlain.Guarded("l", nil, inc, verNone), "qty 2 version 7", errEmbRefused, errEmbRefused},
 		{"taken", lot(5, 7), verTokens.Take("l", "qty", 5, oid(1)), "qty 0 version 8 1 ops", nil, nil},
 		{"more than there is taken", lot(5, 7), verTokens.Take("l", "qty", 6, oid(1)), "qty 5 version 7", embed.ErrGuard, embed.ErrGuard},
@@ -144,7 +144,7 @@ func TestVersionedWrites(t *testing.T) {
 						t.Errorf("stored %s, want %s", got, c.after)
 					}
 				}
-				if c.err == model.ErrStale || c.err == embed.ErrGuard {
+				if c.err == model.ErrNotFound || c.err == embed.ErrGuard {
 					if _, err := c.write.Run(t.Context(), db); errors.Is(err, embed.ErrVersion) {
 						t.Errorf("error %v", err)
 					}
@@ -337,7 +337,7 @@ func TestVersionedTouch(t *testing.T) {
 			{verPlain.Update("l", 1, d("$set", d("qty", 3)), verNone), "qty 2 version 2", embed.ErrVersion},
 			{verTokens.Update("l", 2, nil, op), "qty 2 version 3 1 ops", nil},
 			{verTokens.Update("l", 2, nil, op), "qty 2 version 3 1 ops", nil},
-			{verPlain.Update("gone", 1, nil, verNone), "qty 2 version 3 1 ops", model.ErrStale},
+			{verPlain.Update("gone", 1, nil, verNone), "qty 2 version 3 1 ops", model.ErrNotFound},
 			{verPlain.Update("l", math.MaxInt64, nil, verNone), "qty 2 version 3 1 ops", new(model.ValueError)},
 			{verPlain.Update("l", 3, nil, op), "qty 2 version 3 1 ops", new(model.ValueError)},
 		} {

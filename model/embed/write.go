@@ -13,7 +13,7 @@ import (
 )
 
 // Add returns the write that appends elements to a parent's array, all or none. Running it gives [model.ErrTaken] when the
-// array holds one of the keys, [model.ErrFull] when there would be more than Max, and [model.ErrStale] when there is no parent. An array
+// array holds one of the keys, [model.ErrFull] when there would be more than Max, and [model.ErrNotFound] when there is no parent. An array
 // that holds these very elements counts as written before.
 //
 // Bad input, refused: no element, one that has no key, two with one key, more than Max, a field name that can't be stored.
@@ -29,13 +29,13 @@ func (e *Embedded[D, K, E]) Add(parent K, elements ...E) model.Write {
 }
 
 // Put returns the write that replaces the element with this one's key where it stands, or appends it. Running it gives
-// [model.ErrFull] when it would have to be appended and there is no room, [model.ErrStale] when there is no parent. It is idempotent.
+// [model.ErrFull] when it would have to be appended and there is no room, [model.ErrNotFound] when there is no parent. It is idempotent.
 //
 // Cost: one command, one document, found by _id; an update by a pipeline, which can't be merged with others.
 func (e *Embedded[D, K, E]) Put(parent K, element E) model.Write { return e.m.put(parent, element) }
 
 // Replace returns the write that replaces the element with this one's key, where it stands. Running it gives
-// [model.ErrNotFound] when the parent holds none, [model.ErrStale] when there is no parent. It overwrites whatever changed in the
+// [model.ErrNotFound] when the parent holds none, or there is no parent. It overwrites whatever changed in the
 // element since it was read; where that matters, use Update. It is idempotent.
 //
 // Cost: one command, one document, found by _id; one read more when nothing matched.
@@ -45,8 +45,8 @@ func (e *Embedded[D, K, E]) Replace(parent K, element E) model.Write {
 
 // Update returns the write that applies update operators to the element with the key, without reading it: {$set: {city:
 // "Anytown"}, $inc: {visits: 1}}. Names are those of an element, and may be dotted; the key itself can't be changed, and $rename and
-// $setOnInsert are refused. Running it gives [model.ErrNotFound] when the parent holds no such element, [model.ErrStale] when there
-// is no parent. With $set alone it is idempotent, with operators such as $inc and $push it is not.
+// $setOnInsert are refused. Running it gives [model.ErrNotFound] when the parent holds no such element, or there is no
+// parent. With $set alone it is idempotent, with operators such as $inc and $push it is not.
 //
 // Cost: one command, one document, found by _id; one read more when nothing matched. Consistency: one atomic update of the parent.
 func (e *Embedded[D, K, E]) Update(parent K, key any, update bson.D) model.Write {
@@ -54,7 +54,7 @@ func (e *Embedded[D, K, E]) Update(parent K, key any, update bson.D) model.Write
 }
 
 // Remove returns the write that takes elements out by their keys; keys that the array doesn't hold are passed over. The parent
-// must exist: else running it gives [model.ErrStale]. It is idempotent.
+// must exist: else running it gives [model.ErrNotFound]. It is idempotent.
 //
 // Cost: one command, one document, found by _id.
 func (e *Embedded[D, K, E]) Remove(parent K, keys ...any) model.Write {
@@ -63,7 +63,7 @@ func (e *Embedded[D, K, E]) Remove(parent K, keys ...any) model.Write {
 
 // Reorder returns the write that puts the elements with the keys at a place of the array, counted from 0, in the order of the keys. All
 // other elements keep their order. So one key moves one element, and all keys give the array an order. A place below 0, or beyond the
-// end, is the end. Running it gives [model.ErrNotFound] when the parent doesn't hold every key, and [model.ErrStale] when there is no parent.
+// end, is the end. Running it gives [model.ErrNotFound] when the parent doesn't hold every key, or there is no parent.
 // It is idempotent, and changes nothing where the elements stand so already.
 //
 // Bad input, refused: no key, a key twice.
@@ -76,7 +76,7 @@ func (e *Embedded[D, K, E]) Reorder(parent K, at int, keys ...any) model.Write {
 
 // Move returns the plan that moves an element, as it was read, to another parent: it is added there, with the errors of
 // [Embedded.Add], but an equal element that is there already is [model.ErrTaken] too; then it is taken out here. Running the plan
-// gives [model.ErrStale] when there is no such parent, or the element is not here as it was read; what was added is taken back then. Run
+// gives [model.ErrNotFound] when there is no such parent, [model.ErrStale] when the element is not here as it was read; what was added is taken back then. Run
 // again after it was done, it gives ErrTaken, and changes nothing.
 //
 // Cost: two commands, two documents, found by _id. Consistency: transactional; run it by RunTx. With Options.AllowPartial it
@@ -208,7 +208,7 @@ func (m *embedding) toElement(parent any, key bson.RawValue, update bson.D, once
 	}
 	return model.Write{
 		Collection: m.docs.Name(), Expect: model.One, Once: once, Index: model.IDIndex,
-		Reasons: []model.Reason{{If: byID, Err: errNoElement}},
+		Reasons: []model.Reason{{If: byID, Err: ErrNoElement}},
 		Model: &mongo.UpdateOneModel{
 			Filter: model.And(byID, m.holds(key)), Update: update, ArrayFilters: []any{bson.D{{Key: "e." + m.key, Value: model.Eq(key)}}},
 		},
@@ -271,7 +271,7 @@ func (m *embedding) reorder(parent any, at int, keys []any) model.Write {
 	}
 	return model.Write{
 		Collection: m.docs.Name(), Expect: model.One, Once: true, Index: model.IDIndex,
-		Reasons: []model.Reason{{If: byID, Err: errNoElement}},
+		Reasons: []model.Reason{{If: byID, Err: ErrNoElement}},
 		Model: &mongo.UpdateOneModel{
 			Filter: filter, Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: m.path, Value: list}}}}},
 		},

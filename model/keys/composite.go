@@ -102,7 +102,7 @@ func (x *Composite[D]) InsertMany(docs []D) model.Plan {
 // doesn't know are not carried over.
 //
 // The old one must still be as it was read, in all fields that D knows, those that weren't there too: else running the plan gives
-// model.ErrStale. Missing, null and empty are one there, where D reads them as one; a document within it must be stored as D stores
+// model.ErrStale, or model.ErrNotFound when it is gone. Missing, null and empty are one there, where D reads them as one; a document within it must be stored as D stores
 // it.
 //
 // It is one document inserted and one deleted, and makes sense as both: a transactional plan. Run without a transaction

@@ -105,7 +105,7 @@ func (x *Expiry[D, K]) Expired(now time.Time) *model.Find[D] {
 func (x *Expiry[D, K]) Live(now time.Time) *model.Find[D] { return x.docs.Find(x.in.Live(now)) }
 
 // Until returns the write that lets a document expire at a time, or never, for the zero time: that takes the time off the document.
-// It needs a spec without After. A document that is gone, or archived, gives model.ErrStale. With a Version, that is counted up where
+// It needs a spec without After. A document that is gone gives model.ErrNotFound, one that is archived model.ErrStale. With a Version, that is counted up where
 // the time is another.
 //
 // Cost: one command, one document by _id; a read more where a Version is and nothing changes. It can be run again.

@@ -156,10 +156,10 @@ func (v *Versions[D, K]) Save(raw bson.Raw, doc D) model.Write { return v.in.Sav
 
 // Upgrade returns the write that brings a stored document up to the newest version, as [Versions.Save] does; but it knows that it
 // was applied before, by anybody, from the version. For a document that is of the newest version already it changes nothing. When the
-// document changed since it was read, and is still of an older version, running the write gives [model.ErrStale], and so does one
-// that is gone.
+// document changed since it was read, and is still of an older version, running the write gives [model.ErrStale]. One
+// that is gone gives [model.ErrNotFound].
 //
-// Errors are those of Save. Cost: one command, one document, by its _id; one read more when nothing matched. It can be run again.
+// Errors are those of Save. Cost: one command, one document, by its _id; one or two reads more when nothing matched. It can be run again.
 func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
 	var doc D
 	if err := v.in.Decode(raw, &doc); err != nil {

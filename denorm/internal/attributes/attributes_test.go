@@ -51,7 +51,7 @@ func TestAttributesWrites(t *testing.T) {
 			After: specified(red, spec{K: "size"}, spec{K: "width", V: 1.5}, spec{K: "tags", V: bson.A{"a", "$b"}}), Status: model.Applied, Again: model.Applied},
 		{Reason: "a list that is stored as null", Before: docs{"goods": {bson.D{{Key: "_id", Value: "g"}, {Key: "specs", Value: nil}}}}, Write: specs.Set("g", attrs("color", "red")),
 			After: specified(red), Status: model.Applied, Again: model.Applied},
-		{Reason: "an owner that isn't there", Before: docs{"goods": {}}, Write: specs.Set("g", attrs("color", "red")), Err: model.ErrStale},
+		{Reason: "an owner that isn't there", Before: docs{"goods": {}}, Write: specs.Set("g", attrs("color", "red")), Err: model.ErrNotFound},
 		{Reason: "no attribute", Before: specified(red), Write: specs.Set("g", nil), Err: errRefused},
 		{Reason: "an empty name", Before: specified(red), Write: specs.Set("g", attrs("", 1)), Err: errRefused},
 		{Reason: "a name twice", Before: specified(red), Write: specs.Set("g", attrs("a", 1, "a", 2)), Err: errRefused},
@@ -60,7 +60,7 @@ func TestAttributesWrites(t *testing.T) {
 		{Reason: "a value with a name that can't be stored", Before: specified(red), Write: specs.Set("g", attrs("a", bson.D{{Key: "$x", Value: 1}})), Err: errRefused},
 		{Reason: "taken off", Before: specified(red, spec{K: "size", V: 4}), Write: specs.Unset("g", "color", "none"), After: specified(spec{K: "size", V: 4}), Status: model.Applied, Again: model.Applied},
 		{Reason: "taken off where it isn't", Before: specified(red), Write: specs.Unset("g", "size"), Status: model.Applied, Again: model.Applied},
-		{Reason: "taken off an owner that isn't there", Before: docs{"goods": {}}, Write: specs.Unset("g", "size"), Err: model.ErrStale},
+		{Reason: "taken off an owner that isn't there", Before: docs{"goods": {}}, Write: specs.Unset("g", "size"), Err: model.ErrNotFound},
 		{Reason: "nothing to take off", Before: specified(red), Write: specs.Unset("g"), Err: errRefused},
 		{Reason: "an empty name to take off", Before: specified(red), Write: specs.Unset("g", ""), Err: errRefused},
 	})

@@ -74,7 +74,7 @@ func TestBoundedRemove(t *testing.T) {
 		{Reason: "a key that isn't there is passed over", Before: with("a1"), Write: lastKey.Remove("b", "x"), Status: model.Applied, Again: model.Applied},
 		{Reason: "every element of the key", Before: with("a1", "b2", "a3"), Write: lastKey.Remove("b", "a"), After: with("b2"), Status: model.Applied, Again: model.Applied},
 		{Reason: "from a document without the array", Before: with(), Write: lastKey.Remove("b", "a"), Status: model.Applied, Again: model.Applied},
-		{Reason: "from a missing owner", Before: docs{"boards": {}}, Write: lastKey.Remove("b", "a"), Err: model.ErrStale},
+		{Reason: "from a missing owner", Before: docs{"boards": {}}, Write: lastKey.Remove("b", "a"), Err: model.ErrNotFound},
 		{Reason: "no key", Before: with("a1"), Write: lastKey.Remove("b"), Err: errRefused},
 		{Reason: "a nil key", Before: with("a1"), Write: lastKey.Remove("b", nil), Err: errRefused},
 		{Reason: "without a Key", Before: with("a1"), Write: last.Remove("b", "a"), Err: errRefused},

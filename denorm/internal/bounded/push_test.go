@@ -33,7 +33,7 @@ func TestBoundedPush(t *testing.T) {
 		{Reason: "scalars, below a field that isn't there", Before: with(), Write: tops.Push("b", int64(5)), After: scored(5), Status: model.Applied},
 		{Reason: "the top scalars", Before: scored(5, 3), Write: tops.Push("b", int64(4), int64(9)), After: scored(9, 5), Status: model.Applied},
 		{Reason: "equal scalars are elements of their own", Before: scored(5), Write: tops.Push("b", int64(5)), After: scored(5, 5), Status: model.Applied},
-		{Reason: "a missing owner is told", Before: none, Write: last.Push("b", elements("a1")...), Err: model.ErrStale},
+		{Reason: "a missing owner is told", Before: none, Write: last.Push("b", elements("a1")...), Err: model.ErrNotFound},
 
 		{Reason: "no element", Before: with("a1"), Write: last.Push("b"), Err: errRefused},
 		{Reason: "no owner", Before: with("a1"), Write: last.Push("", elements("a1")...), Err: errRefused},
@@ -57,7 +57,7 @@ func TestBoundedPushWithKey(t *testing.T) {
 		{Reason: "one", Before: with("a1"), Write: lastKey.Push("b", elements("b2")...), After: with("a1", "b2"), Status: model.Applied, Again: model.Already},
 		{Reason: "several", Before: with("a1"), Write: lastKey.Push("b", elements("b2", "c3")...), After: with("a1", "b2", "c3"), Status: model.Applied, Again: model.Already},
 		{Reason: "the same key with other fields is the same element", Before: with("a1"), Write: lastKey.Push("b", elements("a9")...), Status: model.Already, Again: model.Already},
-		{Reason: "a missing owner is told from a known key", Before: docs{"boards": {}}, Write: lastKey.Push("b", elements("a1")...), Err: model.ErrStale},
+		{Reason: "a missing owner is told from a known key", Before: docs{"boards": {}}, Write: lastKey.Push("b", elements("a1")...), Err: model.ErrNotFound},
 		{Reason: "some keys are known, some aren't, and there is room", Before: with("a1"), Write: lastKey.Push("b", elements("a1", "b2")...), Err: model.ErrStale},
 		{Reason: "what was dropped long ago is new", Before: with("b2", "c3", "d4"), Write: lastKey.Push("b", elements("a1")...), After: with("c3", "d4", "a1"), Status: model.Applied, Again: model.Already},
 		{Reason: "more than the bound: those that stay are recognized", Before: with("a1"), Write: lastKey.Push("b", elements("b2", "c3", "d4", "e5")...), After: with("c3", "d4", "e5"), Status: model.Applied, Again: model.Already},

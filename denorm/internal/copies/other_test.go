@@ -117,7 +117,7 @@ func TestCopyAttach(t *testing.T) {
 			{"to a list", inItems.Attach("h", &s), &holder{ID: "h"}, &holder{ID: "h", Items: []held{{ID: "s", Name: "b", V: 2}}}, nil},
 			{"to a list that has one", inItems.Attach("h", &s), &holder{ID: "h", Items: []held{{ID: "s"}}}, &holder{ID: "h", Items: []held{{ID: "s"}}}, nil},
 			{"to a listed document", ofListed.Attach("h", &s), &holder{ID: "h"}, &holder{ID: "h", Name: "b", V: 2}, nil},
-			{"to a document that is gone", inItems.Attach("h", &s), nil, nil, model.ErrStale},
+			{"to a document that is gone", inItems.Attach("h", &s), nil, nil, model.ErrNotFound},
 			{"in a group", inGroups.Attach("h", &s), &newer, &newer, errRefused},
 			{"detach a field", ofDocument.Detach("h", "s"), &newer, &holder{ID: "h"}, nil},
 			{"detach another's", ofDocument.Detach("h", "t"), &newer, &newer, nil},

@@ -154,7 +154,7 @@ func TestCopyInterleaved(t *testing.T) {
 					OnServer: 3, Seed: f.oneOf, A: f.rename("b"), B: b,
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 						for _, err := range []error{errA, errB} {
-							if err != nil && !errors.Is(err, model.ErrStale) {
+							if err != nil && !errors.Is(err, model.ErrStale) && !errors.Is(err, model.ErrNotFound) {
 								t.Errorf("error %v", err)
 							}
 						}
@@ -295,7 +295,7 @@ func TestCopyFoldRace(t *testing.T) {
 			return err
 		},
 		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
-			gone := errors.Is(errA, model.ErrStale)
+			gone := errors.Is(errA, model.ErrNotFound)
 			if errB != nil || errA != nil && !gone {
 				t.Fatal(errA, errB)
 			}

@@ -32,10 +32,10 @@ func TestFeedFails(t *testing.T) {
 			return model.NewPlan(model.Write{Collection: "copies", Model: &mongo.UpdateOneModel{
 				Filter: bson.D{{Key: "_id", Value: id}}, Update: bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}}})
 		}, model.ErrNotRepeatable, 0},
-		{"stale", func(id string) model.Plan {
+		{"a document that is gone", func(id string) model.Plan {
 			return model.NewPlan(model.Write{Collection: "none", Expect: model.One, Model: &mongo.UpdateOneModel{
 				Filter: bson.D{{Key: "_id", Value: id}}, Update: bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: 1}}}}}})
-		}, model.ErrStale, 3},
+		}, model.ErrNotFound, 3},
 	} {
 		broken := true
 		feed := newFeed(func(c feedChange) model.Plan {

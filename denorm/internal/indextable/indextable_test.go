@@ -242,7 +242,7 @@ func TestIndexTableStale(t *testing.T) {
 		}
 		t.Run("the document is gone", func(t *testing.T) {
 			seed(t, db, docs{"members": nil, "cities": nil})
-			wantError(t, exec(t.Context(), db, byCity.Set(&ann, bson.D{e("city", "Oslo")}, token(3))), model.ErrStale)
+			wantError(t, exec(t.Context(), db, byCity.Set(&ann, bson.D{e("city", "Oslo")}, token(3))), model.ErrNotFound)
 			wantDocs(t, db, docs{"members": {}, "cities": {}})
 		})
 		t.Run("a finished plan run again after others wrote takes nothing away", func(t *testing.T) {

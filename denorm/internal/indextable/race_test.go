@@ -237,7 +237,7 @@ func meeting(t *testing.T, x *denorm.IndexTable[member, string], a, b operation)
 		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 			for _, err := range []error{errA, errB} {
 				duplicate := mongo.IsDuplicateKeyError(err) // of a document that was deleted before it could be asked for
-				if err != nil && !errors.Is(err, model.ErrStale) && !errors.Is(err, model.ErrTaken) && !duplicate {
+				if err != nil && !errors.Is(err, model.ErrStale) && !errors.Is(err, model.ErrNotFound) && !errors.Is(err, model.ErrTaken) && !duplicate {
 					t.Errorf("error %v", err)
 				}
 			}

@@ -60,7 +60,7 @@ func TestNumberedWrites(t *testing.T) {
 		{Reason: "a shorter list", Before: three, Write: skillFields.Set("r", math), After: one, Status: model.Applied, Again: model.Applied},
 		{Reason: "an empty list", Before: three, Write: skillFields.Set("r"), After: numberedFlat("skills", 0), Status: model.Applied, Again: model.Applied},
 		{Reason: "a longer list, with a field that an element hasn't", Before: two, Write: skillFields.Set("r", skillLevel{Skill: "Math"}, skillLevel{Skill: "Poetry"}, skillLevel{Skill: "Go"}), After: three, Status: model.Applied, Again: model.Applied},
-		{Reason: "a document that isn't there", Before: docs{"resumes": {}}, Write: skillFields.Set("r", math), Err: model.ErrStale},
+		{Reason: "a document that isn't there", Before: docs{"resumes": {}}, Write: skillFields.Set("r", math), Err: model.ErrNotFound},
 		{Reason: "the first element", Before: numberedFlat(), Write: skillFields.AppendAt("r", 0, math), After: one, Status: model.Applied, Again: model.Already},
 		{Reason: "the first element, of a null", Before: numberedFlat("skills", nil), Write: skillFields.AppendAt("r", 0, math), After: one, Status: model.Applied, Again: model.Already},
 		{Reason: "one more", Before: one, Write: skillFields.AppendAt("r", 1, poetry), After: two, Status: model.Applied, Again: model.Already},

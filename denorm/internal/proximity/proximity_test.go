@@ -72,12 +72,12 @@ func TestProximityWrites(t *testing.T) {
 		{Reason: "no element", Before: two, Write: openText.Set("r"), After: resumeWith("skills", bson.A{}, "skillText", "|"), Status: model.Applied, Again: model.Applied},
 		{Reason: "fields that an element hasn't, and others", Before: one, Write: openText.Set("r", bson.D{e("level", nil), e("years", 3)}),
 			After: resumeWith("skills", bson.A{bson.D{e("level", nil), e("years", 3)}}, "skillText", "|;,;;|"), Status: model.Applied, Again: model.Applied},
-		{Reason: "a document that isn't there", Before: docs{"resumes": {}}, Write: openText.Set("r", math), Err: model.ErrStale},
+		{Reason: "a document that isn't there", Before: docs{"resumes": {}}, Write: openText.Set("r", math), Err: model.ErrNotFound},
 		{Reason: "one more", Before: one, Write: openText.Add("r", poetry), After: two, Status: model.Applied, Again: model.Already},
 		{Reason: "the first", Before: resumeWith(), Write: openText.Add("r", math), After: one, Status: model.Applied, Again: model.Already},
 		{Reason: "the first, of a null", Before: resumeWith("skills", nil), Write: openText.Add("r", math), After: one, Status: model.Applied, Again: model.Already},
 		{Reason: "one that is there", Before: two, Write: openText.Add("r", math), Status: model.Already, Again: model.Already},
-		{Reason: "one more of none", Before: docs{"resumes": {}}, Write: openText.Add("r", math), Err: model.ErrStale},
+		{Reason: "one more of none", Before: docs{"resumes": {}}, Write: openText.Add("r", math), Err: model.ErrNotFound},
 		{Reason: "taken out", Before: two, Write: openText.Remove("r", math), After: last, Status: model.Applied, Again: model.Applied},
 		{Reason: "all taken out", Before: two, Write: openText.Remove("r", poetry, math), After: resumeWith("skills", bson.A{}, "skillText", "|"), Status: model.Applied, Again: model.Applied},
 		{Reason: "taken out where it isn't", Before: one, Write: openText.Remove("r", poetry), Status: model.Applied, Again: model.Applied},
@@ -317,9 +317,9 @@ func TestProximityPrices(t *testing.T) {
 		testkit.Reads("Checks", 2, skillText.Checks()[0].Find()), testkit.Mending(1, 2, skillText.Checks()[0]),
 		testkit.Writes("Insert", 1, 1, model.NewPlan(skillText.Insert(nested("r", math)))), testkit.Writes("Replace", 1, 1, model.NewPlan(skillText.Replace(nested("r", math)))),
 		testkit.Reads("Near", 2, skillText.Near("Math", "Poor", 0, denorm.InOrder)),
-		testkit.Does("Add to none", 2, 0, 0, func(ctx context.Context, db *mongo.Database) error {
-			if err := exec(ctx, db, model.NewPlan(skillText.Add("none", math))); !errors.Is(err, model.ErrStale) {
-				return fmt.Errorf("not stale: %w", err)
+		testkit.Does("Add to none", 3, 0, 0, func(ctx context.Context, db *mongo.Database) error {
+			if err := exec(ctx, db, model.NewPlan(skillText.Add("none", math))); !errors.Is(err, model.ErrNotFound) {
+				return fmt.Errorf("it is there: %w", err)
 			}
 			return nil
 		}),

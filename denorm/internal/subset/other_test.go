@@ -75,7 +75,7 @@ func TestSubsetMissing(t *testing.T) {
 		if err := fiveRemarks(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		wantError(t, exec(t.Context(), db, newestThree.Insert(remark{ID: "x", Thread: "gone"})), model.ErrStale)
+		wantError(t, exec(t.Context(), db, newestThree.Insert(remark{ID: "x", Thread: "gone"})), model.ErrNotFound)
 		wantError(t, runChange(t.Context(), db, newestThree.Set("none", bson.D{e("text", "y")})), model.ErrNotFound)
 		wantError(t, runChange(t.Context(), db, newestThree.Set("x", bson.D{e("thread", "b")})), nil)
 		subsetDrift(t, db, newestThree)

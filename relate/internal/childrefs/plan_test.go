@@ -21,7 +21,7 @@ func TestChildRefsPlans(t *testing.T) {
 			After:  testkit.Docs{"folios": {folio{testkit.OID(1), []holding{{7, 70}, {ShareID: 8}}}}, "shares": {share{8, "n"}}},
 			Status: model.Applied, Again: model.Already},
 		{Reason: "a new child of no parent stays unlisted", Before: testkit.Docs{"gadgets": {}, "screws": {}}, Plan: uses.InsertChild("g", screw{ID: "b"}),
-			After: testkit.Docs{"gadgets": {}, "screws": {screw{ID: "b"}}}, Err: model.ErrStale},
+			After: testkit.Docs{"gadgets": {}, "screws": {screw{ID: "b"}}}, Err: model.ErrNotFound},
 		{Reason: "a child without an id", Before: testkit.Docs{"gadgets": {gadget{ID: "g"}}, "screws": {}}, Plan: uses.InsertChild("g", screw{}), Err: testkit.ErrRefused},
 		{Reason: "a parent without an id: the child isn't stored", Before: testkit.Docs{"gadgets": {gadget{ID: "g"}}, "screws": {}},
 			Plan: uses.InsertChild("", screw{ID: "b"}), Err: testkit.ErrRefused},
@@ -59,8 +59,8 @@ func TestChildRefsNothingAfterStale(t *testing.T) {
 		plan := model.Concat(uses.InsertChild("g", screw{ID: "b"}), uses.InsertChild("h", screw{ID: "c"}))
 		result, err := plan.Run(t.Context(), db)
 		var step *model.StepError
-		if !errors.As(err, &step) || step.Step != 1 || !errors.Is(err, model.ErrStale) {
-			t.Fatalf("error %v, want a *StepError of the second step with ErrStale", err)
+		if !errors.As(err, &step) || step.Step != 1 || !errors.Is(err, model.ErrNotFound) {
+			t.Fatalf("error %v, want a *StepError of the second step with ErrNotFound", err)
 		}
 		if n := len(m.Commands()); n != 2 {
 			t.Errorf("sent %d commands, want 2: %v", n, m.Commands())

@@ -74,7 +74,7 @@ func TestJoinCollectionInterleaved(t *testing.T) {
 				Seed: seedLikes, OnServer: 2,
 				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 					for _, err := range []error{errA, errB} {
-						if err != nil && !errors.Is(err, model.ErrStale) && !errors.Is(err, model.ErrTaken) {
+						if err != nil && !errors.Is(err, model.ErrStale) && !errors.Is(err, model.ErrNotFound) && !errors.Is(err, model.ErrTaken) {
 							t.Error(err)
 						}
 					}

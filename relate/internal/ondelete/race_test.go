@@ -127,7 +127,7 @@ func TestOnDeleteInterleaved(t *testing.T) {
 			modeltest.Interleave(t, modeltest.InterleaveCase{
 				Seed: nodeSeed(seed), OnServer: 4, A: deleting(way, "a"), B: c.other, Match: match,
 				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
-					if errA != nil || errB != nil && !errors.Is(errB, model.ErrStale) {
+					if errA != nil || errB != nil && !errors.Is(errB, model.ErrStale) && !errors.Is(errB, model.ErrNotFound) {
 						t.Errorf("%v; %v", errA, errB)
 					}
 					mendNodes(t, db)

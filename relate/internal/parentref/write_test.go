@@ -32,19 +32,19 @@ func TestParentRefWrites(t *testing.T) {
 		{Reason: "somebody else moved it to a third", Before: of("c"), Plan: model.NewPlan(writes.Move(1, "a", "b")), Err: model.ErrStale},
 		{Reason: "somebody else moved it to the same", Before: of("b"), Plan: model.NewPlan(writes.Move(1, "a", "b")), Status: model.Already, Again: model.Already},
 		{Reason: "it has none to be moved from", Before: of(""), Plan: model.NewPlan(writes.Move(1, "a", "b")), Err: model.ErrStale},
-		{Reason: "it is gone", Before: testkit.Docs{"entries": {}}, Plan: model.NewPlan(writes.Move(1, "a", "b")), Err: model.ErrStale},
+		{Reason: "it is gone", Before: testkit.Docs{"entries": {}}, Plan: model.NewPlan(writes.Move(1, "a", "b")), Err: model.ErrNotFound},
 		{Reason: "from no id", Before: of("a"), Plan: model.NewPlan(writes.Move(1, "", "b")), Err: testkit.ErrRefused},
 		{Reason: "to no id", Before: of("a"), Plan: model.NewPlan(writes.Move(1, "a", "")), Err: testkit.ErrRefused},
 
 		{Reason: "detached", Before: of("a"), Plan: model.NewPlan(writes.Detach(1, "a")), After: of(""), Status: model.Applied, Again: model.Already},
 		{Reason: "moved before it could be detached", Before: of("c"), Plan: model.NewPlan(writes.Detach(1, "a")), Err: model.ErrStale},
-		{Reason: "gone before it could be detached", Before: testkit.Docs{"entries": {}}, Plan: model.NewPlan(writes.Detach(1, "a")), Err: model.ErrStale},
+		{Reason: "gone before it could be detached", Before: testkit.Docs{"entries": {}}, Plan: model.NewPlan(writes.Detach(1, "a")), Err: model.ErrNotFound},
 		{Reason: "detached from no id", Before: of("a"), Plan: model.NewPlan(writes.Detach(1, "")), Err: testkit.ErrRefused},
 
 		{Reason: "attached", Before: of(""), Plan: model.NewPlan(writes.Attach(1, "a")), After: of("a"), Status: model.Applied, Again: model.Already},
 		{Reason: "attached where null is stored", Before: null, Plan: model.NewPlan(writes.Attach(1, "a")), After: of("a"), Status: model.Applied, Again: model.Already},
 		{Reason: "attached elsewhere before", Before: of("c"), Plan: model.NewPlan(writes.Attach(1, "a")), Err: model.ErrStale},
-		{Reason: "gone before it could be attached", Before: testkit.Docs{"entries": {}}, Plan: model.NewPlan(writes.Attach(1, "a")), Err: model.ErrStale},
+		{Reason: "gone before it could be attached", Before: testkit.Docs{"entries": {}}, Plan: model.NewPlan(writes.Attach(1, "a")), Err: model.ErrNotFound},
 		{Reason: "attached to no id", Before: of(""), Plan: model.NewPlan(writes.Attach(1, "")), Err: testkit.ErrRefused},
 
 		{Reason: "every child of one parent, and no other", Before: some("a", "b", "a", ""), Plan: model.NewPlan(writes.MoveAll("a", "z")),

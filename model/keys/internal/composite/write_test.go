@@ -83,7 +83,7 @@ func TestCompositeMove(t *testing.T) {
 		if got := compositeAll(t, db); got != there {
 			t.Errorf("cut and run again: %s", got)
 		}
-		if err := compositeRun(t.Context(), db, partial(byPlace.Move(&ann, moved))); !errors.Is(err, model.ErrStale) || compositeAll(t, db) != there {
+		if err := compositeRun(t.Context(), db, partial(byPlace.Move(&ann, moved))); !errors.Is(err, model.ErrNotFound) || compositeAll(t, db) != there {
 			t.Errorf("run once more: %v, %s", err, compositeAll(t, db))
 		}
 	})

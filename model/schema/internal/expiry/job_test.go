@@ -306,7 +306,7 @@ func TestExpiryTTL(t *testing.T) {
 		if _, err := each.Until("b", now.Add(90*time.Minute)).Run(ctx, plain); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := each.Until("z", now).Run(ctx, plain); !errors.Is(err, model.ErrStale) {
+		if _, err := each.Until("z", now).Run(ctx, plain); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("of none: %v", err)
 		}
 		time.Sleep(time.Hour)

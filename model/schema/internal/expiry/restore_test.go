@@ -56,7 +56,7 @@ func TestExpiryRestore(t *testing.T) {
 		if _, err := db.Collection("orders").DeleteOne(ctx, bson.D{{Key: "_id", Value: "b"}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := expEach.Discard(pairs[1], bson.NewObjectID()).Run(ctx, db); !errors.Is(err, model.ErrStale) {
+		if _, err := expEach.Discard(pairs[1], bson.NewObjectID()).Run(ctx, db); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("the copy of what is gone: %v", err)
 		}
 		expWant(t, db, []string{"a", "c"}, []string{"b", "c"})
@@ -97,7 +97,7 @@ func TestExpiryDiscardInterleaved(t *testing.T) {
 			if err != nil || len(pairs) == 0 {
 				return err
 			}
-			if _, err = expArchived.Discard(pairs[0], bson.NewObjectID()).Run(ctx, db); errors.Is(err, model.ErrStale) {
+			if _, err = expArchived.Discard(pairs[0], bson.NewObjectID()).Run(ctx, db); errors.Is(err, model.ErrNotFound) {
 				return nil
 			}
 			return err

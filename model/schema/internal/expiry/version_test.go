@@ -199,7 +199,7 @@ func TestExpiryCountsOnce(t *testing.T) {
 		}
 		expWant(t, db, []string{"a"}, nil)
 		for reason, w := range map[string]model.Step{"until": expEachVersion.Until("z", expNow), "never": expEachVersion.Until("z", time.Time{})} {
-			if _, err := model.NewPlan(w).Run(t.Context(), db); !errors.Is(err, model.ErrStale) {
+			if _, err := model.NewPlan(w).Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
 				t.Errorf("%s of none: %v", reason, err)
 			}
 		}

@@ -59,14 +59,16 @@ func TestVersionsCosts(t *testing.T) {
 			})
 		}
 		run := func(w model.Write) func() error { return func() error { _, err := w.Run(ctx, db); return err } }
-		stale := func(w model.Write) func() error {
+		fails := func(w model.Write, with error) func() error {
 			return func() error {
-				if _, err := w.Run(ctx, db); !errors.Is(err, model.ErrStale) {
-					return fmt.Errorf("%w: want ErrStale", err)
+				if _, err := w.Run(ctx, db); !errors.Is(err, with) {
+					return fmt.Errorf("%w: want %w", err, with)
 				}
 				return nil
 			}
 		}
+		stale := func(w model.Write) func() error { return fails(w, model.ErrStale) }
+		gone := func(w model.Write) func() error { return fails(w, model.ErrNotFound) }
 		store(t, db, `{"_id":"a","name":"Ann","n":1}`, `{"_id":"b","v":2,"first":"Bob","n":1}`, `{"_id":"c","v":3,"first":"Cy","n":1}`)
 		a, b := raw(t, `{"_id":"a","name":"Ann","n":1}`), raw(t, `{"_id":"b","v":2,"first":"Bob","n":1}`)
 		ann, err := versions.Decode(a)
@@ -80,13 +82,13 @@ func TestVersionsCosts(t *testing.T) {
 		want("Outdated", 1, 0, 2, func() error { _, err := versions.Outdated().All(ctx, db); return err })
 		want("Counts", 1, 0, 3, func() error { _, err := versions.Counts().All(ctx, db); return err })
 		want("Save", 1, 1, 0, run(versions.Save(a, ann)))
-		want("Save, a second time", 1, 0, 0, stale(versions.Save(a, ann)))
+		want("Save, a second time", 2, 0, 1, stale(versions.Save(a, ann)))
 		want("Migrate: a read and a write for each document, and two reads that find no more", 1+1+2, 1, 1, func() error {
 			_, err := versions.Migrate(schema.MigrateOptions{}).Run(ctx, db, model.JobOptions{})
 			return err
 		})
 		want("Upgrade, done before", 2, 0, 1, run(versions.Upgrade(b)))
-		want("Upgrade of what is gone", 2, 0, 0, stale(versions.Upgrade(raw(t, `{"_id":"z","v":2,"first":"Zoe"}`))))
+		want("Upgrade of what is gone", 3, 0, 0, gone(versions.Upgrade(raw(t, `{"_id":"z","v":2,"first":"Zoe"}`))))
 
 	}, modeltest.WithMonitor(m))
 }
