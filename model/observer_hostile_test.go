@@ -151,7 +151,7 @@ func TestObserverRedacts(t *testing.T) {
 				t.Errorf("told: %s", s)
 			}
 		}
-		for _, want := range []string{"duplicate key", "not found", "value", "stale", "conflict", "full", "other"} {
+		for _, want := range []string{"duplicate key", "not found", "value", "conflict", "full", "other"} {
 			if !failures[want] {
 				t.Errorf("no %q among %v", want, failures)
 			}

@@ -85,7 +85,7 @@ func TestPromisedCosts(t *testing.T) {
 	}{
 		{"Add of a key that is there", cost{3, 0, 1}, write(embTasks.Add("a", embTask{ID: "x"}), model.ErrTaken)},
 		{"Add to a full array", cost{4, 0, 1}, write(embTasks.Add("a", embTask{ID: "q"}, embTask{ID: "r"}), model.ErrFull)},
-		{"Add to nobody", cost{4, 0, 0}, write(embTasks.Add("q", embTask{ID: "q"}), model.ErrNotFound)},
+		{"Add to nobody", cost{5, 0, 0}, write(embTasks.Add("q", embTask{ID: "q"}), model.ErrNotFound)},
 		{"Replace of an element", cost{1, 1, 0}, write(embTasks.Replace("a", embTask{ID: "x"}), nil)},
 		{"Update of an element", cost{1, 1, 0}, write(embTasks.Update("a", "x", inc), nil)},
 		{"Update of no element", cost{2, 0, 1}, write(embTasks.Update("a", "q", inc), model.ErrNotFound)},

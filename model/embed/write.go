@@ -18,7 +18,7 @@ import (
 //
 // Bad input, refused: no element, one that has no key, two with one key, more than Max, a field name that can't be stored.
 //
-// Cost: one command, one document, found by _id; up to three reads more when nothing matched. Consistency: one atomic update;
+// Cost: one command, one document, found by _id; up to four reads more when nothing matched. Consistency: one atomic update;
 // keys and bound are in its filter, so that no race exceeds them.
 func (e *Embedded[D, K, E]) Add(parent K, elements ...E) model.Write {
 	list := make([]any, len(elements))
