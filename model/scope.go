@@ -3,7 +3,6 @@ package model
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
@@ -85,11 +84,26 @@ func (s *scope) on(db DB, err error) DB {
 		h.Err = err
 		return h
 	}
-	h.Scopes = append(slices.Clip(outer), s)
-	if len(s.tenant) > 0 {
-		h.Tenant = strings.TrimPrefix(h.Tenant+" "+shell(s.tenant), " ")
-	}
+	all := append(slices.Clip(outer), s)
+	h.Scopes, h.Tenant = all, tenantText(all)
 	return h
+}
+
+// tenantText is one text for one tenant, however often and in whichever order its scopes are put on.
+func tenantText(scopes []*scope) string {
+	var fields bson.D
+	for _, s := range scopes {
+		for _, e := range s.tenant {
+			if !hasKey(fields, e.Key) {
+				fields = append(fields, e)
+			}
+		}
+	}
+	if len(fields) == 0 {
+		return ""
+	}
+	slices.SortFunc(fields, func(a, b bson.E) int { return cmp.Compare(a.Key, b.Key) })
+	return shell(fields)
 }
 
 // Plan returns the plan as it is sent under the scope, for a [Stream], whose events are of several tenants' documents. Everything else

@@ -54,3 +54,24 @@ func TestScopeNestedDelete(t *testing.T) {
 		}
 	})
 }
+
+// One tenant's lock documents are the same, however often and in whichever order its scopes are put on.
+func TestScopeNestedNames(t *testing.T) {
+	tenancy.Differs(t, "it has a scope of its own")
+	a, b := model.Scope{Tenant: d("tenant", "a")}, model.Scope{Tenant: d("branch", 1)}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for i, same := range [][]model.DB{{a.On(db), a.On(a.On(db))}, {a.On(b.On(db)), b.On(a.On(db)), a.On(b.On(a.On(db)))}} {
+			if _, err := db.Collection("pairs").DeleteMany(t.Context(), d()); err != nil {
+				t.Fatal(err)
+			}
+			for _, own := range same {
+				if _, _, err := pairOf(lease).Run(t.Context(), own); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n, err := db.Collection("locks").CountDocuments(t.Context(), d()); int(n) != i+1 || err != nil {
+				t.Errorf("%d lock documents, %v; want %d", n, err, i+1)
+			}
+		}
+	})
+}
