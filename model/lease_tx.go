@@ -14,9 +14,8 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
-// meet is what a transaction does in place of [Lease.hold]. It counts the fence up: two transactions that do so conflict, and what it
-// counts is undone with the transaction. So nobody needs to be told who holds the lease or what was begun. The context that it returns
-// carries the fence.
+// meet counts the fence up, in a transaction, in place of [Lease.hold]. Two transactions that count conflict, and an abort undoes the
+// count. So the lock document needs no holder and no intent. The returned context carries the fence.
 func (l Lease) meet(ctx context.Context, db DB, mends bool) (context.Context, error) {
 	if err := l.check(); err != nil {
 		return ctx, err
@@ -40,8 +39,8 @@ func (l Lease) untouched() bson.D {
 	return bson.D{{Key: "_id", Value: Eq(l.ID)}, {Key: "holder", Value: none}, {Key: "intent", Value: none}}
 }
 
-// awaited has the transaction taken back and run again once the lease was free: once it was taken outside the transaction, which
-// makes the lock document, waits for its holder, and finishes what a dead one left. It returns the error that ends the transaction.
+// awaited asks for the transaction to be run again, and returns the error that ends it. Between both runs the lease is taken outside
+// the transaction: this makes the lock document, waits for its holder, and finishes the plan of a dead one.
 func (l Lease) awaited(ctx context.Context, db DB, mends bool) error {
 	l = l.withDefaults()
 	err := fmt.Errorf("%w: %s in %s, which a transaction can't wait for", ErrLeased, shell(l.ID), l.Collection)
