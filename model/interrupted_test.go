@@ -103,7 +103,7 @@ func TestLeaseInterrupted(t *testing.T) {
 		for _, code := range interruptions {
 			faults.Reset()
 			ctx := context.Background()
-			lease := &model.Lease{Collection: "locks", ID: fmt.Sprint("house", code), For: 500 * time.Millisecond}
+			lease := &model.Lease{Collection: "locks", ID: fmt.Sprint("house", code), For: time.Minute}
 			ids := []any{fmt.Sprint("a", code), fmt.Sprint("b", code), fmt.Sprint("c", code)}
 			change := model.Change[int64]{
 				Lease: lease, Attempts: 1,
@@ -113,11 +113,15 @@ func TestLeaseInterrupted(t *testing.T) {
 				},
 			}
 			faults.On(modeltest.Both(modeltest.Writes, modeltest.On("parts")), 1, modeltest.FailInside(2, code))
-			if _, _, err := change.Run(ctx, db); err == nil {
-				t.Fatal("no error")
+			var server mongo.ServerError
+			if _, _, err := change.Run(ctx, db); !errors.As(err, &server) || !server.HasErrorCode(int(code)) {
+				t.Fatalf("%d: %v", code, err)
 			}
 			faults.Reset()
-			time.Sleep(520 * time.Millisecond)
+			aged, err := db.Collection("locks").UpdateOne(ctx, d("_id", lease.ID), d("$set", d("until", time.Now().Add(-time.Second))))
+			if err != nil || aged.MatchedCount != 1 {
+				t.Fatalf("%d: %d leases, %v", code, aged.MatchedCount, err)
+			}
 			next := change
 			next.Decide = func(int64) (model.Plan, error) { return model.Plan{}, nil }
 			if _, _, err := next.Run(ctx, db); err != nil {
