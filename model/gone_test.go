@@ -43,6 +43,9 @@ func TestGone(t *testing.T) {
 		}
 		asks := expectOne(updateOne(d("_id", 2, "qty", 1), set))
 		asks.Reasons = []model.Reason{{If: d("_id", 2), Err: model.ErrFull}}
+		named := expectOne(updateOne(d("name", "two"), set)) // known by its name
+		named.Reasons = []model.Reason{{Err: model.ErrNotFound}}
+		merged := model.Merge(named, named)
 		for reason, c := range map[string]struct {
 			write model.Write
 			err   error
@@ -52,6 +55,8 @@ func TestGone(t *testing.T) {
 			"replaced":                       {docs.Replace(d("_id", 2, "qty", 2)), model.ErrNotFound, "update"},
 			"guarded":                        {expectOne(updateOne(d("_id", 2, "qty", 1), set)), model.ErrNotFound, "update find"},
 			"with a reason that asks for it": {asks, model.ErrNotFound, "update find"},
+			"known by another field":         {named, model.ErrNotFound, "update"},
+			"merged":                         {merged, model.ErrNotFound, "update"},
 			"marked as deleted":              {expectOne(updateOne(d("_id", 3, "qty", 1), set)), model.ErrNotFound, "update find"},
 			"marked, for what reaches it":    {shown(expectOne(updateOne(d("_id", 3, "qty", 2), set))), model.ErrStale, "update find"},
 			"changed":                        {expectOne(updateOne(d("_id", 1, "qty", 2), set)), model.ErrStale, "update find"},
@@ -69,7 +74,10 @@ func TestGone(t *testing.T) {
 // A Change whose plan's document isn't there reads once more, and gives up when that finds the same; else it decides anew.
 func TestChangeGone(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		for _, moves := range []bool{false, true} {
+		named := expectOne(updateOne(d("name", "nine"), d("$set", d("name", "x"))))
+		named.Reasons = []model.Reason{{Err: model.ErrNotFound}}
+		for i := range 4 {
+			moves, write := i%2 == 1, pick(i < 2, parts.Update(9, d("$set", d("name", "x"))), named)
 			reads, decided := 0, 0
 			change := model.Change[int]{
 				Read: func(context.Context, model.DB) (int, error) {
@@ -80,7 +88,7 @@ func TestChangeGone(t *testing.T) {
 				},
 				Decide: func(int) (model.Plan, error) {
 					decided++
-					return model.NewPlan(parts.Update(9, d("$set", d("name", "x")))), nil
+					return model.NewPlan(write), nil
 				},
 				Attempts: 4,
 			}

@@ -112,6 +112,9 @@ func (m *merger) reasons(writes []Write, equal bool) []Reason {
 		g := group{}
 		for _, r := range w.Reasons {
 			if guard := guardOf(m.models[i].Filter.(bson.D)); !equal && len(guard) > 0 {
+				if r.If == nil {
+					continue // it held for this write alone
+				}
 				r.If = And(r.If, bson.D{{Key: "$nor", Value: bson.A{guard}}})
 			}
 			g.stale = g.stale || errors.Is(r.Err, ErrStale)

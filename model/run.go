@@ -235,9 +235,15 @@ func (r *runner) because(ctx context.Context, step int, w Write, otherwise error
 		if !reason.explains(w, otherwise) {
 			continue
 		}
-		holds, err := r.holds(ctx, w.Collection, reason.If)
-		if err != nil {
-			return &StepError{Step: step, Err: err}
+		if reason.If == nil && reason.Err == ErrNotFound {
+			return &StepError{Step: step, Err: errGone}
+		}
+		holds := reason.If == nil
+		if !holds {
+			var err error
+			if holds, err = r.holds(ctx, w.Collection, reason.If); err != nil {
+				return &StepError{Step: step, Err: err}
+			}
 		}
 		if holds {
 			if reason.Instead != nil {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/core"
@@ -157,12 +158,13 @@ func (w Write) stamped() map[string]bool {
 	return out
 }
 
-// reasons are a write's, asked of the documents that the scope shows; but what is in the way of an insert may be any of the tenant's.
+// reasons are a write's, asked of the documents that the scope shows. What is in the way of an insert may be any of the tenant's; but a
+// document that nobody can read again makes nothing stale.
 func (s *scope) reasons(w Write) []Reason {
 	out := slices.Clone(w.Reasons)
 	for i := range out {
-		if s.holds(w.Collection) {
-			out[i].If = And(out[i].If, pick(inserts(w.Model), s.tenant, s.filter))
+		if out[i].If != nil && s.holds(w.Collection) {
+			out[i].If = And(out[i].If, pick(inserts(w.Model) && !errors.Is(out[i].Err, ErrStale), s.tenant, s.filter))
 		}
 		if out[i].Instead != nil {
 			out[i].Instead = s.steps(out[i].Instead)

@@ -30,7 +30,7 @@ type Write struct {
 	Model      mongo.WriteModel
 
 	// Expect One makes a write that matches nothing stop the plan, unless Done holds: with ErrNotFound if no document has the _id that
-	// the filter asks for, else with ErrStale. A filter that asks for more than an _id costs a find then. Such a write is sent as a
+	// the filter asks for, else with ErrStale (see Reason.If for documents that are known by other fields). A filter that asks for more than an _id costs a find then. Such a write is sent as a
 	// command of its own, since an ordered bulk reports totals only.
 	Expect Expect
 
@@ -83,8 +83,10 @@ type Write struct {
 
 // A Reason is why a write can match nothing other than that its document changed: its list is full, it is locked.
 type Reason struct {
-	If  bson.D // the filter of a document of the write's collection, for which the reason holds
-	Err error  // what running the write gives then
+	// If is the filter of a document of the write's collection, for which the reason holds. Nil always holds, and asks nothing: with
+	// [ErrNotFound], for a write whose filter says which document is meant, not by its _id, and nothing else.
+	If  bson.D
+	Err error // what running the write gives then
 
 	// Instead is sent in the place of [Plan.IfStale] where this reason holds and what the first steps wrote is not to be
 	// taken back, or not wholly. Nil means that IfStale is sent.

@@ -115,7 +115,7 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Unlink(left AK, right BK) model.Wr
 }
 
 // Update returns the write that applies update operators to the link of a pair. If the pair isn't linked, running it gives
-// model.ErrStale. An update of an id of the pair, or of _id, is refused: see [JoinCollection.Move].
+// model.ErrNotFound. An update of an id of the pair, or of _id, is refused: see [JoinCollection.Move].
 //
 // Cost: one command, one document, served by the unique index on the pair. It can be run again if its operators can.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Update(left AK, right BK, update bson.D) model.Write {

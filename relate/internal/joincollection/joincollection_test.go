@@ -181,7 +181,7 @@ func TestJoinCollectionWrite(t *testing.T) {
 		{"unlink a whole side", model.NewPlan(likes.Left().Unlink("ann")), outcome{want: "-l1:ann-1 -l2:ann-2 -l3:ann-3 -l6:ann-9", plan: model.Cost{Commands: 1, Written: 4}}},
 		{"unlink the other side", model.NewPlan(likes.Right().Unlink(1)), outcome{want: "-l1:ann-1 -l4:bob-1 -l5:gone-1", plan: model.Cost{Commands: 1, Written: 3}}},
 		{"update", model.NewPlan(likes.Update("bob", 1, bson.D{{Key: "$set", Value: bson.D{{Key: "stars", Value: 5}}}})), outcome{want: "stars 5", plan: model.Cost{Commands: 1, Written: 1}}},
-		{"update what isn't linked", model.NewPlan(likes.Update("bob", 2, bson.D{{Key: "$set", Value: bson.D{{Key: "stars", Value: 5}}}})), outcome{err: model.ErrStale, plan: model.Cost{Commands: 1}}},
+		{"update what isn't linked", model.NewPlan(likes.Update("bob", 2, bson.D{{Key: "$set", Value: bson.D{{Key: "stars", Value: 5}}}})), outcome{err: model.ErrNotFound, plan: model.Cost{Commands: 1}}},
 		{"move", model.NewPlan(likes.Move(&l4, "cid", 2)), outcome{want: "+l4:cid-2 -l4:bob-1", plan: model.Cost{Commands: 1, Written: 1}}},
 		{"move to where it is", model.NewPlan(likes.Move(&l4, "bob", 1)), outcome{plan: model.Cost{Commands: 1, Written: 1}}},
 		{"move onto another link", model.NewPlan(likes.Move(&l4, "ann", 1)), outcome{linked: true, plan: model.Cost{Commands: 3}}},

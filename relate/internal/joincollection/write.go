@@ -105,7 +105,7 @@ func (j *Relation) Update(left, right any, update bson.D) model.Write {
 		return model.Refused(j.Links.Name(), err)
 	}
 	w := commands.UpdateOne(j.Links.Name(), pair, ops)
-	w.Index, w.Once = j.PairIndex(), once
+	w.Index, w.Once, w.Reasons = j.PairIndex(), once, []model.Reason{{Err: model.ErrNotFound}}
 	return w
 }
 
