@@ -24,8 +24,8 @@ import (
 //     be run again when its answer was lost.
 //
 // The hello and the commit of a transaction are not counted. In a transaction the library sends the writes of a plan as one
-// command (bulkWrite, since MongoDB 8.0). It sends more than the code by hand where it reads the enrolment and the course's tokens
-// first, and where Refresh looks again for a name that changed meanwhile: two commands for each copied name.
+// command (bulkWrite, since MongoDB 8.0). Enrol and transfer write one document more than the code by hand: the student, whose lock they
+// count up, so that a change of the copied name at the same time is met.
 func Example() {
 	ctx := context.Background()
 	var columns [4][]model.Cost
