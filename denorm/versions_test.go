@@ -1,14 +1,17 @@
 package denorm_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -22,6 +25,7 @@ type (
 		Title string `bson:"title"`
 		Year  int32  `bson:"year"`
 		Maker string `bson:"maker"`
+		Rev   int64  `bson:"rev,omitempty"`
 	}
 	tune struct {
 		ID    string   `bson:"_id"`
@@ -32,6 +36,7 @@ type (
 		Maker tuneRole `bson:"maker"`
 		Words []string `bson:"words,omitempty"`
 		Plays int64    `bson:"plays,omitempty"`
+		Rev   int64    `bson:"rev,omitempty"`
 		List  []struct {
 			ID string `bson:"id"`
 		} `bson:"list,omitempty"`
@@ -56,7 +61,7 @@ type (
 )
 
 func renamed(t tune1) (tune, error) {
-	return tune{ID: t.ID, Name: t.Title, Year: int(t.Year), Maker: tuneRole{t.Maker}}, nil
+	return tune{ID: t.ID, Label: t.Label, Name: t.Title, Year: int(t.Year), Maker: tuneRole{t.Maker}, Rev: t.Rev}, nil
 }
 
 func newTunes() *model.Collection[tune, string] { return model.NewCollection[tune, string]("tunes") }
@@ -133,7 +138,7 @@ func TestVersionsBesideTechniques(t *testing.T) {
 func TestCopyOfVersions(t *testing.T) {
 	parallel(t)
 	tunes, lists := newTunes(), model.NewCollection[playlist, string]("playlists")
-	versions := tuneVersions(tunes)
+	tuneVersions(tunes)
 	years := denorm.NewCopy(tunes, lists, denorm.CopySpec{KeyPath: "tune", Fields: []denorm.Field{{From: "year", To: "year"}}})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
@@ -149,15 +154,78 @@ func TestCopyOfVersions(t *testing.T) {
 			}
 		}
 		check(1959)
-		read, err := versions.ByID("t").One(ctx, db)
+		read, err := tunes.ByID("t").One(ctx, db)
 		if err != nil || read.Name != "Take Five" {
 			t.Fatalf("%+v, %v", read, err)
 		}
 		mustExec(t, db, years.Set(&read, bson.D{e("year", 1961)}))
 		check(1961)
-		if now, err := versions.ByID("t").One(ctx, db); err != nil || now.Year != 1961 || now.Name != "Take Five" {
+		if now, err := tunes.ByID("t").One(ctx, db); err != nil || now.Year != 1961 || now.Name != "Take Five" {
 			t.Errorf("%+v, %v", now, err)
 		}
 		wantError(t, exec(ctx, db, years.Set(&read, bson.D{e("name", "Five")})), errRefused)
+	})
+}
+
+// Techniques read whole documents of every version as the newest, and store the newest version with those that they store.
+func TestTechniquesReadVersions(t *testing.T) {
+	parallel(t)
+	tunes, lists := newTunes(), model.NewCollection[playlist, string]("playlists")
+	years := denorm.NewCopy(tunes, lists, denorm.CopySpec{KeyPath: "tune", Fields: []denorm.Field{{From: "year", To: "year"}}})
+	labelled := denorm.NewCounter(tunes, "label", lists, denorm.CounterSpec{Count: "count", Partial: true})
+	byYear := denorm.NewIndexTable(tunes, "year", "tunesByYear", denorm.IndexTableSpec{})
+	versioned := embed.NewVersioned(tunes, embed.VersionedSpec{Version: "rev"})
+	labels := relate.NewParentRef(tunes, "label", lists, relate.ParentRefSpec{})
+	tuneVersions(tunes)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := t.Context()
+		was := tune1{ID: "t", Label: "l", Title: "Take Five", Year: 1959}
+		if err := store(ctx, db, docs{"tunes": {was}, "playlists": {playlist{ID: "p", Tune: "t"}, playlist{ID: "l"}}}); err != nil {
+			t.Fatal(err)
+		}
+		want := func(id, name string, version any) {
+			t.Helper()
+			var held struct {
+				Name    string `bson:"name"`
+				Version any    `bson:"schemaVersion"`
+			}
+			if err := db.Collection("tunes").FindOne(ctx, bson.D{e("_id", id)}).Decode(&held); err != nil || held.Name != name || held.Version != version {
+				t.Errorf("%s is stored as %+v, %v", id, held, err)
+			}
+		}
+
+		var stored string
+		run := func(c model.Change[any]) {
+			t.Helper()
+			if _, _, err := c.Run(ctx, db); err != nil {
+				t.Error(err)
+			}
+		}
+		run(years.Storing("t", func(s *tune) model.Change[any] {
+			stored = s.Name
+			return model.Change[any]{
+				Read:   func(context.Context, model.DB) (any, error) { return nil, nil },
+				Decide: func(any) (model.Plan, error) { return model.NewPlan(years.Attach("p", s)), nil },
+			}
+		}))
+		if stored != "Take Five" {
+			t.Errorf("a copy is made from %q", stored)
+		}
+		if children, err := labels.Children("l").All(ctx, db); err != nil || len(children) != 1 || children[0].Name != "Take Five" {
+			t.Errorf("%+v, %v", children, err)
+		}
+		run(labelled.Insert(tune{ID: "n", Label: "l", Name: "Blue Rondo", Year: 1959}, bson.NewObjectID()))
+		want("n", "Blue Rondo", int32(2))
+		mustExec(t, db, byYear.Insert(tune{ID: "m", Label: "l", Name: "Unsquare", Year: 1961}, bson.NewObjectID()))
+		want("m", "Unsquare", int32(2))
+		want("t", "", nil)
+		_, _, err := versioned.Change("t", bson.ObjectID{}, func(s tune) (tune, error) {
+			s.Name += "!"
+			return s, nil
+		}).Run(ctx, db)
+		if err != nil {
+			t.Error(err)
+		}
+		want("t", "Take Five!", int32(2))
 	})
 }

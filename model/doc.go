@@ -27,7 +27,6 @@
 //	Techniques that are used together         [New]; their indexes, diagram, checks and needs [Model]
 //	Every check in one call, one job to mend  [Model.Audit]
 //	Log or trace every operation              [Observer], [LogTo]
-//	Documents decoded by code of one's own    [Decoding]
 //	What a value would send                   its String method, a mongosh command; Command for reads
 //
 // # Tasks

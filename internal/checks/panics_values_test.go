@@ -30,7 +30,7 @@ var walkedFunctions = map[string]any{
 
 	"model.AggregateAs": model.AggregateAs[bson.D, bson.D, any], "model.And": model.And, "embed.Case": embed.Case[mediumBook],
 
-	"model.Concat": model.Concat, "model.Decoding": model.Decoding[bson.D, any], "model.DuplicateIndex": model.DuplicateIndex,
+	"model.Concat": model.Concat, "model.DuplicateIndex": model.DuplicateIndex,
 	"model.Entity": model.Entity[bson.D, any], "model.Eq": model.Eq, "model.Fence": model.Fence,
 	"model.InTx": model.InTx, "model.WithTransactions": model.WithTransactions, "model.New": model.New, "model.LogTo": model.LogTo, "model.Merge": model.Merge,
 	"model.MergePlans": model.MergePlans, "model.NewCollection": model.NewCollection[bson.D, any], "model.NewCollectionWith": model.NewCollectionWith[bson.D, any], "embed.NewEmbedded": embed.NewEmbedded[bson.D, bson.D, any],

@@ -25,7 +25,7 @@ var (
 	readerVersions = schema.NewVersions(readers, schema.VersionsSpec{}, schema.Upcast(func(r readerV1) (reader, error) {
 		return reader{ID: r.ID, First: r.Name, Tags: map[string]string{"note": r.Note, "by": "step", "a": "b"}}, nil
 	}))
-	strictReaders = schema.NewVersions(readers, schema.VersionsSpec{Field: "v", First: 7, Missing: -1})
+	strictReaders = schema.NewVersions(model.NewCollection[reader, string]("readers"), schema.VersionsSpec{Field: "v", First: 7, Missing: -1})
 )
 
 // storedReader is a document of the first version with a field that no type knows.
@@ -52,12 +52,6 @@ func init() {
 
 func versionReads() []Case {
 	return []Case{
-		{Method: "schema.Versions.Find", Reason: "of any version", From: func(s string) ([]any, func() any) {
-			filter := roomy(bson.D{{Key: "first", Value: s}})
-			return []any{filter}, func() any { return readerVersions.Find(filter) }
-		}},
-		{Method: "schema.Versions.ByID", Reason: "one", Make: func(s string) any { return readerVersions.ByID(s) }},
-		{Method: "schema.Versions.ByID", Reason: "no id is refused", Make: func(string) any { return readerVersions.ByID("") }},
 		{Method: "schema.Versions.Raw", Reason: "as they are stored", From: func(s string) ([]any, func() any) {
 			filter := roomy(bson.D{{Key: "name", Value: s}})
 			return []any{filter}, func() any { return readerVersions.Raw(filter) }
@@ -75,8 +69,8 @@ func versionWrites() []Case {
 		return func(r *reader) error { r.First += s; return nil }
 	}
 	return []Case{
-		{Method: "schema.Versions.Insert", Reason: "with its version", Make: func(s string) any { return readerVersions.Insert(reader{ID: s, First: s}) }},
-		{Method: "schema.Versions.Insert", Reason: "without an id is refused", Make: func(s string) any { return readerVersions.Insert(reader{First: s}) }},
+		{Method: "model.Collection.Insert", Reason: "with its version", Make: func(s string) any { return readers.Insert(reader{ID: s, First: s}) }},
+		{Method: "model.Collection.Replace", Reason: "with its version", Make: func(s string) any { return readers.Replace(reader{ID: s, First: s}) }},
 		{Method: "schema.Versions.Upgrade", Reason: "from the first version", From: func(s string) ([]any, func() any) {
 			raw := storedReader(s)
 			return []any{[]byte(raw)}, func() any { return readerVersions.Upgrade(raw) }

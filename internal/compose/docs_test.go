@@ -29,6 +29,7 @@ type (
 		TitleV int64  `bson:"titleV"` // denorm.Copy
 		Lock   int64  `bson:"lock"`
 		Author string `bson:"author,omitempty"`
+		Lang   string `bson:"lang,omitempty"` // schema.Versions
 
 		Comments int64           `bson:"comments"` // denorm.Counter
 		Votes    int64           `bson:"votes"`

@@ -6,6 +6,12 @@ import (
 	"github.com/docmodel/docmodel/model/schema"
 )
 
+// postVersions are the versions of the posts, which all techniques read and store: those that are seeded are of the first one.
+var postVersions = schema.NewVersions(posts, schema.VersionsSpec{}, schema.Upcast(func(p post) (post, error) {
+	p.Lang = "en"
+	return p, nil
+}))
+
 func init() {
 	register(
 		fixture{name: "keys.Composite", declare: func() (model.Technique, []operation) {
@@ -20,16 +26,12 @@ func init() {
 			}
 		}},
 		fixture{name: "schema.Versions", declare: func() (model.Technique, []operation) {
-			v := schema.NewVersions(posts, schema.VersionsSpec{}, schema.Upcast(func(p post) (post, error) {
-				p.Title += "!"
-				return p, nil
-			}))
-			return v, []operation{
-				changed("edit", v.Edit("p1", func(p *post) error {
-					p.Author = "u2"
+			return postVersions, []operation{
+				changed("edit", postVersions.Edit("p1", func(p *post) error {
+					p.Author, p.Title = "u2", p.Title+"!"
 					return nil
 				})),
-				job("migrate", v.Migrate(schema.MigrateOptions{})),
+				job("migrate", postVersions.Migrate(schema.MigrateOptions{})),
 			}
 		}},
 	)

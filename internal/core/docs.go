@@ -57,8 +57,13 @@ func (d *Docs) Type() reflect.Type { return d.typ }
 // Layout is the layout of the documents; nil for a zero collection.
 func (d *Docs) Layout() *Layout { return d.layout }
 
-// Codec is how the documents are encoded; nil for the driver's defaults.
-func (d *Docs) Codec() *Codec { return d.codec }
+// Codec is how the documents are encoded, and read through the collection's versions; nil for the driver's defaults.
+func (d *Docs) Codec() *Codec {
+	if v := d.older.declared(); v != nil {
+		return v.codec
+	}
+	return d.codec
+}
 
 // IsZero reports whether the collection is a zero or nil one.
 func (d *Docs) IsZero() bool { return d.layout == nil }
@@ -80,21 +85,10 @@ func (d *Docs) Unchecked() *Docs {
 	return &out
 }
 
-// Decoding is the declaration with another way to decode its whole documents: see model.Decoding. into is the type of a
-// pointer to a document.
-func (d *Docs) Decoding(others []reflect.Type, into reflect.Type, decode func(raw bson.Raw, doc any) error) *Docs {
-	var own Codec
-	if d.codec != nil {
-		own = *d.codec
-	}
-	own.wholeAs, own.whole = into, decode
+// AsStored is the same declaration without the collection's versions: its documents are read and encoded as they are stored.
+func (d *Docs) AsStored() *Docs {
 	out := *d
-	if out.older != nil {
-		if err := out.older.add(others, out.layout, out.codec); err != nil {
-			Fail("a technique uses a path that isn't alike in all versions: "+err.Error(), "versions of "+out.name, olderRemedy)
-		}
-	}
-	out.codec = &own
+	out.older = nil
 	return &out
 }
 

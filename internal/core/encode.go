@@ -56,13 +56,13 @@ func (d *Docs) AppendElement(dst []byte, name string, v any) ([]byte, error) {
 	return d.codec.AppendElement(dst, name, v)
 }
 
-// Decode decodes a document, or a part of one, as the collection's options read it. into is a pointer to a value of its
-// type.
+// Decode decodes a document, or a part of one, as the collection's options read it; a whole document of any version as the newest.
+// into is a pointer to a value of its type.
 func (d *Docs) Decode(raw bson.Raw, into any) error {
 	if err := CheckDepth(into); err != nil {
 		return err
 	}
-	return d.codec.Decode(raw, into)
+	return d.Codec().Decode(raw, into)
 }
 
 // Part is a document of the caller's that is stored at a path, encoded and checked.
@@ -80,7 +80,7 @@ func (d *Docs) Part(path string, v any) (bson.RawValue, error) {
 	return raw, nil
 }
 
-// Checked encodes the whole document that ptr points at and checks what would be stored: its _id, its names, its size.
+// Checked encodes the whole document that ptr points at, with its version, and checks what would be stored: its _id, its names, its size.
 func (d *Docs) Checked(ptr any) (raw bson.Raw, id bson.RawValue, err error) {
 	if d.IsZero() {
 		return nil, id, d.Refuse("document", nil, "the zero Collection: declare it with NewCollection")
@@ -89,7 +89,10 @@ func (d *Docs) Checked(ptr any) (raw bson.Raw, id bson.RawValue, err error) {
 	if IsNilDocument(doc) {
 		return nil, id, d.Refuse("document", nil, "is nil")
 	}
-	if raw, err = d.codec.Document(doc); err != nil {
+	if raw, err = d.codec.Document(doc); err == nil {
+		raw, err = d.Stamped(raw)
+	}
+	if err != nil {
 		return nil, id, d.Refuse("document", nil, err.Error())
 	}
 	if err := raw.Validate(); err != nil {

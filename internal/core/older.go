@@ -5,17 +5,64 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // olderTypes holds the types of the older versions that a collection's documents are
-// stored as, and the paths that techniques use. A technique reads and writes stored
-// documents, which the steps between versions don't reach. So every path must exist in
-// all types and be stored alike. The order of the declarations doesn't matter. The
-// collections that Named and Decoding make of a collection share its olderTypes.
+// stored as, and the paths that techniques use. A technique's commands read and write
+// stored documents, which the steps between versions don't reach. So every path must
+// exist in all types and be stored alike. The order of the declarations doesn't matter.
+// The collections that Named and Unchecked make of a collection share its olderTypes.
 type olderTypes struct {
-	mu    sync.Mutex
-	types []reflect.Type
-	paths map[string]bool
+	mu       sync.Mutex
+	types    []reflect.Type
+	paths    map[string]bool
+	versions atomic.Pointer[versions]
+}
+
+// versions are how a collection's documents are read and stored, once its versions are declared.
+type versions struct {
+	codec  *Codec // decodes a document of any version as the newest
+	field  string // holds the version
+	newest int
+}
+
+// SetVersions declares the versions of the collection's documents, for whatever reads or stores whole documents of it: each that is
+// read into a pointer of the type into is decoded by a function that must not keep the bytes; each that is stored holds the newest
+// version in the field. It panics when a technique that was declared before uses a path which the older types don't store alike, and
+// when versions were declared before.
+func (d *Docs) SetVersions(older []reflect.Type, into reflect.Type, decode func(raw bson.Raw, doc any) error, field string, newest int) {
+	place := Place("versions of " + d.name)
+	if err := d.older.add(older, d.layout, d.codec); err != nil {
+		place.Fail("a technique uses a path that isn't alike in all versions: "+err.Error(), olderRemedy)
+	}
+	var own Codec
+	if d.codec != nil {
+		own = *d.codec
+	}
+	own.wholeAs, own.whole = into, decode
+	if !d.older.versions.CompareAndSwap(nil, &versions{&own, field, newest}) {
+		place.Fail("its versions are declared already", "declare them once, or make another collection with NewCollection")
+	}
+}
+
+// declared is nil for a collection without versions.
+func (o *olderTypes) declared() *versions {
+	if o == nil {
+		return nil
+	}
+	return o.versions.Load()
+}
+
+// Stamped is a whole document of the newest type as it is stored: with its version, if the collection's documents have versions.
+func (d *Docs) Stamped(doc bson.Raw) (bson.Raw, error) {
+	v := d.older.declared()
+	if v == nil {
+		return doc, nil
+	}
+	return SetFields(doc, bson.D{{Key: v.field, Value: int32(v.newest)}})
 }
 
 const olderRemedy = "use a path that every version has in one type and meaning; or bring all documents up with Versions.Migrate, and leave the older versions' steps out"

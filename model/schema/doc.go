@@ -17,8 +17,9 @@
 //   - Find what doesn't conform, and why: the check of a [Schema], [Schema.ValidateRaw]
 //   - Refuse a document before it is sent: [Schema.Validate]
 //   - Have the server refuse it: [Schema.Validation], its Ensure; see what it enforces: its Diff
-//   - Read documents of every version as the newest: [Versions.Find], [Versions.ByID], [Versions.Decode]
-//   - Store a new one, change one and bring it up: [Versions.Insert], [Versions.Edit], [Versions.Save], [Versions.Upgrade]
+//   - Read documents of every version as the newest, and store new ones: the collection itself, once [NewVersions] is declared
+//     beside it; a document at hand: [Versions.Decode]
+//   - Change one and bring it up: [Versions.Edit], [Versions.Save], [Versions.Upgrade]
 //   - Bring all of them up: [Versions.Migrate]; see how far that is: [Versions.Counts], [Versions.Outdated]
 //   - Archive what has expired, and restore it: [Expiry.Archive], [Expiry.Restore]; hide it: [Expiry.Live]; see what waits:
 //     [Expiry.Expired]; a moment of its own for a document: [Expiry.Until]; what is in both: [Expiry.Both],

@@ -62,13 +62,13 @@ func ExampleVersions() {
 			return
 		}
 	}
-	if _, err := bookVersions.Insert(book{"taocp", []string{"Knuth"}, money{6000, "USD"}}).Run(ctx, db); err != nil {
+	if _, err := books.Insert(book{"taocp", []string{"Knuth"}, money{6000, "USD"}}).Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}
 
 	// All are read as the newest version; nothing is written for that.
-	for b, err := range bookVersions.Find(nil).Each(ctx, db) {
+	for b, err := range books.Find(nil).Each(ctx, db) {
 		fmt.Println(b, err)
 	}
 

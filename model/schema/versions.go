@@ -13,6 +13,15 @@ import (
 // Versions reads documents of every version that a collection's documents ever had as the newest, and brings them up to it when
 // asked. Each document tells its version in a field; steps in Go lead from one version to the next.
 //
+// Declare the versions beside the collection, once. From then on, whatever reads a whole document of the collection reads it as the
+// newest version: its own queries, those of all techniques over it, and what they hand to functions. Whatever inserts or replaces a
+// document stores the newest version with it. This holds for the collection value and what its Named and Unchecked return, and not
+// for another value of the same name. A whole document can't be read through a projection by hand; [model.Project] reads stored fields.
+//
+// A query's filter is the server's. It sees documents as they are stored: a condition on a field that a step makes finds only
+// documents that were brought up. Steps run in memory, for each document of an older version. A query ends with a [*VersionError] at
+// the first document that can't be read; [Versions.Raw] gets past it. What a pipeline joins is decoded as it is stored.
+//
 // Reading writes nothing: a program of the newest version works on the whole collection from its first moment. Documents are
 // brought up one by one when they are saved ([Versions.Edit]), or all of them by a job ([Versions.Migrate]), or never. What is
 // written back is what the steps changed, no more: fields that the types don't know stay as they are, at any depth.
@@ -27,15 +36,14 @@ import (
 // version again, if it doesn't write the version, and loses the newer fields; old code that changes a field of a document that
 // was brought up changes what no new code reads.
 //
-// Other techniques read and write documents where they are stored, whatever their
+// The commands of other techniques work on documents as they are stored, whatever their
 // version: a denorm.Copy compares the stored field, a denorm.Counter adds the stored
 // number up. So a path that a technique over this collection uses must be in each
 // version's type, in one type. It must also mean the same in each version, which nothing
 // checks. Otherwise the later of the two declarations panics. Bring all documents up with
 // [Versions.Migrate] and leave the steps out, then declare the technique. A technique
 // also refuses to set a field that an older version doesn't have. Set it by
-// [Versions.Edit], and run a denorm.Copy's Refresh then. The check knows the declarations
-// over one collection value, not over another value of the same name.
+// [Versions.Edit], and run a denorm.Copy's Refresh then.
 //
 // Source: the schema versioning pattern
 // (https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/schema-versioning/).
@@ -46,9 +54,8 @@ import (
 type Versions[D, K any] struct {
 	model.Parts
 
-	c    *model.Collection[D, K] // reads any version
-	in   *versions.Versions
-	base *model.Collection[D, K]
+	c  *model.Collection[D, K]
+	in *versions.Versions
 }
 
 // VersionsSpec says how documents tell their version.
@@ -91,10 +98,11 @@ func Upcast[From, To any](step func(From) (To, error)) Step {
 // NewVersions declares the versions of a collection's documents: D is the newest, and the steps, in order, lead to it from the
 // first. Without steps there is one version yet.
 //
-// It panics with a [*model.DeclarationError] when the types of the steps don't meet, when
-// the last doesn't lead to D, when a type isn't stored as a document, when the version's
-// field is no name, the _id, or no integer in D, when Missing is no version, and when a
-// technique over this collection uses a path that isn't stored alike in all versions.
+// It panics with a [*model.DeclarationError] when the collection has versions already, when
+// the types of the steps don't meet, when the last doesn't lead to D, when a type isn't
+// stored as a document, when D is a bson.Raw, when the version's field is no name, the
+// _id, or no integer in D, when Missing is no version, and when a technique over this
+// collection uses a path that isn't stored alike in all versions.
 func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps ...Step) *Versions[D, K] {
 	list, older := make([]versions.Step, len(steps)), make([]reflect.Type, len(steps))
 	for i, s := range steps {
@@ -103,29 +111,16 @@ func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps .
 	in := versions.Declare(c.Docs(), versions.Spec(spec), list, func(id, version bson.RawValue, err error) error {
 		return &VersionError{c.Name(), id, version, err}
 	})
-	reading := model.Decoding(c, older, func(raw bson.Raw, doc *D) error { return in.Decode(raw, doc) })
-	return &Versions[D, K]{model.NewParts(in.Indexes, nil, nil, in.Footprints), reading, in, c}
+	in.Install(older, reflect.TypeFor[*D]())
+	return &Versions[D, K]{model.NewParts(in.Indexes, nil, nil, in.Footprints), c, in}
 }
-
-// Find returns a query whose documents are of the newest version, whichever they are stored as. The filter is the server's: it sees
-// documents as they are stored, so that a condition on a field that a step makes finds only those that were brought up.
-//
-// Errors, beside those of [model.Find]: a [*VersionError] at the first document that can't be read; [Versions.Raw] gets
-// past it. A query with a projection by hand is refused; [model.Project] reads stored fields as they are.
-//
-// Cost: one command, and one per further batch, as of any query; steps run in memory, for each document of an older version.
-// Nothing is written.
-func (v *Versions[D, K]) Find(filter bson.D) *model.Find[D] { return v.c.Find(filter) }
-
-// ByID returns the query of one document: one command, by the _id index.
-func (v *Versions[D, K]) ByID(id K) *model.Find[D] { return v.c.ByID(id) }
 
 // Raw returns the query of documents as they are stored, for [Versions.Decode] one by one, and [Versions.Save]. It fails at none
 // that can't be decoded.
 //
 // Cost: one command, and one per further batch.
 func (v *Versions[D, K]) Raw(filter bson.D) *model.Find[bson.Raw] {
-	return &model.Find[bson.Raw]{Query: v.base.Find(filter).Query}
+	return &model.Find[bson.Raw]{Query: v.c.Find(filter).Query}
 }
 
 // Decode reads a stored document of any version as the newest. An error is a [*VersionError].
@@ -133,11 +128,6 @@ func (v *Versions[D, K]) Decode(raw bson.Raw) (doc D, err error) {
 	err = v.in.Decode(raw, &doc)
 	return doc, err
 }
-
-// Insert returns the write that stores a new document with its version, checked as [model.Collection.Insert] does.
-//
-// Cost: one command, one document.
-func (v *Versions[D, K]) Insert(doc D) model.Write { return v.in.Insert(v.base.Insert(doc)) }
 
 // Save returns the write that stores doc, of the newest version, in the place of what was read as raw, of any version: the fields
 // that differ, and the version. Fields that the types don't know stay. So do those that aren't stored and still are what they were
@@ -177,10 +167,10 @@ func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
 // Cost: two commands, one document; one command for a document of the newest version that edit doesn't change. Errors:
 // [model.ErrNotFound], and those of Save.
 func (v *Versions[D, K]) Edit(id K, edit func(doc *D) error) model.Change[bson.Raw] {
-	q := v.base.ByID(id).Query
+	q := v.c.ByID(id).Query
 	q.Options.ReadPreference = readpref.Primary()
 	return model.Change[bson.Raw]{
-		Name: "versions of " + v.base.Name(), Err: q.Err,
+		Name: "versions of " + v.c.Name(), Err: q.Err,
 		Read: func(ctx context.Context, db model.DB) (bson.Raw, error) {
 			return (&model.Find[bson.Raw]{Query: q}).One(ctx, db)
 		},

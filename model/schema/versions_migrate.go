@@ -48,5 +48,5 @@ type VersionCount struct {
 //
 // Cost: one command that reads the version of every document.
 func (v *Versions[D, K]) Counts() *model.Aggregate[VersionCount] {
-	return model.AggregateAs[VersionCount](v.base, v.in.Counts())
+	return model.AggregateAs[VersionCount](v.c, v.in.Counts())
 }

@@ -18,7 +18,7 @@ func Document(docs *core.Docs, doc any) (bson.Raw, error) {
 	if !ok {
 		return nil, errors.New("is nil, or not stored as a document")
 	}
-	return held, nil
+	return docs.Stamped(held)
 }
 
 // UnderKey is a stored document with an _id, in the place of its own.

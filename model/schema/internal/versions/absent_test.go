@@ -73,7 +73,7 @@ func TestSaveAbsent(t *testing.T) {
 				change = sparseSteps.Edit("a", func(s *sparseNext) error { c.edit(s); return nil })
 			}
 			for run := range 2 {
-				was, err := sparseSteps.ByID("a").One(t.Context(), db)
+				was, err := sparsePeople.ByID("a").One(t.Context(), db)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -84,7 +84,7 @@ func TestSaveAbsent(t *testing.T) {
 				if steps := c.steps * (1 - run); err != nil || len(result.Steps) != steps {
 					t.Errorf("%s, run %d: %d steps, %v", c.reason, run, len(result.Steps), err)
 				}
-				got, err := sparseSteps.ByID("a").One(t.Context(), db)
+				got, err := sparsePeople.ByID("a").One(t.Context(), db)
 				if err != nil || text(got) != text(was) {
 					t.Errorf("%s: is read as %s, want %s, %v", c.reason, text(got), text(was), err)
 				}
@@ -113,7 +113,7 @@ func sameFields(t *testing.T, a, b string) bool {
 func TestMigrateCheckpoints(t *testing.T) {
 	again := schema.Upcast(func(p personV3) (personV3, error) { p.N++; return p, nil })
 	spec := schema.VersionsSpec{Field: "v"}
-	one, two := schema.NewVersions(people, spec, again), schema.NewVersions(people, spec, again, again)
+	one, two := schema.NewVersions(newPeople(), spec, again), schema.NewVersions(newPeople(), spec, again, again)
 	stop := errors.New("stop")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var docs []string

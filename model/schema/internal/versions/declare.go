@@ -33,7 +33,8 @@ type Fault func(id, version bson.RawValue, err error) error
 
 // Versions is a declaration of schema.Versions without its types.
 type Versions struct {
-	*core.Docs
+	*core.Docs     // as they are stored
+	of             *core.Docs
 	field          string
 	first, missing int // missing is below 0 for none
 	newest         int
@@ -45,10 +46,11 @@ type Versions struct {
 
 // Declare checks a declaration, and panics if it doesn't fit. fault makes the error of a document that can't be read or brought up:
 // from its _id, its version, and the cause.
-func Declare(docs *core.Docs, spec Spec, steps []Step, fault Fault) *Versions {
-	docs.MustField("_id")
+func Declare(of *core.Docs, spec Spec, steps []Step, fault Fault) *Versions {
+	of.MustField("_id")
+	docs := of.AsStored()
 	newest, place := docs.Shape(), core.Place("versions of "+docs.Name())
-	x := &Versions{Docs: docs, field: spec.Field, first: spec.First, missing: spec.Missing, fault: fault}
+	x := &Versions{Docs: docs, of: of, field: spec.Field, first: spec.First, missing: spec.Missing, fault: fault}
 	if x.field == "" {
 		x.field = "schemaVersion"
 	}
@@ -60,6 +62,9 @@ func Declare(docs *core.Docs, spec Spec, steps []Step, fault Fault) *Versions {
 		x.missing = x.first
 	}
 	x.newest = x.first + len(steps)
+	if newest.Type == reflect.TypeFor[bson.Raw]() {
+		place.Fail("a bson.Raw is a document as it is stored, of any version", "declare the collection of bson.D or of a struct")
+	}
 	if err := core.CheckKey(x.field); err != nil || x.field == "_id" {
 		place.Fail(fmt.Sprintf("the version can't be held by %q", x.field), "name a field of its own at the top of the document")
 	}
@@ -89,6 +94,12 @@ func Declare(docs *core.Docs, spec Spec, steps []Step, fault Fault) *Versions {
 		place.Fail(fmt.Sprintf("%s.%s is no integer", newest.Type, x.field), "declare the version's field as an int, or leave it to the technique")
 	}
 	return x
+}
+
+// Install makes the collection read documents of every version as the newest, and store the newest version with them. into is the type
+// of a pointer to a document.
+func (x *Versions) Install(older []reflect.Type, into reflect.Type) {
+	x.of.SetVersions(older, into, x.Decode, x.field, x.newest)
 }
 
 // Indexes returns the index by which documents of one version are found.

@@ -224,7 +224,7 @@ func TestMigrateCut(t *testing.T) {
 			if err != nil || len(left) > 0 {
 				t.Errorf("outdated: %v, %v", left, err)
 			}
-			got, err := versions.Find(nil).All(context.Background(), db)
+			got, err := people.Find(nil).All(context.Background(), db)
 			if err != nil || len(got) != len(want) {
 				t.Fatalf("%d documents, %v", len(got), err)
 			}
@@ -323,7 +323,7 @@ func TestVersionsRace(t *testing.T) {
 			})
 		}
 		wait.Wait()
-		all, err := versions.Find(nil).All(ctx, db)
+		all, err := people.Find(nil).All(ctx, db)
 		sum := 0
 		for _, p := range all {
 			sum += p.N
@@ -347,7 +347,7 @@ func TestVersionsCost(t *testing.T) {
 		edit := func(id string, f func(*personV3) error) func() error {
 			return func() error { _, _, err := versions.Edit(id, f).Run(ctx, db); return err }
 		}
-		cost(1, 0, 2, func() error { _, err := versions.Find(nil).All(ctx, db); return err })
+		cost(1, 0, 2, func() error { _, err := people.Find(nil).All(ctx, db); return err })
 		cost(2, 1, 1, edit("a", nil))
 		cost(1, 0, 1, edit("a", nil))
 		cost(2, 1, 1, edit("b", func(p *personV3) error { p.N++; return nil }))

@@ -37,7 +37,7 @@ func TestVersionsIndexed(t *testing.T) {
 			query  any
 			index  string
 		}{
-			{"ByID", versions.ByID("0007"), model.IDIndex},
+			{"ByID", people.ByID("0007"), model.IDIndex},
 			{"Migrate of one version", versions.Raw(versions.Migrate(schema.MigrateOptions{Version: 2}).Stages[0].Filter), "v_1__id_1"},
 			{"Save", versions.Save(old, person), model.IDIndex},
 			{"Upgrade", versions.Upgrade(old), model.IDIndex},
@@ -76,8 +76,8 @@ func TestVersionsCosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		ann.N = 2
-		want("Versions.Insert", 1, 1, 0, run(versions.Insert(personV3{ID: "d", First: "Di"})))
-		want("ByID", 1, 0, 1, func() error { _, err := versions.ByID("a").One(ctx, db); return err })
+		want("Insert", 1, 1, 0, run(people.Insert(personV3{ID: "d", First: "Di"})))
+		want("ByID", 1, 0, 1, func() error { _, err := people.ByID("a").One(ctx, db); return err })
 		want("Raw", 1, 0, 4, func() error { _, err := versions.Raw(nil).All(ctx, db); return err })
 		want("Outdated", 1, 0, 2, func() error { _, err := versions.Outdated().All(ctx, db); return err })
 		want("Counts", 1, 0, 3, func() error { _, err := versions.Counts().All(ctx, db); return err })

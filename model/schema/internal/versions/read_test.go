@@ -92,9 +92,13 @@ func phonesOf(p personV2) (personV3, error) {
 }
 
 var (
-	people   = model.NewCollection[personV3, string]("people")
+	people   = newPeople()
 	versions = schema.NewVersions(people, schema.VersionsSpec{Field: "v"}, schema.Upcast(namesOf), schema.Upcast(phonesOf))
 )
+
+func newPeople() *model.Collection[personV3, string] {
+	return model.NewCollection[personV3, string]("people")
+}
 
 // asD is a value as it is stored.
 func asD(t testing.TB, v any) bson.D {
@@ -178,33 +182,33 @@ func TestVersionsRead(t *testing.T) {
 			`{"_id":"f","v":3.0,"first":"Flo","n":6}`,
 		}
 		store(t, db, all...)
-		got, err := versions.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).All(ctx, db)
+		got, err := people.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).All(ctx, db)
 		want := "[{a Ann Lee [{home 1}] <nil> 1 [] map[a:2 b:3 c:1 d:4]} {b Bob  [] <nil> 2 [] map[]} {c Cy Fox [] <nil> 3 [] map[]} " +
 			"{d Di Roe [{home 4}] <nil> 4 [] map[a:2 b:3 c:1 d:4]} {e Ed  [{work 5}] <nil> 5 [] map[]} {f Flo  [] <nil> 6 [] map[]}]"
 		if s := fmt.Sprint(got); err != nil || s != want {
 			t.Fatalf("got %s, %v\nwant %s", s, err, want)
 		}
 		i := 0
-		for p, err := range versions.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).Each(ctx, db) {
+		for p, err := range people.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).Each(ctx, db) {
 			if err != nil || fmt.Sprint(p) != fmt.Sprint(got[i]) {
 				t.Errorf("Each: %v, %v", p, err)
 			}
 			i++
 		}
-		if p, err := versions.ByID("d").One(ctx, db); err != nil || p.Last != "Roe" {
+		if p, err := people.ByID("d").One(ctx, db); err != nil || p.Last != "Roe" {
 			t.Errorf("One: %v, %v", p, err)
 		}
-		if _, err := versions.ByID("z").One(ctx, db); !errors.Is(err, model.ErrNotFound) {
+		if _, err := people.ByID("z").One(ctx, db); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("none: %v", err)
 		}
 		type firstOnly struct {
 			ID    string `bson:"_id"`
 			First string `bson:"first"`
 		}
-		if p, err := model.Project[firstOnly](versions.ByID("a")).One(ctx, db); err != nil || p.First != "" {
+		if p, err := model.Project[firstOnly](people.ByID("a")).One(ctx, db); err != nil || p.First != "" {
 			t.Errorf("a projection reads what is stored: %v, %v", p, err)
 		}
-		part := versions.ByID("a")
+		part := people.ByID("a")
 		part.Projection = bson.D{{Key: "first", Value: 1}}
 		var bad *model.ValueError
 		if _, err := part.One(ctx, db); !errors.As(err, &bad) {
@@ -218,7 +222,7 @@ func TestVersionsRead(t *testing.T) {
 
 // What can't be read says which document it is, and why.
 func TestVersionErrors(t *testing.T) {
-	strict := schema.NewVersions(people, schema.VersionsSpec{Field: "v", First: 5, Missing: -1}, schema.Upcast(phonesOf))
+	strict := schema.NewVersions(newPeople(), schema.VersionsSpec{Field: "v", First: 5, Missing: -1}, schema.Upcast(phonesOf))
 	for _, c := range []struct {
 		reason, doc, message string
 		is                   error
@@ -265,17 +269,19 @@ func TestVersionsPanics(t *testing.T) {
 		reason string
 		f      func()
 	}{
-		{"steps out of order", func() { schema.NewVersions(people, spec, two, one) }},
-		{"a step too few", func() { schema.NewVersions(people, spec, one) }},
-		{"no function", func() { schema.NewVersions(people, spec, one, schema.Upcast[personV2, personV3](nil)) }},
-		{"the zero step", func() { schema.NewVersions(people, spec, schema.Step{}) }},
-		{"the _id", func() { schema.NewVersions(people, schema.VersionsSpec{Field: "_id"}) }},
-		{"a path", func() { schema.NewVersions(people, schema.VersionsSpec{Field: "a.b"}) }},
-		{"before zero", func() { schema.NewVersions(people, schema.VersionsSpec{First: -1}) }},
-		{"missing is no version", func() { schema.NewVersions(people, schema.VersionsSpec{Missing: 4}, one, two) }},
+		{"steps out of order", func() { schema.NewVersions(newPeople(), spec, two, one) }},
+		{"a step too few", func() { schema.NewVersions(newPeople(), spec, one) }},
+		{"no function", func() { schema.NewVersions(newPeople(), spec, one, schema.Upcast[personV2, personV3](nil)) }},
+		{"the zero step", func() { schema.NewVersions(newPeople(), spec, schema.Step{}) }},
+		{"the _id", func() { schema.NewVersions(newPeople(), schema.VersionsSpec{Field: "_id"}) }},
+		{"a path", func() { schema.NewVersions(newPeople(), schema.VersionsSpec{Field: "a.b"}) }},
+		{"before zero", func() { schema.NewVersions(newPeople(), schema.VersionsSpec{First: -1}) }},
+		{"missing is no version", func() { schema.NewVersions(newPeople(), schema.VersionsSpec{Missing: 4}, one, two) }},
+		{"declared before", func() { schema.NewVersions(people, spec, one, two) }},
+		{"documents as they are stored", func() { schema.NewVersions(model.NewCollection[bson.Raw, string]("raws"), spec) }},
 		{"the field is a text", func() { schema.NewVersions(model.NewCollection[odd, string]("odd"), schema.VersionsSpec{Field: "v"}) }},
 		{"a text is no document", func() {
-			schema.NewVersions(people, spec, schema.Upcast(func(string) (personV3, error) { return personV3{}, nil }))
+			schema.NewVersions(newPeople(), spec, schema.Upcast(func(string) (personV3, error) { return personV3{}, nil }))
 		}},
 	} {
 		wantDeclarationError(t, c.reason, c.f)
@@ -326,7 +332,7 @@ func TestUpgrade(t *testing.T) {
 				}
 			}
 			was, errA := versions.Decode(raw(t, c.before))
-			now, errB := versions.ByID("a").One(t.Context(), db)
+			now, errB := people.ByID("a").One(t.Context(), db)
 			if errA != nil || errB != nil || text(was) != text(now) && len(now.Tags) == 0 {
 				t.Errorf("%s: is read as %v, %v, was as %v, %v", c.reason, now, errB, was, errA)
 			}

@@ -12,23 +12,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Insert is the write of a new document with its version.
-func (x *Versions) Insert(w model.Write) model.Write {
-	m, ok := w.Model.(*mongo.InsertOneModel)
-	if w.Err != nil || !ok {
-		return w
-	}
-	raw, err := rawdoc.Of(m.Document)
-	if err == nil {
-		raw, err = core.SetFields(raw, bson.D{{Key: x.field, Value: int32(x.newest)}})
-	}
-	if err != nil {
-		return model.Refused(x.Name(), err)
-	}
-	w.Model = &mongo.InsertOneModel{Document: raw}
-	return w
-}
-
 // Plan is the write of what differs, or nothing.
 func (x *Versions) Plan(raw bson.Raw, doc any, upgrade bool) (model.Plan, error) {
 	w, differs, err := x.save(raw, doc, upgrade)

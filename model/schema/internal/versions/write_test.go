@@ -19,7 +19,7 @@ func TestSave(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		store(t, db, `{"_id":"a","name":"Ann Lee","n":1,"x":1}`)
-		if _, err := versions.Insert(personV3{ID: "b", First: "Bob", N: 2}).Run(ctx, db); err != nil {
+		if _, err := people.Insert(personV3{ID: "b", First: "Bob", N: 2}).Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}
 		inc := func(p *personV3) error { p.N++; return nil }
@@ -66,13 +66,14 @@ func TestVersionsOwnField(t *testing.T) {
 		V  int    `bson:"v"`
 		N  int    `bson:"n"`
 	}
-	v := schema.NewVersions(model.NewCollection[own, string]("people"), schema.VersionsSpec{Field: "v"}, schema.Upcast(func(p personV3) (own, error) {
+	owns := model.NewCollection[own, string]("people")
+	v := schema.NewVersions(owns, schema.VersionsSpec{Field: "v"}, schema.Upcast(func(p personV3) (own, error) {
 		return own{ID: p.ID, N: p.N}, nil
 	}))
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		store(t, db, `{"_id":"a","first":"Ann","n":1}`)
-		if _, err := v.Insert(own{"b", 7, 2}).Run(ctx, db); err != nil {
+		if _, err := owns.Insert(own{"b", 7, 2}).Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}
 		for _, id := range []string{"a", "b"} {
