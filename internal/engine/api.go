@@ -16,6 +16,10 @@ var stableCommands = []string{
 	"killCursors", "listCollections", "listDatabases", "listIndexes", "ping", "refreshSessions", "update",
 }
 
+func init() {
+	register(&command{name: "testVersion2", admin: true, run: func(*request) (reply, error) { return nil, nil }}) // a test command, of version 2
+}
+
 // unstableFields are the fields of those commands that aren't part of it.
 var unstableFields = map[string][]string{
 	"aggregate": {"explain"},

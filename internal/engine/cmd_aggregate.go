@@ -138,7 +138,7 @@ func checkSource(stages bson.A, none bool) error {
 	own := pipeline.IsCollectionless(stages)
 	switch {
 	case own && !none:
-		return pipeline.OnlyCollectionless("$documents")
+		return pipeline.OnlyCollectionless(stages[0].(bson.D)[0].Key)
 	case none && len(stages) == 0:
 		return mongoerr.New(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for an empty pipeline.")
 	case none && !own:

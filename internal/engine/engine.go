@@ -126,6 +126,7 @@ type Engine struct {
 	conns    map[*conn]struct{}
 	lastConn int32
 	sessions map[string]*session
+	used     sessionUse
 	cursors  cursors
 }
 

@@ -18,7 +18,9 @@ func (r *request) readGeneric() error {
 		r.db = a.text("$db")
 	}
 	if id := a.document("lsid"); id != nil {
-		r.lsid = sessionID(a, id)
+		if r.lsid = sessionID(a, id); a.err == nil {
+			r.engine.used.note(r.lsid, r.engine.now())
+		}
 	}
 	r.hasNumber = a.has("txnNumber")
 	r.number = a.integer("txnNumber", 0)

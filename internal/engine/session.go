@@ -171,6 +171,7 @@ func (e *Engine) endSession(id string) {
 	s := e.sessions[id]
 	delete(e.sessions, id)
 	e.mu.Unlock()
+	e.used.forget(id)
 	e.cursors.kill(func(c *cursor) bool { return c.lsid == id })
 	if s == nil {
 		return

@@ -10,6 +10,7 @@ const (
 	HostNotFound                             int32 = 7
 	UnknownError                             int32 = 8
 	FailedToParse                            int32 = 9
+	UnsupportedFormat                        int32 = 12
 	UserNotFound                             int32 = 11
 	Unauthorized                             int32 = 13
 	TypeMismatch                             int32 = 14

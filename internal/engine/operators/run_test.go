@@ -122,7 +122,7 @@ func run(ctx context.Context, db *mongo.Database, k Kind, v any) (any, error) {
 // aggregate returns the documents; or the field of the first.
 func aggregate(ctx context.Context, db *mongo.Database, name string, stages bson.A, field string) (any, error) {
 	over := db.Collection(name).Aggregate
-	if first, _ := stages[0].(bson.D); len(first) == 1 && first[0].Key == "$documents" {
+	if first, _ := stages[0].(bson.D); len(first) == 1 && (first[0].Key == "$documents" || first[0].Key == "$listLocalSessions") {
 		over = db.Aggregate
 	}
 	c, err := over(ctx, stages)

@@ -59,4 +59,6 @@ type Env interface {
 	CollStats(db, coll string, want CollStats) (bson.D, error)
 	// IndexStats returns what $indexStats tells of each index of a collection.
 	IndexStats(db, coll string) ([]bson.D, error)
+	// Sessions returns a document about each session of a client.
+	Sessions() []bson.D
 }

@@ -32,6 +32,7 @@ func (m *memory) Watch() *interrupt.Watch { return m.watch }
 func (m *memory) AllowDiskUse() bool      { return !m.noDisk }
 
 func (m *memory) CollStats(_, _ string, _ CollStats) (bson.D, error) { return bson.D{}, nil }
+func (m *memory) Sessions() []bson.D                                 { return nil }
 func (m *memory) IndexStats(_, _ string) ([]bson.D, error)           { return nil, nil }
 func (m *memory) Collation() *collation.Collator                     { return nil }
 
