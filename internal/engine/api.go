@@ -52,14 +52,45 @@ func (r *request) checkAPI() error {
 		return mongoerr.New(mongoerr.APIStrictError, "Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported "+
 			"commands and migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api.", r.name)
 	}
-	if err := onlyStable(r.name, r.body[1:], unstableFields[r.command.name]); err != nil || r.command.name != "createIndexes" {
+	if err := onlyStable(r.name, r.body[1:], unstableFields[r.command.name]); err != nil {
 		return err
+	}
+	switch r.command.name {
+	case "aggregate":
+		return stableStages(r.body)
+	case "createIndexes":
+	default:
+		return nil
 	}
 	list, _ := bsonval.Get(r.body, "indexes")
 	indexes, _ := list.(bson.A)
 	for _, v := range indexes {
 		index, _ := v.(bson.D)
 		if err := onlyStable("createIndexes.indexes", index, unstableIndexFields); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unstableStages are the stages that aren't part of it.
+var unstableStages = []string{"$currentOp", "$indexStats", "$listLocalSessions", "$listSessions", "$planCacheStats", "$search"}
+
+// stableStages refuses a pipeline that has such a stage, itself or in the pipeline of a stage.
+func stableStages(of bson.D) error {
+	list, _ := bsonval.Get(of, "pipeline")
+	stages, _ := list.(bson.A)
+	for _, v := range stages {
+		d, _ := v.(bson.D)
+		if len(d) != 1 {
+			continue
+		}
+		arg, _ := d[0].Value.(bson.D)
+		more := d[0].Key == "$collStats" && (len(arg) != 1 || arg[0].Key != "count")
+		if more || slices.Contains(unstableStages, d[0].Key) {
+			return mongoerr.New(mongoerr.APIStrictError, "stage %s is not allowed with 'apiStrict: true' in API Version 1", d[0].Key)
+		}
+		if err := stableStages(arg); err != nil {
 			return err
 		}
 	}

@@ -114,11 +114,14 @@ func describeCollection(c *store.Collection) bson.D {
 	if c.Series != nil {
 		return describeSeries(c)
 	}
-	return bson.D{
+	doc := bson.D{
 		{Key: "name", Value: c.NS.Coll}, {Key: "type", Value: "collection"}, {Key: "options", Value: options},
 		{Key: "info", Value: bson.D{{Key: "readOnly", Value: false}, {Key: "uuid", Value: c.UUID}}},
-		{Key: "idIndex", Value: describeIndex(c.Indexes[0].Spec)},
 	}
+	if c.Clustered != nil { // it has no index beside its documents
+		return doc
+	}
+	return append(doc, bson.E{Key: "idIndex", Value: describeIndex(c.Indexes[0].Spec)})
 }
 
 // batchOf reads the cursor field of a command: the size of the first batch.

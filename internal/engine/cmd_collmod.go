@@ -141,8 +141,11 @@ func (m *modification) changeOptions(w *store.Writer, c *store.Collection) error
 
 // changeExpiry changes after how long the measurements of a time series collection expire: a number of seconds, or "off".
 func (m *modification) changeExpiry(w *store.Writer, c *store.Collection) (options bson.D, err error) {
+	if c.Clustered != nil {
+		return m.changeClusteredExpiry(w, c)
+	}
 	if c.Series == nil {
-		return nil, mongoerr.New(mongoerr.InvalidOptions, "'expireAfterSeconds' is only supported on time-series collections")
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "'expireAfterSeconds' is only supported on time-series collections and clustered ones")
 	}
 	options = without(c.Options, "expireAfterSeconds")
 	if c.Index(store.SeriesTTL) != nil {
@@ -162,6 +165,21 @@ func (m *modification) changeExpiry(w *store.Writer, c *store.Collection) (optio
 	return options, w.AddIndex(m.ns, c.Series.SeriesTTL(after))
 }
 
+// changeClusteredExpiry is changeExpiry of the documents of a clustered collection.
+func (m *modification) changeClusteredExpiry(w *store.Writer, c *store.Collection) (options bson.D, err error) {
+	next := *c.Indexes[0].Spec
+	next.Expires, next.ExpireAfter = false, 0
+	if v, _ := m.get("expireAfterSeconds"); v != "off" {
+		if next.ExpireAfter, err = expiry(v); err != nil {
+			return nil, err
+		}
+		next.Expires = true
+	}
+	options = append(clusteredOptions(&store.Clustered{Name: next.Name, Expires: next.Expires, ExpireAfter: next.ExpireAfter}),
+		without(c.Options, "clusteredIndex", "expireAfterSeconds")...)
+	return options, w.AlterIndex(m.ns, &next)
+}
+
 // without returns the options but those of the names.
 func without(options bson.D, names ...string) bson.D {
 	return slices.DeleteFunc(slices.Clone(options), func(e bson.E) bool { return slices.Contains(names, e.Key) })
@@ -177,6 +195,9 @@ func (m *modification) changeIndex(w *store.Writer, c *store.Collection) (reply,
 		return nil, err
 	}
 	x := c.Index(names[0])
+	if x.Spec.Clustered {
+		return nil, mongoerr.New(6011800, "Cannot hide the clusteredIndex, nor change it by 'index'")
+	}
 	next := *x.Spec
 	rep, err := changeIndex(m.index, &next)
 	if err != nil {

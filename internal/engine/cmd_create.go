@@ -59,7 +59,12 @@ func readCreation(r *request, ns store.Namespace) (*creation, error) {
 	var series bson.D
 	x.form.Series, series = readSeries(a)
 	x.after, x.expires = readSeriesExpiry(a)
-	for _, name := range []string{"clusteredIndex", "encryptedFields", "temp"} {
+	clustered := readClustered(a)
+	if x.form.Clustered = clustered; clustered != nil {
+		clustered.Expires, clustered.ExpireAfter, x.expires = x.expires, x.after, false
+		x.options = clusteredOptions(clustered)
+	}
+	for _, name := range []string{"encryptedFields", "temp"} {
 		a.refuse(name)
 	}
 	for _, name := range []string{"storageEngine", "indexOptionDefaults"} {
@@ -81,6 +86,8 @@ func readCreation(r *request, ns store.Namespace) (*creation, error) {
 	x.options = append(x.options, x.validation.given...)
 	switch {
 	case a.err != nil:
+	case clustered != nil && (x.form.Capped != nil || x.form.Series != nil):
+		a.fail(mongoerr.New(mongoerr.InvalidOptions, "a clustered collection can be neither capped nor a time series"))
 	case x.form.View != nil && len(x.options)+len(series) > 0:
 		a.fail(mongoerr.New(mongoerr.InvalidOptions, "a view takes no other options than 'viewOn', 'pipeline' and 'collation', not %s",
 			store.Show(append(x.options, series...))))

@@ -97,9 +97,9 @@ func addIndex(w *store.Writer, ns store.Namespace, s *store.IndexSpec) error {
 		equal := bsonval.Equal(old.Key, s.Key) || equalKeys(old.Key, s.Key)
 		sameKey := equal && collation.Same(old.Collation, s.Collation)
 		switch same := sameOptions(old, s); {
-		case sameKey && old.Name == store.IDIndex:
+		case sameKey && (old.Name == store.IDIndex || old.Clustered):
 			return nil
-		case equal && old.Name == store.IDIndex:
+		case equal && (old.Name == store.IDIndex || old.Clustered):
 			return mongoerr.New(mongoerr.BadValue, "The _id index must have the same collation as the collection. Index collation: %s, "+
 				"collection collation: %s", store.Show(s.Collation.Document()), store.Show(old.Collation.Document()))
 		case old.Name == s.Name && sameKey && same:
@@ -187,6 +187,9 @@ func dropIndexes(r *request) (reply, error) {
 			return err
 		}
 		for _, name := range names {
+			if c.Index(name).Spec.Clustered {
+				return mongoerr.New(5979800, "It is illegal to drop the clusteredIndex")
+			}
 			if err := w.DropIndex(ns, name); err != nil {
 				return err
 			}
@@ -212,7 +215,7 @@ func indexNames(c *store.Collection, which any) (names []string, err error) {
 		return names, nil
 	case string:
 		for _, x := range c.Listed() {
-			if v == "*" && x.Spec.Name != store.IDIndex || v == x.Spec.Name {
+			if v == "*" && x.Spec.Name != store.IDIndex && !x.Spec.Clustered || v == x.Spec.Name {
 				names = append(names, x.Spec.Name)
 			}
 		}
@@ -236,7 +239,7 @@ func indexNames(c *store.Collection, which any) (names []string, err error) {
 		return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field 'dropIndexes.index' is the wrong type '%s', expected types '[string, object, array]'", bsonval.TypeName(which))
 	}
 	for _, name := range names {
-		if name == store.IDIndex {
+		if name == store.IDIndex && c.Clustered == nil {
 			return nil, mongoerr.New(mongoerr.InvalidOptions, "cannot drop _id index")
 		}
 	}

@@ -43,7 +43,8 @@
 // A view is a pipeline that a read puts before its own. A capped collection removes its oldest
 // documents as others are inserted, and a tailable cursor waits for those that come. A time series
 // collection keeps measurements as documents, without buckets: it has no unique _id, shows in no
-// change stream, and each measurement expires by itself. A wildcard index serves conditions on one
+// change stream, and each measurement expires by itself. A clustered collection is read in the order
+// of its index on _id, which explain shows as the collection itself. A wildcard index serves conditions on one
 // field, if they are of scalars. Outside transactions, snapshot reads see the latest 1,000 versions
 // of all data, and those that a snapshot has read, for 300 seconds.
 //

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/engine/plan"
@@ -88,6 +90,10 @@ func access(p *plan.Plan, run *plan.Exec) bson.D {
 			inputs[i] = append(scan(s), bson.E{Key: "keysExamined", Value: int32(run.KeysOf(i))})
 		}
 	}
+	if len(scans) == 1 && scans[0].Index.Spec.Clustered {
+		doc := clusteredScan(scans[0])
+		return examined(slices.Insert(doc, 1, bson.E{Key: "filter", Value: filter}), run)
+	}
 	input := inputs[0]
 	if len(inputs) > 1 {
 		input = bson.D{{Key: "stage", Value: "OR"}, {Key: "inputStages", Value: inputs}}
@@ -120,11 +126,30 @@ func examined(doc bson.D, run *plan.Exec) bson.D {
 	return doc
 }
 
+// clusteredScan shows a scan of a clustered collection, which has no index beside its documents.
+func clusteredScan(s *plan.Scan) bson.D {
+	doc := bson.D{{Key: "stage", Value: "CLUSTERED_IXSCAN"}, {Key: "direction", Value: directionOf(s)}}
+	lo, hi := s.Ends()
+	if lo != nil {
+		doc = append(doc, bson.E{Key: "minRecord", Value: lo})
+	}
+	if hi != nil {
+		doc = append(doc, bson.E{Key: "maxRecord", Value: hi})
+	}
+	return doc
+}
+
+func directionOf(s *plan.Scan) string {
+	if s.Reverse {
+		return "backward"
+	}
+	return "forward"
+}
+
 func scan(s *plan.Scan) bson.D {
 	spec := s.Index.Spec
-	direction := "forward"
-	if s.Reverse {
-		direction = "backward"
+	if spec.Clustered {
+		return clusteredScan(s)
 	}
 	doc := bson.D{
 		{Key: "stage", Value: "IXSCAN"},
@@ -140,7 +165,7 @@ func scan(s *plan.Scan) bson.D {
 		{Key: "isSparse", Value: spec.Sparse},
 		{Key: "isPartial", Value: spec.Partial != nil},
 		{Key: "indexVersion", Value: int32(2)},
-		{Key: "direction", Value: direction},
+		{Key: "direction", Value: directionOf(s)},
 		{Key: "indexBounds", Value: s.Bounds()},
 	}...)
 }

@@ -18,7 +18,7 @@ import (
 var indexFields = []string{
 	"v", "key", "name", "unique", "sparse", "hidden", "background", "expireAfterSeconds", "partialFilterExpression",
 	"collation", "2dsphereIndexVersion", "ns", "bits", "min", "max", "weights", "default_language",
-	"language_override", "textIndexVersion", "wildcardProjection", "storageEngine", "bucketSize", "prepareUnique",
+	"language_override", "textIndexVersion", "wildcardProjection", "storageEngine", "bucketSize", "prepareUnique", "clustered",
 }
 
 // readIndex reads one index of a createIndexes command. It has its collection's collation unless it names one.
@@ -27,6 +27,7 @@ func readIndex(a *args, c *store.Collection) (*store.IndexSpec, error) {
 		return nil, err
 	}
 	a.required("key")
+	clustered := a.boolean("clustered", false)
 	s := &store.IndexSpec{
 		Name: a.text("name"), Key: a.document("key"),
 		Unique: a.boolean("unique", false), Prepare: a.boolean("prepareUnique", false), Sparse: a.boolean("sparse", false), Hidden: a.boolean("hidden", false),
@@ -44,6 +45,11 @@ func readIndex(a *args, c *store.Collection) (*store.IndexSpec, error) {
 	s.Collation = a.collation(c)
 	if a.err != nil {
 		return nil, a.err
+	}
+	if clustered {
+		if err := checkClusteredKey(c, s.Key); err != nil {
+			return nil, err
+		}
 	}
 	if err := readKey(s); err != nil {
 		return nil, err
@@ -235,8 +241,11 @@ func checkPartial(filter bson.D) error {
 // describeIndex is an index as listIndexes shows it.
 func describeIndex(s *store.IndexSpec) bson.D {
 	d := bson.D{{Key: "v", Value: int32(2)}, {Key: "key", Value: s.Key}, {Key: "name", Value: s.Name}}
-	if s.Unique && s.Name != store.IDIndex {
+	if s.Unique && (s.Name != store.IDIndex || s.Clustered) {
 		d = append(d, bson.E{Key: "unique", Value: true})
+	}
+	if s.Clustered {
+		return append(d, bson.E{Key: "clustered", Value: true})
 	}
 	if s.Prepare {
 		d = append(d, bson.E{Key: "prepareUnique", Value: true})

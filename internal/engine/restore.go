@@ -4,8 +4,6 @@ import (
 	"iter"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/docmodel/docmodel/internal/engine/store"
 )
 
 // Restore makes e hold the collections of another engine, and nothing else, at next to no cost: both share them until one changes them.
@@ -18,7 +16,7 @@ func (e *Engine) Restore(from *Engine) { e.store.Restore(from.store) }
 func (e *Engine) Documents(db string) iter.Seq2[string, bson.D] {
 	return func(yield func(string, bson.D) bool) {
 		for c := range e.store.Snapshot().Collections(db) {
-			for x := range c.Index(store.IDIndex).Entries.All() {
+			for x := range c.Indexes[0].Entries.All() {
 				if r, ok := c.Record(x.Record); ok && !yield(c.NS.Coll, r.Doc) {
 					return
 				}

@@ -69,6 +69,10 @@ func TestServerCodes(t *testing.T) {
 		{`{"find":"things","apiVersion":"1","apiStrict":true}`, 0},
 		{`{"find":"things","showRecordId":false,"apiVersion":"1","apiStrict":true}`, 323},
 		{`{"createIndexes":"things","indexes":[{"key":{"z":1},"name":"z","sparse":true}],"apiVersion":"1","apiStrict":true}`, 323},
+		{`{"aggregate":"things","pipeline":[{"$indexStats":{}}],"cursor":{},"apiVersion":"1","apiStrict":true}`, 323},
+		{`{"aggregate":"things","pipeline":[{"$collStats":{"storageStats":{}}}],"cursor":{},"apiVersion":"1","apiStrict":true}`, 323},
+		{`{"aggregate":"things","pipeline":[{"$unionWith":{"coll":"things","pipeline":[{"$indexStats":{}}]}}],"cursor":{},"apiVersion":"1","apiStrict":true}`, 323},
+		{`{"aggregate":"things","pipeline":[{"$collStats":{"count":{}}}],"cursor":{},"apiVersion":"1","apiStrict":true}`, 0},
 		{`{"ping":1,"apiStrict":true}`, 4886600},
 		{`{"ping":1,"apiVersion":"2"}`, 322},
 	} {

@@ -93,10 +93,13 @@ func (e *environment) IndexStats(db, coll string) ([]bson.D, error) {
 	if err != nil || c == nil {
 		return nil, err
 	}
-	out := make([]bson.D, len(c.Indexes))
-	for i, x := range c.Indexes {
+	out := make([]bson.D, 0, len(c.Indexes))
+	for _, x := range c.Indexes {
+		if x.Spec.Clustered { // it is the documents
+			continue
+		}
 		uses := x.Spec.Uses
-		out[i] = bson.D{
+		out = append(out, bson.D{
 			{Key: "name", Value: x.Spec.Name},
 			{Key: "key", Value: x.Spec.Key},
 			{Key: "host", Value: e.request.conn.address},
@@ -104,7 +107,7 @@ func (e *environment) IndexStats(db, coll string) ([]bson.D, error) {
 				{Key: "ops", Value: uses.Count()}, {Key: "since", Value: bson.NewDateTimeFromTime(uses.Since)},
 			}},
 			{Key: "spec", Value: describeIndex(x.Spec)},
-		}
+		})
 	}
 	return out, nil
 }

@@ -21,7 +21,7 @@ const maxSpan = 31536000
 func readSeries(a *args) (*store.Series, bson.D) {
 	d := a.document("timeseries")
 	if d == nil {
-		if a.has("expireAfterSeconds") {
+		if a.has("expireAfterSeconds") && !a.has("clusteredIndex") {
 			a.fail(mongoerr.New(mongoerr.InvalidOptions,
 				"'expireAfterSeconds' is only supported on time-series collections or when the 'clusteredIndex' option is specified"))
 		}

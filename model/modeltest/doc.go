@@ -97,8 +97,8 @@
 // transactions or with snapshots, retryable writes, causal consistency, change streams, and Client.BulkWrite. Indexes are enforced
 // and used: unique, compound, multikey, sparse, partial, hashed, wildcard, geospatial, text and expiring ones, as explain shows. So
 // are validators, by $jsonSchema with all of MongoDB's keywords but those of encryption, or by any other filter. $near without a
-// greatest distance reads a geospatial index whole. There are views, capped collections with tailable cursors, and time series
-// collections. The command configureFailPoint lets commands fail in the server, as in MongoDB's own tests, beside the faults of
+// greatest distance reads a geospatial index whole. There are views, capped collections with tailable cursors, clustered
+// collections, and time series collections. The command configureFailPoint lets commands fail in the server, as in MongoDB's own tests, beside the faults of
 // this package, which are the client's.
 //
 // Collations compare strings in commands, collections and indexes. Their locales are simple, cs, de, de_AT,
@@ -115,7 +115,7 @@
 // there is error 238, NotImplemented; a command, 115, CommandNotSupported, or 59, CommandNotFound. Refused are:
 //
 //   - collations whose locale isn't listed above, some of their options, and those of views, time series and wildcard indexes;
-//     clustered collections; updates of time series collections that MongoDB 8.0 refuses too
+//     updates of time series collections that MongoDB 8.0 refuses too
 //   - compound wildcard indexes, 2dsphere indexes of version 1 or of two fields, text indexes of versions 1 and 2
 //   - text searches in other languages than english and none, $text and $geoNear in pipelines within others, $meta of
 //     other kinds than textScore, and the CRS of strict winding

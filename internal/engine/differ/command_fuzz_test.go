@@ -47,6 +47,7 @@ var commandSeeds = []string{
 	`{"create":"v","viewOn":"c","pipeline":[{"$match":{"n":1}},{"$unionWith":{"coll":"c","pipeline":[]}}]}`,
 	`{"create":"e","capped":true,"size":100,"max":2}`, `{"convertToCapped":"c","size":50}`, `{"find":"c","tailable":true,"awaitData":true}`,
 	`{"create":"w","timeseries":{"timeField":"t","metaField":"m","granularity":"hours"},"expireAfterSeconds":60}`,
+	`{"create":"k","clusteredIndex":{"key":{"_id":1},"unique":true,"name":"k"},"expireAfterSeconds":60}`,
 	`{"collMod":"c","cappedSize":5,"changeStreamPreAndPostImages":{"enabled":true},"index":{"name":"x","hidden":true}}`,
 	`{"renameCollection":"test.c","to":"other.d","dropTarget":true,"$db":"admin"}`,
 	`{"createIndexes":"c","indexes":[{"key":{"$**":1},"name":"w","wildcardProjection":{"a":1,"_id":0}}]}`,

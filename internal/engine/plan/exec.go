@@ -16,6 +16,7 @@ import (
 type Exec struct {
 	plan    *Plan
 	records store.Cursor[*store.Record] // when there are no scans
+	ids     store.Cursor[store.Entry]   // in the place of records, of a clustered collection
 	started bool
 	ended   bool
 	walkers []walker
@@ -45,7 +46,11 @@ func (p *Plan) Try() *Exec {
 	if p.coll == nil {
 		return e
 	}
-	if len(p.scans) == 0 {
+	switch id := p.coll.Indexes[0]; {
+	case len(p.scans) > 0:
+	case id.Spec.Clustered:
+		e.ids = id.Entries.Cursor()
+	default:
 		e.records = p.coll.Records.Cursor()
 	}
 	e.walkers = make([]walker, len(p.scans))
@@ -62,7 +67,9 @@ func (p *Plan) Try() *Exec {
 func (e *Exec) Keys() int {
 	n := 0
 	for i := range e.walkers {
-		n += e.walkers[i].examined
+		if !e.walkers[i].scan.Index.Spec.Clustered { // its keys are the documents
+			n += e.walkers[i].examined
+		}
 	}
 	return n
 }
@@ -205,22 +212,39 @@ func (e *Exec) candidate() *store.Record {
 
 // scanAll returns the next of all records.
 func (e *Exec) scanAll() *store.Record {
+	byID := e.plan.coll.Indexes[0].Spec.Clustered
+	var all steps = &e.records
+	if byID {
+		all = &e.ids
+	}
 	ok := false
 	switch {
 	case e.ended:
 	case !e.started && e.plan.reverse:
-		ok = e.records.Last()
+		ok = all.Last()
 	case !e.started:
-		ok = e.records.First()
+		ok = all.First()
 	case e.plan.reverse:
-		ok = e.records.Prev()
+		ok = all.Prev()
 	default:
-		ok = e.records.Next()
+		ok = all.Next()
 	}
 	e.started = true
 	if !ok {
 		e.ended = true
 		return nil
 	}
+	if byID {
+		r, _ := e.plan.coll.Record(e.ids.Item().Record)
+		return r
+	}
 	return e.records.Item()
+}
+
+// steps are those of a cursor over anything.
+type steps interface {
+	First() bool
+	Last() bool
+	Next() bool
+	Prev() bool
 }

@@ -71,10 +71,18 @@ func Choose(coll *store.Collection, q Query) (*Plan, error) {
 	default:
 		p.choose()
 	}
+	p.clustered()
 	if err == nil {
 		err = p.checkKeyed()
 	}
 	return p, err
+}
+
+// clustered makes a plan that walks all of a clustered index one that reads all documents: that is what they are.
+func (p *Plan) clustered() {
+	if len(p.scans) == 1 && p.scans[0].Index.Spec.Clustered && p.scans[0].bounds[0].free {
+		p.reverse, p.scans = p.scans[0].Reverse, nil
+	}
 }
 
 // Scans returns the index scans of the plan: none when it reads all documents.

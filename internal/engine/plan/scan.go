@@ -237,3 +237,19 @@ func showInterval(b bounds, i query.Interval) string {
 	}
 	return open + store.Show(from) + ", " + store.Show(to) + shut
 }
+
+// Ends are the least and the greatest value that the scan of an index of one field can find, as the filter gives them; nil where it
+// gives none but the end of a type.
+func (s *Scan) Ends() (lo, hi any) {
+	b := s.bounds[0]
+	if b.free || len(b.list) == 0 {
+		return nil, nil
+	}
+	first, last := b.list[0], b.list[len(b.list)-1]
+	if b.down {
+		first, last = last, first
+	}
+	lo, _ = first.Ends()
+	_, hi = last.Ends()
+	return lo, hi
+}

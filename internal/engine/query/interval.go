@@ -28,6 +28,19 @@ func (i Interval) Contains(v any) bool {
 	return (lo > 0 || (lo == 0 && i.LoInc)) && (hi < 0 || (hi == 0 && i.HiInc))
 }
 
+// Ends are the least and the greatest value; nil where the interval goes to the end of their type.
+func (i Interval) Ends() (lo, hi any) {
+	all, typed := typeRange(i.Lo)
+	lo, hi = i.Lo, i.Hi
+	if typed && !i.IsPoint() && bsonval.Compare(lo, all.Lo) == 0 {
+		lo = nil
+	}
+	if typed && !i.IsPoint() && bsonval.Compare(hi, all.Hi) == 0 {
+		hi = nil
+	}
+	return lo, hi
+}
+
 // HasStrings reports whether a value that a collation matters for lies in the interval: a string, a document or an array.
 func (i Interval) HasStrings() bool {
 	return bsonval.Compare(i.Hi, "") >= 0 && bsonval.Compare(i.Lo, bson.Binary{}) < 0

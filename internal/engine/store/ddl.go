@@ -36,6 +36,9 @@ func (w *Writer) CreateAs(ns Namespace, options bson.D, form Form) error {
 	if form.Series != nil {
 		id = seriesID(w.store.Now())
 	}
+	if form.Clustered != nil {
+		id.cluster(form.Clustered)
+	}
 	c := &Collection{
 		NS: ns, Options: options, Collation: by, Form: form, UUID: newUUID(),
 		Records: NewTree(compareRecords), Indexes: []*Index{newIndex(id)}, id: w.store.nextID(),

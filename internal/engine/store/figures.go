@@ -39,6 +39,9 @@ func (c *Collection) Figures(w *interrupt.Watch) (f Figures, err error) {
 		f.Bytes += int64(bsonval.Size(r.Doc))
 	}
 	for _, x := range c.Indexes {
+		if x.Spec.Clustered { // it is the documents
+			continue
+		}
 		one := IndexFigures{Name: x.Spec.Name}
 		for e := range x.Entries.All() {
 			if err := w.Step(); err != nil {

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"time"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -12,12 +14,22 @@ type Form struct {
 	View   *View
 	Capped *Capped
 	Series *Series
+
+	Clustered *Clustered
 }
 
 // View is a pipeline over another collection of the database, which shows as a collection that can't be written to.
 type View struct {
 	On       string
 	Pipeline bson.A
+}
+
+// Clustered is how a collection is clustered: its documents are stored, and read where no order is asked for, in the order of _id
+// (https://www.mongodb.com/docs/manual/core/clustered-collections/).
+type Clustered struct {
+	Name        string // of the index on _id
+	Expires     bool   // documents do, by their _id
+	ExpireAfter time.Duration
 }
 
 // Capped is how much a capped collection holds at most. An insert removes the oldest documents beyond that, but never its own.

@@ -49,7 +49,8 @@ type IndexSpec struct {
 	Partial bson.D                         // partialFilterExpression; nil means every document
 	Covers  func(doc bson.D) (bool, error) // evaluates Partial; nil means every document
 
-	Internal bool // it is for the store's own use
+	Internal  bool // it is for the store's own use
+	Clustered bool // the collection's documents are stored in its order
 
 	Wild       *Wildcard // it is a wildcard index; nil for others
 	Projection bson.D    // wildcardProjection; nil for none
@@ -109,6 +110,12 @@ func idSpec(by *collation.Collator, now time.Time) *IndexSpec {
 		Unique: true, Collation: by,
 		Uses: newUses(now),
 	}
+}
+
+// cluster makes the index on _id that of a clustered collection.
+func (s *IndexSpec) cluster(c *Clustered) {
+	s.Clustered = true
+	s.Name, s.Expires, s.ExpireAfter = c.Name, c.Expires, c.ExpireAfter
 }
 
 // Key holds the values of one index entry, one for each field.
