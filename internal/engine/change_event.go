@@ -15,13 +15,9 @@ import (
 // event returns the document of a change, as the manual's pages on change
 // events have it.
 func (s *changeStream) event(e *store.Event) (bson.D, error) {
-	doc := header(e, token{e.Position, changed}, e.Kind)
+	doc := s.header(e, token{e.Position, changed}, e.Kind)
 	if e.Origin != nil {
-		lsid := bson.D{
-			{Key: "id", Value: bson.Binary{Subtype: 4, Data: []byte(e.Origin.Session)}},
-			{Key: "uid", Value: bson.Binary{Data: nobody[:]}},
-		}
-		doc = append(doc, bson.E{Key: "txnNumber", Value: e.Origin.Number}, bson.E{Key: "lsid", Value: lsid})
+		doc = append(doc, bson.E{Key: "txnNumber", Value: e.Origin.Number}, bson.E{Key: "lsid", Value: sessionDocument(e.Origin.Session)})
 	}
 	full, has, err := s.fullDocument(e)
 	if err != nil {
@@ -32,14 +28,14 @@ func (s *changeStream) event(e *store.Event) (bson.D, error) {
 	}
 	doc = append(doc, bson.E{Key: "ns", Value: namespaceDocument(e.NS)})
 	if e.Kind == store.Renamed {
-		doc = append(doc, bson.E{Key: "to", Value: namespaceDocument(e.To)})
+		doc = append(doc, bson.E{Key: "to", Value: namespaceDocument(e.Of.To)})
 	}
 	if e.New == nil && e.Old == nil {
-		return doc, nil
+		return append(doc, s.details(e)...), nil
 	}
 	doc = append(doc, bson.E{Key: "documentKey", Value: bson.D{{Key: "_id", Value: e.ID()}}})
 	if e.Kind == store.Updated {
-		doc = append(doc, bson.E{Key: "updateDescription", Value: describe(e)})
+		doc = append(doc, bson.E{Key: "updateDescription", Value: s.describe(e)})
 	}
 	if s.before != "off" && e.Old != nil {
 		before, err := image(e, e.Old, s.before, "pre-image")
@@ -51,27 +47,36 @@ func (s *changeStream) event(e *store.Event) (bson.D, error) {
 	return doc, nil
 }
 
-func describe(e *store.Event) bson.D {
+func (s *changeStream) describe(e *store.Event) bson.D {
+	var d bson.D
 	if e.How == nil {
-		return update.Describe(e.Old, e.New)
+		d = update.Describe(e.Old, e.New)
+	} else {
+		d = e.How.Describe(e.Old, e.New)
 	}
-	return e.How.Describe(e.Old, e.New)
+	if !s.expanded {
+		d = without(d, update.Disambiguated)
+	}
+	return d
 }
 
 // invalidation returns the event that follows one that ends the stream.
-func invalidation(e *store.Event) bson.D {
-	return header(e, token{e.Position, invalidated}, "invalidate")
+func (s *changeStream) invalidation(e *store.Event) bson.D {
+	return s.header(e, token{e.Position, invalidated}, "invalidate")
 }
 
 // nobody is what a session's owner hashes to when there are no users.
 var nobody = sha256.Sum256(nil)
 
-func header(e *store.Event, t token, kind string) bson.D {
-	return append(make(bson.D, 0, 12),
+func (s *changeStream) header(e *store.Event, t token, kind string) bson.D {
+	doc := append(make(bson.D, 0, 12),
 		bson.E{Key: "_id", Value: t.document()},
 		bson.E{Key: "operationType", Value: kind},
-		bson.E{Key: "clusterTime", Value: e.Timestamp},
-		bson.E{Key: "wallTime", Value: bson.NewDateTimeFromTime(e.Wall)})
+		bson.E{Key: "clusterTime", Value: e.Timestamp})
+	if s.expanded && t.kind == changed && e.Kind != store.DatabaseDropped && !e.OfView() {
+		doc = append(doc, bson.E{Key: "collectionUUID", Value: e.UUID})
+	}
+	return append(doc, bson.E{Key: "wallTime", Value: bson.NewDateTimeFromTime(e.Wall)})
 }
 
 func namespaceDocument(ns store.Namespace) bson.D {

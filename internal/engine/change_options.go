@@ -15,6 +15,7 @@ import (
 // options are the fields of a $changeStream stage.
 type options struct {
 	all      bool           // allChangesForCluster
+	expanded bool           // showExpandedEvents
 	full     string         // fullDocument
 	before   string         // fullDocumentBeforeChange
 	hasToken bool           // resumeAfter or startAfter
@@ -30,7 +31,7 @@ func (o *options) read(a *args) error {
 		return err
 	}
 	o.all = a.boolean("allChangesForCluster", false)
-	a.refuse("showExpandedEvents", false)
+	o.expanded = a.boolean("showExpandedEvents", false)
 	o.full = oneOf(a, "fullDocument", "default", "updateLookup", "whenAvailable", "required")
 	o.before = oneOf(a, "fullDocumentBeforeChange", "off", "whenAvailable", "required")
 	after, start := a.document("resumeAfter"), a.document("startAfter")

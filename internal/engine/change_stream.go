@@ -42,12 +42,24 @@ func (s scope) sees(e *store.Event) bool {
 		return false
 	case s.coll != "":
 		ns := store.Namespace{DB: s.db, Coll: s.coll}
-		return e.NS == ns || e.Kind == store.Renamed && e.To == ns
+		return e.NS == ns || e.Kind == store.Renamed && e.Of.To == ns
 	case s.db != "":
 		return e.NS.DB == s.db && !strings.HasPrefix(e.NS.Coll, "system.")
 	}
 	return !slices.Contains(internalDatabases, e.NS.DB) && !strings.HasPrefix(e.NS.Coll, "system.")
 }
+
+// sees reports whether the stream comes by the change. Views are seen by streams of expanded events, but not by those of a collection.
+func (s *changeStream) sees(e *store.Event) bool {
+	return s.scope.sees(e) && (!e.OfView() || s.expanded && s.scope.coll == "")
+}
+
+// hides reports whether the stream has no event of a change that it sees. It can go on from there.
+func (s *changeStream) hides(e *store.Event) bool {
+	return !s.expanded && slices.Contains(expandedKinds, e.Kind)
+}
+
+var expandedKinds = []string{store.Created, store.IndexesCreated, store.IndexesDropped, store.Modified}
 
 // endsBy reports whether the change, which the scope sees, invalidates a stream.
 func (s scope) endsBy(e *store.Event) bool {
@@ -99,6 +111,9 @@ func watch(r *request, stages bson.A) (reply, error) {
 	}
 	if err := s.options.read(&args{place: "$changeStream", doc: spec}); err != nil {
 		return nil, err
+	}
+	if s.expanded && r.strict {
+		return nil, mongoerr.New(mongoerr.APIStrictError, "The 'showExpandedEvents' parameter to $changeStream is not supported in API Version 1")
 	}
 	ns, err := s.locate(r)
 	if err != nil {
@@ -187,7 +202,7 @@ func (s *changeStream) resume(t token) error {
 		return nil
 	}
 	e := st.Event(t.at)
-	if e == nil || !s.scope.sees(e) || t.kind == invalidated && !s.scope.endsBy(e) {
+	if e == nil || !s.sees(e) || t.kind == invalidated && !s.scope.endsBy(e) {
 		return fatal(mongoerr.ChangeStreamFatalError, "cannot resume stream; the resume token was not found. %s",
 			store.Show(t.document()))
 	}
@@ -218,7 +233,7 @@ func (s *changeStream) next() (bson.D, error) {
 		}
 		if e := s.ending; e != nil {
 			s.ending, s.over = nil, true
-			doc, err := s.transform(invalidation(e), token{e.Position, invalidated})
+			doc, err := s.transform(s.invalidation(e), token{e.Position, invalidated})
 			if doc != nil || err != nil {
 				return doc, err
 			}
@@ -237,7 +252,7 @@ func (s *changeStream) next() (bson.D, error) {
 		s.queue = s.queue[1:]
 		s.at = e.Position
 		s.token = token{s.at, mark}.document()
-		if !s.scope.sees(e) {
+		if !s.sees(e) || s.hides(e) {
 			continue
 		}
 		if s.scope.endsBy(e) {

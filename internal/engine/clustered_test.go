@@ -202,3 +202,16 @@ func TestClusteredExpiry(t *testing.T) {
 	now = now.Add(time.Hour)
 	count(2)
 }
+
+// A stream of expanded events tells that a collection is clustered, and has no index on _id beside its documents.
+func TestClusteredEvents(t *testing.T) {
+	client, _ := start(t)
+	db := client.Database("test")
+	stream := must1[*mongo.ChangeStream](t)(db.Watch(ctx, mongo.Pipeline{}, options.ChangeStream().SetShowExpandedEvents(true)))
+	defer stream.Close(ctx)
+	createClustered(t, db)
+	if !stream.Next(ctx) {
+		t.Fatal(stream.Err())
+	}
+	same(t, "event", stream.Current.Lookup("operationDescription"), `{"clusteredIndex": {"v": {"$numberInt":"2"},"key": {"_id": {"$numberInt":"1"}},"name": "by id","unique": true}}`)
+}

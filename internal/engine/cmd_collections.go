@@ -39,7 +39,7 @@ func drop(r *request) (reply, error) {
 				if v.View == nil {
 					continue
 				}
-				if _, err := w.Drop(v.NS); err != nil {
+				if err := w.Discard(v.NS); err != nil {
 					return err
 				}
 			}

@@ -40,10 +40,7 @@ func collMod(r *request) (reply, error) {
 		case m.has("viewOn") || m.has("pipeline"):
 			return mongoerr.New(mongoerr.InvalidOptions, "option only supported on a view: viewOn, pipeline")
 		}
-		if err := m.changeOptions(w, c); err != nil || !m.has("index") {
-			return err
-		}
-		rep, err = m.changeIndex(w, w.Collection(ns))
+		rep, err = m.change(w, c)
 		return err
 	})
 	return rep, err
@@ -75,6 +72,24 @@ func (m *modification) read() (err error) {
 	return m.err
 }
 
+// change changes a collection, and tells streams of it.
+func (m *modification) change(w *store.Writer, c *store.Collection) (rep reply, err error) {
+	if err := m.changeOptions(w, c); err != nil {
+		return nil, err
+	}
+	var x *store.Index
+	if m.has("index") {
+		if x, err = m.modified(c); err != nil {
+			return nil, err
+		}
+		rep, err = m.changeIndex(w, x)
+	}
+	if err == nil && !m.dry && c.Series == nil {
+		w.NoteModification(m.ns, m.asked(w, x), m.before(c, x))
+	}
+	return rep, err
+}
+
 // changeView gives a view another source or other stages; what the command doesn't say stays.
 func (m *modification) changeView(w *store.Writer, c *store.Collection) error {
 	asked := viewOptions(c.View)
@@ -91,7 +106,11 @@ func (m *modification) changeView(w *store.Writer, c *store.Collection) error {
 	if part.err != nil {
 		return part.err
 	}
-	return putView(w, m.ns, v)
+	if err := putView(w, m.ns, v); err != nil {
+		return err
+	}
+	w.NoteModification(m.ns, viewOptions(v), nil)
+	return nil
 }
 
 // changeOptions changes what stands among the collection's options.
@@ -185,7 +204,8 @@ func without(options bson.D, names ...string) bson.D {
 	return slices.DeleteFunc(slices.Clone(options), func(e bson.E) bool { return slices.Contains(names, e.Key) })
 }
 
-func (m *modification) changeIndex(w *store.Writer, c *store.Collection) (reply, error) {
+// modified returns the index that the command modifies.
+func (m *modification) modified(c *store.Collection) (*store.Index, error) {
 	which, ok := m.index.get("name")
 	if !ok {
 		which, _ = m.index.get("keyPattern")
@@ -194,10 +214,17 @@ func (m *modification) changeIndex(w *store.Writer, c *store.Collection) (reply,
 	if err != nil {
 		return nil, err
 	}
+	if len(names) == 0 {
+		return nil, mongoerr.New(mongoerr.IndexNotFound, "cannot find index %s for ns %s", store.Show(which), m.ns)
+	}
 	x := c.Index(names[0])
 	if x.Spec.Clustered {
 		return nil, mongoerr.New(6011800, "Cannot hide the clusteredIndex, nor change it by 'index'")
 	}
+	return x, nil
+}
+
+func (m *modification) changeIndex(w *store.Writer, x *store.Index) (reply, error) {
 	next := *x.Spec
 	rep, err := changeIndex(m.index, &next)
 	if err != nil {

@@ -75,22 +75,28 @@ func addIndexes(w *store.Writer, ns store.Namespace, specs []*store.IndexSpec) (
 	if c.View != nil {
 		return 0, 0, store.OnView(ns)
 	}
+	var added []*store.IndexSpec
 	for _, s := range specs {
 		if err := checkSeriesIndex(c, s); err != nil {
 			return 0, 0, err
 		}
-		if err := addIndex(w, ns, s); err != nil {
+		isNew, err := addIndex(w, ns, s)
+		if err != nil {
 			return 0, 0, err
 		}
+		if isNew {
+			added = append(added, s)
+		}
 	}
+	w.NoteIndexes(ns, added)
 	return len(c.Listed()), len(w.Collection(ns).Listed()), nil
 }
 
 // addIndex builds an index unless the same is there. One of the same name or
-// the same key and collation, but different otherwise, is an error.
-func addIndex(w *store.Writer, ns store.Namespace, s *store.IndexSpec) error {
+// the same key and collation, but different otherwise, is an error. It reports whether it has built one.
+func addIndex(w *store.Writer, ns store.Namespace, s *store.IndexSpec) (bool, error) {
 	if err := otherText(w.Collection(ns), s); err != nil {
-		return err
+		return false, err
 	}
 	for _, x := range w.Collection(ns).Indexes {
 		old := x.Spec
@@ -98,24 +104,24 @@ func addIndex(w *store.Writer, ns store.Namespace, s *store.IndexSpec) error {
 		sameKey := equal && collation.Same(old.Collation, s.Collation)
 		switch same := sameOptions(old, s); {
 		case sameKey && (old.Name == store.IDIndex || old.Clustered):
-			return nil
+			return false, nil
 		case equal && (old.Name == store.IDIndex || old.Clustered):
-			return mongoerr.New(mongoerr.BadValue, "The _id index must have the same collation as the collection. Index collation: %s, "+
+			return false, mongoerr.New(mongoerr.BadValue, "The _id index must have the same collation as the collection. Index collation: %s, "+
 				"collection collation: %s", store.Show(s.Collation.Document()), store.Show(old.Collation.Document()))
 		case old.Name == s.Name && sameKey && same:
-			return nil
+			return false, nil
 		case old.Name == s.Name && sameKey:
-			return mongoerr.New(mongoerr.IndexKeySpecsConflict, "An existing index has the same name as the requested index. "+
+			return false, mongoerr.New(mongoerr.IndexKeySpecsConflict, "An existing index has the same name as the requested index. "+
 				"When index names are not specified, they are auto generated and can cause conflicts. Please refer to our "+
 				"documentation. Requested index: %s, existing index: %s", store.Show(describeIndex(s)), store.Show(describeIndex(old)))
 		case old.Name == s.Name:
-			return mongoerr.New(mongoerr.IndexKeySpecsConflict, "An existing index has the same name as the requested index. "+
+			return false, mongoerr.New(mongoerr.IndexKeySpecsConflict, "An existing index has the same name as the requested index. "+
 				"Requested index: %s, existing index: %s", store.Show(describeIndex(s)), store.Show(describeIndex(old)))
 		case sameKey && bsonval.Equal(old.Partial, s.Partial):
-			return mongoerr.New(mongoerr.IndexOptionsConflict, "Index already exists with a different name: %s", old.Name)
+			return false, mongoerr.New(mongoerr.IndexOptionsConflict, "Index already exists with a different name: %s", old.Name)
 		}
 	}
-	return w.AddIndex(ns, s)
+	return true, w.AddIndex(ns, s)
 }
 
 // equalKeys compares keys by what they mean: 1 and 1.0 are the same direction.

@@ -42,9 +42,9 @@
 //
 // A view is a pipeline that a read puts before its own. A capped collection removes its oldest
 // documents as others are inserted, and a tailable cursor waits for those that come. A time series
-// collection keeps measurements as documents, without buckets: it has no unique _id, shows in no
-// change stream, and each measurement expires by itself. A clustered collection is read in the order
-// of its index on _id, which explain shows as the collection itself. A wildcard index serves conditions on one
+// collection keeps measurements as documents, without buckets: it has no unique _id, its measurements
+// show in no change stream, and each expires by itself. A clustered collection is read in the order of
+// its index on _id, which explain shows as the collection itself. A wildcard index serves conditions on one
 // field, if they are of scalars. Outside transactions, snapshot reads see the latest 1,000 versions
 // of all data, and those that a snapshot has read, for 300 seconds.
 //
@@ -56,9 +56,11 @@
 // startAtOperationTime, all modes of fullDocument and fullDocumentBeforeChange,
 // and the stages $match, $project, $set, $addFields, $unset, $replaceRoot,
 // $replaceWith and $redact. The updateDescription of operators names their paths, that of
-// a pipeline the difference, with truncatedArrays; see update.Applied. What of
-// it is refused by name: showExpandedEvents (with its disambiguatedPaths),
-// $changeStreamSplitLargeEvent.
+// a pipeline the difference, with truncatedArrays; see update.Applied. With showExpandedEvents
+// there are create, createIndexes, dropIndexes and modify events too, those of views in streams of a
+// database or of all, and collectionUUID, operationDescription and disambiguatedPaths in all events
+// that have them. $out shows as the rename that ends it alone, without the making of its temporary
+// collection. $changeStreamSplitLargeEvent is refused by name.
 //
 // The history is the latest 10,000 changes, or fewer that have about 32 MB of
 // documents. A token from before that is error 286, ChangeStreamHistoryLost.

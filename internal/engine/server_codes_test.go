@@ -64,6 +64,8 @@ func TestServerCodes(t *testing.T) {
 		{`{"aggregate":"things","pipeline":[],"cursor":{},"readConcern":{"level":"linearizable"}}`, 0},
 		{`{"aggregate":"things","pipeline":[{"$out":"others"}],"cursor":{},"readConcern":{"level":"majority"}}`, 0},
 
+		{`{"collMod":"things","index":{"name":"*","hidden":true}}`, 27},
+
 		{`{"distinct":"things","key":"a","apiVersion":"1","apiStrict":true}`, 323},
 		{`{"distinct":"things","key":"a","apiVersion":"1"}`, 0},
 		{`{"find":"things","apiVersion":"1","apiStrict":true}`, 0},

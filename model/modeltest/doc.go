@@ -120,7 +120,7 @@
 //   - text searches in other languages than english and none, $text and $geoNear in pipelines within others, $meta of
 //     other kinds than textScore, and the CRS of strict winding
 //   - the options min and max of find, and its returnKey by an index that isn't an ordered one, or that has a collation
-//   - expanded events and large events in parts, of change streams, whose history is 10,000 changes
+//   - large events in parts, of change streams, whose history is 10,000 changes
 //   - encryption, users and roles, sharding, a second member, and what serverStatus says of memory, locks and latencies; $collStats
 //     and $indexStats tell sizes in memory, counts, and how many commands have read an index
 //   - regular expressions with recursion, calls of groups, branch reset groups, verbs, callouts, \X or \C; dates without a format that

@@ -44,6 +44,7 @@ func (w *Writer) CreateAs(ns Namespace, options bson.D, form Form) error {
 		Records: NewTree(compareRecords), Indexes: []*Index{newIndex(id)}, id: w.store.nextID(),
 	}
 	w.adopt(c)
+	w.define(Created, c, Definition{Options: options, Indexes: []*IndexSpec{id}})
 	return nil
 }
 
@@ -97,22 +98,32 @@ func (w *Writer) adopt(c *Collection) {
 
 // Drop removes a collection. It reports whether there was one.
 func (w *Writer) Drop(ns Namespace) (bool, error) {
-	e := w.edit(ns)
-	if e == nil {
-		return false, nil
-	}
-	if err := w.alter(ns); err != nil {
+	c, err := w.remove(ns)
+	if c == nil || err != nil {
 		return false, err
 	}
-	for i := range w.edits {
-		if w.edits[i] == e {
-			w.edits = append(w.edits[:i:i], w.edits[i+1:]...)
-			break
-		}
-	}
-	w.drops = append(w.drops, ns)
-	w.note(Dropped, e.base, nil, nil, 0, nil)
+	w.define(Dropped, c, Definition{})
 	return true, nil
+}
+
+// Discard is Drop for a view that goes with the list of all of its database, of which no change stream tells.
+func (w *Writer) Discard(ns Namespace) error {
+	_, err := w.remove(ns)
+	return err
+}
+
+// remove removes a collection, which it returns, nil if there is none.
+func (w *Writer) remove(ns Namespace) (*Collection, error) {
+	e := w.edit(ns)
+	if e == nil {
+		return nil, nil
+	}
+	if err := w.alter(ns); err != nil {
+		return nil, err
+	}
+	w.forget(e)
+	w.drops = append(w.drops, ns)
+	return e.base, nil
 }
 
 // DropDatabase removes all collections of a database. It reports whether there
@@ -121,7 +132,13 @@ func (w *Writer) DropDatabase(db string) (bool, error) {
 	found := false
 	for c := range w.State().Collections(db) {
 		found = true
-		if _, err := w.Drop(c.NS); err != nil {
+		var err error
+		if c.View != nil || c.Series != nil {
+			err = w.Discard(c.NS)
+		} else {
+			_, err = w.Drop(c.NS)
+		}
+		if err != nil {
 			return true, err
 		}
 	}
@@ -147,7 +164,7 @@ func (w *Writer) alter(ns Namespace) error {
 	return nil
 }
 
-// AddIndex builds an index over what the collection holds.
+// AddIndex builds an index over what the collection holds. NoteIndexes tells of it.
 func (w *Writer) AddIndex(ns Namespace, spec *IndexSpec) error {
 	if err := w.alter(ns); err != nil {
 		return err
@@ -187,6 +204,9 @@ func (w *Writer) DropIndex(ns Namespace, name string) error {
 	for i, x := range e.indexes {
 		if x.spec.Name == name {
 			e.indexes = append(e.indexes[:i:i], e.indexes[i+1:]...)
+			if e.base.Series == nil {
+				w.noteEach(IndexesDropped, e.base, []*IndexSpec{x.spec})
+			}
 			break
 		}
 	}

@@ -20,6 +20,12 @@ const (
 	Dropped         = "drop"
 	Renamed         = "rename"
 	DatabaseDropped = "dropDatabase"
+
+	// What only streams of expanded events show.
+	Created        = "create"
+	IndexesCreated = "createIndexes"
+	IndexesDropped = "dropIndexes"
+	Modified       = "modify"
 )
 
 // Event is one change that was committed. It never changes. It refers to the
@@ -29,13 +35,13 @@ type Event struct {
 	Wall   time.Time
 	Kind   string
 	NS     Namespace
-	To     Namespace // Renamed: the new name
 	UUID   bson.Binary
 	Old    bson.D // Updated, Replaced, Deleted
 	New    bson.D // Inserted, Updated, Replaced
 	Images bool   // the collection records documents before and after changes
 	Origin *Origin
 	How    Description // Updated: nil where the difference says it
+	Of     *Definition // nil for a change of documents, and for DatabaseDropped
 
 	size int // bytes that the history keeps alive by it, about
 }
@@ -277,28 +283,4 @@ func (w *Writer) note(kind string, c *Collection, old, next bson.D, size int, ho
 	}
 	e := &Event{Kind: kind, NS: c.NS, UUID: c.UUID, Old: old, New: next, Images: c.images(), How: how, size: size}
 	w.events = append(w.events, e)
-}
-
-// images reports whether the collection has changeStreamPreAndPostImages.
-func (c *Collection) images() bool {
-	v, _ := bsonval.Get(c.Options, "changeStreamPreAndPostImages")
-	d, _ := v.(bson.D)
-	on, _ := bsonval.Get(d, "enabled")
-	return on == true
-}
-
-// Overwrite runs fn, which puts documents into the collection in place of
-// others, and notes in place of its changes that a temporary collection was
-// renamed to it, which is how $out does it.
-func (w *Writer) Overwrite(ns Namespace, fn func() error) error {
-	was := w.mute
-	w.mute = true
-	err := fn()
-	w.mute = was
-	if c := w.Collection(ns); err == nil && c != nil && !w.mute {
-		id := bson.NewObjectIDFromTimestamp(w.store.Now())
-		from := Namespace{DB: ns.DB, Coll: "tmp.agg_out." + id.Hex()}
-		w.events = append(w.events, &Event{Kind: Renamed, NS: from, To: ns, UUID: c.UUID})
-	}
-	return err
 }

@@ -35,6 +35,7 @@ func (w *Writer) Rename(from, to Namespace, dropTarget bool) error {
 	c := *source.freeze()
 	w.forget(source)
 	w.drops = append(w.drops, from)
+	replaced := w.replaced(to)
 	if target != nil {
 		w.forget(target)
 	}
@@ -45,30 +46,31 @@ func (w *Writer) Rename(from, to Namespace, dropTarget bool) error {
 	}
 	w.drops = slices.DeleteFunc(w.drops, func(ns Namespace) bool { return ns == to })
 	w.adopt(&c)
-	return w.noteRename(&old, &c)
+	return w.noteRename(&old, &c, replaced)
 }
 
 // noteRename notes what a rename does: to another database, it copies the collection and drops it.
-func (w *Writer) noteRename(old, c *Collection) error {
-	if w.mute {
+func (w *Writer) noteRename(old, c *Collection, replaced *bson.Binary) error {
+	if old.NS.DB == c.NS.DB {
+		w.define(Renamed, old, Definition{To: c.NS, Target: replaced})
 		return nil
 	}
-	from := old.NS
-	if old.NS.DB != c.NS.DB {
-		from = Namespace{DB: c.NS.DB, Coll: "tmp" + bson.NewObjectIDFromTimestamp(w.store.Now()).Hex()[:5] + ".renameCollection"}
-		copied := *c
-		copied.NS = from
-		for r := range c.Records.All() {
-			if err := w.watch.Step(); err != nil {
-				return err
-			}
-			w.note(Inserted, &copied, nil, r.Doc, bsonval.Size(r.Doc), nil)
+	copied := *c
+	copied.NS = Namespace{DB: c.NS.DB, Coll: "tmp" + bson.NewObjectIDFromTimestamp(w.store.Now()).Hex()[:5] + ".renameCollection"}
+	specs := make([]*IndexSpec, len(c.Indexes))
+	for i, x := range c.Indexes {
+		specs[i] = x.Spec
+	}
+	w.define(Created, &copied, Definition{Options: c.Options, Indexes: specs[:1]})
+	w.noteEach(IndexesCreated, &copied, specs[1:])
+	for r := range c.Records.All() {
+		if err := w.watch.Step(); err != nil {
+			return err
 		}
+		w.note(Inserted, &copied, nil, r.Doc, bsonval.Size(r.Doc), nil)
 	}
-	w.events = append(w.events, &Event{Kind: Renamed, NS: from, To: c.NS, UUID: c.UUID})
-	if old.NS.DB != c.NS.DB {
-		w.note(Dropped, old, nil, nil, 0, nil)
-	}
+	w.define(Renamed, &copied, Definition{To: c.NS, Target: replaced})
+	w.define(Dropped, old, Definition{})
 	return nil
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Series is what a time series collection is made of (https://www.mongodb.com/docs/manual/core/timeseries-collections/). Its documents
-// have no unique _id and show in no change stream.
+// have no unique _id, and neither they nor its indexes show in a change stream.
 type Series struct {
 	Time string // the field that holds the time of a measurement
 	Meta string // the field that says what is measured; "" for none

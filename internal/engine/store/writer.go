@@ -65,7 +65,7 @@ func (w *Writer) Changed() bool {
 			return true
 		}
 	}
-	return w.ddl
+	return w.ddl || len(w.events) > 0
 }
 
 // Collection returns the collection as the writer has it now, or nil.

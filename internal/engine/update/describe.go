@@ -2,8 +2,6 @@ package update
 
 import (
 	"math"
-	"strconv"
-	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -15,19 +13,24 @@ import (
 //
 // Embedded documents and arrays are compared in turn, unless it takes less to say their new value. So $set of a whole embedded
 // document names what has changed in it. Setting and removing the fields, after arrays were cut off at their new size, gives
-// next, but for the order of fields. A document within the document whose names have dots or dollars, or whose fields have
-// changed places, is set as a whole.
+// next, but for the order of fields. A document within the document whose fields have changed places is set as a whole.
+//
+// A dotted name alone may have several meanings, as {"a.b": 1} and {a: {b: 1}} have. disambiguatedPaths has the parts of those.
 func Describe(old, next bson.D) bson.D {
 	d := delta{cost: emptyDocument}
-	d.document("", old, next)
+	d.document(nil, old, next)
 	return d.description()
 }
+
+// Disambiguated is the field of the description that only streams of expanded events show.
+const Disambiguated = "disambiguatedPaths"
 
 func (d *delta) description() bson.D {
 	return bson.D{
 		{Key: "updatedFields", Value: append(bson.D{}, d.updated...)},
 		{Key: "removedFields", Value: append(bson.A{}, d.removed...)},
 		{Key: "truncatedArrays", Value: append(bson.A{}, d.truncated...)},
+		{Key: Disambiguated, Value: append(bson.D{}, d.parts...)},
 	}
 }
 
@@ -37,6 +40,7 @@ type delta struct {
 	updated   bson.D
 	removed   bson.A
 	truncated bson.A
+	parts     bson.D // of the ambiguous paths among them
 
 	cost     int
 	sections [3]bool // which of inserts, updates and deletes have an entry
@@ -64,13 +68,36 @@ func (d *delta) add(more delta) {
 	d.updated = append(d.updated, more.updated...)
 	d.removed = append(d.removed, more.removed...)
 	d.truncated = append(d.truncated, more.truncated...)
+	d.parts = append(d.parts, more.parts...)
 }
 
-// document compares documents at a path that ends with a dot, or is empty.
-func (d *delta) document(path string, old, next bson.D) {
+func (d *delta) set(t *trail, v any) {
+	d.updated = append(d.updated, bson.E{Key: t.String(), Value: v})
+	d.clarify(t)
+}
+
+func (d *delta) remove(t *trail) {
+	d.removed = append(d.removed, t.String())
+	d.clarify(t)
+}
+
+func (d *delta) truncate(t *trail, size int) {
+	d.truncated = append(d.truncated, bson.D{{Key: "field", Value: t.String()}, {Key: "newSize", Value: int32(size)}})
+	d.clarify(t)
+}
+
+// clarify notes the parts of a path whose dotted name doesn't tell them.
+func (d *delta) clarify(t *trail) {
+	if t.ambiguous() {
+		d.parts = append(d.parts, bson.E{Key: t.String(), Value: t.parts()})
+	}
+}
+
+// document compares documents at a path.
+func (d *delta) document(path *trail, old, next bson.D) {
 	for _, e := range old {
 		if bsonval.Index(next, e.Key) < 0 {
-			d.removed = append(d.removed, path+e.Key)
+			d.remove(path.field(e.Key))
 			d.entry(deletes, e.Key, 1)
 		}
 	}
@@ -86,11 +113,11 @@ func (d *delta) document(path string, old, next bson.D) {
 			at++
 		}
 		if !ok || moved {
-			d.updated = append(d.updated, bson.E{Key: path + e.Key, Value: e.Value})
+			d.set(path.field(e.Key), e.Value)
 			d.entry(inserts, e.Key, sizeOf(e.Value))
 			continue
 		}
-		if cost, whole := d.field(path+e.Key, was, e.Value); whole {
+		if cost, whole := d.value(path.field(e.Key), was, e.Value); whole {
 			d.entry(updates, e.Key, cost)
 		} else if cost > 0 {
 			d.cost += 3 + len(e.Key) + cost
@@ -98,8 +125,8 @@ func (d *delta) document(path string, old, next bson.D) {
 	}
 }
 
-// field compares the values of a field that both have, and returns what it costs to say the difference, or the whole new value.
-func (d *delta) field(path string, old, next any) (cost int, whole bool) {
+// value compares the values that both have at a path, and returns what it costs to say the difference, or the whole new value.
+func (d *delta) value(path *trail, old, next any) (cost int, whole bool) {
 	if bsonval.Equal(old, next) {
 		return 0, false
 	}
@@ -107,8 +134,8 @@ func (d *delta) field(path string, old, next any) (cost int, whole bool) {
 	inner := delta{cost: emptyDocument}
 	switch was := old.(type) {
 	case bson.D:
-		if now, ok := next.(bson.D); ok && nameable(was) && nameable(now) && sameOrder(was, now) {
-			inner.document(path+".", was, now)
+		if now, ok := next.(bson.D); ok && sameOrder(was, now) {
+			inner.document(path, was, now)
 		} else {
 			inner.cost = size
 		}
@@ -122,7 +149,7 @@ func (d *delta) field(path string, old, next any) (cost int, whole bool) {
 		inner.cost = size
 	}
 	if inner.cost >= size {
-		d.updated = append(d.updated, bson.E{Key: path, Value: next})
+		d.set(path, next)
 		return size, true
 	}
 	d.add(inner)
@@ -134,35 +161,25 @@ const (
 	newLength = 7 // {l: int32}
 )
 
-func (d *delta) array(path string, old, next bson.A) {
+func (d *delta) array(path *trail, old, next bson.A) {
 	d.cost += arrayMark
 	if len(next) < len(old) {
-		d.truncated = append(d.truncated, bson.D{{Key: "field", Value: path}, {Key: "newSize", Value: int32(len(next))}})
+		d.truncate(path, len(next))
 		d.cost += newLength
 	}
 	for i, v := range next {
-		name := strconv.Itoa(i)
+		at := path.element(i)
 		var cost int
 		if i < len(old) {
-			cost, _ = d.field(path+"."+name, old[i], v)
+			cost, _ = d.value(at, old[i], v)
 		} else {
-			d.updated = append(d.updated, bson.E{Key: path + "." + name, Value: v})
+			d.set(at, v)
 			cost = sizeOf(v)
 		}
 		if i >= len(old) || cost > 0 || !bsonval.Equal(old[i], v) {
-			d.cost += 3 + len(name) + cost
+			d.cost += 3 + len(at.name) + cost
 		}
 	}
-}
-
-// nameable reports whether dotted paths can name the fields.
-func nameable(d bson.D) bool {
-	for _, e := range d {
-		if e.Key == "" || strings.ContainsAny(e.Key, ".$") {
-			return false
-		}
-	}
-	return true
 }
 
 // sameOrder reports whether setting and removing fields turns the order of

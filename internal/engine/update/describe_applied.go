@@ -26,32 +26,39 @@ func (a Applied) Describe(old, next bson.D) bson.D {
 	if err != nil { // it would have failed
 		return Describe(old, next)
 	}
-	var d delta
-	for _, c := range changes {
-		if c.from != nil {
-			d.at(c.from, false, old, next)
+	c := comparison{document: next}
+	for _, x := range changes {
+		if x.from != nil {
+			c.at(x.from, false, old)
 		}
-		d.at(c.path, c.action.appends, old, next)
+		c.at(x.path, x.action.appends, old)
 	}
-	return d.description()
+	return c.description()
+}
+
+// comparison collects what changes at paths made of a document.
+type comparison struct {
+	delta
+	document bson.D // as it is now
 }
 
 // at tells of the change at a path, of which the beginning is enough where the update made the rest.
-func (d *delta) at(p bsonval.Path, appends bool, old, next any) {
+func (c *comparison) at(p bsonval.Path, appends bool, document bson.D) {
+	var old, next any = document, c.document
 	for i, f := range p {
 		was, now := step(old, f), step(next, f)
 		a, isArray := old.(bson.A)
 		switch {
 		case isArray && i > 0 && f.Index > len(a) && !bsonval.IsMissing(now): // nulls were added before it
-			d.set(p[:i], next)
+			c.set(p[:i], next)
 			return
 		case bsonval.IsMissing(was) && bsonval.IsMissing(now):
 			return
 		case bsonval.IsMissing(was):
-			d.set(p[:i+1], now)
+			c.set(p[:i+1], now)
 			return
 		case bsonval.IsMissing(now):
-			d.removed = append(d.removed, p[:i+1].String())
+			c.remove(follow(p[:i+1], c.document))
 			return
 		}
 		old, next = was, now
@@ -62,18 +69,17 @@ func (d *delta) at(p bsonval.Path, appends bool, old, next any) {
 	before, _ := old.(bson.A)
 	after, _ := next.(bson.A)
 	if !appends || len(before) == 0 || len(before) > len(after) || !bsonval.Equal(before, after[:len(before)]) {
-		d.set(p, next)
+		c.set(p, next)
 		return
 	}
 	for k := len(before); k < len(after); k++ {
-		d.set(append(slices.Clone(p), bsonval.Field{Name: strconv.Itoa(k), Index: k}), after[k])
+		c.set(append(slices.Clone(p), bsonval.Field{Name: strconv.Itoa(k), Index: k}), after[k])
 	}
 }
 
 // set notes a new value, once where several changes made a part of it.
-func (d *delta) set(p bsonval.Path, v any) {
-	name := p.String()
-	if bsonval.Index(d.updated, name) < 0 {
-		d.updated = append(d.updated, bson.E{Key: name, Value: v})
+func (c *comparison) set(p bsonval.Path, v any) {
+	if bsonval.Index(c.updated, p.String()) < 0 {
+		c.delta.set(follow(p, c.document), v)
 	}
 }

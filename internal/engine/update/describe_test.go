@@ -39,12 +39,12 @@ func TestDescribe(t *testing.T) {
 		{"an array cut to less than it takes to say so", "{a: [1, 2, 3]}", "{a: [1]}", "{a: [1]}", "[]", "[]"},
 		{"an emptied array", "{a: [1]}", "{a: []}", "{a: []}", "[]", "[]"},
 		{"an array in an array", "{a: [[1, 2], " + long + "]}", "{a: [[1, 2, 3], " + long + "]}", "{'a.0.2': 3}", "[]", "[]"},
-		{"a name with a dot", "{a: {'b.c': 1, l: " + long + "}}", "{a: {'b.c': 2, l: " + long + "}}", "{a: {'b.c': 2, l: " + long + "}}", "[]", "[]"},
+		{"a name with a dot", "{a: {'b.c': 1, l: " + long + "}}", "{a: {'b.c': 2, l: " + long + "}}", "{'a.b.c': 2}", "[]", "[]"},
 		{"fields that changed places", "{a: 1, b: 2, c: 3}", "{b: 2, a: 1, c: 3}", "{b: 2, a: 1, c: 3}", "[]", "[]"},
 		{"embedded fields that changed places", "{a: {b: 1, c: 2}}", "{a: {c: 2, b: 1}}", "{a: {c: 2, b: 1}}", "[]", "[]"},
 		{"nothing", "{a: {b: [1]}}", "{a: {b: [1]}}", "{}", "[]", "[]"},
 	} {
-		got := Describe(valuetest.Doc(c.old), valuetest.Doc(c.next))
+		got := Describe(valuetest.Doc(c.old), valuetest.Doc(c.next))[:3]
 		want := bson.D{
 			{Key: "updatedFields", Value: valuetest.Of(c.updated)},
 			{Key: "removedFields", Value: valuetest.Of(c.removed)},
@@ -245,7 +245,7 @@ func TestDescribeOperators(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := Applied{u, Input{Position: -1}}.Describe(doc, next)
+		got := Applied{u, Input{Position: -1}}.Describe(doc, next)[:3]
 		want := valuetest.Doc("{updatedFields: " + c.updated + ", removedFields: " + c.removed + ", truncatedArrays: []}")
 		if !bsonval.Equal(got, want) {
 			t.Errorf("%s: %s, want %s", c.reason, valuetest.Text(got), valuetest.Text(want))

@@ -1,0 +1,184 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// expanded asks for the events that only showExpandedEvents shows.
+func expanded() *options.ChangeStreamOptionsBuilder { return quick().SetShowExpandedEvents(true) }
+
+// expandedEvents reads what there is as events does, with UUIDs numbered in the order in which the stream has them.
+func expandedEvents(t testing.TB, cs *mongo.ChangeStream) (list []string) {
+	t.Helper()
+	seen := map[string]int{}
+	cs.SetBatchSize(0)
+	for tryNext(cs) {
+		var d bson.D
+		if err := cs.Decode(&d); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, brief(t, countUUIDs(d, seen).(bson.D)))
+	}
+	if err := cs.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func countUUIDs(v any, seen map[string]int) any {
+	switch v := v.(type) {
+	case bson.D:
+		out := bson.D{}
+		for _, e := range v {
+			out = append(out, bson.E{Key: e.Key, Value: countUUIDs(e.Value, seen)})
+		}
+		return out
+	case bson.Binary:
+		n, ok := seen[string(v.Data)]
+		if !ok {
+			n = len(seen) + 1
+			seen[string(v.Data)] = n
+		}
+		return fmt.Sprintf("uuid%d", n)
+	}
+	return v
+}
+
+// expandedEvent is one of the collection c, of that UUID.
+func expandedEvent(kind, uuid, rest string) string {
+	return `{"operationType":"` + kind + `","collectionUUID":"` + uuid + `","ns":{"db":"test","coll":"c"}` + rest + `}`
+}
+
+func described(what string) string { return `,"operationDescription":{` + what + `}` }
+
+const (
+	idIndex  = `"idIndex":{"v":2,"key":{"_id":1},"name":"_id_"}`
+	ofNsType = `,"nsType":"collection"`
+	indexA   = `{"v":2,"key":{"a":1},"name":"a_1"}`
+)
+
+// expandedCase is what streams of a database show of commands, one a line, after others.
+type expandedCase struct {
+	reason, before, commands string
+	want                     []string
+}
+
+// expandedSteps runs the cases. Without showExpandedEvents only events of older kinds come, without the new fields.
+func expandedSteps(t *testing.T, cases []expandedCase) {
+	for _, c := range cases {
+		t.Run(c.reason, func(t *testing.T) {
+			client, _ := start(t)
+			db := client.Database("test")
+			commands(t, db, c.before)
+			on, off := watch(t, db, expanded()), watch(t, db, quick())
+			commands(t, db, c.commands)
+			wantEvents(t, c.reason, expandedEvents(t, on), c.want...)
+			wantEvents(t, "without showExpandedEvents", events(t, off), classic(c.want)...)
+		})
+	}
+}
+
+const (
+	madeC    = `{"create":"c"}`
+	filledC  = `{"insert":"c","documents":[{"_id":1}]}`
+	indexedC = `{"createIndexes":"c","indexes":[{"key":{"a":1},"name":"a_1"},{"key":{"b":1},"name":"b_1","sparse":true}]}`
+	indexB   = `{"v":2,"key":{"b":1},"name":"b_1","sparse":true}`
+)
+
+func TestExpandedEvents(t *testing.T) {
+	created := expandedEvent("create", "uuid1", described(idIndex)+ofNsType)
+	inserted := `{"operationType":"insert","collectionUUID":"uuid1","fullDocument":{"_id":1},"ns":{"db":"test","coll":"c"},"documentKey":{"_id":1}}`
+	expandedSteps(t, []expandedCase{
+		{"create", "", madeC, []string{created}},
+		{"create of what is there", madeC, madeC, nil},
+		{"create with options", "", `{"create":"c","capped":true,"size":4096,"max":10}`,
+			[]string{expandedEvent("create", "uuid1", described(`"capped":true,"size":4096,"max":10,`+idIndex)+ofNsType)}},
+		{"create with a validator", "", `{"create":"c","validator":{"a":1},"validationLevel":"off","validationAction":"warn"}`,
+			[]string{expandedEvent("create", "uuid1", described(`"validator":{"a":1},"validationLevel":"off","validationAction":"warn",`+idIndex)+ofNsType)}},
+		{"create by an insert", "", filledC, []string{created, inserted}},
+		{"create by an upsert", "", `{"update":"c","updates":[{"q":{"_id":1},"u":{},"upsert":true}]}`, []string{created, inserted}},
+		{"create by an index", "", `{"createIndexes":"c","indexes":[{"key":{"a":1},"name":"a_1"}]}`,
+			[]string{created, expandedEvent("createIndexes", "uuid1", described(`"indexes":[`+indexA+`]`))}},
+		{"indexes of an empty collection", madeC, indexedC, []string{
+			expandedEvent("createIndexes", "uuid1", described(`"indexes":[`+indexA+`]`)),
+			expandedEvent("createIndexes", "uuid1", described(`"indexes":[`+indexB+`]`))}},
+		{"indexes of another", filledC, indexedC,
+			[]string{expandedEvent("createIndexes", "uuid1", described(`"indexes":[`+indexA+`,`+indexB+`]`))}},
+		{"indexes that are there", indexedC, indexedC, nil},
+		{"one that isn't", `{"createIndexes":"c","indexes":[{"key":{"a":1},"name":"a_1"}]}`, indexedC,
+			[]string{expandedEvent("createIndexes", "uuid1", described(`"indexes":[`+indexB+`]`))}},
+		{"dropIndexes", indexedC, `{"dropIndexes":"c","index":{"b":1}}`,
+			[]string{expandedEvent("dropIndexes", "uuid1", described(`"indexes":[`+indexB+`]`))}},
+		{"dropIndexes of all", indexedC, `{"dropIndexes":"c","index":"*"}`, []string{
+			expandedEvent("dropIndexes", "uuid1", described(`"indexes":[`+indexA+`]`)),
+			expandedEvent("dropIndexes", "uuid1", described(`"indexes":[`+indexB+`]`))}},
+		{"dropIndexes of none", madeC, `{"dropIndexes":"c","index":"*"}`, nil},
+	})
+}
+
+func TestExpandedModify(t *testing.T) {
+	modified := func(asked, before string) string {
+		return expandedEvent("modify", "uuid1", described(asked)+`,"stateBeforeChange":{`+before+`}`)
+	}
+	const plain = `"collectionOptions":{"uuid":"uuid1"}`
+	expandedSteps(t, []expandedCase{
+		{"collMod of nothing", madeC, `{"collMod":"c","comment":"x"}`, []string{modified("", plain)}},
+		{"collMod of a validator", madeC, `{"collMod":"c","validator":{"a":1}}` + "\n" + `{"collMod":"c","validationLevel":"off"}`, []string{
+			modified(`"validator":{"a":1}`, plain),
+			modified(`"validationLevel":"off"`, `"collectionOptions":{"uuid":"uuid1","validator":{"a":1},"validationLevel":"strict","validationAction":"error"}`)}},
+		{"collMod of an index", indexedC, `{"collMod":"c","index":{"keyPattern":{"a":1},"hidden":true}}`,
+			[]string{modified(`"index":{"name":"a_1","hidden":true}`, plain+`,"indexOptions":{"hidden":false}`)}},
+		{"collMod of an expiry", `{"createIndexes":"c","indexes":[{"key":{"a":1},"name":"a_1","expireAfterSeconds":5}]}`,
+			`{"collMod":"c","index":{"name":"a_1","expireAfterSeconds":7}}`,
+			[]string{modified(`"index":{"name":"a_1","expireAfterSeconds":7}`, plain+`,"indexOptions":{"expireAfterSeconds":5}`)}},
+		{"collMod to unique", indexedC, `{"collMod":"c","index":{"name":"a_1","prepareUnique":true}}` + "\n" +
+			`{"collMod":"c","index":{"name":"a_1","unique":true},"dryRun":true}` + "\n" + `{"collMod":"c","index":{"name":"a_1","unique":true}}`, []string{
+			modified(`"index":{"name":"a_1","prepareUnique":true}`, plain+`,"indexOptions":{"prepareUnique":false}`),
+			modified(`"index":{"name":"a_1","unique":true}`, plain+`,"indexOptions":{}`)}},
+	})
+}
+
+// What older events have beside their fields.
+func TestExpandedFields(t *testing.T) {
+	expandedSteps(t, []expandedCase{
+		{"drop", madeC, `{"drop":"c"}`, []string{expandedEvent("drop", "uuid1", "")}},
+		{"documents", filledC, `{"update":"c","updates":[{"q":{},"u":{"$set":{"a":1}}}]}` + "\n" +
+			`{"update":"c","updates":[{"q":{},"u":{"a":2}}]}` + "\n" + `{"delete":"c","deletes":[{"q":{},"limit":1}]}`, []string{
+			expandedEvent("update", "uuid1", `,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"a":1},"removedFields":[],"truncatedArrays":[],"disambiguatedPaths":{}}`),
+			`{"operationType":"replace","collectionUUID":"uuid1","fullDocument":{"_id":1,"a":2},"ns":{"db":"test","coll":"c"},"documentKey":{"_id":1}}`,
+			expandedEvent("delete", "uuid1", `,"documentKey":{"_id":1}`)}},
+		{"ambiguous paths", `{"insert":"c","documents":[{"_id":1,"a":{"1":[1]}}]}`, `{"update":"c","updates":[{"q":{},"u":{"$set":{"a.1.0":2}}}]}`,
+			[]string{expandedEvent("update", "uuid1", `,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"a.1.0":2},"removedFields":[],`+
+				`"truncatedArrays":[],"disambiguatedPaths":{"a.1.0":["a","1",0]}}`)}},
+		{"dropDatabase", madeC + "\n" + `{"create":"v","viewOn":"c"}` + "\n" + `{"create":"s","timeseries":{"timeField":"t"}}`, `{"dropDatabase":1}`,
+			[]string{expandedEvent("drop", "uuid1", ""), `{"operationType":"dropDatabase","ns":{"db":"test"}}`, `{"operationType":"invalidate"}`}},
+	})
+}
+
+func commands(t testing.TB, db *mongo.Database, lines string) {
+	t.Helper()
+	for _, line := range strings.FieldsFunc(lines, func(r rune) bool { return r == '\n' }) {
+		if err := db.RunCommand(ctx, doc(t, line)).Err(); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+	}
+}
+
+// classic is what a stream shows without showExpandedEvents in the place of expanded events.
+func classic(list []string) (out []string) {
+	for _, s := range list {
+		kind := strings.Split(s, `"`)[3]
+		if strings.HasPrefix(kind, "create") || kind == "dropIndexes" || kind == "modify" || strings.Contains(s, `"coll":"v"`) {
+			continue
+		}
+		s = strings.NewReplacer(`"collectionUUID":"uuid1",`, "", `,"disambiguatedPaths":{}`, "", `,"disambiguatedPaths":{"a.1.0":["a","1",0]}`, "").Replace(s)
+		out = append(out, s)
+	}
+	return out
+}
