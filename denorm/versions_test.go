@@ -26,6 +26,7 @@ type (
 		Year  int32  `bson:"year"`
 		Maker string `bson:"maker"`
 		Rev   int64  `bson:"rev,omitempty"`
+		Notes []note `bson:"notes,omitempty"`
 	}
 	tune struct {
 		ID    string   `bson:"_id"`
@@ -37,9 +38,13 @@ type (
 		Words []string `bson:"words,omitempty"`
 		Plays int64    `bson:"plays,omitempty"`
 		Rev   int64    `bson:"rev,omitempty"`
+		Notes []note   `bson:"notes,omitempty"`
 		List  []struct {
 			ID string `bson:"id"`
 		} `bson:"list,omitempty"`
+	}
+	note struct {
+		ID string `bson:"id"`
 	}
 	tuneRole struct {
 		Name string `bson:"name"`
@@ -61,7 +66,7 @@ type (
 )
 
 func renamed(t tune1) (tune, error) {
-	return tune{ID: t.ID, Label: t.Label, Name: t.Title, Year: int(t.Year), Maker: tuneRole{t.Maker}, Rev: t.Rev}, nil
+	return tune{ID: t.ID, Label: t.Label, Name: t.Title, Year: int(t.Year), Maker: tuneRole{t.Maker}, Rev: t.Rev, Notes: t.Notes}, nil
 }
 
 func newTunes() *model.Collection[tune, string] { return model.NewCollection[tune, string]("tunes") }
@@ -175,6 +180,7 @@ func TestTechniquesReadVersions(t *testing.T) {
 	labelled := denorm.NewCounter(tunes, "label", lists, denorm.CounterSpec{Count: "count", Partial: true})
 	byYear := denorm.NewIndexTable(tunes, "year", "tunesByYear", denorm.IndexTableSpec{})
 	versioned := embed.NewVersioned(tunes, embed.VersionedSpec{Version: "rev"})
+	last := denorm.NewBounded(tunes, "notes", denorm.BoundedSpec{Max: 3, Create: true})
 	labels := relate.NewParentRef(tunes, "label", lists, relate.ParentRefSpec{})
 	tuneVersions(tunes)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -218,6 +224,10 @@ func TestTechniquesReadVersions(t *testing.T) {
 		want("n", "Blue Rondo", int32(2))
 		mustExec(t, db, byYear.Insert(tune{ID: "m", Label: "l", Name: "Unsquare", Year: 1961}, bson.NewObjectID()))
 		want("m", "Unsquare", int32(2))
+		mustExec(t, db, model.NewPlan(last.Push("o", note{"1"})))
+		want("o", "", int32(2))
+		mustExec(t, db, model.NewPlan(last.PushWith("w", bson.D{e("$setOnInsert", bson.D{e("year", 1961)}), e("$set", bson.D{e("label", "l")})}, note{"1"})))
+		want("w", "", int32(2))
 		want("t", "", nil)
 		_, _, err := versioned.Change("t", bson.ObjectID{}, func(s tune) (tune, error) {
 			s.Name += "!"

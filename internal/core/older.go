@@ -29,10 +29,9 @@ type versions struct {
 	newest int
 }
 
-// SetVersions declares the versions of the collection's documents, for whatever reads or stores whole documents of it: each that is
-// read into a pointer of the type into is decoded by a function that must not keep the bytes; each that is stored holds the newest
-// version in the field. It panics when a technique that was declared before uses a path which the older types don't store alike, and
-// when versions were declared before.
+// SetVersions declares the versions of the collection's documents. From then on, a whole document that is read into a pointer of the
+// type into is decoded by decode, which must not keep the bytes. A whole document that is stored holds the newest version in the field.
+// SetVersions panics when an earlier technique uses a path that the older types don't store alike, and when there are versions already.
 func (d *Docs) SetVersions(older []reflect.Type, into reflect.Type, decode func(raw bson.Raw, doc any) error, field string, newest int) {
 	place := Place("versions of " + d.name)
 	if err := d.older.add(older, d.layout, d.codec); err != nil {
@@ -58,11 +57,20 @@ func (o *olderTypes) declared() *versions {
 
 // Stamped is a whole document of the newest type as it is stored: with its version, if the collection's documents have versions.
 func (d *Docs) Stamped(doc bson.Raw) (bson.Raw, error) {
-	v := d.older.declared()
+	v := d.VersionField()
 	if v == nil {
 		return doc, nil
 	}
-	return SetFields(doc, bson.D{{Key: v.field, Value: int32(v.newest)}})
+	return SetFields(doc, v)
+}
+
+// VersionField is the field with the newest version, for documents that an upsert creates; nil where documents have no versions.
+func (d *Docs) VersionField() bson.D {
+	v := d.older.declared()
+	if v == nil {
+		return nil
+	}
+	return bson.D{{Key: v.field, Value: int32(v.newest)}}
 }
 
 const olderRemedy = "use a path that every version has in one type and meaning; or bring all documents up with Versions.Migrate, and leave the older versions' steps out"

@@ -35,6 +35,9 @@ func (b *Array) Push(owner any, elements []any, with bson.D, update func() model
 	if err := b.appendPush(&p, elements); err != nil {
 		return model.Refused(b.docs.Name(), err)
 	}
+	if b.spec.Create {
+		with = created(with, b.docs.VersionField())
+	}
 	if !p.appendOthers(with, b.field.Path, b.docs) { // let it be refused, or united with care
 		push := b.Push(owner, elements, nil, nil)
 		w := model.Merge(push, update())

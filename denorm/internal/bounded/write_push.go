@@ -3,6 +3,7 @@ package bounded
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -102,6 +103,21 @@ func (p *pushUpdate) appendOthers(with bson.D, path string, docs *core.Docs) boo
 		p.buf = core.EndDocument(buf, begun)
 	}
 	return true
+}
+
+// created is an update that gives the document that it creates its version too, nil for none.
+func created(with, version bson.D) bson.D {
+	if version == nil {
+		return with
+	}
+	with = slices.Clone(with)
+	for i, op := range with {
+		if fields, ok := op.Value.(bson.D); ok && op.Key == "$setOnInsert" {
+			with[i].Value = append(fields[:len(fields):len(fields)], version...)
+			return with
+		}
+	}
+	return append(with, bson.E{Key: "$setOnInsert", Value: version})
 }
 
 func setsField(fields bson.D, path string) bool {
