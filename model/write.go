@@ -30,8 +30,8 @@ type Write struct {
 	Model      mongo.WriteModel
 
 	// Expect One makes a write that matches nothing stop the plan, unless Done holds: with ErrNotFound if no document has the _id that
-	// the filter asks for, else with ErrStale (see Reason.If for documents that are known by other fields). A filter that asks for more than an _id costs a find then. Such a write is sent as a
-	// command of its own, since an ordered bulk reports totals only.
+	// the filter asks for, else with ErrStale. [Reason].If is for documents that are known by other fields. A filter that asks for
+	// more than an _id costs a find then. Such a write is sent as a command of its own, since an ordered bulk reports totals only.
 	Expect Expect
 
 	// Done is a filter that some document of the collection matches when this very operation was applied before. It is
