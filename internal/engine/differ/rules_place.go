@@ -40,6 +40,13 @@ var placeRules = []rule{
 		},
 	},
 	{
+		"a positional projection takes an element by a negation",
+		"MongoDB's element is one that matches a condition on the array, and a negation is none ($ (projection)).",
+		func(x difference) bool {
+			return x.kind == OnlyEngine && x.engine.Code == 51246 && x.uses("$ne", "$nin", "$not", "$nor")
+		},
+	},
+	{
 		"a positional projection takes no $jsonSchema and no $expr in the filter",
 		"MongoDB's filter may have any operators ($ (projection)).",
 		func(x difference) bool {

@@ -21,6 +21,13 @@ var stageRules = []rule{
 		},
 	},
 	{
+		"$allElementsTrue and $anyElementTrue see a field that $unset removed",
+		"A stage sees the documents that the one before it gives ($unset).",
+		func(x difference) bool {
+			return x.kind == OnlyEngine && (x.engine.Code == 17040 || x.engine.Code == 17041) && x.uses("$unset") && x.uses("$allElementsTrue", "$anyElementTrue")
+		},
+	},
+	{
 		"$fill computes a value for a field that has one",
 		"MongoDB fills fields that are null or missing ($fill).",
 		func(x difference) bool {

@@ -31,7 +31,8 @@ var valueRules = []rule{
 		"$min and $max don't take NaN for the least of all numbers",
 		"NaN is less than any other number (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
-			return x.updates() && x.holds(isNaN) && x.within(sortFields, "$min", "$max")
+			return x.updates() && x.holds(isNaN) &&
+				(x.within(sortFields, "$min", "$max") || x.within(sortFields, "$min") || x.within(sortFields, "$max"))
 		},
 	},
 	{

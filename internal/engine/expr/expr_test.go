@@ -241,6 +241,8 @@ func TestTexts(t *testing.T) {
 		{"$indexOfBytes", "{$indexOfBytes: ['$s', 'l']}", "3", 0},
 		{"$replaceOne", "{$replaceOne: {input: 'aXbX', find: 'X', replacement: '-'}}", "'a-bX'", 0},
 		{"$replaceAll", "{$replaceAll: {input: 'aXbX', find: 'X', replacement: '-'}}", "'a-b-'", 0},
+		{"$replaceAll of nothing", "{$replaceAll: {input: 'ab', find: '', replacement: '-'}}", "'-a-b-'", 0},
+		{"$replaceAll of nothing, by bytes", "{$strLenBytes: {$replaceAll: {input: 'é', find: '', replacement: '-'}}}", "5", 0},
 		{"$replaceAll null", "{$replaceAll: {input: '$e', find: 'X', replacement: '-'}}", "null", 0},
 		{"$replaceAll a number", "{$replaceAll: {input: 1, find: 'X', replacement: '-'}}", "", 51746},
 		{"$strcasecmp", "{$strcasecmp: ['aB', 'Ab']}", "0", 0},

@@ -143,6 +143,17 @@ func indexOfBytes(args []any) (any, error) {
 	return int32(int(from) + i), nil
 }
 
+// besideBytes is the text with another before each of its bytes, and at its end: that is where MongoDB finds the empty string.
+func besideBytes(s, between string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		b.WriteString(between)
+		b.WriteByte(s[i])
+	}
+	b.WriteString(between)
+	return b.String()
+}
+
 func parseReplace(times int) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
 		parts, err := fields(name, arg, s, ofReplace, "input!", "find!", "replacement!")
@@ -169,6 +180,9 @@ func parseReplace(times int) parser {
 			}
 			if null {
 				return nil, nil
+			}
+			if texts[1] == "" && times < 0 {
+				return besideBytes(texts[0], texts[2]), nil
 			}
 			return strings.Replace(texts[0], texts[1], texts[2], times), nil
 		}), nil
