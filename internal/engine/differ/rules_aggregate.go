@@ -91,10 +91,10 @@ var aggregateRules = []rule{
 		},
 	},
 	{
-		"$addToSet of a group adds null for a missing field",
+		"$addToSet of a group or a window adds null for a missing field",
 		"MongoDB adds nothing for a document without the field ($addToSet (aggregation), \"Missing Fields\").",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && x.uses("$group", "$bucket") && x.uses("$addToSet") && x.sameAfter(dropNullElements)
+			return (x.kind == Replies || x.kind == States) && x.uses("$group", "$bucket", "$setWindowFields") && x.uses("$addToSet") && x.sameAfter(dropNullElements)
 		},
 	},
 	{

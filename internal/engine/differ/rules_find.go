@@ -68,7 +68,7 @@ var findRules = []rule{
 		"MongoDB orders every value, a missing one included, between them (Comparison/Sort Order).",
 		func(x difference) bool {
 			found := (x.kind == OnlyEngine || x.kind == OnlyServer) && comparesExtreme(x.filter())
-			return (x.chosen() || found && x.another()) && x.holds(isExtreme) &&
+			return (x.chosen() || found && (x.another() || x.server.Code == 11000)) && x.holds(isExtreme) &&
 				x.uses("$gt", "$gte", "$lt", "$lte", "$cmp", "$eq", "$ne", "$min", "$max")
 		},
 	},
@@ -96,6 +96,11 @@ var findRules = []rule{
 		"$avg returns the type of what it averages",
 		"MongoDB returns a double, and a decimal if there is one among the values ($avg, \"Result Data Type\").",
 		func(x difference) bool { return x.within(sortFields, "$avg") },
+	},
+	{
+		"$expMovingAvg returns the type of its first value",
+		"MongoDB returns a double, and a decimal if there is one among the values, as $avg does ($expMovingAvg).",
+		func(x difference) bool { return x.within(sortFields, "$expMovingAvg") },
 	},
 	{
 		"an empty array sorts as null does",
@@ -266,9 +271,16 @@ var findRules = []rule{
 	},
 }
 
-// exprAlone takes away what stands beside $expr in a filter.
+// exprAlone takes away what stands beside $expr in a filter, or in a $match before it.
 func exprAlone(v any) any {
 	if list, ok := v.(bson.A); ok {
+		list = slices.Clone(list)
+		for i := len(list) - 1; i > 0; i-- {
+			if lookup(lookup(list[i], "$match"), "$expr") != nil && lookup(list[i-1], "$match") != nil {
+				list = slices.Delete(list, i-1, i)
+			}
+		}
+		v = list
 		if i := slices.IndexFunc(list, func(x any) bool { return lookup(x, "$expr") != nil }); i >= 0 {
 			return list[i : i+1]
 		}

@@ -12,6 +12,13 @@ import (
 // numberRules are of operators that count, choose by bits, and measure.
 var numberRules = []rule{
 	{
+		"equal values of $minN and $maxN come in another order",
+		"MongoDB's manual doesn't say in which order values of several types come that are equal ($minN, $maxN).",
+		func(x difference) bool {
+			return (x.kind == Replies || x.kind == States) && x.uses("$minN", "$maxN") && x.sameAfter(sortElements)
+		},
+	},
+	{
 		"$minN and $maxN of null are null",
 		"MongoDB refuses what isn't an array ($minN, $maxN, \"Array Operator\"; code 5788200).",
 		func(x difference) bool {

@@ -285,7 +285,7 @@ var updateRules = []rule{
 		func(x difference) bool {
 			stages, ok := x.change().(bson.A)
 			return ok && len(stages) > 1 && x.uses("$replaceWith", "$replaceRoot") && mentions(stages, "$_id") &&
-				(x.kind == States || x.kind == Codes && x.server.computing())
+				(x.kind == States || (x.kind == Codes || x.kind == OnlyServer) && x.server.computing())
 		},
 	},
 	{
