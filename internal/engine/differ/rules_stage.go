@@ -72,7 +72,9 @@ var stageRules = []rule{
 	{
 		"$integral of one document takes a date",
 		"MongoDB's input must be a number ($integral, \"input\").",
-		func(x difference) bool { return x.kind == OnlyEngine && x.engine.Code == 5423900 && x.uses("$integral") },
+		func(x difference) bool {
+			return x.kind == OnlyEngine && x.engine.Code == 5423900 && x.uses("$integral")
+		},
 	},
 	{
 		"$integral of one document is a double's zero",
