@@ -178,7 +178,10 @@ var findRules = []rule{
 	{
 		"$regexFindAll anchors anew after each match",
 		"The beginning of a string is in one place (Regular Expressions; $regexFindAll).",
-		func(x difference) bool { return x.holds(isAnchored) && x.within(sortFields, "$regexFindAll") },
+		func(x difference) bool {
+			return x.holds(isAnchored) &&
+				(x.within(sortFields, "$regexFindAll") || x.uses("$group") && x.within(func(v any) any { return dropNullElements(dropNullFields(v)) }, "$regexFindAll"))
+		},
 	},
 	{
 		"$mod of a double by a long is a long, and that of a large long inexact",
