@@ -1,6 +1,7 @@
 package differ
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -81,11 +82,18 @@ var stageRules = []rule{
 		"MongoDB's is 0, whatever the type of the input; its manual doesn't say so ($integral).",
 		func(x difference) bool {
 			return x.uses("$integral") && x.sameAfter(func(v any) any {
-				if f, ok := v.(float64); v == int32(0) || ok && f == 0 {
+				if f, ok := v.(float64); v == int32(0) || ok && (f == 0 || math.IsNaN(f)) {
 					return 0.0
 				}
 				return v
 			})
+		},
+	},
+	{
+		"$firstN and $lastN of a window compute only what they keep",
+		"MongoDB's manual doesn't say whether the rest is computed ($firstN, $lastN).",
+		func(x difference) bool {
+			return x.engine.computing() && x.uses("$setWindowFields") && x.because("$firstN", "$lastN")
 		},
 	},
 	{
