@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
@@ -237,5 +238,35 @@ func TestTechniquesReadVersions(t *testing.T) {
 			t.Error(err)
 		}
 		want("t", "Take Five!", int32(2))
+	})
+}
+
+// Parts of a document carry no version of the whole one, and a feed's plan is made of the newest document, which isn't brought up.
+func TestVersionsOfParts(t *testing.T) {
+	parallel(t)
+	tunes, lists := newTunes(), model.NewCollection[playlist, string]("playlists")
+	tuneVersions(tunes)
+	rows := denorm.NewWideRow(tunes, lists, denorm.WideRowSpec{LeftRows: "tune_rows", RightRows: "list_rows", LeftCopies: []string{"year"}})
+	names := denorm.NewFeed(tunes, "names", tune{ID: "s", Name: "Solar"}, func(c denorm.FeedChange[tune, string]) model.Plan {
+		if c.Doc == nil {
+			return model.Plan{}
+		}
+		return model.NewPlan(lists.Update(c.ID, bson.D{e("$set", bson.D{e("name", c.Doc.Name)})}))
+	}, denorm.FeedSpec{})
+	now := tune{ID: "t", Label: "l", Name: "Take Five", Year: 1959}
+	if plan := names.Plan(denorm.FeedChange[tune, string]{Kind: model.Inserted, ID: "t", Doc: &now}); !strings.Contains(plan.String(), "Take Five") {
+		t.Errorf("the plan of a change is %v", plan)
+	}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if _, _, err := rows.Link(&now, &playlist{ID: "p"}, time.UnixMilli(7), bson.NewObjectID()).Run(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		var row struct{ Cols []denorm.RowColumn[string] }
+		if err := db.Collection("list_rows").FindOne(t.Context(), bson.D{}).Decode(&row); err != nil || len(row.Cols) != 1 {
+			t.Fatalf("%+v, %v", row, err)
+		}
+		if got := row.Cols[0].Doc.String(); got != `{"year": {"$numberInt":"1959"}}` {
+			t.Errorf("a row carries %s", got)
+		}
 	})
 }

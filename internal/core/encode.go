@@ -46,8 +46,15 @@ func MustRawValue(v any) bson.RawValue {
 	return raw
 }
 
-// Document returns a whole document, of any type, as the collection's options store it.
-func (d *Docs) Document(doc any) (bson.Raw, error) { return d.codec.Document(doc) }
+// Document returns a whole document, of any type, as the collection's options store it, with its version. For a part of one, ask what
+// [Docs.AsStored] returns.
+func (d *Docs) Document(doc any) (bson.Raw, error) {
+	raw, err := d.codec.Document(doc)
+	if err != nil {
+		return nil, err
+	}
+	return d.Stamped(raw)
+}
 
 // AppendElement appends the element of a document that holds v by a name, encoded as Encode does, to the bytes of those
 // before it. Documents of many small values are made in one buffer by it, with [AppendDocument] and [EndDocument]; the
@@ -89,10 +96,7 @@ func (d *Docs) Checked(ptr any) (raw bson.Raw, id bson.RawValue, err error) {
 	if IsNilDocument(doc) {
 		return nil, id, d.Refuse("document", nil, "is nil")
 	}
-	if raw, err = d.codec.Document(doc); err == nil {
-		raw, err = d.Stamped(raw)
-	}
-	if err != nil {
+	if raw, err = d.Document(doc); err != nil {
 		return nil, id, d.Refuse("document", nil, err.Error())
 	}
 	if err := raw.Validate(); err != nil {

@@ -16,9 +16,6 @@ import (
 // Document encodes a document that the caller hands in.
 func Document(docs *core.Docs, doc any) (bson.Raw, error) {
 	raw, err := docs.Document(doc)
-	if err == nil {
-		raw, err = docs.Stamped(raw)
-	}
 	if err != nil {
 		return nil, docs.Refuse("document", nil, err.Error())
 	}

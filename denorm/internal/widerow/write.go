@@ -83,7 +83,7 @@ func (w *Rows) copied(side int, doc bson.Raw) (bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := stored.Document(s.Docs, stored.NestedValues(s.Copies, held))
+	raw, err := stored.Document(s.Docs.AsStored(), stored.NestedValues(s.Copies, held))
 	if err != nil {
 		return nil, err
 	}

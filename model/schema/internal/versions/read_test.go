@@ -220,6 +220,23 @@ func TestVersionsRead(t *testing.T) {
 	})
 }
 
+// The versions hold for a collection under another name, and for one whose filters aren't checked.
+func TestVersionsOfNamed(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		store(t, db, `{"_id":"a","name":"Ann Lee","n":1}`)
+		if p, err := people.Unchecked().ByID("a").One(t.Context(), db); err != nil || p.First != "Ann" {
+			t.Errorf("%+v, %v", p, err)
+		}
+		others := people.Named("others")
+		if _, err := others.Insert(personV3{ID: "b", First: "Bob"}).Run(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := db.Collection("others").CountDocuments(t.Context(), bson.D{{Key: "v", Value: int32(3)}}); err != nil || n != 1 {
+			t.Errorf("%d documents of the newest version, %v", n, err)
+		}
+	})
+}
+
 // What can't be read says which document it is, and why.
 func TestVersionErrors(t *testing.T) {
 	strict := schema.NewVersions(newPeople(), schema.VersionsSpec{Field: "v", First: 5, Missing: -1}, schema.Upcast(phonesOf))
