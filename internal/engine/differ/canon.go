@@ -1,6 +1,7 @@
 package differ
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -104,4 +105,12 @@ func plainUpdate(v any) any {
 		return sortFields(dropEmptyDocs(without(doc, "nModified")))
 	}
 	return plainZeros(plainDecimals(v))
+}
+
+// sortElements puts the elements of a list in one order.
+func sortElements(v any) any {
+	if list, ok := v.(bson.A); ok {
+		slices.SortFunc(list, func(x, y any) int { return bytes.Compare(encode(x), encode(y)) })
+	}
+	return v
 }

@@ -1,7 +1,6 @@
 package differ
 
 import (
-	"bytes"
 	"math"
 	"slices"
 	"strings"
@@ -96,11 +95,6 @@ var findRules = []rule{
 		"$avg returns the type of what it averages",
 		"MongoDB returns a double, and a decimal if there is one among the values ($avg, \"Result Data Type\").",
 		func(x difference) bool { return x.within(sortFields, "$avg") },
-	},
-	{
-		"$expMovingAvg returns the type of its first value",
-		"MongoDB returns a double, and a decimal if there is one among the values, as $avg does ($expMovingAvg).",
-		func(x difference) bool { return x.within(sortFields, "$expMovingAvg") },
 	},
 	{
 		"an empty array sorts as null does",
@@ -399,11 +393,4 @@ func keyWithDollar(o Outcome) bool {
 		walk(doc, func(key string, _ any) { found = found || strings.HasPrefix(key, "$") })
 	}
 	return found
-}
-
-func sortElements(v any) any {
-	if list, ok := v.(bson.A); ok {
-		slices.SortFunc(list, func(x, y any) int { return bytes.Compare(encode(x), encode(y)) })
-	}
-	return v
 }

@@ -90,6 +90,11 @@ var stageRules = []rule{
 		},
 	},
 	{
+		"$expMovingAvg returns the type of its first value",
+		"MongoDB returns a double, and a decimal if there is one among the values, as $avg does ($expMovingAvg).",
+		func(x difference) bool { return x.within(sortFields, "$expMovingAvg") },
+	},
+	{
 		"$firstN and $lastN of a window compute only what they keep",
 		"MongoDB's manual doesn't say whether the rest is computed ($firstN, $lastN).",
 		func(x difference) bool {
