@@ -44,23 +44,30 @@ func abortTransaction(r *request) (reply, error) {
 
 // endSessions forgets the sessions that it lists.
 func endSessions(r *request) (reply, error) {
+	return nil, r.eachSession(func(lsid string) {
+		if r.name == "killSessions" {
+			r.engine.killCommands(func(x *request) bool { return x != r && x.lsid == lsid })
+		}
+		r.engine.endSession(lsid)
+	})
+}
+
+// eachSession goes through the sessions that the command lists, until one is none.
+func (r *request) eachSession(do func(lsid string)) error {
 	ids, ok := r.body[0].Value.(bson.A)
 	if !ok {
-		return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.%s' must be an array", r.name, r.name)
+		return mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.%s' must be an array", r.name, r.name)
 	}
 	for _, v := range ids {
 		a := r.args()
 		id, _ := v.(bson.D)
 		lsid := sessionID(a, id)
 		if a.err != nil {
-			return nil, a.err
+			return a.err
 		}
-		if r.name == "killSessions" {
-			r.engine.killCommands(func(x *request) bool { return x != r && x.lsid == lsid })
-		}
-		r.engine.endSession(lsid)
+		do(lsid)
 	}
-	return nil, nil
+	return nil
 }
 
 // killCommands interrupts the commands that which says.

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
 // sessionUse is when a command last came in each session. A session that is older than its lifetime is forgotten.
@@ -81,18 +79,5 @@ func startSession(r *request) (reply, error) {
 
 // refreshSessions notes that sessions are used.
 func refreshSessions(r *request) (reply, error) {
-	ids, ok := r.body[0].Value.(bson.A)
-	if !ok {
-		return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.%s' must be an array", r.name, r.name)
-	}
-	for _, v := range ids {
-		a := r.args()
-		id, _ := v.(bson.D)
-		lsid := sessionID(a, id)
-		if a.err != nil {
-			return nil, a.err
-		}
-		r.engine.used.note(lsid, r.engine.now())
-	}
-	return nil, nil
+	return nil, r.eachSession(func(lsid string) { r.engine.used.note(lsid, r.engine.now()) })
 }

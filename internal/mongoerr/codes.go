@@ -10,8 +10,8 @@ const (
 	HostNotFound                             int32 = 7
 	UnknownError                             int32 = 8
 	FailedToParse                            int32 = 9
-	UnsupportedFormat                        int32 = 12
 	UserNotFound                             int32 = 11
+	UnsupportedFormat                        int32 = 12
 	Unauthorized                             int32 = 13
 	TypeMismatch                             int32 = 14
 	Overflow                                 int32 = 15
@@ -141,6 +141,7 @@ var names = map[int32]string{
 	UnknownError:                             "UnknownError",
 	FailedToParse:                            "FailedToParse",
 	UserNotFound:                             "UserNotFound",
+	UnsupportedFormat:                        "UnsupportedFormat",
 	Unauthorized:                             "Unauthorized",
 	TypeMismatch:                             "TypeMismatch",
 	Overflow:                                 "Overflow",

@@ -98,8 +98,8 @@
 // and used: unique, compound, multikey, sparse, partial, hashed, wildcard, geospatial, text and expiring ones, as explain shows. So
 // are validators, by $jsonSchema with all of MongoDB's keywords but those of encryption, or by any other filter. $near without a
 // greatest distance reads a geospatial index whole. There are views, capped collections with tailable cursors, clustered
-// collections, and time series collections. The command configureFailPoint lets commands fail in the server, as in MongoDB's own tests, beside the faults of
-// this package, which are the client's.
+// collections, and time series collections. The command configureFailPoint lets commands fail in the server, as in MongoDB's own
+// tests, beside the faults of this package, which are the client's.
 //
 // Collations compare strings in commands, collections and indexes. Their locales are simple, cs, de, de_AT,
 // de@collation=phonebook, en, en_US, es, fr, fr_CA, ga, hr, hu, id, is, it, lb, lt, ms, nl, pl, pt, ro, sk, sl, sv, sw, tr and zu.
