@@ -74,8 +74,8 @@ func TestRun(t *testing.T) {
 		"who imports unsafe\n    db.packages.find({imports: 'unsafe'})\n",
 		"it changed since it was read, or is not there", // the stale move
 		"\n6 representations gave the same answers",
-		"packages → imported packages: child references (relate.ChildRefs)\n",
-		"packages → files: parent reference (relate.ParentRef)\n",
+		"packages → imported packages: child references\n",
+		"packages → files: parent reference\n",
 		"imports has no bound: an array without Items; 16 MB at ",
 		"\noperation ", "\ntotal ", "\nNot here: ",
 	} {

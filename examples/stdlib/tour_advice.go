@@ -28,11 +28,11 @@ func (t *tour) advice(ctx context.Context) error {
 		known  func(r *advise.Relation) // what no collection tells
 	}{
 		{"imports", importsSurvey, func(r *advise.Relation) {
-			r.Parent, r.Child = "packages", "imported packages"
-			r.Standalone, r.ReadsPerWrite = 0.5, 1000
+			r.Parent.Name, r.Child.Name = "packages", "imported packages"
+			r.Child.Alone, r.Child.Shows, r.ReadsPerAdd = 0.5, advise.None, 1000
 		}},
 		{"files", insideSurvey, func(r *advise.Relation) {
-			r.Standalone, r.ToParent, r.Together, r.ReadsPerWrite = 0.5, 0.5, 0.05, 1000
+			r.Child.Alone, r.Child.Shows, r.Parent.Shows, r.ReadsPerAdd = 0.5, 0.5, 0.05, 1000
 		}},
 	} {
 		sample := relation.survey.Parents(false)

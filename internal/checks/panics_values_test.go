@@ -91,7 +91,7 @@ var walkedValues = []any{
 	model.StreamMode(0), embed.UnknownValue{}, model.ValueError{}, model.Write{},
 
 	partsSurvey, advise.Assumption{}, advise.NewBudget(products), advise.Change{}, advise.Choice(0), advise.Flip{}, advise.Growth{}, advise.Measure{}, advise.Quantile{}, advise.Rule{},
-	advise.Sampled{}, advise.Share{}, advise.Spread{}, advise.SurveyResult{}, advise.Worst{},
+	advise.Sampled{}, advise.Share{}, advise.Spread{}, advise.SurveyResult{}, advise.Use{}, advise.Worst{},
 
 	letterBox, bagBox, bagBox.Days(), byPlace, byDevice, placeInDoc, ranged, hashed, keys.Part{}, keys.Scope(0), keys.Target{},
 

@@ -4,39 +4,51 @@ import "github.com/docmodel/docmodel/model"
 
 // embedded says what is not needed where the children are within their parent.
 func (d *decision) embedded() {
-	if d.IntoParent.Fields != "" {
-		d.without("IntoParent", ruleEmbed, "", "%s are in their %s with all of their fields", d.Child, d.Parent)
+	c, p := d.Child.Name, d.Parent.Name
+	if d.Child.Copied.Fields != "" {
+		d.without("Child.Copied", ruleEmbed, "", "%s are in their %s with all of their fields", c, p)
 	}
-	if d.IntoChild.Fields != "" {
-		d.without("IntoChild", ruleEmbed, "", "%s are read in their %s, and its fields with them", d.Child, d.Parent)
+	if d.Parent.Copied.Fields != "" {
+		d.without("Parent.Copied", ruleEmbed, "", "%s are read in their %s, and its fields with them", c, p)
 	}
-	if d.Newest.N > 0 && !d.bounded {
-		d.without("Newest", ruleEmbed, "", "all %s are in their parent: show the newest of them by $slice", d.Child)
+	if d.Child.Newest.N > 0 && !d.bounded {
+		d.without("Child.Newest", ruleEmbed, "", "%s are in their parent: show the newest of them by $slice", c)
 	}
-	if d.Page > 0 {
-		d.without("Page", ruleEmbed, "", "all %s are in one document: show a page of them by $slice", d.Child)
+	if d.Child.Page > 0 {
+		d.without("Child.Page", ruleEmbed, "", "%s are in one document: show a page of them by $slice", c)
 	}
-	if d.aTotals > 0 {
-		d.without("TotalReadsPerChange", ruleEmbed, "", "a number of %s is computed in the one document that has them all", d.Child)
+	if d.Child.Total.ReadsPerChange > 0 {
+		d.without("Child.Total", ruleEmbed, "", "a number of %s is computed in the one document that has them all", c)
+	}
+	if d.LinkBytes > 0 {
+		d.without("LinkBytes", ruleEmbed, "", "the fields of a link are fields of the embedded %s", c)
 	}
 }
 
 // pages decides whether children that outgrow their parent are stored by the page.
 func (d *decision) pages() bool {
-	figure := d.text("%s × %s", countText(d.Page), bytesText(d.ChildBytes))
+	figure := d.mark(d.text("%s × %s", countText(d.Child.Page), bytesText(d.Child.Bytes)), "Child.Bytes")
+	without := func(figure, format string, args ...any) {
+		d.without("Child.Page", rulePages, figure, format, args...)
+	}
+	c, p := d.Child.Name, d.Parent.Name
 	switch {
-	case d.Page == 0:
+	case d.Child.Page == 0:
 		return false
-	case d.shared:
-		d.without("Page", rulePages, "", "%s of several %s are on no one's page: read pages by an index and a limit", d.Child, d.Parent)
-	case d.Standalone >= AccessLimit:
-		d.without("Page", rulePages, "", "%s are looked up on their own, not by the page: read pages by an index and a limit", d.Child)
+	case d.shape == manyToMany:
+		without("", "%s of several %s are on no one's page: read pages by an index and a limit", c, p)
+	case d.Child.Alone >= AccessLimit:
+		without("", "%s are looked up on their own, not by the page: read pages by an index and a limit", c)
+	case d.Child.ReadsPerChange < WriteLimit:
+		without(d.text("reads/change %s < 1", ratioText(d.Child.ReadsPerChange)), "%s change too often to be written with their whole page", c)
 	case !d.large:
-		d.without("Page", rulePages, d.text("at most %s", countText(d.n)), "%s are few enough to be read without pages", d.Child)
-	case d.Page > ManyLimit || times(d.Page, d.ChildBytes+2) > model.MaxDocument/2:
-		d.without("Page", rulePages, figure, "a page would be too large for a document: make it smaller")
+		without(d.text("at most %s", d.worstText()), "%s are few enough to be read without pages", c)
+	case d.Child.Page > ManyLimit || arrayBytes(d.Child.Page, d.Child.Bytes) > model.MaxDocument/2:
+		without(figure, "a page would be too large for a document: make it smaller")
+	case d.hot():
+		without(d.hotFigure(), "the last page of one of the %s would be written too often", p)
 	default:
-		d.say(rulePages, figure, "%s are read by the page: a document for each", d.Child)
+		d.say(rulePages, figure, "%s are read by the page: a document for each", c)
 		return true
 	}
 	return false
@@ -44,25 +56,25 @@ func (d *decision) pages() bool {
 
 // copies decides which fields are stored where they are shown.
 func (d *decision) copies() {
-	s := d.choice
-	if c := d.IntoParent; c.Fields != "" {
-		size := copyBytes(d.IDBytes, c.Bytes)
+	s := d.choice.Structure()
+	if c := d.Child.Copied; c.Fields != "" {
+		size := copyBytes(d.Child.IDBytes, c.Bytes+d.LinkBytes)
 		switch {
 		case s == ParentRef || s == Bucket:
-			d.without("IntoParent", ruleCopy, "", "%s don't list their %s, and have no place for copies: show the newest of them by Newest", d.Parent, d.Child)
-		case s != Links && !d.fits(d.n, size):
-			d.without("IntoParent", ruleLimit, d.sizeFigure(d.n, size), "no copy of %s: with them the list would not fit", c.Fields)
-		case d.copyPays("IntoParent", c, d.Parent, d.sharing):
+			d.without("Child.Copied", ruleCopy, "", "%s don't list their %s, and have no place for copies: show the newest of them by Newest", d.Parent.Name, d.Child.Name)
+		case s != Links && !d.listed(d.n, size):
+			d.without("Child.Copied", ruleWorking, d.listFigure(d.n, size), "no copy of %s: with them the list would be too large", c.Fields)
+		case d.copyPays("Child.Copied", c, d.Parent.Name, d.sharing):
 			d.choice |= CopyIntoParent
 		}
 	}
-	if c := d.IntoChild; c.Fields != "" {
+	if c := d.Parent.Copied; c.Fields != "" {
 		switch {
 		case s == ChildRefs:
-			d.without("IntoChild", ruleCopy, "", "%s don't refer to their %s, and have no place for copies: an index on the list finds the parent", d.Child, d.Parent)
+			d.without("Parent.Copied", ruleCopy, "", "%s don't refer to their %s, and have no place for copies: an index on the list finds the parent", d.Child.Name, d.Parent.Name)
 		case !d.fitsChild(s, c.Bytes):
-			d.without("IntoChild", ruleLimit, d.text("%s each", bytesText(c.Bytes)), "no copy of %s: with them one of the %s would not fit a document", c.Fields, d.Child)
-		case d.copyPays("IntoChild", c, d.Child, d.typical):
+			d.without("Parent.Copied", ruleLimit, d.text("%s each", bytesText(c.Bytes)), "no copy of %s: with them one of the %s would not fit a document", c.Fields, d.Child.Name)
+		case d.copyPays("Parent.Copied", c, d.Child.Name, d.typical):
 			d.choice |= CopyIntoChild
 		}
 	}
@@ -77,24 +89,27 @@ func (d *decision) fitsChild(s Choice, bytes int64) bool {
 	case s == Links:
 		return true
 	case s == Bucket:
-		return times(d.Page, d.ChildBytes+bytes+2) <= model.MaxDocument
+		return arrayBytes(d.Child.Page, plus(d.Child.Bytes, bytes)) <= model.MaxDocument
+	case s == TwoWay && d.shape == manyToMany:
+		return plus(d.Child.Bytes, arrayBytes(d.parents, copyBytes(d.Parent.IDBytes, bytes))) <= model.MaxDocument
 	}
-	return plus(d.ChildBytes, arrayBytes(d.parents, copyBytes(d.IDBytes, bytes))) <= model.MaxDocument
+	return plus(d.Child.Bytes, copyBytes(d.Parent.IDBytes, bytes)) <= model.MaxDocument
 }
 
 // copyPays says whether copies are worth it that many documents hold.
 func (d *decision) copyPays(field string, c Copied, in string, holders int64) bool {
 	need := max(CopyLimit, float64(holders))
+	ratio := d.mark("reads/change "+ratioText(c.ReadsPerChange), field+".ReadsPerChange")
 	switch {
 	case c.Strong:
 		d.without(field, ruleTwoWay, "0 ms allowed", "no copy of %s: readers would see an old value until a second write", c.Fields)
 		return false
 	case c.ReadsPerChange < need:
-		d.without(field, ruleRatio, d.text("reads/change %s < %s", ratioText(c.ReadsPerChange), ratioText(need)),
+		d.without(field, ruleRatio, d.text("%s < %s", ratio, ratioText(need)),
 			"no copy of %s in %s: they change too often for as many documents", c.Fields, in)
 		return false
 	}
-	d.say(ruleRatio, d.text("reads/change %s ≥ %s, copies of one %s", ratioText(c.ReadsPerChange), ratioText(need), countText(holders)),
+	d.say(ruleRatio, d.text("%s ≥ %s, copies of one %s", ratio, ratioText(need), countText(holders)),
 		"a copy of %s in %s saves their reads a command", c.Fields, in)
 	d.but(ruleTwoWay, "2 writes, not atomic", "copies of %s are old for a moment after a change", c.Fields)
 	return true
@@ -105,55 +120,169 @@ func copyBytes(id, fields int64) int64 { return 5 + 1 + 3 + id + fields }
 
 // newest decides whether the newest children are in the parent as well.
 func (d *decision) newest() {
-	n := d.Newest.N
+	n := d.Child.Newest.N
 	if n == 0 {
 		return
 	}
-	figure := d.text("read/write ratio %s", ratioText(d.newestRatio))
+	without := func(rule Rule, figure, format string, args ...any) {
+		d.without("Child.Newest", rule, figure, format, args...)
+	}
+	figure := d.mark("read/write ratio "+ratioText(d.Child.Newest.ReadsPerWrite), "Child.Newest.ReadsPerWrite")
+	c := d.Child.Name
 	switch {
-	case d.shared:
-		d.without("Newest", ruleNewest, "", "%s of several %s would be in each, and change in each: read the newest by an index", d.Child, d.Parent)
-	case d.choice.Structure() == ChildRefs:
-		d.without("Newest", ruleNewest, "1 command more", "the ids in the parent tell the newest %s, at their end: read those", countText(n))
+	case d.shape == oneToOne:
+		without(ruleNewest, "", "there is one of the %s at most", c)
+	case d.shape == manyToMany:
+		without(ruleNewest, "", "%s of several %s would be in each, and change in each: read the newest by an index", c, d.Parent.Name)
+	case d.choice.Structure() == ChildRefs || d.choice.Structure() == TwoWay:
+		without(ruleNewest, "1 command more", "the ids in the parent tell the newest %s, at their end: read those", countText(n))
 	case n > ManyLimit:
-		d.without("Newest", ruleArrays, beyond(n), "the newest %s are too many for their parent", countText(n))
-	case !d.fits(n, d.ChildBytes):
-		d.without("Newest", ruleLimit, d.sizeFigure(n, d.ChildBytes), "the newest %s are too large for their parent", countText(n))
-	case d.newestRatio < WriteLimit:
-		d.without("Newest", ruleNewest, figure+" < 1", "the newest %s are not kept in their parent: they change more often than they are looked at", countText(n))
+		without(ruleArrays, beyond(n), "the newest %s are too many for their parent", countText(n))
+	case arrayBytes(n, d.Child.Bytes) > ArrayLimit || !d.fits(n, d.Child.Bytes):
+		without(ruleWorking, d.sizeFigure(n, d.Child.Bytes, "Child.Bytes"), "the newest %s are too large for their parent: copy fewer of their fields", countText(n))
+	case d.hot():
+		without(ruleHot, d.hotFigure(), "the newest %s are not kept in their parent, which would be written too often", countText(n))
+	case d.Child.Newest.ReadsPerWrite < WriteLimit:
+		without(ruleNewest, figure+" < 1", "the newest %s are not kept in their parent: they change more often than they are looked at", countText(n))
 	default:
 		d.choice |= Subset
 		d.say(ruleNewest, figure+" ≥ 1", "the newest %s are in their parent too, and shown with it by 1 command", countText(n))
 	}
-	if d.Newest.Drop {
-		d.without("Newest.Drop", ruleNewest, "", "%s have documents of their own, and none is dropped: let old ones expire", d.Child)
+	if d.Child.Newest.Drop {
+		d.without("Child.Newest.Drop", ruleNewest, "", "%s have documents of their own, and none is dropped: let old ones expire", c)
 	}
 }
 
-// totals decides whether a number is kept that could be computed.
+// totals decides whether numbers are kept that could be computed.
 func (d *decision) totals() {
-	switch figure := d.text("reads/change %s", ratioText(d.aTotals)); {
-	case d.aTotals == 0:
-	case d.aTotals < CopyLimit:
-		d.without("TotalReadsPerChange", ruleComputed, figure+" < 10", "no number of %s is kept: it changes too often", d.Child)
+	d.total("Child.Total", d.Child, d.Parent, Counter)
+	if d.shape == manyToMany {
+		d.total("Parent.Total", d.Parent, d.Child, CountInChild)
+	}
+}
+
+// roughStep is once in how many changes an approximate number is written.
+const roughStep = 100
+
+// total decides whether a number made of some documents is kept in those that they belong to.
+func (d *decision) total(field string, of, in End, kept Choice) {
+	t := of.Total
+	figure := d.text("reads/change %s", ratioText(t.ReadsPerChange))
+	switch {
+	case t.ReadsPerChange == 0:
+	case kept == Counter && t.Rough && t.ReadsPerChange*roughStep >= CopyLimit && (t.ReadsPerChange < CopyLimit || in.Has.PerSecond > HotLimit):
+		d.choice |= Approximate
+		d.say(ruleRough, figure, "a number of %s that may be rough is written once in %d changes", of.Name, roughStep)
+	case t.ReadsPerChange < CopyLimit:
+		d.without(field, ruleComputed, figure+" < 10", "no number of %s is kept: it changes too often", of.Name)
+	case t.Distinct && kept == Counter:
+		d.choice |= Distinct
+		d.say(ruleComputed, figure+" ≥ 10", "each different member of %s is one document, and counted once", of.Name)
+	case in.Has.PerSecond > HotLimit:
+		d.without(field, ruleHot, d.text("%s writes a second > %d", ratioText(in.Has.PerSecond), HotLimit),
+			"no exact number of %s is kept in one document: count by an index, or keep it by the day", of.Name)
 	default:
-		d.choice |= Counter
-		d.say(ruleComputed, figure+" ≥ 10", "a number made of the %s is kept in their parent: computed when written, not when read", d.Child)
+		d.choice |= kept
+		d.say(ruleComputed, figure+" ≥ 10", "a number made of the %s is kept in their %s: computed when written, not when read", of.Name, in.Name)
 	}
 }
 
 // folds decides whether parents of which all is copied need documents of their own.
 func (d *decision) folds() {
-	if !d.IntoChild.Whole || d.choice&CopyIntoChild == 0 {
+	if d.Child.Copied.Whole && d.choice&CopyIntoParent != 0 {
+		d.without("Child.Copied.Whole", ruleFold, "", "%s keep their documents: several %s refer to each", d.Child.Name, d.Parent.Name)
+	}
+	if !d.Parent.Copied.Whole || d.choice&CopyIntoChild == 0 {
 		return // without copies, the reason is theirs
 	}
 	switch {
-	case d.choice&(Subset|Counter) != 0:
-		d.without("IntoChild.Whole", ruleFold, "", "%s keep their documents, which hold what is shown with them", d.Parent)
-	case d.choice.Structure() != ParentRef || d.shared:
-		d.without("IntoChild.Whole", ruleFold, "", "%s keep their documents: more refers to them than one id in each of the %s", d.Parent, d.Child)
+	case d.choice&(Subset|Counter|Approximate|Distinct) != 0:
+		d.without("Parent.Copied.Whole", ruleFold, "", "%s keep their documents, which hold what is shown with them", d.Parent.Name)
+	case d.choice.Structure() != ParentRef:
+		d.without("Parent.Copied.Whole", ruleFold, "", "%s keep their documents: more refers to them than one id in each of the %s", d.Parent.Name, d.Child.Name)
 	default:
 		d.choice |= Fold
-		d.say(ruleFold, "1 collection less", "%s are all that is kept of the %s: they need no documents", d.IntoChild.Fields, d.Parent)
+		d.say(ruleFold, "1 collection less", "%s are all that is kept of the %s: they need no documents", d.Parent.Copied.Fields, d.Parent.Name)
 	}
+}
+
+// kinds adds types for children of several kinds.
+func (d *decision) kinds() {
+	if d.Child.Kinds > 1 {
+		d.choice |= Kinds
+		d.say(ruleKinds, d.text("%s kinds", countText(d.Child.Kinds)), "%s of all kinds are stored together, as they are read together", d.Child.Name)
+	}
+	if d.Parent.Kinds > 1 {
+		d.without("Parent.Kinds", ruleKinds, "", "the kinds of %s don't matter to their %s: declare them by embed.Kinds", d.Parent.Name, d.Child.Name)
+	}
+}
+
+// expires decides whether the server deletes children whose time is over.
+func (d *decision) expires() {
+	if d.Parent.Days > 0 {
+		d.without("Parent.Days", ruleExpiry, "", "what refers to %s must be gone before them: let schema.Expiry delete them by their own time", d.Parent.Name)
+	}
+	switch {
+	case d.Child.Days == 0:
+	case d.choice&Fold != 0 || d.choice.Structure() == ParentRef || d.choice.Structure() == Bucket:
+		d.choice |= Expiry
+		d.say(ruleExpiry, d.text("%s days", ratioText(d.Child.Days)), "the server deletes old %s by an index on their time", d.Child.Name)
+	case d.choice.Structure() == Embed || d.choice.Structure() == Values || d.choice.Structure() == Outlier:
+		d.without("Child.Days", ruleExpiry, "", "the server expires documents, not parts of them: remove old %s by $pull when the parent is written", d.Child.Name)
+	default:
+		d.without("Child.Days", ruleExpiry, "", "lists refer to %s: remove their ids first, by relate.OnDelete", d.Child.Name)
+	}
+}
+
+// parentsShown says what can't be shown of the parent: a child of a one-to-many relation has one of them.
+func (d *decision) parentsShown() {
+	p, c := d.Parent, d.Child
+	for _, s := range []struct {
+		field string
+		given bool
+	}{
+		{"Newest", p.Newest.N > 0}, {"Page", p.Page > 0}, {"Total", p.Total.ReadsPerChange > 0 && (d.shape != manyToMany || d.choice.embeds())},
+	} {
+		switch {
+		case !s.given:
+		case d.shape == manyToMany:
+			d.without("Parent."+s.field, ruleNewest, "", "%s of several %s would be in each, and change in each: read them by an index", p.Name, c.Name)
+		default:
+			d.without("Parent."+s.field, ruleNewest, "", "one of the %s has one of the %s at most", c.Name, p.Name)
+		}
+	}
+	if c.Newest.N > 0 && d.shape == manyToMany && !d.choice.embeds() {
+		d.without("Child.Newest", ruleNewest, "", "%s of several %s would be in each, and change in each: read the newest by an index", c.Name, p.Name)
+	}
+	if c.Newest.Drop && d.shape == manyToMany && !d.choice.embeds() {
+		d.without("Child.Newest.Drop", ruleNewest, "", "%s have documents of their own, and none is dropped: let old ones expire", c.Name)
+	}
+	if c.Page > 0 && d.shape == manyToMany && !d.choice.embeds() {
+		d.without("Child.Page", rulePages, "", "%s of several %s are on no one's page: read pages by an index and a limit", c.Name, p.Name)
+	}
+	switch s := d.choice.Structure(); {
+	case !c.Ordered || d.choice.embeds():
+	case d.shape == oneToOne:
+		d.without("Child.Ordered", ruleWhere, "", "one of the %s has one of the %s at most", p.Name, c.Name)
+	case s == Bucket:
+		d.without("Child.Ordered", rulePages, "", "pages are in the order of appending: keep another order by a number in each of the %s", c.Name)
+	}
+	if p.Ordered && d.shape == manyToMany && d.choice.embeds() {
+		d.without("Parent.Ordered", ruleWhere, "", "no list of ids keeps the order of %s", p.Name)
+	}
+	if p.Ordered && d.shape != manyToMany {
+		d.without("Parent.Ordered", ruleWhere, "", "one of the %s has one of the %s at most", c.Name, p.Name)
+	}
+	if c.Copied.Whole && d.choice&CopyIntoParent == 0 && d.choice.embeds() {
+		d.without("Child.Copied.Whole", ruleEmbed, "", "%s are in their %s, and have no documents of their own", c.Name, p.Name)
+	}
+	if d.LinkBytes > 0 && d.shape != manyToMany && !d.choice.embeds() {
+		d.without("LinkBytes", ruleWhere, "", "each of the %s has one link, whose fields are its own", c.Name)
+	}
+}
+
+// embeds reports whether the children are within their parent.
+func (c Choice) embeds() bool {
+	s := c.Structure()
+	return s == Embed || s == Values || s == Outlier
 }

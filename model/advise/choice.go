@@ -2,22 +2,31 @@ package advise
 
 import "strings"
 
-// A Choice is how a relation is stored: one structure, and what is added to it. Compare choices with ==, or ask for a part of one
-// with [Choice.Has]:
+// A Choice is how a relation is stored: one structure, and what is added to it. Compare choices with ==, or ask for a part
+// of one with [Choice.Has]:
 //
 //	advise.ParentRef | advise.Subset
 //
 // The zero Choice is none.
-type Choice uint16
+type Choice uint32
 
 // Structures. A choice has one.
 const (
-	Embed     Choice = 1 + iota // the children are within their parent: embed.Embedded
+	Embed     Choice = 1 + iota // children are within their parent: embed.Embedded, or embed.One if there is one
+	Values                      // an array of plain values in the parent
+	Outlier                     // children are within their parent, and the rest of the few largest beside it: denorm.Outlier
 	ChildRefs                   // the parent lists the ids of its children: relate.ChildRefs
-	ParentRef                   // a child holds the id of its parent, or the ids of its few parents: relate.ParentRef
-	TwoWay                      // both: relate.TwoWay, or relate.ManyToMany for shared children
+	ParentRef                   // each child holds the id of its parent: relate.ParentRef
+	TwoWay                      // both sides hold ids: relate.TwoWay, or relate.ManyToMany for shared children
 	Links                       // a document for each pair: relate.JoinCollection, or denorm.WideRow with copies
-	Bucket                      // the children are stored a page to a document: denorm.Bucket
+	Bucket                      // children are stored a page to a document: denorm.Bucket
+
+	DocumentTree     // a tree within one document: paths.DocumentTree
+	ParentTree       // each node holds its parent's id: paths.NewParentTree
+	ChildTree        // each node also lists its children: paths.NewChildTree
+	AncestorArray    // each node lists all its ancestors: paths.NewAncestorArray
+	MaterializedPath // each node holds its path from the root: paths.NewMaterializedPath
+	NestedSet        // each node holds two numbers around those of the nodes below it: paths.NewNestedSet
 
 	structure Choice = 0xf
 )
@@ -28,29 +37,36 @@ const (
 	Subset                                  // the newest are in the parent too: denorm.Subset
 	CopyIntoParent                          // fields of the children are copied to where the parent lists them: denorm.Copy
 	CopyIntoChild                           // fields of the parent are copied into each child: denorm.Copy
-	Fold                                    // all of the parent is, and it has no document of its own: denorm.Copy.Fold
+	Fold                                    // all of the parent is copied, and it has no document of its own: denorm.Copy.Fold
 	Counter                                 // a number made of the children is kept in the parent: denorm.Counter
+	CountInChild                            // a number made of the parents is kept in each child: denorm.Counter
+	Distinct                                // different children are counted: denorm.UniqueCount
+	Approximate                             // a rough count is written once in n times: denorm.Approximate
+	Kinds                                   // children of several kinds: embed.Union, or embed.Kinds
+	Expiry                                  // children are deleted when their time is over: schema.Expiry
 )
 
 var structureNames = [...]string{
-	Embed: "embed", ChildRefs: "child references", ParentRef: "parent reference", TwoWay: "two-way references",
-	Links: "a document for each link", Bucket: "buckets",
+	Embed: "embed", Values: "an array of values", Outlier: "embed, with overflow", ChildRefs: "child references",
+	ParentRef: "parent reference", TwoWay: "two-way references", Links: "a document for each link", Bucket: "buckets",
+	DocumentTree: "a tree in one document", ParentTree: "parent links", ChildTree: "parent links and lists of children",
+	AncestorArray: "ancestor arrays", MaterializedPath: "materialized paths", NestedSet: "nested sets",
 }
 
 var additions = []struct {
 	c    Choice
 	name string
-	typ  string
 }{
-	{Bounded, "bounded", "denorm.Bounded"}, {Subset, "the newest in the parent", "denorm.Subset"},
-	{CopyIntoParent, "copies in the parent", "denorm.Copy"}, {CopyIntoChild, "copies in the children", "denorm.Copy"},
-	{Fold, "the parent folded away", "denorm.Copy.Fold"}, {Counter, "a counter in the parent", "denorm.Counter"},
+	{Bounded, "bounded"}, {Subset, "the newest in the parent"}, {CopyIntoParent, "copies in the parent"},
+	{CopyIntoChild, "copies in the children"}, {Fold, "the parent folded away"}, {Counter, "a counter in the parent"},
+	{CountInChild, "a counter in each child"}, {Distinct, "a count of different children"},
+	{Approximate, "an approximate counter"}, {Kinds, "several kinds"}, {Expiry, "expiry"},
 }
 
-// Structure is the choice without what is added.
+// Structure is the choice without additions.
 func (c Choice) Structure() Choice { return c & structure }
 
-// Has reports whether the choice has a structure and all additions of another, either of which may be missing there.
+// Has reports whether the choice has the structure and all the additions of part. Either may be missing in part.
 func (c Choice) Has(part Choice) bool {
 	if s := part & structure; s != 0 && s != c&structure {
 		return false
@@ -73,38 +89,22 @@ func (c Choice) String() string {
 	return strings.Join(words, ", ")
 }
 
-// types are the library's types that store what was chosen. shared says that a child has several parents.
-func (c Choice) types(shared bool) []string {
-	var out []string
-	add := func(name string) {
-		if len(out) == 0 || out[len(out)-1] != name {
-			out = append(out, name)
+// mirrored pairs say the same of swapped ends.
+var mirrored = [][2]Choice{{CopyIntoParent, CopyIntoChild}, {Counter, CountInChild}}
+
+// turned is the choice for the same documents with the ends swapped. Of the structures, references change sides.
+func (c Choice) turned() Choice {
+	s, out := c&structure, c&^structure
+	switch s {
+	case ChildRefs:
+		s = ParentRef
+	case ParentRef:
+		s = ChildRefs
+	}
+	for _, m := range mirrored {
+		if has, other := c&m[0] != 0, c&m[1] != 0; has != other {
+			out ^= m[0] | m[1]
 		}
 	}
-	copies := c & (CopyIntoParent | CopyIntoChild)
-	switch s := c & structure; {
-	case s == Embed && c&Bounded == 0:
-		add("embed.Embedded")
-	case s == ChildRefs, s == ParentRef && shared:
-		add("relate.ChildRefs") // for shared children, declared from the child's side
-	case s == ParentRef:
-		add("relate.ParentRef")
-	case s == TwoWay && shared:
-		add("relate.ManyToMany")
-	case s == TwoWay:
-		add("relate.TwoWay")
-	case s == Links && copies != 0:
-		add("denorm.WideRow")
-		c &^= copies
-	case s == Links:
-		add("relate.JoinCollection")
-	case s == Bucket:
-		add("denorm.Bucket")
-	}
-	for _, a := range additions {
-		if c&a.c != 0 {
-			add(a.typ)
-		}
-	}
-	return out
+	return s | out
 }

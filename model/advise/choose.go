@@ -2,53 +2,64 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // An Advice is what [Choose] says about a relation. It is an ordinary value: a unit test compares its Choice, or calls
-// [Advice.Want], and fails when the figures of the relation come to ask for another one.
+// [Advice.Want], and fails when the relation's figures come to ask for another choice.
 type Advice struct {
-	Relation Relation // as it was handed in
-	Choice   Choice
-	Types    []string // the library's types that store it: "relate.ChildRefs", "denorm.Copy"
-	Reasons  []Reason
-	RunnerUp Choice       // what the smallest change of one input leads to; none if no three changes lead elsewhere
-	Instead  []string     // the types of the runner-up
-	Flips    []Flip       // each of them makes Choose answer RunnerUp, the nearest first
-	Assumed  []Assumption // what the relation doesn't say
-	Err      error        // a [*model.ValueError] that names the field: the relation contradicts itself, or can't be
+	Relation  Relation // as it was handed in
+	Choice    Choice
+	Parent    string // the name of the end that the choice treats as the parent
+	Child     string // and of the other
+	Uses      []Use  // the library's types that store it
+	Migration string // how to get there from Relation.Now: "keep", or a constructor; "" if nothing is stored yet
+	Reasons   []Reason
+	RunnersUp []RunnerUp   // the nearest other answers, at most three, the nearest first
+	Assumed   []Assumption // what the relation doesn't say
+	Err       error        // a [*model.ValueError] that names the field, if the relation contradicts itself
 }
 
-// A Reason is one rule that decided, or one that the choice goes against, or why an input is of no use.
+// A Reason is a rule that decided, or a rule that the choice goes against, or why a field of the relation is of no use.
 type Reason struct {
 	Text    string
-	Figure  string // the numbers that were compared
+	Figure  string // the numbers that were compared; a number that is only assumed is marked so
 	Rule    Rule
 	Against bool   // it is the price of the choice
-	Unused  string // the field of the relation that the choice makes no use of, which Text explains: "Page", "IntoParent"
+	Unused  string // the field of the relation that the choice makes no use of: "Child.Page"
 }
 
-// Choose says how a relation is best stored: embedded, referred to from which side, copied or bounded; by which rules and figures;
-// and what would have to be otherwise for the runner-up to be the better one. It is pure, and decides in this order:
+// A RunnerUp is another answer, and which changes of the relation lead to it.
+type RunnerUp struct {
+	Choice Choice
+	Parent string // the name of the end that is its parent
+	Types  []string
+	Flips  []Flip // each of them is enough; the nearest first
+}
+
+// Choose says how a relation is best stored: embedded, referred to from which side, copied or bounded; by which rules and
+// figures; and which changes would make another answer the better one. It is pure, and decides in this order:
 //
-//  1. What can't be: children without bound, more than [FewLimit] or more bytes than a document has are not embedded, nor are
-//     shared ones.
-//  2. What speaks against embedding, unless parent and children have to change in one step: children that are looked up on their
-//     own, written more often than read with their parent, or seldom read with it.
-//  3. Where the reference lives: in the parent as a list if that stays within [ManyLimit] and 16 MB, in the child if it is asked
-//     for its parent or the list doesn't, in both if both are asked and links need not change in one step; in documents of their
-//     own if neither side can list the other.
-//  4. What is added: pages, copies of fields whose reads per change are at least [CopyLimit] and the number of documents that
-//     would hold them, the newest few in the parent, a number of them all.
+//  1. A tree ([Relation.Tree]) is stored by one of the tree's forms. Plain values ([End.Value]) are an array in the
+//     document that they describe.
+//  2. Some children can't be embedded: children without bound, more than [FewLimit], more bytes than [ArrayLimit] or than a
+//     document has, and children of several parents. If only one parent in a hundred has too many, the rest of those
+//     overflows.
+//  3. Other children shouldn't be, unless parent and children must change in one step: children that are looked up on
+//     their own, written more often than read, seldom shown with their parent, or added faster than one document should
+//     be written.
+//  4. A child that isn't embedded holds its parent's id. The parent lists its children only for a reason: an order kept by
+//     hand, or a fixed bound. Shared children are listed by the end that shows them, by both ends if both do, and in
+//     documents of their own if neither has room or if the links have fields that both ends show.
+//  5. Then come pages, copies of fields whose reads per change are at least [CopyLimit] and the number of documents that
+//     would hold them, the newest few in the parent, numbers made of them, kinds, and expiry.
 //
-// Nothing is passed over: of IntoParent, IntoChild, Newest, Page and TotalReadsPerChange, each that is given is part of the choice, or
-// a [Reason] says why it is not used, and what to do instead.
+// Nothing is passed over: each field that is given is part of the choice, or a [Reason] says why it isn't used, and what to
+// do instead. The advice is monotone: a relation with more or larger children never comes closer to being embedded, and one
+// whose copied fields change more often never gets more copies.
 //
-// A relation with more or larger children never comes closer to being embedded, one whose copied fields change more often never to more
-// copies: the advice is as monotone as its rules.
-//
-// Source: "6 Rules of Thumb for MongoDB Schema Design", parts 1 to 3 (seed 004); when to embed and when to refer (seeds 000,
-// 003); aggregates and application-side joins (seed 002 §2 to §4); rows in both directions (seed 001).
+// The sources of the rules are in the package's comment. Cost: up to some milliseconds, for the flips.
 func Choose(r Relation) Advice {
 	f, err := r.facts()
 	if err != nil {
@@ -56,23 +67,54 @@ func Choose(r Relation) Advice {
 	}
 	d := f.decide(true)
 	a := Advice{
-		Relation: r, Choice: d.choice, Types: d.choice.types(d.shared), Reasons: d.reasons, Assumed: f.assumed,
+		Relation: r, Choice: d.choice, Parent: d.Parent.Name, Child: d.Child.Name, Uses: d.uses(), Reasons: d.reasons,
+		Assumed: f.assumed,
 	}
-	a.RunnerUp, a.Flips = f.flips(r, d.choice)
-	if len(a.Flips) > 0 {
-		a.Instead = a.RunnerUp.types(a.sharedThere())
-	}
+	a.Migration = d.migration(r)
+	a.RunnersUp = f.runnersUp(r, d.answer())
 	return a
 }
 
-// sharedThere reports whether children have several parents where the runner-up is the better choice.
-func (a Advice) sharedThere() bool {
-	there, err := a.Flips[0].Apply(a.Relation)
-	if err != nil {
-		return false
+// Types are the names of the library's types that store the choice: "relate.ParentRef", "denorm.Copy".
+func (a Advice) Types() []string {
+	out := make([]string, len(a.Uses))
+	for i, u := range a.Uses {
+		out[i] = u.Type
 	}
-	f, err := there.facts()
-	return err == nil && f.parents > 1
+	return out
+}
+
+// runnersUp are the nearest other answers.
+func (f *facts) runnersUp(r Relation, chosen answer) (out []RunnerUp) {
+	var answers []answer
+	for _, x := range f.flips(r, chosen) {
+		i := slices.Index(answers, x.answer)
+		if i < 0 {
+			if len(answers) == mostRunnersUp {
+				continue
+			}
+			there, _ := x.flip.Apply(r)
+			other, err := there.facts()
+			if err != nil {
+				continue
+			}
+			d := other.decide(false)
+			up := RunnerUp{Choice: d.choice, Parent: d.Parent.Name}
+			for _, u := range d.uses() {
+				up.Types = append(up.Types, u.Type)
+			}
+			i, answers, out = len(answers), append(answers, x.answer), append(out, up)
+		}
+		if !slices.ContainsFunc(out[i].Flips, x.flip.sameFields) {
+			out[i].Flips = append(out[i].Flips, x.flip)
+		}
+	}
+	return out
+}
+
+// sameFields reports whether two flips change the same fields: the nearer one says it all.
+func (f Flip) sameFields(g Flip) bool {
+	return slices.EqualFunc(f, g, func(a, b Change) bool { return a.Field == b.Field })
 }
 
 // String is the advice for a reader, over several lines.
@@ -80,12 +122,18 @@ func (a Advice) String() string {
 	if a.Err != nil {
 		return "// refused: " + a.Err.Error()
 	}
-	f, err := a.Relation.facts()
-	if err != nil {
-		return "// refused: " + err.Error()
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s → %s: %s (%s)\n", f.Parent, f.Child, a.Choice, strings.Join(a.Types, ", "))
+	if a.Child == a.Parent || a.Relation.Tree.Nodes > 0 {
+		fmt.Fprintf(&b, "%s: %s\n", a.Parent, a.Choice)
+	} else {
+		fmt.Fprintf(&b, "%s → %s: %s\n", a.Parent, a.Child, a.Choice)
+	}
+	for _, u := range a.Uses {
+		fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(u.String(), "\n", "\n    "))
+	}
+	if a.Migration != "" {
+		fmt.Fprintf(&b, "  from today's %s: %s\n", a.Relation.Now, a.Migration)
+	}
 	for _, r := range a.Reasons {
 		mark := "because"
 		switch {
@@ -100,9 +148,13 @@ func (a Advice) String() string {
 		}
 		fmt.Fprintf(&b, " [%s]\n", r.Rule)
 	}
-	if len(a.Flips) > 0 {
-		fmt.Fprintf(&b, "  runner-up: %s (%s), if\n", a.RunnerUp, strings.Join(a.Instead, ", "))
-		for _, f := range a.Flips {
+	for _, r := range a.RunnersUp {
+		parent := ""
+		if r.Parent != a.Parent {
+			parent = " with " + r.Parent + " as the parents"
+		}
+		fmt.Fprintf(&b, "  runner-up: %s%s (%s), if\n", r.Choice, parent, strings.Join(r.Types, ", "))
+		for _, f := range r.Flips {
 			fmt.Fprintf(&b, "    %s\n", f)
 		}
 	}
@@ -122,7 +174,7 @@ type TB interface {
 	Errorf(format string, args ...any)
 }
 
-// Want fails the test if the advice is not that choice, and shows the advice: for a test of a model whose relation is filled in
+// Want fails the test if the advice is not that choice, and shows the advice. Use it in a test of a model whose relation is filled in
 // from figures that change, such as those of a [Survey].
 func (a Advice) Want(t TB, want Choice) {
 	t.Helper()

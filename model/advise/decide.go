@@ -3,6 +3,7 @@ package advise
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/docmodel/docmodel/model"
 )
@@ -14,37 +15,75 @@ type decision struct {
 	reasons []Reason
 
 	bounded bool  // only the newest are kept
-	n       int64 // how many children a parent would hold at most
-	shared  bool  // a child has several parents
+	kept    int64 // how many children a parent would hold at most
 	large   bool  // there are too many children for their parent
 	choice  Choice
 }
 
+// An answer is what a decision comes to. Two equal ones store the same documents.
+type answer struct {
+	choice Choice
+	turned bool // the parent is the end that the relation calls Child
+}
+
 // decide chooses: first whether the children are within their parent, then where the references are, then what is added.
 func (f *facts) decide(want bool) *decision {
-	d := &decision{facts: f, want: want, n: f.n, shared: f.parents > 1}
-	if f.Newest.Drop && f.Newest.N < d.n {
-		d.bounded, d.n = true, f.Newest.N
-	}
-	if d.embeds() {
-		d.choice = Embed
-		if d.bounded {
-			d.choice |= Bounded
-		}
-		d.embedded()
+	turning := *f // the decision may turn the ends
+	f = &turning
+	d := &decision{facts: f, want: want, kept: f.n}
+	if f.Tree.Nodes > 0 {
+		d.tree()
 		return d
 	}
-	d.bounded, d.n, d.large = false, f.n, d.large || f.n > FewLimit
-	if d.pages() {
-		d.choice = Bucket
-	} else {
-		d.choice = d.refers()
+	if f.Child.Newest.Drop && f.Child.Newest.N < d.kept {
+		d.bounded, d.kept = true, f.Child.Newest.N
 	}
-	d.copies()
-	d.newest()
-	d.totals()
-	d.folds()
+	switch {
+	case f.Child.Value && d.values():
+		d.choice = Values
+	case d.embeds():
+		d.choice = Embed
+	case d.outlier():
+		d.choice = Outlier
+	}
+	if d.choice != 0 && d.bounded {
+		d.choice |= Bounded
+	}
+	if d.choice == 0 {
+		d.bounded, d.kept, d.large = false, f.n, d.large || f.n > FewLimit
+		if d.choice = Bucket; !d.pages() {
+			d.choice = d.refers()
+		}
+		d.copies()
+		d.newest()
+		d.canonical()
+		d.totals()
+		d.folds()
+	} else {
+		d.embedded()
+	}
+	d.kinds()
+	d.expires()
+	d.parentsShown()
 	return d
+}
+
+func (d *decision) answer() answer { return answer{d.choice, d.turned} }
+
+// canonical makes the first end by name the parent, where both ends store the same.
+func (d *decision) canonical() {
+	if s := d.choice.Structure(); d.shape != manyToMany || s != TwoWay && s != Links {
+		return
+	}
+	first, second := d.Parent.Name, d.Child.Name
+	if d.turned {
+		first, second = second, first
+	}
+	wanted := first > second && first != "parents" && second != "children"
+	if d.turned != wanted {
+		d.swap()
+		d.choice = d.choice.turned()
+	}
 }
 
 // text is fmt.Sprintf, if anybody reads it.
@@ -67,19 +106,59 @@ func (d *decision) but(rule Rule, figure, format string, args ...any) {
 	}
 }
 
-// without says that the choice makes no use of a field of the relation, why, and what to do instead.
+// without says that the choice makes no use of a field of the relation, why, and what to do instead. The first reason is enough.
 func (d *decision) without(field string, rule Rule, figure, format string, args ...any) {
-	if d.want {
-		d.reasons = append(d.reasons, Reason{Text: fmt.Sprintf(format, args...), Figure: figure, Rule: rule, Unused: field})
+	told := func(r Reason) bool { return r.Unused == d.field(field) }
+	if d.want && !slices.ContainsFunc(d.reasons, told) {
+		d.reasons = append(d.reasons, Reason{Text: fmt.Sprintf(format, args...), Figure: figure, Rule: rule, Unused: d.field(field)})
 	}
+}
+
+// mark is a figure's text, with a word if a field that it is made of is only assumed.
+func (d *decision) mark(text string, fields ...string) string {
+	if !d.want {
+		return ""
+	}
+	for _, field := range fields {
+		if d.isAssumed(field) {
+			return text + " (assumed)"
+		}
+	}
+	return text
+}
+
+// values decides whether plain values are an array in their parent.
+func (d *decision) values() bool {
+	limit := int64(ManyLimit)
+	switch {
+	case d.kept > limit:
+		d.large = true
+		d.say(ruleArrays, beyond(d.kept), "too many %s for an array%s", d.Child.Name, d.growth())
+		return false
+	case arrayBytes(d.kept, d.Child.Bytes) > ArrayLimit:
+		d.large = true
+		d.say(ruleWorking, d.arrayFigure(), "an array of %s would be read with every read of one of the %s", d.Child.Name, d.Parent.Name)
+		return false
+	case d.hot() && d.kept > 1 && !d.Atomic:
+		d.large = true
+		d.sayHot()
+		return false
+	}
+	d.say(ruleValues, d.countFigure(limit), "%s are values without an identity, and stay in the document that they describe", d.Child.Name)
+	if d.Child.Alone >= AccessLimit || d.Child.Shows >= AccessLimit {
+		d.say(ruleAccess, "1 index", "an index on the array finds %s by a value", d.Parent.Name)
+	}
+	return true
 }
 
 // embeds decides whether the children are within their parent: unless something speaks against it.
 func (d *decision) embeds() bool {
+	if d.Child.Value {
+		return false // there are too many for their parent
+	}
 	hard := d.cannotEmbed()
 	objections := d.objections()
-	switch {
-	case hard:
+	if hard || len(objections) > 0 && !d.Atomic {
 		for _, o := range objections {
 			d.say(o.Rule, o.Figure, "%s", o.Text)
 		}
@@ -87,22 +166,22 @@ func (d *decision) embeds() bool {
 			d.but(ruleAtomic, "", "parent and children can't change in one step: use a transaction")
 		}
 		return false
-	case len(objections) > 0 && !d.Atomic:
-		for _, o := range objections {
-			d.say(o.Rule, o.Figure, "%s", o.Text)
-		}
-		return false
 	}
-	d.say(ruleEmbed, "1 command", "%s are read with their %s, and nothing compels to part them", d.Child, d.Parent)
-	if d.ReadsPerWrite >= WriteLimit {
-		d.say(ruleChange, d.text("read/write ratio %s ≥ 1", ratioText(d.ReadsPerWrite)), "they are not written more often than read")
+	rule := ruleEmbed
+	if d.shape == oneToOne {
+		rule = ruleOneToOne
 	}
-	what := "a parent has few %s, and no more than these"
-	if d.bounded {
-		what = "only the newest %s are kept, and the others dropped"
+	d.say(rule, "1 command", "%s are read with their %s, and nothing compels to part them", d.Child.Name, d.Parent.Name)
+	if d.ReadsPerAdd >= WriteLimit {
+		d.say(ruleChange, d.mark("read/write ratio "+ratioText(d.ReadsPerAdd), "ReadsPerAdd")+" ≥ 1", "%s are not written more often than read", d.Child.Name)
 	}
-	d.say(ruleArrays, d.text("at most %s ≤ %d", countText(d.n), FewLimit), what, d.Child)
-	d.say(ruleLimit, d.sizeFigure(d.n, d.ChildBytes), "the largest of the %s fits a document", d.Parent)
+	switch {
+	case d.bounded:
+		d.say(ruleArrays, d.text("at most %s ≤ %d", countText(d.kept), FewLimit), "only the newest %s are kept, and the others dropped", d.Child.Name)
+	case d.shape == oneToMany:
+		d.say(ruleArrays, d.countFigure(FewLimit), "a parent has few %s, and no more than these", d.Child.Name)
+	}
+	d.say(ruleLimit, d.sizeFigure(d.kept, d.Child.Bytes, "Child.Bytes"), "the largest of the %s stays small", d.Parent.Name)
 	if d.Atomic {
 		d.say(ruleAtomic, "1 atomic write", "parent and children change in one step")
 	}
@@ -115,165 +194,82 @@ func (d *decision) embeds() bool {
 // cannotEmbed says what makes embedding impossible or a mistake whatever else is wanted.
 func (d *decision) cannotEmbed() bool {
 	switch {
-	case d.n == unbounded:
+	case d.kept == unbounded:
 		d.large = true
-		d.say(ruleArrays, "unbounded", "nothing ends the number of %s, and an array should not grow without bound", d.Child)
-	case d.n > FewLimit:
+		d.say(ruleArrays, "unbounded", "nothing ends the number of %s, and an array should not grow without bound", d.Child.Name)
+	case d.kept > FewLimit:
 		d.large = true
-		d.say(ruleArrays, d.text("%s > %d", countText(d.n), FewLimit), "too many %s to embed%s", d.Child, d.growth())
-	}
-	if d.n != unbounded && !d.fits(d.n, d.ChildBytes) {
+		d.say(ruleArrays, d.text("%s > %d", d.worstText(), FewLimit), "too many %s to embed%s", d.Child.Name, d.growth())
+	case d.shape != oneToOne && arrayBytes(d.kept, d.Child.Bytes) > ArrayLimit:
 		d.large = true
-		d.say(ruleLimit, d.sizeFigure(d.n, d.ChildBytes), "embedded, %s would not fit a document", d.Child)
+		d.say(ruleWorking, d.arrayFigure(), "embedded, %s would be read with every read of one of the %s", d.Child.Name, d.Parent.Name)
 	}
-	if d.shared {
-		d.say(ruleShared, d.upTo(d.parents, d.Parent), "one of the %s can belong to several: embedded, it would be in each of them, and change in each", d.Child)
+	if d.kept != unbounded && !d.fits(d.kept, d.Child.Bytes) {
+		d.large = true
+		d.say(ruleLimit, d.sizeFigure(d.kept, d.Child.Bytes, "Child.Bytes"), "embedded, %s would not fit a document", d.Child.Name)
 	}
-	return d.large || d.shared
-}
-
-// growth tells how the worst count comes about, if not at once.
-func (d *decision) growth() string {
-	c := d.Children
-	if c.PerDay <= 0 || d.bounded {
-		return ""
+	if d.shape == manyToMany {
+		d.say(ruleShared, d.upTo(d.parents, d.Parent.Name), "one of the %s can belong to several: embedded, it would be in each of them, and change in each", d.Child.Name)
 	}
-	if c.Max == 0 {
-		c.Max = tenTimes(c.Typical)
-	}
-	if c.Days == 0 {
-		c.Days = defaultDays
-	}
-	rate := ratioText(c.PerDay)
-	if c.PerDay < 1000 {
-		rate = d.text("%.4g", c.PerDay) // it is multiplied by thousands
-	}
-	return d.text(": %s today and %s a day for %s days", countText(c.Max), rate, ratioText(c.Days))
-}
-
-// upTo is "up to 60 products".
-func (d *decision) upTo(n int64, what string) string {
-	if n == unbounded {
-		return d.text("any number of %s", what)
-	}
-	return d.text("up to %s %s", countText(n), what)
+	return d.large || d.shape == manyToMany
 }
 
 // objections speak against embedding, but for atomicity.
 func (d *decision) objections() (out []Reason) {
-	if d.Standalone >= AccessLimit {
-		out = append(out, Reason{d.text("some %s are looked up on their own", d.Child),
-			d.text("%s of reads ≥ %s", percent(d.Standalone), percent(AccessLimit)), ruleStandalone, false, ""})
+	object := func(rule Rule, figure, format string, args ...any) {
+		out = append(out, Reason{Text: d.text(format, args...), Figure: figure, Rule: rule})
 	}
-	if d.ReadsPerWrite < WriteLimit {
-		out = append(out, Reason{d.text("%s are written more often than they are read with their %s", d.Child, d.Parent),
-			d.text("read/write ratio %s < 1", ratioText(d.ReadsPerWrite)), ruleAppended, false, ""})
+	p, c := d.Parent.Name, d.Child.Name
+	if d.Child.Alone >= AccessLimit {
+		object(ruleStandalone, d.mark(percent(d.Child.Alone)+" of reads", "Child.Alone")+" ≥ "+percent(AccessLimit), "some %s are looked up on their own", c)
 	}
-	if d.Together < AccessLimit {
-		out = append(out, Reason{d.text("%s are seldom read with their %s", d.Parent, d.Child),
-			d.text("%s of reads < %s", percent(d.Together), percent(AccessLimit)), ruleTogether, false, ""})
+	if d.ReadsPerAdd < WriteLimit {
+		object(ruleAppended, d.mark("read/write ratio "+ratioText(d.ReadsPerAdd), "ReadsPerAdd")+" < 1", "%s are added more often than they are read with their %s", c, p)
+	}
+	if d.Child.ReadsPerChange < WriteLimit {
+		object(ruleChange, d.mark("reads/change "+ratioText(d.Child.ReadsPerChange), "Child.ReadsPerChange")+" < 1", "%s change more often than they are read", c)
+	}
+	if d.Parent.Shows < AccessLimit {
+		object(ruleTogether, d.mark(percent(d.Parent.Shows)+" of reads", "Parent.Shows")+" < "+percent(AccessLimit), "%s are seldom read with their %s", p, c)
+	} else if waste := (1 - d.Parent.Shows) * float64(arrayBytes(min(d.typical, d.kept), d.Child.Bytes)); waste > WasteLimit {
+		object(ruleWorking, d.mark(bytesText(int64(waste))+" a read", "Parent.Shows", "Child.Bytes", "Parent.Has.Typical")+" > "+bytesText(WasteLimit),
+			"most reads of %s would carry %s that they don't show", p, c)
+	}
+	if d.hot() {
+		object(ruleHot, d.hotFigure(), "one of the %s would be written too often", p)
 	}
 	return out
 }
 
-// refers decides which side holds the reference: the one whose array stays bounded, and that is asked.
-func (d *decision) refers() Choice {
-	list := d.n <= ManyLimit && d.fits(d.n, d.IDBytes)
-	back := d.parents <= ManyLimit && plus(arrayBytes(d.parents, d.IDBytes), d.ChildBytes) <= model.MaxDocument
-	asked, listed := d.ToParent >= AccessLimit, d.Together >= AccessLimit
-	d.say(ruleJoins, "1 command more", "a join by id and index costs little more than one on the server would")
-	switch {
-	case !list && d.shared && !back:
-		d.say(ruleWhere, d.text("%s: %s; %s: %s", d.Child, d.listFigure(), d.Parent, d.backFigure()),
-			"ids would outgrow both sides: each link is a document")
-		return Links
-	case !list:
-		d.say(ruleWhere, d.listFigure(), "ids of %s would outgrow one of the %s, so one of the %s holds the id", d.Child, d.Parent, d.Child)
-		return ParentRef
-	case d.shared && !back:
-		d.sayList()
-		d.say(ruleWhere, d.backFigure(), "ids of %s would outgrow one of the %s; an index on the list finds them", d.Parent, d.Child)
-		return ChildRefs
-	case asked && listed && !d.Atomic:
-		d.sayList()
-		d.sayAsked()
-		d.but(ruleTwoWay, "2 writes, not atomic", "a link is stored twice; a check and a repair belong to it")
-		if d.shared {
-			d.say(ruleNoJoin, "1 command less each way", "both sides list the other: no documents that only join")
-		}
-		return TwoWay
-	case asked && (!listed || d.Atomic && (!d.shared || d.parents < d.n)):
-		d.sayAsked()
-		d.sayOneStep(listed)
-		return ParentRef
-	}
-	d.sayList()
-	if asked {
-		d.sayOneStep(true)
-	}
-	return ChildRefs
+// hot reports whether one parent gains children faster than one document should be written.
+func (d *decision) hot() bool { return d.Parent.Has.PerSecond > HotLimit }
+
+func (d *decision) hotFigure() string {
+	return d.text("%s writes a second > %d", ratioText(d.Parent.Has.PerSecond), HotLimit)
 }
 
-func (d *decision) sayList() {
-	if d.want {
-		d.say(ruleWhere, d.listFigure(), "a list of ids in each of the %s stays bounded, and shows them in order", d.Parent)
-	}
+func (d *decision) sayHot() {
+	d.say(ruleHot, d.hotFigure(), "one of the %s would be written too often", d.Parent.Name)
 }
 
-func (d *decision) sayAsked() {
-	d.say(ruleAccess, d.text("%s of reads ≥ %s", percent(d.ToParent), percent(AccessLimit)), "%s are asked for their %s", d.Child, d.Parent)
-}
-
-func (d *decision) sayOneStep(both bool) {
-	if d.Atomic && both {
-		d.say(ruleTwoWay, "1 atomic write", "a link changes in one step if one side holds it; an index serves the other direction")
+// outlier decides whether only the few largest parents have children beside them.
+func (d *decision) outlier() bool {
+	if d.shape != oneToMany || d.Atomic || d.Child.Value || d.bounded || !d.large || d.p99 > FewLimit || d.Child.Page > 0 ||
+		arrayBytes(d.p99, d.Child.Bytes) > ArrayLimit || !d.fits(d.p99, d.Child.Bytes) || len(d.objections()) > 0 {
+		return false
 	}
+	d.say(ruleOutlier, d.text("99 in 100 have at most %s ≤ %d", countText(d.p99), FewLimit), "only few of the %s outgrow their document: the rest of those overflows", d.Parent.Name)
+	return true
 }
 
 // fits reports whether a parent with n elements of that size is a document.
 func (d *decision) fits(n, each int64) bool {
-	return n != unbounded && plus(d.ParentBytes, arrayBytes(n, each)) <= model.MaxDocument
+	return n != unbounded && plus(d.Parent.Bytes, arrayBytes(n, each)) <= model.MaxDocument
 }
 
-func (d *decision) sizeFigure(n, each int64) string {
-	if !d.want {
-		return ""
-	}
-	what := countText(n) + " " + d.Child + " × " + bytesText(each)
-	document := plus(d.ParentBytes, arrayBytes(n, each))
-	if n == unbounded || document == math.MaxInt64 {
-		return what + ", far beyond 16 MB"
-	}
-	return fmt.Sprintf("%s = %s, with the parent %s of 16 MB", what, bytesText(times(n, each)), bytesText(document))
-}
-
-// listFigure compares the list of children's ids with what a parent has room for.
-func (d *decision) listFigure() string {
-	switch {
-	case !d.want:
-		return ""
-	case d.n > ManyLimit:
-		return beyond(d.n)
-	case !d.fits(d.n, d.IDBytes):
-		return d.sizeFigure(d.n, d.IDBytes)
-	}
-	return d.text("%s ≤ %s; %s", countText(d.n), countText(ManyLimit), d.sizeFigure(d.n, d.IDBytes))
-}
-
-// backFigure says why the list of parents' ids outgrows a child.
-func (d *decision) backFigure() string {
-	if d.parents > ManyLimit {
-		return beyond(d.parents)
-	}
-	return d.text("%s × %s, with the child more than 16 MB", countText(d.parents), bytesText(d.IDBytes))
-}
-
-// beyond is "3,830 > 3,000", or "unbounded".
-func beyond(n int64) string {
-	if n == unbounded {
-		return "unbounded"
-	}
-	return countText(n) + " > " + countText(ManyLimit)
+// listed reports whether a list of n ids stays small.
+func (d *decision) listed(n, each int64) bool {
+	return n <= ManyLimit && d.fits(n, each) && arrayBytes(n, each) <= ArrayLimit
 }
 
 func percent(v float64) string { return fmt.Sprintf("%.3g %%", v*100) }

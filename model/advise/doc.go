@@ -3,43 +3,56 @@
 //
 // # Choosing
 //
-// [Choose] is handed a [Relation], which is what an application knows of its data: how many children a parent has, how large they
-// are, how they are read and written. What isn't known is assumed, and said so. In short:
+// [Choose] takes a [Relation]: how many children a parent has, how large they are, how both ends are read and written. It assumes
+// what isn't known, and says so. In short:
 //
-//	a parent has few, read with it                        [Embed]          embed.Embedded
-//	few of them kept, the others dropped                  [Embed]|[Bounded]   denorm.Bounded
-//	many, or looked up on their own, or shared            [ChildRefs]      relate.ChildRefs
-//	squillions, or growing without bound                  [ParentRef]      relate.ParentRef
-//	both ends ask for the other                           [TwoWay]         relate.TwoWay, relate.ManyToMany
-//	neither end can list the other                        [Links]          relate.JoinCollection, denorm.WideRow
-//	too many for an array, read page by page              [Bucket]         denorm.Bucket
-//	fields of the other side shown, which change seldom   [CopyIntoParent], [CopyIntoChild]   denorm.Copy
-//	such fields that are all there is of the parent       [Fold]           denorm.Copy.Fold
-//	the newest few shown with the parent                  [Subset]         denorm.Subset
-//	a number of them shown with the parent                [Counter]        denorm.Counter
+//	few children, read with their parent                   [Embed]             embed.Embedded, embed.One
+//	few of them kept, the others dropped                   [Embed]|[Bounded]   denorm.Bounded
+//	plain values, such as tags                             [Values]            an array with an index
+//	few children, but in one parent of a hundred           [Outlier]           denorm.Outlier
+//	many children of one parent                            [ParentRef]         relate.ParentRef
+//	many, in an order kept by hand or with a fixed bound   [ChildRefs]         relate.ChildRefs
+//	shared children, asked for from one end                [ChildRefs]         relate.ChildRefs
+//	shared children, asked for from both ends              [TwoWay]            relate.ManyToMany
+//	neither end can list the other; links with fields      [Links]             relate.JoinCollection, denorm.WideRow
+//	too many for an array, read page by page               [Bucket]            denorm.Bucket
+//	a tree                                                 [DocumentTree] to [NestedSet]   package paths
+//
+//	fields of the other end shown, which change seldom     [CopyIntoParent], [CopyIntoChild]   denorm.Copy
+//	such fields that are all there is of the parent        [Fold]              denorm.Copy.Fold
+//	the newest few shown with the parent                   [Subset]            denorm.Subset
+//	a number of them shown with the parent                 [Counter], [Distinct], [Approximate]   denorm.Counter, …
+//	children of several kinds                              [Kinds]             embed.Kinds, embed.Union
+//	children that are of use for some days                 [Expiry]            schema.Expiry
 //
 // # Rules
 //
-// Each [Reason] of an [Advice] names its rule and the figures that were compared. The sources are texts, which the rules quote by
-// number:
+// Each [Reason] of an [Advice] names its rule and the figures that were compared. The rules quote their sources by these names:
 //
-//	001  rows by one id with columns by the other: users who like items
-//	002  "NoSQL Data Modeling Techniques", by its sections
-//	000  data modeling for document databases (Azure Cosmos DB); 003 is its newer version
-//	004  "6 Rules of Thumb for MongoDB Schema Design", parts 1 to 3; the six rules are in part 3
+//	001        rows by one id with columns by the other: users who like items
+//	002        "NoSQL Data Modeling Techniques", by its sections
+//	000        data modeling for document databases (Azure Cosmos DB); 003 is its newer version
+//	004        "6 Rules of Thumb for MongoDB Schema Design", parts 1 to 3; the six rules are in part 3
+//	manual     MongoDB's manual, "Data Modeling", by its pages
+//	Firestore  Firestore's documentation, by its pages
 //
-//	limit                                        figure            published as
-//	[FewLimit], children to embed                300               "a few hundred" (004 rule 3)
-//	[ManyLimit], ids in an array                 3000              "a few thousand" (004 rule 3)
-//	model.MaxDocument                            16 MiB            the server's limit (004 part 1)
-//	[AccessLimit], a way of access counts        1 read in 10      "need to access an object on its own" (004 rules 2, 6)
-//	[WriteLimit], reads per write                1                 "changes infrequently" (000), "appended all the time" (002 §3),
-//	                                                               "less often than they are updated" (004 part 2)
-//	[CopyLimit], reads per change of a copy      10, and as many   "read much more often than updated" (004 rule 5); with more
-//	                                             as hold a copy    holders the ratio matters more (004 part 2)
+//	limit                                     figure             published as
+//	[FewLimit], children to embed             300                "a few hundred" (004 rule 3)
+//	[ManyLimit], ids in an array              3000               "a few thousand" (004 rule 3)
+//	[ArrayLimit], bytes of an array           256 KiB            documents are read whole (manual, bloated documents)
+//	[WasteLimit], bytes a read doesn't show   16 KiB             "data that is accessed together" (the same)
+//	model.MaxDocument                         16 MiB             the server's limit (004 part 1)
+//	[HotLimit], writes a second               100                a document's rate is limited (Firestore, distributed counters)
+//	[AccessLimit], a way of access counts     1 read in 10       "need to access an object on its own" (004 rules 2, 6)
+//	[WriteLimit], reads per write             1                  "changes infrequently" (000), "appended all the time" (002 §3)
+//	[CopyLimit], reads per change of a copy   10, and as many    "read much more often than updated" (004 rule 5); with more
+//	                                          as hold a copy     holders the ratio matters more (004 part 2)
+//	[NestedLimit], reads per change           1000               "best for static trees" (manual, nested sets)
 //
-// Where a text gives words and no figure, the figure is this package's; a few is three. A relation near a limit is told so by its
-// flips: the nearest comes first.
+// Where a source gives words and no figure, the figure is this package's.
+//
+// An advice names its runners-up, and what leads to each: a [Flip] is announced at the boundary, one step after the last value that
+// keeps the choice. Where publishers disagree, their answers are among the runners-up.
 //
 // # Sizes
 //
@@ -48,7 +61,7 @@
 // value, a byte of type, and its index in decimal as a name.
 //
 //   - The size of a value: [Budget.Size]; the largest document: [Budget.Worst]; in a test: [Worst.Fits]
-//   - One element at its worst, a relation's ChildBytes: [Budget.Item]
+//   - One element at its worst, the Bytes of an End: [Budget.Item]
 //   - How many there is room for: [Budget.Room]; how long that lasts: [Budget.Days]
 //   - What breaks the bounds: [Budget.Breaches]
 //
@@ -58,7 +71,7 @@
 //
 //	found, err := survey.Run(ctx, db)
 //	relation := found.Relation
-//	relation.Standalone = 0.2   // what only the application knows
+//	relation.Child.Alone = 0.2   // what only the application knows
 //	advice := advise.Choose(relation)
 //
 // A [Spread] says how sure it is. Of a collection that was read whole everything is known. Of a sample of n, a quantile lies
@@ -68,12 +81,12 @@
 //
 // [Growth] is told by the times in ObjectIDs: of each parent whose first child is older than 90 days (SurveySpec.Window), how many
 // came within the last 90. A burst counts for nothing, and the greatest of many counts is drawn towards their mean. Choose
-// extrapolates what the parent that gains most gained over Children.Days, ten years by default. Where there are no times, or all
+// extrapolates what the parent that gains most gained over [Count].Days, ten years by default. Where there are no times, or all
 // children or all parents are younger than the window, growth is left unknown: Choose then assumes none, and lists it as assumed.
 //
 // # Costs
 //
-// Choose and Budget compute; they send nothing, and take microseconds to a few milliseconds. A survey of embedded children sends
+// Choose and Budget compute. They send nothing, and take microseconds to some milliseconds. A survey of embedded children sends
 // 3 commands; one of references 7, and 3 more for each further thousand of the sample. It counts nothing by reading, and writes nothing.
 //
 // # Consistency

@@ -9,25 +9,28 @@ import (
 // A person has a few addresses; a product lists parts that others are made of too; a host writes logs without end.
 var (
 	peopleHaveAddresses = advise.Relation{
-		Parent: "people", Child: "addresses",
-		Children: advise.Count{Typical: 2, Max: 12}, ChildBytes: 120,
-		Standalone: advise.None, ReadsPerWrite: 40,
+		Parent:      advise.End{Name: "people", Has: advise.Count{Typical: 2, Max: 12}},
+		Child:       advise.End{Name: "addresses", Bytes: 120, Alone: advise.None},
+		ReadsPerAdd: 40,
 	}
 	productsListParts = advise.Relation{
-		Parent: "products", Child: "parts",
-		Children: advise.Count{Typical: 200, Max: 1500}, Parents: advise.Count{Typical: 4, Max: 60},
-		Standalone: 0.3, // "find the part with this number"
-		IntoParent: advise.Copied{Fields: "name", Bytes: 30, ReadsPerChange: 5000},
+		Parent: advise.End{Name: "products", Has: advise.Count{Typical: 200, Max: 1500}},
+		Child: advise.End{
+			Name: "parts", Has: advise.Count{Typical: 4, Max: 60}, // a part belongs to several products
+			Alone:  0.3,         // "find the part with this number"
+			Shows:  advise.None, // nobody asks for the products of a part
+			Copied: advise.Copied{Fields: "name", Bytes: 30, ReadsPerChange: 5000},
+		},
 	}
 	hostsWriteLogs = advise.Relation{
-		Parent: "hosts", Child: "logmsgs",
-		Children: advise.Count{Typical: 2e6, Max: 3e7, Unbounded: true}, ChildBytes: 150,
-		ReadsPerWrite: 0.01,
-		Newest:        advise.Newest{N: 1000, ReadsPerWrite: 2}, // the page of a host shows the last thousand
+		Parent:      advise.End{Name: "hosts", Has: advise.Count{Typical: 2e6, Max: 3e7, Unbounded: true}},
+		Child:       advise.End{Name: "logmsgs", Bytes: 150, Newest: advise.Newest{N: 1000, ReadsPerWrite: 2}}, // a host's page shows the last thousand
+		ReadsPerAdd: 0.01,
+		Now:         advise.Embed, // as it is stored today
 	}
 )
 
-// Three relations of one application, each described by what is known of it; and a change of the figures that a unit test would
+// Three relations of one application, each described by what is known of it, and a change of the figures that a unit test would
 // notice.
 func ExampleChoose() {
 	for _, r := range []advise.Relation{peopleHaveAddresses, productsListParts, hostsWriteLogs} {
@@ -37,47 +40,94 @@ func ExampleChoose() {
 	// In a unit test: advise.Choose(peopleHaveAddresses).Want(t, advise.Embed). Later somebody wants a list of all addresses in a
 	// city, and the test fails.
 	r := peopleHaveAddresses
-	r.Standalone = 0.25
+	r.Child.Alone = 0.25
 	fmt.Println(advise.Choose(r).Choice == advise.Embed, advise.Choose(r).Choice)
 	// Output:
-	// people → addresses: embed (embed.Embedded)
+	// people → addresses: embed
+	//   embed.Embedded: embed.NewEmbedded[Address](people, "addresses", embed.EmbeddedSpec{Key: "_id", Max: 12})
+	//     field people.addresses: an array of addresses, omitempty
+	//     index people {addresses._id: 1}
+	//     commands: parent with its children 1, add a child 1, change a child 1, remove a child 1
 	//   because addresses are read with their people, and nothing compels to part them: 1 command [004 rule 1]
-	//   because they are not written more often than read: read/write ratio 40 ≥ 1 [000 when to embed, 3]
+	//   because addresses are not written more often than read: read/write ratio 40 ≥ 1 [000 when to embed, 3]
 	//   because a parent has few addresses, and no more than these: at most 12 ≤ 300 [004 rule 3]
-	//   because the largest of the people fits a document: 12 addresses × 120 B = 1.4 kB, with the parent 2.4 kB of 16 MB [004 part 1]
+	//   because the largest of the people stays small: 12 addresses × 120 B = 1.4 kB, with the parent 1.9 kB (assumed) of 16 MB [004 part 1]
+	//   runner-up: parent reference (relate.ParentRef), if
+	//     Child.Alone none → 0.1
+	//     Parent.Has.Unbounded false → true
+	//     Parent.Has.Max 12 → 301
+	//     ReadsPerAdd 40 → below 1
+	//     Parent.Shows not given → below 0.1
+	//     Child.Bytes 120 → 21,842
+	//     Child.ReadsPerChange not given → below 1
+	//     Parent.Bytes not given → 16,775,734
+	//     Parent.Has.PerDay not given → 0.0789
+	//     Parent.Has.PerSecond not given → above 100
 	//   runner-up: child references (relate.ChildRefs), if
-	//     Standalone none → 0.1
-	//     Children.Max 12 → 301
-	//     ReadsPerWrite 40 → 0.5
-	//     Together not given → 0.05
-	//     Parents.Max not given → 2
-	//     ChildBytes 120 → 1,398,013
-	//     Parents.Unbounded false → true
-	//   assumed: Children.PerDay none, Parents.Max 1, Parents.Typical 1, ParentBytes 1,024, IDBytes 12, Together 1, ToParent none
+	//     Child.Has.Unbounded false → true
+	//   runner-up: two-way references with addresses as the parents (relate.ManyToMany), if
+	//     Child.Has.Max not given → 2
+	//   assumed: Parent.Has.PerDay none, Child.Has.Max 1, Child.Has.Typical 1, Parent.Bytes 512, Parent.IDBytes 12, Child.IDBytes 12, Parent.Alone 1, Parent.Shows 1, Parent.ReadsPerChange 100, Child.Shows none, Child.ReadsPerChange 100
 	//
-	// products → parts: child references, copies in the parent (relate.ChildRefs, denorm.Copy)
+	// products → parts: child references, copies in the parent
+	//   relate.ChildRefs: relate.NewChildRefs(products, "parts._id", parts)
+	//     field products.parts: an array of documents with the _id of one of the parts, omitempty
+	//     index products {parts._id: 1}
+	//     commands: parent with its children 2, child with its parent 2, insert and list a child 2, list a child 1, reorder 1
+	//   denorm.Copy: denorm.NewCopy(parts, products, denorm.CopySpec{KeyPath: "parts._id", Fields: []denorm.Field{{From: "name"}}})
+	//     field products.parts: name beside the _id in each element
+	//     index products {parts._id: 1}
+	//     commands: parent with its children 1, change a copied field 2
 	//   because too many parts to embed: 1,500 > 300 [004 rule 3]
 	//   because one of the parts can belong to several: embedded, it would be in each of them, and change in each: up to 60 products [000 when to refer, 2]
 	//   because some parts are looked up on their own: 30 % of reads ≥ 10 % [004 rule 2]
 	//   because a join by id and index costs little more than one on the server would: 1 command more [004 rule 4]
-	//   because a list of ids in each of the products stays bounded, and shows them in order: 1,500 ≤ 3,000; 1,500 parts × 12 B = 17.6 kB, with the parent 26.3 kB of 16 MB [000 where to refer]
+	//   because a list of ids in each of the products stays bounded, and shows them in order: 1,500 × 12 B = 25.3 kB; 1,500 ≤ 3,000 [000 where to refer]
 	//   because a copy of name in products saves their reads a command: reads/change 5,000 ≥ 10, copies of one 4 [004 rule 5]
 	//   although copies of name are old for a moment after a change: 2 writes, not atomic [004 part 2]
-	//   runner-up: two-way references, copies in the parent (relate.ManyToMany, denorm.Copy), if
-	//     ToParent not given → 0.1
-	//   assumed: Children.PerDay none, Parents.PerDay none, ParentBytes 1,024, ChildBytes 256, IDBytes 12, Together 1, ToParent none, ReadsPerWrite 10
+	//   runner-up: two-way references, copies in the children with parts as the parents (relate.ManyToMany, denorm.Copy), if
+	//     Child.Shows none → 0.1
+	//   runner-up: child references with parts as the parents (relate.ChildRefs), if
+	//     Parent.Has.Max 1,500 → 3,001
+	//     Parent.Has.Unbounded false → true
+	//     Parent.Ordered false → true
+	//     Parent.Shows not given → below 0.1
+	//     Parent.Has.PerDay not given → 0.411
+	//     Parent.Has.PerSecond not given → above 100
+	//   runner-up: child references (relate.ChildRefs), if
+	//     Child.Copied.Bytes 30 → 149
+	//     Child.Copied.Strong false → true
+	//     Child.IDBytes not given → 131
+	//     Child.Copied.ReadsPerChange 5,000 → below 10
+	//     Parent.Bytes not given → 16,692,822
+	//   assumed: Parent.Has.PerDay none, Child.Has.PerDay none, Parent.Bytes 512, Parent.IDBytes 12, Child.Bytes 512, Child.IDBytes 12, ReadsPerAdd 10, Parent.Alone 1, Parent.Shows 1, Parent.ReadsPerChange 100, Child.ReadsPerChange 100
 	//
-	// hosts → logmsgs: parent reference, the newest in the parent (relate.ParentRef, denorm.Subset)
+	// hosts → logmsgs: parent reference, the newest in the parent
+	//   relate.ParentRef: relate.NewParentRef(logmsgs, "host", hosts, relate.ParentRefSpec{})
+	//     field logmsgs.host: the _id of one of the hosts
+	//     index logmsgs {host: 1, _id: -1}
+	//     commands: parent with its children 2, child with its parent 2, add a child 1, change a child 1, remove a child 1
+	//   denorm.Subset: denorm.NewSubset(logmsgs, "host", hosts, "newest", denorm.SubsetSpec{Max: 1000, By: bson.D{{"_id", -1}}})
+	//     field hosts.newest: an array of logmsgs, omitempty
+	//     index logmsgs {host: 1, _id: -1}
+	//     commands: parent with the newest 1, add a child 2
+	//   from today's embed: relate.NewExtract(hosts, "logmsgs", logmsgs, relate.ExtractSpec{…})
 	//   because nothing ends the number of logmsgs, and an array should not grow without bound: unbounded [004 rule 3]
-	//   because logmsgs are written more often than they are read with their hosts: read/write ratio 0.01 < 1 [002 §3]
+	//   because logmsgs are added more often than they are read with their hosts: read/write ratio 0.01 < 1 [002 §3]
 	//   because a join by id and index costs little more than one on the server would: 1 command more [004 rule 4]
-	//   because ids of logmsgs would outgrow one of the hosts, so one of the logmsgs holds the id: unbounded [000 where to refer]
+	//   because each of the logmsgs belongs to one of the hosts, and holds its id: 1 write to add, 1 index [manual one-to-many with references]
 	//   because the newest 1,000 are in their parent too, and shown with it by 1 command: read/write ratio 2 ≥ 1 [004 part 2]
 	//   runner-up: parent reference (relate.ParentRef), if
-	//     Newest.N 1,000 → 3,001
-	//     Newest.ReadsPerWrite 2 → 0.5
-	//     Parents.Max not given → 2
-	//   assumed: Parents.Max 1, Parents.Typical 1, ParentBytes 1,024, IDBytes 12, Together 1, Standalone none, ToParent none
+	//     Child.Newest.N 1,000 → 1,688
+	//     Child.Bytes 150 → 258
+	//     Child.Newest.ReadsPerWrite 2 → below 1
+	//     Parent.Bytes not given → 16,622,322
+	//     Parent.Has.PerSecond not given → above 100
+	//   runner-up: a document for each link (relate.JoinCollection), if
+	//     Child.Has.Unbounded false → true
+	//   runner-up: child references with logmsgs as the parents (relate.ChildRefs), if
+	//     Child.Has.Max not given → 2
+	//   assumed: Child.Has.Max 1, Child.Has.Typical 1, Parent.Bytes 512, Parent.IDBytes 12, Child.IDBytes 12, Parent.Alone 1, Parent.Shows 1, Parent.ReadsPerChange 100, Child.Alone none, Child.Shows none, Child.ReadsPerChange 100
 	//
-	// false child references
+	// false parent reference
 }

@@ -70,7 +70,7 @@ func ExampleSurvey() {
 	}
 
 	relation := found.Relation
-	relation.Standalone = 0.5 // what no collection tells: books are looked up by name, too
+	relation.Child.Alone = 0.5 // what no collection tells: books are looked up by name, too
 	fmt.Print("\n", advise.Choose(relation))
 	// Output:
 	// db.publishers.aggregate([{$match: {books: {$in: [ObjectId('659200800000000000000000')]}}}, {$project: {v: {$setUnion: [{$cond: [{$isArray: '$books'}, '$books', []]}]}}}, {$unwind: '$v'}, {$match: {v: {$in: [ObjectId('659200800000000000000000')]}}}, {$group: {_id: '$v', n: {$sum: Long('1')}, first: {$min: {$cond: [{$in: [{$type: '$_id'}, ['objectId', 'date']]}, {$toDate: '$_id'}, null]}}, last: {$max: {$cond: [{$in: [{$type: '$_id'}, ['objectId', 'date']]}, {$toDate: '$_id'}, null]}}}}])
@@ -81,21 +81,31 @@ func ExampleSurvey() {
 	//   bytes of a child: 96 at p50, 117 at p99, at most 117; all 191 read
 	//   children added a day: 1.07 in all, 1 (0.775 to 1.29) to the parent that gains most, by 90 days of 3 parents
 	//   references that lead nowhere: 1 of 22
-	// Children.Typical 9: p50 of all 3 read
-	// Children.Max 180: the most of all 3 read
-	// Parents.Typical 1: p50 of all 191 read
-	// Parents.Max 1: the most of all 191 read
-	// ParentBytes 3,001: p99 of all 3 read
-	// ChildBytes 117: p99 of all 191 read
-	// IDBytes 12: the longest that was read
-	// Children.PerDay 1: 0.775 to 1.29, by what came to 3 parents in the last 90 days
+	// Parent.Has.Typical 9: p50 of all 3 read
+	// Parent.Has.Max 180: the most of all 3 read
+	// Child.Has.Typical 1: p50 of all 191 read
+	// Child.Has.Max 1: the most of all 191 read
+	// Parent.Bytes 3,001: p99 of all 3 read
+	// Child.Bytes 117: p99 of all 191 read
+	// Child.IDBytes 12: the longest that was read
+	// Parent.Has.PerDay 1: 0.775 to 1.29, by what came to 3 parents in the last 90 days
 	//
-	// publishers → books: parent reference (relate.ParentRef)
-	//   because too many books to embed: 180 today and 1.003 a day for 3,650 days: 3,842 > 300 [004 rule 3]
+	// publishers → books: parent reference
+	//   relate.ParentRef: relate.NewParentRef(books, "publisher", publishers, relate.ParentRefSpec{})
+	//     field books.publisher: the _id of one of the publishers
+	//     index books {publisher: 1, _id: -1}
+	//     commands: parent with its children 2, child with its parent 2, add a child 1, change a child 1, remove a child 1
+	//   from today's child references: relate.NewInvert(publishers, "books", books, "publisher", relate.InvertSpec{})
+	//   because too many books to embed: 180 today and 1.003 a day for 3,650 (assumed) days: 3,842 > 300 [004 rule 3]
 	//   because some books are looked up on their own: 50 % of reads ≥ 10 % [004 rule 2]
 	//   because a join by id and index costs little more than one on the server would: 1 command more [004 rule 4]
-	//   because ids of books would outgrow one of the publishers, so one of the books holds the id: 3,842 > 3,000 [000 where to refer]
+	//   because each of the books belongs to one of the publishers, and holds its id: 1 write to add, 1 index [manual one-to-many with references]
+	//   runner-up: a document for each link with books as the parents (relate.JoinCollection), if
+	//     Child.Has.Unbounded false → true
 	//   runner-up: child references (relate.ChildRefs), if
-	//     Children.PerDay 1 → none
-	//   assumed: Children.Days 3,650, Together 1, ToParent none, ReadsPerWrite 10
+	//     Parent.Has.PerDay 1 → none and Parent.Has.Fixed false → true
+	//   runner-up: child references with books as the parents (relate.ChildRefs), if
+	//     Child.Has.Max 1 → 2
+	//     Child.Has.PerDay not given → above 0
+	//   assumed: Parent.Has.Days 3,650, Parent.IDBytes 12, ReadsPerAdd 10, Parent.Alone 1, Parent.Shows 1, Parent.ReadsPerChange 100, Child.Shows none, Child.ReadsPerChange 100
 }

@@ -2,14 +2,37 @@ package advise
 
 import "github.com/docmodel/docmodel/internal/core"
 
-// Decide is Choose's choice, without reasons and flips; none for a relation that is refused.
-func Decide(r Relation) Choice {
+// Decide is Choose's choice and its parent, without reasons and flips; none for a relation that is refused.
+func Decide(r Relation) (Choice, string) {
 	f, err := r.facts()
 	if err != nil {
-		return 0
+		return 0, ""
 	}
-	return f.decide(false).choice
+	d := f.decide(false)
+	return d.choice, d.Parent.Name
 }
+
+// Assumed is what Choose assumes.
+func Assumed(r Relation) []Assumption {
+	f, err := r.facts()
+	if err != nil {
+		return nil
+	}
+	return f.assumed
+}
+
+// Advised is Choose's advice without flips.
+func Advised(r Relation) Advice {
+	f, err := r.facts()
+	if err != nil {
+		return Advice{Err: err}
+	}
+	d := f.decide(true)
+	return Advice{Relation: r, Choice: d.choice, Parent: d.Parent.Name, Reasons: d.reasons, Uses: d.uses()}
+}
+
+// At points at a field.
+func (r *Relation) At(field string) any { return r.at(field) }
 
 // ArrayBytes is the size of an array of n elements.
 func ArrayBytes(n, each int64) int64 { return arrayBytes(n, each) }

@@ -83,7 +83,7 @@ func TestGrowthFlipsNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 1))
 	for range 50 {
 		g := growthOf(evenly(rng, 1000, 0.9), 90, 0.95) // 36 in ten years
-		a := Choose(Relation{Children: Count{Typical: 20, Max: 60, PerDay: g.PerDay}})
+		a := Choose(Relation{Parent: End{Has: Count{Typical: 20, Max: 60, PerDay: g.PerDay}}})
 		if a.Choice != Embed {
 			t.Errorf("%s\n%s", g, a)
 		}

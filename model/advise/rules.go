@@ -20,6 +20,7 @@ var (
 	ruleRatio      = Rule{"004", "rule 5"} // consider the ratio of reads to writes when denormalizing
 	ruleAccess     = Rule{"004", "rule 6"} // structure your data by the ways it is accessed
 	ruleLimit      = Rule{"004", "part 1"} // squillions overflow 16 MB, even as ObjectIDs
+	ruleBound      = Rule{"004", "part 1"} // an array of the ids of a bounded number of parts
 	ruleTwoWay     = Rule{"004", "part 2"} // two-way references; no atomic update of what is stored twice
 	ruleCopy       = Rule{"004", "part 2"} // fields are denormalized into what refers to their source, or is referred to from there
 	ruleFold       = Rule{"004", "part 2"} // denormalize all of the one side, and get rid of it
@@ -32,9 +33,22 @@ var (
 	ruleNoJoin   = Rule{"000", "many-to-many"}         // ids on both sides rather than joining documents
 	rulePages    = Rule{"000", "when not to embed"}    // comments in documents of a hundred
 	ruleComputed = Rule{"000", "hybrid data models"}   // countOfBooks
+	ruleValues   = Rule{"002", "§2"}                   // an aggregate holds its attributes
 	ruleAppended = Rule{"002", "§3"}                   // messages that are added all the time leave the user
 	ruleAtomic   = Rule{"002", "§4"}                   // one aggregate is one atomic update
 	ruleWide     = Rule{"001", "users who like items"} // rows by either id, with copied names
+
+	ruleOwned    = Rule{"manual", "one-to-many with references"} // the publisher's id in the book, to avoid growing arrays
+	ruleOneToOne = Rule{"manual", "one-to-one"}                  // embed what is read together
+	ruleTree     = Rule{"manual", "tree structures"}             // what each form is good for
+	ruleKinds    = Rule{"manual", "polymorphic data"}            // documents of different shapes in one collection
+	ruleExpiry   = Rule{"manual", "TTL indexes"}                 // the server deletes documents by their time
+	ruleWorking  = Rule{"manual", "bloated documents"}           // what isn't accessed together isn't stored together
+	ruleOutlier  = Rule{"manual", "outlier pattern"}             // a few documents shouldn't shape the model
+	ruleRough    = Rule{"manual", "approximation pattern"}       // a counter that may be off is written seldom
+	ruleOrdered  = Rule{"manual", "child references"}            // an array that lists children, in order
+	ruleLinks    = Rule{"003", "hybrid data models"}             // data of the relation in documents of its own
+	ruleHot      = Rule{"Firestore", "distributed counters"}     // a document's rate of writes is limited
 )
 
 // bytesText is a size in the units that MongoDB's limits are in: 1 kB is 1024 B.

@@ -57,7 +57,7 @@ func wantGrowth(t *testing.T, r advise.SurveyResult, byParent [][]time.Time, chi
 			}
 		}
 	}
-	if want := advise.GrowthOf(told, 90, 0.95); r.Growth != want || r.Relation.Children.PerDay != want.PerDay || want.PerDay == 0 {
+	if want := advise.GrowthOf(told, 90, 0.95); r.Growth != want || r.Relation.Parent.Has.PerDay != want.PerDay || want.PerDay == 0 {
 		t.Errorf("growth %+v, want %+v", r.Growth, want)
 	}
 	if math.Abs(r.Daily-daily) > 1e-9 {
@@ -125,7 +125,7 @@ func TestSurveyGrowth(t *testing.T) {
 				for _, s := range []*advise.Survey{embeddedSurvey, listSurvey, refSurvey, refsSurvey} {
 					r := mustSurvey(t, s, db)
 					g := r.Growth
-					if g.PerDay < test.from || g.PerDay > test.to || g.Unknown != test.unknown || r.Relation.Children.PerDay != g.PerDay || g.Days != 90 {
+					if g.PerDay < test.from || g.PerDay > test.to || g.Unknown != test.unknown || r.Relation.Parent.Has.PerDay != g.PerDay || g.Days != 90 {
 						t.Errorf("%+v\n%s", g, r)
 					}
 					if test.unknown != "" && !strings.Contains(r.String(), "children added a day: not known: "+test.unknown) {
@@ -148,7 +148,7 @@ func TestSurveyGrowthOfYoungParents(t *testing.T) {
 		w.store(t, db)
 		for _, s := range []*advise.Survey{listSurvey, refSurvey} {
 			r := mustSurvey(t, s, db)
-			if r.Growth.Unknown != "no parent that was read has had children for 90 days" || r.Relation.Children.PerDay != 0 || math.Abs(r.Daily-60./90) > 1e-9 {
+			if r.Growth.Unknown != "no parent that was read has had children for 90 days" || r.Relation.Parent.Has.PerDay != 0 || math.Abs(r.Daily-60./90) > 1e-9 {
 				t.Errorf("%s", r)
 			}
 		}
@@ -157,7 +157,7 @@ func TestSurveyGrowthOfYoungParents(t *testing.T) {
 
 // embedded is a relation of which nothing but its figures speaks against embedding.
 func embedded(r advise.Relation) advise.Relation {
-	r.Parents = advise.Count{}
+	r.Child.Has = advise.Count{}
 	return r
 }
 

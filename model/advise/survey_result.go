@@ -51,9 +51,17 @@ func share(n int64, s Sampled) int64 {
 func (r *surveying) fill(idBytes int64) {
 	out := &r.result
 	rel := &out.Relation
-	rel.Parent, rel.Child = r.parents.name, r.children.name
+	switch {
+	case r.spec.Embedded != "":
+		rel.Now = Embed
+	case r.spec.List != "":
+		rel.Now = ChildRefs
+	default:
+		rel.Now = ParentRef
+	}
+	rel.Parent.Name, rel.Child.Name = r.parents.name, r.children.name
 	if r.spec.Embedded != "" {
-		rel.Child = r.spec.Embedded
+		rel.Child.Name = r.spec.Embedded
 	}
 	most := func(s Spread) string {
 		if s.Whole() {
@@ -67,16 +75,25 @@ func (r *surveying) fill(idBytes int64) {
 			out.Measured = append(out.Measured, Measure{field, v, how})
 		}
 	}
-	set("Children.Typical", max(min(1, out.PerParent.Max), out.PerParent.P50.Value), "p50 of "+out.PerParent.Sampled.String())
-	set("Children.Max", out.PerParent.Max, most(out.PerParent))
-	set("Parents.Typical", out.PerChild.P50.Value, "p50 of "+out.PerChild.Sampled.String())
-	set("Parents.Max", out.PerChild.Max, most(out.PerChild))
-	set("ParentBytes", out.ParentBytes.P99.Value, "p99 of "+out.ParentBytes.Sampled.String())
-	set("ChildBytes", out.ChildBytes.P99.Value, "p99 of "+out.ChildBytes.Sampled.String())
-	set("IDBytes", idBytes, "the longest that was read")
+	idField := "Child.IDBytes"
+	if r.spec.Ref != "" {
+		idField = "Parent.IDBytes"
+	}
+	p99 := max(out.PerParent.P99.Value, out.PerParent.P50.Value)
+	if p99 >= out.PerParent.Max {
+		p99 = 0 // the greatest says it
+	}
+	set("Parent.Has.Typical", max(min(1, out.PerParent.Max), out.PerParent.P50.Value), "p50 of "+out.PerParent.Sampled.String())
+	set("Parent.Has.Max", out.PerParent.Max, most(out.PerParent))
+	set("Parent.Has.P99", p99, "p99 of "+out.PerParent.Sampled.String())
+	set("Child.Has.Typical", out.PerChild.P50.Value, "p50 of "+out.PerChild.Sampled.String())
+	set("Child.Has.Max", out.PerChild.Max, most(out.PerChild))
+	set("Parent.Bytes", out.ParentBytes.P99.Value, "p99 of "+out.ParentBytes.Sampled.String())
+	set("Child.Bytes", out.ChildBytes.P99.Value, "p99 of "+out.ChildBytes.Sampled.String())
+	set(idField, idBytes, "the longest that was read")
 	if g := out.Growth; g.PerDay > 0 {
-		rel.Children.PerDay = g.PerDay
-		out.Measured = append(out.Measured, Measure{"Children.PerDay", g.PerDay, fmt.Sprintf(
+		rel.Parent.Has.PerDay = g.PerDay
+		out.Measured = append(out.Measured, Measure{"Parent.Has.PerDay", g.PerDay, fmt.Sprintf(
 			"%s to %s, by what came to %s parents in the last %s days", ratioText(g.Low), ratioText(g.High), countText(g.Parents), ratioText(g.Days))})
 	}
 }

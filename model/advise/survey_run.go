@@ -50,7 +50,7 @@ func (s Share) String() string { return countText(s.N) + " of " + countText(s.Of
 // String is the result for a reader.
 func (r SurveyResult) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s; %s: %s\n", r.Relation.Parent, r.Parents, r.Relation.Child, r.Children)
+	fmt.Fprintf(&b, "%s: %s; %s: %s\n", r.Relation.Parent.Name, r.Parents, r.Relation.Child.Name, r.Children)
 	line := func(name, text string) { fmt.Fprintf(&b, "  %s: %s\n", name, text) }
 	line("children of a parent", r.PerParent.String())
 	if r.PerChild.N > 0 {

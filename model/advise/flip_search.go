@@ -1,0 +1,314 @@
+package advise
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+// mostRunnersUp is how many other answers an advice names.
+const mostRunnersUp = 3
+
+// A found flip leads to another answer; it is near if little has to change.
+type found struct {
+	flip     Flip
+	distance float64
+	answer   answer
+}
+
+// A search looks for the flips of a relation.
+type search struct {
+	r      Relation
+	filled Relation // with what was assumed
+	chosen answer
+	found  []found
+
+	collect bool   // bounds are kept in first, and not tried
+	first   []Flip // the first halves of pairs
+}
+
+// answer is what Choose says of a relation; ok is false if the relation contradicts itself.
+func (r Relation) answer() (a answer, ok bool) {
+	f, err := r.facts()
+	if err != nil {
+		return answer{}, false
+	}
+	return f.decide(false).answer(), true
+}
+
+// flips finds the nearest other answers, and what leads to each.
+func (f *facts) flips(r Relation, chosen answer) []found {
+	s := &search{r: r, filled: f.filled, chosen: chosen}
+	for _, field := range fieldNames {
+		if s.applies(field) {
+			s.field(field, nil, 0)
+		}
+	}
+	s.bounds(parentEnd)
+	s.bounds(childEnd)
+	if len(s.found) == 0 {
+		s.pairs()
+	}
+	slices.SortStableFunc(s.found, func(a, b found) int { return cmp.Compare(a.distance, b.distance) })
+	return s.found
+}
+
+// fieldNames are the fields that a flip can change, in an order that is always the same.
+var fieldNames = func() (names []string) {
+	for name := range changeable {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}()
+
+// applies reports whether a field is of use for the relation as it is. What a relation is about (plain values, kinds, time to live) is
+// no figure that comes to be another one.
+func (s *search) applies(field string) bool {
+	end, rest, _ := strings.Cut(field, ".")
+	e := &s.r.Parent
+	switch end {
+	case "Tree":
+		return s.r.Tree.Nodes > 0
+	case childEnd:
+		e = &s.r.Child
+		if s.r.Tree.Nodes > 0 {
+			return false
+		}
+	case parentEnd:
+	default:
+		return field == "Atomic" || s.r.Tree.Nodes == 0 && (field != "LinkBytes" || s.r.LinkBytes > 0)
+	}
+	switch part, last, _ := strings.Cut(rest, "."); part {
+	case "Has":
+		if last == "P99" && e.Has.Max == 0 && !e.Has.Unbounded {
+			return false // Max, which isn't given, would follow it
+		}
+		return e.Has != Count{} || last == "Max" || last == "Unbounded" // a count that isn't given at all is one
+	case "Copied":
+		return e.Copied.Fields != ""
+	case "Newest":
+		return e.Newest.N > 0
+	case "Total":
+		return e.Total.ReadsPerChange != 0
+	case "Page":
+		return e.Page > 0
+	case "Value", "Kinds", "Days":
+		return false
+	}
+	return true
+}
+
+// field looks for the values of a field, next to its own on either side, that lead elsewhere, together with other changes.
+func (s *search) field(field string, also Flip, farther float64) {
+	base, err := also.Apply(s.r)
+	if err != nil {
+		return
+	}
+	switch own := s.filled.at(field).(type) {
+	case *bool:
+		s.try(append(slices.Clone(also), Change{field, *s.r.at(field).(*bool), !*base.at(field).(*bool)}), farther+2)
+	case *int64:
+		from := *s.r.at(field).(*int64)
+		set := func(v float64) Change { return Change{field, from, int64(v)} }
+		for _, probes := range s.probes(field, float64(*own), mostCount) {
+			s.walk(base, also, set, probes, wholeStep, farther)
+		}
+	case *float64:
+		from := *s.r.at(field).(*float64)
+		set := func(v float64) Change {
+			if v == 0 {
+				v = None
+			}
+			return Change{field, from, v}
+		}
+		most := math.Inf(1)
+		if isShare(field) {
+			most = 1
+		}
+		for _, probes := range s.probes(field, *own, most) {
+			s.walk(base, also, set, probes, floatStep, farther)
+		}
+	}
+}
+
+// isShare reports whether a field is a share of reads.
+func isShare(field string) bool {
+	switch field[strings.LastIndex(field, ".")+1:] {
+	case "Alone", "Shows", "Whole", "Below", "Above":
+		return true
+	}
+	return false
+}
+
+// try keeps a flip that leads to another answer, and drops the changes in it that aren't needed.
+func (s *search) try(flip Flip, distance float64) {
+	target, ok := s.leads(flip)
+	if !ok || target == s.chosen {
+		return
+	}
+	for i := 0; i < len(flip) && len(flip) > 1; {
+		less := slices.Delete(slices.Clone(flip), i, i+1)
+		if a, ok := s.leads(less); ok && a == target {
+			flip = less
+			continue
+		}
+		i++
+	}
+	if s.early(flip) {
+		return
+	}
+	s.found = append(s.found, found{flip, distance, target})
+}
+
+// early reports whether a flip leads elsewhere with one of its numbers a step nearer to what it was, too: the boundary isn't there.
+func (s *search) early(flip Flip) bool {
+	for i, c := range flip {
+		if to, ok := s.before(c); ok {
+			step := slices.Clone(flip)
+			step[i].To = to
+			if a, ok := s.leads(step); ok && a != s.chosen {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// before is the number one step before a change's, on the way from what the field was.
+func (s *search) before(c Change) (to any, ok bool) {
+	switch own := s.filled.at(c.Field).(type) {
+	case *int64:
+		n := c.To.(int64)
+		if *own == 0 || *own > n { // 0: nothing bounds it
+			return n + 1, true
+		}
+		return n - 1, n > 1
+	case *float64:
+		v := math.Nextafter(max(0, c.To.(float64)), max(0, *own))
+		if v == 0 {
+			v = None
+		}
+		return v, true
+	}
+	return nil, false
+}
+
+// bounds tries a count that ends where it doesn't now, and one that is fixed.
+func (s *search) bounds(end string) {
+	has := s.filled.end(end).Has
+	given := s.r.end(end).Has
+	if s.r.Tree.Nodes > 0 {
+		return
+	}
+	var ends Flip
+	if given.Unbounded {
+		ends = append(ends, Change{end + ".Has.Unbounded", true, false})
+	}
+	if given.PerDay > 0 {
+		ends = append(ends, Change{end + ".Has.PerDay", given.PerDay, float64(None)})
+		if given.Days > 0 {
+			ends = append(ends, Change{end + ".Has.Days", given.Days, 0.0})
+		}
+	}
+	for _, limit := range []int64{FewLimit, ManyLimit} {
+		flip := slices.Clone(ends)
+		for _, c := range []struct {
+			field string
+			given int64
+		}{{".Has.Max", given.Max}, {".Has.P99", given.P99}, {".Has.Typical", given.Typical}} {
+			if c.given > limit || c.field == ".Has.Max" && c.given == 0 && tenTimes(given.Typical) > limit {
+				flip = append(flip, Change{end + c.field, c.given, limit})
+			}
+		}
+		switch {
+		case s.collect:
+			s.first = append(s.first, flip)
+		case len(flip) > 1:
+			s.edge(flip, 2+apart(float64(max(has.Max, 1)), float64(limit)))
+		}
+	}
+	if !given.Fixed && has.Max > 1 && !s.collect {
+		fixed := slices.Concat(ends, Flip{{end + ".Has.Fixed", false, true}})
+		if given.Max == 0 {
+			fixed = append(fixed, Change{end + ".Has.Max", int64(0), has.Max})
+		}
+		s.try(fixed, 2+float64(len(fixed)))
+	}
+}
+
+// pairs looks for flips of two kinds of changes at once, for a relation that nothing else leads away from.
+func (s *search) pairs() {
+	s.collect = true
+	s.bounds(parentEnd)
+	s.bounds(childEnd)
+	s.collect = false
+	for _, field := range fieldNames {
+		if !s.applies(field) {
+			continue
+		}
+		switch p := s.r.at(field).(type) {
+		case *bool:
+			s.first = append(s.first, Flip{{field, *p, !*p}})
+		case *float64:
+			for _, v := range []float64{None, 1, math.Inf(1)} {
+				s.first = append(s.first, Flip{{field, *p, v}})
+			}
+		case *int64:
+			for _, v := range []int64{1, FewLimit} {
+				s.first = append(s.first, Flip{{field, *p, v}})
+			}
+		}
+	}
+	for _, first := range s.first {
+		for _, field := range fieldNames {
+			if s.applies(field) && !slices.ContainsFunc(first, func(c Change) bool { return c.Field == field }) {
+				s.field(field, first, 7)
+			}
+		}
+	}
+}
+
+// edge tries a flip whose numbers are as large as they can be: each of them could be one step larger otherwise.
+func (s *search) edge(flip Flip, distance float64) {
+	target, ok := s.leads(flip)
+	if !ok || target == s.chosen {
+		return
+	}
+	for _, c := range flip {
+		if n, number := c.To.(int64); number {
+			if a, ok := s.leads(stepped(flip, n+1)); ok && a != s.chosen {
+				return // the boundary is elsewhere
+			}
+		}
+	}
+	s.try(flip, distance)
+}
+
+// leads is the answer that a flip leads to.
+func (s *search) leads(f Flip) (answer, bool) {
+	there, err := f.Apply(s.r)
+	if err != nil {
+		return answer{}, false
+	}
+	return there.answer()
+}
+
+// stepped is a flip with another number.
+func stepped(f Flip, n int64) Flip {
+	f = slices.Clone(f)
+	for i, c := range f {
+		if _, number := c.To.(int64); number {
+			f[i].To = n
+		}
+	}
+	return f
+}
+
+func (r *Relation) end(name string) *End {
+	if name == parentEnd {
+		return &r.Parent
+	}
+	return &r.Child
+}

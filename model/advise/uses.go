@@ -1,0 +1,234 @@
+package advise
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// A Use is one of the library's types that an advice names, and what it needs.
+type Use struct {
+	Type     string     // "relate.ParentRef"
+	Declare  string     // its declaration in Go, over collections that are named as the ends are
+	Fields   []string   // what the documents need: "comments.post: the _id of one of the posts"
+	Indexes  []string   // beside those on _id: "comments {post: 1, _id: 1}"
+	Commands []Commands // what its operations send
+}
+
+// Commands is how many commands an operation sends without transactions, retries and further batches.
+type Commands struct {
+	Operation string // "add a child"
+	N         int
+}
+
+// String is the use for a reader, over several lines.
+func (u Use) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", u.Type, u.Declare)
+	for _, f := range u.Fields {
+		fmt.Fprintf(&b, "\nfield %s", f)
+	}
+	for _, x := range u.Indexes {
+		fmt.Fprintf(&b, "\nindex %s", x)
+	}
+	if len(u.Commands) > 0 {
+		words := make([]string, len(u.Commands))
+		for i, c := range u.Commands {
+			words[i] = fmt.Sprintf("%s %d", c.Operation, c.N)
+		}
+		fmt.Fprintf(&b, "\ncommands: %s", strings.Join(words, ", "))
+	}
+	return b.String()
+}
+
+// words are the names of a relation's ends, as Go and BSON have them.
+type words struct {
+	parents, children string // variables: "blogPosts"
+	parent, child     string // fields: "blogPost"
+}
+
+func (d *decision) words() words {
+	w := words{parents: identifier(d.Parent.Name), children: identifier(d.Child.Name)}
+	w.parent, w.child = singular(w.parents), singular(w.children)
+	return w
+}
+
+// identifier is a name as a Go variable: "imported packages" is importedPackages.
+func identifier(name string) string {
+	var b strings.Builder
+	upper := false
+	for _, r := range name {
+		switch {
+		case !unicode.IsLetter(r) && (!unicode.IsDigit(r) || b.Len() == 0):
+			upper = b.Len() > 0
+		case upper:
+			b.WriteRune(unicode.ToUpper(r))
+			upper = false
+		case b.Len() == 0:
+			b.WriteRune(unicode.ToLower(r))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	if b.Len() == 0 {
+		return "documents"
+	}
+	return b.String()
+}
+
+// singular is a plural without its ending, or with Id where there is none.
+func singular(name string) string {
+	for _, e := range []struct{ many, one string }{{"hildren", "hild"}, {"eople", "erson"}, {"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"s", ""}} {
+		if stem, ok := strings.CutSuffix(name, e.many); ok && stem != "" && !strings.HasSuffix(name, "ss") {
+			return stem + e.one
+		}
+	}
+	return name + "Id"
+}
+
+// uses are the types that store what was decided, the structure's first.
+func (d *decision) uses() (out []Use) {
+	if !d.want {
+		d.want = true
+		defer func() { d.want = false }()
+	}
+	w := d.words()
+	out = append(out, d.structureUse(w))
+	for _, add := range []struct {
+		part Choice
+		use  func(w words) Use
+	}{
+		{Subset, d.subsetUse}, {CopyIntoParent, d.copyIntoParentUse}, {CopyIntoChild, d.copyIntoChildUse}, {Fold, d.foldUse}, {Counter, counterUse},
+		{CountInChild, func(w words) Use { return counterUse(words{w.children, w.parents, w.child, w.parent}) }},
+		{Distinct, distinctUse}, {Approximate, approximateUse}, {Kinds, d.kindsUse}, {Expiry, d.expiryUse},
+	} {
+		wide := d.choice.Structure() == Links && add.part&(CopyIntoParent|CopyIntoChild) != 0 // the structure's type has them
+		if d.choice&add.part != 0 && !wide {
+			out = append(out, add.use(w))
+		}
+	}
+	return out
+}
+
+func commands(of ...any) (out []Commands) {
+	for i := 0; i < len(of); i += 2 {
+		out = append(out, Commands{of[i].(string), of[i+1].(int)})
+	}
+	return out
+}
+
+// Operations that several types have.
+const (
+	opWith   = "parent with its children"
+	opParent = "child with its parent"
+	opAdd    = "add a child"
+	opChange = "change a child"
+	opRemove = "remove a child"
+)
+
+// structureUse is the type that a structure is stored by.
+func (d *decision) structureUse(w words) Use {
+	switch s := d.choice.Structure(); s {
+	case Embed, Values, Outlier:
+		return d.embedUse(w)
+	case ChildRefs:
+		path, elements := d.listOf(w)
+		return Use{"relate.ChildRefs", fmt.Sprintf("relate.NewChildRefs(%s, %q, %s)", w.parents, path, w.children),
+			[]string{fmt.Sprintf("%s.%s: an array of %s, omitempty", w.parents, w.children, elements)},
+			[]string{fmt.Sprintf("%s {%s: 1}", w.parents, path)},
+			commands(opWith, 2, opParent, 2, "insert and list a child", 2, "list a child", 1, "reorder", 1)}
+	case ParentRef:
+		path := d.refOf(w)
+		return Use{"relate.ParentRef", fmt.Sprintf("relate.NewParentRef(%s, %q, %s, relate.ParentRefSpec{})", w.children, path, w.parents),
+			[]string{fmt.Sprintf("%s.%s: the _id of one of the %s", w.children, path, w.parents)},
+			[]string{fmt.Sprintf("%s {%s: 1, _id: -1}", w.children, path)},
+			commands(opWith, 2, opParent, 2, opAdd, 1, opChange, 1, opRemove, 1)}
+	case TwoWay:
+		return d.twoWayUse(w)
+	case Links:
+		return d.linksUse(w)
+	case Bucket:
+		return Use{"denorm.Bucket", fmt.Sprintf("denorm.NewBucket(%s, denorm.BucketSpec{Max: %d, Key: \"_id\"})", w.children, d.Child.Page),
+			[]string{fmt.Sprintf("%s: documents of type denorm.BucketDoc", w.children)}, []string{fmt.Sprintf("%s {key: 1, items._id: 1}", w.children)},
+			commands("page of a parent", 1, opAdd, 3)}
+	}
+	return d.treeUse(w)
+}
+
+// listOf is the path of the ids in a list, and what its elements are: documents, if more than the id is there.
+func (d *decision) listOf(w words) (path, elements string) {
+	if d.choice&CopyIntoParent != 0 || d.LinkBytes > 0 && d.shape == manyToMany {
+		return w.children + "._id", "documents with the _id of one of the " + w.children
+	}
+	return w.children, "_ids of " + w.children
+}
+
+// refOf is the path of a parent's id in a child.
+func (d *decision) refOf(w words) string {
+	if d.choice&CopyIntoChild != 0 {
+		return w.parent + "._id"
+	}
+	return w.parent
+}
+
+func (d *decision) embedUse(w words) Use {
+	s := d.choice.Structure()
+	list := fmt.Sprintf("%s.%s: an array of %s, omitempty", w.parents, w.children, w.children)
+	switch {
+	case d.choice.Has(Bounded):
+		return Use{"denorm.Bounded", fmt.Sprintf("denorm.NewBounded(%s, %q, denorm.BoundedSpec{Max: %d})", w.parents, w.children, d.Child.Newest.N),
+			[]string{list}, nil, commands(opWith, 1, opAdd, 1)}
+	case s == Values && d.shape == oneToMany && d.n == 1:
+		return Use{"model.Collection", fmt.Sprintf("model.NewIndex(%q, bson.D{{%q, 1}})", w.parents, w.child),
+			[]string{fmt.Sprintf("%s.%s: the value", w.parents, w.child)}, []string{fmt.Sprintf("%s {%s: 1}", w.parents, w.child)}, commands(opWith, 1, opAdd, 1)}
+	case s == Values:
+		return Use{"model.Collection", fmt.Sprintf("model.NewIndex(%q, bson.D{{%q, 1}})", w.parents, w.children),
+			[]string{list}, []string{fmt.Sprintf("%s {%s: 1}", w.parents, w.children)}, commands(opWith, 1, opAdd, 1, opRemove, 1)}
+	case s == Outlier:
+		return Use{"denorm.Outlier", fmt.Sprintf("denorm.NewOutlier(%s, %q, overflow, denorm.OutlierSpec{Max: %d, Flag: \"more\"})", w.parents, w.children, d.p99),
+			[]string{list, w.parents + ".more: a bool", "overflow: documents of type denorm.BucketDoc"}, nil, commands(opWith, 1, opAdd, 2)}
+	case d.shape == oneToOne:
+		return Use{"embed.One", fmt.Sprintf("embed.NewOne[%s](%s, %q, embed.OneSpec{})", exported(w.child), w.parents, w.child),
+			[]string{fmt.Sprintf("%s.%s: a document, omitempty", w.parents, w.child)}, nil,
+			commands("parent with its child", 1, "add the child", 1, "change the child", 1, "remove the child", 1)}
+	}
+	return Use{"embed.Embedded", fmt.Sprintf("embed.NewEmbedded[%s](%s, %q, embed.EmbeddedSpec{Key: \"_id\", Max: %d})", exported(w.child), w.parents, w.children, d.kept),
+		[]string{list}, []string{fmt.Sprintf("%s {%s._id: 1}", w.parents, w.children)}, commands(opWith, 1, opAdd, 1, opChange, 1, opRemove, 1)}
+}
+
+// exported is a field's name as a Go type.
+func exported(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+
+func (d *decision) twoWayUse(w words) Use {
+	fields := []string{fmt.Sprintf("%s.%s: an array of _ids of %s, omitempty", w.parents, w.children, w.children)}
+	if d.shape == manyToMany {
+		fields = append(fields, fmt.Sprintf("%s.%s: an array of _ids of %s, omitempty", w.children, w.parents, w.parents))
+		return Use{"relate.ManyToMany", fmt.Sprintf("relate.NewManyToMany(%s, %q, %s, %q, relate.ManyToManySpec{})", w.parents, w.children, w.children, w.parents),
+			fields, []string{fmt.Sprintf("%s {%s: 1}", w.parents, w.children), fmt.Sprintf("%s {%s: 1}", w.children, w.parents)},
+			commands(opWith, 2, "child with its parents", 2, "link", 2, "unlink", 2)}
+	}
+	fields = append(fields, fmt.Sprintf("%s.%s: the _id of one of the %s", w.children, w.parent, w.parents))
+	return Use{"relate.TwoWay", fmt.Sprintf("relate.NewTwoWay(%s, %q, %s, %q, relate.TwoWaySpec{})", w.parents, w.children, w.children, w.parent),
+		fields, []string{fmt.Sprintf("%s {%s: 1}", w.parents, w.children), fmt.Sprintf("%s {%s: 1, _id: 1}", w.children, w.parent)},
+		commands(opWith, 2, opParent, 2, "reassign a child", 3)}
+}
+
+// rowIndexes are those of the rows of both sides.
+func rowIndexes(collections ...string) (out []string) {
+	for _, c := range collections {
+		out = append(out, c+" {row: 1, hi: 1}", c+" {cols.id: 1, row: 1}")
+	}
+	return out
+}
+
+func (d *decision) linksUse(w words) Use {
+	both := w.parents + strings.ToUpper(w.children[:1]) + w.children[1:]
+	if d.choice&(CopyIntoParent|CopyIntoChild) != 0 {
+		return Use{"denorm.WideRow", fmt.Sprintf("denorm.NewWideRow(%s, %s, denorm.WideRowSpec{LeftRows: %q, RightRows: %q})", w.parents, w.children, w.parents+"Rows", w.children+"Rows"),
+			[]string{"two collections of rows, which are its own"}, rowIndexes(w.parents+"Rows", w.children+"Rows"), commands("page of "+w.children+" of a parent", 1, "page of "+w.parents+" of a child", 1)}
+	}
+	return Use{"relate.JoinCollection", fmt.Sprintf("relate.NewJoinCollection(%s, %q, %s, %q, %s, relate.JoinCollectionSpec{})", both, w.parent, w.parents, w.child, w.children),
+		[]string{fmt.Sprintf("%s.%s: the _id of one of the %s", both, w.parent, w.parents), fmt.Sprintf("%s.%s: the _id of one of the %s", both, w.child, w.children)},
+		[]string{fmt.Sprintf("%s {%s: 1, %s: 1} unique", both, w.parent, w.child), fmt.Sprintf("%s {%s: 1, _id: -1}", both, w.parent), fmt.Sprintf("%s {%s: 1, _id: -1}", both, w.child)},
+		commands("link", 1, "unlink", 1, "links of a parent", 1, "links of a child", 1)}
+}

@@ -1,0 +1,150 @@
+package advise
+
+import (
+	"fmt"
+	"strings"
+)
+
+func (d *decision) subsetUse(w words) Use {
+	return Use{"denorm.Subset", fmt.Sprintf("denorm.NewSubset(%s, %q, %s, \"newest\", denorm.SubsetSpec{Max: %d, By: bson.D{{\"_id\", -1}}})", w.children, d.refOf(w), w.parents, d.Child.Newest.N),
+		[]string{fmt.Sprintf("%s.newest: an array of %s, omitempty", w.parents, w.children)},
+		[]string{fmt.Sprintf("%s {%s: 1, _id: -1}", w.children, d.refOf(w))}, commands("parent with the newest", 1, opAdd, 2)}
+}
+
+// fieldsOf are the names of copied fields as Go has them.
+func (c Copied) names() string {
+	var out []string
+	for _, f := range strings.FieldsFunc(c.Fields, func(r rune) bool { return r == ',' || r == ' ' }) {
+		out = append(out, fmt.Sprintf("{From: %q}", f))
+	}
+	return "[]denorm.Field{" + strings.Join(out, ", ") + "}"
+}
+
+func (d *decision) copyIntoParentUse(w words) Use {
+	return Use{"denorm.Copy", fmt.Sprintf("denorm.NewCopy(%s, %s, denorm.CopySpec{KeyPath: %q, Fields: %s})", w.children, w.parents, w.children+"._id", d.Child.Copied.names()),
+		[]string{fmt.Sprintf("%s.%s: %s beside the _id in each element", w.parents, w.children, d.Child.Copied.Fields)},
+		[]string{fmt.Sprintf("%s {%s._id: 1}", w.parents, w.children)}, commands(opWith, 1, "change a copied field", 2)}
+}
+
+func (d *decision) copyIntoChildUse(w words) Use {
+	key := w.parent + "._id"
+	return Use{"denorm.Copy", fmt.Sprintf("denorm.NewCopy(%s, %s, denorm.CopySpec{KeyPath: %q, Fields: %s})", w.parents, w.children, key, d.Parent.Copied.names()),
+		[]string{fmt.Sprintf("%s.%s: %s beside the _id", w.children, w.parent, d.Parent.Copied.Fields)},
+		[]string{fmt.Sprintf("%s {%s: 1}", w.children, key)}, commands(opParent, 1, "change a copied field", 2)}
+}
+
+func (d *decision) foldUse(w words) Use {
+	return Use{Type: "denorm.Copy.Fold", Declare: "Fold() of the copy, a job that deletes the " + w.parents}
+}
+
+func counterUse(w words) Use {
+	return Use{"denorm.Counter", fmt.Sprintf("denorm.NewCounter(%s, %q, %s, denorm.CounterSpec{Count: %q, Tokens: \"ops\", Pending: \"pending\"})", w.children, w.parent, w.parents, w.children+"Count"),
+		[]string{fmt.Sprintf("%s.%sCount: a whole number", w.parents, w.children), w.parents + ".ops: an array of bson.ObjectID, omitempty", w.children + ".pending: a *denorm.CounterPending, omitempty"},
+		[]string{fmt.Sprintf("%s {pending.op: 1} partial", w.children), fmt.Sprintf("%s {pending.parents: 1} partial", w.children), fmt.Sprintf("%s {%s: 1}", w.children, w.parent)}, commands("show the number", 1, opAdd, 4)}
+}
+
+func distinctUse(w words) Use {
+	return Use{"denorm.UniqueCount", fmt.Sprintf("denorm.NewUniqueCount(%sSeen, denorm.UniqueSpec{})", w.children),
+		[]string{w.children + "Seen: documents of type denorm.UniqueDoc"}, nil, commands("count a member", 1, "show the number", 1)}
+}
+
+func approximateUse(w words) Use {
+	return Use{"denorm.Approximate", fmt.Sprintf("denorm.NewApproximate(%s, %q, 100)", w.parents, w.children+"Count"),
+		[]string{fmt.Sprintf("%s.%sCount: a number", w.parents, w.children)}, nil, commands("count an event, once in 100", 1, "show the number", 1)}
+}
+
+func (d *decision) kindsUse(w words) Use {
+	if d.choice.embeds() || d.choice.Structure() == Bucket {
+		return Use{"embed.Union", fmt.Sprintf("embed.NewUnion[%s](\"kind\", embed.Case[…](\"…\"), …)", exported(w.child)),
+			[]string{w.children + ".kind: the tag that tells the type"}, nil, nil}
+	}
+	return Use{"embed.Kinds", fmt.Sprintf("embed.NewKinds(%s, union, embed.KindsSpec{})", w.children), []string{w.children + ".kind: the tag that tells the type"}, nil, nil}
+}
+
+func (d *decision) expiryUse(w words) Use {
+	of := w.children
+	return Use{"schema.Expiry", fmt.Sprintf("schema.NewExpiry(%s, \"at\", schema.ExpirySpec{After: %s * 24 * time.Hour})", of, ratioText(d.Child.Days)),
+		[]string{of + ".at: a time"}, []string{of + " {at: 1} expireAfterSeconds"}, nil}
+}
+
+// treeUse is the type that stores a tree.
+func (d *decision) treeUse(w words) Use {
+	nodes := w.parents
+	below := "nodes below one"
+	var u Use
+	switch d.choice.Structure() {
+	case DocumentTree:
+		return Use{"paths.DocumentTree", fmt.Sprintf("paths.NewDocumentTree[%s, %sID](owners, %q, paths.DocumentTreeSpec{})", exported(w.parent), exported(w.parent), nodes),
+			[]string{fmt.Sprintf("owners.%s: an array of %s", nodes, nodes)}, nil, commands("whole tree", 1, "add a node", 1)}
+	case ParentTree:
+		u = Use{"paths.NewParentTree", fmt.Sprintf("paths.NewParentTree(%s, paths.TreeSpec{})", nodes), nil, nil, commands("children", 1, below, 1)}
+	case ChildTree:
+		u = Use{"paths.NewChildTree", fmt.Sprintf("paths.NewChildTree(%s, paths.ChildTreeSpec{})", nodes), []string{nodes + ".children: an array of _ids"}, nil, commands("children", 1)}
+	case AncestorArray:
+		u = Use{"paths.NewAncestorArray", fmt.Sprintf("paths.NewAncestorArray(%s, paths.AncestorArraySpec{})", nodes), []string{nodes + ".ancestors: an array of _ids"}, []string{nodes + " {ancestors: 1}"}, commands("nodes above one", 1, below, 1)}
+	case MaterializedPath:
+		u = Use{"paths.NewMaterializedPath", fmt.Sprintf("paths.NewMaterializedPath(%s, paths.MaterializedPathSpec{})", nodes), []string{nodes + ".path: a string"}, []string{nodes + " {path: 1} unique"}, commands(below, 1)}
+	case NestedSet:
+		u = Use{"paths.NewNestedSet", fmt.Sprintf("paths.NewNestedSet(%s, paths.NestedSetSpec{})", nodes), []string{nodes + ".left, .right and .depth: whole numbers"}, []string{nodes + " {left: 1} unique", nodes + " {right: 1, left: 1}"}, commands(below, 1)}
+	}
+	u.Indexes = append([]string{nodes + " {parent: 1, order: 1}"}, u.Indexes...)
+	u.Fields = append([]string{nodes + ".parent: the _id of the parent, or null", nodes + ".order: a string", nodes + ".change: an int64"}, u.Fields...)
+	return u
+}
+
+// migration says how to get from how the relation is stored today to what was decided.
+func (d *decision) migration(r Relation) string {
+	now, to := r.Now.Structure(), d.choice.Structure()
+	if d.turned {
+		now = now.turned()
+	}
+	trees := func(c Choice) bool { return c > DocumentTree && c <= NestedSet }
+	switch w := d.words(); {
+	case now == 0:
+		return ""
+	case now == to:
+		return d.added(r)
+	case now == ChildRefs && to == ParentRef:
+		return fmt.Sprintf("relate.NewInvert(%s, %q, %s, %q, relate.InvertSpec{})", w.parents, w.children, w.children, w.parent)
+	case now == ParentRef && to == ChildRefs:
+		return fmt.Sprintf("relate.NewInvert(%s, %q, %s, %q, relate.InvertSpec{ToLists: true})", w.parents, w.children, w.children, w.parent)
+	case to == TwoWay && (now == ChildRefs || now == ParentRef):
+		return "declare relate.TwoWay or relate.ManyToMany: the job of its check fills the other side"
+	case now == TwoWay && (to == ChildRefs || to == ParentRef):
+		return "stop writing the other side, then remove its field by a model.Job"
+	case (now == Embed || now == Outlier) && (to == ParentRef || to == ChildRefs):
+		return fmt.Sprintf("relate.NewExtract(%s, %q, %s, relate.ExtractSpec{…})", w.parents, w.children, w.children)
+	case to == Embed && (now == ParentRef || now == ChildRefs):
+		return fmt.Sprintf("relate.NewAbsorb(%s, %q, %s, relate.AbsorbSpec{…})", w.parents, w.children, w.children)
+	case now == Embed && to == Outlier:
+		return "denorm.Outlier.Split, a job that moves what is too much"
+	case trees(now) && trees(to):
+		return "paths.ConvertInto, or paths.Convert for a small tree"
+	case now == DocumentTree && trees(to):
+		return "paths.Extract"
+	case trees(now) && to == DocumentTree:
+		return "paths.Absorb"
+	}
+	return "a model.Job of your own, which reads the documents of today's form and writes those of the new one"
+}
+
+// added says which additions a relation lacks today, or has for no reason.
+func (d *decision) added(r Relation) string {
+	now := r.Now
+	if d.turned {
+		now = now.turned()
+	}
+	lack, more := d.choice&^now, now&^d.choice
+	out := "keep"
+	for _, a := range additions {
+		if lack&a.c != 0 {
+			out += ", and add " + a.name
+		}
+	}
+	for _, a := range additions {
+		if more&a.c != 0 {
+			out += ", and give up " + a.name
+		}
+	}
+	return out
+}
