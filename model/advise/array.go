@@ -26,20 +26,6 @@ func pow10(digits int64) int64 {
 	return p
 }
 
-// maxItems is how many elements of that size an array of at most size bytes holds.
-func maxItems(size, each int64) int64 {
-	low, high := int64(0), max(size, 0) // each takes more than a byte
-	for low < high {
-		mid := low + (high-low+1)/2
-		if arrayBytes(mid, each) <= size {
-			low = mid
-		} else {
-			high = mid - 1
-		}
-	}
-	return low
-}
-
 // plus and times are of numbers that aren't negative, and never more than math.MaxInt64.
 func plus(a, b int64) int64 {
 	if a > math.MaxInt64-b {
