@@ -18,6 +18,9 @@ var doors = map[string]string{
 	"model/stream_follow.go": "a ping, for the server's time",
 	"model/transaction.go":   "hello, which asks the server what it is",
 	"model/advise/survey.go": "the server's own count, where no scope holds",
+
+	"model/advise/database.go":         "the names of collections, which hold no documents",
+	"model/advise/database_explore.go": "how much indexes are used, where no scope holds",
 }
 
 var opensDatabase = regexp.MustCompile(`core\.Database\(|\.\(\*mongo\.Database\)|\.Client\(\)\.Database\(`)

@@ -40,7 +40,7 @@ var walkedFunctions = map[string]any{
 	"model.Refused": model.Refused, "model.RefusedPlan": model.RefusedPlan,
 	"model.Shell": model.Shell, "embed.UnknownCase": embed.UnknownCase[medium],
 
-	"advise.Choose": advise.Choose, "advise.NewBudget": advise.NewBudget[product, string],
+	"advise.Choose": advise.Choose, "advise.SurveyDatabase": advise.SurveyDatabase, "advise.NewBudget": advise.NewBudget[product, string],
 	"advise.NewSurvey": advise.NewSurvey[product, string, sparePart, string],
 
 	"keys.HashedValue": keys.HashedValue, "keys.ID": keys.ID, "keys.Int": keys.Int, "keys.NewComposite": keys.NewComposite[bson.D], "keys.NewDocumentKey": keys.NewDocumentKey[bson.D, bson.D],
@@ -90,7 +90,7 @@ var walkedValues = []any{
 	model.Result{}, model.Status(0), model.StepError{Err: errors.New("x")}, model.Stream{}, model.StreamError{Err: errors.New("x")},
 	model.StreamMode(0), embed.UnknownValue{}, model.ValueError{}, model.Write{},
 
-	partsSurvey, advise.Assumption{}, advise.NewBudget(products), advise.Change{}, advise.Choice(0), advise.Flip{}, advise.Growth{}, advise.Measure{}, advise.Quantile{}, advise.Rule{},
+	partsSurvey, advise.Assumption{}, advise.NewBudget(products), advise.Change{}, advise.Choice(0), advise.DatabaseSurvey{}, advise.IndexUse{}, advise.SurveyedRelation{}, advise.Flip{}, advise.Growth{}, advise.Measure{}, advise.Quantile{}, advise.Rule{},
 	advise.Sampled{}, advise.Share{}, advise.Spread{}, advise.SurveyResult{}, advise.Use{}, advise.Worst{},
 
 	letterBox, bagBox, bagBox.Days(), byPlace, byDevice, placeInDoc, ranged, hashed, keys.Part{}, keys.Scope(0), keys.Target{},

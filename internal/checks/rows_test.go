@@ -11,7 +11,7 @@ var rows = []row{
 	{name: "numbers", declares: []string{"schema.Number"}},
 	{name: "size", declares: []string{"advise.Budget"}},
 	{name: "rules of thumb", declares: []string{"advise.Choose"}},
-	{name: "survey", declares: []string{"advise.Survey"}},
+	{name: "survey", declares: []string{"advise.Survey", "advise.SurveyDatabase"}},
 	{name: "schema", declares: []string{"schema.Of", "schema.Schema"}},
 	{name: "schema versions", declares: []string{"schema.Versions"}},
 	{name: "models: conflicts, indexes, diagram", declares: []string{"model.New", "model.Model", "model.IndexSet"}},

@@ -14,6 +14,7 @@ import (
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/advise"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
 	"github.com/docmodel/docmodel/relate"
@@ -182,6 +183,10 @@ var tenantRuns = map[string]struct {
 		r, err := tenantSurvey.Run(ctx, db)
 		return fmt.Sprint(r.Parents.Of, r.Children.Of), err
 	}, "1 2"},
+	"advise.SurveyDatabase": {func(ctx context.Context, db model.DB) (string, error) {
+		s, err := advise.SurveyDatabase(ctx, db, advise.SurveySpec{})
+		return fmt.Sprint(slices.ContainsFunc(s.Collections, func(c advise.SurveyedCollection) bool { return c.Sampled.N > 2 })), err
+	}, "false"},
 	"keys.Sequence.Allocator": {func(ctx context.Context, db model.DB) (string, error) {
 		a := tenantSeq.Allocator(db, 5)
 		first, err := a.Next(ctx, "my box")

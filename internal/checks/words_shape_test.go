@@ -12,6 +12,7 @@ import (
 // runs are the functions and methods outside package model that are handed a database, with the reason why none of them is a
 // value that runs: a Find, an Aggregate, a Plan, a Change or a Job.
 var runs = map[string]string{
+	"advise.SurveyDatabase":   "declares nothing: it finds what a database holds",
 	"advise.Survey.Run":       "writes nothing, reads samples, and may read a secondary, which a Job doesn't",
 	"geofield.Nearest.All":    "asks in growing circles until it has enough",
 	"geofield.Nearest.Each":   "asks in growing circles until it has enough",

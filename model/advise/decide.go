@@ -178,6 +178,8 @@ func (d *decision) embeds() bool {
 	switch {
 	case d.bounded:
 		d.say(ruleArrays, d.text("at most %s ≤ %d", countText(d.kept), FewLimit), "only the newest %s are kept, and the others dropped", d.Child.Name)
+	case d.kept > FewLimit:
+		d.say(ruleArrays, d.text("%s × %s ≤ %s", countText(d.kept), bytesText(d.Child.Bytes), bytesText(WasteLimit)), "a parent has no more %s than a rule allows, and all are small", d.Child.Name)
 	case d.shape == oneToMany:
 		d.say(ruleArrays, d.countFigure(FewLimit), "a parent has few %s, and no more than these", d.Child.Name)
 	}
@@ -197,7 +199,7 @@ func (d *decision) cannotEmbed() bool {
 	case d.kept == unbounded:
 		d.large = true
 		d.say(ruleArrays, "unbounded", "nothing ends the number of %s, and an array should not grow without bound", d.Child.Name)
-	case d.kept > FewLimit:
+	case d.kept > FewLimit && !d.small():
 		d.large = true
 		d.say(ruleArrays, d.text("%s > %d", d.worstText(), FewLimit), "too many %s to embed%s", d.Child.Name, d.growth())
 	case d.shape != oneToOne && arrayBytes(d.kept, d.Child.Bytes) > ArrayLimit:
@@ -212,6 +214,11 @@ func (d *decision) cannotEmbed() bool {
 		d.say(ruleShared, d.upTo(d.parents, d.Parent.Name), "one of the %s can belong to several: embedded, it would be in each of them, and change in each", d.Child.Name)
 	}
 	return d.large || d.shape == manyToMany
+}
+
+// small reports whether more than a few children are no more than a few bytes together, and a rule of the application ends their number.
+func (d *decision) small() bool {
+	return d.Parent.Has.Fixed && d.kept <= ManyLimit && arrayBytes(d.kept, d.Child.Bytes) <= WasteLimit
 }
 
 // objections speak against embedding, but for atomicity.

@@ -23,10 +23,16 @@ func (d *decision) worstText() string {
 	if d.bounded {
 		return countText(d.kept)
 	}
+	if d.Parent.Has.AtLeast {
+		return "at least " + countText(d.kept) + " (sampled)"
+	}
 	return d.mark(countText(d.kept), "Parent.Has.Max")
 }
 
 func (d *decision) countFigure(limit int64) string {
+	if d.Parent.Has.AtLeast {
+		return d.text("%s ≤ %s", d.worstText(), countText(limit))
+	}
 	return d.text("at most %s ≤ %s", d.worstText(), countText(limit))
 }
 

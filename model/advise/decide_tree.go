@@ -13,7 +13,7 @@ func (f *facts) checkTree(r Relation) error {
 		return refuse("Child", r.Child.Name, "a tree's nodes are all of one kind: describe them by Parent")
 	}
 	if r.ReadsPerAdd != 0 || r.LinkBytes != 0 {
-		return refuse("ReadsPerAdd", r.ReadsPerAdd, "is not for trees, nor is LinkBytes: use Tree.Unchanged")
+		return refuse("ReadsPerAdd", r.ReadsPerAdd, "is not for trees, nor is LinkBytes: use Tree.ReadsPerMove")
 	}
 	if p := r.Parent; p != (End{Name: p.Name, Has: p.Has, Bytes: p.Bytes, IDBytes: p.IDBytes}) {
 		return refuse("Parent", p.Name, "of a tree's nodes only Name, Has, Bytes and IDBytes are of use")
@@ -46,7 +46,7 @@ func (f *facts) checkTree(r Relation) error {
 		otherwise float64
 	}{
 		{"Tree.Whole", &t.Whole, 1, 0}, {"Tree.Below", &t.Below, 1, 0}, {"Tree.Above", &t.Above, 1, 0},
-		{"Tree.Unchanged", &t.Unchanged, math.Inf(1), defaultReads},
+		{"Tree.ReadsPerMove", &t.ReadsPerMove, math.Inf(1), defaultReads},
 	} {
 		if err := f.ratio(s.field, s.v, s.most, s.otherwise); err != nil {
 			return err
@@ -82,20 +82,20 @@ func (d *decision) tree() {
 // nodes decides what nodes hold that are documents of their own.
 func (d *decision) nodes(below, above bool) Choice {
 	t, nodes := d.Tree, d.Parent.Name
-	still := d.mark("reads/change "+ratioText(t.Unchanged), "Tree.Unchanged")
+	still := d.mark("reads/change "+ratioText(t.ReadsPerMove), "Tree.ReadsPerMove")
 	ancestors := arrayBytes(t.Levels, d.Parent.IDBytes)
 	switch {
-	case below && t.Preorder && t.Unchanged >= NestedLimit:
+	case below && (t.Preorder && t.ReadsPerMove >= NestedLimit || math.IsInf(t.ReadsPerMove, 1)):
 		d.say(ruleTree, still+d.text(" ≥ %d", NestedLimit), "a tree that seldom changes is read by one range, in its order")
 		d.but(ruleTree, d.text("up to %s documents", countText(t.Nodes)), "whatever is added or moved renumbers others")
 		return NestedSet
 	case t.Levels > ManyLimit || plus(d.Parent.Bytes, ancestors) > model.MaxDocument:
 		d.say(ruleTree, d.text("%s levels > %s", countText(t.Levels), countText(ManyLimit)), "what lies above would outgrow one of the %s: each holds its parent's id", nodes)
 		return d.children()
-	case above && t.Unchanged >= WriteLimit:
+	case above && t.ReadsPerMove >= WriteLimit:
 		d.say(ruleTree, d.mark(percent(t.Above)+" of reads", "Tree.Above"), "each of the %s lists what lies above it: both ways are one query", nodes)
 		return AncestorArray
-	case below && t.Unchanged >= WriteLimit:
+	case below && t.ReadsPerMove >= WriteLimit:
 		d.say(ruleTree, d.mark(percent(max(t.Below, t.Whole))+" of reads", "Tree.Below"), "each of the %s holds its path: what lies below is one range of an index", nodes)
 		return MaterializedPath
 	case below || above:

@@ -39,7 +39,7 @@
 //	limit                                     figure             published as
 //	[FewLimit], children to embed             300                "a few hundred" (004 rule 3)
 //	[ManyLimit], ids in an array              3000               "a few thousand" (004 rule 3)
-//	[ArrayLimit], bytes of an array           256 KiB            documents are read whole (manual, bloated documents)
+//	[ArrayLimit], bytes of an array           1 MiB              the largest document of Firestore (limits); documents are read whole
 //	[WasteLimit], bytes a read doesn't show   16 KiB             "data that is accessed together" (the same)
 //	model.MaxDocument                         16 MiB             the server's limit (004 part 1)
 //	[HotLimit], writes a second               100                a document's rate is limited (Firestore, distributed counters)
@@ -74,10 +74,13 @@
 //	relation.Child.Alone = 0.2   // what only the application knows
 //	advice := advise.Choose(relation)
 //
+// [SurveyDatabase] finds the relations of a database by itself, and surveys each.
+//
 // A [Spread] says how sure it is. Of a collection that was read whole everything is known. Of a sample of n, a quantile lies
 // between two of the sampled values with the survey's confidence, whatever the distribution, if the sample is one of documents: on
 // DocumentDB, whose $sample takes neighbours, set SurveySpec.Scan. The largest sampled value is a lower
-// bound of the largest of all, and the share of documents beyond it at most 1 - (1-confidence)^(1/n): 0.3 % for a thousand.
+// bound of the largest of all, and the share of documents beyond it at most 1 - (1-confidence)^(1/n): 0.3 % for a thousand. Such a
+// bound is marked in the relation ([Count].AtLeast), and in each figure of an advice that it is compared in.
 //
 // [Growth] is told by the times in ObjectIDs: of each parent whose first child is older than 90 days (SurveySpec.Window), how many
 // came within the last 90. A burst counts for nothing, and the greatest of many counts is drawn towards their mean. Choose

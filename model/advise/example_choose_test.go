@@ -58,7 +58,7 @@ func ExampleChoose() {
 	//     Parent.Has.Max 12 → 301
 	//     ReadsPerAdd 40 → below 1
 	//     Parent.Shows not given → below 0.1
-	//     Child.Bytes 120 → 21,842
+	//     Child.Bytes 120 → 87,378
 	//     Child.ReadsPerChange not given → below 1
 	//     Parent.Bytes not given → 16,775,734
 	//     Parent.Has.PerDay not given → 0.0789
@@ -95,9 +95,9 @@ func ExampleChoose() {
 	//     Parent.Has.PerDay not given → 0.411
 	//     Parent.Has.PerSecond not given → above 100
 	//   runner-up: child references (relate.ChildRefs), if
-	//     Child.Copied.Bytes 30 → 149
 	//     Child.Copied.Strong false → true
-	//     Child.IDBytes not given → 131
+	//     Child.Copied.Bytes 30 → 673
+	//     Child.IDBytes not given → 655
 	//     Child.Copied.ReadsPerChange 5,000 → below 10
 	//     Parent.Bytes not given → 16,692,822
 	//   assumed: Parent.Has.PerDay none, Child.Has.PerDay none, Parent.Bytes 512, Parent.IDBytes 12, Child.Bytes 512, Child.IDBytes 12, ReadsPerAdd 10, Parent.Alone 1, Parent.Shows 1, Parent.ReadsPerChange 100, Child.ReadsPerChange 100
@@ -118,9 +118,9 @@ func ExampleChoose() {
 	//   because each of the logmsgs belongs to one of the hosts, and holds its id: 1 write to add, 1 index [manual one-to-many with references]
 	//   because the newest 1,000 are in their parent too, and shown with it by 1 command: read/write ratio 2 ≥ 1 [004 part 2]
 	//   runner-up: parent reference (relate.ParentRef), if
-	//     Child.Newest.N 1,000 → 1,688
-	//     Child.Bytes 150 → 258
 	//     Child.Newest.ReadsPerWrite 2 → below 1
+	//     Child.Newest.N 1,000 → 3,001
+	//     Child.Bytes 150 → 1,044
 	//     Parent.Bytes not given → 16,622,322
 	//     Parent.Has.PerSecond not given → above 100
 	//   runner-up: a document for each link (relate.JoinCollection), if

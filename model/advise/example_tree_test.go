@@ -26,6 +26,8 @@ func ExampleChoose_tree() {
 	//     index categories {path: 1} unique
 	//     commands: nodes below one 1
 	//   because each of the categories holds its path: what lies below is one range of an index: 40 % of reads [manual tree structures]
+	//   runner-up: nested sets (paths.NewNestedSet), if
+	//     Tree.ReadsPerMove not given → ∞
 	//   runner-up: ancestor arrays (paths.NewAncestorArray), if
 	//     Tree.Above none → 0.1
 	//   runner-up: parent links (paths.NewParentTree), if
@@ -33,6 +35,6 @@ func ExampleChoose_tree() {
 	//     Parent.Bytes not given → 16,777,137
 	//     Parent.IDBytes not given → 3,355,337
 	//     Tree.Levels not given → 3,001
-	//     Tree.Unchanged not given → below 1
-	//   assumed: Tree.Levels 5, Parent.Has.Max 300, Parent.Has.Typical 300, Parent.Has.PerDay none, Parent.Bytes 512, Parent.IDBytes 12, Tree.Unchanged 100
+	//     Tree.ReadsPerMove not given → below 1
+	//   assumed: Tree.Levels 5, Parent.Has.Max 300, Parent.Has.Typical 300, Parent.Has.PerDay none, Parent.Bytes 512, Parent.IDBytes 12, Tree.ReadsPerMove 100
 }

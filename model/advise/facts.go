@@ -125,6 +125,9 @@ func (f *facts) checkAccess() error {
 		if several {
 			alone = 1
 		}
+		if f.shape == oneToOne && e.name == parentEnd {
+			alone = 1
+		}
 		if several || f.shape == oneToOne || e.other.shown() {
 			shows = 1
 		}
@@ -150,7 +153,7 @@ func (f *facts) checkAccess() error {
 
 // shown reports whether something of an end is shown with the other.
 func (e *End) shown() bool {
-	return e.Copied.Fields != "" || e.Newest.N > 0 || e.Page > 0 || e.Total.ReadsPerChange > 0
+	return e.Copied.Fields != "" || e.Newest.N > 0 || e.Page > 0
 }
 
 // ratio checks a share or a ratio, and makes None 0.
@@ -178,8 +181,8 @@ func (f *facts) checkShown() error {
 	if err := f.ratio("ReadsPerAdd", &f.ReadsPerAdd, math.Inf(1), defaultReadsPerAdd); err != nil {
 		return err
 	}
-	for _, e := range f.ends() {
-		if err := f.checkCopied(e.name+".Copied", &e.end.Copied); err != nil {
+	for i, e := range f.ends() {
+		if err := f.checkCopied(e.name+".Copied", &e.end.Copied, [2]int64{f.typical, f.sharing}[i]); err != nil {
 			return err
 		}
 		n, total := &e.end.Newest, &e.end.Total
@@ -205,7 +208,8 @@ func (f *facts) checkShown() error {
 	return nil
 }
 
-func (f *facts) checkCopied(field string, c *Copied) error {
+// checkCopied fills in what is copied, to so many documents typically.
+func (f *facts) checkCopied(field string, c *Copied, holders int64) error {
 	if c.Fields == "" {
 		if *c != (Copied{}) {
 			return refuse(field+".Fields", nil, "names nothing, but the rest of "+field+" describes it")
@@ -219,7 +223,7 @@ func (f *facts) checkCopied(field string, c *Copied) error {
 		c.Bytes = defaultCopyBytes
 		f.assume(field+".Bytes", defaultCopyBytes)
 	}
-	return f.ratio(field+".ReadsPerChange", &c.ReadsPerChange, math.Inf(1), defaultReads)
+	return f.ratio(field+".ReadsPerChange", &c.ReadsPerChange, math.Inf(1), defaultReads*float64(max(1, holders)))
 }
 
 func (f *facts) assume(field string, v float64) { f.assumed = append(f.assumed, Assumption{field, v}) }
@@ -250,7 +254,7 @@ func (f *facts) field(name string) string {
 }
 
 // turn makes the end the parent that has several children, whose children have one parent each. Of a one-to-one relation that is
-// the end that is read on its own more often, or else is larger; of a many-to-many relation the end whose documents
+// the end that is read on its own more often; of a many-to-many relation the end whose documents
 // show the others more often, or else have fewer. Names decide between equal ends.
 func (f *facts) turn() {
 	if f.Parent.Value || f.Child.Value {
@@ -264,7 +268,9 @@ func (f *facts) turn() {
 	case oneToMany:
 		less = float64(f.n) - float64(f.parents)
 	case oneToOne:
-		less = firstOf(p.Alone-c.Alone, float64(p.Bytes-c.Bytes))
+		if less = p.Alone - c.Alone; less == 0 {
+			return // the end that is called the parent
+		}
 	case manyToMany:
 		less = firstOf(p.Shows-c.Shows, float64(f.parents)-float64(f.n))
 	}

@@ -58,6 +58,8 @@ func (f *facts) count(name string, c *Count) (w worst, err error) {
 		return w, refuse(name+".PerDay", c.PerDay, "says that nothing is added, but the count is unbounded")
 	case c.Fixed && c.Max == 0:
 		return w, refuse(name+".Fixed", true, "needs Max, at which the application ends their number")
+	case c.Fixed && c.AtLeast:
+		return w, refuse(name+".Fixed", true, "contradicts AtLeast: a rule of the application is no sample")
 	case c.Fixed && (c.Unbounded || c.PerDay > 0):
 		return w, refuse(name+".Fixed", true, "contradicts Unbounded and PerDay")
 	}
@@ -68,7 +70,7 @@ func (f *facts) count(name string, c *Count) (w worst, err error) {
 func (f *facts) fillCount(name string, c *Count) (w worst) {
 	w.most, w.typical, w.p99 = c.Max, c.Typical, c.P99
 	if w.most == 0 && !c.Unbounded {
-		w.most = max(tenTimes(w.typical), w.p99)
+		w.most = max(several(w.typical), w.p99)
 		f.assume(name+".Max", float64(w.most))
 	}
 	if w.typical == 0 {
@@ -107,5 +109,5 @@ func (f *facts) fillCount(name string, c *Count) (w worst) {
 	return w
 }
 
-// tenTimes is the most that one has where others typically have so many.
-func tenTimes(typical int64) int64 { return min(max(1, times(10, typical)), mostCount) }
+// several is the most that one has where others typically have so many.
+func several(typical int64) int64 { return min(max(1, times(5, typical)), mostCount) }

@@ -82,6 +82,9 @@ func (s *search) applies(field string) bool {
 	}
 	switch part, last, _ := strings.Cut(rest, "."); part {
 	case "Has":
+		if last == "AtLeast" {
+			return false // it changes no answer
+		}
 		if last == "P99" && e.Has.Max == 0 && !e.Has.Unbounded {
 			return false // Max, which isn't given, would follow it
 		}
@@ -218,7 +221,7 @@ func (s *search) bounds(end string) {
 			field string
 			given int64
 		}{{".Has.Max", given.Max}, {".Has.P99", given.P99}, {".Has.Typical", given.Typical}} {
-			if c.given > limit || c.field == ".Has.Max" && c.given == 0 && tenTimes(given.Typical) > limit {
+			if c.given > limit || c.field == ".Has.Max" && c.given == 0 && several(given.Typical) > limit {
 				flip = append(flip, Change{end + c.field, c.given, limit})
 			}
 		}

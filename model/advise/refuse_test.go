@@ -60,7 +60,7 @@ func TestChooseRefuses(t *testing.T) {
 		{"Tree.Nodes", func(r *rel) { r.Tree.Nodes = -3 }},
 		{"Tree.Levels", func(r *rel) { r.Tree = advise.Tree{Nodes: 3, Levels: -1} }},
 		{"Tree.Below", func(r *rel) { r.Tree = advise.Tree{Nodes: 3, Below: 2} }},
-		{"Tree.Unchanged", func(r *rel) { r.Tree = advise.Tree{Nodes: 3, Unchanged: -2} }},
+		{"Tree.ReadsPerMove", func(r *rel) { r.Tree = advise.Tree{Nodes: 3, ReadsPerMove: -2} }},
 		{"Child", func(r *rel) { r.Tree.Nodes, r.Child.Name = 3, "children" }},
 		{"ReadsPerAdd", func(r *rel) { r.Tree.Nodes, r.ReadsPerAdd = 3, 1 }},
 		{"Parent", func(r *rel) { r.Tree.Nodes, r.Parent.Page = 3, 1 }},

@@ -284,6 +284,6 @@ func randomTree(rng *rand.Rand) rel {
 	return rel{
 		Parent: end{Name: "nodes", Bytes: rng.Int64N(1 << rng.IntN(16)), IDBytes: rng.Int64N(40), Has: []count{{}, randomCount(rng)}[rng.IntN(2)]}, Atomic: rng.IntN(4) == 0,
 		Tree: advise.Tree{Nodes: 1 + int64(math.Exp(rng.Float64()*14)), Levels: rng.Int64N(1 << rng.IntN(13)), Whole: randomShare(rng), Below: randomShare(rng), Above: randomShare(rng),
-			Preorder: rng.IntN(2) == 0, Ordered: rng.IntN(2) == 0, Unchanged: randomRatio(rng)},
+			Preorder: rng.IntN(2) == 0, Ordered: rng.IntN(2) == 0, ReadsPerMove: randomRatio(rng)},
 	}
 }

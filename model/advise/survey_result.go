@@ -86,6 +86,7 @@ func (r *surveying) fill(idBytes int64) {
 	set("Parent.Has.Typical", max(min(1, out.PerParent.Max), out.PerParent.P50.Value), "p50 of "+out.PerParent.Sampled.String())
 	set("Parent.Has.Max", out.PerParent.Max, most(out.PerParent))
 	set("Parent.Has.P99", p99, "p99 of "+out.PerParent.Sampled.String())
+	rel.Parent.Has.AtLeast, rel.Child.Has.AtLeast = !out.PerParent.Whole(), out.PerChild.N > 0 && !out.PerChild.Whole()
 	set("Child.Has.Typical", out.PerChild.P50.Value, "p50 of "+out.PerChild.Sampled.String())
 	set("Child.Has.Max", out.PerChild.Max, most(out.PerChild))
 	set("Parent.Bytes", out.ParentBytes.P99.Value, "p99 of "+out.ParentBytes.Sampled.String())

@@ -78,7 +78,7 @@ func identifier(name string) string {
 
 // singular is a plural without its ending, or with Id where there is none.
 func singular(name string) string {
-	for _, e := range []struct{ many, one string }{{"hildren", "hild"}, {"eople", "erson"}, {"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"s", ""}} {
+	for _, e := range []struct{ many, one string }{{"hildren", "hild"}, {"eople", "erson"}, {"ovies", "ovie"}, {"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"s", ""}} {
 		if stem, ok := strings.CutSuffix(name, e.many); ok && stem != "" && !strings.HasSuffix(name, "ss") {
 			return stem + e.one
 		}
@@ -200,16 +200,22 @@ func (d *decision) embedUse(w words) Use {
 func exported(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
 func (d *decision) twoWayUse(w words) Use {
-	fields := []string{fmt.Sprintf("%s.%s: an array of _ids of %s, omitempty", w.parents, w.children, w.children)}
+	path, elements := d.listOf(w)
+	fields := []string{fmt.Sprintf("%s.%s: an array of %s, omitempty", w.parents, w.children, elements)}
 	if d.shape == manyToMany {
-		fields = append(fields, fmt.Sprintf("%s.%s: an array of _ids of %s, omitempty", w.children, w.parents, w.parents))
-		return Use{"relate.ManyToMany", fmt.Sprintf("relate.NewManyToMany(%s, %q, %s, %q, relate.ManyToManySpec{})", w.parents, w.children, w.children, w.parents),
-			fields, []string{fmt.Sprintf("%s {%s: 1}", w.parents, w.children), fmt.Sprintf("%s {%s: 1}", w.children, w.parents)},
+		back, elements := w.parents, "_ids of "+w.parents
+		if d.choice&CopyIntoChild != 0 || d.LinkBytes > 0 {
+			back, elements = w.parents+"._id", "documents with the _id of one of the "+w.parents
+		}
+		fields = append(fields, fmt.Sprintf("%s.%s: an array of %s, omitempty", w.children, w.parents, elements))
+		return Use{"relate.ManyToMany", fmt.Sprintf("relate.NewManyToMany(%s, %q, %s, %q, relate.ManyToManySpec{})", w.parents, path, w.children, back),
+			fields, []string{fmt.Sprintf("%s {%s: 1}", w.parents, path), fmt.Sprintf("%s {%s: 1}", w.children, back)},
 			commands(opWith, 2, "child with its parents", 2, "link", 2, "unlink", 2)}
 	}
-	fields = append(fields, fmt.Sprintf("%s.%s: the _id of one of the %s", w.children, w.parent, w.parents))
-	return Use{"relate.TwoWay", fmt.Sprintf("relate.NewTwoWay(%s, %q, %s, %q, relate.TwoWaySpec{})", w.parents, w.children, w.children, w.parent),
-		fields, []string{fmt.Sprintf("%s {%s: 1}", w.parents, w.children), fmt.Sprintf("%s {%s: 1, _id: 1}", w.children, w.parent)},
+	ref := d.refOf(w)
+	fields = append(fields, fmt.Sprintf("%s.%s: the _id of one of the %s", w.children, ref, w.parents))
+	return Use{"relate.TwoWay", fmt.Sprintf("relate.NewTwoWay(%s, %q, %s, %q, relate.TwoWaySpec{})", w.parents, path, w.children, ref),
+		fields, []string{fmt.Sprintf("%s {%s: 1}", w.parents, path), fmt.Sprintf("%s {%s: 1, _id: 1}", w.children, ref)},
 		commands(opWith, 2, opParent, 2, "reassign a child", 3)}
 }
 

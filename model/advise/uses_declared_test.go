@@ -126,7 +126,7 @@ func declaredTrees() []declaredUse {
 		{advise.Tree{Nodes: 5000, Ordered: true}, paths.NewChildTree(nodes, paths.ChildTreeSpec{})},
 		{advise.Tree{Nodes: 5000, Above: 0.5}, paths.NewAncestorArray(nodes, paths.AncestorArraySpec{})},
 		{advise.Tree{Nodes: 5000, Below: 0.5}, paths.NewMaterializedPath(nodes, paths.MaterializedPathSpec{Segment: "name"})},
-		{advise.Tree{Nodes: 5000, Below: 0.5, Preorder: true, Unchanged: never}, paths.NewNestedSet(nodes, paths.NestedSetSpec{})},
+		{advise.Tree{Nodes: 5000, Below: 0.5, Preorder: true, ReadsPerMove: never}, paths.NewNestedSet(nodes, paths.NestedSetSpec{})},
 	}
 	var out []declaredUse
 	for _, f := range forms {

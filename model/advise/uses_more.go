@@ -27,9 +27,13 @@ func (d *decision) copyIntoParentUse(w words) Use {
 }
 
 func (d *decision) copyIntoChildUse(w words) Use {
-	key := w.parent + "._id"
+	at := w.parent
+	if d.shape == manyToMany {
+		at = w.parents
+	}
+	key := at + "._id"
 	return Use{"denorm.Copy", fmt.Sprintf("denorm.NewCopy(%s, %s, denorm.CopySpec{KeyPath: %q, Fields: %s})", w.parents, w.children, key, d.Parent.Copied.names()),
-		[]string{fmt.Sprintf("%s.%s: %s beside the _id", w.children, w.parent, d.Parent.Copied.Fields)},
+		[]string{fmt.Sprintf("%s.%s: %s beside the _id", w.children, at, d.Parent.Copied.Fields)},
 		[]string{fmt.Sprintf("%s {%s: 1}", w.children, key)}, commands(opParent, 1, "change a copied field", 2)}
 }
 

@@ -1,0 +1,226 @@
+package advise
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model"
+)
+
+// A DatabaseSurvey is what [SurveyDatabase] found.
+type DatabaseSurvey struct {
+	Collections []SurveyedCollection // by name
+	Relations   []SurveyedRelation   // by the collection that stores the relation, and the path
+}
+
+// A SurveyedCollection is a collection, and how much its indexes are used.
+type SurveyedCollection struct {
+	Name    string
+	Sampled Sampled
+	Indexes []IndexUse // but for the one on _id; by name
+	Unknown string     // why the server doesn't tell how much indexes are used; "" if it does
+}
+
+// An IndexUse is how often an index served since the server counts.
+type IndexUse struct {
+	Name  string
+	Ops   int64
+	Since time.Time
+}
+
+// String is "colour_1: not used since 2026-01-31".
+func (u IndexUse) String() string {
+	if since := u.Since.UTC().Format(time.DateOnly); u.Ops == 0 {
+		return u.Name + ": not used since " + since
+	} else {
+		return fmt.Sprintf("%s: used %s times since %s", u.Name, countText(u.Ops), since)
+	}
+}
+
+// A SurveyedRelation is a relation that the documents tell of.
+type SurveyedRelation struct {
+	SurveyResult
+	Collection string // where the relation is stored
+	Path       string // of an embedded array, an id, or a list of ids
+	To         string // the collection that the ids are of; "" for an embedded array
+	Matched    Share  // of the sampled ids, how many are there
+}
+
+// String is the survey for a reader: collections, unused indexes, and each relation with what is known of it.
+func (s DatabaseSurvey) String() string {
+	var b strings.Builder
+	for _, c := range s.Collections {
+		fmt.Fprintf(&b, "%s: %s\n", c.Name, c.Sampled)
+		if c.Unknown != "" {
+			fmt.Fprintf(&b, "  use of indexes not known: %s\n", c.Unknown)
+		}
+		for _, x := range c.Indexes {
+			fmt.Fprintf(&b, "  index %s\n", x)
+		}
+	}
+	for _, r := range s.Relations {
+		if r.To == "" {
+			fmt.Fprintf(&b, "%s.%s, embedded\n", r.Collection, r.Path)
+		} else {
+			fmt.Fprintf(&b, "%s.%s → %s._id (%s there)\n", r.Collection, r.Path, r.To, r.Matched)
+		}
+		fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(strings.TrimRight(r.SurveyResult.String(), "\n"), "\n", "\n  "))
+	}
+	return b.String()
+}
+
+// SurveyDatabase finds the collections of a database and the relations between them, and measures each relation as [Survey.Run]
+// does. A path stores a relation if its values have the type of a collection's _id and at least half of up to 200 of them are _ids
+// there. Whole numbers are _ids of many collections, so that their path must also be named after the collection ("userId", "user" or
+// "users" for users). An array of documents is a relation to embedded children.
+//
+// Of the spec, Scan, Window, Sample and Confidence are used. Another field is a [*model.ValueError]. Views, time series and system
+// collections are left out, and collections without documents are not surveyed. A collection with less than 3 distinct values at a
+// path tells nothing of it.
+//
+// Cost: one command that lists collections, two or three for each collection, one for each pair of a path and a collection that it may
+// refer to, and what Survey.Run takes for each relation. It writes nothing, and is no snapshot.
+//
+// Source: $indexStats: https://www.mongodb.com/docs/manual/reference/operator/aggregation/indexStats/
+func SurveyDatabase(ctx context.Context, db model.DB, spec SurveySpec) (DatabaseSurvey, error) {
+	var out DatabaseSurvey
+	if err := core.CheckRun(ctx, db); err != nil {
+		return out, err
+	}
+	for _, f := range []struct{ name, path string }{{"Embedded", spec.Embedded}, {"List", spec.List}, {"Ref", spec.Ref}, {"At", spec.At}} {
+		if f.path != "" {
+			return out, refuse(f.name, f.path, "is found by the survey of a database: leave it out")
+		}
+	}
+	names, err := core.Database(db).ListCollectionNames(ctx, bson.D{{Key: "type", Value: "collection"}})
+	if err != nil {
+		return out, err
+	}
+	slices.Sort(names)
+	found := make([]*explored, 0, len(names))
+	for _, name := range names {
+		if strings.HasPrefix(name, "system.") {
+			continue
+		}
+		e := explore(name)
+		if err := e.read(ctx, db); err != nil {
+			return out, err
+		}
+		found = append(found, e)
+		out.Collections = append(out.Collections, e.collection)
+	}
+	for _, e := range found {
+		relations, err := e.relations(ctx, db, found, spec)
+		if err != nil {
+			return out, err
+		}
+		out.Relations = append(out.Relations, relations...)
+	}
+	return out, nil
+}
+
+// relations are those that a collection stores, by their paths.
+func (e *explored) relations(ctx context.Context, db model.DB, all []*explored, spec SurveySpec) (out []SurveyedRelation, err error) {
+	for _, path := range e.paths() {
+		p := e.at[path]
+		r := SurveyedRelation{Collection: e.name, Path: path}
+		s := spec
+		to := e
+		switch {
+		case p.documents > 0 && p.array:
+			s.Embedded = path
+		case len(p.values) < fewestValues:
+			continue
+		default:
+			if to, r.Matched, err = e.target(ctx, db, path, all); err != nil {
+				return nil, err
+			}
+			if to == nil {
+				continue
+			}
+			r.To = to.name
+			if s.Ref = path; p.array {
+				s.List, s.Ref = path, ""
+			}
+		}
+		if r.SurveyResult, err = e.survey(to, s).Run(ctx, db); err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// survey declares the survey of a relation that a collection stores. Who stores a list or an array is the parent, and who stores an id
+// the child.
+func (e *explored) survey(to *explored, spec SurveySpec) *Survey {
+	if spec.Ref != "" {
+		return NewSurvey(to.docs, e.docs, spec)
+	}
+	return NewSurvey(e.docs, to.docs, spec)
+}
+
+// target is the collection whose _ids most of a path's values are.
+func (e *explored) target(ctx context.Context, db model.DB, path string, all []*explored) (best *explored, matched Share, err error) {
+	p := e.at[path]
+	for _, to := range all {
+		same := slices.DeleteFunc(slices.Clone(p.values), func(v bson.RawValue) bool { return !to.idTypes[v.Type] })
+		if len(same) == 0 || wholeNumbers(same) && !namedAfter(path, to.name) {
+			continue
+		}
+		n, err := to.having(ctx, db, same)
+		if err != nil {
+			return nil, matched, err
+		}
+		s := Share{N: n, Of: int64(len(p.values))}
+		better := cmp.Or(cmp.Compare(s.N, matched.N), cmp.Compare(btoi(namedAfter(path, to.name)), btoi(best != nil && namedAfter(path, best.name))))
+		if s.N*2 >= s.Of && (best == nil || better > 0) {
+			best, matched = to, s
+		}
+	}
+	return best, matched, nil
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// having counts the documents with one of these _ids.
+func (e *explored) having(ctx context.Context, db model.DB, ids []bson.RawValue) (int64, error) {
+	a := e.docs.Unchecked().Aggregate(mongo.Pipeline{
+		{{Key: "$match", Value: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: values(ids)}}}}}},
+		{{Key: "$project", Value: bson.D{{Key: "_id", Value: 1}}}},
+	})
+	docs, err := a.All(ctx, db)
+	return int64(len(docs)), err
+}
+
+func wholeNumbers(values []bson.RawValue) bool {
+	return !slices.ContainsFunc(values, func(v bson.RawValue) bool { return v.Type != bson.TypeInt32 && v.Type != bson.TypeInt64 })
+}
+
+// namedAfter reports whether a path is named after a collection: "userId", "user_ids", "author.user" after users.
+func namedAfter(path, collection string) bool {
+	last := strings.ToLower(path[strings.LastIndex(path, ".")+1:])
+	if i := strings.LastIndex(path, "."); i >= 0 && (last == "id" || last == "_id") {
+		return namedAfter(path[:i], collection)
+	}
+	name := strings.ToLower(collection)
+	for _, ending := range []string{"ids", "id", "_"} {
+		if stem := strings.TrimSuffix(last, ending); stem != "" {
+			last = stem
+		}
+	}
+	return last == name || last == strings.TrimSuffix(singular(name), "id")
+}
