@@ -71,7 +71,7 @@ func Choose(r Relation) Advice {
 		Assumed: f.assumed,
 	}
 	a.Migration = d.migration(r)
-	a.RunnersUp = f.runnersUp(r, d.answer())
+	a.RunnersUp = runnersUp(r, f.flips(r, d.answer()))
 	return a
 }
 
@@ -84,10 +84,10 @@ func (a Advice) Types() []string {
 	return out
 }
 
-// runnersUp are the nearest other answers.
-func (f *facts) runnersUp(r Relation, chosen answer) (out []RunnerUp) {
+// runnersUp are the first few other answers that flips of a relation lead to, and the flips to each.
+func runnersUp(r Relation, flips []found) (out []RunnerUp) {
 	var answers []answer
-	for _, x := range f.flips(r, chosen) {
+	for _, x := range flips {
 		i := slices.Index(answers, x.answer)
 		if i < 0 {
 			if len(answers) == mostRunnersUp {

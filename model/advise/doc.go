@@ -83,8 +83,9 @@
 // bound is marked in the relation ([Count].AtLeast), and in each figure of an advice that it is compared in.
 //
 // [Growth] is told by the times in ObjectIDs: of each parent whose first child is older than 90 days (SurveySpec.Window), how many
-// came within the last 90. A burst counts for nothing, and the greatest of many counts is drawn towards their mean. Choose
-// extrapolates what the parent that gains most gained over [Count].Days, ten years by default. Where there are no times, or all
+// came within the last 90. A burst counts for nothing, and the greatest of many counts is drawn towards their mean. A survey
+// expects growth for as long again as children have been added until now. [SurveyResult.RunnersUp] are the answers within the error of
+// the growth and of all that was measured. Where there are no times, or all
 // children or all parents are younger than the window, growth is left unknown: Choose then assumes none, and lists it as assumed.
 //
 // # Costs

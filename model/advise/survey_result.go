@@ -1,6 +1,9 @@
 package advise
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // conclude makes the result of what was read.
 func (r *surveying) conclude() {
@@ -93,8 +96,17 @@ func (r *surveying) fill(idBytes int64) {
 	set("Child.Bytes", out.ChildBytes.P99.Value, "p99 of "+out.ChildBytes.Sampled.String())
 	set(idField, idBytes, "the longest that was read")
 	if g := out.Growth; g.PerDay > 0 {
-		rel.Parent.Has.PerDay = g.PerDay
+		rel.Parent.Has.PerDay, rel.Parent.Has.Days = g.PerDay, r.ahead()
 		out.Measured = append(out.Measured, Measure{"Parent.Has.PerDay", g.PerDay, fmt.Sprintf(
-			"%s to %s, by what came to %s parents in the last %s days", ratioText(g.Low), ratioText(g.High), countText(g.Parents), ratioText(g.Days))})
+			"%s to %s, by what came to %s parents in the last %s days", ratioText(g.Low), ratioText(g.High), countText(g.Parents), ratioText(g.Days))},
+			Measure{"Parent.Has.Days", rel.Parent.Has.Days, "as long again as children have been added"})
 	}
+}
+
+// ahead is how many days growth is looked ahead: as long as children have been added until now, for nothing tells of more; at most the
+// ten years that are assumed otherwise.
+func (r *surveying) ahead() float64 {
+	first, last := r.between()
+	days := math.Round(float64(last.Sub(*first)) / float64(day))
+	return min(max(days, r.result.Growth.Days), defaultDays)
 }

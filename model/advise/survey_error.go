@@ -1,0 +1,49 @@
+package advise
+
+import "math"
+
+// RunnersUp returns the other answers that a relation would get within the error of the survey: each flip sets one measured field to an
+// end of the interval that holds its true value with the survey's confidence. The relation is the result's own, with what only the
+// application knows filled in. No answer means that a larger sample would not change the advice by these fields. A maximum has no
+// upper end in a sample: [Count].AtLeast marks it.
+func (r SurveyResult) RunnersUp(relation Relation) []RunnerUp {
+	chosen, ok := relation.answer()
+	if !ok {
+		return nil
+	}
+	var flips []found
+	for _, end := range r.ends(relation) {
+		if there, err := end.Apply(relation); err == nil {
+			if a, ok := there.answer(); ok && a != chosen {
+				flips = append(flips, found{flip: Flip{end}, answer: a})
+			}
+		}
+	}
+	return runnersUp(relation, flips)
+}
+
+// ends are the ends of the intervals of what was measured.
+func (r SurveyResult) ends(relation Relation) (out []Change) {
+	for _, m := range []struct {
+		field string
+		q     Quantile
+	}{
+		{"Parent.Has.Typical", r.PerParent.P50}, {"Parent.Has.P99", r.PerParent.P99}, {"Child.Has.Typical", r.PerChild.P50},
+		{"Parent.Bytes", r.ParentBytes.P99}, {"Child.Bytes", r.ChildBytes.P99},
+	} {
+		from := *relation.at(m.field).(*int64)
+		for _, to := range []int64{m.q.Low, m.q.High} {
+			if to > 0 && to < math.MaxInt64 && to != from && from > 0 {
+				out = append(out, Change{m.field, from, to})
+			}
+		}
+	}
+	if from := relation.Parent.Has.PerDay; from > 0 {
+		for _, to := range []float64{r.Growth.Low, r.Growth.High} {
+			if to != from && to > 0 {
+				out = append(out, Change{"Parent.Has.PerDay", from, to})
+			}
+		}
+	}
+	return out
+}
