@@ -138,8 +138,8 @@ func (d *decision) newest() {
 		without(ruleNewest, "1 command more", "the ids in the parent tell the newest %s, at their end: read those", countText(n))
 	case n > ManyLimit:
 		without(ruleArrays, beyond(n), "the newest %s are too many for their parent", countText(n))
-	case arrayBytes(n, d.Child.Bytes) > ArrayLimit || !d.fits(n, d.Child.Bytes):
-		without(ruleWorking, d.sizeFigure(n, d.Child.Bytes, "Child.Bytes"), "the newest %s are too large for their parent: copy fewer of their fields", countText(n))
+	case arrayBytes(n, d.Child.Newest.Bytes) > ArrayLimit || !d.fits(n, d.Child.Newest.Bytes):
+		without(ruleWorking, d.sizeFigure(n, d.Child.Newest.Bytes, "Child.Newest.Bytes"), "the newest %s are too large for their parent: show fewer of their fields, by Newest.Bytes", countText(n))
 	case d.hot():
 		without(ruleHot, d.hotFigure(), "the newest %s are not kept in their parent, which would be written too often", countText(n))
 	case d.Child.Newest.ReadsPerWrite < WriteLimit:

@@ -127,7 +127,7 @@ func ExampleChoose() {
 	//     Child.Has.Unbounded false → true
 	//   runner-up: child references with logmsgs as the parents (relate.ChildRefs), if
 	//     Child.Has.Max not given → 2
-	//   assumed: Child.Has.Max 1, Child.Has.Typical 1, Parent.Bytes 512, Parent.IDBytes 12, Child.IDBytes 12, Parent.Alone 1, Parent.Shows 1, Parent.ReadsPerChange 100, Child.Alone none, Child.Shows none, Child.ReadsPerChange 100
+	//   assumed: Child.Has.Max 1, Child.Has.Typical 1, Parent.Bytes 512, Parent.IDBytes 12, Child.IDBytes 12, Child.Newest.Bytes 150, Parent.Alone 1, Parent.Shows 1, Parent.ReadsPerChange 100, Child.Alone none, Child.Shows none, Child.ReadsPerChange 100
 	//
 	// false parent reference
 }

@@ -191,6 +191,8 @@ func (f *facts) checkShown() error {
 			return refuse(name+"Newest.N", n.N, "must not be negative")
 		case n.N == 0 && *n != (Newest{}):
 			return refuse(name+"Newest.N", n.N, "is 0, but the rest of Newest describes them")
+		case n.Bytes < 0 || n.Bytes > e.end.Bytes:
+			return refuse(name+"Newest.Bytes", n.Bytes, fmt.Sprintf("must be from 0 to the document's own %d bytes", e.end.Bytes))
 		case !number(n.ReadsPerWrite, math.Inf(1)):
 			return refuse(name+"Newest.ReadsPerWrite", n.ReadsPerWrite, "must be a ratio, 0 or more, or None")
 		case e.end.Page < 0:
@@ -202,6 +204,10 @@ func (f *facts) checkShown() error {
 		case n.N > 0 && n.ReadsPerWrite == 0:
 			n.ReadsPerWrite = f.ReadsPerAdd
 			f.assume(name+"Newest.ReadsPerWrite", n.ReadsPerWrite)
+		}
+		if n.N > 0 && n.Bytes == 0 {
+			n.Bytes = e.end.Bytes
+			f.assume(e.name+".Newest.Bytes", float64(n.Bytes))
 		}
 		n.ReadsPerWrite, total.ReadsPerChange = max(0, n.ReadsPerWrite), max(0, total.ReadsPerChange)
 	}

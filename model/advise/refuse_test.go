@@ -41,6 +41,7 @@ func TestChooseRefuses(t *testing.T) {
 		{"Child.Newest.N", func(r *rel) { r.Child.Newest.N = -1 }},
 		{"Child.Newest.N", func(r *rel) { r.Child.Newest.Drop = true }},
 		{"Child.Newest.ReadsPerWrite", func(r *rel) { r.Child.Newest = advise.Newest{N: 1, ReadsPerWrite: -4} }},
+		{"Child.Newest.Bytes", func(r *rel) { r.Child.Newest = advise.Newest{N: 1, Bytes: 513} }},
 		{"Child.Page", func(r *rel) { r.Child.Page = -1 }},
 		{"Child.Total.ReadsPerChange", func(r *rel) { r.Child.Total.ReadsPerChange = -2 }},
 		{"Child.Total.ReadsPerChange", func(r *rel) { r.Child.Total.Rough = true }},

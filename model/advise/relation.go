@@ -42,7 +42,7 @@ type End struct {
 	// default is one.
 	Has Count
 
-	Bytes   int64 // the BSON size of one document without the other end's ([Size]), at most 16 MB; the default is 512
+	Bytes   int64 // the BSON size of one document without the other end's ([Budget.Size]), at most 16 MB; the default is 512
 	IDBytes int64 // the size of an _id as a value, without type and name; the default is 12, an ObjectID's
 
 	// Alone is the share of this end's reads that begin here: a document is found by its own id or fields. Other reads come
@@ -65,8 +65,8 @@ type End struct {
 	Ordered bool    // the document of the other end keeps these in an order made by hand: a playlist
 	Days    float64 // how many days a document is of use, after which it may be deleted; the default is forever
 
-	// The other fields say what of this end's documents is shown where the other end is read. The default is nothing.
-
+	// Copied and the fields below it say what of this end's documents is shown where the other end is read. The default is
+	// nothing.
 	Copied Copied // a few fields
 	Newest Newest // the first few documents by some order
 	Page   int64  // documents in their order, this many at a time; a document seldom changes once it was added
@@ -107,6 +107,7 @@ type Copied struct {
 // Newest says that the first few documents by some order are shown with the document that they belong to.
 type Newest struct {
 	N             int64   // how many; 0 means that a reader of the other end isn't shown the first few
+	Bytes         int64   // of what is shown of one of them; the default is the size of the whole document
 	ReadsPerWrite float64 // reads that show them for each document that is added; the default is ReadsPerAdd
 	Drop          bool    // documents that are no longer among them may be lost
 }

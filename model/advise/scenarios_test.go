@@ -266,7 +266,7 @@ func randomEnd(rng *rand.Rand) (e end) {
 		e.Copied = advise.Copied{Fields: "name", Bytes: rng.Int64N(300), ReadsPerChange: randomRatio(rng), Strong: rng.IntN(4) == 0, Whole: rng.IntN(3) == 0}
 	}
 	if rng.IntN(4) == 0 {
-		e.Newest = advise.Newest{N: 1 + rng.Int64N(1<<rng.IntN(13)), ReadsPerWrite: randomRatio(rng), Drop: rng.IntN(2) == 0}
+		e.Newest = advise.Newest{N: 1 + rng.Int64N(1<<rng.IntN(13)), Bytes: rng.Int64N(1 + e.Bytes), ReadsPerWrite: randomRatio(rng), Drop: rng.IntN(2) == 0}
 	}
 	if rng.IntN(4) == 0 {
 		e.Page = 1 + rng.Int64N(1<<rng.IntN(13))

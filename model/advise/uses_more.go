@@ -6,12 +6,16 @@ import (
 )
 
 func (d *decision) subsetUse(w words) Use {
-	return Use{"denorm.Subset", fmt.Sprintf("denorm.NewSubset(%s, %q, %s, \"newest\", denorm.SubsetSpec{Max: %d, By: bson.D{{\"_id\", -1}}})", w.children, d.refOf(w), w.parents, d.Child.Newest.N),
+	fields := ""
+	if d.Child.Newest.Bytes < d.Child.Bytes {
+		fields = ", Fields: []string{…}"
+	}
+	return Use{"denorm.Subset", fmt.Sprintf("denorm.NewSubset(%s, %q, %s, \"newest\", denorm.SubsetSpec{Max: %d, By: bson.D{{\"_id\", -1}}%s})", w.children, d.refOf(w), w.parents, d.Child.Newest.N, fields),
 		[]string{fmt.Sprintf("%s.newest: an array of %s, omitempty", w.parents, w.children)},
 		[]string{fmt.Sprintf("%s {%s: 1, _id: -1}", w.children, d.refOf(w))}, commands("parent with the newest", 1, opAdd, 2)}
 }
 
-// fieldsOf are the names of copied fields as Go has them.
+// names are the names of copied fields as Go has them.
 func (c Copied) names() string {
 	var out []string
 	for _, f := range strings.FieldsFunc(c.Fields, func(r rune) bool { return r == ',' || r == ' ' }) {
