@@ -17,7 +17,7 @@ func (g *gen) update() (bson.D, bson.A) {
 		field := bson.E{Key: path, Value: updateOps[name](g, path)}
 		if at < 0 {
 			out = append(out, bson.E{Key: name, Value: bson.D{field}})
-		} else if fields := out[at].Value.(bson.D); lookup(fields, path) == nil {
+		} else if fields := out[at].Value.(bson.D); !has(fields, path) {
 			out[at].Value = append(fields, field)
 		}
 	}
