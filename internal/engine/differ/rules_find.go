@@ -2,7 +2,6 @@ package differ
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -266,26 +265,6 @@ var findRules = []rule{
 				(x.holds(isTenDigits) || x.uses("$toDouble") || x.server.holds(hasExponent)) && x.sameAfter(dropNumerals)
 		},
 	},
-}
-
-// exprAlone takes away what stands beside $expr in a filter, or in a $match before it.
-func exprAlone(v any) any {
-	if list, ok := v.(bson.A); ok {
-		list = slices.Clone(list)
-		for i := len(list) - 1; i > 0; i-- {
-			if lookup(lookup(list[i], "$match"), "$expr") != nil && lookup(list[i-1], "$match") != nil {
-				list = slices.Delete(list, i-1, i)
-			}
-		}
-		v = list
-		if i := slices.IndexFunc(list, func(x any) bool { return lookup(x, "$expr") != nil }); i >= 0 {
-			return list[i : i+1]
-		}
-	}
-	if doc, ok := v.(bson.D); ok && len(doc) > 1 && has(doc, "$expr") {
-		return d("$expr", lookup(doc, "$expr"))
-	}
-	return v
 }
 
 // reached is the number of documents that the engine's answer tells of.

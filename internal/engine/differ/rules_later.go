@@ -129,6 +129,30 @@ func eachEqual(v any) any {
 	return d("$arrayElemAt", bson.A{pairs, 0})
 }
 
+// exprAlone takes away what stands beside $expr in a filter, or in a $match before it, with a $redact between them or not.
+func exprAlone(v any) any {
+	if list, ok := v.(bson.A); ok {
+		list = slices.Clone(list)
+		for i := len(list) - 1; i > 0; i-- {
+			before := i - 1
+			if before > 0 && lookup(list[before], "$redact") != nil {
+				before--
+			}
+			if lookup(lookup(list[i], "$match"), "$expr") != nil && lookup(list[before], "$match") != nil {
+				list = slices.Delete(list, before, before+1)
+			}
+		}
+		v = list
+		if i := slices.IndexFunc(list, func(x any) bool { return lookup(x, "$expr") != nil }); i >= 0 {
+			return list[i : i+1]
+		}
+	}
+	if doc, ok := v.(bson.D); ok && len(doc) > 1 && has(doc, "$expr") {
+		return d("$expr", lookup(doc, "$expr"))
+	}
+	return v
+}
+
 // laterOperand reports whether one of the operators has an operand after its first of which the fact holds.
 func laterOperand(command bson.D, is func(any) bool, operators ...string) bool {
 	found := false

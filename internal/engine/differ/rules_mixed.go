@@ -184,6 +184,13 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		"powers and their kin are off in the last digit, and constants are placed last",
+		"See there.",
+		func(x difference) bool {
+			return x.uses(rounded...) && x.uses("$project", "$addFields", "$set") && x.sameAfter(func(v any) any { return sortFields(fewerDigits(v)) })
+		},
+	},
+	{
 		"an empty array sorts as null does, and constants of a projection are placed last",
 		"See there.",
 		func(x difference) bool {

@@ -114,7 +114,7 @@ var updateRules = []rule{
 		"$[] conflicts with no other way into the same array",
 		"MongoDB refuses two operators on one path (Update Operators Conflict).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && x.engine.Code == 40 && x.hasPath(".$[")
+			return (x.kind == OnlyEngine || x.kind == Codes && x.server.Code == 11000) && x.engine.Code == 40 && x.hasPath(".$[")
 		},
 	},
 	{
