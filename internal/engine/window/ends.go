@@ -7,7 +7,8 @@ import (
 	"github.com/docmodel/docmodel/internal/engine/expr"
 )
 
-// end is $first or $last: what the document at one end of the window gives.
+// end is $first or $last: what the document at one end of the window gives, null for a missing field.
+// https://www.mongodb.com/docs/manual/reference/mql/window-functions/last/
 type end struct {
 	input expr.Expr
 	last  bool
@@ -35,7 +36,11 @@ func (e end) Over(p *Partition) Values {
 		case e.last:
 			first = last
 		}
-		return p.eval(e.input, first)
+		v, err := p.eval(e.input, first)
+		if bsonval.IsMissing(v) {
+			v = nil
+		}
+		return v, err
 	}
 }
 
