@@ -37,6 +37,16 @@ func compare(engine, server Outcome) Kind {
 	return Same
 }
 
+// onlyEngine reports whether only the engine fails, but for an upsert that finds its document there afterwards.
+func (x difference) onlyEngine() bool {
+	return x.kind == OnlyEngine || x.kind == Codes && x.server.Code == 11000
+}
+
+// onlyServer reports whether only the server fails, but for an upsert that finds its document there afterwards.
+func (x difference) onlyServer() bool {
+	return x.kind == OnlyServer || x.kind == Codes && x.engine.Code == 11000
+}
+
 func equalDoc(x, y bson.D) bool { return bytes.Equal(encode(x), encode(y)) }
 
 func equalDocs(x, y []bson.D) bool {

@@ -14,7 +14,7 @@ import (
 // eager reports whether the server fails to compute what an operand of one of the operators gives, which the engine doesn't
 // compute: the engine fails too once it has to.
 func (x difference) eager(operators ...string) bool {
-	return x.kind == OnlyServer && x.uses(operators...) && x.failsFor(func(v any) any {
+	return x.onlyServer() && x.uses(operators...) && x.failsFor(func(v any) any {
 		doc, ok := v.(bson.D)
 		if !ok || len(doc) != 1 || !slices.Contains(operators, doc[0].Key) {
 			return v
@@ -88,7 +88,7 @@ func (x difference) constant() bool {
 	found := false
 	values(x.Command, func(v any) {
 		doc, ok := v.(bson.D)
-		if found || !ok || len(doc) != 1 || !hasConstantOperator(doc) || mentions(doc, "$") || doc[0].Key == "$literal" {
+		if found || !ok || len(doc) != 1 || !hasConstantOperator(doc) || mentionsField(doc) || doc[0].Key == "$literal" {
 			return
 		}
 		c := Case{Collection: "c", Docs: []bson.D{d("_id", 1)}}
@@ -100,7 +100,7 @@ func (x difference) constant() bool {
 
 // because reports whether the engine's failure comes from the operators, or from what they hold: it computes the command without.
 func (x difference) because(operators ...string) bool {
-	return x.kind == OnlyEngine && x.uses(operators...) && x.run(x.Case).Text == x.engine.Text &&
+	return x.onlyEngine() && x.uses(operators...) && x.run(x.Case).Text == x.engine.Text &&
 		x.run(x.less(operators...)).Code != x.engine.Code
 }
 

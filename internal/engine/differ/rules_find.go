@@ -41,7 +41,7 @@ var findRules = []rule{
 		"a variable of $let that nobody uses isn't computed",
 		"MongoDB assigns each variable before it evaluates \"in\" ($let).",
 		func(x difference) bool {
-			return x.engine.computing() && !mentions(x.Command, "$$x") && x.because("$let")
+			return x.engine.computing() && hasUnused(x.Command) && x.because("$let")
 		},
 	},
 	{
@@ -65,8 +65,8 @@ var findRules = []rule{
 		"a missing field isn't compared with MinKey and MaxKey",
 		"MongoDB orders every value, a missing one included, between them (Comparison/Sort Order).",
 		func(x difference) bool {
-			found := (x.kind == OnlyEngine || x.kind == OnlyServer) && comparesExtreme(x.filter())
-			return (x.chosen() || found && (x.another() || x.server.Code == 11000)) && x.holds(isExtreme) &&
+			found, fails := comparesExtreme(x.filter()) || comparesExtreme(x.get("pipeline")), x.kind == OnlyEngine || x.kind == OnlyServer
+			return (x.chosen() || found && fails && (x.another() || x.server.Code == 11000) || x.sameFor(missingIsLeast) || found && x.sameFor(exists)) && x.holds(isExtreme) &&
 				x.uses("$gt", "$gte", "$lt", "$lte", "$cmp", "$eq", "$ne", "$min", "$max")
 		},
 	},
@@ -74,14 +74,14 @@ var findRules = []rule{
 		"$regexMatch fails on a null that an operator returns",
 		"MongoDB returns false or null for an input that is null ($regexMatch, $regexFind).",
 		func(x difference) bool {
-			return (x.kind == OnlyServer || x.kind == Codes && x.engine.Code == 11000) &&
+			return x.onlyServer() &&
 				strings.HasSuffix(x.server.Text, "requires that the 'input' parameter must be of type string.")
 		},
 	},
 	{
 		"$substrCP of nothing takes a negative length",
 		"MongoDB requires a length of at least 0 ($substrCP).",
-		func(x difference) bool { return x.kind == OnlyEngine && x.engine.Code == 34454 },
+		func(x difference) bool { return x.onlyEngine() && x.engine.Code == 34454 },
 	},
 	{
 		"$mergeObjects of one operand doesn't merge what is in an array",
@@ -118,7 +118,7 @@ var findRules = []rule{
 		"a regular expression can be compared with by order",
 		"MongoDB refuses it for $gt and the like ($regex).",
 		func(x difference) bool {
-			return (x.kind == OnlyEngine || x.kind == Codes && x.server.Code == 11000) &&
+			return x.onlyEngine() &&
 				(strings.HasPrefix(x.engine.Text, "Can't have RegEx as arg to predicate") ||
 					strings.HasPrefix(x.engine.Text, "Can't have regex as arg to $ne"))
 		},
@@ -180,14 +180,15 @@ var findRules = []rule{
 		"$mod of a double by a long is a long, and that of a large long inexact",
 		"From 7.2 on the result has the larger of the two types, a double if either is one ($mod).",
 		func(x difference) bool {
-			return x.uses("$mod") && x.sameAfter(func(v any) any { return sortFields(plainDecimals(plainZeros(asDoubles(v)))) }) || x.within(sortFields, "$mod")
+			refused := x.kind == OnlyEngine && strings.HasSuffix(x.engine.Text, "only supports int and long, not: double.") // by $bitNot
+			return refused && x.uses("$mod") || x.uses("$mod") && x.sameAfter(func(v any) any { return sortFields(plainDecimals(plainZeros(asDoubles(v)))) }) || x.within(sortFields, "$mod")
 		},
 	},
 	{
 		"$reduce fails when it comes to a missing value",
 		"MongoDB takes a missing value for any other ($reduce).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$reduce") && x.server.Text == "Unrecognized BSON data type code 0"
+			return x.onlyServer() && x.uses("$reduce") && x.server.Text == "Unrecognized BSON data type code 0"
 		},
 	},
 	{

@@ -52,6 +52,13 @@ var laterRules = []rule{
 		},
 	},
 	{
+		"$range whose end is before its start is too large",
+		"MongoDB's range is empty then ($range).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.server.Code == 146 && strings.HasPrefix(x.server.Text, "$range requires excessive memory")
+		},
+	},
+	{
 		"$setEquals computes every operand",
 		"MongoDB's ends at the first that isn't the same set; its manual doesn't say so ($setEquals).",
 		func(x difference) bool {
@@ -153,6 +160,34 @@ func exprAlone(v any) any {
 	return v
 }
 
+// hasUnused reports whether a $let has a variable that its "in" doesn't use.
+func hasUnused(command bson.D) bool {
+	found := false
+	walk(command, func(key string, v any) {
+		vars, _ := lookup(v, "vars").(bson.D)
+		for _, e := range vars {
+			found = found || key == "$let" && !usesVariable(lookup(v, "in"), e.Key)
+		}
+	})
+	return found
+}
+
+// usesVariable reports whether an expression uses a variable, and not one of the same name of a $let inside.
+func usesVariable(v any, name string) bool {
+	switch v := v.(type) {
+	case string:
+		return v == "$$"+name || strings.HasPrefix(v, "$$"+name+".")
+	case bson.A:
+		return slices.ContainsFunc(v, func(v any) bool { return usesVariable(v, name) })
+	case bson.D:
+		if vars, ok := lookup(v, "vars").(bson.D); ok && has(vars, name) {
+			return usesVariable(vars, name)
+		}
+		return slices.ContainsFunc(v, func(e bson.E) bool { return usesVariable(e.Value, name) })
+	}
+	return false
+}
+
 // laterOperand reports whether one of the operators has an operand after its first of which the fact holds.
 func laterOperand(command bson.D, is func(any) bool, operators ...string) bool {
 	found := false
@@ -170,9 +205,19 @@ func hasConstantOperator(v any) bool {
 	found := false
 	values(v, func(v any) {
 		doc, ok := v.(bson.D)
-		found = found || ok && len(doc) == 1 && strings.HasPrefix(doc[0].Key, "$") && doc[0].Key != "$literal" && !mentions(doc, "$")
+		found = found || ok && len(doc) == 1 && strings.HasPrefix(doc[0].Key, "$") && doc[0].Key != "$literal" && !mentionsField(doc)
 	})
 	return found
+}
+
+// mentionsField reports whether an expression has a field or variable in it.
+func mentionsField(v any) bool {
+	return mentions(mapValue(v, func(v any) any {
+		if doc, ok := v.(bson.D); ok && len(doc) == 1 && doc[0].Key == "$literal" {
+			return nil
+		}
+		return v
+	}), "$")
 }
 
 // hasPathEnd reports whether a path of the update ends with the text.

@@ -66,10 +66,10 @@ var mixedRules = []rule{
 		},
 	},
 	{
-		"quarters and months are added in a time zone a day off",
+		"years, quarters and months are added in a time zone a day off",
 		"MongoDB adds them by the calendar of the time zone ($dateAdd, \"Time Zones\").",
 		func(x difference) bool {
-			return x.uses("$dateAdd", "$dateSubtract") && x.uses("timezone") && x.holds(func(v any) bool { return v == "quarter" || v == "month" }) &&
+			return x.uses("$dateAdd", "$dateSubtract") && x.uses("timezone") && x.holds(func(v any) bool { return v == "year" || v == "quarter" || v == "month" }) &&
 				x.within(sortFields, "$dateAdd", "$dateSubtract")
 		},
 	},
@@ -149,7 +149,7 @@ var mixedRules = []rule{
 		"sets are compared in another order",
 		"MongoDB leaves the order of the elements unspecified ($setUnion, $setIntersection, $setDifference).",
 		func(x difference) bool {
-			return x.kind == Replies && (x.chosen() || x.within(sortFields, "$setUnion", "$setIntersection", "$setDifference")) &&
+			return (x.kind == Replies || x.kind == States) && (x.chosen() || x.within(sortFields, "$setUnion", "$setIntersection", "$setDifference")) &&
 				x.uses("$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$cmp", "$min", "$max", "$in", "$indexOfArray")
 		},
 	},
@@ -184,10 +184,18 @@ var mixedRules = []rule{
 		},
 	},
 	{
-		"powers and their kin are off in the last digit, and constants are placed last",
+		"powers and their kin are off in the last digit, and constants are placed last or decimals have other zeros at their end",
 		"See there.",
 		func(x difference) bool {
-			return x.uses(rounded...) && x.uses("$project", "$addFields", "$set") && x.sameAfter(func(v any) any { return sortFields(fewerDigits(v)) })
+			return x.uses(rounded...) && x.sameAfter(func(v any) any {
+				if x.server.holds(isLongDecimal) {
+					v = plainDecimals(v)
+				}
+				if x.uses("$project", "$addFields", "$set") {
+					v = sortFields(v)
+				}
+				return fewerDigits(v)
+			})
 		},
 	},
 	{
@@ -232,7 +240,7 @@ var mixedRules = []rule{
 		"a count of nothing is zero, where it is one of several documents",
 		"See there.",
 		func(x difference) bool {
-			return x.kind == Replies && x.uses("$count") && x.uses("$unionWith") && (x.uses("$project", "$setWindowFields") && x.chosen() || x.sameFor(countAnyway) || x.uses("$group") && x.sameAfter(dropCountKeys))
+			return x.uses("$count") && x.uses("$unionWith") && (x.kind == OnlyServer && x.failsFor(countAnyway) || x.kind == Replies) && (x.uses("$project", "$setWindowFields") && x.chosen() || x.sameFor(countAnyway) || x.uses("$group") && x.sameAfter(dropCountKeys))
 		},
 	},
 	{

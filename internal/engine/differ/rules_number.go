@@ -49,7 +49,14 @@ var numberRules = []rule{
 		"a sine or the like that is a fraction is false in $expr",
 		"Every number but 0 is true (Boolean Expression Operators).",
 		func(x difference) bool {
-			return x.uses("$expr") && x.uses(rounded...) && (x.kind == Replies || x.kind == States) && x.chosen()
+			return x.uses("$expr") && x.uses(rounded...) && ((x.kind == Replies || x.kind == States) && x.chosen() || x.sameFor(neverRounded))
+		},
+	},
+	{
+		"$stdDevPop and $stdDevSamp of a window are off in the last digit",
+		"MongoDB's manual doesn't say how they are rounded.",
+		func(x difference) bool {
+			return x.uses("$setWindowFields") && x.uses("$stdDevPop", "$stdDevSamp") && x.within(fewerDigits, "$stdDevPop", "$stdDevSamp")
 		},
 	},
 	{
@@ -64,7 +71,7 @@ var numberRules = []rule{
 		"A number that can't be a 64-bit integer has none ($bitsAllSet, \"Integers\").",
 		func(x difference) bool {
 			return x.uses("$bitsAllSet", "$bitsAllClear", "$bitsAnySet", "$bitsAnyClear") && x.holds(isBrokenDecimal) &&
-				(x.chosen() || x.another() || x.sameForDocs(wholeDecimal) || x.kind == OnlyServer && x.updates() && x.finds(0))
+				(x.chosen() || x.another() || x.sameForDocs(wholeDecimal) || x.sameFor(anyBits) || x.kind == OnlyServer && x.updates() && x.finds(0))
 		},
 	},
 }
@@ -72,6 +79,17 @@ var numberRules = []rule{
 // rounded are the operators whose results are rounded.
 var rounded = []string{"$exp", "$ln", "$log", "$log10", "$pow", "$sqrt", "$sin", "$cos", "$tan", "$asin", "$acos", "$atan", "$atan2", "$sinh",
 	"$cosh", "$tanh", "$asinh", "$acosh", "$atanh", "$degreesToRadians", "$radiansToDegrees"}
+
+// neverRounded makes false of $expr of an operator whose result is rounded.
+func neverRounded(v any) any {
+	doc, _ := v.(bson.D)
+	if arg, _ := lookup(doc, "$expr").(bson.D); len(arg) == 1 && slices.Contains(rounded, arg[0].Key) {
+		doc = slices.Clone(doc)
+		doc[slices.IndexFunc(doc, func(e bson.E) bool { return e.Key == "$expr" })].Value = false
+		return doc
+	}
+	return v
+}
 
 func isNumber(v any) bool {
 	switch v.(type) {
@@ -121,9 +139,46 @@ func wholeDecimal(v any) any {
 	return int64(f)
 }
 
+// anyBits makes conditions on bits hold for any field.
+func anyBits(v any) any {
+	doc, _ := v.(bson.D)
+	if len(doc) == 1 && strings.HasPrefix(doc[0].Key, "$bits") {
+		return d("$exists", true)
+	}
+	return v
+}
+
 // finds reports whether the engine's update finds so many documents.
 func (x difference) finds(n int32) bool {
 	return lookup(x.engine.Reply, "n") == n || lookup(lookup(x.engine.Reply, "lastErrorObject"), "n") == n
+}
+
+// missingIsLeast makes MinKey of the missing operands of comparisons.
+func missingIsLeast(v any) any {
+	doc, _ := v.(bson.D)
+	if len(doc) != 1 || !slices.Contains([]string{"$gt", "$gte", "$lt", "$lte", "$cmp", "$eq", "$ne"}, doc[0].Key) {
+		return v
+	}
+	list, _ := doc[0].Value.(bson.A)
+	if len(list) != 2 {
+		return v
+	}
+	list = slices.Clone(list)
+	for i, x := range list {
+		list[i] = d("$cond", bson.A{d("$eq", bson.A{d("$type", x), "missing"}), bson.MinKey{}, x})
+	}
+	return d(doc[0].Key, list)
+}
+
+// exists makes a filter's comparisons by order with MinKey and MaxKey hold for fields that are there alone.
+func exists(v any) any {
+	doc, _ := v.(bson.D)
+	for _, e := range doc {
+		if isExtreme(e.Value) && slices.Contains([]string{"$gt", "$gte", "$lt", "$lte"}, e.Key) {
+			return append(slices.Clone(doc), bson.E{Key: "$exists", Value: true})
+		}
+	}
+	return v
 }
 
 // comparesExtreme reports whether an operator of the filter has MinKey or MaxKey for an operand, or in a list of operands.

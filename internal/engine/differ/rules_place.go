@@ -19,6 +19,13 @@ var placeRules = []rule{
 		},
 	},
 	{
+		"a circle is measured on an ellipsoid",
+		"MongoDB measures on a sphere (2dsphere Indexes; $centerSphere).",
+		func(x difference) bool {
+			return x.uses("$centerSphere") && (x.sameFor(circles(1.007)) || x.sameFor(circles(0.993)))
+		},
+	},
+	{
 		"a least distance loses documents at times",
 		"MongoDB returns every document that is farther away ($minDistance).",
 		func(x difference) bool {
@@ -37,6 +44,25 @@ var placeRules = []rule{
 		"MongoDB's element is the first that matches the condition on the array ($ (projection)).",
 		func(x difference) bool {
 			return x.kind == OnlyServer && hasIndex(x.filter()) && strings.HasSuffix(x.server.Text, "positional operator '.$' couldn't find a matching element in the array")
+		},
+	},
+	{
+		"a positional projection looks at one condition of $or alone",
+		"MongoDB's element is the first that matches the condition on the array ($ (projection)).",
+		func(x difference) bool {
+			several := false
+			walk(x.filter(), func(key string, v any) {
+				list, _ := v.(bson.A)
+				several = several || key == "$or" && len(list) > 1
+			})
+			return several && x.kind == OnlyServer && strings.HasSuffix(x.server.Text, "positional operator '.$' couldn't find a matching element in the array")
+		},
+	},
+	{
+		"a positional projection finds no element by a field that is missing in it",
+		"MongoDB's element is the first that matches the condition on the array, and null matches a missing field ($ (projection)).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && asksMissing(x.filter()) && strings.HasSuffix(x.server.Text, "positional operator '.$' couldn't find a matching element in the array")
 		},
 	},
 	{
@@ -60,6 +86,42 @@ var placeRules = []rule{
 			return x.kind == Replies && x.uses("$text") && x.phrasesDiffer()
 		},
 	},
+}
+
+// asksMissing reports whether a filter has null for a field below another.
+func asksMissing(filter any) bool {
+	found := false
+	walk(filter, func(key string, v any) {
+		null := v == nil
+		values(v, func(v any) { null = null || v == nil })
+		found = found || strings.Contains(key, ".") && null
+	})
+	return found
+}
+
+// anywhere makes conditions on a place in a circle hold for any field.
+func anywhere(v any) any {
+	if doc, ok := v.(bson.D); ok && len(doc) == 1 && lookup(doc[0].Value, "$centerSphere") != nil {
+		return d("$exists", true)
+	}
+	return v
+}
+
+// circles makes the circles of a command larger or smaller.
+func circles(by float64) func(any) any {
+	return func(v any) any {
+		circle, _ := lookup(v, "$centerSphere").(bson.A)
+		if len(circle) != 2 {
+			return v
+		}
+		switch r := circle[1].(type) {
+		case float64:
+			return d("$centerSphere", bson.A{circle[0], r * by})
+		case int32:
+			return d("$centerSphere", bson.A{circle[0], float64(r) * by})
+		}
+		return v
+	}
 }
 
 // phrasesDiffer reports whether each document that one of the two returns alone has the phrase of the search as a part of its text,

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
 // stageRules are of stages that make documents, or tell of a collection.
@@ -22,10 +24,10 @@ var stageRules = []rule{
 		},
 	},
 	{
-		"$allElementsTrue and $anyElementTrue see a field that $unset removed",
+		"$allElementsTrue, $anyElementTrue and the length of a text see a field that $unset removed",
 		"A stage sees the documents that the one before it gives ($unset).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && (x.engine.Code == 17040 || x.engine.Code == 17041) && x.uses("$unset") && x.uses("$allElementsTrue", "$anyElementTrue")
+			return x.kind == OnlyEngine && (x.engine.Code == 34473 || x.engine.Code == 34471) && x.uses("$unset") && x.emptiedFor(unsetUnused) || x.kind == OnlyEngine && (x.engine.Code == 17040 || x.engine.Code == 17041) && x.uses("$unset") && x.uses("$allElementsTrue", "$anyElementTrue")
 		},
 	},
 	{
@@ -61,6 +63,13 @@ var stageRules = []rule{
 		func(x difference) bool {
 			full := len(batch(x.engine.Reply)) == 1000
 			return x.kind == OnlyServer && x.uses("$densify") && full && (x.server.Code == 5733201 || x.server.Code == 5897900)
+		},
+	},
+	{
+		"$densify doesn't look at what comes after its range",
+		"MongoDB's values must all be numbers, or all dates ($densify, \"field\").",
+		func(x difference) bool {
+			return x.kind == OnlyEngine && (x.engine.Code == 5733201 || x.engine.Code == 6053600) && x.because("$densify") && hasBeyond(x.Case)
 		},
 	},
 	{
@@ -102,6 +111,13 @@ var stageRules = []rule{
 		},
 	},
 	{
+		"$covariancePop and $covarianceSamp of no pair of numbers divide by zero",
+		"MongoDB returns null for a window without numbers ($covariancePop, $covarianceSamp).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.server.Text == "$divide by zero is not allowed" && x.uses("$covariancePop", "$covarianceSamp") && !x.uses("$divide")
+		},
+	},
+	{
 		"a window's field below what is no document can't be set",
 		"MongoDB puts a document in its place ($setWindowFields, \"output\"; $fill).",
 		func(x difference) bool {
@@ -137,6 +153,19 @@ var stageRules = []rule{
 func (x difference) sameFor(change func(any) any) bool {
 	c := x.Case
 	c.Command, _ = mapValue(c.Command, change).(bson.D)
+	return x.sameAs(c)
+}
+
+// emptiedFor is sameFor but for empty documents that the server has in place of scalars, or of nothing.
+func (x difference) emptiedFor(change func(any) any) bool {
+	c := x.Case
+	c.Command, _ = mapValue(c.Command, change).(bson.D)
+	x.engine = x.run(c)
+	return !x.engine.failed() && x.emptied()
+}
+
+// sameAs reports whether the engine gives for another case what the server does for this one, but for the order of fields.
+func (x difference) sameAs(c Case) bool {
 	x.engine = x.run(c)
 	return x.sameAfter(sortFields)
 }
@@ -152,6 +181,32 @@ func (x difference) sameForDocs(f func(any) any) bool {
 	}
 	x.engine = x.run(c)
 	return x.sameAfter(func(v any) any { return sortFields(f(v)) })
+}
+
+// unsetUnused makes each $unset remove the fields that the stage after it doesn't use.
+func unsetUnused(v any) any {
+	stages, _ := v.(bson.A)
+	for i := 0; i+1 < len(stages); i++ {
+		var unused bson.A
+		paths := lookup(stages[i], "$unset")
+		list, ok := paths.(bson.A)
+		if !ok {
+			list = bson.A{paths}
+		}
+		for _, path := range list {
+			if path, ok := path.(string); ok && !mentions(stages[i+1], "$"+path) {
+				unused = append(unused, path)
+			}
+		}
+		if paths != nil {
+			stages = slices.Clone(stages)
+			stages[i] = d("$unset", append(unused, "z"))
+		}
+	}
+	if stages == nil {
+		return v
+	}
+	return stages
 }
 
 // fillEach computes the values of $fill for each document.
@@ -181,6 +236,25 @@ func (c Case) densifies(bounds any) bool {
 		}
 		have := lookup(lookup(v, "range"), "bounds")
 		found = found || bounds == nil && isArray(have) || bounds != nil && have == any(bounds)
+	})
+	return found
+}
+
+// hasBeyond reports whether a document has a number, or a date, that isn't below the upper bound of a $densify without partitions.
+func hasBeyond(c Case) bool {
+	found := false
+	walk(c.Command, func(key string, v any) {
+		bounds, _ := lookup(lookup(v, "range"), "bounds").(bson.A)
+		field, _ := lookup(v, "field").(string)
+		if key != "$densify" || len(bounds) != 2 || lookup(v, "partitionByFields") != nil {
+			return
+		}
+		_, dates := bounds[1].(bson.DateTime)
+		beyond := func(v any) bool {
+			_, isDate := v.(bson.DateTime)
+			return (isNumber(v) || isDate) && isDate == dates && bsonval.Compare(v, bounds[1]) >= 0
+		}
+		found = found || slices.ContainsFunc(slices.Concat(c.Docs, c.Other), func(doc bson.D) bool { return reaches(doc, field, beyond) })
 	})
 	return found
 }

@@ -12,7 +12,7 @@ var updateRules = []rule{
 		"$expr in an upsert is refused only when it inserts",
 		"MongoDB refuses $expr in the query of any upsert ($expr, \"Behavior\").",
 		func(x difference) bool {
-			return x.engine.Code == 224 && (x.kind == OnlyEngine || x.kind == Codes && x.server.Code == 11000)
+			return x.engine.Code == 224 && x.onlyEngine()
 		},
 	},
 	{
@@ -114,7 +114,7 @@ var updateRules = []rule{
 		"$[] conflicts with no other way into the same array",
 		"MongoDB refuses two operators on one path (Update Operators Conflict).",
 		func(x difference) bool {
-			return (x.kind == OnlyEngine || x.kind == Codes && x.server.Code == 11000) && x.engine.Code == 40 && x.hasPath(".$[")
+			return x.onlyEngine() && x.engine.Code == 40 && x.hasPath(".$[")
 		},
 	},
 	{
@@ -220,7 +220,7 @@ var updateRules = []rule{
 		"$rename from below an empty array does nothing",
 		"MongoDB doesn't rename what is in an array, and says so ($rename, \"Behavior\").",
 		func(x difference) bool {
-			return (x.kind == OnlyEngine || x.kind == Codes && x.server.Code == 11000) && x.uses("$rename") && (strings.HasPrefix(x.engine.Text, "The source field cannot be") ||
+			return x.onlyEngine() && x.uses("$rename") && (strings.HasPrefix(x.engine.Text, "The source field cannot be") ||
 				strings.HasPrefix(x.engine.Text, "Cannot use the part"))
 		},
 	},

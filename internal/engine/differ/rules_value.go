@@ -65,7 +65,7 @@ var valueRules = []rule{
 		"$centerSphere takes a place that isn't on the sphere",
 		"A longitude is between -180 and 180, a latitude between -90 and 90 ($centerSphere).",
 		func(x difference) bool {
-			return x.uses("$centerSphere") && x.holds(isFarOff) && x.chosen()
+			return x.uses("$centerSphere") && x.holds(isFarOff) && (x.chosen() || x.kind == OnlyServer && x.failsFor(anywhere))
 		},
 	},
 	{
