@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -54,6 +56,16 @@ func repeatedIn(command bson.D) bool {
 		found = found || same
 	})
 	return found
+}
+
+// sixDigits rounds texts that are fractions.
+func sixDigits(v any) any {
+	if s, ok := v.(string); ok && strings.Contains(s, ".") {
+		if f, err := strconv.ParseFloat(s, 64); err == nil {
+			return strconv.FormatFloat(f, 'g', 6, 64)
+		}
+	}
+	return v
 }
 
 func dropCreated(v any) any { return sortFields(dropEmptyDocs(v)) }

@@ -76,8 +76,9 @@ func (x difference) failsLike(c Case) bool {
 }
 
 func (x difference) sameError(out Outcome) bool {
-	isSubset := out.Code == 17046 && x.server.Code == 17310 // each is of the first operand of $setIsSubset
-	return out.Code == x.server.Code || isSubset || out.computing() && ownCode(x.server.Code)
+	sameOperator := out.Code == 17046 && x.server.Code == 17310 || // each is of the first operand of $setIsSubset
+		out.Code == 51045 && x.server.Code == 51044 // of either operand of $atan2
+	return out.Code == x.server.Code || sameOperator || out.computing() && ownCode(x.server.Code)
 }
 
 // ownCode reports whether a code is one of PostgreSQL's, five characters of six bits each, whose first is M.

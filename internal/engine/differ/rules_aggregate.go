@@ -57,7 +57,7 @@ var aggregateRules = []rule{
 		"MongoDB's manual doesn't say whether it is ($set, \"Add an Element to an Array\").",
 		func(x difference) bool {
 			return x.kind == OnlyServer && x.uses("$set", "$addFields", "$project") && x.server.computing() &&
-				(hasEmptyArray(x.engine.Reply) || slices.ContainsFunc(x.engine.State, func(doc bson.D) bool { return hasEmptyArray(doc) }))
+				(hasEmptyArray(x.engine.Reply) || x.holds(isEmptyArray) && x.constant() || slices.ContainsFunc(x.engine.State, func(doc bson.D) bool { return hasEmptyArray(doc) }))
 		},
 	},
 	{

@@ -13,7 +13,7 @@ var findRules = []rule{
 		"MongoDB's manual doesn't say when an expression without fields is computed; the engine does it for " +
 			"each document that needs it, the server once and in any case.",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.server.computing() && (x.reached() == 0 || len(x.Docs) == 0 && x.uses("$unionWith")) && x.constant()
+			return x.kind == OnlyServer && x.server.computing() && (x.reached() == 0 || len(x.Docs) == 0 && x.uses("$unionWith", "$facet")) && x.constant()
 		},
 	},
 	{
@@ -257,6 +257,13 @@ var findRules = []rule{
 		"$subtract of a fraction from a date rounds it",
 		"MongoDB subtracts whole milliseconds ($subtract).",
 		func(x difference) bool { return x.within(sortFields, "$subtract") },
+	},
+	{
+		"a double becomes a string with six digits",
+		"MongoDB writes up to 16 digits ($toLower, $toUpper, $toString).",
+		func(x difference) bool {
+			return x.uses("$toLower", "$toUpper") && x.sameAfter(func(v any) any { return sortFields(sixDigits(v)) })
+		},
 	},
 	{
 		"a large double becomes a string with an exponent",

@@ -88,7 +88,8 @@ var laterRules = []rule{
 		"$avg of whole numbers is a whole number where another operator takes it",
 		"MongoDB's average is a double, or a decimal of decimals ($avg, \"Result Data Type\").",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$avg") && strings.HasPrefix(x.server.Text, "Unsupported conversion from int to date")
+			return x.kind == OnlyServer && x.uses("$avg") && strings.HasPrefix(x.server.Text, "Unsupported conversion from int to date") ||
+				x.because("$avg") && strings.HasSuffix(x.engine.Text, "only supports int and long operands.")
 		},
 	},
 	{
@@ -154,8 +155,12 @@ func exprAlone(v any) any {
 			return list[i : i+1]
 		}
 	}
-	if doc, ok := v.(bson.D); ok && len(doc) > 1 && has(doc, "$expr") {
-		return d("$expr", lookup(doc, "$expr"))
+	doc, _ := v.(bson.D)
+	for _, e := range doc {
+		logical := slices.Contains([]string{"$and", "$or", "$nor"}, e.Key) && (Case{Command: bson.D{e}}).uses("$expr")
+		if len(doc) > 1 && (e.Key == "$expr" || logical) {
+			return bson.D{e}
+		}
 	}
 	return v
 }

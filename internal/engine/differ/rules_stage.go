@@ -111,10 +111,17 @@ var stageRules = []rule{
 		},
 	},
 	{
-		"$covariancePop and $covarianceSamp of no pair of numbers divide by zero",
-		"MongoDB returns null for a window without numbers ($covariancePop, $covarianceSamp).",
+		"$covariancePop, $covarianceSamp, $stdDevPop and $stdDevSamp of too few numbers divide by zero",
+		"MongoDB returns null for a window without numbers, or with one ($covariancePop, $covarianceSamp, $stdDevPop, $stdDevSamp).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.server.Text == "$divide by zero is not allowed" && x.uses("$covariancePop", "$covarianceSamp") && !x.uses("$divide")
+			return x.kind == OnlyServer && x.server.Text == "$divide by zero is not allowed" && x.uses("$setWindowFields") && x.uses("$covariancePop", "$covarianceSamp", "$stdDevPop", "$stdDevSamp") && !x.uses("$divide")
+		},
+	},
+	{
+		"a constant in a window isn't computed for no document",
+		"MongoDB's manual doesn't say when an expression without fields is computed.",
+		func(x difference) bool {
+			return x.engine.computing() && len(batch(x.server.Reply)) == 0 && hasConstantOperator(x.get("pipeline")) && x.because("$setWindowFields")
 		},
 	},
 	{

@@ -302,14 +302,14 @@ var updateRules = []rule{
 		func(x difference) bool {
 			_, argument, _ := strings.Cut(x.engine.Text, "with non-numeric argument: {")
 			path, _, _ := strings.Cut(argument, ":")
-			return strings.Contains(path, ".$[") && x.hasPathEnd(path) && x.because("$inc", "$mul")
+			return strings.Contains(path, ".$") && x.hasPathEnd(path) && x.because("$inc", "$mul")
 		},
 	},
 	{
 		"a unique index tells 1.5 from 1.50, and a NaN from that of another type",
 		"MongoDB compares numbers by value (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
-			return strings.HasPrefix(x.Collection, "u_") && x.equalDecimals() && (x.kind == States && x.chosen() || x.kind == OnlyEngine && x.engine.Code == 11000)
+			return strings.HasPrefix(x.Collection, "u_") && x.equalDecimals() && (x.kind == States && (x.chosen() || x.engine.Code == 11000 && len(x.engine.State) < len(x.server.State)) || x.kind == OnlyEngine && x.engine.Code == 11000)
 		},
 	},
 	{

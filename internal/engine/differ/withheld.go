@@ -16,7 +16,7 @@ func withheld(c Case) string {
 	if prunesEarly(c.get("pipeline")) {
 		return "server ends: $redact that prunes every document, before another stage"
 	}
-	if upperOfType(c.Command) {
+	if upperOfType(c) {
 		return "server ends: a letter-case operator on the result of $type, or on $toString of a boolean"
 	}
 	if elementBesidePath(c.get("projection")) || elementBesidePath(c.get("fields")) {
@@ -44,9 +44,10 @@ func prunesEarly(pipeline any) bool {
 	return found
 }
 
-func upperOfType(command bson.D) bool {
+func upperOfType(c Case) bool {
 	found := false
-	walk(command, func(key string, v any) {
+	bools := c.holds(func(v any) bool { _, isBool := v.(bool); return isBool })
+	walk(c.Command, func(key string, v any) {
 		switch key {
 		case "$toUpper", "$toLower", "$strcasecmp":
 			list, ok := v.(bson.A)
@@ -56,7 +57,7 @@ func upperOfType(command bson.D) bool {
 			for _, x := range list {
 				doc, _ := x.(bson.D)
 				_, isBool := operand(lookup(x, "$toString")).(bool)
-				found = found || len(doc) == 1 && doc[0].Key == "$type" || isBool
+				found = found || len(doc) == 1 && doc[0].Key == "$type" || isBool || bools && has(doc, "$toString")
 			}
 		}
 	})
