@@ -53,9 +53,7 @@ func operands(arg any) (list []any) {
 
 // failsFor reports whether the engine fails as the server does, with the very code, once the command has been changed.
 func (x difference) failsFor(change func(any) any) bool {
-	c := x.Case
-	c.Command, _ = mapValue(c.Command, change).(bson.D)
-	return x.failsLike(c)
+	return x.failsLike(x.changed(change))
 }
 
 // failsLike reports whether the engine fails with the server's code when it computes another case, of all documents or of one, as

@@ -40,6 +40,18 @@ func (x difference) sameAfter(f func(any) any) bool {
 	return compare(engine, server) == Same
 }
 
+// changed is the case whose command has gone through f.
+func (c Case) changed(f func(any) any) Case {
+	c.Command, _ = mapValue(c.Command, f).(bson.D)
+	return c
+}
+
+// with is the same difference of another case.
+func (x difference) with(c Case) difference {
+	x.Case = c
+	return x
+}
+
 // mapOutcome applies f to each value of what came back and of what is stored, the inner ones first.
 func mapOutcome(o Outcome, f func(any) any) Outcome {
 	o.Reply, _ = mapValue(o.Reply, f).(bson.D)

@@ -136,7 +136,7 @@ var findRules = []rule{
 		func(x difference) bool {
 			filter, _ := x.filter().(bson.D)
 			return x.engine.computing() && x.because("$expr") && (len(filter) > 1 || x.uses("$and", "$or", "$nor")) ||
-				x.kind == OnlyServer && x.uses("$expr") && x.failsFor(exprAlone)
+				x.kind == OnlyServer && x.uses("$expr") && (x.failsFor(exprAlone) || x.with(x.changed(exprAlone)).eager("$ifNull", "$switch", "$cond", "$convert"))
 		},
 	},
 	{
@@ -243,7 +243,9 @@ var findRules = []rule{
 		"a timestamp becomes a date",
 		"MongoDB's page doesn't name a timestamp among what becomes a date ($toDate).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && strings.HasPrefix(x.engine.Text, "Unsupported conversion from timestamp to date")
+			isTimestamp := func(v any) bool { _, ok := v.(bson.Timestamp); return ok }
+			return x.kind == OnlyEngine && strings.HasPrefix(x.engine.Text, "Unsupported conversion from timestamp to date") ||
+				x.uses("onError") && x.holds(isTimestamp) && x.within(sortFields, "$convert")
 		},
 	},
 	{

@@ -21,8 +21,9 @@ var laterUpdateRules = []rule{
 		"MongoDB's $ is the index that the query matched, which becomes a field's name where there is no array ($ (update)).",
 		func(x difference) bool {
 			return x.kind == OnlyServer && x.updates() && (x.hasPath(".$.") || x.hasPathEnd(".$")) &&
-				strings.HasPrefix(x.server.Text, "The specified path '") &&
-				strings.HasSuffix(x.server.Text, "does not exist within the document. Cannot apply array update operations.")
+				(strings.HasPrefix(x.server.Text, "The specified path '") &&
+					strings.HasSuffix(x.server.Text, "does not exist within the document. Cannot apply array update operations.") ||
+					strings.HasPrefix(x.server.Text, "Array updates cannot be applied to an element that is not an array "))
 		},
 	},
 }
@@ -40,7 +41,8 @@ var laterRules = []rule{
 		"MongoDB's manual doesn't say when an expression without fields is computed.",
 		func(x difference) bool {
 			return x.kind == OnlyServer && x.constant() && laterOperand(x.Command, hasConstantOperator, "$add", "$multiply", "$concat",
-				"$concatArrays", "$setUnion", "$setIntersection", "$indexOfArray", "$indexOfCP", "$indexOfBytes", "$or", "$and")
+				"$concatArrays", "$setUnion", "$setIntersection", "$indexOfArray", "$indexOfCP", "$indexOfBytes", "$or", "$and",
+				"$bitAnd", "$bitOr", "$bitXor")
 		},
 	},
 	{
@@ -89,7 +91,7 @@ var laterRules = []rule{
 		"MongoDB's average is a double, or a decimal of decimals ($avg, \"Result Data Type\").",
 		func(x difference) bool {
 			return x.kind == OnlyServer && x.uses("$avg") && strings.HasPrefix(x.server.Text, "Unsupported conversion from int to date") ||
-				x.because("$avg") && strings.HasSuffix(x.engine.Text, "only supports int and long operands.")
+				x.because("$avg") && strings.Contains(x.engine.Text, "only supports int and long")
 		},
 	},
 	{

@@ -100,10 +100,10 @@ var mixedRules = []rule{
 		},
 	},
 	{
-		"$first and $last of what is missing in a group leave the field out",
+		"$first, $last, $top and $bottom of what is missing in a group or a window leave the field out",
 		"MongoDB's is null ($last (aggregation accumulator), \"Missing Values\").",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && x.uses("$first", "$last") && x.uses("$group", "$bucket") && x.sameAfter(dropNullFields)
+			return (x.kind == Replies || x.kind == States) && x.uses("$first", "$last", "$top", "$bottom") && x.uses("$group", "$bucket", "$setWindowFields") && x.sameAfter(dropNullFields)
 		},
 	},
 	{
@@ -260,7 +260,7 @@ func regrouped(c Case) bool {
 	grouped := false
 	for _, stage := range stages {
 		s := Case{Command: bson.D{{Key: "stage", Value: stage}}}
-		if grouped && s.uses("$group", "$sortByCount", "$count", "$limit", "$skip", "$replaceWith", "$replaceRoot", "$facet", "$bucket") {
+		if grouped && s.uses("$group", "$sortByCount", "$count", "$limit", "$skip", "$replaceWith", "$replaceRoot", "$facet", "$bucket", "$bucketAuto") {
 			return true
 		}
 		grouped = grouped || s.uses("$group", "$sortByCount") && mentions(stage, "$")

@@ -49,7 +49,7 @@ var numberRules = []rule{
 		"a sine or the like that is a fraction is false in $expr",
 		"Every number but 0 is true (Boolean Expression Operators).",
 		func(x difference) bool {
-			return x.uses("$expr") && x.uses(rounded...) && ((x.kind == Replies || x.kind == States) && x.chosen() || x.sameFor(neverRounded))
+			return x.uses("$expr") && x.uses(rounded...) && (x.kind == Replies || x.kind == States) && x.chosen()
 		},
 	},
 	{
@@ -79,17 +79,6 @@ var numberRules = []rule{
 // rounded are the operators whose results are rounded.
 var rounded = []string{"$exp", "$ln", "$log", "$log10", "$pow", "$sqrt", "$sin", "$cos", "$tan", "$asin", "$acos", "$atan", "$atan2", "$sinh",
 	"$cosh", "$tanh", "$asinh", "$acosh", "$atanh", "$degreesToRadians", "$radiansToDegrees"}
-
-// neverRounded makes false of $expr of an operator whose result is rounded.
-func neverRounded(v any) any {
-	doc, _ := v.(bson.D)
-	if arg, _ := lookup(doc, "$expr").(bson.D); len(arg) == 1 && slices.Contains(rounded, arg[0].Key) {
-		doc = slices.Clone(doc)
-		doc[slices.IndexFunc(doc, func(e bson.E) bool { return e.Key == "$expr" })].Value = false
-		return doc
-	}
-	return v
-}
 
 func isNumber(v any) bool {
 	switch v.(type) {

@@ -49,7 +49,8 @@ var stageRules = []rule{
 		"$densify tells partitions without a field apart by what is above the field, and leaves that out of the documents that it makes",
 		"MongoDB's partition is a document of what the paths give, and the documents have its fields ($densify, \"partitionByFields\").",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && x.uses("$densify") && x.uses("partitionByFields") && mentions(x.Command, "d.a") && (x.sameFor(madeWithout) || x.chosen() || x.isPart())
+			tooMany := x.kind == OnlyEngine && x.engine.Code == 5897900
+			return (x.kind == Replies || x.kind == States || tooMany) && x.uses("$densify") && x.uses("partitionByFields") && mentions(x.Command, "d.a") && (tooMany || x.sameFor(madeWithout) || x.chosen() || x.isPart())
 		},
 	},
 	{
@@ -139,6 +140,21 @@ var stageRules = []rule{
 		},
 	},
 	{
+		"$linearFill takes neither an ObjectID nor a timestamp to sort by",
+		"MongoDB's manual doesn't say which values are dates; here those are that can become one ($linearFill).",
+		func(x difference) bool {
+			_, kind, found := strings.Cut(x.server.Text, "must contain either a numeric value or a date, but instead received ")
+			return found && x.kind == OnlyServer && (kind == "objectId" || kind == "timestamp")
+		},
+	},
+	{
+		"$bucketAuto takes a name with dots for a path",
+		"MongoDB's documents may have names with dots in them (Field Names with Periods and Dollar Signs).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.server.Code == 31249 && x.uses("$bucketAuto") && x.uses("$setField")
+		},
+	},
+	{
 		"$bucketAuto divides what is left anew for each bucket",
 		"MongoDB's buckets have the rounded quotient of documents and buckets, and the last one the rest; the manual doesn't say so ($bucketAuto).",
 		func(x difference) bool {
@@ -158,16 +174,12 @@ var stageRules = []rule{
 
 // sameFor reports whether the engine gives what the server does once the command has been changed, but for the order of fields.
 func (x difference) sameFor(change func(any) any) bool {
-	c := x.Case
-	c.Command, _ = mapValue(c.Command, change).(bson.D)
-	return x.sameAs(c)
+	return x.sameAs(x.changed(change))
 }
 
 // emptiedFor is sameFor but for empty documents that the server has in place of scalars, or of nothing.
 func (x difference) emptiedFor(change func(any) any) bool {
-	c := x.Case
-	c.Command, _ = mapValue(c.Command, change).(bson.D)
-	x.engine = x.run(c)
+	x.engine = x.run(x.changed(change))
 	return !x.engine.failed() && x.emptied()
 }
 

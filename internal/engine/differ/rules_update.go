@@ -168,6 +168,7 @@ var updateRules = []rule{
 		"MongoDB matches the element as a filter does a field (Update Operators: arrayFilters).",
 		func(x difference) bool {
 			return x.updates() && dottedArrayFilter(x.get("arrayFilters"), x.statement("arrayFilters")) && (x.between(plainUpdate, x.unfiltered()...) ||
+				x.kind == OnlyServer && x.server.Code == 28 && x.run(x.unfiltered()[1]).Code == 28 ||
 				x.kind == OnlyEngine && (x.engine.Code == 28 || strings.HasPrefix(x.engine.Text, "Cannot apply $") && !x.run(x.unfiltered()[0]).failed() || strings.HasSuffix(x.engine.Text, "must exist in the document in order to apply array updates.")))
 		},
 	},
@@ -213,7 +214,7 @@ var updateRules = []rule{
 		"$inc and $mul take a boolean for a number",
 		"MongoDB fails when the field isn't numeric ($inc, $mul).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && x.engine.Code == 14 && strings.HasSuffix(x.engine.Text, "of non-numeric type bool")
+			return x.onlyEngine() && x.engine.Code == 14 && strings.HasSuffix(x.engine.Text, "of non-numeric type bool")
 		},
 	},
 	{

@@ -15,7 +15,7 @@ var valueRules = []rule{
 		"Every number but 0 is true (Boolean Expression Operators).",
 		func(x difference) bool {
 			return x.uses("$expr") && (strings.HasPrefix(x.server.Text, "Attempt to convert NaN value to integer") ||
-				x.holds(isFraction) && x.chosen())
+				x.holds(isFraction) && x.chosen() || x.sameFor(wholeTruth))
 		},
 	},
 	{
@@ -65,7 +65,7 @@ var valueRules = []rule{
 		"$centerSphere takes a place that isn't on the sphere",
 		"A longitude is between -180 and 180, a latitude between -90 and 90 ($centerSphere).",
 		func(x difference) bool {
-			return x.uses("$centerSphere") && x.holds(isFarOff) && (x.chosen() || x.kind == OnlyServer && x.failsFor(anywhere))
+			return x.uses("$centerSphere") && x.holds(isFarOff) && (x.chosen() || x.kind == OnlyServer && (x.failsFor(anywhere) || x.server.Code == 28 && x.run(x.changed(anywhere)).Code == 28))
 		},
 	},
 	{
@@ -116,7 +116,7 @@ var valueRules = []rule{
 		"MongoDB's manual doesn't say in which order conditions are computed.",
 		func(x difference) bool {
 			never := false
-			walk(x.Command, func(key string, v any) { never = never || key == "$in" && isEmptyArray(v) })
+			walk(x.Command, func(key string, v any) { never = never || key == "$in" && isEmptyArray(v) || key == "$alwaysFalse" })
 			return never && x.engine.computing() && x.because("$expr")
 		},
 	},
@@ -124,7 +124,7 @@ var valueRules = []rule{
 		"a place in an array isn't found beside what is no place",
 		"MongoDB looks at each element of an array ($geoWithin).",
 		func(x difference) bool {
-			return x.uses("$geoWithin") && x.holds(isNested) && x.chosen()
+			return x.uses("$geoWithin", "$geoIntersects") && x.holds(isNested) && x.chosen()
 		},
 	},
 	{
@@ -149,6 +149,19 @@ var valueRules = []rule{
 			return strings.HasPrefix(x.Collection, "u_") && lax && x.engine.loaded < x.server.loaded
 		},
 	},
+}
+
+// wholeTruth makes $expr of a number depend on its whole part.
+func wholeTruth(v any) any {
+	doc, _ := v.(bson.D)
+	i := slices.IndexFunc(doc, func(e bson.E) bool { return e.Key == "$expr" })
+	if i < 0 {
+		return v
+	}
+	doc = slices.Clone(doc)
+	e := doc[i].Value
+	doc[i].Value = d("$cond", bson.A{d("$isNumber", e), d("$trunc", e), e})
+	return doc
 }
 
 // isFraction reports whether a value is a number between -1 and 1 other than 0.

@@ -31,7 +31,20 @@ func withheld(c Case) string {
 	if constantInDotted(c.get("projection")) || constantInDotted(c.get("fields")) {
 		return "server ends: a dotted path of a projection with a constant expression"
 	}
+	if percentileThenFill(c.get("pipeline")) {
+		return "server ends: $fill of what $percentile or $median of a group gave"
+	}
 	return ""
+}
+
+func percentileThenFill(pipeline any) bool {
+	stages, _ := pipeline.(bson.A)
+	found, group := false, false
+	for _, s := range stages {
+		group = group || (Case{Command: d("$group", lookup(s, "$group"))}).uses("$percentile", "$median")
+		found = found || group && lookup(s, "$fill") != nil
+	}
+	return found
 }
 
 func prunesEarly(pipeline any) bool {
