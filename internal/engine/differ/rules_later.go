@@ -61,6 +61,25 @@ var laterRules = []rule{
 		},
 	},
 	{
+		"findAndModify computes $expr for documents after the one that it finds",
+		"MongoDB's manual doesn't say for which documents the filter is computed.",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.verb() == "findAndModify" && x.uses("$expr") && x.server.computing() && x.another() && x.finds(1)
+		},
+	},
+	{
+		"$toUpper and $toLower leave infinity and NaN as they are",
+		"MongoDB's text is in capital or in small letters ($toUpper, $toLower).",
+		func(x difference) bool {
+			return x.uses("$toUpper", "$toLower") && x.sameAfter(func(v any) any {
+				if s, ok := v.(string); ok && slices.Contains([]string{"infinity", "-infinity", "nan"}, strings.ToLower(s)) {
+					return strings.ToLower(s)
+				}
+				return sortFields(v)
+			})
+		},
+	},
+	{
 		"$setEquals computes every operand",
 		"MongoDB's ends at the first that isn't the same set; its manual doesn't say so ($setEquals).",
 		func(x difference) bool {
@@ -77,6 +96,13 @@ var laterRules = []rule{
 		"MongoDB's dates are milliseconds, before 1970 too: -1001 is at 23:59:58.999 ($second).",
 		func(x difference) bool {
 			return x.before1970() && x.within(sortFields, "$second", "$minute", "$hour")
+		},
+	},
+	{
+		"a year before the first is one less",
+		"MongoDB's manual doesn't say how those years are counted; here there is a year 0, as in ISO 8601 ($year).",
+		func(x difference) bool {
+			return x.engine.holds(func(v any) bool { n, ok := v.(int32); return ok && n <= 0 }) && x.within(sortFields, "$year")
 		},
 	},
 	{

@@ -56,7 +56,11 @@ var stageRules = []rule{
 	{
 		"$densify of no documents makes those of a partition",
 		"MongoDB densifies each partition, and there is none ($densify, \"partitionByFields\").",
-		func(x difference) bool { return x.densifies(nil) && x.sameFor(unpartitioned) },
+		func(x difference) bool {
+			made := x
+			made.engine = x.run(x.changed(unpartitioned))
+			return x.densifies(nil) && (x.sameFor(unpartitioned) || x.uses(rounded...) && made.sameAfter(func(v any) any { return sortFields(fewerDigits(v)) }))
+		},
 	},
 	{
 		"$densify looks at every document before its first batch",
@@ -119,10 +123,12 @@ var stageRules = []rule{
 		},
 	},
 	{
-		"a constant in a window isn't computed for no document",
+		"a constant isn't computed for no document where it stands in an array or in a window",
 		"MongoDB's manual doesn't say when an expression without fields is computed.",
 		func(x difference) bool {
-			return x.engine.computing() && len(batch(x.server.Reply)) == 0 && hasConstantOperator(x.get("pipeline")) && x.because("$setWindowFields")
+			mirrored := x
+			mirrored.engine, mirrored.server = x.server, x.engine
+			return x.kind == OnlyEngine && mirrored.reached() == 0 && mirrored.constant()
 		},
 	},
 	{

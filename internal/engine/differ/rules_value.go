@@ -72,7 +72,7 @@ var valueRules = []rule{
 		"$nin tells a decimal from one that is equal to it, and so within arrays of arrays any number",
 		"MongoDB compares numbers by value (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
-			return x.uses("$nin", "$in", "$nor", "$not") && (x.equalDecimals() || x.holds(isNested)) && x.chosen()
+			return x.uses("$nin", "$in", "$nor", "$not") && ((x.equalDecimals() || x.holds(isNested)) && x.chosen() || x.equalDecimals() && x.sameFor(listsNoDecimals))
 		},
 	},
 	{
@@ -151,6 +151,21 @@ var valueRules = []rule{
 	},
 }
 
+// listsNoDecimals takes the decimals from the lists of $in and $nin.
+func listsNoDecimals(v any) any {
+	doc, _ := v.(bson.D)
+	for i, e := range doc {
+		if list, ok := e.Value.(bson.A); ok && (e.Key == "$in" || e.Key == "$nin") {
+			doc = slices.Clone(doc)
+			doc[i].Value = slices.DeleteFunc(slices.Clone(list), isDecimal)
+		}
+	}
+	if doc == nil {
+		return v
+	}
+	return doc
+}
+
 // wholeTruth makes $expr of a number depend on its whole part.
 func wholeTruth(v any) any {
 	doc, _ := v.(bson.D)
@@ -223,6 +238,6 @@ func isFarOff(v any) bool {
 
 // computing reports whether an outcome is an error that an expression makes of a value.
 func (o Outcome) computing() bool {
-	return o.Code > 10000 && o.Code != 11000 || slices.Contains([]int32{241, 14, 15}, o.Code) || strings.HasPrefix(o.Text, "can't $divide") ||
+	return o.Code > 10000 && o.Code != 11000 || slices.Contains([]int32{241, 14, 15}, o.Code) || strings.Contains(o.Text, "can't $divide") ||
 		strings.HasPrefix(o.Text, "$divide by zero")
 }
