@@ -180,7 +180,7 @@ var findRules = []rule{
 		"$mod of a double by a long is a long, and that of a large long inexact",
 		"From 7.2 on the result has the larger of the two types, a double if either is one ($mod).",
 		func(x difference) bool {
-			refused := x.kind == OnlyEngine && strings.HasSuffix(x.engine.Text, "only supports int and long, not: double.") // by $bitNot
+			refused := x.kind == OnlyEngine && strings.Contains(x.engine.Text, "only supports int and long") // by $bitNot and its kin
 			return refused && x.uses("$mod") || x.uses("$mod") && x.sameAfter(func(v any) any { return sortFields(plainDecimals(plainZeros(asDoubles(v)))) }) || x.within(sortFields, "$mod")
 		},
 	},

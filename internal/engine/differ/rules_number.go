@@ -15,7 +15,7 @@ var numberRules = []rule{
 		"equal values of $minN and $maxN come in another order",
 		"MongoDB's manual doesn't say in which order values of several types come that are equal ($minN, $maxN).",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && x.uses("$minN", "$maxN") && x.sameAfter(sortElements)
+			return (x.kind == Replies || x.kind == States) && x.uses("$minN", "$maxN") && (x.sameAfter(sortElements) || x.sameAfter(asFloats))
 		},
 	},
 	{
@@ -86,6 +86,16 @@ func isNumber(v any) bool {
 		return true
 	}
 	return false
+}
+
+// asFloats makes a double of any number.
+func asFloats(v any) any {
+	if n, ok := v.(bson.Decimal128); ok {
+		if f, err := strconv.ParseFloat(n.String(), 64); err == nil {
+			return f
+		}
+	}
+	return asDoubles(v)
 }
 
 // fewerDigits rounds a double, and a decimal, to what all but the last few digits say.

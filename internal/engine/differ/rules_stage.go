@@ -24,10 +24,11 @@ var stageRules = []rule{
 		},
 	},
 	{
-		"$allElementsTrue, $anyElementTrue and the length of a text see a field that $unset removed",
+		"an expression sees a field that $unset removed, and a field below it goes into it",
 		"A stage sees the documents that the one before it gives ($unset).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && (x.engine.Code == 34473 || x.engine.Code == 34471) && x.uses("$unset") && x.emptiedFor(unsetUnused) || x.kind == OnlyEngine && (x.engine.Code == 17040 || x.engine.Code == 17041) && x.uses("$unset") && x.uses("$allElementsTrue", "$anyElementTrue")
+			return x.kind == OnlyEngine && x.engine.computing() && x.uses("$unset") && (x.emptiedFor(unsetUnused) ||
+				(x.engine.Code == 17040 || x.engine.Code == 17041) && x.uses("$allElementsTrue", "$anyElementTrue"))
 		},
 	},
 	{
@@ -219,7 +220,7 @@ func unsetUnused(v any) any {
 			list = bson.A{paths}
 		}
 		for _, path := range list {
-			if path, ok := path.(string); ok && !mentions(stages[i+1], "$"+path) {
+			if path, ok := path.(string); ok && !mentions(stages[i+1], "$"+path) && !setsBelow(stages[i+1], path) {
 				unused = append(unused, path)
 			}
 		}
@@ -232,6 +233,13 @@ func unsetUnused(v any) any {
 		return v
 	}
 	return stages
+}
+
+// setsBelow reports whether a stage sets a field below a path.
+func setsBelow(stage any, path string) bool {
+	found := false
+	walk(stage, func(key string, _ any) { found = found || strings.HasPrefix(key, path+".") })
+	return found
 }
 
 // fillEach computes the values of $fill for each document.

@@ -80,6 +80,11 @@ var valueRules = []rule{
 		"MongoDB sorts by the least or greatest element of the array (Comparison/Sort Order, \"Arrays\").",
 		func(x difference) bool {
 			keys, _ := x.get("sort").(bson.D)
+			byStage := false
+			walk(x.get("pipeline"), func(key string, v any) { byStage = byStage || key == "$sort" && hasIndex(v) })
+			if byStage {
+				return x.holds(isNested) && (x.kind == Replies || x.kind == States) && x.chosen()
+			}
 			indexed := slices.ContainsFunc(keys, func(e bson.E) bool { return strings.ContainsAny(e.Key, "012") })
 			return indexed && (x.picksOneBy(isArray) && (x.chosen() || x.another()) || x.holds(isNested) && x.kind == Replies &&
 				(x.verb() == "find" && x.get("limit") != nil && x.chosen() || x.sameAfter(sortElements)))
