@@ -75,7 +75,8 @@ func (x difference) failsLike(c Case) bool {
 
 func (x difference) sameError(out Outcome) bool {
 	sameOperator := out.Code == 17046 && x.server.Code == 17310 || // each is of the first operand of $setIsSubset
-		out.Code == 51045 && x.server.Code == 51044 // of either operand of $atan2
+		out.Code == 51045 && x.server.Code == 51044 || // of either operand of $atan2
+		out.Code == 28765 && x.server.Code == 14 && strings.HasPrefix(x.server.Text, "$bitNot ")
 	return out.Code == x.server.Code || sameOperator || out.computing() && ownCode(x.server.Code)
 }
 

@@ -13,7 +13,7 @@ var findRules = []rule{
 		"MongoDB's manual doesn't say when an expression without fields is computed; the engine does it for " +
 			"each document that needs it, the server once and in any case.",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.server.computing() && (x.reached() == 0 || len(x.Docs) == 0 && x.uses("$unionWith", "$facet")) && x.constant()
+			return x.kind == OnlyServer && x.server.computing() && (x.reached() == 0 || len(x.Docs) == 0 && x.uses("$unionWith", "$facet")) && (x.constant() || x.server.Code == 40228 && constantRoot(x.Command))
 		},
 	},
 	{
@@ -38,10 +38,10 @@ var findRules = []rule{
 		},
 	},
 	{
-		"a variable of $let that nobody uses isn't computed",
+		"a variable of $let that nobody needs isn't computed",
 		"MongoDB assigns each variable before it evaluates \"in\" ($let).",
 		func(x difference) bool {
-			return x.engine.computing() && hasUnused(x.Command) && x.because("$let")
+			return x.engine.computing() && x.uses("$let") && (hasUnused(x.Command) && x.because("$let") || x.sameFor(inlined))
 		},
 	},
 	{
@@ -243,9 +243,8 @@ var findRules = []rule{
 		"a timestamp becomes a date",
 		"MongoDB's page doesn't name a timestamp among what becomes a date ($toDate).",
 		func(x difference) bool {
-			isTimestamp := func(v any) bool { _, ok := v.(bson.Timestamp); return ok }
 			return x.kind == OnlyEngine && strings.HasPrefix(x.engine.Text, "Unsupported conversion from timestamp to date") ||
-				x.uses("onError") && x.holds(isTimestamp) && x.within(sortFields, "$convert")
+				x.uses("onError") && x.sameFor(datesOfTimestamps)
 		},
 	},
 	{

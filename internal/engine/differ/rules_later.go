@@ -102,7 +102,7 @@ var laterRules = []rule{
 		"a year before the first is one less",
 		"MongoDB's manual doesn't say how those years are counted; here there is a year 0, as in ISO 8601 ($year).",
 		func(x difference) bool {
-			return x.engine.holds(func(v any) bool { n, ok := v.(int32); return ok && n <= 0 }) && x.within(sortFields, "$year")
+			return x.uses("$year") && x.sameFor(withoutYear0)
 		},
 	},
 	{
@@ -193,6 +193,19 @@ func exprAlone(v any) any {
 	return v
 }
 
+// constantRoot reports whether a new root is a constant that is no document.
+func constantRoot(command bson.D) bool {
+	found := false
+	walk(command, func(key string, v any) {
+		if literal := lookup(v, "$literal"); literal != nil {
+			v = literal
+		}
+		_, isDoc := v.(bson.D)
+		found = found || (key == "$replaceWith" || key == "newRoot") && !isDoc && !mentions(v, "$")
+	})
+	return found
+}
+
 // hasUnused reports whether a $let has a variable that its "in" doesn't use.
 func hasUnused(command bson.D) bool {
 	found := false
@@ -203,6 +216,29 @@ func hasUnused(command bson.D) bool {
 		}
 	})
 	return found
+}
+
+// withoutYear0 makes years before the first one less.
+func withoutYear0(v any) any {
+	if doc, ok := v.(bson.D); ok && len(doc) == 1 && doc[0].Key == "$year" {
+		return d("$let", d("vars", d("y", doc), "in", d("$cond", bson.A{d("$lte", bson.A{"$$y", int32(0)}), d("$subtract", bson.A{"$$y", int32(1)}), "$$y"})))
+	}
+	return v
+}
+
+// inlined puts the variables of $let in their places.
+func inlined(v any) any {
+	let := lookup(v, "$let")
+	vars, _ := lookup(let, "vars").(bson.D)
+	if vars == nil {
+		return v
+	}
+	return mapValue(lookup(let, "in"), func(v any) any {
+		if s, ok := v.(string); ok && strings.HasPrefix(s, "$$") && has(vars, s[2:]) {
+			return lookup(vars, s[2:])
+		}
+		return v
+	})
 }
 
 // usesVariable reports whether an expression uses a variable, and not one of the same name of a $let inside.

@@ -56,7 +56,7 @@ var numberRules = []rule{
 		"$stdDevPop and $stdDevSamp of a window are off in the last digit",
 		"MongoDB's manual doesn't say how they are rounded.",
 		func(x difference) bool {
-			return x.uses("$setWindowFields") && x.uses("$stdDevPop", "$stdDevSamp") && x.within(fewerDigits, "$stdDevPop", "$stdDevSamp")
+			return x.uses("$setWindowFields") && x.uses("$stdDevPop", "$stdDevSamp") && x.sameAfter(func(v any) any { return sortFields(fewerDigits(v)) })
 		},
 	},
 	{

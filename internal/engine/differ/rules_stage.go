@@ -32,6 +32,13 @@ var stageRules = []rule{
 		},
 	},
 	{
+		"what stands between two $match stages is computed for what the first one leaves out",
+		"A stage sees the documents that the one before it gives ($match).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && hasStage(x.Case, "$match") && x.failsFor(lastMatch)
+		},
+	},
+	{
 		"$fill computes a value for a field that has one",
 		"MongoDB fills fields that are null or missing ($fill).",
 		func(x difference) bool {
@@ -240,6 +247,26 @@ func setsBelow(stage any, path string) bool {
 	found := false
 	walk(stage, func(key string, _ any) { found = found || strings.HasPrefix(key, path+".") })
 	return found
+}
+
+// lastMatch takes the first $match from a pipeline that has another one later.
+func lastMatch(v any) any {
+	stages, ok := v.(bson.A)
+	if !ok {
+		return v
+	}
+	first, last := -1, -1
+	for i, stage := range stages {
+		if lookup(stage, "$match") != nil {
+			if last = i; first < 0 {
+				first = i
+			}
+		}
+	}
+	if last-first < 2 {
+		return v
+	}
+	return slices.Delete(slices.Clone(stages), first, first+1)
 }
 
 // fillEach computes the values of $fill for each document.

@@ -100,7 +100,7 @@ var updateRules = []rule{
 		"$setOnInsert conflicts with nothing unless it inserts",
 		"MongoDB refuses two operators on one path (Update Operators Conflict).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && x.engine.Code == 40 && x.uses("$setOnInsert")
+			return x.onlyEngine() && x.engine.Code == 40 && x.uses("$setOnInsert")
 		},
 	},
 	{

@@ -11,11 +11,11 @@ import (
 // valueRules are of expressions and what they compute with.
 var valueRules = []rule{
 	{
-		"a fraction is true in $expr if its whole part isn't 0, and NaN is an error",
+		"a fraction is true in $expr if its whole part isn't 0, and NaN and what is too large are errors",
 		"Every number but 0 is true (Boolean Expression Operators).",
 		func(x difference) bool {
 			return x.uses("$expr") && (strings.HasPrefix(x.server.Text, "Attempt to convert NaN value to integer") ||
-				x.holds(isFraction) && x.chosen() || x.sameFor(wholeTruth))
+				x.holds(isFraction) && x.chosen() || x.sameFor(wholeTruth) || x.kind == OnlyServer && x.failsFor(intTruth))
 		},
 	},
 	{
@@ -129,7 +129,7 @@ var valueRules = []rule{
 		"a place in an array isn't found beside what is no place",
 		"MongoDB looks at each element of an array ($geoWithin).",
 		func(x difference) bool {
-			return x.uses("$geoWithin", "$geoIntersects") && x.holds(isNested) && x.chosen()
+			return x.uses("$geoWithin", "$within", "$geoIntersects") && x.holds(isNested) && x.chosen()
 		},
 	},
 	{
@@ -171,8 +171,24 @@ func listsNoDecimals(v any) any {
 	return doc
 }
 
+// datesOfTimestamps makes $convert take dates for timestamps.
+func datesOfTimestamps(v any) any {
+	doc, _ := v.(bson.D)
+	in := lookup(doc, "input")
+	if !has(doc, "to") || in == nil {
+		return v
+	}
+	date := d("$add", bson.A{bson.DateTime(0), d("$multiply", bson.A{d("$tsSecond", in), int32(1000)})})
+	return append(without(doc, "input"), bson.E{Key: "input", Value: d("$cond", bson.A{d("$eq", bson.A{d("$type", in), "timestamp"}), date, in})})
+}
+
 // wholeTruth makes $expr of a number depend on its whole part.
-func wholeTruth(v any) any {
+func wholeTruth(v any) any { return exprThrough(v, "$trunc") }
+
+// intTruth makes $expr of a number depend on the int that it becomes.
+func intTruth(v any) any { return exprThrough(v, "$toInt") }
+
+func exprThrough(v any, operator string) any {
 	doc, _ := v.(bson.D)
 	i := slices.IndexFunc(doc, func(e bson.E) bool { return e.Key == "$expr" })
 	if i < 0 {
@@ -180,7 +196,7 @@ func wholeTruth(v any) any {
 	}
 	doc = slices.Clone(doc)
 	e := doc[i].Value
-	doc[i].Value = d("$cond", bson.A{d("$isNumber", e), d("$trunc", e), e})
+	doc[i].Value = d("$cond", bson.A{d("$isNumber", e), d(operator, e), e})
 	return doc
 }
 
