@@ -228,7 +228,7 @@ func equalButEmpty(engine, server any) bool {
 	switch e := engine.(type) {
 	case bson.D:
 		s, ok := server.(bson.D)
-		s = slices.DeleteFunc(slices.Clone(s), func(f bson.E) bool { return !has(e, f.Key) && isEmptyDocument(f.Value) })
+		s = slices.DeleteFunc(slices.Clone(s), func(f bson.E) bool { return !has(e, f.Key) && isHollow(f.Value) })
 		return ok && len(e) == len(s) && !slices.ContainsFunc(e, func(f bson.E) bool { return !has(s, f.Key) || !equalButEmpty(f.Value, lookup(s, f.Key)) })
 	case bson.A:
 		s, ok := server.(bson.A)
@@ -237,7 +237,7 @@ func equalButEmpty(engine, server any) bool {
 		}
 		return ok && len(e) == len(s)
 	}
-	return isEmptyDocument(server) || string(encode(engine)) == string(encode(server))
+	return isHollow(server) || string(encode(engine)) == string(encode(server))
 }
 
 // constantAfterRemoval reports whether a stage that removes fields is followed by one that sets a constant.
@@ -296,6 +296,12 @@ func dropEmptyDocuments(v any) any {
 func isEmptyDocument(v any) bool {
 	doc, ok := v.(bson.D)
 	return ok && len(doc) == 0
+}
+
+// isHollow reports whether a value is a document that is empty, or has others that are.
+func isHollow(v any) bool {
+	doc, ok := v.(bson.D)
+	return ok && !slices.ContainsFunc(doc, func(e bson.E) bool { return !isHollow(e.Value) })
 }
 
 // dropArrays makes all arrays below documents equal.

@@ -150,7 +150,7 @@ var findRules = []rule{
 		"%Z of UTC has no sign",
 		"MongoDB writes the offset in minutes with its sign ($dateToString, \"Format Specifiers\").",
 		func(x difference) bool {
-			return x.holds(isZoneFormat) && (x.within(sortFields, "$dateToString") || x.uses("$strLenCP", "$strLenBytes") && x.sameAfter(dropNumbers))
+			return x.holds(isZoneFormat) && (x.within(sortFields, "$dateToString") || x.uses("$strLenCP", "$strLenBytes", "$binarySize") && x.sameAfter(dropNumbers))
 		},
 	},
 	{
@@ -226,7 +226,7 @@ var findRules = []rule{
 		"MongoDB writes Z for UTC alone ($dateToString, \"format\").",
 		func(x difference) bool {
 			return x.uses("$dateToString") && x.uses("timezone") && (x.sameAfter(func(v any) any { return sortFields(dropZ(v)) }) ||
-				x.uses("$strLenCP", "$strLenBytes") && x.sameAfter(dropNumbers))
+				x.uses("$strLenCP", "$strLenBytes", "$binarySize") && x.sameAfter(dropNumbers))
 		},
 	},
 	{

@@ -2,12 +2,9 @@ package differ
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
 // stageRules are of stages that make documents, or tell of a collection.
@@ -44,6 +41,21 @@ var stageRules = []rule{
 		func(x difference) bool {
 			return x.kind == OnlyServer && x.uses("$fill") && x.failsFor(fillEach)
 		},
+	},
+	{
+		"$fill sorts where it has values and no method",
+		"MongoDB's manual doesn't say whether it does ($fill, \"sortBy\").",
+		func(x difference) bool { return x.uses("$fill") && x.sameFor(fillSorts) },
+	},
+	{
+		"$lookup computes its pipeline for documents that it doesn't join",
+		"MongoDB runs the pipeline on the joined documents ($lookup).",
+		func(x difference) bool { return x.kind == OnlyServer && x.uses("localField") && x.failsFor(joinAll) },
+	},
+	{
+		"$redact computes its expression for documents that it doesn't descend into",
+		"MongoDB keeps or leaves out all fields at a level without further inspection ($redact).",
+		func(x difference) bool { return x.kind == OnlyServer && x.uses("$redact") && x.failsFor(descends) },
 	},
 	{
 		"$densify takes a document without the field for one of its partition",
@@ -162,10 +174,10 @@ var stageRules = []rule{
 		},
 	},
 	{
-		"$bucketAuto takes a name with dots for a path",
-		"MongoDB's documents may have names with dots in them (Field Names with Periods and Dollar Signs).",
+		"$bucketAuto takes a name with dots for a path, and none with a dollar sign",
+		"MongoDB's documents may have names with dots and dollar signs in them (Field Names with Periods and Dollar Signs).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.server.Code == 31249 && x.uses("$bucketAuto") && x.uses("$setField")
+			return x.kind == OnlyServer && (x.server.Code == 31249 || x.server.Code == 16410) && x.uses("$bucketAuto") && x.uses("$setField")
 		},
 	},
 	{
@@ -186,9 +198,11 @@ var stageRules = []rule{
 	},
 }
 
-// sameFor reports whether the engine gives what the server does once the command has been changed, but for the order of fields.
+// sameFor reports whether the engine gives what the server does once the command has been changed, but for the order of fields, and
+// gave something else before.
 func (x difference) sameFor(change func(any) any) bool {
-	return x.sameAs(x.changed(change))
+	c := x.changed(change)
+	return compare(x.run(c), x.engine) != Same && x.sameAs(c)
 }
 
 // emptiedFor is sameFor but for empty documents that the server has in place of scalars, or of nothing.
@@ -216,77 +230,6 @@ func (x difference) sameForDocs(f func(any) any) bool {
 	return x.sameAfter(func(v any) any { return sortFields(f(v)) })
 }
 
-// unsetUnused makes each $unset remove the fields that the stage after it doesn't use.
-func unsetUnused(v any) any {
-	stages, _ := v.(bson.A)
-	for i := 0; i+1 < len(stages); i++ {
-		var unused bson.A
-		paths := lookup(stages[i], "$unset")
-		list, ok := paths.(bson.A)
-		if !ok {
-			list = bson.A{paths}
-		}
-		for _, path := range list {
-			if path, ok := path.(string); ok && !mentions(stages[i+1], "$"+path) && !setsBelow(stages[i+1], path) {
-				unused = append(unused, path)
-			}
-		}
-		if paths != nil {
-			stages = slices.Clone(stages)
-			stages[i] = d("$unset", append(unused, "z"))
-		}
-	}
-	if stages == nil {
-		return v
-	}
-	return stages
-}
-
-// setsBelow reports whether a stage sets a field below a path.
-func setsBelow(stage any, path string) bool {
-	found := false
-	walk(stage, func(key string, _ any) { found = found || strings.HasPrefix(key, path+".") })
-	return found
-}
-
-// lastMatch takes the first $match from a pipeline that has another one later.
-func lastMatch(v any) any {
-	stages, ok := v.(bson.A)
-	if !ok {
-		return v
-	}
-	first, last := -1, -1
-	for i, stage := range stages {
-		if lookup(stage, "$match") != nil {
-			if last = i; first < 0 {
-				first = i
-			}
-		}
-	}
-	if last-first < 2 {
-		return v
-	}
-	return slices.Delete(slices.Clone(stages), first, first+1)
-}
-
-// fillEach computes the values of $fill for each document.
-func fillEach(v any) any {
-	output, ok := lookup(lookup(v, "$fill"), "output").(bson.D)
-	if !ok {
-		return v
-	}
-	var values bson.D
-	for _, e := range output {
-		if value := lookup(e.Value, "value"); value != nil {
-			values = append(values, bson.E{Key: "z" + strings.ReplaceAll(e.Key, ".", "_"), Value: value})
-		}
-	}
-	if values == nil {
-		return v
-	}
-	return d("$addFields", values)
-}
-
 // densifies reports whether a $densify with partitions has the bounds; nil stands for those that are given.
 func (c Case) densifies(bounds any) bool {
 	found := false
@@ -298,48 +241,4 @@ func (c Case) densifies(bounds any) bool {
 		found = found || bounds == nil && isArray(have) || bounds != nil && have == any(bounds)
 	})
 	return found
-}
-
-// hasBeyond reports whether a document has a number, or a date, that isn't below the upper bound of a $densify without partitions.
-func hasBeyond(c Case) bool {
-	found := false
-	walk(c.Command, func(key string, v any) {
-		bounds, _ := lookup(lookup(v, "range"), "bounds").(bson.A)
-		field, _ := lookup(v, "field").(string)
-		if key != "$densify" || len(bounds) != 2 || lookup(v, "partitionByFields") != nil {
-			return
-		}
-		_, dates := bounds[1].(bson.DateTime)
-		beyond := func(v any) bool {
-			_, isDate := v.(bson.DateTime)
-			return (isNumber(v) || isDate) && isDate == dates && bsonval.Compare(v, bounds[1]) >= 0
-		}
-		found = found || slices.ContainsFunc(slices.Concat(c.Docs, c.Other), func(doc bson.D) bool { return reaches(doc, field, beyond) })
-	})
-	return found
-}
-
-// madeWithout takes from the documents that $densify makes what the path of a partition leads through, if it is empty.
-func madeWithout(v any) any {
-	stages, _ := v.(bson.A)
-	for i, stage := range stages {
-		fields, _ := lookup(lookup(stage, "$densify"), "partitionByFields").(bson.A)
-		for _, path := range fields {
-			name, _, dotted := strings.Cut(path.(string), ".")
-			if dotted {
-				made := d("$and", bson.A{d("$eq", bson.A{"$" + name, d("$literal", bson.D{})}), d("$eq", bson.A{d("$type", "$_id"), "missing"})})
-				drop := d("$set", d(name, d("$cond", bson.A{made, "$$REMOVE", "$" + name})))
-				return slices.Concat(stages[:i+1], bson.A{drop}, stages[i+1:])
-			}
-		}
-	}
-	return v
-}
-
-// unpartitioned takes the partitions from a $densify.
-func unpartitioned(v any) any {
-	if doc, ok := v.(bson.D); ok && has(doc, "field") && has(doc, "range") {
-		return without(doc, "partitionByFields")
-	}
-	return v
 }

@@ -129,7 +129,7 @@ var valueRules = []rule{
 		"a place in an array isn't found beside what is no place",
 		"MongoDB looks at each element of an array ($geoWithin).",
 		func(x difference) bool {
-			return x.uses("$geoWithin", "$within", "$geoIntersects") && x.holds(isNested) && x.chosen()
+			return x.uses("$geoWithin", "$within", "$geoIntersects") && (Case{Docs: x.Docs, Other: x.Other}).holds(isMixed) && x.chosen()
 		},
 	},
 	{
@@ -217,6 +217,16 @@ func isFraction(v any) bool {
 func isNested(v any) bool {
 	list, _ := v.(bson.A)
 	return slices.ContainsFunc(list, func(v any) bool { _, isArray := v.(bson.A); return isArray })
+}
+
+// isMixed reports whether a value is an array with an array in it that begins with two numbers, and with something else.
+func isMixed(v any) bool {
+	list, _ := v.(bson.A)
+	pair := func(v any) bool {
+		list, _ := v.(bson.A)
+		return len(list) >= 2 && isNumber(list[0]) && isNumber(list[1])
+	}
+	return slices.ContainsFunc(list, pair) && slices.ContainsFunc(list, func(v any) bool { return !pair(v) })
 }
 
 func isNaN(v any) bool {
