@@ -86,7 +86,7 @@ func ownCode(code int32) bool { return code >= 1<<18 && code&63 == 'M'-'0' }
 // constant reports whether an expression of the command fails that has nothing of a document in it.
 func (x difference) constant() bool {
 	found := false
-	values(x.Command, func(v any) {
+	values(mapValue(x.Command, withoutOnNull), func(v any) {
 		doc, ok := v.(bson.D)
 		if found || !ok || len(doc) != 1 || !hasConstantOperator(doc) || mentionsField(doc) || doc[0].Key == "$literal" {
 			return

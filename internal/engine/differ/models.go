@@ -12,6 +12,19 @@ import (
 // The functions of this file change a command, or a part of one, so that the engine does with it what the server does with the
 // command as it was. See sameFor and failsFor.
 
+// before is an aggregation without the first stage of one of the names and what follows it.
+func (c Case) before(names ...string) Case {
+	return c.changed(func(v any) any {
+		stages, _ := v.(bson.A)
+		for i, stage := range stages {
+			if doc, ok := stage.(bson.D); ok && len(doc) == 1 && slices.Contains(names, doc[0].Key) {
+				return stages[:i]
+			}
+		}
+		return v
+	})
+}
+
 // lastMatch takes the first $match from a pipeline that has another one later.
 func lastMatch(v any) any {
 	stages, ok := v.(bson.A)
@@ -148,6 +161,23 @@ func madeWithout(v any) any {
 func unpartitioned(v any) any {
 	if doc, ok := v.(bson.D); ok && has(doc, "field") && has(doc, "range") {
 		return without(doc, "partitionByFields")
+	}
+	return v
+}
+
+// withoutOnNull takes from a $convert what it gives for null.
+func withoutOnNull(v any) any {
+	if doc, ok := v.(bson.D); ok && has(doc, "onNull") && lookup(doc, "input") != nil {
+		return without(doc, "onNull")
+	}
+	return v
+}
+
+// letLiteral makes of $let of a constant the constant as it is written.
+func letLiteral(v any) any {
+	in := lookup(lookup(v, "$let"), "in")
+	if _, isDoc := in.(bson.D); isDoc && !mentionsField(in) {
+		return d("$literal", in)
 	}
 	return v
 }

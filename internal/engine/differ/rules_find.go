@@ -49,7 +49,7 @@ var findRules = []rule{
 		"MongoDB evaluates the expression \"in\" ($let).",
 		func(x difference) bool {
 			return x.uses("$let") && !x.server.failed() && keyWithDollar(x.server) && !keyWithDollar(x.engine) ||
-				x.uses("$let") && x.kind == OnlyServer && strings.Contains(x.server.Text, "'$'-prefixed fields")
+				x.uses("$let") && x.kind == OnlyServer && (strings.Contains(x.server.Text, "'$'-prefixed fields") || x.failsFor(letLiteral))
 		},
 	},
 	{

@@ -174,10 +174,10 @@ var stageRules = []rule{
 		},
 	},
 	{
-		"$bucketAuto takes a name with dots for a path, and none with a dollar sign",
+		"$bucketAuto and $setWindowFields take a name with dots for a path, and none with a dollar sign",
 		"MongoDB's documents may have names with dots and dollar signs in them (Field Names with Periods and Dollar Signs).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && (x.server.Code == 31249 || x.server.Code == 16410) && x.uses("$bucketAuto") && x.uses("$setField")
+			return x.kind == OnlyServer && (x.server.Code == 31249 || x.server.Code == 16410) && x.uses("$bucketAuto", "$setWindowFields") && x.uses("$setField")
 		},
 	},
 	{
