@@ -19,6 +19,14 @@ func sortFields(v any) any {
 	return v
 }
 
+// sortChanged is sortFields without the count of what changed.
+func sortChanged(v any) any {
+	if doc, ok := v.(bson.D); ok {
+		v = without(doc, "nModified")
+	}
+	return sortFields(v)
+}
+
 func dropEmptyArrays(v any) any {
 	doc, ok := v.(bson.D)
 	if !ok {

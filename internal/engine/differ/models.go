@@ -181,3 +181,12 @@ func letLiteral(v any) any {
 	}
 	return v
 }
+
+// zones ends what $dateToString gives in any time zone with Z.
+func zones(v any) any {
+	args := lookup(v, "$dateToString")
+	if lookup(args, "timezone") != nil && lookup(args, "format") == nil {
+		return d("$concat", bson.A{v, "Z"})
+	}
+	return v
+}

@@ -57,7 +57,7 @@ var findRules = []rule{
 		"MongoDB puts computed fields in the order in which they are given, in place of the field that they " +
 			"replace ($project, $addFields, $fill).",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && x.sameAfter(sortFields) &&
+			return (x.kind == Replies || x.kind == States) && (x.sameAfter(sortFields) || isArray(x.change()) && x.sameAfter(sortChanged)) &&
 				(x.uses("$project", "$addFields", "$set", "$fill", "$lookup", "$unwind") || x.get("projection") != nil || x.get("fields") != nil)
 		},
 	},
@@ -111,7 +111,7 @@ var findRules = []rule{
 		"$add looks at every operand",
 		"MongoDB returns null as soon as an operand is null or missing ($add, $multiply).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.server.Code == 14 && x.uses("$add", "$multiply")
+			return x.onlyServer() && x.server.Code == 14 && x.uses("$add", "$multiply")
 		},
 	},
 	{
@@ -225,7 +225,7 @@ var findRules = []rule{
 		"$dateToString ends with Z in any time zone",
 		"MongoDB writes Z for UTC alone ($dateToString, \"format\").",
 		func(x difference) bool {
-			return x.uses("$dateToString") && x.uses("timezone") && (x.sameAfter(func(v any) any { return sortFields(dropZ(v)) }) ||
+			return x.uses("$dateToString") && x.uses("timezone") && (x.sameAfter(func(v any) any { return sortFields(dropZ(v)) }) || x.sameFor(zones) ||
 				x.uses("$strLenCP", "$strLenBytes", "$binarySize") && x.sameAfter(dropNumbers))
 		},
 	},

@@ -78,7 +78,7 @@ var updateRules = []rule{
 		"MongoDB does nothing when the path doesn't exist ($pull, $pop, $rename, $unset: \"Behavior\").",
 		func(x difference) bool {
 			return x.updates() && x.uses("$pull", "$pullAll", "$pop", "$rename", "$unset") &&
-				(x.kind == States || x.kind == Replies) && (x.sameAfter(dropCreated) || x.sameAfter(dropPadding))
+				(x.kind == States || x.kind == Replies) && (x.sameAfter(dropCreated) || x.sameAfter(dropPadding) || mentions(x.get("fields"), "$") && x.sameStored(dropCreated))
 		},
 	},
 	{

@@ -62,10 +62,10 @@ var valueRules = []rule{
 		},
 	},
 	{
-		"$centerSphere takes a place that isn't on the sphere",
-		"A longitude is between -180 and 180, a latitude between -90 and 90 ($centerSphere).",
+		"$centerSphere and $geoIntersects take a place that isn't on the sphere",
+		"A longitude is between -180 and 180, a latitude between -90 and 90 ($centerSphere, $geoIntersects).",
 		func(x difference) bool {
-			return x.uses("$centerSphere") && x.holds(isFarOff) && (x.chosen() || x.kind == OnlyServer && (x.failsFor(anywhere) || x.server.Code == 28 && x.run(x.changed(anywhere)).Code == 28))
+			return x.uses("$centerSphere", "$geoIntersects") && x.holds(isFarOff) && (x.chosen() || x.kind == OnlyServer && (x.failsFor(anywhere) || x.server.Code == 28 && x.run(x.changed(anywhere)).Code == 28))
 		},
 	},
 	{
@@ -126,7 +126,7 @@ var valueRules = []rule{
 		},
 	},
 	{
-		"a place in an array isn't found beside what is no place",
+		"a place in an array isn't found beside what is no place, nor in GeoJSON",
 		"MongoDB looks at each element of an array ($geoWithin).",
 		func(x difference) bool {
 			return x.uses("$geoWithin", "$within", "$geoIntersects") && (Case{Docs: x.Docs, Other: x.Other}).holds(isMixed) && x.chosen()
@@ -219,14 +219,14 @@ func isNested(v any) bool {
 	return slices.ContainsFunc(list, func(v any) bool { _, isArray := v.(bson.A); return isArray })
 }
 
-// isMixed reports whether a value is an array with an array in it that begins with two numbers, and with something else.
+// isMixed reports whether a value is an array with GeoJSON in it, or an array that begins with two numbers beside something else.
 func isMixed(v any) bool {
 	list, _ := v.(bson.A)
 	pair := func(v any) bool {
 		list, _ := v.(bson.A)
 		return len(list) >= 2 && isNumber(list[0]) && isNumber(list[1])
 	}
-	return slices.ContainsFunc(list, pair) && slices.ContainsFunc(list, func(v any) bool { return !pair(v) })
+	return slices.ContainsFunc(list, func(v any) bool { return lookup(v, "coordinates") != nil }) || slices.ContainsFunc(list, pair) && slices.ContainsFunc(list, func(v any) bool { return !pair(v) })
 }
 
 func isNaN(v any) bool {
