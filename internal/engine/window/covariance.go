@@ -90,10 +90,12 @@ func (c *deviations) result() (any, error) {
 	if c.sample {
 		divisor--
 	}
-	sum, infinite := c.endless.Infinite()
-	if !infinite {
-		sum = c.product.Sum()
+	if v, infinite := c.endless.Infinite(); infinite {
+		k := calculation{}
+		v = k.do("$add", v, c.product.Sum()) // however many pairs are finite
+		return v, k.err
 	}
+	sum := c.product.Sum()
 	_, isDecimal := sum.(bson.Decimal128)
 	switch {
 	case c.n == 1 && !c.sample:
