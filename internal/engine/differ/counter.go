@@ -298,8 +298,8 @@ func (x difference) another() bool {
 	for _, doc := range x.Docs {
 		c := x.Case
 		c.Docs = []bson.D{doc}
-		// Of two operators that fail, one for a type and one for a path, the engine names the type.
-		if out := x.run(c); out.failed() && (out.Code == failed.Code || out.Code == 14 && failed.Code == 28) {
+		// Of two operators that fail, one for a type or an array and one for a path, the engine names the first.
+		if out := x.run(c); out.failed() && (out.Code == failed.Code || (out.Code == 14 || out.Code == 2) && failed.Code == 28) {
 			return true
 		}
 	}

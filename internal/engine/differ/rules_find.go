@@ -48,7 +48,7 @@ var findRules = []rule{
 		"$let of a constant isn't computed",
 		"MongoDB evaluates the expression \"in\" ($let).",
 		func(x difference) bool {
-			return x.uses("$let") && !x.server.failed() && keyWithDollar(x.server) && !keyWithDollar(x.engine) ||
+			return x.uses("$let") && !x.server.failed() && (keyWithDollar(x.server) && !keyWithDollar(x.engine) || x.sameFor(letLiteral)) ||
 				x.uses("$let") && x.kind == OnlyServer && (strings.Contains(x.server.Text, "'$'-prefixed fields") || x.failsFor(letLiteral))
 		},
 	},

@@ -174,7 +174,7 @@ func exprAlone(v any) any {
 			if before > 0 && lookup(list[before], "$redact") != nil {
 				before--
 			}
-			if lookup(lookup(list[i], "$match"), "$expr") != nil && lookup(list[before], "$match") != nil {
+			if (Case{Command: d("m", lookup(list[i], "$match"))}).uses("$expr") && lookup(list[before], "$match") != nil {
 				list = slices.Delete(list, before, before+1)
 			}
 		}

@@ -60,6 +60,13 @@ var numberRules = []rule{
 		},
 	},
 	{
+		"$sum of NaN for every document of a group fails",
+		"MongoDB's sum is NaN ($sum).",
+		func(x difference) bool {
+			return x.kind == OnlyServer && x.uses("$sum") && x.uses("$group", "$bucket") && strings.HasPrefix(x.server.Text, "Attempt to convert NaN value to integer")
+		},
+	},
+	{
 		"$sampleRate may stand within $elemMatch",
 		"$sampleRate is of whole documents ($match, \"$sampleRate\"): MongoDB's error 2.",
 		func(x difference) bool {
@@ -71,7 +78,7 @@ var numberRules = []rule{
 		"A number that can't be a 64-bit integer has none ($bitsAllSet, \"Integers\").",
 		func(x difference) bool {
 			return x.uses("$bitsAllSet", "$bitsAllClear", "$bitsAnySet", "$bitsAnyClear") && x.holds(isBrokenDecimal) &&
-				(x.chosen() || x.another() || x.sameForDocs(wholeDecimal) || x.sameFor(anyBits) || x.kind == OnlyServer && x.updates() && x.finds(0))
+				(x.chosen() || x.another() || x.sameForDocs(wholeDecimal) || x.sameFor(anyBits) || hasStage(x.Case, "$geoNear") && almostEqual(x.run(x.changed(anyBits)).Reply, x.server.Reply) || x.kind == OnlyServer && x.updates() && x.finds(0))
 		},
 	},
 }

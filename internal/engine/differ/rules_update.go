@@ -206,7 +206,7 @@ var updateRules = []rule{
 		"$unset below an array fails for a name that is no index",
 		"MongoDB does nothing when the field doesn't exist ($unset).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$unset") && (strings.HasPrefix(x.server.Text, "Invalid array index path") ||
+			return x.onlyServer() && x.uses("$unset") && (strings.HasPrefix(x.server.Text, "Invalid array index path") ||
 				strings.HasPrefix(x.server.Text, "Failed to create the field"))
 		},
 	},

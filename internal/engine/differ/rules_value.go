@@ -100,7 +100,7 @@ var valueRules = []rule{
 		"MongoDB's manual doesn't say in which order the elements are; unions and intersections come sorted from it.",
 		func(x difference) bool {
 			return x.uses("$setUnion", "$setIntersection", "$setDifference") && (x.sameAfter(sortElements) || x.sameAfter(func(v any) any { return dropPadding(sortElements(v)) }) ||
-				x.uses("$slice", "$first", "$last", "$firstN", "$lastN", "$arrayElemAt", "$zip", "$filter") &&
+				x.uses("$slice", "$first", "$last", "$firstN", "$lastN", "$arrayElemAt", "$zip", "$filter", "$reduce") &&
 					x.within(sortFields, "$setUnion", "$setIntersection", "$setDifference"))
 		},
 	},
