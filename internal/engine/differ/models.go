@@ -159,7 +159,7 @@ func madeWithout(v any) any {
 
 // unpartitioned takes the partitions from a $densify.
 func unpartitioned(v any) any {
-	if doc, ok := v.(bson.D); ok && has(doc, "field") && has(doc, "range") {
+	if doc, ok := v.(bson.D); ok && has(doc, "field") && isArray(lookup(lookup(doc, "range"), "bounds")) {
 		return without(doc, "partitionByFields")
 	}
 	return v

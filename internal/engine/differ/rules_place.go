@@ -99,9 +99,9 @@ func asksMissing(filter any) bool {
 	return found
 }
 
-// anywhere makes conditions on a place in a circle hold for any field.
+// anywhere makes conditions on a place on the sphere hold for any field.
 func anywhere(v any) any {
-	if doc, ok := v.(bson.D); ok && len(doc) == 1 && lookup(doc[0].Value, "$centerSphere") != nil {
+	if doc, ok := v.(bson.D); ok && len(doc) == 1 && (lookup(doc[0].Value, "$centerSphere") != nil || doc[0].Key == "$geoIntersects") {
 		return d("$exists", true)
 	}
 	return v

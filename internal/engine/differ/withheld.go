@@ -26,7 +26,7 @@ func withheld(c Case) string {
 		return "server ends: $arrayToObject of an empty constant"
 	}
 	if constantMerge(c.get("projection")) || constantMerge(c.get("fields")) {
-		return "server ends: a projection with $mergeObjects of a constant"
+		return "server ends: a projection with $mergeObjects or $unsetField of a constant"
 	}
 	if constantInDotted(c.get("projection")) || constantInDotted(c.get("fields")) {
 		return "server ends: a dotted path of a projection with a constant expression"
@@ -95,7 +95,8 @@ func constantMerge(projection any) bool {
 	found := false
 	walk(projection, func(key string, v any) {
 		_, isDoc := operand(v).(bson.D)
-		found = found || key == "$mergeObjects" && isDoc && !mentions(v, "$")
+		input, isInput := lookup(v, "input").(bson.D)
+		found = found || key == "$mergeObjects" && isDoc && !mentions(v, "$") || key == "$unsetField" && isInput && !mentions(input, "$")
 	})
 	return found
 }
