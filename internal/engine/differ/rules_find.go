@@ -150,6 +150,7 @@ var findRules = []rule{
 		"%Z of UTC has no sign",
 		"MongoDB writes the offset in minutes with its sign ($dateToString, \"Format Specifiers\").",
 		func(x difference) bool {
+			x.engine.Reply, x.server.Reply = without(x.engine.Reply, "lastErrorObject"), without(x.server.Reply, "lastErrorObject")
 			return x.holds(isZoneFormat) && (x.within(sortFields, "$dateToString") || x.uses("$strLenCP", "$strLenBytes", "$binarySize") && x.sameAfter(dropNumbers))
 		},
 	},

@@ -168,7 +168,7 @@ var updateRules = []rule{
 		"MongoDB matches the element as a filter does a field (Update Operators: arrayFilters).",
 		func(x difference) bool {
 			return x.updates() && dottedArrayFilter(x.get("arrayFilters"), x.statement("arrayFilters")) && (x.between(plainUpdate, x.unfiltered()...) ||
-				x.kind == OnlyServer && x.server.Code == 28 && x.run(x.unfiltered()[1]).Code == 28 ||
+				x.kind == OnlyServer && x.server.Code == 28 && slices.Contains([]int32{2, 28}, x.run(x.unfiltered()[1]).Code) ||
 				x.kind == OnlyEngine && (x.engine.Code == 28 || strings.HasPrefix(x.engine.Text, "Cannot apply $") && !x.run(x.unfiltered()[0]).failed() || strings.HasSuffix(x.engine.Text, "must exist in the document in order to apply array updates.")))
 		},
 	},
