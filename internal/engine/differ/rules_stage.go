@@ -25,6 +25,9 @@ var stageRules = []rule{
 		"an expression sees a field that $unset removed, and a field below it goes into it",
 		"A stage sees the documents that the one before it gives ($unset).",
 		func(x difference) bool {
+			if x.kind == Replies || x.kind == States {
+				return x.uses("$unset") && x.sameFor(unsetUnused)
+			}
 			return x.kind == OnlyEngine && x.engine.computing() && x.uses("$unset") && (x.emptiedFor(unsetUnused) ||
 				(x.engine.Code == 17040 || x.engine.Code == 17041) && x.uses("$allElementsTrue", "$anyElementTrue"))
 		},
