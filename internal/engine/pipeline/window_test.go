@@ -77,7 +77,7 @@ func TestWindows(t *testing.T) {
 		{"a derivative without a distance is null", numbers, "$derivative: {input: '$n'}, window: {documents: [-1, 0]}", `[null,1.0,null,1.0,1.0]`},
 		{"an integral of a range", numbers, "$integral: {input: '$n'}, window: {range: [-1, 1]}", `[1.5,1.5,1.5,0,0]`},
 		{"NaN spoils the windows that have it", "[{n: 1, v: 1}, {n: 2, v: {$numberDouble: 'NaN'}}, {n: 3, v: 1}, {n: 4, v: 3}]", "$integral: {input: '$v'}, window: {documents: [-1, 0]}", `[0,{"$numberDouble":"NaN"},{"$numberDouble":"NaN"},2.0]`},
-		{"covariance with an infinite pair", "[{n: 1, v: 1}, {n: 2, v: {$numberDouble: 'Infinity'}}, {n: 3, v: 1}, {n: 4, v: 3}]", "$covariancePop: ['$n', '$v'], window: {documents: [-1, 0]}", `[0.0,{"$numberDouble":"Infinity"},{"$numberDouble":"Infinity"},0.5]`},
+		{"covariance with an infinite pair", "[{n: 1, v: 1}, {n: 2, v: {$numberDouble: 'Infinity'}}, {n: 3, v: 1}, {n: 4, v: 3}]", "$covariancePop: ['$n', '$v'], window: {documents: [-1, 0]}", `[0.0,0.0,0.0,0.5]`},
 		{"null and missing have one rank", "[{n: null}, {}, {n: 1}]", "$denseRank: {}", `[1,1,2]`},
 		{"a line through dates", "[{n: {$date: 0}, v: 1}, {n: {$date: 1000}}, {n: {$date: 3000}}, {n: {$date: 4000}, v: 9}, {n: {$date: 5000}}]", "$linearFill: '$v'", `[1,3.0,7.0,9,null]`},
 		{"decimals make the line one", "[{n: 1, v: {$numberDecimal: '1'}}, {n: 2}, {n: 3, v: 2}]", "$linearFill: '$v'", `[{"$numberDecimal":"1"},{"$numberDecimal":"1.5"},2]`},

@@ -90,12 +90,10 @@ func (c *deviations) result() (any, error) {
 	if c.sample {
 		divisor--
 	}
-	if v, infinite := c.endless.Infinite(); infinite {
-		k := calculation{}
-		v = k.do("$add", v, c.product.Sum()) // however many pairs are finite
-		return v, k.err
+	sum, infinite := c.endless.Infinite()
+	if !infinite {
+		sum = c.product.Sum()
 	}
-	sum := c.product.Sum()
 	_, isDecimal := sum.(bson.Decimal128)
 	switch {
 	case c.n == 1 && !c.sample:
