@@ -60,6 +60,18 @@ var numberRules = []rule{
 		},
 	},
 	{
+		"$covariancePop and $covarianceSamp of pairs that aren't finite are NaN or infinite, with too few others too",
+		"MongoDB counts the finite pairs: of none or one it returns null or 0; its manual doesn't say so ($covariancePop, $covarianceSamp).",
+		func(x difference) bool {
+			return x.uses("$covariancePop", "$covarianceSamp") && x.sameAfter(func(v any) any {
+				if f, ok := v.(float64); v == nil || isNaN(v) || ok && (f == 0 || math.IsInf(f, 0)) {
+					return 0.0
+				}
+				return sortFields(v)
+			})
+		},
+	},
+	{
 		"$sum of NaN for every document of a group fails",
 		"MongoDB's sum is NaN ($sum).",
 		func(x difference) bool {
