@@ -71,6 +71,30 @@ func unsetUnused(v any) any {
 	return stages
 }
 
+// unsetWhole has $unset remove the whole fields that its paths begin with.
+func unsetWhole(v any) any {
+	stage, _ := v.(bson.D)
+	if len(stage) != 1 || stage[0].Key != "$unset" {
+		return v
+	}
+	whole := func(path any) any {
+		text, _ := path.(string)
+		first, _, _ := strings.Cut(text, ".")
+		return first
+	}
+	paths, ok := stage[0].Value.(bson.A)
+	if !ok {
+		return d("$unset", whole(stage[0].Value))
+	}
+	var fields bson.A
+	for _, path := range paths {
+		if f := whole(path); !slices.Contains(fields, f) {
+			fields = append(fields, f)
+		}
+	}
+	return d("$unset", fields)
+}
+
 // setsBelow reports whether a stage sets a field below a path.
 func setsBelow(stage any, path string) bool {
 	found := false

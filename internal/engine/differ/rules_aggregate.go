@@ -140,7 +140,7 @@ var aggregateRules = []rule{
 		"MongoDB's $unset adds nothing, and the next stage sees what it removed ($unset (aggregation)).",
 		func(x difference) bool {
 			return constantAfterRemoval(x.Case) && !x.engine.failed() && !x.server.failed() && x.apart(sortFields, x.less("$set", "$addFields"),
-				x.less("$unset", "$project"), x.less("$set", "$addFields", "$unset", "$project")).emptied() ||
+				x.less("$unset", "$project"), x.less("$set", "$addFields", "$unset", "$project"), x.changed(unsetWhole)).emptied() ||
 				constantAfterRemoval(x.Case) && x.kind == OnlyServer && x.failsLike(x.less("$unset", "$project")) ||
 				x.kind == OnlyServer && x.server.Code == 31249 && x.uses("$project", "$unset")
 		},

@@ -91,7 +91,7 @@ var stageRules = []rule{
 		"MongoDB computes as much as a batch needs (Aggregation Commands: cursor.batchSize).",
 		func(x difference) bool {
 			full := len(batch(x.engine.Reply)) == 1000
-			return x.kind == OnlyServer && x.uses("$densify") && full && (x.server.Code == 5733201 || x.server.Code == 5897900)
+			return x.kind == OnlyServer && x.uses("$densify") && full && (x.server.Code == 5733201 || x.server.Code == 5897900 || x.server.Code == 6053600)
 		},
 	},
 	{
