@@ -38,8 +38,8 @@ type SurveySpec struct {
 // collection by $sample, so that it costs the same on any number of documents unless that scans; and it says how sure it is, if the
 // sample is one of documents (SurveySpec.Scan).
 //
-// How often documents are read, and from where, no collection tells: Together, Standalone, ToParent and the ratios of reads are
-// the application's to fill in.
+// A collection doesn't tell how often documents are read, and from where: the application fills in Alone, Shows and the ratios of reads
+// of both ends.
 //
 // Source: rules 3 and 6 ask for figures (seed 004); $sample, $bsonSize:
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/. Intervals: order statistics,

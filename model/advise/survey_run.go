@@ -36,7 +36,7 @@ type Measure struct {
 	How   string // "p50 of 1,000 of 28,000 sampled"
 }
 
-// String is "Children.Max 180: the most of all 3 read".
+// String is "Parent.Has.Max 180: the most of all 3 read".
 func (m Measure) String() string { return m.Field + " " + valueText(m.Value) + ": " + m.How }
 
 // A Share is how many of those that were looked at are so.
