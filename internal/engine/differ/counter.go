@@ -84,9 +84,12 @@ func (x difference) sameError(out Outcome) bool {
 func ownCode(code int32) bool { return code >= 1<<18 && code&63 == 'M'-'0' }
 
 // constant reports whether an expression of the command fails that has nothing of a document in it.
-func (x difference) constant() bool {
+func (x difference) constant() bool { return x.constantIn(mapValue(x.Command, withoutOnNull)) }
+
+// constantIn is constant for a part of the command.
+func (x difference) constantIn(command any) bool {
 	found := false
-	values(mapValue(x.Command, withoutOnNull), func(v any) {
+	values(command, func(v any) {
 		doc, ok := v.(bson.D)
 		if found || !ok || len(doc) != 1 || !hasConstantOperator(doc) || mentionsField(doc) || doc[0].Key == "$literal" {
 			return

@@ -191,8 +191,8 @@ func unpartitioned(v any) any {
 
 // withoutOnNull takes from a $convert what it gives for null.
 func withoutOnNull(v any) any {
-	if doc, ok := v.(bson.D); ok && has(doc, "onNull") && lookup(doc, "input") != nil {
-		return without(doc, "onNull")
+	if convert, ok := lookup(v, "$convert").(bson.D); ok && has(convert, "onNull") {
+		return d("$convert", without(convert, "onNull"))
 	}
 	return v
 }

@@ -13,7 +13,7 @@ var findRules = []rule{
 		"MongoDB's manual doesn't say when an expression without fields is computed; the engine does it for " +
 			"each document that needs it, the server once and in any case.",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.server.computing() && (x.reached() == 0 || len(x.Docs) == 0 && x.uses("$unionWith", "$facet")) && (x.constant() || x.server.Code == 40228 && constantRoot(x.Command))
+			return x.kind == OnlyServer && x.server.computing() && (x.reached() == 0 || len(x.Docs) == 0 && x.uses("$unionWith", "$facet")) && (x.constantIn(x.Command) || x.server.Code == 40228 && constantRoot(x.Command))
 		},
 	},
 	{

@@ -62,10 +62,10 @@ var valueRules = []rule{
 		},
 	},
 	{
-		"$centerSphere and $geoIntersects take a place that isn't on the sphere",
+		"$centerSphere, $geoIntersects and $geometry take a place that isn't on the sphere",
 		"A longitude is between -180 and 180, a latitude between -90 and 90 ($centerSphere, $geoIntersects).",
 		func(x difference) bool {
-			return x.uses("$centerSphere", "$geoIntersects") && x.holds(isFarOff) && (x.chosen() || x.kind == OnlyServer && (x.failsFor(anywhere) || x.server.Code == 28 && x.run(x.changed(anywhere)).Code == 28))
+			return x.uses("$centerSphere", "$geoIntersects", "$geometry") && x.holds(isFarOff) && (x.chosen() || x.kind == OnlyServer && (x.failsFor(anywhere) || x.server.Code == 28 && x.run(x.changed(anywhere)).Code == 28))
 		},
 	},
 	{
