@@ -38,11 +38,11 @@ type IndexUse struct {
 
 // String is "colour_1: not used since 2026-01-31".
 func (u IndexUse) String() string {
-	if since := u.Since.UTC().Format(time.DateOnly); u.Ops == 0 {
+	since := u.Since.UTC().Format(time.DateOnly)
+	if u.Ops == 0 {
 		return u.Name + ": not used since " + since
-	} else {
-		return fmt.Sprintf("%s: used %s times since %s", u.Name, countText(u.Ops), since)
 	}
+	return fmt.Sprintf("%s: used %s times since %s", u.Name, countText(u.Ops), since)
 }
 
 // A SurveyedRelation is a relation that the documents tell of.

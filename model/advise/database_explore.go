@@ -74,7 +74,7 @@ func (e *explored) readIndexes(ctx context.Context, db model.DB) error {
 	}
 	cursor, err := e.docs.Of(core.Database(db)).Aggregate(ctx, mongo.Pipeline{{{Key: "$indexStats", Value: bson.D{}}}})
 	var refused mongo.CommandError
-	if errors.As(err, &refused) {
+	if errors.As(err, &refused) && !refused.HasErrorLabel("NetworkError") {
 		e.collection.Unknown = refused.Message
 		return nil
 	}

@@ -102,3 +102,21 @@ func TestSurveyDatabaseRefuses(t *testing.T) {
 		t.Errorf("%s, %v", s, err)
 	}
 }
+
+// A server that refuses to tell how much indexes are used leaves that unknown; a connection that breaks there is an error.
+func TestSurveyDatabaseIndexes(t *testing.T) {
+	stats := func(c modeltest.Command) bool { return strings.Contains(c.Body.String(), "$indexStats") }
+	for _, test := range []struct {
+		action modeltest.Action
+		fails  bool
+	}{{modeltest.Fail(40324), false}, {modeltest.CutBefore(), true}} {
+		f := modeltest.NewFaults()
+		db := modeltest.NewClient(t, modeltest.WithFaults(f)).Database("shop")
+		shop(t, db)
+		f.From(stats, 1, test.action)
+		s, err := advise.SurveyDatabase(t.Context(), db, advise.SurveySpec{})
+		if (err != nil) != test.fails || err == nil && s.Collections[0].Unknown == "" {
+			t.Errorf("%v; %s", err, s)
+		}
+	}
+}

@@ -23,9 +23,6 @@ type search struct {
 	filled Relation // with what was assumed
 	chosen answer
 	found  []found
-
-	collect bool   // bounds are kept in first, and not tried
-	first   []Flip // the first halves of pairs
 }
 
 // answer is what Choose says of a relation; ok is false if the relation contradicts itself.
@@ -45,8 +42,7 @@ func (f *facts) flips(r Relation, chosen answer) []found {
 			s.field(field, nil, 0)
 		}
 	}
-	s.bounds(parentEnd)
-	s.bounds(childEnd)
+	s.bounds()
 	if len(s.found) == 0 {
 		s.pairs()
 	}
@@ -198,44 +194,57 @@ func (s *search) before(c Change) (to any, ok bool) {
 	return nil, false
 }
 
-// bounds tries a count that ends where it doesn't now, and one that is fixed.
-func (s *search) bounds(end string) {
-	has := s.filled.end(end).Has
+// ending are the changes after which nothing makes a count grow.
+func (s *search) ending(end string) (out Flip) {
 	given := s.r.end(end).Has
+	if given.Unbounded {
+		out = append(out, Change{end + ".Has.Unbounded", true, false})
+	}
+	if given.PerDay > 0 {
+		out = append(out, Change{end + ".Has.PerDay", given.PerDay, float64(None)})
+		if given.Days > 0 {
+			out = append(out, Change{end + ".Has.Days", given.Days, 0.0})
+		}
+	}
+	return out
+}
+
+// limited are the changes after which a count doesn't exceed a limit.
+func (s *search) limited(end string, limit int64) Flip {
+	given := s.r.end(end).Has
+	out := s.ending(end)
+	for _, c := range []struct {
+		field string
+		given int64
+	}{{".Has.Max", given.Max}, {".Has.P99", given.P99}, {".Has.Typical", given.Typical}} {
+		if c.given > limit || c.field == ".Has.Max" && c.given == 0 && several(given.Typical) > limit {
+			out = append(out, Change{end + c.field, c.given, limit})
+		}
+	}
+	return out
+}
+
+// countLimits are the limits that a count of documents is brought below.
+var countLimits = []int64{FewLimit, ManyLimit}
+
+// bounds tries counts that end where they don't now, and counts that are fixed.
+func (s *search) bounds() {
 	if s.r.Tree.Nodes > 0 {
 		return
 	}
-	var ends Flip
-	if given.Unbounded {
-		ends = append(ends, Change{end + ".Has.Unbounded", true, false})
-	}
-	if given.PerDay > 0 {
-		ends = append(ends, Change{end + ".Has.PerDay", given.PerDay, float64(None)})
-		if given.Days > 0 {
-			ends = append(ends, Change{end + ".Has.Days", given.Days, 0.0})
-		}
-	}
-	for _, limit := range []int64{FewLimit, ManyLimit} {
-		flip := slices.Clone(ends)
-		for _, c := range []struct {
-			field string
-			given int64
-		}{{".Has.Max", given.Max}, {".Has.P99", given.P99}, {".Has.Typical", given.Typical}} {
-			if c.given > limit || c.field == ".Has.Max" && c.given == 0 && several(given.Typical) > limit {
-				flip = append(flip, Change{end + c.field, c.given, limit})
+	for _, end := range []string{parentEnd, childEnd} {
+		given, filled := s.r.end(end).Has, s.filled.end(end).Has
+		for _, limit := range countLimits {
+			if flip := s.limited(end, limit); len(flip) > 1 {
+				s.edge(flip, 2+apart(float64(max(filled.Max, 1)), float64(limit)))
 			}
 		}
-		switch {
-		case s.collect:
-			s.first = append(s.first, flip)
-		case len(flip) > 1:
-			s.edge(flip, 2+apart(float64(max(has.Max, 1)), float64(limit)))
+		if given.Fixed || filled.Max <= 1 {
+			continue
 		}
-	}
-	if !given.Fixed && has.Max > 1 && !s.collect {
-		fixed := slices.Concat(ends, Flip{{end + ".Has.Fixed", false, true}})
+		fixed := append(s.ending(end), Change{end + ".Has.Fixed", false, true})
 		if given.Max == 0 {
-			fixed = append(fixed, Change{end + ".Has.Max", int64(0), has.Max})
+			fixed = append(fixed, Change{end + ".Has.Max", int64(0), filled.Max})
 		}
 		s.try(fixed, 2+float64(len(fixed)))
 	}
@@ -243,34 +252,40 @@ func (s *search) bounds(end string) {
 
 // pairs looks for flips of two kinds of changes at once, for a relation that nothing else leads away from.
 func (s *search) pairs() {
-	s.collect = true
-	s.bounds(parentEnd)
-	s.bounds(childEnd)
-	s.collect = false
-	for _, field := range fieldNames {
-		if !s.applies(field) {
-			continue
-		}
-		switch p := s.r.at(field).(type) {
-		case *bool:
-			s.first = append(s.first, Flip{{field, *p, !*p}})
-		case *float64:
-			for _, v := range []float64{None, 1, math.Inf(1)} {
-				s.first = append(s.first, Flip{{field, *p, v}})
-			}
-		case *int64:
-			for _, v := range []int64{1, FewLimit} {
-				s.first = append(s.first, Flip{{field, *p, v}})
-			}
-		}
-	}
-	for _, first := range s.first {
+	for _, first := range s.firsts() {
 		for _, field := range fieldNames {
 			if s.applies(field) && !slices.ContainsFunc(first, func(c Change) bool { return c.Field == field }) {
 				s.field(field, first, 7)
 			}
 		}
 	}
+}
+
+// firsts are the first halves of pairs: limited counts, and each field far from what it is.
+func (s *search) firsts() (out []Flip) {
+	if s.r.Tree.Nodes == 0 {
+		for _, limit := range countLimits {
+			out = append(out, s.limited(parentEnd, limit), s.limited(childEnd, limit))
+		}
+	}
+	for _, field := range fieldNames {
+		if !s.applies(field) {
+			continue
+		}
+		switch p := s.r.at(field).(type) {
+		case *bool:
+			out = append(out, Flip{{field, *p, !*p}})
+		case *float64:
+			for _, v := range []float64{None, 1, math.Inf(1)} {
+				out = append(out, Flip{{field, *p, v}})
+			}
+		case *int64:
+			for _, v := range []int64{1, FewLimit} {
+				out = append(out, Flip{{field, *p, v}})
+			}
+		}
+	}
+	return out
 }
 
 // edge tries a flip whose numbers are as large as they can be: each of them could be one step larger otherwise.
