@@ -9,8 +9,8 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// probes are values of a field from its own on, downwards and upwards. Between two neighbours of them the answer changes at most once:
-// the limits of the rules are among them.
+// probes are values of a field from its own on, downwards and upwards: the limits of the rules, and steps between them. A walk meets the
+// nearest change of the answer if the answer doesn't change twice between two neighbours.
 func (s *search) probes(field string, own, most float64) [2][]float64 {
 	limits := []float64{0, 1, CopyLimit, HotLimit, FewLimit, ManyLimit, NestedLimit, math.Inf(1)}
 	if strings.HasSuffix(field, ".ReadsPerChange") {
